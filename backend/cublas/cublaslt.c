@@ -1,0 +1,320 @@
+#include "backend/cublas/cublaslt.h"
+
+#include <cublasLt.h>
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/plan/fault.h"
+
+enum { MOST_SHAPES = 256 };
+
+/* The entry points used, in the types of the header. */
+#define FUNCTIONS(X)                                                                             \
+  X(cublasLtCreate)                                                                              \
+  X(cublasLtDestroy)                                                                             \
+  X(cublasLtMatmul)                                                                              \
+  X(cublasLtMatmulAlgoGetHeuristic)                                                              \
+  X(cublasLtMatmulDescCreate)                                                                    \
+  X(cublasLtMatmulDescDestroy)                                                                   \
+  X(cublasLtMatmulDescSetAttribute)                                                              \
+  X(cublasLtMatrixLayoutCreate)                                                                  \
+  X(cublasLtMatrixLayoutDestroy)                                                                 \
+  X(cublasLtMatmulPreferenceCreate)                                                              \
+  X(cublasLtMatmulPreferenceDestroy)                                                             \
+  X(cublasLtMatmulPreferenceSetAttribute)
+
+struct library {
+#define DECLARE(f) __typeof__(f) *f;
+  FUNCTIONS(DECLARE)
+#undef DECLARE
+};
+
+/* Everything that decides how cuBLASLt does a product, and its answer.  In
+   cuBLAS' column-major words: D[rows, cols] = op(P) op(Q). */
+struct shape {
+  int64_t rows, cols, inner;
+  int64_t ld_p, ld_q, ld_d;
+  size_t workspace;
+  int transposed_p, transposed_q;
+  int type, type_d, compute;
+  int scalars_on_device;
+  int alignment; /* of the least aligned pointer, 1 to 256 */
+};
+
+struct choice {
+  struct shape shape;
+  cublasLtMatmulDesc_t how;
+  cublasLtMatrixLayout_t p, q, d;
+  cublasLtMatmulAlgo_t algorithm;
+};
+
+struct shunt_cublaslt {
+  struct library call;
+  cublasLtHandle_t handle;
+  /* Written once per slot, read without a lock; full means: choose anew. */
+  _Atomic(struct choice *) choices[MOST_SHAPES];
+};
+
+/* ---- opening ---------------------------------------------------------------- */
+
+static void *open_named(const char *name, int flags)
+{
+  return shunt_fault() ? NULL : dlopen(name, flags);
+}
+
+/* folder of `beside` + middle + name */
+static void *open_beside(const char *beside, const char *middle, const char *name)
+{
+  char path[1024];
+  const char *slash = beside ? strrchr(beside, '/') : NULL;
+  if (!slash) return NULL;
+  int n = snprintf(path, sizeof path, "%.*s%s%s", (int)(slash - beside + 1), beside, middle, name);
+  return n > 0 && (size_t)n < sizeof path ? open_named(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+}
+
+static void *open_library(const char *beside)
+{
+  static const char *const names[] = { "libcublasLt.so.13", "libcublasLt.so.12" };
+  /* PyTorch's CUDA 12 wheels keep each library in a folder of its own. */
+  static const char *const folders[] = { "", "../../cublas/lib/" };
+  void *l = NULL;
+  for (int i = 0; !l && i < 2; i++) l = open_named(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  for (int i = 0; !l && i < 4; i++) l = open_beside(beside, folders[i / 2], names[i % 2]);
+  for (int i = 0; !l && i < 2; i++) l = open_named(names[i], RTLD_NOW | RTLD_LOCAL);
+  return l;
+}
+
+static bool read_functions(void *library, struct library *call)
+{
+#define READ(f)                                                   \
+  call->f = (__typeof__(f) *)(shunt_fault() ? NULL : dlsym(library, #f)); \
+  if (!call->f) return false;
+  FUNCTIONS(READ)
+#undef READ
+  return true;
+}
+
+struct shunt_cublaslt *shunt_cublaslt_open(const char *beside)
+{
+  void *library = open_library(beside);
+  if (!library) return NULL;
+  struct shunt_cublaslt *lt = SHUNT_TRY_OR(NULL, calloc(1, sizeof *lt));
+  if (lt && read_functions(library, &lt->call) && !shunt_fault() &&
+      lt->call.cublasLtCreate(&lt->handle) == CUBLAS_STATUS_SUCCESS)
+    return lt; /* the library stays open as long as the process: engines are never closed */
+  free(lt);
+  dlclose(library);
+  return NULL;
+}
+
+/* ---- one product -------------------------------------------------------------- */
+
+static cudaDataType cuda_type(shunt_type t)
+{
+  switch (t) {
+  case SHUNT_F16: return CUDA_R_16F;
+  case SHUNT_BF16: return CUDA_R_16BF;
+  case SHUNT_F64: return CUDA_R_64F;
+  default: return CUDA_R_32F;
+  }
+}
+
+/* A matrix in cuBLAS' eyes is column-major; a row-major one is its own transpose. */
+static bool column_major(const struct shunt_dense *d)
+{
+  return d->row_stride == 1 && !(d->col_stride == 1 && d->rows > 1);
+}
+
+static int64_t leading(const struct shunt_dense *d)
+{
+  int64_t ld = column_major(d) ? d->col_stride : d->row_stride;
+  int64_t least = column_major(d) ? d->rows : d->cols;
+  return ld > least ? ld : least;
+}
+
+static int pointer_alignment(const void *p)
+{
+  uintptr_t low = (uintptr_t)p & -(uintptr_t)p;
+  return p == NULL || low > 256 ? 256 : (int)low;
+}
+
+/* Which of the caller's operands plays P, Q: C row-major means that C^T = B^T A^T
+   is computed.  */
+static struct shape make_shape(const struct shunt_dense *p, const struct shunt_dense *q,
+                               const struct shunt_dense *d, bool swapped)
+{
+  struct shape s;
+  memset(&s, 0, sizeof s); /* compared by bytes */
+  s.rows = swapped ? d->cols : d->rows;
+  s.cols = swapped ? d->rows : d->cols;
+  s.inner = swapped ? p->rows : p->cols;
+  s.ld_p = leading(p);
+  s.ld_q = leading(q);
+  s.ld_d = leading(d);
+  s.transposed_p = column_major(p) == swapped;
+  s.transposed_q = column_major(q) == swapped;
+  s.type = cuda_type(p->type);
+  s.type_d = cuda_type(d->type);
+  int a = pointer_alignment(p->values), b = pointer_alignment(q->values);
+  int c = pointer_alignment(d->values);
+  s.alignment = a < b ? (a < c ? a : c) : (b < c ? b : c);
+  return s;
+}
+
+static void free_choice(struct shunt_cublaslt *lt, struct choice *c)
+{
+  if (!c) return;
+  if (c->how) lt->call.cublasLtMatmulDescDestroy(c->how);
+  if (c->p) lt->call.cublasLtMatrixLayoutDestroy(c->p);
+  if (c->q) lt->call.cublasLtMatrixLayoutDestroy(c->q);
+  if (c->d) lt->call.cublasLtMatrixLayoutDestroy(c->d);
+  free(c);
+}
+
+#define LT(call) ((shunt_fault() ? CUBLAS_STATUS_INTERNAL_ERROR : (call)) == CUBLAS_STATUS_SUCCESS)
+
+static bool describe(struct shunt_cublaslt *lt, struct choice *c)
+{
+  const struct shape *s = &c->shape;
+  const struct library *f = &lt->call;
+  bool is_double = s->compute == SHUNT_F64;
+  cublasOperation_t p = s->transposed_p ? CUBLAS_OP_T : CUBLAS_OP_N;
+  cublasOperation_t q = s->transposed_q ? CUBLAS_OP_T : CUBLAS_OP_N;
+  cublasLtPointerMode_t mode =
+      s->scalars_on_device ? CUBLASLT_POINTER_MODE_DEVICE : CUBLASLT_POINTER_MODE_HOST;
+  return LT(f->cublasLtMatmulDescCreate(&c->how, is_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
+                                        is_double ? CUDA_R_64F : CUDA_R_32F)) &&
+         LT(f->cublasLtMatmulDescSetAttribute(c->how, CUBLASLT_MATMUL_DESC_TRANSA, &p, sizeof p)) &&
+         LT(f->cublasLtMatmulDescSetAttribute(c->how, CUBLASLT_MATMUL_DESC_TRANSB, &q, sizeof q)) &&
+         LT(f->cublasLtMatmulDescSetAttribute(c->how, CUBLASLT_MATMUL_DESC_POINTER_MODE, &mode,
+                                              sizeof mode)) &&
+         LT(f->cublasLtMatrixLayoutCreate(&c->p, s->type, s->transposed_p ? s->inner : s->rows,
+                                          s->transposed_p ? s->rows : s->inner, s->ld_p)) &&
+         LT(f->cublasLtMatrixLayoutCreate(&c->q, s->type, s->transposed_q ? s->cols : s->inner,
+                                          s->transposed_q ? s->inner : s->cols, s->ld_q)) &&
+         LT(f->cublasLtMatrixLayoutCreate(&c->d, s->type_d, s->rows, s->cols, s->ld_d));
+}
+
+/* cuBLASLt's own first choice among the algorithms that reduce in the compute type. */
+static shunt_status ask(struct shunt_cublaslt *lt, struct choice *c)
+{
+  const struct library *f = &lt->call;
+  cublasLtMatmulPreference_t wish = NULL;
+  cublasLtMatmulHeuristicResult_t answer;
+  int answers = 0;
+  uint32_t alignment = (uint32_t)c->shape.alignment;
+  uint32_t reduction = CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+  bool asked =
+      LT(f->cublasLtMatmulPreferenceCreate(&wish)) &&
+      LT(f->cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                 &c->shape.workspace, sizeof c->shape.workspace)) &&
+      LT(f->cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                                                 &reduction, sizeof reduction)) &&
+      LT(f->cublasLtMatmulPreferenceSetAttribute(
+          wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &alignment, sizeof alignment)) &&
+      LT(f->cublasLtMatmulPreferenceSetAttribute(
+          wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &alignment, sizeof alignment)) &&
+      LT(f->cublasLtMatmulPreferenceSetAttribute(
+          wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &alignment, sizeof alignment)) &&
+      LT(f->cublasLtMatmulPreferenceSetAttribute(
+          wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &alignment, sizeof alignment));
+  if (asked)
+    f->cublasLtMatmulAlgoGetHeuristic(lt->handle, c->how, c->p, c->q, c->d, c->d, wish, 1, &answer,
+                                      &answers);
+  if (wish) f->cublasLtMatmulPreferenceDestroy(wish);
+  if (!asked) return SHUNT_E_CUDA;
+  if (answers < 1 || answer.state != CUBLAS_STATUS_SUCCESS) return SHUNT_E_UNSUPPORTED;
+  c->algorithm = answer.algo;
+  return SHUNT_OK;
+}
+
+static unsigned slot_of(const struct shape *s)
+{
+  const unsigned char *b = (const unsigned char *)s;
+  uint32_t h = 2166136261u;
+  for (size_t i = 0; i < sizeof *s; i++) h = (h ^ b[i]) * 16777619u;
+  return h % MOST_SHAPES;
+}
+
+/* The choice for a shape, made if it is new.  A full neighbourhood replaces
+   nothing (another thread may be using it): such shapes report unsupported and
+   the planner takes another route.  */
+static shunt_status choose(struct shunt_cublaslt *lt, const struct shape *s, struct choice **out)
+{
+  unsigned first = slot_of(s);
+  for (unsigned i = 0; i < 16; i++) {
+    _Atomic(struct choice *) *slot = &lt->choices[(first + i) % MOST_SHAPES];
+    struct choice *c = atomic_load_explicit(slot, memory_order_acquire);
+    if (c && memcmp(&c->shape, s, sizeof *s) == 0) {
+      *out = c;
+      return SHUNT_OK;
+    }
+    if (c) continue;
+    struct choice *fresh = SHUNT_TRY_OR(NULL, calloc(1, sizeof *fresh));
+    if (!fresh) return SHUNT_E_MEMORY;
+    fresh->shape = *s;
+    shunt_status r = describe(lt, fresh) ? ask(lt, fresh) : SHUNT_E_CUDA;
+    if (r != SHUNT_OK) {
+      free_choice(lt, fresh);
+      return r;
+    }
+    if (!atomic_compare_exchange_strong(slot, &c, fresh)) {
+      free_choice(lt, fresh); /* another thread was first: look at its slot again */
+      i--;
+      continue;
+    }
+    *out = fresh;
+    return SHUNT_OK;
+  }
+  return SHUNT_E_UNSUPPORTED;
+}
+
+/* alpha and beta as cuBLASLt takes them: both on the host or both on the device. */
+struct scalars {
+  const void *alpha, *beta;
+  float f[2];
+  double d[2];
+};
+
+static bool read_scalars(struct shunt_scalar alpha, struct shunt_scalar beta, bool is_double,
+                         struct scalars *s)
+{
+  if (alpha.device && beta.device) {
+    s->alpha = alpha.device;
+    s->beta = beta.device;
+    return true;
+  }
+  if (alpha.device || beta.device) return false;
+  s->f[0] = (float)(s->d[0] = alpha.host);
+  s->f[1] = (float)(s->d[1] = beta.host);
+  s->alpha = is_double ? (void *)&s->d[0] : (void *)&s->f[0];
+  s->beta = is_double ? (void *)&s->d[1] : (void *)&s->f[1];
+  return true;
+}
+
+shunt_status shunt_cublaslt_multiply(struct shunt_cublaslt *lt, const struct shunt_dense *a,
+                                     const struct shunt_dense *b, const struct shunt_dense *c,
+                                     struct shunt_scalar alpha, struct shunt_scalar beta,
+                                     shunt_type compute, void *workspace, size_t workspace_bytes,
+                                     cudaStream_t stream)
+{
+  struct scalars scalars;
+  struct choice *how;
+  if (!read_scalars(alpha, beta, compute == SHUNT_F64, &scalars)) return SHUNT_E_UNSUPPORTED;
+  bool swapped = !column_major(c);
+  const struct shunt_dense *p = swapped ? b : a, *q = swapped ? a : b;
+  struct shape s = make_shape(p, q, c, swapped);
+  s.compute = compute;
+  s.scalars_on_device = alpha.device != NULL;
+  s.workspace = workspace_bytes;
+  shunt_status r = choose(lt, &s, &how);
+  if (r != SHUNT_OK) return r;
+  return LT(lt->call.cublasLtMatmul(lt->handle, how->how, scalars.alpha, p->values, how->p,
+                                    q->values, how->q, scalars.beta, c->values, how->d, c->values,
+                                    how->d, &how->algorithm, workspace, workspace_bytes, stream))
+             ? SHUNT_OK
+             : SHUNT_E_CUDA;
+}

@@ -1,0 +1,39 @@
+/* cublaslt.h: a dense product through cuBLASLt, opened when first needed.
+
+     C[m,n] = alpha A[m,k] B[k,n] + beta C
+
+   libcublasLt is never linked: shunt_cublaslt_open finds the copy that the
+   program has already loaded, else the one beside `beside` (cuSPARSE's own
+   folder), else the system's.  cuBLASLt rather than cuBLAS: a call names its
+   stream and its workspace, so one handle serves every thread and stream, no
+   workspace is shared behind the caller's back, and capture is safe.
+
+   Reduction inside a product is never narrower than the compute type, and no
+   TF32 is used for f32.  */
+#ifndef SHUNT_CUBLASLT_H
+#define SHUNT_CUBLASLT_H
+
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+
+#include "kernels/types.h"
+
+struct shunt_cublaslt;
+
+/* Opens the library for the current context; may allocate and take milliseconds,
+   so only bufferSize and preprocess come here, once per engine.  NULL: not to be
+   had.  */
+struct shunt_cublaslt *shunt_cublaslt_open(const char *beside);
+
+/* Enqueues the product.  a and b have one type (f16, bf16 with compute f32; f32;
+   f64), c the same or f32.  Any strides that struct shunt_dense allows.
+   SHUNT_E_UNSUPPORTED when cuBLASLt has no algorithm for it (alignment, say).
+   `workspace` is 256-byte aligned device memory, private to the call.  The
+   choice of algorithm is made on the first call of a shape and kept.  */
+shunt_status shunt_cublaslt_multiply(struct shunt_cublaslt *lt, const struct shunt_dense *a,
+                                     const struct shunt_dense *b, const struct shunt_dense *c,
+                                     struct shunt_scalar alpha, struct shunt_scalar beta,
+                                     shunt_type compute, void *workspace, size_t workspace_bytes,
+                                     cudaStream_t stream);
+
+#endif

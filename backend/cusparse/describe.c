@@ -1,0 +1,209 @@
+#include "backend/cusparse/describe.h"
+
+#include <string.h>
+
+static bool value_type(cudaDataType t, shunt_type *out)
+{
+  switch (t) {
+  case CUDA_R_16F: *out = SHUNT_F16; return true;
+  case CUDA_R_16BF: *out = SHUNT_BF16; return true;
+  case CUDA_R_32F: *out = SHUNT_F32; return true;
+  case CUDA_R_64F: *out = SHUNT_F64; return true;
+  case CUDA_R_8I: *out = SHUNT_I8; return true;
+  case CUDA_R_32I: *out = SHUNT_I32; return true;
+  default: return false; /* complex and the rest */
+  }
+}
+
+static bool index_type(cusparseIndexType_t t, shunt_type *out)
+{
+  *out = t == CUSPARSE_INDEX_64I ? SHUNT_I64 : SHUNT_I32;
+  return t == CUSPARSE_INDEX_32I || t == CUSPARSE_INDEX_64I;
+}
+
+static bool operation(cusparseOperation_t op, char *out)
+{
+  switch (op) {
+  case CUSPARSE_OPERATION_NON_TRANSPOSE: *out = 'N'; return true;
+  case CUSPARSE_OPERATION_TRANSPOSE: *out = 'T'; return true;
+  case CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE: *out = 'H'; return true;
+  default: return false;
+  }
+}
+
+#define GOT(call) ((call) == CUSPARSE_STATUS_SUCCESS)
+
+static struct shunt_verdict read_csr(const struct cusparse_original *o, cusparseConstSpMatDescr_t m,
+                                     struct shunt_csr *a)
+{
+  cusparseIndexType_t offsets, columns;
+  cusparseIndexBase_t base;
+  cudaDataType type;
+  const void *values;
+  SHUNT_DECLINE_IF(!o->ConstCsrGet ||
+                       !GOT(o->ConstCsrGet(m, &a->rows, &a->cols, &a->nnz, &a->row_offsets,
+                                           &a->columns, &values, &offsets, &columns, &base, &type)),
+                   SHUNT_R_UNREADABLE);
+  a->values = (void *)values;
+  a->base = (int)base;
+  SHUNT_DECLINE_IF(!value_type(type, &a->value_type), SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(offsets != columns || !index_type(offsets, &a->index_type), SHUNT_R_INDEX);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+static struct shunt_verdict read_coo(const struct cusparse_original *o, cusparseConstSpMatDescr_t m,
+                                     struct shunt_csr *a, const void **row_indices)
+{
+  cusparseIndexType_t indices;
+  cusparseIndexBase_t base;
+  cudaDataType type;
+  const void *values;
+  SHUNT_DECLINE_IF(!o->ConstCooGet ||
+                       !GOT(o->ConstCooGet(m, &a->rows, &a->cols, &a->nnz, row_indices, &a->columns,
+                                           &values, &indices, &base, &type)),
+                   SHUNT_R_UNREADABLE);
+  a->values = (void *)values;
+  a->base = (int)base;
+  SHUNT_DECLINE_IF(!value_type(type, &a->value_type), SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(!index_type(indices, &a->index_type), SHUNT_R_INDEX);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+static struct shunt_verdict read_sparse(const struct cusparse_original *o,
+                                        cusparseConstSpMatDescr_t m, struct shunt_problem *p,
+                                        struct shunt_csr *a)
+{
+  cusparseFormat_t format;
+  int batches = 1;
+  SHUNT_DECLINE_IF(!o->SpMatGetFormat || !GOT(o->SpMatGetFormat(m, &format)), SHUNT_R_UNREADABLE);
+  SHUNT_DECLINE_IF(format != CUSPARSE_FORMAT_CSR && format != CUSPARSE_FORMAT_COO, SHUNT_R_FORMAT);
+  SHUNT_DECLINE_IF(!o->SpMatGetStridedBatch || !GOT(o->SpMatGetStridedBatch(m, &batches)),
+                   SHUNT_R_UNREADABLE);
+  if (batches > p->batches) p->batches = batches;
+  p->format = format == CUSPARSE_FORMAT_CSR ? SHUNT_CSR : SHUNT_COO;
+  return p->format == SHUNT_CSR ? read_csr(o, m, a) : read_coo(o, m, a, &p->row_indices);
+}
+
+/* The dense operand as op() sees it. */
+static struct shunt_verdict read_dense(const struct cusparse_original *o,
+                                       cusparseConstDnMatDescr_t m, char op,
+                                       struct shunt_problem *p, struct shunt_dense *d)
+{
+  int64_t rows, cols, ld, batch_stride;
+  const void *values;
+  cudaDataType type;
+  cusparseOrder_t order;
+  int batches = 1;
+  SHUNT_DECLINE_IF(!o->ConstDnMatGet ||
+                       !GOT(o->ConstDnMatGet(m, &rows, &cols, &ld, &values, &type, &order)),
+                   SHUNT_R_UNREADABLE);
+  SHUNT_DECLINE_IF(!o->DnMatGetStridedBatch ||
+                       !GOT(o->DnMatGetStridedBatch(m, &batches, &batch_stride)),
+                   SHUNT_R_UNREADABLE);
+  if (batches > p->batches) p->batches = batches;
+  bool by_row = order == CUSPARSE_ORDER_ROW;
+  *d = (struct shunt_dense){ .rows = rows, .cols = cols, .row_stride = by_row ? ld : 1,
+                             .col_stride = by_row ? 1 : ld, .values = (void *)values };
+  SHUNT_DECLINE_IF(!value_type(type, &d->type), SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(ld < (by_row ? cols : rows), SHUNT_R_SHAPE);
+  if (op != 'N')
+    *d = (struct shunt_dense){ cols, rows, d->col_stride, d->row_stride, d->values, d->type };
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+static struct shunt_scalar scalar(const void *pointer, bool on_device, shunt_type compute)
+{
+  if (on_device) return (struct shunt_scalar){ pointer, 0 };
+  switch (compute) {
+  case SHUNT_F64: return (struct shunt_scalar){ NULL, *(const double *)pointer };
+  case SHUNT_I32: return (struct shunt_scalar){ NULL, *(const int32_t *)pointer };
+  default: return (struct shunt_scalar){ NULL, *(const float *)pointer };
+  }
+}
+
+/* What the two operations share: handle, scalars, operations, compute type. */
+struct common {
+  cusparseHandle_t handle;
+  const void *alpha, *beta;
+  cudaDataType compute;
+};
+
+static struct shunt_verdict read_common(const struct cusparse_original *o, const struct common *x,
+                                        cudaStream_t *stream, shunt_type *compute,
+                                        struct shunt_scalar *alpha, struct shunt_scalar *beta)
+{
+  cusparsePointerMode_t mode;
+  SHUNT_DECLINE_IF(!x->handle || !x->alpha || !x->beta, SHUNT_R_EMPTY);
+  SHUNT_DECLINE_IF(!o->GetStream || !GOT(o->GetStream(x->handle, stream)), SHUNT_R_UNREADABLE);
+  SHUNT_DECLINE_IF(!o->GetPointerMode || !GOT(o->GetPointerMode(x->handle, &mode)),
+                   SHUNT_R_UNREADABLE);
+  SHUNT_DECLINE_IF(!value_type(x->compute, compute), SHUNT_R_TYPES);
+  /* The width of a host scalar must be known before it is read. */
+  SHUNT_DECLINE_IF(*compute != SHUNT_F32 && *compute != SHUNT_F64 && *compute != SHUNT_I32,
+                   SHUNT_R_TYPES);
+  *alpha = scalar(x->alpha, mode == CUSPARSE_POINTER_MODE_DEVICE, *compute);
+  *beta = scalar(x->beta, mode == CUSPARSE_POINTER_MODE_DEVICE, *compute);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+/* May this algorithm number be asked for with this format? */
+static bool algorithm_fits(cusparseSpMMAlg_t alg, enum shunt_format format)
+{
+  switch (alg) {
+  case CUSPARSE_SPMM_ALG_DEFAULT: return true;
+  case CUSPARSE_SPMM_CSR_ALG1:
+  case CUSPARSE_SPMM_CSR_ALG2:
+  case CUSPARSE_SPMM_CSR_ALG3: return format == SHUNT_CSR;
+  case CUSPARSE_SPMM_COO_ALG1:
+  case CUSPARSE_SPMM_COO_ALG2:
+  case CUSPARSE_SPMM_COO_ALG3:
+  case CUSPARSE_SPMM_COO_ALG4: return format == SHUNT_COO;
+  default: return false;
+  }
+}
+
+#define FORWARD(call)                               \
+  do {                                              \
+    struct shunt_verdict v_ = (call);               \
+    if (v_.reason != SHUNT_FITS) return v_;         \
+  } while (0)
+
+struct shunt_verdict cusparse_describe_spmm(const struct cusparse_original *o,
+                                            const struct cusparse_spmm_arguments *x,
+                                            struct shunt_problem *p, cudaStream_t *stream)
+{
+  struct common common = { x->handle, x->alpha, x->beta, x->compute };
+  memset(p, 0, sizeof *p);
+  p->op = SHUNT_SPMM;
+  p->batches = 1;
+  p->algorithm = (int)x->algorithm;
+  SHUNT_DECLINE_IF(!x->a || !x->b || !x->c, SHUNT_R_EMPTY);
+  SHUNT_DECLINE_IF(!operation(x->op_a, &p->op_a) || !operation(x->op_b, &p->op_b),
+                   SHUNT_R_TRANSPOSED);
+  FORWARD(read_common(o, &common, stream, &p->spmm.compute, &p->spmm.alpha, &p->spmm.beta));
+  FORWARD(read_sparse(o, x->a, p, &p->spmm.a));
+  FORWARD(read_dense(o, x->b, p->op_b, p, &p->spmm.b));
+  FORWARD(read_dense(o, x->c, 'N', p, &p->spmm.c));
+  SHUNT_DECLINE_IF(!algorithm_fits(x->algorithm, p->format), SHUNT_R_ALGORITHM);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+struct shunt_verdict cusparse_describe_sddmm(const struct cusparse_original *o,
+                                             const struct cusparse_sddmm_arguments *x,
+                                             struct shunt_problem *p, cudaStream_t *stream)
+{
+  struct common common = { x->handle, x->alpha, x->beta, x->compute };
+  memset(p, 0, sizeof *p);
+  p->op = SHUNT_SDDMM;
+  p->batches = 1;
+  p->algorithm = (int)x->algorithm;
+  SHUNT_DECLINE_IF(!x->a || !x->b || !x->c, SHUNT_R_EMPTY);
+  SHUNT_DECLINE_IF(!operation(x->op_a, &p->op_a) || !operation(x->op_b, &p->op_b),
+                   SHUNT_R_TRANSPOSED);
+  FORWARD(read_common(o, &common, stream, &p->sddmm.compute, &p->sddmm.alpha, &p->sddmm.beta));
+  FORWARD(read_dense(o, x->a, p->op_a, p, &p->sddmm.a));
+  FORWARD(read_dense(o, x->b, p->op_b, p, &p->sddmm.b));
+  FORWARD(read_sparse(o, x->c, p, &p->sddmm.c));
+  SHUNT_DECLINE_IF(x->algorithm != CUSPARSE_SDDMM_ALG_DEFAULT, SHUNT_R_ALGORITHM);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}

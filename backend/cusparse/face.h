@@ -1,0 +1,34 @@
+/* face.h: what the exported functions of spmm.c and sddmm.c have in common. */
+#ifndef SHUNT_CUSPARSE_FACE_H
+#define SHUNT_CUSPARSE_FACE_H
+
+#include <cusparse.h>
+
+#include "backend/cusparse/original.h"
+#include "backend/plan/planner.h"
+
+/* What the program may see of us; all else is hidden (exports.map says it again). */
+#define FACE_EXPORT __attribute__((visibility("default")))
+
+/* Finds `original` for whoever called the exported function.  Without one the
+   library's own "not initialized" is the answer.  A call that comes from inside an
+   original (a wrapper that found us again) is handed straight on.  */
+#define FACE_ENTER(function, ...)                                                            \
+  const struct cusparse_original *original = cusparse_original_for(__builtin_return_address(0)); \
+  if (!original || !original->function) return CUSPARSE_STATUS_NOT_INITIALIZED;              \
+  if (*cusparse_depth() > 0) return original->function(__VA_ARGS__);                         \
+  ++*cusparse_depth()
+#define FACE_LEAVE() --*cusparse_depth()
+
+struct face_call {
+  const char *name; /* of the exported function, for the log */
+  struct shunt_problem problem;
+  cudaStream_t stream;
+  struct shunt_answer answer; /* why is set by the description, the rest by face_take */
+};
+
+/* Runs a described call through the planner and logs the decision.  True: the
+   answer for the program is *status; false: the original must run.  */
+bool face_take(struct face_call *call, void *buffer, cusparseStatus_t *status);
+
+#endif

@@ -1,0 +1,409 @@
+/* original.c: see original.h for the order of the search.
+
+   The loader's functions cost 50 ns and more and take its lock, so every answer is kept,
+   by the page of code that asked (a page belongs to one object).
+
+   dlclose.  A library that was an answer is never unloaded, though the program close
+   it: a kept answer stays callable.  The caller may be unloaded, and other code be mapped
+   to its page (it happens at once when two plugins take turns): so a kept answer
+   counts only for an object of the same file name.  Not noticed: a file that is replaced on
+   disk, closed and opened again at the same address, and is now linked to another copy
+   of cuSPARSE; and generated code that takes the place of other generated code.  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* RTLD_NEXT */
+#endif
+#include "backend/cusparse/original.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cusparse/loaded.h"
+#include "backend/plan/fault.h"
+
+/* A function that every cuSPARSE has and wrappers of SpMM have no reason to wrap: an
+   object that defines it is taken for a cuSPARSE.  */
+static const char mark[] = "cusparseGetVersion";
+
+struct answer {
+  const struct cusparse_original *original;
+  const struct answer *next;
+  char caller[]; /* file name of the object that asked */
+};
+
+static struct site {
+  atomic_uintptr_t page; /* 0: free; never changes again */
+  _Atomic(const struct answer *) answer;
+} sites[1024];
+
+struct thread {
+  const struct cusparse_original *bound; /* the answer to the next question */
+  const struct cusparse_original *outer; /* the answer at depth 0 */
+  int depth;
+  int returns; /* of an original into us since depth 0 */
+};
+/* initial-exec: no call to find it; 24 bytes of the room that is set aside for this. */
+static _Thread_local struct thread thread __attribute__((tls_model("initial-exec")));
+
+/* ---- the search ------------------------------------------------------------------ */
+
+struct caller {
+  const void *address;
+  void *base;
+  bool is_wrapper; /* nothing in its object is the original */
+};
+
+static bool defines(const struct loaded *o, const char *name)
+{
+  void *p = loaded_symbol(o->handle, name);
+  return p && loaded_base(p) == o->base;
+}
+
+/* Does the object around p define a whole cuSPARSE? */
+static bool whole(const void *p)
+{
+  struct loaded o;
+  bool yes = loaded_open(p, &o) && defines(&o, mark);
+  loaded_close(&o);
+  return yes;
+}
+
+/* May this caller's call go to p?  Not if p is ours, and not if p is the caller's own and
+   the caller wraps it: that would be a circle.  (A caller may well own the
+   original, if cuSPARSE is linked into it statically; a whole cuSPARSE of the caller's that
+   comes before us is a preload that wraps everything.)  */
+static bool usable(const struct caller *c, const void *p)
+{
+  void *own = loaded_base(sites), *base = loaded_base(p);
+  if (!base || base == own) return false;
+  if (base != c->base) return true;
+  return !c->is_wrapper && !loaded_before(base, own) && whole(p);
+}
+
+static void *look_next(const struct caller *c, const char *name)
+{
+  void *p = loaded_symbol(RTLD_NEXT, name);
+  return usable(c, p) ? p : NULL;
+}
+
+static void *look_in_caller(const struct caller *c, const char *name)
+{
+  struct loaded o;
+  void *p = loaded_open(c->address, &o) ? loaded_symbol(o.handle, name) : NULL;
+  loaded_close(&o);
+  return usable(c, p) ? p : NULL;
+}
+
+static void *look_in_object(const struct caller *c, void *base, const char *name)
+{
+  struct loaded o;
+  void *p = NULL;
+  if (loaded_open(base, &o) && defines(&o, name) && defines(&o, mark))
+    p = loaded_symbol(o.handle, name);
+  loaded_close(&o);
+  return usable(c, p) ? p : NULL;
+}
+
+/* All objects, those after ourselves first.  Only a whole cuSPARSE counts here: a wrapper
+   that neither scope above shows would not have been reached by this caller.  */
+static void *look_everywhere(const struct caller *c, const char *name)
+{
+  void *bases[64], *own = loaded_base(sites);
+  for (int before = 0; before < 2; before++) {
+    bool passed = false;
+    size_t n, skip = 0;
+    while ((n = loaded_list(skip, bases, sizeof bases / sizeof *bases)) > 0) {
+      for (size_t i = 0; i < n; i++) {
+        if (bases[i] == own) passed = true;
+        void *p = passed != before ? look_in_object(c, bases[i], name) : NULL;
+        if (p) return p;
+      }
+      skip += n;
+    }
+  }
+  return NULL;
+}
+
+static void *look(const struct caller *c, const char *name)
+{
+  void *p = NULL;
+  if (!c->is_wrapper) {
+    p = look_next(c, name);
+    if (!p) p = look_in_caller(c, name);
+  }
+  return p ? p : look_everywhere(c, name);
+}
+
+/* ---- one answer ------------------------------------------------------------------ */
+
+static const struct function {
+  size_t place; /* in struct cusparse_original */
+  const char *name;
+}
+#define FUNCTION(f) { offsetof(struct cusparse_original, f), "cusparse" #f },
+taken[] = { CUSPARSE_TAKEN(FUNCTION) },
+read_back[] = { CUSPARSE_READ(FUNCTION) };
+#undef FUNCTION
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void set(struct cusparse_original *o, const struct function *f, void *p)
+{
+  memcpy((char *)o + f->place, &p, sizeof p);
+}
+
+static void *foreign(void *p)
+{
+  return loaded_base(p) != loaded_base(sites) ? p : NULL;
+}
+
+/* What we export: as the global scope orders it if `next`, else from the object that the
+   search ended in, else from the library itself.  */
+static void fill_taken(struct cusparse_original *o, const struct caller *next,
+                       const struct loaded *entry, const struct loaded *library)
+{
+  for (size_t i = 0; i < COUNT(taken); i++) {
+    void *p = next ? look_next(next, taken[i].name) : NULL;
+    if (!p) p = foreign(loaded_symbol(entry->handle, taken[i].name));
+    if (!p) p = foreign(loaded_symbol(library->handle, taken[i].name));
+    set(o, &taken[i], p);
+  }
+}
+
+/* What we call ourselves: from the library.  cusparseConstXGet came with CUDA 12. */
+static void fill_read_back(struct cusparse_original *o, const struct loaded *library)
+{
+  static const char recent[] = "cusparseConst";
+  for (size_t i = 0; i < COUNT(read_back); i++) {
+    const char *name = read_back[i].name;
+    void *p = loaded_symbol(library->handle, name);
+    if (!p && strncmp(name, recent, sizeof recent - 1) == 0) {
+      char older[64] = "cusparse";
+      strncat(older, name + sizeof recent - 1, sizeof older - sizeof "cusparse");
+      p = loaded_symbol(library->handle, older);
+    }
+    set(o, &read_back[i], p);
+  }
+  o->path = library->path;
+  o->base = library->base;
+}
+
+/* ---- answers are kept ------------------------------------------------------------ */
+
+struct kept {
+  struct cusparse_original original;
+  bool direct; /* all of it from one library */
+  struct kept *next;
+};
+static _Atomic(struct kept *) all_kept;
+
+/* Enough for every process that is not made to test us; then the heap. */
+static struct kept first_kept[16];
+static atomic_uint first_used;
+
+static struct kept *new_kept(void)
+{
+  if (atomic_load(&first_used) < COUNT(first_kept)) {
+    unsigned i = atomic_fetch_add(&first_used, 1);
+    if (i < COUNT(first_kept)) return &first_kept[i];
+  }
+  return shunt_fault() ? NULL : calloc(1, sizeof(struct kept));
+}
+
+/* The one kept copy of o.  Two threads may keep the same at the same time: harmless. */
+static const struct cusparse_original *keep(const struct cusparse_original *o, bool direct,
+                                            struct loaded *entry, struct loaded *library)
+{
+  struct kept *k;
+  for (k = atomic_load(&all_kept); k; k = k->next)
+    if (k->direct == direct && memcmp(&k->original, o, sizeof *o) == 0) break;
+  if (k) {
+    loaded_close(entry);
+    loaded_close(library);
+    return &k->original;
+  }
+  k = new_kept();
+  if (!k) {
+    loaded_close(entry);
+    loaded_close(library);
+    return NULL;
+  }
+  k->original = *o;
+  k->direct = direct;
+  k->next = atomic_load(&all_kept);
+  while (!atomic_compare_exchange_weak(&all_kept, &k->next, k))
+    ;
+  /* The handles stay open: that is what keeps the two objects loaded. */
+  return &k->original;
+}
+
+/* ---- answers are made ------------------------------------------------------------ */
+
+/* Everything that a caller's cusparseSpMM leads to.  Where that is the function of a
+   wrapper, the library behind it is whatever the caller would find the mark in.  */
+static const struct cusparse_original *gather(const struct caller *c)
+{
+  static const char first[] = "cusparseSpMM";
+  struct cusparse_original o = { .path = NULL };
+  struct loaded entry, library;
+  void *p = look(c, first);
+  if (!loaded_open(p, &entry)) return NULL;
+  bool next = !c->is_wrapper && look_next(c, first) == p;
+  void *known = loaded_symbol(entry.handle, mark);
+  if (!loaded_open(known ? known : look(c, mark), &library) && !loaded_open(p, &library)) {
+    loaded_close(&entry);
+    return NULL;
+  }
+  fill_taken(&o, next ? c : NULL, &entry, &library);
+  fill_read_back(&o, &library);
+  return keep(&o, false, &entry, &library);
+}
+
+/* The library around an address and nothing else. */
+static const struct cusparse_original *gather_direct(const void *address)
+{
+  struct cusparse_original o = { .path = NULL };
+  struct loaded library, none = { NULL, NULL, NULL };
+  void *base = loaded_base(address);
+  for (struct kept *k = atomic_load(&all_kept); k; k = k->next)
+    if (k->direct && k->original.base == base) return &k->original;
+  if (!loaded_open(address, &library)) return NULL;
+  fill_taken(&o, NULL, &library, &library);
+  fill_read_back(&o, &library);
+  return keep(&o, true, &none, &library);
+}
+
+/* The original called us back.  Once: the library behind it.  If that calls us back too, it is
+   a wrapper of everything, which looks like a library: what it wraps is another.  (A
+   cuSPARSE inside an extension may call its own exported functions, once.)  Who called does not
+   help: a wrapper's tail call has its caller's return address.  */
+static const struct cusparse_original *behind(const struct caller *c, const struct thread *t)
+{
+  enum { MOST_RETURNS = 256 };
+  const struct caller wrapper = { c->address, t->outer->base, true };
+  const struct cusparse_original *o = NULL;
+  if (t->returns > MOST_RETURNS) return NULL;
+  if (t->depth > 1) o = gather(&wrapper);
+  return o ? o : gather_direct(t->outer->base);
+}
+
+/* The loader's message for our failed look-ups is not for the program to find. */
+static const struct cusparse_original *leave_no_trace(const struct cusparse_original *o,
+                                                      int saved_errno)
+{
+  dlerror();
+  errno = saved_errno;
+  return o;
+}
+
+static const struct cusparse_original *resolve(const void *address, const struct thread *t)
+{
+  int saved_errno = errno;
+  struct caller c = { address, loaded_base(address), false };
+  bool inside = t->depth > 0 && t->outer;
+  return leave_no_trace(inside ? behind(&c, t) : gather(&c), saved_errno);
+}
+
+/* ---- who asked before ------------------------------------------------------------ */
+
+enum { PAGE_BITS = 12, MOST_PROBES = 8 };
+
+static struct site *site(uintptr_t page, unsigned probe)
+{
+  uint64_t hash = (uint64_t)page * UINT64_C(0x9E3779B97F4A7C15);
+  return &sites[((hash >> 40) + probe) % COUNT(sites)];
+}
+
+static const struct cusparse_original *recall(const void *address)
+{
+  uintptr_t page = (uintptr_t)address >> PAGE_BITS;
+  for (unsigned i = 0; i < MOST_PROBES; i++) {
+    struct site *s = site(page, i);
+    uintptr_t there = atomic_load_explicit(&s->page, memory_order_relaxed);
+    if (!there) return NULL;
+    if (there != page) continue;
+    const struct answer *a = atomic_load_explicit(&s->answer, memory_order_acquire);
+    return a && strcmp(a->caller, loaded_name(address)) == 0 ? a->original : NULL;
+  }
+  return NULL;
+}
+
+/* The one answer of this content; answers are few and are never freed. */
+static const struct answer *make_answer(const char *caller, const struct cusparse_original *o)
+{
+  static _Atomic(const struct answer *) all;
+  const struct answer *known;
+  for (known = atomic_load(&all); known; known = known->next)
+    if (known->original == o && strcmp(known->caller, caller) == 0) return known;
+  struct answer *a = shunt_fault() ? NULL : malloc(sizeof *a + strlen(caller) + 1);
+  if (!a) return NULL;
+  a->original = o;
+  strcpy(a->caller, caller);
+  a->next = atomic_load(&all);
+  while (!atomic_compare_exchange_weak(&all, &a->next, a))
+    ;
+  return a;
+}
+
+/* Without memory, or where all probes are taken, nothing is remembered: slower, equally
+   right.  */
+static void remember(const void *address, const struct cusparse_original *o)
+{
+  uintptr_t page = (uintptr_t)address >> PAGE_BITS;
+  const struct answer *a = make_answer(loaded_name(address), o);
+  for (unsigned i = 0; a && i < MOST_PROBES; i++) {
+    struct site *s = site(page, i);
+    uintptr_t there = 0;
+    if (atomic_compare_exchange_strong(&s->page, &there, page) || there == page) {
+      atomic_store_explicit(&s->answer, a, memory_order_release);
+      return;
+    }
+  }
+}
+
+/* ---- the face --------------------------------------------------------------------- */
+
+/* Out of line: the way that is taken once. */
+static __attribute__((noinline)) const struct cusparse_original *learn(void *return_address,
+                                                                       struct thread *t)
+{
+  const struct cusparse_original *o = resolve(return_address, t);
+  if (o && t->depth == 0) remember(return_address, o);
+  return o;
+}
+
+const struct cusparse_original *cusparse_original_for(void *return_address)
+{
+  struct thread *t = &thread;
+  const struct cusparse_original *o = t->bound;
+  t->bound = NULL;
+  if (t->depth > 0) {
+    t->returns++;
+    return o ? o : learn(return_address, t);
+  }
+  if (!o) o = recall(return_address);
+  if (!o) o = learn(return_address, t);
+  t->outer = o;
+  t->returns = 0;
+  return o;
+}
+
+int *cusparse_depth(void)
+{
+  return &thread.depth;
+}
+
+const struct cusparse_original *cusparse_original_around(const void *symbol)
+{
+  int saved_errno = errno;
+  return leave_no_trace(whole(symbol) ? gather_direct(symbol) : NULL, saved_errno);
+}
+
+void cusparse_original_bind(const struct cusparse_original *o)
+{
+  thread.bound = o;
+}

@@ -1,0 +1,87 @@
+/* cache.h: what is remembered of the matrices that a context has seen.
+
+   A matrix is known by its arrays' addresses, sizes and types.  That says which
+   notes to look at, never that the content is still the same: a profile is only
+   a hint for choosing among routes that are right for every pattern, and kept
+   memory is used only under a guard that proves it (kernels/guard_csr.cu).
+
+   One entry:
+     key | sights | profile (hint) | kept plan: one route's converted matrix
+
+   Kept memory is counted against the cache's limit, evicted by least recent
+   use, and freed in stream order after its last use: uses leave an event on their
+   stream, graphs that captured it hold a reference.
+
+   Thread-safety: every function may be called from any thread.  The lock inside
+   is held over no CUDA call but those of shunt_kept_make and shunt_cache_relieve,
+   which are rare.  */
+#ifndef SHUNT_CACHE_H
+#define SHUNT_CACHE_H
+
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+
+#include "conv/shunt_conv.h"
+
+struct shunt_cache;
+struct shunt_kept;
+
+struct shunt_key {
+  const void *row_offsets, *columns, *values, *row_indices;
+  int64_t rows, cols, nnz;
+  int index_type, value_type, base;
+};
+
+/* What the cache knows at the moment of a call. */
+struct shunt_sight {
+  int index;                    /* entry, for the calls below */
+  uint64_t identity;            /* tells a reused entry from this one */
+  uint32_t sights;              /* calls with this key so far, this one included */
+  bool keep_wise;               /* nothing speaks against keeping a plan now */
+  bool profile_wanted;          /* nobody has started a profile, or it is old */
+  bool has_profile;
+  struct shunt_profile profile;
+  struct shunt_kept *kept;      /* ready to use, held for the caller until shunt_kept_release */
+  const void *kept_by;          /* what shunt_kept_make was given */
+};
+
+shunt_status shunt_cache_make(struct shunt_cache **out, int64_t most_bytes);
+void shunt_cache_free(struct shunt_cache *c);
+
+void shunt_cache_see(struct shunt_cache *c, const struct shunt_key *key, struct shunt_sight *out);
+
+/* Enqueues a profile of `a` whose result a later sight will carry. */
+shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_sight *s,
+                                 const struct shunt_csr *a, const struct shunt_device *d,
+                                 cudaStream_t stream);
+
+/* Device memory that outlives the call:
+     header | payload, 256-byte aligned
+     | irregular (u32) | stamp (u32) | fingerprint (16 bytes) |
+   The owner fills the header's irregular word and fingerprint and the payload on
+   `stream`, then calls shunt_kept_built.  */
+struct shunt_kept_view {
+  uint32_t *irregular;                    /* device */
+  struct shunt_fingerprint *fingerprint;  /* device */
+  void *payload;                          /* device */
+  size_t payload_bytes;
+  uint32_t *changed;                      /* pinned host: a guard says here that it found a change */
+};
+/* Makes room (evicting) and enqueues the allocation on `stream`; not in capture.
+   The caller holds the result (as from shunt_cache_see).  `by` tells whose format
+   it is.  */
+shunt_status shunt_kept_make(struct shunt_cache *c, const struct shunt_sight *s, const void *by,
+                             cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
+                             struct shunt_kept **out);
+struct shunt_kept_view shunt_kept_view_of(const struct shunt_kept *k);
+/* The work that fills it is enqueued on `stream`; later sights may carry it. */
+shunt_status shunt_kept_built(struct shunt_kept *k, cudaStream_t stream);
+/* A use of it is enqueued on `stream` (eager), or captured there. */
+shunt_status shunt_kept_used(struct shunt_kept *k, cudaStream_t stream, bool capturing);
+/* Gives the hold back; `discard` drops the plan (its building failed). */
+void shunt_kept_release(struct shunt_cache *c, struct shunt_kept *k, bool discard);
+
+/* Frees kept memory when the device runs short of it; eager calls only. */
+void shunt_cache_relieve(struct shunt_cache *c);
+
+#endif

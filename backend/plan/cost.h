@@ -1,0 +1,28 @@
+/* cost.h: microseconds that pieces of work are expected to take.
+
+   Rates were measured on an H200 (tests/bench/NOTES.md says which run); on another
+   GPU they scale with the number of multiprocessors.  They only rank ways that are all
+   right, so 20 % off is good enough.  All functions are pure.  */
+#ifndef SHUNT_COST_H
+#define SHUNT_COST_H
+
+#include "backend/plan/problem.h"
+#include "kernels/shunt_kernels.h"
+
+/* A launch that does next to nothing, in a stream that is kept busy. */
+enum { SHUNT_COST_LAUNCH_US = 2 };
+
+/* `bytes` read and written once, in order. */
+double shunt_cost_copy(double bytes, const struct shunt_device *d);
+/* `bytes` gathered in rows of `row_bytes` from a table of `table_bytes`. */
+double shunt_cost_gather(double bytes, double row_bytes, double table_bytes,
+                         const struct shunt_device *d);
+/* Dense product on cuBLAS. */
+double shunt_cost_gemm(double m, double n, double k, shunt_type type, const struct shunt_device *d);
+/* cuSPARSE itself, for the algorithm asked for. */
+double shunt_cost_original(const struct shunt_problem *p, const struct shunt_device *d);
+
+/* Bytes of the sparse operand's three arrays. */
+double shunt_cost_csr_bytes(const struct shunt_csr *a);
+
+#endif

@@ -1,0 +1,166 @@
+#include "backend/plan/engine.h"
+
+#include <cuda.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "backend/cublas/cublaslt.h"
+#include "backend/plan/cache.h"
+#include "backend/plan/cuda_call.h"
+#include "backend/plan/fork.h"
+#include "backend/plan/options.h"
+
+/* One slot per context seen.  Slots are filled in order and never emptied; when
+   they run out (a program that resets its device again and again), new contexts
+   go to the original library.  */
+enum { MOST_ENGINES = 64 };
+static _Atomic(struct shunt_engine *) engines[MOST_ENGINES];
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+static atomic_uint generation; /* raised in a forked child */
+
+typedef CUresult (*context_id_function)(CUcontext, unsigned long long *);
+static _Atomic(context_id_function) context_id;
+
+static void forget_in_child(void)
+{
+  for (int i = 0; i < MOST_ENGINES; i++) atomic_store(&engines[i], NULL);
+  atomic_fetch_add(&generation, 1);
+  pthread_mutex_init(&making, NULL);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+  pthread_atfork(NULL, NULL, forget_in_child);
+}
+
+/* cuCtxGetId through the runtime, so that nothing links against libcuda. */
+static context_id_function find_context_id(void)
+{
+  context_id_function f = atomic_load_explicit(&context_id, memory_order_acquire);
+  if (f) return f;
+  void *symbol = NULL;
+  enum cudaDriverEntryPointQueryResult found;
+  if (SHUNT_CUDA(cudaGetDriverEntryPointByVersion("cuCtxGetId", &symbol, 12000, cudaEnableDefault,
+                                                  &found)) != SHUNT_OK ||
+      found != cudaDriverEntryPointSuccess)
+    return NULL;
+  f = (context_id_function)symbol;
+  atomic_store_explicit(&context_id, f, memory_order_release);
+  return f;
+}
+
+static bool current_context(context_id_function f, unsigned long long *id)
+{
+  return f && f(NULL, id) == CUDA_SUCCESS;
+}
+
+static struct shunt_engine *find(unsigned long long id)
+{
+  for (int i = 0; i < MOST_ENGINES; i++) {
+    struct shunt_engine *e = atomic_load_explicit(&engines[i], memory_order_acquire);
+    if (!e) return NULL;
+    if (e->context == id) return e;
+  }
+  return NULL;
+}
+
+struct shunt_engine *shunt_engine_find(void)
+{
+  unsigned long long id;
+  context_id_function f = atomic_load_explicit(&context_id, memory_order_acquire);
+  return current_context(f, &id) ? find(id) : NULL;
+}
+
+static shunt_status read_device(struct shunt_engine *e)
+{
+  struct {
+    enum cudaDeviceAttr what;
+    int value;
+  } a[] = { { cudaDevAttrMultiProcessorCount, 0 },
+            { cudaDevAttrComputeCapabilityMajor, 0 },
+            { cudaDevAttrComputeCapabilityMinor, 0 },
+            { cudaDevAttrMaxSharedMemoryPerBlockOptin, 0 },
+            { cudaDevAttrL2CacheSize, 0 } };
+  size_t unused, total;
+  shunt_status s = SHUNT_CUDA(cudaGetDevice(&e->ordinal));
+  for (unsigned i = 0; s == SHUNT_OK && i < sizeof a / sizeof a[0]; i++)
+    s = SHUNT_CUDA(cudaDeviceGetAttribute(&a[i].value, a[i].what, e->ordinal));
+  if (s == SHUNT_OK) s = SHUNT_CUDA(cudaMemGetInfo(&unused, &total));
+  if (s != SHUNT_OK) return s;
+  e->device = (struct shunt_device){ .multiprocessors = a[0].value,
+                                     .compute_capability = a[1].value * 10 + a[2].value,
+                                     .shared_per_block = a[3].value,
+                                     .l2_bytes = a[4].value };
+  e->memory_bytes = (int64_t)total;
+  return e->device.compute_capability >= 80 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
+}
+
+static void destroy(struct shunt_engine *e)
+{
+  if (!e) return;
+  shunt_forks_free(e->forks);
+  shunt_cache_free(e->cache);
+  if (e->pool) cudaMemPoolDestroy(e->pool);
+  free(e);
+}
+
+static struct shunt_engine *create(unsigned long long id)
+{
+  struct shunt_engine *e = SHUNT_TRY_OR(NULL, calloc(1, sizeof *e));
+  if (!e) return NULL;
+  e->context = id;
+  shunt_status s = read_device(e);
+  if (s == SHUNT_OK) {
+    struct cudaMemPoolProps props = { .allocType = cudaMemAllocationTypePinned,
+                                      .location = { cudaMemLocationTypeDevice, e->ordinal } };
+    s = SHUNT_CUDA(cudaMemPoolCreate(&e->pool, &props));
+  }
+  if (s == SHUNT_OK) s = shunt_forks_make(&e->forks);
+  if (s == SHUNT_OK) {
+    int64_t most = shunt_options()->cache_bytes;
+    s = shunt_cache_make(&e->cache, most >= 0 ? most : e->memory_bytes / 10);
+  }
+  if (s == SHUNT_OK) return e;
+  destroy(e);
+  return NULL;
+}
+
+struct shunt_engine *shunt_engine_make(void)
+{
+  unsigned long long id;
+  if (!current_context(find_context_id(), &id)) return NULL;
+  struct shunt_engine *e = find(id);
+  if (e) return e;
+  /* The one lock that is held over CUDA calls: at most once per context, and
+     never on the way of SpMM or SDDMM.  */
+  pthread_mutex_lock(&making);
+  e = find(id);
+  for (int i = 0; !e && i < MOST_ENGINES; i++) {
+    if (atomic_load(&engines[i])) continue;
+    e = create(id);
+    if (e) atomic_store_explicit(&engines[i], e, memory_order_release);
+    break;
+  }
+  pthread_mutex_unlock(&making);
+  return e;
+}
+
+void shunt_engine_open_gemm(struct shunt_engine *e, const char *beside)
+{
+  if (atomic_load_explicit(&e->gemm, memory_order_acquire)) return;
+  pthread_mutex_lock(&making);
+  if (!e->gemm_tried) {
+    e->gemm_tried = true;
+    atomic_store_explicit(&e->gemm, shunt_cublaslt_open(beside), memory_order_release);
+  }
+  pthread_mutex_unlock(&making);
+}
+
+struct shunt_capture shunt_capture_of(cudaStream_t stream)
+{
+  enum cudaStreamCaptureStatus status;
+  if (SHUNT_CUDA(cudaStreamIsCapturing(stream, &status)) != SHUNT_OK)
+    return (struct shunt_capture){ true, true };
+  return (struct shunt_capture){ status != cudaStreamCaptureStatusNone,
+                                 status == cudaStreamCaptureStatusInvalidated };
+}

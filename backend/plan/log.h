@@ -1,0 +1,28 @@
+/* log.h: what was decided, kept as counters, told on request.
+
+   Every decision (call, route or original, reason, problem) has one counter.
+   With SHUNT_LOG=dispatch the first of each prints a line:
+
+     shunt,1,columns,call,route,reason,place,problem
+     shunt,1,dispatch,cusparseSpMM,dense,fits,backend/routes/dense.c:88,spmm:csr:...
+
+   With SHUNT_REPORT=FILE all of them are appended to FILE when the process ends:
+
+     # shunt report 1 pid=123 prog=python3
+     # faults seen 0
+     call <tab> route-or-original <tab> reason <tab> calls <tab> saved_us <tab> problem
+
+   saved_us is calls times what the cost model expects one call to have saved.
+   Nothing is ever printed unasked, and nothing to stdout.  Thread-safe; counting
+   takes no lock.  */
+#ifndef SHUNT_LOG_H
+#define SHUNT_LOG_H
+
+#include "backend/plan/problem.h"
+
+/* `call`: the caller's function, a static string.  `route`: static, "original"
+   when nothing took it.  `problem` may be NULL when it could not be read.  */
+void shunt_log_decision(const char *call, const char *route, struct shunt_verdict why,
+                        const struct shunt_problem *problem, double saved_us);
+
+#endif

@@ -1,0 +1,29 @@
+/* options.h: what the user may set, all through the environment, read once.
+
+   | variable        | values                      | meaning                                    |
+   | SHUNT_ROUTES    | all, none, or a list        | routes that may be used: rows,vector,dense |
+   | SHUNT_LOG       | dispatch                    | a line per new decision                    |
+   | SHUNT_LOG_FILE  | path                        | where the lines go instead of stderr       |
+   | SHUNT_REPORT    | path                        | table of calls, appended at exit           |
+   | SHUNT_CACHE_MB  | number                      | device memory for kept plans, per device   |
+   | SHUNT_FAULT     | number                      | tests only: the n-th own call fails        |
+
+   An unknown value gives one warning that names the accepted ones, and the default.  */
+#ifndef SHUNT_OPTIONS_H
+#define SHUNT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct shunt_options {
+  uint32_t routes;     /* bit i: route i of the table may run; all ones by default */
+  bool log_dispatch;
+  char log_file[512];  /* "": stderr */
+  char report[512];    /* "": none */
+  int64_t cache_bytes; /* < 0: a tenth of the device's memory */
+};
+
+/* Read on first use (any thread); never changes afterwards. */
+const struct shunt_options *shunt_options(void);
+
+#endif

@@ -1,0 +1,37 @@
+/* planner.h: problem in, work on the caller's stream out, or a reason.
+
+   The planner asks every route, sorts those that fit by the time they expect,
+   compares with what the original library is expected to need, and runs the
+   best; if that fails before anything was written, the next; at last it
+   declines, and the face calls the original with its arguments unchanged.
+
+   Called by the faces (backend/cusparse) and by the tool.  Thread-safe.  */
+#ifndef SHUNT_PLANNER_H
+#define SHUNT_PLANNER_H
+
+#include <cuda_runtime_api.h>
+
+#include "backend/plan/problem.h"
+
+struct shunt_answer {
+  struct shunt_verdict why; /* SHUNT_FITS: taken */
+  const char *route;        /* name, or "original" */
+  double saved_us;          /* expected, for the log */
+  bool written;             /* declined, but part of the result was enqueued: report an error */
+};
+
+/* Bytes of workspace that Shunt wants for p on the current device; 0 when no
+   route takes it.  May open engines and libraries unless `stream` is being
+   captured.  `library_path`: where the original lives, to look for cuBLAS.  */
+size_t shunt_plan_workspace(const struct shunt_problem *p, cudaStream_t stream,
+                            const char *library_path);
+
+/* Enqueues p on `stream`, or says why not.  `workspace` (256-byte aligned) is the
+   caller's; NULL when there is none to be trusted.  */
+struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspace,
+                                   size_t workspace_bytes, cudaStream_t stream);
+
+/* The invitation of cusparseSpMM_preprocess: profiles the pattern. */
+void shunt_plan_prepare(const struct shunt_problem *p, cudaStream_t stream);
+
+#endif

@@ -1,0 +1,72 @@
+/* problem.h: one operation asked for, as plain data.
+
+   A problem is what a face (cuSPARSE today) read from the caller's arguments.
+   It can be printed as one word and parsed back, so that a log line reruns in
+   `shunt bench`:
+
+     spmm:csr:f16.f16.f16.f32:i64b0:m4096n1024k4096z1677721:NN:rr:ld1024.1024:a1b0:alg0
+     |    |   |               |     |                       |  |  |           |    algorithm asked for
+     |    |   |               |     sizes and nonzeros      |  |  |           alpha, beta ('*': on the device)
+     |    |   |               index type and base           |  |  leading dimensions of the dense operands
+     |    |   types: first, second, third operand, compute  |  their orders, r(ow) or c(olumn)
+     |    format of the sparse operand                      op(A) op(B): N, T or H
+     operation
+
+   SpMM:  C[m,n] = alpha A[m,k] B[k,n] + beta C;  A sparse; orders and leading
+          dimensions are B's and C's, as stored (before op).
+   SDDMM: C[m,n] = alpha (A[m,k] B[k,n]) at C's pattern + beta C;  C sparse;
+          orders and leading dimensions are A's and B's.  */
+#ifndef SHUNT_PROBLEM_H
+#define SHUNT_PROBLEM_H
+
+#include <stdbool.h>
+
+#include "backend/plan/reason.h"
+#include "kernels/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum shunt_op { SHUNT_SPMM, SHUNT_SDDMM };
+enum shunt_format { SHUNT_CSR, SHUNT_COO, SHUNT_CSC, SHUNT_BSR, SHUNT_BLOCKED_ELL, SHUNT_FORMAT_COUNT };
+
+struct shunt_problem {
+  enum shunt_op op;
+  enum shunt_format format;
+  char op_a, op_b;  /* 'N', 'T', 'H'; op_b (SpMM) and both (SDDMM) are already in the strides */
+  int algorithm;    /* the caller's number; 0 where only printed */
+  int batches;      /* 1: none */
+  const void *row_indices; /* COO only; csr.row_offsets is then NULL */
+  union {
+    struct shunt_spmm spmm;
+    struct shunt_sddmm sddmm;
+  };
+};
+
+enum { SHUNT_PROBLEM_TEXT = 192 };
+
+static inline const struct shunt_csr *shunt_problem_sparse(const struct shunt_problem *p)
+{
+  return p->op == SHUNT_SPMM ? &p->spmm.a : &p->sddmm.c;
+}
+
+/* Writes the word above into text (always terminated); returns its length. */
+int shunt_problem_print(const struct shunt_problem *p, char text[SHUNT_PROBLEM_TEXT]);
+/* The inverse; array pointers come back NULL.  SHUNT_E_INPUT when not understood. */
+shunt_status shunt_problem_parse(const char *text, struct shunt_problem *p);
+/* Hash of everything printed but the scalars' values: equal for calls that may
+   share a workspace promise.  Never 0. */
+uint64_t shunt_problem_hash(const struct shunt_problem *p);
+
+const char *shunt_type_text(shunt_type t);
+const char *shunt_format_text(enum shunt_format f);
+
+/* The checks that hold for every route: a problem that passes is well formed
+   and no route needs to look again at formats, shapes, batches or nulls. */
+struct shunt_verdict shunt_problem_check(const struct shunt_problem *p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,45 @@
+/* promise.h: what bufferSize answered, so that SpMM knows what it was given.
+
+   cuSPARSE's buffer carries no size.  A caller's buffer is trusted to hold
+
+     | what the original asked for | up to 256 | what Shunt asked for |
+     0                             own_offset                     total
+
+   only if our own bufferSize was asked about the very same problem before
+   (hash of everything but pointers and scalar values, and the device): then any
+   buffer that the caller sized for such a problem is that large.  The original's
+   part comes first and is never touched, so preprocess and declined calls find
+   it as they left it.
+
+   If the original ever answers the same question differently, the promise is
+   void: no workspace is trusted for that problem any more.
+
+   Thread-safe; reading takes no lock.  */
+#ifndef SHUNT_PROMISE_H
+#define SHUNT_PROMISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct shunt_promise {
+  size_t own_offset, own_bytes; /* own_bytes 0: nothing may be used */
+};
+
+/* Remembers an answer; returns the total to report to the caller: original_bytes
+   alone when the promise can't be kept. */
+size_t shunt_promise_make(uint64_t problem_hash, size_t original_bytes, size_t own_bytes);
+struct shunt_promise shunt_promise_find(uint64_t problem_hash);
+
+/* The part of `buffer` that is Shunt's, aligned to 256 bytes; NULL if none. */
+static inline void *shunt_promise_workspace(struct shunt_promise p, void *buffer, size_t *bytes)
+{
+  *bytes = 0;
+  if (!buffer || p.own_bytes < 256) return NULL;
+  uintptr_t start = ((uintptr_t)buffer + p.own_offset + 255) & ~(uintptr_t)255;
+  uintptr_t end = (uintptr_t)buffer + p.own_offset + p.own_bytes;
+  *bytes = end > start ? end - start : 0;
+  return *bytes ? (void *)start : NULL;
+}
+
+#endif

@@ -1,0 +1,59 @@
+/* reason.h: why a call was, or was not, taken.
+
+   A route that does not fit is not an error: it gives a verdict, a reason with
+   the place that gave it, and the next route or the original library runs.  */
+#ifndef SHUNT_REASON_H
+#define SHUNT_REASON_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum shunt_reason {
+  SHUNT_FITS = 0,       /* nothing stands against it */
+  SHUNT_R_DISABLED,     /* switched off by SHUNT_ROUTES */
+  SHUNT_R_EMPTY,        /* a size or alpha is zero, or an array pointer is null */
+  SHUNT_R_FORMAT,       /* sparse format that no route reads */
+  SHUNT_R_TRANSPOSED,   /* op(A) is not A */
+  SHUNT_R_BATCHED,      /* strided batches */
+  SHUNT_R_TYPES,        /* combination of value types */
+  SHUNT_R_INDEX,        /* index types differ between the two arrays, or 16-bit */
+  SHUNT_R_ALGORITHM,    /* algorithm number that does not belong to the format */
+  SHUNT_R_SHAPE,        /* sizes, leading dimensions or orders do not match: the original says how */
+  SHUNT_R_LARGE,        /* beyond what the kernels index */
+  SHUNT_R_SPARSE,       /* too few nonzeros for this route */
+  SHUNT_R_UNPROFILED,   /* the pattern is not known yet */
+  SHUNT_R_PATTERN,      /* the pattern lacks this route's structure */
+  SHUNT_R_SLOWER,       /* another way is estimated to be faster */
+  SHUNT_R_WORKSPACE,    /* no buffer of the size that bufferSize asked for */
+  SHUNT_R_DEVICE,       /* GPU without the needed instructions, or no engine for its context */
+  SHUNT_R_LIBRARY,      /* cuBLAS missing or too old */
+  SHUNT_R_CAPTURE,      /* stream capture is in a state that cannot be joined */
+  SHUNT_R_FAILED,       /* a call of Shunt's own failed */
+  SHUNT_R_UNREADABLE,   /* the descriptor could not be read back */
+  SHUNT_R_COUNT
+};
+
+/* A reason and the line of source that gave it. */
+struct shunt_verdict {
+  enum shunt_reason reason;
+  const char *file;
+  int line;
+};
+
+/* A static string, one word of lower case with hyphens. */
+const char *shunt_reason_text(enum shunt_reason reason);
+/* A static sentence for people. */
+const char *shunt_reason_sentence(enum shunt_reason reason);
+
+#define SHUNT_VERDICT(r) ((struct shunt_verdict){ (r), __FILE__, __LINE__ })
+/* Inside a function that returns a struct shunt_verdict. */
+#define SHUNT_DECLINE_IF(condition, r)        \
+  do {                                        \
+    if (condition) return SHUNT_VERDICT(r);   \
+  } while (0)
+
+#ifdef __cplusplus
+}
+#endif
+#endif

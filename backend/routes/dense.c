@@ -1,0 +1,268 @@
+/* dense: the sparse matrix written out, and a dense product on cuBLASLt.
+
+   SpMM, direct (nothing kept; D is made anew in the caller's buffer):
+
+     stream  zero flags -+- csr -> D -- C = alpha D B ---+- repair if flags
+                         +- is B finite? -> flags -------+
+
+   SpMM, kept (D was made by an earlier call):
+
+     stream  ------------+- C = alpha D B ---------------+- repair if flags
+                         +- is A unchanged, B finite? ---+
+
+   The repair is the rows kernel, which leaves C alone unless a flag stands: A
+   changed under a kept D; B holds a NaN or Inf, which the zeros of D would turn
+   into NaN where the sparse product has none; a column repeats in a row, which D
+   cannot hold at full precision.  With beta != 0 the product goes to a f32 matrix
+   W first, since C's old content must survive for the repair:
+   C = alpha W + beta C unless flags.
+
+   SDDMM: W = alpha A B (dense), then sampled at C's pattern.  Each element of
+   the result depends on its own row and column alone, so nothing needs a guard.
+
+   Workspace, in this order, each part 256-byte aligned:
+     flags (256) | guard scratch (256) | cuBLASLt's | D (SpMM) | W  */
+#include "backend/cublas/cublaslt.h"
+#include "backend/plan/cache.h"
+#include "backend/plan/cost.h"
+#include "backend/plan/cuda_call.h"
+#include "backend/plan/engine.h"
+#include "backend/plan/fork.h"
+#include "backend/routes/routes.h"
+
+struct parts {
+  size_t flags, scratch, gemm, dense, product, total;
+  size_t gemm_bytes;
+};
+
+static size_t round_up(size_t n)
+{
+  return (n + 255) & ~(size_t)255;
+}
+
+/* D's leading dimension: rows start on 16 bytes. */
+static int64_t dense_stride(const struct shunt_csr *a)
+{
+  return (a->cols + 15) & ~(int64_t)15;
+}
+
+static size_t dense_bytes(const struct shunt_csr *a)
+{
+  return round_up((size_t)a->rows * (size_t)dense_stride(a) * shunt_type_size(a->value_type));
+}
+
+/* Split products keep up to 16 f32 partial results; cuBLAS' own advice for
+   Hopper is the upper bound.  */
+static size_t gemm_bytes(int64_t m, int64_t n)
+{
+  size_t wanted = round_up((size_t)m * (size_t)n * 4 * 16);
+  const size_t most = (size_t)32 << 20;
+  return wanted < most ? wanted : most;
+}
+
+static struct parts lay_out(const struct shunt_problem *p)
+{
+  bool spmm = p->op == SHUNT_SPMM;
+  int64_t m = spmm ? p->spmm.c.rows : p->sddmm.c.rows;
+  int64_t n = spmm ? p->spmm.c.cols : p->sddmm.c.cols;
+  struct parts l = { .flags = 0, .scratch = 256, .gemm = 512 };
+  l.gemm_bytes = gemm_bytes(m, n);
+  l.dense = l.gemm + l.gemm_bytes;
+  l.product = l.dense + (spmm ? dense_bytes(&p->spmm.a) : 0);
+  l.total = l.product + round_up((size_t)m * (size_t)n * 4);
+  return l;
+}
+
+static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_engine *e)
+{
+  const struct shunt_csr *a = shunt_problem_sparse(p);
+  shunt_type t = p->op == SHUNT_SPMM ? p->spmm.b.type : p->sddmm.b.type;
+  double cells = (double)a->rows * (double)a->cols;
+  SHUNT_DECLINE_IF(t != SHUNT_F16 && t != SHUNT_BF16 && t != SHUNT_F32, SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF((double)a->nnz < cells / 64, SHUNT_R_SPARSE);
+  SHUNT_DECLINE_IF(cells > (double)((int64_t)1 << 30), SHUNT_R_LARGE);
+  SHUNT_DECLINE_IF((double)lay_out(p).total > (double)e->memory_bytes / 16, SHUNT_R_LARGE);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+static size_t workspace(const struct shunt_problem *p, const struct shunt_engine *e)
+{
+  (void)e;
+  return lay_out(p).total;
+}
+
+static struct shunt_verdict expect(const struct shunt_call *c, double *us)
+{
+  const struct shunt_problem *p = c->problem;
+  const struct shunt_csr *a = shunt_problem_sparse(p);
+  const struct shunt_device *d = &c->engine->device;
+  double cells = (double)a->rows * (double)a->cols;
+  double read = shunt_cost_copy(shunt_cost_csr_bytes(a), d);
+  if (p->op == SHUNT_SPMM) {
+    const struct shunt_spmm *s = &p->spmm;
+    double gemm = shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->a.cols,
+                                  s->b.type, d);
+    double make = read + cells * (double)shunt_type_size(s->b.type) / 3.6e6;
+    *us = c->kept ? (gemm > read ? gemm : read) + 2 * SHUNT_COST_LAUNCH_US
+                  : make + gemm + 2 * SHUNT_COST_LAUNCH_US;
+    bool overwrites = !s->beta.device && s->beta.host == 0;
+    if (!overwrites) *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
+  } else {
+    const struct shunt_sddmm *s = &p->sddmm;
+    *us = shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->a.cols, s->b.type, d) +
+          shunt_cost_copy(cells * 4, d) + read;
+  }
+  SHUNT_DECLINE_IF(!c->engine->gemm, SHUNT_R_LIBRARY);
+  SHUNT_DECLINE_IF(c->workspace_bytes < lay_out(p).total, SHUNT_R_WORKSPACE);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+/* ---- running ------------------------------------------------------------------ */
+
+static const struct shunt_scalar one = { NULL, 1 }, zero = { NULL, 0 };
+
+static void *at(const struct shunt_call *c, size_t offset)
+{
+  return (char *)c->workspace + offset;
+}
+
+static struct shunt_dense dense_of(const struct shunt_csr *a, void *memory)
+{
+  return (struct shunt_dense){ a->rows, a->cols, dense_stride(a), 1, memory, a->value_type };
+}
+
+static shunt_status multiply(const struct shunt_call *c, const struct shunt_dense *a,
+                             const struct shunt_dense *b, const struct shunt_dense *out,
+                             struct shunt_scalar alpha)
+{
+  struct parts l = lay_out(c->problem);
+  return shunt_cublaslt_multiply(c->engine->gemm, a, b, out, alpha, zero, SHUNT_F32,
+                                 at(c, l.gemm), l.gemm_bytes, c->stream);
+}
+
+/* Flags that stand at the start, and the guard that may raise more, on `side`. */
+static shunt_status guard(const struct shunt_call *c, cudaStream_t side, uint32_t *flags)
+{
+  const struct shunt_kept_view *kept = c->kept;
+  struct shunt_guard g = { .b = &c->problem->spmm.b, .broken = flags };
+  shunt_status s = SHUNT_OK;
+  if (kept) {
+    g.a = &c->problem->spmm.a;
+    g.expected = kept->fingerprint;
+    g.notify = kept->changed;
+    s = SHUNT_CUDA(cudaMemcpyAsync(flags, kept->irregular, sizeof *flags,
+                                   cudaMemcpyDeviceToDevice, side));
+  }
+  if (s == SHUNT_OK)
+    s = SHUNT_LAUNCH(shunt_guard_cuda(&g, &c->engine->device,
+                                      at(c, lay_out(c->problem).scratch), side));
+  return s;
+}
+
+/* The stretch between fork and join: D if it must be made, and the product. */
+static shunt_status product(const struct shunt_call *c, uint32_t *flags,
+                            const struct shunt_dense *out, struct shunt_scalar alpha)
+{
+  const struct shunt_spmm *s = &c->problem->spmm;
+  struct shunt_dense dense =
+      dense_of(&s->a, c->kept ? c->kept->payload : at(c, lay_out(c->problem).dense));
+  shunt_status r = SHUNT_OK;
+  if (!c->kept)
+    r = SHUNT_LAUNCH(
+        shunt_csr_to_dense_cuda(&s->a, &dense, flags, &c->engine->device, c->stream));
+  return r == SHUNT_OK ? multiply(c, &dense, &s->b, out, alpha) : r;
+}
+
+static shunt_status repair(const struct shunt_call *c, const uint32_t *flags)
+{
+  struct shunt_spmm s = c->problem->spmm;
+  s.only_if = flags;
+  return SHUNT_LAUNCH(
+      shunt_spmm_csr_rows_cuda(&s, &c->engine->device, NULL, 0, c->stream));
+}
+
+static shunt_status combine(const struct shunt_call *c, const struct shunt_dense *w,
+                            const uint32_t *flags)
+{
+  return SHUNT_LAUNCH(shunt_dense_combine_cuda(w, &c->problem->spmm, flags, &c->engine->device,
+                                               c->stream));
+}
+
+static shunt_status run_spmm(const struct shunt_call *c)
+{
+  const struct shunt_spmm *s = &c->problem->spmm;
+  struct parts l = lay_out(c->problem);
+  uint32_t *flags = at(c, l.flags);
+  bool overwrites = !s->beta.device && s->beta.host == 0;
+  struct shunt_dense w = { s->c.rows, s->c.cols, s->c.cols, 1, at(c, l.product), SHUNT_F32 };
+  shunt_status r = SHUNT_OK;
+  if (!c->kept) r = SHUNT_CUDA(cudaMemsetAsync(flags, 0, sizeof *flags, c->stream));
+  if (r != SHUNT_OK) return r;
+
+  struct shunt_fork fork;
+  shunt_fork_begin(&fork, c->engine->forks, c->stream, c->capturing);
+  r = guard(c, fork.side, flags);
+  shunt_status main = shunt_fork_main(&fork);
+  if (r == SHUNT_OK) r = main;
+  if (r == SHUNT_OK)
+    r = overwrites ? product(c, flags, &s->c, s->alpha) : product(c, flags, &w, one);
+  shunt_status join = shunt_fork_join(&fork);
+  if (r == SHUNT_OK) r = join;
+  if (r != SHUNT_OK) return r; /* C is untouched, or about to be overwritten whole */
+
+  /* A launch that fails is tried again, because beyond the first of these two the
+     original could no longer start over from C's old content.  */
+  r = repair(c, flags);
+  if (r != SHUNT_OK) r = repair(c, flags);
+  if (r != SHUNT_OK || overwrites) return r;
+  r = combine(c, &w, flags);
+  if (r != SHUNT_OK) r = combine(c, &w, flags);
+  return r == SHUNT_OK ? r : SHUNT_E_WRITTEN;
+}
+
+static shunt_status run_sddmm(const struct shunt_call *c)
+{
+  const struct shunt_sddmm *s = &c->problem->sddmm;
+  struct parts l = lay_out(c->problem);
+  /* alpha AB can be rounded once to C's type only when nothing is added to it. */
+  bool prescaled = !s->beta.device && s->beta.host == 0 && !s->alpha.device;
+  struct shunt_dense w = { s->c.rows, s->c.cols, s->c.cols, 1, at(c, l.product),
+                           prescaled ? s->c.value_type : SHUNT_F32 };
+  shunt_status r = multiply(c, &s->a, &s->b, &w, prescaled ? s->alpha : one);
+  if (r != SHUNT_OK) return r;
+  return SHUNT_LAUNCH(
+      shunt_sddmm_csr_sample_cuda(s, &w, prescaled, &c->engine->device, c->stream));
+}
+
+static shunt_status run(const struct shunt_call *c)
+{
+  return c->problem->op == SHUNT_SPMM ? run_spmm(c) : run_sddmm(c);
+}
+
+/* ---- keeping -------------------------------------------------------------------- */
+
+static size_t keep_bytes(const struct shunt_problem *p, const struct shunt_engine *e)
+{
+  (void)e;
+  return p->op == SHUNT_SPMM ? dense_bytes(&p->spmm.a) : 0;
+}
+
+static shunt_status keep(const struct shunt_call *c, const struct shunt_kept_view *into)
+{
+  const struct shunt_csr *a = &c->problem->spmm.a;
+  struct shunt_dense dense = dense_of(a, into->payload);
+  shunt_status r =
+      SHUNT_CUDA(cudaMemsetAsync(into->irregular, 0, sizeof *into->irregular, c->stream));
+  if (r == SHUNT_OK)
+    r = SHUNT_LAUNCH(shunt_csr_to_dense_cuda(a, &dense, into->irregular, &c->engine->device,
+                                             c->stream));
+  if (r == SHUNT_OK)
+    r = SHUNT_LAUNCH(shunt_fingerprint_csr_cuda(a, into->fingerprint, &c->engine->device,
+                                                at(c, lay_out(c->problem).scratch), c->stream));
+  return r;
+}
+
+const struct shunt_route shunt_route_dense = {
+  .name = "dense", .fits = fits, .workspace = workspace, .expect = expect, .run = run,
+  .keep_bytes = keep_bytes, .keep = keep, .wants_gemm = true
+};

@@ -1,0 +1,53 @@
+/* route.h: one way to solve a class of problems.
+
+   A route is a row of the table in table.c: a name and five functions, all in
+   the route's own file.  Adding a format adds a file and a row, nothing else in
+   backend/plan changes.
+
+   The order of questions for one call:
+     fits       may this route ever take such a problem?  (no data looked at)
+     workspace  bytes of the caller's buffer it wants    (pure function)
+     expect     microseconds it would take, given what is known of the pattern
+     run        enqueue it
+   and, for routes that keep a converted matrix across calls:
+     keep_bytes, keep  size of the converted matrix; enqueue the conversion  */
+#ifndef SHUNT_ROUTE_H
+#define SHUNT_ROUTE_H
+
+#include "backend/plan/problem.h"
+#include "conv/shunt_conv.h"
+
+struct shunt_engine;
+struct shunt_kept_view;
+
+/* Everything a route may know of one call. */
+struct shunt_call {
+  const struct shunt_problem *problem;  /* CSR by now, checked by shunt_problem_check */
+  struct shunt_engine *engine;
+  const struct shunt_profile *profile;  /* NULL: not known; a hint, never a proof */
+  const struct shunt_kept_view *kept;   /* this route's converted matrix, to be guarded; or NULL */
+  void *workspace;                      /* 256-byte aligned, or NULL */
+  size_t workspace_bytes;
+  shunt_stream stream;
+  bool capturing;
+};
+
+struct shunt_route {
+  const char *name;
+  struct shunt_verdict (*fits)(const struct shunt_problem *p, const struct shunt_engine *e);
+  size_t (*workspace)(const struct shunt_problem *p, const struct shunt_engine *e);
+  /* Fills *us; a verdict other than SHUNT_FITS says what this call lacks. */
+  struct shunt_verdict (*expect)(const struct shunt_call *c, double *us);
+  shunt_status (*run)(const struct shunt_call *c);
+  /* NULL for routes that keep nothing. */
+  size_t (*keep_bytes)(const struct shunt_problem *p, const struct shunt_engine *e);
+  shunt_status (*keep)(const struct shunt_call *c, const struct shunt_kept_view *into);
+  /* cuBLASLt must be open before this route can run. */
+  bool wants_gemm;
+};
+
+int shunt_route_count(void);
+const struct shunt_route *shunt_route_at(int i);
+int shunt_route_index(const char *name); /* -1: no such route */
+
+#endif

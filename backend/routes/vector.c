@@ -1,0 +1,70 @@
+/* vector: aligned groups of 8, 4 or 2 rows with equal column lists, multiplied as
+   column vectors on the tensor cores straight from CSR (kernels/
+   spmm_csr_vector.cu, kernels/sddmm_csr_vector.cu).  Direct: groups are compared
+   as they are read, and one that differs goes row by row in the same launch; so
+   the profile is only what makes it worth trying.  */
+#include "backend/plan/cost.h"
+#include "backend/plan/cuda_call.h"
+#include "backend/plan/engine.h"
+#include "backend/routes/routes.h"
+
+static shunt_status run(const struct shunt_call *c)
+{
+  const struct shunt_device *d = &c->engine->device;
+  if (c->problem->op == SHUNT_SPMM)
+    return SHUNT_LAUNCH(shunt_spmm_csr_vector_cuda(&c->problem->spmm, d, c->workspace,
+                                                   c->workspace_bytes, c->stream));
+  return SHUNT_LAUNCH(shunt_sddmm_csr_vector_cuda(&c->problem->sddmm, d, c->workspace,
+                                                  c->workspace_bytes, c->stream));
+}
+
+static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_engine *e)
+{
+  (void)e;
+  shunt_type t = p->op == SHUNT_SPMM ? p->spmm.b.type : p->sddmm.b.type;
+  SHUNT_DECLINE_IF(t != SHUNT_F16 && t != SHUNT_BF16 && t != SHUNT_F32, SHUNT_R_TYPES);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+static size_t workspace(const struct shunt_problem *p, const struct shunt_engine *e)
+{
+  return p->op == SHUNT_SPMM ? shunt_spmm_csr_vector_workspace(&p->spmm, &e->device)
+                             : shunt_sddmm_csr_vector_workspace(&p->sddmm, &e->device);
+}
+
+/* Rows that one gathered row of B serves, on average over the groups; 1 where
+   groups differ. */
+static double rows_per_gather(const struct shunt_profile *f)
+{
+  static const int height[3] = { 8, 4, 2 };
+  double best = 1;
+  for (int v = 0; v < 3; v++) {
+    if (f->groups_nonempty[v] == 0) continue;
+    double share = (double)f->groups_equal[v] / (double)f->groups_nonempty[v];
+    double gathers = share / height[v] + (1 - share);
+    if (1 / gathers > best) best = 1 / gathers;
+  }
+  return best;
+}
+
+static struct shunt_verdict expect(const struct shunt_call *c, double *us)
+{
+  const struct shunt_problem *p = c->problem;
+  const struct shunt_device *d = &c->engine->device;
+  const struct shunt_csr *a = shunt_problem_sparse(p);
+  double width = p->op == SHUNT_SPMM ? (double)p->spmm.b.cols : (double)p->sddmm.a.cols;
+  double count = p->op == SHUNT_SPMM ? (double)p->spmm.b.rows : (double)p->sddmm.b.cols;
+  double row = width * (double)shunt_type_size(p->op == SHUNT_SPMM ? p->spmm.b.type
+                                                                   : p->sddmm.b.type);
+  double reuse = c->profile ? rows_per_gather(c->profile) : 8;
+  *us = 4 + shunt_cost_gather((double)a->nnz / reuse * row, row, row * count, d) +
+        shunt_cost_csr_bytes(a) / 4e6;
+  SHUNT_DECLINE_IF(c->workspace_bytes < workspace(p, c->engine), SHUNT_R_WORKSPACE);
+  SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
+  SHUNT_DECLINE_IF(reuse < 1.6, SHUNT_R_PATTERN);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+const struct shunt_route shunt_route_vector = {
+  .name = "vector", .fits = fits, .workspace = workspace, .expect = expect, .run = run
+};

@@ -1,0 +1,142 @@
+/* bench_gpu_shunt.c: Shunt's ways of a case: rows, vector, dense, dense-kept.
+
+   dense, SpMM:       zero and scatter A ----> GEMM into C
+   dense-kept, SpMM:  clear ---+--> GEMM into C --------------+--> repair (does nothing)
+                               `--> guard: A's fingerprint, --'
+                                    B finite
+   dense, SDDMM:      GEMM into a product ---> sample at C's pattern  */
+#include <stdio.h>
+
+#include "backend/tool/bench_gpu.h"
+
+static bool get_workspace(struct gpu_case *g, size_t bytes, struct bench_way *w)
+{
+  g->workspace_bytes = bytes;
+  if (bytes == 0 || cudaMalloc(&g->workspace, bytes) == cudaSuccess) return true;
+  cudaGetLastError();
+  snprintf(w->note, sizeof w->note, "no %.1f MB of device memory for the workspace",
+           (double)bytes / 1e6);
+  return false;
+}
+
+bool gpu_prepare_rows(struct gpu_case *g, struct bench_way *w)
+{
+  const struct shunt_device *d = &g->gpu->device;
+  size_t bytes = g->p.op == SHUNT_SPMM ? shunt_spmm_csr_rows_workspace(&g->p.spmm, d)
+                                       : shunt_sddmm_csr_rows_workspace(&g->p.sddmm, d);
+  return get_workspace(g, bytes, w);
+}
+
+bool gpu_prepare_vector(struct gpu_case *g, struct bench_way *w)
+{
+  const struct shunt_device *d = &g->gpu->device;
+  size_t bytes = g->p.op == SHUNT_SPMM ? shunt_spmm_csr_vector_workspace(&g->p.spmm, d)
+                                       : shunt_sddmm_csr_vector_workspace(&g->p.sddmm, d);
+  return get_workspace(g, bytes, w);
+}
+
+shunt_status gpu_rows(struct gpu_case *g, cudaStream_t stream)
+{
+  const struct shunt_device *d = &g->gpu->device;
+  if (g->p.op == SHUNT_SPMM)
+    return shunt_spmm_csr_rows_cuda(&g->p.spmm, d, g->workspace, g->workspace_bytes, stream);
+  return shunt_sddmm_csr_rows_cuda(&g->p.sddmm, d, g->workspace, g->workspace_bytes, stream);
+}
+
+shunt_status gpu_vector(struct gpu_case *g, cudaStream_t stream)
+{
+  const struct shunt_device *d = &g->gpu->device;
+  if (g->p.op == SHUNT_SPMM)
+    return shunt_spmm_csr_vector_cuda(&g->p.spmm, d, g->workspace, g->workspace_bytes, stream);
+  return shunt_sddmm_csr_vector_cuda(&g->p.sddmm, d, g->workspace, g->workspace_bytes, stream);
+}
+
+static const char *refusal(shunt_status status)
+{
+  switch (status) {
+  case SHUNT_E_UNSUPPORTED: return "not built for these types, layout or device";
+  case SHUNT_E_MEMORY: return "not enough device memory";
+  default: return "the dense matrix could not be made";
+  }
+}
+
+/* Row-major with rows padded to 16 bytes, which cuBLAS's fast kernels want.  Of
+   SpMM it holds A; of SDDMM the product, in f32 where C's own type is narrower.  */
+bool gpu_prepare_dense(struct gpu_case *g, struct bench_way *w)
+{
+  const struct shunt_csr *a = shunt_problem_sparse(&g->p);
+  bool spmm = g->p.op == SHUNT_SPMM;
+  shunt_type type = spmm || a->value_type == SHUNT_F64 ? a->value_type : SHUNT_F32;
+  int64_t step = 16 / (int64_t)shunt_type_size(type);
+  int64_t row_stride = (a->cols + step - 1) / step * step;
+  double bytes = (double)a->rows * (double)row_stride * (double)shunt_type_size(type);
+  size_t free_bytes = 0, all_bytes = 0;
+  if (g->dense.values) return true;
+  if (!spmm && g->p.sddmm.compute == SHUNT_I32) {
+    snprintf(w->note, sizeof w->note, "not built for these types");
+    return false;
+  }
+  if (cudaMemGetInfo(&free_bytes, &all_bytes) != cudaSuccess || bytes > 0.8 * (double)free_bytes ||
+      cudaMalloc(&g->dense.values, (size_t)bytes) != cudaSuccess) {
+    cudaGetLastError();
+    g->dense.values = NULL;
+    snprintf(w->note, sizeof w->note, "the dense matrix would take %.1f GB", bytes / 1e9);
+    return false;
+  }
+  g->dense = (struct shunt_dense){ a->rows, a->cols, row_stride, 1, g->dense.values, type };
+  if (!spmm) return true;
+  shunt_status status = shunt_csr_to_dense_cuda(a, &g->dense, NULL, &g->gpu->device,
+                                                g->gpu->stream);
+  if (status == SHUNT_OK)
+    status = shunt_fingerprint_csr_cuda(a, g->expected, &g->gpu->device, g->scratch,
+                                        g->gpu->stream);
+  if (status == SHUNT_OK) return true;
+  snprintf(w->note, sizeof w->note, "%s", refusal(status));
+  cudaFree(g->dense.values);
+  g->dense.values = NULL;
+  return false;
+}
+
+shunt_status gpu_dense(struct gpu_case *g, cudaStream_t stream)
+{
+  const struct shunt_device *d = &g->gpu->device;
+  shunt_status status;
+  if (g->p.op == SHUNT_SPMM) {
+    status = shunt_csr_to_dense_cuda(&g->p.spmm.a, &g->dense, NULL, d, stream);
+    return status == SHUNT_OK ? gpu_gemm(g, stream) : status;
+  }
+  status = gpu_gemm(g, stream);
+  return status == SHUNT_OK ? shunt_sddmm_csr_sample_cuda(&g->p.sddmm, &g->dense, 0, d, stream)
+                            : status;
+}
+
+static bool fork_side(struct gpu *gpu, cudaStream_t stream)
+{
+  return cudaEventRecord(gpu->fork, stream) == cudaSuccess &&
+         cudaStreamWaitEvent(gpu->side, gpu->fork, 0) == cudaSuccess;
+}
+
+static bool join_side(struct gpu *gpu, cudaStream_t stream)
+{
+  return cudaEventRecord(gpu->join, gpu->side) == cudaSuccess &&
+         cudaStreamWaitEvent(stream, gpu->join, 0) == cudaSuccess;
+}
+
+/* SpMM only: what SDDMM's dense way computes is not kept. */
+shunt_status gpu_dense_kept(struct gpu_case *g, cudaStream_t stream)
+{
+  const struct shunt_device *d = &g->gpu->device;
+  struct shunt_guard guard = { &g->p.spmm.a, g->expected, &g->p.spmm.b, g->broken, NULL };
+  struct shunt_spmm repair = g->p.spmm;
+  repair.only_if = g->broken;
+  if (g->p.op != SHUNT_SPMM) return SHUNT_E_UNSUPPORTED;
+  if (cudaMemsetAsync(g->broken, 0, sizeof *g->broken, stream) != cudaSuccess ||
+      !fork_side(g->gpu, stream))
+    return SHUNT_E_CUDA;
+  shunt_status checked = shunt_guard_cuda(&guard, d, g->scratch, g->gpu->side);
+  shunt_status multiplied = gpu_gemm(g, stream);
+  if (!join_side(g->gpu, stream)) return SHUNT_E_CUDA;
+  if (checked != SHUNT_OK || multiplied != SHUNT_OK)
+    return checked != SHUNT_OK ? checked : multiplied;
+  return shunt_spmm_csr_rows_cuda(&repair, d, NULL, 0, stream);
+}

@@ -1,0 +1,100 @@
+/* run.c: shunt run -- program arguments. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/tool/tool.h"
+
+static const char help[] =
+    "Usage: shunt run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+    "Run PROGRAM with its cuSPARSE calls rerouted; at the end print to stderr which\n"
+    "calls were seen, which were taken and by what, which were left to cuSPARSE and\n"
+    "why, and what it saved (estimated device time).\n"
+    "\n"
+    "  -r, --report FILE   keep the report's lines in FILE\n"
+    "  -x, --explain       log each new decision as it is made (SHUNT_LOG=dispatch)\n"
+    "      --routes LIST   routes that may be used: all, none, or some of rows,vector,dense\n"
+    "      --dlsym         also serve programs that bind cuSPARSE by handle, as JAX does\n"
+    "                      (the default)\n"
+    "      --no-dlsym      do not: leave the program's dlsym alone\n"
+    "  -h, --help          print this text and exit\n"
+    "\n"
+    "Exit status: PROGRAM's own; 128 + N when signal N ended it; 2 usage; 125 Shunt\n"
+    "could not start it; 126 PROGRAM cannot be executed; 127 PROGRAM was not found.\n";
+
+enum { OPT_ROUTES = 256, OPT_DLSYM, OPT_NO_DLSYM };
+static const struct option options[] = { { "report", required_argument, NULL, 'r' },
+                                         { "explain", no_argument, NULL, 'x' },
+                                         { "routes", required_argument, NULL, OPT_ROUTES },
+                                         { "dlsym", no_argument, NULL, OPT_DLSYM },
+                                         { "no-dlsym", no_argument, NULL, OPT_NO_DLSYM },
+                                         { "help", no_argument, NULL, 'h' },
+                                         { NULL, 0, NULL, 0 } };
+
+struct run_options {
+  const char *report, *routes;
+  bool explain, dlsym;
+};
+
+/* EXIT_OK and optind at the program, or the status to exit with; -1: help was asked for. */
+static int parse(int argc, char **argv, struct run_options *o)
+{
+  static const char *const routes[] = { "all", "none", "rows", "vector", "dense", NULL };
+  int word[TOOL_LIST], c;
+  *o = (struct run_options){ .dlsym = true };
+  optind = 1;
+  opterr = 0;
+  while ((c = getopt_long(argc, argv, "+:r:xh", options, NULL)) != -1) {
+    switch (c) {
+    case 'r': o->report = optarg; break;
+    case 'x': o->explain = true; break;
+    case OPT_ROUTES:
+      if (!tool_parse_words("--routes", optarg, routes, word)) return EXIT_USAGE;
+      o->routes = optarg;
+      break;
+    case OPT_DLSYM: o->dlsym = true; break;
+    case OPT_NO_DLSYM: o->dlsym = false; break;
+    case 'h': fputs(help, stdout); return -1;
+    default: return tool_bad_option("run", c, argv, options);
+    }
+  }
+  if (optind < argc) return EXIT_OK;
+  return tool_bad_usage("run", "no program given");
+}
+
+/* An empty file for the report; absolute, as the program may change its folder. */
+static char *make_report(const char *asked)
+{
+  if (!asked) return tool_temporary("shunt-report");
+  FILE *f = fopen(asked, "w");
+  if (f) fclose(f);
+  char *path = f ? realpath(asked, NULL) : NULL;
+  if (!path) tool_say("%s: %s", asked, strerror(errno));
+  return path;
+}
+
+static int run_program(int argc, char **argv)
+{
+  struct run_options o;
+  int status = parse(argc, argv, &o);
+  if (status != EXIT_OK) return status < 0 ? EXIT_OK : status;
+
+  char *report = NULL, *preload = launch_find_preload(o.dlsym);
+  status = EXIT_RUN_SELF;
+  if (preload && (report = make_report(o.report))) {
+    struct launch l = { .argv = argv + optind, .preload = preload, .report = report,
+                        .routes = o.routes, .explain = o.explain };
+    struct launch_end end = launch_program(&l);
+    if (end.ran) run_report_print(report, &end, stderr);
+    if (!o.report) unlink(report);
+    status = end.status;
+  }
+  free(report);
+  free(preload);
+  return status;
+}
+
+const struct tool_command tool_run = { "run", help, run_program };

@@ -1,0 +1,98 @@
+/* profile.c: what a pattern looks like, counted on the host; the slow twin of
+   profile.cu (definitions: struct shunt_profile).
+
+   Both twins treat an aligned group of 8 rows with an impossible offset (not
+   monotone, or outside [base, nnz + base]) as 8 empty rows, so that garbage is
+   counted as something and never followed.  */
+#include <string.h>
+
+#include "conv/shunt_conv.h"
+
+static int64_t index_at(const void *array, shunt_type type, int64_t i)
+{
+  return type == SHUNT_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
+}
+
+struct row {
+  int64_t begin, length;
+};
+
+/* The n (up to 8) rows from `first` on, all empty if one is impossible. */
+static void load_group(const struct shunt_csr *a, int64_t first, int n, struct row rows[8])
+{
+  for (int k = 0; k < n; k++) {
+    int64_t begin = index_at(a->row_offsets, a->index_type, first + k);
+    int64_t end = index_at(a->row_offsets, a->index_type, first + k + 1);
+    if (begin < a->base || end < begin || end - a->base > a->nnz) {
+      memset(rows, 0, 8 * sizeof *rows);
+      return;
+    }
+    rows[k].begin = begin - a->base;
+    rows[k].length = end - begin;
+  }
+}
+
+static int is_unsorted(const struct shunt_csr *a, struct row r)
+{
+  for (int64_t p = r.begin + 1; p < r.begin + r.length; p++)
+    if (index_at(a->columns, a->index_type, p) <= index_at(a->columns, a->index_type, p - 1))
+      return 1;
+  return 0;
+}
+
+static int same_columns(const struct shunt_csr *a, struct row r, struct row s)
+{
+  size_t size = shunt_type_size(a->index_type);
+  const char *columns = a->columns;
+
+  if (r.length != s.length)
+    return 0;
+  return r.length == 0 || memcmp(columns + (size_t)r.begin * size,
+                                 columns + (size_t)s.begin * size,
+                                 (size_t)r.length * size) == 0;
+}
+
+/* Counts the complete groups of `size` rows among the n rows of a group of 8. */
+static void count_groups(const struct shunt_csr *a, const struct row rows[8], int n, int size,
+                         int64_t *nonempty, int64_t *equal)
+{
+  for (int s = 0; s + size <= n; s += size) {
+    int some = 0, same = 1;
+    for (int k = s; k < s + size; k++) {
+      some |= rows[k].length > 0;
+      same &= k == s || same_columns(a, rows[k - 1], rows[k]);
+    }
+    *nonempty += some;
+    *equal += some && same;
+  }
+}
+
+shunt_status shunt_profile_csr_host(const struct shunt_csr *a, struct shunt_profile *out)
+{
+  uint64_t squares_low = 0, squares_high = 0;
+
+  if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64)
+    return SHUNT_E_UNSUPPORTED;
+  memset(out, 0, sizeof *out);
+  out->rows = a->rows;
+  out->cols = a->cols;
+  out->nnz = a->nnz;
+  for (int64_t first = 0; first < a->rows; first += 8) {
+    int n = a->rows - first < 8 ? (int)(a->rows - first) : 8;
+    struct row rows[8];
+    load_group(a, first, n, rows);
+    for (int k = 0; k < n; k++) {
+      uint64_t length = (uint64_t)rows[k].length;
+      out->empty_rows += length == 0;
+      out->unsorted_rows += is_unsorted(a, rows[k]);
+      if (rows[k].length > out->longest_row)
+        out->longest_row = rows[k].length;
+      squares_low += length * length & 0xffffffffu;
+      squares_high += length * length >> 32;
+    }
+    for (int v = 0; v < 3; v++)
+      count_groups(a, rows, n, 8 >> v, &out->groups_nonempty[v], &out->groups_equal[v]);
+  }
+  out->row_length_squares = (double)squares_high * 4294967296.0 + (double)squares_low;
+  return SHUNT_OK;
+}

@@ -1,0 +1,45 @@
+/* readers.h: matrix files into host CSR.
+
+   Both readers take plain and gzip files (by content, through zlib) and give
+   CSR with 64-bit indices, base 0, columns ascending, repeated entries summed,
+   symmetric parts mirrored, f64 values (pattern files: values from a seeded
+   generator, see shunt_fill_values).  Malformed input never crashes: it returns
+   SHUNT_E_INPUT and a message with the line number.  */
+#ifndef SHUNT_READERS_H
+#define SHUNT_READERS_H
+
+#include "kernels/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A CSR matrix that owns its arrays (malloc). */
+struct shunt_matrix {
+  int64_t rows, cols, nnz;
+  int64_t *row_offsets;
+  int64_t *columns;
+  double *values;
+  int pattern; /* the file held no values; these are made up */
+};
+
+struct shunt_message {
+  char text[256];
+};
+
+/* Matrix Market: coordinate and array; real, integer, pattern and complex (the
+   real part is declined: complex files give SHUNT_E_UNSUPPORTED and say so);
+   general, symmetric, skew-symmetric, hermitian.  */
+shunt_status shunt_read_mtx(const char *path, struct shunt_matrix *out, struct shunt_message *why);
+/* DLMC .smtx: "rows, cols, nnz", row offsets, column indices. */
+shunt_status shunt_read_smtx(const char *path, struct shunt_matrix *out, struct shunt_message *why);
+/* By name: .smtx[.gz] or Matrix Market. */
+shunt_status shunt_read_matrix(const char *path, struct shunt_matrix *out, struct shunt_message *why);
+void shunt_matrix_free(struct shunt_matrix *m);
+/* Values in [-1, 1), the same for the same seed on every machine. */
+void shunt_fill_values(double *values, int64_t count, uint64_t seed);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,80 @@
+/* shunt_conv.h: one format into another, and what a pattern looks like.
+
+   The same rules as kernels/shunt_kernels.h: *_cuda enqueue on the given
+   stream and neither allocate, synchronise nor decide; *_host work on host
+   memory.  The two of a pair compute the same thing.  */
+#ifndef SHUNT_CONV_H
+#define SHUNT_CONV_H
+
+#include "kernels/shunt_kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- csr -> dense ---------------------------------------------------------
+   dense (row-major, type a->value_type, row_stride >= cols) receives every
+   entry of a, zeros elsewhere, padding columns up to row_stride included.
+   *irregular (may be NULL; device word for _cuda) is OR-ed with
+   SHUNT_GUARD_IRREGULAR when a column repeats within a row or is out of range;
+   dense is then unspecified but only its own memory was written.  */
+shunt_status shunt_csr_to_dense_cuda(const struct shunt_csr *a, const struct shunt_dense *dense,
+                                     uint32_t *irregular, const struct shunt_device *d,
+                                     shunt_stream stream);
+shunt_status shunt_csr_to_dense_host(const struct shunt_csr *a, const struct shunt_dense *dense,
+                                     uint32_t *irregular);
+/* dense -> csr, entries != 0 (or NaN) only, columns ascending.  Arrays of `a`
+   must be large enough; a->nnz is set.  Host only: tests use it. */
+shunt_status shunt_dense_to_csr_host(const struct shunt_dense *dense, struct shunt_csr *a);
+
+/* ---- coo -> csr -----------------------------------------------------------
+   row_offsets[rows + 1] of a COO matrix whose row indices are ascending; the
+   columns and values are shared as they are.  *irregular as above when the row
+   indices are not ascending or out of range.  */
+shunt_status shunt_coo_to_csr_cuda(int64_t rows, int64_t nnz, const void *row_indices,
+                                   shunt_type index_type, int base, void *row_offsets,
+                                   uint32_t *irregular, const struct shunt_device *d,
+                                   shunt_stream stream);
+shunt_status shunt_coo_to_csr_host(int64_t rows, int64_t nnz, const void *row_indices,
+                                   shunt_type index_type, int base, void *row_offsets,
+                                   uint32_t *irregular);
+
+/* ---- profile --------------------------------------------------------------
+   What a pattern looks like.  Counts are exact.  `groups_equal[v]` counts the
+   aligned groups of 8, 4, 2 rows (v = 0, 1, 2; a ragged last group does not
+   count) whose rows have the same column list, in the same order, and at least
+   one entry; `groups_nonempty[v]` those with at least one entry.  */
+struct shunt_profile {
+  int64_t rows, cols, nnz;
+  int64_t empty_rows;
+  int64_t longest_row;
+  int64_t unsorted_rows;      /* columns not strictly ascending (so: unsorted or repeated) */
+  int64_t groups_nonempty[3];
+  int64_t groups_equal[3];
+  double row_length_squares;  /* sum over rows of length^2: skewness */
+  uint64_t serial;            /* written last by the device: equals the serial asked for */
+};
+/* out: pinned host memory (device-accessible), filled when the stream gets
+   there; out->serial == serial tells a polling host that all of it is.
+   scratch: SHUNT_PROFILE_SCRATCH bytes of device memory, zeroed inside.  */
+#define SHUNT_PROFILE_SCRATCH 256
+shunt_status shunt_profile_csr_cuda(const struct shunt_csr *a, uint64_t serial,
+                                    struct shunt_profile *out, void *scratch,
+                                    const struct shunt_device *d, shunt_stream stream);
+shunt_status shunt_profile_csr_host(const struct shunt_csr *a, struct shunt_profile *out);
+
+/* The long profile of `shunt inspect` (host only): shares of structure that
+   the routes of today and tomorrow look for.  */
+struct shunt_structure {
+  double fill[3];              /* nnz / (V x nonzero aligned V x 1 vectors), V = 8, 4, 2 */
+  double tile_zero, tile_24, tile_dense; /* share of all aligned 16 x 32 tiles; of the nonzero ones for 24 and dense */
+  double strip_occupancy;      /* mean share of non-empty rows in a 64-wide vertical strip */
+  double entropy;              /* H_norm of nonzeros over strips' rows (Fujiki et al. 2019, section 4) */
+  double ssf;                  /* sparsity skewness function, same source */
+};
+shunt_status shunt_structure_csr_host(const struct shunt_csr *a, struct shunt_structure *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,241 @@
+/* structure.c: the shares of structure that routes look for, counted exactly on
+   the host in a few passes of O(nnz).  Values play no part: every stored position
+   counts, once.
+
+   fill[V]     positions / (V x aligned V x 1 vectors that hold one), V = 8, 4, 2
+
+   tiles       aligned, 16 rows x 32 columns, the last ones ragged:
+
+                   +--------32--------+
+                   |.... .... .. ....|  a tile is 2:4 when no aligned run of four
+                 16|                  |  columns in any of its rows holds more than
+                   |                  |  two positions, else it is dense
+                   +------------------+
+
+   strips      64 columns wide, all rows high; a segment is one row of one strip.
+               strip_occupancy = segments with an entry / all segments
+
+   entropy     H_norm = - sum over segments p log p / log nnz, p = the segment's
+               share of all positions: 1 when every position has a segment to
+               itself, towards 0 as they crowd into few.
+
+   ssf         nnz x (non-empty rows / mean non-empty rows of a strip) x (1 - H_norm)
+
+               The idea (large where a strip's rows are few and full, so that a
+               tiled, densified A pays) is that of Fujiki, Chatterjee, Lee and
+               O'Connor, "Near-Memory Data Transformation for Efficient Sparse
+               Matrix Multi-Vector Multiplication", SC '19.  The paper was not at
+               hand when this was written: the form above is from memory, and
+               its values may not be comparable with those printed there.  */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conv/shunt_conv.h"
+
+enum { TILE_ROWS = 16, TILE_COLS = 32, STRIP_COLS = 64, QUAD = 4 };
+
+static int64_t index_at(const void *array, shunt_type type, int64_t i)
+{
+  return type == SHUNT_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
+}
+
+static int64_t offset_at(const struct shunt_csr *a, int64_t i)
+{
+  return index_at(a->row_offsets, a->index_type, i) - a->base;
+}
+
+static int64_t column_at(const struct shunt_csr *a, int64_t p)
+{
+  return index_at(a->columns, a->index_type, p) - a->base;
+}
+
+static int64_t round_up_div(int64_t a, int64_t b)
+{
+  return (a + b - 1) / b;
+}
+
+/* Offsets and columns inside their arrays, so that the passes may trust them. */
+static int is_sound(const struct shunt_csr *a)
+{
+  if (a->rows < 0 || a->cols < 0 || a->nnz < 0)
+    return 0;
+  for (int64_t i = 0; i < a->rows; i++) {
+    int64_t begin = index_at(a->row_offsets, a->index_type, i);
+    int64_t end = index_at(a->row_offsets, a->index_type, i + 1);
+    if (begin < a->base || end < begin || end - a->base > a->nnz)
+      return 0;
+  }
+  for (int64_t p = 0; p < a->nnz; p++) {
+    int64_t column = index_at(a->columns, a->index_type, p);
+    if (column < a->base || column - a->base >= a->cols)
+      return 0;
+  }
+  return 1;
+}
+
+/* A table of marks, "seen in round r": no clearing between rounds. */
+static int64_t *marks_new(int64_t count)
+{
+  return calloc((size_t)count + 1, sizeof(int64_t));
+}
+
+static int mark(int64_t *marks, int64_t i, int64_t round)
+{
+  int fresh = marks[i] != round + 1;
+
+  marks[i] = round + 1;
+  return fresh;
+}
+
+/* The number of aligned V x 1 vectors that hold an entry; V = 1 counts positions. */
+static shunt_status count_vectors(const struct shunt_csr *a, int64_t v, int64_t *count)
+{
+  int64_t *seen = marks_new(a->cols);
+
+  if (!seen)
+    return SHUNT_E_MEMORY;
+  *count = 0;
+  for (int64_t i = 0; i < a->rows; i++)
+    for (int64_t p = offset_at(a, i); p < offset_at(a, i + 1); p++)
+      *count += mark(seen, column_at(a, p), i / v);
+  free(seen);
+  return SHUNT_OK;
+}
+
+/* What the pass over tiles keeps: per tile column of the current band, whether it
+   was seen and whether it broke 2:4; per quad of the current row, its positions.  */
+struct tile_pass {
+  int64_t *tile_seen, *tile_broken, *quad_seen;
+  unsigned char *quad_bits;
+  int64_t nonzero, dense;
+};
+
+static void tile_entry(struct tile_pass *t, int64_t row, int64_t column)
+{
+  static const unsigned char weight[16] = { 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4 };
+  int64_t band = row / TILE_ROWS, tile = column / TILE_COLS, quad = column / QUAD;
+
+  t->nonzero += mark(t->tile_seen, tile, band);
+  if (mark(t->quad_seen, quad, row))
+    t->quad_bits[quad] = 0;
+  t->quad_bits[quad] |= (unsigned char)(1u << (column % QUAD));
+  if (weight[t->quad_bits[quad]] > 2)
+    t->dense += mark(t->tile_broken, tile, band);
+}
+
+static shunt_status count_tiles(const struct shunt_csr *a, struct shunt_structure *out)
+{
+  struct tile_pass t = { 0 };
+  int64_t tiles = round_up_div(a->rows, TILE_ROWS) * round_up_div(a->cols, TILE_COLS);
+  shunt_status status = SHUNT_E_MEMORY;
+
+  t.tile_seen = marks_new(a->cols / TILE_COLS + 1);
+  t.tile_broken = marks_new(a->cols / TILE_COLS + 1);
+  t.quad_seen = marks_new(a->cols / QUAD + 1);
+  t.quad_bits = calloc((size_t)(a->cols / QUAD) + 1, 1);
+  if (t.tile_seen && t.tile_broken && t.quad_seen && t.quad_bits) {
+    for (int64_t i = 0; i < a->rows; i++)
+      for (int64_t p = offset_at(a, i); p < offset_at(a, i + 1); p++)
+        tile_entry(&t, i, column_at(a, p));
+    out->tile_zero = tiles ? (double)(tiles - t.nonzero) / (double)tiles : 0;
+    out->tile_dense = t.nonzero ? (double)t.dense / (double)t.nonzero : 0;
+    out->tile_24 = t.nonzero ? (double)(t.nonzero - t.dense) / (double)t.nonzero : 0;
+    status = SHUNT_OK;
+  }
+  free(t.tile_seen);
+  free(t.tile_broken);
+  free(t.quad_seen);
+  free(t.quad_bits);
+  return status;
+}
+
+/* What the pass over strips keeps: per strip, whether the current row has entries
+   in it and how many; the strips of the current row, as a list.  */
+struct strip_pass {
+  int64_t *column_seen, *strip_seen, *count, *list;
+  int64_t segments, filled_rows;
+  double sum; /* of n log n over segments */
+};
+
+static void strip_row(const struct shunt_csr *a, int64_t i, struct strip_pass *s)
+{
+  int64_t listed = 0;
+
+  for (int64_t p = offset_at(a, i); p < offset_at(a, i + 1); p++) {
+    int64_t column = column_at(a, p), strip = column / STRIP_COLS;
+    if (!mark(s->column_seen, column, i))
+      continue;
+    if (mark(s->strip_seen, strip, i)) {
+      s->count[strip] = 0;
+      s->list[listed++] = strip;
+    }
+    s->count[strip]++;
+  }
+  for (int64_t k = 0; k < listed; k++) {
+    double n = (double)s->count[s->list[k]];
+    s->sum += n * log(n);
+  }
+  s->segments += listed;
+  s->filled_rows += listed > 0;
+}
+
+/* H = - sum (n / N) log(n / N) = log N - (sum n log n) / N. */
+static void finish_strips(const struct shunt_csr *a, const struct strip_pass *s, int64_t positions,
+                          struct shunt_structure *out)
+{
+  int64_t strips = round_up_div(a->cols, STRIP_COLS);
+  double n = (double)positions;
+  double rows_of_a_strip = strips ? (double)s->segments / (double)strips : 0;
+
+  out->strip_occupancy = a->rows && strips ? rows_of_a_strip / (double)a->rows : 0;
+  out->entropy = positions > 1 ? (log(n) - s->sum / n) / log(n) : 0;
+  out->ssf = s->segments ? n * (double)s->filled_rows / rows_of_a_strip * (1 - out->entropy) : 0;
+}
+
+static shunt_status count_strips(const struct shunt_csr *a, int64_t positions,
+                                 struct shunt_structure *out)
+{
+  int64_t strips = round_up_div(a->cols, STRIP_COLS);
+  struct strip_pass s = { 0 };
+  shunt_status status = SHUNT_E_MEMORY;
+
+  s.column_seen = marks_new(a->cols);
+  s.strip_seen = marks_new(strips);
+  s.count = marks_new(strips);
+  s.list = marks_new(strips);
+  if (s.column_seen && s.strip_seen && s.count && s.list) {
+    for (int64_t i = 0; i < a->rows; i++)
+      strip_row(a, i, &s);
+    finish_strips(a, &s, positions, out);
+    status = SHUNT_OK;
+  }
+  free(s.column_seen);
+  free(s.strip_seen);
+  free(s.count);
+  free(s.list);
+  return status;
+}
+
+shunt_status shunt_structure_csr_host(const struct shunt_csr *a, struct shunt_structure *out)
+{
+  int64_t positions, vectors;
+  shunt_status status;
+
+  memset(out, 0, sizeof *out);
+  if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64)
+    return SHUNT_E_UNSUPPORTED;
+  if (!is_sound(a))
+    return SHUNT_E_ARGUMENT;
+  status = count_vectors(a, 1, &positions);
+  for (int v = 0; v < 3 && status == SHUNT_OK; v++) {
+    status = count_vectors(a, 8 >> v, &vectors);
+    if (status == SHUNT_OK && vectors)
+      out->fill[v] = (double)positions / ((double)vectors * (8 >> v));
+  }
+  if (status == SHUNT_OK)
+    status = count_tiles(a, out);
+  if (status == SHUNT_OK)
+    status = count_strips(a, positions, out);
+  return status;
+}

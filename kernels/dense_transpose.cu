@@ -1,0 +1,254 @@
+// dense_transpose.cu: to = from, element by element, between two layouts of one
+// matrix.  Elements are moved as bits: only their size counts.
+//
+// Layouts agree (both row-major or both column-major): runs of contiguous
+// elements are copied with the widest loads that pointers and strides allow.
+//
+//     from  |---- length ----|pad|---- length ----|pad|...     from_step apart
+//     to    |---- length ----|---- length ----|...             to_step apart
+//
+// Layouts differ: tiles of TILE x TILE elements turn around in shared memory, so
+// that reads and writes both run along memory.
+//
+//     from, contiguous in c          shared               to, contiguous in r
+//     r  +-----------+               +-----------+pad     c  +-----------+
+//     |  | -> -> ->  |  rows in      | | | |     |        |  | -> -> ->  |
+//     v  | -> -> ->  |  --------->   | v v v     | ---->  v  | -> -> ->  |
+//        +-----------+               +-----------+ columns   +-----------+
+//
+// Roofline: bytes read plus written at copy bandwidth.
+#include <cuda_runtime.h>
+
+#include "kernels/number.cuh"
+#include "kernels/shunt_kernels.h"
+
+namespace shunt {
+namespace {
+
+constexpr int THREADS = 256;
+
+// One straight copy: `runs` runs of `length` elements, the last one shorter.
+struct run_list {
+  int64_t runs, length, last_length;
+  int64_t from_step, to_step;
+};
+
+template <class T, int V>
+__global__ void __launch_bounds__(THREADS)
+copy_runs_kernel(const T *__restrict__ from, T *__restrict__ to, run_list list)
+{
+  int64_t first = (int64_t)blockIdx.x * blockDim.y + threadIdx.y;
+  int64_t stride = (int64_t)gridDim.x * blockDim.y;
+
+  for (int64_t run = first; run < list.runs; run += stride) {
+    const T *source = from + run * list.from_step;
+    T *target = to + run * list.to_step;
+    int64_t length = run == list.runs - 1 ? list.last_length : list.length;
+    int64_t whole = length / V * V;
+    for (int64_t i = (int64_t)threadIdx.x * V; i < whole; i += (int64_t)blockDim.x * V)
+      *reinterpret_cast<vec<T, V> *>(target + i) =
+          *reinterpret_cast<const vec<T, V> *>(source + i);
+    for (int64_t i = whole + threadIdx.x; i < length; i += blockDim.x)
+      target[i] = source[i];
+  }
+}
+
+// from[r * from_step + c] -> to[c * to_step + r] for r < rows, c < cols.
+struct turn {
+  int64_t rows, cols;
+  int64_t from_step, to_step;
+  int64_t tiles_across; // along c
+  int64_t tiles;
+};
+
+template <class T> struct tile_of {
+  static constexpr int SIDE = sizeof(T) == 8 ? 32 : 64;
+  // An odd number of 4-byte banks a row: columns are read without conflicts.
+  static constexpr int PITCH = SIDE + (sizeof(T) < 4 ? 4 / (int)sizeof(T) : 1);
+};
+
+// V neighbouring elements starting at p, of which only `valid` exist.
+template <class T, int V> __device__ __forceinline__ vec<T, V> load_some(const T *p, int64_t valid)
+{
+  vec<T, V> v;
+  if (valid >= V) {
+    v = *reinterpret_cast<const vec<T, V> *>(p);
+  } else {
+#pragma unroll
+    for (int i = 0; i < V; i++)
+      v.at[i] = i < valid ? p[i] : T(0);
+  }
+  return v;
+}
+
+template <class T, int V>
+__device__ __forceinline__ void store_some(T *p, const vec<T, V> &v, int64_t valid)
+{
+  if (valid >= V) {
+    *reinterpret_cast<vec<T, V> *>(p) = v;
+  } else {
+#pragma unroll
+    for (int i = 0; i < V; i++)
+      if (i < valid) p[i] = v.at[i];
+  }
+}
+
+template <class T, int V>
+__global__ void __launch_bounds__(THREADS)
+transpose_kernel(const T *__restrict__ from, T *__restrict__ to, turn t)
+{
+  constexpr int SIDE = tile_of<T>::SIDE, PITCH = tile_of<T>::PITCH, ACROSS = SIDE / V;
+  __shared__ T tile[SIDE * PITCH];
+
+  for (int64_t n = blockIdx.x; n < t.tiles; n += gridDim.x) {
+    int64_t r0 = n / t.tiles_across * SIDE, c0 = n % t.tiles_across * SIDE;
+    for (int i = threadIdx.x; i < SIDE * ACROSS; i += THREADS) {
+      int r = i / ACROSS, c = i % ACROSS * V;
+      if (r0 + r < t.rows && c0 + c < t.cols) {
+        const T *p = from + (r0 + r) * t.from_step + c0 + c;
+        vec<T, V> v = load_some<T, V>(p, t.cols - c0 - c);
+#pragma unroll
+        for (int e = 0; e < V; e++)
+          tile[r * PITCH + c + e] = v.at[e];
+      }
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < SIDE * ACROSS; i += THREADS) {
+      int c = i / ACROSS, r = i % ACROSS * V;
+      if (c0 + c < t.cols && r0 + r < t.rows) {
+        vec<T, V> v;
+#pragma unroll
+        for (int e = 0; e < V; e++)
+          v.at[e] = tile[(r + e) * PITCH + c];
+        store_some<T, V>(to + (c0 + c) * t.to_step + r0 + r, v, t.rows - r0 - r);
+      }
+    }
+    __syncthreads();
+  }
+}
+
+// Can both sides be moved `bytes` at a time?  Steps count elements.
+inline bool moves_by(size_t bytes, size_t size, const void *from, int64_t from_step,
+                     const void *to, int64_t to_step)
+{
+  size_t bits = (size_t)from | (size_t)to | (size_t)from_step * size | (size_t)to_step * size;
+  return bits % bytes == 0;
+}
+
+inline unsigned capped_grid(int64_t blocks, const struct shunt_device *d)
+{
+  int64_t cap = (int64_t)d->multiprocessors * 64;
+  if (cap < 1) cap = 1;
+  return (unsigned)(blocks < cap ? blocks : cap);
+}
+
+template <class T, int V>
+cudaError_t launch_runs(const void *from, void *to, const run_list &list,
+                        const struct shunt_device *d, cudaStream_t stream)
+{
+  unsigned across = 1;
+  while (across < THREADS && (int64_t)across * V < list.length)
+    across *= 2;
+  dim3 block(across, THREADS / across);
+  unsigned grid = capped_grid((list.runs + block.y - 1) / block.y, d);
+  copy_runs_kernel<T, V><<<grid, block, 0, stream>>>((const T *)from, (T *)to, list);
+  return cudaGetLastError();
+}
+
+template <class T, int V>
+cudaError_t launch_turn(const void *from, void *to, turn t, const struct shunt_device *d,
+                        cudaStream_t stream)
+{
+  constexpr int SIDE = tile_of<T>::SIDE;
+  t.tiles_across = (t.cols + SIDE - 1) / SIDE;
+  t.tiles = t.tiles_across * ((t.rows + SIDE - 1) / SIDE);
+  transpose_kernel<T, V>
+      <<<capped_grid(t.tiles, d), THREADS, 0, stream>>>((const T *)from, (T *)to, t);
+  return cudaGetLastError();
+}
+
+template <class T>
+cudaError_t copy_runs(const void *from, void *to, const run_list &list,
+                      const struct shunt_device *d, cudaStream_t stream)
+{
+  constexpr int S = (int)sizeof(T);
+  if (moves_by(16, S, from, list.from_step, to, list.to_step))
+    return launch_runs<T, 16 / S>(from, to, list, d, stream);
+  if constexpr (S < 4)
+    if (moves_by(4, S, from, list.from_step, to, list.to_step))
+      return launch_runs<T, 4 / S>(from, to, list, d, stream);
+  return launch_runs<T, 1>(from, to, list, d, stream);
+}
+
+template <class T>
+cudaError_t transpose(const void *from, void *to, const turn &t, const struct shunt_device *d,
+                      cudaStream_t stream)
+{
+  constexpr int S = (int)sizeof(T);
+  if (moves_by(16, S, from, t.from_step, to, t.to_step))
+    return launch_turn<T, 16 / S>(from, to, t, d, stream);
+  if constexpr (S < 4)
+    if (moves_by(4, S, from, t.from_step, to, t.to_step))
+      return launch_turn<T, 4 / S>(from, to, t, d, stream);
+  return launch_turn<T, 1>(from, to, t, d, stream);
+}
+
+// A side of length 1 has no stride: either reading of the layout is right.
+inline bool along_rows(const struct shunt_dense *m) { return m->col_stride == 1 || m->cols == 1; }
+inline bool along_columns(const struct shunt_dense *m)
+{
+  return m->row_stride == 1 || m->rows == 1;
+}
+
+// `count` runs of `length`; packed on both sides they become equal pieces of one.
+run_list make_runs(int64_t count, int64_t length, int64_t from_step, int64_t to_step)
+{
+  constexpr int64_t PIECE = 16384;
+  bool packed = count == 1 || (from_step == length && to_step == length);
+  if (!packed) return run_list{ count, length, length, from_step, to_step };
+  int64_t total = count * length;
+  int64_t runs = (total + PIECE - 1) / PIECE;
+  return run_list{ runs, PIECE, total - (runs - 1) * PIECE, PIECE, PIECE };
+}
+
+template <class T>
+cudaError_t copy(const struct shunt_dense *from, const struct shunt_dense *to,
+                 const struct shunt_device *d, cudaStream_t stream)
+{
+  int64_t rows = from->rows, cols = from->cols;
+  if (along_rows(from) && along_rows(to))
+    return copy_runs<T>(from->values, to->values,
+                        make_runs(rows, cols, from->row_stride, to->row_stride), d, stream);
+  if (along_columns(from) && along_columns(to))
+    return copy_runs<T>(from->values, to->values,
+                        make_runs(cols, rows, from->col_stride, to->col_stride), d, stream);
+  if (along_rows(from))
+    return transpose<T>(from->values, to->values,
+                        turn{ rows, cols, from->row_stride, to->col_stride, 0, 0 }, d, stream);
+  return transpose<T>(from->values, to->values,
+                      turn{ cols, rows, from->col_stride, to->row_stride, 0, 0 }, d, stream);
+}
+
+}  // namespace
+}  // namespace shunt
+
+extern "C" shunt_status shunt_dense_copy_cuda(const struct shunt_dense *from,
+                                              const struct shunt_dense *to,
+                                              const struct shunt_device *d, shunt_stream stream)
+{
+  using namespace shunt;
+  if (from->type != to->type || from->rows != to->rows || from->cols != to->cols)
+    return SHUNT_E_ARGUMENT;
+  if (!(along_rows(from) || along_columns(from)) || !(along_rows(to) || along_columns(to)))
+    return SHUNT_E_ARGUMENT;
+  if (from->rows <= 0 || from->cols <= 0) return SHUNT_OK;
+
+  cudaError_t e = cudaErrorInvalidValue;
+  switch (shunt_type_size(from->type)) {
+  case 1: e = copy<uint8_t>(from, to, d, stream); break;
+  case 2: e = copy<uint16_t>(from, to, d, stream); break;
+  case 4: e = copy<uint32_t>(from, to, d, stream); break;
+  case 8: e = copy<uint64_t>(from, to, d, stream); break;
+  }
+  return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+}

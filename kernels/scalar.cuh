@@ -1,0 +1,28 @@
+// scalar.cuh: struct shunt_scalar (alpha, beta) as kernels see it.
+//
+// A scalar stands either in the launch's arguments (`host`) or in device memory
+// (`device`), where it is read when the kernel runs: so a replayed graph sees the
+// value of that moment, and whether beta is zero is known on the device only.
+#pragma once
+#include "kernels/types.h"
+
+namespace shunt {
+
+// T is the compute type: float, double or int32_t.
+template <class T> struct scalar_arg {
+  const T *device;
+  T host;
+
+  __device__ __forceinline__ T get() const { return device ? *device : host; }
+};
+
+// Host side: what to pass to a kernel for `s`.
+template <class T> inline scalar_arg<T> make_scalar_arg(const struct shunt_scalar &s)
+{
+  scalar_arg<T> out;
+  out.device = static_cast<const T *>(s.device);
+  out.host = s.device ? T(0) : static_cast<T>(s.host);
+  return out;
+}
+
+}  // namespace shunt

@@ -1,0 +1,168 @@
+// sddmm_csr_vector.cu: SDDMM where rows come in aligned groups of 8 that share their
+// columns; right for any pattern.
+//
+//   C.values[p] = alpha * dot(A(i, :), B(:, j)) + beta * C.values[p],   p = (i, j)
+//
+// A group's entries are cut into tiles of 32 list positions x 8 rows
+// (sddmm_csr_vector.cuh).  Each tile checks its own 256 indices as it reads them and
+// is multiplied at once, or row by row if they differ; a group whose rows differ in
+// length, and a last group of fewer than 8 rows, goes entry by entry.
+//
+// Work is cut by entries: a warp owns the entries begin <= position < end.  A tile
+// belongs to the warp that owns its anchor, start of the group + 256 * tile.
+//
+//   entries   |      group 0 (even)       | group 1 (uneven) |  group 2 (even)   |
+//   anchors   ^     ^     ^     ^     ^                       ^     ^     ^     ^
+//   warps     |------ 0 ------|------ 1 ------|------ 2 ------|------ 3 ------|--
+//              tiles 0 1 2      tiles 3 4,      rest of group 1  tiles 0 1 2    3
+//                               part of group 1
+//
+// Roofline: a group gathers each of its columns of B once from L2:
+// nnz / 8 * K * size / 8.5 TB/s; f32 also nnz * K fused multiply-adds.
+#include "kernels/sddmm_csr_operands.cuh"
+#include "kernels/sddmm_csr_vector.cuh"
+
+namespace shunt {
+namespace sddmm {
+namespace {
+
+constexpr int THREADS = 128;
+constexpr int ANCHOR = TILE * GROUP; // entries of a tile
+constexpr int MOST = 8;              // tiles of a warp
+
+// Blocks a multiprocessor holds: what the registers of each product allow.
+template <class T> constexpr int blocks_resident = sizeof(T) == 2 ? 4 : 3;
+
+// The tiles of a group whose anchors lie in begin .. end - 1 (at most MOST); the lists
+// of the next tile are on their way while one is multiplied.  Tiles whose lists differ
+// are put off to the end, where the calls that they need disturb no registers.
+template <class T, class I>
+__device__ __forceinline__ void even_group(const args<T, I> &p, const scale<T> &by,
+                                           const group_rows<I> &rows, I begin, I end, stage &room,
+                                           int lane)
+{
+  const I origin = rows.begin();
+  const I first = (begin - origin + ANCHOR - 1) / ANCHOR;
+  const I stop = min(I((rows.length + TILE - 1) / TILE), I((end - origin + ANCHOR - 1) / ANCHOR));
+  const int tiles = (int)(stop - first);
+  unsigned put_off = 0;
+  if (tiles <= 0) return;
+
+  tile_lists<T, I> lists, next;
+  lists.load(p.c, rows, I(first * TILE), lane);
+  for (int i = 0; i < tiles; i++) {
+    if (i + 1 < tiles) next.load(p.c, rows, I((first + i + 1) * TILE), lane);
+    if (lists.agree())
+      vector_tile(p, by, rows, lists, room, lane);
+    else
+      put_off |= 1u << i;
+    lists = next;
+  }
+  for (; put_off; put_off &= put_off - 1) {
+    const I at = (first + __ffs(put_off) - 1) * TILE;
+    for (int r = 0; r < GROUP; r++)
+      one_row_of_tile(p, rows.first + r, I(rows.start_of(r) + at),
+                      (int)min(I(TILE), I(rows.length - at)));
+  }
+}
+
+template <class T, class I>
+__global__ void __launch_bounds__(THREADS, blocks_resident<T>)
+vector_kernel(const __grid_constant__ args<T, I> p, int run)
+{
+  __shared__ stage room[THREADS / WARP];
+  const int lane = threadIdx.x % WARP;
+  const int64_t warp = (int64_t)blockIdx.x * (THREADS / WARP) + threadIdx.x / WARP;
+  if (warp * run >= p.c.nnz) return;
+  const I begin = I(warp * run);
+  const I end = p.c.nnz - begin < run ? p.c.nnz : I(begin + run);
+  const int64_t groups = (p.c.rows + GROUP - 1) / GROUP;
+  const scale<T> by(p.out);
+
+  int64_t group = find_row(p.c.offsets, 0, groups, GROUP, I(begin + p.c.base), lane);
+  for (I position = begin; position < end; group++) {
+    group_rows<I> rows;
+    rows.load(p.c, group, lane);
+    if (rows.end() <= position) { // an empty group: look for the one that holds position
+      group = find_row(p.c.offsets, group, groups, GROUP, I(position + p.c.base), lane);
+      rows.load(p.c, group, lane);
+    }
+    if (rows.even)
+      even_group(p, by, rows, position, end, room[threadIdx.x / WARP], lane);
+    else
+      uneven_group(p, rows.first, position, min(end, rows.end()));
+    position = rows.end();
+  }
+}
+
+// How many tiles a warp is given: the fewest rounds of resident warps, counting what a
+// warp spends on finding its place as START tiles.
+template <class T> int run_length(int64_t nnz, const struct shunt_device *d)
+{
+  constexpr int64_t START = 2;
+  const int64_t resident = (int64_t)(d->multiprocessors > 0 ? d->multiprocessors : 1) *
+                           (THREADS / WARP) * blocks_resident<T>;
+  const int64_t tiles = nnz / ANCHOR + 1;
+  int64_t best = 1, best_cost = INT64_MAX;
+  for (int64_t run = 1; run <= MOST; run++) {
+    int64_t warps = (tiles + run - 1) / run;
+    int64_t cost = (warps + resident - 1) / resident * (START + run);
+    if (cost < best_cost) {
+      best = run;
+      best_cost = cost;
+    }
+  }
+  return (int)best * ANCHOR;
+}
+
+template <class T, class I>
+shunt_status launch(const struct shunt_sddmm *p, const operands &o, const struct shunt_device *d,
+                    cudaStream_t stream)
+{
+  args<T, I> a = make_args<T, I>(p, o);
+  int run = run_length<T>(p->c.nnz, d);
+  int64_t warps = (p->c.nnz + run - 1) / run;
+  int64_t blocks = (warps + THREADS / WARP - 1) / (THREADS / WARP);
+  if (blocks > INT32_MAX) return SHUNT_E_UNSUPPORTED;
+  vector_kernel<T, I><<<(unsigned)blocks, THREADS, 0, stream>>>(a, run);
+  return cudaGetLastError() == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+}
+
+template <class T>
+shunt_status with_index(const struct shunt_sddmm *p, const operands &o,
+                        const struct shunt_device *d, cudaStream_t stream)
+{
+  return p->c.index_type == SHUNT_I32 ? launch<T, int32_t>(p, o, d, stream)
+                                      : launch<T, int64_t>(p, o, d, stream);
+}
+
+}  // namespace
+}  // namespace sddmm
+}  // namespace shunt
+
+extern "C" size_t shunt_sddmm_csr_vector_workspace(const struct shunt_sddmm *p,
+                                                   const struct shunt_device *d)
+{
+  return shunt_sddmm_csr_rows_workspace(p, d);
+}
+
+extern "C" shunt_status shunt_sddmm_csr_vector_cuda(const struct shunt_sddmm *p,
+                                                    const struct shunt_device *d, void *workspace,
+                                                    size_t workspace_bytes, shunt_stream stream)
+{
+  using namespace shunt::sddmm;
+  shunt_status s = check_problem(p);
+  if (s != SHUNT_OK) return s;
+  if (p->a.type == SHUNT_F64) return SHUNT_E_UNSUPPORTED;
+  if (p->c.nnz == 0) return SHUNT_OK;
+  operands o;
+  s = make_operands(p, d, workspace, workspace_bytes, stream, &o);
+  if (s != SHUNT_OK) return s;
+  if (!o.aligned) return rows_with(p, o, d, stream);
+  switch (p->a.type) {
+  case SHUNT_F16: return with_index<__half>(p, o, d, stream);
+  case SHUNT_BF16: return with_index<__nv_bfloat16>(p, o, d, stream);
+  case SHUNT_F32: return with_index<float>(p, o, d, stream);
+  default: return SHUNT_E_UNSUPPORTED;
+  }
+}

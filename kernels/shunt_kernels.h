@@ -1,0 +1,129 @@
+/* shunt_kernels.h: the launchers of kernels/.
+
+   Kernels compute and never decide: a launcher checks that it was built for
+   what it is given (else SHUNT_E_UNSUPPORTED), computes its grid and enqueues.
+   It never reads the environment, logs, allocates, synchronises or uses any
+   stream but the one given; so every *_cuda function is legal inside stream
+   capture and may be called from any thread.  All results are deterministic:
+   the same inputs give the same bits.
+
+   Workspace: device memory of at least the size that the matching
+   *_workspace function returned for the same sizes and types, aligned to 256
+   bytes, content undefined before and after, private to the call until the
+   stream has passed it.  *_workspace functions depend on sizes, types, strides
+   and `multiprocessors` only, never on pointers or on data.
+
+   *_host functions are the slow, obviously right twins (and, where OpenMP is
+   on, the host engine): same mathematics over host pointers.  */
+#ifndef SHUNT_KERNELS_H
+#define SHUNT_KERNELS_H
+
+#include "kernels/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The CUDA stream, opaque here so that builds without CUDA need no header. */
+typedef struct CUstream_st *shunt_stream;
+
+/* What a launcher may know of the device it launches on. */
+struct shunt_device {
+  int multiprocessors;     /* 132 on an H200 */
+  int compute_capability;  /* 90 for 9.0 */
+  int shared_per_block;    /* bytes a block may opt in to */
+  int64_t l2_bytes;
+};
+
+/* ---- SpMM, any CSR matrix (kernels/spmm_csr_rows*.cu) -------------------
+   Work is split by nonzeros, not by rows, so that long rows spread over many
+   blocks; partial sums of split rows are added in a fixed order by a second
+   kernel.  Types: f16/bf16 -> same or f32 (compute f32); f32; f64; i8 -> i32
+   (compute i32) or f32 (compute f32).  B and C in either order.  When
+   `only_if` is set the launch is one small kernel that needs no workspace
+   (slower, for the rare repair).  */
+size_t shunt_spmm_csr_rows_workspace(const struct shunt_spmm *p, const struct shunt_device *d);
+shunt_status shunt_spmm_csr_rows_cuda(const struct shunt_spmm *p, const struct shunt_device *d,
+                                      void *workspace, size_t workspace_bytes, shunt_stream stream);
+shunt_status shunt_spmm_csr_host(const struct shunt_spmm *p);           /* one thread, the twin */
+shunt_status shunt_spmm_csr_parallel_host(const struct shunt_spmm *p);  /* OpenMP, the host engine */
+
+/* ---- SpMM, rows in groups of 8 that share columns (spmm_csr_vector*.cu) --
+   Works on the caller's CSR in place.  Every aligned group of 8 rows is
+   checked as its indices are read: equal column lists go to mma.m16n8k16
+   (f16, bf16; f32 accumulate) or shared-load FMA (f32); a group whose lists
+   differ is multiplied row by row inside the same launch.  Right for any CSR,
+   fast for V x 1 column vectors (SC'21, column-vector sparse encoding).  Types:
+   f16/bf16 -> same or f32, f32.  */
+size_t shunt_spmm_csr_vector_workspace(const struct shunt_spmm *p, const struct shunt_device *d);
+shunt_status shunt_spmm_csr_vector_cuda(const struct shunt_spmm *p, const struct shunt_device *d,
+                                        void *workspace, size_t workspace_bytes,
+                                        shunt_stream stream);
+
+/* ---- SDDMM ---------------------------------------------------------------
+   rows: any CSR pattern, dot products.  vector: 8-row groups on the tensor
+   cores, differing groups entry by entry.  Types: f16 -> f16 or f32, bf16 ->
+   bf16 or f32 (compute f32), f32, f64 (rows only).  A and B in any order
+   (copies made in the workspace where a kernel wants the other one).  */
+size_t shunt_sddmm_csr_rows_workspace(const struct shunt_sddmm *p, const struct shunt_device *d);
+shunt_status shunt_sddmm_csr_rows_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,
+                                       void *workspace, size_t workspace_bytes,
+                                       shunt_stream stream);
+size_t shunt_sddmm_csr_vector_workspace(const struct shunt_sddmm *p, const struct shunt_device *d);
+shunt_status shunt_sddmm_csr_vector_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,
+                                         void *workspace, size_t workspace_bytes,
+                                         shunt_stream stream);
+shunt_status shunt_sddmm_csr_host(const struct shunt_sddmm *p);
+
+/* C.values[p] = alpha D(i, j) + beta C.values[p] for every entry p = (i, j) of
+   C: the second half of SDDMM through a dense product D (kernels/
+   sddmm_csr_sample.cu).  D is row-major, type f32 or c's value type.  With
+   `prescaled`, D already holds alpha A B and alpha is not applied again.  */
+shunt_status shunt_sddmm_csr_sample_cuda(const struct shunt_sddmm *p, const struct shunt_dense *product,
+                                         int prescaled, const struct shunt_device *d,
+                                         shunt_stream stream);
+
+/* C = alpha W + beta C where *only_unless == 0, nothing otherwise; W is m x n
+   row-major f32 (kernels/dense_combine.cu).  The epilogue of the dense route
+   when C's old content counts.  */
+shunt_status shunt_dense_combine_cuda(const struct shunt_dense *w, const struct shunt_spmm *p,
+                                      const uint32_t *only_unless, const struct shunt_device *d,
+                                      shunt_stream stream);
+
+/* to = from, element by element, for two layouts of one matrix; same type
+   (kernels/dense_transpose.cu).  */
+shunt_status shunt_dense_copy_cuda(const struct shunt_dense *from, const struct shunt_dense *to,
+                                   const struct shunt_device *d, shunt_stream stream);
+
+/* ---- Guard (kernels/guard_csr.cu) ----------------------------------------
+   Sets *broken (a device word, zeroed by the caller on the same stream before)
+   to a nonzero mask of SHUNT_GUARD_* bits when something that a kept or dense
+   plan relies on does not hold.  */
+enum {
+  SHUNT_GUARD_CHANGED = 1,   /* offsets, columns or values are not what they were */
+  SHUNT_GUARD_NONFINITE = 2, /* b holds a NaN or an Inf */
+  SHUNT_GUARD_IRREGULAR = 4  /* a column repeats within a row, or is out of range */
+};
+
+struct shunt_guard {
+  const struct shunt_csr *a;                  /* NULL: no fingerprint wanted */
+  const struct shunt_fingerprint *expected;   /* device memory, 16-byte aligned */
+  const struct shunt_dense *b;                /* NULL: no finite check wanted */
+  uint32_t *broken;                           /* device word */
+  uint32_t *notify;                           /* pinned host word set to 1 on CHANGED, or NULL */
+};
+/* Scratch, zeroed by the launcher itself with cudaMemsetAsync on `stream`. */
+#define SHUNT_GUARD_SCRATCH 256
+shunt_status shunt_guard_cuda(const struct shunt_guard *g, const struct shunt_device *d,
+                              void *scratch, shunt_stream stream);
+
+/* out (device memory) = fingerprint of a: what shunt_guard_cuda compares with. */
+shunt_status shunt_fingerprint_csr_cuda(const struct shunt_csr *a, struct shunt_fingerprint *out,
+                                        const struct shunt_device *d, void *scratch,
+                                        shunt_stream stream);
+struct shunt_fingerprint shunt_fingerprint_csr_host(const struct shunt_csr *a);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,14 @@
+// spmm_csr_vector_bf16.cu: the kernels of shunt_spmm_csr_vector_cuda for bf16.
+#include "kernels/spmm_csr_vector_mma.cuh"
+
+namespace shunt {
+namespace spmm_vector {
+
+cudaError_t launch_bf16(const arguments &p, int tile, shunt_type out, int compute_capability,
+                        cudaStream_t stream)
+{
+  return launch_mma<__nv_bfloat16>(p, tile, out, compute_capability, stream);
+}
+
+}  // namespace spmm_vector
+}  // namespace shunt

@@ -1,0 +1,14 @@
+// spmm_csr_vector_f16.cu: the kernels of shunt_spmm_csr_vector_cuda for f16.
+#include "kernels/spmm_csr_vector_mma.cuh"
+
+namespace shunt {
+namespace spmm_vector {
+
+cudaError_t launch_f16(const arguments &p, int tile, shunt_type out, int compute_capability,
+                       cudaStream_t stream)
+{
+  return launch_mma<__half>(p, tile, out, compute_capability, stream);
+}
+
+}  // namespace spmm_vector
+}  // namespace shunt

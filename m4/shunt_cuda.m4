@@ -1,0 +1,67 @@
+# SHUNT_CHECK_CUDA
+# ----------------
+# Finds a CUDA toolkit: --with-cuda=DIR, then CUDA_HOME, CUDA_PATH, nvcc on PATH,
+# /usr/local/cuda.  --without-cuda builds the host engine and the tool only.
+# Sets NVCC, CUDA_CPPFLAGS, CUDA_LIBS (static runtime), CUDA_LDFLAGS (for tests that
+# link the shared libraries as programs do), NVCC_GENCODE, HAVE_CUDA.
+AC_DEFUN([SHUNT_CHECK_CUDA], [
+  AC_ARG_WITH([cuda],
+    [AS_HELP_STRING([--with-cuda=DIR], [CUDA toolkit @<:@CUDA_HOME, nvcc on PATH, /usr/local/cuda@:>@])],
+    [], [with_cuda=check])
+  AC_ARG_WITH([cuda-arch],
+    [AS_HELP_STRING([--with-cuda-arch=LIST],
+      [GPU architectures, such as 80,90; the last one also as PTX @<:@80,86,89,90@:>@])],
+    [], [with_cuda_arch=80,86,89,90])
+  AC_ARG_VAR([NVCC], [CUDA compiler])
+  AC_ARG_VAR([NVCCFLAGS], [flags for the CUDA compiler @<:@-O3@:>@])
+
+  shunt_cuda_dir=
+  AS_CASE([$with_cuda],
+    [no], [],
+    [yes|check], [
+      shunt_nvcc=`command -v nvcc 2>/dev/null | $SED 's,/bin/nvcc$,,'`
+      for shunt_dir in "$CUDA_HOME" "$CUDA_PATH" "$shunt_nvcc" /usr/local/cuda; do
+        AS_IF([test -z "$shunt_cuda_dir" && test -n "$shunt_dir" && test -x "$shunt_dir/bin/nvcc"],
+              [shunt_cuda_dir=$shunt_dir])
+      done],
+    [shunt_cuda_dir=$with_cuda])
+
+  AS_IF([test "x$with_cuda" != xno && test -z "$shunt_cuda_dir" && test "x$with_cuda" != xcheck],
+    [AC_MSG_ERROR([no CUDA toolkit found; give --with-cuda=DIR or --without-cuda])])
+  AC_MSG_CHECKING([for a CUDA toolkit])
+  have_cuda=no
+  AS_IF([test -n "$shunt_cuda_dir"], [
+    AS_IF([test -x "$shunt_cuda_dir/bin/nvcc" && test -f "$shunt_cuda_dir/include/cusparse.h"],
+      [have_cuda=yes
+       AC_MSG_RESULT([$shunt_cuda_dir])],
+      [AC_MSG_RESULT([incomplete in $shunt_cuda_dir])
+       AS_IF([test "x$with_cuda" != xcheck],
+         [AC_MSG_ERROR([nvcc or cusparse.h missing below $shunt_cuda_dir])])])],
+    [AC_MSG_RESULT([no])])
+
+  AS_IF([test $have_cuda = yes], [
+    : ${NVCC="$shunt_cuda_dir/bin/nvcc"}
+    : ${NVCCFLAGS=-O3}
+    shunt_cuda_lib=$shunt_cuda_dir/lib64
+    AS_IF([test ! -d "$shunt_cuda_lib"], [shunt_cuda_lib=$shunt_cuda_dir/lib])
+    CUDA_CPPFLAGS="-isystem $shunt_cuda_dir/include"
+    CUDA_LDFLAGS="-L$shunt_cuda_lib"
+    CUDA_LIBS="-L$shunt_cuda_lib -lcudart_static -ldl -lrt -lpthread"
+    NVCC_GENCODE=
+    shunt_last=
+    for shunt_arch in `echo "$with_cuda_arch" | tr ',' ' '`; do
+      NVCC_GENCODE="$NVCC_GENCODE -gencode arch=compute_$shunt_arch,code=sm_$shunt_arch"
+      shunt_last=$shunt_arch
+    done
+    NVCC_GENCODE="$NVCC_GENCODE -gencode arch=compute_$shunt_last,code=compute_$shunt_last"
+    NVCC_TEST_ARCH="-arch=sm_$shunt_last"
+    AC_DEFINE([HAVE_CUDA], [1], [Built with a CUDA toolkit])
+  ])
+  AC_SUBST([CUDA_CPPFLAGS])
+  AC_SUBST([CUDA_LDFLAGS])
+  AC_SUBST([CUDA_LIBS])
+  AC_SUBST([NVCC_GENCODE])
+  AC_SUBST([NVCC_TEST_ARCH])
+  AC_SUBST([CUDA_DIR], [$shunt_cuda_dir])
+  AM_CONDITIONAL([HAVE_CUDA], [test $have_cuda = yes])
+])

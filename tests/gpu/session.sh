@@ -1,0 +1,235 @@
+#!/bin/bash
+# session.sh BUILD OUT [PHASE...]: everything that needs a GPU, in one go.
+#
+#   unit       BUILD/tests/gpu/test_*: kernels and conversions against their twins
+#   blackbox   stale, parity, quiet, determinism, faults: cuSPARSE programs under Shunt
+#   sanitize   compute-sanitizer memcheck on short runs of both
+#   clients    tests/clients without and with Shunt
+#   bench      torch_bench.py without and with Shunt
+#
+# Without a phase: unit, blackbox, clients.  OUT receives report.json (or report.json
+# with the results so far), logs.tar.gz and, from bench, bench.json.  The output is short:
+# one line a program, then what failed.
+set -u
+[ $# -ge 2 ] || { sed -n '2,13p' "$0"; exit 2; }
+here=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(cd "$1" && pwd) || exit 2
+mkdir -p "$2" && out=$(cd "$2" && pwd) || exit 2
+shift 2
+phases=${*:-unit blackbox clients}
+work=$(mktemp -d)
+logs=$work/logs
+mkdir "$logs"
+report=$here/tests/gpu/report.py
+cuda=${CUDA_HOME:-/usr/local/cuda}
+shunt=$(find "$build" -name libshunt-cusparse.so | head -1)
+[ -n "$shunt" ] || { echo "session: no libshunt-cusparse.so under $build"; exit 2; }
+shunt=$(readlink -f "$shunt")
+
+# Where the toolkit's libraries are not on the loader's path; for C programs only, since
+# Python's packages bring their own.
+library_path() {
+  if ldd "$1" 2>/dev/null | grep -q 'not found'; then
+    echo "$cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+  else
+    echo "${LD_LIBRARY_PATH:-}"
+  fi
+}
+
+# run NAME SECONDS COMMAND...: the log, the status, and one line.
+run() {
+  local name=$1 limit=$2 begin end status line
+  shift 2
+  begin=$(date +%s.%N)
+  timeout -k 5 "$limit" "$@" >"$logs/$name.log" 2>&1 </dev/null
+  status=$?
+  end=$(date +%s.%N)
+  echo "$status $(awk "BEGIN { print $end - $begin }")" >"$logs/$name.status"
+  line=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$logs/$name.log" | tail -1)
+  printf '%-28s %s (status %d, %.1f s)\n' "$name" "${line:-no result line}" "$status" \
+    "$(awk "BEGIN { print $end - $begin }")"
+  if [ "$status" -ne 0 ] || [ -z "$line" ]; then
+    grep -E '^(not ok|# .*(wrong|end)|=========.*(Invalid|error))' "$logs/$name.log" | head -6 |
+      cut -c1-400
+    [ -n "$line" ] || tail -5 "$logs/$name.log" | cut -c1-300
+  fi
+  return 0
+}
+
+# plain NAME SECONDS PROGRAM...: a C program as it is.
+plain() {
+  local name=$1 limit=$2
+  shift 2
+  run "$name" "$limit" env LD_LIBRARY_PATH="$(library_path "$1")" "$@"
+}
+
+# preloaded NAME SECONDS PROGRAM...: a C program under Shunt.
+preloaded() {
+  local name=$1 limit=$2
+  shift 2
+  run "$name" "$limit" env LD_LIBRARY_PATH="$(library_path "$1")" \
+    LD_PRELOAD="${also:+$also:}$shunt" SHUNT_REPORT="$work/$name.report" "$@"
+}
+
+# expected NAME RULE...: what Shunt said it did; a program of its own in the report.
+expected() {
+  local name=$1
+  shift
+  run "$name-expect" 20 python3 "$report" --expect "$work/$name.report" "$@"
+}
+
+unit() {
+  local test
+  for test in "$build"/tests/gpu/test_*; do
+    [ -f "$test" ] && [ -x "$test" ] || continue
+    case $test in *.log | *.trs | *.o) continue ;; esac
+    plain "$(basename "$test")" 150 "$test"
+  done
+}
+
+blackbox() {
+  local bin=$build/tests/gpu
+  plain original-stale 60 "$bin/stale" 500 3
+  preloaded stale 120 "$bin/stale" 10000 1 --strict
+  expected stale 'rerouted cusparseSpMM >= 5000' 'rerouted cusparseSDDMM >= 500' \
+    'route rows >= 1' 'route vector >= 1' 'route dense >= 1'
+  SHUNT_CACHE_MB=8 preloaded stale-small-cache 60 "$bin/stale" 1500 2 --strict
+  plain original-parity 100 "$bin/parity" record "$work/parity.record"
+  preloaded parity 150 "$bin/parity" compare "$work/parity.record"
+  expected parity 'rerouted cusparseSpMM >= 200' 'rerouted cusparseSDDMM >= 30'
+  quiet_library
+  plain original-quiet 60 "$bin/quiet"
+  also=$work/quiet_preload.so preloaded quiet 60 "$bin/quiet"
+  host_times
+  expected quiet 'rerouted cusparseSpMM >= 300' 'rerouted cusparseSDDMM >= 100'
+  preloaded determinism 60 "$bin/determinism"
+  SHUNT_SO=$shunt plain faults 120 "$bin/faults"
+}
+
+# Counts driver calls through CUPTI; built here, where CUPTI's header is.
+quiet_library() {
+  local include=$cuda/include
+  [ -f "$include/cupti.h" ] || include=$cuda/extras/CUPTI/include
+  "${CC:-gcc}" -shared -fPIC -O2 -I"$include" -I"$cuda/include" \
+    "$here/tests/gpu/quiet_preload.c" -o "$work/quiet_preload.so" -ldl -lpthread
+}
+
+# What a call costs the host, the original's beside Shunt's.
+host_times() {
+  sed -n 's/^time host_us=//p' "$logs/original-quiet.log" >"$work/host.original"
+  sed -n 's/^time host_us=//p' "$logs/quiet.log" | cut -d' ' -f1 |
+    paste -d' ' - "$work/host.original" |
+    sed 's/^\([^ ]*\) \([^ ]*\) \(.*\)/  host us a call: \1, the original \2: \3/'
+}
+
+# The preload goes in behind the sanitizer's own.
+sanitized() {
+  local name=$1 limit=$2
+  shift 2
+  SHUNT_SO=$shunt SHUNT_REPORT=$work/$name.report run "$name" "$limit" \
+    env LD_LIBRARY_PATH="$(library_path "$1")" \
+    "$sanitizer" --tool memcheck --target-processes all --error-exitcode 9 --print-limit 20 \
+    sh -c 'LD_PRELOAD=${LD_PRELOAD:+$LD_PRELOAD:}$SHUNT_SO exec "$@"' sh "$@"
+}
+
+sanitize() {
+  local test sanitizer
+  sanitizer=$(command -v compute-sanitizer || echo "$cuda/bin/compute-sanitizer")
+  sanitized sanitize-stale 240 "$build/tests/gpu/stale" 200 5 --strict
+  expected sanitize-stale 'rerouted cusparseSpMM >= 100'
+  for test in "$build"/tests/gpu/test_*; do
+    [ -f "$test" ] && [ -x "$test" ] || continue
+    case $test in *.log | *.trs | *.o) continue ;; esac
+    run "sanitize-$(basename "$test")" 100 env LD_LIBRARY_PATH="$(library_path "$test")" \
+      "$sanitizer" --tool memcheck --error-exitcode 9 --print-limit 20 "$test" --quick
+  done
+}
+
+# A random CSR file, 8 rows sharing their columns: rows cols density.
+make_matrix() {
+  python3 - "$1" "$2" "$3" "$work/random.csrbin" <<'PYTHON'
+import array, random, sys
+rows, cols, density = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+r = random.Random(1)
+offsets, columns = array.array("q", [0]), array.array("i")
+for i in range(rows):
+    if i % 8 == 0:
+        line = array.array("i", (j for j in range(cols) if r.random() < density))
+    columns.extend(line)
+    offsets.append(len(columns))
+with open(sys.argv[4], "wb") as f:
+    array.array("q", [rows, cols, len(columns)]).tofile(f)
+    offsets.tofile(f)
+    columns.tofile(f)
+PYTHON
+}
+
+# One Python client without and with Shunt, beside the others.
+python_client() {
+  local name=$1
+  run "original-$name" 150 python3 "$here/tests/clients/$name.py" &
+  if [ "$name" = jax_client ]; then
+    run "$name" 150 "$build/shunt" run --report "$work/$name.report" -- \
+      python3 "$here/tests/clients/$name.py" --strict &
+  else
+    run "$name" 150 env LD_PRELOAD="$shunt" SHUNT_REPORT="$work/$name.report" \
+      python3 "$here/tests/clients/$name.py" --strict &
+  fi
+}
+
+clients() {
+  local bin=$build/tests/clients name type
+  export PYTHONDONTWRITEBYTECODE=1
+  for name in torch_client cupy_client jax_client pyg_client; do
+    python_client "$name"
+  done
+  for name in capture streams; do
+    plain "original-$name" 60 "$bin/$name" &
+    preloaded "$name" 60 "$bin/$name" &
+  done
+  wait
+  expected torch_client 'rerouted cusparseSpMM >= 60' 'rerouted cusparseSDDMM >= 8'
+  expected cupy_client 'rerouted cusparseSpMM >= 20'
+  expected jax_client 'rerouted cusparseSpMM >= 6'
+  expected pyg_client 'rerouted cusparseSpMM >= 4'
+  expected capture 'rerouted cusparseSpMM >= 50'
+  expected streams 'rerouted cusparseSpMM >= 600'
+  make_matrix 4096 4096 0.1
+  for type in f16 f32; do
+    plain "original-spmm_cusparse-$type" 60 "$bin/spmm_cusparse" "$work/random.csrbin" -n 256 \
+      -t $type
+    preloaded "spmm_cusparse-$type" 60 "$bin/spmm_cusparse" "$work/random.csrbin" -n 256 -t $type
+    grep -h '^result' "$logs/original-spmm_cusparse-$type.log" "$logs/spmm_cusparse-$type.log" |
+      cut -c1-90
+  done
+  expected spmm_cusparse-f16 'rerouted cusparseSpMM >= 50'
+}
+
+bench() {
+  local script=$here/tests/clients/torch_bench.py
+  timeout 280 python3 "$script" "$work/plain.json" >"$work/bench-plain.txt" 2>&1 ||
+    tail -5 "$work/bench-plain.txt"
+  LD_PRELOAD=$shunt SHUNT_REPORT=$out/bench.report timeout 200 \
+    python3 "$script" "$work/shunt.json" >"$work/bench-shunt.txt" 2>&1 ||
+    tail -5 "$work/bench-shunt.txt"
+  python3 "$report" --merge "$work/plain.json" "$work/shunt.json" "$out/bench.json"
+}
+
+also=
+for phase in $phases; do
+  case $phase in
+  unit | blackbox | sanitize | clients | bench)
+    echo "== $phase"
+    $phase
+    ;;
+  *)
+    echo "session: unknown phase '$phase'; accepted: unit blackbox sanitize clients bench"
+    exit 2
+    ;;
+  esac
+done
+tar -C "$work" -czf "$out/logs.tar.gz" --exclude=parity.record --exclude='*.csrbin' .
+python3 "$report" --write "$here" "$logs" "$out/report.json"
+status=$?
+rm -rf "$work"
+exit $status

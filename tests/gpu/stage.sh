@@ -1,0 +1,19 @@
+#!/bin/sh
+# stage.sh BUILD DEST [MATRIX...]: copies what a machine with a GPU needs of a build: the
+# libraries, the tool, the test programs (stripped), and matrices into DEST/data.
+set -eu
+build=$1
+dest=$2
+shift 2
+rm -rf "$dest"
+mkdir -p "$dest/.libs" "$dest/tests/gpu" "$dest/tests/clients" "$dest/tests/bench" "$dest/data"
+cp "$build"/.libs/libshunt-cusparse.so "$build"/.libs/libshunt-dlsym.so "$dest/.libs/"
+cp "$build/shunt" "$dest/"
+cp "$build/tests/bench/csrbin" "$dest/tests/bench/" 2>/dev/null || true
+for folder in gpu clients; do
+  for program in "$build/tests/$folder"/*; do
+    if [ -f "$program" ] && [ -x "$program" ]; then cp "$program" "$dest/tests/$folder/"; fi
+  done
+done
+find "$dest" -type f -exec strip --strip-unneeded {} + 2>/dev/null || true
+for matrix in "$@"; do cp "$matrix" "$dest/data/"; done

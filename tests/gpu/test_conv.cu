@@ -1,0 +1,577 @@
+// test_conv.cu: conversions, profile, fingerprint and guard against their host twins,
+// bit for bit; then what they must see (every change, every NaN), what they must not
+// (gaps, alignment), and that garbage never writes outside of what is ours.
+#include "tests/gpu/harness.cuh"
+
+using namespace harness;
+
+static shunt_device device;
+
+// ---- a CSR matrix in both memories -----------------------------------------------
+
+// `skew` elements before each array, so that its address is aligned to no more than
+// its element.
+struct Matrix {
+  Pattern pattern;
+  shunt_type index, value;
+  int base;
+  size_t isize, vsize, skew;
+  Buffer offsets, columns, values;
+  shunt_csr host, dev;
+
+  Matrix(const Pattern &p, shunt_type index, shunt_type value, int base, size_t skew = 0,
+         uint64_t seed = 1)
+      : pattern(p), index(index), value(value), base(base), isize(shunt_type_size(index)),
+        vsize(shunt_type_size(value)), skew(skew), offsets((p.offsets.size() + skew) * isize),
+        columns((p.columns.size() + skew) * isize), values((p.columns.size() + skew) * vsize)
+  {
+    Random r(seed);
+    for (size_t i = 0; i < p.offsets.size(); i++) put(offsets, i, p.offsets[i] + base);
+    for (size_t i = 0; i < p.columns.size(); i++) {
+      put(columns, i, p.columns[i] + base);
+      store(values.host.data() + skew * vsize, (int64_t)i, value, r.value() * 100);
+    }
+    host = shunt_csr{ p.rows,
+                      p.cols,
+                      p.nnz(),
+                      offsets.host.data() + skew * isize,
+                      columns.host.data() + skew * isize,
+                      values.host.data() + skew * vsize,
+                      index,
+                      value,
+                      base };
+    dev = host;
+    dev.row_offsets = (char *)offsets.device + skew * isize;
+    dev.columns = (char *)columns.device + skew * isize;
+    dev.values = (char *)values.device + skew * vsize;
+    upload();
+  }
+  void put(Buffer &b, size_t i, int64_t v)
+  {
+    char *at = b.host.data() + (skew + i) * isize;
+    if (index == SHUNT_I32) {
+      int32_t w = (int32_t)v;
+      memcpy(at, &w, 4);
+    } else {
+      memcpy(at, &v, 8);
+    }
+  }
+  void upload()
+  {
+    offsets.upload();
+    columns.upload();
+    values.upload();
+  }
+};
+
+// Device words that kernels report to.
+struct Words {
+  uint32_t *flag;
+  uint32_t *notify;  // pinned
+  shunt_fingerprint *print;
+  void *scratch;
+  Words()
+  {
+    CUDA_OK(cudaMalloc(&flag, 256));
+    CUDA_OK(cudaMalloc(&print, 256));
+    CUDA_OK(cudaMalloc(&scratch, 4096));
+    CUDA_OK(cudaMemset(scratch, 0x5a, 4096));
+    CUDA_OK(cudaMallocHost(&notify, 256));
+  }
+  void clear()
+  {
+    CUDA_OK(cudaMemset(flag, 0, 4));
+    *notify = 0;
+  }
+  uint32_t get()
+  {
+    uint32_t v;
+    CUDA_OK(cudaMemcpy(&v, flag, 4, cudaMemcpyDeviceToHost));
+    return v;
+  }
+};
+static Words *words;
+
+static Pattern unsorted(Pattern p, uint64_t seed)
+{
+  Random r(seed);
+  for (int64_t i = 0; i < p.rows; i++)
+    for (int64_t k = p.offsets[i + 1] - 1; k > p.offsets[i]; k--)
+      std::swap(p.columns[k], p.columns[p.offsets[i] + r.below(k - p.offsets[i] + 1)]);
+  return p;
+}
+
+// ---- csr -> dense ------------------------------------------------------------------
+
+constexpr size_t band = 256;  // guard bytes on both sides of dense
+
+// Runs both twins; compares flags, guard bands and, if asked, dense.
+static bool dense_agrees(Matrix &m, int64_t pad, size_t dense_skew, bool compare_dense)
+{
+  int64_t stride = m.pattern.cols + pad;
+  size_t bytes = (size_t)(m.pattern.rows * stride) * m.vsize, first = band + dense_skew * m.vsize;
+  Buffer b(first + bytes + band);
+  uint32_t want = 0;
+  std::fill(b.host.begin(), b.host.end(), (char)0xff);
+  b.upload();
+  shunt_dense d = { m.pattern.rows, m.pattern.cols, stride, 1, (char *)b.device + first, m.value };
+  words->clear();
+  if (shunt_csr_to_dense_cuda(&m.dev, &d, words->flag, &device, 0) != SHUNT_OK) return false;
+  CUDA_OK(cudaDeviceSynchronize());
+  d.values = b.host.data() + first;
+  if (shunt_csr_to_dense_host(&m.host, &d, &want) != SHUNT_OK) return false;
+  std::vector<char> expected = b.host;
+  b.download();
+  uint32_t got = words->get();
+  if (got != want) {
+    printf("# flags %u, want %u\n", got, want);
+    return false;
+  }
+  for (size_t i = 0; i < b.host.size(); i++) {
+    bool inside = i >= first && i < first + bytes;
+    if ((!inside || compare_dense) && b.host[i] != expected[i]) {
+      printf("# byte %zd of %zu (rows %lld cols %lld stride %lld)\n", (ssize_t)(i - first), bytes,
+             (long long)m.pattern.rows, (long long)m.pattern.cols, (long long)stride);
+      return false;
+    }
+  }
+  return true;
+}
+
+static void test_dense()
+{
+  static const int64_t shape[][2] = { { 1, 1 },     { 7, 3 },    { 33, 100 }, { 64, 513 },
+                                      { 100, 1025 }, { 37, 4096 }, { 5, 30001 }, { 3, 70000 } };
+  static const shunt_type types[] = { SHUNT_I8, SHUNT_F16, SHUNT_F32, SHUNT_F64 };
+
+  for (auto &s : shape) {
+    bool good = true;
+    int n = 0;
+    for (shunt_type t : types)
+      for (double density : { 0.02, 0.5 })
+        for (int way = 0; way < 4; way++) {
+          Pattern p = random_pattern(s[0], s[1], density, 1, 7 + way);
+          if (way == 3) p = unsorted(p, 5);
+          Matrix m(p, way % 2 ? SHUNT_I32 : SHUNT_I64, t, way / 2, way == 1 ? 1 : 0, way + 1);
+          good &= dense_agrees(m, way == 0 ? 0 : way * 3, way == 2 ? 1 : 0, true);
+          n++;
+        }
+    check(good, "csr -> dense %lld x %lld: %d cases as the twin", (long long)s[0],
+          (long long)s[1], n);
+  }
+  Pattern empty;
+  empty.rows = 9, empty.cols = 33;
+  empty.offsets.assign(10, 0);
+  Matrix m(empty, SHUNT_I32, SHUNT_F16, 1);
+  check(dense_agrees(m, 2, 0, true), "csr -> dense without entries clears");
+}
+
+static void test_irregular()
+{
+  for (int64_t cols : { 40, 700, 3000, 60000 }) {
+    Pattern p = random_pattern(40, cols, 0.3, 1, 11);
+    bool seen = true, inside = true, quiet = true;
+    for (shunt_type index : { SHUNT_I32, SHUNT_I64 })
+      for (int base = 0; base < 2; base++) {
+        Random r(3);
+        Matrix m(p, index, SHUNT_F16, base);
+        quiet &= dense_agrees(m, 0, 0, true) && words->get() == 0;
+        // one repeated column, once beside its twin and once far from it
+        for (int far = 0; far < 2; far++) {
+          int64_t row = r.below(40), at = p.offsets[row], n = p.offsets[row + 1] - at;
+          if (n < 2) continue;
+          int64_t k = far ? n - 1 : 1;
+          m.put(m.columns, (size_t)(at + k), p.columns[at] + base);
+          m.upload();
+          seen &= dense_agrees(m, 0, 0, false) && words->get() == SHUNT_GUARD_IRREGULAR;
+          m.put(m.columns, (size_t)(at + k), p.columns[at + k] + base);
+        }
+        // garbage columns, then garbage offsets
+        static const int64_t bad[] = { -1, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 1ll << 40 };
+        for (int64_t value : bad) {
+          size_t at = (size_t)r.below(p.nnz());
+          m.put(m.columns, at, value);
+          m.upload();
+          inside &= dense_agrees(m, 0, 0, false);
+          m.put(m.columns, at, p.columns[at] + base);
+          at = (size_t)r.below(41);
+          m.put(m.offsets, at, value);
+          m.upload();
+          inside &= dense_agrees(m, 0, 0, false);
+          m.put(m.offsets, at, p.offsets[at] + base);
+        }
+        m.put(m.columns, 5, cols + base);
+        m.upload();
+        seen &= dense_agrees(m, 0, 0, false) && words->get() == SHUNT_GUARD_IRREGULAR;
+      }
+    check(quiet && seen, "csr -> dense, %lld columns: repeats and strays are seen",
+          (long long)cols);
+    check(inside, "csr -> dense, %lld columns: garbage writes nothing outside",
+          (long long)cols);
+  }
+}
+
+// ---- coo -> csr ----------------------------------------------------------------------
+
+static bool coo_agrees(const std::vector<int64_t> &rows_of, int64_t rows, shunt_type index,
+                       int base)
+{
+  size_t size = shunt_type_size(index), n = rows_of.size();
+  Buffer in(n * size), out((size_t)(rows + 1) * size);
+  uint32_t want = 0;
+  for (size_t i = 0; i < n; i++) {
+    int64_t v = rows_of[i] + base;
+    int32_t w = (int32_t)v;
+    memcpy(in.host.data() + i * size, index == SHUNT_I32 ? (void *)&w : (void *)&v, size);
+  }
+  in.upload();
+  words->clear();
+  shunt_status s = shunt_coo_to_csr_cuda(rows, (int64_t)n, in.device, index, base, out.device,
+                                         words->flag, &device, 0);
+  CUDA_OK(cudaDeviceSynchronize());
+  out.download();
+  std::vector<char> got = out.host;
+  shunt_coo_to_csr_host(rows, (int64_t)n, in.host.data(), index, base, out.host.data(), &want);
+  return s == SHUNT_OK && got == out.host && words->get() == want;
+}
+
+static void test_coo()
+{
+  bool good = true;
+  for (int64_t rows : { 0, 1, 100, 5000, 300000 })
+    for (int64_t n : { 0, 1, 1000, 200000 }) {
+      if (rows == 0 && n) continue;
+      Random r((uint64_t)(rows * 31 + n));
+      std::vector<int64_t> v((size_t)n);
+      for (auto &x : v) x = r.below(rows);
+      if (n > 1) good &= coo_agrees(v, rows, SHUNT_I64, 0);  // unsorted: reported
+      std::sort(v.begin(), v.end());
+      for (int base = 0; base < 2; base++)
+        good &= coo_agrees(v, rows, SHUNT_I32, base) && coo_agrees(v, rows, SHUNT_I64, base);
+      if (n > 1) {
+        v[(size_t)n - 1] = rows;  // out of range
+        good &= coo_agrees(v, rows, SHUNT_I32, 1);
+      }
+    }
+  check(good, "coo -> csr as the twin: sizes, bases, types, disorder");
+}
+
+// ---- profile ---------------------------------------------------------------------------
+
+static bool profile_agrees(Matrix &m)
+{
+  static uint64_t serial = 100;
+  static shunt_profile *out;
+  shunt_profile want;
+  if (!out) CUDA_OK(cudaMallocHost(&out, sizeof *out));
+  memset(out, 0xff, sizeof *out);
+  serial++;
+  shunt_status s = shunt_profile_csr_cuda(&m.dev, serial, out, words->scratch, &device, 0);
+  CUDA_OK(cudaDeviceSynchronize());
+  shunt_profile_csr_host(&m.host, &want);
+  want.serial = serial;
+  if (s == SHUNT_OK && memcmp(&want, out, sizeof want) == 0) return true;
+  const int64_t *a = (const int64_t *)out, *b = (const int64_t *)&want;
+  for (size_t i = 0; i < sizeof want / 8; i++)
+    if (a[i] != b[i]) printf("# word %zu: %lld, want %lld\n", i, (long long)a[i], (long long)b[i]);
+  return false;
+}
+
+static void test_profile()
+{
+  struct {
+    const char *name;
+    Pattern p;
+  } list[] = {
+    { "random 1000 x 300, 5 %", random_pattern(1000, 300, 0.05, 1, 1) },
+    { "groups of 8", random_pattern(803, 500, 0.1, 8, 2) },
+    { "groups of 4", random_pattern(807, 500, 0.1, 4, 3) },
+    { "groups of 2", random_pattern(801, 500, 0.01, 2, 4) },
+    { "long rows, groups of 8", random_pattern(104, 5000, 0.4, 8, 5) },
+    { "long rows, groups of 2", random_pattern(101, 5000, 0.4, 2, 6) },
+    { "skewed", skewed_pattern(20000, 60000, 10, 7) },
+    { "very skewed", skewed_pattern(3000, 300000, 60, 8) },
+    { "mostly empty", random_pattern(5003, 100, 0.002, 1, 9) },
+    { "one row", random_pattern(1, 10000, 0.9, 1, 10) },
+    { "seven rows", random_pattern(7, 64, 0.5, 7, 11) },
+    { "unsorted", unsorted(random_pattern(300, 300, 0.1, 8, 12), 1) },
+    { "unsorted, long rows", unsorted(random_pattern(50, 9000, 0.3, 8, 13), 2) },
+  };
+  for (auto &c : list) {
+    bool good = true;
+    for (int way = 0; way < 4; way++) {
+      Matrix m(c.p, way % 2 ? SHUNT_I32 : SHUNT_I64, SHUNT_F16, way / 2, way == 3 ? 1 : 0);
+      good &= profile_agrees(m);
+      // a change somewhere: one list differs, or is out of order, at some place
+      Random r((uint64_t)way);
+      for (int k = 0; k < 6 && c.p.nnz(); k++) {
+        size_t at = (size_t)r.below(c.p.nnz());
+        m.put(m.columns, at, r.below(c.p.cols) + m.base);
+        m.upload();
+        good &= profile_agrees(m);
+      }
+    }
+    check(good, "profile as the twin: %s", c.name);
+  }
+  Pattern none;
+  Matrix m(none, SHUNT_I32, SHUNT_F16, 0);
+  check(profile_agrees(m), "profile of no rows");
+  Matrix g(random_pattern(200, 200, 0.1, 4, 14), SHUNT_I64, SHUNT_F16, 1);
+  bool good = true;
+  for (int64_t bad : { (int64_t)-5, (int64_t)0, INT64_MAX, INT64_MIN, (int64_t)1 << 33 })
+    for (size_t at : { 0u, 8u, 77u, 200u }) {
+      g.put(g.offsets, at, bad);
+      g.upload();
+      good &= profile_agrees(g);
+      g.put(g.offsets, at, g.pattern.offsets[at] + 1);
+    }
+  check(good, "profile does not follow garbage offsets");
+}
+
+// ---- fingerprint and guard ---------------------------------------------------------------
+
+static bool print_agrees(Matrix &m, shunt_fingerprint *got_out = nullptr)
+{
+  shunt_fingerprint got, want = shunt_fingerprint_csr_host(&m.host);
+  shunt_status s = shunt_fingerprint_csr_cuda(&m.dev, words->print, &device, words->scratch, 0);
+  CUDA_OK(cudaMemcpy(&got, words->print, sizeof got, cudaMemcpyDeviceToHost));
+  if (got_out) *got_out = got;
+  return s == SHUNT_OK && got.lo == want.lo && got.hi == want.hi;
+}
+
+// Bits that the guard sets; -1 if it disagrees with itself about `notify`.
+static int guard_says(const shunt_csr *a, const shunt_dense *b)
+{
+  words->clear();
+  shunt_guard g = { a, words->print, b, words->flag, words->notify };
+  if (shunt_guard_cuda(&g, &device, words->scratch, 0) != SHUNT_OK) return -2;
+  CUDA_OK(cudaDeviceSynchronize());
+  int flags = (int)words->get();
+  return *words->notify == (uint32_t)(flags & SHUNT_GUARD_CHANGED) ? flags : -1;
+}
+
+static void test_fingerprint()
+{
+  bool good = true, still = true;
+  for (int64_t rows : { 0, 1, 5, 200, 1023, 20000 })
+    for (shunt_type t : { SHUNT_I8, SHUNT_F16, SHUNT_F32, SHUNT_F64 })
+      for (size_t skew = 0; skew < 8; skew = skew * 2 + 1) {
+        Pattern p = random_pattern(rows, 90, 0.1, 1, (uint64_t)rows + 1);
+        shunt_fingerprint first, second;
+        Matrix m(p, skew % 2 ? SHUNT_I32 : SHUNT_I64, t, skew == 3, skew);
+        Matrix n(p, skew % 2 ? SHUNT_I32 : SHUNT_I64, t, skew == 3, 0);
+        good &= print_agrees(m, &first) && print_agrees(n, &second);
+        still &= first.lo == second.lo && first.hi == second.hi;
+      }
+  check(good, "the fingerprint is the twin's, bit for bit");
+  check(still, "and does not depend on alignment");
+}
+
+static void test_changes(int64_t rows, int64_t cols, double density)
+{
+  Pattern p = random_pattern(rows, cols, density, 1, 21);
+  Matrix m(p, SHUNT_I64, SHUNT_F16, 0);
+  Random r(5);
+  bool quiet, seen = true;
+
+  quiet = print_agrees(m) && guard_says(&m.dev, nullptr) == 0;
+  Buffer *array[3] = { &m.offsets, &m.columns, &m.values };
+  for (int k = 0; k < 60; k++) {
+    Buffer *b = array[k % 3];
+    size_t bit = (size_t)r.below((int64_t)b->host.size() * 8);
+    if (k < 6) bit = k < 3 ? 0 : b->host.size() * 8 - 1;
+    char *at = b->host.data() + bit / 8, *there = (char *)b->device + bit / 8;
+    *at ^= (char)(1 << bit % 8);
+    CUDA_OK(cudaMemcpy(there, at, 1, cudaMemcpyHostToDevice));
+    seen &= guard_says(&m.dev, nullptr) == SHUNT_GUARD_CHANGED;
+    *at ^= (char)(1 << bit % 8);
+    CUDA_OK(cudaMemcpy(there, at, 1, cudaMemcpyHostToDevice));
+  }
+  uint16_t *v = (uint16_t *)m.values.host.data();
+  for (int k = 0; k < 20; k++) {  // two values change places
+    int64_t i = r.below(p.nnz()), j = r.below(p.nnz());
+    if (v[i] == v[j]) continue;
+    std::swap(v[i], v[j]);
+    m.values.upload();
+    seen &= guard_says(&m.dev, nullptr) == SHUNT_GUARD_CHANGED;
+    std::swap(v[i], v[j]);
+  }
+  m.upload();
+  quiet &= guard_says(&m.dev, nullptr) == 0;
+  m.dev.cols++;
+  seen &= guard_says(&m.dev, nullptr) == SHUNT_GUARD_CHANGED;
+  m.dev.cols--;
+  check(quiet && seen, "guard sees every change, %lld x %lld", (long long)rows, (long long)cols);
+}
+
+struct Plane {
+  int64_t rows, cols, ld;
+  bool row_major;
+  size_t skew;
+};
+
+// A finite plane with NaN in every gap; then one bad element at a time.
+static bool plane_checked(const Plane &l, shunt_type t)
+{
+  size_t size = shunt_type_size(t);
+  int64_t lines = l.row_major ? l.rows : l.cols, length = l.row_major ? l.cols : l.rows;
+  Buffer b((size_t)(lines * l.ld + 8) * size + l.skew * size);
+  char *origin = b.host.data() + l.skew * size;
+  Random r(9);
+  std::fill(b.host.begin(), b.host.end(), (char)0xff);  // NaN in every type
+  for (int64_t i = 0; i < lines; i++)
+    for (int64_t j = 0; j < length; j++)
+      store(origin, i * l.ld + j, t, r.below(50) ? r.value() : t == SHUNT_F16 ? 65504 : 3e38);
+  b.upload();
+  shunt_dense d = { l.rows, l.cols, l.row_major ? l.ld : 1, l.row_major ? 1 : l.ld,
+                    (char *)b.device + l.skew * size, t };
+  if (guard_says(nullptr, &d) != 0) return false;
+  for (int k = 0; k < 14; k++) {
+    int64_t i = k & 1 ? lines - 1 : 0, j = k & 2 ? length - 1 : 0;
+    if (k >= 4) i = r.below(lines), j = r.below(length);
+    size_t at = (size_t)(i * l.ld + j) * size;
+    std::vector<char> kept(origin + at, origin + at + size);
+    double bad = k % 3 == 0 ? NAN : k % 3 == 1 ? INFINITY : -INFINITY;
+    store(origin, i * l.ld + j, t, bad);
+    CUDA_OK(cudaMemcpy((char *)d.values + at, origin + at, size, cudaMemcpyHostToDevice));
+    if (guard_says(nullptr, &d) != SHUNT_GUARD_NONFINITE) return false;
+    memcpy(origin + at, kept.data(), size);
+    CUDA_OK(cudaMemcpy((char *)d.values + at, origin + at, size, cudaMemcpyHostToDevice));
+  }
+  return guard_says(nullptr, &d) == 0;
+}
+
+static void test_finite()
+{
+  static const Plane planes[] = {
+    { 64, 64, 64, true, 0 },   { 64, 64, 64, false, 0 },  { 37, 19, 19, true, 1 },
+    { 37, 19, 23, true, 0 },   { 37, 19, 41, false, 3 },  { 1, 500, 500, true, 0 },
+    { 500, 1, 1, true, 1 },    { 500, 1, 7, true, 0 },    { 500, 1, 500, false, 2 },
+    { 1000, 72, 80, true, 8 }, { 300, 1000, 1001, true, 0 }, { 1, 1, 1, true, 1 },
+  };
+  for (shunt_type t : { SHUNT_F16, SHUNT_BF16, SHUNT_F32, SHUNT_F64 }) {
+    bool good = true;
+    for (auto &l : planes) {
+      bool one = plane_checked(l, t);
+      if (!one)
+        printf("# %lld x %lld ld %lld %s skew %zu\n", (long long)l.rows, (long long)l.cols,
+               (long long)l.ld, l.row_major ? "row" : "col", l.skew);
+      good &= one;
+    }
+    check(good, "NaN and Inf are seen in every corner, gaps are not, type %d", (int)t);
+  }
+  Buffer b(4096);
+  std::fill(b.host.begin(), b.host.end(), (char)0xff);
+  b.upload();
+  shunt_dense d = { 32, 32, 32, 1, b.device, SHUNT_I32 };
+  check(guard_says(nullptr, &d) == 0, "integers are finite");
+}
+
+static void test_both()
+{
+  for (int64_t rows : { 20, 3000 }) {
+    Matrix m(random_pattern(rows, 500, 0.2, 1, 31), SHUNT_I32, SHUNT_F16, 1);
+    Buffer b(500 * 64 * 2);
+    b.upload();
+    shunt_dense d = { 500, 64, 64, 1, b.device, SHUNT_F16 };
+    bool good = print_agrees(m) && guard_says(&m.dev, &d) == 0;
+    uint16_t nan = 0x7e00, kept = 0;
+    CUDA_OK(cudaMemcpy((char *)b.device + 777 * 2, &nan, 2, cudaMemcpyHostToDevice));
+    good &= guard_says(&m.dev, &d) == SHUNT_GUARD_NONFINITE;
+    uint16_t *v = (uint16_t *)m.values.host.data();
+    kept = v[3], v[3] ^= 1;
+    m.upload();
+    good &= guard_says(&m.dev, &d) == (SHUNT_GUARD_NONFINITE | SHUNT_GUARD_CHANGED);
+    v[3] = kept;
+    m.upload();
+    good &= guard_says(&m.dev, &d) == SHUNT_GUARD_NONFINITE;
+    check(good, "guard tells A's change from B's NaN, %lld rows", (long long)rows);
+  }
+}
+
+static void test_refusals()
+{
+  Matrix m(random_pattern(4, 4, 0.5, 1, 1), SHUNT_I32, SHUNT_F16, 0);
+  Buffer b(1024);
+  shunt_dense d = { 4, 4, 2, 1, b.device, SHUNT_F16 };  // stride below cols
+  check(shunt_csr_to_dense_cuda(&m.dev, &d, words->flag, &device, 0) == SHUNT_E_UNSUPPORTED,
+        "csr -> dense declines a stride that is too small");
+  d = shunt_dense{ 4, 4, 4, 1, b.device, SHUNT_F32 };
+  check(shunt_csr_to_dense_cuda(&m.dev, &d, words->flag, &device, 0) == SHUNT_E_UNSUPPORTED,
+        "csr -> dense declines another type");
+  shunt_guard g = { nullptr, nullptr, nullptr, words->flag, nullptr };
+  check(shunt_guard_cuda(&g, &device, words->scratch, 0) == SHUNT_OK, "a guard of nothing holds");
+}
+
+// ---- time ------------------------------------------------------------------------------------
+
+static void time_case(double density, shunt_type index)
+{
+  int64_t n = 4096, columns = 1024;
+  Matrix m(random_pattern(n, n, density, 1, 41), index, SHUNT_F16, 0);
+  Buffer dense((size_t)(n * n) * 2), b((size_t)(n * columns) * 2);
+  CUDA_OK(cudaMemset(b.device, 0, b.host.size()));
+  shunt_dense d = { n, n, n, 1, dense.device, SHUNT_F16 };
+  shunt_dense plane = { n, columns, columns, 1, b.device, SHUNT_F16 };
+  shunt_profile *out;
+  CUDA_OK(cudaMallocHost(&out, sizeof *out));
+  char name[64];
+  snprintf(name, sizeof name, "4096x4096_%.2f_%s", 1 - density, index == SHUNT_I32 ? "i32" : "i64");
+  double indices = (double)(m.pattern.nnz() + n + 1) * (double)m.isize;
+  double read = indices + (double)m.pattern.nnz() * 2;
+  auto report = [&](const char *what, double us, double bytes) {
+    printf("time %-14s %-22s %8.2f us %6.2f TBps\n", what, name, us, bytes / us * 1e-6);
+  };
+
+  report("csr_to_dense", time_graph([&](cudaStream_t s) {
+           shunt_csr_to_dense_cuda(&m.dev, &d, words->flag, &device, s);
+         }), read + (double)(n * n) * 2);
+  report("fingerprint", time_graph([&](cudaStream_t s) {
+           shunt_fingerprint_csr_cuda(&m.dev, words->print, &device, words->scratch, s);
+         }), read);
+  shunt_guard g = { &m.dev, words->print, nullptr, words->flag, words->notify };
+  report("guard", time_graph([&](cudaStream_t s) {
+           shunt_guard_cuda(&g, &device, words->scratch, s);
+         }), read);
+  g.b = &plane;
+  report("guard+finite", time_graph([&](cudaStream_t s) {
+           shunt_guard_cuda(&g, &device, words->scratch, s);
+         }), read + (double)(n * columns) * 2);
+  report("profile", time_graph([&](cudaStream_t s) {
+           shunt_profile_csr_cuda(&m.dev, 1, out, words->scratch, &device, s);
+         }), indices);
+  cudaFreeHost(out);
+}
+
+static void time_tiny()
+{
+  Matrix m(random_pattern(64, 64, 0.3, 1, 51), SHUNT_I32, SHUNT_F16, 0);
+  shunt_guard g = { &m.dev, words->print, nullptr, words->flag, words->notify };
+  double us = time_graph([&](cudaStream_t s) {
+    shunt_guard_cuda(&g, &device, words->scratch, s);
+  });
+  printf("time %-14s %-22s %8.2f us %6.2f TBps\n", "guard", "64x64_0.70_i32", us, 0.);
+}
+
+int main(int argc, char **argv)
+{
+  device = this_device();
+  Words w;
+  words = &w;
+  test_dense();
+  test_irregular();
+  test_coo();
+  test_profile();
+  test_fingerprint();
+  test_changes(30, 100, 0.2);
+  test_changes(900, 2000, 0.3);
+  test_finite();
+  test_both();
+  test_refusals();
+  if (argc > 1 && strcmp(argv[1], "--time") == 0) {
+    for (shunt_type index : { SHUNT_I32, SHUNT_I64 })
+      for (double density : { 0.5, 0.1, 0.05 }) time_case(density, index);
+    time_tiny();
+  }
+  return finish();
+}

@@ -1,0 +1,207 @@
+/* fake_cusparse.c: a cuSPARSE that computes nothing and says who it is.
+
+   Compiled with -DCOPY=n; -DOLD leaves out what CUDA 12 added.  Linked like the real one:
+   -Bsymbolic, every symbol in a version node named libcusparse.so.12.  Matrices are
+   complex, a type that the real face hands on before it looks at any pointer.  */
+#include <stdlib.h>
+
+#include "standin.h"
+
+#define DONE return CUSPARSE_STATUS_SUCCESS
+
+static cusparseStatus_t ran(cusparseHandle_t handle)
+{
+  if (handle->copy != 0 && handle->copy != COPY) handle->mixed = 1;
+  handle->copy = COPY;
+  handle->calls++;
+  DONE;
+}
+
+cusparseStatus_t cusparseSpMM(SPMM_PARAMETERS(void *buffer))
+{
+  (void)op_a, (void)op_b, (void)alpha, (void)a, (void)b, (void)beta, (void)c;
+  (void)compute, (void)alg, (void)buffer;
+  return ran(handle);
+}
+
+cusparseStatus_t cusparseSpMM_preprocess(SPMM_PARAMETERS(void *buffer))
+{
+  return cusparseSpMM(ARGUMENTS(buffer));
+}
+
+cusparseStatus_t cusparseSpMM_bufferSize(SPMM_PARAMETERS(size_t *bytes))
+{
+  *bytes = 1000 + COPY;
+  return cusparseSpMM(ARGUMENTS(NULL));
+}
+
+cusparseStatus_t cusparseSDDMM(SDDMM_PARAMETERS(void *buffer))
+{
+  (void)op_a, (void)op_b, (void)alpha, (void)a, (void)b, (void)beta, (void)c;
+  (void)compute, (void)alg, (void)buffer;
+  return ran(handle);
+}
+
+cusparseStatus_t cusparseSDDMM_preprocess(SDDMM_PARAMETERS(void *buffer))
+{
+  return cusparseSDDMM(ARGUMENTS(buffer));
+}
+
+cusparseStatus_t cusparseSDDMM_bufferSize(SDDMM_PARAMETERS(size_t *bytes))
+{
+  *bytes = 1000 + COPY;
+  return cusparseSDDMM(ARGUMENTS(NULL));
+}
+
+/* ---- handles ---------------------------------------------------------------------- */
+
+cusparseStatus_t cusparseCreate(cusparseHandle_t *handle)
+{
+  *handle = calloc(1, sizeof **handle);
+  return *handle ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ALLOC_FAILED;
+}
+
+cusparseStatus_t cusparseDestroy(cusparseHandle_t handle)
+{
+  free(handle);
+  DONE;
+}
+
+cusparseStatus_t cusparseGetVersion(cusparseHandle_t handle, int *version)
+{
+  (void)handle;
+  *version = 12000 + COPY;
+  DONE;
+}
+
+cusparseStatus_t cusparseGetStream(cusparseHandle_t handle, cudaStream_t *stream)
+{
+  (void)handle;
+  *stream = NULL;
+  DONE;
+}
+
+cusparseStatus_t cusparseGetPointerMode(cusparseHandle_t handle, cusparsePointerMode_t *mode)
+{
+  (void)handle;
+  *mode = CUSPARSE_POINTER_MODE_HOST;
+  DONE;
+}
+
+/* ---- descriptors ------------------------------------------------------------------ */
+
+cusparseStatus_t cusparseCreateCsr(cusparseSpMatDescr_t *m, int64_t rows, int64_t cols,
+                                   int64_t nnz, void *offsets, void *columns, void *values,
+                                   cusparseIndexType_t offset_type,
+                                   cusparseIndexType_t column_type, cusparseIndexBase_t base,
+                                   cudaDataType type)
+{
+  (void)offsets, (void)columns, (void)values, (void)offset_type, (void)column_type;
+  (void)base, (void)type;
+  *m = malloc(sizeof **m);
+  if (!*m) return CUSPARSE_STATUS_ALLOC_FAILED;
+  **m = (struct cusparseSpMatDescr){ rows, cols, nnz };
+  DONE;
+}
+
+cusparseStatus_t cusparseDestroySpMat(cusparseConstSpMatDescr_t m)
+{
+  free((void *)m);
+  DONE;
+}
+
+cusparseStatus_t cusparseCreateDnMat(cusparseDnMatDescr_t *m, int64_t rows, int64_t cols,
+                                     int64_t ld, void *values, cudaDataType type,
+                                     cusparseOrder_t order)
+{
+  (void)values, (void)type, (void)order;
+  *m = malloc(sizeof **m);
+  if (!*m) return CUSPARSE_STATUS_ALLOC_FAILED;
+  **m = (struct cusparseDnMatDescr){ rows, cols, ld };
+  DONE;
+}
+
+cusparseStatus_t cusparseDestroyDnMat(cusparseConstDnMatDescr_t m)
+{
+  free((void *)m);
+  DONE;
+}
+
+cusparseStatus_t cusparseSpMatGetFormat(cusparseConstSpMatDescr_t m, cusparseFormat_t *format)
+{
+  (void)m;
+  *format = CUSPARSE_FORMAT_CSR;
+  DONE;
+}
+
+cusparseStatus_t cusparseSpMatGetSize(cusparseConstSpMatDescr_t m, int64_t *rows, int64_t *cols,
+                                      int64_t *nnz)
+{
+  *rows = m->rows;
+  *cols = m->cols;
+  *nnz = m->nnz;
+  DONE;
+}
+
+cusparseStatus_t cusparseSpMatGetStridedBatch(cusparseConstSpMatDescr_t m, int *batches)
+{
+  (void)m;
+  *batches = 1;
+  DONE;
+}
+
+cusparseStatus_t cusparseDnMatGetStridedBatch(cusparseConstDnMatDescr_t m, int *batches,
+                                              int64_t *stride)
+{
+  (void)m;
+  *batches = 1;
+  *stride = 0;
+  DONE;
+}
+
+/* One body for the two forms of each getter. */
+#define CSR_GET(name, Matrix, Pointer)                                                         \
+  cusparseStatus_t name(Matrix m, int64_t *rows, int64_t *cols, int64_t *nnz,                  \
+                        Pointer *offsets, Pointer *columns, Pointer *values,                   \
+                        cusparseIndexType_t *offset_type, cusparseIndexType_t *column_type,    \
+                        cusparseIndexBase_t *base, cudaDataType *type)                         \
+  {                                                                                            \
+    *offsets = *columns = *values = NULL;                                                      \
+    *offset_type = *column_type = CUSPARSE_INDEX_32I;                                          \
+    *base = CUSPARSE_INDEX_BASE_ZERO;                                                          \
+    *type = CUDA_C_32F;                                                                        \
+    return cusparseSpMatGetSize(m, rows, cols, nnz);                                           \
+  }
+#define COO_GET(name, Matrix, Pointer)                                                         \
+  cusparseStatus_t name(Matrix m, int64_t *rows, int64_t *cols, int64_t *nnz,                  \
+                        Pointer *row_indices, Pointer *columns, Pointer *values,               \
+                        cusparseIndexType_t *index_type, cusparseIndexBase_t *base,            \
+                        cudaDataType *type)                                                    \
+  {                                                                                            \
+    *row_indices = *columns = *values = NULL;                                                  \
+    *index_type = CUSPARSE_INDEX_32I;                                                          \
+    *base = CUSPARSE_INDEX_BASE_ZERO;                                                          \
+    *type = CUDA_C_32F;                                                                        \
+    return cusparseSpMatGetSize(m, rows, cols, nnz);                                           \
+  }
+#define DENSE_GET(name, Matrix, Pointer)                                                       \
+  cusparseStatus_t name(Matrix m, int64_t *rows, int64_t *cols, int64_t *ld, Pointer *values,  \
+                        cudaDataType *type, cusparseOrder_t *order)                            \
+  {                                                                                            \
+    *rows = m->rows;                                                                           \
+    *cols = m->cols;                                                                           \
+    *ld = m->ld;                                                                               \
+    *values = NULL;                                                                            \
+    *type = CUDA_C_32F;                                                                        \
+    *order = CUSPARSE_ORDER_ROW;                                                               \
+    DONE;                                                                                      \
+  }
+
+CSR_GET(cusparseCsrGet, cusparseSpMatDescr_t, void *)
+COO_GET(cusparseCooGet, cusparseSpMatDescr_t, void *)
+DENSE_GET(cusparseDnMatGet, cusparseDnMatDescr_t, void *)
+#ifndef OLD
+CSR_GET(cusparseConstCsrGet, cusparseConstSpMatDescr_t, const void *)
+COO_GET(cusparseConstCooGet, cusparseConstSpMatDescr_t, const void *)
+DENSE_GET(cusparseConstDnMatGet, cusparseConstDnMatDescr_t, const void *)
+#endif

@@ -1,0 +1,266 @@
+#!/bin/sh
+# run.sh: every way a program can come to cuSPARSE, with stand-ins, no GPU.
+#
+#   CC               compiler (cc)
+#   srcdir           this folder's tests/loader or the top of the tree (found from $0)
+#   builddir         scratch files go to a folder in it, removed at the end (TMPDIR)
+#   CUDA_INCLUDE     where cusparse.h is (/usr/local/cuda/include)
+#   SHUNT_CUSPARSE_SO, SHUNT_DLSYM_SO   the built libraries: they are put through the same
+#                    rows and inspected; unset: the stand-in face alone
+#   KEEP             set: leave the scratch files
+#
+# Everything is built twice, at -O0 and at -O2, each set of files in a folder of its own.
+set -u
+
+CC=${CC:-cc}
+CUDA_INCLUDE=${CUDA_INCLUDE:-/usr/local/cuda/include}
+here=$(cd "$(dirname "$0")" && pwd) || exit 2
+top=$here
+while [ ! -f "$top/backend/cusparse/original.c" ]; do
+  [ "$top" != / ] || { echo "run.sh: there is no backend/cusparse above $here" >&2; exit 2; }
+  top=$(dirname "$top")
+done
+here=$top/tests/loader
+absolute() { [ -z "$1" ] || echo "$(cd "$(dirname "$1")" && pwd)/$(basename "$1")"; }
+real_face=$(absolute "${SHUNT_CUSPARSE_SO:-}")
+real_dlsym=$(absolute "${SHUNT_DLSYM_SO:-}")
+builddir=${builddir:-${TMPDIR:-/tmp}}
+work=$(mktemp -d "$(cd "$builddir" && pwd)/loader.XXXXXX") || exit 2
+[ -n "${KEEP:-}" ] || trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+unset LD_PRELOAD LD_LIBRARY_PATH FACE WRAPS FAULTY SHUNT_FAULT
+
+passed=0
+failed=0
+ok() { passed=$((passed + 1)); echo "ok - $1"; }
+not_ok() {
+  failed=$((failed + 1))
+  echo "not ok - $1"
+  [ ! -s "$work/out" ] || sed 's/^/#   /' "$work/out"
+}
+# check NAME COMMAND...: passes if the command does.
+check() {
+  name=$1
+  shift
+  if "$@" >"$work/out" 2>&1; then ok "$name"; else not_ok "$name"; fi
+}
+
+# ---- building --------------------------------------------------------------------
+
+compile() { $CC $level -g -std=gnu11 -Wall -Wextra -fPIC -I"$top" -I"$here" -isystem "$CUDA_INCLUDE" "$@"; }
+library() { out=$1; shift; compile -shared -o "$out" "$@"; }
+copy() {
+  out=$1 soname=$2
+  shift 2
+  library "$out" -Wl,-soname,"$soname" -Wl,-Bsymbolic "$here/fake_cusparse.c" \
+    -Wl,--version-script="$here/fake_cusparse.map" "$@"
+}
+# Extensions find their libraries beside themselves.
+extension() {
+  out=$1
+  shift
+  library "$out" "$here/extension.c" '-Wl,-rpath,$ORIGIN' "$@"
+}
+
+build_all() {
+  copy libcusparse.so.12 libcusparse.so.12 -DCOPY=1 &&
+    copy libcusparse-9f3a.so.12 libcusparse-9f3a.so.12 -DCOPY=2 &&
+    copy libcusparse-old.so.11 libcusparse-old.so.11 -DCOPY=4 -DOLD &&
+    mkdir -p many && for i in 0 1 2 3 4 5 6 7 8 9 10 11; do
+      cp libcusparse.so.12 many/copy$i.so || return 1
+    done &&
+    extension extension_1.so ./libcusparse.so.12 &&
+    extension extension_1b.so ./libcusparse.so.12 &&
+    extension extension_2.so ./libcusparse-9f3a.so.12 &&
+    extension extension_4.so ./libcusparse-old.so.11 &&
+    extension extension_static.so "$here/fake_cusparse.c" -DCOPY=3 &&
+    extension extension_orphan.so &&
+    library extension_parent.so "$here/next.c" -DNAME=parent -Dgetppid=parent_getppid \
+      '-Wl,-rpath,$ORIGIN' -Wl,--no-as-needed ./extension_orphan.so ./libcusparse-9f3a.so.12 &&
+    library lookup.so "$here/lookup.c" &&
+    library wrap.so "$here/wrap.c" &&
+    library wrap_default.so "$here/wrap.c" -DBY_DEFAULT &&
+    library wrap_handle.so "$here/wrap.c" -DBY_HANDLE &&
+    library wrap_whole.so "$here/wrap.c" -DWHOLE &&
+    library wrap_whole_default.so "$here/wrap.c" -DWHOLE -DBY_DEFAULT &&
+    library first.so "$here/next.c" -DNAME=next_first &&
+    library second.so "$here/next.c" -DNAME=next_second &&
+    library face.so "$here/fake_face.c" "$top/backend/cusparse/original.c" \
+      "$top/backend/cusparse/loaded.c" "$top/backend/cusparse/handed.c" \
+      "$top/backend/plan/fault.c" -Wl,-z,defs \
+      -Wl,--version-script="$top/backend/cusparse/exports.map" &&
+    library dlsym.so "$top/backend/cusparse/dlsym.c" \
+      -Wl,--version-script="$top/backend/cusparse/dlsym.map" &&
+    compile -o driver "$here/driver.c" -ldl -lpthread &&
+    compile -o linked "$here/linked.c" ./libcusparse.so.12 '-Wl,-rpath,$ORIGIN' &&
+    compile -o plain "$here/plain.c" &&
+    compile -o cost "$here/cost.c" "$top/backend/cusparse/original.c" \
+      "$top/backend/cusparse/loaded.c" "$top/backend/plan/fault.c" ./libcusparse.so.12 \
+      '-Wl,-rpath,$ORIGIN' -ldl
+}
+
+# ---- the loading matrix -------------------------------------------------------------
+
+# row NAME PRELOADS [VARIABLE=...]... COMMAND...
+row() {
+  name=$1 preloads=$2
+  shift 2
+  check "$level, $face_name: $name" env LD_PRELOAD="$preloads" "$@"
+}
+limited="timeout 60"
+
+# With $face and $dlsym: a stand-in face is asked whether it was passed (FACE=yes).
+matrix() {
+  seen=$1 unseen=$2
+  row "program linked to cuSPARSE" $face $seen $limited ./linked
+  row "extension, RTLD_LOCAL (PyTorch)" $face $seen $limited ./driver local
+  row "extension, RTLD_LOCAL, lazy binding" $face $seen $limited ./driver lazy
+  row "extension, cuSPARSE RTLD_GLOBAL before" $face $seen $limited ./driver global
+  row "extension, cuSPARSE made global after" $face $seen $limited ./driver promoted
+  row "RTLD_DEEPBIND: not seen, works" $face $seen $limited ./driver deepbind
+  row "renamed copy (wheel)" $face $seen $limited ./driver renamed
+  row "old copy without the Const getters" $face $seen $limited ./driver old
+  row "cuSPARSE inside the extension" $face $seen $limited ./driver static
+  row "caller served by its loader's scope" $face $seen $limited ./driver orphan
+  row "two copies, two extensions" $face $seen $limited ./driver two
+  row "loaded and unloaded many times" $face $seen $limited ./driver twice
+  row "threads resolve at once" $face $seen $limited ./driver threads
+  row "cuSPARSE is never loaded" $face $seen $limited ./driver never
+  row "dlsym(RTLD_DEFAULT) before and after loading" $face $seen $limited ./driver lookup
+  row "dlsym(RTLD_DEFAULT) by the program" $face $seen $limited ./driver lookup_main
+  row "errno and dlerror stay the program's" $face $seen $limited ./driver traces
+  row "dlsym(handle): not seen, works" $face $seen $limited ./driver handle_unseen
+  for w in wrap wrap_default wrap_handle wrap_whole; do
+    row "$w after us, linked program" $face:./$w.so WRAPS=1 $(reads $w) $limited ./linked
+  done
+  # It looks like a cuSPARSE, and finds us: only its second time round tells that it is not.
+  row "wrap_whole_default after us, linked program" $face:./wrap_whole_default.so WRAPS=2 \
+    $(reads wrap_whole) $limited ./linked
+  for w in wrap wrap_whole; do
+    row "$w before us, linked program" ./$w.so:$face WRAPS=1 $seen $limited ./linked
+  done
+  row "wrap_handle before us passes us by" ./wrap_handle.so:$face WRAPS=1 $limited ./linked
+  for w in wrap wrap_whole; do
+    row "$w before us, RTLD_LOCAL" ./$w.so:$face WRAPS=1 $seen $limited ./driver local
+  done
+  row "wrap_handle after us, RTLD_LOCAL" $face:./wrap_handle.so WRAPS=1 $seen \
+    $limited ./driver local
+  row "wrappers on both sides" ./wrap.so:$face:./wrap_whole.so WRAPS=2 $(reads wrap_whole) \
+    $limited ./linked
+  # Alone these two would call each other for ever.
+  row "wrappers in a circle" ./wrap.so:$face:./wrap_default.so WRAPS=3 $seen $limited ./linked
+}
+# A wrapper that calls itself a cuSPARSE is taken for one: no more is read through it.
+reads() { case $1 in wrap_whole*) echo $seen FAULTY=1 ;; *) echo $seen ;; esac; }
+
+# The opt-in object, before and after the face.
+dlsym_matrix() {
+  seen=$1
+  for both in "$face:$dlsym" "$dlsym:$face"; do
+    row "dlsym(handle) with the dlsym object [$both]" $both $seen $limited ./driver handle
+    row "more copies than it counts [$both]" $both $seen $limited ./driver handle_many
+    row "linked program, dlsym object [$both]" $both $seen $limited ./linked
+    row "RTLD_LOCAL, dlsym object [$both]" $both $seen $limited ./driver local
+    row "dlsym(RTLD_DEFAULT), dlsym object [$both]" $both $seen $limited ./driver lookup
+    row "threads, dlsym object [$both]" $both $seen $limited ./driver threads
+    row "wrapper by handle after us, dlsym object [$both]" $both:./wrap_handle.so WRAPS=1 $seen \
+      $limited ./linked
+  done
+  for others in "./first.so:./second.so:$face:$dlsym" "$dlsym:./first.so:./second.so:$face" \
+    "./first.so:$dlsym:$face:./second.so" "./first.so:$face:$dlsym:./second.so"; do
+    row "RTLD_NEXT of others [$others]" $others $seen $limited ./driver next
+  done
+  row "dlsym object without the face" $dlsym FACE=no $limited ./driver handle_unseen
+}
+
+# ---- failing look-ups ----------------------------------------------------------------
+
+# The n-th look-up of the face fails, for every n: the call arrives all the same.
+faults() {
+  for way in "./linked" "./driver local" "./driver static" "./driver lookup_main" \
+    "./driver two" "./driver orphan"; do
+    bad=
+    n=1
+    while [ $n -le 70 ]; do
+      env LD_PRELOAD=$face $1 FAULTY=1 SHUNT_FAULT=$n $limited $way >"$work/out" 2>&1 ||
+        { bad=$n; break; }
+      n=$((n + 1))
+    done
+    if [ -z "$bad" ]; then ok "$level, $face_name: any one look-up fails, $way"
+    else not_ok "$level, $face_name: look-up $bad fails, $way"; fi
+  done
+}
+
+# ---- bystanders and files -------------------------------------------------------------
+
+silent() { LD_PRELOAD=$1 $2 >"$work/said" 2>&1 && [ ! -s "$work/said" ]; }
+opens_no_cuda() {
+  LD_DEBUG=files LD_PRELOAD=$1 $2 >"$work/said" 2>&1 &&
+    ! grep -E 'file=([^ ]*/)?lib(cuda|cudart|nvrtc|cublas|cusparse|stdc\+\+)[.-]' "$work/said"
+}
+bystanders() {
+  for p in /bin/true ./plain; do
+    check "$level, $face_name: $p starts, says nothing" silent "$1" $p
+    check "$level, $face_name: $p opens no CUDA library" opens_no_cuda "$1" $p
+  done
+}
+
+no_version_nodes() { readelf -SW "$1" >"$work/said" && ! grep -q 'gnu\.version_d' "$work/said"; }
+exports_exactly() {
+  file=$1
+  shift
+  readelf --dyn-syms -W "$file" |
+    awk '($5 == "GLOBAL" || $5 == "WEAK") && $7 != "UND" && NR > 3 { print $8 }' | sort >"$work/has"
+  printf '%s\n' "$@" | sort >"$work/wants"
+  diff "$work/wants" "$work/has"
+}
+needs_libc_only() {
+  readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' >"$work/needs"
+  ! grep -vE '^(lib(c|m|dl|pthread|rt)\.so\.[0-9]+|ld-linux.*)$' "$work/needs"
+}
+inspect_face() {
+  check "$2: no version nodes" no_version_nodes "$1"
+  check "$2: exports the six names and the hook" exports_exactly "$1" cusparseSpMM \
+    cusparseSpMM_bufferSize cusparseSpMM_preprocess cusparseSDDMM cusparseSDDMM_bufferSize \
+    cusparseSDDMM_preprocess shunt_cusparse_note_original
+  check "$2: needs libc's family only" needs_libc_only "$1"
+}
+inspect_dlsym() {
+  check "$2: no version nodes" no_version_nodes "$1"
+  check "$2: exports dlsym" exports_exactly "$1" dlsym
+  check "$2: needs libc's family only" needs_libc_only "$1"
+}
+
+# ---- all of it ------------------------------------------------------------------------
+
+for level in -O0 -O2; do
+  mkdir "$work/$level" && cd "$work/$level" || exit 2
+  check "$level: builds" build_all
+  [ "$failed" = 0 ] || break
+  face=./face.so dlsym=./dlsym.so face_name="stand-in face"
+  matrix "FACE=yes" "FACE=no"
+  dlsym_matrix "FACE=yes"
+  faults "FACE=yes"
+  bystanders "$face:$dlsym"
+  inspect_face $face "$level, stand-in face"
+  inspect_dlsym $dlsym "$level, dlsym object"
+  check "$level: cost of a repeated question" $limited ./cost
+  sed -n 's/^# /# cost: /p' "$work/out"
+  if [ -n "$real_face" ]; then
+    ln -s "$real_face" shunt.so
+    face=./shunt.so face_name="libshunt-cusparse.so"
+    matrix "" ""
+    if [ -n "$real_dlsym" ]; then
+      ln -s "$real_dlsym" shunt-dlsym.so
+      dlsym=./shunt-dlsym.so
+      dlsym_matrix ""
+    fi
+    faults ""
+    bystanders "$face:$dlsym"
+  fi
+done
+[ -z "$real_face" ] || inspect_face "$real_face" "libshunt-cusparse.so"
+[ -z "$real_dlsym" ] || inspect_dlsym "$real_dlsym" "libshunt-dlsym.so"
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

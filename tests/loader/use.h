@@ -1,0 +1,41 @@
+/* use.h: a program's use of cuSPARSE: descriptors, then each of the six functions once. */
+#ifndef LOADER_USE_H
+#define LOADER_USE_H
+
+#include <string.h>
+
+#include "standin.h"
+
+enum { USE_ROWS = 77, USE_CALLS = 6 };
+
+/* 0, or the first status that is not a success, or -1 for a wrong buffer size. */
+static int use_library(cusparseHandle_t h)
+{
+  cusparseSpMatDescr_t s;
+  cusparseDnMatDescr_t d;
+  size_t bytes = 0;
+  float one = 1;
+  const cusparseOperation_t n = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  int status = (int)cusparseCreateCsr(&s, USE_ROWS, 5, 9, NULL, NULL, NULL, CUSPARSE_INDEX_32I,
+                                      CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_C_32F);
+  if (status) return status;
+  status = (int)cusparseCreateDnMat(&d, 5, 5, 5, NULL, CUDA_C_32F, CUSPARSE_ORDER_ROW);
+  if (status) return status;
+#define CALL(f, Alg, a, c, last)                                           \
+  if (!status)                                                             \
+  status = (int)cusparse##f(h, n, n, &one, a, d, &one, c, CUDA_C_32F, Alg, last)
+  CALL(SpMM_bufferSize, CUSPARSE_SPMM_ALG_DEFAULT, s, d, &bytes);
+  CALL(SpMM_preprocess, CUSPARSE_SPMM_ALG_DEFAULT, s, d, NULL);
+  CALL(SpMM, CUSPARSE_SPMM_ALG_DEFAULT, s, d, NULL);
+  if (!status && bytes != (size_t)1000 + (size_t)h->copy) status = -1;
+  CALL(SDDMM_bufferSize, CUSPARSE_SDDMM_ALG_DEFAULT, d, s, &bytes);
+  CALL(SDDMM_preprocess, CUSPARSE_SDDMM_ALG_DEFAULT, d, s, NULL);
+  CALL(SDDMM, CUSPARSE_SDDMM_ALG_DEFAULT, d, s, NULL);
+  if (!status && bytes != (size_t)1000 + (size_t)h->copy) status = -1;
+#undef CALL
+  cusparseDestroySpMat(s);
+  cusparseDestroyDnMat(d);
+  return status;
+}
+
+#endif

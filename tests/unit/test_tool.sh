@@ -1,0 +1,327 @@
+#!/bin/sh
+# test_tool.sh: the shunt command from outside.  SHUNT: the binary; srcdir: the source tree.
+# Needs no GPU.  Prints "ok - ..." / "not ok - ..." / "skip - ..." and a closing count.
+SHUNT=${SHUNT:-./shunt}
+srcdir=${srcdir:-.}
+case $SHUNT in /*) ;; *) SHUNT=$(pwd)/$SHUNT ;; esac
+man_page=$(cd "$srcdir" && pwd)/backend/tool/shunt.1
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' INT TERM HUP
+cd "$work" || exit 99
+unset LD_PRELOAD SHUNT_LIBDIR SHUNT_ROUTES SHUNT_LOG SHUNT_REPORT
+
+passed=0 failed=0 skipped=0
+ok() { # ok STATUS TEXT
+  if [ "$1" -eq 0 ]; then
+    passed=$((passed + 1))
+    echo "ok - $2"
+  else
+    failed=$((failed + 1))
+    echo "not ok - $2"
+    sed 's/^/  | /' out err 2>/dev/null | head -12
+  fi
+}
+skip() { skipped=$((skipped + 1)) && echo "skip - $1"; }
+
+# expect STATUS TEXT COMMAND...: the command's output goes to the files out and err.
+expect() {
+  want=$1 text=$2
+  shift 2
+  "$@" >out 2>err </dev/null
+  got=$?
+  [ $got -eq "$want" ]
+  ok $? "$text (status $got)"
+}
+# has FILE TEXT: the last command's out or err holds the fixed string.
+has() { grep -q -F -e "$2" "$1"; ok $? "... says '$2' on $1"; }
+lacks() { ! grep -q -F -e "$2" "$1"; ok $? "... does not say '$2' on $1"; }
+
+# ---- help, version, usage ---------------------------------------------------------
+expect 0 "--version" "$SHUNT" --version
+has out "shunt "
+expect 0 "--help" "$SHUNT" --help
+has out "Usage: shunt COMMAND"
+expect 2 "no command" "$SHUNT"
+for command in run bench inspect demo; do
+  expect 0 "$command --help" "$SHUNT" $command --help
+  has out "Usage: shunt $command"
+  cp out help.$command
+  expect 0 "$command -h" "$SHUNT" $command -h
+  expect 2 "$command with an unknown option" "$SHUNT" $command --no-such
+  has err "the options are --"
+  has err "--no-such"
+done
+expect 0 "--help after other options" "$SHUNT" bench -n 3 --help
+has out "Usage: shunt bench"
+expect 2 "unknown command" "$SHUNT" frobnicate
+has err "run, bench, inspect, demo"
+expect 2 "option without its argument" "$SHUNT" bench -n
+has err "needs an argument"
+for command in run bench inspect; do
+  expect 2 "$command with nothing to work on" "$SHUNT" $command
+  has err "no "
+done
+expect 2 "demo with two files" "$SHUNT" demo a b
+
+if [ -f "$man_page" ]; then
+  sed 's/\\-/-/g; s/\\f[BIR]//g' "$man_page" >man.txt
+  for command in run bench inspect demo; do
+    section=$(echo "$command" | tr '[:lower:]' '[:upper:]')
+    sed -n "/^\\.SH SHUNT $section\$/,/^\\.SH EXIT/p" man.txt |
+      awk '/^\.SH/ { n++ } n < 2' >section
+    grep -o -E '^ +(-[a-z], )?--[a-z-]+' help.$command | grep -o -E -e '-{1,2}[a-z-]+' >options
+    for option in $(cat options); do
+      grep -E -e "^\\.(B|BR) .*$option( |\$|\")" section >/dev/null
+      ok $? "man page describes $option of $command"
+    done
+    grep -o -E '^\.(B|BR) .*--[a-z-]+' section | grep -o -E -e '--[a-z-]+' | sort -u >described
+    for option in $(cat described); do
+      grep -q -e "^--*$option\$" -e "^$option\$" options
+      ok $? "$command --help mentions $option of the man page"
+    done
+  done
+else
+  skip "the man page is not in $srcdir"
+fi
+
+# ---- words and numbers ---------------------------------------------------------------
+expect 2 "unknown type" "$SHUNT" bench -t f8 random:4x4:1
+has err "f16, bf16, f32, f64, i8"
+expect 2 "unknown layout" "$SHUNT" bench --layout rx random:4x4:1
+has err "rr, rc, cr, cc"
+expect 2 "unknown operation" "$SHUNT" bench --op spmv random:4x4:1
+has err "spmm, sddmm"
+expect 2 "unknown index type" "$SHUNT" bench --index i16 random:4x4:1
+expect 2 "unknown route" "$SHUNT" run --routes rows,fast -- true
+has err "all, none, rows, vector, dense"
+for number in 0 -1 x 1e3 '' 99999999999999999999 16,,3; do
+  expect 2 "columns '$number'" "$SHUNT" bench -n "$number" random:4x4:1
+done
+expect 2 "vector 65" "$SHUNT" bench -v 65 random:4x4:1
+
+# ---- malformed input: a message, status 1, never a crash ---------------------------------
+# malformed NAME LINE: file NAME is declined, with the line number when LINE is not -.
+malformed() {
+  expect 1 "malformed $1: inspect" "$SHUNT" inspect "$1"
+  if [ "$2" != - ]; then
+    grep -q -E "(line |:)$2([^0-9]|\$)" err
+    ok $? "... with line number $2"
+  fi
+  expect 1 "malformed $1: bench" "$SHUNT" bench --host --quick -n 4 "$1"
+}
+banner='%%MatrixMarket matrix coordinate real general'
+: >empty.mtx
+malformed empty.mtx -
+echo 'hello' >banner.mtx
+malformed banner.mtx 1
+printf '%s\n2 2 2\n1 1 1.0\n' "$banner" >short.mtx
+malformed short.mtx -
+printf '%s\n2 2 2\n1 1 1.0\n3 1 1.0\n' "$banner" >range.mtx
+malformed range.mtx 4
+printf '%s\n2 2 2\n1 1 1.0\n0 1 1.0\n' "$banner" >zero.mtx
+malformed zero.mtx 4
+printf '%s\n2 2 2\n1 1 1.0\n1 b 1.0\n' "$banner" >word.mtx
+malformed word.mtx 4
+printf '%s\n2 2\n1 1 1.0\n' "$banner" >sizes.mtx
+malformed sizes.mtx 2
+printf '%s\n-2 2 1\n1 1 1.0\n' "$banner" >negative.mtx
+malformed negative.mtx 2
+printf '%s\n99999999999999999999 2 1\n1 1 1.0\n' "$banner" >huge.mtx
+malformed huge.mtx 2
+printf '%s\n2 2 9000000000000000000\n1 1 1.0\n' "$banner" >entries.mtx
+malformed entries.mtx -
+printf '%%%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1.0 0.0\n' >complex.mtx
+malformed complex.mtx 1
+printf '%%%%MatrixMarket matrix coordinate real lopsided\n1 1 1\n1 1 1.0\n' >symmetry.mtx
+malformed symmetry.mtx 1
+head -c 4096 /dev/urandom >noise.mtx
+malformed noise.mtx -
+head -c 4096 /dev/zero >zeros.smtx
+malformed zeros.smtx -
+printf '2, 2, 2\n0 1 2\n0 2\n' >range.smtx
+malformed range.smtx 3
+printf '2, 2, 2\n0 2 1\n0 1\n' >offsets.smtx
+malformed offsets.smtx 2
+printf '2, 2\n' >sizes.smtx
+malformed sizes.smtx 1
+printf '%s\n2 2 1\n1 1 1.0\n' "$banner" | gzip -c 2>/dev/null | head -c 20 >cut.mtx.gz
+malformed cut.mtx.gz -
+malformed missing.mtx -
+malformed "$work" -
+for source in random: random:4 random:4x4 random:4x4:2 random:4x4:nan random:0x4:1 random:4x4:1:0 \
+  random:4x4:1:65 random:4x4:1:2x random:2000000000x2000000000:1 spmm: spmm:csr:x sddmm:csr: \
+  spmm:bsr:f16.f16.f16.f32:i32b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0 \
+  spmm:csr:f16.f16.f16.f32:i32b0:m8n8k8z8:TN:rr:ld8.8:a1b0:alg0 \
+  spmm:csr:f16.f16.f16.f32:i32b0:m8n8k8z80:NN:rr:ld8.8:a1b0:alg0 \
+  spmm:csr:f16.f16.f16.f32:i32b0:m8n8k8z8:NN:rr:ld4.8:a1b0:alg0 \
+  spmm:csr:f16.f16.f16.f32:i32b0:m8n0k8z8:NN:rr:ld8.8:a1b0:alg0 \
+  spmm:csr:f16.f16.f16.f32:i32b0:m8n8k8z8:NN:rr:ld8.8:a1b0; do
+  expect 1 "source '$source'" "$SHUNT" bench --host --quick -n 4 "$source"
+  has err "$source"
+done
+
+# ---- inspect --------------------------------------------------------------------------
+printf '%s\n%% a comment\n3 4 4\n1 1 1.5\n1 4 2\n3 2 -1\n3 3 1e3\n' "$banner" >good.mtx
+expect 0 "inspect" "$SHUNT" inspect good.mtx
+has out "good.mtx"
+grep -q -E 'nonzeros +4$' out && grep -q -E 'longest +2$' out && grep -q -E 'empty rows +1$' out
+ok $? "... with the right counts"
+expect 0 "inspect --json" "$SHUNT" inspect --json good.mtx good.mtx
+[ "$(wc -l <out)" -eq 2 ]
+ok $? "... one line per file"
+if command -v python3 >/dev/null 2>&1; then
+  python3 -c 'import json, sys
+for line in open("out"):
+    d = json.loads(line)
+    assert (d["rows"], d["columns"], d["nonzeros"]) == (3, 4, 4), d
+    assert d["row_length"]["empty_rows"] == 1 and not d["pattern_only"], d' 2>err
+  ok $? "... that parses, with the right counts"
+else
+  skip "no python3 to parse JSON"
+fi
+gzip -c good.mtx >good.mtx.gz 2>/dev/null && {
+  expect 0 "inspect a gzipped file" "$SHUNT" inspect good.mtx.gz
+}
+printf '2, 3, 3\n0 2 3\n0 2 1\n' >good.smtx
+expect 0 "inspect .smtx in 8 x 1 vectors" "$SHUNT" inspect -v 8 good.smtx
+grep -q -E 'rows +16$' out && grep -q -E 'nonzeros +24$' out
+ok $? "... makes 16 rows and 24 nonzeros"
+grep -q -E 'share all columns +100.00% +100.00% +100.00%' out
+ok $? "... whose groups share their columns"
+expect 1 "one bad file among good ones" "$SHUNT" inspect good.mtx missing.mtx good.smtx
+has out "good.smtx"
+
+# ---- bench on the host ------------------------------------------------------------------
+expect 0 "bench, every type and layout" "$SHUNT" bench --host --quick -n 1,5 \
+  -t f16,bf16,f32,f64,i8,f16f32,bf16f32,i8f32 --layout rr,rc,cr,cc random:33x47:0.2:8 -o out.json --csv
+[ "$(grep -c '^csv,' out)" -eq 65 ]
+ok $? "... prints 64 lines and a head of CSV"
+[ "$(grep -c '\[64/64\]' err)" -eq 1 ]
+ok $? "... and its progress"
+grep -q '!' out
+[ $? -eq 1 ]
+ok $? "... all right"
+if command -v python3 >/dev/null 2>&1; then
+  python3 -c 'import json
+d = json.load(open("out.json"))
+assert d["machine"]["engine"] == "host" and len(d["cases"]) == 64, d
+for c in d["cases"]:
+    assert c["nonzeros"] > 0 and c["checked_rows"] == 33, c
+    assert len(c["ways"]) == 2 and all(w["right"] and w["us"] >= 0 for w in c["ways"]), c' 2>err
+  ok $? "... JSON parses and agrees"
+fi
+expect 0 "bench SDDMM" "$SHUNT" bench --host --quick --op sddmm -n 7 -t f16,f32,f64 --layout rc \
+  --index i64 random:20x30:0.3 good.smtx
+lacks out "!"
+for problem in spmm:csr:f16.f16.f16.f32:i64b1:m40n10k30z100:NN:rr:ld12.10:a1.5b0.5:alg0 \
+  spmm:coo:f32.f32.f32.f32:i32b0:m40n10k30z100:NT:cc:ld10.48:a1b0:alg0 \
+  'spmm:csr:f64.f64.f64.f64:i32b0:m40n10k30z1200:NN:rc:ld10.40:a*b*:alg6' \
+  sddmm:csr:f32.f32.f32.f32:i32b0:m40n10k30z100:NT:rr:ld32.30:a-2b1:alg0; do
+  expect 0 "bench $problem" "$SHUNT" bench --host --quick "$problem"
+  has err "[1/1]"
+  lacks out "!"
+done
+expect 1 "JSON to a folder that is not there" "$SHUNT" bench --host -o no/such random:4x4:1
+expect 0 "bench a dense pattern in one column" "$SHUNT" bench --host --quick -n 1 random:1x1:1 random:9x1:1
+expect 1 "bench an empty pattern" "$SHUNT" bench --host random:9x9:0
+"$SHUNT" bench --host --quick -n 4 -t f32 --csv --seed 7 random:50x50:0.1 2>err | grep -o 'z[0-9]*:' >one
+[ "$(head -1 one)" = "z250:" ]
+ok $? "a random pattern has the nonzeros asked for"
+expect 0 "demo without a file or on one, on the host or the GPU" \
+  "$SHUNT" demo -n 8 --client "$work/none" random:64x64:0.2
+
+# ---- run -----------------------------------------------------------------------------------
+mkdir lib "spaced lib"
+expect 125 "run without the library" env SHUNT_LIBDIR="$work/lib" "$SHUNT" run -- true
+has err "libshunt-cusparse.so"
+cat >stand_in.c <<'EOC'
+/* Reports as the library does, two lines per process that is called worker. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+__attribute__((destructor)) static void report(void)
+{
+  const char *path = getenv("SHUNT_REPORT");
+  FILE *f = path && getenv("WORKER") && !strcmp(program_invocation_short_name, "cat")
+                ? fopen(path, "ae") : NULL;
+  if (!f) return;
+  fprintf(f, "# shunt report 1 pid=%ld prog=cat\n# faults seen 0\n", (long)getpid());
+  fprintf(f, "cusparseSpMM\tdense\tfits\t1200\t3000.5\tspmm:csr:aaa\n");
+  fprintf(f, "cusparseSpMM\toriginal\ttransposed\t34\t0.0\tspmm:csr:bbb\n");
+  if (getenv("STRANGE")) fprintf(f, "nonsense\ncusparseSpMM\tdense\n\t\t\t\t\t\nx\ty\tz\t-3\t1\tq\n");
+  fclose(f);
+}
+EOC
+if ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err &&
+  echo 'int nothing;' >nothing.c && ${CC:-cc} -shared -fPIC -o lib/libshunt-dlsym.so nothing.c 2>err; then
+  SHUNT_LIBDIR=$work/lib
+  export SHUNT_LIBDIR
+  expect 0 "run" "$SHUNT" run -- true
+  has err "no cuSPARSE calls were seen"
+  has err "RTLD_DEEPBIND"
+  expect 3 "the program's status" "$SHUNT" run sh -c 'exit 3'
+  expect 143 "128 plus a signal" "$SHUNT" run sh -c 'kill -TERM $$'
+  has err "signal 15"
+  expect 127 "a program that is not there" "$SHUNT" run -- ./no-such-program
+  has err "no-such-program"
+  : >not-executable
+  expect 126 "a file that is no program" "$SHUNT" run ./not-executable
+  expect 0 "arguments" "$SHUNT" run printf '%s|' a 'b c' '' --help -x
+  [ "$(cat out)" = 'a|b c||--help|-x|' ]
+  ok $? "... arrive as they are, and stdout is the program's alone"
+  echo input >in
+  [ "$("$SHUNT" run cat <in 2>err)" = input ]
+  ok $? "standard input is handed on"
+  expect 0 "environment" env SHUNT_LOG= "$SHUNT" run --explain --routes rows,dense env
+  has out "LD_PRELOAD=$work/lib/libshunt-cusparse.so:$work/lib/libshunt-dlsym.so"
+  has out "SHUNT_LOG=dispatch"
+  has out "SHUNT_ROUTES=rows,dense"
+  report=$(sed -n 's/^SHUNT_REPORT=//p' out)
+  [ -n "$report" ] && [ ! -e "$report" ]
+  ok $? "... names a report, which is gone afterwards"
+  expect 0 "--no-dlsym" "$SHUNT" run --no-dlsym env
+  lacks out "libshunt-dlsym.so"
+  lacks out "SHUNT_LOG="
+  expect 0 "--dlsym" "$SHUNT" run --no-dlsym --dlsym env
+  has out "libshunt-dlsym.so"
+  expect 0 "a preload that is there already" env LD_PRELOAD="$work/lib/libshunt-dlsym.so" "$SHUNT" run --no-dlsym env
+  has out "LD_PRELOAD=$work/lib/libshunt-cusparse.so:$work/lib/libshunt-dlsym.so"
+  expect 0 "two processes with calls" env WORKER=1 "$SHUNT" run --report kept sh -c 'cat </dev/null; cat </dev/null; cd /'
+  has err "2,468 cuSPARSE calls seen in 2 processes: 2,400 taken, 68 left to cuSPARSE"
+  has err "6.00 ms"
+  grep -q -E '2,400 +dense +6\.00 ms +taken +spmm:csr:aaa' err &&
+    grep -q -E '68 +cuSPARSE +- +op\(A\) transposes the sparse matrix +spmm:csr:bbb' err
+  ok $? "... added up by problem, with the reason"
+  [ "$(grep -c '^cusparseSpMM' kept)" -eq 4 ]
+  ok $? "... and --report keeps the lines"
+  expect 0 "strange report lines" env WORKER=1 STRANGE=1 "$SHUNT" run cat
+  has err "not understood"
+  has err "1,234 cuSPARSE calls seen"
+  expect 125 "a report that cannot be written" "$SHUNT" run --report no/such/file true
+  cp lib/*.so "spaced lib/"
+  expect 125 "a folder that LD_PRELOAD cannot hold" env SHUNT_LIBDIR="$work/spaced lib" "$SHUNT" run true
+  has err "LD_PRELOAD cannot hold"
+  rm lib/libshunt-dlsym.so
+  expect 0 "without the second object" "$SHUNT" run true
+  has err "JAX"
+
+  "$SHUNT" run sh -c 'trap "echo got; exit 9" USR1; : >ready; while :; do sleep 0.05; done' >out 2>err &
+  pid=$!
+  for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    [ -e ready ] && break
+    sleep 0.1
+  done
+  kill -USR1 $pid
+  wait $pid
+  [ $? -eq 9 ] && grep -q got out
+  ok $? "a signal sent to shunt reaches the program"
+else
+  skip "no C compiler for the stand-in library"
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]
