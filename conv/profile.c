@@ -1,5 +1,5 @@
 /* profile.c: what a pattern looks like, counted on the host; the slow twin of
-   profile.cu (definitions: struct shunt_profile).
+   profile_device.cu (definitions: struct shunt_profile).
 
    Both twins treat an aligned group of 8 rows with an impossible offset (not
    monotone, or outside [base, nnz + base]) as 8 empty rows, so that garbage is

@@ -1,4 +1,4 @@
-// profile.cu: what a pattern looks like, in one read of offsets and columns.
+// profile_device.cu: what a pattern looks like, in one read of offsets and columns.
 //
 // The unit is an aligned group of 8 rows.  Its offsets and a pass over its entries
 // leave three masks of 8 bits, one bit a row:

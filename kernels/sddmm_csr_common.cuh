@@ -86,22 +86,37 @@ __device__ __forceinline__ void store_value(const output<T> &out, const scale<T>
   store_as<T>(out.values, position, dot, by.alpha, by.beta);
 }
 
-// The largest r in [low, count) with offsets[r * step] <= x, found by the whole warp,
-// 32 probes at a time.  Needs offsets[low * step] <= x < the end of row count - 1.
+// The largest r in [low, count) with offsets[r * step] <= x, found by the whole warp, 32
+// probes at a time: first of the neighbours of `guess`, which is where rows of like
+// length put it, then of the whole range.  Needs offsets[low * step] <= x < the end of
+// row count - 1.
 template <class I>
 __device__ __forceinline__ int64_t find_row(const I *offsets, int64_t low, int64_t count,
-                                            int step, I x, int lane)
+                                            int step, I x, int64_t guess, int lane)
 {
-  int64_t high = count;
+  int64_t high = count, stride = 1;
+  int64_t from = max(low, min(guess - WARP / 2, count - WARP));
   while (high - low > 1) {
-    int64_t stride = (high - low + WARP - 1) / WARP;
-    int64_t probe = low + lane * stride;
+    int64_t probe = from + lane * stride;
     bool below = probe < high && __ldg(offsets + probe * step) <= x;
-    int last = __popc(__ballot_sync(ALL, below)) - 1; // lane 0 always holds
-    low += last * stride;
-    high = min(high, low + stride);
+    int last = __popc(__ballot_sync(ALL, below)) - 1;
+    if (last < 0) {
+      high = from; // the guess was too high
+    } else {
+      if (last < WARP - 1) high = min(high, from + (last + 1) * stride);
+      low = from + last * stride;
+    }
+    from = low;
+    stride = (high - low + WARP - 1) / WARP;
   }
   return low;
+}
+
+// Where entry `position` would be if all rows had one length.
+template <class I>
+__device__ __forceinline__ int64_t guess_row(const pattern<I> &c, int64_t position)
+{
+  return (int64_t)((float)position / (float)c.nnz * (float)c.rows);
 }
 
 // A warp's view of the rows around a position: lane l holds where row `first` + l
@@ -113,10 +128,11 @@ template <class I> struct row_window {
   int64_t first;
   I end;
 
-  // The window's first row holds `position`.
-  __device__ __forceinline__ void seek(const pattern<I> &c, int64_t low, I position, int lane)
+  // The window's first row holds `position`; it is `low` or a later one.
+  __device__ __forceinline__ void seek(const pattern<I> &c, int64_t low, int64_t guess,
+                                       I position, int lane)
   {
-    first = find_row(c.offsets, low, c.rows, 1, I(position + c.base), lane);
+    first = find_row(c.offsets, low, c.rows, 1, I(position + c.base), guess, lane);
     load(c, lane);
   }
   __device__ __forceinline__ void load(const pattern<I> &c, int lane)
@@ -130,7 +146,7 @@ template <class I> struct row_window {
   {
     I last = __shfl_sync(ALL, end, WARP - 1);
     if (last <= position) {
-      seek(c, first + WARP, position, lane);
+      seek(c, first + WARP, first + WARP, position, lane);
       last = __shfl_sync(ALL, end, WARP - 1);
     }
     return last;

@@ -155,11 +155,13 @@ panel_kernel(const __grid_constant__ args<T, I> p, cutting how)
   int64_t first = 0, last = p.c.rows;
   const int64_t share = (p.c.nnz + how.slices - 1) / how.slices;
   if (slice > 0 && slice * share < p.c.nnz)
-    first = find_row(p.c.offsets, 0, p.c.rows, 1, I(slice * share + p.c.base), lane);
+    first = find_row(p.c.offsets, 0, p.c.rows, 1, I(slice * share + p.c.base),
+                     guess_row(p.c, slice * share), lane);
   else if (slice > 0)
     first = last;
   if ((slice + 1) * share < p.c.nnz)
-    last = find_row(p.c.offsets, first, p.c.rows, 1, I((slice + 1) * share + p.c.base), lane);
+    last = find_row(p.c.offsets, first, p.c.rows, 1, I((slice + 1) * share + p.c.base),
+                    guess_row(p.c, (slice + 1) * share), lane);
 
   for (; first < last; first += CHUNK) {
     const int rows = (int)min(int64_t(CHUNK), last - first);
@@ -213,10 +215,10 @@ bool cut(const struct shunt_sddmm *p, const struct shunt_device *d, cutting *how
   constexpr int64_t ENTRIES = 8;           // of a row in a panel: less, and searching costs more
   constexpr int64_t GATHER = 128 << 20;    // bytes: what takes as long as the searches
   const int64_t column_bytes = p->a.cols * (int64_t)shunt_type_size(p->a.type);
-  const int64_t widest = (int64_t)d->shared_per_block * 3 / 5 / column_bytes;
   const int64_t rows = p->c.rows, cols = p->c.cols, blocks = d->multiprocessors;
+  if (column_bytes == 0 || p->c.nnz < GATHER / column_bytes) return false;
+  const int64_t widest = (int64_t)d->shared_per_block * 3 / 5 / column_bytes;
   if (widest < 1 || cols <= widest || p->c.nnz < rows * ENTRIES) return false;
-  if (p->c.nnz < GATHER / column_bytes) return false;
 
   const int64_t fewest = (cols + widest - 1) / widest;
   const int64_t most = p->c.nnz / rows / ENTRIES;

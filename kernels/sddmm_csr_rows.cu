@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(THREADS, 4) rows_kernel(args<T, I> p, int run)
   const I end = p.c.nnz - begin < run ? p.c.nnz : I(begin + run);
   const int lane = threadIdx.x % WARP;
   row_window<I> window;
-  window.seek(p.c, 0, begin, lane);
+  window.seek(p.c, 0, guess_row(p.c, begin), begin, lane);
   rows_range<T, I, N, Chunks>(p, window, begin, end, lane);
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int THREADS = 256;
 constexpr int DEPTH = 4;                // loads of D in flight
-constexpr int RUN = WARP * DEPTH * 2;   // entries of a warp
+constexpr int RUN = WARP * DEPTH;       // entries of a warp
 
 template <class S> struct dense_product {
   const S *values;
@@ -41,7 +41,7 @@ sample_kernel(dense_product<S> product, pattern<I> c, T *__restrict__ values,
   const C beta = beta_arg.get();
 
   row_window<I> window;
-  window.seek(c, 0, begin, lane);
+  window.seek(c, 0, guess_row(c, begin), begin, lane);
   for (I position = begin; position < end;) {
     I limit = min(end, window.hold(c, position, lane));
     int count = (int)min(I(limit - position), I(WARP * DEPTH));

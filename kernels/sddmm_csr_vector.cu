@@ -17,6 +17,14 @@
 //              tiles 0 1 2      tiles 3 4,      rest of group 1  tiles 0 1 2    3
 //                               part of group 1
 //
+// A group of mean size is shared by `phases` warps.  A block's warps, alone on their
+// multiprocessor, all take the same phase of different groups: they walk the same
+// columns of B at the same time, and what two groups share is fetched from L2 once.
+//
+//   group  0   | warp 0 | warp 1 | warp 2 |      block 0: warps 0, 3, 6, ..
+//   group  1   | warp 3 | warp 4 | warp 5 |      block 1: warps 1, 4, 7, ..
+//   group  2   | warp 6 | warp 7 | warp 8 |      block 2: warps 2, 5, 8, ..
+//
 // Roofline: a group gathers each of its columns of B once from L2:
 // nnz / 8 * K * size / 8.5 TB/s; f32 also nnz * K fused multiply-adds.
 #include "kernels/sddmm_csr_operands.cuh"
@@ -26,12 +34,16 @@ namespace shunt {
 namespace sddmm {
 namespace {
 
-constexpr int THREADS = 128;
 constexpr int ANCHOR = TILE * GROUP; // entries of a tile
-constexpr int MOST = 8;              // tiles of a warp
+constexpr int MOST = 31;             // tiles of a warp
 
-// Blocks a multiprocessor holds: what the registers of each product allow.
-template <class T> constexpr int blocks_resident = sizeof(T) == 2 ? 4 : 3;
+// Warps of a block: as many as the registers of each product allow on a multiprocessor.
+template <class T> constexpr int warps_of = sizeof(T) == 2 ? 16 : 12;
+
+// Warp w owns the entries w * run .. (w + 1) * run - 1.
+struct sharing {
+  int run, phases;
+};
 
 // The tiles of a group whose anchors lie in begin .. end - 1 (at most MOST); the lists
 // of the next tile are on their way while one is multiplied.  Tiles whose lists differ
@@ -67,52 +79,61 @@ __device__ __forceinline__ void even_group(const args<T, I> &p, const scale<T> &
 }
 
 template <class T, class I>
-__global__ void __launch_bounds__(THREADS, blocks_resident<T>)
-vector_kernel(const __grid_constant__ args<T, I> p, int run)
+__global__ void __launch_bounds__(warps_of<T> *WARP, 1)
+vector_kernel(const __grid_constant__ args<T, I> p, sharing how)
 {
-  __shared__ stage room[THREADS / WARP];
-  const int lane = threadIdx.x % WARP;
-  const int64_t warp = (int64_t)blockIdx.x * (THREADS / WARP) + threadIdx.x / WARP;
-  if (warp * run >= p.c.nnz) return;
-  const I begin = I(warp * run);
-  const I end = p.c.nnz - begin < run ? p.c.nnz : I(begin + run);
+  __shared__ stage room[warps_of<T>];
+  const int lane = threadIdx.x % WARP, member = threadIdx.x / WARP;
+  const int64_t warp = ((int64_t)(blockIdx.x / how.phases) * warps_of<T> + member) * how.phases +
+                       blockIdx.x % how.phases;
+  if (warp * how.run >= p.c.nnz) return;
+  const I begin = I(warp * how.run);
+  const I end = p.c.nnz - begin < how.run ? p.c.nnz : I(begin + how.run);
   const int64_t groups = (p.c.rows + GROUP - 1) / GROUP;
   const scale<T> by(p.out);
 
-  int64_t group = find_row(p.c.offsets, 0, groups, GROUP, I(begin + p.c.base), lane);
+  int64_t group = find_row(p.c.offsets, 0, groups, GROUP, I(begin + p.c.base),
+                           guess_row(p.c, begin) / GROUP, lane);
   for (I position = begin; position < end; group++) {
     group_rows<I> rows;
     rows.load(p.c, group, lane);
     if (rows.end() <= position) { // an empty group: look for the one that holds position
-      group = find_row(p.c.offsets, group, groups, GROUP, I(position + p.c.base), lane);
+      group = find_row(p.c.offsets, group, groups, GROUP, I(position + p.c.base), group, lane);
       rows.load(p.c, group, lane);
     }
     if (rows.even)
-      even_group(p, by, rows, position, end, room[threadIdx.x / WARP], lane);
+      even_group(p, by, rows, position, end, room[member], lane);
     else
       uneven_group(p, rows.first, position, min(end, rows.end()));
     position = rows.end();
   }
 }
 
-// How many tiles a warp is given: the fewest rounds of resident warps, counting what a
-// warp spends on finding its place as START tiles.
-template <class T> int run_length(int64_t nnz, const struct shunt_device *d)
+// The cut that takes the fewest rounds of resident warps, counting what a warp spends on
+// finding its place as START entries: a mean group cut into phases, or, where groups are
+// small, several of them together.
+template <class T> sharing share_out(const struct shunt_sddmm *p, const struct shunt_device *d)
 {
-  constexpr int64_t START = 2;
+  constexpr int64_t START = 2 * ANCHOR;
   const int64_t resident = (int64_t)(d->multiprocessors > 0 ? d->multiprocessors : 1) *
-                           (THREADS / WARP) * blocks_resident<T>;
-  const int64_t tiles = nnz / ANCHOR + 1;
-  int64_t best = 1, best_cost = INT64_MAX;
-  for (int64_t run = 1; run <= MOST; run++) {
-    int64_t warps = (tiles + run - 1) / run;
+                           warps_of<T>;
+  const int64_t nnz = p->c.nnz, mean = nnz / ((p->c.rows + GROUP - 1) / GROUP) + 1;
+  sharing best = { ANCHOR, 1 };
+  int64_t best_cost = INT64_MAX;
+
+  auto consider = [&](int64_t run, int64_t phases) {
+    if (run > MOST * ANCHOR) return;
+    int64_t warps = (nnz + run - 1) / run;
     int64_t cost = (warps + resident - 1) / resident * (START + run);
-    if (cost < best_cost) {
-      best = run;
-      best_cost = cost;
-    }
-  }
-  return (int)best * ANCHOR;
+    if (cost >= best_cost) return;
+    best = sharing{ (int)run, (int)phases };
+    best_cost = cost;
+  };
+  for (int64_t phases = 1; phases <= 64 && mean / phases >= ANCHOR; phases++)
+    consider((mean + phases - 1) / phases, phases);
+  for (int64_t tiles = 1; mean < ANCHOR && tiles <= 8; tiles++)
+    consider(tiles * ANCHOR, 1);
+  return best;
 }
 
 template <class T, class I>
@@ -120,11 +141,12 @@ shunt_status launch(const struct shunt_sddmm *p, const operands &o, const struct
                     cudaStream_t stream)
 {
   args<T, I> a = make_args<T, I>(p, o);
-  int run = run_length<T>(p->c.nnz, d);
-  int64_t warps = (p->c.nnz + run - 1) / run;
-  int64_t blocks = (warps + THREADS / WARP - 1) / (THREADS / WARP);
+  const sharing how = share_out<T>(p, d);
+  const int64_t in_phase = (int64_t)warps_of<T> * how.phases; // warps of `phases` blocks
+  const int64_t warps = (p->c.nnz + how.run - 1) / how.run;
+  const int64_t blocks = (warps + in_phase - 1) / in_phase * how.phases;
   if (blocks > INT32_MAX) return SHUNT_E_UNSUPPORTED;
-  vector_kernel<T, I><<<(unsigned)blocks, THREADS, 0, stream>>>(a, run);
+  vector_kernel<T, I><<<(unsigned)blocks, warps_of<T> * WARP, 0, stream>>>(a, how);
   return cudaGetLastError() == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
 }
 

@@ -45,16 +45,21 @@ struct shunt_device {
 size_t shunt_spmm_csr_rows_workspace(const struct shunt_spmm *p, const struct shunt_device *d);
 shunt_status shunt_spmm_csr_rows_cuda(const struct shunt_spmm *p, const struct shunt_device *d,
                                       void *workspace, size_t workspace_bytes, shunt_stream stream);
+/* The same result with one launch and no workspace: a group of lanes per row.  Right
+   for any matrix, the faster of the two where no row is longer than a few thousand
+   entries.  B row-major only, no `only_if` (else SHUNT_E_UNSUPPORTED).  */
+shunt_status shunt_spmm_csr_rows_split_cuda(const struct shunt_spmm *p,
+                                            const struct shunt_device *d, shunt_stream stream);
 shunt_status shunt_spmm_csr_host(const struct shunt_spmm *p);           /* one thread, the twin */
 shunt_status shunt_spmm_csr_parallel_host(const struct shunt_spmm *p);  /* OpenMP, the host engine */
 
 /* ---- SpMM, rows in groups of 8 that share columns (spmm_csr_vector*.cu) --
-   Works on the caller's CSR in place.  Every aligned group of 8 rows is
-   checked as its indices are read: equal column lists go to mma.m16n8k16
-   (f16, bf16; f32 accumulate) or shared-load FMA (f32); a group whose lists
-   differ is multiplied row by row inside the same launch.  Right for any CSR,
-   fast for V x 1 column vectors (SC'21, column-vector sparse encoding).  Types:
-   f16/bf16 -> same or f32, f32.  */
+   Works on the caller's CSR in place.  A first small launch compares the column lists of
+   every aligned group of 8 rows on each call, so nothing is remembered and nothing can be
+   stale; equal lists (of 8, 4 or 2 rows) go to mma.m16n8k16 (f16, bf16; f32 accumulate) or
+   to FMAs that share their load of B (f32), the others row by row.  Right for any CSR, fast
+   for V x 1 column vectors (SC'21, column-vector sparse encoding).  Types: f16/bf16 -> same
+   or f32, f32.  No `only_if`.  */
 size_t shunt_spmm_csr_vector_workspace(const struct shunt_spmm *p, const struct shunt_device *d);
 shunt_status shunt_spmm_csr_vector_cuda(const struct shunt_spmm *p, const struct shunt_device *d,
                                         void *workspace, size_t workspace_bytes,

@@ -153,3 +153,19 @@ extern "C" shunt_status shunt_spmm_csr_rows_cuda(const struct shunt_spmm *p,
     return SHUNT_E_WORKSPACE;
   return run(p, d, how, workspace, stream);
 }
+
+extern "C" shunt_status shunt_spmm_csr_rows_split_cuda(const struct shunt_spmm *p,
+                                                       const struct shunt_device *d,
+                                                       shunt_stream stream)
+{
+  shunt_status status = check(p);
+  if (status != SHUNT_OK) return status;
+  plan how = {};
+  how.split = true;
+  how.b_stride = p->b.row_stride;
+  if (!built(p) || p->only_if || (p->b.col_stride != 1 && p->b.cols > 1) ||
+      too_large(p, how.b_stride))
+    return SHUNT_E_UNSUPPORTED;
+  if (p->c.rows == 0 || p->c.cols == 0) return SHUNT_OK;
+  return run(p, d, how, nullptr, stream);
+}

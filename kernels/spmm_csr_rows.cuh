@@ -63,6 +63,7 @@ struct cut_row {
 // Sizes: a function of sizes, types, strides and the device alone (workspace).
 struct plan {
   bool direct;          // not cut at all: the guarded kernel, one launch, no workspace
+  bool split;           // by rows, one launch, no workspace (spmm_csr_rows_split.cuh)
   bool copies_b;        // B is column-major and is copied to the workspace first
   int tile;             // items of a tile
   int64_t tiles;

@@ -4,6 +4,7 @@
 
 #include "kernels/spmm_csr_rows_guarded.cuh"
 #include "kernels/spmm_csr_rows_join.cuh"
+#include "kernels/spmm_csr_rows_split.cuh"
 #include "kernels/spmm_csr_rows_tiled.cuh"
 
 namespace shunt {
@@ -42,7 +43,7 @@ template <class T> args<T> make_args(const shunt_spmm *p, const plan &how, void 
   a.only_if = p->only_if;
   a.tile = how.tile;
   a.pitch = how.pitch;
-  if (!how.direct) {
+  if (!how.direct && !how.split) {
     a.cuts = reinterpret_cast<cut_row *>(w + how.cuts_at);
     a.heads = reinterpret_cast<T *>(w + how.heads_at);
     a.tails = reinterpret_cast<T *>(w + how.tails_at);
@@ -77,9 +78,28 @@ shunt_status launch_join(const args<T> &a, int64_t tiles, const shunt_device *d,
   return status_of(cudaLaunchKernelEx(&config, spmm_csr_rows_join<Out, T>, a, tiles));
 }
 
+// Rows of more than 4 times the mean are left to whole blocks.
+template <class S, class Out, class T, int V>
+shunt_status launch_split(args<T> a, shunt_stream stream)
+{
+  int lanes = kLeastLanes;
+  while (lanes < 32 && lanes * V < a.n) lanes *= 2;
+  while (1 << a.lanes_log2 < lanes) a.lanes_log2++;
+  a.c_vector = a.c_col_stride == 1 && a.c_row_stride % V == 0 && aligned(a.c, V * sizeof(Out));
+  const int groups = kThreads / lanes;
+  const int64_t across = (a.n + lanes * V - 1) / (lanes * V);
+  if (across > 65535) return SHUNT_E_UNSUPPORTED;
+  int64_t limit = 4 * (a.nonzeros / a.rows);
+  limit = limit < 2 * kBatch ? 2 * kBatch : limit;
+  dim3 grid((unsigned)((a.rows + groups - 1) / groups), (unsigned)across);
+  spmm_csr_rows_split<S, Out, T, V><<<grid, kThreads, 0, stream>>>(a, limit);
+  return status_of(cudaGetLastError());
+}
+
 template <class S, class Out, class T, int V>
 shunt_status launch_tiled(args<T> a, const plan &how, const shunt_device *d, shunt_stream stream)
 {
+  if (how.split) return launch_split<S, Out, T, V>(a, stream);
   int lanes = kSegment / (V * (int)sizeof(S));
   int needed = (int)((a.n + V - 1) / V < 32 ? (a.n + V - 1) / V : 32);
   lanes = lanes < 32 ? lanes : 32;

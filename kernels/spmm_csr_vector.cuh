@@ -162,13 +162,18 @@ __device__ __forceinline__ void store_images(const arguments &p, const unsigned 
   }
 }
 
-// The warps of one group wait for each other.
-__device__ __forceinline__ void group_barrier(const arguments &p)
+// The warps of one group wait for each other.  Barrier numbers are constants: with a
+// computed one ptxas would reserve all 16 for each block.
+template <class Engine> __device__ __forceinline__ void group_barrier(const arguments &p)
 {
-  if (p.log2_slices == 0)
+  if (p.log2_slices == 0) {
     __syncwarp();
-  else
-    __barrier_sync_count(1 + (threadIdx.x >> (5 + p.log2_slices)), 32 << p.log2_slices);
+    return;
+  }
+  const int group = threadIdx.x >> (5 + p.log2_slices), threads = 32 << p.log2_slices;
+#pragma unroll
+  for (int i = 0; i < Engine::kWarps / 2; i++)
+    if (group == i) __barrier_sync_count(1 + i, threads);
 }
 
 // ---- a group whose rows have different columns ----------------------------------
@@ -234,8 +239,8 @@ __device__ __forceinline__ void multiply_row(const arguments &p, int row, int co
 // Groups whose rows have equal lengths are multiplied at once as if level 8 held, and
 // levels[] is read only before the products are stored: so on sm_90 and newer the
 // kernel starts while classify_groups is still comparing (programmatic dependent
-// launch), and the comparison costs next to nothing.  A group that turns out to
-// differ is multiplied again, as its level says; C was not touched.
+// launch) and the two overlap.  A group that turns out to differ is multiplied
+// again, as its level says; C was not touched.
 
 // The part of the list of rows `first` .. that falls to a slice: whole steps of 16.
 template <class T>
@@ -301,9 +306,9 @@ __global__ void __launch_bounds__(Engine::kWarps * 32, Engine::kBlocks)
       __syncwarp();
       if (level != kGroup) continue;
     }
-    group_barrier(p);
+    group_barrier<Engine>(p);
     store_images<Engine, Out>(p, images, slice, group, first, rows, column0);
-    group_barrier(p);
+    group_barrier<Engine>(p);
     first += level;
   }
   if (level == 1)

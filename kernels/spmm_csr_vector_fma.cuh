@@ -7,8 +7,8 @@
 // at 128 FMA a clock and SM the arithmetic takes 14 us at 4096 x 4096 x 256, 90 %, and
 // the gather 215 MB / 8.5 TB/s = 25 us.  The 16 warps of a block are 16 groups
 // over the same columns of B, moving down their lists at about the same pace, and rows
-// of B are loaded through L1: where lists are sorted and not too sparse, one warp's
-// miss is the next one's hit.
+// of B are loaded through L1: where lists are sorted and not too sparse, what one
+// warp missed the next may hit.
 //
 // Who holds what: 16 lanes take one row of B (4 columns, 16 bytes each), the two
 // halves of the warp take 8 entries each of every 16, and their sums are added at

@@ -8,10 +8,11 @@
 // Roofline: every step of 16 entries fetches 16 x Tile x 2 bytes of B from L2 and does
 // Tile / 16 mma with them, so L2 binds: bytes gathered / 8.5 TB/s on an H200 (430 MB,
 // 50 us at 4096 x 4096 x 1024, 90 %), plus A's values and one index list of eight per
-// tile of columns (4 MB).  Shared memory moves each byte in once and out once, about
-// half of what it can.  Loading B straight into registers in the mma's layout is what
-// this file avoids: there each 8 lanes of a 16-byte load touch four rows, 32 bytes of
-// each, and L1 serves a quarter of its 128 bytes a cycle.
+// tile of columns (4 MB).  Shared memory moves each byte in once and out once: by
+// count, half of what it can.  Why not load B straight into registers in the mma's
+// layout: there each 8 lanes of a 16-byte load touch four rows, 32 bytes of each,
+// which would be four passes of L1 instead of one.  That is an inference, not a
+// measurement: the kernel that did so stayed below 6.9 TB/s at every sparsity and size.
 //
 // What a warp keeps in shared memory (Steps = Stages - 1, chunk = Steps x 16 entries):
 //

@@ -13,11 +13,16 @@
 /* Finds `original` for whoever called the exported function.  Without one the
    library's own "not initialized" is the answer.  A call that comes from inside an
    original (a wrapper that found us again) is handed straight on.  */
-#define FACE_ENTER(function, ...)                                                            \
-  const struct cusparse_original *original = cusparse_original_for(__builtin_return_address(0)); \
-  if (!original || !original->function) return CUSPARSE_STATUS_NOT_INITIALIZED;              \
-  if (*cusparse_depth() > 0) return original->function(__VA_ARGS__);                         \
-  ++*cusparse_depth()
+#define FACE_ENTER(function, ...)                                                      \
+  const struct cusparse_original *original =                                           \
+      cusparse_original_for(__builtin_return_address(0));                              \
+  if (!original || !original->function) return CUSPARSE_STATUS_NOT_INITIALIZED;        \
+  ++*cusparse_depth();                                                                 \
+  if (*cusparse_depth() > 1) {                                                         \
+    cusparseStatus_t nested = original->function(__VA_ARGS__);                         \
+    --*cusparse_depth();                                                               \
+    return nested;                                                                     \
+  }
 #define FACE_LEAVE() --*cusparse_depth()
 
 struct face_call {

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stdint.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "backend/plan/fault.h"
@@ -119,4 +120,82 @@ bool loaded_before(const void *a, const void *b)
 {
   struct order x = { a, b };
   return dl_iterate_phdr(order_one, &x) == 1;
+}
+
+/* ---- what references are bound to ------------------------------------------------
+
+   The loader keeps a table of relocations for every object, and writes the answer of each
+   to the place that the relocation names:
+
+     dynamic section (link_map.l_ld)
+       DT_JMPREL  functions called through the PLT    +- rela: r_offset -> place in the object
+       DT_RELA    other pointers to symbols           |        r_info   -> number of the symbol
+       DT_SYMTAB  symbols, named by offsets into      +- sym:  st_name
+       DT_STRTAB  names
+
+   ELF with addends in the relocations only (x86-64, aarch64, and most others).  */
+#if UINTPTR_MAX == UINT64_MAX
+#define SYMBOL_OF ELF64_R_SYM
+#else
+#define SYMBOL_OF ELF32_R_SYM
+#endif
+
+struct tables {
+  const struct link_map *map;
+  const ElfW(Sym) *symbols;
+  const char *names;
+  const ElfW(Rela) *calls, *pointers;
+  size_t call_bytes, pointer_bytes, relative;
+};
+
+/* glibc turns the addresses of a dynamic section into absolute ones where it can write. */
+static const void *absolute(const struct link_map *map, ElfW(Addr) at)
+{
+  return (const void *)(at < map->l_addr ? at + map->l_addr : at);
+}
+
+static bool read_tables(const struct link_map *map, struct tables *t)
+{
+  bool with_addends = true;
+  *t = (struct tables){ .map = map };
+  for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++)
+    switch (d->d_tag) {
+    case DT_SYMTAB: t->symbols = absolute(map, d->d_un.d_ptr); break;
+    case DT_STRTAB: t->names = absolute(map, d->d_un.d_ptr); break;
+    case DT_JMPREL: t->calls = absolute(map, d->d_un.d_ptr); break;
+    case DT_PLTRELSZ: t->call_bytes = d->d_un.d_val; break;
+    case DT_PLTREL: with_addends = d->d_un.d_val == DT_RELA; break;
+    case DT_RELA: t->pointers = absolute(map, d->d_un.d_ptr); break;
+    case DT_RELASZ: t->pointer_bytes = d->d_un.d_val; break;
+    case DT_RELACOUNT: t->relative = d->d_un.d_val; break; /* these, in front, have no symbol */
+    }
+  return with_addends && t->symbols && t->names;
+}
+
+static bool find_in(const struct tables *t, const ElfW(Rela) *first, size_t bytes,
+                    bool (*wanted)(const struct loaded_reference *), struct loaded_reference *out)
+{
+  if (!first) return false;
+  for (const ElfW(Rela) *r = first; r < first + bytes / sizeof *first; r++) {
+    const ElfW(Sym) *s = &t->symbols[SYMBOL_OF(r->r_info)];
+    if (s == t->symbols || s->st_shndx != SHN_UNDEF) continue;
+    out->name = t->names + s->st_name;
+    memcpy(&out->bound, (const void *)(t->map->l_addr + r->r_offset), sizeof out->bound);
+    if (wanted(out)) return true;
+  }
+  return false;
+}
+
+bool loaded_find_reference(const void *address, bool (*wanted)(const struct loaded_reference *),
+                           struct loaded_reference *out)
+{
+  Dl_info info;
+  struct link_map *map = NULL;
+  struct tables t;
+  if (!address || !dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) return false;
+  if (!read_tables(map, &t)) return false;
+  size_t relative = t.relative * sizeof *t.pointers;
+  return find_in(&t, t.calls, t.call_bytes, wanted, out) ||
+         (t.pointers && relative <= t.pointer_bytes &&
+          find_in(&t, t.pointers + t.relative, t.pointer_bytes - relative, wanted, out));
 }

@@ -32,6 +32,17 @@ void *loaded_base(const void *address);
    there is no object.  Without a lock, and in a few nanoseconds, from glibc 2.35 on.  */
 const char *loaded_name(const void *address);
 
+/* One reference of an object to a symbol elsewhere, and what the loader made of it. */
+struct loaded_reference {
+  const char *name;
+  void *bound; /* address it is bound to; in the object itself while it waits for its first call */
+};
+
+/* The first reference, of those that the object around `address` binds by name at run time, that
+   `wanted` accepts; false when there is none.  */
+bool loaded_find_reference(const void *address, bool (*wanted)(const struct loaded_reference *),
+                           struct loaded_reference *out);
+
 /* Opens the library around an address.  False, with *out cleared, when there is none, when it
    is the main program (whose handle means "the whole global scope", not this object), or
    when the loader fails.  */

@@ -55,6 +55,7 @@ struct caller {
   const void *address;
   void *base;
   bool is_wrapper; /* nothing in its object is the original */
+  struct loaded_reference other; /* to a function of cuSPARSE that is not ours; name may be NULL */
 };
 
 static bool defines(const struct loaded *o, const char *name)
@@ -84,9 +85,37 @@ static bool usable(const struct caller *c, const void *p)
   return !c->is_wrapper && !loaded_before(base, own) && whole(p);
 }
 
+/* A reference that shows which copy of cuSPARSE its owner uses. */
+static bool shows_copy(const struct loaded_reference *r)
+{
+  return strncmp(r->name, "cusparse", 8) == 0 && whole(r->bound);
+}
+
+/* Is p in a copy that the caller does not use?  That happens when a copy was made global
+   after the caller was bound to its own: descriptors of the one would go to the other.  */
+static bool another_copy(const struct caller *c, const void *p)
+{
+  struct loaded o;
+  if (!c->other.name || loaded_base(p) == loaded_base(c->other.bound)) return false;
+  bool yes = loaded_open(p, &o) && defines(&o, c->other.name);
+  loaded_close(&o);
+  return yes;
+}
+
 static void *look_next(const struct caller *c, const char *name)
 {
   void *p = loaded_symbol(RTLD_NEXT, name);
+  return usable(c, p) && !another_copy(c, p) ? p : NULL;
+}
+
+static void *look_beside_other(const struct caller *c, const char *name)
+{
+  struct loaded o;
+  void *p = NULL;
+  if (c->other.name && loaded_open(c->other.bound, &o)) {
+    p = loaded_symbol(o.handle, name);
+    loaded_close(&o);
+  }
   return usable(c, p) ? p : NULL;
 }
 
@@ -133,6 +162,7 @@ static void *look(const struct caller *c, const char *name)
   void *p = NULL;
   if (!c->is_wrapper) {
     p = look_next(c, name);
+    if (!p) p = look_beside_other(c, name);
     if (!p) p = look_in_caller(c, name);
   }
   return p ? p : look_everywhere(c, name);
@@ -140,13 +170,13 @@ static void *look(const struct caller *c, const char *name)
 
 /* ---- one answer ------------------------------------------------------------------ */
 
-static const struct function {
+struct function {
   size_t place; /* in struct cusparse_original */
   const char *name;
-}
+};
 #define FUNCTION(f) { offsetof(struct cusparse_original, f), "cusparse" #f },
-taken[] = { CUSPARSE_TAKEN(FUNCTION) },
-read_back[] = { CUSPARSE_READ(FUNCTION) };
+static const struct function taken[] = { CUSPARSE_TAKEN(FUNCTION) };
+static const struct function read_back[] = { CUSPARSE_READ(FUNCTION) };
 #undef FUNCTION
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -161,8 +191,8 @@ static void *foreign(void *p)
   return loaded_base(p) != loaded_base(sites) ? p : NULL;
 }
 
-/* What we export: as the global scope orders it if `next`, else from the object that the
-   search ended in, else from the library itself.  */
+/* What we export: as the global scope orders it for `next` (wrappers of single functions), else
+   from the object that the search ended in, else from the library itself.  */
 static void fill_taken(struct cusparse_original *o, const struct caller *next,
                        const struct loaded *entry, const struct loaded *library)
 {
@@ -252,13 +282,12 @@ static const struct cusparse_original *gather(const struct caller *c)
   struct loaded entry, library;
   void *p = look(c, first);
   if (!loaded_open(p, &entry)) return NULL;
-  bool next = !c->is_wrapper && look_next(c, first) == p;
   void *known = loaded_symbol(entry.handle, mark);
   if (!loaded_open(known ? known : look(c, mark), &library) && !loaded_open(p, &library)) {
     loaded_close(&entry);
     return NULL;
   }
-  fill_taken(&o, next ? c : NULL, &entry, &library);
+  fill_taken(&o, c->is_wrapper ? NULL : c, &entry, &library);
   fill_read_back(&o, &library);
   return keep(&o, false, &entry, &library);
 }
@@ -284,7 +313,7 @@ static const struct cusparse_original *gather_direct(const void *address)
 static const struct cusparse_original *behind(const struct caller *c, const struct thread *t)
 {
   enum { MOST_RETURNS = 256 };
-  const struct caller wrapper = { c->address, t->outer->base, true };
+  const struct caller wrapper = { c->address, t->outer->base, true, { NULL, NULL } };
   const struct cusparse_original *o = NULL;
   if (t->returns > MOST_RETURNS) return NULL;
   if (t->depth > 1) o = gather(&wrapper);
@@ -303,8 +332,9 @@ static const struct cusparse_original *leave_no_trace(const struct cusparse_orig
 static const struct cusparse_original *resolve(const void *address, const struct thread *t)
 {
   int saved_errno = errno;
-  struct caller c = { address, loaded_base(address), false };
+  struct caller c = { address, loaded_base(address), false, { NULL, NULL } };
   bool inside = t->depth > 0 && t->outer;
+  if (!inside && !loaded_find_reference(address, shows_copy, &c.other)) c.other.name = NULL;
   return leave_no_trace(inside ? behind(&c, t) : gather(&c), saved_errno);
 }
 

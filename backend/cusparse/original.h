@@ -6,7 +6,8 @@
    in this order, the first answer wins:
 
      1. what the dlsym object noted   the pointer that this very call was made through
-     2. RTLD_NEXT                     the global scope after ourselves, wrappers included
+     2. RTLD_NEXT                     the global scope after ourselves, wrappers included; not
+                                      a copy that the caller's other calls do not go to
      3. the caller's own object       what it is linked to, though loaded RTLD_LOCAL
                                       (PyTorch) or under a hashed SONAME (wheels)
      4. all loaded objects            in load order, those after ourselves first

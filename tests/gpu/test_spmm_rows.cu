@@ -276,8 +276,9 @@ const char *describe(const Options &o)
   return text;
 }
 
-// Runs and judges one case; prints what is wrong.
-bool run_case(Arena &m, const Pattern &p, const Reference &r, const Types &t, const Options &o)
+// Runs and judges one case, by one of the two kernels; prints what is wrong.
+bool run_once(Arena &m, const Pattern &p, const Reference &r, const Types &t, const Options &o,
+              bool split)
 {
   Case k = make_case(m, p, r, t, o);
   if (k.workspace_bytes + 256 > (64u << 20)) {
@@ -287,7 +288,8 @@ bool run_case(Arena &m, const Pattern &p, const Reference &r, const Types &t, co
   char *end = (char *)m.workspace.device + k.workspace_bytes;
   CUDA_OK(cudaMemset(m.workspace.device, 0xff, k.workspace_bytes + 256));
   shunt_status status =
-      shunt_spmm_csr_rows_cuda(&k.p, &k.d, m.workspace.device, k.workspace_bytes, nullptr);
+      split ? shunt_spmm_csr_rows_split_cuda(&k.p, &k.d, nullptr)
+            : shunt_spmm_csr_rows_cuda(&k.p, &k.d, m.workspace.device, k.workspace_bytes, nullptr);
   cudaError_t e = cudaDeviceSynchronize();
   const char *wrong = nullptr;
   if (status != SHUNT_OK || e != cudaSuccess) wrong = "failed";
@@ -302,6 +304,13 @@ bool run_case(Arena &m, const Pattern &p, const Reference &r, const Types &t, co
     printf("# %s: %s: %s (status %d, %s)\n", t.name, describe(o), wrong, status,
            cudaGetErrorString(e));
   return !wrong;
+}
+
+// Both kernels, where both take it.
+bool run_case(Arena &m, const Pattern &p, const Reference &r, const Types &t, const Options &o)
+{
+  bool also_split = !o.b_by_column && o.only_if < 0;
+  return run_once(m, p, r, t, o, false) && (!also_split || run_once(m, p, r, t, o, true));
 }
 
 // ---- all combinations -------------------------------------------------------------

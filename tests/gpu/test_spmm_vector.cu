@@ -356,20 +356,24 @@ static void test_declined()
   check(call(q, workspace.device, bytes, 0) == SHUNT_E_UNSUPPORTED, "compute f64 is declined");
 }
 
+// `multiprocessors`: 0, or what the launcher is told, to see its other tile widths.
 static void time_case(const Pattern &p, double sparsity, shunt_type type, shunt_type index,
-                      int64_t n)
+                      int64_t n, int multiprocessors)
 {
   Options o;
   o.type = o.out = type;
   o.index = index;
   Problem q(p, n, o, 18);
   q.device = this_device();
+  if (multiprocessors) q.device.multiprocessors = multiprocessors;
   Buffer workspace(shunt_spmm_csr_vector_workspace(&q.spmm, &q.device));
   const double us = time_graph([&](cudaStream_t s) {
     if (call(q, workspace.device, workspace.host.size(), s) != SHUNT_OK) exit(3);
   });
   const double gathered = (double)p.nnz() / 8 * (double)n * (double)shunt_type_size(type);
-  printf("time vector %s %s %lld %lld %.2f %.1f %.0f\n", type == SHUNT_F16 ? "f16" : "f32",
+  char name[32] = "vector";
+  if (multiprocessors) snprintf(name, sizeof name, "vector/%dsm", multiprocessors);
+  printf("time %s %s %s %lld %lld %.2f %.1f %.0f\n", name, type == SHUNT_F16 ? "f16" : "f32",
          index == SHUNT_I32 ? "i32" : "i64", (long long)p.rows, (long long)n, sparsity, us,
          gathered / us * 1e-3);
   fflush(stdout);
@@ -382,10 +386,16 @@ static void time_targets()
     const Pattern p = random_pattern(4096, 4096, 1 - s, 8, 17);
     const Pattern large = random_pattern(8192, 8192, 1 - s, 8, 17);
     for (shunt_type index : { SHUNT_I32, SHUNT_I64 }) {
-      for (int64_t n : { 64, 256, 1024 }) time_case(p, s, SHUNT_F16, index, n);
-      time_case(large, s, SHUNT_F16, index, 256);
+      for (int64_t n : { 64, 256, 1024 }) time_case(p, s, SHUNT_F16, index, n, 0);
+      time_case(large, s, SHUNT_F16, index, 256, 0);
     }
-    for (int64_t n : { 256, 1024 }) time_case(p, s, SHUNT_F32, SHUNT_I32, n);
+    for (int64_t n : { 256, 1024 }) time_case(p, s, SHUNT_F32, SHUNT_I32, n, 0);
+    if (s > 0.92) continue;
+    // Tiles of 128 at N = 256, one slice at N = 64, tiles of 64 at N = 1024 and at 8192.
+    time_case(p, s, SHUNT_F16, SHUNT_I32, 256, 16);
+    time_case(p, s, SHUNT_F16, SHUNT_I32, 64, 32);
+    time_case(p, s, SHUNT_F16, SHUNT_I32, 1024, 512);
+    time_case(large, s, SHUNT_F16, SHUNT_I32, 256, 264);
   }
 }
 

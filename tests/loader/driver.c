@@ -73,6 +73,21 @@ static void row_promoted(void)
   use(extension("./extension_1b.so", RTLD_NOW | RTLD_LOCAL), 1);
 }
 
+/* Another copy becomes global while an extension is bound to its own, or is not yet. */
+static void row_other_global(void)
+{
+  use_function *f = extension("./extension_1.so", RTLD_NOW | RTLD_LOCAL);
+  open_or_die(COPY_2, RTLD_NOW | RTLD_GLOBAL);
+  use(f, 1);
+}
+
+static void row_other_global_lazy(void)
+{
+  use_function *f = extension("./extension_1.so", RTLD_LAZY | RTLD_LOCAL);
+  open_or_die(COPY_2, RTLD_NOW | RTLD_GLOBAL);
+  use(f, 2);
+}
+
 static void row_deepbind(void)
 {
   struct cusparseContext h = { .copy = 0 };
@@ -310,6 +325,7 @@ static const struct row {
   void (*run)(void);
 } rows[] = {
 #define ROW(name) { #name, row_##name }
+  ROW(other_global), ROW(other_global_lazy),
   ROW(local),  ROW(lazy),   ROW(global),      ROW(promoted), ROW(deepbind),
   ROW(renamed), ROW(old),   ROW(static),      ROW(orphan),   ROW(two),
   ROW(twice),  ROW(never),  ROW(lookup),      ROW(lookup_main), ROW(handle),

@@ -9,8 +9,9 @@
 
 #define DONE return CUSPARSE_STATUS_SUCCESS
 
-static cusparseStatus_t ran(cusparseHandle_t handle)
+static cusparseStatus_t ran(cusparseHandle_t handle, cusparseConstSpMatDescr_t m)
 {
+  if (m && m->copy != COPY) handle->mixed = 1;
   if (handle->copy != 0 && handle->copy != COPY) handle->mixed = 1;
   handle->copy = COPY;
   handle->calls++;
@@ -19,9 +20,9 @@ static cusparseStatus_t ran(cusparseHandle_t handle)
 
 cusparseStatus_t cusparseSpMM(SPMM_PARAMETERS(void *buffer))
 {
-  (void)op_a, (void)op_b, (void)alpha, (void)a, (void)b, (void)beta, (void)c;
+  (void)op_a, (void)op_b, (void)alpha, (void)b, (void)beta, (void)c;
   (void)compute, (void)alg, (void)buffer;
-  return ran(handle);
+  return ran(handle, a);
 }
 
 cusparseStatus_t cusparseSpMM_preprocess(SPMM_PARAMETERS(void *buffer))
@@ -37,9 +38,9 @@ cusparseStatus_t cusparseSpMM_bufferSize(SPMM_PARAMETERS(size_t *bytes))
 
 cusparseStatus_t cusparseSDDMM(SDDMM_PARAMETERS(void *buffer))
 {
-  (void)op_a, (void)op_b, (void)alpha, (void)a, (void)b, (void)beta, (void)c;
+  (void)op_a, (void)op_b, (void)alpha, (void)a, (void)b, (void)beta;
   (void)compute, (void)alg, (void)buffer;
-  return ran(handle);
+  return ran(handle, c);
 }
 
 cusparseStatus_t cusparseSDDMM_preprocess(SDDMM_PARAMETERS(void *buffer))
@@ -100,7 +101,7 @@ cusparseStatus_t cusparseCreateCsr(cusparseSpMatDescr_t *m, int64_t rows, int64_
   (void)base, (void)type;
   *m = malloc(sizeof **m);
   if (!*m) return CUSPARSE_STATUS_ALLOC_FAILED;
-  **m = (struct cusparseSpMatDescr){ rows, cols, nnz };
+  **m = (struct cusparseSpMatDescr){ rows, cols, nnz, COPY };
   DONE;
 }
 

@@ -3,7 +3,8 @@
    Everybody who sees a call writes it into the caller's handle, so a test needs no
    symbol of anybody's to learn where its call went, and threads do not meet:
 
-     program -> [wrapper: wrapped++] -> [face: face++] -> [wrapper] -> copy: calls++, copy = its number
+     program -> [wrapper: wrapped++] -> [face: face++] -> [wrapper: wrapped++]
+             -> library: calls++, copy = its number
 */
 #ifndef LOADER_STANDIN_H
 #define LOADER_STANDIN_H
@@ -24,6 +25,7 @@ struct cusparseContext {
 
 struct cusparseSpMatDescr {
   int64_t rows, cols, nnz;
+  int copy; /* that made it */
 };
 struct cusparseDnMatDescr {
   int64_t rows, cols, ld;

@@ -79,10 +79,12 @@ static void test_market(void)
   accepts("real general", "a.mtx", MM "coordinate real general\n2 3 3\n2 1 -1.5\n1 3 2e2\n1 1 .5\n",
           "0.5 . 200 / -1.5 . . / ");
   accepts("comments, blank lines, tabs, CRLF, capitals", "a.mtx",
-          "%%matrixmarket MATRIX Coordinate Real General\r\n% hello\r\n\r\n  %not\r\n\t2 2\t1\r\n\r\n"
+          "%%matrixmarket MATRIX Coordinate Real General\r\n% hello\r\n\r\n  %not\r\n"
+          "\t2 2\t1\r\n\r\n"
           "% between\r\n 1\t2  3.0 \r\n\r\n%end\r\n",
           ". 3 / . . / ");
-  accepts("no newline at the end", "a.mtx", MM "coordinate integer general\n1 2 1\n1 2 -7", ". -7 / ");
+  accepts("no newline at the end", "a.mtx", MM "coordinate integer general\n1 2 1\n1 2 -7",
+          ". -7 / ");
   accepts("symmetric", "a.mtx", MM "coordinate real symmetric\n3 3 3\n1 1 1\n2 1 2\n3 2 3\n",
           "1 2 . / 2 . 3 / . 3 . / ");
   accepts("symmetric, upper triangle", "a.mtx", MM "coordinate real symmetric\n2 2 1\n1 2 4\n",
@@ -94,12 +96,14 @@ static void test_market(void)
   accepts("repeated entries add up", "a.mtx",
           MM "coordinate real general\n1 3 4\n1 3 1\n1 1 8\n1 3 2\n1 3 4\n", "8 . 7 / ");
   accepts("array", "a.mtx", MM "array real general\n2 2\n1\n0\n3\n4\n", "1 3 / . 4 / ");
-  accepts("array, symmetric", "a.mtx", MM "array integer symmetric\n2 2\n1\n2\n3\n", "1 2 / 2 3 / ");
+  accepts("array, symmetric", "a.mtx", MM "array integer symmetric\n2 2\n1\n2\n3\n",
+          "1 2 / 2 3 / ");
   accepts("array, skew-symmetric", "a.mtx", MM "array real skew-symmetric\n3 3\n1\n2\n3\n",
           ". -1 -2 / 1 . -3 / 2 3 . / ");
   accepts("Fortran exponents and stored zeros", "a.mtx",
           MM "coordinate real general\n1 3 3\n1 1 1.5D+01\n1 2 0\n1 3 -2.5d-1\n", "15 0 -0.25 / ");
-  accepts("nan and inf", "a.mtx", MM "coordinate real general\n1 3 3\n1 1 nan\n1 2 -Inf\n1 3 infinity\n",
+  accepts("nan and inf", "a.mtx",
+          MM "coordinate real general\n1 3 3\n1 1 nan\n1 2 -Inf\n1 3 infinity\n",
           "nan -inf inf / ");
   accepts("an empty matrix", "a.mtx", MM "coordinate real general\n0 0 0\n", "");
   accepts("no entries", "a.mtx", MM "coordinate real general\n2 2 0\n", ". . / . . / ");
@@ -135,17 +139,20 @@ static void test_market_refusals(void)
   REFUSES("an empty file", "", ":1: is not a Matrix Market file");
   REFUSES("another format", "<html>\n", ":1: is not a Matrix Market file");
   REFUSES("a short banner", MM "coordinate real\n1 1 0\n", ":1: the %%MatrixMarket line needs");
-  REFUSES("an unknown format", MM "elemental real general\n1 1 0\n", ":1: unknown format 'elemental'");
+  REFUSES("an unknown format", MM "elemental real general\n1 1 0\n",
+          ":1: unknown format 'elemental'");
   REFUSES("an unknown field", MM "coordinate quaternion general\n", ":1: unknown field");
   REFUSES("an unknown symmetry", MM "coordinate real circulant\n", ":1: unknown symmetry");
   REFUSES("an array of patterns", MM "array pattern general\n1 1\n", ":1: unknown field");
   REFUSES("a vector", MM "x", ":1: the %%MatrixMarket line needs");
   REFUSES("an oblong symmetric matrix", MM "coordinate real symmetric\n2 3 0\n", "must be square");
   REFUSES("a skew diagonal", MM "coordinate real skew-symmetric\n2 2 1\n1 1 1\n", "zero diagonal");
-  REFUSES("a short array", MM "array real general\n2 2\n1\n2\n3\n", "ends after 3 values, in column 2");
+  REFUSES("a short array", MM "array real general\n2 2\n1\n2\n3\n",
+          "ends after 3 values, in column 2");
   REFUSES("a fraction in an integer matrix", MM "coordinate integer general\n1 1 1\n1 1 1.5\n",
           ":3: the value is not a whole number");
-  refuses("complex", "a.mtx", MM "coordinate complex general\n1 1 1\n1 1 1 1\n", SHUNT_E_UNSUPPORTED,
+  refuses("complex", "a.mtx", MM "coordinate complex general\n1 1 1\n1 1 1 1\n",
+          SHUNT_E_UNSUPPORTED,
           ":1: complex");
 }
 
@@ -162,20 +169,24 @@ static void test_smtx(void)
   REFUSES_SMTX("many offsets", "1, 2, 1\n0 1 1\n0\n", ":2: too much on this line");
   REFUSES_SMTX("a late first offset", "1, 2, 1\n1 1\n0\n", ":2: the first row offset is 1");
   REFUSES_SMTX("descending offsets", "2, 2, 1\n0 2 1\n0\n", ":2: row offset 1 of row 2 is below");
-  REFUSES_SMTX("a wrong last offset", "2, 2, 2\n0 1 1\n0 1\n", ":2: the last row offset is 1, not 2");
+  REFUSES_SMTX("a wrong last offset", "2, 2, 2\n0 1 1\n0 1\n",
+               ":2: the last row offset is 1, not 2");
   REFUSES_SMTX("few columns", "1, 2, 2\n0 2\n0\n", ":3: holds 1 of 2 numbers: column index");
   REFUSES_SMTX("no columns", "1, 2, 2\n0 2\n", "ends before its line: column index");
   REFUSES_SMTX("a column past the end", "1, 2, 1\n0 1\n2\n", ":3: column index 2 is outside");
   REFUSES_SMTX("more lines", "1, 2, 1\n0 1\n1\n7\n", ":4: goes on after its last column");
-  REFUSES_SMTX("a huge smtx", "9223372036854775806, 2, 1\n0 1\n1\n", ":2: holds 2 of 9223372036854775807");
+  REFUSES_SMTX("a huge smtx", "9223372036854775806, 2, 1\n0 1\n1\n",
+               ":2: holds 2 of 9223372036854775807");
   REFUSES_SMTX("a wide smtx", "1, 9223372036854775806, 1\n0 1\n1\n", "out of proportion");
 }
 
 /* Reals by the fast path and by strtod agree. */
 static void test_reals(void)
 {
-  static const char *const token[] = { "1", "-0", "+3", "0.1", "123456789.123456789", "1e22", "1e-22",
-    "9007199254740993", "1e23", "1.7976931348623157e308", "4.9e-324", "1e400", "-1e-400", "00012.50",
+  static const char *const token[] = { "1", "-0", "+3", "0.1", "123456789.123456789", "1e22",
+  "1e-22",
+    "9007199254740993", "1e23", "1.7976931348623157e308", "4.9e-324", "1e400", "-1e-400",
+    "00012.50",
     "12345678901234567890123", "0.000000000000000000000000000012345", "1.", ".5", "5e+0", "5E-01" };
   int good = 1;
 
@@ -217,18 +228,21 @@ static void test_files(void)
     refused += shunt_read_matrix(path, &m, &why) != SHUNT_OK && why.text[0];
     shunt_matrix_free(&m);
   }
-  check(refused == tried, "truncated gzip is refused wherever it is cut (%d of %d)", refused, tried);
+  check(refused == tried, "truncated gzip is refused wherever it is cut (%d of %d)", refused,
+        tried);
   unlink(path);
 
   for (size_t i = 0; i < sizeof garbage; i++)
     garbage[i] = (char)(i * 2654435761u >> 13);
   write_file("b.mtx", garbage, sizeof garbage, 0);
-  check(shunt_read_matrix(path, &m, &why) == SHUNT_E_INPUT, "binary garbage is refused (%s)", why.text);
+  check(shunt_read_matrix(path, &m, &why) == SHUNT_E_INPUT, "binary garbage is refused (%s)",
+        why.text);
   unlink(path);
   write_file("b.smtx", garbage, sizeof garbage, 0);
   check(shunt_read_matrix(path, &m, &why) == SHUNT_E_INPUT, "as .smtx too (%s)", why.text);
   unlink(path);
-  check(shunt_read_matrix("/nonexistent/x.mtx", &m, &why) == SHUNT_E_INPUT, "no file (%s)", why.text);
+  check(shunt_read_matrix("/nonexistent/x.mtx", &m, &why) == SHUNT_E_INPUT, "no file (%s)",
+        why.text);
   check(shunt_read_matrix(folder, &m, &why) == SHUNT_E_INPUT, "a directory (%s)", why.text);
 }
 
