@@ -1,4 +1,5 @@
-// dense_combine.cu: C = alpha W + beta C where *only_unless == 0, nothing otherwise.
+// dense_combine.cu: C = alpha W + beta C where *only_unless == 0 and the first row of W is
+// finite (probe.cuh), nothing otherwise.
 //
 //   W   m x n, f32, row-major         C   m x n, f16, bf16 or f32, either order
 //
@@ -11,6 +12,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/number.cuh"
+#include "kernels/probe.cuh"
 #include "kernels/scalar.cuh"
 #include "kernels/shunt_kernels.h"
 
@@ -30,11 +32,12 @@ struct combine_args {
   int64_t tiles_across, tiles;
   scalar_arg<float> alpha, beta;
   const uint32_t *only_unless;
+  probe_args probe;
 };
 
 __device__ __forceinline__ bool forbidden(const combine_args &a)
 {
-  return a.only_unless && *a.only_unless != 0;
+  return probe_fails(a.probe) || (a.only_unless && *a.only_unless != 0);
 }
 
 template <class S>
@@ -150,6 +153,7 @@ extern "C" shunt_status shunt_dense_combine_cuda(const struct shunt_dense *w,
   a.alpha = make_scalar_arg<float>(p->alpha);
   a.beta = make_scalar_arg<float>(p->beta);
   a.only_unless = only_unless;
+  a.probe = make_probe(w);
 
   cudaError_t e;
   switch (c->type) {

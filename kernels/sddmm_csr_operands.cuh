@@ -52,15 +52,17 @@ template <class T, class I> args<T, I> make_args(const struct shunt_sddmm *p, co
   return a;
 }
 
-// The rows kernel with operands that are ready (sddmm_csr_rows.cu).
+// The rows kernel with operands that are ready (sddmm_csr_rows.cu).  `room`: as many
+// bytes as panel_bytes says, or NULL where it says 0.
 shunt_status rows_with(const struct shunt_sddmm *p, const operands &o,
-                       const struct shunt_device *d, shunt_stream stream);
+                       const struct shunt_device *d, void *room, shunt_stream stream);
 
 // The same for dense patterns, where columns of B are worth keeping in L1
 // (sddmm_csr_panel.cu); rows_with asks and hands over.
+size_t panel_bytes(const struct shunt_sddmm *p, const struct shunt_device *d);
 bool panel_pays(const struct shunt_sddmm *p, const operands &o, const struct shunt_device *d);
 shunt_status panel_with(const struct shunt_sddmm *p, const operands &o,
-                        const struct shunt_device *d, shunt_stream stream);
+                        const struct shunt_device *d, void *room, shunt_stream stream);
 
 // What every launcher refuses: shapes that do not fit, types of which none is built.
 shunt_status check_problem(const struct shunt_sddmm *p);

@@ -16,6 +16,9 @@
 //          |  x  x    | x   x x  | x        |   one warp at a time
 //          +----------+----------+----------+
 //
+// A long inner dimension is cut into slabs of SLAB bytes, so that panels stay wide: the
+// block walks its items once a slab, and sums wait in the workspace between.
+//
 // Where a row enters a panel is found by a search in its columns.  For a key that grows
 // the search never moves left, sorted columns or not: so the pieces of a row always
 // tile it, each entry is computed exactly once, and only locality depends on order.
@@ -33,10 +36,13 @@ constexpr int THREADS = WARPS * WARP;
 constexpr int ROWS_EACH = 2;                   // rows a thread searches at once
 constexpr int CHUNK = THREADS * ROWS_EACH;     // rows whose items stand in shared memory
 
+constexpr int64_t SLAB = 1024;                 // bytes of an operand's row
+
 // How C is cut.
 struct cutting {
   int panels, slices;
   int64_t width; // columns of a panel
+  int64_t slab;  // elements of the inner dimension
 };
 
 // The first position in [low, high) whose column is not less than `key`, if columns
@@ -128,7 +134,7 @@ __device__ __forceinline__ unsigned touch(const void *row, int64_t bytes, int la
 {
   unsigned word = 0;
 #ifdef __CUDA_ARCH__
-  if (lane * 128 < bytes)
+  if (lane * 128 + 4 <= bytes)
     asm volatile("ld.global.nc.u32 %0, [%1];"
                  : "=r"(word)
                  : "l"(static_cast<const char *>(row) + lane * 128));
@@ -140,72 +146,103 @@ __device__ __forceinline__ void keep(unsigned word)
   asm volatile("" ::"r"(word));
 }
 
+// Rows first .. last - 1 of a slice: about nnz / slices entries.
+template <class I>
+__device__ __forceinline__ void find_slice(const pattern<I> &c, const cutting &how, int slice,
+                                           int64_t &first, int64_t &last, int lane)
+{
+  const int64_t share = (c.nnz + how.slices - 1) / how.slices;
+  const int64_t begin = slice * share, end = begin + share;
+  first = 0;
+  last = c.rows;
+  if (begin >= c.nnz)
+    first = last;
+  else if (slice > 0)
+    first = find_row(c.offsets, 0, c.rows, 1, I(begin + c.base), guess_row(c, begin), lane);
+  if (end < c.nnz)
+    last = find_row(c.offsets, first, c.rows, 1, I(end + c.base), guess_row(c, end), lane);
+}
+
+// One slab of a chunk's items.  `sums` holds what earlier slabs found; an entry is
+// always served by the same thread.
+template <class T, class I, class Batch>
+__device__ __forceinline__ void walk_items(const args<T, I> &p, const Batch &warp,
+                                           const scale<T> &by, const items<I> &all,
+                                           int64_t first, int rows, compute_t<T> *sums,
+                                           bool opens, bool closes, int lane)
+{
+  const int64_t bytes = warp.k * (int64_t)sizeof(T);
+  item_cursor<I> now = { (int)(threadIdx.x / WARP) - WARPS, 0, 0 };
+  now.settle(all, rows);
+  I column = now.row < rows ? now.column(p.c.columns, lane) : I(0);
+
+  while (now.row < rows) {
+    item_cursor<I> next = { now.row, I(now.position + now.count()), now.end };
+    next.settle(all, rows);
+    I coming = 0;
+    unsigned word = 0;
+    if (next.row < rows) {
+      coming = next.column(p.c.columns, lane);
+      word = touch(warp.a + (first + next.row) * p.lda, bytes, lane);
+    }
+    compute_t<T> dot =
+        warp.template run<true>(first + now.row, I(column - p.c.base), now.count());
+    if (warp.mine() < now.count()) {
+      const int64_t position = now.position + warp.mine();
+      if (!opens) dot += sums[position];
+      if (closes)
+        store_value<T>(p.out, by, position, dot);
+      else
+        sums[position] = dot;
+    }
+    keep(word);
+    now = next;
+    column = coming;
+  }
+}
+
 template <class T, class I>
 __global__ void __launch_bounds__(THREADS, 1)
-panel_kernel(const __grid_constant__ args<T, I> p, cutting how)
+panel_kernel(const __grid_constant__ args<T, I> p, cutting how, compute_t<T> *sums)
 {
   constexpr int N = 16 / (int)sizeof(T);
   __shared__ items<I> all;
   const int lane = threadIdx.x % WARP;
   const int panel = blockIdx.x % how.panels, slice = blockIdx.x / how.panels;
-  const batch<T, I, N, wide_slab<T, N>> warp(p, lane);
   const scale<T> by(p.out);
-  const int64_t bytes = p.k / N * 16; // of a row of A, whole loads
+  int64_t first, last;
 
-  int64_t first = 0, last = p.c.rows;
-  const int64_t share = (p.c.nnz + how.slices - 1) / how.slices;
-  if (slice > 0 && slice * share < p.c.nnz)
-    first = find_row(p.c.offsets, 0, p.c.rows, 1, I(slice * share + p.c.base),
-                     guess_row(p.c, slice * share), lane);
-  else if (slice > 0)
-    first = last;
-  if ((slice + 1) * share < p.c.nnz)
-    last = find_row(p.c.offsets, first, p.c.rows, 1, I((slice + 1) * share + p.c.base),
-                    guess_row(p.c, (slice + 1) * share), lane);
-
+  find_slice(p.c, how, slice, first, last, lane);
   for (; first < last; first += CHUNK) {
     const int rows = (int)min(int64_t(CHUNK), last - first);
     find_items(p.c, how, panel, first, last, all);
     __syncthreads();
-    item_cursor<I> now = { (int)(threadIdx.x / WARP) - WARPS, 0, 0 };
-    now.settle(all, rows);
-    I column = now.row < rows ? now.column(p.c.columns, lane) : I(0);
-    while (now.row < rows) {
-      item_cursor<I> next = { now.row, I(now.position + now.count()), now.end };
-      next.settle(all, rows);
-      I coming = 0;
-      unsigned word = 0;
-      if (next.row < rows) {
-        coming = next.column(p.c.columns, lane);
-        word = touch(p.a + (first + next.row) * p.lda, bytes, lane);
-      }
-      const compute_t<T> dot =
-          warp.template run<true>(first + now.row, I(column - p.c.base), now.count());
-      if (warp.mine() < now.count())
-        store_value<T>(p.out, by, now.position + warp.mine(), dot);
-      keep(word);
-      now = next;
-      column = coming;
+    for (int64_t k = 0; k < p.k; k += how.slab) {
+      batch<T, I, N, wide_slab<T, N>> warp(p, lane);
+      warp.a += k;
+      warp.b += k;
+      warp.k = min(how.slab, p.k - k);
+      walk_items(p, warp, by, all, first, rows, sums, k == 0, k + how.slab >= p.k, lane);
+      __syncthreads(); // the panel's next slab evicts this one
     }
-    __syncthreads();
   }
 }
 
 template <class T, class I>
-shunt_status launch(const struct shunt_sddmm *p, const operands &o, const cutting &how,
+shunt_status launch(const struct shunt_sddmm *p, const operands &o, const cutting &how, void *room,
                     cudaStream_t stream)
 {
   panel_kernel<T, I><<<(unsigned)(how.panels * how.slices), THREADS, 0, stream>>>(
-      make_args<T, I>(p, o), how);
+      make_args<T, I>(p, o), how, (compute_t<T> *)room);
   return cudaGetLastError() == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
 }
 
 template <class T>
 shunt_status with_index(const struct shunt_sddmm *p, const operands &o, const cutting &how,
-                        cudaStream_t stream)
+                        void *room, cudaStream_t stream)
 {
-  return p->c.index_type == SHUNT_I32 ? launch<T, int32_t>(p, o, how, stream)
-                                      : launch<T, int64_t>(p, o, how, stream);
+  return p->c.index_type == SHUNT_I32 ? launch<T, int32_t>(p, o, how, room, stream)
+                                      : launch<T, int64_t>(p, o, how, room, stream);
 }
 
 // Panels and slices that fill the device once, the panel within 3/5 of L1 (the rest is
@@ -214,9 +251,10 @@ bool cut(const struct shunt_sddmm *p, const struct shunt_device *d, cutting *how
 {
   constexpr int64_t ENTRIES = 8;           // of a row in a panel: less, and searching costs more
   constexpr int64_t GATHER = 128 << 20;    // bytes: what takes as long as the searches
-  const int64_t column_bytes = p->a.cols * (int64_t)shunt_type_size(p->a.type);
+  const int64_t size = (int64_t)shunt_type_size(p->a.type), inner = p->a.cols * size;
   const int64_t rows = p->c.rows, cols = p->c.cols, blocks = d->multiprocessors;
-  if (column_bytes == 0 || p->c.nnz < GATHER / column_bytes) return false;
+  if (inner == 0 || p->c.nnz == 0 || p->c.nnz < GATHER / inner) return false;
+  const int64_t column_bytes = inner < SLAB ? inner : SLAB;
   const int64_t widest = (int64_t)d->shared_per_block * 3 / 5 / column_bytes;
   if (widest < 1 || cols <= widest || p->c.nnz < rows * ENTRIES) return false;
 
@@ -233,10 +271,18 @@ bool cut(const struct shunt_sddmm *p, const struct shunt_device *d, cutting *how
   }
   if (best == 0 || rows < (int64_t)how->slices * 4 * WARPS) return false;
   how->width = (cols + how->panels - 1) / how->panels;
+  how->slab = SLAB / size;
   return true;
 }
 
 }  // namespace
+
+size_t panel_bytes(const struct shunt_sddmm *p, const struct shunt_device *d)
+{
+  cutting how;
+  if (!cut(p, d, &how) || p->a.cols <= how.slab) return 0;
+  return (size_t)p->c.nnz * (p->a.type == SHUNT_F64 ? sizeof(double) : sizeof(float));
+}
 
 bool panel_pays(const struct shunt_sddmm *p, const operands &o, const struct shunt_device *d)
 {
@@ -245,15 +291,15 @@ bool panel_pays(const struct shunt_sddmm *p, const operands &o, const struct shu
 }
 
 shunt_status panel_with(const struct shunt_sddmm *p, const operands &o,
-                        const struct shunt_device *d, shunt_stream stream)
+                        const struct shunt_device *d, void *room, shunt_stream stream)
 {
   cutting how;
   if (!cut(p, d, &how)) return SHUNT_E_UNSUPPORTED;
   switch (p->a.type) {
-  case SHUNT_F16: return with_index<__half>(p, o, how, stream);
-  case SHUNT_BF16: return with_index<__nv_bfloat16>(p, o, how, stream);
-  case SHUNT_F32: return with_index<float>(p, o, how, stream);
-  case SHUNT_F64: return with_index<double>(p, o, how, stream);
+  case SHUNT_F16: return with_index<__half>(p, o, how, room, stream);
+  case SHUNT_BF16: return with_index<__nv_bfloat16>(p, o, how, room, stream);
+  case SHUNT_F32: return with_index<float>(p, o, how, room, stream);
+  case SHUNT_F64: return with_index<double>(p, o, how, room, stream);
   default: return SHUNT_E_UNSUPPORTED;
   }
 }

@@ -10,9 +10,11 @@
 //   warps     |---- 0 ----|---- 1 ----|---- 2 ----|---- 3 ----|-- 4 --|
 //
 // Patterns so dense that neighbouring rows share most of their columns take
-// sddmm_csr_panel.cu instead.  Operands as sddmm_csr_operands.cuh makes them; the product of a batch of entries is
-// in sddmm_csr_rows.cuh.  Roofline: every entry gathers a column of B from L2 (A's
-// row stays in registers or L1): nnz * K * size / 8.5 TB/s.
+// sddmm_csr_panel.cu instead.  Operands as sddmm_csr_operands.cuh makes them; the
+// product of a batch of entries is in sddmm_csr_rows.cuh.
+//
+// Roofline: every entry gathers a column of B from L2 (A's row stays in registers or
+// L1): nnz * K * size / 8.5 TB/s.
 #include "kernels/sddmm_csr_operands.cuh"
 #include "kernels/sddmm_csr_rows.cuh"
 
@@ -77,9 +79,9 @@ shunt_status with_index(const struct shunt_sddmm *p, const operands &o,
 }  // namespace
 
 shunt_status rows_with(const struct shunt_sddmm *p, const operands &o,
-                       const struct shunt_device *d, shunt_stream stream)
+                       const struct shunt_device *d, void *room, shunt_stream stream)
 {
-  if (panel_pays(p, o, d)) return panel_with(p, o, d, stream);
+  if (panel_pays(p, o, d)) return panel_with(p, o, d, room, stream);
   switch (p->a.type) {
   case SHUNT_F16: return with_index<__half>(p, o, d, stream);
   case SHUNT_BF16: return with_index<__nv_bfloat16>(p, o, d, stream);
@@ -95,8 +97,8 @@ shunt_status rows_with(const struct shunt_sddmm *p, const operands &o,
 extern "C" size_t shunt_sddmm_csr_rows_workspace(const struct shunt_sddmm *p,
                                                  const struct shunt_device *d)
 {
-  (void)d;
-  return shunt::sddmm::operands_bytes(p);
+  using namespace shunt::sddmm;
+  return operands_bytes(p) + panel_bytes(p, d);
 }
 
 extern "C" shunt_status shunt_sddmm_csr_rows_cuda(const struct shunt_sddmm *p,
@@ -106,8 +108,9 @@ extern "C" shunt_status shunt_sddmm_csr_rows_cuda(const struct shunt_sddmm *p,
   using namespace shunt::sddmm;
   shunt_status s = check_problem(p);
   if (s != SHUNT_OK || p->c.nnz == 0) return s;
+  if (workspace_bytes < shunt_sddmm_csr_rows_workspace(p, d)) return SHUNT_E_WORKSPACE;
   operands o;
   s = make_operands(p, d, workspace, workspace_bytes, stream, &o);
   if (s != SHUNT_OK) return s;
-  return rows_with(p, o, d, stream);
+  return rows_with(p, o, d, (char *)workspace + operands_bytes(p), stream);
 }

@@ -66,13 +66,23 @@ template <class T, class I, int N, int Chunks> struct batch {
   {
   }
 
+  // Full: the whole slab exists; else only what lies before `whole`.
+  template <bool Full>
+  __device__ __forceinline__ vec<T, N> load_chunk(const T *row, int64_t k0, int64_t whole,
+                                                  int c) const
+  {
+    const int64_t at = k0 + c * STEP + q * N;
+    if (Full || at < whole) return load_vec<T, N>(row + at);
+    return vec<T, N>{};
+  }
+
+  template <bool Full>
   __device__ __forceinline__ void load_slab(C (&to)[Chunks][N], const T *row, int64_t k0,
                                             int64_t whole) const
   {
 #pragma unroll
     for (int c = 0; c < Chunks; c++) {
-      vec<T, N> v{};
-      if (k0 + c * STEP + q * N < whole) v = load_vec<T, N>(row + k0 + c * STEP + q * N);
+      const vec<T, N> v = load_chunk<Full>(row, k0, whole, c);
 #pragma unroll
       for (int e = 0; e < N; e++)
         to[c][e] = widen<C>(v.at[e]);
@@ -80,15 +90,14 @@ template <class T, class I, int N, int Chunks> struct batch {
   }
 
   // sum += (slab of a) . (slab of the row at `row`)
+  template <bool Full>
   __device__ __forceinline__ C dot_slab(const C (&x)[Chunks][N], const T *row, int64_t k0,
                                         int64_t whole, C sum) const
   {
     vec<T, N> v[Chunks];
 #pragma unroll
-    for (int c = 0; c < Chunks; c++) {
-      v[c] = vec<T, N>{};
-      if (k0 + c * STEP + q * N < whole) v[c] = load_vec<T, N>(row + k0 + c * STEP + q * N);
-    }
+    for (int c = 0; c < Chunks; c++)
+      v[c] = load_chunk<Full>(row, k0, whole, c);
 #pragma unroll
     for (int c = 0; c < Chunks; c++)
 #pragma unroll
@@ -132,25 +141,33 @@ template <class T, class I, int N, int Chunks> struct batch {
     return b + (int64_t)__shfl_sync(ALL, b_column, u * TEAMS + team) * ldb;
   }
 
+  template <bool OneRow, bool Full>
+  __device__ __forceinline__ void add_slab(C (&sum)[ROUNDS], int64_t a_row, I b_column, int count,
+                                           int64_t k0, int64_t whole) const
+  {
+    C x[Chunks][N];
+    if (OneRow) load_slab<Full>(x, a + a_row * lda, k0, whole);
+#pragma unroll
+    for (int first = 0; first < ROUNDS; first += BURST)
+      if (first * TEAMS < count) {
+#pragma unroll
+        for (int u = first; u < first + BURST; u++) {
+          if (!OneRow) load_slab<Full>(x, row_of_a(a_row, u), k0, whole);
+          sum[u] = dot_slab<Full>(x, column_of_b(b_column, u), k0, whole, sum[u]);
+        }
+      }
+  }
+
   // OneRow: a_row is the same in all lanes.  Returns the dot product of entry mine().
   template <bool OneRow>
   __device__ __forceinline__ C run(int64_t a_row, I b_column, int count) const
   {
     C sum[ROUNDS] = {};
     const int64_t whole = k / N * N;
-    for (int64_t k0 = 0; k0 < whole; k0 += SLAB) {
-      C x[Chunks][N];
-      if (OneRow) load_slab(x, a + a_row * lda, k0, whole);
-#pragma unroll
-      for (int first = 0; first < ROUNDS; first += BURST)
-        if (first * TEAMS < count) {
-#pragma unroll
-          for (int u = first; u < first + BURST; u++) {
-            if (!OneRow) load_slab(x, row_of_a(a_row, u), k0, whole);
-            sum[u] = dot_slab(x, column_of_b(b_column, u), k0, whole, sum[u]);
-          }
-        }
-    }
+    int64_t k0 = 0;
+    for (; k0 + SLAB <= whole; k0 += SLAB)
+      add_slab<OneRow, true>(sum, a_row, b_column, count, k0, whole);
+    if (k0 < whole) add_slab<OneRow, false>(sum, a_row, b_column, count, k0, whole);
     if (whole < k) {
 #pragma unroll
       for (int u = 0; u < ROUNDS; u++)

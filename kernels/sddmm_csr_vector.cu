@@ -165,7 +165,8 @@ shunt_status with_index(const struct shunt_sddmm *p, const operands &o,
 extern "C" size_t shunt_sddmm_csr_vector_workspace(const struct shunt_sddmm *p,
                                                    const struct shunt_device *d)
 {
-  return shunt_sddmm_csr_rows_workspace(p, d);
+  (void)d;
+  return shunt::sddmm::operands_bytes(p);
 }
 
 extern "C" shunt_status shunt_sddmm_csr_vector_cuda(const struct shunt_sddmm *p,
@@ -180,7 +181,7 @@ extern "C" shunt_status shunt_sddmm_csr_vector_cuda(const struct shunt_sddmm *p,
   operands o;
   s = make_operands(p, d, workspace, workspace_bytes, stream, &o);
   if (s != SHUNT_OK) return s;
-  if (!o.aligned) return rows_with(p, o, d, stream);
+  if (!o.aligned) return rows_with(p, o, d, nullptr, stream);
   switch (p->a.type) {
   case SHUNT_F16: return with_index<__half>(p, o, d, stream);
   case SHUNT_BF16: return with_index<__nv_bfloat16>(p, o, d, stream);

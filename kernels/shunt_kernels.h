@@ -50,6 +50,18 @@ shunt_status shunt_spmm_csr_rows_cuda(const struct shunt_spmm *p, const struct s
    entries.  B row-major only, no `only_if` (else SHUNT_E_UNSUPPORTED).  */
 shunt_status shunt_spmm_csr_rows_split_cuda(const struct shunt_spmm *p,
                                             const struct shunt_device *d, shunt_stream stream);
+/* Repairs C after a dense product: computes C from A, B and C's old content if *only_if
+   is not 0 (only_if may be NULL), or if the first row of `product` holds a NaN or an Inf,
+   which tells that B may (kernels/probe.cuh); else leaves C alone.  product is C itself
+   (when beta is 0) or the f32 matrix that C is combined from later.  One small launch, no
+   workspace; compute f32 only.  */
+struct shunt_repair {
+  const struct shunt_dense *product;
+  uint32_t *blocks_done; /* device word, zero when the launch runs */
+  uint32_t *notify;      /* pinned host word set to 1 when the first row is nonfinite; or NULL */
+};
+shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p, const struct shunt_repair *r,
+                                        const struct shunt_device *d, shunt_stream stream);
 shunt_status shunt_spmm_csr_host(const struct shunt_spmm *p);           /* one thread, the twin */
 shunt_status shunt_spmm_csr_parallel_host(const struct shunt_spmm *p);  /* OpenMP, the host engine */
 
@@ -88,7 +100,8 @@ shunt_status shunt_sddmm_csr_sample_cuda(const struct shunt_sddmm *p, const stru
                                          int prescaled, const struct shunt_device *d,
                                          shunt_stream stream);
 
-/* C = alpha W + beta C where *only_unless == 0, nothing otherwise; W is m x n
+/* C = alpha W + beta C where *only_unless == 0 and the first row of W is finite, nothing
+   otherwise: exactly where shunt_spmm_csr_repair_cuda does nothing; W is m x n
    row-major f32 (kernels/dense_combine.cu).  The epilogue of the dense route
    when C's old content counts.  */
 shunt_status shunt_dense_combine_cuda(const struct shunt_dense *w, const struct shunt_spmm *p,

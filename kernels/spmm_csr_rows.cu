@@ -154,6 +154,22 @@ extern "C" shunt_status shunt_spmm_csr_rows_cuda(const struct shunt_spmm *p,
   return run(p, d, how, workspace, stream);
 }
 
+extern "C" shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p,
+                                                   const struct shunt_repair *r,
+                                                   const struct shunt_device *d,
+                                                   shunt_stream stream)
+{
+  shunt_status status = check(p);
+  if (status != SHUNT_OK) return status;
+  if (!built(p) || p->compute != SHUNT_F32) return SHUNT_E_UNSUPPORTED;
+  if (!r->product || !r->blocks_done) return SHUNT_E_ARGUMENT;
+  if (p->c.rows == 0 || p->c.cols == 0) return SHUNT_OK;
+  plan how = {};
+  how.direct = true;
+  how.repair = { shunt::make_probe(r->product), r->blocks_done, r->notify };
+  return run(p, d, how, nullptr, stream);
+}
+
 extern "C" shunt_status shunt_spmm_csr_rows_split_cuda(const struct shunt_spmm *p,
                                                        const struct shunt_device *d,
                                                        shunt_stream stream)

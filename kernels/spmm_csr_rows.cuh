@@ -40,6 +40,7 @@
 #include <stdint.h>
 
 #include "kernels/number.cuh"
+#include "kernels/probe.cuh"
 #include "kernels/scalar.cuh"
 #include "kernels/shunt_kernels.h"
 
@@ -60,6 +61,13 @@ struct cut_row {
   int32_t more;
 };
 
+// How a repair looks whether it is needed (spmm_csr_rows_guarded.cuh).
+struct repair_args {
+  probe_args probe;
+  uint32_t *blocks_done; // zero when the kernel starts; NULL without a probe
+  uint32_t *notify;      // pinned host word set to 1 when the probe fails, or NULL
+};
+
 // Sizes: a function of sizes, types, strides and the device alone (workspace).
 struct plan {
   bool direct;          // not cut at all: the guarded kernel, one launch, no workspace
@@ -71,6 +79,7 @@ struct plan {
   int64_t pitch;        // elements (compute type) from one head or tail slot to the next
   int64_t b_stride;     // of the B that the kernel reads
   size_t cuts_at, heads_at, tails_at, b_at, bytes;  // in the workspace
+  repair_args repair;   // of the guarded kernel
 };
 plan make_plan(const struct shunt_spmm *p, const struct shunt_device *d);
 

@@ -1,41 +1,66 @@
-// spmm_csr_rows_guarded.cuh: the kernel that runs only if a device word says so.
+// spmm_csr_rows_guarded.cuh: the kernel that runs only if it is needed.
 //
 // For repairs: rare, so nothing is spent on speed, and nothing but C is written.  A
 // warp takes 32 columns of one row at a time and reads B where it stands, in any
 // layout; all sizes are 64 bits wide.
+//
+// It is needed when *only_if is not 0, or when the probe (probe.cuh) finds the first
+// row of the product that it repairs nonfinite.  Every block probes for itself; so that
+// none can find row 0 repaired already, row 0 is left to the block that is done last.
 #pragma once
 #include "kernels/spmm_csr_rows.cuh"
 
 namespace shunt {
 namespace spmm_rows {
 
+// Columns [32 strip, ..) of one row of C, by one warp.
 template <class S, class Out, class T>
-__global__ void __launch_bounds__(kThreads)
-    spmm_csr_rows_guarded(const __grid_constant__ args<T> a)
+__device__ __forceinline__ void repair_strip(const args<T> &a, int64_t row, int64_t strip, T alpha,
+                                             T beta)
 {
-  if (a.only_if && *a.only_if == 0) return;
-  const T alpha = a.alpha.get(), beta = a.beta.get();
   const S *values = static_cast<const S *>(a.values);
   const S *b = static_cast<const S *>(a.b);
-  const int64_t strips = (a.n + 31) / 32;
-  const int64_t warps = (int64_t)gridDim.x * (kThreads / 32);
-
-  for (int64_t w = (blockIdx.x * (int64_t)kThreads + threadIdx.x) / 32; w < a.rows * strips;
-       w += warps) {
-    const int64_t row = w / strips;
-    const int64_t col = w % strips * 32 + threadIdx.x % 32;
-    if (col >= a.n) continue;
-    const int64_t begin = load_index(a.offsets, row, a.wide) - a.base;
-    const int64_t end = load_index(a.offsets, row + 1, a.wide) - a.base;
-    T sum = T(0);
+  const int64_t col = strip * 32 + threadIdx.x % 32;
+  if (col >= a.n) return;
+  const int64_t begin = load_index(a.offsets, row, a.wide) - a.base;
+  const int64_t end = load_index(a.offsets, row + 1, a.wide) - a.base;
+  T sum = T(0);
 #pragma unroll 8
-    for (int64_t p = begin; p < end; p++) {
-      const int64_t k = load_index(a.columns, p, a.wide) - a.base;
-      sum = multiply_add(widen<T>(values[p]), widen<T>(b[k * a.b_row_stride + col * a.b_col_stride]),
-                         sum);
-    }
-    store_element<Out>(a, row, col, sum, alpha, beta);
+  for (int64_t p = begin; p < end; p++) {
+    const int64_t k = load_index(a.columns, p, a.wide) - a.base;
+    sum = multiply_add(widen<T>(values[p]),
+                       widen<T>(b[k * a.b_row_stride + col * a.b_col_stride]), sum);
   }
+  store_element<Out>(a, row, col, sum, alpha, beta);
+}
+
+template <class S, class Out, class T>
+__global__ void __launch_bounds__(kThreads)
+    spmm_csr_rows_guarded(const __grid_constant__ args<T> a, const __grid_constant__ repair_args r)
+{
+  const bool alarm = probe_fails(r.probe);
+  const bool wanted = r.probe.row ? a.only_if && *a.only_if : !a.only_if || *a.only_if;
+  if (!alarm && !wanted) return;
+  if (alarm && r.notify && blockIdx.x == 0 && threadIdx.x == 0) {
+    *(volatile uint32_t *)r.notify = 1;
+    __threadfence_system();
+  }
+  const T alpha = a.alpha.get(), beta = a.beta.get();
+  const int64_t strips = (a.n + 31) / 32, warps_per_block = kThreads / 32;
+  const int64_t warp = threadIdx.x / 32;
+  // With a probe, row 0 comes last; without, it is a row like the others.
+  const int64_t first = r.probe.row ? strips : 0;
+  for (int64_t w = first + blockIdx.x * warps_per_block + warp; w < a.rows * strips;
+       w += gridDim.x * warps_per_block)
+    repair_strip<S, Out, T>(a, w / strips, w % strips, alpha, beta);
+  if (!r.probe.row) return;
+
+  __shared__ bool last;
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicAdd(r.blocks_done, 1u) == gridDim.x - 1;
+  __syncthreads();
+  for (int64_t strip = warp; last && strip < strips; strip += warps_per_block)
+    repair_strip<S, Out, T>(a, 0, strip, alpha, beta);
 }
 
 }  // namespace spmm_rows

@@ -52,12 +52,14 @@ template <class T> args<T> make_args(const shunt_spmm *p, const plan &how, void 
 }
 
 template <class S, class Out, class T>
-shunt_status launch_guarded(const args<T> &a, const shunt_device *d, shunt_stream stream)
+shunt_status launch_guarded(const args<T> &a, const plan &how, const shunt_device *d,
+                            shunt_stream stream)
 {
   int64_t strips = (a.n + 31) / 32, wanted = (a.rows * strips + 7) / 8;
-  int64_t most = 4 * (int64_t)d->multiprocessors;
+  int64_t most = d->multiprocessors; // few blocks: mostly they have nothing to do
+  if (!a.only_if && !how.repair.probe.row) most *= 16;
   spmm_csr_rows_guarded<S, Out, T>
-      <<<(unsigned)(wanted < most ? wanted : most), kThreads, 0, stream>>>(a);
+      <<<(unsigned)(wanted < most ? wanted : most), kThreads, 0, stream>>>(a, how.repair);
   return status_of(cudaGetLastError());
 }
 
@@ -135,7 +137,7 @@ shunt_status launch(const shunt_spmm *p, const shunt_device *d, const plan &how,
                     shunt_stream stream)
 {
   args<T> a = make_args<T>(p, how, workspace);
-  if (how.direct) return launch_guarded<S, Out, T>(a, d, stream);
+  if (how.direct) return launch_guarded<S, Out, T>(a, how, d, stream);
   a.b_row_bytes = (uint32_t)(a.b_row_stride * sizeof(S));
   if (b_fits<S, V>(a)) return launch_tiled<S, Out, T, V>(a, how, d, stream);
   if (b_fits<S, HALF>(a)) return launch_tiled<S, Out, T, HALF>(a, how, d, stream);

@@ -14,7 +14,8 @@ enum { HEADER_BYTES = 256, PROFILE_EVERY = 4096 };
 
 /* What the device tells the host about kept memory; pinned, polled, never waited for. */
 struct word {
-  uint32_t irregular, stamp, changed, unused;
+  uint32_t irregular, zero, stamp; /* copied from the memory's header */
+  uint32_t changed, nonfinite;     /* written by guards and repairs */
 };
 
 enum state { FREE, LIVE, RETIRED, REAPED };
@@ -42,7 +43,7 @@ struct entry {
   uint64_t identity; /* 0: unused */
   uint64_t last;
   uint32_t sights, keep_from, strikes, profiled_at;
-  bool irregular, has_profile, profile_pending;
+  bool no_copies, has_profile, profile_pending;
   struct shunt_profile profile;
   struct shunt_kept *kept;
 };
@@ -141,8 +142,10 @@ static void listen(struct shunt_cache *c, struct entry *e)
   }
   struct shunt_kept *k = e->kept;
   if (!k || !k->word->stamp) return;
-  if (k->word->irregular) {
-    e->irregular = true; /* a dense copy can't stand for repeated columns */
+  if (k->word->irregular || k->word->nonfinite) {
+    /* Repeated columns; or products that are nonfinite in their first row, call after
+       call a repair: copies of this matrix do not pay.  */
+    e->no_copies = true;
     retire(k);
   } else if (k->word->changed) {
     /* Values or pattern changed under the plan: keeping was a poor bet, so the
@@ -166,7 +169,8 @@ void shunt_cache_see(struct shunt_cache *c, const struct shunt_key *key, struct 
     .index = (int)(e - c->entry),
     .identity = e->identity,
     .sights = e->sights,
-    .keep_wise = !e->irregular && !k && e->sights >= 2 && e->sights >= e->keep_from,
+    .keep_wise = !e->no_copies && !k && e->sights >= 2 && e->sights >= e->keep_from,
+    .no_copies = e->no_copies,
     .profile_wanted = !e->profile_pending &&
                       (!e->has_profile || e->sights - e->profiled_at > PROFILE_EVERY),
     .has_profile = e->has_profile,
@@ -349,6 +353,7 @@ struct shunt_kept_view shunt_kept_view_of(const struct shunt_kept *k)
     .payload = k->memory + HEADER_BYTES,
     .payload_bytes = k->bytes - HEADER_BYTES,
     .changed = (uint32_t *)&k->word->changed,
+    .nonfinite = (uint32_t *)&k->word->nonfinite,
   };
 }
 
@@ -405,11 +410,11 @@ shunt_status shunt_kept_used(struct shunt_kept *k, cudaStream_t stream, bool cap
 
 shunt_status shunt_kept_built(struct shunt_kept *k, cudaStream_t stream)
 {
-  /* header: irregular | stamp -> pinned word; the stamp arrives with the content. */
-  shunt_status s = SHUNT_CUDA(cudaMemsetAsync(k->memory + 4, 1, 4, stream));
+  /* irregular | zero | stamp -> pinned word; the stamp arrives with the content. */
+  shunt_status s = SHUNT_CUDA(cudaMemsetAsync(k->memory + 8, 1, 4, stream));
   if (s == SHUNT_OK)
     s = SHUNT_CUDA(
-        cudaMemcpyAsync((void *)k->word, k->memory, 8, cudaMemcpyDeviceToHost, stream));
+        cudaMemcpyAsync((void *)k->word, k->memory, 12, cudaMemcpyDeviceToHost, stream));
   if (s == SHUNT_OK) k->built = true;
   shunt_kept_used(k, stream, false);
   return s;

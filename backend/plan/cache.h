@@ -38,6 +38,7 @@ struct shunt_sight {
   uint64_t identity;            /* tells a reused entry from this one */
   uint32_t sights;              /* calls with this key so far, this one included */
   bool keep_wise;               /* nothing speaks against keeping a plan now */
+  bool no_copies;               /* copies were found not to stand for this matrix */
   bool profile_wanted;          /* nobody has started a profile, or it is old */
   bool has_profile;
   struct shunt_profile profile;
@@ -57,15 +58,16 @@ shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_sight
 
 /* Device memory that outlives the call:
      header | payload, 256-byte aligned
-     | irregular (u32) | stamp (u32) | fingerprint (16 bytes) |
-   The owner fills the header's irregular word and fingerprint and the payload on
+     | irregular (u32) | zero (u32) | stamp (u32) | - | fingerprint (16 bytes) |
+   The owner fills the header's first two words and fingerprint and the payload on
    `stream`, then calls shunt_kept_built.  */
 struct shunt_kept_view {
-  uint32_t *irregular;                    /* device */
+  uint32_t *irregular;                    /* device, a zero behind it */
   struct shunt_fingerprint *fingerprint;  /* device */
   void *payload;                          /* device */
   size_t payload_bytes;
   uint32_t *changed;                      /* pinned host: a guard says here that it found a change */
+  uint32_t *nonfinite;                    /* pinned host: a repair had to run for NaN or Inf */
 };
 /* Makes room (evicting) and enqueues the allocation on `stream`; not in capture.
    The caller holds the result (as from shunt_cache_see).  `by` tells whose format

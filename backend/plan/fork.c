@@ -93,26 +93,38 @@ static bool read_dependencies(cudaStream_t stream, cudaGraphNode_t *nodes, size_
   return true;
 }
 
+static void give_back(struct shunt_fork *f)
+{
+  atomic_flag_clear(&f->own->busy);
+  f->own = NULL;
+}
+
 void shunt_fork_begin(struct shunt_fork *f, struct shunt_forks *pool, cudaStream_t main,
                       bool capturing)
 {
   f->main = f->side = main;
-  f->own = NULL;
   f->captured = capturing && read_dependencies(main, f->before, &f->before_count);
-  if (capturing) return;
-  struct shunt_side *s = take_side(pool, main);
-  if (!s) return;
-  if (SHUNT_CUDA(cudaEventRecord(s->begun, main)) == SHUNT_OK &&
-      SHUNT_CUDA(cudaStreamWaitEvent(s->stream, s->begun, 0)) == SHUNT_OK) {
-    f->own = s;
-    f->side = s->stream;
-  } else {
-    atomic_flag_clear(&s->busy);
-  }
+  f->own = capturing ? NULL : take_side(pool, main);
+  if (f->own && SHUNT_CUDA(cudaEventRecord(f->own->begun, main)) != SHUNT_OK) give_back(f);
 }
 
-/* A mark or join that fails would leave work behind that reads memory which the
-   program believes to be free; so each is tried a second time.  */
+void shunt_fork_side(struct shunt_fork *f)
+{
+  if (f->own) {
+    if (SHUNT_CUDA(cudaStreamWaitEvent(f->own->stream, f->own->begun, 0)) == SHUNT_OK)
+      f->side = f->own->stream;
+    else
+      give_back(f);
+    return;
+  }
+  f->captured = f->captured && read_dependencies(f->main, f->main_last, &f->main_count) &&
+                SHUNT_CUDA(cudaStreamUpdateCaptureDependencies(
+                    f->main, f->before, NULL, f->before_count,
+                    cudaStreamSetCaptureDependencies)) == SHUNT_OK;
+}
+
+/* A join that fails would leave work behind that reads memory which the program
+   believes to be free; so each step is tried a second time.  */
 static shunt_status twice(shunt_status (*step)(struct shunt_fork *), struct shunt_fork *f)
 {
   shunt_status s = step(f);
@@ -124,20 +136,6 @@ static shunt_status mark_side(struct shunt_fork *f)
   return SHUNT_CUDA(cudaEventRecord(f->own->done, f->side));
 }
 
-shunt_status shunt_fork_main(struct shunt_fork *f)
-{
-  if (f->own) return twice(mark_side, f);
-  if (!f->captured) return SHUNT_OK;
-  if (!read_dependencies(f->main, f->side_last, &f->side_count)) {
-    f->captured = false; /* stays in sequence */
-    return SHUNT_OK;
-  }
-  shunt_status s = SHUNT_CUDA(cudaStreamUpdateCaptureDependencies(
-      f->main, f->before, NULL, f->before_count, cudaStreamSetCaptureDependencies));
-  if (s != SHUNT_OK) f->captured = false;
-  return SHUNT_OK;
-}
-
 static shunt_status join_stream(struct shunt_fork *f)
 {
   return SHUNT_CUDA(cudaStreamWaitEvent(f->main, f->own->done, 0));
@@ -145,20 +143,19 @@ static shunt_status join_stream(struct shunt_fork *f)
 
 static shunt_status join_capture(struct shunt_fork *f)
 {
-  return SHUNT_CUDA(cudaStreamUpdateCaptureDependencies(f->main, f->side_last, NULL, f->side_count,
+  return SHUNT_CUDA(cudaStreamUpdateCaptureDependencies(f->main, f->main_last, NULL, f->main_count,
                                                         cudaStreamAddCaptureDependencies));
 }
 
 shunt_status shunt_fork_join(struct shunt_fork *f)
 {
   shunt_status s = SHUNT_OK;
-  if (f->own) {
-    s = twice(join_stream, f);
-    atomic_flag_clear(&f->own->busy);
+  if (f->own && f->side != f->main) {
+    s = twice(mark_side, f);
+    if (s == SHUNT_OK) s = twice(join_stream, f);
   } else if (f->captured) {
     s = twice(join_capture, f);
   }
-  f->own = NULL;
-  f->captured = false;
+  if (f->own) give_back(f);
   return s;
 }

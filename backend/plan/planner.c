@@ -90,13 +90,16 @@ static void insert(struct choice *c, const struct shunt_route *route, double us)
   c->candidate[i] = (struct candidate){ route, us };
 }
 
-/* The call as `route` sees it: only its own kept matrix. */
+/* The call as `route` sees it: only its own kept matrix, or the prospect of one. */
 static struct shunt_call as_seen_by(const struct shunt_call *call, const struct shunt_sight *sight,
                                     const struct shunt_kept_view *view,
                                     const struct shunt_route *route)
 {
   struct shunt_call c = *call;
+  bool keeps = route->keep && route->keep_bytes(call->problem, call->engine) > 0;
   c.kept = sight->kept && sight->kept_by == route ? view : NULL;
+  c.will_keep = keeps && !c.kept && !sight->kept && sight->keep_wise && !call->capturing;
+  c.no_copies = sight->no_copies;
   return c;
 }
 
@@ -152,8 +155,7 @@ static shunt_status run_candidate(const struct shunt_call *call, struct shunt_si
                                   struct shunt_kept_view *view, const struct shunt_route *route)
 {
   struct shunt_call c = as_seen_by(call, sight, view, route);
-  bool keeps = route->keep && route->keep_bytes(call->problem, call->engine) > 0;
-  if (keeps && !c.kept && !sight->kept && sight->keep_wise && !call->capturing) {
+  if (c.will_keep) {
     sight->kept = keep(&c, sight, route, view);
     sight->kept_by = route;
     if (sight->kept) c.kept = view;

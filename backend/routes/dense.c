@@ -1,27 +1,27 @@
-/* dense: the sparse matrix written out, and a dense product on cuBLASLt.
+/* dense: the sparse matrix written out as D, and a dense product on cuBLASLt.
 
    SpMM, direct (nothing kept; D is made anew in the caller's buffer):
 
-     stream  zero flags -+- csr -> D -- C = alpha D B ---+- repair if flags
-                         +- is B finite? -> flags -------+
+     stream  flags = 0 -- csr -> D -- C = alpha D B -- repair
 
    SpMM, kept (D was made by an earlier call):
 
-     stream  ------------+- C = alpha D B ---------------+- repair if flags
-                         +- is A unchanged, B finite? ---+
+     stream  -------------+- C = alpha D B -------------+- repair
+                          +- flags: is A unchanged? ----+
 
-   The repair is the rows kernel, which leaves C alone unless a flag stands: A
-   changed under a kept D; B holds a NaN or Inf, which the zeros of D would turn
-   into NaN where the sparse product has none; a column repeats in a row, which D
-   cannot hold at full precision.  With beta != 0 the product goes to a f32 matrix
-   W first, since C's old content must survive for the repair:
-   C = alpha W + beta C unless flags.
+   The repair is a kernel that computes C row by row, and leaves it alone unless
+   something speaks against D: A changed under a kept D; a column repeats in a row, which
+   D cannot hold at full precision; B holds a NaN or Inf, which the zeros of D would turn
+   into NaN where the sparse product has none.  The last shows in C's first row
+   (kernels/probe.cuh), so B itself is never read for it.  With beta != 0 the product
+   goes to a f32 matrix W first, since C's old content must survive for the repair:
+   C = alpha W + beta C unless the repair ran.
 
    SDDMM: W = alpha A B (dense), then sampled at C's pattern.  Each element of
    the result depends on its own row and column alone, so nothing needs a guard.
 
    Workspace, in this order, each part 256-byte aligned:
-     flags (256) | guard scratch (256) | cuBLASLt's | D (SpMM) | W  */
+     flags, blocks done (256) | guard scratch (256) | cuBLASLt's | D (SpMM) | W  */
 #include "backend/cublas/cublaslt.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/cost.h"
@@ -103,8 +103,8 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
     double gemm = shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->a.cols,
                                   s->b.type, d);
     double make = read + cells * (double)shunt_type_size(s->b.type) / 3.6e6;
-    *us = c->kept ? (gemm > read ? gemm : read) + 2 * SHUNT_COST_LAUNCH_US
-                  : make + gemm + 2 * SHUNT_COST_LAUNCH_US;
+    *us = c->kept || c->will_keep ? (gemm > read ? gemm : read) + SHUNT_COST_LAUNCH_US
+                                  : make + gemm + SHUNT_COST_LAUNCH_US;
     bool overwrites = !s->beta.device && s->beta.host == 0;
     if (!overwrites) *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
   } else {
@@ -113,6 +113,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
           shunt_cost_copy(cells * 4, d) + read;
   }
   SHUNT_DECLINE_IF(!c->engine->gemm, SHUNT_R_LIBRARY);
+  SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && c->no_copies, SHUNT_R_COPY);
   SHUNT_DECLINE_IF(c->workspace_bytes < lay_out(p).total, SHUNT_R_WORKSPACE);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
@@ -140,26 +141,7 @@ static shunt_status multiply(const struct shunt_call *c, const struct shunt_dens
                                  at(c, l.gemm), l.gemm_bytes, c->stream);
 }
 
-/* Flags that stand at the start, and the guard that may raise more, on `side`. */
-static shunt_status guard(const struct shunt_call *c, cudaStream_t side, uint32_t *flags)
-{
-  const struct shunt_kept_view *kept = c->kept;
-  struct shunt_guard g = { .b = &c->problem->spmm.b, .broken = flags };
-  shunt_status s = SHUNT_OK;
-  if (kept) {
-    g.a = &c->problem->spmm.a;
-    g.expected = kept->fingerprint;
-    g.notify = kept->changed;
-    s = SHUNT_CUDA(cudaMemcpyAsync(flags, kept->irregular, sizeof *flags,
-                                   cudaMemcpyDeviceToDevice, side));
-  }
-  if (s == SHUNT_OK)
-    s = SHUNT_LAUNCH(shunt_guard_cuda(&g, &c->engine->device,
-                                      at(c, lay_out(c->problem).scratch), side));
-  return s;
-}
-
-/* The stretch between fork and join: D if it must be made, and the product. */
+/* The product alone: D as kept, or made on the way. */
 static shunt_status product(const struct shunt_call *c, uint32_t *flags,
                             const struct shunt_dense *out, struct shunt_scalar alpha)
 {
@@ -173,12 +155,40 @@ static shunt_status product(const struct shunt_call *c, uint32_t *flags,
   return r == SHUNT_OK ? multiply(c, &dense, &s->b, out, alpha) : r;
 }
 
-static shunt_status repair(const struct shunt_call *c, const uint32_t *flags)
+/* flags = what was wrong with A when D was made, and whether it changed since. */
+static shunt_status guard(const struct shunt_call *c, cudaStream_t side, uint32_t *flags)
+{
+  const struct shunt_kept_view *kept = c->kept;
+  struct shunt_guard g = { .a = &c->problem->spmm.a, .expected = kept->fingerprint,
+                           .broken = flags, .notify = kept->changed };
+  shunt_status s = SHUNT_CUDA(
+      cudaMemcpyAsync(flags, kept->irregular, 2 * sizeof *flags, cudaMemcpyDeviceToDevice, side));
+  if (s == SHUNT_OK)
+    s = SHUNT_LAUNCH(shunt_guard_cuda(&g, &c->engine->device,
+                                      at(c, lay_out(c->problem).scratch), side));
+  return s;
+}
+
+static shunt_status guarded_product(const struct shunt_call *c, uint32_t *flags,
+                                    const struct shunt_dense *out, struct shunt_scalar alpha)
+{
+  struct shunt_fork fork;
+  shunt_fork_begin(&fork, c->engine->forks, c->stream, c->capturing);
+  shunt_status r = product(c, flags, out, alpha);
+  shunt_fork_side(&fork);
+  if (r == SHUNT_OK) r = guard(c, fork.side, flags);
+  shunt_status join = shunt_fork_join(&fork);
+  return r == SHUNT_OK ? join : r;
+}
+
+static shunt_status repair(const struct shunt_call *c, uint32_t *flags,
+                           const struct shunt_dense *product)
 {
   struct shunt_spmm s = c->problem->spmm;
+  struct shunt_repair r = { .product = product, .blocks_done = flags + 1,
+                            .notify = c->kept ? c->kept->nonfinite : NULL };
   s.only_if = flags;
-  return SHUNT_LAUNCH(
-      shunt_spmm_csr_rows_cuda(&s, &c->engine->device, NULL, 0, c->stream));
+  return SHUNT_LAUNCH(shunt_spmm_csr_repair_cuda(&s, &r, &c->engine->device, c->stream));
 }
 
 static shunt_status combine(const struct shunt_call *c, const struct shunt_dense *w,
@@ -192,28 +202,21 @@ static shunt_status run_spmm(const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   struct parts l = lay_out(c->problem);
-  uint32_t *flags = at(c, l.flags);
+  uint32_t *flags = at(c, l.flags); /* what is wrong, blocks that repaired */
   bool overwrites = !s->beta.device && s->beta.host == 0;
   struct shunt_dense w = { s->c.rows, s->c.cols, s->c.cols, 1, at(c, l.product), SHUNT_F32 };
+  const struct shunt_dense *out = overwrites ? &s->c : &w;
+  struct shunt_scalar alpha = overwrites ? s->alpha : one;
   shunt_status r = SHUNT_OK;
-  if (!c->kept) r = SHUNT_CUDA(cudaMemsetAsync(flags, 0, sizeof *flags, c->stream));
-  if (r != SHUNT_OK) return r;
-
-  struct shunt_fork fork;
-  shunt_fork_begin(&fork, c->engine->forks, c->stream, c->capturing);
-  r = guard(c, fork.side, flags);
-  shunt_status main = shunt_fork_main(&fork);
-  if (r == SHUNT_OK) r = main;
+  if (!c->kept) r = SHUNT_CUDA(cudaMemsetAsync(flags, 0, 2 * sizeof *flags, c->stream));
   if (r == SHUNT_OK)
-    r = overwrites ? product(c, flags, &s->c, s->alpha) : product(c, flags, &w, one);
-  shunt_status join = shunt_fork_join(&fork);
-  if (r == SHUNT_OK) r = join;
+    r = c->kept ? guarded_product(c, flags, out, alpha) : product(c, flags, out, alpha);
   if (r != SHUNT_OK) return r; /* C is untouched, or about to be overwritten whole */
 
   /* A launch that fails is tried again, because beyond the first of these two the
      original could no longer start over from C's old content.  */
-  r = repair(c, flags);
-  if (r != SHUNT_OK) r = repair(c, flags);
+  r = repair(c, flags, out);
+  if (r != SHUNT_OK) r = repair(c, flags, out);
   if (r != SHUNT_OK || overwrites) return r;
   r = combine(c, &w, flags);
   if (r != SHUNT_OK) r = combine(c, &w, flags);
@@ -252,7 +255,7 @@ static shunt_status keep(const struct shunt_call *c, const struct shunt_kept_vie
   const struct shunt_csr *a = &c->problem->spmm.a;
   struct shunt_dense dense = dense_of(a, into->payload);
   shunt_status r =
-      SHUNT_CUDA(cudaMemsetAsync(into->irregular, 0, sizeof *into->irregular, c->stream));
+      SHUNT_CUDA(cudaMemsetAsync(into->irregular, 0, 2 * sizeof *into->irregular, c->stream));
   if (r == SHUNT_OK)
     r = SHUNT_LAUNCH(shunt_csr_to_dense_cuda(a, &dense, into->irregular, &c->engine->device,
                                              c->stream));

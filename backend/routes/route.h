@@ -26,6 +26,8 @@ struct shunt_call {
   struct shunt_engine *engine;
   const struct shunt_profile *profile;  /* NULL: not known; a hint, never a proof */
   const struct shunt_kept_view *kept;   /* this route's converted matrix, to be guarded; or NULL */
+  bool will_keep;                       /* a conversion would be kept from now on */
+  bool no_copies;                       /* copies of this matrix were found not to stand for it */
   void *workspace;                      /* 256-byte aligned, or NULL */
   size_t workspace_bytes;
   shunt_stream stream;

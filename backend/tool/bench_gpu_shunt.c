@@ -122,21 +122,23 @@ static bool join_side(struct gpu *gpu, cudaStream_t stream)
          cudaStreamWaitEvent(stream, gpu->join, 0) == cudaSuccess;
 }
 
-/* SpMM only: what SDDMM's dense way computes is not kept. */
+/* SpMM only: what SDDMM's dense way computes is not kept.  Product and guard beside each
+   other, then the repair that finds nothing to do, as backend/routes/dense.c does.  */
 shunt_status gpu_dense_kept(struct gpu_case *g, cudaStream_t stream)
 {
   const struct shunt_device *d = &g->gpu->device;
-  struct shunt_guard guard = { &g->p.spmm.a, g->expected, &g->p.spmm.b, g->broken, NULL };
+  struct shunt_guard guard = { &g->p.spmm.a, g->expected, NULL, g->broken, NULL };
+  struct shunt_repair how = { &g->p.spmm.c, g->broken + 1, NULL };
   struct shunt_spmm repair = g->p.spmm;
   repair.only_if = g->broken;
   if (g->p.op != SHUNT_SPMM) return SHUNT_E_UNSUPPORTED;
-  if (cudaMemsetAsync(g->broken, 0, sizeof *g->broken, stream) != cudaSuccess ||
-      !fork_side(g->gpu, stream))
-    return SHUNT_E_CUDA;
-  shunt_status checked = shunt_guard_cuda(&guard, d, g->scratch, g->gpu->side);
+  if (!fork_side(g->gpu, stream)) return SHUNT_E_CUDA;
   shunt_status multiplied = gpu_gemm(g, stream);
+  shunt_status checked = SHUNT_E_CUDA;
+  if (cudaMemsetAsync(g->broken, 0, 2 * sizeof *g->broken, g->gpu->side) == cudaSuccess)
+    checked = shunt_guard_cuda(&guard, d, g->scratch, g->gpu->side);
   if (!join_side(g->gpu, stream)) return SHUNT_E_CUDA;
   if (checked != SHUNT_OK || multiplied != SHUNT_OK)
     return checked != SHUNT_OK ? checked : multiplied;
-  return shunt_spmm_csr_rows_cuda(&repair, d, NULL, 0, stream);
+  return shunt_spmm_csr_repair_cuda(&repair, &how, d, stream);
 }

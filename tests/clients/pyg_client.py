@@ -38,8 +38,8 @@ def network(nodes, degree, width):
     for _ in range(3):
         y = layers[1](torch.relu(layers[0](x, a)), a)
     want = reference(adjacency, layers, x)
-    error = float((y.detach().double() - want).abs().max())
-    bound = 1e-5 * float(want.abs().max())
+    error = float((y.detach().double() - want.detach()).abs().max())
+    bound = 1e-5 * float(want.detach().abs().max())
     report(error <= bound,
            f"GCNConv, {nodes} nodes, degree {degree}: error {error:.2g} of {bound:.2g}")
 

@@ -183,6 +183,7 @@ static void fill(Work &w, Numbers &x, cudaDataType t, int64_t n)
 
 static void poison(Numbers &x)
 {
+  if (x.bytes.empty()) return;
   memset(x.bytes.data(), x.type == CUDA_R_8I || x.type == CUDA_R_32I ? 0x55 : 0xff,
          x.bytes.size());
 }
@@ -583,6 +584,15 @@ static double worst_error(const std::vector<double> &got, const Result &r)
   return worst;
 }
 
+// The exact result, rounded once: right even where the original overflowed on the way.
+static bool correctly_rounded(const Result &r, size_t i, cudaDataType t)
+{
+  char one[16];
+  if (r.want.empty() || r.limit[i] < 0 || !isfinite(r.want[i])) return false;
+  type_store(one, 0, t, r.want[i]);
+  return r.got[i] == type_load(one, 0, t);
+}
+
 // The first thing that is wrong with r beside the original's answer, or "".
 static std::string compare_numbers(const Case &c, const Result &r, const Answer &original)
 {
@@ -594,7 +604,7 @@ static std::string compare_numbers(const Case &c, const Result &r, const Answer 
   double rough = largest * (type_size(out) == 2 ? 0x1p-6 : out == CUDA_R_64F ? 1e-12 : 1e-5);
   for (size_t i = 0; i < r.got.size(); i++) {
     double g = r.got[i], o = original.got[i];
-    if (same(g, o)) continue;
+    if (same(g, o) || correctly_rounded(r, i, c.type_c)) continue;
     if (isnan(g) != isnan(o) || isinf(g) != isinf(o) || (isinf(g) && g != o))
       return text("element %zu is %.9g, the original's %.9g", i, g, o);
     if (r.want.empty()) {
@@ -603,7 +613,8 @@ static std::string compare_numbers(const Case &c, const Result &r, const Answer 
     }
     if (r.limit[i] < 0) return text("element %zu lies outside and changed: %.9g, %.9g", i, g, o);
     double error = fabs(g - r.want[i]);
-    if (!(error <= r.limit[i]) && !(error <= theirs))
+    // A declined call is the original's own, whose error varies a little by itself.
+    if (!(error <= r.limit[i]) && !(error <= 1.25 * theirs))
       return text("element %zu is %.9g, want %.9g +- %.2g (the original's %.9g, worst %.2g)", i, g,
                   r.want[i], r.limit[i], o, theirs);
   }

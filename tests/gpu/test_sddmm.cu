@@ -559,11 +559,14 @@ static void time_kernels(const shunt_device &d, shunt_type t, int64_t k, double 
   shunt_sddmm task = { a.device, b.device, c.device, { nullptr, 1 }, { nullptr, 0 },
                        compute_of(t) };
   const char *shape = group == 8 ? "8x1" : "1x1";
-  for (const Kernel *kernel : { &ROWS, &VECTOR })
+  for (const Kernel *kernel : { &ROWS, &VECTOR }) {
+    size_t bytes = kernel->workspace(&task, &d);
+    Buffer room(bytes);
     printf("time %s-%s %s %d %g %.2f\n", kernel->name, shape, type_name(t), (int)k, sparsity,
            time_graph([&](cudaStream_t stream) {
-             kernel->launch(&task, &d, nullptr, 0, (shunt_stream)stream);
+             kernel->launch(&task, &d, room.device, bytes, (shunt_stream)stream);
            }));
+  }
   printf("time sample-%s %s %d %g %.2f\n", shape, type_name(t), (int)k, sparsity,
          time_graph([&](cudaStream_t stream) {
            shunt_sddmm_csr_sample_cuda(&task, &product.device, 1, &d, (shunt_stream)stream);

@@ -1,0 +1,54 @@
+// probe.cuh: does the first row of a dense product hold a NaN or an Inf?
+//
+//   C = D B,  D a sparse matrix written out with its zeros
+//
+// One nonfinite B(k, n) makes the whole column n of C nonfinite: where D(i, k) is 0 the
+// product 0 x B(k, n) is NaN, elsewhere it is NaN or Inf itself.  So one row of C, n
+// elements, tells whether B is finite, and B need not be read.  (C's first row may also
+// be nonfinite by its own right, by overflow say: then the probe raises a false alarm,
+// and a repair computes the same values again.)
+#pragma once
+#include "kernels/number.cuh"
+
+namespace shunt {
+
+struct probe_args {
+  const void *row; // NULL: no probe
+  int64_t n, stride;
+  shunt_type type;
+};
+
+inline probe_args make_probe(const struct shunt_dense *product)
+{
+  probe_args p = {};
+  if (!product) return p;
+  p.row = product->values;
+  p.n = product->cols;
+  p.stride = product->col_stride;
+  p.type = product->type;
+  return p;
+}
+
+// All bits of the exponent set?
+__device__ __forceinline__ bool nonfinite(const void *row, int64_t i, shunt_type type)
+{
+  const uint16_t *half = static_cast<const uint16_t *>(row);
+  switch (type) {
+  case SHUNT_F16: return (half[i] & 0x7c00) == 0x7c00;
+  case SHUNT_BF16: return (half[i] & 0x7f80) == 0x7f80;
+  default: return (static_cast<const uint32_t *>(row)[i] & 0x7f800000) == 0x7f800000;
+  }
+}
+
+// The same answer in all threads of the block.
+__device__ __forceinline__ bool probe_fails(const probe_args &p)
+{
+  if (!p.row) return false;
+  const int64_t threads = blockDim.x * blockDim.y;
+  bool bad = false;
+  for (int64_t i = threadIdx.y * blockDim.x + threadIdx.x; i < p.n; i += threads)
+    bad |= nonfinite(p.row, i * p.stride, p.type);
+  return __syncthreads_or(bad);
+}
+
+}  // namespace shunt
