@@ -47,6 +47,6 @@ shunt_status shunt_coo_to_csr_host(int64_t rows, int64_t nnz, const void *row_in
     bad |= p > 0 && row < index_at(row_indices, index_type, p - 1);
   }
   if (bad && irregular)
-    *irregular |= SHUNT_GUARD_IRREGULAR;
+    *irregular |= SHUNT_IRREGULAR;
   return SHUNT_OK;
 }

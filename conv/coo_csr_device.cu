@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(block_threads)
   int64_t step = (gridDim.x - g.search_blocks) * (int64_t)block_threads;
   bool bad = disorder(indices, g, block * block_threads + threadIdx.x, step);
   if (__syncthreads_or(bad) && threadIdx.x == 0)
-    atomicOr(g.irregular, (uint32_t)SHUNT_GUARD_IRREGULAR);
+    atomicOr(g.irregular, (uint32_t)SHUNT_IRREGULAR);
 }
 
 int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }

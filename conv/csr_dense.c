@@ -70,7 +70,7 @@ shunt_status shunt_csr_to_dense_host(const struct shunt_csr *a, const struct shu
   }
   free(seen);
   if (bad && irregular)
-    *irregular |= SHUNT_GUARD_IRREGULAR;
+    *irregular |= SHUNT_IRREGULAR;
   return SHUNT_OK;
 }
 

@@ -225,7 +225,7 @@ __global__ void __launch_bounds__(block_threads, blocks_resident)
       team<T>::sync();
     }
     if (__any_sync(whole_warp, bad) && threadIdx.x % 32 == 0)
-      atomicOr(g.irregular, (uint32_t)SHUNT_GUARD_IRREGULAR);
+      atomicOr(g.irregular, (uint32_t)SHUNT_IRREGULAR);
   }
 }
 

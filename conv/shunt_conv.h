@@ -16,7 +16,7 @@ extern "C" {
    dense (row-major, type a->value_type, row_stride >= cols) receives every
    entry of a, zeros elsewhere, padding columns up to row_stride included.
    *irregular (may be NULL; device word for _cuda) is OR-ed with
-   SHUNT_GUARD_IRREGULAR when a column repeats within a row or is out of range;
+   SHUNT_IRREGULAR when a column repeats within a row or is out of range;
    dense is then unspecified but only its own memory was written.  */
 shunt_status shunt_csr_to_dense_cuda(const struct shunt_csr *a, const struct shunt_dense *dense,
                                      uint32_t *irregular, const struct shunt_device *d,

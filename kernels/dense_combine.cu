@@ -1,5 +1,4 @@
-// dense_combine.cu: C = alpha W + beta C where *only_unless == 0 and the first row of W is
-// finite (probe.cuh), nothing otherwise.
+// dense_combine.cu: C = alpha W + beta C where *only_unless == 0, nothing otherwise.
 //
 //   W   m x n, f32, row-major         C   m x n, f16, bf16 or f32, either order
 //
@@ -12,7 +11,6 @@
 #include <cuda_runtime.h>
 
 #include "kernels/number.cuh"
-#include "kernels/probe.cuh"
 #include "kernels/scalar.cuh"
 #include "kernels/shunt_kernels.h"
 
@@ -32,18 +30,17 @@ struct combine_args {
   int64_t tiles_across, tiles;
   scalar_arg<float> alpha, beta;
   const uint32_t *only_unless;
-  probe_args probe;
 };
 
 __device__ __forceinline__ bool forbidden(const combine_args &a)
 {
-  return probe_fails(a.probe) || (a.only_unless && *a.only_unless != 0);
+  return a.only_unless && *a.only_unless != 0;
 }
 
 template <class S>
 __device__ __forceinline__ void combine_one(S *c, float w, float alpha, float beta)
 {
-  float result = alpha * w;
+  float result = scale(alpha, w);
   if (beta != 0.0f) result = fmaf(beta, widen<float>(*c), result);
   *c = narrow<S>(result);
 }
@@ -153,7 +150,6 @@ extern "C" shunt_status shunt_dense_combine_cuda(const struct shunt_dense *w,
   a.alpha = make_scalar_arg<float>(p->alpha);
   a.beta = make_scalar_arg<float>(p->beta);
   a.only_unless = only_unless;
-  a.probe = make_probe(w);
 
   cudaError_t e;
   switch (c->type) {

@@ -80,6 +80,12 @@ template <> __device__ __forceinline__ int32_t add<int32_t>(int32_t a, int32_t b
   return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
 }
 
+// alpha * sum as cuSPARSE has it: alpha = 0 leaves no trace of a NaN or Inf in the sum.
+template <class C> __device__ __forceinline__ C scale(C alpha, C sum)
+{
+  return alpha == C(0) ? C(0) : multiply(alpha, sum);
+}
+
 // N neighbouring elements, loaded and stored at once (1 to 16 bytes).
 template <class S, int N> struct alignas(sizeof(S) * N) vec {
   S at[N];

@@ -45,20 +45,32 @@ struct shunt_device {
 size_t shunt_spmm_csr_rows_workspace(const struct shunt_spmm *p, const struct shunt_device *d);
 shunt_status shunt_spmm_csr_rows_cuda(const struct shunt_spmm *p, const struct shunt_device *d,
                                       void *workspace, size_t workspace_bytes, shunt_stream stream);
-/* The same result with one launch and no workspace: a group of lanes per row.  Right
-   for any matrix, the faster of the two where no row is longer than a few thousand
-   entries.  B row-major only, no `only_if` (else SHUNT_E_UNSUPPORTED).  */
-shunt_status shunt_spmm_csr_rows_split_cuda(const struct shunt_spmm *p,
-                                            const struct shunt_device *d, shunt_stream stream);
-/* Repairs C after a dense product: computes C from A, B and C's old content if *only_if
-   is not 0 (only_if may be NULL), or if the first row of `product` holds a NaN or an Inf,
-   which tells that B may (kernels/probe.cuh); else leaves C alone.  product is C itself
-   (when beta is 0) or the f32 matrix that C is combined from later.  One small launch, no
-   workspace; compute f32 only.  */
+/* The same result with one launch: a group of lanes per row, long rows by blocks that look
+   for them.  Right for any matrix, the faster of the two unless a row has some 16,000
+   entries.  longest_row: how long the longest was when somebody looked, -1 if nobody
+   did; a hint that may be wrong.  The workspace (as above) is needed only for a column-major
+   B.  No `only_if`; fewer than 2^30 rows and nonzeros (else SHUNT_E_UNSUPPORTED).  */
+shunt_status shunt_spmm_csr_rows_split_cuda(const struct shunt_spmm *p, int64_t longest_row,
+                                            const struct shunt_device *d, void *workspace,
+                                            size_t workspace_bytes, shunt_stream stream);
+/* Bits of the word that csr -> dense and coo -> csr set. */
+enum { SHUNT_IRREGULAR = 4 /* a column repeats within a row, or is out of range */ };
+
+/* Repairs C after a product with a dense copy of A: computes C from A, B and C's old
+   content if anything speaks against the copy, else leaves C alone.  That is, if
+     *p->only_if is not 0           (NULL: no such word)
+     the parts do not sum to *expected: A changed since it was copied
+     the first row of `product` holds a NaN or an Inf: B may (kernels/probe.cuh)
+   product is C itself (when beta is 0) or the f32 matrix that C is combined from later.
+   One small launch, no workspace; compute f32 only.  */
 struct shunt_repair {
   const struct shunt_dense *product;
+  const struct shunt_fingerprint *parts, *expected; /* device; both NULL: A cannot have changed */
+  int part_count;
   uint32_t *blocks_done; /* device word, zero when the launch runs */
-  uint32_t *notify;      /* pinned host word set to 1 when the first row is nonfinite; or NULL */
+  uint32_t *verdict;     /* device word that says afterwards whether C was repaired; or NULL */
+  uint32_t *changed;     /* pinned host words set to 1 when A changed, */
+  uint32_t *nonfinite;   /* when the first row is nonfinite; or NULL */
 };
 shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p, const struct shunt_repair *r,
                                         const struct shunt_device *d, shunt_stream stream);
@@ -100,8 +112,7 @@ shunt_status shunt_sddmm_csr_sample_cuda(const struct shunt_sddmm *p, const stru
                                          int prescaled, const struct shunt_device *d,
                                          shunt_stream stream);
 
-/* C = alpha W + beta C where *only_unless == 0 and the first row of W is finite, nothing
-   otherwise: exactly where shunt_spmm_csr_repair_cuda does nothing; W is m x n
+/* C = alpha W + beta C where *only_unless == 0, nothing otherwise; W is m x n
    row-major f32 (kernels/dense_combine.cu).  The epilogue of the dense route
    when C's old content counts.  */
 shunt_status shunt_dense_combine_cuda(const struct shunt_dense *w, const struct shunt_spmm *p,
@@ -113,29 +124,19 @@ shunt_status shunt_dense_combine_cuda(const struct shunt_dense *w, const struct 
 shunt_status shunt_dense_copy_cuda(const struct shunt_dense *from, const struct shunt_dense *to,
                                    const struct shunt_device *d, shunt_stream stream);
 
-/* ---- Guard (kernels/guard_csr.cu) ----------------------------------------
-   Sets *broken (a device word, zeroed by the caller on the same stream before)
-   to a nonzero mask of SHUNT_GUARD_* bits when something that a kept or dense
-   plan relies on does not hold.  */
-enum {
-  SHUNT_GUARD_CHANGED = 1,   /* offsets, columns or values are not what they were */
-  SHUNT_GUARD_NONFINITE = 2, /* b holds a NaN or an Inf */
-  SHUNT_GUARD_IRREGULAR = 4  /* a column repeats within a row, or is out of range */
-};
-
-struct shunt_guard {
-  const struct shunt_csr *a;                  /* NULL: no fingerprint wanted */
-  const struct shunt_fingerprint *expected;   /* device memory, 16-byte aligned */
-  const struct shunt_dense *b;                /* NULL: no finite check wanted */
-  uint32_t *broken;                           /* device word */
-  uint32_t *notify;                           /* pinned host word set to 1 on CHANGED, or NULL */
-};
-/* Scratch, zeroed by the launcher itself with cudaMemsetAsync on `stream`. */
-#define SHUNT_GUARD_SCRATCH 256
-shunt_status shunt_guard_cuda(const struct shunt_guard *g, const struct shunt_device *d,
-                              void *scratch, shunt_stream stream);
-
-/* out (device memory) = fingerprint of a: what shunt_guard_cuda compares with. */
+/* ---- Fingerprint (kernels/fingerprint_csr.cu) -------------------------------
+   128 bits over offsets, columns and values (values == NULL: the pattern only), summed
+   from one part per block of the launch: whoever needs the sum adds the parts, so that
+   no block waits for another and nothing has to be zeroed before.  */
+enum { SHUNT_FINGERPRINT_MOST_PARTS = 1024 };
+#define SHUNT_FINGERPRINT_SCRATCH (SHUNT_FINGERPRINT_MOST_PARTS * 16)
+/* How many parts there are: a function of a's sizes, types and the device. */
+int shunt_fingerprint_parts(const struct shunt_csr *a, const struct shunt_device *d);
+/* parts (device memory, 16-byte aligned) = the parts; *zero = 0 on the way (or NULL). */
+shunt_status shunt_fingerprint_parts_cuda(const struct shunt_csr *a,
+                                          struct shunt_fingerprint *parts, uint32_t *zero,
+                                          const struct shunt_device *d, shunt_stream stream);
+/* out (device memory) = their sum.  scratch: SHUNT_FINGERPRINT_SCRATCH bytes. */
 shunt_status shunt_fingerprint_csr_cuda(const struct shunt_csr *a, struct shunt_fingerprint *out,
                                         const struct shunt_device *d, void *scratch,
                                         shunt_stream stream);

@@ -166,22 +166,26 @@ extern "C" shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p,
   if (p->c.rows == 0 || p->c.cols == 0) return SHUNT_OK;
   plan how = {};
   how.direct = true;
-  how.repair = { shunt::make_probe(r->product), r->blocks_done, r->notify };
+  how.repair = { shunt::make_probe(r->product), r->parts, r->expected, r->part_count,
+                 r->blocks_done, r->verdict, r->changed, r->nonfinite };
   return run(p, d, how, nullptr, stream);
 }
 
 extern "C" shunt_status shunt_spmm_csr_rows_split_cuda(const struct shunt_spmm *p,
+                                                       int64_t longest_row,
                                                        const struct shunt_device *d,
+                                                       void *workspace, size_t workspace_bytes,
                                                        shunt_stream stream)
 {
   shunt_status status = check(p);
   if (status != SHUNT_OK) return status;
-  plan how = {};
-  how.split = true;
-  how.b_stride = p->b.row_stride;
-  if (!built(p) || p->only_if || (p->b.col_stride != 1 && p->b.cols > 1) ||
-      too_large(p, how.b_stride))
-    return SHUNT_E_UNSUPPORTED;
+  if (!built(p) || p->only_if) return SHUNT_E_UNSUPPORTED;
   if (p->c.rows == 0 || p->c.cols == 0) return SHUNT_OK;
-  return run(p, d, how, nullptr, stream);
+  plan how = make_plan(p, d); // where a copy of B stands, if one is needed
+  if (how.direct) return SHUNT_E_UNSUPPORTED;
+  if (how.copies_b && (workspace_bytes < how.bytes || reinterpret_cast<uintptr_t>(workspace) % 256))
+    return SHUNT_E_WORKSPACE;
+  how.split = true;
+  how.longest = longest_row;
+  return run(p, d, how, workspace, stream);
 }

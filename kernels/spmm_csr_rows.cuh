@@ -61,17 +61,20 @@ struct cut_row {
   int32_t more;
 };
 
-// How a repair looks whether it is needed (spmm_csr_rows_guarded.cuh).
+// How a repair looks whether it is needed (struct shunt_repair).
 struct repair_args {
   probe_args probe;
-  uint32_t *blocks_done; // zero when the kernel starts; NULL without a probe
-  uint32_t *notify;      // pinned host word set to 1 when the probe fails, or NULL
+  const shunt_fingerprint *parts, *expected;
+  int part_count;
+  uint32_t *blocks_done; // NULL: not a repair, always needed
+  uint32_t *verdict, *changed, *nonfinite;
 };
 
 // Sizes: a function of sizes, types, strides and the device alone (workspace).
 struct plan {
   bool direct;          // not cut at all: the guarded kernel, one launch, no workspace
   bool split;           // by rows, one launch, no workspace (spmm_csr_rows_split.cuh)
+  int64_t longest;      // of split: length of the longest row, as far as known; -1
   bool copies_b;        // B is column-major and is copied to the workspace first
   int tile;             // items of a tile
   int64_t tiles;
@@ -115,12 +118,16 @@ template <class T> struct args {
 
 // One per stored type of A and B; each in a translation unit of its own.
 // SHUNT_E_UNSUPPORTED for a type of C or a compute type that was not built.
-shunt_status launch_f16(const shunt_spmm *, const shunt_device *, const plan &, void *, shunt_stream);
+shunt_status launch_f16(const shunt_spmm *, const shunt_device *, const plan &, void *,
+                        shunt_stream);
 shunt_status launch_bf16(const shunt_spmm *, const shunt_device *, const plan &, void *,
                          shunt_stream);
-shunt_status launch_f32(const shunt_spmm *, const shunt_device *, const plan &, void *, shunt_stream);
-shunt_status launch_f64(const shunt_spmm *, const shunt_device *, const plan &, void *, shunt_stream);
-shunt_status launch_i8(const shunt_spmm *, const shunt_device *, const plan &, void *, shunt_stream);
+shunt_status launch_f32(const shunt_spmm *, const shunt_device *, const plan &, void *,
+                        shunt_stream);
+shunt_status launch_f64(const shunt_spmm *, const shunt_device *, const plan &, void *,
+                        shunt_stream);
+shunt_status launch_i8(const shunt_spmm *, const shunt_device *, const plan &, void *,
+                       shunt_stream);
 
 // The whole call with a plan of the caller's making (tests tune with it).
 shunt_status run(const shunt_spmm *p, const shunt_device *d, const plan &how, void *workspace,
@@ -139,7 +146,7 @@ __device__ __forceinline__ int64_t load_index(const void *array, int64_t i, bool
 template <class Out, class T>
 __device__ __forceinline__ Out finish(T sum, T alpha, T beta, Out old)
 {
-  T value = multiply(alpha, sum);
+  T value = scale(alpha, sum);
   if (beta != T(0)) value = multiply_add(beta, widen<T>(old), value);
   return narrow<Out>(value);
 }

@@ -57,10 +57,10 @@ shunt_status launch_guarded(const args<T> &a, const plan &how, const shunt_devic
 {
   int64_t strips = (a.n + 31) / 32, wanted = (a.rows * strips + 7) / 8;
   int64_t most = d->multiprocessors; // few blocks: mostly they have nothing to do
-  if (!a.only_if && !how.repair.probe.row) most *= 16;
-  spmm_csr_rows_guarded<S, Out, T>
-      <<<(unsigned)(wanted < most ? wanted : most), kThreads, 0, stream>>>(a, how.repair);
-  return status_of(cudaGetLastError());
+  if (!a.only_if && !how.repair.blocks_done) most *= 16;
+  return launch_early(spmm_csr_rows_guarded<S, Out, T>,
+                      dim3((unsigned)(wanted < most ? wanted : most)), dim3(kThreads), d, stream, a,
+                      how.repair);
 }
 
 // The join starts while the tiles still run, where the device can do that.
@@ -68,40 +68,51 @@ template <class Out, class T>
 shunt_status launch_join(const args<T> &a, int64_t tiles, const shunt_device *d,
                          shunt_stream stream)
 {
-  cudaLaunchAttribute early = {};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3((unsigned)((tiles + kJoinWarps - 1) / kJoinWarps));
-  config.blockDim = dim3(kThreads);
-  config.stream = stream;
-  config.attrs = &early;
-  config.numAttrs = d->compute_capability >= 90 ? 1 : 0;
-  return status_of(cudaLaunchKernelEx(&config, spmm_csr_rows_join<Out, T>, a, tiles));
+  return launch_early(spmm_csr_rows_join<Out, T>,
+                      dim3((unsigned)((tiles + kJoinWarps - 1) / kJoinWarps)), dim3(kThreads), d,
+                      stream, a, tiles);
 }
 
-// Rows of more than 4 times the mean are left to whole blocks.
 template <class S, class Out, class T, int V>
-shunt_status launch_split(args<T> a, shunt_stream stream)
+shunt_status launch_split(args<T> a, const split_shape &shape, shunt_stream stream)
 {
-  int lanes = kLeastLanes;
-  while (lanes < 32 && lanes * V < a.n) lanes *= 2;
-  while (1 << a.lanes_log2 < lanes) a.lanes_log2++;
+  const int64_t width = V << shape.lanes_log2, long_width = V << shape.long_lanes_log2;
+  const int64_t rows_per_block = shape.threads >> shape.team_log2;
+  const int64_t row_blocks = (a.rows + rows_per_block - 1) / rows_per_block;
+  const int64_t long_slices = (a.n + long_width - 1) / long_width;
+  const int64_t windows =
+      shape.search && a.nonzeros > shape.limit ? (a.nonzeros + shape.window - 1) / shape.window : 0;
+  const int64_t blocks = windows * long_slices + row_blocks * ((a.n + width - 1) / width);
+  if (blocks > INT32_MAX || a.rows >= kMostNonzeros || a.nonzeros >= kMostNonzeros)
+    return SHUNT_E_UNSUPPORTED;
+
+  split_args s = {};
+  s.lanes_log2 = shape.lanes_log2;
+  s.team_log2 = shape.team_log2;
+  s.long_lanes_log2 = shape.long_lanes_log2;
+  s.limit = shape.limit;
+  s.window = shape.window;
+  s.long_blocks = (uint32_t)(windows * long_slices);
+  s.long_slices = (uint32_t)long_slices;
+  s.row_blocks = (uint32_t)row_blocks;
   a.c_vector = a.c_col_stride == 1 && a.c_row_stride % V == 0 && aligned(a.c, V * sizeof(Out));
-  const int groups = kThreads / lanes;
-  const int64_t across = (a.n + lanes * V - 1) / (lanes * V);
-  if (across > 65535) return SHUNT_E_UNSUPPORTED;
-  int64_t limit = 4 * (a.nonzeros / a.rows);
-  limit = limit < 2 * kBatch ? 2 * kBatch : limit;
-  dim3 grid((unsigned)((a.rows + groups - 1) / groups), (unsigned)across);
-  spmm_csr_rows_split<S, Out, T, V><<<grid, kThreads, 0, stream>>>(a, limit);
+  const dim3 grid((unsigned)blocks), block((unsigned)shape.threads);
+  if constexpr (V * sizeof(T) == 16 && sizeof(S) == sizeof(T)) {
+    if (shape.chunk < kChunk) {
+      spmm_csr_rows_split<S, Out, T, V, 4><<<grid, block, 0, stream>>>(a, s);
+      return status_of(cudaGetLastError());
+    }
+  }
+  spmm_csr_rows_split<S, Out, T, V, kChunk><<<grid, block, 0, stream>>>(a, s);
   return status_of(cudaGetLastError());
 }
 
 template <class S, class Out, class T, int V>
 shunt_status launch_tiled(args<T> a, const plan &how, const shunt_device *d, shunt_stream stream)
 {
-  if (how.split) return launch_split<S, Out, T, V>(a, stream);
+  if (how.split)
+    return launch_split<S, Out, T, V>(a, choose_split(a.rows, a.nonzeros, a.n, V, how.longest, d),
+                                      stream);
   int lanes = kSegment / (V * (int)sizeof(S));
   int needed = (int)((a.n + V - 1) / V < 32 ? (a.n + V - 1) / V : 32);
   lanes = lanes < 32 ? lanes : 32;

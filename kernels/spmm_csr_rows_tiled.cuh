@@ -63,8 +63,8 @@ template <class S, int V> struct b_word {
   }
 };
 
-// V columns of one row of C; scalars: alpha, beta.  Written evict-first: C is not read again here, and
-// where it is large it would push B out of L2.
+// V columns of one row of C; scalars: alpha, beta.  Written evict-first: C is not read
+// again here, and where it is large it would push B out of L2.
 template <class Out, class T, int V>
 __device__ __forceinline__ void store_row(const args<T> &a, int64_t row, int64_t col,
                                           const T *sum, const T *scalars)

@@ -96,7 +96,7 @@ __device__ __forceinline__ void store_run(const arguments &p, float alpha, float
       if (beta != 0.0f) out = *to;
 #pragma unroll
       for (int i = 0; i < kWide; i++) {
-        float x = alpha * v[j + i];
+        float x = scale(alpha, v[j + i]);
         if (beta != 0.0f) x = fmaf(beta, widen<float>(out.at[i]), x);
         out.at[i] = narrow<Out>(x);
       }
@@ -107,7 +107,7 @@ __device__ __forceinline__ void store_run(const arguments &p, float alpha, float
 #pragma unroll
   for (int i = 0; i < Count; i++) {
     if (column + i >= p.n) break;
-    float x = alpha * v[i];
+    float x = scale(alpha, v[i]);
     if (beta != 0.0f) x = fmaf(beta, widen<float>(c[i * p.c_col_stride]), x);
     c[i * p.c_col_stride] = narrow<Out>(x);
   }

@@ -14,8 +14,8 @@ enum { HEADER_BYTES = 256, PROFILE_EVERY = 4096 };
 
 /* What the device tells the host about kept memory; pinned, polled, never waited for. */
 struct word {
-  uint32_t irregular, zero, stamp; /* copied from the memory's header */
-  uint32_t changed, nonfinite;     /* written by guards and repairs */
+  uint32_t irregular, stamp;       /* copied from the memory's header */
+  uint32_t changed, nonfinite;     /* written by repairs */
 };
 
 enum state { FREE, LIVE, RETIRED, REAPED };
@@ -410,11 +410,11 @@ shunt_status shunt_kept_used(struct shunt_kept *k, cudaStream_t stream, bool cap
 
 shunt_status shunt_kept_built(struct shunt_kept *k, cudaStream_t stream)
 {
-  /* irregular | zero | stamp -> pinned word; the stamp arrives with the content. */
-  shunt_status s = SHUNT_CUDA(cudaMemsetAsync(k->memory + 8, 1, 4, stream));
+  /* irregular | stamp -> pinned word; the stamp arrives with the content. */
+  shunt_status s = SHUNT_CUDA(cudaMemsetAsync(k->memory + 4, 1, 4, stream));
   if (s == SHUNT_OK)
     s = SHUNT_CUDA(
-        cudaMemcpyAsync((void *)k->word, k->memory, 12, cudaMemcpyDeviceToHost, stream));
+        cudaMemcpyAsync((void *)k->word, k->memory, 8, cudaMemcpyDeviceToHost, stream));
   if (s == SHUNT_OK) k->built = true;
   shunt_kept_used(k, stream, false);
   return s;

@@ -3,7 +3,7 @@
    A matrix is known by its arrays' addresses, sizes and types.  That says which
    notes to look at, never that the content is still the same: a profile is only
    a hint for choosing among routes that are right for every pattern, and kept
-   memory is used only under a guard that proves it (kernels/guard_csr.cu).
+   memory is used only under a guard that proves it (kernels/fingerprint_csr.cu).
 
    One entry:
      key | sights | profile (hint) | kept plan: one route's converted matrix
@@ -58,15 +58,15 @@ shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_sight
 
 /* Device memory that outlives the call:
      header | payload, 256-byte aligned
-     | irregular (u32) | zero (u32) | stamp (u32) | - | fingerprint (16 bytes) |
-   The owner fills the header's first two words and fingerprint and the payload on
+     | irregular (u32) | stamp (u32) | fingerprint (16 bytes) |
+   The owner fills the header's irregular word and fingerprint and the payload on
    `stream`, then calls shunt_kept_built.  */
 struct shunt_kept_view {
-  uint32_t *irregular;                    /* device, a zero behind it */
+  uint32_t *irregular;                    /* device */
   struct shunt_fingerprint *fingerprint;  /* device */
   void *payload;                          /* device */
   size_t payload_bytes;
-  uint32_t *changed;                      /* pinned host: a guard says here that it found a change */
+  uint32_t *changed;                      /* pinned host: a repair found that A changed */
   uint32_t *nonfinite;                    /* pinned host: a repair had to run for NaN or Inf */
 };
 /* Makes room (evicting) and enqueues the allocation on `stream`; not in capture.

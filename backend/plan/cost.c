@@ -18,7 +18,7 @@ double shunt_cost_copy(double bytes, const struct shunt_device *d)
 double shunt_cost_gather(double bytes, double row_bytes, double table_bytes,
                          const struct shunt_device *d)
 {
-  double rate = table_bytes > (double)d->l2_bytes ? 3.2e6 : 6.0e6;
+  double rate = table_bytes > (double)d->l2_bytes ? 3.6e6 : 8.0e6;
   if (row_bytes < 128) rate *= 0.3 + 0.7 * row_bytes / 128;
   return SHUNT_COST_LAUNCH_US + bytes / rate * scale(d);
 }
@@ -26,11 +26,11 @@ double shunt_cost_gather(double bytes, double row_bytes, double table_bytes,
 double shunt_cost_gemm(double m, double n, double k, shunt_type type, const struct shunt_device *d)
 {
   /* FLOP per microsecond that large products reach. */
-  double rate = type == SHUNT_F64 ? 50e6 : type == SHUNT_F32 ? 50e6 : 720e6;
+  double rate = type == SHUNT_F64 ? 50e6 : type == SHUNT_F32 ? 51e6 : 850e6;
   double size = (double)shunt_type_size(type);
   double arithmetic = 2 * m * n * k / rate;
-  double traffic = (m * k + k * n + m * n) * size / 3.6e6;
-  return 3.0 + larger(arithmetic, traffic) * scale(d);
+  double traffic = (m * k + k * n + m * n) * size / 7.2e6; /* much of it from L2 */
+  return 6 + larger(arithmetic, traffic) * scale(d);
 }
 
 double shunt_cost_csr_bytes(const struct shunt_csr *a)

@@ -7,7 +7,6 @@
 #include "backend/cublas/cublaslt.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/fork.h"
 #include "backend/plan/options.h"
 
 /* One slot per context seen.  Slots are filled in order and never emptied; when
@@ -98,7 +97,6 @@ static shunt_status read_device(struct shunt_engine *e)
 static void destroy(struct shunt_engine *e)
 {
   if (!e) return;
-  shunt_forks_free(e->forks);
   shunt_cache_free(e->cache);
   if (e->pool) cudaMemPoolDestroy(e->pool);
   free(e);
@@ -115,7 +113,6 @@ static struct shunt_engine *create(unsigned long long id)
                                       .location = { cudaMemLocationTypeDevice, e->ordinal } };
     s = SHUNT_CUDA(cudaMemPoolCreate(&e->pool, &props));
   }
-  if (s == SHUNT_OK) s = shunt_forks_make(&e->forks);
   if (s == SHUNT_OK) {
     int64_t most = shunt_options()->cache_bytes;
     s = shunt_cache_make(&e->cache, most >= 0 ? most : e->memory_bytes / 10);

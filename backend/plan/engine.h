@@ -18,7 +18,6 @@
 
 struct shunt_cache;
 struct shunt_cublaslt;
-struct shunt_forks;
 
 struct shunt_engine {
   unsigned long long context;  /* cuCtxGetId */
@@ -27,7 +26,6 @@ struct shunt_engine {
   int64_t memory_bytes;        /* of the whole device */
   cudaMemPool_t pool;          /* what plans are kept in */
   struct shunt_cache *cache;
-  struct shunt_forks *forks;
   _Atomic(struct shunt_cublaslt *) gemm; /* NULL until opened, or not to be had */
   bool gemm_tried;
 };

@@ -1,5 +1,6 @@
 #include "backend/plan/planner.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "backend/plan/cache.h"
@@ -230,6 +231,9 @@ struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspac
 {
   struct shunt_verdict v = shunt_problem_check(p);
   if (v.reason != SHUNT_FITS) return declined(v);
+  const struct shunt_scalar *alpha = p->op == SHUNT_SPMM ? &p->spmm.alpha : &p->sddmm.alpha;
+  if (!alpha->device && !(alpha->host != 0 && isfinite(alpha->host)))
+    return declined(SHUNT_VERDICT(SHUNT_R_ALPHA));
   if (shunt_options()->routes == 0) return declined(SHUNT_VERDICT(SHUNT_R_DISABLED));
   struct shunt_engine *e = shunt_engine_find();
   if (!e) return declined(SHUNT_VERDICT(SHUNT_R_DEVICE));

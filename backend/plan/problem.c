@@ -245,8 +245,6 @@ struct shunt_verdict shunt_problem_check(const struct shunt_problem *p)
                    SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(!(p->format == SHUNT_COO ? p->row_indices : o.sparse->row_offsets),
                    SHUNT_R_EMPTY);
-  /* Whether 0 x NaN counts for alpha = 0 is the original's to say. */
-  SHUNT_DECLINE_IF(!o.alpha->device && o.alpha->host == 0, SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(!types_known(&o), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(p->op == SHUNT_SDDMM && o.first == SHUNT_BF16, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(p->op == SHUNT_SDDMM && o.first == SHUNT_I8, SHUNT_R_TYPES);

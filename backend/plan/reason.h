@@ -12,7 +12,8 @@ extern "C" {
 enum shunt_reason {
   SHUNT_FITS = 0,       /* nothing stands against it */
   SHUNT_R_DISABLED,     /* switched off by SHUNT_ROUTES */
-  SHUNT_R_EMPTY,        /* a size or alpha is zero, or an array pointer is null */
+  SHUNT_R_EMPTY,        /* a size is zero, or an array pointer is null */
+  SHUNT_R_ALPHA,        /* alpha is 0, Inf or NaN: what of 0 x NaN then counts is the original's to say */
   SHUNT_R_FORMAT,       /* sparse format that no route reads */
   SHUNT_R_TRANSPOSED,   /* op(A) is not A */
   SHUNT_R_BATCHED,      /* strided batches */

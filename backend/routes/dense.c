@@ -6,8 +6,7 @@
 
    SpMM, kept (D was made by an earlier call):
 
-     stream  -------------+- C = alpha D B -------------+- repair
-                          +- flags: is A unchanged? ----+
+     stream  C = alpha D B -- fingerprint of A's arrays -- repair
 
    The repair is a kernel that computes C row by row, and leaves it alone unless
    something speaks against D: A changed under a kept D; a column repeats in a row, which
@@ -21,17 +20,16 @@
    the result depends on its own row and column alone, so nothing needs a guard.
 
    Workspace, in this order, each part 256-byte aligned:
-     flags, blocks done (256) | guard scratch (256) | cuBLASLt's | D (SpMM) | W  */
+     flags, blocks done (256) | fingerprint parts | cuBLASLt's | D (SpMM) | W  */
 #include "backend/cublas/cublaslt.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/engine.h"
-#include "backend/plan/fork.h"
 #include "backend/routes/routes.h"
 
 struct parts {
-  size_t flags, scratch, gemm, dense, product, total;
+  size_t flags, parts, gemm, dense, product, total;
   size_t gemm_bytes;
 };
 
@@ -65,7 +63,7 @@ static struct parts lay_out(const struct shunt_problem *p)
   bool spmm = p->op == SHUNT_SPMM;
   int64_t m = spmm ? p->spmm.c.rows : p->sddmm.c.rows;
   int64_t n = spmm ? p->spmm.c.cols : p->sddmm.c.cols;
-  struct parts l = { .flags = 0, .scratch = 256, .gemm = 512 };
+  struct parts l = { .flags = 0, .parts = 256, .gemm = 256 + SHUNT_FINGERPRINT_SCRATCH };
   l.gemm_bytes = gemm_bytes(m, n);
   l.dense = l.gemm + l.gemm_bytes;
   l.product = l.dense + (spmm ? dense_bytes(&p->spmm.a) : 0);
@@ -103,7 +101,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
     double gemm = shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->a.cols,
                                   s->b.type, d);
     double make = read + cells * (double)shunt_type_size(s->b.type) / 3.6e6;
-    *us = c->kept || c->will_keep ? (gemm > read ? gemm : read) + SHUNT_COST_LAUNCH_US
+    *us = c->kept || c->will_keep ? gemm + read + 2 * SHUNT_COST_LAUNCH_US
                                   : make + gemm + SHUNT_COST_LAUNCH_US;
     bool overwrites = !s->beta.device && s->beta.host == 0;
     if (!overwrites) *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
@@ -141,7 +139,9 @@ static shunt_status multiply(const struct shunt_call *c, const struct shunt_dens
                                  at(c, l.gemm), l.gemm_bytes, c->stream);
 }
 
-/* The product alone: D as kept, or made on the way. */
+/* The product: D as kept, with what tells whether it still stands, or made on the way.
+   The proof comes last: a product keeps all multiprocessors busy, so beside it there is
+   no room (tests/bench/NOTES.md), and behind it both small launches are hidden.  */
 static shunt_status product(const struct shunt_call *c, uint32_t *flags,
                             const struct shunt_dense *out, struct shunt_scalar alpha)
 {
@@ -152,42 +152,27 @@ static shunt_status product(const struct shunt_call *c, uint32_t *flags,
   if (!c->kept)
     r = SHUNT_LAUNCH(
         shunt_csr_to_dense_cuda(&s->a, &dense, flags, &c->engine->device, c->stream));
-  return r == SHUNT_OK ? multiply(c, &dense, &s->b, out, alpha) : r;
-}
-
-/* flags = what was wrong with A when D was made, and whether it changed since. */
-static shunt_status guard(const struct shunt_call *c, cudaStream_t side, uint32_t *flags)
-{
-  const struct shunt_kept_view *kept = c->kept;
-  struct shunt_guard g = { .a = &c->problem->spmm.a, .expected = kept->fingerprint,
-                           .broken = flags, .notify = kept->changed };
-  shunt_status s = SHUNT_CUDA(
-      cudaMemcpyAsync(flags, kept->irregular, 2 * sizeof *flags, cudaMemcpyDeviceToDevice, side));
-  if (s == SHUNT_OK)
-    s = SHUNT_LAUNCH(shunt_guard_cuda(&g, &c->engine->device,
-                                      at(c, lay_out(c->problem).scratch), side));
-  return s;
-}
-
-static shunt_status guarded_product(const struct shunt_call *c, uint32_t *flags,
-                                    const struct shunt_dense *out, struct shunt_scalar alpha)
-{
-  struct shunt_fork fork;
-  shunt_fork_begin(&fork, c->engine->forks, c->stream, c->capturing);
-  shunt_status r = product(c, flags, out, alpha);
-  shunt_fork_side(&fork);
-  if (r == SHUNT_OK) r = guard(c, fork.side, flags);
-  shunt_status join = shunt_fork_join(&fork);
-  return r == SHUNT_OK ? join : r;
+  if (r == SHUNT_OK) r = multiply(c, &dense, &s->b, out, alpha);
+  if (r == SHUNT_OK && c->kept)
+    r = SHUNT_LAUNCH(shunt_fingerprint_parts_cuda(&s->a, at(c, lay_out(c->problem).parts),
+                                                  flags + 1, &c->engine->device, c->stream));
+  return r;
 }
 
 static shunt_status repair(const struct shunt_call *c, uint32_t *flags,
                            const struct shunt_dense *product)
 {
   struct shunt_spmm s = c->problem->spmm;
-  struct shunt_repair r = { .product = product, .blocks_done = flags + 1,
-                            .notify = c->kept ? c->kept->nonfinite : NULL };
+  struct shunt_repair r = { .product = product, .blocks_done = flags + 1, .verdict = flags + 2 };
   s.only_if = flags;
+  if (c->kept) {
+    s.only_if = c->kept->irregular;
+    r.parts = at(c, lay_out(c->problem).parts);
+    r.part_count = shunt_fingerprint_parts(&s.a, &c->engine->device);
+    r.expected = c->kept->fingerprint;
+    r.changed = c->kept->changed;
+    r.nonfinite = c->kept->nonfinite;
+  }
   return SHUNT_LAUNCH(shunt_spmm_csr_repair_cuda(&s, &r, &c->engine->device, c->stream));
 }
 
@@ -202,15 +187,14 @@ static shunt_status run_spmm(const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   struct parts l = lay_out(c->problem);
-  uint32_t *flags = at(c, l.flags); /* what is wrong, blocks that repaired */
+  uint32_t *flags = at(c, l.flags); /* irregular, blocks that repaired, verdict */
   bool overwrites = !s->beta.device && s->beta.host == 0;
   struct shunt_dense w = { s->c.rows, s->c.cols, s->c.cols, 1, at(c, l.product), SHUNT_F32 };
   const struct shunt_dense *out = overwrites ? &s->c : &w;
   struct shunt_scalar alpha = overwrites ? s->alpha : one;
   shunt_status r = SHUNT_OK;
   if (!c->kept) r = SHUNT_CUDA(cudaMemsetAsync(flags, 0, 2 * sizeof *flags, c->stream));
-  if (r == SHUNT_OK)
-    r = c->kept ? guarded_product(c, flags, out, alpha) : product(c, flags, out, alpha);
+  if (r == SHUNT_OK) r = product(c, flags, out, alpha);
   if (r != SHUNT_OK) return r; /* C is untouched, or about to be overwritten whole */
 
   /* A launch that fails is tried again, because beyond the first of these two the
@@ -218,8 +202,8 @@ static shunt_status run_spmm(const struct shunt_call *c)
   r = repair(c, flags, out);
   if (r != SHUNT_OK) r = repair(c, flags, out);
   if (r != SHUNT_OK || overwrites) return r;
-  r = combine(c, &w, flags);
-  if (r != SHUNT_OK) r = combine(c, &w, flags);
+  r = combine(c, &w, flags + 2);
+  if (r != SHUNT_OK) r = combine(c, &w, flags + 2);
   return r == SHUNT_OK ? r : SHUNT_E_WRITTEN;
 }
 
@@ -255,13 +239,13 @@ static shunt_status keep(const struct shunt_call *c, const struct shunt_kept_vie
   const struct shunt_csr *a = &c->problem->spmm.a;
   struct shunt_dense dense = dense_of(a, into->payload);
   shunt_status r =
-      SHUNT_CUDA(cudaMemsetAsync(into->irregular, 0, 2 * sizeof *into->irregular, c->stream));
+      SHUNT_CUDA(cudaMemsetAsync(into->irregular, 0, sizeof *into->irregular, c->stream));
   if (r == SHUNT_OK)
     r = SHUNT_LAUNCH(shunt_csr_to_dense_cuda(a, &dense, into->irregular, &c->engine->device,
                                              c->stream));
   if (r == SHUNT_OK)
     r = SHUNT_LAUNCH(shunt_fingerprint_csr_cuda(a, into->fingerprint, &c->engine->device,
-                                                at(c, lay_out(c->problem).scratch), c->stream));
+                                                at(c, lay_out(c->problem).parts), c->stream));
   return r;
 }
 

@@ -4,6 +4,12 @@
 
 #include "backend/routes/route.h"
 
+/* SpMM by one of the two rows kernels; longest_row: a hint, -1 where nothing is known.  For
+   the route and for `shunt bench`, which has no planner between.  */
+shunt_status shunt_rows_spmm(const struct shunt_spmm *p, int64_t longest_row,
+                             const struct shunt_device *d, void *workspace, size_t workspace_bytes,
+                             shunt_stream stream);
+
 extern const struct shunt_route shunt_route_rows, shunt_route_vector, shunt_route_dense;
 
 #endif

@@ -5,24 +5,29 @@
 #include "backend/plan/engine.h"
 #include "backend/routes/routes.h"
 
-/* Rows of much the same length need no balancing: one launch instead of two.  A hint is
-   enough, since both kernels are right for any matrix.  */
-static bool rows_are_even(const struct shunt_profile *f)
+/* Beyond this the balanced kernel is the faster one (tests/bench/NOTES.md).  The profile
+   is a hint: both kernels are right for any matrix.  */
+enum { LONGEST_FOR_SPLIT = 16384 };
+
+shunt_status shunt_rows_spmm(const struct shunt_spmm *p, int64_t longest_row,
+                             const struct shunt_device *d, void *workspace, size_t workspace_bytes,
+                             shunt_stream stream)
 {
-  return f && f->rows > 0 && f->longest_row <= 128 + 4 * (f->nnz / f->rows);
+  if (longest_row <= LONGEST_FOR_SPLIT) {
+    shunt_status s = shunt_spmm_csr_rows_split_cuda(p, longest_row, d, workspace, workspace_bytes,
+                                                    stream);
+    if (s != SHUNT_E_UNSUPPORTED) return s;
+  }
+  return shunt_spmm_csr_rows_cuda(p, d, workspace, workspace_bytes, stream);
 }
 
 static shunt_status run(const struct shunt_call *c)
 {
   const struct shunt_device *d = &c->engine->device;
-  if (c->problem->op == SHUNT_SPMM && rows_are_even(c->profile)) {
-    shunt_status s =
-        SHUNT_LAUNCH(shunt_spmm_csr_rows_split_cuda(&c->problem->spmm, d, c->stream));
-    if (s != SHUNT_E_UNSUPPORTED) return s;
-  }
   if (c->problem->op == SHUNT_SPMM)
-    return SHUNT_LAUNCH(shunt_spmm_csr_rows_cuda(&c->problem->spmm, d, c->workspace,
-                                                 c->workspace_bytes, c->stream));
+    return SHUNT_LAUNCH(shunt_rows_spmm(&c->problem->spmm,
+                                        c->profile ? c->profile->longest_row : -1, d, c->workspace,
+                                        c->workspace_bytes, c->stream));
   return SHUNT_LAUNCH(shunt_sddmm_csr_rows_cuda(&c->problem->sddmm, d, c->workspace,
                                                 c->workspace_bytes, c->stream));
 }

@@ -14,9 +14,6 @@ static struct gpu gpu;
 static bool make_streams(void)
 {
   return cudaStreamCreateWithFlags(&gpu.stream, cudaStreamNonBlocking) == cudaSuccess &&
-         cudaStreamCreateWithFlags(&gpu.side, cudaStreamNonBlocking) == cudaSuccess &&
-         cudaEventCreateWithFlags(&gpu.fork, cudaEventDisableTiming) == cudaSuccess &&
-         cudaEventCreateWithFlags(&gpu.join, cudaEventDisableTiming) == cudaSuccess &&
          cudaEventCreate(&gpu.start) == cudaSuccess && cudaEventCreate(&gpu.stop) == cudaSuccess;
 }
 
@@ -65,9 +62,6 @@ static void cuda_close(void)
   gpu_peers_close(gpu.peers);
   cudaEventDestroy(gpu.start);
   cudaEventDestroy(gpu.stop);
-  cudaEventDestroy(gpu.fork);
-  cudaEventDestroy(gpu.join);
-  cudaStreamDestroy(gpu.side);
   cudaStreamDestroy(gpu.stream);
   memset(&gpu, 0, sizeof gpu);
 }
@@ -135,7 +129,7 @@ static bool make_case(struct gpu_case *g, const struct bench_case *c, uint64_t s
   good = good && place_scalars(g) &&
          cudaMalloc((void **)&g->expected, sizeof *g->expected) == cudaSuccess &&
          cudaMalloc((void **)&g->broken, 256) == cudaSuccess &&
-         cudaMalloc(&g->scratch, SHUNT_GUARD_SCRATCH) == cudaSuccess &&
+         cudaMalloc(&g->scratch, SHUNT_FINGERPRINT_SCRATCH) == cudaSuccess &&
          cudaDeviceSynchronize() == cudaSuccess; /* copies ran on another stream than ours */
   if (good) return true;
   tool_say("%s: the operands do not fit the device (%s)", c->matrix,

@@ -14,8 +14,8 @@ struct gpu_peers; /* bench_gpu_peers.c: cuSPARSE and cuBLAS, as far as they are 
 
 struct gpu {
   struct shunt_device device;
-  cudaStream_t stream, side; /* side: what runs beside the stream, forked and joined by events */
-  cudaEvent_t fork, join, start, stop;
+  cudaStream_t stream;
+  cudaEvent_t start, stop;
   struct gpu_peers *peers;
 };
 

@@ -7,6 +7,7 @@
    dense, SDDMM:      GEMM into a product ---> sample at C's pattern  */
 #include <stdio.h>
 
+#include "backend/routes/routes.h"
 #include "backend/tool/bench_gpu.h"
 
 static bool get_workspace(struct gpu_case *g, size_t bytes, struct bench_way *w)
@@ -39,7 +40,8 @@ shunt_status gpu_rows(struct gpu_case *g, cudaStream_t stream)
 {
   const struct shunt_device *d = &g->gpu->device;
   if (g->p.op == SHUNT_SPMM)
-    return shunt_spmm_csr_rows_cuda(&g->p.spmm, d, g->workspace, g->workspace_bytes, stream);
+    return shunt_rows_spmm(&g->p.spmm, g->c->profile.longest_row, d, g->workspace,
+                           g->workspace_bytes, stream);
   return shunt_sddmm_csr_rows_cuda(&g->p.sddmm, d, g->workspace, g->workspace_bytes, stream);
 }
 
@@ -110,35 +112,18 @@ shunt_status gpu_dense(struct gpu_case *g, cudaStream_t stream)
                             : status;
 }
 
-static bool fork_side(struct gpu *gpu, cudaStream_t stream)
-{
-  return cudaEventRecord(gpu->fork, stream) == cudaSuccess &&
-         cudaStreamWaitEvent(gpu->side, gpu->fork, 0) == cudaSuccess;
-}
-
-static bool join_side(struct gpu *gpu, cudaStream_t stream)
-{
-  return cudaEventRecord(gpu->join, gpu->side) == cudaSuccess &&
-         cudaStreamWaitEvent(stream, gpu->join, 0) == cudaSuccess;
-}
-
-/* SpMM only: what SDDMM's dense way computes is not kept.  Product and guard beside each
-   other, then the repair that finds nothing to do, as backend/routes/dense.c does.  */
+/* SpMM only: what SDDMM's dense way computes is not kept.  The product, the
+   proof, and the repair that finds nothing to do, as backend/routes/dense.c has them.  */
 shunt_status gpu_dense_kept(struct gpu_case *g, cudaStream_t stream)
 {
   const struct shunt_device *d = &g->gpu->device;
-  struct shunt_guard guard = { &g->p.spmm.a, g->expected, NULL, g->broken, NULL };
-  struct shunt_repair how = { &g->p.spmm.c, g->broken + 1, NULL };
-  struct shunt_spmm repair = g->p.spmm;
-  repair.only_if = g->broken;
+  struct shunt_fingerprint *parts = g->scratch;
+  struct shunt_repair how = { .product = &g->p.spmm.c, .parts = parts, .expected = g->expected,
+                              .part_count = shunt_fingerprint_parts(&g->p.spmm.a, d),
+                              .blocks_done = g->broken };
   if (g->p.op != SHUNT_SPMM) return SHUNT_E_UNSUPPORTED;
-  if (!fork_side(g->gpu, stream)) return SHUNT_E_CUDA;
-  shunt_status multiplied = gpu_gemm(g, stream);
-  shunt_status checked = SHUNT_E_CUDA;
-  if (cudaMemsetAsync(g->broken, 0, 2 * sizeof *g->broken, g->gpu->side) == cudaSuccess)
-    checked = shunt_guard_cuda(&guard, d, g->scratch, g->gpu->side);
-  if (!join_side(g->gpu, stream)) return SHUNT_E_CUDA;
-  if (checked != SHUNT_OK || multiplied != SHUNT_OK)
-    return checked != SHUNT_OK ? checked : multiplied;
-  return shunt_spmm_csr_repair_cuda(&repair, &how, d, stream);
+  shunt_status status = gpu_gemm(g, stream);
+  if (status == SHUNT_OK)
+    status = shunt_fingerprint_parts_cuda(&g->p.spmm.a, parts, g->broken, d, stream);
+  return status == SHUNT_OK ? shunt_spmm_csr_repair_cuda(&g->p.spmm, &how, d, stream) : status;
 }

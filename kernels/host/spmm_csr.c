@@ -89,7 +89,7 @@ static uint32_t scalar_i32(const struct shunt_scalar *s)
       sum += IN##_load(p->a.values, q) *                                                     \
              IN##_load(p->b.values,                                                          \
                        column_at(&p->a, q) * p->b.row_stride + j * p->b.col_stride);         \
-    sum *= SCALAR(&p->alpha);                                                                \
+    sum = SCALAR(&p->alpha) == 0 ? 0 : sum * SCALAR(&p->alpha);                              \
     if (beta != 0) sum += beta * OUT##_load(p->c.values, at);                                \
     OUT##_store(p->c.values, at, sum);                                                       \
   }                                                                                          \
@@ -117,7 +117,7 @@ static uint32_t scalar_i32(const struct shunt_scalar *s)
         }                                                                                    \
         for (int e = 0; e < width; e++) {                                                    \
           const int64_t at = i * p->c.row_stride + (j0 + e) * p->c.col_stride;               \
-          T value = alpha * sum[e];                                                          \
+          T value = alpha == 0 ? 0 : alpha * sum[e];                                         \
           if (beta != 0) value += beta * OUT##_load(p->c.values, at);                        \
           OUT##_store(p->c.values, at, value);                                               \
         }                                                                                    \

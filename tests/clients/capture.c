@@ -145,6 +145,8 @@ static void test(cudaDataType type, double density, int group)
   CUDA_OK(cudaMalloc(&p.d_c, ROWS * N * e));
   CUDA_OK(cudaMemcpy(p.d_offsets, p.offsets, (ROWS + 1) * 4, cudaMemcpyHostToDevice));
   CUDA_OK(cudaMemcpy(p.d_columns, p.columns, (size_t)p.nnz * 4, cudaMemcpyHostToDevice));
+  /* A copy from pageable memory may return before it has arrived; our streams wait for none. */
+  CUDA_OK(cudaDeviceSynchronize());
   SPARSE_OK(cusparseCreate(&k.handle));
   SPARSE_OK(cusparseSetStream(k.handle, s));
   prepare_call(&p, &k);

@@ -50,6 +50,8 @@ static void make_matrix(struct shared_matrix *m, double density, int group, cuda
   CUDA_OK(cudaMemcpy(m->d_offsets, m->offsets, (ROWS + 1) * 4, cudaMemcpyHostToDevice));
   CUDA_OK(cudaMemcpy(m->d_columns, m->columns, (size_t)m->nnz * 4, cudaMemcpyHostToDevice));
   CUDA_OK(cudaMemcpy(m->d_values, m->values, (size_t)m->nnz * e, cudaMemcpyHostToDevice));
+  /* A copy from pageable memory may return before it has arrived; our streams wait for none. */
+  CUDA_OK(cudaDeviceSynchronize());
 }
 
 static int64_t count_wrong(const struct lane *l, const void *b, const void *c)

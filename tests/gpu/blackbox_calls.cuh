@@ -78,6 +78,8 @@ inline void make_operands(Operands &o, const Shape &s, uint64_t seed, cudaStream
   a.columns = device_bytes((size_t)a.nnz * 4);
   a.values = device_bytes((size_t)a.nnz * type_size(s.type));
   CUDA_OK(cudaMemcpy(a.offsets, offsets.data(), offsets.size() * 4, cudaMemcpyHostToDevice));
+  // A copy from pageable memory may return before it has arrived, and `stream` waits for none.
+  CUDA_OK(cudaDeviceSynchronize());
   o.p.b = make_dense(s.sddmm ? s.n : s.cols, s.sddmm ? s.cols : s.n, s.column_order, s.type);
   o.p.c = make_dense(s.rows, s.n, s.column_order, s.type);
   o.before = device_bytes(output_bytes(o.p));

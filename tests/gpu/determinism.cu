@@ -2,10 +2,18 @@
 //
 //   determinism [REPEATS]
 //
-// Every type and kind of pattern is multiplied REPEATS times (100), the second half of
-// them while another stream keeps the multiprocessors busy; C is poisoned before each
-// call.  Two comparisons: with the first call of all, and, from the eleventh on, with
-// the eleventh (by then a kept plan has taken over where one will).
+// Run under SHUNT_ROUTES=rows,vector,dense, so that nothing is left to the original, whose
+// float64 is not deterministic.  Every type and kind of pattern is multiplied twice REPEATS
+// times (100), every other half hundred while another stream keeps the multiprocessors
+// busy; C is poisoned before each call.
+//
+// The first calls know nothing of the matrix, later ones its profile, the last a kept copy:
+// the route may change, and the result's last bits with it, but at most twice:
+//
+//   call     0 .. REPEATS - 1: at most three runs of the same bits    | .. 2 REPEATS - 1
+//            | a a a | b b b b b b b | c c c c c c c c c c c c c c c  | c c c c c c c c c
+//
+// and all calls of the second half (settled) give one result.
 #include "tests/gpu/blackbox_calls.cuh"
 
 using namespace blackbox;
@@ -20,57 +28,63 @@ __global__ void busy_kernel(float *sink, int rounds)
 struct Lab {
   cusparseHandle_t handle;
   cudaStream_t stream, other;
-  unsigned *differ;  // device: bytes beside the first call's, and the eleventh's
+  unsigned *differ;  // device: for each call, bytes beside the call before it
   float *sink;
 };
 
+// Calls that gave other bits than the call before them, from `begin` on.
+static int count_switches(const std::vector<unsigned> &differ, int begin)
+{
+  int n = 0;
+  for (size_t i = (size_t)begin; i < differ.size(); i++) n += differ[i] != 0;
+  return n;
+}
+
 static void test(const Lab &lab, const Shape &shape, const char *what, int repeats)
 {
-  enum { SETTLED = 10 };
+  const int most_switches = 2;
+  const char *op = shape.sddmm ? "sddmm" : "spmm";
   Operands o;
   make_operands(o, shape, 21, lab.stream);
   if (ask_workspace(o, lab.handle) == CUSPARSE_STATUS_NOT_SUPPORTED) {
-    skip("%s %s, %s: not supported", shape.sddmm ? "sddmm" : "spmm", type_text(shape.type), what);
+    skip("%s %s, %s: not supported", op, type_text(shape.type), what);
     destroy_operands(o);
     return;
   }
   size_t bytes = output_bytes(o.p);
-  void *first = device_bytes(bytes), *settled = device_bytes(bytes);
-  int refused = 0;
-  CUDA_OK(cudaMemsetAsync(lab.differ, 0, 8, lab.stream));
-  for (int i = 0; i < repeats; i++) {
-    if (i >= repeats / 2) {
+  void *last = device_bytes(bytes);
+  int refused = 0, calls = 2 * repeats;
+  std::vector<unsigned> differ((size_t)calls);
+  CUDA_OK(cudaMemsetAsync(lab.differ, 0, (size_t)calls * sizeof(unsigned), lab.stream));
+  for (int i = 0; i < calls; i++) {
+    if (i % repeats >= repeats / 2) {
       busy_kernel<<<200, 256, 0, lab.other>>>(lab.sink, 20000);
       CUDA_OK(cudaGetLastError());
     }
     prepare_output(o, 1, lab.stream);
     refused += multiply(o, lab.handle) != CUSPARSE_STATUS_SUCCESS;
-    if (i == 0 || i == SETTLED)
-      CUDA_OK(cudaMemcpyAsync(i ? settled : first, output(o.p), bytes, cudaMemcpyDeviceToDevice,
-                              lab.stream));
-    compare_kernel<<<blocks_for((int64_t)bytes), 256, 0, lab.stream>>>(
-        output(o.p), first, (int64_t)bytes, lab.differ);
-    if (i > SETTLED)
+    if (i > 0)
       compare_kernel<<<blocks_for((int64_t)bytes), 256, 0, lab.stream>>>(
-          output(o.p), settled, (int64_t)bytes, lab.differ + 1);
+          output(o.p), last, (int64_t)bytes, lab.differ + i);
     CUDA_OK(cudaGetLastError());
-    if (i < SETTLED) CUDA_OK(cudaStreamSynchronize(lab.stream));
+    CUDA_OK(cudaMemcpyAsync(last, output(o.p), bytes, cudaMemcpyDeviceToDevice, lab.stream));
+    if (i < 10) CUDA_OK(cudaStreamSynchronize(lab.stream));
   }
-  unsigned differ[2];
   CUDA_OK(cudaStreamSynchronize(lab.stream));
-  CUDA_OK(cudaMemcpy(differ, lab.differ, sizeof differ, cudaMemcpyDeviceToHost));
-  const char *op = shape.sddmm ? "sddmm" : "spmm";
-  if (refused == repeats)
+  CUDA_OK(cudaMemcpy(differ.data(), lab.differ, differ.size() * sizeof(unsigned),
+                     cudaMemcpyDeviceToHost));
+  if (refused == calls)
     skip("%s %s, %s: not supported", op, type_text(shape.type), what);
   else {
-    check(refused == 0 && differ[1] == 0, "%s %s, %s: %d settled calls, %u bytes differ", op,
-          type_text(shape.type), what, repeats - SETTLED, differ[1]);
-    check(differ[0] == 0, "%s %s, %s: %d calls from the first on, %u bytes differ", op,
-          type_text(shape.type), what, repeats, differ[0]);
+    int settled = count_switches(differ, repeats + 1), all = count_switches(differ, 1);
+    check(refused == 0 && settled == 0,
+          "%s %s, %s: %d settled calls, %d differ from the one before", op, type_text(shape.type),
+          what, repeats, settled);
+    check(all <= most_switches, "%s %s, %s: %d calls from the first on, %d switches (%d may be)",
+          op, type_text(shape.type), what, calls, all, most_switches);
   }
   CUDA_OK(cudaDeviceSynchronize());
-  CUDA_OK(cudaFree(first));
-  CUDA_OK(cudaFree(settled));
+  CUDA_OK(cudaFree(last));
   destroy_operands(o);
 }
 
@@ -84,7 +98,7 @@ int main(int argc, char **argv)
   CUDA_OK(cudaStreamCreateWithFlags(&lab.other, cudaStreamNonBlocking));
   SPARSE_OK(cusparseCreate(&lab.handle));
   SPARSE_OK(cusparseSetStream(lab.handle, lab.stream));
-  lab.differ = (unsigned *)device_bytes(8);
+  lab.differ = (unsigned *)device_bytes((size_t)repeats * 2 * sizeof(unsigned));
   lab.sink = (float *)device_bytes(4);
   for (cudaDataType t : types) {
     test(lab, { false, t, 1024, 1024, 128, 0.5, 1, false }, "half full", repeats);

@@ -63,6 +63,8 @@ static void make_pattern(struct problem *p)
   p->columns = device_zeros((size_t)p->nnz * 4);
   CUDA_OK(cudaMemcpy(p->offsets, offsets, ((size_t)p->rows + 1) * 4, cudaMemcpyHostToDevice));
   CUDA_OK(cudaMemcpy(p->columns, columns, (size_t)p->nnz * 4, cudaMemcpyHostToDevice));
+  /* Copies from pageable memory may return before they have arrived. */
+  CUDA_OK(cudaDeviceSynchronize());
   free(offsets);
   free(columns);
 }

@@ -91,10 +91,13 @@ unit() {
 blackbox() {
   local bin=$build/tests/gpu
   plain original-stale 60 "$bin/stale" 500 3
-  preloaded stale 120 "$bin/stale" 10000 1 --strict
-  expected stale 'rerouted cusparseSpMM >= 5000' 'rerouted cusparseSDDMM >= 500' \
-    'route rows >= 1' 'route vector >= 1' 'route dense >= 1'
-  SHUNT_CACHE_MB=8 preloaded stale-small-cache 60 "$bin/stale" 1500 2 --strict
+  preloaded stale 120 "$bin/stale" 10000 1
+  expected stale 'rerouted cusparseSpMM >= 1000' 'rerouted cusparseSDDMM >= 100'
+  # Only where nothing is left to the original can its own rounding be told from ours.
+  SHUNT_ROUTES=rows,vector,dense preloaded stale-forced 60 "$bin/stale" 3000 4 --strict
+  expected stale-forced 'rerouted cusparseSpMM >= 1500' 'route rows >= 1' 'route vector >= 1' \
+    'route dense >= 1'
+  SHUNT_CACHE_MB=8 preloaded stale-small-cache 60 "$bin/stale" 1500 2
   plain original-parity 100 "$bin/parity" record "$work/parity.record"
   preloaded parity 150 "$bin/parity" compare "$work/parity.record"
   expected parity 'rerouted cusparseSpMM >= 200' 'rerouted cusparseSDDMM >= 30'
@@ -103,8 +106,9 @@ blackbox() {
   also=$work/quiet_preload.so preloaded quiet 60 "$work/quiet"
   host_times
   expected quiet 'rerouted cusparseSpMM >= 300' 'rerouted cusparseSDDMM >= 100'
-  preloaded determinism 60 "$bin/determinism"
+  SHUNT_ROUTES=rows,vector,dense preloaded determinism 60 "$bin/determinism"
   SHUNT_SO=$shunt plain faults 120 "$bin/faults"
+  grep '^# control [0-9]* of' "$logs/faults.log"
 }
 
 # quiet and its counter of driver calls; made here where the build has not made them.
@@ -141,7 +145,7 @@ sanitized() {
 sanitize() {
   local test sanitizer
   sanitizer=$(command -v compute-sanitizer || echo "$cuda/bin/compute-sanitizer")
-  sanitized sanitize-stale 240 "$build/tests/gpu/stale" 200 5 --strict
+  sanitized sanitize-stale 240 "$build/tests/gpu/stale" 200 5
   expected sanitize-stale 'rerouted cusparseSpMM >= 100'
   for test in "$build"/tests/gpu/test_*; do
     [ -f "$test" ] && [ -x "$test" ] || continue

@@ -13,8 +13,15 @@
 // learns late here too.
 //
 // Without --strict an error as large as cuSPARSE's own rounding of partial sums
-// passes (to try the test on the original alone); with it, only one rounding of a
-// float32 sum does.
+// passes; with it, only one rounding of a float32 sum does.  --strict is for runs in
+// which Shunt is forced to take all that it can (SHUNT_ROUTES=rows,vector,dense); what
+// it leaves to the original even then is known here and judged without: alpha 0 on the
+// host, and matrices without entries.
+//
+// What cuSPARSE asks of its callers is kept.  After a preprocess a descriptor stands for
+// that pattern, those addresses and that buffer; where the program gives this promise up,
+// it makes new descriptors.  Sizes are asked and preprocesses made with an alpha that is
+// not 0: for alpha 0 less is needed, and less prepared, than for later calls.
 #include <time.h>
 
 #include <algorithm>
@@ -74,7 +81,7 @@ struct Slot {
   cusparseSpMatDescr_t sparse = nullptr;
   cusparseDnMatDescr_t b = nullptr, c = nullptr;
   char *workspace, *other_workspace;
-  bool promised;  // preprocess ran: the pattern stays
+  bool promised = false;  // preprocess ran: the pattern stays, and so do the descriptors
   int algorithm, lane;  // lane: of the preprocess
   size_t promised_bytes;
   std::vector<Graph> graphs;
@@ -90,6 +97,7 @@ static cusparseHandle_t handles[STREAMS];
 static Outcome *outcomes;  // device, OUTCOMES of them
 static std::vector<std::string> texts, groups;
 static int64_t calls, step;
+static std::vector<bool> by_original;  // the result is surely not Shunt's
 struct Tally {
   int64_t calls, strict, loose, outside;
 };
@@ -106,11 +114,12 @@ static void drain()
   CUDA_OK(cudaMemcpy(o.data(), outcomes, n * sizeof(Outcome), cudaMemcpyDeviceToHost));
   for (size_t k = 0; k < n; k++) {
     Tally &t = tallies[groups[k]];
+    bool imprecise = o[k].strict && !by_original[k];
     t.calls++;
-    t.strict += o[k].strict != 0;
+    t.strict += imprecise;
     t.loose += o[k].loose != 0;
     t.outside += o[k].outside != 0;
-    if ((o[k].strict || o[k].outside) && (strict || o[k].loose || o[k].outside) && shown++ < 24)
+    if (((strict && imprecise) || o[k].loose || o[k].outside) && shown++ < 24)
       printf("# %s: %u elements wrong (%u far), %u bytes outside; first (%lld, %lld) is %.9g, "
              "want %.9g +- %.2g\n",
              texts[k].c_str(), o[k].strict, o[k].loose, o[k].outside, (long long)o[k].i,
@@ -120,13 +129,15 @@ static void drain()
   CUDA_OK(cudaDeviceSynchronize());
   texts.clear();
   groups.clear();
+  by_original.clear();
 }
 
-static Outcome *next_outcome(const std::string &group, const std::string &text)
+static Outcome *next_outcome(const Problem &p, const std::string &group, const std::string &text)
 {
   if (texts.size() == OUTCOMES) drain();
   texts.push_back(text);
   groups.push_back(group);
+  by_original.push_back((!p.device_scalars && p.alpha == 0) || p.a.nnz == 0);
   calls++;
   return outcomes + (texts.size() - 1);
 }
@@ -140,6 +151,12 @@ static void destroy_descriptors(Slot &m)
   m.sparse = nullptr;
   m.b = m.c = nullptr;
   m.promised = false;
+}
+
+// The promise of a preprocess ends; cuSPARSE keeps state of it with the descriptors.
+static void give_up_promise(Slot &m)
+{
+  if (m.promised) destroy_descriptors(m);
 }
 
 static void describe_dense(cusparseDnMatDescr_t *d, const Dense &x, bool flip)
@@ -289,7 +306,6 @@ static void draw_problem(Slot &m)
   m.flip_b = chance(p.sddmm ? 0.3 : 0.1);
   m.flip_c = p.sddmm && chance(0.2);
   m.group = chance(0.5) ? 8 : chance(0.2) ? 4 : 1;
-  m.promised = false;
   draw_lengths(m);
 }
 
@@ -363,7 +379,7 @@ static const char *change(Slot &m, cudaStream_t s)
   int64_t u = below(100);
   if (u < 40) return change_values(m, s);
   if (u < 62) {
-    m.promised = false;  // the active buffer is given up with the pattern
+    give_up_promise(m);
     return change_pattern(m, s);
   }
   forget_graphs(m);
@@ -385,8 +401,8 @@ static const char *change(Slot &m, cudaStream_t s)
     int block = free_block();
     CUDA_OK(cudaEventRecord(blocks[m.block].done, s));
     CUDA_OK(cudaStreamWaitEvent(s, blocks[block].done, 0));
+    give_up_promise(m);
     use_block(m, block);
-    m.promised = false;
     fill_all(m, s);
     if (!m.sparse) return "addresses";
     SPARSE_OK(cusparseCsrSetPointers(m.sparse, m.p.a.offsets, m.p.a.columns, m.p.a.values));
@@ -403,17 +419,20 @@ static const char *change(Slot &m, cudaStream_t s)
 }
 
 // ---- calls ---------------------------------------------------------------------------
-struct Scalars {  // host copies in both types; `at` points to what the call is given
+struct Scalars {  // host copies in both types, and where a call finds its own
   float f[2];
   double d[2];
   const void *alpha, *beta;
+  const void *ask;  // alpha of bufferSize and preprocess
 };
 
-// Draws alpha and beta.  Between replays only the device's copies may change.
+// Draws alpha and beta.  Between replays only the device's copies may change.  For SDDMM
+// with alpha 0 on the host, the original leaves some of repeated entries as they were.
 static void draw_scalars(Problem &p, bool nonfinite, cudaStream_t s)
 {
   static const double alphas[] = { 1, 1, 1, 1, -0.5, 2.25, 0 }, betas[] = { 0, 0, 0, 1, -0.75 };
-  p.alpha = alphas[below(nonfinite ? 6 : 7)];
+  bool zero = !nonfinite && (!p.sddmm || p.device_scalars);
+  p.alpha = alphas[below(zero ? 7 : 6)];
   p.beta = betas[below(5)];
   put_kernel<<<1, 1, 0, s>>>(p.scalars, 0, p.compute, p.alpha);
   put_kernel<<<1, 1, 0, s>>>(p.scalars, 1, p.compute, p.beta);
@@ -422,6 +441,8 @@ static void draw_scalars(Problem &p, bool nonfinite, cudaStream_t s)
 
 static void point_scalars(const Problem &p, Scalars *v)
 {
+  static const double one_double = 1;
+  static const float one_float = 1;
   bool d = p.compute == CUDA_R_64F;
   v->f[0] = (float)p.alpha;
   v->f[1] = (float)p.beta;
@@ -434,6 +455,9 @@ static void point_scalars(const Problem &p, Scalars *v)
     v->alpha = d ? (const void *)&v->d[0] : (const void *)&v->f[0];
     v->beta = d ? (const void *)&v->d[1] : (const void *)&v->f[1];
   }
+  v->ask = v->alpha;
+  if (!p.device_scalars && p.alpha == 0)
+    v->ask = d ? (const void *)&one_double : (const void *)&one_float;
 }
 
 // Old content of the output: poison where beta is 0, numbers where it counts.
@@ -459,20 +483,20 @@ static cusparseOperation_t operation(bool flip)
 static cusparseStatus_t buffer_size(Slot &m, cusparseHandle_t h, const Scalars &v, size_t *bytes)
 {
   if (m.p.sddmm)
-    return cusparseSDDMM_bufferSize(h, operation(m.flip_c), operation(m.flip_b), v.alpha, m.c,
+    return cusparseSDDMM_bufferSize(h, operation(m.flip_c), operation(m.flip_b), v.ask, m.c,
                                     m.b, v.beta, m.sparse, m.p.compute,
                                     CUSPARSE_SDDMM_ALG_DEFAULT, bytes);
-  return cusparseSpMM_bufferSize(h, operation(false), operation(m.flip_b), v.alpha, m.sparse, m.b,
+  return cusparseSpMM_bufferSize(h, operation(false), operation(m.flip_b), v.ask, m.sparse, m.b,
                                  v.beta, m.c, m.p.compute, (cusparseSpMMAlg_t)m.algorithm, bytes);
 }
 
 static cusparseStatus_t preprocess(Slot &m, cusparseHandle_t h, const Scalars &v, void *buffer)
 {
   if (m.p.sddmm)
-    return cusparseSDDMM_preprocess(h, operation(m.flip_c), operation(m.flip_b), v.alpha, m.c,
+    return cusparseSDDMM_preprocess(h, operation(m.flip_c), operation(m.flip_b), v.ask, m.c,
                                     m.b, v.beta, m.sparse, m.p.compute,
                                     CUSPARSE_SDDMM_ALG_DEFAULT, buffer);
-  return cusparseSpMM_preprocess(h, operation(false), operation(m.flip_b), v.alpha, m.sparse, m.b,
+  return cusparseSpMM_preprocess(h, operation(false), operation(m.flip_b), v.ask, m.sparse, m.b,
                                  v.beta, m.c, m.p.compute, (cusparseSpMMAlg_t)m.algorithm,
                                  buffer);
 }
@@ -512,7 +536,7 @@ static void check_call(const Problem &p, const char *workspace, size_t bytes,
                        const std::string &group, const std::string &text, cudaStream_t s)
 {
   if (verbose) printf("# %s\n", text.c_str());
-  Outcome *o = next_outcome(group, text);
+  Outcome *o = next_outcome(p, group, text);
   check_result(p, o, s);
   check_bytes_kernel<<<1, CANARY, 0, s>>>((const unsigned char *)workspace + bytes, CANARY, 0xa5,
                                           o);
@@ -606,7 +630,6 @@ static void run_graph(Slot &m, int lane, const char *changed)
   cudaStream_t s = streams[lane];
   Scalars v;
   size_t bytes = 0;
-  m.promised = false;
   draw_scalars(m.p, m.nonfinite, s);
   point_scalars(m.p, &v);
   std::string text = call_text(m, "graph", changed, 0);
@@ -661,7 +684,7 @@ static void take_step()
                                                       : CUSPARSE_POINTER_MODE_HOST));
   int64_t u = below(100);
   if (!m.graphs.empty() && u < 12) {
-    m.promised = false;  // replays may change the pattern
+    give_up_promise(m);  // replays may change the pattern
     replay(m, m.graphs[below((int64_t)m.graphs.size())], s, false);
   } else if (u < 34 && !m.promised && lane != LEGACY)
     run_graph(m, lane, changed);
@@ -732,7 +755,7 @@ int main(int argc, char **argv)
   set_up();
   for (step = 0; step < steps; step++) {
     take_step();
-    if (step % 512 == 511) drain();
+    if (step % 128 == 127) drain();
   }
   drain();
   clock_gettime(CLOCK_MONOTONIC, &end);

@@ -7,6 +7,7 @@
 // Every combination of types, layouts, index forms, widths and patterns runs; what
 // else may vary (leading dimensions, alignment, scalars, the size of the device that
 // the work is cut for) takes turns from case to case.
+#include "kernels/spmm_csr_rows_launch.cuh"
 #include "tests/gpu/harness.cuh"
 #include "tests/gpu/time_spmm_rows.cuh"
 
@@ -80,6 +81,23 @@ std::vector<Named> patterns()
   lengths.clear();
   for (int i = 0; i < 400; i++) lengths.push_back(i % 9 == 0 ? 256 : i % 2);  // ends on tile edges
   all.push_back({ "edges", from_lengths(lengths, 64, 9) });
+  lengths.clear();
+  for (int64_t edge : { 128, 256, 512, 1024 })  // where the split kernel's limits are
+    for (int64_t length : { edge - 1, (int64_t)3, edge, (int64_t)0, edge + 1 })
+      lengths.push_back(length);
+  all.push_back({ "limits", from_lengths(lengths, 70, 12) });
+  lengths.assign(45, 2);
+  lengths[0] = 1100;
+  lengths[44] = 2300;
+  all.push_back({ "first and last row long", from_lengths(lengths, 800, 13) });
+  all.push_back({ "all rows long", from_lengths(std::vector<int64_t>(11, 1100), 50, 14) });
+  lengths.clear();
+  for (int64_t i = 0; i < 242; i++)
+    lengths.push_back(i % 16 == 2 ? 200 : i % 4 == 1 ? 30 + i % 60 : i % 5);
+  all.push_back({ "uneven neighbours", from_lengths(lengths, 90, 15) });
+  lengths.assign(1500, 1);
+  for (int64_t i = 20; i < 1500; i += 24) lengths[i] = 190 + i % 3;
+  all.push_back({ "more long rows than a list holds", from_lengths(lengths, 40, 16) });
   all.push_back({ "no entries", from_lengths(std::vector<int64_t>(40, 0), 5, 10) });
   for (Named &n : all) n.p = add_column_0(n.p);
   return all;
@@ -288,7 +306,8 @@ bool run_once(Arena &m, const Pattern &p, const Reference &r, const Types &t, co
   char *end = (char *)m.workspace.device + k.workspace_bytes;
   CUDA_OK(cudaMemset(m.workspace.device, 0xff, k.workspace_bytes + 256));
   shunt_status status =
-      split ? shunt_spmm_csr_rows_split_cuda(&k.p, &k.d, nullptr)
+      split ? shunt_spmm_csr_rows_split_cuda(&k.p, o.n % 2 ? -1 : 1, &k.d, m.workspace.device,
+                                             k.workspace_bytes, nullptr)
             : shunt_spmm_csr_rows_cuda(&k.p, &k.d, m.workspace.device, k.workspace_bytes, nullptr);
   cudaError_t e = cudaDeviceSynchronize();
   const char *wrong = nullptr;
@@ -309,7 +328,7 @@ bool run_once(Arena &m, const Pattern &p, const Reference &r, const Types &t, co
 // Both kernels, where both take it.
 bool run_case(Arena &m, const Pattern &p, const Reference &r, const Types &t, const Options &o)
 {
-  bool also_split = !o.b_by_column && o.only_if < 0;
+  bool also_split = o.only_if < 0;
   return run_once(m, p, r, t, o, false) && (!also_split || run_once(m, p, r, t, o, true));
 }
 
@@ -356,6 +375,61 @@ void test_combinations(Arena &m, const std::vector<Named> &all)
     }
 }
 
+// ---- every way that the split kernel can be told to cut ------------------------------
+template <class T, int V>
+shunt_status run_split(const Case &k, const shunt::spmm_rows::split_shape &s)
+{
+  using namespace shunt::spmm_rows;
+  plan how = {};
+  how.split = true;
+  how.b_stride = k.p.b.row_stride;
+  args<T> a = make_args<T>(&k.p, how, nullptr);
+  a.b_row_bytes = (uint32_t)(a.b_row_stride * sizeof(T));
+  return launch_split<T, T, T, V>(a, s, nullptr);
+}
+
+void test_split_shapes(Arena &m, const std::vector<Named> &all)
+{
+  static const int limits[] = { 0, 1, 7, 64, 500, 1 << 20 };
+  static const int windows[] = { 1, 16, 300, 2048, 1 << 20 };
+  static const int64_t widths[] = { 4, 20, 32, 100, 128 };
+  Random r(44);
+  for (int which : { 4, 5 }) {
+    const Types &t = kTypes[which];
+    for (const Named &pattern : all) {
+      Reference ref = make_reference(pattern.p, t, 83);
+      int wrong = 0, cases = 0;
+      for (int lanes = 2; lanes <= 5; lanes++)
+        for (int team = lanes; team <= 5; team++)
+          for (int turn = 0; turn < 6; turn++, cases++) {
+            Options o = vary(t, widths[r.below(5)], (int)r.below(16) & 14, r);
+            o.b_gap = o.b_shift = 0;
+            shunt::spmm_rows::split_shape s = {};
+            s.threads = 64 << turn % 3;
+            s.chunk = turn % 2 ? 4 : 8;
+            s.lanes_log2 = lanes;
+            s.team_log2 = team;
+            s.long_lanes_log2 = 2 + (int)r.below(2);
+            s.limit = limits[r.below(6)];
+            s.window = windows[r.below(5)];
+            Case k = make_case(m, pattern.p, ref, t, o);
+            shunt_status status =
+                which == 4 ? run_split<float, 4>(k, s) : run_split<double, 2>(k, s);
+            cudaError_t e = cudaDeviceSynchronize();
+            const char *what = status != SHUNT_OK || e != cudaSuccess
+                                   ? "failed"
+                                   : verdict(m, k, pattern.p, ref, t, o);
+            if (!what) continue;
+            if (wrong++ < 3)
+              printf("# %s: %d threads, chunk %d, lanes %d, team %d, long %d, limit %d, window %d: "
+                     "%s: %s\n", t.name, s.threads, s.chunk, 1 << lanes, 1 << team,
+                     1 << s.long_lanes_log2, s.limit, s.window, describe(o), what);
+          }
+      check(!wrong, "%s, %s: %d ways to cut by rows", t.name, pattern.name, cases);
+    }
+  }
+}
+
 // ---- the rest -----------------------------------------------------------------------
 void test_only_if(Arena &m, const std::vector<Named> &all)
 {
@@ -381,7 +455,7 @@ void test_only_if(Arena &m, const std::vector<Named> &all)
   }
 }
 
-void test_nan_spreads(Arena &m, const Pattern &p)
+void test_nan_spreads(Arena &m, const Pattern &p, bool split)
 {
   const Types &t = kTypes[4];
   Reference ref = make_reference(p, t, 79);
@@ -392,7 +466,11 @@ void test_nan_spreads(Arena &m, const Pattern &p)
   for (int64_t q = 0; q < p.nnz(); q++)
     if (p.columns[q] == poisoned && q % 2) ref.a[q] = 0;  // 0 x NaN is NaN
   Case k = make_case(m, p, ref, t, o);
-  shunt_spmm_csr_rows_cuda(&k.p, &k.d, m.workspace.device, k.workspace_bytes, nullptr);
+  if (split)
+    shunt_spmm_csr_rows_split_cuda(&k.p, -1, &k.d, m.workspace.device,
+                                             k.workspace_bytes, nullptr);
+  else
+    shunt_spmm_csr_rows_cuda(&k.p, &k.d, m.workspace.device, k.workspace_bytes, nullptr);
   std::vector<char> c = download(m.c, k.c_bytes);
   int wrong = 0, met = 0;
   for (int64_t i = 0; i < p.rows; i++) {
@@ -405,7 +483,7 @@ void test_nan_spreads(Arena &m, const Pattern &p)
   check(!wrong && met, "a NaN of B reaches the %d rows that store its column, and no other", met);
 }
 
-void test_repeats(Arena &m, const Named &pattern)
+void test_repeats(Arena &m, const Named &pattern, bool split)
 {
   for (int which : { 0, 4, 5 }) {
     const Types &t = kTypes[which];
@@ -418,12 +496,17 @@ void test_repeats(Arena &m, const Named &pattern)
     for (int i = 0; i < 20; i++) {
       Case k = make_case(m, pattern.p, ref, t, o);
       CUDA_OK(cudaMemset(m.workspace.device, i % 2 ? 0xff : 0, k.workspace_bytes));
-      shunt_spmm_csr_rows_cuda(&k.p, &k.d, m.workspace.device, k.workspace_bytes, nullptr);
+      if (split)
+        shunt_spmm_csr_rows_split_cuda(&k.p, -1, &k.d, m.workspace.device,
+                                             k.workspace_bytes, nullptr);
+      else
+        shunt_spmm_csr_rows_cuda(&k.p, &k.d, m.workspace.device, k.workspace_bytes, nullptr);
       std::vector<char> c = download(m.c, k.c_bytes);
       if (i == 0) first = c;
       differ += c != first;
     }
-    check(!differ, "%s, %s: 20 repeats give the same bits", t.name, pattern.name);
+    check(!differ, "%s, %s%s: 20 repeats give the same bits", t.name, pattern.name,
+          split ? ", by rows" : "");
   }
 }
 
@@ -513,22 +596,27 @@ void test_large()
   q.compute = SHUNT_F32;
   shunt_device d = this_device();
   Buffer w(shunt_spmm_csr_rows_workspace(&q, &d));
-  shunt_status s = shunt_spmm_csr_rows_cuda(&q, &d, w.device, w.host.size(), nullptr);
-  CUDA_OK(cudaMemcpy(c.data(), dc.device, c.size() * 4, cudaMemcpyDeviceToHost));
-  int64_t wrong = s != SHUNT_OK;
-  for (int64_t i = 0; i < p.rows; i++) {
-    double sum[64] = {}, scale[64] = {};
-    for (int64_t k = p.offsets[i]; k < p.offsets[i + 1]; k++)
-      for (int64_t j = 0; j < n; j++) {
-        double x = (double)a[k] * b[p.columns[k] * n + j];
-        sum[j] += x;
-        scale[j] += fabs(x);
-      }
-    for (int64_t j = 0; j < n; j++)
-      wrong += !(fabs(c[i * n + j] - sum[j]) <= tolerance(SHUNT_F32, SHUNT_F32, scale[j], sum[j],
-                                                          p.offsets[i + 1] - p.offsets[i]));
+  for (bool split : { false, true }) {
+    shunt_status s = split ? shunt_spmm_csr_rows_split_cuda(&q, 3, &d, nullptr, 0, nullptr)
+                           : shunt_spmm_csr_rows_cuda(&q, &d, w.device, w.host.size(), nullptr);
+    CUDA_OK(cudaMemcpy(c.data(), dc.device, c.size() * 4, cudaMemcpyDeviceToHost));
+    CUDA_OK(cudaMemset(dc.device, 0xff, c.size() * 4));
+    int64_t wrong = s != SHUNT_OK;
+    for (int64_t i = 0; i < p.rows; i++) {
+      double sum[64] = {}, scale[64] = {};
+      for (int64_t k = p.offsets[i]; k < p.offsets[i + 1]; k++)
+        for (int64_t j = 0; j < n; j++) {
+          double x = (double)a[k] * b[p.columns[k] * n + j];
+          sum[j] += x;
+          scale[j] += fabs(x);
+        }
+      for (int64_t j = 0; j < n; j++)
+        wrong += !(fabs(c[i * n + j] - sum[j]) <= tolerance(SHUNT_F32, SHUNT_F32, scale[j], sum[j],
+                                                            p.offsets[i + 1] - p.offsets[i]));
+    }
+    check(!wrong, "200000 rows, %lld entries, more blocks than fit at once%s",
+          (long long)p.nnz(), split ? ", by rows" : "");
   }
-  check(!wrong, "200000 rows, %lld entries, more tiles than fit at once", (long long)p.nnz());
 }
 
 }  // namespace
@@ -541,10 +629,14 @@ int main(int argc, char **argv)
     Arena m;
     std::vector<Named> all = patterns();
     test_combinations(m, all);
+    test_split_shapes(m, all);
     test_only_if(m, all);
-    test_nan_spreads(m, all[0].p);
-    test_repeats(m, all[2]);
-    test_repeats(m, all[4]);
+    test_nan_spreads(m, all[0].p, false);
+    test_nan_spreads(m, all[0].p, true);
+    for (bool split : { false, true }) {
+      test_repeats(m, all[2], split);
+      test_repeats(m, all[4], split);
+    }
     test_capture(m, all[4].p);
     test_refusals(m, all[0].p);
   }

@@ -6,13 +6,14 @@
 //     default_us  CUSPARSE_SPMM_ALG_DEFAULT without preprocess: what programs call
 //     best_us     the best of DEFAULT, CSR_ALG1, 2, 3, each after preprocess
 //     ratio       best_us over the better of tiled and split
-//   tune NAME type N tile passes_per_block us   other ways to cut the work
+//   split NAME type N longest LABEL=us ..       other shapes of the split kernel
+//   tune NAME type N tile passes_per_block us   other ways to cut the tiled one's work
 #pragma once
 #include <cusparse.h>
 
 #include <string>
 
-#include "kernels/spmm_csr_rows.cuh"
+#include "kernels/spmm_csr_rows_launch.cuh"
 #include "tests/gpu/harness.cuh"
 
 namespace harness {
@@ -63,6 +64,7 @@ struct Timed {
   Buffer offsets, columns, values, b, c, other_c, workspace;
   size_t workspace_bytes;
   cudaDataType type;
+  int64_t longest = 0;  // row
   double one[2] = {}, zero[2] = {};  // alpha and beta of either type, for cuSPARSE
 
   Timed(const FileMatrix &m, shunt_type t, int64_t n)
@@ -71,6 +73,8 @@ struct Timed {
         other_c(m.rows * n * shunt_type_size(t))
   {
     Random r(7);
+    for (int64_t i = 0; i < m.rows; i++)
+      longest = std::max<int64_t>(longest, m.offsets[i + 1] - m.offsets[i]);
     memcpy(offsets.host.data(), m.offsets.data(), offsets.host.size());
     memcpy(columns.host.data(), m.columns.data(), columns.host.size());
     for (int64_t i = 0; i < m.nnz; i++) store(values.host.data(), i, t, r.value());
@@ -103,9 +107,75 @@ struct Timed {
   double time_split()
   {
     return time_graph([&](cudaStream_t s) {
-      if (shunt_spmm_csr_rows_split_cuda(&p, &d, s) != SHUNT_OK)
+      if (shunt_spmm_csr_rows_split_cuda(&p, longest, &d, nullptr, 0, s) != SHUNT_OK)
         printf("not ok - shunt_spmm_csr_rows_split_cuda failed\n");
     });
+  }
+
+  template <class T, int V> double time_shape(const shunt::spmm_rows::split_shape &shape)
+  {
+    using namespace shunt::spmm_rows;
+    return time_graph([&](cudaStream_t s) {
+      plan how = {};
+      how.split = true;
+      how.b_stride = p.b.row_stride;
+      args<T> a = make_args<T>(&p, how, nullptr);
+      a.b_row_bytes = (uint32_t)(a.b_row_stride * sizeof(T));
+      if (launch_split<T, T, T, V>(a, shape, s) != SHUNT_OK)
+        printf("not ok - launch_split failed\n");
+    });
+  }
+
+  // The shape that would be chosen, then what differs from it in one or two things.
+  template <class T, int V> void time_shapes(const FileMatrix &m)
+  {
+    using shunt::spmm_rows::split_shape;
+    const split_shape base =
+        shunt::spmm_rows::choose_split(p.a.rows, p.a.nnz, p.b.cols, V, longest, &d);
+    int longest = 0;
+    for (int64_t i = 0; i < m.rows; i++)
+      longest = std::max(longest, m.offsets[i + 1] - m.offsets[i]);
+    auto show = [&](const char *label, const split_shape &s) {
+      printf(" %s=%.2f", label, time_shape<T, V>(s));
+    };
+    auto with = [&](const char *label, int split_shape::*member, int value) {
+      split_shape s = base;
+      s.*member = value;
+      show(label, s);
+    };
+    printf("split %s %s %lld %d", m.name.c_str(), sizeof(T) == 4 ? "f32" : "f64",
+           (long long)p.b.cols, longest);
+    printf(" [lanes %d team %d chunk %d limit %d window %d]", 1 << base.lanes_log2,
+           1 << base.team_log2, base.chunk, base.limit, base.window);
+    show("base", base);
+    with("threads64", &split_shape::threads, 64);
+    with("threads128", &split_shape::threads, 128);
+    with(base.chunk == 8 ? "chunk4" : "chunk8", &split_shape::chunk, 12 - base.chunk);
+    if (longest > base.limit / 4) with("limit/4", &split_shape::limit, base.limit / 4);
+    if (longest > base.limit / 2) with("limit/2", &split_shape::limit, base.limit / 2);
+    if (longest > base.limit) {
+      with("limit*2", &split_shape::limit, base.limit * 2);
+      with("longlanes", &split_shape::long_lanes_log2, 5 - base.long_lanes_log2);
+      with("window/4", &split_shape::window, std::max(1, base.window / 4));
+      with("window*4", &split_shape::window, base.window * 4);
+    } else {
+      with("nolong", &split_shape::limit, shunt::spmm_rows::kMostLimit);
+    }
+    for (int up = 1; base.team_log2 + up <= 5; up++)
+      with(up == 1 ? "team*2" : up == 2 ? "team*4" : "team*8", &split_shape::team_log2,
+           base.team_log2 + up);
+    if (base.team_log2 > base.lanes_log2)
+      with("team/2", &split_shape::team_log2, base.team_log2 - 1);
+    for (int down = 1; down <= 2 && base.lanes_log2 - down >= 2; down++) {
+      split_shape s = base;
+      s.lanes_log2 -= down;
+      s.limit = std::min(base.limit << down, (int)shunt::spmm_rows::kMostLimit);
+      show(down == 1 ? "lanes/2" : "lanes/4", s);
+      s.team_log2 -= down;
+      if (s.team_log2 >= s.lanes_log2)
+        show(down == 1 ? "lanes/2,team/2" : "lanes/4,team/4", s);
+    }
+    printf("\n");
   }
 
   double time_cusparse(cusparseHandle_t h, cusparseSpMMAlg_t alg, bool preprocess)
@@ -191,6 +261,7 @@ inline bool time_case(cusparseHandle_t h, const FileMatrix &m, shunt_type t, int
     double us = x.time_cusparse(h, a.alg, true);
     if (us < best) best = us, which = a.name;
   }
+  t == SHUNT_F32 ? x.time_shapes<float, 4>(m) : x.time_shapes<double, 2>(m);
   double tiled = x.time_rows(), split = x.time_split();
   double rows = std::min(tiled, split);
   *best_ratio = best / rows;
@@ -214,7 +285,7 @@ inline bool time_spmm_rows(int files, char **file, bool tune)
   bool good = true;
   double logs[2][2] = {}, worst[2] = { 1e9, 1e9 };
   int cases[2] = {};
-  printf("# time NAME type N rows_us default_us best_us best_alg ratio\n");
+  printf("# time NAME type N tiled_us split_us default_us best_us best_alg ratio\n");
   for (int i = 0; i < files; i++) {
     FileMatrix m;
     if (!read_csrbin(file[i], &m)) {

@@ -149,15 +149,15 @@ static void test_irregular(void)
   c[0] = 2, c[1] = 1;
   check(scatter_flags(&o) == 0, "unsorted columns are not irregular");
   c[0] = 1, c[1] = 4, c[2] = 1;
-  check(scatter_flags(&o) == SHUNT_GUARD_IRREGULAR, "a repeated column is found");
+  check(scatter_flags(&o) == SHUNT_IRREGULAR, "a repeated column is found");
   c[0] = 0;
-  check(scatter_flags(&o) == SHUNT_GUARD_IRREGULAR, "a column below the base is found");
+  check(scatter_flags(&o) == SHUNT_IRREGULAR, "a column below the base is found");
   c[0] = 5;
-  check(scatter_flags(&o) == SHUNT_GUARD_IRREGULAR, "a column past the end is found");
+  check(scatter_flags(&o) == SHUNT_IRREGULAR, "a column past the end is found");
   c[0] = 2, c[2] = 1, f[1] = 9;
-  check(scatter_flags(&o) == SHUNT_GUARD_IRREGULAR, "an offset past the end is found");
+  check(scatter_flags(&o) == SHUNT_IRREGULAR, "an offset past the end is found");
   f[1] = INT64_MIN;
-  check(scatter_flags(&o) == SHUNT_GUARD_IRREGULAR, "an absurd offset is found");
+  check(scatter_flags(&o) == SHUNT_IRREGULAR, "an absurd offset is found");
   owned_free(&o);
 }
 
@@ -180,10 +180,10 @@ static void test_coo(void)
   check(offsets64[0] == 0 && offsets64[3] == 0 && irregular == 0, "coo -> csr without entries");
   rows64[1] = 4;
   shunt_coo_to_csr_host(6, 6, rows64, SHUNT_I64, 0, offsets64, &irregular);
-  check(irregular == SHUNT_GUARD_IRREGULAR, "descending rows are found");
+  check(irregular == SHUNT_IRREGULAR, "descending rows are found");
   rows64[1] = 0, irregular = 0;
   shunt_coo_to_csr_host(5, 6, rows64, SHUNT_I64, 0, offsets64, &irregular);
-  check(irregular == SHUNT_GUARD_IRREGULAR, "a row past the end is found");
+  check(irregular == SHUNT_IRREGULAR, "a row past the end is found");
 }
 
 /* ---- profile ------------------------------------------------------------------------ */

@@ -108,7 +108,7 @@ static void test_check(void)
   check(shunt_problem_check(&q).reason == SHUNT_R_FORMAT, "format");
   q = p;
   q.spmm.alpha.host = 0;
-  check(shunt_problem_check(&q).reason == SHUNT_R_EMPTY, "alpha = 0");
+  check(shunt_problem_check(&q).reason == SHUNT_FITS, "alpha = 0 asks for the same workspace");
   q = p;
   q.spmm.a.nnz = (int64_t)1 << 33;
   check(shunt_problem_check(&q).reason == SHUNT_R_LARGE, "too many nonzeros");

@@ -1,0 +1,49 @@
+// early_launch.cuh: launching a kernel while the one before it in the stream still runs.
+//
+// Programmatic dependent launch (compute capability 9.0): the blocks of a kernel launched
+// by launch_early may become resident before the kernel before it has finished, and wait in
+// wait_for_previous() until it has, its memory visible.  So a chain of small kernels
+// does not pay for each one's launch.  Legal inside stream capture.  A kernel launched this
+// way must call wait_for_previous() in all threads before it touches memory.
+#pragma once
+#include <cuda_runtime.h>
+
+#include "kernels/shunt_kernels.h"
+
+namespace shunt {
+
+__device__ __forceinline__ void wait_for_previous()
+{
+#if __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
+}
+
+// Lets the next kernel's blocks come in now; its wait is for the end of this one all the same.
+__device__ __forceinline__ void let_next_in()
+{
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+template <class... Parameters, class... Arguments>
+inline shunt_status launch_early(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                 const struct shunt_device *d, cudaStream_t stream,
+                                 Arguments... arguments)
+{
+  cudaLaunchAttribute early = {};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = d->compute_capability >= 90 ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...) == cudaSuccess
+             ? SHUNT_OK
+             : SHUNT_E_CUDA;
+}
+
+}  // namespace shunt

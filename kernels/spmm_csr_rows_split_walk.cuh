@@ -1,0 +1,137 @@
+// spmm_csr_rows_split_walk.cuh: a piece of one row of A times B, by a team of lanes.
+//
+//   team     1 << team_log2 neighbouring lanes of a warp, at work on one row
+//   group    1 << lanes_log2 of them: V columns of C per lane; a team is 1 or more groups
+//
+//   row   |c c c c c c c c|c c c c c c c c|c c c c c c c c|c c c c . . .|  nonzeros
+//          '-- chunk 0 --' '-- chunk 1 --' '-- chunk 2 --' '-- chunk 3 -'
+//             group 0         group 1         group 0         group 1       (team of 2)
+//
+// A batch of kLoads nonzeros a lane goes to shared memory, coalesced, while the batch
+// before is multiplied; its columns and values come back 16 bytes at a time.  CHUNK rows
+// of B are then in flight per lane.
+//
+// Shared memory of a warp (elements); the gap of 4 keeps the teams' reads of the same
+// step in different banks:
+//
+//   column [ team 0: kLoads << team_log2 | 4 | team 1: kLoads << team_log2 | 4 | .. ]
+//   value  [ the same                                                              ]
+#pragma once
+#include "kernels/spmm_csr_rows_split_shape.cuh"
+#include "kernels/spmm_csr_rows_tiled.cuh"
+
+namespace shunt {
+namespace spmm_rows {
+
+constexpr int kLoads = 4;  // nonzeros of a batch per lane
+constexpr int kTeamGap = 4;
+constexpr int kBatch = 32 * kLoads + 32 / kLeastLanes * kTeamGap;
+
+template <class T> struct batch {
+  uint32_t column[kBatch];
+  T value[kBatch];
+};
+
+// The low word of element i of an index array, base removed: all of it, since the
+// launcher takes no matrix of 2^30 nonzeros or 2^31 rows or 2^32 columns.  No branch on
+// the width of indices, no 64-bit registers.
+__device__ __forceinline__ int load_low(const void *array, int64_t i, int wide, int base)
+{
+  return __ldg(static_cast<const int *>(array) + (i << wide)) - base;
+}
+
+// sum[e] += over the nonzeros [begin, end) of one row: the lane's group's share of them.
+// All lanes of a warp come here together; ranges are the same within a team.  AHEAD: the
+// next batch is fetched before this one is multiplied, for rows of many batches.
+template <bool AHEAD, class S, class T, int V, int CHUNK>
+__device__ __forceinline__ void walk(const args<T> &a, const char *b, int begin, int end,
+                                     int team_log2, int lanes_log2, batch<T> &mine, T *sum)
+{
+  const int lane = threadIdx.x % 32, in_team = lane & ((1 << team_log2) - 1);
+  const int first = (lane >> team_log2) * ((kLoads << team_log2) + kTeamGap);
+  const int from = first + (in_team >> lanes_log2) * CHUNK;
+  const int stride = CHUNK << (team_log2 - lanes_log2);
+  uint32_t next_column[kLoads];
+  S next_value[kLoads];
+
+  auto fetch = [&](int at) {
+#pragma unroll
+    for (int k = 0; k < kLoads; k++) {
+      const int p = at + (k << team_log2) + in_team;
+      next_column[k] = 0;
+      next_value[k] = S();
+      if (p < end) {
+        next_column[k] = (uint32_t)load_low(a.columns, p, a.wide, a.base);
+        next_value[k] = __ldg(static_cast<const S *>(a.values) + p);
+      }
+    }
+  };
+
+  if (AHEAD) fetch(begin);
+  while (__any_sync(~0u, begin < end)) {
+    if (!AHEAD) fetch(begin);
+    const int stop = first + min(kLoads << team_log2, end - begin);
+#pragma unroll
+    for (int k = 0; k < kLoads; k++) {
+      mine.column[first + (k << team_log2) + in_team] = next_column[k];
+      mine.value[first + (k << team_log2) + in_team] = widen<T>(next_value[k]);
+    }
+    __syncwarp();
+    begin = min(end, begin + (kLoads << team_log2));
+    if (AHEAD) fetch(begin);
+    for (int step = from; step < stop; step += stride) {
+      b_word<S, V> x[CHUNK];
+      T value[CHUNK];
+#pragma unroll
+      for (int half = 0; half < CHUNK; half += 4) {
+        uint32_t column[4];
+        wide<uint32_t, 4>::load(column, mine.column + step + half);
+        // What is not stored is not multiplied: B may hold a NaN there.
+#pragma unroll
+        for (int u = 0; u < 4; u++) {
+          x[half + u].clear();
+          if (step + half + u < stop) x[half + u].load(b + (uint64_t)column[u] * a.b_row_bytes);
+        }
+      }
+      wide<T, CHUNK>::load(value, mine.value + step);  // 0 beyond the row's end
+#pragma unroll
+      for (int u = 0; u < CHUNK; u++) x[u].multiply_into(sum, value[u]);
+    }
+    __syncwarp();  // the batch has been read
+  }
+}
+
+// sum = the sum over the team's groups, the same bits in all of them.
+template <class T, int V>
+__device__ __forceinline__ void add_groups(int team_log2, int lanes_log2, T *sum)
+{
+  for (int apart = 1 << lanes_log2; apart < 1 << team_log2; apart *= 2)
+#pragma unroll
+    for (int e = 0; e < V; e++) sum[e] = add(sum[e], __shfl_xor_sync(~0u, sum[e], apart));
+}
+
+template <class T, int V> __device__ __forceinline__ void set_zero(T *sum)
+{
+#pragma unroll
+  for (int e = 0; e < V; e++) sum[e] = T(0);
+}
+
+// The columns of C that a lane looks after.
+template <class S, int V> struct lane_columns {
+  int col;
+  bool active;
+  const char *b;  // column col of row 0 of B
+
+  // Lanes beyond the last column repeat their group's first: no branches, no stores.
+  template <class T>
+  __device__ __forceinline__ lane_columns(const args<T> &a, uint32_t slice, int lanes_log2)
+  {
+    const int first = (int)slice * (V << lanes_log2);
+    col = first + (threadIdx.x & ((1 << lanes_log2) - 1)) * V;
+    active = col < a.n;
+    b = static_cast<const char *>(a.b) + (active ? col : first) * (int64_t)sizeof(S);
+  }
+};
+
+}  // namespace spmm_rows
+}  // namespace shunt
