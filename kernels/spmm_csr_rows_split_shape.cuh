@@ -31,10 +31,12 @@ inline split_shape choose_split(int64_t rows, int64_t nonzeros, int64_t n, int V
 {
   const int64_t mean = nonzeros / rows, multiprocessors = d->multiprocessors;
   split_shape s = {};
-  s.threads = 128;
   s.lanes_log2 = s.long_lanes_log2 = 2;
   while (s.lanes_log2 < 5 && (V << s.lanes_log2) < n) s.lanes_log2++;
-  s.chunk = s.lanes_log2 == 5 && mean >= 5 ? 4 : 8;
+  // Few rows: narrower groups, so that more of them share a row.
+  while (s.lanes_log2 > 2 && rows * ((n + (V << s.lanes_log2) - 1) / (V << s.lanes_log2)) <
+                                 4 * multiprocessors)
+    s.lanes_log2--;
   const int64_t slices = (n + (V << s.lanes_log2) - 1) / (V << s.lanes_log2);
   if (n > V << 4) s.long_lanes_log2 = 3;  // the same search is made for each slice
   const int64_t long_slices = (n + (V << s.long_lanes_log2) - 1) / (V << s.long_lanes_log2);
@@ -55,7 +57,9 @@ inline split_shape choose_split(int64_t rows, int64_t nonzeros, int64_t n, int V
   const bool few_long = longest >= 0 && longest <= (s.lanes_log2 <= 3 ? 4 : 2) * limit;
   s.search = !few_long || nonzeros >= kMostLimit;
   if (!s.search || limit > kMostLimit) limit = kMostLimit;
+  s.threads = s.search ? kThreads : kThreads / 2; // the warps of a long block share its rows
   s.limit = (int)limit;
+  s.chunk = s.lanes_log2 == 5 && mean >= 5 && !s.search ? 4 : 8;
   int64_t window = nonzeros / (kBlocksPerSm * multiprocessors) * long_slices;
   if (V <= 2) window /= 4;
   if (window < 2048) window = 2048;

@@ -616,8 +616,8 @@ static std::string compare_numbers(const Case &c, const Result &r, const Answer 
     }
     if (r.limit[i] < 0) return text("element %zu lies outside and changed: %.9g, %.9g", i, g, o);
     double error = fabs(g - r.want[i]);
-    // A declined call is the original's own, whose error varies a little by itself.
-    if (!(error <= r.limit[i]) && !(error <= 1.25 * theirs))
+    // A declined call is the original's own; transposed COO adds in an order that varies.
+    if (!(error <= r.limit[i]) && !(error <= 2 * theirs))
       return text("element %zu is %.9g, want %.9g +- %.2g (the original's %.9g, worst %.2g)", i, g,
                   r.want[i], r.limit[i], o, theirs);
   }

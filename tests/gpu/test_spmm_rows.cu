@@ -412,6 +412,7 @@ void test_split_shapes(Arena &m, const std::vector<Named> &all)
             s.long_lanes_log2 = 2 + (int)r.below(2);
             s.limit = limits[r.below(6)];
             s.window = windows[r.below(5)];
+            s.search = true;
             Case k = make_case(m, pattern.p, ref, t, o);
             shunt_status status =
                 which == 4 ? run_split<float, 4>(k, s) : run_split<double, 2>(k, s);
