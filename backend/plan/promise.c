@@ -27,10 +27,11 @@ static size_t record(unsigned i, uint64_t hash, size_t original, size_t own)
     atomic_store(&slot[i].offset, offset);
     atomic_store(&slot[i].bytes, own);
     atomic_store_explicit(&slot[i].hash, hash, memory_order_release);
-  } else if (atomic_load(&slot[i].offset) != offset || atomic_load(&slot[i].bytes) != own) {
+  } else if (atomic_load(&slot[i].offset) < offset || atomic_load(&slot[i].bytes) != own) {
     atomic_store(&slot[i].bytes, 0); /* void, for good */
   }
-  return atomic_load(&slot[i].bytes) ? offset + own : original;
+  /* An original that asks for less than before gets what it asked for before. */
+  return atomic_load(&slot[i].bytes) ? atomic_load(&slot[i].offset) + own : original;
 }
 
 size_t shunt_promise_make(uint64_t hash, size_t original, size_t own)

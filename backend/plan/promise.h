@@ -11,8 +11,8 @@
    part comes first and is never touched, so preprocess and declined calls find
    it as they left it.
 
-   If the original ever answers the same question differently, the promise is
-   void: no workspace is trusted for that problem any more.
+   If the original ever asks for more than it did before, buffers of both sizes may be
+   about, and the promise is void: no workspace is trusted for that problem any more.
 
    Thread-safe; reading takes no lock.  */
 #ifndef SHUNT_PROMISE_H

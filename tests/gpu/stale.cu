@@ -438,7 +438,7 @@ static bool original_stumbles(const Problem &p)
 static void draw_scalars(Problem &p, bool nonfinite, cudaStream_t s)
 {
   static const double alphas[] = { 1, 1, 1, 1, -0.5, 2.25, 0 }, betas[] = { 0, 0, 0, 1, -0.75 };
-  bool zero = !nonfinite && (!p.sddmm || p.device_scalars);
+  bool zero = !nonfinite && (p.device_scalars || (!p.sddmm && !original_stumbles(p)));
   p.alpha = alphas[below(zero ? 7 : 6)];
   p.beta = betas[below(5)];
   put_kernel<<<1, 1, 0, s>>>(p.scalars, 0, p.compute, p.alpha);

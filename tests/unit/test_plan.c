@@ -127,6 +127,7 @@ static void test_promise(void)
         "aligned, large enough, inside");
   check(shunt_promise_make(77, 100, 1000) == total, "the same question, the same answer");
   check(shunt_promise_workspace(p, NULL, &bytes) == NULL && bytes == 0, "no buffer, no workspace");
+  check(shunt_promise_make(77, 10, 1000) == total, "an original that asks for less gets the same");
   check(shunt_promise_make(77, 1000, 1000) == 1000, "the original changed its mind: void");
   check(shunt_promise_find(77).own_bytes == 0, "a void promise gives nothing");
   check(shunt_promise_make(77, 100, 1000) == 100, "and stays void");
