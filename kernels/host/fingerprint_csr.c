@@ -1,4 +1,4 @@
-/* fingerprint_csr.c: the slow twin of guard_csr.cu's fingerprint; the
+/* fingerprint_csr.c: the slow twin of fingerprint_csr.cu's fingerprint; the
    mathematics is in kernels/fingerprint.h.  */
 #include "kernels/fingerprint.h"
 
