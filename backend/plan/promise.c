@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { SLOTS = 4096, PROBES = 16 };
+enum { SLOTS = 1 << 16, PROBES = 32 };
 
 /* hash is written last and never changes; offset and bytes are atomic because a
    void promise may be declared while others read.  A program with more kinds of
