@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""readme_table.py [--check] README RESULTS: writes the README's tables from the committed
+results, between its "table:" and "end" marks; --check only says whether they are equal."""
+import json
+import math
+import re
+import sys
+
+
+def pytorch(folder):
+    data = json.load(open(folder + "/pytorch.json"))
+    rows = ["| pattern, sparsity, N | cuSPARSE, us | with Shunt, us | speed-up | cuBLAS on the dense matrix, us |",
+            "| --- | --- | --- | --- | --- |"]
+    for p in data["products"]:
+        if p["index"] != "int64" or p["sparsity"] not in (0.5, 0.9, 0.95):
+            continue
+        kind = "8x1" if p["group"] == 8 else "random"
+        rows.append("| %s, %.2f, %d | %.0f | %.1f | %.1f | %.1f |" % (
+            kind, p["sparsity"], p["n"], p["original_us"], p["shunt_us"], p["speedup"], p["dense_us"]))
+    rows.append("")
+    rows.append("A 2-layer pruned MLP in PyTorch (fp16, 4096 wide, 90 %%, batch 1024), wall time: %.0f us -> %.0f us, "
+                "%.1f x (dense: %.0f us)." % (data["mlp_original_us"], data["mlp_shunt_us"], data["mlp_speedup"],
+                                              data["mlp_dense_us"]))
+    return rows
+
+
+def mean(values):
+    return math.exp(sum(math.log(v) for v in values) / len(values))
+
+
+def rows_table(folder):
+    times = {}
+    for case in json.load(open(folder + "/rows.json"))["cases"]:
+        us = {w["way"]: w["us"] for w in case["ways"] if w.get("us")}
+        kind = case["problem"].split(":")[2].split(".")[0]
+        best = min(v for k, v in us.items() if k.startswith("cusparse"))
+        times[case["matrix"], case["width"], kind] = (us["rows"], us["cusparse-default"], best)
+    for line in open(folder + "/rows-retimed.txt"):
+        if not line.startswith("#"):
+            name, n, kind, ours, default, best = line.split()
+            times[name, int(n), kind] = (float(ours), float(default), float(best))
+    out = ["| type, N | matrices | over cuSPARSE's default: mean (least) | over its best, with preprocess: mean (least) |",
+           "| --- | --- | --- | --- |"]
+    for kind in ("f32", "f64"):
+        for n in (32, 128):
+            t = [v for (_, m, k), v in times.items() if m == n and k == kind]
+            d, b = [v[1] / v[0] for v in t], [v[2] / v[0] for v in t]
+            out.append("| %s, %d | %d | %.2f (%.2f) | %.2f (%.2f) |" % (
+                kind, n, len(t), mean(d), min(d), mean(b), min(b)))
+    return out
+
+
+def main():
+    check = sys.argv[1:2] == ["--check"]
+    readme, folder = sys.argv[-2:]
+    text = open(readme).read()
+    new = text
+    for name, table in (("pytorch", pytorch(folder)), ("rows", rows_table(folder))):
+        new = re.sub(r"(<!-- table: %s -->\n).*?(<!-- end -->)" % name,
+                     lambda m: m.group(1) + "\n".join(table) + "\n" + m.group(2), new, flags=re.S)
+    if check:
+        good = new == text
+        print(("ok" if good else "not ok") + " - the README's tables equal tests/bench/results")
+        print("%d passed, %d failed" % (good, not good))
+        return not good
+    open(readme, "w").write(new)
+    return 0
+
+
+sys.exit(main())
