@@ -12,7 +12,7 @@ using namespace harness;
 
 static const char *type_name(shunt_type t)
 {
-  static const char *name[] = { "f16", "bf16", "f32", "f64", "i8", "i32", "i64" };
+  static const char *name[] = { "f16", "bf16", "f32", "f64", "i8", "i32", "i64", "u64" };
   return name[t];
 }
 
