@@ -35,10 +35,6 @@ def rows_table(folder):
         kind = case["problem"].split(":")[2].split(".")[0]
         best = min(v for k, v in us.items() if k.startswith("cusparse"))
         times[case["matrix"], case["width"], kind] = (us["rows"], us["cusparse-default"], best)
-    for line in open(folder + "/rows-retimed.txt"):
-        if not line.startswith("#"):
-            name, n, kind, ours, default, best = line.split()
-            times[name, int(n), kind] = (float(ours), float(default), float(best))
     out = ["| type, N | matrices | over cuSPARSE's default: mean (least) | over its best, with preprocess: mean (least) |",
            "| --- | --- | --- | --- |"]
     for kind in ("f32", "f64"):
