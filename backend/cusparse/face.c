@@ -1,15 +1,21 @@
 #include "backend/cusparse/face.h"
 
 #include "backend/plan/log.h"
+#include "backend/plan/options.h"
 #include "backend/plan/promise.h"
+
+/* Shunt's part of the program's buffer for p; NULL when there is none to be trusted. */
+static void *workspace_for(const struct shunt_problem *p, void *buffer, size_t *bytes)
+{
+  return shunt_promise_workspace(shunt_promise_find(shunt_problem_hash(p)), buffer, bytes);
+}
 
 bool face_take(struct face_call *call, void *buffer, cusparseStatus_t *status)
 {
   bool described = call->answer.why.reason == SHUNT_FITS;
   if (described) {
-    struct shunt_promise promise = shunt_promise_find(shunt_problem_hash(&call->problem));
     size_t bytes;
-    void *workspace = shunt_promise_workspace(promise, buffer, &bytes);
+    void *workspace = workspace_for(&call->problem, buffer, &bytes);
     call->answer = shunt_plan_run(&call->problem, workspace, bytes, call->stream);
   } else {
     call->answer.route = "original";
@@ -22,4 +28,14 @@ bool face_take(struct face_call *call, void *buffer, cusparseStatus_t *status)
   }
   *status = CUSPARSE_STATUS_SUCCESS;
   return call->answer.why.reason == SHUNT_FITS;
+}
+
+void face_prepare(const struct shunt_problem *p, void *buffer, cudaStream_t stream,
+                  struct shunt_original_run original)
+{
+  size_t bytes;
+  shunt_plan_prepare(p, stream);
+  if (!shunt_options()->tune) return;
+  void *workspace = workspace_for(p, buffer, &bytes);
+  shunt_tuner_measure(p, workspace, bytes, stream, &original);
 }

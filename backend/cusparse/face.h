@@ -6,6 +6,7 @@
 
 #include "backend/cusparse/original.h"
 #include "backend/plan/planner.h"
+#include "backend/plan/tuner.h"
 
 /* What the program may see of us; all else is hidden (exports.map says it again). */
 #define FACE_EXPORT __attribute__((visibility("default")))
@@ -35,5 +36,10 @@ struct face_call {
 /* Runs a described call through the planner and logs the decision.  True: the
    answer for the program is *status; false: the original must run.  */
 bool face_take(struct face_call *call, void *buffer, cusparseStatus_t *status);
+
+/* After a preprocess of the original's that succeeded: profiles the pattern, and measures
+   the ways if SHUNT_TUNE asks for it.  */
+void face_prepare(const struct shunt_problem *p, void *buffer, cudaStream_t stream,
+                  struct shunt_original_run original);
 
 #endif

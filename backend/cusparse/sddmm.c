@@ -28,6 +28,22 @@ FACE_EXPORT cusparseStatus_t cusparseSDDMM_bufferSize(cusparseHandle_t handle, c
   return status;
 }
 
+/* The original on a call's own arguments. */
+struct original_run {
+  const struct cusparse_original *original;
+  const struct cusparse_sddmm_arguments *x;
+  cusparseSpMatDescr_t c;
+  void *buffer;
+};
+
+static int run_original(void *context)
+{
+  const struct original_run *r = context;
+  const struct cusparse_sddmm_arguments *x = r->x;
+  return r->original->SDDMM(x->handle, x->op_a, x->op_b, x->alpha, x->a, x->b, x->beta, r->c,
+                            x->compute, x->algorithm, r->buffer) != CUSPARSE_STATUS_SUCCESS;
+}
+
 FACE_EXPORT cusparseStatus_t cusparseSDDMM_preprocess(cusparseHandle_t handle, cusparseOperation_t opA,
                                           cusparseOperation_t opB, const void *alpha,
                                           cusparseConstDnMatDescr_t matA,
@@ -45,7 +61,9 @@ FACE_EXPORT cusparseStatus_t cusparseSDDMM_preprocess(cusparseHandle_t handle, c
                                                        matC, computeType, alg, externalBuffer);
   if (status == CUSPARSE_STATUS_SUCCESS &&
       cusparse_describe_sddmm(original, &x, &p, &stream).reason == SHUNT_FITS)
-    shunt_plan_prepare(&p, stream);
+    face_prepare(&p, externalBuffer, stream,
+                 (struct shunt_original_run){
+                     run_original, &(struct original_run){ original, &x, matC, externalBuffer } });
   FACE_LEAVE();
   return status;
 }

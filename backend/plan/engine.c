@@ -8,6 +8,7 @@
 #include "backend/plan/cache.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/options.h"
+#include "backend/plan/tuner.h"
 
 /* One slot per context seen.  Slots are filled in order and never emptied; when
    they run out (a program that resets its device again and again), new contexts
@@ -135,7 +136,10 @@ struct shunt_engine *shunt_engine_make(void)
   for (int i = 0; !e && i < MOST_ENGINES; i++) {
     if (atomic_load(&engines[i])) continue;
     e = create(id);
-    if (e) atomic_store_explicit(&engines[i], e, memory_order_release);
+    if (e) {
+      atomic_store_explicit(&engines[i], e, memory_order_release);
+      shunt_tuner_sign(e->ordinal);
+    }
     break;
   }
   pthread_mutex_unlock(&making);

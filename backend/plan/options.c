@@ -66,6 +66,10 @@ static void read_options(void)
     warn("SHUNT_LOG", log, "dispatch");
   copy_path(options.log_file, sizeof options.log_file, "SHUNT_LOG_FILE");
   copy_path(options.report, sizeof options.report, "SHUNT_REPORT");
+  const char *tune = getenv("SHUNT_TUNE");
+  options.tune = tune && strcmp(tune, "1") == 0;
+  if (tune && *tune && !options.tune && strcmp(tune, "0") != 0) warn("SHUNT_TUNE", tune, "0, 1");
+  copy_path(options.tune_file, sizeof options.tune_file, "SHUNT_TUNE_FILE");
   int64_t megabytes = parse_number("SHUNT_CACHE_MB", -1);
   options.cache_bytes = megabytes < 0 ? -1 : megabytes << 20;
   int64_t fault = parse_number("SHUNT_FAULT", -1);

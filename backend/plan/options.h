@@ -6,6 +6,8 @@
    | SHUNT_LOG_FILE  | path                        | where the lines go instead of stderr       |
    | SHUNT_REPORT    | path                        | table of calls, appended at exit           |
    | SHUNT_CACHE_MB  | number                      | device memory for kept plans, per device   |
+   | SHUNT_TUNE      | 0, 1                        | let preprocess measure the ways (tune.h)   |
+   | SHUNT_TUNE_FILE | path                        | where its answers are kept between runs    |
    | SHUNT_FAULT     | number                      | tests only: the n-th own call fails        |
 
    An unknown value gives one warning that names the accepted ones, and the default.  */
@@ -20,6 +22,8 @@ struct shunt_options {
   bool log_dispatch;
   char log_file[512];  /* "": stderr */
   char report[512];    /* "": none */
+  bool tune;
+  char tune_file[512]; /* "": answers last as long as the process */
   int64_t cache_bytes; /* < 0: a tenth of the device's memory */
 };
 

@@ -8,6 +8,7 @@
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/engine.h"
 #include "backend/plan/options.h"
+#include "backend/plan/tune.h"
 #include "backend/routes/route.h"
 
 enum { MOST_ROUTES = 16, RELIEVE_EVERY = 1024 };
@@ -104,28 +105,30 @@ static struct shunt_call as_seen_by(const struct shunt_call *call, const struct 
   return c;
 }
 
-/* Every route that may run, fastest first. */
+/* Every route that may run, fastest first; `only`: no other than this one, whatever it
+   costs, unless it is negative.  */
 static void choose(const struct shunt_call *call, const struct shunt_sight *sight,
-                   const struct shunt_kept_view *view, struct choice *out)
+                   const struct shunt_kept_view *view, int only, struct choice *out)
 {
+  bool compare = !forced() && only < 0;
   out->count = 0;
   out->why_none = SHUNT_VERDICT(SHUNT_R_DISABLED);
   for (int i = shunt_route_count() - 1; i >= 0; i--) {
     const struct shunt_route *r = shunt_route_at(i);
     struct shunt_call c = as_seen_by(call, sight, view, r);
     double us = 0;
-    if (!allowed(i)) continue;
+    if (!allowed(i) || (only >= 0 && i != only)) continue;
     struct shunt_verdict v = r->fits(call->problem, call->engine);
     bool fits = v.reason == SHUNT_FITS;
     if (fits) v = r->expect(&c, &us);
     bool only_slow = v.reason == SHUNT_R_UNPROFILED || v.reason == SHUNT_R_PATTERN;
-    if (v.reason == SHUNT_FITS || (fits && only_slow && forced()))
+    if (v.reason == SHUNT_FITS || (fits && only_slow && !compare))
       insert(out, r, us);
     else
       out->why_none = v;
   }
   double original = shunt_cost_original(call->problem, &call->engine->device);
-  if (out->count > 0 && out->candidate[0].us >= original && !forced()) {
+  if (out->count > 0 && out->candidate[0].us >= original && compare) {
     out->count = 0;
     out->why_none = SHUNT_VERDICT(SHUNT_R_SLOWER);
   }
@@ -171,12 +174,13 @@ static struct shunt_answer declined(struct shunt_verdict why)
   return (struct shunt_answer){ why, "original", 0, false };
 }
 
-static struct shunt_answer run_best(const struct shunt_call *call, struct shunt_sight *sight)
+static struct shunt_answer run_best(const struct shunt_call *call, struct shunt_sight *sight,
+                                    int only)
 {
   struct shunt_kept_view view = { 0 };
   struct choice choice;
   if (sight->kept) view = shunt_kept_view_of(sight->kept);
-  choose(call, sight, &view, &choice);
+  choose(call, sight, &view, only, &choice);
   struct shunt_answer answer = declined(choice.why_none);
   if (choice.count > 0 && make_offsets(call) != SHUNT_OK)
     return declined(SHUNT_VERDICT(SHUNT_R_FAILED));
@@ -208,13 +212,13 @@ static struct shunt_key key_of(const struct shunt_problem *p)
                              .base = a->base };
 }
 
-static struct shunt_answer run_known(struct shunt_call *call, const struct shunt_key *key)
+static struct shunt_answer run_known(struct shunt_call *call, const struct shunt_key *key, int only)
 {
   struct shunt_sight sight;
   shunt_cache_see(call->engine->cache, key, &sight);
   struct shunt_kept *held = sight.kept;
   call->profile = sight.has_profile ? &sight.profile : NULL;
-  struct shunt_answer answer = run_best(call, &sight);
+  struct shunt_answer answer = run_best(call, &sight, only);
   if (!held) held = sight.kept; /* made just now */
   if (held) shunt_kept_release(call->engine->cache, held, false);
   if (!call->capturing) {
@@ -226,8 +230,8 @@ static struct shunt_answer run_known(struct shunt_call *call, const struct shunt
   return answer;
 }
 
-struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspace,
-                                   size_t workspace_bytes, cudaStream_t stream)
+struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, void *workspace,
+                                      size_t workspace_bytes, cudaStream_t stream)
 {
   struct shunt_verdict v = shunt_problem_check(p);
   if (v.reason != SHUNT_FITS) return declined(v);
@@ -254,7 +258,15 @@ struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspac
     csr.spmm.a.row_offsets = workspace;
     csr.format = SHUNT_CSR;
   }
-  return run_known(&call, &key);
+  return run_known(&call, &key, only);
+}
+
+struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspace,
+                                   size_t workspace_bytes, cudaStream_t stream)
+{
+  int measured = shunt_tune_find(p);
+  if (measured == SHUNT_TUNE_ORIGINAL) return declined(SHUNT_VERDICT(SHUNT_R_SLOWER));
+  return shunt_plan_run_by(p, measured, workspace, workspace_bytes, stream);
 }
 
 void shunt_plan_prepare(const struct shunt_problem *p, cudaStream_t stream)

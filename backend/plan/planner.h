@@ -31,6 +31,11 @@ size_t shunt_plan_workspace(const struct shunt_problem *p, cudaStream_t stream,
 struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspace,
                                    size_t workspace_bytes, cudaStream_t stream);
 
+/* The same by one route of the table alone, whatever it is expected to take; any route
+   when `route` is negative.  */
+struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int route, void *workspace,
+                                      size_t workspace_bytes, cudaStream_t stream);
+
 /* The invitation of cusparseSpMM_preprocess: profiles the pattern. */
 void shunt_plan_prepare(const struct shunt_problem *p, cudaStream_t stream);
 

@@ -6,6 +6,7 @@
   report.py --verify ROOT                  exit status 1 when report.json is about other source
   report.py --digest ROOT                  prints the digest
   report.py --expect REPORT RULE...        checks a SHUNT_REPORT file, one "ok - " line a rule
+  report.py --tuned FILE REPORT            did the calls of REPORT follow SHUNT_TUNE_FILE's answers
   report.py --merge PLAIN SHUNT OUT.json   torch_bench without and with Shunt, side by side
 
 Logs: NAME.log holds a program's output, NAME.status its exit status and seconds.  Names
@@ -200,6 +201,27 @@ def expect(path, rules):
     return 1 if failed else 0
 
 
+def tuned(path, report):
+    """Every problem of the file was called in the report, and by the winner alone."""
+    failed = count = 0
+    with open(path, encoding="utf-8") as f:
+        answers = [line.rstrip("\n").split("\t") for line in f if line[0] != "#"]
+    with open(report, encoding="utf-8") as f:
+        calls = [line.rstrip("\n").split("\t") for line in f if line[0] != "#"]
+    for winner, us, original_us, problem in answers:
+        routes = {c[1] for c in calls if c[5] == problem}
+        good = routes == {winner}
+        print(f"{'ok' if good else 'not ok'} - {winner} ({us} us, original {original_us}) takes "
+              f"{problem}: {' '.join(sorted(routes))}")
+        failed += not good
+        count += 1
+    good = count > 0
+    print(f"{'ok' if good else 'not ok'} - {count} answers in the file")
+    failed += not good
+    print(f"{count + 1 - failed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
 # ---- benchmark -----------------------------------------------------------------------
 def key_of(row):
     return row["index"], row["group"], row["sparsity"], row["n"]
@@ -258,6 +280,8 @@ def main(words):
         return 0
     if len(words) >= 3 and words[0] == "--expect":
         return expect(words[1], words[2:])
+    if len(words) == 3 and words[0] == "--tuned":
+        return tuned(*words[1:])
     if len(words) == 4 and words[0] == "--merge":
         return merge(*words[1:])
     print(__doc__)

@@ -107,6 +107,9 @@ blackbox() {
   host_times
   expected quiet 'rerouted cusparseSpMM >= 300' 'rerouted cusparseSDDMM >= 100'
   SHUNT_ROUTES=rows,vector,dense preloaded determinism 60 "$bin/determinism"
+  SHUNT_TUNE=1 SHUNT_TUNE_FILE=$work/tuned preloaded tune 60 "$bin/tune"
+  SHUNT_TUNE_FILE=$work/tuned preloaded tuned 60 "$bin/tune"
+  run tuned-expect 20 python3 "$report" --tuned "$work/tuned" "$work/tuned.report"
   SHUNT_SO=$shunt plain faults 120 "$bin/faults"
   grep '^# control [0-9]* of' "$logs/faults.log"
 }

@@ -1,0 +1,111 @@
+/* The file of SHUNT_TUNE: what is kept comes back, and nothing of a file that is not
+   whole or not about this machine.  Options are read once a process, so each case runs
+   in a child.  */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backend/plan/tune.h"
+#include "backend/routes/route.h"
+#include "tests/unit/check.h"
+
+#define WORD "spmm:csr:f32.f32.f32.f32:i32b0:m100n32k100z500:NN:rr:ld32.32:a1b0:alg12"
+#define OTHER "spmm:csr:f32.f32.f32.f32:i32b0:m100n64k100z500:NN:rr:ld64.64:a1b0:alg12"
+#define HERE "build=1 gpu=H200 driver=13000"
+
+static char path[64];
+
+static int find(const char *word)
+{
+  struct shunt_problem p;
+  return shunt_problem_parse(word, &p) == SHUNT_OK ? shunt_tune_find(&p) : -100;
+}
+
+static void keep(const char *word, int winner)
+{
+  struct shunt_problem p;
+  if (shunt_problem_parse(word, &p) == SHUNT_OK)
+    shunt_tune_keep(&p, (struct shunt_tune_answer){ winner, 14.25, 17.5 });
+}
+
+static void write_text(const char *text)
+{
+  FILE *f = fopen(path, "w");
+  if (!f) return;
+  fputs(text, f);
+  fclose(f);
+}
+
+/* The child's verdict: its exit status is 0. */
+static int in_child(int (*body)(void))
+{
+  fflush(stdout);
+  pid_t child = fork();
+  int status = 1;
+  if (child == 0) {
+    setenv("SHUNT_TUNE_FILE", path, 1);
+    shunt_tune_sign(HERE);
+    _exit(body() ? 0 : 1);
+  }
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static int nothing_known(void)
+{
+  return find(WORD) == SHUNT_TUNE_UNKNOWN && find(OTHER) == SHUNT_TUNE_UNKNOWN;
+}
+
+static int keeps_the_first(void)
+{
+  keep(WORD, shunt_route_index("vector"));
+  keep(WORD, shunt_route_index("rows"));
+  keep(OTHER, SHUNT_TUNE_ORIGINAL);
+  return find(WORD) == shunt_route_index("vector") && find(OTHER) == SHUNT_TUNE_ORIGINAL;
+}
+
+static int finds_both(void)
+{
+  return find(WORD) == shunt_route_index("vector") && find(OTHER) == SHUNT_TUNE_ORIGINAL;
+}
+
+static int finds_one(void)
+{
+  return find(WORD) == shunt_route_index("rows") && find(OTHER) == SHUNT_TUNE_UNKNOWN;
+}
+
+static void test_files(void)
+{
+  static const struct {
+    const char *what, *text;
+  } bad[] = {
+    { "another GPU", "# shunt tune 1 build=1 gpu=H100 driver=13000\nrows\t1\t2\t" WORD "\n" },
+    { "a longer signature", "# shunt tune 1 " HERE "1\nrows\t1\t2\t" WORD "\n" },
+    { "another version", "# shunt tune 2 " HERE "\nrows\t1\t2\t" WORD "\n" },
+    { "an unknown route", "# shunt tune 1 " HERE "\nrows\t1\t2\t" OTHER "\nrow\t1\t2\t" WORD "\n" },
+    { "a number missing", "# shunt tune 1 " HERE "\nrows\t1\t" WORD "\n" },
+    { "a number that is none", "# shunt tune 1 " HERE "\nrows\t1x\t2\t" WORD "\n" },
+    { "a broken problem", "# shunt tune 1 " HERE "\nrows\t1\t2\tspmm:csr\n" },
+    { "a last line cut short", "# shunt tune 1 " HERE "\nrows\t1\t2\t" OTHER "\nrows\t1\t2\tspm" },
+    { "an empty file", "" },
+  };
+  for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    write_text(bad[i].text);
+    check(in_child(nothing_known), "%s: nothing of the file counts", bad[i].what);
+  }
+  write_text("# shunt tune 1 " HERE "\nrows\t1\t2\t" WORD "\n");
+  check(in_child(finds_one), "a whole file counts");
+}
+
+int main(void)
+{
+  snprintf(path, sizeof path, "/tmp/shunt-tune.%ld", (long)getpid());
+  unlink(path);
+  check(in_child(nothing_known), "no file, no answer");
+  check(in_child(keeps_the_first), "the first answer for a problem stays");
+  check(in_child(finds_both), "the next process finds the answers");
+  test_files();
+  unlink(path);
+  return check_finish();
+}
