@@ -1,27 +1,262 @@
-// fingerprint_parts.cuh: the sum of a fingerprint's parts, for kernels that judge by it.
+// fingerprint_parts.cuh: a block's part of a CSR matrix's fingerprint, for the kernels that
+// take one (the mathematics is in kernels/fingerprint.h).
+//
+// The arrays are cut into tiles of 4096 bytes, numbered through:
+//
+//   tile   0 ........ t0 ............ t1 ........ t2
+//          | offsets  |   columns     |  values   |
+//
+// and dealt to the warps of the `shares` blocks that take part, first one warp of each block,
+// then the next one of each, so that every multiprocessor gets the same however few there are:
+//
+//   tile      0 .. shares-1   shares .. 2 shares-1   ..   warps x shares ..
+//   warp      0               1                           0 again
+//   block     0 .. last       0 .. last                   0 .. last
+//
+// A part is the sum over a block's tiles; the fingerprint is the sum of the parts.
+//
+// Cost a 16-byte piece: one load, 12 instructions to absorb it, 5 for its share of closing
+// the chunk: below the memory time of every device this is built for.  A warp has its
+// whole tile in flight, so two blocks keep 128 KB a multiprocessor in flight: four times what
+// the device's bandwidth times its latency asks for, and small matrices (17 MB on an H200) are read
+// in one go.  What is read is not needed again before the next call: it passes by L1 and is the
+// first that L2 gives up, before the operands of the product.
 #pragma once
 #include "kernels/fingerprint.h"
+#include "kernels/ptx/read_once.cuh"
+#include "kernels/shunt_kernels.h"
 
-namespace shunt {
-
-// The sum of parts[0 .. count), the same in all threads of a one-dimensional block of
-// whole warps.
-__device__ __forceinline__ struct shunt_fingerprint sum_parts(const struct shunt_fingerprint *parts,
-                                                              int count)
+namespace shunt
 {
-  __shared__ struct shunt_fingerprint of_warp[32];
-  struct shunt_fingerprint f = { 0, 0 };
-  for (int i = threadIdx.x; i < count; i += blockDim.x) shunt_fp_add(&f, parts[i]);
-  for (int step = 16; step > 0; step /= 2) {
+
+constexpr int hash_threads = 512; // of a block
+constexpr int hash_warps = hash_threads / 32;
+constexpr int hash_blocks_per_multiprocessor = 2;
+
+// One array of A.  `align` is the largest power of two, up to 16, that divides its
+// address: how wide its loads may be.
+struct hash_array {
+  const unsigned char *at;
+  int64_t bytes;
+  int tiles;
+  int align;
+};
+
+struct hash_job {
+  hash_array array[3];
+  int tiles; // of all three together
+  struct shunt_fingerprint seed;
+};
+
+// ---- loads -------------------------------------------------------------------
+
+// W bytes at p, which is a multiple of W.
+template <int W> __device__ __forceinline__ uint2 load_narrow(const unsigned char *p)
+{
+  if constexpr (W == 8) return __ldg(reinterpret_cast<const uint2 *>(p));
+  if constexpr (W == 4) return make_uint2(__ldg(reinterpret_cast<const unsigned *>(p)), 0);
+  if constexpr (W == 2) return make_uint2(__ldg(reinterpret_cast<const unsigned short *>(p)), 0);
+  if constexpr (W == 1) return make_uint2(__ldg(p), 0);
+}
+
+// 16 bytes at p, which is a multiple of W only; zeros unless wanted.
+template <int W>
+__device__ __forceinline__ uint4 load_piece(const unsigned char *p, uint64_t policy, bool wanted)
+{
+  if constexpr (W == 16) {
+    return ptx::read_once_16(p, policy, wanted);
+  } else if constexpr (W == 8) {
+    uint2 a = make_uint2(0, 0), b = a;
+    if (wanted) a = load_narrow<8>(p), b = load_narrow<8>(p + 8);
+    return make_uint4(a.x, a.y, b.x, b.y);
+  } else {
+    uint32_t w[4] = {0, 0, 0, 0};
+    if (wanted)
+#pragma unroll
+      for (int i = 0; i < 16; i += W)
+        w[i / 4] |= load_narrow<W>(p + i).x << (8 * (i % 4));
+    return make_uint4(w[0], w[1], w[2], w[3]);
+  }
+}
+
+// The first n (1..15) of 16 bytes, zeros behind.
+__device__ inline uint4 load_ragged(const unsigned char *p, int n)
+{
+  uint64_t low = 0, high = 0;
+#pragma unroll 1
+  for (int i = 0; i < n; i++) {
+    uint64_t byte = __ldg(p + i);
+    if (i < 8)
+      low |= byte << (8 * i);
+    else
+      high |= byte << (8 * (i - 8));
+  }
+  return make_uint4((uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high, (uint32_t)(high >> 32));
+}
+
+// ---- tiles -------------------------------------------------------------------
+
+// A lane's eight pieces, `left` (0..4096) bytes of the array from p on.
+template <int W>
+__device__ __forceinline__ void fetch(uint4 (&piece)[SHUNT_FP_PIECES], const unsigned char *p,
+                                      int left, uint64_t policy)
+{
+#pragma unroll
+  for (int j = 0; j < SHUNT_FP_PIECES; j++)
+    piece[j] =
+        load_piece<W>(p + j * SHUNT_FP_ROW, policy, left >= j * SHUNT_FP_ROW + SHUNT_FP_PIECE);
+}
+
+__device__ __forceinline__ void hash_tile(const hash_array &a, unsigned id, int tile, int lane,
+                                          uint64_t policy, struct shunt_fingerprint &sum)
+{
+  const int64_t first = (int64_t)tile * SHUNT_FP_TILE + lane * SHUNT_FP_PIECE;
+  const int64_t rest = a.bytes - first;
+  const int left = rest <= 0 ? 0 : rest < SHUNT_FP_TILE ? (int)rest : SHUNT_FP_TILE;
+  const unsigned char *p = a.at + first;
+  uint4 piece[SHUNT_FP_PIECES];
+
+  switch (a.align) {
+  case 16:
+    fetch<16>(piece, p, left, policy);
+    break;
+  case 8:
+    fetch<8>(piece, p, left, policy);
+    break;
+  case 4:
+    fetch<4>(piece, p, left, policy);
+    break;
+  case 2:
+    fetch<2>(piece, p, left, policy);
+    break;
+  default:
+    fetch<1>(piece, p, left, policy);
+    break;
+  }
+  // At most one piece of the whole array is cut by its end.
+  const int cut = left % SHUNT_FP_ROW;
+  if (cut > 0 && cut < SHUNT_FP_PIECE) {
+    const int which = left / SHUNT_FP_ROW;
+    const uint4 v = load_ragged(p + which * SHUNT_FP_ROW, cut);
+#pragma unroll
+    for (int j = 0; j < SHUNT_FP_PIECES; j++)
+      if (j == which) piece[j] = v;
+  }
+
+  struct shunt_fp_chunk c = {0, 0};
+#pragma unroll
+  for (int j = 0; j < SHUNT_FP_PIECES; j++) {
+    shunt_fp_absorb(&c, 2 * j, piece[j].x, piece[j].y);
+    shunt_fp_absorb(&c, 2 * j + 1, piece[j].z, piece[j].w);
+  }
+  shunt_fp_add(&sum, shunt_fp_close(c, id, (uint64_t)tile * SHUNT_FP_LANES + lane));
+}
+
+// ---- shares ------------------------------------------------------------------
+
+// A tile's place: its array, and its number there.
+struct hash_tile_place {
+  int id, tile;
+};
+__device__ __forceinline__ hash_tile_place place_tile(const hash_job &job, int t)
+{
+  const int t0 = job.array[0].tiles, t1 = t0 + job.array[1].tiles;
+  if (t < t0) return {SHUNT_FP_OFFSETS, t};
+  if (t < t1) return {SHUNT_FP_COLUMNS, t - t0};
+  return {SHUNT_FP_VALUES, t - t1};
+}
+
+__device__ __forceinline__ int first_tile(int share, int shares)
+{
+  return (int)(threadIdx.x / 32) * shares + share;
+}
+
+// Asks L2 for the first tile of every warp.  May come before wait_for_previous(): should
+// somebody still write there, the lines in L2 are what he writes.
+__device__ __forceinline__ void prefetch_share(const hash_job &job, int share, int shares)
+{
+  const int t = first_tile(share, shares);
+  if (t >= job.tiles) return;
+  const hash_tile_place at = place_tile(job, t);
+  const int64_t byte = (int64_t)at.tile * SHUNT_FP_TILE + threadIdx.x % 32 * (SHUNT_FP_TILE / 32);
+  if (byte < job.array[at.id].bytes) ptx::prefetch_l2(job.array[at.id].at + byte);
+}
+
+// What this thread finds in its tiles.
+__device__ __forceinline__ struct shunt_fingerprint hash_share(const hash_job &job, int share,
+                                                               int shares)
+{
+  const uint64_t policy = ptx::evict_first_policy();
+  struct shunt_fingerprint sum = {0, 0};
+  for (int t = first_tile(share, shares); t < job.tiles; t += shares * hash_warps) {
+    const hash_tile_place at = place_tile(job, t);
+    hash_tile(job.array[at.id], at.id, at.tile, threadIdx.x % 32, policy, sum);
+  }
+  if (share == 0 && threadIdx.x == 0) shunt_fp_add(&sum, job.seed);
+  return sum;
+}
+
+__device__ __forceinline__ void warp_sum(struct shunt_fingerprint &f, int lanes)
+{
+  for (int step = lanes / 2; step > 0; step /= 2) {
     f.lo += __shfl_down_sync(0xffffffffu, f.lo, step);
     f.hi += __shfl_down_sync(0xffffffffu, f.hi, step);
   }
+}
+
+// The sum of all threads' fingerprints of a block of hash_threads, in thread 0.
+__device__ __forceinline__ struct shunt_fingerprint block_sum(struct shunt_fingerprint f)
+{
+  __shared__ struct shunt_fingerprint of_warp[hash_warps];
+  warp_sum(f, 32);
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = f;
   __syncthreads();
-  f = of_warp[0];
-  for (int w = 1; w < (int)blockDim.x / 32; w++) shunt_fp_add(&f, of_warp[w]);
-  __syncthreads();
+  if (threadIdx.x < 32) {
+    f = of_warp[threadIdx.x % hash_warps];
+    warp_sum(f, hash_warps);
+  }
   return f;
 }
 
-}  // namespace shunt
+// ---- host --------------------------------------------------------------------
+
+inline int hash_alignment(const void *p)
+{
+  int a = 1;
+  while (a < 16 && reinterpret_cast<uintptr_t>(p) % (2 * a) == 0)
+    a *= 2;
+  return a;
+}
+
+// a's arrays as a job; SHUNT_OK, or what is wrong with a.
+inline shunt_status make_hash_job(const struct shunt_csr *a, hash_job *job)
+{
+  const void *at[3] = {a->row_offsets, a->columns, a->values};
+  int64_t bytes[3], tiles = 0;
+
+  *job = hash_job{};
+  if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
+  if (a->rows < 0 || a->nnz < 0) return SHUNT_E_ARGUMENT;
+  shunt_fp_sizes(a, bytes);
+  for (int i = 0; i < 3; i++)
+    tiles += shunt_fp_tiles(bytes[i]);
+  if (tiles >= (int64_t)1 << 30) return SHUNT_E_UNSUPPORTED; // 4 TB
+  job->tiles = (int)tiles;
+  for (int i = 0; i < 3; i++)
+    job->array[i] = {static_cast<const unsigned char *>(at[i]), bytes[i],
+                     (int)shunt_fp_tiles(bytes[i]), hash_alignment(at[i])};
+  job->seed = shunt_fp_seed(a);
+  return SHUNT_OK;
+}
+
+// Blocks that are worth their while for `tiles`, at most what fits the device at once.  Few
+// tiles a block: so all multiprocessors have the same to do.
+inline int hash_blocks(int64_t tiles, const struct shunt_device *d, int most)
+{
+  const int64_t wanted = (tiles + 3) / 4;
+  const int64_t room = (int64_t)d->multiprocessors * hash_blocks_per_multiprocessor;
+  const int64_t blocks = wanted < room ? wanted : room;
+  return (int)(blocks < 1 ? 1 : blocks < most ? blocks : most);
+}
+
+} // namespace shunt

@@ -154,20 +154,36 @@ extern "C" shunt_status shunt_spmm_csr_rows_cuda(const struct shunt_spmm *p,
   return run(p, d, how, workspace, stream);
 }
 
+static bool check_table(const shunt_repair *r)
+{
+  const int count = r->set_count;
+  return r->sets && r->key && count > 0 && count <= 1 << 20 && (count & (count - 1)) == 0 &&
+         reinterpret_cast<uintptr_t>(r->sets) % SHUNT_REPAIR_SET_BYTES == 0;
+}
+
 extern "C" shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p,
                                                    const struct shunt_repair *r,
                                                    const struct shunt_device *d,
                                                    shunt_stream stream)
 {
+  static_assert(sizeof(shunt::arrival_set) == SHUNT_REPAIR_SET_BYTES, "a set of words");
   shunt_status status = check(p);
   if (status != SHUNT_OK) return status;
-  if (!built(p) || p->compute != SHUNT_F32) return SHUNT_E_UNSUPPORTED;
-  if (!r->product || !r->blocks_done) return SHUNT_E_ARGUMENT;
+  if (!built(p) || p->compute != SHUNT_F32 || p->a.value_type == SHUNT_I8)
+    return SHUNT_E_UNSUPPORTED;
+  if (!r->product || !check_table(r)) return SHUNT_E_ARGUMENT;
   if (p->c.rows == 0 || p->c.cols == 0) return SHUNT_OK;
   plan how = {};
-  how.direct = true;
-  how.repair = { shunt::make_probe(r->product), r->parts, r->expected, r->part_count,
-                 r->blocks_done, r->verdict, r->changed, r->nonfinite };
+  how.direct = how.repairs = true;
+  if (r->expected) status = shunt::make_hash_job(&p->a, &how.repair.arrays);
+  if (status != SHUNT_OK) return status;
+  how.repair.probe = shunt::make_probe(r->product);
+  how.repair.expected = r->expected;
+  how.repair.table = shunt::make_arrival_table(r->sets, (uint32_t)r->set_count, r->key);
+  how.repair.verdict = r->verdict;
+  how.repair.changed = r->changed;
+  how.repair.nonfinite = r->nonfinite;
+  how.repair.wait_cycles = r->wait_cycles;
   return run(p, d, how, nullptr, stream);
 }
 

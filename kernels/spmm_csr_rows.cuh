@@ -39,6 +39,8 @@
 #pragma once
 #include <stdint.h>
 
+#include "kernels/arrival.cuh"
+#include "kernels/fingerprint_parts.cuh"
 #include "kernels/number.cuh"
 #include "kernels/probe.cuh"
 #include "kernels/scalar.cuh"
@@ -61,18 +63,22 @@ struct cut_row {
   int32_t more;
 };
 
-// How a repair looks whether it is needed (struct shunt_repair).
+// How a repair finds out whether it is needed, and goes about it (struct shunt_repair).
 struct repair_args {
+  hash_job arrays;
   probe_args probe;
-  const shunt_fingerprint *parts, *expected;
-  int part_count;
-  uint32_t *blocks_done; // NULL: not a repair, always needed
+  const shunt_fingerprint *expected;
+  arrival_table table;
   uint32_t *verdict, *changed, *nonfinite;
+  int64_t wait_cycles;
+  int helpers;   // blocks [0, helpers) wait to help
+  int64_t piece; // strips that a warp takes at a time
 };
 
 // Sizes: a function of sizes, types, strides and the device alone (workspace).
 struct plan {
   bool direct;          // not cut at all: the guarded kernel, one launch, no workspace
+  bool repairs;         // direct, and only if there is reason to: the repair kernel
   bool split;           // by rows, one launch, no workspace (spmm_csr_rows_split.cuh)
   int64_t longest;      // of split: length of the longest row, as far as known; -1
   bool copies_b;        // B is column-major and is copied to the workspace first
@@ -82,7 +88,7 @@ struct plan {
   int64_t pitch;        // elements (compute type) from one head or tail slot to the next
   int64_t b_stride;     // of the B that the kernel reads
   size_t cuts_at, heads_at, tails_at, b_at, bytes;  // in the workspace
-  repair_args repair;   // of the guarded kernel
+  repair_args repair;   // of the repair kernel
 };
 plan make_plan(const struct shunt_spmm *p, const struct shunt_device *d);
 

@@ -2,8 +2,11 @@
 #pragma once
 #include <cuda_runtime.h>
 
+#include <type_traits>
+
 #include "kernels/spmm_csr_rows_guarded.cuh"
 #include "kernels/spmm_csr_rows_join.cuh"
+#include "kernels/spmm_csr_rows_repair.cuh"
 #include "kernels/spmm_csr_rows_split.cuh"
 #include "kernels/spmm_csr_rows_tiled.cuh"
 
@@ -52,15 +55,32 @@ template <class T> args<T> make_args(const shunt_spmm *p, const plan &how, void 
 }
 
 template <class S, class Out, class T>
-shunt_status launch_guarded(const args<T> &a, const plan &how, const shunt_device *d,
-                            shunt_stream stream)
+shunt_status launch_guarded(const args<T> &a, const shunt_device *d, shunt_stream stream)
 {
   int64_t strips = (a.n + 31) / 32, wanted = (a.rows * strips + 7) / 8;
   int64_t most = d->multiprocessors; // few blocks: mostly they have nothing to do
-  if (!a.only_if && !how.repair.blocks_done) most *= 16;
+  if (!a.only_if) most *= 16;
   return launch_early(spmm_csr_rows_guarded<S, Out, T>,
-                      dim3((unsigned)(wanted < most ? wanted : most)), dim3(kThreads), d, stream, a,
-                      how.repair);
+                      dim3((unsigned)(wanted < most ? wanted : most)), dim3(kThreads), d, stream,
+                      a);
+}
+
+// Blocks enough for A's arrays, beside the one that probes, and for C; as many as fit at once.
+template <class S, class Out, class T>
+shunt_status launch_repair(const args<T> &a, const plan &how, const shunt_device *d,
+                           shunt_stream stream)
+{
+  const int64_t most_pieces = 1 << 16, strips = a.rows * ((a.n + 31) / 32);
+  repair_args r = how.repair;
+  r.piece = strips > 4 * most_pieces ? (strips + most_pieces - 1) / most_pieces : 4;
+  r.helpers = d->multiprocessors;
+  const int most = d->multiprocessors * hash_blocks_per_multiprocessor;
+  const int room = most < arrival_most_blocks ? most : arrival_most_blocks;
+  const int64_t hashing = hash_blocks(r.arrays.tiles, d, room) + 1;
+  const int64_t repairing = strips / (r.piece * hash_warps);
+  const int64_t blocks = hashing > repairing ? hashing : repairing;
+  return launch_early(spmm_csr_rows_repair<S, Out, T>, dim3((unsigned)(blocks < room ? blocks : room)),
+                      dim3(hash_threads), d, stream, a, r);
 }
 
 // The join starts while the tiles still run, where the device can do that.
@@ -141,6 +161,10 @@ template <class S, int V, class T> bool b_fits(const args<T> &a)
   return a.n % V == 0 && a.b_row_stride % V == 0 && aligned(a.b, V * sizeof(S));
 }
 
+// The types that dense copies are made of.
+template <class S, class T>
+constexpr bool has_repair = std::is_same<T, float>::value && sizeof(S) > 1;
+
 // V: elements in 16 bytes of S (or less, where sums take more registers), the
 // widest of the built V, HALF and 1 that fits is taken.
 template <class S, class Out, class T, int V, int HALF>
@@ -148,7 +172,9 @@ shunt_status launch(const shunt_spmm *p, const shunt_device *d, const plan &how,
                     shunt_stream stream)
 {
   args<T> a = make_args<T>(p, how, workspace);
-  if (how.direct) return launch_guarded<S, Out, T>(a, how, d, stream);
+  if constexpr (has_repair<S, T>)
+    if (how.repairs) return launch_repair<S, Out, T>(a, how, d, stream);
+  if (how.direct) return launch_guarded<S, Out, T>(a, d, stream);
   a.b_row_bytes = (uint32_t)(a.b_row_stride * sizeof(S));
   if (b_fits<S, V>(a)) return launch_tiled<S, Out, T, V>(a, how, d, stream);
   if (b_fits<S, HALF>(a)) return launch_tiled<S, Out, T, HALF>(a, how, d, stream);

@@ -2,25 +2,33 @@
 
    SpMM, direct (nothing kept; D is made anew in the caller's buffer):
 
-     stream  flags = 0 -- csr -> D -- C = alpha D B -- repair
+     stream  words = 0 -- csr -> D -- C = alpha D B -- repair
 
    SpMM, kept (D was made by an earlier call):
 
-     stream  C = alpha D B -- fingerprint of A's arrays -- repair
+     stream  C = alpha D B -- repair
 
    The repair is a kernel that computes C row by row, and leaves it alone unless
-   something speaks against D: A changed under a kept D; a column repeats in a row, which
-   D cannot hold at full precision; B holds a NaN or Inf, which the zeros of D would turn
-   into NaN where the sparse product has none.  The last shows in C's first row
-   (kernels/probe.cuh), so B itself is never read for it.  With beta != 0 the product
-   goes to a f32 matrix W first, since C's old content must survive for the repair:
-   C = alpha W + beta C unless the repair ran.
+   something speaks against D: A changed under a kept D (the repair takes A's fingerprint
+   itself); a column repeats in a row, which D cannot hold at full precision; B holds a NaN or
+   Inf, which the zeros of D would turn into NaN where the sparse product has none.  The
+   last shows in C's first row (kernels/probe.cuh), so B itself is never read for it.
+   With beta != 0 the product goes to a f32 matrix W first, since C's old content must
+   survive for the repair: C = alpha W + beta C unless the repair ran.
+
+   The repair's blocks agree through words that must be zero before their first use
+   (kernels/arrival.cuh).  A kept plan carries a table of them behind D, zeroed when D is made,
+   in which each call finds its own by the address of its workspace; so calls on
+   several streams and replays of captured graphs may use one plan at once.  A direct call
+   has one set in its workspace, zeroed with the irregular word.
 
    SDDMM: W = alpha A B (dense), then sampled at C's pattern.  Each element of
    the result depends on its own row and column alone, so nothing needs a guard.
 
    Workspace, in this order, each part 256-byte aligned:
-     flags, blocks done (256) | fingerprint parts | cuBLASLt's | D (SpMM) | W  */
+     words (256) | fingerprint's scratch | cuBLASLt's | D (SpMM) | W
+   Kept:
+     D | table of the repair's words  */
 #include "backend/cublas/cublaslt.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/cost.h"
@@ -28,8 +36,20 @@
 #include "backend/plan/engine.h"
 #include "backend/routes/routes.h"
 
+/* Calls of one plan whose workspaces differ and that its table has room for: far more than
+   streams and graphs that share a matrix.  */
+enum { KEPT_SETS = 512 };
+
+/* The words of a call; all but the verdict zero before a direct one.  */
+struct words {
+  uint32_t irregular; /* direct: from csr -> dense */
+  uint32_t verdict;   /* from the repair: it computed C */
+  char padding[SHUNT_REPAIR_SET_BYTES - 8];
+  char set[SHUNT_REPAIR_SET_BYTES]; /* direct: the repair's */
+};
+
 struct parts {
-  size_t flags, parts, gemm, dense, product, total;
+  size_t words, scratch, gemm, dense, product, total;
   size_t gemm_bytes;
 };
 
@@ -63,7 +83,7 @@ static struct parts lay_out(const struct shunt_problem *p)
   bool spmm = p->op == SHUNT_SPMM;
   int64_t m = spmm ? p->spmm.c.rows : p->sddmm.c.rows;
   int64_t n = spmm ? p->spmm.c.cols : p->sddmm.c.cols;
-  struct parts l = { .flags = 0, .parts = 256, .gemm = 256 + SHUNT_FINGERPRINT_SCRATCH };
+  struct parts l = { .words = 0, .scratch = 256, .gemm = 256 + SHUNT_FINGERPRINT_SCRATCH };
   l.gemm_bytes = gemm_bytes(m, n);
   l.dense = l.gemm + l.gemm_bytes;
   l.product = l.dense + (spmm ? dense_bytes(&p->spmm.a) : 0);
@@ -101,7 +121,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
     double gemm = shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->a.cols,
                                   s->b.type, d);
     double make = read + cells * (double)shunt_type_size(s->b.type) / 3.6e6;
-    *us = c->kept || c->will_keep ? gemm + read + 2 * SHUNT_COST_LAUNCH_US
+    *us = c->kept || c->will_keep ? gemm + read + SHUNT_COST_LAUNCH_US
                                   : make + gemm + SHUNT_COST_LAUNCH_US;
     bool overwrites = !s->beta.device && s->beta.host == 0;
     if (!overwrites) *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
@@ -130,6 +150,11 @@ static struct shunt_dense dense_of(const struct shunt_csr *a, void *memory)
   return (struct shunt_dense){ a->rows, a->cols, dense_stride(a), 1, memory, a->value_type };
 }
 
+static void *kept_sets(const struct shunt_csr *a, const struct shunt_kept_view *kept)
+{
+  return (char *)kept->payload + dense_bytes(a);
+}
+
 static shunt_status multiply(const struct shunt_call *c, const struct shunt_dense *a,
                              const struct shunt_dense *b, const struct shunt_dense *out,
                              struct shunt_scalar alpha)
@@ -139,10 +164,8 @@ static shunt_status multiply(const struct shunt_call *c, const struct shunt_dens
                                  at(c, l.gemm), l.gemm_bytes, c->stream);
 }
 
-/* The product: D as kept, with what tells whether it still stands, or made on the way.
-   The proof comes last: a product keeps all multiprocessors busy, so beside it there is
-   no room (tests/bench/NOTES.md), and behind it both small launches are hidden.  */
-static shunt_status product(const struct shunt_call *c, uint32_t *flags,
+/* The product: D as kept, or made on the way. */
+static shunt_status product(const struct shunt_call *c, struct words *words,
                             const struct shunt_dense *out, struct shunt_scalar alpha)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
@@ -150,25 +173,29 @@ static shunt_status product(const struct shunt_call *c, uint32_t *flags,
       dense_of(&s->a, c->kept ? c->kept->payload : at(c, lay_out(c->problem).dense));
   shunt_status r = SHUNT_OK;
   if (!c->kept)
-    r = SHUNT_LAUNCH(
-        shunt_csr_to_dense_cuda(&s->a, &dense, flags, &c->engine->device, c->stream));
+    r = SHUNT_LAUNCH(shunt_csr_to_dense_cuda(&s->a, &dense, &words->irregular,
+                                             &c->engine->device, c->stream));
   if (r == SHUNT_OK) r = multiply(c, &dense, &s->b, out, alpha);
-  if (r == SHUNT_OK && c->kept)
-    r = SHUNT_LAUNCH(shunt_fingerprint_parts_cuda(&s->a, at(c, lay_out(c->problem).parts),
-                                                  flags + 1, &c->engine->device, c->stream));
   return r;
 }
 
-static shunt_status repair(const struct shunt_call *c, uint32_t *flags,
+/* The proof comes last: a product keeps all multiprocessors busy, so beside it there is
+   no room (tests/bench/NOTES.md).  */
+static shunt_status repair(const struct shunt_call *c, struct words *words,
                            const struct shunt_dense *product)
 {
   struct shunt_spmm s = c->problem->spmm;
-  struct shunt_repair r = { .product = product, .blocks_done = flags + 1, .verdict = flags + 2 };
-  s.only_if = flags;
+  struct shunt_repair r = { .product = product,
+                            .sets = words->set,
+                            .set_count = 1,
+                            .key = c->workspace,
+                            .wait_cycles = SHUNT_REPAIR_WAIT_CYCLES,
+                            .verdict = &words->verdict };
+  s.only_if = &words->irregular;
   if (c->kept) {
     s.only_if = c->kept->irregular;
-    r.parts = at(c, lay_out(c->problem).parts);
-    r.part_count = shunt_fingerprint_parts(&s.a, &c->engine->device);
+    r.sets = kept_sets(&s.a, c->kept);
+    r.set_count = KEPT_SETS;
     r.expected = c->kept->fingerprint;
     r.changed = c->kept->changed;
     r.nonfinite = c->kept->nonfinite;
@@ -177,33 +204,33 @@ static shunt_status repair(const struct shunt_call *c, uint32_t *flags,
 }
 
 static shunt_status combine(const struct shunt_call *c, const struct shunt_dense *w,
-                            const uint32_t *flags)
+                            const struct words *words)
 {
-  return SHUNT_LAUNCH(shunt_dense_combine_cuda(w, &c->problem->spmm, flags, &c->engine->device,
-                                               c->stream));
+  return SHUNT_LAUNCH(shunt_dense_combine_cuda(w, &c->problem->spmm, &words->verdict,
+                                               &c->engine->device, c->stream));
 }
 
 static shunt_status run_spmm(const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   struct parts l = lay_out(c->problem);
-  uint32_t *flags = at(c, l.flags); /* irregular, blocks that repaired, verdict */
+  struct words *words = at(c, l.words); /* on the device */
   bool overwrites = !s->beta.device && s->beta.host == 0;
   struct shunt_dense w = { s->c.rows, s->c.cols, s->c.cols, 1, at(c, l.product), SHUNT_F32 };
   const struct shunt_dense *out = overwrites ? &s->c : &w;
   struct shunt_scalar alpha = overwrites ? s->alpha : one;
   shunt_status r = SHUNT_OK;
-  if (!c->kept) r = SHUNT_CUDA(cudaMemsetAsync(flags, 0, 2 * sizeof *flags, c->stream));
-  if (r == SHUNT_OK) r = product(c, flags, out, alpha);
+  if (!c->kept) r = SHUNT_CUDA(cudaMemsetAsync(words, 0, sizeof *words, c->stream));
+  if (r == SHUNT_OK) r = product(c, words, out, alpha);
   if (r != SHUNT_OK) return r; /* C is untouched, or about to be overwritten whole */
 
   /* A launch that fails is tried again, because beyond the first of these two the
      original could no longer start over from C's old content.  */
-  r = repair(c, flags, out);
-  if (r != SHUNT_OK) r = repair(c, flags, out);
+  r = repair(c, words, out);
+  if (r != SHUNT_OK) r = repair(c, words, out);
   if (r != SHUNT_OK || overwrites) return r;
-  r = combine(c, &w, flags + 2);
-  if (r != SHUNT_OK) r = combine(c, &w, flags + 2);
+  r = combine(c, &w, words);
+  if (r != SHUNT_OK) r = combine(c, &w, words);
   return r == SHUNT_OK ? r : SHUNT_E_WRITTEN;
 }
 
@@ -231,7 +258,7 @@ static shunt_status run(const struct shunt_call *c)
 static size_t keep_bytes(const struct shunt_problem *p, const struct shunt_engine *e)
 {
   (void)e;
-  return p->op == SHUNT_SPMM ? dense_bytes(&p->spmm.a) : 0;
+  return p->op == SHUNT_SPMM ? dense_bytes(&p->spmm.a) + KEPT_SETS * SHUNT_REPAIR_SET_BYTES : 0;
 }
 
 static shunt_status keep(const struct shunt_call *c, const struct shunt_kept_view *into)
@@ -241,11 +268,14 @@ static shunt_status keep(const struct shunt_call *c, const struct shunt_kept_vie
   shunt_status r =
       SHUNT_CUDA(cudaMemsetAsync(into->irregular, 0, sizeof *into->irregular, c->stream));
   if (r == SHUNT_OK)
+    r = SHUNT_CUDA(cudaMemsetAsync(kept_sets(a, into), 0,
+                                   (size_t)KEPT_SETS * SHUNT_REPAIR_SET_BYTES, c->stream));
+  if (r == SHUNT_OK)
     r = SHUNT_LAUNCH(shunt_csr_to_dense_cuda(a, &dense, into->irregular, &c->engine->device,
                                              c->stream));
   if (r == SHUNT_OK)
     r = SHUNT_LAUNCH(shunt_fingerprint_csr_cuda(a, into->fingerprint, &c->engine->device,
-                                                at(c, lay_out(c->problem).parts), c->stream));
+                                                at(c, lay_out(c->problem).scratch), c->stream));
   return r;
 }
 

@@ -76,7 +76,7 @@ static void drop_case(struct gpu_case *g)
   cudaFree(g->workspace);
   cudaFree(g->dense.values);
   cudaFree(g->expected);
-  cudaFree(g->broken);
+  cudaFree(g->words);
   cudaFree(g->scratch);
 }
 
@@ -128,7 +128,8 @@ static bool make_case(struct gpu_case *g, const struct bench_case *c, uint64_t s
   bench_operands_free(&o);
   good = good && place_scalars(g) &&
          cudaMalloc((void **)&g->expected, sizeof *g->expected) == cudaSuccess &&
-         cudaMalloc((void **)&g->broken, 256) == cudaSuccess &&
+         cudaMalloc((void **)&g->words, 256) == cudaSuccess &&
+         cudaMemset(g->words, 0, 256) == cudaSuccess &&
          cudaMalloc(&g->scratch, SHUNT_FINGERPRINT_SCRATCH) == cudaSuccess &&
          cudaDeviceSynchronize() == cudaSuccess; /* copies ran on another stream than ours */
   if (good) return true;
@@ -164,7 +165,7 @@ static double bits_to_double(unsigned long long bits)
 static bool check_result(struct gpu_case *g, struct bench_way *w)
 {
   unsigned long long bits[2] = { 0, 0 };
-  unsigned long long *device = (unsigned long long *)((char *)g->broken + 128);
+  unsigned long long *device = (unsigned long long *)((char *)g->words + 128);
   if (cudaMemsetAsync(device, 0, sizeof bits, gpu.stream) != cudaSuccess ||
       bench_reference_cuda(&g->checked, g->before, device, gpu.stream) != SHUNT_OK ||
       cudaMemcpyAsync(bits, device, sizeof bits, cudaMemcpyDeviceToHost, gpu.stream) !=

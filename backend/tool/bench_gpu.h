@@ -33,7 +33,7 @@ struct gpu_case {
   size_t workspace_bytes;
   struct shunt_dense dense; /* SpMM: A as a dense matrix; SDDMM: the dense product */
   struct shunt_fingerprint *expected;
-  uint32_t *broken;
+  uint32_t *words; /* a set of the repair's, then a counter; zero at first */
   void *scratch;
 };
 

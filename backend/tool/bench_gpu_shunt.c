@@ -1,9 +1,7 @@
 /* bench_gpu_shunt.c: Shunt's ways of a case: rows, vector, dense, dense-kept.
 
    dense, SpMM:       zero and scatter A ----> GEMM into C
-   dense-kept, SpMM:  clear ---+--> GEMM into C --------------+--> repair (does nothing)
-                               `--> guard: A's fingerprint, --'
-                                    B finite
+   dense-kept, SpMM:  GEMM into C ---> proof and repair (which does nothing)
    dense, SDDMM:      GEMM into a product ---> sample at C's pattern  */
 #include <stdio.h>
 
@@ -112,18 +110,18 @@ shunt_status gpu_dense(struct gpu_case *g, cudaStream_t stream)
                             : status;
 }
 
-/* SpMM only: what SDDMM's dense way computes is not kept.  The product, the
-   proof, and the repair that finds nothing to do, as backend/routes/dense.c has them.  */
+/* SpMM only: what SDDMM's dense way computes is not kept.  The product, and the proof
+   with the repair that finds nothing to do, as backend/routes/dense.c has them.  */
 shunt_status gpu_dense_kept(struct gpu_case *g, cudaStream_t stream)
 {
   const struct shunt_device *d = &g->gpu->device;
-  struct shunt_fingerprint *parts = g->scratch;
-  struct shunt_repair how = { .product = &g->p.spmm.c, .parts = parts, .expected = g->expected,
-                              .part_count = shunt_fingerprint_parts(&g->p.spmm.a, d),
-                              .blocks_done = g->broken };
+  struct shunt_repair how = { .product = &g->p.spmm.c,
+                              .expected = g->expected,
+                              .sets = g->words,
+                              .set_count = 1,
+                              .key = g->words,
+                              .wait_cycles = SHUNT_REPAIR_WAIT_CYCLES };
   if (g->p.op != SHUNT_SPMM) return SHUNT_E_UNSUPPORTED;
   shunt_status status = gpu_gemm(g, stream);
-  if (status == SHUNT_OK)
-    status = shunt_fingerprint_parts_cuda(&g->p.spmm.a, parts, g->broken, d, stream);
   return status == SHUNT_OK ? shunt_spmm_csr_repair_cuda(&g->p.spmm, &how, d, stream) : status;
 }

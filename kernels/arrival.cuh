@@ -1,0 +1,157 @@
+// arrival.cuh: the blocks of one launch add up what each has found; whoever finds the sum
+// complete knows the result, the last to arrive always does.
+//
+//   block      looks .. adds (hash, alarms, 1) ... sum complete? ... joins the work | leaves
+//
+// Two words carry all of it, so a block's part arrives with the count in one atomic and no
+// fence is needed:
+//
+//   sum.lo, sum.hi   | 63 ............ 12 |   11    | 10 ........ 0 |
+//                    | sum of 52 bits of  |  alarm  | blocks that   |
+//                    | the blocks' parts  | bit     | have arrived  |
+//
+// A word is complete when its count is the number of blocks.  The block whose own addition to
+// sum.lo makes it complete is the last: it may wait for sum.hi without a bound, because
+// every block has issued its addition to sum.hi before the one to sum.lo and waits for nothing in
+// between.  All other blocks wait as long as they like; none has to be resident for another to
+// get on, so whatever else runs on the device, nothing can lock up.
+//
+// Who puts the words back to zero.  A set of words has two turns, taken alternately:
+//
+//   launch g     reads generation g, adds to sum[g % 2]
+//   its last     sum[(g + 1) % 2] = 0 for the next launch, generation = g + 1
+//
+// Blocks of launch g still read sum[g % 2] when the last has gone on, so that turn stays as it
+// is.  The other turn's users, launch g - 1, are long done.  Nobody reads the generation
+// later than its own addition (the address of which depends on it), and the last goes on only after
+// all additions.  So every launch, and every replay of a captured one, begins with zero and leaves
+// zero for the next: no launch or memset before it is needed.
+//
+// Whose words.  Launches on different streams may run at once and must not add to the same set;
+// one after another they may.  What tells them apart is the address of the call's private workspace
+// (`key`): while one launch uses it no other may.  The words cannot stand in the
+// workspace itself, whose content is undefined: it could hold what a launch leaves
+// half-way, and nothing on the device could tell.  So a table of sets stands in memory that only
+// launches of this kind write, zero at first; the first block of the first launch with a key takes
+// a free set for it, for good:
+//
+//   table    | key, generation, sums | 0 | key, .. | key, .. | 0 | ..      open addressing,
+//              ^ home of key                                               nothing is removed
+//
+// A key is found or a free set taken by one short walk from its home; since keys neither move nor
+// vanish, all blocks of a launch come to the same set, or all find nothing but other keys.  Sets
+// that are free have generation 0, so the generation that was read with a free set's key is right
+// whoever of the launch's blocks then takes it.
+//
+// Relaxed atomics do: what the sum tells depends on no other memory.
+#pragma once
+#include "kernels/fingerprint.h"
+#include "kernels/ptx/gpu_scope.cuh"
+
+namespace shunt
+{
+
+struct alignas(16) arrival_sum {
+  uint64_t lo, hi;
+};
+
+struct alignas(64) arrival_set {
+  uint64_t key, generation;
+  arrival_sum sum[2];
+  uint32_t next[2]; // work that the blocks share once the sum is complete: the next piece
+  uint32_t unused[2];
+};
+static_assert(sizeof(arrival_set) == 64, "the size that the table's owner reckons with");
+
+struct arrival_table {
+  arrival_set *sets;
+  uint32_t count; // a power of two
+  uint32_t home;  // of the key
+  uint64_t key;   // not 0
+};
+
+inline arrival_table make_arrival_table(void *sets, uint32_t count, const void *key)
+{
+  const uint64_t bits = (uint64_t) reinterpret_cast<uintptr_t>(key);
+  const uint32_t home = (uint32_t)(bits * 0x9e3779b97f4a7c15u >> 40) & (count - 1);
+  return arrival_table{static_cast<arrival_set *>(sets), count, home, bits};
+}
+
+// A launch's place: a set, and its generation there.
+struct arrival_place {
+  arrival_set *set; // NULL: there is no room near the key's home
+  uint64_t generation;
+  __device__ arrival_sum *sum() const { return &set->sum[generation % 2]; }
+  __device__ uint32_t *next() const { return &set->next[generation % 2]; }
+};
+
+constexpr uint64_t arrival_count = 0x7ff, arrival_alarm = 0x800; // bits of a word
+constexpr int arrival_shift = 12;
+constexpr int arrival_most_blocks = 1024;
+constexpr uint32_t arrival_reach = 16; // sets that a walk looks at
+
+// `at_home`: what stood at the key's home earlier in this launch, by any kind of read.  If it
+// holds the key, it holds for the whole of the launch; else it says nothing.
+__device__ __forceinline__ arrival_place find_place(const arrival_table &t, ptx::word_pair at_home)
+{
+  if (at_home.first == t.key) return arrival_place{&t.sets[t.home], at_home.second};
+  for (uint32_t step = 0; step < t.count && step < arrival_reach; step++) {
+    arrival_set *set = &t.sets[(t.home + step) & (t.count - 1)];
+    ptx::word_pair seen = ptx::load_relaxed(set);
+    if (seen.first == 0) seen.first = ptx::swap_relaxed(&set->key, 0, t.key);
+    if (seen.first == 0 || seen.first == t.key) return arrival_place{set, seen.second};
+  }
+  return arrival_place{nullptr, 0};
+}
+
+// Adds a block's part and its alarms; true: it is the last of `blocks`.
+__device__ __forceinline__ bool arrive(const arrival_place &p, struct shunt_fingerprint part,
+                                       bool alarm_lo, bool alarm_hi, uint32_t blocks)
+{
+  arrival_sum *sum = p.sum();
+  ptx::add_relaxed(&sum->hi, (part.hi << arrival_shift) + (alarm_hi ? arrival_alarm : 0) + 1);
+  const uint64_t before =
+      ptx::add_relaxed(&sum->lo, (part.lo << arrival_shift) + (alarm_lo ? arrival_alarm : 0) + 1);
+  return (before & arrival_count) == blocks - 1;
+}
+
+// The sum, once all blocks have arrived; false: not yet.  (More than all: two launches share a
+// key at once against the rules; even then nobody waits for ever.)
+__device__ __forceinline__ bool all_arrived(const arrival_place &p, uint32_t blocks,
+                                            arrival_sum *out)
+{
+  const ptx::word_pair seen = ptx::load_relaxed(p.sum());
+  *out = arrival_sum{seen.first, seen.second};
+  return (seen.first & arrival_count) >= blocks && (seen.second & arrival_count) >= blocks;
+}
+
+// The same within `cycles` of the clock, 0: not even a look; the last waits until it is so.
+__device__ __forceinline__ bool wait_for_all(const arrival_place &p, uint32_t blocks, bool last,
+                                             int64_t cycles, arrival_sum *out)
+{
+  if (!last && cycles <= 0) return false;
+  const int64_t start = clock64();
+  while (!all_arrived(p, blocks, out)) {
+    if (!last && clock64() - start > cycles) return false;
+    __nanosleep(40);
+  }
+  return true;
+}
+
+// By the last, once it knows the sum: makes the set ready for the next launch.
+__device__ __forceinline__ void pass_on(const arrival_place &p)
+{
+  const uint64_t coming = p.generation + 1;
+  p.set->sum[coming % 2] = arrival_sum{0, 0};
+  p.set->next[coming % 2] = 0;
+  p.set->generation = coming;
+}
+
+// Whether the hashes in a complete sum are those of f, as far as they are kept.
+__device__ __forceinline__ bool same_hashes(const arrival_sum &sum, struct shunt_fingerprint f)
+{
+  return sum.lo >> arrival_shift == f.lo << arrival_shift >> arrival_shift &&
+         sum.hi >> arrival_shift == f.hi << arrival_shift >> arrival_shift;
+}
+
+} // namespace shunt
