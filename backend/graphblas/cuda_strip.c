@@ -1,0 +1,96 @@
+#include "backend/graphblas/cuda_strip.h"
+
+#include <string.h>
+
+bool grb_cuda_by_column(const struct shunt_full *m)
+{
+  return m->col_stride != 1 || (m->row_stride == 1 && m->cols == 1);
+}
+
+struct grb_cuda_strip grb_cuda_strip(const struct shunt_full *m, int64_t first, int64_t last,
+                                     size_t size)
+{
+  struct grb_cuda_strip s = {.size = size};
+  s.values = (char *)m->values + first * m->col_stride * (int64_t)size;
+  if (grb_cuda_by_column(m)) {
+    s.lines = last - first;
+    s.length = m->rows;
+    s.line_stride = m->col_stride;
+  } else {
+    s.lines = m->rows;
+    s.length = last - first;
+    s.line_stride = m->row_stride;
+  }
+  if (s.line_stride == s.length || s.lines == 1) {
+    s.length *= s.lines;
+    s.lines = 1;
+    s.line_stride = s.length;
+  }
+  return s;
+}
+
+/* The part of a piece that lies in one line. */
+struct part {
+  char *values;
+  int64_t count;
+};
+
+static struct part next_part(const struct grb_cuda_strip *s, int64_t line, int64_t place,
+                             int64_t left)
+{
+  int64_t most = s->length - place;
+  return (struct part){s->values + (line * s->line_stride + place) * (int64_t)s->size,
+                       left < most ? left : most};
+}
+
+void grb_cuda_strip_read(const struct grb_cuda_strip *s, int64_t first, int64_t count, void *packed)
+{
+  char *to = packed;
+  for (int64_t line = first / s->length, place = first % s->length; count > 0; line++, place = 0) {
+    struct part part = next_part(s, line, place, count);
+    size_t bytes = (size_t)part.count * s->size;
+    memcpy(to, part.values, bytes);
+    to += bytes;
+    count -= part.count;
+  }
+}
+
+void grb_cuda_strip_write(const struct grb_cuda_strip *s, int64_t first, int64_t count,
+                          const void *packed)
+{
+  const char *from = packed;
+  for (int64_t line = first / s->length, place = first % s->length; count > 0; line++, place = 0) {
+    struct part part = next_part(s, line, place, count);
+    size_t bytes = (size_t)part.count * s->size;
+    memcpy(part.values, from, bytes);
+    from += bytes;
+    count -= part.count;
+  }
+}
+
+static void add_f32(float *to, const float *from, int64_t count)
+{
+  for (int64_t i = 0; i < count; i++)
+    to[i] += from[i];
+}
+
+static void add_f64(double *to, const double *from, int64_t count)
+{
+  for (int64_t i = 0; i < count; i++)
+    to[i] += from[i];
+}
+
+void grb_cuda_strip_add(const struct grb_cuda_strip *s, int64_t first, int64_t count,
+                        const void *packed)
+{
+  const char *from = packed;
+  for (int64_t line = first / s->length, place = first % s->length; count > 0; line++, place = 0) {
+    struct part part = next_part(s, line, place, count);
+    if (s->size == sizeof(float))
+      add_f32((float *)part.values, (const float *)from, part.count);
+    else
+      add_f64((double *)part.values, (const double *)from, part.count);
+    from += (size_t)part.count * s->size;
+    count -= part.count;
+  }
+}

@@ -1,0 +1,53 @@
+#include "backend/graphblas/engine.h"
+
+#include "backend/plan/fault.h"
+#include "backend/plan/options.h"
+#ifdef SHUNT_HAVE_CUDA
+#include "backend/graphblas/cuda_engine.h"
+#endif
+
+/* Where the way round GraphBLAS costs as much as it saves (2 threads of a Zen 4). */
+enum { LEAST_WORK = 8192, LEAST_COLUMNS = 3 };
+
+bool grb_engine_forced(void)
+{
+  return shunt_options()->engines_forced;
+}
+
+bool grb_engine_worth(int64_t work)
+{
+  return work >= LEAST_WORK || grb_engine_forced();
+}
+
+bool grb_engine_worth_columns(int64_t columns)
+{
+  return columns >= LEAST_COLUMNS || grb_engine_forced();
+}
+
+shunt_status grb_engine_spmm(struct grb_product *p, const struct shunt_host_spmm *x,
+                             const struct shunt_grb_identity *sparse,
+                             const struct shunt_grb_identity *dense,
+                             const struct shunt_grb_identity *out)
+{
+  uint32_t engines = shunt_options()->engines;
+#ifdef SHUNT_HAVE_CUDA
+  bool only = !(engines & SHUNT_ENGINE_HOST);
+  if ((engines & SHUNT_ENGINE_CUDA) && (only || shunt_grb_cuda_wise(x, sparse, dense, out))) {
+    p->engine = "cuda";
+    shunt_status status = shunt_grb_cuda_spmm(x, sparse, dense, out);
+    if (status == SHUNT_OK || status == SHUNT_E_WRITTEN) return status;
+  }
+#else
+  (void)sparse, (void)dense, (void)out;
+#endif
+  if (!(engines & SHUNT_ENGINE_HOST)) return SHUNT_E_UNSUPPORTED;
+  p->engine = "host";
+  return SHUNT_TRY_OR(SHUNT_E_MEMORY, shunt_host_spmm(x));
+}
+
+shunt_status grb_engine_sddmm(struct grb_product *p, const struct shunt_host_sddmm *x)
+{
+  if (!(shunt_options()->engines & SHUNT_ENGINE_HOST)) return SHUNT_E_UNSUPPORTED;
+  p->engine = "host";
+  return SHUNT_TRY_OR(SHUNT_E_MEMORY, shunt_host_sddmm(x));
+}

@@ -1,0 +1,25 @@
+/* engine.h: where a product is computed, the GPU if that pays, else the CPU. */
+#ifndef SHUNT_GRAPHBLAS_ENGINE_H
+#define SHUNT_GRAPHBLAS_ENGINE_H
+
+#include "backend/graphblas/product.h"
+
+/* Does a list in SHUNT_ROUTES say that costs do not count? */
+bool grb_engine_forced(void);
+
+/* Is this much work (multiplications) better done here than by the original?  Yes to all if
+   forced.  */
+bool grb_engine_worth(int64_t work);
+/* Are so many columns of a dense operand?  GraphBLAS' products with one vector run at the
+   speed of memory.  */
+bool grb_engine_worth_columns(int64_t columns);
+
+/* Computes; p->engine is set to what did it.  `out` says whose array the result is.  A status
+   other than SHUNT_OK has written nothing but the result.  */
+shunt_status grb_engine_spmm(struct grb_product *p, const struct shunt_host_spmm *x,
+                             const struct shunt_grb_identity *sparse,
+                             const struct shunt_grb_identity *dense,
+                             const struct shunt_grb_identity *out);
+shunt_status grb_engine_sddmm(struct grb_product *p, const struct shunt_host_sddmm *x);
+
+#endif

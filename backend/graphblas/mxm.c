@@ -1,0 +1,49 @@
+/* mxm.c: GrB_mxm, GrB_mxv and GrB_vxm as the program sees them.
+
+   Each has a second name, __wrap_GrB_mxm, for programs that are linked with -Wl,--wrap=GrB_mxm
+   (library_static.c); in the static archive it is the only one.  */
+#include "backend/graphblas/face.h"
+#include "backend/graphblas/product.h"
+
+GRB_EXPORT int GrB_mxm(GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Semiring semiring,
+                       GrB_Matrix a, GrB_Matrix b, GrB_Descriptor descriptor)
+{
+  struct grb_library *l = grb_library_for(__builtin_return_address(0));
+  if (!l || !l->original.GrB_mxm) return GRB_PANIC;
+  struct grb_call call = {"GrB_mxm", GRB_CALL_MXM, l, c, mask, accum, semiring, a, b, descriptor};
+  if (grb_product_run(&call)) return GRB_SUCCESS;
+  return l->original.GrB_mxm(c, mask, accum, semiring, a, b, descriptor);
+}
+
+GRB_EXPORT int GrB_mxv(GrB_Vector w, GrB_Vector mask, GrB_BinaryOp accum, GrB_Semiring semiring,
+                       GrB_Matrix a, GrB_Vector u, GrB_Descriptor descriptor)
+{
+  struct grb_library *l = grb_library_for(__builtin_return_address(0));
+  if (!l || !l->original.GrB_mxv) return GRB_PANIC;
+  struct grb_call call = {"GrB_mxv", GRB_CALL_MXV, l, (GrB_Matrix)w, (GrB_Matrix)mask,
+                          accum,     semiring,     a, (GrB_Matrix)u, descriptor};
+  if (grb_product_run(&call)) return GRB_SUCCESS;
+  return l->original.GrB_mxv(w, mask, accum, semiring, a, u, descriptor);
+}
+
+/* w' = u' A is w = A' u. */
+GRB_EXPORT int GrB_vxm(GrB_Vector w, GrB_Vector mask, GrB_BinaryOp accum, GrB_Semiring semiring,
+                       GrB_Vector u, GrB_Matrix a, GrB_Descriptor descriptor)
+{
+  struct grb_library *l = grb_library_for(__builtin_return_address(0));
+  if (!l || !l->original.GrB_vxm) return GRB_PANIC;
+  struct grb_call call = {"GrB_vxm", GRB_CALL_VXM, l, (GrB_Matrix)w, (GrB_Matrix)mask,
+                          accum,     semiring,     a, (GrB_Matrix)u, descriptor};
+  if (grb_product_run(&call)) return GRB_SUCCESS;
+  return l->original.GrB_vxm(w, mask, accum, semiring, u, a, descriptor);
+}
+
+#ifndef SHUNT_GRB_STATIC
+#define WRAP(f, arguments) GRB_EXPORT int __wrap_##f arguments __attribute__((alias(#f)));
+WRAP(GrB_mxm,
+     (GrB_Matrix, GrB_Matrix, GrB_BinaryOp, GrB_Semiring, GrB_Matrix, GrB_Matrix, GrB_Descriptor))
+WRAP(GrB_mxv,
+     (GrB_Vector, GrB_Vector, GrB_BinaryOp, GrB_Semiring, GrB_Matrix, GrB_Vector, GrB_Descriptor))
+WRAP(GrB_vxm,
+     (GrB_Vector, GrB_Vector, GrB_BinaryOp, GrB_Semiring, GrB_Vector, GrB_Matrix, GrB_Descriptor))
+#endif

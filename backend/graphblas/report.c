@@ -1,0 +1,64 @@
+#include "backend/graphblas/report.h"
+
+#include <stdio.h>
+
+#include "backend/plan/log.h"
+
+static void print_operand(const struct grb_operand *a, char text[8])
+{
+  const char *form = a->form == GRB_HYPERSPARSE ? "h"
+                     : a->form == GRB_SPARSE    ? "s"
+                     : a->form == GRB_BITMAP    ? "b"
+                                                : "f";
+  snprintf(text, 8, "%s%c%s", form, a->by_column ? 'c' : 'r', a->iso ? "i" : "");
+}
+
+static void print(const void *problem, char text[SHUNT_PROBLEM_TEXT])
+{
+  const struct grb_product *p = problem;
+  const struct grb_settings *s = &p->settings;
+  char a[8], b[8], c[8], flags[8];
+  print_operand(&p->a, a);
+  print_operand(&p->b, b);
+  print_operand(&p->c, c);
+  snprintf(flags, sizeof flags, "%s%s%s%s%s", p->call->accum ? "a" : "", p->call->mask ? "m" : "",
+           s->structural ? "s" : "", s->complement ? "c" : "", s->replace ? "r" : "");
+  snprintf(text, SHUNT_PROBLEM_TEXT, "%s:%s_%s:%s:m%lldn%lldk%lldw%lld:%s.%s.%s:%c%c:%s:t%d",
+           p->call->name + sizeof "GrB_" - 1, grb_monoid_text(p->semiring.monoid),
+           grb_multiplier_text(p->semiring.multiplier), grb_number_text(p->semiring.number),
+           (long long)p->m, (long long)p->n, (long long)p->k, (long long)p->work, a, b, c,
+           s->transpose_first ? 'T' : 'N', s->transpose_second ? 'T' : 'N', flags[0] ? flags : "-",
+           p->threads);
+}
+
+static uint64_t mix(uint64_t hash, int64_t x)
+{
+  return (hash ^ (uint64_t)x) * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+static uint64_t hash_operand(uint64_t hash, const struct grb_operand *a)
+{
+  return mix(hash, a->form * 4 + a->by_column * 2 + a->iso);
+}
+
+/* Of everything that is printed. */
+static uint64_t hash(const struct grb_product *p)
+{
+  const struct grb_settings *s = &p->settings;
+  uint64_t h = mix(p->call->kind + 1,
+                   p->semiring.number * 64 + p->semiring.monoid * 8 + p->semiring.multiplier);
+  h = mix(mix(mix(mix(h, p->m), p->n), p->k), p->work);
+  h = hash_operand(hash_operand(hash_operand(h, &p->a), &p->b), &p->c);
+  h = mix(h, (p->call->accum != NULL) | (p->call->mask != NULL) << 1 | s->structural << 2 |
+                 s->complement << 3 | s->replace << 4 | s->transpose_first << 5 |
+                 s->transpose_second << 6 | p->threads << 8);
+  return h ^ h >> 29;
+}
+
+void grb_report(const struct grb_product *p, struct shunt_verdict why)
+{
+  if (!shunt_log_wanted()) return;
+  bool readable = p->m > 0;
+  shunt_log_decision_of(p->call->name, why.reason == SHUNT_FITS ? p->engine : "original", why,
+                        readable ? hash(p) : 1, readable ? print : NULL, p, 0);
+}

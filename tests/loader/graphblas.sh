@@ -1,0 +1,157 @@
+#!/bin/sh
+# graphblas.sh: every way a program can come to GraphBLAS, with the installed library.
+#
+#   CC, GRAPHBLAS_CPPFLAGS, GRAPHBLAS_LIBS, OPENMP_CFLAGS   as configure found them
+#   SHUNT_GRAPHBLAS_SO, SHUNT_GRAPHBLAS_A   the built libraries
+#   builddir    scratch files go to a folder in it, removed at the end (TMPDIR)
+#   KEEP        set: leave the scratch files
+set -u
+
+CC=${CC:-cc}
+here=$(cd "$(dirname "$0")" && pwd) || exit 2
+so=$SHUNT_GRAPHBLAS_SO
+archive=${SHUNT_GRAPHBLAS_A:-}
+builddir=${builddir:-${TMPDIR:-/tmp}}
+mkdir -p "$builddir" || exit 2
+work=$(mktemp -d "$(cd "$builddir" && pwd)/graphblas.XXXXXX") || exit 2
+[ -n "${KEEP:-}" ] || trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+unset LD_PRELOAD SHUNT_FAULT SHUNT_ROUTES SHUNT_LOG SHUNT_LOG_FILE SHUNT_REPORT
+cd "$work" || exit 2
+
+passed=0
+failed=0
+ok() { passed=$((passed + 1)); echo "ok - $1"; }
+not_ok() {
+  failed=$((failed + 1))
+  echo "not ok - $1"
+  [ ! -s out ] || sed 's/^/#   /' out
+}
+# check NAME COMMAND...: passes if the command does.
+check() {
+  name=$1
+  shift
+  if "$@" >out 2>&1; then ok "$name"; else not_ok "$name"; fi
+}
+
+# ---- building --------------------------------------------------------------------
+
+compile() {
+  # shellcheck disable=SC2086
+  $CC -O2 -g -std=gnu11 -Wall -Wextra -Werror -fPIC -I"$here" ${GRAPHBLAS_CPPFLAGS:-} "$@"
+}
+graphblas=${GRAPHBLAS_LIBS:--lgraphblas}
+relink="-L$(dirname "$so") -Wl,-rpath,$(dirname "$so") -lshunt-graphblas"
+
+# A second copy of the library under another name, as in a wheel: the name that it has
+# in its own file is as long.
+second_copy() {
+  path=$(ldd ./linked | awk '/libgraphblas\.so/ { print $3 }') && name=$(basename "$path") &&
+    other=$(echo "$name" | sed 's/graphblas/graphblaz/') &&
+    LC_ALL=C sed "s/libgraphblas\.so/libgraphblaz.so/g" "$path" >"$other" &&
+    compile -shared -o other.so "$here/graphblas_extension.c" "./$other" "-Wl,-rpath,$work" &&
+    compile -shared -o own.so "$here/graphblas_extension.c" -DOWN "./$other" "-Wl,-rpath,$work"
+}
+build_all() {
+  # shellcheck disable=SC2086
+  compile -o linked "$here/graphblas_linked.c" $graphblas -ldl &&
+    compile -o relinked "$here/graphblas_linked.c" $relink $graphblas -ldl &&
+    compile -o wrapped "$here/graphblas_linked.c" -Wl,--wrap=GrB_mxm $relink $graphblas -ldl &&
+    compile -o driver "$here/graphblas_driver.c" -ldl &&
+    compile -shared -o extension.so "$here/graphblas_extension.c" $graphblas &&
+    compile -o cost "$here/graphblas_cost.c" $graphblas -ldl &&
+    second_copy
+}
+# The archive cannot hold GrB_mxm itself, only its wrapper.
+build_archived() {
+  # shellcheck disable=SC2086
+  compile -o archived "$here/graphblas_linked.c" -Wl,--wrap=GrB_mxm,--wrap=GxB_init "$archive" \
+    $graphblas ${OPENMP_CFLAGS:--fopenmp} -lm -ldl -lpthread
+}
+
+# ---- running ---------------------------------------------------------------------
+
+# taken N VARIABLE=... COMMAND...: runs well, and N products were taken.
+taken() {
+  expected=$1
+  shift
+  rm -f report
+  env SHUNT_REPORT="$work/report" SHUNT_ROUTES=all "$@" || return 1
+  got=$(awk -F '\t' '$1 ~ /^GrB_/ && $2 != "original" { n += $4 } END { print n + 0 }' report \
+    2>/dev/null || echo 0)
+  [ "$got" = "$expected" ] || { echo "$got products taken instead of $expected"; cat report; return 1; }
+}
+preload=LD_PRELOAD=$so
+
+# Same status, same output, nothing reported.
+same_with_preload() {
+  rm -f report
+  "$@" >plain 2>&1
+  status=$?
+  env "$preload" SHUNT_REPORT="$work/report" SHUNT_LOG=dispatch "$@" >preloaded 2>&1
+  [ $? = $status ] && cmp plain preloaded && [ ! -e report ]
+}
+
+# Every failure of Shunt's own ends in a right result.
+every_fault() {
+  seen=$(env "$preload" SHUNT_FAULT=0 SHUNT_REPORT="$work/faults" ./linked >/dev/null &&
+    awk '/faults seen/ { print $4 }' faults)
+  [ "${seen:-0}" -gt 20 ] || { echo "only ${seen:-0} places to fail"; return 1; }
+  n=1
+  while [ $n -le "$seen" ]; do
+    env "$preload" SHUNT_FAULT=$n ./linked || { echo "fault $n of $seen"; return 1; }
+    n=$((n + 1))
+  done
+}
+
+# Timings of a busy machine: the best of three tries.
+cheap() {
+  for _ in 1 2 3; do env "$preload" ./cost 200 && return 0; done
+  return 1
+}
+
+if ! build_all >out 2>&1; then
+  not_ok "the programs are built"
+  echo "0 passed, 1 failed"
+  exit 1
+fi
+
+check "program linked to GraphBLAS" taken 3 "$preload" ./linked
+check "without Shunt" ./linked
+check "SHUNT_ROUTES=none: nothing taken" taken 0 "$preload" SHUNT_ROUTES=none ./linked
+check "GrB_mxm by the library's handle: not seen, works" taken 0 "$preload" ./linked handle
+check "a program's own allocator" taken 3 "$preload" ./linked malloc
+check "before GrB_init: the original's error" taken 0 "$preload" ./linked early
+check "extension, RTLD_LOCAL (Python)" taken 3 "$preload" ./driver ./extension.so
+check "two copies, each with its own products" taken 6 "$preload" ./driver ./extension.so ./other.so
+check "two copies, the second's allocator its own" taken 6 "$preload" ./driver ./extension.so ./own.so
+check "relinked with -lshunt-graphblas -lgraphblas" taken 3 ./relinked
+check "relinked, own allocator" taken 3 ./relinked malloc
+check "linked with -Wl,--wrap=GrB_mxm" taken 3 ./wrapped
+if [ -n "$archive" ] && build_archived >out 2>&1; then
+  check "linked with the archive and --wrap" taken 3 ./archived
+  check "the archive, own allocator" taken 3 ./archived malloc
+elif [ -n "$archive" ]; then
+  not_ok "linking with the archive"
+fi
+check "every fault of Shunt's own leaves the result right" every_fault
+
+check "/bin/true is not changed" same_with_preload /bin/true
+check "python3 is not changed" same_with_preload python3 -c 'import json; print(json.dumps([1, 2]))'
+check "git is not changed" same_with_preload git -C "$here" rev-parse --show-toplevel
+
+needs_only_libc() {
+  readelf -d "$so" | awk '/NEEDED/ { print $NF }' | grep -Ev 'lib(c|m|dl|rt|pthread|gomp)\.so|ld-linux' |
+    if read -r more; then echo "also needs $more"; false; fi
+}
+check "nothing needed but libc's family and libgomp" needs_only_libc
+no_references() { ! nm -D --undefined-only "$so" | grep -E ' (w|U|v) (GrB|GxB|GB)_'; }
+check "no reference to a symbol of GraphBLAS" no_references
+no_versions() { ! readelf -V "$so" | grep -q 'Version definition'; }
+check "no versions of its own" no_versions
+only_theirs() { ! nm -D --defined-only "$so" | grep -Ev ' (GrB_|GxB_|__wrap_G)'; }
+check "no other name is shown" only_theirs
+check "a product that is passed through costs less than 200 ns" cheap
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
