@@ -1,0 +1,31 @@
+/* rng.h: splitmix64, the same numbers on every machine. */
+#ifndef TEST_RNG_H
+#define TEST_RNG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline uint64_t rng_next(uint64_t *state)
+{
+  uint64_t z = (*state += 0x9e3779b97f4a7c15ull);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+static inline double rng_unit(uint64_t *state) /* [0, 1) */
+{
+  return (double)(rng_next(state) >> 11) * 0x1p-53;
+}
+
+static inline int64_t rng_below(uint64_t *state, int64_t n)
+{
+  return (int64_t)(rng_next(state) % (uint64_t)n);
+}
+
+static inline bool rng_chance(uint64_t *state, int percent)
+{
+  return rng_below(state, 100) < percent;
+}
+
+#endif

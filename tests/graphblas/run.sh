@@ -1,0 +1,115 @@
+#!/bin/sh
+# run.sh: libshunt-graphblas.so against GraphBLAS itself.
+#
+#   SHUNT_GRAPHBLAS_SO   the library to preload; unset: GraphBLAS is compared with itself
+#   CC, GRAPHBLAS_CPPFLAGS, GRAPHBLAS_LIBS   compiler, where GraphBLAS is (-lgraphblas)
+#   builddir             scratch files go to a folder in it, removed at the end (TMPDIR)
+#   PROPERTY_CASES       random products (50000);  MUTATE_STEPS  changes (100000)
+#   THREAD_SECONDS       of threads.c (3)
+#   SHUNT_PROPERTY_ARGS  more arguments for property.c
+set -u
+
+CC=${CC:-cc}
+here=$(cd "$(dirname "$0")" && pwd) || exit 2
+face=${SHUNT_GRAPHBLAS_SO:-}
+[ -z "$face" ] || face=$(cd "$(dirname "$face")" && pwd)/$(basename "$face")
+builddir=${builddir:-${TMPDIR:-/tmp}}
+mkdir -p "$builddir" || exit 2
+work=$(mktemp -d "$(cd "$builddir" && pwd)/graphblas.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+unset LD_PRELOAD SHUNT_ROUTES SHUNT_LOG SHUNT_REPORT SHUNT_FAULT
+
+passed=0
+failed=0
+ok() { passed=$((passed + 1)); echo "ok - $1"; }
+not_ok() {
+  failed=$((failed + 1))
+  echo "not ok - $1"
+  [ ! -s "$work/out" ] || head -60 "$work/out" | cut -c1-800 | sed 's/^/#   /'
+}
+check() {
+  name=$1
+  shift
+  if "$@" >"$work/out" 2>&1; then ok "$name"; else not_ok "$name"; fi
+}
+# Counts the lines of a program that prints its own.
+report() {
+  "$@" >"$work/out" 2>&1
+  status=$?
+  grep -E '^(ok|not ok|#)' "$work/out" | cut -c1-1000
+  good=$(grep -c '^ok' "$work/out")
+  bad=$(grep -c '^not ok' "$work/out")
+  passed=$((passed + good))
+  failed=$((failed + bad))
+  if [ $status != 0 ] && [ "$bad" = 0 ]; then not_ok "$2 ends with $status"; fi
+}
+finish() {
+  echo "$passed passed, $failed failed${1:+, $1 skipped}"
+  [ "$failed" = 0 ] || exit 1
+  exit 0
+}
+
+echo '#include <GraphBLAS.h>' >"$work/probe.c"
+echo 'int main(void) { return GrB_init(GrB_NONBLOCKING); }' >>"$work/probe.c"
+compile() {
+  out=$1
+  shift
+  $CC -O2 -g -std=gnu11 -Wall -Wextra ${GRAPHBLAS_CPPFLAGS:-} -o "$work/$out" "$@" \
+    ${GRAPHBLAS_LIBS:--lgraphblas} -lm -ldl -lpthread
+}
+if ! compile probe "$work/probe.c" >"$work/out" 2>&1 || ! "$work/probe"; then
+  echo "skip - GraphBLAS is not installed (libgraphblas-dev)"
+  finish 1
+fi
+
+common="$here/operand.c $here/seen.c $here/types.c $here/original.c"
+for program in property mutate threads cost; do
+  sources="$here/$program.c $common"
+  [ $program != property ] ||
+    sources="$sources $here/case.c $here/semiring.c $here/tolerance.c $here/own_malloc.c"
+  # shellcheck disable=SC2086
+  if ! compile $program $sources >"$work/out" 2>&1; then
+    not_ok "$program.c compiles"
+    finish
+  fi
+done
+
+# ---- the harness finds what it should ----------------------------------------------------------
+report "$work/property" --self-test --cases 4000
+check "a stale operand is found" sh -c "! $work/mutate --steps 2000 --stale 1"
+
+# ---- equal to the original ------------------------------------------------------------------
+# A list of routes takes what it can, however small.
+preloaded="env LD_PRELOAD=$face SHUNT_ROUTES=host"
+taken=${face:+--taken 33}
+cases=${PROPERTY_CASES:-50000}
+# shellcheck disable=SC2086
+{
+  report $preloaded "$work/property" --cases "$cases" $taken ${SHUNT_PROPERTY_ARGS:-}
+  report $preloaded "$work/property" --cases $((cases / 5)) --seed 2 --own-malloc $taken
+  report $preloaded "$work/property" --cases 150 --large $taken
+  report $preloaded "$work/mutate" --steps "${MUTATE_STEPS:-100000}"
+  report $preloaded "$work/threads" --seconds "${THREAD_SECONDS:-3}"
+  report env LD_PRELOAD="$face" "$work/property" --cases $((cases / 5)) --seed 3
+}
+[ -n "$face" ] || finish 1
+
+# ---- costs nothing, changes nothing ---------------------------------------------------------------
+report env LD_PRELOAD="$face" "$work/cost"
+unrelated() {
+  [ -z "$(command -v "$2")" ] || {
+    "$@" >"$work/plain" 2>&1
+    plain=$?
+    LD_PRELOAD=$face "$@" >"$work/preloaded" 2>&1
+    [ $? = $plain ] && cmp "$work/plain" "$work/preloaded"
+  }
+}
+check "preloading into true changes nothing" unrelated env /bin/true
+check "preloading into python3 changes nothing" unrelated env python3 -c 'print(sum(range(10)))'
+check "preloading into git changes nothing" unrelated env git --version
+needed() { ! readelf -d "$face" | grep NEEDED | grep -i graphblas; }
+undefined() { ! nm -D --undefined-only "$face" | grep -E ' G[rx]B_'; }
+check "the library does not need GraphBLAS" needed
+check "the library refers to none of its symbols" undefined
+finish
