@@ -1,0 +1,309 @@
+// vector_csr_device.cu: CSR to the `vector` format, in one pass.
+//
+// A warp packs one group of 8 rows, strip of 64 columns by strip, so that nothing is counted
+// beforehand: where a group's steps begin follows from its first entry alone
+// (conv/vector.h).  The vectors of the last 8 strips stand in shared memory, by column modulo
+// 512:
+//
+//   ring   512 x 8 values, 512 masks                 rows 0 .. 7 of the group
+//            ^ scattered by column        <-- read coalesced, 64 entries a row and strip
+//
+// SEQUENTIAL: the strip's columns that have entries are numbered by a ballot and put behind
+// those before.  WINDOWED: which vectors wait for a step is kept in 8 words of 64 bits, by
+// residue modulo 8 (lane l holds that of residue l % 8), the oldest strip in the lowest byte;
+// see vector_csr.c, whose steps these are.  Each lane finds one slot of a step and writes
+// one lane's fragment of values.
+//
+// Bound by the latency of one load and a few ballots for each strip: 20 us for a few dozen
+// strips.  A conversion is made once for a kept plan.
+#include <cuda_runtime.h>
+
+#include "conv/vector.h"
+
+namespace shunt
+{
+namespace
+{
+
+constexpr int kRows = SHUNT_VECTOR_ROWS, kStep = SHUNT_VECTOR_STEP;
+constexpr int kStrip = SHUNT_VECTOR_STRIP, kWindow = SHUNT_VECTOR_WINDOW;
+constexpr int kWarps = 4;
+constexpr unsigned kAll = 0xffffffffu;
+
+struct pack_job {
+  const void *offsets, *columns;
+  const uint16_t *values;
+  int64_t rows, cols, nnz;
+  int base;
+  struct shunt_vector v;
+  struct shunt_vector_room room;
+};
+
+// Unsigned, so that garbage wraps (to a place that the checks refuse).
+template <class I> __device__ __forceinline__ int64_t from_base(I index, int base)
+{
+  return static_cast<int64_t>(static_cast<uint64_t>(static_cast<int64_t>(index)) -
+                              static_cast<uint64_t>(base));
+}
+
+// One group on its way into steps; all lanes hold the same but where said.
+template <class I> struct packer {
+  const pack_job &j;
+  int64_t group;
+  int64_t at, end; // lane r: what is left of row r (0 .. 7)
+  int64_t first_step, room, steps, vectors, last_column;
+  uint64_t waiting; // lane l: of residue l % 8
+  uint4 *ring;      // [kWindow], the 8 values of a column
+  uint32_t *mask;   // [kWindow / 4], a byte a column
+  bool irregular;   // lane's own
+
+  __device__ __forceinline__ packer(const pack_job &job, int64_t g, uint4 *ring_at,
+                                    uint32_t *mask_at)
+      : j(job), group(g), steps(0), vectors(0), last_column(0), waiting(0), ring(ring_at),
+        mask(mask_at), irregular(false)
+  {
+    const int lane = threadIdx.x % 32;
+    const I *offsets = static_cast<const I *>(j.offsets);
+    const int64_t row = group * kRows + lane % kRows;
+    at = end = 0;
+    if (row < j.rows) {
+      at = from_base(offsets[row], j.base);
+      end = from_base(offsets[row + 1], j.base);
+      if (at < 0 || end < at || end > j.nnz) at = end = 0, irregular = true;
+    }
+    first_step = begin_of(group);
+    room = begin_of(group + 1) - first_step;
+    if (room < 0) room = 0, irregular = true;
+  }
+
+  __device__ __forceinline__ int64_t begin_of(int64_t g) const
+  {
+    if (g == j.v.groups) return j.room.steps;
+    const int64_t entry = from_base(static_cast<const I *>(j.offsets)[g * kRows], j.base);
+    const int64_t before = entry < 0 ? 0 : entry > j.nnz ? j.nnz : entry;
+    return before * j.room.multiplier / j.room.divisor + g * j.room.slack;
+  }
+  __device__ __forceinline__ uint8_t *masks() { return reinterpret_cast<uint8_t *>(mask); }
+
+  // Entries q, q + 32 (q = lane) of row r that lie in the strip go into the ring.
+  __device__ __forceinline__ void take_row(int r, int64_t low, const I (&c)[2],
+                                           const uint16_t (&x)[2])
+  {
+    const int lane = threadIdx.x % 32, place = static_cast<int>(low % kWindow);
+    const int64_t row_at = __shfl_sync(kAll, at, r), left = __shfl_sync(kAll, end, r) - row_at;
+    int64_t taken = 0;
+    I last = I(-1); // of the 32 entries before
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+      const int64_t column = from_base(c[h], j.base);
+      const bool there = lane + 32 * h < left;
+      const unsigned beyond = __ballot_sync(kAll, !there || column >= low + kStrip);
+      const int many = taken == 32 * h ? (beyond ? __ffs(beyond) - 1 : 32) : 0;
+      const I left_one = __shfl_up_sync(kAll, c[h], 1);
+      const I before = lane == 0 ? last : left_one;
+      last = __shfl_sync(kAll, c[h], 31);
+      if (lane < many) {
+        const bool first = lane == 0 && h == 0;
+        const bool inside = column >= low && column < j.cols;
+        if (!inside || (!first && c[h] <= before)) irregular = true;
+        if (inside) {
+          reinterpret_cast<uint16_t *>(ring + place + (column - low))[r] = x[h];
+          masks()[place + (column - low)] |= 1u << r;
+        }
+      }
+      taken += many;
+    }
+    if (lane % kRows == r) at += taken;
+    __syncwarp();
+  }
+
+  // Takes the entries of strip p; returns bits of the strip's columns that have any.
+  __device__ __forceinline__ uint64_t read_strip(int64_t p)
+  {
+    const int lane = threadIdx.x % 32;
+    const int64_t low = p * kStrip;
+    const int place = static_cast<int>(low % kWindow);
+    const I *columns = static_cast<const I *>(j.columns);
+    I c[kRows][2];
+    uint16_t x[kRows][2];
+#pragma unroll
+    for (int r = 0; r < kRows; r++) {
+      const int64_t row_at = __shfl_sync(kAll, at, r), row_end = __shfl_sync(kAll, end, r);
+#pragma unroll
+      for (int h = 0; h < 2; h++) {
+        const int64_t q = row_at + lane + 32 * h;
+        c[r][h] = 0, x[r][h] = 0;
+        if (q < row_end) c[r][h] = columns[q], x[r][h] = j.values[q];
+      }
+    }
+    ring[place + lane] = ring[place + lane + 32] = make_uint4(0, 0, 0, 0);
+    if (lane < kStrip / 4) mask[place / 4 + lane] = 0;
+    __syncwarp();
+#pragma unroll
+    for (int r = 0; r < kRows; r++)
+      take_row(r, low, c[r], x[r]);
+    const uint64_t high = __ballot_sync(kAll, masks()[place + 32 + lane] != 0);
+    return high << 32 | __ballot_sync(kAll, masks()[place + lane] != 0);
+  }
+
+  // ---- SEQUENTIAL ------------------------------------------------------------------
+
+  __device__ __forceinline__ void put(int64_t number, int64_t column, bool used)
+  {
+    const int64_t step = number / kStep, to = first_step + step;
+    const int slot = static_cast<int>(number % kStep), place = static_cast<int>(column % kWindow);
+    if (step >= room) {
+      irregular = true;
+      return;
+    }
+    j.v.columns[to * kStep + slot] = static_cast<uint32_t>(column);
+    j.v.masks[to * kStep + slot] = used ? masks()[place] : 0;
+    const uint16_t *from = reinterpret_cast<const uint16_t *>(ring + place);
+    uint16_t *values =
+        j.v.values + to * SHUNT_VECTOR_STEP_VALUES + slot % 8 / 2 * 4 + slot / 8 * 2 + slot % 2;
+#pragma unroll
+    for (int r = 0; r < kRows; r++)
+      values[r * 16] = used ? from[r] : 0;
+  }
+
+  __device__ __forceinline__ void append_strip(int64_t p, uint64_t found)
+  {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+      const uint32_t half = static_cast<uint32_t>(found >> (32 * h));
+      const int64_t low = p * kStrip + 32 * h;
+      if (half >> lane & 1) put(vectors + __popc(half & ((1u << lane) - 1)), low + lane, true);
+      if (half) last_column = low + 31 - __clz(half);
+      vectors += __popc(half);
+    }
+  }
+
+  __device__ __forceinline__ void finish_sequence()
+  {
+    const int lane = threadIdx.x % 32;
+    steps = (vectors + kStep - 1) / kStep;
+    if (vectors + lane < steps * kStep) put(vectors + lane, last_column, false);
+  }
+
+  // ---- WINDOWED --------------------------------------------------------------------
+
+  // The two oldest vectors of each residue.
+  __device__ __forceinline__ void make_step(int64_t p)
+  {
+    const int lane = threadIdx.x % 32, residue = lane % 8, slot = lane % kStep;
+    const int64_t first_strip = p - (SHUNT_VECTOR_STRIPS - 1);
+    const int64_t oldest = (first_strip > 0 ? first_strip : 0) * kStrip + residue;
+    const uint64_t rest = waiting & (waiting - 1);
+    const uint64_t mine = slot < 8 ? waiting : rest;
+    const bool used = mine != 0;
+    const int bit = __ffsll(static_cast<long long>(mine)) - 1;
+    const int64_t column = used              ? (first_strip * 8 + bit) * 8 + residue
+                           : oldest < j.cols ? oldest
+                                             : j.cols - 1;
+    const int place = static_cast<int>(column % kWindow);
+    const int64_t to = first_step + steps;
+    vectors += __popc(__ballot_sync(kAll, used) & 0xffff);
+    waiting = rest & (rest - 1);
+
+    // Lane's fragment of values: row g of slots 2t, 2t + 1, 2t + 8, 2t + 9.
+    const int g = lane / 4, t = lane % 4;
+    uint16_t fragment[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      const int from = __shfl_sync(kAll, used ? place : -1, 2 * t + i % 2 + i / 2 * 8);
+      fragment[i] = from >= 0 ? reinterpret_cast<const uint16_t *>(ring + from)[g] : 0;
+    }
+    if (steps++ >= room) {
+      irregular = true;
+      return;
+    }
+    if (lane < kStep) {
+      j.v.columns[to * kStep + slot] = static_cast<uint32_t>(column);
+      j.v.masks[to * kStep + slot] = used ? masks()[place] : 0;
+    }
+    reinterpret_cast<uint2 *>(j.v.values)[to * 32 + lane] = make_uint2(
+        fragment[0] | uint32_t(fragment[1]) << 16, fragment[2] | uint32_t(fragment[3]) << 16);
+  }
+
+  __device__ __forceinline__ void window_strip(int64_t p, uint64_t found)
+  {
+    const int lane = threadIdx.x % 32;
+    const uint64_t leaving = p == j.v.strips - 1 ? ~uint64_t(0) : 0xff;
+    uint64_t came = 0;
+#pragma unroll
+    for (int q = 0; q < 8; q++)
+      came |= (found >> (8 * q + lane % 8) & 1) << q;
+    waiting = waiting >> 8 | came << 56;
+    while (__all_sync(kAll, (waiting & (waiting - 1)) != 0) ||
+           __any_sync(kAll, (waiting & leaving) != 0))
+      make_step(p);
+    if (lane == 0) j.v.strip_end[group * j.v.strips + p] = static_cast<uint32_t>(min(steps, room));
+    __syncwarp();
+  }
+
+  __device__ __forceinline__ void pack()
+  {
+    const bool windowed = j.v.order == SHUNT_VECTOR_WINDOWED;
+    for (int64_t p = 0; p < j.v.strips; p++) {
+      const uint64_t found = read_strip(p);
+      if (windowed)
+        window_strip(p, found);
+      else
+        append_strip(p, found);
+      __syncwarp();
+    }
+    if (!windowed) finish_sequence();
+    irregular |= at != end;
+    const bool bad = __any_sync(kAll, irregular);
+    if (threadIdx.x % 32 != 0) return;
+    j.v.begin[group] = static_cast<uint32_t>(first_step);
+    j.v.count[group] = static_cast<uint32_t>(min(steps, room));
+    atomicAdd(reinterpret_cast<unsigned long long *>(&j.v.counts->vectors), vectors);
+    atomicAdd(reinterpret_cast<unsigned long long *>(&j.v.counts->steps), steps);
+    if (bad) atomicOr(&j.v.counts->irregular, static_cast<uint32_t>(SHUNT_IRREGULAR));
+  }
+};
+
+template <class I>
+__global__ void __launch_bounds__(kWarps * 32) pack_kernel(const __grid_constant__ pack_job j)
+{
+  __shared__ uint4 ring[kWarps][kWindow];
+  __shared__ uint32_t mask[kWarps][kWindow / 4];
+  const int warp = threadIdx.x / 32;
+  const int64_t group = static_cast<int64_t>(blockIdx.x) * kWarps + warp;
+  if (group >= j.v.groups) return;
+  packer<I> k(j, group, ring[warp], mask[warp]);
+  k.pack();
+}
+
+} // namespace
+} // namespace shunt
+
+using namespace shunt;
+
+extern "C" shunt_status shunt_csr_to_vector_cuda(const struct shunt_csr *a,
+                                                 const struct shunt_vector_plan *plan,
+                                                 const struct shunt_vector *v,
+                                                 const struct shunt_device *d, shunt_stream stream)
+{
+  pack_job j = {};
+  (void)d;
+  j.room = shunt_vector_room(a, plan);
+  if (j.room.steps == 0) return SHUNT_E_UNSUPPORTED;
+  j.offsets = a->row_offsets, j.columns = a->columns;
+  j.values = static_cast<const uint16_t *>(a->values);
+  j.rows = a->rows, j.cols = a->cols, j.nnz = a->nnz;
+  j.base = a->base;
+  j.v = *v;
+  if (cudaMemsetAsync(v->counts, 0, sizeof *v->counts, stream) != cudaSuccess) return SHUNT_E_CUDA;
+  void *parameters[] = {&j};
+  const dim3 grid(static_cast<unsigned>((v->groups + kWarps - 1) / kWarps));
+  const cudaError_t e =
+      a->index_type == SHUNT_I32
+          ? cudaLaunchKernel(reinterpret_cast<const void *>(&pack_kernel<int32_t>), grid,
+                             dim3(kWarps * 32), parameters, 0, stream)
+          : cudaLaunchKernel(reinterpret_cast<const void *>(&pack_kernel<int64_t>), grid,
+                             dim3(kWarps * 32), parameters, 0, stream);
+  return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+}

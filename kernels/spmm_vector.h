@@ -1,0 +1,54 @@
+/* spmm_vector.h: launchers of SpMM with A in the `vector` format (kernels/spmm_vector*.cu).
+
+     C[m x n] = alpha A[m x k] B[k x n] + beta C,    A packed (kernels/vector_format.h)
+
+   The rules of kernels/shunt_kernels.h hold.  Types: f16 or bf16, into the same or f32;
+   accumulation in f32.  A zero that only fills a vector up never meets a NaN or Inf of B in
+   the result: a sum that became NaN is computed again from A's own entries, in the same
+   launch.  */
+#ifndef SHUNT_SPMM_VECTOR_H
+#define SHUNT_SPMM_VECTOR_H
+
+#include "kernels/shunt_kernels.h"
+#include "kernels/vector_format.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How a product is computed; all ways give right results.
+
+   rows == 0: direct.  A warp gathers rows of B for one group of 8 rows of A and `tile` (64 or
+   128) columns, straight into registers.  2^log2_slices (0 .. 3) warps share a group.
+   rows == 128 or 256: a block owns rows x tile of C and holds B's strips in shared memory for all
+   its groups: 256 x 128, 256 x 64 or 128 x 64; needs compute capability 9.0 and
+   the WINDOWED order.  `cluster` (1, 2, 4) blocks of neighbouring rows bring each strip once
+   for all of them.  */
+struct shunt_vector_shape {
+  int rows, tile, log2_slices, cluster;
+};
+
+/* The shape that shunt_spmm_vector_cuda takes. */
+struct shunt_vector_shape shunt_spmm_vector_shape(const struct shunt_spmm *p,
+                                                  const struct shunt_vector *v,
+                                                  const struct shunt_device *d);
+
+/* p->a gives sizes and types only; its arrays are not read.  v: made from a matrix of
+   these sizes.  No `only_if`.  The workspace is needed for a copy of B when B is
+   column-major or its rows or pointer are not multiples of 16 bytes.  */
+size_t shunt_spmm_vector_workspace(const struct shunt_spmm *p);
+shunt_status shunt_spmm_vector_cuda(const struct shunt_spmm *p, const struct shunt_vector *v,
+                                    const struct shunt_device *d, void *workspace,
+                                    size_t workspace_bytes, shunt_stream stream);
+/* The same with a given shape.  SHUNT_E_UNSUPPORTED when it does not fit. */
+shunt_status shunt_spmm_vector_shaped_cuda(const struct shunt_spmm *p, const struct shunt_vector *v,
+                                           const struct shunt_vector_shape *shape,
+                                           const struct shunt_device *d, void *workspace,
+                                           size_t workspace_bytes, shunt_stream stream);
+/* The twin. */
+shunt_status shunt_spmm_vector_host(const struct shunt_spmm *p, const struct shunt_vector *v);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,501 @@
+// test_spmm_vector_packed.cu: shunt_spmm_vector_cuda against float64, in every shape.
+//
+// Every pattern meets every width and shape; types, layouts, scalars rotate with a fixed
+// random sequence.  Rows of B that no vector names hold NaN and Inf throughout.
+//   --time        also times the shapes that the project has targets for
+//   --only-time   times without testing
+//   --brief       (with either) the 16 cases of issue 3 only, every shape
+#include "conv/vector.h"
+#include "kernels/spmm_vector.h"
+#include "tests/gpu/harness.cuh"
+
+using namespace harness;
+
+// ---- patterns ------------------------------------------------------------------------
+
+enum Kind {
+  EIGHTS, // aligned sets of 8 rows with one list
+  FOURS,
+  TWOS,
+  HOLES, // eights of which one entry in ten is missing
+  EMPTY, // eights, two groups in three without entries
+  DENSE, // eights, all columns
+  KINDS
+};
+static const char *const kind_name[KINDS] = {"eights", "fours", "twos", "holes", "empty", "dense"};
+
+static Pattern make_pattern(Kind kind, int64_t rows, int64_t cols, double density, uint64_t seed)
+{
+  Random r(seed);
+  const int share = kind == FOURS ? 4 : kind == TWOS ? 2 : 8;
+  Pattern p;
+  p.rows = rows;
+  p.cols = cols;
+  std::vector<int64_t> list;
+  for (int64_t i = 0; i < rows; i++) {
+    if (i % share == 0) {
+      list.clear();
+      for (int64_t j = 0; j < cols; j++)
+        if (kind == DENSE || r.uniform() < density) list.push_back(j);
+      if (kind == EMPTY && i / 8 % 3) list.clear();
+    }
+    for (int64_t j : list)
+      if (kind != HOLES || r.uniform() < 0.9) p.columns.push_back(j);
+    p.offsets.push_back((int64_t)p.columns.size());
+  }
+  return p;
+}
+
+// What the conversion is told: the memory must do for the pattern.
+static int height_of(Kind kind)
+{
+  return kind == FOURS || kind == HOLES ? 4 : kind == TWOS ? 2 : 8;
+}
+
+// ---- problems ------------------------------------------------------------------------
+
+// Where the elements of a dense matrix are.
+struct Layout {
+  int64_t rows, cols, row_stride, col_stride, offset;
+  int64_t size() const { return offset + (rows - 1) * row_stride + (cols - 1) * col_stride + 1; }
+  int64_t at(int64_t i, int64_t j) const { return offset + i * row_stride + j * col_stride; }
+};
+// 0: row-major packed, 1: row-major and aligned with a gap, 2: row-major, odd leading
+// dimension, 3: column-major with a gap, 4: aligned rows at a misaligned address.
+static Layout layout(int kind, int64_t rows, int64_t cols)
+{
+  const int64_t aligned = (cols + 7) / 8 * 8;
+  switch (kind) {
+  case 0:
+    return {rows, cols, cols, 1, 0};
+  case 1:
+    return {rows, cols, aligned + 8, 1, 0};
+  case 2:
+    return {rows, cols, cols + 3, 1, 0};
+  case 3:
+    return {rows, cols, 1, rows + 1, 0};
+  default:
+    return {rows, cols, aligned, 1, 1};
+  }
+}
+
+struct Options {
+  shunt_type type = SHUNT_F16, out = SHUNT_F16;
+  int b_layout = 0, c_layout = 0, height = 8;
+  shunt_vector_order order = SHUNT_VECTOR_WINDOWED;
+  double alpha = 1, beta = 0;
+  bool device_scalars = false;
+};
+
+// All operands of one product, on both sides; A packed on the device.
+struct Problem {
+  const Pattern &pattern;
+  Options o;
+  Layout bl, cl;
+  Buffer offsets, columns, values, b, c, scalars, packed, workspace;
+  shunt_device device;
+  shunt_vector_plan plan;
+  shunt_vector v;
+  shunt_vector_counts counts;
+  shunt_spmm spmm;
+
+  Problem(const Pattern &pattern_, int64_t n, const Options &options, uint64_t seed)
+      : pattern(pattern_), o(options), bl(layout(o.b_layout, pattern.cols, n)),
+        cl(layout(o.c_layout, pattern.rows, n)), offsets((pattern.rows + 1) * 8),
+        columns(pattern.nnz() * 8), values(pattern.nnz() * 2), b(bl.size() * 2),
+        c(cl.size() * shunt_type_size(o.out)), scalars(2 * sizeof(float)), packed(bytes()),
+        workspace((size_t)(pattern.cols * (n + 8)) * 2 + 64),
+        device(this_device()), plan{o.order, o.height}
+  {
+    memcpy(offsets.host.data(), pattern.offsets.data(), offsets.host.size());
+    memcpy(columns.host.data(), pattern.columns.data(), columns.host.size());
+    fill(n, seed);
+    for (Buffer *x : {&offsets, &columns, &values, &b, &c, &scalars})
+      x->upload();
+
+    spmm.a = csr(offsets.device, columns.device, values.device);
+    const size_t b_at = bl.offset * 2, c_at = cl.offset * shunt_type_size(o.out);
+    spmm.b = {bl.rows, bl.cols, bl.row_stride, bl.col_stride, (char *)b.device + b_at, o.type};
+    spmm.c = {cl.rows, cl.cols, cl.row_stride, cl.col_stride, (char *)c.device + c_at, o.out};
+    const float *s = (const float *)scalars.device;
+    spmm.alpha = {o.device_scalars ? s : nullptr, o.alpha};
+    spmm.beta = {o.device_scalars ? s + 1 : nullptr, o.beta};
+    spmm.compute = SHUNT_F32;
+    spmm.only_if = nullptr;
+    pack();
+  }
+  shunt_csr csr(const void *f, const void *j, void *x) const
+  {
+    return {pattern.rows, pattern.cols, pattern.nnz(), f, j, x, SHUNT_I64, o.type, 0};
+  }
+  size_t bytes() const
+  {
+    const shunt_vector_plan with = {o.order, o.height};
+    const shunt_csr a = csr(nullptr, nullptr, nullptr);
+    return shunt_vector_bytes(&a, &with);
+  }
+  void fill(int64_t n, uint64_t seed)
+  {
+    Random r(seed);
+    std::vector<char> used((size_t)pattern.cols);
+    for (int64_t e = 0; e < pattern.nnz(); e++) {
+      store(values.host.data(), e, o.type, r.value());
+      used[(size_t)pattern.columns[(size_t)e]] = 1;
+    }
+    memset(b.host.data(), 0xff, b.host.size());
+    memset(c.host.data(), 0xff, c.host.size());
+    for (int64_t k = 0; k < pattern.cols; k++)
+      for (int64_t j = 0; j < n; j++)
+        store(b.host.data(), bl.at(k, j), o.type,
+              used[(size_t)k] ? r.value()
+              : k % 2         ? (double)NAN
+                              : (double)INFINITY);
+    for (int64_t i = 0; i < pattern.rows; i++)
+      for (int64_t j = 0; j < n; j++)
+        store(c.host.data(), cl.at(i, j), o.out, o.beta == 0 ? (double)NAN : r.value());
+    ((float *)scalars.host.data())[0] = (float)o.alpha;
+    ((float *)scalars.host.data())[1] = (float)o.beta;
+  }
+  void pack()
+  {
+    if (!shunt_vector_lay_out(&spmm.a, &plan, packed.device, &v) ||
+        shunt_csr_to_vector_cuda(&spmm.a, &plan, &v, &device, 0) != SHUNT_OK)
+      exit(3);
+    CUDA_OK(cudaMemcpy(&counts, v.counts, sizeof counts, cudaMemcpyDeviceToHost));
+    if (counts.irregular) {
+      printf("not ok - the test's pattern does not fit its memory\n");
+      exit(3);
+    }
+  }
+};
+
+static bool same_value(double got, double want, double allowed)
+{
+  if (isnan(want)) return isnan(got);
+  if (isinf(want)) return got == want;
+  return fabs(got - want) <= allowed;
+}
+
+// Compares C with float64; the bytes around its elements must not have changed.
+// `before` is C before the call.  Returns the number of wrong elements.
+static int64_t wrong_elements(Problem &q, const std::vector<char> &before)
+{
+  const Pattern &p = q.pattern;
+  const int64_t n = q.cl.cols;
+  const size_t width = shunt_type_size(q.o.out);
+  std::vector<double> sum((size_t)n), scale((size_t)n), b((size_t)(p.cols * n));
+  std::vector<char> element(q.c.host.size() / width);
+  int64_t wrong = 0;
+  for (int64_t k = 0; k < p.cols; k++)
+    for (int64_t j = 0; j < n; j++)
+      b[(size_t)(k * n + j)] = load(q.b.host.data(), q.bl.at(k, j), q.o.type);
+  for (int64_t i = 0; i < p.rows; i++) {
+    std::fill(sum.begin(), sum.end(), 0);
+    std::fill(scale.begin(), scale.end(), 0);
+    for (int64_t e = p.offsets[(size_t)i]; e < p.offsets[(size_t)i + 1]; e++) {
+      const double x = load(q.values.host.data(), e, q.o.type);
+      const double *row = &b[(size_t)(p.columns[(size_t)e] * n)];
+      for (int64_t j = 0; j < n; j++) {
+        sum[(size_t)j] += x * row[j];
+        scale[(size_t)j] += fabs(x * row[j]);
+      }
+    }
+    const int64_t terms = p.offsets[(size_t)i + 1] - p.offsets[(size_t)i] + 2;
+    for (int64_t j = 0; j < n; j++) {
+      const int64_t at = q.cl.at(i, j);
+      const double old = q.o.beta == 0 ? 0 : q.o.beta * load(before.data(), at, q.o.out);
+      const double want = q.o.alpha * sum[(size_t)j] + old;
+      const double size = fabs(q.o.alpha) * scale[(size_t)j] + fabs(old);
+      const double got = load(q.c.host.data(), at, q.o.out);
+      element[(size_t)at] = 1;
+      if (!same_value(got, want, tolerance(q.o.out, SHUNT_F32, size, want, terms)) && wrong++ < 2)
+        printf("# (%lld, %lld): got %g, want %g\n", (long long)i, (long long)j, got, want);
+    }
+  }
+  for (size_t i = 0; i < element.size(); i++)
+    if (!element[i] && memcmp(&q.c.host[i * width], &before[i * width], width)) wrong++;
+  return wrong;
+}
+
+static shunt_status call(Problem &q, const shunt_vector_shape &s, cudaStream_t stream)
+{
+  return shunt_spmm_vector_shaped_cuda(&q.spmm, &q.v, &s, &q.device, q.workspace.device,
+                                       q.workspace.host.size() - 64, stream);
+}
+
+// Runs once; 0 when right.
+static int64_t run_problem(Problem &q, const shunt_vector_shape &s)
+{
+  const std::vector<char> before = q.c.host;
+  memset(q.workspace.host.data(), 0xff, q.workspace.host.size());
+  q.workspace.upload();
+  const shunt_status status = call(q, s, 0);
+  if (status != SHUNT_OK) {
+    printf("# status %d\n", status);
+    return 1;
+  }
+  CUDA_OK(cudaDeviceSynchronize());
+  q.c.download();
+  const int64_t wrong = wrong_elements(q, before);
+  q.c.host = before;
+  q.c.upload();
+  return wrong;
+}
+
+static const shunt_vector_shape shapes[] = {
+    {0, 64, 0, 1},   {0, 64, 1, 1},   {0, 64, 2, 1},    {0, 64, 3, 1},    {0, 128, 0, 1},
+    {0, 128, 1, 1},  {128, 64, 0, 1}, {128, 64, 0, 2},  {128, 64, 0, 4},  {256, 64, 0, 1},
+    {256, 64, 0, 2}, {256, 64, 0, 4}, {256, 128, 0, 1}, {256, 128, 0, 2}, {256, 128, 0, 4},
+};
+
+static void name_shape(const shunt_vector_shape &s, char (&name)[40])
+{
+  if (s.rows == 0)
+    snprintf(name, sizeof name, "direct/%d/%d", s.tile, 1 << s.log2_slices);
+  else
+    snprintf(name, sizeof name, "strips/%dx%d/c%d", s.rows, s.tile, s.cluster);
+}
+
+// ---- tests -----------------------------------------------------------------------------
+
+static Options random_options(Random &r, Kind kind)
+{
+  Options o;
+  o.type = r.below(2) ? SHUNT_F16 : SHUNT_BF16;
+  o.out = r.below(2) ? o.type : SHUNT_F32;
+  o.b_layout = (int)r.below(5);
+  o.c_layout = (int)r.below(5);
+  o.height = height_of(kind);
+  if (r.below(2)) o.alpha = 1.5, o.beta = r.below(3) ? -0.75 : 0;
+  o.device_scalars = r.below(2);
+  return o;
+}
+
+static void test_shape(const shunt_vector_shape &s, uint64_t seed)
+{
+  static const int64_t some_n[] = {1, 8, 63, 64, 65, 136, 200, 257};
+  static const int64_t sizes[][2] = {{1, 5}, {8, 64}, {9, 63}, {64, 307}, {300, 700}, {40, 2100}};
+  Random r(seed);
+  char name[40];
+  name_shape(s, name);
+  for (int kind = 0; kind < KINDS; kind++) {
+    int64_t wrong = 0;
+    for (auto &size : sizes) {
+      const Pattern p =
+          make_pattern((Kind)kind, size[0], size[1], size[1] < 100 ? 0.3 : 0.12, r.next());
+      for (int64_t n : some_n) {
+        Options o = random_options(r, (Kind)kind);
+        if (s.rows == 0 && r.below(2)) o.order = SHUNT_VECTOR_SEQUENTIAL;
+        Problem q(p, n, o, r.next());
+        const int64_t w = run_problem(q, s);
+        if (w)
+          printf("# %lld wrong: %lld x %lld, n %lld types %d %d order %d layouts %d %d alpha %g "
+                 "beta %g device %d\n",
+                 (long long)w, (long long)size[0], (long long)size[1], (long long)n, o.type, o.out,
+                 o.order, o.b_layout, o.c_layout, o.alpha, o.beta, o.device_scalars);
+        wrong += w;
+      }
+    }
+    check(wrong == 0, "%s, %s, all sizes", name, kind_name[kind]);
+  }
+}
+
+// NaN and Inf in rows of B that some rows of a group name and others do not; stored zeros
+// that meet them; unused slots.
+static void test_nonfinite(const shunt_vector_shape &s, shunt_type type, Kind kind)
+{
+  const Pattern p = make_pattern(kind, 24, 900, 0.1, 5);
+  char name[40];
+  name_shape(s, name);
+  Options o;
+  o.type = o.out = type;
+  o.height = height_of(kind);
+  o.beta = kind == TWOS ? 0.5 : 0;
+  Problem q(p, 72, o, 6);
+  for (int64_t row : {0, 3, 9, 17, 22}) {
+    const int64_t from = p.offsets[(size_t)row], to = p.offsets[(size_t)row + 1];
+    const int64_t first = p.columns[(size_t)from], last = p.columns[(size_t)to - 1];
+    store(q.b.host.data(), q.bl.at(first, 3 + row), type, NAN);
+    store(q.b.host.data(), q.bl.at(last, 40 + row), type, row % 2 ? INFINITY : -INFINITY);
+    if (row % 2) store(q.values.host.data(), from, type, 0);
+  }
+  q.values.upload();
+  q.b.upload();
+  q.pack();
+  check(run_problem(q, s) == 0, "NaN and Inf, %s, %s, type %d", name, kind_name[kind], type);
+}
+
+static void test_repeats(const shunt_vector_shape &s)
+{
+  const Pattern p = make_pattern(FOURS, 520, 2100, 0.1, 9);
+  char name[40];
+  name_shape(s, name);
+  Options o;
+  o.height = 4;
+  Problem q(p, 200, o, 10);
+  std::vector<char> first;
+  bool same = true;
+  for (int i = 0; i < 20; i++) {
+    same = call(q, s, 0) == SHUNT_OK && same;
+    CUDA_OK(cudaDeviceSynchronize());
+    q.c.download();
+    if (i == 0) first = q.c.host;
+    same = same && first == q.c.host;
+  }
+  check(same, "20 calls give the same bits, %s", name);
+}
+
+// The twin, the chosen shape, and another packed order agree with float64 as well.
+static void test_twin_and_choice()
+{
+  const Pattern p = make_pattern(FOURS, 72, 600, 0.1, 21);
+  Options o;
+  o.out = SHUNT_F32;
+  o.height = 4;
+  for (shunt_vector_order order : {SHUNT_VECTOR_SEQUENTIAL, SHUNT_VECTOR_WINDOWED}) {
+    o.order = order;
+    Problem q(p, 64, o, 22);
+    check(run_problem(q, shunt_spmm_vector_shape(&q.spmm, &q.v, &q.device)) == 0,
+          "the chosen shape is right, order %d", order);
+    std::vector<char> before = q.c.host, memory(q.packed.host.size() + 256);
+    char *aligned = (char *)(((uintptr_t)memory.data() + 255) & ~(uintptr_t)255);
+    shunt_spmm host = q.spmm;
+    shunt_vector v;
+    host.a = q.csr(q.offsets.host.data(), q.columns.host.data(), q.values.host.data());
+    host.b.values = q.b.host.data();
+    host.c.values = q.c.host.data();
+    const bool good = shunt_vector_lay_out(&host.a, &q.plan, aligned, &v) &&
+                      shunt_csr_to_vector_host(&host.a, &q.plan, &v) == SHUNT_OK &&
+                      shunt_spmm_vector_host(&host, &v) == SHUNT_OK;
+    check(good && wrong_elements(q, before) == 0, "the twin is right, order %d", order);
+  }
+}
+
+static void test_declined()
+{
+  const Pattern p = make_pattern(EIGHTS, 16, 64, 0.2, 13);
+  Options o;
+  o.b_layout = 3;
+  o.order = SHUNT_VECTOR_SEQUENTIAL;
+  Problem q(p, 64, o, 14);
+  const shunt_vector_shape direct = {0, 64, 0, 1}, strips = {256, 64, 0, 1};
+  const size_t bytes = shunt_spmm_vector_workspace(&q.spmm);
+  const auto with = [&](void *workspace, size_t size) {
+    return shunt_spmm_vector_shaped_cuda(&q.spmm, &q.v, &direct, &q.device, workspace, size, 0);
+  };
+  check(with(nullptr, 0) == SHUNT_E_WORKSPACE, "no workspace for a column-major B is declined");
+  check(with(q.workspace.device, bytes - 1) == SHUNT_E_WORKSPACE, "a small one too");
+  check(call(q, strips, 0) == SHUNT_E_UNSUPPORTED, "strips want the windowed order");
+  uint32_t word = 0;
+  q.spmm.only_if = &word;
+  check(call(q, direct, 0) == SHUNT_E_UNSUPPORTED, "only_if is declined");
+  q.spmm.only_if = nullptr;
+  q.v.order = SHUNT_VECTOR_WINDOWED;
+  q.device.compute_capability = 80;
+  check(call(q, strips, 0) == SHUNT_E_UNSUPPORTED, "strips are declined before 9.0");
+  q.spmm.compute = SHUNT_F64;
+  check(call(q, direct, 0) == SHUNT_E_UNSUPPORTED, "compute f64 is declined");
+}
+
+// ---- timing -----------------------------------------------------------------------------
+
+// cuBLAS, fp16, graph replays, us (limits.md and the README); 0: not measured.
+static double cublas_us(int64_t size, int64_t n)
+{
+  if (size == 4096) return n == 64 ? 10.4 : n == 256 ? 16.3 : n == 1024 ? 41.0 : 0;
+  if (size == 8192) return n == 256 ? 52.2 : n == 1024 ? 181.5 : 0;
+  return 0;
+}
+
+// What binds a shape on an H200: 8.5 TB/s from L2, 128 bytes a clock of 132 shared memories
+// at 1.755 GHz.
+static double bound_us(const Problem &q, const shunt_vector_shape &s)
+{
+  const double m = (double)q.pattern.rows, k = (double)q.pattern.cols, n = (double)q.cl.cols;
+  const double slots = 16.0 * (double)q.counts.steps, tiles = ceil(n / s.tile);
+  const double a = (double)q.counts.steps * 320 * tiles;
+  if (s.rows == 0) return ((double)q.counts.vectors * n * 2 + a) / 8.5e6;
+  const double blocks = ceil(m / s.rows), rounds = ceil(blocks * tiles / 132);
+  const double l2 = (blocks / s.cluster * k * n * 2 + a) / 8.5e6;
+  const double shared = (k + slots / blocks * 1.1) * s.tile * 2 / 128 / 1755 * rounds;
+  return std::max(l2, shared);
+}
+
+static void time_shape(Problem &q, const shunt_vector_shape &s, const char *v, double sparsity,
+                       bool chosen)
+{
+  char name[40];
+  name_shape(s, name);
+  const double us = time_graph([&](cudaStream_t stream) {
+    if (call(q, s, stream) != SHUNT_OK) exit(3);
+  });
+  const double dense = cublas_us(q.pattern.rows, q.cl.cols), bound = bound_us(q, s);
+  printf("time %5lld %5lld %4lld V=%s %.2f %-17s %7.1f us  x cuBLAS %5.2f  bound %6.1f  %.2f%s\n",
+         (long long)q.pattern.rows, (long long)q.pattern.cols, (long long)q.cl.cols, v, sparsity,
+         name, us, dense / us, bound, bound / us, chosen ? "  chosen" : "");
+  fflush(stdout);
+}
+
+static void time_case(const Pattern &p, Kind kind, double sparsity, int64_t n, bool all)
+{
+  static const char *const v[] = {"8", "4", "2"};
+  Options o;
+  o.height = height_of(kind);
+  o.order = SHUNT_VECTOR_SEQUENTIAL;
+  {
+    Problem q(p, n, o, 18);
+    const shunt_vector_shape chosen = shunt_spmm_vector_shape(&q.spmm, &q.v, &q.device);
+    time_shape(q, chosen, v[kind], sparsity, false);
+    for (const shunt_vector_shape &s : shapes)
+      if (all && s.rows == 0 && memcmp(&s, &chosen, sizeof s))
+        time_shape(q, s, v[kind], sparsity, false);
+  }
+  o.order = SHUNT_VECTOR_WINDOWED;
+  Problem q(p, n, o, 18);
+  const shunt_vector_shape chosen = shunt_spmm_vector_shape(&q.spmm, &q.v, &q.device);
+  time_shape(q, chosen, v[kind], sparsity, true);
+  for (const shunt_vector_shape &s : shapes)
+    if (s.rows != 0 && (all || s.cluster < 4) && memcmp(&s, &chosen, sizeof s))
+      time_shape(q, s, v[kind], sparsity, false);
+}
+
+static void time_targets(bool brief)
+{
+  static const int64_t sizes[][2] = {{4096, 4096}, {8192, 8192}, {2048, 1024}};
+  for (auto &size : sizes)
+    for (Kind kind : {EIGHTS, FOURS, TWOS})
+      for (double s : {0.8, 0.9, 0.95, 0.98}) {
+        if (brief && size[0] == 2048) continue;
+        const Pattern p = make_pattern(kind, size[0], size[1], 1 - s, 17);
+        for (int64_t n : {64, 128, 256, 512, 1024, 2048})
+          if (!brief || n == 256 || n == 1024)
+            time_case(p, kind, s, n, brief && kind == EIGHTS && size[0] == 4096);
+      }
+}
+
+int main(int argc, char **argv)
+{
+  bool timed = false, tested = true, brief = false;
+  for (int i = 1; i < argc; i++) {
+    if (!strcmp(argv[i], "--time")) timed = true;
+    if (!strcmp(argv[i], "--only-time")) timed = true, tested = false;
+    if (!strcmp(argv[i], "--brief")) brief = true;
+  }
+  if (tested) {
+    for (const shunt_vector_shape &s : shapes) {
+      if (s.rows && this_device().compute_capability < 90) {
+        skip("strips need compute capability 9.0");
+        break;
+      }
+      test_shape(s, 20261121);
+      for (Kind kind : {EIGHTS, FOURS, TWOS, HOLES})
+        test_nonfinite(s, SHUNT_F16, kind);
+      test_nonfinite(s, SHUNT_BF16, TWOS);
+      test_repeats(s);
+    }
+    test_twin_and_choice();
+    test_declined();
+  }
+  if (timed) time_targets(brief);
+  return tested ? finish() : 0;
+}
