@@ -59,23 +59,56 @@ enum { SHUNT_IRREGULAR = 4 /* a column repeats within a row, or is out of range 
 /* Repairs C after a product with a dense copy of A: computes C from A, B and C's old
    content if anything speaks against the copy, else leaves C alone.  That is, if
      *p->only_if is not 0           (NULL: no such word)
-     the parts do not sum to *expected: A changed since it was copied
+     A's fingerprint is not *expected: A changed since it was copied.  (104 of its 128 bits
+     are compared.)
      the first row of `product` holds a NaN or an Inf: B may (kernels/probe.cuh)
    product is C itself (when beta is 0) or the f32 matrix that C is combined from later.
-   One small launch, no workspace; compute f32 only.  */
+   One launch (kernels/spmm_csr_rows_repair.cuh), no workspace; f16, bf16 or f32 in,
+   compute f32 only.
+
+   `sets` is memory through which the blocks of a launch agree: device memory, aligned to
+   SHUNT_REPAIR_SET_BYTES, zero before the first launch that is given it and written by nothing but
+   repairs as long as one may still run.  Launches that may run at once must differ in `sets`
+   or in `key`; the address of the call's private workspace is such a key.  Launches with the
+   same key must be ordered, by a stream or events.  Each key takes one of the set_count
+   sets for good; a launch that finds none left repairs and reports a change, so that
+   its owner makes copy and sets anew.  */
+enum {
+  SHUNT_REPAIR_SET_BYTES = 64,
+  SHUNT_REPAIR_WAIT_CYCLES = 100000 /* some 50 us: far beyond what blocks are apart */
+};
 struct shunt_repair {
   const struct shunt_dense *product;
-  const struct shunt_fingerprint *parts, *expected; /* device; both NULL: A cannot have changed */
-  int part_count;
-  uint32_t *blocks_done; /* device word, zero when the launch runs */
-  uint32_t *verdict;     /* device word that says afterwards whether C was repaired; or NULL */
-  uint32_t *changed;     /* pinned host words set to 1 when A changed, */
-  uint32_t *nonfinite;   /* when the first row is nonfinite; or NULL */
+  const struct shunt_fingerprint *expected; /* device; NULL: A cannot have changed, is not read */
+  void *sets;           /* device, see above */
+  int set_count;        /* a power of two, up to 2^20 */
+  const void *key;      /* not NULL; never followed */
+  int64_t wait_cycles;  /* a block waits so long for the others, to help: SHUNT_REPAIR_WAIT_CYCLES;
+                           0: only the last block repairs */
+  uint32_t *verdict;    /* device word that says afterwards whether C was repaired; or NULL */
+  uint32_t *changed;    /* pinned host words set to 1 when A changed, */
+  uint32_t *nonfinite;  /* when the first row is nonfinite and A did not; or NULL */
 };
 shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p, const struct shunt_repair *r,
                                         const struct shunt_device *d, shunt_stream stream);
 shunt_status shunt_spmm_csr_host(const struct shunt_spmm *p);           /* one thread, the twin */
 shunt_status shunt_spmm_csr_parallel_host(const struct shunt_spmm *p);  /* OpenMP, the host engine */
+
+/* ---- SpMM, A transposed (kernels/spmm_csr_transposed.cu) -------------------
+   C = alpha A^T B + beta C: A is k x m as it is stored, B k x n, C m x n.  Right for any A
+   and slow (each tile of C walks all of A): for repairs.  Honours `only_if`; no workspace;
+   f16, bf16 -> same or f32, f32; compute f32.  */
+shunt_status shunt_spmm_csr_transposed_cuda(const struct shunt_spmm *p,
+                                            const struct shunt_device *d, shunt_stream stream);
+/* shunt_spmm_csr_repair_cuda for this product, in two launches.  `actual` (device): A's
+   fingerprint as it is now; NULL exactly where r->expected is.  r->verdict must be given; of
+   r's other words only product, expected, changed and nonfinite are looked at.  */
+shunt_status shunt_spmm_csr_transposed_repair_cuda(const struct shunt_spmm *p,
+                                                   const struct shunt_repair *r,
+                                                   const struct shunt_fingerprint *actual,
+                                                   const struct shunt_device *d,
+                                                   shunt_stream stream);
+shunt_status shunt_spmm_csr_transposed_host(const struct shunt_spmm *p);
 
 /* ---- SpMM, rows in groups of 8 that share columns (spmm_csr_vector*.cu) --
    Works on the caller's CSR in place.  A first small launch compares the column lists of
@@ -125,18 +158,10 @@ shunt_status shunt_dense_copy_cuda(const struct shunt_dense *from, const struct 
                                    const struct shunt_device *d, shunt_stream stream);
 
 /* ---- Fingerprint (kernels/fingerprint_csr.cu) -------------------------------
-   128 bits over offsets, columns and values (values == NULL: the pattern only), summed
-   from one part per block of the launch: whoever needs the sum adds the parts, so that
-   no block waits for another and nothing has to be zeroed before.  */
-enum { SHUNT_FINGERPRINT_MOST_PARTS = 1024 };
-#define SHUNT_FINGERPRINT_SCRATCH (SHUNT_FINGERPRINT_MOST_PARTS * 16)
-/* How many parts there are: a function of a's sizes, types and the device. */
-int shunt_fingerprint_parts(const struct shunt_csr *a, const struct shunt_device *d);
-/* parts (device memory, 16-byte aligned) = the parts; *zero = 0 on the way (or NULL). */
-shunt_status shunt_fingerprint_parts_cuda(const struct shunt_csr *a,
-                                          struct shunt_fingerprint *parts, uint32_t *zero,
-                                          const struct shunt_device *d, shunt_stream stream);
-/* out (device memory) = their sum.  scratch: SHUNT_FINGERPRINT_SCRATCH bytes. */
+   out (device memory) = 128 bits over offsets, columns and values (values == NULL: the
+   pattern only).  scratch: SHUNT_FINGERPRINT_SCRATCH bytes of device memory, aligned to
+   16.  */
+#define SHUNT_FINGERPRINT_SCRATCH 16384
 shunt_status shunt_fingerprint_csr_cuda(const struct shunt_csr *a, struct shunt_fingerprint *out,
                                         const struct shunt_device *d, void *scratch,
                                         shunt_stream stream);

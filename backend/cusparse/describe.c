@@ -51,6 +51,25 @@ static struct shunt_verdict read_csr(const struct cusparse_original *o, cusparse
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
+/* The arrays of a CSC matrix are those of its transpose in CSR. */
+static struct shunt_verdict read_csc(const struct cusparse_original *o, cusparseConstSpMatDescr_t m,
+                                     struct shunt_csr *a)
+{
+  cusparseIndexType_t offsets, rows;
+  cusparseIndexBase_t base;
+  cudaDataType type;
+  const void *values;
+  SHUNT_DECLINE_IF(!o->ConstCscGet ||
+                       !GOT(o->ConstCscGet(m, &a->cols, &a->rows, &a->nnz, &a->row_offsets,
+                                           &a->columns, &values, &offsets, &rows, &base, &type)),
+                   SHUNT_R_UNREADABLE);
+  a->values = (void *)values;
+  a->base = (int)base;
+  SHUNT_DECLINE_IF(!value_type(type, &a->value_type), SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(offsets != rows || !index_type(offsets, &a->index_type), SHUNT_R_INDEX);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
 static struct shunt_verdict read_coo(const struct cusparse_original *o, cusparseConstSpMatDescr_t m,
                                      struct shunt_csr *a, const void **row_indices)
 {
@@ -69,27 +88,84 @@ static struct shunt_verdict read_coo(const struct cusparse_original *o, cusparse
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
+/* All operands of a problem have the same number of batches; whether the original takes
+   other combinations is its own to say.  */
+static struct shunt_verdict count_batches(struct shunt_problem *p, int batches)
+{
+  if (batches < 1) batches = 1;
+  if (p->batches == 0) p->batches = batches;
+  SHUNT_DECLINE_IF(p->batches != batches, SHUNT_R_BATCHED);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+#define FORWARD(call)                               \
+  do {                                              \
+    struct shunt_verdict v_ = (call);               \
+    if (v_.reason != SHUNT_FITS) return v_;         \
+  } while (0)
+
+static struct shunt_verdict read_format(const struct cusparse_original *o,
+                                        cusparseConstSpMatDescr_t m, struct shunt_problem *p)
+{
+  cusparseFormat_t format;
+  SHUNT_DECLINE_IF(!o->SpMatGetFormat || !GOT(o->SpMatGetFormat(m, &format)), SHUNT_R_UNREADABLE);
+  switch (format) {
+  case CUSPARSE_FORMAT_CSR: p->format = SHUNT_CSR; break;
+  case CUSPARSE_FORMAT_CSC: p->format = SHUNT_CSC; break;
+  case CUSPARSE_FORMAT_COO: p->format = SHUNT_COO; break;
+  case CUSPARSE_FORMAT_BSR: return SHUNT_VERDICT(SHUNT_R_BSR);
+  case CUSPARSE_FORMAT_BLOCKED_ELL: return SHUNT_VERDICT(SHUNT_R_BLOCKED_ELL);
+  default: return SHUNT_VERDICT(SHUNT_R_FORMAT);
+  }
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+/* Format, batches and arrays of batch 0. */
+static struct shunt_verdict read_arrays(const struct cusparse_original *o,
+                                        cusparseConstSpMatDescr_t m, struct shunt_problem *p,
+                                        struct shunt_csr *a)
+{
+  int batches = 1;
+  FORWARD(read_format(o, m, p));
+  SHUNT_DECLINE_IF(!o->SpMatGetStridedBatch || !GOT(o->SpMatGetStridedBatch(m, &batches)),
+                   SHUNT_R_UNREADABLE);
+  FORWARD(count_batches(p, batches));
+  switch (p->format) {
+  case SHUNT_CSC: return read_csc(o, m, a);
+  case SHUNT_COO: return read_coo(o, m, a, &p->row_indices);
+  default: return read_csr(o, m, a);
+  }
+}
+
 static struct shunt_verdict read_sparse(const struct cusparse_original *o,
                                         cusparseConstSpMatDescr_t m, struct shunt_problem *p,
                                         struct shunt_csr *a)
 {
-  cusparseFormat_t format;
-  int batches = 1;
-  SHUNT_DECLINE_IF(!o->SpMatGetFormat || !GOT(o->SpMatGetFormat(m, &format)), SHUNT_R_UNREADABLE);
-  SHUNT_DECLINE_IF(format != CUSPARSE_FORMAT_CSR && format != CUSPARSE_FORMAT_COO, SHUNT_R_FORMAT);
-  SHUNT_DECLINE_IF(!o->SpMatGetStridedBatch || !GOT(o->SpMatGetStridedBatch(m, &batches)),
-                   SHUNT_R_UNREADABLE);
-  if (batches > p->batches) p->batches = batches;
-  p->format = format == CUSPARSE_FORMAT_CSR ? SHUNT_CSR : SHUNT_COO;
-  return p->format == SHUNT_CSR ? read_csr(o, m, a) : read_coo(o, m, a, &p->row_indices);
+  FORWARD(read_arrays(o, m, p, a));
+  if (p->batches == 1) return SHUNT_VERDICT(SHUNT_FITS);
+  struct cusparse_strided key = { m, o->base, p->batches, *a, p->row_indices };
+  SHUNT_DECLINE_IF(!cusparse_strides_find(&key, &p->strides.offsets, &p->strides.entries),
+                   SHUNT_R_STRIDES);
+  return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-/* The dense operand as op() sees it. */
+bool cusparse_describe_strided(const struct cusparse_original *o, cusparseConstSpMatDescr_t m,
+                               struct cusparse_strided *out)
+{
+  struct shunt_problem p;
+  struct shunt_csr a = { 0 };
+  memset(&p, 0, sizeof p);
+  if (!m || read_arrays(o, m, &p, &a).reason != SHUNT_FITS || p.format == SHUNT_CSC) return false;
+  *out = (struct cusparse_strided){ m, o->base, p.batches, a, p.row_indices };
+  return true;
+}
+
+/* The dense operand as op() sees it; `which`: its place in the strides. */
 static struct shunt_verdict read_dense(const struct cusparse_original *o,
-                                       cusparseConstDnMatDescr_t m, char op,
+                                       cusparseConstDnMatDescr_t m, char op, int which,
                                        struct shunt_problem *p, struct shunt_dense *d)
 {
-  int64_t rows, cols, ld, batch_stride;
+  int64_t rows, cols, ld, batch_stride = 0;
   const void *values;
   cudaDataType type;
   cusparseOrder_t order;
@@ -100,7 +176,8 @@ static struct shunt_verdict read_dense(const struct cusparse_original *o,
   SHUNT_DECLINE_IF(!o->DnMatGetStridedBatch ||
                        !GOT(o->DnMatGetStridedBatch(m, &batches, &batch_stride)),
                    SHUNT_R_UNREADABLE);
-  if (batches > p->batches) p->batches = batches;
+  FORWARD(count_batches(p, batches));
+  if (p->batches > 1) p->strides.dense[which] = batch_stride;
   bool by_row = order == CUSPARSE_ORDER_ROW;
   *d = (struct shunt_dense){ .rows = rows, .cols = cols, .row_stride = by_row ? ld : 1,
                              .col_stride = by_row ? 1 : ld, .values = (void *)values };
@@ -146,27 +223,23 @@ static struct shunt_verdict read_common(const struct cusparse_original *o, const
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-/* May this algorithm number be asked for with this format? */
-static bool algorithm_fits(cusparseSpMMAlg_t alg, enum shunt_format format)
+/* May this algorithm number be asked for with such a problem?  CSR_ALG3 is documented for
+   plain CSR only.  */
+static bool algorithm_fits(cusparseSpMMAlg_t alg, const struct shunt_problem *p)
 {
   switch (alg) {
   case CUSPARSE_SPMM_ALG_DEFAULT: return true;
   case CUSPARSE_SPMM_CSR_ALG1:
-  case CUSPARSE_SPMM_CSR_ALG2:
-  case CUSPARSE_SPMM_CSR_ALG3: return format == SHUNT_CSR;
+  case CUSPARSE_SPMM_CSR_ALG2: return p->format == SHUNT_CSR || p->format == SHUNT_CSC;
+  case CUSPARSE_SPMM_CSR_ALG3:
+    return p->format == SHUNT_CSR && p->op_a == 'N' && p->batches == 1;
   case CUSPARSE_SPMM_COO_ALG1:
   case CUSPARSE_SPMM_COO_ALG2:
   case CUSPARSE_SPMM_COO_ALG3:
-  case CUSPARSE_SPMM_COO_ALG4: return format == SHUNT_COO;
+  case CUSPARSE_SPMM_COO_ALG4: return p->format == SHUNT_COO;
   default: return false;
   }
 }
-
-#define FORWARD(call)                               \
-  do {                                              \
-    struct shunt_verdict v_ = (call);               \
-    if (v_.reason != SHUNT_FITS) return v_;         \
-  } while (0)
 
 struct shunt_verdict cusparse_describe_spmm(const struct cusparse_original *o,
                                             const struct cusparse_spmm_arguments *x,
@@ -175,16 +248,15 @@ struct shunt_verdict cusparse_describe_spmm(const struct cusparse_original *o,
   struct common common = { x->handle, x->alpha, x->beta, x->compute };
   memset(p, 0, sizeof *p);
   p->op = SHUNT_SPMM;
-  p->batches = 1;
   p->algorithm = (int)x->algorithm;
   SHUNT_DECLINE_IF(!x->a || !x->b || !x->c, SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(!operation(x->op_a, &p->op_a) || !operation(x->op_b, &p->op_b),
                    SHUNT_R_TRANSPOSED);
   FORWARD(read_common(o, &common, stream, &p->spmm.compute, &p->spmm.alpha, &p->spmm.beta));
   FORWARD(read_sparse(o, x->a, p, &p->spmm.a));
-  FORWARD(read_dense(o, x->b, p->op_b, p, &p->spmm.b));
-  FORWARD(read_dense(o, x->c, 'N', p, &p->spmm.c));
-  SHUNT_DECLINE_IF(!algorithm_fits(x->algorithm, p->format), SHUNT_R_ALGORITHM);
+  FORWARD(read_dense(o, x->b, p->op_b, 0, p, &p->spmm.b));
+  FORWARD(read_dense(o, x->c, 'N', 1, p, &p->spmm.c));
+  SHUNT_DECLINE_IF(!algorithm_fits(x->algorithm, p), SHUNT_R_ALGORITHM);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
@@ -195,14 +267,13 @@ struct shunt_verdict cusparse_describe_sddmm(const struct cusparse_original *o,
   struct common common = { x->handle, x->alpha, x->beta, x->compute };
   memset(p, 0, sizeof *p);
   p->op = SHUNT_SDDMM;
-  p->batches = 1;
   p->algorithm = (int)x->algorithm;
   SHUNT_DECLINE_IF(!x->a || !x->b || !x->c, SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(!operation(x->op_a, &p->op_a) || !operation(x->op_b, &p->op_b),
                    SHUNT_R_TRANSPOSED);
   FORWARD(read_common(o, &common, stream, &p->sddmm.compute, &p->sddmm.alpha, &p->sddmm.beta));
-  FORWARD(read_dense(o, x->a, p->op_a, p, &p->sddmm.a));
-  FORWARD(read_dense(o, x->b, p->op_b, p, &p->sddmm.b));
+  FORWARD(read_dense(o, x->a, p->op_a, 0, p, &p->sddmm.a));
+  FORWARD(read_dense(o, x->b, p->op_b, 1, p, &p->sddmm.b));
   FORWARD(read_sparse(o, x->c, p, &p->sddmm.c));
   SHUNT_DECLINE_IF(x->algorithm != CUSPARSE_SDDMM_ALG_DEFAULT, SHUNT_R_ALGORITHM);
   return SHUNT_VERDICT(SHUNT_FITS);

@@ -9,6 +9,7 @@
 #include <cusparse.h>
 
 #include "backend/cusparse/original.h"
+#include "backend/cusparse/strides.h"
 #include "backend/plan/problem.h"
 
 /* The arguments of cusparseSpMM and its _bufferSize and _preprocess. */
@@ -45,5 +46,9 @@ struct shunt_verdict cusparse_describe_spmm(const struct cusparse_original *o,
 struct shunt_verdict cusparse_describe_sddmm(const struct cusparse_original *o,
                                              const struct cusparse_sddmm_arguments *x,
                                              struct shunt_problem *p, cudaStream_t *stream);
+
+/* What strides.h keeps a note by.  False: m is neither CSR nor COO, or cannot be read. */
+bool cusparse_describe_strided(const struct cusparse_original *o, cusparseConstSpMatDescr_t m,
+                               struct cusparse_strided *out);
 
 #endif

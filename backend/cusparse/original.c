@@ -175,7 +175,7 @@ struct function {
   const char *name;
 };
 #define FUNCTION(f) { offsetof(struct cusparse_original, f), "cusparse" #f },
-static const struct function taken[] = { CUSPARSE_TAKEN(FUNCTION) };
+static const struct function taken[] = { CUSPARSE_TAKEN(FUNCTION) CUSPARSE_SEEN(FUNCTION) };
 static const struct function read_back[] = { CUSPARSE_READ(FUNCTION) };
 #undef FUNCTION
 

@@ -26,22 +26,26 @@
 #define CUSPARSE_TAKEN(X) \
   X(SpMM) X(SpMM_bufferSize) X(SpMM_preprocess) X(SDDMM) X(SDDMM_bufferSize) X(SDDMM_preprocess)
 
+/* Setters of what no getter tells; we export them to see them pass (strides.c). */
+#define CUSPARSE_SEEN(X) X(CsrSetStridedBatch) X(CooSetStridedBatch)
+
 /* The functions that we only call, to read handles and descriptors back. */
 #define CUSPARSE_READ(X)                                                           \
   X(GetStream) X(GetPointerMode) X(GetVersion) X(SpMatGetFormat) X(SpMatGetSize)   \
-  X(SpMatGetStridedBatch) X(DnMatGetStridedBatch) X(ConstCsrGet) X(ConstCooGet)    \
-  X(ConstDnMatGet)
+  X(SpMatGetStridedBatch) X(DnMatGetStridedBatch) X(ConstCsrGet) X(ConstCscGet)    \
+  X(ConstCooGet) X(ConstDnMatGet)
 
 /* Any pointer may be NULL: an old library lacks some functions.  (Where only the
    ConstXGet form is missing, XGet stands in its place: the two differ in the
    qualifiers of their arguments.)
 
    The functions of CUSPARSE_READ all live in the library at `base`.  Those of
-   CUSPARSE_TAKEN live there too, unless another preload wraps them: then they
+   CUSPARSE_TAKEN and CUSPARSE_SEEN live there too, unless another preload wraps them: then they
    are the wrapper's, which the call must pass through as it did without us.  */
 struct cusparse_original {
 #define POINTER(f) __typeof__(cusparse##f) *f;
   CUSPARSE_TAKEN(POINTER)
+  CUSPARSE_SEEN(POINTER)
   CUSPARSE_READ(POINTER)
 #undef POINTER
   const char *path; /* file name of the library, as loaded */

@@ -61,32 +61,40 @@ static void print_line(const struct decision *d)
   errno = saved_errno;
 }
 
+struct subject {
+  uint64_t hash;
+  void (*print)(const void *problem, char text[SHUNT_PROBLEM_TEXT]);
+  const void *problem;
+};
+
 static struct decision *make(const char *call, const char *route, struct shunt_verdict why,
-                             const struct shunt_problem *problem, uint64_t hash)
+                             const struct subject *about)
 {
   struct decision *d = calloc(1, sizeof *d);
   if (!d) return NULL;
   d->call = call;
   d->route = route;
   d->why = why;
-  d->hash = hash;
-  if (problem)
-    shunt_problem_print(problem, d->problem);
+  d->hash = about->hash;
+  if (about->print)
+    about->print(about->problem, d->problem);
   else
     memcpy(d->problem, "-", 2);
   return d;
 }
 
-void shunt_log_decision(const char *call, const char *route, struct shunt_verdict why,
-                        const struct shunt_problem *problem, double saved_us)
+void shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict why,
+                           uint64_t hash,
+                           void (*print)(const void *problem, char text[SHUNT_PROBLEM_TEXT]),
+                           const void *problem, double saved_us)
 {
-  uint64_t hash = problem ? shunt_problem_hash(problem) : 1;
+  struct subject about = {hash, print, problem};
   uint64_t start = hash ^ ((uintptr_t)call >> 3) ^ ((uintptr_t)route << 5) ^ (uint64_t)why.reason;
   for (unsigned i = 0; i < PROBES; i++) {
     _Atomic(struct decision *) *slot = &table[(start + i) % SLOTS];
     struct decision *d = atomic_load_explicit(slot, memory_order_acquire);
     if (!d) {
-      struct decision *fresh = make(call, route, why, problem, hash);
+      struct decision *fresh = make(call, route, why, &about);
       if (!fresh) return;
       if (atomic_compare_exchange_strong(slot, &d, fresh)) {
         d = fresh;
@@ -105,6 +113,23 @@ void shunt_log_decision(const char *call, const char *route, struct shunt_verdic
   atomic_fetch_add(&lost, 1);
 }
 
+static void print_problem(const void *problem, char text[SHUNT_PROBLEM_TEXT])
+{
+  shunt_problem_print(problem, text);
+}
+
+void shunt_log_decision(const char *call, const char *route, struct shunt_verdict why,
+                        const struct shunt_problem *problem, double saved_us)
+{
+  shunt_log_decision_of(call, route, why, problem ? shunt_problem_hash(problem) : 1,
+                        problem ? print_problem : NULL, problem, saved_us);
+}
+
+bool shunt_log_wanted(void)
+{
+  return shunt_options()->log_dispatch || shunt_options()->report[0];
+}
+
 static void name_of_program(char *name, size_t size)
 {
   FILE *f = fopen("/proc/self/comm", "re");
@@ -119,7 +144,8 @@ __attribute__((destructor)) static void report(void)
   const char *path = shunt_options()->report;
   char name[64];
   bool any = shunt_faults_seen() > 0;
-  for (int i = 0; i < SLOTS && !any; i++) any = atomic_load(&table[i]) != NULL;
+  for (int i = 0; i < SLOTS && !any; i++)
+    any = atomic_load(&table[i]) != NULL;
   FILE *f = path[0] && any ? fopen(path, "ae") : NULL;
   if (!f) return;
   name_of_program(name, sizeof name);

@@ -16,26 +16,45 @@ static void warn(const char *variable, const char *value, const char *accepted)
   fprintf(stderr, "shunt: %s=%s is not understood; accepted: %s\n", variable, value, accepted);
 }
 
-static uint32_t parse_routes(const char *text)
+struct routes {
+  uint32_t routes, engines;
+  bool listed;
+};
+
+/* Adds what one word of the list names; false: nothing of that name. */
+static bool add_route(struct routes *r, const char *word)
 {
+  int i = shunt_route_index(word);
+  if (i >= 0)
+    r->routes |= 1u << i;
+  else if (strcmp(word, "host") == 0)
+    r->engines |= SHUNT_ENGINE_HOST;
+  else if (strcmp(word, "cuda") == 0)
+    r->engines |= SHUNT_ENGINE_CUDA;
+  else
+    return false;
+  return true;
+}
+
+static struct routes parse_routes(const char *text)
+{
+  const struct routes all = {~(uint32_t)0, SHUNT_ENGINE_HOST | SHUNT_ENGINE_CUDA, false};
+  struct routes r = {0, 0, true};
   char copy[256], accepted[256] = "all, none", *rest;
-  uint32_t mask = 0;
-  if (!text || strcmp(text, "all") == 0) return ~(uint32_t)0;
-  if (strcmp(text, "none") == 0) return 0;
+  if (!text || strcmp(text, "all") == 0) return all;
+  if (strcmp(text, "none") == 0) return r;
   for (int i = 0; i < shunt_route_count(); i++) {
     strncat(accepted, ", ", sizeof accepted - strlen(accepted) - 1);
     strncat(accepted, shunt_route_at(i)->name, sizeof accepted - strlen(accepted) - 1);
   }
+  strncat(accepted, ", host, cuda", sizeof accepted - strlen(accepted) - 1);
   snprintf(copy, sizeof copy, "%s", text);
   for (char *word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
-    int i = shunt_route_index(word);
-    if (i < 0) {
-      warn("SHUNT_ROUTES", text, accepted);
-      return ~(uint32_t)0;
-    }
-    mask |= 1u << i;
+    if (add_route(&r, word)) continue;
+    warn("SHUNT_ROUTES", text, accepted);
+    return all;
   }
-  return mask;
+  return r;
 }
 
 /* A whole number >= 0, or `otherwise` (with a warning if something was set). */
@@ -59,7 +78,10 @@ static void copy_path(char *to, size_t size, const char *variable)
 static void read_options(void)
 {
   const char *log = getenv("SHUNT_LOG");
-  options.routes = parse_routes(getenv("SHUNT_ROUTES"));
+  struct routes routes = parse_routes(getenv("SHUNT_ROUTES"));
+  options.routes = routes.routes;
+  options.engines = routes.engines;
+  options.engines_forced = routes.listed;
   if (log && strcmp(log, "dispatch") == 0)
     options.log_dispatch = true;
   else if (log && *log)

@@ -2,6 +2,7 @@
 
    | variable        | values                      | meaning                                    |
    | SHUNT_ROUTES    | all, none, or a list        | routes that may be used: rows,vector,dense |
+   |                 |                             | (cuSPARSE); host,cuda (GraphBLAS)          |
    | SHUNT_LOG       | dispatch                    | a line per new decision                    |
    | SHUNT_LOG_FILE  | path                        | where the lines go instead of stderr       |
    | SHUNT_REPORT    | path                        | table of calls, appended at exit           |
@@ -17,11 +18,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Where products of the GraphBLAS face may be computed. */
+enum { SHUNT_ENGINE_HOST = 1, SHUNT_ENGINE_CUDA = 2 };
+
 struct shunt_options {
   uint32_t routes;     /* bit i: route i of the table may run; all ones by default */
+  uint32_t engines;    /* SHUNT_ENGINE_* that may be used; all by default */
+  bool engines_forced; /* by a list: costs are not compared with the original's */
   bool log_dispatch;
-  char log_file[512];  /* "": stderr */
-  char report[512];    /* "": none */
+  char log_file[512]; /* "": stderr */
+  char report[512];   /* "": none */
   bool tune;
   char tune_file[512]; /* "": answers last as long as the process */
   int64_t cache_bytes; /* < 0: a tenth of the device's memory */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "backend/plan/batches.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
@@ -12,6 +13,9 @@
 #include "backend/routes/route.h"
 
 enum { MOST_ROUTES = 16, RELIEVE_EVERY = 1024 };
+
+/* Strided batches are run one by one, up to so many; each keeps the host busy for so long. */
+enum { MOST_IN_TURN = 16, BATCH_HOST_US = 8 };
 
 static size_t round_up(size_t n)
 {
@@ -28,6 +32,27 @@ static bool allowed(int route)
 static bool forced(void)
 {
   return shunt_options()->routes != ~(uint32_t)0;
+}
+
+/* ---- what is planned ------------------------------------------------------------- */
+
+/* p as routes see it: CSR, op_a 'T' where op(A) is the transpose of spmm.a; and batches
+   that are one product are joined.  */
+static struct shunt_verdict settle(const struct shunt_problem *p, struct shunt_problem *out)
+{
+  struct shunt_verdict v = shunt_problem_check(p);
+  if (v.reason != SHUNT_FITS) return v;
+  if (p->batches == 1 || !shunt_batches_join(p, out)) *out = *p;
+  out->format = SHUNT_CSR;
+  if (p->op == SHUNT_SPMM) out->op_a = shunt_problem_transposed(p) ? 'T' : 'N';
+  SHUNT_DECLINE_IF(out->batches > MOST_IN_TURN, SHUNT_R_BATCHED);
+  return v;
+}
+
+/* May route i take p, as far as the options and the layout of A say? */
+static bool may_take(int i, const struct shunt_problem *p)
+{
+  return allowed(i) && (!shunt_problem_transposed(p) || shunt_route_at(i)->takes_transposed);
 }
 
 /* ---- COO: the offsets are made in the workspace, the rest is shared -------------- */
@@ -51,10 +76,12 @@ static shunt_status make_offsets(const struct shunt_call *call)
 
 /* ---- workspace --------------------------------------------------------------------- */
 
-size_t shunt_plan_workspace(const struct shunt_problem *p, cudaStream_t stream,
+size_t shunt_plan_workspace(const struct shunt_problem *asked, cudaStream_t stream,
                             const char *library_path)
 {
-  if (shunt_problem_check(p).reason != SHUNT_FITS || shunt_options()->routes == 0) return 0;
+  struct shunt_problem settled;
+  const struct shunt_problem *p = &settled;
+  if (settle(asked, &settled).reason != SHUNT_FITS || shunt_options()->routes == 0) return 0;
   struct shunt_engine *e = shunt_engine_find();
   bool free_to_make = !shunt_capture_of(stream).active;
   if (!e && free_to_make) e = shunt_engine_make();
@@ -63,13 +90,13 @@ size_t shunt_plan_workspace(const struct shunt_problem *p, cudaStream_t stream,
   bool any = false;
   for (int i = 0; i < shunt_route_count(); i++) {
     const struct shunt_route *r = shunt_route_at(i);
-    if (!allowed(i) || r->fits(p, e).reason != SHUNT_FITS) continue;
+    if (!may_take(i, p) || r->fits(p, e).reason != SHUNT_FITS) continue;
     if (r->wants_gemm && free_to_make) shunt_engine_open_gemm(e, library_path);
     size_t bytes = r->workspace(p, e);
     if (bytes > most) most = bytes;
     any = true;
   }
-  return any ? coo_bytes(p) + most : 0;
+  return any ? coo_bytes(asked) + most : 0;
 }
 
 /* ---- choosing ---------------------------------------------------------------------- */
@@ -85,6 +112,18 @@ struct choice {
   struct shunt_verdict why_none; /* the most general route's reason */
 };
 
+/* One product on its way: what is known of its matrix, and the routes that may run it. */
+struct product {
+  struct shunt_problem problem; /* CSR by now, one batch */
+  struct shunt_call call;       /* of `problem` */
+  int batches;                  /* that it is one of */
+  struct shunt_sight sight;
+  struct shunt_kept *held;      /* what the sight carried */
+  struct shunt_kept_view view;  /* of sight.kept */
+  double original_us;           /* what the original is expected to need */
+  struct choice choice;
+};
+
 static void insert(struct choice *c, const struct shunt_route *route, double us)
 {
   int i = c->count++;
@@ -93,42 +132,53 @@ static void insert(struct choice *c, const struct shunt_route *route, double us)
 }
 
 /* The call as `route` sees it: only its own kept matrix, or the prospect of one. */
-static struct shunt_call as_seen_by(const struct shunt_call *call, const struct shunt_sight *sight,
-                                    const struct shunt_kept_view *view,
-                                    const struct shunt_route *route)
+static struct shunt_call as_seen_by(const struct product *x, const struct shunt_route *route)
 {
-  struct shunt_call c = *call;
-  bool keeps = route->keep && route->keep_bytes(call->problem, call->engine) > 0;
-  c.kept = sight->kept && sight->kept_by == route ? view : NULL;
-  c.will_keep = keeps && !c.kept && !sight->kept && sight->keep_wise && !call->capturing;
+  struct shunt_call c = x->call;
+  const struct shunt_sight *sight = &x->sight;
+  bool keeps = route->keep && route->keep_bytes(c.problem, c.engine) > 0;
+  c.kept = sight->kept && sight->kept_by == route ? &x->view : NULL;
+  c.will_keep = keeps && !c.kept && !sight->kept && sight->keep_wise && !c.capturing;
   c.no_copies = sight->no_copies;
   return c;
 }
 
+/* The original's time; of batches, which it starts together, a share. */
+static double original_us(const struct product *x)
+{
+  struct shunt_problem all = x->problem;
+  struct shunt_csr *a = all.op == SHUNT_SPMM ? &all.spmm.a : &all.sddmm.c;
+  a->nnz *= x->batches;
+  return shunt_cost_original(&all, &x->call.engine->device) / x->batches;
+}
+
 /* Every route that may run, fastest first; `only`: no other than this one, whatever it
    costs, unless it is negative.  */
-static void choose(const struct shunt_call *call, const struct shunt_sight *sight,
-                   const struct shunt_kept_view *view, int only, struct choice *out)
+static void choose(struct product *x, int only)
 {
+  const struct shunt_problem *p = &x->problem;
+  struct choice *out = &x->choice;
   bool compare = !forced() && only < 0;
   out->count = 0;
-  out->why_none = SHUNT_VERDICT(SHUNT_R_DISABLED);
+  out->why_none = shunt_problem_transposed(p) ? SHUNT_VERDICT(SHUNT_R_TRANSPOSED)
+                                              : SHUNT_VERDICT(SHUNT_R_DISABLED);
   for (int i = shunt_route_count() - 1; i >= 0; i--) {
     const struct shunt_route *r = shunt_route_at(i);
-    struct shunt_call c = as_seen_by(call, sight, view, r);
+    struct shunt_call c = as_seen_by(x, r);
     double us = 0;
-    if (!allowed(i) || (only >= 0 && i != only)) continue;
-    struct shunt_verdict v = r->fits(call->problem, call->engine);
+    if (!may_take(i, p) || (only >= 0 && i != only)) continue;
+    struct shunt_verdict v = r->fits(p, c.engine);
     bool fits = v.reason == SHUNT_FITS;
     if (fits) v = r->expect(&c, &us);
+    if (x->batches > 1 && us < BATCH_HOST_US) us = BATCH_HOST_US;
     bool only_slow = v.reason == SHUNT_R_UNPROFILED || v.reason == SHUNT_R_PATTERN;
     if (v.reason == SHUNT_FITS || (fits && only_slow && !compare))
       insert(out, r, us);
     else
       out->why_none = v;
   }
-  double original = shunt_cost_original(call->problem, &call->engine->device);
-  if (out->count > 0 && out->candidate[0].us >= original && compare) {
+  x->original_us = original_us(x);
+  if (out->count > 0 && out->candidate[0].us >= x->original_us && compare) {
     out->count = 0;
     out->why_none = SHUNT_VERDICT(SHUNT_R_SLOWER);
   }
@@ -138,34 +188,33 @@ static void choose(const struct shunt_call *call, const struct shunt_sight *sigh
 
 /* Converts the matrix for `route` and hands the result over as kept; the call goes
    on without it if that fails.  */
-static struct shunt_kept *keep(const struct shunt_call *call, const struct shunt_sight *sight,
-                               const struct shunt_route *route, struct shunt_kept_view *view)
+static struct shunt_kept *keep(const struct shunt_call *call, struct product *x,
+                               const struct shunt_route *route)
 {
   struct shunt_cache *cache = call->engine->cache;
   struct shunt_kept *k;
-  if (shunt_kept_make(cache, sight, route, call->engine->pool,
+  if (shunt_kept_make(cache, &x->sight, route, call->engine->pool,
                       route->keep_bytes(call->problem, call->engine), call->stream,
                       &k) != SHUNT_OK)
     return NULL;
-  *view = shunt_kept_view_of(k);
-  shunt_status s = route->keep(call, view);
+  x->view = shunt_kept_view_of(k);
+  shunt_status s = route->keep(call, &x->view);
   shunt_status built = shunt_kept_built(k, call->stream); /* marks the memory's use in any case */
   if (s == SHUNT_OK && built == SHUNT_OK) return k;
   shunt_kept_release(cache, k, true);
   return NULL;
 }
 
-static shunt_status run_candidate(const struct shunt_call *call, struct shunt_sight *sight,
-                                  struct shunt_kept_view *view, const struct shunt_route *route)
+static shunt_status run_candidate(struct product *x, const struct shunt_route *route)
 {
-  struct shunt_call c = as_seen_by(call, sight, view, route);
+  struct shunt_call c = as_seen_by(x, route);
   if (c.will_keep) {
-    sight->kept = keep(&c, sight, route, view);
-    sight->kept_by = route;
-    if (sight->kept) c.kept = view;
+    x->sight.kept = keep(&c, x, route);
+    x->sight.kept_by = route;
+    if (x->sight.kept) c.kept = &x->view;
   }
   shunt_status s = route->run(&c);
-  if (c.kept) shunt_kept_used(sight->kept, call->stream, call->capturing);
+  if (c.kept) shunt_kept_used(x->sight.kept, c.stream, c.capturing);
   return s;
 }
 
@@ -174,21 +223,17 @@ static struct shunt_answer declined(struct shunt_verdict why)
   return (struct shunt_answer){ why, "original", 0, false };
 }
 
-static struct shunt_answer run_best(const struct shunt_call *call, struct shunt_sight *sight,
-                                    int only)
+/* The best of the chosen routes that does not fail. */
+static struct shunt_answer run_chosen(struct product *x)
 {
-  struct shunt_kept_view view = { 0 };
-  struct choice choice;
-  if (sight->kept) view = shunt_kept_view_of(sight->kept);
-  choose(call, sight, &view, only, &choice);
-  struct shunt_answer answer = declined(choice.why_none);
-  if (choice.count > 0 && make_offsets(call) != SHUNT_OK)
+  struct shunt_answer answer = declined(x->choice.why_none);
+  if (x->choice.count > 0 && make_offsets(&x->call) != SHUNT_OK)
     return declined(SHUNT_VERDICT(SHUNT_R_FAILED));
-  for (int i = 0; i < choice.count; i++) {
-    const struct candidate *best = &choice.candidate[i];
-    shunt_status s = run_candidate(call, sight, &view, best->route);
+  for (int i = 0; i < x->choice.count; i++) {
+    const struct candidate *best = &x->choice.candidate[i];
+    shunt_status s = run_candidate(x, best->route);
     if (s == SHUNT_OK) {
-      double saved = shunt_cost_original(call->problem, &call->engine->device) - best->us;
+      double saved = x->original_us - best->us;
       return (struct shunt_answer){ SHUNT_VERDICT(SHUNT_FITS), best->route->name,
                                     saved > 0 ? saved : 0, false };
     }
@@ -203,7 +248,7 @@ static struct shunt_key key_of(const struct shunt_problem *p)
 {
   const struct shunt_csr *a = shunt_problem_sparse(p);
   /* SDDMM writes the values: they say nothing about which matrix it is. */
-  return (struct shunt_key){ .row_offsets = p->format == SHUNT_COO ? NULL : a->row_offsets,
+  return (struct shunt_key){ .row_offsets = p->row_indices ? NULL : a->row_offsets,
                              .columns = a->columns,
                              .values = p->op == SHUNT_SPMM ? a->values : NULL,
                              .row_indices = p->row_indices,
@@ -212,28 +257,99 @@ static struct shunt_key key_of(const struct shunt_problem *p)
                              .base = a->base };
 }
 
-static struct shunt_answer run_known(struct shunt_call *call, const struct shunt_key *key, int only)
+/* Looks batch i of p up in the cache and chooses its routes. */
+static void look(struct product *x, const struct shunt_problem *p, int i,
+                 const struct shunt_call *call, int only)
 {
-  struct shunt_sight sight;
-  shunt_cache_see(call->engine->cache, key, &sight);
-  struct shunt_kept *held = sight.kept;
-  call->profile = sight.has_profile ? &sight.profile : NULL;
-  struct shunt_answer answer = run_best(call, &sight, only);
-  if (!held) held = sight.kept; /* made just now */
-  if (held) shunt_kept_release(call->engine->cache, held, false);
-  if (!call->capturing) {
-    if (sight.profile_wanted)
-      shunt_cache_profile(call->engine->cache, &sight, shunt_problem_sparse(call->problem),
-                          &call->engine->device, call->stream);
-    if (sight.sights % RELIEVE_EVERY == 0) shunt_cache_relieve(call->engine->cache);
+  x->problem = shunt_batch_at(p, i);
+  x->batches = p->batches;
+  x->call = *call;
+  x->call.problem = &x->problem;
+  struct shunt_key key = key_of(&x->problem);
+  shunt_cache_see(call->engine->cache, &key, &x->sight);
+  x->held = x->sight.kept;
+  if (x->held) x->view = shunt_kept_view_of(x->held);
+  x->call.profile = x->sight.has_profile ? &x->sight.profile : NULL;
+  choose(x, only);
+}
+
+/* Gives back what look and the run took hold of. */
+static void leave(struct product *x)
+{
+  struct shunt_engine *e = x->call.engine;
+  struct shunt_kept *held = x->held ? x->held : x->sight.kept; /* the latter made just now */
+  if (held) shunt_kept_release(e->cache, held, false);
+  if (x->call.capturing) return;
+  /* Batches of COO make their offsets in one place: by now the last one's stand there. */
+  bool whole = x->batches == 1 || !x->problem.row_indices;
+  if (x->sight.profile_wanted && whole)
+    shunt_cache_profile(e->cache, &x->sight, shunt_problem_sparse(&x->problem), &e->device,
+                        x->call.stream);
+  if (x->sight.sights % RELIEVE_EVERY == 0) shunt_cache_relieve(e->cache);
+}
+
+static struct shunt_answer run_one(const struct shunt_problem *p, const struct shunt_call *call,
+                                   int only)
+{
+  struct product x;
+  look(&x, p, 0, call, only);
+  struct shunt_answer answer = run_chosen(&x);
+  leave(&x);
+  return answer;
+}
+
+/* Is C's old content of no account?  Then whatever was written can be written again. */
+static bool overwrites(const struct shunt_problem *p)
+{
+  const struct shunt_scalar *beta = p->op == SHUNT_SPMM ? &p->spmm.beta : &p->sddmm.beta;
+  return !beta->device && beta->host == 0;
+}
+
+/* Can one of the chosen routes run whatever another library says to the addresses of a
+   later batch?  */
+static bool sure(const struct choice *c)
+{
+  for (int i = 0; i < c->count; i++)
+    if (!c->candidate[i].route->wants_gemm) return true;
+  return false;
+}
+
+/* All batches or none: nothing is enqueued before each has a route; and where the original
+   could not start over, one that is sure.  */
+static struct shunt_answer run_in_turn(const struct shunt_problem *p, const struct shunt_call *call,
+                                       int only)
+{
+  struct product x[MOST_IN_TURN];
+  int matrices = shunt_batches_share_a(p) ? 1 : p->batches, looked = 0, i = 0;
+  struct shunt_answer answer = { .why = SHUNT_VERDICT(SHUNT_FITS) };
+  double saved = 0;
+  while (looked < matrices && answer.why.reason == SHUNT_FITS) {
+    look(&x[looked], p, looked, call, only);
+    if (x[looked].choice.count == 0)
+      answer = declined(x[looked].choice.why_none);
+    else if (!overwrites(p) && !sure(&x[looked].choice))
+      answer = declined(SHUNT_VERDICT(SHUNT_R_BATCHED));
+    looked++;
   }
+  for (; i < p->batches && answer.why.reason == SHUNT_FITS; i++) {
+    struct product *mine = &x[matrices == 1 ? 0 : i];
+    mine->problem = shunt_batch_at(p, i);
+    answer = run_chosen(mine);
+    saved += answer.saved_us;
+  }
+  if (answer.why.reason == SHUNT_FITS)
+    answer.saved_us = saved;
+  else if (i > 1 && !overwrites(p))
+    answer.written = true; /* by the batches before the one that failed */
+  while (looked > 0) leave(&x[--looked]);
   return answer;
 }
 
 struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, void *workspace,
                                       size_t workspace_bytes, cudaStream_t stream)
 {
-  struct shunt_verdict v = shunt_problem_check(p);
+  struct shunt_problem csr;
+  struct shunt_verdict v = settle(p, &csr);
   if (v.reason != SHUNT_FITS) return declined(v);
   const struct shunt_scalar *alpha = p->op == SHUNT_SPMM ? &p->spmm.alpha : &p->sddmm.alpha;
   if (!alpha->device && !(alpha->host != 0 && isfinite(alpha->host)))
@@ -244,11 +360,8 @@ struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, v
   struct shunt_capture capture = shunt_capture_of(stream);
   if (capture.broken) return declined(SHUNT_VERDICT(SHUNT_R_CAPTURE));
 
-  struct shunt_problem csr = *p;
   size_t coo = coo_bytes(p);
-  struct shunt_key key = key_of(p);
-  struct shunt_call call = { .problem = &csr, .engine = e, .stream = stream,
-                             .capturing = capture.active };
+  struct shunt_call call = { .engine = e, .stream = stream, .capturing = capture.active };
   if (workspace_bytes >= coo) {
     call.workspace = workspace ? (char *)workspace + coo : NULL;
     call.workspace_bytes = workspace ? workspace_bytes - coo : 0;
@@ -256,9 +369,9 @@ struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, v
   if (p->format == SHUNT_COO) {
     if (!call.workspace) return declined(SHUNT_VERDICT(SHUNT_R_WORKSPACE));
     csr.spmm.a.row_offsets = workspace;
-    csr.format = SHUNT_CSR;
+    csr.strides.offsets = 0; /* each batch's are made in the same place */
   }
-  return run_known(&call, &key, only);
+  return csr.batches == 1 ? run_one(&csr, &call, only) : run_in_turn(&csr, &call, only);
 }
 
 struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspace,
@@ -272,8 +385,8 @@ struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspac
 void shunt_plan_prepare(const struct shunt_problem *p, cudaStream_t stream)
 {
   struct shunt_engine *e = shunt_engine_find();
-  if (!e || p->format != SHUNT_CSR || shunt_problem_check(p).reason != SHUNT_FITS) return;
-  if (shunt_capture_of(stream).active) return;
+  if (!e || p->format == SHUNT_COO || p->batches != 1) return;
+  if (shunt_problem_check(p).reason != SHUNT_FITS || shunt_capture_of(stream).active) return;
   struct shunt_key key = key_of(p);
   struct shunt_sight sight;
   shunt_cache_see(e->cache, &key, &sight);

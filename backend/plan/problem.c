@@ -31,8 +31,10 @@ static struct operands operands_of(const struct shunt_problem *p)
 {
   if (p->op == SHUNT_SPMM) {
     const struct shunt_spmm *s = &p->spmm;
-    return (struct operands){ s->a.value_type, s->b.type, s->c.type,        s->compute,
-                              s->a.rows,       s->c.cols, s->a.cols,        &s->a,
+    bool turned = shunt_problem_transposed(p);
+    return (struct operands){ s->a.value_type, s->b.type, s->c.type, s->compute,
+                              turned ? s->a.cols : s->a.rows, s->c.cols,
+                              turned ? s->a.rows : s->a.cols, &s->a,
                               { &s->b, &s->c }, &s->alpha, &s->beta };
   }
   const struct shunt_sddmm *s = &p->sddmm;
@@ -62,6 +64,14 @@ static void print_scalar(char text[24], const struct shunt_scalar *s)
     snprintf(text, 24, "%.6g", s->host);
 }
 
+/* There is room: no word is longer than 310 characters. */
+static int print_batches(const struct shunt_problem *p, char *text, int room)
+{
+  const struct shunt_batch_strides *s = &p->strides;
+  return snprintf(text, (size_t)room, ":x%ds%" PRId64 ".%" PRId64 ".%" PRId64 ".%" PRId64,
+                  p->batches, s->offsets, s->entries, s->dense[0], s->dense[1]);
+}
+
 int shunt_problem_print(const struct shunt_problem *p, char text[SHUNT_PROBLEM_TEXT])
 {
   struct operands o = operands_of(p);
@@ -70,7 +80,7 @@ int shunt_problem_print(const struct shunt_problem *p, char text[SHUNT_PROBLEM_T
   char alpha[24], beta[24];
   print_scalar(alpha, o.alpha);
   print_scalar(beta, o.beta);
-  return snprintf(text, SHUNT_PROBLEM_TEXT,
+  int used = snprintf(text, SHUNT_PROBLEM_TEXT,
                   "%s:%s:%s.%s.%s.%s:%sb%d:m%" PRId64 "n%" PRId64 "k%" PRId64 "z%" PRId64
                   ":%c%c:%c%c:ld%" PRId64 ".%" PRId64 ":a%sb%s:alg%d",
                   p->op == SHUNT_SPMM ? "spmm" : "sddmm", shunt_format_text(p->format),
@@ -80,6 +90,7 @@ int shunt_problem_print(const struct shunt_problem *p, char text[SHUNT_PROBLEM_T
                   stored_order(o.dense[0], op_first), stored_order(o.dense[1], op_second),
                   leading_dimension(o.dense[0]), leading_dimension(o.dense[1]), alpha, beta,
                   p->algorithm);
+  return p->batches == 1 ? used : used + print_batches(p, text + used, SHUNT_PROBLEM_TEXT - used);
 }
 
 /* ---- parsing -------------------------------------------------------------- */
@@ -114,6 +125,18 @@ static bool parse_scalar(const char *text, struct shunt_scalar *s)
   return sscanf(text, "%lf%c", &s->host, &rest) == 1;
 }
 
+/* What may follow the algorithm: nothing, or the batches. */
+static bool parse_batches(const char *text, struct shunt_problem *p)
+{
+  struct shunt_batch_strides *s = &p->strides;
+  int used = 0;
+  p->batches = 1;
+  if (!*text) return true;
+  int fields = sscanf(text, ":x%ds%" SCNd64 ".%" SCNd64 ".%" SCNd64 ".%" SCNd64 "%n", &p->batches,
+                      &s->offsets, &s->entries, &s->dense[0], &s->dense[1], &used);
+  return fields == 5 && !text[used] && p->batches > 1;
+}
+
 shunt_status shunt_problem_parse(const char *text, struct shunt_problem *p)
 {
   char op[8], format[8], type[4][8], index[8], op_a, op_b, order[2], alpha[24], beta[24];
@@ -126,7 +149,7 @@ shunt_status shunt_problem_parse(const char *text, struct shunt_problem *p)
       ":a%23[-+0-9.e*inf]b%23[-+0-9.e*inf]:alg%d%n",
       op, format, type[0], type[1], type[2], type[3], index, &base, &m, &n, &k, &nnz, &op_a,
       &op_b, &order[0], &order[1], &ld[0], &ld[1], alpha, beta, &algorithm, &used);
-  if (fields != 21 || text[used] != 0) return SHUNT_E_INPUT;
+  if (fields != 21) return SHUNT_E_INPUT;
   for (int j = 0; j < 4; j++)
     if (!find_word(type[j], type_text, SHUNT_TYPE_COUNT, &t[j])) return SHUNT_E_INPUT;
   if (!find_word(index, type_text, SHUNT_TYPE_COUNT, &i)) return SHUNT_E_INPUT;
@@ -140,13 +163,14 @@ shunt_status shunt_problem_parse(const char *text, struct shunt_problem *p)
   p->op_a = op_a;
   p->op_b = op_b;
   p->algorithm = algorithm;
-  p->batches = 1;
   struct shunt_scalar a, b;
   if (!parse_scalar(alpha, &a) || !parse_scalar(beta, &b)) return SHUNT_E_INPUT;
+  if (!parse_batches(text + used, p)) return SHUNT_E_INPUT;
   if (strcmp(op, "spmm") == 0) {
     p->op = SHUNT_SPMM;
+    bool turned = shunt_problem_transposed(p);
     p->spmm = (struct shunt_spmm){
-      .a = { m, k, nnz, NULL, NULL, NULL, (shunt_type)i, (shunt_type)t[0], base },
+      .a = { turned ? k : m, turned ? m : k, nnz, NULL, NULL, NULL, (shunt_type)i, (shunt_type)t[0], base },
       .b = make_dense(k, n, ld[0], order[0], op_b, (shunt_type)t[1]),
       .c = make_dense(m, n, ld[1], order[1], 'N', (shunt_type)t[2]),
       .alpha = a, .beta = b, .compute = (shunt_type)t[3]
@@ -190,6 +214,11 @@ uint64_t shunt_problem_hash(const struct shunt_problem *p)
     h = mix(h, (uint64_t)o.dense[i]->row_stride);
     h = mix(h, (uint64_t)o.dense[i]->col_stride);
   }
+  if (p->batches != 1) {
+    h = mix(h, (uint64_t)p->strides.offsets);
+    h = mix(h, (uint64_t)p->strides.entries);
+    for (int i = 0; i < 2; i++) h = mix(h, (uint64_t)p->strides.dense[i]);
+  }
   h = mix(h, (o.alpha->device != NULL) * 2u + (o.beta->device != NULL));
   return h ? h : 1;
 }
@@ -219,26 +248,53 @@ static bool well_laid(const struct shunt_dense *d)
   return d->row_stride == 1 && d->col_stride >= d->rows;
 }
 
-static bool shapes_match(const struct shunt_problem *p)
+static bool shapes_match(const struct shunt_problem *p, const struct operands *o)
 {
   if (p->op == SHUNT_SPMM) {
     const struct shunt_spmm *s = &p->spmm;
-    return s->a.cols == s->b.rows && s->b.cols == s->c.cols && s->a.rows == s->c.rows &&
-           well_laid(&s->b) && well_laid(&s->c);
+    return o->k == s->b.rows && s->b.cols == s->c.cols && o->m == s->c.rows && well_laid(&s->b) &&
+           well_laid(&s->c);
   }
   const struct shunt_sddmm *s = &p->sddmm;
   return s->a.cols == s->b.rows && s->a.rows == s->c.rows && s->b.cols == s->c.cols &&
          well_laid(&s->a) && well_laid(&s->b);
 }
 
+/* Do the copies of d, `stride` elements apart, share no element?  They may stand one
+   behind the other, or side by side within one leading dimension.  */
+static bool apart(const struct shunt_dense *d, int64_t stride, int batches)
+{
+  bool by_row = d->col_stride == 1;
+  int64_t across = by_row ? d->cols : d->rows, along = by_row ? d->rows : d->cols;
+  int64_t ld = by_row ? d->row_stride : d->col_stride;
+  if (stride < across) return false;
+  return (stride - across) / ld >= along - 1 || batches - 1 <= (ld - across) / stride;
+}
+
+/* Strides go forward, and no two batches write the same element. */
+static bool strides_sound(const struct shunt_problem *p)
+{
+  const struct shunt_batch_strides *s = &p->strides;
+  const int64_t most = INT64_MAX >> 24; /* times 65,536 batches of 8 bytes and more */
+  const int64_t all[] = { s->offsets, s->entries, s->dense[0], s->dense[1] };
+  for (int i = 0; i < 4; i++)
+    if (all[i] < 0 || all[i] > most) return false;
+  if (p->op == SHUNT_SDDMM) return s->entries >= p->sddmm.c.nnz;
+  return apart(&p->spmm.c, s->dense[1], p->batches);
+}
+
+static bool format_known(const struct shunt_problem *p)
+{
+  return p->format == SHUNT_CSR ||
+         (p->op == SHUNT_SPMM && (p->format == SHUNT_COO || p->format == SHUNT_CSC));
+}
+
 struct shunt_verdict shunt_problem_check(const struct shunt_problem *p)
 {
   struct operands o = operands_of(p);
   const int64_t most = INT32_MAX - 1024;
-  SHUNT_DECLINE_IF(p->format != SHUNT_CSR && !(p->format == SHUNT_COO && p->op == SHUNT_SPMM),
-                   SHUNT_R_FORMAT);
-  SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && p->op_a != 'N', SHUNT_R_TRANSPOSED);
-  SHUNT_DECLINE_IF(p->batches != 1, SHUNT_R_BATCHED);
+  SHUNT_DECLINE_IF(!format_known(p), SHUNT_R_FORMAT);
+  SHUNT_DECLINE_IF(p->batches < 1 || p->batches > SHUNT_MOST_BATCHES, SHUNT_R_BATCHED);
   SHUNT_DECLINE_IF(o.m <= 0 || o.n <= 0 || o.k <= 0 || o.sparse->nnz <= 0, SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(!o.sparse->columns || !o.sparse->values || !o.dense[0]->values ||
                        !o.dense[1]->values,
@@ -250,7 +306,8 @@ struct shunt_verdict shunt_problem_check(const struct shunt_problem *p)
   SHUNT_DECLINE_IF(p->op == SHUNT_SDDMM && o.first == SHUNT_I8, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(o.sparse->index_type != SHUNT_I32 && o.sparse->index_type != SHUNT_I64,
                    SHUNT_R_INDEX);
-  SHUNT_DECLINE_IF(!shapes_match(p), SHUNT_R_SHAPE);
+  SHUNT_DECLINE_IF(!shapes_match(p, &o), SHUNT_R_SHAPE);
   SHUNT_DECLINE_IF(o.m > most || o.n > most || o.k > most || o.sparse->nnz > most, SHUNT_R_LARGE);
+  SHUNT_DECLINE_IF(p->batches > 1 && !strides_sound(p), SHUNT_R_SHAPE);
   return SHUNT_VERDICT(SHUNT_FITS);
 }

@@ -12,10 +12,27 @@
      |    format of the sparse operand                      op(A) op(B): N, T or H
      operation
 
-   SpMM:  C[m,n] = alpha A[m,k] B[k,n] + beta C;  A sparse; orders and leading
+   SpMM:  C[m,n] = alpha op(A)[m,k] op(B)[k,n] + beta C;  A sparse; orders and leading
           dimensions are B's and C's, as stored (before op).
-   SDDMM: C[m,n] = alpha (A[m,k] B[k,n]) at C's pattern + beta C;  C sparse;
-          orders and leading dimensions are A's and B's.  */
+   SDDMM: C[m,n] = alpha (op(A)[m,k] op(B)[k,n]) at C's pattern + beta C;  C sparse;
+          orders and leading dimensions are A's and B's.
+
+   Strided batches, x products that differ in their addresses, add one part:
+
+     ...:alg0:x16s0.5000.65536.65536
+             |   |  strides from batch to batch, in elements: row offsets; columns
+             |   and values; the two dense operands
+             products
+
+   The sparse operand is kept as struct shunt_csr, so by rows.  CSC is the same by columns: the
+   arrays of a CSC matrix are those of its transpose in CSR.  What is transposed twice is
+   not transposed:
+
+     stored   op   spmm.a, by rows          op(A)
+     csr coo  N    A, m x k                 spmm.a
+     csr coo  T    A, k x m                 spmm.a transposed
+     csc      N    A transposed, k x m      spmm.a transposed
+     csc      T    A transposed, m x k      spmm.a  */
 #ifndef SHUNT_PROBLEM_H
 #define SHUNT_PROBLEM_H
 
@@ -31,12 +48,20 @@ extern "C" {
 enum shunt_op { SHUNT_SPMM, SHUNT_SDDMM };
 enum shunt_format { SHUNT_CSR, SHUNT_COO, SHUNT_CSC, SHUNT_BSR, SHUNT_BLOCKED_ELL, SHUNT_FORMAT_COUNT };
 
+/* From one batch to the next, in elements. */
+struct shunt_batch_strides {
+  int64_t offsets;  /* row offsets; unused with COO */
+  int64_t entries;  /* columns and values, and COO's row indices */
+  int64_t dense[2]; /* B and C of SpMM, A and B of SDDMM */
+};
+
 struct shunt_problem {
   enum shunt_op op;
   enum shunt_format format;
   char op_a, op_b;  /* 'N', 'T', 'H'; op_b (SpMM) and both (SDDMM) are already in the strides */
   int algorithm;    /* the caller's number; 0 where only printed */
   int batches;      /* 1: none */
+  struct shunt_batch_strides strides; /* 0 where there is one batch */
   const void *row_indices; /* COO only; csr.row_offsets is then NULL */
   union {
     struct shunt_spmm spmm;
@@ -44,11 +69,17 @@ struct shunt_problem {
   };
 };
 
-enum { SHUNT_PROBLEM_TEXT = 192 };
+enum { SHUNT_PROBLEM_TEXT = 320, SHUNT_MOST_BATCHES = 65535 };
 
 static inline const struct shunt_csr *shunt_problem_sparse(const struct shunt_problem *p)
 {
   return p->op == SHUNT_SPMM ? &p->spmm.a : &p->sddmm.c;
+}
+
+/* SpMM: is op(A) the transpose of spmm.a (see above)? */
+static inline bool shunt_problem_transposed(const struct shunt_problem *p)
+{
+  return p->op == SHUNT_SPMM && (p->format == SHUNT_CSC) != (p->op_a != 'N');
 }
 
 /* Writes the word above into text (always terminated); returns its length. */
@@ -63,7 +94,7 @@ const char *shunt_type_text(shunt_type t);
 const char *shunt_format_text(enum shunt_format f);
 
 /* The checks that hold for every route: a problem that passes is well formed
-   and no route needs to look again at formats, shapes, batches or nulls. */
+   and no route needs to look again at formats, shapes, strides or nulls. */
 struct shunt_verdict shunt_problem_check(const struct shunt_problem *p);
 
 #ifdef __cplusplus

@@ -9,11 +9,11 @@ static const struct {
   [SHUNT_R_ALPHA] = { "alpha", "alpha is zero or not finite" },
   [SHUNT_R_FORMAT] = { "format", "no route reads this sparse format" },
   [SHUNT_R_TRANSPOSED] = { "transposed", "op(A) transposes the sparse matrix" },
-  [SHUNT_R_BATCHED] = { "batched", "strided batches are left to cuSPARSE" },
+  [SHUNT_R_BATCHED] = { "batched", "many strided batches, or not as many in each operand" },
   [SHUNT_R_TYPES] = { "types", "no route has this combination of types" },
   [SHUNT_R_INDEX] = { "index", "unsupported index types" },
   [SHUNT_R_ALGORITHM] = { "algorithm", "the algorithm does not belong to the format" },
-  [SHUNT_R_SHAPE] = { "shape", "sizes do not match; cuSPARSE reports it" },
+  [SHUNT_R_SHAPE] = { "shape", "sizes do not match; the original reports it" },
   [SHUNT_R_LARGE] = { "large", "too large for the kernels" },
   [SHUNT_R_SPARSE] = { "sparse", "too few nonzeros for this route" },
   [SHUNT_R_UNPROFILED] = { "unprofiled", "the pattern has not been profiled yet" },
@@ -26,6 +26,13 @@ static const struct {
   [SHUNT_R_CAPTURE] = { "capture", "stream capture in a state that cannot be joined" },
   [SHUNT_R_FAILED] = { "failed", "a call of Shunt's own failed" },
   [SHUNT_R_UNREADABLE] = { "unreadable", "the descriptor could not be read back" },
+  [SHUNT_R_SEMIRING] = { "semiring", "no kernel for this semiring" },
+  [SHUNT_R_MASK] = { "mask", "left to GraphBLAS because of the mask" },
+  [SHUNT_R_ISO] = { "iso", "the result is one value for all entries" },
+  [SHUNT_R_SMALL] = { "small", "too little work to gain anything" },
+  [SHUNT_R_BSR] = { "bsr", "BSR: cuSPARSE has no getter for its arrays" },
+  [SHUNT_R_BLOCKED_ELL] = { "blocked-ell", "Blocked-ELL: left to cuSPARSE's tensor-core kernels" },
+  [SHUNT_R_STRIDES] = { "strides", "the sparse matrix's batch strides were not seen being set" },
 };
 
 const char *shunt_reason_text(enum shunt_reason reason)

@@ -15,8 +15,8 @@ enum shunt_reason {
   SHUNT_R_EMPTY,        /* a size is zero, or an array pointer is null */
   SHUNT_R_ALPHA,        /* alpha is 0, Inf or NaN: what of 0 x NaN then counts is the original's to say */
   SHUNT_R_FORMAT,       /* sparse format that no route reads */
-  SHUNT_R_TRANSPOSED,   /* op(A) is not A */
-  SHUNT_R_BATCHED,      /* strided batches */
+  SHUNT_R_TRANSPOSED,   /* op(A) is the transpose of what is stored by rows */
+  SHUNT_R_BATCHED,      /* too many strided batches, or another number of them in each operand */
   SHUNT_R_TYPES,        /* combination of value types */
   SHUNT_R_INDEX,        /* index types differ between the two arrays, or 16-bit */
   SHUNT_R_ALGORITHM,    /* algorithm number that does not belong to the format */
@@ -33,6 +33,13 @@ enum shunt_reason {
   SHUNT_R_CAPTURE,      /* stream capture is in a state that cannot be joined */
   SHUNT_R_FAILED,       /* a call of Shunt's own failed */
   SHUNT_R_UNREADABLE,   /* the descriptor could not be read back */
+  SHUNT_R_SEMIRING,     /* unknown semiring, or one that a user defined */
+  SHUNT_R_MASK,         /* a mask that the original makes better use of */
+  SHUNT_R_ISO,          /* the result is one value, which GraphBLAS stores once */
+  SHUNT_R_SMALL,        /* too little work for the way round */
+  SHUNT_R_BSR,          /* BSR: no getter, so its arrays are not known */
+  SHUNT_R_BLOCKED_ELL,  /* Blocked-ELL has tensor-core kernels of cuSPARSE's own */
+  SHUNT_R_STRIDES,      /* batch strides of the sparse matrix: no getter, and set unseen */
   SHUNT_R_COUNT
 };
 

@@ -103,7 +103,7 @@ void shunt_tuner_measure(const struct shunt_problem *p, void *workspace, size_t 
   cudaEvent_t begin = NULL, end = NULL;
   void *saved = NULL, *result;
   size_t bytes;
-  if (!e || shunt_capture_of(stream).active || shunt_problem_check(p).reason != SHUNT_FITS ||
+  if (!e || p->batches != 1 || shunt_capture_of(stream).active || shunt_problem_check(p).reason != SHUNT_FITS ||
       shunt_tune_find(p) != SHUNT_TUNE_UNKNOWN)
     return;
   result_of(p, &result, &bytes);

@@ -17,7 +17,7 @@ struct shunt_original_run {
 };
 
 /* Measures the original and every route that fits; the fastest is remembered.  Does
-   nothing where p was measured before, or any of it fails.  */
+   nothing where p has batches or was measured before, or any of it fails.  */
 void shunt_tuner_measure(const struct shunt_problem *p, void *workspace, size_t workspace_bytes,
                          cudaStream_t stream, const struct shunt_original_run *original);
 

@@ -16,6 +16,12 @@
    With beta != 0 the product goes to a f32 matrix W first, since C's old content must
    survive for the repair: C = alpha W + beta C unless the repair ran.
 
+   Where op(A) is the transpose of what is stored, D is what is stored all the same, and the
+   product reads it transposed.  Its repair is another (kernels/spmm_csr_transposed.cu), for
+   which the fingerprint of a kept D's A is taken apart:
+
+     stream  C = alpha D^T B -- fingerprint of A's arrays -- verdict -- repair
+
    The repair's blocks agree through words that must be zero before their first use
    (kernels/arrival.cuh).  A kept plan carries a table of them behind D, zeroed when D is made,
    in which each call finds its own by the address of its workspace; so calls on
@@ -44,7 +50,9 @@ enum { KEPT_SETS = 512 };
 struct words {
   uint32_t irregular; /* direct: from csr -> dense */
   uint32_t verdict;   /* from the repair: it computed C */
-  char padding[SHUNT_REPAIR_SET_BYTES - 8];
+  uint32_t unused[2];
+  struct shunt_fingerprint actual; /* kept, transposed: A's, as it is now */
+  char padding[SHUNT_REPAIR_SET_BYTES - 16 - sizeof(struct shunt_fingerprint)];
   char set[SHUNT_REPAIR_SET_BYTES]; /* direct: the repair's */
 };
 
@@ -118,12 +126,13 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   double read = shunt_cost_copy(shunt_cost_csr_bytes(a), d);
   if (p->op == SHUNT_SPMM) {
     const struct shunt_spmm *s = &p->spmm;
-    double gemm = shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->a.cols,
+    double gemm = shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->b.rows,
                                   s->b.type, d);
     double make = read + cells * (double)shunt_type_size(s->b.type) / 3.6e6;
     *us = c->kept || c->will_keep ? gemm + read + SHUNT_COST_LAUNCH_US
                                   : make + gemm + SHUNT_COST_LAUNCH_US;
     bool overwrites = !s->beta.device && s->beta.host == 0;
+    if (shunt_problem_transposed(p)) *us += 2 * SHUNT_COST_LAUNCH_US; /* the repair's */
     if (!overwrites) *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
   } else {
     const struct shunt_sddmm *s = &p->sddmm;
@@ -148,6 +157,13 @@ static void *at(const struct shunt_call *c, size_t offset)
 static struct shunt_dense dense_of(const struct shunt_csr *a, void *memory)
 {
   return (struct shunt_dense){ a->rows, a->cols, dense_stride(a), 1, memory, a->value_type };
+}
+
+/* D as op(A). */
+static struct shunt_dense operand_of(const struct shunt_call *c, const struct shunt_dense *d)
+{
+  if (!shunt_problem_transposed(c->problem)) return *d;
+  return (struct shunt_dense){ d->cols, d->rows, d->col_stride, d->row_stride, d->values, d->type };
 }
 
 static void *kept_sets(const struct shunt_csr *a, const struct shunt_kept_view *kept)
@@ -175,8 +191,23 @@ static shunt_status product(const struct shunt_call *c, struct words *words,
   if (!c->kept)
     r = SHUNT_LAUNCH(shunt_csr_to_dense_cuda(&s->a, &dense, &words->irregular,
                                              &c->engine->device, c->stream));
-  if (r == SHUNT_OK) r = multiply(c, &dense, &s->b, out, alpha);
+  struct shunt_dense left = operand_of(c, &dense);
+  if (r == SHUNT_OK) r = multiply(c, &left, &s->b, out, alpha);
   return r;
+}
+
+/* s and r as repair below has set them. */
+static shunt_status repair_transposed(const struct shunt_call *c, struct words *words,
+                                      const struct shunt_spmm *s, const struct shunt_repair *r)
+{
+  const struct shunt_device *d = &c->engine->device;
+  shunt_status status = SHUNT_OK;
+  if (c->kept)
+    status = SHUNT_LAUNCH(shunt_fingerprint_csr_cuda(
+        &s->a, &words->actual, d, at(c, lay_out(c->problem).scratch), c->stream));
+  if (status != SHUNT_OK) return status;
+  return SHUNT_LAUNCH(shunt_spmm_csr_transposed_repair_cuda(
+      s, r, c->kept ? &words->actual : NULL, d, c->stream));
 }
 
 /* The proof comes last: a product keeps all multiprocessors busy, so beside it there is
@@ -200,6 +231,7 @@ static shunt_status repair(const struct shunt_call *c, struct words *words,
     r.changed = c->kept->changed;
     r.nonfinite = c->kept->nonfinite;
   }
+  if (shunt_problem_transposed(c->problem)) return repair_transposed(c, words, &s, &r);
   return SHUNT_LAUNCH(shunt_spmm_csr_repair_cuda(&s, &r, &c->engine->device, c->stream));
 }
 
@@ -281,5 +313,6 @@ static shunt_status keep(const struct shunt_call *c, const struct shunt_kept_vie
 
 const struct shunt_route shunt_route_dense = {
   .name = "dense", .fits = fits, .workspace = workspace, .expect = expect, .run = run,
-  .keep_bytes = keep_bytes, .keep = keep, .wants_gemm = true
+  .keep_bytes = keep_bytes, .keep = keep, .wants_gemm = true,
+  .takes_transposed = true
 };

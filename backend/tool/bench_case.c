@@ -66,7 +66,9 @@ void bench_finish_case(struct bench_case *c, const struct shunt_matrix *m, int v
   struct shunt_csr *a = p->op == SHUNT_SPMM ? &p->spmm.a : &p->sddmm.c;
   c->pattern = m;
   c->v = v;
-  p->format = SHUNT_CSR; /* a coo problem differs in its row indices only */
+  /* A coo problem differs in its row indices only; a csc one, transposed, in nothing. */
+  p->format = SHUNT_CSR;
+  if (p->op == SHUNT_SPMM) p->op_a = 'N';
   a->nnz = m->nnz;
   settle_layout(p->op == SHUNT_SPMM ? &p->spmm.b : &p->sddmm.a);
   settle_layout(p->op == SHUNT_SPMM ? &p->spmm.c : &p->sddmm.b);

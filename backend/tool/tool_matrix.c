@@ -176,10 +176,14 @@ static bool load_problem(struct tool_source *s, int v, uint64_t seed, struct shu
 {
   const struct shunt_problem *p = &s->problem;
   const struct shunt_csr *a = shunt_problem_sparse(p);
-  if ((p->format != SHUNT_CSR && p->format != SHUNT_COO) ||
-      (p->op == SHUNT_SPMM && p->op_a != 'N')) {
-    tool_say("'%s': bench reruns problems in csr and coo whose sparse matrix is not transposed",
-             s->text);
+  if (p->format == SHUNT_BSR || p->format == SHUNT_BLOCKED_ELL || shunt_problem_transposed(p)) {
+    tool_say("'%s': bench reruns problems in csr and coo whose sparse matrix is not transposed, "
+             "and in csc where it is", s->text);
+    return false;
+  }
+  if (p->batches != 1) {
+    tool_say("'%s': bench reruns one product, not batches: leave away the part ':x%d...'", s->text,
+             p->batches);
     return false;
   }
   if (a->rows < 1 || a->cols < 1 || a->rows > MOST || a->cols > MOST || a->nnz > MOST ||

@@ -72,6 +72,7 @@ struct Work {  // everything one case holds
   int64_t sparse_rows, sparse_cols, nnz;  // nnz: stored values per batch
   int64_t first_rows, first_cols, second_rows, second_cols;
   int64_t first_ld, second_ld;
+  int64_t first_stride, second_stride;  // from batch to batch
   std::vector<Entry> entries;  // one batch, in storage order
   std::vector<int64_t> offsets, columns;
   Numbers values, first, second, initial;
@@ -230,9 +231,11 @@ static void make_operands(Work &w)
   int64_t slack = 4 + std::max(w.first_ld, w.second_ld) * 2;
   int64_t first = stored(w.first_rows, w.first_cols, w.first_ld, c.order_first);
   int64_t second = stored(w.second_rows, w.second_cols, w.second_ld, c.order_second);
+  w.first_stride = c.shared_first ? 0 : c.side_by_side ? w.first_cols : first + c.gap;
+  w.second_stride = c.side_by_side ? w.second_cols : second + c.gap;
   fill(w, w.values, c.sddmm ? c.type_c : c.type_a, w.nnz * sparse_batches);
-  fill(w, w.first, c.sddmm ? c.type_a : c.type_b, first * batches + slack);
-  fill(w, w.second, c.sddmm ? c.type_b : c.type_c, second * batches + slack);
+  fill(w, w.first, c.sddmm ? c.type_a : c.type_b, (first + c.gap) * batches + slack);
+  fill(w, w.second, c.sddmm ? c.type_b : c.type_c, (second + c.gap) * batches + slack);
   Numbers &out = c.sddmm ? w.values : w.second;
   w.initial = out;
   if (c.beta == 0) poison(w.initial);
@@ -245,21 +248,28 @@ static size_t off(const Case &c, Array a, size_t element)
   return c.misaligned & a ? element : 0;
 }
 
+static std::vector<int64_t> repeated(const std::vector<int64_t> &one, int times)
+{
+  std::vector<int64_t> all;
+  for (int i = 0; i < times; i++) all.insert(all.end(), one.begin(), one.end());
+  return all;
+}
+
 static void upload(Work &w)
 {
   const Case &c = w.c;
+  int sparse_batches = c.broadcast ? 1 : c.batches;
   std::vector<int64_t> row_list;
   if (c.format == COO)
     for (const Entry &e : w.entries) row_list.push_back(e.row);
   bool wide_offsets = c.wide || c.mixed_index;
-  w.d_offsets.put(indices(c.format == COO ? row_list : w.offsets,
-                          c.format == COO ? c.wide : wide_offsets, c.base),
+  // The batch stride of columns and values (and rows of COO) is one number, so all repeat.
+  std::vector<int64_t> outer = c.format == COO ? repeated(row_list, sparse_batches)
+                                               : repeated(w.offsets, c.own_offsets ? c.batches : 1);
+  w.d_offsets.put(indices(outer, c.format == COO ? c.wide : wide_offsets, c.base),
                   off(c, OFFSETS, wide_offsets ? 8 : 4));
-  // The batch stride of columns and values is one number, so columns repeat too.
-  std::vector<int64_t> columns;
-  for (int i = 0; i < (c.broadcast ? 1 : c.batches); i++)
-    columns.insert(columns.end(), w.columns.begin(), w.columns.end());
-  w.d_columns.put(indices(columns, c.wide, c.base), off(c, COLUMNS, c.wide ? 8 : 4));
+  w.d_columns.put(indices(repeated(w.columns, sparse_batches), c.wide, c.base),
+                  off(c, COLUMNS, c.wide ? 8 : 4));
   w.d_values.put(w.values.bytes, off(c, VALUES, type_size(w.values.type)));
   w.d_first.put(w.first.bytes, off(c, FIRST, type_size(w.first.type)));
   w.d_second.put(w.second.bytes, off(c, SECOND, type_size(w.second.type)));
@@ -318,14 +328,15 @@ static cusparseStatus_t set_batches(Work &w, Descriptors &d)
 {
   const Case &c = w.c;
   int second = c.batches_second ? c.batches_second : c.batches;
-  int64_t first_stride = stored(w.first_rows, w.first_cols, w.first_ld, c.order_first);
-  int64_t second_stride = stored(w.second_rows, w.second_cols, w.second_ld, c.order_second);
-  cusparseStatus_t s =
-      cusparseCsrSetStridedBatch(d.sparse, c.batches, 0, c.broadcast ? 0 : w.nnz);
+  int64_t entries = c.broadcast ? 0 : w.nnz;
+  int64_t offsets = c.own_offsets ? (int64_t)w.offsets.size() : 0;
+  cusparseStatus_t s = c.format == COO
+                           ? cusparseCooSetStridedBatch(d.sparse, c.batches, entries)
+                           : cusparseCsrSetStridedBatch(d.sparse, c.batches, offsets, entries);
   if (s == CUSPARSE_STATUS_SUCCESS)
-    s = cusparseDnMatSetStridedBatch(d.first, c.batches, first_stride);
+    s = cusparseDnMatSetStridedBatch(d.first, c.batches, w.first_stride);
   if (s == CUSPARSE_STATUS_SUCCESS)
-    s = cusparseDnMatSetStridedBatch(d.second, second, second_stride);
+    s = cusparseDnMatSetStridedBatch(d.second, second, w.second_stride);
   return s;
 }
 
@@ -449,6 +460,13 @@ static void set_want(Work &w, Result &r, int64_t at, double sum, double scale, d
                                        fabs(alpha) * scale + fabs(old), want, terms + 1);
 }
 
+static std::vector<double> all_of(const Numbers &x)
+{
+  std::vector<double> v((size_t)x.size());
+  for (int64_t i = 0; i < x.size(); i++) v[(size_t)i] = x.get(i);
+  return v;
+}
+
 // float64 references; none for complex types and Blocked-ELL.
 static void make_reference(Work &w, Result &r)
 {
@@ -459,8 +477,8 @@ static void make_reference(Work &w, Result &r)
   r.limit.assign(r.got.size(), -1);
   for (size_t i = 0; i < r.want.size(); i++) r.want[i] = w.initial.get((int64_t)i);
   bool ta = transposed(c.op_a), tb = transposed(c.op_b);
-  int64_t first = stored(w.first_rows, w.first_cols, w.first_ld, c.order_first);
-  int64_t second = stored(w.second_rows, w.second_cols, w.second_ld, c.order_second);
+  std::vector<double> sparse = all_of(w.values), a = all_of(w.first), b = all_of(w.second);
+  int64_t first = w.first_stride, second = w.second_stride;
   for (int batch = 0; batch < c.batches; batch++) {
     int64_t values_at = c.broadcast ? 0 : batch * w.nnz;
     if (c.sddmm) {
@@ -470,7 +488,7 @@ static void make_reference(Work &w, Result &r)
         for (int64_t l = 0; l < c.k; l++) {
           int64_t ia = place(ta ? l : e.row, ta ? e.row : l, w.first_ld, c.order_first);
           int64_t ib = place(tb ? e.col : l, tb ? l : e.col, w.second_ld, c.order_second);
-          double v = w.first.get(first * batch + ia) * w.second.get(second * batch + ib);
+          double v = a[(size_t)(first * batch + ia)] * b[(size_t)(second * batch + ib)];
           sum += v;
           scale += fabs(v);
         }
@@ -483,11 +501,11 @@ static void make_reference(Work &w, Result &r)
     for (int64_t p = 0; p < w.nnz; p++) {
       const Entry &e = w.entries[(size_t)p];
       int64_t i = ta ? e.col : e.row, l = ta ? e.row : e.col;
-      double a = w.values.get(values_at + p);
+      double value = sparse[(size_t)(values_at + p)];
       terms[(size_t)i]++;
       for (int64_t j = 0; j < c.n; j++) {
         int64_t ib = place(tb ? j : l, tb ? l : j, w.first_ld, c.order_first);
-        double v = a * w.first.get(first * batch + ib);
+        double v = value * a[(size_t)(first * batch + ib)];
         sum[(size_t)(i * c.n + j)] += v;
         scale[(size_t)(i * c.n + j)] += fabs(v);
       }
@@ -606,6 +624,9 @@ static std::string compare_numbers(const Case &c, const Result &r, const Answer 
   for (size_t i = 0; i < r.got.size(); i++) {
     double g = r.got[i], o = original.got[i];
     if (same(g, o) || correctly_rounded(r, i, c.type_c)) continue;
+    // Large batched SDDMM: the original reads C where beta is 0, and its NaN survives.
+    if (isnan(o) && !r.want.empty() && isfinite(r.want[i]) && fabs(g - r.want[i]) <= r.limit[i])
+      continue;
     // Whether alpha multiplies terms or their sum decides between Inf and NaN here.
     if (!isfinite(c.alpha) && !isfinite(g) && !isfinite(o)) continue;
     if (isnan(g) != isnan(o) || isinf(g) != isinf(o) || (isinf(g) && g != o))

@@ -54,6 +54,10 @@ struct Case {
   int batches = 1;
   bool broadcast = false;      // one sparse matrix for the whole batch
   int batches_second = 0;      // another count for the second dense operand
+  bool own_offsets = false;    // row offsets of its own for every batch
+  bool shared_first = false;   // one first dense operand for the whole batch
+  bool side_by_side = false;   // row-major batches within one leading dimension
+  int64_t gap = 0;             // elements between batches of the dense operands
   bool preprocess = false;
   int64_t grow_first_rows = 0, grow_first_cols = 0;  // mismatched descriptors
   int64_t grow_second_rows = 0, grow_second_cols = 0;
@@ -442,6 +446,238 @@ inline void add_batches(List &l)
       }
 }
 
+// More batches than one, in every arrangement that the setters allow.
+inline void add_batch_strides(List &l)
+{
+  for (int sddmm = 0; sddmm < 2; sddmm++)
+    for (cudaDataType t : FLOATS)
+      for (Format f : { CSR, COO })
+        for (int order = 1; order <= 2; order++) {
+          if (sddmm && f == COO) continue;
+          Case c = typed(t);
+          c.sddmm = sddmm;
+          c.format = f;
+          c.order_first = c.order_second = order;
+          c.algorithm = sddmm ? 0 : f == CSR ? 6 : 2;
+          c.batches = 4;
+          c.repeats = 3;
+          std::string what = text("%s, order %d, %s", f == COO ? "COO" : "CSR", order,
+                                  type_text(t));
+          for (double beta : { 0.0, -0.75 }) {
+            Case d = c;
+            d.beta = beta;
+            l.add(d, "4 batches, " + what + text(", beta %g", beta));
+          }
+          Case d = c;
+          d.batches = 2;
+          d.m = 512;
+          d.k = sddmm ? 128 : 512;
+          d.n = sddmm ? 512 : 256;
+          d.density = 0.6;
+          d.beta = t == CUDA_R_32F ? 0 : 0.5;
+          if (t == CUDA_R_16F || t == CUDA_R_32F) {
+            l.add(d, "2 large batches, " + what);
+            d.broadcast = !sddmm;
+            if (!sddmm) l.add(d, "2 large batches of one sparse matrix, " + what);
+          }
+          d = c;
+          d.extra_first = 3;
+          d.extra_second = 5;
+          d.gap = 7;
+          l.add(d, "4 batches apart, odd ld, " + what);
+          d = c;
+          d.own_offsets = true;
+          d.base = 1;
+          d.wide = true;
+          l.add(d, "4 batches with own offsets, base 1, i64, " + what);
+          d = c;
+          d.shared_first = true;
+          l.add(d, "4 batches of one dense operand, " + what);
+          d = c;
+          d.op_b = 1;
+          d.broadcast = !sddmm;
+          l.add(d, "4 batches, op(B) 1, " + what);
+          d = c;
+          d.device_scalars = true;
+          d.alpha = 0.5;
+          d.beta = 2;
+          l.add(d, "4 batches, device scalars, " + what);
+          if (sddmm || order == CUSPARSE_ORDER_COL) continue;
+          d = c;
+          d.broadcast = true;
+          d.side_by_side = true;
+          d.extra_first = d.extra_second = d.n * (d.batches - 1);
+          l.add(d, "4 batches side by side, " + what);
+        }
+  for (int batches : { 2, 16, 17, 100 })
+    for (int broadcast = 0; broadcast < 2; broadcast++) {
+      Case c;
+      c.batches = batches;
+      c.broadcast = broadcast;
+      c.algorithm = 6;
+      c.m = c.k = 256;
+      c.n = 64;
+      c.order_first = c.order_second = CUSPARSE_ORDER_COL;
+      c.repeats = 3;
+      l.add(c, text("%d batches%s", batches, broadcast ? " of one matrix" : ""));
+    }
+  for (int op_a = 0; op_a < 2; op_a++)
+    for (int algorithm : { 0, 4, 6, 12 }) {
+      Case c;
+      c.batches = 3;
+      c.op_a = op_a;
+      c.algorithm = algorithm;
+      c.m = c.k = 512;
+      c.n = 128;
+      c.density = 0.6;
+      c.beta = 1;
+      l.add(c, text("3 batches, op(A) %d, algorithm %d", op_a, algorithm));
+    }
+}
+
+// What is stored is the transpose of op(A), or CSC stands for it.  Only the large ones are
+// worth a dense product; the others are for a run that forces the routes (SHUNT_ROUTES).
+static const struct {
+  Format format;
+  int op_a;
+  const char *name;
+} TURNED[] = { { CSR, 1, "CSR T" }, { CSC, 0, "CSC N" }, { CSC, 1, "CSC T" }, { COO, 1, "COO T" } };
+
+inline void add_transposed_numbers(List &l, const Case &c, const std::string &what)
+{
+  static const char *names[] = { "NaN sparse", "Inf sparse", "NaN dense", "Inf dense",
+                                 "NaN old",    "Inf old",    "0 x Inf" };
+  for (int bit = 0; bit < 7; bit++) {
+    Case d = c;
+    d.special = 1 << bit;
+    d.beta = bit == 4 || bit == 5 ? 1 : 0;
+    l.add(d, what + ", " + names[bit]);
+  }
+}
+
+inline void add_transposed_storage(List &l, const Case &c, const std::string &what)
+{
+  Case d = c;
+  d.unsorted = c.format != COO;
+  d.repeated = true;
+  l.add(d, what + ", repeated");
+  d = c;
+  d.base = 1;
+  d.wide = true;
+  d.beta = 0.5;
+  l.add(d, what + ", base 1, i64");
+  d = c;
+  d.op_b = 1;
+  d.device_scalars = true;
+  d.alpha = -2;
+  d.beta = 0.25;
+  l.add(d, what + ", op(B) 1, device scalars");
+  for (int extra : { 1, 3, 8 }) {
+    d = c;
+    d.extra_first = extra;
+    d.extra_second = extra + 1;
+    l.add(d, what + text(", leading dimension + %d", extra));
+  }
+  for (int array = OFFSETS; array <= SECOND; array *= 2) {
+    d = c;
+    d.misaligned = array;
+    l.add(d, what + text(", array %d one element off", array));
+  }
+  for (int array = OFFSETS; array <= SECOND; array *= 2) {
+    d = c;
+    d.null_array = array;
+    d.repeats = 1;
+    l.add(d, what + text(", null array %d", array));
+  }
+}
+
+inline void add_transposed_odd(List &l, const Case &c, const std::string &what)
+{
+  for (int which = 0; which < 4; which++)
+    for (int by : { 1, -1 }) {
+      Case d = c;
+      (which == 0   ? d.grow_first_rows
+       : which == 1 ? d.grow_first_cols
+       : which == 2 ? d.grow_second_rows
+                    : d.grow_second_cols) = by;
+      l.add(d, what + text(", size %d off by %d", which, by));
+    }
+  for (int zero = 0; zero < 4; zero++) {
+    Case d = c;
+    (zero == 0 ? d.m : zero == 1 ? d.k : d.n) = zero == 3 ? d.n : 0;
+    if (zero == 3) d.density = 0;
+    d.beta = 0.5;
+    l.add(d, what + text(", zero size %d", zero));
+  }
+  for (int algorithm : { 0, 1, 2, 3, 4, 5, 6, 12, 13, 14, 99 }) {
+    Case d = c;
+    d.algorithm = algorithm;
+    d.preprocess = algorithm == 4 || algorithm == 12;
+    l.add(d, what + text(", algorithm %d", algorithm));
+  }
+  Case d = c;
+  d.op_a = c.op_a ? 2 : 0;
+  d.alpha = 0;
+  d.beta = 0.5;
+  l.add(d, what + ", alpha 0");
+  d.alpha = NAN;
+  l.add(d, what + ", alpha NaN");
+  d = c;
+  d.null_buffer = true;
+  l.add(d, what + ", null buffer");
+  if (c.op_a) {
+    d = c;
+    d.op_a = 2;
+    l.add(d, what + ", conjugate");
+  }
+}
+
+inline void add_transposed(List &l)
+{
+  for (auto &turned : TURNED)
+    for (cudaDataType t : FLOATS)
+      for (int order = 1; order <= 2; order++) {
+        Case c = typed(t);
+        c.format = turned.format;
+        c.op_a = turned.op_a;
+        c.density = 0.6;
+        c.order_first = c.order_second = order;
+        c.repeats = 4;
+        std::string what =
+            text("turned, %s, %s, order %d", turned.name, type_text(t), order);
+        Case large = c;
+        large.m = 131;
+        large.k = 2999;
+        large.n = 128;
+        l.add(large, what + ", large");
+        large.beta = -0.5;
+        large.alpha = 1.5;
+        l.add(large, what + ", large, beta");
+        l.add(c, what);
+        Case d = c;
+        d.density = 0.05;
+        d.beta = 0.5;
+        l.add(d, what + ", sparse");
+        if (order == CUSPARSE_ORDER_COL || t == CUDA_R_64F) continue;
+        if (t == CUDA_R_16F) add_transposed_numbers(l, large, what + ", large");
+        add_transposed_numbers(l, c, what);
+        add_transposed_storage(l, c, what);
+        add_transposed_odd(l, c, what);
+      }
+  for (auto &turned : TURNED) {
+    Case c;
+    c.format = turned.format;
+    c.op_a = turned.op_a;
+    c.type_a = c.type_b = CUDA_R_8I;
+    c.type_c = c.compute = CUDA_R_32I;
+    l.add(c, text("turned, %s, i8", turned.name));
+    c.type_a = c.type_b = CUDA_R_16F;
+    c.type_c = c.compute = CUDA_R_32F;
+    c.density = 0.6;
+    l.add(c, text("turned, %s, f16 > f32", turned.name));
+  }
+}
+
 // Calls that the routes like, repeated until kept plans serve them.
 inline void add_favourites(List &l)
 {
@@ -480,6 +716,8 @@ inline std::vector<Case> all_cases()
   add_storage(l);
   add_formats(l);
   add_batches(l);
+  add_batch_strides(l);
+  add_transposed(l);
   add_favourites(l);
   return l.all;
 }

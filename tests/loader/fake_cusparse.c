@@ -101,7 +101,7 @@ cusparseStatus_t cusparseCreateCsr(cusparseSpMatDescr_t *m, int64_t rows, int64_
   (void)base, (void)type;
   *m = malloc(sizeof **m);
   if (!*m) return CUSPARSE_STATUS_ALLOC_FAILED;
-  **m = (struct cusparseSpMatDescr){ rows, cols, nnz, COPY };
+  **m = (struct cusparseSpMatDescr){ rows, cols, nnz, COPY, 1, 0, 0, 0 };
   DONE;
 }
 
@@ -146,9 +146,24 @@ cusparseStatus_t cusparseSpMatGetSize(cusparseConstSpMatDescr_t m, int64_t *rows
 
 cusparseStatus_t cusparseSpMatGetStridedBatch(cusparseConstSpMatDescr_t m, int *batches)
 {
-  (void)m;
-  *batches = 1;
+  *batches = m->batches;
   DONE;
+}
+
+cusparseStatus_t cusparseCsrSetStridedBatch(cusparseSpMatDescr_t m, int batches, int64_t offsets,
+                                            int64_t entries)
+{
+  if (batches < 1) return CUSPARSE_STATUS_INVALID_VALUE;
+  m->batches = batches;
+  m->offsets_stride = offsets;
+  m->entries_stride = entries;
+  m->strides_by = COPY;
+  DONE;
+}
+
+cusparseStatus_t cusparseCooSetStridedBatch(cusparseSpMatDescr_t m, int batches, int64_t stride)
+{
+  return cusparseCsrSetStridedBatch(m, batches, 0, stride);
 }
 
 cusparseStatus_t cusparseDnMatGetStridedBatch(cusparseConstDnMatDescr_t m, int *batches,
@@ -160,7 +175,7 @@ cusparseStatus_t cusparseDnMatGetStridedBatch(cusparseConstDnMatDescr_t m, int *
   DONE;
 }
 
-/* One body for the two forms of each getter. */
+/* One body for the two forms of each getter; CSR and CSC have the same parameters. */
 #define CSR_GET(name, Matrix, Pointer)                                                         \
   cusparseStatus_t name(Matrix m, int64_t *rows, int64_t *cols, int64_t *nnz,                  \
                         Pointer *offsets, Pointer *columns, Pointer *values,                   \
@@ -199,10 +214,12 @@ cusparseStatus_t cusparseDnMatGetStridedBatch(cusparseConstDnMatDescr_t m, int *
   }
 
 CSR_GET(cusparseCsrGet, cusparseSpMatDescr_t, void *)
+CSR_GET(cusparseCscGet, cusparseSpMatDescr_t, void *)
 COO_GET(cusparseCooGet, cusparseSpMatDescr_t, void *)
 DENSE_GET(cusparseDnMatGet, cusparseDnMatDescr_t, void *)
 #ifndef OLD
 CSR_GET(cusparseConstCsrGet, cusparseConstSpMatDescr_t, const void *)
+CSR_GET(cusparseConstCscGet, cusparseConstSpMatDescr_t, const void *)
 COO_GET(cusparseConstCooGet, cusparseConstSpMatDescr_t, const void *)
 DENSE_GET(cusparseConstDnMatGet, cusparseConstDnMatDescr_t, const void *)
 #endif

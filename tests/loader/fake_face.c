@@ -1,4 +1,4 @@
-/* fake_face.c: libshunt-cusparse.so without its planner: six functions that find their
+/* fake_face.c: libshunt-cusparse.so without its planner: the functions find their
    original as the real ones do, note what they were given, and hand every call on.  */
 #include <stdlib.h>
 
@@ -67,4 +67,24 @@ cusparseStatus_t cusparseSDDMM_preprocess(SDDMM_PARAMETERS(void *buffer))
 cusparseStatus_t cusparseSDDMM_bufferSize(SDDMM_PARAMETERS(size_t *bytes))
 {
   FACE(SDDMM_bufferSize, c, ARGUMENTS(bytes));
+}
+
+/* No handle, so nothing to note. */
+#define SEEN(f, ...)                                                                      \
+  const struct cusparse_original *o = cusparse_original_for(__builtin_return_address(0)); \
+  if (!o || !o->f) return CUSPARSE_STATUS_NOT_INITIALIZED;                                \
+  ++*cusparse_depth();                                                                    \
+  cusparseStatus_t status = o->f(__VA_ARGS__);                                            \
+  --*cusparse_depth();                                                                    \
+  return status
+
+cusparseStatus_t cusparseCsrSetStridedBatch(cusparseSpMatDescr_t m, int batches, int64_t offsets,
+                                            int64_t entries)
+{
+  SEEN(CsrSetStridedBatch, m, batches, offsets, entries);
+}
+
+cusparseStatus_t cusparseCooSetStridedBatch(cusparseSpMatDescr_t m, int batches, int64_t stride)
+{
+  SEEN(CooSetStridedBatch, m, batches, stride);
 }

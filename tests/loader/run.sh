@@ -192,7 +192,7 @@ faults() {
     "./driver two" "./driver orphan"; do
     bad=
     n=1
-    while [ $n -le 70 ]; do
+    while [ $n -le 80 ]; do
       env LD_PRELOAD=$face $1 FAULTY=1 SHUNT_FAULT=$n $limited $way >"$work/out" 2>&1 ||
         { bad=$n; break; }
       n=$((n + 1))
@@ -231,9 +231,10 @@ needs_libc_only() {
 }
 inspect_face() {
   check "$2: no version nodes" no_version_nodes "$1"
-  check "$2: exports the six names and the hook" exports_exactly "$1" cusparseSpMM \
+  check "$2: exports the eight names and the hook" exports_exactly "$1" cusparseSpMM \
     cusparseSpMM_bufferSize cusparseSpMM_preprocess cusparseSDDMM cusparseSDDMM_bufferSize \
-    cusparseSDDMM_preprocess shunt_cusparse_note_original
+    cusparseSDDMM_preprocess cusparseCsrSetStridedBatch cusparseCooSetStridedBatch \
+    shunt_cusparse_note_original
   check "$2: needs libc's family only" needs_libc_only "$1"
 }
 inspect_dlsym() {

@@ -26,6 +26,9 @@ struct cusparseContext {
 struct cusparseSpMatDescr {
   int64_t rows, cols, nnz;
   int copy; /* that made it */
+  int batches;
+  int64_t offsets_stride, entries_stride;
+  int strides_by; /* number of the copy that set them */
 };
 struct cusparseDnMatDescr {
   int64_t rows, cols, ld;

@@ -1,4 +1,5 @@
-/* use.h: a program's use of cuSPARSE: descriptors, then each of the six functions once. */
+/* use.h: a program's use of cuSPARSE: descriptors, then each of the six functions once, then
+   batches, which are set where no handle is.  */
 #ifndef LOADER_USE_H
 #define LOADER_USE_H
 
@@ -7,6 +8,22 @@
 #include "standin.h"
 
 enum { USE_ROWS = 77, USE_CALLS = 6 };
+
+/* 0: both setters reach the copy that made s, with their arguments and its statuses. */
+static int use_batches(cusparseSpMatDescr_t s)
+{
+  int n = 0, status = (int)cusparseCsrSetStridedBatch(s, 3, 78, 9);
+  if (!status) status = (int)cusparseSpMatGetStridedBatch(s, &n);
+  if (status) return status;
+  if (n != 3 || s->offsets_stride != 78 || s->entries_stride != 9 || s->strides_by != s->copy)
+    return -2;
+  if (cusparseCsrSetStridedBatch(s, 0, 1, 1) != CUSPARSE_STATUS_INVALID_VALUE) return -3;
+  s->strides_by = 0;
+  status = (int)cusparseCooSetStridedBatch(s, 4, 10);
+  if (!status) status = (int)cusparseSpMatGetStridedBatch(s, &n);
+  if (status) return status;
+  return n == 4 && s->entries_stride == 10 && s->strides_by == s->copy ? 0 : -4;
+}
 
 /* 0, or the first status that is not a success, or -1 for a wrong buffer size. */
 static int use_library(cusparseHandle_t h)
@@ -33,6 +50,7 @@ static int use_library(cusparseHandle_t h)
   CALL(SDDMM, CUSPARSE_SDDMM_ALG_DEFAULT, d, s, NULL);
   if (!status && bytes != (size_t)1000 + (size_t)h->copy) status = -1;
 #undef CALL
+  if (!status) status = use_batches(s);
   cusparseDestroySpMat(s);
   cusparseDestroyDnMat(d);
   return status;

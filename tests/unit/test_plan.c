@@ -1,6 +1,7 @@
 /* The planner's pure parts: problems as text, promises, reasons, faults, costs. */
 #include <string.h>
 
+#include "backend/plan/batches.h"
 #include "backend/plan/cost.h"
 #include "backend/plan/fault.h"
 #include "backend/plan/problem.h"
@@ -15,7 +16,33 @@ static const char *const words[] = {
   "spmm:csr:i8.i8.i32.i32:i32b0:m10n4k12z30:NN:cc:ld12.10:a1b1:alg4",
   "sddmm:csr:f16.f16.f16.f32:i32b0:m64n32k256z500:NN:rc:ld256.256:a1b0:alg0",
   "sddmm:csr:f64.f64.f64.f64:i64b1:m64n32k16z500:TT:cr:ld16.16:a1b0.25:alg0",
+  "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:TN:rr:ld3.3:a1b0:alg0",
+  "spmm:coo:f32.f32.f32.f32:i32b0:m7n3k5z11:HN:rr:ld3.3:a1b0:alg0",
+  "spmm:csc:f16.f16.f32.f32:i64b1:m7n3k5z11:NN:cc:ld5.7:a1b0:alg0",
+  "spmm:csc:f16.f16.f32.f32:i64b1:m7n3k5z11:TT:cr:ld3.4:a1b0:alg6",
+  "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x16s0.11.15.21",
+  "sddmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld5.3:a1b0.5:alg0:x3s8.11.35.15",
 };
+
+/* The longest that can be printed: it is not cut, and comes back. */
+static void test_longest(void)
+{
+  struct shunt_problem p, q;
+  char text[SHUNT_PROBLEM_TEXT];
+  const int64_t huge = INT64_MAX;
+  shunt_problem_parse("sddmm:csr:bf16.bf16.bf16.f32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b1:alg0", &p);
+  p.sddmm.c.rows = p.sddmm.c.cols = p.sddmm.c.nnz = p.sddmm.a.cols = huge;
+  p.sddmm.a.row_stride = p.sddmm.b.row_stride = huge;
+  p.sddmm.a.rows = p.sddmm.a.cols = p.sddmm.b.rows = p.sddmm.b.cols = huge;
+  p.sddmm.alpha.host = p.sddmm.beta.host = -1.23456e-300;
+  p.algorithm = INT32_MIN;
+  p.batches = INT32_MAX;
+  p.strides = (struct shunt_batch_strides){ huge, huge, { huge, huge } };
+  int length = shunt_problem_print(&p, text);
+  check(length < SHUNT_PROBLEM_TEXT && length == (int)strlen(text), "%d characters fit", length);
+  check(shunt_problem_parse(text, &q) == SHUNT_OK && shunt_problem_hash(&p) == shunt_problem_hash(&q),
+        "and come back: %s", text);
+}
 
 static void test_text(void)
 {
@@ -37,6 +64,9 @@ static void test_text(void)
     "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NX:rr:ld1.1:a1b0:alg0",
     "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rq:ld1.1:a1b0:alg0",
     "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0:more",
+    "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0:x2s0.1.1",
+    "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0:x1s0.1.1.1",
+    "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0:x2s0.1.1.1:",
   };
   for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     struct shunt_problem p;
@@ -64,6 +94,15 @@ static void test_hash(void)
     "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg6",
     "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a*b*:alg0",
     "spmm:coo:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0",
+    "spmm:csc:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0",
+    "spmm:csc:f16.f16.f16.f32:i64b0:m8n8k8z8:TN:rr:ld8.8:a1b0:alg0",
+    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:TN:rr:ld8.8:a1b0:alg0",
+    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x2s9.8.64.64",
+    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x3s9.8.64.64",
+    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x2s0.8.64.64",
+    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x2s0.0.64.64",
+    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x2s0.0.65.64",
+    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x2s0.0.64.65",
     "sddmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0",
   };
   for (unsigned i = 0; i < sizeof variants / sizeof variants[0]; i++) {
@@ -93,10 +132,19 @@ static void test_check(void)
   check(shunt_problem_check(&q).reason == SHUNT_R_EMPTY, "null columns");
   q = p;
   q.op_a = 'T';
-  check(shunt_problem_check(&q).reason == SHUNT_R_TRANSPOSED, "transposed A");
+  check(shunt_problem_check(&q).reason == SHUNT_R_SHAPE, "A's sizes change sides with op(A)");
+  q.spmm.a.rows = p.spmm.a.cols;
+  q.spmm.a.cols = p.spmm.a.rows;
+  check(shunt_problem_check(&q).reason == SHUNT_FITS, "a transposed A of these sizes fits");
+  q.format = SHUNT_CSC;
+  check(shunt_problem_check(&q).reason == SHUNT_R_SHAPE, "CSC, transposed, is A by rows");
+  q.op_a = 'N';
+  check(shunt_problem_check(&q).reason == SHUNT_FITS, "CSC is the transpose by rows");
   q = p;
-  q.batches = 2;
-  check(shunt_problem_check(&q).reason == SHUNT_R_BATCHED, "batches");
+  q.batches = 0;
+  check(shunt_problem_check(&q).reason == SHUNT_R_BATCHED, "no batches");
+  q.batches = 65536;
+  check(shunt_problem_check(&q).reason == SHUNT_R_BATCHED, "more batches than cuSPARSE takes");
   q = p;
   q.spmm.compute = SHUNT_F64;
   check(shunt_problem_check(&q).reason == SHUNT_R_TYPES, "compute type");
@@ -112,6 +160,128 @@ static void test_check(void)
   q = p;
   q.spmm.a.nnz = (int64_t)1 << 33;
   check(shunt_problem_check(&q).reason == SHUNT_R_LARGE, "too many nonzeros");
+}
+
+/* ---- batches ----------------------------------------------------------------------- */
+
+/* Parses `word` and gives the arrays addresses. */
+static struct shunt_problem bound(const char *word)
+{
+  struct shunt_problem p;
+  char *base = (char *)0x100000;
+  check(shunt_problem_parse(word, &p) == SHUNT_OK, "parses %s", word);
+  struct shunt_csr *a = p.op == SHUNT_SPMM ? &p.spmm.a : &p.sddmm.c;
+  a->row_offsets = p.format == SHUNT_COO ? NULL : base;
+  p.row_indices = p.format == SHUNT_COO ? base : NULL;
+  a->columns = base + 0x10000;
+  a->values = base + 0x20000;
+  (p.op == SHUNT_SPMM ? &p.spmm.b : &p.sddmm.a)->values = base + 0x30000;
+  (p.op == SHUNT_SPMM ? &p.spmm.c : &p.sddmm.b)->values = base + 0x40000;
+  return p;
+}
+
+static void test_batch_strides(void)
+{
+  static const struct {
+    const char *word;
+    enum shunt_reason reason;
+  } cases[] = {
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld3.3:a1b0:alg6:x3s0.0.15.21", SHUNT_FITS },
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld3.3:a1b0:alg6:x3s0.0.0.21", SHUNT_FITS },
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld3.3:a1b0:alg6:x3s0.0.15.20",
+      SHUNT_R_SHAPE },
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld3.3:a1b0:alg6:x3s0.0.15.0",
+      SHUNT_R_SHAPE },
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld9.9:a1b0:alg6:x3s0.0.3.3", SHUNT_FITS },
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld9.8:a1b0:alg6:x3s0.0.3.3",
+      SHUNT_R_SHAPE },
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld9.9:a1b0:alg6:x3s0.0.3.2",
+      SHUNT_R_SHAPE },
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x3s-1.0.15.21",
+      SHUNT_R_SHAPE },
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x3s0.11.15.-21",
+      SHUNT_R_SHAPE },
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.8:a1b0:alg6:x3s0.11.15.23", SHUNT_FITS },
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.8:a1b0:alg6:x3s0.11.15.22",
+      SHUNT_R_SHAPE },
+    { "sddmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld5.3:a1b0:alg0:x3s0.11.0.0", SHUNT_FITS },
+    { "sddmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld5.3:a1b0:alg0:x3s8.10.35.15",
+      SHUNT_R_SHAPE },
+  };
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct shunt_problem p = bound(cases[i].word);
+    check(shunt_problem_check(&p).reason == cases[i].reason, "%s: %s", cases[i].word,
+          shunt_reason_text(cases[i].reason));
+  }
+}
+
+static void test_batch_joined(void)
+{
+  static const struct {
+    const char *word;
+    int64_t columns; /* of the one product; 0: not one */
+  } cases[] = {
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s0.0.15.21", 12 },
+    { "spmm:coo:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld6.9:a1b0:alg2:x4s0.0.18.27", 12 },
+    { "spmm:csc:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s0.0.15.21", 12 },
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NT:rc:ld5.7:a1b0:alg6:x4s0.0.15.21", 12 },
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld12.13:a1b0:alg6:x4s0.0.3.3", 12 },
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rc:ld12.7:a1b0:alg6:x4s0.0.3.21", 12 },
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld11.13:a1b0:alg6:x4s0.0.3.3", 0 },
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s0.0.15.28", 0 },
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s0.0.0.21", 0 },
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s0.11.15.21", 0 },
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s8.0.15.21", 0 },
+    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n65535k5z11:NN:cc:ld5.7:a1b0:alg6:x65535s0.0.327675.458745",
+      0 },
+    { "sddmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld5.3:a1b0:alg0:x3s0.11.35.15", 0 },
+  };
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct shunt_problem p = bound(cases[i].word), one;
+    bool joined = shunt_batches_join(&p, &one);
+    check(joined == (cases[i].columns != 0), "%s is %s", cases[i].word,
+          cases[i].columns ? "one product" : "several");
+    if (!joined) continue;
+    check(one.batches == 1 && one.spmm.b.cols == cases[i].columns &&
+              one.spmm.c.cols == cases[i].columns && one.spmm.b.values == p.spmm.b.values &&
+              one.row_indices == p.row_indices,
+          "with %d columns", (int)cases[i].columns);
+    check(shunt_problem_check(&one).reason == SHUNT_FITS, "and is sound");
+  }
+}
+
+/* Element (0, j) of batch i is element (0, i n + j) of the joined product. */
+static void test_batch_places(void)
+{
+  struct shunt_problem p =
+      bound("spmm:csr:f16.f16.f32.f32:i64b0:m7n3k5z11:NN:rc:ld12.7:a1b0:alg6:x4s0.0.3.21");
+  struct shunt_problem one;
+  check(shunt_batches_join(&p, &one), "joined");
+  for (int i = 0; i < 4; i++) {
+    struct shunt_problem at = shunt_batch_at(&p, i);
+    char *b = (char *)one.spmm.b.values + 2 * (i * 3 * one.spmm.b.col_stride);
+    char *c = (char *)one.spmm.c.values + 4 * (i * 3 * one.spmm.c.col_stride);
+    check(at.spmm.b.values == b && at.spmm.c.values == c, "batch %d stands where it was", i);
+  }
+  p = bound("spmm:csr:f16.f16.f32.f32:i64b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s8.11.15.21");
+  struct shunt_problem at = shunt_batch_at(&p, 2);
+  check((char *)at.spmm.a.row_offsets - (char *)p.spmm.a.row_offsets == 2 * 8 * 8 &&
+            (char *)at.spmm.a.columns - (char *)p.spmm.a.columns == 2 * 11 * 8 &&
+            (char *)at.spmm.a.values - (char *)p.spmm.a.values == 2 * 11 * 2 &&
+            (char *)at.spmm.b.values - (char *)p.spmm.b.values == 2 * 15 * 2 &&
+            (char *)at.spmm.c.values - (char *)p.spmm.c.values == 2 * 21 * 4 && at.batches == 1,
+        "strides count elements of each array");
+  p = bound("spmm:coo:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg2:x4s0.11.15.21");
+  at = shunt_batch_at(&p, 3);
+  check((char *)at.row_indices - (char *)p.row_indices == 3 * 11 * 4 && !at.spmm.a.row_offsets,
+        "COO's row indices move with the entries");
+  p = bound("sddmm:csr:f32.f32.f16.f32:i32b0:m7n3k5z11:NN:rr:ld5.3:a1b0:alg0:x3s8.12.35.15");
+  at = shunt_batch_at(&p, 1);
+  check((char *)at.sddmm.c.row_offsets - (char *)p.sddmm.c.row_offsets == 8 * 4 &&
+            (char *)at.sddmm.c.values - (char *)p.sddmm.c.values == 12 * 2 &&
+            (char *)at.sddmm.a.values - (char *)p.sddmm.a.values == 35 * 4 &&
+            (char *)at.sddmm.b.values - (char *)p.sddmm.b.values == 15 * 4,
+        "SDDMM's arrays move, too");
 }
 
 static void test_promise(void)
@@ -183,8 +353,12 @@ static void test_costs(void)
 int main(void)
 {
   test_text();
+  test_longest();
   test_hash();
   test_check();
+  test_batch_strides();
+  test_batch_joined();
+  test_batch_places();
   test_promise();
   test_reasons();
   test_faults();

@@ -1,0 +1,38 @@
+/* strides.h: batch strides of sparse matrices.
+
+   cuSPARSE tells how many batches a sparse matrix has, but not how far they stand apart:
+   cusparseCsrSetStridedBatch and cusparseCooSetStridedBatch have no getter.  So these two
+   are exported and handed on (seen.c), and what they set is noted here.
+
+   A descriptor may be destroyed and another be made at its address, whose strides are set
+   where we do not see it (through dlsym on a handle).  So a note counts only for a matrix
+   that is in everything else the one it was written for: library, number of batches,
+   sizes, types and the addresses of all arrays.  A note that is missing costs the call
+   nothing but its rerouting.
+
+   Thread-safe.  */
+#ifndef SHUNT_CUSPARSE_STRIDES_H
+#define SHUNT_CUSPARSE_STRIDES_H
+
+#include <cusparse.h>
+#include <stdbool.h>
+
+#include "kernels/types.h"
+
+/* A sparse matrix with batches, as it can be read back. */
+struct cusparse_strided {
+  cusparseConstSpMatDescr_t descriptor;
+  const void *library; /* struct cusparse_original: base */
+  int batches;
+  struct shunt_csr csr;    /* batch 0; row_offsets NULL for COO */
+  const void *row_indices; /* COO */
+};
+
+/* Remembers the strides of m, in elements.  A note of the same descriptor is replaced. */
+void cusparse_strides_note(const struct cusparse_strided *m, int64_t offsets, int64_t entries);
+/* No note of this descriptor counts any more. */
+void cusparse_strides_forget(cusparseConstSpMatDescr_t descriptor);
+/* False: not seen. */
+bool cusparse_strides_find(const struct cusparse_strided *m, int64_t *offsets, int64_t *entries);
+
+#endif

@@ -1,0 +1,88 @@
+/* spmm_csr_transposed.c: C = alpha A^T B + beta C for A in CSR, on the host: the slow,
+   obviously right twin of spmm_csr_transposed.cu.
+
+     A  k x m in CSR       B  k x n       C  m x n
+
+   One column of C at a time: A's entries, in the order of storage, add to a column of sums,
+   which is then rounded into C once.  C is not read when beta is 0.  */
+#include <stdlib.h>
+
+#include "kernels/host/half.h"
+#include "kernels/shunt_kernels.h"
+
+static int64_t index_at(const void *array, int64_t i, shunt_type t)
+{
+  return t == SHUNT_I64 ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
+}
+
+static float load(const void *from, int64_t i, shunt_type t)
+{
+  switch (t) {
+  case SHUNT_F16:
+    return shunt_half_to_float(((const uint16_t *)from)[i]);
+  case SHUNT_BF16:
+    return shunt_bfloat_to_float(((const uint16_t *)from)[i]);
+  default:
+    return ((const float *)from)[i];
+  }
+}
+
+static void store(void *to, int64_t i, shunt_type t, float x)
+{
+  switch (t) {
+  case SHUNT_F16:
+    ((uint16_t *)to)[i] = shunt_float_to_half(x);
+    break;
+  case SHUNT_BF16:
+    ((uint16_t *)to)[i] = shunt_float_to_bfloat(x);
+    break;
+  default:
+    ((float *)to)[i] = x;
+    break;
+  }
+}
+
+static float scalar(const struct shunt_scalar *s)
+{
+  return s->device ? *(const float *)s->device : (float)s->host;
+}
+
+static void add_entries(const struct shunt_spmm *p, int64_t j, float *sums)
+{
+  const struct shunt_csr *a = &p->a;
+  for (int64_t k = 0; k < a->rows; k++) {
+    int64_t end = index_at(a->row_offsets, k + 1, a->index_type) - a->base;
+    for (int64_t q = index_at(a->row_offsets, k, a->index_type) - a->base; q < end; q++)
+      sums[index_at(a->columns, q, a->index_type) - a->base] +=
+          load(a->values, q, a->value_type) *
+          load(p->b.values, k * p->b.row_stride + j * p->b.col_stride, p->b.type);
+  }
+}
+
+shunt_status shunt_spmm_csr_transposed_host(const struct shunt_spmm *p)
+{
+  const float alpha = scalar(&p->alpha), beta = scalar(&p->beta);
+  shunt_type t = p->b.type;
+  if (p->b.rows != p->a.rows || p->c.rows != p->a.cols || p->c.cols != p->b.cols)
+    return SHUNT_E_ARGUMENT;
+  if (p->compute != SHUNT_F32 || p->a.value_type != t || (p->c.type != t && p->c.type != SHUNT_F32))
+    return SHUNT_E_UNSUPPORTED;
+  if (t != SHUNT_F16 && t != SHUNT_BF16 && t != SHUNT_F32) return SHUNT_E_UNSUPPORTED;
+  if (p->a.index_type != SHUNT_I32 && p->a.index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
+  if ((p->only_if && *p->only_if == 0) || p->c.rows <= 0) return SHUNT_OK;
+  float *sums = malloc((size_t)p->c.rows * sizeof *sums);
+  if (!sums) return SHUNT_E_MEMORY;
+  for (int64_t j = 0; j < p->c.cols; j++) {
+    for (int64_t i = 0; i < p->c.rows; i++)
+      sums[i] = 0;
+    add_entries(p, j, sums);
+    for (int64_t i = 0; i < p->c.rows; i++) {
+      int64_t at = i * p->c.row_stride + j * p->c.col_stride;
+      float x = alpha == 0 ? 0 : alpha * sums[i];
+      if (beta != 0) x += beta * load(p->c.values, at, p->c.type);
+      store(p->c.values, at, p->c.type, x);
+    }
+  }
+  free(sums);
+  return SHUNT_OK;
+}

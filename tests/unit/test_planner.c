@@ -1,0 +1,327 @@
+/* The planner with everything around it replaced: which routes it asks, in which order it
+   runs batches, and what it makes of failures.  Two routes are in the table: `direct`, and
+   `library`, which needs another library and takes transposed matrices.  */
+#include <string.h>
+
+#include "backend/plan/cache.h"
+#include "backend/plan/cost.h"
+#include "backend/plan/engine.h"
+#include "backend/plan/options.h"
+#include "backend/plan/planner.h"
+#include "backend/plan/tune.h"
+#include "backend/routes/route.h"
+#include "tests/unit/check.h"
+
+/* ---- what is around ------------------------------------------------------------------- */
+
+static struct {
+  int runs, fail_from;     /* runs of any route; the first that fails (-1: none) */
+  const void *c[32];       /* C of each run, */
+  const void *columns[32]; /* A's columns, */
+  char name[32];           /* and the route's first letter */
+  int converted;           /* COO to CSR */
+  int seen, released, profiles;
+  bool only_library; /* `direct` does not fit */
+  shunt_status how;  /* what a failing run returns */
+  double direct_us, library_us, original_us;
+} world;
+
+static struct shunt_engine engine;
+static struct shunt_options options = {.routes = ~(uint32_t)0};
+
+const struct shunt_options *shunt_options(void)
+{
+  return &options;
+}
+int shunt_tune_find(const struct shunt_problem *p)
+{
+  return (void)p, SHUNT_TUNE_UNKNOWN;
+}
+struct shunt_engine *shunt_engine_find(void)
+{
+  return &engine;
+}
+struct shunt_engine *shunt_engine_make(void)
+{
+  return &engine;
+}
+void shunt_engine_open_gemm(struct shunt_engine *e, const char *beside)
+{
+  (void)e, (void)beside;
+}
+
+struct shunt_capture shunt_capture_of(cudaStream_t stream)
+{
+  (void)stream;
+  return (struct shunt_capture){false, false};
+}
+
+double shunt_cost_original(const struct shunt_problem *p, const struct shunt_device *d)
+{
+  (void)p, (void)d;
+  return world.original_us;
+}
+
+void shunt_cache_see(struct shunt_cache *c, const struct shunt_key *key, struct shunt_sight *out)
+{
+  (void)c, (void)key;
+  *out = (struct shunt_sight){.sights = 1, .profile_wanted = true};
+  world.seen++;
+}
+
+shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_sight *s,
+                                 const struct shunt_csr *a, const struct shunt_device *d,
+                                 cudaStream_t stream)
+{
+  (void)c, (void)s, (void)a, (void)d, (void)stream;
+  world.profiles++;
+  return SHUNT_OK;
+}
+
+void shunt_cache_relieve(struct shunt_cache *c)
+{
+  (void)c;
+}
+
+/* Nothing is kept here. */
+shunt_status shunt_kept_make(struct shunt_cache *c, const struct shunt_sight *s, const void *by,
+                             cudaMemPool_t pool, size_t bytes, cudaStream_t stream,
+                             struct shunt_kept **out)
+{
+  (void)c, (void)s, (void)by, (void)pool, (void)bytes, (void)stream, (void)out;
+  return SHUNT_E_MEMORY;
+}
+struct shunt_kept_view shunt_kept_view_of(const struct shunt_kept *k)
+{
+  (void)k;
+  return (struct shunt_kept_view){0};
+}
+shunt_status shunt_kept_built(struct shunt_kept *k, cudaStream_t s)
+{
+  return (void)k, (void)s, SHUNT_OK;
+}
+shunt_status shunt_kept_used(struct shunt_kept *k, cudaStream_t s, bool capturing)
+{
+  return (void)k, (void)s, (void)capturing, SHUNT_OK;
+}
+void shunt_kept_release(struct shunt_cache *c, struct shunt_kept *k, bool discard)
+{
+  (void)c, (void)k, (void)discard;
+  world.released++;
+}
+
+shunt_status shunt_coo_to_csr_cuda(int64_t rows, int64_t nnz, const void *row_indices,
+                                   shunt_type type, int base, void *offsets, uint32_t *irregular,
+                                   const struct shunt_device *d, shunt_stream stream)
+{
+  (void)rows, (void)nnz, (void)row_indices, (void)type, (void)base, (void)offsets;
+  (void)irregular, (void)d, (void)stream;
+  world.converted++;
+  return SHUNT_OK;
+}
+
+static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_engine *e)
+{
+  (void)p, (void)e;
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+static size_t workspace(const struct shunt_problem *p, const struct shunt_engine *e)
+{
+  (void)e;
+  return (size_t)p->spmm.c.cols; /* tells who asked about how many columns */
+}
+
+static struct shunt_verdict expect_direct(const struct shunt_call *c, double *us)
+{
+  (void)c;
+  *us = world.direct_us;
+  SHUNT_DECLINE_IF(world.only_library, SHUNT_R_WORKSPACE);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+static struct shunt_verdict expect_library(const struct shunt_call *c, double *us)
+{
+  (void)c;
+  *us = world.library_us;
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+static shunt_status note(const struct shunt_call *c, char name)
+{
+  int i = world.runs++;
+  if (world.fail_from >= 0 && i >= world.fail_from) return world.how;
+  world.c[i] = c->problem->spmm.c.values;
+  world.columns[i] = c->problem->spmm.a.columns;
+  world.name[i] = name;
+  return SHUNT_OK;
+}
+static shunt_status run_direct(const struct shunt_call *c)
+{
+  return note(c, 'd');
+}
+static shunt_status run_library(const struct shunt_call *c)
+{
+  return note(c, 'l');
+}
+
+static const struct shunt_route direct = {"direct", fits, workspace, expect_direct, run_direct,
+                                          NULL,     NULL, false,     false};
+static const struct shunt_route library = {
+    "library", fits, workspace, expect_library, run_library, NULL, NULL, true, true};
+int shunt_route_count(void)
+{
+  return 2;
+}
+const struct shunt_route *shunt_route_at(int i)
+{
+  return i ? &library : &direct;
+}
+
+/* ---- cases ---------------------------------------------------------------------------- */
+
+static char arrays[5][4096];
+static char buffer[65536];
+
+static struct shunt_problem bound(const char *word)
+{
+  struct shunt_problem p;
+  memset(&world, 0, sizeof world);
+  world.fail_from = -1;
+  world.how = SHUNT_E_CUDA;
+  world.direct_us = 10;
+  world.library_us = 20;
+  world.original_us = 1000;
+  check(shunt_problem_parse(word, &p) == SHUNT_OK, "parses %s", word);
+  if (p.format == SHUNT_COO)
+    p.row_indices = arrays[0];
+  else
+    p.spmm.a.row_offsets = arrays[0];
+  p.spmm.a.columns = arrays[1];
+  p.spmm.a.values = arrays[2];
+  p.spmm.b.values = arrays[3];
+  p.spmm.c.values = arrays[4];
+  return p;
+}
+
+static struct shunt_answer run(const struct shunt_problem *p)
+{
+  return shunt_plan_run(p, buffer, sizeof buffer, NULL);
+}
+
+static void test_order(void)
+{
+  struct shunt_problem p =
+      bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6:x3s0.11.15.22");
+  struct shunt_answer a = run(&p);
+  check(a.why.reason == SHUNT_FITS && world.runs == 3 && !a.written, "three batches, three runs");
+  for (int i = 0; i < 3; i++)
+    check(world.c[i] == arrays[4] + i * 22 * 4 && world.columns[i] == arrays[1] + i * 11 * 4,
+          "run %d is of batch %d", i, i);
+  check(world.seen == 3 && world.profiles == 3, "each matrix is looked up and profiled");
+  check(a.saved_us > 3 * (1000.0 / 3 - 10) - 1 && a.saved_us < 3 * (1000.0 / 3 - 10) + 1,
+        "the original starts all batches at once: %.1f us saved", a.saved_us);
+}
+
+static void test_shared(void)
+{
+  struct shunt_problem p =
+      bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6:x3s0.0.15.22");
+  struct shunt_answer a = run(&p);
+  check(a.why.reason == SHUNT_FITS && world.runs == 3 && world.seen == 1,
+        "one matrix is looked up once");
+  check(shunt_plan_workspace(&p, NULL, NULL) == 3, "workspace for one batch");
+  p = bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6:x3s0.0.15.21");
+  a = run(&p);
+  check(a.why.reason == SHUNT_FITS && world.runs == 1, "batches that adjoin are one product");
+  check(shunt_plan_workspace(&p, NULL, NULL) == 9, "workspace for all columns");
+  p = bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6:x99s0.0.15.21");
+  check(run(&p).why.reason == SHUNT_FITS && world.runs == 1, "however many they are");
+  p = bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6:x17s0.11.15.21");
+  check(run(&p).why.reason == SHUNT_R_BATCHED && world.runs == 0, "17 others are too many");
+  check(shunt_plan_workspace(&p, NULL, NULL) == 0, "and get no workspace");
+}
+
+static void test_coo(void)
+{
+  struct shunt_problem p =
+      bound("spmm:coo:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg2:x3s0.11.15.22");
+  struct shunt_answer a = run(&p);
+  check(a.why.reason == SHUNT_FITS && world.runs == 3 && world.converted == 3,
+        "COO: offsets are made for each batch");
+  check(world.profiles == 0, "and not profiled when they are another's");
+  p = bound("spmm:coo:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg2");
+  check(run(&p).why.reason == SHUNT_FITS && world.converted == 1 && world.profiles == 1,
+        "a single COO matrix is");
+}
+
+/* Failures, by beta and by when they come. */
+static void test_failures(void)
+{
+  struct shunt_problem p =
+      bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6:x3s0.11.15.22");
+  world.fail_from = 0;
+  struct shunt_answer a = run(&p);
+  check(a.why.reason == SHUNT_R_FAILED && !a.written, "the first fails: the original runs");
+  for (int beta = 0; beta < 2; beta++)
+    for (int from = 1; from < 3; from++) {
+      p = bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6:x3s0.11.15.22");
+      p.spmm.beta.host = beta;
+      world.fail_from = from;
+      a = run(&p);
+      check(a.why.reason == SHUNT_R_FAILED && a.written == (beta != 0),
+            "batch %d fails, beta %d: %s", from, beta, beta ? "an error" : "the original runs");
+    }
+  p = bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b*:alg6:x3s0.11.15.22");
+  world.fail_from = 1;
+  check(run(&p).written, "beta on the device may be anything");
+  p = bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6");
+  world.fail_from = 0;
+  world.how = SHUNT_E_WRITTEN;
+  check(run(&p).written, "a route that says so has written");
+}
+
+/* Nothing runs before each batch has a route; and where C's old content counts, a direct one. */
+static void test_all_or_none(void)
+{
+  const char *word = "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6:x3s0.11.15.22";
+  struct shunt_problem p = bound(word);
+  world.original_us = 15;
+  check(run(&p).why.reason == SHUNT_R_SLOWER && world.runs == 0, "slower: no batch runs");
+  p = bound(word);
+  world.only_library = true;
+  check(run(&p).why.reason == SHUNT_R_BATCHED && world.runs == 0, "no direct route, beta 1");
+  p = bound(word);
+  p.spmm.beta.host = 0;
+  world.only_library = true;
+  check(run(&p).why.reason == SHUNT_FITS && world.runs == 3, "no direct route, beta 0");
+}
+
+static void test_transposed(void)
+{
+  struct shunt_problem p = bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:TN:rr:ld3.3:a1b0:alg0");
+  check(run(&p).why.reason == SHUNT_FITS && world.runs == 1 && world.name[0] == 'l',
+        "op(A) = T: the route that takes it");
+  p = bound("spmm:csc:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld3.3:a1b0:alg0");
+  check(run(&p).why.reason == SHUNT_FITS && world.name[0] == 'l', "CSC is the same");
+  p = bound("spmm:csc:f32.f32.f32.f32:i32b0:m7n3k5z11:TN:rr:ld3.3:a1b0:alg0");
+  check(run(&p).why.reason == SHUNT_FITS && world.name[0] == 'd', "CSC transposed is plain");
+  p = bound("spmm:coo:f32.f32.f32.f32:i32b0:m7n3k5z11:TN:rr:ld3.3:a1b0:alg0");
+  check(run(&p).why.reason == SHUNT_FITS && world.name[0] == 'l' && world.converted == 1,
+        "COO transposed");
+  options.routes = 1;
+  check(run(&p).why.reason == SHUNT_R_TRANSPOSED, "with that route off: transposed");
+  check(shunt_plan_workspace(&p, NULL, NULL) == 0, "and no workspace");
+  options.routes = ~(uint32_t)0;
+}
+
+int main(void)
+{
+  test_order();
+  test_shared();
+  test_coo();
+  test_failures();
+  test_all_or_none();
+  test_transposed();
+  return check_finish();
+}
