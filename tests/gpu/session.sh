@@ -84,8 +84,9 @@ unit() {
   for test in "$build"/tests/gpu/test_*; do
     [ -f "$test" ] && [ -x "$test" ] || continue
     case $test in *.log | *.trs | *.o) continue ;; esac
-    plain "$(basename "$test")" 150 "$test"
+    plain "$(basename "$test")" 150 "$test" &
   done
+  wait
 }
 
 blackbox() {
@@ -101,6 +102,8 @@ blackbox() {
   plain original-parity 100 "$bin/parity" record "$work/parity.record"
   preloaded parity 150 "$bin/parity" compare "$work/parity.record"
   expected parity 'rerouted cusparseSpMM >= 200' 'rerouted cusparseSDDMM >= 30'
+  SHUNT_ROUTES=rows,vector,dense preloaded parity-forced 150 "$bin/parity" compare "$work/parity.record"
+  expected parity-forced 'rerouted cusparseSpMM >= 1000' 'rerouted cusparseSDDMM >= 200'
   quiet_programs
   plain original-quiet 60 "$work/quiet"
   also=$work/quiet_preload.so preloaded quiet 60 "$work/quiet"
@@ -148,15 +151,16 @@ sanitized() {
 sanitize() {
   local test sanitizer
   sanitizer=$(command -v compute-sanitizer || echo "$cuda/bin/compute-sanitizer")
-  sanitized sanitize-stale 240 "$build/tests/gpu/stale" 200 5
-  expected sanitize-stale 'rerouted cusparseSpMM >= 100'
+  sanitized sanitize-stale 240 "$build/tests/gpu/stale" 200 5 &
   for test in "$build"/tests/gpu/test_*; do
     [ -f "$test" ] && [ -x "$test" ] || continue
     case $test in *.log | *.trs | *.o) continue ;; esac
-    run "sanitize-$(basename "$test")" 100 env LD_LIBRARY_PATH="$(library_path "$test")" \
+    run "sanitize-$(basename "$test")" 200 env LD_LIBRARY_PATH="$(library_path "$test")" \
       "$sanitizer" --tool memcheck --report-api-errors no --error-exitcode 9 --print-limit 20 \
-      "$test"
+      "$test" &
   done
+  wait
+  expected sanitize-stale 'rerouted cusparseSpMM >= 100'
 }
 
 # A random CSR file, 8 rows sharing their columns: rows cols density.

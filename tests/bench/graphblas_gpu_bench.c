@@ -1,0 +1,572 @@
+/* graphblas_gpu_bench.c: sparse x full products of a plain GraphBLAS program, on matrices of
+   more than 20 million entries; to be run as it is, and again under Shunt.
+
+     graphblas_gpu_bench -o plain.json [options] [FILE.mtx ...]
+     LD_PRELOAD=.../libshunt-graphblas.so graphblas_gpu_bench -o shunt.json -b plain.json ..
+
+     -o FILE   results, one JSON object a line      -b FILE   an earlier run to compare with
+     -t N      threads (all)                        -k N      columns of B (128)
+     -e N      entries wanted, in millions (20)     -r N      repetitions (7)
+     -c LIST   cases: stream,new,chain,add,bus,beyond (stream,new,chain,add,bus)
+     -l MB     `beyond`: B of three times so much; run it with SHUNT_CACHE_MB=MB
+
+   Matrices: of finite elements, made here, and FILEs multiplied by a dense block (Kronecker)
+   until they have the entries.  f32 and f64, B and C by row.
+
+     stream    C = A B, B changed before each product (one element), C the same matrix
+     new       the same into a new C
+     chain     X2 = A X1, X1 = A X2, ..
+     add       C += A B, B changed before each
+     bus       as stream; a matrix with 7 entries a row, so that copies are all that counts
+     beyond    as bus, with a B of three times the limit on device memory
+
+   `bus_share` is the time that the bytes of B and C need at the measured rates of pinned
+   memory, both directions at once, over the time taken.  Every result is checked in some
+   rows, in double precision.  */
+#include <GraphBLAS.h>
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NEED(condition)                                                                            \
+  do                                                                                               \
+    if (!(condition)) {                                                                            \
+      fprintf(stderr, "graphblas_gpu_bench: %s (line %d)\n", #condition, __LINE__);                \
+      exit(1);                                                                                     \
+    }                                                                                              \
+  while (0)
+#define TRY(call) NEED((call) == GrB_SUCCESS)
+
+static struct {
+  const char *out, *base, *cases;
+  int threads, repetitions;
+  int64_t k, entries, limit_mb;
+} option = {"graphblas_gpu.json", NULL, "stream,new,chain,add,bus", 0, 7, 128, 20000000, 1024};
+
+static FILE *out;
+static double rate_up, rate_down, rate_both; /* bytes per second; 0: not measured */
+
+static double now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- the bus, by the driver's own functions, which need no header and no link -----------------
+ */
+
+static void *driver;
+
+static int call_driver(const char *name, int (**f)(void))
+{
+  *(void **)f = dlsym(driver, name);
+  return *f != NULL;
+}
+
+#define DRIVER(name, arguments)                                                                    \
+  int(*name) arguments = NULL;                                                                     \
+  if (!call_driver(#name, (int (**)(void)) & name)) return
+
+static void measure_bus(void)
+{
+  enum { BYTES = 64 << 20, ROUNDS = 5 };
+  driver = dlopen("libcuda.so.1", RTLD_NOW);
+  if (!driver) return;
+  DRIVER(cuInit, (unsigned));
+  DRIVER(cuDeviceGet, (int *, int));
+  DRIVER(cuDevicePrimaryCtxRetain, (void **, int));
+  DRIVER(cuCtxPushCurrent_v2, (void *));
+  DRIVER(cuCtxPopCurrent_v2, (void **));
+  DRIVER(cuMemHostAlloc, (void **, size_t, unsigned));
+  DRIVER(cuMemFreeHost, (void *));
+  DRIVER(cuMemAlloc_v2, (unsigned long long *, size_t));
+  DRIVER(cuMemFree_v2, (unsigned long long));
+  DRIVER(cuStreamCreate, (void **, unsigned));
+  DRIVER(cuCtxSynchronize, (void));
+  DRIVER(cuMemcpyHtoDAsync_v2, (unsigned long long, const void *, size_t, void *));
+  DRIVER(cuMemcpyDtoHAsync_v2, (void *, unsigned long long, size_t, void *));
+  int device;
+  void *context, *host[2], *stream[2];
+  unsigned long long memory[2];
+  if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device)) return;
+  NEED(!cuCtxPushCurrent_v2(context));
+  for (int i = 0; i < 2; i++) {
+    NEED(!cuMemHostAlloc(&host[i], BYTES, 0) && !cuMemAlloc_v2(&memory[i], BYTES));
+    NEED(!cuStreamCreate(&stream[i], 1));
+    memset(host[i], 1, BYTES);
+  }
+  for (int which = 0; which < 3; which++) {
+    double best = 1e30;
+    for (int round = 0; round < ROUNDS; round++) {
+      double begin = now();
+      for (int i = 0; i < 4; i++) {
+        if (which != 1) NEED(!cuMemcpyHtoDAsync_v2(memory[0], host[0], BYTES, stream[0]));
+        if (which != 0) NEED(!cuMemcpyDtoHAsync_v2(host[1], memory[1], BYTES, stream[1]));
+      }
+      NEED(!cuCtxSynchronize());
+      best = fmin(best, now() - begin);
+    }
+    *(which == 0   ? &rate_up
+      : which == 1 ? &rate_down
+                   : &rate_both) = (which == 2 ? 8.0 : 4.0) * BYTES / best;
+  }
+  for (int i = 0; i < 2; i++) {
+    cuMemFreeHost(host[i]);
+    cuMemFree_v2(memory[i]);
+  }
+  cuCtxPopCurrent_v2(&context);
+}
+
+/* ---- matrices -------------------------------------------------------------------------------- */
+
+struct matrix {
+  char name[64];
+  GrB_Index rows, nnz;
+  GrB_Index *offsets, *columns;
+  double *values;
+};
+
+static void *allocate(size_t count, size_t size)
+{
+  void *p = malloc(count * size);
+  NEED(p);
+  return p;
+}
+
+static double random_value(uint64_t *state)
+{
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (double)(int32_t)(*state >> 32) / 2147483648.0;
+}
+
+/* Entries of a row add up to at most 1 in size, so chains stay bounded. */
+static void fill_values(struct matrix *m)
+{
+  uint64_t state = 5;
+  m->values = allocate(m->nnz, sizeof *m->values);
+  for (GrB_Index i = 0; i < m->rows; i++) {
+    GrB_Index length = m->offsets[i + 1] - m->offsets[i];
+    for (GrB_Index p = m->offsets[i]; p < m->offsets[i + 1]; p++)
+      m->values[p] = random_value(&state) / (double)length;
+  }
+}
+
+/* A grid of `side`^3 nodes with `unknowns` each; a node is coupled with those at most one step
+   away in every direction (27 nodes) or in one (7).  */
+static struct matrix grid_matrix(int side, int unknowns, int corners, const char *name)
+{
+  struct matrix m = {.rows = (GrB_Index)side * side * side * unknowns};
+  snprintf(m.name, sizeof m.name, "%s", name);
+  m.offsets = allocate(m.rows + 1, sizeof *m.offsets);
+  m.columns = allocate(m.rows * (corners ? 27 : 7) * unknowns, sizeof *m.columns);
+  for (GrB_Index row = 0; row < m.rows; row++) {
+    GrB_Index node = row / unknowns;
+    int x = (int)(node % side), y = (int)(node / side % side), z = (int)(node / side / side);
+    m.offsets[row] = m.nnz;
+    for (int step = 0; step < 27; step++) {
+      int dx = step % 3 - 1, dy = step / 3 % 3 - 1, dz = step / 9 - 1;
+      int u = x + dx, v = y + dy, w = z + dz;
+      if (!corners && abs(dx) + abs(dy) + abs(dz) > 1) continue;
+      if (u < 0 || v < 0 || w < 0 || u >= side || v >= side || w >= side) continue;
+      GrB_Index other = ((GrB_Index)w * side + v) * side + u;
+      for (int i = 0; i < unknowns; i++)
+        m.columns[m.nnz++] = other * unknowns + i;
+    }
+  }
+  m.offsets[m.rows] = m.nnz;
+  fill_values(&m);
+  return m;
+}
+
+struct entry {
+  GrB_Index row, column;
+};
+
+static int compare(const void *a, const void *b)
+{
+  const struct entry *x = a, *y = b;
+  if (x->row != y->row) return x->row < y->row ? -1 : 1;
+  return x->column < y->column ? -1 : x->column > y->column;
+}
+
+/* The pattern of a square Matrix Market file, mirrored where it is symmetric, sorted. */
+static struct entry *read_pattern(const char *path, GrB_Index *rows, size_t *count)
+{
+  char line[1024];
+  FILE *f = fopen(path, "r");
+  NEED(f && fgets(line, sizeof line, f));
+  int symmetric = strstr(line, "general") == NULL;
+  do
+    NEED(fgets(line, sizeof line, f));
+  while (line[0] == '%');
+  unsigned long long m, n, nnz, i, j;
+  NEED(sscanf(line, "%llu %llu %llu", &m, &n, &nnz) == 3 && m == n);
+  struct entry *e = allocate(2 * nnz, sizeof *e);
+  *count = 0;
+  for (unsigned long long q = 0; q < nnz; q++) {
+    NEED(fgets(line, sizeof line, f) && sscanf(line, "%llu %llu", &i, &j) == 2);
+    e[(*count)++] = (struct entry){i - 1, j - 1};
+    if (symmetric && i != j) e[(*count)++] = (struct entry){j - 1, i - 1};
+  }
+  fclose(f);
+  qsort(e, *count, sizeof *e, compare);
+  *rows = m;
+  return e;
+}
+
+/* The file's pattern times a dense block, as small as gives the entries wanted. */
+static struct matrix file_matrix(const char *path)
+{
+  GrB_Index rows;
+  size_t count;
+  struct entry *e = read_pattern(path, &rows, &count);
+  GrB_Index block = 1;
+  while (count * block * block < (size_t)option.entries || rows * block < 100000)
+    block++;
+  struct matrix m = {.rows = rows * block, .nnz = count * block * block};
+  const char *slash = strrchr(path, '/');
+  snprintf(m.name, sizeof m.name, "%.40s x %d", slash ? slash + 1 : path, (int)block);
+  m.offsets = allocate(m.rows + 1, sizeof *m.offsets);
+  m.columns = allocate(m.nnz, sizeof *m.columns);
+  GrB_Index at = 0, row = 0;
+  for (size_t begin = 0, end; row < rows; row++, begin = end) {
+    for (end = begin; end < count && e[end].row == row; end++)
+      ;
+    for (GrB_Index i = 0; i < block; i++) {
+      m.offsets[row * block + i] = at;
+      for (size_t q = begin; q < end; q++)
+        for (GrB_Index j = 0; j < block; j++)
+          m.columns[at++] = e[q].column * block + j;
+    }
+  }
+  m.offsets[m.rows] = at;
+  NEED(at == m.nnz);
+  free(e);
+  fill_values(&m);
+  return m;
+}
+
+static void free_matrix(struct matrix *m)
+{
+  free(m->offsets);
+  free(m->columns);
+  free(m->values);
+}
+
+/* ---- GraphBLAS operands ------------------------------------------------------------------------
+ */
+
+static size_t size_of(GrB_Type type)
+{
+  return type == GrB_FP32 ? 4 : 8;
+}
+
+static void put(void *values, GrB_Type type, GrB_Index i, double x)
+{
+  if (type == GrB_FP32)
+    ((float *)values)[i] = (float)x;
+  else
+    ((double *)values)[i] = x;
+}
+
+static double get(const void *values, GrB_Type type, GrB_Index i)
+{
+  return type == GrB_FP32 ? (double)((const float *)values)[i] : ((const double *)values)[i];
+}
+
+static GrB_Matrix sparse(const struct matrix *m, GrB_Type type)
+{
+  GrB_Matrix a;
+  GrB_Index *offsets = allocate(m->rows + 1, sizeof *offsets);
+  GrB_Index *columns = allocate(m->nnz, sizeof *columns);
+  void *values = allocate(m->nnz, size_of(type));
+  memcpy(offsets, m->offsets, (m->rows + 1) * sizeof *offsets);
+  memcpy(columns, m->columns, m->nnz * sizeof *columns);
+  for (GrB_Index p = 0; p < m->nnz; p++)
+    put(values, type, p, m->values[p]);
+  TRY(GrB_Matrix_new(&a, type, m->rows, m->rows));
+  TRY(GxB_Matrix_pack_CSR(a, &offsets, &columns, &values, (m->rows + 1) * sizeof *offsets,
+                          m->nnz * sizeof *columns, m->nnz * size_of(type), false, false, NULL));
+  return a;
+}
+
+static GrB_Matrix full(GrB_Index rows, GrB_Index cols, GrB_Type type, uint64_t seed)
+{
+  GrB_Matrix b;
+  size_t bytes = rows * cols * size_of(type);
+  void *values = allocate(rows * cols, size_of(type));
+  for (GrB_Index i = 0; i < rows * cols; i++)
+    put(values, type, i, random_value(&seed));
+  TRY(GrB_Matrix_new(&b, type, rows, cols));
+  TRY(GxB_Matrix_pack_FullR(b, &values, bytes, false, NULL));
+  return b;
+}
+
+/* The content of a full matrix by row, copied out. */
+static void *content(GrB_Matrix m, GrB_Type type, GrB_Index rows, GrB_Index cols)
+{
+  GrB_Matrix copy;
+  void *values = NULL;
+  GrB_Index bytes;
+  bool iso;
+  TRY(GrB_Matrix_dup(&copy, m));
+  TRY(GxB_Matrix_unpack_FullR(copy, &values, &bytes, &iso, NULL));
+  NEED(!iso && bytes >= rows * cols * size_of(type));
+  TRY(GrB_Matrix_free(&copy));
+  return values;
+}
+
+/* The largest error in some rows of C = A B (+ old), over the sum of sizes. */
+static double error_of(const struct matrix *m, GrB_Type type, GrB_Matrix b, GrB_Matrix c,
+                       const void *old, GrB_Index cols)
+{
+  void *vb = content(b, type, m->rows, cols), *vc = content(c, type, m->rows, cols);
+  double worst = 0;
+  for (GrB_Index row = 0; row < m->rows; row += m->rows / 101 + 1)
+    for (GrB_Index j = 0; j < cols; j++) {
+      double sum = old ? get(old, type, row * cols + j) : 0, scale = fabs(sum) + 1e-300;
+      for (GrB_Index p = m->offsets[row]; p < m->offsets[row + 1]; p++) {
+        double a = type == GrB_FP32 ? (double)(float)m->values[p] : m->values[p];
+        double term = a * get(vb, type, m->columns[p] * cols + j);
+        sum += term;
+        scale += fabs(term);
+      }
+      double error = fabs(sum - get(vc, type, row * cols + j)) / scale;
+      if (!(error <= worst)) worst = error;
+    }
+  free(vb);
+  free(vc);
+  return worst;
+}
+
+/* ---- results ------------------------------------------------------------------------------------
+ */
+
+static double base_seconds(const char *key)
+{
+  char line[1024];
+  double seconds = 0;
+  FILE *f = option.base ? fopen(option.base, "r") : NULL;
+  while (f && seconds == 0 && fgets(line, sizeof line, f)) {
+    const char *at = strstr(line, "\"median_s\": ");
+    if (strstr(line, key) && at) seconds = atof(at + strlen("\"median_s\": "));
+  }
+  if (f) fclose(f);
+  return seconds;
+}
+
+static int ascending(const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* `up`: the bytes of B count. */
+static void report(const struct matrix *m, const char *what, GrB_Type type, GrB_Index cols,
+                   double *seconds, int count, double error, int up)
+{
+  char key[256];
+  qsort(seconds, (size_t)count, sizeof *seconds, ascending);
+  double median = seconds[count / 2],
+         bytes = (double)m->rows * (double)cols * (double)size_of(type);
+  double limit = error >= 0 ? (type == GrB_FP32 ? 1e-5 : 1e-13) : 0;
+  double bus = rate_both <= 0 ? 0 : up ? 2 * bytes / rate_both : bytes / rate_down;
+  snprintf(key, sizeof key, "\"matrix\": \"%s\", \"case\": \"%s\", \"type\": \"%s\", \"k\": %d",
+           m->name, what, type == GrB_FP32 ? "f32" : "f64", (int)cols);
+  double base = base_seconds(key);
+  fprintf(
+      out,
+      "{%s, \"rows\": %llu, \"nnz\": %llu, \"threads\": %d, \"preload\": %s, \"median_s\": %.6g, "
+      "\"best_s\": %.6g, \"gflops\": %.5g, \"bus_share\": %.4g, \"error\": %.3g, \"right\": %s",
+      key, (unsigned long long)m->rows, (unsigned long long)m->nnz, option.threads,
+      getenv("LD_PRELOAD") ? "true" : "false", median, seconds[0],
+      2e-9 * (double)m->nnz * (double)cols / median, bus / median, error,
+      error <= limit ? "true" : "false");
+  if (base > 0) fprintf(out, ", \"base_s\": %.6g, \"speedup\": %.4g", base, base / median);
+  fprintf(out, "}\n");
+  fflush(out);
+  printf("%-28s %-7s %s k %-5d %9.3f ms  %8.1f GF/s  bus %5.1f %%  error %.1e%s", m->name, what,
+         type == GrB_FP32 ? "f32" : "f64", (int)cols, 1e3 * median,
+         2e-9 * (double)m->nnz * (double)cols / median, 100 * bus / median, error,
+         error <= limit ? "" : " WRONG");
+  if (base > 0) printf("  %.2f x", base / median);
+  printf("\n");
+  fflush(stdout);
+}
+
+/* ---- cases --------------------------------------------------------------------------------------
+ */
+
+static GrB_Semiring plus_times(GrB_Type type)
+{
+  return type == GrB_FP32 ? GrB_PLUS_TIMES_SEMIRING_FP32 : GrB_PLUS_TIMES_SEMIRING_FP64;
+}
+
+/* One element, so that nobody can take B for what it was. */
+static void touch(GrB_Matrix b, int round)
+{
+  TRY(GrB_Matrix_setElement_FP64(b, 0.5 + 0.001 * round, 3, 1));
+  TRY(GrB_Matrix_wait(b, GrB_MATERIALIZE));
+}
+
+/* Products that are not counted: caches fill, and a GPU that is worth it gets started. */
+static int warm_ups(double seconds)
+{
+  return 3 + (int)fmin(40, getenv("LD_PRELOAD") ? 2 / seconds : 0);
+}
+
+static void run_stream(const struct matrix *m, const char *what, GrB_Type type, GrB_Index cols,
+                       int new_c, int add)
+{
+  GrB_Matrix a = sparse(m, type), b = full(m->rows, cols, type, 7), c = NULL;
+  double seconds[100], begin;
+  void *old = NULL;
+  if (!new_c) c = full(m->rows, cols, type, 8);
+  GrB_BinaryOp plus = !add ? NULL : type == GrB_FP32 ? GrB_PLUS_FP32 : GrB_PLUS_FP64;
+  int warm = 1, count = 0;
+  for (int round = 0; count < option.repetitions; round++) {
+    touch(b, round);
+    if (new_c) {
+      GrB_Matrix_free(&c);
+      TRY(GrB_Matrix_new(&c, type, m->rows, cols));
+    }
+    if (add && count == option.repetitions - 1) old = content(c, type, m->rows, cols);
+    begin = now();
+    TRY(GrB_mxm(c, NULL, plus, plus_times(type), a, b, NULL));
+    TRY(GrB_Matrix_wait(c, GrB_MATERIALIZE));
+    seconds[count] = now() - begin;
+    if (round == 0) warm = warm_ups(seconds[0]);
+    if (round >= warm) count++;
+  }
+  report(m, what, type, cols, seconds, count, error_of(m, type, b, c, old, cols), 1);
+  free(old);
+  GrB_Matrix_free(&a);
+  GrB_Matrix_free(&b);
+  GrB_Matrix_free(&c);
+}
+
+static void run_chain(const struct matrix *m, GrB_Type type)
+{
+  const GrB_Index cols = (GrB_Index)option.k;
+  GrB_Matrix a = sparse(m, type),
+             x[2] = {full(m->rows, cols, type, 7), full(m->rows, cols, type, 8)};
+  double seconds[100], begin;
+  int warm = 1, count = 0, from = 0;
+  for (int round = 0; count < option.repetitions; round++, from ^= 1) {
+    begin = now();
+    TRY(GrB_mxm(x[from ^ 1], NULL, NULL, plus_times(type), a, x[from], NULL));
+    TRY(GrB_Matrix_wait(x[from ^ 1], GrB_MATERIALIZE));
+    seconds[count] = now() - begin;
+    if (round == 0) warm = warm_ups(seconds[0]);
+    /* Chains shrink: begin again before the numbers leave the range. */
+    if (round % 8 == 7) {
+      GrB_Matrix_free(&x[from ^ 1]);
+      x[from ^ 1] = full(m->rows, cols, type, 9);
+      continue;
+    }
+    if (round >= warm && round % 8 > 0) count++;
+  }
+  report(m, "chain", type, cols, seconds, count,
+         error_of(m, type, x[from ^ 1], x[from], NULL, cols), 0);
+  GrB_Matrix_free(&a);
+  GrB_Matrix_free(&x[0]);
+  GrB_Matrix_free(&x[1]);
+}
+
+static int wanted(const char *what)
+{
+  const char *at = strstr(option.cases, what);
+  size_t length = strlen(what);
+  return at && (at[length] == ',' || at[length] == 0);
+}
+
+static void run_matrix(const struct matrix *m)
+{
+  const GrB_Type types[] = {GrB_FP32, GrB_FP64};
+  for (int t = 0; t < 2; t++) {
+    if (wanted("stream")) run_stream(m, "stream", types[t], (GrB_Index)option.k, 0, 0);
+    if (wanted("new")) run_stream(m, "new", types[t], (GrB_Index)option.k, 1, 0);
+    if (wanted("chain")) run_chain(m, types[t]);
+    if (wanted("add")) run_stream(m, "add", types[t], (GrB_Index)option.k, 0, 1);
+  }
+}
+
+static void run_bus(void)
+{
+  struct matrix m = grid_matrix(80, 1, 0, "7-point grid");
+  if (wanted("bus")) run_stream(&m, "bus", GrB_FP32, 8 * (GrB_Index)option.k, 0, 0);
+  if (wanted("beyond"))
+    run_stream(&m, "beyond", GrB_FP32,
+               3 * (GrB_Index)option.limit_mb * (1 << 20) / (4 * m.rows) + 1, 0, 0);
+  free_matrix(&m);
+}
+
+static void read_arguments(int argc, char **argv)
+{
+  for (int c; (c = getopt(argc, argv, "o:b:t:k:e:r:c:l:")) != -1;)
+    switch (c) {
+    case 'o':
+      option.out = optarg;
+      break;
+    case 'b':
+      option.base = optarg;
+      break;
+    case 't':
+      option.threads = atoi(optarg);
+      break;
+    case 'k':
+      option.k = atoll(optarg);
+      break;
+    case 'e':
+      option.entries = atoll(optarg) * 1000000;
+      break;
+    case 'r':
+      option.repetitions = atoi(optarg);
+      break;
+    case 'c':
+      option.cases = optarg;
+      break;
+    case 'l':
+      option.limit_mb = atoll(optarg);
+      break;
+    default:
+      fprintf(stderr, "graphblas_gpu_bench: see the top of its source\n");
+      exit(2);
+    }
+  NEED(option.k > 1 && option.repetitions > 0 && option.repetitions < 100 && option.limit_mb > 0);
+}
+
+int main(int argc, char **argv)
+{
+  read_arguments(argc, argv);
+  NEED(out = fopen(option.out, "w"));
+  TRY(GrB_init(GrB_NONBLOCKING));
+  if (option.threads > 0) TRY(GxB_Global_Option_set(GxB_NTHREADS, option.threads));
+  TRY(GxB_Global_Option_get(GxB_NTHREADS, &option.threads));
+  measure_bus();
+  fprintf(out, "{\"bus\": {\"up\": %.4g, \"down\": %.4g, \"both\": %.4g}, \"threads\": %d}\n",
+          rate_up, rate_down, rate_both, option.threads);
+  printf("pinned memory: %.1f GB/s up, %.1f down, %.1f both; %d threads\n", 1e-9 * rate_up,
+         1e-9 * rate_down, 1e-9 * rate_both, option.threads);
+  if (wanted("stream") || wanted("new") || wanted("chain") || wanted("add")) {
+    int side = 1;
+    while (162.0 * 6 * side * side * side < (double)option.entries * 1.1)
+      side++;
+    struct matrix m = grid_matrix(side, 6, 1, "27-point grid x 6");
+    run_matrix(&m);
+    free_matrix(&m);
+    for (int i = optind; i < argc; i++) {
+      m = file_matrix(argv[i]);
+      run_matrix(&m);
+      free_matrix(&m);
+    }
+  }
+  if (wanted("bus") || wanted("beyond")) run_bus();
+  TRY(GrB_finalize());
+  return fclose(out) != 0;
+}
