@@ -1,10 +1,11 @@
 /* shunt_host_kernels.h: products over semirings on the CPU, the host engine of the
    GraphBLAS face (kernels/host/semiring_*.c).
 
-   All arrays are host memory of the caller.  Nothing here keeps state, prints, or fails
-   half-way: a function that does not return SHUNT_OK has left its outputs undefined but
-   has written nothing else.  Thread-safe; each call uses `threads` OpenMP threads.
-   Deterministic for a given number of threads; integers and MIN/MAX for any.
+   All arrays are host memory of the caller.  Nothing here prints or fails half-way: a
+   function that does not return SHUNT_OK has not touched its outputs.  One block of scratch,
+   of at most 64 MiB, is kept for the next call, and nothing else.  Thread-safe; each call
+   uses at most `threads` OpenMP threads, fewer where there is little to do.  Deterministic
+   for a given number of threads; integers and MIN/MAX for any.
 
    A GraphBLAS matrix held by column is the transpose held by row, so one sparse struct
    serves both, and full x sparse is computed as its transpose with FIRST and SECOND
@@ -83,7 +84,12 @@ struct shunt_host_spmm {
   bool accumulate;
   int threads;
 };
-/* SHUNT_E_UNSUPPORTED: semiring or type not built.  SHUNT_E_MEMORY: scratch. */
+/* SHUNT_E_UNSUPPORTED: semiring (PLUS of ADD, MIN of TIMES) or type not built, or S by column
+   with 2^31 columns or more.  SHUNT_E_MEMORY: scratch.  SHUNT_E_ARGUMENT: shapes, strides or
+   widths that are not as above.
+   Beside the product itself a call costs one pass over B when B is by column or has missing
+   elements, and one over S's rows when S is by column: it does not pay where S has far fewer
+   entries than B or C has rows.  */
 shunt_status shunt_host_spmm(const struct shunt_host_spmm *p);
 /* The slow, obviously right twin: one thread, any layout, no blocking. */
 shunt_status shunt_host_spmm_twin(const struct shunt_host_spmm *p);

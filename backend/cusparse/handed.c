@@ -3,7 +3,7 @@
    A program that binds cuSPARSE by handle (JAX) names one copy of the library, and the
    call may come from anywhere later: from another library (libffi), or from
    generated code, which tells nothing about the copy meant.  So each copy of cuSPARSE has
-   its own six functions here, which know it:
+   its own functions here, which know it:
 
      dlsym(handle, "cusparseSpMM")
        -> libshunt-dlsym.so asks the real dlsym: p, in copy k of cuSPARSE
@@ -12,7 +12,7 @@
        -> binds copy k to this thread's next question for the original
        -> cusparseSpMM(...), as if the program had called it
 
-   shunt_cusparse_note_original is exported beside the six names of cuSPARSE, because
+   shunt_cusparse_note_original is exported beside the names of cuSPARSE, because
    the two objects are linked to nothing, each other included: libshunt-dlsym.so refers
    to it weakly, and works without it.  No program knows the name.  */
 #include <stdatomic.h>

@@ -347,7 +347,7 @@ static shunt_status place_s(struct call *c, struct part *part, const struct grb_
   }
   const struct shunt_sparse *s = &c->p->s;
   int64_t offsets = grb_cuda_round((s->rows + 1) * 4), columns = grb_cuda_round(s->nnz * 4);
-  r->s = (struct grb_cuda_kept){.sparse = true, .longest = rows->longest};
+  r->s = (struct grb_cuda_kept){.sparse = true, .longest = rows->longest, .chunks = rows->chunks};
   r->s.bytes =
       offsets + columns + grb_cuda_round(s->nnz * (int64_t)shunt_type_size(c->p->semiring.type));
   if (r->s.bytes > r->device->limit - held_bytes(r->device)) return SHUNT_E_UNSUPPORTED;
@@ -373,6 +373,7 @@ static bool plan(struct call *c, struct part *part, int64_t first, int64_t last,
       .may_keep_b = c->b_keyed,
       .may_keep_c = c->c_keyed && full_c,
       .available = d->limit - held_bytes(d) - (part->s ? 0 : part->run.s.bytes),
+      .s = &part->run.s,
       .workspace = workspace,
       .context = part,
   };

@@ -30,6 +30,13 @@ bool grb_cuda_dense_key(const struct shunt_full *m, shunt_type type,
 uint64_t grb_cuda_sparse_hash(const struct shunt_sparse *s, shunt_type type, bool all, int threads);
 uint64_t grb_cuda_dense_hash(const struct shunt_full *m, shunt_type type, bool all, int threads);
 
+/* The rows of S in chunks: chunk i begins with row rows * i / GRB_CUDA_CHUNKS. */
+enum { GRB_CUDA_CHUNKS = 64 };
+struct grb_cuda_chunks {
+  int32_t begin[GRB_CUDA_CHUNKS + 1]; /* the chunk's first entry */
+  int32_t reach[GRB_CUDA_CHUNKS];     /* rows of B that chunks 0 .. i need: 0 .. reach - 1 */
+};
+
 struct grb_cuda_kept {
   struct grb_cuda_key key;
   bool used, sparse;
@@ -42,6 +49,7 @@ struct grb_cuda_kept {
   int32_t *offsets, *columns;
   void *values;
   int64_t longest, empty_count;
+  struct grb_cuda_chunks chunks;
   int32_t *empty; /* host memory, owned */
   /* dense: columns first <= j < last in strips of `width` columns, row-major, each
      beginning strip_bytes after the one before */

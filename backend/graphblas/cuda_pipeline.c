@@ -1,5 +1,6 @@
 #include "backend/graphblas/cuda_pipeline.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ enum source { OFFSETS, COLUMNS, VALUES, DENSE_UP, DENSE_DOWN };
 /* Elements first <= e < first + count of an array of S, or of a strip. */
 struct grb_cuda_task {
   enum source what;
-  int strip;
+  int unit;
   int64_t first, count;
 };
 
@@ -38,19 +39,60 @@ static struct grb_cuda_strip host_strip(const struct grb_cuda_run *r, const stru
                         element(r));
 }
 
+static int strip_of(const struct grb_cuda_run *r, int unit)
+{
+  return unit / r->plan.blocks;
+}
+
+/* First element of a unit, counted in its strip; `rows` of all of B or C.  For unit + 1 of the same
+   strip: where it ends.  */
+static int64_t block_begin(const struct grb_cuda_run *r, int64_t rows, int strip, int block)
+{
+  return grb_cuda_block_first(&r->plan, rows, block) * strip_columns(r, strip);
+}
+
+static int64_t unit_first(const struct grb_cuda_run *r, int64_t rows, int unit)
+{
+  return block_begin(r, rows, strip_of(r, unit), unit % r->plan.blocks);
+}
+
+static int64_t unit_last(const struct grb_cuda_run *r, int64_t rows, int unit)
+{
+  return block_begin(r, rows, strip_of(r, unit), unit % r->plan.blocks + 1);
+}
+
+/* Units of B, from the first on, that product `unit` waits for. */
+static int units_needed(const struct grb_cuda_run *r, int unit)
+{
+  const int blocks = r->plan.blocks, block = unit % blocks;
+  if (r->plan.b != GRB_CUDA_B_HOST) return 0;
+  int64_t reach = r->s.chunks.reach[(block + 1) * (GRB_CUDA_CHUNKS / blocks) - 1];
+  /* All of the strip for its last product: no late piece is to meet the next strip in the ring. */
+  int needed = block == blocks - 1 ? blocks : 0;
+  while (needed < blocks && grb_cuda_block_first(&r->plan, r->p->s.cols, needed) < reach)
+    needed++;
+  return unit - block + needed;
+}
+
 /* ---- where strips are on the device ------------------------------------------------------ */
 
 /* As copied up, and as copied down: in the host's order. */
 static char *b_as_sent(const struct grb_cuda_run *r, int s)
 {
   if (!r->plan.b_ring) return r->b + s * r->plan.b_strip;
-  return r->block + r->plan.b_ring_at + s % GRB_CUDA_RING_B * r->plan.b_strip;
+  return r->block + r->plan.b_ring_at + s % r->plan.b_ring_strips * r->plan.b_strip;
 }
 
-static char *c_as_fetched(const struct grb_cuda_run *r, int s)
+static char *c_kept(const struct grb_cuda_run *r, int unit)
 {
-  if (!r->plan.c_ring) return r->c + s * r->plan.c_strip;
-  return r->block + r->plan.c_ring_at + s % GRB_CUDA_RING_C * r->plan.c_strip;
+  return r->c + strip_of(r, unit) * r->plan.c_strip +
+         unit_first(r, r->p->s.rows, unit) * (int64_t)element(r);
+}
+
+static char *c_as_fetched(const struct grb_cuda_run *r, int unit)
+{
+  if (!r->plan.c_ring) return c_kept(r, unit);
+  return r->block + r->plan.c_ring_at + unit % r->plan.c_ring_blocks * r->plan.c_block;
 }
 
 /* As the kernel wants them: row-major. */
@@ -61,28 +103,28 @@ static char *b_rows(const struct grb_cuda_run *r, int s)
   return r->plan.b_turned ? r->block + r->plan.b_scratch_at : b_as_sent(r, s);
 }
 
-static char *c_rows(const struct grb_cuda_run *r, int s)
+static char *c_rows(const struct grb_cuda_run *r, int unit)
 {
-  if (r->c) return r->c + s * r->plan.c_strip;
-  return r->plan.c_turned ? r->block + r->plan.c_scratch_at : c_as_fetched(r, s);
+  if (r->c) return c_kept(r, unit);
+  return r->plan.c_turned ? r->block + r->plan.c_scratch_at : c_as_fetched(r, unit);
 }
 
-/* ---- events: one of each kind per strip, and one for S ----------------------------------- */
+/* ---- events: one of each kind per unit, and one for S ------------------------------------ */
 
-static cudaEvent_t sent(const struct grb_cuda_run *r, int s)
+static cudaEvent_t sent(const struct grb_cuda_run *r, int unit)
 {
-  return r->device->events[1 + 3 * s];
+  return r->device->events[1 + 3 * unit];
 }
-static cudaEvent_t computed(const struct grb_cuda_run *r, int s)
+static cudaEvent_t computed(const struct grb_cuda_run *r, int unit)
 {
-  return r->device->events[2 + 3 * s];
+  return r->device->events[2 + 3 * unit];
 }
-static cudaEvent_t fetched(const struct grb_cuda_run *r, int s)
+static cudaEvent_t fetched(const struct grb_cuda_run *r, int unit)
 {
-  return r->device->events[3 + 3 * s];
+  return r->device->events[3 + 3 * unit];
 }
 
-/* ---- the product of one strip ------------------------------------------------------------ */
+/* ---- the product of one unit ------------------------------------------------------------- */
 
 static struct shunt_dense dense(const struct grb_cuda_run *r, char *values, int64_t rows,
                                 int64_t cols, bool by_column)
@@ -111,25 +153,33 @@ static double constant_of_b(const struct grb_cuda_run *r)
                                           : *(const double *)r->p->b.values;
 }
 
-static shunt_status multiply(const struct grb_cuda_run *r, int s)
+static shunt_status multiply(const struct grb_cuda_run *r, int unit)
 {
   const struct shunt_host_spmm *p = r->p;
+  const int blocks = r->plan.blocks, block = unit % blocks, s = strip_of(r, unit);
   const int64_t columns = strip_columns(r, s);
+  const int64_t first = grb_cuda_block_first(&r->plan, p->s.rows, block);
+  const int64_t rows = grb_cuda_block_first(&r->plan, p->s.rows, block + 1) - first;
+  const int32_t *begin = &r->s.chunks.begin[block * (GRB_CUDA_CHUNKS / blocks)];
   const struct shunt_spmm x = {
-      .a = {.rows = p->s.rows,
+      .a = {.rows = rows,
             .cols = p->s.cols,
-            .nnz = p->s.nnz,
-            .row_offsets = r->s.offsets,
+            .nnz = begin[GRB_CUDA_CHUNKS / blocks] - begin[0],
+            .row_offsets = r->s.offsets + first,
             .columns = r->s.columns,
             .values = r->s.values,
             .index_type = SHUNT_I32,
             .value_type = p->semiring.type},
       .b = dense(r, b_rows(r, s), p->s.cols, columns, false),
-      .c = dense(r, c_rows(r, s), p->s.rows, columns, false),
+      .c = dense(r, c_rows(r, unit), rows, columns, false),
       .alpha = {.host = 1},
       .compute = p->semiring.type,
   };
   const struct shunt_device *d = &r->device->about;
+  /* The kernel would look for long rows from entry 0 on, which is not the block's first.  The plan
+     has seen to it that there are none that matter.  */
+  if (blocks > 1)
+    return SHUNT_LAUNCH(shunt_spmm_csr_rows_split_cuda(&x, 0, d, NULL, 0, r->device->compute));
   if (r->s.longest <= LONGEST_FOR_SPLIT) {
     shunt_status status = SHUNT_LAUNCH(
         shunt_spmm_csr_rows_split_cuda(&x, r->s.longest, d, NULL, 0, r->device->compute));
@@ -158,26 +208,28 @@ static shunt_status fill_constants(struct grb_cuda_run *r)
   return s;
 }
 
-static shunt_status launch(struct grb_cuda_run *r, int s)
+static shunt_status launch(struct grb_cuda_run *r, int unit)
 {
   const struct grb_cuda_plan *plan = &r->plan;
+  const int s = strip_of(r, unit);
   cudaStream_t stream = r->device->compute;
   shunt_status status = SHUNT_OK;
-  if (s == 0) {
+  if (unit == 0) {
     status = fill_constants(r);
     if (status == SHUNT_OK && r->rows)
       status = SHUNT_CUDA(cudaStreamWaitEvent(stream, r->device->events[0], 0));
   }
-  if (status == SHUNT_OK && plan->b == GRB_CUDA_B_HOST)
-    status = SHUNT_CUDA(cudaStreamWaitEvent(stream, sent(r, s), 0));
-  if (status == SHUNT_OK && plan->c_ring && s >= GRB_CUDA_RING_C)
-    status = SHUNT_CUDA(cudaStreamWaitEvent(stream, fetched(r, s - GRB_CUDA_RING_C), 0));
+  while (status == SHUNT_OK && r->b_awaited < units_needed(r, unit))
+    status = SHUNT_CUDA(cudaStreamWaitEvent(stream, sent(r, r->b_awaited++), 0));
+  if (status == SHUNT_OK && plan->c_ring && unit >= plan->c_ring_blocks)
+    status = SHUNT_CUDA(cudaStreamWaitEvent(stream, fetched(r, unit - plan->c_ring_blocks), 0));
   if (status == SHUNT_OK && plan->b == GRB_CUDA_B_HOST && plan->b_turned)
     status = turn(r, b_as_sent(r, s), b_rows(r, s), r->p->s.cols, strip_columns(r, s), true);
-  if (status == SHUNT_OK) status = multiply(r, s);
+  if (status == SHUNT_OK) status = multiply(r, unit);
   if (status == SHUNT_OK && plan->c_turned)
-    status = turn(r, c_rows(r, s), c_as_fetched(r, s), r->p->s.rows, strip_columns(r, s), false);
-  if (status == SHUNT_OK) status = SHUNT_CUDA(cudaEventRecord(computed(r, s), stream));
+    status =
+        turn(r, c_rows(r, unit), c_as_fetched(r, unit), r->p->s.rows, strip_columns(r, s), false);
+  if (status == SHUNT_OK) status = SHUNT_CUDA(cudaEventRecord(computed(r, unit), stream));
   return status;
 }
 
@@ -197,26 +249,40 @@ static void fail(struct grb_cuda_run *r, shunt_status status)
 
 static bool may_launch(const struct grb_cuda_run *r)
 {
-  int s = r->launched;
-  return s < r->plan.strips && r->s_left == 0 && r->b_left[s] == 0 &&
-         (!r->plan.c_ring || s < GRB_CUDA_RING_C || r->c_left[s - GRB_CUDA_RING_C] == 0);
+  const int unit = atomic_load(&r->launched), ring = r->plan.c_ring_blocks;
+  return unit < r->units && r->s_left == 0 && r->b_ready >= units_needed(r, unit) &&
+         (!r->plan.c_ring || unit < ring || r->c_left[unit - ring] == 0);
 }
 
 static shunt_status advance(struct grb_cuda_run *r)
 {
   shunt_status status = SHUNT_OK;
+  while (r->b_ready < r->units && r->b_left[r->b_ready] == 0)
+    r->b_ready++;
   while (status == SHUNT_OK && may_launch(r)) {
-    status = launch(r, r->launched);
-    if (status == SHUNT_OK) r->launched++;
+    status = launch(r, atomic_load(&r->launched));
+    if (status == SHUNT_OK) atomic_fetch_add(&r->launched, 1);
   }
   pthread_cond_broadcast(&r->launch);
   return status;
 }
 
-/* Product s has been launched, or the run has failed. */
-static void wait_for_launch(struct grb_cuda_run *r, int s)
+static bool launched(const struct grb_cuda_run *r, int unit)
 {
-  while (r->launched <= s && !failed(r))
+  return atomic_load(&r->launched) > unit || failed(r);
+}
+
+/* The product has been launched, or the run has failed.  As a rule that is a matter of a copy, less
+   than a sleeper takes to wake up.  The lock is given up meanwhile.  */
+static void wait_for_launch(struct grb_cuda_run *r, int unit)
+{
+  enum { PATIENCE = 200 };
+  if (launched(r, unit)) return;
+  pthread_mutex_unlock(&r->lock);
+  for (int i = 0; i < PATIENCE && !launched(r, unit); i++)
+    sched_yield();
+  pthread_mutex_lock(&r->lock);
+  while (!launched(r, unit))
     pthread_cond_wait(&r->launch, &r->lock);
 }
 
@@ -246,7 +312,7 @@ static void read_piece(const struct grb_cuda_run *r, const struct grb_cuda_task 
     grb_cuda_rows_values(r->rows, t->first, t->count, to);
     break;
   default: {
-    struct grb_cuda_strip strip = host_strip(r, &r->p->b, t->strip);
+    struct grb_cuda_strip strip = host_strip(r, &r->p->b, strip_of(r, t->unit));
     grb_cuda_strip_read(&strip, t->first, t->count, to);
   }
   }
@@ -257,14 +323,22 @@ static char *destination(const struct grb_cuda_run *r, const struct grb_cuda_tas
   char *base = t->what == OFFSETS   ? (char *)r->s.offsets
                : t->what == COLUMNS ? (char *)r->s.columns
                : t->what == VALUES  ? (char *)r->s.values
-                                    : b_as_sent(r, t->strip);
+                                    : b_as_sent(r, strip_of(r, t->unit));
   return base + t->first * (int64_t)task_element(r, t);
 }
 
-static int64_t pieces_of_strip(const struct grb_cuda_run *r, int64_t rows, int s)
+static int64_t pieces_of_unit(const struct grb_cuda_run *r, int64_t rows, int unit)
 {
   int64_t most = r->piece_bytes / (int64_t)element(r);
-  return (rows * strip_columns(r, s) + most - 1) / most;
+  return (unit_last(r, rows, unit) - unit_first(r, rows, unit) + most - 1) / most;
+}
+
+/* The last unit whose product reads what the task's place in the ring of B held before; negative:
+   none.  */
+static int last_reader(const struct grb_cuda_run *r, const struct grb_cuda_task *t)
+{
+  if (t->what != DENSE_UP || !r->plan.b_ring) return -1;
+  return (strip_of(r, t->unit) - r->plan.b_ring_strips + 1) * r->plan.blocks - 1;
 }
 
 /* The lock is held. */
@@ -273,12 +347,12 @@ static shunt_status enqueue_up(struct grb_cuda_run *r, const struct grb_cuda_tas
 {
   cudaStream_t up = r->device->up;
   const bool of_b = t->what == DENSE_UP;
-  int64_t *left = of_b ? &r->b_left[t->strip] : &r->s_left;
+  const int reader = last_reader(r, t);
+  int64_t *left = of_b ? &r->b_left[t->unit] : &r->s_left;
   size_t bytes = (size_t)t->count * task_element(r, t);
   shunt_status s = SHUNT_OK;
-  if (of_b && r->plan.b_ring && t->strip >= GRB_CUDA_RING_B &&
-      *left == pieces_of_strip(r, r->p->s.cols, t->strip))
-    s = SHUNT_CUDA(cudaStreamWaitEvent(up, computed(r, t->strip - GRB_CUDA_RING_B), 0));
+  if (reader >= 0 && *left == pieces_of_unit(r, r->p->s.cols, t->unit))
+    s = SHUNT_CUDA(cudaStreamWaitEvent(up, computed(r, reader), 0));
   if (s == SHUNT_OK)
     s = SHUNT_CUDA(
         cudaMemcpyAsync(destination(r, t), slot->memory, bytes, cudaMemcpyHostToDevice, up));
@@ -287,7 +361,7 @@ static shunt_status enqueue_up(struct grb_cuda_run *r, const struct grb_cuda_tas
   slot->task = t;
   atomic_fetch_add(&r->bytes_up, bytes);
   if (--*left > 0) return SHUNT_OK;
-  s = SHUNT_CUDA(cudaEventRecord(of_b ? sent(r, t->strip) : r->device->events[0], up));
+  s = SHUNT_CUDA(cudaEventRecord(of_b ? sent(r, t->unit) : r->device->events[0], up));
   return s == SHUNT_OK ? advance(r) : s;
 }
 
@@ -300,8 +374,7 @@ static shunt_status send_up(struct grb_cuda_run *r, const struct grb_cuda_task *
   slot->task = NULL;
   read_piece(r, t, slot->memory);
   pthread_mutex_lock(&r->lock);
-  if (t->what == DENSE_UP && r->plan.b_ring && t->strip >= GRB_CUDA_RING_B)
-    wait_for_launch(r, t->strip - GRB_CUDA_RING_B);
+  wait_for_launch(r, last_reader(r, t));
   if (!failed(r)) s = enqueue_up(r, t, slot);
   pthread_mutex_unlock(&r->lock);
   return s;
@@ -317,7 +390,7 @@ static shunt_status empty_slot(struct grb_cuda_run *r, struct slot *slot)
   shunt_status s = SHUNT_CUDA(cudaEventSynchronize(slot->done));
   slot->task = NULL;
   if (s != SHUNT_OK) return s;
-  struct grb_cuda_strip strip = host_strip(r, &r->p->c, t->strip);
+  struct grb_cuda_strip strip = host_strip(r, &r->p->c, strip_of(r, t->unit));
   if (r->p->accumulate)
     grb_cuda_strip_add(&strip, t->first, t->count, slot->memory);
   else
@@ -331,21 +404,22 @@ static shunt_status enqueue_down(struct grb_cuda_run *r, const struct grb_cuda_t
                                  struct slot *slot)
 {
   cudaStream_t down = r->device->down;
-  int64_t *left = &r->c_left[t->strip];
+  int64_t *left = &r->c_left[t->unit];
+  int64_t place = t->first - unit_first(r, r->p->s.rows, t->unit);
   size_t bytes = (size_t)t->count * element(r);
   shunt_status s = SHUNT_OK;
-  if (*left == pieces_of_strip(r, r->p->s.rows, t->strip))
-    s = SHUNT_CUDA(cudaStreamWaitEvent(down, computed(r, t->strip), 0));
+  if (*left == pieces_of_unit(r, r->p->s.rows, t->unit))
+    s = SHUNT_CUDA(cudaStreamWaitEvent(down, computed(r, t->unit), 0));
   if (s == SHUNT_OK)
     s = SHUNT_CUDA(cudaMemcpyAsync(slot->memory,
-                                   c_as_fetched(r, t->strip) + t->first * (int64_t)element(r),
-                                   bytes, cudaMemcpyDeviceToHost, down));
+                                   c_as_fetched(r, t->unit) + place * (int64_t)element(r), bytes,
+                                   cudaMemcpyDeviceToHost, down));
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaEventRecord(slot->done, down));
   if (s != SHUNT_OK) return s;
   slot->task = t;
   atomic_fetch_add(&r->bytes_down, bytes);
   if (--*left > 0) return SHUNT_OK;
-  s = SHUNT_CUDA(cudaEventRecord(fetched(r, t->strip), down));
+  s = SHUNT_CUDA(cudaEventRecord(fetched(r, t->unit), down));
   return s == SHUNT_OK ? advance(r) : s;
 }
 
@@ -355,12 +429,12 @@ static shunt_status fetch(struct grb_cuda_run *r, const struct grb_cuda_task *t,
   shunt_status s = empty_slot(r, slot);
   if (s != SHUNT_OK) return s;
   pthread_mutex_lock(&r->lock);
-  if (r->launched <= t->strip && other->task) { /* something better to do than to wait */
+  if (!launched(r, t->unit) && other->task) { /* something better to do than to wait */
     pthread_mutex_unlock(&r->lock);
     s = empty_slot(r, other);
     pthread_mutex_lock(&r->lock);
   }
-  wait_for_launch(r, t->strip);
+  wait_for_launch(r, t->unit);
   if (s == SHUNT_OK && !failed(r)) s = enqueue_down(r, t, slot);
   pthread_mutex_unlock(&r->lock);
   return s;
@@ -415,9 +489,9 @@ struct list {
   int64_t count;
 };
 
-static void add(struct list *l, enum source what, int strip, int64_t first, int64_t count)
+static void add(struct list *l, enum source what, int unit, int64_t first, int64_t count)
 {
-  if (l->tasks) l->tasks[l->count] = (struct grb_cuda_task){what, strip, first, count};
+  if (l->tasks) l->tasks[l->count] = (struct grb_cuda_task){what, unit, first, count};
   l->count++;
 }
 
@@ -430,26 +504,58 @@ static int64_t add_array(struct list *l, enum source what, int64_t total, int64_
   return l->count - before;
 }
 
-/* Pieces of strip `up` of B and of strip `down` of C, in turns; a strip below 0 is none. */
-static void add_strips(const struct grb_cuda_run *r, struct list *l, int up, int down)
+/* What is left to be listed of units unit .. end - 1 of B or C. */
+struct rest {
+  enum source what;
+  int unit, end;
+  int64_t rows, first; /* of B or C; the first element of the next piece */
+};
+
+static struct rest make_rest(const struct grb_cuda_run *r, enum source what, int unit, int end)
 {
-  int64_t most = r->piece_bytes / (int64_t)element(r), first[2] = {0, 0};
-  int64_t total[2] = {down < 0 ? 0 : r->p->s.rows * strip_columns(r, down),
-                      up < 0 ? 0 : r->p->s.cols * strip_columns(r, up)};
-  while (first[0] < total[0] || first[1] < total[1])
-    for (int i = 0; i < 2; i++) {
-      int64_t left = total[i] - first[i];
-      if (left <= 0) continue;
-      add(l, i ? DENSE_UP : DENSE_DOWN, i ? up : down, first[i], left < most ? left : most);
-      first[i] += most;
-    }
+  int64_t rows = what == DENSE_UP ? r->p->s.cols : r->p->s.rows;
+  return (struct rest){what, unit, end, rows, unit < end ? unit_first(r, rows, unit) : 0};
+}
+
+static void add_next_piece(const struct grb_cuda_run *r, struct list *l, struct rest *rest)
+{
+  if (rest->unit >= rest->end) return;
+  int64_t most = r->piece_bytes / (int64_t)element(r);
+  int64_t left = unit_last(r, rest->rows, rest->unit) - rest->first;
+  add(l, rest->what, rest->unit, rest->first, left < most ? left : most);
+  if (left <= most)
+    *rest = make_rest(r, rest->what, rest->unit + 1, rest->end);
+  else
+    rest->first += most;
+}
+
+/* Units of B that stand in the list before product `unit`'s C. */
+static int units_before(const struct grb_cuda_run *r, int unit)
+{
+  if (r->plan.b != GRB_CUDA_B_HOST) return 0;
+  if (unit >= r->units) return r->units;
+  int before = units_needed(r, unit) + r->ahead;
+  return before < r->units ? before : r->units;
+}
+
+/* Unit `down` of C, none if negative, in turns with units of B up to what the next one needs. */
+static void add_units(const struct grb_cuda_run *r, struct list *l, int down, int *listed)
+{
+  int end = units_before(r, down + 1);
+  struct rest c = make_rest(r, DENSE_DOWN, down, down < 0 ? down : down + 1);
+  struct rest b = make_rest(r, DENSE_UP, *listed, end);
+  while (c.unit < c.end || b.unit < b.end) {
+    add_next_piece(r, l, &c);
+    add_next_piece(r, l, &b);
+  }
+  if (end > *listed) *listed = end;
 }
 
 static void list_tasks(struct grb_cuda_run *r, struct list *l)
 {
   const struct shunt_sparse *s = &r->p->s;
-  const int ahead = GRB_CUDA_RING_B - 1, strips = r->plan.strips;
   const bool up = r->plan.b == GRB_CUDA_B_HOST;
+  int listed = 0;
   r->s_left = 0;
   if (r->rows) {
     r->s_left += add_array(l, OFFSETS, s->rows + 1, r->piece_bytes / 4);
@@ -457,41 +563,61 @@ static void list_tasks(struct grb_cuda_run *r, struct list *l)
     if (!r->ones && !s->iso)
       r->s_left += add_array(l, VALUES, s->nnz, r->piece_bytes / (int64_t)element(r));
   }
-  for (int i = 0; up && i < ahead && i < strips; i++)
-    add_strips(r, l, i, -1);
-  for (int i = 0; i < strips; i++)
-    add_strips(r, l, up && i + ahead < strips ? i + ahead : -1, i);
-  for (int i = 0; i < strips; i++) {
-    r->b_left[i] = up ? pieces_of_strip(r, s->cols, i) : 0;
-    r->c_left[i] = pieces_of_strip(r, s->rows, i);
+  for (int i = -1; i < r->units; i++)
+    add_units(r, l, i, &listed);
+  for (int i = 0; i < r->units; i++) {
+    r->b_left[i] = up ? pieces_of_unit(r, s->cols, i) : 0;
+    r->c_left[i] = pieces_of_unit(r, s->rows, i);
   }
 }
 
-/* Pieces so small that every thread gets one of each strip, within reason. */
+/* Pieces so small that every thread gets some, within reason: each takes the driver microseconds.
+ */
 static int64_t choose_piece(const struct grb_cuda_run *r, int threads)
 {
-  const int64_t least = GRB_CUDA_SLOT_BYTES / 4;
+  const int64_t least = GRB_CUDA_SLOT_BYTES / 4, per_thread = 8;
   int64_t bytes = r->plan.c_strip > r->plan.b_strip ? r->plan.c_strip : r->plan.b_strip;
-  bytes = bytes / threads / 4096 * 4096;
+  bytes = bytes * r->plan.strips / (per_thread * threads) / 4096 * 4096;
   return bytes < least ? least : bytes > GRB_CUDA_SLOT_BYTES ? GRB_CUDA_SLOT_BYTES : bytes;
+}
+
+/* A unit, and what the threads hold in their hands; a strip at most, for the ring's sake. */
+static int choose_ahead(const struct grb_cuda_run *r, int threads)
+{
+  int64_t unit = r->plan.b_strip / r->plan.blocks;
+  int64_t ahead = 1 + threads * r->piece_bytes / (unit > 0 ? unit : 1);
+  return ahead < r->plan.blocks ? (int)ahead : r->plan.blocks;
+}
+
+static void make_lock(struct grb_cuda_run *r)
+{
+  pthread_mutexattr_t kind;
+  pthread_mutexattr_init(&kind);
+  /* It is held for microseconds, which is no time to sleep. */
+  pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ADAPTIVE_NP);
+  pthread_mutex_init(&r->lock, &kind);
+  pthread_mutexattr_destroy(&kind);
+  pthread_cond_init(&r->launch, NULL);
 }
 
 shunt_status grb_cuda_run_make(struct grb_cuda_run *r, int threads)
 {
   struct list l = {NULL, 0};
   r->piece_bytes = choose_piece(r, threads);
-  r->launched = 0;
+  r->ahead = choose_ahead(r, threads);
+  r->units = r->plan.strips * r->plan.blocks;
+  r->b_ready = r->b_awaited = 0;
+  atomic_init(&r->launched, 0);
   atomic_init(&r->next, 0);
   atomic_init(&r->status, SHUNT_OK);
   atomic_init(&r->bytes_up, 0);
   atomic_init(&r->bytes_down, 0);
-  pthread_mutex_init(&r->lock, NULL);
-  pthread_cond_init(&r->launch, NULL);
+  make_lock(r);
   r->tasks = NULL;
   r->committed = NULL;
-  r->b_left = SHUNT_TRY_OR(NULL, calloc(2 * (size_t)r->plan.strips, sizeof *r->b_left));
+  r->b_left = SHUNT_TRY_OR(NULL, calloc(2 * (size_t)r->units, sizeof *r->b_left));
   if (!r->b_left) return SHUNT_E_MEMORY;
-  r->c_left = r->b_left + r->plan.strips;
+  r->c_left = r->b_left + r->units;
   list_tasks(r, &l);
   r->task_count = l.count;
   r->tasks = SHUNT_TRY_OR(NULL, malloc((size_t)l.count * sizeof *r->tasks));
@@ -499,7 +625,7 @@ shunt_status grb_cuda_run_make(struct grb_cuda_run *r, int threads)
   if (!r->tasks || !r->committed) return SHUNT_E_MEMORY;
   l = (struct list){r->tasks, 0};
   list_tasks(r, &l);
-  shunt_status s = grb_cuda_events(r->device, 1 + 3 * r->plan.strips);
+  shunt_status s = grb_cuda_events(r->device, 1 + 3 * r->units);
   /* What was allocated in order of this stream is used on others, too. */
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamSynchronize(r->device->compute));
   if (s != SHUNT_OK) return s;
@@ -547,8 +673,8 @@ static void add_entry(const struct grb_cuda_run *r, const struct grb_cuda_task *
   const struct shunt_host_spmm *p = r->p;
   const shunt_type type = p->semiring.type;
   const bool by_column = grb_cuda_by_column(&p->c);
-  const int64_t first = grb_cuda_strip_first(&r->plan, t->strip);
-  const int64_t columns = strip_columns(r, t->strip);
+  const int64_t first = grb_cuda_strip_first(&r->plan, strip_of(r, t->unit));
+  const int64_t columns = strip_columns(r, strip_of(r, t->unit));
   if (!by_column && ((i + 1) * columns <= t->first || i * columns >= t->first + t->count)) return;
   for (int64_t j = 0; j < columns; j++) {
     int64_t e = by_column ? j * p->c.rows + i : i * columns + j;

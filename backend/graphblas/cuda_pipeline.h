@@ -5,16 +5,18 @@
 
      list    S.. | B0.. | B1.. | C0 B2 C0 B2 .. | C1 B3 C1 B3 .. | .. | C(n-1)..
 
+   B and C come in units (cuda_plan.h), here units of C that need one more of B each.
+
      B task   host memory -> pinned slot -> (stream up) device
      C task   device (stream down) -> pinned slot -> host memory; the thread takes other
               tasks while the copy runs, and empties the slot later
 
-   Whoever enqueues the last piece of a strip launches its product on the compute stream, if
+   Whoever enqueues the last piece that a product needs launches it on the compute stream, if
    the products before it are launched and its place in the ring of C is free:
 
-     up       B0 B1 B2 ......          B(s) waits for product s - GRB_CUDA_RING_B
-     compute     p0 p1 p2 ......       p(s) waits for B(s), and for C(s - GRB_CUDA_RING_C) to be
-   down down           C0 C1 C2 ......    C(s) waits for p(s)
+     up       B0 B1 B2 ......          B(u) waits for the products of b_ring_strips strips before
+     compute     p0 p1 p2 ......       p(u) waits for its B, and for C(u - c_ring_blocks) to be down
+     down           C0 C1 C2 ......    C(u) waits for p(u)
 
    A thread waits for others only where the list's order guarantees that they get there, so one
    thread suffices.  */
@@ -47,9 +49,11 @@ struct grb_cuda_run {
   atomic_int_fast64_t next;
   pthread_mutex_t lock; /* what follows, and the order of what is enqueued */
   pthread_cond_t launch;
+  int units, ahead;         /* strips times blocks; B is sent so many units sooner than needed */
   int64_t s_left;           /* pieces of S not enqueued yet */
-  int64_t *b_left, *c_left; /* the same of each strip */
-  int launched;             /* strips 0 .. launched - 1 */
+  int64_t *b_left, *c_left; /* the same of each unit */
+  int b_ready, b_awaited;   /* units of B: enqueued whole; the compute stream waits for */
+  atomic_int launched;      /* products of units 0 .. launched - 1 */
   bool constant_filled;
   atomic_int status;        /* the first failure */
   unsigned char *committed; /* per task: C's piece was written */

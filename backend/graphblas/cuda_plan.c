@@ -2,9 +2,15 @@
 
 #include "backend/graphblas/cuda_strip.h"
 
-/* Narrower strips start and end the pipeline sooner; below 128 bytes a row of B costs the
-   kernel as much as one of 128 (shared/limits.md), beyond 512 nothing is gained.  */
+/* Held by column: narrower strips start and end the pipeline sooner; below 128 bytes a row of B
+   costs the kernel as much as one of 128 (shared/limits.md), beyond 512 nothing is gained.  */
 enum { NARROWEST_BYTES = 128, WIDEST_BYTES = 512, STRIPS_WANTED = 4, GRANULE_BYTES = 16 };
+/* Held by row: no gain from wider rows; parts of rows that still are copied well. */
+enum { WIDEST_ROW_BYTES = 16384, GOOD_ROW_BYTES = 2048 };
+/* A few blocks soon, more of them when they are large: each costs a launch. */
+enum { LEAST_BLOCK = 256 << 10, FEW_BLOCKS = 8, LARGE_BLOCK = 4 << 20, LEAST_BLOCK_ROWS = 16 };
+/* Without a search for long rows, the kernel takes fewer entries (2^24) and wants rows alike. */
+enum { MOST_BLOCK_ENTRIES = 1 << 24, LONG_ROW = 1024, LONG_OF_MEAN = 8 };
 
 static int64_t clamp(int64_t x, int64_t low, int64_t high)
 {
@@ -22,10 +28,53 @@ static int64_t even_width(int64_t columns, int64_t most, int64_t granule)
   return width <= most ? width : most / granule * granule;
 }
 
-static int64_t favourite_width(int64_t columns, int64_t size)
+/* Is most of B needed for the first quarter of C? */
+static bool scattered(const struct shunt_host_spmm *p, const struct grb_cuda_kept *s)
 {
+  return s->chunks.reach[GRB_CUDA_CHUNKS / 4 - 1] > p->s.cols / 8 * 5;
+}
+
+static bool by_row(const struct grb_cuda_plan *plan)
+{
+  return !plan->b_turned && !plan->c_turned;
+}
+
+static int64_t favourite_width(const struct grb_cuda_plan *plan, const struct shunt_host_spmm *p,
+                               const struct grb_cuda_wish *wish, int64_t size)
+{
+  int64_t columns = wish->last - wish->first;
+  if (by_row(plan)) {
+    int64_t widest = WIDEST_ROW_BYTES;
+    if (plan->b == GRB_CUDA_B_HOST && scattered(p, wish->s))
+      widest = clamp(columns * size / STRIPS_WANTED, GOOD_ROW_BYTES, WIDEST_ROW_BYTES);
+    return even_width(columns, widest / size, GRANULE_BYTES / size);
+  }
   int64_t bytes = clamp(columns * size / STRIPS_WANTED, NARROWEST_BYTES, WIDEST_BYTES);
   return even_width(columns, bytes / size, GRANULE_BYTES / size);
+}
+
+/* Blocks so many that none has more entries than the kernel takes. */
+static bool few_entries(const struct grb_cuda_chunks *c, int blocks)
+{
+  const int step = GRB_CUDA_CHUNKS / blocks;
+  for (int i = 0; i < GRB_CUDA_CHUNKS; i += step)
+    if (c->begin[i + step] - c->begin[i] >= MOST_BLOCK_ENTRIES) return false;
+  return true;
+}
+
+static int choose_blocks(const struct grb_cuda_plan *plan, const struct shunt_host_spmm *p,
+                         const struct grb_cuda_wish *wish)
+{
+  const int64_t bytes = plan->b_strip > plan->c_strip ? plan->b_strip : plan->c_strip;
+  const int64_t rows = p->s.rows < p->s.cols ? p->s.rows : p->s.cols;
+  const int64_t longest = wish->s->longest;
+  int blocks = 1;
+  if (!by_row(plan)) return 1;
+  if (longest > LONG_ROW && longest > LONG_OF_MEAN * (p->s.nnz / p->s.rows)) return 1;
+  while (blocks < GRB_CUDA_CHUNKS && rows >= 2 * blocks * LEAST_BLOCK_ROWS &&
+         bytes >= 2 * blocks * (int64_t)(blocks < FEW_BLOCKS ? LEAST_BLOCK : LARGE_BLOCK))
+    blocks *= 2;
+  return few_entries(&wish->s->chunks, blocks) ? blocks : 1;
 }
 
 /* Lays the transient block out. */
@@ -37,13 +86,19 @@ static void lay_out(struct grb_cuda_plan *plan, const struct shunt_host_spmm *p,
   plan->strips = (int)((plan->last - plan->first + plan->width - 1) / plan->width);
   plan->b_strip = grb_cuda_round(p->s.cols * plan->width * size);
   plan->c_strip = grb_cuda_round(p->s.rows * plan->width * size);
+  plan->blocks = choose_blocks(plan, p, wish);
+  plan->b_ring_strips = plan->blocks > 1 ? GRB_CUDA_RING_B - 1 : GRB_CUDA_RING_B;
+  if (plan->b_ring_strips > plan->strips) plan->b_ring_strips = plan->strips;
+  plan->c_ring_blocks = plan->blocks > 2 * GRB_CUDA_RING_C ? plan->blocks / 4 : GRB_CUDA_RING_C;
+  plan->c_block =
+      grb_cuda_round((p->s.rows + plan->blocks - 1) / plan->blocks * plan->width * size);
   bool b_streams = plan->b == GRB_CUDA_B_HOST;
   plan->b_ring = b_streams && (plan->b_turned || !plan->keep_b);
   plan->c_ring = plan->c_turned || !plan->keep_c;
   plan->b_ring_at = at;
-  if (plan->b_ring) at += GRB_CUDA_RING_B * plan->b_strip;
+  if (plan->b_ring) at += plan->b_ring_strips * plan->b_strip;
   plan->c_ring_at = at;
-  if (plan->c_ring) at += GRB_CUDA_RING_C * plan->c_strip;
+  if (plan->c_ring) at += plan->c_ring_blocks * plan->c_block;
   plan->b_scratch_at = at;
   if (plan->b == GRB_CUDA_B_CONSTANT || (b_streams && plan->b_turned && !plan->keep_b))
     at += plan->b_strip;
@@ -70,7 +125,8 @@ bool grb_cuda_plan_make(struct grb_cuda_plan *plan, const struct shunt_host_spmm
                                  .b = wish->b,
                                  .b_turned = grb_cuda_by_column(&p->b),
                                  .c_turned = grb_cuda_by_column(&p->c)};
-  plan->width = wish->b == GRB_CUDA_B_KEPT ? wish->kept_width : favourite_width(columns, size);
+  plan->width =
+      wish->b == GRB_CUDA_B_KEPT ? wish->kept_width : favourite_width(plan, p, wish, size);
   /* C before B: a chain of products needs its results again, and has read B for the last time. */
   for (int what = 3; what >= 0; what--) {
     plan->keep_c = what & 2;
@@ -80,9 +136,10 @@ bool grb_cuda_plan_make(struct grb_cuda_plan *plan, const struct shunt_host_spmm
     if (all_bytes(plan) <= wish->available) return true;
   }
   if (wish->b == GRB_CUDA_B_KEPT) return false;
+  /* Strips by row are better wide; the others are narrow anyway. */
   while (plan->width > granule) {
-    plan->width =
-        even_width(columns, plan->width / 2 > granule ? plan->width / 2 : granule, granule);
+    int64_t less = by_row(plan) ? plan->width * 7 / 8 / granule * granule : plan->width / 2;
+    plan->width = even_width(columns, less > granule ? less : granule, granule);
     lay_out(plan, p, wish);
     if (all_bytes(plan) <= wish->available) return true;
   }

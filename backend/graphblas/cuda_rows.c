@@ -143,6 +143,29 @@ static shunt_status transpose(struct grb_cuda_rows *r, bool values, int threads)
 
 /* ---- what else is known of the rows --------------------------------------------------- */
 
+/* One more than the largest column of entries begin .. end - 1. */
+static int32_t reach_of(const struct grb_cuda_rows *r, int64_t begin, int64_t end)
+{
+  int64_t most = -1;
+  for (int64_t p = begin; p < end; p++) {
+    int64_t column = r->columns ? r->columns[p] : read_index(r->s->indices, r->s->index_bytes, p);
+    if (column > most) most = column;
+  }
+  return (int32_t)(most + 1);
+}
+
+static void look_at_chunks(struct grb_cuda_rows *r, int threads)
+{
+  struct grb_cuda_chunks *c = &r->chunks;
+  for (int i = 0; i <= GRB_CUDA_CHUNKS; i++)
+    c->begin[i] = r->offsets[r->s->rows * i / GRB_CUDA_CHUNKS];
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+  for (int i = 0; i < GRB_CUDA_CHUNKS; i++)
+    c->reach[i] = reach_of(r, c->begin[i], c->begin[i + 1]);
+  for (int i = 1; i < GRB_CUDA_CHUNKS; i++)
+    if (c->reach[i] < c->reach[i - 1]) c->reach[i] = c->reach[i - 1];
+}
+
 static shunt_status look_at_rows(struct grb_cuda_rows *r)
 {
   for (int64_t i = 0; i < r->s->rows; i++) {
@@ -174,6 +197,7 @@ shunt_status grb_cuda_rows_make(struct grb_cuda_rows *r, const struct shunt_spar
   else
     offsets_by_row(r, threads);
   if (status == SHUNT_OK) status = look_at_rows(r);
+  if (status == SHUNT_OK) look_at_chunks(r, threads);
   if (status != SHUNT_OK) grb_cuda_rows_free(r);
   return status;
 }

@@ -8,6 +8,7 @@
 #ifndef SHUNT_GRAPHBLAS_CUDA_ROWS_H
 #define SHUNT_GRAPHBLAS_CUDA_ROWS_H
 
+#include "backend/graphblas/cuda_kept.h"
 #include "kernels/shunt_host_kernels.h"
 
 struct grb_cuda_rows {
@@ -17,6 +18,7 @@ struct grb_cuda_rows {
   int32_t *columns;             /* NULL: from s */
   char *values;                 /* NULL: from s, or all the same */
   int64_t longest;              /* entries of the longest row */
+  struct grb_cuda_chunks chunks;
   int64_t empty_count;
   int32_t *empty; /* the rows without entries; owned until taken away (set to NULL) */
 };

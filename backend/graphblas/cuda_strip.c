@@ -1,6 +1,9 @@
 #include "backend/graphblas/cuda_strip.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 bool grb_cuda_by_column(const struct shunt_full *m)
 {
@@ -43,6 +46,46 @@ static struct part next_part(const struct grb_cuda_strip *s, int64_t line, int64
                        left < most ? left : most};
 }
 
+/* Results so large that no cache holds them anyway. */
+enum { LARGE_BYTES = 8 << 20, LINE = 64 };
+
+#ifdef __SSE2__
+/* Whole lines past the caches: they are not read before they are written. */
+static void copy_past_caches(char *to, const char *from, size_t bytes)
+{
+  size_t head = -(uintptr_t)to % LINE;
+  if (head > bytes) head = bytes;
+  memcpy(to, from, head);
+  to += head;
+  from += head;
+  bytes -= head;
+  for (; bytes >= LINE; bytes -= LINE, to += LINE, from += LINE) {
+    const __m128i *f = (const __m128i *)from;
+    __m128i *t = (__m128i *)to;
+    __m128i a = _mm_loadu_si128(f), b = _mm_loadu_si128(f + 1);
+    __m128i c = _mm_loadu_si128(f + 2), d = _mm_loadu_si128(f + 3);
+    _mm_stream_si128(t, a);
+    _mm_stream_si128(t + 1, b);
+    _mm_stream_si128(t + 2, c);
+    _mm_stream_si128(t + 3, d);
+  }
+  memcpy(to, from, bytes);
+}
+
+/* Such stores are in order with nothing, the end of a parallel region included. */
+static void end_of_copies(void)
+{
+  _mm_sfence();
+}
+#else
+static void copy_past_caches(char *to, const char *from, size_t bytes)
+{
+  memcpy(to, from, bytes);
+}
+
+static void end_of_copies(void) {}
+#endif
+
 void grb_cuda_strip_read(const struct grb_cuda_strip *s, int64_t first, int64_t count, void *packed)
 {
   char *to = packed;
@@ -59,23 +102,30 @@ void grb_cuda_strip_write(const struct grb_cuda_strip *s, int64_t first, int64_t
                           const void *packed)
 {
   const char *from = packed;
+  const bool large = s->lines * s->length * (int64_t)s->size >= LARGE_BYTES;
   for (int64_t line = first / s->length, place = first % s->length; count > 0; line++, place = 0) {
     struct part part = next_part(s, line, place, count);
     size_t bytes = (size_t)part.count * s->size;
-    memcpy(part.values, from, bytes);
+    if (large)
+      copy_past_caches(part.values, from, bytes);
+    else
+      memcpy(part.values, from, bytes);
     from += bytes;
     count -= part.count;
   }
+  if (large) end_of_copies();
 }
 
-static void add_f32(float *to, const float *from, int64_t count)
+static void add_f32(float *restrict to, const float *restrict from, int64_t count)
 {
+#pragma omp simd
   for (int64_t i = 0; i < count; i++)
     to[i] += from[i];
 }
 
-static void add_f64(double *to, const double *from, int64_t count)
+static void add_f64(double *restrict to, const double *restrict from, int64_t count)
 {
+#pragma omp simd
   for (int64_t i = 0; i < count; i++)
     to[i] += from[i];
 }

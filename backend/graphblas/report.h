@@ -3,14 +3,16 @@
    The problem column is one word:
 
      mxm:plus_times:fp32:m20000n64k20000w25612544:sr.fr.fc:NT:am:t2
-     |   |          |    |                        |  |  |  |  |  GraphBLAS' threads
-     |   |          |    |                        |  |  |  |  a(ccum) m(ask) s(tructural)
-   c(omplemented) |   |          |    |                        |  |  |  |  r(eplace), '-' if none of
-   them |   |          |    |                        |  |  |  transposes of A and B: N or T |   | |
-   |                        A, B, C: s(parse) h(ypersparse) b(itmap) f(ull), and |   |          | |
-   held by r(ow) or c(olumn); +i: iso |   |          |    C is m x n; inner size k; w
-   multiplications, 0 if not counted |   |          type of the semiring |   monoid and
-   multiplication function
+     |   |          |    |                        |        |  |  GraphBLAS' threads
+     |   |          |    |                        |        |  a(ccum) m(ask) s(tructural)
+     |   |          |    |                        |        |  c(omplemented) r(eplace), or '-'
+     |   |          |    |                        |        transposes of A and B: N or T
+     |   |          |    |                        A, B, C: s(parse) h(ypersparse) b(itmap) f(ull),
+     |   |          |    |                        held by r(ow) or c(olumn); +i: iso
+     |   |          |    C is m x n; inner size k; w multiplications, 0 if not counted
+     |   |          type of the semiring
+     |   monoid and multiplication
+     function
 
    A call that was let go before its semiring was known has "-".  */
 #ifndef SHUNT_GRAPHBLAS_REPORT_H

@@ -80,6 +80,7 @@ static struct shunt_full result_view(const struct grb_product *p, const struct s
 static struct shunt_verdict compute(struct grb_product *p, struct spmm *q)
 {
   shunt_status status = grb_engine_spmm(p, &q->x, &q->sparse, &q->dense, &q->out);
+  SHUNT_DECLINE_IF(status == SHUNT_E_UNSUPPORTED, SHUNT_R_SEMIRING);
   SHUNT_DECLINE_IF(status != SHUNT_OK, SHUNT_R_FAILED);
   return SHUNT_VERDICT(SHUNT_FITS);
 }

@@ -22,6 +22,7 @@
 
 static const char preload_object[] = "libshunt-cusparse.so";
 static const char dlsym_object[] = "libshunt-dlsym.so";
+static const char graphblas_object[] = "libshunt-graphblas.so";
 
 /* ---- where the preload lives ---------------------------------------------- */
 
@@ -42,46 +43,61 @@ static bool readable(const char *folder, const char *object, char path[PATH_MAX]
   return snprintf(path, PATH_MAX, "%s/%s", folder, object) < PATH_MAX && access(path, R_OK) == 0;
 }
 
+/* A build without CUDA has the one for GraphBLAS alone. */
+static bool holds_preload(const char *folder)
+{
+  char path[PATH_MAX];
+  return readable(folder, preload_object, path) || readable(folder, graphblas_object, path);
+}
+
 /* SHUNT_LIBDIR; beside this executable, installed or in its build tree; PKGLIBDIR. */
 static bool find_folder(char out[PATH_MAX])
 {
   static const char *const beside[] = { "../lib/shunt", "../lib64/shunt", ".libs", "." };
-  char own[PATH_MAX], folder[2 * PATH_MAX], path[PATH_MAX];
+  char own[PATH_MAX], folder[2 * PATH_MAX];
   const char *named = getenv("SHUNT_LIBDIR");
   if (named && *named) {
-    if (readable(named, preload_object, path) && realpath(named, out)) return true;
+    if (holds_preload(named) && realpath(named, out)) return true;
     tool_say("SHUNT_LIBDIR=%s: there is no %s", named, preload_object);
     return false;
   }
   if (launch_own_folder(own, sizeof own))
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
       snprintf(folder, sizeof folder, "%s/%s", own, beside[i]);
-      if (readable(folder, preload_object, path) && realpath(folder, out)) return true;
+      if (holds_preload(folder) && realpath(folder, out)) return true;
     }
-  if (readable(PKGLIBDIR, preload_object, path) && realpath(PKGLIBDIR, out)) return true;
+  if (holds_preload(PKGLIBDIR) && realpath(PKGLIBDIR, out)) return true;
   tool_say("%s was not found: not beside this program (../lib/shunt, .libs), not in " PKGLIBDIR
            "; set SHUNT_LIBDIR to its folder", preload_object);
   return false;
 }
 
+/* Appends folder/object to *list if it is there; false: it is not, or no memory. */
+static bool add_object(char **list, const char *folder, const char *object)
+{
+  char path[PATH_MAX], *longer;
+  if (!readable(folder, object, path)) return false;
+  if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? ":" : "", path) < 0) return false;
+  free(*list);
+  *list = longer;
+  return true;
+}
+
 char *launch_find_preload(bool with_dlsym)
 {
-  char folder[PATH_MAX], path[PATH_MAX], *list;
+  char folder[PATH_MAX], *list = NULL;
   if (!find_folder(folder)) return NULL;
   if (strpbrk(folder, ": \t")) {
     tool_say("%s: LD_PRELOAD cannot hold a path with a space or a colon", folder);
     return NULL;
   }
-  if (with_dlsym && !readable(folder, dlsym_object, path)) {
+  if (add_object(&list, folder, preload_object) && with_dlsym &&
+      !add_object(&list, folder, dlsym_object))
     tool_say("%s/%s is missing: programs that bind by handle (JAX) will not be rerouted", folder,
              dlsym_object);
-    with_dlsym = false;
-  }
-  int n = with_dlsym ? asprintf(&list, "%s/%s:%s/%s", folder, preload_object, folder, dlsym_object)
-                     : asprintf(&list, "%s/%s", folder, preload_object);
-  if (n >= 0) return list;
-  tool_say("out of memory");
-  return NULL;
+  add_object(&list, folder, graphblas_object);
+  if (!list) tool_say("out of memory");
+  return list;
 }
 
 /* ---- signals -------------------------------------------------------------- */

@@ -12,7 +12,7 @@ static const char help[] =
     "Faster cusparseSpMM and cusparseSDDMM for programs as they are.\n"
     "\n"
     "Commands:\n"
-    "  run      run a program with its cuSPARSE calls rerouted, and say what was gained\n"
+    "  run      run a program with its calls rerouted, and say what was gained\n"
     "  bench    time every applicable route against cuSPARSE and cuBLAS on one matrix\n"
     "  inspect  print what a matrix's pattern looks like (no GPU needed)\n"
     "  demo     the main job on a real matrix, before and after\n"

@@ -10,13 +10,14 @@
 
 static const char help[] =
     "Usage: shunt run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
-    "Run PROGRAM with its cuSPARSE calls rerouted; at the end print to stderr which\n"
+    "Run PROGRAM with its cuSPARSE and GraphBLAS calls rerouted; at the end print to stderr which\n"
     "calls were seen, which were taken and by what, which were left to cuSPARSE and\n"
     "why, and what it saved (estimated device time).\n"
     "\n"
     "  -r, --report FILE   keep the report's lines in FILE\n"
     "  -x, --explain       log each new decision as it is made (SHUNT_LOG=dispatch)\n"
     "      --routes LIST   routes that may be used: all, none, or some of rows,vector,dense\n"
+    "                      (cuSPARSE), host,cuda (GraphBLAS)\n"
     "      --dlsym         also serve programs that bind cuSPARSE by handle, as JAX does\n"
     "                      (the default)\n"
     "      --no-dlsym      do not: leave the program's dlsym alone\n"
@@ -42,7 +43,8 @@ struct run_options {
 /* EXIT_OK and optind at the program, or the status to exit with; -1: help was asked for. */
 static int parse(int argc, char **argv, struct run_options *o)
 {
-  static const char *const routes[] = { "all", "none", "rows", "vector", "dense", NULL };
+  static const char *const routes[] = { "all", "none", "rows", "vector",
+                                        "dense", "host", "cuda", NULL };
   int word[TOOL_LIST], c;
   *o = (struct run_options){ .dlsym = true };
   optind = 1;

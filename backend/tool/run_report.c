@@ -151,8 +151,8 @@ static void print_no_calls(const struct launch_end *end, FILE *to)
             end->signal);
     return;
   }
-  fputs("shunt: no cuSPARSE calls were seen: the program called neither cusparseSpMM nor "
-        "cusparseSDDMM, or did it where a preload cannot see it: cuSPARSE or the program linked "
+  fputs("shunt: no calls were seen: the program called neither cusparseSpMM, cusparseSDDMM nor "
+        "GrB_mxm, or did it where a preload cannot see it: the library or the program linked "
         "statically, a library opened with RTLD_DEEPBIND, functions bound by dlsym on a handle "
         "(with --no-dlsym), a setuid program, or an end by _exit\n", to);
 }
@@ -166,7 +166,7 @@ static void print_lines(struct report *r, FILE *to)
     const struct line *l = &r->line[i];
     bool left = is_original(l);
     fprintf(to, "  %10s  %-9s %10s  %-46s %s\n", tool_grouped(l->calls, calls),
-            left ? "cuSPARSE" : l->route, left ? "-" : tool_duration(l->saved, saved),
+            left ? "original" : l->route, left ? "-" : tool_duration(l->saved, saved),
             sentence(l->reason), strcmp(l->problem, "-") ? l->problem : l->call);
   }
   if (r->count > SHOWN)
@@ -185,12 +185,12 @@ void run_report_print(const char *path, const struct launch_end *end, FILE *to)
   if (r.calls == 0) {
     print_no_calls(end, to);
   } else {
-    fprintf(to, "shunt: %s cuSPARSE call%s seen", tool_grouped(r.calls, calls),
-            r.calls == 1 ? "" : "s");
+    fprintf(to, "shunt: %s call%s seen", tool_grouped(r.calls, calls), r.calls == 1 ? "" : "s");
     if (r.with_calls > 1) fprintf(to, " in %d processes", r.with_calls);
-    fprintf(to, ": %s taken, %s left to cuSPARSE; about %s of GPU time saved\n",
-            tool_grouped(r.taken, taken), tool_grouped(r.calls - r.taken, left),
-            tool_duration(r.saved > 0 ? r.saved : 0, saved));
+    fprintf(to, ": %s taken, %s left to the original", tool_grouped(r.taken, taken),
+            tool_grouped(r.calls - r.taken, left));
+    if (r.saved > 0) fprintf(to, "; about %s of GPU time saved", tool_duration(r.saved, saved));
+    fputs("\n", to);
     print_lines(&r, to);
   }
   if (r.strange)

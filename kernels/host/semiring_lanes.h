@@ -269,8 +269,7 @@ ALWAYS_INLINE void NAME(dots)(const struct shunt_dots_job *d, int64_t begin, int
 ALWAYS_INLINE void NAME(rows)(const struct shunt_rows_job *r, int64_t begin, int64_t end,
                               const enum shunt_semiring_op op)
 {
-  if (r->mask)
-    NAME(tile)(r, begin, end, op, L == 1 ? 1 : 2, true);
+  if (r->mask) NAME(tile)(r, begin, end, op, L == 1 ? 1 : 2, true);
 #if L == 1
   else
     NAME(column)(r, begin, end, op);

@@ -7,7 +7,6 @@
 typedef uint32_t u32 __attribute__((may_alias));
 typedef uint64_t u64 __attribute__((may_alias));
 
-#ifdef __GNUC__
 typedef uint32_t four __attribute__((vector_size(16), aligned(4), may_alias));
 typedef uint64_t two __attribute__((vector_size(16), aligned(8), may_alias));
 
@@ -36,19 +35,6 @@ static void square_u64(const u64 *from, int64_t from_stride, u64 *to, int64_t to
   *(two *)(to + to_stride) = __builtin_shuffle(a, b, second);
 }
 enum { SIDE_u32 = 4, SIDE_u64 = 2 };
-#else
-static void square_u32(const u32 *from, int64_t from_stride, u32 *to, int64_t to_stride)
-{
-  (void)from_stride, (void)to_stride;
-  *to = *from;
-}
-static void square_u64(const u64 *from, int64_t from_stride, u64 *to, int64_t to_stride)
-{
-  (void)from_stride, (void)to_stride;
-  *to = *from;
-}
-enum { SIDE_u32 = 1, SIDE_u64 = 1 };
-#endif
 
 #define PACK(WORD)                                                                                 \
   static void transpose_##WORD(const WORD *from, int64_t from_stride, WORD *to, int64_t to_stride, \

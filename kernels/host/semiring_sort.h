@@ -4,16 +4,14 @@
 
 #include "kernels/shunt_host_kernels.h"
 
-enum { SHUNT_SORT_BUCKETS = 256 };
-
-/* A sort under way.  Bucket b holds rows b << shift and up. */
+/* A sort under way.  Bucket b holds rows b << shift and up; no buckets: it is done. */
 struct shunt_sort {
   const struct shunt_sparse *s;
   size_t size; /* bytes of a value: 0 (none are sorted), 4 or 8 */
   int shift;
   int64_t buckets;
-  int64_t *counts;  /* [threads][BUCKETS]: how many, then where the next one goes */
-  int64_t *begin;   /* [BUCKETS + 1] */
+  int64_t *counts;  /* [threads][buckets]: how many, then where the next one goes */
+  int64_t *begin;   /* [buckets + 1] */
   void *records;    /* the entries by bucket */
   int64_t *next;    /* [rows], of pass 2 */
   int64_t *offsets; /* the result */

@@ -46,12 +46,42 @@ def rows_table(folder):
     return out
 
 
+def sddmm(folder):
+    out = ["| pattern, inner size, orders of A and B | cuSPARSE, us | with Shunt, us | by | speed-up |",
+           "| --- | --- | --- | --- | --- |"]
+    for case in json.load(open(folder + "/sddmm.json"))["cases"]:
+        us = {w["way"]: w["us"] for w in case["ways"] if w.get("us")}
+        route = min((r for r in ("rows", "vector", "dense") if r in us), key=us.get)
+        out.append("| %s, %d, %s | %.1f | %.1f | %s | %.1f |" % (
+            case["matrix"].replace("random:4096x4096:0.1:8", "8x1, 90 %").replace("random:4096x4096:0.1", "random, 90 %"),
+            case["width"], case["problem"].split(":")[6], us["cusparse-default"], us[route], route,
+            us["cusparse-default"] / us[route]))
+    return out
+
+
+def graphblas(folder):
+    data = json.load(open(folder + "/graphblas-gpu.json"))
+    key = lambda r: (r["matrix"], r["case"], r["type"])
+    plain = {key(r): r["median_s"] * 1e3 for r in data["plain"] if "case" in r}
+    out = ["| product | matrix, type | GraphBLAS, ms | with Shunt, ms | speed-up |",
+           "| --- | --- | --- | --- | --- |"]
+    for what, rows in (("", data["shunt"]), (", host engine alone", data["host_engine"])):
+        for r in rows:
+            if "case" not in r or key(r) not in plain:
+                continue
+            ms, theirs = r["median_s"] * 1e3, plain[key(r)]
+            out.append("| %s%s | %s, %s | %.1f | %.1f | %.1f |" % (
+                r["case"], what, r["matrix"], r["type"], theirs, ms, theirs / ms))
+    return out
+
+
 def main():
     check = sys.argv[1:2] == ["--check"]
     readme, folder = sys.argv[-2:]
     text = open(readme).read()
     new = text
-    for name, table in (("pytorch", pytorch(folder)), ("rows", rows_table(folder))):
+    for name, table in (("pytorch", pytorch(folder)), ("rows", rows_table(folder)),
+                        ("sddmm", sddmm(folder)), ("graphblas", graphblas(folder))):
         new = re.sub(r"(<!-- table: %s -->\n).*?(<!-- end -->)" % name,
                      lambda m: m.group(1) + "\n".join(table) + "\n" + m.group(2), new, flags=re.S)
     if check:

@@ -161,6 +161,28 @@ static void test_large(void)
   check(good, "3000 x 5000 by 1, 5, 16 and 70 columns, 4 threads, in 8 layouts");
 }
 
+/* By column, with more rows than are sorted in one pass; values of 8, 4 and no bytes. */
+static void test_many_rows(void)
+{
+  const shunt_type types[] = {SHUNT_F64, SHUNT_I32};
+  bool good = true;
+  for (int i = 0; i < 4; i++) {
+    const shunt_type t = types[i & 1];
+    struct shunt_host_spmm p = {.semiring = {SHUNT_PLUS, SHUNT_TIMES, t}, .threads = 3};
+    do {
+      if (p.s.offsets) free_sparse(&p.s);
+      p.s = random_sparse(t, 70000, 400, false);
+    } while (!p.s.by_column || p.s.iso != (i >= 2) || p.s.nnz < 1000);
+    p.b = random_full(t, 400, 37, false, false, false);
+    p.c = random_full(t, 70000, 37, false, false, false);
+    good = holds(&p) && good;
+    free_sparse(&p.s);
+    free_full(&p.b);
+    free_full(&p.c);
+  }
+  check(good, "70000 rows by 37 columns, S by column");
+}
+
 /* ---- the twin, by hand ------------------------------------------------------------------------
         | 1 . 2 |        | 1 2 |
     S = | . . . |    B = | 5 - |    "-" missing when `present` says so
@@ -300,6 +322,7 @@ int main(int argc, char **argv)
     test_random(level, cases);
     test_nan();
     test_large();
+    test_many_rows();
   }
   test_failures();
   return check_finish();

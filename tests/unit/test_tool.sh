@@ -261,7 +261,7 @@ if ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err &&
   SHUNT_LIBDIR=$work/lib
   export SHUNT_LIBDIR
   expect 0 "run" "$SHUNT" run -- true
-  has err "no cuSPARSE calls were seen"
+  has err "no calls were seen"
   has err "RTLD_DEEPBIND"
   expect 3 "the program's status" "$SHUNT" run sh -c 'exit 3'
   expect 143 "128 plus a signal" "$SHUNT" run sh -c 'kill -TERM $$'
@@ -296,16 +296,24 @@ if ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err &&
   expect 0 "a preload that is there already" env LD_PRELOAD="$work/lib/libshunt-dlsym.so" "$SHUNT" run --no-dlsym env
   has out "LD_PRELOAD=$work/lib/libshunt-cusparse.so:$work/lib/libshunt-dlsym.so"
   expect 0 "two processes with calls" env WORKER=1 "$SHUNT" run --report kept sh -c 'cat </dev/null; cat </dev/null; cd /'
-  has err "2,468 cuSPARSE calls seen in 2 processes: 2,400 taken, 68 left to cuSPARSE"
+  has err "2,468 calls seen in 2 processes: 2,400 taken, 68 left to the original"
   has err "6.00 ms"
   grep -q -E '2,400 +dense +6\.00 ms +taken +spmm:csr:aaa' err &&
-    grep -q -E '68 +cuSPARSE +- +op\(A\) transposes the sparse matrix +spmm:csr:bbb' err
+    grep -q -E '68 +original +- +op\(A\) transposes the sparse matrix +spmm:csr:bbb' err
   ok $? "... added up by problem, with the reason"
   [ "$(grep -c '^cusparseSpMM' kept)" -eq 4 ]
   ok $? "... and --report keeps the lines"
   expect 0 "strange report lines" env WORKER=1 STRANGE=1 "$SHUNT" run cat
   has err "not understood"
-  has err "1,234 cuSPARSE calls seen"
+  has err "1,234 calls seen"
+  ${CC:-cc} -shared -fPIC -o lib/libshunt-graphblas.so nothing.c
+  expect 0 "the object for GraphBLAS" "$SHUNT" run --routes host,rows env
+  has out "LD_PRELOAD=$work/lib/libshunt-cusparse.so:$work/lib/libshunt-dlsym.so:$work/lib/libshunt-graphblas.so"
+  has out "SHUNT_ROUTES=host,rows"
+  mkdir alone && cp lib/libshunt-graphblas.so alone/
+  expect 0 "... is enough" env SHUNT_LIBDIR="$work/alone" "$SHUNT" run env
+  has out "LD_PRELOAD=$work/alone/libshunt-graphblas.so"
+  rm lib/libshunt-graphblas.so
   expect 125 "a report that cannot be written" "$SHUNT" run --report no/such/file true
   cp lib/*.so "spaced lib/"
   expect 125 "a folder that LD_PRELOAD cannot hold" env SHUNT_LIBDIR="$work/spaced lib" "$SHUNT" run true
