@@ -30,11 +30,11 @@ bool grb_cuda_dense_key(const struct shunt_full *m, shunt_type type,
 uint64_t grb_cuda_sparse_hash(const struct shunt_sparse *s, shunt_type type, bool all, int threads);
 uint64_t grb_cuda_dense_hash(const struct shunt_full *m, shunt_type type, bool all, int threads);
 
-/* The rows of S in chunks: chunk i begins with row rows * i / GRB_CUDA_CHUNKS. */
+/* The rows of S, and of B, in chunks: chunk i begins with row rows * i / GRB_CUDA_CHUNKS. */
 enum { GRB_CUDA_CHUNKS = 64 };
 struct grb_cuda_chunks {
   int32_t begin[GRB_CUDA_CHUNKS + 1]; /* the chunk's first entry */
-  int32_t reach[GRB_CUDA_CHUNKS];     /* rows of B that chunks 0 .. i need: 0 .. reach - 1 */
+  uint64_t needs[GRB_CUDA_CHUNKS];    /* bit j: has entries that meet chunk j of B */
 };
 
 struct grb_cuda_kept {

@@ -44,34 +44,30 @@ static int strip_of(const struct grb_cuda_run *r, int unit)
   return unit / r->plan.blocks;
 }
 
-/* First element of a unit, counted in its strip; `rows` of all of B or C.  For unit + 1 of the same
-   strip: where it ends.  */
-static int64_t block_begin(const struct grb_cuda_run *r, int64_t rows, int strip, int block)
+/* Where a unit's block begins, in rows; `end`: where it ends. */
+static int64_t unit_row(const struct grb_cuda_run *r, bool of_b, int unit, int end)
 {
-  return grb_cuda_block_first(&r->plan, rows, block) * strip_columns(r, strip);
+  const int i = unit % r->plan.blocks;
+  return grb_cuda_block_first(&r->plan, of_b ? r->p->s.cols : r->p->s.rows,
+                              (of_b ? r->plan.b_order[i] : r->plan.c_order[i]) + end);
 }
 
-static int64_t unit_first(const struct grb_cuda_run *r, int64_t rows, int unit)
+/* The unit's elements, counted in its strip: the first, and the end. */
+static int64_t unit_first(const struct grb_cuda_run *r, bool of_b, int unit)
 {
-  return block_begin(r, rows, strip_of(r, unit), unit % r->plan.blocks);
+  return unit_row(r, of_b, unit, 0) * strip_columns(r, strip_of(r, unit));
 }
 
-static int64_t unit_last(const struct grb_cuda_run *r, int64_t rows, int unit)
+static int64_t unit_last(const struct grb_cuda_run *r, bool of_b, int unit)
 {
-  return block_begin(r, rows, strip_of(r, unit), unit % r->plan.blocks + 1);
+  return unit_row(r, of_b, unit, 1) * strip_columns(r, strip_of(r, unit));
 }
 
 /* Units of B, from the first on, that product `unit` waits for. */
 static int units_needed(const struct grb_cuda_run *r, int unit)
 {
-  const int blocks = r->plan.blocks, block = unit % blocks;
-  if (r->plan.b != GRB_CUDA_B_HOST) return 0;
-  int64_t reach = r->s.chunks.reach[(block + 1) * (GRB_CUDA_CHUNKS / blocks) - 1];
-  /* All of the strip for its last product: no late piece is to meet the next strip in the ring. */
-  int needed = block == blocks - 1 ? blocks : 0;
-  while (needed < blocks && grb_cuda_block_first(&r->plan, r->p->s.cols, needed) < reach)
-    needed++;
-  return unit - block + needed;
+  const int i = unit % r->plan.blocks;
+  return r->plan.b == GRB_CUDA_B_HOST ? unit - i + r->plan.needed[i] : 0;
 }
 
 /* ---- where strips are on the device ------------------------------------------------------ */
@@ -86,7 +82,7 @@ static char *b_as_sent(const struct grb_cuda_run *r, int s)
 static char *c_kept(const struct grb_cuda_run *r, int unit)
 {
   return r->c + strip_of(r, unit) * r->plan.c_strip +
-         unit_first(r, r->p->s.rows, unit) * (int64_t)element(r);
+         unit_first(r, false, unit) * (int64_t)element(r);
 }
 
 static char *c_as_fetched(const struct grb_cuda_run *r, int unit)
@@ -156,10 +152,10 @@ static double constant_of_b(const struct grb_cuda_run *r)
 static shunt_status multiply(const struct grb_cuda_run *r, int unit)
 {
   const struct shunt_host_spmm *p = r->p;
-  const int blocks = r->plan.blocks, block = unit % blocks, s = strip_of(r, unit);
+  const int blocks = r->plan.blocks, block = r->plan.c_order[unit % blocks], s = strip_of(r, unit);
   const int64_t columns = strip_columns(r, s);
-  const int64_t first = grb_cuda_block_first(&r->plan, p->s.rows, block);
-  const int64_t rows = grb_cuda_block_first(&r->plan, p->s.rows, block + 1) - first;
+  const int64_t first = unit_row(r, false, unit, 0);
+  const int64_t rows = unit_row(r, false, unit, 1) - first;
   const int32_t *begin = &r->s.chunks.begin[block * (GRB_CUDA_CHUNKS / blocks)];
   const struct shunt_spmm x = {
       .a = {.rows = rows,
@@ -327,10 +323,10 @@ static char *destination(const struct grb_cuda_run *r, const struct grb_cuda_tas
   return base + t->first * (int64_t)task_element(r, t);
 }
 
-static int64_t pieces_of_unit(const struct grb_cuda_run *r, int64_t rows, int unit)
+static int64_t pieces_of_unit(const struct grb_cuda_run *r, bool of_b, int unit)
 {
   int64_t most = r->piece_bytes / (int64_t)element(r);
-  return (unit_last(r, rows, unit) - unit_first(r, rows, unit) + most - 1) / most;
+  return (unit_last(r, of_b, unit) - unit_first(r, of_b, unit) + most - 1) / most;
 }
 
 /* The last unit whose product reads what the task's place in the ring of B held before; negative:
@@ -351,7 +347,7 @@ static shunt_status enqueue_up(struct grb_cuda_run *r, const struct grb_cuda_tas
   int64_t *left = of_b ? &r->b_left[t->unit] : &r->s_left;
   size_t bytes = (size_t)t->count * task_element(r, t);
   shunt_status s = SHUNT_OK;
-  if (reader >= 0 && *left == pieces_of_unit(r, r->p->s.cols, t->unit))
+  if (reader >= 0 && *left == pieces_of_unit(r, true, t->unit))
     s = SHUNT_CUDA(cudaStreamWaitEvent(up, computed(r, reader), 0));
   if (s == SHUNT_OK)
     s = SHUNT_CUDA(
@@ -405,10 +401,10 @@ static shunt_status enqueue_down(struct grb_cuda_run *r, const struct grb_cuda_t
 {
   cudaStream_t down = r->device->down;
   int64_t *left = &r->c_left[t->unit];
-  int64_t place = t->first - unit_first(r, r->p->s.rows, t->unit);
+  int64_t place = t->first - unit_first(r, false, t->unit);
   size_t bytes = (size_t)t->count * element(r);
   shunt_status s = SHUNT_OK;
-  if (*left == pieces_of_unit(r, r->p->s.rows, t->unit))
+  if (*left == pieces_of_unit(r, false, t->unit))
     s = SHUNT_CUDA(cudaStreamWaitEvent(down, computed(r, t->unit), 0));
   if (s == SHUNT_OK)
     s = SHUNT_CUDA(cudaMemcpyAsync(slot->memory,
@@ -508,20 +504,19 @@ static int64_t add_array(struct list *l, enum source what, int64_t total, int64_
 struct rest {
   enum source what;
   int unit, end;
-  int64_t rows, first; /* of B or C; the first element of the next piece */
+  int64_t first; /* element of the next piece */
 };
 
 static struct rest make_rest(const struct grb_cuda_run *r, enum source what, int unit, int end)
 {
-  int64_t rows = what == DENSE_UP ? r->p->s.cols : r->p->s.rows;
-  return (struct rest){what, unit, end, rows, unit < end ? unit_first(r, rows, unit) : 0};
+  return (struct rest){what, unit, end, unit < end ? unit_first(r, what == DENSE_UP, unit) : 0};
 }
 
 static void add_next_piece(const struct grb_cuda_run *r, struct list *l, struct rest *rest)
 {
   if (rest->unit >= rest->end) return;
   int64_t most = r->piece_bytes / (int64_t)element(r);
-  int64_t left = unit_last(r, rest->rows, rest->unit) - rest->first;
+  int64_t left = unit_last(r, rest->what == DENSE_UP, rest->unit) - rest->first;
   add(l, rest->what, rest->unit, rest->first, left < most ? left : most);
   if (left <= most)
     *rest = make_rest(r, rest->what, rest->unit + 1, rest->end);
@@ -566,8 +561,8 @@ static void list_tasks(struct grb_cuda_run *r, struct list *l)
   for (int i = -1; i < r->units; i++)
     add_units(r, l, i, &listed);
   for (int i = 0; i < r->units; i++) {
-    r->b_left[i] = up ? pieces_of_unit(r, s->cols, i) : 0;
-    r->c_left[i] = pieces_of_unit(r, s->rows, i);
+    r->b_left[i] = up ? pieces_of_unit(r, true, i) : 0;
+    r->c_left[i] = pieces_of_unit(r, false, i);
   }
 }
 

@@ -28,10 +28,55 @@ static int64_t even_width(int64_t columns, int64_t most, int64_t granule)
   return width <= most ? width : most / granule * granule;
 }
 
-/* Is most of B needed for the first quarter of C? */
-static bool scattered(const struct shunt_host_spmm *p, const struct grb_cuda_kept *s)
+/* Blocks of B that the block of C at a place needs. */
+static uint64_t needs_of(const struct grb_cuda_chunks *c, int place, int blocks)
 {
-  return s->chunks.reach[GRB_CUDA_CHUNKS / 4 - 1] > p->s.cols / 8 * 5;
+  const int step = GRB_CUDA_CHUNKS / blocks;
+  uint64_t chunks = 0, needs = 0;
+  for (int i = 0; i < step; i++)
+    chunks |= c->needs[place * step + i];
+  for (int j = 0; j < GRB_CUDA_CHUNKS; j++)
+    needs |= (chunks >> j & 1) << j / step;
+  return needs;
+}
+
+static int count_bits(uint64_t x)
+{
+  return __builtin_popcountll(x);
+}
+
+/* Greedy: next the block of C that needs the fewest blocks of B which are not sent yet. */
+static void order_blocks(struct grb_cuda_plan *plan, const struct grb_cuda_chunks *c, int blocks)
+{
+  uint64_t needs[GRB_CUDA_CHUNKS], sent = 0, done = 0;
+  int count = 0;
+  for (int i = 0; i < blocks; i++)
+    needs[i] = needs_of(c, i, blocks);
+  for (int i = 0; i < blocks; i++) {
+    int best = -1;
+    for (int k = 0; k < blocks; k++)
+      if (!(done >> k & 1) &&
+          (best < 0 || count_bits(needs[k] & ~sent) < count_bits(needs[best] & ~sent)))
+        best = k;
+    /* All of the strip for its last product: no late piece is to meet the next strip in the ring.
+     */
+    uint64_t wanted = i == blocks - 1 ? ~(uint64_t)0 : needs[best];
+    for (int j = 0; j < blocks; j++)
+      if (wanted >> j & 1 && !(sent >> j & 1)) {
+        plan->b_order[count++] = (uint8_t)j;
+        sent |= (uint64_t)1 << j;
+      }
+    done |= (uint64_t)1 << best;
+    plan->c_order[i] = (uint8_t)best;
+    plan->needed[i] = (uint8_t)count;
+  }
+}
+
+/* Is most of B needed for the first quarter of C? */
+static bool scattered(struct grb_cuda_plan *plan, const struct grb_cuda_kept *s)
+{
+  order_blocks(plan, &s->chunks, GRB_CUDA_CHUNKS);
+  return plan->needed[GRB_CUDA_CHUNKS / 4 - 1] > GRB_CUDA_CHUNKS / 8 * 5;
 }
 
 static bool by_row(const struct grb_cuda_plan *plan)
@@ -39,13 +84,13 @@ static bool by_row(const struct grb_cuda_plan *plan)
   return !plan->b_turned && !plan->c_turned;
 }
 
-static int64_t favourite_width(const struct grb_cuda_plan *plan, const struct shunt_host_spmm *p,
-                               const struct grb_cuda_wish *wish, int64_t size)
+static int64_t favourite_width(struct grb_cuda_plan *plan, const struct grb_cuda_wish *wish,
+                               int64_t size)
 {
   int64_t columns = wish->last - wish->first;
   if (by_row(plan)) {
     int64_t widest = WIDEST_ROW_BYTES;
-    if (plan->b == GRB_CUDA_B_HOST && scattered(p, wish->s))
+    if (plan->b == GRB_CUDA_B_HOST && scattered(plan, wish->s))
       widest = clamp(columns * size / STRIPS_WANTED, GOOD_ROW_BYTES, WIDEST_ROW_BYTES);
     return even_width(columns, widest / size, GRANULE_BYTES / size);
   }
@@ -87,6 +132,7 @@ static void lay_out(struct grb_cuda_plan *plan, const struct shunt_host_spmm *p,
   plan->b_strip = grb_cuda_round(p->s.cols * plan->width * size);
   plan->c_strip = grb_cuda_round(p->s.rows * plan->width * size);
   plan->blocks = choose_blocks(plan, p, wish);
+  order_blocks(plan, &wish->s->chunks, plan->blocks);
   plan->b_ring_strips = plan->blocks > 1 ? GRB_CUDA_RING_B - 1 : GRB_CUDA_RING_B;
   if (plan->b_ring_strips > plan->strips) plan->b_ring_strips = plan->strips;
   plan->c_ring_blocks = plan->blocks > 2 * GRB_CUDA_RING_C ? plan->blocks / 4 : GRB_CUDA_RING_C;
@@ -125,8 +171,7 @@ bool grb_cuda_plan_make(struct grb_cuda_plan *plan, const struct shunt_host_spmm
                                  .b = wish->b,
                                  .b_turned = grb_cuda_by_column(&p->b),
                                  .c_turned = grb_cuda_by_column(&p->c)};
-  plan->width =
-      wish->b == GRB_CUDA_B_KEPT ? wish->kept_width : favourite_width(plan, p, wish, size);
+  plan->width = wish->b == GRB_CUDA_B_KEPT ? wish->kept_width : favourite_width(plan, wish, size);
   /* C before B: a chain of products needs its results again, and has read B for the last time. */
   for (int what = 3; what >= 0; what--) {
     plan->keep_c = what & 2;

@@ -5,9 +5,12 @@
 
      first |--0--|--1--|--2--|--| last        unit s * blocks + i: block i of strip s
       row  |  0  |  4  |  8  |..|
-           |  1  |  5  |  9  |..|             Block i of C needs blocks of B up to the last
-           |  2  |  6  | 10  |..|             column in its rows of S: where entries are near the
+           |  1  |  5  |  9  |..|             Block i of C needs the blocks of B that its
+           |  2  |  6  | 10  |..|             rows of S meet: where entries are near the
            |  3  |  7  | 11  |..|             diagonal, C goes down while B still comes up.
+
+   (Block i: not by place, but the i-th of its strip in the order `b_order` or `c_order`, in which
+   products can begin soonest.)
 
    Host memory is read and written fastest in whole rows, so strips are as wide as the device's
    memory allows; where S is scattered, C can't begin before all of a strip of B is there, and
@@ -44,7 +47,9 @@ struct grb_cuda_plan {
   bool b_turned, c_turned; /* held by column on the host */
   int b_ring_strips, c_ring_blocks;
   int64_t b_strip, c_strip; /* bytes of a strip of full width, rounded up */
-  int64_t c_block;          /* bytes of the largest block of C, rounded up */
+  uint8_t b_order[GRB_CUDA_CHUNKS], c_order[GRB_CUDA_CHUNKS]; /* [blocks] places */
+  uint8_t needed[GRB_CUDA_CHUNKS]; /* the first so many of b_order are what c_order[i] needs */
+  int64_t c_block;                 /* bytes of the largest block of C, rounded up */
   /* The transient block, offsets in bytes: */
   int64_t b_ring_at, c_ring_at, b_scratch_at, c_scratch_at, workspace_at, block_bytes;
 };
@@ -79,7 +84,7 @@ static inline int64_t grb_cuda_strip_last(const struct grb_cuda_plan *plan, int 
   return end < plan->last ? end : plan->last;
 }
 
-/* Block i of `rows` rows begins at */
+/* The block at place i of `rows` rows begins at */
 static inline int64_t grb_cuda_block_first(const struct grb_cuda_plan *plan, int64_t rows, int i)
 {
   return rows * i / plan->blocks;

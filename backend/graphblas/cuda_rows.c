@@ -143,15 +143,16 @@ static shunt_status transpose(struct grb_cuda_rows *r, bool values, int threads)
 
 /* ---- what else is known of the rows --------------------------------------------------- */
 
-/* One more than the largest column of entries begin .. end - 1. */
-static int32_t reach_of(const struct grb_cuda_rows *r, int64_t begin, int64_t end)
+/* The chunks of B that entries begin .. end - 1 meet. */
+static uint64_t needs_of(const struct grb_cuda_rows *r, int64_t begin, int64_t end)
 {
-  int64_t most = -1;
+  const struct shunt_sparse *s = r->s;
+  uint64_t needs = 0;
   for (int64_t p = begin; p < end; p++) {
-    int64_t column = r->columns ? r->columns[p] : read_index(r->s->indices, r->s->index_bytes, p);
-    if (column > most) most = column;
+    int64_t column = r->columns ? r->columns[p] : read_index(s->indices, s->index_bytes, p);
+    needs |= (uint64_t)1 << ((column + 1) * GRB_CUDA_CHUNKS - 1) / s->cols;
   }
-  return (int32_t)(most + 1);
+  return needs;
 }
 
 static void look_at_chunks(struct grb_cuda_rows *r, int threads)
@@ -161,9 +162,7 @@ static void look_at_chunks(struct grb_cuda_rows *r, int threads)
     c->begin[i] = r->offsets[r->s->rows * i / GRB_CUDA_CHUNKS];
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (int i = 0; i < GRB_CUDA_CHUNKS; i++)
-    c->reach[i] = reach_of(r, c->begin[i], c->begin[i + 1]);
-  for (int i = 1; i < GRB_CUDA_CHUNKS; i++)
-    if (c->reach[i] < c->reach[i - 1]) c->reach[i] = c->reach[i - 1];
+    c->needs[i] = needs_of(r, c->begin[i], c->begin[i + 1]);
 }
 
 static shunt_status look_at_rows(struct grb_cuda_rows *r)
