@@ -59,6 +59,12 @@ def sddmm(folder):
     return out
 
 
+def graphblas_host(folder):
+    lines = open(folder + "/graphblas-host.txt").read().splitlines()
+    mean = [line[2:] for line in lines if line.startswith("# fp") or line.startswith("# geometric")]
+    return ["* " + line for line in mean]
+
+
 def graphblas(folder):
     data = json.load(open(folder + "/graphblas-gpu.json"))
     key = lambda r: (r["matrix"], r["case"], r["type"])
@@ -81,7 +87,8 @@ def main():
     text = open(readme).read()
     new = text
     for name, table in (("pytorch", pytorch(folder)), ("rows", rows_table(folder)),
-                        ("sddmm", sddmm(folder)), ("graphblas", graphblas(folder))):
+                        ("sddmm", sddmm(folder)), ("graphblas", graphblas(folder)),
+                        ("graphblas host", graphblas_host(folder))):
         new = re.sub(r"(<!-- table: %s -->\n).*?(<!-- end -->)" % name,
                      lambda m: m.group(1) + "\n".join(table) + "\n" + m.group(2), new, flags=re.S)
     if check:
