@@ -48,7 +48,7 @@ check() {
 export SHUNT_ROUTES=host
 if build thread -fsanitize=thread; then
   OMP_NUM_THREADS=1 TSAN_OPTIONS="halt_on_error=0 suppressions=$here/tsan.supp" \
-    check "ThreadSanitizer, threads" "$work/thread/threads" --seconds "$seconds"
+    check "ThreadSanitizer, threads" "$work/thread/threads" --pool 0 --seconds "$seconds"
 else
   check "build with ThreadSanitizer" false
 fi

@@ -1,7 +1,10 @@
 /* threads.c: products from several threads at once, on shared inputs that were waited for and
    on each thread's own matrices; every result must be what the original gave beforehand.
 
-     threads [--threads N] [--seconds T] [--seed S]
+     threads [--threads N] [--seconds T] [--seed S] [--pool 0]
+
+   --pool 0 switches GraphBLAS 7's pool of freed blocks off: it hands blocks from thread to thread
+   under a lock of libgomp's, which ThreadSanitizer cannot see.
 
    Values are small whole numbers, so results are exact.  To be run plain, under a preload, and
    linked to a build with ThreadSanitizer (sanitize.sh).  */
@@ -163,13 +166,19 @@ int main(int argc, char **argv)
   int threads = 8, started = 0;
   double duration = 5;
   uint64_t seed = 1;
+  bool pool = true;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (!strcmp(argv[i], "--threads")) threads = atoi(argv[i + 1]);
     if (!strcmp(argv[i], "--seconds")) duration = atof(argv[i + 1]);
+    if (!strcmp(argv[i], "--pool")) pool = atoi(argv[i + 1]);
     if (!strcmp(argv[i], "--seed")) seed = strtoull(argv[i + 1], NULL, 10);
   }
   if (threads < 1 || threads > MAX_THREADS) return 2;
   if (GrB_init(GrB_NONBLOCKING) || !products_find(&subject, &original)) return 2;
+  if (!pool) {
+    int64_t no_blocks[64] = {0};
+    if (GxB_Global_Option_set(GxB_MEMORY_POOL, no_blocks)) return 2;
+  }
   if (!products_preloaded(&subject, &original)) printf("# nothing is preloaded\n");
   types_start();
   bool good = true;
