@@ -66,8 +66,10 @@ fi
 common="$here/operand.c $here/seen.c $here/types.c $here/original.c"
 for program in property mutate threads cost; do
   sources="$here/$program.c $common"
-  [ $program != property ] ||
-    sources="$sources $here/case.c $here/semiring.c $here/tolerance.c $here/own_malloc.c"
+  case $program in
+  property) sources="$sources $here/case.c $here/semiring.c $here/tolerance.c $here/own_malloc.c" ;;
+  cost) sources="$sources $here/instructions.c" ;;
+  esac
   # shellcheck disable=SC2086
   if ! compile $program $sources >"$work/out" 2>&1; then
     not_ok "$program.c compiles"
@@ -96,7 +98,8 @@ cases=${PROPERTY_CASES:-50000}
 [ -n "$face" ] || finish 1
 
 # ---- costs nothing, changes nothing ---------------------------------------------------------------
-report env LD_PRELOAD="$face" "$work/cost"
+# 1021 instructions take 170 to 190 ns on the machine where 200 ns were asked for.
+report env LD_PRELOAD="$face" "$work/cost" 1200
 unrelated() {
   [ -z "$(command -v "$2")" ] || {
     "$@" >"$work/plain" 2>&1
