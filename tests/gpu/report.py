@@ -3,7 +3,8 @@
 
   report.py --write ROOT LOGS OUT.json     results of the logs in LOGS, with machine and digest
   report.py --join ROOT FILE...            writes ROOT/tests/gpu/report.json from several OUT.json
-  report.py --verify ROOT                  exit status 1 when report.json is about other source
+  report.py --verify ROOT                  exit status 1 when report.json is about other source,
+                                           with the files that the session did not see
   report.py --digest ROOT                  prints the digest
   report.py --expect REPORT RULE...        checks a SHUNT_REPORT file, one "ok - " line a rule
   report.py --tuned FILE REPORT            did the calls of REPORT follow SHUNT_TUNE_FILE's answers
@@ -39,13 +40,27 @@ def source_files(root):
                 yield os.path.relpath(os.path.join(where, name), root)
 
 
-def digest(root):
-    """sha256 over the sorted lines "path sha256" of every source file."""
-    lines = []
+def sources(root):
+    """{path: sha256} of every source file."""
+    found = {}
     for path in source_files(root):
         with open(os.path.join(root, path), "rb") as f:
-            lines.append(f"{path} {hashlib.sha256(f.read()).hexdigest()}\n")
-    return hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
+            found[path] = hashlib.sha256(f.read()).hexdigest()
+    return found
+
+
+def digest(root):
+    """sha256 over the sorted lines "path sha256" of every source file."""
+    lines = sorted(f"{path} {sha}\n" for path, sha in sources(root).items())
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def differences(then, now):
+    """What a session has not seen, a line each: changed, new and removed files."""
+    lists = {"changed": [p for p in then if p in now and now[p] != then[p]],
+             "new": [p for p in now if p not in then],
+             "removed": [p for p in then if p not in now]}
+    return [f"  {what} since: {path}" for what, paths in lists.items() for path in sorted(paths)]
 
 
 def report_path(root):
@@ -59,12 +74,13 @@ def verify(root):
     except (OSError, ValueError) as why:
         print(f"tests/gpu/report.json: {why}")
         return 1
-    if report.get("digest") != digest(root):
-        print(f"tests/gpu/report.json of {report.get('date')} is about other source")
-        return 1
     print(f"tests/gpu/report.json of {report['date']}, {report['device']}: {report['passed']} "
           f"passed, {report['failed']} failed, {report['skipped']} skipped")
-    return 1 if report["failed"] else 0
+    if report["digest"] == digest(root):
+        return 1 if report["failed"] else 0
+    print("it is about other source:")
+    print("\n".join(differences(report["sources"], sources(root))))
+    return 1
 
 
 # ---- machine ----------------------------------------------------------------------
@@ -129,7 +145,8 @@ def write(root, logs, out):
         name = os.path.basename(path)[:-4]
         (originals if name.startswith("original-") else programs)[name] = read_log(path)
     report = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-              "digest": digest(root), **machine(), "programs": programs, "originals": originals}
+              "digest": digest(root), **machine(), "programs": programs, "originals": originals,
+              "sources": sources(root)}
     add_up(report)
     with open(out, "w", encoding="utf-8") as f:
         json.dump(report, f, indent=1)

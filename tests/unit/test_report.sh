@@ -1,0 +1,49 @@
+#!/bin/sh
+# tests/gpu/report.py tells whether a GPU session's report is about today's source.
+set -u
+report=${SHUNT_SRCDIR:?}/tests/gpu/report.py
+root=$(mktemp -d) || exit 2
+trap 'rm -rf "$root"' EXIT
+mkdir -p "$root/kernels" "$root/tests/gpu" "$root/logs"
+echo one >"$root/kernels/a.cu"
+echo two >"$root/kernels/b.cu"
+printf 'ok - x\n3 passed, 0 failed, 1 skipped\n' >"$root/logs/good.log"
+echo "0 1.5" >"$root/logs/good.status"
+
+passed=0
+failed=0
+check() {
+  if eval "$2" >"$root/out" 2>&1; then
+    passed=$((passed + 1))
+    echo "ok - $1"
+  else
+    failed=$((failed + 1))
+    echo "not ok - $1"
+    sed 's/^/#   /' "$root/out"
+  fi
+}
+verify() { python3 "$report" --verify "$root"; }
+says() { ! verify >"$root/said" && grep -q "$1" "$root/said"; }
+
+check "logs become a report" 'python3 "$report" --write "$root" "$root/logs" "$root/part.json"'
+check "a report becomes the report" 'python3 "$report" --join "$root" "$root/part.json"'
+check "it is about its source" 'verify && verify | grep -q "3 passed, 0 failed, 1 skipped"'
+echo changed >"$root/kernels/a.cu"
+check "a changed file is named" 'says "changed since: kernels/a.cu"'
+check "a report of other source is not joined" '! python3 "$report" --join "$root" "$root/part.json"'
+echo one >"$root/kernels/a.cu"
+echo three >"$root/kernels/c.cu"
+check "a new file is named" 'says "new since: kernels/c.cu"'
+rm "$root/kernels/c.cu" "$root/kernels/b.cu"
+check "a removed file is named" 'says "removed since: kernels/b.cu"'
+echo two >"$root/kernels/b.cu"
+echo "not ok - y" >"$root/logs/bad.log"
+echo "139 0.1" >"$root/logs/bad.status"
+check "a program that died is a failure" \
+  '! python3 "$report" --write "$root" "$root/logs" "$root/part.json" && grep -q "failed in: bad" "$root/out"'
+check "failures fail the verification" \
+  'python3 "$report" --join "$root" "$root/part.json"; says "3 passed, 1 failed, 1 skipped"'
+check "without a report" 'rm "$root/tests/gpu/report.json"; says "report.json"'
+
+echo "$passed passed, $failed failed, 0 skipped"
+[ $failed = 0 ]
