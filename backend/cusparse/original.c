@@ -1,14 +1,7 @@
 /* original.c: see original.h for the order of the search.
 
-   The loader's functions cost 50 ns and more and take its lock, so every answer is kept,
-   by the page of code that asked (a page belongs to one object).
-
-   dlclose.  A library that was an answer is never unloaded, though the program close
-   it: a kept answer stays callable.  The caller may be unloaded, and other code be mapped
-   to its page (it happens at once when two plugins take turns): so a kept answer
-   counts only for an object of the same file name.  Not noticed: a file that is replaced on
-   disk, closed and opened again at the same address, and is now linked to another copy
-   of cuSPARSE; and generated code that takes the place of other generated code.  */
+   Every answer is kept, by the caller (backend/loader/callers.h).  A library that was an answer is
+   never unloaded, though the program close it: a kept answer stays callable.  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
@@ -22,23 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cusparse/loaded.h"
+#include "backend/loader/callers.h"
+#include "backend/loader/loaded.h"
 #include "backend/plan/fault.h"
 
 /* A function that every cuSPARSE has and wrappers of SpMM have no reason to wrap: an
    object that defines it is taken for a cuSPARSE.  */
 static const char mark[] = "cusparseGetVersion";
 
-struct answer {
-  const struct cusparse_original *original;
-  const struct answer *next;
-  char caller[]; /* file name of the object that asked */
-};
-
-static struct site {
-  atomic_uintptr_t page; /* 0: free; never changes again */
-  _Atomic(const struct answer *) answer;
-} sites[1024];
+static struct caller_site sites[1024];
+static struct callers callers = { .sites = sites, .count = sizeof sites / sizeof *sites };
 
 struct thread {
   const struct cusparse_original *bound; /* the answer to the next question */
@@ -58,17 +44,11 @@ struct caller {
   struct loaded_reference other; /* to a function of cuSPARSE that is not ours; name may be NULL */
 };
 
-static bool defines(const struct loaded *o, const char *name)
-{
-  void *p = loaded_symbol(o->handle, name);
-  return p && loaded_base(p) == o->base;
-}
-
 /* Does the object around p define a whole cuSPARSE? */
 static bool whole(const void *p)
 {
   struct loaded o;
-  bool yes = loaded_open(p, &o) && defines(&o, mark);
+  bool yes = loaded_open(p, &o) && loaded_defines(&o, mark);
   loaded_close(&o);
   return yes;
 }
@@ -97,7 +77,7 @@ static bool another_copy(const struct caller *c, const void *p)
 {
   struct loaded o;
   if (!c->other.name || loaded_base(p) == loaded_base(c->other.bound)) return false;
-  bool yes = loaded_open(p, &o) && defines(&o, c->other.name);
+  bool yes = loaded_open(p, &o) && loaded_defines(&o, c->other.name);
   loaded_close(&o);
   return yes;
 }
@@ -131,7 +111,7 @@ static void *look_in_object(const struct caller *c, void *base, const char *name
 {
   struct loaded o;
   void *p = NULL;
-  if (loaded_open(base, &o) && defines(&o, name) && defines(&o, mark))
+  if (loaded_open(base, &o) && loaded_defines(&o, name) && loaded_defines(&o, mark))
     p = loaded_symbol(o.handle, name);
   loaded_close(&o);
   return usable(c, p) ? p : NULL;
@@ -338,63 +318,6 @@ static const struct cusparse_original *resolve(const void *address, const struct
   return leave_no_trace(inside ? behind(&c, t) : gather(&c), saved_errno);
 }
 
-/* ---- who asked before ------------------------------------------------------------ */
-
-enum { PAGE_BITS = 12, MOST_PROBES = 8 };
-
-static struct site *site(uintptr_t page, unsigned probe)
-{
-  uint64_t hash = (uint64_t)page * UINT64_C(0x9E3779B97F4A7C15);
-  return &sites[((hash >> 40) + probe) % COUNT(sites)];
-}
-
-static const struct cusparse_original *recall(const void *address)
-{
-  uintptr_t page = (uintptr_t)address >> PAGE_BITS;
-  for (unsigned i = 0; i < MOST_PROBES; i++) {
-    struct site *s = site(page, i);
-    uintptr_t there = atomic_load_explicit(&s->page, memory_order_relaxed);
-    if (!there) return NULL;
-    if (there != page) continue;
-    const struct answer *a = atomic_load_explicit(&s->answer, memory_order_acquire);
-    return a && strcmp(a->caller, loaded_name(address)) == 0 ? a->original : NULL;
-  }
-  return NULL;
-}
-
-/* The one answer of this content; answers are few and are never freed. */
-static const struct answer *make_answer(const char *caller, const struct cusparse_original *o)
-{
-  static _Atomic(const struct answer *) all;
-  const struct answer *known;
-  for (known = atomic_load(&all); known; known = known->next)
-    if (known->original == o && strcmp(known->caller, caller) == 0) return known;
-  struct answer *a = shunt_fault() ? NULL : malloc(sizeof *a + strlen(caller) + 1);
-  if (!a) return NULL;
-  a->original = o;
-  strcpy(a->caller, caller);
-  a->next = atomic_load(&all);
-  while (!atomic_compare_exchange_weak(&all, &a->next, a))
-    ;
-  return a;
-}
-
-/* Without memory, or where all probes are taken, nothing is remembered: slower, equally
-   right.  */
-static void remember(const void *address, const struct cusparse_original *o)
-{
-  uintptr_t page = (uintptr_t)address >> PAGE_BITS;
-  const struct answer *a = make_answer(loaded_name(address), o);
-  for (unsigned i = 0; a && i < MOST_PROBES; i++) {
-    struct site *s = site(page, i);
-    uintptr_t there = 0;
-    if (atomic_compare_exchange_strong(&s->page, &there, page) || there == page) {
-      atomic_store_explicit(&s->answer, a, memory_order_release);
-      return;
-    }
-  }
-}
-
 /* ---- the face --------------------------------------------------------------------- */
 
 /* Out of line: the way that is taken once. */
@@ -402,7 +325,7 @@ static __attribute__((noinline)) const struct cusparse_original *learn(void *ret
                                                                        struct thread *t)
 {
   const struct cusparse_original *o = resolve(return_address, t);
-  if (o && t->depth == 0) remember(return_address, o);
+  if (o && t->depth == 0) callers_remember(&callers, return_address, o);
   return o;
 }
 
@@ -415,7 +338,7 @@ const struct cusparse_original *cusparse_original_for(void *return_address)
     t->returns++;
     return o ? o : learn(return_address, t);
   }
-  if (!o) o = recall(return_address);
+  if (!o) o = callers_recall(&callers, return_address);
   if (!o) o = learn(return_address, t);
   t->outer = o;
   t->returns = 0;

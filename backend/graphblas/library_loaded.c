@@ -10,10 +10,7 @@
    another preload wraps one of the functions that we take, the original is
    the wrapper's, as it was without us; everything else comes from the library.
 
-   The loader's functions cost 50 ns and more, so every answer is kept, by the page of
-   code that asked.  An answer's library is never unloaded; a caller may be, and other code be
-   mapped to its page, so a kept answer counts only for an object of the same file
-   name (backend/cusparse/original.c has more on that).  */
+   Every answer is kept, by the caller (backend/loader/callers.h); its library is never unloaded.  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
@@ -23,19 +20,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cusparse/loaded.h"
 #include "backend/graphblas/library.h"
+#include "backend/loader/callers.h"
+#include "backend/loader/loaded.h"
 #include "backend/plan/fault.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- the search ------------------------------------------------------------------------- */
-
-static bool defines(const struct loaded *o, const char *name)
-{
-  void *p = loaded_symbol(o->handle, name);
-  return p && loaded_base(p) == o->base;
-}
 
 /* Opens the object around `address` if it is a GraphBLAS. */
 static bool open_whole(const void *address, struct loaded *out)
@@ -43,7 +35,7 @@ static bool open_whole(const void *address, struct loaded *out)
   static struct grb_library *(*const ours)(void *) = grb_library_for;
   if (!address || loaded_base(address) == loaded_base((void *)(uintptr_t)ours)) return false;
   if (!loaded_open(address, out)) return false;
-  if (defines(out, "GrB_mxm") && defines(out, "GxB_Matrix_Iterator_attach")) return true;
+  if (loaded_defines(out, "GrB_mxm") && loaded_defines(out, "GxB_Matrix_Iterator_attach")) return true;
   loaded_close(out);
   return false;
 }
@@ -147,75 +139,14 @@ static struct grb_library *resolve(const void *caller)
 
 /* ---- who asked before ------------------------------------------------------------------- */
 
-enum { PAGE_BITS = 12, MOST_PROBES = 8 };
-
-struct answer {
-  struct grb_library *library;
-  const struct answer *next;
-  char caller[]; /* file name of the object that asked */
-};
-static struct site {
-  atomic_uintptr_t page; /* 0: free; never changes again */
-  _Atomic(const struct answer *) answer;
-} sites[256];
-
-static struct site *site(uintptr_t page, unsigned probe)
-{
-  uint64_t hash = (uint64_t)page * UINT64_C(0x9E3779B97F4A7C15);
-  return &sites[((hash >> 40) + probe) % COUNT(sites)];
-}
-
-static struct grb_library *recall(const void *address)
-{
-  uintptr_t page = (uintptr_t)address >> PAGE_BITS;
-  for (unsigned i = 0; i < MOST_PROBES; i++) {
-    struct site *s = site(page, i);
-    uintptr_t there = atomic_load_explicit(&s->page, memory_order_relaxed);
-    if (!there) return NULL;
-    if (there != page) continue;
-    const struct answer *a = atomic_load_explicit(&s->answer, memory_order_acquire);
-    return a && strcmp(a->caller, loaded_name(address)) == 0 ? a->library : NULL;
-  }
-  return NULL;
-}
-
-/* The one answer of this content; answers are few and are never freed. */
-static const struct answer *make_answer(const char *caller, struct grb_library *l)
-{
-  static _Atomic(const struct answer *) all;
-  for (const struct answer *a = atomic_load(&all); a; a = a->next)
-    if (a->library == l && strcmp(a->caller, caller) == 0) return a;
-  struct answer *a = SHUNT_TRY_OR(NULL, malloc(sizeof *a + strlen(caller) + 1));
-  if (!a) return NULL;
-  a->library = l;
-  strcpy(a->caller, caller);
-  a->next = atomic_load(&all);
-  while (!atomic_compare_exchange_weak(&all, &a->next, a))
-    ;
-  return a;
-}
-
-/* Without memory, or where all probes are taken, nothing is remembered: slower, equally
-   right.  */
-static void remember(const void *address, struct grb_library *l)
-{
-  uintptr_t page = (uintptr_t)address >> PAGE_BITS;
-  const struct answer *a = make_answer(loaded_name(address), l);
-  for (unsigned i = 0; a && i < MOST_PROBES; i++) {
-    struct site *s = site(page, i);
-    uintptr_t there = 0;
-    if (atomic_compare_exchange_strong(&s->page, &there, page) || there == page) {
-      atomic_store_explicit(&s->answer, a, memory_order_release);
-      return;
-    }
-  }
-}
+static struct caller_site sites[256];
+static struct callers callers = { .sites = sites, .count = COUNT(sites) };
 
 struct grb_library *grb_library_for(void *return_address)
 {
-  struct grb_library *l = recall(return_address);
+  struct grb_library *l = (struct grb_library *)(uintptr_t)callers_recall(&callers, return_address);
   if (l) return l;
   l = resolve(return_address);
-  if (l) remember(return_address, l);
+  if (l) callers_remember(&callers, return_address, l);
   return l;
 }

@@ -14,9 +14,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "backend/cusparse/loaded.h"
 #include "backend/graphblas/library.h"
 #include "backend/graphblas/mutator_table.h"
+#include "backend/loader/loaded.h"
 #include "backend/plan/fault.h"
 
 #if SHUNT_GRB_HAVE_STUBS

@@ -12,8 +12,8 @@ listed() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for source in $(listed GRAPHBLAS_SOURCES) $(cd "$top" && ls kernels/host/semiring_*.c) $(listed HOST_PLAN_SOURCES) \
-  $(listed libshunt_problem_la_SOURCES) backend/graphblas/library_loaded.c \
-  backend/cusparse/loaded.c; do
+  $(listed libshunt_problem_la_SOURCES) $(listed LOADER_SOURCES) \
+  backend/graphblas/library_loaded.c; do
   object=$work/$(echo "$source" | tr / _).o
   ${CC:-cc} -std=gnu11 -g -O2 -fPIC -fvisibility=hidden -fopenmp "$@" -I"$top" \
     -c "$top/$source" -o "$object" || exit 1

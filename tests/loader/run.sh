@@ -72,7 +72,7 @@ extension() {
 
 build_all() {
   sources=
-  for f in cusparse/original cusparse/loaded plan/fault; do
+  for f in cusparse/original loader/callers loader/loaded plan/fault; do
     ln -sf "$top/backend/$f.c" "$(basename $f).c" && sources="$sources $(basename $f).c"
   done
   copy libcusparse.so.12 libcusparse.so.12 -DCOPY=1 &&

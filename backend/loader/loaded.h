@@ -3,8 +3,8 @@
    Nothing here loads anything new, and no lock of ours is held across a call into the
    loader: the only locks are the loader's own.  An object is named by its base,
    the lowest address it is mapped at, which dladdr calls dli_fbase.  */
-#ifndef SHUNT_CUSPARSE_LOADED_H
-#define SHUNT_CUSPARSE_LOADED_H
+#ifndef SHUNT_LOADER_LOADED_H
+#define SHUNT_LOADER_LOADED_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ struct loaded {
   const char *path; /* the loader's own string: valid as long as the library is loaded */
 };
 
-/* dlsym, and the only place of this face that calls it, so that a test can make it fail.
+/* dlsym, and the only place of a face that calls it, so that a test can make it fail.
    RTLD_NEXT means: after the object that this file is linked into.  */
 void *shunt_dlsym(void *handle, const char *name);
 
@@ -48,6 +48,9 @@ bool loaded_find_reference(const void *address, bool (*wanted)(const struct load
    when the loader fails.  */
 bool loaded_open(const void *address, struct loaded *out);
 void loaded_close(struct loaded *o);
+
+/* Does the library itself, not one that it is linked to, define a symbol of that name? */
+bool loaded_defines(const struct loaded *o, const char *name);
 
 /* Bases of the loaded objects in load order, from number `skip` on: at most `room` of them
    are written to `bases`, and their number is returned.  */

@@ -1,7 +1,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dladdr1, dl_iterate_phdr, RTLD_NEXT */
 #endif
-#include "backend/cusparse/loaded.h"
+#include "backend/loader/loaded.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -65,6 +65,12 @@ void loaded_close(struct loaded *o)
 {
   if (o->handle) dlclose(o->handle);
   *o = (struct loaded){ NULL, NULL, NULL };
+}
+
+bool loaded_defines(const struct loaded *o, const char *name)
+{
+  void *p = loaded_symbol(o->handle, name);
+  return p && loaded_base(p) == o->base;
 }
 
 /* Where dladdr says that an object starts: its first loadable segment. */
