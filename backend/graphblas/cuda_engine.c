@@ -40,15 +40,7 @@ static struct sighting {
 } sightings[16];
 static unsigned next_sighting;
 
-/* ---- options and forks -------------------------------------------------------------------- */
-
-static bool verify;
-
-static void read_options(void)
-{
-  const char *text = getenv("SHUNT_VERIFY");
-  verify = text && *text && strcmp(text, "0") != 0;
-}
+/* ---- forks -------------------------------------------------------------------------------- */
 
 /* A CUDA context does not survive a fork, and neither does a lock that another thread held. */
 static void forget_in_child(void)
@@ -58,7 +50,6 @@ static void forget_in_child(void)
 
 __attribute__((constructor)) static void watch_forks(void)
 {
-  read_options();
   pthread_atfork(NULL, NULL, forget_in_child);
 }
 
@@ -106,18 +97,21 @@ static struct call make_call(const struct shunt_host_spmm *p,
   struct call c = {.p = p, .threads = p->threads < 1 ? 1 : p->threads};
   const shunt_type type = p->semiring.type;
   if (c.threads > GRB_CUDA_MOST_LANES) c.threads = GRB_CUDA_MOST_LANES;
-  c.s_keyed = grb_cuda_sparse_key(&p->s, type, ones(p), sparse, verify, &c.s_key);
-  c.b_keyed = !constant_b(p) && grb_cuda_dense_key(&p->b, type, dense, verify, &c.b_key);
+  c.s_keyed = grb_cuda_sparse_key(&p->s, type, ones(p), sparse, shunt_options()->verify, &c.s_key);
+  c.b_keyed =
+      !constant_b(p) && grb_cuda_dense_key(&p->b, type, dense, shunt_options()->verify, &c.b_key);
   struct shunt_full whole = p->c;
   whole.present = NULL; /* where elements are missing, nothing is kept (see keep_results) */
-  c.c_keyed = !p->accumulate && grb_cuda_dense_key(&whole, type, out, verify, &c.c_key);
+  c.c_keyed =
+      !p->accumulate && grb_cuda_dense_key(&whole, type, out, shunt_options()->verify, &c.c_key);
   return c;
 }
 
 static uint64_t hash_of_s(struct call *c)
 {
   if (!c->s_hashed)
-    c->s_hash = grb_cuda_sparse_hash(&c->p->s, c->p->semiring.type, verify, c->threads);
+    c->s_hash =
+        grb_cuda_sparse_hash(&c->p->s, c->p->semiring.type, shunt_options()->verify, c->threads);
   c->s_hashed = true;
   return c->s_hash;
 }
@@ -125,7 +119,8 @@ static uint64_t hash_of_s(struct call *c)
 static uint64_t hash_of_b(struct call *c)
 {
   if (!c->b_hashed)
-    c->b_hash = grb_cuda_dense_hash(&c->p->b, c->p->semiring.type, verify, c->threads);
+    c->b_hash =
+        grb_cuda_dense_hash(&c->p->b, c->p->semiring.type, shunt_options()->verify, c->threads);
   c->b_hashed = true;
   return c->b_hash;
 }
@@ -466,8 +461,9 @@ static void keep_results(struct call *c, struct part *part, struct grb_cuda_rows
   if (r->plan.keep_b &&
       keep(d, kept_dense(&r->plan, r->b, r->plan.b_strip), &c->b_key, hash_of_b(c)))
     r->b = NULL;
-  uint64_t hash =
-      r->plan.keep_c ? grb_cuda_dense_hash(&c->p->c, c->p->semiring.type, verify, c->threads) : 0;
+  uint64_t hash = r->plan.keep_c ? grb_cuda_dense_hash(&c->p->c, c->p->semiring.type,
+                                                       shunt_options()->verify, c->threads)
+                                 : 0;
   if (r->plan.keep_c && keep(d, kept_dense(&r->plan, r->c, r->plan.c_strip), &c->c_key, hash))
     r->c = NULL;
 }

@@ -69,6 +69,16 @@ static int64_t parse_number(const char *variable, int64_t otherwise)
   return otherwise;
 }
 
+/* 0 or 1; 0, with a warning, if something else was set. */
+static bool parse_switch(const char *variable)
+{
+  const char *text = getenv(variable);
+  if (!text || !*text || strcmp(text, "0") == 0) return false;
+  if (strcmp(text, "1") == 0) return true;
+  warn(variable, text, "0, 1");
+  return false;
+}
+
 static void copy_path(char *to, size_t size, const char *variable)
 {
   const char *text = getenv(variable);
@@ -88,9 +98,8 @@ static void read_options(void)
     warn("SHUNT_LOG", log, "dispatch");
   copy_path(options.log_file, sizeof options.log_file, "SHUNT_LOG_FILE");
   copy_path(options.report, sizeof options.report, "SHUNT_REPORT");
-  const char *tune = getenv("SHUNT_TUNE");
-  options.tune = tune && strcmp(tune, "1") == 0;
-  if (tune && *tune && !options.tune && strcmp(tune, "0") != 0) warn("SHUNT_TUNE", tune, "0, 1");
+  options.tune = parse_switch("SHUNT_TUNE");
+  options.verify = parse_switch("SHUNT_VERIFY");
   copy_path(options.tune_file, sizeof options.tune_file, "SHUNT_TUNE_FILE");
   int64_t megabytes = parse_number("SHUNT_CACHE_MB", -1);
   options.cache_bytes = megabytes < 0 ? -1 : megabytes << 20;

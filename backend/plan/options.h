@@ -9,6 +9,7 @@
    | SHUNT_CACHE_MB  | number                      | device memory for kept plans, per device   |
    | SHUNT_TUNE      | 0, 1                        | let preprocess measure the ways (tune.h)   |
    | SHUNT_TUNE_FILE | path                        | where its answers are kept between runs    |
+   | SHUNT_VERIFY    | 0, 1                        | GraphBLAS: prove kept matrices by a hash   |
    | SHUNT_FAULT     | number                      | tests only: the n-th own call fails        |
 
    An unknown value gives one warning that names the accepted ones, and the default.  */
@@ -30,6 +31,7 @@ struct shunt_options {
   char report[512];   /* "": none */
   bool tune;
   char tune_file[512]; /* "": answers last as long as the process */
+  bool verify;
   int64_t cache_bytes; /* < 0: a tenth of the device's memory */
 };
 
