@@ -8,7 +8,7 @@
    Sums are kept in double whatever the type, so this is also the reference that
    kernels are measured against.  Entries are independent: with
    OpenMP, threads take rows, and the result does not depend on their number.  */
-#include "kernels/host/half.h"
+#include "kernels/host/element.h"
 #include "kernels/shunt_kernels.h"
 
 #ifdef _OPENMP
@@ -17,43 +17,13 @@
 #define SHUNT_OMP(x)
 #endif
 
-static int64_t index_at(const void *array, int64_t i, shunt_type t)
-{
-  return t == SHUNT_I64 ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
-}
-
-static double load(const void *from, int64_t i, shunt_type t)
-{
-  switch (t) {
-  case SHUNT_F16: return shunt_half_to_float(((const uint16_t *)from)[i]);
-  case SHUNT_BF16: return shunt_bfloat_to_float(((const uint16_t *)from)[i]);
-  case SHUNT_F32: return ((const float *)from)[i];
-  default: return ((const double *)from)[i];
-  }
-}
-
-static void store(void *to, int64_t i, shunt_type t, double x)
-{
-  switch (t) {
-  case SHUNT_F16: ((uint16_t *)to)[i] = shunt_float_to_half((float)x); break;
-  case SHUNT_BF16: ((uint16_t *)to)[i] = shunt_float_to_bfloat((float)x); break;
-  case SHUNT_F32: ((float *)to)[i] = (float)x; break;
-  default: ((double *)to)[i] = x; break;
-  }
-}
-
-static double scalar_value(const struct shunt_scalar *s, shunt_type compute)
-{
-  return s->device ? load(s->device, 0, compute) : s->host;
-}
-
 static double dot(const struct shunt_dense *a, int64_t i, const struct shunt_dense *b, int64_t j)
 {
   double sum = 0;
 
   for (int64_t k = 0; k < a->cols; k++)
-    sum += load(a->values, i * a->row_stride + k * a->col_stride, a->type) *
-           load(b->values, k * b->row_stride + j * b->col_stride, b->type);
+    sum += shunt_load(a->values, i * a->row_stride + k * a->col_stride, a->type) *
+           shunt_load(b->values, k * b->row_stride + j * b->col_stride, b->type);
   return sum;
 }
 
@@ -79,14 +49,14 @@ static shunt_status check(const struct shunt_sddmm *p)
 static void one_row(const struct shunt_sddmm *p, int64_t i, double alpha, double beta)
 {
   const struct shunt_csr *c = &p->c;
-  int64_t begin = index_at(c->row_offsets, i, c->index_type) - c->base;
-  int64_t end = index_at(c->row_offsets, i + 1, c->index_type) - c->base;
+  int64_t begin = shunt_index_at(c->row_offsets, i, c->index_type) - c->base;
+  int64_t end = shunt_index_at(c->row_offsets, i + 1, c->index_type) - c->base;
 
   for (int64_t at = begin; at < end; at++) {
-    int64_t j = index_at(c->columns, at, c->index_type) - c->base;
+    int64_t j = shunt_index_at(c->columns, at, c->index_type) - c->base;
     double result = alpha * dot(&p->a, i, &p->b, j);
-    if (beta != 0) result += beta * load(c->values, at, c->value_type);
-    store(c->values, at, c->value_type, result);
+    if (beta != 0) result += beta * shunt_load(c->values, at, c->value_type);
+    shunt_store(c->values, at, c->value_type, result);
   }
 }
 
@@ -95,8 +65,8 @@ shunt_status shunt_sddmm_csr_host(const struct shunt_sddmm *p)
   shunt_status s = check(p);
 
   if (s != SHUNT_OK || p->c.nnz == 0) return s;
-  double alpha = scalar_value(&p->alpha, p->compute);
-  double beta = scalar_value(&p->beta, p->compute);
+  double alpha = shunt_scalar_value(&p->alpha, p->compute);
+  double beta = shunt_scalar_value(&p->beta, p->compute);
   SHUNT_OMP(omp parallel for schedule(dynamic, 16))
   for (int64_t i = 0; i < p->c.rows; i++)
     one_row(p, i, alpha, beta);

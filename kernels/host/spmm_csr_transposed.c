@@ -7,61 +7,25 @@
    which is then rounded into C once.  C is not read when beta is 0.  */
 #include <stdlib.h>
 
-#include "kernels/host/half.h"
+#include "kernels/host/element.h"
 #include "kernels/shunt_kernels.h"
-
-static int64_t index_at(const void *array, int64_t i, shunt_type t)
-{
-  return t == SHUNT_I64 ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
-}
-
-static float load(const void *from, int64_t i, shunt_type t)
-{
-  switch (t) {
-  case SHUNT_F16:
-    return shunt_half_to_float(((const uint16_t *)from)[i]);
-  case SHUNT_BF16:
-    return shunt_bfloat_to_float(((const uint16_t *)from)[i]);
-  default:
-    return ((const float *)from)[i];
-  }
-}
-
-static void store(void *to, int64_t i, shunt_type t, float x)
-{
-  switch (t) {
-  case SHUNT_F16:
-    ((uint16_t *)to)[i] = shunt_float_to_half(x);
-    break;
-  case SHUNT_BF16:
-    ((uint16_t *)to)[i] = shunt_float_to_bfloat(x);
-    break;
-  default:
-    ((float *)to)[i] = x;
-    break;
-  }
-}
-
-static float scalar(const struct shunt_scalar *s)
-{
-  return s->device ? *(const float *)s->device : (float)s->host;
-}
 
 static void add_entries(const struct shunt_spmm *p, int64_t j, float *sums)
 {
   const struct shunt_csr *a = &p->a;
   for (int64_t k = 0; k < a->rows; k++) {
-    int64_t end = index_at(a->row_offsets, k + 1, a->index_type) - a->base;
-    for (int64_t q = index_at(a->row_offsets, k, a->index_type) - a->base; q < end; q++)
-      sums[index_at(a->columns, q, a->index_type) - a->base] +=
-          load(a->values, q, a->value_type) *
-          load(p->b.values, k * p->b.row_stride + j * p->b.col_stride, p->b.type);
+    int64_t end = shunt_index_at(a->row_offsets, k + 1, a->index_type) - a->base;
+    for (int64_t q = shunt_index_at(a->row_offsets, k, a->index_type) - a->base; q < end; q++)
+      sums[shunt_index_at(a->columns, q, a->index_type) - a->base] +=
+          (float)shunt_load(a->values, q, a->value_type) *
+          (float)shunt_load(p->b.values, k * p->b.row_stride + j * p->b.col_stride, p->b.type);
   }
 }
 
 shunt_status shunt_spmm_csr_transposed_host(const struct shunt_spmm *p)
 {
-  const float alpha = scalar(&p->alpha), beta = scalar(&p->beta);
+  const float alpha = (float)shunt_scalar_value(&p->alpha, SHUNT_F32),
+              beta = (float)shunt_scalar_value(&p->beta, SHUNT_F32);
   shunt_type t = p->b.type;
   if (p->b.rows != p->a.rows || p->c.rows != p->a.cols || p->c.cols != p->b.cols)
     return SHUNT_E_ARGUMENT;
@@ -79,8 +43,8 @@ shunt_status shunt_spmm_csr_transposed_host(const struct shunt_spmm *p)
     for (int64_t i = 0; i < p->c.rows; i++) {
       int64_t at = i * p->c.row_stride + j * p->c.col_stride;
       float x = alpha == 0 ? 0 : alpha * sums[i];
-      if (beta != 0) x += beta * load(p->c.values, at, p->c.type);
-      store(p->c.values, at, p->c.type, x);
+      if (beta != 0) x += beta * (float)shunt_load(p->c.values, at, p->c.type);
+      shunt_store(p->c.values, at, p->c.type, x);
     }
   }
   free(sums);

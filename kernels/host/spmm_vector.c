@@ -7,38 +7,7 @@
    Only A's own entries count, in the order of storage.  Sums are kept in float and rounded
    once.  */
 #include "kernels/spmm_vector.h"
-#include "kernels/host/half.h"
-
-static float load(const void *from, int64_t i, shunt_type t)
-{
-  switch (t) {
-  case SHUNT_F16:
-    return shunt_half_to_float(((const uint16_t *)from)[i]);
-  case SHUNT_BF16:
-    return shunt_bfloat_to_float(((const uint16_t *)from)[i]);
-  default:
-    return ((const float *)from)[i];
-  }
-}
-
-static void store(void *to, int64_t i, shunt_type t, float x)
-{
-  switch (t) {
-  case SHUNT_F16:
-    ((uint16_t *)to)[i] = shunt_float_to_half(x);
-    return;
-  case SHUNT_BF16:
-    ((uint16_t *)to)[i] = shunt_float_to_bfloat(x);
-    return;
-  default:
-    ((float *)to)[i] = x;
-  }
-}
-
-static float scalar(const struct shunt_scalar *s)
-{
-  return s->device ? *(const float *)s->device : (float)s->host;
-}
+#include "kernels/host/element.h"
 
 static float sum_of(const struct shunt_spmm *p, const struct shunt_vector *v, int64_t i, int64_t j)
 {
@@ -50,10 +19,10 @@ static float sum_of(const struct shunt_spmm *p, const struct shunt_vector *v, in
     for (int slot = 0; slot < SHUNT_VECTOR_STEP; slot++) {
       int64_t at = s * SHUNT_VECTOR_STEP + slot;
       if (!(v->masks[at] >> row & 1)) continue;
-      sum += load(v->values, s * SHUNT_VECTOR_STEP_VALUES + shunt_vector_place(row, slot),
-                  v->value_type) *
-             load(p->b.values, (int64_t)v->columns[at] * p->b.row_stride + j * p->b.col_stride,
-                  p->b.type);
+      int64_t b_at = (int64_t)v->columns[at] * p->b.row_stride + j * p->b.col_stride;
+      int64_t a_at = s * SHUNT_VECTOR_STEP_VALUES + shunt_vector_place(row, slot);
+      sum += (float)shunt_load(v->values, a_at, v->value_type) *
+             (float)shunt_load(p->b.values, b_at, p->b.type);
     }
   return sum;
 }
@@ -67,14 +36,14 @@ shunt_status shunt_spmm_vector_host(const struct shunt_spmm *p, const struct shu
     return SHUNT_E_UNSUPPORTED;
   if (p->b.rows != v->cols || p->c.rows != v->rows || p->c.cols != p->b.cols)
     return SHUNT_E_ARGUMENT;
-  alpha = scalar(&p->alpha);
-  beta = scalar(&p->beta);
+  alpha = (float)shunt_scalar_value(&p->alpha, SHUNT_F32);
+  beta = (float)shunt_scalar_value(&p->beta, SHUNT_F32);
   for (int64_t i = 0; i < p->c.rows; i++)
     for (int64_t j = 0; j < p->c.cols; j++) {
       int64_t at = i * p->c.row_stride + j * p->c.col_stride;
       float x = alpha == 0 ? 0 : alpha * sum_of(p, v, i, j);
-      if (beta != 0) x += beta * load(p->c.values, at, p->c.type);
-      store(p->c.values, at, p->c.type, x);
+      if (beta != 0) x += beta * (float)shunt_load(p->c.values, at, p->c.type);
+      shunt_store(p->c.values, at, p->c.type, x);
     }
   return SHUNT_OK;
 }

@@ -1,0 +1,54 @@
+/* element.h: one index, element or scalar of a stored type, for code that is to be right rather
+   than fast.  A double holds every f16, bf16 and f32 exactly, so a twin that sums in float casts
+   what it loads and loses nothing; storing rounds once to the nearest (to f16 and bf16 by way of
+   float, where sums of theirs are kept).  */
+#ifndef SHUNT_HOST_ELEMENT_H
+#define SHUNT_HOST_ELEMENT_H
+
+#include "kernels/host/half.h"
+#include "kernels/types.h"
+
+static inline int64_t shunt_index_at(const void *array, int64_t i, shunt_type t)
+{
+  return t == SHUNT_I64 ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
+}
+
+static inline double shunt_load(const void *from, int64_t i, shunt_type t)
+{
+  switch (t) {
+  case SHUNT_F16:
+    return (double)shunt_half_to_float(((const uint16_t *)from)[i]);
+  case SHUNT_BF16:
+    return (double)shunt_bfloat_to_float(((const uint16_t *)from)[i]);
+  case SHUNT_F32:
+    return (double)((const float *)from)[i];
+  default:
+    return ((const double *)from)[i];
+  }
+}
+
+static inline void shunt_store(void *to, int64_t i, shunt_type t, double x)
+{
+  switch (t) {
+  case SHUNT_F16:
+    ((uint16_t *)to)[i] = shunt_float_to_half((float)x);
+    break;
+  case SHUNT_BF16:
+    ((uint16_t *)to)[i] = shunt_float_to_bfloat((float)x);
+    break;
+  case SHUNT_F32:
+    ((float *)to)[i] = (float)x;
+    break;
+  default:
+    ((double *)to)[i] = x;
+    break;
+  }
+}
+
+/* alpha or beta; `device` is host memory here. */
+static inline double shunt_scalar_value(const struct shunt_scalar *s, shunt_type compute)
+{
+  return s->device ? shunt_load(s->device, 0, compute) : s->host;
+}
+
+#endif
