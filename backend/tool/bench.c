@@ -9,13 +9,15 @@
 
 static const char help[] =
     "Usage: shunt bench [OPTION]... SOURCE...\n"
+    "       shunt bench [OPTION]... --suite NAME\n"
     "Time every applicable route on one problem after the other against cuSPARSE (its\n"
     "default, and its algorithms after preprocess) and dense cuBLAS, in one run, and\n"
     "check each result against a float64 sum.  Without a GPU: the host engine.\n"
     "\n"
-    "SOURCE is a matrix file (Matrix Market or .smtx, also gzipped), a random pattern\n"
-    "random:ROWSxCOLUMNS:DENSITY[:V], or a problem, the last column of a\n"
-    "SHUNT_LOG=dispatch line, which brings its own sizes, types and layout.\n"
+    "SOURCE is a matrix file (Matrix Market or .smtx, also gzipped), a made-up pattern\n"
+    "(random:ROWSxCOLUMNS:DENSITY[:V], rmat:ROWS:MEAN, band:ROWS:WIDTH:DENSITY,\n"
+    "mesh:XxYxZ:UNKNOWNS, tiles:ROWSxCOLUMNS:DENSE:TWO), or a problem, the last column\n"
+    "of a SHUNT_LOG=dispatch line, which brings its own sizes, types and layout.\n"
     "\n"
     "  -n, --columns LIST  columns of B and C (SpMM), inner dimension (SDDMM) [32,128]\n"
     "  -t, --types LIST    f16, bf16, f32, f64, i8 (into i32); f16f32, bf16f32, i8f32\n"
@@ -26,6 +28,11 @@ static const char help[] =
     "      --index TYPE    i32 or i64 [i32]\n"
     "  -v, --vector V      replace each stored entry by a V x 1 vector; a random pattern\n"
     "                      or a problem keeps its rows, V of them sharing columns [1]\n"
+    "      --suite NAME    a list of cases instead of SOURCEs: dlmc (layers of V x 1\n"
+    "                      vectors), mtx (solvers and graphs), tiles (2:4); it brings\n"
+    "                      its own types, widths and vectors\n"
+    "      --data FOLDER   where a suite's files are [../shared/data]\n"
+    "      --list          print the cases, matrix and problem, and time none\n"
     "      --host          use the host engine even where there is a GPU\n"
     "  -o, --output FILE   write JSON\n"
     "      --csv           also print one comma-separated line per case\n"
@@ -35,13 +42,27 @@ static const char help[] =
     "\n"
     "Exit status: 0 success; 1 malformed input, or a result of Shunt's was wrong; 2 usage.\n";
 
-enum { OPT_LAYOUT = 256, OPT_OP, OPT_INDEX, OPT_HOST, OPT_CSV, OPT_QUICK, OPT_SEED };
+enum {
+  OPT_LAYOUT = 256,
+  OPT_OP,
+  OPT_INDEX,
+  OPT_SUITE,
+  OPT_DATA,
+  OPT_LIST,
+  OPT_HOST,
+  OPT_CSV,
+  OPT_QUICK,
+  OPT_SEED
+};
 static const struct option options[] = { { "columns", required_argument, NULL, 'n' },
                                          { "types", required_argument, NULL, 't' },
                                          { "layout", required_argument, NULL, OPT_LAYOUT },
                                          { "op", required_argument, NULL, OPT_OP },
                                          { "index", required_argument, NULL, OPT_INDEX },
                                          { "vector", required_argument, NULL, 'v' },
+                                         { "suite", required_argument, NULL, OPT_SUITE },
+                                         { "data", required_argument, NULL, OPT_DATA },
+                                         { "list", no_argument, NULL, OPT_LIST },
                                          { "host", no_argument, NULL, OPT_HOST },
                                          { "output", required_argument, NULL, 'o' },
                                          { "csv", no_argument, NULL, OPT_CSV },
@@ -59,7 +80,8 @@ struct bench_options bench_defaults(void)
   return (struct bench_options){ .n = { 32, 128 }, .n_count = 2,
                                  .types = { 0, 2 }, .type_count = 2,
                                  .layouts = { 0 }, .layout_count = 1,
-                                 .op = SHUNT_SPMM, .index_type = SHUNT_I32, .v = 1, .seed = 1 };
+                                 .op = SHUNT_SPMM, .index_type = SHUNT_I32, .v = 1, .seed = 1,
+                                 .data = "../shared/data" };
 }
 
 /* ---- a run ---------------------------------------------------------------- */
@@ -88,6 +110,10 @@ static void report_wrong(struct run *r, const struct bench_case *c)
 static bool run_case(struct run *r, struct bench_case *c)
 {
   bool first = r->done == 0;
+  if (r->o->list) {
+    printf("%s %s\n", c->matrix, c->word);
+    return true;
+  }
   bench_progress(++r->done, r->total, c, NULL);
   bool alive = r->engine->measure(c, r->o);
   bench_progress_end();
@@ -169,20 +195,25 @@ static void open_engine(struct run *r)
   r->engine->open(&r->machine, why, sizeof why);
 }
 
-int bench_run(char **sources, int count, const struct bench_options *o)
+int bench_run(const struct bench_step *steps, int count)
 {
-  struct run r = { .o = o };
+  const struct bench_options *how = &steps[0].o;
+  struct run r = { .o = how };
+  bool alive = true;
   open_engine(&r);
-  if (o->json && !(r.json = bench_json_open(o->json, &r.machine))) {
+  if (how->json && !(r.json = bench_json_open(how->json, &r.machine))) {
     r.engine->close();
     return EXIT_BAD;
   }
-  for (int i = 0; i < count; i++) r.total += cases_of(sources[i], o);
-  bench_print_machine(&r.machine);
-  for (int i = 0; i < count; i++)
-    if (!run_source(&r, sources[i])) break;
+  for (int s = 0; s < count; s++)
+    for (int i = 0; i < steps[s].count; i++) r.total += cases_of(steps[s].sources[i], &steps[s].o);
+  if (!how->list) bench_print_machine(&r.machine);
+  for (int s = 0; s < count; s++) {
+    r.o = &steps[s].o;
+    for (int i = 0; i < steps[s].count && alive; i++) alive = run_source(&r, steps[s].sources[i]);
+  }
   bench_print_summary();
-  if (r.json && !bench_json_close(r.json, o->json)) r.bad = true;
+  if (r.json && !bench_json_close(r.json, how->json)) r.bad = true;
   r.engine->close();
   if (fflush(stdout) != 0) r.bad = true;
   return r.bad || r.wrong ? EXIT_BAD : EXIT_OK;
@@ -217,11 +248,24 @@ static bool parse_option(int c, struct bench_options *o)
     if (!tool_parse_sizes("--seed", optarg, INT64_MAX, number)) return false;
     o->seed = (uint64_t)number[0];
     return true;
+  case OPT_SUITE: o->suite = optarg; return true;
+  case OPT_DATA: o->data = optarg; return true;
+  case OPT_LIST: o->list = o->host = true; return true;
   case OPT_HOST: o->host = true; return true;
   case OPT_CSV: o->csv = true; return true;
   case OPT_QUICK: o->quick = true; return true;
   default: o->json = optarg; return true; /* 'o' */
   }
+}
+
+static int bench_named_suite(const struct bench_options *o)
+{
+  struct bench_step steps[BENCH_STEPS];
+  int count = bench_suite(o->suite, o->data, o, steps);
+  if (count < 1) return count < 0 ? EXIT_USAGE : EXIT_BAD;
+  int status = bench_run(steps, count);
+  bench_suite_free(steps, count);
+  return status;
 }
 
 static int bench(int argc, char **argv)
@@ -238,8 +282,11 @@ static int bench(int argc, char **argv)
     }
     if (!parse_option(c, &o)) return EXIT_USAGE;
   }
-  if (optind == argc) return tool_bad_usage("bench", "no matrix, random pattern or problem given");
-  return bench_run(argv + optind, argc - optind, &o);
+  if (o.suite && optind < argc) return tool_bad_usage("bench", "a suite brings its own matrices");
+  if (o.suite) return bench_named_suite(&o);
+  if (optind == argc) return tool_bad_usage("bench", "no matrix, made-up pattern or problem given");
+  struct bench_step step = { o, argv + optind, argc - optind };
+  return bench_run(&step, 1);
 }
 
 const struct tool_command tool_bench = { "bench", help, bench };

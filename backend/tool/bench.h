@@ -1,6 +1,7 @@
 /* bench.h: what the files of `shunt bench` share.
 
      bench.c             options -> cases; one case after the other into an engine
+     bench_suite.c       named lists of cases
      bench_case.c        a case's problem, and its list of ways
      bench_operands.c    a case's operands in host memory
      bench_check.c       a result against a float64 sum, on the host
@@ -68,8 +69,9 @@ struct bench_options {
   shunt_type index_type;
   int v;
   uint64_t seed;
-  bool host, quick, csv;
+  bool host, quick, csv, list;
   const char *json;
+  const char *suite, *data; /* NULL; folder of its files */
 };
 
 struct bench_engine {
@@ -85,9 +87,26 @@ extern const struct bench_engine bench_host_engine;
 extern const struct bench_engine bench_cuda_engine;
 bool bench_cuda_present(char *why, size_t bytes);
 
-/* Measures one source with its options and prints as it goes; an exit status. */
-int bench_run(char **sources, int count, const struct bench_options *o);
+/* Sources that share what is to be measured on them. */
+struct bench_step {
+  struct bench_options o;
+  char **sources;
+  int count;
+};
+
+/* Measures one step after the other and prints as it goes; an exit status.  Where to write, and
+   whether on the host, the first step's options say.  */
+int bench_run(const struct bench_step *steps, int count);
 struct bench_options bench_defaults(void);
+
+/* ---- bench_suite.c --------------------------------------------------------- */
+
+enum { BENCH_STEPS = 16 };
+/* The steps of a suite with files below folder `data`; their number.  After a message: -1 where
+   there is no such suite, 0 where its files are not to be had.  `o`: how to measure.  */
+int bench_suite(const char *name, const char *data, const struct bench_options *o,
+                struct bench_step steps[BENCH_STEPS]);
+void bench_suite_free(struct bench_step *steps, int count);
 
 /* ---- bench_case.c ---------------------------------------------------------- */
 

@@ -21,7 +21,7 @@
 static const char help[] =
     "Usage: shunt demo [OPTION]... [FILE]\n"
     "The main job, before and after: a program that knows nothing of Shunt multiplies\n"
-    "FILE (a matrix file or random:ROWSxCOLUMNS:DENSITY[:V]; without it a random\n"
+    "FILE (a matrix file or a made-up pattern, as for shunt bench; without it a random\n"
     "4096 x 4096 matrix) by dense matrices through cuSPARSE, alone and under\n"
     "`shunt run`.  Without a GPU the same products run on the host engine.\n"
     "\n"
@@ -165,7 +165,7 @@ static int demo_bench(const struct demo *d, bool host)
   o.type_count = d->type_count;
   memcpy(o.n, d->n, sizeof o.n);
   memcpy(o.types, d->types, sizeof o.types);
-  return bench_run(&source, 1, &o);
+  return bench_run(&(struct bench_step){ o, &source, 1 }, 1);
 }
 
 /* Where the build put the client: SHUNT_CLIENTDIR, or the tree around this program. */

@@ -9,8 +9,8 @@
 
 static const char help[] =
     "Usage: shunt inspect [OPTION]... FILE...\n"
-    "Print the profile of matrix FILE (Matrix Market or .smtx, also gzipped; or\n"
-    "random:ROWSxCOLUMNS:DENSITY[:V]).  Needs no GPU.\n"
+    "Print the profile of matrix FILE (Matrix Market or .smtx, also gzipped; or a\n"
+    "made-up pattern, as for shunt bench).  Needs no GPU.\n"
     "\n"
     "  -v, --vector V  first replace each stored entry by a V x 1 vector\n"
     "      --json      print JSON, one object per FILE and line\n"

@@ -8,7 +8,8 @@
      bench.c          shunt bench: options into cases, cases into an engine
      bench.h            (its own header)
      demo.c           shunt demo: the main job, before and after
-     tool_matrix.c    files, random patterns and problems into host CSR
+     tool_matrix.c    files, made-up patterns and problems into host CSR
+     tool_patterns.c    the made-up ones
      tool_text.c      messages and lists of words
 
    Results go to stdout, messages and progress to stderr.  */
@@ -82,7 +83,7 @@ const char *tool_duration(double us, char out[24]);
 
 /* ---- tool_matrix.c -------------------------------------------------------- */
 
-/* Where a pattern comes from: a file, random:MxK:DENSITY[:V], or a problem. */
+/* Where a pattern comes from: a file, a word of tool_patterns.c, or a problem. */
 struct tool_source {
   const char *text;
   bool from_problem;
@@ -97,16 +98,28 @@ enum { TOOL_MAX_V = 64 };
    False after a message.  */
 bool tool_load(const char *text, int v, uint64_t seed, struct tool_source *source,
                struct shunt_matrix *out);
-/* A random pattern of exactly `nnz` / v aligned v x 1 vectors, columns
-   ascending; every such pattern is equally likely.  */
-bool tool_random_pattern(int64_t rows, int64_t cols, int64_t nnz, int v, uint64_t seed,
-                         struct shunt_matrix *out);
 /* The matrix as a borrowed view: 64-bit indices, base 0, f64 values. */
 struct shunt_csr tool_view(const struct shunt_matrix *m);
 /* int64 rows, cols, nnz; int64 offsets[rows + 1]; int32 columns[nnz]. */
 bool tool_write_csrbin(const char *path, const struct shunt_matrix *m);
+
+/* ---- tool_patterns.c ------------------------------------------------------ */
+
+enum tool_made {
+  TOOL_NO_PATTERN,  /* the text is no such word */
+  TOOL_NOT_MADE,    /* it is one; a message says what is wrong */
+  TOOL_MADE,
+  TOOL_MADE_VECTORS /* of height v already */
+};
+enum tool_made tool_make_pattern(const char *text, int v, uint64_t seed, struct shunt_matrix *out);
+/* A random pattern of exactly `nnz` / v aligned v x 1 vectors, columns
+   ascending; every such pattern is equally likely.  */
+bool tool_random_pattern(int64_t rows, int64_t cols, int64_t nnz, int v, uint64_t seed,
+                         struct shunt_matrix *out);
 /* False after a message when `bytes` is more than this machine's memory bears. */
 bool tool_fits_memory(double bytes, const char *what);
+/* Says so, frees m, returns false. */
+bool tool_out_of_memory(struct shunt_matrix *m);
 
 /* ---- launch.c ------------------------------------------------------------- */
 

@@ -149,7 +149,9 @@ printf '%s\n2 2 1\n1 1 1.0\n' "$banner" | gzip -c 2>/dev/null | head -c 20 >cut.
 malformed cut.mtx.gz -
 malformed missing.mtx -
 malformed "$work" -
-for source in random: random:4 random:4x4 random:4x4:2 random:4x4:nan random:0x4:1 random:4x4:1:0 \
+for source in rmat:5 rmat:0:1 rmat:5:6 rmat:5:3x band:5:5:1 band:9:1:2 mesh:0x1x1:1 mesh:9x9:1 \
+  mesh:2000x2000x2000:1 tiles:4x4:0.1 tiles:4x4:0.9:0.2 tiles:4x4:-1:0 \
+  random: random:4 random:4x4 random:4x4:2 random:4x4:nan random:0x4:1 random:4x4:1:0 \
   random:4x4:1:65 random:4x4:1:2x random:2000000000x2000000000:1 spmm: spmm:csr:x sddmm:csr: \
   spmm:bsr:f16.f16.f16.f32:i32b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0 \
   spmm:csr:f16.f16.f16.f32:i32b0:m8n8k8z8:TN:rr:ld8.8:a1b0:alg0 \
@@ -160,6 +162,39 @@ for source in random: random:4 random:4x4 random:4x4:2 random:4x4:nan random:0x4
   expect 1 "source '$source'" "$SHUNT" bench --host --quick -n 4 "$source"
   has err "$source"
 done
+
+# ---- made-up patterns -----------------------------------------------------------------
+# entries SOURCE NUMBER: so many, in rows that no entry stands in twice.
+entries() {
+  expect 0 "inspect $1" "$SHUNT" inspect "$1"
+  [ "$(awk '$1 == "nonzeros" { gsub(",", "", $2); print $2 }' out)" = "$2" ]
+  ok $? "... with $2 entries"
+}
+entries mesh:5x4x3:2 3640 # (3x5 - 2)(3x4 - 2)(3x3 - 2) couplings of 2 x 2
+entries mesh:1x1x1:3 9
+entries band:100:3:1 688
+entries band:100:3:0 100
+entries tiles:64x128:0.25:0.5 4096 # 4 of 512, 8 of 256
+entries tiles:20x40:1:0 800
+entries rmat:1:1 1
+"$SHUNT" inspect rmat:4096:8 >out
+awk '$1 == "nonzeros" { gsub(",", "", $2); n = $2 } $1 == "longest" { gsub(",", "", $2); l = $2 }
+  END { exit !(n > 20000 && n <= 32768 && l > 200) }' out
+ok $? "rmat: few repeated edges, and rows far above the mean"
+
+# ---- suites ---------------------------------------------------------------------------
+expect 2 "unknown suite" "$SHUNT" bench --suite nope
+has err "dlmc, mtx, tiles"
+expect 2 "a suite and a matrix" "$SHUNT" bench --suite dlmc random:4x4:1
+expect 1 "a suite without its files" "$SHUNT" bench --suite mtx --data "$work/none"
+has err "--data"
+mkdir -p data/dlmc
+printf '2, 2, 2\n0 1 2\n0 1\n' >data/dlmc/a_2x2_0.5.smtx
+gzip -f data/dlmc/a_2x2_0.5.smtx
+expect 0 "the cases of a suite" "$SHUNT" bench --suite dlmc --data data --list
+# 9 of SpMM and of SDDMM on the file, 16 patterns in 3 heights and 6 widths
+[ "$(wc -l <out)" -eq 306 ] && [ "$(grep -c sddmm: out)" -eq 9 ] && grep -q 'm16n256k2z16:' out
+ok $? "... all of them"
 
 # ---- inspect --------------------------------------------------------------------------
 printf '%s\n%% a comment\n3 4 4\n1 1 1.5\n1 4 2\n3 2 -1\n3 3 1e3\n' "$banner" >good.mtx

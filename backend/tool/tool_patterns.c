@@ -1,0 +1,418 @@
+/* tool_patterns.c: patterns made up from a word.
+
+     random:ROWSxCOLUMNS:DENSITY[:V]   exactly so many aligned V x 1 vectors, anywhere
+     rmat:ROWS:MEAN                    a graph whose degrees follow a power law: MEAN edges a row,
+                                       each found by descending into quadrants (R-MAT, Chakrabarti,
+                                       Zhan, Faloutsos, SDM 2004); repeated edges count once
+     band:ROWS:WIDTH:DENSITY           the diagonal, and so much of WIDTH diagonals on each side
+     mesh:XxYxZ:B                      a finite-element matrix: points of a box coupled with their
+                                       26 neighbours, each coupling a full B x B block, i.e. the
+                                       stencil's pattern (x) ones(B, B)
+     tiles:ROWSxCOLUMNS:DENSE:TWO      aligned 16 x 32 tiles: a share DENSE of them full, a share
+                                       TWO with two entries in each four of a row, the rest empty
+
+   All but the first are emitted entry by entry, twice: to count the rows, and to fill them.  */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/tool/tool.h"
+
+enum { MOST = INT32_MAX - 1024 }; /* rows, columns, entries: what the kernels index */
+
+/* ---- random numbers ------------------------------------------------------- */
+
+static uint64_t next_random(uint64_t *state) /* splitmix64 */
+{
+  uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+static double uniform(uint64_t *state) /* in (0, 1) */
+{
+  return ((double)(next_random(state) >> 12) + 0.5) * 0x1p-52;
+}
+
+/* Cells up to the next one, when each is drawn with probability 1 - exp(1 / scale). */
+static double next_step(double scale, uint64_t *state)
+{
+  return floor(log(uniform(state)) * scale);
+}
+
+static double step_scale(double p)
+{
+  return p < 1 ? 1 / log1p(-p) : 0;
+}
+
+/* ---- memory --------------------------------------------------------------- */
+
+bool tool_fits_memory(double bytes, const char *what)
+{
+  double have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  if (bytes <= 0.7 * have) return true;
+  tool_say("%s needs %.1f GB; this machine has %.1f GB", what, bytes / 1e9, have / 1e9);
+  return false;
+}
+
+bool tool_out_of_memory(struct shunt_matrix *m)
+{
+  tool_say("out of memory");
+  shunt_matrix_free(m);
+  return false;
+}
+
+/* ---- random: V x 1 vectors anywhere -----------------------------------------
+
+   The pattern is drawn over its grid of v x 1 cells, read row by row:
+
+     columns ->  . . x . .   | geometric steps from one x to the next draw each
+     group 0     . . . . x   | cell with probability p, in O(nonzeros); p is a
+     group 1     x . . . .   | little more than wanted, and the surplus is then
+                             | dropped by selection sampling (Knuth 3.4.2 S).  */
+
+/* Cells of a grid drawn with probability p, ascending; returns how many of them
+   there are, at most `room`.  */
+static int64_t draw_cells(int64_t grid, double p, int64_t room, uint64_t *state, int64_t *cells)
+{
+  int64_t count = 0;
+  double scale = step_scale(p);
+  for (int64_t at = -1; count < room;) {
+    double step = p < 1 ? next_step(scale, state) : 0;
+    if (step >= (double)(grid - at - 1)) break;
+    at += 1 + (int64_t)step;
+    cells[count++] = at;
+  }
+  return count;
+}
+
+/* Exactly `wanted` cells of `grid`, ascending, each such set equally likely. */
+static bool choose_cells(int64_t grid, int64_t wanted, uint64_t seed, int64_t *cells, int64_t room)
+{
+  double slack = 4 * sqrt((double)wanted) + 16;
+  double p = ((double)wanted + slack) / (double)grid;
+  for (int attempt = 0; attempt < 64; attempt++) {
+    uint64_t state = seed + 0x51ed2701u * (uint64_t)attempt;
+    int64_t drawn = draw_cells(grid, p, room, &state, cells);
+    if (drawn < wanted || (drawn == room && p < 1)) continue;
+    int64_t kept = 0;
+    for (int64_t i = 0; kept < wanted; i++)
+      if (uniform(&state) * (double)(drawn - i) < (double)(wanted - kept)) cells[kept++] = cells[i];
+    return true;
+  }
+  return false;
+}
+
+/* Group g of v rows gets the cells of its grid row; the last group may be short. */
+static void fill_vectors(const int64_t *cells, int64_t count, int v, struct shunt_matrix *m)
+{
+  int64_t at = 0, used = 0;
+  m->row_offsets[0] = 0;
+  for (int64_t first = 0; first < m->rows; first += v) {
+    int64_t group = first / v, begin = at;
+    while (at < count && cells[at] / m->cols == group)
+      at++;
+    for (int64_t i = first; i < first + v && i < m->rows; i++) {
+      for (int64_t c = begin; c < at; c++)
+        m->columns[used++] = cells[c] % m->cols;
+      m->row_offsets[i + 1] = used;
+    }
+  }
+  m->nnz = used;
+}
+
+bool tool_random_pattern(int64_t rows, int64_t cols, int64_t nnz, int v, uint64_t seed,
+                         struct shunt_matrix *out)
+{
+  int64_t grid = (rows + v - 1) / v * cols, wanted = (nnz + v / 2) / v;
+  if (wanted > grid) wanted = grid;
+  int64_t room = wanted + (int64_t)(10 * sqrt((double)wanted)) + 64;
+  if (room > grid) room = grid;
+
+  *out = (struct shunt_matrix){.rows = rows, .cols = cols, .pattern = 1};
+  if (!tool_fits_memory(8.0 * ((double)rows + (double)room + (double)wanted * v), "the pattern"))
+    return false;
+  int64_t *cells = malloc((size_t)(room + 1) * sizeof *cells);
+  out->row_offsets = malloc((size_t)(rows + 1) * sizeof *out->row_offsets);
+  out->columns = malloc((size_t)(wanted * v + 1) * sizeof *out->columns);
+  bool good = cells && out->row_offsets && out->columns &&
+              (wanted == 0 || choose_cells(grid, wanted, seed, cells, room));
+  if (good) fill_vectors(cells, wanted, v, out);
+  free(cells);
+  return good || tool_out_of_memory(out);
+}
+
+/* ---- patterns emitted entry by entry ---------------------------------------- */
+
+struct made {
+  int64_t rows, cols;
+  double entries;  /* about, or more */
+  int64_t size[3]; /* mesh: points a side */
+  int64_t number;  /* rmat: edges a row; band: diagonals a side; mesh: unknowns a point */
+  double share[2]; /* band: density; tiles: dense, 2:4 */
+  struct shunt_matrix *out;
+  bool fill; /* else: count, in row_offsets[row + 1] */
+};
+
+static void emit(struct made *m, int64_t row, int64_t col)
+{
+  struct shunt_matrix *out = m->out;
+  if (m->fill)
+    out->columns[out->row_offsets[row]++] = col;
+  else
+    out->row_offsets[row + 1]++;
+}
+
+static void emit_rmat(struct made *m, uint64_t seed)
+{
+  /* Of the quadrants upper left, upper right, lower left; Graph500's. */
+  static const double a = 0.57, b = 0.19, c = 0.19;
+  uint64_t state = seed;
+  int levels = 0;
+  while ((int64_t)1 << levels < m->rows)
+    levels++;
+  for (int64_t left = m->rows * m->number; left > 0;) {
+    int64_t row = 0, col = 0;
+    for (int l = 0; l < levels; l++) {
+      double u = uniform(&state);
+      row = 2 * row + (u >= a + b);
+      col = 2 * col + ((u >= a && u < a + b) || u >= a + b + c);
+    }
+    if (row >= m->rows || col >= m->cols) continue;
+    emit(m, row, col);
+    left--;
+  }
+}
+
+static void emit_band(struct made *m, uint64_t seed)
+{
+  uint64_t state = seed;
+  const double p = m->share[0], scale = step_scale(p);
+  for (int64_t i = 0; i < m->rows; i++) {
+    int64_t first = i - m->number < 0 ? 0 : i - m->number;
+    int64_t last = i + m->number < m->rows ? i + m->number : m->rows - 1;
+    emit(m, i, i);
+    if (p <= 0) continue;
+    for (int64_t at = first - 1;;) {
+      double step = p < 1 ? next_step(scale, &state) : 0;
+      if (step >= (double)(last - at)) break;
+      at += 1 + (int64_t)step;
+      if (at != i) emit(m, i, at);
+    }
+  }
+}
+
+static void emit_block(struct made *m, int64_t p, int64_t q)
+{
+  for (int64_t i = 0; i < m->number; i++)
+    for (int64_t j = 0; j < m->number; j++)
+      emit(m, p * m->number + i, q * m->number + j);
+}
+
+static bool inside(const struct made *m, const int64_t at[3])
+{
+  for (int d = 0; d < 3; d++)
+    if (at[d] < 0 || at[d] >= m->size[d]) return false;
+  return true;
+}
+
+static void emit_mesh(struct made *m, uint64_t seed)
+{
+  const int64_t *s = m->size;
+  (void)seed;
+  for (int64_t p = 0; p < s[0] * s[1] * s[2]; p++)
+    for (int n = 0; n < 27; n++) {
+      const int64_t at[3] = {p % s[0] + n % 3 - 1, p / s[0] % s[1] + n / 3 % 3 - 1,
+                             p / s[0] / s[1] + n / 9 - 1};
+      if (inside(m, at)) emit_block(m, p, at[0] + s[0] * (at[1] + s[1] * at[2]));
+    }
+}
+
+enum { TILE_ROWS = 16, TILE_COLS = 32, QUAD = 4 };
+
+static void emit_tile(struct made *m, int64_t row, int64_t col, bool dense, uint64_t *state)
+{
+  for (int64_t i = row; i < row + TILE_ROWS; i++)
+    for (int64_t j = col; j < col + TILE_COLS; j += QUAD) {
+      /* Two of four: six ways. */
+      static const int pair[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+      const int *p = pair[next_random(state) % 6];
+      for (int q = 0; q < QUAD; q++)
+        if ((dense || q == p[0] || q == p[1]) && i < m->rows && j + q < m->cols) emit(m, i, j + q);
+    }
+}
+
+/* Exactly the wanted numbers of both kinds: each tile is what the rest still lacks with the
+   probability that makes all choices equally likely.  */
+static void emit_tiles(struct made *m, uint64_t seed)
+{
+  uint64_t state = seed;
+  const int64_t down = (m->rows + TILE_ROWS - 1) / TILE_ROWS,
+                across = (m->cols + TILE_COLS - 1) / TILE_COLS;
+  int64_t left = down * across;
+  int64_t dense = llround(m->share[0] * (double)left), two = llround(m->share[1] * (double)left);
+  if (dense + two > left) two = left - dense;
+  for (int64_t t = 0; t < down * across; t++, left--) {
+    double u = uniform(&state) * (double)left;
+    bool is_dense = u < (double)dense, is_two = !is_dense && u < (double)(dense + two);
+    dense -= is_dense;
+    two -= is_two;
+    if (is_dense || is_two)
+      emit_tile(m, t / across * TILE_ROWS, t % across * TILE_COLS, is_dense, &state);
+  }
+}
+
+static int compare_columns(const void *x, const void *y)
+{
+  int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+  return (a > b) - (a < b);
+}
+
+/* Sorts each row, drops what stands twice. */
+static void sort_rows(struct shunt_matrix *m)
+{
+  int64_t used = 0, begin = 0;
+  for (int64_t i = 0; i < m->rows; i++) {
+    int64_t end = m->row_offsets[i + 1], first = used;
+    qsort(m->columns + begin, (size_t)(end - begin), sizeof *m->columns, compare_columns);
+    for (int64_t p = begin; p < end; p++)
+      if (used == first || m->columns[used - 1] != m->columns[p])
+        m->columns[used++] = m->columns[p];
+    m->row_offsets[i + 1] = used;
+    begin = end;
+  }
+  m->nnz = used;
+}
+
+static bool make(struct made *m, void (*entries)(struct made *, uint64_t), uint64_t seed)
+{
+  struct shunt_matrix *out = m->out;
+  *out = (struct shunt_matrix){.rows = m->rows, .cols = m->cols, .pattern = 1};
+  if (!tool_fits_memory(8 * ((double)m->rows + m->entries), "the pattern")) return false;
+  out->row_offsets = calloc((size_t)m->rows + 1, sizeof *out->row_offsets);
+  if (!out->row_offsets) return tool_out_of_memory(out);
+  entries(m, seed);
+  for (int64_t i = 0; i < m->rows; i++)
+    out->row_offsets[i + 1] += out->row_offsets[i];
+  out->columns = malloc((size_t)(out->row_offsets[m->rows] + 1) * sizeof *out->columns);
+  if (!out->columns) return tool_out_of_memory(out);
+  m->fill = true;
+  entries(m, seed);
+  /* Filling has moved each row's offset to its end, where the next begins. */
+  memmove(out->row_offsets + 1, out->row_offsets, (size_t)m->rows * sizeof *out->row_offsets);
+  out->row_offsets[0] = 0;
+  sort_rows(out);
+  return true;
+}
+
+/* ---- words ------------------------------------------------------------------ */
+
+/* %n wants an int that says how much was read, so that nothing may follow. */
+static bool parse_random(const char *text, int v, uint64_t seed, struct shunt_matrix *out)
+{
+  int64_t rows, cols;
+  double density;
+  int own_v = 0, used = 0;
+  int fields = sscanf(text, "random:%" SCNd64 "x%" SCNd64 ":%lf%n:%d%n", &rows, &cols, &density,
+                      &used, &own_v, &used);
+  if (fields < 3 || text[used] || (fields == 4 && (own_v < 1 || own_v > TOOL_MAX_V))) {
+    tool_say("'%s': expected random:ROWSxCOLUMNS:DENSITY or random:ROWSxCOLUMNS:DENSITY:V, as in "
+             "random:4096x4096:0.1:8 (V up to %d)",
+             text, TOOL_MAX_V);
+    return false;
+  }
+  if (rows < 1 || cols < 1 || rows > MOST || cols > MOST || !(density >= 0 && density <= 1)) {
+    tool_say("'%s': sizes go from 1 to %d, the density from 0 to 1", text, MOST);
+    return false;
+  }
+  double nnz = (double)rows * (double)cols * density;
+  if (nnz > MOST) {
+    tool_say("'%s': %.3g nonzeros are more than %d", text, nnz, MOST);
+    return false;
+  }
+  return tool_random_pattern(rows, cols, llround(nnz), own_v ? own_v : v, seed, out);
+}
+
+static bool read_rmat(const char *text, int *used, struct made *m)
+{
+  if (sscanf(text, "rmat:%" SCNd64 ":%" SCNd64 "%n", &m->rows, &m->number, used) < 2) return false;
+  m->cols = m->rows;
+  m->entries = (double)m->rows * (double)m->number;
+  return m->number >= 1 && m->number <= m->rows;
+}
+
+static bool read_band(const char *text, int *used, struct made *m)
+{
+  if (sscanf(text, "band:%" SCNd64 ":%" SCNd64 ":%lf%n", &m->rows, &m->number, &m->share[0], used) <
+      3)
+    return false;
+  m->cols = m->rows;
+  m->entries = (double)m->rows * (1 + 2.1 * (double)m->number * m->share[0]);
+  return m->number >= 0 && m->number < m->rows && m->share[0] >= 0 && m->share[0] <= 1;
+}
+
+static bool read_mesh(const char *text, int *used, struct made *m)
+{
+  if (sscanf(text, "mesh:%" SCNd64 "x%" SCNd64 "x%" SCNd64 ":%" SCNd64 "%n", &m->size[0],
+             &m->size[1], &m->size[2], &m->number, used) < 4)
+    return false;
+  double points = 1;
+  for (int d = 0; d < 3; d++) {
+    if (m->size[d] < 1 || m->size[d] > MOST) return false;
+    points *= (double)m->size[d];
+  }
+  if (m->number < 1 || m->number > TOOL_MAX_V || points * (double)m->number > MOST) return false;
+  m->rows = m->cols = m->size[0] * m->size[1] * m->size[2] * m->number;
+  m->entries = 27 * points * (double)(m->number * m->number);
+  return true;
+}
+
+static bool read_tiles(const char *text, int *used, struct made *m)
+{
+  if (sscanf(text, "tiles:%" SCNd64 "x%" SCNd64 ":%lf:%lf%n", &m->rows, &m->cols, &m->share[0],
+             &m->share[1], used) < 4)
+    return false;
+  m->entries = ((double)m->rows + 16) * ((double)m->cols + 32) * (m->share[0] + m->share[1] / 2);
+  return m->share[0] >= 0 && m->share[1] >= 0 && m->share[0] + m->share[1] <= 1;
+}
+
+static const struct kind {
+  const char *prefix, *form;
+  bool (*read)(const char *text, int *used, struct made *m);
+  void (*entries)(struct made *m, uint64_t seed);
+} kinds[] = {
+    {"rmat:", "rmat:ROWS:MEAN, as in rmat:1000000:8", read_rmat, emit_rmat},
+    {"band:", "band:ROWS:WIDTH:DENSITY, as in band:100000:64:0.2", read_band, emit_band},
+    {"mesh:", "mesh:XxYxZ:UNKNOWNS, as in mesh:40x40x40:3", read_mesh, emit_mesh},
+    {"tiles:", "tiles:ROWSxCOLUMNS:DENSE:TWO, shares of the tiles, as in tiles:4096x4096:0.1:0.2",
+     read_tiles, emit_tiles},
+};
+
+static bool make_kind(const struct kind *k, const char *text, uint64_t seed,
+                      struct shunt_matrix *out)
+{
+  struct made m = {.out = out};
+  int used = 0;
+  if (!k->read(text, &used, &m) || text[used]) {
+    tool_say("'%s': expected %s", text, k->form);
+    return false;
+  }
+  if (m.rows < 1 || m.cols < 1 || m.rows > MOST || m.cols > MOST || m.entries > MOST) {
+    tool_say("'%s': sizes go from 1 to %d, and so do nonzeros", text, MOST);
+    return false;
+  }
+  return make(&m, k->entries, seed);
+}
+
+enum tool_made tool_make_pattern(const char *text, int v, uint64_t seed, struct shunt_matrix *out)
+{
+  if (strncmp(text, "random:", 7) == 0)
+    return parse_random(text, v, seed, out) ? TOOL_MADE_VECTORS : TOOL_NOT_MADE;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (strncmp(text, kinds[i].prefix, strlen(kinds[i].prefix)) == 0)
+      return make_kind(&kinds[i], text, seed, out) ? TOOL_MADE : TOOL_NOT_MADE;
+  return TOOL_NO_PATTERN;
+}
