@@ -4,7 +4,7 @@
 #include "backend/tool/tool.h"
 
 static const struct tool_command *const commands[] = { &tool_run, &tool_bench, &tool_inspect,
-                                                       &tool_demo };
+                                                       &tool_model, &tool_demo };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const char help[] =
@@ -15,6 +15,7 @@ static const char help[] =
     "  run      run a program with its calls rerouted, and say what was gained\n"
     "  bench    time every applicable route against cuSPARSE and cuBLAS on one matrix\n"
     "  inspect  print what a matrix's pattern looks like (no GPU needed)\n"
+    "  model    print what decides how a matrix is best traversed (no GPU needed)\n"
     "  demo     the main job on a real matrix, before and after\n"
     "\n"
     "Options:\n"
@@ -56,7 +57,7 @@ int main(int argc, char **argv)
   if (argc < 2)
     fputs(help, stderr);
   else
-    tool_say("unknown %s '%s'; the commands are run, bench, inspect, demo (see shunt --help)",
+    tool_say("unknown %s '%s'; the commands are run, bench, inspect, model, demo (see shunt --help)",
              word[0] == '-' ? "option" : "command", word);
   return EXIT_USAGE;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "kernels/host/half.h"
+#include "kernels/host/element.h"
 
 static const char help[] =
     "Usage: shunt model [OPTION]... FILE...\n"
@@ -50,23 +50,6 @@ static void put_index(void *array, shunt_type type, int64_t i, int64_t value)
     ((int64_t *)array)[i] = value;
 }
 
-static void put_value(void *array, shunt_type type, int64_t i, double x)
-{
-  switch (type) {
-  case SHUNT_F16:
-    ((uint16_t *)array)[i] = shunt_float_to_half((float)x);
-    break;
-  case SHUNT_BF16:
-    ((uint16_t *)array)[i] = shunt_float_to_bfloat((float)x);
-    break;
-  case SHUNT_F32:
-    ((float *)array)[i] = (float)x;
-    break;
-  default:
-    ((double *)array)[i] = x;
-  }
-}
-
 static void csc_free(struct csc *c)
 {
   free(c->offsets);
@@ -88,7 +71,7 @@ static void csc_fill(const struct shunt_matrix *from, struct csc *c, int64_t *ne
     for (int64_t p = from->row_offsets[i]; p < from->row_offsets[i + 1]; p++) {
       int64_t q = next[from->columns[p]]++;
       put_index(c->rows, c->a.index_type, q, i);
-      put_value(c->values, c->a.value_type, q, from->values[p]);
+      shunt_store(c->values, q, c->a.value_type, from->values[p]);
     }
 }
 

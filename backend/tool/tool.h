@@ -5,6 +5,8 @@
      launch.c           environment, fork, signals, exit status
      run_report.c       the table of calls that the library left behind
      inspect.c        shunt inspect: what a pattern looks like
+     model.c          shunt model: traffic, skewness and conversion of a matrix
+     model_print.c      its figures, for people and as JSON (model.h)
      bench.c          shunt bench: options into cases, cases into an engine
      bench.h            (its own header)
      demo.c           shunt demo: the main job, before and after
@@ -47,7 +49,7 @@ struct tool_command {
   const char *help; /* first line "Usage: ...", second what it does */
   int (*run)(int argc, char **argv);
 };
-extern const struct tool_command tool_run, tool_inspect, tool_bench, tool_demo;
+extern const struct tool_command tool_run, tool_inspect, tool_bench, tool_model, tool_demo;
 
 /* ---- tool_text.c ---------------------------------------------------------- */
 

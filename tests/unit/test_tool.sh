@@ -43,7 +43,7 @@ has out "shunt "
 expect 0 "--help" "$SHUNT" --help
 has out "Usage: shunt COMMAND"
 expect 2 "no command" "$SHUNT"
-for command in run bench inspect demo; do
+for command in run bench inspect model demo; do
   expect 0 "$command --help" "$SHUNT" $command --help
   has out "Usage: shunt $command"
   cp out help.$command
@@ -55,10 +55,10 @@ done
 expect 0 "--help after other options" "$SHUNT" bench -n 3 --help
 has out "Usage: shunt bench"
 expect 2 "unknown command" "$SHUNT" frobnicate
-has err "run, bench, inspect, demo"
+has err "run, bench, inspect, model, demo"
 expect 2 "option without its argument" "$SHUNT" bench -n
 has err "needs an argument"
-for command in run bench inspect; do
+for command in run bench inspect model; do
   expect 2 "$command with nothing to work on" "$SHUNT" $command
   has err "no "
 done
@@ -66,7 +66,7 @@ expect 2 "demo with two files" "$SHUNT" demo a b
 
 if [ -f "$man_page" ]; then
   sed 's/\\-/-/g; s/\\f[BIR]//g' "$man_page" >man.txt
-  for command in run bench inspect demo; do
+  for command in run bench inspect model demo; do
     section=$(echo "$command" | tr '[:lower:]' '[:upper:]')
     sed -n "/^\\.SH SHUNT $section\$/,/^\\.SH EXIT/p" man.txt |
       awk '/^\.SH/ { n++ } n < 2' >section
@@ -226,6 +226,42 @@ grep -q -E 'share all columns +100.00% +100.00% +100.00%' out
 ok $? "... whose groups share their columns"
 expect 1 "one bad file among good ones" "$SHUNT" inspect good.mtx missing.mtx good.smtx
 has out "good.smtx"
+
+# ---- model ----------------------------------------------------------------------------
+# The drawing of kernels/dcsr_format.h: 6 entries in 3 rows, 5 segments of 2 strips.
+printf '%s\n5 8 6\n1 2 1\n1 5 2\n3 1 3\n3 2 4\n3 8 5\n5 7 6\n' "$banner" >drawing.mtx
+expect 0 "model" "$SHUNT" model -w 4 -n 3,65 drawing.mtx
+grep -q -E 'strips: rows|segments: rows of strips with an entry +5 ' out
+ok $? "... counts the segments"
+grep -q -E '^ +3 C-stationary +0.000 ' out && grep -q 'chosen: ' out
+ok $? "... and chooses"
+expect 0 "model --json" "$SHUNT" model --json -w 4 -n 3 drawing.mtx random:40x30:0.2 random:3x3:0
+[ "$(wc -l <out)" -eq 3 ]
+ok $? "... one line per file"
+if command -v python3 >/dev/null 2>&1; then
+  python3 -c 'import json
+d, r, e = [json.loads(line) for line in open("out")]
+assert d["bytes"] == {"csr": 72, "dcsr": 84, "strips": 104}, d
+t = d["traffic"][0]
+assert t["c_stationary"]["total"] == 84 + 72 + 60 and t["b_stationary"]["total"] == 104 + 96 + 24 + 84, t
+c = d["conversion"]["engine"]
+assert (c["elements"], c["cycles"], c["tree_activations"], c["prefetches"]) == (6, 10, 7, 5), c
+assert r["nonzeros"] == 240 and e["entropy"] == 0 and e["traffic"][0]["chosen"] == "c_stationary"' 2>err
+  ok $? "... that parses, with the right figures"
+fi
+for type in f16 bf16 f64; do
+  expect 0 "model of $type" "$SHUNT" model -t $type good.smtx good.mtx
+  has out "$type"
+done
+expect 2 "model of two types" "$SHUNT" model -t f32,f64 good.mtx
+expect 2 "model of no type" "$SHUNT" model -t i8 good.mtx
+has err "f16, bf16, f32, f64"
+expect 2 "model with strips of no width" "$SHUNT" model -w 0 good.mtx
+expect 2 "model with two widths" "$SHUNT" model -w 4,8 good.mtx
+expect 2 "model of no columns" "$SHUNT" model -n 0 good.mtx
+expect 1 "model of a malformed file among good ones" "$SHUNT" model range.mtx good.mtx
+has err "range.mtx:4:"
+has out "good.mtx"
 
 # ---- bench on the host ------------------------------------------------------------------
 expect 0 "bench, every type and layout" "$SHUNT" bench --host --quick -n 1,5 \
