@@ -1,0 +1,33 @@
+/* tile24_kernels.h: launchers of SpMM with A in the `tile24` format (kernels/spmm_tile24*.cu).
+
+     C[m x n] = alpha A[m x k] B[k x n] + beta C,    A packed (kernels/tile24_format.h)
+
+   The rules of kernels/shunt_kernels.h hold.  Types: f16 or bf16, into the same or f32;
+   accumulation in f32.  A zero that only fills a tile up never meets a NaN or Inf of B in
+   the result: a sum that became NaN is computed again from A's own entries, in the same
+   launch.  */
+#ifndef SHUNT_TILE24_KERNELS_H
+#define SHUNT_TILE24_KERNELS_H
+
+#include "kernels/shunt_kernels.h"
+#include "kernels/tile24_format.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* p->a gives sizes and types only; its arrays are not read.  v: made from a matrix of
+   these sizes.  No `only_if`.  The workspace is needed for a copy of B when B is
+   column-major or its rows or pointer are not multiples of 16 bytes.  Needs compute
+   capability 8.0.  */
+size_t shunt_spmm_tile24_workspace(const struct shunt_spmm *p);
+shunt_status shunt_spmm_tile24_cuda(const struct shunt_spmm *p, const struct shunt_tile24 *v,
+                                    const struct shunt_device *d, void *workspace,
+                                    size_t workspace_bytes, shunt_stream stream);
+/* The twin: decodes fragments and metadata as the instructions do. */
+shunt_status shunt_spmm_tile24_host(const struct shunt_spmm *p, const struct shunt_tile24 *v);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
