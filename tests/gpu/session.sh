@@ -228,6 +228,8 @@ clients() {
       cut -c1-90
   done
   expected spmm_cusparse-f16 'rerouted cusparseSpMM >= 50'
+  plain attention 120 "$bin/attention" 4096 64
+  grep '^| attention' "$logs/attention.log"
 }
 
 bench() {

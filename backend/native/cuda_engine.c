@@ -1,0 +1,121 @@
+/* cuda_engine.c: the engine of matrices in device memory: conv's device functions and the
+   launchers of kernels/. */
+#include "backend/native/native.h"
+#include "backend/plan/cuda_call.h"
+
+static shunt_status read_device(struct shunt_packed *p)
+{
+  int major = 0, minor = 0, l2 = 0;
+  struct {
+    enum cudaDeviceAttr what;
+    int *to;
+  } asked[] = {{cudaDevAttrMultiProcessorCount, &p->device.multiprocessors},
+               {cudaDevAttrComputeCapabilityMajor, &major},
+               {cudaDevAttrComputeCapabilityMinor, &minor},
+               {cudaDevAttrMaxSharedMemoryPerBlockOptin, &p->device.shared_per_block},
+               {cudaDevAttrL2CacheSize, &l2}};
+  shunt_status s = SHUNT_CUDA(cudaGetDevice(&p->ordinal));
+
+  for (size_t i = 0; s == SHUNT_OK && i < sizeof asked / sizeof asked[0]; i++)
+    s = SHUNT_CUDA(cudaDeviceGetAttribute(asked[i].to, asked[i].what, p->ordinal));
+  p->device.compute_capability = major * 10 + minor;
+  p->device.l2_bytes = l2;
+  if (s != SHUNT_OK) return s;
+  return p->device.compute_capability >= 80 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
+}
+
+static shunt_status cuda_open(struct shunt_packed *p, shunt_stream stream)
+{
+  enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  shunt_status s = read_device(p);
+
+  if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamIsCapturing(stream, &capture));
+  if (s == SHUNT_OK && capture != cudaStreamCaptureStatusNone) s = SHUNT_E_ARGUMENT;
+  return s;
+}
+
+static shunt_status cuda_enter(const struct shunt_packed *p)
+{
+  int current = -1;
+  shunt_status s = SHUNT_CUDA(cudaGetDevice(&current));
+
+  if (s != SHUNT_OK) return s;
+  return current == p->ordinal ? SHUNT_OK : SHUNT_E_ARGUMENT;
+}
+
+static shunt_status cuda_allocate(void **memory, size_t bytes)
+{
+  return SHUNT_CUDA(cudaMalloc(memory, bytes));
+}
+
+static shunt_status cuda_clear(void *memory, size_t bytes, shunt_stream stream)
+{
+  return SHUNT_CUDA(cudaMemsetAsync(memory, 0, bytes, stream));
+}
+
+/* Waits for the device, so no work is left that uses the memory. */
+static void cuda_release(void *memory)
+{
+  cudaFree(memory);
+}
+
+static shunt_status cuda_pack(const struct shunt_csr *a, const struct shunt_vector_plan *plan,
+                              struct shunt_packed *p, shunt_stream stream)
+{
+  shunt_status s = SHUNT_LAUNCH(shunt_csr_to_vector_cuda(a, plan, &p->v, &p->device, stream));
+
+  if (s == SHUNT_OK)
+    s = SHUNT_CUDA(
+        cudaMemcpyAsync(&p->counts, p->v.counts, sizeof p->counts, cudaMemcpyDeviceToHost, stream));
+  if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamSynchronize(stream));
+  return s;
+}
+
+static shunt_status cuda_spmm(const struct shunt_packed *p, const struct shunt_spmm *q,
+                              const struct shunt_vector *v, void *workspace, size_t workspace_bytes,
+                              shunt_stream stream)
+{
+  return SHUNT_LAUNCH(shunt_spmm_vector_cuda(q, v, &p->device, workspace, workspace_bytes, stream));
+}
+
+static shunt_status cuda_sddmm(const struct shunt_packed *p, const struct shunt_vector_sddmm *q,
+                               shunt_stream stream)
+{
+  return SHUNT_LAUNCH(shunt_sddmm_vector_cuda(q, &p->v, &p->device, stream));
+}
+
+static shunt_status cuda_softmax(const struct shunt_packed *p, const struct shunt_vector_softmax *q,
+                                 shunt_stream stream)
+{
+  return SHUNT_LAUNCH(shunt_softmax_vector_cuda(q, &p->v, &p->device, stream));
+}
+
+static int cuda_fuses(const struct shunt_vector_attention *q)
+{
+  if (q->d != 16 && q->d != 32 && q->d != 64 && q->d != 128) return 0;
+  return shunt_heads_aligned(&q->q) && shunt_heads_aligned(&q->k) && shunt_heads_aligned(&q->v) &&
+         shunt_heads_aligned(&q->o);
+}
+
+static shunt_status cuda_attention(const struct shunt_packed *p,
+                                   const struct shunt_vector_attention *q, shunt_stream stream)
+{
+  return SHUNT_LAUNCH(shunt_attention_vector_cuda(q, &p->v, &p->device, stream));
+}
+
+const struct shunt_native_engine *shunt_native_cuda(void)
+{
+  static const struct shunt_native_engine engine = {.open = cuda_open,
+                                                    .enter = cuda_enter,
+                                                    .allocate = cuda_allocate,
+                                                    .clear = cuda_clear,
+                                                    .release = cuda_release,
+                                                    .pack = cuda_pack,
+                                                    .spmm_workspace = shunt_spmm_vector_workspace,
+                                                    .spmm = cuda_spmm,
+                                                    .sddmm = cuda_sddmm,
+                                                    .softmax = cuda_softmax,
+                                                    .fuses = cuda_fuses,
+                                                    .attention = cuda_attention};
+  return &engine;
+}

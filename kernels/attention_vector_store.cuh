@@ -1,0 +1,84 @@
+// attention_vector_store.cuh: the end of a group of rows: its slices joined, results that need it
+// computed again, O stored.
+#pragma once
+#include "kernels/attention_vector_slice.cuh"
+
+namespace shunt
+{
+namespace vector
+{
+
+// A row's state over all slices, and what each slice's sums are to be multiplied by.
+struct joined_row {
+  float base = 0.0f, sum = 0.0f;
+  float by[kAttentionWarps];
+  bool seen = false;
+
+  template <class Shape>
+  __device__ __forceinline__ joined_row(const slice_image<Shape> *images, int slices, int row)
+  {
+    float most = -INFINITY;
+    for (int i = 0; i < slices; i++) {
+      most = fmaxf(most, images[i].most[row]);
+      seen = seen || (images[i].seen >> row & 1);
+    }
+    base = base_of(most);
+    for (int i = 0; i < slices; i++) {
+      by[i] = weight(images[i].most[row] - base);
+      sum += images[i].sum[row] * by[i];
+    }
+  }
+};
+
+// Element (row, column) of O over the row's positions alone.
+template <class T, class Shape>
+__device__ __noinline__ float exact_result(const attention_arguments &a, const attention_heads &h,
+                                           int group, int row, int column, float base, float sum)
+{
+  const int64_t first = a.p.begin[group], steps = a.p.count[group];
+  const T *q = reinterpret_cast<const T *>(h.q + (int64_t(group) * kGroup + row) * a.q.row);
+  float result = 0.0f;
+  for (int64_t i = first * kStep; i < (first + steps) * kStep; i++) {
+    if (!(a.p.masks[i] >> row & 1)) continue;
+    const T *k = reinterpret_cast<const T *>(h.k + a.p.columns[i] * a.k.row);
+    const T *v = reinterpret_cast<const T *>(h.v + a.p.columns[i] * a.v.row);
+    float s = 0.0f;
+    for (int c = 0; c < Shape::D; c++)
+      s = fmaf(widen<float>(q[c]), widen<float>(k[c]), s);
+    result = fmaf(weight(a.scale * s - base) / sum, widen<float>(v[column]), result);
+  }
+  return result;
+}
+
+// Joins the slices of a group and stores its rows; called by all warps of the group, of which
+// this is number `slice`.
+template <class T, class Shape>
+__device__ __forceinline__ void store_group(const attention_arguments &a, const attention_heads &h,
+                                            const slice_image<Shape> *images, int slices, int slice,
+                                            int group)
+{
+  constexpr int kRun = 8; // columns, 16 bytes
+  const int rows = min(kGroup, a.p.rows - group * kGroup);
+  for (int i = slice * 32 + threadIdx.x % 32; i < rows * (Shape::D / kRun); i += slices * 32) {
+    const int row = i / (Shape::D / kRun), column = i % (Shape::D / kRun) * kRun;
+    const joined_row joined(images, slices, row);
+    vec<T, kRun> out;
+#pragma unroll
+    for (int c = 0; c < kRun; c++) {
+      float x = 0.0f;
+      for (int s = 0; s < slices; s++)
+        x += images[s].o[row][column + c] * joined.by[s];
+      x /= joined.sum;
+      if (!joined.seen)
+        x = 0.0f;
+      else if (!isfinite(x) && isfinite(joined.sum) && joined.sum != 0.0f)
+        x = exact_result<T, Shape>(a, h, group, row, column + c, joined.base, joined.sum);
+      out.at[c] = narrow<T>(x);
+    }
+    char *to = h.o + (int64_t(group) * kGroup + row) * a.o.row + column * 2;
+    *reinterpret_cast<vec<T, kRun> *>(to) = out;
+  }
+}
+
+} // namespace vector
+} // namespace shunt

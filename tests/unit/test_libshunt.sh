@@ -1,0 +1,79 @@
+#!/bin/sh
+# test_libshunt.sh: libshunt.so from outside: what it exports and needs, that shunt.h is C and C++ by
+# itself, and that tests/clients/attention.c, built like any program, gives right results on the host.
+# SHUNT_LIBSHUNT_SO: the library; srcdir: the source tree; CC, CXX.  Needs no GPU.
+# Prints "ok - ..." / "not ok - ..." / "skip - ..." and a closing count.
+so=${SHUNT_LIBSHUNT_SO:-.libs/libshunt.so}
+srcdir=$(cd "${srcdir:-.}" && pwd)
+CC=${CC:-cc} CXX=${CXX:-c++}
+case $so in /*) ;; *) so=$(pwd)/$so ;; esac
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' INT TERM HUP
+cd "$work" || exit 99
+unset LD_PRELOAD
+
+passed=0 failed=0 skipped=0
+ok() { # ok STATUS TEXT
+  if [ "$1" -eq 0 ]; then
+    passed=$((passed + 1))
+    echo "ok - $2"
+  else
+    failed=$((failed + 1))
+    echo "not ok - $2"
+    sed 's/^/  | /' out 2>/dev/null | head -12
+  fi
+}
+skip() { skipped=$((skipped + 1)) && echo "skip - $1"; }
+finish() {
+  echo "$passed passed, $failed failed, $skipped skipped"
+  [ $failed -eq 0 ]
+  exit
+}
+
+[ -r "$so" ]
+ok $? "there is a library"
+[ $failed -eq 0 ] || finish
+
+# ---- names -------------------------------------------------------------------------
+sed -n 's/^SHUNT_API .*[ *]\(shunt_[a-z_]*\)(.*/\1/p' "$srcdir/backend/shunt.h" | sort >declared
+nm -D --defined-only "$so" | awk '{ print $NF }' | sort >exported
+diff declared exported >out
+ok $? "it exports the functions of shunt.h, $(wc -l <declared) of them, and nothing else"
+[ -s declared ]
+ok $? "... which are some"
+readelf -d "$so" | awk '/NEEDED/ { print $NF }' |
+  grep -Ev 'lib(c|m|dl|rt|pthread|gomp)\.so|ld-linux' >out
+[ ! -s out ]
+ok $? "it needs libc's family and libgomp only: no CUDA library, no libstdc++"
+
+# ---- the header ------------------------------------------------------------------------
+mkdir include && cp "$srcdir/backend/shunt.h" include/
+echo '#include <shunt.h>
+int main(void) { return shunt_status_text(SHUNT_OK) == 0; }' >use.c
+cp use.c use.cc
+directory=$(dirname "$so")
+$CC -std=c11 -pedantic -Wall -Wextra -Werror -Iinclude -o use use.c "$so" >out 2>&1 &&
+  LD_LIBRARY_PATH=$directory ./use >>out 2>&1
+ok $? "a C11 program with shunt.h and nothing else of Shunt"
+if $CXX --version >/dev/null 2>&1; then
+  $CXX -std=c++11 -pedantic -Wall -Wextra -Werror -Iinclude -o use use.cc "$so" >out 2>&1 &&
+    LD_LIBRARY_PATH=$directory ./use >>out 2>&1
+  ok $? "a C++11 program"
+else
+  skip "no C++ compiler"
+fi
+
+# ---- a program --------------------------------------------------------------------------
+$CC -std=gnu11 -O2 -Wall -Wextra -Werror -I"$srcdir" -o attention \
+  "$srcdir/tests/clients/attention.c" "$so" -lm >out 2>&1
+ok $? "tests/clients/attention.c builds"
+for arguments in "512 64" "100 24" "7 1"; do
+  # shellcheck disable=SC2086
+  LD_LIBRARY_PATH=$directory ./attention $arguments --host >out 2>&1
+  ok $? "attention $arguments --host: $(cat out)"
+done
+LD_LIBRARY_PATH=$directory ./attention 0 >out 2>&1
+[ $? -eq 2 ] && grep -q '^not ok - arguments' out
+ok $? "a sequence of 0 is refused"
+finish
