@@ -2,20 +2,23 @@
    memory, computed on the GPUs of this machine.
 
      host   S ----once----> device   row offsets | columns | values, kept under proof
-            B --strip by strip-->    B strip --+
-            C <--strip by strip--    C strip <-+- product
+            B --unit by unit-->    B unit --+
+            C <--unit by unit--    C unit <-+- product
 
-   B and C are cut into strips of columns.  Host threads copy strips through pinned memory
-   while the strips before them are multiplied and those before these return.  Operands that do not
-   fit in SHUNT_CACHE_MB of device memory (a tenth of the device by default) stream through it, S
-   staying (Fujiki et al., SC 2019, section 6.2); several GPUs share the columns.
+   B and C are cut into strips of columns.  Where both are held by row, strips are wide and are cut
+   once more into blocks of rows; where one is held by column, a strip is a single block of a few
+   whole columns (cuda_plan.h).  A block of a strip is a unit: host threads copy units through
+   pinned memory while the units before them are multiplied and those before these return
+   (cuda_pipeline.h).  Operands that do not fit in SHUNT_CACHE_MB of device memory (a tenth of the
+   device by default) stream through it, S staying (Fujiki et al., SC 2019, section 6.2); several
+   GPUs share the columns.
 
    What stays on a device between calls: S, and B and C where they fit, so that a product
    whose B is the C of an earlier one uploads nothing.  Kept memory is used again only
    under proof: the same handle, epoch, arrays, sizes and types, and equal values at sampled
    places.  With SHUNT_VERIFY=1 a hash of the whole content takes the epoch's place.
 
-   Thread-safety: both functions may be called from any thread.  Products take turns.
+   Thread-safety: every function may be called from any thread.  Products take turns.
    A child of fork() that was made after CUDA was started never uses it.  */
 #ifndef SHUNT_GRAPHBLAS_CUDA_ENGINE_H
 #define SHUNT_GRAPHBLAS_CUDA_ENGINE_H

@@ -1,0 +1,182 @@
+#include "backend/graphblas/cuda_product.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "backend/graphblas/cuda_rest.h"
+#include "backend/graphblas/cuda_semiring.h"
+
+/* ---- C in host memory ------------------------------------------------------------------------ */
+
+/* Rows of S without entries have no elements in C. */
+static void mark_present(const struct shunt_host_spmm *p, const int32_t *empty, int64_t count,
+                         int threads)
+{
+  const struct shunt_full *c = &p->c;
+  bool by_row = c->col_stride == 1;
+  int64_t lines = by_row ? c->rows : c->cols, length = by_row ? c->cols : c->rows;
+  int64_t stride = by_row ? c->row_stride : c->col_stride;
+  if (!c->present) return;
+#pragma omp parallel for num_threads(threads)
+  for (int64_t l = 0; l < lines; l++)
+    memset(c->present + l * stride, 1, (size_t)length);
+  for (int64_t i = 0; i < count; i++)
+    for (int64_t j = 0; j < c->cols; j++)
+      c->present[empty[i] * c->row_stride + j * c->col_stride] = 0;
+}
+
+/* C is fresh memory as a rule: fewer, larger page faults. */
+static void advise_large_pages(const struct shunt_host_spmm *p)
+{
+  const uintptr_t page = 2u << 20;
+  int64_t last = (p->c.rows - 1) * p->c.row_stride + (p->c.cols - 1) * p->c.col_stride + 1;
+  uintptr_t begin = (uintptr_t)p->c.values;
+  uintptr_t end = begin + (uintptr_t)last * shunt_type_size(p->semiring.type);
+  begin = (begin + page - 1) & ~(page - 1);
+  end &= ~(page - 1);
+  if (end > begin && end - begin >= 2 * page) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+}
+
+/* ---- the product ----------------------------------------------------------------------------- */
+
+struct work {
+  struct grb_cuda_view *view;
+  struct grb_cuda_devices *devices;
+  pthread_mutex_t *notes;
+  struct shunt_grb_cuda_counts *counts;
+  struct grb_cuda_part *part;
+  struct grb_cuda_rows rows;
+  bool has_rows;
+  int count; /* of parts */
+};
+
+static shunt_status prepare(struct work *w, const int32_t **empty, int64_t *empty_count)
+{
+  struct grb_cuda_view *v = w->view;
+  shunt_status s = SHUNT_OK;
+  CUcontext before;
+  bool missing = false;
+  for (int i = 0; i < w->count; i++) {
+    struct grb_cuda_part *part = &w->part[i];
+    part->run.device = &w->devices->device[i];
+    if ((s = grb_cuda_enter(part->run.device, &before)) != SHUNT_OK) return s;
+    pthread_mutex_lock(w->notes);
+    grb_cuda_part_find(part, v, grb_cuda_share_begin(v->p, i, w->count),
+                       grb_cuda_share_begin(v->p, i + 1, w->count));
+    pthread_mutex_unlock(w->notes);
+    grb_cuda_leave(before);
+    missing |= !part->s;
+  }
+  if (missing) {
+    s = grb_cuda_rows_make(&w->rows, &v->p->s, shunt_type_size(v->p->semiring.type),
+                           !grb_cuda_ones(v->p), v->threads);
+    if (s != SHUNT_OK) return s;
+    w->has_rows = true;
+  }
+  *empty = w->has_rows ? w->rows.empty : w->part[0].s->empty;
+  *empty_count = w->has_rows ? w->rows.empty_count : w->part[0].s->empty_count;
+  for (int i = 0; s == SHUNT_OK && i < w->count; i++) {
+    struct grb_cuda_part *part = &w->part[i];
+    if ((s = grb_cuda_enter(part->run.device, &before)) != SHUNT_OK) return s;
+    pthread_mutex_lock(w->notes);
+    s = grb_cuda_part_make(part, v, &w->rows, !(v->p->c.present && *empty_count > 0),
+                           grb_cuda_share_begin(v->p, i, w->count),
+                           grb_cuda_share_begin(v->p, i + 1, w->count));
+    pthread_mutex_unlock(w->notes);
+    part->made = s == SHUNT_OK;
+    if (part->made) s = grb_cuda_run_make(&part->run, v->threads);
+    grb_cuda_leave(before);
+  }
+  return s;
+}
+
+static void run_all(struct work *w)
+{
+  int threads = w->view->threads < w->devices->lanes ? w->view->threads : w->devices->lanes;
+#pragma omp parallel num_threads(threads)
+  {
+#ifdef _OPENMP
+    int number = omp_get_thread_num(), present = omp_get_num_threads();
+#else
+    int number = 0, present = 1;
+#endif
+    for (int i = number % w->count; i < w->count; i += present)
+      grb_cuda_run_work(&w->part[i].run, number, w->devices->lane[number]);
+  }
+}
+
+/* A part that failed after pieces of C += were written can't be taken back: the host does the
+   rest of all parts.  */
+static shunt_status settle(struct work *w, shunt_status s)
+{
+  bool committed = false;
+  if (s == SHUNT_OK || !w->view->p->accumulate) return s;
+  for (int i = 0; i < w->count; i++)
+    committed |= w->part[i].made && grb_cuda_run_committed(&w->part[i].run);
+  if (!committed) return s;
+  for (int i = 0; i < w->count; i++)
+    grb_cuda_run_add_rest(&w->part[i].run);
+  w->counts->finished_on_host++;
+  return SHUNT_OK;
+}
+
+static void count_part(struct shunt_grb_cuda_counts *counts, const struct grb_cuda_part *part)
+{
+  counts->bytes_up += part->run.bytes_up;
+  counts->bytes_down += part->run.bytes_down;
+  counts->sparse_uploads += !part->s;
+  counts->dense_uploads += part->run.plan.b == GRB_CUDA_B_HOST;
+  counts->dense_reuses += part->run.plan.b == GRB_CUDA_B_KEPT;
+}
+
+/* A device that can't be entered any more keeps nothing new, but what the host holds of its part
+   goes all the same.  */
+static void clean_up(struct work *w, bool good)
+{
+  CUcontext before;
+  for (int i = 0; i < w->count; i++) {
+    struct grb_cuda_part *part = &w->part[i];
+    if (!part->run.device) continue;
+    const bool entered = grb_cuda_enter(part->run.device, &before) == SHUNT_OK;
+    pthread_mutex_lock(w->notes);
+    if (good) count_part(w->counts, part);
+    if (good && entered) grb_cuda_part_keep(part, w->view, &w->rows);
+    grb_cuda_part_release(part);
+    pthread_mutex_unlock(w->notes);
+    if (entered) grb_cuda_leave(before);
+  }
+  if (w->has_rows) grb_cuda_rows_free(&w->rows);
+}
+
+shunt_status grb_cuda_product(struct grb_cuda_view *v, struct grb_cuda_devices *devices, int count,
+                              pthread_mutex_t *notes, struct shunt_grb_cuda_counts *counts)
+{
+  struct grb_cuda_part part[GRB_CUDA_MOST_DEVICES];
+  struct work w = {.view = v,
+                   .devices = devices,
+                   .notes = notes,
+                   .counts = counts,
+                   .part = part,
+                   .count = count};
+  const int32_t *empty = NULL;
+  int64_t empty_count = 0;
+  memset(part, 0, sizeof part);
+  shunt_status s = grb_cuda_lanes(devices, v->threads);
+  if (s == SHUNT_OK) s = prepare(&w, &empty, &empty_count);
+  if (s == SHUNT_OK) {
+    advise_large_pages(v->p);
+    run_all(&w);
+  }
+  for (int i = 0; i < count; i++) {
+    shunt_status end = part[i].made ? grb_cuda_run_finish(&part[i].run) : SHUNT_OK;
+    if (s == SHUNT_OK) s = end;
+  }
+  bool good = s == SHUNT_OK;
+  s = settle(&w, s);
+  if (s == SHUNT_OK && !v->p->accumulate) mark_present(v->p, empty, empty_count, v->threads);
+  clean_up(&w, good);
+  return s;
+}

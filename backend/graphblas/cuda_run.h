@@ -1,0 +1,44 @@
+/* cuda_run.h: the state of one device's share of a product while it is computed
+   (cuda_pipeline.h says how).  */
+#ifndef SHUNT_GRAPHBLAS_CUDA_RUN_H
+#define SHUNT_GRAPHBLAS_CUDA_RUN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "backend/graphblas/cuda_device.h"
+#include "backend/graphblas/cuda_plan.h"
+#include "backend/graphblas/cuda_rows.h"
+
+struct grb_cuda_task;
+
+struct grb_cuda_run {
+  /* Set by the caller, who owns all of it: */
+  const struct shunt_host_spmm *p;
+  struct grb_cuda_device *device;
+  struct grb_cuda_plan plan;
+  const struct grb_cuda_rows *rows; /* what S is uploaded from; NULL: it is on the device */
+  struct grb_cuda_kept s;           /* S on the device */
+  bool ones;                        /* all values of S count as 1 */
+  char *b, *c;                      /* strips that are kept; NULL: in the block */
+  char *block;                      /* plan.block_bytes */
+
+  /* The list of tasks (cuda_tasks.c): */
+  struct grb_cuda_task *tasks;
+  int64_t task_count, piece_bytes;
+  unsigned char *committed; /* per task: C's piece was written */
+  int units, ahead;         /* strips times blocks; B is sent so many units sooner than needed */
+  int64_t s_left;           /* pieces of S not enqueued yet; under the lock, as the next ones */
+  int64_t *b_left, *c_left; /* the same of each unit */
+
+  /* The pipeline's own (cuda_pipeline.c): */
+  atomic_int_fast64_t next;
+  pthread_mutex_t lock; /* what follows, and the order of what is enqueued */
+  pthread_cond_t launch;
+  int b_ready, b_awaited; /* units of B: enqueued whole; the compute stream waits for */
+  atomic_int launched;    /* products of units 0 .. launched - 1 */
+  atomic_int status;      /* the first failure */
+  atomic_uint_fast64_t bytes_up, bytes_down;
+};
+
+#endif
