@@ -1,0 +1,27 @@
+// tma.cuh: kernels/ptx/tma.cuh for the emulator.
+#pragma once
+#include <stdint.h>
+
+#include "emulator.h"
+
+namespace shunt
+{
+namespace ptx
+{
+
+inline void tensor_prefetch(const void *) {}
+inline uint32_t cluster_rank() { return emulator::cluster_rank(); }
+inline void cluster_barrier() { emulator::cluster_barrier(); }
+
+inline void tensor_load_2d(uint32_t to, const void *map, int x, int y, uint32_t barrier)
+{
+  emulator::copy_box(to, map, x, y, barrier, 1u << cluster_rank());
+}
+inline void tensor_load_2d_multicast(uint32_t to, const void *map, int x, int y, uint32_t barrier,
+                                     uint16_t blocks)
+{
+  emulator::copy_box(to, map, x, y, barrier, blocks);
+}
+
+} // namespace ptx
+} // namespace shunt

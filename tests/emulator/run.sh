@@ -1,0 +1,215 @@
+#!/bin/sh
+# run.sh: the kernels' tests (tests/gpu) on the CPU, by the emulator; and the emulator's own.
+#
+#   CXX, CC, MAKE, PYTHON   compilers, GNU make, python3
+#   builddir       objects and programs go to builddir/emulated, and stay there (TMPDIR)
+#   SEEDS          the orders of threads and blocks that each test runs with ("1"; of one's own: "1 2")
+#   TESTS          which of tests/gpu (all that are listed below)
+#   JOBS           how many compile, and run, beside each other (2)
+#   TEST_SECONDS   of one run of one test, at most (1500)
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd) || exit 2
+top=$(cd "$here/../.." && pwd) || exit 2
+CXX=${CXX:-g++}
+CC=${CC:-gcc}
+MAKE=${MAKE:-make}
+PYTHON=${PYTHON:-python3}
+builddir=${builddir:-${TMPDIR:-/tmp}}
+seeds=${SEEDS:-1}
+jobs=${JOBS:-2}
+unset MAKEFLAGS MFLAGS MAKELEVEL
+mkdir -p "$builddir/emulated" || exit 2
+work=$(cd "$builddir/emulated" && pwd) || exit 2
+rm -rf "$work/logs"
+mkdir "$work/logs" || exit 2
+
+passed=0
+failed=0
+skipped=0
+ok() { passed=$((passed + 1)); echo "ok - $1"; }
+not_ok() {
+  failed=$((failed + 1))
+  echo "not ok - $1"
+  [ ! -s "$2" ] || grep -v '^ok' "$2" | head -40 | cut -c1-500 | sed 's/^/#   /'
+}
+skip() { skipped=$((skipped + 1)); echo "skip - $1"; }
+finish() {
+  echo "$passed passed, $failed failed, $skipped skipped"
+  [ "$failed" = 0 ] || exit 1
+  exit 0
+}
+
+# ---- what each test is made of -------------------------------------------------------------------
+vector="kernels/spmm_csr_vector.cu kernels/spmm_csr_vector_bf16.cu kernels/spmm_csr_vector_f16.cu
+  kernels/spmm_csr_vector_f32.cu"
+rows="kernels/spmm_csr_rows.cu kernels/spmm_csr_rows_bf16.cu kernels/spmm_csr_rows_f16.cu
+  kernels/spmm_csr_rows_f32.cu kernels/spmm_csr_rows_f64.cu kernels/spmm_csr_rows_i8.cu"
+sddmm="kernels/sddmm_csr_operands.cu kernels/sddmm_csr_panel.cu kernels/sddmm_csr_rows.cu
+  kernels/sddmm_csr_sample.cu kernels/sddmm_csr_vector.cu kernels/dense_combine.cu"
+packed="kernels/spmm_vector.cu kernels/spmm_vector_bf16.cu kernels/spmm_vector_f16.cu
+  kernels/tensor_map.cu kernels/host/spmm_vector.c"
+tile24="conv/tile24_csr_device.cu conv/tile24.c conv/tile24_csr.c conv/tile24_order.c conv/tile24_unpack.c"
+attention="kernels/attention_vector.cu kernels/attention_vector_f16.cu
+  kernels/attention_vector_bf16.cu kernels/host/attention_vector.c
+  kernels/host/attention_vector_blocks.c"
+parts="kernels/sddmm_vector.cu kernels/softmax_vector.cu kernels/host/sddmm_vector.c
+  kernels/host/softmax_vector.c"
+native="backend/native/cuda_engine.c backend/native/pack.c backend/native/operands.c
+  backend/native/spmm.c backend/native/sddmm.c backend/native/softmax.c backend/native/attention.c
+  backend/native/host_engine.c backend/plan/fault.c"
+sources_of() {
+  case $1 in
+  test_attention) echo "$attention conv/vector_csr.c" ;;
+  test_attention_parts) echo "$parts conv/vector_csr.c" ;;
+  test_native)
+    echo "$native $attention $parts $packed conv/vector_csr.c conv/vector_csr_device.cu" \
+      "kernels/dense_transpose.cu" ;;
+  test_dcsr)
+    echo "conv/dcsr_csr_device.cu conv/dcsr_sort_device.cu conv/dcsr_layout.c conv/dcsr_check.c" \
+      "conv/dcsr_csr.c" ;;
+  test_graphblas_cuda)
+    echo "$rows kernels/dense_transpose.cu backend/graphblas/cuda_fill.cu" \
+      $(cd "$top" && ls backend/graphblas/cuda_*.c kernels/host/semiring_*.c) \
+      "backend/plan/fault.c backend/plan/log.c backend/plan/options.c backend/plan/batches.c" \
+      "backend/plan/problem.c backend/plan/reason.c backend/routes/no_routes.c" ;;
+  test_tile24_format) echo "$tile24" ;;
+  test_spmm_tile24)
+    echo "$tile24 kernels/spmm_tile24.cu kernels/dense_transpose.cu kernels/host/spmm_tile24.c" ;;
+  test_spmm_rows) echo "$rows kernels/dense_transpose.cu" ;;
+  test_spmm_vector) echo "$vector kernels/dense_transpose.cu" ;;
+  test_repair)
+    echo "$rows kernels/dense_transpose.cu kernels/fingerprint_csr.cu" \
+      "kernels/host/fingerprint_csr.c" ;;
+  test_spmm_transposed)
+    echo "kernels/spmm_csr_transposed.cu kernels/fingerprint_csr.cu" \
+      "kernels/host/spmm_csr_transposed.c" ;;
+  test_sddmm) echo "$sddmm kernels/dense_transpose.cu" ;;
+  test_conv)
+    echo "conv/coo_csr_device.cu conv/csr_dense_device.cu conv/profile_device.cu" \
+      "kernels/fingerprint_csr.cu kernels/host/fingerprint_csr.c conv/coo_csr.c" \
+      "conv/csr_dense.c conv/profile.c conv/structure.c" ;;
+  test_vector_format) echo "conv/vector_csr_device.cu conv/vector_csr.c" ;;
+  test_spmm_vector_packed)
+    echo "$packed kernels/dense_transpose.cu conv/vector_csr_device.cu conv/vector_csr.c" ;;
+  esac
+}
+all="test_spmm_rows test_spmm_vector test_repair test_spmm_transposed test_sddmm test_conv
+  test_vector_format test_spmm_vector_packed test_dcsr test_tile24_format test_spmm_tile24
+  test_attention test_attention_parts test_native test_graphblas_cuda"
+tests=${TESTS:-$all}
+
+build() { # NAME SOURCE...
+  name=$1
+  shift
+  "$MAKE" -s -j"$jobs" -f "$here/emulate.mk" B="$work" CXX="$CXX" CC="$CC" PYTHON="$PYTHON" \
+    NAME="$name" SOURCES="$*" program >"$work/logs/$name.build" 2>&1
+}
+
+# ---- the emulator itself -----------------------------------------------------------------------
+if ! "$MAKE" --version 2>/dev/null | grep -q GNU || ! command -v "$PYTHON" >/dev/null; then
+  skip "the emulator is built by GNU make and python3"
+  finish
+fi
+echo 'int main() { return 0; }' >"$work/logs/probe.cpp"
+if ! "$CXX" -std=c++17 -fsanitize=address,alignment -o "$work/logs/probe" "$work/logs/probe.cpp" \
+  >"$work/logs/probe.log" 2>&1 || ! "$work/logs/probe"; then
+  skip "$CXX has no AddressSanitizer"
+  finish
+fi
+if ! build test_emulator tests/emulator/test_emulator.cu; then
+  not_ok "test_emulator compiles" "$work/logs/test_emulator.build"
+  finish
+fi
+
+# count LOG: the lines of a program that prints its own.
+count() {
+  passed=$((passed + $(grep -c '^ok' "$1")))
+  failed=$((failed + $(grep -c '^not ok' "$1")))
+  skipped=$((skipped + $(grep -c '^skip' "$1")))
+}
+# finds NAME SEED TEXT: the wrong kernel NAME ends the program, and the output says TEXT.
+finds() {
+  log=$work/logs/wrong
+  if SHUNT_EMULATOR_SECONDS=3 SHUNT_EMULATOR_SEED=$2 "$work/test_emulator" --wrong "$1" \
+    >"$log" 2>&1; then
+    not_ok "a wrong kernel ($1) is not found, seed $2" "$log"
+  elif grep -q "$3" "$log"; then
+    ok "found: $1: $3, seed $2"
+  else
+    not_ok "a wrong kernel ($1) ends without a word on \"$3\"" "$log"
+  fi
+}
+for seed in $seeds; do
+  log=$work/logs/test_emulator.$seed
+  SHUNT_EMULATOR_SEED=$seed "$work/test_emulator" >"$log" 2>&1 ||
+    [ "$(grep -c '^not ok' "$log")" -gt 0 ] || not_ok "test_emulator ends, seed $seed" "$log"
+  grep '^not ok' "$log"
+  count "$log"
+  finds "rotate" "$seed" "wrong result"
+  finds "no wait" "$seed" "wrong result"
+done
+seed=${seeds%% *}
+finds "barrier" "$seed" "deadlock: 32 threads wait for __barrier_sync_count; 32 .* __syncthreads"
+finds "lane missing" "$seed" "deadlock: 1 threads wait for __syncthreads; 31 .* __syncwarp"
+finds "lanes differ" "$seed" "while lanes"
+finds "never arrives" "$seed" "nobody gets on: 32 threads"
+finds "global" "$seed" "heap-buffer-overflow"
+finds "shared" "$seed" "use-after-poison"
+finds "dynamic" "$seed" "use-after-poison"
+finds "misaligned" "$seed" "misaligned address"
+finds "misaligned copy" "$seed" "not a multiple of 16"
+finds "bounds" "$seed" "__launch_bounds__"
+finds "half a warp" "$seed" "a warp of which only lanes"
+finds "endless" "$seed" "an endless loop"
+if "$work/test_emulator" --wrong "rotate right" >"$work/logs/wrong" 2>&1; then
+  ok "with its barrier the same kernel is right"
+else
+  not_ok "with its barrier the same kernel is right" "$work/logs/wrong"
+fi
+
+# ---- the kernels -------------------------------------------------------------------------------
+built=
+for name in $tests; do
+  # shellcheck disable=SC2046
+  if build "$name" "tests/gpu/$name.cu" $(sources_of "$name"); then
+    built="$built $name"
+  else
+    not_ok "$name compiles" "$work/logs/$name.build"
+  fi
+done
+run_one() { # NAME SEED: its log, and the status as the log's last line
+  log=$work/logs/$1.$2
+  streams=
+  [ "$1" != test_graphblas_cuda ] || streams=late
+  OMP_WAIT_POLICY=passive SHUNT_EMULATOR_DEVICES=2 SHUNT_EMULATOR_STREAMS=$streams \
+    SHUNT_EMULATOR_SEED=$2 timeout "${TEST_SECONDS:-1500}" "$work/$1" >"$log" 2>&1
+  echo "status $?" >>"$log"
+}
+running=0
+for name in $built; do
+  for seed in $seeds; do
+    run_one "$name" "$seed" &
+    running=$((running + 1))
+    if [ "$running" -ge "$jobs" ]; then
+      wait
+      running=0
+    fi
+  done
+done
+wait
+for name in $built; do
+  for seed in $seeds; do
+    log=$work/logs/$name.$seed
+    count "$log"
+    status=$(sed -n 's/^status //p' "$log" | tail -1)
+    bad=$(grep -c '^not ok' "$log")
+    echo "# $name, seed $seed: $(grep -c '^ok' "$log") checks"
+    grep -E '^(not ok|skip)' "$log"
+    [ "$bad" = 0 ] || grep '^#' "$log" | head -20
+    if [ "$status" != 0 ] && [ "$bad" = 0 ]; then
+      not_ok "$name, seed $seed, ends with $status" "$log"
+    fi
+  done
+done
+finish
