@@ -8,58 +8,7 @@
 #include "conv/readers.h"
 #include "conv/shunt_conv.h"
 #include "tests/unit/check.h"
-
-static uint64_t random_state = 1;
-
-static uint64_t random_next(void)
-{
-  uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-static int64_t random_below(int64_t n)
-{
-  return (int64_t)(random_next() % (uint64_t)n);
-}
-
-/* ---- a CSR matrix with its own arrays ---------------------------------------- */
-
-struct owned {
-  struct shunt_csr a;
-  void *offsets, *columns;
-};
-
-static struct owned owned_new(int64_t rows, int64_t cols, int64_t room, shunt_type index,
-                              shunt_type value, int base)
-{
-  struct owned o;
-  size_t size = shunt_type_size(index);
-
-  o.offsets = calloc((size_t)rows + 1, size);
-  o.columns = calloc((size_t)room + 1, size);
-  o.a = (struct shunt_csr){ .rows = rows, .cols = cols, .nnz = 0, .row_offsets = o.offsets,
-                            .columns = o.columns, .index_type = index, .value_type = value,
-                            .base = base };
-  o.a.values = calloc((size_t)room + 1, shunt_type_size(value));
-  return o;
-}
-
-static void owned_free(struct owned *o)
-{
-  free(o->offsets);
-  free(o->columns);
-  free(o->a.values);
-}
-
-static void put(void *array, shunt_type type, int64_t i, int64_t v)
-{
-  if (type == SHUNT_I32)
-    ((int32_t *)array)[i] = (int32_t)v;
-  else
-    ((int64_t *)array)[i] = v;
-}
+#include "tests/unit/random_csr.h"
 
 /* A dense 0/1 picture, row by row, as CSR. */
 static struct owned from_picture(const char *picture, int64_t rows, int64_t cols, shunt_type index,

@@ -11,33 +11,8 @@
 
 #include "conv/dcsr.h"
 
-static uint64_t random_state = 11;
-
-static inline uint64_t random_next(void)
-{
-  uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-static inline int64_t random_below(int64_t n)
-{
-  return (int64_t)(random_next() % (uint64_t)n);
-}
-
-static inline int64_t get(const void *array, shunt_type type, int64_t i)
-{
-  return type == SHUNT_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
-}
-
-static inline void put(void *array, shunt_type type, int64_t i, int64_t v)
-{
-  if (type == SHUNT_I32)
-    ((int32_t *)array)[i] = (int32_t)v;
-  else
-    ((int64_t *)array)[i] = v;
-}
+#define RANDOM_SEED 11
+#include "tests/unit/random.h"
 
 /* ---- entries and sources ------------------------------------------------------------------ */
 

@@ -45,33 +45,7 @@ static int attention_right(const struct packed_pattern *p, const struct shunt_te
 
 static void test_header(void)
 {
-  const size_t facts[NATIVE_HEADER_FACTS] = {SHUNT_OK,
-                                             SHUNT_E_UNSUPPORTED,
-                                             SHUNT_E_WORKSPACE,
-                                             SHUNT_E_MEMORY,
-                                             SHUNT_E_CUDA,
-                                             SHUNT_E_ARGUMENT,
-                                             SHUNT_E_INPUT,
-                                             SHUNT_E_WRITTEN,
-                                             SHUNT_F16,
-                                             SHUNT_BF16,
-                                             SHUNT_F32,
-                                             SHUNT_F64,
-                                             SHUNT_I8,
-                                             SHUNT_I32,
-                                             SHUNT_I64,
-                                             sizeof(struct shunt_csr),
-                                             offsetof(struct shunt_csr, rows),
-                                             offsetof(struct shunt_csr, cols),
-                                             offsetof(struct shunt_csr, nnz),
-                                             offsetof(struct shunt_csr, row_offsets),
-                                             offsetof(struct shunt_csr, columns),
-                                             offsetof(struct shunt_csr, values),
-                                             offsetof(struct shunt_csr, index_type),
-                                             offsetof(struct shunt_csr, value_type),
-                                             offsetof(struct shunt_csr, base),
-                                             sizeof(shunt_status),
-                                             sizeof(shunt_type)};
+  const size_t facts[NATIVE_HEADER_FACTS] = {NATIVE_HEADER_LIST};
   int texts = 1;
 
   check(!memcmp(facts, native_header_facts, sizeof facts), "shunt.h and kernels/types.h agree");

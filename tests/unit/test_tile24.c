@@ -66,7 +66,7 @@ static void put_row(struct owned *o, int r, int64_t *p, int count, const int *co
 /* Rows 0: columns 0, 3; 1: column 31; 8: columns 5, 6; no others. */
 static void test_24_by_hand(void)
 {
-  struct owned o = owned_new(16, 32, 8, SHUNT_I32, 0);
+  struct owned o = owned_new(16, 32, 8, SHUNT_I32, SHUNT_F16, 0);
   struct packed k;
   int64_t p = 0;
   int good;
@@ -98,7 +98,7 @@ static void test_24_by_hand(void)
 /* Row 2: columns 16, 17, 18; row 10: column 31: one half of a dense tile. */
 static void test_dense_by_hand(void)
 {
-  struct owned o = owned_new(16, 32, 8, SHUNT_I32, 0);
+  struct owned o = owned_new(16, 32, 8, SHUNT_I32, SHUNT_F16, 0);
   struct packed k;
   int64_t p = 0;
   int good;
@@ -224,7 +224,7 @@ static void test_others(void)
   for (int64_t p = 0; p < o.a.nnz; p++)
     ((uint16_t *)o.a.values)[p] |= 1; /* none is zero: dense keeps no stored zeros */
   shunt_csr_to_dense_host(&o.a, &dense, &bad);
-  from = owned_new(37, 100, o.a.nnz, SHUNT_I64, 1);
+  from = owned_new(37, 100, o.a.nnz, SHUNT_I64, SHUNT_F16, 1);
   shunt_dense_to_csr_host(&dense, &from.a);
   k = pack(&from, 1, -1, -1);
   check(!bad && round_trip(&o, &k), "dense -> csr -> tile24 -> csr");

@@ -6,7 +6,7 @@
 static int irregular(const struct owned *o, int64_t sparse_room, int64_t dense_room)
 {
   struct packed k = pack(o, 0, sparse_room, dense_room);
-  struct owned back = owned_new(o->a.rows, o->a.cols, o->a.nnz, SHUNT_I32, 0);
+  struct owned back = owned_new(o->a.rows, o->a.cols, o->a.nnz, SHUNT_I32, SHUNT_F16, 0);
   int flagged = k.v.census->irregular == SHUNT_IRREGULAR && !k.overrun && rules_hold(&k.v);
 
   flagged &= shunt_tile24_to_csr_host(&k.v, &back.a) == SHUNT_E_ARGUMENT;

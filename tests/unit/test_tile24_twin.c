@@ -16,7 +16,7 @@ static void set(void *to, int64_t i, shunt_type t, float x)
     ((uint16_t *)to)[i] = t == SHUNT_F16 ? shunt_float_to_half(x) : shunt_float_to_bfloat(x);
 }
 
-static float get(const void *from, int64_t i, shunt_type t)
+static float load(const void *from, int64_t i, shunt_type t)
 {
   if (t == SHUNT_F32) return ((const float *)from)[i];
   return t == SHUNT_F16 ? shunt_half_to_float(((const uint16_t *)from)[i])
@@ -89,8 +89,8 @@ static int same(const struct product *q)
   int good = 1;
 
   for (int64_t i = 0; i < elements(&q->csr.c); i++) {
-    float x = get(q->csr.c.values, i, q->csr.c.type);
-    float y = get(q->tile24.c.values, i, q->csr.c.type);
+    float x = load(q->csr.c.values, i, q->csr.c.type);
+    float y = load(q->tile24.c.values, i, q->csr.c.type);
     good &= isnan(x) ? isnan(y) : shunt_float_bits(x) == shunt_float_bits(y);
   }
   return good;
@@ -158,7 +158,7 @@ static void test_not_finite(void)
         good &= agree(&q, 1, 0);
         for (int64_t i = 0; i < 40 * 10; i++) {
           int64_t at = i / 10 * q.csr.c.row_stride + i % 10 * q.csr.c.col_stride;
-          float x = get(q.csr.c.values, at, q.csr.c.type);
+          float x = load(q.csr.c.values, at, q.csr.c.type);
           some += !isfinite(x);
           spared += isfinite(x);
         }
@@ -172,7 +172,7 @@ static void test_not_finite(void)
 /* One 2:4 tile and one dense one; B all ones but row k, which is `x`. */
 static float element_of(int dense, int stored_zero, int64_t k, float x)
 {
-  struct owned o = owned_new(16, 32, 8, SHUNT_I32, 0);
+  struct owned o = owned_new(16, 32, 8, SHUNT_I32, SHUNT_F16, 0);
   struct product q;
   int count = dense ? 3 : 1;
   float result;
@@ -189,7 +189,7 @@ static float element_of(int dense, int stored_zero, int64_t k, float x)
   q.k = pack(&q.a, 0, -1, -1);
   for (int64_t i = 0; i < elements(&q.csr.b); i++)
     set(q.csr.b.values, i, SHUNT_F16, i / q.csr.b.row_stride == k ? x : 1);
-  result = agree(&q, 1, 0) ? get(q.tile24.c.values, 0, SHUNT_F32) : -1;
+  result = agree(&q, 1, 0) ? load(q.tile24.c.values, 0, SHUNT_F32) : -1;
   if (q.k.v.census->dense != (uint64_t)dense) result = -1;
   product_free(&q);
   return result;
@@ -221,8 +221,8 @@ static void test_scalars(void)
   poison_c(&q);
   for (int64_t i = 0; i < 20; i++) /* the gaps stay */
     set(q.csr.c.values, i * q.csr.c.row_stride + 9, SHUNT_F32, 5);
-  check(agree(&q, 7, 7) && get(q.tile24.c.values, 0, SHUNT_F32) == 0 &&
-            get(q.tile24.c.values, 9, SHUNT_F32) == 5,
+  check(agree(&q, 7, 7) && load(q.tile24.c.values, 0, SHUNT_F32) == 0 &&
+            load(q.tile24.c.values, 9, SHUNT_F32) == 5,
         "with alpha and beta 0 nothing of NaN in B and C is left");
   product_free(&q);
 }

@@ -6,65 +6,16 @@
 #include "conv/vector.h"
 #include "tests/unit/check.h"
 
-static uint64_t random_state = 7;
-
-static uint64_t random_next(void)
-{
-  uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-static int chance(double p)
-{
-  return (double)(random_next() >> 11) * 0x1p-53 < p;
-}
+#define RANDOM_SEED 7
+#include "tests/unit/random_csr.h"
 
 /* ---- matrices -------------------------------------------------------------------- */
-
-struct owned {
-  struct shunt_csr a;
-  void *offsets, *columns;
-};
-
-static struct owned owned_new(int64_t rows, int64_t cols, int64_t room, shunt_type index, int base)
-{
-  struct owned o;
-
-  o.offsets = calloc((size_t)rows + 1, 8);
-  o.columns = calloc((size_t)room + 1, 8);
-  o.a = (struct shunt_csr){.rows = rows,
-                           .cols = cols,
-                           .row_offsets = o.offsets,
-                           .columns = o.columns,
-                           .index_type = index,
-                           .value_type = SHUNT_F16,
-                           .base = base};
-  o.a.values = calloc((size_t)room + 1, 2);
-  return o;
-}
-
-static void owned_free(struct owned *o)
-{
-  free(o->offsets);
-  free(o->columns);
-  free(o->a.values);
-}
-
-static void put(void *array, shunt_type type, int64_t i, int64_t v)
-{
-  if (type == SHUNT_I32)
-    ((int32_t *)array)[i] = (int32_t)v;
-  else
-    ((int64_t *)array)[i] = v;
-}
 
 /* Aligned sets of `height` rows share their lists; one value in nine is a stored zero. */
 static struct owned random_matrix(int64_t rows, int64_t cols, double density, int height,
                                   shunt_type index, int base)
 {
-  struct owned o = owned_new(rows, cols, rows * cols, index, base);
+  struct owned o = owned_new(rows, cols, rows * cols, index, SHUNT_F16, base);
   unsigned char *list = calloc((size_t)cols + 1, 1);
   int64_t p = 0;
 
@@ -111,7 +62,7 @@ static int round_trip(const struct owned *o, const struct packed *k)
 {
   shunt_type index = o->a.index_type;
   size_t size = shunt_type_size(index);
-  struct owned back = owned_new(o->a.rows, o->a.cols, o->a.nnz, index, o->a.base);
+  struct owned back = owned_new(o->a.rows, o->a.cols, o->a.nnz, index, SHUNT_F16, o->a.base);
   int same = shunt_vector_to_csr_host(&k->v, &back.a) == SHUNT_OK && back.a.nnz == o->a.nnz &&
              !memcmp(back.offsets, o->offsets, (size_t)(o->a.rows + 1) * size) &&
              !memcmp(back.columns, o->columns, (size_t)o->a.nnz * size) &&
@@ -192,7 +143,7 @@ static void test_random(void)
 /* Rows 0 .. 7 with the list {1, 3} and values 10 r + i; row 5 lacks column 3. */
 static void test_by_hand(void)
 {
-  struct owned o = owned_new(8, 20, 16, SHUNT_I32, 0);
+  struct owned o = owned_new(8, 20, 16, SHUNT_I32, SHUNT_F16, 0);
   uint16_t *values = o.a.values;
   struct packed k;
   int good, p = 0;
@@ -229,7 +180,7 @@ static int irregular(const struct owned *o, int order, int height)
 {
   struct packed k = pack(o, (enum shunt_vector_order)order, height);
   int flagged = k.v.counts->irregular == SHUNT_IRREGULAR && !k.overrun && rules_hold(&k.v);
-  struct owned back = owned_new(o->a.rows, o->a.cols, o->a.nnz, SHUNT_I32, 0);
+  struct owned back = owned_new(o->a.rows, o->a.cols, o->a.nnz, SHUNT_I32, SHUNT_F16, 0);
 
   flagged &= shunt_vector_to_csr_host(&k.v, &back.a) == SHUNT_E_ARGUMENT;
   owned_free(&back);
@@ -262,7 +213,7 @@ static void test_irregular(void)
     owned_free(&o);
   }
   /* Every eighth column: two vectors a step, where there is room for 16 of each. */
-  struct owned o = owned_new(64, 4096, 64 * 512, SHUNT_I32, 0);
+  struct owned o = owned_new(64, 4096, 64 * 512, SHUNT_I32, SHUNT_F16, 0);
   for (int i = 0; i <= 64; i++)
     put(o.offsets, SHUNT_I32, i, i * 512);
   for (int i = 0; i < 64 * 512; i++)

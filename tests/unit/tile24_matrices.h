@@ -7,59 +7,8 @@
 
 #include "conv/tile24.h"
 
-static uint64_t random_state = 24;
-
-static inline uint64_t random_next(void)
-{
-  uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-static inline int chance(double p)
-{
-  return (double)(random_next() >> 11) * 0x1p-53 < p;
-}
-
-/* A CSR matrix that owns its arrays, which the view holds as const. */
-struct owned {
-  struct shunt_csr a;
-  void *offsets, *columns;
-};
-
-static inline struct owned owned_new(int64_t rows, int64_t cols, int64_t room, shunt_type index,
-                                     int base)
-{
-  struct owned o;
-
-  o.offsets = calloc((size_t)rows + 1, 8);
-  o.columns = calloc((size_t)room + 1, 8);
-  o.a = (struct shunt_csr){.rows = rows,
-                           .cols = cols,
-                           .row_offsets = o.offsets,
-                           .columns = o.columns,
-                           .index_type = index,
-                           .value_type = SHUNT_F16,
-                           .base = base};
-  o.a.values = calloc((size_t)room + 1, 2);
-  return o;
-}
-
-static inline void owned_free(struct owned *o)
-{
-  free(o->offsets);
-  free(o->columns);
-  free(o->a.values);
-}
-
-static inline void put(void *array, shunt_type type, int64_t i, int64_t v)
-{
-  if (type == SHUNT_I32)
-    ((int32_t *)array)[i] = (int32_t)v;
-  else
-    ((int64_t *)array)[i] = v;
-}
+#define RANDOM_SEED 24
+#include "tests/unit/random_csr.h"
 
 /* How the entries of a row lie. */
 enum pattern {
@@ -90,7 +39,7 @@ static inline void fill_tile_row(unsigned char *list, int64_t first, int64_t col
 static inline struct owned random_matrix(int64_t rows, int64_t cols, double density,
                                          enum pattern pattern, shunt_type index, int base)
 {
-  struct owned o = owned_new(rows, cols, rows * cols, index, base);
+  struct owned o = owned_new(rows, cols, rows * cols, index, SHUNT_F16, base);
   unsigned char *list = calloc((size_t)cols, 1);
   enum pattern *of_tile = calloc((size_t)cols / 32 + 1, sizeof *of_tile);
   int64_t p = 0;
@@ -145,7 +94,7 @@ static inline int round_trip(const struct owned *o, const struct packed *k)
 {
   shunt_type index = o->a.index_type;
   size_t size = shunt_type_size(index);
-  struct owned back = owned_new(o->a.rows, o->a.cols, o->a.nnz, index, o->a.base);
+  struct owned back = owned_new(o->a.rows, o->a.cols, o->a.nnz, index, SHUNT_F16, o->a.base);
   int same = shunt_tile24_to_csr_host(&k->v, &back.a) == SHUNT_OK && back.a.nnz == o->a.nnz &&
              back.a.rows == o->a.rows && back.a.cols == o->a.cols &&
              !memcmp(back.offsets, o->offsets, (size_t)(o->a.rows + 1) * size) &&

@@ -8,20 +8,8 @@
 #include "conv/vector.h"
 #include "kernels/host/element.h"
 
-static uint64_t random_state = 7;
-
-static inline uint64_t random_next(void)
-{
-  uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-static inline double random_unit(void) /* [0, 1) */
-{
-  return (double)(random_next() >> 11) * 0x1p-53;
-}
+#define RANDOM_SEED 7
+#include "tests/unit/random.h"
 
 /* A pattern as it is written down, one byte an element, and packed. */
 struct packed_pattern {

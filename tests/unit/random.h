@@ -1,0 +1,53 @@
+/* random.h: random numbers, and indices of either type, for unit tests.
+
+   A test that wants numbers of its own defines RANDOM_SEED before it includes this. */
+#ifndef RANDOM_H
+#define RANDOM_H
+
+#include "kernels/types.h"
+
+#ifndef RANDOM_SEED
+#define RANDOM_SEED 1
+#endif
+
+static uint64_t random_state = RANDOM_SEED;
+
+static inline uint64_t random_next(void) /* splitmix64 */
+{
+  uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+static inline int64_t random_below(int64_t n)
+{
+  return (int64_t)(random_next() % (uint64_t)n);
+}
+
+static inline double random_unit(void) /* [0, 1) */
+{
+  return (double)(random_next() >> 11) * 0x1p-53;
+}
+
+static inline int chance(double p)
+{
+  return random_unit() < p;
+}
+
+/* ---- indices of either type ------------------------------------------------------ */
+
+static inline int64_t get(const void *array, shunt_type type, int64_t i)
+{
+  return type == SHUNT_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
+}
+
+static inline void put(void *array, shunt_type type, int64_t i, int64_t v)
+{
+  if (type == SHUNT_I32)
+    ((int32_t *)array)[i] = (int32_t)v;
+  else
+    ((int64_t *)array)[i] = v;
+}
+
+#endif
