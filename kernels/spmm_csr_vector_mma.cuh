@@ -38,27 +38,11 @@
 // Values of rows that are not in the list are rubbish: they reach only their own
 // rows of D, which nobody stores.
 #pragma once
-#include "kernels/ptx/mma.cuh"
+#include "kernels/mma_of.cuh"
 #include "kernels/spmm_csr_vector.cuh"
 
 namespace shunt {
 namespace spmm_vector {
-
-template <class T> struct mma_of;
-template <> struct mma_of<__half> {
-  static __device__ __forceinline__ void run(float (&d)[4], const uint32_t (&a)[4],
-                                             const uint32_t (&b)[2])
-  {
-    ptx::mma_m16n8k16_f16(d, a, b);
-  }
-};
-template <> struct mma_of<__nv_bfloat16> {
-  static __device__ __forceinline__ void run(float (&d)[4], const uint32_t (&a)[4],
-                                             const uint32_t (&b)[2])
-  {
-    ptx::mma_m16n8k16_bf16(d, a, b);
-  }
-};
 
 // Tile, Stages: 128, 3 and 64, 5 both let four blocks of four warps share an SM of
 // sm_90, with 8 KB under way for each warp.

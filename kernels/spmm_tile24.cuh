@@ -149,7 +149,7 @@ template <class T, class Out, int Tile> struct worker {
     for (int i = 0; i < kPieces; i++) {
       uint32_t b[4];
       ptx::ldmatrix_x4_trans(b, ptx::shared_address(piece_at(stage, row, i)));
-      mma_of<T>::sparse(d[i], a, b, metadata);
+      sparse_mma_of<T>::run(d[i], a, b, metadata);
     }
   }
 
@@ -165,8 +165,8 @@ template <class T, class Out, int Tile> struct worker {
       uint32_t b[4];
       ptx::ldmatrix_x4_trans(b, ptx::shared_address(piece_at(stage, row, i + lane / 16)));
       const uint32_t left[2] = {b[0], b[1]}, right[2] = {b[2], b[3]};
-      mma_of<T>::dense(d[i], a, left);
-      mma_of<T>::dense(d[i + 1], a, right);
+      mma_of<T>::run(d[i], a, left);
+      mma_of<T>::run(d[i + 1], a, right);
     }
   }
 

@@ -8,8 +8,8 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
+#include "kernels/mma_of.cuh"
 #include "kernels/number.cuh"
-#include "kernels/ptx/mma.cuh"
 #include "kernels/ptx/mma_sparse.cuh"
 #include "kernels/scalar.cuh"
 #include "kernels/tile24_format.h"
@@ -32,27 +32,17 @@ struct arguments {
   scalar_arg<float> alpha, beta;
 };
 
-template <class T> struct mma_of;
-template <> struct mma_of<__half> {
-  static __device__ __forceinline__ void dense(float (&d)[4], const uint32_t (&a)[4],
-                                               const uint32_t (&b)[2])
-  {
-    ptx::mma_m16n8k16_f16(d, a, b);
-  }
-  static __device__ __forceinline__ void sparse(float (&d)[4], const uint32_t (&a)[4],
-                                                const uint32_t (&b)[4], uint32_t metadata)
+template <class T> struct sparse_mma_of;
+template <> struct sparse_mma_of<__half> {
+  static __device__ __forceinline__ void run(float (&d)[4], const uint32_t (&a)[4],
+                                             const uint32_t (&b)[4], uint32_t metadata)
   {
     ptx::mma_sp_m16n8k32_f16(d, a, b, metadata);
   }
 };
-template <> struct mma_of<__nv_bfloat16> {
-  static __device__ __forceinline__ void dense(float (&d)[4], const uint32_t (&a)[4],
-                                               const uint32_t (&b)[2])
-  {
-    ptx::mma_m16n8k16_bf16(d, a, b);
-  }
-  static __device__ __forceinline__ void sparse(float (&d)[4], const uint32_t (&a)[4],
-                                                const uint32_t (&b)[4], uint32_t metadata)
+template <> struct sparse_mma_of<__nv_bfloat16> {
+  static __device__ __forceinline__ void run(float (&d)[4], const uint32_t (&a)[4],
+                                             const uint32_t (&b)[4], uint32_t metadata)
   {
     ptx::mma_sp_m16n8k32_bf16(d, a, b, metadata);
   }

@@ -13,8 +13,8 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
+#include "kernels/mma_of.cuh"
 #include "kernels/number.cuh"
-#include "kernels/ptx/mma.cuh"
 #include "kernels/scalar.cuh"
 
 namespace shunt
@@ -37,22 +37,6 @@ struct arguments {
   scalar_arg<float> alpha, beta;
   int log2_slices; // direct: parts that the steps of a group are split into
   int cluster;     // strips: blocks that share a strip
-};
-
-template <class T> struct mma_of;
-template <> struct mma_of<__half> {
-  static __device__ __forceinline__ void run(float (&d)[4], const uint32_t (&a)[4],
-                                             const uint32_t (&b)[2])
-  {
-    ptx::mma_m16n8k16_f16(d, a, b);
-  }
-};
-template <> struct mma_of<__nv_bfloat16> {
-  static __device__ __forceinline__ void run(float (&d)[4], const uint32_t (&a)[4],
-                                             const uint32_t (&b)[2])
-  {
-    ptx::mma_m16n8k16_bf16(d, a, b);
-  }
 };
 
 // The sum of one element of A B over A's entries alone.
