@@ -28,15 +28,17 @@ enum { SHUNT_TILE_MAX = 64 };
      S  offsets, indices, values          B                    out
      row v | k0 k1 k2 .. |       row k  |.. tile ..|    row v - origin |.. tile ..|
 
-   Element (k, j) of the tile is b[k * b_stride + j]; b_stride 0 repeats one row.  With `mask`
-   (elements of b's width, all bits set or none, strides of b), elements whose mask is 0 take
+   Indices are 32 bits, index_step bytes apart: the lower half, if they have 64.  Values are aligned
+   to 4 bytes.  Element (k, j) of the tile is b[k * b_stride + j]; b_stride 0 repeats one row.  With
+   `mask` (elements of b's width, all bits set or none, strides of b), elements whose mask is 0 take
    no part, and `exists` gets, in the same form and with out's stride, which sums have a term.
    Rows without entries: zero, or left alone when accumulating.  */
 struct shunt_rows_job {
   const void *offsets, *indices, *values, *ids;
-  int offset_bytes, index_bytes, id_bytes;
-  int64_t value_step; /* 0: values holds one element for all */
-  int64_t last;       /* the last entry of S, for prefetching */
+  int offset_bytes, id_bytes;
+  int64_t index_step, value_step; /* bytes; value_step 0: values holds one element for all */
+  int64_t last;                   /* the last entry of S, for prefetching */
+  bool far;                       /* B is larger than the caches that a core has to itself */
   const void *b, *mask;
   int64_t b_stride;
   void *out, *exists;

@@ -78,6 +78,16 @@ ALWAYS_INLINE NAME(vec) NAME(combine)(enum shunt_semiring_op op, NAME(vec) sum, 
   return NAME(select)(keep | NAME(nan)(term), sum, term);
 }
 
+/* A value of S in all lanes. */
+ALWAYS_INLINE NAME(vec) NAME(value)(const char *at)
+{
+  typedef T value_at __attribute__((aligned(4), may_alias));
+  return NAME(all)(*(const value_at *)at);
+}
+
+/* The low half of an index of 8 bytes, or one of 4. */
+typedef uint32_t NAME(u32) __attribute__((may_alias));
+
 /* ---- sparse times full -------------------------------------------------------------- */
 ALWAYS_INLINE void NAME(tile)(const struct shunt_rows_job *r, int64_t begin, int64_t end,
                               const enum shunt_semiring_op op, const int n, const bool masked)
@@ -86,6 +96,9 @@ ALWAYS_INLINE void NAME(tile)(const struct shunt_rows_job *r, int64_t begin, int
   UNROLL for (int e = 0; e < n; e++) at[e] = e < n - 1 ? e * L : r->width - L;
 
   int64_t q = shunt_index_at(r->offsets, r->offset_bytes, begin);
+  const char *index = (const char *)r->indices + q * r->index_step;
+  const char *value = (const char *)r->values + q * r->value_step;
+  const char *last = (const char *)r->indices + r->last * r->index_step;
   for (int64_t v = begin; v < end; v++) {
     const int64_t stop = shunt_index_at(r->offsets, r->offset_bytes, v + 1);
     const int64_t row = (r->ids ? shunt_index_at(r->ids, r->id_bytes, v) : v) - r->origin;
@@ -100,14 +113,17 @@ ALWAYS_INLINE void NAME(tile)(const struct shunt_rows_job *r, int64_t begin, int
       exists[e] = (NAME(bits)){0};
     }
     if (q == stop) UNROLL for (int e = 0; e < n; e++) sum[e] = (NAME(vec)){0};
-    for (; q < stop; q++) {
-      const int64_t k = shunt_index_at(r->indices, r->index_bytes, q);
-      const int64_t ahead = q + AHEAD < r->last ? q + AHEAD : r->last;
-      const T *soon =
-          (const T *)r->b + shunt_index_at(r->indices, r->index_bytes, ahead) * r->b_stride;
+    for (; q < stop; q++, index += r->index_step, value += r->value_step) {
+      const int64_t k = *(const NAME(u32) *)index;
       const T *b = (const T *)r->b + k * r->b_stride;
-      const NAME(vec) s = NAME(all)(((const T *)r->values)[q * r->value_step]);
-      UNROLL for (int e = 0; e < n; e += LINE_STEP) __builtin_prefetch(soon + at[e]);
+      const NAME(vec) s = NAME(value)(value);
+      /* To L2: into L1 it would cost more than it saves, and where B is near, any does. */
+      if (r->far) {
+        const char *ahead = index + AHEAD * r->index_step;
+        const NAME(u32) *there = (const void *)(ahead < last ? ahead : last);
+        const T *soon = (const T *)r->b + *there * r->b_stride;
+        UNROLL for (int e = 0; e < n; e += LINE_STEP) __builtin_prefetch(soon + at[e], 0, 2);
+      }
       UNROLL for (int e = 0; e < n; e++)
       {
         const NAME(vec) next =
@@ -136,10 +152,9 @@ ALWAYS_INLINE void NAME(tile)(const struct shunt_rows_job *r, int64_t begin, int
 ALWAYS_INLINE void NAME(column)(const struct shunt_rows_job *r, int64_t begin, int64_t end,
                                 const enum shunt_semiring_op op)
 {
-  const T *b = r->b, *values = r->values;
-  const void *indices = r->indices;
-  const int bytes = r->index_bytes;
-  const int64_t stride = r->b_stride, step = r->value_step;
+  const char *indices = r->indices, *values = r->values;
+  const T *b = r->b;
+  const int64_t stride = r->b_stride, index_step = r->index_step, value_step = r->value_step;
 
   int64_t q = shunt_index_at(r->offsets, r->offset_bytes, begin);
   for (int64_t v = begin; v < end; v++) {
@@ -157,13 +172,14 @@ ALWAYS_INLINE void NAME(column)(const struct shunt_rows_job *r, int64_t begin, i
     for (; q + SUMS <= stop; q += SUMS)
       UNROLL for (int e = 0; e < SUMS; e++)
       {
-        const NAME(vec) x = NAME(load)(b + shunt_index_at(indices, bytes, q + e) * stride);
-        const NAME(vec) s = NAME(all)(values[(q + e) * step]);
-        sum[e] = NAME(combine)(op, sum[e], NAME(multiply)(op, s, x));
+        const int64_t k = *(const NAME(u32) *)(indices + (q + e) * index_step);
+        const NAME(vec) s = NAME(value)(values + (q + e) * value_step);
+        sum[e] = NAME(combine)(op, sum[e], NAME(multiply)(op, s, NAME(load)(b + k * stride)));
       }
     for (; q < stop; q++) {
-      const NAME(vec) x = NAME(load)(b + shunt_index_at(indices, bytes, q) * stride);
-      sum[0] = NAME(combine)(op, sum[0], NAME(multiply)(op, NAME(all)(values[q * step]), x));
+      const int64_t k = *(const NAME(u32) *)(indices + q * index_step);
+      const NAME(vec) s = NAME(value)(values + q * value_step);
+      sum[0] = NAME(combine)(op, sum[0], NAME(multiply)(op, s, NAME(load)(b + k * stride)));
     }
     UNROLL for (int half = SUMS / 2; half > 0; half /= 2) UNROLL for (int e = 0; e < half; e++)
         sum[e] = NAME(combine)(op, sum[e], sum[e + half]);
@@ -180,9 +196,14 @@ ALWAYS_INLINE void NAME(spread)(const struct shunt_rows_job *r, int64_t first, i
 {
   int64_t at[TILE_VECTORS];
   UNROLL for (int e = 0; e < n; e++) at[e] = e < n - 1 ? e * L : r->width - L;
-  uint8_t *touched = r->exists;
+  uint8_t *touched = r->exists; /* stores to which might change *r, for all that C knows */
+  const int64_t index_step = r->index_step, value_step = r->value_step;
+  const int64_t out_stride = r->out_stride;
+  T *sums = r->out;
 
   int64_t q = first;
+  const char *index = (const char *)r->indices + q * index_step;
+  const char *value = (const char *)r->values + q * value_step;
   for (int64_t v = begin; q < end; v++) {
     const int64_t after = shunt_index_at(r->offsets, r->offset_bytes, v + 1);
     const int64_t stop = after < end ? after : end;
@@ -191,10 +212,10 @@ ALWAYS_INLINE void NAME(spread)(const struct shunt_rows_job *r, int64_t first, i
 
     if (q == stop) continue;
     UNROLL for (int e = 0; e < n; e++) b[e] = NAME(load)((const T *)r->b + k * r->b_stride + at[e]);
-    for (; q < stop; q++) {
-      const int64_t row = shunt_index_at(r->indices, r->index_bytes, q);
-      const NAME(vec) s = NAME(all)(((const T *)r->values)[q * r->value_step]);
-      T *out = (T *)r->out + row * r->out_stride;
+    for (; q < stop; q++, index += index_step, value += value_step) {
+      const int64_t row = *(const NAME(u32) *)index;
+      const NAME(vec) s = NAME(value)(value);
+      T *out = sums + row * out_stride;
       touched[row] = 1;
       UNROLL for (int e = 0; e < n; e++) sum[e] =
           NAME(combine)(op, NAME(load)(out + at[e]), NAME(multiply)(op, s, b[e]));

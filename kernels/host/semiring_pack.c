@@ -1,7 +1,8 @@
 /* semiring_pack.c: copies between layouts.  Elements are moved as integers of their size.
 
    A transpose goes by squares of one vector of 16 bytes a side, held in registers: every
-   machine has these vectors, and memory is slower than they are.  */
+   machine has these vectors, and memory is slower than they are.  `from` is read in as many short
+   runs as it has lines, too many for the hardware to prefetch.  */
 #include "kernels/host/semiring_pack.h"
 
 typedef uint32_t u32 __attribute__((may_alias));
@@ -34,16 +35,27 @@ static void square_u64(const u64 *from, int64_t from_stride, u64 *to, int64_t to
   *(two *)to = __builtin_shuffle(a, b, first);
   *(two *)(to + to_stride) = __builtin_shuffle(a, b, second);
 }
-enum { SIDE_u32 = 4, SIDE_u64 = 2 };
+
+enum {
+  SIDE_u32 = 4,
+  SIDE_u64 = 2,
+  LINE = 64,
+  AHEAD = 256 /* bytes of a line of `from` between a prefetch and its use */
+};
 
 #define PACK(WORD)                                                                                 \
   static void transpose_##WORD(const WORD *from, int64_t from_stride, WORD *to, int64_t to_stride, \
                                int64_t rows, int64_t cols)                                         \
   {                                                                                                \
     const int64_t side = SIDE_##WORD, i_end = rows / side * side, j_end = cols / side * side;      \
-    for (int64_t i = 0; i < i_end; i += side)                                                      \
+    const int64_t line = LINE / (int64_t)sizeof *to, ahead = AHEAD / (int64_t)sizeof *to;          \
+    for (int64_t i = 0; i < i_end; i += side) {                                                    \
+      if (i % line == 0 && i + ahead < rows)                                                       \
+        for (int64_t j = 0; j < cols; j++)                                                         \
+          __builtin_prefetch(from + j * from_stride + i + ahead, 0, 2);                            \
       for (int64_t j = 0; j < j_end; j += side)                                                    \
         square_##WORD(from + j * from_stride + i, from_stride, to + i * to_stride + j, to_stride); \
+    }                                                                                              \
     for (int64_t i = 0; i < rows; i++)                                                             \
       for (int64_t j = i < i_end ? j_end : 0; j < cols; j++)                                       \
         to[i * to_stride + j] = from[j * from_stride + i];                                         \

@@ -14,9 +14,9 @@
 #define UNROLL _Pragma("GCC unroll 16")
 
 enum {
-  AHEAD = 8, /* entries between the prefetch of a row of B and its use */
-  DOTS = 4,  /* entries of a pattern summed at a time */
-  SUMS = 4   /* sums of one column at a time */
+  AHEAD = 16, /* entries between the prefetch of a row of B and its use */
+  DOTS = 4,   /* entries of a pattern summed at a time */
+  SUMS = 4    /* sums of one column at a time */
 };
 /* One prefetch per line of 64 bytes. */
 #define LINE_STEP (VECTOR_BYTES < 64 ? 64 / VECTOR_BYTES : 1)

@@ -7,16 +7,18 @@
        rows  0 ..  63    |  0 .. 63 | 64 .. 99 |       block of rows x strip
        rows 64 .. 127
 
-     S by column     B narrow: terms are added to copies of C, and these combined
-                     (semiring_spread.h); else sorted to rows, in scratch, a bucket at a time
-   (semiring_sort.h) B by column     each strip is packed to rows, in scratch; so is one with
-   missing elements, beside a mask B iso           one row, repeated by a stride of 0 C by column a
-   block is computed in a buffer that fits into cache, then stored transposed; so is one with
-   missing elements
+     S by column   B narrow: terms are added to copies of C, and these combined (semiring_spread.h);
+                   else sorted to rows, in scratch, a bucket at a time (semiring_sort.h)
+     B by column   each strip is packed to rows, in scratch; so is one with missing elements, beside
+                   a mask, and one whose rows straddle cache lines, if they are used often
+     B iso         one row, repeated by a stride of 0
+     C by column   a block is computed in a buffer that fits into cache, then stored transposed; so
+                   is one with missing elements
 
    Threads take ranges of rows with about equal rows + entries, dynamically.  All scratch is
    had before C is touched.  Each element is summed by one thread in the order of S's row:
    results do not depend on the number of threads, except where copies are combined.  */
+#include <math.h>
 #include <string.h>
 
 #include "kernels/host/semiring_choice.h"
@@ -26,7 +28,16 @@
 #include "kernels/host/semiring_sort.h"
 #include "kernels/host/semiring_spread.h"
 
-enum { BLOCK = 64, STRIP = SHUNT_TILE_MAX, PARTS_PER_THREAD = 32 };
+enum {
+  BLOCK = 64,   /* rows of C at a time */
+  PACKED = 256, /* rows of B packed at a time */
+  STRIP = SHUNT_TILE_MAX,
+  PARTS_PER_THREAD = 32,
+  LINE = 64,     /* bytes of a cache line */
+  USES = 16,     /* of a row of B that pay for aligning it */
+  SAMPLE = 64,   /* entries that are looked at for where they stand */
+  NEAR = 1 << 20 /* bytes of B that a core's own caches hold */
+};
 
 struct product {
   const struct shunt_host_spmm *p;
@@ -34,6 +45,7 @@ struct product {
   size_t size;            /* of an element */
   struct shunt_sparse s;  /* by row */
   struct shunt_sort sort; /* buckets > 0: S is held by column, and is sorted as we go */
+  size_t entry;           /* S was sorted: bytes between its entries; 0: its arrays are apart */
   int threads;
   int64_t parts;
   bool by_row_c, masked;
@@ -92,7 +104,7 @@ static void pack_mask(const struct product *x, int64_t k, int rows, int64_t j0, 
 
 static void pack_rows(const struct product *x, int64_t k, int64_t j0, int width)
 {
-  const int rows = x->p->b.rows - k < BLOCK ? (int)(x->p->b.rows - k) : BLOCK;
+  const int rows = x->p->b.rows - k < PACKED ? (int)(x->p->b.rows - k) : PACKED;
   pack_values(x, k, rows, j0, width);
   if (x->masked) pack_mask(x, k, rows, j0, width);
 }
@@ -144,19 +156,30 @@ static void store_present(const struct product *x, int64_t begin, int64_t end, i
   }
 }
 
+/* Where the lower 32 bits of the first index are. */
+static const void *low_half(const void *indices, int bytes)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  return bytes == 8 ? (const uint32_t *)indices + 1 : indices;
+#else
+  (void)bytes;
+  return indices;
+#endif
+}
+
 static struct shunt_rows_job rows_job(const struct product *x, int64_t j0, int width)
 {
   const bool constant = x->choice.constant[0];
   struct shunt_rows_job job = {
       .offsets = x->s.offsets,
-      .indices = x->s.indices,
+      .indices = low_half(x->s.indices, x->s.index_bytes),
       .ids = x->s.ids,
       .offset_bytes = x->s.offset_bytes,
-      .index_bytes = x->s.index_bytes,
       .id_bytes = x->s.id_bytes,
       .values = constant ? &x->choice.value[0] : x->s.values,
-      .value_step = !constant && !x->s.iso,
-      .last = x->s.nnz - 1,
+      .index_step = x->entry > 0 ? (int64_t)x->entry : x->s.index_bytes,
+      .value_step = constant || x->s.iso ? 0 : (int64_t)(x->entry > 0 ? x->entry : x->size),
+      .last = x->s.nnz > 0 ? x->s.nnz - 1 : 0,
       .b = x->packed     ? x->strip
            : x->repeated ? x->one_row
                          : NULL,
@@ -168,6 +191,7 @@ static struct shunt_rows_job rows_job(const struct product *x, int64_t j0, int w
       .accumulate = x->p->accumulate,
   };
   if (!job.b) job.b = (const char *)x->b + (size_t)j0 * x->size;
+  job.far = job.b_stride != 0 && x->p->b.rows * width * (int64_t)x->size > NEAR;
   return job;
 }
 
@@ -266,8 +290,8 @@ static void multiply(const struct product *x)
   SHUNT_OMP(omp parallel num_threads(x->threads))
   for (int64_t j0 = 0; j0 < n; j0 += STRIP) {
     const int width = n - j0 < STRIP ? (int)(n - j0) : STRIP;
-    SHUNT_OMP(omp for schedule(dynamic, 4))
-    for (int64_t k = 0; k < k_end; k += BLOCK)
+    SHUNT_OMP(omp for schedule(dynamic, 1))
+    for (int64_t k = 0; k < k_end; k += PACKED)
       pack_rows(x, k, j0, width);
     SHUNT_OMP(omp for schedule(dynamic, 1))
     for (int64_t k = 0; k < x->parts; k++)
@@ -287,6 +311,44 @@ static size_t round_up(size_t bytes)
   return (bytes + 63) / 64 * 64;
 }
 
+/* Rows of a line and more begin at a line's start. */
+static int64_t strip_stride(const struct product *x)
+{
+  const int64_t width = x->p->c.cols < STRIP ? x->p->c.cols : STRIP;
+  const int64_t line = LINE / (int64_t)x->size;
+  return width < line ? width : (width + line - 1) / line * line;
+}
+
+/* Do rows of C that follow each other use rows of B far apart?  By a sample: entries that stand
+   further from the diagonal than a core's caches reach.  */
+static bool scattered(const struct shunt_host_spmm *p, size_t size)
+{
+  const struct shunt_sparse *s = &p->s;
+  const int64_t width = p->b.cols < STRIP ? p->b.cols : STRIP;
+  const double reach = NEAR / 4 / (double)(width * (int64_t)size);
+  const double slope = (double)s->cols / (double)s->rows;
+  int far = 0;
+  for (int i = 0; i < SAMPLE; i++) {
+    const int64_t q = s->nnz / SAMPLE * i;
+    const int64_t line = shunt_vector_id(s, shunt_vector_of(s, q));
+    const int64_t other = shunt_entry_index(s, q);
+    const double from = slope * (double)(s->by_column ? other : line);
+    far += fabs(from - (double)(s->by_column ? line : other)) > reach;
+  }
+  return far > SAMPLE / 2;
+}
+
+/* B by row.  Every vector that straddles two lines costs as much as two, at each of the nnz / rows
+   uses of a row, while a copy is made once.  Where rows of B are near at most of their uses (bands,
+   finite elements) the straddling costs less than the copy.  */
+static bool worth_aligning(const struct shunt_host_spmm *p, size_t size)
+{
+  const bool aligned =
+      (uintptr_t)p->b.values % LINE == 0 && (size_t)p->b.row_stride * size % LINE == 0;
+  return !aligned && (size_t)p->b.cols * size >= LINE && p->s.nnz / USES >= p->b.rows &&
+         scattered(p, size);
+}
+
 static shunt_status product_form(struct product *x)
 {
   const struct shunt_host_spmm *p = x->p;
@@ -298,10 +360,11 @@ static shunt_status product_form(struct product *x)
   x->by_row_c = by_row(&p->c);
   x->masked = p->b.present != NULL;
   x->repeated = p->b.iso || x->choice.constant[1];
-  x->packed = p->s.nnz > 0 && (x->masked || (!x->repeated && !by_row(&p->b)));
+  x->packed = p->s.nnz > 0 &&
+              (x->masked || (!x->repeated && (!by_row(&p->b) || worth_aligning(p, x->size))));
   x->b = p->b.values;
   x->b_stride = p->b.row_stride;
-  x->strip_stride = p->c.cols < STRIP ? p->c.cols : STRIP;
+  x->strip_stride = strip_stride(x);
   if (x->repeated)
     shunt_pack_fill(x->size, x->choice.constant[1] ? &x->choice.value[1] : p->b.values, x->one_row,
                     STRIP);
@@ -317,8 +380,8 @@ static void spread(struct product *x, int threads, char *scratch)
   struct shunt_rows_job job;
 
   if (x->packed) {
-    SHUNT_OMP(omp parallel for schedule(dynamic, 4) num_threads(x->threads))
-    for (int64_t k = 0; k < x->p->b.rows; k += BLOCK)
+    SHUNT_OMP(omp parallel for schedule(dynamic, 1) num_threads(x->threads))
+    for (int64_t k = 0; k < x->p->b.rows; k += PACKED)
       pack_rows(x, k, 0, width);
   }
   job = rows_job(x, 0, width);
@@ -337,10 +400,14 @@ shunt_status shunt_host_spmm(const struct shunt_host_spmm *p)
   if (status == SHUNT_OK) status = product_form(&x);
   if (status != SHUNT_OK || p->c.rows == 0 || p->c.cols == 0) return status;
   if (p->s.by_column && p->s.cols > INT32_MAX) return SHUNT_E_UNSUPPORTED;
+  /* Rows of B are found by the lower 32 bits of their numbers; no strip has more. */
+  if (p->b.rows > UINT32_MAX && x.packed) return SHUNT_E_MEMORY;
+  if (p->b.rows > UINT32_MAX && !x.repeated) return SHUNT_E_UNSUPPORTED;
 
   const int copies = p->s.by_column && !x.masked
                          ? shunt_spread_threads(&x.choice, &p->s, x.size, p->c.cols, x.threads)
                          : 0;
+  if (copies > 0 && by_row(&p->b)) x.packed = false; /* each row of B is used once */
   const size_t value = p->s.iso || x.choice.constant[0] ? 0 : x.size;
   const size_t buffers = (size_t)x.threads * 2 * buffer_bytes(&x);
   const size_t strip = x.packed ? round_up((size_t)(p->b.rows * x.strip_stride) * x.size) : 0;
@@ -356,8 +423,10 @@ shunt_status shunt_host_spmm(const struct shunt_host_spmm *p)
   x.strip_mask = x.strip + strip;
   if (copies > 0)
     spread(&x, copies, x.strip + strips);
-  else if (p->s.by_column)
+  else if (p->s.by_column) {
     shunt_sort_begin(&p->s, value, x.threads, x.strip + strips, &x.sort, &x.s);
+    x.entry = shunt_sort_entry(value);
+  }
   plan_parts(&x);
   multiply(&x);
   shunt_scratch_give(scratch);
