@@ -1,0 +1,158 @@
+/* row_groups_csr.c: CSR to merged column lists of groups of 8 rows, on the host: the slow twin
+   of row_groups_csr_device.cu, and the sizes of both.
+
+   Eight cursors, one a row; each step takes the least of the columns they stand at, and
+   moves on those that stand there.  */
+#include "conv/row_groups.h"
+
+#include <string.h>
+
+enum { ROWS = SHUNT_ROW_GROUP };
+
+static int64_t index_at(const void *array, shunt_type type, int64_t i)
+{
+  return type == SHUNT_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
+}
+
+/* Unsigned, so that garbage wraps (to a place that the checks refuse). */
+static int64_t from_base(int64_t index, int base)
+{
+  return (int64_t)((uint64_t)index - (uint64_t)base);
+}
+
+/* ---- sizes -------------------------------------------------------------------- */
+
+static int can_be_made(const struct shunt_csr *a)
+{
+  if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64) return 0;
+  if (a->rows < 1 || a->cols < 1 || a->nnz < 0) return 0;
+  return a->rows <= INT32_MAX - 64 && a->cols <= INT32_MAX - 1024 && a->nnz <= INT32_MAX - 1024;
+}
+
+/* The next multiple of 256 from `at`, which then moves behind `bytes`. */
+static size_t part(size_t *at, int64_t bytes)
+{
+  size_t from = (*at + 255) & ~(size_t)255;
+
+  *at = from + (size_t)bytes;
+  return from;
+}
+
+/* Bytes in all; pointers are set when there is memory. */
+static size_t lay_out(const struct shunt_csr *a, char *memory, struct shunt_row_groups *g)
+{
+  size_t at = 0, counts, begin, count, columns, masks, longs;
+
+  memset(g, 0, sizeof *g);
+  if (!can_be_made(a)) return 0;
+  g->rows = a->rows, g->cols = a->cols, g->nnz = a->nnz;
+  g->groups = (a->rows + ROWS - 1) / ROWS;
+  counts = part(&at, sizeof *g->counts);
+  begin = part(&at, g->groups * 4);
+  count = part(&at, g->groups * 4);
+  columns = part(&at, a->nnz * 4);
+  masks = part(&at, a->nnz);
+  longs = part(&at, a->nnz / SHUNT_ROW_GROUPS_LONG * 4);
+  if (memory) {
+    g->counts = (struct shunt_row_groups_counts *)(void *)(memory + counts);
+    g->begin = (uint32_t *)(void *)(memory + begin);
+    g->count = (uint32_t *)(void *)(memory + count);
+    g->columns = (uint32_t *)(void *)(memory + columns);
+    g->masks = (uint8_t *)(memory + masks);
+    g->long_list = (uint32_t *)(void *)(memory + longs);
+  }
+  return (at + 255) & ~(size_t)255;
+}
+
+size_t shunt_row_groups_bytes(const struct shunt_csr *a)
+{
+  struct shunt_row_groups g;
+
+  return lay_out(a, NULL, &g);
+}
+
+int shunt_row_groups_lay_out(const struct shunt_csr *a, void *memory, struct shunt_row_groups *out)
+{
+  return lay_out(a, memory, out) != 0;
+}
+
+double shunt_row_groups_sharing(const struct shunt_row_groups *g,
+                                const struct shunt_row_groups_counts *counts)
+{
+  return counts->vectors ? (double)g->nnz / (double)counts->vectors : 0;
+}
+
+/* ---- merging -------------------------------------------------------------------- */
+
+/* Where the rows of a group begin and end; false: offsets that cannot be. */
+static int find_rows(const struct shunt_csr *a, int64_t group, int64_t *at, int64_t *end)
+{
+  for (int r = 0; r < ROWS; r++) {
+    int64_t row = group * ROWS + r;
+    at[r] = end[r] = 0;
+    if (row >= a->rows) continue;
+    at[r] = from_base(index_at(a->row_offsets, a->index_type, row), a->base);
+    end[r] = from_base(index_at(a->row_offsets, a->index_type, row + 1), a->base);
+    if (at[r] < 0 || end[r] < at[r] || end[r] > a->nnz) return 0;
+  }
+  return 1;
+}
+
+/* The group's list; the number of its vectors, or -1: irregular. */
+static int64_t merge_group(const struct shunt_csr *a, const struct shunt_row_groups *g,
+                           int64_t begin, int64_t *at, const int64_t *end)
+{
+  int64_t count = 0, before = -1;
+
+  for (;; count++) {
+    int64_t next = a->cols;
+    uint8_t mask = 0;
+    for (int r = 0; r < ROWS; r++) {
+      if (at[r] == end[r]) continue;
+      int64_t column = from_base(index_at(a->columns, a->index_type, at[r]), a->base);
+      /* A row that falls back, or repeats a column, is behind what was taken before. */
+      if (column <= before || column >= a->cols) return -1;
+      if (column < next) next = column, mask = 0;
+      if (column == next) mask |= (uint8_t)(1u << r);
+    }
+    if (!mask) return count;
+    g->columns[begin + count] = (uint32_t)next;
+    g->masks[begin + count] = mask;
+    for (int r = 0; r < ROWS; r++)
+      at[r] += mask >> r & 1;
+    before = next;
+  }
+}
+
+static void add_group(const struct shunt_row_groups *g, int64_t group, int64_t count)
+{
+  struct shunt_row_groups_counts *c = g->counts;
+
+  g->count[group] = count < 0 ? 0 : (uint32_t)count;
+  if (count < 0) {
+    c->irregular++;
+    return;
+  }
+  c->vectors += (uint64_t)count;
+  if (count > c->longest) c->longest = (uint32_t)count;
+  if (count <= SHUNT_ROW_GROUPS_LONG) return;
+  /* Offsets that run back and forth can make more long groups than there is room for. */
+  if (c->long_groups < g->nnz / SHUNT_ROW_GROUPS_LONG)
+    g->long_list[c->long_groups] = (uint32_t)group;
+  c->long_groups++;
+}
+
+shunt_status shunt_csr_to_row_groups_host(const struct shunt_csr *a,
+                                          const struct shunt_row_groups *out)
+{
+  int64_t at[ROWS], end[ROWS];
+
+  if (!can_be_made(a)) return SHUNT_E_UNSUPPORTED;
+  memset(out->counts, 0, sizeof *out->counts);
+  for (int64_t group = 0; group < out->groups; group++) {
+    int sound = find_rows(a, group, at, end);
+    out->begin[group] = sound ? (uint32_t)at[0] : 0;
+    add_group(out, group, sound ? merge_group(a, out, at[0], at, end) : -1);
+  }
+  return SHUNT_OK;
+}

@@ -1,0 +1,231 @@
+// spmm_csr_groups.cu: shunt_spmm_csr_groups_cuda: checks, the shape of a launch, and the way
+// to the kernels of each type (spmm_csr_groups.cuh explains how work is cut).
+//
+// Workspace:  | row-major copy of B, rows padded to 16 bytes, if B is column-major |
+#include "kernels/spmm_csr_groups.cuh"
+
+namespace shunt
+{
+namespace spmm_groups
+{
+
+static constexpr int64_t kMost = INT32_MAX - 1024; // entries, columns: positions are 32-bit
+static constexpr int kMostSlicesLog2 = 3;
+static constexpr uint32_t kMostLongSlots = 1024;
+
+static shunt_status check(const struct shunt_spmm *p)
+{
+  const shunt_type t = p->a.value_type;
+  if (t != SHUNT_F32 && t != SHUNT_F64) return SHUNT_E_UNSUPPORTED;
+  if (p->b.type != t || p->c.type != t || p->compute != t || p->only_if) return SHUNT_E_UNSUPPORTED;
+  if (p->a.index_type != SHUNT_I32 && p->a.index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
+  if (p->a.rows < 1 || p->a.cols < 1 || p->a.nnz < 0 || p->b.cols < 1) return SHUNT_E_ARGUMENT;
+  if (p->b.rows != p->a.cols || p->c.rows != p->a.rows || p->c.cols != p->b.cols)
+    return SHUNT_E_ARGUMENT;
+  if (p->a.rows > INT32_MAX - 64 || p->a.nnz > kMost || p->a.cols > kMost || p->b.cols > kMost)
+    return SHUNT_E_UNSUPPORTED;
+  return SHUNT_OK;
+}
+
+static bool is_of(const struct shunt_row_groups *g, const struct shunt_csr &a)
+{
+  return g->rows == a.rows && g->cols == a.cols && g->groups == (a.rows + kGroup - 1) / kGroup &&
+         g->nnz >= 0 && g->nnz <= kMost;
+}
+
+// ---- B ---------------------------------------------------------------------------------------
+
+static bool is_row_major(const struct shunt_dense &m)
+{
+  return m.col_stride == 1 || m.cols == 1;
+}
+
+// A row-major copy of B at `at`, its rows multiples of 16 bytes.
+static struct shunt_dense b_copy(const struct shunt_spmm *p, void *at)
+{
+  const int64_t wide = 16 / static_cast<int64_t>(shunt_type_size(p->b.type));
+  struct shunt_dense copy = p->b;
+  copy.row_stride = (p->b.cols + wide - 1) / wide * wide;
+  copy.col_stride = 1;
+  copy.values = at;
+  return copy;
+}
+
+static size_t copy_bytes(const struct shunt_spmm *p)
+{
+  const struct shunt_dense copy = b_copy(p, NULL);
+  return static_cast<size_t>(copy.rows) * static_cast<size_t>(copy.row_stride) *
+         shunt_type_size(copy.type);
+}
+
+static bool aligned(const struct shunt_dense &m)
+{
+  return m.col_stride == 1 &&
+         m.row_stride * static_cast<int64_t>(shunt_type_size(m.type)) % 16 == 0 &&
+         reinterpret_cast<uintptr_t>(m.values) % 16 == 0;
+}
+
+// Whether rows of B may be read 16 bytes at a time.  A ragged last piece must exist: in the copy it
+// does, behind the last row of the caller's B it may not.
+static bool reads_wide(const struct shunt_dense &b, bool is_copy)
+{
+  return aligned(b) &&
+         (is_copy || b.cols * static_cast<int64_t>(shunt_type_size(b.type)) % 16 == 0);
+}
+
+// ---- shape -----------------------------------------------------------------------------------
+
+// Turns of a scheduler for a chunk of 32 vectors and all columns of C, counted in the compiled
+// kernels: staging A, and steps of FMAs (a DFMA takes two turns) or mma.m16n8k8 (30 turns).
+static int64_t chunk_cost(int64_t n, int columns, bool f64, int lanes_log2)
+{
+  const int64_t tiles = (n + (columns << lanes_log2) - 1) / (columns << lanes_log2);
+  const int64_t steps = kChunk / (kEach * (32 >> lanes_log2));
+  if (f64 && columns > 1) return tiles * (213 + 4 * (10 + (30 << (lanes_log2 - kMmaLanesLog2))));
+  return tiles * (213 + steps * (30 + kGroup * kEach * columns * (f64 ? 2 : 1)));
+}
+
+// Where long groups are the rule, slices by the mean length do.  (Counts of some other hint may
+// name more than there can be.)
+static bool long_groups_are_few(const struct shunt_row_groups *g, uint32_t long_groups)
+{
+  return long_groups <= kMostLongSlots && long_groups <= g->groups / 4 + 1 &&
+         long_groups <= g->nnz / SHUNT_ROW_GROUPS_LONG;
+}
+
+// `columns`: of C that a lane has.
+static struct shunt_row_groups_shape choose_shape(const struct shunt_spmm *p,
+                                                  const struct shunt_row_groups *g, int columns,
+                                                  const struct shunt_row_groups_counts *known,
+                                                  const struct shunt_device *d)
+{
+  const int64_t n = p->b.cols, slots = static_cast<int64_t>(d->multiprocessors) * 2 * kWarps;
+  const bool f64 = p->a.value_type == SHUNT_F64;
+  const int least = f64 && columns > 1 ? kMmaLanesLog2 : kLeastLanesLog2;
+  struct shunt_row_groups_shape s = {least, 0, 0, 0};
+
+  for (int lanes = least + 1; lanes <= 5; lanes++)
+    if (chunk_cost(n, columns, f64, lanes) <= chunk_cost(n, columns, f64, s.lanes_log2))
+      s.lanes_log2 = lanes;
+  // Several warps to a group while warps are few and each has 8 vectors and more.
+  const int64_t tasks =
+      g->groups * ((n + (columns << s.lanes_log2) - 1) / (columns << s.lanes_log2));
+  const int64_t vectors = known ? static_cast<int64_t>(known->vectors) : p->a.nnz / 4;
+  const int64_t mean = vectors / g->groups;
+  while (s.slices_log2 < kMostSlicesLog2 && tasks << (s.slices_log2 + 1) <= 3 * slots &&
+         mean >> s.slices_log2 >= 16)
+    s.slices_log2++;
+  // Narrow tiles: a block of 8 warps then reads 64 or 32 rows of B at a time.
+  s.long_lanes_log2 = n > columns << 4 ? kLeastLanesLog2 + 1 : least;
+  if (known && long_groups_are_few(g, known->long_groups)) s.long_slots = known->long_groups;
+  return s;
+}
+
+static bool in_range(const struct shunt_row_groups_shape *s, const struct shunt_row_groups *g)
+{
+  return s->lanes_log2 >= kLeastLanesLog2 && s->lanes_log2 <= 5 && s->slices_log2 >= 0 &&
+         s->slices_log2 <= kMostSlicesLog2 &&
+         (s->long_slots == 0 ||
+          (s->long_lanes_log2 >= kLeastLanesLog2 && s->long_lanes_log2 <= 5)) &&
+         s->long_slots <= g->nnz / SHUNT_ROW_GROUPS_LONG;
+}
+
+// ---- launch ----------------------------------------------------------------------------------
+
+template <class T>
+static arguments<T> make_arguments(const struct shunt_spmm *p, const struct shunt_dense &b,
+                                   const struct shunt_row_groups *hint)
+{
+  arguments<T> k = {};
+  k.offsets = p->a.row_offsets;
+  k.columns = p->a.columns;
+  k.values = static_cast<const T *>(p->a.values);
+  k.index_bytes = static_cast<uint32_t>(shunt_type_size(p->a.index_type));
+  k.base = p->a.base;
+  k.rows = static_cast<int>(p->a.rows);
+  k.groups = static_cast<int>(hint->groups);
+  k.n = static_cast<int>(b.cols);
+  k.b = static_cast<const char *>(b.values);
+  k.b_row_bytes = static_cast<uint32_t>(b.row_stride * static_cast<int64_t>(sizeof(T)));
+  k.c = static_cast<T *>(p->c.values);
+  k.c_row_stride = p->c.row_stride;
+  k.c_col_stride = p->c.col_stride;
+  k.c_wide = aligned(p->c);
+  k.alpha = make_scalar_arg<T>(p->alpha);
+  k.beta = make_scalar_arg<T>(p->beta);
+  k.hint = *hint;
+  return k;
+}
+
+// Columns of C that a lane has where the rows of B are these.
+static int columns_of_lane(const struct shunt_dense &b, bool is_copy)
+{
+  return reads_wide(b, is_copy) ? 16 / static_cast<int>(shunt_type_size(b.type)) : 1;
+}
+
+// shape == NULL: chosen here.
+static shunt_status run(const struct shunt_spmm *p, const struct shunt_row_groups *hint,
+                        const struct shunt_row_groups_counts *known,
+                        const struct shunt_row_groups_shape *shape, const struct shunt_device *d,
+                        void *workspace, size_t workspace_bytes, cudaStream_t stream)
+{
+  shunt_status s = check(p);
+  if (s != SHUNT_OK) return s;
+  if (!is_of(hint, p->a)) return SHUNT_E_ARGUMENT;
+  if (shape && !in_range(shape, hint)) return SHUNT_E_UNSUPPORTED;
+
+  const bool copy = !is_row_major(p->b);
+  if (copy && (!workspace || workspace_bytes < copy_bytes(p) ||
+               reinterpret_cast<uintptr_t>(workspace) % 256 != 0))
+    return SHUNT_E_WORKSPACE;
+  const struct shunt_dense b = copy ? b_copy(p, workspace) : p->b;
+  if (b.row_stride < 0 || b.row_stride > UINT32_MAX / static_cast<int64_t>(shunt_type_size(b.type)))
+    return SHUNT_E_UNSUPPORTED;
+  const int columns = columns_of_lane(b, copy);
+  const struct shunt_row_groups_shape taken =
+      shape ? *shape : choose_shape(p, hint, columns, known, d);
+  if (copy) s = shunt_dense_copy_cuda(&p->b, &b, d, stream);
+  if (s != SHUNT_OK) return s;
+  if (p->a.value_type == SHUNT_F32)
+    return launch_f32(make_arguments<float>(p, b, hint), taken, columns > 1, stream);
+  return launch_f64(make_arguments<double>(p, b, hint), taken, columns > 1, stream);
+}
+
+} // namespace spmm_groups
+} // namespace shunt
+
+using namespace shunt::spmm_groups;
+
+extern "C" size_t shunt_spmm_csr_groups_workspace(const struct shunt_spmm *p)
+{
+  return check(p) == SHUNT_OK && !is_row_major(p->b) ? copy_bytes(p) : 0;
+}
+
+extern "C" struct shunt_row_groups_shape
+shunt_spmm_csr_groups_shape(const struct shunt_spmm *p, const struct shunt_row_groups *hint,
+                            const struct shunt_row_groups_counts *known,
+                            const struct shunt_device *d)
+{
+  const bool copy = !is_row_major(p->b);
+  // A workspace is aligned; its address does not matter.
+  const struct shunt_dense b = copy ? b_copy(p, NULL) : p->b;
+  return choose_shape(p, hint, columns_of_lane(b, copy), known, d);
+}
+
+extern "C" shunt_status shunt_spmm_csr_groups_cuda(const struct shunt_spmm *p,
+                                                   const struct shunt_row_groups *hint,
+                                                   const struct shunt_row_groups_counts *known,
+                                                   const struct shunt_device *d, void *workspace,
+                                                   size_t workspace_bytes, shunt_stream stream)
+{
+  return run(p, hint, known, NULL, d, workspace, workspace_bytes, stream);
+}
+
+extern "C" shunt_status
+shunt_spmm_csr_groups_shaped_cuda(const struct shunt_spmm *p, const struct shunt_row_groups *hint,
+                                  const struct shunt_row_groups_shape *shape,
+                                  const struct shunt_device *d, void *workspace,
+                                  size_t workspace_bytes, shunt_stream stream)
+{
+  return run(p, hint, NULL, shape, d, workspace, workspace_bytes, stream);
+}

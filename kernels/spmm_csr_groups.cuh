@@ -1,0 +1,254 @@
+// spmm_csr_groups.cuh: the kernel that multiplies 8 rows of A at once, by the merged list of
+// their columns (kernels/row_groups.h), so that each row of B is loaded once for all of them.
+//
+//   C[m x n] = alpha A[m x k] B[k x n] + beta C,   A in CSR, read in place
+//
+//                            columns of C
+//                           | tile | tile |       block    8 warps: 8 / slices groups
+//     group 0  slice 0, 1   |  ww  |      |       warp     group x slice x tile
+//     group 1               |  ww  |      |       tile     V << lanes_log2 columns
+//
+//   grid.x   | long blocks: slots x tiles | groups of tile 0 | groups of tile 1 | ..
+//
+// Long groups (more than SHUNT_ROW_GROUPS_LONG vectors) come first, a block each, with narrow
+// tiles: more of their vectors are then in flight at once, which is what bounds them.  A group's
+// slices leave their sums in shared memory and are added in order, so the bits never vary.  Where
+// one slice of a group is not as hinted, its warps share the rows.
+//
+// Roofline, for v vectors in all, n columns of size s, e entries and m rows:
+//
+//     B       v n s bytes from L2 at 8.5 TB/s, less what neighbouring groups share through L1
+//     A       e (4 + s) + 5 v bytes; tiles after the first have them from L2
+//     C       m n s bytes, written once
+//     FMA     fp32: 8 v n at 32 T/s, half of B's time; fp64: v n / 128 mma of 29 turns a scheduler,
+//             a quarter of it
+//     issue   warp instructions: 213 a chunk of 32 vectors to stage A; 159 for every 2 KiB (fp32)
+//             or 48 for every 4 KiB (fp64) of B; some 330 a warp at its two ends
+//
+// So fp64 is bound by the gather; fp32 by the gather for wide C, and by issue for narrow C (n <=
+// 64), where A has to be staged for less work.
+#pragma once
+#include "kernels/row_groups_kernels.h"
+#include "kernels/spmm_csr_groups_fma.cuh"
+#include "kernels/spmm_csr_groups_mma.cuh"
+
+namespace shunt
+{
+namespace spmm_groups
+{
+
+// What falls to a warp.
+struct task {
+  int group; // -1: nothing
+  int slice, slices_log2;
+};
+
+// Which slice of the group's list; the cuts are multiples of 8 vectors.
+template <class T>
+__device__ __forceinline__ list_slice slice_list(const arguments<T> &a, const task &t, int entries)
+{
+  constexpr uint32_t kCut = 8;
+  const uint32_t list = __ldg(a.hint.begin + t.group), count = __ldg(a.hint.count + t.group);
+  const uint32_t cuts = (count + kCut - 1) / kCut; // below 2^28
+  list_slice w;
+  w.list = list;
+  w.at = list + min(count, (cuts * t.slice >> t.slices_log2) * kCut);
+  w.end = list + min(count, (cuts * (t.slice + 1) >> t.slices_log2) * kCut);
+  w.last = t.slice + 1 == 1 << t.slices_log2;
+  w.sound =
+      count <= static_cast<uint32_t>(entries) && list <= a.hint.nnz && count <= a.hint.nnz - list;
+  return w;
+}
+
+// ---- the image: a group's sums of one tile in shared memory, a part of it for each slice --------
+
+// Elements from one row of the image to the next: rows stand on different banks.
+template <class T, int V> __host__ __device__ inline int image_pitch(int lanes_log2)
+{
+  return (V << lanes_log2) + 16 / static_cast<int>(sizeof(T));
+}
+template <class T, int V> inline int image_bytes(int lanes_log2)
+{
+  return kGroup * image_pitch<T, V>(lanes_log2) * static_cast<int>(sizeof(T));
+}
+// Adds the images of all slices, in order, and stores this slice's share of C.
+template <class T, int V>
+__device__ __forceinline__ void store_images(const arguments<T> &a, const lane_place<T, V> &l,
+                                             const task &t, const unsigned char *images,
+                                             uint32_t tile)
+{
+  const int slices = 1 << t.slices_log2, start = t.slice * 32 + threadIdx.x % 32;
+  const int pitch = image_pitch<T, V>(l.lanes_log2), runs = 1 << l.lanes_log2;
+  const int row0 = t.group * kGroup, column0 = static_cast<int>(tile) * V * runs;
+  const T alpha = a.alpha.get(), beta = a.beta.get();
+  // Neighbouring lanes on neighbouring elements, whichever way C runs.
+  for (int i = start; i < kGroup * runs; i += slices * 32) {
+    const bool down = a.c_row_stride == 1;
+    const int row = down ? i % kGroup : i / runs, column = (down ? i / kGroup : i % runs) * V;
+    T sum[V] = {};
+    for (int s = 0; s < slices; s++) {
+      const vec<T, V> x = *reinterpret_cast<const vec<T, V> *>(
+          reinterpret_cast<const T *>(images + s * a.warp_bytes) + row * pitch + column);
+#pragma unroll
+      for (int k = 0; k < V; k++)
+        sum[k] += x.at[k];
+    }
+    if (row0 + row < a.rows && column0 + column < a.n)
+      store_run<T, V>(a, alpha, beta, row0 + row, column0 + column, sum);
+  }
+}
+
+// ---- the kernel ------------------------------------------------------------------------------
+
+template <class T> __device__ __forceinline__ bool is_long(const arguments<T> &a, int group)
+{
+  return __ldg(a.hint.count + group) > SHUNT_ROW_GROUPS_LONG;
+}
+
+// The warp's task; the same number of slices in all warps of a block.  The tile and the lanes of
+// a row of B come with it.
+template <class T>
+__device__ __forceinline__ task find_task(const arguments<T> &a, uint32_t &tile, int &lanes_log2)
+{
+  const int warp = threadIdx.x / 32;
+  // If the hint has more long groups than slots, all groups are taken alike.
+  const uint32_t long_groups = a.long_slots > 0 ? __ldg(&a.hint.counts->long_groups) : 0;
+  const bool apart = long_groups > 0 && long_groups <= a.long_slots;
+  uint32_t block = blockIdx.x;
+  task t = {-1, warp, 3};
+
+  if (block < a.long_slots * a.long_tiles) {
+    const uint32_t slot = block / a.long_tiles;
+    tile = block % a.long_tiles;
+    lanes_log2 = a.long_lanes_log2;
+    if (apart && slot < long_groups) t.group = static_cast<int>(__ldg(a.hint.long_list + slot));
+    return t;
+  }
+  block -= a.long_slots * a.long_tiles;
+  tile = block / a.group_blocks;
+  lanes_log2 = a.lanes_log2;
+  t.slices_log2 = a.slices_log2;
+  t.slice = warp & ((1 << a.slices_log2) - 1);
+  const uint32_t group =
+      (block % a.group_blocks) * (kWarps >> a.slices_log2) + (warp >> a.slices_log2);
+  if (group >= static_cast<uint32_t>(a.groups)) return t;
+  if (!apart || !is_long(a, static_cast<int>(group))) t.group = static_cast<int>(group);
+  return t;
+}
+
+// Whether what falls to the warp is as hinted; then its sums stand in C (`direct`) or in its image.
+template <class Sums, class T, int V>
+__device__ __forceinline__ bool multiply_group(const arguments<T> &a, const lane_place<T, V> &l,
+                                               const task &t, unsigned char *mine, bool direct)
+{
+  Sums sums(a, l);
+  walker<T, Sums> w(a, *reinterpret_cast<staging<T> *>(mine), sums);
+  const int my_begin = row_begin_of_lane(a, t.group);
+  const int entries = __shfl_sync(kAll, my_begin, kGroup) - __shfl_sync(kAll, my_begin, 0);
+  bool as_hinted = w.walk(slice_list(a, t, entries), my_begin);
+  sums.finish();
+  as_hinted = as_hinted && !sums.has_nan(a);
+  __syncwarp(); // what was staged has been read
+  if (as_hinted && direct)
+    sums.store(a, t.group);
+  else if (as_hinted)
+    sums.write_image(reinterpret_cast<T *>(mine), image_pitch<T, V>(l.lanes_log2));
+  return as_hinted;
+}
+
+// Mma: 0: by FMA; else f64 by mma, so many tiles of 16 columns, lanes_log2 = 3, 4, 5 being 1, 2, 4
+// of them.  Long groups have one.
+template <class T, int V, int Mma>
+__global__ void __launch_bounds__(kWarps * 32, 2)
+    spmm_csr_groups(const __grid_constant__ arguments<T> a)
+{
+  extern __shared__ __align__(16) unsigned char shared[];
+  __shared__ int good[kWarps];
+  static_assert(kWarps == 8, "find_task: 2^3 slices of a long group");
+  const int warp = threadIdx.x / 32;
+  uint32_t tile;
+  int lanes_log2;
+  const task t = find_task(a, tile, lanes_log2);
+  const lane_place<T, V> l(a, tile, lanes_log2);
+  unsigned char *mine = shared + warp * a.warp_bytes;
+  const bool direct = t.slices_log2 == 0 && a.c_wide;
+  bool as_hinted = false;
+
+  if (t.group >= 0) {
+    if constexpr (Mma == 0)
+      as_hinted = multiply_group<fma_sums<T, V>>(a, l, t, mine, direct);
+    else if (Mma > 1 && lanes_log2 > kMmaLanesLog2)
+      as_hinted = multiply_group<mma_sums<Mma>>(a, l, t, mine, direct);
+    else
+      as_hinted = multiply_group<mma_sums<1>>(a, l, t, mine, direct);
+  }
+  const int first_warp = warp - t.slice;
+  if (t.slices_log2 > 0) {
+    if (threadIdx.x % 32 == 0) good[warp] = as_hinted;
+    __syncthreads();
+    for (int s = 0; s < 1 << t.slices_log2; s++)
+      as_hinted = as_hinted && good[first_warp + s];
+  } else {
+    __syncwarp();
+  }
+  if (t.group < 0 || (as_hinted && direct)) return;
+  if (as_hinted) {
+    store_images(a, l, t, shared + first_warp * a.warp_bytes, tile);
+    return;
+  }
+  const int end = min(a.rows, (t.group + 1) * kGroup);
+  for (int row = t.group * kGroup + t.slice; row < end; row += 1 << t.slices_log2)
+    multiply_row<T, V>(a, l, row);
+}
+
+// Bytes of shared memory of a warp: what it stages, and later its image where it leaves one.
+template <class T, int V>
+inline int warp_bytes(const arguments<T> &a, const shunt_row_groups_shape &s)
+{
+  int bytes = static_cast<int>(sizeof(staging<T>));
+  if ((s.slices_log2 > 0 || !a.c_wide) && image_bytes<T, V>(s.lanes_log2) > bytes)
+    bytes = image_bytes<T, V>(s.lanes_log2);
+  if (s.long_slots > 0 && image_bytes<T, V>(s.long_lanes_log2) > bytes)
+    bytes = image_bytes<T, V>(s.long_lanes_log2);
+  return bytes;
+}
+
+// Blocks of a launch, or 0: more than a grid takes.
+template <class T, int V> inline uint32_t cut_grid(arguments<T> &a, const shunt_row_groups_shape &s)
+{
+  const int64_t tile = V << s.lanes_log2, long_tile = V << s.long_lanes_log2;
+  const int64_t tiles = (a.n + tile - 1) / tile, long_tiles = (a.n + long_tile - 1) / long_tile;
+  const int64_t each = kWarps >> s.slices_log2;
+  const int64_t group_blocks = (a.groups + each - 1) / each;
+  const int64_t blocks = s.long_slots * long_tiles + group_blocks * tiles;
+
+  a.lanes_log2 = s.lanes_log2, a.slices_log2 = s.slices_log2;
+  a.long_lanes_log2 = s.long_lanes_log2;
+  a.long_slots = s.long_slots;
+  a.long_tiles = static_cast<uint32_t>(long_tiles);
+  a.group_blocks = static_cast<uint32_t>(group_blocks);
+  return blocks <= INT32_MAX ? static_cast<uint32_t>(blocks) : 0;
+}
+
+template <class T, int V, int Mma>
+inline shunt_status launch(arguments<T> a, const shunt_row_groups_shape &s, cudaStream_t stream)
+{
+  const void *kernel = reinterpret_cast<const void *>(&spmm_csr_groups<T, V, Mma>);
+  const uint32_t blocks = cut_grid<T, V>(a, s);
+  if (blocks == 0) return SHUNT_E_UNSUPPORTED;
+  a.warp_bytes = warp_bytes<T, V>(a, s);
+  void *parameters[] = {&a};
+  return cudaLaunchKernel(kernel, dim3(blocks), dim3(kWarps * 32), parameters,
+                          static_cast<size_t>(kWarps * a.warp_bytes), stream) == cudaSuccess
+             ? SHUNT_OK
+             : SHUNT_E_CUDA;
+}
+
+// One file per type; `wide`: 16 bytes of B at once.
+shunt_status launch_f32(const arguments<float> &a, const shunt_row_groups_shape &s, bool wide,
+                        cudaStream_t stream);
+shunt_status launch_f64(const arguments<double> &a, const shunt_row_groups_shape &s, bool wide,
+                        cudaStream_t stream);
+
+} // namespace spmm_groups
+} // namespace shunt

@@ -1,0 +1,16 @@
+// spmm_csr_groups_f32.cu: the kernel of shunt_spmm_csr_groups_cuda for f32.
+#include "kernels/spmm_csr_groups.cuh"
+
+namespace shunt
+{
+namespace spmm_groups
+{
+
+shunt_status launch_f32(const arguments<float> &a, const shunt_row_groups_shape &s, bool wide,
+                        cudaStream_t stream)
+{
+  return wide ? launch<float, 4, 0>(a, s, stream) : launch<float, 1, 0>(a, s, stream);
+}
+
+} // namespace spmm_groups
+} // namespace shunt

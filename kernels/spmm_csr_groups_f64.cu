@@ -1,0 +1,22 @@
+// spmm_csr_groups_f64.cu: the kernel of shunt_spmm_csr_groups_cuda for f64.
+#include "kernels/spmm_csr_groups.cuh"
+
+namespace shunt
+{
+namespace spmm_groups
+{
+
+shunt_status launch_f64(const arguments<double> &a, const shunt_row_groups_shape &s, bool wide,
+                        cudaStream_t stream)
+{
+  if (!wide) return launch<double, 1, 0>(a, s, stream);
+  struct shunt_row_groups_shape tiles = s;
+  tiles.long_lanes_log2 = kMmaLanesLog2;
+  if (tiles.lanes_log2 < kMmaLanesLog2) tiles.lanes_log2 = kMmaLanesLog2;
+  return tiles.lanes_log2 == 3   ? launch<double, 2, 1>(a, tiles, stream)
+         : tiles.lanes_log2 == 4 ? launch<double, 2, 2>(a, tiles, stream)
+                                 : launch<double, 2, 4>(a, tiles, stream);
+}
+
+} // namespace spmm_groups
+} // namespace shunt
