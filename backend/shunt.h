@@ -28,7 +28,7 @@
    uses one stream's results on another orders the two, as always.
 
    Numbers.  f16 and bf16 elements; sums in f32 on the device and in float or double on the host;
-   each result is rounded to its type once.  The same call gives the same bits.  Entries that are
+   each result is rounded to its type once (attention rounds the weights of the softmax, too).  The same call gives the same bits.  Entries that are
    not stored never meet a NaN or Inf of a dense operand.  */
 #ifndef SHUNT_H
 #define SHUNT_H
@@ -125,8 +125,8 @@ SHUNT_API shunt_status shunt_pack(const struct shunt_csr *a, enum shunt_place wh
                                   const struct shunt_packing *how, shunt_stream stream,
                                   struct shunt_packed **out);
 
-/* Frees what Shunt allocated; waits for all work of the device where that is device memory.
-   NULL is fine. */
+/* Frees what Shunt allocated; waits for all work of the device where that is device memory, so not
+   for a thread whose stream is being captured.  NULL is fine. */
 SHUNT_API void shunt_packed_free(struct shunt_packed *p);
 
 struct shunt_packed_info {
@@ -176,7 +176,8 @@ struct shunt_tensor {
    another than P's.  SHUNT_E_UNSUPPORTED: types or sizes.  */
 
 /* Bytes of workspace (aligned to 256 bytes, in P's place, private to the call until its stream
-   has passed it) for the same sizes, types and strides; 0: none needed. */
+   has passed it) for the same sizes, types, strides and alignment of pointers; 0: none needed, or
+   arguments that the call itself will refuse (NULL pointers among them). */
 SHUNT_API size_t shunt_spmm_workspace(const struct shunt_packed *p, const struct shunt_tensor *b,
                                       const struct shunt_tensor *c);
 /* C = alpha P B + beta C.  B: n x columns, C: m x columns, C of P's type or f32.  With beta 0 C is
@@ -204,8 +205,8 @@ SHUNT_API shunt_status shunt_softmax(const struct shunt_packed *p, int64_t probl
 
    On a device, d = 16, 32, 64 or 128 with all rows (pointers and strides) at multiples of 16 bytes
    takes one launch, stores no scores and needs no workspace.  Anything else takes the three
-   functions above and a workspace for the scores, rounded to P's type: it is as exact as
-   these are.  */
+   functions above and a workspace for the scores, scaled and rounded to P's type: it is as exact
+   as these are.  */
 SHUNT_API size_t shunt_attention_workspace(const struct shunt_packed *p,
                                            const struct shunt_tensor *q,
                                            const struct shunt_tensor *k,

@@ -2,6 +2,8 @@
 
      workspace  | scores of problem 0 | problem 1 | ..        | of the products |
                 '- SDDMM writes, softmax in place, SpMM reads -'                     */
+#include <math.h>
+
 #include "backend/native/native.h"
 
 /* Operands that have been looked at. */
@@ -66,17 +68,19 @@ static shunt_status three_kernels(const struct shunt_packed *p, float scale,
   struct shunt_value_array values = {(uint16_t *)(void *)workspace,
                                      (int64_t)(p->value_bytes / sizeof(uint16_t))};
   struct shunt_vector_attention all = problem_of(x, scale);
-  /* The scale goes to softmax, so that scores are rounded as shunt_sddmm's are. */
+  /* Scaled before they are rounded, or f16 scores of wide heads would overflow that the fused
+     kernel does not.  A scale that would lose them goes to softmax.  */
+  const int early = isfinite(scale) && scale != 0;
   struct shunt_vector_sddmm sddmm = {.batches = all.batches,
                                      .heads = all.heads,
                                      .d = all.d,
-                                     .alpha = 1,
+                                     .alpha = early ? scale : 1,
                                      .q = all.q,
                                      .k = all.k,
                                      .values = values.values,
                                      .values_stride = values.stride};
   struct shunt_vector_softmax softmax = {.matrices = all.batches * all.heads,
-                                         .scale = scale,
+                                         .scale = early ? 1 : scale,
                                          .in = values.values,
                                          .out = values.values,
                                          .in_stride = values.stride,

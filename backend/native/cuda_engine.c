@@ -43,9 +43,16 @@ static shunt_status cuda_enter(const struct shunt_packed *p)
   return current == p->ordinal ? SHUNT_OK : SHUNT_E_ARGUMENT;
 }
 
+/* Memory that is had or given back must neither disturb nor be refused by a capture that another
+   thread has under way.  */
 static shunt_status cuda_allocate(void **memory, size_t bytes)
 {
-  return SHUNT_CUDA(cudaMalloc(memory, bytes));
+  enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  shunt_status s = SHUNT_CUDA(cudaMalloc(memory, bytes));
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  return s;
 }
 
 static shunt_status cuda_clear(void *memory, size_t bytes, shunt_stream stream)
@@ -56,18 +63,25 @@ static shunt_status cuda_clear(void *memory, size_t bytes, shunt_stream stream)
 /* Waits for the device, so no work is left that uses the memory. */
 static void cuda_release(void *memory)
 {
+  enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+
+  cudaThreadExchangeStreamCaptureMode(&mode);
   cudaFree(memory);
+  cudaThreadExchangeStreamCaptureMode(&mode);
 }
 
 static shunt_status cuda_pack(const struct shunt_csr *a, const struct shunt_vector_plan *plan,
                               struct shunt_packed *p, shunt_stream stream)
 {
-  shunt_status s = SHUNT_LAUNCH(shunt_csr_to_vector_cuda(a, plan, &p->v, &p->device, stream));
+  enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
 
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  shunt_status s = SHUNT_LAUNCH(shunt_csr_to_vector_cuda(a, plan, &p->v, &p->device, stream));
   if (s == SHUNT_OK)
     s = SHUNT_CUDA(
         cudaMemcpyAsync(&p->counts, p->v.counts, sizeof p->counts, cudaMemcpyDeviceToHost, stream));
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamSynchronize(stream));
+  cudaThreadExchangeStreamCaptureMode(&mode);
   return s;
 }
 

@@ -258,10 +258,20 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr a, int device)
 // ---- memory
 // --------------------------------------------------------------------------------------
 
+// Captures under way that forbid unsafe calls, and whether this thread heeds them.
+static int global_captures;
+static thread_local cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
+static bool capture_forbids()
+{
+  const locked hold(lock);
+  return global_captures > 0 && capture_mode == cudaStreamCaptureModeGlobal;
+}
+
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
   *p = nullptr;
   current_device();
+  if (capture_forbids()) return note(cudaErrorStreamCaptureUnsupported);
   if (bytes == 0) return cudaSuccess;
   if (bytes > (size_t)8 << 30 || posix_memalign(p, 256, bytes)) {
     *p = nullptr;
@@ -281,6 +291,7 @@ static void give_back(void *p)
 cudaError_t cudaFree(void *p)
 {
   current_device(); // also of NULL: makes the context
+  if (p && capture_forbids()) return note(cudaErrorStreamCaptureUnsupported);
   const locked hold(lock);
   streams_finish();
   give_back(p);
@@ -405,15 +416,27 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t s, cudaStreamCaptureStatus *statu
   *status = s && s->capture ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   return cudaSuccess;
 }
-cudaError_t cudaStreamBeginCapture(cudaStream_t s, cudaStreamCaptureMode)
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode)
+{
+  std::swap(capture_mode, *mode);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamBeginCapture(cudaStream_t s, cudaStreamCaptureMode mode)
 {
   if (!s || s->capture) return note(cudaErrorInvalidValue);
   s->capture = new CUgraph_st();
+  s->capture->global = mode == cudaStreamCaptureModeGlobal;
+  const locked hold(lock);
+  global_captures += s->capture->global;
   return cudaSuccess;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *g)
 {
   if (!s || !s->capture) return note(cudaErrorInvalidValue);
+  {
+    const locked hold(lock);
+    global_captures -= s->capture->global;
+  }
   *g = s->capture;
   s->capture = nullptr;
   return cudaSuccess;

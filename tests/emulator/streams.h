@@ -26,6 +26,7 @@
 #include "cuda_runtime_api.h"
 
 struct CUgraph_st {
+  bool global; // captured in the mode that forbids unsafe calls to all threads
   std::vector<std::function<void()>> work;
 };
 struct CUgraphExec_st : CUgraph_st {

@@ -186,11 +186,15 @@ static void test_capture()
   Operand q(16, 32, 1, 1, true, 1), k(64, 32, 1, 1, true, 2), v(64, 32, 1, 1, true, 3);
   Operand o(16, 32, 1, 1, true, 4);
   shunt_packed *x = nullptr;
-  cudaStream_t s;
+  cudaStream_t s, other;
   cudaGraph_t g;
   cudaGraphExec_t e;
   CUDA_OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
-  CUDA_OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+  CUDA_OK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+  CUDA_OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+  const shunt_status beside = shunt_pack(&m.on_device, SHUNT_DEVICE, nullptr, other, &x);
+  shunt_packed_free(x);
+  x = nullptr;
   const shunt_status packed = shunt_pack(&m.on_device, SHUNT_DEVICE, nullptr, s, &x);
   const shunt_status called =
       shunt_attention(m.device, 1, &q.device, &k.device, &v.device, &o.device, nullptr, 0, s);
@@ -202,10 +206,12 @@ static void test_capture()
                                     nullptr) == SHUNT_OK;
   const std::vector<char> want = o.at.host;
   check(packed == SHUNT_E_ARGUMENT && !x, "no packing inside stream capture");
+  check(beside == SHUNT_OK, "packing on another stream beside a capture: status %d", (int)beside);
   check(called == SHUNT_OK && host && agree(o, want, 2.1, 1.1), "attention by graph replay");
   cudaGraphExecDestroy(e);
   cudaGraphDestroy(g);
   cudaStreamDestroy(s);
+  cudaStreamDestroy(other);
 }
 
 // Each CUDA call of packing fails once: the status says it, and the memory is given back.
@@ -230,6 +236,46 @@ static void test_packing_faults()
   CUDA_OK(cudaMemGetInfo(&after, &total));
   check(good && n > 10 && before == after, "each of %ld calls of packing fails, nothing leaks",
         n - 1);
+}
+
+// Scores that f16 holds only once they are scaled: by way of the three kernels no result is lost.
+static void test_large_scores()
+{
+  Both m(make_pattern(HOLES, 29, 90, 0.4, 1));
+  Operand q(29, 24, 1, 1, true, 1), k(90, 24, 1, 1, true, 2), v(90, 24, 1, 1, true, 3);
+  Operand o(29, 24, 1, 1, true, 4);
+  for (Operand *x : {&q, &k}) {
+    for (size_t i = 0; i < x->at.host.size() / 2; i++)
+      store(x->at.host.data(), (int64_t)i, SHUNT_F16, i % 24 < 23 ? 64 : (double)(i / 24 % 7));
+    x->at.upload();
+  }
+  const size_t bytes =
+      shunt_attention_workspace(m.device, &q.device, &k.device, &v.device, &o.device);
+  Room room(bytes);
+  const shunt_status s = shunt_attention(m.device, 1e-3f, &q.device, &k.device, &v.device,
+                                         &o.device, room.get(), bytes, nullptr);
+  const shunt_status t =
+      shunt_attention(m.host, 1e-3f, &q.host, &k.host, &v.host, &o.host, nullptr, 0, nullptr);
+  const std::vector<char> want = o.at.host;
+  check(bytes && s == SHUNT_OK && t == SHUNT_OK && agree(o, want, 2.1, 40),
+        "scores beyond f16 that are within it when scaled");
+}
+
+// A failure of the program's own, or an earlier one of ours, is not the next launch's.
+static void test_old_failure()
+{
+  Both m(make_pattern(HOLES, 29, 90, 0.4, 1));
+  Operand q(29, 24, 1, 1, false, 1), k(90, 24, 1, 1, false, 2), v(90, 24, 1, 1, false, 3);
+  Operand o(29, 24, 1, 1, false, 4);
+  const size_t bytes =
+      shunt_attention_workspace(m.device, &q.device, &k.device, &v.device, &o.device);
+  Room room(bytes);
+  void *none = nullptr;
+  const bool refused = cudaMalloc(&none, (size_t)1 << 60) != cudaSuccess;
+  const shunt_status s = shunt_attention(m.device, 1, &q.device, &k.device, &v.device, &o.device,
+                                         room.get(), bytes, nullptr);
+  CUDA_OK(cudaDeviceSynchronize());
+  check(refused && s == SHUNT_OK, "an old failure is not taken for a launch's: status %d", (int)s);
 }
 
 // Each CUDA call of attention fails once, by way of the three kernels for two problems; O is as it
@@ -273,6 +319,8 @@ int main()
   test_attention(64, true);
   test_attention(24, true);
   test_attention(64, false);
+  test_large_scores();
+  test_old_failure();
   test_parts(nullptr, "ascending");
   const shunt_packing windowed = {4, 1, nullptr, 0};
   test_parts(&windowed, "windowed");
