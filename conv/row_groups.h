@@ -28,7 +28,8 @@ int shunt_row_groups_lay_out(const struct shunt_csr *a, void *memory, struct shu
    Bound on the device by the latency of one merge step, some 200 cycles a vector, so
    by the longest group: about 10 us for groups of a hundred vectors, 1 ms for one of 10,000.
 
-   SHUNT_E_UNSUPPORTED: bytes says 0.  SHUNT_E_CUDA: a launch failed; `out` holds nothing.  */
+   SHUNT_E_UNSUPPORTED: bytes says 0.  SHUNT_E_ARGUMENT: `out` is for other sizes, or for fewer
+   entries.  SHUNT_E_CUDA: a launch failed; `out` holds nothing.  */
 shunt_status shunt_csr_to_row_groups_host(const struct shunt_csr *a,
                                           const struct shunt_row_groups *out);
 shunt_status shunt_csr_to_row_groups_cuda(const struct shunt_csr *a,

@@ -148,6 +148,7 @@ shunt_status shunt_csr_to_row_groups_host(const struct shunt_csr *a,
   int64_t at[ROWS], end[ROWS];
 
   if (!can_be_made(a)) return SHUNT_E_UNSUPPORTED;
+  if (out->rows != a->rows || out->cols != a->cols || out->nnz < a->nnz) return SHUNT_E_ARGUMENT;
   memset(out->counts, 0, sizeof *out->counts);
   for (int64_t group = 0; group < out->groups; group++) {
     int sound = find_rows(a, group, at, end);

@@ -189,6 +189,7 @@ extern "C" shunt_status shunt_csr_to_row_groups_cuda(const struct shunt_csr *a,
 {
   (void)d;
   if (shunt_row_groups_bytes(a) == 0) return SHUNT_E_UNSUPPORTED;
+  if (out->rows != a->rows || out->cols != a->cols || out->nnz < a->nnz) return SHUNT_E_ARGUMENT;
   merge_job j = {};
   j.offsets = a->row_offsets, j.columns = a->columns;
   j.rows = a->rows, j.nnz = a->nnz;

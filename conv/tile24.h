@@ -64,7 +64,8 @@ int shunt_tile24_lay_out(const struct shunt_csr *a, const struct shunt_tile24_pl
    ascending (unsorted or repeated), an index is out of range, or there are more tiles than room
    for them; v then stands for some other matrix of the same sizes, so that a kernel may run
    on it before the host knows.  Otherwise 0.  Deterministic; the two functions write the
-   same bytes, and leave memory beyond the last tile of a list alone.  */
+   same bytes, and leave memory beyond the last tile of a list alone.  SHUNT_E_ARGUMENT: v is not
+   for a's sizes.  */
 shunt_status shunt_csr_to_tile24_cuda(const struct shunt_csr *a,
                                       const struct shunt_tile24_plan *plan,
                                       const struct shunt_tile24 *v, const struct shunt_device *d,

@@ -260,6 +260,7 @@ shunt_status shunt_csr_to_tile24_host(const struct shunt_csr *a,
   struct walk w = {.a = a};
 
   if (shunt_tile24_bytes(a, plan) == 0) return SHUNT_E_UNSUPPORTED;
+  if (v->rows != a->rows || v->cols != a->cols || v->nnz != a->nnz) return SHUNT_E_ARGUMENT;
   memset(v->census, 0, sizeof *v->census);
   v->sparse.begin[0] = v->dense.begin[0] = 0;
   for (int64_t b = 0; b < v->blocks; b++) {

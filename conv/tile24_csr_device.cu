@@ -281,6 +281,7 @@ extern "C" shunt_status shunt_csr_to_tile24_cuda(const struct shunt_csr *a,
 {
   (void)d;
   if (shunt_tile24_bytes(a, plan) == 0) return SHUNT_E_UNSUPPORTED;
+  if (v->rows != a->rows || v->cols != a->cols || v->nnz != a->nnz) return SHUNT_E_ARGUMENT;
   pack_job j = make_job(a, plan->reorder);
   j.v = *v;
   const cudaError_t e = a->index_type == SHUNT_I32 ? count_and_pack<int32_t>(&j, stream)

@@ -30,22 +30,37 @@ struct joined_row {
   }
 };
 
-// Element (row, column) of O over the row's positions alone.
+// exp(score - base) of row `row` at the slot that K's row `column` stands in.
+template <class T, class Shape>
+__device__ __forceinline__ float exact_weight(const attention_arguments &a,
+                                              const attention_heads &h, const T *q, uint32_t column,
+                                              float base)
+{
+  const T *k = reinterpret_cast<const T *>(h.k + column * a.k.row);
+  float s = 0.0f;
+  for (int c = 0; c < Shape::D; c++)
+    s = fmaf(widen<float>(q[c]), widen<float>(k[c]), s);
+  return weight(a.scale * s - base);
+}
+
+// Element (row, column) of O over the row's positions alone.  The scores are summed in another
+// order than mma's, so the weights are divided by their own sum, not by the one that mma's gave;
+// and before they are multiplied, for sums that overflow otherwise.
 template <class T, class Shape>
 __device__ __noinline__ float exact_result(const attention_arguments &a, const attention_heads &h,
-                                           int group, int row, int column, float base, float sum)
+                                           int group, int row, int column, float base)
 {
-  const int64_t first = a.p.begin[group], steps = a.p.count[group];
+  const int64_t begin = int64_t(a.p.begin[group]) * kStep;
+  const int64_t end = begin + int64_t(a.p.count[group]) * kStep;
   const T *q = reinterpret_cast<const T *>(h.q + (int64_t(group) * kGroup + row) * a.q.row);
-  float result = 0.0f;
-  for (int64_t i = first * kStep; i < (first + steps) * kStep; i++) {
+  float result = 0.0f, sum = 0.0f;
+  for (int64_t i = begin; i < end; i++)
+    if (a.p.masks[i] >> row & 1) sum += exact_weight<T, Shape>(a, h, q, a.p.columns[i], base);
+  for (int64_t i = begin; i < end; i++) {
     if (!(a.p.masks[i] >> row & 1)) continue;
-    const T *k = reinterpret_cast<const T *>(h.k + a.p.columns[i] * a.k.row);
     const T *v = reinterpret_cast<const T *>(h.v + a.p.columns[i] * a.v.row);
-    float s = 0.0f;
-    for (int c = 0; c < Shape::D; c++)
-      s = fmaf(widen<float>(q[c]), widen<float>(k[c]), s);
-    result = fmaf(weight(a.scale * s - base) / sum, widen<float>(v[column]), result);
+    const float w = exact_weight<T, Shape>(a, h, q, a.p.columns[i], base);
+    result = fmaf(w / sum, widen<float>(v[column]), result);
   }
   return result;
 }
@@ -72,7 +87,7 @@ __device__ __forceinline__ void store_group(const attention_arguments &a, const 
       if (!joined.seen)
         x = 0.0f;
       else if (!isfinite(x) && isfinite(joined.sum) && joined.sum != 0.0f)
-        x = exact_result<T, Shape>(a, h, group, row, column + c, joined.base, joined.sum);
+        x = exact_result<T, Shape>(a, h, group, row, column + c, joined.base);
       out.at[c] = narrow<T>(x);
     }
     char *to = h.o + (int64_t(group) * kGroup + row) * a.o.row + column * 2;

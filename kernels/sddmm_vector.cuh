@@ -65,6 +65,7 @@ template <class T>
 __device__ __forceinline__ void multiply_pieces(float (&d)[kPair][4], const uint32_t (&q)[4],
                                                 const uint32_t (&k)[kPair][2][4])
 {
+  __syncwarp(); // lanes beyond the last element have loaded another way
 #pragma unroll
   for (int h = 0; h < kPair; h++) {
     mma_of<T>::run(d[h], {k[h][0][0], k[h][1][0], k[h][0][1], k[h][1][1]}, {q[0], q[1]});

@@ -125,9 +125,8 @@ static bool in_range(const struct shunt_row_groups_shape *s, const struct shunt_
 {
   return s->lanes_log2 >= kLeastLanesLog2 && s->lanes_log2 <= 5 && s->slices_log2 >= 0 &&
          s->slices_log2 <= kMostSlicesLog2 &&
-         (s->long_slots == 0 ||
-          (s->long_lanes_log2 >= kLeastLanesLog2 && s->long_lanes_log2 <= 5)) &&
-         s->long_slots <= g->nnz / SHUNT_ROW_GROUPS_LONG;
+         (s->long_slots == 0 || s->long_lanes_log2 >= kLeastLanesLog2) && s->long_lanes_log2 >= 0 &&
+         s->long_lanes_log2 <= 5 && s->long_slots <= g->nnz / SHUNT_ROW_GROUPS_LONG;
 }
 
 // ---- launch ----------------------------------------------------------------------------------

@@ -64,9 +64,9 @@ template <class T, class Sums> struct walker {
   const arguments<T> &a;
   staging<T> &s;
   Sums &sums;
-  int next[kGroup]; // the next entry of each row
-  int last;         // the last entry of the group: no position is beyond
-  int got[kGroup];  // A's columns of the chunk under way, base included
+  uint32_t next[kGroup]; // the next entry of each row; a stale list may lead beyond 2^31
+  uint32_t last;         // the last entry of the group: no position is beyond
+  int got[kGroup];       // A's columns of the chunk under way, base included
 
   __device__ __forceinline__ walker(const arguments<T> &arg, staging<T> &mine, Sums &to)
       : a(arg), s(mine), sums(to)
@@ -143,8 +143,8 @@ template <class T, class Sums> struct walker {
   {
 #pragma unroll
     for (int r = 0; r < kGroup; r++)
-      next[r] = __shfl_sync(kAll, my_begin, r);
-    last = __shfl_sync(kAll, my_begin, kGroup) - 1;
+      next[r] = static_cast<uint32_t>(__shfl_sync(kAll, my_begin, r));
+    last = static_cast<uint32_t>(__shfl_sync(kAll, my_begin, kGroup)) - 1;
     if (!w.sound) return false;
     if (w.at > w.list) skip(w.list, w.at);
 
@@ -175,7 +175,7 @@ template <class T, class Sums> struct walker {
     bool same = true;
 #pragma unroll
     for (int r = 0; r < kGroup; r++)
-      same &= next[r] == __shfl_sync(kAll, my_begin, r + 1);
+      same &= next[r] == static_cast<uint32_t>(__shfl_sync(kAll, my_begin, r + 1));
     return same;
   }
 };

@@ -81,9 +81,10 @@ __device__ __noinline__ float exact_sum(const arguments &p, int64_t row, int col
   const int r = static_cast<int>(row % kRows);
   const char *b = p.b + static_cast<int64_t>(column) * sizeof(T);
   float sum = 0.0f;
-  for (int64_t i = p.v.sparse.begin[block]; i < p.v.sparse.begin[block + 1]; i++)
+  // A sum that is NaN stays so: with B full of them, one tile tells.
+  for (int64_t i = p.v.sparse.begin[block]; i < p.v.sparse.begin[block + 1] && sum == sum; i++)
     sum = add_entries<T, true>(p, i, r, b, sum);
-  for (int64_t i = p.v.dense.begin[block]; i < p.v.dense.begin[block + 1]; i++)
+  for (int64_t i = p.v.dense.begin[block]; i < p.v.dense.begin[block + 1] && sum == sum; i++)
     sum = add_entries<T, false>(p, i, r, b, sum);
   return sum;
 }

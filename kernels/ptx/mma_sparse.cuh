@@ -20,6 +20,14 @@
 #pragma once
 #include <stdint.h>
 
+// Metadata is ordered here in any case; PTX before 8.5 (CUDA 12.5) has only the instruction that
+// does not ask for it, which newer chips may run slowly.
+#if defined __CUDACC_VER_MAJOR__ && __CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ < 5
+#define SHUNT_MMA_SP "mma.sp"
+#else
+#define SHUNT_MMA_SP "mma.sp::ordered_metadata"
+#endif
+
 namespace shunt
 {
 namespace ptx
@@ -28,7 +36,8 @@ namespace ptx
 __device__ __forceinline__ void mma_sp_m16n8k32_f16(float (&d)[4], const uint32_t (&a)[4],
                                                     const uint32_t (&b)[4], uint32_t metadata)
 {
-  asm("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 "
+  asm(SHUNT_MMA_SP
+      ".sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 "
       "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x0;"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
@@ -38,12 +47,15 @@ __device__ __forceinline__ void mma_sp_m16n8k32_f16(float (&d)[4], const uint32_
 __device__ __forceinline__ void mma_sp_m16n8k32_bf16(float (&d)[4], const uint32_t (&a)[4],
                                                      const uint32_t (&b)[4], uint32_t metadata)
 {
-  asm("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 "
+  asm(SHUNT_MMA_SP
+      ".sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 "
       "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x0;"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
         "r"(metadata));
 }
+
+#undef SHUNT_MMA_SP
 
 } // namespace ptx
 } // namespace shunt

@@ -260,6 +260,11 @@ static void test_declined(void)
   check(good, "sizes and types that cannot be made are declined");
   a = o.a, a.nnz = 0;
   check(shunt_row_groups_bytes(&a) > 0, "no entries can be made");
+  g = (struct shunt_row_groups){.rows = 8, .cols = 8, .nnz = o.a.nnz - 1};
+  good = shunt_csr_to_row_groups_host(&o.a, &g) == SHUNT_E_ARGUMENT;
+  g.nnz++, g.cols++;
+  good &= shunt_csr_to_row_groups_host(&o.a, &g) == SHUNT_E_ARGUMENT;
+  check(good, "not into lists of another size");
   owned_free(&o);
 }
 

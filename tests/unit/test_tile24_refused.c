@@ -78,9 +78,13 @@ static void test_declined(void)
 {
   struct owned o = random_matrix(16, 40, 0.5, ANYWHERE, SHUNT_I32, 0);
   struct shunt_csr a = o.a;
+  const struct shunt_tile24_plan any = {0, -1, -1};
+  const struct shunt_tile24 other = {.rows = 16, .cols = 40, .nnz = o.a.nnz + 1};
+
   struct packed k = pack(&o, 0, -1, -1);
   struct shunt_tile24_plan few = {1, 5, 5}, many = {1, -1, -1};
 
+  check(shunt_csr_to_tile24_host(&a, &any, &other) == SHUNT_E_ARGUMENT, "not for another size");
   check(!declined(&o.a), "a 16-bit matrix can be packed");
   a.value_type = SHUNT_F32;
   check(declined(&a), "f32 cannot");
