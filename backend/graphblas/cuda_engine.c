@@ -20,9 +20,11 @@ static int forced_devices;
 static int failures; /* of CUDA, one after another */
 static struct shunt_grb_cuda_counts counts;
 
-/* A CUDA context does not survive a fork, and neither does a lock that another thread held. */
+/* A CUDA context does not survive a fork, and neither does the thread that holds a lock. */
 static void forget_in_child(void)
 {
+  pthread_mutex_init(&engine, NULL);
+  pthread_mutex_init(&notes, NULL);
   if (atomic_load(&state) != UNTRIED) atomic_store(&state, NONE);
 }
 

@@ -231,6 +231,9 @@ static shunt_status take_tasks(struct grb_cuda_run *r, struct slot *slot)
   /* The older one first. */
   if (s == SHUNT_OK && !failed(r)) s = empty_slot(r, &slot[2 + down]);
   if (s == SHUNT_OK && !failed(r)) s = empty_slot(r, &slot[2 + (down ^ 1)]);
+  /* The next device's part uses the same slots. */
+  for (int i = 0; i < GRB_CUDA_SLOTS; i++)
+    if (slot[i].task) cudaEventSynchronize(slot[i].done);
   return s;
 }
 
