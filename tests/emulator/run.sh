@@ -73,7 +73,7 @@ sources_of() {
       $(cd "$top" && ls backend/graphblas/cuda_*.c kernels/host/semiring_*.c) \
       "backend/plan/fault.c backend/plan/log.c backend/plan/options.c backend/plan/batches.c" \
       "backend/plan/problem.c backend/plan/reason.c backend/routes/no_routes.c" ;;
-  test_row_groups)
+  test_row_groups | test_row_groups_stale)
     echo "kernels/spmm_csr_groups.cu kernels/spmm_csr_groups_f32.cu kernels/spmm_csr_groups_f64.cu" \
       "kernels/dense_transpose.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" ;;
   test_tile24_format) echo "$tile24" ;;
@@ -99,7 +99,7 @@ sources_of() {
 }
 all="test_spmm_rows test_spmm_vector test_repair test_spmm_transposed test_sddmm test_conv
   test_vector_format test_spmm_vector_packed test_dcsr test_tile24_format test_spmm_tile24
-  test_attention test_attention_parts test_native test_row_groups
+  test_attention test_attention_parts test_native test_row_groups test_row_groups_stale
   test_graphblas_cuda"
 tests=${TESTS:-$all}
 
