@@ -5,6 +5,8 @@
 #define HOST_F64_PER_THREAD 2.5e9
 /* More threads than this share the memory's bandwidth. */
 #define HOST_MOST_THREADS 12.0
+/* Bytes of B and C that pass through its caches, per second: what counts where rows are short. */
+#define HOST_DENSE 40e9
 /* memcpy into or out of pinned memory. */
 #define COPY_PER_THREAD 6e9
 #define COPY_MOST 80e9
@@ -49,7 +51,10 @@ static double work(const struct shunt_host_spmm *p)
 double grb_cuda_host_seconds(const struct shunt_host_spmm *p)
 {
   double rate = p->semiring.type == SHUNT_F64 ? HOST_F64_PER_THREAD : HOST_F32_PER_THREAD;
-  return work(p) / (rate * least(threads_of(p), HOST_MOST_THREADS));
+  double dense = (double)(p->s.cols + p->c.rows) * (double)p->c.cols *
+                 (double)shunt_type_size(p->semiring.type);
+  double threads = least(threads_of(p), HOST_MOST_THREADS);
+  return work(p) / (rate * threads) + dense / (HOST_DENSE * threads / HOST_MOST_THREADS);
 }
 
 double grb_cuda_upload_seconds(const struct shunt_host_spmm *p, const struct grb_cuda_rates *r,

@@ -18,8 +18,9 @@
 enum {
   GRB_CUDA_MOST_DEVICES = 16,
   GRB_CUDA_MOST_LANES = 64, /* threads that copy */
-  GRB_CUDA_SLOTS = 4,       /* of a lane: two on their way up, two on their way down */
-  GRB_CUDA_SLOT_BYTES = 1 << 20
+  GRB_CUDA_SLOTS = 4,       /* of a lane, in whichever direction */
+  /* A piece takes the driver some 10 us under its locks, whatever its size. */
+  GRB_CUDA_SLOT_BYTES = 2 << 20
 };
 
 struct grb_cuda_device {

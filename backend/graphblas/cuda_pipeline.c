@@ -1,6 +1,5 @@
 #include "backend/graphblas/cuda_pipeline.h"
 
-#include <sched.h>
 #include <string.h>
 
 #include "backend/graphblas/cuda_launch.h"
@@ -44,21 +43,7 @@ static shunt_status advance(struct grb_cuda_run *r)
 
 static bool launched(const struct grb_cuda_run *r, int unit)
 {
-  return atomic_load(&r->launched) > unit || failed(r);
-}
-
-/* The product has been launched, or the run has failed.  As a rule that is a matter of a copy, less
-   than a sleeper takes to wake up.  The lock is given up meanwhile.  */
-static void wait_for_launch(struct grb_cuda_run *r, int unit)
-{
-  enum { PATIENCE = 200 };
-  if (launched(r, unit)) return;
-  pthread_mutex_unlock(&r->lock);
-  for (int i = 0; i < PATIENCE && !launched(r, unit); i++)
-    sched_yield();
-  pthread_mutex_lock(&r->lock);
-  while (!launched(r, unit))
-    pthread_cond_wait(&r->launch, &r->lock);
+  return atomic_load(&r->launched) > unit;
 }
 
 /* ---- up -------------------------------------------------------------------------------------- */
@@ -135,39 +120,19 @@ static shunt_status enqueue_up(struct grb_cuda_run *r, const struct grb_cuda_tas
   return s == SHUNT_OK ? advance(r) : s;
 }
 
+/* The slot is free. */
 static shunt_status send_up(struct grb_cuda_run *r, const struct grb_cuda_task *t,
                             struct slot *slot)
 {
   shunt_status s = SHUNT_OK;
-  if (slot->task) s = SHUNT_CUDA(cudaEventSynchronize(slot->done));
-  if (s != SHUNT_OK) return s;
-  slot->task = NULL;
   read_piece(r, t, slot->memory);
   pthread_mutex_lock(&r->lock);
-  wait_for_launch(r, last_reader(r, t));
   if (!failed(r)) s = enqueue_up(r, t, slot);
   pthread_mutex_unlock(&r->lock);
   return s;
 }
 
 /* ---- down ------------------------------------------------------------------------------------ */
-
-/* The copy into the slot has been enqueued; puts its content where it belongs. */
-static shunt_status empty_slot(struct grb_cuda_run *r, struct slot *slot)
-{
-  const struct grb_cuda_task *t = slot->task;
-  if (!t) return SHUNT_OK;
-  shunt_status s = SHUNT_CUDA(cudaEventSynchronize(slot->done));
-  slot->task = NULL;
-  if (s != SHUNT_OK) return s;
-  struct grb_cuda_strip strip = grb_cuda_host_strip(r, &r->p->c, grb_cuda_strip_of(r, t->unit));
-  if (r->p->accumulate)
-    grb_cuda_strip_add(&strip, t->first, t->count, slot->memory);
-  else
-    grb_cuda_strip_write(&strip, t->first, t->count, slot->memory);
-  r->committed[t - r->tasks] = 1;
-  return SHUNT_OK;
-}
 
 /* The lock is held. */
 static shunt_status enqueue_down(struct grb_cuda_run *r, const struct grb_cuda_task *t,
@@ -193,60 +158,111 @@ static shunt_status enqueue_down(struct grb_cuda_run *r, const struct grb_cuda_t
   return s == SHUNT_OK ? advance(r) : s;
 }
 
-static shunt_status fetch(struct grb_cuda_run *r, const struct grb_cuda_task *t, struct slot *slot,
-                          struct slot *other)
+static shunt_status fetch(struct grb_cuda_run *r, const struct grb_cuda_task *t, struct slot *slot)
 {
-  shunt_status s = empty_slot(r, slot);
-  if (s != SHUNT_OK) return s;
+  shunt_status s = SHUNT_OK;
   pthread_mutex_lock(&r->lock);
-  if (!launched(r, t->unit) && other->task) { /* something better to do than to wait */
-    pthread_mutex_unlock(&r->lock);
-    s = empty_slot(r, other);
-    pthread_mutex_lock(&r->lock);
-  }
-  wait_for_launch(r, t->unit);
-  if (s == SHUNT_OK && !failed(r)) s = enqueue_down(r, t, slot);
+  if (!failed(r)) s = enqueue_down(r, t, slot);
   pthread_mutex_unlock(&r->lock);
   return s;
 }
 
+static void write_piece(struct grb_cuda_run *r, const struct grb_cuda_task *t, const void *from)
+{
+  struct grb_cuda_strip strip = grb_cuda_host_strip(r, &r->p->c, grb_cuda_strip_of(r, t->unit));
+  if (r->p->accumulate)
+    grb_cuda_strip_add(&strip, t->first, t->count, from);
+  else
+    grb_cuda_strip_write(&strip, t->first, t->count, from);
+  r->committed[t - r->tasks] = 1;
+}
+
 /* ---- threads --------------------------------------------------------------------------------- */
 
-static shunt_status take_tasks(struct grb_cuda_run *r, struct slot *slot)
+/* A thread's slots, taken in turns. */
+struct hands {
+  struct slot slot[GRB_CUDA_SLOTS];
+  unsigned next;
+  bool down; /* rather takes pieces of C */
+};
+
+/* Waits for the copy that the slot is busy with; what came down goes where it belongs. */
+static shunt_status free_slot(struct grb_cuda_run *r, struct slot *slot)
 {
-  unsigned up = 0, down = 0;
-  shunt_status s = SHUNT_OK;
-  while (s == SHUNT_OK && !failed(r)) {
-    int64_t i = atomic_fetch_add(&r->next, 1);
-    if (i >= r->task_count) break;
-    const struct grb_cuda_task *t = &r->tasks[i];
-    if (t->what != GRB_CUDA_DENSE_DOWN) {
-      s = send_up(r, t, &slot[up]);
-      up ^= 1;
-    } else {
-      s = fetch(r, t, &slot[2 + down], &slot[2 + (down ^ 1)]);
-      down ^= 1;
-    }
-  }
-  /* The older one first. */
-  if (s == SHUNT_OK && !failed(r)) s = empty_slot(r, &slot[2 + down]);
-  if (s == SHUNT_OK && !failed(r)) s = empty_slot(r, &slot[2 + (down ^ 1)]);
-  /* The next device's part uses the same slots. */
-  for (int i = 0; i < GRB_CUDA_SLOTS; i++)
-    if (slot[i].task) cudaEventSynchronize(slot[i].done);
+  const struct grb_cuda_task *t = slot->task;
+  if (!t) return SHUNT_OK;
+  shunt_status s = SHUNT_CUDA(cudaEventSynchronize(slot->done));
+  slot->task = NULL;
+  if (s == SHUNT_OK && t->what == GRB_CUDA_DENSE_DOWN) write_piece(r, t, slot->memory);
   return s;
 }
 
-void grb_cuda_run_work(struct grb_cuda_run *r, int number, char *lane)
+/* The slot that was filled first, of those that hold a piece of C; NULL: none does. */
+static struct slot *oldest_down(struct hands *h)
+{
+  for (unsigned i = 0; i < GRB_CUDA_SLOTS; i++) {
+    struct slot *slot = &h->slot[(h->next + i) % GRB_CUDA_SLOTS];
+    if (slot->task && slot->task->what == GRB_CUDA_DENSE_DOWN) return slot;
+  }
+  return NULL;
+}
+
+static bool up_is_ready(const struct grb_cuda_run *r)
+{
+  return r->next_up < r->up_count && launched(r, last_reader(r, &r->tasks[r->next_up]));
+}
+
+static bool down_is_ready(const struct grb_cuda_run *r)
+{
+  return r->next_down < r->task_count && launched(r, r->tasks[r->next_down].unit);
+}
+
+/* The next task; NULL when there is none, or none ready and a slot to be emptied meanwhile. */
+static const struct grb_cuda_task *take(struct grb_cuda_run *r, struct hands *h)
+{
+  const struct grb_cuda_task *t = NULL;
+  pthread_mutex_lock(&r->lock);
+  while (!failed(r) && (r->next_up < r->up_count || r->next_down < r->task_count)) {
+    const bool up = up_is_ready(r), down = down_is_ready(r);
+    if (down && (h->down || !up))
+      t = &r->tasks[r->next_down++];
+    else if (up)
+      t = &r->tasks[r->next_up++];
+    if (t || oldest_down(h)) break;
+    pthread_cond_wait(&r->launch, &r->lock);
+  }
+  pthread_mutex_unlock(&r->lock);
+  return t;
+}
+
+static shunt_status take_tasks(struct grb_cuda_run *r, struct hands *h)
+{
+  shunt_status s = SHUNT_OK;
+  while (s == SHUNT_OK && !failed(r)) {
+    const struct grb_cuda_task *t = take(r, h);
+    struct slot *slot = t ? &h->slot[h->next % GRB_CUDA_SLOTS] : oldest_down(h);
+    if (!slot) break;
+    s = free_slot(r, slot);
+    if (!t || s != SHUNT_OK) continue;
+    h->next++;
+    s = t->what == GRB_CUDA_DENSE_DOWN ? fetch(r, t, slot) : send_up(r, t, slot);
+  }
+  /* The next device's part uses the same slots. */
+  for (int i = 0; i < GRB_CUDA_SLOTS; i++)
+    if (h->slot[i].task) cudaEventSynchronize(h->slot[i].done);
+  return s;
+}
+
+void grb_cuda_run_work(struct grb_cuda_run *r, int number, char *lane, bool down)
 {
   CUcontext before;
-  struct slot slot[GRB_CUDA_SLOTS];
+  struct hands h = {.down = down};
   shunt_status s = grb_cuda_enter(r->device, &before);
   if (s == SHUNT_OK) {
     for (int i = 0; i < GRB_CUDA_SLOTS; i++)
-      slot[i] = (struct slot){lane + (int64_t)i * GRB_CUDA_SLOT_BYTES,
-                              r->device->slot_done[number][i], NULL};
-    s = take_tasks(r, slot);
+      h.slot[i] = (struct slot){lane + (int64_t)i * GRB_CUDA_SLOT_BYTES,
+                                r->device->slot_done[number][i], NULL};
+    s = take_tasks(r, &h);
     grb_cuda_leave(before);
   }
   if (s == SHUNT_OK) return;
@@ -272,12 +288,13 @@ shunt_status grb_cuda_run_make(struct grb_cuda_run *r, int threads)
 {
   r->b_ready = r->b_awaited = 0;
   atomic_init(&r->launched, 0);
-  atomic_init(&r->next, 0);
   atomic_init(&r->status, SHUNT_OK);
   atomic_init(&r->bytes_up, 0);
   atomic_init(&r->bytes_down, 0);
   make_lock(r);
   shunt_status s = grb_cuda_tasks_make(r, threads);
+  r->next_up = 0;
+  r->next_down = r->up_count;
   if (s == SHUNT_OK) s = grb_cuda_events(r->device, grb_cuda_event_count(r));
   /* What was allocated in order of this stream is used on others, too. */
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamSynchronize(r->device->compute));

@@ -104,7 +104,7 @@ static void run_all(struct work *w)
     int number = 0, present = 1;
 #endif
     for (int i = number % w->count; i < w->count; i += present)
-      grb_cuda_run_work(&w->part[i].run, number, w->devices->lane[number]);
+      grb_cuda_run_work(&w->part[i].run, number, w->devices->lane[number], number / w->count % 2);
   }
 }
 

@@ -23,17 +23,18 @@ struct grb_cuda_run {
   char *b, *c;                      /* strips that are kept; NULL: in the block */
   char *block;                      /* plan.block_bytes */
 
-  /* The list of tasks (cuda_tasks.c): */
-  struct grb_cuda_task *tasks;
-  int64_t task_count, piece_bytes;
+  /* The tasks (cuda_tasks.c): */
+  struct grb_cuda_task *tasks; /* what goes up, then what comes down, each in its order */
+  int64_t up_count, task_count;
   unsigned char *committed; /* per task: C's piece was written */
-  int units, ahead;         /* strips times blocks; B is sent so many units sooner than needed */
+  int units;                /* strips times blocks */
+  int threads;              /* that the pieces are cut for */
   int64_t s_left;           /* pieces of S not enqueued yet; under the lock, as the next ones */
   int64_t *b_left, *c_left; /* the same of each unit */
 
   /* The pipeline's own (cuda_pipeline.c): */
-  atomic_int_fast64_t next;
-  pthread_mutex_t lock; /* what follows, and the order of what is enqueued */
+  pthread_mutex_t lock;       /* what follows, and the order of what is enqueued */
+  int64_t next_up, next_down; /* tasks */
   pthread_cond_t launch;
   int b_ready, b_awaited; /* units of B: enqueued whole; the compute stream waits for */
   atomic_int launched;    /* products of units 0 .. launched - 1 */

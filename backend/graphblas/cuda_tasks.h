@@ -1,10 +1,10 @@
-/* cuda_tasks.h: the list of tasks of a run: pieces of at most a megabyte that go up or down.
+/* cuda_tasks.h: what is to be done in a run: pieces that fit a slot and go up or come down.
 
-     list    S.. | B0.. | B1.. | C0 B2 C0 B2 .. | C1 B3 C1 B3 .. | .. | C(n-1)..
+     up     S.. | B0.. | B1.. | B2.. | ..        S only where the device does not have it
+     down   C0.. | C1.. | C2.. | ..
 
-   B and C come in units (cuda_units.h), here units of C that need one more of B each.  Each task
-   needs only what stands before it, and C stands as early as that allows: both ways of the bus
-   are in use as long as there is something left for both.  */
+   B and C come in units (cuda_units.h).  Each of the two lists is worked off in its order, the two
+   side by side: both ways of the bus are in use as long as there is something left for both.  */
 #ifndef SHUNT_GRAPHBLAS_CUDA_TASKS_H
 #define SHUNT_GRAPHBLAS_CUDA_TASKS_H
 
@@ -25,8 +25,8 @@ struct grb_cuda_task {
   int64_t first, count;
 };
 
-/* Chooses the pieces' size for so many threads and makes the list, with how many pieces of each
-   unit are left to be enqueued: all.  SHUNT_E_MEMORY; free it all the same.  */
+/* Makes the lists, with how many pieces of each unit are left to be enqueued: all.
+   `threads`: that pieces are to go round.  SHUNT_E_MEMORY; free it all the same.  */
 shunt_status grb_cuda_tasks_make(struct grb_cuda_run *r, int threads);
 void grb_cuda_tasks_free(struct grb_cuda_run *r);
 

@@ -27,7 +27,10 @@ int64_t grb_cuda_unit_row(const struct grb_cuda_run *r, bool of_b, int unit, int
 /* The unit's elements, counted in its strip: the first, and the end. */
 int64_t grb_cuda_unit_first(const struct grb_cuda_run *r, bool of_b, int unit);
 int64_t grb_cuda_unit_last(const struct grb_cuda_run *r, bool of_b, int unit);
-/* Pieces of piece_bytes that it is copied in. */
+/* The elements of a piece that it is copied in, the last one excepted, and how many pieces it is.
+   They fill slots, but for the first of B and the last of C, which nothing else happens beside:
+   small ones, one for each thread.  */
+int64_t grb_cuda_piece(const struct grb_cuda_run *r, bool of_b, int unit);
 int64_t grb_cuda_unit_pieces(const struct grb_cuda_run *r, bool of_b, int unit);
 /* Units of B, from the first on, that product `unit` waits for. */
 int grb_cuda_units_needed(const struct grb_cuda_run *r, int unit);
