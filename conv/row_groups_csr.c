@@ -1,5 +1,5 @@
 /* row_groups_csr.c: CSR to merged column lists of groups of 8 rows, on the host: the slow twin
-   of row_groups_csr_device.cu, and the sizes of both.
+   of row_groups_csr_device.cu.
 
    Eight cursors, one a row; each step takes the least of the columns they stand at, and
    moves on those that stand there.  */
@@ -18,68 +18,6 @@ static int64_t index_at(const void *array, shunt_type type, int64_t i)
 static int64_t from_base(int64_t index, int base)
 {
   return (int64_t)((uint64_t)index - (uint64_t)base);
-}
-
-/* ---- sizes -------------------------------------------------------------------- */
-
-static int can_be_made(const struct shunt_csr *a)
-{
-  if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64) return 0;
-  if (a->rows < 1 || a->cols < 1 || a->nnz < 0) return 0;
-  return a->rows <= INT32_MAX - 64 && a->cols <= INT32_MAX - 1024 && a->nnz <= INT32_MAX - 1024;
-}
-
-/* The next multiple of 256 from `at`, which then moves behind `bytes`. */
-static size_t part(size_t *at, int64_t bytes)
-{
-  size_t from = (*at + 255) & ~(size_t)255;
-
-  *at = from + (size_t)bytes;
-  return from;
-}
-
-/* Bytes in all; pointers are set when there is memory. */
-static size_t lay_out(const struct shunt_csr *a, char *memory, struct shunt_row_groups *g)
-{
-  size_t at = 0, counts, begin, count, columns, masks, longs;
-
-  memset(g, 0, sizeof *g);
-  if (!can_be_made(a)) return 0;
-  g->rows = a->rows, g->cols = a->cols, g->nnz = a->nnz;
-  g->groups = (a->rows + ROWS - 1) / ROWS;
-  counts = part(&at, sizeof *g->counts);
-  begin = part(&at, g->groups * 4);
-  count = part(&at, g->groups * 4);
-  columns = part(&at, a->nnz * 4);
-  masks = part(&at, a->nnz);
-  longs = part(&at, a->nnz / SHUNT_ROW_GROUPS_LONG * 4);
-  if (memory) {
-    g->counts = (struct shunt_row_groups_counts *)(void *)(memory + counts);
-    g->begin = (uint32_t *)(void *)(memory + begin);
-    g->count = (uint32_t *)(void *)(memory + count);
-    g->columns = (uint32_t *)(void *)(memory + columns);
-    g->masks = (uint8_t *)(memory + masks);
-    g->long_list = (uint32_t *)(void *)(memory + longs);
-  }
-  return (at + 255) & ~(size_t)255;
-}
-
-size_t shunt_row_groups_bytes(const struct shunt_csr *a)
-{
-  struct shunt_row_groups g;
-
-  return lay_out(a, NULL, &g);
-}
-
-int shunt_row_groups_lay_out(const struct shunt_csr *a, void *memory, struct shunt_row_groups *out)
-{
-  return lay_out(a, memory, out) != 0;
-}
-
-double shunt_row_groups_sharing(const struct shunt_row_groups *g,
-                                const struct shunt_row_groups_counts *counts)
-{
-  return counts->vectors ? (double)g->nnz / (double)counts->vectors : 0;
 }
 
 /* ---- merging -------------------------------------------------------------------- */
@@ -147,7 +85,7 @@ shunt_status shunt_csr_to_row_groups_host(const struct shunt_csr *a,
 {
   int64_t at[ROWS], end[ROWS];
 
-  if (!can_be_made(a)) return SHUNT_E_UNSUPPORTED;
+  if (shunt_row_groups_bytes(a) == 0) return SHUNT_E_UNSUPPORTED;
   if (out->rows != a->rows || out->cols != a->cols || out->nnz < a->nnz) return SHUNT_E_ARGUMENT;
   memset(out->counts, 0, sizeof *out->counts);
   for (int64_t group = 0; group < out->groups; group++) {

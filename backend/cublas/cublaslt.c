@@ -39,7 +39,8 @@ struct shape {
   int64_t ld_p, ld_q, ld_d;
   size_t workspace;
   int transposed_p, transposed_q;
-  int type, type_d, compute;
+  int type, type_d;
+  int compute; /* cublasComputeType_t */
   int scalars_on_device;
   int alignment; /* of the least aligned pointer, 1 to 256 */
 };
@@ -122,6 +123,14 @@ static cudaDataType cuda_type(shunt_type t)
   }
 }
 
+/* What products of operands of this type are summed in, and how the operands are read. */
+static cublasComputeType_t compute_type(shunt_type t, enum shunt_math math)
+{
+  if (t == SHUNT_F64) return CUBLAS_COMPUTE_64F;
+  bool tf32 = t == SHUNT_F32 && math == SHUNT_MATH_TF32;
+  return tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+}
+
 /* A matrix in cuBLAS' eyes is column-major; a row-major one is its own transpose. */
 static bool column_major(const struct shunt_dense *d)
 {
@@ -180,13 +189,12 @@ static bool describe(struct shunt_cublaslt *lt, struct choice *c)
 {
   const struct shape *s = &c->shape;
   const struct library *f = &lt->call;
-  bool is_double = s->compute == SHUNT_F64;
+  cudaDataType scalars = s->compute == CUBLAS_COMPUTE_64F ? CUDA_R_64F : CUDA_R_32F;
   cublasOperation_t p = s->transposed_p ? CUBLAS_OP_T : CUBLAS_OP_N;
   cublasOperation_t q = s->transposed_q ? CUBLAS_OP_T : CUBLAS_OP_N;
   cublasLtPointerMode_t mode =
       s->scalars_on_device ? CUBLASLT_POINTER_MODE_DEVICE : CUBLASLT_POINTER_MODE_HOST;
-  return LT(f->cublasLtMatmulDescCreate(&c->how, is_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
-                                        is_double ? CUDA_R_64F : CUDA_R_32F)) &&
+  return LT(f->cublasLtMatmulDescCreate(&c->how, s->compute, scalars)) &&
          LT(f->cublasLtMatmulDescSetAttribute(c->how, CUBLASLT_MATMUL_DESC_TRANSA, &p, sizeof p)) &&
          LT(f->cublasLtMatmulDescSetAttribute(c->how, CUBLASLT_MATMUL_DESC_TRANSB, &q, sizeof q)) &&
          LT(f->cublasLtMatmulDescSetAttribute(c->how, CUBLASLT_MATMUL_DESC_POINTER_MODE, &mode,
@@ -298,16 +306,16 @@ static bool read_scalars(struct shunt_scalar alpha, struct shunt_scalar beta, bo
 shunt_status shunt_cublaslt_multiply(struct shunt_cublaslt *lt, const struct shunt_dense *a,
                                      const struct shunt_dense *b, const struct shunt_dense *c,
                                      struct shunt_scalar alpha, struct shunt_scalar beta,
-                                     shunt_type compute, void *workspace, size_t workspace_bytes,
+                                     enum shunt_math math, void *workspace, size_t workspace_bytes,
                                      cudaStream_t stream)
 {
   struct scalars scalars;
   struct choice *how;
-  if (!read_scalars(alpha, beta, compute == SHUNT_F64, &scalars)) return SHUNT_E_UNSUPPORTED;
+  if (!read_scalars(alpha, beta, a->type == SHUNT_F64, &scalars)) return SHUNT_E_UNSUPPORTED;
   bool swapped = !column_major(c);
   const struct shunt_dense *p = swapped ? b : a, *q = swapped ? a : b;
   struct shape s = make_shape(p, q, c, swapped);
-  s.compute = compute;
+  s.compute = compute_type(a->type, math);
   s.scalars_on_device = alpha.device != NULL;
   s.workspace = workspace_bytes;
   shunt_status r = choose(lt, &s, &how);

@@ -8,14 +8,20 @@
    stream and its workspace, so one handle serves every thread and stream, no
    workspace is shared behind the caller's back, and capture is safe.
 
-   Reduction inside a product is never narrower than the compute type, and no
-   TF32 is used for f32.  */
+   Arithmetic, by the type of A and B:
+
+     f16, bf16   products and sums in f32
+     f32         the same; with SHUNT_MATH_TF32, A and B may be rounded to TF32 first
+     f64         products and sums in f64
+
+   Reduction inside a product is never narrower than what it sums in.  */
 #ifndef SHUNT_CUBLASLT_H
 #define SHUNT_CUBLASLT_H
 
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 
+#include "backend/plan/options.h"
 #include "kernels/types.h"
 
 struct shunt_cublaslt;
@@ -25,15 +31,15 @@ struct shunt_cublaslt;
    had.  */
 struct shunt_cublaslt *shunt_cublaslt_open(const char *beside);
 
-/* Enqueues the product.  a and b have one type (f16, bf16 with compute f32; f32;
-   f64), c the same or f32.  Any strides that struct shunt_dense allows.
+/* Enqueues the product.  a and b have one type (f16, bf16, f32, f64), c the same or
+   f32.  Any strides that struct shunt_dense allows.  `math` counts for f32 only.
    SHUNT_E_UNSUPPORTED when cuBLASLt has no algorithm for it (alignment, say).
    `workspace` is 256-byte aligned device memory, private to the call.  The
-   choice of algorithm is made on the first call of a shape and kept.  */
+   choice of algorithm is made on the first call of a shape and arithmetic, and kept.  */
 shunt_status shunt_cublaslt_multiply(struct shunt_cublaslt *lt, const struct shunt_dense *a,
                                      const struct shunt_dense *b, const struct shunt_dense *c,
                                      struct shunt_scalar alpha, struct shunt_scalar beta,
-                                     shunt_type compute, void *workspace, size_t workspace_bytes,
+                                     enum shunt_math math, void *workspace, size_t workspace_bytes,
                                      cudaStream_t stream);
 
 #endif

@@ -10,12 +10,13 @@
 /* Entries live in sets of a few ways, so that a look-up reads one or two cache
    lines' worth of keys and eviction is local.  */
 enum { SETS = 64, WAYS = 4, ENTRIES = SETS * WAYS, MOST_KEPT = 64, MOST_USES = 8 };
-enum { HEADER_BYTES = 256, PROFILE_EVERY = 4096 };
+enum { HEADER_BYTES = 256, FINGERPRINT_AT = 16, MEASURES_AT = 32, PROFILE_EVERY = 4096 };
 
 /* What the device tells the host about kept memory; pinned, polled, never waited for. */
 struct word {
   uint32_t irregular, stamp;       /* copied from the memory's header */
   uint32_t changed, nonfinite;     /* written by repairs */
+  char measures[SHUNT_KEPT_MEASURES]; /* copied from the header, before the stamp */
 };
 
 enum state { FREE, LIVE, RETIRED, REAPED };
@@ -307,7 +308,7 @@ static shunt_status open_slot(struct shunt_cache *c, struct shunt_kept *k, struc
     k->memory = NULL;
     return s;
   }
-  *(struct word *)k->word = (struct word){ 0 };
+  memset((void *)k->word, 0, sizeof *k->word);
   k->state = LIVE;
   k->owner = e;
   k->bytes = bytes;
@@ -349,7 +350,9 @@ struct shunt_kept_view shunt_kept_view_of(const struct shunt_kept *k)
 {
   return (struct shunt_kept_view){
     .irregular = (uint32_t *)k->memory,
-    .fingerprint = (struct shunt_fingerprint *)(k->memory + 16),
+    .fingerprint = (struct shunt_fingerprint *)(k->memory + FINGERPRINT_AT),
+    .measures = k->memory + MEASURES_AT,
+    .known = k->word->stamp ? (const void *)k->word->measures : NULL,
     .payload = k->memory + HEADER_BYTES,
     .payload_bytes = k->bytes - HEADER_BYTES,
     .changed = (uint32_t *)&k->word->changed,
@@ -410,8 +413,11 @@ shunt_status shunt_kept_used(struct shunt_kept *k, cudaStream_t stream, bool cap
 
 shunt_status shunt_kept_built(struct shunt_kept *k, cudaStream_t stream)
 {
-  /* irregular | stamp -> pinned word; the stamp arrives with the content. */
+  /* measures, then irregular | stamp -> pinned word; the stamp arrives with the content. */
   shunt_status s = SHUNT_CUDA(cudaMemsetAsync(k->memory + 4, 1, 4, stream));
+  if (s == SHUNT_OK)
+    s = SHUNT_CUDA(cudaMemcpyAsync((void *)k->word->measures, k->memory + MEASURES_AT,
+                                   SHUNT_KEPT_MEASURES, cudaMemcpyDeviceToHost, stream));
   if (s == SHUNT_OK)
     s = SHUNT_CUDA(
         cudaMemcpyAsync((void *)k->word, k->memory, 8, cudaMemcpyDeviceToHost, stream));

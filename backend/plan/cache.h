@@ -58,12 +58,15 @@ shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_sight
 
 /* Device memory that outlives the call:
      header | payload, 256-byte aligned
-     | irregular (u32) | stamp (u32) | fingerprint (16 bytes) |
-   The owner fills the header's irregular word and fingerprint and the payload on
-   `stream`, then calls shunt_kept_built.  */
+     | irregular (u32) | stamp (u32) | .. | fingerprint (16 bytes) | measures (32 bytes) |
+   The owner fills the header's irregular word and the payload on `stream`, the fingerprint and
+   the measures where its route reads them, then calls shunt_kept_built.  */
+enum { SHUNT_KEPT_MEASURES = 32 };
 struct shunt_kept_view {
   uint32_t *irregular;                    /* device */
   struct shunt_fingerprint *fingerprint;  /* device */
+  void *measures;                         /* device: what the conversion says of the matrix */
+  const void *known;                      /* host: the measures, once they have arrived; or NULL */
   void *payload;                          /* device */
   size_t payload_bytes;
   uint32_t *changed;                      /* pinned host: a repair found that A changed */

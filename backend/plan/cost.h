@@ -6,6 +6,7 @@
 #ifndef SHUNT_COST_H
 #define SHUNT_COST_H
 
+#include "backend/plan/options.h"
 #include "backend/plan/problem.h"
 #include "kernels/shunt_kernels.h"
 
@@ -17,8 +18,12 @@ double shunt_cost_copy(double bytes, const struct shunt_device *d);
 /* `bytes` gathered in rows of `row_bytes` from a table of `table_bytes`. */
 double shunt_cost_gather(double bytes, double row_bytes, double table_bytes,
                          const struct shunt_device *d);
-/* Dense product on cuBLAS. */
-double shunt_cost_gemm(double m, double n, double k, shunt_type type, const struct shunt_device *d);
+/* Dense product on cuBLAS; `math` counts for f32 only. */
+double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt_math math,
+                       const struct shunt_device *d);
+/* SpMM by the kernels of `rows`, and of `groups` where its lists have so many `vectors`. */
+double shunt_cost_rows(const struct shunt_spmm *p, const struct shunt_device *d);
+double shunt_cost_groups(const struct shunt_spmm *p, double vectors, const struct shunt_device *d);
 /* cuSPARSE itself, for the algorithm asked for. */
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_device *d);
 

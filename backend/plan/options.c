@@ -79,6 +79,17 @@ static bool parse_switch(const char *variable)
   return false;
 }
 
+/* Exact, with a warning, if something else than the accepted was set: nobody gets a lower
+   precision by mistake.  */
+static enum shunt_math parse_math(void)
+{
+  const char *text = getenv("SHUNT_MATH");
+  if (!text || !*text || strcmp(text, "exact") == 0) return SHUNT_MATH_EXACT;
+  if (strcmp(text, "tf32") == 0) return SHUNT_MATH_TF32;
+  warn("SHUNT_MATH", text, "exact, tf32");
+  return SHUNT_MATH_EXACT;
+}
+
 static void copy_path(char *to, size_t size, const char *variable)
 {
   const char *text = getenv(variable);
@@ -92,6 +103,7 @@ static void read_options(void)
   options.routes = routes.routes;
   options.engines = routes.engines;
   options.engines_forced = routes.listed;
+  options.math = parse_math();
   if (log && strcmp(log, "dispatch") == 0)
     options.log_dispatch = true;
   else if (log && *log)

@@ -1,8 +1,9 @@
 /* options.h: what the user may set, all through the environment, read once.
 
    | variable        | values                      | meaning                                    |
-   | SHUNT_ROUTES    | all, none, or a list        | routes that may be used: rows,vector,dense |
-   |                 |                             | (cuSPARSE); host,cuda (GraphBLAS)          |
+   | SHUNT_ROUTES    | all, none, or a list        | routes of routes/table.c (cuSPARSE);       |
+   |                 |                             | host,cuda (GraphBLAS)                      |
+   | SHUNT_MATH      | exact, tf32                 | dense: how f32 operands are multiplied     |
    | SHUNT_LOG       | dispatch                    | a line per new decision                    |
    | SHUNT_LOG_FILE  | path                        | where the lines go instead of stderr       |
    | SHUNT_REPORT    | path                        | table of calls, appended at exit           |
@@ -22,10 +23,15 @@
 /* Where products of the GraphBLAS face may be computed. */
 enum { SHUNT_ENGINE_HOST = 1, SHUNT_ENGINE_CUDA = 2 };
 
+/* How products of f32 operands may be computed: in f32, or from operands rounded to TF32, with
+   10 bits of mantissa, and summed in f32.  Other types know one way only.  */
+enum shunt_math { SHUNT_MATH_EXACT, SHUNT_MATH_TF32 };
+
 struct shunt_options {
   uint32_t routes;     /* bit i: route i of the table may run; all ones by default */
   uint32_t engines;    /* SHUNT_ENGINE_* that may be used; all by default */
   bool engines_forced; /* by a list: costs are not compared with the original's */
+  enum shunt_math math;
   bool log_dispatch;
   char log_file[512]; /* "": stderr */
   char report[512];   /* "": none */

@@ -17,6 +17,7 @@ static const struct {
   [SHUNT_R_LARGE] = { "large", "too large for the kernels" },
   [SHUNT_R_SPARSE] = { "sparse", "too few nonzeros for this route" },
   [SHUNT_R_UNPROFILED] = { "unprofiled", "the pattern has not been profiled yet" },
+  [SHUNT_R_UNCONVERTED] = { "unconverted", "what the route keeps of the matrix is not there yet" },
   [SHUNT_R_PATTERN] = { "pattern", "the pattern lacks the structure this route uses" },
   [SHUNT_R_COPY] = { "copy", "repeated columns, NaN or Inf: a dense copy does not stand for A" },
   [SHUNT_R_SLOWER] = { "slower", "estimated slower than another way" },

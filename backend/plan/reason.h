@@ -24,6 +24,7 @@ enum shunt_reason {
   SHUNT_R_LARGE,        /* beyond what the kernels index */
   SHUNT_R_SPARSE,       /* too few nonzeros for this route */
   SHUNT_R_UNPROFILED,   /* the pattern is not known yet */
+  SHUNT_R_UNCONVERTED,  /* what the route keeps of the matrix is not there yet */
   SHUNT_R_PATTERN,      /* the pattern lacks this route's structure */
   SHUNT_R_COPY,         /* copies of the matrix did not stand for it: repeated columns, NaN, Inf */
   SHUNT_R_SLOWER,       /* another way is estimated to be faster */

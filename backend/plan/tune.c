@@ -101,12 +101,19 @@ static bool read_lines(FILE *f, bool adding)
   return true;
 }
 
-void shunt_tune_sign(const char *signature)
+/* Ways measured in one arithmetic say nothing of another. */
+static const char *math_text(void)
+{
+  return shunt_options()->math == SHUNT_MATH_TF32 ? "tf32" : "exact";
+}
+
+void shunt_tune_sign(const char *machine)
 {
   const char *path = shunt_options()->tune_file;
   pthread_mutex_lock(&lock);
   bool first = signature_of_file[0] == 0;
-  if (first) snprintf(signature_of_file, sizeof signature_of_file, "%s", signature);
+  if (first)
+    snprintf(signature_of_file, sizeof signature_of_file, "%s math=%s", machine, math_text());
   FILE *f = first && path[0] ? fopen(path, "re") : NULL;
   if (f) {
     if (read_lines(f, false)) {

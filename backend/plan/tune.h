@@ -8,12 +8,12 @@
 
    SHUNT_TUNE_FILE=PATH keeps the answers from one process to the next, as text:
 
-     # shunt tune 1 build=0.1.0 gpu=NVIDIA H200 driver=13000
+     # shunt tune 1 build=0.1.0 gpu=NVIDIA H200 driver=13000 math=exact
      rows <tab> 14.2 <tab> 17.9 <tab> spmm:csr:f32.f32.f32.f32:...
      winner     its us      original's us  problem
 
    The file is read once, all or nothing: one line that is not understood, or another
-   build, GPU or driver in the first, and none of it counts.  It is written anew (and
+   build, GPU, driver or SHUNT_MATH in the first, and none of it counts.  It is written anew (and
    renamed into place) when an answer is added.
 
    Thread-safe; shunt_tune_find takes no lock and costs nothing where nothing was tuned.  */
@@ -37,8 +37,9 @@ bool shunt_tune_wanted(void);
 int shunt_tune_find(const struct shunt_problem *p);
 /* Adds an answer (the first for a problem stays) and rewrites the file, if there is one. */
 void shunt_tune_keep(const struct shunt_problem *p, struct shunt_tune_answer answer);
-/* The first line of the file; `signature` is what follows "# shunt tune 1 ".  Reads the
-   file.  Called once, before the first answer, with what is known of this machine.  */
-void shunt_tune_sign(const char *signature);
+/* Signs the file, and reads it: `machine`, and the arithmetic that was asked for, are what follows
+   "# shunt tune 1 ".  Called once, before the first answer, with what is known of this
+   build and machine.  */
+void shunt_tune_sign(const char *machine);
 
 #endif

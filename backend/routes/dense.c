@@ -28,6 +28,10 @@
    several streams and replays of captured graphs may use one plan at once.  A direct call
    has one set in its workspace, zeroed with the irregular word.
 
+   With SHUNT_MATH=tf32 the product may read f32 operands rounded to TF32; the repair is in f32
+   always.  The rounding keeps zeros, Infs and quiet NaNs, so C's first row still tells of B's;
+   and where it makes an Inf of a large B, that shows there as well.
+
    SDDMM: W = alpha A B (dense), then sampled at C's pattern.  Each element of
    the result depends on its own row and column alone, so nothing needs a guard.
 
@@ -40,6 +44,7 @@
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/engine.h"
+#include "backend/plan/options.h"
 #include "backend/routes/routes.h"
 
 /* Calls of one plan whose workspaces differ and that its table has room for: far more than
@@ -122,12 +127,13 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   const struct shunt_problem *p = c->problem;
   const struct shunt_csr *a = shunt_problem_sparse(p);
   const struct shunt_device *d = &c->engine->device;
+  enum shunt_math math = shunt_options()->math;
   double cells = (double)a->rows * (double)a->cols;
   double read = shunt_cost_copy(shunt_cost_csr_bytes(a), d);
   if (p->op == SHUNT_SPMM) {
     const struct shunt_spmm *s = &p->spmm;
     double gemm = shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->b.rows,
-                                  s->b.type, d);
+                                  s->b.type, math, d);
     double make = read + cells * (double)shunt_type_size(s->b.type) / 3.6e6;
     *us = c->kept || c->will_keep ? gemm + read + SHUNT_COST_LAUNCH_US
                                   : make + gemm + SHUNT_COST_LAUNCH_US;
@@ -136,8 +142,9 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
     if (!overwrites) *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
   } else {
     const struct shunt_sddmm *s = &p->sddmm;
-    *us = shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->a.cols, s->b.type, d) +
-          shunt_cost_copy(cells * 4, d) + read;
+    double gemm = shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->a.cols,
+                                  s->b.type, math, d);
+    *us = gemm + shunt_cost_copy(cells * 4, d) + read;
   }
   SHUNT_DECLINE_IF(!c->engine->gemm, SHUNT_R_LIBRARY);
   SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && c->no_copies, SHUNT_R_COPY);
@@ -176,7 +183,7 @@ static shunt_status multiply(const struct shunt_call *c, const struct shunt_dens
                              struct shunt_scalar alpha)
 {
   struct parts l = lay_out(c->problem);
-  return shunt_cublaslt_multiply(c->engine->gemm, a, b, out, alpha, zero, SHUNT_F32,
+  return shunt_cublaslt_multiply(c->engine->gemm, a, b, out, alpha, zero, shunt_options()->math,
                                  at(c, l.gemm), l.gemm_bytes, c->stream);
 }
 

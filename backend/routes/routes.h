@@ -10,6 +10,7 @@ shunt_status shunt_rows_spmm(const struct shunt_spmm *p, int64_t longest_row,
                              const struct shunt_device *d, void *workspace, size_t workspace_bytes,
                              shunt_stream stream);
 
-extern const struct shunt_route shunt_route_rows, shunt_route_vector, shunt_route_dense;
+extern const struct shunt_route shunt_route_rows, shunt_route_groups, shunt_route_vector,
+    shunt_route_dense;
 
 #endif

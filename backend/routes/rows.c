@@ -47,8 +47,9 @@ static size_t workspace(const struct shunt_problem *p, const struct shunt_engine
 
 /* Where cuSPARSE was measured to be the faster one: wide products of matrices whose entries
    sit in very few or very short rows.  */
-static bool original_is_better(const struct shunt_profile *f, double row_bytes)
+static bool original_is_better(const struct shunt_profile *f, const struct shunt_spmm *p)
 {
+  const double row_bytes = (double)p->b.cols * (double)shunt_type_size(p->b.type);
   if (!f || f->rows == 0) return false;
   double mean = (double)f->nnz / (double)f->rows, longest = (double)f->longest_row;
   if (row_bytes >= 1024 && (longest > 64 * mean || mean < 3)) return true;
@@ -60,24 +61,16 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   const struct shunt_problem *p = c->problem;
   const struct shunt_device *d = &c->engine->device;
   const struct shunt_csr *a = shunt_problem_sparse(p);
-  double row, table, written;
   if (p->op == SHUNT_SPMM) {
-    double size = (double)shunt_type_size(p->spmm.b.type);
-    row = (double)p->spmm.b.cols * size;
-    table = row * (double)p->spmm.b.rows;
-    written = (double)p->spmm.c.rows * (double)p->spmm.c.cols *
-              (double)shunt_type_size(p->spmm.c.type);
-    if (p->spmm.b.col_stride != 1) written += 2 * table; /* copied into rows first */
+    *us = shunt_cost_rows(&p->spmm, d);
   } else {
-    row = (double)p->sddmm.a.cols * (double)shunt_type_size(p->sddmm.a.type);
-    table = row * (double)p->sddmm.b.cols;
-    written = 0;
+    double row = (double)p->sddmm.a.cols * (double)shunt_type_size(p->sddmm.a.type);
+    *us = shunt_cost_gather((double)a->nnz * row, row, row * (double)p->sddmm.b.cols, d) +
+          shunt_cost_copy(shunt_cost_csr_bytes(a), d);
   }
-  *us = shunt_cost_gather((double)a->nnz * row, row, table, d) +
-        shunt_cost_copy(written + shunt_cost_csr_bytes(a), d);
   /* Asked for even where one launch needs none: a null buffer is the original's to refuse. */
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(p, c->engine), SHUNT_R_WORKSPACE);
-  SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && original_is_better(c->profile, row), SHUNT_R_PATTERN);
+  SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && original_is_better(c->profile, &p->spmm), SHUNT_R_PATTERN);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 

@@ -6,6 +6,7 @@
    when nothing fits.  */
 static const struct shunt_route *const table[] = {
   &shunt_route_rows,
+  &shunt_route_groups,
   &shunt_route_vector,
   &shunt_route_dense,
 };

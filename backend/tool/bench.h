@@ -7,7 +7,8 @@
      bench_check.c       a result against a float64 sum, on the host
      bench_host.c        engine: the host twins, one thread and parallel
      bench_cuda.c        engine: the GPU; the list of ways to time
-     bench_gpu_shunt.c     Shunt's own kernels
+     bench_gpu_shunt.c     Shunt's kernels that the routes use
+     bench_gpu_formats.c   those on converted matrices, and the planner's choice
      bench_gpu_peers.c     cuSPARSE and cuBLAS, opened when present
      bench_gpu_cusparse.c    cuSPARSE's ways
      bench_gpu_cublas.c      the dense product
@@ -23,7 +24,7 @@
 
 #include "backend/tool/tool.h"
 
-enum { BENCH_WAYS = 12 };
+enum { BENCH_WAYS = 16 };
 
 struct bench_way {
   const char *name;   /* a static word: see bench_report.c */
@@ -34,7 +35,7 @@ struct bench_way {
   double max_error;   /* largest |result - float64 sum| */
   double error_ratio; /* largest error over what the types allow (bench_tolerance.h) */
   const char *timing; /* "graph", "stream" or "wall" */
-  char note[96];      /* why it did not run */
+  char note[96];      /* why it did not run; `routed`: the route */
 };
 
 struct bench_case {
@@ -123,7 +124,8 @@ bool bench_sane(const struct bench_case *c);
 struct bench_way *bench_add_way(struct bench_case *c, const char *name, bool ours);
 /* Way `name` of the case if it was timed, else NULL. */
 const struct bench_way *bench_find_way(const struct bench_case *c, const char *name);
-/* The fastest of Shunt's right ways (ours), or of cuSPARSE's that were timed. */
+/* The fastest of Shunt's right ways (ours; not `routed`, which is one of them), or of cuSPARSE's,
+   that were timed. */
 const struct bench_way *bench_best(const struct bench_case *c, bool ours);
 double bench_median(double *x, int count);
 /* Floating-point operations of the sparse product. */

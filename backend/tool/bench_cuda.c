@@ -74,6 +74,7 @@ static void drop_case(struct gpu_case *g)
   cudaFree(g->before);
   cudaFree(g->scalars);
   cudaFree(g->workspace);
+  cudaFree(g->converted);
   cudaFree(g->dense.values);
   cudaFree(g->expected);
   cudaFree(g->words);
@@ -197,20 +198,25 @@ static void drop_workspace(struct gpu_case *g)
 {
   cudaStreamSynchronize(gpu.stream);
   cudaFree(g->workspace);
-  g->workspace = NULL;
+  cudaFree(g->converted);
+  g->workspace = g->converted = NULL;
   g->workspace_bytes = 0;
 }
 
-static bool measure_rows_and_vector(struct gpu_case *g, struct bench_case *c, bool quick)
+static bool measure_shunt(struct gpu_case *g, struct bench_case *c, bool quick)
 {
   static const struct {
     const char *name;
     bool (*prepare)(struct gpu_case *g, struct bench_way *w);
     gpu_enqueue enqueue;
   } way[] = { { "rows", gpu_prepare_rows, gpu_rows },
-              { "vector", gpu_prepare_vector, gpu_vector } };
+              { "vector", gpu_prepare_vector, gpu_vector },
+              { "groups", gpu_prepare_groups, gpu_groups },
+              { "packed", gpu_prepare_packed, gpu_packed },
+              { "tile24", gpu_prepare_tile24, gpu_tile24 },
+              { "routed", gpu_prepare_routed, gpu_routed } };
   bool alive = true;
-  for (int i = 0; i < 2 && alive; i++) {
+  for (size_t i = 0; i < sizeof way / sizeof *way && alive; i++) {
     struct bench_way *w = bench_add_way(c, way[i].name, true);
     bench_progress(0, 0, c, way[i].name);
     if (way[i].prepare(g, w)) alive = measure_way(g, w, way[i].enqueue, true, quick);
@@ -265,7 +271,7 @@ static bool cuda_measure(struct bench_case *c, const struct bench_options *o)
   if (!make_case(&g, c, o->seed)) return cudaDeviceSynchronize() == cudaSuccess;
   gpu_peers_scalars(&g);
   c->checked_rows = shunt_problem_sparse(&c->problem)->rows;
-  bool alive = measure_rows_and_vector(&g, c, o->quick) && measure_dense(&g, c, o->quick) &&
+  bool alive = measure_shunt(&g, c, o->quick) && measure_dense(&g, c, o->quick) &&
                measure_cusparse(&g, c, o->quick);
   drop_case(&g);
   if (!alive) tool_say("%s: the device failed; nothing more can be timed", c->word);

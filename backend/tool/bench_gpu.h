@@ -5,6 +5,9 @@
 #include <cuda_runtime_api.h>
 
 #include "backend/tool/bench.h"
+#include "kernels/row_groups.h"
+#include "kernels/tile24_format.h"
+#include "kernels/vector_format.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +38,11 @@ struct gpu_case {
   struct shunt_fingerprint *expected;
   uint32_t *words; /* a set of the repair's, then a counter; zero at first */
   void *scratch;
+  void *converted; /* memory of the matrix as the way being measured wants it, one of: */
+  struct shunt_row_groups groups;
+  struct shunt_row_groups_counts groups_known;
+  struct shunt_vector packed;
+  struct shunt_tile24 tile24;
 };
 
 typedef shunt_status (*gpu_enqueue)(struct gpu_case *g, cudaStream_t stream);
@@ -57,6 +65,19 @@ shunt_status gpu_rows(struct gpu_case *g, cudaStream_t stream);
 shunt_status gpu_vector(struct gpu_case *g, cudaStream_t stream);
 shunt_status gpu_dense(struct gpu_case *g, cudaStream_t stream);
 shunt_status gpu_dense_kept(struct gpu_case *g, cudaStream_t stream);
+
+/* ---- bench_gpu_formats.c ---------------------------------------------------- */
+
+/* The converted matrix and the workspace; false, with w->note where it could have been. */
+bool gpu_prepare_groups(struct gpu_case *g, struct bench_way *w);
+bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w);
+bool gpu_prepare_tile24(struct gpu_case *g, struct bench_way *w);
+shunt_status gpu_groups(struct gpu_case *g, cudaStream_t stream);
+shunt_status gpu_packed(struct gpu_case *g, cudaStream_t stream);
+shunt_status gpu_tile24(struct gpu_case *g, cudaStream_t stream);
+/* Through the planner: w->note is the route taken, or why none was (false). */
+bool gpu_prepare_routed(struct gpu_case *g, struct bench_way *w);
+shunt_status gpu_routed(struct gpu_case *g, cudaStream_t stream);
 
 /* ---- bench_gpu_peers.c ------------------------------------------------------ */
 

@@ -2,8 +2,9 @@
 
    Ways and their columns (us per call):
 
-     rows vector dense kept | default alg1 alg2 alg3 | cuBLAS | best of Shunt, over ...
-     `---- Shunt ---------'   `---- cuSPARSE ------'
+     rows vector groups packed tile24 dense kept routed | default alg1 alg2 alg3 | cuBLAS |
+     `---- Shunt --------------------------------------'   `---- cuSPARSE ------'
+     best of Shunt, over ..., and the route taken
 
    "kept" is the dense GEMM behind the guard that proves that nothing changed;
    "dense" scatters anew.  '!' marks a result off by more than its types allow.  */
@@ -17,8 +18,9 @@ struct column {
   const char *way, *title;
 };
 static const struct column cuda_columns[] = {
-  { "rows", "rows" },           { "vector", "vector" },      { "dense", "dense" },
-  { "dense-kept", "kept" },     { "cusparse-default", "cs.def" },
+  { "rows", "rows" },           { "vector", "vector" },      { "groups", "groups" },
+  { "packed", "packed" },       { "tile24", "tile24" },      { "dense", "dense" },
+  { "dense-kept", "kept" },     { "routed", "routed" },      { "cusparse-default", "cs.def" },
   { "cusparse-alg1", "cs.alg1" }, { "cusparse-alg2", "cs.alg2" },
   { "cusparse-alg3", "cs.alg3" }, { "cublas", "cuBLAS" },
 };
@@ -114,7 +116,7 @@ static void print_header(bool host)
     return;
   }
   for (int i = 0; i < CUDA_COLUMNS; i++) printf(" %9s", cuda_columns[i].title);
-  printf(" | %-10s %8s %8s %8s\n", "best", "/cs.def", "/cs.best", "/cuBLAS");
+  printf(" | %-10s %8s %8s %8s  %s\n", "best", "/cs.def", "/cs.best", "/cuBLAS", "route");
 }
 
 static void print_host_case(const struct bench_case *c)
@@ -135,7 +137,8 @@ static void print_cuda_case(const struct bench_case *c)
   print_ratio(bench_find_way(c, "cusparse-default"), best);
   print_ratio(bench_best(c, false), best);
   print_ratio(bench_find_way(c, "cublas"), best);
-  puts("");
+  const struct bench_way *routed = bench_find_way(c, "routed");
+  printf("  %s\n", routed ? routed->note : "-");
 }
 
 void bench_print_case(const struct bench_machine *m, const struct bench_case *c, bool first)
@@ -155,7 +158,7 @@ void bench_print_case(const struct bench_machine *m, const struct bench_case *c,
   else
     print_cuda_case(c);
   for (int i = 0; i < c->ways; i++)
-    if (c->way[i].note[0]) printf("    %s: %s\n", c->way[i].name, c->way[i].note);
+    if (c->way[i].note[0] && !c->way[i].ran) printf("    %s: %s\n", c->way[i].name, c->way[i].note);
   fflush(stdout);
 }
 

@@ -4,8 +4,9 @@
 
 #include "backend/tool/bench.h"
 
-enum { OWN = 5, RIVALS = 3 };
-static const char *const own[OWN] = { "rows", "vector", "dense", "dense-kept", "best" };
+enum { OWN = 9, RIVALS = 3 };
+static const char *const own[OWN] = { "rows",  "vector",     "groups", "packed", "tile24",
+                                      "dense", "dense-kept", "routed", "best" };
 static const char *const rival_title[RIVALS] = { "cuSPARSE's default", "its best", "cuBLAS" };
 
 struct mean {

@@ -75,7 +75,8 @@ sources_of() {
       "backend/plan/problem.c backend/plan/reason.c backend/routes/no_routes.c" ;;
   test_row_groups | test_row_groups_stale)
     echo "kernels/spmm_csr_groups.cu kernels/spmm_csr_groups_f32.cu kernels/spmm_csr_groups_f64.cu" \
-      "kernels/dense_transpose.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" ;;
+      "kernels/dense_transpose.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
+      "conv/row_groups_layout.c" ;;
   test_tile24_format) echo "$tile24" ;;
   test_spmm_tile24)
     echo "$tile24 kernels/spmm_tile24.cu kernels/dense_transpose.cu kernels/host/spmm_tile24.c" ;;

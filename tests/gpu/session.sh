@@ -26,12 +26,13 @@ cuda=${CUDA_HOME:-/usr/local/cuda}
 shunt=$(find "$build" -name libshunt-cusparse.so | head -1)
 [ -n "$shunt" ] || { echo "session: no libshunt-cusparse.so under $build"; exit 2; }
 shunt=$(readlink -f "$shunt")
+every_route=rows,groups,vector,dense
 
-# Where the toolkit's libraries are not on the loader's path; for C programs only, since
+# Where Shunt's or the toolkit's libraries are not on the loader's path; for C programs only, since
 # Python's packages bring their own.
 library_path() {
   if ldd "$1" 2>/dev/null | grep -q 'not found'; then
-    echo "$cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    echo "$build/.libs:$cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
   else
     echo "${LD_LIBRARY_PATH:-}"
   fi
@@ -94,22 +95,22 @@ blackbox() {
   plain original-stale 60 "$bin/stale" 500 3
   # Forced routes, so that as few calls as possible are left to cuSPARSE; --strict (one
   # rounding) would judge those few too, which is more than cuSPARSE keeps.
-  SHUNT_ROUTES=rows,vector,dense preloaded stale 150 "$bin/stale" 10000 1
+  SHUNT_ROUTES=$every_route preloaded stale 150 "$bin/stale" 10000 1
   expected stale 'rerouted cusparseSpMM >= 5000' 'route rows >= 1' 'route vector >= 1' \
     'route dense >= 1'
-  SHUNT_ROUTES=rows,vector,dense preloaded stale-strict 60 "$bin/stale" 3000 4 --strict
-  SHUNT_ROUTES=rows,vector,dense SHUNT_CACHE_MB=8 preloaded stale-small-cache 60 "$bin/stale" 1500 2
+  SHUNT_ROUTES=$every_route preloaded stale-strict 60 "$bin/stale" 3000 4 --strict
+  SHUNT_ROUTES=$every_route SHUNT_CACHE_MB=8 preloaded stale-small-cache 60 "$bin/stale" 1500 2
   plain original-parity 100 "$bin/parity" record "$work/parity.record"
   preloaded parity 150 "$bin/parity" compare "$work/parity.record"
   expected parity 'rerouted cusparseSpMM >= 200' 'rerouted cusparseSDDMM >= 30'
-  SHUNT_ROUTES=rows,vector,dense preloaded parity-forced 150 "$bin/parity" compare "$work/parity.record"
+  SHUNT_ROUTES=$every_route preloaded parity-forced 150 "$bin/parity" compare "$work/parity.record"
   expected parity-forced 'rerouted cusparseSpMM >= 1000' 'rerouted cusparseSDDMM >= 200'
   quiet_programs
   plain original-quiet 60 "$work/quiet"
   also=$work/quiet_preload.so preloaded quiet 60 "$work/quiet"
   host_times
   expected quiet 'rerouted cusparseSpMM >= 300' 'rerouted cusparseSDDMM >= 100'
-  SHUNT_ROUTES=rows,vector,dense preloaded determinism 60 "$bin/determinism"
+  SHUNT_ROUTES=$every_route preloaded determinism 60 "$bin/determinism"
   SHUNT_TUNE=1 SHUNT_TUNE_FILE=$work/tuned preloaded tune 60 "$bin/tune"
   SHUNT_TUNE_FILE=$work/tuned preloaded tuned 60 "$bin/tune"
   run tuned-expect 20 python3 "$report" --tuned "$work/tuned" "$work/tuned.report"
@@ -157,7 +158,7 @@ sanitized() {
 sanitize() {
   local test sanitizer
   sanitizer=$(command -v compute-sanitizer || echo "$cuda/bin/compute-sanitizer")
-  SHUNT_ROUTES=rows,vector,dense sanitized sanitize-stale 300 "$build/tests/gpu/stale" 200 5 &
+  SHUNT_ROUTES=$every_route sanitized sanitize-stale 300 "$build/tests/gpu/stale" 200 5 &
   for test in "$build"/tests/gpu/test_*; do
     [ -f "$test" ] && [ -x "$test" ] || continue
     case $test in *.log | *.trs | *.o) continue ;; esac

@@ -7,9 +7,12 @@ dest=$2
 shift 2
 rm -rf "$dest"
 mkdir -p "$dest/.libs" "$dest/tests/gpu" "$dest/tests/clients" "$dest/tests/bench" "$dest/data"
-cp "$build"/.libs/libshunt-cusparse.so "$build"/.libs/libshunt-dlsym.so "$dest/.libs/"
+cp "$build"/.libs/libshunt-cusparse.so "$build"/.libs/libshunt-dlsym.so \
+  "$build"/.libs/libshunt-graphblas.so "$build"/.libs/libshunt.so.0 "$dest/.libs/"
 cp "$build/shunt" "$dest/"
-cp "$build/tests/bench/csrbin" "$dest/tests/bench/" 2>/dev/null || true
+for program in csrbin graphblas_gpu_bench; do
+  cp "$build/tests/bench/$program" "$dest/tests/bench/" 2>/dev/null || true
+done
 for folder in gpu clients; do
   for program in "$build/tests/$folder"/*; do
     if [ -f "$program" ] && [ -x "$program" ]; then cp "$program" "$dest/tests/$folder/"; fi

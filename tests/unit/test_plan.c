@@ -335,19 +335,29 @@ static void test_routes(void)
   check(shunt_route_index("nonsense") == -1, "unknown route");
 }
 
+static const struct shunt_device h200 = { 132, 90, 232448, 60 << 20 };
+
+static double gemm_us(shunt_type type, enum shunt_math math)
+{
+  return shunt_cost_gemm(4096, 1024, 4096, type, math, &h200);
+}
+
 static void test_costs(void)
 {
-  const struct shunt_device d = { 132, 90, 232448, 60 << 20 };
   struct shunt_problem p;
   shunt_problem_parse(words[0], &p);
-  double n1024 = shunt_cost_original(&p, &d);
+  double n1024 = shunt_cost_original(&p, &h200);
   p.spmm.c.cols = p.spmm.b.cols = 256;
-  check(shunt_cost_original(&p, &d) < n1024, "fewer columns cost less");
-  check(shunt_cost_gemm(4096, 1024, 4096, SHUNT_F16, &d) <
-            shunt_cost_gemm(4096, 1024, 4096, SHUNT_F32, &d),
-        "f16 products are faster than f32");
-  double gemm = shunt_cost_gemm(4096, 1024, 4096, SHUNT_F16, &d);
-  check(gemm > 35 && gemm < 60, "4096 x 4096 x 1024 f16 near its measured 46 us (%.1f)", gemm);
+  check(shunt_cost_original(&p, &h200) < n1024, "fewer columns cost less");
+  double half = gemm_us(SHUNT_F16, SHUNT_MATH_EXACT), f32 = gemm_us(SHUNT_F32, SHUNT_MATH_EXACT);
+  double tf32 = gemm_us(SHUNT_F32, SHUNT_MATH_TF32);
+  check(half < f32, "f16 products are faster than f32");
+  check(half > 35 && half < 60, "4096 x 4096 x 1024 f16 near its measured 46 us (%.1f)", half);
+  check(half < tf32 && 5 * tf32 < f32, "TF32 is between f16 and f32 (%.1f us of %.1f)", tf32, f32);
+  static const shunt_type others[] = { SHUNT_F16, SHUNT_BF16, SHUNT_F64 };
+  for (unsigned i = 0; i < sizeof others / sizeof others[0]; i++)
+    check(gemm_us(others[i], SHUNT_MATH_TF32) == gemm_us(others[i], SHUNT_MATH_EXACT),
+          "type %d costs the same with TF32 allowed", (int)others[i]);
 }
 
 int main(void)

@@ -14,6 +14,7 @@
 #define WORD "spmm:csr:f32.f32.f32.f32:i32b0:m100n32k100z500:NN:rr:ld32.32:a1b0:alg12"
 #define OTHER "spmm:csr:f32.f32.f32.f32:i32b0:m100n64k100z500:NN:rr:ld64.64:a1b0:alg12"
 #define HERE "build=1 gpu=H200 driver=13000"
+#define SIGNED HERE " math=exact"
 
 static char path[64];
 
@@ -80,22 +81,41 @@ static void test_files(void)
   static const struct {
     const char *what, *text;
   } bad[] = {
-    { "another GPU", "# shunt tune 1 build=1 gpu=H100 driver=13000\nrows\t1\t2\t" WORD "\n" },
-    { "a longer signature", "# shunt tune 1 " HERE "1\nrows\t1\t2\t" WORD "\n" },
-    { "another version", "# shunt tune 2 " HERE "\nrows\t1\t2\t" WORD "\n" },
-    { "an unknown route", "# shunt tune 1 " HERE "\nrows\t1\t2\t" OTHER "\nrow\t1\t2\t" WORD "\n" },
-    { "a number missing", "# shunt tune 1 " HERE "\nrows\t1\t" WORD "\n" },
-    { "a number that is none", "# shunt tune 1 " HERE "\nrows\t1x\t2\t" WORD "\n" },
-    { "a broken problem", "# shunt tune 1 " HERE "\nrows\t1\t2\tspmm:csr\n" },
-    { "a last line cut short", "# shunt tune 1 " HERE "\nrows\t1\t2\t" OTHER "\nrows\t1\t2\tspm" },
+    { "another GPU",
+      "# shunt tune 1 build=1 gpu=H100 driver=13000 math=exact\nrows\t1\t2\t" WORD "\n" },
+    { "a longer signature", "# shunt tune 1 " SIGNED "1\nrows\t1\t2\t" WORD "\n" },
+    { "another arithmetic", "# shunt tune 1 " HERE " math=tf32\nrows\t1\t2\t" WORD "\n" },
+    { "no arithmetic", "# shunt tune 1 " HERE "\nrows\t1\t2\t" WORD "\n" },
+    { "another version", "# shunt tune 2 " SIGNED "\nrows\t1\t2\t" WORD "\n" },
+    { "an unknown route",
+      "# shunt tune 1 " SIGNED "\nrows\t1\t2\t" OTHER "\nrow\t1\t2\t" WORD "\n" },
+    { "a number missing", "# shunt tune 1 " SIGNED "\nrows\t1\t" WORD "\n" },
+    { "a number that is none", "# shunt tune 1 " SIGNED "\nrows\t1x\t2\t" WORD "\n" },
+    { "a broken problem", "# shunt tune 1 " SIGNED "\nrows\t1\t2\tspmm:csr\n" },
+    { "a last line cut short",
+      "# shunt tune 1 " SIGNED "\nrows\t1\t2\t" OTHER "\nrows\t1\t2\tspm" },
     { "an empty file", "" },
   };
   for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     write_text(bad[i].text);
     check(in_child(nothing_known), "%s: nothing of the file counts", bad[i].what);
   }
-  write_text("# shunt tune 1 " HERE "\nrows\t1\t2\t" WORD "\n");
+  write_text("# shunt tune 1 " SIGNED "\nrows\t1\t2\t" WORD "\n");
   check(in_child(finds_one), "a whole file counts");
+}
+
+/* Answers measured in one arithmetic are none in the other, whichever came first. */
+static void test_math(void)
+{
+  unlink(path);
+  check(in_child(keeps_the_first), "answers kept with exact f32");
+  setenv("SHUNT_MATH", "tf32", 1);
+  check(in_child(nothing_known), "SHUNT_MATH=tf32 finds none of them");
+  check(in_child(keeps_the_first), "and keeps its own");
+  check(in_child(finds_both), "for the next process with tf32");
+  setenv("SHUNT_MATH", "exact", 1);
+  check(in_child(nothing_known), "but not for exact f32");
+  unsetenv("SHUNT_MATH");
 }
 
 int main(void)
@@ -106,6 +126,7 @@ int main(void)
   check(in_child(keeps_the_first), "the first answer for a problem stays");
   check(in_child(finds_both), "the next process finds the answers");
   test_files();
+  test_math();
   unlink(path);
   return check_finish();
 }

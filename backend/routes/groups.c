@@ -1,0 +1,104 @@
+/* groups: rows of A taken by eights, each row of B loaded once for all of them that need it
+   (kernels/row_groups_kernels.h).  A is read in place, as it is; what is kept is a hint of
+   which columns the eights have, which the kernel checks as it goes, so it needs no proof.
+
+   What finite elements are made of: neighbouring rows share many columns, but not all, so that
+   `vector`'s equal lists are rare.  How much they share is known once the hint is made:
+
+     call 1     a profile is asked for
+     call 2     by the profile it may be worth a try: the hint is made, and used at once
+     later      the hint's counts are there and decide between this route and `rows`
+
+   Kept, payload: the lists of kernels/row_groups.h.  Measures: their counts.  */
+#include "backend/plan/cache.h"
+#include "backend/plan/cost.h"
+#include "backend/plan/cuda_call.h"
+#include "backend/plan/engine.h"
+#include "backend/routes/routes.h"
+#include "conv/row_groups.h"
+#include "kernels/row_groups_kernels.h"
+
+_Static_assert(sizeof(struct shunt_row_groups_counts) <= SHUNT_KEPT_MEASURES, "the counts fit");
+
+/* The hint is made one column of a group after the other: a longer row would take a millisecond,
+   and the product of its group is one block's alone.  */
+enum { LONGEST_ROW = 2048 };
+/* Rows shorter than this have nothing to share. */
+enum { LEAST_MEAN_ROW = 8 };
+/* Until the hint is there: as many rows of A to a row of B. */
+#define SHARING_HOPED_FOR 4.0
+
+static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_engine *e)
+{
+  (void)e;
+  SHUNT_DECLINE_IF(p->op != SHUNT_SPMM, SHUNT_R_PATTERN);
+  const struct shunt_spmm *s = &p->spmm;
+  const shunt_type t = s->a.value_type;
+  SHUNT_DECLINE_IF(t != SHUNT_F32 && t != SHUNT_F64, SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(s->b.type != t || s->c.type != t || s->compute != t, SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(shunt_row_groups_bytes(&s->a) == 0, SHUNT_R_LARGE);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+static size_t workspace(const struct shunt_problem *p, const struct shunt_engine *e)
+{
+  (void)e;
+  return shunt_spmm_csr_groups_workspace(&p->spmm);
+}
+
+static size_t keep_bytes(const struct shunt_problem *p, const struct shunt_engine *e)
+{
+  return fits(p, e).reason == SHUNT_FITS ? shunt_row_groups_bytes(&p->spmm.a) : 0;
+}
+
+/* May rows of this matrix share columns at all? */
+static bool is_candidate(const struct shunt_csr *a, const struct shunt_profile *f)
+{
+  return a->nnz >= LEAST_MEAN_ROW * a->rows && f->longest_row <= LONGEST_ROW;
+}
+
+static struct shunt_verdict expect(const struct shunt_call *c, double *us)
+{
+  const struct shunt_spmm *s = &c->problem->spmm;
+  const struct shunt_row_groups_counts *known = c->kept ? c->kept->known : NULL;
+  const double vectors = known ? (double)known->vectors : (double)s->a.nnz / SHARING_HOPED_FOR;
+  *us = shunt_cost_groups(s, vectors, &c->engine->device);
+  SHUNT_DECLINE_IF(!c->kept && !c->will_keep, SHUNT_R_UNCONVERTED);
+  SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->engine), SHUNT_R_WORKSPACE);
+  SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
+  SHUNT_DECLINE_IF(!is_candidate(&s->a, c->profile), SHUNT_R_PATTERN);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+static shunt_status run(const struct shunt_call *c)
+{
+  const struct shunt_spmm *s = &c->problem->spmm;
+  struct shunt_row_groups hint;
+  if (!c->kept || !shunt_row_groups_lay_out(&s->a, c->kept->payload, &hint))
+    return SHUNT_E_UNSUPPORTED; /* there was no memory for it */
+  return SHUNT_LAUNCH(shunt_spmm_csr_groups_cuda(s, &hint, c->kept->known, &c->engine->device,
+                                                 c->workspace, c->workspace_bytes, c->stream));
+}
+
+static shunt_status keep(const struct shunt_call *c, const struct shunt_kept_view *into)
+{
+  const struct shunt_csr *a = &c->problem->spmm.a;
+  struct shunt_row_groups hint;
+  if (!shunt_row_groups_lay_out(a, into->payload, &hint)) return SHUNT_E_UNSUPPORTED;
+  shunt_status r =
+      SHUNT_CUDA(cudaMemsetAsync(into->irregular, 0, sizeof *into->irregular, c->stream));
+  if (r == SHUNT_OK)
+    r = SHUNT_LAUNCH(shunt_csr_to_row_groups_cuda(a, &hint, &c->engine->device, c->stream));
+  if (r == SHUNT_OK)
+    r = SHUNT_CUDA(cudaMemcpyAsync(into->measures, hint.counts, sizeof *hint.counts,
+                                   cudaMemcpyDeviceToDevice, c->stream));
+  return r;
+}
+
+const struct shunt_route shunt_route_groups = {.name = "groups",
+                                               .fits = fits,
+                                               .workspace = workspace,
+                                               .expect = expect,
+                                               .run = run,
+                                               .keep_bytes = keep_bytes,
+                                               .keep = keep};

@@ -1,0 +1,166 @@
+/* bench_gpu_formats.c: Shunt's kernels on converted matrices, and its planner as a whole.
+
+   groups   the caller's CSR under a hint of merged column lists (kernels/row_groups.h)
+   packed   column vectors, stored (kernels/vector_format.h)
+   tile24   tiles of 16 x 32, 2:4 where an order of columns makes them so (kernels/tile24_format.h)
+   routed   whatever the planner takes, once it knows the matrix; also under capture
+
+   A way that is not for the case's operation, types or pattern is left out without a word.
+   Converted once, before the timing: what a kept matrix costs a call, without the proof that
+   it still stands for the caller's.  `routed` has the proof in it.  */
+#include <stdio.h>
+
+#include "backend/plan/planner.h"
+#include "backend/tool/bench_gpu.h"
+#include "conv/row_groups.h"
+#include "conv/tile24.h"
+#include "conv/vector.h"
+#include "kernels/row_groups_kernels.h"
+#include "kernels/spmm_vector.h"
+#include "kernels/tile24_kernels.h"
+
+/* Calls after which a matrix is known: its profile has arrived, and what is kept is made. */
+enum { CALLS_BEFORE = 6 };
+
+static bool get(void **to, size_t bytes, const char *what, struct bench_way *w)
+{
+  if (bytes == 0 || cudaMalloc(to, bytes) == cudaSuccess) return true;
+  cudaGetLastError();
+  *to = NULL;
+  snprintf(w->note, sizeof w->note, "no %.1f MB of device memory for the %s", (double)bytes / 1e6,
+           what);
+  return false;
+}
+
+static bool get_workspace(struct gpu_case *g, size_t bytes, struct bench_way *w)
+{
+  g->workspace_bytes = bytes;
+  return get(&g->workspace, bytes, "workspace", w);
+}
+
+static bool refuse(struct bench_way *w, const char *why)
+{
+  snprintf(w->note, sizeof w->note, "%s", why);
+  return false;
+}
+
+static bool is_spmm(const struct gpu_case *g)
+{
+  return g->p.op == SHUNT_SPMM;
+}
+
+/* Waits for a conversion and reads what it says of the matrix. */
+static bool converted(struct gpu_case *g, shunt_status status, void *to, const void *from,
+                      size_t bytes, struct bench_way *w)
+{
+  if (status == SHUNT_OK &&
+      cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, g->gpu->stream) == cudaSuccess &&
+      cudaStreamSynchronize(g->gpu->stream) == cudaSuccess)
+    return true;
+  cudaGetLastError();
+  return refuse(w, "the matrix could not be converted");
+}
+
+/* ---- groups ------------------------------------------------------------------------ */
+
+bool gpu_prepare_groups(struct gpu_case *g, struct bench_way *w)
+{
+  const struct shunt_csr *a = shunt_problem_sparse(&g->p);
+  size_t bytes = shunt_row_groups_bytes(a);
+  if (!is_spmm(g) || (a->value_type != SHUNT_F32 && a->value_type != SHUNT_F64) || bytes == 0)
+    return false;
+  if (!get(&g->converted, bytes, "hint", w)) return false;
+  shunt_row_groups_lay_out(a, g->converted, &g->groups);
+  shunt_status s = shunt_csr_to_row_groups_cuda(a, &g->groups, &g->gpu->device, g->gpu->stream);
+  if (!converted(g, s, &g->groups_known, g->groups.counts, sizeof g->groups_known, w)) return false;
+  return get_workspace(g, shunt_spmm_csr_groups_workspace(&g->p.spmm), w);
+}
+
+shunt_status gpu_groups(struct gpu_case *g, cudaStream_t stream)
+{
+  return shunt_spmm_csr_groups_cuda(&g->p.spmm, &g->groups, &g->groups_known, &g->gpu->device,
+                                    g->workspace, g->workspace_bytes, stream);
+}
+
+/* ---- packed ------------------------------------------------------------------------ */
+
+/* The tallest vectors of which nearly all are whole. */
+static int height_of(const struct shunt_profile *f)
+{
+  static const int height[3] = { 8, 4, 2 };
+  for (int v = 0; v < 3; v++)
+    if (f->groups_nonempty[v] && f->groups_equal[v] >= 0.99 * (double)f->groups_nonempty[v])
+      return height[v];
+  return 1;
+}
+
+bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w)
+{
+  const struct shunt_csr *a = shunt_problem_sparse(&g->p);
+  const struct shunt_vector_plan plan = { SHUNT_VECTOR_WINDOWED, height_of(&g->c->profile) };
+  struct shunt_vector_counts counts;
+  size_t bytes = shunt_vector_bytes(a, &plan);
+  if (!is_spmm(g) || plan.height == 1 || bytes == 0) return false;
+  if (!get(&g->converted, bytes, "vectors", w)) return false;
+  shunt_vector_lay_out(a, &plan, g->converted, &g->packed);
+  shunt_status s = shunt_csr_to_vector_cuda(a, &plan, &g->packed, &g->gpu->device, g->gpu->stream);
+  if (!converted(g, s, &counts, g->packed.counts, sizeof counts, w)) return false;
+  if (counts.irregular) return refuse(w, "the matrix does not fit the format");
+  return get_workspace(g, shunt_spmm_vector_workspace(&g->p.spmm), w);
+}
+
+shunt_status gpu_packed(struct gpu_case *g, cudaStream_t stream)
+{
+  return shunt_spmm_vector_cuda(&g->p.spmm, &g->packed, &g->gpu->device, g->workspace,
+                                g->workspace_bytes, stream);
+}
+
+/* ---- tile24 ------------------------------------------------------------------------ */
+
+bool gpu_prepare_tile24(struct gpu_case *g, struct bench_way *w)
+{
+  const struct shunt_csr *a = shunt_problem_sparse(&g->p);
+  const struct shunt_device *d = &g->gpu->device;
+  struct shunt_tile24_plan plan = { .reorder = 1 };
+  struct shunt_tile24_census census, *device = (void *)((char *)g->words + 128);
+  if (!is_spmm(g) || shunt_type_size(a->value_type) != 2) return false;
+  shunt_status s = shunt_csr_tile24_census_cuda(a, plan.reorder, device, d, g->gpu->stream);
+  if (!converted(g, s, &census, device, sizeof census, w)) return false;
+  plan.sparse_room = (int64_t)census.sparse;
+  plan.dense_room = (int64_t)census.dense;
+  size_t bytes = shunt_tile24_bytes(a, &plan);
+  if (bytes == 0 || !get(&g->converted, bytes, "tiles", w)) return false;
+  shunt_tile24_lay_out(a, &plan, g->converted, &g->tile24);
+  s = shunt_csr_to_tile24_cuda(a, &plan, &g->tile24, d, g->gpu->stream);
+  if (!converted(g, s, &census, g->tile24.census, sizeof census, w)) return false;
+  if (census.irregular) return refuse(w, "the matrix does not fit the format");
+  return get_workspace(g, shunt_spmm_tile24_workspace(&g->p.spmm), w);
+}
+
+shunt_status gpu_tile24(struct gpu_case *g, cudaStream_t stream)
+{
+  return shunt_spmm_tile24_cuda(&g->p.spmm, &g->tile24, &g->gpu->device, g->workspace,
+                                g->workspace_bytes, stream);
+}
+
+/* ---- routed ------------------------------------------------------------------------ */
+
+bool gpu_prepare_routed(struct gpu_case *g, struct bench_way *w)
+{
+  struct shunt_answer answer = { .route = "" };
+  if (!get_workspace(g, shunt_plan_workspace(&g->p, g->gpu->stream, NULL), w)) return false;
+  for (int i = 0; i < CALLS_BEFORE; i++) {
+    answer = shunt_plan_run(&g->p, g->workspace, g->workspace_bytes, g->gpu->stream);
+    if (cudaStreamSynchronize(g->gpu->stream) != cudaSuccess) return refuse(w, "failed");
+  }
+  bool taken = answer.why.reason == SHUNT_FITS;
+  snprintf(w->note, sizeof w->note, "%s", taken ? answer.route
+                                                : shunt_reason_text(answer.why.reason));
+  return taken;
+}
+
+shunt_status gpu_routed(struct gpu_case *g, cudaStream_t stream)
+{
+  struct shunt_answer a = shunt_plan_run(&g->p, g->workspace, g->workspace_bytes, stream);
+  return a.why.reason == SHUNT_FITS ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
+}

@@ -1,0 +1,424 @@
+/* SHUNT_MATH: in what arithmetic the dense route has products computed.
+
+   The route, the options and cublaslt.c are the real ones.  cuBLASLt is a stand-in: dlopen and
+   dlsym below find it instead of the library, and it notes the compute type of each product.
+   What the route launches beside the product does nothing here.  Options are read once a process,
+   so each value of SHUNT_MATH has a child of its own.  */
+#include <cublasLt.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backend/cublas/cublaslt.h"
+#include "backend/plan/cache.h"
+#include "backend/plan/engine.h"
+#include "backend/plan/options.h"
+#include "backend/routes/routes.h"
+#include "tests/unit/check.h"
+
+/* ---- the stand-in for cuBLASLt --------------------------------------------------------- */
+
+struct how {
+  cublasComputeType_t compute;
+  cudaDataType_t scalars;
+};
+
+static struct {
+  int asked;           /* for an algorithm, so often */
+  bool no_tf32;        /* there is none in TF32 */
+  int products;        /* so many, the last of them */
+  struct how how;      /* in this arithmetic, */
+  cudaDataType_t type; /* of operands of this type */
+} lt;
+
+static cublasStatus_t lt_create(cublasLtHandle_t *handle)
+{
+  *handle = (cublasLtHandle_t)&lt;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+static cublasStatus_t lt_describe(cublasLtMatmulDesc_t *out, cublasComputeType_t compute,
+                                  cudaDataType_t scalars)
+{
+  struct how *how = malloc(sizeof *how);
+  if (!how) return CUBLAS_STATUS_ALLOC_FAILED;
+  *how = (struct how){compute, scalars};
+  *out = (cublasLtMatmulDesc_t)how;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+static cublasStatus_t lt_layout(cublasLtMatrixLayout_t *out, cudaDataType type, uint64_t rows,
+                                uint64_t cols, int64_t ld)
+{
+  (void)rows, (void)cols, (void)ld;
+  cudaDataType *layout = malloc(sizeof *layout);
+  if (!layout) return CUBLAS_STATUS_ALLOC_FAILED;
+  *layout = type;
+  *out = (cublasLtMatrixLayout_t)layout;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+static cublasStatus_t lt_wish(cublasLtMatmulPreference_t *out)
+{
+  *out = malloc(1);
+  return *out ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_ALLOC_FAILED;
+}
+
+static cublasStatus_t lt_free(void *thing)
+{
+  free(thing);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+static cublasStatus_t lt_close(cublasLtHandle_t handle)
+{
+  (void)handle;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+static cublasStatus_t lt_set(void *thing, int attribute, const void *value, size_t bytes)
+{
+  (void)thing, (void)attribute, (void)value, (void)bytes;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+static cublasStatus_t lt_choose(cublasLtHandle_t handle, cublasLtMatmulDesc_t how,
+                                cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                cublasLtMatmulPreference_t wish, int most,
+                                cublasLtMatmulHeuristicResult_t answers[], int *count)
+{
+  (void)handle, (void)a, (void)b, (void)c, (void)d, (void)wish, (void)most;
+  bool tf32 = ((struct how *)how)->compute == CUBLAS_COMPUTE_32F_FAST_TF32;
+  lt.asked++;
+  *count = tf32 && lt.no_tf32 ? 0 : 1;
+  memset(answers, 0, sizeof answers[0]); /* state: CUBLAS_STATUS_SUCCESS */
+  return *count ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+static cublasStatus_t lt_multiply(cublasLtHandle_t handle, cublasLtMatmulDesc_t how,
+                                  const void *alpha, const void *a, cublasLtMatrixLayout_t layout_a,
+                                  const void *b, cublasLtMatrixLayout_t layout_b, const void *beta,
+                                  const void *c, cublasLtMatrixLayout_t layout_c, void *d,
+                                  cublasLtMatrixLayout_t layout_d,
+                                  const cublasLtMatmulAlgo_t *algorithm, void *workspace,
+                                  size_t workspace_bytes, cudaStream_t stream)
+{
+  (void)handle, (void)alpha, (void)a, (void)b, (void)layout_b, (void)beta, (void)c, (void)layout_c;
+  (void)d, (void)layout_d, (void)algorithm, (void)workspace, (void)workspace_bytes, (void)stream;
+  lt.products++;
+  lt.how = *(const struct how *)how;
+  lt.type = *(const cudaDataType *)layout_a;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+static const struct {
+  const char *name;
+  void (*function)(void);
+} functions[] = {
+#define ENTRY(name, function)                                                                      \
+  {                                                                                                \
+    name, (void (*)(void))function                                                                 \
+  }
+    ENTRY("cublasLtCreate", lt_create),
+    ENTRY("cublasLtDestroy", lt_close),
+    ENTRY("cublasLtMatmul", lt_multiply),
+    ENTRY("cublasLtMatmulAlgoGetHeuristic", lt_choose),
+    ENTRY("cublasLtMatmulDescCreate", lt_describe),
+    ENTRY("cublasLtMatmulDescDestroy", lt_free),
+    ENTRY("cublasLtMatmulDescSetAttribute", lt_set),
+    ENTRY("cublasLtMatrixLayoutCreate", lt_layout),
+    ENTRY("cublasLtMatrixLayoutDestroy", lt_free),
+    ENTRY("cublasLtMatmulPreferenceCreate", lt_wish),
+    ENTRY("cublasLtMatmulPreferenceDestroy", lt_free),
+    ENTRY("cublasLtMatmulPreferenceSetAttribute", lt_set),
+#undef ENTRY
+};
+
+void *dlopen(const char *name, int flags)
+{
+  (void)name, (void)flags;
+  return &lt;
+}
+void *dlsym(void *restrict library, const char *restrict name)
+{
+  (void)library;
+  for (unsigned i = 0; i < sizeof functions / sizeof functions[0]; i++)
+    if (strcmp(functions[i].name, name) == 0) return (void *)functions[i].function;
+  return NULL;
+}
+int dlclose(void *library)
+{
+  (void)library;
+  return 0;
+}
+
+/* ---- what else the route calls ----------------------------------------------------------- */
+
+cudaError_t cudaGetLastError(void)
+{
+  return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void *at, int value, size_t bytes, cudaStream_t stream)
+{
+  (void)at, (void)value, (void)bytes, (void)stream;
+  return cudaSuccess;
+}
+shunt_status shunt_csr_to_dense_cuda(const struct shunt_csr *a, const struct shunt_dense *dense,
+                                     uint32_t *irregular, const struct shunt_device *d,
+                                     shunt_stream stream)
+{
+  (void)a, (void)dense, (void)irregular, (void)d, (void)stream;
+  return SHUNT_OK;
+}
+shunt_status shunt_fingerprint_csr_cuda(const struct shunt_csr *a, struct shunt_fingerprint *out,
+                                        const struct shunt_device *d, void *scratch,
+                                        shunt_stream stream)
+{
+  (void)a, (void)out, (void)d, (void)scratch, (void)stream;
+  return SHUNT_OK;
+}
+shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p, const struct shunt_repair *r,
+                                        const struct shunt_device *d, shunt_stream stream)
+{
+  (void)p, (void)r, (void)d, (void)stream;
+  return SHUNT_OK;
+}
+shunt_status shunt_spmm_csr_transposed_repair_cuda(const struct shunt_spmm *p,
+                                                   const struct shunt_repair *r,
+                                                   const struct shunt_fingerprint *actual,
+                                                   const struct shunt_device *d,
+                                                   shunt_stream stream)
+{
+  (void)p, (void)r, (void)actual, (void)d, (void)stream;
+  return SHUNT_OK;
+}
+shunt_status shunt_dense_combine_cuda(const struct shunt_dense *w, const struct shunt_spmm *p,
+                                      const uint32_t *only_unless, const struct shunt_device *d,
+                                      shunt_stream stream)
+{
+  (void)w, (void)p, (void)only_unless, (void)d, (void)stream;
+  return SHUNT_OK;
+}
+shunt_status shunt_sddmm_csr_sample_cuda(const struct shunt_sddmm *p,
+                                         const struct shunt_dense *product, int prescaled,
+                                         const struct shunt_device *d, shunt_stream stream)
+{
+  (void)p, (void)product, (void)prescaled, (void)d, (void)stream;
+  return SHUNT_OK;
+}
+
+/* ---- cublaslt.c: each arithmetic has an answer of its own --------------------------------- */
+
+static char memory[4][4096];
+
+static shunt_status multiply(struct shunt_cublaslt *l, shunt_type type, enum shunt_math math)
+{
+  const struct shunt_scalar one = {NULL, 1}, zero = {NULL, 0};
+  struct shunt_dense a = {8, 8, 8, 1, memory[0], type}, b = {8, 8, 8, 1, memory[1], type};
+  struct shunt_dense c = {8, 8, 8, 1, memory[2], type};
+  memset(&lt.how, -1, sizeof lt.how);
+  return shunt_cublaslt_multiply(l, &a, &b, &c, one, zero, math, memory[3], sizeof memory[3], NULL);
+}
+
+static void test_compute_types(void)
+{
+  static const struct {
+    shunt_type type;
+    enum shunt_math math;
+    cublasComputeType_t compute;
+    cudaDataType_t scalars;
+    int asked; /* for algorithms until then: one for each type and arithmetic */
+  } cases[] = {
+      {SHUNT_F32, SHUNT_MATH_EXACT, CUBLAS_COMPUTE_32F, CUDA_R_32F, 1},
+      {SHUNT_F32, SHUNT_MATH_TF32, CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F, 2},
+      {SHUNT_F32, SHUNT_MATH_EXACT, CUBLAS_COMPUTE_32F, CUDA_R_32F, 2},
+      {SHUNT_F32, SHUNT_MATH_TF32, CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F, 2},
+      {SHUNT_F16, SHUNT_MATH_TF32, CUBLAS_COMPUTE_32F, CUDA_R_32F, 3},
+      {SHUNT_F16, SHUNT_MATH_EXACT, CUBLAS_COMPUTE_32F, CUDA_R_32F, 3},
+      {SHUNT_BF16, SHUNT_MATH_TF32, CUBLAS_COMPUTE_32F, CUDA_R_32F, 4},
+      {SHUNT_F64, SHUNT_MATH_TF32, CUBLAS_COMPUTE_64F, CUDA_R_64F, 5},
+      {SHUNT_F64, SHUNT_MATH_EXACT, CUBLAS_COMPUTE_64F, CUDA_R_64F, 5},
+  };
+  struct shunt_cublaslt *l = shunt_cublaslt_open(NULL);
+  if (!check(l != NULL, "the stand-in opens")) return;
+  lt.asked = 0;
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    shunt_status s = multiply(l, cases[i].type, cases[i].math);
+    check(s == SHUNT_OK && lt.how.compute == cases[i].compute && lt.how.scalars == cases[i].scalars,
+          "type %d, %s: compute type %d", (int)cases[i].type,
+          cases[i].math == SHUNT_MATH_TF32 ? "tf32" : "exact", (int)lt.how.compute);
+    check(lt.asked == cases[i].asked, "with an algorithm that was asked for so: %d by now",
+          lt.asked);
+  }
+}
+
+static void test_no_tf32(void)
+{
+  struct shunt_cublaslt *l = shunt_cublaslt_open(NULL);
+  int before = lt.products;
+  lt.no_tf32 = true;
+  check(multiply(l, SHUNT_F32, SHUNT_MATH_TF32) == SHUNT_E_UNSUPPORTED && lt.products == before,
+        "no algorithm in TF32: unsupported, and no product");
+  check(multiply(l, SHUNT_F32, SHUNT_MATH_EXACT) == SHUNT_OK, "exact has one all the same");
+  lt.no_tf32 = false;
+}
+
+/* ---- the route, by SHUNT_MATH --------------------------------------------------------------- */
+
+static char workspace[1 << 20] __attribute__((aligned(256)));
+
+/* Runs `word` on the dense route; false: it failed, or there was not one product in `compute`. */
+static bool runs_in(const char *word, const struct shunt_kept_view *kept,
+                    cublasComputeType_t compute)
+{
+  struct shunt_engine e = {.device = {132, 90, 232448, 60 << 20}, .memory_bytes = 1ll << 37};
+  struct shunt_problem p;
+  if (shunt_problem_parse(word, &p) != SHUNT_OK) return false;
+  e.gemm = shunt_cublaslt_open(NULL);
+  struct shunt_call c = {.problem = &p,
+                         .engine = &e,
+                         .kept = kept,
+                         .workspace = workspace,
+                         .workspace_bytes = sizeof workspace};
+  double us;
+  int before = lt.products;
+  memset(&lt.how, -1, sizeof lt.how);
+  return shunt_route_dense.fits(&p, &e).reason == SHUNT_FITS &&
+         shunt_route_dense.expect(&c, &us).reason == SHUNT_FITS &&
+         shunt_route_dense.run(&c) == SHUNT_OK && lt.products == before + 1 &&
+         lt.how.compute == compute;
+}
+
+#define SIZES "i32b0:m64n32k48z500"
+
+static bool f32_in(cublasComputeType_t compute)
+{
+  uint32_t words[3];
+  struct shunt_fingerprint print;
+  struct shunt_kept_view kept = {.irregular = &words[0],
+                                 .fingerprint = &print,
+                                 .payload = workspace,
+                                 .payload_bytes = sizeof workspace,
+                                 .changed = &words[1],
+                                 .nonfinite = &words[2]};
+  static const char *const words_of[] = {
+      "spmm:csr:f32.f32.f32.f32:" SIZES ":NN:rr:ld32.32:a1b0:alg0",
+      "spmm:csr:f32.f32.f32.f32:" SIZES ":NN:cc:ld48.64:a0.5b2:alg0",
+      "spmm:csr:f32.f32.f32.f32:" SIZES ":TN:rr:ld32.32:a1b0:alg0",
+  };
+  for (unsigned i = 0; i < sizeof words_of / sizeof words_of[0]; i++)
+    if (!runs_in(words_of[i], NULL, compute) || !runs_in(words_of[i], &kept, compute)) return false;
+  return runs_in("sddmm:csr:f32.f32.f32.f32:" SIZES ":NN:rr:ld48.32:a1b0:alg0", NULL, compute) &&
+         runs_in("sddmm:csr:f32.f32.f32.f32:" SIZES ":NN:rr:ld48.32:a1b2:alg0", NULL, compute);
+}
+
+/* f16 and bf16 know one arithmetic only. */
+static bool halves_unchanged(void)
+{
+  return runs_in("spmm:csr:f16.f16.f16.f32:" SIZES ":NN:rr:ld32.32:a1b0:alg0", NULL,
+                 CUBLAS_COMPUTE_32F) &&
+         runs_in("spmm:csr:bf16.bf16.f32.f32:" SIZES ":NN:rr:ld32.32:a1b2:alg0", NULL,
+                 CUBLAS_COMPUTE_32F) &&
+         runs_in("sddmm:csr:f16.f16.f16.f32:" SIZES ":NN:rr:ld48.32:a1b0:alg0", NULL,
+                 CUBLAS_COMPUTE_32F);
+}
+
+static bool is_exact(void)
+{
+  return f32_in(CUBLAS_COMPUTE_32F) && halves_unchanged();
+}
+
+static bool is_tf32(void)
+{
+  return f32_in(CUBLAS_COMPUTE_32F_FAST_TF32) && halves_unchanged();
+}
+
+/* What the route expects a large kept product to take, in microseconds. */
+static double expected_us(const char *word)
+{
+  struct shunt_engine e = {.device = {132, 90, 232448, 60 << 20}, .memory_bytes = 1ll << 37};
+  struct shunt_problem p;
+  struct shunt_call c = {.problem = &p, .engine = &e, .will_keep = true};
+  double us = 0;
+  if (shunt_problem_parse(word, &p) == SHUNT_OK) shunt_route_dense.expect(&c, &us);
+  return us;
+}
+
+/* Below half of what f32 would take at its peak on an H200, 67 TFLOP/s. */
+static bool costs_less(void)
+{
+  double flop = 2.0 * 4096 * 4096 * 4096, least = flop / 67e6;
+  double spmm = expected_us("spmm:csr:f32.f32.f32.f32:i32b0:m4096n4096k4096z838860:NN:rr:"
+                            "ld4096.4096:a1b0:alg0");
+  double sddmm = expected_us("sddmm:csr:f32.f32.f32.f32:i32b0:m4096n4096k4096z838860:NN:rr:"
+                             "ld4096.4096:a1b0:alg0");
+  return spmm > 0 && spmm < least / 2 && sddmm > 0 && sddmm < least / 2;
+}
+
+static bool costs_as_much(void)
+{
+  return !costs_less();
+}
+
+/* ---- children ---------------------------------------------------------------------------------
+ */
+
+/* Does body() say yes where SHUNT_MATH is `value` (NULL: unset)?  `said` gets what the child wrote
+   to stderr.  */
+static bool in_child(const char *value, bool (*body)(void), char said[512])
+{
+  int ends[2], status = 1;
+  ssize_t n = 0, got;
+  fflush(stdout);
+  if (pipe(ends) != 0) return false;
+  pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    if (value)
+      setenv("SHUNT_MATH", value, 1);
+    else
+      unsetenv("SHUNT_MATH");
+    _exit(body() ? 0 : 1);
+  }
+  close(ends[1]);
+  while ((got = read(ends[0], said + n, (size_t)(511 - n))) > 0)
+    n += got;
+  said[n] = 0;
+  close(ends[0]);
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static void test_option(void)
+{
+  static const struct {
+    const char *value;
+    bool tf32, warns;
+  } cases[] = {
+      {NULL, false, false},    {"", false, false},       {"exact", false, false},
+      {"tf32", true, false},   {"TF32", false, true},    {"tf32 ", false, true},
+      {"tf32x3", false, true}, {"exactly", false, true}, {"1", false, true},
+  };
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const char *value = cases[i].value, *word = cases[i].tf32 ? "tf32" : "exact";
+    char said[512], wanted[512] = "";
+    check(in_child(value, cases[i].tf32 ? is_tf32 : is_exact, said),
+          "SHUNT_MATH=%s: products are %s", value ? value : "(unset)", word);
+    if (cases[i].warns)
+      snprintf(wanted, sizeof wanted,
+               "shunt: SHUNT_MATH=%s is not understood; accepted: exact, tf32\n", value);
+    check(strcmp(said, wanted) == 0, "and says '%.*s'", (int)strcspn(said, "\n"), said);
+    check(in_child(value, cases[i].tf32 ? costs_less : costs_as_much, said), "and costs are %s's",
+          word);
+  }
+}
+
+int main(void)
+{
+  test_compute_types();
+  test_no_tf32();
+  test_option();
+  return check_finish();
+}
