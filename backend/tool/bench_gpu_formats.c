@@ -127,7 +127,7 @@ bool gpu_prepare_tile24(struct gpu_case *g, struct bench_way *w)
   shunt_status s = shunt_csr_tile24_census_cuda(a, plan.reorder, device, d, g->gpu->stream);
   if (!converted(g, s, &census, device, sizeof census, w)) return false;
   plan.sparse_room = (int64_t)census.sparse;
-  plan.dense_room = (int64_t)census.dense;
+  plan.dense_room = (int64_t)census.halves;
   size_t bytes = shunt_tile24_bytes(a, &plan);
   if (bytes == 0 || !get(&g->converted, bytes, "tiles", w)) return false;
   shunt_tile24_lay_out(a, &plan, g->converted, &g->tile24);

@@ -6,21 +6,12 @@
    as PyTorch does (fresh descriptors and the default algorithm each time), checks
    a sample of the result against float64 and prints the time of a call.
 
-   FILE is a Matrix Market coordinate file, or CSR as it lies in memory:
-
-     int64  rows, cols, nnz
-     int64  offsets[rows + 1]
-     int32  columns[nnz]
+   FILE is as in matrix_file.h.
 
    The last line but one is for programs:
      result us=MEDIAN first_us=FIRST total_ms=TOTAL rows=.. cols=.. nnz=.. n=.. type=..  */
 #include "common.h"
-
-struct matrix {
-  int64_t rows, cols, nnz;
-  int64_t *offsets;
-  int32_t *columns;
-};
+#include "matrix_file.h"
 
 struct options {
   const char *file;
@@ -28,109 +19,6 @@ struct options {
   cudaDataType type;
   int repeats, col_major;
 };
-
-static void *allocate(size_t bytes)
-{
-  void *p = malloc(bytes ? bytes : 1);
-  if (!p) {
-    fprintf(stderr, "spmm_cusparse: out of memory\n");
-    exit(1);
-  }
-  return p;
-}
-
-static void fail(const char *file, const char *what)
-{
-  fprintf(stderr, "spmm_cusparse: %s: %s\n", file, what);
-  exit(1);
-}
-
-/* ---- reading -------------------------------------------------------------- */
-static void read_binary(FILE *f, const char *name, struct matrix *a)
-{
-  int64_t head[3];
-  if (fread(head, 8, 3, f) != 3) fail(name, "too short");
-  a->rows = head[0];
-  a->cols = head[1];
-  a->nnz = head[2];
-  if (a->rows < 0 || a->cols < 0 || a->nnz < 0 || a->rows > INT32_MAX || a->cols > INT32_MAX ||
-      a->nnz > INT32_MAX)
-    fail(name, "sizes out of range");
-  a->offsets = allocate(((size_t)a->rows + 1) * 8);
-  a->columns = allocate((size_t)a->nnz * 4);
-  if (fread(a->offsets, 8, (size_t)a->rows + 1, f) != (size_t)a->rows + 1 ||
-      fread(a->columns, 4, (size_t)a->nnz, f) != (size_t)a->nnz)
-    fail(name, "too short");
-}
-
-/* Counts entries by row, then drops each into its row: two passes over a list. */
-static void rows_from_list(struct matrix *a, const int32_t *list, int64_t n)
-{
-  a->nnz = n;
-  a->offsets = allocate(((size_t)a->rows + 1) * 8);
-  a->columns = allocate((size_t)n * 4);
-  int64_t *next = allocate(((size_t)a->rows + 1) * 8);
-  memset(a->offsets, 0, ((size_t)a->rows + 1) * 8);
-  for (int64_t p = 0; p < n; p++) a->offsets[list[2 * p] + 1]++;
-  for (int64_t i = 0; i < a->rows; i++) a->offsets[i + 1] += a->offsets[i];
-  memcpy(next, a->offsets, ((size_t)a->rows + 1) * 8);
-  for (int64_t p = 0; p < n; p++) a->columns[next[list[2 * p]]++] = list[2 * p + 1];
-  free(next);
-}
-
-static void read_matrix_market(FILE *f, const char *name, struct matrix *a)
-{
-  char line[1024];
-  int symmetric = 0;
-  long long rows, cols, entries;
-  if (!fgets(line, sizeof line, f)) fail(name, "empty");
-  if (!strstr(line, "coordinate")) fail(name, "not a coordinate Matrix Market file");
-  symmetric = strstr(line, "symmetric") || strstr(line, "hermitian");
-  do
-    if (!fgets(line, sizeof line, f)) fail(name, "no size line");
-  while (line[0] == '%' || line[0] == '\n');
-  if (sscanf(line, "%lld %lld %lld", &rows, &cols, &entries) != 3) fail(name, "bad size line");
-  if (rows < 0 || cols < 0 || entries < 0 || rows > INT32_MAX || cols > INT32_MAX ||
-      entries > INT32_MAX / 2)
-    fail(name, "sizes out of range");
-  a->rows = rows;
-  a->cols = cols;
-  int32_t *list = allocate((size_t)entries * 16);
-  int64_t n = 0;
-  for (long long k = 0; k < entries; k++) {
-    long i, j;
-    if (!fgets(line, sizeof line, f) || sscanf(line, "%ld %ld", &i, &j) != 2 || i < 1 || j < 1 ||
-        i > rows || j > cols)
-      fail(name, "bad entry");
-    list[2 * n] = (int32_t)(i - 1);
-    list[2 * n++ + 1] = (int32_t)(j - 1);
-    if (symmetric && i != j) {
-      list[2 * n] = (int32_t)(j - 1);
-      list[2 * n++ + 1] = (int32_t)(i - 1);
-    }
-  }
-  rows_from_list(a, list, n);
-  free(list);
-}
-
-static void read_matrix(const char *name, struct matrix *a)
-{
-  char magic[15] = "";
-  FILE *f = fopen(name, "rb");
-  if (!f) fail(name, "cannot be opened");
-  size_t got = fread(magic, 1, 14, f);
-  rewind(f);
-  if (got == 14 && memcmp(magic, "%%MatrixMarket", 14) == 0)
-    read_matrix_market(f, name, a);
-  else
-    read_binary(f, name, a);
-  fclose(f);
-  if (a->offsets[0] != 0 || a->offsets[a->rows] != a->nnz) fail(name, "bad row offsets");
-  for (int64_t i = 0; i < a->rows; i++)
-    if (a->offsets[i] > a->offsets[i + 1]) fail(name, "row offsets descend");
-  for (int64_t p = 0; p < a->nnz; p++)
-    if (a->columns[p] < 0 || a->columns[p] >= a->cols) fail(name, "a column is out of range");
-}
 
 /* ---- multiplying ---------------------------------------------------------- */
 struct device {
@@ -297,6 +185,7 @@ int main(int argc, char **argv)
   struct options o;
   struct matrix a;
   struct device d = { 0 };
+  client_name = "spmm_cusparse";
   parse(argc, argv, &o);
   read_matrix(o.file, &a);
   size_t c_bytes = (size_t)(a.rows * o.n) * type_size(o.type);

@@ -5,6 +5,7 @@
 #   blackbox   stale, parity, quiet, determinism, faults: cuSPARSE programs under Shunt
 #   sanitize   compute-sanitizer memcheck on short runs of both
 #   clients    tests/clients without and with Shunt
+#   solvers    block solvers and a PETSc-like loop, timed without and with Shunt
 #   bench      torch_bench.py without and with Shunt
 #
 # Without a phase: unit, blackbox, clients.  OUT receives report.json, logs.tar.gz and,
@@ -233,6 +234,29 @@ clients() {
   grep '^| attention' "$logs/attention.log"
 }
 
+# Solvers without and with Shunt, one after the other, since their times are compared.
+solvers() {
+  local bin=$build/tests/clients script=$here/tests/clients/solvers_client.py type n how json
+  local problems=${SOLVERS:---mesh 64x3 --mesh 48x6}
+  export PYTHONDONTWRITEBYTECODE=1
+  json=$out/solvers
+  run original-solvers 280 python3 "$script" $problems -o "$json-plain.json"
+  run solvers 280 env LD_PRELOAD="$shunt" SHUNT_REPORT="$work/solvers.report" \
+    python3 "$script" $problems -o "$json-shunt.json" --compare "$json-plain.json"
+  grep '^speed-up' "$logs/solvers.log"
+  expected solvers 'rerouted cusparseSpMM >= 500'
+  for type in f32 f64; do
+    for n in 8 32; do
+      for how in '' --preprocess; do
+        plain "original-petsc-$type-$n$how" 60 "$bin/petsc_loop" mesh:64x3 -n $n -t $type $how
+        preloaded "petsc-$type-$n$how" 60 "$bin/petsc_loop" mesh:64x3 -n $n -t $type $how
+        grep -h '^result' "$logs/original-petsc-$type-$n$how.log" "$logs/petsc-$type-$n$how.log" |
+          cut -c1-100
+      done
+    done
+  done
+}
+
 bench() {
   local script=$here/tests/clients/torch_bench.py
   timeout 280 python3 "$script" "$work/plain.json" >"$work/bench-plain.txt" 2>&1 ||
@@ -246,12 +270,12 @@ bench() {
 also=
 for phase in $phases; do
   case $phase in
-  unit | blackbox | sanitize | clients | bench)
+  unit | blackbox | sanitize | clients | solvers | bench)
     echo "== $phase"
     $phase
     ;;
   *)
-    echo "session: unknown phase '$phase'; accepted: unit blackbox sanitize clients bench"
+    echo "session: unknown phase '$phase'; accepted: unit blackbox sanitize clients solvers bench"
     exit 2
     ;;
   esac
