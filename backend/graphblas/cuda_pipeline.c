@@ -284,7 +284,7 @@ static void make_lock(struct grb_cuda_run *r)
   pthread_cond_init(&r->launch, NULL);
 }
 
-shunt_status grb_cuda_run_make(struct grb_cuda_run *r, int threads)
+shunt_status grb_cuda_run_make(struct grb_cuda_run *r)
 {
   r->b_ready = r->b_awaited = 0;
   atomic_init(&r->launched, 0);
@@ -292,7 +292,7 @@ shunt_status grb_cuda_run_make(struct grb_cuda_run *r, int threads)
   atomic_init(&r->bytes_up, 0);
   atomic_init(&r->bytes_down, 0);
   make_lock(r);
-  shunt_status s = grb_cuda_tasks_make(r, threads);
+  shunt_status s = grb_cuda_tasks_make(r);
   r->next_up = 0;
   r->next_down = r->up_count;
   if (s == SHUNT_OK) s = grb_cuda_events(r->device, grb_cuda_event_count(r));

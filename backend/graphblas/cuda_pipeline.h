@@ -26,7 +26,7 @@
 #include "backend/graphblas/cuda_run.h"
 
 /* Lists the tasks.  The device is entered; its streams are idle.  Free it after a failure, too. */
-shunt_status grb_cuda_run_make(struct grb_cuda_run *r, int threads);
+shunt_status grb_cuda_run_make(struct grb_cuda_run *r);
 /* Takes tasks until there are none; `number` and `lane` are the calling thread's alone.  `down`:
    rather pieces of C.  Enters and leaves the device itself.  */
 void grb_cuda_run_work(struct grb_cuda_run *r, int number, char *lane, bool down);

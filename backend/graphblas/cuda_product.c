@@ -87,7 +87,7 @@ static shunt_status prepare(struct work *w, const int32_t **empty, int64_t *empt
                            grb_cuda_share_begin(v->p, i + 1, w->count));
     pthread_mutex_unlock(w->notes);
     part->made = s == SHUNT_OK;
-    if (part->made) s = grb_cuda_run_make(&part->run, v->threads);
+    if (part->made) s = grb_cuda_run_make(&part->run);
     grb_cuda_leave(before);
   }
   return s;

@@ -28,7 +28,6 @@ struct grb_cuda_run {
   int64_t up_count, task_count;
   unsigned char *committed; /* per task: C's piece was written */
   int units;                /* strips times blocks */
-  int threads;              /* that the pieces are cut for */
   int64_t s_left;           /* pieces of S not enqueued yet; under the lock, as the next ones */
   int64_t *b_left, *c_left; /* the same of each unit */
 

@@ -86,12 +86,22 @@ static void copy_past_caches(char *to, const char *from, size_t bytes)
 static void end_of_copies(void) {}
 #endif
 
+/* Parts of lines are not what the hardware reads ahead: it stops at pages. */
+static void read_ahead(const struct grb_cuda_strip *s, const struct part *part)
+{
+  enum { LINES = 2 };
+  const char *values = part->values + LINES * s->line_stride * (int64_t)s->size;
+  for (int64_t at = 0; at < part->count * (int64_t)s->size; at += LINE)
+    __builtin_prefetch(values + at);
+}
+
 void grb_cuda_strip_read(const struct grb_cuda_strip *s, int64_t first, int64_t count, void *packed)
 {
   char *to = packed;
   for (int64_t line = first / s->length, place = first % s->length; count > 0; line++, place = 0) {
     struct part part = next_part(s, line, place, count);
     size_t bytes = (size_t)part.count * s->size;
+    if (count > part.count) read_ahead(s, &part);
     memcpy(to, part.values, bytes);
     to += bytes;
     count -= part.count;

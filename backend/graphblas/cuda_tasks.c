@@ -46,11 +46,10 @@ static void list_tasks(struct grb_cuda_run *r, struct list *l)
     r->c_left[i] = add_unit(r, l, false, i);
 }
 
-shunt_status grb_cuda_tasks_make(struct grb_cuda_run *r, int threads)
+shunt_status grb_cuda_tasks_make(struct grb_cuda_run *r)
 {
   struct list l = {NULL, 0};
   r->units = r->plan.strips * r->plan.blocks;
-  r->threads = threads;
   r->tasks = NULL;
   r->committed = NULL;
   r->b_left = SHUNT_TRY_OR(NULL, calloc(2 * (size_t)r->units, sizeof *r->b_left));

@@ -25,9 +25,9 @@ struct grb_cuda_task {
   int64_t first, count;
 };
 
-/* Makes the lists, with how many pieces of each unit are left to be enqueued: all.
-   `threads`: that pieces are to go round.  SHUNT_E_MEMORY; free it all the same.  */
-shunt_status grb_cuda_tasks_make(struct grb_cuda_run *r, int threads);
+/* Makes the lists, with how many pieces of each unit are left to be enqueued: all.  SHUNT_E_MEMORY;
+   free it all the same.  */
+shunt_status grb_cuda_tasks_make(struct grb_cuda_run *r);
 void grb_cuda_tasks_free(struct grb_cuda_run *r);
 
 #endif

@@ -45,16 +45,12 @@ int64_t grb_cuda_unit_last(const struct grb_cuda_run *r, bool of_b, int unit)
 
 int64_t grb_cuda_piece(const struct grb_cuda_run *r, bool of_b, int unit)
 {
-  enum { EDGE = 2, LEAST_BYTES = 128 << 10, LINE = 64 };
-  const int64_t size = (int64_t)grb_cuda_element(r);
+  enum { LINE = 64 };
+  const int64_t size = (int64_t)grb_cuda_element(r), most = GRB_CUDA_SLOT_BYTES;
   const int64_t bytes =
       (grb_cuda_unit_last(r, of_b, unit) - grb_cuda_unit_first(r, of_b, unit)) * size;
-  const bool edge = of_b ? unit < EDGE : unit >= r->units - EDGE;
-  int64_t most = edge ? bytes / r->threads : GRB_CUDA_SLOT_BYTES;
-  if (most < LEAST_BYTES) most = LEAST_BYTES;
-  if (most > GRB_CUDA_SLOT_BYTES) most = GRB_CUDA_SLOT_BYTES;
-  const int64_t pieces = (bytes + most - 1) / most;
-  return pieces <= 1 ? most / size
+  const int64_t pieces = bytes > most ? (bytes + most - 1) / most : 1;
+  return pieces == 1 ? most / size
                      : ((bytes + pieces - 1) / pieces + LINE - 1) / LINE * LINE / size;
 }
 

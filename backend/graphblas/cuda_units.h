@@ -27,9 +27,8 @@ int64_t grb_cuda_unit_row(const struct grb_cuda_run *r, bool of_b, int unit, int
 /* The unit's elements, counted in its strip: the first, and the end. */
 int64_t grb_cuda_unit_first(const struct grb_cuda_run *r, bool of_b, int unit);
 int64_t grb_cuda_unit_last(const struct grb_cuda_run *r, bool of_b, int unit);
-/* The elements of a piece that it is copied in, the last one excepted, and how many pieces it is.
-   They fill slots, but for the first of B and the last of C, which nothing else happens beside:
-   small ones, one for each thread.  */
+/* The elements of the pieces that it is copied in, as many as fit a slot and all alike but for the
+   last, and how many pieces it is.  */
 int64_t grb_cuda_piece(const struct grb_cuda_run *r, bool of_b, int unit);
 int64_t grb_cuda_unit_pieces(const struct grb_cuda_run *r, bool of_b, int unit);
 /* Units of B, from the first on, that product `unit` waits for. */
