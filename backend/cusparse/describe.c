@@ -185,6 +185,8 @@ static struct shunt_verdict read_dense(const struct cusparse_original *o,
   SHUNT_DECLINE_IF(ld < (by_row ? cols : rows), SHUNT_R_SHAPE);
   if (op != 'N')
     *d = (struct shunt_dense){ cols, rows, d->col_stride, d->row_stride, d->values, d->type };
+  /* One row, held as columns of one element: a row. */
+  if (d->rows == 1 && d->col_stride == 1 && d->row_stride < d->cols) d->row_stride = d->cols;
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 

@@ -12,6 +12,11 @@ static double larger(double a, double b)
   return a > b ? a : b;
 }
 
+static double least(double a, double b)
+{
+  return a < b ? a : b;
+}
+
 double shunt_cost_copy(double bytes, const struct shunt_device *d)
 {
   return SHUNT_COST_LAUNCH_US + bytes / 3.6e6 * scale(d);
@@ -44,7 +49,8 @@ double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt
   double size = (double)shunt_type_size(type);
   double arithmetic = 2 * m * n * k / gemm_rate(type, math);
   double traffic = (m * k + k * n + m * n) * size / 7.2e6; /* much of it from L2 */
-  return 6 + larger(arithmetic, traffic) * scale(d);
+  double steps = 1e-3 * k; /* of K, one after the other: what counts for small products */
+  return 2.6 + steps + larger(arithmetic, traffic) * scale(d);
 }
 
 double shunt_cost_csr_bytes(const struct shunt_csr *a)
@@ -54,67 +60,75 @@ double shunt_cost_csr_bytes(const struct shunt_csr *a)
          (double)(a->rows + 1) * index;
 }
 
-/* ---- SpMM in f32 and f64 on scattered matrices ------------------------------------------- */
+/* ---- SpMM: least squares over measurements ------------------------------------------------ */
 
-/* Microseconds on an H200 by least squares of the relative error, over the 26 matrices of
-   ../shared/data/mtx in f32 and f64 at 32 and 128 columns (tests/bench/results/rows.json; 1.14
-   to 1.46 is what a case is off by, geometric standard deviation).  L1 serves much of what they
-   gather, as neighbouring rows share columns.  */
+/* Microseconds on an H200, fitted by the least relative error to tests/bench/results: `scattered` ones
+   to the 26 matrices of ../shared/data/mtx in f32 and f64 at 8, 32 and 128 columns, the other to
+   pruned layers in f16.  By geometric standard deviation a case is 1.14 (the original), 1.31 (the
+   same, preprocessed) and 1.2 (rows) off.  */
 struct fit {
   double start;
   double entry;   /* per million entries */
-  double gather;  /* per GB of B that is gathered, */
-  double written; /* and of C */
+  double gather;  /* per GB of B that is gathered; L1 serves much of it where rows share columns */
+  double written; /* per GB of C */
   double row;     /* per million rows */
+  double longest; /* per thousand entries of the longest row, up to 512: latency */
+  double beyond;  /* and from there up to 4096, which rows are cut at */
 };
-static const struct fit original_fit = {7.2, 31.9, 50.6, 522, 140};
-static const struct fit preprocessed_fit = {3.4, 0, 93.7, 1211, 0};
-static const struct fit rows_fit = {3.9, 1.1, 51.1, 849, 0};
-static const struct fit groups_fit = {5.7, 3.5, 60, 849, 0};
+static const struct fit original_fit = { 7.3, 36.8, 41.5, 444, 174, 0, 0 };
+static const struct fit preprocessed_fit = { 2.4, 4.5, 73.5, 1106, 12, 16.3, 1.9 };
+static const struct fit rows_scattered_fit = { 2.0, 4.0, 43.0, 851, 4, 11.7, 2.5 };
+static const struct fit rows_fit = { 2.4, 0, 77.3, 1100, 0, 16.5, 14.6 };
+static const struct fit groups_fit = { 5.7, 3.5, 60, 849, 0, 0, 0 };
 
-/* `gathered`: rows of B. */
-static double fitted(const struct fit *f, const struct shunt_spmm *p, double gathered,
-                     const struct shunt_device *d)
+/* `gathered`: rows of B.  f NULL: nothing known of the pattern. */
+static double fitted(const struct fit *c, const struct shunt_spmm *p, double gathered,
+                     const struct shunt_profile *f, const struct shunt_device *d)
 {
-  double row = (double)p->b.cols * (double)shunt_type_size(p->b.type);
-  double written = (double)p->c.rows * (double)p->c.cols * (double)shunt_type_size(p->c.type);
-  return f->start + scale(d) * (1e-6 * f->entry * (double)p->a.nnz +
-                                1e-9 * (f->gather * gathered * row + f->written * written) +
-                                1e-6 * f->row * (double)p->a.rows);
+  const double row = (double)p->b.cols * (double)shunt_type_size(p->b.type);
+  const double written =
+      (double)p->c.rows * (double)p->c.cols * (double)shunt_type_size(p->c.type);
+  const double nnz = (double)p->a.nnz, rows = (double)p->a.rows;
+  const double longest = f ? (double)f->longest_row : 2 * nnz / (rows + 1);
+  const double some = least(longest, 512), more = least(longest, 4096) - some;
+  return c->start + 1e-3 * (c->longest * some + c->beyond * more) +
+         scale(d) * (1e-6 * (c->entry * nnz + c->row * rows) +
+                     1e-9 * (c->gather * gathered * row + c->written * written));
 }
 
-/* Pruned layers are not: their rows share nothing, and all of B passes through L2. */
+/* Pruned layers are not: their rows share nothing that L1 could keep. */
 static bool scattered(const struct shunt_csr *a)
 {
-  bool wide = a->value_type == SHUNT_F32 || a->value_type == SHUNT_F64;
-  return wide && (double)a->nnz < (double)a->rows * (double)a->cols / 64;
+  return (double)a->nnz < (double)a->rows * (double)a->cols / 64;
 }
 
-double shunt_cost_rows(const struct shunt_spmm *p, const struct shunt_device *d)
+/* A column-major B is copied into rows first. */
+static double copy_of_b(const struct shunt_spmm *p, const struct shunt_device *d)
 {
-  double row = (double)p->b.cols * (double)shunt_type_size(p->b.type);
-  double table = row * (double)p->b.rows, entries = (double)p->a.nnz;
-  double written = (double)p->c.rows * (double)p->c.cols * (double)shunt_type_size(p->c.type);
-  double copied = p->b.col_stride != 1 ? 2 * table : 0; /* B into rows first */
-  if (scattered(&p->a))
-    return fitted(&rows_fit, p, entries, d) + (copied > 0 ? shunt_cost_copy(copied, d) : 0);
-  return shunt_cost_gather(entries * row, row, table, d) +
-         shunt_cost_copy(copied + written + shunt_cost_csr_bytes(&p->a), d);
+  double bytes = 2 * (double)p->b.rows * (double)p->b.cols * (double)shunt_type_size(p->b.type);
+  return p->b.col_stride != 1 ? shunt_cost_copy(bytes, d) : 0;
 }
 
-double shunt_cost_groups(const struct shunt_spmm *p, double vectors, const struct shunt_device *d)
+double shunt_cost_rows(const struct shunt_spmm *p, const struct shunt_profile *f,
+                       const struct shunt_device *d)
 {
-  double copied = 2 * (double)p->b.rows * (double)p->b.cols * (double)shunt_type_size(p->b.type);
-  return fitted(&groups_fit, p, vectors, d) +
-         (p->b.col_stride != 1 ? shunt_cost_copy(copied, d) : 0);
+  const struct fit *c = scattered(&p->a) ? &rows_scattered_fit : &rows_fit;
+  return fitted(c, p, (double)p->a.nnz, f, d) + copy_of_b(p, d);
+}
+
+double shunt_cost_groups(const struct shunt_spmm *p, double vectors, const struct shunt_profile *f,
+                         const struct shunt_device *d)
+{
+  return fitted(&groups_fit, p, vectors, f, d) + copy_of_b(p, d);
 }
 
 /* ---- the original ------------------------------------------------------------------------ */
 
-/* The rest is fitted to ../shared/limits.md and tests/bench/results: a start-up and a rate in
-   FLOP per microsecond.  CSR_ALG1 and ALG3 are taken at their speed after
-   preprocess, because whoever asks for them may have done that.  */
-double shunt_cost_original(const struct shunt_problem *p, const struct shunt_device *d)
+/* Pruned layers and SDDMM: a start-up and a rate in FLOP per microsecond, after ../shared/limits.md.
+   CSR_ALG1 and ALG3 are taken at their speed after preprocess, because whoever asks for them
+   may have done that.  */
+double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
+                           const struct shunt_device *d)
 {
   const struct shunt_csr *sparse = shunt_problem_sparse(p);
   enum { CSR_ALG1 = 4, CSR_ALG3 = 12 };
@@ -125,7 +139,7 @@ double shunt_cost_original(const struct shunt_problem *p, const struct shunt_dev
   bool preprocessed = p->algorithm == CSR_ALG1 || p->algorithm == CSR_ALG3;
   if (scattered(sparse))
     return fitted(preprocessed ? &preprocessed_fit : &original_fit, &p->spmm, (double)sparse->nnz,
-                  d);
+                  f, d);
   double flop = 2.0 * (double)sparse->nnz * (double)p->spmm.c.cols;
   double rate = preprocessed ? 9.0e6 : 4.8e6;
   if (sparse->value_type == SHUNT_F64) rate *= 0.6;

@@ -149,7 +149,7 @@ static double original_us(const struct product *x)
   struct shunt_problem all = x->problem;
   struct shunt_csr *a = all.op == SHUNT_SPMM ? &all.spmm.a : &all.sddmm.c;
   a->nnz *= x->batches;
-  return shunt_cost_original(&all, &x->call.engine->device) / x->batches;
+  return shunt_cost_original(&all, x->call.profile, &x->call.engine->device) / x->batches;
 }
 
 /* Every route that may run, fastest first; `only`: no other than this one, whatever it

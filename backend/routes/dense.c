@@ -135,7 +135,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
     double gemm = shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->b.rows,
                                   s->b.type, math, d);
     double make = read + cells * (double)shunt_type_size(s->b.type) / 3.6e6;
-    *us = c->kept || c->will_keep ? gemm + read + SHUNT_COST_LAUNCH_US
+    *us = c->kept || c->will_keep ? gemm + read + 1
                                   : make + gemm + SHUNT_COST_LAUNCH_US;
     bool overwrites = !s->beta.device && s->beta.host == 0;
     if (shunt_problem_transposed(p)) *us += 2 * SHUNT_COST_LAUNCH_US; /* the repair's */

@@ -62,7 +62,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   const struct shunt_device *d = &c->engine->device;
   const struct shunt_csr *a = shunt_problem_sparse(p);
   if (p->op == SHUNT_SPMM) {
-    *us = shunt_cost_rows(&p->spmm, d);
+    *us = shunt_cost_rows(&p->spmm, c->profile, d);
   } else {
     double row = (double)p->sddmm.a.cols * (double)shunt_type_size(p->sddmm.a.type);
     *us = shunt_cost_gather((double)a->nnz * row, row, row * (double)p->sddmm.b.cols, d) +

@@ -32,6 +32,9 @@ static size_t workspace(const struct shunt_problem *p, const struct shunt_engine
                              : shunt_sddmm_csr_vector_workspace(&p->sddmm, &e->device);
 }
 
+/* Groups that differ are computed by one warp each, row by row: a few are many. */
+#define LEAST_EQUAL 0.95
+
 /* Rows that one gathered row of B serves, on average over the groups; 1 where
    groups differ. */
 static double rows_per_gather(const struct shunt_profile *f)
@@ -42,13 +45,13 @@ static double rows_per_gather(const struct shunt_profile *f)
     if (f->groups_nonempty[v] == 0) continue;
     double share = (double)f->groups_equal[v] / (double)f->groups_nonempty[v];
     double gathers = share / height[v] + (1 - share);
-    if (1 / gathers > best) best = 1 / gathers;
+    if (share >= LEAST_EQUAL && 1 / gathers > best) best = 1 / gathers;
   }
   return best;
 }
 
-/* Where groups are short or few of them are equal, as in finite elements, `rows` has most of B in L1
-   and is 3 to 6 times faster in f32 (tests/bench/NOTES.md).  */
+/* In finite elements `rows` has most of B in L1: with pairs of equal rows it is as fast as this in
+   f16, and 2 to 4 times faster in f32 (tests/bench/NOTES.md).  */
 #define LEAST_REUSE 1.6
 #define LEAST_REUSE_F32 5.0
 

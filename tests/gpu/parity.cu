@@ -121,8 +121,10 @@ static std::string compare_numbers(const Case &c, const Result &r, const Answer 
     }
     if (r.limit[i] < 0) return text("element %zu lies outside and changed: %.9g, %.9g", i, g, o);
     double error = fabs(g - r.want[i]);
-    // A declined call is the original's own; transposed COO adds in an order that varies.
-    if (!(error <= r.limit[i]) && !(error <= 2 * theirs))
+    // A declined call is the original's own; transposed COO adds in an order that varies, in C's
+    // type, by twice as much from one run to the next (seen).
+    const double slack = c.format == COO && c.op_a ? 4 : 2;
+    if (!(error <= r.limit[i]) && !(error <= slack * theirs))
       return text("element %zu is %.9g, want %.9g +- %.2g (the original's %.9g, worst %.2g)", i, g,
                   r.want[i], r.limit[i], o, theirs);
   }

@@ -61,9 +61,10 @@ struct shunt_capture shunt_capture_of(cudaStream_t stream)
   return (struct shunt_capture){false, false};
 }
 
-double shunt_cost_original(const struct shunt_problem *p, const struct shunt_device *d)
+double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
+                           const struct shunt_device *d)
 {
-  (void)p, (void)d;
+  (void)p, (void)f, (void)d;
   return world.original_us;
 }
 
