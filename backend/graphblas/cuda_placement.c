@@ -42,6 +42,8 @@ struct grb_cuda_estimate grb_cuda_estimate(const struct grb_cuda_view *v,
     }
     struct grb_cuda_estimate e = {n, missing ? grb_cuda_upload_seconds(v->p, rates, missing) : 0,
                                   grb_cuda_stream_seconds(v->p, rates, b_kept, n)};
+    /* Each has narrower parts of the rows, and all share the host's memory. */
+    if (n > 1 && MARGIN * (e.upload + e.stream) > best.upload + best.stream) continue;
     /* A device that is not open yet costs a second start. */
     if (n > 1 && n > devices->count && e.upload + e.stream + START > best.upload + best.stream)
       continue;
