@@ -66,6 +66,9 @@ struct shunt_row_groups {
   uint32_t *columns;   /* [nnz] from 0, whatever A's base is */
   uint8_t *masks;      /* [nnz] bit r: row r of the group has an entry there */
   uint32_t *long_list; /* [nnz / SHUNT_ROW_GROUPS_LONG] */
+  /* NULL, or a word that the device can write: a product sets it to 1 when a group that has a list
+     is not what the list says.  Not in the allocation; whoever reads it makes a new hint.  */
+  uint32_t *stale;
 };
 
 #ifdef __cplusplus

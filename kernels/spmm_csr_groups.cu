@@ -12,6 +12,7 @@ namespace spmm_groups
 static constexpr int64_t kMost = INT32_MAX - 1024; // entries, columns: positions are 32-bit
 static constexpr int kMostSlicesLog2 = 3;
 static constexpr uint32_t kMostLongSlots = 1024;
+static constexpr int64_t kStageTurns = 227, kStepTurns = 58; // besides FMA and mma
 
 static shunt_status check(const struct shunt_spmm *p)
 {
@@ -75,14 +76,22 @@ static bool reads_wide(const struct shunt_dense &b, bool is_copy)
 
 // ---- shape -----------------------------------------------------------------------------------
 
-// Turns of a scheduler for a chunk of 32 vectors and all columns of C, counted in the compiled
-// kernels: staging A, and steps of FMAs (a DFMA takes two turns) or mma.m16n8k8 (30 turns).
-static int64_t chunk_cost(int64_t n, int columns, bool f64, int lanes_log2)
+// Tiles of 16 columns of a warp by mma; 0: by FMA.
+static int mma_tiles(const struct shunt_spmm *p, int columns, int lanes_log2)
 {
-  const int64_t tiles = (n + (columns << lanes_log2) - 1) / (columns << lanes_log2);
-  const int64_t steps = kChunk / (kEach * (32 >> lanes_log2));
-  if (f64 && columns > 1) return tiles * (213 + 4 * (10 + (30 << (lanes_log2 - kMmaLanesLog2))));
-  return tiles * (213 + steps * (30 + kGroup * kEach * columns * (f64 ? 2 : 1)));
+  return p->a.value_type == SHUNT_F64 && columns > 1 ? 1 << (lanes_log2 - kMmaLanesLog2) : 0;
+}
+
+// Turns of a scheduler for a chunk of 32 vectors and all columns of C, counted in the compiled
+// kernels: staging A, and steps of FMAs (a DFMA takes two turns) or of mma.m16n8k8 (30 turns).
+static int64_t chunk_cost(const struct shunt_spmm *p, int columns, int lanes_log2)
+{
+  const int64_t n = p->b.cols, tile = columns << lanes_log2, tiles = (n + tile - 1) / tile;
+  const int mma = mma_tiles(p, columns, lanes_log2);
+  if (mma > 0) return tiles * (kStageTurns + 4 * (30 + 36 * mma));
+  const int64_t steps = lanes_log2 == kLeastLanesLog2 ? 2 : 1 << (lanes_log2 - kLeastLanesLog2);
+  const int64_t fma = (p->a.value_type == SHUNT_F64 ? 2 : 1) * kGroup * columns;
+  return tiles * (kStageTurns + steps * kStepTurns + (fma << lanes_log2));
 }
 
 // Where long groups are the rule, slices by the mean length do.  (Counts of some other hint may
@@ -99,19 +108,19 @@ static struct shunt_row_groups_shape choose_shape(const struct shunt_spmm *p,
                                                   const struct shunt_row_groups_counts *known,
                                                   const struct shunt_device *d)
 {
-  const int64_t n = p->b.cols, slots = static_cast<int64_t>(d->multiprocessors) * 2 * kWarps;
-  const bool f64 = p->a.value_type == SHUNT_F64;
-  const int least = f64 && columns > 1 ? kMmaLanesLog2 : kLeastLanesLog2;
+  const int64_t n = p->b.cols;
+  const int least = mma_tiles(p, columns, 5) > 0 ? kMmaLanesLog2 : kLeastLanesLog2;
   struct shunt_row_groups_shape s = {least, 0, 0, 0};
 
   for (int lanes = least + 1; lanes <= 5; lanes++)
-    if (chunk_cost(n, columns, f64, lanes) <= chunk_cost(n, columns, f64, s.lanes_log2))
-      s.lanes_log2 = lanes;
+    if (chunk_cost(p, columns, lanes) <= chunk_cost(p, columns, s.lanes_log2)) s.lanes_log2 = lanes;
   // Several warps to a group while warps are few and each has 8 vectors and more.
   const int64_t tasks =
       g->groups * ((n + (columns << s.lanes_log2) - 1) / (columns << s.lanes_log2));
   const int64_t vectors = known ? static_cast<int64_t>(known->vectors) : p->a.nnz / 4;
   const int64_t mean = vectors / g->groups;
+  const int64_t slots =
+      static_cast<int64_t>(d->multiprocessors) * warps_at_once(mma_tiles(p, columns, s.lanes_log2));
   while (s.slices_log2 < kMostSlicesLog2 && tasks << (s.slices_log2 + 1) <= 3 * slots &&
          mean >> s.slices_log2 >= 16)
     s.slices_log2++;

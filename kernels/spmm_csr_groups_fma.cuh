@@ -1,8 +1,10 @@
 // spmm_csr_groups_fma.cuh: sums of a group by FMA: 8 rows of A times V columns a lane.
 //
-//   values[row][vector], 8 x 32: part p of the warp takes vectors 4 p .. 4 p + 3 of every 4 x
-//   parts, by one 16-byte read of their columns, 4 rows of B and 8 x 4 values by broadcast, and
-//   multiplies 32 V times.
+//   values[row][vector], 8 x 64: in a step part p of the warp takes vectors 4 p .. 4 p + 3 (of 4
+//   lanes: 2 p, 2 p + 1), by one read of their columns, 4 rows of B and 8 x 4 values by broadcast,
+//   and multiplies 32 V times (half of all that).
+//
+//   ring[slot][u][lane], V elements each: vector u of the lane's in the step.
 #pragma once
 #include "kernels/spmm_csr_groups_walk.cuh"
 
@@ -11,40 +13,57 @@ namespace shunt
 namespace spmm_groups
 {
 
-template <class T, int V> struct fma_sums {
-  static constexpr int kRow = kChunk;
-  static constexpr int kWide = 16 / static_cast<int>(sizeof(T)); // values of one read
+// Each: vectors that a lane takes at once, 4; of 4 lanes a row of B 2, so that a step is no whole
+// chunk.
+template <class T, int V, int Each> struct fma_sums {
+  static constexpr int kRow = kStaged;
+  static constexpr int kRead = V * static_cast<int>(sizeof(T)); // bytes of a row of B of a lane
+  static constexpr int kRing = 2 * Each * 32 * kRead;           // bytes
+  static constexpr int kWide = 16 / static_cast<int>(sizeof(T)) < Each ? 16 / sizeof(T) : Each;
   const lane_place<T, V> &l;
+  unsigned char *ring; // the lane's
   T sum[kGroup][V];
   int first; // after finish(): the row of the group that sum[0] is of
 
   static __device__ __forceinline__ int place(int vector) { return vector; }
 
-  __device__ __forceinline__ fma_sums(const arguments<T> &, const lane_place<T, V> &at)
-      : l(at), sum{}, first(0)
+  __device__ __forceinline__ fma_sums(const arguments<T> &, const lane_place<T, V> &at,
+                                      unsigned char *warps_ring)
+      : l(at), ring(warps_ring + threadIdx.x % 32 * kRead), sum{}, first(0)
   {
   }
 
-  __device__ __forceinline__ void multiply(const T *values, const uint32_t *columns, int count)
+  __device__ __forceinline__ int step() const { return Each * 32 >> l.lanes_log2; }
+
+  __device__ __forceinline__ void read(const uint32_t *columns, int slot)
   {
-    const int stride = kEach * 32 >> l.lanes_log2;
-#pragma unroll 1
-    for (int e0 = 0; e0 < count; e0 += stride) {
-      const int e = e0 + l.part * kEach;
-      const uint4 four = *reinterpret_cast<const uint4 *>(columns + e);
-      const vec<T, V> x[kEach] = {l.load(four.x), l.load(four.y), l.load(four.z), l.load(four.w)};
+    const uint32_t to = ptx::shared_address(ring) + slot * (kRing / 2);
+    const vec<uint32_t, Each> column =
+        *reinterpret_cast<const vec<uint32_t, Each> *>(columns + l.part() * Each);
 #pragma unroll
-      for (int r = 0; r < kGroup; r++) {
-        vec<T, kWide> value[kEach / kWide];
+    for (int u = 0; u < Each; u++)
+      ptx::cp_async_word<kRead>(to + u * 32 * kRead, l.row(column.at[u]), 1);
+  }
+
+  __device__ __forceinline__ void multiply(const T *values, int slot)
+  {
+    const unsigned char *from = ring + slot * (kRing / 2);
+    values += l.part() * Each;
+    vec<T, V> x[Each];
 #pragma unroll
-        for (int j = 0; j < kEach / kWide; j++)
-          value[j] = *reinterpret_cast<const vec<T, kWide> *>(values + r * kRow + e + j * kWide);
+    for (int u = 0; u < Each; u++)
+      x[u] = *reinterpret_cast<const vec<T, V> *>(from + u * 32 * kRead);
 #pragma unroll
-        for (int u = 0; u < kEach; u++)
+    for (int r = 0; r < kGroup; r++) {
+      vec<T, kWide> value[Each / kWide];
 #pragma unroll
-          for (int k = 0; k < V; k++)
-            sum[r][k] = multiply_add(value[u / kWide].at[u % kWide], x[u].at[k], sum[r][k]);
-      }
+      for (int j = 0; j < Each / kWide; j++)
+        value[j] = *reinterpret_cast<const vec<T, kWide> *>(values + r * kRow + j * kWide);
+#pragma unroll
+      for (int u = 0; u < Each; u++)
+#pragma unroll
+        for (int k = 0; k < V; k++)
+          sum[r][k] = multiply_add(value[u / kWide].at[u % kWide], x[u].at[k], sum[r][k]);
     }
   }
 
@@ -65,7 +84,7 @@ template <class T, int V> struct fma_sums {
   {
     const int apart = 1 << l.lanes_log2 << bit;
     if (apart >= 32) return;
-    const bool upper = l.part >> bit & 1;
+    const bool upper = l.part() >> bit & 1;
 #pragma unroll
     for (int r = 0; r < Rows; r++)
 #pragma unroll
@@ -90,7 +109,7 @@ template <class T, int V> struct fma_sums {
       if (r < rows())
 #pragma unroll
         for (int k = 0; k < V; k++)
-          nan |= l.column + k < a.n && sum[r][k] != sum[r][k];
+          nan |= l.column() + k < a.n && sum[r][k] != sum[r][k];
     return __any_sync(kAll, nan);
   }
 
@@ -98,11 +117,11 @@ template <class T, int V> struct fma_sums {
   {
     const int row0 = group * kGroup + first;
     const T alpha = a.alpha.get(), beta = a.beta.get();
-    if (!l.inside) return;
+    if (!l.inside(a)) return;
 #pragma unroll
     for (int r = 0; r < kGroup; r++)
       if (r < rows() && row0 + r < a.rows)
-        store_run<T, V>(a, alpha, beta, row0 + r, l.column, sum[r]);
+        store_run<T, V>(a, alpha, beta, row0 + r, l.column(), sum[r]);
   }
 
   // The tile's sums as 8 rows, `pitch` apart.

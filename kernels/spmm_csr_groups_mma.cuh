@@ -5,15 +5,21 @@
 //
 //     D[16 columns of B x 8 rows of A] += B^T[16 columns x 8 vectors] A^T[8 x 8]
 //
-// Lane l, g = l / 4, t = l % 4, loads columns 2g, 2g + 1 of B's rows of vectors t and t + 4, 16
-// bytes each: rows g and g + 8 of B^T are columns 2g and 2g + 1.
+// Lane l, g = l / 4, t = l % 4, multiplies columns 2g, 2g + 1 of B's rows of vectors t and t + 4,
+// 16 bytes each: rows g and g + 8 of B^T are columns 2g and 2g + 1.
 //
 //     a[0], a[1] = vector t of columns 2g, 2g + 1       a[2], a[3] = vector t + 4
 //     d[0], d[2] = columns 2g, 2g + 1 of row 2t of A    d[1], d[3] = of row 2t + 1
 //
-// values[] lies as the mma wants its B operand, 16 bytes a lane and step of 8 vectors:
+//     ring[slot][vector of the step]   16 Tiles columns, 32 bytes of padding
 //
-//     values[step][lane][0, 1] = row g of vectors t, t + 4
+// Eight lanes bring 128 bytes of one row: read as they are multiplied, four rows to eight lanes,
+// they would be four times as many lines to L1.  The padding puts the four rows that eight lanes
+// then read on different banks.
+//
+// values[] lies as the mma wants its B operand, 16 bytes a lane and 8 vectors:
+//
+//     values[vector / 8][lane][0, 1] = row g of vectors t, t + 4
 //
 // An FMA in f64 takes two turns of a scheduler; here 8 x 16 x 8 of them are one instruction, and
 // what is left is what staging A takes.  Sums are IEEE f64, rounded once an FMA as elsewhere.
@@ -30,10 +36,17 @@ constexpr int kMmaLanesLog2 = 3; // 8 lanes x 2 columns: one tile of 16
 
 template <int Tiles> struct mma_sums {
   static constexpr int kRow = 8;
-  static constexpr int kSteps = 4 / Tiles; // of 8 vectors at once: 8 loads of B in flight
-  int column;                              // of the lane's first pair
-  const char *b[Tiles];                    // its pairs in row 0 of B
+  static constexpr int kEights = Tiles == 1 ? 2 : 1; // of vectors a step: 2 KB of B, 4 of 4 tiles
+  static constexpr int kPitch = Tiles * 128 + 32;    // bytes from one vector to the next
+  // Long groups have one tile in the memory of two or four.
+  static constexpr int kSlot = Tiles == 2 ? 16 * (128 + 32) : kEights * 8 * kPitch;
+  static constexpr int kRing = 2 * kSlot;
+  int column;    // of the first pair that the lane multiplies
+  int brought;   // and of the first that it brings
+  int n;         // columns of C
+  const char *b; // the latter in row 0 of B; of tile i: 128 i bytes on
   uint32_t row_bytes;
+  unsigned char *ring; // the warp's
   double d[Tiles][4];
 
   static __device__ __forceinline__ int place(int vector)
@@ -41,52 +54,50 @@ template <int Tiles> struct mma_sums {
     return (vector / 8 * 32 + vector % 4) * 2 + vector / 4 % 2;
   }
 
-  // Pairs beyond the last column repeat the first of the warp: no branches, no stores.
-  __device__ __forceinline__ mma_sums(const arguments<double> &a, const lane_place<double, 2> &l)
-      : row_bytes(l.row_bytes), d{}
+  __device__ __forceinline__ mma_sums(const arguments<double> &a, const lane_place<double, 2> &l,
+                                      unsigned char *warps_ring)
+      : n(a.n), row_bytes(l.row_bytes), ring(warps_ring), d{}
   {
     const int lane = threadIdx.x % 32;
-    const int first = l.column - (lane & ((1 << l.lanes_log2) - 1)) * 2;
-    column = first + lane / 4 * 2;
+    column = l.tile_column + lane / 4 * 2;
+    brought = l.tile_column + lane % 8 * 2;
+    b = a.b + brought * static_cast<int64_t>(sizeof(double));
+    asm("" : "+l"(b)); // else its terms are added again for every row read
+  }
+
+  __device__ __forceinline__ int step() const { return 8 * kEights; }
+
+  // Zeros beyond the last column: no address is beyond the row's end.
+  __device__ __forceinline__ void read(const uint32_t *columns, int slot)
+  {
+    const int lane = threadIdx.x % 32;
+    const uint32_t to =
+        ptx::shared_address(ring) + slot * kSlot + lane / 8 * kPitch + lane % 8 * 16;
 #pragma unroll
-    for (int i = 0; i < Tiles; i++) {
-      const int at = column + 16 * i < a.n ? column + 16 * i : first;
-      b[i] = a.b + at * static_cast<int64_t>(sizeof(double));
-      asm("" : "+l"(b[i])); // else its terms are added again for every row loaded
+    for (int four = 0; four < 2 * kEights; four++) {
+      const char *row = b + static_cast<uint64_t>(columns[4 * four + lane / 8]) * row_bytes;
+#pragma unroll
+      for (int i = 0; i < Tiles; i++)
+        ptx::cp_async_word<16>(to + four * 4 * kPitch + 128 * i, row + 128 * i,
+                               brought + 16 * i < n);
     }
   }
 
-  static __device__ __forceinline__ double2 load(const char *from)
+  __device__ __forceinline__ void multiply(const double *values, int slot)
   {
-    return __ldg(reinterpret_cast<const double2 *>(from));
-  }
-
-  __device__ __forceinline__ void multiply(const double *values, const uint32_t *columns, int count)
-  {
-    const int lane = threadIdx.x % 32, t = lane % 4;
-#pragma unroll 1
-    for (int e = 0; e < count; e += 8 * kSteps) {
-      double2 x[kSteps][Tiles][2];
+    const int lane = threadIdx.x % 32;
+    const unsigned char *from = ring + slot * kSlot + lane % 4 * kPitch + lane / 4 * 16;
 #pragma unroll
-      for (int j = 0; j < kSteps; j++) {
-        const uint64_t low = static_cast<uint64_t>(columns[e + 8 * j + t]) * row_bytes;
-        const uint64_t high = static_cast<uint64_t>(columns[e + 8 * j + t + 4]) * row_bytes;
+    for (int j = 0; j < kEights; j++) {
+      const double2 two = *reinterpret_cast<const double2 *>(values + 8 * j * kGroup + lane * 2);
+      const double value[2] = {two.x, two.y};
 #pragma unroll
-        for (int i = 0; i < Tiles; i++) {
-          x[j][i][0] = load(b[i] + low);
-          x[j][i][1] = load(b[i] + high);
-        }
-      }
-#pragma unroll
-      for (int j = 0; j < kSteps; j++) {
-        const double2 two =
-            *reinterpret_cast<const double2 *>(values + (e + 8 * j) * kGroup + lane * 2);
-        const double value[2] = {two.x, two.y};
-#pragma unroll
-        for (int i = 0; i < Tiles; i++) {
-          const double pairs[4] = {x[j][i][0].x, x[j][i][0].y, x[j][i][1].x, x[j][i][1].y};
-          ptx::mma_m16n8k8_f64(d[i], pairs, value);
-        }
+      for (int i = 0; i < Tiles; i++) {
+        const unsigned char *at = from + 8 * j * kPitch + 128 * i;
+        const double2 low = *reinterpret_cast<const double2 *>(at);
+        const double2 high = *reinterpret_cast<const double2 *>(at + 4 * kPitch);
+        const double pairs[4] = {low.x, low.y, high.x, high.y};
+        ptx::mma_m16n8k8_f64(d[i], pairs, value);
       }
     }
   }

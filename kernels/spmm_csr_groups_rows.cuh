@@ -14,11 +14,21 @@ namespace spmm_groups
 {
 
 constexpr int kGroup = SHUNT_ROW_GROUP;
-constexpr int kWarps = 8;          // of a block
+constexpr int kMostWarpsLog2 = 3;  // of a block
 constexpr int kChunk = 32;         // vectors staged at once, one a lane
-constexpr int kEach = 4;           // vectors that a lane takes at once: loads of B in flight
-constexpr int kLeastLanesLog2 = 2; // 4 lanes a row of B: a chunk is then one step of 8 x 4 vectors
+constexpr int kEach = 4;           // vectors that a lane takes at once: rows of B under way
+constexpr int kLeastLanesLog2 = 2; // 4 lanes a row of B
 constexpr unsigned kAll = 0xffffffffu;
+
+// Of a block, unless slices or long groups take 8: f32 waits less for the longest of a block's
+// groups, f64 finds more of its neighbours' rows of B in L1.
+template <class T> constexpr int kWarpsLog2 = sizeof(T) == 4 ? 2 : 3;
+
+// Of a multiprocessor, by registers and shared memory; Mma: spmm_csr_groups.cuh.
+constexpr int warps_at_once(int mma)
+{
+  return mma == 4 ? 16 : 24;
+}
 
 // T: f32 or f64, of A, B, C and of sums.
 template <class T> struct arguments {
@@ -35,16 +45,21 @@ template <class T> struct arguments {
   scalar_arg<T> alpha, beta;
   shunt_row_groups hint;
   int lanes_log2, slices_log2, long_lanes_log2;
+  int warps_log2;                  // of a block
   uint32_t long_slots, long_tiles; // long blocks: slots x tiles, the first of the grid
   uint32_t group_blocks;           // of each tile
   int warp_bytes;                  // of shared memory
 };
 
 // The low word of element i of an index array.  One multiplication, no 64-bit shifts.
+__device__ __forceinline__ const int *low_word(const void *array, uint32_t i, uint32_t index_bytes)
+{
+  return reinterpret_cast<const int *>(static_cast<const char *>(array) +
+                                       static_cast<uint64_t>(i) * index_bytes);
+}
 __device__ __forceinline__ int load_low(const void *array, uint32_t i, uint32_t index_bytes)
 {
-  return __ldg(reinterpret_cast<const int *>(static_cast<const char *>(array) +
-                                             static_cast<uint64_t>(i) * index_bytes));
+  return __ldg(low_word(array, i, index_bytes));
 }
 
 // The lanes of a warp: parts of 2^lanes_log2 lanes, each with V columns of C; the parts take
@@ -53,25 +68,35 @@ __device__ __forceinline__ int load_low(const void *array, uint32_t i, uint32_t 
 //     lane     | 0 .. lanes-1 | lanes .. 2 lanes-1 | ...
 //     part     |      0       |         1          |
 template <class T, int V> struct lane_place {
-  int lanes_log2, part, column;
-  bool inside;   // has a column of C
-  const char *b; // element `column` of row 0 of B
+  int lanes_log2, tile_column; // the tile's first
+  const char *b;               // element column() of row 0 of B
   uint32_t row_bytes;
 
   // Lanes beyond the last column repeat their part's first: no branches, no stores.
   __device__ __forceinline__ lane_place(const arguments<T> &a, uint32_t tile, int log2)
-      : lanes_log2(log2), part(threadIdx.x % 32 >> log2)
+      : lanes_log2(log2), tile_column(static_cast<int>(tile) * (V << log2))
   {
-    const int first = static_cast<int>(tile) * (V << log2);
-    column = first + (threadIdx.x & ((1 << log2) - 1)) * V;
-    inside = column < a.n;
-    b = a.b + (inside ? column : first) * static_cast<int64_t>(sizeof(T));
+    const int first = inside(a) ? column() : tile_column;
+    b = a.b + first * static_cast<int64_t>(sizeof(T));
     row_bytes = a.b_row_bytes;
     asm("" : "+l"(b), "+r"(row_bytes)); // else the terms are added again for every row loaded
+    asm("" : "+r"(tile_column));        // else column() and inside() are kept from here on
   }
-  __device__ __forceinline__ vec<T, V> load(uint32_t row) const
+  __device__ __forceinline__ int part() const { return threadIdx.x % 32 >> lanes_log2; }
+  __device__ __forceinline__ int column() const
   {
-    const char *from = b + static_cast<uint64_t>(row) * row_bytes;
+    return tile_column + (threadIdx.x & ((1 << lanes_log2) - 1)) * V;
+  }
+  // Has a column of C.
+  __device__ __forceinline__ bool inside(const arguments<T> &a) const { return column() < a.n; }
+  // The lane's part of a row of B.
+  __device__ __forceinline__ const char *row(uint32_t number) const
+  {
+    return b + static_cast<uint64_t>(number) * row_bytes;
+  }
+  __device__ __forceinline__ vec<T, V> load(uint32_t number) const
+  {
+    const char *from = row(number);
     vec<T, V> x;
     if constexpr (V * sizeof(T) == 16) {
       const uint4 bits = __ldg(reinterpret_cast<const uint4 *>(from));
@@ -136,7 +161,7 @@ __device__ __forceinline__ void multiply_row(const arguments<T> &a, const lane_p
       T value[kEach];
 #pragma unroll
       for (int u = 0; u < kEach; u++) {
-        const int from = e + u * parts + l.part;
+        const int from = e + u * parts + l.part();
         const uint32_t index = __shfl_sync(kAll, my_index, from & 31);
         value[u] = __shfl_sync(kAll, my_value, from & 31);
         x[u] = {};
@@ -156,7 +181,8 @@ __device__ __forceinline__ void multiply_row(const arguments<T> &a, const lane_p
 #pragma unroll
     for (int k = 0; k < V; k++)
       sum[k] += __shfl_xor_sync(kAll, sum[k], apart);
-  if (l.part == 0 && l.inside) store_run<T, V>(a, a.alpha.get(), a.beta.get(), row, l.column, sum);
+  if (l.part() == 0 && l.inside(a))
+    store_run<T, V>(a, a.alpha.get(), a.beta.get(), row, l.column(), sum);
 }
 
 } // namespace spmm_groups

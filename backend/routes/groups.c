@@ -25,8 +25,12 @@ _Static_assert(sizeof(struct shunt_row_groups_counts) <= SHUNT_KEPT_MEASURES, "t
 enum { LONGEST_ROW = 2048 };
 /* Rows shorter than this have nothing to share. */
 enum { LEAST_MEAN_ROW = 8 };
+/* From one entry in so many on, matrices are pruned layers, whose rows share nothing or all. */
+enum { DENSE = 64 };
 /* Until the hint is there: as many rows of A to a row of B. */
 #define SHARING_HOPED_FOR 4.0
+/* It has to be better than `rows` by so much, as estimates are 1.2 off. */
+#define MARGIN 1.1
 
 static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_engine *e)
 {
@@ -37,6 +41,8 @@ static struct shunt_verdict fits(const struct shunt_problem *p, const struct shu
   SHUNT_DECLINE_IF(t != SHUNT_F32 && t != SHUNT_F64, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(s->b.type != t || s->c.type != t || s->compute != t, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(shunt_row_groups_bytes(&s->a) == 0, SHUNT_R_LARGE);
+  SHUNT_DECLINE_IF((double)s->a.nnz * DENSE >= (double)s->a.rows * (double)s->a.cols,
+                   SHUNT_R_PATTERN);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
@@ -62,7 +68,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_row_groups_counts *known = c->kept ? c->kept->known : NULL;
   const double vectors = known ? (double)known->vectors : (double)s->a.nnz / SHARING_HOPED_FOR;
-  *us = shunt_cost_groups(s, vectors, c->profile, &c->engine->device);
+  *us = MARGIN * shunt_cost_groups(s, vectors, c->profile, &c->engine->device);
   SHUNT_DECLINE_IF(!c->kept && !c->will_keep, SHUNT_R_UNCONVERTED);
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->engine), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
@@ -76,6 +82,7 @@ static shunt_status run(const struct shunt_call *c)
   struct shunt_row_groups hint;
   if (!c->kept || !shunt_row_groups_lay_out(&s->a, c->kept->payload, &hint))
     return SHUNT_E_UNSUPPORTED; /* there was no memory for it */
+  hint.stale = c->kept->changed;
   return SHUNT_LAUNCH(shunt_spmm_csr_groups_cuda(s, &hint, c->kept->known, &c->engine->device,
                                                  c->workspace, c->workspace_bytes, c->stream));
 }

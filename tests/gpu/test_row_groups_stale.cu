@@ -76,6 +76,39 @@ static void another(Pattern &p, Random &r) // of the same shape, fewer entries
   if (q.nnz() <= p.nnz()) p = q;
 }
 
+// The hint's word tells of lists that are not A's, and of nothing else.
+static uint32_t stale_word(Problem &q, uint32_t *word)
+{
+  uint32_t said = 7;
+  CUDA_OK(cudaMemset(word, 0, sizeof *word));
+  if (!q.computes()) return 7;
+  CUDA_OK(cudaMemcpy(&said, word, sizeof said, cudaMemcpyDeviceToHost));
+  return said;
+}
+
+static void test_stale_word()
+{
+  for (shunt_type type : {SHUNT_F32, SHUNT_F64}) {
+    Random r(type);
+    Options o;
+    o.type = type;
+    Problem q(make_pattern(ELEMENTS, 45, 80, 0.4, 3), 36, o, 4);
+    uint32_t *word;
+    CUDA_OK(cudaMalloc((void **)&word, sizeof *word));
+    q.hint.on_device.stale = word;
+    const uint32_t fresh = stale_word(q, word);
+    q.change(q.pattern, 5);
+    const uint32_t revalued = stale_word(q, word);
+    Pattern to = q.pattern;
+    moved_column(to, r);
+    q.change(to, 6);
+    const uint32_t moved = stale_word(q, word);
+    check(fresh == 0 && revalued == 0 && moved == 1, "stale word: %u, other values %u, columns %u",
+          fresh, revalued, moved);
+    CUDA_OK(cudaFree(word));
+  }
+}
+
 // ---- garbage hints ----------------------------------------------------------------------------
 
 static void test_garbage(const char *what, void (*spoil)(Hint &, Random &))
@@ -169,6 +202,7 @@ int main()
   test_stale("no entries left", no_entries);
   test_stale("a group's entries all in one row", emptied_rows);
   test_stale("another matrix of the same shape", another);
+  test_stale_word();
   test_garbage("masks", garbage_masks);
   test_garbage("masks of no row", zero_masks);
   test_garbage("vectors of no row", hidden_columns);

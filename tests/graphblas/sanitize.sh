@@ -53,7 +53,8 @@ else
   check "build with ThreadSanitizer" false
 fi
 if build address -fsanitize=address,undefined -fno-sanitize-recover=undefined; then
-  export ASAN_OPTIONS=detect_leaks=0:handle_segv=0 UBSAN_OPTIONS=print_stacktrace=1
+  export ASAN_OPTIONS=detect_leaks=0:handle_segv=0:allocator_may_return_null=1
+  export UBSAN_OPTIONS=print_stacktrace=1
   check "Address and UB, property" "$work/address/property" --cases "$cases" --taken 33
   check "Address and UB, large" "$work/address/property" --cases 100 --large --taken 33
   check "Address and UB, mutate" "$work/address/mutate" --steps 20000
