@@ -114,14 +114,15 @@ static struct shunt_row_groups_shape choose_shape(const struct shunt_spmm *p,
 
   for (int lanes = least + 1; lanes <= 5; lanes++)
     if (chunk_cost(p, columns, lanes) <= chunk_cost(p, columns, s.lanes_log2)) s.lanes_log2 = lanes;
-  // Several warps to a group while warps are few and each has 8 vectors and more.
+  // Several warps to a group while all run at once and each has 8 vectors and more: the start of a
+  // group costs as much as some 30 vectors.
   const int64_t tasks =
       g->groups * ((n + (columns << s.lanes_log2) - 1) / (columns << s.lanes_log2));
   const int64_t vectors = known ? static_cast<int64_t>(known->vectors) : p->a.nnz / 4;
   const int64_t mean = vectors / g->groups;
   const int64_t slots =
       static_cast<int64_t>(d->multiprocessors) * warps_at_once(mma_tiles(p, columns, s.lanes_log2));
-  while (s.slices_log2 < kMostSlicesLog2 && tasks << (s.slices_log2 + 1) <= 3 * slots &&
+  while (s.slices_log2 < kMostSlicesLog2 && tasks << (s.slices_log2 + 1) <= slots &&
          mean >> s.slices_log2 >= 16)
     s.slices_log2++;
   // Narrow tiles: a block of 8 warps then reads 64 or 32 rows of B at a time.

@@ -25,6 +25,7 @@ template <class T, int V, int Each> struct fma_sums {
   T sum[kGroup][V];
   int first; // after finish(): the row of the group that sum[0] is of
 
+  static __device__ __forceinline__ int row(int r, int) { return r * kRow; }
   static __device__ __forceinline__ int place(int vector) { return vector; }
 
   __device__ __forceinline__ fma_sums(const arguments<T> &, const lane_place<T, V> &at,

@@ -21,6 +21,9 @@
 //
 //     values[vector / 8][lane][0, 1] = row g of vectors t, t + 4
 //
+// but with rows 2i and 2i + 1 exchanged in every other eight, so that 32 vectors of one row, which
+// are written at once, stand on all banks.
+//
 // An FMA in f64 takes two turns of a scheduler; here 8 x 16 x 8 of them are one instruction, and
 // what is left is what staging A takes.  Sums are IEEE f64, rounded once an FMA as elsewhere.
 #pragma once
@@ -49,6 +52,10 @@ template <int Tiles> struct mma_sums {
   unsigned char *ring; // the warp's
   double d[Tiles][4];
 
+  static __device__ __forceinline__ int row(int r, int vector)
+  {
+    return (r ^ (vector / 8 & 1)) * kRow;
+  }
   static __device__ __forceinline__ int place(int vector)
   {
     return (vector / 8 * 32 + vector % 4) * 2 + vector / 4 % 2;
@@ -89,7 +96,9 @@ template <int Tiles> struct mma_sums {
     const unsigned char *from = ring + slot * kSlot + lane % 4 * kPitch + lane / 4 * 16;
 #pragma unroll
     for (int j = 0; j < kEights; j++) {
-      const double2 two = *reinterpret_cast<const double2 *>(values + 8 * j * kGroup + lane * 2);
+      const int odd = kEights == 1 ? slot : j; // steps of one eight take the slots in turns
+      const double2 two =
+          *reinterpret_cast<const double2 *>(values + 8 * j * kGroup + (lane * 2 ^ odd * kRow));
       const double value[2] = {two.x, two.y};
 #pragma unroll
       for (int i = 0; i < Tiles; i++) {

@@ -62,8 +62,8 @@ __device__ __forceinline__ int row_begin_of_lane(const arguments<T> &a, int grou
 }
 
 // Sums has what a lane adds up, and
-//   place(i), kRow            where in values[] row 0 of vector i stands, and from a row to the
-//   next step()                    vectors of a step: 4, 8 or 16, so no step is a whole chunk
+//   place(i), row(r, i)       where in values[] vector i stands, and its row r from there
+//   step()                    vectors of a step: 4, 8 or 16, so no step is a whole chunk
 //   read(columns, slot)       starts reading the rows of B of a step into slot 0 or 1 of its ring
 //   multiply(values, slot)    the step in the slot; `values`: from its first vector on.  Beyond the
 //                             end of the list values are 0 and columns some row's that may be read
@@ -126,7 +126,7 @@ template <class T, class Sums> struct walker {
       const uint32_t at = min(__shfl_sync(kAll, next, r) + __popc(ballot & below), last);
       ptx::cp_async_word<4>(found + r * static_cast<int>(kChunk * sizeof(int)),
                             low_word(a.columns, at, a.index_bytes), has);
-      ptx::cp_async_word<sizeof(T)>(values + r * static_cast<int>(Sums::kRow * sizeof(T)),
+      ptx::cp_async_word<sizeof(T)>(values + Sums::row(r, lane) * static_cast<int>(sizeof(T)),
                                     a.values + at, has);
       if (lane == r) mine = ballot;
     }
