@@ -1,8 +1,8 @@
-// spmm_tile24.cu: checks, choice of width and launch of SpMM over the `tile24` format.
+// spmm_tile24.cu: checks, choice of shape and launch of SpMM over the `tile24` format.
 //
-// The kernel: spmm_tile24.cuh.
-#include "kernels/spmm_tile24.cuh"
-#include "kernels/tile24_kernels.h"
+// The kernels: spmm_tile24.cuh, spmm_tile24_blocked.cuh.
+#include "kernels/spmm_tile24_launch.cuh"
+#include "kernels/tensor_map.h"
 
 namespace shunt
 {
@@ -23,6 +23,61 @@ static shunt_status check(const struct shunt_spmm *p, const struct shunt_tile24 
   if (p->a.rows > INT32_MAX - 1024 || p->a.cols > INT32_MAX - (1 << 20)) return SHUNT_E_UNSUPPORTED;
   if (p->b.cols > 65535 * INT64_C(64)) return SHUNT_E_UNSUPPORTED;
   return SHUNT_OK;
+}
+
+// ---- shapes ----------------------------------------------------------------------------
+
+// Blocked shapes.
+static const struct blocked_choice {
+  int rows, tile, bytes;
+} kBlocked[] = {{256, 128, blocked_256x128::kBytes},
+                {128, 128, blocked_128x128::kBytes},
+                {128, 64, blocked_128x64::kBytes},
+                {64, 64, blocked_64x64::kBytes}};
+
+static bool shape_fits(const struct shunt_tile24_shape *s, const struct shunt_device *d)
+{
+  if (s->rows == 0) return s->tile == 64 || s->tile == 128;
+  if (d->compute_capability < 90) return false;
+  if (s->cluster != 1 && s->cluster != 2 && s->cluster != 4) return false;
+  if (s->split != 1 && s->split != 2 && s->split != 4) return false;
+  if (s->cluster * s->rows > 512) return false; // one lane for each block row of the cluster
+  if (s->cluster * s->split > 8) return false;
+  for (const blocked_choice &c : kBlocked)
+    if (c.rows == s->rows && c.tile == s->tile) return c.bytes <= d->shared_per_block;
+  return false;
+}
+
+// The direct kernel: 128 columns, unless that leaves half of the multiprocessors without work or
+// most of the last 128 empty.
+static struct shunt_tile24_shape direct_shape(const struct shunt_spmm *p,
+                                              const struct shunt_device *d)
+{
+  const int64_t wide = (p->b.cols + 127) / 128, tall = (p->a.rows + 127) / 128;
+  const bool narrow = (p->b.cols - 1) % 128 < 64 && p->b.cols < 256;
+  return {0, narrow || tall * wide * 2 <= d->multiprocessors ? 64 : 128, 1, 1};
+}
+
+// The largest blocks that leave few multiprocessors without one; of the smaller, two with half of
+// A's columns each where there are few.  As measured at 4096 and 8192 square, 128 to 2048 columns
+// of B, on an H200: a strip takes a block half a microsecond whatever its size, so strips count,
+// not bytes, and clusters that share B gain nothing (tests/bench/NOTES.md).
+static struct shunt_tile24_shape best_blocked(const struct shunt_spmm *p,
+                                              const struct shunt_device *d)
+{
+  const int64_t enough = d->multiprocessors * 3 / 4, wide = (p->b.cols + 127) / 128;
+  const int64_t tall = (p->a.rows + 255) / 256, half = (p->a.rows + 127) / 128;
+  struct shunt_tile24_shape s = {128, 128, 1, 2};
+  if (half * wide >= enough) s.split = 1;
+  if (tall * wide >= enough) s.rows = 256;
+  return shape_fits(&s, d) ? s : shunt_tile24_shape{};
+}
+
+// Few tiles: less than one place in 16.
+static bool few_tiles(const struct shunt_tile24 *v)
+{
+  const int64_t places = v->blocks * ((v->cols + kStrip - 1) / kStrip);
+  return (v->sparse.room + v->dense.room) < places / 16;
 }
 
 // ---- B and C ---------------------------------------------------------------------------
@@ -55,7 +110,7 @@ static size_t b_copy_bytes(const struct shunt_spmm *p)
 }
 
 static arguments make_arguments(const struct shunt_spmm *p, const struct shunt_tile24 *v,
-                                const struct shunt_dense *b)
+                                const struct shunt_dense *b, const struct shunt_tile24_shape *shape)
 {
   const size_t pair = 2 * shunt_type_size(p->c.type);
   arguments k = {};
@@ -69,40 +124,14 @@ static arguments make_arguments(const struct shunt_spmm *p, const struct shunt_t
   k.c = p->c.values;
   k.c_row_stride = p->c.row_stride;
   k.c_col_stride = p->c.col_stride;
+  k.cluster = shape->cluster;
+  k.split = shape->split;
+  k.c_wide = rows_aligned(p->c) && reinterpret_cast<uintptr_t>(p->c.values) % 16 == 0;
   k.c_pairs = p->c.col_stride == 1 && p->c.row_stride % 2 == 0 &&
               reinterpret_cast<uintptr_t>(p->c.values) % pair == 0;
   k.alpha = make_scalar_arg<float>(p->alpha);
   k.beta = make_scalar_arg<float>(p->beta);
   return k;
-}
-
-// ---- launch ------------------------------------------------------------------------------
-
-template <class T, class Out, int Tile>
-static cudaError_t launch_tile(const arguments &p, cudaStream_t stream)
-{
-  const dim3 grid((p.blocks + kWarps - 1) / kWarps, (p.n + Tile - 1) / Tile);
-  void *parameters[] = {const_cast<arguments *>(&p)};
-  return cudaLaunchKernel(reinterpret_cast<const void *>(&spmm_tile24<T, Out, Tile>), grid,
-                          dim3(kThreads), parameters, 0, stream);
-}
-
-// 128 columns, unless that leaves half of the multiprocessors without work or most of the
-// last 128 empty.
-template <class T, class Out>
-static cudaError_t launch_out(const arguments &p, const struct shunt_device *d, cudaStream_t stream)
-{
-  const int64_t wide = (p.n + 127) / 128, tall = (p.blocks + kWarps - 1) / kWarps;
-  const bool narrow = (p.n - 1) % 128 < 64 && p.n < 256;
-  if (narrow || tall * wide * 2 <= d->multiprocessors) return launch_tile<T, Out, 64>(p, stream);
-  return launch_tile<T, Out, 128>(p, stream);
-}
-
-template <class T>
-static cudaError_t launch(const arguments &p, shunt_type out, const struct shunt_device *d,
-                          cudaStream_t stream)
-{
-  return out == SHUNT_F32 ? launch_out<T, float>(p, d, stream) : launch_out<T, T>(p, d, stream);
 }
 
 } // namespace tile24
@@ -116,6 +145,42 @@ extern "C" size_t shunt_spmm_tile24_workspace(const struct shunt_spmm *p)
   return b_copy_bytes(p);
 }
 
+extern "C" struct shunt_tile24_shape shunt_spmm_tile24_shape(const struct shunt_spmm *p,
+                                                             const struct shunt_tile24 *v,
+                                                             const struct shunt_device *d)
+{
+  const struct shunt_tile24_shape blocked = best_blocked(p, d);
+  return blocked.rows == 0 || few_tiles(v) ? direct_shape(p, d) : blocked;
+}
+
+extern "C" shunt_status shunt_spmm_tile24_shaped_cuda(const struct shunt_spmm *p,
+                                                      const struct shunt_tile24 *v,
+                                                      const struct shunt_tile24_shape *shape,
+                                                      const struct shunt_device *d, void *workspace,
+                                                      size_t workspace_bytes, shunt_stream stream)
+{
+  shunt_status s = check(p, v);
+  if (s != SHUNT_OK) return s;
+  if (d->compute_capability < 80 || !shape_fits(shape, d)) return SHUNT_E_UNSUPPORTED;
+  const bool copy = !b_in_place(p) || reinterpret_cast<uintptr_t>(p->b.values) % 16 != 0;
+  if (copy && (!workspace || workspace_bytes < b_copy_bytes(p) ||
+               reinterpret_cast<uintptr_t>(workspace) % 256 != 0))
+    return SHUNT_E_WORKSPACE;
+  const struct shunt_dense b = copy ? b_copy(p, workspace) : p->b;
+  CUtensorMap map = {};
+  if (shape->rows != 0 && !shunt::make_tensor_map(&map, b, kStrip / shape->cluster, 64))
+    return SHUNT_E_UNSUPPORTED;
+  if (copy) {
+    s = shunt_dense_copy_cuda(&p->b, &b, d, stream);
+    if (s != SHUNT_OK) return s;
+  }
+  const arguments k = make_arguments(p, v, &b, shape);
+  const cudaError_t e = p->a.value_type == SHUNT_F16
+                            ? launch_f16(k, *shape, map, p->c.type, stream)
+                            : launch_bf16(k, *shape, map, p->c.type, stream);
+  return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+}
+
 extern "C" shunt_status shunt_spmm_tile24_cuda(const struct shunt_spmm *p,
                                                const struct shunt_tile24 *v,
                                                const struct shunt_device *d, void *workspace,
@@ -123,19 +188,6 @@ extern "C" shunt_status shunt_spmm_tile24_cuda(const struct shunt_spmm *p,
 {
   shunt_status s = check(p, v);
   if (s != SHUNT_OK) return s;
-  if (d->compute_capability < 80) return SHUNT_E_UNSUPPORTED;
-  const bool copy = !b_in_place(p) || reinterpret_cast<uintptr_t>(p->b.values) % 16 != 0;
-  if (copy && (!workspace || workspace_bytes < b_copy_bytes(p) ||
-               reinterpret_cast<uintptr_t>(workspace) % 256 != 0))
-    return SHUNT_E_WORKSPACE;
-  const struct shunt_dense b = copy ? b_copy(p, workspace) : p->b;
-  if (copy) {
-    s = shunt_dense_copy_cuda(&p->b, &b, d, stream);
-    if (s != SHUNT_OK) return s;
-  }
-  const arguments k = make_arguments(p, v, &b);
-  const cudaError_t e = p->a.value_type == SHUNT_F16
-                            ? launch<__half>(k, p->c.type, d, stream)
-                            : launch<__nv_bfloat16>(k, p->c.type, d, stream);
-  return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+  const struct shunt_tile24_shape shape = shunt_spmm_tile24_shape(p, v, d);
+  return shunt_spmm_tile24_shaped_cuda(p, v, &shape, d, workspace, workspace_bytes, stream);
 }

@@ -1,4 +1,4 @@
-// spmm_tile24_common.cuh: arguments of the kernel over the `tile24` format, its instructions
+// spmm_tile24_common.cuh: arguments of the kernels over the `tile24` format, its instructions
 // by type, and the store of C with the repair of sums that became NaN.
 //
 // Zeros that fill tiles up are multiplied like any value: 0 x NaN and 0 x Inf are NaN, and a
@@ -28,8 +28,10 @@ struct arguments {
   int64_t b_row_bytes;
   void *c;
   int64_t c_row_stride, c_col_stride;
-  bool c_pairs; // row-major and aligned: stored by two elements
+  bool c_pairs, c_wide; // row-major and aligned: stored by two elements, by 16 bytes
   scalar_arg<float> alpha, beta;
+  int cluster; // blocked: blocks of neighbouring rows that bring strips of B for each other
+  int split;   // blocked: blocks, of the same cluster too, that share the strips of one part of C
 };
 
 template <class T> struct sparse_mma_of;
@@ -89,29 +91,30 @@ __device__ __noinline__ float exact_sum(const arguments &p, int64_t row, int col
   return sum;
 }
 
-// C(row, column + i) = alpha v[i] + beta C(row, column + i), i < 2, column + i < n.
-template <class T, class Out>
-__device__ __forceinline__ void store_pair(const arguments &p, float alpha, float beta, int64_t row,
-                                           int column, float (&v)[2])
+// C(row, column + i) = alpha v[i] + beta C(row, column + i), i < Count, column + i < n.
+// aligned: C is row-major and the run starts at a multiple of its size.
+template <class T, class Out, int Count>
+__device__ __forceinline__ void store_run(const arguments &p, bool aligned, float alpha, float beta,
+                                          int64_t row, int column, float (&v)[Count])
 {
-  using pair = vec<Out, 2>;
+  using run = vec<Out, Count>;
   Out *c = static_cast<Out *>(p.c) + row * p.c_row_stride + column * p.c_col_stride;
-  const bool both = p.c_pairs && column + 1 < p.n;
-  pair old = {};
+  const bool whole = aligned && column + Count <= p.n;
+  run old = {};
 #pragma unroll
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < Count; i++)
     if (v[i] != v[i] && column + i < p.n) v[i] = exact_sum<T>(p, row, column + i);
-  if (both && beta != 0.0f) old = *reinterpret_cast<const pair *>(c);
+  if (whole && beta != 0.0f) old = *reinterpret_cast<const run *>(c);
 #pragma unroll
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < Count; i++) {
     if (column + i >= p.n) break;
     float x = scale(alpha, v[i]);
-    if (!both && beta != 0.0f) old.at[i] = c[i * p.c_col_stride];
+    if (!whole && beta != 0.0f) old.at[i] = c[i * p.c_col_stride];
     if (beta != 0.0f) x = fmaf(beta, widen<float>(old.at[i]), x);
     old.at[i] = narrow<Out>(x);
-    if (!both) c[i * p.c_col_stride] = old.at[i];
+    if (!whole) c[i * p.c_col_stride] = old.at[i];
   }
-  if (both) *reinterpret_cast<pair *>(c) = old;
+  if (whole) *reinterpret_cast<run *>(c) = old;
 }
 
 } // namespace tile24

@@ -16,6 +16,24 @@
 extern "C" {
 #endif
 
+/* How a product is computed; all ways give right results.
+
+   rows == 0: direct.  A warp has one block row and `tile` (64 or 128) columns of C; needs compute
+   capability 8.0.
+   else: blocked.  A block owns rows x tile of C: 256 x 128, 128 x 128, 128 x 64 or 64 x 64, in
+   which 1, 2, 4 or 8 sets of warps split the columns of A.  `cluster` (1, 2, 4, up to 512 rows in
+   all) blocks of neighbouring rows bring B once for all of them; `split` (1, 2, 4) blocks share
+   the columns of A for one part of C and add up.  cluster x split is at most 8.  Needs
+   compute capability 9.0 and 217 KB of shared memory.  */
+struct shunt_tile24_shape {
+  int rows, tile, cluster, split;
+};
+
+/* The shape that shunt_spmm_tile24_cuda takes. */
+struct shunt_tile24_shape shunt_spmm_tile24_shape(const struct shunt_spmm *p,
+                                                  const struct shunt_tile24 *v,
+                                                  const struct shunt_device *d);
+
 /* p->a gives sizes and types only; its arrays are not read.  v: made from a matrix of
    these sizes.  No `only_if`.  The workspace is needed for a copy of B when B is
    column-major or its rows or pointer are not multiples of 16 bytes.  Needs compute
@@ -24,6 +42,11 @@ size_t shunt_spmm_tile24_workspace(const struct shunt_spmm *p);
 shunt_status shunt_spmm_tile24_cuda(const struct shunt_spmm *p, const struct shunt_tile24 *v,
                                     const struct shunt_device *d, void *workspace,
                                     size_t workspace_bytes, shunt_stream stream);
+/* The same with a given shape.  SHUNT_E_UNSUPPORTED when it does not fit. */
+shunt_status shunt_spmm_tile24_shaped_cuda(const struct shunt_spmm *p, const struct shunt_tile24 *v,
+                                           const struct shunt_tile24_shape *shape,
+                                           const struct shunt_device *d, void *workspace,
+                                           size_t workspace_bytes, shunt_stream stream);
 /* The twin: decodes fragments and metadata as the instructions do. */
 shunt_status shunt_spmm_tile24_host(const struct shunt_spmm *p, const struct shunt_tile24 *v);
 

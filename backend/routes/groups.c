@@ -41,8 +41,6 @@ static struct shunt_verdict fits(const struct shunt_problem *p, const struct shu
   SHUNT_DECLINE_IF(t != SHUNT_F32 && t != SHUNT_F64, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(s->b.type != t || s->c.type != t || s->compute != t, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(shunt_row_groups_bytes(&s->a) == 0, SHUNT_R_LARGE);
-  SHUNT_DECLINE_IF((double)s->a.nnz * DENSE >= (double)s->a.rows * (double)s->a.cols,
-                   SHUNT_R_PATTERN);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
@@ -60,7 +58,8 @@ static size_t keep_bytes(const struct shunt_problem *p, const struct shunt_engin
 /* May rows of this matrix share columns at all? */
 static bool is_candidate(const struct shunt_csr *a, const struct shunt_profile *f)
 {
-  return a->nnz >= LEAST_MEAN_ROW * a->rows && f->longest_row <= LONGEST_ROW;
+  const bool dense = (double)a->nnz * DENSE >= (double)a->rows * (double)a->cols;
+  return !dense && a->nnz >= LEAST_MEAN_ROW * a->rows && f->longest_row <= LONGEST_ROW;
 }
 
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)

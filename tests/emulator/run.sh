@@ -79,7 +79,8 @@ sources_of() {
       "conv/row_groups_layout.c" ;;
   test_tile24_format) echo "$tile24" ;;
   test_spmm_tile24)
-    echo "$tile24 kernels/spmm_tile24.cu kernels/dense_transpose.cu kernels/host/spmm_tile24.c" ;;
+    echo "$tile24 kernels/spmm_tile24.cu kernels/spmm_tile24_f16.cu kernels/spmm_tile24_bf16.cu" \
+      "kernels/tensor_map.cu kernels/dense_transpose.cu kernels/host/spmm_tile24.c" ;;
   test_spmm_rows) echo "$rows kernels/dense_transpose.cu" ;;
   test_spmm_vector) echo "$vector kernels/dense_transpose.cu" ;;
   test_repair)

@@ -3,7 +3,8 @@
 #
 #   unit       BUILD/tests/gpu/test_*: kernels and conversions against their twins
 #   blackbox   stale, parity, quiet, determinism, faults: cuSPARSE programs under Shunt
-#   sanitize   compute-sanitizer memcheck on short runs of both
+#   sanitize   compute-sanitizer memcheck on short runs of both (SANITIZE="test_a test_b":
+#              of these alone, and of stale)
 #   clients    tests/clients without and with Shunt
 #   solvers    block solvers and a PETSc-like loop, timed without and with Shunt
 #   bench      torch_bench.py without and with Shunt
@@ -13,7 +14,7 @@
 # output is short: one line a program, and the first findings of those that failed.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
-[ $# -ge 2 ] || { sed -n '2,12p' "$0"; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,14p' "$0"; exit 2; }
 here=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd) || exit 2
 mkdir -p "$2" && out=$(cd "$2" && pwd) || exit 2
@@ -99,6 +100,8 @@ blackbox() {
   SHUNT_ROUTES=$every_route preloaded stale 150 "$bin/stale" 10000 1
   expected stale 'rerouted cusparseSpMM >= 5000' 'route rows >= 1' 'route vector >= 1' \
     'route dense >= 1'
+  SHUNT_ROUTES=groups preloaded stale-groups 60 "$bin/stale" 4000 6
+  expected stale-groups 'route groups >= 200'
   SHUNT_ROUTES=$every_route preloaded stale-strict 60 "$bin/stale" 3000 4 --strict
   SHUNT_ROUTES=$every_route SHUNT_CACHE_MB=8 preloaded stale-small-cache 60 "$bin/stale" 1500 2
   plain original-parity 100 "$bin/parity" record "$work/parity.record"
@@ -163,6 +166,7 @@ sanitize() {
   for test in "$build"/tests/gpu/test_*; do
     [ -f "$test" ] && [ -x "$test" ] || continue
     case $test in *.log | *.trs | *.o) continue ;; esac
+    case " ${SANITIZE:-$(basename "$test")} " in *" $(basename "$test") "*) ;; *) continue ;; esac
     wait_for_turn
     run "sanitize-$(basename "$test")" 300 env LD_LIBRARY_PATH="$(library_path "$test")" \
       "$sanitizer" --tool memcheck --report-api-errors no --error-exitcode 9 --print-limit 20 \

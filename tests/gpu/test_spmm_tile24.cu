@@ -1,9 +1,10 @@
-// test_spmm_tile24.cu: shunt_spmm_tile24_cuda against its host twin.
+// test_spmm_tile24.cu: shunt_spmm_tile24_cuda against its host twin, in every shape.
 //
 // With whole numbers every sum is exact, so the two agree bit by bit, in whatever order a
 // tensor core adds; with fractions within the error that float sums may have.  Patterns, types,
 // layouts and scalars rotate with a fixed random sequence.  C's surroundings must not change.
-//   --time   also times squares of 4096 by 256 columns
+//   --time        also times squares of 4096 and 8192, every shape that makes sense
+//   --only-time   times without testing
 #include "kernels/tile24_kernels.h"
 #include "tests/gpu/tile24_patterns.cuh"
 
@@ -43,7 +44,24 @@ struct Options {
   int b_layout = 0, c_layout = 0, reorder = 1;
   double alpha = 1, beta = 0;
   bool device_scalars = false, whole = true, poison = false;
+  bool timed = false; // device only
 };
+
+// {}: the launcher's choice.
+static const shunt_tile24_shape kShapes[] = {
+    {0, 64, 1, 1},    {0, 128, 1, 1},   {256, 128, 1, 1}, {256, 128, 2, 1}, {256, 128, 2, 2},
+    {256, 128, 1, 4}, {128, 128, 1, 1}, {128, 128, 2, 1}, {128, 128, 4, 1}, {128, 128, 1, 2},
+    {128, 128, 2, 2}, {128, 128, 1, 4}, {128, 128, 2, 4}, {128, 64, 1, 1},  {128, 64, 2, 1},
+    {128, 64, 4, 1},  {128, 64, 2, 2},  {64, 64, 1, 1},   {64, 64, 2, 1},   {64, 64, 4, 1},
+    {64, 64, 2, 2}};
+static void name_shape(const shunt_tile24_shape &s, char (&name)[40])
+{
+  if (s.rows)
+    snprintf(name, sizeof name, "blocked %d x %d, clusters %d x %d", s.rows, s.tile, s.cluster,
+             s.split);
+  else
+    snprintf(name, sizeof name, "direct, %d columns", s.tile);
+}
 
 // One product on both sides.
 struct Problem {
@@ -53,6 +71,7 @@ struct Problem {
   Buffer b, c, scalars, workspace;
   std::vector<char> before;
   shunt_device device;
+  shunt_tile24_shape shape = {};
   shunt_spmm on_device, on_host;
 
   Problem(const Pattern &p, int64_t n, const Options &options, uint64_t seed)
@@ -75,7 +94,7 @@ struct Problem {
     for (Buffer *x : {&b, &c, &scalars})
       x->upload();
     before = c.host;
-    if (!a.pack() || a.census().irregular) exit(3);
+    if (!(o.timed ? a.pack_on_device() : a.pack()) || a.census().irregular) exit(3);
     on_host = make(a.host, b.host.data(), before.data(), scalars.host.data());
     on_device = make(a.device, b.device, c.device, scalars.device);
   }
@@ -99,6 +118,9 @@ struct Problem {
   }
   shunt_status run(cudaStream_t stream = 0)
   {
+    if (shape.tile)
+      return shunt_spmm_tile24_shaped_cuda(&on_device, &a.on_device, &shape, &device,
+                                           workspace.device, workspace.host.size(), stream);
     return shunt_spmm_tile24_cuda(&on_device, &a.on_device, &device, workspace.device,
                                   workspace.host.size(), stream);
   }
@@ -136,6 +158,22 @@ static Options random_options(Random &r)
   return o;
 }
 
+// One product of a random kind with the twin's; says what it was if they differ.
+static bool agrees(const Pattern &p, int64_t n, const Options &o, const shunt_tile24_shape &shape,
+                   Random &r)
+{
+  Problem q(p, n, o, r.next());
+  q.shape = shape;
+  // What a device has decides the launcher's choice of a shape.
+  if (r.below(2)) q.device.multiprocessors = 1;
+  const bool agree = q.agree();
+  if (!agree)
+    printf("# %lld x %lld x %lld, types %d %d, layouts %d %d, reorder %d, %g, %g\n",
+           (long long)p.rows, (long long)p.cols, (long long)n, o.type, o.out, o.b_layout,
+           o.c_layout, o.reorder, o.alpha, o.beta);
+  return agree;
+}
+
 static void test_patterns(bool whole, bool poison, const char *what)
 {
   Random r(20261122);
@@ -148,22 +186,62 @@ static void test_patterns(bool whole, bool poison, const char *what)
           Options o = random_options(r);
           o.whole = whole, o.poison = poison;
           if (poison) o.alpha = 1;
-          Problem q(p, n, o, r.next());
-          // What a device has decides whether a block takes 64 or 128 columns.
-          if (r.below(2)) q.device.multiprocessors = 1;
-          const bool agree = q.agree();
-          if (!agree)
-            printf("# %lld x %lld x %lld, types %d %d, layouts %d %d, reorder %d, %g, %g\n",
-                   (long long)rows, (long long)cols, (long long)n, o.type, o.out, o.b_layout,
-                   o.c_layout, o.reorder, o.alpha, o.beta);
-          good = good && agree;
+          good = agrees(p, n, o, {}, r) && good;
         }
     check(good, "agrees with the twin, %s, %s", tile_kind_name[kind], what);
   }
 }
 
+// Sizes at which rows end within a cluster, strips go round the ring, columns end within a
+// warp's; tiles that all block rows have, and that few have.
+static void test_shape(const shunt_tile24_shape &shape, uint64_t seed)
+{
+  static const int64_t sizes[][3] = {{1, 33, 8},     {70, 700, 64},  {300, 90, 136},
+                                     {530, 250, 70}, {200, 1100, 9}, {130, 300, 260}};
+  Random r(seed);
+  char name[40];
+  name_shape(shape, name);
+  for (int kind = 0; kind <= TILE_KINDS; kind++) {
+    bool good = true;
+    for (auto &size : sizes) {
+      static const double densities[] = {0.1, 0.004, 0.5};
+      const double density = densities[r.below(3)];
+      const Pattern p = kind == TILE_KINDS
+                            ? pruned_pattern(size[0], size[1], r.next())
+                            : tile_pattern((TileKind)kind, size[0], size[1], density, r.next());
+      Options o = random_options(r);
+      o.whole = r.below(4), o.poison = r.below(2);
+      good = agrees(p, size[2], o, shape, r) && good;
+    }
+    check(good, "%s agrees with the twin, %s", name,
+          kind < TILE_KINDS ? tile_kind_name[kind] : "pruned");
+  }
+}
+
+static void test_repeats(const shunt_tile24_shape &shape)
+{
+  const Pattern p = tile_pattern(TILES, 300, 900, 0.1, 77);
+  Options o;
+  o.whole = false, o.out = SHUNT_F32;
+  Problem q(p, 136, o, 78);
+  q.shape = shape;
+  bool same = q.run() == SHUNT_OK;
+  CUDA_OK(cudaDeviceSynchronize());
+  q.c.download();
+  const std::vector<char> first = q.c.host;
+  for (int i = 0; i < 20; i++) {
+    same = same && q.run() == SHUNT_OK;
+    CUDA_OK(cudaDeviceSynchronize());
+    q.c.download();
+    same = same && q.c.host == first;
+  }
+  char name[40];
+  name_shape(shape, name);
+  check(same, "%s: 20 calls give the same bits", name);
+}
+
 // More than one part of 8192 strips; block rows that differ in what they have.
-static void test_wide()
+static void test_wide(const shunt_tile24_shape &shape)
 {
   Pattern p;
   Random r(9);
@@ -175,7 +253,9 @@ static void test_wide()
     p.offsets.push_back((int64_t)p.columns.size());
   }
   Problem q(p, 8, Options(), 10);
-  check(q.agree(), "a matrix of more strips than are marked at once");
+  q.shape = shape;
+  check(q.agree(), "a matrix of more strips than the direct kernel marks at once, %d rows a block",
+        shape.rows);
 }
 
 static void test_declined()
@@ -214,28 +294,99 @@ static void test_declined()
   check(q.agree(), "and computes with it");
 }
 
-static void time_product(double sparsity, int reorder)
+// Shapes that do not fit are declined, not launched.
+static void test_shapes_declined()
 {
-  const Pattern p = tile_pattern(ANYWHERE, 4096, 4096, 1 - sparsity, 7);
+  const Pattern p = tile_pattern(ANYWHERE, 40, 60, 0.1, 33);
+  Problem q(p, 24, Options(), 34);
+  static const shunt_tile24_shape bad[] = {{0, 32, 1, 1},    {256, 64, 1, 1},  {64, 128, 1, 1},
+                                           {128, 128, 3, 1}, {256, 128, 4, 1}, {64, 64, 8, 1},
+                                           {128, 64, 4, 4},  {32, 64, 1, 1},   {64, 64, 0, 1},
+                                           {64, 64, 1, 3},   {64, 64, 1, 8}};
+  for (const shunt_tile24_shape &s : bad) {
+    q.shape = s;
+    check(q.run() == SHUNT_E_UNSUPPORTED, "no shape %d x %d, clusters %d x %d", s.rows, s.tile,
+          s.cluster, s.split);
+  }
+  q.shape = {128, 64, 1, 1};
+  q.device.compute_capability = 80;
+  check(q.run() == SHUNT_E_UNSUPPORTED, "no blocks before compute capability 9.0");
+  q.shape = {};
+  check(q.agree(), "where the launcher takes the direct kernel");
+  q.device = this_device();
+  q.device.shared_per_block = 100 << 10;
+  q.shape = {128, 64, 1, 1};
+  check(q.run() == SHUNT_E_UNSUPPORTED, "nor with little shared memory");
+  q.shape = {};
+  check(q.agree(), "where it does so too");
+}
+
+// ---- timing --------------------------------------------------------------------------
+
+static void time_shapes(Problem &q, const char *name, int64_t n)
+{
+  const int64_t size = q.bl.rows;
+  q.on_device.b.cols = q.on_device.c.cols = n;
+  q.on_device.b.row_stride = q.on_device.c.row_stride = n;
+  const shunt_tile24_shape chosen =
+      shunt_spmm_tile24_shape(&q.on_device, &q.a.on_device, &q.device);
+  for (const shunt_tile24_shape &s : kShapes) {
+    const bool is_chosen = !memcmp(&s, &chosen, sizeof s);
+    const int64_t blocks = s.rows ? size / s.rows * (n / s.tile) * s.split : 0;
+    if (!is_chosen && (s.tile > n || blocks > 2048)) continue;
+    q.shape = s;
+    const double us = time_graph([&](cudaStream_t stream) {
+      if (q.run(stream) != SHUNT_OK) exit(3);
+    });
+    const double rate = 2.0 * (double)size * (double)size * (double)n / us * 1e-6;
+    char shape[40];
+    name_shape(s, shape);
+    printf("time spmm_tile24 %s %lld %lld %s: %.1f us, %.0f TFLOP/s counted dense%s\n", name,
+           (long long)size, (long long)n, shape, us, rate, is_chosen ? " (chosen)" : "");
+    fflush(stdout);
+  }
+}
+
+static void time_pattern(const Pattern &p, const char *name, int reorder)
+{
   Options o;
-  o.reorder = reorder;
-  Problem q(p, 256, o, 8);
-  const double us = time_graph([&](cudaStream_t s) {
-    if (q.run(s) != SHUNT_OK) exit(3);
-  });
-  printf("time spmm_tile24 4096 x 4096 x 256 %.2f reorder %d %.1f us\n", sparsity, reorder, us);
+  o.reorder = reorder, o.timed = true;
+  Problem q(p, 2048, o, 8);
+  const shunt_tile24_census &c = q.a.census();
+  printf("# %s %lld: %lld tiles 2:4, %lld of them reordered, %lld dense\n", name, (long long)p.rows,
+         (long long)c.sparse, (long long)c.reordered, (long long)c.dense);
+  for (int64_t n : {128, 256, 512, 2048})
+    time_shapes(q, name, n);
+}
+
+static void time_all()
+{
+  for (int64_t size : {4096, 8192}) {
+    time_pattern(pruned_pattern(size, size, 6), "pruned", 0);
+    time_pattern(pruned_pattern(size, size, 6), "pruned-with-orders", 1);
+    time_pattern(tile_pattern(ANYWHERE, size, size, 0.1, 7), "density-0.1", 1);
+    time_pattern(tile_pattern(ANYWHERE, size, size, 0.5, 7), "dense-tiles", 0);
+  }
 }
 
 int main(int argc, char **argv)
 {
-  test_patterns(true, false, "whole numbers");
-  test_patterns(true, true, "NaN and Inf in B");
-  test_patterns(false, false, "fractions");
-  test_wide();
-  test_declined();
-  if (argc > 1 && !strcmp(argv[1], "--time"))
-    for (double s : {0.7, 0.8, 0.9, 0.95, 0.98})
-      for (int reorder = 0; reorder < 2; reorder++)
-        time_product(s, reorder);
+  const bool timed = argc > 1 && strstr(argv[1], "time"),
+             tests = argc < 2 || strcmp(argv[1], "--only-time");
+  uint64_t seed = 100;
+  if (tests) {
+    test_patterns(true, false, "whole numbers");
+    test_patterns(true, true, "NaN and Inf in B");
+    test_patterns(false, false, "fractions");
+    for (const shunt_tile24_shape &s : kShapes)
+      test_shape(s, seed++);
+    for (const shunt_tile24_shape &s : kShapes)
+      test_repeats(s);
+    test_wide({0, 64, 1, 1});
+    test_wide({64, 64, 1, 1});
+    test_declined();
+    test_shapes_declined();
+  }
+  if (timed) time_all();
   return finish();
 }

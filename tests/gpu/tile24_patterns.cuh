@@ -42,6 +42,23 @@ inline Pattern tile_pattern(TileKind kind, int64_t rows, int64_t cols, double de
   return p;
 }
 
+// Two of every four, as pruned weights have them.
+inline Pattern pruned_pattern(int64_t rows, int64_t cols, uint64_t seed)
+{
+  static const int pairs[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+  Random r(seed);
+  Pattern p;
+  p.rows = rows;
+  p.cols = cols;
+  for (int64_t i = 0; i < rows; i++) {
+    for (int64_t j = 0; j < cols; j += 4)
+      for (int64_t k : pairs[r.below(6)])
+        if (j + k < cols) p.columns.push_back(j + k);
+    p.offsets.push_back((int64_t)p.columns.size());
+  }
+  return p;
+}
+
 // A pattern as CSR on both sides, and room for its packed form.  One value in nine is a
 // stored zero; the others are whole numbers from -4 to 4 or fractions.
 struct Tile24 {
@@ -79,23 +96,27 @@ struct Tile24 {
     return shunt_tile24_bytes(&a, &with);
   }
 
-  // Packs on both sides; what is not written stays 0xee.
-  bool pack()
+  // Packs on the device; what is not written stays 0xee.
+  bool pack_on_device()
   {
     for (Buffer *x : {&offsets, &columns, &values})
       x->upload();
-    for (Buffer *x : {&memory, &twin})
-      memset(x->host.data(), 0xee, x->host.size());
+    memset(memory.host.data(), 0xee, memory.host.size());
     memory.upload();
-    char *aligned = (char *)(((uintptr_t)twin.host.data() + 255) & ~(uintptr_t)255);
     const shunt_device d = this_device();
-    bool good = shunt_tile24_lay_out(&host, &plan, memory.device, &on_device) &&
-                shunt_tile24_lay_out(&host, &plan, aligned, &on_host);
-    good = good && shunt_csr_to_tile24_host(&host, &plan, &on_host) == SHUNT_OK;
-    good = good && shunt_csr_to_tile24_cuda(&device, &plan, &on_device, &d, 0) == SHUNT_OK;
+    const bool good = shunt_tile24_lay_out(&host, &plan, memory.device, &on_device) &&
+                      shunt_csr_to_tile24_cuda(&device, &plan, &on_device, &d, 0) == SHUNT_OK;
     CUDA_OK(cudaDeviceSynchronize());
     memory.download();
     return good;
+  }
+  // On both sides.
+  bool pack()
+  {
+    memset(twin.host.data(), 0xee, twin.host.size());
+    char *aligned = (char *)(((uintptr_t)twin.host.data() + 255) & ~(uintptr_t)255);
+    return shunt_tile24_lay_out(&host, &plan, aligned, &on_host) &&
+           shunt_csr_to_tile24_host(&host, &plan, &on_host) == SHUNT_OK && pack_on_device();
   }
   bool same() const { return !memcmp(memory.host.data(), on_host.census, bytes); }
   bool inside() const

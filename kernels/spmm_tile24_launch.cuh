@@ -1,0 +1,66 @@
+// spmm_tile24_launch.cuh: the launches of spmm_tile24 and spmm_tile24_blocked for one stored
+// type; instantiated in one file per type.
+#pragma once
+#include "kernels/spmm_tile24.cuh"
+#include "kernels/spmm_tile24_blocked.cuh"
+#include "kernels/tile24_kernels.h"
+
+namespace shunt
+{
+namespace tile24
+{
+
+template <class T, class Out, int Tile>
+inline cudaError_t launch_direct(const arguments &p, cudaStream_t stream)
+{
+  const dim3 grid((p.blocks + kWarps - 1) / kWarps, (p.n + Tile - 1) / Tile);
+  void *parameters[] = {const_cast<arguments *>(&p)};
+  return cudaLaunchKernel(reinterpret_cast<const void *>(&spmm_tile24<T, Out, Tile>), grid,
+                          dim3(kThreads), parameters, 0, stream);
+}
+
+template <class T, class Out, class Shape>
+inline cudaError_t launch_blocked(const arguments &p, const CUtensorMap &map, cudaStream_t stream)
+{
+  const void *kernel = reinterpret_cast<const void *>(&spmm_tile24_blocked<T, Out, Shape>);
+  // Kept by the context, which the program may destroy: so asked for each time.
+  cudaError_t e =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kBytes);
+  if (e != cudaSuccess) return e;
+  const int tall = (p.rows + Shape::kRows - 1) / Shape::kRows;
+  cudaLaunchAttribute cluster = {};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim.x = p.cluster * p.split;
+  cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3((tall + p.cluster - 1) / p.cluster * p.cluster * p.split,
+                        (p.n + Shape::kTile - 1) / Shape::kTile);
+  config.blockDim = dim3(Shape::kThreads);
+  config.dynamicSmemBytes = Shape::kBytes;
+  config.stream = stream;
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  void *parameters[] = {const_cast<arguments *>(&p), const_cast<CUtensorMap *>(&map)};
+  return cudaLaunchKernelExC(&config, kernel, parameters);
+}
+
+template <class T, class Out>
+inline cudaError_t launch_shape(const arguments &p, const struct shunt_tile24_shape &s,
+                                const CUtensorMap &map, cudaStream_t stream)
+{
+  if (s.rows == 0)
+    return s.tile == 128 ? launch_direct<T, Out, 128>(p, stream)
+                         : launch_direct<T, Out, 64>(p, stream);
+  if (s.rows == 256) return launch_blocked<T, Out, blocked_256x128>(p, map, stream);
+  if (s.rows == 64) return launch_blocked<T, Out, blocked_64x64>(p, map, stream);
+  return s.tile == 128 ? launch_blocked<T, Out, blocked_128x128>(p, map, stream)
+                       : launch_blocked<T, Out, blocked_128x64>(p, map, stream);
+}
+
+cudaError_t launch_f16(const arguments &p, const struct shunt_tile24_shape &s,
+                       const CUtensorMap &map, shunt_type out, cudaStream_t stream);
+cudaError_t launch_bf16(const arguments &p, const struct shunt_tile24_shape &s,
+                        const CUtensorMap &map, shunt_type out, cudaStream_t stream);
+
+} // namespace tile24
+} // namespace shunt
