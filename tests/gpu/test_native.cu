@@ -214,14 +214,9 @@ static void test_capture()
   cudaStreamDestroy(other);
 }
 
-// Each CUDA call of packing fails once: the status says it, and the memory is given back.
-static void test_packing_faults()
+// Each CUDA call of packing fails once; how many there are, or 0: a status did not say it.
+static long fail_each_call(const shunt_csr &a)
 {
-  Both m(make_pattern(EIGHTS, 16, 64, 0.3, 6));
-  shunt_csr a = m.on_device;
-  a.values = nullptr;
-  size_t before = 0, after = 0, total;
-  CUDA_OK(cudaMemGetInfo(&before, &total));
   bool good = true, failed = true;
   long n = 0;
   while (failed) {
@@ -233,9 +228,26 @@ static void test_packing_faults()
     shunt_packed_free(x);
   }
   shunt_fault_arm(0);
-  CUDA_OK(cudaMemGetInfo(&after, &total));
-  check(good && n > 10 && before == after, "each of %ld calls of packing fails, nothing leaks",
-        n - 1);
+  return good ? n - 1 : 0;
+}
+
+// The status says it, and the memory is given back: once the device has as much free memory as
+// before, which other programs' allocations may hide.
+static void test_packing_faults()
+{
+  Both m(make_pattern(EIGHTS, 16, 64, 0.3, 6));
+  shunt_csr a = m.on_device;
+  a.values = nullptr;
+  long calls = 1;
+  bool kept = false;
+  for (int i = 0; i < 20 && calls > 0 && !kept; i++) {
+    size_t before = 0, after = 0, total;
+    CUDA_OK(cudaMemGetInfo(&before, &total));
+    calls = fail_each_call(a);
+    CUDA_OK(cudaMemGetInfo(&after, &total));
+    kept = before == after;
+  }
+  check(calls >= 10 && kept, "each of %ld calls of packing fails, nothing leaks", calls);
 }
 
 // Scores that f16 holds only once they are scaled: by way of the three kernels no result is lost.
