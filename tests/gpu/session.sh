@@ -3,8 +3,8 @@
 #
 #   unit       BUILD/tests/gpu/test_*: kernels and conversions against their twins
 #   blackbox   stale, parity, quiet, determinism, faults: cuSPARSE programs under Shunt
-#   sanitize   compute-sanitizer memcheck on short runs of both (SANITIZE="test_a test_b":
-#              of these alone, and of stale)
+#   sanitize   compute-sanitizer memcheck on short runs of both; SANITIZE="test_a test_b": of these
+#              alone, and of stale; SANITIZE_JOBS at a time (2), SANITIZE_SECONDS each (300)
 #   clients    tests/clients without and with Shunt
 #   solvers    block solvers and a PETSc-like loop, timed without and with Shunt
 #   bench      torch_bench.py without and with Shunt
@@ -146,7 +146,7 @@ host_times() {
 # Waits until another program may begin: under the sanitizer, two at a time end before as many
 # as there are would, of which the longest then run into their limits.
 wait_for_turn() {
-  while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
+  while [ "$(jobs -rp | wc -l)" -ge "${SANITIZE_JOBS:-2}" ]; do wait -n; done
 }
 
 # The preload goes in behind the sanitizer's own.
@@ -169,7 +169,7 @@ sanitize() {
     case $test in *.log | *.trs | *.o) continue ;; esac
     case " ${SANITIZE:-$(basename "$test")} " in *" $(basename "$test") "*) ;; *) continue ;; esac
     wait_for_turn
-    run "sanitize-$(basename "$test")" 300 env LD_LIBRARY_PATH="$(library_path "$test")" \
+    run "sanitize-$(basename "$test")" "${SANITIZE_SECONDS:-300}" env LD_LIBRARY_PATH="$(library_path "$test")" \
       "$sanitizer" --tool memcheck --report-api-errors no --error-exitcode 9 --print-limit 20 \
       "$test" &
   done
