@@ -55,11 +55,26 @@ def sddmm(folder):
            "| --- | --- | --- | --- | --- |"]
     for case in json.load(open(folder + "/sddmm.json"))["cases"]:
         us = {w["way"]: w["us"] for w in case["ways"] if w.get("us")}
-        route = min((r for r in ("rows", "vector", "dense") if r in us), key=us.get)
+        route = [w["note"] for w in case["ways"] if w["way"] == "routed"][0]
         out.append("| %s, %d, %s | %.1f | %.1f | %s | %.1f |" % (
             case["matrix"].replace("random:4096x4096:0.1:8", "8x1, 90 %").replace("random:4096x4096:0.1", "random, 90 %"),
-            case["width"], case["problem"].split(":")[6], us["cusparse-default"], us[route], route,
-            us["cusparse-default"] / us[route]))
+            case["width"], case["problem"].split(":")[6], us["cusparse-default"], us["routed"], route,
+            us["cusparse-default"] / us["routed"]))
+    return out
+
+
+def solvers(folder):
+    data = json.load(open(folder + "/solvers.json"))
+    out = ["| solver | block, type | iterations | cuSPARSE, ms | with Shunt, ms | speed-up |",
+           "| --- | --- | --- | --- | --- | --- |"]
+    for a, b in zip(data["plain"], data["shunt"]):
+        out.append("| %s | %d, %s | %d, %d | %.1f | %.1f | %.2f |" % (
+            a["name"], a["block"], a["dtype"].replace("float", "f"), a["iterations"], b["iterations"],
+            1e3 * a["seconds"], 1e3 * b["seconds"], a["seconds"] / b["seconds"]))
+    for loop in data["petsc"]["loops"]:
+        a, b = loop["original_us"] / 1e3, loop["shunt_us"] / 1e3
+        out.append("| petsc_loop, one step | %d, %s | | %.2f | %.2f | %.2f |" % (
+            loop["n"], loop["type"], a, b, a / b))
     return out
 
 
@@ -92,7 +107,7 @@ def main():
     text = open(readme).read()
     new = text
     for name, table in (("pytorch", pytorch(folder)), ("rows", rows_table(folder)),
-                        ("sddmm", sddmm(folder)), ("graphblas", graphblas(folder)),
+                        ("sddmm", sddmm(folder)), ("solvers", solvers(folder)), ("graphblas", graphblas(folder)),
                         ("graphblas host", graphblas_host(folder))):
         new = re.sub(r"(<!-- table: %s -->\n).*?(<!-- end -->)" % name,
                      lambda m: m.group(1) + "\n".join(table) + "\n" + m.group(2), new, flags=re.S)
