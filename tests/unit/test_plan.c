@@ -360,6 +360,58 @@ static void test_costs(void)
           "type %d costs the same with TF32 allowed", (int)others[i]);
 }
 
+/* Sizes, types and times of one case of ../shared/data/mtx or of a pruned layer, us on an H200
+   (tests/bench/results/rows-fit.json, dlmc.json); 0: not measured.  */
+struct measured {
+  const char *matrix;
+  int64_t rows, cols, nnz, longest, vectors;
+  int64_t n;
+  shunt_type type;
+  double by_rows, by_groups, by_original;
+};
+static const struct measured cases[] = {
+  { "bcsstk32", 44609, 44609, 2014701, 216, 430762, 32, SHUNT_F32, 26.5, 25.8, 102 },
+  { "bcsstk32", 44609, 44609, 2014701, 216, 430762, 128, SHUNT_F64, 159, 101, 229 },
+  { "pkustk06", 43164, 43164, 2571768, 126, 598176, 128, SHUNT_F64, 181, 120, 339 },
+  { "cfd1", 70656, 70656, 1828364, 33, 830425, 32, SHUNT_F32, 20.4, 37.8, 99 },
+  { "delaunay_n16", 65536, 65536, 393150, 17, 243682, 128, SHUNT_F32, 39.8, 39.1, 54.3 },
+  { "gupta2", 62064, 62064, 4248286, 8413, 1939464, 32, SHUNT_F32, 68, 103, 201 },
+  { "transformer_512x2048_0.9", 512, 2048, 104857, 670, 0, 256, SHUNT_F16, 24.5, 0, 0 },
+};
+
+static double within(double estimate, double measured)
+{
+  return estimate > measured ? estimate / measured : measured / estimate;
+}
+
+/* Off by less than a factor, and in the order that was measured where that is clear. */
+static void test_cost_fits(void)
+{
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct measured *m = &cases[i];
+    struct shunt_problem p = { .op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1 };
+    const struct shunt_profile f = { .rows = m->rows, .nnz = m->nnz, .longest_row = m->longest };
+    p.spmm.a = (struct shunt_csr){ .rows = m->rows, .cols = m->cols, .nnz = m->nnz,
+                                   .index_type = SHUNT_I32, .value_type = m->type };
+    p.spmm.b = (struct shunt_dense){ m->cols, m->n, m->n, 1, NULL, m->type };
+    p.spmm.c = (struct shunt_dense){ m->rows, m->n, m->n, 1, NULL, m->type };
+    double rows = shunt_cost_rows(&p.spmm, &f, &h200);
+    double groups = shunt_cost_groups(&p.spmm, (double)m->vectors, &f, &h200);
+    double original = shunt_cost_original(&p, &f, &h200);
+    check(within(rows, m->by_rows) < 1.7, "%s, N = %d: rows %.1f us, measured %.1f", m->matrix,
+          (int)m->n, rows, m->by_rows);
+    if (m->by_groups == 0) continue;
+    check(within(groups, m->by_groups) < 1.7, "%s, N = %d: groups %.1f us, measured %.1f",
+          m->matrix, (int)m->n, groups, m->by_groups);
+    check(within(original, m->by_original) < 1.7, "%s, N = %d: cuSPARSE %.1f us, measured %.1f",
+          m->matrix, (int)m->n, original, m->by_original);
+    bool clear = within(m->by_rows, m->by_groups) > 1.3;
+    check(!clear || (rows < groups) == (m->by_rows < m->by_groups),
+          "%s, N = %d: rows and groups in the order measured", m->matrix, (int)m->n);
+    check(rows < original, "%s, N = %d: taken", m->matrix, (int)m->n);
+  }
+}
+
 int main(void)
 {
   test_text();
@@ -374,5 +426,6 @@ int main(void)
   test_faults();
   test_routes();
   test_costs();
+  test_cost_fits();
   return check_finish();
 }
