@@ -147,6 +147,15 @@ static inline float bfloat_to_float(uint16_t b)
   return bits_float((uint32_t)b << 16);
 }
 
+/* A copy in device memory, which the caller frees. */
+static inline void *to_device(const void *from, size_t bytes)
+{
+  void *p;
+  CUDA_OK(cudaMalloc(&p, bytes ? bytes : 1));
+  CUDA_OK(cudaMemcpy(p, from, bytes, cudaMemcpyHostToDevice));
+  return p;
+}
+
 static inline size_t type_size(cudaDataType t)
 {
   switch (t) {

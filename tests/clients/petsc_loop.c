@@ -112,14 +112,6 @@ static void *random_block(int64_t count, cudaDataType t, uint64_t seed)
   return p;
 }
 
-static void *to_device(const void *from, size_t bytes)
-{
-  void *p;
-  CUDA_OK(cudaMalloc(&p, bytes ? bytes : 1));
-  CUDA_OK(cudaMemcpy(p, from, bytes, cudaMemcpyHostToDevice));
-  return p;
-}
-
 /* X[k-1] = ALPHA A X[k] + BETA X[k-1]; `what` is the SpMM, or its preparation. */
 static cusparseStatus_t with_scalars(struct loop *l,
                                      cusparseStatus_t (*what)(struct loop *, const void *,

@@ -34,14 +34,6 @@ static void *random_numbers(int64_t n, cudaDataType t, uint64_t seed)
   return p;
 }
 
-static void *to_device(const void *from, size_t bytes)
-{
-  void *p;
-  CUDA_OK(cudaMalloc(&p, bytes ? bytes : 1));
-  CUDA_OK(cudaMemcpy(p, from, bytes, cudaMemcpyHostToDevice));
-  return p;
-}
-
 /* C = A B, the way a framework does it. */
 static void multiply(cusparseHandle_t handle, const struct matrix *a, const struct options *o,
                      struct device *d)
