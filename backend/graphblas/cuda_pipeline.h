@@ -10,6 +10,10 @@
    place in the ring before are launched, a piece of C once its product is.  Every other thread
    rather takes pieces of C, the others rather pieces of B; each takes what is ready.
 
+   Calls of CUDA take 5 to 20 us a piece, and many threads that wait for their turn at them keep
+   the bus waiting (tests/bench/NOTES.md).  So a thread that has a copy to be made posts its slot, and
+   goes on; it enqueues what is posted, its own and the others', if no other thread is at it.
+
    Whoever enqueues the last piece that a product needs launches it (cuda_launch.h) on the compute
    stream, if the products before it are launched and its place in the ring of C is free:
 

@@ -8,7 +8,7 @@ enum { NARROWEST_BYTES = 128, WIDEST_BYTES = 512, STRIPS_WANTED = 4, GRANULE_BYT
 /* Held by row: no gain from wider rows; parts of rows that still are copied well. */
 enum { WIDEST_ROW_BYTES = 16384, GOOD_ROW_BYTES = 2048 };
 /* A few blocks soon, more of them when they are large: each costs a launch. */
-enum { LEAST_BLOCK = 256 << 10, FEW_BLOCKS = 8, LARGE_BLOCK = 4 << 20, LEAST_BLOCK_ROWS = 16 };
+enum { LEAST_BLOCK = 256 << 10, FEW_BLOCKS = 8, LARGE_BLOCK = 8 << 20, LEAST_BLOCK_ROWS = 16 };
 /* Without a search for long rows, the kernel takes fewer entries (2^24) and wants rows alike. */
 enum { MOST_BLOCK_ENTRIES = 1 << 24, LONG_ROW = 1024, LONG_OF_MEAN = 8 };
 

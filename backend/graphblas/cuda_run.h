@@ -11,6 +11,7 @@
 #include "backend/graphblas/cuda_rows.h"
 
 struct grb_cuda_task;
+struct grb_cuda_slot;
 
 struct grb_cuda_run {
   /* Set by the caller, who owns all of it: */
@@ -28,13 +29,15 @@ struct grb_cuda_run {
   int64_t up_count, task_count;
   unsigned char *committed; /* per task: C's piece was written */
   int units;                /* strips times blocks */
-  int64_t s_left;           /* pieces of S not enqueued yet; under the lock, as the next ones */
+  int64_t s_left;           /* pieces of S not enqueued yet; under `driver`, as the next ones */
   int64_t *b_left, *c_left; /* the same of each unit */
 
   /* The pipeline's own (cuda_pipeline.c): */
-  pthread_mutex_t lock;       /* what follows, and the order of what is enqueued */
+  pthread_mutex_t lock;       /* the next tasks, and what is posted; held for no call of CUDA */
   int64_t next_up, next_down; /* tasks */
+  struct grb_cuda_slot *posted, *posted_last; /* to be enqueued, the oldest first */
   pthread_cond_t launch;
+  pthread_mutex_t driver; /* whoever enqueues; nobody waits for it.  What is left, and: */
   int b_ready, b_awaited; /* units of B: enqueued whole; the compute stream waits for */
   atomic_int launched;    /* products of units 0 .. launched - 1 */
   atomic_int status;      /* the first failure */
