@@ -131,8 +131,8 @@ template <class S, class Out, class T, int V>
 shunt_status launch_tiled(args<T> a, const plan &how, const shunt_device *d, shunt_stream stream)
 {
   if (how.split)
-    return launch_split<S, Out, T, V>(a, choose_split(a.rows, a.nonzeros, a.n, V, how.longest, d),
-                                      stream);
+    return launch_split<S, Out, T, V>(
+        a, choose_split(a.rows, a.nonzeros, a.n, V, sizeof(S), how.longest, d), stream);
   int lanes = kSegment / (V * (int)sizeof(S));
   int needed = (int)((a.n + V - 1) / V < 32 ? (a.n + V - 1) / V : 32);
   lanes = lanes < 32 ? lanes : 32;

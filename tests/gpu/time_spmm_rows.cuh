@@ -130,11 +130,11 @@ struct Timed {
   template <class T, int V> void time_shapes(const FileMatrix &m)
   {
     using shunt::spmm_rows::split_shape;
-    const split_shape base =
-        shunt::spmm_rows::choose_split(p.a.rows, p.a.nnz, p.b.cols, V, longest, &d);
     int longest = 0;
     for (int64_t i = 0; i < m.rows; i++)
       longest = std::max(longest, m.offsets[i + 1] - m.offsets[i]);
+    const split_shape base =
+        shunt::spmm_rows::choose_split(p.a.rows, p.a.nnz, p.b.cols, V, sizeof(T), longest, &d);
     auto show = [&](const char *label, const split_shape &s) {
       printf(" %s=%.2f", label, time_shape<T, V>(s));
     };
