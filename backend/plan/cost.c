@@ -65,7 +65,7 @@ double shunt_cost_csr_bytes(const struct shunt_csr *a)
 /* Microseconds on an H200, fitted by the least relative error to tests/bench/results: `scattered` ones
    to the 26 matrices of ../shared/data/mtx in f32 and f64 at 8, 32 and 128 columns, the other to
    pruned layers in f16.  By geometric standard deviation a case is 1.14 (the original), 1.31 (the
-   same, preprocessed) and 1.2 (rows, groups) off.  */
+   same, preprocessed), 1.19 (rows) and 1.15 (groups) off.  */
 struct fit {
   double start;
   double entry;   /* per million entries */
@@ -73,28 +73,34 @@ struct fit {
   double written; /* per GB of C */
   double row;     /* per million rows */
   double list;    /* per million gathered rows of B */
-  double longest; /* per thousand entries of the longest row, up to 512: latency */
+  double longest; /* per thousand of `late`, up to 512: latency */
   double beyond;  /* and from there up to 4096, which rows are cut at */
 };
-static const struct fit original_fit = { 7.3, 36.8, 41.5, 444, 174, 0, 0, 0 };
-static const struct fit preprocessed_fit = { 2.4, 4.5, 73.5, 1106, 12, 0, 16.3, 1.9 };
-static const struct fit rows_scattered_fit = { 2.0, 4.0, 43.0, 851, 4, 0, 11.7, 2.5 };
-static const struct fit rows_fit = { 2.4, 0, 77.3, 1100, 0, 0, 16.5, 14.6 };
-static const struct fit groups_fit = { 4.3, 1.8, 130, 450, 140, 13, 4, 12 };
+static const struct fit original_fit = { 7.3, 36.8, 41.1, 447, 175, 0, 0, 0.6 };
+static const struct fit preprocessed_fit = { 2.6, 5.1, 74.6, 1087, 5, 0, 17.2, 1.8 };
+static const struct fit rows_scattered_fit = { 2.3, 4.2, 42.8, 782, 0, 0, 13.1, 2.25 };
+static const struct fit rows_fit = { 2.3, 0, 125, 1774, 0, 0, 14, 14.5 };
+static const struct fit groups_fit = { 4.3, 0, 150, 239, 27, 20.7, 9.4, 10.3 };
 
-/* `gathered`: rows of B.  f NULL: nothing known of the pattern. */
-static double fitted(const struct fit *c, const struct shunt_spmm *p, double gathered,
-                     const struct shunt_profile *f, const struct shunt_device *d)
+/* `gathered`: rows of B; `late`: of those that one team gathers, how many others do not have. */
+static double fitted(const struct fit *c, const struct shunt_spmm *p, double gathered, double late,
+                     const struct shunt_device *d)
 {
   const double row = (double)p->b.cols * (double)shunt_type_size(p->b.type);
   const double written =
       (double)p->c.rows * (double)p->c.cols * (double)shunt_type_size(p->c.type);
   const double nnz = (double)p->a.nnz, rows = (double)p->a.rows;
-  const double longest = f ? (double)f->longest_row : 2 * nnz / (rows + 1);
-  const double some = least(longest, 512), more = least(longest, 4096) - some;
+  const double some = least(late, 512), more = least(late, 4096) - some;
   return c->start + 1e-3 * (c->longest * some + c->beyond * more) +
          scale(d) * (1e-6 * (c->entry * nnz + c->row * rows + c->list * gathered) +
                      1e-9 * (c->gather * gathered * row + c->written * written));
+}
+
+/* How much longer the longest row is than the mean; f NULL: as much again. */
+static double excess(const struct shunt_csr *a, const struct shunt_profile *f)
+{
+  const double mean = (double)a->nnz / (double)(a->rows + 1);
+  return f ? larger((double)f->longest_row - mean, 0) : mean;
 }
 
 /* Pruned layers are not: their rows share nothing that L1 could keep. */
@@ -114,13 +120,13 @@ double shunt_cost_rows(const struct shunt_spmm *p, const struct shunt_profile *f
                        const struct shunt_device *d)
 {
   const struct fit *c = scattered(&p->a) ? &rows_scattered_fit : &rows_fit;
-  return fitted(c, p, (double)p->a.nnz, f, d) + copy_of_b(p, d);
+  return fitted(c, p, (double)p->a.nnz, excess(&p->a, f), d) + copy_of_b(p, d);
 }
 
-double shunt_cost_groups(const struct shunt_spmm *p, double vectors, const struct shunt_profile *f,
+double shunt_cost_groups(const struct shunt_spmm *p, double vectors, double longest,
                          const struct shunt_device *d)
 {
-  return fitted(&groups_fit, p, vectors, f, d) + copy_of_b(p, d);
+  return fitted(&groups_fit, p, vectors, longest, d) + copy_of_b(p, d);
 }
 
 /* ---- the original ------------------------------------------------------------------------ */
@@ -140,7 +146,7 @@ double shunt_cost_original(const struct shunt_problem *p, const struct shunt_pro
   bool preprocessed = p->algorithm == CSR_ALG1 || p->algorithm == CSR_ALG3;
   if (scattered(sparse))
     return fitted(preprocessed ? &preprocessed_fit : &original_fit, &p->spmm, (double)sparse->nnz,
-                  f, d);
+                  excess(sparse, f), d);
   double flop = 2.0 * (double)sparse->nnz * (double)p->spmm.c.cols;
   double rate = preprocessed ? 9.0e6 : 4.8e6;
   if (sparse->value_type == SHUNT_F64) rate *= 0.6;

@@ -22,11 +22,11 @@ double shunt_cost_gather(double bytes, double row_bytes, double table_bytes,
 /* Dense product on cuBLAS; `math` counts for f32 only. */
 double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt_math math,
                        const struct shunt_device *d);
-/* SpMM by the kernels of `rows`, and of `groups` where its lists have so many `vectors`.  f: NULL
-   where nothing is known of the pattern.  */
+/* SpMM by the kernels of `rows`, and of `groups` where its lists have so many `vectors`, the longest
+   list `longest` of them.  f: NULL where nothing is known of the pattern.  */
 double shunt_cost_rows(const struct shunt_spmm *p, const struct shunt_profile *f,
                        const struct shunt_device *d);
-double shunt_cost_groups(const struct shunt_spmm *p, double vectors, const struct shunt_profile *f,
+double shunt_cost_groups(const struct shunt_spmm *p, double vectors, double longest,
                          const struct shunt_device *d);
 /* cuSPARSE itself, for the algorithm asked for. */
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,

@@ -69,7 +69,8 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_row_groups_counts *known = c->kept ? c->kept->known : NULL;
   const double vectors = known ? (double)known->vectors : (double)s->a.nnz / SHARING_HOPED_FOR;
-  *us = MARGIN * shunt_cost_groups(s, vectors, c->profile, &c->engine->device);
+  const double longest = known ? known->longest : c->profile ? (double)c->profile->longest_row : 0;
+  *us = MARGIN * shunt_cost_groups(s, vectors, longest, &c->engine->device);
   SHUNT_DECLINE_IF(!c->kept && !c->will_keep, SHUNT_R_UNCONVERTED);
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->engine), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
