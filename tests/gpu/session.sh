@@ -4,7 +4,8 @@
 #   unit       BUILD/tests/gpu/test_*: kernels and conversions against their twins
 #   blackbox   stale, parity, quiet, determinism, faults: cuSPARSE programs under Shunt
 #   sanitize   compute-sanitizer memcheck on short runs of both; SANITIZE="test_a test_b": of these
-#              alone, and of stale; SANITIZE_JOBS at a time (2), SANITIZE_SECONDS each (300)
+#              alone, and of stale; SANITIZE_JOBS at a time (2), SANITIZE_SECONDS each (300), and
+#              of the largest tests one case in SANITIZE_EVERY (8)
 #   clients    tests/clients without and with Shunt
 #   solvers    block solvers and a PETSc-like loop, timed without and with Shunt
 #   bench      torch_bench.py without and with Shunt
@@ -14,7 +15,7 @@
 # output is short: one line a program, and the first findings of those that failed.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
-[ $# -ge 2 ] || { sed -n '2,14p' "$0"; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,15p' "$0"; exit 2; }
 here=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd) || exit 2
 mkdir -p "$2" && out=$(cd "$2" && pwd) || exit 2
@@ -169,7 +170,8 @@ sanitize() {
     case $test in *.log | *.trs | *.o) continue ;; esac
     case " ${SANITIZE:-$(basename "$test")} " in *" $(basename "$test") "*) ;; *) continue ;; esac
     wait_for_turn
-    run "sanitize-$(basename "$test")" "${SANITIZE_SECONDS:-300}" env LD_LIBRARY_PATH="$(library_path "$test")" \
+    run "sanitize-$(basename "$test")" "${SANITIZE_SECONDS:-300}" \
+      env SHUNT_TEST_EVERY="${SANITIZE_EVERY:-8}" LD_LIBRARY_PATH="$(library_path "$test")" \
       "$sanitizer" --tool memcheck --report-api-errors no --error-exitcode 9 --print-limit 20 \
       "$test" &
   done

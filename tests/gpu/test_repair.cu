@@ -558,7 +558,7 @@ struct Streams {
 // would leave C changed; that no launch was lost shows in the generations.
 void test_together(bool crowded, int64_t wait_cycles)
 {
-  const int streams = 6, rounds = crowded ? 40 : 100;
+  const int streams = 6, rounds = (crowded ? 40 : 100) / every();
   Lab lab(random_pattern(2000, 1500, 0.2, 1, 8), 200, SHUNT_F16, SHUNT_I64, 1);
   Table table(64);
   Streams run(streams), others(2);
@@ -623,7 +623,7 @@ void test_replays()
   }
   bool good = true;
   uint16_t *last = (uint16_t *)lab.values.host.data() + lab.p.nnz() - 1;
-  for (int round = 0; round < 60; round++) {
+  for (int round = 0; round < 60 / every(); round++) {
     const bool changes = round % 3 == 1;
     if (changes) *last ^= 1;
     lab.refresh();

@@ -367,6 +367,7 @@ void test_combinations(Arena &m, const std::vector<Named> &all)
       for (int64_t n : widths)
         // All 16 forms for f32; every other one, in turns, for the rest.
         for (int form = 0; form < 16; form++) {
+          if (left_out()) continue;
           if (t.in != SHUNT_F32 && (form + form / 4 + n) % 2) continue;
           if (wrong < 3) wrong += !run_case(m, pattern.p, ref, t, vary(t, n, form, r));
           cases++;
@@ -402,6 +403,7 @@ void test_split_shapes(Arena &m, const std::vector<Named> &all)
       for (int lanes = 2; lanes <= 5; lanes++)
         for (int team = lanes; team <= 5; team++)
           for (int turn = 0; turn < 6; turn++, cases++) {
+            if (left_out()) continue;
             Options o = vary(t, widths[r.below(5)], (int)r.below(16) & 14, r);
             o.b_gap = o.b_shift = 0;
             shunt::spmm_rows::split_shape s = {};

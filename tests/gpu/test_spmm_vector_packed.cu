@@ -284,6 +284,7 @@ static void test_shape(const shunt_vector_shape &s, uint64_t seed)
       const Pattern p =
           make_pattern((Kind)kind, size[0], size[1], size[1] < 100 ? 0.3 : 0.12, r.next());
       for (int64_t n : some_n) {
+        if (left_out()) continue;
         Options o = random_options(r, (Kind)kind);
         if (s.rows == 0 && r.below(2)) o.order = SHUNT_VECTOR_SEQUENTIAL;
         Problem q(p, n, o, r.next());
