@@ -4,7 +4,7 @@
    The memory, every part aligned to 256 bytes:
 
      census | begin, column, values, present of the 2:4 list | the same of the dense list |
-     metadata | order  */
+     metadata | order | chunk  */
 #include <string.h>
 
 #include "conv/tile24.h"
@@ -60,6 +60,12 @@ static void lay_out_list(struct shunt_tile24_list *list, int64_t blocks, char *m
   list->present = part(memory, at, list->room * SHUNT_TILE24_LANES);
 }
 
+/* Is the table of chunks small beside the tiles? */
+static int has_chunks(const struct shunt_tile24 *v)
+{
+  return v->blocks * shunt_tile24_chunks(v->cols) <= 8 * (v->sparse.room + v->dense.room) + 4096;
+}
+
 /* Bytes in all; pointers are set when there is memory. */
 static size_t lay_out(const struct shunt_csr *a, const struct shunt_tile24_plan *plan, char *memory,
                       struct shunt_tile24 *v)
@@ -77,6 +83,9 @@ static size_t lay_out(const struct shunt_csr *a, const struct shunt_tile24_plan 
   lay_out_list(&v->dense, v->blocks, memory, &at);
   v->metadata = part(memory, &at, v->sparse.room * SHUNT_TILE24_WORDS * 4);
   if (plan->reorder) v->order = part(memory, &at, v->sparse.room * SHUNT_TILE24_COLS);
+  if (has_chunks(v))
+    v->chunk =
+        part(memory, &at, v->blocks * shunt_tile24_chunks(v->cols) * (int64_t)sizeof *v->chunk);
   return (at + 255) & ~(size_t)255;
 }
 

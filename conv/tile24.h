@@ -24,7 +24,8 @@ extern "C" {
    than 16 entries in a tile, which no order helps.
 
    sparse_room, dense_room: how many 2:4 tiles and halves of dense tiles there is to be memory for,
-   612 (with reorder 644) and 548 bytes each: as a census counted them.  -1: as many as the
+   612 (with reorder 644) and 548 bytes each (and 12 for each 16 x 64 of the matrix, where there are
+   more than one tile for eight of those): as a census counted them.  -1: as many as the
    sizes allow, one tile an entry, which is far too much for most very sparse matrices.  They
    decide the memory only, not the result.  */
 struct shunt_tile24_plan {

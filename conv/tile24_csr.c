@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "conv/tile24.h"
+#include "conv/tile24_chunk.h"
 
 enum { ROWS = SHUNT_TILE24_ROWS, COLS = SHUNT_TILE24_COLS, LANES = SHUNT_TILE24_LANES };
 
@@ -270,5 +271,7 @@ shunt_status shunt_csr_to_tile24_host(const struct shunt_csr *a,
   }
   for (int64_t b = 0; b < v->blocks; b++)
     pack_block(&w, v, plan->reorder, b);
+  for (int64_t i = 0; v->chunk && i < v->blocks * shunt_tile24_chunks(v->cols); i++)
+    v->chunk[i] = shunt_tile24_find_chunk(v, i % v->blocks, i / v->blocks);
   return SHUNT_OK;
 }

@@ -1,8 +1,9 @@
-// tile24_csr_device.cu: CSR to the `tile24` format, in three launches:
+// tile24_csr_device.cu: CSR to the `tile24` format, in four launches:
 //
 //   count   a warp per block row: how many tiles of each kind  -> begin[b + 1]
 //   scan    one block: begin = where each block row begins, cut off at the room there is
 //   pack    a warp per block row: the tiles
+//   chunk   a thread per block row and chunk: where its tiles are (tile24_chunk.h)
 //
 // A warp walks its block row tile by tile (tile24_walk.cuh), and every lane picks the 8 values
 // of its fragment out of the tile's image.
@@ -14,6 +15,7 @@
 #include <cuda_runtime.h>
 
 #include "conv/tile24.h"
+#include "conv/tile24_chunk.h"
 #include "conv/tile24_walk.cuh"
 
 namespace shunt
@@ -23,7 +25,7 @@ namespace tile24
 namespace
 {
 
-constexpr int kWarps = 4, kScanThreads = 1024;
+constexpr int kWarps = 4, kScanThreads = 1024, kChunkThreads = 128;
 
 // ---- count -------------------------------------------------------------------------------
 
@@ -209,6 +211,17 @@ __global__ void __launch_bounds__(kWarps * 32) pack_kernel(const __grid_constant
   }
 }
 
+// ---- chunks --------------------------------------------------------------------------------
+
+__global__ void __launch_bounds__(kChunkThreads) chunk_kernel(const __grid_constant__ pack_job j)
+{
+  const int64_t all = j.v.blocks * shunt_tile24_chunks(j.v.cols);
+  const int64_t step = static_cast<int64_t>(gridDim.x) * kChunkThreads;
+  int64_t i = static_cast<int64_t>(blockIdx.x) * kChunkThreads + threadIdx.x;
+  for (; i < all; i += step)
+    j.v.chunk[i] = shunt_tile24_find_chunk(&j.v, i % j.v.blocks, i / j.v.blocks);
+}
+
 // ---- launches ------------------------------------------------------------------------------
 
 pack_job make_job(const struct shunt_csr *a, int reorder)
@@ -234,6 +247,13 @@ unsigned grid(const pack_job &j)
   return static_cast<unsigned>((j.v.blocks + kWarps - 1) / kWarps);
 }
 
+unsigned chunk_grid(const pack_job &j)
+{
+  const int64_t blocks =
+      (j.v.blocks * shunt_tile24_chunks(j.v.cols) + kChunkThreads - 1) / kChunkThreads;
+  return static_cast<unsigned>(blocks < 65536 ? blocks : 65536);
+}
+
 // Counts, into a census that is zeroed first.
 template <class I> cudaError_t count(pack_job *j, shunt_stream stream)
 {
@@ -249,6 +269,9 @@ template <class I> cudaError_t count_and_pack(pack_job *j, shunt_stream stream)
     e = launch(reinterpret_cast<const void *>(&scan_kernel), 1, kScanThreads, j, stream);
   if (e == cudaSuccess)
     e = launch(reinterpret_cast<const void *>(&pack_kernel<I>), grid(*j), kWarps * 32, j, stream);
+  if (e == cudaSuccess && j->v.chunk)
+    e = launch(reinterpret_cast<const void *>(&chunk_kernel), chunk_grid(*j), kChunkThreads, j,
+               stream);
   return e;
 }
 

@@ -27,22 +27,22 @@ static shunt_status check(const struct shunt_spmm *p, const struct shunt_tile24 
 
 // ---- shapes ----------------------------------------------------------------------------
 
-// Blocked shapes.
+// Blocked shapes, and what a block takes for one chunk in which all tiles are 2:4: microseconds
+// on an H200, the slope of the times for 4096 and 8192 columns, when eight warps multiplied.
 static const struct blocked_choice {
   int rows, tile, bytes;
-} kBlocked[] = {{256, 128, blocked_256x128::kBytes},
-                {128, 128, blocked_128x128::kBytes},
-                {128, 64, blocked_128x64::kBytes},
-                {64, 64, blocked_64x64::kBytes}};
+  double chunk;
+} kBlocked[] = {{128, 128, blocked_128x128::kBytes, 0.60},
+                {128, 64, blocked_128x64::kBytes, 0.41},
+                {64, 64, blocked_64x64::kBytes, 0.30}};
+constexpr double kBlockStart = 5, kSplitSum = 3; // of a block; of the sum of a split
 
-static bool shape_fits(const struct shunt_tile24_shape *s, const struct shunt_device *d)
+static bool shape_fits(const struct shunt_tile24_shape *s, const struct shunt_tile24 *v,
+                       const struct shunt_device *d)
 {
   if (s->rows == 0) return s->tile == 64 || s->tile == 128;
-  if (d->compute_capability < 90) return false;
-  if (s->cluster != 1 && s->cluster != 2 && s->cluster != 4) return false;
+  if (d->compute_capability < 90 || !v->chunk) return false;
   if (s->split != 1 && s->split != 2 && s->split != 4) return false;
-  if (s->cluster * s->rows > 512) return false; // one lane for each block row of the cluster
-  if (s->cluster * s->split > 8) return false;
   for (const blocked_choice &c : kBlocked)
     if (c.rows == s->rows && c.tile == s->tile) return c.bytes <= d->shared_per_block;
   return false;
@@ -55,22 +55,34 @@ static struct shunt_tile24_shape direct_shape(const struct shunt_spmm *p,
 {
   const int64_t wide = (p->b.cols + 127) / 128, tall = (p->a.rows + 127) / 128;
   const bool narrow = (p->b.cols - 1) % 128 < 64 && p->b.cols < 256;
-  return {0, narrow || tall * wide * 2 <= d->multiprocessors ? 64 : 128, 1, 1};
+  return {0, narrow || tall * wide * 2 <= d->multiprocessors ? 64 : 128, 1};
 }
 
-// The largest blocks that leave few multiprocessors without one; of the smaller, two with half of
-// A's columns each where there are few.  As measured at 4096 and 8192 square, 128 to 2048 columns
-// of B, on an H200: a strip takes a block half a microsecond whatever its size, so strips count,
-// not bytes, and clusters that share B gain nothing (tests/bench/NOTES.md).
-static struct shunt_tile24_shape best_blocked(const struct shunt_spmm *p,
-                                              const struct shunt_device *d)
+// Microseconds: rounds of one block for each multiprocessor, times a block's chunks.
+static double blocked_cost(const struct shunt_spmm *p, const blocked_choice &c, int split,
+                           const struct shunt_device *d)
 {
-  const int64_t enough = d->multiprocessors * 3 / 4, wide = (p->b.cols + 127) / 128;
-  const int64_t tall = (p->a.rows + 255) / 256, half = (p->a.rows + 127) / 128;
-  struct shunt_tile24_shape s = {128, 128, 1, 2};
-  if (half * wide >= enough) s.split = 1;
-  if (tall * wide >= enough) s.rows = 256;
-  return shape_fits(&s, d) ? s : shunt_tile24_shape{};
+  const int64_t tall = (p->a.rows + c.rows - 1) / c.rows, wide = (p->b.cols + c.tile - 1) / c.tile;
+  const int64_t rounds = (tall * wide * split + d->multiprocessors - 1) / d->multiprocessors;
+  const int64_t chunks = (shunt_tile24_chunks(p->a.cols) + split - 1) / split;
+  const double block = kBlockStart + static_cast<double>(chunks) * c.chunk;
+  return static_cast<double>(rounds) * (block + (split > 1 ? kSplitSum : 0));
+}
+
+// The cheapest of all shapes, by itself and split in two; rows: 0 where none fits.
+static struct shunt_tile24_shape
+best_blocked(const struct shunt_spmm *p, const struct shunt_tile24 *v, const struct shunt_device *d)
+{
+  struct shunt_tile24_shape best = {};
+  double least = 0;
+  for (const blocked_choice &c : kBlocked)
+    for (int split = 1; split <= 2; split++) {
+      const struct shunt_tile24_shape s = {c.rows, c.tile, split};
+      const double cost = blocked_cost(p, c, split, d);
+      if (!shape_fits(&s, v, d) || (best.rows != 0 && cost >= least)) continue;
+      best = s, least = cost;
+    }
+  return best;
 }
 
 // Few tiles: less than one place in 16.
@@ -124,7 +136,6 @@ static arguments make_arguments(const struct shunt_spmm *p, const struct shunt_t
   k.c = p->c.values;
   k.c_row_stride = p->c.row_stride;
   k.c_col_stride = p->c.col_stride;
-  k.cluster = shape->cluster;
   k.split = shape->split;
   k.c_wide = rows_aligned(p->c) && reinterpret_cast<uintptr_t>(p->c.values) % 16 == 0;
   k.c_pairs = p->c.col_stride == 1 && p->c.row_stride % 2 == 0 &&
@@ -149,7 +160,7 @@ extern "C" struct shunt_tile24_shape shunt_spmm_tile24_shape(const struct shunt_
                                                              const struct shunt_tile24 *v,
                                                              const struct shunt_device *d)
 {
-  const struct shunt_tile24_shape blocked = best_blocked(p, d);
+  const struct shunt_tile24_shape blocked = best_blocked(p, v, d);
   return blocked.rows == 0 || few_tiles(v) ? direct_shape(p, d) : blocked;
 }
 
@@ -161,15 +172,14 @@ extern "C" shunt_status shunt_spmm_tile24_shaped_cuda(const struct shunt_spmm *p
 {
   shunt_status s = check(p, v);
   if (s != SHUNT_OK) return s;
-  if (d->compute_capability < 80 || !shape_fits(shape, d)) return SHUNT_E_UNSUPPORTED;
+  if (d->compute_capability < 80 || !shape_fits(shape, v, d)) return SHUNT_E_UNSUPPORTED;
   const bool copy = !b_in_place(p) || reinterpret_cast<uintptr_t>(p->b.values) % 16 != 0;
   if (copy && (!workspace || workspace_bytes < b_copy_bytes(p) ||
                reinterpret_cast<uintptr_t>(workspace) % 256 != 0))
     return SHUNT_E_WORKSPACE;
   const struct shunt_dense b = copy ? b_copy(p, workspace) : p->b;
   CUtensorMap map = {};
-  if (shape->rows != 0 && !shunt::make_tensor_map(&map, b, kStrip / shape->cluster, 64))
-    return SHUNT_E_UNSUPPORTED;
+  if (shape->rows != 0 && !shunt::make_tensor_map(&map, b, kChunk, 64)) return SHUNT_E_UNSUPPORTED;
   if (copy) {
     s = shunt_dense_copy_cuda(&p->b, &b, d, stream);
     if (s != SHUNT_OK) return s;

@@ -1,44 +1,50 @@
-// spmm_tile24_blocked.cuh: C by blocks of 256 x 128 to 64 x 64, A in the `tile24` format, both
+// spmm_tile24_blocked.cuh: C by blocks of 128 x 128 to 64 x 64, A in the `tile24` format, both
 // operands through shared memory.
 //
-// Eight warps multiply, 64 x 64 of C each, and keep their sums in registers (multiply.cuh); four
-// fetch (bring.cuh), into a ring of 8 to 24 stages, one strip of B (32 rows) and the block's tiles
-// of it each:
+// Four warps multiply, 64 x 64 of C each, and keep their sums in registers (multiply.cuh); four
+// fetch (bring.cuh), into a ring of 6 to 12 stages, one chunk each: two strips of B (64 rows) and
+// the block's tiles there:
 //
 //                      B  | kTile |          ring (shape.cuh)
-//            strip 0      |-------|        .---------------------------.
-//                  1      |-------|  TMA   | s-1 |  s  | s+1 | ..      |
-//                  ..     |-------| -----> '---------------------------'
-//     A  | tile | tile | ..  cp.async --->   ldmatrix: B, LDS: A       8 warps x 4 x 8 mma.sp
+//             chunk 0     |-------|        .---------------------------.
+//                   1     |-------|        | s-1 |  s  | s+1 | ..      |
+//                   ..    |-------| -----> '---------------------------'
+//     A  | tile | tile | ..  copy engine     ldmatrix: B, LDS: A       4 warps x 2 x 4 x 8 mma.sp
 //
-// In blocks smaller than 256 x 128 the warps form kGroups sets that take turns at the strips.
-// With p.split blocks of a cluster do likewise.  The sums of all sets are added in a fixed
-// order, by way of shared memory, when the strips are through, so the bits never vary.
+// Chunks go round in order, those without a tile as empty stages; the format's table says where a
+// block row's tiles of a chunk are, so that no list is walked.  In blocks smaller than 128 x 128
+// the warps form kGroups sets that take turns at the chunks.  p.split blocks, a cluster, do
+// likewise.  The sums of all sets are added in a fixed order, by way of shared memory, when the
+// chunks are through, so the bits never vary.
 //
 // Barriers, one pair for each stage:
-//   full    32 arrivals: the fetching warp's cp.async have come; 1 and the bytes: B has
-//   empty   the warps of the set that takes the stage, of all blocks that share B, are done with it
+//   full    1 arrival, of the warp that fetches, and the bytes: A and B have come
+//   empty   the warps of the set that takes the stage are done with it
 //
-// Roofline.  A mma.sp.m16n8k32 takes 2 cycles of a multiprocessor's tensor cores (948 TFLOP/s
-// counted dense on an H200), a pair of mma.m16n8k16 for the same part of a dense tile 3.  Shared
-// memory moves 128 bytes a cycle.  For each mma.sp of tiles that stand as they are: 512 / 4 bytes
-// of B and 512 / 8 of A are read, 1.5 cycles; and what a stage brings is written, 608 a tile of A
-// (with its order) over kTile / 8, 64 kTile of B over kRows / 16 x kTile / 8.  L2 gives 8.5 TB/s,
-// 36 bytes a cycle and multiprocessor; with a cluster of c it gives B once for c blocks:
+// Registers.  A warp's sums take 128.  With eight warps that multiply and 168 registers a thread
+// each ldmatrix came after the last mma.sp of the fragment before, in the same four registers; two
+// warps for each scheduler did not hide that.  With one warp for each scheduler and 255 registers
+// the compiler puts the ldmatrix a whole strip ahead.
 //
-//                tensor   shared memory   L2, c = 1, 2    registers  ring       stages x bytes
-//     256 x 128     2.0       2.05          1.9   1.5        168      208 KB      8 x 26 K
-//     128 x 128     2.0       2.3           2.8   1.9        168      204 KB     12 x 17 K
-//     128 x 64      2.0       2.6           3.9   2.9        168      208 KB     16 x 13 K
-//     64 x 64       2.0       3.1           5.6   3.8        168      216 KB     24 x 9 K
+// Measured on an H200 with eight warps: a chunk of 256 x 128 took 1.1 us, 128 x 128 0.6 us, 128 x
+// 64 0.4 us, 64 x 64 0.3 us, nearly all of it to multiply (without fetching 94 %, without
+// multiplying 48 %): 16 cycles of a scheduler for each mma.sp.  Neighbouring blocks that brought B
+// for each other, by multicast, were never faster.
 //
-// cycles for one mma.sp; one block (384 threads) on a multiprocessor; no spills.  A tile whose
-// columns are in another order reads B alone, 512 bytes: 4.5 cycles and what is written.  So a
-// 2:4-pruned matrix of 4096^2 takes at least 37 us for N = 1024, reordered tiles 80 us.
+// Bound, in cycles of a multiprocessor for one mma.sp.  Tensor cores: 2, as mma.sp is issued each 8
+// cycles.  Shared memory, 128 bytes a cycle: 512 / 4 bytes of B and 576 / 8 of A are read, 1.6
+// cycles; what a stage brings is written, 576 a tile of A over kTile / 8, 64 kTile of B over
+// kRows / 16 x kTile / 8.  L2: 46 bytes a cycle and multiprocessor came where nothing was
+// multiplied:
 //
-// Measured, 4096^2, 2:4-pruned: 52, 52, 68 and 178 us for N = 128, 256, 512 and 2048, an eighth to four
-// tenths of that.  A strip takes a block 0.5 to 0.7 us, the smaller blocks as well: the fetching warps, each
-// of which walks every strip, wait for the lists' next column in every step (list_cursor).
+//                tensor   shared memory   L2     ring       stages x bytes
+//     128 x 128     2.0       2.3         2.2    204 KB      6 x 34 K
+//     128 x 64      2.0       2.6         3.0    208 KB      8 x 26 K
+//     64 x 64       2.0       3.1         4.4    204 KB     12 x 17 K
+//
+// One block (256 threads) on a multiprocessor.  Of a stage's bytes half of the values' stay free
+// where all tiles are 2:4.  A tile whose columns are in another order reads B alone, 512 bytes: 4.6
+// cycles and what is written.
 #pragma once
 #include "kernels/ptx/cluster_load.cuh"
 #include "kernels/spmm_tile24_blocked_bring.cuh"
@@ -49,11 +55,11 @@ namespace shunt
 namespace tile24
 {
 
-// Where the sums of a cluster's blocks are.
+// Where the sums of the blocks that share a part of C are.
 struct image_place {
   const float *images; // of this block
   uint32_t base;       // their shared address, in each block
-  int share, cluster, split;
+  int split;
 };
 
 // v += Count floats at `from`, of this block (rank < 0) or of another of the cluster.
@@ -88,8 +94,8 @@ __device__ __forceinline__ void add_images(const image_place &at, int row, int c
   for (int part = 0; part < at.split; part++)
 #pragma unroll
     for (int g = 0; g < Shape::kGroups; g++)
-      add_floats(at, from + g * Shape::kGroupWarps * Shape::kImageFloats,
-                 at.split == 1 ? -1 : part * at.cluster + at.share, v);
+      add_floats(at, from + g * Shape::kGroupWarps * Shape::kImageFloats, at.split == 1 ? -1 : part,
+                 v);
 }
 
 // All threads of all blocks that share the part of C.
@@ -97,8 +103,8 @@ template <class T, class Out, class Shape>
 __device__ __forceinline__ void store_images(const arguments &p, const float *shared, uint32_t base)
 {
   constexpr int kWide = 16 / sizeof(Out), kRuns = Shape::kTile / kWide;
-  const cluster_place place(p, ptx::cluster_rank());
-  const image_place images = {shared, base, place.share, p.cluster, p.split};
+  const block_place place(p);
+  const image_place images = {shared, base, p.split};
   const float alpha = p.alpha.get(), beta = p.beta.get();
   const int row0 = place.row_block * Shape::kRows, column0 = blockIdx.y * Shape::kTile;
   const int rows = min(Shape::kRows, p.rows - row0);
@@ -124,19 +130,17 @@ __device__ __forceinline__ void store_images(const arguments &p, const float *sh
   }
 }
 
-// Barriers; all threads of the cluster.
-template <class Shape>
-__device__ __forceinline__ void start_barriers(const arguments &p, uint32_t base)
+// Barriers; all threads of the block.
+template <class Shape> __device__ __forceinline__ void start_barriers(uint32_t base)
 {
   if (threadIdx.x == 0) {
     for (int i = 0; i < Shape::kStages; i++) {
-      ptx::mbarrier_init(base + Shape::kFull + 8 * i, 1 + 32);
-      ptx::mbarrier_init(base + Shape::kEmpty + 8 * i, Shape::kGroupWarps * p.cluster);
+      ptx::mbarrier_init(base + Shape::kFull + 8 * i, 1);
+      ptx::mbarrier_init(base + Shape::kEmpty + 8 * i, Shape::kGroupWarps);
     }
     ptx::mbarrier_init_fence();
   }
   __syncthreads();
-  ptx::cluster_barrier();
 }
 
 template <class T, class Out, class Shape>
@@ -152,21 +156,20 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
   if (warp >= Shape::kWarps) {
     if (threadIdx.x % 32 == 0) ptx::tensor_prefetch(&map);
     bringer<Shape> b(p, map, shared, base); // its first loads while the barriers are made
-    start_barriers<Shape>(p, base);
+    start_barriers<Shape>(base);
     b.bring_all();
     __syncthreads();
   } else {
-    multiplier<T, Shape> m(p, shared, base);
-    start_barriers<Shape>(p, base);
-    m.follow();
+    multiplier<T, Shape> m(shared, base);
+    start_barriers<Shape>(base);
+    m.follow(block_place(p));
     __syncthreads(); // all that was fetched has come, and all warps are done with it
     m.write_image(images + warp * Shape::kImageFloats);
   }
   __syncthreads();
   if (p.split > 1) ptx::cluster_barrier();
   store_images<T, Out, Shape>(p, images, base);
-  // Nobody leaves while others still arrive at its barriers or read its images.
-  ptx::cluster_barrier();
+  if (p.split > 1) ptx::cluster_barrier(); // nobody leaves while others read its images
 #endif
 }
 

@@ -1,21 +1,23 @@
 // spmm_tile24_blocked_bring.cuh: the warps of a block that fetch.
 //
-// Each merges the lists of the cluster's block rows, lane l with those of block row l.  The least
-// strip that any of them comes to next is fetched, so strips that none has are skipped, and all
-// blocks of the cluster, who merge the same lists, walk the same strips.  The warps take turns: to
-// fetch takes some 250 cycles, to multiply as few as 110.
+// The block's chunks (64 columns of A, two strips) go round the ring, and the warps take turns at
+// them:
 //
-//   block row 0   | x |   | x |   |        lane 0
-//   block row 1   |   |   | x | x |        lane 1      x: a tile, 2:4 or dense
-//      ..
-//   fetched         *       *   *
+//   chunk      0   1   2   3   4   5   6   ..
+//   warp       0   1   2   3   0   1   2           4 warps
+//   stage      0   1   2   3   4   5   0           6 stages
 //
-// The strip of B comes by the copy engine, with each block of the cluster bringing its share
-// for all; the block's own tiles by cp.async.
+// Lane l has block row l of the block: it reads the format's table of chunks, one turn ahead, and
+// has the block row's tiles of the chunk brought in at most five copies.  All that comes is brought
+// by the copy engine: nothing waits for a load but the table's, and that was read some microseconds
+// before.  (Lists walked tile by tile cost 0.5 to 0.7 us a strip: every step waited for a load
+// that queues behind what else is being fetched.)
+//
+// The strips of B do not come where no block row has a tile.
 #pragma once
 #include <cuda.h>
 
-#include "kernels/ptx/cp_async_barrier.cuh"
+#include "kernels/ptx/bulk_copy.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/tma.cuh"
@@ -27,30 +29,14 @@ namespace tile24
 {
 
 constexpr uint32_t kAllLanes = 0xffffffffu;
-constexpr uint32_t kNoStrip = 0x7fffffffu; // strips are fewer
 
-// A lane's place in one list: the next two tiles' columns, ~0 where the list has ended.
-struct list_cursor {
-  const uint32_t *column;
-  uint32_t next, end, first, second;
+// Two bits each, of a chunk's two strips.
+struct chunk_kinds {
+  uint32_t natural, ordered, left, right;
 
-  __device__ __forceinline__ uint32_t look(uint32_t i) const
+  __device__ __forceinline__ chunk_kinds(uint32_t kinds)
+      : natural(kinds & 3), ordered(kinds >> 2 & 3), left(kinds >> 4 & 3), right(kinds >> 6 & 3)
   {
-    return i < end ? __ldg(column + i) : ~0u;
-  }
-  __device__ __forceinline__ void start(const struct shunt_tile24_list &list, int block, int blocks)
-  {
-    column = list.column;
-    next = end = 0;
-    if (block < blocks) next = list.begin[block], end = list.begin[block + 1];
-    first = look(next), second = look(next + 1);
-  }
-  __device__ __forceinline__ void take(uint32_t count)
-  {
-    if (count == 0) return;
-    next += count;
-    first = count == 1 ? second : look(next);
-    second = look(next + 1);
   }
 };
 
@@ -59,146 +45,112 @@ template <class Shape> struct bringer {
   const CUtensorMap &map;
   unsigned char *shared;
   uint32_t base;
-  cluster_place place;
-  int lane, lane0; // lane0: of the block's own first block row
-  int number;      // strips that were fetched, by all blocks and warps
-  list_cursor sparse, dense;
+  block_place place;
+  int lane;
+  struct shunt_tile24_chunk tiles; // of the lane's block row in the warp's next chunk
   stage_place<Shape> at;
 
   __device__ __forceinline__ bringer(const arguments &p_, const CUtensorMap &map_,
                                      unsigned char *shared_, uint32_t base_)
-      : p(p_), map(map_), shared(shared_), base(base_), place(p_, ptx::cluster_rank()),
-        lane(threadIdx.x % 32), lane0(place.share * Shape::kBlocks), number(0)
+      : p(p_), map(map_), shared(shared_), base(base_), place(p_), lane(threadIdx.x % 32)
   {
-    const int in_cluster = p.cluster * Shape::kBlocks;
-    const int block = (place.row_block - place.share) * Shape::kBlocks + lane;
-    sparse.start(p.v.sparse, block, lane < in_cluster ? p.blocks : 0);
-    dense.start(p.v.dense, block, lane < in_cluster ? p.blocks : 0);
+    look(threadIdx.x / 32 - Shape::kWarps);
+  }
+
+  // Reads the table for the block's chunk i.
+  __device__ __forceinline__ void look(int i)
+  {
+    const int block = place.row_block * Shape::kBlocks + lane;
+    tiles = {};
+    if (lane >= Shape::kBlocks || block >= p.blocks || i >= place.chunks) return;
+    const int64_t chunk = place.part + static_cast<int64_t>(i) * p.split;
+    tiles = p.v.chunk[chunk * p.blocks + block];
   }
 
   __device__ __forceinline__ uint32_t stage() const { return base + at.stage * Shape::kStageBytes; }
   __device__ __forceinline__ uint32_t full() const { return base + Shape::kFull + 8 * at.stage; }
 
+  // All lanes, and none goes on before all have seen it: a chunk without a tile is done with as
+  // soon as it is announced, and a lane that still waits would wait for the round after.
   __device__ __forceinline__ void wait_empty() const
   {
     while (!ptx::mbarrier_try_wait(base + Shape::kEmpty + 8 * at.stage, at.parity ^ 1)) {
     }
+    __syncwarp();
   }
 
-  // One lane: says what comes, and sends for the block's share of the strip.
-  __device__ __forceinline__ void announce(const stage_head &head, uint32_t bytes) const
+  // One lane: the two strips.
+  __device__ __forceinline__ void bring_b(int64_t chunk) const
   {
-    *reinterpret_cast<stage_head *>(shared + at.stage * Shape::kStageBytes + Shape::kHead) = head;
-    ptx::mbarrier_arrive_expect(full(), bytes);
-  }
-  __device__ __forceinline__ void bring_strip(uint32_t strip) const
-  {
-    const int rows = kStrip / p.cluster, y = strip * kStrip + place.share * rows;
-    const uint32_t to = stage() + place.share * rows * 128;
 #pragma unroll
-    for (int h = 0; h < Shape::kColumnWarps; h++) {
-      const int x = blockIdx.y * Shape::kTile + 64 * h;
-      if (p.cluster == 1)
-        ptx::tensor_load_2d(to + h * Shape::kPlaneBytes, &map, x, y, full());
-      else
-        ptx::tensor_load_2d_multicast(to + h * Shape::kPlaneBytes, &map, x, y, full(),
-                                      ((1 << p.cluster) - 1) << (place.part * p.cluster));
-    }
+    for (int h = 0; h < Shape::kColumnWarps; h++)
+      ptx::tensor_load_2d(stage() + h * Shape::kPlaneBytes, &map,
+                          blockIdx.y * Shape::kTile + 64 * h, static_cast<int>(chunk) * kChunk,
+                          full());
   }
 
-  // Packed values of the block rows in `wanted`, 512 bytes each by the warp; those in `from_sparse`
-  // out of the 2:4 list.  tile: the lane's block row's.
-  __device__ __forceinline__ void bring_values(uint32_t to, uint32_t wanted, uint32_t from_sparse,
-                                               uint32_t tile) const
+  // A lane: its block row's tiles.
+  __device__ __forceinline__ void bring_24(const chunk_kinds &k) const
   {
-    const char *of_sparse = reinterpret_cast<const char *>(p.v.sparse.values) + lane * 16;
-    const char *of_dense = reinterpret_cast<const char *>(p.v.dense.values) + lane * 16;
+    const uint32_t here = k.natural | k.ordered, first = here == 2, count = __popc(here);
+    if (here == 0) return;
+    const uint64_t tile = tiles.sparse;
+    ptx::bulk_load(stage() + Shape::kValues + lane * 2048 + 512 + first * 512,
+                   p.v.sparse.values + tile * SHUNT_TILE24_VALUES, count * 512, full());
+    ptx::bulk_load(stage() + Shape::kMetadata + lane * 128 + first * 64,
+                   p.v.metadata + tile * SHUNT_TILE24_WORDS, count * 64, full());
+    if (k.ordered)
+      ptx::bulk_load(stage() + Shape::kOrder + lane * 64 + first * 32, p.v.order + tile * kStrip,
+                     count * 32, full());
+  }
+  __device__ __forceinline__ void bring_dense(const chunk_kinds &k) const
+  {
+    uint64_t tile = tiles.dense;
 #pragma unroll
-    for (int r = 0; r < Shape::kBlocks; r++) {
-      const uint64_t which = __shfl_sync(kAllLanes, tile, lane0 + r);
-      const char *from = (from_sparse >> r & 1 ? of_sparse : of_dense) + which * 512;
-      if (wanted >> r & 1) ptx::cp_async_16(to + r * 1024 + lane * 16, from);
+    for (int strip = 0; strip < 2; strip++) {
+      const uint32_t left = k.left >> strip & 1, count = left + (k.right >> strip & 1);
+      if (count)
+        ptx::bulk_load(stage() + Shape::kValues + lane * 2048 + strip * 1024 + (left ^ 1) * 512,
+                       p.v.dense.values + tile * SHUNT_TILE24_VALUES, count * 512, full());
+      tile += count;
     }
   }
-  __device__ __forceinline__ void bring_metadata(uint32_t wanted) const
+  // What both bring.
+  static __device__ __forceinline__ uint32_t bytes_of(const chunk_kinds &k)
   {
-    const uint32_t to = stage() + Shape::kMetadata, piece = lane % 4;
-#pragma unroll
-    for (int i = 0; i < (Shape::kBlocks + 7) / 8; i++) {
-      const int r = i * 8 + lane / 4;
-      const uint64_t tile = __shfl_sync(kAllLanes, sparse.next, lane0 + r);
-      if (r < Shape::kBlocks && wanted >> r & 1)
-        ptx::cp_async_16(to + r * 64 + piece * 16,
-                         p.v.metadata + tile * SHUNT_TILE24_WORDS + piece * 4);
-    }
-  }
-  __device__ __forceinline__ void bring_orders(uint32_t wanted) const
-  {
-    const int r = lane / 2, piece = lane % 2;
-    const uint64_t tile = __shfl_sync(kAllLanes, sparse.next, lane0 + r);
-    if (r < Shape::kBlocks && wanted >> r & 1)
-      ptx::cp_async_16(stage() + Shape::kOrder + r * 32 + piece * 16,
-                       p.v.order + tile * kStrip + piece * 16);
+    const uint32_t sparse = __popc(k.natural | k.ordered), halves = __popc(k.left | k.right << 2);
+    return sparse * (512 + 64 + (k.ordered ? 32 : 0)) + halves * 512;
   }
 
-  // left, right: the lane's block row has these halves of a dense tile here; sparse_here: a 2:4
-  // one.
-  __device__ __forceinline__ void bring(uint32_t strip, bool sparse_here, bool left, bool right)
+  // The block rows that have a kind of tile in each strip, as in chunk_head.
+  static __device__ __forceinline__ uint32_t rows_with(uint32_t kind)
   {
-    constexpr uint32_t kMine = (1u << Shape::kBlocks) - 1;
-    const uint32_t sparse_rows = __ballot_sync(kAllLanes, sparse_here) >> lane0 & kMine;
-    const uint32_t left_rows = __ballot_sync(kAllLanes, left) >> lane0 & kMine;
-    const uint32_t right_rows = __ballot_sync(kAllLanes, right) >> lane0 & kMine;
+    return __ballot_sync(kAllLanes, kind & 1) | __ballot_sync(kAllLanes, kind >> 1) << 16;
+  }
+
+  // The chunk that was looked at, into its stage.
+  __device__ __forceinline__ void bring(int64_t chunk)
+  {
+    const chunk_kinds k(tiles.kinds);
+    const uint32_t bytes = __reduce_add_sync(kAllLanes, bytes_of(k));
+    const chunk_head head = {rows_with(k.natural), rows_with(k.ordered), rows_with(k.left),
+                             rows_with(k.right)};
     wait_empty();
     if (lane == 0) {
-      announce({sparse_rows | left_rows << 16, right_rows},
-               Shape::kColumnWarps * Shape::kPlaneBytes);
-      bring_strip(strip);
+      *reinterpret_cast<chunk_head *>(shared + at.stage * Shape::kStageBytes + Shape::kHead) = head;
+      ptx::mbarrier_arrive_expect(full(), bytes + (bytes ? Shape::kBytesOfB : 0));
+      if (bytes) bring_b(chunk);
     }
-    const uint32_t values = stage() + Shape::kValues;
-    bring_values(values, sparse_rows | left_rows, sparse_rows,
-                 sparse_here ? sparse.next : dense.next);
-    if (right_rows) bring_values(values + 512, right_rows, 0, dense.next + left);
-    bring_metadata(sparse_rows);
-    if (p.v.order) bring_orders(sparse_rows);
-    ptx::cp_async_arrive(full());
-  }
-
-  // Is it for this warp to fetch strip `number` of those that are fetched?
-  __device__ __forceinline__ bool my_block() const
-  {
-    return number % p.split == place.part;
-  }
-  __device__ __forceinline__ bool my_turn() const
-  {
-    return number / p.split % Shape::kBringers ==
-           static_cast<int>(threadIdx.x / 32) - Shape::kWarps;
+    bring_24(k);
+    bring_dense(k);
   }
 
   __device__ __forceinline__ void bring_all()
   {
-    for (;; number++) {
-      const uint32_t strip = __reduce_min_sync(kAllLanes, min(sparse.first, dense.first / 2));
-      if (strip >= kNoStrip) break;
-      const bool sparse_here = sparse.first == strip, left = dense.first == 2 * strip;
-      const bool right = (left ? dense.second : dense.first) == 2 * strip + 1;
-      if (my_block()) {
-        if (my_turn()) bring(strip, sparse_here, left, right);
-        at.advance(1);
-      }
-      sparse.take(sparse_here);
-      dense.take(left + right);
-    }
-    // Each group is told once.
-    for (int told = 0; told < Shape::kGroups; number++) {
-      if (!my_block()) continue;
-      if (my_turn()) {
-        wait_empty();
-        if (lane == 0) announce({0, stage_head::kEnd}, 0);
-        ptx::cp_async_arrive(full());
-      }
-      at.advance(1);
-      told++;
+    int i = threadIdx.x / 32 - Shape::kWarps;
+    for (at.advance(i); i < place.chunks; i += Shape::kBringers, at.advance(Shape::kBringers)) {
+      bring(place.part + static_cast<int64_t>(i) * p.split);
+      look(i + Shape::kBringers);
     }
   }
 };

@@ -30,8 +30,7 @@ struct arguments {
   int64_t c_row_stride, c_col_stride;
   bool c_pairs, c_wide; // row-major and aligned: stored by two elements, by 16 bytes
   scalar_arg<float> alpha, beta;
-  int cluster; // blocked: blocks of neighbouring rows that bring strips of B for each other
-  int split;   // blocked: blocks, of the same cluster too, that share the strips of one part of C
+  int split; // blocked: blocks, a cluster, that share the chunks of one part of C
 };
 
 template <class T> struct sparse_mma_of;

@@ -30,11 +30,10 @@ inline cudaError_t launch_blocked(const arguments &p, const CUtensorMap &map, cu
   const int tall = (p.rows + Shape::kRows - 1) / Shape::kRows;
   cudaLaunchAttribute cluster = {};
   cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = p.cluster * p.split;
+  cluster.val.clusterDim.x = p.split;
   cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3((tall + p.cluster - 1) / p.cluster * p.cluster * p.split,
-                        (p.n + Shape::kTile - 1) / Shape::kTile);
+  config.gridDim = dim3(tall * p.split, (p.n + Shape::kTile - 1) / Shape::kTile);
   config.blockDim = dim3(Shape::kThreads);
   config.dynamicSmemBytes = Shape::kBytes;
   config.stream = stream;
@@ -51,7 +50,6 @@ inline cudaError_t launch_shape(const arguments &p, const struct shunt_tile24_sh
   if (s.rows == 0)
     return s.tile == 128 ? launch_direct<T, Out, 128>(p, stream)
                          : launch_direct<T, Out, 64>(p, stream);
-  if (s.rows == 256) return launch_blocked<T, Out, blocked_256x128>(p, map, stream);
   if (s.rows == 64) return launch_blocked<T, Out, blocked_64x64>(p, map, stream);
   return s.tile == 128 ? launch_blocked<T, Out, blocked_128x128>(p, map, stream)
                        : launch_blocked<T, Out, blocked_128x64>(p, map, stream);

@@ -55,6 +55,16 @@
    orders made are, where possible, such that order[8m] .. order[8m + 7] differ modulo 8, so that
    eight rows read at once can lie on different banks.
 
+   A kernel that brings A by chunks of 64 columns finds a block row's tiles there without walking
+   its lists:
+
+     chunk   [ceil(cols / 64)][blocks]    where the first of them are in both lists, and what they
+                               are; NULL where tiles are few, so that the table would be large
+
+     kinds   bit    7    6  |  5    4  |  3     2   |  1     0
+                  right half|left half |  in another|  as they     of the second and the
+                  of a dense tile      |  order, 2:4|  stand, 2:4  first strip of the chunk
+
    Zeros that only fill a tile up meet rows of B which the original never multiplies.
    0 x NaN and 0 x Inf are NaN, and a sum never recovers from one; 0 x anything else adds
    nothing.  Hence the rule for every product over this format:
@@ -87,9 +97,10 @@ extern "C" {
 
 enum {
   SHUNT_TILE24_ROWS = 16,
-  SHUNT_TILE24_COLS = 32, /* of a tile */
-  SHUNT_TILE24_HALF = 16, /* columns of half a dense tile */
-  SHUNT_TILE24_QUADS = 8, /* of a tile's row */
+  SHUNT_TILE24_COLS = 32,  /* of a tile */
+  SHUNT_TILE24_HALF = 16,  /* columns of half a dense tile */
+  SHUNT_TILE24_CHUNK = 64, /* columns of two tiles */
+  SHUNT_TILE24_QUADS = 8,  /* of a tile's row */
   SHUNT_TILE24_LANES = 32,
   SHUNT_TILE24_PER_LANE = 8, /* values */
   SHUNT_TILE24_VALUES = 256, /* of a packed tile of either list */
@@ -114,6 +125,11 @@ struct shunt_tile24_list {
   uint8_t *present;
 };
 
+struct shunt_tile24_chunk {
+  uint32_t sparse, dense; /* in the lists: the first tile (half) that is not left of the chunk */
+  uint32_t kinds;
+};
+
 struct shunt_tile24 {
   int64_t rows, cols, nnz;
   int64_t blocks; /* rows of tiles */
@@ -122,6 +138,7 @@ struct shunt_tile24 {
   struct shunt_tile24_list sparse, dense;
   uint32_t *metadata;
   uint8_t *order;
+  struct shunt_tile24_chunk *chunk;
 };
 
 /* Where value i of lane l stands: its row; its quad (2:4) or its column in the half (dense). */
@@ -144,6 +161,12 @@ SHUNT_TILE24_INLINE int shunt_tile24_is_24(uint32_t row)
   uint32_t a = row, b = row >> 1, c = row >> 2, d = row >> 3;
 
   return !(((a & b & (c | d)) | (c & d & (a | b))) & 0x11111111u);
+}
+
+/* Rows of the table of chunks. */
+SHUNT_TILE24_INLINE int64_t shunt_tile24_chunks(int64_t cols)
+{
+  return (cols + SHUNT_TILE24_CHUNK - 1) / SHUNT_TILE24_CHUNK;
 }
 
 /* The metadata of a quad with entries at the bits of `quad`, at most two.  Digit i of the table

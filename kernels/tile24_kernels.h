@@ -20,13 +20,12 @@ extern "C" {
 
    rows == 0: direct.  A warp has one block row and `tile` (64 or 128) columns of C; needs compute
    capability 8.0.
-   else: blocked.  A block owns rows x tile of C: 256 x 128, 128 x 128, 128 x 64 or 64 x 64, in
-   which 1, 2, 4 or 8 sets of warps split the columns of A.  `cluster` (1, 2, 4, up to 512 rows in
-   all) blocks of neighbouring rows bring B once for all of them; `split` (1, 2, 4) blocks share
-   the columns of A for one part of C and add up.  cluster x split is at most 8.  Needs
-   compute capability 9.0 and 217 KB of shared memory.  */
+   else: blocked.  A block owns rows x tile of C: 128 x 128, 128 x 64 or 64 x 64, in which 1, 2 or 4
+   sets of warps split the columns of A.  `split` (1, 2, 4) blocks, a cluster, share the columns of
+   A for one part of C and add up.  Needs compute capability 9.0, 209 KB of shared memory, and
+   v->chunk.  */
 struct shunt_tile24_shape {
-  int rows, tile, cluster, split;
+  int rows, tile, split;
 };
 
 /* The shape that shunt_spmm_tile24_cuda takes. */

@@ -49,16 +49,12 @@ struct Options {
 
 // {}: the launcher's choice.
 static const shunt_tile24_shape kShapes[] = {
-    {0, 64, 1, 1},    {0, 128, 1, 1},   {256, 128, 1, 1}, {256, 128, 2, 1}, {256, 128, 2, 2},
-    {256, 128, 1, 4}, {128, 128, 1, 1}, {128, 128, 2, 1}, {128, 128, 4, 1}, {128, 128, 1, 2},
-    {128, 128, 2, 2}, {128, 128, 1, 4}, {128, 128, 2, 4}, {128, 64, 1, 1},  {128, 64, 2, 1},
-    {128, 64, 4, 1},  {128, 64, 2, 2},  {64, 64, 1, 1},   {64, 64, 2, 1},   {64, 64, 4, 1},
-    {64, 64, 2, 2}};
+    {0, 64, 1},   {0, 128, 1},  {128, 128, 1}, {128, 128, 2}, {128, 128, 4}, {128, 64, 1},
+    {128, 64, 2}, {128, 64, 4}, {64, 64, 1},   {64, 64, 2},   {64, 64, 4}};
 static void name_shape(const shunt_tile24_shape &s, char (&name)[40])
 {
   if (s.rows)
-    snprintf(name, sizeof name, "blocked %d x %d, clusters %d x %d", s.rows, s.tile, s.cluster,
-             s.split);
+    snprintf(name, sizeof name, "blocked %d x %d, split by %d", s.rows, s.tile, s.split);
   else
     snprintf(name, sizeof name, "direct, %d columns", s.tile);
 }
@@ -192,7 +188,7 @@ static void test_patterns(bool whole, bool poison, const char *what)
   }
 }
 
-// Sizes at which rows end within a cluster, strips go round the ring, columns end within a
+// Sizes at which rows end within a block, chunks go round the ring, columns end within a
 // warp's; tiles that all block rows have, and that few have.
 static void test_shape(const shunt_tile24_shape &shape, uint64_t seed)
 {
@@ -258,6 +254,22 @@ static void test_wide(const shunt_tile24_shape &shape)
         shape.rows);
 }
 
+// So few tiles that the packed matrix has no table of chunks.
+static void test_few_tiles()
+{
+  Pattern p;
+  p.rows = 16 * 80, p.cols = 64 * 80;
+  for (int64_t i = 0; i < p.rows; i++) {
+    if (i % 20 == 3) p.columns.push_back(i * 4 % p.cols);
+    p.offsets.push_back((int64_t)p.columns.size());
+  }
+  Problem q(p, 24, Options(), 35);
+  q.shape = {128, 64, 1};
+  check(!q.a.on_device.chunk && q.run() == SHUNT_E_UNSUPPORTED, "no blocks where tiles are few");
+  q.shape = {};
+  check(q.agree(), "where the launcher takes the direct kernel");
+}
+
 static void test_declined()
 {
   const Pattern p = tile_pattern(ANYWHERE, 40, 60, 0.1, 31);
@@ -299,26 +311,47 @@ static void test_shapes_declined()
 {
   const Pattern p = tile_pattern(ANYWHERE, 40, 60, 0.1, 33);
   Problem q(p, 24, Options(), 34);
-  static const shunt_tile24_shape bad[] = {{0, 32, 1, 1},    {256, 64, 1, 1},  {64, 128, 1, 1},
-                                           {128, 128, 3, 1}, {256, 128, 4, 1}, {64, 64, 8, 1},
-                                           {128, 64, 4, 4},  {32, 64, 1, 1},   {64, 64, 0, 1},
-                                           {64, 64, 1, 3},   {64, 64, 1, 8}};
+  static const shunt_tile24_shape bad[] = {{0, 32, 1},  {256, 128, 1}, {64, 128, 1}, {32, 64, 1},
+                                           {64, 64, 0}, {64, 64, 3},   {64, 64, 8}};
   for (const shunt_tile24_shape &s : bad) {
     q.shape = s;
-    check(q.run() == SHUNT_E_UNSUPPORTED, "no shape %d x %d, clusters %d x %d", s.rows, s.tile,
-          s.cluster, s.split);
+    check(q.run() == SHUNT_E_UNSUPPORTED, "no shape %d x %d, split by %d", s.rows, s.tile, s.split);
   }
-  q.shape = {128, 64, 1, 1};
+  q.shape = {128, 64, 1};
   q.device.compute_capability = 80;
   check(q.run() == SHUNT_E_UNSUPPORTED, "no blocks before compute capability 9.0");
   q.shape = {};
   check(q.agree(), "where the launcher takes the direct kernel");
   q.device = this_device();
   q.device.shared_per_block = 100 << 10;
-  q.shape = {128, 64, 1, 1};
+  q.shape = {128, 64, 1};
   check(q.run() == SHUNT_E_UNSUPPORTED, "nor with little shared memory");
   q.shape = {};
   check(q.agree(), "where it does so too");
+}
+
+// Among blocks that cover an H200, the ones that were fastest on 2:4-pruned matrices.
+static void test_chosen()
+{
+  static const struct {
+    int64_t size, n;
+    shunt_tile24_shape want;
+  } cases[] = {{4096, 128, {128, 64, 2}},   {4096, 256, {128, 128, 2}}, {4096, 512, {128, 128, 1}},
+               {4096, 2048, {128, 128, 1}}, {8192, 128, {128, 128, 2}}, {8192, 256, {128, 128, 1}},
+               {8192, 2048, {128, 128, 1}}};
+  struct shunt_tile24_chunk table;
+  shunt_device d = this_device();
+  d.compute_capability = 90, d.multiprocessors = 132, d.shared_per_block = 227 << 10;
+  for (auto &c : cases) {
+    shunt_spmm p = {};
+    shunt_tile24 v = {};
+    p.a.rows = p.a.cols = p.b.rows = p.c.rows = c.size, p.b.cols = p.c.cols = c.n;
+    v.rows = v.cols = c.size, v.blocks = c.size / 16, v.chunk = &table;
+    v.sparse.room = v.blocks * (c.size / 32);
+    const shunt_tile24_shape s = shunt_spmm_tile24_shape(&p, &v, &d);
+    check(!memcmp(&s, &c.want, sizeof s), "%lld x %lld takes blocks of %d x %d, split by %d",
+          (long long)c.size, (long long)c.n, s.rows, s.tile, s.split);
+  }
 }
 
 // ---- timing --------------------------------------------------------------------------
@@ -382,8 +415,10 @@ int main(int argc, char **argv)
       test_shape(s, seed++);
     for (const shunt_tile24_shape &s : kShapes)
       test_repeats(s);
-    test_wide({0, 64, 1, 1});
-    test_wide({64, 64, 1, 1});
+    test_wide({0, 64, 1});
+    test_wide({64, 64, 1});
+    test_few_tiles();
+    test_chosen();
     test_declined();
     test_shapes_declined();
   }

@@ -33,7 +33,7 @@ static void test_random(void)
   static const double densities[] = {0, 0.03, 0.3, 1};
 
   for (int pattern = 0; pattern < PATTERNS; pattern++) {
-    int trips = 1, rules = 1, bounds = 1, census = 1;
+    int trips = 1, rules = 1, chunks = 1, bounds = 1, census = 1;
     for (int n = 0; n < 4 * 6 * 4 * 2; n++) {
       int i = n % 4, j = n / 4 % 6, d = n / 24 % 4, reorder = n / 96;
       struct owned o = random_matrix(rows[i], cols[j], densities[d], (enum pattern)pattern,
@@ -42,6 +42,7 @@ static void test_random(void)
       bounds &= !k.overrun && k.v.census->irregular == 0;
       trips &= round_trip(&o, &k);
       rules &= rules_hold(&k.v);
+      chunks &= chunks_right(&k.v);
       census &= census_right(&o, &k.v, reorder);
       free(k.memory);
       owned_free(&o);
@@ -49,7 +50,29 @@ static void test_random(void)
     check(bounds, "pattern %d: random matrices fit into the memory asked for", pattern);
     check(trips, "pattern %d: csr -> tile24 -> csr gives the same bytes", pattern);
     check(rules, "pattern %d: pairs ascend, columns ascend, what fills up is zero", pattern);
+    check(chunks, "pattern %d: the table of chunks says what the lists hold", pattern);
     check(census, "pattern %d: the census agrees with the lists and with structure.c", pattern);
+  }
+}
+
+/* One entry in 6400 chunks: the table would be larger than all else.  In 4096 it is made. */
+static void test_few_tiles(void)
+{
+  for (int many = 0; many < 2; many++) {
+    struct owned o =
+        owned_new(many ? 16 * 80 : 16 * 64, many ? 64 * 80 : 64 * 64, 1, SHUNT_I32, SHUNT_F16, 0);
+    struct packed k;
+    for (int64_t r = 0; r <= o.a.rows; r++)
+      put(o.offsets, SHUNT_I32, r, r > 70);
+    put(o.columns, SHUNT_I32, 0, 100);
+    ((uint16_t *)o.a.values)[0] = 1;
+    o.a.nnz = 1;
+    k = pack(&o, 1, -1, -1);
+    check(!k.overrun && round_trip(&o, &k) && (k.v.chunk == NULL) == many &&
+              (many || chunks_right(&k.v)),
+          "one tile: %s table of chunks", many ? "no" : "with its");
+    free(k.memory);
+    owned_free(&o);
   }
 }
 
@@ -241,6 +264,7 @@ int main(void)
   test_24_by_hand();
   test_dense_by_hand();
   test_random();
+  test_few_tiles();
   test_orders();
   test_others();
   return check_finish();

@@ -135,6 +135,43 @@ static inline int description_right(const struct shunt_tile24 *v, int64_t tile)
   return good && (!v->order || seen == ~UINT32_C(0));
 }
 
+/* The strip of a tile of either list, for a chunk: 0 or 1; -1: left of it; 2: right. */
+static inline int strip_in_chunk(int64_t strip, int64_t chunk)
+{
+  return strip < 2 * chunk ? -1 : strip > 2 * chunk + 1 ? 2 : (int)(strip - 2 * chunk);
+}
+
+/* The table says of block row b what its lists hold in a chunk, looked through one by one. */
+static inline int chunk_right(const struct shunt_tile24 *v, int64_t b, int64_t chunk)
+{
+  struct shunt_tile24_chunk want = {v->sparse.begin[b], v->dense.begin[b], 0};
+  const struct shunt_tile24_chunk *got = v->chunk + chunk * v->blocks + b;
+
+  for (uint32_t i = v->sparse.begin[b]; i < v->sparse.begin[b + 1]; i++) {
+    int strip = strip_in_chunk(v->sparse.column[i], chunk), ordered = 0;
+    for (int c = 0; v->order && c < 32; c++)
+      ordered |= v->order[i * 32 + (uint32_t)c] != c;
+    want.sparse += strip < 0;
+    if (strip == 0 || strip == 1) want.kinds |= (ordered ? 4u : 1u) << strip;
+  }
+  for (uint32_t i = v->dense.begin[b]; i < v->dense.begin[b + 1]; i++) {
+    int strip = strip_in_chunk(v->dense.column[i] / 2, chunk);
+    want.dense += strip < 0;
+    if (strip == 0 || strip == 1) want.kinds |= (v->dense.column[i] % 2 ? 64u : 16u) << strip;
+  }
+  return want.sparse == got->sparse && want.dense == got->dense && want.kinds == got->kinds;
+}
+
+static inline int chunks_right(const struct shunt_tile24 *v)
+{
+  int good = v->chunk != NULL;
+
+  for (int64_t c = 0; v->chunk && c * 64 < v->cols; c++)
+    for (int64_t b = 0; b < v->blocks; b++)
+      good &= chunk_right(v, b, c);
+  return good;
+}
+
 static inline int rules_hold(const struct shunt_tile24 *v)
 {
   int good = v->sparse.begin[0] == 0 && v->dense.begin[0] == 0;
