@@ -68,7 +68,7 @@ template <class T> struct tile_of {
 };
 
 // V neighbouring elements starting at p, of which only `valid` exist.
-template <class T, int V> __device__ __forceinline__ vec<T, V> load_some(const T *p, int64_t valid)
+template <class T, int V> __device__ __forceinline__ vec<T, V> load_some(const T *p, int valid)
 {
   vec<T, V> v;
   if (valid >= V) {
@@ -82,7 +82,7 @@ template <class T, int V> __device__ __forceinline__ vec<T, V> load_some(const T
 }
 
 template <class T, int V>
-__device__ __forceinline__ void store_some(T *p, const vec<T, V> &v, int64_t valid)
+__device__ __forceinline__ void store_some(T *p, const vec<T, V> &v, int valid)
 {
   if (valid >= V) {
     *reinterpret_cast<vec<T, V> *>(p) = v;
@@ -93,46 +93,61 @@ __device__ __forceinline__ void store_some(T *p, const vec<T, V> &v, int64_t val
   }
 }
 
-template <class T, int V>
-__global__ void __launch_bounds__(THREADS)
+// From: elements of a load; To: of a store.  All loads of a thread's share of a tile are on
+// their way before the first is waited for.
+template <class T, int From, int To>
+__global__ void __launch_bounds__(THREADS, 6)
 transpose_kernel(const T *__restrict__ from, T *__restrict__ to, turn t)
 {
-  constexpr int SIDE = tile_of<T>::SIDE, PITCH = tile_of<T>::PITCH, ACROSS = SIDE / V;
+  constexpr int SIDE = tile_of<T>::SIDE, PITCH = tile_of<T>::PITCH;
+  constexpr int LOADS = SIDE * SIDE / (THREADS * From), STORES = SIDE * SIDE / (THREADS * To);
+  // A thread's first element, and how many lines on the next ones are.
+  constexpr int BY = THREADS * From / SIDE, TO_BY = THREADS * To / SIDE;
+  const int r = threadIdx.x * From / SIDE, c = threadIdx.x * From % SIDE;
+  const int to_c = threadIdx.x * To / SIDE, to_r = threadIdx.x * To % SIDE;
   __shared__ T tile[SIDE * PITCH];
 
   for (int64_t n = blockIdx.x; n < t.tiles; n += gridDim.x) {
-    int64_t r0 = n / t.tiles_across * SIDE, c0 = n % t.tiles_across * SIDE;
-    for (int i = threadIdx.x; i < SIDE * ACROSS; i += THREADS) {
-      int r = i / ACROSS, c = i % ACROSS * V;
-      if (r0 + r < t.rows && c0 + c < t.cols) {
-        const T *p = from + (r0 + r) * t.from_step + c0 + c;
-        vec<T, V> v = load_some<T, V>(p, t.cols - c0 - c);
+    const int64_t r0 = n / t.tiles_across * SIDE, c0 = n % t.tiles_across * SIDE;
+    const int rows = t.rows - r0 < SIDE ? (int)(t.rows - r0) : SIDE;
+    const int cols = t.cols - c0 < SIDE ? (int)(t.cols - c0) : SIDE;
+    const T *p = from + (r0 + r) * t.from_step + c0 + c;
+    vec<T, From> v[LOADS];
 #pragma unroll
-        for (int e = 0; e < V; e++)
-          tile[r * PITCH + c + e] = v.at[e];
-      }
-    }
+    for (int i = 0; i < LOADS; i++, p += BY * t.from_step)
+      if (r + i * BY < rows && c < cols) v[i] = load_some<T, From>(p, cols - c);
+#pragma unroll
+    for (int i = 0; i < LOADS; i++)
+      if (r + i * BY < rows && c < cols)
+#pragma unroll
+        for (int e = 0; e < From; e++)
+          tile[(r + i * BY) * PITCH + c + e] = v[i].at[e];
     __syncthreads();
-    for (int i = threadIdx.x; i < SIDE * ACROSS; i += THREADS) {
-      int c = i / ACROSS, r = i % ACROSS * V;
-      if (c0 + c < t.cols && r0 + r < t.rows) {
-        vec<T, V> v;
+    T *q = to + (c0 + to_c) * t.to_step + r0 + to_r;
 #pragma unroll
-        for (int e = 0; e < V; e++)
-          v.at[e] = tile[(r + e) * PITCH + c];
-        store_some<T, V>(to + (c0 + c) * t.to_step + r0 + r, v, t.rows - r0 - r);
-      }
+    for (int i = 0; i < STORES; i++, q += TO_BY * t.to_step) {
+      if (to_c + i * TO_BY >= cols || to_r >= rows) continue;
+      vec<T, To> w;
+#pragma unroll
+      for (int e = 0; e < To; e++)
+        w.at[e] = tile[(to_r + e) * PITCH + to_c + i * TO_BY];
+      store_some<T, To>(q, w, rows - to_r);
     }
     __syncthreads();
   }
 }
 
-// Can both sides be moved `bytes` at a time?  Steps count elements.
+// Can a side be moved `bytes` at a time?  Steps count elements.
+inline bool moves_by(size_t bytes, size_t size, const void *values, int64_t step)
+{
+  return ((size_t)values | (size_t)step * size) % bytes == 0;
+}
+
+// Can both?
 inline bool moves_by(size_t bytes, size_t size, const void *from, int64_t from_step,
                      const void *to, int64_t to_step)
 {
-  size_t bits = (size_t)from | (size_t)to | (size_t)from_step * size | (size_t)to_step * size;
-  return bits % bytes == 0;
+  return moves_by(bytes, size, from, from_step) && moves_by(bytes, size, to, to_step);
 }
 
 inline unsigned capped_grid(int64_t blocks, const struct shunt_device *d)
@@ -155,14 +170,14 @@ cudaError_t launch_runs(const void *from, void *to, const run_list &list,
   return cudaGetLastError();
 }
 
-template <class T, int V>
+template <class T, int From, int To>
 cudaError_t launch_turn(const void *from, void *to, turn t, const struct shunt_device *d,
                         cudaStream_t stream)
 {
   constexpr int SIDE = tile_of<T>::SIDE;
   t.tiles_across = (t.cols + SIDE - 1) / SIDE;
   t.tiles = t.tiles_across * ((t.rows + SIDE - 1) / SIDE);
-  transpose_kernel<T, V>
+  transpose_kernel<T, From, To>
       <<<capped_grid(t.tiles, d), THREADS, 0, stream>>>((const T *)from, (T *)to, t);
   return cudaGetLastError();
 }
@@ -186,11 +201,13 @@ cudaError_t transpose(const void *from, void *to, const turn &t, const struct sh
 {
   constexpr int S = (int)sizeof(T);
   if (moves_by(16, S, from, t.from_step, to, t.to_step))
-    return launch_turn<T, 16 / S>(from, to, t, d, stream);
+    return launch_turn<T, 16 / S, 16 / S>(from, to, t, d, stream);
   if constexpr (S < 4)
     if (moves_by(4, S, from, t.from_step, to, t.to_step))
-      return launch_turn<T, 4 / S>(from, to, t, d, stream);
-  return launch_turn<T, 1>(from, to, t, d, stream);
+      return launch_turn<T, 4 / S, 4 / S>(from, to, t, d, stream);
+  // Copies that kernels make for themselves begin where it suits, what they copy need not.
+  if (moves_by(16, S, to, t.to_step)) return launch_turn<T, 1, 16 / S>(from, to, t, d, stream);
+  return launch_turn<T, 1, 1>(from, to, t, d, stream);
 }
 
 // A side of length 1 has no stride: either reading of the layout is right.

@@ -246,17 +246,22 @@ shunt_status with_index(const struct shunt_sddmm *p, const operands &o, const cu
 }
 
 // Panels and slices that fill the device once, the panel within 3/5 of L1 (the rest is
-// for A and the indices).  False where panels do not pay.
+// for A and the indices).  False where panels do not pay: sparser matrices than one in SPARSE
+// have their entries near the diagonal or in few columns as a rule, so that most blocks would
+// find no work (opt1, one in 124: 1106 us at K = 32, where neighbouring rows find their
+// columns in L1 anyway).
 bool cut(const struct shunt_sddmm *p, const struct shunt_device *d, cutting *how)
 {
   constexpr int64_t ENTRIES = 8;           // of a row in a panel: less, and searching costs more
   constexpr int64_t GATHER = 128 << 20;    // bytes: what takes as long as the searches
+  constexpr int64_t SPARSE = 40;           // places for each entry
   const int64_t size = (int64_t)shunt_type_size(p->a.type), inner = p->a.cols * size;
   const int64_t rows = p->c.rows, cols = p->c.cols, blocks = d->multiprocessors;
   if (inner == 0 || p->c.nnz == 0 || p->c.nnz < GATHER / inner) return false;
   const int64_t column_bytes = inner < SLAB ? inner : SLAB;
   const int64_t widest = (int64_t)d->shared_per_block * 3 / 5 / column_bytes;
   if (widest < 1 || cols <= widest || p->c.nnz < rows * ENTRIES) return false;
+  if ((double)p->c.nnz * SPARSE < (double)rows * (double)cols) return false;
 
   const int64_t fewest = (cols + widest - 1) / widest;
   const int64_t most = p->c.nnz / rows / ENTRIES;

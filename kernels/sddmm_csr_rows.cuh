@@ -1,4 +1,5 @@
-// sddmm_csr_rows.cuh: dot products of a batch of up to 32 entries by one warp.
+// sddmm_csr_rows.cuh: dot products of a batch of up to 32 entries by one warp, as the panel
+// and vector kernels want them (the rows kernel: sddmm_csr_rows_teams.cuh).
 //
 // Eight lanes (a team) share an entry; the warp's four teams take entries 4 u + team,
 // u = 0 .. 7.  A lane loads N elements (16 bytes) of b's column at a time, so a team
@@ -10,8 +11,8 @@
 //
 // When all entries belong to one row, the row's slab stands in registers for all
 // eight u; else each entry loads its own.  Rounds go in bursts of as many as keep
-// eight 16-byte loads of B in flight: a narrow slab (2 chunks, short inner dimension)
-// has bursts of 4, a wide one of 1 or 2.  The eight sums of a lane then fold over
+// eight 16-byte loads of B in flight: a slab of 8 chunks has bursts of 1, one of 4 of 2.
+// The eight sums of a lane then fold over
 // the team (transposing as they go), which leaves lane q the total of u = q:
 //
 //   sums   u0..u7  --xor 4-->  4 of them  --xor 2-->  2  --xor 1-->  1
@@ -29,9 +30,7 @@ constexpr int TEAMS = WARP / TEAM; // of a warp
 constexpr int ROUNDS = 8;          // entries of a team in a batch
 constexpr int BATCH = TEAMS * ROUNDS;
 
-// Chunks of a slab: a narrow one where the inner dimension fits in it, else what
-// fills 32 registers with a row of A.
-constexpr int NARROW = 2;
+// Chunks of a slab: what fills 32 registers with a row of A.
 template <class T, int N> constexpr int wide_slab = sizeof(T) == 2 && N > 1 ? 4 : 8;
 
 // N elements of a row; N is 1, or what makes 16 bytes.

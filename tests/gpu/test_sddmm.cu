@@ -6,6 +6,7 @@
 //
 //   test_sddmm          the checks
 //   test_sddmm --time   and then timings: "time NAME type K sparsity us"
+#include "kernels/sddmm_csr_operands.cuh"
 #include "tests/gpu/harness.cuh"
 
 using namespace harness;
@@ -382,6 +383,75 @@ static void test_repeats(const Kernel &kernel, const shunt_device &d)
   }
 }
 
+// All rows of A alike and all columns of B: then all entries have the same bits, in whatever
+// row, batch or team they stand, or the order of additions depends on more than K.
+static void test_order(const Kernel &kernel, const shunt_device &d)
+{
+  for (int types = 0; types < 6; types++) {
+    bool same = true;
+    for (const Named &n : patterns())
+      for (int64_t k : { 33, 100, 272 }) {
+        Setup s = setup_for(types, k, 1);
+        s.alpha = 1;
+        s.beta = 0;
+        Problem problem(s, n.pattern, 7);
+        Random r((uint64_t)k);
+        for (int64_t at = 0; at < k; at++) {
+          const double x = r.value(), y = r.value();
+          for (int64_t i = 0; i < n.pattern.rows; i++)
+            problem.a.set(i, at, x);
+          for (int64_t j = 0; j < n.pattern.cols; j++)
+            problem.b.set(at, j, y);
+        }
+        problem.a.bytes.upload();
+        problem.b.bytes.upload();
+        same = same && problem.run(kernel, d) == SHUNT_OK;
+        problem.c.values.download();
+        const std::vector<char> &out = problem.c.values.host;
+        const size_t size = shunt_type_size(s.out), nnz = (size_t)n.pattern.nnz();
+        same = same && (nnz == 0 || problem.wrong() < 0);
+        for (size_t at = 1; at < nnz && same; at++)
+          same = !memcmp(&out[0], &out[at * size], size);
+      }
+    check(same, "%s, %s -> %s: an entry's bits do not depend on its place", kernel.name,
+          type_name(IN[types]), type_name(OUT[types]));
+  }
+}
+
+// Sizes alone decide about panels: patterns of opt1's size are too sparse for them, and of the
+// same size with one place in 10 not.
+static void test_panel_choice()
+{
+  shunt_device d = {};
+  d.multiprocessors = 132;
+  d.shared_per_block = 227 << 10;
+  shunt_sddmm task = {};
+  task.a = shunt_dense{ 15449, 32, 32, 1, nullptr, SHUNT_F32 };
+  task.b = shunt_dense{ 32, 15449, 1, 32, nullptr, SHUNT_F32 };
+  task.c = shunt_csr{ 15449, 15449, 15449 * 125, nullptr, nullptr, nullptr,
+                      SHUNT_I32, SHUNT_F32, 0 };
+  shunt::sddmm::operands ready = {};
+  ready.aligned = true;
+  const bool sparse = shunt::sddmm::panel_pays(&task, ready, &d);
+  task.c.nnz = 15449 * 1545;
+  check(shunt::sddmm::panel_pays(&task, ready, &d) && !sparse,
+        "rows: panels for one place in 10, none for one in 124");
+}
+
+// 32-bit places of columns end at 64 GB of B.
+static void test_too_large(const shunt_device &d)
+{
+  Buffer room(64);
+  shunt_sddmm task = {};
+  task.a = shunt_dense{ 1, 16, 16, 1, room.device, SHUNT_F32 };
+  task.b = shunt_dense{ 16, INT32_MAX, 1, 16, room.device, SHUNT_F32 };
+  task.c = shunt_csr{ 1, INT32_MAX, 1, room.device, room.device, room.device,
+                      SHUNT_I32, SHUNT_F32, 0 };
+  task.compute = SHUNT_F32;
+  check(shunt_sddmm_csr_rows_cuda(&task, &d, nullptr, 0, 0) == SHUNT_E_UNSUPPORTED,
+        "rows: 128 GB of B with 32-bit indices are refused");
+}
+
 static void test_refusals(const Kernel &kernel, const shunt_device &d)
 {
   Pattern p = random_pattern(20, 20, 0.3, 1, 1);
@@ -532,7 +602,7 @@ static bool copy_right(int64_t m, int64_t n, shunt_type t, int turn, const shunt
 static void test_copy(const shunt_device &d)
 {
   static const shunt_type types[] = { SHUNT_I8, SHUNT_F16, SHUNT_F32, SHUNT_F64 };
-  static const int64_t sizes[][2] = { { 1, 1 },    { 1, 777 },  { 777, 1 },    { 64, 64 },
+  static const int64_t sizes[][2] = { { 1, 1 }, { 1, 777 }, { 777, 1 }, { 63, 131 }, { 64, 64 },
                                       { 65, 131 }, { 300, 40 }, { 1000, 1025 } };
   for (shunt_type t : types)
     for (auto &size : sizes) {
@@ -589,8 +659,11 @@ int main(int argc, char **argv)
     test_kernel(*kernel, d);
     test_large(*kernel, d);
     test_repeats(*kernel, d);
+    if (kernel == &ROWS) test_order(*kernel, d);
     test_refusals(*kernel, d);
   }
+  test_panel_choice();
+  test_too_large(d);
   test_sample(d);
   test_combine(d);
   test_copy(d);
