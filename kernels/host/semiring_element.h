@@ -2,6 +2,9 @@
    the instruction set has, and the choice among them.  Included by semiring_simd.h, which
    defines P (prefix of names), T, W, M, IEEE, PLUS, NONE_MIN and NONE_MAX (see semiring_lanes.h)
    and LANES_MOST.  */
+#define TYPED_(p, x) p##_##x
+#define TYPED(p, x) TYPED_(p, x)
+
 #define L 1
 #include "kernels/host/semiring_lanes.h"
 #define L 2
@@ -21,8 +24,6 @@
 
 #define PASTE_(p, l, name) p##x##l##_##name
 #define PASTE(p, l, x) PASTE_(p, l, x)
-#define TYPED_(p, x) p##_##x
-#define TYPED(p, x) TYPED_(p, x)
 
 /* The most lanes that fit into `size` columns. */
 #if LANES_MOST == 2
@@ -93,9 +94,32 @@ OPERATORS(MAX_TIMES)
 OPERATORS(MIN_ADD)
 OPERATORS(MAX_ADD)
 
+#if IEEE && GROUPS
+/* What is narrower than a vector is left to `rows`. */
+static void TYPED(P, groups)(const struct shunt_rows_job *r, int64_t begin, int64_t end)
+{
+  struct shunt_rows_job job = *r;
+  for (int left = r->width; left > 0; left -= job.width) {
+    job.width = left;
+    job.width = TYPED(P, part)(&job);
+    if (job.width < LANES_MOST)
+      TYPED(P, rows_PLUS_TIMES)(&job, begin, end);
+    else
+      TYPED(P, group_tile)(&job, begin, end);
+    TYPED(P, skip)(&job, job.width);
+  }
+}
+#define GROUPS_PLUS_TIMES TYPED(P, groups)
+#else
+#define GROUPS_PLUS_TIMES NULL
+#endif
+#define GROUPS_MAX_TIMES NULL
+#define GROUPS_MIN_ADD NULL
+#define GROUPS_MAX_ADD NULL
+
 #define ENTRY(OP)                                                                                  \
-  [SHUNT_OP_##                                                                                     \
-      OP] = {2 * LANES_MOST, TYPED(P, rows_##OP), TYPED(P, spread_##OP), TYPED(P, dots_##OP)}
+  [SHUNT_OP_##OP] = {2 * LANES_MOST, TYPED(P, rows_##OP), GROUPS_##OP, TYPED(P, spread_##OP),      \
+                     TYPED(P, dots_##OP)}
 static const struct shunt_semiring_kernels TYPED(P, kernels)[SHUNT_OP_COUNT] = {
 #if PLUS
     ENTRY(PLUS_TIMES),
@@ -105,6 +129,10 @@ static const struct shunt_semiring_kernels TYPED(P, kernels)[SHUNT_OP_COUNT] = {
     ENTRY(MAX_ADD),
 };
 
+#undef GROUPS_PLUS_TIMES
+#undef GROUPS_MAX_TIMES
+#undef GROUPS_MIN_ADD
+#undef GROUPS_MAX_ADD
 #undef ENTRY
 #undef OPERATORS
 #undef CHOOSE

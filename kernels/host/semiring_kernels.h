@@ -38,7 +38,7 @@ struct shunt_rows_job {
   int offset_bytes, id_bytes;
   int64_t index_step, value_step; /* bytes; value_step 0: values holds one element for all */
   int64_t last;                   /* the last entry of S, for prefetching */
-  bool far;                       /* B is larger than the caches that a core has to itself */
+  bool far;                       /* rows of B come from beyond the caches of a core: prefetch */
   const void *b, *mask;
   int64_t b_stride;
   void *out, *exists;
@@ -61,6 +61,9 @@ struct shunt_dots_job {
 struct shunt_semiring_kernels {
   int narrow; /* the widest tile that `spread` takes */
   void (*rows)(const struct shunt_rows_job *job, int64_t begin, int64_t end);
+  /* As `rows`, with the same results, for an S whose rows often have the columns of the row
+     before; no mask.  NULL: there is none for this semiring.  */
+  void (*groups)(const struct shunt_rows_job *job, int64_t begin, int64_t end);
   /* The other way round: the job's S is held by column, its vectors are rows of B.  Entries
      first .. end, the first of which is of vector `begin`, add their terms to the rows of `out`
      that their indices say, which hold sums (or what the monoid begins with); origin, mask, last

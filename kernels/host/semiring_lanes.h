@@ -147,6 +147,10 @@ ALWAYS_INLINE void NAME(tile)(const struct shunt_rows_job *r, int64_t begin, int
   }
 }
 
+#if IEEE && GROUPS && L == LANES_MOST
+#include "kernels/host/semiring_groups.h"
+#endif
+
 #if L == 1
 /* One column: several sums at a time, or each term would wait for the one before. */
 ALWAYS_INLINE void NAME(column)(const struct shunt_rows_job *r, int64_t begin, int64_t end,

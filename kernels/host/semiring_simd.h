@@ -18,6 +18,11 @@ enum {
   DOTS = 4,   /* entries of a pattern summed at a time */
   SUMS = 4    /* sums of one column at a time */
 };
+/* Sums of a group of rows (semiring_groups.h) take more registers than there are without AVX-512:
+   with 16, spilling them costs more than sharing rows of B saves. */
+#define GROUPS (VECTOR_BYTES == 64)
+#define GROUP_ROWS 4
+#define GROUP_SUMS 24 /* vectors */
 /* One prefetch per line of 64 bytes. */
 #define LINE_STEP (VECTOR_BYTES < 64 ? 64 / VECTOR_BYTES : 1)
 

@@ -11,6 +11,8 @@
                    else sorted to rows, in scratch, a bucket at a time (semiring_sort.h)
      B by column   each strip is packed to rows, in scratch; so is one with missing elements, beside
                    a mask, and one whose rows straddle cache lines, if they are used often
+     S in groups   by row, rows that follow each other often with the same columns: each row of B is
+                   loaded once for up to four of them (semiring_groups.h)
      B iso         one row, repeated by a stride of 0
      C by column   a block is computed in a buffer that fits into cache, then stored transposed; so
                    is one with missing elements
@@ -36,6 +38,11 @@ enum {
   LINE = 64,     /* bytes of a cache line */
   USES = 16,     /* of a row of B that pay for aligning it */
   SAMPLE = 64,   /* entries that are looked at for where they stand */
+  PAIRS = 32,    /* of rows that are looked at for the same columns */
+  APART = 16,    /* rows between two such pairs, at least */
+  SHORT = 8,     /* entries of a row that are too few to share */
+  LONG = 256,    /* bytes of a row of B in a strip, of which more outlast the core's look-ahead */
+  OFTEN = 24,    /* uses of a row of B */
   NEAR = 1 << 20 /* bytes of B that a core's own caches hold */
 };
 
@@ -50,6 +57,8 @@ struct product {
   int64_t parts;
   bool by_row_c, masked;
   bool repeated; /* every row of B is one_row */
+  bool groups;   /* rows of S come in groups with the same columns */
+  bool far;      /* rows of B come from beyond a core's own caches */
   bool packed;   /* B goes through `strip` */
   const void *b; /* else: element (0, 0) of B by row */
   int64_t b_stride;
@@ -188,11 +197,20 @@ static struct shunt_rows_job rows_job(const struct product *x, int64_t j0, int w
                   : x->repeated ? 0
                                 : x->b_stride,
       .width = width,
+      .far = x->far,
       .accumulate = x->p->accumulate,
   };
   if (!job.b) job.b = (const char *)x->b + (size_t)j0 * x->size;
-  job.far = job.b_stride != 0 && x->p->b.rows * width * (int64_t)x->size > NEAR;
   return job;
+}
+
+static void multiply_rows(const struct product *x, const struct shunt_rows_job *job, int64_t begin,
+                          int64_t end)
+{
+  if (x->groups)
+    x->choice.kernels->groups(job, begin, end);
+  else
+    x->choice.kernels->rows(job, begin, end);
 }
 
 static void block(const struct product *x, int64_t begin, int64_t end, int64_t j0, int width,
@@ -205,7 +223,7 @@ static void block(const struct product *x, int64_t begin, int64_t end, int64_t j
   if (x->by_row_c && !x->masked) {
     job.out = element(x, c, 0, j0);
     job.out_stride = c->row_stride;
-    x->choice.kernels->rows(&job, begin, end);
+    multiply_rows(x, &job, begin, end);
   } else {
     job.ids = NULL;
     job.origin = begin;
@@ -213,7 +231,7 @@ static void block(const struct product *x, int64_t begin, int64_t end, int64_t j
     job.exists = masks;
     job.out_stride = STRIP;
     if (job.accumulate) load_block(x, begin, end, j0, width, buffer);
-    x->choice.kernels->rows(&job, begin, end);
+    multiply_rows(x, &job, begin, end);
     store_block(x, begin, end, j0, width, buffer);
   }
   if (c->present) store_present(x, begin, end, j0, width, masks);
@@ -349,6 +367,55 @@ static bool worth_aligning(const struct shunt_host_spmm *p, size_t size)
          scattered(p, size);
 }
 
+/* Is a row of B worth a prefetch at each of its uses?  It is if a quarter of S's entries stand
+   further from the diagonal than a core's caches reach, and if a long row is used so seldom that
+   its first use is what counts.  By a sample, of one entry a row, as that takes no search.  With
+   i % 6 and i % 8 it is not always the same unknown at a node of finite elements, nor the same end
+   of a row.  An S held by column says nothing yet: then, too.  */
+static bool worth_prefetching(const struct shunt_host_spmm *p, size_t size)
+{
+  const struct shunt_sparse *s = &p->s;
+  const int64_t width = p->b.cols < STRIP ? p->b.cols : STRIP, step = s->vectors / SAMPLE;
+  const double reach = NEAR / 4 / (double)(width * (int64_t)size);
+  const double slope = (double)s->cols / (double)s->rows;
+  int rows = 0, far = 0;
+  if (p->b.rows * width * (int64_t)size <= NEAR) return false;
+  if (s->by_column || step < 6) return true;
+  if (width * (int64_t)size > LONG && s->nnz / OFTEN < p->b.rows) return true;
+  for (int i = 0; i < SAMPLE; i++) {
+    const int64_t v = step * i + i % 6, q = shunt_vector_begin(s, v);
+    const int64_t length = shunt_vector_begin(s, v + 1) - q;
+    if (length == 0) continue;
+    const double column = (double)shunt_entry_index(s, q + length * (i % 8) / 8);
+    far += fabs(slope * (double)shunt_vector_id(s, v) - column) > reach;
+    rows++;
+  }
+  return 4 * far >= rows;
+}
+
+/* Have vectors v and v + 1 the same indices? */
+static bool same_indices(const struct shunt_sparse *s, int64_t v)
+{
+  const int64_t q = shunt_vector_begin(s, v), length = shunt_vector_begin(s, v + 1) - q;
+  const size_t bytes = (size_t)(length * s->index_bytes);
+  const char *list = (const char *)s->indices + q * s->index_bytes;
+  return length > 0 && shunt_vector_begin(s, v + 2) - q == 2 * length &&
+         memcmp(list, list + bytes, bytes) == 0;
+}
+
+/* Do rows of S come in groups with the same columns, as the unknowns of a finite element mesh do?
+   By a sample: a quarter of the pairs must be alike.  i % 6, as a step may be a multiple of the
+   unknowns at a node.  */
+static bool in_groups(const struct shunt_sparse *s)
+{
+  const int64_t pairs = s->vectors / APART < PAIRS ? s->vectors / APART : PAIRS;
+  int64_t same = 0;
+  if (s->by_column || pairs == 0 || s->nnz / SHORT < s->vectors) return false;
+  for (int64_t i = 0; i < pairs; i++)
+    same += same_indices(s, s->vectors / pairs * i + i % 6);
+  return 4 * same >= pairs;
+}
+
 static shunt_status product_form(struct product *x)
 {
   const struct shunt_host_spmm *p = x->p;
@@ -362,8 +429,10 @@ static shunt_status product_form(struct product *x)
   x->repeated = p->b.iso || x->choice.constant[1];
   x->packed = p->s.nnz > 0 &&
               (x->masked || (!x->repeated && (!by_row(&p->b) || worth_aligning(p, x->size))));
+  x->groups = x->choice.kernels->groups && !x->masked && !x->repeated && in_groups(&p->s);
   x->b = p->b.values;
   x->b_stride = p->b.row_stride;
+  x->far = !x->repeated && worth_prefetching(p, x->size);
   x->strip_stride = strip_stride(x);
   if (x->repeated)
     shunt_pack_fill(x->size, x->choice.constant[1] ? &x->choice.value[1] : p->b.values, x->one_row,
