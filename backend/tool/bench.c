@@ -10,6 +10,7 @@
 static const char help[] =
     "Usage: shunt bench [OPTION]... SOURCE...\n"
     "       shunt bench [OPTION]... --suite NAME\n"
+    "       shunt bench [-o FILE] --ablation [-- OPTION...]\n"
     "Time every applicable route on one problem after the other against cuSPARSE (its\n"
     "default, and its algorithms after preprocess) and dense cuBLAS, in one run, and\n"
     "check each result against a float64 sum.  Without a GPU: the host engine.\n"
@@ -31,6 +32,9 @@ static const char help[] =
     "      --suite NAME    a list of cases instead of SOURCEs: dlmc (layers of V x 1\n"
     "                      vectors), mtx (solvers and graphs), tiles (2:4); it brings\n"
     "                      its own types, widths and vectors\n"
+    "      --ablation      what the mapping of vectors to the tensor cores buys: run\n"
+    "                      tests/bench/ablation_bench of the build tree, with the OPTIONs\n"
+    "                      behind -- (see shunt bench --ablation -- --help)\n"
     "      --data FOLDER   where a suite's files are [../shared/data]\n"
     "      --list          print the cases, matrix and problem, and time none\n"
     "      --host          use the host engine even where there is a GPU\n"
@@ -47,6 +51,7 @@ enum {
   OPT_OP,
   OPT_INDEX,
   OPT_SUITE,
+  OPT_ABLATION,
   OPT_DATA,
   OPT_LIST,
   OPT_HOST,
@@ -61,6 +66,7 @@ static const struct option options[] = { { "columns", required_argument, NULL, '
                                          { "index", required_argument, NULL, OPT_INDEX },
                                          { "vector", required_argument, NULL, 'v' },
                                          { "suite", required_argument, NULL, OPT_SUITE },
+                                         { "ablation", no_argument, NULL, OPT_ABLATION },
                                          { "data", required_argument, NULL, OPT_DATA },
                                          { "list", no_argument, NULL, OPT_LIST },
                                          { "host", no_argument, NULL, OPT_HOST },
@@ -249,6 +255,7 @@ static bool parse_option(int c, struct bench_options *o)
     o->seed = (uint64_t)number[0];
     return true;
   case OPT_SUITE: o->suite = optarg; return true;
+  case OPT_ABLATION: o->ablation = true; return true;
   case OPT_DATA: o->data = optarg; return true;
   case OPT_LIST: o->list = o->host = true; return true;
   case OPT_HOST: o->host = true; return true;
@@ -282,6 +289,8 @@ static int bench(int argc, char **argv)
     }
     if (!parse_option(c, &o)) return EXIT_USAGE;
   }
+  if (o.ablation && o.suite) return tool_bad_usage("bench", "--ablation is no suite");
+  if (o.ablation) return bench_ablation(argv + optind, argc - optind, o.json);
   if (o.suite && optind < argc) return tool_bad_usage("bench", "a suite brings its own matrices");
   if (o.suite) return bench_named_suite(&o);
   if (optind == argc) return tool_bad_usage("bench", "no matrix, made-up pattern or problem given");

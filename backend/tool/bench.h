@@ -2,6 +2,7 @@
 
      bench.c             options -> cases; one case after the other into an engine
      bench_suite.c       named lists of cases
+     bench_ablation.c    --ablation: runs a program of the build tree
      bench_case.c        a case's problem, and its list of ways
      bench_operands.c    a case's operands in host memory
      bench_check.c       a result against a float64 sum, on the host
@@ -70,7 +71,7 @@ struct bench_options {
   shunt_type index_type;
   int v;
   uint64_t seed;
-  bool host, quick, csv, list;
+  bool host, quick, csv, list, ablation;
   const char *json;
   const char *suite, *data; /* NULL; folder of its files */
 };
@@ -108,6 +109,13 @@ enum { BENCH_STEPS = 16 };
 int bench_suite(const char *name, const char *data, const struct bench_options *o,
                 struct bench_step steps[BENCH_STEPS]);
 void bench_suite_free(struct bench_step *steps, int count);
+
+/* ---- bench_ablation.c ------------------------------------------------------ */
+
+/* Runs tests/bench/ablation_bench of the tree around this program with these arguments, and
+   "-o json" unless that is NULL; an exit status, after a message where the program is not to be
+   found or does not start.  */
+int bench_ablation(char **arguments, int count, const char *json);
 
 /* ---- bench_case.c ---------------------------------------------------------- */
 

@@ -50,6 +50,7 @@ sddmm="kernels/sddmm_csr_operands.cu kernels/sddmm_csr_panel.cu kernels/sddmm_cs
 packed="kernels/spmm_vector.cu kernels/spmm_vector_bf16.cu kernels/spmm_vector_f16.cu
   kernels/tensor_map.cu kernels/host/spmm_vector.c"
 tile24="conv/tile24_csr_device.cu conv/tile24.c conv/tile24_csr.c conv/tile24_order.c conv/tile24_unpack.c"
+ablation="tests/bench/ablation/spmm_vector_fpu.cu tests/bench/ablation/spmm_vector_wmma.cu"
 attention="kernels/attention_vector.cu kernels/attention_vector_f16.cu
   kernels/attention_vector_bf16.cu kernels/host/attention_vector.c
   kernels/host/attention_vector_blocks.c"
@@ -60,6 +61,7 @@ native="backend/native/cuda_engine.c backend/native/pack.c backend/native/operan
   backend/native/host_engine.c backend/plan/fault.c"
 sources_of() {
   case $1 in
+  test_ablation) echo "$ablation $packed kernels/dense_transpose.cu conv/vector_csr.c" ;;
   test_attention) echo "$attention conv/vector_csr.c" ;;
   test_attention_parts) echo "$parts conv/vector_csr.c" ;;
   test_native)
@@ -101,7 +103,7 @@ sources_of() {
 }
 all="test_spmm_rows test_spmm_vector test_repair test_spmm_transposed test_sddmm test_conv
   test_vector_format test_spmm_vector_packed test_dcsr test_tile24_format test_spmm_tile24
-  test_attention test_attention_parts test_native test_row_groups test_row_groups_stale
+  test_ablation test_attention test_attention_parts test_native test_row_groups test_row_groups_stale
   test_graphblas_cuda"
 tests=${TESTS:-$all}
 

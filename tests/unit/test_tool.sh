@@ -196,6 +196,23 @@ expect 0 "the cases of a suite" "$SHUNT" bench --suite dlmc --data data --list
 [ "$(wc -l <out)" -eq 306 ] && [ "$(grep -c sddmm: out)" -eq 9 ] && grep -q 'm16n256k2z16:' out
 ok $? "... all of them"
 
+# ---- the ablation: a program of the build tree ------------------------------------------
+mkdir -p tree/tests/bench
+cp "$SHUNT" tree/shunt
+expect 2 "--ablation and a suite" tree/shunt bench --ablation --suite dlmc
+expect 1 "no ablation program" tree/shunt bench --ablation
+has err "tests/bench/ablation_bench is not there"
+printf '#!/bin/sh\necho "$#: $*"\nexit 2\n' >tree/tests/bench/ablation_bench
+chmod +x tree/tests/bench/ablation_bench
+expect 2 "the ablation program's status" tree/shunt bench -o a.json --ablation -- -v 8 -n 64
+has out "6: -o a.json -v 8 -n 64"
+printf '#!/bin/sh\nkill -9 $$\n' >tree/tests/bench/ablation_bench
+expect 1 "an ablation program that is killed" tree/shunt bench --ablation
+has err "ended by signal 9"
+echo 'no program' >tree/tests/bench/ablation_bench
+chmod +x tree/tests/bench/ablation_bench
+expect 1 "an ablation program that cannot be run" tree/shunt bench --ablation
+
 # ---- inspect --------------------------------------------------------------------------
 printf '%s\n%% a comment\n3 4 4\n1 1 1.5\n1 4 2\n3 2 -1\n3 3 1e3\n' "$banner" >good.mtx
 expect 0 "inspect" "$SHUNT" inspect good.mtx
