@@ -62,10 +62,11 @@ double shunt_cost_csr_bytes(const struct shunt_csr *a)
 
 /* ---- SpMM: least squares over measurements ------------------------------------------------ */
 
-/* Microseconds on an H200, fitted by the least relative error to tests/bench/results: `scattered` ones
-   to the 26 matrices of ../shared/data/mtx in f32 and f64 at 8, 32 and 128 columns, the other to
-   pruned layers in f16.  By geometric standard deviation a case is 1.14 (the original), 1.31 (the
-   same, preprocessed), 1.19 (rows) and 1.15 (groups) off.  */
+/* Microseconds on an H200, fitted by the least relative error to tests/bench/results: `scattered`
+   ones to the 26 matrices of ../shared/data/mtx in f32 and f64 at 8, 32 and 128 columns, the others
+   to layers, pruned and of random vectors; `half`: in 2-byte types.  By geometric standard deviation
+   a case is 1.14 (the original), 1.31 (the same, preprocessed), 1.2 (rows), 1.15 (groups) and 1.11
+   (vector) off.  */
 struct fit {
   double start;
   double entry;   /* per million entries */
@@ -79,7 +80,10 @@ struct fit {
 static const struct fit original_fit = { 7.3, 36.8, 41.1, 447, 175, 0, 0, 0.6 };
 static const struct fit preprocessed_fit = { 2.6, 5.1, 74.6, 1087, 5, 0, 17.2, 1.8 };
 static const struct fit rows_scattered_fit = { 2.3, 4.2, 42.8, 782, 0, 0, 13.1, 2.25 };
-static const struct fit rows_fit = { 2.3, 0, 125, 1774, 0, 0, 14, 14.5 };
+static const struct fit rows_fit = { 3.6, 1, 52, 460, 0, 0, 0, 0 };
+static const struct fit rows_half_fit = { 2.6, 3.1, 77, 1146, 0, 0, 14.6, 18.2 };
+static const struct fit vector_fit = { 7.2, 0, 145, 0, 0, 6.8, 0, 0 };
+static const struct fit vector_half_fit = { 5.1, 0, 90, 834, 0, 12.2, 0, 0 };
 static const struct fit groups_fit = { 4.3, 0, 150, 239, 27, 20.7, 9.4, 10.3 };
 
 /* `gathered`: rows of B; `late`: of those that one team gathers, how many others do not have. */
@@ -116,10 +120,17 @@ static double copy_of_b(const struct shunt_spmm *p, const struct shunt_device *d
   return p->b.col_stride != 1 ? shunt_cost_copy(bytes, d) : 0;
 }
 
+static bool is_half(const struct shunt_spmm *p)
+{
+  return shunt_type_size(p->b.type) <= 2;
+}
+
 double shunt_cost_rows(const struct shunt_spmm *p, const struct shunt_profile *f,
                        const struct shunt_device *d)
 {
-  const struct fit *c = scattered(&p->a) ? &rows_scattered_fit : &rows_fit;
+  const struct fit *c = scattered(&p->a) ? &rows_scattered_fit
+                        : is_half(p)     ? &rows_half_fit
+                                         : &rows_fit;
   return fitted(c, p, (double)p->a.nnz, excess(&p->a, f), d) + copy_of_b(p, d);
 }
 
@@ -129,20 +140,54 @@ double shunt_cost_groups(const struct shunt_spmm *p, double vectors, double long
   return fitted(&groups_fit, p, vectors, longest, d) + copy_of_b(p, d);
 }
 
+double shunt_cost_vector(const struct shunt_spmm *p, double reuse, const struct shunt_device *d)
+{
+  const struct fit *c = is_half(p) ? &vector_half_fit : &vector_fit;
+  return fitted(c, p, (double)p->a.nnz / reuse, 0, d) + copy_of_b(p, d);
+}
+
+/* ---- SDDMM ------------------------------------------------------------------------------ */
+
+static double sddmm_row_bytes(const struct shunt_sddmm *p)
+{
+  return (double)p->a.cols * (double)shunt_type_size(p->a.type);
+}
+
+/* Fitted to nine of the matrices above, f32 and f64, inner dimensions 32 and 128: 1.1 off.  An
+   operand whose inner dimension is not contiguous is copied first.  */
+double shunt_cost_sddmm_rows(const struct shunt_sddmm *p, const struct shunt_device *d)
+{
+  const double row = sddmm_row_bytes(p), nnz = (double)p->c.nnz;
+  double copied = 0;
+  if (p->a.col_stride != 1) copied += 2 * row * (double)p->a.rows;
+  if (p->b.row_stride != 1) copied += 2 * row * (double)p->b.cols;
+  return 3 + scale(d) * (4.7e-6 * nnz + 87e-9 * nnz * row + 600e-9 * copied);
+}
+
+/* Scattered patterns: by rows, entries and what the longest row has beyond the mean; fitted to the
+   26 matrices in f32, 1.5 off.  Others: FLOP per microsecond, after ../shared/limits.md.  */
+static double original_sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
+                             const struct shunt_device *d)
+{
+  const double inner = (double)p->a.cols, nnz = (double)p->c.nnz;
+  if (!scattered(&p->c))
+    return 8 + 2 * nnz * inner / (p->a.type == SHUNT_F16 ? 12.4e6 : 9.5e6) * scale(d);
+  const double size = p->a.type == SHUNT_F64 ? 1.5 : 1;
+  return 2.9 + size * inner * (scale(d) * (15e-6 * (double)p->c.rows + 0.59e-6 * nnz) +
+                               0.83e-3 * excess(&p->c, f));
+}
+
 /* ---- the original ------------------------------------------------------------------------ */
 
-/* Pruned layers and SDDMM: a start-up and a rate in FLOP per microsecond, after ../shared/limits.md.
-   CSR_ALG1 and ALG3 are taken at their speed after preprocess, because whoever asks for them
-   may have done that.  */
+/* Pruned layers: a start-up and a rate in FLOP per microsecond, after ../shared/limits.md.
+   CSR_ALG1 and ALG3 are taken at their speed after preprocess, because whoever asks for them may have
+   done that.  */
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
                            const struct shunt_device *d)
 {
   const struct shunt_csr *sparse = shunt_problem_sparse(p);
   enum { CSR_ALG1 = 4, CSR_ALG3 = 12 };
-  if (p->op == SHUNT_SDDMM) {
-    double flop = 2.0 * (double)sparse->nnz * (double)p->sddmm.a.cols;
-    return 8 + flop / (p->sddmm.a.type == SHUNT_F16 ? 12.4e6 : 9.5e6) * scale(d);
-  }
+  if (p->op == SHUNT_SDDMM) return original_sddmm(&p->sddmm, f, d);
   bool preprocessed = p->algorithm == CSR_ALG1 || p->algorithm == CSR_ALG3;
   if (scattered(sparse))
     return fitted(preprocessed ? &preprocessed_fit : &original_fit, &p->spmm, (double)sparse->nnz,

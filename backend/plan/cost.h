@@ -28,6 +28,10 @@ double shunt_cost_rows(const struct shunt_spmm *p, const struct shunt_profile *f
                        const struct shunt_device *d);
 double shunt_cost_groups(const struct shunt_spmm *p, double vectors, double longest,
                          const struct shunt_device *d);
+/* SpMM by `vector`, each gathered row of B serving `reuse` rows of A. */
+double shunt_cost_vector(const struct shunt_spmm *p, double reuse, const struct shunt_device *d);
+/* SDDMM by the kernel of `rows`. */
+double shunt_cost_sddmm_rows(const struct shunt_sddmm *p, const struct shunt_device *d);
 /* cuSPARSE itself, for the algorithm asked for. */
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
                            const struct shunt_device *d);

@@ -60,14 +60,8 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
   const struct shunt_device *d = &c->engine->device;
-  const struct shunt_csr *a = shunt_problem_sparse(p);
-  if (p->op == SHUNT_SPMM) {
-    *us = shunt_cost_rows(&p->spmm, c->profile, d);
-  } else {
-    double row = (double)p->sddmm.a.cols * (double)shunt_type_size(p->sddmm.a.type);
-    *us = shunt_cost_gather((double)a->nnz * row, row, row * (double)p->sddmm.b.cols, d) +
-          shunt_cost_copy(shunt_cost_csr_bytes(a), d);
-  }
+  *us = p->op == SHUNT_SPMM ? shunt_cost_rows(&p->spmm, c->profile, d)
+                            : shunt_cost_sddmm_rows(&p->sddmm, d);
   /* Asked for even where one launch needs none: a null buffer is the original's to refuse. */
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(p, c->engine), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && original_is_better(c->profile, &p->spmm), SHUNT_R_PATTERN);

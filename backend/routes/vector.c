@@ -50,29 +50,27 @@ static double rows_per_gather(const struct shunt_profile *f)
   return best;
 }
 
-/* In finite elements `rows` has most of B in L1: with pairs of equal rows it is as fast as this in
-   f16, and 2 to 4 times faster in f32 (tests/bench/NOTES.md).  */
+/* Less than that is `rows`' case: it has most of B in L1 where pairs of rows are alike. */
 #define LEAST_REUSE 1.6
-#define LEAST_REUSE_F32 5.0
+
+static double expected_sddmm(const struct shunt_sddmm *p, double reuse,
+                             const struct shunt_device *d)
+{
+  const double row = (double)p->a.cols * (double)shunt_type_size(p->b.type);
+  return 5 + shunt_cost_gather((double)p->c.nnz / reuse * row, row, row * (double)p->b.cols, d) +
+         shunt_cost_csr_bytes(&p->c) / 16e6; /* beside the gather, for the most part */
+}
 
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
   const struct shunt_device *d = &c->engine->device;
-  const struct shunt_csr *a = shunt_problem_sparse(p);
-  double width = p->op == SHUNT_SPMM ? (double)p->spmm.b.cols : (double)p->sddmm.a.cols;
-  double count = p->op == SHUNT_SPMM ? (double)p->spmm.b.rows : (double)p->sddmm.b.cols;
-  double row = width * (double)shunt_type_size(p->op == SHUNT_SPMM ? p->spmm.b.type
-                                                                   : p->sddmm.b.type);
-  double reuse = c->profile ? rows_per_gather(c->profile) : 8;
-  double rate = p->op == SHUNT_SPMM && p->spmm.b.type == SHUNT_F32 ? 1.25 : 1; /* FMAs, too */
-  *us = 5 + rate * shunt_cost_gather((double)a->nnz / reuse * row, row, row * count, d) +
-        shunt_cost_csr_bytes(a) / 16e6; /* beside the gather, for the most part */
-  if (p->op == SHUNT_SPMM && p->spmm.b.col_stride != 1)
-    *us += shunt_cost_copy(2 * row * count, d); /* B is copied into rows first */
+  const double reuse = c->profile ? rows_per_gather(c->profile) : 8;
+  *us = p->op == SHUNT_SPMM ? shunt_cost_vector(&p->spmm, reuse, d)
+                            : expected_sddmm(&p->sddmm, reuse, d);
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(p, c->engine), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
-  SHUNT_DECLINE_IF(reuse < (rate > 1 ? LEAST_REUSE_F32 : LEAST_REUSE), SHUNT_R_PATTERN);
+  SHUNT_DECLINE_IF(reuse < LEAST_REUSE, SHUNT_R_PATTERN);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 

@@ -377,7 +377,8 @@ static const struct measured cases[] = {
   { "delaunay_n16", 65536, 65536, 393150, 17, 243682, 61, 128, SHUNT_F32, 39.8, 38.5, 54.4 },
   { "gupta2", 62064, 62064, 4248286, 8413, 1939464, 10543, 32, SHUNT_F32, 64.7, 103, 200 },
   { "pyfr_p6_tet_m132-sp", 84, 252, 20400, 252, 0, 0, 32, SHUNT_F32, 4.0, 0, 0 },
-  { "transformer_512x2048_0.9", 512, 2048, 104857, 670, 0, 0, 256, SHUNT_F16, 24.5, 0, 0 },
+  { "random 4096x4096, 4 x 1", 4096, 4096, 1677720, 460, 0, 0, 256, SHUNT_F32, 100, 0, 0 },
+  { "transformer_512x2048_0.9", 512, 2048, 104857, 670, 0, 0, 256, SHUNT_F16, 13.2, 0, 0 },
 };
 
 static double within(double estimate, double measured)
@@ -413,6 +414,42 @@ static void test_cost_fits(void)
   }
 }
 
+/* The same for SDDMM, B by row: inner dimension, us of `rows` with its copy of B, of cuSPARSE. */
+static void test_sddmm_cost_fits(void)
+{
+  static const struct {
+    const char *matrix;
+    int64_t rows, nnz, longest, inner;
+    shunt_type type;
+    double by_rows, by_original;
+  } measured[] = {
+    { "opt1", 15449, 1930655, 243, 32, SHUNT_F32, 34.0, 43.8 },
+    { "opt1", 15449, 1930655, 243, 128, SHUNT_F64, 176.6, 293 },
+    { "cfd1", 70656, 1828364, 33, 128, SHUNT_F32, 136.8, 443 },
+    { "rajat16", 94294, 641159, 28755, 32, SHUNT_F32, 27.2, 1133 },
+    { "delaunay_n16", 65536, 393150, 17, 32, SHUNT_F64, 32.8, 99.2 },
+    { "p2p-Gnutella31", 62586, 147892, 78, 128, SHUNT_F32, 47.4, 130 },
+  };
+  for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+    const int64_t n = measured[i].rows, k = measured[i].inner;
+    const shunt_type t = measured[i].type;
+    struct shunt_problem p = { .op = SHUNT_SDDMM, .format = SHUNT_CSR, .batches = 1 };
+    const struct shunt_profile f = { .rows = n, .nnz = measured[i].nnz,
+                                     .longest_row = measured[i].longest };
+    p.sddmm.a = (struct shunt_dense){ n, k, k, 1, NULL, t };
+    p.sddmm.b = (struct shunt_dense){ k, n, n, 1, NULL, t };
+    p.sddmm.c = (struct shunt_csr){ .rows = n, .cols = n, .nnz = measured[i].nnz,
+                                    .index_type = SHUNT_I32, .value_type = t };
+    double rows = shunt_cost_sddmm_rows(&p.sddmm, &h200);
+    double original = shunt_cost_original(&p, &f, &h200);
+    check(within(rows, measured[i].by_rows) < 1.3, "%s, K = %d: rows %.1f us, measured %.1f",
+          measured[i].matrix, (int)k, rows, measured[i].by_rows);
+    check(within(original, measured[i].by_original) < 2, "%s, K = %d: cuSPARSE %.1f us, measured %.1f",
+          measured[i].matrix, (int)k, original, measured[i].by_original);
+    check(rows < original, "%s, K = %d: taken", measured[i].matrix, (int)k);
+  }
+}
+
 int main(void)
 {
   test_text();
@@ -428,5 +465,6 @@ int main(void)
   test_routes();
   test_costs();
   test_cost_fits();
+  test_sddmm_cost_fits();
   return check_finish();
 }
