@@ -37,6 +37,20 @@ check "a new file is named" 'says "new since: kernels/c.cu"'
 rm "$root/kernels/c.cu" "$root/kernels/b.cu"
 check "a removed file is named" 'says "removed since: kernels/b.cu"'
 echo two >"$root/kernels/b.cu"
+echo four >"$root/tests/gpu/test_x.cu"
+write() { python3 "$report" --write "$root" "$root/logs" "$root/$1.json"; }
+join() { python3 "$report" --join "$root" "$root/before.json" "$root/after.json"; }
+check "a part before a change" 'write before'
+echo five >"$root/tests/gpu/test_x.cu"
+check "and one after it" 'write after'
+check "of a test of one file, not run again, is not joined" '! join'
+cp "$root/logs/good.log" "$root/logs/test_x.log" && cp "$root/logs/good.status" "$root/logs/test_x.status"
+check "run again, they are" 'write after && join && verify'
+echo changed >"$root/kernels/a.cu"
+check "but not with another change" '! join'
+echo one >"$root/kernels/a.cu"
+rm "$root/tests/gpu/test_x.cu" "$root/logs/test_x.log" "$root/logs/test_x.status"
+check "the part anew" 'write part'
 echo "not ok - y" >"$root/logs/bad.log"
 echo "139 0.1" >"$root/logs/bad.status"
 check "a program that died is a failure" \
