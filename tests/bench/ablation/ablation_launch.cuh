@@ -51,5 +51,19 @@ inline arguments ablation_arguments(const struct shunt_spmm *p, const struct shu
   return k;
 }
 
+// By the height of the vectors: Launcher::launch<V>.
+template <class Launcher>
+shunt_status ablation_launch(const struct shunt_spmm *p, const struct shunt_vector *v,
+                             cudaStream_t stream)
+{
+  const shunt_status s = ablation_check(p, v);
+  if (s != SHUNT_OK) return s;
+  const arguments k = ablation_arguments(p, v);
+  const cudaError_t e = v->height == 8   ? Launcher::template launch<8>(k, stream)
+                        : v->height == 4 ? Launcher::template launch<4>(k, stream)
+                                         : Launcher::template launch<2>(k, stream);
+  return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+}
+
 } // namespace vector
 } // namespace shunt

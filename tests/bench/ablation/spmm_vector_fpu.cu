@@ -133,6 +133,13 @@ template <int V> static cudaError_t launch_fpu(const arguments &p, cudaStream_t 
   return launch_fpu<V, 8>(p, stream);
 }
 
+struct fpu_launcher {
+  template <int V> static cudaError_t launch(const arguments &p, cudaStream_t stream)
+  {
+    return launch_fpu<V>(p, stream);
+  }
+};
+
 } // namespace vector
 } // namespace shunt
 
@@ -141,11 +148,5 @@ using namespace shunt::vector;
 extern "C" shunt_status shunt_ablation_fpu_cuda(const struct shunt_spmm *p,
                                                 const struct shunt_vector *v, shunt_stream stream)
 {
-  const shunt_status s = ablation_check(p, v);
-  if (s != SHUNT_OK) return s;
-  const arguments k = ablation_arguments(p, v);
-  const cudaError_t e = v->height == 8   ? launch_fpu<8>(k, stream)
-                        : v->height == 4 ? launch_fpu<4>(k, stream)
-                                         : launch_fpu<2>(k, stream);
-  return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+  return ablation_launch<fpu_launcher>(p, v, stream);
 }

@@ -174,6 +174,13 @@ template <int V> static cudaError_t launch_wmma(const arguments &p, cudaStream_t
                           dim3(kWmmaWarps * 32), parameters, 0, stream);
 }
 
+struct wmma_launcher {
+  template <int V> static cudaError_t launch(const arguments &p, cudaStream_t stream)
+  {
+    return launch_wmma<V>(p, stream);
+  }
+};
+
 } // namespace vector
 } // namespace shunt
 
@@ -182,11 +189,5 @@ using namespace shunt::vector;
 extern "C" shunt_status shunt_ablation_wmma_cuda(const struct shunt_spmm *p,
                                                  const struct shunt_vector *v, shunt_stream stream)
 {
-  const shunt_status s = ablation_check(p, v);
-  if (s != SHUNT_OK) return s;
-  const arguments k = ablation_arguments(p, v);
-  const cudaError_t e = v->height == 8   ? launch_wmma<8>(k, stream)
-                        : v->height == 4 ? launch_wmma<4>(k, stream)
-                                         : launch_wmma<2>(k, stream);
-  return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+  return ablation_launch<wmma_launcher>(p, v, stream);
 }
