@@ -3,7 +3,7 @@
 # Finds a CUDA toolkit: --with-cuda=DIR, then CUDA_HOME, CUDA_PATH, nvcc on PATH,
 # /usr/local/cuda.  --without-cuda builds the host engine and the tool only.
 # Sets NVCC, CUDA_CPPFLAGS, CUDA_LIBS (static runtime), CUDA_LDFLAGS (for tests that
-# link the shared libraries as programs do), NVCC_GENCODE, HAVE_CUDA.
+# link the shared libraries as programs do), NVCC_GENCODE, NVCC_GENCODE_WGMMA, HAVE_CUDA.
 AC_DEFUN([SHUNT_CHECK_CUDA], [
   AC_ARG_WITH([cuda],
     [AS_HELP_STRING([--with-cuda=DIR], [CUDA toolkit @<:@CUDA_HOME, nvcc on PATH, /usr/local/cuda@:>@])],
@@ -54,6 +54,9 @@ AC_DEFUN([SHUNT_CHECK_CUDA], [
       shunt_last=$shunt_arch
     done
     NVCC_GENCODE="$NVCC_GENCODE -gencode arch=compute_$shunt_last,code=compute_$shunt_last"
+    AS_CASE([,$with_cuda_arch,],
+      [*,90,*], [NVCC_GENCODE_WGMMA="-gencode arch=compute_90a,code=sm_90a -DSHUNT_HAVE_WGMMA"],
+      [NVCC_GENCODE_WGMMA=$NVCC_GENCODE])
     NVCC_TEST_ARCH="-arch=sm_$shunt_last"
     AC_DEFINE([HAVE_CUDA], [1], [Built with a CUDA toolkit])
   ])
@@ -61,6 +64,7 @@ AC_DEFUN([SHUNT_CHECK_CUDA], [
   AC_SUBST([CUDA_LDFLAGS])
   AC_SUBST([CUDA_LIBS])
   AC_SUBST([NVCC_GENCODE])
+  AC_SUBST([NVCC_GENCODE_WGMMA])
   AC_SUBST([NVCC_TEST_ARCH])
   AC_SUBST([CUDA_DIR], [$shunt_cuda_dir])
   AM_CONDITIONAL([HAVE_CUDA], [test $have_cuda = yes])
