@@ -99,12 +99,13 @@ sources_of() {
   test_vector_format) echo "conv/vector_csr_device.cu conv/vector_csr.c" ;;
   test_spmm_vector_packed)
     echo "$packed kernels/dense_transpose.cu conv/vector_csr_device.cu conv/vector_csr.c" ;;
+  test_graphblas_cuda_*) sources_of test_graphblas_cuda ;;
   esac
 }
 all="test_spmm_rows test_spmm_vector test_repair test_spmm_transposed test_sddmm test_conv
   test_vector_format test_spmm_vector_packed test_dcsr test_tile24_format test_spmm_tile24
   test_ablation test_attention test_attention_parts test_native test_row_groups test_row_groups_stale
-  test_graphblas_cuda"
+  test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept"
 tests=${TESTS:-$all}
 
 build() { # NAME SOURCE...
@@ -188,8 +189,10 @@ for name in $tests; do
 done
 run_one() { # NAME SEED: its log, and the status as the log's last line
   log=$work/logs/$1.$2
-  streams=
-  [ "$1" != test_graphblas_cuda ] || streams=late
+  case $1 in
+  test_graphblas_cuda*) streams=late ;;
+  *) streams= ;;
+  esac
   OMP_WAIT_POLICY=passive SHUNT_EMULATOR_DEVICES=2 SHUNT_EMULATOR_STREAMS=$streams \
     SHUNT_EMULATOR_SEED=$2 timeout "${TEST_SECONDS:-1500}" "$work/$1" >"$log" 2>&1
   echo "status $?" >>"$log"
