@@ -100,12 +100,13 @@ sources_of() {
   test_spmm_vector_packed)
     echo "$packed kernels/dense_transpose.cu conv/vector_csr_device.cu conv/vector_csr.c" ;;
   test_graphblas_cuda_*) sources_of test_graphblas_cuda ;;
+  test_repair_together) sources_of test_repair ;;
   esac
 }
 all="test_spmm_rows test_spmm_vector test_repair test_spmm_transposed test_sddmm test_conv
   test_vector_format test_spmm_vector_packed test_dcsr test_tile24_format test_spmm_tile24
   test_ablation test_attention test_attention_parts test_native test_row_groups test_row_groups_stale
-  test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept"
+  test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept test_repair_together"
 tests=${TESTS:-$all}
 
 build() { # NAME SOURCE...
