@@ -99,6 +99,7 @@ sources_of() {
   test_vector_format) echo "conv/vector_csr_device.cu conv/vector_csr.c" ;;
   test_spmm_vector_packed)
     echo "$packed kernels/dense_transpose.cu conv/vector_csr_device.cu conv/vector_csr.c" ;;
+  test_dense_parts) sources_of test_sddmm ;;
   test_graphblas_cuda_*) sources_of test_graphblas_cuda ;;
   test_repair_together) sources_of test_repair ;;
   esac
@@ -106,7 +107,8 @@ sources_of() {
 all="test_spmm_rows test_spmm_vector test_repair test_spmm_transposed test_sddmm test_conv
   test_vector_format test_spmm_vector_packed test_dcsr test_tile24_format test_spmm_tile24
   test_ablation test_attention test_attention_parts test_native test_row_groups test_row_groups_stale
-  test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept test_repair_together"
+  test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept test_repair_together
+  test_dense_parts"
 tests=${TESTS:-$all}
 
 build() { # NAME SOURCE...
