@@ -102,13 +102,14 @@ sources_of() {
   test_dense_parts) sources_of test_sddmm ;;
   test_graphblas_cuda_*) sources_of test_graphblas_cuda ;;
   test_repair_together) sources_of test_repair ;;
+  test_spmm_rows_contract | test_spmm_rows_split) sources_of test_spmm_rows ;;
   esac
 }
 all="test_spmm_rows test_spmm_vector test_repair test_spmm_transposed test_sddmm test_conv
   test_vector_format test_spmm_vector_packed test_dcsr test_tile24_format test_spmm_tile24
   test_ablation test_attention test_attention_parts test_native test_row_groups test_row_groups_stale
   test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept test_repair_together
-  test_dense_parts"
+  test_dense_parts test_spmm_rows_contract test_spmm_rows_split"
 tests=${TESTS:-$all}
 
 build() { # NAME SOURCE...
