@@ -7,29 +7,8 @@ so=${SHUNT_LIBSHUNT_SO:-.libs/libshunt.so}
 srcdir=$(cd "${srcdir:-.}" && pwd)
 CC=${CC:-cc} CXX=${CXX:-c++}
 case $so in /*) ;; *) so=$(pwd)/$so ;; esac
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' INT TERM HUP
-cd "$work" || exit 99
+. "$srcdir/tests/unit/check.sh"
 unset LD_PRELOAD
-
-passed=0 failed=0 skipped=0
-ok() { # ok STATUS TEXT
-  if [ "$1" -eq 0 ]; then
-    passed=$((passed + 1))
-    echo "ok - $2"
-  else
-    failed=$((failed + 1))
-    echo "not ok - $2"
-    sed 's/^/  | /' out 2>/dev/null | head -12
-  fi
-}
-skip() { skipped=$((skipped + 1)) && echo "skip - $1"; }
-finish() {
-  echo "$passed passed, $failed failed, $skipped skipped"
-  [ $failed -eq 0 ]
-  exit
-}
 
 [ -r "$so" ]
 ok $? "there is a library"

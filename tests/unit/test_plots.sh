@@ -3,22 +3,8 @@
 set -u
 SHUNT=${SHUNT:?}
 plot=${SHUNT_SRCDIR:?}/tests/bench/plot_suite.py
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
+. "$SHUNT_SRCDIR/tests/unit/check.sh"
 
-passed=0
-failed=0
-check() {
-  if eval "$2" >out 2>&1; then
-    passed=$((passed + 1))
-    echo "ok - $1"
-  else
-    failed=$((failed + 1))
-    echo "not ok - $1"
-    sed 's/^/#   /' out
-  fi
-}
 # drawn FILE ELEMENT NUMBER: well-formed, with so many elements.
 drawn() {
   python3 - "$1" "$2" "$3" <<'PYTHON'
@@ -45,5 +31,4 @@ check "nothing to compare with is an error" '! python3 "$plot" --over cublas res
 check "bars are drawn" 'python3 "$plot" --bars results.json bars.svg && drawn bars.svg rect 15'
 check "wrong usage is an error" '! python3 "$plot" results.json'
 
-echo "$passed passed, $failed failed, 0 skipped"
-[ $failed = 0 ]
+finish

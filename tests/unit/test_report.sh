@@ -2,26 +2,14 @@
 # tests/gpu/report.py tells whether a GPU session's report is about today's source.
 set -u
 report=${SHUNT_SRCDIR:?}/tests/gpu/report.py
-root=$(mktemp -d) || exit 2
-trap 'rm -rf "$root"' EXIT
+. "$SHUNT_SRCDIR/tests/unit/check.sh"
+root=$work
 mkdir -p "$root/kernels" "$root/tests/gpu" "$root/logs"
 echo one >"$root/kernels/a.cu"
 echo two >"$root/kernels/b.cu"
 printf 'ok - x\n3 passed, 0 failed, 1 skipped\n' >"$root/logs/good.log"
 echo "0 1.5" >"$root/logs/good.status"
 
-passed=0
-failed=0
-check() {
-  if eval "$2" >"$root/out" 2>&1; then
-    passed=$((passed + 1))
-    echo "ok - $1"
-  else
-    failed=$((failed + 1))
-    echo "not ok - $1"
-    sed 's/^/#   /' "$root/out"
-  fi
-}
 verify() { python3 "$report" --verify "$root"; }
 says() { ! verify >"$root/said" && grep -q "$1" "$root/said"; }
 
@@ -59,5 +47,4 @@ check "failures fail the verification" \
   'python3 "$report" --join "$root" "$root/part.json"; says "3 passed, 1 failed, 1 skipped"'
 check "without a report" 'rm "$root/tests/gpu/report.json"; says "report.json"'
 
-echo "$passed passed, $failed failed, 0 skipped"
-[ $failed = 0 ]
+finish

@@ -3,24 +3,9 @@
 # products of SciPy and with its own, which must agree; and what it says of bad input.
 set -u
 client=${SHUNT_SRCDIR:?}/tests/clients/solvers_client.py
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
+. "$SHUNT_SRCDIR/tests/unit/check.sh"
 export PYTHONDONTWRITEBYTECODE=1
 
-passed=0
-failed=0
-skipped=0
-check() {
-  if eval "$2" >out 2>&1; then
-    passed=$((passed + 1))
-    echo "ok - $1"
-  else
-    failed=$((failed + 1))
-    echo "not ok - $1"
-    sed 's/^/#   /' out
-  fi
-}
 # says STATUS TEXT COMMAND...: ends with this status, and with this text among its lines.
 says() {
   want=$1 text=$2
@@ -34,9 +19,8 @@ solve() { python3 "$client" --numpy --repeats 1 "$@"; }
 without_scipy() { PYTHONPATH=$work/hidden solve "$@"; }
 
 if ! python3 -c 'import numpy' 2>out; then
-  echo "skip - the solvers: NumPy is missing"
-  echo "0 passed, 0 failed, 1 skipped"
-  exit 0
+  skip "the solvers: NumPy is missing"
+  finish
 fi
 mkdir -p hidden/scipy
 echo 'raise ImportError("hidden")' >hidden/scipy/__init__.py
@@ -65,8 +49,7 @@ if python3 -c 'import scipy.sparse' 2>out; then
   check "products of SciPy, the same iterations and residuals" \
     'says 0 "^13 passed, 0 failed" solve --mesh 5x2 --blocks 5,8 --compare own.json -o scipy.json'
 else
-  skipped=$((skipped + 1))
-  echo "skip - products of SciPy: it is missing"
+  skip "products of SciPy: it is missing"
 fi
 
 # The Laplacian alone has the eigenvalue 0, of the square roots of the degrees.
@@ -114,5 +97,4 @@ check "not a mesh" 'says 1 "3: a mesh is" solve --mesh 3'
 check "an unknown solver" 'says 2 "solvers are" solve --mesh 2x1 --solvers gmres'
 check "nothing to do" 'says 2 "a matrix, or two files" solve'
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed = 0 ]
+finish

@@ -5,24 +5,8 @@ SHUNT=${SHUNT:-./shunt}
 srcdir=${srcdir:-.}
 case $SHUNT in /*) ;; *) SHUNT=$(pwd)/$SHUNT ;; esac
 man_page=$(cd "$srcdir" && pwd)/backend/tool/shunt.1
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' INT TERM HUP
-cd "$work" || exit 99
+. "$srcdir/tests/unit/check.sh"
 unset LD_PRELOAD SHUNT_LIBDIR SHUNT_ROUTES SHUNT_LOG SHUNT_REPORT
-
-passed=0 failed=0 skipped=0
-ok() { # ok STATUS TEXT
-  if [ "$1" -eq 0 ]; then
-    passed=$((passed + 1))
-    echo "ok - $2"
-  else
-    failed=$((failed + 1))
-    echo "not ok - $2"
-    sed 's/^/  | /' out err 2>/dev/null | head -12
-  fi
-}
-skip() { skipped=$((skipped + 1)) && echo "skip - $1"; }
 
 # expect STATUS TEXT COMMAND...: the command's output goes to the files out and err.
 expect() {
@@ -424,5 +408,4 @@ else
   skip "no C compiler for the stand-in library"
 fi
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish
