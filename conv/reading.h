@@ -31,7 +31,7 @@ struct read_text {
   struct shunt_message *why;
 };
 
-/* Opens path; on failure says why and returns nonzero status. */
+/* Opens path, with an empty message; on failure says why and returns nonzero status. */
 shunt_status read_open(struct read_text *t, const char *path, struct shunt_message *why);
 void read_close(struct read_text *t);
 /* Writes "path:line: ..." to the message and returns SHUNT_E_INPUT. */

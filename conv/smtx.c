@@ -142,8 +142,6 @@ shunt_status shunt_read_smtx(const char *path, struct shunt_matrix *out, struct 
   shunt_status status;
 
   memset(out, 0, sizeof *out);
-  if (why)
-    why->text[0] = '\0';
   status = read_open(&t, path, why);
   if (status != SHUNT_OK)
     return status;
