@@ -47,6 +47,12 @@ struct gpu_case {
 
 typedef shunt_status (*gpu_enqueue)(struct gpu_case *g, cudaStream_t stream);
 
+/* ---- bench_cuda.c ----------------------------------------------------------- */
+
+/* Device memory for `what`, none for 0 bytes; false with w->note when it cannot be had. */
+bool gpu_get(void **to, size_t bytes, const char *what, struct bench_way *w);
+bool gpu_get_workspace(struct gpu_case *g, size_t bytes, struct bench_way *w);
+
 /* ---- bench_gpu_time.c ------------------------------------------------------- */
 
 /* Median microseconds of one `enqueue`: replays of a graph of many, or plain

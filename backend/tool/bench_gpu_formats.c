@@ -22,22 +22,6 @@
 /* Calls after which a matrix is known: its profile has arrived, and what is kept is made. */
 enum { CALLS_BEFORE = 6 };
 
-static bool get(void **to, size_t bytes, const char *what, struct bench_way *w)
-{
-  if (bytes == 0 || cudaMalloc(to, bytes) == cudaSuccess) return true;
-  cudaGetLastError();
-  *to = NULL;
-  snprintf(w->note, sizeof w->note, "no %.1f MB of device memory for the %s", (double)bytes / 1e6,
-           what);
-  return false;
-}
-
-static bool get_workspace(struct gpu_case *g, size_t bytes, struct bench_way *w)
-{
-  g->workspace_bytes = bytes;
-  return get(&g->workspace, bytes, "workspace", w);
-}
-
 static bool refuse(struct bench_way *w, const char *why)
 {
   snprintf(w->note, sizeof w->note, "%s", why);
@@ -69,11 +53,11 @@ bool gpu_prepare_groups(struct gpu_case *g, struct bench_way *w)
   size_t bytes = shunt_row_groups_bytes(a);
   if (!is_spmm(g) || (a->value_type != SHUNT_F32 && a->value_type != SHUNT_F64) || bytes == 0)
     return false;
-  if (!get(&g->converted, bytes, "hint", w)) return false;
+  if (!gpu_get(&g->converted, bytes, "hint", w)) return false;
   shunt_row_groups_lay_out(a, g->converted, &g->groups);
   shunt_status s = shunt_csr_to_row_groups_cuda(a, &g->groups, &g->gpu->device, g->gpu->stream);
   if (!converted(g, s, &g->groups_known, g->groups.counts, sizeof g->groups_known, w)) return false;
-  return get_workspace(g, shunt_spmm_csr_groups_workspace(&g->p.spmm), w);
+  return gpu_get_workspace(g, shunt_spmm_csr_groups_workspace(&g->p.spmm), w);
 }
 
 shunt_status gpu_groups(struct gpu_case *g, cudaStream_t stream)
@@ -101,12 +85,12 @@ bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w)
   struct shunt_vector_counts counts;
   size_t bytes = shunt_vector_bytes(a, &plan);
   if (!is_spmm(g) || plan.height == 1 || bytes == 0) return false;
-  if (!get(&g->converted, bytes, "vectors", w)) return false;
+  if (!gpu_get(&g->converted, bytes, "vectors", w)) return false;
   shunt_vector_lay_out(a, &plan, g->converted, &g->packed);
   shunt_status s = shunt_csr_to_vector_cuda(a, &plan, &g->packed, &g->gpu->device, g->gpu->stream);
   if (!converted(g, s, &counts, g->packed.counts, sizeof counts, w)) return false;
   if (counts.irregular) return refuse(w, "the matrix does not fit the format");
-  return get_workspace(g, shunt_spmm_vector_workspace(&g->p.spmm), w);
+  return gpu_get_workspace(g, shunt_spmm_vector_workspace(&g->p.spmm), w);
 }
 
 shunt_status gpu_packed(struct gpu_case *g, cudaStream_t stream)
@@ -129,12 +113,12 @@ bool gpu_prepare_tile24(struct gpu_case *g, struct bench_way *w)
   plan.sparse_room = (int64_t)census.sparse;
   plan.dense_room = (int64_t)census.halves;
   size_t bytes = shunt_tile24_bytes(a, &plan);
-  if (bytes == 0 || !get(&g->converted, bytes, "tiles", w)) return false;
+  if (bytes == 0 || !gpu_get(&g->converted, bytes, "tiles", w)) return false;
   shunt_tile24_lay_out(a, &plan, g->converted, &g->tile24);
   s = shunt_csr_to_tile24_cuda(a, &plan, &g->tile24, d, g->gpu->stream);
   if (!converted(g, s, &census, g->tile24.census, sizeof census, w)) return false;
   if (census.irregular) return refuse(w, "the matrix does not fit the format");
-  return get_workspace(g, shunt_spmm_tile24_workspace(&g->p.spmm), w);
+  return gpu_get_workspace(g, shunt_spmm_tile24_workspace(&g->p.spmm), w);
 }
 
 shunt_status gpu_tile24(struct gpu_case *g, cudaStream_t stream)
@@ -148,7 +132,7 @@ shunt_status gpu_tile24(struct gpu_case *g, cudaStream_t stream)
 bool gpu_prepare_routed(struct gpu_case *g, struct bench_way *w)
 {
   struct shunt_answer answer = { .route = "" };
-  if (!get_workspace(g, shunt_plan_workspace(&g->p, g->gpu->stream, NULL), w)) return false;
+  if (!gpu_get_workspace(g, shunt_plan_workspace(&g->p, g->gpu->stream, NULL), w)) return false;
   for (int i = 0; i < CALLS_BEFORE; i++) {
     answer = shunt_plan_run(&g->p, g->workspace, g->workspace_bytes, g->gpu->stream);
     if (cudaStreamSynchronize(g->gpu->stream) != cudaSuccess) return refuse(w, "failed");

@@ -8,22 +8,12 @@
 #include "backend/routes/routes.h"
 #include "backend/tool/bench_gpu.h"
 
-static bool get_workspace(struct gpu_case *g, size_t bytes, struct bench_way *w)
-{
-  g->workspace_bytes = bytes;
-  if (bytes == 0 || cudaMalloc(&g->workspace, bytes) == cudaSuccess) return true;
-  cudaGetLastError();
-  snprintf(w->note, sizeof w->note, "no %.1f MB of device memory for the workspace",
-           (double)bytes / 1e6);
-  return false;
-}
-
 bool gpu_prepare_rows(struct gpu_case *g, struct bench_way *w)
 {
   const struct shunt_device *d = &g->gpu->device;
   size_t bytes = g->p.op == SHUNT_SPMM ? shunt_spmm_csr_rows_workspace(&g->p.spmm, d)
                                        : shunt_sddmm_csr_rows_workspace(&g->p.sddmm, d);
-  return get_workspace(g, bytes, w);
+  return gpu_get_workspace(g, bytes, w);
 }
 
 bool gpu_prepare_vector(struct gpu_case *g, struct bench_way *w)
@@ -31,7 +21,7 @@ bool gpu_prepare_vector(struct gpu_case *g, struct bench_way *w)
   const struct shunt_device *d = &g->gpu->device;
   size_t bytes = g->p.op == SHUNT_SPMM ? shunt_spmm_csr_vector_workspace(&g->p.spmm, d)
                                        : shunt_sddmm_csr_vector_workspace(&g->p.sddmm, d);
-  return get_workspace(g, bytes, w);
+  return gpu_get_workspace(g, bytes, w);
 }
 
 shunt_status gpu_rows(struct gpu_case *g, cudaStream_t stream)
