@@ -145,13 +145,6 @@ struct Tensor {
   }
 };
 
-static bool same_value(double got, double want, double allowed)
-{
-  if (isnan(want)) return isnan(got);
-  if (isinf(want)) return got == want;
-  return fabs(got - want) <= allowed;
-}
-
 // Elements of `got` (device, downloaded) that are too far from `want`: by more than `relative`
 // units of the type's precision of the value and `absolute` of 1.
 static int64_t different(const std::vector<char> &got, const std::vector<char> &want, shunt_type t,

@@ -170,6 +170,14 @@ inline double tolerance(shunt_type t, shunt_type compute, double scale, double r
   return eps_out * fabs(result) * 1.01 + tiny + eps_acc * scale * (4 + sqrt((double)terms) * 2);
 }
 
+// NaN is as good as NaN, an infinity only as itself.
+inline bool same_value(double got, double want, double allowed)
+{
+  if (isnan(want)) return isnan(got);
+  if (isinf(want)) return got == want;
+  return fabs(got - want) <= allowed;
+}
+
 // ---- buffers in both memories ----------------------------------------------
 struct Buffer {
   std::vector<char> host;

@@ -138,9 +138,8 @@ struct Output {
     double old = how.beta == 0 ? 0 : how.beta * load(before.data(), place(i, j), how.out);
     double want = how.alpha * lab.sum[at] + old, got = load(c.host.data(), place(i, j), how.out);
     int64_t terms = lab.p.offsets[i + 1] - lab.p.offsets[i] + 1;
-    if (isnan(want) || isinf(want)) return isnan(want) ? isnan(got) : got == want;
-    return fabs(got - want) <= tolerance(how.out, SHUNT_F32,
-                                         fabs(how.alpha) * lab.scale[at] + fabs(old), want, terms);
+    double scale = fabs(how.alpha) * lab.scale[at] + fabs(old);
+    return same_value(got, want, tolerance(how.out, SHUNT_F32, scale, want, terms));
   }
 
   // C is untouched, or right with its padding untouched.

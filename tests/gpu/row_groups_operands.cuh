@@ -5,7 +5,7 @@
 #pragma once
 #include "conv/row_groups.h"
 #include "kernels/row_groups_kernels.h"
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/dense_layouts.cuh"
 
 using namespace harness;
 
@@ -129,32 +129,6 @@ struct Hint {
 
 // ---- products ---------------------------------------------------------------------------
 
-// Where the elements of a dense matrix are.
-struct Layout {
-  int64_t rows, cols, row_stride, col_stride, offset;
-  int64_t size() const { return offset + (rows - 1) * row_stride + (cols - 1) * col_stride + 1; }
-  int64_t at(int64_t i, int64_t j) const { return offset + i * row_stride + j * col_stride; }
-};
-// 0: row-major packed, 1: row-major and aligned with a gap, 2: row-major, odd leading
-// dimension, 3: column-major with a gap, 4: aligned rows at a misaligned address.
-enum { LAYOUTS = 5 };
-static Layout layout(int kind, int64_t rows, int64_t cols)
-{
-  const int64_t aligned = (cols + 3) / 4 * 4;
-  switch (kind) {
-  case 0:
-    return {rows, cols, cols, 1, 0};
-  case 1:
-    return {rows, cols, aligned + 8, 1, 0};
-  case 2:
-    return {rows, cols, cols + 3, 1, 0};
-  case 3:
-    return {rows, cols, 1, rows + 1, 0};
-  default:
-    return {rows, cols, aligned, 1, 1};
-  }
-}
-
 struct Options {
   shunt_type type = SHUNT_F32, index = SHUNT_I32;
   int base = 0, b_layout = 0, c_layout = 0;
@@ -166,7 +140,7 @@ struct Options {
 struct Problem {
   Pattern pattern;
   Options o;
-  Layout bl, cl;
+  DenseLayout bl, cl;
   Arrays arrays;
   size_t size;
   Buffer values, b, c, scalars, workspace;
@@ -176,8 +150,8 @@ struct Problem {
   shunt_spmm spmm;
 
   Problem(const Pattern &p, int64_t n, const Options &options, uint64_t seed)
-      : pattern(p), o(options), bl(layout(o.b_layout, p.cols, n)),
-        cl(layout(o.c_layout, p.rows, n)), arrays(p, o.index, o.base),
+      : pattern(p), o(options), bl(dense_layout(o.b_layout, p.cols, n, 4)),
+        cl(dense_layout(o.c_layout, p.rows, n, 4)), arrays(p, o.index, o.base),
         size(shunt_type_size(o.type)), values((size_t)p.nnz() * size + 8),
         b((size_t)bl.size() * size), c((size_t)cl.size() * size), scalars(2 * size),
         workspace((size_t)(p.cols * (n + 4)) * size),
@@ -190,18 +164,8 @@ struct Problem {
   void set_spmm()
   {
     spmm.a = arrays.csr(pattern, true, values.device, o.type);
-    spmm.b = {bl.rows,
-              bl.cols,
-              bl.row_stride,
-              bl.col_stride,
-              (char *)b.device + bl.offset * (int64_t)size,
-              o.type};
-    spmm.c = {cl.rows,
-              cl.cols,
-              cl.row_stride,
-              cl.col_stride,
-              (char *)c.device + cl.offset * (int64_t)size,
-              o.type};
+    spmm.b = bl.view(b.device, o.type);
+    spmm.c = cl.view(c.device, o.type);
     spmm.alpha = {o.device_scalars ? scalars.device : nullptr, o.alpha};
     spmm.beta = {o.device_scalars ? (char *)scalars.device + size : nullptr, o.beta};
     spmm.compute = o.type;
@@ -293,8 +257,7 @@ struct Problem {
       want += o.beta * before, scale += fabs(o.beta * before);
     }
     const double got = load(c.host.data(), cl.at(i, j), o.type);
-    if (isnan(want) || isinf(want)) return isnan(want) ? isnan(got) : got == want;
-    return fabs(got - want) <= tolerance(o.type, o.type, scale, want, end - begin + 1);
+    return same_value(got, want, tolerance(o.type, o.type, scale, want, end - begin + 1));
   }
   bool right() const
   {
@@ -336,8 +299,8 @@ static Options random_options(Random &r, shunt_type type)
   o.type = type;
   o.index = r.below(2) ? SHUNT_I64 : SHUNT_I32;
   o.base = (int)r.below(2);
-  o.b_layout = (int)r.below(LAYOUTS);
-  o.c_layout = (int)r.below(LAYOUTS);
+  o.b_layout = (int)r.below(DENSE_LAYOUTS);
+  o.c_layout = (int)r.below(DENSE_LAYOUTS);
   o.alpha = scalars[r.below(8) ? r.below(2) * 2 : 1];
   o.beta = scalars[r.below(3)];
   o.device_scalars = r.below(2);

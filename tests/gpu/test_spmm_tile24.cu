@@ -6,38 +6,10 @@
 //   --time        also times squares of 4096 and 8192, every shape that makes sense
 //   --only-time   times without testing
 #include "kernels/tile24_kernels.h"
+#include "tests/gpu/dense_layouts.cuh"
 #include "tests/gpu/tile24_patterns.cuh"
 
 using namespace harness;
-
-// Where the elements of a dense matrix are.
-struct Layout {
-  int64_t rows, cols, row_stride, col_stride, offset;
-  int64_t size() const { return offset + (rows - 1) * row_stride + (cols - 1) * col_stride + 1; }
-  int64_t at(int64_t i, int64_t j) const { return offset + i * row_stride + j * col_stride; }
-  shunt_dense view(void *memory, shunt_type t) const
-  {
-    return {rows, cols, row_stride, col_stride, (char *)memory + offset * shunt_type_size(t), t};
-  }
-};
-// 0: row-major packed, 1: row-major and aligned with a gap, 2: row-major, odd leading
-// dimension, 3: column-major with a gap, 4: aligned rows at a misaligned address.
-static Layout layout(int kind, int64_t rows, int64_t cols)
-{
-  const int64_t aligned = (cols + 7) / 8 * 8;
-  switch (kind) {
-  case 0:
-    return {rows, cols, cols, 1, 0};
-  case 1:
-    return {rows, cols, aligned + 8, 1, 0};
-  case 2:
-    return {rows, cols, (cols + 3) | 1, 1, 0};
-  case 3:
-    return {rows, cols, 1, rows + 1, 0};
-  default:
-    return {rows, cols, aligned, 1, 1};
-  }
-}
 
 struct Options {
   shunt_type type = SHUNT_F16, out = SHUNT_F16;
@@ -63,7 +35,7 @@ static void name_shape(const shunt_tile24_shape &s, char (&name)[40])
 struct Problem {
   Options o;
   Tile24 a;
-  Layout bl, cl;
+  DenseLayout bl, cl;
   Buffer b, c, scalars, workspace;
   std::vector<char> before;
   shunt_device device;
@@ -72,7 +44,7 @@ struct Problem {
 
   Problem(const Pattern &p, int64_t n, const Options &options, uint64_t seed)
       : o(options), a(p, {o.reorder, -1, -1}, o.type, SHUNT_I32, 0, o.whole, seed),
-        bl(layout(o.b_layout, p.cols, n)), cl(layout(o.c_layout, p.rows, n)),
+        bl(dense_layout(o.b_layout, p.cols, n)), cl(dense_layout(o.c_layout, p.rows, n)),
         b((size_t)bl.size() * 2), c((size_t)cl.size() * shunt_type_size(o.out)), scalars(8),
         workspace((size_t)(p.cols * (n + 8)) * 2 + 64), device(this_device())
   {

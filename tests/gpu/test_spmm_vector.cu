@@ -5,7 +5,7 @@
 // and slices) rotate with a fixed random sequence, so all pairs of them occur.
 //   --time   also times the shapes that the project has targets for
 //   --only-time   times without testing
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/spmm_reference.cuh"
 
 using namespace harness;
 
@@ -71,29 +71,6 @@ static Pattern make_pattern(Kind kind, int64_t rows, int64_t cols, uint64_t seed
   return p;
 }
 
-// Where the elements of a dense matrix are.
-struct Layout {
-  int64_t rows, cols, row_stride, col_stride, offset;
-  int64_t size() const
-  {
-    return offset + (rows - 1) * row_stride + (cols - 1) * col_stride + 1;
-  }
-  int64_t at(int64_t i, int64_t j) const { return offset + i * row_stride + j * col_stride; }
-};
-// 0: row-major packed, 1: row-major and aligned with a gap, 2: row-major, odd leading
-// dimension, 3: column-major with a gap, 4: aligned rows at a misaligned address.
-static Layout layout(int kind, int64_t rows, int64_t cols)
-{
-  const int64_t aligned = (cols + 7) / 8 * 8;
-  switch (kind) {
-  case 0: return { rows, cols, cols, 1, 0 };
-  case 1: return { rows, cols, aligned + 8, 1, 0 };
-  case 2: return { rows, cols, cols + 3, 1, 0 };
-  case 3: return { rows, cols, 1, rows + 1, 0 };
-  default: return { rows, cols, aligned, 1, 1 };
-  }
-}
-
 struct Options {
   shunt_type type = SHUNT_F16, out = SHUNT_F16, index = SHUNT_I32;
   int base = 0, b_layout = 0, c_layout = 0, multiprocessors = 132;
@@ -105,14 +82,14 @@ struct Options {
 struct Problem {
   const Pattern &pattern;
   Options o;
-  Layout bl, cl;
+  DenseLayout bl, cl;
   Buffer offsets, columns, values, b, c, scalars, workspace;
   shunt_device device;
   shunt_spmm spmm;
 
   Problem(const Pattern &pattern_, int64_t n, const Options &options, uint64_t seed)
-      : pattern(pattern_), o(options), bl(layout(o.b_layout, pattern.cols, n)),
-        cl(layout(o.c_layout, pattern.rows, n)),
+      : pattern(pattern_), o(options), bl(dense_layout(o.b_layout, pattern.cols, n)),
+        cl(dense_layout(o.c_layout, pattern.rows, n)),
         offsets((pattern.rows + 1) * shunt_type_size(o.index)),
         columns(pattern.nnz() * shunt_type_size(o.index)),
         values(pattern.nnz() * shunt_type_size(o.type)), b(bl.size() * shunt_type_size(o.type)),
@@ -143,10 +120,8 @@ struct Problem {
     device.multiprocessors = o.multiprocessors;
     spmm.a = { pattern.rows, pattern.cols, pattern.nnz(), offsets.device, columns.device,
                values.device, o.index, o.type, o.base };
-    const size_t b_at = bl.offset * shunt_type_size(o.type);
-    const size_t c_at = cl.offset * shunt_type_size(o.out);
-    spmm.b = { bl.rows, bl.cols, bl.row_stride, bl.col_stride, (char *)b.device + b_at, o.type };
-    spmm.c = { cl.rows, cl.cols, cl.row_stride, cl.col_stride, (char *)c.device + c_at, o.out };
+    spmm.b = bl.view(b.device, o.type);
+    spmm.c = cl.view(c.device, o.out);
     const float *s = (const float *)scalars.device;
     spmm.alpha = { o.device_scalars ? s : nullptr, o.alpha };
     spmm.beta = { o.device_scalars ? s + 1 : nullptr, o.beta };
@@ -154,56 +129,6 @@ struct Problem {
     spmm.only_if = nullptr;
   }
 };
-
-static bool same_value(double got, double want, double allowed)
-{
-  if (isnan(want)) return isnan(got);
-  if (isinf(want)) return got == want;
-  return fabs(got - want) <= allowed;
-}
-
-// Compares C with float64; the bytes around its elements must not have changed.
-// `before` is C before the call.  Returns the number of wrong elements.
-static int64_t wrong_elements(Problem &q, const std::vector<char> &before)
-{
-  const Pattern &p = q.pattern;
-  const int64_t n = q.cl.cols;
-  std::vector<double> sum((size_t)n), scale((size_t)n);
-  std::vector<char> element(q.c.host.size() / shunt_type_size(q.o.out));
-  std::vector<double> b((size_t)(p.cols * n));
-  int64_t wrong = 0;
-
-  for (int64_t k = 0; k < p.cols; k++)
-    for (int64_t j = 0; j < n; j++)
-      b[(size_t)(k * n + j)] = load(q.b.host.data(), q.bl.at(k, j), q.o.type);
-  for (int64_t i = 0; i < p.rows; i++) {
-    std::fill(sum.begin(), sum.end(), 0.0);
-    std::fill(scale.begin(), scale.end(), 0.0);
-    for (int64_t e = p.offsets[(size_t)i]; e < p.offsets[(size_t)i + 1]; e++) {
-      const double v = load(q.values.host.data(), e, q.o.type);
-      const double *row = &b[(size_t)(p.columns[(size_t)e] * n)];
-      for (int64_t j = 0; j < n; j++) {
-        sum[(size_t)j] += v * row[j];
-        scale[(size_t)j] += fabs(v * row[j]);
-      }
-    }
-    const int64_t terms = p.offsets[(size_t)i + 1] - p.offsets[(size_t)i] + 2;
-    for (int64_t j = 0; j < n; j++) {
-      const int64_t at = q.cl.at(i, j);
-      const double old = q.o.beta == 0 ? 0 : q.o.beta * load(before.data(), at, q.o.out);
-      const double want = q.o.alpha * sum[(size_t)j] + old;
-      const double size = fabs(q.o.alpha) * scale[(size_t)j] + fabs(old);
-      const double got = load(q.c.host.data(), at, q.o.out);
-      element[(size_t)at] = 1;
-      if (!same_value(got, want, tolerance(q.o.out, SHUNT_F32, size, want, terms)) && wrong++ < 2)
-        printf("# (%lld, %lld): got %g, want %g\n", (long long)i, (long long)j, got, want);
-    }
-  }
-  const size_t width = shunt_type_size(q.o.out);
-  for (size_t i = 0; i < element.size(); i++)
-    if (!element[i] && memcmp(&q.c.host[i * width], &before[i * width], width)) wrong++;
-  return wrong;
-}
 
 static shunt_status call(Problem &q, void *workspace, size_t bytes, cudaStream_t stream)
 {
