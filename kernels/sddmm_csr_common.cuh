@@ -86,6 +86,26 @@ __device__ __forceinline__ void store_value(const output<T> &out, const scale<T>
   store_as<T>(out.values, position, dot, by.alpha, by.beta);
 }
 
+// The sums of a team's entries, folded over its lanes, of which this is lane q; they turn as
+// they go, which leaves lane q the total of the team's entry q:
+//
+//   sums   u0..u7  --xor 4-->  4 of them  --xor 2-->  2  --xor 1-->  1
+template <class C, int Team>
+__device__ __forceinline__ C fold_team(C (&sum)[Team], int q)
+{
+#pragma unroll
+  for (int half = Team / 2; half; half /= 2) {
+    const bool upper = q & half;
+#pragma unroll
+    for (int i = 0; i < half; i++) {
+      C sent = upper ? sum[i] : sum[i + half];
+      C kept = upper ? sum[i + half] : sum[i];
+      sum[i] = kept + __shfl_xor_sync(ALL, sent, half);
+    }
+  }
+  return sum[0];
+}
+
 // The largest r in [low, count) with offsets[r * step] <= x, found by the whole warp, 32
 // probes at a time: first of the neighbours of `guess`, which is where rows of like
 // length put it, then of the whole range.  Needs offsets[low * step] <= x < the end of

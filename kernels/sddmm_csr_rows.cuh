@@ -13,9 +13,7 @@
 // eight u; else each entry loads its own.  Rounds go in bursts of as many as keep
 // eight 16-byte loads of B in flight: a slab of 8 chunks has bursts of 1, one of 4 of 2.
 // The eight sums of a lane then fold over
-// the team (transposing as they go), which leaves lane q the total of u = q:
-//
-//   sums   u0..u7  --xor 4-->  4 of them  --xor 2-->  2  --xor 1-->  1
+// the team (fold_team), which leaves lane q the total of u = q.
 //
 // The order of additions depends on K alone: an entry's bits do not depend on the
 // batch that it falls into.
@@ -112,21 +110,6 @@ template <class T, class I, int N, int Chunks> struct batch {
                          : sum;
   }
 
-  __device__ __forceinline__ C fold(C (&sum)[ROUNDS]) const
-  {
-#pragma unroll
-    for (int half = ROUNDS / 2; half; half /= 2) {
-      bool upper = q & half;
-#pragma unroll
-      for (int i = 0; i < half; i++) {
-        C sent = upper ? sum[i] : sum[i + half];
-        C kept = upper ? sum[i + half] : sum[i];
-        sum[i] = kept + __shfl_xor_sync(ALL, sent, half);
-      }
-    }
-    return sum[0];
-  }
-
   // Which entry of the batch this lane's result belongs to.
   __device__ __forceinline__ int mine() const { return q * TEAMS + team; }
 
@@ -174,7 +157,7 @@ template <class T, class I, int N, int Chunks> struct batch {
           sum[u] = dot_tail(OneRow ? a + a_row * lda : row_of_a(a_row, u),
                             column_of_b(b_column, u), whole, sum[u]);
     }
-    return fold(sum);
+    return fold_team(sum, q);
   }
 };
 

@@ -15,10 +15,8 @@
 // While rows are long, a's slab stands in registers and is loaded again only in the rounds
 // in which a team goes on to another row (steady), so an entry costs one 16-byte load a lane
 // and chunk; while they are short every entry loads its own (scattered).  Both keep
-// IN_FLIGHT loads on the way.  The sums of a lane's entries then fold over the team and turn
-// as they go, which leaves lane q the total of the team's entry q, that is, lane l entry l:
-//
-//   sums   u0..u7  --xor 4-->  4 of them  --xor 2-->  2  --xor 1-->  1
+// IN_FLIGHT loads on the way.  The sums of a lane's entries then fold over the team (fold_team),
+// which leaves lane q the total of the team's entry q, that is, lane l entry l.
 //
 // The order of additions depends on K, the type and the alignment alone: an entry's bits do
 // not depend on the row's length nor on the entries beside it.
@@ -166,21 +164,6 @@ template <class T, class I, int N, int Team, int Chunks> struct team_batch {
     }
   }
 
-  __device__ __forceinline__ C fold(C (&sum)[ROUNDS]) const
-  {
-#pragma unroll
-    for (int half = ROUNDS / 2; half; half /= 2) {
-      const bool upper = q & half;
-#pragma unroll
-      for (int i = 0; i < half; i++) {
-        C sent = upper ? sum[i] : sum[i + half];
-        C kept = upper ? sum[i + half] : sum[i];
-        sum[i] = kept + __shfl_xor_sync(ALL, sent, half);
-      }
-    }
-    return sum[0];
-  }
-
   // Rounds in which a team goes on to another row: bit u, whichever team it is.
   static __device__ __forceinline__ unsigned rounds_of(unsigned moves)
   {
@@ -219,7 +202,7 @@ template <class T, class I, int N, int Team, int Chunks> struct team_batch {
     }
     const int whole = step.k / N * N;
     if (whole < step.k) add_tail(sum, a + whole, b + whole, a_line, b_line, step.k - whole);
-    return fold(sum);
+    return fold_team(sum, q);
   }
 };
 

@@ -228,7 +228,7 @@ template <class T, class I> struct fma_product {
       multiply<ROUNDS / 2>(first_row, column, sum);
 #pragma unroll
     for (int r = 0; r < GROUP; r++)
-      dot[r] = warp.fold(sum[r]);
+      dot[r] = fold_team(sum[r], warp.q);
   }
 };
 
