@@ -3,6 +3,7 @@
 //
 // Workspace:  | row-major copy of B, rows padded to 16 bytes, if B is column-major |
 #include "kernels/spmm_csr_groups.cuh"
+#include "kernels/spmm_operands.cuh"
 
 namespace shunt
 {
@@ -19,10 +20,8 @@ static shunt_status check(const struct shunt_spmm *p)
   const shunt_type t = p->a.value_type;
   if (t != SHUNT_F32 && t != SHUNT_F64) return SHUNT_E_UNSUPPORTED;
   if (p->b.type != t || p->c.type != t || p->compute != t || p->only_if) return SHUNT_E_UNSUPPORTED;
-  if (p->a.index_type != SHUNT_I32 && p->a.index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
-  if (p->a.rows < 1 || p->a.cols < 1 || p->a.nnz < 0 || p->b.cols < 1) return SHUNT_E_ARGUMENT;
-  if (p->b.rows != p->a.cols || p->c.rows != p->a.rows || p->c.cols != p->b.cols)
-    return SHUNT_E_ARGUMENT;
+  const shunt_status s = check_spmm_sizes(p);
+  if (s != SHUNT_OK) return s;
   if (p->a.rows > INT32_MAX - 64 || p->a.nnz > kMost || p->a.cols > kMost || p->b.cols > kMost)
     return SHUNT_E_UNSUPPORTED;
   return SHUNT_OK;
@@ -41,37 +40,11 @@ static bool is_row_major(const struct shunt_dense &m)
   return m.col_stride == 1 || m.cols == 1;
 }
 
-// A row-major copy of B at `at`, its rows multiples of 16 bytes.
-static struct shunt_dense b_copy(const struct shunt_spmm *p, void *at)
-{
-  const int64_t wide = 16 / static_cast<int64_t>(shunt_type_size(p->b.type));
-  struct shunt_dense copy = p->b;
-  copy.row_stride = (p->b.cols + wide - 1) / wide * wide;
-  copy.col_stride = 1;
-  copy.values = at;
-  return copy;
-}
-
-static size_t copy_bytes(const struct shunt_spmm *p)
-{
-  const struct shunt_dense copy = b_copy(p, NULL);
-  return static_cast<size_t>(copy.rows) * static_cast<size_t>(copy.row_stride) *
-         shunt_type_size(copy.type);
-}
-
-static bool aligned(const struct shunt_dense &m)
-{
-  return m.col_stride == 1 &&
-         m.row_stride * static_cast<int64_t>(shunt_type_size(m.type)) % 16 == 0 &&
-         reinterpret_cast<uintptr_t>(m.values) % 16 == 0;
-}
-
 // Whether rows of B may be read 16 bytes at a time.  A ragged last piece must exist: in the copy it
 // does, behind the last row of the caller's B it may not.
 static bool reads_wide(const struct shunt_dense &b, bool is_copy)
 {
-  return aligned(b) &&
-         (is_copy || b.cols * static_cast<int64_t>(shunt_type_size(b.type)) % 16 == 0);
+  return aligned(b) && (is_copy || pieces_are_whole(b));
 }
 
 // ---- shape -----------------------------------------------------------------------------------
@@ -184,10 +157,10 @@ static shunt_status run(const struct shunt_spmm *p, const struct shunt_row_group
   if (shape && !in_range(shape, hint)) return SHUNT_E_UNSUPPORTED;
 
   const bool copy = !is_row_major(p->b);
-  if (copy && (!workspace || workspace_bytes < copy_bytes(p) ||
+  if (copy && (!workspace || workspace_bytes < aligned_copy_bytes(p->b) ||
                reinterpret_cast<uintptr_t>(workspace) % 256 != 0))
     return SHUNT_E_WORKSPACE;
-  const struct shunt_dense b = copy ? b_copy(p, workspace) : p->b;
+  const struct shunt_dense b = copy ? aligned_copy(p->b, workspace) : p->b;
   if (b.row_stride < 0 || b.row_stride > UINT32_MAX / static_cast<int64_t>(shunt_type_size(b.type)))
     return SHUNT_E_UNSUPPORTED;
   const int columns = columns_of_lane(b, copy);
@@ -207,7 +180,7 @@ using namespace shunt::spmm_groups;
 
 extern "C" size_t shunt_spmm_csr_groups_workspace(const struct shunt_spmm *p)
 {
-  return check(p) == SHUNT_OK && !is_row_major(p->b) ? copy_bytes(p) : 0;
+  return check(p) == SHUNT_OK && !is_row_major(p->b) ? shunt::aligned_copy_bytes(p->b) : 0;
 }
 
 extern "C" struct shunt_row_groups_shape
@@ -217,7 +190,7 @@ shunt_spmm_csr_groups_shape(const struct shunt_spmm *p, const struct shunt_row_g
 {
   const bool copy = !is_row_major(p->b);
   // A workspace is aligned; its address does not matter.
-  const struct shunt_dense b = copy ? b_copy(p, NULL) : p->b;
+  const struct shunt_dense b = copy ? shunt::aligned_copy(p->b, NULL) : p->b;
   return choose_shape(p, hint, columns_of_lane(b, copy), known, d);
 }
 

@@ -16,6 +16,7 @@
 // than was asked for is there.
 #include "kernels/shunt_kernels.h"
 #include "kernels/spmm_csr_vector.cuh"
+#include "kernels/spmm_operands.cuh"
 
 namespace shunt {
 namespace spmm_vector {
@@ -92,33 +93,10 @@ static size_t levels_bytes(const struct shunt_spmm *p)
   return (static_cast<size_t>(p->a.rows) / kGroup + 1 + 255) / 256 * 256;
 }
 
-static bool rows_aligned(const struct shunt_dense &m)
-{
-  const int64_t size = static_cast<int64_t>(shunt_type_size(m.type));
-  return m.col_stride == 1 && m.row_stride * size % 16 == 0;
-}
-
 // The rows of B start at multiples of 16 bytes and have no ragged last piece.
 static bool b_in_place(const struct shunt_spmm *p)
 {
-  return rows_aligned(p->b) &&
-         p->b.cols * static_cast<int64_t>(shunt_type_size(p->b.type)) % 16 == 0;
-}
-
-// An aligned row-major copy of B at `at`.
-static struct shunt_dense b_copy(const struct shunt_spmm *p, void *at)
-{
-  const int64_t wide = 16 / static_cast<int64_t>(shunt_type_size(p->b.type));
-  struct shunt_dense copy = p->b;
-  copy.row_stride = (p->b.cols + wide - 1) / wide * wide;
-  copy.col_stride = 1;
-  copy.values = at;
-  return copy;
-}
-static size_t b_copy_bytes(const struct shunt_spmm *p)
-{
-  const struct shunt_dense copy = b_copy(p, NULL);
-  return static_cast<size_t>(copy.rows) * copy.row_stride * shunt_type_size(copy.type);
+  return rows_aligned(p->b) && pieces_are_whole(p->b);
 }
 
 static shunt_status check(const struct shunt_spmm *p)
@@ -127,10 +105,8 @@ static shunt_status check(const struct shunt_spmm *p)
   if (t != SHUNT_F16 && t != SHUNT_BF16 && t != SHUNT_F32) return SHUNT_E_UNSUPPORTED;
   if (p->b.type != t || (p->c.type != t && p->c.type != SHUNT_F32)) return SHUNT_E_UNSUPPORTED;
   if (p->compute != SHUNT_F32 || p->only_if) return SHUNT_E_UNSUPPORTED;
-  if (p->a.index_type != SHUNT_I32 && p->a.index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
-  if (p->a.rows < 1 || p->a.cols < 1 || p->b.cols < 1) return SHUNT_E_ARGUMENT;
-  if (p->b.rows != p->a.cols || p->c.rows != p->a.rows || p->c.cols != p->b.cols)
-    return SHUNT_E_ARGUMENT;
+  const shunt_status s = check_spmm_sizes(p);
+  if (s != SHUNT_OK) return s;
   // Positions and row numbers are 32-bit in the kernels, column numbers 32-bit unsigned.
   if (p->a.rows > INT32_MAX - 64 || p->a.nnz > INT32_MAX - 1024 || p->a.cols > INT32_MAX)
     return SHUNT_E_UNSUPPORTED;
@@ -177,7 +153,7 @@ static shunt_status fill_arguments(arguments *k, const struct shunt_spmm *p,
   k->c = p->c.values;
   k->c_row_stride = p->c.row_stride;
   k->c_col_stride = p->c.col_stride;
-  k->c_wide = rows_aligned(p->c) && reinterpret_cast<uintptr_t>(p->c.values) % 16 == 0;
+  k->c_wide = aligned(p->c);
   k->alpha = make_scalar_arg<float>(p->alpha);
   k->beta = make_scalar_arg<float>(p->beta);
   return SHUNT_OK;
@@ -193,7 +169,7 @@ extern "C" size_t shunt_spmm_csr_vector_workspace(const struct shunt_spmm *p,
 {
   (void)d;
   if (check(p) != SHUNT_OK) return 0;
-  return levels_bytes(p) + (b_in_place(p) ? 0 : b_copy_bytes(p));
+  return levels_bytes(p) + (b_in_place(p) ? 0 : shunt::aligned_copy_bytes(p->b));
 }
 
 extern "C" shunt_status shunt_spmm_csr_vector_cuda(const struct shunt_spmm *p,
@@ -204,12 +180,12 @@ extern "C" shunt_status shunt_spmm_csr_vector_cuda(const struct shunt_spmm *p,
   if (s != SHUNT_OK) return s;
 
   const bool copy = !b_in_place(p) || reinterpret_cast<uintptr_t>(p->b.values) % 16 != 0;
-  const size_t needed = levels_bytes(p) + (copy ? b_copy_bytes(p) : 0);
+  const size_t needed = levels_bytes(p) + (copy ? shunt::aligned_copy_bytes(p->b) : 0);
   if (!workspace || workspace_bytes < needed || reinterpret_cast<uintptr_t>(workspace) % 256 != 0)
     return SHUNT_E_WORKSPACE;
 
   uint8_t *levels = static_cast<uint8_t *>(workspace);
-  const struct shunt_dense b = copy ? b_copy(p, levels + levels_bytes(p)) : p->b;
+  const struct shunt_dense b = copy ? shunt::aligned_copy(p->b, levels + levels_bytes(p)) : p->b;
   arguments k;
   int tile;
   s = fill_arguments(&k, p, &b);
