@@ -84,12 +84,9 @@ template <class T, int D>
 inline cudaError_t launch_attention(const attention_arguments &a, int64_t problems,
                                     cudaStream_t stream)
 {
-  const int groups_a_block = kAttentionWarps >> a.log2_slices;
-  const dim3 grid((a.p.groups + groups_a_block - 1) / groups_a_block,
-                  static_cast<unsigned>(problems));
-  void *parameters[] = {const_cast<attention_arguments *>(&a)};
-  return cudaLaunchKernel(reinterpret_cast<const void *>(&attention_vector<T, head_shape<D>>), grid,
-                          dim3(kAttentionWarps * 32), parameters, 0, stream);
+  return launch_warps<kAttentionWarps>(
+      reinterpret_cast<const void *>(&attention_vector<T, head_shape<D>>), a,
+      static_cast<int64_t>(a.p.groups) << a.log2_slices, problems, stream);
 }
 
 template <class T>

@@ -24,7 +24,6 @@
 
 #include "kernels/attention_vector_check.h"
 #include "kernels/ptx/movmatrix.cuh"
-#include "kernels/ptx/stream_load.cuh"
 #include "kernels/spmm_vector_common.cuh"
 
 namespace shunt
@@ -73,6 +72,17 @@ inline bool aligned(const matrices &m)
 {
   return reinterpret_cast<uintptr_t>(m.at) % 16 == 0 && m.row % 16 == 0 && m.head % 16 == 0 &&
          m.batch % 16 == 0;
+}
+
+// A launch of `warps` warps for each of `problems` matrices, Block to a block.
+template <int Block, class Arguments>
+cudaError_t launch_warps(const void *kernel, const Arguments &a, int64_t warps, int64_t problems,
+                         cudaStream_t stream)
+{
+  const dim3 grid(static_cast<unsigned>((warps + Block - 1) / Block),
+                  static_cast<unsigned>(problems));
+  void *parameters[] = {const_cast<Arguments *>(&a)};
+  return cudaLaunchKernel(kernel, grid, dim3(Block * 32), parameters, 0, stream);
 }
 
 // Words of two elements at p, aligned to them all.

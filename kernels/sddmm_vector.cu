@@ -23,11 +23,8 @@ template <class T, bool Aligned>
 static cudaError_t launch_sddmm(const sddmm_arguments &a, int64_t problems, cudaStream_t stream)
 {
   const int64_t warps = static_cast<int64_t>(a.p.groups) << a.log2_slices;
-  const dim3 grid(static_cast<unsigned>((warps + kSddmmWarps - 1) / kSddmmWarps),
-                  static_cast<unsigned>(problems));
-  void *parameters[] = {const_cast<sddmm_arguments *>(&a)};
-  return cudaLaunchKernel(reinterpret_cast<const void *>(&sddmm_vector<T, Aligned>), grid,
-                          dim3(kSddmmWarps * 32), parameters, 0, stream);
+  return launch_warps<kSddmmWarps>(reinterpret_cast<const void *>(&sddmm_vector<T, Aligned>), a,
+                                   warps, problems, stream);
 }
 
 template <class T>

@@ -122,11 +122,8 @@ __global__ void __launch_bounds__(kSoftmaxWarps * 32)
 template <class T>
 static cudaError_t launch_softmax(const softmax_arguments &a, int64_t problems, cudaStream_t stream)
 {
-  const dim3 grid((a.p.groups + kSoftmaxWarps - 1) / kSoftmaxWarps,
-                  static_cast<unsigned>(problems));
-  void *parameters[] = {const_cast<softmax_arguments *>(&a)};
-  return cudaLaunchKernel(reinterpret_cast<const void *>(&softmax_vector<T>), grid,
-                          dim3(kSoftmaxWarps * 32), parameters, 0, stream);
+  return launch_warps<kSoftmaxWarps>(reinterpret_cast<const void *>(&softmax_vector<T>), a,
+                                     a.p.groups, problems, stream);
 }
 
 } // namespace vector
