@@ -23,7 +23,7 @@
 // first that L2 gives up, before the operands of the product.
 #pragma once
 #include "kernels/fingerprint.h"
-#include "kernels/ptx/read_once.cuh"
+#include "kernels/ptx/stream_load.cuh"
 #include "kernels/shunt_kernels.h"
 
 namespace shunt

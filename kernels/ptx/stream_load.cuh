@@ -33,5 +33,35 @@ __device__ __forceinline__ uint32_t exclusive_or(uint32_t a, uint32_t b)
   return v;
 }
 
+// What L2 is to do with lines that are read under this policy: give them up first.
+__device__ __forceinline__ uint64_t evict_first_policy()
+{
+  uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
+// 16 bytes at p, aligned to 16, past L1, that nobody writes while the kernel runs; zeros,
+// and nothing is read, unless `wanted`.
+__device__ __forceinline__ uint4 read_once_16(const void *p, uint64_t policy, bool wanted)
+{
+  uint4 v = make_uint4(0, 0, 0, 0);
+  asm volatile("{\n\t"
+               ".reg .pred wanted;\n\t"
+               "setp.ne.u32 wanted, %6, 0;\n\t"
+               "@wanted ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 "
+               "{%0, %1, %2, %3}, [%4], %5;\n\t"
+               "}"
+               : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w)
+               : "l"(p), "l"(policy), "r"((uint32_t)wanted));
+  return v;
+}
+
+// Fetches the line at p into L2, which stays coherent: it is a hint and no read.
+__device__ __forceinline__ void prefetch_l2(const void *p)
+{
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+}
+
 } // namespace ptx
 } // namespace shunt

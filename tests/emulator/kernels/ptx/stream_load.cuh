@@ -13,5 +13,13 @@ inline uint32_t load_once(const uint32_t *from) { return *from; }
 inline uint2 load_once(const uint2 *from) { return *from; }
 inline uint32_t exclusive_or(uint32_t a, uint32_t b) { return a ^ b; }
 
+inline uint64_t evict_first_policy() { return 0; }
+
+inline uint4 read_once_16(const void *p, uint64_t, bool wanted)
+{
+  return wanted ? *static_cast<const uint4 *>(p) : make_uint4(0, 0, 0, 0);
+}
+inline void prefetch_l2(const void *) {}
+
 } // namespace ptx
 } // namespace shunt
