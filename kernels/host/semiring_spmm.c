@@ -20,12 +20,12 @@
    Threads take ranges of rows with about equal rows + entries, dynamically.  All scratch is
    had before C is touched.  Each element is summed by one thread in the order of S's row:
    results do not depend on the number of threads, except where copies are combined.  */
-#include <math.h>
 #include <string.h>
 
 #include "kernels/host/semiring_choice.h"
 #include "kernels/host/semiring_operands.h"
 #include "kernels/host/semiring_pack.h"
+#include "kernels/host/semiring_samples.h"
 #include "kernels/host/semiring_scratch.h"
 #include "kernels/host/semiring_sort.h"
 #include "kernels/host/semiring_spread.h"
@@ -35,15 +35,7 @@ enum {
   PACKED = 256, /* rows of B packed at a time */
   STRIP = SHUNT_TILE_MAX,
   PARTS_PER_THREAD = 32,
-  LINE = 64,     /* bytes of a cache line */
-  USES = 16,     /* of a row of B that pay for aligning it */
-  SAMPLE = 64,   /* entries that are looked at for where they stand */
-  PAIRS = 32,    /* of rows that are looked at for the same columns */
-  APART = 16,    /* rows between two such pairs, at least */
-  SHORT = 8,     /* entries of a row that are too few to share */
-  LONG = 256,    /* bytes of a row of B in a strip, of which more outlast the core's look-ahead */
-  OFTEN = 24,    /* uses of a row of B */
-  NEAR = 1 << 20 /* bytes of B that a core's own caches hold */
+  LINE = 64 /* bytes of a cache line */
 };
 
 struct product {
@@ -337,85 +329,6 @@ static int64_t strip_stride(const struct product *x)
   return width < line ? width : (width + line - 1) / line * line;
 }
 
-/* Do rows of C that follow each other use rows of B far apart?  By a sample: entries that stand
-   further from the diagonal than a core's caches reach.  */
-static bool scattered(const struct shunt_host_spmm *p, size_t size)
-{
-  const struct shunt_sparse *s = &p->s;
-  const int64_t width = p->b.cols < STRIP ? p->b.cols : STRIP;
-  const double reach = NEAR / 4 / (double)(width * (int64_t)size);
-  const double slope = (double)s->cols / (double)s->rows;
-  int far = 0;
-  for (int i = 0; i < SAMPLE; i++) {
-    const int64_t q = s->nnz / SAMPLE * i;
-    const int64_t line = shunt_vector_id(s, shunt_vector_of(s, q));
-    const int64_t other = shunt_entry_index(s, q);
-    const double from = slope * (double)(s->by_column ? other : line);
-    far += fabs(from - (double)(s->by_column ? line : other)) > reach;
-  }
-  return far > SAMPLE / 2;
-}
-
-/* B by row.  Every vector that straddles two lines costs as much as two, at each of the nnz / rows
-   uses of a row, while a copy is made once.  Where rows of B are near at most of their uses (bands,
-   finite elements) the straddling costs less than the copy.  */
-static bool worth_aligning(const struct shunt_host_spmm *p, size_t size)
-{
-  const bool aligned =
-      (uintptr_t)p->b.values % LINE == 0 && (size_t)p->b.row_stride * size % LINE == 0;
-  return !aligned && (size_t)p->b.cols * size >= LINE && p->s.nnz / USES >= p->b.rows &&
-         scattered(p, size);
-}
-
-/* Is a row of B worth a prefetch at each of its uses?  It is if a quarter of S's entries stand
-   further from the diagonal than a core's caches reach, and if a long row is used so seldom that
-   its first use is what counts.  By a sample, of one entry a row, as that takes no search.  With
-   i % 6 and i % 8 it is not always the same unknown at a node of finite elements, nor the same end
-   of a row.  An S held by column says nothing yet: then, too.  */
-static bool worth_prefetching(const struct shunt_host_spmm *p, size_t size)
-{
-  const struct shunt_sparse *s = &p->s;
-  const int64_t width = p->b.cols < STRIP ? p->b.cols : STRIP, step = s->vectors / SAMPLE;
-  const double reach = NEAR / 4 / (double)(width * (int64_t)size);
-  const double slope = (double)s->cols / (double)s->rows;
-  int rows = 0, far = 0;
-  if (p->b.rows * width * (int64_t)size <= NEAR) return false;
-  if (s->by_column || step < 6) return true;
-  if (width * (int64_t)size > LONG && s->nnz / OFTEN < p->b.rows) return true;
-  for (int i = 0; i < SAMPLE; i++) {
-    const int64_t v = step * i + i % 6, q = shunt_vector_begin(s, v);
-    const int64_t length = shunt_vector_begin(s, v + 1) - q;
-    if (length == 0) continue;
-    const double column = (double)shunt_entry_index(s, q + length * (i % 8) / 8);
-    far += fabs(slope * (double)shunt_vector_id(s, v) - column) > reach;
-    rows++;
-  }
-  return 4 * far >= rows;
-}
-
-/* Have vectors v and v + 1 the same indices? */
-static bool same_indices(const struct shunt_sparse *s, int64_t v)
-{
-  const int64_t q = shunt_vector_begin(s, v), length = shunt_vector_begin(s, v + 1) - q;
-  const size_t bytes = (size_t)(length * s->index_bytes);
-  const char *list = (const char *)s->indices + q * s->index_bytes;
-  return length > 0 && shunt_vector_begin(s, v + 2) - q == 2 * length &&
-         memcmp(list, list + bytes, bytes) == 0;
-}
-
-/* Do rows of S come in groups with the same columns, as the unknowns of a finite element mesh do?
-   By a sample: a quarter of the pairs must be alike.  i % 6, as a step may be a multiple of the
-   unknowns at a node.  */
-static bool in_groups(const struct shunt_sparse *s)
-{
-  const int64_t pairs = s->vectors / APART < PAIRS ? s->vectors / APART : PAIRS;
-  int64_t same = 0;
-  if (s->by_column || pairs == 0 || s->nnz / SHORT < s->vectors) return false;
-  for (int64_t i = 0; i < pairs; i++)
-    same += same_indices(s, s->vectors / pairs * i + i % 6);
-  return 4 * same >= pairs;
-}
-
 static shunt_status product_form(struct product *x)
 {
   const struct shunt_host_spmm *p = x->p;
@@ -428,11 +341,11 @@ static shunt_status product_form(struct product *x)
   x->masked = p->b.present != NULL;
   x->repeated = p->b.iso || x->choice.constant[1];
   x->packed = p->s.nnz > 0 &&
-              (x->masked || (!x->repeated && (!by_row(&p->b) || worth_aligning(p, x->size))));
-  x->groups = x->choice.kernels->groups && !x->masked && !x->repeated && in_groups(&p->s);
+              (x->masked || (!x->repeated && (!by_row(&p->b) || shunt_worth_aligning(p, x->size))));
+  x->groups = x->choice.kernels->groups && !x->masked && !x->repeated && shunt_in_groups(&p->s);
   x->b = p->b.values;
   x->b_stride = p->b.row_stride;
-  x->far = !x->repeated && worth_prefetching(p, x->size);
+  x->far = !x->repeated && shunt_worth_prefetching(p, x->size);
   x->strip_stride = strip_stride(x);
   if (x->repeated)
     shunt_pack_fill(x->size, x->choice.constant[1] ? &x->choice.value[1] : p->b.values, x->one_row,
