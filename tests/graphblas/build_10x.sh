@@ -24,7 +24,8 @@ common="$here/operand.c $here/seen.c $here/types.c $here/original.c"
 for program in property mutate; do
   more=
   [ $program != property ] ||
-    more="$here/case.c $here/semiring.c $here/tolerance.c $here/own_malloc.c"
+    more="$here/case.c $here/compare.c $here/own_malloc.c $here/semiring.c $here/side.c $here/spoil.c
+      $here/tolerance.c"
   ${CC:-cc} -O2 -g -std=gnu11 -I"$source/Include" -o "$program" "$here/$program.c" $common $more \
     -Lb -lgraphblas -Wl,-rpath,"$folder/b" -lm -ldl
 done

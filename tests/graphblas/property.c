@@ -23,30 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "original.h"
+#include "compare.h"
 #include "own_malloc.h"
-#include "rng.h"
-#include "semiring.h"
-#include "tolerance.h"
-
-enum spoil {
-  SPOIL_NOTHING,
-  SPOIL_VALUE,
-  SPOIL_VALUE_SLIGHTLY,
-  SPOIL_DROP,
-  SPOIL_ENTRY,
-  SPOIL_CODE,
-  SPOIL_ERROR,
-  SPOIL_ORIENTATION,
-  SPOIL_CONTROL,
-  SPOIL_SWITCH,
-  SPOIL_INPUT,
-  SPOILS
-};
-static const char *const spoil_names[] = {"nothing",       "a value",     "a value by a thousandth",
-                                          "entry lost",    "entry added", "return code",
-                                          "error string",  "orientation", "sparsity control",
-                                          "bitmap switch", "an input"};
+#include "spoil.h"
 
 static struct {
   uint64_t seed;
@@ -58,7 +37,7 @@ static struct {
 static struct products subject, original;
 static struct {
   long run, failed, unsteady, crashed, eligible, eligible_taken, taken, errors;
-  long iso_differs, status_differs, settings_kept;
+  struct differences differences;
   long eligible_by[3], taken_by[3];
 } total;
 static struct {
@@ -67,274 +46,7 @@ static struct {
 
 /* ---- one case ------------------------------------------------------------------------------ */
 
-struct side {
-  union object object[SLOTS];
-  GrB_Info info;
-  char error[1024];
-  struct seen before; /* C's settings before the product */
-};
-
-static uint64_t no_object[512]; /* memory without an object in it */
-
 static struct product_case current; /* for the signal handler */
-
-static bool make_side(const struct product_case *c, struct side *s)
-{
-  memset(s, 0, sizeof *s);
-  for (int i = 0; i < SLOTS; i++) {
-    if (c->same_as[i] != i || (i == SLOT_M && !c->has_mask)) continue;
-    GrB_Info info = operand_make(&c->operand[i], &s->object[i]);
-    if (info) return printf("# operand %d cannot be made: %d\n", i, (int)info), false;
-  }
-  for (int i = 0; i < SLOTS; i++)
-    if (c->same_as[i] != i) s->object[i] = s->object[c->same_as[i]];
-  if (!c->has_mask) s->object[SLOT_M].matrix = NULL;
-  return true;
-}
-
-static void free_side(const struct product_case *c, struct side *s)
-{
-  for (int i = 0; i < SLOTS; i++)
-    if (c->same_as[i] == i) object_free(c->operand[i].vector, &s->object[i]);
-}
-
-static GrB_Descriptor make_descriptor(const struct product_case *c)
-{
-  GrB_Descriptor d = NULL;
-  if (!c->has_desc || GrB_Descriptor_new(&d)) return NULL;
-  if (c->replace) GrB_Descriptor_set(d, GrB_OUTP, GrB_REPLACE);
-  if (c->structural) GrB_Descriptor_set(d, GrB_MASK, GrB_STRUCTURE);
-  if (c->complement) GrB_Descriptor_set(d, GrB_MASK, GrB_COMP);
-  if (c->transpose_a) GrB_Descriptor_set(d, GrB_INP0, GrB_TRAN);
-  if (c->transpose_b) GrB_Descriptor_set(d, GrB_INP1, GrB_TRAN);
-  if (c->method) GxB_Desc_set(d, GxB_AxB_METHOD, c->method);
-  if (c->sort) GxB_Desc_set(d, GxB_SORT, c->sort);
-#if GxB_IMPLEMENTATION_MAJOR < 9
-  if (c->threads) GxB_Desc_set(d, GxB_DESCRIPTOR_NTHREADS, c->threads);
-#endif
-  return d;
-}
-
-static void read_error(const struct product_case *c, union object x, char error[1024])
-{
-  const char *text = "";
-  GrB_Info info = c->operand[SLOT_C].vector ? GrB_Vector_error(&text, x.vector)
-                                            : GrB_Matrix_error(&text, x.matrix);
-  snprintf(error, 1024, "%s", info || !text ? "(none)" : text);
-}
-
-/* Leaves an error string on C. */
-static void cause_error(const struct product_case *c, union object x)
-{
-  if (c->operand[SLOT_C].vector)
-    GrB_Vector_removeElement(x.vector, (GrB_Index)1 << 50);
-  else
-    GrB_Matrix_removeElement(x.matrix, (GrB_Index)1 << 50, 0);
-}
-
-static void multiply(const struct product_case *c, const struct products *p, const struct made *m,
-                     GrB_Descriptor desc, struct side *s)
-{
-  union object x[SLOTS];
-  memcpy(x, s->object, sizeof x);
-  GrB_Matrix none = (void *)no_object;
-  GrB_Semiring semiring = m->semiring;
-  GrB_BinaryOp accum = m->accum;
-  switch (c->wrong) {
-  case NO_C:
-    x[SLOT_C].matrix = NULL;
-    break;
-  case NO_A:
-    x[SLOT_A].matrix = NULL;
-    break;
-  case NO_B:
-    x[SLOT_B].matrix = NULL;
-    break;
-  case NO_SEMIRING:
-    semiring = NULL;
-    break;
-  case EMPTY_C:
-    x[SLOT_C].matrix = none;
-    break;
-  case EMPTY_M:
-    x[SLOT_M].matrix = none;
-    break;
-  case EMPTY_A:
-    x[SLOT_A].matrix = none;
-    break;
-  case EMPTY_B:
-    x[SLOT_B].matrix = none;
-    break;
-  case EMPTY_SEMIRING:
-    semiring = (void *)no_object;
-    break;
-  case EMPTY_ACCUM:
-    accum = (void *)no_object;
-    break;
-  case EMPTY_DESC:
-    desc = (void *)no_object;
-    break;
-  default:
-    break;
-  }
-  if (c->call == CALL_MXM)
-    s->info = p->mxm(x[SLOT_C].matrix, x[SLOT_M].matrix, accum, semiring, x[SLOT_A].matrix,
-                     x[SLOT_B].matrix, desc);
-  else if (c->call == CALL_MXV)
-    s->info = p->mxv(x[SLOT_C].vector, x[SLOT_M].vector, accum, semiring, x[SLOT_A].matrix,
-                     x[SLOT_B].vector, desc);
-  else
-    s->info = p->vxm(x[SLOT_C].vector, x[SLOT_M].vector, accum, semiring, x[SLOT_B].vector,
-                     x[SLOT_A].matrix, desc);
-}
-
-/* ---- spoiling ------------------------------------------------------------------------------ */
-
-static bool set_entry(const struct operand *o, union object x, const void *value, GrB_Index i,
-                      GrB_Index j)
-{
-  return !(o->vector ? type_rows[o->type].set_vector(x.vector, value, i)
-                     : type_rows[o->type].set(x.matrix, value, i, j));
-}
-
-/* Changes the first entry; false where there is none or it would stay equal. */
-static bool spoil_value(const struct operand *o, union object x, bool slightly)
-{
-  struct seen s;
-  char why[200], value[MAX_ELEMENT];
-  if (!object_see(o->vector, x, o->type, &s, why)) return false;
-  bool done = s.count > 0 && (!slightly || o->type == T_FP32 || o->type == T_FP64);
-  if (done) {
-    double old = element_load(o->type, s.x);
-    element_store(o->type, value, slightly ? old * 1.001 : o->type == T_BOOL ? !old : old + 1);
-    done = !element_equal(o->type, value, s.x) && set_entry(o, x, value, s.i[0], s.j[0]);
-  }
-  seen_free(&s);
-  return done;
-}
-
-static bool spoil_pattern(const struct operand *o, union object x, bool drop)
-{
-  struct seen s;
-  char why[200], value[MAX_ELEMENT];
-  if (!object_see(o->vector, x, o->type, &s, why)) return false;
-  element_store(o->type, value, 1);
-  bool done = false;
-  if (drop && s.count)
-    done = !(o->vector ? GrB_Vector_removeElement(x.vector, s.i[0])
-                       : GrB_Matrix_removeElement(x.matrix, s.i[0], s.j[0]));
-  else if (!drop && s.rows && s.cols && (!s.count || s.i[0] || s.j[0]))
-    done = set_entry(o, x, value, 0, 0);
-  seen_free(&s);
-  return done;
-}
-
-/* Spoils one side; false if this case offers nothing to spoil that way. */
-static bool spoil(enum spoil kind, const struct product_case *c, struct side *s)
-{
-  const struct operand *o = &c->operand[SLOT_C];
-  union object x = s->object[SLOT_C];
-  int value;
-  switch (kind) {
-  case SPOIL_VALUE:
-    return spoil_value(o, x, false);
-  case SPOIL_VALUE_SLIGHTLY:
-    return spoil_value(o, x, true);
-  case SPOIL_DROP:
-    return spoil_pattern(o, x, true);
-  case SPOIL_ENTRY:
-    return spoil_pattern(o, x, false);
-  case SPOIL_CODE:
-    s->info = s->info ? GrB_SUCCESS : GrB_NO_VALUE;
-    return true;
-  case SPOIL_ERROR:
-    s->error[0] ^= 1;
-    return true;
-  case SPOIL_ORIENTATION:
-    if (o->vector || GxB_Matrix_Option_get(x.matrix, GxB_FORMAT, &value)) return false;
-    return !GxB_Matrix_Option_set(x.matrix, GxB_FORMAT,
-                                  value == GxB_BY_ROW ? GxB_BY_COL : GxB_BY_ROW);
-  case SPOIL_CONTROL:
-    if (o->vector || GxB_Matrix_Option_get(x.matrix, GxB_SPARSITY_CONTROL, &value)) return false;
-    return !GxB_Matrix_Option_set(x.matrix, GxB_SPARSITY_CONTROL, value == 15 ? 7 : 15);
-  case SPOIL_SWITCH:
-    return !o->vector && !GxB_Matrix_Option_set(x.matrix, GxB_BITMAP_SWITCH, 0.123);
-  case SPOIL_INPUT:
-    return spoil_value(&c->operand[c->same_as[SLOT_A]], s->object[SLOT_A], false);
-  default:
-    return false;
-  }
-}
-
-/* ---- comparison ------------------------------------------------------------------------- */
-
-/* Settings as the original leaves them, or, for C, as they were: with a mask and REPLACE the
-   original hands the mask's own on to C.  */
-static bool equal_settings(const struct seen *a, const struct seen *b, const struct seen *before,
-                           char why[200])
-{
-  char not_needed[200];
-  if (settings_equal(a, b, why)) return true;
-  if (!before || !settings_equal(a, before, not_needed)) return false;
-  total.settings_kept++;
-  return true;
-}
-
-/* How GraphBLAS holds an object is its own choice among what the sparsity control allows; it
-   depends on the way the result was made.  */
-static bool equal_status(const struct seen *a, const struct seen *b, char why[200])
-{
-  int control = a->control | (a->control == FORM_FULL ? FORM_BITMAP : 0);
-  if (a->status == b->status) return true;
-  total.status_differs++;
-  if ((control & a->status) || !(b->control & b->status)) return true;
-  snprintf(why, 200, "status %d, original's %d, control %d", a->status, b->status, a->control);
-  return false;
-}
-
-static bool equal_values(const struct product_case *c, int slot, const struct seen *a,
-                         const struct seen *b, char why[200])
-{
-  if (slot != SLOT_C || (c->exact && !c->nan_or_identity)) return seen_equal(a, b, NULL, NULL, why);
-  struct tolerance t;
-  bool started = tolerance_start(&t, c);
-  bool equal = seen_equal(a, b, started ? tolerance_near : NULL, &t, why);
-  tolerance_finish(&t);
-  return equal;
-}
-
-static bool equal_objects(const struct product_case *c, int slot, struct side *two, char why[200])
-{
-  const struct operand *o = &c->operand[slot];
-  struct seen a = {0}, b = {0};
-  bool equal = object_see(o->vector, two[0].object[slot], o->type, &a, why) &&
-               object_see(o->vector, two[1].object[slot], o->type, &b, why) &&
-               equal_values(c, slot, &a, &b, why) &&
-               equal_settings(&a, &b, slot == SLOT_C ? &two[0].before : NULL, why) &&
-               equal_status(&a, &b, why);
-  if (slot == SLOT_C && a.iso != b.iso) total.iso_differs++;
-  seen_free(&a);
-  seen_free(&b);
-  return equal;
-}
-
-static bool equal_sides(const struct product_case *c, struct side *two, char why[1400])
-{
-  static const char *const names[] = {"C: ", "M: ", "A: ", "B: "};
-  if (two[0].info != two[1].info)
-    return snprintf(why, 1400, "returns %d, original %d", (int)two[0].info, (int)two[1].info),
-           false;
-  if (strcmp(two[0].error, two[1].error) != 0)
-    return snprintf(why, 1400, "error string \"%.600s\", original's \"%.600s\"", two[0].error,
-                    two[1].error),
-           false;
-  for (int i = 0; i < SLOTS; i++) {
-    char text[200] = "";
-    if (c->same_as[i] != i || (i == SLOT_M && !c->has_mask)) continue;
-    if (!equal_objects(c, i, two, text)) return snprintf(why, 1400, "%s%s", names[i], text), false;
-  }
-  return true;
-}
 
 static void say_case(const struct product_case *c, const char *verdict, const char *why)
 {
@@ -343,26 +55,6 @@ static void say_case(const struct product_case *c, const char *verdict, const ch
   printf("%s - property --seed %lu --only %ld%s: %s: %s\n", verdict, (unsigned long)c->seed,
          c->index, option.large ? " --large" : "", why, line);
   fflush(stdout);
-}
-
-/* How the operands are held, and C's settings, before the product; finishes no work. */
-static void read_before(const struct product_case *c, struct side *s, int status[SLOTS])
-{
-  struct seen *b = &s->before;
-  for (int i = 0; i < SLOTS; i++) {
-    union object x = s->object[i];
-    status[i] = 0;
-    if (!x.matrix) continue;
-    if (c->operand[i].vector)
-      GxB_Vector_Option_get(x.vector, GxB_SPARSITY_STATUS, &status[i]);
-    else
-      GxB_Matrix_Option_get(x.matrix, GxB_SPARSITY_STATUS, &status[i]);
-  }
-  union object x = s->object[SLOT_C];
-  if (c->operand[SLOT_C].vector)
-    vector_settings(x.vector, b);
-  else
-    matrix_settings(x.matrix, b);
 }
 
 static void count_taken(const struct product_case *c, const int status[SLOTS], GrB_Info info)
@@ -391,12 +83,12 @@ static enum outcome prepare(const struct product_case *c, const struct made *m, 
 {
   in_original = sigsetjmp(before_original, 1) == 0;
   if (!in_original) return CRASHED;
-  bool good = make_side(c, &two[0]) && make_side(c, &two[1]);
-  if (good) read_before(c, &two[0], status);
+  bool good = side_make(c, &two[0]) && side_make(c, &two[1]);
+  if (good) side_read_before(c, &two[0], status);
   if (good && c->stale_error)
     for (int i = 0; i < 2; i++)
-      cause_error(c, two[i].object[SLOT_C]);
-  if (good) multiply(c, &original, m, desc, &two[1]);
+      side_cause_error(c, &two[i]);
+  if (good) side_multiply(c, &original, m, desc, &two[1]);
   in_original = 0;
   return good ? READY : IMPOSSIBLE;
 }
@@ -411,7 +103,7 @@ static bool run_case(const struct product_case *c, enum spoil kind, bool *was_sp
   int status[SLOTS];
   snprintf(why, 1400, "no such operator, or operands cannot be made");
   if (!made_semiring(&c->semiring, &made) || !made_accum(c, &made)) return false;
-  GrB_Descriptor desc = make_descriptor(c);
+  GrB_Descriptor desc = side_descriptor(c);
   enum outcome outcome = prepare(c, &made, desc, two, status);
   if (outcome == CRASHED) {
     total.unsteady++;
@@ -420,17 +112,17 @@ static bool run_case(const struct product_case *c, enum spoil kind, bool *was_sp
   }
   if (outcome == READY) {
     calls_reset();
-    multiply(c, &subject, &made, desc, &two[0]);
+    side_multiply(c, &subject, &made, desc, &two[0]);
     if (kind == SPOIL_NOTHING) count_taken(c, status, two[0].info);
     total.errors += two[1].info != GrB_SUCCESS;
     for (int i = 0; i < 2; i++)
-      read_error(c, two[i].object[SLOT_C], two[i].error);
+      side_read_error(c, &two[i]);
     *was_spoilt = kind != SPOIL_NOTHING && spoil(kind, c, &two[0]);
   }
-  bool good = outcome == READY && equal_sides(c, two, why);
+  bool good = outcome == READY && sides_equal(c, two, &total.differences, why);
   GrB_Descriptor_free(&desc);
-  free_side(c, &two[0]);
-  free_side(c, &two[1]);
+  side_free(c, &two[0]);
+  side_free(c, &two[1]);
   made_free(&made);
   return good;
 }
@@ -442,19 +134,19 @@ static bool original_is_steady(const struct product_case *c)
   struct made made = {0};
   char why[1400];
   if (!made_semiring(&c->semiring, &made) || !made_accum(c, &made)) return true;
-  GrB_Descriptor desc = make_descriptor(c);
+  GrB_Descriptor desc = side_descriptor(c);
   bool steady = true;
   for (int i = 0; i < 2; i++) {
-    if (!make_side(c, &two[i])) continue;
+    if (!side_make(c, &two[i])) continue;
     own_malloc_fill(i ? 0xd5 : 0);
-    multiply(c, &original, &made, desc, &two[i]);
+    side_multiply(c, &original, &made, desc, &two[i]);
     own_malloc_fill(0);
   }
   if (two[0].object[SLOT_C].matrix && two[1].object[SLOT_C].matrix)
-    steady = equal_sides(c, two, why);
+    steady = sides_equal(c, two, &total.differences, why);
   GrB_Descriptor_free(&desc);
-  free_side(c, &two[0]);
-  free_side(c, &two[1]);
+  side_free(c, &two[0]);
+  side_free(c, &two[1]);
   made_free(&made);
   return steady;
 }
@@ -560,8 +252,8 @@ static int report(double seconds)
          total.taken);
   printf("# %ld results are held in another form than the original's, %ld differ in being iso, "
          "%ld keep settings that the original changes\n",
-         total.status_differs, total.iso_differs, total.settings_kept);
-  if (total.status_differs > 4 + total.run / 200) {
+         total.differences.status, total.differences.iso, total.differences.settings_kept);
+  if (total.differences.status > 4 + total.run / 200) {
     printf("not ok - the form of a result differs in more than 1 of 200 cases\n");
     failed++;
   }

@@ -67,7 +67,10 @@ common="$here/operand.c $here/seen.c $here/types.c $here/original.c"
 for program in property mutate threads cost; do
   sources="$here/$program.c $common"
   case $program in
-  property) sources="$sources $here/case.c $here/semiring.c $here/tolerance.c $here/own_malloc.c" ;;
+  property)
+    sources="$sources $here/case.c $here/compare.c $here/own_malloc.c $here/semiring.c $here/side.c"
+    sources="$sources $here/spoil.c $here/tolerance.c"
+    ;;
   cost) sources="$sources $here/instructions.c" ;;
   esac
   # shellcheck disable=SC2086

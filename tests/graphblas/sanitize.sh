@@ -15,7 +15,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 passed=0
-programs="case operand seen types semiring tolerance original own_malloc"
+programs="case compare operand own_malloc original seen semiring side spoil tolerance types"
 
 # build NAME FLAGS...: $work/NAME/{libface.so,property,threads}
 build() {
