@@ -29,7 +29,9 @@ static bool shape_fits(const struct shunt_vector_shape *s, const struct shunt_ve
                        const struct shunt_device *d)
 {
   if (s->tile != 64 && s->tile != 128) return false;
-  if (s->rows == 0) return s->log2_slices >= 0 && s->log2_slices <= 3;
+  if (s->rows == 0)
+    return s->log2_slices >= 0 && s->log2_slices <= 3 &&
+           (s->tile == 128 ? direct_128::kBytes : direct_64::kBytes) <= d->shared_per_block;
   if (d->compute_capability < 90 || v->order != SHUNT_VECTOR_WINDOWED) return false;
   if (s->cluster != 1 && s->cluster != 2 && s->cluster != 4) return false;
   const int bytes = s->rows == 256 && s->tile == 128  ? strips_256x128::kBytes
@@ -123,7 +125,7 @@ extern "C" struct shunt_vector_shape shunt_spmm_vector_shape(const struct shunt_
 
   s.rows = 0;
   const int64_t warps = slots * 16;
-  s.tile = v->groups * wide * 2 > warps ? 128 : 64;
+  s.tile = v->groups * wide * 2 > warps && direct_128::kBytes <= d->shared_per_block ? 128 : 64;
   s.log2_slices = 0;
   if (s.tile == 64)
     while (s.log2_slices < 3 && (v->groups * narrow << (s.log2_slices + 1)) <= warps &&

@@ -19,7 +19,7 @@ extern "C" {
 /* How a product is computed; all ways give right results.
 
    rows == 0: direct.  A warp gathers rows of B for one group of 8 rows of A and `tile` (64 or
-   128) columns, straight into registers.  2^log2_slices (0 .. 3) warps share a group.
+   128) columns.  2^log2_slices (0 .. 3) warps share a group.
    rows == 128 or 256: a block owns rows x tile of C and holds B's strips in shared memory for all
    its groups: 256 x 128, 256 x 64 or 128 x 64; needs compute capability 9.0 and
    the WINDOWED order.  `cluster` (1, 2, 4) blocks of neighbouring rows bring each strip once

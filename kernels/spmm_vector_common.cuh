@@ -96,13 +96,30 @@ __device__ __forceinline__ void store_run(const arguments &p, float alpha, float
   }
 }
 
-// Sums the images of the `slices` slices of a group and stores its rows; called by all
-// warps of the group, of which this is number `slice`.
-template <class T, class Out, int Tile>
+// d[m] of a lane, of the products with columns 16m .. of the tile, g = lane / 4, t = lane % 4:
+// d[m][0], d[m][1] = column 16m + g of rows 2t, 2t + 1;  d[m][2], d[m][3] = column 16m + g + 8
+template <int Tile>
+__device__ __forceinline__ void write_image(float *image_at, const float (&d)[Tile / 16][4])
+{
+  constexpr int kPitch = image<Tile>::kPitch;
+  const int lane = threadIdx.x % 32;
+  float *to = image_at + lane % 4 * 2 * kPitch + lane / 4;
+#pragma unroll
+  for (int m = 0; m < Tile / 16; m++) {
+    to[16 * m] = d[m][0];
+    to[16 * m + kPitch] = d[m][1];
+    to[16 * m + 8] = d[m][2];
+    to[16 * m + 8 + kPitch] = d[m][3];
+  }
+}
+
+// Sums the images of the `slices` slices of a group, Apart floats from one to the next, and
+// stores its rows; called by all warps of the group, of which this is number `slice`.
+template <class T, class Out, int Tile, int Apart>
 __device__ __forceinline__ void store_images(const arguments &p, const float *images, int slices,
                                              int slice, int group, int column0)
 {
-  constexpr int kPitch = image<Tile>::kPitch, kFloats = image<Tile>::kFloats;
+  constexpr int kPitch = image<Tile>::kPitch;
   constexpr int kWide = 16 / sizeof(Out), kRuns = Tile / kWide;
   const int start = slice * 32 + threadIdx.x % 32, stride = slices * 32;
   const int rows = min(kGroup, p.rows - group * kGroup);
@@ -113,7 +130,7 @@ __device__ __forceinline__ void store_images(const arguments &p, const float *im
       const int row = i / kRuns, column = i % kRuns * kWide;
       float v[kWide] = {};
       for (int s = 0; s < slices; s++) {
-        const float *from = images + s * kFloats + row * kPitch + column;
+        const float *from = images + s * Apart + row * kPitch + column;
 #pragma unroll
         for (int j = 0; j < kWide; j += 4) {
           const float4 x = *reinterpret_cast<const float4 *>(from + j);
@@ -131,7 +148,7 @@ __device__ __forceinline__ void store_images(const arguments &p, const float *im
     const int column = p.c_row_stride == 1 ? i / rows : i % Tile;
     float v[1] = {};
     for (int s = 0; s < slices; s++)
-      v[0] += images[s * kFloats + row * kPitch + column];
+      v[0] += images[s * Apart + row * kPitch + column];
     if (column0 + column < p.n) store_run<T, Out>(p, alpha, beta, group, row, column0 + column, v);
   }
 }

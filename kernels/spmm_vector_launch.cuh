@@ -10,14 +10,19 @@ namespace shunt
 namespace vector
 {
 
-template <class T, class Out, int Tile>
+template <class T, class Out, class Shape>
 inline cudaError_t launch_direct(const arguments &p, cudaStream_t stream)
 {
+  const void *kernel = reinterpret_cast<const void *>(&spmm_vector_direct<T, Out, Shape>);
+  // Kept by the context, which the program may destroy: so asked for each time.
+  cudaError_t e =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kBytes);
+  if (e != cudaSuccess) return e;
   const int groups_a_block = kDirectWarps >> p.log2_slices;
-  const dim3 grid((p.groups + groups_a_block - 1) / groups_a_block, (p.n + Tile - 1) / Tile);
+  const dim3 grid((p.groups + groups_a_block - 1) / groups_a_block,
+                  (p.n + Shape::kTile - 1) / Shape::kTile);
   void *parameters[] = {const_cast<arguments *>(&p)};
-  return cudaLaunchKernel(reinterpret_cast<const void *>(&spmm_vector_direct<T, Out, Tile>), grid,
-                          dim3(kDirectWarps * 32), parameters, 0, stream);
+  return cudaLaunchKernel(kernel, grid, dim3(kDirectWarps * 32), parameters, Shape::kBytes, stream);
 }
 
 template <class T, class Out, class Shape>
@@ -50,8 +55,8 @@ inline cudaError_t launch_shape(const arguments &p, const struct shunt_vector_sh
                                 const CUtensorMap &map, cudaStream_t stream)
 {
   if (s.rows == 0)
-    return s.tile == 128 ? launch_direct<T, Out, 128>(p, stream)
-                         : launch_direct<T, Out, 64>(p, stream);
+    return s.tile == 128 ? launch_direct<T, Out, direct_128>(p, stream)
+                         : launch_direct<T, Out, direct_64>(p, stream);
   if (s.rows == 128) return launch_strips<T, Out, strips_128x64>(p, map, stream);
   return s.tile == 128 ? launch_strips<T, Out, strips_256x128>(p, map, stream)
                        : launch_strips<T, Out, strips_256x64>(p, map, stream);

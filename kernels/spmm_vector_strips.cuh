@@ -182,22 +182,6 @@ template <class Shape> struct strip_group {
   }
 };
 
-// d[0], d[1] = column 16m + g of rows 2t, 2t + 1;  d[2], d[3] = column 16m + g + 8
-template <int Tile>
-__device__ __forceinline__ void write_strip_image(float *image_at, const float (&d)[Tile / 16][4])
-{
-  constexpr int kPitch = image<Tile>::kPitch;
-  const int lane = threadIdx.x % 32;
-  float *to = image_at + lane % 4 * 2 * kPitch + lane / 4;
-#pragma unroll
-  for (int m = 0; m < Tile / 16; m++) {
-    to[16 * m] = d[m][0];
-    to[16 * m + kPitch] = d[m][1];
-    to[16 * m + 8] = d[m][2];
-    to[16 * m + 8 + kPitch] = d[m][3];
-  }
-}
-
 // The way of a warp that multiplies: strip by strip.
 template <class T, class Shape>
 __device__ __forceinline__ void follow_strips(const arguments &p, uint32_t base,
@@ -248,9 +232,9 @@ __device__ __forceinline__ void store_groups(const arguments &p, unsigned char *
 #pragma unroll
   for (int i = 0; i < Shape::kGroups; i++) {
     if (group0 + i >= p.groups) break;
-    write_strip_image<Shape::kTile>(mine, k[i].d);
+    write_image<Shape::kTile>(mine, k[i].d);
     __syncwarp();
-    store_images<T, Out, Shape::kTile>(p, mine, 1, 0, group0 + i, blockIdx.y * Shape::kTile);
+    store_images<T, Out, Shape::kTile, 0>(p, mine, 1, 0, group0 + i, blockIdx.y * Shape::kTile);
     __syncwarp();
   }
 }
