@@ -1,18 +1,24 @@
 /* vector_csr.c: CSR to the `vector` format and back, on the host: the slow twin of
    vector_csr_device.cu.  Values are moved, never computed with.
 
-   A group is packed strip by strip.  The vectors of the last 8 strips stand, by column
-   modulo 512, in a ring; which of them wait to be put into a step is kept in 8 words, one
-   for each residue modulo 8, the oldest strip in the lowest byte:
+   A group is packed half a strip, 64 columns, at a time.  The vectors of the last 8 halves
+   stand, by column modulo 512, in a ring; which of them wait to be put into a step is kept in 8
+   words, one for each residue modulo 8, the oldest half in the lowest byte:
 
      waiting[c % 8]   bit   0 .. 7     8 .. 15   ...   56 .. 63
-                      strip p - 7      p - 6           p
-     bit b stands for column ((p - 7 + b / 8) * 8 + b % 8) * 8 + residue  */
+                      half  p - 7      p - 6           p
+     bit b stands for column ((p - 7 + b / 8) * 8 + b % 8) * 8 + residue
+
+   Steps are made when a strip is whole.  */
 #include <string.h>
 
 #include "conv/vector.h"
 
-enum { RESIDUES = 8 };
+enum {
+  RESIDUES = 8,
+  HALF = SHUNT_VECTOR_STRIP / 2, /* columns */
+  HALVES = SHUNT_VECTOR_WINDOW / HALF
+};
 
 static int64_t index_at(const void *array, shunt_type type, int64_t i)
 {
@@ -180,15 +186,15 @@ static void start_group(struct packer *k, const struct shunt_vector_plan *plan, 
   }
 }
 
-/* Takes the entries of strip p into the ring; returns the strip's columns that have any. */
-static uint64_t read_strip(struct packer *k, int64_t p)
+/* Takes the entries of half p into the ring; returns its columns that have any. */
+static uint64_t read_half(struct packer *k, int64_t p)
 {
-  int64_t low = p * SHUNT_VECTOR_STRIP, high = low + SHUNT_VECTOR_STRIP;
+  int64_t low = p * HALF, high = low + HALF;
   int ring = (int)(low % SHUNT_VECTOR_WINDOW);
   uint64_t found = 0;
 
-  memset(k->ring[ring], 0, sizeof k->ring[0] * SHUNT_VECTOR_STRIP);
-  memset(k->mask + ring, 0, SHUNT_VECTOR_STRIP);
+  memset(k->ring[ring], 0, sizeof k->ring[0] * HALF);
+  memset(k->mask + ring, 0, HALF);
   for (int r = 0; r < SHUNT_VECTOR_ROWS; r++) {
     int64_t before = low - 1;
     for (; k->at[r] < k->end[r]; k->at[r]++) {
@@ -234,11 +240,11 @@ static int64_t written_steps(const struct packer *k)
   return k->steps < k->room ? k->steps : k->room;
 }
 
-static void append_strip(struct packer *k, int64_t p, uint64_t found)
+static void append_half(struct packer *k, int64_t p, uint64_t found)
 {
-  for (int i = 0; i < SHUNT_VECTOR_STRIP; i++) {
+  for (int i = 0; i < HALF; i++) {
     if (!(found >> i & 1)) continue;
-    k->last_column = p * SHUNT_VECTOR_STRIP + i;
+    k->last_column = p * HALF + i;
     put(k, k->vectors / SHUNT_VECTOR_STEP, (int)(k->vectors % SHUNT_VECTOR_STEP), k->last_column,
         1);
     k->vectors++;
@@ -252,7 +258,7 @@ static void finish_sequence(struct packer *k)
     put(k, k->steps - 1, (int)(i % SHUNT_VECTOR_STEP), k->last_column, 0);
 }
 
-/* Is a step to be made at strip p?  `leaving`: the bits of vectors that must go now. */
+/* Is a step to be made now?  `leaving`: the bits of vectors that must go now. */
 static int step_due(const struct packer *k, uint64_t leaving)
 {
   int pairs = 0, must = 0;
@@ -264,10 +270,11 @@ static int step_due(const struct packer *k, uint64_t leaving)
   return pairs == RESIDUES || must;
 }
 
-/* The two oldest vectors of each residue. */
+/* The two oldest vectors of each residue, when half p has come. */
 static void make_step(struct packer *k, int64_t p)
 {
-  int64_t first_strip = p - (SHUNT_VECTOR_STRIPS - 1);
+  int64_t first_half = p - (HALVES - 1);
+  int64_t first_strip = p * HALF / SHUNT_VECTOR_STRIP - (SHUNT_VECTOR_STRIPS - 1);
   int64_t oldest = (first_strip > 0 ? first_strip : 0) * SHUNT_VECTOR_STRIP;
 
   for (int slot = 0; slot < SHUNT_VECTOR_STEP; slot++) {
@@ -275,7 +282,7 @@ static void make_step(struct packer *k, int64_t p)
     int64_t c = oldest + r < k->a->cols ? oldest + r : k->a->cols - 1;
     if (used) {
       int b = __builtin_ctzll(k->waiting[r]);
-      c = ((first_strip + b / 8) * 8 + b % 8) * RESIDUES + r;
+      c = ((first_half + b / 8) * 8 + b % 8) * RESIDUES + r;
       k->waiting[r] &= k->waiting[r] - 1;
       k->vectors++;
     }
@@ -284,9 +291,11 @@ static void make_step(struct packer *k, int64_t p)
   k->steps++;
 }
 
-static void window_strip(struct packer *k, int64_t p, uint64_t found)
+static void window_half(struct packer *k, int64_t p, uint64_t found)
 {
-  uint64_t leaving = p == k->v->strips - 1 ? ~UINT64_C(0) : 0xff;
+  int64_t strip = p * HALF / SHUNT_VECTOR_STRIP;
+  int last = (p + 1) * HALF >= k->a->cols;
+  uint64_t leaving = last ? ~UINT64_C(0) : 0xffff; /* the oldest strip */
 
   for (int r = 0; r < RESIDUES; r++) {
     uint64_t came = 0;
@@ -294,18 +303,19 @@ static void window_strip(struct packer *k, int64_t p, uint64_t found)
       came |= (found >> (8 * q + r) & 1) << q;
     k->waiting[r] = k->waiting[r] >> 8 | came << 56;
   }
+  if (p % 2 == 0 && !last) return;
   while (step_due(k, leaving))
     make_step(k, p);
-  k->v->strip_end[k->group * k->v->strips + p] = (uint32_t)written_steps(k);
+  k->v->strip_end[k->group * k->v->strips + strip] = (uint32_t)written_steps(k);
 }
 
 static void pack_group(struct packer *k)
 {
   int windowed = k->v->order == SHUNT_VECTOR_WINDOWED;
 
-  for (int64_t p = 0; p < k->v->strips; p++) {
-    uint64_t found = read_strip(k, p);
-    windowed ? window_strip(k, p, found) : append_strip(k, p, found);
+  for (int64_t p = 0; p * HALF < k->a->cols; p++) {
+    uint64_t found = read_half(k, p);
+    windowed ? window_half(k, p, found) : append_half(k, p, found);
   }
   if (!windowed) finish_sequence(k);
   for (int r = 0; r < SHUNT_VECTOR_ROWS; r++)

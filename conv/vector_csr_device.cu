@@ -1,21 +1,21 @@
 // vector_csr_device.cu: CSR to the `vector` format, in one pass.
 //
-// A warp packs one group of 8 rows, strip of 64 columns by strip, so that nothing is counted
-// beforehand: where a group's steps begin follows from its first entry alone
-// (conv/vector.h).  The vectors of the last 8 strips stand in shared memory, by column modulo
+// A warp packs one group of 8 rows, half a strip of 64 columns at a time, so that nothing is
+// counted beforehand: where a group's steps begin follows from its first entry alone
+// (conv/vector.h).  The vectors of the last 8 halves stand in shared memory, by column modulo
 // 512:
 //
 //   ring   512 x 8 values, 512 masks                 rows 0 .. 7 of the group
-//            ^ scattered by column        <-- read coalesced, 64 entries a row and strip
+//            ^ scattered by column        <-- read coalesced, 64 entries a row and half
 //
-// SEQUENTIAL: the strip's columns that have entries are numbered by a ballot and put behind
+// SEQUENTIAL: the half's columns that have entries are numbered by a ballot and put behind
 // those before.  WINDOWED: which vectors wait for a step is kept in 8 words of 64 bits, by
-// residue modulo 8 (lane l holds that of residue l % 8), the oldest strip in the lowest byte;
+// residue modulo 8 (lane l holds that of residue l % 8), the oldest half in the lowest byte;
 // see vector_csr.c, whose steps these are.  Each lane finds one slot of a step and writes
 // one lane's fragment of values.
 //
-// Bound by the latency of one load and a few ballots for each strip: 20 us for a few dozen
-// strips.  A conversion is made once for a kept plan.
+// Bound by the latency of one load and a few ballots for each half: 20 us for a few dozen.  A
+// conversion is made once for a kept plan.
 #include <cuda_runtime.h>
 
 #include "conv/vector.h"
@@ -27,6 +27,7 @@ namespace
 
 constexpr int kRows = SHUNT_VECTOR_ROWS, kStep = SHUNT_VECTOR_STEP;
 constexpr int kStrip = SHUNT_VECTOR_STRIP, kWindow = SHUNT_VECTOR_WINDOW;
+constexpr int kHalf = kStrip / 2, kHalves = kWindow / kHalf;
 constexpr int kWarps = 4;
 constexpr unsigned kAll = 0xffffffffu;
 
@@ -85,7 +86,7 @@ template <class I> struct packer {
   }
   __device__ __forceinline__ uint8_t *masks() { return reinterpret_cast<uint8_t *>(mask); }
 
-  // Entries q, q + 32 (q = lane) of row r that lie in the strip go into the ring.
+  // Entries q, q + 32 (q = lane) of row r that lie in the half go into the ring.
   __device__ __forceinline__ void take_row(int r, int64_t low, const I (&c)[2],
                                            const uint16_t (&x)[2])
   {
@@ -97,7 +98,7 @@ template <class I> struct packer {
     for (int h = 0; h < 2; h++) {
       const int64_t column = from_base(c[h], j.base);
       const bool there = lane + 32 * h < left;
-      const unsigned beyond = __ballot_sync(kAll, !there || column >= low + kStrip);
+      const unsigned beyond = __ballot_sync(kAll, !there || column >= low + kHalf);
       const int many = taken == 32 * h ? (beyond ? __ffs(beyond) - 1 : 32) : 0;
       const I left_one = __shfl_up_sync(kAll, c[h], 1);
       const I before = lane == 0 ? last : left_one;
@@ -117,11 +118,11 @@ template <class I> struct packer {
     __syncwarp();
   }
 
-  // Takes the entries of strip p; returns bits of the strip's columns that have any.
-  __device__ __forceinline__ uint64_t read_strip(int64_t p)
+  // Takes the entries of half p; returns bits of its columns that have any.
+  __device__ __forceinline__ uint64_t read_half(int64_t p)
   {
     const int lane = threadIdx.x % 32;
-    const int64_t low = p * kStrip;
+    const int64_t low = p * kHalf;
     const int place = static_cast<int>(low % kWindow);
     const I *columns = static_cast<const I *>(j.columns);
     I c[kRows][2];
@@ -137,7 +138,7 @@ template <class I> struct packer {
       }
     }
     ring[place + lane] = ring[place + lane + 32] = make_uint4(0, 0, 0, 0);
-    if (lane < kStrip / 4) mask[place / 4 + lane] = 0;
+    if (lane < kHalf / 4) mask[place / 4 + lane] = 0;
     __syncwarp();
 #pragma unroll
     for (int r = 0; r < kRows; r++)
@@ -166,13 +167,13 @@ template <class I> struct packer {
       values[r * 16] = used ? from[r] : 0;
   }
 
-  __device__ __forceinline__ void append_strip(int64_t p, uint64_t found)
+  __device__ __forceinline__ void append_half(int64_t p, uint64_t found)
   {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
       const uint32_t half = static_cast<uint32_t>(found >> (32 * h));
-      const int64_t low = p * kStrip + 32 * h;
+      const int64_t low = p * kHalf + 32 * h;
       if (half >> lane & 1) put(vectors + __popc(half & ((1u << lane) - 1)), low + lane, true);
       if (half) last_column = low + 31 - __clz(half);
       vectors += __popc(half);
@@ -188,17 +189,18 @@ template <class I> struct packer {
 
   // ---- WINDOWED --------------------------------------------------------------------
 
-  // The two oldest vectors of each residue.
+  // The two oldest vectors of each residue, when half p has come.
   __device__ __forceinline__ void make_step(int64_t p)
   {
     const int lane = threadIdx.x % 32, residue = lane % 8, slot = lane % kStep;
-    const int64_t first_strip = p - (SHUNT_VECTOR_STRIPS - 1);
+    const int64_t first_half = p - (kHalves - 1);
+    const int64_t first_strip = p * kHalf / kStrip - (SHUNT_VECTOR_STRIPS - 1);
     const int64_t oldest = (first_strip > 0 ? first_strip : 0) * kStrip + residue;
     const uint64_t rest = waiting & (waiting - 1);
     const uint64_t mine = slot < 8 ? waiting : rest;
     const bool used = mine != 0;
     const int bit = __ffsll(static_cast<long long>(mine)) - 1;
-    const int64_t column = used              ? (first_strip * 8 + bit) * 8 + residue
+    const int64_t column = used              ? (first_half * 8 + bit) * 8 + residue
                            : oldest < j.cols ? oldest
                                              : j.cols - 1;
     const int place = static_cast<int>(column % kWindow);
@@ -226,31 +228,35 @@ template <class I> struct packer {
         fragment[0] | uint32_t(fragment[1]) << 16, fragment[2] | uint32_t(fragment[3]) << 16);
   }
 
-  __device__ __forceinline__ void window_strip(int64_t p, uint64_t found)
+  __device__ __forceinline__ void window_half(int64_t p, uint64_t found)
   {
     const int lane = threadIdx.x % 32;
-    const uint64_t leaving = p == j.v.strips - 1 ? ~uint64_t(0) : 0xff;
+    const bool last_half = (p + 1) * kHalf >= j.cols;
+    const uint64_t leaving = last_half ? ~uint64_t(0) : 0xffff; // the oldest strip
     uint64_t came = 0;
 #pragma unroll
     for (int q = 0; q < 8; q++)
       came |= (found >> (8 * q + lane % 8) & 1) << q;
     waiting = waiting >> 8 | came << 56;
+    if (p % 2 == 0 && !last_half) return;
     while (__all_sync(kAll, (waiting & (waiting - 1)) != 0) ||
            __any_sync(kAll, (waiting & leaving) != 0))
       make_step(p);
-    if (lane == 0) j.v.strip_end[group * j.v.strips + p] = static_cast<uint32_t>(min(steps, room));
+    if (lane == 0)
+      j.v.strip_end[group * j.v.strips + p * kHalf / kStrip] =
+          static_cast<uint32_t>(min(steps, room));
     __syncwarp();
   }
 
   __device__ __forceinline__ void pack()
   {
     const bool windowed = j.v.order == SHUNT_VECTOR_WINDOWED;
-    for (int64_t p = 0; p < j.v.strips; p++) {
-      const uint64_t found = read_strip(p);
+    for (int64_t p = 0; p * kHalf < j.cols; p++) {
+      const uint64_t found = read_half(p);
       if (windowed)
-        window_strip(p, found);
+        window_half(p, found);
       else
-        append_strip(p, found);
+        append_half(p, found);
       __syncwarp();
     }
     if (!windowed) finish_sequence();

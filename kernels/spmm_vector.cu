@@ -25,20 +25,23 @@ static shunt_status check(const struct shunt_spmm *p, const struct shunt_vector 
   return SHUNT_OK;
 }
 
+static bool strips_run(int tile, const struct shunt_device *d)
+{
+  const int bytes = tile == 128 ? strips_256x128::kBytes : strips_256x64::kBytes;
+  return d->compute_capability >= 90 && bytes <= d->shared_per_block;
+}
+static bool direct_runs(int tile, const struct shunt_device *d)
+{
+  return (tile == 128 ? direct_128::kBytes : direct_64::kBytes) <= d->shared_per_block;
+}
+
 static bool shape_fits(const struct shunt_vector_shape *s, const struct shunt_vector *v,
                        const struct shunt_device *d)
 {
   if (s->tile != 64 && s->tile != 128) return false;
-  if (s->rows == 0)
-    return s->log2_slices >= 0 && s->log2_slices <= 3 &&
-           (s->tile == 128 ? direct_128::kBytes : direct_64::kBytes) <= d->shared_per_block;
-  if (d->compute_capability < 90 || v->order != SHUNT_VECTOR_WINDOWED) return false;
-  if (s->cluster != 1 && s->cluster != 2 && s->cluster != 4) return false;
-  const int bytes = s->rows == 256 && s->tile == 128  ? strips_256x128::kBytes
-                    : s->rows == 256 && s->tile == 64 ? strips_256x64::kBytes
-                    : s->rows == 128 && s->tile == 64 ? strips_128x64::kBytes
-                                                      : INT32_MAX;
-  return bytes <= d->shared_per_block;
+  if (s->rows == 0) return s->log2_slices >= 0 && s->log2_slices <= 3 && direct_runs(s->tile, d);
+  if (s->rows != 256 || v->order != SHUNT_VECTOR_WINDOWED) return false;
+  return strips_run(s->tile, d);
 }
 
 // ---- B and C ---------------------------------------------------------------------------
@@ -91,7 +94,6 @@ static shunt_status fill_arguments(arguments *k, const struct shunt_spmm *p,
   k->alpha = make_scalar_arg<float>(p->alpha);
   k->beta = make_scalar_arg<float>(p->beta);
   k->log2_slices = s->log2_slices;
-  k->cluster = s->cluster;
   return SHUNT_OK;
 }
 
@@ -112,20 +114,19 @@ extern "C" struct shunt_vector_shape shunt_spmm_vector_shape(const struct shunt_
 {
   // Strips pay where the gather of the direct way, vectors x N x 2 bytes from L2, takes
   // longer than bringing all of B to every block.
-  struct shunt_vector_shape s = {256, 128, 0, 2};
+  struct shunt_vector_shape s = {256, 128, 0};
   const int64_t slots = static_cast<int64_t>(d->multiprocessors);
   const int64_t tall = (p->a.rows + 255) / 256, wide = (p->b.cols + 127) / 128;
   const int64_t narrow = (p->b.cols + 63) / 64;
   if (tall * wide * 2 <= slots) s.tile = 64;
-  if (s.tile == 64 && tall * narrow * 2 <= slots) s.rows = 128;
   const int64_t vectors = p->a.nnz / v->height;
   const bool few = vectors < v->groups * v->cols / 25;
-  const bool small = (p->a.rows + 127) / 128 * narrow * 2 <= slots;
+  const bool small = tall * narrow * 2 <= slots;
   if (!few && !small && shape_fits(&s, v, d)) return s;
 
   s.rows = 0;
   const int64_t warps = slots * 16;
-  s.tile = v->groups * wide * 2 > warps && direct_128::kBytes <= d->shared_per_block ? 128 : 64;
+  s.tile = v->groups * wide * 2 > warps && direct_runs(128, d) ? 128 : 64;
   s.log2_slices = 0;
   if (s.tile == 64)
     while (s.log2_slices < 3 && (v->groups * narrow << (s.log2_slices + 1)) <= warps &&
@@ -153,7 +154,7 @@ extern "C" shunt_status shunt_spmm_vector_shaped_cuda(const struct shunt_spmm *p
   CUtensorMap map = {};
   s = fill_arguments(&k, p, v, &b, shape);
   if (s != SHUNT_OK) return s;
-  if (shape->rows != 0 && !shunt::make_tensor_map(&map, b, SHUNT_VECTOR_STRIP / shape->cluster, 64))
+  if (shape->rows != 0 && !shunt::make_tensor_map(&map, b, SHUNT_VECTOR_STRIP, 64))
     return SHUNT_E_UNSUPPORTED;
 
   if (copy) {

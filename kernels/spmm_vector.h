@@ -20,12 +20,10 @@ extern "C" {
 
    rows == 0: direct.  A warp gathers rows of B for one group of 8 rows of A and `tile` (64 or
    128) columns.  2^log2_slices (0 .. 3) warps share a group.
-   rows == 128 or 256: a block owns rows x tile of C and holds B's strips in shared memory for all
-   its groups: 256 x 128, 256 x 64 or 128 x 64; needs compute capability 9.0 and
-   the WINDOWED order.  `cluster` (1, 2, 4) blocks of neighbouring rows bring each strip once
-   for all of them.  */
+   rows == 256: a block owns 256 rows x tile of C and holds B's strips in shared memory for all
+   its groups; needs compute capability 9.0 and the WINDOWED order.  */
 struct shunt_vector_shape {
-  int rows, tile, log2_slices, cluster;
+  int rows, tile, log2_slices;
 };
 
 /* The shape that shunt_spmm_vector_cuda takes. */

@@ -36,7 +36,6 @@ struct arguments {
   bool c_wide; // row-major and aligned: stored by 16 bytes
   scalar_arg<float> alpha, beta;
   int log2_slices; // direct: parts that the steps of a group are split into
-  int cluster;     // strips: blocks that share a strip
 };
 
 // The sum of one element of A B over A's entries alone.

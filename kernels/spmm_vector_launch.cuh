@@ -33,21 +33,10 @@ inline cudaError_t launch_strips(const arguments &p, const CUtensorMap &map, cud
   cudaError_t e =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kBytes);
   if (e != cudaSuccess) return e;
-  const int blocks = (p.rows + Shape::kRows - 1) / Shape::kRows;
-  cudaLaunchAttribute cluster = {};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = p.cluster;
-  cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3((blocks + p.cluster - 1) / p.cluster * p.cluster,
-                        (p.n + Shape::kTile - 1) / Shape::kTile);
-  config.blockDim = dim3(Shape::kThreads);
-  config.dynamicSmemBytes = Shape::kBytes;
-  config.stream = stream;
-  config.attrs = &cluster;
-  config.numAttrs = 1;
+  const dim3 grid((p.rows + Shape::kRows - 1) / Shape::kRows,
+                  (p.n + Shape::kTile - 1) / Shape::kTile);
   void *parameters[] = {const_cast<arguments *>(&p), const_cast<CUtensorMap *>(&map)};
-  return cudaLaunchKernelExC(&config, kernel, parameters);
+  return cudaLaunchKernel(kernel, grid, dim3(Shape::kThreads), parameters, Shape::kBytes, stream);
 }
 
 template <class T, class Out>
@@ -57,7 +46,6 @@ inline cudaError_t launch_shape(const arguments &p, const struct shunt_vector_sh
   if (s.rows == 0)
     return s.tile == 128 ? launch_direct<T, Out, direct_128>(p, stream)
                          : launch_direct<T, Out, direct_64>(p, stream);
-  if (s.rows == 128) return launch_strips<T, Out, strips_128x64>(p, map, stream);
   return s.tile == 128 ? launch_strips<T, Out, strips_256x128>(p, map, stream)
                        : launch_strips<T, Out, strips_256x64>(p, map, stream);
 }

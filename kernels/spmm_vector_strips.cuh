@@ -1,14 +1,14 @@
 // spmm_vector_strips.cuh: C by tiles, B through shared memory, A packed in WINDOWED order.
 //
 // A block owns kRows rows x Tile columns of C.  The copy engine brings B strip by strip,
-// 64 rows x Tile columns, into a ring, as one warp tells it to; the other 16, each with Groups
-// groups of A, follow at their own pace and keep their sums in registers:
+// 128 rows x Tile columns, into a ring; 16 warps, each with Groups groups of A, follow at their own
+// pace and keep their sums in registers:
 //
 //             B  | Tile |             shared memory: ring of kRing strips
 //     strip 0    |------|              .-------------------------------.
-//           1    |------|   bulk copy  | p+2 | .. | p-7 | .. | p | p+1 |
+//           1    |------|   bulk copy  | p+1 | p+2 | p-3 | .. | p | .. |
 //           ..   |------|  ----------> '-------------------------------'
-//           p    |------|               coming     held (window)   coming
+//           p    |------|              coming     held (window)
 //           ..                                  \       |      /
 //                                             ldmatrix.trans by slot: 16 rows of the
 //     16 warps x Groups groups                window are the A operand of
@@ -18,21 +18,20 @@
 //
 // Barriers, one pair for each strip of the ring:
 //   full    the copy engine has brought the strip
-//   empty   all warps, of all blocks of the cluster, are done with it
-// A warp is done with strip p - 7 when it has made its steps of strip p.  So warps may drift
-// apart by as many strips as the ring has beyond the window.
-//
-// With a cluster of c blocks (neighbouring rows, same columns) each brings 64 / c rows of a
-// strip for all.
+//   empty   all warps are done with it
+// A warp is done with strip p - 3 when it has made its steps of strip p.  So warps may drift
+// apart by as many strips as the ring has beyond the window.  They take turns at telling the
+// copy engine.  (A warp of its own for that is a 17th, with which a thread has 96 registers instead
+// of 128: the eight ldmatrix of a step then go one after another through the same four.)
 //
 // The ring stands in planes of 64 columns, rows of 128 bytes, swizzled by the copy engine:
 // piece q (16 bytes) of row k at q ^ (k % 8).  Slots s and s + 8 of a step hold rows that are s
 // modulo 8, so the eight rows that make one 8 x 8 matrix lie on eight different bank groups,
 // and a lane's part of the address is a constant.
 //
-// Roofline, per block: shared memory moves 128 bytes a clock: strips x 64 x Tile x 2 bytes
-// in, and slots x Tile x 2 out.  L2 moves rows / (kRows x cluster) x K x N x 2 bytes for B,
-// and 336 bytes a step and column tile for A.
+// Roofline, per block: shared memory moves 128 bytes a clock: strips x 128 x Tile x 2 bytes
+// in, and slots x Tile x 2 out.  L2 moves rows / kRows x K x N x 2 bytes for B, and 336 bytes a
+// step and column tile for A.
 #pragma once
 #include <cuda.h>
 
@@ -50,19 +49,20 @@ namespace vector
 
 template <int Tile_, int Groups_, int Ring_> struct strips_shape {
   static constexpr int kTile = Tile_, kGroups = Groups_, kRing = Ring_;
-  static constexpr int kWarps = 16, kThreads = (kWarps + 1) * 32; // that multiply; and one
+  static constexpr int kWarps = 16, kThreads = kWarps * 32;
   static constexpr int kRows = kWarps * kGroups * kGroup;
+  // Strips to come.  The warp that brings the next waits for those that are kLag strips behind.
+  static constexpr int kLag = 2, kAhead = kRing - SHUNT_VECTOR_STRIPS + 1 - kLag;
   static constexpr int kPlanes = kTile / 64;
   static constexpr int kStripBytes = SHUNT_VECTOR_STRIP * 128; // in one plane
   static constexpr int kPlaneBytes = kRing * kStripBytes;
   static constexpr int kFull = kPlanes * kPlaneBytes, kEmpty = kFull + 8 * kRing;
   static constexpr int kBytes = kEmpty + 8 * kRing;
-  static_assert(kRing > SHUNT_VECTOR_STRIPS, "room for strips to come");
+  static_assert(kAhead > 0, "room for strips to come");
   static_assert(kWarps * image<kTile>::kFloats * 4 <= kFull, "images lie in the ring");
 };
-using strips_256x128 = strips_shape<128, 2, 14>;
-using strips_256x64 = strips_shape<64, 2, 24>;
-using strips_128x64 = strips_shape<64, 1, 24>;
+using strips_256x128 = strips_shape<128, 2, 7>;
+using strips_256x64 = strips_shape<64, 2, 14>;
 
 // A strip's number, its place in the ring, and the parity of the ring's round.
 template <class Shape> struct ring_place {
@@ -74,31 +74,29 @@ template <class Shape> struct ring_place {
     strip++;
     if (++slot == Shape::kRing) slot = 0, parity ^= 1;
   }
+  __device__ __forceinline__ ring_place ahead() const
+  {
+    ring_place to = *this;
+    to.strip += Shape::kAhead, to.slot += Shape::kAhead;
+    if (to.slot >= Shape::kRing) to.slot -= Shape::kRing, to.parity ^= 1;
+    return to;
+  }
 };
 
-// One thread of its own warp: starts the copies of all strips, each as soon as its place is
-// empty.  (Beside multiplying, a warp would hold up all others by a microsecond a strip.)
+// One thread: starts the copy of the strip at `at`, if there is one, when its place is empty.
 template <class Shape>
-__device__ __forceinline__ void bring_strips(const arguments &p, const CUtensorMap &map,
-                                             uint32_t base)
+__device__ __forceinline__ void bring_strip(const arguments &p, const CUtensorMap &map,
+                                            uint32_t base, const ring_place<Shape> &at)
 {
-  const int rows = SHUNT_VECTOR_STRIP / p.cluster, rank = ptx::cluster_rank();
-  const int column = blockIdx.y * Shape::kTile;
-  for (ring_place<Shape> at; at.strip < p.strips; at.advance()) {
-    while (!ptx::mbarrier_try_wait(base + Shape::kEmpty + 8 * at.slot, at.parity ^ 1)) {
-    }
-    const uint32_t full = base + Shape::kFull + 8 * at.slot;
-    const uint32_t to = base + at.slot * Shape::kStripBytes + rank * rows * 128;
-    const int y = at.strip * SHUNT_VECTOR_STRIP + rank * rows;
-    ptx::mbarrier_arrive_expect(full, Shape::kPlanes * Shape::kStripBytes);
-    for (int h = 0; h < Shape::kPlanes; h++) {
-      if (p.cluster == 1)
-        ptx::tensor_load_2d(to + h * Shape::kPlaneBytes, &map, column + 64 * h, y, full);
-      else
-        ptx::tensor_load_2d_multicast(to + h * Shape::kPlaneBytes, &map, column + 64 * h, y, full,
-                                      (1 << p.cluster) - 1);
-    }
+  if (at.strip >= p.strips) return;
+  while (!ptx::mbarrier_try_wait(base + Shape::kEmpty + 8 * at.slot, at.parity ^ 1)) {
   }
+  const uint32_t full = base + Shape::kFull + 8 * at.slot;
+  ptx::mbarrier_arrive_expect(full, Shape::kPlanes * Shape::kStripBytes);
+#pragma unroll
+  for (int h = 0; h < Shape::kPlanes; h++)
+    ptx::tensor_load_2d(base + h * Shape::kPlaneBytes + at.slot * Shape::kStripBytes, &map,
+                        blockIdx.y * Shape::kTile + 64 * h, at.strip * SHUNT_VECTOR_STRIP, full);
 }
 
 // What is the same for all groups of a warp.
@@ -128,10 +126,10 @@ template <class Shape> struct strip_group {
   uint32_t next_column; // of A for the next step: the column of the lane's slot,
   uint2 next_values;    // and its fragment of values
 
-  __device__ __forceinline__ void load_next(const strip_lane &l)
+  __device__ __forceinline__ void load_next(const strip_lane &l, bool wanted)
   {
-    next_column = ptx::load_once(l.columns + uint64_t(step) * kStep);
-    next_values = ptx::load_once(l.values + uint64_t(step) * 32);
+    ptx::load_once_if(wanted, next_column, l.columns + uint64_t(step) * kStep);
+    ptx::load_once_if(wanted, next_values, l.values + uint64_t(step) * 32);
   }
   __device__ __forceinline__ void start(const arguments &p, const strip_lane &l, int group)
   {
@@ -141,7 +139,8 @@ template <class Shape> struct strip_group {
       for (int i = 0; i < 4; i++)
         d[m][i] = 0.0f;
     begin = step = group < p.groups ? p.begin[group] : 0;
-    load_next(l); // there is one step more than the matrix has
+    next_column = 0, next_values = make_uint2(0, 0);
+    load_next(l, true); // there is one step more than the matrix has
   }
   __device__ __forceinline__ void load_ends(const arguments &p, int group, int strip)
   {
@@ -151,40 +150,66 @@ template <class Shape> struct strip_group {
       ends += __ldg(p.strip_end + static_cast<int64_t>(group) * p.strips + mine);
   }
 
-  // All steps that belong to a strip.  wrapped: bytes of a plane times how often the strip's
-  // place has come round.
+  // The products of one step, whose rows the lane finds from `at`.
   template <class T>
-  __device__ __forceinline__ void multiply(const strip_lane &l, int strip, uint32_t wrapped)
+  __device__ __forceinline__ void multiply(uint32_t at, const uint32_t (&values)[2])
   {
-    const uint32_t end = __shfl_sync(0xffffffffu, ends, strip & 31);
-#pragma unroll 1
-    while (step < end) {
-      // The row's place; rows of the round before stand a plane's bytes further.
-      uint32_t at = next_column * 128 - wrapped;
-      at = l.ring + min(at, at + Shape::kPlaneBytes);
-      // An operation, not a copy: the compiler would put a copy behind the products, where it
-      // waits for the next values.
-      const uint32_t values[2] = {ptx::exclusive_or(next_values.x, l.zero),
-                                  ptx::exclusive_or(next_values.y, l.zero)};
-      step++;
-      load_next(l);
 #pragma unroll
-      for (int h = 0; h < Shape::kPlanes; h++) {
-        uint32_t a[4][4];
+    for (int h = 0; h < Shape::kPlanes; h++) {
+      uint32_t a[4][4];
 #pragma unroll
-        for (int m = 0; m < 4; m++)
-          ptx::ldmatrix_x4_trans(a[m], (at ^ m << 5) + h * Shape::kPlaneBytes);
+      for (int m = 0; m < 4; m++)
+        ptx::ldmatrix_x4_trans(a[m], (at ^ m << 5) + h * Shape::kPlaneBytes);
 #pragma unroll
-        for (int m = 0; m < 4; m++)
-          mma_of<T>::run(d[4 * h + m], a[m], values);
-      }
+      for (int m = 0; m < 4; m++)
+        mma_of<T>::run(d[4 * h + m], a[m], values);
+      __syncwarp(); // else ptxas lets the last ldmatrix share a scoreboard with the loads of A
     }
   }
 };
 
+// All steps of all groups up to `end`; wrapped: bytes of a plane times how often the strip's
+// place has come round.  The groups take turns, and what is next of A is loaded for all of them
+// before any multiplies: they wait for loads together, one step of each later.
+template <class T, class Shape>
+__device__ __forceinline__ void multiply_groups(strip_group<Shape> (&k)[Shape::kGroups],
+                                                const strip_lane &l, uint32_t wrapped,
+                                                const uint32_t (&end)[Shape::kGroups])
+{
+  constexpr int kGroups = Shape::kGroups;
+#pragma unroll 1
+  for (;;) {
+    bool due[kGroups], any = false;
+#pragma unroll
+    for (int i = 0; i < kGroups; i++)
+      due[i] = k[i].step < end[i], any |= due[i];
+    if (!any) return;
+    uint32_t at[kGroups], values[kGroups][2];
+#pragma unroll
+    for (int i = 0; i < kGroups; i++) {
+      // The row's place; rows of the round before stand a plane's bytes further.
+      const uint32_t row = k[i].next_column * 128 - wrapped;
+      at[i] = ptx::exclusive_or(l.ring + min(row, row + Shape::kPlaneBytes), l.zero);
+      // An operation, not a copy: the compiler would put a copy behind the products, where it
+      // waits for the next values.
+      values[i][0] = ptx::exclusive_or(k[i].next_values.x, l.zero);
+      values[i][1] = ptx::exclusive_or(k[i].next_values.y, l.zero);
+    }
+#pragma unroll
+    for (int i = 0; i < kGroups; i++) {
+      k[i].step += due[i];
+      k[i].load_next(l, due[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < kGroups; i++)
+      if (due[i]) k[i].template multiply<T>(at[i], values[i]);
+  }
+}
+
 // The way of a warp that multiplies: strip by strip.
 template <class T, class Shape>
-__device__ __forceinline__ void follow_strips(const arguments &p, uint32_t base,
+__device__ __forceinline__ void follow_strips(const arguments &p, const CUtensorMap &map,
+                                              uint32_t base,
                                               strip_group<Shape> (&k)[Shape::kGroups])
 {
   constexpr int kGroups = Shape::kGroups;
@@ -196,7 +221,7 @@ __device__ __forceinline__ void follow_strips(const arguments &p, uint32_t base,
     k[i].start(p, l, group0 + i);
 
   ring_place<Shape> at;
-  int release = Shape::kRing - (SHUNT_VECTOR_STRIPS - 1); // the place of strip at.strip - 7
+  int release = Shape::kRing - (SHUNT_VECTOR_STRIPS - 1); // the place of strip at.strip - 3
   uint32_t wrapped = 0;
 #pragma unroll 1
   while (at.strip < p.strips) {
@@ -205,16 +230,18 @@ __device__ __forceinline__ void follow_strips(const arguments &p, uint32_t base,
       for (int i = 0; i < kGroups; i++)
         k[i].load_ends(p, group0 + i, at.strip);
     }
-    while (!ptx::mbarrier_try_wait(base + Shape::kFull + 8 * at.slot, at.parity)) {
-    }
+    uint32_t end[kGroups];
 #pragma unroll
     for (int i = 0; i < kGroups; i++)
-      k[i].template multiply<T>(l, at.strip, wrapped);
+      end[i] = __shfl_sync(0xffffffffu, k[i].ends, at.strip % 32);
+    while (!ptx::mbarrier_try_wait(base + Shape::kFull + 8 * at.slot, at.parity)) {
+    }
+    multiply_groups<T, Shape>(k, l, wrapped, end);
     __syncwarp();
-    // Tell that strip - 7 is not needed any more, if another will come to its place.
-    const int released = at.strip - (SHUNT_VECTOR_STRIPS - 1);
-    if (released >= 0 && released + Shape::kRing < p.strips && lane < p.cluster)
-      ptx::mbarrier_arrive_at(base + Shape::kEmpty + 8 * release, lane);
+    // The oldest strip of the window is not needed any more.
+    if (at.strip >= SHUNT_VECTOR_STRIPS - 1 && lane == 0)
+      ptx::mbarrier_arrive(base + Shape::kEmpty + 8 * release);
+    if (warp == at.strip % Shape::kWarps && lane == 0) bring_strip<Shape>(p, map, base, at.ahead());
     if (++release == Shape::kRing) release = 0;
     at.advance();
     if (at.slot == 0) wrapped += Shape::kPlaneBytes;
@@ -251,22 +278,17 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
     ptx::tensor_prefetch(&map);
     for (int i = 0; i < Shape::kRing; i++) {
       ptx::mbarrier_init(base + Shape::kFull + 8 * i, 1);
-      ptx::mbarrier_init(base + Shape::kEmpty + 8 * i, Shape::kWarps * p.cluster);
+      ptx::mbarrier_init(base + Shape::kEmpty + 8 * i, Shape::kWarps);
     }
     ptx::mbarrier_init_fence();
+    for (ring_place<Shape> at; at.strip < Shape::kAhead; at.advance())
+      bring_strip<Shape>(p, map, base, at);
   }
   __syncthreads();
-  ptx::cluster_barrier();
   strip_group<Shape> k[Shape::kGroups];
-  const bool multiplies = threadIdx.x / 32 < Shape::kWarps;
-  if (multiplies)
-    follow_strips<T, Shape>(p, base, k);
-  else if (threadIdx.x % 32 == 0)
-    bring_strips<Shape>(p, map, base);
+  follow_strips<T, Shape>(p, map, base, k);
   __syncthreads();
-  if (multiplies) store_groups<T, Out, Shape>(p, shared, k);
-  // Nobody leaves while others still arrive at its barriers.
-  ptx::cluster_barrier();
+  store_groups<T, Out, Shape>(p, shared, k);
 #endif
 }
 

@@ -24,20 +24,20 @@
 
    SEQUENTIAL   ascending columns, only a group's last step has unused slots.
 
-   WINDOWED     for kernels that walk B in strips of 64 rows and hold the last 8 of them, a
+   WINDOWED     for kernels that walk B in strips of 128 rows and hold the last 4 of them, a
                 window of 512 rows, in shared memory:
 
-                  strip        0   1   2   3 ...  p-7 .......... p  p+1
+                  strip        0   1   2   3 ...  p-3 .......... p  p+1
                                                   |--- window ---|
 
                 A step belongs to the strip at which all its rows are there: all its columns
-                lie in that strip or the 7 before it.  Steps are ordered by strip.  Slot s
+                lie in that strip or the 3 before it.  Steps are ordered by strip.  Slot s
                 and slot s + 8 hold columns that are s modulo 8, so that eight rows read
                 together lie on different banks.  When strip p has come, steps are made as
                 long as each residue has two vectors waiting, and then as long as some vector
                 waits whose row would leave the window, each of the two oldest vectors of
-                each residue.  A random pattern with 50, 20, 10, 5 % of all vectors takes 1.06,
-                1.15, 1.27, 1.48 slots a vector.
+                each residue.  A random pattern with 50, 20, 10, 5, 2 % of all vectors takes 1.06,
+                1.16, 1.27, 1.53, 2.2 slots a vector.
 
    All arrays are device memory (host memory for *_host functions) in one allocation that
    belongs to the caller; conv/vector.h makes them.  */
@@ -53,8 +53,8 @@ extern "C" {
 enum {
   SHUNT_VECTOR_ROWS = 8,            /* rows of a group */
   SHUNT_VECTOR_STEP = 16,           /* slots of a step */
-  SHUNT_VECTOR_STRIP = 64,          /* rows of B in a strip */
-  SHUNT_VECTOR_STRIPS = 8,          /* strips in a window */
+  SHUNT_VECTOR_STRIP = 128,         /* rows of B in a strip */
+  SHUNT_VECTOR_STRIPS = 4,          /* strips in a window */
   SHUNT_VECTOR_WINDOW = 512,        /* rows in a window */
   SHUNT_VECTOR_STEP_VALUES = 8 * 16 /* values of a step */
 };

@@ -32,6 +32,10 @@ __device__ __forceinline__ void mbarrier_arrive_expect(uint32_t barrier, uint32_
 // Arrives at the barrier that stands at the same address in block `rank` of the cluster.  What the
 // warp read from shared memory before is done with (the products that took it were waited for);
 // a release at cluster scope would also wait for all global loads under way, a microsecond.
+__device__ __forceinline__ void mbarrier_arrive(uint32_t barrier)
+{
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
 __device__ __forceinline__ void mbarrier_arrive_at(uint32_t barrier, uint32_t rank)
 {
   asm volatile("{\n\t"

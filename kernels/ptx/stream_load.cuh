@@ -11,19 +11,26 @@ namespace shunt
 namespace ptx
 {
 
-__device__ __forceinline__ uint32_t load_once(const uint32_t *from)
+// v = *from where `there`; else v stays.
+__device__ __forceinline__ void load_once_if(bool there, uint32_t &v, const uint32_t *from)
 {
-  uint32_t v;
-  asm volatile("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(from));
-  return v;
+  asm volatile("{\n\t"
+               ".reg .pred p;\n\t"
+               "setp.ne.u32 p, %2, 0;\n\t"
+               "@p ld.global.nc.L1::no_allocate.u32 %0, [%1];\n\t"
+               "}"
+               : "+r"(v)
+               : "l"(from), "r"(uint32_t(there)));
 }
-__device__ __forceinline__ uint2 load_once(const uint2 *from)
+__device__ __forceinline__ void load_once_if(bool there, uint2 &v, const uint2 *from)
 {
-  uint2 v;
-  asm volatile("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
-               : "=r"(v.x), "=r"(v.y)
-               : "l"(from));
-  return v;
+  asm volatile("{\n\t"
+               ".reg .pred p;\n\t"
+               "setp.ne.u32 p, %3, 0;\n\t"
+               "@p ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];\n\t"
+               "}"
+               : "+r"(v.x), "+r"(v.y)
+               : "l"(from), "r"(uint32_t(there)));
 }
 
 __device__ __forceinline__ uint32_t exclusive_or(uint32_t a, uint32_t b)

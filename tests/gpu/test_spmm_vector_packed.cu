@@ -169,9 +169,8 @@ static int64_t run_problem(Problem &q, const shunt_vector_shape &s)
 }
 
 static const shunt_vector_shape shapes[] = {
-    {0, 64, 0, 1},   {0, 64, 1, 1},   {0, 64, 2, 1},    {0, 64, 3, 1},    {0, 128, 0, 1},
-    {0, 128, 1, 1},  {128, 64, 0, 1}, {128, 64, 0, 2},  {128, 64, 0, 4},  {256, 64, 0, 1},
-    {256, 64, 0, 2}, {256, 64, 0, 4}, {256, 128, 0, 1}, {256, 128, 0, 2}, {256, 128, 0, 4},
+    {0, 64, 0},  {0, 64, 1},  {0, 64, 2},   {0, 64, 3},
+    {0, 128, 0}, {0, 128, 1}, {256, 64, 0}, {256, 128, 0},
 };
 
 static void name_shape(const shunt_vector_shape &s, char (&name)[40])
@@ -179,7 +178,7 @@ static void name_shape(const shunt_vector_shape &s, char (&name)[40])
   if (s.rows == 0)
     snprintf(name, sizeof name, "direct/%d/%d", s.tile, 1 << s.log2_slices);
   else
-    snprintf(name, sizeof name, "strips/%dx%d/c%d", s.rows, s.tile, s.cluster);
+    snprintf(name, sizeof name, "strips/%dx%d", s.rows, s.tile);
 }
 
 // ---- tests -----------------------------------------------------------------------------
@@ -305,7 +304,7 @@ static void test_declined()
   o.b_layout = 3;
   o.order = SHUNT_VECTOR_SEQUENTIAL;
   Problem q(p, 64, o, 14);
-  const shunt_vector_shape direct = {0, 64, 0, 1}, strips = {256, 64, 0, 1};
+  const shunt_vector_shape direct = {0, 64, 0}, strips = {256, 64, 0};
   const size_t bytes = shunt_spmm_vector_workspace(&q.spmm);
   const auto with = [&](void *workspace, size_t size) {
     return shunt_spmm_vector_shaped_cuda(&q.spmm, &q.v, &direct, &q.device, workspace, size, 0);
@@ -320,6 +319,8 @@ static void test_declined()
   q.v.order = SHUNT_VECTOR_WINDOWED;
   q.device.compute_capability = 80;
   check(call(q, strips, 0) == SHUNT_E_UNSUPPORTED, "strips are declined before 9.0");
+  q.device.shared_per_block = 49152;
+  check(call(q, direct, 0) == SHUNT_E_UNSUPPORTED, "so is a ring that has no room");
   q.spmm.compute = SHUNT_F64;
   check(call(q, direct, 0) == SHUNT_E_UNSUPPORTED, "compute f64 is declined");
 }
@@ -343,7 +344,7 @@ static double bound_us(const Problem &q, const shunt_vector_shape &s)
   const double a = (double)q.counts.steps * 320 * tiles;
   if (s.rows == 0) return ((double)q.counts.vectors * n * 2 + a) / 8.5e6;
   const double blocks = ceil(m / s.rows), rounds = ceil(blocks * tiles / 132);
-  const double l2 = (blocks / s.cluster * k * n * 2 + a) / 8.5e6;
+  const double l2 = (blocks * k * n * 2 + a) / 8.5e6;
   const double shared = (k + slots / blocks * 1.1) * s.tile * 2 / 128 / 1755 * rounds;
   return std::max(l2, shared);
 }
@@ -382,8 +383,7 @@ static void time_case(const Pattern &p, Kind kind, double sparsity, int64_t n, b
   const shunt_vector_shape chosen = shunt_spmm_vector_shape(&q.spmm, &q.v, &q.device);
   time_shape(q, chosen, v[kind], sparsity, true);
   for (const shunt_vector_shape &s : shapes)
-    if (s.rows != 0 && (all || s.cluster < 4) && memcmp(&s, &chosen, sizeof s))
-      time_shape(q, s, v[kind], sparsity, false);
+    if (s.rows != 0 && memcmp(&s, &chosen, sizeof s)) time_shape(q, s, v[kind], sparsity, false);
 }
 
 static void time_targets(bool brief)

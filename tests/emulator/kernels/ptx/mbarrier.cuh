@@ -18,6 +18,10 @@ inline void mbarrier_arrive_expect(uint32_t barrier, uint32_t bytes)
 {
   emulator::barrier_arrive(barrier, emulator::cluster_rank(), bytes);
 }
+inline void mbarrier_arrive(uint32_t barrier)
+{
+  emulator::barrier_arrive(barrier, emulator::cluster_rank(), 0);
+}
 inline void mbarrier_arrive_at(uint32_t barrier, uint32_t rank)
 {
   emulator::barrier_arrive(barrier, rank, 0);

@@ -9,8 +9,10 @@ namespace shunt
 namespace ptx
 {
 
-inline uint32_t load_once(const uint32_t *from) { return *from; }
-inline uint2 load_once(const uint2 *from) { return *from; }
+template <class V> inline void load_once_if(bool there, V &v, const V *from)
+{
+  if (there) v = *from;
+}
 inline uint32_t exclusive_or(uint32_t a, uint32_t b) { return a ^ b; }
 
 inline uint64_t evict_first_policy() { return 0; }
