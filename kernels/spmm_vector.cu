@@ -44,6 +44,62 @@ static bool shape_fits(const struct shunt_vector_shape *s, const struct shunt_ve
   return strips_run(s->tile, d);
 }
 
+// ---- the choice --------------------------------------------------------------------------
+//
+// Times in us, fitted on an H200 (4096^2 and 8192^2, 256 and 1024 columns of B, 2 to 20 % of
+// vectors; within 15 %).  Strips pay where the gather of the direct way takes longer than
+// bringing all of B to every block.
+
+struct size_of_product {
+  double groups, strips, vectors;
+  int64_t n;
+};
+
+static struct size_of_product size_of(const struct shunt_spmm *p, int height)
+{
+  const int64_t groups = (p->a.rows + SHUNT_VECTOR_ROWS - 1) / SHUNT_VECTOR_ROWS;
+  const int64_t strips = (p->a.cols + SHUNT_VECTOR_STRIP - 1) / SHUNT_VECTOR_STRIP;
+  const double most = static_cast<double>(groups) * static_cast<double>(p->a.cols);
+  const double vectors = static_cast<double>(p->a.nnz) / height;
+  return {static_cast<double>(groups), static_cast<double>(strips), vectors < most ? vectors : most,
+          p->b.cols};
+}
+
+// slots: vectors, and those that are not used.
+static double direct_us(const struct size_of_product &z, double slots)
+{
+  const double tiles = static_cast<double>((z.n + 127) / 128);
+  return 3 + tiles * (2.2e-3 * z.groups + 17.8e-6 * slots);
+}
+
+// A strip takes so long to bring, and so much longer the more vectors it has to do with.
+static double strips_us(const struct size_of_product &z, int tile, const struct shunt_device *d)
+{
+  const int64_t blocks = (static_cast<int64_t>(z.groups) + 31) / 32 * ((z.n + tile - 1) / tile);
+  const int64_t rounds = (blocks + d->multiprocessors - 1) / d->multiprocessors;
+  const double full = z.vectors / (z.groups * z.strips * SHUNT_VECTOR_STRIP);
+  const double strip = tile == 128 ? 0.45 + 4.7 * full : 0.33 + 3.7 * full;
+  return 4 + static_cast<double>(rounds) * z.strips * strip;
+}
+
+static int best_strips(const struct size_of_product &z, const struct shunt_device *d)
+{
+  return strips_us(z, 128, d) <= strips_us(z, 64, d) ? 128 : 64;
+}
+
+static struct shunt_vector_shape direct_of(const struct size_of_product &z,
+                                           const struct shunt_device *d)
+{
+  const double warps = 16.0 * d->multiprocessors;
+  const double wide = z.groups * static_cast<double>((z.n + 127) / 128);
+  const double narrow = z.groups * static_cast<double>((z.n + 63) / 64);
+  struct shunt_vector_shape s = {0, wide * 2 > warps && direct_runs(128, d) ? 128 : 64, 0};
+  while (s.tile == 64 && s.log2_slices < 3 && narrow * (2 << s.log2_slices) <= warps &&
+         z.vectors / z.groups >= 16 * (2 << s.log2_slices))
+    s.log2_slices++;
+  return s;
+}
+
 // ---- B and C ---------------------------------------------------------------------------
 
 static bool rows_aligned(const struct shunt_dense &m)
@@ -108,31 +164,27 @@ extern "C" size_t shunt_spmm_vector_workspace(const struct shunt_spmm *p)
   return b_copy_bytes(p);
 }
 
+extern "C" enum shunt_vector_order shunt_spmm_vector_order(const struct shunt_spmm *p, int height,
+                                                           const struct shunt_device *d)
+{
+  const struct size_of_product z = size_of(p, height);
+  const int tile = best_strips(z, d);
+  if (!strips_run(tile, d)) return SHUNT_VECTOR_SEQUENTIAL;
+  return strips_us(z, tile, d) < direct_us(z, z.vectors) ? SHUNT_VECTOR_WINDOWED
+                                                         : SHUNT_VECTOR_SEQUENTIAL;
+}
+
 extern "C" struct shunt_vector_shape shunt_spmm_vector_shape(const struct shunt_spmm *p,
                                                              const struct shunt_vector *v,
                                                              const struct shunt_device *d)
 {
-  // Strips pay where the gather of the direct way, vectors x N x 2 bytes from L2, takes
-  // longer than bringing all of B to every block.
-  struct shunt_vector_shape s = {256, 128, 0};
-  const int64_t slots = static_cast<int64_t>(d->multiprocessors);
-  const int64_t tall = (p->a.rows + 255) / 256, wide = (p->b.cols + 127) / 128;
-  const int64_t narrow = (p->b.cols + 63) / 64;
-  if (tall * wide * 2 <= slots) s.tile = 64;
-  const int64_t vectors = p->a.nnz / v->height;
-  const bool few = vectors < v->groups * v->cols / 25;
-  const bool small = tall * narrow * 2 <= slots;
-  if (!few && !small && shape_fits(&s, v, d)) return s;
-
-  s.rows = 0;
-  const int64_t warps = slots * 16;
-  s.tile = v->groups * wide * 2 > warps && direct_runs(128, d) ? 128 : 64;
-  s.log2_slices = 0;
-  if (s.tile == 64)
-    while (s.log2_slices < 3 && (v->groups * narrow << (s.log2_slices + 1)) <= warps &&
-           vectors / v->groups >> (s.log2_slices + 1) >= 32)
-      ++s.log2_slices;
-  return s;
+  const struct size_of_product z = size_of(p, v->height);
+  const struct shunt_vector_shape strips = {256, best_strips(z, d), 0};
+  // A random pattern leaves one slot unused in every 40 columns.
+  const double slots = z.vectors + 0.026 * z.groups * static_cast<double>(v->cols);
+  if (shape_fits(&strips, v, d) && strips_us(z, strips.tile, d) < direct_us(z, slots))
+    return strips;
+  return direct_of(z, d);
 }
 
 extern "C" shunt_status shunt_spmm_vector_shaped_cuda(const struct shunt_spmm *p,

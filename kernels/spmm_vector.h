@@ -26,6 +26,11 @@ struct shunt_vector_shape {
   int rows, tile, log2_slices;
 };
 
+/* The order to pack A in for this product: WINDOWED where strips are expected to be faster than
+   the direct way.  height: as of struct shunt_vector_plan.  */
+enum shunt_vector_order shunt_spmm_vector_order(const struct shunt_spmm *p, int height,
+                                                const struct shunt_device *d);
+
 /* The shape that shunt_spmm_vector_cuda takes. */
 struct shunt_vector_shape shunt_spmm_vector_shape(const struct shunt_spmm *p,
                                                   const struct shunt_vector *v,

@@ -81,7 +81,10 @@ static int height_of(const struct shunt_profile *f)
 bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w)
 {
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
-  const struct shunt_vector_plan plan = { SHUNT_VECTOR_WINDOWED, height_of(&g->c->profile) };
+  const int height = height_of(&g->c->profile);
+  const struct shunt_vector_plan plan = {
+    shunt_spmm_vector_order(&g->p.spmm, height, &g->gpu->device), height
+  };
   struct shunt_vector_counts counts;
   size_t bytes = shunt_vector_bytes(a, &plan);
   if (!is_spmm(g) || plan.height == 1 || bytes == 0) return false;

@@ -297,6 +297,31 @@ static void test_twin_and_choice()
   }
 }
 
+// The order and the shape that sizes alone decide, where the two ways are far apart.
+static void test_choice()
+{
+  shunt_device d = {};
+  d.multiprocessors = 132, d.compute_capability = 90, d.shared_per_block = 232448;
+  shunt_spmm p = {};
+  p.a.rows = p.a.cols = p.b.rows = p.c.rows = 4096;
+  p.b.cols = p.c.cols = 1024;
+  shunt_vector v = {};
+  v.rows = v.cols = 4096, v.height = 8, v.order = SHUNT_VECTOR_WINDOWED;
+  const auto order = [&](double density) {
+    p.a.nnz = (int64_t)(4096 * 4096 * density);
+    return shunt_spmm_vector_order(&p, 8, &d);
+  };
+  check(order(0.02) == SHUNT_VECTOR_SEQUENTIAL, "few vectors are gathered directly");
+  check(order(0.2) == SHUNT_VECTOR_WINDOWED, "many share strips");
+  check(shunt_spmm_vector_shape(&p, &v, &d).rows == 256, "and a matrix packed so goes there");
+  v.order = SHUNT_VECTOR_SEQUENTIAL;
+  check(shunt_spmm_vector_shape(&p, &v, &d).rows == 0, "one that is not does not");
+  d.compute_capability = 80;
+  check(order(0.2) == SHUNT_VECTOR_SEQUENTIAL, "before 9.0 there are no strips");
+  p.b.cols = 8;
+  check(shunt_spmm_vector_shape(&p, &v, &d).log2_slices == 2, "few columns: a group is shared");
+}
+
 static void test_declined()
 {
   const Pattern p = make_pattern(EIGHTS, 16, 64, 0.2, 13);
@@ -421,6 +446,7 @@ int main(int argc, char **argv)
       test_repeats(s);
     }
     test_twin_and_choice();
+    test_choice();
     test_declined();
   }
   if (timed) time_targets(brief);
