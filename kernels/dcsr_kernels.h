@@ -1,7 +1,9 @@
 /* dcsr_kernels.h: C = alpha A B + beta C for A in the `dcsr` format.
 
    The rules of kernels/shunt_kernels.h.  Only sizes and types of p->a are read (and may be zero);
-   A is `d`.  B and C may be row- or column-major, with any leading dimension.
+   A is `d`, its arrays as conv/dcsr.h lays them out (columns and values begin at multiples of 32
+   bytes and may be read up to the next).  B and C may be row- or column-major, with any leading
+   dimension.
 
      value type of A and B      C                compute
      f16, bf16                  the same, f32    f32
@@ -14,10 +16,72 @@
 #define SHUNT_DCSR_KERNELS_H
 
 #include "kernels/dcsr_format.h"
+#include "kernels/shunt_kernels.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- C-stationary on the device (kernels/spmm_dcsr_rows.cu) ---------------------------------
+
+   d is whole (one strip, or none), else SHUNT_E_UNSUPPORTED; regular, and room is the number of
+   its segments (as its counts say, which the caller has read).  f32, f64; no `only_if`.  The rows
+   kernel on the rows that have entries, and one launch that puts them into C.  Workspace: segments
+   x C's columns, and what the rows kernel wants.  */
+size_t shunt_spmm_dcsr_rows_workspace(const struct shunt_spmm *p, const struct shunt_dcsr *d,
+                                      const struct shunt_device *device);
+shunt_status shunt_spmm_dcsr_rows_cuda(const struct shunt_spmm *p, const struct shunt_dcsr *d,
+                                       const struct shunt_device *device, void *workspace,
+                                       size_t workspace_bytes, shunt_stream stream);
+
+/* ---- B-stationary: the second phase's matrix (kernels/dcsr_sums.cu) --------------------------
+
+   Both B-stationary products write the sums of each segment to a row of P, in whatever order
+   segments come, and then C = alpha S P + beta C for the matrix S of ones that says which rows
+   of P make up a row of C:
+
+     segments of row i = 1, in strips 0, 2, 3:  g = 0, 5, 9       S = row 0  . . . .
+                                                                        1  1 . . . . 1 . . . 1
+     S in CSR: columns ascend, that is strip after strip
+
+   so the order of additions is fixed without an atomic on a number.  S depends on the pattern
+   alone: for stored strips it is made once and kept.  */
+struct shunt_dcsr_sums {
+  int64_t rows, room;    /* of S: rows of C; entries that there is memory for */
+  shunt_type value_type; /* SHUNT_F32 or SHUNT_F64 */
+  int32_t *offsets;      /* [rows + 1] */
+  int32_t *segments;     /* [room] the first offsets[rows] are used */
+  void *ones;            /* [room] */
+};
+/* Bytes of one allocation (256-byte aligned) for it, and its arrays there.  0: cannot be made
+   (negative sizes, 2^30 rows or segments and more, types).  */
+size_t shunt_dcsr_sums_bytes(int64_t rows, int64_t room, shunt_type value_type);
+int shunt_dcsr_sums_lay_out(int64_t rows, int64_t room, shunt_type value_type, void *memory,
+                            struct shunt_dcsr_sums *out);
+/* S of d's segments, as many as `out` has room for; the twin writes the same bytes.  scratch:
+   256-byte aligned device memory of shunt_dcsr_sums_scratch_bytes; enqueues only.  Integer
+   atomics, then each row's list is put in order: O(segments + rows + sum of list length^2 / 32)
+   loads.  SHUNT_E_ARGUMENT: sizes of out and d do not match; SHUNT_E_WORKSPACE.  */
+size_t shunt_dcsr_sums_scratch_bytes(int64_t rows, int64_t room);
+shunt_status shunt_dcsr_sums_cuda(const struct shunt_dcsr *d, const struct shunt_dcsr_sums *out,
+                                  void *scratch, size_t scratch_bytes,
+                                  const struct shunt_device *device, shunt_stream stream);
+shunt_status shunt_dcsr_sums_host(const struct shunt_dcsr *d, const struct shunt_dcsr_sums *out);
+
+/* ---- B-stationary on the device, stored strips (kernels/spmm_dcsr_strips.cu) -------------------
+
+   Any d of strips up to SHUNT_DCSR_MOST_WIDTH columns with room for fewer than 2^30 segments (C
+   is beta C where d is irregular);
+   f32, f64; no `only_if`.  `sums`: of d.  C's columns are taken in panels of 256 bytes, two
+   launches each.  Workspace: room x panel, that is up to 256 bytes a segment.  Deterministic;
+   legal in stream capture.  The bits are not those of the twin, which adds a row's segments one
+   after the other, where a row has more than some.  */
+enum { SHUNT_DCSR_MOST_WIDTH = 256 };
+size_t shunt_spmm_dcsr_strips_workspace(const struct shunt_spmm *p, const struct shunt_dcsr *d);
+shunt_status shunt_spmm_dcsr_strips_cuda(const struct shunt_spmm *p, const struct shunt_dcsr *d,
+                                         const struct shunt_dcsr_sums *sums,
+                                         const struct shunt_device *device, void *workspace,
+                                         size_t workspace_bytes, shunt_stream stream);
 
 /* ---- host: the slow twins, one thread (kernels/host/spmm_dcsr.c) ---------------------------- */
 

@@ -49,6 +49,7 @@ sddmm="kernels/sddmm_csr_operands.cu kernels/sddmm_csr_panel.cu kernels/sddmm_cs
   kernels/sddmm_csr_sample.cu kernels/sddmm_csr_vector.cu kernels/dense_combine.cu"
 packed="kernels/spmm_vector.cu kernels/spmm_vector_bf16.cu kernels/spmm_vector_f16.cu
   kernels/tensor_map.cu kernels/host/spmm_vector.c"
+dcsr="conv/dcsr_layout.c conv/dcsr_check.c conv/dcsr_csr.c conv/dcsr_engine.c"
 tile24="conv/tile24_csr_device.cu conv/tile24.c conv/tile24_csr.c conv/tile24_order.c conv/tile24_unpack.c"
 ablation="tests/bench/ablation/spmm_vector_fpu.cu tests/bench/ablation/spmm_vector_wmma.cu"
 attention="kernels/attention_vector.cu kernels/attention_vector_f16.cu
@@ -79,6 +80,12 @@ sources_of() {
     echo "kernels/spmm_csr_groups.cu kernels/spmm_csr_groups_f32.cu kernels/spmm_csr_groups_f64.cu" \
       "kernels/dense_transpose.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
       "conv/row_groups_layout.c" ;;
+  test_spmm_dcsr)
+    echo "$dcsr $rows kernels/dcsr_sums.cu kernels/host/dcsr_sums.c" \
+      "kernels/spmm_dcsr_rows.cu kernels/spmm_dcsr_strips.cu kernels/host/spmm_dcsr.c" \
+      "kernels/spmm_csr_groups.cu kernels/spmm_csr_groups_f32.cu kernels/spmm_csr_groups_f64.cu" \
+      "kernels/dense_transpose.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
+      "conv/row_groups_layout.c" ;;
   test_tile24_format) echo "$tile24" ;;
   test_spmm_tile24)
     echo "$tile24 kernels/spmm_tile24.cu kernels/spmm_tile24_f16.cu kernels/spmm_tile24_bf16.cu" \
@@ -106,7 +113,8 @@ sources_of() {
   esac
 }
 all="test_spmm_rows test_spmm_vector test_repair test_spmm_transposed test_sddmm test_conv
-  test_vector_format test_spmm_vector_packed test_dcsr test_tile24_format test_spmm_tile24
+  test_vector_format test_spmm_vector_packed test_dcsr test_spmm_dcsr
+  test_spmm_csc_online   test_tile24_format test_spmm_tile24
   test_ablation test_attention test_attention_parts test_native test_row_groups test_row_groups_stale
   test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept test_repair_together
   test_dense_parts test_spmm_rows_contract test_spmm_rows_split"

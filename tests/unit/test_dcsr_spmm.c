@@ -241,6 +241,41 @@ static void test_nan(void)
   free(m.e);
 }
 
+/* S of the drawing of kernels/dcsr_format.h in strips of 4: rows 0 2 | 0 2 4 of 5. */
+static void test_sums(void)
+{
+  int32_t ids[] = {0, 2, 0, 2, 4};
+  struct shunt_dcsr_counts counts = {5, 0, 0};
+  struct shunt_dcsr d = {.rows = 5,
+                         .room = 5,
+                         .index_type = SHUNT_I32,
+                         .value_type = SHUNT_F64,
+                         .counts = &counts,
+                         .row_ids = ids};
+  static const int32_t offsets[] = {0, 2, 2, 4, 4, 5}, segments[] = {0, 2, 1, 3, 4};
+  size_t bytes = shunt_dcsr_sums_bytes(5, 5, SHUNT_F64);
+  char *memory = aligned_alloc(256, bytes);
+  struct shunt_dcsr_sums s;
+  int good = shunt_dcsr_sums_lay_out(5, 5, SHUNT_F64, memory, &s) &&
+             shunt_dcsr_sums_host(&d, &s) == SHUNT_OK;
+
+  good = good && !memcmp(s.offsets, offsets, sizeof offsets) &&
+         !memcmp(s.segments, segments, sizeof segments);
+  for (int g = 0; g < 5; g++)
+    good = good && ((double *)s.ones)[g] == 1;
+  check(good, "S names each row's segments, strip after strip");
+  s.room = 4;
+  check(shunt_dcsr_sums_host(&d, &s) == SHUNT_E_WORKSPACE, "S without room is refused");
+  s.room = 5, s.rows = 4;
+  check(shunt_dcsr_sums_host(&d, &s) == SHUNT_E_ARGUMENT, "S of other rows is refused");
+  s.rows = 5, counts.irregular = SHUNT_IRREGULAR;
+  check(shunt_dcsr_sums_host(&d, &s) == SHUNT_E_ARGUMENT, "S of an irregular matrix is refused");
+  check(!shunt_dcsr_sums_bytes(-1, 5, SHUNT_F64) && !shunt_dcsr_sums_bytes(5, 5, SHUNT_F16) &&
+            !shunt_dcsr_sums_bytes(5, (int64_t)1 << 30, SHUNT_F32),
+        "sizes and types that cannot be made are refused");
+  free(memory);
+}
+
 /* ---- declined -------------------------------------------------------------------------------- */
 
 static void test_declined(void)
@@ -286,6 +321,7 @@ int main(void)
 {
   test_order();
   test_nan();
+  test_sums();
   test_random();
   test_declined();
   return check_finish();

@@ -1,0 +1,186 @@
+// spmm_dcsr_rows.cu: C = alpha A B + beta C, C-stationary: A as whole dcsr.
+//
+// offsets, columns and values of whole dcsr are the CSR of the rows that have entries, so the rows
+// kernel multiplies them, into P; what is left is to put P's rows where they belong:
+//
+//     row_ids   .. 3 7 8 | 65 70 97 .. 126 | 130 ..     a block has kBand rows of C; those of its
+//     C row     64 65 66 67 68 69 70 ..                 segments are found by a search of 32 ways
+//     P row      .  g  .  .  .  . g+1 ..                .: none, C becomes beta C
+//
+// C is written once; what is saved over CSR are the looks at empty rows, what it costs is
+// 2 x segments x n x s bytes of P.
+#include <cuda_runtime.h>
+
+#include "kernels/dcsr_sums.cuh"
+#include "kernels/scalar.cuh"
+#include "kernels/spmm_dcsr_panel.cuh"
+
+namespace shunt
+{
+namespace dcsr
+{
+namespace
+{
+
+constexpr int kThreads = 256;
+constexpr int kBand = 256; // rows of a block
+
+template <class T> struct expand_job {
+  const void *row_ids;
+  int64_t segments, rows;
+  const T *partial; // [segments][pitch]
+  T *c;
+  int64_t pitch, c_row_stride, c_col_stride;
+  int n;
+  scalar_arg<T> alpha, beta;
+};
+
+inline int64_t pitch_of(const struct shunt_spmm *p)
+{
+  const int64_t wide = 16 / static_cast<int64_t>(shunt_type_size(p->b.type));
+  return (p->c.cols + wide - 1) / wide * wide;
+}
+
+// segment_of[r]: of row first + r; -1 where it has no entry.
+template <class T, class I>
+__device__ __forceinline__ void find_segments(const expand_job<T> &j, int64_t first,
+                                              int *segment_of)
+{
+  __shared__ int64_t begin;
+  const I *ids = static_cast<const I *>(j.row_ids);
+  if (threadIdx.x < 32) {
+    const int64_t g = warp_search(j.segments, [&](int64_t at) { return ids[at] >= first; });
+    if (threadIdx.x == 0) begin = g;
+  }
+  segment_of[threadIdx.x] = -1;
+  __syncthreads();
+  const int64_t g = begin + threadIdx.x;
+  const int64_t row = g < j.segments ? static_cast<int64_t>(ids[g]) : first + kBand;
+  if (row < first + kBand) segment_of[row - first] = static_cast<int>(g);
+  __syncthreads();
+}
+
+// Neighbouring threads along what lies together in C, V elements each (1 unless C is row-major).
+template <class T, class I, int V>
+__global__ void __launch_bounds__(kThreads) expand_rows(const __grid_constant__ expand_job<T> j)
+{
+  __shared__ int segment_of[kBand];
+  static_assert(kBand == kThreads, "a thread looks at one segment");
+  const int64_t first = static_cast<int64_t>(blockIdx.x) * kBand;
+  find_segments<T, I>(j, first, segment_of);
+  const T alpha = j.alpha.get(), beta = j.beta.get();
+  const int rows = static_cast<int>(min(j.rows - first, static_cast<int64_t>(kBand)));
+  const int pieces = j.n / V;
+  const bool by_row = j.c_col_stride == 1;
+  for (int64_t i = threadIdx.x; i < static_cast<int64_t>(rows) * pieces; i += kThreads) {
+    const int slow = static_cast<int>(i / (by_row ? pieces : rows));
+    const int fast = static_cast<int>(i - static_cast<int64_t>(slow) * (by_row ? pieces : rows));
+    const int r = by_row ? slow : fast, col = (by_row ? fast : slow) * V, g = segment_of[r];
+    vec<T, V> sum = {};
+    if (g >= 0) sum = *reinterpret_cast<const vec<T, V> *>(j.partial + g * j.pitch + col);
+    vec<T, V> *c =
+        reinterpret_cast<vec<T, V> *>(j.c + (first + r) * j.c_row_stride + col * j.c_col_stride);
+    vec<T, V> old = {};
+    if (beta != T(0)) old = *c;
+#pragma unroll
+    for (int e = 0; e < V; e++) {
+      sum.at[e] = scale(alpha, sum.at[e]);
+      if (beta != T(0)) sum.at[e] = multiply_add(beta, old.at[e], sum.at[e]);
+    }
+    *c = sum;
+  }
+}
+
+template <class T, class I> shunt_status launch(const expand_job<T> &j, shunt_stream stream)
+{
+  const unsigned blocks = static_cast<unsigned>((j.rows + kBand - 1) / kBand);
+  const bool wide = j.c_col_stride == 1 && j.n % kColumns<T> == 0 &&
+                    j.c_row_stride % kColumns<T> == 0 && reinterpret_cast<uintptr_t>(j.c) % 16 == 0;
+  if (wide)
+    expand_rows<T, I, kColumns<T>><<<blocks, kThreads, 0, stream>>>(j);
+  else
+    expand_rows<T, I, 1><<<blocks, kThreads, 0, stream>>>(j);
+  return cudaPeekAtLastError() == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+}
+
+template <class T>
+shunt_status expand(const struct shunt_spmm *p, const struct shunt_dcsr *d, const void *partial,
+                    shunt_stream stream)
+{
+  const expand_job<T> j = {d->row_ids,
+                           d->room,
+                           p->c.rows,
+                           static_cast<const T *>(partial),
+                           static_cast<T *>(p->c.values),
+                           pitch_of(p),
+                           p->c.row_stride,
+                           p->c.col_stride,
+                           static_cast<int>(p->c.cols),
+                           make_scalar_arg<T>(p->alpha),
+                           make_scalar_arg<T>(p->beta)};
+  return d->index_type == SHUNT_I32 ? launch<T, int32_t>(j, stream) : launch<T, int64_t>(j, stream);
+}
+
+// The product of the rows that have entries: P = A B.
+struct shunt_spmm compact(const struct shunt_spmm *p, const struct shunt_dcsr *d, void *partial)
+{
+  struct shunt_spmm q = *p;
+  q.a = {d->room,   d->cols,       d->nnz,        d->offsets, d->columns,
+         d->values, d->index_type, d->value_type, 0};
+  q.c = {d->room, p->c.cols, pitch_of(p), 1, partial, p->c.type};
+  q.alpha = {nullptr, 1};
+  q.beta = {nullptr, 0};
+  return q;
+}
+
+size_t partial_bytes(const struct shunt_spmm *p, const struct shunt_dcsr *d)
+{
+  return round256(static_cast<size_t>(d->room * pitch_of(p)) * shunt_type_size(p->c.type));
+}
+
+shunt_status check_whole(const struct shunt_spmm *p, const struct shunt_dcsr *d)
+{
+  const shunt_status s = check(p);
+  if (s != SHUNT_OK) return s;
+  if (d->rows != p->a.rows || d->cols != p->a.cols || d->value_type != p->a.value_type)
+    return SHUNT_E_ARGUMENT;
+  return d->strips > 1 || d->room > kMostSegments ? SHUNT_E_UNSUPPORTED : SHUNT_OK;
+}
+
+} // namespace
+} // namespace dcsr
+} // namespace shunt
+
+using namespace shunt::dcsr;
+
+extern "C" size_t shunt_spmm_dcsr_rows_workspace(const struct shunt_spmm *p,
+                                                 const struct shunt_dcsr *d,
+                                                 const struct shunt_device *device)
+{
+  if (check_whole(p, d) != SHUNT_OK) return 0;
+  const struct shunt_spmm q = compact(p, d, nullptr);
+  return partial_bytes(p, d) + shunt_spmm_csr_rows_workspace(&q, device);
+}
+
+extern "C" shunt_status shunt_spmm_dcsr_rows_cuda(const struct shunt_spmm *p,
+                                                  const struct shunt_dcsr *d,
+                                                  const struct shunt_device *device,
+                                                  void *workspace, size_t workspace_bytes,
+                                                  shunt_stream stream)
+{
+  shunt_status s = check_whole(p, d);
+  if (s != SHUNT_OK) return s;
+  if (workspace_bytes < shunt_spmm_dcsr_rows_workspace(p, d, device) ||
+      reinterpret_cast<uintptr_t>(workspace) % 256)
+    return SHUNT_E_WORKSPACE;
+  if (p->c.rows == 0 || p->c.cols == 0) return SHUNT_OK;
+  if (d->room > 0) {
+    const struct shunt_spmm q = compact(p, d, workspace);
+    const size_t used = partial_bytes(p, d);
+    s = shunt_spmm_csr_rows_cuda(&q, device, static_cast<char *>(workspace) + used,
+                                 workspace_bytes - used, stream);
+    if (s != SHUNT_OK) return s;
+  }
+  return p->a.value_type == SHUNT_F64 ? expand<double>(p, d, workspace, stream)
+                                      : expand<float>(p, d, workspace, stream);
+}
