@@ -83,6 +83,21 @@ shunt_status shunt_spmm_dcsr_strips_cuda(const struct shunt_spmm *p, const struc
                                          const struct shunt_device *device, void *workspace,
                                          size_t workspace_bytes, shunt_stream stream);
 
+/* ---- B-stationary on the device, A in CSC (kernels/spmm_csc_online.cu) --------------------------
+
+   Strips of SHUNT_DCSR_STRIP columns are made in shared memory as they are multiplied: nothing
+   is converted before and no strip is ever stored.  `columns` is A in CSC, given as the CSR of
+   its transpose: columns->rows = p->a.cols, row_offsets are the column offsets, `columns` the
+   row indices, which ascend in each column (they may repeat; where they descend C is
+   unspecified, but nothing outside its memory is touched).  Of p->a only sizes and types are
+   read.  f32, f64; no `only_if`; fewer than 2^30 entries and rows.
+   Workspace: entries x (panel + 12 + value) + 8 x rows bytes, the panel up to 256.
+   Deterministic; legal in stream capture.  */
+size_t shunt_spmm_csc_online_workspace(const struct shunt_spmm *p);
+shunt_status shunt_spmm_csc_online_cuda(const struct shunt_spmm *p, const struct shunt_csr *columns,
+                                        const struct shunt_device *device, void *workspace,
+                                        size_t workspace_bytes, shunt_stream stream);
+
 /* ---- host: the slow twins, one thread (kernels/host/spmm_dcsr.c) ---------------------------- */
 
 /* C-stationary: each element of C is summed at once, in the order of storage, and written once.

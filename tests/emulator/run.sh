@@ -80,8 +80,8 @@ sources_of() {
     echo "kernels/spmm_csr_groups.cu kernels/spmm_csr_groups_f32.cu kernels/spmm_csr_groups_f64.cu" \
       "kernels/dense_transpose.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
       "conv/row_groups_layout.c" ;;
-  test_spmm_dcsr)
-    echo "$dcsr $rows kernels/dcsr_sums.cu kernels/host/dcsr_sums.c" \
+  test_spmm_dcsr | test_spmm_csc_online)
+    echo "$dcsr $rows kernels/dcsr_sums.cu kernels/host/dcsr_sums.c kernels/spmm_csc_online.cu" \
       "kernels/spmm_dcsr_rows.cu kernels/spmm_dcsr_strips.cu kernels/host/spmm_dcsr.c" \
       "kernels/spmm_csr_groups.cu kernels/spmm_csr_groups_f32.cu kernels/spmm_csr_groups_f64.cu" \
       "kernels/dense_transpose.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
