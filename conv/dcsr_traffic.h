@@ -97,8 +97,8 @@ void shunt_traffic_bytes(const struct shunt_traffic_counts *counts,
                          const struct shunt_traffic_tiles *tiles, int64_t n, shunt_type index,
                          shunt_type value, struct shunt_traffic out[SHUNT_TRAVERSALS]);
 
-/* The traversal that moves fewest bytes; the earlier of the enum among equals.  This is all that
-   the choice rests on until thresholds have been learned from times on a GPU.  */
+/* The traversal that moves fewest bytes where nothing is cached; the earlier of the enum among
+   equals.  Which is faster on a GPU that caches: conv/traversal.h.  */
 enum shunt_traversal shunt_traffic_choose(const struct shunt_traffic traffic[SHUNT_TRAVERSALS]);
 
 #ifdef __cplusplus

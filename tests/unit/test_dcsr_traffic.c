@@ -3,6 +3,8 @@
 #include <math.h>
 
 #include "conv/dcsr_traffic.h"
+#include "conv/skewness.h"
+#include "conv/traversal.h"
 #include "tests/unit/check.h"
 #include "tests/unit/test_dcsr_random.h"
 
@@ -41,6 +43,14 @@ static void test_by_hand(void)
             c.strip_columns == 8 && c.tile_columns == 6,
         "the counts of the drawing");
   check(close_to(entropy, h) && close_to(ssf, 6 * 3 / 2.5 * (1 - h)), "its entropy and skewness");
+  struct shunt_skewness s;
+  check(shunt_skewness_csr_host(&a, 4, &s) == SHUNT_OK && s.nnz == 6 && s.filled_rows == 3 &&
+            s.segments == 5 && s.strips == 2 && close_to(s.weight, 2 * log(2)) &&
+            s.entropy == entropy && s.ssf == ssf,
+        "the same as inputs of SSF");
+  check(shunt_traversal_by_ssf(s.ssf) == SHUNT_C_STATIONARY &&
+            shunt_traversal_by_ssf(SHUNT_SSF_THRESHOLD) == SHUNT_B_STATIONARY,
+        "and what SSF chooses");
   shunt_traffic_bytes(&c, &tiles, 3, SHUNT_I32, SHUNT_F32, t);
   check(is(&t[SHUNT_C_STATIONARY], 2 * 84, 6 * 12, 0, 5 * 12), "C-stationary: 300 bytes");
   check(is(&t[SHUNT_B_STATIONARY], 2 * 104, 8 * 12, 2 * 12, 7 * 12), "B-stationary: 412 bytes");
