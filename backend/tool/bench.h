@@ -10,6 +10,7 @@
      bench_cuda.c        engine: the GPU; the list of ways to time
      bench_gpu_shunt.c     Shunt's kernels that the routes use
      bench_gpu_formats.c   those on converted matrices, and the planner's choice
+     bench_gpu_dcsr.c      those on densified CSR
      bench_gpu_peers.c     cuSPARSE and cuBLAS, opened when present
      bench_gpu_cusparse.c    cuSPARSE's ways
      bench_gpu_cublas.c      the dense product
@@ -25,7 +26,7 @@
 
 #include "backend/tool/tool.h"
 
-enum { BENCH_WAYS = 16 };
+enum { BENCH_WAYS = 20 };
 
 struct bench_way {
   const char *name;   /* a static word: see bench_report.c */
@@ -33,6 +34,7 @@ struct bench_way {
   bool ran;
   bool right;         /* error_ratio <= 1 */
   double us;          /* median; < 0: not timed */
+  double conversion_us; /* of the matrix into the format that the way keeps; 0: none, or not timed */
   double max_error;   /* largest |result - float64 sum| */
   double error_ratio; /* largest error over what the types allow (bench_tolerance.h) */
   const char *timing; /* "graph", "stream" or "wall" */

@@ -230,6 +230,9 @@ static bool measure_shunt(struct gpu_case *g, struct bench_case *c, bool quick)
               { "groups", gpu_prepare_groups, gpu_groups },
               { "packed", gpu_prepare_packed, gpu_packed },
               { "tile24", gpu_prepare_tile24, gpu_tile24 },
+              { "dcsr-b", gpu_prepare_dcsr_b, gpu_dcsr_b },
+              { "dcsr-online", gpu_prepare_dcsr_online, gpu_dcsr_online },
+              { "dcsr-c", gpu_prepare_dcsr_c, gpu_dcsr_c },
               { "routed", gpu_prepare_routed, gpu_routed } };
   bool alive = true;
   for (size_t i = 0; i < sizeof way / sizeof *way && alive; i++) {

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include "backend/tool/bench.h"
+#include "kernels/dcsr_kernels.h"
 #include "kernels/row_groups.h"
 #include "kernels/tile24_format.h"
 #include "kernels/vector_format.h"
@@ -43,6 +44,9 @@ struct gpu_case {
   struct shunt_row_groups_counts groups_known;
   struct shunt_vector packed;
   struct shunt_tile24 tile24;
+  struct shunt_dcsr dcsr;
+  struct shunt_dcsr_sums sums; /* of dcsr */
+  struct shunt_csr columns;    /* A in CSC, as the CSR of its transpose */
 };
 
 typedef shunt_status (*gpu_enqueue)(struct gpu_case *g, cudaStream_t stream);
@@ -84,6 +88,16 @@ shunt_status gpu_tile24(struct gpu_case *g, cudaStream_t stream);
 /* Through the planner: w->note is the route taken, or why none was (false). */
 bool gpu_prepare_routed(struct gpu_case *g, struct bench_way *w);
 shunt_status gpu_routed(struct gpu_case *g, cudaStream_t stream);
+
+/* ---- bench_gpu_dcsr.c ------------------------------------------------------- */
+
+/* As those of bench_gpu_formats.c; w->conversion_us is set. */
+bool gpu_prepare_dcsr_b(struct gpu_case *g, struct bench_way *w);
+bool gpu_prepare_dcsr_online(struct gpu_case *g, struct bench_way *w);
+bool gpu_prepare_dcsr_c(struct gpu_case *g, struct bench_way *w);
+shunt_status gpu_dcsr_b(struct gpu_case *g, cudaStream_t stream);
+shunt_status gpu_dcsr_online(struct gpu_case *g, cudaStream_t stream);
+shunt_status gpu_dcsr_c(struct gpu_case *g, cudaStream_t stream);
 
 /* ---- bench_gpu_peers.c ------------------------------------------------------ */
 

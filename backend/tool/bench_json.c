@@ -74,6 +74,10 @@ static void write_way(FILE *to, const struct bench_case *c, const struct bench_w
     write_number(to, "error_ratio", w->error_ratio);
     fprintf(to, ", \"right\": %s, ", w->right ? "true" : "false");
     write_text(to, "timing", w->timing);
+    if (w->conversion_us > 0) {
+      fputs(", ", to);
+      write_number(to, "conversion_us", w->conversion_us);
+    }
   }
   if (w->note[0]) {
     fputs(", ", to);
