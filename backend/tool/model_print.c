@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "backend/tool/model.h"
+#include "conv/traversal.h"
 
 static const char *const names[SHUNT_TRAVERSALS] = {"C-stationary", "B-stationary", "A-stationary"};
 static const char *const keys[SHUNT_TRAVERSALS] = {"c_stationary", "b_stationary", "a_stationary"};
@@ -48,7 +49,8 @@ static void print_pattern(const struct model *m)
          tool_grouped(llround(c->segments), segments), x->segments);
   printf("  %-40s %15.2f\n", "segments of a strip, mean", ratio(c->segments, c->strips));
   printf("  %-40s %15.4f\n", "entropy H_norm (Fujiki et al. 2019)", m->entropy);
-  printf("  %-40s %15.4g\n", "SSF (same)", m->ssf);
+  printf("  %-40s %15.4g   %s is faster (%.0f %% right)\n", "SSF (same)", m->ssf,
+         names[shunt_traversal_by_ssf(m->ssf)], 100 * SHUNT_SSF_ACCURACY);
 }
 
 static void print_footprint(const char *what, const struct model *m, double bytes)
@@ -167,9 +169,10 @@ void model_print_json(const struct model *m)
          m->index == SHUNT_I32 ? 32 : 64, m->tiles.width, c->strips);
   json_counts("counted", c);
   json_counts("expected", &m->expected);
-  printf("\"entropy\": %.17g, \"ssf\": %.17g, "
+  printf("\"entropy\": %.17g, \"ssf\": %.17g, \"faster_by_ssf\": \"%s\", "
          "\"bytes\": {\"csr\": %.17g, \"dcsr\": %.17g, \"strips\": %.17g}, \"traffic\": [",
-         m->entropy, m->ssf, m->csr_bytes, m->dcsr_bytes, m->strips_bytes);
+         m->entropy, m->ssf, keys[shunt_traversal_by_ssf(m->ssf)], m->csr_bytes, m->dcsr_bytes,
+         m->strips_bytes);
   for (int i = 0; i < m->count; i++) {
     if (i) fputs(", ", stdout);
     json_traffic(m, m->n[i]);

@@ -236,6 +236,8 @@ grep -q -E 'strips: rows|segments: rows of strips with an entry +5 ' out
 ok $? "... counts the segments"
 grep -q -E '^ +3 C-stationary +0.000 ' out && grep -q 'chosen: ' out
 ok $? "... and chooses"
+grep -q -E 'SSF \(same\) .* C-stationary is faster \([0-9]+ % right\)' out
+ok $? "... and says what SSF is for"
 expect 0 "model --json" "$SHUNT" model --json -w 4 -n 3 drawing.mtx random:40x30:0.2 random:3x3:0
 [ "$(wc -l <out)" -eq 3 ]
 ok $? "... one line per file"
