@@ -93,15 +93,35 @@ shunt_status launch_join(const args<T> &a, int64_t tiles, const shunt_device *d,
                       stream, a, tiles);
 }
 
+template <class S, class T, int V>
+constexpr bool has_ways = V * sizeof(T) == 16 && sizeof(S) == sizeof(T);
+
+// The kernel for a shape; the ways of loads narrower than 16 bytes, and of types that are widened,
+// are not built.
 template <class S, class Out, class T, int V>
-shunt_status launch_split(args<T> a, const split_shape &shape, shunt_stream stream)
+auto split_kernel(const split_shape &shape) -> void (*)(args<T>, split_args)
+{
+  if constexpr (has_ways<S, T, V>) {
+    constexpr int kListChunk = sizeof(T) > 4 ? 4 : kChunk;
+    if (shape.team_rows) return spmm_csr_rows_split<S, Out, T, V, kListChunk, way::lists>;
+    if (shape.whole) return spmm_csr_rows_split<S, Out, T, V, kChunk, way::whole>;
+    if (shape.chunk < kChunk) return spmm_csr_rows_split<S, Out, T, V, 4, way::any>;
+  }
+  return spmm_csr_rows_split<S, Out, T, V, kChunk, way::any>;
+}
+
+template <class S, class Out, class T, int V>
+shunt_status launch_split(args<T> a, split_shape shape, shunt_stream stream)
 {
   const int64_t width = V << shape.lanes_log2, long_width = V << shape.long_lanes_log2;
-  const int64_t rows_per_block = shape.threads >> shape.team_log2;
-  const int64_t row_blocks = (a.rows + rows_per_block - 1) / rows_per_block;
   const int64_t long_slices = (a.n + long_width - 1) / long_width;
   const int64_t windows =
       shape.search && a.nonzeros > shape.limit ? (a.nonzeros + shape.window - 1) / shape.window : 0;
+  if (windows) shape.whole = false; // only way::any has long blocks
+  if (windows || !has_ways<S, T, V>) shape.team_rows = 0;
+  const int64_t rows_per_team = shape.team_rows ? shape.team_rows : 1;
+  const int64_t rows_per_block = (shape.threads >> shape.team_log2) * rows_per_team;
+  const int64_t row_blocks = (a.rows + rows_per_block - 1) / rows_per_block;
   const int64_t blocks = windows * long_slices + row_blocks * ((a.n + width - 1) / width);
   if (blocks > INT32_MAX || a.rows >= kMostNonzeros || a.nonzeros >= kMostNonzeros)
     return SHUNT_E_UNSUPPORTED;
@@ -115,15 +135,10 @@ shunt_status launch_split(args<T> a, const split_shape &shape, shunt_stream stre
   s.long_blocks = (uint32_t)(windows * long_slices);
   s.long_slices = (uint32_t)long_slices;
   s.row_blocks = (uint32_t)row_blocks;
+  s.team_rows = shape.team_rows;
   a.c_vector = a.c_col_stride == 1 && a.c_row_stride % V == 0 && aligned(a.c, V * sizeof(Out));
-  const dim3 grid((unsigned)blocks), block((unsigned)shape.threads);
-  if constexpr (V * sizeof(T) == 16 && sizeof(S) == sizeof(T)) {
-    if (shape.chunk < kChunk) {
-      spmm_csr_rows_split<S, Out, T, V, 4><<<grid, block, 0, stream>>>(a, s);
-      return status_of(cudaGetLastError());
-    }
-  }
-  spmm_csr_rows_split<S, Out, T, V, kChunk><<<grid, block, 0, stream>>>(a, s);
+  const auto kernel = split_kernel<S, Out, T, V>(shape);
+  kernel<<<(unsigned)blocks, shape.threads, 0, stream>>>(a, s);
   return status_of(cudaGetLastError());
 }
 

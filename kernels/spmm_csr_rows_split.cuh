@@ -8,6 +8,8 @@
 //   much longer than those       all teams of the warp, one such row after another
 //   longer than `limit`          a long block (spmm_csr_rows_split_long.cuh)
 //
+// Where all rows are short, a team takes several (spmm_csr_rows_split_short.cuh).
+//
 //   grid.x   | long blocks: windows x slices | row blocks of slice 0 | of slice 1 | ..
 //
 //   warp     |  row r   |  row r+1 |  row r+2 |  row r+3 |     4 teams of 8 lanes
@@ -18,11 +20,12 @@
 // same time: where they share columns (finite elements), B comes from L1.
 #pragma once
 #include "kernels/spmm_csr_rows_split_long.cuh"
+#include "kernels/spmm_csr_rows_split_short.cuh"
 
 namespace shunt {
 namespace spmm_rows {
 
-template <class S, class Out, class T, int V, int CHUNK>
+template <bool WHOLE, class S, class Out, class T, int V, int CHUNK>
 __device__ __forceinline__ void multiply_rows(const args<T> &a, const split_args &s,
                                               batch<T> &mine)
 {
@@ -49,8 +52,8 @@ __device__ __forceinline__ void multiply_rows(const args<T> &a, const split_args
 
   T sum[V];
   set_zero<T, V>(sum);
-  walk<false, S, T, V, CHUNK>(a, c.b, begin, ours && !helped ? end : begin, s.team_log2,
-                              s.lanes_log2, mine, sum);
+  walk<false, WHOLE, S, T, V, CHUNK>(a, c.b, begin, ours && !helped ? end : begin, s.team_log2,
+                                     s.lanes_log2, mine, sum);
   add_groups<T, V>(s.team_log2, s.lanes_log2, sum);
   if (ours && !helped && c.active && in_team >> s.lanes_log2 == 0)
     store_row<Out, T, V>(a, row, c.col, sum, scalars);
@@ -58,26 +61,41 @@ __device__ __forceinline__ void multiply_rows(const args<T> &a, const split_args
   for (unsigned rows = __ballot_sync(~0u, helped && in_team == 0); rows; rows &= rows - 1) {
     const int from = __ffs(rows) - 1;
     set_zero<T, V>(sum);
-    walk<false, S, T, V, CHUNK>(a, c.b, __shfl_sync(~0u, begin, from),
-                                __shfl_sync(~0u, end, from), 5, s.lanes_log2, mine, sum);
+    walk<false, WHOLE, S, T, V, CHUNK>(a, c.b, __shfl_sync(~0u, begin, from),
+                                       __shfl_sync(~0u, end, from), 5, s.lanes_log2, mine, sum);
     add_groups<T, V>(5, s.lanes_log2, sum);
     if (c.active && lane >> s.lanes_log2 == 0)
       store_row<Out, T, V>(a, first_row + (from >> s.team_log2), c.col, sum, scalars);
   }
 }
 
-// Chunks of 4 need fewer registers: more warps at once for rows too short to fill 8.
-template <class S, class Out, class T, int V, int CHUNK>
-__global__ void __launch_bounds__(kThreads, CHUNK == kChunk ? kBlocksPerSm : 5)
+// What a grid is made of; one kernel each, since registers are what decides.
+enum class way {
+  any,    // row blocks, and long blocks if there are any
+  whole,  // row blocks alone, which take whole chunks without a look at each nonzero
+  lists,  // row blocks alone, whose teams take several short rows as one list
+};
+
+// Chunks of 4 need fewer registers: more warps at once for rows too short to fill 8.  In f64 they
+// serve matrices with long rows, whose other rows then take whole chunks, too.
+template <class S, class Out, class T, int V, int CHUNK, way WAY>
+__global__ void __launch_bounds__(kThreads, CHUNK < kChunk && WAY == way::any ? 5 : kBlocksPerSm)
     spmm_csr_rows_split(const __grid_constant__ args<T> a, const __grid_constant__ split_args s)
 {
   __shared__ __align__(16) batch<T> batches[kMostWarps];
-  __shared__ __align__(16) long_list<T, V> list;
   batch<T> &mine = batches[threadIdx.x / 32];
-  if (blockIdx.x < s.long_blocks)
-    multiply_long_rows<S, Out, T, V, CHUNK>(a, s, mine, list);
-  else
-    multiply_rows<S, Out, T, V, CHUNK>(a, s, mine);
+  if constexpr (WAY == way::lists) {
+    __shared__ int ends[kMostWarps][kTeamRows];
+    multiply_short_rows<S, Out, T, V, CHUNK>(a, s, mine, ends[threadIdx.x / 32]);
+  } else if constexpr (WAY == way::whole) {
+    multiply_rows<true, S, Out, T, V, CHUNK>(a, s, mine);
+  } else {
+    __shared__ __align__(16) long_list<T, V> list;
+    if (blockIdx.x < s.long_blocks)
+      multiply_long_rows<S, Out, T, V, CHUNK>(a, s, mine, list);
+    else
+      multiply_rows<CHUNK < kChunk && sizeof(T) == 8, S, Out, T, V, CHUNK>(a, s, mine);
+  }
 }
 
 }  // namespace spmm_rows

@@ -102,7 +102,8 @@ __device__ __forceinline__ void multiply_listed(const args<T> &a, int lanes_log2
     const int at = __shfl_sync(~0u, begin, i) - first;
     T sum[V];
     set_zero<T, V>(sum);
-    walk<CHUNK == kChunk, S, T, V, CHUNK>(a, c.b, at + from, at + to, 5, lanes_log2, mine, sum);
+    walk<CHUNK == kChunk, false, S, T, V, CHUNK>(a, c.b, at + from, at + to, 5, lanes_log2, mine,
+                                                 sum);
     add_groups<T, V>(5, lanes_log2, sum);
     if (lane == in_group) wide<T, V>::store(list.partial + (i + warp) * width + lane * V, sum);
   }

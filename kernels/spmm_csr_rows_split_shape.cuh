@@ -9,11 +9,13 @@
 namespace shunt {
 namespace spmm_rows {
 
-constexpr int kLeastLanes = 4;    // of a group: a batch of its columns is then 2 chunks
+constexpr int kLeastTeamLog2 = 2; // a batch of a team's columns is then 2 chunks
 constexpr int kMostLongLanes = 8; // of a group of a long block
 constexpr int64_t kMostNonzeros = 1 << 30;  // of A, and rows: positions fit in an int
 constexpr int64_t kLeastLong = 64, kMostLong = 128; // a long row begins between, by the longest
 constexpr int64_t kHuge = 2048;             // a row that takes long even of a long block
+constexpr int64_t kShortMean = 8, kShortMost = 96; // what rows are short: on average, the longest
+constexpr int kShortRows = 8;                      // of a team, then
 constexpr int64_t kMostLimit = 1 << 24;     // and so do 16 times the lengths of a warp's rows
 
 struct split_shape {
@@ -25,6 +27,8 @@ struct split_shape {
   int limit;            // rows with more nonzeros are left to the long blocks
   int window;           // nonzeros where a long block looks for beginnings of long rows
   bool search;          // whether there are long blocks
+  bool whole;           // whether full chunks are worth a way of their own; not with search
+  int team_rows;        // rows that a team takes as one list; 0: one at a time, as with search
 };
 
 // Several groups to a row while warps are few and each group has more than a few chunks; more
@@ -32,14 +36,21 @@ struct split_shape {
 inline void choose_team(split_shape *s, int64_t rows, int64_t mean, int64_t slices,
                         int64_t multiprocessors)
 {
-  s->team_log2 = s->lanes_log2;
-  int64_t warps = (rows * slices << s->lanes_log2) / 32;
+  s->team_log2 = s->lanes_log2 > kLeastTeamLog2 ? s->lanes_log2 : kLeastTeamLog2;
+  int64_t warps = (rows * slices << s->team_log2) / 32;
   while (s->team_log2 < 5 && warps <= 64 * multiprocessors) {
     const int64_t worth = warps > 8 * multiprocessors ? 5 * kChunk / 2 : kChunk;
     if (mean <= worth << (s->team_log2 - s->lanes_log2)) break;
     s->team_log2++;
     warps *= 2;
   }
+}
+
+// Narrow products: one more step for rows that are several times the mean.
+inline void widen_team(split_shape *s, int64_t mean, int64_t longest)
+{
+  const bool uneven = mean >= kChunk && 2 * longest > 7 * mean;
+  if (uneven && !s->search && s->lanes_log2 == 2 && s->team_log2 < 5) s->team_log2++;
 }
 
 // A warp with 16 bytes a lane takes 80 ns for a nonzero of one row, and the device gathers 8000 bytes
@@ -60,8 +71,23 @@ inline void choose_limit(split_shape *s, int64_t nonzeros, int64_t mean, int64_t
   const bool late = alone > nonzeros * row_bytes / kGather + kStart;
   s->search = !known || nonzeros >= kMostLimit || (2 * longest > 3 * limit && late);
   s->limit = (int)(s->search && limit < kMostLimit ? limit : kMostLimit);
+}
+
+// By how rows look: whole chunks, several rows a team, rows of B in flight, threads of a block.
+inline void choose_way(split_shape *s, int64_t rows, int64_t n, int V, int64_t mean,
+                       int64_t longest, int64_t multiprocessors)
+{
+  const bool wide = s->lanes_log2 >= (V > 2 ? 3 : 4), huge = longest < 0 || longest > kHuge;
+  s->whole = wide && !s->search && mean >= (V > 2 ? 32 : 12);
+  const int64_t slices = (n + (V << s->lanes_log2) - 1) / (V << s->lanes_log2);
+  const int64_t warps = (rows * slices << s->lanes_log2) / (32 * kShortRows);
+  const bool is_short = s->lanes_log2 >= 4 && !s->search && mean < kShortMean && longest >= 0 &&
+                        longest <= kShortMost && warps >= 12 * multiprocessors;
+  if (is_short) s->team_rows = kShortRows;
+  const bool light = s->search ? V <= 2 && slices > 1 && !huge : !s->whole;
+  s->chunk = s->lanes_log2 == 5 && light ? 4 : kChunk;
   // The warps of a long block share its rows; smaller blocks end sooner where none is huge.
-  s->threads = s->search && (!known || longest > kHuge) ? kThreads : kThreads / 2;
+  s->threads = s->search && (huge || n <= 8) ? kThreads : kThreads / 2;
 }
 
 // V: elements of B in one load, of `size` bytes each.  longest: the hint, negative where nothing is
@@ -74,21 +100,28 @@ inline split_shape choose_split(int64_t rows, int64_t nonzeros, int64_t n, int V
   s.lanes_log2 = s.long_lanes_log2 = 2;
   while (s.lanes_log2 < 5 && (V << s.lanes_log2) < n) s.lanes_log2++;
   // Few rows: narrower groups, so that more of them share a row.
-  while (s.lanes_log2 > 2 && rows * ((n + (V << s.lanes_log2) - 1) / (V << s.lanes_log2)) <
-                                 4 * multiprocessors)
+  const int least = mean >= kChunk << 4 ? 1 : 2;
+  while (s.lanes_log2 > least && rows * ((n + (V << s.lanes_log2) - 1) / (V << s.lanes_log2)) <
+                                     4 * multiprocessors)
     s.lanes_log2--;
   if (n > V << 4) s.long_lanes_log2 = 3;  // the same search is made for each slice
-  const int64_t width = V << s.lanes_log2, long_width = V << s.long_lanes_log2;
+  const int64_t width = V << s.lanes_log2;
   choose_team(&s, rows, mean, (n + width - 1) / width, multiprocessors);
   choose_limit(&s, nonzeros, mean, width * size, longest);
-  s.chunk = s.lanes_log2 == 5 && (V > 2 || mean < 12) && !s.search ? 4 : 8;
+  widen_team(&s, mean, longest);
+  choose_way(&s, rows, n, V, mean, longest, multiprocessors);
+  // Two lanes of 16 bytes are a sector: more nonzeros at once, where columns are few, or a row is
+  // more than a multiprocessor's share.
+  if (n <= 2 * V) s.lanes_log2 = 1;
+  if (n <= 2 * V || (n <= 4 * V && longest * multiprocessors > nonzeros)) s.long_lanes_log2 = 1;
 
   // Not more long blocks than run at once, and a few for each multiprocessor.
+  const int64_t long_width = V << s.long_lanes_log2;
   const int64_t long_slices = (n + long_width - 1) / long_width;
   int64_t window = nonzeros / (kBlocksPerSm * multiprocessors) * long_slices;
   if (V <= 2) window /= 4;
-  const int64_t least = nonzeros < 2048 * multiprocessors ? 512 : 2048;
-  if (window < least) window = least;
+  const int64_t narrowest = nonzeros < 2048 * multiprocessors ? 512 : 2048;
+  if (window < narrowest) window = narrowest;
   s.window = (int)(window < nonzeros ? window : nonzeros);
   return s;
 }
@@ -99,6 +132,7 @@ struct split_args {
   int limit, window;
   uint32_t long_blocks, long_slices;  // the first blocks of the grid; slices of C
   uint32_t row_blocks;                // of each slice of C
+  int team_rows;
 };
 
 }  // namespace spmm_rows

@@ -25,7 +25,7 @@ namespace spmm_rows {
 
 constexpr int kLoads = 4;  // nonzeros of a batch per lane
 constexpr int kTeamGap = 4;
-constexpr int kBatch = 32 * kLoads + 32 / kLeastLanes * kTeamGap;
+constexpr int kBatch = 32 * kLoads + (32 >> kLeastTeamLog2) * kTeamGap;
 
 template <class T> struct batch {
   uint32_t column[kBatch];
@@ -40,63 +40,105 @@ __device__ __forceinline__ int load_low(const void *array, int64_t i, int wide, 
   return __ldg(static_cast<const int *>(array) + (i << wide)) - base;
 }
 
-// sum[e] += over the nonzeros [begin, end) of one row: the lane's group's share of them.
-// All lanes of a warp come here together; ranges are the same within a team.  AHEAD: the
-// next batch is fetched before this one is multiplied, for rows of many batches.
-template <bool AHEAD, class S, class T, int V, int CHUNK>
-__device__ __forceinline__ void walk(const args<T> &a, const char *b, int begin, int end,
-                                     int team_log2, int lanes_log2, batch<T> &mine, T *sum)
+// Where in a warp's batch those of the lane's team stand.
+__device__ __forceinline__ int team_first(int team_log2)
 {
-  const int lane = threadIdx.x % 32, in_team = lane & ((1 << team_log2) - 1);
-  const int first = (lane >> team_log2) * ((kLoads << team_log2) + kTeamGap);
-  const int from = first + (in_team >> lanes_log2) * CHUNK;
-  const int stride = CHUNK << (team_log2 - lanes_log2);
-  uint32_t next_column[kLoads];
-  S next_value[kLoads];
+  return (threadIdx.x % 32 >> team_log2) * ((kLoads << team_log2) + kTeamGap);
+}
 
-  auto fetch = [&](int at) {
+// kLoads nonzeros a lane, on their way from A to a batch.
+template <class S> struct fetched {
+  uint32_t column[kLoads];
+  S value[kLoads];
+
+  template <class T>
+  __device__ __forceinline__ void load(const args<T> &a, int at, int end, int in_team,
+                                       int team_log2)
+  {
 #pragma unroll
     for (int k = 0; k < kLoads; k++) {
       const int p = at + (k << team_log2) + in_team;
-      next_column[k] = 0;
-      next_value[k] = S();
+      column[k] = 0;
+      value[k] = S();
       if (p < end) {
-        next_column[k] = (uint32_t)load_low(a.columns, p, a.wide, a.base);
-        next_value[k] = __ldg(static_cast<const S *>(a.values) + p);
+        column[k] = (uint32_t)load_low(a.columns, p, a.wide, a.base);
+        value[k] = __ldg(static_cast<const S *>(a.values) + p);
       }
     }
-  };
-
-  if (AHEAD) fetch(begin);
-  while (__any_sync(~0u, begin < end)) {
-    if (!AHEAD) fetch(begin);
-    const int stop = first + min(kLoads << team_log2, end - begin);
+  }
+  template <class T>
+  __device__ __forceinline__ void stage(int first, int in_team, int team_log2,
+                                        batch<T> &mine) const
+  {
 #pragma unroll
     for (int k = 0; k < kLoads; k++) {
-      mine.column[first + (k << team_log2) + in_team] = next_column[k];
-      mine.value[first + (k << team_log2) + in_team] = widen<T>(next_value[k]);
+      mine.column[first + (k << team_log2) + in_team] = column[k];
+      mine.value[first + (k << team_log2) + in_team] = widen<T>(value[k]);
     }
+  }
+};
+
+// x = the rows of B of the nonzeros staged at [from, from + CHUNK); WHOLE: all lie before `stop`.
+template <bool WHOLE, class S, class T, int V, int CHUNK>
+__device__ __forceinline__ void load_chunk(const args<T> &a, const char *b, const batch<T> &mine,
+                                           int from, int stop, b_word<S, V> *x)
+{
+#pragma unroll
+  for (int half = 0; half < CHUNK; half += 4) {
+    uint32_t column[4];
+    wide<uint32_t, 4>::load(column, mine.column + from + half);
+    // What is not stored is not multiplied: B may hold a NaN there.
+#pragma unroll
+    for (int u = 0; u < 4; u++) {
+      if (!WHOLE) x[half + u].clear();
+      if (WHOLE || from + half + u < stop)
+        x[half + u].load(b + (uint64_t)column[u] * a.b_row_bytes);
+    }
+  }
+}
+
+// sum[e] += over the nonzeros staged at [from, from + CHUNK) and before `stop`.
+template <bool WHOLE, class S, class T, int V, int CHUNK>
+__device__ __forceinline__ void multiply_chunk(const args<T> &a, const char *b,
+                                               const batch<T> &mine, int from, int stop, T *sum)
+{
+  b_word<S, V> x[CHUNK];
+  T value[CHUNK];
+  load_chunk<WHOLE, S, T, V, CHUNK>(a, b, mine, from, stop, x);
+  wide<T, CHUNK>::load(value, mine.value + from);  // 0 beyond the row's end
+#pragma unroll
+  for (int u = 0; u < CHUNK; u++) x[u].multiply_into(sum, value[u]);
+}
+
+// sum[e] += over the nonzeros [begin, end) of one row: the lane's group's share of them.
+// All lanes of a warp come here together; ranges are the same within a team.  AHEAD: the
+// next batch is fetched before this one is multiplied, for rows of many batches.  WHOLE: chunks
+// that all of the warp's groups have in full are taken without a look at each nonzero.
+template <bool AHEAD, bool WHOLE, class S, class T, int V, int CHUNK>
+__device__ __forceinline__ void walk(const args<T> &a, const char *b, int begin, int end,
+                                     int team_log2, int lanes_log2, batch<T> &mine, T *sum)
+{
+  const int in_team = threadIdx.x & ((1 << team_log2) - 1), first = team_first(team_log2);
+  const int from = first + (in_team >> lanes_log2) * CHUNK;
+  const int stride = CHUNK << (team_log2 - lanes_log2);
+  fetched<S> next;
+
+  if (AHEAD) next.load(a, begin, end, in_team, team_log2);
+  while (__any_sync(~0u, begin < end)) {
+    if (!AHEAD) next.load(a, begin, end, in_team, team_log2);
+    const int stop = first + min(kLoads << team_log2, end - begin);
+    next.stage(first, in_team, team_log2, mine);
     __syncwarp();
     begin = min(end, begin + (kLoads << team_log2));
-    if (AHEAD) fetch(begin);
-    for (int step = from; step < stop; step += stride) {
-      b_word<S, V> x[CHUNK];
-      T value[CHUNK];
-#pragma unroll
-      for (int half = 0; half < CHUNK; half += 4) {
-        uint32_t column[4];
-        wide<uint32_t, 4>::load(column, mine.column + step + half);
-        // What is not stored is not multiplied: B may hold a NaN there.
-#pragma unroll
-        for (int u = 0; u < 4; u++) {
-          x[half + u].clear();
-          if (step + half + u < stop) x[half + u].load(b + (uint64_t)column[u] * a.b_row_bytes);
-        }
-      }
-      wide<T, CHUNK>::load(value, mine.value + step);  // 0 beyond the row's end
-#pragma unroll
-      for (int u = 0; u < CHUNK; u++) x[u].multiply_into(sum, value[u]);
+    if (AHEAD) next.load(a, begin, end, in_team, team_log2);
+    int step = from;
+    if (WHOLE) {
+      const int chunks = (stop - first) / CHUNK >> (team_log2 - lanes_log2);  // of each group
+      for (int full = __reduce_min_sync(~0u, max(chunks, 0)); full > 0; full--, step += stride)
+        multiply_chunk<true, S, T, V, CHUNK>(a, b, mine, step, stop, sum);
     }
+    for (; step < stop; step += stride)
+      multiply_chunk<false, S, T, V, CHUNK>(a, b, mine, step, stop, sum);
     __syncwarp();  // the batch has been read
   }
 }

@@ -95,7 +95,7 @@ sources_of() {
   test_spmm_tile24)
     echo "$tile24 kernels/spmm_tile24.cu kernels/spmm_tile24_f16.cu kernels/spmm_tile24_bf16.cu" \
       "kernels/tensor_map.cu kernels/dense_transpose.cu kernels/host/spmm_tile24.c" ;;
-  test_spmm_rows) echo "$rows kernels/dense_transpose.cu" ;;
+  test_spmm_rows | test_spmm_rows_cuts) echo "$rows kernels/dense_transpose.cu" ;;
   test_spmm_vector) echo "$vector kernels/dense_transpose.cu" ;;
   test_repair)
     echo "$rows kernels/dense_transpose.cu kernels/fingerprint_csr.cu" \
@@ -117,9 +117,9 @@ sources_of() {
   test_spmm_rows_contract | test_spmm_rows_split) sources_of test_spmm_rows ;;
   esac
 }
-all="test_spmm_rows test_spmm_vector test_repair test_spmm_transposed test_sddmm test_conv
+all="test_spmm_rows test_spmm_rows_cuts test_spmm_vector test_repair test_spmm_transposed test_sddmm test_conv
   test_vector_format test_spmm_vector_packed test_dcsr test_skewness test_spmm_dcsr
-  test_spmm_csc_online   test_tile24_format test_spmm_tile24
+  test_spmm_csc_online test_tile24_format test_spmm_tile24
   test_ablation test_attention test_attention_parts test_native test_row_groups test_row_groups_stale
   test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept test_repair_together
   test_dense_parts test_spmm_rows_contract test_spmm_rows_split"
