@@ -27,8 +27,9 @@ enum { LONGEST_ROW = 2048 };
 enum { LEAST_MEAN_ROW = 8 };
 /* From one entry in so many on, matrices are pruned layers, whose rows share nothing or all. */
 enum { DENSE = 64 };
-/* Until the hint is there: as many rows of A to a row of B. */
-#define SHARING_HOPED_FOR 4.0
+/* Until the hint is there: as many rows of A to a row of B.  What is hoped for decides whether the
+   hint is made at all; finite elements share up to 5.3. */
+#define SHARING_HOPED_FOR 5.0
 /* It has to be better than `rows` by so much, as estimates are 1.2 off. */
 #define MARGIN 1.1
 
