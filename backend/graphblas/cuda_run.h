@@ -33,10 +33,9 @@ struct grb_cuda_run {
   int64_t *b_left, *c_left; /* the same of each unit */
 
   /* The pipeline's own (cuda_pipeline.c): */
-  pthread_mutex_t lock;       /* the next tasks, and what is posted; held for no call of CUDA */
-  int64_t next_up, next_down; /* tasks */
+  atomic_int_fast64_t next_up, next_down;     /* tasks */
+  pthread_mutex_t lock;                       /* of what is posted; held for no call of CUDA */
   struct grb_cuda_slot *posted, *posted_last; /* to be enqueued, the oldest first */
-  pthread_cond_t launch;
   pthread_mutex_t driver; /* whoever enqueues; nobody waits for it.  What is left, and: */
   int b_ready, b_awaited; /* units of B: enqueued whole; the compute stream waits for */
   atomic_int launched;    /* products of units 0 .. launched - 1 */
