@@ -151,7 +151,9 @@ static inline void pause_briefly(void)
 static void idle(struct grb_cuda_run *r, int round)
 {
   enum { PATIENCE = 100, PAUSES = 16 };
-  if (round > PATIENCE)
+  if (grb_cuda_pages_left(r->pages))
+    grb_cuda_pages_populate(r->pages);
+  else if (round > PATIENCE)
     sched_yield();
   else
     for (int i = 0; i < PAUSES; i++)

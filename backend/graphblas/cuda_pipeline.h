@@ -14,8 +14,8 @@
      down           C0 C1 C2 ......    C(u) waits for p(u)
 
    A thread has slots of its own for each way, so that B, which is ready long before the bus takes
-   it, does not leave C without any.  It does whatever can be done, and otherwise looks again: to be
-   woken takes longer than most waits.
+   it, does not leave C without any.  It does whatever can be done, and otherwise makes pages of C
+   (cuda_pages.h) or looks again: to be woken takes longer than most waits.
 
    It waits for no other thread.  What it finds neither ready nor done is in another one's hands or
    on the device's streams; for if all that was taken is enqueued, the first unit of C that is not

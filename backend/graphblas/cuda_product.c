@@ -1,7 +1,6 @@
 #include "backend/graphblas/cuda_product.h"
 
 #include <string.h>
-#include <sys/mman.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -28,18 +27,6 @@ static void mark_present(const struct shunt_host_spmm *p, const int32_t *empty, 
       c->present[empty[i] * c->row_stride + j * c->col_stride] = 0;
 }
 
-/* C is fresh memory as a rule: fewer, larger page faults. */
-static void advise_large_pages(const struct shunt_host_spmm *p)
-{
-  const uintptr_t page = 2u << 20;
-  int64_t last = (p->c.rows - 1) * p->c.row_stride + (p->c.cols - 1) * p->c.col_stride + 1;
-  uintptr_t begin = (uintptr_t)p->c.values;
-  uintptr_t end = begin + (uintptr_t)last * shunt_type_size(p->semiring.type);
-  begin = (begin + page - 1) & ~(page - 1);
-  end &= ~(page - 1);
-  if (end > begin && end - begin >= 2 * page) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
-}
-
 /* ---- the product ----------------------------------------------------------------------------- */
 
 struct work {
@@ -50,6 +37,7 @@ struct work {
   struct grb_cuda_part *part;
   struct grb_cuda_rows rows;
   bool has_rows;
+  struct grb_cuda_pages pages;
   int count; /* of parts */
 };
 
@@ -62,6 +50,7 @@ static shunt_status prepare(struct work *w, const int32_t **empty, int64_t *empt
   for (int i = 0; i < w->count; i++) {
     struct grb_cuda_part *part = &w->part[i];
     part->run.device = &w->devices->device[i];
+    part->run.pages = &w->pages;
     if ((s = grb_cuda_enter(part->run.device, &before)) != SHUNT_OK) return s;
     pthread_mutex_lock(w->notes);
     grb_cuda_part_find(part, v, grb_cuda_share_begin(v->p, i, w->count),
@@ -93,7 +82,8 @@ static shunt_status prepare(struct work *w, const int32_t **empty, int64_t *empt
   return s;
 }
 
-/* More wait for the driver's locks: of an H200 32 threads copied 2 GB each way in 68 ms, 16 in 49. */
+/* More wait for the driver's locks: of an H200 32 threads copied 2 GB each way in 68 ms, 16 in 49.
+ */
 enum { THREADS_PER_DEVICE = 16 };
 
 static void run_all(struct work *w)
@@ -171,7 +161,7 @@ shunt_status grb_cuda_product(struct grb_cuda_view *v, struct grb_cuda_devices *
   shunt_status s = grb_cuda_lanes(devices, v->threads);
   if (s == SHUNT_OK) s = prepare(&w, &empty, &empty_count);
   if (s == SHUNT_OK) {
-    advise_large_pages(v->p);
+    grb_cuda_pages_make(&w.pages, &v->p->c, shunt_type_size(v->p->semiring.type));
     run_all(&w);
   }
   for (int i = 0; i < count; i++) {

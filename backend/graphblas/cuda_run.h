@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "backend/graphblas/cuda_device.h"
+#include "backend/graphblas/cuda_pages.h"
 #include "backend/graphblas/cuda_plan.h"
 #include "backend/graphblas/cuda_rows.h"
 
@@ -20,6 +21,7 @@ struct grb_cuda_run {
   struct grb_cuda_plan plan;
   const struct grb_cuda_rows *rows; /* what S is uploaded from; NULL: it is on the device */
   struct grb_cuda_kept s;           /* S on the device */
+  struct grb_cuda_pages *pages;     /* of C, to be populated by threads that wait */
   bool ones;                        /* all values of S count as 1 */
   char *b, *c;                      /* strips that are kept; NULL: in the block */
   char *block;                      /* plan.block_bytes */
