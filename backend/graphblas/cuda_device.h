@@ -19,8 +19,9 @@ enum {
   GRB_CUDA_MOST_DEVICES = 16,
   GRB_CUDA_MOST_LANES = 64, /* threads that copy */
   GRB_CUDA_SLOTS = 4,       /* of a lane, in whichever direction */
-  /* A piece takes the driver some 10 us under its locks, whatever its size. */
-  GRB_CUDA_SLOT_BYTES = 2 << 20
+  /* A piece costs the bus 2 to 4 us beside its bytes, and the driver 5; most blocks of B and C
+     (cuda_plan.h) fit.  */
+  GRB_CUDA_SLOT_BYTES = 5 << 19
 };
 
 struct grb_cuda_device {

@@ -7,8 +7,10 @@
 enum { NARROWEST_BYTES = 128, WIDEST_BYTES = 512, STRIPS_WANTED = 4, GRANULE_BYTES = 16 };
 /* Held by row: no gain from wider rows; parts of rows that still are copied well. */
 enum { WIDEST_ROW_BYTES = 16384, GOOD_ROW_BYTES = 2048 };
-/* A few blocks soon, more of them when they are large: each costs a launch. */
-enum { LEAST_BLOCK = 256 << 10, FEW_BLOCKS = 8, LARGE_BLOCK = 8 << 20, LEAST_BLOCK_ROWS = 16 };
+/* A few blocks soon.  More of them as long as one is worth a copy of its own: the less C waits for
+   B; where B is there already it waits for nothing, and each costs a launch before the first.  */
+enum { LEAST_BLOCK = 256 << 10, FEW_BLOCKS = 8, LEAST_BLOCK_ROWS = 16 };
+enum { LARGE_BLOCK = 3 << 19, LARGE_BLOCK_OF_KEPT = 8 << 20 };
 /* Without a search for long rows, the kernel takes fewer entries (2^24) and wants rows alike. */
 enum { MOST_BLOCK_ENTRIES = 1 << 24, LONG_ROW = 1024, LONG_OF_MEAN = 8 };
 
@@ -113,11 +115,12 @@ static int choose_blocks(const struct grb_cuda_plan *plan, const struct shunt_ho
   const int64_t bytes = plan->b_strip > plan->c_strip ? plan->b_strip : plan->c_strip;
   const int64_t rows = p->s.rows < p->s.cols ? p->s.rows : p->s.cols;
   const int64_t longest = wish->s->longest;
+  const int64_t large = plan->b == GRB_CUDA_B_HOST ? LARGE_BLOCK : LARGE_BLOCK_OF_KEPT;
   int blocks = 1;
   if (!by_row(plan)) return 1;
   if (longest > LONG_ROW && longest > LONG_OF_MEAN * (p->s.nnz / p->s.rows)) return 1;
   while (blocks < GRB_CUDA_CHUNKS && rows >= 2 * blocks * LEAST_BLOCK_ROWS &&
-         bytes >= 2 * blocks * (int64_t)(blocks < FEW_BLOCKS ? LEAST_BLOCK : LARGE_BLOCK))
+         bytes >= 2 * blocks * (blocks < FEW_BLOCKS ? LEAST_BLOCK : large))
     blocks *= 2;
   return few_entries(&wish->s->chunks, blocks) ? blocks : 1;
 }

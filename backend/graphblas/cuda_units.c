@@ -45,10 +45,14 @@ int64_t grb_cuda_unit_last(const struct grb_cuda_run *r, bool of_b, int unit)
 
 int64_t grb_cuda_piece(const struct grb_cuda_run *r, bool of_b, int unit)
 {
-  enum { LINE = 64 };
-  const int64_t size = (int64_t)grb_cuda_element(r), most = GRB_CUDA_SLOT_BYTES;
+  enum { LINE = 64, SMALLEST = 256 << 10, GROWTH = 16 };
+  const int64_t size = (int64_t)grb_cuda_element(r);
   const int64_t bytes =
       (grb_cuda_unit_last(r, of_b, unit) - grb_cuda_unit_first(r, of_b, unit)) * size;
+  const int64_t beside = bytes * (of_b ? unit : r->units - 1 - unit);
+  /* In the time that the bus takes for a byte a thread copies a seventh to a quarter. */
+  const int64_t ramp = SMALLEST + beside / GROWTH;
+  const int64_t most = ramp < GRB_CUDA_SLOT_BYTES ? ramp : GRB_CUDA_SLOT_BYTES;
   const int64_t pieces = bytes > most ? (bytes + most - 1) / most : 1;
   return pieces == 1 ? most / size
                      : ((bytes + pieces - 1) / pieces + LINE - 1) / LINE * LINE / size;

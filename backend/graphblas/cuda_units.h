@@ -28,7 +28,8 @@ int64_t grb_cuda_unit_row(const struct grb_cuda_run *r, bool of_b, int unit, int
 int64_t grb_cuda_unit_first(const struct grb_cuda_run *r, bool of_b, int unit);
 int64_t grb_cuda_unit_last(const struct grb_cuda_run *r, bool of_b, int unit);
 /* The elements of the pieces that it is copied in, as many as fit a slot and all alike but for the
-   last, and how many pieces it is.  */
+   last, and how many pieces it is.  They are smaller where B begins and where C ends: for as long
+   as a thread takes to read the first, or to write the last, the bus has nothing to do.  */
 int64_t grb_cuda_piece(const struct grb_cuda_run *r, bool of_b, int unit);
 int64_t grb_cuda_unit_pieces(const struct grb_cuda_run *r, bool of_b, int unit);
 /* Units of B, from the first on, that product `unit` waits for. */
