@@ -1,0 +1,126 @@
+// wgmma.cuh: matrix products of a warpgroup, whose operands lie in shared memory; one wrapper per
+// instruction and nothing else.  Needs sm_90a.
+//
+//   D[64 x N] (+)= A[64 x 16] B[16 x N]      f16 or bf16 in, f32 sums
+//
+// A warpgroup is four warps, the first of which has a number divisible by 4; all of its threads
+// execute these together.  Products are asynchronous:
+//
+//   wgmma_fence()    before the first product, and after registers of D were touched otherwise
+//   wgmma_..         as many as wanted
+//   wgmma_commit()   those since the last commit are a group
+//   wgmma_wait<P>()  until at most P groups of the newest are under way: then D is there, and
+//                    what the others read may be overwritten
+//
+// What a thread holds of D: rows 16 w + l / 4 and 8 below (w: warp of the group, l: lane),
+//
+//   d[4 j], d[4 j + 1]      row 16 w + l / 4        columns 8 j + 2 (l % 4) and the next
+//   d[4 j + 2], d[4 j + 3]  row 16 w + l / 4 + 8    the same
+//
+// Operands are named by descriptors.  Here both stand in rows of 128 bytes, eight of which make
+// 1024 bytes aligned to as much, piece q (16 bytes) of row r at q ^ (r % 8), as the copy engine
+// leaves them with a swizzle of 128 bytes:
+//
+//   K-major    a row holds 64 values of k of one row of A (one column of B);
+//              stride: bytes from eight rows to the next eight.  leading does not matter.
+//              16 further along k: the address + 32
+//   MN-major   a row holds 64 columns of B of one k;
+//              stride: bytes from eight values of k to the next eight,
+//              leading: bytes from 64 columns to the next 64.
+//              16 further along k: the address + 2 stride
+// https://docs.nvidia.com/cuda/parallel-thread-execution/#asynchronous-warpgroup-level-matrix-instructions
+#pragma once
+#include <stdint.h>
+
+namespace shunt
+{
+namespace ptx
+{
+
+// Addresses (32-bit shared ones, ldst.cuh) and distances are multiples of 16 below 256 KB.
+__device__ __forceinline__ uint64_t wgmma_operand(uint32_t address, uint32_t leading,
+                                                  uint32_t stride)
+{
+  constexpr uint64_t swizzle_128 = 1;
+  return address >> 4 | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32 |
+         swizzle_128 << 62;
+}
+
+__device__ __forceinline__ void wgmma_fence()
+{
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void wgmma_commit()
+{
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+template <int Pending> __device__ __forceinline__ void wgmma_wait()
+{
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
+}
+
+// Registers of each thread of the warpgroup, a multiple of 8: given back, and taken.
+template <int Registers> __device__ __forceinline__ void registers_give()
+{
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
+}
+template <int Registers> __device__ __forceinline__ void registers_take()
+{
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
+}
+
+// clang-format off
+#define SHUNT_WGMMA_0_31 \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, " \
+  "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define SHUNT_WGMMA_32_63 \
+  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, " \
+  "%49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define SHUNT_WGMMA_64_127 \
+  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, " \
+  "%81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, " \
+  "%98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
+  "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, " \
+  "%126, %127"
+#define SHUNT_WGMMA_D8(i) \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
+  "+f"(d[i + 6]), "+f"(d[i + 7])
+#define SHUNT_WGMMA_D32(i) \
+  SHUNT_WGMMA_D8(i), SHUNT_WGMMA_D8(i + 8), SHUNT_WGMMA_D8(i + 16), SHUNT_WGMMA_D8(i + 24)
+#define SHUNT_WGMMA_D64(i) SHUNT_WGMMA_D32(i), SHUNT_WGMMA_D32(i + 32)
+
+#define SHUNT_WGMMA_D128 SHUNT_WGMMA_D64(0), SHUNT_WGMMA_D64(64)
+
+// A is K-major; BMajor: 0: B is K-major, 1: MN-major.  keep: D += A B, else D = A B.
+#define SHUNT_WGMMA(N, type, numbers, operands, A, B, KEEP, MAJOR) \
+  template <int BMajor> \
+  __device__ __forceinline__ void wgmma_m64n##N##k16_##type(float (&d)[N / 2], uint64_t a, \
+                                                            uint64_t b, bool keep) \
+  { \
+    asm volatile("{\n\t.reg .pred keep;\n\tsetp.ne.b32 keep, %" KEEP ", 0;\n\t" \
+                 "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." #type "." #type \
+                 " {" numbers "}, %" A ", %" B ", keep, 1, 1, 0, %" MAJOR ";\n\t}" \
+                 : operands \
+                 : "l"(a), "l"(b), "r"((int)keep), "n"(BMajor)); \
+  }
+#define SHUNT_WGMMA_TYPE(type) \
+  SHUNT_WGMMA(64, type, SHUNT_WGMMA_0_31, SHUNT_WGMMA_D32(0), "32", "33", "34", "35") \
+  SHUNT_WGMMA(128, type, SHUNT_WGMMA_0_31 ", " SHUNT_WGMMA_32_63, SHUNT_WGMMA_D64(0), \
+              "64", "65", "66", "67") \
+  SHUNT_WGMMA(256, type, SHUNT_WGMMA_0_31 ", " SHUNT_WGMMA_32_63 ", " SHUNT_WGMMA_64_127, \
+              SHUNT_WGMMA_D128, "128", "129", "130", "131")
+// clang-format on
+SHUNT_WGMMA_TYPE(f16)
+SHUNT_WGMMA_TYPE(bf16)
+#undef SHUNT_WGMMA_TYPE
+#undef SHUNT_WGMMA
+#undef SHUNT_WGMMA_D128
+#undef SHUNT_WGMMA_D64
+#undef SHUNT_WGMMA_D32
+#undef SHUNT_WGMMA_D8
+#undef SHUNT_WGMMA_64_127
+#undef SHUNT_WGMMA_32_63
+#undef SHUNT_WGMMA_0_31
+
+} // namespace ptx
+} // namespace shunt
