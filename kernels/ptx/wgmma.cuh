@@ -28,9 +28,15 @@
 //              stride: bytes from eight values of k to the next eight,
 //              leading: bytes from 64 columns to the next 64.
 //              16 further along k: the address + 2 stride
+//
+// or (wgmma_operand_plain) as matrices of 8 rows x 16 bytes, each of 128 bytes in a row, K-major:
+//
+//   leading: bytes from 8 values of k to the next 8; stride: from eight rows to the next eight
 // https://docs.nvidia.com/cuda/parallel-thread-execution/#asynchronous-warpgroup-level-matrix-instructions
 #pragma once
 #include <stdint.h>
+
+#include "kernels/ptx/wgmma_lists.cuh"
 
 namespace shunt
 {
@@ -44,6 +50,11 @@ __device__ __forceinline__ uint64_t wgmma_operand(uint32_t address, uint32_t lea
   constexpr uint64_t swizzle_128 = 1;
   return address >> 4 | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32 |
          swizzle_128 << 62;
+}
+__device__ __forceinline__ uint64_t wgmma_operand_plain(uint32_t address, uint32_t leading,
+                                                        uint32_t stride)
+{
+  return address >> 4 | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32;
 }
 
 __device__ __forceinline__ void wgmma_fence()
@@ -70,27 +81,6 @@ template <int Registers> __device__ __forceinline__ void registers_take()
 }
 
 // clang-format off
-#define SHUNT_WGMMA_0_31 \
-  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, " \
-  "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define SHUNT_WGMMA_32_63 \
-  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, " \
-  "%49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define SHUNT_WGMMA_64_127 \
-  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, " \
-  "%81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, " \
-  "%98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
-  "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, " \
-  "%126, %127"
-#define SHUNT_WGMMA_D8(i) \
-  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
-  "+f"(d[i + 6]), "+f"(d[i + 7])
-#define SHUNT_WGMMA_D32(i) \
-  SHUNT_WGMMA_D8(i), SHUNT_WGMMA_D8(i + 8), SHUNT_WGMMA_D8(i + 16), SHUNT_WGMMA_D8(i + 24)
-#define SHUNT_WGMMA_D64(i) SHUNT_WGMMA_D32(i), SHUNT_WGMMA_D32(i + 32)
-
-#define SHUNT_WGMMA_D128 SHUNT_WGMMA_D64(0), SHUNT_WGMMA_D64(64)
-
 // A is K-major; BMajor: 0: B is K-major, 1: MN-major.  keep: D += A B, else D = A B.
 #define SHUNT_WGMMA(N, type, numbers, operands, A, B, KEEP, MAJOR) \
   template <int BMajor> \
@@ -114,13 +104,6 @@ SHUNT_WGMMA_TYPE(f16)
 SHUNT_WGMMA_TYPE(bf16)
 #undef SHUNT_WGMMA_TYPE
 #undef SHUNT_WGMMA
-#undef SHUNT_WGMMA_D128
-#undef SHUNT_WGMMA_D64
-#undef SHUNT_WGMMA_D32
-#undef SHUNT_WGMMA_D8
-#undef SHUNT_WGMMA_64_127
-#undef SHUNT_WGMMA_32_63
-#undef SHUNT_WGMMA_0_31
 
 } // namespace ptx
 } // namespace shunt

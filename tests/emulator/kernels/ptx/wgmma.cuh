@@ -12,13 +12,16 @@ namespace shunt
 namespace ptx
 {
 
-inline uint64_t wgmma_operand(uint32_t address, uint32_t leading, uint32_t stride)
+inline uint64_t wgmma_operand_plain(uint32_t address, uint32_t leading, uint32_t stride)
 {
   if ((address | leading | stride) % 16 || (address | leading | stride) >> 18)
     emulator::fail("wgmma: a descriptor of address %u, leading %u, stride %u", address, leading,
                    stride);
-  return address >> 4 | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32 |
-         (uint64_t)1 << 62;
+  return address >> 4 | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32;
+}
+inline uint64_t wgmma_operand(uint32_t address, uint32_t leading, uint32_t stride)
+{
+  return wgmma_operand_plain(address, leading, stride) | (uint64_t)1 << 62;
 }
 
 struct wgmma_meeting {
@@ -42,14 +45,17 @@ template <int Registers> inline void registers_take()
   registers_give<Registers>();
 }
 
-// Value (i, k) of an operand that a descriptor names: i along M or N, k < 16.
+// Value (i, k) of an operand that a descriptor names: i along M or N.
 template <class T> inline float wgmma_value(uint64_t operand, int i, int k, bool k_major)
 {
   const uint32_t start = (operand & 0x3fff) << 4, leading = (operand >> 16 & 0x3fff) << 4,
                  stride = (operand >> 32 & 0x3fff) << 4;
-  uint32_t at = start + (k_major ? i / 8 * stride + i % 8 * 128 + k * 2
-                                 : i / 64 * leading + i % 64 * 2 + k / 8 * stride + k % 8 * 128);
-  at ^= (at >> 7 & 7) << 4;
+  uint32_t at = start + i / 8 * stride + i % 8 * 16 + k / 8 * leading + k % 8 * 2;
+  if (operand >> 62) {
+    at = start + (k_major ? i / 8 * stride + i % 8 * 128 + k * 2
+                          : i / 64 * leading + i % 64 * 2 + k / 8 * stride + k % 8 * 128);
+    at ^= (at >> 7 & 7) << 4;
+  }
   const T v = *static_cast<const T *>(emulator::at_shared(at, sizeof(T), sizeof(T), "wgmma"));
   return (float)v;
 }
