@@ -1,0 +1,160 @@
+// whole24_csr_device.cu: CSR to the `whole24` format, in one launch: a block per tile, a thread per
+// row of the tile, which finds its first entry there by bisection and writes 64 bytes of values and
+// four halves of words of metadata, all of its own.
+//
+//   row   | .. c c c | c c c c .. c | c ..       the thread of (row, chunk) packs these
+//                      ^ first column >= 64 chunk
+//
+// Bisection finds its way only in rows that ascend.  So each thread also looks at its share of
+// the row's positions, whether each column is above the one before: together they look at all.
+//
+// A tile reads its entries from the lines of 64 rows; a line is read by two blocks at most.
+// Measured: see tests/bench/NOTES.md.
+#include <cuda_runtime.h>
+
+#include "conv/whole24.h"
+
+namespace shunt
+{
+namespace whole24
+{
+namespace
+{
+
+constexpr int kRows = SHUNT_WHOLE24_ROWS, kCols = SHUNT_WHOLE24_COLS;
+
+struct pack_job {
+  struct shunt_whole24 v;
+  const void *offsets, *columns;
+  const uint16_t *values;
+  int64_t nnz;
+  int base;
+  uint32_t *irregular;
+};
+
+// Unsigned, so that garbage wraps (to a place that the checks refuse).
+template <class I> __device__ __forceinline__ int64_t from_base(I index, int64_t base)
+{
+  return (int64_t)((uint64_t)(int64_t)index - (uint64_t)base);
+}
+
+// A row of A: its entries are p with begin <= p < end.
+template <class I> struct row_view {
+  const pack_job &j;
+  int64_t begin = 0, end = 0;
+  bool bad = false;
+
+  __device__ __forceinline__ row_view(const pack_job &job, int64_t row) : j(job)
+  {
+    if (row >= j.v.rows) return;
+    const I *offsets = static_cast<const I *>(j.offsets) + row;
+    begin = from_base(offsets[0], j.base);
+    end = from_base(offsets[1], j.base);
+    bad = begin < 0 || end < begin || end > j.nnz;
+    if (bad) begin = end = 0;
+  }
+  __device__ __forceinline__ int64_t column(int64_t p) const
+  {
+    return from_base(static_cast<const I *>(j.columns)[p], j.base);
+  }
+  // The first entry at or behind a column.
+  __device__ __forceinline__ int64_t find(int64_t first) const
+  {
+    int64_t low = begin, high = end;
+    while (low < high) {
+      const int64_t middle = (low + high) / 2;
+      if (column(middle) < first)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+  // Is share `s` of `shares` of the row's positions in order, and in range?
+  __device__ __forceinline__ bool in_order(int64_t s, int64_t shares) const
+  {
+    const int64_t to = begin + (end - begin) * (s + 1) / shares;
+    bool good = true;
+    for (int64_t p = begin + (end - begin) * s / shares; p < to; p++) {
+      const int64_t c = column(p), before = p > begin ? column(p - 1) : -1;
+      good &= before < c && c < j.v.cols;
+    }
+    return good;
+  }
+};
+
+// Two values of four columns, and where they stand.
+struct packed_quad {
+  uint32_t values, pair;
+  bool crowded;
+};
+
+// The entries in columns first .. first + 3; p goes past them.
+template <class I>
+__device__ __forceinline__ packed_quad pack_quad(const row_view<I> &row, int64_t &p, int64_t first)
+{
+  uint32_t bits = 0, found = 0, v[2] = {0, 0};
+  for (; p < row.end; p++) {
+    const int64_t c = row.column(p) - first;
+    if (c >= 4) break;
+    bits |= 1u << (c & 3);
+    v[found++ & 1] = row.j.values[p];
+  }
+  const uint32_t pair = shunt_tile24_pair(found > 2 ? 0 : bits);
+  const bool second = found == 1 && !(bits >> (pair & 3) & 1); // alone, and at the quad's end
+  return {second ? v[0] << 16 : v[0] | v[1] << 16, pair, found > 2};
+}
+
+template <class I>
+__global__ void __launch_bounds__(kRows) pack_kernel(const __grid_constant__ pack_job j)
+{
+  const int64_t tile = blockIdx.x, chunk = tile % j.v.chunks;
+  const int r = threadIdx.x;
+  const row_view<I> row(j, tile / j.v.chunks * kRows + r);
+  uint16_t *to = reinterpret_cast<uint16_t *>(static_cast<char *>(j.v.tiles) +
+                                              tile * SHUNT_WHOLE24_TILE_BYTES);
+  bool bad = row.bad || !row.in_order(chunk, j.v.chunks);
+  int64_t p = row.find(chunk * kCols);
+  for (int s = 0; s < kCols / 16; s++) {
+    uint32_t values[4], half = 0;
+#pragma unroll
+    for (int q = 0; q < 4; q++) {
+      const packed_quad k = pack_quad(row, p, chunk * kCols + s * 16 + q * 4);
+      values[q] = k.values;
+      half |= k.pair << (4 * q);
+      bad |= k.crowded;
+    }
+    *reinterpret_cast<uint4 *>(to + shunt_whole24_value(r, s * 8)) =
+        make_uint4(values[0], values[1], values[2], values[3]);
+    to[shunt_whole24_half(r, s)] = static_cast<uint16_t>(half);
+  }
+  if (__syncthreads_or(bad) && r == 0)
+    atomicOr(j.irregular, static_cast<uint32_t>(SHUNT_IRREGULAR));
+}
+
+} // namespace
+} // namespace whole24
+} // namespace shunt
+
+using namespace shunt::whole24;
+
+extern "C" shunt_status shunt_csr_to_whole24_cuda(const struct shunt_csr *a,
+                                                  const struct shunt_whole24 *v,
+                                                  uint32_t *irregular, const struct shunt_device *d,
+                                                  shunt_stream stream)
+{
+  (void)d;
+  const size_t bytes = shunt_whole24_bytes(a);
+  if (bytes == 0 || v->bands * v->chunks > INT32_MAX) return SHUNT_E_UNSUPPORTED;
+  if (v->rows != a->rows || v->cols != a->cols) return SHUNT_E_ARGUMENT;
+  pack_job j = {*v,     a->row_offsets, a->columns, static_cast<const uint16_t *>(a->values),
+                a->nnz, a->base,        irregular};
+  void *parameters[] = {&j};
+  const void *kernel = a->index_type == SHUNT_I32
+                           ? reinterpret_cast<const void *>(&pack_kernel<int32_t>)
+                           : reinterpret_cast<const void *>(&pack_kernel<int64_t>);
+  return cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(v->bands * v->chunks)), dim3(kRows),
+                          parameters, 0, stream) == cudaSuccess
+             ? SHUNT_OK
+             : SHUNT_E_CUDA;
+}

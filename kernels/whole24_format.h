@@ -1,0 +1,86 @@
+/* whole24_format.h: the `whole24` format: a matrix of which every aligned four columns of a row
+   hold at most two entries, whole, for wgmma.sp (kernels/ptx/wgmma_sparse.cuh).  16-bit values.
+
+   Weights pruned to 2:4 are such matrices.  All of A is stored, in tiles of 64 x 64 that follow
+   each other along the rows; rows are filled up to an even number of bands, since a block of the
+   kernel takes two:
+
+              64 columns
+            +------+------+--  --+
+         64 |  0   |  1   |  ..  |   band 0
+            +------+------+--  --+
+            |chunks|  ..         |   band 1       tile = band x chunks + chunk
+            +------+------+--  --+
+
+   A tile is SHUNT_WHOLE24_TILE_BYTES in the order in which shared memory is to have it, so that one
+   bulk copy brings it:
+
+     values    [4][8][8][8]   16 columns, 8 rows, row of them, value: matrices of 8 x 16 bytes,
+                              K-major, not swizzled; 1024 bytes to the next 16 columns,
+                              128 to the next 8 rows
+     metadata  [128]          the word of lane l of the warpgroup
+
+   The row's 16 columns are four quads, and of each quad two values are stored at the two positions
+   that its four bits of metadata name, the lower one first.  With row = 16 w + 8 h + g
+   (h < 2, g < 8), half h of word 32 w + 4 g + t has columns 16 t .. 16 t + 15 of the tile:
+
+     word   bit  31 .. 28      ..   19 .. 16   15 .. 12       ..    3 .. 0
+                 row 16 w + 8 + g, quads 3 .. 0   row 16 w + g, quads 3 .. 0
+     four bits of a quad: high two: position of the second value; low two: of the first
+
+   so that a tile's two products of 32 columns take their metadata from lanes with t = 0, 1
+   (sparsity selector 0) and t = 2, 3 (selector 1) of one register.  (PTX ISA, "Matrix fragments
+   for warpgroup-level multiply-accumulate operation with sparse matrix A"; seen right on
+   an H200.)
+
+   A quad with fewer than two entries is filled up with zeros, at the next position, or at the
+   quad's end the one before (shunt_tile24_pair).  Such a zero meets a row of B which the
+   original never multiplies, and 0 x NaN or 0 x Inf is NaN:
+
+     A sum that is not NaN is right.  Where one is, C has to be computed from A's own entries.
+
+   An entry whose value is +0 cannot be told from a zero that fills up; it needs no telling, since
+   it makes NaN of NaN and Inf as well.
+
+   All arrays are device memory (host memory for *_host functions) that belongs to the caller;
+   conv/whole24.h makes them.  */
+#ifndef SHUNT_WHOLE24_FORMAT_H
+#define SHUNT_WHOLE24_FORMAT_H
+
+#include "kernels/tile24_format.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  SHUNT_WHOLE24_ROWS = 64, /* of a tile */
+  SHUNT_WHOLE24_COLS = 64,
+  SHUNT_WHOLE24_PLACES = 32, /* values of a tile's row */
+  SHUNT_WHOLE24_VALUES = 2048,
+  SHUNT_WHOLE24_WORDS = 128, /* of metadata */
+  SHUNT_WHOLE24_TILE_BYTES = SHUNT_WHOLE24_VALUES * 2 + SHUNT_WHOLE24_WORDS * 4
+};
+
+struct shunt_whole24 {
+  int64_t rows, cols;
+  int64_t bands, chunks; /* of tiles, from top to bottom and from left to right */
+  shunt_type value_type;
+  void *tiles; /* [bands][chunks][SHUNT_WHOLE24_TILE_BYTES] */
+};
+
+/* In 16-bit words from a tile's begin: where value `place` of a row is, */
+SHUNT_TILE24_INLINE int shunt_whole24_value(int row, int place)
+{
+  return place / 8 * 512 + row / 8 * 64 + row % 8 * 8 + place % 8;
+}
+/* and where the metadata of its 16 columns `sixteen` is. */
+SHUNT_TILE24_INLINE int shunt_whole24_half(int row, int sixteen)
+{
+  return SHUNT_WHOLE24_VALUES + (row / 16 * 32 + row % 8 * 4 + sixteen) * 2 + row / 8 % 2;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
