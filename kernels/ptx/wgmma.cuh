@@ -70,16 +70,6 @@ template <int Pending> __device__ __forceinline__ void wgmma_wait()
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
 }
 
-// Registers of each thread of the warpgroup, a multiple of 8: given back, and taken.
-template <int Registers> __device__ __forceinline__ void registers_give()
-{
-  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
-}
-template <int Registers> __device__ __forceinline__ void registers_take()
-{
-  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
-}
-
 // clang-format off
 // A is K-major; BMajor: 0: B is K-major, 1: MN-major.  keep: D += A B, else D = A B.
 #define SHUNT_WGMMA(N, type, numbers, operands, A, B, KEEP, MAJOR) \

@@ -36,15 +36,6 @@ inline void wgmma_meet()
 inline void wgmma_fence() { wgmma_meet(); }
 inline void wgmma_commit() {}
 template <int Pending> inline void wgmma_wait() { wgmma_meet(); }
-template <int Registers> inline void registers_give()
-{
-  static_assert(Registers % 8 == 0 && Registers >= 24 && Registers <= 256, "setmaxnreg");
-}
-template <int Registers> inline void registers_take()
-{
-  registers_give<Registers>();
-}
-
 // Value (i, k) of an operand that a descriptor names: i along M or N.
 template <class T> inline float wgmma_value(uint64_t operand, int i, int k, bool k_major)
 {

@@ -1,0 +1,152 @@
+// spmm_whole24_wgmma.cu: checks, choice of shape and launch of spmm_whole24_wgmma.cuh.
+#include "kernels/whole24_kernels.h"
+
+#if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
+#include "kernels/spmm_whole24_wgmma.cuh"
+#include "kernels/tensor_map.h"
+
+namespace shunt
+{
+namespace whole24
+{
+namespace
+{
+
+int64_t ceil_div(int64_t a, int64_t b)
+{
+  return (a + b - 1) / b;
+}
+
+bool on_16_bytes(const struct shunt_dense &m)
+{
+  return m.col_stride == 1 && reinterpret_cast<uintptr_t>(m.values) % 16 == 0 &&
+         m.row_stride * static_cast<int64_t>(shunt_type_size(m.type)) % 16 == 0;
+}
+
+// m as the copy engine sees it: rows of memory.
+struct shunt_dense as_stored(const struct shunt_dense &m)
+{
+  if (m.col_stride == 1) return m;
+  return {m.cols, m.rows, m.col_stride, 1, m.values, m.type};
+}
+
+shunt_status check(const struct shunt_spmm *p, const struct shunt_whole24 *v, const float *witness,
+                   const struct shunt_device *d)
+{
+  const shunt_type t = p->b.type;
+  const int64_t most = INT32_MAX - 1024; // of C in the kernel's coordinates
+  if (!witness || v->rows != p->c.rows || v->cols != p->b.rows || v->value_type != t ||
+      p->c.cols != p->b.cols)
+    return SHUNT_E_ARGUMENT;
+  if (t != SHUNT_F16 && t != SHUNT_BF16) return SHUNT_E_UNSUPPORTED;
+  if (p->c.type != t && p->c.type != SHUNT_F32) return SHUNT_E_UNSUPPORTED;
+  if (p->compute != SHUNT_F32 || p->beta.device || p->beta.host != 0) return SHUNT_E_UNSUPPORTED;
+  if (p->only_if || p->c.cols < 1 || p->c.cols > most) return SHUNT_E_UNSUPPORTED;
+  if (!on_16_bytes(as_stored(p->b))) return SHUNT_E_UNSUPPORTED;
+  return d->compute_capability == 90 && shape_256::kBytes <= (uint32_t)d->shared_per_block &&
+                 shape_128::kBytes <= (uint32_t)d->shared_per_block
+             ? SHUNT_OK
+             : SHUNT_E_UNSUPPORTED;
+}
+
+arguments make_arguments(const struct shunt_spmm *p, const struct shunt_whole24 *v, float *witness,
+                         int columns)
+{
+  arguments k = {};
+  k.a = static_cast<const char *>(v->tiles);
+  k.chunks = static_cast<int>(v->chunks);
+  k.tiles_down = static_cast<int>(v->bands / kGroups);
+  k.tiles_across = static_cast<int>(ceil_div(p->c.cols, columns));
+  k.witness = witness;
+  k.c = {p->c.values,
+         p->c.rows,
+         p->c.cols,
+         p->c.row_stride,
+         p->c.col_stride,
+         make_scalar_arg<float>(p->alpha),
+         p->c.type == SHUNT_F32,
+         on_16_bytes(p->c)};
+  return k;
+}
+
+template <class T, int BMajor, class Shape>
+shunt_status launch(const arguments &k, const CUtensorMap &map, const struct shunt_device *d,
+                    cudaStream_t stream)
+{
+  const void *kernel = reinterpret_cast<const void *>(&spmm_whole24<T, BMajor, Shape>);
+  // Kept by the context, which the program may destroy: so asked for each time.
+  if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kBytes) !=
+      cudaSuccess)
+    return SHUNT_E_CUDA;
+  const int room =
+      d->multiprocessors < SHUNT_WHOLE24_WITNESSES ? d->multiprocessors : SHUNT_WHOLE24_WITNESSES;
+  void *parameters[] = {const_cast<arguments *>(&k), const_cast<CUtensorMap *>(&map)};
+  return cudaLaunchKernel(kernel, dim3(k.tiles < room ? k.tiles : room), dim3(kThreads), parameters,
+                          Shape::kBytes, stream) == cudaSuccess
+             ? SHUNT_OK
+             : SHUNT_E_CUDA;
+}
+
+template <class Shape>
+shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_whole24 *v, float *witness,
+                          const struct shunt_device *d, cudaStream_t stream)
+{
+  arguments k = make_arguments(p, v, witness, Shape::kColumns);
+  const int64_t tiles = static_cast<int64_t>(k.tiles_down) * k.tiles_across;
+  CUtensorMap map;
+  if (tiles > INT32_MAX / 2 || !make_tensor_map(&map, as_stored(p->b), 64, 64))
+    return SHUNT_E_UNSUPPORTED;
+  k.tiles = static_cast<int>(tiles);
+  const bool row_major = p->b.col_stride == 1;
+  if (p->b.type == SHUNT_F16)
+    return row_major ? launch<__half, 1, Shape>(k, map, d, stream)
+                     : launch<__half, 0, Shape>(k, map, d, stream);
+  return row_major ? launch<__nv_bfloat16, 1, Shape>(k, map, d, stream)
+                   : launch<__nv_bfloat16, 0, Shape>(k, map, d, stream);
+}
+
+} // namespace
+} // namespace whole24
+} // namespace shunt
+
+// A tile of 256 columns takes some 1.6 times as long as one of 128.
+extern "C" int shunt_spmm_whole24_columns(const struct shunt_spmm *p, const struct shunt_device *d)
+{
+  using namespace shunt::whole24;
+  const int64_t down = ceil_div(p->c.rows, kRows), at_once = d->multiprocessors;
+  const int64_t narrow = ceil_div(down * ceil_div(p->c.cols, 128), at_once),
+                wide = ceil_div(down * ceil_div(p->c.cols, 256), at_once);
+  return 10 * narrow < 16 * wide ? 128 : 256;
+}
+
+extern "C" shunt_status shunt_spmm_whole24_shaped_cuda(const struct shunt_spmm *p,
+                                                       const struct shunt_whole24 *v, int columns,
+                                                       float *witness, const struct shunt_device *d,
+                                                       shunt_stream stream)
+{
+  using namespace shunt::whole24;
+  const shunt_status s = check(p, v, witness, d);
+  if (s != SHUNT_OK) return s;
+  if (columns == 128) return launch_shape<shape_128>(p, v, witness, d, stream);
+  return columns == 256 ? launch_shape<shape_256>(p, v, witness, d, stream) : SHUNT_E_UNSUPPORTED;
+}
+#else
+extern "C" int shunt_spmm_whole24_columns(const struct shunt_spmm *, const struct shunt_device *)
+{
+  return 0;
+}
+
+extern "C" shunt_status shunt_spmm_whole24_shaped_cuda(const struct shunt_spmm *,
+                                                       const struct shunt_whole24 *, int, float *,
+                                                       const struct shunt_device *, shunt_stream)
+{
+  return SHUNT_E_UNSUPPORTED;
+}
+#endif
+
+extern "C" shunt_status shunt_spmm_whole24_cuda(const struct shunt_spmm *p,
+                                                const struct shunt_whole24 *v, float *witness,
+                                                const struct shunt_device *d, shunt_stream stream)
+{
+  return shunt_spmm_whole24_shaped_cuda(p, v, shunt_spmm_whole24_columns(p, d), witness, d, stream);
+}

@@ -1,0 +1,271 @@
+// spmm_whole24_wgmma.cuh: C = alpha A B with A in the `whole24` format, by wgmma.sp.
+//
+// A block has tiles of C of 128 rows x kColumns columns, and walks K in chunks of 64:
+//
+//   warp  0         tells the copy engine what to bring      A's tiles, B -> ring in shared memory
+//   warps 4 .. 11   two warpgroups, 64 rows each, multiply   ring -> wgmma.sp -> registers -> C
+//
+//   ring, one of kStages:  | B: 64 columns x 64 of K | B: next 64 | .. | A: 64 rows | 64 rows |
+//                            8 KB each, rows of 128 bytes, swizzled       4608 bytes each
+//
+// full, empty: barriers of a stage; the copy engine has brought it, all warps are done with it.
+// B row-major is the MN-major operand, column-major the K-major one (ptx/wgmma.cuh).
+//
+// Tiles of C are dealt out to as many blocks as there are multiprocessors, in panels of kPanel
+// columns so that blocks at work at one time share rows and columns that lie in L2:
+//
+//   panel 0:  | 0 1 2 .. 7 |   panel 1:  | .. |
+//             | 8 9 ..     |
+//
+// Zeros that fill A up turn a NaN or Inf of B into NaN where A has no entry.  Block b tells in
+// witness[b] whether a sum of its became NaN; then C is to be computed in another way.
+//
+// Bound: a product of 64 x 256 x 32 reads B's 16 KB and A's 2 KB from shared memory, 144 cycles at
+// 128 bytes a cycle (128 for its multiplications alone, twice those of wgmma): 41 us at
+// 4096x4096x2048 and 1.75 GHz.  Measured: 144 cycles alone, 60 us as a kernel, of which waiting for
+// the ring and what the copy engine writes take most of the rest.  A from registers takes 128
+// alone, but brought there past shared memory 10 to 15 % longer in all.  Clusters that share B are
+// no faster.  Figures: tests/bench/NOTES.md.
+#pragma once
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include "kernels/early_launch.cuh"
+#include "kernels/ptx/bulk_copy.cuh"
+#include "kernels/ptx/ldst.cuh"
+#include "kernels/ptx/mbarrier.cuh"
+#include "kernels/ptx/registers.cuh"
+#include "kernels/ptx/tma.cuh"
+#include "kernels/ptx/wgmma_sparse.cuh"
+#include "kernels/spmm_whole24_store.cuh"
+#include "kernels/whole24_kernels.h"
+
+namespace shunt
+{
+namespace whole24
+{
+
+constexpr int kRows = 128, kDepth = SHUNT_WHOLE24_COLS, kBoxBytes = 64 * 128, kPanel = 2048;
+constexpr int kGroups = 2;                                // of warps that multiply
+constexpr int kThreads = 128 * (kGroups + 1);             // the first group brings
+constexpr uint32_t kTileBytes = SHUNT_WHOLE24_TILE_BYTES; // of A, for each group
+
+template <int Columns, int Stages> struct shape {
+  static constexpr int kColumns = Columns, kStages = Stages, kBoxes = Columns / 64;
+  static constexpr uint32_t kLeft = kBoxes * kBoxBytes; // where A begins in a stage
+  static constexpr uint32_t kStageBytes = kLeft + kGroups * kTileBytes;
+  static constexpr uint32_t kBytes = Stages * (kStageBytes + 16);
+  static_assert(kStageBytes % 1024 == 0, "B is swizzled");
+};
+using shape_128 = shape<128, 8>;
+using shape_256 = shape<256, 5>;
+
+// What the kernel is told beside B's map.
+struct arguments {
+  const char *a; // tiles
+  int chunks, tiles, tiles_down, tiles_across;
+  float *witness;
+  destination c;
+};
+
+// ---- the ring and the tiles ------------------------------------------------------------------
+
+// A place in the ring, and the parity of its round.
+template <class Shape> struct ring_place {
+  const unsigned char *shared;
+  uint32_t ring; // its address
+  int slot = 0;
+  uint32_t parity = 0;
+  __device__ __forceinline__ explicit ring_place(const unsigned char *at)
+      : shared(at), ring(ptx::shared_address(at))
+  {
+  }
+  __device__ __forceinline__ uint32_t stage() const { return ring + slot * Shape::kStageBytes; }
+  __device__ __forceinline__ uint32_t full(int of) const
+  {
+    return ring + Shape::kStages * Shape::kStageBytes + of * 16;
+  }
+  __device__ __forceinline__ uint32_t empty(int of) const { return full(of) + 8; }
+  __device__ __forceinline__ uint32_t word(int offset) const // of the stage
+  {
+    return *reinterpret_cast<const uint32_t *>(shared + slot * Shape::kStageBytes + offset);
+  }
+  __device__ __forceinline__ void advance()
+  {
+    if (++slot == Shape::kStages) slot = 0, parity ^= 1;
+  }
+};
+
+__device__ __forceinline__ void wait_for(uint32_t barrier, uint32_t parity)
+{
+  while (!ptx::mbarrier_try_wait(barrier, parity)) {
+  }
+}
+
+// Where tile t of C is, counted in tiles.
+template <class Shape> struct tile_place {
+  int row, column;
+  __device__ __forceinline__ tile_place(const arguments &p, int t)
+  {
+    constexpr int wide = kPanel / Shape::kColumns;
+    const int panel = t / (wide * p.tiles_down), in_panel = t % (wide * p.tiles_down);
+    const int here = min(wide, p.tiles_across - panel * wide);
+    row = in_panel / here;
+    column = panel * wide + in_panel % here;
+  }
+};
+
+// ---- bringing --------------------------------------------------------------------------------
+
+// From where the next chunk of a tile comes.
+struct chunk_source {
+  const char *a[kGroups];
+  int n, k; // of B
+  template <class Shape>
+  __device__ __forceinline__ chunk_source(const arguments &p, const tile_place<Shape> &at)
+      : n(at.column * Shape::kColumns), k(0)
+  {
+#pragma unroll
+    for (int i = 0; i < kGroups; i++)
+      a[i] = p.a + static_cast<int64_t>(at.row * kGroups + i) * p.chunks * kTileBytes;
+  }
+};
+
+template <int BMajor, class Shape>
+__device__ __forceinline__ void bring_chunk(chunk_source &from, const CUtensorMap &map, uint32_t to,
+                                            uint32_t full)
+{
+  ptx::mbarrier_arrive_expect(full, Shape::kStageBytes);
+#pragma unroll
+  for (int i = 0; i < Shape::kBoxes; i++) {
+    const int n = from.n + i * 64;
+    ptx::tensor_load_2d(to + i * kBoxBytes, &map, BMajor ? n : from.k, BMajor ? from.k : n, full);
+  }
+#pragma unroll
+  for (int i = 0; i < kGroups; i++) {
+    ptx::bulk_load(to + Shape::kLeft + i * kTileBytes, from.a[i], kTileBytes, full);
+    from.a[i] += kTileBytes;
+  }
+  from.k += kDepth;
+}
+
+// By one thread.  What a chunk costs it bounds the kernel, so places are found once a tile.
+template <int BMajor, class Shape>
+__device__ __forceinline__ void bring(const arguments &p, const CUtensorMap &map,
+                                      ring_place<Shape> at)
+{
+  const int chunks = p.chunks, tiles = p.tiles;
+  for (int t = blockIdx.x; t < tiles; t += gridDim.x) {
+    chunk_source from(p, tile_place<Shape>(p, t));
+    for (int chunk = 0; chunk < chunks; chunk++, at.advance()) {
+      wait_for(at.empty(at.slot), at.parity ^ 1);
+      bring_chunk<BMajor, Shape>(from, map, at.stage(), at.full(at.slot));
+    }
+  }
+}
+
+// ---- multiplying -----------------------------------------------------------------------------
+
+// d (+)= the group's 64 rows of one chunk of A times B's columns of the tile.
+template <class T, int BMajor, class Shape>
+__device__ __forceinline__ void multiply_chunk(uint32_t stage, uint32_t metadata, bool keep,
+                                               float (&d)[Shape::kColumns / 2])
+{
+  // From one product of 32 columns to the next: A's values, and B by rows or by columns.
+  constexpr uint32_t eight = 1024, further_a = SHUNT_WHOLE24_VALUES,
+                     further_b = BMajor ? 4 * eight : 64;
+  const uint32_t left = stage + Shape::kLeft + (threadIdx.x / 128 - 1) * kTileBytes;
+  ptx::wgmma_fence();
+  product_of<T>::template run<BMajor, 0>(d, ptx::wgmma_operand_plain(left, 1024, 128),
+                                         ptx::wgmma_operand(stage, kBoxBytes, eight), metadata,
+                                         keep);
+  product_of<T>::template run<BMajor, 1>(d, ptx::wgmma_operand_plain(left + further_a, 1024, 128),
+                                         ptx::wgmma_operand(stage + further_b, kBoxBytes, eight),
+                                         metadata, true);
+  ptx::wgmma_commit();
+}
+
+// d = the group's rows of a tile.  One chunk's products are under way while the next one's begin,
+// so two words of metadata are held.
+template <class T, int BMajor, class Shape>
+__device__ __forceinline__ void multiply(const arguments &p, ring_place<Shape> &at,
+                                         float (&d)[Shape::kColumns / 2])
+{
+  const int word_at = Shape::kLeft + (threadIdx.x / 128 - 1) * kTileBytes +
+                      SHUNT_WHOLE24_VALUES * 2 + threadIdx.x % 128 * 4;
+  const int chunks = p.chunks;
+  uint32_t metadata[2] = {0, 0};
+  int last = 0;
+  for (int pair = 0; pair < chunks; pair += 2)
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+      const int chunk = pair + i;
+      if (chunk >= chunks) break;
+      wait_for(at.full(at.slot), at.parity);
+      metadata[i] = at.word(word_at);
+      multiply_chunk<T, BMajor, Shape>(at.stage(), metadata[i], chunk > 0, d);
+      ptx::wgmma_wait<1>();
+      ptx::wgmma_keep(metadata[1 - i]);
+      if (chunk > 0 && threadIdx.x % 32 == 0) ptx::mbarrier_arrive_at(at.empty(last), 0);
+      last = at.slot;
+      at.advance();
+    }
+  ptx::wgmma_wait<0>();
+  ptx::wgmma_keep(metadata[0]);
+  ptx::wgmma_keep(metadata[1]);
+  if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive_at(at.empty(last), 0);
+}
+
+template <class T, int BMajor, class Shape>
+__device__ __forceinline__ bool multiply_and_store(const arguments &p, ring_place<Shape> at)
+{
+  float d[Shape::kColumns / 2];
+  bool nan = false;
+  for (int t = blockIdx.x; t < p.tiles; t += gridDim.x) {
+    const tile_place<Shape> tile(p, t);
+    multiply<T, BMajor, Shape>(p, at, d);
+#pragma unroll
+    for (float x : d)
+      nan |= x != x;
+    store_rows<T, Shape::kColumns>(p.c, d, tile.row * kRows + (threadIdx.x / 128 - 1) * 64,
+                                   tile.column * Shape::kColumns);
+  }
+  return nan;
+}
+
+// Blocks that no tile is left for have witnesses, too.
+__device__ __forceinline__ void testify(const arguments &p, bool nan)
+{
+  if (threadIdx.x != 0) return;
+  for (int i = blockIdx.x; i < SHUNT_WHOLE24_WITNESSES; i += gridDim.x)
+    p.witness[i] = nan ? __int_as_float(0x7fffffff) : 0.0f;
+}
+
+template <class T, int BMajor, class Shape>
+__global__ void __launch_bounds__(kThreads, 1)
+    spmm_whole24(const __grid_constant__ arguments p, const __grid_constant__ CUtensorMap map)
+{
+  extern __shared__ __align__(1024) unsigned char shared[];
+  const ring_place<Shape> ring(shared);
+  if (threadIdx.x == 0) {
+    ptx::tensor_prefetch(&map);
+    for (int i = 0; i < Shape::kStages; i++) {
+      ptx::mbarrier_init(ring.full(i), 1);
+      ptx::mbarrier_init(ring.empty(i), kGroups * 4);
+    }
+    ptx::mbarrier_init_fence();
+  }
+  __syncthreads();
+  bool nan = false;
+  if (threadIdx.x >= 128) {
+    ptx::registers_take<232>();
+    nan = multiply_and_store<T, BMajor, Shape>(p, ring);
+  } else {
+    ptx::registers_give<40>();
+    if (threadIdx.x == 0) bring<BMajor, Shape>(p, map, ring);
+  }
+  testify(p, __syncthreads_or(nan));
+}
+
+} // namespace whole24
+} // namespace shunt
