@@ -40,6 +40,20 @@ static int is_unsorted(const struct shunt_csr *a, struct row r)
   return 0;
 }
 
+/* Garbage wraps. */
+static uint64_t quad_at(const struct shunt_csr *a, int64_t p)
+{
+  return ((uint64_t)index_at(a->columns, a->index_type, p) - (uint64_t)a->base) >> 2;
+}
+
+static int is_crowded(const struct shunt_csr *a, struct row r)
+{
+  for (int64_t p = r.begin + 2; p < r.begin + r.length; p++)
+    if (quad_at(a, p) == quad_at(a, p - 2))
+      return 1;
+  return 0;
+}
+
 static int same_columns(const struct shunt_csr *a, struct row r, struct row s)
 {
   size_t size = shunt_type_size(a->index_type);
@@ -85,6 +99,7 @@ shunt_status shunt_profile_csr_host(const struct shunt_csr *a, struct shunt_prof
       uint64_t length = (uint64_t)rows[k].length;
       out->empty_rows += length == 0;
       out->unsorted_rows += is_unsorted(a, rows[k]);
+      out->crowded_rows += is_crowded(a, rows[k]);
       if (rows[k].length > out->longest_row)
         out->longest_row = rows[k].length;
       squares_low += length * length & 0xffffffffu;

@@ -1,10 +1,11 @@
 // profile_device.cu: what a pattern looks like, in one read of offsets and columns.
 //
 // The unit is an aligned group of 8 rows.  Its offsets and a pass over its entries
-// leave three masks of 8 bits, one bit a row:
+// leave four masks of 8 bits, one bit a row:
 //
 //   filled     the row has an entry
 //   unsorted   some column is not above its predecessor
+//   crowded    some column lies in the same aligned four as the last but one before it
 //   equal      the row's list is that of the row above (bit 0 unused)
 //
 // and everything counted follows from them and the lengths.  Groups of 4 and 2 lie
@@ -13,8 +14,8 @@
 //   lane            0              1       2       3   4   5   6
 //   rows of it   0 1 2 3 4 5 6 7   0..3    4..7    01  23  45  67
 //
-// A column is compared with the one before it and with the one standing `length`
-// before it, at the same place of the row above; both were read a moment ago and come
+// A column is compared with the two before it and with the one standing `length`
+// before it, at the same place of the row above; all were read a moment ago and come
 // from the L1 cache.  A short group is a warp's work, a long one (or every group, when
 // rows are long) a block's:
 //
@@ -40,6 +41,7 @@ constexpr unsigned whole_warp = 0xffffffffu;
 enum {
   COUNT_EMPTY,
   COUNT_UNSORTED,
+  COUNT_CROWDED,
   COUNT_SQUARES_LOW,  // squares are added in two halves: 96 bits in all
   COUNT_SQUARES_HIGH,
   COUNT_NONEMPTY,                   // 3: groups of 8, 4, 2
@@ -94,8 +96,16 @@ __device__ __forceinline__ group_offsets load_group(const profile_job &g, int64_
   return o;
 }
 
-// What a pass finds, as bits: r, row r differs from row r - 1; 8 + r, row r is unsorted.
+// What a pass finds, as bits: r, row r differs from row r - 1; 8 + r, row r is unsorted;
+// 16 + r, row r is crowded.
 using masks = unsigned;
+
+// Unsigned, so that garbage wraps.
+template <class I> __device__ __forceinline__ bool same_quad(const profile_job &g, I a, I b)
+{
+  const uint64_t base = (uint64_t)g.base;
+  return ((uint64_t)(int64_t)a - base) >> 2 == ((uint64_t)(int64_t)b - base) >> 2;
+}
 
 // Bit r: row r is as long as row r - 1.
 __device__ __forceinline__ unsigned same_lengths(const group_offsets &o)
@@ -120,7 +130,7 @@ __device__ __forceinline__ masks scan_short(const profile_job &g, const group_of
 #pragma unroll
   for (int r = 0; r < 8; r++) row_begin[r] = (int)(o.at[r] - o.at[0]);
   for (int p0 = threadIdx.x % 32; p0 < total; p0 += 32 * batch) {
-    I column[batch], before[batch], above[batch];
+    I column[batch], before[batch], second[batch], above[batch];
     unsigned bit[batch];
 #pragma unroll
     for (int k = 0; k < batch; k++) {
@@ -133,16 +143,21 @@ __device__ __forceinline__ masks scan_short(const profile_job &g, const group_of
       column[k] = there ? columns[p] : I(0);
       // The row above is as long as this one, so this one's length is what lies between.
       above[k] = there && (same & bit[k]) ? columns[p - (begin - above_begin)] : column[k];
+      const unsigned row = bit[k];
+      before[k] = second[k] = column[k];
       if (there && p > begin) {
         before[k] = columns[p - 1];
-        bit[k] |= bit[k] << 8;
-      } else {
-        before[k] = column[k];
+        bit[k] |= row << 8;
+      }
+      if (there && p > begin + 1) {
+        second[k] = columns[p - 2];
+        bit[k] |= row << 16;
       }
     }
 #pragma unroll
     for (int k = 0; k < batch; k++) {
       if (column[k] <= before[k]) found |= bit[k] & 0xff00;
+      if (same_quad(g, column[k], second[k])) found |= bit[k] & 0xff0000;
       if (column[k] != above[k]) found |= bit[k] & 0xff;
     }
   }
@@ -166,18 +181,20 @@ __device__ __forceinline__ masks scan_long(const profile_job &g, const group_off
     bool compare = same >> r & 1;
     int64_t length = end - begin;
     for (int64_t p0 = begin + threadIdx.x; p0 < end; p0 += block_threads * batch) {
-      I column[batch], before[batch], above[batch];
+      I column[batch], before[batch], second[batch], above[batch];
 #pragma unroll
       for (int k = 0; k < batch; k++) {
         int64_t p = p0 + k * block_threads;
         column[k] = p < end ? columns[p] : I(0);
         before[k] = p < end && p > begin ? columns[p - 1] : I(0);
+        second[k] = p < end && p > begin + 1 ? columns[p - 2] : I(0);
         above[k] = p < end && compare ? columns[p - length] : column[k];
       }
 #pragma unroll
       for (int k = 0; k < batch; k++) {
         int64_t p = p0 + k * block_threads;
         if (p < end && p > begin && column[k] <= before[k]) found |= 0x100u << r;
+        if (p < end && p > begin + 1 && same_quad(g, column[k], second[k])) found |= 0x10000u << r;
         if (column[k] != above[k]) found |= 1u << r;
       }
     }
@@ -188,7 +205,7 @@ __device__ __forceinline__ masks scan_long(const profile_job &g, const group_off
 // What one lane has counted; lanes 0..7 rows, lanes 0..6 groups (see above).  A lane
 // meets fewer than 2^32 groups.
 struct tally {
-  unsigned empty, unsorted, nonempty, equal;
+  unsigned empty, unsorted, crowded, nonempty, equal;
   unsigned long long squares_low, squares_high, longest;
 };
 
@@ -208,6 +225,7 @@ __device__ __forceinline__ void count(tally &t, const group_offsets &o, unsigned
   if (row) {
     t.empty += length == 0;
     t.unsorted += m >> (8 + lane) & 1;
+    t.crowded += m >> (16 + lane) & 1;
     t.squares_low += length * length & 0xffffffffu;
     t.squares_high += length * length >> 32;
     t.longest = t.longest > length ? t.longest : length;
@@ -264,6 +282,7 @@ __device__ bool meet(const profile_job &g, const tally &t)
   if (lane < 8) {
     atomicAdd(&sum[COUNT_EMPTY], (unsigned long long)t.empty);
     atomicAdd(&sum[COUNT_UNSORTED], (unsigned long long)t.unsorted);
+    atomicAdd(&sum[COUNT_CROWDED], (unsigned long long)t.crowded);
     atomicAdd(&sum[COUNT_SQUARES_LOW], t.squares_low);
     atomicAdd(&sum[COUNT_SQUARES_HIGH], t.squares_high);
     atomicAdd(&sum[COUNT_NONEMPTY + v], (unsigned long long)t.nonempty);
@@ -293,6 +312,7 @@ __device__ void report(const profile_job &g)
   out->empty_rows = (int64_t)n[COUNT_EMPTY];
   out->longest_row = (int64_t)n[COUNT_LONGEST];
   out->unsorted_rows = (int64_t)n[COUNT_UNSORTED];
+  out->crowded_rows = (int64_t)n[COUNT_CROWDED];
   for (int v = 0; v < 3; v++) {
     out->groups_nonempty[v] = (int64_t)n[COUNT_NONEMPTY + v];
     out->groups_equal[v] = (int64_t)n[COUNT_EQUAL + v];

@@ -49,6 +49,8 @@ struct shunt_profile {
   int64_t empty_rows;
   int64_t longest_row;
   int64_t unsorted_rows;      /* columns not strictly ascending (so: unsorted or repeated) */
+  int64_t crowded_rows;       /* some entry and the one two before it in the same aligned four columns:
+                                 not 2:4 */
   int64_t groups_nonempty[3];
   int64_t groups_equal[3];
   double row_length_squares;  /* sum over rows of length^2: skewness */

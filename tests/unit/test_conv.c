@@ -150,6 +150,7 @@ static void test_profile(void)
   check(shunt_profile_csr_host(&o.a, &p) == SHUNT_OK && p.rows == 19 && p.cols == 4 &&
             p.nnz == o.a.nnz && p.empty_rows == 3 && p.longest_row == 4 && p.unsorted_rows == 0,
         "profile: sizes, empty and longest rows");
+  check(p.crowded_rows == 2, "profile: rows that are not 2:4");
   check(p.groups_nonempty[0] == 2 && p.groups_equal[0] == 1, "profile: groups of 8");
   check(p.groups_nonempty[1] == 4 && p.groups_equal[1] == 3, "profile: groups of 4");
   check(p.groups_nonempty[2] == 8 && p.groups_equal[2] == 7, "profile: groups of 2");
