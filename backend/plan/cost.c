@@ -1,5 +1,6 @@
 #include "backend/plan/cost.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 static double scale(const struct shunt_device *d)
@@ -51,6 +52,15 @@ double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt
   double traffic = (m * k + k * n + m * n) * size / 7.2e6; /* much of it from L2 */
   double steps = 1e-3 * k; /* of K, one after the other: what counts for small products */
   return 2.6 + steps + larger(arithmetic, traffic) * scale(d);
+}
+
+/* A tile of 128 rows is a multiprocessor's work; 64 of K take so long, brought and multiplied. */
+double shunt_cost_whole24(const struct shunt_spmm *p, int columns, const struct shunt_device *d)
+{
+  const double step = columns == 128 ? 0.27 : 0.46;
+  const double tiles = ceil((double)p->c.rows / 128) * ceil((double)p->c.cols / columns);
+  const double at_once = d->multiprocessors > 0 ? d->multiprocessors : 132;
+  return 3 + ceil(tiles / at_once) * ceil((double)p->b.rows / 64) * step;
 }
 
 double shunt_cost_csr_bytes(const struct shunt_csr *a)

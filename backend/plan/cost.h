@@ -30,6 +30,8 @@ double shunt_cost_groups(const struct shunt_spmm *p, double vectors, double long
                          const struct shunt_device *d);
 /* SpMM by `vector`, each gathered row of B serving `reuse` rows of A. */
 double shunt_cost_vector(const struct shunt_spmm *p, double reuse, const struct shunt_device *d);
+/* SpMM by the kernel of `tile24`, whose tiles of C have so many columns. */
+double shunt_cost_whole24(const struct shunt_spmm *p, int columns, const struct shunt_device *d);
 /* SDDMM by the kernel of `rows`. */
 double shunt_cost_sddmm_rows(const struct shunt_sddmm *p, const struct shunt_device *d);
 /* cuSPARSE itself, for the algorithm asked for. */

@@ -120,6 +120,7 @@ struct product {
   struct shunt_sight sight;
   struct shunt_kept *held;      /* what the sight carried */
   struct shunt_kept_view view;  /* of sight.kept */
+  bool contested;               /* several routes would keep a conversion of it */
   double original_us;           /* what the original is expected to need */
   struct choice choice;
 };
@@ -131,14 +132,32 @@ static void insert(struct choice *c, const struct shunt_route *route, double us)
   c->candidate[i] = (struct candidate){ route, us };
 }
 
+static bool keeps(const struct shunt_call *c, const struct shunt_route *route)
+{
+  return route->keep && route->keep_bytes(c->problem, c->engine) > 0;
+}
+
+/* Only one conversion of a matrix is kept: where several routes would make one, none does before
+   the profile has told which.  */
+static bool is_contested(const struct shunt_call *c)
+{
+  int n = 0;
+  for (int i = 0; i < shunt_route_count(); i++) {
+    const struct shunt_route *r = shunt_route_at(i);
+    n += may_take(i, c->problem) && r->fits(c->problem, c->engine).reason == SHUNT_FITS &&
+         keeps(c, r);
+  }
+  return n > 1;
+}
+
 /* The call as `route` sees it: only its own kept matrix, or the prospect of one. */
 static struct shunt_call as_seen_by(const struct product *x, const struct shunt_route *route)
 {
   struct shunt_call c = x->call;
   const struct shunt_sight *sight = &x->sight;
-  bool keeps = route->keep && route->keep_bytes(c.problem, c.engine) > 0;
   c.kept = sight->kept && sight->kept_by == route ? &x->view : NULL;
-  c.will_keep = keeps && !c.kept && !sight->kept && sight->keep_wise && !c.capturing;
+  c.will_keep = keeps(&c, route) && !c.kept && !sight->kept && sight->keep_wise && !c.capturing &&
+                (c.profile || !x->contested);
   c.no_copies = sight->no_copies;
   return c;
 }
@@ -270,6 +289,7 @@ static void look(struct product *x, const struct shunt_problem *p, int i,
   x->held = x->sight.kept;
   if (x->held) x->view = shunt_kept_view_of(x->held);
   x->call.profile = x->sight.has_profile ? &x->sight.profile : NULL;
+  x->contested = is_contested(&x->call);
   choose(x, only);
 }
 

@@ -8,6 +8,7 @@ static const struct shunt_route *const table[] = {
   &shunt_route_rows,
   &shunt_route_groups,
   &shunt_route_vector,
+  &shunt_route_tile24,
   &shunt_route_dense,
 };
 

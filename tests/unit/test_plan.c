@@ -8,6 +8,7 @@
 #include "backend/plan/problem.h"
 #include "backend/plan/promise.h"
 #include "backend/routes/route.h"
+#include "kernels/whole24_kernels.h"
 #include "tests/unit/check.h"
 
 static const char *const words[] = {
@@ -515,6 +516,77 @@ static void test_groups_are_hoped_for(void)
   }
 }
 
+/* ---- tile24 ---------------------------------------------------------------------------------- */
+
+struct pruned {
+  struct shunt_engine e;
+  struct shunt_problem p;
+  struct shunt_profile f;
+  struct shunt_call c;
+};
+
+/* Square weights of n columns, half of them pruned. */
+static void pruned_weights(struct pruned *w, int64_t m, int64_t n)
+{
+  *w = (struct pruned){ .e = { .device = h200 }, .f = { .rows = m, .cols = m, .nnz = m * m / 2 } };
+  w->p = (struct shunt_problem){ .op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1 };
+  w->p.spmm = (struct shunt_spmm){
+    .a = { .rows = m, .cols = m, .nnz = m * m / 2, .index_type = SHUNT_I32, .value_type = SHUNT_F16 },
+    .b = { m, n, n, 1, NULL, SHUNT_F16 }, .c = { m, n, n, 1, NULL, SHUNT_F16 },
+    .alpha = { NULL, 1 }, .compute = SHUNT_F32
+  };
+  w->c = (struct shunt_call){ .problem = &w->p, .engine = &w->e, .profile = &w->f,
+                              .will_keep = true, .workspace_bytes = (size_t)1 << 30 };
+}
+
+static enum shunt_reason tile24_says(const struct pruned *w)
+{
+  const struct shunt_route *r = shunt_route_at(shunt_route_index("tile24"));
+  double us;
+  enum shunt_reason reason = r->fits(&w->p, &w->e).reason;
+  return reason == SHUNT_FITS ? r->expect(&w->c, &us).reason : reason;
+}
+
+static void test_tile24(void)
+{
+  static const struct {
+    int64_t m, n;
+    int columns;
+    double us; /* measured on an H200 */
+  } measured[] = { { 4096, 512, 128, 18.0 }, { 4096, 2048, 256, 59.8 },
+                   { 8192, 512, 256, 60.7 }, { 8192, 2048, 256, 274 } };
+  struct pruned w;
+  for (int i = 0; i < 4; i++) {
+    pruned_weights(&w, measured[i].m, measured[i].n);
+    double us = shunt_cost_whole24(&w.p.spmm, measured[i].columns, &h200);
+    check(within(us, measured[i].us) < 1.2, "2:4, %d^2 by %d: %.1f us, measured %.1f",
+          (int)measured[i].m, (int)measured[i].n, us, measured[i].us);
+    check(us < shunt_cost_gemm((double)measured[i].m, (double)measured[i].n, (double)measured[i].m,
+                               SHUNT_F16, SHUNT_MATH_EXACT, &h200),
+          "less than the dense product");
+  }
+  if (shunt_spmm_whole24_columns(&w.p.spmm, &h200) == 0) {
+    check(tile24_says(&w) == SHUNT_R_DEVICE, "a build without wgmma has no tile24");
+    return;
+  }
+  check(tile24_says(&w) == SHUNT_FITS, "tile24 takes pruned weights");
+  w.f.crowded_rows = 1;
+  check(tile24_says(&w) == SHUNT_R_PATTERN, "not with a row that is not 2:4");
+  w.f.crowded_rows = 0, w.f.unsorted_rows = 1;
+  check(tile24_says(&w) == SHUNT_R_PATTERN, "nor unsorted");
+  pruned_weights(&w, 4096, 512);
+  w.c.profile = NULL;
+  check(tile24_says(&w) == SHUNT_R_UNPROFILED, "nor before it is known");
+  w.c.profile = &w.f, w.c.will_keep = false;
+  check(tile24_says(&w) == SHUNT_R_UNCONVERTED, "nor without a copy");
+  pruned_weights(&w, 4096, 512);
+  w.p.spmm.b.row_stride = 513;
+  check(tile24_says(&w) == SHUNT_R_SHAPE, "nor B with rows off 16 bytes");
+  pruned_weights(&w, 4096, 512);
+  w.e.device.compute_capability = 80;
+  check(tile24_says(&w) == SHUNT_R_DEVICE, "nor another GPU");
+}
+
 int main(void)
 {
   test_text();
@@ -533,5 +605,6 @@ int main(void)
   test_sddmm_cost_fits();
   test_vector_wants_more_than_pairs();
   test_groups_are_hoped_for();
+  test_tile24();
   return check_finish();
 }
