@@ -230,6 +230,7 @@ static bool measure_shunt(struct gpu_case *g, struct bench_case *c, bool quick)
               { "groups", gpu_prepare_groups, gpu_groups },
               { "packed", gpu_prepare_packed, gpu_packed },
               { "tile24", gpu_prepare_tile24, gpu_tile24 },
+              { "whole24", gpu_prepare_whole24, gpu_whole24 },
               { "dcsr-b", gpu_prepare_dcsr_b, gpu_dcsr_b },
               { "dcsr-online", gpu_prepare_dcsr_online, gpu_dcsr_online },
               { "dcsr-c", gpu_prepare_dcsr_c, gpu_dcsr_c },

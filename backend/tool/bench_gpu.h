@@ -8,6 +8,7 @@
 #include "kernels/dcsr_kernels.h"
 #include "kernels/row_groups.h"
 #include "kernels/tile24_format.h"
+#include "kernels/whole24_format.h"
 #include "kernels/vector_format.h"
 
 #ifdef __cplusplus
@@ -44,6 +45,7 @@ struct gpu_case {
   struct shunt_row_groups_counts groups_known;
   struct shunt_vector packed;
   struct shunt_tile24 tile24;
+  struct shunt_whole24 whole24;
   struct shunt_dcsr dcsr;
   struct shunt_dcsr_sums sums; /* of dcsr */
   struct shunt_csr columns;    /* A in CSC, as the CSR of its transpose */
@@ -82,9 +84,11 @@ shunt_status gpu_dense_kept(struct gpu_case *g, cudaStream_t stream);
 bool gpu_prepare_groups(struct gpu_case *g, struct bench_way *w);
 bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w);
 bool gpu_prepare_tile24(struct gpu_case *g, struct bench_way *w);
+bool gpu_prepare_whole24(struct gpu_case *g, struct bench_way *w);
 shunt_status gpu_groups(struct gpu_case *g, cudaStream_t stream);
 shunt_status gpu_packed(struct gpu_case *g, cudaStream_t stream);
 shunt_status gpu_tile24(struct gpu_case *g, cudaStream_t stream);
+shunt_status gpu_whole24(struct gpu_case *g, cudaStream_t stream);
 /* Through the planner: w->note is the route taken, or why none was (false). */
 bool gpu_prepare_routed(struct gpu_case *g, struct bench_way *w);
 shunt_status gpu_routed(struct gpu_case *g, cudaStream_t stream);

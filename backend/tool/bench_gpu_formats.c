@@ -3,6 +3,7 @@
    groups   the caller's CSR under a hint of merged column lists (kernels/row_groups.h)
    packed   column vectors, stored (kernels/vector_format.h)
    tile24   tiles of 16 x 32, 2:4 where an order of columns makes them so (kernels/tile24_format.h)
+   whole24  2:4 throughout, by wgmma.sp (kernels/whole24_format.h)
    routed   whatever the planner takes, once it knows the matrix; also under capture
 
    A way that is not for the case's operation, types or pattern is left out without a word.
@@ -15,9 +16,11 @@
 #include "conv/row_groups.h"
 #include "conv/tile24.h"
 #include "conv/vector.h"
+#include "conv/whole24.h"
 #include "kernels/row_groups_kernels.h"
 #include "kernels/spmm_vector.h"
 #include "kernels/tile24_kernels.h"
+#include "kernels/whole24_kernels.h"
 
 /* Calls after which a matrix is known: its profile has arrived, and what is kept is made. */
 enum { CALLS_BEFORE = 6 };
@@ -128,6 +131,36 @@ shunt_status gpu_tile24(struct gpu_case *g, cudaStream_t stream)
 {
   return shunt_spmm_tile24_cuda(&g->p.spmm, &g->tile24, &g->gpu->device, g->workspace,
                                 g->workspace_bytes, stream);
+}
+
+/* ---- whole24 ----------------------------------------------------------------------- */
+
+static bool is_for_whole24(const struct gpu_case *g)
+{
+  const struct shunt_spmm *s = &g->p.spmm;
+  if (!is_spmm(g) || g->c->profile.crowded_rows || g->c->profile.unsorted_rows) return false;
+  return !s->beta.device && s->beta.host == 0 && shunt_whole24_bytes(&s->a) > 0 &&
+         shunt_spmm_whole24_columns(s, &g->gpu->device) > 0;
+}
+
+bool gpu_prepare_whole24(struct gpu_case *g, struct bench_way *w)
+{
+  const struct shunt_csr *a = shunt_problem_sparse(&g->p);
+  uint32_t irregular = 0, *device = g->words + 32;
+  if (!is_for_whole24(g)) return false;
+  if (!gpu_get(&g->converted, shunt_whole24_bytes(a), "tiles", w)) return false;
+  shunt_whole24_lay_out(a, g->converted, &g->whole24);
+  if (cudaMemsetAsync(device, 0, sizeof *device, g->gpu->stream) != cudaSuccess) return false;
+  shunt_status s =
+      shunt_csr_to_whole24_cuda(a, &g->whole24, device, &g->gpu->device, g->gpu->stream);
+  if (!converted(g, s, &irregular, device, sizeof irregular, w)) return false;
+  if (irregular) return refuse(w, "the matrix does not fit the format");
+  return gpu_get_workspace(g, SHUNT_WHOLE24_WITNESSES * sizeof(float), w);
+}
+
+shunt_status gpu_whole24(struct gpu_case *g, cudaStream_t stream)
+{
+  return shunt_spmm_whole24_cuda(&g->p.spmm, &g->whole24, g->workspace, &g->gpu->device, stream);
 }
 
 /* ---- routed ------------------------------------------------------------------------ */

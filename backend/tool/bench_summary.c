@@ -4,10 +4,10 @@
 
 #include "backend/tool/bench.h"
 
-enum { OWN = 12, RIVALS = 3 };
-static const char *const own[OWN] = { "rows",  "vector",     "groups", "packed", "tile24",
-                                      "dcsr-b", "dcsr-online", "dcsr-c",
-                                      "dense", "dense-kept", "routed", "best" };
+enum { OWN = 13, RIVALS = 3 };
+static const char *const own[OWN] = { "rows",   "vector",      "groups", "packed", "tile24", "whole24",
+                                      "dcsr-b", "dcsr-online", "dcsr-c", "dense",  "dense-kept",
+                                      "routed", "best" };
 static const char *const rival_title[RIVALS] = { "cuSPARSE's default", "its best", "cuBLAS" };
 
 struct mean {
