@@ -104,36 +104,42 @@ __device__ __forceinline__ arrival_place find_place(const arrival_table &t, ptx:
   return arrival_place{nullptr, 0};
 }
 
-// Adds a block's part and its alarms; true: it is the last of `blocks`.
+// Adds a block's part and its alarms; true: it is the last of `blocks`.  after: the words as they
+// were thereafter.  Several blocks may
+// raise an alarm, so its bit is not added but set; being of the same word, it is there when the
+// block's count is.
 __device__ __forceinline__ bool arrive(const arrival_place &p, struct shunt_fingerprint part,
-                                       bool alarm_lo, bool alarm_hi, uint32_t blocks)
+                                       bool alarm_lo, bool alarm_hi, uint32_t blocks,
+                                       arrival_sum *after)
 {
   arrival_sum *sum = p.sum();
-  ptx::add_relaxed(&sum->hi, (part.hi << arrival_shift) + (alarm_hi ? arrival_alarm : 0) + 1);
-  const uint64_t before =
-      ptx::add_relaxed(&sum->lo, (part.lo << arrival_shift) + (alarm_lo ? arrival_alarm : 0) + 1);
-  return (before & arrival_count) == blocks - 1;
+  if (alarm_hi) ptx::or_relaxed(&sum->hi, arrival_alarm);
+  if (alarm_lo) ptx::or_relaxed(&sum->lo, arrival_alarm);
+  const uint64_t hi = (part.hi << arrival_shift) + 1, lo = (part.lo << arrival_shift) + 1;
+  after->hi = ptx::add_relaxed(&sum->hi, hi) + hi;
+  after->lo = ptx::add_relaxed(&sum->lo, lo) + lo;
+  return (after->lo & arrival_count) == blocks;
 }
 
-// The sum, once all blocks have arrived; false: not yet.  (More than all: two launches share a
-// key at once against the rules; even then nobody waits for ever.)
-__device__ __forceinline__ bool all_arrived(const arrival_place &p, uint32_t blocks,
-                                            arrival_sum *out)
+// Whether all blocks have arrived.  (More than all: two launches share a key at once against
+// the rules; even then nobody waits for ever.)
+__device__ __forceinline__ bool is_complete(const arrival_sum &sum, uint32_t blocks)
 {
-  const ptx::word_pair seen = ptx::load_relaxed(p.sum());
-  *out = arrival_sum{seen.first, seen.second};
-  return (seen.first & arrival_count) >= blocks && (seen.second & arrival_count) >= blocks;
+  return (sum.lo & arrival_count) >= blocks && (sum.hi & arrival_count) >= blocks;
 }
 
-// The same within `cycles` of the clock, 0: not even a look; the last waits until it is so.
+// The sum once all blocks have arrived; `sum` comes in as arrive() gave it.  False: not within
+// `cycles` of the clock, 0: not even a look; the last waits until it is so.
 __device__ __forceinline__ bool wait_for_all(const arrival_place &p, uint32_t blocks, bool last,
-                                             int64_t cycles, arrival_sum *out)
+                                             int64_t cycles, arrival_sum *sum)
 {
   if (!last && cycles <= 0) return false;
   const int64_t start = clock64();
-  while (!all_arrived(p, blocks, out)) {
+  while (!is_complete(*sum, blocks)) {
     if (!last && clock64() - start > cycles) return false;
     __nanosleep(40);
+    const ptx::word_pair seen = ptx::load_relaxed(p.sum());
+    *sum = arrival_sum{seen.first, seen.second};
   }
   return true;
 }

@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(hash_threads, hash_blocks_per_multiprocessor)
 {
   let_next_in();
   wait_for_previous();
-  const struct shunt_fingerprint part = block_sum(hash_share(job, blockIdx.x, gridDim.x));
+  const struct shunt_fingerprint part = block_sum(hash_share(job, worker_of(blockIdx.x, gridDim.x)));
   if (threadIdx.x == 0) parts[blockIdx.x] = part;
 }
 

@@ -166,34 +166,42 @@ __device__ __forceinline__ hash_tile_place place_tile(const hash_job &job, int t
   return {SHUNT_FP_VALUES, t - t1};
 }
 
-__device__ __forceinline__ int first_tile(int share, int shares)
-{
-  return (int)(threadIdx.x / 32) * shares + share;
-}
+// A warp among those that hash: of a block with share `share` of `shares`, number `warp` of `warps`.
+struct hash_worker {
+  int share, shares, warp, warps;
+  __device__ __forceinline__ int first_tile() const { return warp * shares + share; }
+};
 
-// Asks L2 for the first tile of every warp.  May come before wait_for_previous(): should
+// Asks L2 for the first tile of the warp.  May come before wait_for_previous(): should
 // somebody still write there, the lines in L2 are what he writes.
-__device__ __forceinline__ void prefetch_share(const hash_job &job, int share, int shares)
+__device__ __forceinline__ void prefetch_share(const hash_job &job, const hash_worker &w)
 {
-  const int t = first_tile(share, shares);
+  const int t = w.first_tile();
   if (t >= job.tiles) return;
   const hash_tile_place at = place_tile(job, t);
   const int64_t byte = (int64_t)at.tile * SHUNT_FP_TILE + threadIdx.x % 32 * (SHUNT_FP_TILE / 32);
   if (byte < job.array[at.id].bytes) ptx::prefetch_l2(job.array[at.id].at + byte);
 }
 
-// What this thread finds in its tiles.
-__device__ __forceinline__ struct shunt_fingerprint hash_share(const hash_job &job, int share,
-                                                               int shares)
+// What this thread finds in its warp's tiles.
+__device__ __forceinline__ struct shunt_fingerprint hash_share(const hash_job &job,
+                                                               const hash_worker &w)
 {
   const uint64_t policy = ptx::evict_first_policy();
+  const int lane = threadIdx.x % 32;
   struct shunt_fingerprint sum = {0, 0};
-  for (int t = first_tile(share, shares); t < job.tiles; t += shares * hash_warps) {
+  for (int t = w.first_tile(); t < job.tiles; t += w.shares * w.warps) {
     const hash_tile_place at = place_tile(job, t);
-    hash_tile(job.array[at.id], at.id, at.tile, threadIdx.x % 32, policy, sum);
+    hash_tile(job.array[at.id], at.id, at.tile, lane, policy, sum);
   }
-  if (share == 0 && threadIdx.x == 0) shunt_fp_add(&sum, job.seed);
+  if (w.share == 0 && w.warp == 0 && lane == 0) shunt_fp_add(&sum, job.seed);
   return sum;
+}
+
+// The workers of a block of which all warps hash.
+__device__ __forceinline__ hash_worker worker_of(int share, int shares)
+{
+  return {share, shares, (int)(threadIdx.x / 32), hash_warps};
 }
 
 __device__ __forceinline__ void warp_sum(struct shunt_fingerprint &f, int lanes)

@@ -127,6 +127,26 @@ static bool built(const shunt_spmm *p)
          (out == s || out == SHUNT_F32);
 }
 
+static bool check_table(const shunt_repair *r)
+{
+  const int count = r->set_count;
+  return r->sets && r->key && count > 0 && count <= 1 << 20 && (count & (count - 1)) == 0 &&
+         reinterpret_cast<uintptr_t>(r->sets) % SHUNT_REPAIR_SET_BYTES == 0;
+}
+
+shunt_status make_repair_args(const shunt_spmm *p, const shunt_repair *r, repair_args *to)
+{
+  *to = {};
+  if (!check_table(r)) return SHUNT_E_ARGUMENT;
+  to->expected = r->expected;
+  to->table = make_arrival_table(r->sets, (uint32_t)r->set_count, r->key);
+  to->verdict = r->verdict;
+  to->changed = r->changed;
+  to->nonfinite = r->nonfinite;
+  to->wait_cycles = r->wait_cycles;
+  return r->expected ? make_hash_job(&p->a, &to->arrays) : SHUNT_OK;
+}
+
 }  // namespace spmm_rows
 }  // namespace shunt
 
@@ -154,13 +174,6 @@ extern "C" shunt_status shunt_spmm_csr_rows_cuda(const struct shunt_spmm *p,
   return run(p, d, how, workspace, stream);
 }
 
-static bool check_table(const shunt_repair *r)
-{
-  const int count = r->set_count;
-  return r->sets && r->key && count > 0 && count <= 1 << 20 && (count & (count - 1)) == 0 &&
-         reinterpret_cast<uintptr_t>(r->sets) % SHUNT_REPAIR_SET_BYTES == 0;
-}
-
 extern "C" shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p,
                                                    const struct shunt_repair *r,
                                                    const struct shunt_device *d,
@@ -171,19 +184,12 @@ extern "C" shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p,
   if (status != SHUNT_OK) return status;
   if (!built(p) || p->compute != SHUNT_F32 || p->a.value_type == SHUNT_I8)
     return SHUNT_E_UNSUPPORTED;
-  if (!r->product || !check_table(r)) return SHUNT_E_ARGUMENT;
-  if (p->c.rows == 0 || p->c.cols == 0) return SHUNT_OK;
+  if (!r->product) return SHUNT_E_ARGUMENT;
   plan how = {};
   how.direct = how.repairs = true;
-  if (r->expected) status = shunt::make_hash_job(&p->a, &how.repair.arrays);
-  if (status != SHUNT_OK) return status;
+  status = make_repair_args(p, r, &how.repair);
+  if (status != SHUNT_OK || p->c.rows == 0 || p->c.cols == 0) return status;
   how.repair.probe = shunt::make_probe(r->product);
-  how.repair.expected = r->expected;
-  how.repair.table = shunt::make_arrival_table(r->sets, (uint32_t)r->set_count, r->key);
-  how.repair.verdict = r->verdict;
-  how.repair.changed = r->changed;
-  how.repair.nonfinite = r->nonfinite;
-  how.repair.wait_cycles = r->wait_cycles;
   return run(p, d, how, nullptr, stream);
 }
 

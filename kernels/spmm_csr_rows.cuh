@@ -75,6 +75,10 @@ struct repair_args {
   int64_t piece; // strips that a warp takes at a time
 };
 
+// All of it but the probe and how the work is shared; SHUNT_OK, or what is wrong with r or A.
+shunt_status make_repair_args(const struct shunt_spmm *p, const struct shunt_repair *r,
+                              repair_args *to);
+
 // Sizes: a function of sizes, types, strides and the device alone (workspace).
 struct plan {
   bool direct;          // not cut at all: the guarded kernel, one launch, no workspace

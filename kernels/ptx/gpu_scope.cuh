@@ -44,6 +44,12 @@ __device__ __forceinline__ uint32_t add_relaxed(uint32_t *p, uint32_t x)
   return before;
 }
 
+// *p |= bits, after what this thread has done to *p before and before what it does next.
+__device__ __forceinline__ void or_relaxed(uint64_t *p, uint64_t bits)
+{
+  asm volatile("red.relaxed.gpu.global.or.b64 [%0], %1;" ::"l"(p), "l"(bits) : "memory");
+}
+
 // *p = to if *p == from; returns what stood there before.
 __device__ __forceinline__ uint64_t swap_relaxed(uint64_t *p, uint64_t from, uint64_t to)
 {

@@ -43,12 +43,25 @@ __device__ __forceinline__ uint32_t cluster_rank()
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
 }
-// All threads of all blocks of the cluster; shared memory written before is visible after.
+// A barrier of all threads of all blocks of the cluster; shared memory written before the arrival
+// is visible after the wait.  Whoever has arrived waits before he arrives again.
+__device__ __forceinline__ void cluster_arrive()
+{
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+// The same, if no memory is to become visible by it.
+__device__ __forceinline__ void cluster_arrive_relaxed()
+{
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void cluster_wait()
+{
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
 __device__ __forceinline__ void cluster_barrier()
 {
-  asm volatile("barrier.cluster.arrive.release.aligned;\n\t"
-               "barrier.cluster.wait.acquire.aligned;" ::
-                   : "memory");
+  cluster_arrive();
+  cluster_wait();
 }
 
 } // namespace ptx

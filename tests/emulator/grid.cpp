@@ -320,18 +320,24 @@ int block_barrier(const char *name, unsigned id, unsigned threads, reduction wha
 static void release(cluster_state *c)
 {
   progress();
+  c->phase++;
+  c->arrived = 0;
   for (thread_state *t : c->waiting)
     if (t != self) make_ready(t);
   c->waiting.clear();
 }
-void cluster_barrier()
+void cluster_arrive()
 {
   cluster_state *c = self->block->cluster;
+  self->cluster_phase = c->phase;
+  if (++c->arrived == c->alive) release(c);
+}
+void cluster_wait()
+{
+  cluster_state *c = self->block->cluster;
+  if (self->cluster_phase != c->phase) return;
   c->waiting.push_back(self);
-  if (c->waiting.size() == c->alive)
-    release(c);
-  else
-    wait_here("barrier.cluster");
+  wait_here("barrier.cluster");
 }
 
 // ---- threads' lives ----------------------------------------------------------------------------
@@ -357,7 +363,7 @@ static void thread_leaves()
     }
   block_barrier_state &all = b->barriers[0];
   if (!all.here.empty() && all.wanted == 0 && all.here.size() == b->alive) release(all);
-  if (c->alive && c->waiting.size() == c->alive) release(c);
+  if (c->alive && c->arrived == c->alive) release(c);
   if (c->alive == 0) grid->finished.push_back(c);
 }
 

@@ -30,6 +30,7 @@ struct thread_state {
   block_state *block;
   uint3 index;
   unsigned lane, warp;
+  uint64_t cluster_phase; // of the cluster's barrier, when it arrived there
   bool left;
   const char *waits_for; // NULL: can run
   uint32_t wait_mask;
@@ -99,7 +100,8 @@ struct box_job {
 
 struct cluster_state {
   std::vector<block_state *> blocks;
-  unsigned alive, at_barrier; // threads; blocks
+  unsigned alive, arrived; // threads; those at the barrier
+  uint64_t phase = 0;      // of the barrier
   std::vector<thread_state *> waiting;
   std::vector<box_job> boxes; // copies under way
 };

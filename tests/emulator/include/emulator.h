@@ -98,7 +98,8 @@ void sleep(unsigned nanoseconds);
 enum class reduction { none, count, any, all };
 // Waits for `threads` threads of the block (0: for all that have not left) at barrier `id`.
 int block_barrier(const char *name, unsigned id, unsigned threads, reduction what, bool predicate);
-void cluster_barrier();
+void cluster_arrive(); // at the cluster's barrier; a thread waits before it arrives again
+void cluster_wait();
 
 using completion = void (*)(void *const *lanes);
 void warp_collective(const char *name, uint32_t mask, bool aligned, void *mine, completion done);

@@ -38,6 +38,12 @@ template <class T> inline T add_at_once(T *p, T x)
 inline uint64_t add_relaxed(uint64_t *p, uint64_t x) { return add_at_once(p, x); }
 inline uint32_t add_relaxed(uint32_t *p, uint32_t x) { return add_at_once(p, x); }
 
+inline void or_relaxed(uint64_t *p, uint64_t bits)
+{
+  *p |= bits;
+  emulator::progress();
+}
+
 inline uint64_t swap_relaxed(uint64_t *p, uint64_t from, uint64_t to)
 {
   const uint64_t before = *p;

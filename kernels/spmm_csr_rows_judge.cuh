@@ -1,0 +1,90 @@
+// spmm_csr_rows_judge.cuh: how the blocks of a launch agree whether C is to be computed row by
+// row, and share that work; for the kernels that prove that a dense copy of A still stands
+// for A (spmm_csr_rows_repair.cuh, spmm_dense_wgmma.cuh).
+//
+// Each block arrives with its part of A's fingerprint and its alarms.  Who sees the sum complete
+// knows everything: C is repaired if the hashes are not the expected ones or an alarm is set.
+//
+// Repairing is shared out in pieces of a few strips from a counter.  The block that came last
+// takes pieces until none is left.  `helpers` others wait for the sum, for a while, to help:
+// mostly they see within a microsecond that there is nothing to do.  A block that waited
+// in vain, because others were kept off the device, leaves.  When the table of words is full,
+// nothing can be agreed on: then every block computes its part of C unasked.
+#pragma once
+#include "kernels/arrival.cuh"
+#include "kernels/ptx/gpu_scope.cuh"
+#include "kernels/spmm_csr_rows_guarded.cuh"
+
+namespace shunt
+{
+namespace spmm_rows
+{
+
+// What the thread that judges tells its block: whether to repair, and the counter of pieces (NULL:
+// every block knows its pieces).
+struct repair_order {
+  bool needed;
+  uint32_t *next;
+};
+
+// To whom it concerns, by one thread of the grid.
+__device__ __forceinline__ void tell(const repair_args &r, bool needed, bool changed,
+                                     bool nonfinite)
+{
+  if (r.verdict) *r.verdict = needed;
+  if (changed && r.changed) *(volatile uint32_t *)r.changed = 1;
+  if (nonfinite && !changed && r.nonfinite) *(volatile uint32_t *)r.nonfinite = 1;
+}
+
+// One thread of each block, with what its block has found: its part of the fingerprint, a NaN
+// or Inf in the first row, the flag of irregular rows.  speaks: in one block of the grid.
+__device__ __forceinline__ repair_order judge(const repair_args &r, bool speaks,
+                                              ptx::word_pair at_home, struct shunt_fingerprint part,
+                                              bool alarm, bool flagged)
+{
+  const arrival_place place = find_place(r.table, at_home);
+  if (!place.set) {
+    if (speaks) tell(r, true, true, false);
+    return {true, nullptr};
+  }
+  struct shunt_fingerprint expected = {0, 0};
+  if (r.expected) expected = *r.expected;
+  arrival_sum sum;
+  const bool last = arrive(place, part, alarm, flagged, gridDim.x, &sum);
+  const int64_t cycles = (int)blockIdx.x < r.helpers ? r.wait_cycles : 0;
+  if (!wait_for_all(place, gridDim.x, last, cycles, &sum)) return {false, nullptr};
+
+  const bool changed = r.expected && !same_hashes(sum, expected);
+  const bool nonfinite = sum.lo & arrival_alarm;
+  const bool needed = changed || nonfinite || (sum.hi & arrival_alarm);
+  if (last) {
+    tell(r, needed, changed, nonfinite);
+    pass_on(place);
+  }
+  return {needed, place.next()};
+}
+
+// Piece p is strips [p piece, (p + 1) piece) of all rows' strips, one row after another.  By a
+// warp, number `own` of the grid's `warps`.
+template <class S, class Out, class T>
+__device__ __noinline__ void repair(const args<T> &a, const repair_args &r, uint32_t *next,
+                                    uint32_t own, uint32_t warps)
+{
+  const T alpha = a.alpha.get(), beta = a.beta.get();
+  const int64_t strips = (a.n + 31) / 32, all = a.rows * strips;
+  for (;;) {
+    uint32_t p = own;
+    if (next) {
+      if (threadIdx.x % 32 == 0) p = ptx::add_relaxed(next, 1);
+      p = __shfl_sync(0xffffffffu, p, 0);
+    }
+    own += warps;
+    const int64_t begin = p * r.piece, end = begin + r.piece < all ? begin + r.piece : all;
+    if (begin >= all) return;
+    for (int64_t w = begin; w < end; w++)
+      multiply_strip<S, Out, T>(a, w / strips, w % strips, alpha, beta);
+  }
+}
+
+} // namespace spmm_rows
+} // namespace shunt
