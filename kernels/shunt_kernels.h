@@ -91,6 +91,17 @@ struct shunt_repair {
 };
 shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p, const struct shunt_repair *r,
                                         const struct shunt_device *d, shunt_stream stream);
+/* C = alpha D B, D the dense copy of p->a that an earlier call made (row-major), and in the same
+   launch what shunt_spmm_csr_repair_cuda does behind a product (kernels/spmm_dense_wgmma.cuh):
+   r->product is not looked at, C is the product.  No workspace.  p->only_if has the meaning
+   that it has for a repair.  f16, bf16 -> same or f32, compute f32, beta 0 and on the
+   host.  SHUNT_E_UNSUPPORTED, and nothing enqueued, for all else: other devices than compute
+   capability 9.0, D or B not on multiples of 16 bytes (address, and from row to row, of a
+   column-major B from column to column), a build without sm_90a, and sizes for which a
+   product by cuBLAS and a repair behind it are not slower.  */
+shunt_status shunt_spmm_dense_proved_cuda(const struct shunt_spmm *p, const struct shunt_dense *copy,
+                                          const struct shunt_repair *r,
+                                          const struct shunt_device *d, shunt_stream stream);
 shunt_status shunt_spmm_csr_host(const struct shunt_spmm *p);           /* one thread, the twin */
 shunt_status shunt_spmm_csr_parallel_host(const struct shunt_spmm *p);  /* OpenMP, the host engine */
 

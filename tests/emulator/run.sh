@@ -103,6 +103,9 @@ sources_of() {
   test_repair)
     echo "$rows kernels/dense_transpose.cu kernels/fingerprint_csr.cu" \
       "kernels/host/fingerprint_csr.c" ;;
+  test_spmm_dense_wgmma)
+    echo "kernels/spmm_dense_wgmma.cu kernels/tensor_map.cu $rows kernels/dense_transpose.cu" \
+      "kernels/fingerprint_csr.cu" ;;
   test_spmm_transposed)
     echo "kernels/spmm_csr_transposed.cu kernels/fingerprint_csr.cu" \
       "kernels/host/spmm_csr_transposed.c" ;;
@@ -121,7 +124,7 @@ sources_of() {
   esac
 }
 all="test_spmm_rows test_spmm_rows_cuts test_spmm_vector test_repair test_spmm_transposed test_sddmm test_conv
-  test_vector_format test_spmm_vector_packed test_dcsr test_skewness test_spmm_dcsr
+  test_spmm_dense_wgmma test_vector_format test_spmm_vector_packed test_dcsr test_skewness test_spmm_dcsr
   test_spmm_csc_online test_tile24_format test_spmm_tile24 test_spmm_whole24
   test_ablation test_attention test_attention_parts test_native test_row_groups test_row_groups_stale
   test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept test_repair_together

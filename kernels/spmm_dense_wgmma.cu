@@ -1,0 +1,187 @@
+// spmm_dense_wgmma.cu: checks, choice of shape and launch of spmm_dense_wgmma.cuh.
+#include "kernels/spmm_dense_wgmma.h"
+
+#if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
+#include <algorithm>
+
+#include "kernels/spmm_csr_rows_launch.cuh"
+#include "kernels/spmm_dense_wgmma.cuh"
+#include "kernels/tensor_map.h"
+
+namespace shunt
+{
+namespace dense_wgmma
+{
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+  return (a + b - 1) / b;
+}
+
+static shunt_status check(const struct shunt_spmm *p, const struct shunt_dense *copy,
+                          const struct shunt_device *d)
+{
+  const shunt_type t = p->a.value_type;
+  if (d->compute_capability != 90 || shared_bytes<shape_64> > d->shared_per_block)
+    return SHUNT_E_UNSUPPORTED;
+  if (t != SHUNT_F16 && t != SHUNT_BF16) return SHUNT_E_UNSUPPORTED;
+  if (p->b.type != t || (p->c.type != t && p->c.type != SHUNT_F32)) return SHUNT_E_UNSUPPORTED;
+  if (p->compute != SHUNT_F32 || p->beta.device || p->beta.host != 0) return SHUNT_E_UNSUPPORTED;
+  if (p->b.rows != p->a.cols || p->c.rows != p->a.rows || p->c.cols != p->b.cols ||
+      copy->rows != p->a.rows || copy->cols != p->a.cols || copy->type != t)
+    return SHUNT_E_ARGUMENT;
+  const int64_t most = INT32_MAX - 1024; // of C in the kernel's coordinates
+  if (p->a.rows < 1 || p->a.cols < 1 || p->c.cols < 1) return SHUNT_E_UNSUPPORTED;
+  if (p->a.rows > most || p->a.cols > most || p->c.cols > most) return SHUNT_E_UNSUPPORTED;
+  return copy->col_stride == 1 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
+}
+
+// m as the copy engine sees it: rows of memory.
+static struct shunt_dense as_stored(const struct shunt_dense &m)
+{
+  if (m.col_stride == 1) return m;
+  return {m.cols, m.rows, m.col_stride, 1, m.values, m.type};
+}
+
+static bool on_16_bytes(const struct shunt_dense &m)
+{
+  return m.col_stride == 1 && reinterpret_cast<uintptr_t>(m.values) % 16 == 0 &&
+         m.row_stride * (int64_t)shunt_type_size(m.type) % 16 == 0;
+}
+
+static arguments make_arguments(const struct shunt_spmm *p, const tile_shape &s)
+{
+  arguments k = {};
+  k.m = (int)p->c.rows;
+  k.n = (int)p->c.cols;
+  k.steps = (int)ceil_div(p->a.cols, kDepth);
+  k.tiles_across = (int)ceil_div(k.n, s.columns);
+  k.tiles = (int)std::min<int64_t>(ceil_div(k.m, kRows) * k.tiles_across, INT32_MAX);
+  k.split = s.split;
+  k.c = p->c.values;
+  k.c_row_stride = p->c.row_stride;
+  k.c_col_stride = p->c.col_stride;
+  k.wide_sums = p->c.type == SHUNT_F32;
+  k.aligned = on_16_bytes(p->c);
+  return k;
+}
+
+struct maps {
+  CUtensorMap d, b;
+};
+
+template <class T, int BMajor, class Shape>
+static shunt_status launch(const arguments &k, const maps &m, const spmm_rows::args<float> &a,
+                           const spmm_rows::repair_args &r, int clusters, cudaStream_t stream)
+{
+  const auto kernel = &spmm_dense_wgmma<T, BMajor, Shape>;
+  // Kept by the context, which the program may destroy: so asked for each time.
+  if (cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+                           cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           shared_bytes<Shape>) != cudaSuccess)
+    return SHUNT_E_CUDA;
+  cudaLaunchAttribute with[2] = {};
+  with[0].id = cudaLaunchAttributeClusterDimension;
+  with[0].val.clusterDim.x = k.split;
+  with[0].val.clusterDim.y = with[0].val.clusterDim.z = 1;
+  with[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  with[1].val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(clusters * k.split);
+  config.blockDim = dim3(Shape::kThreads);
+  config.dynamicSmemBytes = shared_bytes<Shape>;
+  config.stream = stream;
+  config.attrs = with;
+  config.numAttrs = 2;
+  return cudaLaunchKernelEx(&config, kernel, k, m.d, m.b, a, r) == cudaSuccess ? SHUNT_OK
+                                                                              : SHUNT_E_CUDA;
+}
+
+template <class T>
+static shunt_status launch_type(const arguments &k, bool b_row_major, const maps &m,
+                                const spmm_rows::args<float> &a,
+                                const spmm_rows::repair_args &r, int clusters, cudaStream_t stream)
+{
+  return b_row_major ? launch<T, 1, shape_64>(k, m, a, r, clusters, stream)
+                     : launch<T, 0, shape_64>(k, m, a, r, clusters, stream);
+}
+
+// One tile a cluster, all at once.
+static bool shape_fits(const tile_shape &s, const arguments &k, int clusters)
+{
+  return s.columns == 64 && (s.split == 1 || s.split == 2) && s.split <= k.steps &&
+         k.tiles <= clusters;
+}
+
+shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
+                 const struct shunt_repair *r, const tile_shape &s, const struct shunt_device *d,
+                 shunt_stream stream)
+{
+  shunt_status status = check(p, copy, d);
+  if (status != SHUNT_OK) return status;
+  if (s.columns <= 0 || s.split <= 0) return SHUNT_E_UNSUPPORTED;
+  const arguments k = make_arguments(p, s);
+  const int clusters = d->multiprocessors / s.split; // those without a tile hash only
+  if (!shape_fits(s, k, clusters)) return SHUNT_E_UNSUPPORTED;
+  spmm_rows::repair_args repair;
+  status = spmm_rows::make_repair_args(p, r, &repair);
+  if (status != SHUNT_OK) return status;
+  const int64_t strips = p->c.rows * ceil_div(p->c.cols, 32), most_pieces = 1 << 16;
+  repair.piece = strips > 4 * most_pieces ? ceil_div(strips, most_pieces) : 4;
+  repair.helpers = clusters * s.split;
+  const struct shunt_dense b = as_stored(p->b);
+  maps m;
+  if (!on_16_bytes(*copy) || !on_16_bytes(b) || !make_tensor_map(&m.d, *copy, 64, 64) ||
+      !make_tensor_map(&m.b, b, 64, 64))
+    return SHUNT_E_UNSUPPORTED;
+  spmm_rows::plan how = {};
+  how.direct = true;
+  const spmm_rows::args<float> a = spmm_rows::make_args<float>(p, how, nullptr);
+  const bool row_major = p->b.col_stride == 1;
+  return p->a.value_type == SHUNT_F16
+             ? launch_type<__half>(k, row_major, m, a, repair, clusters, stream)
+             : launch_type<__nv_bfloat16>(k, row_major, m, a, repair, clusters, stream);
+}
+
+// Wider products are bound by L2 or the tensor cores, which cuBLAS uses better than this kernel
+// beside its reading warps; of fewer than half as many blocks as multiprocessors, too few read D.
+tile_shape choose_shape(const struct shunt_spmm *p, const struct shunt_device *d)
+{
+  const int64_t blocks = ceil_div(p->c.rows, kRows) * 2;
+  if (p->c.cols <= 16 || p->c.cols > 64 || p->a.cols <= kDepth) return {};
+  if (blocks > d->multiprocessors || blocks * 2 < d->multiprocessors) return {};
+  return {64, 2};
+}
+
+} // namespace dense_wgmma
+} // namespace shunt
+#else
+namespace shunt
+{
+namespace dense_wgmma
+{
+
+shunt_status run(const struct shunt_spmm *, const struct shunt_dense *, const struct shunt_repair *,
+                 const tile_shape &, const struct shunt_device *, shunt_stream)
+{
+  return SHUNT_E_UNSUPPORTED;
+}
+tile_shape choose_shape(const struct shunt_spmm *, const struct shunt_device *)
+{
+  return {};
+}
+
+} // namespace dense_wgmma
+} // namespace shunt
+#endif
+
+extern "C" shunt_status shunt_spmm_dense_proved_cuda(const struct shunt_spmm *p,
+                                                     const struct shunt_dense *copy,
+                                                     const struct shunt_repair *r,
+                                                     const struct shunt_device *d,
+                                                     shunt_stream stream)
+{
+  using namespace shunt::dense_wgmma;
+  const tile_shape s = choose_shape(p, d);
+  return s.columns == 0 ? SHUNT_E_UNSUPPORTED : run(p, copy, r, s, d, stream);
+}

@@ -1,0 +1,28 @@
+/* spmm_dense_wgmma.h: the shapes of spmm_dense_wgmma.cuh, for the launcher and for tests.  */
+#ifndef SHUNT_SPMM_DENSE_WGMMA_H
+#define SHUNT_SPMM_DENSE_WGMMA_H
+
+#include "kernels/shunt_kernels.h"
+
+namespace shunt
+{
+namespace dense_wgmma
+{
+
+// A tile of C has 64 rows and `columns` (64) columns; `split` (1, 2) blocks share one.
+struct tile_shape {
+  int columns, split;
+};
+
+// The best for a product; columns: 0 where none pays.
+tile_shape choose_shape(const struct shunt_spmm *p, const struct shunt_device *d);
+
+// shunt_spmm_dense_proved_cuda by a shape of the caller's choice; SHUNT_E_UNSUPPORTED where
+// it cannot.
+shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
+                 const struct shunt_repair *r, const tile_shape &s, const struct shunt_device *d,
+                 shunt_stream stream);
+
+} // namespace dense_wgmma
+} // namespace shunt
+#endif

@@ -1,0 +1,218 @@
+// test_spmm_dense_wgmma.cu: the product with a dense copy of A that proves the copy inside is
+// A B in every shape, order and type; A changed in place, a NaN or Inf in B, a flag and a full
+// table each lead to the exact product; on several streams and in replayed graphs, too.
+#include <memory>
+
+#include "tests/gpu/spmm_dense_problem.cuh"
+
+namespace
+{
+
+const tile_shape shapes[] = {{64, 1}, {64, 2}};
+
+// ---- every shape of tile and size, each way in which C may be wrong ----------------------------
+
+void test_reasons(Problem &x, bool *rests, bool *repaired)
+{
+  *rests &= x.runs(0);
+  if (x.p.nnz() == 0) return;
+  x.change();
+  *repaired &= x.runs(CHANGED);
+  x.change();
+  *repaired &= x.runs(FLAG);
+  const int64_t k = x.c.k / 2, j = x.c.n - 1;
+  const double old = load(x.b.host.data(), x.b_at(k, j), x.c.type);
+  for (double odd : {(double)NAN, (double)INFINITY}) {
+    x.set_b(k, j, odd);
+    *repaired &= x.runs(NONFINITE);
+  }
+  x.set_b(k, j, old);
+  *rests &= x.runs(0);
+}
+
+void test_shape(const tile_shape &shape, Table *table)
+{
+  const int64_t sizes[][3] = {{1, 260, 8}, {130, 300, 72}, {300, 333, 264}, {70, 1000, 33}};
+  bool rests = true, repaired = true;
+  int turn = shape.columns / 64 + shape.split / 2;
+  for (const auto &size : sizes)
+    for (int form = 0; form < 4; form++, turn++) {
+      Case c = {size[0], size[1], size[2]};
+      c.shape = shape;
+      c.b_columns = form & 1;
+      c.c_columns = form & 2;
+      c.c_odd = turn % 3 == 1;
+      c.type = turn % 2 ? SHUNT_BF16 : SHUNT_F16;
+      c.out = turn % 5 == 2 ? SHUNT_F32 : c.type;
+      c.index = turn % 4 < 2 ? SHUNT_I32 : SHUNT_I64;
+      c.base = turn % 3 == 0;
+      c.alpha = turn % 3 ? 1 : -0.5;
+      c.alpha_on_device = turn % 2;
+      Problem x(c, table);
+      test_reasons(x, &rests, &repaired);
+    }
+  check(rests, "tile 64 x %d, split %d: A B, and nothing to repair", shape.columns, shape.split);
+  check(repaired, "tile 64 x %d, split %d: A B after a change, a flag, a NaN or Inf",
+        shape.columns, shape.split);
+}
+
+// A tile for each multiprocessor; the same bits each time.
+void test_repeats(Table *table)
+{
+  for (const tile_shape &shape : {tile_shape{64, 2}, tile_shape{64, 1}}) {
+    Case c = {64 * 32, 400, 2 * shape.columns - 8};
+    c.density = 0.02;
+    c.shape = shape;
+    Problem x(c, table);
+    bool good = x.runs(0), same = true;
+    const std::vector<char> first = x.out.host;
+    for (int i = 0; i < 20; i++) {
+      x.reset(0);
+      good &= x.launch() == SHUNT_OK;
+      CUDA_OK(cudaDeviceSynchronize());
+      x.out.download();
+      same &= x.out.host == first;
+    }
+    check(good && same, "split %d on all multiprocessors: right, and 20 times the same bits",
+          shape.split);
+  }
+}
+
+// ---- the table ----------------------------------------------------------------------------------
+
+void test_full_table()
+{
+  bool kept = true, turned_away = true;
+  for (const tile_shape &shape : {tile_shape{64, 2}, tile_shape{64, 1}}) {
+    Table one(1);
+    Case c = {300, 400, 136};
+    c.shape = shape;
+    Problem x(c, &one);
+    kept &= x.runs(0) && x.runs(0);
+    x.key = 0x99000;
+    for (int round = 0; round < 3; round++) {
+      if (round) x.change();
+      turned_away &= x.runs(0, true);
+    }
+    x.key = 0x1000;
+    kept &= x.runs(0);
+  }
+  check(kept, "a key that has a set keeps it");
+  check(turned_away, "without room in the table: A B all the same, and a change told");
+}
+
+// ---- at the same time, again and again ---------------------------------------------------------
+
+void test_streams()
+{
+  const int streams = 3;
+  Table table(8);
+  std::vector<std::unique_ptr<Problem>> problems;
+  std::vector<cudaStream_t> at(streams);
+  for (int k = 0; k < streams; k++) {
+    CUDA_OK(cudaStreamCreateWithFlags(&at[(size_t)k], cudaStreamNonBlocking));
+    Case c = {1000, 500, 64};
+    c.shape = {64, 2};
+    problems.emplace_back(new Problem(c, &table));
+    problems.back()->key = 0x4000 + (uintptr_t)k * 256;
+  }
+  problems[1]->change();
+  bool good = true;
+  for (int k = 0; k < streams; k++)
+    problems[(size_t)k]->reset(0);
+  for (int round = 0; round < 100 / every(); round++)
+    for (int k = 0; k < streams; k++)
+      good &= problems[(size_t)k]->launch(at[(size_t)k]) == SHUNT_OK;
+  CUDA_OK(cudaDeviceSynchronize());
+  for (int k = 0; k < streams; k++) {
+    good &= problems[(size_t)k]->words_right(k == 1 ? CHANGED : 0);
+    good &= problems[(size_t)k]->content_right();
+    cudaStreamDestroy(at[(size_t)k]);
+  }
+  check(good, "%d streams, one of which has a changed A", streams);
+}
+
+void test_replays()
+{
+  Table table(8);
+  Case c = {700, 600, 56};
+  c.shape = {64, 2};
+  Problem x(c, &table);
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t replay;
+  CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  bool good = x.launch(stream) == SHUNT_OK && x.launch(stream) == SHUNT_OK;
+  CUDA_OK(cudaStreamEndCapture(stream, &graph));
+  CUDA_OK(cudaGraphInstantiate(&replay, graph, 0));
+  for (int round = 0; round < 12; round++) {
+    const int reasons = round % 3 == 1 ? CHANGED : 0;
+    if (reasons) x.change();
+    x.reset(reasons);
+    for (int again = 0; again < 3; again++)
+      CUDA_OK(cudaGraphLaunch(replay, stream));
+    CUDA_OK(cudaDeviceSynchronize());
+    good &= x.words_right(reasons) && x.content_right();
+    if (reasons) x.change();
+  }
+  cudaGraphExecDestroy(replay);
+  cudaGraphDestroy(graph);
+  cudaStreamDestroy(stream);
+  check(good, "replayed graphs see A change in place, and change back");
+}
+
+// ---- what is not served -------------------------------------------------------------------------
+
+void test_refused(Table *table)
+{
+  Case c = {40, 48, 16};
+  Problem x(c, table);
+  const shunt_spmm right = x.s;
+  shunt_repair r = x.repair();
+  shunt_dense copy = x.copy;
+  bool refused = true;
+  auto says = [&](shunt_status s) {
+    refused &= shunt::dense_wgmma::run(&x.s, &copy, &r, c.shape, &device, 0) == s;
+    x.s = right;
+    copy = x.copy;
+    r = x.repair();
+  };
+  x.s.beta.host = 1, says(SHUNT_E_UNSUPPORTED);
+  x.s.beta.device = x.alpha.device, says(SHUNT_E_UNSUPPORTED);
+  x.s.b.values = (char *)x.b.device + 2, says(SHUNT_E_UNSUPPORTED);
+  x.s.b.row_stride += 1, says(SHUNT_E_UNSUPPORTED);
+  x.s.a.value_type = x.s.b.type = SHUNT_F32, says(SHUNT_E_UNSUPPORTED);
+  copy.row_stride += 4, says(SHUNT_E_UNSUPPORTED);
+  copy.cols -= 1, says(SHUNT_E_ARGUMENT);
+  r.sets = nullptr, says(SHUNT_E_ARGUMENT);
+  r.set_count = 3, says(SHUNT_E_ARGUMENT);
+  const tile_shape odd_shapes[] = {{128, 1}, {64, 3}, {96, 1}, {}};
+  for (const tile_shape &odd : odd_shapes)
+    refused &= shunt::dense_wgmma::run(&x.s, &copy, &r, odd, &device, 0) == SHUNT_E_UNSUPPORTED;
+  shunt_device old = device;
+  old.compute_capability = 80;
+  refused &= shunt_spmm_dense_proved_cuda(&x.s, &copy, &r, &old, 0) == SHUNT_E_UNSUPPORTED;
+  check(refused, "beta, odd addresses, other types, devices and shapes are refused");
+  check(x.runs(0), "and the same without any of them is not");
+}
+
+} // namespace
+
+int main()
+{
+  device = this_device();
+  if (device.compute_capability != 90) {
+    skip("wgmma is of compute capability 9.0");
+    return finish();
+  }
+  Table table(2);
+  for (const tile_shape &shape : shapes)
+    test_shape(shape, &table);
+  test_repeats(&table);
+  test_full_table();
+  test_streams();
+  test_replays();
+  test_refused(&table);
+  return finish();
+}
