@@ -8,6 +8,8 @@
 
      stream  C = alpha D B -- repair
 
+   or both in one launch, for the narrow B of which kernels/spmm_dense_wgmma.cuh is the faster.
+
    The repair is a kernel that computes C row by row, and leaves it alone unless
    something speaks against D: A changed under a kept D (the repair takes A's fingerprint
    itself); a column repeats in a row, which D cannot hold at full precision; B holds a NaN or
@@ -217,29 +219,48 @@ static shunt_status repair_transposed(const struct shunt_call *c, struct words *
       s, r, c->kept ? &words->actual : NULL, d, c->stream));
 }
 
-/* The proof comes last: a product keeps all multiprocessors busy, so beside it there is
-   no room (tests/bench/NOTES.md).  */
-static shunt_status repair(const struct shunt_call *c, struct words *words,
-                           const struct shunt_dense *product)
+/* How the product is repaired; *s: the problem, with the word that says irregular. */
+static struct shunt_repair repair_of(const struct shunt_call *c, struct words *words,
+                                     const struct shunt_dense *product, struct shunt_spmm *s)
 {
-  struct shunt_spmm s = c->problem->spmm;
   struct shunt_repair r = { .product = product,
                             .sets = words->set,
                             .set_count = 1,
                             .key = c->workspace,
                             .wait_cycles = SHUNT_REPAIR_WAIT_CYCLES,
                             .verdict = &words->verdict };
-  s.only_if = &words->irregular;
+  *s = c->problem->spmm;
+  s->only_if = &words->irregular;
   if (c->kept) {
-    s.only_if = c->kept->irregular;
-    r.sets = kept_sets(&s.a, c->kept);
+    s->only_if = c->kept->irregular;
+    r.sets = kept_sets(&s->a, c->kept);
     r.set_count = KEPT_SETS;
     r.expected = c->kept->fingerprint;
     r.changed = c->kept->changed;
     r.nonfinite = c->kept->nonfinite;
   }
+  return r;
+}
+
+/* Behind cuBLAS' product the proof comes last: that keeps all multiprocessors busy, so beside it
+   there is no room (tests/bench/NOTES.md).  */
+static shunt_status repair(const struct shunt_call *c, struct words *words,
+                           const struct shunt_dense *product)
+{
+  struct shunt_spmm s;
+  struct shunt_repair r = repair_of(c, words, product, &s);
   if (shunt_problem_transposed(c->problem)) return repair_transposed(c, words, &s, &r);
   return SHUNT_LAUNCH(shunt_spmm_csr_repair_cuda(&s, &r, &c->engine->device, c->stream));
+}
+
+/* Product and proof in one launch; SHUNT_E_UNSUPPORTED where that is not to be had. */
+static shunt_status product_proved(const struct shunt_call *c, struct words *words)
+{
+  struct shunt_spmm s;
+  struct shunt_repair r = repair_of(c, words, &c->problem->spmm.c, &s);
+  struct shunt_dense dense = dense_of(&s.a, c->kept->payload);
+  return SHUNT_LAUNCH(
+      shunt_spmm_dense_proved_cuda(&s, &dense, &r, &c->engine->device, c->stream));
 }
 
 static shunt_status combine(const struct shunt_call *c, const struct shunt_dense *w,
@@ -258,7 +279,10 @@ static shunt_status run_spmm(const struct shunt_call *c)
   struct shunt_dense w = { s->c.rows, s->c.cols, s->c.cols, 1, at(c, l.product), SHUNT_F32 };
   const struct shunt_dense *out = overwrites ? &s->c : &w;
   struct shunt_scalar alpha = overwrites ? s->alpha : one;
-  shunt_status r = SHUNT_OK;
+  shunt_status r = SHUNT_E_UNSUPPORTED;
+  if (c->kept && overwrites && !shunt_problem_transposed(c->problem)) r = product_proved(c, words);
+  if (r != SHUNT_E_UNSUPPORTED) return r;
+  r = SHUNT_OK;
   if (!c->kept) r = SHUNT_CUDA(cudaMemsetAsync(words, 0, sizeof *words, c->stream));
   if (r == SHUNT_OK) r = product(c, words, out, alpha);
   if (r != SHUNT_OK) return r; /* C is untouched, or about to be overwritten whole */

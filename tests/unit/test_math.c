@@ -186,6 +186,14 @@ shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p, const struct
   (void)p, (void)r, (void)d, (void)stream;
   return SHUNT_OK;
 }
+shunt_status shunt_spmm_dense_proved_cuda(const struct shunt_spmm *p,
+                                          const struct shunt_dense *copy,
+                                          const struct shunt_repair *r,
+                                          const struct shunt_device *d, shunt_stream stream)
+{
+  (void)p, (void)copy, (void)r, (void)d, (void)stream;
+  return SHUNT_E_UNSUPPORTED;
+}
 shunt_status shunt_spmm_csr_transposed_repair_cuda(const struct shunt_spmm *p,
                                                    const struct shunt_repair *r,
                                                    const struct shunt_fingerprint *actual,
