@@ -45,17 +45,16 @@ namespace ptx
 
 // Addresses (32-bit shared ones, ldst.cuh) and distances are multiples of 16 below 256 KB.  In
 // a cluster an address also names the block, in bits that a descriptor has no room for.
-__device__ __forceinline__ uint64_t wgmma_operand(uint32_t address, uint32_t leading,
-                                                  uint32_t stride)
-{
-  constexpr uint64_t swizzle_128 = 1;
-  return (address >> 4 & 0x3fff) | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32 |
-         swizzle_128 << 62;
-}
 __device__ __forceinline__ uint64_t wgmma_operand_plain(uint32_t address, uint32_t leading,
                                                         uint32_t stride)
 {
   return (address >> 4 & 0x3fff) | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32;
+}
+__device__ __forceinline__ uint64_t wgmma_operand(uint32_t address, uint32_t leading,
+                                                  uint32_t stride)
+{
+  constexpr uint64_t swizzle_128 = 1;
+  return wgmma_operand_plain(address, leading, stride) | swizzle_128 << 62;
 }
 
 __device__ __forceinline__ void wgmma_fence()
