@@ -29,7 +29,7 @@ cuda=${CUDA_HOME:-/usr/local/cuda}
 shunt=$(find "$build" -name libshunt-cusparse.so | head -1)
 [ -n "$shunt" ] || { echo "session: no libshunt-cusparse.so under $build"; exit 2; }
 shunt=$(readlink -f "$shunt")
-every_route=rows,groups,vector,dense
+every_route=rows,groups,vector,tile24,dense
 
 # Where Shunt's or the toolkit's libraries are not on the loader's path; for C programs only, since
 # Python's packages bring their own.
@@ -104,6 +104,9 @@ blackbox() {
   # What rows would take as the cheaper one; the original would get what no other route takes.
   SHUNT_ROUTES=groups,vector,dense preloaded stale-groups 60 "$bin/stale" 4000 6
   expected stale-groups 'route groups >= 100'
+  # Pruned weights, which dense would take at these widths.
+  SHUNT_ROUTES=rows,tile24 preloaded stale-tile24 60 "$bin/stale" 4000 7
+  expected stale-tile24 'route tile24 >= 100'
   SHUNT_ROUTES=$every_route preloaded stale-strict 60 "$bin/stale" 3000 4 --strict
   SHUNT_ROUTES=$every_route SHUNT_CACHE_MB=8 preloaded stale-small-cache 60 "$bin/stale" 1500 2
   plain original-parity 100 "$bin/parity" record "$work/parity.record"

@@ -85,19 +85,22 @@ static void upload_offsets(Slot &m, cudaStream_t s)
                           s));
 }
 
-// Row lengths for the sizes in m.p.a: from nearly empty to nearly dense.
+// Row lengths for the sizes in m.p.a: from nearly empty to nearly dense.  Rows with exactly half of
+// their columns have one entry in every two (pick_column), so the matrix is 2:4 until a row's end moves.
 static void draw_lengths(Slot &m)
 {
   static const double densities[] = { 0.004, 0.03, 0.1, 0.1, 0.2, 0.4, 0.5, 0.7, 0.95 };
   double density = densities[below(9)];
   bool skewed = chance(0.15), holes = chance(0.3);
   Csr &a = m.p.a;
+  bool pruned = a.cols % 4 == 0 && chance(0.15);
   m.offsets.assign(1, 0);
   int64_t length = 0;
   for (int64_t i = 0; i < a.rows; i++) {
     if (i % m.group == 0) {
       length = (int64_t)(density * (double)a.cols * (0.6 + 0.8 * random_uniform(&rng)) + 0.5);
       if (skewed && chance(0.02)) length = a.cols;
+      if (pruned) length = a.cols / 2;
       if (holes && chance(0.2)) length = 0;
       length = std::min(length, a.cols);
     }
