@@ -105,7 +105,7 @@ blackbox() {
   SHUNT_ROUTES=groups,vector,dense preloaded stale-groups 60 "$bin/stale" 4000 6
   expected stale-groups 'route groups >= 100'
   # Pruned weights, which dense would take at these widths.
-  SHUNT_ROUTES=rows,tile24 preloaded stale-tile24 60 "$bin/stale" 4000 7
+  SHUNT_ROUTES=rows,tile24 preloaded stale-tile24 60 "$bin/stale" 4000 7 --pruned
   expected stale-tile24 'route tile24 >= 100'
   SHUNT_ROUTES=$every_route preloaded stale-strict 60 "$bin/stale" 3000 4 --strict
   SHUNT_ROUTES=$every_route SHUNT_CACHE_MB=8 preloaded stale-small-cache 60 "$bin/stale" 1500 2

@@ -1,6 +1,6 @@
 // stale.cu: no result is ever computed from what a matrix used to hold.
 //
-//   stale [STEPS [SEED]] [--strict] [--verbose]
+//   stale [STEPS [SEED]] [--strict] [--pruned] [--verbose]
 //
 // A program that behaves as badly as cuSPARSE allows.  Six matrices live in nine
 // blocks of device memory; every step picks one, changes something about it (one
@@ -18,6 +18,8 @@
 // it leaves to the original even then is known here and judged without: alpha 0 on the
 // host, matrices without entries; and, since it may be either's, what is transposed or comes
 // in batches.
+//
+// With --pruned most matrices are 2:4 at first, as pruned weights are.
 //
 // Some matrices are described as CSC, or multiplied transposed, or both: p.a is always
 // what is stored, by rows, and `transposed` says that the product is with its transpose.
@@ -367,6 +369,8 @@ int main(int argc, char **argv)
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--strict"))
       strict = true;
+    else if (!strcmp(argv[i], "--pruned"))
+      mostly_pruned = true;
     else if (!strcmp(argv[i], "--verbose"))
       verbose = true;
     else if (number++ == 0)

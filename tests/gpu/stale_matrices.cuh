@@ -93,7 +93,7 @@ static void draw_lengths(Slot &m)
   double density = densities[below(9)];
   bool skewed = chance(0.15), holes = chance(0.3);
   Csr &a = m.p.a;
-  bool pruned = a.cols % 4 == 0 && chance(0.15);
+  bool pruned = mostly_pruned && a.cols % 4 == 0 && chance(0.8);
   m.offsets.assign(1, 0);
   int64_t length = 0;
   for (int64_t i = 0; i < a.rows; i++) {

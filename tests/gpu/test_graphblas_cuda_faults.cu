@@ -123,7 +123,8 @@ static void test_context()
   get(&before);
   p.run();
   get(&after);
-  check(before == after, "%s: the thread's context is as it was", mode);
+  check(before == after, "%s: the thread's context is as it was (%p, then %p)", mode, (void *)before,
+        (void *)after);
 }
 
 int main()
