@@ -240,10 +240,14 @@ shunt_status grb_cuda_run_finish(struct grb_cuda_run *r)
 {
   cudaStream_t stream[] = {r->device->up, r->device->compute, r->device->down};
   shunt_status s = (shunt_status)atomic_load(&r->status);
+  CUcontext before;
+  /* Without a context of the thread's own the runtime would leave one behind. */
+  const shunt_status entered = grb_cuda_enter(r->device, &before);
   for (int i = 0; i < 3; i++) {
     cudaError_t e = cudaStreamSynchronize(stream[i]);
     if (s == SHUNT_OK) s = shunt_from_cuda(e);
   }
+  if (entered == SHUNT_OK) grb_cuda_leave(before);
   return s;
 }
 

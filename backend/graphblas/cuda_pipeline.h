@@ -30,7 +30,7 @@ shunt_status grb_cuda_run_make(struct grb_cuda_run *r);
 /* Takes tasks until there are none; `number` and `lane` are the calling thread's alone.  `down`:
    rather empties slots than fills them.  Enters and leaves the device itself.  */
 void grb_cuda_run_work(struct grb_cuda_run *r, int number, char *lane, bool down);
-/* Waits for everything that was enqueued, whatever happened. */
+/* Waits for everything that was enqueued, whatever happened.  Enters and leaves the device itself. */
 shunt_status grb_cuda_run_finish(struct grb_cuda_run *r);
 void grb_cuda_run_free(struct grb_cuda_run *r);
 

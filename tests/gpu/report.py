@@ -156,16 +156,39 @@ def write(root, logs, out):
     return 1 if report["failed"] else 0
 
 
-ADDS_UP = "tests/gpu/report.py"
+RUNNERS = ("tests/gpu/report.py", "tests/gpu/session.sh", "tests/gpu/stage.sh")
+
+
+# Which programs see a source, where not all do: (pattern of the source, of the programs).
+SEEN_BY = (
+    (r"tests/gpu/(test_\w+)\.cu", r"\1"),
+    (r"tests/gpu/stale(_\w+)?\.cuh?", r"stale.*"),
+    (r"backend/graphblas/.*", r"test_graphblas_.*"),
+)
+
+
+def programs_that_see(source):
+    for pattern, programs in SEEN_BY:
+        found = re.fullmatch(pattern, source)
+        if found:
+            return found.expand(programs)
+    return r".*"
 
 
 def about_this_source(part, later, now):
-    """Whether a part's results count: its source is today's, but for this file, and for tests of
-    one file that a later part has run again."""
+    """Whether a part's results count: every source that has changed since was seen by a later part,
+    which ran all of this part's programs again that see it."""
     names = set(part["sources"]) | set(now)
-    changed = [n for n in names if part["sources"].get(n) != now.get(n) and n != ADDS_UP]
+    changed = [n for n in names if part["sources"].get(n) != now.get(n) and n not in RUNNERS]
+    ran = {program.removeprefix("sanitize-") for program in part["programs"]}
     again = {program.removeprefix("sanitize-") for p in later for program in p["programs"]}
-    return all(re.fullmatch(r"tests/gpu/test_\w+\.cu", n) and n[10:-3] in again for n in changed)
+
+    def run_again(source):
+        seen_by = re.compile(programs_that_see(source))
+        return (any(seen_by.fullmatch(program) for program in again) and
+                all(program in again for program in ran if seen_by.fullmatch(program)))
+
+    return all(run_again(n) for n in changed)
 
 
 def join(root, files):

@@ -1,7 +1,9 @@
 #!/bin/bash
 # session.sh BUILD OUT [PHASE...]: everything that needs a GPU, in one go.
 #
-#   unit       BUILD/tests/gpu/test_*: kernels and conversions against their twins
+#   unit       BUILD/tests/gpu/test_*: kernels and conversions against their twins; UNIT="test_a
+#              test_b": these alone
+#   stale      never a result of what a matrix used to hold
 #   blackbox   stale, parity, quiet, determinism, faults: cuSPARSE programs under Shunt
 #   sanitize   compute-sanitizer memcheck on short runs of both; SANITIZE="test_a test_b": of these
 #              alone, and of stale; SANITIZE_JOBS at a time (2), SANITIZE_SECONDS each (300), and
@@ -15,7 +17,7 @@
 # output is short: one line a program, and the first findings of those that failed.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
-[ $# -ge 2 ] || { sed -n '2,15p' "$0"; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,17p' "$0"; exit 2; }
 here=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd) || exit 2
 mkdir -p "$2" && out=$(cd "$2" && pwd) || exit 2
@@ -88,12 +90,13 @@ unit() {
   for test in "$build"/tests/gpu/test_*; do
     [ -f "$test" ] && [ -x "$test" ] || continue
     case $test in *.log | *.trs | *.o) continue ;; esac
+    case " ${UNIT:-$(basename "$test")} " in *" $(basename "$test") "*) ;; *) continue ;; esac
     plain "$(basename "$test")" 150 "$test" &
   done
   wait
 }
 
-blackbox() {
+stale() {
   local bin=$build/tests/gpu
   plain original-stale 60 "$bin/stale" 500 3
   # Forced routes, so that as few calls as possible are left to cuSPARSE; --strict (one
@@ -105,10 +108,15 @@ blackbox() {
   SHUNT_ROUTES=groups,vector,dense preloaded stale-groups 60 "$bin/stale" 4000 6
   expected stale-groups 'route groups >= 100'
   # Pruned weights, which dense would take at these widths.
-  SHUNT_ROUTES=rows,tile24 preloaded stale-tile24 60 "$bin/stale" 4000 7 --pruned
+  SHUNT_ROUTES=rows,tile24 preloaded stale-tile24 60 "$bin/stale" 8000 7 --pruned
   expected stale-tile24 'route tile24 >= 100'
   SHUNT_ROUTES=$every_route preloaded stale-strict 60 "$bin/stale" 3000 4 --strict
   SHUNT_ROUTES=$every_route SHUNT_CACHE_MB=8 preloaded stale-small-cache 60 "$bin/stale" 1500 2
+}
+
+blackbox() {
+  local bin=$build/tests/gpu
+  stale
   plain original-parity 100 "$bin/parity" record "$work/parity.record"
   preloaded parity 150 "$bin/parity" compare "$work/parity.record"
   expected parity 'rerouted cusparseSpMM >= 200' 'rerouted cusparseSDDMM >= 30'
@@ -280,12 +288,12 @@ bench() {
 also=
 for phase in $phases; do
   case $phase in
-  unit | blackbox | sanitize | clients | solvers | bench)
+  unit | stale | blackbox | sanitize | clients | solvers | bench)
     echo "== $phase"
     $phase
     ;;
   *)
-    echo "session: unknown phase '$phase'; accepted: unit blackbox sanitize clients solvers bench"
+    echo "session: unknown phase '$phase'; accepted: unit stale blackbox sanitize clients solvers bench"
     exit 2
     ;;
   esac

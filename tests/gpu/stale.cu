@@ -19,7 +19,7 @@
 // host, matrices without entries; and, since it may be either's, what is transposed or comes
 // in batches.
 //
-// With --pruned most matrices are 2:4 at first, as pruned weights are.
+// With --pruned most matrices are 2:4 at first, as pruned weights are, and all products SpMM.
 //
 // Some matrices are described as CSC, or multiplied transposed, or both: p.a is always
 // what is stored, by rows, and `transposed` says that the product is with its transpose.

@@ -37,6 +37,14 @@ check "run again, they are" 'write after && join && verify'
 echo changed >"$root/kernels/a.cu"
 check "but not with another change" '! join'
 echo one >"$root/kernels/a.cu"
+mkdir -p "$root/backend/graphblas"
+echo six >"$root/backend/graphblas/a.c"
+check "nor with one of the GraphBLAS engine" '! join'
+for end in log status; do mv "$root/logs/test_x.$end" "$root/logs/test_graphblas_x.$end"; done
+echo four >"$root/tests/gpu/test_x.cu"
+check "unless its tests are run again" 'write after && join && verify'
+for end in log status; do mv "$root/logs/test_graphblas_x.$end" "$root/logs/test_x.$end"; done
+rm -r "$root/backend/graphblas"
 rm "$root/tests/gpu/test_x.cu" "$root/logs/test_x.log" "$root/logs/test_x.status"
 check "the part anew" 'write part'
 echo "not ok - y" >"$root/logs/bad.log"
