@@ -26,6 +26,7 @@ import subprocess
 import sys
 
 FOLDERS = ("kernels", "conv", "backend", "tests/gpu")
+NO_SOURCES = (".o", ".lo", ".d", ".1")  # what is built, and the man page
 RESULT = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?")
 
 
@@ -35,7 +36,7 @@ def source_files(root):
         for where, folders, files in os.walk(os.path.join(root, folder)):
             folders[:] = sorted(f for f in folders if f[0] != "." and f != "__pycache__")
             for name in sorted(files):
-                if name[0] == "." or name == "report.json" or name.endswith((".o", ".lo", ".d")):
+                if name[0] == "." or name == "report.json" or name.endswith(NO_SOURCES):
                     continue
                 yield os.path.relpath(os.path.join(where, name), root)
 
@@ -179,7 +180,8 @@ def about_this_source(part, later, now):
     """Whether a part's results count: every source that has changed since was seen by a later part,
     which ran all of this part's programs again that see it."""
     names = set(part["sources"]) | set(now)
-    changed = [n for n in names if part["sources"].get(n) != now.get(n) and n not in RUNNERS]
+    changed = [n for n in names if part["sources"].get(n) != now.get(n) and
+               n not in RUNNERS and not n.endswith(NO_SOURCES)]
     ran = {program.removeprefix("sanitize-") for program in part["programs"]}
     again = {program.removeprefix("sanitize-") for p in later for program in p["programs"]}
 
