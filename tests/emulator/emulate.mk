@@ -1,10 +1,15 @@
 # emulate.mk: builds CUDA tests for the emulator (tests/emulator/include/emulator.h), with GNU make:
 #
-#   make -f tests/emulator/emulate.mk B=/tmp/b NAME=test_x SOURCES="tests/gpu/test_x.cu kernels/x.cu conv/x.c" program
+#   make -f tests/emulator/emulate.mk B=/tmp/b NAMES=test_x \
+#     SOURCES_test_x="tests/gpu/test_x.cu kernels/x.cu conv/x.c" program
 #
-# leaves B/test_x.  SOURCES: paths below the top of the tree (or absolute ones elsewhere); .cu
-# are rewritten and compiled as C++, .c as C.
+# leaves B/test_x; `runs` also runs it, its output and status go to B/logs/test_x.SEED.  Sources: paths
+# below the top of the tree (or absolute ones elsewhere); .cu are rewritten and compiled as C++,
+# .c as C.
 #
+#   NAMES      the tests
+#   LIST       a makefile that sets SOURCES_<name> of each; or set on the command line
+#   SEEDS, TEST_SECONDS   of `runs`: orders of threads and blocks, the longest time of one
 #   B          objects and programs
 #   CXX, CC    compilers
 #   SANITIZE   the sanitizers' flags; empty: none
@@ -17,6 +22,10 @@ CC ?= gcc
 PYTHON ?= python3
 SANITIZE ?= -fsanitize=address,alignment -fno-sanitize-recover=alignment
 CUTS ?= $(here)/cuts.txt
+SEEDS ?= 1
+TEST_SECONDS ?= 1500
+-include $(LIST)
+SOURCES := $(foreach n,$(NAMES),$(SOURCES_$(n)))
 CXX_FLAGS = -std=c++17 -O1 -g1 $(SANITIZE) -ffp-contract=off -Wall -Wno-unknown-pragmas \
   -Wno-maybe-uninitialized -Wno-psabi -DSHUNT_EMULATED \
   -I$(here)/include -I$(here) -I$(B)/tree -I$(top)
@@ -31,9 +40,22 @@ EMULATOR := $(patsubst %,$(B)/o/tests/emulator/%.o,fibers.cpp grid.cpp memory.cp
 
 rewrite = $(PYTHON) $(here)/rewrite.py $(if $(CUTS),--cut $(CUTS)) $(B)/tree $<
 
-program: $(B)/$(NAME)
-$(B)/$(NAME): $(call objects,$(SOURCES)) $(EMULATOR)
-	$(CXX) $(SANITIZE) -fopenmp -rdynamic -o $@ $^ -lpthread -lm
+program: $(NAMES:%=$(B)/%)
+define linked
+$(B)/$(1): $(call objects,$(SOURCES_$(1))) $(EMULATOR)
+	$$(CXX) $(SANITIZE) -fopenmp -rdynamic -o $$@ $$^ -lpthread -lm
+endef
+$(foreach n,$(NAMES),$(eval $(call linked,$(n))))
+
+# Two devices, and for what copies in streams late ones; the status is the log's last line.
+runs: $(foreach n,$(NAMES),$(foreach s,$(SEEDS),$(B)/logs/$(n).$(s)))
+define run
+$(B)/logs/$(1).$(2): $(B)/$(1)
+	OMP_WAIT_POLICY=passive SHUNT_EMULATOR_DEVICES=2 \
+	  SHUNT_EMULATOR_STREAMS=$(if $(filter test_graphblas_cuda%,$(1)),late) \
+	  SHUNT_EMULATOR_SEED=$(2) timeout $(TEST_SECONDS) $$< >$$@ 2>&1; echo "status $$$$?" >>$$@
+endef
+$(foreach n,$(NAMES),$(foreach s,$(SEEDS),$(eval $(call run,$(n),$(s)))))
 
 .SECONDARY:
 $(B)/tree/%: $(top)/% $(here)/rewrite.py $(CUTS)
@@ -42,7 +64,7 @@ define elsewhere
 $(B)/tree/$(notdir $(1)): $(1) $(here)/rewrite.py $(CUTS)
 	@$$(rewrite)
 endef
-$(foreach s,$(filter /%,$(SOURCES)),$(eval $(call elsewhere,$(s))))
+$(foreach s,$(sort $(filter /%,$(SOURCES))),$(eval $(call elsewhere,$(s))))
 
 $(B)/o/%.cu.o: $(B)/tree/%.cu | $(REWRITTEN)
 	@mkdir -p $(@D)

@@ -131,11 +131,10 @@ all="test_spmm_rows test_spmm_rows_cuts test_spmm_vector test_repair test_spmm_t
   test_dense_parts test_spmm_rows_contract test_spmm_rows_split"
 tests=${TESTS:-$all}
 
-build() { # NAME SOURCE...
-  name=$1
-  shift
-  "$MAKE" -s -j"$jobs" -f "$here/emulate.mk" B="$work" CXX="$CXX" CC="$CC" PYTHON="$PYTHON" \
-    NAME="$name" SOURCES="$*" program >"$work/logs/$name.build" 2>&1
+# make_all GOAL... [VARIABLE=...]: of emulate.mk; what needs no other thing goes on after a failure.
+make_all() {
+  "$MAKE" -s -k -j"$jobs" -Otarget -f "$here/emulate.mk" B="$work" CXX="$CXX" CC="$CC" \
+    PYTHON="$PYTHON" "$@"
 }
 
 # ---- the emulator itself -----------------------------------------------------------------------
@@ -149,10 +148,20 @@ if ! "$CXX" -std=c++17 -fsanitize=address,alignment -o "$work/logs/probe" "$work
   skip "$CXX has no AddressSanitizer"
   finish
 fi
-if ! build test_emulator tests/emulator/test_emulator.cu; then
+if ! make_all NAMES=test_emulator SOURCES_test_emulator=tests/emulator/test_emulator.cu program \
+  >"$work/logs/test_emulator.build" 2>&1; then
   not_ok "test_emulator compiles" "$work/logs/test_emulator.build"
   finish
 fi
+
+# The kernels' tests are compiled and run while the emulator's own go on.
+for name in $tests; do
+  # shellcheck disable=SC2046
+  echo "SOURCES_$name =" "tests/gpu/$name.cu" $(sources_of "$name")
+done >"$work/logs/sources.mk"
+make_all LIST="$work/logs/sources.mk" NAMES="$tests" SEEDS="$seeds" \
+  TEST_SECONDS="${TEST_SECONDS:-1500}" runs >"$work/logs/build" 2>&1 &
+kernels=$!
 
 # count LOG: the lines of a program that prints its own.
 count() {
@@ -201,38 +210,12 @@ else
 fi
 
 # ---- the kernels -------------------------------------------------------------------------------
-built=
+wait "$kernels"
 for name in $tests; do
-  # shellcheck disable=SC2046
-  if build "$name" "tests/gpu/$name.cu" $(sources_of "$name"); then
-    built="$built $name"
-  else
-    not_ok "$name compiles" "$work/logs/$name.build"
-  fi
-done
-run_one() { # NAME SEED: its log, and the status as the log's last line
-  log=$work/logs/$1.$2
-  case $1 in
-  test_graphblas_cuda*) streams=late ;;
-  *) streams= ;;
-  esac
-  OMP_WAIT_POLICY=passive SHUNT_EMULATOR_DEVICES=2 SHUNT_EMULATOR_STREAMS=$streams \
-    SHUNT_EMULATOR_SEED=$2 timeout "${TEST_SECONDS:-1500}" "$work/$1" >"$log" 2>&1
-  echo "status $?" >>"$log"
-}
-running=0
-for name in $built; do
-  for seed in $seeds; do
-    run_one "$name" "$seed" &
-    running=$((running + 1))
-    if [ "$running" -ge "$jobs" ]; then
-      wait
-      running=0
-    fi
-  done
-done
-wait
-for name in $built; do
+  [ -e "$work/logs/$name.$seed" ] || {
+    not_ok "$name compiles" "$work/logs/build"
+    continue
+  }
   for seed in $seeds; do
     log=$work/logs/$name.$seed
     count "$log"
