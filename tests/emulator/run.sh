@@ -111,9 +111,9 @@ sources_of() {
       "kernels/host/spmm_csr_transposed.c" ;;
   test_sddmm) echo "$sddmm kernels/dense_transpose.cu" ;;
   test_conv)
-    echo "conv/coo_csr_device.cu conv/csr_dense_device.cu conv/profile_device.cu" \
-      "kernels/fingerprint_csr.cu kernels/host/fingerprint_csr.c conv/coo_csr.c" \
+    echo "conv/coo_csr_device.cu conv/csr_dense_device.cu conv/profile_device.cu conv/coo_csr.c" \
       "conv/csr_dense.c conv/profile.c conv/structure.c" ;;
+  test_fingerprint) echo "kernels/fingerprint_csr.cu kernels/host/fingerprint_csr.c" ;;
   test_vector_format) echo "conv/vector_csr_device.cu conv/vector_csr.c" ;;
   test_spmm_vector_packed)
     echo "$packed kernels/dense_transpose.cu conv/vector_csr_device.cu conv/vector_csr.c" ;;
@@ -124,7 +124,7 @@ sources_of() {
   esac
 }
 all="test_spmm_rows test_spmm_rows_cuts test_spmm_vector test_repair test_spmm_transposed test_sddmm test_conv
-  test_spmm_dense_wgmma test_vector_format test_spmm_vector_packed test_dcsr test_skewness test_spmm_dcsr
+  test_fingerprint test_spmm_dense_wgmma test_vector_format test_spmm_vector_packed test_dcsr test_skewness test_spmm_dcsr
   test_spmm_csc_online test_tile24_format test_spmm_tile24 test_spmm_whole24
   test_ablation test_attention test_attention_parts test_native test_row_groups test_row_groups_stale
   test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept test_repair_together

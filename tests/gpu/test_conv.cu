@@ -1,90 +1,10 @@
-// test_conv.cu: conversions, profile and fingerprint against their host twins, bit for
-// bit; then what the fingerprint must see (every change), what it must not (alignment),
-// and that garbage never writes outside of what is ours.
-#include "tests/gpu/harness.cuh"
+// test_conv.cu: conversions and profile against their host twins, bit for bit; and that garbage
+// never writes outside of what is ours.
+#include "tests/gpu/conv_operands.cuh"
 
 using namespace harness;
 
 static shunt_device device;
-
-// ---- a CSR matrix in both memories -----------------------------------------------
-
-// `skew` elements before each array, so that its address is aligned to no more than
-// its element.
-struct Matrix {
-  Pattern pattern;
-  shunt_type index, value;
-  int base;
-  size_t isize, vsize, skew;
-  Buffer offsets, columns, values;
-  shunt_csr host, dev;
-
-  Matrix(const Pattern &p, shunt_type index, shunt_type value, int base, size_t skew = 0,
-         uint64_t seed = 1)
-      : pattern(p), index(index), value(value), base(base), isize(shunt_type_size(index)),
-        vsize(shunt_type_size(value)), skew(skew), offsets((p.offsets.size() + skew) * isize),
-        columns((p.columns.size() + skew) * isize), values((p.columns.size() + skew) * vsize)
-  {
-    Random r(seed);
-    for (size_t i = 0; i < p.offsets.size(); i++) put(offsets, i, p.offsets[i] + base);
-    for (size_t i = 0; i < p.columns.size(); i++) {
-      put(columns, i, p.columns[i] + base);
-      store(values.host.data() + skew * vsize, (int64_t)i, value, r.value() * 100);
-    }
-    host = shunt_csr{ p.rows,
-                      p.cols,
-                      p.nnz(),
-                      offsets.host.data() + skew * isize,
-                      columns.host.data() + skew * isize,
-                      values.host.data() + skew * vsize,
-                      index,
-                      value,
-                      base };
-    dev = host;
-    dev.row_offsets = (char *)offsets.device + skew * isize;
-    dev.columns = (char *)columns.device + skew * isize;
-    dev.values = (char *)values.device + skew * vsize;
-    upload();
-  }
-  void put(Buffer &b, size_t i, int64_t v)
-  {
-    char *at = b.host.data() + (skew + i) * isize;
-    if (index == SHUNT_I32) {
-      int32_t w = (int32_t)v;
-      memcpy(at, &w, 4);
-    } else {
-      memcpy(at, &v, 8);
-    }
-  }
-  void upload()
-  {
-    offsets.upload();
-    columns.upload();
-    values.upload();
-  }
-};
-
-// Device words that kernels report to.
-struct Words {
-  uint32_t *flag;
-  shunt_fingerprint *print;
-  void *scratch;  // and a canary behind
-  Words()
-  {
-    CUDA_OK(cudaMalloc(&flag, 256));
-    CUDA_OK(cudaMalloc(&print, 256));
-    CUDA_OK(cudaMalloc(&scratch, SHUNT_FINGERPRINT_SCRATCH + sizeof *print));
-    CUDA_OK(cudaMemset(scratch, 0x5a, SHUNT_FINGERPRINT_SCRATCH + sizeof *print));
-  }
-  void set(uint32_t v) { CUDA_OK(cudaMemcpy(flag, &v, 4, cudaMemcpyHostToDevice)); }
-  void clear() { set(0); }
-  uint32_t get()
-  {
-    uint32_t v;
-    CUDA_OK(cudaMemcpy(&v, flag, 4, cudaMemcpyDeviceToHost));
-    return v;
-  }
-};
 static Words *words;
 
 static Pattern unsorted(Pattern p, uint64_t seed)
@@ -323,148 +243,6 @@ static void test_profile()
   check(good, "profile does not follow garbage offsets");
 }
 
-// ---- fingerprint ---------------------------------------------------------------------------
-
-static bool same(shunt_fingerprint a, shunt_fingerprint b)
-{
-  return a.lo == b.lo && a.hi == b.hi;
-}
-
-// As launched for a device with so many multiprocessors; false: it wrote where it must not.
-static bool take_print(const shunt_csr *a, const shunt_device *d, shunt_fingerprint *out)
-{
-  const shunt_fingerprint poison = { 0x7777777777777777u, 0x7777777777777777u };
-  shunt_fingerprint *behind =
-      (shunt_fingerprint *)((char *)words->scratch + SHUNT_FINGERPRINT_SCRATCH);
-  shunt_fingerprint got[2] = { poison, poison }, after;
-  CUDA_OK(cudaMemset(words->print, 0x77, sizeof got));
-  CUDA_OK(cudaMemset(words->scratch, 0x77, SHUNT_FINGERPRINT_SCRATCH + sizeof after));
-  shunt_status s = shunt_fingerprint_csr_cuda(a, words->print, d, words->scratch, 0);
-  CUDA_OK(cudaMemcpy(got, words->print, sizeof got, cudaMemcpyDeviceToHost));
-  CUDA_OK(cudaMemcpy(&after, behind, sizeof after, cudaMemcpyDeviceToHost));
-  *out = got[0];
-  return s == SHUNT_OK && same(got[1], poison) && same(after, poison);
-}
-
-static bool print_agrees(Matrix &m, const shunt_device *d, shunt_fingerprint *got_out = nullptr)
-{
-  shunt_fingerprint got;
-  bool good = take_print(&m.dev, d, &got);
-  if (got_out) *got_out = got;
-  return good && same(got, shunt_fingerprint_csr_host(&m.host));
-}
-
-static void test_fingerprint()
-{
-  bool good = true, still = true, any_grid = true;
-  shunt_device small = device, large = device;
-  small.multiprocessors = 1;
-  large.multiprocessors = 5000;  // more blocks than there is scratch for
-  for (int64_t rows : { 0, 1, 5, 200, 1023, 20000 })
-    for (shunt_type t : { SHUNT_I8, SHUNT_F16, SHUNT_F32, SHUNT_F64 })
-      for (size_t skew = 0; skew < 8; skew = skew * 2 + 1) {
-        Pattern p = random_pattern(rows, 90, 0.1, 1, (uint64_t)rows + 1);
-        shunt_fingerprint first, second;
-        Matrix m(p, skew % 2 ? SHUNT_I32 : SHUNT_I64, t, skew == 3, skew);
-        Matrix n(p, skew % 2 ? SHUNT_I32 : SHUNT_I64, t, skew == 3, 0);
-        good &= print_agrees(m, &device, &first) && print_agrees(n, &device, &second);
-        still &= same(first, second);
-        any_grid &= print_agrees(m, &small) && print_agrees(m, &large);
-        m.host.values = m.dev.values = nullptr;  // the pattern only
-        good &= print_agrees(m, &device);
-      }
-  Matrix m(random_pattern(3000, 3000, 0.5, 1, 7), SHUNT_I64, SHUNT_F32, 0);  // 54 MB: many rounds
-  good &= print_agrees(m, &device);
-  any_grid &= print_agrees(m, &small) && print_agrees(m, &large);
-  check(good, "the fingerprint is the twin's, bit for bit");
-  check(still, "and does not depend on alignment");
-  check(any_grid, "nor on the number of blocks");
-}
-
-// A's fingerprint is no longer `kept`.
-static bool differs(const Matrix &m, shunt_fingerprint kept)
-{
-  shunt_fingerprint now;
-  return take_print(&m.dev, &device, &now) && !same(now, kept);
-}
-
-// One bit of one array is turned, looked at, and turned back.
-static bool bit_is_seen(Matrix &m, Buffer &b, size_t bit, shunt_fingerprint kept)
-{
-  char *at = b.host.data() + bit / 8, *there = (char *)b.device + bit / 8;
-  *at ^= (char)(1 << bit % 8);
-  CUDA_OK(cudaMemcpy(there, at, 1, cudaMemcpyHostToDevice));
-  bool seen = differs(m, kept);
-  *at ^= (char)(1 << bit % 8);
-  CUDA_OK(cudaMemcpy(there, at, 1, cudaMemcpyHostToDevice));
-  return seen;
-}
-
-// Two runs of `bytes` bytes of one array change places.
-static bool swap_is_seen(Matrix &m, Buffer &b, size_t bytes, Random &r, shunt_fingerprint kept)
-{
-  int64_t runs = (int64_t)(b.host.size() / bytes);
-  if (runs < 2) return true;
-  char *x = b.host.data() + (size_t)r.below(runs) * bytes;
-  char *y = b.host.data() + (size_t)r.below(runs) * bytes;
-  if (memcmp(x, y, bytes) == 0) return true;
-  std::swap_ranges(x, x + bytes, y);
-  b.upload();
-  bool seen = differs(m, kept);
-  std::swap_ranges(x, x + bytes, y);
-  b.upload();
-  return seen;
-}
-
-// All bits of all arrays of a small matrix, one at a time.
-static void test_every_bit()
-{
-  Matrix m(random_pattern(9, 30, 0.3, 1, 22), SHUNT_I32, SHUNT_F16, 0);
-  shunt_fingerprint kept = shunt_fingerprint_csr_host(&m.host);
-  bool quiet = !differs(m, kept), seen = true;
-  size_t bits = 0;
-  for (Buffer *b : { &m.offsets, &m.columns, &m.values })
-    for (size_t bit = 0; bit < b->host.size() * 8; bit++, bits++)
-      seen &= bit_is_seen(m, *b, bit, kept);
-  quiet &= print_agrees(m, &device);
-  check(quiet && seen, "the fingerprint sees each of %zu bits change", bits);
-}
-
-static void test_changes(int64_t rows, int64_t cols, double density)
-{
-  Pattern p = random_pattern(rows, cols, density, 1, 21);
-  Matrix m(p, SHUNT_I64, SHUNT_F16, 0);
-  shunt_fingerprint kept = shunt_fingerprint_csr_host(&m.host);
-  Random r(5);
-  bool quiet = print_agrees(m, &device), seen = true, moved = true;
-
-  Buffer *array[3] = { &m.offsets, &m.columns, &m.values };
-  for (int k = 0; k < 60; k++) {
-    size_t bits = array[k % 3]->host.size() * 8;
-    seen &= bit_is_seen(m, *array[k % 3],
-                        k < 3 ? 0 : k < 6 ? bits - 1 : (size_t)r.below((int64_t)bits), kept);
-  }
-  m.dev.cols++;
-  seen &= differs(m, kept);
-  m.dev.cols--;
-  m.dev.base = 1;
-  seen &= differs(m, kept);
-  m.dev.base = 0;
-  // The same content in other places: elements, a lane's pieces, warps' tiles.
-  for (Buffer *b : array)
-    for (size_t bytes : { b == &m.values ? 2u : 8u, 16u, 512u, 4096u })
-      for (int k = 0; k < 10; k++) moved &= swap_is_seen(m, *b, bytes, r, kept);
-  std::rotate(m.values.host.begin(), m.values.host.begin() + 2, m.values.host.end());
-  m.values.upload();
-  moved &= differs(m, kept);
-  std::rotate(m.values.host.begin(), m.values.host.end() - 2, m.values.host.end());
-  m.values.upload();
-  quiet &= !differs(m, kept);
-  check(quiet && seen, "the fingerprint sees every change, %lld x %lld", (long long)rows,
-        (long long)cols);
-  check(quiet && moved, "and every permutation of the same content");
-}
-
 static void test_refusals()
 {
   Matrix m(random_pattern(4, 4, 0.5, 1, 1), SHUNT_I32, SHUNT_F16, 0);
@@ -475,8 +253,6 @@ static void test_refusals()
   d = shunt_dense{ 4, 4, 4, 1, b.device, SHUNT_F32 };
   check(shunt_csr_to_dense_cuda(&m.dev, &d, words->flag, &device, 0) == SHUNT_E_UNSUPPORTED,
         "csr -> dense declines another type");
-  check(shunt_fingerprint_csr_cuda(&m.dev, words->print, &device, nullptr, 0) == SHUNT_E_ARGUMENT,
-        "the fingerprint wants room for its parts");
 }
 
 // ---- time ------------------------------------------------------------------------------------
@@ -500,22 +276,10 @@ static void time_case(double density, shunt_type index)
   report("csr_to_dense", time_graph([&](cudaStream_t s) {
            shunt_csr_to_dense_cuda(&m.dev, &d, words->flag, &device, s);
          }), read + (double)(n * n) * 2);
-  report("fingerprint", time_graph([&](cudaStream_t s) {
-           shunt_fingerprint_csr_cuda(&m.dev, words->print, &device, words->scratch, s);
-         }), read);
   report("profile", time_graph([&](cudaStream_t s) {
            shunt_profile_csr_cuda(&m.dev, 1, out, words->scratch, &device, s);
          }), indices);
   cudaFreeHost(out);
-}
-
-static void time_tiny()
-{
-  Matrix m(random_pattern(64, 64, 0.3, 1, 51), SHUNT_I32, SHUNT_F16, 0);
-  double us = time_graph([&](cudaStream_t s) {
-    shunt_fingerprint_csr_cuda(&m.dev, words->print, &device, words->scratch, s);
-  });
-  printf("time %-17s %-22s %8.2f us %6.2f TBps\n", "fingerprint", "64x64_0.70_i32", us, 0.);
 }
 
 int main(int argc, char **argv)
@@ -527,15 +291,9 @@ int main(int argc, char **argv)
   test_irregular();
   test_coo();
   test_profile();
-  test_fingerprint();
-  test_every_bit();
-  test_changes(30, 100, 0.2);
-  test_changes(900, 2000, 0.3);
   test_refusals();
-  if (argc > 1 && strcmp(argv[1], "--time") == 0) {
+  if (argc > 1 && strcmp(argv[1], "--time") == 0)
     for (shunt_type index : { SHUNT_I32, SHUNT_I64 })
       for (double density : { 0.5, 0.1, 0.05 }) time_case(density, index);
-    time_tiny();
-  }
   return finish();
 }
