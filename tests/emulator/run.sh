@@ -5,7 +5,7 @@
 #   builddir       objects and programs go to builddir/emulated, and stay there (TMPDIR)
 #   SEEDS          the orders of threads and blocks that each test runs with ("1"; of one's own: "1 2")
 #   TESTS          which of tests/gpu (all that are listed below)
-#   JOBS           how many compile, and run, beside each other (2)
+#   JOBS           how many compile, and run, beside each other (as many as there are processors)
 #   TEST_SECONDS   of one run of one test, at most (1500)
 set -u
 
@@ -17,7 +17,7 @@ MAKE=${MAKE:-make}
 PYTHON=${PYTHON:-python3}
 builddir=${builddir:-${TMPDIR:-/tmp}}
 seeds=${SEEDS:-1}
-jobs=${JOBS:-2}
+jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 unset MAKEFLAGS MFLAGS MAKELEVEL
 mkdir -p "$builddir/emulated" || exit 2
 work=$(cd "$builddir/emulated" && pwd) || exit 2
