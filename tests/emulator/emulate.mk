@@ -35,7 +35,7 @@ REWRITTEN := $(patsubst $(top)/%,$(B)/tree/%,$(wildcard $(top)/kernels/*.cuh $(t
 # Absolute sources come into the tree by their last name.
 source_in_tree = $(if $(filter /%,$(1)),$(notdir $(1)),$(1))
 objects = $(patsubst %,$(B)/o/%.o,$(foreach s,$(1),$(call source_in_tree,$(s))))
-EMULATOR := $(patsubst %,$(B)/o/tests/emulator/%.o,fibers.cpp grid.cpp memory.cpp runtime.cpp \
+EMULATOR := $(patsubst %,$(B)/o/tests/emulator/%.o,fibers.cpp grid.cpp memory.cpp report.cpp runtime.cpp \
   runtime_launch.cpp runtime_memory.cpp runtime_streams.cpp streams.cpp)
 
 rewrite = $(PYTHON) $(here)/rewrite.py $(if $(CUTS),--cut $(CUTS)) $(B)/tree $<

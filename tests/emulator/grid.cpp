@@ -1,20 +1,12 @@
 // grid.cpp: runs a grid: threads, who is next, and all that they wait for but memory.
-#include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
-#include <unistd.h>
 
-#include <string>
+#include <algorithm>
 
 #include "machine.h"
 #include "runtime_api.h"
-
-#if defined SHUNT_EMULATOR_ASAN
-#include <sanitizer/common_interface_defs.h>
-#endif
 
 uint3 threadIdx, blockIdx;
 dim3 blockDim, gridDim;
@@ -26,117 +18,8 @@ grid_state *grid;
 thread_state *self;
 static context scheduler; // the caller of the grid
 static int64_t ticks;
-
-// ---- reports -----------------------------------------------------------------------------------
-
-static void say_where()
-{
-  if (!grid) return;
-  fprintf(stdout, "%s, ", grid->name);
-  if (self)
-    fprintf(stdout, "block (%u, %u, %u), thread (%u, %u, %u): ", self->block->index.x,
-            self->block->index.y, self->block->index.z, self->index.x, self->index.y,
-            self->index.z);
-}
-
-void fail(const char *format, ...)
-{
-  va_list ap;
-  va_start(ap, format);
-  fprintf(stdout, "not ok - emulator: ");
-  say_where();
-  vfprintf(stdout, format, ap);
-  fprintf(stdout, "\n");
-  fflush(stdout);
-  va_end(ap);
-  _exit(3);
-}
-
-#if defined SHUNT_EMULATOR_ASAN
-// Behind the sanitizer's report.
-static void say_last()
-{
-  if (!grid || !self) return;
-  fprintf(stdout, "# emulator: ");
-  say_where();
-  fprintf(stdout, "the sanitizer's report\n");
-  fflush(stdout);
-}
-// Tests need not free what dies with them.
-extern "C" const char *__asan_default_options()
-{
-  return "detect_leaks=0";
-}
-#endif
-
-uint64_t draw()
-{
-  static uint64_t state = [] {
-    const char *seed = getenv("SHUNT_EMULATOR_SEED");
-    return seed ? strtoull(seed, nullptr, 0) * 0x9e3779b97f4a7c15u + 1 : 1;
-  }();
-  uint64_t z = (state += 0x9e3779b97f4a7c15u); // splitmix64
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-// A thread that does not come back: it waits for memory that nobody changes.
-static uint64_t switches;
-static void look_after(int)
-{
-  static uint64_t before;
-  static int same;
-  same = grid && self && before == switches ? same + 1 : 0;
-  before = switches;
-  if (same >= 6) fail("a thread runs for long and waits for nobody: an endless loop");
-}
-static void watch()
-{
-  static bool watching;
-  if (watching) return;
-  watching = true;
-#if defined SHUNT_EMULATOR_ASAN
-  __sanitizer_set_death_callback(say_last);
-#endif
-  struct sigaction a = {};
-  a.sa_handler = look_after;
-  a.sa_flags = SA_RESTART;
-  sigaction(SIGALRM, &a, nullptr);
-  const char *patience = getenv("SHUNT_EMULATOR_SECONDS"); // of a thread that waits for nobody
-  const long us = (patience ? atol(patience) : 30) * 1000000 / 6;
-  const struct itimerval every = {{us / 1000000, us % 1000000}, {us / 1000000, us % 1000000}};
-  setitimer(ITIMER_REAL, &every, nullptr);
-}
-
-// Which threads wait for what: ends the program.
-static void deadlock(const char *kind)
-{
-  std::map<std::string, int> reasons;
-  std::map<const block_state *, bool> blocks;
-  std::vector<thread_state *> all = grid->runnable;
-  std::string text, where;
-  thread_state *one = nullptr;
-  extern std::vector<cluster_state *> alive_clusters;
-  for (const cluster_state *c : alive_clusters)
-    for (const block_state *b : c->blocks)
-      for (thread_state *t : b->threads) {
-        if (t->left) continue;
-        char mask[32] = "";
-        if (t->wait_mask) snprintf(mask, sizeof mask, " of lanes %08x", t->wait_mask);
-        reasons[std::string(t->waits_for ? t->waits_for : "its turn") + mask]++;
-        one = t;
-      }
-  for (const auto &r : reasons)
-    text += (text.empty() ? "" : "; ") + std::to_string(r.second) + " threads wait for " + r.first;
-  int left = 0;
-  for (const cluster_state *c : alive_clusters)
-    for (const block_state *b : c->blocks)
-      left += (int)(b->threads.size() - b->alive);
-  if (left) text += "; " + std::to_string(left) + " threads of these blocks have left";
-  self = one;
-  fail("%s: %s", kind, text.c_str());
-}
+uint64_t switches;
+std::vector<cluster_state *> alive_clusters;
 
 // ---- who is next -------------------------------------------------------------------------------
 
@@ -148,6 +31,18 @@ static void select_thread(thread_state *t)
   if (!t) return;
   threadIdx = t->index;
   blockIdx = t->block->index;
+}
+
+uint64_t draw()
+{
+  static uint64_t state = [] {
+    const char *seed = getenv("SHUNT_EMULATOR_SEED");
+    return seed ? strtoull(seed, nullptr, 0) * 0x9e3779b97f4a7c15u + 1 : 1;
+  }();
+  uint64_t z = (state += 0x9e3779b97f4a7c15u); // splitmix64
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
 }
 
 static thread_state *take_next()
@@ -378,7 +273,6 @@ static void thread_entry()
 
 // ---- blocks' lives -----------------------------------------------------------------------------
 
-std::vector<cluster_state *> alive_clusters;
 
 // Threads are used again, with their stacks.
 static auto &unused_threads = *new std::vector<thread_state *>; // never destroyed
@@ -478,7 +372,7 @@ static size_t most_clusters_alive()
 void run_grid(const launch_config &config, const std::function<void()> &thread)
 {
   grid_state g = {};
-  watch();
+  watch_threads();
   if (grid) fail("a launch from a kernel");
   g.config = config;
   g.thread = &thread;

@@ -119,9 +119,15 @@ struct grid_state {
 };
 extern grid_state *grid;
 extern thread_state *self;
+extern std::vector<cluster_state *> alive_clusters;
+extern uint64_t switches; // from one thread to another, so far
 
 void make_ready(thread_state *t);
 void wait_here(const char *what, uint32_t mask = 0); // until somebody calls make_ready
+
+// report.cpp
+void watch_threads();            // from now on: one that runs for long ends the program
+void deadlock(const char *kind); // says which threads wait for what, and ends the program
 
 // memory.cpp
 void shared_begin(block_state *b);

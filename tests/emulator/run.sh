@@ -148,7 +148,8 @@ if ! "$CXX" -std=c++17 -fsanitize=address,alignment -o "$work/logs/probe" "$work
   skip "$CXX has no AddressSanitizer"
   finish
 fi
-if ! make_all NAMES=test_emulator SOURCES_test_emulator=tests/emulator/test_emulator.cu program \
+if ! make_all NAMES="test_emulator wrong_kernels" SOURCES_test_emulator=tests/emulator/test_emulator.cu \
+  SOURCES_wrong_kernels=tests/emulator/wrong_kernels.cu program \
   >"$work/logs/test_emulator.build" 2>&1; then
   not_ok "test_emulator compiles" "$work/logs/test_emulator.build"
   finish
@@ -172,7 +173,7 @@ count() {
 # finds NAME SEED TEXT: the wrong kernel NAME ends the program, and the output says TEXT.
 finds() {
   log=$work/logs/wrong
-  if SHUNT_EMULATOR_SECONDS=3 SHUNT_EMULATOR_SEED=$2 "$work/test_emulator" --wrong "$1" \
+  if SHUNT_EMULATOR_SECONDS=3 SHUNT_EMULATOR_SEED=$2 "$work/wrong_kernels" "$1" \
     >"$log" 2>&1; then
     not_ok "a wrong kernel ($1) is not found, seed $2" "$log"
   elif grep -q "$3" "$log"; then
@@ -203,7 +204,7 @@ finds "misaligned copy" "$seed" "not a multiple of 16"
 finds "bounds" "$seed" "__launch_bounds__"
 finds "half a warp" "$seed" "a warp of which only lanes"
 finds "endless" "$seed" "an endless loop"
-if "$work/test_emulator" --wrong "rotate right" >"$work/logs/wrong" 2>&1; then
+if "$work/wrong_kernels" "rotate right" >"$work/logs/wrong" 2>&1; then
   ok "with its barrier the same kernel is right"
 else
   not_ok "with its barrier the same kernel is right" "$work/logs/wrong"
