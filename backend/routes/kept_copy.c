@@ -1,0 +1,200 @@
+#include "backend/routes/kept_copy.h"
+
+#include "backend/plan/cuda_call.h"
+#include "backend/plan/engine.h"
+
+/* Calls of one copy whose workspaces differ and that its table has room for: far more than
+   streams and graphs that share a matrix.  */
+enum { KEPT_SETS = 512, TABLE_BYTES = KEPT_SETS * SHUNT_REPAIR_SET_BYTES, WORDS_BYTES = 256 };
+
+/* The words of a call; all but the verdict zero before a direct one.  */
+struct words {
+  uint32_t irregular; /* direct: from the conversion */
+  uint32_t verdict;   /* from the repair: it computed C */
+  uint32_t unused[2];
+  struct shunt_fingerprint actual; /* kept, transposed: A's, as it is now */
+  char padding[SHUNT_REPAIR_SET_BYTES - 16 - sizeof(struct shunt_fingerprint)];
+  char set[SHUNT_REPAIR_SET_BYTES]; /* direct: the repair's */
+};
+_Static_assert(sizeof(struct words) <= WORDS_BYTES, "the words have room");
+_Static_assert(TABLE_BYTES % 256 == 0, "the copy behind the table is aligned");
+
+size_t shunt_copy_round_up(size_t bytes)
+{
+  return (bytes + 255) & ~(size_t)255;
+}
+
+bool shunt_copy_overwrites(const struct shunt_spmm *s)
+{
+  return !s->beta.device && s->beta.host == 0;
+}
+
+struct shunt_copy_parts shunt_copy_lay_out(const struct shunt_copy_format *f,
+                                           const struct shunt_problem *p)
+{
+  const bool spmm = p->op == SHUNT_SPMM;
+  const int64_t m = spmm ? p->spmm.c.rows : p->sddmm.c.rows;
+  const int64_t n = spmm ? p->spmm.c.cols : p->sddmm.c.cols;
+  struct shunt_copy_parts l = {.scratch = WORDS_BYTES};
+  l.own = l.scratch + shunt_copy_round_up(SHUNT_FINGERPRINT_SCRATCH);
+  l.copy = l.own + (f->own_bytes ? shunt_copy_round_up(f->own_bytes(p)) : 0);
+  l.product = l.copy + (spmm && f->direct_bytes ? shunt_copy_round_up(f->direct_bytes(p)) : 0);
+  l.total = l.product + shunt_copy_round_up((size_t)m * (size_t)n * 4);
+  return l;
+}
+
+size_t shunt_copy_keep_bytes(size_t copy_bytes)
+{
+  return TABLE_BYTES + copy_bytes;
+}
+
+static void *kept_copy(const struct shunt_kept_view *kept)
+{
+  return (char *)kept->payload + TABLE_BYTES;
+}
+
+/* ---- running -------------------------------------------------------------------- */
+
+static void *at(const struct shunt_call *c, size_t offset)
+{
+  return (char *)c->workspace + offset;
+}
+
+static struct words *words_of(const struct shunt_call *c)
+{
+  return c->workspace; /* on the device */
+}
+
+/* w: the matrix that the product goes to where C's old content counts. */
+static struct shunt_copy_product product_of(const struct shunt_call *c,
+                                            const struct shunt_copy_parts *l,
+                                            const struct shunt_dense *w)
+{
+  static const struct shunt_scalar one = {NULL, 1}, zero = {NULL, 0};
+  struct shunt_copy_product x = {.call = c,
+                                 .spmm = c->problem->spmm,
+                                 .copy = c->kept ? kept_copy(c->kept) : at(c, l->copy),
+                                 .own = at(c, l->own)};
+  if (!shunt_copy_overwrites(&x.spmm)) x.spmm.c = *w, x.spmm.alpha = one, x.spmm.beta = zero;
+  return x;
+}
+
+/* How the product is repaired; *s: the problem, with the word that says irregular. */
+static struct shunt_repair repair_of(const struct shunt_call *c, const struct shunt_dense *witness,
+                                     struct shunt_spmm *s)
+{
+  struct words *words = words_of(c);
+  struct shunt_repair r = {.product = witness,
+                           .sets = words->set,
+                           .set_count = 1,
+                           .key = c->workspace,
+                           .wait_cycles = SHUNT_REPAIR_WAIT_CYCLES,
+                           .verdict = &words->verdict};
+  *s = c->problem->spmm;
+  s->only_if = &words->irregular;
+  if (c->kept) {
+    s->only_if = c->kept->irregular;
+    r.sets = c->kept->payload;
+    r.set_count = KEPT_SETS;
+    r.expected = c->kept->fingerprint;
+    r.changed = c->kept->changed;
+    r.nonfinite = c->kept->nonfinite;
+  }
+  return r;
+}
+
+/* s and r as repair below has set them. */
+static shunt_status repair_transposed(const struct shunt_call *c, const struct shunt_copy_parts *l,
+                                      const struct shunt_spmm *s, const struct shunt_repair *r)
+{
+  const struct shunt_device *d = &c->engine->device;
+  struct words *words = words_of(c);
+  shunt_status status = SHUNT_OK;
+  if (c->kept)
+    status = SHUNT_LAUNCH(
+        shunt_fingerprint_csr_cuda(&s->a, &words->actual, d, at(c, l->scratch), c->stream));
+  if (status != SHUNT_OK) return status;
+  return SHUNT_LAUNCH(
+      shunt_spmm_csr_transposed_repair_cuda(s, r, c->kept ? &words->actual : NULL, d, c->stream));
+}
+
+/* The proof comes last: a product keeps all multiprocessors busy, so beside it there is no room
+   (tests/bench/NOTES.md).  */
+static shunt_status repair(const struct shunt_call *c, const struct shunt_copy_parts *l,
+                           const struct shunt_dense *witness)
+{
+  struct shunt_spmm s;
+  struct shunt_repair r = repair_of(c, witness, &s);
+  if (shunt_problem_transposed(c->problem)) return repair_transposed(c, l, &s, &r);
+  return SHUNT_LAUNCH(shunt_spmm_csr_repair_cuda(&s, &r, &c->engine->device, c->stream));
+}
+
+static shunt_status run_proved(const struct shunt_copy_format *f,
+                               const struct shunt_copy_product *x)
+{
+  const struct shunt_call *c = x->call;
+  const bool may = f->proved && c->kept && shunt_copy_overwrites(&c->problem->spmm) &&
+                   !shunt_problem_transposed(c->problem);
+  struct shunt_spmm s;
+  if (!may) return SHUNT_E_UNSUPPORTED;
+  struct shunt_repair r = repair_of(c, &c->problem->spmm.c, &s);
+  return SHUNT_LAUNCH(f->proved(x, &s, &r));
+}
+
+/* The product, from a copy that is kept or made on the way. */
+static shunt_status multiply(const struct shunt_copy_format *f, const struct shunt_copy_product *x)
+{
+  const struct shunt_call *c = x->call;
+  struct words *words = words_of(c);
+  if (!c->kept) {
+    shunt_status r = SHUNT_CUDA(cudaMemsetAsync(words, 0, sizeof *words, c->stream));
+    if (r == SHUNT_OK) r = f->convert(c, x->copy, &words->irregular);
+    if (r != SHUNT_OK) return r;
+  }
+  return f->product(x);
+}
+
+static shunt_status combine(const struct shunt_call *c, const struct shunt_dense *w)
+{
+  return SHUNT_LAUNCH(shunt_dense_combine_cuda(w, &c->problem->spmm, &words_of(c)->verdict,
+                                               &c->engine->device, c->stream));
+}
+
+shunt_status shunt_copy_run(const struct shunt_copy_format *f, const struct shunt_call *c)
+{
+  const struct shunt_spmm *s = &c->problem->spmm;
+  const struct shunt_copy_parts l = shunt_copy_lay_out(f, c->problem);
+  const struct shunt_dense w = {s->c.rows, s->c.cols, s->c.cols, 1, at(c, l.product), SHUNT_F32};
+  const struct shunt_copy_product x = product_of(c, &l, &w);
+  if (!c->kept && !f->direct_bytes) return SHUNT_E_UNSUPPORTED; /* no memory to keep one */
+  shunt_status r = run_proved(f, &x);
+  if (r != SHUNT_E_UNSUPPORTED) return r;
+  r = multiply(f, &x);
+  if (r != SHUNT_OK) return r; /* C is untouched, or about to be overwritten whole */
+
+  /* A launch that fails is tried again, because beyond the first of these two the
+     original could no longer start over from C's old content.  */
+  const struct shunt_dense witness = f->witness(&x);
+  r = repair(c, &l, &witness);
+  if (r != SHUNT_OK) r = repair(c, &l, &witness);
+  if (r != SHUNT_OK || shunt_copy_overwrites(s)) return r;
+  r = combine(c, &w);
+  if (r != SHUNT_OK) r = combine(c, &w);
+  return r == SHUNT_OK ? r : SHUNT_E_WRITTEN;
+}
+
+/* ---- keeping -------------------------------------------------------------------- */
+
+shunt_status shunt_copy_keep(const struct shunt_copy_format *f, const struct shunt_call *c,
+                             const struct shunt_kept_view *into)
+{
+  const struct shunt_copy_parts l = shunt_copy_lay_out(f, c->problem);
+  shunt_status r =
+      SHUNT_CUDA(cudaMemsetAsync(into->irregular, 0, sizeof *into->irregular, c->stream));
+  if (r == SHUNT_OK) r = SHUNT_CUDA(cudaMemsetAsync(into->payload, 0, TABLE_BYTES, c->stream));
+  if (r == SHUNT_OK) r = f->convert(c, kept_copy(into), into->irregular);
+  if (r == SHUNT_OK)
+    r = SHUNT_LAUNCH(shunt_fingerprint_csr_cuda(&c->problem->spmm.a, into->fingerprint,
+                                                &c->engine->device, at(c, l.scratch), c->stream));
+  return r;
+}

@@ -1,0 +1,80 @@
+/* kept_copy.h: what routes share that multiply by a copy of A in a format of their own.
+
+   SpMM.  The copy was made by an earlier call and is kept, or is made anew in the caller's buffer
+   by formats that take little time for it:
+
+     kept     stream  C = alpha op(A) B from the copy -- proof and repair
+                      or both in one launch, where the format has such a kernel (`proved`)
+     direct   stream  words = 0 -- copy -- C = alpha op(A) B -- repair
+
+   The repair is a kernel that computes C row by row, and leaves it alone unless something
+   speaks against the copy: A changed under a kept one (it takes A's fingerprint itself); A is
+   not what the format can hold (`irregular`, by the conversion); or the first row of a matrix that
+   the format names, its witness, holds a NaN or Inf, where zeros of the copy that A does not have
+   may have met one of B's.  With beta != 0 the product goes to a f32 matrix W first, since C's
+   old content must survive for the repair: C = alpha W + beta C unless the repair ran.
+
+   Where op(A) is the transpose of what is stored, the repair is another (kernels/
+   spmm_csr_transposed.cu), for which the fingerprint of a kept copy's A is taken apart:
+
+     stream  C = alpha A^T B -- fingerprint of A's arrays -- verdict -- repair
+
+   The repair's blocks agree through words that must be zero before their first use
+   (kernels/arrival.cuh).  Kept memory begins with a table of them, zeroed when the copy is made,
+   in which each call finds its own by the address of its workspace; so calls on several streams
+   and replays of captured graphs may use one copy at once.  A direct call has one set in its
+   workspace, zeroed with the irregular word.
+
+   Workspace, in this order, each part 256-byte aligned:
+     words (256) | fingerprint's scratch | the format's own | copy, where direct | W
+   Kept:
+     table of the repair's words | copy  */
+#ifndef SHUNT_KEPT_COPY_H
+#define SHUNT_KEPT_COPY_H
+
+#include "backend/plan/cache.h"
+#include "backend/routes/route.h"
+
+/* One product under way, as its format sees it. */
+struct shunt_copy_product {
+  const struct shunt_call *call;
+  struct shunt_spmm spmm; /* what to compute: C, or W = op(A) B in its place; beta is 0 */
+  void *copy;
+  void *own; /* the format's own part of the workspace */
+};
+
+struct shunt_copy_format {
+  /* Bytes of the workspace that the format wants for itself; NULL: none. */
+  size_t (*own_bytes)(const struct shunt_problem *p);
+  /* Bytes of a copy in the workspace; NULL: such copies are only kept. */
+  size_t (*direct_bytes)(const struct shunt_problem *p);
+  /* Enqueues A -> copy; *irregular (device, 0 before) is set if A cannot be held. */
+  shunt_status (*convert)(const struct shunt_call *c, void *copy, uint32_t *irregular);
+  shunt_status (*product)(const struct shunt_copy_product *x);
+  /* Its first row tells of a NaN or Inf that the product should not have met, or of B's. */
+  struct shunt_dense (*witness)(const struct shunt_copy_product *x);
+  /* Product into C and what shunt_spmm_csr_repair_cuda(s, r) does behind it, in one launch, from
+     a kept copy; SHUNT_E_UNSUPPORTED, and nothing enqueued, where that is not to be had.  NULL:
+     nowhere.  */
+  shunt_status (*proved)(const struct shunt_copy_product *x, const struct shunt_spmm *s,
+                         const struct shunt_repair *r);
+};
+
+struct shunt_copy_parts {
+  size_t scratch, own, copy, product, total;
+};
+
+/* Of SDDMM's product, too, for which there is no copy. */
+struct shunt_copy_parts shunt_copy_lay_out(const struct shunt_copy_format *f,
+                                           const struct shunt_problem *p);
+size_t shunt_copy_round_up(size_t bytes);               /* to 256 */
+bool shunt_copy_overwrites(const struct shunt_spmm *s); /* beta is 0, and on the host */
+
+/* Kept memory for a copy of so many bytes. */
+size_t shunt_copy_keep_bytes(size_t copy_bytes);
+/* A route's run, for SpMM, and keep. */
+shunt_status shunt_copy_run(const struct shunt_copy_format *f, const struct shunt_call *c);
+shunt_status shunt_copy_keep(const struct shunt_copy_format *f, const struct shunt_call *c,
+                             const struct shunt_kept_view *into);
+
+#endif

@@ -1,0 +1,264 @@
+/* kept_copy.c with a format that notes what it is asked for: the order of what is enqueued, which
+   words the proof is given, and what is made of launches that fail.  */
+#include <string.h>
+
+#include "backend/plan/engine.h"
+#include "backend/plan/fault.h"
+#include "backend/routes/kept_copy.h"
+#include "tests/unit/check.h"
+
+/* ---- what is around ------------------------------------------------------------------- */
+
+static struct {
+  char said[32]; /* a letter for each thing enqueued */
+  int count;
+  char fails; /* what fails, */
+  int times;  /* so often */
+  const void *zeroed[4];
+  int zeroes;
+  struct shunt_spmm product, repaired;
+  struct shunt_repair repair;
+  void *copy;
+  bool has_proved;
+} world;
+
+static shunt_status say(char letter)
+{
+  if (world.count < 31) world.said[world.count++] = letter;
+  if (world.fails != letter || world.times == 0) return SHUNT_OK;
+  world.times--;
+  return SHUNT_E_CUDA;
+}
+
+cudaError_t cudaGetLastError(void)
+{
+  return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void *at, int value, size_t bytes, cudaStream_t stream)
+{
+  (void)value, (void)bytes, (void)stream;
+  if (world.zeroes < 4) world.zeroed[world.zeroes++] = at;
+  return say('0') == SHUNT_OK ? cudaSuccess : cudaErrorUnknown;
+}
+shunt_status shunt_fingerprint_csr_cuda(const struct shunt_csr *a, struct shunt_fingerprint *out,
+                                        const struct shunt_device *d, void *scratch,
+                                        shunt_stream stream)
+{
+  (void)a, (void)out, (void)d, (void)scratch, (void)stream;
+  return say('f');
+}
+shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p, const struct shunt_repair *r,
+                                        const struct shunt_device *d, shunt_stream stream)
+{
+  (void)d, (void)stream;
+  world.repaired = *p;
+  world.repair = *r;
+  return say('r');
+}
+shunt_status shunt_spmm_csr_transposed_repair_cuda(const struct shunt_spmm *p,
+                                                   const struct shunt_repair *r,
+                                                   const struct shunt_fingerprint *actual,
+                                                   const struct shunt_device *d,
+                                                   shunt_stream stream)
+{
+  (void)p, (void)r, (void)d, (void)stream;
+  return say(actual ? 'T' : 't');
+}
+shunt_status shunt_dense_combine_cuda(const struct shunt_dense *w, const struct shunt_spmm *p,
+                                      const uint32_t *only_unless, const struct shunt_device *d,
+                                      shunt_stream stream)
+{
+  (void)w, (void)p, (void)d, (void)stream;
+  check(only_unless == world.repair.verdict, "C is combined by the repair's verdict");
+  return say('c');
+}
+
+/* ---- the format --------------------------------------------------------------------------- */
+
+static size_t bytes_100(const struct shunt_problem *p)
+{
+  (void)p;
+  return 100;
+}
+static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *irregular)
+{
+  (void)c, (void)irregular;
+  world.copy = copy;
+  return say('m');
+}
+static shunt_status product(const struct shunt_copy_product *x)
+{
+  world.product = x->spmm;
+  if (x->copy != world.copy) check(0, "the product is from the copy that was made");
+  return say('p');
+}
+static struct shunt_dense witness(const struct shunt_copy_product *x)
+{
+  return x->spmm.c;
+}
+static shunt_status proved(const struct shunt_copy_product *x, const struct shunt_spmm *s,
+                           const struct shunt_repair *r)
+{
+  world.product = x->spmm;
+  world.repaired = *s;
+  world.repair = *r;
+  return world.has_proved ? say('P') : SHUNT_E_UNSUPPORTED;
+}
+
+static const struct shunt_copy_format direct = {.own_bytes = bytes_100,
+                                                .direct_bytes = bytes_100,
+                                                .convert = convert,
+                                                .product = product,
+                                                .witness = witness,
+                                                .proved = proved};
+static const struct shunt_copy_format only_kept = {
+    .convert = convert, .product = product, .witness = witness};
+
+/* ---- the tests ------------------------------------------------------------------------------ */
+
+static char workspace[1 << 16] __attribute__((aligned(256)));
+static char payload[1 << 16] __attribute__((aligned(256)));
+static uint32_t host_words[3];
+static struct shunt_fingerprint print;
+static const struct shunt_kept_view kept = {.irregular = &host_words[0],
+                                            .fingerprint = &print,
+                                            .payload = payload,
+                                            .payload_bytes = sizeof payload,
+                                            .changed = &host_words[1],
+                                            .nonfinite = &host_words[2]};
+
+#define SPMM "spmm:csr:f16.f16.f16.f32:i32b0:m64n32k48z500:"
+
+/* Runs f; did it enqueue `wanted` and answer `status`? */
+static bool runs(const struct shunt_copy_format *f, const char *word,
+                 const struct shunt_kept_view *view, const char *wanted, shunt_status status)
+{
+  static struct shunt_engine engine;
+  struct shunt_problem p;
+  if (shunt_problem_parse(word, &p) != SHUNT_OK) return false;
+  p.format = SHUNT_CSR;
+  struct shunt_call c = {.problem = &p,
+                         .engine = &engine,
+                         .kept = view,
+                         .workspace = workspace,
+                         .workspace_bytes = sizeof workspace};
+  if (shunt_copy_lay_out(f, &p).total > sizeof workspace) return false;
+  world.count = world.zeroes = 0;
+  memset(world.said, 0, sizeof world.said);
+  if (view) world.copy = payload + shunt_copy_keep_bytes(0);
+  const shunt_status s = shunt_copy_run(f, &c);
+  if (s == status && strcmp(world.said, wanted) == 0) return true;
+  printf("# %s: status %d, enqueued %s\n", word, (int)s, world.said);
+  return false;
+}
+
+static void test_order(void)
+{
+  const char *plain = SPMM "NN:rr:ld32.32:a2b0:alg0", *adds = SPMM "NN:rr:ld32.32:a2b3:alg0";
+  const char *transposed = SPMM "TN:rr:ld32.32:a2b0:alg0";
+  check(runs(&direct, plain, NULL, "0mpr", SHUNT_OK), "direct: zero, make, multiply, repair");
+  check(world.zeroed[0] == workspace && world.repaired.only_if == (uint32_t *)(void *)workspace &&
+            world.repair.set_count == 1 && !world.repair.expected,
+        "with the words of the workspace, and no fingerprint");
+  check(world.product.alpha.host == 2, "into C by alpha");
+  check(runs(&direct, plain, &kept, "pr", SHUNT_OK), "kept: multiply, repair");
+  check(world.repair.sets == payload && world.repair.set_count == 512 &&
+            world.repair.key == workspace && world.repair.expected == &print &&
+            world.repaired.only_if == &host_words[0] && world.repair.changed == &host_words[1],
+        "with the words that were kept");
+  check(runs(&direct, adds, &kept, "prc", SHUNT_OK) && world.product.alpha.host == 1 &&
+            world.product.beta.host == 0 && world.product.c.type == SHUNT_F32 &&
+            world.repaired.beta.host == 3,
+        "beta: multiply into W, repair C, combine");
+  check(runs(&direct, transposed, NULL, "0mpt", SHUNT_OK), "transposed: its own repair");
+  check(runs(&direct, transposed, &kept, "pfT", SHUNT_OK), "kept: by a fingerprint apart");
+  check(runs(&only_kept, plain, NULL, "", SHUNT_E_UNSUPPORTED), "a format that is only kept");
+  check(runs(&only_kept, plain, &kept, "pr", SHUNT_OK), "runs from what is kept");
+}
+
+static void test_proved(void)
+{
+  world.has_proved = true;
+  check(runs(&direct, SPMM "NN:rr:ld32.32:a2b0:alg0", &kept, "P", SHUNT_OK),
+        "product and proof in one launch");
+  check(world.repair.sets == payload && world.repaired.only_if == &host_words[0],
+        "with the words of a repair");
+  check(runs(&direct, SPMM "NN:rr:ld32.32:a2b0:alg0", NULL, "0mpr", SHUNT_OK), "not a direct one");
+  check(runs(&direct, SPMM "NN:rr:ld32.32:a2b3:alg0", &kept, "prc", SHUNT_OK), "nor with beta");
+  check(runs(&direct, SPMM "TN:rr:ld32.32:a2b0:alg0", &kept, "pfT", SHUNT_OK), "nor transposed");
+  world.fails = 'P', world.times = 1;
+  check(runs(&direct, SPMM "NN:rr:ld32.32:a2b0:alg0", &kept, "P", SHUNT_E_CUDA),
+        "one that fails is a failure");
+  world.fails = 0;
+  world.has_proved = false;
+}
+
+static void test_failures(void)
+{
+  static const struct {
+    char fails;
+    int times;
+    const char *word, *enqueued;
+    shunt_status status;
+  } cases[] = {
+      {'p', 1, SPMM "NN:rr:ld32.32:a2b3:alg0", "p", SHUNT_E_CUDA},
+      {'r', 1, SPMM "NN:rr:ld32.32:a2b3:alg0", "prrc", SHUNT_OK},
+      {'r', 2, SPMM "NN:rr:ld32.32:a2b3:alg0", "prr", SHUNT_E_CUDA},
+      {'c', 1, SPMM "NN:rr:ld32.32:a2b3:alg0", "prcc", SHUNT_OK},
+      {'c', 2, SPMM "NN:rr:ld32.32:a2b3:alg0", "prcc", SHUNT_E_WRITTEN},
+      {'f', 2, SPMM "TN:rr:ld32.32:a2b0:alg0", "pff", SHUNT_E_CUDA},
+  };
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    world.fails = cases[i].fails;
+    world.times = cases[i].times;
+    check(runs(&direct, cases[i].word, &kept, cases[i].enqueued, cases[i].status),
+          "'%c' fails %d times", cases[i].fails, cases[i].times);
+  }
+  world.fails = 0;
+}
+
+static void test_keep(void)
+{
+  static struct shunt_engine engine;
+  struct shunt_problem p;
+  if (shunt_problem_parse(SPMM "NN:rr:ld32.32:a1b0:alg0", &p) != SHUNT_OK) return;
+  const struct shunt_call c = {.problem = &p, .engine = &engine, .workspace = workspace};
+  static const struct {
+    char fails;
+    const char *enqueued;
+  } cases[] = {{0, "00mf"}, {'0', "0"}, {'m', "00m"}, {'f', "00mf"}};
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    world.count = world.zeroes = 0;
+    memset(world.said, 0, sizeof world.said);
+    world.fails = cases[i].fails, world.times = 1;
+    const shunt_status s = shunt_copy_keep(&direct, &c, &kept);
+    check((s == SHUNT_OK) == !cases[i].fails && strcmp(world.said, cases[i].enqueued) == 0,
+          "keeping, '%c' fails: %s", cases[i].fails ? cases[i].fails : '-', world.said);
+  }
+  world.fails = 0;
+  check(world.copy == payload + shunt_copy_keep_bytes(0) && (uintptr_t)world.copy % 256 == 0 &&
+            world.zeroed[0] == &host_words[0] && world.zeroed[1] == payload,
+        "the copy lies behind the table, which is zeroed");
+}
+
+static void test_layout(void)
+{
+  struct shunt_problem p;
+  if (shunt_problem_parse(SPMM "NN:rr:ld32.32:a1b0:alg0", &p) != SHUNT_OK) return;
+  const struct shunt_copy_parts l = shunt_copy_lay_out(&direct, &p);
+  check(l.own - l.scratch >= SHUNT_FINGERPRINT_SCRATCH && l.copy == l.own + 256 &&
+            l.product == l.copy + 256 && l.total == l.product + 64 * 32 * 4 && l.own % 256 == 0,
+        "parts of the workspace follow each other");
+  const struct shunt_copy_parts k = shunt_copy_lay_out(&only_kept, &p);
+  check(k.product == k.own && k.copy == k.own, "and take nothing where there are none");
+}
+
+int main(void)
+{
+  test_layout();
+  test_order();
+  test_proved();
+  test_failures();
+  test_keep();
+  return check_finish();
+}
