@@ -88,6 +88,8 @@ struct shunt_repair {
   uint32_t *verdict;    /* device word that says afterwards whether C was repaired; or NULL */
   uint32_t *changed;    /* pinned host words set to 1 when A changed, */
   uint32_t *nonfinite;  /* when the first row is nonfinite and A did not; or NULL */
+  int beside; /* the kernel before lets the next one in (kernels/early_launch.cuh) and was not let in
+                 early itself: so A is settled, and is hashed where that kernel leaves room */
 };
 shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p, const struct shunt_repair *r,
                                         const struct shunt_device *d, shunt_stream stream);

@@ -12,9 +12,10 @@
 //
 // How they agree and share the repair: spmm_csr_rows_judge.cuh.
 //
-// Before wait_for_previous() A is only prefetched to L2, which is no read.  Hashing it there would
-// need that whoever wrote A had finished when the product's kernel began, and cuBLAS does not say
-// whether it lets its own kernels in early.  The next kernel in the stream is not let in early
+// Before wait_for_previous() A is only prefetched to L2, which is no read.  Hashing it there
+// needs that whoever wrote A had finished when the product's kernel began, and cuBLAS does not say
+// whether it lets its own kernels in early.  Kernels of our own do say (`beside`): behind them A is
+// hashed by blocks that come in while the product's last ones still run.  The next kernel in the stream is not let in early
 // either: whoever follows a call finds C finished.
 //
 // Cost where nothing is to be done: the arrays at copy bandwidth, and behind the last block's
@@ -30,6 +31,14 @@ namespace shunt
 namespace spmm_rows
 {
 
+// Begins to bring the words of the call's own set, by one thread.
+__device__ __forceinline__ void fetch_home(const arrival_table &table, ptx::word_pair *to)
+{
+  if (threadIdx.x != 0) return;
+  ptx::cp_async_16(ptx::shared_address(to), &table.sets[table.home]);
+  ptx::cp_async_commit();
+}
+
 template <class S, class Out, class T>
 __global__ void __launch_bounds__(hash_threads, hash_blocks_per_multiprocessor)
     spmm_csr_rows_repair(const __grid_constant__ args<T> a, const __grid_constant__ repair_args r)
@@ -41,13 +50,16 @@ __global__ void __launch_bounds__(hash_threads, hash_blocks_per_multiprocessor)
   struct shunt_fingerprint part = {0, 0};
   const hash_worker worker = worker_of(blockIdx.x, shares);
 
-  prefetch_share(r.arrays, worker);
-  wait_for_previous();
-  if (threadIdx.x == 0) {
-    ptx::cp_async_16(ptx::shared_address(&at_home), &r.table.sets[r.table.home]);
-    ptx::cp_async_commit();
+  if (!r.beside) {
+    prefetch_share(r.arrays, worker);
+    wait_for_previous();
+    fetch_home(r.table, &at_home);
   }
   if ((int)blockIdx.x < shares) part = hash_share(r.arrays, worker);
+  if (r.beside) {
+    wait_for_previous();
+    fetch_home(r.table, &at_home);
+  }
   const bool alarm = probes && probe_fails(r.probe);
   part = block_sum(part);
   if (threadIdx.x == 0) {

@@ -22,6 +22,7 @@
 // where neighbours gather the same rows at a time); no sharing of B among groups.  For small
 // work: high sparsity, few columns.
 #pragma once
+#include "kernels/early_launch.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/spmm_vector_common.cuh"
 
@@ -186,6 +187,7 @@ __global__ void __launch_bounds__(kDirectWarps * 32, 2)
   constexpr int kTile = Shape::kTile;
   const int warp = threadIdx.x / 32, slices = 1 << p.log2_slices, slice = warp & (slices - 1);
   const int group = blockIdx.x * (kDirectWarps >> p.log2_slices) + (warp >> p.log2_slices);
+  let_next_in();
   if (group >= p.groups) return;
 
   const uint32_t begin = p.begin[group], count = p.count[group];

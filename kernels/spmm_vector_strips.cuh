@@ -35,6 +35,7 @@
 #pragma once
 #include <cuda.h>
 
+#include "kernels/early_launch.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/stream_load.cuh"
@@ -272,6 +273,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
 {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(1024) unsigned char shared[];
+  let_next_in();
   uint32_t base = ptx::shared_address(shared);
   asm("" : "+r"(base)); // else it is computed at each use
   if (threadIdx.x == 0) {
