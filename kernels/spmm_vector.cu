@@ -55,14 +55,18 @@ struct size_of_product {
   int64_t n;
 };
 
-static struct size_of_product size_of(const struct shunt_spmm *p, int height)
+static struct size_of_product size_with(const struct shunt_spmm *p, double vectors)
 {
   const int64_t groups = (p->a.rows + SHUNT_VECTOR_ROWS - 1) / SHUNT_VECTOR_ROWS;
   const int64_t strips = (p->a.cols + SHUNT_VECTOR_STRIP - 1) / SHUNT_VECTOR_STRIP;
   const double most = static_cast<double>(groups) * static_cast<double>(p->a.cols);
-  const double vectors = static_cast<double>(p->a.nnz) / height;
   return {static_cast<double>(groups), static_cast<double>(strips), vectors < most ? vectors : most,
           p->b.cols};
+}
+
+static struct size_of_product size_of(const struct shunt_spmm *p, int height)
+{
+  return size_with(p, static_cast<double>(p->a.nnz) / height);
 }
 
 // slots: vectors, and those that are not used.
@@ -172,6 +176,15 @@ extern "C" enum shunt_vector_order shunt_spmm_vector_order(const struct shunt_sp
   if (!strips_run(tile, d)) return SHUNT_VECTOR_SEQUENTIAL;
   return strips_us(z, tile, d) < direct_us(z, z.vectors) ? SHUNT_VECTOR_WINDOWED
                                                          : SHUNT_VECTOR_SEQUENTIAL;
+}
+
+extern "C" double shunt_spmm_vector_us(const struct shunt_spmm *p, double vectors,
+                                       const struct shunt_device *d)
+{
+  const struct size_of_product z = size_with(p, vectors);
+  const int tile = best_strips(z, d);
+  const double direct = direct_us(z, z.vectors), strips = strips_us(z, tile, d);
+  return strips_run(tile, d) && strips < direct ? strips : direct;
 }
 
 extern "C" struct shunt_vector_shape shunt_spmm_vector_shape(const struct shunt_spmm *p,

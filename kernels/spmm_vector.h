@@ -5,7 +5,7 @@
    The rules of kernels/shunt_kernels.h hold.  Types: f16 or bf16, into the same or f32;
    accumulation in f32.  A zero that only fills a vector up never meets a NaN or Inf of B in
    the result: a sum that became NaN is computed again from A's own entries, in the same
-   launch.  */
+   launch.  The kernel lets the next one in the stream in early (kernels/early_launch.cuh).  */
 #ifndef SHUNT_SPMM_VECTOR_H
 #define SHUNT_SPMM_VECTOR_H
 
@@ -30,6 +30,11 @@ struct shunt_vector_shape {
    the direct way.  height: as of struct shunt_vector_plan.  */
 enum shunt_vector_order shunt_spmm_vector_order(const struct shunt_spmm *p, int height,
                                                 const struct shunt_device *d);
+
+/* Microseconds that the product is expected to take with A packed in the better order, when A
+   has so many vectors.  */
+double shunt_spmm_vector_us(const struct shunt_spmm *p, double vectors,
+                            const struct shunt_device *d);
 
 /* The shape that shunt_spmm_vector_cuda takes. */
 struct shunt_vector_shape shunt_spmm_vector_shape(const struct shunt_spmm *p,

@@ -25,6 +25,7 @@ struct shunt_kept {
   enum state state;
   struct entry *owner;
   const void *by;
+  uint32_t note;
   char *memory;
   size_t bytes;
   atomic_int holds; /* calls that are enqueueing a use, and graphs that captured one */
@@ -150,9 +151,11 @@ static void listen(struct shunt_cache *c, struct entry *e)
     retire(k);
   } else if (k->word->changed) {
     /* Values or pattern changed under the plan: keeping was a poor bet, so the
-       next try waits for twice as many calls.  */
+       next try waits for twice as many calls; and it may be another matrix at the same
+       addresses, so that the profile is looked for anew.  */
     e->strikes += e->strikes < 12;
     e->keep_from = e->sights + (4u << e->strikes);
+    e->has_profile = false;
     retire(k);
   }
 }
@@ -313,6 +316,7 @@ static shunt_status open_slot(struct shunt_cache *c, struct shunt_kept *k, struc
   k->owner = e;
   k->bytes = bytes;
   k->built = false;
+  k->note = 0;
   k->uses = 0;
   k->last = ++c->clock;
   atomic_store(&k->holds, 1);
@@ -346,13 +350,14 @@ shunt_status shunt_kept_make(struct shunt_cache *c, const struct shunt_sight *s,
   return r;
 }
 
-struct shunt_kept_view shunt_kept_view_of(const struct shunt_kept *k)
+struct shunt_kept_view shunt_kept_view_of(struct shunt_kept *k)
 {
   return (struct shunt_kept_view){
     .irregular = (uint32_t *)k->memory,
     .fingerprint = (struct shunt_fingerprint *)(k->memory + FINGERPRINT_AT),
     .measures = k->memory + MEASURES_AT,
     .known = k->word->stamp ? (const void *)k->word->measures : NULL,
+    .note = &k->note,
     .payload = k->memory + HEADER_BYTES,
     .payload_bytes = k->bytes - HEADER_BYTES,
     .changed = (uint32_t *)&k->word->changed,
@@ -434,6 +439,19 @@ void shunt_kept_release(struct shunt_cache *c, struct shunt_kept *k, bool discar
     pthread_mutex_unlock(&c->lock);
   }
   atomic_fetch_sub(&k->holds, 1);
+}
+
+void shunt_cache_forget(struct shunt_cache *c)
+{
+  enum cudaStreamCaptureMode mode = enter_relaxed();
+  pthread_mutex_lock(&c->lock);
+  for (int i = 0; i < ENTRIES; i++) {
+    if (c->entry[i].kept) retire(c->entry[i].kept);
+    c->entry[i] = (struct entry){ 0 };
+  }
+  tidy(c);
+  pthread_mutex_unlock(&c->lock);
+  leave_relaxed(mode);
 }
 
 void shunt_cache_relieve(struct shunt_cache *c)

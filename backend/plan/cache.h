@@ -67,6 +67,7 @@ struct shunt_kept_view {
   struct shunt_fingerprint *fingerprint;  /* device */
   void *measures;                         /* device: what the conversion says of the matrix */
   const void *known;                      /* host: the measures, once they have arrived; or NULL */
+  uint32_t *note;                         /* host: the route's own, from its keep to later runs */
   void *payload;                          /* device */
   size_t payload_bytes;
   uint32_t *changed;                      /* pinned host: a repair found that A changed */
@@ -78,13 +79,16 @@ struct shunt_kept_view {
 shunt_status shunt_kept_make(struct shunt_cache *c, const struct shunt_sight *s, const void *by,
                              cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
                              struct shunt_kept **out);
-struct shunt_kept_view shunt_kept_view_of(const struct shunt_kept *k);
+struct shunt_kept_view shunt_kept_view_of(struct shunt_kept *k);
 /* The work that fills it is enqueued on `stream`; later sights may carry it. */
 shunt_status shunt_kept_built(struct shunt_kept *k, cudaStream_t stream);
 /* A use of it is enqueued on `stream` (eager), or captured there. */
 shunt_status shunt_kept_used(struct shunt_kept *k, cudaStream_t stream, bool capturing);
 /* Gives the hold back; `discard` drops the plan (its building failed). */
 void shunt_kept_release(struct shunt_cache *c, struct shunt_kept *k, bool discard);
+
+/* Forgets all matrices, whose addresses others are about to have. */
+void shunt_cache_forget(struct shunt_cache *c);
 
 /* Frees kept memory when the device runs short of it; eager calls only. */
 void shunt_cache_relieve(struct shunt_cache *c);

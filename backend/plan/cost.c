@@ -150,10 +150,41 @@ double shunt_cost_groups(const struct shunt_spmm *p, double vectors, double long
   return fitted(&groups_fit, p, vectors, longest, d) + copy_of_b(p, d);
 }
 
-double shunt_cost_vector(const struct shunt_spmm *p, double reuse, const struct shunt_device *d)
+/* A warp walks the lists of 8 rows one after the other, each row of a list for a while of its own;
+   where groups and tiles of 64 columns are fewer than 16 warps a multiprocessor, the lists are cut
+   into up to 8 slices.  Rows of the longest such list of a warp, and of the mean.  */
+struct walk {
+  double mean, longest;
+};
+
+static struct walk walk_of(const struct shunt_spmm *p, double reuse, double longest_row,
+                           const struct shunt_device *d)
+{
+  const double groups = ceil((double)p->c.rows / 8), warps = 16 * 132 / scale(d);
+  const double tasks = groups * ceil((double)p->c.cols / 64);
+  struct walk w = {groups > 0 ? (double)p->a.nnz / reuse / groups : 0, longest_row * 8 / reuse};
+  for (int slices = 2; slices <= 8 && tasks * slices <= warps; slices *= 2)
+    w.mean /= 2, w.longest /= 2;
+  return w;
+}
+
+double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longest_row,
+                         const struct shunt_device *d)
 {
   const struct fit *c = is_half(p) ? &vector_half_fit : &vector_fit;
-  return fitted(c, p, (double)p->a.nnz / reuse, 0, d) + copy_of_b(p, d);
+  const double us = fitted(c, p, (double)p->a.nnz / reuse, 0, d) + copy_of_b(p, d);
+  const struct walk w = walk_of(p, reuse, longest_row, d);
+  /* Lists of fours take longer than those of eights and twos. */
+  const double mean = 6 + w.mean * (reuse > 3 && reuse < 6 ? 0.042 : 0.031);
+  return is_half(p) ? larger(us, larger(mean, 5 + 0.020 * w.longest)) : us;
+}
+
+double shunt_cost_packed(const struct shunt_spmm *p, double product, double reuse,
+                         double longest_row, const struct shunt_device *d)
+{
+  const struct walk w = walk_of(p, reuse, longest_row, d);
+  const double proof = 0.7 + shunt_cost_csr_bytes(&p->a) / 3.6e6 * scale(d);
+  return larger(product, 3 + 0.016 * w.longest) + proof;
 }
 
 /* ---- SDDMM ------------------------------------------------------------------------------ */

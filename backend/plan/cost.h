@@ -28,8 +28,14 @@ double shunt_cost_rows(const struct shunt_spmm *p, const struct shunt_profile *f
                        const struct shunt_device *d);
 double shunt_cost_groups(const struct shunt_spmm *p, double vectors, double longest,
                          const struct shunt_device *d);
-/* SpMM by `vector`, each gathered row of B serving `reuse` rows of A. */
-double shunt_cost_vector(const struct shunt_spmm *p, double reuse, const struct shunt_device *d);
+/* SpMM by `vector`, each gathered row of B serving `reuse` rows of A, of which the longest has so
+   many entries (0: not known).  */
+double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longest_row,
+                         const struct shunt_device *d);
+/* The same from a packed copy, whose product takes so long if rows are even, and its proof, which is
+   let in while the product ends.  */
+double shunt_cost_packed(const struct shunt_spmm *p, double product, double reuse,
+                         double longest_row, const struct shunt_device *d);
 /* SpMM by the kernel of `tile24`, whose tiles of C have so many columns. */
 double shunt_cost_whole24(const struct shunt_spmm *p, int columns, const struct shunt_device *d);
 /* SDDMM by the kernel of `rows`. */

@@ -134,7 +134,7 @@ static void insert(struct choice *c, const struct shunt_route *route, double us)
 
 static bool keeps(const struct shunt_call *c, const struct shunt_route *route)
 {
-  return route->keep && route->keep_bytes(c->problem, c->engine) > 0;
+  return route->keep && route->keep_bytes(c) > 0;
 }
 
 /* Only one conversion of a matrix is kept: where several routes would make one, none does before
@@ -156,9 +156,9 @@ static struct shunt_call as_seen_by(const struct product *x, const struct shunt_
   struct shunt_call c = x->call;
   const struct shunt_sight *sight = &x->sight;
   c.kept = sight->kept && sight->kept_by == route ? &x->view : NULL;
-  c.will_keep = keeps(&c, route) && !c.kept && !sight->kept && sight->keep_wise && !c.capturing &&
-                (c.profile || !x->contested);
   c.no_copies = sight->no_copies;
+  c.will_keep = keeps(&c, route) && !c.kept && !sight->kept && sight->keep_wise && !c.capturing &&
+                (c.profile || (!x->contested && !route->keeps_by_profile));
   return c;
 }
 
@@ -213,8 +213,7 @@ static struct shunt_kept *keep(const struct shunt_call *call, struct product *x,
   struct shunt_cache *cache = call->engine->cache;
   struct shunt_kept *k;
   if (shunt_kept_make(cache, &x->sight, route, call->engine->pool,
-                      route->keep_bytes(call->problem, call->engine), call->stream,
-                      &k) != SHUNT_OK)
+                      route->keep_bytes(call), call->stream, &k) != SHUNT_OK)
     return NULL;
   x->view = shunt_kept_view_of(k);
   shunt_status s = route->keep(call, &x->view);
@@ -289,6 +288,7 @@ static void look(struct product *x, const struct shunt_problem *p, int i,
   x->held = x->sight.kept;
   if (x->held) x->view = shunt_kept_view_of(x->held);
   x->call.profile = x->sight.has_profile ? &x->sight.profile : NULL;
+  x->call.forced = forced();
   x->contested = is_contested(&x->call);
   choose(x, only);
 }

@@ -188,9 +188,9 @@ static shunt_status run(const struct shunt_call *c)
   return c->problem->op == SHUNT_SPMM ? shunt_copy_run(&format, c) : run_sddmm(c);
 }
 
-static size_t keep_bytes(const struct shunt_problem *p, const struct shunt_engine *e)
+static size_t keep_bytes(const struct shunt_call *c)
 {
-  (void)e;
+  const struct shunt_problem *p = c->problem;
   return p->op == SHUNT_SPMM ? shunt_copy_keep_bytes(dense_bytes(&p->spmm.a)) : 0;
 }
 

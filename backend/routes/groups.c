@@ -53,9 +53,10 @@ static size_t workspace(const struct shunt_problem *p, const struct shunt_engine
   return bytes ? bytes : 256;
 }
 
-static size_t keep_bytes(const struct shunt_problem *p, const struct shunt_engine *e)
+static size_t keep_bytes(const struct shunt_call *c)
 {
-  return fits(p, e).reason == SHUNT_FITS ? shunt_row_groups_bytes(&p->spmm.a) : 0;
+  const bool fit = fits(c->problem, c->engine).reason == SHUNT_FITS;
+  return fit ? shunt_row_groups_bytes(&c->problem->spmm.a) : 0;
 }
 
 /* May rows of this matrix share columns at all? */

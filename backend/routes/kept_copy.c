@@ -119,12 +119,13 @@ static shunt_status repair_transposed(const struct shunt_call *c, const struct s
 }
 
 /* The proof comes last: a product keeps all multiprocessors busy, so beside it there is no room
-   (tests/bench/NOTES.md).  */
-static shunt_status repair(const struct shunt_call *c, const struct shunt_copy_parts *l,
-                           const struct shunt_dense *witness)
+   (tests/bench/NOTES.md), unless its last blocks leave some.  */
+static shunt_status repair(const struct shunt_copy_format *f, const struct shunt_call *c,
+                           const struct shunt_copy_parts *l, const struct shunt_dense *witness)
 {
   struct shunt_spmm s;
   struct shunt_repair r = repair_of(c, witness, &s);
+  r.beside = f->lets_in;
   if (shunt_problem_transposed(c->problem)) return repair_transposed(c, l, &s, &r);
   return SHUNT_LAUNCH(shunt_spmm_csr_repair_cuda(&s, &r, &c->engine->device, c->stream));
 }
@@ -174,9 +175,10 @@ shunt_status shunt_copy_run(const struct shunt_copy_format *f, const struct shun
 
   /* A launch that fails is tried again, because beyond the first of these two the
      original could no longer start over from C's old content.  */
-  const struct shunt_dense witness = f->witness(&x);
-  r = repair(c, &l, &witness);
-  if (r != SHUNT_OK) r = repair(c, &l, &witness);
+  const struct shunt_dense none = {0};
+  const struct shunt_dense witness = f->witness ? f->witness(&x) : none;
+  r = repair(f, c, &l, &witness);
+  if (r != SHUNT_OK) r = repair(f, c, &l, &witness);
   if (r != SHUNT_OK || shunt_copy_overwrites(s)) return r;
   r = combine(c, &w);
   if (r != SHUNT_OK) r = combine(c, &w);

@@ -28,6 +28,7 @@ struct shunt_call {
   const struct shunt_kept_view *kept;   /* this route's converted matrix, to be guarded; or NULL */
   bool will_keep;                       /* a conversion would be kept from now on */
   bool no_copies;                       /* copies of this matrix were found not to stand for it */
+  bool forced;                          /* the user's choice of routes counts, costs do not */
   void *workspace;                      /* 256-byte aligned, or NULL */
   size_t workspace_bytes;
   shunt_stream stream;
@@ -41,9 +42,12 @@ struct shunt_route {
   /* Fills *us; a verdict other than SHUNT_FITS says what this call lacks. */
   struct shunt_verdict (*expect)(const struct shunt_call *c, double *us);
   shunt_status (*run)(const struct shunt_call *c);
-  /* NULL for routes that keep nothing. */
-  size_t (*keep_bytes)(const struct shunt_problem *p, const struct shunt_engine *e);
+  /* NULL for routes that keep nothing.  Bytes: 0 where nothing should be kept, as far as is known of
+     the pattern.  */
+  size_t (*keep_bytes)(const struct shunt_call *c);
   shunt_status (*keep)(const struct shunt_call *c, const struct shunt_kept_view *into);
+  /* A conversion follows what the profile says: none is kept before there is one. */
+  bool keeps_by_profile;
   /* cuBLASLt must be open before this route can run. */
   bool wants_gemm;
   /* SpMM with op_a 'T', where op(A) is the transpose of spmm.a; others never see such calls. */

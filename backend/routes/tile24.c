@@ -104,10 +104,10 @@ static shunt_status run(const struct shunt_call *c)
   return shunt_copy_run(&format, c);
 }
 
-static size_t keep_bytes(const struct shunt_problem *p, const struct shunt_engine *e)
+static size_t keep_bytes(const struct shunt_call *c)
 {
-  if (fits(p, e).reason != SHUNT_FITS) return 0;
-  return shunt_copy_keep_bytes(shunt_whole24_bytes(&p->spmm.a));
+  if (fits(c->problem, c->engine).reason != SHUNT_FITS) return 0;
+  return shunt_copy_keep_bytes(shunt_whole24_bytes(&c->problem->spmm.a));
 }
 
 static shunt_status keep(const struct shunt_call *c, const struct shunt_kept_view *into)

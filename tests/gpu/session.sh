@@ -110,6 +110,9 @@ stale() {
   # Pruned weights, which dense would take at these widths.
   SHUNT_ROUTES=rows,tile24 preloaded stale-tile24 60 "$bin/stale" 8000 7 --pruned
   expected stale-tile24 'route tile24 >= 100'
+  # Packed vectors, which are kept wherever they are right when the route is forced.
+  SHUNT_ROUTES=rows,vector preloaded stale-vector 60 "$bin/stale" 6000 8
+  expected stale-vector 'route vector >= 100'
   SHUNT_ROUTES=$every_route preloaded stale-strict 60 "$bin/stale" 3000 4 --strict
   SHUNT_ROUTES=$every_route SHUNT_CACHE_MB=8 preloaded stale-small-cache 60 "$bin/stale" 1500 2
 }

@@ -97,7 +97,7 @@ shunt_status shunt_kept_make(struct shunt_cache *c, const struct shunt_sight *s,
   (void)c, (void)s, (void)by, (void)pool, (void)bytes, (void)stream, (void)out;
   return SHUNT_E_MEMORY;
 }
-struct shunt_kept_view shunt_kept_view_of(const struct shunt_kept *k)
+struct shunt_kept_view shunt_kept_view_of(struct shunt_kept *k)
 {
   (void)k;
   return (struct shunt_kept_view){0};
@@ -171,10 +171,18 @@ static shunt_status run_library(const struct shunt_call *c)
   return note(c, 'l');
 }
 
-static const struct shunt_route direct = {"direct", fits, workspace, expect_direct, run_direct,
-                                          NULL,     NULL, false,     false};
-static const struct shunt_route library = {
-    "library", fits, workspace, expect_library, run_library, NULL, NULL, true, true};
+static const struct shunt_route direct = {.name = "direct",
+                                          .fits = fits,
+                                          .workspace = workspace,
+                                          .expect = expect_direct,
+                                          .run = run_direct};
+static const struct shunt_route library = {.name = "library",
+                                           .fits = fits,
+                                           .workspace = workspace,
+                                           .expect = expect_library,
+                                           .run = run_library,
+                                           .wants_gemm = true,
+                                           .takes_transposed = true};
 int shunt_route_count(void)
 {
   return 2;

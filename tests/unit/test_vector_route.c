@@ -1,0 +1,148 @@
+/* The `vector` route: when it keeps a packed copy, and what it expects of product and proof, held
+   against times measured on an H200 (tests/bench/results/vector-routed.json).  */
+#include "backend/plan/cache.h"
+#include "backend/plan/engine.h"
+#include "backend/routes/routes.h"
+#include "conv/vector.h"
+#include "kernels/spmm_vector.h"
+#include "tests/unit/check.h"
+
+static struct shunt_engine engine = {.device = {132, 90, 232448, 60 << 20},
+                                     .memory_bytes = (int64_t)140 << 30};
+
+/* A random matrix of v x 1 vectors and one call on it. */
+struct world {
+  struct shunt_problem p;
+  struct shunt_profile f;
+  struct shunt_call call;
+};
+
+static void make(struct world *w, int64_t side, int64_t n, double density, int v, shunt_type type)
+{
+  const int64_t nnz = (int64_t)((double)side * (double)side * density);
+  *w = (struct world){.p = {.op = SHUNT_SPMM, .op_a = 'N', .op_b = 'N', .batches = 1}};
+  w->p.spmm.a = (struct shunt_csr){
+      .rows = side, .cols = side, .nnz = nnz, .index_type = SHUNT_I32, .value_type = type};
+  w->p.spmm.b = (struct shunt_dense){side, n, n, 1, NULL, type};
+  w->p.spmm.c = (struct shunt_dense){side, n, n, 1, NULL, type};
+  w->p.spmm.alpha.host = 1;
+  w->p.spmm.compute = type == SHUNT_F64 ? SHUNT_F64 : SHUNT_F32;
+  w->f = (struct shunt_profile){.rows = side, .cols = side, .nnz = nnz};
+  for (int i = 0; i < 3; i++) {
+    w->f.groups_nonempty[i] = side / (8 >> i);
+    w->f.groups_equal[i] = 8 >> i <= v ? side / (8 >> i) : 0;
+  }
+  w->call = (struct shunt_call){.problem = &w->p,
+                                .engine = &engine,
+                                .profile = &w->f,
+                                .workspace = w,
+                                .workspace_bytes = (size_t)1 << 40};
+}
+
+static double expected(const struct world *w)
+{
+  double us = 0;
+  const struct shunt_verdict v = shunt_route_vector.expect(&w->call, &us);
+  return v.reason == SHUNT_FITS ? us : 0;
+}
+
+static double within(double a, double b)
+{
+  return a > b ? a / b : b / a;
+}
+
+static void test_times(void)
+{
+  static const struct {
+    int64_t side, n;
+    double density;
+    int v;
+    double direct, packed, proof; /* us */
+    bool keeps;
+  } m[] = {
+      {4096, 1024, 0.1, 8, 49.8, 33.9, 3.1, true},
+      {8192, 1024, 0.1, 8, 178.1, 119.9, 12.6, true},
+      {8192, 256, 0.1, 8, 51.7, 36.8, 9.9, true},
+      {8192, 1024, 0.05, 8, 101.0, 88.4, 5.1, true},
+      {8192, 1024, 0.05, 4, 192.9, 119.6, 7.2, true},
+      {4096, 1024, 0.05, 4, 59.6, 33.0, 2.9, true},
+      {4096, 256, 0.05, 4, 25.0, 13.6, 2.6, true},
+      {8192, 256, 0.05, 4, 59.2, 36.2, 5.5, true},
+      {4096, 1024, 0.02, 2, 47.6, 29.9, 2.8, true},
+      {4096, 1024, 0.02, 8, 19.2, 16.8, 2.5, false},
+  };
+  for (unsigned i = 0; i < sizeof m / sizeof m[0]; i++) {
+    struct world w;
+    make(&w, m[i].side, m[i].n, m[i].density, m[i].v, SHUNT_F16);
+    const double direct = expected(&w);
+    const bool keeps = shunt_route_vector.keep_bytes(&w.call) > 0;
+    w.call.will_keep = true;
+    const double kept = expected(&w), best = m[i].packed + m[i].proof;
+    printf("# %d, N = %d, %.2f, V = %d: ", (int)m[i].side, (int)m[i].n, m[i].density, m[i].v);
+    printf("direct %.1f (%.1f), kept %.1f (%.1f)\n", direct, m[i].direct, kept, best);
+    check(within(direct, m[i].direct) < 1.3, "direct as measured");
+    check(keeps == m[i].keeps, "a copy is %skept", m[i].keeps ? "" : "not ");
+    check(within(kept, keeps || best < m[i].direct ? best : m[i].direct) < 1.3,
+          "with a copy as measured");
+    check(kept <= direct, "and never the worse of both");
+  }
+}
+
+static void test_conditions(void)
+{
+  struct world w;
+  make(&w, 8192, 1024, 0.1, 8, SHUNT_BF16);
+  const size_t bytes = shunt_route_vector.keep_bytes(&w.call);
+  const struct shunt_vector_plan plan = {shunt_spmm_vector_order(&w.p.spmm, 8, &engine.device), 8};
+  check(bytes > shunt_vector_bytes(&w.p.spmm.a, &plan), "room for the copy and more");
+  w.call.no_copies = true;
+  check(shunt_route_vector.keep_bytes(&w.call) == 0, "not where copies do not stand");
+  w.call.no_copies = false;
+  w.f.unsorted_rows = 1;
+  check(shunt_route_vector.keep_bytes(&w.call) == 0, "nor of unsorted rows");
+  w.call.forced = true;
+  check(shunt_route_vector.keep_bytes(&w.call) == 0, "nor if forced");
+  w.f.unsorted_rows = 0;
+  w.call.profile = NULL;
+  check(shunt_route_vector.keep_bytes(&w.call) > 0 && shunt_route_vector.keeps_by_profile,
+        "unprofiled: it might be kept, and waits");
+  w.call.profile = &w.f;
+  w.f.groups_equal[0]--;
+  check(shunt_route_vector.keep_bytes(&w.call) > bytes, "one odd group of 8: room for fours");
+  w.call.forced = false;
+  make(&w, 8192, 1024, 0.1, 1, SHUNT_F16);
+  check(shunt_route_vector.keep_bytes(&w.call) == 0, "no vectors, no copy");
+  w.call.forced = true;
+  check(shunt_route_vector.keep_bytes(&w.call) > 0, "unless forced");
+  make(&w, 8192, 1024, 0.1, 8, SHUNT_F32);
+  check(shunt_route_vector.keep_bytes(&w.call) == 0, "f32 is read in place");
+  make(&w, 8192, 1024, 0.01, 8, SHUNT_F16);
+  check(shunt_route_vector.keep_bytes(&w.call) == 0, "so is what is scattered");
+}
+
+static void test_workspace(void)
+{
+  struct world w;
+  make(&w, 4096, 1024, 0.1, 8, SHUNT_F16);
+  check(shunt_route_vector.workspace(&w.p, &engine) > (size_t)4096 * 1024 * 4,
+        "the workspace has room for W");
+  w.call.will_keep = true;
+  const double kept = expected(&w);
+  w.call.workspace_bytes = 1 << 20;
+  check(expected(&w) > kept, "with less there is no copy to use");
+  make(&w, 4096, 1024, 0.001, 8, SHUNT_F16);
+  check(shunt_route_vector.workspace(&w.p, &engine) < (size_t)4096 * 1024 * 4,
+        "scattered matrices ask for no more than before");
+  make(&w, 4096, 1024, 0.1, 8, SHUNT_F16);
+  w.p.spmm.beta.host = 1;
+  w.call.will_keep = true;
+  check(expected(&w) > kept, "beta costs a pass");
+}
+
+int main(void)
+{
+  test_times();
+  test_conditions();
+  test_workspace();
+  return check_finish();
+}
