@@ -285,6 +285,21 @@ static bool measure_cusparse(struct gpu_case *g, struct bench_case *c, bool quic
   return alive;
 }
 
+static bool measure_blocked_ell(struct gpu_case *g, struct bench_case *c, bool quick)
+{
+  struct bench_way *w = bench_add_way(c, "blocked-ell", false);
+  bool alive = true;
+  bench_progress(0, 0, c, "blocked-ell");
+  if (!gpu_has_cusparse(&gpu)) return true;
+  if (gpu_prepare_blocked_ell(g, w)) {
+    alive = measure_way(g, w, gpu_cusparse, false, quick);
+    if (alive) cudaStreamSynchronize(gpu.stream);
+    gpu_finish_cusparse(g);
+  }
+  drop_workspace(g);
+  return alive;
+}
+
 static bool cuda_measure(struct bench_case *c, const struct bench_options *o)
 {
   struct gpu_case g;
@@ -292,7 +307,7 @@ static bool cuda_measure(struct bench_case *c, const struct bench_options *o)
   gpu_peers_scalars(&g);
   c->checked_rows = shunt_problem_sparse(&c->problem)->rows;
   bool alive = measure_shunt(&g, c, o->quick) && measure_dense(&g, c, o->quick) &&
-               measure_cusparse(&g, c, o->quick);
+               measure_cusparse(&g, c, o->quick) && measure_blocked_ell(&g, c, o->quick);
   drop_case(&g);
   if (!alive) tool_say("%s: the device failed; nothing more can be timed", c->word);
   return alive;

@@ -120,6 +120,8 @@ shunt_status gpu_gemm(struct gpu_case *g, cudaStream_t stream);
 
 /* cuSPARSE with algorithm 0 (default) to 3, preprocessed or as most programs call it. */
 bool gpu_prepare_cusparse(struct gpu_case *g, int algorithm, bool preprocess, struct bench_way *w);
+/* A matrix of as many entries in blocks as high as the case's vectors; false where it has none. */
+bool gpu_prepare_blocked_ell(struct gpu_case *g, struct bench_way *w);
 void gpu_finish_cusparse(struct gpu_case *g);
 shunt_status gpu_cusparse(struct gpu_case *g, cudaStream_t stream);
 

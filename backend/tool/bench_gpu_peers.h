@@ -10,7 +10,8 @@
 
 #define CUSPARSE_FUNCTIONS(X)                                                                   \
   X(cusparseCreate) X(cusparseDestroy) X(cusparseSetStream) X(cusparseSetPointerMode)           \
-  X(cusparseGetVersion) X(cusparseCreateCsr) X(cusparseCreateDnMat) X(cusparseDestroySpMat)     \
+  X(cusparseGetVersion) X(cusparseCreateCsr) X(cusparseCreateBlockedEll)                        \
+  X(cusparseCreateDnMat) X(cusparseDestroySpMat)                                                \
   X(cusparseDestroyDnMat) X(cusparseSpMM_bufferSize) X(cusparseSpMM_preprocess) X(cusparseSpMM) \
   X(cusparseSDDMM_bufferSize) X(cusparseSDDMM_preprocess) X(cusparseSDDMM)
 #define CUBLAS_FUNCTIONS(X)                                                                     \

@@ -24,7 +24,7 @@ static const struct column cuda_columns[] = {
   { "dense", "dense" },         { "dense-kept", "kept" },    { "routed", "routed" },
   { "cusparse-default", "cs.def" },
   { "cusparse-alg1", "cs.alg1" }, { "cusparse-alg2", "cs.alg2" },
-  { "cusparse-alg3", "cs.alg3" }, { "cublas", "cuBLAS" },
+  { "cusparse-alg3", "cs.alg3" }, { "blocked-ell", "b.ell" }, { "cublas", "cuBLAS" },
 };
 enum { CUDA_COLUMNS = sizeof cuda_columns / sizeof *cuda_columns };
 static const struct column host_columns[] = { { "host-one", "one thread" },

@@ -4,11 +4,12 @@
 
 #include "backend/tool/bench.h"
 
-enum { OWN = 13, RIVALS = 3 };
+enum { OWN = 13, RIVALS = 4 };
 static const char *const own[OWN] = { "rows",   "vector",      "groups", "packed", "tile24", "whole24",
                                       "dcsr-b", "dcsr-online", "dcsr-c", "dense",  "dense-kept",
                                       "routed", "best" };
-static const char *const rival_title[RIVALS] = { "cuSPARSE's default", "its best", "cuBLAS" };
+static const char *const rival_title[RIVALS] = { "cuSPARSE's default", "its best", "cuBLAS",
+                                                 "Blocked-ELL" };
 
 struct mean {
   double logarithms, least; /* of the ratios rival / way */
@@ -27,7 +28,8 @@ static void note_ratio(struct mean *m, const struct bench_way *rival, const stru
 void bench_note_means(const struct bench_case *c)
 {
   const struct bench_way *rival[RIVALS] = { bench_find_way(c, "cusparse-default"),
-                                            bench_best(c, false), bench_find_way(c, "cublas") };
+                                            bench_best(c, false), bench_find_way(c, "cublas"),
+                                            bench_find_way(c, "blocked-ell") };
   for (int i = 0; i < OWN; i++)
     for (int j = 0; j < RIVALS; j++)
       note_ratio(&means[i][j], rival[j],
