@@ -168,10 +168,10 @@ static bool takes_packed(const struct shunt_call *c)
 
 static size_t keep_bytes(const struct shunt_call *c)
 {
-  const struct shunt_vector_plan plan = plan_for(c);
-  const struct shunt_csr *a = shunt_problem_sparse(c->problem);
   if (!can_pack(c) || c->no_copies) return 0;
+  const struct shunt_csr *a = &c->problem->spmm.a;
   if (c->profile && !packed_gains(c, pack_us(a, &c->engine->device) / GAINED_WITHIN)) return 0;
+  const struct shunt_vector_plan plan = plan_for(c);
   const size_t bytes = shunt_vector_bytes(a, &plan);
   return bytes ? shunt_copy_keep_bytes(bytes) : 0;
 }

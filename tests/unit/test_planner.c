@@ -22,6 +22,9 @@ static struct {
   int converted;           /* COO to CSR */
   int seen, released, profiles;
   bool only_library; /* `direct` does not fit */
+  bool wise, profiled, contested; /* the cache: keep; there is a profile; `library` keeps, too */
+  size_t keep_bytes;              /* what `direct` would keep */
+  size_t asked_to_keep;           /* bytes that the cache was asked for */
   shunt_status how;  /* what a failing run returns */
   double direct_us, library_us, original_us;
 } world;
@@ -71,7 +74,11 @@ double shunt_cost_original(const struct shunt_problem *p, const struct shunt_pro
 void shunt_cache_see(struct shunt_cache *c, const struct shunt_key *key, struct shunt_sight *out)
 {
   (void)c, (void)key;
-  *out = (struct shunt_sight){.sights = 1, .profile_wanted = true};
+  *out = (struct shunt_sight){.sights = 1,
+                              .profile_wanted = true,
+                              .keep_wise = world.wise,
+                              .has_profile = world.profiled,
+                              .profile = {.longest_row = 7}};
   world.seen++;
 }
 
@@ -94,7 +101,8 @@ shunt_status shunt_kept_make(struct shunt_cache *c, const struct shunt_sight *s,
                              cudaMemPool_t pool, size_t bytes, cudaStream_t stream,
                              struct shunt_kept **out)
 {
-  (void)c, (void)s, (void)by, (void)pool, (void)bytes, (void)stream, (void)out;
+  (void)c, (void)s, (void)by, (void)pool, (void)stream, (void)out;
+  world.asked_to_keep = bytes;
   return SHUNT_E_MEMORY;
 }
 struct shunt_kept_view shunt_kept_view_of(struct shunt_kept *k)
@@ -171,16 +179,34 @@ static shunt_status run_library(const struct shunt_call *c)
   return note(c, 'l');
 }
 
-static const struct shunt_route direct = {.name = "direct",
+/* As much more as the profile says. */
+static size_t keep_bytes_direct(const struct shunt_call *c)
+{
+  return world.keep_bytes ? world.keep_bytes + (c->profile ? c->profile->longest_row : 0) : 0;
+}
+static size_t keep_bytes_library(const struct shunt_call *c)
+{
+  return (void)c, world.contested;
+}
+static shunt_status keep(const struct shunt_call *c, const struct shunt_kept_view *into)
+{
+  return (void)c, (void)into, SHUNT_OK;
+}
+
+static struct shunt_route direct = {.name = "direct",
                                           .fits = fits,
                                           .workspace = workspace,
                                           .expect = expect_direct,
-                                          .run = run_direct};
+                                          .run = run_direct,
+                                          .keep_bytes = keep_bytes_direct,
+                                          .keep = keep};
 static const struct shunt_route library = {.name = "library",
                                            .fits = fits,
                                            .workspace = workspace,
                                            .expect = expect_library,
                                            .run = run_library,
+                                           .keep_bytes = keep_bytes_library,
+                                           .keep = keep,
                                            .wants_gemm = true,
                                            .takes_transposed = true};
 int shunt_route_count(void)
@@ -329,8 +355,40 @@ static void test_transposed(void)
   options.routes = ~(uint32_t)0;
 }
 
+static void test_keeping(void)
+{
+  static const struct {
+    bool wise, profiled, contested, by_profile;
+    size_t bytes, asked;
+    const char *what;
+  } cases[] = {
+      {true, false, false, false, 100, 100, "kept without a profile"},
+      {true, true, false, false, 100, 107, "as the profile says"},
+      {true, false, false, true, 100, 0, "a route that needs one waits for it"},
+      {true, true, false, true, 100, 107, "and then keeps"},
+      {true, false, true, false, 100, 0, "so does one of two"},
+      {true, true, true, false, 100, 107, "which then keeps"},
+      {true, true, false, true, 0, 0, "nothing worth keeping"},
+      {false, true, false, false, 100, 0, "not wise"},
+  };
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct shunt_problem p =
+        bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6");
+    world.wise = cases[i].wise;
+    world.profiled = cases[i].profiled;
+    world.contested = cases[i].contested;
+    world.keep_bytes = cases[i].bytes;
+    direct.keeps_by_profile = cases[i].by_profile;
+    check(run(&p).why.reason == SHUNT_FITS && world.runs == 1 &&
+              world.asked_to_keep == cases[i].asked,
+          "keeping: %s", cases[i].what);
+  }
+  direct.keeps_by_profile = false;
+}
+
 int main(void)
 {
+  test_keeping();
   test_order();
   test_shared();
   test_coo();
