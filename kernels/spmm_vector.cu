@@ -47,7 +47,7 @@ static bool shape_fits(const struct shunt_vector_shape *s, const struct shunt_ve
 // ---- the choice --------------------------------------------------------------------------
 //
 // Times in us, fitted on an H200 (4096^2 and 8192^2, 256 and 1024 columns of B, 2 to 20 % of
-// vectors; within 15 %).  Strips pay where the gather of the direct way takes longer than
+// vectors; within 15 %; and layers of 256 to 4608 columns).  Strips pay where the gather of the direct way takes longer than
 // bringing all of B to every block.
 
 struct size_of_product {
@@ -76,14 +76,16 @@ static double direct_us(const struct size_of_product &z, double slots)
   return 3 + tiles * (2.2e-3 * z.groups + 17.8e-6 * slots);
 }
 
-// A strip takes so long to bring, and so much longer the more vectors it has to do with.
+// A block starts and stores; a strip takes so long to bring, and so much longer the more vectors it
+// has to do with.
 static double strips_us(const struct size_of_product &z, int tile, const struct shunt_device *d)
 {
   const int64_t blocks = (static_cast<int64_t>(z.groups) + 31) / 32 * ((z.n + tile - 1) / tile);
   const int64_t rounds = (blocks + d->multiprocessors - 1) / d->multiprocessors;
   const double full = z.vectors / (z.groups * z.strips * SHUNT_VECTOR_STRIP);
-  const double strip = tile == 128 ? 0.45 + 4.7 * full : 0.33 + 3.7 * full;
-  return 4 + static_cast<double>(rounds) * z.strips * strip;
+  const double start = tile == 128 ? 7.5 : 6;
+  const double strip = tile == 128 ? 0.345 + 4.7 * full : 0.27 + 3.7 * full;
+  return static_cast<double>(rounds) * (start + z.strips * strip);
 }
 
 static int best_strips(const struct size_of_product &z, const struct shunt_device *d)

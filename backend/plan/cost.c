@@ -184,7 +184,7 @@ double shunt_cost_packed(const struct shunt_spmm *p, double product, double reus
 {
   const struct walk w = walk_of(p, reuse, longest_row, d);
   const double proof = 0.7 + shunt_cost_csr_bytes(&p->a) / 3.6e6 * scale(d);
-  return larger(product, 3 + 0.016 * w.longest) + proof;
+  return larger(product, 3 + 0.016 * w.longest) + larger(proof, 2.4);
 }
 
 /* ---- SDDMM ------------------------------------------------------------------------------ */
