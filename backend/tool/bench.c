@@ -36,6 +36,8 @@ static const char help[] =
     "                      tests/bench/ablation_bench of the build tree, with the OPTIONs\n"
     "                      behind -- (see shunt bench --ablation -- --help)\n"
     "      --data FOLDER   where a suite's files are [../shared/data]\n"
+    "      --ways LIST     only these ways, on a GPU: rows, groups, routed, cusparse, dense ..\n"
+    "                      (the words of the table; cusparse: all of its algorithms) [all]\n"
     "      --list          print the cases, matrix and problem, and time none\n"
     "      --host          use the host engine even where there is a GPU\n"
     "  -o, --output FILE   write JSON\n"
@@ -53,6 +55,7 @@ enum {
   OPT_SUITE,
   OPT_ABLATION,
   OPT_DATA,
+  OPT_WAYS,
   OPT_LIST,
   OPT_HOST,
   OPT_CSV,
@@ -68,6 +71,7 @@ static const struct option options[] = { { "columns", required_argument, NULL, '
                                          { "suite", required_argument, NULL, OPT_SUITE },
                                          { "ablation", no_argument, NULL, OPT_ABLATION },
                                          { "data", required_argument, NULL, OPT_DATA },
+                                         { "ways", required_argument, NULL, OPT_WAYS },
                                          { "list", no_argument, NULL, OPT_LIST },
                                          { "host", no_argument, NULL, OPT_HOST },
                                          { "output", required_argument, NULL, 'o' },
@@ -257,6 +261,7 @@ static bool parse_option(int c, struct bench_options *o)
   case OPT_SUITE: o->suite = optarg; return true;
   case OPT_ABLATION: o->ablation = true; return true;
   case OPT_DATA: o->data = optarg; return true;
+  case OPT_WAYS: o->ways = optarg; return true;
   case OPT_LIST: o->list = o->host = true; return true;
   case OPT_HOST: o->host = true; return true;
   case OPT_CSV: o->csv = true; return true;

@@ -76,6 +76,7 @@ struct bench_options {
   bool host, quick, csv, list, ablation;
   const char *json;
   const char *suite, *data; /* NULL; folder of its files */
+  const char *ways;         /* of the GPU, with commas; NULL: all */
 };
 
 struct bench_engine {

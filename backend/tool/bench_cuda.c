@@ -138,7 +138,9 @@ static bool make_case(struct gpu_case *g, const struct bench_case *c, uint64_t s
   int result = bench_result_array(&c->problem);
   for (int i = 0; i < BENCH_ARRAYS && good; i++)
     good = upload(&g->array[i], o.array[i], o.bytes[i]);
-  good = good && upload(&g->before, o.array[result], o.bytes[result]);
+  good = good && cudaMalloc(&g->before, o.bytes[result] + 16) == cudaSuccess &&
+         cudaMemcpy(g->before, g->array[result], o.bytes[result], cudaMemcpyDeviceToDevice) ==
+             cudaSuccess;
   g->p = g->checked = bench_bind(c, g->array);
   g->result = g->array[result];
   g->result_bytes = o.bytes[result];
@@ -210,6 +212,16 @@ static bool measure_way(struct gpu_case *g, struct bench_way *w, gpu_enqueue enq
   return true;
 }
 
+/* Has --ways left this one in?  Each of its words names a way, or a family: "cusparse". */
+static bool is_wanted(const char *name, const struct bench_options *o)
+{
+  for (const char *at = o->ways; at && *at; at += strcspn(at, ",") + (strchr(at, ',') != NULL)) {
+    size_t n = strcspn(at, ",");
+    if (n && strncmp(name, at, n) == 0 && (name[n] == '\0' || name[n] == '-')) return true;
+  }
+  return !o->ways;
+}
+
 static void drop_workspace(struct gpu_case *g)
 {
   cudaStreamSynchronize(gpu.stream);
@@ -219,7 +231,7 @@ static void drop_workspace(struct gpu_case *g)
   g->workspace_bytes = 0;
 }
 
-static bool measure_shunt(struct gpu_case *g, struct bench_case *c, bool quick)
+static bool measure_shunt(struct gpu_case *g, struct bench_case *c, const struct bench_options *o)
 {
   static const struct {
     const char *name;
@@ -237,18 +249,20 @@ static bool measure_shunt(struct gpu_case *g, struct bench_case *c, bool quick)
               { "routed", gpu_prepare_routed, gpu_routed } };
   bool alive = true;
   for (size_t i = 0; i < sizeof way / sizeof *way && alive; i++) {
+    if (!is_wanted(way[i].name, o)) continue;
     struct bench_way *w = bench_add_way(c, way[i].name, true);
     bench_progress(0, 0, c, way[i].name);
-    if (way[i].prepare(g, w)) alive = measure_way(g, w, way[i].enqueue, true, quick);
+    if (way[i].prepare(g, w)) alive = measure_way(g, w, way[i].enqueue, true, o->quick);
     drop_workspace(g);
   }
   return alive;
 }
 
 /* The dense product alone is what a program with a dense matrix would call: cuBLAS. */
-static bool measure_dense(struct gpu_case *g, struct bench_case *c, bool quick)
+static bool measure_dense(struct gpu_case *g, struct bench_case *c, const struct bench_options *o)
 {
-  bool spmm = c->problem.op == SHUNT_SPMM, alive = true;
+  bool spmm = c->problem.op == SHUNT_SPMM, alive = true, quick = o->quick;
+  if (!is_wanted("dense", o)) return true;
   struct bench_way *dense = bench_add_way(c, "dense", true);
   struct bench_way *kept = spmm ? bench_add_way(c, "dense-kept", true) : NULL;
   struct bench_way *alone = bench_add_way(c, "cublas", false);
@@ -264,13 +278,14 @@ static bool measure_dense(struct gpu_case *g, struct bench_case *c, bool quick)
   return alive;
 }
 
-static bool measure_cusparse(struct gpu_case *g, struct bench_case *c, bool quick)
+static bool measure_cusparse(struct gpu_case *g, struct bench_case *c, const struct bench_options *o)
 {
   static const char *const name[] = { "cusparse-default", "cusparse-alg1", "cusparse-alg2",
                                       "cusparse-alg3" };
   int count = c->problem.op == SHUNT_SPMM ? 4 : 2; /* SDDMM has one algorithm; 1: preprocessed */
   bool alive = true;
   for (int i = 0; i < count && alive; i++) {
+    if (!is_wanted(name[i], o)) continue;
     struct bench_way *w = bench_add_way(c, name[i], false);
     bench_progress(0, 0, c, name[i]);
     if (!gpu_has_cusparse(&gpu)) {
@@ -278,21 +293,23 @@ static bool measure_cusparse(struct gpu_case *g, struct bench_case *c, bool quic
       continue;
     }
     if (!gpu_prepare_cusparse(g, i, i > 0, w)) continue;
-    alive = measure_way(g, w, gpu_cusparse, true, quick);
+    alive = measure_way(g, w, gpu_cusparse, true, o->quick);
     if (alive) cudaStreamSynchronize(gpu.stream);
     gpu_finish_cusparse(g);
   }
   return alive;
 }
 
-static bool measure_blocked_ell(struct gpu_case *g, struct bench_case *c, bool quick)
+static bool measure_blocked_ell(struct gpu_case *g, struct bench_case *c,
+                                const struct bench_options *o)
 {
+  if (!is_wanted("blocked-ell", o)) return true;
   struct bench_way *w = bench_add_way(c, "blocked-ell", false);
   bool alive = true;
   bench_progress(0, 0, c, "blocked-ell");
   if (!gpu_has_cusparse(&gpu)) return true;
   if (gpu_prepare_blocked_ell(g, w)) {
-    alive = measure_way(g, w, gpu_cusparse, false, quick);
+    alive = measure_way(g, w, gpu_cusparse, false, o->quick);
     if (alive) cudaStreamSynchronize(gpu.stream);
     gpu_finish_cusparse(g);
   }
@@ -306,8 +323,8 @@ static bool cuda_measure(struct bench_case *c, const struct bench_options *o)
   if (!make_case(&g, c, o->seed)) return cudaDeviceSynchronize() == cudaSuccess;
   gpu_peers_scalars(&g);
   c->checked_rows = shunt_problem_sparse(&c->problem)->rows;
-  bool alive = measure_shunt(&g, c, o->quick) && measure_dense(&g, c, o->quick) &&
-               measure_cusparse(&g, c, o->quick) && measure_blocked_ell(&g, c, o->quick);
+  bool alive = measure_shunt(&g, c, o) && measure_dense(&g, c, o) && measure_cusparse(&g, c, o) &&
+               measure_blocked_ell(&g, c, o);
   drop_case(&g);
   if (!alive) tool_say("%s: the device failed; nothing more can be timed", c->word);
   return alive;

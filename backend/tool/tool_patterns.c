@@ -166,24 +166,40 @@ static void emit(struct made *m, int64_t row, int64_t col)
     out->row_offsets[row + 1]++;
 }
 
-static void emit_rmat(struct made *m, uint64_t seed)
+/* One edge, that falls into the matrix. */
+static void draw_edge(const struct made *m, int levels, uint64_t *state, int64_t *row, int64_t *col)
 {
   /* Of the quadrants upper left, upper right, lower left; Graph500's. */
   static const double a = 0.57, b = 0.19, c = 0.19;
-  uint64_t state = seed;
+  do {
+    *row = *col = 0;
+    for (int l = 0; l < levels; l++) {
+      double u = uniform(state);
+      *row = 2 * *row + (u >= a + b);
+      *col = 2 * *col + ((u >= a && u < a + b) || u >= a + b + c);
+    }
+  } while (*row >= m->rows || *col >= m->cols);
+}
+
+/* By all threads: what order a row's edges come in does not matter, they are sorted. */
+static void emit_rmat(struct made *m, uint64_t seed)
+{
+  const int64_t edges = m->rows * m->number, piece = 1 << 16;
+  struct shunt_matrix *out = m->out;
   int levels = 0;
   while ((int64_t)1 << levels < m->rows)
     levels++;
-  for (int64_t left = m->rows * m->number; left > 0;) {
-    int64_t row = 0, col = 0;
-    for (int l = 0; l < levels; l++) {
-      double u = uniform(&state);
-      row = 2 * row + (u >= a + b);
-      col = 2 * col + ((u >= a && u < a + b) || u >= a + b + c);
+#pragma omp parallel for schedule(dynamic)
+  for (int64_t first = 0; first < edges; first += piece) {
+    uint64_t state = seed ^ (uint64_t)first * 0x9e3779b97f4a7c15u;
+    for (int64_t e = first; e < first + piece && e < edges; e++) {
+      int64_t row, col, at, *to;
+      draw_edge(m, levels, &state, &row, &col);
+      to = &out->row_offsets[row + !m->fill];
+#pragma omp atomic capture
+      at = (*to)++;
+      if (m->fill) out->columns[at] = col;
     }
-    if (row >= m->rows || col >= m->cols) continue;
-    emit(m, row, col);
-    left--;
   }
 }
 
@@ -275,9 +291,12 @@ static int compare_columns(const void *x, const void *y)
 static void sort_rows(struct shunt_matrix *m)
 {
   int64_t used = 0, begin = 0;
+#pragma omp parallel for schedule(dynamic, 1024)
+  for (int64_t i = 0; i < m->rows; i++)
+    qsort(m->columns + m->row_offsets[i], (size_t)(m->row_offsets[i + 1] - m->row_offsets[i]),
+          sizeof *m->columns, compare_columns);
   for (int64_t i = 0; i < m->rows; i++) {
     int64_t end = m->row_offsets[i + 1], first = used;
-    qsort(m->columns + begin, (size_t)(end - begin), sizeof *m->columns, compare_columns);
     for (int64_t p = begin; p < end; p++)
       if (used == first || m->columns[used - 1] != m->columns[p])
         m->columns[used++] = m->columns[p];
