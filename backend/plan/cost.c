@@ -86,15 +86,21 @@ struct fit {
   double list;    /* per million gathered rows of B */
   double longest; /* per thousand of `late`, up to 512: latency */
   double beyond;  /* and from there up to 4096, which rows are cut at */
+  double far;     /* per GB of B that is gathered from beyond L2 */
 };
-static const struct fit original_fit = { 7.3, 36.8, 41.1, 447, 175, 0, 0, 0.6 };
-static const struct fit preprocessed_fit = { 2.6, 5.1, 74.6, 1087, 5, 0, 17.2, 1.8 };
-static const struct fit rows_scattered_fit = { 2.3, 4.2, 42.8, 782, 0, 0, 13.1, 2.25 };
-static const struct fit rows_fit = { 3.6, 1, 52, 460, 0, 0, 0, 0 };
-static const struct fit rows_half_fit = { 2.6, 3.1, 77, 1146, 0, 0, 14.6, 18.2 };
-static const struct fit vector_fit = { 7.2, 0, 145, 0, 0, 6.8, 0, 0 };
-static const struct fit vector_half_fit = { 5.1, 0, 90, 834, 0, 12.2, 0, 0 };
-static const struct fit groups_fit = { 4.3, 0, 150, 239, 27, 20.7, 9.4, 10.3 };
+static const struct fit original_narrow_fit = { 6.7, 41.6, 8.9, 453, 257, 0, 0.9, 1.0, 37 };
+static const struct fit original_wide_fit = { 6.1, 25.2, 62.3, 578, 214, 0, 0, 1.6, 12 };
+static const struct fit original_alg1_fit = { 7.5, 0, 846, 689, 49, 0, 1.3, 2.3, 0 };
+static const struct fit original_alg3_narrow_fit = { 0.7, 11.3, 11.2, 173, 172, 0, 26, 0, 148 };
+static const struct fit original_alg3_wide_fit = { 2.8, 0, 93.5, 1750, 0, 0, 10, 6.6, 75 };
+static const struct fit rows_scattered_fit = { 2.3, 4.2, 42.8, 782, 0, 0, 13.1, 2.25, 0 };
+static const struct fit rows_fit = { 3.6, 1, 52, 460, 0, 0, 0, 0, 0 };
+static const struct fit rows_half_fit = { 2.6, 3.1, 77, 1146, 0, 0, 14.6, 18.2, 0 };
+static const struct fit vector_fit = { 7.2, 0, 145, 0, 0, 6.8, 0, 0, 0 };
+/* The f32 kernel on finite elements in blocks of 4, where it walks each list at its own pace. */
+static const struct fit vector_scattered_fit = { 7.2, 0, 145, 0, 0, 76, 0, 0, 0 };
+static const struct fit vector_half_fit = { 5.1, 0, 90, 834, 0, 12.2, 0, 0, 0 };
+static const struct fit groups_fit = { 4.3, 0, 150, 239, 27, 20.7, 9.4, 10.3, 0 };
 
 /* `gathered`: rows of B; `late`: of those that one team gathers, how many others do not have. */
 static double fitted(const struct fit *c, const struct shunt_spmm *p, double gathered, double late,
@@ -105,9 +111,11 @@ static double fitted(const struct fit *c, const struct shunt_spmm *p, double gat
       (double)p->c.rows * (double)p->c.cols * (double)shunt_type_size(p->c.type);
   const double nnz = (double)p->a.nnz, rows = (double)p->a.rows;
   const double some = least(late, 512), more = least(late, 4096) - some;
+  const double near = (double)d->l2_bytes * 0.75 / ((double)p->b.rows * row + 1);
+  const double far = larger(1 - near, 0) * gathered * row;
   return c->start + 1e-3 * (c->longest * some + c->beyond * more) +
          scale(d) * (1e-6 * (c->entry * nnz + c->row * rows + c->list * gathered) +
-                     1e-9 * (c->gather * gathered * row + c->written * written));
+                     1e-9 * (c->gather * gathered * row + c->far * far + c->written * written));
 }
 
 /* How much longer the longest row is than the mean; f NULL: as much again. */
@@ -171,7 +179,9 @@ static struct walk walk_of(const struct shunt_spmm *p, double reuse, double long
 double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longest_row,
                          const struct shunt_device *d)
 {
-  const struct fit *c = is_half(p) ? &vector_half_fit : &vector_fit;
+  const struct fit *c = is_half(p)          ? &vector_half_fit
+                        : scattered(&p->a) ? &vector_scattered_fit
+                                           : &vector_fit;
   const double us = fitted(c, p, (double)p->a.nnz / reuse, 0, d) + copy_of_b(p, d);
   const struct walk w = walk_of(p, reuse, longest_row, d);
   /* Lists of fours take longer than those of eights and twos. */
@@ -220,6 +230,19 @@ static double original_sddmm(const struct shunt_sddmm *p, const struct shunt_pro
 
 /* ---- the original ------------------------------------------------------------------------ */
 
+/* cuSPARSE's numbers of the algorithms that differ from its default. */
+enum { CSR_ALG1 = 4, CSR_ALG3 = 12 };
+
+static const struct fit *original_fit(const struct shunt_problem *p)
+{
+  const struct shunt_dense *b = &p->spmm.b;
+  const bool narrow = (double)b->cols * (double)shunt_type_size(b->type) <= 128;
+  if (p->algorithm == CSR_ALG1) return &original_alg1_fit;
+  if (p->algorithm == CSR_ALG3)
+    return narrow ? &original_alg3_narrow_fit : &original_alg3_wide_fit;
+  return narrow ? &original_narrow_fit : &original_wide_fit;
+}
+
 /* Pruned layers: a start-up and a rate in FLOP per microsecond, after ../shared/limits.md.
    CSR_ALG1 and ALG3 are taken at their speed after preprocess, because whoever asks for them may have
    done that.  */
@@ -227,12 +250,10 @@ double shunt_cost_original(const struct shunt_problem *p, const struct shunt_pro
                            const struct shunt_device *d)
 {
   const struct shunt_csr *sparse = shunt_problem_sparse(p);
-  enum { CSR_ALG1 = 4, CSR_ALG3 = 12 };
   if (p->op == SHUNT_SDDMM) return original_sddmm(&p->sddmm, f, d);
   bool preprocessed = p->algorithm == CSR_ALG1 || p->algorithm == CSR_ALG3;
   if (scattered(sparse))
-    return fitted(preprocessed ? &preprocessed_fit : &original_fit, &p->spmm, (double)sparse->nnz,
-                  excess(sparse, f), d);
+    return fitted(original_fit(p), &p->spmm, (double)sparse->nnz, excess(sparse, f), d);
   double flop = 2.0 * (double)sparse->nnz * (double)p->spmm.c.cols;
   double rate = preprocessed ? 9.0e6 : 4.8e6;
   if (sparse->value_type == SHUNT_F64) rate *= 0.6;

@@ -87,6 +87,50 @@ static void test_cost_fits(void)
   }
 }
 
+/* cuSPARSE's algorithms after preprocess, on made-up matrices (tests/bench/results/rows-made-up.json). */
+static void test_algorithms_fit(void)
+{
+  static const struct {
+    const char *matrix;
+    int64_t rows, nnz, longest, n;
+    shunt_type type;
+    double us[3]; /* of the default, ALG1, ALG3 */
+  } measured[] = {
+    { "rmat:131072:8", 131072, 1000464, 5983, 32, SHUNT_F32, { 118, 201, 43 } },
+    { "rmat:131072:8", 131072, 1000464, 5983, 32, SHUNT_F64, { 133, 221, 106 } },
+    { "mesh:48x48x48:4", 442368, 45812608, 108, 32, SHUNT_F32, { 2363, 7364, 701 } },
+    { "random:1000000x1000000:0.00002", 1000000, 20000000, 46, 16, SHUNT_F64, { 1860, 1937, 888 } },
+    { "random:1000000x1000000:0.00002", 1000000, 20000000, 46, 128, SHUNT_F64, { 6089, 15638, 6897 } },
+  };
+  static const int number[3] = { 0, 4, 12 };
+  for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++)
+    for (int a = 0; a < 3; a++) {
+      const int64_t rows = measured[i].rows, n = measured[i].n;
+      const struct shunt_profile f = { .rows = rows, .nnz = measured[i].nnz,
+                                       .longest_row = measured[i].longest };
+      struct shunt_problem p = { .op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1,
+                                 .algorithm = number[a] };
+      p.spmm.a = (struct shunt_csr){ .rows = rows, .cols = rows, .nnz = measured[i].nnz,
+                                     .index_type = SHUNT_I32, .value_type = measured[i].type };
+      p.spmm.b = p.spmm.c = (struct shunt_dense){ rows, n, n, 1, NULL, measured[i].type };
+      double us = shunt_cost_original(&p, &f, &h200);
+      check(within(us, measured[i].us[a]) < 2.2, "%s, N = %d, algorithm %d: %.0f us, measured %.0f",
+            measured[i].matrix, (int)n, number[a], us, measured[i].us[a]);
+    }
+}
+
+/* Blocks of 4 x 4: 911 us by `vector`, 339 by `rows`; it had been taken for 203. */
+static void test_vector_is_slow_on_elements(void)
+{
+  struct shunt_spmm p = { .a = { .rows = 442368, .cols = 442368, .nnz = 45812608,
+                                 .index_type = SHUNT_I32, .value_type = SHUNT_F32 } };
+  const struct shunt_profile f = { .rows = p.a.rows, .nnz = p.a.nnz, .longest_row = 108 };
+  p.b = p.c = (struct shunt_dense){ p.a.rows, 32, 32, 1, NULL, SHUNT_F32 };
+  double vector = shunt_cost_vector(&p, 4, &h200), rows = shunt_cost_rows(&p, &f, &h200);
+  check(within(vector, 911) < 1.3 && rows < vector, "4 x 4 elements: vector %.0f us, rows %.0f",
+        vector, rows);
+}
+
 /* The same for SDDMM, B by row: inner dimension, us of `rows` with its copy of B, of cuSPARSE. */
 static void test_sddmm_cost_fits(void)
 {
@@ -262,6 +306,8 @@ int main(void)
 {
   test_costs();
   test_cost_fits();
+  test_algorithms_fit();
+  test_vector_is_slow_on_elements();
   test_sddmm_cost_fits();
   test_vector_wants_more_than_pairs();
   test_groups_are_hoped_for();
