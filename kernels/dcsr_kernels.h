@@ -25,8 +25,8 @@ extern "C" {
 /* ---- C-stationary on the device (kernels/spmm_dcsr_rows.cu) ---------------------------------
 
    d is whole (one strip, or none), else SHUNT_E_UNSUPPORTED; regular, and room is the number of
-   its segments (as its counts say, which the caller has read).  f32, f64; no `only_if`.  The rows
-   kernel on the rows that have entries, and one launch that puts them into C.  Workspace: segments
+   its segments (as its counts say, which the caller has read).  All types of the table; no
+   `only_if`.  The rows kernel on the rows that have entries, and one launch that puts them into C.  Workspace: segments
    x C's columns, and what the rows kernel wants.  */
 size_t shunt_spmm_dcsr_rows_workspace(const struct shunt_spmm *p, const struct shunt_dcsr *d,
                                       const struct shunt_device *device);

@@ -134,17 +134,23 @@ inline shunt_status add_segments(const struct shunt_spmm *p, const struct shunt_
   return shunt_spmm_csr_rows_split_cuda(&q, -1, device, nullptr, 0, stream);
 }
 
-// What both products take.
-inline shunt_status check(const struct shunt_spmm *p)
+// What all products take.
+inline shunt_status check_shape(const struct shunt_spmm *p)
 {
-  const shunt_type t = p->a.value_type;
-  if (t != SHUNT_F32 && t != SHUNT_F64) return SHUNT_E_UNSUPPORTED;
-  if (p->b.type != t || p->c.type != t || p->compute != t || p->only_if) return SHUNT_E_UNSUPPORTED;
   if (p->a.rows < 0 || p->a.cols < 0 || p->a.nnz < 0 || p->b.cols < 0) return SHUNT_E_ARGUMENT;
   if (p->b.rows != p->a.cols || p->c.rows != p->a.rows || p->c.cols != p->b.cols)
     return SHUNT_E_ARGUMENT;
   if (p->b.col_stride != 1 && p->b.row_stride != 1) return SHUNT_E_ARGUMENT;
   return p->b.cols > INT32_MAX / 2 ? SHUNT_E_UNSUPPORTED : SHUNT_OK;
+}
+
+// What those by panels take.
+inline shunt_status check(const struct shunt_spmm *p)
+{
+  const shunt_type t = p->a.value_type;
+  if (t != SHUNT_F32 && t != SHUNT_F64) return SHUNT_E_UNSUPPORTED;
+  if (p->b.type != t || p->c.type != t || p->compute != t || p->only_if) return SHUNT_E_UNSUPPORTED;
+  return check_shape(p);
 }
 
 } // namespace dcsr

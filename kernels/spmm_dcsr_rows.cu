@@ -8,7 +8,8 @@
 //     P row      .  g  .  .  .  . g+1 ..                .: none, C becomes beta C
 //
 // C is written once; what is saved over CSR are the looks at empty rows, what it costs is
-// 2 x segments x n x s bytes of P.
+// 2 x segments x n x s bytes of P, whose type is the one that is computed with: 2-byte results are
+// rounded once, from P.
 #include <cuda_runtime.h>
 
 #include "kernels/dcsr_sums.cuh"
@@ -25,11 +26,11 @@ namespace
 constexpr int kThreads = 256;
 constexpr int kBand = 256; // rows of a block
 
-template <class T> struct expand_job {
+template <class Out, class T> struct expand_job {
   const void *row_ids;
   int64_t segments, rows;
   const T *partial; // [segments][pitch]
-  T *c;
+  Out *c;
   int64_t pitch, c_row_stride, c_col_stride;
   int n;
   scalar_arg<T> alpha, beta;
@@ -37,13 +38,13 @@ template <class T> struct expand_job {
 
 inline int64_t pitch_of(const struct shunt_spmm *p)
 {
-  const int64_t wide = 16 / static_cast<int64_t>(shunt_type_size(p->b.type));
+  const int64_t wide = 16 / static_cast<int64_t>(shunt_type_size(p->compute));
   return (p->c.cols + wide - 1) / wide * wide;
 }
 
 // segment_of[r]: of row first + r; -1 where it has no entry.
-template <class T, class I>
-__device__ __forceinline__ void find_segments(const expand_job<T> &j, int64_t first,
+template <class I, class Out, class T>
+__device__ __forceinline__ void find_segments(const expand_job<Out, T> &j, int64_t first,
                                               int *segment_of)
 {
   __shared__ int64_t begin;
@@ -61,13 +62,14 @@ __device__ __forceinline__ void find_segments(const expand_job<T> &j, int64_t fi
 }
 
 // Neighbouring threads along what lies together in C, V elements each (1 unless C is row-major).
-template <class T, class I, int V>
-__global__ void __launch_bounds__(kThreads) expand_rows(const __grid_constant__ expand_job<T> j)
+template <class Out, class T, class I, int V>
+__global__ void __launch_bounds__(kThreads)
+    expand_rows(const __grid_constant__ expand_job<Out, T> j)
 {
   __shared__ int segment_of[kBand];
   static_assert(kBand == kThreads, "a thread looks at one segment");
   const int64_t first = static_cast<int64_t>(blockIdx.x) * kBand;
-  find_segments<T, I>(j, first, segment_of);
+  find_segments<I>(j, first, segment_of);
   const T alpha = j.alpha.get(), beta = j.beta.get();
   const int rows = static_cast<int>(min(j.rows - first, static_cast<int64_t>(kBand)));
   const int pieces = j.n / V;
@@ -78,47 +80,50 @@ __global__ void __launch_bounds__(kThreads) expand_rows(const __grid_constant__ 
     const int r = by_row ? slow : fast, col = (by_row ? fast : slow) * V, g = segment_of[r];
     vec<T, V> sum = {};
     if (g >= 0) sum = *reinterpret_cast<const vec<T, V> *>(j.partial + g * j.pitch + col);
-    vec<T, V> *c =
-        reinterpret_cast<vec<T, V> *>(j.c + (first + r) * j.c_row_stride + col * j.c_col_stride);
-    vec<T, V> old = {};
-    if (beta != T(0)) old = *c;
+    vec<Out, V> *c =
+        reinterpret_cast<vec<Out, V> *>(j.c + (first + r) * j.c_row_stride + col * j.c_col_stride);
+    vec<Out, V> out = {};
+    if (beta != T(0)) out = *c;
 #pragma unroll
     for (int e = 0; e < V; e++) {
-      sum.at[e] = scale(alpha, sum.at[e]);
-      if (beta != T(0)) sum.at[e] = multiply_add(beta, old.at[e], sum.at[e]);
+      T x = scale(alpha, sum.at[e]);
+      if (beta != T(0)) x = multiply_add(beta, widen<T>(out.at[e]), x);
+      out.at[e] = narrow<Out>(x);
     }
-    *c = sum;
+    *c = out;
   }
 }
 
-template <class T, class I> shunt_status launch(const expand_job<T> &j, shunt_stream stream)
+template <class I, class Out, class T>
+shunt_status launch(const expand_job<Out, T> &j, shunt_stream stream)
 {
+  constexpr int V = kColumns<T>;
   const unsigned blocks = static_cast<unsigned>((j.rows + kBand - 1) / kBand);
-  const bool wide = j.c_col_stride == 1 && j.n % kColumns<T> == 0 &&
-                    j.c_row_stride % kColumns<T> == 0 && reinterpret_cast<uintptr_t>(j.c) % 16 == 0;
+  const bool wide = j.c_col_stride == 1 && j.n % V == 0 && j.c_row_stride % V == 0 &&
+                    reinterpret_cast<uintptr_t>(j.c) % (V * sizeof(Out)) == 0;
   if (wide)
-    expand_rows<T, I, kColumns<T>><<<blocks, kThreads, 0, stream>>>(j);
+    expand_rows<Out, T, I, V><<<blocks, kThreads, 0, stream>>>(j);
   else
-    expand_rows<T, I, 1><<<blocks, kThreads, 0, stream>>>(j);
+    expand_rows<Out, T, I, 1><<<blocks, kThreads, 0, stream>>>(j);
   return cudaPeekAtLastError() == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
 }
 
-template <class T>
+template <class Out, class T>
 shunt_status expand(const struct shunt_spmm *p, const struct shunt_dcsr *d, const void *partial,
                     shunt_stream stream)
 {
-  const expand_job<T> j = {d->row_ids,
-                           d->room,
-                           p->c.rows,
-                           static_cast<const T *>(partial),
-                           static_cast<T *>(p->c.values),
-                           pitch_of(p),
-                           p->c.row_stride,
-                           p->c.col_stride,
-                           static_cast<int>(p->c.cols),
-                           make_scalar_arg<T>(p->alpha),
-                           make_scalar_arg<T>(p->beta)};
-  return d->index_type == SHUNT_I32 ? launch<T, int32_t>(j, stream) : launch<T, int64_t>(j, stream);
+  const expand_job<Out, T> j = {d->row_ids,
+                                d->room,
+                                p->c.rows,
+                                static_cast<const T *>(partial),
+                                static_cast<Out *>(p->c.values),
+                                pitch_of(p),
+                                p->c.row_stride,
+                                p->c.col_stride,
+                                static_cast<int>(p->c.cols),
+                                make_scalar_arg<T>(p->alpha),
+                                make_scalar_arg<T>(p->beta)};
+  return d->index_type == SHUNT_I32 ? launch<int32_t>(j, stream) : launch<int64_t>(j, stream);
 }
 
 // The product of the rows that have entries: P = A B.
@@ -127,7 +132,7 @@ struct shunt_spmm compact(const struct shunt_spmm *p, const struct shunt_dcsr *d
   struct shunt_spmm q = *p;
   q.a = {d->room,   d->cols,       d->nnz,        d->offsets, d->columns,
          d->values, d->index_type, d->value_type, 0};
-  q.c = {d->room, p->c.cols, pitch_of(p), 1, partial, p->c.type};
+  q.c = {d->room, p->c.cols, pitch_of(p), 1, partial, p->compute};
   q.alpha = {nullptr, 1};
   q.beta = {nullptr, 0};
   return q;
@@ -135,12 +140,22 @@ struct shunt_spmm compact(const struct shunt_spmm *p, const struct shunt_dcsr *d
 
 size_t partial_bytes(const struct shunt_spmm *p, const struct shunt_dcsr *d)
 {
-  return round256(static_cast<size_t>(d->room * pitch_of(p)) * shunt_type_size(p->c.type));
+  return round256(static_cast<size_t>(d->room * pitch_of(p)) * shunt_type_size(p->compute));
+}
+
+// A and B of 2 bytes are summed in f32.
+bool has_types(const struct shunt_spmm *p)
+{
+  const shunt_type t = p->a.value_type, c = p->c.type;
+  const bool half = t == SHUNT_F16 || t == SHUNT_BF16;
+  if (p->b.type != t || p->compute != (half ? SHUNT_F32 : t)) return false;
+  return half ? c == t || c == SHUNT_F32 : c == t && (t == SHUNT_F32 || t == SHUNT_F64);
 }
 
 shunt_status check_whole(const struct shunt_spmm *p, const struct shunt_dcsr *d)
 {
-  const shunt_status s = check(p);
+  if (!has_types(p) || p->only_if) return SHUNT_E_UNSUPPORTED;
+  const shunt_status s = check_shape(p);
   if (s != SHUNT_OK) return s;
   if (d->rows != p->a.rows || d->cols != p->a.cols || d->value_type != p->a.value_type)
     return SHUNT_E_ARGUMENT;
@@ -181,6 +196,10 @@ extern "C" shunt_status shunt_spmm_dcsr_rows_cuda(const struct shunt_spmm *p,
                                  workspace_bytes - used, stream);
     if (s != SHUNT_OK) return s;
   }
-  return p->a.value_type == SHUNT_F64 ? expand<double>(p, d, workspace, stream)
-                                      : expand<float>(p, d, workspace, stream);
+  switch (p->c.type) {
+  case SHUNT_F16: return expand<__half, float>(p, d, workspace, stream);
+  case SHUNT_BF16: return expand<__nv_bfloat16, float>(p, d, workspace, stream);
+  case SHUNT_F32: return expand<float, float>(p, d, workspace, stream);
+  default: return expand<double, double>(p, d, workspace, stream);
+  }
 }

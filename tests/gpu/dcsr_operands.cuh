@@ -133,9 +133,19 @@ inline Options some_options(Random &r)
   return random_options(r, kTypes[r.below(2)]);
 }
 
+// Those that C-stationary takes.
+static const shunt_type kFourTypes[] = {SHUNT_F32, SHUNT_F64, SHUNT_F16, SHUNT_BF16};
+
+inline Options some_options_of_four(Random &r)
+{
+  Options o = random_options(r, kFourTypes[r.below(4)]);
+  o.wide_c = r.below(2);
+  return o;
+}
+
 inline void print_case(const Problem &q, int64_t n)
 {
-  printf("# %lld x %lld x %lld, %s, index %d, B %d, C %d, %g %g\n", (long long)q.pattern.rows,
-         (long long)q.pattern.cols, (long long)n, q.o.type == SHUNT_F32 ? "f32" : "f64",
-         (int)q.o.index, q.o.b_layout, q.o.c_layout, q.o.alpha, q.o.beta);
+  printf("# %lld x %lld x %lld, types %d %d, index %d, B %d, C %d, %g %g\n",
+         (long long)q.pattern.rows, (long long)q.pattern.cols, (long long)n, (int)q.o.type,
+         (int)q.o.c_type(), (int)q.o.index, q.o.b_layout, q.o.c_layout, q.o.alpha, q.o.beta);
 }

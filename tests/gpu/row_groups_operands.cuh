@@ -134,6 +134,10 @@ struct Options {
   int base = 0, b_layout = 0, c_layout = 0;
   double alpha = 1, beta = 0;
   bool device_scalars = false;
+  bool wide_c = false; // 2-byte types: C in f32
+
+  shunt_type compute() const { return shunt_type_size(type) == 2 ? SHUNT_F32 : type; }
+  shunt_type c_type() const { return wide_c ? compute() : type; }
 };
 
 // All operands of one product, on both sides, and the hint of its pattern.
@@ -142,7 +146,7 @@ struct Problem {
   Options o;
   DenseLayout bl, cl;
   Arrays arrays;
-  size_t size;
+  size_t size, c_size, scalar_size;
   Buffer values, b, c, scalars, workspace;
   Hint hint;
   std::vector<char> c_before;
@@ -152,8 +156,9 @@ struct Problem {
   Problem(const Pattern &p, int64_t n, const Options &options, uint64_t seed)
       : pattern(p), o(options), bl(dense_layout(o.b_layout, p.cols, n, 4)),
         cl(dense_layout(o.c_layout, p.rows, n, 4)), arrays(p, o.index, o.base),
-        size(shunt_type_size(o.type)), values((size_t)p.nnz() * size + 8),
-        b((size_t)bl.size() * size), c((size_t)cl.size() * size), scalars(2 * size),
+        size(shunt_type_size(o.type)), c_size(shunt_type_size(o.c_type())),
+        scalar_size(shunt_type_size(o.compute())), values((size_t)p.nnz() * size + 8),
+        b((size_t)bl.size() * size), c((size_t)cl.size() * c_size), scalars(2 * scalar_size),
         workspace((size_t)(p.cols * (n + 4)) * size),
         hint(arrays.csr(p, true, nullptr, o.type), arrays.csr(p, false, nullptr, o.type)),
         device(this_device())
@@ -165,10 +170,10 @@ struct Problem {
   {
     spmm.a = arrays.csr(pattern, true, values.device, o.type);
     spmm.b = bl.view(b.device, o.type);
-    spmm.c = cl.view(c.device, o.type);
+    spmm.c = cl.view(c.device, o.c_type());
     spmm.alpha = {o.device_scalars ? scalars.device : nullptr, o.alpha};
-    spmm.beta = {o.device_scalars ? (char *)scalars.device + size : nullptr, o.beta};
-    spmm.compute = o.type;
+    spmm.beta = {o.device_scalars ? (char *)scalars.device + scalar_size : nullptr, o.beta};
+    spmm.compute = o.compute();
     spmm.only_if = nullptr;
   }
   void fill(uint64_t seed)
@@ -178,13 +183,13 @@ struct Problem {
       store(values.host.data(), e, o.type, r.below(9) ? r.value() : 0);
     fill_b(r);
     for (int64_t i = 0; i < cl.size(); i++)
-      store(c.host.data(), i, o.type, NAN);
+      store(c.host.data(), i, o.c_type(), NAN);
     for (int64_t i = 0; i < cl.rows && o.beta != 0; i++)
       for (int64_t j = 0; j < cl.cols; j++)
-        store(c.host.data(), cl.at(i, j), o.type, r.value());
+        store(c.host.data(), cl.at(i, j), o.c_type(), r.value());
     c_before = c.host;
-    store(scalars.host.data(), 0, o.type, o.alpha);
-    store(scalars.host.data(), 1, o.type, o.beta);
+    store(scalars.host.data(), 0, o.compute(), o.alpha);
+    store(scalars.host.data(), 1, o.compute(), o.beta);
     for (Buffer *x : {&values, &c, &scalars})
       x->upload();
   }
@@ -253,11 +258,11 @@ struct Problem {
     double want = o.alpha == 0 ? 0 : o.alpha * sum;
     scale *= fabs(o.alpha);
     if (o.beta != 0) {
-      const double before = load(c_before.data(), cl.at(i, j), o.type);
+      const double before = load(c_before.data(), cl.at(i, j), o.c_type());
       want += o.beta * before, scale += fabs(o.beta * before);
     }
-    const double got = load(c.host.data(), cl.at(i, j), o.type);
-    return same_value(got, want, tolerance(o.type, o.type, scale, want, end - begin + 1));
+    const double got = load(c.host.data(), cl.at(i, j), o.c_type());
+    return same_value(got, want, tolerance(o.c_type(), o.compute(), scale, want, end - begin + 1));
   }
   bool right() const
   {
@@ -267,12 +272,12 @@ struct Problem {
         inside[(size_t)cl.at(i, j)] = 1;
         if (right(i, j)) continue;
         printf("# C(%lld, %lld) is %g\n", (long long)i, (long long)j,
-               load(c.host.data(), cl.at(i, j), o.type));
+               load(c.host.data(), cl.at(i, j), o.c_type()));
         return false;
       }
     for (int64_t i = 0; i < cl.size(); i++)
       if (!inside[(size_t)i] &&
-          memcmp(&c.host[(size_t)i * size], &c_before[(size_t)i * size], size))
+          memcmp(&c.host[(size_t)i * c_size], &c_before[(size_t)i * c_size], c_size))
         return false;
     return true;
   }
