@@ -40,7 +40,7 @@ static double gemm_rate(shunt_type type, enum shunt_math math)
   case SHUNT_F32:
     return math == SHUNT_MATH_TF32 ? 400e6 : 51e6;
   default:
-    return 850e6;
+    return 940e6;
   }
 }
 

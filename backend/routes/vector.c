@@ -148,7 +148,7 @@ static double packed_us(const struct shunt_call *c, double reuse)
 }
 
 /* What the conversion takes has to be gained within so many calls. */
-enum { GAINED_WITHIN = 100 };
+enum { GAINED_WITHIN = 200 };
 
 /* Microseconds: a warp takes a group of 8 rows in steps of 64 columns, 2.5 us each. */
 static double pack_us(const struct shunt_csr *a, const struct shunt_device *d)
