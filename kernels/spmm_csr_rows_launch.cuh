@@ -97,15 +97,18 @@ template <class S, class T, int V>
 constexpr bool has_ways = V * sizeof(T) == 16 && sizeof(S) == sizeof(T);
 
 // The kernel for a shape; the ways of loads narrower than 16 bytes, and of types that are widened,
-// are not built.
+// are not built, nor the plain one of f32, which gains nothing.  alone: there are no long blocks.
 template <class S, class Out, class T, int V>
-auto split_kernel(const split_shape &shape) -> void (*)(args<T>, split_args)
+auto split_kernel(const split_shape &shape, bool alone) -> void (*)(args<T>, split_args)
 {
   if constexpr (has_ways<S, T, V>) {
     constexpr int kListChunk = sizeof(T) > 4 ? 4 : kChunk;
     if (shape.team_rows) return spmm_csr_rows_split<S, Out, T, V, kListChunk, way::lists>;
     if (shape.whole) return spmm_csr_rows_split<S, Out, T, V, kChunk, way::whole>;
     if (shape.chunk < kChunk) return spmm_csr_rows_split<S, Out, T, V, 4, way::any>;
+    if constexpr (sizeof(T) > 4)
+      if (alone && shape.threads <= kPlainThreads)
+        return spmm_csr_rows_split<S, Out, T, V, kChunk, way::plain>;
   }
   return spmm_csr_rows_split<S, Out, T, V, kChunk, way::any>;
 }
@@ -137,7 +140,7 @@ shunt_status launch_split(args<T> a, split_shape shape, shunt_stream stream)
   s.row_blocks = (uint32_t)row_blocks;
   s.team_rows = shape.team_rows;
   a.c_vector = a.c_col_stride == 1 && a.c_row_stride % V == 0 && aligned(a.c, V * sizeof(Out));
-  const auto kernel = split_kernel<S, Out, T, V>(shape);
+  const auto kernel = split_kernel<S, Out, T, V>(shape, windows == 0);
   kernel<<<(unsigned)blocks, shape.threads, 0, stream>>>(a, s);
   return status_of(cudaGetLastError());
 }

@@ -25,14 +25,24 @@
 namespace shunt {
 namespace spmm_rows {
 
+// Which slice of C a row block has, and which block of the slice it is.  Most often there is but one
+// slice, and a division costs as much as a row of a few nonzeros.
+__device__ __forceinline__ void place_of(const split_args &s, uint32_t *slice, uint32_t *block)
+{
+  const uint32_t at = blockIdx.x - s.long_blocks;
+  *slice = at < s.row_blocks ? 0 : at / s.row_blocks;
+  *block = at - *slice * s.row_blocks;
+}
+
 template <bool WHOLE, class S, class Out, class T, int V, int CHUNK>
 __device__ __forceinline__ void multiply_rows(const args<T> &a, const split_args &s,
                                               batch<T> &mine)
 {
   const int lane = threadIdx.x % 32, teams = 32 >> s.team_log2;
   const int in_team = lane & ((1 << s.team_log2) - 1);
-  const uint32_t block = blockIdx.x - s.long_blocks, slice = block / s.row_blocks;
-  const uint32_t warp = (block - slice * s.row_blocks) * (blockDim.x / 32) + threadIdx.x / 32;
+  uint32_t slice, block;
+  place_of(s, &slice, &block);
+  const uint32_t warp = block * (blockDim.x / 32) + threadIdx.x / 32;
   const uint32_t first_row = warp * teams, row = first_row + (lane >> s.team_log2);
   const lane_columns<S, V> c(a, slice, s.lanes_log2);
 
@@ -72,23 +82,29 @@ __device__ __forceinline__ void multiply_rows(const args<T> &a, const split_args
 // What a grid is made of; one kernel each, since registers are what decides.
 enum class way {
   any,    // row blocks, and long blocks if there are any
+  plain,  // row blocks alone, of at most kPlainThreads: more registers than beside long blocks
   whole,  // row blocks alone, which take whole chunks without a look at each nonzero
   lists,  // row blocks alone, whose teams take several short rows as one list
 };
 
+constexpr int kPlainThreads = kThreads / 2;
+
 // Chunks of 4 need fewer registers: more warps at once for rows too short to fill 8.  In f64 they
 // serve matrices with long rows, whose other rows then take whole chunks, too.
 template <class S, class Out, class T, int V, int CHUNK, way WAY>
-__global__ void __launch_bounds__(kThreads, CHUNK < kChunk && WAY == way::any ? 5 : kBlocksPerSm)
+__global__ void __launch_bounds__(WAY == way::plain ? kPlainThreads : kThreads,
+                                  WAY == way::plain                    ? 7
+                                  : CHUNK < kChunk && WAY == way::any ? 5
+                                                                       : kBlocksPerSm)
     spmm_csr_rows_split(const __grid_constant__ args<T> a, const __grid_constant__ split_args s)
 {
-  __shared__ __align__(16) batch<T> batches[kMostWarps];
+  __shared__ __align__(16) batch<T> batches[WAY == way::plain ? kPlainThreads / 32 : kMostWarps];
   batch<T> &mine = batches[threadIdx.x / 32];
   if constexpr (WAY == way::lists) {
     __shared__ int ends[kMostWarps][kTeamRows];
     multiply_short_rows<S, Out, T, V, CHUNK>(a, s, mine, ends[threadIdx.x / 32]);
-  } else if constexpr (WAY == way::whole) {
-    multiply_rows<true, S, Out, T, V, CHUNK>(a, s, mine);
+  } else if constexpr (WAY == way::whole || WAY == way::plain) {
+    multiply_rows<WAY == way::whole, S, Out, T, V, CHUNK>(a, s, mine);
   } else {
     __shared__ __align__(16) long_list<T, V> list;
     if (blockIdx.x < s.long_blocks)

@@ -44,7 +44,7 @@ __device__ __forceinline__ void find_rows_of(const args<T> &a, int p0, int p1, i
   int low0 = 0, low1 = 0, width = rows;  // the answers are in [low, low + width]
   auto ends_before = [&](int low, int at, int p) {
     return at < width && at < rows - low &&
-           load_low(a.offsets, (int64_t)low + at + 1, a.wide, a.base) <= p;
+           load_low(a.offsets, low + at + 1, a.wide, a.base) <= p;
   };
 
   while (width > kProbes * threads) {
@@ -145,7 +145,7 @@ __device__ __forceinline__ void multiply_long_rows(const args<T> &a, const split
       int begin = 0, end = 0;
       if (r <= row1 && r < a.rows) {
         begin = load_low(a.offsets, r, a.wide, a.base);
-        end = load_low(a.offsets, (int64_t)r + 1, a.wide, a.base);
+        end = load_low(a.offsets, r + 1, a.wide, a.base);
       }
       const bool is_long = end - begin > s.limit && begin >= window;
       const unsigned others = __ballot_sync(~0u, is_long);

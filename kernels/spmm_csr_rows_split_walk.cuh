@@ -32,12 +32,19 @@ template <class T> struct batch {
   T value[kBatch];
 };
 
-// The low word of element i of an index array, base removed: all of it, since the
+// The low word of element i of an index array, base not removed: all of it, since the
 // launcher takes no matrix of 2^30 nonzeros or 2^31 rows or 2^32 columns.  No branch on
-// the width of indices, no 64-bit registers.
-__device__ __forceinline__ int load_low(const void *array, int64_t i, int wide, int base)
+// the width of indices, and one multiply-add for the address.
+__device__ __forceinline__ int load_word(const void *array, int i, int wide)
 {
-  return __ldg(static_cast<const int *>(array) + (i << wide)) - base;
+  return __ldg(reinterpret_cast<const int *>(static_cast<const char *>(array) +
+                                             static_cast<int64_t>(i) * (4 << wide)));
+}
+
+// The same, base removed.
+__device__ __forceinline__ int load_low(const void *array, int i, int wide, int base)
+{
+  return load_word(array, i, wide) - base;
 }
 
 // Where in a warp's batch those of the lane's team stand.
@@ -46,7 +53,7 @@ __device__ __forceinline__ int team_first(int team_log2)
   return (threadIdx.x % 32 >> team_log2) * ((kLoads << team_log2) + kTeamGap);
 }
 
-// kLoads nonzeros a lane, on their way from A to a batch.
+// kLoads nonzeros a lane, on their way from A to a batch; columns with their base.
 template <class S> struct fetched {
   uint32_t column[kLoads];
   S value[kLoads];
@@ -61,7 +68,7 @@ template <class S> struct fetched {
       column[k] = 0;
       value[k] = S();
       if (p < end) {
-        column[k] = (uint32_t)load_low(a.columns, p, a.wide, a.base);
+        column[k] = (uint32_t)load_word(a.columns, p, a.wide);
         value[k] = __ldg(static_cast<const S *>(a.values) + p);
       }
     }
@@ -171,7 +178,9 @@ template <class S, int V> struct lane_columns {
     const int first = (int)slice * (V << lanes_log2);
     col = first + (threadIdx.x & ((1 << lanes_log2) - 1)) * V;
     active = col < a.n;
-    b = static_cast<const char *>(a.b) + (active ? col : first) * (int64_t)sizeof(S);
+    // Columns come with their base: row 0 of B stands `base` rows behind this.
+    b = static_cast<const char *>(a.b) + (active ? col : first) * (int64_t)sizeof(S) -
+        static_cast<int64_t>(a.base) * a.b_row_bytes;
   }
 };
 
