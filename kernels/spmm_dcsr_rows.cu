@@ -197,9 +197,13 @@ extern "C" shunt_status shunt_spmm_dcsr_rows_cuda(const struct shunt_spmm *p,
     if (s != SHUNT_OK) return s;
   }
   switch (p->c.type) {
-  case SHUNT_F16: return expand<__half, float>(p, d, workspace, stream);
-  case SHUNT_BF16: return expand<__nv_bfloat16, float>(p, d, workspace, stream);
-  case SHUNT_F32: return expand<float, float>(p, d, workspace, stream);
-  default: return expand<double, double>(p, d, workspace, stream);
+  case SHUNT_F16:
+    return expand<__half, float>(p, d, workspace, stream);
+  case SHUNT_BF16:
+    return expand<__nv_bfloat16, float>(p, d, workspace, stream);
+  case SHUNT_F32:
+    return expand<float, float>(p, d, workspace, stream);
+  default:
+    return expand<double, double>(p, d, workspace, stream);
   }
 }
