@@ -31,7 +31,7 @@ namespace spmm_vector {
 // Bound by reading the index array once.  Warps = 8: one group a block, for long
 // rows; 1: a group a warp.
 template <int Warps>
-__global__ void __launch_bounds__(256) classify_groups(const arguments p, uint8_t *levels)
+__global__ void __launch_bounds__(256) classify_groups(const matrix p, uint8_t *levels)
 {
   __shared__ int found[8];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -78,12 +78,12 @@ __global__ void __launch_bounds__(256) classify_groups(const arguments p, uint8_
   }
 }
 
-static cudaError_t launch_classify(const arguments &p, uint8_t *levels, bool long_rows,
+static cudaError_t launch_classify(const matrix &p, uint8_t *levels, bool long_rows,
                                    cudaStream_t stream)
 {
   const void *kernel = long_rows ? reinterpret_cast<const void *>(&classify_groups<8>)
                                  : reinterpret_cast<const void *>(&classify_groups<1>);
-  void *parameters[] = { const_cast<arguments *>(&p), &levels };
+  void *parameters[] = { const_cast<matrix *>(&p), &levels };
   return cudaLaunchKernel(kernel, dim3(long_rows ? p.groups : (p.groups + 7) / 8), dim3(256),
                           parameters, 0, stream);
 }
@@ -102,9 +102,11 @@ static bool b_in_place(const struct shunt_spmm *p)
 static shunt_status check(const struct shunt_spmm *p)
 {
   const shunt_type t = p->a.value_type;
-  if (t != SHUNT_F16 && t != SHUNT_BF16 && t != SHUNT_F32) return SHUNT_E_UNSUPPORTED;
-  if (p->b.type != t || (p->c.type != t && p->c.type != SHUNT_F32)) return SHUNT_E_UNSUPPORTED;
-  if (p->compute != SHUNT_F32 || p->only_if) return SHUNT_E_UNSUPPORTED;
+  const shunt_type sum = t == SHUNT_F64 ? SHUNT_F64 : SHUNT_F32;
+  if (t != SHUNT_F16 && t != SHUNT_BF16 && t != SHUNT_F32 && t != SHUNT_F64)
+    return SHUNT_E_UNSUPPORTED;
+  if (p->b.type != t || (p->c.type != t && p->c.type != sum)) return SHUNT_E_UNSUPPORTED;
+  if (p->compute != sum || p->only_if) return SHUNT_E_UNSUPPORTED;
   const shunt_status s = check_spmm_sizes(p);
   if (s != SHUNT_OK) return s;
   // Positions and row numbers are 32-bit in the kernels, column numbers 32-bit unsigned.
@@ -126,37 +128,50 @@ static void choose_split(const struct shunt_spmm *p, const struct shunt_device *
   const int64_t cost64 = (tasks64 + slots - 1) / slots * 11;
   const int64_t mean = p->a.nnz / p->a.rows;
 
-  *tile = p->a.value_type != SHUNT_F32 && cost128 < cost64 ? 128 : 64;
+  const bool half = shunt_type_size(p->a.value_type) == 2;
+  *tile = half && cost128 < cost64 ? 128 : 64;
   *log2_slices = 0;
-  const int most = p->a.value_type == SHUNT_F32 ? 4 : 2;
+  const int most = half ? 2 : 4;
   if (*tile == 64)
     while (*log2_slices < most && (tasks64 << (*log2_slices + 1)) <= slots &&
            mean >> (*log2_slices + 1) >= 32)
       ++*log2_slices;
 }
 
-static shunt_status fill_arguments(arguments *k, const struct shunt_spmm *p,
-                                   const struct shunt_dense *b)
+template <class Sum>
+static arguments_of<Sum> fill_arguments(const struct shunt_spmm *p, const struct shunt_dense *b,
+                                        const uint8_t *levels, int log2_slices)
 {
-  const size_t size = shunt_type_size(b->type);
-  if (b->row_stride * static_cast<int64_t>(size) > UINT32_MAX) return SHUNT_E_UNSUPPORTED;
-  k->row_offsets = static_cast<const char *>(p->a.row_offsets);
-  k->columns = static_cast<const char *>(p->a.columns);
-  k->values = static_cast<const char *>(p->a.values);
-  k->index_bytes = static_cast<int>(shunt_type_size(p->a.index_type));
-  k->base = p->a.base;
-  k->rows = static_cast<int>(p->a.rows);
-  k->groups = (k->rows + kGroup - 1) / kGroup;
-  k->n = static_cast<int>(b->cols);
-  k->b = static_cast<const char *>(b->values);
-  k->b_row_bytes = static_cast<uint32_t>(b->row_stride * size);
-  k->c = p->c.values;
-  k->c_row_stride = p->c.row_stride;
-  k->c_col_stride = p->c.col_stride;
-  k->c_wide = aligned(p->c);
-  k->alpha = make_scalar_arg<float>(p->alpha);
-  k->beta = make_scalar_arg<float>(p->beta);
-  return SHUNT_OK;
+  arguments_of<Sum> k;
+  k.row_offsets = static_cast<const char *>(p->a.row_offsets);
+  k.columns = static_cast<const char *>(p->a.columns);
+  k.values = static_cast<const char *>(p->a.values);
+  k.index_bytes = static_cast<int>(shunt_type_size(p->a.index_type));
+  k.base = p->a.base;
+  k.rows = static_cast<int>(p->a.rows);
+  k.groups = (k.rows + kGroup - 1) / kGroup;
+  k.n = static_cast<int>(b->cols);
+  k.b = static_cast<const char *>(b->values);
+  k.b_row_bytes = static_cast<uint32_t>(b->row_stride * shunt_type_size(b->type));
+  k.c = p->c.values;
+  k.c_row_stride = p->c.row_stride;
+  k.c_col_stride = p->c.col_stride;
+  k.c_wide = aligned(p->c);
+  k.alpha = make_scalar_arg<Sum>(p->alpha);
+  k.beta = make_scalar_arg<Sum>(p->beta);
+  k.levels = levels;
+  k.log2_slices = log2_slices;
+  return k;
+}
+
+template <class Sum, class Launch>
+static shunt_status classify_and_launch(const arguments_of<Sum> &k, uint8_t *levels,
+                                        const struct shunt_spmm *p, cudaStream_t stream,
+                                        Launch launch)
+{
+  if (launch_classify(k, levels, p->a.nnz / p->a.rows >= 64, stream) != cudaSuccess)
+    return SHUNT_E_CUDA;
+  return launch(k) == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
 }
 
 }  // namespace spmm_vector
@@ -186,22 +201,25 @@ extern "C" shunt_status shunt_spmm_csr_vector_cuda(const struct shunt_spmm *p,
 
   uint8_t *levels = static_cast<uint8_t *>(workspace);
   const struct shunt_dense b = copy ? shunt::aligned_copy(p->b, levels + levels_bytes(p)) : p->b;
-  arguments k;
-  int tile;
-  s = fill_arguments(&k, p, &b);
-  if (s != SHUNT_OK) return s;
-  k.levels = levels;
-  choose_split(p, d, k.groups, &tile, &k.log2_slices);
+  if (b.row_stride * static_cast<int64_t>(shunt_type_size(b.type)) > UINT32_MAX)
+    return SHUNT_E_UNSUPPORTED;
+  int tile, log2_slices;
+  choose_split(p, d, (p->a.rows + kGroup - 1) / kGroup, &tile, &log2_slices);
 
   if (copy) {
     s = shunt_dense_copy_cuda(&p->b, &b, d, stream);
     if (s != SHUNT_OK) return s;
   }
-  if (launch_classify(k, levels, p->a.nnz / p->a.rows >= 64, stream) != cudaSuccess)
-    return SHUNT_E_CUDA;
+  const shunt_type t = p->a.value_type, out = p->c.type;
   const int cc = d->compute_capability;
-  cudaError_t e = p->a.value_type == SHUNT_F16    ? launch_f16(k, tile, p->c.type, cc, stream)
-                  : p->a.value_type == SHUNT_BF16 ? launch_bf16(k, tile, p->c.type, cc, stream)
-                                                  : launch_f32(k, cc, stream);
-  return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+  if (t == SHUNT_F64)
+    return classify_and_launch(
+        fill_arguments<double>(p, &b, levels, log2_slices), levels, p, stream,
+        [=](const arguments_of<double> &k) { return launch_f64(k, cc, stream); });
+  return classify_and_launch(fill_arguments<float>(p, &b, levels, log2_slices), levels, p, stream,
+                             [=](const arguments &k) {
+                               return t == SHUNT_F16    ? launch_f16(k, tile, out, cc, stream)
+                                      : t == SHUNT_BF16 ? launch_bf16(k, tile, out, cc, stream)
+                                                        : launch_f32(k, cc, stream);
+                             });
 }

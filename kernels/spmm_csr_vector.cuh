@@ -38,20 +38,33 @@ namespace spmm_vector {
 
 constexpr int kGroup = 8;  // rows that one mma.m16n8k16 takes as its 8-wide side
 
-struct arguments {
+struct matrix {  // A
   const char *row_offsets, *columns, *values;
   int index_bytes;      // 4, or 8 (of which the low half is read: all fit)
   int base;
   int rows, groups;     // groups = ceil(rows / 8)
+};
+
+// Sum: what is summed and scaled in, float or double.
+template <class Sum> struct arguments_of : matrix {
   int n;
   const char *b;        // row-major, rows and row_bytes aligned to 16, n padded to 16 bytes
   uint32_t b_row_bytes;
   void *c;
   int64_t c_row_stride, c_col_stride;
   bool c_wide;          // row-major and aligned: stored by 16 bytes
-  scalar_arg<float> alpha, beta;
+  scalar_arg<Sum> alpha, beta;
   const uint8_t *levels;
   int log2_slices;      // slices = parts that the list of a group is split into
+};
+using arguments = arguments_of<float>;
+
+// What products of a stored type are summed in.
+template <class T> struct sum_of {
+  using type = float;
+};
+template <> struct sum_of<double> {
+  using type = double;
 };
 
 // The columns that the rows `first` .. `first + rows - 1` of a group share, and
@@ -68,12 +81,13 @@ __device__ __forceinline__ uint32_t load_index(const char *indices, int64_t i, i
 {
   return __ldg(reinterpret_cast<const uint32_t *>(indices + i * bytes));
 }
-__device__ __forceinline__ int row_start(const arguments &p, int row)
+__device__ __forceinline__ int row_start(const matrix &p, int row)
 {
   return static_cast<int>(load_index(p.row_offsets, row, p.index_bytes)) - p.base;
 }
 // Column indices, base included, address B through this pointer.
-__device__ __forceinline__ const char *based_b(const arguments &p)
+template <class Sum>
+__device__ __forceinline__ const char *based_b(const arguments_of<Sum> &p)
 {
   return p.b - static_cast<int64_t>(p.base) * p.b_row_bytes;
 }
@@ -81,9 +95,9 @@ __device__ __forceinline__ const char *based_b(const arguments &p)
 // ---- C ------------------------------------------------------------------------
 
 // C(row, column + i) = alpha v[i] + beta C(row, column + i), i < Count, i < n - column.
-template <class Out, int Count>
-__device__ __forceinline__ void store_run(const arguments &p, float alpha, float beta, int row,
-                                          int column, const float (&v)[Count])
+template <class Out, int Count, class Sum>
+__device__ __forceinline__ void store_run(const arguments_of<Sum> &p, Sum alpha, Sum beta, int row,
+                                          int column, const Sum (&v)[Count])
 {
   constexpr int kWide = 16 / sizeof(Out);
   Out *c = static_cast<Out *>(p.c) + row * p.c_row_stride + column * p.c_col_stride;
@@ -93,11 +107,11 @@ __device__ __forceinline__ void store_run(const arguments &p, float alpha, float
     for (int j = 0; j < Count; j += kWide) {
       vec<Out, kWide> *to = reinterpret_cast<vec<Out, kWide> *>(c + j);
       vec<Out, kWide> out = {};
-      if (beta != 0.0f) out = *to;
+      if (beta != Sum(0)) out = *to;
 #pragma unroll
       for (int i = 0; i < kWide; i++) {
-        float x = scale(alpha, v[j + i]);
-        if (beta != 0.0f) x = fmaf(beta, widen<float>(out.at[i]), x);
+        Sum x = scale(alpha, v[j + i]);
+        if (beta != Sum(0)) x = multiply_add(beta, widen<Sum>(out.at[i]), x);
         out.at[i] = narrow<Out>(x);
       }
       *to = out;
@@ -107,43 +121,44 @@ __device__ __forceinline__ void store_run(const arguments &p, float alpha, float
 #pragma unroll
   for (int i = 0; i < Count; i++) {
     if (column + i >= p.n) break;
-    float x = scale(alpha, v[i]);
-    if (beta != 0.0f) x = fmaf(beta, widen<float>(c[i * p.c_col_stride]), x);
+    Sum x = scale(alpha, v[i]);
+    if (beta != Sum(0)) x = multiply_add(beta, widen<Sum>(c[i * p.c_col_stride]), x);
     c[i * p.c_col_stride] = narrow<Out>(x);
   }
 }
 
 // Image of 8 x Tile products; the pitch keeps rows on different banks.
-template <int Tile> struct image {
-  static constexpr int kPitch = Tile + 4;
-  static constexpr int kBytes = kGroup * kPitch * 4;
+template <int Tile, class Sum = float> struct image {
+  static constexpr int kPitch = Tile + 16 / static_cast<int>(sizeof(Sum));
+  static constexpr int kBytes = kGroup * kPitch * static_cast<int>(sizeof(Sum));
 };
 
 // Sums the images of all slices of a group, in order, and stores rows `first` ..
 // `first + rows - 1` of the group.  Called by all its warps.
-template <class Engine, class Out>
-__device__ __forceinline__ void store_images(const arguments &p, const unsigned char *images,
-                                             int slice, int group, int first, int rows,
-                                             int column0)
+template <class Engine, class Out, class Sum>
+__device__ __forceinline__ void store_images(const arguments_of<Sum> &p,
+                                             const unsigned char *images, int slice, int group,
+                                             int first, int rows, int column0)
 {
-  constexpr int kTile = Engine::kTile, kPitch = image<kTile>::kPitch;
-  constexpr int kWide = 16 / sizeof(Out), kRuns = kTile / kWide;
+  constexpr int kTile = Engine::kTile, kPitch = image<kTile, Sum>::kPitch;
+  constexpr int kWide = 16 / sizeof(Out), kRuns = kTile / kWide, kPiece = 16 / sizeof(Sum);
   const int slices = 1 << p.log2_slices;
   const int start = slice * 32 + threadIdx.x % 32, stride = slices * 32;
-  const float alpha = p.alpha.get(), beta = p.beta.get();
+  const Sum alpha = p.alpha.get(), beta = p.beta.get();
   const int row0 = group * kGroup;
 
   if (p.c_wide) {
     for (int i = start; i < rows * kRuns; i += stride) {
       const int row = first + i / kRuns, column = i % kRuns * kWide;
-      float v[kWide] = {};
+      Sum v[kWide] = {};
       for (int s = 0; s < slices; s++) {
-        const float *from =
-            reinterpret_cast<const float *>(images + s * Engine::kBytes) + row * kPitch + column;
+        const Sum *from =
+            reinterpret_cast<const Sum *>(images + s * Engine::kBytes) + row * kPitch + column;
 #pragma unroll
-        for (int j = 0; j < kWide; j += 4) {
-          float4 x = *reinterpret_cast<const float4 *>(from + j);
-          v[j] += x.x, v[j + 1] += x.y, v[j + 2] += x.z, v[j + 3] += x.w;
+        for (int j = 0; j < kWide; j += kPiece) {
+          const vec<Sum, kPiece> x = *reinterpret_cast<const vec<Sum, kPiece> *>(from + j);
+#pragma unroll
+          for (int i = 0; i < kPiece; i++) v[j + i] += x.at[i];
         }
       }
       if (column0 + column < p.n)
@@ -155,16 +170,17 @@ __device__ __forceinline__ void store_images(const arguments &p, const unsigned 
   for (int i = start; i < rows * kTile; i += stride) {
     const int row = first + (p.c_row_stride == 1 ? i % rows : i / kTile);
     const int column = p.c_row_stride == 1 ? i / rows : i % kTile;
-    float v[1] = {};
+    Sum v[1] = {};
     for (int s = 0; s < slices; s++)
-      v[0] += reinterpret_cast<const float *>(images + s * Engine::kBytes)[row * kPitch + column];
+      v[0] += reinterpret_cast<const Sum *>(images + s * Engine::kBytes)[row * kPitch + column];
     if (column0 + column < p.n) store_run<Out>(p, alpha, beta, row0 + row, column0 + column, v);
   }
 }
 
 // The warps of one group wait for each other.  Barrier numbers are constants: with a
 // computed one ptxas would reserve all 16 for each block.
-template <class Engine> __device__ __forceinline__ void group_barrier(const arguments &p)
+template <class Engine, class Sum>
+__device__ __forceinline__ void group_barrier(const arguments_of<Sum> &p)
 {
   if (p.log2_slices == 0) {
     __syncwarp();
@@ -183,8 +199,8 @@ template <class Engine> __device__ __forceinline__ void group_barrier(const argu
 //
 //     lane       0 .. kLanes-1 | kLanes .. 2 kLanes-1 | ...
 //     entry           e        |         e + 1        | ...
-template <class T, class Out, int Tile>
-__device__ __forceinline__ void multiply_row(const arguments &p, int row, int column0)
+template <class T, class Out, int Tile, class Sum>
+__device__ __forceinline__ void multiply_row(const arguments_of<Sum> &p, int row, int column0)
 {
   constexpr int kWide = 16 / sizeof(T), kLanes = Tile / kWide, kParts = 32 / kLanes, kUnroll = 4;
   constexpr unsigned kAll = 0xffffffffu;
@@ -193,20 +209,20 @@ __device__ __forceinline__ void multiply_row(const arguments &p, int row, int co
   const bool inside = column < p.n;
   const char *b = based_b(p) + static_cast<int64_t>(column) * sizeof(T);
   const int start = row_start(p, row), length = row_start(p, row + 1) - start;
-  float sum[kWide] = {};
+  Sum sum[kWide] = {};
 
   for (int e0 = 0; e0 < length; e0 += 32) {
     const int count = min(32, length - e0);
     uint32_t my_index = 0;
-    float my_value = 0.0f;
+    Sum my_value = 0;
     if (lane < count) {
       const int64_t at = static_cast<int64_t>(start) + e0 + lane;
       my_index = load_index(p.columns, at, p.index_bytes);
-      my_value = widen<float>(__ldg(reinterpret_cast<const T *>(p.values) + at));
+      my_value = widen<Sum>(__ldg(reinterpret_cast<const T *>(p.values) + at));
     }
     for (int e = 0; e < count; e += kParts * kUnroll) {
       vec<T, kWide> x[kUnroll];
-      float value[kUnroll];
+      Sum value[kUnroll];
 #pragma unroll
       for (int u = 0; u < kUnroll; u++) {
         const int from = (e + u * kParts + part) & 31;
@@ -217,13 +233,14 @@ __device__ __forceinline__ void multiply_row(const arguments &p, int row, int co
           bits = __ldg(reinterpret_cast<const uint4 *>(
               b + static_cast<uint64_t>(index) * p.b_row_bytes));
         else
-          value[u] = 0.0f;
+          value[u] = 0;
         x[u] = *reinterpret_cast<vec<T, kWide> *>(&bits);
       }
 #pragma unroll
       for (int u = 0; u < kUnroll; u++)
 #pragma unroll
-        for (int j = 0; j < kWide; j++) sum[j] = fmaf(value[u], widen<float>(x[u].at[j]), sum[j]);
+        for (int j = 0; j < kWide; j++)
+          sum[j] = multiply_add(value[u], widen<Sum>(x[u].at[j]), sum[j]);
     }
   }
 #pragma unroll
@@ -243,8 +260,8 @@ __device__ __forceinline__ void multiply_row(const arguments &p, int row, int co
 // again, as its level says; C was not touched.
 
 // The part of the list of rows `first` .. that falls to a slice: whole steps of 16.
-template <class T>
-__device__ __forceinline__ column_list slice_list(const arguments &p, int start, int length,
+template <class T, class Sum>
+__device__ __forceinline__ column_list slice_list(const arguments_of<Sum> &p, int start, int length,
                                                   int first, int rows, int slice)
 {
   const int64_t steps = (static_cast<int64_t>(length) + 15) / 16;
@@ -263,7 +280,8 @@ __device__ __forceinline__ column_list slice_list(const arguments &p, int start,
 }
 
 // Waits for classify_groups (where this kernel was allowed to start before its end).
-__device__ __forceinline__ int wait_for_level(const arguments &p, int group)
+template <class Sum>
+__device__ __forceinline__ int wait_for_level(const arguments_of<Sum> &p, int group)
 {
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
@@ -273,7 +291,7 @@ __device__ __forceinline__ int wait_for_level(const arguments &p, int group)
 
 template <class Engine, class Out>
 __global__ void __launch_bounds__(Engine::kWarps * 32, Engine::kBlocks)
-    spmm_vector_kernel(const arguments p)
+    spmm_vector_kernel(const arguments_of<typename Engine::sum> p)
 {
   using T = typename Engine::value;
   extern __shared__ __align__(1024) unsigned char shared[];
@@ -329,7 +347,8 @@ inline bool may_start_early(int compute_capability)
 }
 
 template <class Engine, class Out>
-inline cudaError_t launch(const arguments &p, int compute_capability, cudaStream_t stream)
+inline cudaError_t launch(const arguments_of<typename Engine::sum> &p, int compute_capability,
+                          cudaStream_t stream)
 {
   const void *kernel = reinterpret_cast<const void *>(&spmm_vector_kernel<Engine, Out>);
   const int groups_a_block = Engine::kWarps >> p.log2_slices;
@@ -352,7 +371,7 @@ inline cudaError_t launch(const arguments &p, int compute_capability, cudaStream
   config.stream = stream;
   config.attrs = &early;
   config.numAttrs = may_start_early(compute_capability) ? 1 : 0;
-  void *parameters[] = { const_cast<arguments *>(&p) };
+  void *parameters[] = { const_cast<arguments_of<typename Engine::sum> *>(&p) };
   return cudaLaunchKernelExC(&config, kernel, parameters);
 }
 
@@ -361,7 +380,8 @@ cudaError_t launch_f16(const arguments &p, int tile, shunt_type out, int compute
                        cudaStream_t stream);
 cudaError_t launch_bf16(const arguments &p, int tile, shunt_type out, int compute_capability,
                         cudaStream_t stream);
-cudaError_t launch_f32(const arguments &p, int compute_capability, cudaStream_t stream);
+cudaError_t launch_f32(const arguments_of<float> &p, int compute_capability, cudaStream_t stream);
+cudaError_t launch_f64(const arguments_of<double> &p, int compute_capability, cudaStream_t stream);
 
 }  // namespace spmm_vector
 }  // namespace shunt

@@ -4,9 +4,9 @@
 namespace shunt {
 namespace spmm_vector {
 
-cudaError_t launch_f32(const arguments &p, int compute_capability, cudaStream_t stream)
+cudaError_t launch_f32(const arguments_of<float> &p, int compute_capability, cudaStream_t stream)
 {
-  return launch<fma_engine, float>(p, compute_capability, stream);
+  return launch<fma_engine<float>, float>(p, compute_capability, stream);
 }
 
 }  // namespace spmm_vector

@@ -48,6 +48,7 @@ namespace spmm_vector {
 // sm_90, with 8 KB under way for each warp.
 template <class T, int Tile, int Stages> struct mma_engine {
   using value = T;
+  using sum = float;
   static constexpr int kTile = Tile, kWarps = 4, kBlocks = 4;
   static constexpr int kSteps = Stages - 1;          // steps gathered ahead; steps a chunk
   static constexpr int kChunk = 16 * kSteps;         // entries a chunk

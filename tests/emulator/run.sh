@@ -42,7 +42,7 @@ finish() {
 
 # ---- what each test is made of -------------------------------------------------------------------
 vector="kernels/spmm_csr_vector.cu kernels/spmm_csr_vector_bf16.cu kernels/spmm_csr_vector_f16.cu
-  kernels/spmm_csr_vector_f32.cu"
+  kernels/spmm_csr_vector_f32.cu kernels/spmm_csr_vector_f64.cu"
 rows="kernels/spmm_csr_rows.cu kernels/spmm_csr_rows_bf16.cu kernels/spmm_csr_rows_f16.cu
   kernels/spmm_csr_rows_f32.cu kernels/spmm_csr_rows_f64.cu kernels/spmm_csr_rows_i8.cu"
 sddmm="kernels/sddmm_csr_operands.cu kernels/sddmm_csr_panel.cu kernels/sddmm_csr_rows.cu

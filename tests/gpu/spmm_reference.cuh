@@ -1,5 +1,5 @@
 // spmm_reference.cuh: C = alpha A B + beta C in float64, of operands that stand on the host as a
-// kernel of 16-bit or float32 elements was given them.
+// kernel was given them.
 #pragma once
 #include "tests/gpu/dense_layouts.cuh"
 
@@ -16,6 +16,7 @@ int64_t wrong_elements(const Problem &q, const std::vector<char> &before)
   const Pattern &p = q.pattern;
   const int64_t n = q.cl.cols;
   const size_t width = shunt_type_size(q.o.out);
+  const shunt_type compute = q.o.out == SHUNT_F64 ? SHUNT_F64 : SHUNT_F32;
   std::vector<double> sum((size_t)n), scale((size_t)n), b((size_t)(p.cols * n));
   std::vector<char> element(q.c.host.size() / width);
   int64_t wrong = 0;
@@ -41,7 +42,7 @@ int64_t wrong_elements(const Problem &q, const std::vector<char> &before)
       const double size = fabs(q.o.alpha) * scale[(size_t)j] + fabs(old);
       const double got = load(q.c.host.data(), at, q.o.out);
       element[(size_t)at] = 1;
-      if (!same_value(got, want, tolerance(q.o.out, SHUNT_F32, size, want, terms)) && wrong++ < 2)
+      if (!same_value(got, want, tolerance(q.o.out, compute, size, want, terms)) && wrong++ < 2)
         printf("# (%lld, %lld): got %g, want %g\n", (long long)i, (long long)j, got, want);
     }
   }

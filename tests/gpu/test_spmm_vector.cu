@@ -93,7 +93,7 @@ struct Problem {
         offsets((pattern.rows + 1) * shunt_type_size(o.index)),
         columns(pattern.nnz() * shunt_type_size(o.index)),
         values(pattern.nnz() * shunt_type_size(o.type)), b(bl.size() * shunt_type_size(o.type)),
-        c(cl.size() * shunt_type_size(o.out)), scalars(2 * sizeof(float)), device(this_device())
+        c(cl.size() * shunt_type_size(o.out)), scalars(2 * sizeof(double)), device(this_device())
   {
     Random r(seed);
     for (size_t i = 0; i < pattern.offsets.size(); i++)
@@ -113,8 +113,9 @@ struct Problem {
     for (int64_t i = 0; i < pattern.rows; i++)
       for (int64_t j = 0; j < n; j++)
         store(c.host.data(), cl.at(i, j), o.out, o.beta == 0 ? (double)NAN : r.value());
-    ((float *)scalars.host.data())[0] = (float)o.alpha;
-    ((float *)scalars.host.data())[1] = (float)o.beta;
+    const shunt_type sum = o.type == SHUNT_F64 ? SHUNT_F64 : SHUNT_F32;
+    store(scalars.host.data(), 0, sum, o.alpha);
+    store(scalars.host.data(), 1, sum, o.beta);
     for (Buffer *x : { &offsets, &columns, &values, &b, &c, &scalars }) x->upload();
 
     device.multiprocessors = o.multiprocessors;
@@ -122,10 +123,10 @@ struct Problem {
                values.device, o.index, o.type, o.base };
     spmm.b = bl.view(b.device, o.type);
     spmm.c = cl.view(c.device, o.out);
-    const float *s = (const float *)scalars.device;
+    const char *s = (const char *)scalars.device;
     spmm.alpha = { o.device_scalars ? s : nullptr, o.alpha };
-    spmm.beta = { o.device_scalars ? s + 1 : nullptr, o.beta };
-    spmm.compute = SHUNT_F32;
+    spmm.beta = { o.device_scalars ? s + shunt_type_size(sum) : nullptr, o.beta };
+    spmm.compute = sum;
     spmm.only_if = nullptr;
   }
 };
@@ -140,7 +141,7 @@ static int64_t run_problem(Problem &q)
 {
   const std::vector<char> before = q.c.host;
   size_t bytes = shunt_spmm_csr_vector_workspace(&q.spmm, &q.device);
-  if (q.o.b_layout == 4) bytes += (size_t)(q.bl.rows * q.bl.row_stride) * 4;
+  if (q.o.b_layout == 4) bytes += (size_t)(q.bl.rows * q.bl.row_stride) * 8;
   Buffer workspace(bytes + 64);
   memset(workspace.host.data(), 0xff, workspace.host.size());
   workspace.upload();
@@ -162,11 +163,11 @@ static int64_t run_problem(Problem &q)
 
 static Options random_options(Random &r)
 {
-  static const shunt_type types[5][2] = { { SHUNT_F16, SHUNT_F16 }, { SHUNT_F16, SHUNT_F32 },
+  static const shunt_type types[6][2] = { { SHUNT_F16, SHUNT_F16 }, { SHUNT_F16, SHUNT_F32 },
                                           { SHUNT_BF16, SHUNT_BF16 }, { SHUNT_BF16, SHUNT_F32 },
-                                          { SHUNT_F32, SHUNT_F32 } };
+                                          { SHUNT_F32, SHUNT_F32 }, { SHUNT_F64, SHUNT_F64 } };
   Options o;
-  const int t = (int)r.below(5);
+  const int t = (int)r.below(6);
   o.type = types[t][0];
   o.out = types[t][1];
   o.index = r.below(2) ? SHUNT_I64 : SHUNT_I32;
@@ -331,7 +332,7 @@ int main(int argc, char **argv)
     return 0;
   }
   test_everything();
-  for (shunt_type t : { SHUNT_F16, SHUNT_BF16, SHUNT_F32 }) {
+  for (shunt_type t : { SHUNT_F16, SHUNT_BF16, SHUNT_F32, SHUNT_F64 }) {
     for (Kind kind : { EIGHTS, FOURS, TWOS, UNSTRUCTURED, ONE_COLUMN }) test_nonfinite(t, kind);
     test_repeats(t);
   }
