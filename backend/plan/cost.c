@@ -99,6 +99,7 @@ static const struct fit rows_half_fit = { 2.6, 3.1, 77, 1146, 0, 0, 14.6, 18.2, 
 static const struct fit vector_fit = { 7.2, 0, 145, 0, 0, 6.8, 0, 0, 0 };
 /* The f32 kernel on finite elements in blocks of 4, where it walks each list at its own pace. */
 static const struct fit vector_scattered_fit = { 7.2, 0, 145, 0, 0, 76, 0, 0, 0 };
+static const struct fit vector_double_fit = { 8, 0, 118, 600, 0, 11, 0, 0, 0 };
 static const struct fit vector_half_fit = { 5.1, 0, 90, 834, 0, 12.2, 0, 0, 0 };
 static const struct fit groups_fit = { 4.3, 0, 150, 239, 27, 20.7, 9.4, 10.3, 0 };
 
@@ -179,9 +180,10 @@ static struct walk walk_of(const struct shunt_spmm *p, double reuse, double long
 double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longest_row,
                          const struct shunt_device *d)
 {
-  const struct fit *c = is_half(p)          ? &vector_half_fit
-                        : scattered(&p->a) ? &vector_scattered_fit
-                                           : &vector_fit;
+  const struct fit *c = is_half(p)               ? &vector_half_fit
+                        : scattered(&p->a)        ? &vector_scattered_fit
+                        : p->b.type == SHUNT_F64 ? &vector_double_fit
+                                                 : &vector_fit;
   const double us = fitted(c, p, (double)p->a.nnz / reuse, 0, d) + copy_of_b(p, d);
   const struct walk w = walk_of(p, reuse, longest_row, d);
   /* Lists of fours take longer than those of eights and twos. */

@@ -1,5 +1,5 @@
 /* vector: aligned groups of 8, 4 or 2 rows with equal column lists, multiplied as
-   column vectors on the tensor cores.
+   column vectors on the tensor cores (f32 and f64: by FMA).
 
    Direct: straight from CSR (kernels/spmm_csr_vector.cu, kernels/sddmm_csr_vector.cu).  Groups are
    compared as they are read, and one that differs goes row by row in the same launch; so the
@@ -216,7 +216,8 @@ static struct shunt_verdict fits(const struct shunt_problem *p, const struct shu
 {
   (void)e;
   shunt_type t = p->op == SHUNT_SPMM ? p->spmm.b.type : p->sddmm.b.type;
-  SHUNT_DECLINE_IF(t != SHUNT_F16 && t != SHUNT_BF16 && t != SHUNT_F32, SHUNT_R_TYPES);
+  const bool wide = t == SHUNT_F64 && p->op == SHUNT_SPMM;
+  SHUNT_DECLINE_IF(t != SHUNT_F16 && t != SHUNT_BF16 && t != SHUNT_F32 && !wide, SHUNT_R_TYPES);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
