@@ -81,7 +81,7 @@ static size_t lay_out(const struct shunt_csr *a, const struct shunt_vector_plan 
 {
   struct shunt_vector_room room = shunt_vector_room(a, plan);
   int64_t steps = room.steps + 1; /* kernels read one step ahead */
-  size_t at = 0, counts, begin, count, ends, columns, masks, values;
+  size_t at = 0, counts, row_of, before, begin, count, ends, columns, masks, values;
 
   memset(v, 0, sizeof *v);
   if (room.steps == 0) return 0;
@@ -92,6 +92,8 @@ static size_t lay_out(const struct shunt_csr *a, const struct shunt_vector_plan 
   v->order = plan->order;
   v->height = plan->height;
   counts = part(&at, sizeof *v->counts);
+  row_of = part(&at, plan->listed ? v->rows * 4 : 0);
+  before = part(&at, plan->listed ? v->groups * 8 : 0);
   begin = part(&at, v->groups * 4);
   count = part(&at, v->groups * 4);
   ends = part(&at, plan->order == SHUNT_VECTOR_WINDOWED ? v->groups * v->strips * 4 : 0);
@@ -100,6 +102,10 @@ static size_t lay_out(const struct shunt_csr *a, const struct shunt_vector_plan 
   values = part(&at, steps * SHUNT_VECTOR_STEP_VALUES * 2);
   if (memory) {
     v->counts = (struct shunt_vector_counts *)(void *)(memory + counts);
+    if (plan->listed) {
+      v->row_of = (uint32_t *)(void *)(memory + row_of);
+      v->before = (int64_t *)(void *)(memory + before);
+    }
     v->begin = (uint32_t *)(void *)(memory + begin);
     v->count = (uint32_t *)(void *)(memory + count);
     v->strip_end = (uint32_t *)(void *)(memory + ends);
@@ -153,15 +159,43 @@ static int64_t first_entry(const struct shunt_csr *a, int64_t row)
   return p < 0 ? 0 : p > a->nnz ? a->nnz : p;
 }
 
+/* The row at a place, and its entries; false: there is none. */
+static int find_row(const struct shunt_csr *a, const uint32_t *row_of, int64_t place,
+                    int64_t *begin, int64_t *end)
+{
+  int64_t row = row_of ? (int64_t)row_of[place] : place;
+
+  *begin = *end = 0;
+  if (row >= a->rows) return 0;
+  *begin = index_at(a->row_offsets, a->index_type, row) - a->base;
+  *end = index_at(a->row_offsets, a->index_type, row + 1) - a->base;
+  if (*begin >= 0 && *end >= *begin && *end <= a->nnz) return 1;
+  *begin = *end = 0;
+  return 0;
+}
+
+/* Entries before each group, of rows in the order of row_of. */
+static void count_before(const struct shunt_csr *a, const struct shunt_vector *v)
+{
+  int64_t entries = 0, begin, end;
+
+  for (int64_t place = 0; place < v->rows; place++) {
+    if (place % SHUNT_VECTOR_ROWS == 0)
+      v->before[place / SHUNT_VECTOR_ROWS] = entries < a->nnz ? entries : a->nnz;
+    find_row(a, v->row_of, place, &begin, &end);
+    entries += end - begin;
+  }
+}
+
 static int64_t group_begin(const struct shunt_csr *a, const struct shunt_vector_plan *plan,
-                           int64_t group)
+                           const struct shunt_vector *v, int64_t group)
 {
   struct shunt_vector_room room = shunt_vector_room(a, plan);
-  int64_t groups = (a->rows + SHUNT_VECTOR_ROWS - 1) / SHUNT_VECTOR_ROWS;
+  int64_t before;
 
-  if (group == groups) return room.steps;
-  return first_entry(a, group * SHUNT_VECTOR_ROWS) * room.multiplier / room.divisor +
-         group * room.slack;
+  if (group == v->groups) return room.steps;
+  before = v->row_of ? v->before[group] : first_entry(a, group * SHUNT_VECTOR_ROWS);
+  return before * room.multiplier / room.divisor + group * room.slack;
 }
 
 static void start_group(struct packer *k, const struct shunt_vector_plan *plan, int64_t group)
@@ -170,19 +204,14 @@ static void start_group(struct packer *k, const struct shunt_vector_plan *plan, 
   k->group = group;
   k->steps = k->vectors = k->irregular = 0;
   k->last_column = 0;
-  k->first_step = group_begin(k->a, plan, group);
-  k->room = group_begin(k->a, plan, group + 1) - k->first_step;
+  k->first_step = group_begin(k->a, plan, k->v, group);
+  k->room = group_begin(k->a, plan, k->v, group + 1) - k->first_step;
   if (k->room < 0) k->room = 0, k->irregular = 1;
   for (int r = 0; r < SHUNT_VECTOR_ROWS; r++) {
-    int64_t row = group * SHUNT_VECTOR_ROWS + r;
+    int64_t place = group * SHUNT_VECTOR_ROWS + r;
     k->at[r] = k->end[r] = 0;
-    if (row >= k->a->rows) continue;
-    k->at[r] = index_at(k->a->row_offsets, k->a->index_type, row) - k->a->base;
-    k->end[r] = index_at(k->a->row_offsets, k->a->index_type, row + 1) - k->a->base;
-    if (k->at[r] < 0 || k->end[r] < k->at[r] || k->end[r] > k->a->nnz) {
-      k->at[r] = k->end[r] = 0;
+    if (place < k->a->rows && !find_row(k->a, k->v->row_of, place, &k->at[r], &k->end[r]))
       k->irregular = 1;
-    }
   }
 }
 
@@ -335,6 +364,7 @@ shunt_status shunt_csr_to_vector_host(const struct shunt_csr *a,
 
   if (shunt_vector_room(a, plan).steps == 0) return SHUNT_E_UNSUPPORTED;
   memset(v->counts, 0, sizeof *v->counts);
+  if (v->row_of) count_before(a, v);
   for (int64_t g = 0; g < v->groups; g++) {
     start_group(&k, plan, g);
     pack_group(&k);
@@ -361,11 +391,38 @@ static void insert(struct shunt_csr *a, int64_t begin, int64_t end, int64_t c, u
   values[p] = value;
 }
 
-/* Writes row r of a group behind entry p; returns the end. */
-static int64_t unpack_row(const struct shunt_vector *v, int64_t group, int r, struct shunt_csr *a,
-                          int64_t p)
+static int64_t count_row(const struct shunt_vector *v, int64_t place)
 {
-  int64_t begin = p;
+  int64_t group = place / SHUNT_VECTOR_ROWS, first = v->begin[group], count = 0;
+
+  for (int64_t i = first * SHUNT_VECTOR_STEP;
+       i < (first + v->count[group]) * SHUNT_VECTOR_STEP; i++)
+    count += v->masks[i] >> place % SHUNT_VECTOR_ROWS & 1;
+  return count;
+}
+
+/* Offsets of all rows; returns the number of entries. */
+static int64_t find_offsets(const struct shunt_vector *v, void *offsets, shunt_type type, int base)
+{
+  int64_t p = 0;
+
+  for (int64_t i = 0; i < v->rows; i++)
+    set_index(offsets, type, v->row_of ? (int64_t)v->row_of[i] : i, count_row(v, i));
+  for (int64_t i = 0; i < v->rows; i++) {
+    int64_t count = index_at(offsets, type, i);
+    set_index(offsets, type, i, p + base);
+    p += count;
+  }
+  set_index(offsets, type, v->rows, p + base);
+  return p;
+}
+
+/* Writes the row at a place of v from entry `begin` on. */
+static void unpack_row(const struct shunt_vector *v, int64_t place, struct shunt_csr *a,
+                       int64_t begin)
+{
+  int64_t group = place / SHUNT_VECTOR_ROWS, p = begin;
+  int r = (int)(place % SHUNT_VECTOR_ROWS);
 
   for (int64_t s = v->begin[group]; s < (int64_t)v->begin[group] + v->count[group]; s++)
     for (int slot = 0; slot < SHUNT_VECTOR_STEP; slot++)
@@ -374,22 +431,19 @@ static int64_t unpack_row(const struct shunt_vector *v, int64_t group, int r, st
                v->values[s * SHUNT_VECTOR_STEP_VALUES + shunt_vector_place(r, slot)]);
         p++;
       }
-  return p;
 }
 
 shunt_status shunt_vector_to_csr_host(const struct shunt_vector *v, struct shunt_csr *a)
 {
   void *offsets = (void *)(uintptr_t)a->row_offsets;
-  int64_t p = 0;
 
   if (v->counts->irregular) return SHUNT_E_ARGUMENT;
   if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
   a->rows = v->rows, a->cols = v->cols, a->value_type = v->value_type;
+  a->nnz = find_offsets(v, offsets, a->index_type, a->base);
   for (int64_t i = 0; i < v->rows; i++) {
-    set_index(offsets, a->index_type, i, p + a->base);
-    p = unpack_row(v, i / SHUNT_VECTOR_ROWS, (int)(i % SHUNT_VECTOR_ROWS), a, p);
+    int64_t row = v->row_of ? (int64_t)v->row_of[i] : i;
+    unpack_row(v, i, a, index_at(offsets, a->index_type, row) - a->base);
   }
-  set_index(offsets, a->index_type, v->rows, p + a->base);
-  a->nnz = p;
   return SHUNT_OK;
 }

@@ -47,6 +47,54 @@ template <class I> __device__ __forceinline__ int64_t from_base(I index, int bas
                               static_cast<uint64_t>(base));
 }
 
+// The entries of the row at a place; false: there is no such row.
+template <class I>
+__device__ __forceinline__ bool find_row(const pack_job &j, int64_t place, int64_t *begin,
+                                         int64_t *end)
+{
+  const I *offsets = static_cast<const I *>(j.offsets);
+  const int64_t row = j.v.row_of ? j.v.row_of[place] : place;
+  *begin = *end = 0;
+  if (row >= j.rows) return false;
+  const int64_t from = from_base(offsets[row], j.base), to = from_base(offsets[row + 1], j.base);
+  if (from < 0 || to < from || to > j.nnz) return false;
+  *begin = from, *end = to;
+  return true;
+}
+
+// Entries before each group, of rows in the order of row_of; one block, 1024 groups at a time.
+template <class I>
+__global__ void __launch_bounds__(1024) before_kernel(const __grid_constant__ pack_job j)
+{
+  __shared__ int64_t sums[32];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  int64_t carried = 0;
+  for (int64_t first = 0; first < j.v.groups; first += 1024) {
+    const int64_t g = first + threadIdx.x;
+    int64_t own = 0;
+    for (int64_t place = g * kRows; place < min((g + 1) * kRows, j.rows); place++) {
+      int64_t begin, end;
+      find_row<I>(j, place, &begin, &end);
+      own += end - begin;
+    }
+    int64_t sum = own; // of the warp's lanes up to this one
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+      const int64_t left = __shfl_up_sync(kAll, sum, step);
+      if (lane >= step) sum += left;
+    }
+    if (lane == 31) sums[warp] = sum;
+    __syncthreads();
+    int64_t before = carried + sum - own;
+    for (int w = 0; w < 32; w++) {
+      if (w < warp) before += sums[w];
+      carried += sums[w];
+    }
+    if (g < j.v.groups) j.v.before[g] = min(before, j.nnz);
+    __syncthreads();
+  }
+}
+
 // One group on its way into steps; all lanes hold the same but where said.
 template <class I> struct packer {
   const pack_job &j;
@@ -64,14 +112,9 @@ template <class I> struct packer {
         mask(mask_at), irregular(false)
   {
     const int lane = threadIdx.x % 32;
-    const I *offsets = static_cast<const I *>(j.offsets);
-    const int64_t row = group * kRows + lane % kRows;
+    const int64_t place = group * kRows + lane % kRows;
     at = end = 0;
-    if (row < j.rows) {
-      at = from_base(offsets[row], j.base);
-      end = from_base(offsets[row + 1], j.base);
-      if (at < 0 || end < at || end > j.nnz) at = end = 0, irregular = true;
-    }
+    if (place < j.rows) irregular = !find_row<I>(j, place, &at, &end);
     first_step = begin_of(group);
     room = begin_of(group + 1) - first_step;
     if (room < 0) room = 0, irregular = true;
@@ -80,7 +123,9 @@ template <class I> struct packer {
   __device__ __forceinline__ int64_t begin_of(int64_t g) const
   {
     if (g == j.v.groups) return j.room.steps;
-    const int64_t entry = from_base(static_cast<const I *>(j.offsets)[g * kRows], j.base);
+    const int64_t entry = j.v.row_of
+                              ? j.v.before[g]
+                              : from_base(static_cast<const I *>(j.offsets)[g * kRows], j.base);
     const int64_t before = entry < 0 ? 0 : entry > j.nnz ? j.nnz : entry;
     return before * j.room.multiplier / j.room.divisor + g * j.room.slack;
   }
@@ -283,6 +328,18 @@ __global__ void __launch_bounds__(kWarps * 32) pack_kernel(const __grid_constant
   k.pack();
 }
 
+template <class I> bool pack(pack_job &j, cudaStream_t stream)
+{
+  void *parameters[] = {&j};
+  const dim3 grid(static_cast<unsigned>((j.v.groups + kWarps - 1) / kWarps));
+  if (j.v.row_of &&
+      cudaLaunchKernel(reinterpret_cast<const void *>(&before_kernel<I>), dim3(1), dim3(1024),
+                       parameters, 0, stream) != cudaSuccess)
+    return false;
+  return cudaLaunchKernel(reinterpret_cast<const void *>(&pack_kernel<I>), grid, dim3(kWarps * 32),
+                          parameters, 0, stream) == cudaSuccess;
+}
+
 } // namespace
 } // namespace shunt
 
@@ -303,13 +360,7 @@ extern "C" shunt_status shunt_csr_to_vector_cuda(const struct shunt_csr *a,
   j.base = a->base;
   j.v = *v;
   if (cudaMemsetAsync(v->counts, 0, sizeof *v->counts, stream) != cudaSuccess) return SHUNT_E_CUDA;
-  void *parameters[] = {&j};
-  const dim3 grid(static_cast<unsigned>((v->groups + kWarps - 1) / kWarps));
-  const cudaError_t e =
-      a->index_type == SHUNT_I32
-          ? cudaLaunchKernel(reinterpret_cast<const void *>(&pack_kernel<int32_t>), grid,
-                             dim3(kWarps * 32), parameters, 0, stream)
-          : cudaLaunchKernel(reinterpret_cast<const void *>(&pack_kernel<int64_t>), grid,
-                             dim3(kWarps * 32), parameters, 0, stream);
-  return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+  const bool good =
+      a->index_type == SHUNT_I32 ? pack<int32_t>(j, stream) : pack<int64_t>(j, stream);
+  return good ? SHUNT_OK : SHUNT_E_CUDA;
 }

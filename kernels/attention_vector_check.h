@@ -9,6 +9,7 @@ enum { SHUNT_ATTENTION_MOST_D = 1 << 20, SHUNT_ATTENTION_MOST_MATRICES = 65535 }
 static inline shunt_status shunt_check_pattern(const struct shunt_vector *v)
 {
   if (v->value_type != SHUNT_F16 && v->value_type != SHUNT_BF16) return SHUNT_E_UNSUPPORTED;
+  if (v->row_of) return SHUNT_E_UNSUPPORTED; /* places are taken for rows */
   return v->rows < 1 || v->cols < 1 ? SHUNT_E_ARGUMENT : SHUNT_OK;
 }
 

@@ -140,6 +140,7 @@ static shunt_status fill_arguments(arguments *k, const struct shunt_spmm *p,
                                    const struct shunt_vector_shape *s)
 {
   if (b->row_stride * 2 > UINT32_MAX) return SHUNT_E_UNSUPPORTED;
+  k->row_of = v->row_of;
   k->begin = v->begin, k->count = v->count, k->strip_end = v->strip_end;
   k->columns = v->columns, k->masks = v->masks;
   k->values = reinterpret_cast<const uint2 *>(v->values);

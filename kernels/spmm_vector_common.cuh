@@ -25,6 +25,7 @@ namespace vector
 constexpr int kGroup = 8, kStep = 16;
 
 struct arguments {
+  const uint32_t *row_of; // NULL: rows stand as they are
   const uint32_t *begin, *count, *strip_end, *columns;
   const uint2 *values; // [steps][32 lanes]
   const uint8_t *masks;
@@ -67,8 +68,9 @@ template <class T, class Out, int Count>
 __device__ __forceinline__ void store_run(const arguments &p, float alpha, float beta, int group,
                                           int row, int column, float (&v)[Count])
 {
-  Out *c = static_cast<Out *>(p.c) + (static_cast<int64_t>(group) * kGroup + row) * p.c_row_stride +
-           column * p.c_col_stride;
+  const int place = group * kGroup + row;
+  const int64_t row_of_c = p.row_of ? __ldg(p.row_of + place) : place;
+  Out *c = static_cast<Out *>(p.c) + row_of_c * p.c_row_stride + column * p.c_col_stride;
 #pragma unroll
   for (int i = 0; i < Count; i++)
     if (v[i] != v[i] && column + i < p.n) v[i] = exact_sum<T>(p, group, row, column + i);

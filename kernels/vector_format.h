@@ -39,6 +39,9 @@
                 each residue.  A random pattern with 50, 20, 10, 5, 2 % of all vectors takes 1.06,
                 1.16, 1.27, 1.53, 2.2 slots a vector.
 
+   Rows may stand in another order (conv/row_clusters.h): "row 8g + r of the matrix" is then row
+   row_of[8g + r], and a product stores it there.
+
    All arrays are device memory (host memory for *_host functions) in one allocation that
    belongs to the caller; conv/vector.h makes them.  */
 #ifndef SHUNT_VECTOR_FORMAT_H
@@ -74,6 +77,8 @@ struct shunt_vector {
   enum shunt_vector_order order;
   int height; /* rows that were expected to share their lists: 8, 4, 2, 1 */
   struct shunt_vector_counts *counts;
+  uint32_t *row_of;    /* [rows] row 8g + r of a group is this row of the matrix; NULL: 8g + r */
+  int64_t *before;     /* with row_of: [groups] entries of the groups before */
   uint32_t *begin;     /* [groups] the group's first step */
   uint32_t *count;     /* [groups] its steps */
   uint32_t *strip_end; /* WINDOWED: [groups][strips] its steps of strips 0 .. p */

@@ -30,7 +30,8 @@ const char *shunt_status_text(shunt_status s)
 static struct shunt_vector_plan plan_of(const struct shunt_packing *how, int height)
 {
   return (struct shunt_vector_plan){
-      how && how->windowed ? SHUNT_VECTOR_WINDOWED : SHUNT_VECTOR_SEQUENTIAL, height};
+      .order = how && how->windowed ? SHUNT_VECTOR_WINDOWED : SHUNT_VECTOR_SEQUENTIAL,
+      .height = height};
 }
 
 size_t shunt_packed_bytes(const struct shunt_csr *a, const struct shunt_packing *how)

@@ -241,6 +241,7 @@ static bool measure_shunt(struct gpu_case *g, struct bench_case *c, const struct
               { "vector", gpu_prepare_vector, gpu_vector },
               { "groups", gpu_prepare_groups, gpu_groups },
               { "packed", gpu_prepare_packed, gpu_packed },
+              { "clustered", gpu_prepare_clustered, gpu_packed },
               { "tile24", gpu_prepare_tile24, gpu_tile24 },
               { "whole24", gpu_prepare_whole24, gpu_whole24 },
               { "dcsr-b", gpu_prepare_dcsr_b, gpu_dcsr_b },

@@ -93,6 +93,11 @@ shunt_status gpu_whole24(struct gpu_case *g, cudaStream_t stream);
 bool gpu_prepare_routed(struct gpu_case *g, struct bench_way *w);
 shunt_status gpu_routed(struct gpu_case *g, cudaStream_t stream);
 
+/* ---- bench_gpu_clusters.c --------------------------------------------------- */
+
+/* As those of bench_gpu_formats.c; w->conversion_us is set.  Enqueued by gpu_packed. */
+bool gpu_prepare_clustered(struct gpu_case *g, struct bench_way *w);
+
 /* ---- bench_gpu_dcsr.c ------------------------------------------------------- */
 
 /* As those of bench_gpu_formats.c; w->conversion_us is set. */

@@ -105,7 +105,7 @@ bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w)
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
   const int height = height_of(&g->c->profile);
   const struct shunt_vector_plan plan = {
-    shunt_spmm_vector_order(&g->p.spmm, height, &g->gpu->device), height
+    .order = shunt_spmm_vector_order(&g->p.spmm, height, &g->gpu->device), .height = height
   };
   struct shunt_vector_counts counts;
   size_t bytes = shunt_vector_bytes(a, &plan);

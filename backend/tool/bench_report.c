@@ -2,8 +2,8 @@
 
    Ways and their columns (us per call):
 
-     rows vector groups packed tile24 whole24 dcsr-b -online -c dense kept routed | default alg1 alg2 alg3 | cuBLAS |
-     `---- Shunt ----------------------------------------------------------------'   `---- cuSPARSE ------'
+     rows vector groups packed clusters tile24 whole24 dcsr-b -online -c dense kept routed | default alg1 alg2 alg3 | cuBLAS |
+     `---- Shunt -------------------------------------------------------------------------'   `---- cuSPARSE ------'
      best of Shunt, over ..., and the route taken
 
    "kept" is the dense GEMM behind the guard that proves that nothing changed;
@@ -19,7 +19,8 @@ struct column {
 };
 static const struct column cuda_columns[] = {
   { "rows", "rows" },           { "vector", "vector" },      { "groups", "groups" },
-  { "packed", "packed" },       { "tile24", "tile24" },      { "whole24", "whole24" },
+  { "packed", "packed" },       { "clustered", "clusters" }, { "tile24", "tile24" },
+  { "whole24", "whole24" },
   { "dcsr-b", "dcsr-b" },       { "dcsr-online", "online" }, { "dcsr-c", "dcsr-c" },
   { "dense", "dense" },         { "dense-kept", "kept" },    { "routed", "routed" },
   { "cusparse-default", "cs.def" },

@@ -4,10 +4,10 @@
 
 #include "backend/tool/bench.h"
 
-enum { OWN = 13, RIVALS = 4 };
-static const char *const own[OWN] = { "rows",   "vector",      "groups", "packed", "tile24", "whole24",
-                                      "dcsr-b", "dcsr-online", "dcsr-c", "dense",  "dense-kept",
-                                      "routed", "best" };
+enum { OWN = 14, RIVALS = 4 };
+static const char *const own[OWN] = { "rows",   "vector",     "groups", "packed",      "clustered",
+                                      "tile24", "whole24",    "dcsr-b", "dcsr-online", "dcsr-c",
+                                      "dense",  "dense-kept", "routed", "best" };
 static const char *const rival_title[RIVALS] = { "cuSPARSE's default", "its best", "cuBLAS",
                                                  "Blocked-ELL" };
 

@@ -355,6 +355,61 @@ static bool parse_random(const char *text, int v, uint64_t seed, struct shunt_ma
   return tool_random_pattern(rows, cols, llround(nnz), own_v ? own_v : v, seed, out);
 }
 
+/* ---- shuffled: the same with its rows in another order ------------------------ */
+
+static void swap_rows(int64_t *order, int64_t rows, uint64_t *state)
+{
+  for (int64_t i = 0; i < rows; i++)
+    order[i] = i;
+  for (int64_t i = rows - 1; i > 0; i--) {
+    int64_t j = (int64_t)(next_random(state) % (uint64_t)(i + 1)), kept = order[i];
+    order[i] = order[j];
+    order[j] = kept;
+  }
+}
+
+/* Rows of m in a random order, each entry lost with probability `lost`. */
+static bool shuffle(struct shunt_matrix *m, double lost, uint64_t seed)
+{
+  struct shunt_matrix out = {.rows = m->rows, .cols = m->cols, .pattern = 1};
+  uint64_t state = seed ^ 0x5bd1e995u;
+  int64_t *order = malloc((size_t)m->rows * sizeof *order);
+  out.row_offsets = malloc((size_t)(m->rows + 1) * sizeof *out.row_offsets);
+  out.columns = malloc((size_t)(m->nnz + 1) * sizeof *out.columns);
+  bool good = order && out.row_offsets && out.columns;
+  if (good) {
+    swap_rows(order, m->rows, &state);
+    for (int64_t i = 0; i < m->rows; i++) {
+      out.row_offsets[i] = out.nnz;
+      for (int64_t p = m->row_offsets[order[i]]; p < m->row_offsets[order[i] + 1]; p++)
+        if (uniform(&state) >= lost) out.columns[out.nnz++] = m->columns[p];
+    }
+    out.row_offsets[m->rows] = out.nnz;
+  }
+  free(order);
+  shunt_matrix_free(m);
+  *m = out;
+  return good || tool_out_of_memory(m);
+}
+
+static bool parse_shuffled(const char *text, uint64_t seed, struct shunt_matrix *out)
+{
+  char vectors[128];
+  double lost = 0;
+  int length = 0, used = 0;
+  sscanf(text, "shuffled%n:%*[0-9]x%*[0-9]:%*[0-9.eE-]:%*[0-9]%n", &used, &length);
+  if (!length || (text[length] && (sscanf(text + length, ":%lf%n", &lost, &used) < 1 ||
+                                   text[length + used])) ||
+      !(lost >= 0 && lost <= 1) || length - 8 >= (int)sizeof vectors - 7) {
+    tool_say("'%s': expected shuffled:ROWSxCOLUMNS:DENSITY:V or shuffled:ROWSxCOLUMNS:DENSITY:V:LOST, "
+             "as in shuffled:4096x4096:0.1:8:0.1",
+             text);
+    return false;
+  }
+  snprintf(vectors, sizeof vectors, "random%.*s", length - 8, text + 8);
+  return parse_random(vectors, 1, seed, out) && shuffle(out, lost, seed);
+}
+
 static bool read_rmat(const char *text, int *used, struct made *m)
 {
   if (sscanf(text, "rmat:%" SCNd64 ":%" SCNd64 "%n", &m->rows, &m->number, used) < 2) return false;
@@ -430,6 +485,8 @@ enum tool_made tool_make_pattern(const char *text, int v, uint64_t seed, struct 
 {
   if (strncmp(text, "random:", 7) == 0)
     return parse_random(text, v, seed, out) ? TOOL_MADE_VECTORS : TOOL_NOT_MADE;
+  if (strncmp(text, "shuffled:", 9) == 0)
+    return parse_shuffled(text, seed, out) ? TOOL_MADE_VECTORS : TOOL_NOT_MADE;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (strncmp(text, kinds[i].prefix, strlen(kinds[i].prefix)) == 0)
       return make_kind(&kinds[i], text, seed, out) ? TOOL_MADE : TOOL_NOT_MADE;

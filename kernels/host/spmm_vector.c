@@ -1,8 +1,10 @@
 /* spmm_vector.c: C = alpha A B + beta C for A in the `vector` format, on the host: the slow
    twin of kernels/spmm_vector*.cu.
 
-     C[i, j] = round(alpha * sum over the slots of i's group whose mask has bit i % 8:
-                     value * B[column, j]  + beta * C[i, j]),   C is not read when beta is 0
+     C[r, j] = round(alpha * sum over the slots of i's group whose mask has bit i % 8:
+                     value * B[column, j]  + beta * C[r, j]),   C is not read when beta is 0
+
+   for each place i, which holds row r = row_of[i], or i.
 
    Only A's own entries count, in the order of storage.  Sums are kept in float and rounded
    once.  */
@@ -40,7 +42,8 @@ shunt_status shunt_spmm_vector_host(const struct shunt_spmm *p, const struct shu
   beta = (float)shunt_scalar_value(&p->beta, SHUNT_F32);
   for (int64_t i = 0; i < p->c.rows; i++)
     for (int64_t j = 0; j < p->c.cols; j++) {
-      int64_t at = i * p->c.row_stride + j * p->c.col_stride;
+      int64_t row = v->row_of ? (int64_t)v->row_of[i] : i;
+      int64_t at = row * p->c.row_stride + j * p->c.col_stride;
       float x = alpha == 0 ? 0 : alpha * sum_of(p, v, i, j);
       if (beta != 0) x += beta * (float)shunt_load(p->c.values, at, p->c.type);
       shunt_store(p->c.values, at, p->c.type, x);
