@@ -60,6 +60,7 @@ struct Options {
   shunt_vector_order order = SHUNT_VECTOR_WINDOWED;
   double alpha = 1, beta = 0;
   bool device_scalars = false;
+  bool listed = false; // rows stand in another order
 };
 
 // All operands of one product, on both sides; A packed on the device.
@@ -80,7 +81,7 @@ struct Problem {
         columns(pattern.nnz() * 8), values(pattern.nnz() * 2), b(bl.size() * 2),
         c(cl.size() * shunt_type_size(o.out)), scalars(2 * sizeof(float)), packed(bytes()),
         workspace((size_t)(pattern.cols * (n + 8)) * 2 + 64),
-        device(this_device()), plan{o.order, o.height}
+        device(this_device()), plan{o.order, o.height, o.listed}
   {
     memcpy(offsets.host.data(), pattern.offsets.data(), offsets.host.size());
     memcpy(columns.host.data(), pattern.columns.data(), columns.host.size());
@@ -104,7 +105,7 @@ struct Problem {
   }
   size_t bytes() const
   {
-    const shunt_vector_plan with = {o.order, o.height};
+    const shunt_vector_plan with = {o.order, o.height, o.listed};
     const shunt_csr a = csr(nullptr, nullptr, nullptr);
     return shunt_vector_bytes(&a, &with);
   }
@@ -130,10 +131,25 @@ struct Problem {
     ((float *)scalars.host.data())[0] = (float)o.alpha;
     ((float *)scalars.host.data())[1] = (float)o.beta;
   }
+  // Some order of the rows.
+  std::vector<uint32_t> row_list() const
+  {
+    std::vector<uint32_t> list((size_t)pattern.rows);
+    Random r(pattern.rows);
+    for (size_t i = 0; i < list.size(); i++) {
+      const size_t j = (size_t)r.below((int64_t)i + 1);
+      list[i] = list[j];
+      list[j] = (uint32_t)i;
+    }
+    return list;
+  }
   void pack()
   {
-    if (!shunt_vector_lay_out(&spmm.a, &plan, packed.device, &v) ||
-        shunt_csr_to_vector_cuda(&spmm.a, &plan, &v, &device, 0) != SHUNT_OK)
+    if (!shunt_vector_lay_out(&spmm.a, &plan, packed.device, &v)) exit(3);
+    if (o.listed)
+      CUDA_OK(cudaMemcpy(v.row_of, row_list().data(), (size_t)pattern.rows * 4,
+                         cudaMemcpyHostToDevice));
+    if (shunt_csr_to_vector_cuda(&spmm.a, &plan, &v, &device, 0) != SHUNT_OK)
       exit(3);
     CUDA_OK(cudaMemcpy(&counts, v.counts, sizeof counts, cudaMemcpyDeviceToHost));
     if (counts.irregular) {
@@ -212,13 +228,14 @@ static void test_shape(const shunt_vector_shape &s, uint64_t seed)
         if (left_out()) continue;
         Options o = random_options(r, (Kind)kind);
         if (s.rows == 0 && r.below(2)) o.order = SHUNT_VECTOR_SEQUENTIAL;
+        if (r.below(3) == 0) o.listed = true, o.height = 1;
         Problem q(p, n, o, r.next());
         const int64_t w = run_problem(q, s);
         if (w)
           printf("# %lld wrong: %lld x %lld, n %lld types %d %d order %d layouts %d %d alpha %g "
-                 "beta %g device %d\n",
+                 "beta %g device %d listed %d\n",
                  (long long)w, (long long)size[0], (long long)size[1], (long long)n, o.type, o.out,
-                 o.order, o.b_layout, o.c_layout, o.alpha, o.beta, o.device_scalars);
+                 o.order, o.b_layout, o.c_layout, o.alpha, o.beta, o.device_scalars, o.listed);
         wrong += w;
       }
     }
@@ -228,14 +245,16 @@ static void test_shape(const shunt_vector_shape &s, uint64_t seed)
 
 // NaN and Inf in rows of B that some rows of a group name and others do not; stored zeros
 // that meet them; unused slots.
-static void test_nonfinite(const shunt_vector_shape &s, shunt_type type, Kind kind)
+static void test_nonfinite(const shunt_vector_shape &s, shunt_type type, Kind kind,
+                           bool listed = false)
 {
   const Pattern p = make_pattern(kind, 24, 900, 0.1, 5);
   char name[40];
   name_shape(s, name);
   Options o;
   o.type = o.out = type;
-  o.height = height_of(kind);
+  o.height = listed ? 1 : height_of(kind);
+  o.listed = listed;
   o.beta = kind == TWOS ? 0.5 : 0;
   Problem q(p, 72, o, 6);
   for (int64_t row : {0, 3, 9, 17, 22}) {
@@ -248,7 +267,8 @@ static void test_nonfinite(const shunt_vector_shape &s, shunt_type type, Kind ki
   q.values.upload();
   q.b.upload();
   q.pack();
-  check(run_problem(q, s) == 0, "NaN and Inf, %s, %s, type %d", name, kind_name[kind], type);
+  check(run_problem(q, s) == 0, "NaN and Inf, %s, %s, type %d%s", name, kind_name[kind], type,
+        listed ? ", rows in another order" : "");
 }
 
 static void test_repeats(const shunt_vector_shape &s)
@@ -443,6 +463,7 @@ int main(int argc, char **argv)
       for (Kind kind : {EIGHTS, FOURS, TWOS, HOLES})
         test_nonfinite(s, SHUNT_F16, kind);
       test_nonfinite(s, SHUNT_BF16, TWOS);
+      test_nonfinite(s, SHUNT_F16, FOURS, true);
       test_repeats(s);
     }
     test_twin_and_choice();
