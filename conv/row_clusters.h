@@ -15,7 +15,7 @@
       group.  All of them are found.  (Different sets with one hash: less than one matrix in 500.
       They cost fill, not correctness.)
    2. The rest is sorted by two minima of hashes over a row's columns (MinHash: rows with similar
-      sets come together, the likelier the more similar) and cut into windows of 4096.  In each, a
+      sets come together, the likelier the more similar) and cut into windows of 8192.  In each, a
       row's leader is the first that is at least half as similar to it as the most similar is: rows
       that belong together have one leader.
    3. Sorted by two other minima, of the leaders, and cut into windows of 512.  In each, the first

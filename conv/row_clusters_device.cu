@@ -7,15 +7,16 @@
 //   mark_kernel     a thread a place: bisection tells its run's ends, so whether it has a group
 //   (sort)          rows with a group first, as they stand; the others by their minima
 //   leader_kernel   32 rows a block, a lane each; 16 warps each compare them with a slice of the
-//                   4096 of the window: the best of all, then the first that is half as good
+//                   window, 32 sketches at a time in shared memory: the best of all, then the
+//                   first that is half as good
 //   (sort)          by their leaders' minima
 //   group_kernel    512 places a block, a thread each; the sketches in shared memory.  Row by row a
 //                   block-wide maximum says which is next:
 //
 //                     key   | similarity to the seed | 511 - thread |     0: has a group
 //
-// The sorts' launches bound small matrices, comparisons larger ones: rows x 4096 x 2 of them, some
-// 50 operations each.
+// The sorts' launches bound small matrices, comparisons larger ones: rows x 8192 x 2 of them at
+// most, some 50 operations each.
 #include <cuda_runtime.h>
 
 #include "conv/row_sketch.h"
@@ -140,8 +141,8 @@ __global__ void __launch_bounds__(256) mark_kernel(const __grid_constant__ shunt
 constexpr int kLeaderWarps = 16, kSlice = kHood / kLeaderWarps;
 
 // A row's sketch in registers.
-struct sketch {
-  uint32_t word[kWords], filled;
+struct __align__(16) sketch {
+  uint32_t word[kWords], filled, unused[3]; // a multiple of 16 bytes
 
   __device__ __forceinline__ void load(const shunt_row_clusters &k, int32_t row)
   {
@@ -163,9 +164,21 @@ __device__ __forceinline__ int64_t first_free(const uint64_t *keys, int64_t begi
   return begin + bisect(keys + begin, end - begin, SHUNT_CLUSTER_FREE, false);
 }
 
+// The sketches of the 32 places from j on that lie before `to`; how many these are.
+__device__ __forceinline__ int bring(const shunt_row_clusters &k, const int32_t *rows, int64_t j,
+                                     int64_t to, sketch (&others)[32])
+{
+  const int lane = threadIdx.x % 32;
+  __syncwarp(); // all are done with those before
+  if (j + lane < to) others[lane].load(k, rows[j + lane]);
+  __syncwarp();
+  return static_cast<int>(min(to - j, int64_t(32)));
+}
+
 __global__ void __launch_bounds__(kLeaderWarps * 32)
     leader_kernel(const __grid_constant__ shunt_row_clusters k)
 {
+  __shared__ sketch others[kLeaderWarps][32];
   __shared__ shunt_similarity best_of[kLeaderWarps][32];
   __shared__ int first_of[kLeaderWarps][32];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -178,30 +191,33 @@ __global__ void __launch_bounds__(kLeaderWarps * 32)
   if (there && warp == 0 && !free) k.spare.keys[i] = 0;
   if (!__any_sync(kAll, free)) return; // all warps alike
 
-  sketch mine, other;
+  sketch mine;
   mine.load(k, row);
   const int64_t from = max(begin + warp * kSlice, first_free(k.pairs.keys, begin, end));
   const int64_t to = min(begin + (warp + 1) * kSlice, end);
   shunt_similarity best = {0, 1};
-#pragma unroll 2
-  for (int64_t j = from; j < to; j++) {
-    other.load(k, rows[j]);
-    const shunt_similarity s = mine.compare(other);
-    if (j != i && shunt_sketch_less(best, s)) best = s;
+  for (int64_t j = from; j < to; j += 32) {
+    const int many = bring(k, rows, j, to, others[warp]);
+#pragma unroll 4
+    for (int o = 0; o < many; o++) {
+      const shunt_similarity s = mine.compare(others[warp][o]);
+      if (j + o != i && shunt_sketch_less(best, s)) best = s;
+    }
   }
   best_of[warp][lane] = best;
   __syncthreads();
   for (int w = 0; w < kLeaderWarps; w++)
     if (shunt_sketch_less(best, best_of[w][lane])) best = best_of[w][lane];
 
-  // No place is as good as itself, which ends the search of the slice that it stands in.
   bool found = !free || best.equal == 0;
   int first = kHood;
-  for (int64_t j = from; j < to && !__all_sync(kAll, found); j++) {
-    other.load(k, rows[j]);
-    const bool good = !found && j < i && shunt_sketch_half(mine.compare(other), best);
-    if (good) first = static_cast<int>(j - begin);
-    found |= good || j >= i;
+  for (int64_t j = from; j < to && !__all_sync(kAll, found || j >= i); j += 32) {
+    const int many = bring(k, rows, j, to, others[warp]);
+#pragma unroll 4
+    for (int o = 0; o < many; o++) {
+      const bool good = shunt_sketch_half(mine.compare(others[warp][o]), best);
+      if (good && !found && j + o < i) first = static_cast<int>(j + o - begin), found = true;
+    }
   }
   first_of[warp][lane] = first;
   __syncthreads();

@@ -14,7 +14,7 @@
 
 enum {
   SHUNT_CLUSTER_ROWS = 8,
-  SHUNT_CLUSTER_HOOD = 4096,  /* rows among which a leader is sought */
+  SHUNT_CLUSTER_HOOD = 8192,  /* rows among which a leader is sought */
   SHUNT_CLUSTER_WINDOW = 512, /* rows among which groups are made */
   SHUNT_CLUSTER_KEY_BITS = 24,
   SHUNT_SKETCH_BINS = 32,

@@ -82,13 +82,11 @@ static int is_permutation(const uint32_t *row_of, int64_t rows)
 
 static int has(const struct owned *o, int64_t row, int64_t column)
 {
-  int64_t base = o->a.base;
-  int wide = o->a.index_type == SHUNT_I64;
-  int64_t begin = wide ? ((int64_t *)o->offsets)[row] : ((int32_t *)o->offsets)[row];
-  int64_t end = wide ? ((int64_t *)o->offsets)[row + 1] : ((int32_t *)o->offsets)[row + 1];
+  shunt_type type = o->a.index_type;
+  int64_t base = o->a.base, end = get(o->offsets, type, row + 1) - base;
 
-  for (int64_t p = begin - base; p < end - base; p++)
-    if ((wide ? ((int64_t *)o->columns)[p] : ((int32_t *)o->columns)[p]) - base == column) return 1;
+  for (int64_t p = get(o->offsets, type, row) - base; p < end; p++)
+    if (get(o->columns, type, p) - base == column) return 1;
   return 0;
 }
 
@@ -171,16 +169,12 @@ static int multiplies(const struct owned *o, const struct packed *k)
     b[i] = (float)(random_next() % 9) - 4;
     shunt_store(half, i, SHUNT_F16, (double)b[i]);
   }
-  for (int64_t i = 0; i < o->a.rows; i++) {
-    int64_t wide = o->a.index_type == SHUNT_I64, base = o->a.base;
-    int64_t begin = wide ? ((int64_t *)o->offsets)[i] : ((int32_t *)o->offsets)[i];
-    int64_t end = wide ? ((int64_t *)o->offsets)[i + 1] : ((int32_t *)o->offsets)[i + 1];
-    for (int64_t e = begin - base; e < end - base; e++) {
-      int64_t j = (wide ? ((int64_t *)o->columns)[e] : ((int32_t *)o->columns)[e]) - base;
+  for (int64_t i = 0, e = 0; i < o->a.rows; i++)
+    for (; e < get(o->offsets, o->a.index_type, i + 1) - o->a.base; e++) {
+      int64_t j = get(o->columns, o->a.index_type, e) - o->a.base;
       for (int n = 0; n < N; n++)
         right[i * N + n] += 2 * (float)shunt_load(o->a.values, e, SHUNT_F16) * b[j * N + n];
     }
-  }
   same = shunt_spmm_vector_host(&p, &k->v) == SHUNT_OK &&
          !memcmp(c, right, (size_t)(o->a.rows * N) * sizeof *c);
   free(b), free(half), free(c), free(right);
