@@ -31,8 +31,12 @@ static void move(const struct shunt_csr *to, int64_t i, const void *from, int64_
 static struct shunt_csr sizes(int64_t rows, int64_t cols, int64_t block, int64_t nnz,
                               shunt_type index, shunt_type value, int base)
 {
-  struct shunt_csr s = {.rows = rows, .cols = cols, .nnz = nnz, .index_type = index,
-                        .value_type = value, .base = base};
+  struct shunt_csr s = {.rows = rows,
+                        .cols = cols,
+                        .nnz = nnz,
+                        .index_type = index,
+                        .value_type = value,
+                        .base = base};
 
   if (index != SHUNT_I32 && index != SHUNT_I64) s.rows = -1;
   if (block < 1 || rows < 0 || cols < 0 || rows % block || cols % block || nnz < 0) s.rows = -1;

@@ -4,8 +4,8 @@
 // neighbouring entries.
 //
 // Blocked-ELL: rows have as many entries as their block row has blocks, counted by one kernel and
-// summed up (conv/dcsr_sort.h).  Lanes take neighbouring blocks, ranked by a ballot, each all of its
-// block's entries of the row.
+// summed up (conv/dcsr_sort.h).  Lanes take neighbouring blocks, ranked by a ballot, each all of
+// its block's entries of the row.
 #include <cuda_runtime.h>
 
 #include "conv/blocks.h"
@@ -54,11 +54,11 @@ __device__ __forceinline__ int64_t row_of_warp()
 }
 
 // Garbage wraps: a column of blocks times the block is only written, never followed.
-template <class I> __device__ __forceinline__ I entry_column(I block_column, int base, int64_t b,
-                                                             int64_t j)
+template <class I>
+__device__ __forceinline__ I entry_column(I block_column, int base, int64_t b, int64_t j)
 {
-  const uint64_t column = static_cast<uint64_t>(static_cast<int64_t>(block_column)) -
-                          static_cast<uint64_t>(base);
+  const uint64_t column =
+      static_cast<uint64_t>(static_cast<int64_t>(block_column)) - static_cast<uint64_t>(base);
   return static_cast<I>(column * static_cast<uint64_t>(b) + static_cast<uint64_t>(j + base));
 }
 

@@ -21,10 +21,10 @@
    3. Sorted by two other minima, of the leaders, and cut into windows of 512.  In each, the first
       row that has no group yet and the seven most similar to it make one.
 
-   Similarity, intersection over union, is estimated from 32 more minima, a byte each (one permutation
-   hashing: column c belongs to bin h(c) % 32, a bin's minimum is over its columns).  Of the fill
-   of 8 x 1 vectors that lost 0, 10, 20 % of their entries, and whose rows were shuffled (4096 x 4096,
-   10 %), 1.00, 0.85, 0.73 come back, from 0.17.
+   Similarity, intersection over union, is estimated from 32 more minima, a byte each (one
+   permutation hashing: column c belongs to bin h(c) % 32, a bin's minimum is over its columns).  Of
+   the fill of 8 x 1 vectors that lost 0, 10, 20 % of their entries, and whose rows were shuffled
+   (4096 x 4096, 10 %), 1.00, 0.85, 0.73 come back, from 0.17.
 
    What it is worth is for the caller to say: shunt_csr_vector_measure_* (conv/vector.h)
    counts vectors with and without an order.  Random patterns gain nothing.

@@ -65,7 +65,8 @@ __global__ void __launch_bounds__(kSketchWarps * 32)
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int64_t row = static_cast<int64_t>(blockIdx.x) * kSketchWarps + warp;
   if (row >= j.rows) return;
-  const I *offsets = static_cast<const I *>(j.offsets), *columns = static_cast<const I *>(j.columns);
+  const I *offsets = static_cast<const I *>(j.offsets),
+          *columns = static_cast<const I *>(j.columns);
   int64_t begin = from_base(offsets[row], j.base), end = from_base(offsets[row + 1], j.base);
   if (begin < 0 || end < begin || end > j.nnz) begin = end = 0;
 
@@ -141,7 +142,8 @@ __global__ void __launch_bounds__(256) mark_kernel(const __grid_constant__ shunt
 constexpr int kLeaderWarps = 16, kSlice = kHood / kLeaderWarps;
 
 // A row's sketch in registers.
-struct __align__(16) sketch {
+struct __align__(16) sketch
+{
   uint32_t word[kWords], filled, unused[3]; // a multiple of 16 bytes
 
   __device__ __forceinline__ void load(const shunt_row_clusters &k, int32_t row)
@@ -311,8 +313,8 @@ bool sort(shunt_row_clusters *k, int bits, cudaStream_t stream)
 
 bool sketch_rows(const shunt_csr *a, const shunt_row_clusters &k, cudaStream_t stream)
 {
-  const sketch_job j = {a->row_offsets, a->columns, a->rows, a->nnz, a->base,
-                        shunt_sketch_hash_bits(a->rows), k};
+  const sketch_job j = {
+      a->row_offsets, a->columns, a->rows, a->nnz, a->base, shunt_sketch_hash_bits(a->rows), k};
   const int64_t blocks = parts_of(a->rows, kSketchWarps);
   return a->index_type == SHUNT_I32
              ? launch(sketch_kernel<int32_t>, blocks, kSketchWarps * 32, stream, j)

@@ -37,7 +37,8 @@ SHUNT_SKETCH_INLINE uint64_t shunt_sketch_hash(int64_t column)
 /* Another order of the columns for each i. */
 SHUNT_SKETCH_INLINE uint32_t shunt_sketch_reorder(uint64_t hash, int i)
 {
-  uint64_t odd = (UINT64_C(0xd1342543de82ef95) + 2 * (uint64_t)i * UINT64_C(0x9e3779b97f4a7c15)) | 1;
+  uint64_t odd =
+      (UINT64_C(0xd1342543de82ef95) + 2 * (uint64_t)i * UINT64_C(0x9e3779b97f4a7c15)) | 1;
 
   return (uint32_t)(hash * odd >> 32);
 }
@@ -78,10 +79,8 @@ struct shunt_similarity {
 };
 
 /* filled: the bins that are not empty, as shunt_sketch_zeros has them. */
-SHUNT_SKETCH_INLINE struct shunt_similarity shunt_sketch_compare(const uint32_t *x,
-                                                                 uint32_t x_filled,
-                                                                 const uint32_t *y,
-                                                                 uint32_t y_filled)
+SHUNT_SKETCH_INLINE struct shunt_similarity
+shunt_sketch_compare(const uint32_t *x, uint32_t x_filled, const uint32_t *y, uint32_t y_filled)
 {
   struct shunt_similarity s;
 

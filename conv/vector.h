@@ -60,9 +60,9 @@ struct shunt_vector_measure {
   uint32_t irregular;      /* SHUNT_IRREGULAR: the counts mean nothing */
 };
 
-/* *out: in device memory for _cuda.  Only enqueues.  Bound on the device by the entries' bytes where
-   groups are many, by the latency of a load for each 32 entries of a row.  SHUNT_E_UNSUPPORTED:
-   index type.  Values are not read.  */
+/* *out: in device memory for _cuda.  Only enqueues.  Bound on the device by the entries' bytes
+   where groups are many, else by the latency of a load for each 32 entries of a row.
+   SHUNT_E_UNSUPPORTED: index type.  Values are not read.  */
 shunt_status shunt_csr_vector_measure_cuda(const struct shunt_csr *a, const uint32_t *row_of,
                                            struct shunt_vector_measure *out,
                                            const struct shunt_device *d, shunt_stream stream);

@@ -395,8 +395,8 @@ static int64_t count_row(const struct shunt_vector *v, int64_t place)
 {
   int64_t group = place / SHUNT_VECTOR_ROWS, first = v->begin[group], count = 0;
 
-  for (int64_t i = first * SHUNT_VECTOR_STEP;
-       i < (first + v->count[group]) * SHUNT_VECTOR_STEP; i++)
+  for (int64_t i = first * SHUNT_VECTOR_STEP; i < (first + v->count[group]) * SHUNT_VECTOR_STEP;
+       i++)
     count += v->masks[i] >> place % SHUNT_VECTOR_ROWS & 1;
   return count;
 }

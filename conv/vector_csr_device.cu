@@ -332,9 +332,8 @@ template <class I> bool pack(pack_job &j, cudaStream_t stream)
 {
   void *parameters[] = {&j};
   const dim3 grid(static_cast<unsigned>((j.v.groups + kWarps - 1) / kWarps));
-  if (j.v.row_of &&
-      cudaLaunchKernel(reinterpret_cast<const void *>(&before_kernel<I>), dim3(1), dim3(1024),
-                       parameters, 0, stream) != cudaSuccess)
+  if (j.v.row_of && cudaLaunchKernel(reinterpret_cast<const void *>(&before_kernel<I>), dim3(1),
+                                     dim3(1024), parameters, 0, stream) != cudaSuccess)
     return false;
   return cudaLaunchKernel(reinterpret_cast<const void *>(&pack_kernel<I>), grid, dim3(kWarps * 32),
                           parameters, 0, stream) == cudaSuccess;

@@ -123,8 +123,7 @@ template <class I> struct group_walk {
 };
 
 template <class I>
-__global__ void __launch_bounds__(kWarps * 32)
-    measure_kernel(const __grid_constant__ measure_job j)
+__global__ void __launch_bounds__(kWarps * 32) measure_kernel(const __grid_constant__ measure_job j)
 {
   __shared__ uint32_t bits[kWarps][kWords];
   const int warp = threadIdx.x / 32;
@@ -162,8 +161,8 @@ extern "C" shunt_status shunt_csr_vector_measure_cuda(const struct shunt_csr *a,
                                                       shunt_stream stream)
 {
   const int64_t groups = (a->rows + kRows - 1) / kRows;
-  measure_job j = {a->row_offsets, a->columns, row_of, a->rows, a->cols, a->nnz, groups,
-                   a->base,        out};
+  measure_job j = {a->row_offsets, a->columns, row_of,  a->rows, a->cols,
+                   a->nnz,         groups,     a->base, out};
   (void)d;
   if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
   if (a->rows > INT32_MAX - 64 || a->cols > INT32_MAX - kChunk) return SHUNT_E_UNSUPPORTED;

@@ -64,12 +64,13 @@ template <int Tile> struct image {
 };
 
 // C(row, column + i) = alpha v[i] + beta C(row, column + i), i < Count, i < n - column.
-template <class T, class Out, int Count>
+// Listed: for the row of C that p.row_of says.
+template <class T, class Out, bool Listed, int Count>
 __device__ __forceinline__ void store_run(const arguments &p, float alpha, float beta, int group,
                                           int row, int column, float (&v)[Count])
 {
   const int place = group * kGroup + row;
-  const int64_t row_of_c = p.row_of ? __ldg(p.row_of + place) : place;
+  const int64_t row_of_c = Listed ? __ldg(p.row_of + place) : place;
   Out *c = static_cast<Out *>(p.c) + row_of_c * p.c_row_stride + column * p.c_col_stride;
 #pragma unroll
   for (int i = 0; i < Count; i++)
@@ -114,11 +115,9 @@ __device__ __forceinline__ void write_image(float *image_at, const float (&d)[Ti
   }
 }
 
-// Sums the images of the `slices` slices of a group, Apart floats from one to the next, and
-// stores its rows; called by all warps of the group, of which this is number `slice`.
-template <class T, class Out, int Tile, int Apart>
-__device__ __forceinline__ void store_images(const arguments &p, const float *images, int slices,
-                                             int slice, int group, int column0)
+template <class T, class Out, int Tile, int Apart, bool Listed>
+__device__ __forceinline__ void store_rows(const arguments &p, const float *images, int slices,
+                                           int slice, int group, int column0)
 {
   constexpr int kPitch = image<Tile>::kPitch;
   constexpr int kWide = 16 / sizeof(Out), kRuns = Tile / kWide;
@@ -139,7 +138,7 @@ __device__ __forceinline__ void store_images(const arguments &p, const float *im
         }
       }
       if (column0 + column < p.n)
-        store_run<T, Out>(p, alpha, beta, group, row, column0 + column, v);
+        store_run<T, Out, Listed>(p, alpha, beta, group, row, column0 + column, v);
     }
     return;
   }
@@ -150,8 +149,21 @@ __device__ __forceinline__ void store_images(const arguments &p, const float *im
     float v[1] = {};
     for (int s = 0; s < slices; s++)
       v[0] += images[s * Apart + row * kPitch + column];
-    if (column0 + column < p.n) store_run<T, Out>(p, alpha, beta, group, row, column0 + column, v);
+    if (column0 + column < p.n)
+      store_run<T, Out, Listed>(p, alpha, beta, group, row, column0 + column, v);
   }
+}
+
+// Sums the images of the `slices` slices of a group, Apart floats from one to the next, and
+// stores its rows; called by all warps of the group, of which this is number `slice`.
+template <class T, class Out, int Tile, int Apart>
+__device__ __forceinline__ void store_images(const arguments &p, const float *images, int slices,
+                                             int slice, int group, int column0)
+{
+  if (p.row_of)
+    store_rows<T, Out, Tile, Apart, true>(p, images, slices, slice, group, column0);
+  else
+    store_rows<T, Out, Tile, Apart, false>(p, images, slices, slice, group, column0);
 }
 
 } // namespace vector

@@ -11,8 +11,8 @@
 
 #define LEAST_GAIN 1.5
 
-/* In g->converted: | packed | row_of | scratch | two measures |.  The packed matrix has room for the
-   worst order, so that it is laid out before one is known.  */
+/* In g->converted: | packed | row_of | scratch | two measures |.  The packed matrix has room for
+   the worst order, so that it is laid out before one is known.  */
 struct clustering {
   const struct shunt_csr *a;
   struct shunt_vector_plan plan;
@@ -27,7 +27,8 @@ static size_t round256(size_t bytes)
 
 static struct clustering clustering_of(const struct shunt_csr *a)
 {
-  struct clustering k = {.a = a, .plan = {.order = SHUNT_VECTOR_WINDOWED, .height = 1, .listed = 1}};
+  struct clustering k = {.a = a,
+                         .plan = {.order = SHUNT_VECTOR_WINDOWED, .height = 1, .listed = 1}};
   size_t packed = shunt_vector_bytes(a, &k.plan);
   k.scratch_bytes = shunt_row_clusters_cuda_bytes(a);
   if (packed == 0 || k.scratch_bytes == 0) return k;
@@ -57,7 +58,8 @@ static bool find_order(struct gpu_case *g, struct clustering *k)
   return true;
 }
 
-/* The height that tells how many vectors there are: of 8, 4, 2, 1 the nearest to 8 times the fill. */
+/* The height that tells how many vectors there are: of 8, 4, 2, 1 the nearest to 8 times the fill.
+ */
 static int nearest_height(double fill)
 {
   return fill > 0.7 ? 8 : fill > 0.35 ? 4 : fill > 0.18 ? 2 : 1;

@@ -1,6 +1,7 @@
 /* tool_patterns.c: patterns made up from a word.
 
      random:ROWSxCOLUMNS:DENSITY[:V]   exactly so many aligned V x 1 vectors, anywhere
+     shuffled:ROWSxCOLUMNS:DENSITY:V[:LOST]   the same, rows in a random order, some entries lost
      rmat:ROWS:MEAN                    a graph whose degrees follow a power law: MEAN edges a row,
                                        each found by descending into quadrants (R-MAT, Chakrabarti,
                                        Zhan, Faloutsos, SDM 2004); repeated edges count once
@@ -401,8 +402,8 @@ static bool parse_shuffled(const char *text, uint64_t seed, struct shunt_matrix 
   if (!length || (text[length] && (sscanf(text + length, ":%lf%n", &lost, &used) < 1 ||
                                    text[length + used])) ||
       !(lost >= 0 && lost <= 1) || length - 8 >= (int)sizeof vectors - 7) {
-    tool_say("'%s': expected shuffled:ROWSxCOLUMNS:DENSITY:V or shuffled:ROWSxCOLUMNS:DENSITY:V:LOST, "
-             "as in shuffled:4096x4096:0.1:8:0.1",
+    tool_say("'%s': expected shuffled:ROWSxCOLUMNS:DENSITY:V or "
+             "shuffled:ROWSxCOLUMNS:DENSITY:V:LOST, as in shuffled:4096x4096:0.1:8:0.1",
              text);
     return false;
   }

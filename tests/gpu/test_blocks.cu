@@ -1,5 +1,5 @@
-// test_blocks.cu: BSR and Blocked-ELL become on the device the CSR that their host twins make; whatever
-// their offsets and columns are, nothing beside its arrays is written.
+// test_blocks.cu: BSR and Blocked-ELL become on the device the CSR that their host twins make;
+// whatever their offsets and columns are, nothing beside its arrays is written.
 #include "conv/blocks.h"
 #include "tests/gpu/harness.cuh"
 
@@ -46,9 +46,9 @@ struct Grid {
       x->upload();
     for (int d = 0; d < 2; d++) {
       const auto of = [&](Buffer &x) { return d ? x.device : (void *)x.host.data(); };
-      bsr[d] = {down * block, across * block, blocks, block, of(offsets), of(columns),
+      bsr[d] = {down * block, across * block, blocks, block, of(offsets),    of(columns),
                 of(values),   index,          value,  base,  (int)r.below(1)};
-      ell[d] = {down * block,    across * block, block, wide * block, of(ell_columns),
+      ell[d] = {down * block,   across * block, block, wide * block, of(ell_columns),
                 of(ell_values), index,          value, base};
     }
     bsr[0].column_major = bsr[1].column_major = (int)r.below(2);
@@ -93,12 +93,12 @@ static bool agree(Grid &g, bool broken)
 {
   const shunt_device d = this_device();
   Room bsr(shunt_bsr_sizes(&g.bsr[0])), ell(shunt_blocked_ell_sizes(&g.ell[0]));
-  bool good = shunt_bsr_to_csr_host(&g.bsr[0], &bsr.host) == SHUNT_OK &&
-              shunt_bsr_to_csr_cuda(&g.bsr[1], &bsr.device, &d, 0) == SHUNT_OK &&
-              shunt_blocked_ell_to_csr_host(&g.ell[0], &ell.host) == SHUNT_OK &&
-              shunt_blocked_ell_to_csr_cuda(&g.ell[1], &ell.device, g.scratch.device,
-                                            shunt_blocked_ell_scratch_bytes(&g.ell[1]), &d,
-                                            0) == SHUNT_OK;
+  bool good =
+      shunt_bsr_to_csr_host(&g.bsr[0], &bsr.host) == SHUNT_OK &&
+      shunt_bsr_to_csr_cuda(&g.bsr[1], &bsr.device, &d, 0) == SHUNT_OK &&
+      shunt_blocked_ell_to_csr_host(&g.ell[0], &ell.host) == SHUNT_OK &&
+      shunt_blocked_ell_to_csr_cuda(&g.ell[1], &ell.device, g.scratch.device,
+                                    shunt_blocked_ell_scratch_bytes(&g.ell[1]), &d, 0) == SHUNT_OK;
   const bool same = bsr.same(broken);
   return ell.same(false) && same && good;
 }

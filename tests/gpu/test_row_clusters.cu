@@ -1,7 +1,8 @@
-// test_row_clusters.cu: shunt_csr_cluster_rows_cuda and shunt_csr_vector_measure_cuda write what their
-// host twins write; matrices packed in the order of a row list write the bytes that the twin writes
-// and come back as they were.
-//   --time   also times clustering, measuring and packing
+// test_row_clusters.cu: shunt_csr_cluster_rows_cuda and shunt_csr_vector_measure_cuda write what
+// their host twins write; matrices packed in the order of a row list write the bytes that the twin
+// writes and come back as they were.
+//   --time        also times clustering, measuring and packing
+//   --only-time   times without testing
 #include <numeric>
 
 #include "conv/row_clusters.h"
@@ -45,8 +46,9 @@ struct Matrix {
         columns(p.nnz() * shunt_type_size(index)), values(p.nnz() * 2)
   {
     Random r(seed);
-    host = {p.rows, p.cols, p.nnz(), offsets.host.data(), columns.host.data(), values.host.data(),
-            index,  SHUNT_F16, base};
+    host = {
+        p.rows, p.cols,    p.nnz(), offsets.host.data(), columns.host.data(), values.host.data(),
+        index,  SHUNT_F16, base};
     device = host;
     device.row_offsets = offsets.device, device.columns = columns.device;
     device.values = values.device;
@@ -75,8 +77,8 @@ struct Clusters {
 
   explicit Clusters(const Matrix &matrix)
       : m(matrix), row_of((size_t)matrix.host.rows * 4),
-        scratch(shunt_row_clusters_cuda_bytes(&matrix.host) + 256),
-        twin((size_t)matrix.host.rows), bytes(shunt_row_clusters_cuda_bytes(&matrix.host))
+        scratch(shunt_row_clusters_cuda_bytes(&matrix.host) + 256), twin((size_t)matrix.host.rows),
+        bytes(shunt_row_clusters_cuda_bytes(&matrix.host))
   {
   }
   shunt_status enqueue(cudaStream_t stream)
@@ -145,8 +147,8 @@ static bool pack_same(const Matrix &m, const Clusters &k, const shunt_vector_pla
       !shunt_vector_lay_out(&m.host, &plan, aligned(copy), &back))
     return false;
   memcpy(on_host.row_of, k.twin.data(), k.twin.size() * 4);
-  CUDA_OK(cudaMemcpy(on_device.row_of, k.row_of.device, k.twin.size() * 4,
-                     cudaMemcpyDeviceToDevice));
+  CUDA_OK(
+      cudaMemcpy(on_device.row_of, k.row_of.device, k.twin.size() * 4, cudaMemcpyDeviceToDevice));
   if (shunt_csr_to_vector_host(&m.host, &plan, &on_host) != SHUNT_OK ||
       shunt_csr_to_vector_cuda(&m.device, &plan, &on_device, &d, 0) != SHUNT_OK)
     return false;
@@ -315,11 +317,14 @@ static void time_case(int64_t size, double density, double lost)
 
 int main(int argc, char **argv)
 {
-  test_same();
-  test_equal_lists();
-  test_broken();
-  test_declined();
-  if (argc > 1 && !strcmp(argv[1], "--time"))
+  const bool only = argc > 1 && !strcmp(argv[1], "--only-time");
+  if (!only) {
+    test_same();
+    test_equal_lists();
+    test_broken();
+    test_declined();
+  }
+  if (only || (argc > 1 && !strcmp(argv[1], "--time")))
     for (int64_t size : {4096, 8192})
       for (double density : {0.1, 0.05})
         for (double lost : {0.0, 0.1})

@@ -1,5 +1,5 @@
-/* test_blocks.c: BSR and Blocked-ELL to CSR, on the host: by hand, against the elements one by one on
-   random ones, and on to the `vector` format and back.  */
+/* test_blocks.c: BSR and Blocked-ELL to CSR, on the host: by hand, against the elements one by one
+   on random ones, and on to the `vector` format and back.  */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,8 +42,9 @@ static void make_bsr(struct grid *g, shunt_type index, shunt_type value, int bas
   }
   g->memory[2] = calloc((size_t)(count * b * b) + 1, 8);
   fill(g->memory[2], count * b * b, value);
-  g->bsr = (struct shunt_bsr){g->down * b, g->across * b, count, b,    g->memory[0], g->memory[1],
-                              g->memory[2], index,        value, base, 0};
+  g->bsr = (struct shunt_bsr){
+      g->down * b, g->across * b, count, b, g->memory[0], g->memory[1], g->memory[2],
+      index,       value,         base,  0};
 }
 
 /* Padding stands anywhere. */

@@ -129,8 +129,8 @@ static struct packed pack(const struct owned *o, const uint32_t *row_of,
   k.memory = aligned_alloc(256, shunt_vector_bytes(&o->a, &plan));
   k.good = shunt_vector_lay_out(&o->a, &plan, k.memory, &k.v);
   memcpy(k.v.row_of, row_of, (size_t)o->a.rows * sizeof *row_of);
-  k.good = k.good && shunt_csr_to_vector_host(&o->a, &plan, &k.v) == SHUNT_OK &&
-           !k.v.counts->irregular;
+  k.good =
+      k.good && shunt_csr_to_vector_host(&o->a, &plan, &k.v) == SHUNT_OK && !k.v.counts->irregular;
   return k;
 }
 
