@@ -190,8 +190,26 @@ static void find_leaders(struct shunt_row_clusters *k)
 
   for (int64_t i = 0; i < k->rows; i++) {
     int64_t begin = i / SHUNT_CLUSTER_HOOD * SHUNT_CLUSTER_HOOD;
-    k->spare.keys[i] = is_free(k, i) ? k->leader_key[rows[leader_of(k, begin, i)]] : 0;
+    k->spare.keys[i] = is_free(k, i) ? 1 + (uint64_t)rows[leader_of(k, begin, i)] : 0;
     ((int32_t *)k->spare.places)[i] = rows[i];
+  }
+  exchange(k);
+}
+
+/* Eight rows of one leader are a group. */
+static void mark_eights(struct shunt_row_clusters *k)
+{
+  const uint64_t *keys = k->pairs.keys;
+  int64_t end;
+
+  for (int64_t begin = 0; begin < k->rows; begin = end) {
+    for (end = begin; end < k->rows && keys[end] == keys[begin];)
+      end++;
+    for (int64_t i = begin; i < end; i++) {
+      int whole = keys[i] == 0 || end - begin == SHUNT_CLUSTER_ROWS;
+      k->spare.keys[i] = whole ? 0 : k->leader_key[keys[i] - 1];
+      ((int32_t *)k->spare.places)[i] = ((const int32_t *)k->pairs.places)[i];
+    }
   }
   exchange(k);
 }
@@ -245,6 +263,8 @@ shunt_status shunt_csr_cluster_rows_host(const struct shunt_csr *a, uint32_t *ro
   mark_runs(&k);
   sort(&k, SHUNT_CLUSTER_KEY_BITS);
   find_leaders(&k);
+  sort(&k, shunt_sketch_leader_bits(k.rows));
+  mark_eights(&k);
   sort(&k, SHUNT_CLUSTER_KEY_BITS);
   for (int64_t begin = 0; begin < k.rows; begin += SHUNT_CLUSTER_WINDOW)
     make_groups(&k, begin, row_of);

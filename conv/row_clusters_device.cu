@@ -9,7 +9,9 @@
 //   leader_kernel   32 rows a block, a lane each; 16 warps each compare them with a slice of the
 //                   window, 32 sketches at a time in shared memory: the best of all, then the
 //                   first that is half as good
-//   (sort)          by their leaders' minima
+//   (sort)          by their leaders
+//   mark_kernel     has the leader eight rows?
+//   (sort)          those that have a group first; the others by their leaders' minima
 //   group_kernel    512 places a block, a thread each; the sketches in shared memory.  Row by row a
 //                   block-wide maximum says which is next:
 //
@@ -124,16 +126,19 @@ __device__ __forceinline__ int64_t bisect(const uint64_t *keys, int64_t n, uint6
   return low;
 }
 
-__global__ void __launch_bounds__(256) mark_kernel(const __grid_constant__ shunt_row_clusters k)
+// By leaders: of rows with a leader, exactly eight; else: of rows with a list, every eight.
+__global__ void __launch_bounds__(256)
+    mark_kernel(const __grid_constant__ shunt_row_clusters k, bool by_leaders)
 {
   const int64_t i = static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x;
   if (i >= k.rows) return;
-  const uint64_t *keys = k.pairs.keys;
+  const uint64_t *keys = k.pairs.keys, key = keys[i];
   const int32_t row = static_cast<const int32_t *>(k.pairs.places)[i];
-  const int64_t begin = bisect(keys, k.rows, keys[i], false);
-  const int64_t many = bisect(keys, k.rows, keys[i], true) - begin;
-  const bool whole = i - begin < many / SHUNT_CLUSTER_ROWS * SHUNT_CLUSTER_ROWS;
-  k.spare.keys[i] = whole ? 0 : k.own_key[row];
+  const int64_t begin = bisect(keys, k.rows, key, false);
+  const int64_t many = bisect(keys, k.rows, key, true) - begin;
+  const bool whole = by_leaders ? key == 0 || many == SHUNT_CLUSTER_ROWS
+                                : i - begin < many / SHUNT_CLUSTER_ROWS * SHUNT_CLUSTER_ROWS;
+  k.spare.keys[i] = whole ? 0 : by_leaders ? k.leader_key[key - 1] : k.own_key[row];
   static_cast<int32_t *>(k.spare.places)[i] = row;
 }
 
@@ -226,7 +231,7 @@ __global__ void __launch_bounds__(kLeaderWarps * 32)
   if (warp != 0 || !free) return;
   for (int w = 1; w < kLeaderWarps; w++)
     first = min(first, first_of[w][lane]);
-  k.spare.keys[i] = k.leader_key[first < kHood ? rows[begin + first] : row];
+  k.spare.keys[i] = 1 + static_cast<uint64_t>(first < kHood ? rows[begin + first] : row);
 }
 
 // ---- groups --------------------------------------------------------------------------------
@@ -346,10 +351,13 @@ extern "C" shunt_status shunt_csr_cluster_rows_cuda(const struct shunt_csr *a, u
   shunt_row_clusters_lay_out(a, shunt_sort_bytes(a->rows, SHUNT_I32), scratch, &k);
 
   bool good = sketch_rows(a, k, stream) && sort(&k, shunt_sketch_hash_bits(k.rows), stream) &&
-              launch(mark_kernel, parts_of(k.rows, 256), 256, stream, k);
+              launch(mark_kernel, parts_of(k.rows, 256), 256, stream, k, false);
   exchange(&k);
   good = good && sort(&k, SHUNT_CLUSTER_KEY_BITS, stream) &&
          launch(leader_kernel, parts_of(k.rows, 32), kLeaderWarps * 32, stream, k);
+  exchange(&k);
+  good = good && sort(&k, shunt_sketch_leader_bits(k.rows), stream) &&
+         launch(mark_kernel, parts_of(k.rows, 256), 256, stream, k, true);
   exchange(&k);
   good = good && sort(&k, SHUNT_CLUSTER_KEY_BITS, stream) &&
          launch(group_kernel, parts_of(k.rows, kWindow), kWindow, stream, k, row_of);

@@ -124,6 +124,16 @@ SHUNT_SKETCH_INLINE int shunt_sketch_hash_bits(int64_t rows)
   return bits < 64 ? bits : 64;
 }
 
+/* Bits of a place's key when it is 0, or 1 + its leader. */
+SHUNT_SKETCH_INLINE int shunt_sketch_leader_bits(int64_t rows)
+{
+  int bits = 1;
+
+  for (; rows > 0; rows >>= 1)
+    bits++;
+  return bits;
+}
+
 /* The scratch. */
 struct shunt_row_clusters {
   int64_t rows;
