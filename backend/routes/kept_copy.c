@@ -134,11 +134,9 @@ static shunt_status run_proved(const struct shunt_copy_format *f,
                                const struct shunt_copy_product *x)
 {
   const struct shunt_call *c = x->call;
-  const bool may = f->proved && c->kept && shunt_copy_overwrites(&c->problem->spmm) &&
-                   !shunt_problem_transposed(c->problem);
   struct shunt_spmm s;
-  if (!may) return SHUNT_E_UNSUPPORTED;
-  struct shunt_repair r = repair_of(c, &c->problem->spmm.c, &s);
+  if (!f->proved || !c->kept || shunt_problem_transposed(c->problem)) return SHUNT_E_UNSUPPORTED;
+  struct shunt_repair r = repair_of(c, &x->spmm.c, &s);
   return SHUNT_LAUNCH(f->proved(x, &s, &r));
 }
 
@@ -147,6 +145,7 @@ static shunt_status multiply(const struct shunt_copy_format *f, const struct shu
 {
   const struct shunt_call *c = x->call;
   struct words *words = words_of(c);
+  if (!f->product) return SHUNT_E_UNSUPPORTED;
   if (!c->kept) {
     shunt_status r = SHUNT_CUDA(cudaMemsetAsync(words, 0, sizeof *words, c->stream));
     if (r == SHUNT_OK) r = f->convert(c, x->copy, &words->irregular);
@@ -161,6 +160,15 @@ static shunt_status combine(const struct shunt_call *c, const struct shunt_dense
                                                &c->engine->device, c->stream));
 }
 
+/* C is there, repaired or not; or W is, where C's old content counts. */
+static shunt_status finish(const struct shunt_call *c, const struct shunt_dense *w)
+{
+  if (shunt_copy_overwrites(&c->problem->spmm)) return SHUNT_OK;
+  shunt_status r = combine(c, w);
+  if (r != SHUNT_OK) r = combine(c, w);
+  return r == SHUNT_OK ? r : SHUNT_E_WRITTEN;
+}
+
 shunt_status shunt_copy_run(const struct shunt_copy_format *f, const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
@@ -169,6 +177,7 @@ shunt_status shunt_copy_run(const struct shunt_copy_format *f, const struct shun
   const struct shunt_copy_product x = product_of(c, &l, &w);
   if (!c->kept && !f->direct_bytes) return SHUNT_E_UNSUPPORTED; /* no memory to keep one */
   shunt_status r = run_proved(f, &x);
+  if (r == SHUNT_OK) return finish(c, &w);
   if (r != SHUNT_E_UNSUPPORTED) return r;
   r = multiply(f, &x);
   if (r != SHUNT_OK) return r; /* C is untouched, or about to be overwritten whole */
@@ -179,10 +188,7 @@ shunt_status shunt_copy_run(const struct shunt_copy_format *f, const struct shun
   const struct shunt_dense witness = f->witness ? f->witness(&x) : none;
   r = repair(f, c, &l, &witness);
   if (r != SHUNT_OK) r = repair(f, c, &l, &witness);
-  if (r != SHUNT_OK || shunt_copy_overwrites(s)) return r;
-  r = combine(c, &w);
-  if (r != SHUNT_OK) r = combine(c, &w);
-  return r == SHUNT_OK ? r : SHUNT_E_WRITTEN;
+  return r == SHUNT_OK ? finish(c, &w) : r;
 }
 
 /* ---- keeping -------------------------------------------------------------------- */

@@ -50,15 +50,16 @@ struct shunt_copy_format {
   size_t (*direct_bytes)(const struct shunt_problem *p);
   /* Enqueues A -> copy; *irregular (device, 0 before) is set if A cannot be held. */
   shunt_status (*convert)(const struct shunt_call *c, void *copy, uint32_t *irregular);
+  /* NULL: there is `proved` only. */
   shunt_status (*product)(const struct shunt_copy_product *x);
   /* Its first row tells of a NaN or Inf that the product should not have met, or of B's.  NULL:
      none, the product is right whatever B holds.  */
   struct shunt_dense (*witness)(const struct shunt_copy_product *x);
   /* The product's kernel lets the next one in, and was not let in early: the proof may begin. */
   bool lets_in;
-  /* Product into C and what shunt_spmm_csr_repair_cuda(s, r) does behind it, in one launch, from
-     a kept copy; SHUNT_E_UNSUPPORTED, and nothing enqueued, where that is not to be had.  NULL:
-     nowhere.  */
+  /* Product into r->product, C or W, and what shunt_spmm_csr_repair_cuda(s, r) does behind it, in
+     one launch, from a kept copy; SHUNT_E_UNSUPPORTED, and nothing enqueued, where that is not to
+     be had.  NULL: nowhere.  */
   shunt_status (*proved)(const struct shunt_copy_product *x, const struct shunt_spmm *s,
                          const struct shunt_repair *r);
 };

@@ -113,6 +113,7 @@ static const struct shunt_copy_format direct = {.own_bytes = bytes_100,
                                                 .proved = proved};
 static const struct shunt_copy_format only_kept = {
     .convert = convert, .product = product, .witness = witness};
+static const struct shunt_copy_format only_proved = {.convert = convert, .proved = proved};
 
 /* ---- the tests ------------------------------------------------------------------------------ */
 
@@ -184,13 +185,20 @@ static void test_proved(void)
   check(world.repair.sets == payload && world.repaired.only_if == &host_words[0],
         "with the words of a repair");
   check(runs(&direct, SPMM "NN:rr:ld32.32:a2b0:alg0", NULL, "0mpr", SHUNT_OK), "not a direct one");
-  check(runs(&direct, SPMM "NN:rr:ld32.32:a2b3:alg0", &kept, "prc", SHUNT_OK), "nor with beta");
+  check(runs(&direct, SPMM "NN:rr:ld32.32:a2b3:alg0", &kept, "Pc", SHUNT_OK) &&
+            world.product.c.type == SHUNT_F32 && world.product.alpha.host == 1 &&
+            world.repair.product->type == SHUNT_F32 && world.repaired.beta.host == 3,
+        "with beta: into W, C repaired or combined");
+  check(runs(&only_proved, SPMM "NN:rr:ld32.32:a2b0:alg0", &kept, "P", SHUNT_OK),
+        "a format that has nothing else");
   check(runs(&direct, SPMM "TN:rr:ld32.32:a2b0:alg0", &kept, "pfT", SHUNT_OK), "nor transposed");
   world.fails = 'P', world.times = 1;
   check(runs(&direct, SPMM "NN:rr:ld32.32:a2b0:alg0", &kept, "P", SHUNT_E_CUDA),
         "one that fails is a failure");
   world.fails = 0;
   world.has_proved = false;
+  check(runs(&only_proved, SPMM "NN:rr:ld32.32:a2b0:alg0", &kept, "", SHUNT_E_UNSUPPORTED),
+        "and does not serve this one");
 }
 
 static void test_failures(void)
