@@ -107,6 +107,19 @@ __device__ __forceinline__ void fetch(uint4 (&piece)[SHUNT_FP_PIECES], const uns
         load_piece<W>(p + j * SHUNT_FP_ROW, policy, left >= j * SHUNT_FP_ROW + SHUNT_FP_PIECE);
 }
 
+// What a lane's pieces of a tile contribute.
+__device__ __forceinline__ struct shunt_fingerprint
+close_tile(const uint4 (&piece)[SHUNT_FP_PIECES], unsigned id, int tile, int lane)
+{
+  struct shunt_fp_chunk c = {0, 0};
+#pragma unroll
+  for (int j = 0; j < SHUNT_FP_PIECES; j++) {
+    shunt_fp_absorb(&c, 2 * j, piece[j].x, piece[j].y);
+    shunt_fp_absorb(&c, 2 * j + 1, piece[j].z, piece[j].w);
+  }
+  return shunt_fp_close(c, id, (uint64_t)tile * SHUNT_FP_LANES + lane);
+}
+
 __device__ __forceinline__ void hash_tile(const hash_array &a, unsigned id, int tile, int lane,
                                           uint64_t policy, struct shunt_fingerprint &sum)
 {
@@ -143,13 +156,7 @@ __device__ __forceinline__ void hash_tile(const hash_array &a, unsigned id, int 
       if (j == which) piece[j] = v;
   }
 
-  struct shunt_fp_chunk c = {0, 0};
-#pragma unroll
-  for (int j = 0; j < SHUNT_FP_PIECES; j++) {
-    shunt_fp_absorb(&c, 2 * j, piece[j].x, piece[j].y);
-    shunt_fp_absorb(&c, 2 * j + 1, piece[j].z, piece[j].w);
-  }
-  shunt_fp_add(&sum, shunt_fp_close(c, id, (uint64_t)tile * SHUNT_FP_LANES + lane));
+  shunt_fp_add(&sum, close_tile(piece, id, tile, lane));
 }
 
 // ---- shares ------------------------------------------------------------------

@@ -1,12 +1,20 @@
-// spmm_whole24_wgmma.cuh: C = alpha A B with A in the `whole24` format, by wgmma.sp.
+// spmm_whole24_wgmma.cuh: C = alpha A B with A in the `whole24` format, by wgmma.sp, and in the
+// same launch the proof that the copy still stands for A.
 //
 // A block has tiles of C of 128 rows x kColumns columns, and walks K in chunks of 64:
 //
 //   warp  0         tells the copy engine what to bring      A's tiles, B -> ring in shared memory
+//   warps 1 .. 3    take the block's share of A's fingerprint  A's arrays -> rings of their own
 //   warps 4 .. 11   two warpgroups, 64 rows each, multiply   ring -> wgmma.sp -> registers -> C
+//   then            the block arrives with its part of the fingerprint, and whether a sum became
+//                   NaN; whoever sees the sum complete knows whether C stands or is computed
+//                   row by row (spmm_csr_rows_judge.cuh)
 //
 //   ring, one of kStages:  | B: 64 columns x 64 of K | B: next 64 | .. | A: 64 rows | 64 rows |
 //                            8 KB each, rows of 128 bytes, swizzled       4608 bytes each
+//
+// Three warps are all that registers leave beside 256 columns: the compiler gives 384 threads 168
+// each, more threads fewer than the products need.  fingerprint_bulk.cuh is how three are enough.
 //
 // full, empty: barriers of a stage; the copy engine has brought it, all warps are done with it.
 // B row-major is the MN-major operand, column-major the K-major one (ptx/wgmma.cuh).
@@ -17,8 +25,8 @@
 //   panel 0:  | 0 1 2 .. 7 |   panel 1:  | .. |
 //             | 8 9 ..     |
 //
-// Zeros that fill A up turn a NaN or Inf of B into NaN where A has no entry.  Block b tells in
-// witness[b] whether a sum of its became NaN; then C is to be computed in another way.
+// Zeros that fill A up turn a NaN or Inf of B into NaN where A has no entry: so a NaN among the
+// sums is an alarm.  Where the product goes to W, a repair writes C all the same.
 //
 // Bound: a product of 64 x 256 x 32 reads B's 16 KB and A's 2 KB from shared memory, 144 cycles at
 // 128 bytes a cycle (128 for its multiplications alone, twice those of wgmma): 41 us at
@@ -31,12 +39,14 @@
 #include <cuda_runtime.h>
 
 #include "kernels/early_launch.cuh"
+#include "kernels/fingerprint_bulk.cuh"
 #include "kernels/ptx/bulk_copy.cuh"
+#include "kernels/ptx/elect.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mbarrier.cuh"
-#include "kernels/ptx/registers.cuh"
 #include "kernels/ptx/tma.cuh"
 #include "kernels/ptx/wgmma_sparse.cuh"
+#include "kernels/spmm_csr_rows_judge.cuh"
 #include "kernels/spmm_whole24_store.cuh"
 #include "kernels/whole24_kernels.h"
 
@@ -46,26 +56,35 @@ namespace whole24
 {
 
 constexpr int kRows = 128, kDepth = SHUNT_WHOLE24_COLS, kBoxBytes = 64 * 128, kPanel = 2048;
-constexpr int kGroups = 2;                                // of warps that multiply
-constexpr int kThreads = 128 * (kGroups + 1);             // the first group brings
+constexpr int kGroups = 2, kMultiplyingWarps = 4 * kGroups; // of warps that multiply
+constexpr int kThreads = 128 * (kGroups + 1), kHashWarps = 3;
 constexpr uint32_t kTileBytes = SHUNT_WHOLE24_TILE_BYTES; // of A, for each group
+
+// Behind the ring.
+struct board {
+  hash_ring ring[kHashWarps];
+  alignas(16) ptx::word_pair at_home; // arrives while the block multiplies
+  struct shunt_fingerprint part[kHashWarps];
+  spmm_rows::repair_order order;
+};
 
 template <int Columns, int Stages> struct shape {
   static constexpr int kColumns = Columns, kStages = Stages, kBoxes = Columns / 64;
   static constexpr uint32_t kLeft = kBoxes * kBoxBytes; // where A begins in a stage
   static constexpr uint32_t kStageBytes = kLeft + kGroups * kTileBytes;
-  static constexpr uint32_t kBytes = Stages * (kStageBytes + 16);
+  static constexpr uint32_t kRingBytes = Stages * (kStageBytes + 16);
+  static constexpr uint32_t kBytes = kRingBytes + sizeof(board);
   static_assert(kStageBytes % 1024 == 0, "B is swizzled");
 };
-using shape_128 = shape<128, 8>;
-using shape_256 = shape<256, 5>;
+using shape_128 = shape<128, 6>;
+using shape_256 = shape<256, 4>;
 
 // What the kernel is told beside B's map.
 struct arguments {
   const char *a; // tiles
   int chunks, tiles, tiles_down, tiles_across;
-  float *witness;
-  destination c;
+  destination c;     // of the product
+  bool repairs_wide; // what a repair writes is f32
 };
 
 // ---- the ring and the tiles ------------------------------------------------------------------
@@ -129,11 +148,18 @@ struct chunk_source {
     for (int i = 0; i < kGroups; i++)
       a[i] = p.a + static_cast<int64_t>(at.row * kGroups + i) * p.chunks * kTileBytes;
   }
+  __device__ __forceinline__ void advance()
+  {
+#pragma unroll
+    for (int i = 0; i < kGroups; i++)
+      a[i] += kTileBytes;
+    k += kDepth;
+  }
 };
 
 template <int BMajor, class Shape>
-__device__ __forceinline__ void bring_chunk(chunk_source &from, const CUtensorMap &map, uint32_t to,
-                                            uint32_t full)
+__device__ __forceinline__ void bring_chunk(const chunk_source &from, const CUtensorMap &map,
+                                            uint32_t to, uint32_t full)
 {
   ptx::mbarrier_arrive_expect(full, Shape::kStageBytes);
 #pragma unroll
@@ -142,14 +168,12 @@ __device__ __forceinline__ void bring_chunk(chunk_source &from, const CUtensorMa
     ptx::tensor_load_2d(to + i * kBoxBytes, &map, BMajor ? n : from.k, BMajor ? from.k : n, full);
   }
 #pragma unroll
-  for (int i = 0; i < kGroups; i++) {
+  for (int i = 0; i < kGroups; i++)
     ptx::bulk_load(to + Shape::kLeft + i * kTileBytes, from.a[i], kTileBytes, full);
-    from.a[i] += kTileBytes;
-  }
-  from.k += kDepth;
 }
 
-// By one thread.  What a chunk costs it bounds the kernel, so places are found once a tile.
+// By a warp.  What a chunk costs it bounds the kernel: so places are found once a tile, and a lane is
+// elected only to ask.
 template <int BMajor, class Shape>
 __device__ __forceinline__ void bring(const arguments &p, const CUtensorMap &map,
                                       ring_place<Shape> at)
@@ -159,7 +183,8 @@ __device__ __forceinline__ void bring(const arguments &p, const CUtensorMap &map
     chunk_source from(p, tile_place<Shape>(p, t));
     for (int chunk = 0; chunk < chunks; chunk++, at.advance()) {
       wait_for(at.empty(at.slot), at.parity ^ 1);
-      bring_chunk<BMajor, Shape>(from, map, at.stage(), at.full(at.slot));
+      if (ptx::elect_one()) bring_chunk<BMajor, Shape>(from, map, at.stage(), at.full(at.slot));
+      from.advance();
     }
   }
 }
@@ -168,13 +193,13 @@ __device__ __forceinline__ void bring(const arguments &p, const CUtensorMap &map
 
 // d (+)= the group's 64 rows of one chunk of A times B's columns of the tile.
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void multiply_chunk(uint32_t stage, uint32_t metadata, bool keep,
-                                               float (&d)[Shape::kColumns / 2])
+__device__ __forceinline__ void multiply_chunk(uint32_t stage, int group, uint32_t metadata,
+                                               bool keep, float (&d)[Shape::kColumns / 2])
 {
   // From one product of 32 columns to the next: A's values, and B by rows or by columns.
   constexpr uint32_t eight = 1024, further_a = SHUNT_WHOLE24_VALUES,
                      further_b = BMajor ? 4 * eight : 64;
-  const uint32_t left = stage + Shape::kLeft + (threadIdx.x / 128 - 1) * kTileBytes;
+  const uint32_t left = stage + Shape::kLeft + group * kTileBytes;
   ptx::wgmma_fence();
   product_of<T>::template run<BMajor, 0>(d, ptx::wgmma_operand_plain(left, 1024, 128),
                                          ptx::wgmma_operand(stage, kBoxBytes, eight), metadata,
@@ -188,11 +213,11 @@ __device__ __forceinline__ void multiply_chunk(uint32_t stage, uint32_t metadata
 // d = the group's rows of a tile.  One chunk's products are under way while the next one's begin,
 // so two words of metadata are held.
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void multiply(const arguments &p, ring_place<Shape> &at,
+__device__ __forceinline__ void multiply(const arguments &p, int group, ring_place<Shape> &at,
                                          float (&d)[Shape::kColumns / 2])
 {
-  const int word_at = Shape::kLeft + (threadIdx.x / 128 - 1) * kTileBytes +
-                      SHUNT_WHOLE24_VALUES * 2 + threadIdx.x % 128 * 4;
+  const int word_at = Shape::kLeft + group * kTileBytes + SHUNT_WHOLE24_VALUES * 2 +
+                      threadIdx.x % 128 * 4;
   const int chunks = p.chunks;
   uint32_t metadata[2] = {0, 0};
   int last = 0;
@@ -203,7 +228,7 @@ __device__ __forceinline__ void multiply(const arguments &p, ring_place<Shape> &
       if (chunk >= chunks) break;
       wait_for(at.full(at.slot), at.parity);
       metadata[i] = at.word(word_at);
-      multiply_chunk<T, BMajor, Shape>(at.stage(), metadata[i], chunk > 0, d);
+      multiply_chunk<T, BMajor, Shape>(at.stage(), group, metadata[i], chunk > 0, d);
       ptx::wgmma_wait<1>();
       ptx::wgmma_keep(metadata[1 - i]);
       if (chunk > 0 && threadIdx.x % 32 == 0) ptx::mbarrier_arrive_at(at.empty(last), 0);
@@ -216,55 +241,148 @@ __device__ __forceinline__ void multiply(const arguments &p, ring_place<Shape> &
   if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive_at(at.empty(last), 0);
 }
 
+// True: a sum of this thread's became NaN.
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ bool multiply_and_store(const arguments &p, ring_place<Shape> at)
+__device__ __forceinline__ bool multiply_and_store(const arguments &p, int group,
+                                                   ring_place<Shape> at)
 {
   float d[Shape::kColumns / 2];
   bool nan = false;
   for (int t = blockIdx.x; t < p.tiles; t += gridDim.x) {
     const tile_place<Shape> tile(p, t);
-    multiply<T, BMajor, Shape>(p, at, d);
+    multiply<T, BMajor, Shape>(p, group, at, d);
 #pragma unroll
     for (float x : d)
       nan |= x != x;
-    store_rows<T, Shape::kColumns>(p.c, d, tile.row * kRows + (threadIdx.x / 128 - 1) * 64,
+    store_rows<T, Shape::kColumns>(p.c, d, tile.row * kRows + group * 64,
                                    tile.column * Shape::kColumns);
   }
   return nan;
 }
 
-// Blocks that no tile is left for have witnesses, too.
-__device__ __forceinline__ void testify(const arguments &p, bool nan)
+// ---- proving ---------------------------------------------------------------------------------
+
+// By one thread, when the whole block is done and its stores were ordered before it by a barrier.
+__device__ __forceinline__ void judge_block(const spmm_rows::repair_args &r, board &b, bool alarm,
+                                            bool flagged)
 {
-  if (threadIdx.x != 0) return;
-  for (int i = blockIdx.x; i < SHUNT_WHOLE24_WITNESSES; i += gridDim.x)
-    p.witness[i] = nan ? __int_as_float(0x7fffffff) : 0.0f;
+  struct shunt_fingerprint part = {0, 0};
+  for (int i = 0; i < kHashWarps; i++)
+    shunt_fp_add(&part, b.part[i]);
+  ptx::cp_async_wait<0>();
+  __threadfence(); // who hears of this block's arrival may write C
+  b.order = spmm_rows::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, alarm, flagged);
+  if (b.order.needed) __threadfence();
+}
+
+// Nothing could be agreed on: the tiles that this block has stored, which no other writes.
+template <class S, class Out, class Shape>
+__device__ __noinline__ void repair_own(const arguments &p, const spmm_rows::args<float> &a)
+{
+  constexpr int strips = Shape::kColumns / 32;
+  const float alpha = a.alpha.get(), beta = a.beta.get();
+  for (int t = blockIdx.x; t < p.tiles; t += gridDim.x) {
+    const tile_place<Shape> tile(p, t);
+    for (int w = threadIdx.x / 32 - 4; w < kRows * strips; w += kMultiplyingWarps) {
+      const int64_t row = (int64_t)tile.row * kRows + w / strips;
+      const int64_t strip = (int64_t)tile.column * strips + w % strips;
+      if (row < a.rows && strip * 32 < a.n)
+        spmm_rows::multiply_strip<S, Out>(a, row, strip, alpha, beta);
+    }
+  }
+}
+
+template <class S, class Out, class Shape>
+__device__ __forceinline__ void repair(const arguments &p, const spmm_rows::args<float> &a,
+                                       const spmm_rows::repair_args &r, uint32_t *next)
+{
+  if (next)
+    spmm_rows::repair<S, Out>(a, r, next, 0, 0);
+  else
+    repair_own<S, Out, Shape>(p, a);
+}
+
+// ---- the two kinds of warps --------------------------------------------------------------------
+
+// group: of warps, in a way that the compiler knows to be the same for all lanes.  Else it keeps
+// the ring's place in vector registers, and each product waits for its operands' descriptors: a
+// quarter longer in all.
+template <class T, int BMajor, class Shape>
+__device__ __forceinline__ void
+be_multiplying(const arguments &p, const spmm_rows::args<float> &a,
+               const spmm_rows::repair_args &r, int group, const ring_place<Shape> &ring,
+               const board &b)
+{
+  __syncthreads_or(multiply_and_store<T, BMajor, Shape>(p, group, ring));
+  __syncthreads(); // it was judged
+  if (!b.order.needed) return;
+  if (p.repairs_wide)
+    repair<T, float, Shape>(p, a, r, b.order.next);
+  else
+    repair<T, T, Shape>(p, a, r, b.order.next);
+}
+
+template <int BMajor, class Shape>
+__device__ __forceinline__ void be_bringing(const arguments &p, const CUtensorMap &map,
+                                            const ring_place<Shape> &ring)
+{
+  bring<BMajor, Shape>(p, map, ring);
+  __syncthreads_or(false);
+  __syncthreads();
+}
+
+__device__ __forceinline__ void be_hashing(const spmm_rows::args<float> &a,
+                                           const spmm_rows::repair_args &r,
+                                           const hash_worker &worker, board &b)
+{
+  const bool judges = threadIdx.x == 32;
+  bool flagged = false;
+  if (judges) {
+    ptx::cp_async_16(ptx::shared_address(&b.at_home), &r.table.sets[r.table.home]);
+    ptx::cp_async_commit();
+    flagged = blockIdx.x == gridDim.x - 1 && a.only_if && *a.only_if != 0;
+  }
+  struct shunt_fingerprint part = hash_share_bulk(r.arrays, worker, b.ring[worker.warp]);
+  warp_sum(part, 32);
+  if (threadIdx.x % 32 == 0) b.part[worker.warp] = part;
+  const bool alarm = __syncthreads_or(false);
+  if (judges) judge_block(r, b, alarm, flagged);
+  __syncthreads();
 }
 
 template <class T, int BMajor, class Shape>
 __global__ void __launch_bounds__(kThreads, 1)
-    spmm_whole24(const __grid_constant__ arguments p, const __grid_constant__ CUtensorMap map)
+    spmm_whole24(const __grid_constant__ arguments p, const __grid_constant__ CUtensorMap map,
+                 const __grid_constant__ spmm_rows::args<float> a,
+                 const __grid_constant__ spmm_rows::repair_args r)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   const ring_place<Shape> ring(shared);
+  board &b = *reinterpret_cast<board *>(shared + Shape::kRingBytes);
   if (threadIdx.x == 0) {
     ptx::tensor_prefetch(&map);
     for (int i = 0; i < Shape::kStages; i++) {
       ptx::mbarrier_init(ring.full(i), 1);
-      ptx::mbarrier_init(ring.empty(i), kGroups * 4);
+      ptx::mbarrier_init(ring.empty(i), kMultiplyingWarps);
     }
+    for (const hash_ring &hashing : b.ring)
+      prepare_hash_ring(hashing);
     ptx::mbarrier_init_fence();
   }
   __syncthreads();
-  bool nan = false;
-  if (threadIdx.x >= 128) {
-    ptx::registers_take<232>();
-    nan = multiply_and_store<T, BMajor, Shape>(p, ring);
+  const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
+  if (warp >= 4) {
+    wait_for_previous();
+    be_multiplying<T, BMajor, Shape>(p, a, r, warp / 4 - 1, ring, b);
   } else {
-    ptx::registers_give<40>();
-    if (threadIdx.x == 0) bring<BMajor, Shape>(p, map, ring);
+    const hash_worker worker = {(int)blockIdx.x, (int)gridDim.x, warp - 1, kHashWarps};
+    if (warp > 0) prefetch_share(r.arrays, worker);
+    wait_for_previous();
+    if (warp == 0)
+      be_bringing<BMajor, Shape>(p, map, ring);
+    else
+      be_hashing(a, r, worker, b);
   }
-  testify(p, __syncthreads_or(nan));
 }
 
 } // namespace whole24

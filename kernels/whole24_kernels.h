@@ -15,23 +15,28 @@
 extern "C" {
 #endif
 
-/* C = alpha A B; of p->a nothing is read.  No workspace, no `only_if`; beta 0 and on the host.
-   A zero that fills v up may have made NaN of a NaN or Inf of B.  So the launch writes witness,
-   device memory: one of them is NaN if any sum of C became so, else all are 0, and C is right.
-   (They are the `product` that a repair looks at, a row of SHUNT_WHOLE24_WITNESSES columns.)
-   SHUNT_E_UNSUPPORTED, and nothing enqueued, for other types and scalars, other devices than
-   compute capability 9.0, a B not on multiples of 16 bytes (address; from row to row, of a
-   column-major B from column to column), and a build without sm_90a.  */
-enum { SHUNT_WHOLE24_WITNESSES = 256 };
+/* The product with the copy v of p->a, and in the same launch the proof that v still stands for A
+   and the repair if it does not (kernels/spmm_whole24_wgmma.cuh): C is computed from A itself, row
+   by row, if A's fingerprint is not *r->expected, if *p->only_if is not 0, or if a sum became
+   NaN, which zeros that fill v up may have caused.  What shunt_spmm_csr_repair_cuda says of the
+   other words of r holds here, too.  r->product is where the product goes:
+
+     C itself             C = alpha A B; beta 0 and on the host
+     a f32 matrix W       W = A B; C is written by a repair only (then *r->verdict is 1), else to be
+                          combined from W by shunt_dense_combine_cuda
+
+   No workspace.  SHUNT_E_UNSUPPORTED, and nothing enqueued, for other types and scalars, other
+   devices than compute capability 9.0, a B not on multiples of 16 bytes (address; from row to
+   row, of a column-major B from column to column), and a build without sm_90a.  */
 shunt_status shunt_spmm_whole24_cuda(const struct shunt_spmm *p, const struct shunt_whole24 *v,
-                                     float *witness, const struct shunt_device *d,
+                                     const struct shunt_repair *r, const struct shunt_device *d,
                                      shunt_stream stream);
 /* Columns of the tiles of C that it takes, 128 or 256; and the same with a given number. */
 int shunt_spmm_whole24_columns(const struct shunt_spmm *p, const struct shunt_device *d);
 shunt_status shunt_spmm_whole24_shaped_cuda(const struct shunt_spmm *p,
                                             const struct shunt_whole24 *v, int columns,
-                                            float *witness, const struct shunt_device *d,
-                                            shunt_stream stream);
+                                            const struct shunt_repair *r,
+                                            const struct shunt_device *d, shunt_stream stream);
 /* The twin, for any beta: decodes values and metadata as the instruction does, and computes
    sums that are NaN again from p->a's entries.  */
 shunt_status shunt_spmm_whole24_host(const struct shunt_spmm *p, const struct shunt_whole24 *v);

@@ -2,9 +2,9 @@
    pruned weights are, kept in the `whole24` format (kernels/whole24_format.h) and multiplied by
    wgmma.sp.  SpMM, f16 and bf16, compute capability 9.0.
 
-   A kept copy as of kept_copy.h; a matrix that was not 2:4 after all is irregular.  A NaN that
-   zeros which fill the copy up may have caused shows in the witnesses, one of each block, which are
-   the route's own part of the workspace.
+   A kept copy as of kept_copy.h, multiplied and proved in one launch; a matrix that was not 2:4
+   after all is irregular.  A NaN that zeros which fill the copy up may have caused is seen by
+   that launch, too.
 
    Whether a matrix is 2:4 the profile says; that is a hint, and the conversion checks.  */
 #include "backend/plan/cost.h"
@@ -17,12 +17,6 @@
 
 /* ---- the format ---------------------------------------------------------------- */
 
-static size_t witness_bytes(const struct shunt_problem *p)
-{
-  (void)p;
-  return SHUNT_WHOLE24_WITNESSES * sizeof(float);
-}
-
 static shunt_status convert(const struct shunt_call *c, void *memory, uint32_t *irregular)
 {
   const struct shunt_csr *a = &c->problem->spmm.a;
@@ -32,22 +26,15 @@ static shunt_status convert(const struct shunt_call *c, void *memory, uint32_t *
       shunt_csr_to_whole24_cuda(a, &copy, irregular, &c->engine->device, c->stream));
 }
 
-static shunt_status product(const struct shunt_copy_product *x)
+static shunt_status proved(const struct shunt_copy_product *x, const struct shunt_spmm *s,
+                           const struct shunt_repair *r)
 {
   struct shunt_whole24 copy;
-  if (!shunt_whole24_lay_out(&x->spmm.a, x->copy, &copy)) return SHUNT_E_UNSUPPORTED;
-  return SHUNT_LAUNCH(
-      shunt_spmm_whole24_cuda(&x->spmm, &copy, x->own, &x->call->engine->device, x->call->stream));
+  if (!shunt_whole24_lay_out(&s->a, x->copy, &copy)) return SHUNT_E_UNSUPPORTED;
+  return shunt_spmm_whole24_cuda(s, &copy, r, &x->call->engine->device, x->call->stream);
 }
 
-static struct shunt_dense witness(const struct shunt_copy_product *x)
-{
-  return (struct shunt_dense){1,        SHUNT_WHOLE24_WITNESSES, SHUNT_WHOLE24_WITNESSES, 1, x->own,
-                              SHUNT_F32};
-}
-
-static const struct shunt_copy_format format = {
-    .own_bytes = witness_bytes, .convert = convert, .product = product, .witness = witness};
+static const struct shunt_copy_format format = {.convert = convert, .proved = proved};
 
 /* ---- the route ------------------------------------------------------------------ */
 

@@ -97,7 +97,8 @@ sources_of() {
       "kernels/tensor_map.cu kernels/dense_transpose.cu kernels/host/spmm_tile24.c" ;;
   test_spmm_whole24)
     echo "conv/whole24_csr_device.cu conv/whole24_csr.c conv/whole24_layout.c kernels/spmm_whole24_wgmma.cu" \
-      "kernels/tensor_map.cu kernels/host/spmm_csr.c kernels/host/spmm_whole24.c" ;;
+      "kernels/tensor_map.cu kernels/host/spmm_csr.c kernels/host/spmm_whole24.c $rows" \
+      "kernels/dense_transpose.cu kernels/fingerprint_csr.cu" ;;
   test_spmm_rows | test_spmm_rows_cuts) echo "$rows kernels/dense_transpose.cu" ;;
   test_spmm_vector) echo "$vector kernels/dense_transpose.cu" ;;
   test_repair)

@@ -32,5 +32,11 @@ inline void bulk_load(uint32_t to, const void *from, uint32_t bytes, uint32_t ba
                barrier);
 }
 
+inline void bulk_load_once(uint32_t to, const void *from, uint32_t bytes, uint32_t barrier,
+                           uint64_t)
+{
+  bulk_load(to, from, bytes, barrier);
+}
+
 } // namespace ptx
 } // namespace shunt

@@ -1,0 +1,157 @@
+// fingerprint_bulk.cuh: a block's part of a CSR matrix's fingerprint (fingerprint_parts.cuh) by few
+// warps, beside others that keep the multiprocessor busy.
+//
+// What a few warps can have under way in registers is too little, so the copy engine brings
+// tiles to shared memory, into a ring of kHashSlots that each warp has for itself:
+//
+//   one lane   asks for a tile in each free slot               A -> slot, barrier
+//   all lanes  wait for two tiles, read their pieces, hash     slot -> registers
+//
+// Two at once, because the steps of one chunk's hash wait for each other.  Tiles that the copy
+// engine cannot bring (cut by an array's end, or not on 16 bytes) are read by the lanes, at the beginning.
+#pragma once
+#include "kernels/fingerprint_parts.cuh"
+#include "kernels/ptx/bulk_copy.cuh"
+#include "kernels/ptx/elect.cuh"
+#include "kernels/ptx/ldst.cuh"
+#include "kernels/ptx/mbarrier.cuh"
+
+namespace shunt
+{
+
+constexpr int kHashSlots = 4; // of a warp, even
+
+// A warp's ring, behind each other in shared memory, aligned to 16 bytes.
+struct hash_ring {
+  uint4 tile[kHashSlots][SHUNT_FP_PIECES][SHUNT_FP_LANES];
+  uint64_t full[kHashSlots];
+};
+static_assert(sizeof(hash_ring::tile[0]) == SHUNT_FP_TILE, "a slot holds a tile");
+
+// By one thread, before the ring's use and a barrier of the block.
+__device__ __forceinline__ void prepare_hash_ring(const hash_ring &ring)
+{
+  for (int i = 0; i < kHashSlots; i++)
+    ptx::mbarrier_init(ptx::shared_address(&ring.full[i]), 1);
+}
+
+// The tiles of one array among all tiles: those before `whole` the copy engine can bring.
+struct hash_range {
+  const unsigned char *origin; // where tile 0 of all would be
+  int begin, whole, end;
+};
+struct hash_ranges {
+  hash_range of[3];
+  __device__ __forceinline__ explicit hash_ranges(const hash_job &job)
+  {
+    int begin = 0;
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+      const hash_array &a = job.array[i];
+      const int whole = a.align == 16 ? (int)(a.bytes / SHUNT_FP_TILE) : 0;
+      of[i] = {a.at - (int64_t)begin * SHUNT_FP_TILE, begin, begin + whole, begin + a.tiles};
+      begin += a.tiles;
+    }
+  }
+  __device__ __forceinline__ int id_of(int t) const
+  {
+    return t < of[0].end ? 0 : t < of[1].end ? 1 : 2;
+  }
+  __device__ __forceinline__ hash_range range(int id) const
+  {
+    return id == 0 ? of[0] : id == 1 ? of[1] : of[2];
+  }
+};
+
+// By all lanes: tile t of all to a slot.
+__device__ __forceinline__ void bring_tile(const hash_ranges &all, int t, uint32_t tile,
+                                           uint32_t full, uint64_t policy)
+{
+  const hash_range a = all.range(all.id_of(t));
+  const bool whole = t < a.whole;
+  if (!ptx::elect_one()) return;
+  ptx::mbarrier_arrive_expect(full, whole ? SHUNT_FP_TILE : 0);
+  if (whole)
+    ptx::bulk_load_once(tile, a.origin + (int64_t)t * SHUNT_FP_TILE, SHUNT_FP_TILE, full, policy);
+}
+
+__device__ __forceinline__ void take_tile(uint4 (&piece)[SHUNT_FP_PIECES], const hash_ring &ring,
+                                          int slot, uint32_t parity)
+{
+  while (!ptx::mbarrier_try_wait(ptx::shared_address(&ring.full[slot]), parity)) {
+  }
+#pragma unroll
+  for (int j = 0; j < SHUNT_FP_PIECES; j++)
+    piece[j] = ring.tile[slot][j][threadIdx.x % 32];
+}
+
+// What tile t contributes, if it was brought; without a branch, so that two of them mix.
+__device__ __forceinline__ void add_tile(const uint4 (&piece)[SHUNT_FP_PIECES],
+                                         const hash_ranges &all, int t,
+                                         struct shunt_fingerprint &sum)
+{
+  const int id = all.id_of(t);
+  const hash_range a = all.range(id);
+  const uint64_t counts = t < a.whole ? ~(uint64_t)0 : 0;
+  const struct shunt_fingerprint f = close_tile(piece, id, t - a.begin, threadIdx.x % 32);
+  sum.lo += f.lo & counts;
+  sum.hi += f.hi & counts;
+}
+
+// The tiles of the worker that were not brought.
+__device__ __forceinline__ void add_others(const hash_job &job, const hash_ranges &all,
+                                           const hash_worker &w, uint64_t policy,
+                                           struct shunt_fingerprint &sum)
+{
+  const int apart = w.shares * w.warps;
+#pragma unroll 1
+  for (int id = 0; id < 3; id++) {
+    const hash_range a = all.range(id);
+    const int behind = a.whole - w.first_tile();
+    for (int t = w.first_tile() + (behind > 0 ? (behind + apart - 1) / apart * apart : 0);
+         t < a.end; t += apart)
+      hash_tile(job.array[id], id, t - a.begin, threadIdx.x % 32, policy, sum);
+  }
+}
+
+// hash_share() through the warp's ring.
+__device__ __forceinline__ struct shunt_fingerprint
+hash_share_bulk(const hash_job &job, const hash_worker &w, const hash_ring &ring)
+{
+  const hash_ranges all(job);
+  const uint64_t policy = ptx::evict_first_policy();
+  const int tiles = job.tiles, apart = w.shares * w.warps;
+  const uint32_t first_tile = ptx::shared_address(&ring.tile[0]),
+                 first_full = ptx::shared_address(&ring.full[0]);
+  struct shunt_fingerprint sum = {0, 0};
+  int t = w.first_tile();
+  for (int i = 0; i < kHashSlots; i++)
+    if (t + i * apart < tiles)
+      bring_tile(all, t + i * apart, first_tile + i * SHUNT_FP_TILE, first_full + 8 * i, policy);
+  add_others(job, all, w, policy, sum);
+  int slot = 0;
+  uint32_t parity = 0;
+  uint4 one[SHUNT_FP_PIECES], two[SHUNT_FP_PIECES];
+  for (; t + apart < tiles; t += 2 * apart) {
+    take_tile(one, ring, slot, parity);
+    take_tile(two, ring, slot + 1, parity);
+    __syncwarp();
+    for (int i = 0; i < 2; i++)
+      if (t + (kHashSlots + i) * apart < tiles)
+        bring_tile(all, t + (kHashSlots + i) * apart, first_tile + (slot + i) * SHUNT_FP_TILE,
+                   first_full + 8 * (slot + i), policy);
+    __syncwarp();
+    add_tile(one, all, t, sum);
+    add_tile(two, all, t + apart, sum);
+    slot += 2;
+    if (slot == kHashSlots) slot = 0, parity ^= 1;
+  }
+  if (t < tiles) {
+    take_tile(one, ring, slot, parity);
+    add_tile(one, all, t, sum);
+  }
+  if (w.share == 0 && w.warp == 0 && threadIdx.x % 32 == 0) shunt_fp_add(&sum, job.seed);
+  return sum;
+}
+
+} // namespace shunt
