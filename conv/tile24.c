@@ -3,8 +3,8 @@
 
    The memory, every part aligned to 256 bytes:
 
-     census | begin, column, values, present of the 2:4 list | the same of the dense list |
-     metadata | order | chunk  */
+     census | begin, column or gather, values, present of the 2:4 list | the same of the dense list
+   | metadata | order | chunk  */
 #include <string.h>
 
 #include "conv/tile24.h"
@@ -22,15 +22,19 @@ static int64_t room(int64_t wanted, int64_t most)
   return tiles <= INT32_MAX ? tiles : -1;
 }
 
-/* Rooms of both lists; false when there are too many tiles (or
-   a->nnz is negative).  A 2:4 tile holds an entry,
-   a dense tile three, and so its two halves.  */
+/* Rooms of both lists; false when there are too many tiles (or a->nnz is negative).  A 2:4 tile
+   holds an entry, a dense tile three, or one where all tiles are dense, and so its two
+   halves; merged tiles have 32 entries or are the last of a block row.  */
 static int find_rooms(const struct shunt_csr *a, const struct shunt_tile24_plan *plan,
                       struct shunt_tile24 *v)
 {
   int64_t tiles = v->blocks * round_up_div(a->cols, SHUNT_TILE24_COLS);
-  int64_t dense = a->nnz / 3 < tiles ? a->nnz / 3 : tiles;
+  int64_t merged = a->nnz / SHUNT_TILE24_COLS + v->blocks;
+  int64_t entries = plan->how & SHUNT_TILE24_DENSE ? a->nnz : a->nnz / 3;
+  int64_t dense;
 
+  if (plan->how & SHUNT_TILE24_MERGE && merged < tiles) tiles = merged;
+  dense = entries < tiles ? entries : tiles;
   v->sparse.room = room(plan->sparse_room, a->nnz < tiles ? a->nnz : tiles);
   v->dense.room = room(plan->dense_room, 2 * dense);
   return v->sparse.room >= 0 && v->dense.room >= 0;
@@ -52,10 +56,15 @@ static void *part(char *memory, size_t *at, int64_t bytes)
   return memory ? memory + from : NULL;
 }
 
-static void lay_out_list(struct shunt_tile24_list *list, int64_t blocks, char *memory, size_t *at)
+/* columns: of a tile of the list. */
+static void lay_out_list(struct shunt_tile24_list *list, int64_t blocks, int columns, int merged,
+                         char *memory, size_t *at)
 {
   list->begin = part(memory, at, (blocks + 1) * 4);
-  list->column = part(memory, at, list->room * 4);
+  if (merged)
+    list->gather = part(memory, at, list->room * columns * 4);
+  else
+    list->column = part(memory, at, list->room * 4);
   list->values = part(memory, at, list->room * SHUNT_TILE24_VALUES * 2);
   list->present = part(memory, at, list->room * SHUNT_TILE24_LANES);
 }
@@ -70,6 +79,7 @@ static int has_chunks(const struct shunt_tile24 *v)
 static size_t lay_out(const struct shunt_csr *a, const struct shunt_tile24_plan *plan, char *memory,
                       struct shunt_tile24 *v)
 {
+  const int merged = (plan->how & SHUNT_TILE24_MERGE) != 0;
   size_t at = 0;
 
   memset(v, 0, sizeof *v);
@@ -79,11 +89,12 @@ static size_t lay_out(const struct shunt_csr *a, const struct shunt_tile24_plan 
   v->value_type = a->value_type;
   if (!find_rooms(a, plan, v)) return 0;
   v->census = part(memory, &at, sizeof *v->census);
-  lay_out_list(&v->sparse, v->blocks, memory, &at);
-  lay_out_list(&v->dense, v->blocks, memory, &at);
+  lay_out_list(&v->sparse, v->blocks, SHUNT_TILE24_COLS, merged, memory, &at);
+  lay_out_list(&v->dense, v->blocks, SHUNT_TILE24_HALF, merged, memory, &at);
   v->metadata = part(memory, &at, v->sparse.room * SHUNT_TILE24_WORDS * 4);
-  if (plan->reorder) v->order = part(memory, &at, v->sparse.room * SHUNT_TILE24_COLS);
-  if (has_chunks(v))
+  if (plan->how & SHUNT_TILE24_REORDER && !merged)
+    v->order = part(memory, &at, v->sparse.room * SHUNT_TILE24_COLS);
+  if (!merged && has_chunks(v))
     v->chunk =
         part(memory, &at, v->blocks * shunt_tile24_chunks(v->cols) * (int64_t)sizeof *v->chunk);
   return (at + 255) & ~(size_t)255;

@@ -16,30 +16,35 @@
 extern "C" {
 #endif
 
-/* How a matrix is to be packed.
+/* How a matrix is to be packed, in bits:
 
-   reorder: put columns of a tile in another order where that makes it 2:4.  Of dense tiles
-   so many become 2:4 in magnitude-pruned weights: at sparsity 0.7 some 0.6 to 0.83, from
-   0.8 on nearly all; of finite-element matrices 0.56 to 1.0.  What is left has rows of more
-   than 16 entries in a tile, which no order helps.
+   SHUNT_TILE24_REORDER   put columns of a tile in another order where that makes it 2:4.  Of dense
+                          tiles so many become 2:4 in magnitude-pruned weights: at sparsity 0.7 some
+                          0.6 to 0.83, from 0.8 on nearly all; of finite-element matrices 0.56 to
+                          1.0.  What is left has rows of more than 16 entries in a tile, which
+                          no order helps.
+   SHUNT_TILE24_MERGE     tiles of the next 32 columns that have entries, not of aligned ones
+   SHUNT_TILE24_DENSE     all tiles are dense, 2:4 or not: what the sparse tensor cores are
+                          compared with
 
    sparse_room, dense_room: how many 2:4 tiles and halves of dense tiles there is to be memory for,
-   612 (with reorder 644) and 548 bytes each (and 12 for each 16 x 64 of the matrix, where there are
+   612 (644 where reordered, 736 where merged) and 548 (608) bytes each (and 12 for each 16 x 64 of the matrix, where there are
    more than one tile for eight of those): as a census counted them.  -1: as many as the
    sizes allow, one tile an entry, which is far too much for most very sparse matrices.  They
    decide the memory only, not the result.  */
+enum { SHUNT_TILE24_REORDER = 1, SHUNT_TILE24_MERGE = 2, SHUNT_TILE24_DENSE = 4 };
 struct shunt_tile24_plan {
-  int reorder;
+  int how;
   int64_t sparse_room, dense_room;
 };
 
 /* Counts a's tiles without packing them.  out: host memory; for _cuda device memory, zeroed
    inside, aligned to 8.  out->irregular as below, except that room plays no part.
    SHUNT_E_UNSUPPORTED for the index and value types and sizes that cannot be packed.  */
-shunt_status shunt_csr_tile24_census_cuda(const struct shunt_csr *a, int reorder,
+shunt_status shunt_csr_tile24_census_cuda(const struct shunt_csr *a, int how,
                                           struct shunt_tile24_census *out,
                                           const struct shunt_device *d, shunt_stream stream);
-shunt_status shunt_csr_tile24_census_host(const struct shunt_csr *a, int reorder,
+shunt_status shunt_csr_tile24_census_host(const struct shunt_csr *a, int how,
                                           struct shunt_tile24_census *out);
 
 /* Shares of all tiles of a rows x cols matrix (zero) and of those that are not zero (sparse,

@@ -9,6 +9,9 @@
       ..        |
               the tile: bits[r], values[r][column]
 
+   With merged columns the next tile is the next 32 columns that a cursor stands in, column by
+   column.
+
    Twice: once to count, so that it is known where each block row begins, once to pack.  A
    row stops at the first entry that breaks the rules; the matrix is then irregular.  */
 #include <string.h>
@@ -38,6 +41,8 @@ struct walk {
   int64_t tile;                /* its first column / 32 */
   uint32_t bits[ROWS];
   uint16_t values[ROWS][COLS]; /* where bits say so */
+  int how;
+  uint32_t merged[COLS]; /* merged: the tile's columns */
   int irregular;
 };
 
@@ -84,18 +89,58 @@ static void take_row(struct walk *w, int r)
   }
 }
 
+/* The column of row r's next entry; where that breaks the rules the row ends. */
+static int64_t next_column(struct walk *w, int r)
+{
+  int64_t c;
+
+  if (w->at[r] >= w->end[r]) return INT64_MAX;
+  c = column_at(w, w->at[r]);
+  if (is_allowed(w, r, c)) return c;
+  w->at[r] = w->end[r];
+  w->irregular = 1;
+  return INT64_MAX;
+}
+
+/* Takes the entries in column c, which becomes column p of the tile. */
+static void take_column(struct walk *w, int64_t c, int p)
+{
+  w->merged[p] = (uint32_t)c;
+  for (int r = 0; r < ROWS; r++) {
+    if (next_column(w, r) != c) continue;
+    w->bits[r] |= UINT32_C(1) << p;
+    w->values[r][p] = ((const uint16_t *)w->a->values)[w->at[r]++];
+    w->last[r] = c;
+  }
+}
+
+static int next_merged_tile(struct walk *w)
+{
+  int p = 0;
+
+  memset(w->bits, 0, sizeof w->bits);
+  for (; p < COLS; p++) {
+    int64_t least = INT64_MAX;
+    for (int r = 0; r < ROWS; r++) {
+      int64_t c = next_column(w, r);
+      if (c < least) least = c;
+    }
+    if (least == INT64_MAX) break;
+    take_column(w, least, p);
+  }
+  for (int q = p; q < COLS; q++)
+    w->merged[q] = w->merged[0];
+  return p > 0;
+}
+
 /* Goes to the next tile that has entries; false when there is none. */
 static int next_tile(struct walk *w)
 {
+  if (w->how & SHUNT_TILE24_MERGE) return next_merged_tile(w);
   w->tile = INT64_MAX;
   for (int r = 0; r < ROWS; r++) {
-    if (w->at[r] >= w->end[r]) continue;
-    int64_t c = column_at(w, w->at[r]);
-    if (!is_allowed(w, r, c)) {
-      w->at[r] = w->end[r];
-      w->irregular = 1;
-    } else if (c / COLS < w->tile)
-      w->tile = c / COLS;
+    int64_t c = next_column(w, r);
+    if (c != INT64_MAX && c / COLS < w->tile) w->tile = c / COLS;
   }
   if (w->tile == INT64_MAX) return 0;
   for (int r = 0; r < ROWS; r++)
@@ -108,7 +153,7 @@ static int next_tile(struct walk *w)
 enum kind { PLAIN_24, REORDERED_24, DENSE };
 
 /* order: of the columns if the tile is 2:4, else undefined. */
-static enum kind find_kind(const struct walk *w, int reorder, uint8_t order[COLS])
+static enum kind find_kind(const struct walk *w, uint8_t order[COLS])
 {
   int good = 1;
 
@@ -116,8 +161,9 @@ static enum kind find_kind(const struct walk *w, int reorder, uint8_t order[COLS
     order[c] = (uint8_t)c;
   for (int r = 0; r < ROWS; r++)
     good &= shunt_tile24_is_24(w->bits[r]);
+  if (w->how & SHUNT_TILE24_DENSE) return DENSE;
   if (good) return PLAIN_24;
-  return reorder && shunt_tile24_order(w->bits, order) ? REORDERED_24 : DENSE;
+  return w->how & SHUNT_TILE24_REORDER && shunt_tile24_order(w->bits, order) ? REORDERED_24 : DENSE;
 }
 
 /* Bit h: half h has entries. */
@@ -154,26 +200,26 @@ static void count_tile(const struct walk *w, enum kind kind, struct shunt_tile24
   out->sparse_entries += (uint64_t)entries;
 }
 
-static void count_block(struct walk *w, int reorder, int64_t block, struct shunt_tile24_census *out)
+static void count_block(struct walk *w, int64_t block, struct shunt_tile24_census *out)
 {
   uint8_t order[COLS];
 
   start_block(w, block);
   while (next_tile(w))
-    count_tile(w, find_kind(w, reorder, order), out);
+    count_tile(w, find_kind(w, order), out);
   if (w->irregular) out->irregular = SHUNT_IRREGULAR;
 }
 
-shunt_status shunt_csr_tile24_census_host(const struct shunt_csr *a, int reorder,
+shunt_status shunt_csr_tile24_census_host(const struct shunt_csr *a, int how,
                                           struct shunt_tile24_census *out)
 {
-  const struct shunt_tile24_plan no_room = {reorder, 0, 0};
-  struct walk w = {.a = a};
+  const struct shunt_tile24_plan no_room = {how, 0, 0};
+  struct walk w = {.a = a, .how = how};
 
   if (shunt_tile24_bytes(a, &no_room) == 0) return SHUNT_E_UNSUPPORTED;
   memset(out, 0, sizeof *out);
   for (int64_t b = 0; b * ROWS < a->rows; b++)
-    count_block(&w, reorder, b, out);
+    count_block(&w, b, out);
   return SHUNT_OK;
 }
 
@@ -197,7 +243,9 @@ static void put_metadata(const struct shunt_tile24 *v, int64_t tile, int r, int 
 static void pack_24(const struct walk *w, const struct shunt_tile24 *v, int64_t tile,
                     const uint8_t order[COLS])
 {
-  v->sparse.column[tile] = (uint32_t)w->tile;
+  if (v->sparse.column) v->sparse.column[tile] = (uint32_t)w->tile;
+  for (int p = 0; v->sparse.gather && p < COLS; p++)
+    v->sparse.gather[tile * COLS + p] = w->merged[order[p]];
   memset(v->sparse.present + tile * LANES, 0, LANES);
   memset(v->metadata + tile * SHUNT_TILE24_WORDS, 0, SHUNT_TILE24_WORDS * 4);
   if (v->order) memcpy(v->order + tile * COLS, order, COLS);
@@ -215,7 +263,9 @@ static void pack_24(const struct walk *w, const struct shunt_tile24 *v, int64_t 
 
 static void pack_half(const struct walk *w, const struct shunt_tile24 *v, int64_t tile, int half)
 {
-  v->dense.column[tile] = (uint32_t)(w->tile * 2 + half);
+  if (v->dense.column) v->dense.column[tile] = (uint32_t)(w->tile * 2 + half);
+  for (int p = 0; v->dense.gather && p < SHUNT_TILE24_HALF; p++)
+    v->dense.gather[tile * SHUNT_TILE24_HALF + p] = w->merged[half * SHUNT_TILE24_HALF + p];
   memset(v->dense.present + tile * LANES, 0, LANES);
   for (int l = 0; l < LANES; l++)
     for (int i = 0; i < SHUNT_TILE24_PER_LANE; i++)
@@ -224,7 +274,7 @@ static void pack_half(const struct walk *w, const struct shunt_tile24 *v, int64_
 }
 
 /* Tiles that a list has no room for are left out: `end` is where the next block row begins. */
-static void pack_block(struct walk *w, const struct shunt_tile24 *v, int reorder, int64_t block)
+static void pack_block(struct walk *w, const struct shunt_tile24 *v, int64_t block)
 {
   int64_t sparse = v->sparse.begin[block], sparse_end = v->sparse.begin[block + 1];
   int64_t dense = v->dense.begin[block], dense_end = v->dense.begin[block + 1];
@@ -232,7 +282,7 @@ static void pack_block(struct walk *w, const struct shunt_tile24 *v, int reorder
 
   start_block(w, block);
   while (next_tile(w)) {
-    if (find_kind(w, reorder, order) != DENSE) {
+    if (find_kind(w, order) != DENSE) {
       if (sparse < sparse_end) pack_24(w, v, sparse, order);
       sparse++;
       continue;
@@ -258,19 +308,19 @@ shunt_status shunt_csr_to_tile24_host(const struct shunt_csr *a,
                                       const struct shunt_tile24_plan *plan,
                                       const struct shunt_tile24 *v)
 {
-  struct walk w = {.a = a};
+  struct walk w = {.a = a, .how = plan->how};
 
   if (shunt_tile24_bytes(a, plan) == 0) return SHUNT_E_UNSUPPORTED;
   if (v->rows != a->rows || v->cols != a->cols || v->nnz != a->nnz) return SHUNT_E_ARGUMENT;
   memset(v->census, 0, sizeof *v->census);
   v->sparse.begin[0] = v->dense.begin[0] = 0;
   for (int64_t b = 0; b < v->blocks; b++) {
-    count_block(&w, plan->reorder, b, v->census);
+    count_block(&w, b, v->census);
     v->sparse.begin[b + 1] = begin_of(&v->sparse, v->census->sparse, v->census);
     v->dense.begin[b + 1] = begin_of(&v->dense, v->census->halves, v->census);
   }
   for (int64_t b = 0; b < v->blocks; b++)
-    pack_block(&w, v, plan->reorder, b);
+    pack_block(&w, v, b);
   for (int64_t i = 0; v->chunk && i < v->blocks * shunt_tile24_chunks(v->cols); i++)
     v->chunk[i] = shunt_tile24_find_chunk(v, i % v->blocks, i / v->blocks);
   return SHUNT_OK;

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kWarps * 32) count_kernel(const __grid_constan
   walker<I> w(j, block, image[warp]);
   while (w.next_tile()) {
     int place;
-    const kind k = find_kind(w.bits, j.reorder, place);
+    const kind k = find_kind(w.bits, j.how, place);
     const int halves = halves_of(w.bits), entries = __reduce_add_sync(kAll, __popc(w.bits));
     if (k == DENSE) {
       c.dense++;
@@ -166,7 +166,10 @@ __device__ __forceinline__ void pack_24(const walker<I> &w, int64_t tile, int pl
   if (lane % 4 < 2)
     v.metadata[tile * SHUNT_TILE24_WORDS + lane / 4 * 2 + lane % 4] = words[lane % 4];
   if (v.order) v.order[tile * kCols + lane] = order[lane];
-  if (lane == 0) v.sparse.column[tile] = w.tile;
+  if (v.sparse.gather)
+    v.sparse.gather[tile * kCols + lane] = __shfl_sync(kAll, w.merged, order[lane]);
+  else if (lane == 0)
+    v.sparse.column[tile] = w.tile;
 }
 
 template <class I>
@@ -181,7 +184,13 @@ __device__ __forceinline__ void pack_half(const walker<I> &w, int64_t tile, int 
     f.put(i, bits, w.image[row], shunt_tile24_column(lane, i) + half * SHUNT_TILE24_HALF);
   }
   f.store(w.j.v.dense, tile);
-  if (lane == 0) w.j.v.dense.column[tile] = w.tile * 2 + half;
+  const struct shunt_tile24_list &list = w.j.v.dense;
+  if (list.gather) {
+    if (lane / SHUNT_TILE24_HALF == half)
+      list.gather[tile * SHUNT_TILE24_HALF + lane % SHUNT_TILE24_HALF] = w.merged;
+  } else if (lane == 0) {
+    list.column[tile] = w.tile * 2 + half;
+  }
 }
 
 template <class I>
@@ -197,7 +206,7 @@ __global__ void __launch_bounds__(kWarps * 32) pack_kernel(const __grid_constant
   walker<I> w(j, block, image[warp]);
   while (w.next_tile()) {
     int place;
-    if (find_kind(w.bits, j.reorder, place) != DENSE) {
+    if (find_kind(w.bits, j.how, place) != DENSE) {
       if (sparse < sparse_end) pack_24(w, sparse, place, order[warp]);
       sparse++;
       continue;
@@ -224,14 +233,14 @@ __global__ void __launch_bounds__(kChunkThreads) chunk_kernel(const __grid_const
 
 // ---- launches ------------------------------------------------------------------------------
 
-pack_job make_job(const struct shunt_csr *a, int reorder)
+pack_job make_job(const struct shunt_csr *a, int how)
 {
   pack_job j = {};
   j.offsets = a->row_offsets, j.columns = a->columns;
   j.values = static_cast<const uint16_t *>(a->values);
   j.rows = a->rows, j.cols = a->cols, j.nnz = a->nnz;
   j.base = a->base;
-  j.reorder = reorder;
+  j.how = how;
   return j;
 }
 
@@ -281,15 +290,15 @@ template <class I> cudaError_t count_and_pack(pack_job *j, shunt_stream stream)
 
 using namespace shunt::tile24;
 
-extern "C" shunt_status shunt_csr_tile24_census_cuda(const struct shunt_csr *a, int reorder,
+extern "C" shunt_status shunt_csr_tile24_census_cuda(const struct shunt_csr *a, int how,
                                                      struct shunt_tile24_census *out,
                                                      const struct shunt_device *d,
                                                      shunt_stream stream)
 {
-  const struct shunt_tile24_plan no_room = {reorder, 0, 0};
+  const struct shunt_tile24_plan no_room = {how, 0, 0};
   (void)d;
   if (shunt_tile24_bytes(a, &no_room) == 0) return SHUNT_E_UNSUPPORTED;
-  pack_job j = make_job(a, reorder);
+  pack_job j = make_job(a, how);
   j.v.census = out;
   j.v.blocks = (a->rows + kRows - 1) / kRows;
   const cudaError_t e =
@@ -305,7 +314,7 @@ extern "C" shunt_status shunt_csr_to_tile24_cuda(const struct shunt_csr *a,
   (void)d;
   if (shunt_tile24_bytes(a, plan) == 0) return SHUNT_E_UNSUPPORTED;
   if (v->rows != a->rows || v->cols != a->cols || v->nnz != a->nnz) return SHUNT_E_ARGUMENT;
-  pack_job j = make_job(a, plan->reorder);
+  pack_job j = make_job(a, plan->how);
   j.v = *v;
   const cudaError_t e = a->index_type == SHUNT_I32 ? count_and_pack<int32_t>(&j, stream)
                                                    : count_and_pack<int64_t>(&j, stream);

@@ -4,6 +4,9 @@
 // Lane r keeps row r's cursor.  A row's next 32 entries, which hold all that it has in the
 // tile, are read coalesced, one row after the other, all 16 loads in flight:
 //
+// With merged columns: column by column, the leftmost that a row has its next entry in, of which
+// all such rows take theirs.
+//
 //   bits     lane r: bit c of row r is an entry           (16 rows)
 //   image    shared memory, 16 x 32 values where bits say so
 #pragma once
@@ -22,7 +25,7 @@ struct pack_job {
   const void *offsets, *columns;
   const uint16_t *values;
   int64_t rows, cols, nnz;
-  int base, reorder;
+  int base, how;
   struct shunt_tile24 v; // begin == NULL: only the census is wanted
 };
 
@@ -40,11 +43,13 @@ template <class I> struct walker {
   int64_t at, end, last; // lane r: what is left of row r, and the column before
   uint32_t tile;         // its first column / 32
   uint32_t bits;         // lane r: of row r; zero in lanes 16 ..
+  uint32_t merged;       // lane p: column p of a merged tile
   uint16_t (*image)[kCols];
   bool irregular; // lane's own
 
   __device__ __forceinline__ walker(const pack_job &job, int64_t block, uint16_t (*image_at)[kCols])
-      : j(job), at(0), end(0), last(-1), tile(0), bits(0), image(image_at), irregular(false)
+      : j(job), at(0), end(0), last(-1), tile(0), bits(0), merged(0), image(image_at),
+        irregular(false)
   {
     const int lane = threadIdx.x % 32;
     const I *offsets = static_cast<const I *>(j.offsets);
@@ -92,9 +97,43 @@ template <class I> struct walker {
     if (many) last = new_last;
   }
 
+  // The column of the lane's row's next entry; where that breaks the rules the row ends.
+  __device__ __forceinline__ unsigned next_column()
+  {
+    if (at >= end) return ~0u;
+    const int64_t c = from_base(static_cast<const I *>(j.columns)[at], j.base);
+    if (c > last && c < j.cols) return static_cast<unsigned>(c);
+    at = end, irregular = true;
+    return ~0u;
+  }
+
+  __device__ __forceinline__ bool next_merged_tile()
+  {
+    const int lane = threadIdx.x % 32;
+    int p = 0;
+    bits = 0;
+    __syncwarp(); // the tile before has been read
+    unsigned mine = next_column();
+    for (; p < kCols; p++) {
+      const unsigned least = __reduce_min_sync(kAll, mine);
+      if (least == ~0u) break;
+      if (lane == p) merged = least;
+      if (mine != least) continue;
+      bits |= 1u << p;
+      image[lane][p] = j.values[at++];
+      last = least;
+      mine = next_column();
+    }
+    const uint32_t first = __shfl_sync(kAll, merged, 0);
+    if (lane >= p) merged = first;
+    __syncwarp();
+    return p > 0;
+  }
+
   // Goes to the next tile that has entries; false when there is none.
   __device__ __forceinline__ bool next_tile()
   {
+    if (j.how & SHUNT_TILE24_MERGE) return next_merged_tile();
     const int lane = threadIdx.x % 32;
     const I *columns = static_cast<const I *>(j.columns);
     I c[kRows];
@@ -120,11 +159,12 @@ template <class I> struct walker {
 enum kind { PLAIN_24, REORDERED_24, DENSE };
 
 // place: of lane's column in the packed tile if it is 2:4, else undefined.
-__device__ __forceinline__ kind find_kind(uint32_t bits, int reorder, int &place)
+__device__ __forceinline__ kind find_kind(uint32_t bits, int how, int &place)
 {
   place = threadIdx.x % 32;
+  if (how & SHUNT_TILE24_DENSE) return DENSE;
   if (__all_sync(kAll, shunt_tile24_is_24(bits))) return PLAIN_24;
-  return reorder && find_order(bits, place) ? REORDERED_24 : DENSE;
+  return how & SHUNT_TILE24_REORDER && find_order(bits, place) ? REORDERED_24 : DENSE;
 }
 
 // Bit h: half h has entries.

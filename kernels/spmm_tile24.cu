@@ -1,6 +1,6 @@
 // spmm_tile24.cu: checks, choice of shape and launch of SpMM over the `tile24` format.
 //
-// The kernels: spmm_tile24.cuh, spmm_tile24_blocked.cuh.
+// The kernels: spmm_tile24.cuh, spmm_tile24_blocked.cuh, spmm_tile24_gather.cuh.
 #include "kernels/spmm_tile24_launch.cuh"
 #include "kernels/tensor_map.h"
 
@@ -40,9 +40,15 @@ constexpr double kBlockStart = 5, kSplitSum = 3; // of a block; of the sum of a 
 static bool shape_fits(const struct shunt_tile24_shape *s, const struct shunt_tile24 *v,
                        const struct shunt_device *d)
 {
-  if (s->rows == 0) return s->tile == 64 || s->tile == 128;
+  const bool merged = v->sparse.gather != nullptr;
+  if (s->rows == 0) return !merged && (s->tile == 64 || s->tile == 128);
+  if (s->split != 1 && s->split != 2 && s->split != 4 && s->split != 8) return false;
+  if (s->rows == kRows)
+    return merged && s->tile == kGatherTile &&
+           gather_warps(s->split) * kGatherStages * static_cast<int>(sizeof(gather_stage)) <=
+               d->shared_per_block;
+  if (s->split == 8) return false;
   if (d->compute_capability < 90 || !v->chunk) return false;
-  if (s->split != 1 && s->split != 2 && s->split != 4) return false;
   for (const blocked_choice &c : kBlocked)
     if (c.rows == s->rows && c.tile == s->tile) return c.bytes <= d->shared_per_block;
   return false;
@@ -56,6 +62,20 @@ static struct shunt_tile24_shape direct_shape(const struct shunt_spmm *p,
   const int64_t wide = (p->b.cols + 127) / 128, tall = (p->a.rows + 127) / 128;
   const bool narrow = (p->b.cols - 1) % 128 < 64 && p->b.cols < 256;
   return {0, narrow || tall * wide * 2 <= d->multiprocessors ? 64 : 128, 1};
+}
+
+// Gathered: so many warps a unit (16 x 64 of C) that each multiprocessor has a dozen.
+static struct shunt_tile24_shape gather_shape(const struct shunt_spmm *p,
+                                              const struct shunt_device *d)
+{
+  const int64_t units =
+      (p->a.rows + kRows - 1) / kRows * ((p->b.cols + kGatherTile - 1) / kGatherTile);
+  const int64_t wanted = INT64_C(12) * d->multiprocessors;
+  int split = 1;
+  while (split < 8 && split * units < wanted)
+    split *= 2;
+  if (split == 8 && 2 * units > 3 * d->multiprocessors) split = 4;
+  return {kRows, kGatherTile, split};
 }
 
 // Microseconds: rounds of one block for each multiprocessor, times a block's chunks.
@@ -160,6 +180,7 @@ extern "C" struct shunt_tile24_shape shunt_spmm_tile24_shape(const struct shunt_
                                                              const struct shunt_tile24 *v,
                                                              const struct shunt_device *d)
 {
+  if (v->sparse.gather) return gather_shape(p, d);
   const struct shunt_tile24_shape blocked = best_blocked(p, v, d);
   return blocked.rows == 0 || few_tiles(v) ? direct_shape(p, d) : blocked;
 }

@@ -56,7 +56,8 @@ __device__ __forceinline__ float add_entries(const arguments &p, int64_t tile, i
 {
   const struct shunt_tile24_list &list = Sparse ? p.v.sparse : p.v.dense;
   const T *values = reinterpret_cast<const T *>(list.values) + tile * SHUNT_TILE24_VALUES;
-  const int64_t first = static_cast<int64_t>(list.column[tile]) * (Sparse ? kStrip : kStrip / 2);
+  constexpr int kColumns = Sparse ? kStrip : kStrip / 2;
+  const int64_t first = list.gather ? 0 : static_cast<int64_t>(list.column[tile]) * kColumns;
   for (int i = 0; i < kRows * 2; i++) { // the eight values of each of four lanes, half of them r's
     const int lane = r % 8 * 4 + i / 8, which = i % 8;
     if (shunt_tile24_row(lane, which) != r) continue;
@@ -68,6 +69,7 @@ __device__ __forceinline__ float add_entries(const arguments &p, int64_t tile, i
       place = quad * 4 + (word >> (r / 8 * 16 + quad % 4 * 4 + which % 2 * 2) & 3);
       if (p.v.order) place = p.v.order[tile * kStrip + place];
     }
+    if (list.gather) place = list.gather[tile * kColumns + place];
     const T *row_of_b = reinterpret_cast<const T *>(b + (first + place) * p.b_row_bytes);
     sum = fmaf(widen<float>(values[lane * 8 + which]), widen<float>(*row_of_b), sum);
   }

@@ -3,6 +3,7 @@
 #pragma once
 #include "kernels/spmm_tile24.cuh"
 #include "kernels/spmm_tile24_blocked.cuh"
+#include "kernels/spmm_tile24_gather.cuh"
 #include "kernels/tile24_kernels.h"
 
 namespace shunt
@@ -43,6 +44,21 @@ inline cudaError_t launch_blocked(const arguments &p, const CUtensorMap &map, cu
   return cudaLaunchKernelExC(&config, kernel, parameters);
 }
 
+template <class T, class Out, int Split>
+inline cudaError_t launch_gather(const arguments &p, cudaStream_t stream)
+{
+  constexpr int kWarps = gather_warps(Split), kUnits = kWarps / Split; // of a block
+  constexpr int kBytes = kWarps * kGatherStages * static_cast<int>(sizeof(gather_stage));
+  const void *kernel = reinterpret_cast<const void *>(&spmm_tile24_gather<T, Out, Split>);
+  const cudaError_t e =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+  if (e != cudaSuccess) return e;
+  const int64_t wide = (p.n + kGatherTile - 1) / kGatherTile;
+  const dim3 grid(static_cast<unsigned>((p.blocks * wide + kUnits - 1) / kUnits));
+  void *parameters[] = {const_cast<arguments *>(&p)};
+  return cudaLaunchKernel(kernel, grid, dim3(kWarps * 32), parameters, kBytes, stream);
+}
+
 template <class T, class Out>
 inline cudaError_t launch_shape(const arguments &p, const struct shunt_tile24_shape &s,
                                 const CUtensorMap &map, cudaStream_t stream)
@@ -50,6 +66,11 @@ inline cudaError_t launch_shape(const arguments &p, const struct shunt_tile24_sh
   if (s.rows == 0)
     return s.tile == 128 ? launch_direct<T, Out, 128>(p, stream)
                          : launch_direct<T, Out, 64>(p, stream);
+  if (s.rows == kRows)
+    return s.split == 1   ? launch_gather<T, Out, 1>(p, stream)
+           : s.split == 2 ? launch_gather<T, Out, 2>(p, stream)
+           : s.split == 4 ? launch_gather<T, Out, 4>(p, stream)
+                          : launch_gather<T, Out, 8>(p, stream);
   if (s.rows == 64) return launch_blocked<T, Out, blocked_64x64>(p, map, stream);
   return s.tile == 128 ? launch_blocked<T, Out, blocked_128x128>(p, map, stream)
                        : launch_blocked<T, Out, blocked_128x64>(p, map, stream);

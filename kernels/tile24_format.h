@@ -65,6 +65,17 @@
                   right half|left half |  in another|  as they     of the second and the
                   of a dense tile      |  order, 2:4|  stand, 2:4  first strip of the chunk
 
+   Merged columns: instead of aligned 32 columns a tile has the next 32 that any of the block
+   row's 16 rows has an entry in.  What few rows share takes fewer tiles, and fewer rows of B
+   (of magnitude-pruned weights at 0.9, 0.95, 0.98 some 0.81, 0.56, 0.28 of all):
+
+     block row   a . . b . . . . c . . . . . . . d . e .    ->    tile  a b c d e ..
+
+     gather  [tiles][32]       the column at each position of the packed tile (half); where a tile
+             [halves][16]      has fewer columns: its first one again
+
+   then column, order and chunk are NULL; otherwise gather is.
+
    Zeros that only fill a tile up meet rows of B which the original never multiplies.
    0 x NaN and 0 x Inf are NaN, and a sum never recovers from one; 0 x anything else adds
    nothing.  Hence the rule for every product over this format:
@@ -120,7 +131,7 @@ struct shunt_tile24_census {
 
 struct shunt_tile24_list {
   int64_t room; /* tiles (halves) that there is memory for */
-  uint32_t *begin, *column;
+  uint32_t *begin, *column, *gather;
   uint16_t *values;
   uint8_t *present;
 };

@@ -18,6 +18,8 @@ extern "C" {
 
 /* How a product is computed; all ways give right results.
 
+   rows == 16: gathered, for matrices with merged columns, and those only.  `split` (1, 2, 4, 8) warps
+   share a block row's tiles for 64 columns of C.  Needs compute capability 8.0.
    rows == 0: direct.  A warp has one block row and `tile` (64 or 128) columns of C; needs compute
    capability 8.0.
    else: blocked.  A block owns rows x tile of C: 128 x 128, 128 x 64 or 64 x 64, in which 1, 2 or 4

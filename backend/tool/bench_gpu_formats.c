@@ -3,6 +3,8 @@
    groups   the caller's CSR under a hint of merged column lists (kernels/row_groups.h)
    packed   column vectors, stored (kernels/vector_format.h)
    tile24   tiles of 16 x 32, 2:4 where an order of columns makes them so (kernels/tile24_format.h)
+   merged24 the same with merged columns
+   tiles, merged   the same two with all tiles dense
    whole24  2:4 throughout, by wgmma.sp (kernels/whole24_format.h)
    routed   whatever the planner takes, once it knows the matrix; also under capture
 
@@ -126,14 +128,14 @@ shunt_status gpu_packed(struct gpu_case *g, cudaStream_t stream)
 
 /* ---- tile24 ------------------------------------------------------------------------ */
 
-bool gpu_prepare_tile24(struct gpu_case *g, struct bench_way *w)
+static bool prepare_tile24(struct gpu_case *g, int how, struct bench_way *w)
 {
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
   const struct shunt_device *d = &g->gpu->device;
-  struct shunt_tile24_plan plan = { .reorder = 1 };
+  struct shunt_tile24_plan plan = { .how = how };
   struct shunt_tile24_census census, *device = (void *)((char *)g->words + 128);
   if (!is_spmm(g) || shunt_type_size(a->value_type) != 2) return false;
-  shunt_status s = shunt_csr_tile24_census_cuda(a, plan.reorder, device, d, g->gpu->stream);
+  shunt_status s = shunt_csr_tile24_census_cuda(a, how, device, d, g->gpu->stream);
   if (!converted(g, s, &census, device, sizeof census, w)) return false;
   plan.sparse_room = (int64_t)census.sparse;
   plan.dense_room = (int64_t)census.halves;
@@ -144,6 +146,23 @@ bool gpu_prepare_tile24(struct gpu_case *g, struct bench_way *w)
   if (!converted(g, s, &census, g->tile24.census, sizeof census, w)) return false;
   if (census.irregular) return refuse(w, "the matrix does not fit the format");
   return gpu_get_workspace(g, shunt_spmm_tile24_workspace(&g->p.spmm), w);
+}
+
+bool gpu_prepare_tile24(struct gpu_case *g, struct bench_way *w)
+{
+  return prepare_tile24(g, SHUNT_TILE24_REORDER, w);
+}
+bool gpu_prepare_merged24(struct gpu_case *g, struct bench_way *w)
+{
+  return prepare_tile24(g, SHUNT_TILE24_REORDER | SHUNT_TILE24_MERGE, w);
+}
+bool gpu_prepare_tiles(struct gpu_case *g, struct bench_way *w)
+{
+  return prepare_tile24(g, SHUNT_TILE24_DENSE, w);
+}
+bool gpu_prepare_merged(struct gpu_case *g, struct bench_way *w)
+{
+  return prepare_tile24(g, SHUNT_TILE24_DENSE | SHUNT_TILE24_MERGE, w);
 }
 
 shunt_status gpu_tile24(struct gpu_case *g, cudaStream_t stream)

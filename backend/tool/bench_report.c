@@ -2,12 +2,12 @@
 
    Ways and their columns (us per call):
 
-     rows vector groups packed clusters tile24 whole24 dcsr-b -online -c dense kept routed | default alg1 alg2 alg3 | cuBLAS |
+     rows vector groups packed clusters tile24 merged24 tiles merged whole24 dcsr-b -online -c dense kept routed | default alg1 alg2 alg3 | cuBLAS |
      `---- Shunt -------------------------------------------------------------------------'   `---- cuSPARSE ------'
      best of Shunt, over ..., and the route taken
 
    "kept" is the dense GEMM behind the guard that proves that nothing changed;
-   "dense" scatters anew.  '!' marks a result off by more than its types allow.  */
+   "dense" scatters anew.  tiles, merged: tile24 and merged24 with all tiles dense.  '!' marks a result off by more than its types allow.  */
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +20,7 @@ struct column {
 static const struct column cuda_columns[] = {
   { "rows", "rows" },           { "vector", "vector" },      { "groups", "groups" },
   { "packed", "packed" },       { "clustered", "clusters" }, { "tile24", "tile24" },
+  { "merged24", "merged24" },   { "tiles", "tiles" },        { "merged", "merged" },
   { "whole24", "whole24" },
   { "dcsr-b", "dcsr-b" },       { "dcsr-online", "online" }, { "dcsr-c", "dcsr-c" },
   { "dense", "dense" },         { "dense-kept", "kept" },    { "routed", "routed" },

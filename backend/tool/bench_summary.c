@@ -4,12 +4,13 @@
 
 #include "backend/tool/bench.h"
 
-enum { OWN = 14, RIVALS = 4 };
-static const char *const own[OWN] = { "rows",   "vector",     "groups", "packed",      "clustered",
-                                      "tile24", "whole24",    "dcsr-b", "dcsr-online", "dcsr-c",
-                                      "dense",  "dense-kept", "routed", "best" };
-static const char *const rival_title[RIVALS] = { "cuSPARSE's default", "its best", "cuBLAS",
-                                                 "Blocked-ELL" };
+enum { OWN = 17, RIVALS = 4 };
+static const char *const own[OWN] = {"rows",   "vector",      "groups", "packed", "clustered",
+                                     "tile24", "merged24",    "tiles",  "merged", "whole24",
+                                     "dcsr-b", "dcsr-online", "dcsr-c", "dense",  "dense-kept",
+                                     "routed", "best"};
+static const char *const rival_title[RIVALS] = {"cuSPARSE's default", "its best", "cuBLAS",
+                                                "Blocked-ELL"};
 
 struct mean {
   double logarithms, least; /* of the ratios rival / way */

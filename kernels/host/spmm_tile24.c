@@ -60,9 +60,9 @@ struct fragment {
 
 static float element(const struct fragment *f, int lane, int reg, int half, shunt_type t)
 {
-  uint16_t x = (uint16_t)(f->a[lane][reg] >> (16 * half));
+  uint16_t x[2] = {(uint16_t)(f->a[lane][reg] >> (16 * half)), 0};
 
-  return load(&x, 0, t);
+  return load(x, 0, t);
 }
 
 /* The quad with number q of row r: two elements in register r / 8 + q / 4 * 2 of lane
@@ -110,13 +110,23 @@ static void load_metadata(const struct shunt_tile24 *v, int64_t tile, struct fra
     f->e[l] = v->metadata[tile * 16 + l / 4 * 2 + l % 2];
 }
 
-/* b[i] = row first + order[i] of B, columns j0 .. j0 + 7; zeros beyond its edges. */
-static void load_b(const struct shunt_spmm *p, int64_t first, int rows, const uint8_t *order,
+/* The row of B that position i of a packed tile of so many columns meets. */
+static int64_t row_of_b(const struct shunt_tile24 *v, int64_t tile, int columns, int i)
+{
+  const struct shunt_tile24_list *list = columns == 32 ? &v->sparse : &v->dense;
+
+  if (list->gather) return list->gather[tile * columns + i];
+  return (int64_t)list->column[tile] * columns +
+         (columns == 32 && v->order ? v->order[tile * 32 + i] : i);
+}
+
+/* b[i] = the row of B for position i, columns j0 .. j0 + 7; zeros beyond its edges. */
+static void load_b(const struct shunt_spmm *p, const struct shunt_tile24 *v, int64_t tile, int rows,
                    int64_t j0, float b[32][N])
 {
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < N; j++) {
-      int64_t k = first + (order ? order[i] : i);
+      int64_t k = row_of_b(v, tile, rows, i);
       int inside = k < p->b.rows && j0 + j < p->b.cols;
       b[i][j] = inside
                     ? load(p->b.values, k * p->b.row_stride + (j0 + j) * p->b.col_stride, p->b.type)
@@ -136,12 +146,12 @@ static void sum_block(const struct shunt_spmm *p, const struct shunt_tile24 *v, 
   for (int64_t i = v->sparse.begin[block]; i < v->sparse.begin[block + 1]; i++) {
     load_values(&v->sparse, i, &f);
     load_metadata(v, i, &f);
-    load_b(p, (int64_t)v->sparse.column[i] * 32, 32, v->order ? v->order + i * 32 : NULL, j0, b);
+    load_b(p, v, i, 32, j0, b);
     mma_sp_m16n8k32(d, &f, b, v->value_type);
   }
   for (int64_t i = v->dense.begin[block]; i < v->dense.begin[block + 1]; i++) {
     load_values(&v->dense, i, &f);
-    load_b(p, (int64_t)v->dense.column[i] * 16, 16, NULL, j0, b);
+    load_b(p, v, i, 16, j0, b);
     mma_m16n8k16(d, &f, b, v->value_type);
   }
 }
@@ -155,15 +165,15 @@ static float exact_tile(const struct shunt_spmm *p, const struct shunt_tile24 *v
 
   for (int l = r % 8 * 4; l < r % 8 * 4 + 4; l++)
     for (int i = 0; i < 8; i++) {
-      int64_t k = (int64_t)list->column[tile] * (sparse ? 32 : 16);
+      int c = l % 4 * 2 + i % 2 + i / 4 * 8;
+      int64_t k;
       if (i / 2 % 2 != r / 8 || !(list->present[tile * LANES + l] >> i & 1)) continue;
       if (sparse) {
         uint32_t word = v->metadata[tile * 16 + r % 8 * 2 + i / 4];
         uint32_t at = word >> (r / 8 * 16 + l % 4 * 4 + i % 2 * 2) & 3;
-        int c = i / 4 * 16 + l % 4 * 4 + (int)at;
-        k += v->order ? v->order[tile * 32 + c] : c;
-      } else
-        k += l % 4 * 2 + i % 2 + i / 4 * 8;
+        c = i / 4 * 16 + l % 4 * 4 + (int)at;
+      }
+      k = row_of_b(v, tile, sparse ? 32 : 16, c);
       sum += load(list->values, (tile * LANES + l) * 8 + i, v->value_type) *
              load(p->b.values, k * p->b.row_stride + j * p->b.col_stride, p->b.type);
     }

@@ -21,11 +21,14 @@ struct Options {
 
 // {}: the launcher's choice.
 static const shunt_tile24_shape kShapes[] = {
-    {0, 64, 1},   {0, 128, 1},  {128, 128, 1}, {128, 128, 2}, {128, 128, 4}, {128, 64, 1},
-    {128, 64, 2}, {128, 64, 4}, {64, 64, 1},   {64, 64, 2},   {64, 64, 4}};
+    {0, 64, 1},   {0, 128, 1},  {128, 128, 1}, {128, 128, 2}, {128, 128, 4},
+    {128, 64, 1}, {128, 64, 2}, {128, 64, 4},  {64, 64, 1},   {64, 64, 2},
+    {64, 64, 4},  {16, 64, 1},  {16, 64, 2},   {16, 64, 4},   {16, 64, 8}};
 static void name_shape(const shunt_tile24_shape &s, char (&name)[40])
 {
-  if (s.rows)
+  if (s.rows == 16)
+    snprintf(name, sizeof name, "gathered, split by %d", s.split);
+  else if (s.rows)
     snprintf(name, sizeof name, "blocked %d x %d, split by %d", s.rows, s.tile, s.split);
   else
     snprintf(name, sizeof name, "direct, %d columns", s.tile);
@@ -120,16 +123,18 @@ static Options random_options(Random &r)
   o.type = r.below(2) ? SHUNT_F16 : SHUNT_BF16;
   o.out = r.below(2) ? o.type : SHUNT_F32;
   o.b_layout = (int)r.below(5), o.c_layout = (int)r.below(5);
-  o.reorder = (int)r.below(2);
+  o.reorder = (int)r.below(6);
   o.alpha = scalar[r.below(4)], o.beta = scalar[r.below(4)];
   o.device_scalars = r.below(2);
   return o;
 }
 
 // One product of a random kind with the twin's; says what it was if they differ.
-static bool agrees(const Pattern &p, int64_t n, const Options &o, const shunt_tile24_shape &shape,
+static bool agrees(const Pattern &p, int64_t n, Options o, const shunt_tile24_shape &shape,
                    Random &r)
 {
+  if (shape.tile)
+    o.reorder = shape.rows == 16 ? o.reorder | SHUNT_TILE24_MERGE : o.reorder & ~SHUNT_TILE24_MERGE;
   Problem q(p, n, o, r.next());
   q.shape = shape;
   // What a device has decides the launcher's choice of a shape.
@@ -191,6 +196,7 @@ static void test_repeats(const shunt_tile24_shape &shape)
   const Pattern p = tile_pattern(TILES, 300, 900, 0.1, 77);
   Options o;
   o.whole = false, o.out = SHUNT_F32;
+  if (shape.rows == 16) o.reorder |= SHUNT_TILE24_MERGE;
   Problem q(p, 136, o, 78);
   q.shape = shape;
   bool same = q.run() == SHUNT_OK;
@@ -211,6 +217,8 @@ static void test_repeats(const shunt_tile24_shape &shape)
 // More than one part of 8192 strips; block rows that differ in what they have.
 static void test_wide(const shunt_tile24_shape &shape)
 {
+  Options o;
+  if (shape.rows == 16) o.reorder |= SHUNT_TILE24_MERGE;
   Pattern p;
   Random r(9);
   p.rows = 40, p.cols = 8192 * 32 + 100;
@@ -220,7 +228,7 @@ static void test_wide(const shunt_tile24_shape &shape)
     if (p.columns.empty() || p.columns.back() != p.cols - 1) p.columns.push_back(p.cols - 1);
     p.offsets.push_back((int64_t)p.columns.size());
   }
-  Problem q(p, 8, Options(), 10);
+  Problem q(p, 8, o, 10);
   q.shape = shape;
   check(q.agree(), "a matrix of more strips than the direct kernel marks at once, %d rows a block",
         shape.rows);
@@ -289,6 +297,17 @@ static void test_shapes_declined()
     q.shape = s;
     check(q.run() == SHUNT_E_UNSUPPORTED, "no shape %d x %d, split by %d", s.rows, s.tile, s.split);
   }
+  q.shape = {16, 64, 1};
+  check(q.run() == SHUNT_E_UNSUPPORTED, "nothing gathers but merged columns");
+  Options merged;
+  merged.reorder |= SHUNT_TILE24_MERGE;
+  Problem m(p, 24, merged, 36);
+  for (const shunt_tile24_shape &s :
+       {shunt_tile24_shape{0, 64, 1}, {64, 64, 1}, {16, 128, 1}, {16, 64, 3}}) {
+    m.shape = s;
+    check(m.run() == SHUNT_E_UNSUPPORTED, "for which there is no shape %d x %d, split by %d",
+          s.rows, s.tile, s.split);
+  }
   q.shape = {128, 64, 1};
   q.device.compute_capability = 80;
   check(q.run() == SHUNT_E_UNSUPPORTED, "no blocks before compute capability 9.0");
@@ -336,6 +355,7 @@ static void time_shapes(Problem &q, const char *name, int64_t n)
   const shunt_tile24_shape chosen =
       shunt_spmm_tile24_shape(&q.on_device, &q.a.on_device, &q.device);
   for (const shunt_tile24_shape &s : kShapes) {
+    if ((s.rows == 16) != ((q.o.reorder & SHUNT_TILE24_MERGE) != 0)) continue;
     const bool is_chosen = !memcmp(&s, &chosen, sizeof s);
     const int64_t blocks = s.rows ? size / s.rows * (n / s.tile) * s.split : 0;
     if (!is_chosen && (s.tile > n || blocks > 2048)) continue;
@@ -389,6 +409,7 @@ int main(int argc, char **argv)
       test_repeats(s);
     test_wide({0, 64, 1});
     test_wide({64, 64, 1});
+    test_wide({16, 64, 2});
     test_few_tiles();
     test_chosen();
     test_declined();

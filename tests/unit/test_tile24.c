@@ -7,18 +7,21 @@
 #include "tests/unit/tile24_matrices.h"
 
 /* What is stored is what was counted, and what structure.c counts. */
-static int census_right(const struct owned *o, const struct shunt_tile24 *v, int reorder)
+static int census_right(const struct owned *o, const struct shunt_tile24 *v, int how)
 {
   const struct shunt_tile24_census *c = v->census;
   struct shunt_tile24_census alone;
   struct shunt_structure s;
   struct shunt_tile24_shares share = shunt_tile24_shares(v->rows, v->cols, c);
-  int good = shunt_csr_tile24_census_host(&o->a, reorder, &alone) == SHUNT_OK &&
+  int good = shunt_csr_tile24_census_host(&o->a, how, &alone) == SHUNT_OK &&
              !memcmp(c, &alone, sizeof alone) && shunt_structure_csr_host(&o->a, &s) == SHUNT_OK;
 
   good &= c->sparse == v->sparse.begin[v->blocks] && c->halves == v->dense.begin[v->blocks];
   good &= (int64_t)(c->sparse_entries + c->dense_entries) == o->a.nnz;
-  good &= (reorder || c->reordered == 0) && (v->order != NULL) == reorder;
+  good &= (how & SHUNT_TILE24_REORDER || c->reordered == 0) &&
+          (v->order != NULL) == (how == SHUNT_TILE24_REORDER);
+  good &= !(how & SHUNT_TILE24_DENSE) || c->sparse == 0;
+  if (how & ~SHUNT_TILE24_REORDER) return good && share.fill > 0 && share.fill <= 1;
   good &= fabs(share.zero - s.tile_zero) < 1e-12;
   good &= fabs(share.sparse - share.reordered - s.tile_24) < 1e-12;
   good &= fabs(share.dense + share.reordered - s.tile_dense) < 1e-12;
@@ -31,19 +34,25 @@ static void test_random(void)
 {
   static const int64_t rows[] = {1, 16, 33, 1009}, cols[] = {1, 15, 32, 63, 200, 511};
   static const double densities[] = {0, 0.03, 0.3, 1};
+  static const int hows[] = {0,
+                             SHUNT_TILE24_REORDER,
+                             SHUNT_TILE24_MERGE,
+                             SHUNT_TILE24_MERGE | SHUNT_TILE24_REORDER,
+                             SHUNT_TILE24_DENSE,
+                             SHUNT_TILE24_DENSE | SHUNT_TILE24_MERGE};
 
   for (int pattern = 0; pattern < PATTERNS; pattern++) {
     int trips = 1, rules = 1, chunks = 1, bounds = 1, census = 1;
-    for (int n = 0; n < 4 * 6 * 4 * 2; n++) {
-      int i = n % 4, j = n / 4 % 6, d = n / 24 % 4, reorder = n / 96;
+    for (int n = 0; n < 4 * 6 * 4 * 6; n++) {
+      int i = n % 4, j = n / 4 % 6, d = n / 24 % 4, how = hows[n / 96];
       struct owned o = random_matrix(rows[i], cols[j], densities[d], (enum pattern)pattern,
                                      d % 2 ? SHUNT_I64 : SHUNT_I32, (i + j) % 2);
-      struct packed k = pack(&o, reorder, -1, -1);
+      struct packed k = pack(&o, how, -1, -1);
       bounds &= !k.overrun && k.v.census->irregular == 0;
       trips &= round_trip(&o, &k);
       rules &= rules_hold(&k.v);
-      chunks &= chunks_right(&k.v);
-      census &= census_right(&o, &k.v, reorder);
+      chunks &= how & SHUNT_TILE24_MERGE ? !k.v.chunk : chunks_right(&k.v);
+      census &= census_right(&o, &k.v, how);
       free(k.memory);
       owned_free(&o);
     }

@@ -120,7 +120,7 @@ static void test_random(void)
   static const double alphas[] = {1, -2, 0}, betas[] = {0, 1, -0.5};
 
   for (int pattern = 0; pattern < PATTERNS; pattern++)
-    for (int reorder = 0; reorder < 2; reorder++) {
+    for (int reorder = 0; reorder < 6; reorder++) {
       int good = 1;
       for (int n = 0; n < 27 * 4; n++) {
         shunt_type t = n % 2 ? SHUNT_F16 : SHUNT_BF16;
@@ -133,7 +133,7 @@ static void test_random(void)
           good &= agree(&q, alphas[(n + e) % 3], betas[(n / 3 + e) % 3]);
         product_free(&q);
       }
-      check(good, "equals the product over CSR, pattern %d, reorder %d", pattern, reorder);
+      check(good, "equals the product over CSR, pattern %d, packed in way %d", pattern, reorder);
     }
 }
 
@@ -142,7 +142,7 @@ static void test_not_finite(void)
 {
   static const float poison[] = {NAN, INFINITY, -INFINITY};
 
-  for (int reorder = 0; reorder < 2; reorder++)
+  for (int reorder = 0; reorder < 6; reorder++)
     for (int pattern = 0; pattern < PATTERNS; pattern++) {
       int good = 1, some = 0, spared = 0;
       for (int n = 0; n < 24; n++) {
@@ -165,7 +165,8 @@ static void test_not_finite(void)
         product_free(&q);
       }
       check(good && some > 50 && spared > 50,
-            "NaN and Inf of B reach what they should, pattern %d, reorder %d", pattern, reorder);
+            "NaN and Inf of B reach what they should, pattern %d, packed in way %d", pattern,
+            reorder);
     }
 }
 

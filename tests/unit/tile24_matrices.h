@@ -181,8 +181,10 @@ static inline int rules_hold(const struct shunt_tile24 *v)
     for (int64_t b = 0; b < v->blocks; b++) {
       good &= list->begin[b] <= list->begin[b + 1];
       for (int64_t i = list->begin[b]; i < list->begin[b + 1]; i++) {
-        good &= i == list->begin[b] || list->column[i - 1] < list->column[i];
-        good &= (int64_t)list->column[i] * (dense ? 16 : 32) < v->cols;
+        for (int p = 0; list->gather && p < (dense ? 16 : 32); p++)
+          good &= list->gather[i * (dense ? 16 : 32) + p] < v->cols;
+        good &= list->gather || i == list->begin[b] || list->column[i - 1] < list->column[i];
+        good &= list->gather || (int64_t)list->column[i] * (dense ? 16 : 32) < v->cols;
         good &= values_right(list, i) && (dense || description_right(v, i));
       }
     }
