@@ -65,7 +65,7 @@ static const char *const tile_patterns[] = {
     "tiles:4096x4096:0:0.2",   "tiles:4096x4096:0.1:0.1", "tiles:4096x4096:0.1:0.2",
     "tiles:4096x4096:0.2:0",   "tiles:8192x8192:0:0.1",   "tiles:8192x8192:0:0.2",
     "tiles:8192x8192:0.1:0.1", "tiles:8192x8192:0.1:0",   "tiles:16384x16384:0:0.1",
-    "tiles:16384x16384:0:0.2", NULL};
+    "tiles:16384x16384:0:0.2", "tiles:4096x4096:0.05:0.05", NULL};
 static const char *const pruned[] = {"tiles:4096x4096:0:1", "tiles:8192x8192:0:1", NULL};
 static const char *const elements[] = {
     "mtx/opt1.mtx.gz", "mtx/pkustk06.mtx.gz", "mtx/bcsstk32.mtx.gz", "mtx/cfd1.mtx.gz",
@@ -75,7 +75,7 @@ static const char *const sparse_layers[] = {"dlmc/*_0.9.smtx.gz", "dlmc/*_0.95.s
                                             "dlmc/*_0.98.smtx.gz", NULL};
 static const struct step tiles[] = {
     {"spmm", "f16", "8,16,32,64,128,256", "1", tile_patterns},
-    {"spmm", "f16", "128,256,512,1024,2048", "1", pruned},
+    {"spmm", "f16", "8,32,64,128,256,512,1024,2048", "1", pruned},
     {"spmm", "f16", "64,128", "1", elements},
     {"spmm", "f16", "256", "1", sparse_layers},
     {NULL, NULL, NULL, NULL, NULL}};

@@ -95,6 +95,8 @@ sources_of() {
   test_spmm_tile24)
     echo "$tile24 kernels/spmm_tile24.cu kernels/spmm_tile24_f16.cu kernels/spmm_tile24_bf16.cu" \
       "kernels/tensor_map.cu kernels/dense_transpose.cu kernels/host/spmm_tile24.c" ;;
+  test_ablation_tiles)
+    echo "$(sources_of test_spmm_tile24) tests/bench/ablation/spmm_tile24_steps.cu" ;;
   test_spmm_whole24)
     echo "conv/whole24_csr_device.cu conv/whole24_csr.c conv/whole24_layout.c kernels/spmm_whole24_wgmma.cu" \
       "kernels/tensor_map.cu kernels/host/spmm_csr.c kernels/host/spmm_whole24.c $rows" \
@@ -132,7 +134,7 @@ sources_of() {
 all="test_spmm_rows test_spmm_rows_cuts test_spmm_vector test_repair test_spmm_transposed test_sddmm test_conv
   test_fingerprint test_spmm_dense_wgmma test_vector_format test_spmm_vector_packed test_dcsr test_skewness test_spmm_dcsr
   test_spmm_csc_online test_tile24_format test_spmm_tile24 test_spmm_whole24
-  test_ablation test_attention test_attention_parts test_native test_blocks test_row_clusters
+  test_ablation test_ablation_tiles test_attention test_attention_parts test_native test_blocks test_row_clusters
   test_row_groups test_row_groups_stale
   test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept test_repair_together
   test_dense_parts test_spmm_rows_contract test_spmm_rows_split"
