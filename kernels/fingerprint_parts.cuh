@@ -23,6 +23,7 @@
 // first that L2 gives up, before the operands of the product.
 #pragma once
 #include "kernels/fingerprint.h"
+#include "kernels/ptx/gpu_scope.cuh"
 #include "kernels/ptx/stream_load.cuh"
 #include "kernels/shunt_kernels.h"
 
@@ -107,9 +108,7 @@ __device__ __forceinline__ void fetch(uint4 (&piece)[SHUNT_FP_PIECES], const uns
         load_piece<W>(p + j * SHUNT_FP_ROW, policy, left >= j * SHUNT_FP_ROW + SHUNT_FP_PIECE);
 }
 
-// What a lane's pieces of a tile contribute.
-__device__ __forceinline__ struct shunt_fingerprint
-close_tile(const uint4 (&piece)[SHUNT_FP_PIECES], unsigned id, int tile, int lane)
+__device__ __forceinline__ struct shunt_fp_chunk absorb(const uint4 (&piece)[SHUNT_FP_PIECES])
 {
   struct shunt_fp_chunk c = {0, 0};
 #pragma unroll
@@ -117,18 +116,49 @@ close_tile(const uint4 (&piece)[SHUNT_FP_PIECES], unsigned id, int tile, int lan
     shunt_fp_absorb(&c, 2 * j, piece[j].x, piece[j].y);
     shunt_fp_absorb(&c, 2 * j + 1, piece[j].z, piece[j].w);
   }
-  return shunt_fp_close(c, id, (uint64_t)tile * SHUNT_FP_LANES + lane);
+  return c;
 }
 
-__device__ __forceinline__ void hash_tile(const hash_array &a, unsigned id, int tile, int lane,
-                                          uint64_t policy, struct shunt_fingerprint &sum)
+// What a lane's pieces of a tile contribute.
+__device__ __forceinline__ struct shunt_fingerprint
+close_tile(const uint4 (&piece)[SHUNT_FP_PIECES], unsigned id, int tile, int lane)
 {
-  const int64_t first = (int64_t)tile * SHUNT_FP_TILE + lane * SHUNT_FP_PIECE;
-  const int64_t rest = a.bytes - first;
-  const int left = rest <= 0 ? 0 : rest < SHUNT_FP_TILE ? (int)rest : SHUNT_FP_TILE;
-  const unsigned char *p = a.at + first;
-  uint4 piece[SHUNT_FP_PIECES];
+  return shunt_fp_close(absorb(piece), id, (uint64_t)tile * SHUNT_FP_LANES + lane);
+}
 
+// A lane's chunk of a whole tile that is not its array's first, where p is a multiple of 8 and not
+// of 16: the 16 bytes around each piece's first half, and the second half from the next lane, whose
+// are 16 further on.  (The columns that PyTorch makes, if the number of entries is odd.)  A function
+// of its own, for its registers' sake.
+static __device__ __noinline__ struct shunt_fp_chunk absorb_halves(const unsigned char *p,
+                                                                   uint64_t policy)
+{
+  const int next = (threadIdx.x + 1) % 32;
+  const bool first = threadIdx.x % 32 == 0;
+  uint4 piece[SHUNT_FP_PIECES];
+#pragma unroll
+  for (int j = 0; j < SHUNT_FP_PIECES; j++)
+    piece[j] = ptx::read_once_16(p - 8 + j * SHUNT_FP_ROW, policy, true);
+  uint2 end = make_uint2(0, 0); // the last half of the tile
+  if (first) end = load_narrow<8>(p + SHUNT_FP_TILE - 8);
+#pragma unroll
+  for (int j = 0; j < SHUNT_FP_PIECES; j++) {
+    const bool last = j + 1 == SHUNT_FP_PIECES;
+    const unsigned x = last ? end.x : piece[last ? j : j + 1].x;
+    const unsigned y = last ? end.y : piece[last ? j : j + 1].y;
+    const unsigned low = __shfl_sync(0xffffffffu, first ? x : piece[j].x, next);
+    const unsigned high = __shfl_sync(0xffffffffu, first ? y : piece[j].y, next);
+    piece[j] = make_uint4(piece[j].z, piece[j].w, low, high);
+  }
+  return absorb(piece);
+}
+
+// Of any tile, `left` bytes of the array from p on, as for fetch().
+__device__ __forceinline__ struct shunt_fp_chunk absorb_any(const hash_array &a,
+                                                            const unsigned char *p, int left,
+                                                            uint64_t policy)
+{
+  uint4 piece[SHUNT_FP_PIECES];
   switch (a.align) {
   case 16:
     fetch<16>(piece, p, left, policy);
@@ -155,8 +185,19 @@ __device__ __forceinline__ void hash_tile(const hash_array &a, unsigned id, int 
     for (int j = 0; j < SHUNT_FP_PIECES; j++)
       if (j == which) piece[j] = v;
   }
+  return absorb(piece);
+}
 
-  shunt_fp_add(&sum, close_tile(piece, id, tile, lane));
+__device__ __forceinline__ void hash_tile(const hash_array &a, unsigned id, int tile, int lane,
+                                          uint64_t policy, struct shunt_fingerprint &sum)
+{
+  const int64_t begin = (int64_t)tile * SHUNT_FP_TILE, first = begin + lane * SHUNT_FP_PIECE;
+  const int64_t rest = a.bytes - first;
+  const int left = rest <= 0 ? 0 : rest < SHUNT_FP_TILE ? (int)rest : SHUNT_FP_TILE;
+  const bool halves = a.align == 8 && tile > 0 && a.bytes - begin >= SHUNT_FP_TILE;
+  const struct shunt_fp_chunk c = halves ? absorb_halves(a.at + first, policy)
+                                         : absorb_any(a, a.at + first, left, policy);
+  shunt_fp_add(&sum, shunt_fp_close(c, id, (uint64_t)tile * SHUNT_FP_LANES + lane));
 }
 
 // ---- shares ------------------------------------------------------------------
@@ -202,6 +243,47 @@ __device__ __forceinline__ struct shunt_fingerprint hash_share(const hash_job &j
     hash_tile(job.array[at.id], at.id, at.tile, lane, policy, sum);
   }
   if (w.share == 0 && w.warp == 0 && lane == 0) shunt_fp_add(&sum, job.seed);
+  return sum;
+}
+
+// Chunks of hash_warps tiles that blocks of hash_threads take one after another, where they do not
+// all begin at once: who is early takes more.
+struct hash_queue {
+  uint32_t *taken, chunks;
+  uint32_t mine[2]; // this block's chunk, the first of which somebody has put there, and its next
+};
+__device__ __forceinline__ uint32_t hash_chunks(const hash_job &job)
+{
+  return ((uint32_t)job.tiles + hash_warps - 1) / hash_warps;
+}
+
+// What this thread finds in the chunks that its block takes from a queue (in shared memory); by all
+// threads of the block.  The next chunk is asked for while one is hashed, unless few are left: then
+// nobody is to sit on two.
+__device__ __forceinline__ struct shunt_fingerprint hash_queued(const hash_job &job,
+                                                                volatile hash_queue *queue)
+{
+  constexpr uint32_t few = 32;
+  const uint64_t policy = ptx::evict_first_policy();
+  struct shunt_fingerprint sum = {0, 0};
+  for (uint32_t turn = 0;; turn ^= 1) {
+    const uint32_t chunk = queue->mine[turn];
+    if (chunk >= queue->chunks) break;
+    const bool ahead = chunk + few < queue->chunks;
+    uint32_t coming = 0;
+    if (threadIdx.x == 0 && ahead) coming = ptx::add_relaxed(queue->taken, 1);
+    const int t = (int)chunk * hash_warps + threadIdx.x / 32;
+    if (t < job.tiles) {
+      const hash_tile_place at = place_tile(job, t);
+      hash_tile(job.array[at.id], at.id, at.tile, threadIdx.x % 32, policy, sum);
+    }
+    if (threadIdx.x == 0) {
+      if (!ahead) coming = ptx::add_relaxed(queue->taken, 1);
+      queue->mine[turn ^ 1] = coming;
+    }
+    __syncthreads();
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) shunt_fp_add(&sum, job.seed);
   return sum;
 }
 
