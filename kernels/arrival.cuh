@@ -43,6 +43,9 @@
 // that are free have generation 0, so the generation that was read with a free set's key is right
 // whoever of the launch's blocks then takes it.
 //
+// What blocks take from `taken` before they arrive, they take in the same turn: whoever has taken has
+// not arrived, so the turn lasts.
+//
 // Relaxed atomics do: what the sum tells depends on no other memory.
 #pragma once
 #include "kernels/fingerprint.h"
@@ -58,8 +61,8 @@ struct alignas(16) arrival_sum {
 struct alignas(64) arrival_set {
   uint64_t key, generation;
   arrival_sum sum[2];
-  uint32_t next[2]; // work that the blocks share once the sum is complete: the next piece
-  uint32_t unused[2];
+  uint32_t next[2];  // work that the blocks share once the sum is complete: the next piece
+  uint32_t taken[2]; // work that they share before they arrive: what has been taken of it
 };
 static_assert(sizeof(arrival_set) == 64, "the size that the table's owner reckons with");
 
@@ -83,6 +86,7 @@ struct arrival_place {
   uint64_t generation;
   __device__ arrival_sum *sum() const { return &set->sum[generation % 2]; }
   __device__ uint32_t *next() const { return &set->next[generation % 2]; }
+  __device__ uint32_t *taken() const { return &set->taken[generation % 2]; }
 };
 
 constexpr uint64_t arrival_count = 0x7ff, arrival_alarm = 0x800; // bits of a word
@@ -150,6 +154,7 @@ __device__ __forceinline__ void pass_on(const arrival_place &p)
   const uint64_t coming = p.generation + 1;
   p.set->sum[coming % 2] = arrival_sum{0, 0};
   p.set->next[coming % 2] = 0;
+  p.set->taken[coming % 2] = 0;
   p.set->generation = coming;
 }
 

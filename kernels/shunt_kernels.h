@@ -18,6 +18,8 @@
 #ifndef SHUNT_KERNELS_H
 #define SHUNT_KERNELS_H
 
+#include <stdbool.h>
+
 #include "kernels/types.h"
 
 #ifdef __cplusplus
@@ -66,6 +68,14 @@ enum { SHUNT_IRREGULAR = 4 /* a column repeats within a row, or is out of range 
    One launch (kernels/spmm_csr_rows_repair.cuh), no workspace; f16, bf16 or f32 in,
    compute f32 only.
 
+/* When a repair's launch may begin, which is always behind one kernel, the product. */
+enum shunt_repair_start {
+  SHUNT_REPAIR_BEHIND, /* when that has ended */
+  SHUNT_REPAIR_LET_IN, /* when that lets the next one in (kernels/early_launch.cuh), */
+  SHUNT_REPAIR_BESIDE  /* when all its blocks have begun: where the caller ordered it so; both only
+                          if it began behind all else, so that A is settled and is read beside it */
+};
+
    `sets` is memory through which the blocks of a launch agree: device memory, aligned to
    SHUNT_REPAIR_SET_BYTES, zero before the first launch that is given it and written by nothing but
    repairs as long as one may still run.  Launches that may run at once must differ in `sets`
@@ -88,8 +98,7 @@ struct shunt_repair {
   uint32_t *verdict;    /* device word that says afterwards whether C was repaired; or NULL */
   uint32_t *changed;    /* pinned host words set to 1 when A changed, */
   uint32_t *nonfinite;  /* when the first row is nonfinite and A did not; or NULL */
-  int beside; /* the kernel before lets the next one in (kernels/early_launch.cuh) and was not let in
-                 early itself: so A is settled, and is hashed where that kernel leaves room */
+  enum shunt_repair_start start;
 };
 shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p, const struct shunt_repair *r,
                                         const struct shunt_device *d, shunt_stream stream);
@@ -100,7 +109,9 @@ shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p, const struct
    host.  SHUNT_E_UNSUPPORTED, and nothing enqueued, for all else: other devices than compute
    capability 9.0, D or B not on multiples of 16 bytes (address, and from row to row, of a
    column-major B from column to column), a build without sm_90a, and sizes for which a
-   product by cuBLAS and a repair behind it are not slower.  */
+   product by cuBLAS and a repair behind it are not slower; _pays: as far as types and sizes tell,
+   it can be had.  */
+bool shunt_spmm_dense_proved_pays(const struct shunt_spmm *p, const struct shunt_device *d);
 shunt_status shunt_spmm_dense_proved_cuda(const struct shunt_spmm *p, const struct shunt_dense *copy,
                                           const struct shunt_repair *r,
                                           const struct shunt_device *d, shunt_stream stream);

@@ -144,7 +144,7 @@ shunt_status make_repair_args(const shunt_spmm *p, const shunt_repair *r, repair
   to->changed = r->changed;
   to->nonfinite = r->nonfinite;
   to->wait_cycles = r->wait_cycles;
-  to->beside = r->beside;
+  to->start = r->start;
   return r->expected ? make_hash_job(&p->a, &to->arrays) : SHUNT_OK;
 }
 

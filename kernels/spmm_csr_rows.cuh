@@ -73,7 +73,7 @@ struct repair_args {
   int64_t wait_cycles;
   int helpers;   // blocks [0, helpers) wait to help
   int64_t piece; // strips that a warp takes at a time
-  bool beside;   // A may be read before the kernel before has ended
+  enum shunt_repair_start start;
 };
 
 // All of it but the probe and how the work is shared; SHUNT_OK, or what is wrong with r or A.

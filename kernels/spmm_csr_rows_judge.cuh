@@ -51,6 +51,7 @@ __device__ __forceinline__ repair_order judge(const repair_args &r, bool speaks,
   if (r.expected) expected = *r.expected;
   arrival_sum sum;
   const bool last = arrive(place, part, alarm, flagged, gridDim.x, &sum);
+  if (r.start != SHUNT_REPAIR_BEHIND) wait_for_previous(); // the others may still stand behind the product
   const int64_t cycles = (int)blockIdx.x < r.helpers ? r.wait_cycles : 0;
   if (!wait_for_all(place, gridDim.x, last, cycles, &sum)) return {false, nullptr};
 

@@ -77,10 +77,17 @@ shunt_status launch_repair(const args<T> &a, const plan &how, const shunt_device
   const int most = d->multiprocessors * hash_blocks_per_multiprocessor;
   const int room = most < arrival_most_blocks ? most : arrival_most_blocks;
   const int64_t hashing = hash_blocks(r.arrays.tiles, d, room) + 1;
-  const int64_t repairing = strips / (r.piece * hash_warps);
-  const int64_t blocks = hashing > repairing ? hashing : repairing;
-  return launch_early(spmm_csr_rows_repair<S, Out, T>, dim3((unsigned)(blocks < room ? blocks : room)),
-                      dim3(hash_threads), d, stream, a, r);
+  // What is mostly hashed before the product ends is not worth many blocks behind it.
+  const bool soon = r.start == SHUNT_REPAIR_BESIDE && (int64_t)r.arrays.tiles * SHUNT_FP_TILE <= 9 << 20;
+  const int64_t repairing = soon ? d->multiprocessors + 1 : strips / (r.piece * hash_warps);
+  const int64_t blocks = soon || repairing > hashing ? repairing : hashing;
+  const dim3 grid((unsigned)(blocks < room ? blocks : room)), block(hash_threads);
+  if (r.start == SHUNT_REPAIR_BEHIND)
+    return launch_early(spmm_csr_rows_repair<S, Out, T, false>, grid, block, d, stream, a, r);
+  if (r.start == SHUNT_REPAIR_LET_IN)
+    return launch_early(spmm_csr_rows_repair<S, Out, T, true>, grid, block, d, stream, a, r);
+  spmm_csr_rows_repair<S, Out, T, true><<<grid, block, 0, stream>>>(a, r);
+  return status_of(cudaGetLastError());
 }
 
 // The join starts while the tiles still run, where the device can do that.

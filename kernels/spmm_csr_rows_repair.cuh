@@ -12,14 +12,21 @@
 //
 // How they agree and share the repair: spmm_csr_rows_judge.cuh.
 //
-// Before wait_for_previous() A is only prefetched to L2, which is no read.  Hashing it there
-// needs that whoever wrote A had finished when the product's kernel began, and cuBLAS does not say
-// whether it lets its own kernels in early.  Kernels of our own do say (`beside`): behind them A is
-// hashed by blocks that come in while the product's last ones still run.  The next kernel in the stream is not let in early
-// either: whoever follows a call finds C finished.
+// Behind the product: before wait_for_previous() A is only prefetched to L2, which is no read.
+// Hashing it there would need that whoever wrote A had finished when the product's kernel began, and
+// cuBLAS does not say whether it lets its own kernels in early.  Beside it (Beside): where the
+// product began behind all else, and this launch begins before the product ends, because a graph says
+// so (backend/plan/beside.h) or because the product's kernel is one of ours that lets it in, A is
+// hashed at once.  Some blocks then find a multiprocessor that the product leaves free, the others
+// come when it has ended; so shares are taken from a queue, and the product is waited for before the
+// probe, and before C is touched.
 //
-// Cost where nothing is to be done: the arrays at copy bandwidth, and behind the last block's
-// part one atomic and one look at the sum.
+//   multiprocessors   product ............ |           Cost where nothing is to be done: the arrays
+//   left free         hash, hash, hash ..  | hash      at copy bandwidth, less what was hashed beside
+//   the others        ...................  | hash      the product, and behind the last block's part
+//                                                      one atomic and one look at the sum.
+//
+// The next kernel in the stream is not let in early: whoever follows a call finds C finished.
 #pragma once
 #include "kernels/early_launch.cuh"
 #include "kernels/fingerprint_parts.cuh"
@@ -31,34 +38,50 @@ namespace shunt
 namespace spmm_rows
 {
 
-// Begins to bring the words of the call's own set, by one thread.
-__device__ __forceinline__ void fetch_home(const arrival_table &table, ptx::word_pair *to)
+__device__ __forceinline__ void ask_for_home(const repair_args &r, ptx::word_pair *at_home)
 {
   if (threadIdx.x != 0) return;
-  ptx::cp_async_16(ptx::shared_address(to), &table.sets[table.home]);
+  ptx::cp_async_16(ptx::shared_address(at_home), &r.table.sets[r.table.home]);
   ptx::cp_async_commit();
 }
 
-template <class S, class Out, class T>
+// Where the launch may have begun before the product's end: the arrays' tiles in a queue, its first
+// chunk taken.  Without a set nothing counts but that C is repaired.
+__device__ __forceinline__ hash_queue *open_queue(const repair_args &r,
+                                                  const ptx::word_pair &at_home)
+{
+  __shared__ hash_queue queue;
+  if (threadIdx.x == 0) {
+    ptx::cp_async_wait<0>();
+    const arrival_place place = find_place(r.table, at_home);
+    queue.chunks = place.set ? hash_chunks(r.arrays) : 0;
+    queue.taken = place.set ? place.taken() : nullptr;
+    queue.mine[0] = place.set ? ptx::add_relaxed(queue.taken, 1) : 0;
+  }
+  __syncthreads();
+  return &queue;
+}
+
+template <class S, class Out, class T, bool Beside>
 __global__ void __launch_bounds__(hash_threads, hash_blocks_per_multiprocessor)
     spmm_csr_rows_repair(const __grid_constant__ args<T> a, const __grid_constant__ repair_args r)
 {
   __shared__ repair_order order;
   __shared__ alignas(16) ptx::word_pair at_home; // arrives while the block hashes
-  const int shares = gridDim.x > 1 ? gridDim.x - 1 : 1;
   const bool probes = blockIdx.x == gridDim.x - 1;
+  const int shares = gridDim.x > 1 ? gridDim.x - 1 : 1;
+  const bool hashes = (int)blockIdx.x < shares;
   struct shunt_fingerprint part = {0, 0};
-  const hash_worker worker = worker_of(blockIdx.x, shares);
-
-  if (!r.beside) {
+  if constexpr (Beside) {
+    ask_for_home(r, &at_home);
+    if (hashes) part = hash_queued(r.arrays, open_queue(r, at_home));
+    if (probes) wait_for_previous();
+  } else {
+    const hash_worker worker = worker_of(blockIdx.x, shares);
     prefetch_share(r.arrays, worker);
     wait_for_previous();
-    fetch_home(r.table, &at_home);
-  }
-  if ((int)blockIdx.x < shares) part = hash_share(r.arrays, worker);
-  if (r.beside) {
-    wait_for_previous();
-    fetch_home(r.table, &at_home);
+    ask_for_home(r, &at_home);
+    if (hashes) part = hash_share(r.arrays, worker);
   }
   const bool alarm = probes && probe_fails(r.probe);
   part = block_sum(part);
@@ -68,9 +91,10 @@ __global__ void __launch_bounds__(hash_threads, hash_blocks_per_multiprocessor)
     order = judge(r, probes, at_home, part, alarm, flagged);
   }
   __syncthreads();
-  if (order.needed)
-    repair<S, Out>(a, r, order.next, blockIdx.x * hash_warps + threadIdx.x / 32,
-                   gridDim.x * hash_warps);
+  if (!order.needed) return;
+  if (Beside) wait_for_previous(); // before C is touched, by every thread that does
+  repair<S, Out>(a, r, order.next, blockIdx.x * hash_warps + threadIdx.x / 32,
+                 gridDim.x * hash_warps);
 }
 
 } // namespace spmm_rows

@@ -185,3 +185,11 @@ extern "C" shunt_status shunt_spmm_dense_proved_cuda(const struct shunt_spmm *p,
   const tile_shape s = choose_shape(p, d);
   return s.columns == 0 ? SHUNT_E_UNSUPPORTED : run(p, copy, r, s, d, stream);
 }
+
+extern "C" bool shunt_spmm_dense_proved_pays(const struct shunt_spmm *p,
+                                             const struct shunt_device *d)
+{
+  const shunt_type t = p->a.value_type;
+  return d->compute_capability == 90 && (t == SHUNT_F16 || t == SHUNT_BF16) && !p->beta.device &&
+         p->beta.host == 0 && shunt::dense_wgmma::choose_shape(p, d).columns > 0;
+}

@@ -43,6 +43,7 @@ struct shape {
   int compute; /* cublasComputeType_t */
   int scalars_on_device;
   int alignment; /* of the least aligned pointer, 1 to 256 */
+  int leaves_room;
 };
 
 struct choice {
@@ -206,12 +207,27 @@ static bool describe(struct shunt_cublaslt *lt, struct choice *c)
          LT(f->cublasLtMatrixLayoutCreate(&c->d, s->type_d, s->rows, s->cols, s->ld_d));
 }
 
-/* cuBLASLt's own first choice among the algorithms that reduce in the compute type. */
+/* Which of cuBLASLt's answers, best first, to take.  Where other work is to run beside it, one that
+   leaves a sixth of the device free or more, if it is among the first and the product is so small
+   that it costs little: what is done beside is worth more (tests/bench/NOTES.md).  */
+static int pick(const struct shape *s, const cublasLtMatmulHeuristicResult_t *answer, int count)
+{
+  const double flop = 2.0 * (double)s->rows * (double)s->cols * (double)s->inner;
+  for (int i = 0; s->leaves_room && flop <= 2e10 && i < count; i++) {
+    if (answer[i].state == CUBLAS_STATUS_SUCCESS && answer[i].wavesCount >= 0.6f &&
+        answer[i].wavesCount <= 0.85f)
+      return i;
+  }
+  return 0;
+}
+
+/* Among the algorithms that reduce in the compute type. */
 static shunt_status ask(struct shunt_cublaslt *lt, struct choice *c)
 {
   const struct library *f = &lt->call;
   cublasLtMatmulPreference_t wish = NULL;
-  cublasLtMatmulHeuristicResult_t answer;
+  enum { MOST = 3 };
+  cublasLtMatmulHeuristicResult_t answer[MOST];
   int answers = 0;
   uint32_t alignment = (uint32_t)c->shape.alignment;
   uint32_t reduction = CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
@@ -230,12 +246,12 @@ static shunt_status ask(struct shunt_cublaslt *lt, struct choice *c)
       LT(f->cublasLtMatmulPreferenceSetAttribute(
           wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &alignment, sizeof alignment));
   if (asked)
-    f->cublasLtMatmulAlgoGetHeuristic(lt->handle, c->how, c->p, c->q, c->d, c->d, wish, 1, &answer,
-                                      &answers);
+    f->cublasLtMatmulAlgoGetHeuristic(lt->handle, c->how, c->p, c->q, c->d, c->d, wish,
+                                      c->shape.leaves_room ? MOST : 1, answer, &answers);
   if (wish) f->cublasLtMatmulPreferenceDestroy(wish);
   if (!asked) return SHUNT_E_CUDA;
-  if (answers < 1 || answer.state != CUBLAS_STATUS_SUCCESS) return SHUNT_E_UNSUPPORTED;
-  c->algorithm = answer.algo;
+  if (answers < 1 || answer[0].state != CUBLAS_STATUS_SUCCESS) return SHUNT_E_UNSUPPORTED;
+  c->algorithm = answer[pick(&c->shape, answer, answers)].algo;
   return SHUNT_OK;
 }
 
@@ -306,8 +322,8 @@ static bool read_scalars(struct shunt_scalar alpha, struct shunt_scalar beta, bo
 shunt_status shunt_cublaslt_multiply(struct shunt_cublaslt *lt, const struct shunt_dense *a,
                                      const struct shunt_dense *b, const struct shunt_dense *c,
                                      struct shunt_scalar alpha, struct shunt_scalar beta,
-                                     enum shunt_math math, void *workspace, size_t workspace_bytes,
-                                     cudaStream_t stream)
+                                     enum shunt_math math, bool leaves_room, void *workspace,
+                                     size_t workspace_bytes, cudaStream_t stream)
 {
   struct scalars scalars;
   struct choice *how;
@@ -318,6 +334,7 @@ shunt_status shunt_cublaslt_multiply(struct shunt_cublaslt *lt, const struct shu
   s.compute = compute_type(a->type, math);
   s.scalars_on_device = alpha.device != NULL;
   s.workspace = workspace_bytes;
+  s.leaves_room = leaves_room;
   shunt_status r = choose(lt, &s, &how);
   if (r != SHUNT_OK) return r;
   return LT(lt->call.cublasLtMatmul(lt->handle, how->how, scalars.alpha, p->values, how->p,

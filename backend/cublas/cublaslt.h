@@ -34,12 +34,13 @@ struct shunt_cublaslt *shunt_cublaslt_open(const char *beside);
 /* Enqueues the product.  a and b have one type (f16, bf16, f32, f64), c the same or
    f32.  Any strides that struct shunt_dense allows.  `math` counts for f32 only.
    SHUNT_E_UNSUPPORTED when cuBLASLt has no algorithm for it (alignment, say).
-   `workspace` is 256-byte aligned device memory, private to the call.  The
-   choice of algorithm is made on the first call of a shape and arithmetic, and kept.  */
+   leaves_room: something else is to run beside the product.  `workspace` is 256-byte aligned device
+   memory, private to the call.  The choice of algorithm is made on the first call of a shape and
+   arithmetic, and kept.  */
 shunt_status shunt_cublaslt_multiply(struct shunt_cublaslt *lt, const struct shunt_dense *a,
                                      const struct shunt_dense *b, const struct shunt_dense *c,
                                      struct shunt_scalar alpha, struct shunt_scalar beta,
-                                     enum shunt_math math, void *workspace, size_t workspace_bytes,
-                                     cudaStream_t stream);
+                                     enum shunt_math math, bool leaves_room, void *workspace,
+                                     size_t workspace_bytes, cudaStream_t stream);
 
 #endif

@@ -54,6 +54,12 @@ double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt
   return 2.6 + steps + larger(arithmetic, traffic) * scale(d);
 }
 
+double shunt_cost_dense_proved(const struct shunt_csr *a, const struct shunt_device *d)
+{
+  double copy = (double)a->rows * (double)a->cols * (double)shunt_type_size(a->value_type);
+  return 1.4 + (copy + shunt_cost_csr_bytes(a)) / 3.88e6 * scale(d);
+}
+
 /* A tile of 128 rows is a multiprocessor's work; 64 of K take so long, brought and multiplied. */
 double shunt_cost_whole24(const struct shunt_spmm *p, int columns, const struct shunt_device *d)
 {
@@ -184,7 +190,9 @@ double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longes
                         : scattered(&p->a)        ? &vector_scattered_fit
                         : p->b.type == SHUNT_F64 ? &vector_double_fit
                                                  : &vector_fit;
-  const double us = fitted(c, p, (double)p->a.nnz / reuse, 0, d) + copy_of_b(p, d);
+  const bool wide = p->a.index_type == SHUNT_I64; /* fitted with 4 bytes a column */
+  const double columns = wide ? 4 * (double)p->a.nnz / 4.28e6 * scale(d) : 0;
+  const double us = fitted(c, p, (double)p->a.nnz / reuse, 0, d) + columns + copy_of_b(p, d);
   const struct walk w = walk_of(p, reuse, longest_row, d);
   /* Lists of fours take longer than those of eights and twos. */
   const double mean = 6 + w.mean * (reuse > 3 && reuse < 6 ? 0.042 : 0.031);

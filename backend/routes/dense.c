@@ -82,8 +82,9 @@ static shunt_status multiply(const struct shunt_call *c, void *own, const struct
                              struct shunt_scalar alpha)
 {
   static const struct shunt_scalar zero = {NULL, 0};
+  const bool proof_follows = c->kept != NULL;
   return shunt_cublaslt_multiply(c->engine->gemm, a, b, out, alpha, zero, shunt_options()->math,
-                                 own, gemm_bytes(c->problem), c->stream);
+                                 proof_follows, own, gemm_bytes(c->problem), c->stream);
 }
 
 static shunt_status product(const struct shunt_copy_product *x)
@@ -150,8 +151,11 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
     double gemm = shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->b.rows,
                                   s->b.type, math, d);
     double make = read + cells * (double)shunt_type_size(s->b.type) / 3.6e6;
-    *us = c->kept || c->will_keep ? gemm + read + 1
+    *us = c->kept || c->will_keep ? gemm + read - 1 /* launched early */
                                   : make + gemm + SHUNT_COST_LAUNCH_US;
+    if ((c->kept || c->will_keep) && !shunt_problem_transposed(p) &&
+        shunt_spmm_dense_proved_pays(s, d))
+      *us = shunt_cost_dense_proved(a, d);
     if (shunt_problem_transposed(p)) *us += 2 * SHUNT_COST_LAUNCH_US; /* the repair's */
     if (!shunt_copy_overwrites(s)) *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
   } else {

@@ -1,5 +1,6 @@
 #include "backend/routes/kept_copy.h"
 
+#include "backend/plan/beside.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/engine.h"
 
@@ -118,16 +119,26 @@ static shunt_status repair_transposed(const struct shunt_call *c, const struct s
       shunt_spmm_csr_transposed_repair_cuda(s, r, c->kept ? &words->actual : NULL, d, c->stream));
 }
 
-/* The proof comes last: a product keeps all multiprocessors busy, so beside it there is no room
-   (tests/bench/NOTES.md), unless its last blocks leave some.  */
+/* Behind a product that does not let it in, the proof can begin early in a graph only. */
+static enum shunt_repair_start start_of(const struct shunt_copy_format *f,
+                                        const struct shunt_call *c)
+{
+  if (f->lets_in) return SHUNT_REPAIR_LET_IN;
+  return c->kept && c->capturing && shunt_beside_begin(c->stream) ? SHUNT_REPAIR_BESIDE
+                                                                  : SHUNT_REPAIR_BEHIND;
+}
+
 static shunt_status repair(const struct shunt_copy_format *f, const struct shunt_call *c,
                            const struct shunt_copy_parts *l, const struct shunt_dense *witness)
 {
   struct shunt_spmm s;
   struct shunt_repair r = repair_of(c, witness, &s);
-  r.beside = f->lets_in;
   if (shunt_problem_transposed(c->problem)) return repair_transposed(c, l, &s, &r);
-  return SHUNT_LAUNCH(shunt_spmm_csr_repair_cuda(&s, &r, &c->engine->device, c->stream));
+  r.start = start_of(f, c);
+  shunt_status status =
+      SHUNT_LAUNCH(shunt_spmm_csr_repair_cuda(&s, &r, &c->engine->device, c->stream));
+  if (status != SHUNT_OK && r.start == SHUNT_REPAIR_BESIDE) shunt_beside_undo(c->stream);
+  return status;
 }
 
 static shunt_status run_proved(const struct shunt_copy_format *f,

@@ -30,6 +30,7 @@ struct How {
   uintptr_t key = 0x1000;
   bool no_room = false;  // the table is full: repaired, and a change told, whatever the reasons
   int64_t wait_cycles = SHUNT_REPAIR_WAIT_CYCLES;
+  bool beside = false;  // the launch may begin before the product's end
 };
 
 inline double largest(shunt_type t)
@@ -112,7 +113,9 @@ struct Output {
     r.changed = how.tells ? pinned : nullptr;
     r.nonfinite = how.tells ? pinned + 1 : nullptr;
     static int launches; // every second one as behind a kernel that lets it in
-    r.beside = launches++ % 2;
+    r.start = how.beside       ? SHUNT_REPAIR_BESIDE
+              : launches++ % 2 ? SHUNT_REPAIR_LET_IN
+                               : SHUNT_REPAIR_BEHIND;
     return shunt_spmm_csr_repair_cuda(&p, &r, &device, stream);
   }
 

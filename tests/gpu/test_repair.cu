@@ -79,6 +79,7 @@ void test_shape(shunt_type type, int64_t rows, int64_t cols, double density, int
     if (large && how.column_order != how.separate) continue;
     for (int scaled = 0; scaled < ways; scaled++) {
       if (large && scaled != (k + 2) % ways) continue;
+      how.beside = (turn + k + scaled) & 1;
       how.alpha = scaled ? -1.5 : 1;
       how.beta = scaled == 2 ? 0.5 : 0;  // only where the product is not C
       rest &= rests(lab, how);
@@ -110,6 +111,7 @@ void test_repeats(shunt_type type, bool separate)
     Output o(lab, how);
     std::vector<char> first;
     for (int k = 0; k < 50 / every(); k++) {
+      o.how.beside = k & 1;
       o.how.wait_cycles = k % 3 ? SHUNT_REPAIR_WAIT_CYCLES : k / 3 * 100;
       o.reset();
       good &= o.launch() == SHUNT_OK;

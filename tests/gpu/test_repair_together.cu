@@ -31,6 +31,7 @@ void test_full_table()
       std::vector<char> full = table.content();
       how.no_room = true;
       for (int reasons : { 0, (int)FLAG, (int)NONFINITE }) {
+        how.beside = round & 1;
         how.key = 0x990000;
         how.reasons = reasons;
         turned_away &= runs(lab, how);
@@ -83,6 +84,7 @@ void test_together(bool crowded, int64_t wait_cycles)
     how.key = 0x100000 + (uintptr_t)k * 256;
     how.reasons = k == 1 ? CHANGED : k == 3 ? NONFINITE : k == 4 ? FLAG : 0;
     how.expected = 2;
+    how.beside = k & 1;
     how.separate = k == 3;  // there the reason lasts: W is not overwritten
     how.wait_cycles = wait_cycles;
     outputs.emplace_back(new Output(lab, how));
@@ -126,6 +128,7 @@ void test_replays()
     how.out = SHUNT_F16;
     how.table = &table;
     how.key = 0x5000 + (uintptr_t)k * 0x1000;
+    how.beside = k;
     outputs.emplace_back(new Output(lab, how));
     cudaGraph_t g;
     CUDA_OK(cudaStreamBeginCapture(run.at[(size_t)k], cudaStreamCaptureModeThreadLocal));
@@ -154,6 +157,69 @@ void test_replays()
   check(good, "replayed graphs see A change in place, and change back");
 }
 
+#ifndef SHUNT_EMULATED
+// C's first row is written late, by a kernel that leaves most of the device free.
+__global__ void late_kernel(__half *row, const uint16_t *value, int64_t cycles)
+{
+  const int64_t start = clock64();
+  while (clock64() - start < cycles) {
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) *row = __ushort_as_half(*value);
+}
+
+// An edge from where the stream's last kernel has begun, as backend/plan/beside.c makes it.
+void begin_beside(cudaStream_t s)
+{
+  cudaStreamCaptureStatus status;
+  const cudaGraphNode_t *last;
+  size_t count = 0;
+  cudaGraphEdgeData begun = {};
+  begun.from_port = cudaGraphKernelNodePortLaunchCompletion;
+  begun.type = cudaGraphDependencyTypeProgrammatic;
+  CUDA_OK(cudaStreamGetCaptureInfo(s, &status, nullptr, nullptr, &last, nullptr, &count));
+  cudaGraphNode_t node = count == 1 ? last[0] : nullptr;
+  CUDA_OK(cudaStreamUpdateCaptureDependencies(s, &node, &begun, 1,
+                                              cudaStreamSetCaptureDependencies));
+}
+
+// A proof beside the product sees what the product writes at its very end.
+void test_beside(double density)
+{
+  Lab lab(random_pattern(2000, 1500, density, 1, 12), 64, SHUNT_F16, SHUNT_I64, 0);
+  Table table(8);
+  Streams run(1);
+  How how;
+  how.out = SHUNT_F16;
+  how.table = &table;
+  how.beside = true;
+  Output o(lab, how);
+  Buffer value(2);
+  cudaGraph_t g;
+  cudaGraphExec_t graph;
+  CUDA_OK(cudaStreamBeginCapture(run.at[0], cudaStreamCaptureModeThreadLocal));
+  CUDA_OK(cudaMemsetAsync(o.c.device, 0, 2, run.at[0]));
+  late_kernel<<<3, 64, 0, run.at[0]>>>((__half *)o.c.device, (const uint16_t *)value.device, 60000);
+  begin_beside(run.at[0]);
+  bool good = o.launch(run.at[0]) == SHUNT_OK;
+  CUDA_OK(cudaStreamEndCapture(run.at[0], &g));
+  CUDA_OK(cudaGraphInstantiate(&graph, g, 0));
+  for (int replay = 0; replay < 40 / every(); replay++) {
+    const bool odd = replay % 2;
+    o.how.reasons = odd ? NONFINITE : 0;
+    o.reset();
+    *(uint16_t *)value.host.data() = odd ? 0x7e00 : *(const uint16_t *)o.before.data();
+    value.upload();
+    CUDA_OK(cudaDeviceSynchronize());
+    CUDA_OK(cudaGraphLaunch(graph, run.at[0]));
+    CUDA_OK(cudaDeviceSynchronize());
+    good &= o.words_right() && o.content_right();
+  }
+  cudaGraphExecDestroy(graph);
+  cudaGraphDestroy(g);
+  check(good, "a proof beside the product waits for the product's end (density %g)", density);
+}
+#endif
+
 }  // namespace
 
 int main()
@@ -161,6 +227,9 @@ int main()
   device = this_device();
   test_full_table();
   test_replays();
+#ifndef SHUNT_EMULATED
+  for (double density : { 0.01, 0.5 }) test_beside(density);
+#endif
   for (bool crowded : { false, true })
     for (int64_t wait : { (int64_t)0, (int64_t)3000, (int64_t)SHUNT_REPAIR_WAIT_CYCLES }) {
       if (every() > 1 && (crowded || wait > 0)) continue; // nothing is on time under a sanitizer

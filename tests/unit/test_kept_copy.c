@@ -2,6 +2,7 @@
    words the proof is given, and what is made of launches that fail.  */
 #include <string.h>
 
+#include "backend/plan/beside.h"
 #include "backend/plan/engine.h"
 #include "backend/plan/fault.h"
 #include "backend/routes/kept_copy.h"
@@ -20,6 +21,7 @@ static struct {
   struct shunt_repair repair;
   void *copy;
   bool has_proved;
+  bool captures, has_room;
 } world;
 
 static shunt_status say(char letter)
@@ -54,6 +56,17 @@ shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p, const struct
   world.repaired = *p;
   world.repair = *r;
   return say('r');
+}
+bool shunt_beside_begin(cudaStream_t stream)
+{
+  (void)stream;
+  say(world.has_room ? 'b' : '-');
+  return world.has_room;
+}
+void shunt_beside_undo(cudaStream_t stream)
+{
+  (void)stream;
+  say('u');
 }
 shunt_status shunt_spmm_csr_transposed_repair_cuda(const struct shunt_spmm *p,
                                                    const struct shunt_repair *r,
@@ -142,7 +155,8 @@ static bool runs(const struct shunt_copy_format *f, const char *word,
                          .engine = &engine,
                          .kept = view,
                          .workspace = workspace,
-                         .workspace_bytes = sizeof workspace};
+                         .workspace_bytes = sizeof workspace,
+                         .capturing = world.captures};
   if (shunt_copy_lay_out(f, &p).total > sizeof workspace) return false;
   world.count = world.zeroes = 0;
   memset(world.said, 0, sizeof world.said);
@@ -175,6 +189,25 @@ static void test_order(void)
   check(runs(&direct, transposed, &kept, "pfT", SHUNT_OK), "kept: by a fingerprint apart");
   check(runs(&only_kept, plain, NULL, "", SHUNT_E_UNSUPPORTED), "a format that is only kept");
   check(runs(&only_kept, plain, &kept, "pr", SHUNT_OK), "runs from what is kept");
+}
+
+static void test_beside(void)
+{
+  const char *plain = SPMM "NN:rr:ld32.32:a2b0:alg0";
+  check(world.repair.start == SHUNT_REPAIR_BEHIND, "outside of a capture a repair stands behind the product");
+  world.captures = true;
+  check(runs(&direct, plain, &kept, "p-r", SHUNT_OK) && world.repair.start == SHUNT_REPAIR_BEHIND,
+        "in a capture, too, where it cannot begin beside");
+  world.has_room = true;
+  check(runs(&direct, plain, &kept, "pbr", SHUNT_OK) && world.repair.start == SHUNT_REPAIR_BESIDE,
+        "else it begins beside the product");
+  check(runs(&direct, plain, NULL, "0mpr", SHUNT_OK) && world.repair.start == SHUNT_REPAIR_BEHIND,
+        "not where it has nothing to read");
+  check(runs(&direct, SPMM "TN:rr:ld32.32:a2b0:alg0", &kept, "pfT", SHUNT_OK), "nor transposed");
+  world.fails = 'r', world.times = 1;
+  check(runs(&direct, plain, &kept, "pbrubr", SHUNT_OK), "a launch that fails undoes it");
+  world.fails = 0;
+  world.captures = world.has_room = false;
 }
 
 static void test_proved(void)
@@ -265,6 +298,7 @@ int main(void)
 {
   test_layout();
   test_order();
+  test_beside();
   test_proved();
   test_failures();
   test_keep();

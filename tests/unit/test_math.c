@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "backend/cublas/cublaslt.h"
+#include "backend/plan/beside.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/engine.h"
 #include "backend/plan/options.h"
@@ -29,6 +30,7 @@ static struct {
   int asked;           /* for an algorithm, so often */
   bool no_tf32;        /* there is none in TF32 */
   int products;        /* so many, the last of them */
+  int algorithm;       /* by this answer, */
   struct how how;      /* in this arithmetic, */
   cudaDataType_t type; /* of operands of this type */
 } lt;
@@ -90,11 +92,15 @@ static cublasStatus_t lt_choose(cublasLtHandle_t handle, cublasLtMatmulDesc_t ho
                                 cublasLtMatmulPreference_t wish, int most,
                                 cublasLtMatmulHeuristicResult_t answers[], int *count)
 {
-  (void)handle, (void)a, (void)b, (void)c, (void)d, (void)wish, (void)most;
+  (void)handle, (void)a, (void)b, (void)c, (void)d, (void)wish;
   bool tf32 = ((struct how *)how)->compute == CUBLAS_COMPUTE_32F_FAST_TF32;
   lt.asked++;
-  *count = tf32 && lt.no_tf32 ? 0 : 1;
-  memset(answers, 0, sizeof answers[0]); /* state: CUBLAS_STATUS_SUCCESS */
+  *count = tf32 && lt.no_tf32 ? 0 : most < 3 ? most : 3;
+  for (int i = 0; i < *count; i++) {
+    memset(&answers[i], 0, sizeof answers[i]); /* state: CUBLAS_STATUS_SUCCESS */
+    answers[i].algo.data[0] = (uint64_t)i;
+    answers[i].wavesCount = i == 2 ? 0.79f : 0.97f;
+  }
   return *count ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
@@ -107,8 +113,9 @@ static cublasStatus_t lt_multiply(cublasLtHandle_t handle, cublasLtMatmulDesc_t 
                                   size_t workspace_bytes, cudaStream_t stream)
 {
   (void)handle, (void)alpha, (void)a, (void)b, (void)layout_b, (void)beta, (void)c, (void)layout_c;
-  (void)d, (void)layout_d, (void)algorithm, (void)workspace, (void)workspace_bytes, (void)stream;
+  (void)d, (void)layout_d, (void)workspace, (void)workspace_bytes, (void)stream;
   lt.products++;
+  lt.algorithm = (int)algorithm->data[0];
   lt.how = *(const struct how *)how;
   lt.type = *(const cudaDataType *)layout_a;
   return CUBLAS_STATUS_SUCCESS;
@@ -194,6 +201,20 @@ shunt_status shunt_spmm_dense_proved_cuda(const struct shunt_spmm *p,
   (void)p, (void)copy, (void)r, (void)d, (void)stream;
   return SHUNT_E_UNSUPPORTED;
 }
+bool shunt_beside_begin(cudaStream_t stream)
+{
+  (void)stream;
+  return false;
+}
+void shunt_beside_undo(cudaStream_t stream)
+{
+  (void)stream;
+}
+bool shunt_spmm_dense_proved_pays(const struct shunt_spmm *p, const struct shunt_device *d)
+{
+  (void)p, (void)d;
+  return false;
+}
 shunt_status shunt_spmm_csr_transposed_repair_cuda(const struct shunt_spmm *p,
                                                    const struct shunt_repair *r,
                                                    const struct shunt_fingerprint *actual,
@@ -222,13 +243,19 @@ shunt_status shunt_sddmm_csr_sample_cuda(const struct shunt_sddmm *p,
 
 static char memory[4][4096];
 
-static shunt_status multiply(struct shunt_cublaslt *l, shunt_type type, enum shunt_math math)
+static shunt_status multiply_beside(struct shunt_cublaslt *l, shunt_type type, enum shunt_math math,
+                                    bool leaves_room)
 {
   const struct shunt_scalar one = {NULL, 1}, zero = {NULL, 0};
   struct shunt_dense a = {8, 8, 8, 1, memory[0], type}, b = {8, 8, 8, 1, memory[1], type};
   struct shunt_dense c = {8, 8, 8, 1, memory[2], type};
   memset(&lt.how, -1, sizeof lt.how);
-  return shunt_cublaslt_multiply(l, &a, &b, &c, one, zero, math, memory[3], sizeof memory[3], NULL);
+  return shunt_cublaslt_multiply(l, &a, &b, &c, one, zero, math, leaves_room, memory[3],
+                                 sizeof memory[3], NULL);
+}
+static shunt_status multiply(struct shunt_cublaslt *l, shunt_type type, enum shunt_math math)
+{
+  return multiply_beside(l, type, math, false);
 }
 
 static void test_compute_types(void)
@@ -423,9 +450,23 @@ static void test_option(void)
   }
 }
 
+/* Beside a product that leaves room other work is to run: another algorithm, kept apart.  */
+static void test_room(void)
+{
+  struct shunt_cublaslt *l = shunt_cublaslt_open(NULL);
+  if (!check(l != NULL, "the stand-in opens")) return;
+  check(multiply(l, SHUNT_F16, SHUNT_MATH_EXACT) == SHUNT_OK && lt.algorithm == 0,
+        "cuBLASLt's first choice");
+  check(multiply_beside(l, SHUNT_F16, SHUNT_MATH_EXACT, true) == SHUNT_OK && lt.algorithm == 2,
+        "the first that leaves room");
+  check(multiply(l, SHUNT_F16, SHUNT_MATH_EXACT) == SHUNT_OK && lt.algorithm == 0,
+        "and the first again");
+}
+
 int main(void)
 {
   test_compute_types();
+  test_room();
   test_no_tf32();
   test_option();
   return check_finish();
