@@ -334,7 +334,7 @@ shunt_status shunt_cublaslt_multiply(struct shunt_cublaslt *lt, const struct shu
   s.compute = compute_type(a->type, math);
   s.scalars_on_device = alpha.device != NULL;
   s.workspace = workspace_bytes;
-  s.leaves_room = leaves_room;
+  s.leaves_room = leaves_room && s.alignment >= 16;
   shunt_status r = choose(lt, &s, &how);
   if (r != SHUNT_OK) return r;
   return LT(lt->call.cublasLtMatmul(lt->handle, how->how, scalars.alpha, p->values, how->p,

@@ -241,7 +241,7 @@ shunt_status shunt_sddmm_csr_sample_cuda(const struct shunt_sddmm *p,
 
 /* ---- cublaslt.c: each arithmetic has an answer of its own --------------------------------- */
 
-static char memory[4][4096];
+static char memory[4][4096] __attribute__((aligned(256)));
 
 static shunt_status multiply_beside(struct shunt_cublaslt *l, shunt_type type, enum shunt_math math,
                                     bool leaves_room)
