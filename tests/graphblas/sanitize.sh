@@ -31,11 +31,12 @@ build() {
       ${GRAPHBLAS_LIBS:--lgraphblas} -lm -ldl -lpthread || return 1
   done
 }
-# check NAME COMMAND...: the command succeeds and no sanitizer has said anything.
+# check NAME COMMAND...: the command succeeds and no sanitizer has found anything (that there is no
+# memory for a product which asks for 8 TB is no finding).
 check() {
   name=$1
   shift
-  if "$@" >"$work/out" 2>&1 && ! grep -q -E 'Sanitizer|runtime error' "$work/out"; then
+  if "$@" >"$work/out" 2>&1 && ! grep -v 'failed to allocate' "$work/out" | grep -q -E 'Sanitizer|runtime error'; then
     echo "ok - $name: $(grep '^ok' "$work/out" | head -1 | cut -c6-)"
     passed=$((passed + 1))
   else
