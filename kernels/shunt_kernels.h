@@ -58,6 +58,14 @@ shunt_status shunt_spmm_csr_rows_split_cuda(const struct shunt_spmm *p, int64_t 
 /* Bits of the word that csr -> dense and coo -> csr set. */
 enum { SHUNT_IRREGULAR = 4 /* a column repeats within a row, or is out of range */ };
 
+/* When a repair's launch may begin, which is always behind one kernel, the product. */
+enum shunt_repair_start {
+  SHUNT_REPAIR_BEHIND, /* when that has ended */
+  SHUNT_REPAIR_LET_IN, /* when that lets the next one in (kernels/early_launch.cuh), */
+  SHUNT_REPAIR_BESIDE  /* when all its blocks have begun: where the caller ordered it so; both only
+                          if it began behind all else, so that A is settled and is read beside it */
+};
+
 /* Repairs C after a product with a dense copy of A: computes C from A, B and C's old
    content if anything speaks against the copy, else leaves C alone.  That is, if
      *p->only_if is not 0           (NULL: no such word)
@@ -67,14 +75,6 @@ enum { SHUNT_IRREGULAR = 4 /* a column repeats within a row, or is out of range 
    product is C itself (when beta is 0) or the f32 matrix that C is combined from later.
    One launch (kernels/spmm_csr_rows_repair.cuh), no workspace; f16, bf16 or f32 in,
    compute f32 only.
-
-/* When a repair's launch may begin, which is always behind one kernel, the product. */
-enum shunt_repair_start {
-  SHUNT_REPAIR_BEHIND, /* when that has ended */
-  SHUNT_REPAIR_LET_IN, /* when that lets the next one in (kernels/early_launch.cuh), */
-  SHUNT_REPAIR_BESIDE  /* when all its blocks have begun: where the caller ordered it so; both only
-                          if it began behind all else, so that A is settled and is read beside it */
-};
 
    `sets` is memory through which the blocks of a launch agree: device memory, aligned to
    SHUNT_REPAIR_SET_BYTES, zero before the first launch that is given it and written by nothing but

@@ -38,7 +38,7 @@ double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longes
    let in while the product ends.  */
 double shunt_cost_packed(const struct shunt_spmm *p, double product, double reuse,
                          double longest_row, const struct shunt_device *d);
-/* SpMM by the kernel of `tile24`, whose tiles of C have so many columns. */
+/* SpMM by the kernel of `tile24`, whose tiles of C have so many columns, with its proof. */
 double shunt_cost_whole24(const struct shunt_spmm *p, int columns, const struct shunt_device *d);
 /* SDDMM by the kernel of `rows`. */
 double shunt_cost_sddmm_rows(const struct shunt_sddmm *p, const struct shunt_device *d);

@@ -193,12 +193,19 @@ bool gpu_prepare_whole24(struct gpu_case *g, struct bench_way *w)
       shunt_csr_to_whole24_cuda(a, &g->whole24, device, &g->gpu->device, g->gpu->stream);
   if (!converted(g, s, &irregular, device, sizeof irregular, w)) return false;
   if (irregular) return refuse(w, "the matrix does not fit the format");
-  return gpu_get_workspace(g, SHUNT_WHOLE24_WITNESSES * sizeof(float), w);
+  return gpu_get_workspace(g, SHUNT_REPAIR_SET_BYTES, w) &&
+         cudaMemsetAsync(g->workspace, 0, SHUNT_REPAIR_SET_BYTES, g->gpu->stream) == cudaSuccess;
 }
 
 shunt_status gpu_whole24(struct gpu_case *g, cudaStream_t stream)
 {
-  return shunt_spmm_whole24_cuda(&g->p.spmm, &g->whole24, g->workspace, &g->gpu->device, stream);
+  /* The product alone: nothing is expected of A, which is not read then. */
+  const struct shunt_repair r = { .product = &g->p.spmm.c,
+                                  .sets = g->workspace,
+                                  .set_count = 1,
+                                  .key = g->workspace,
+                                  .wait_cycles = SHUNT_REPAIR_WAIT_CYCLES };
+  return shunt_spmm_whole24_cuda(&g->p.spmm, &g->whole24, &r, &g->gpu->device, stream);
 }
 
 /* ---- routed ------------------------------------------------------------------------ */

@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(kFpuWarps * 32)
 #pragma unroll
   for (int r = 0; r < V; r++)
     if (unit.group * kGroup + unit.row + r < p.rows)
-      store_run<__half, __half>(p, alpha, beta, unit.group, unit.row + r, column, sum[r]);
+      store_run<__half, __half, false>(p, alpha, beta, unit.group, unit.row + r, column, sum[r]);
 }
 
 template <int V, int Lanes> static cudaError_t launch_fpu(const arguments &p, cudaStream_t stream)

@@ -116,7 +116,7 @@ __device__ __forceinline__ void store_tile(wmma_memory &m, const float (&d)[kWmm
 #pragma unroll
     for (int k = 0; k < 8; k++)
       v[k] = image[row * kPitchC + column + k];
-    store_run<__half, __half>(p, alpha, beta, unit.group, unit.row + row, column0 + column, v);
+    store_run<__half, __half, false>(p, alpha, beta, unit.group, unit.row + row, column0 + column, v);
   }
 }
 
