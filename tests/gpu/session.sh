@@ -113,6 +113,9 @@ stale() {
   # Packed vectors, which are kept wherever they are right when the route is forced.
   SHUNT_ROUTES=rows,vector preloaded stale-vector 60 "$bin/stale" 6000 8
   expected stale-vector 'route vector >= 100'
+  # Pruned weights by dense, whose proof begins beside the product in graphs.
+  SHUNT_ROUTES=rows,dense preloaded stale-dense 60 "$bin/stale" 4000 9 --pruned
+  expected stale-dense 'route dense >= 100'
   SHUNT_ROUTES=$every_route preloaded stale-strict 60 "$bin/stale" 3000 4 --strict
   SHUNT_ROUTES=$every_route SHUNT_CACHE_MB=8 preloaded stale-small-cache 60 "$bin/stale" 1500 2
 }

@@ -126,7 +126,7 @@ static void test_vector_is_slow_on_elements(void)
                                  .index_type = SHUNT_I32, .value_type = SHUNT_F32 } };
   const struct shunt_profile f = { .rows = p.a.rows, .nnz = p.a.nnz, .longest_row = 108 };
   p.b = p.c = (struct shunt_dense){ p.a.rows, 32, 32, 1, NULL, SHUNT_F32 };
-  double vector = shunt_cost_vector(&p, 4, &h200), rows = shunt_cost_rows(&p, &f, &h200);
+  double vector = shunt_cost_vector(&p, 4, 108, &h200), rows = shunt_cost_rows(&p, &f, &h200);
   check(within(vector, 911) < 1.3 && rows < vector, "4 x 4 elements: vector %.0f us, rows %.0f",
         vector, rows);
 }
