@@ -12,8 +12,8 @@
 #   solvers    block solvers and a PETSc-like loop, timed without and with Shunt
 #   bench      torch_bench.py without and with Shunt
 #
-# Without a phase: unit, blackbox, clients.  OUT receives report.json, logs.tar.gz and,
-# from bench, bench.json; `report.py --join` makes one report of several sessions.  The
+# Without a phase: unit, blackbox, clients.  OUT receives report.json and logs.tar.gz, after each
+# phase, and from bench bench.json; `report.py --join` makes one report of several sessions.  The
 # output is short: one line a program, and the first findings of those that failed.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
@@ -291,12 +291,21 @@ bench() {
   python3 "$report" --merge "$work/plain.json" "$work/shunt.json" "$out/bench.json"
 }
 
+# After each phase, so that a session which is cut off leaves what it had.
+hand_over() {
+  tar -C "$work" -czf "$out/logs.tar.gz" --exclude=parity.record --exclude='*.csrbin' .
+  python3 "$report" --write "$here" "$logs" "$out/report.json" >"$work/written"
+}
+
 also=
+status=0
 for phase in $phases; do
   case $phase in
   unit | stale | blackbox | sanitize | clients | solvers | bench)
     echo "== $phase"
     $phase
+    hand_over
+    status=$?
     ;;
   *)
     echo "session: unknown phase '$phase'; accepted: unit stale blackbox sanitize clients solvers bench"
@@ -304,8 +313,6 @@ for phase in $phases; do
     ;;
   esac
 done
-tar -C "$work" -czf "$out/logs.tar.gz" --exclude=parity.record --exclude='*.csrbin' .
-python3 "$report" --write "$here" "$logs" "$out/report.json"
-status=$?
+cat "$work/written"
 rm -rf "$work"
 exit $status
