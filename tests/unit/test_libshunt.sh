@@ -26,6 +26,19 @@ readelf -d "$so" | awk '/NEEDED/ { print $NF }' |
 [ ! -s out ]
 ok $? "it needs libc's family and libgomp only: no CUDA library, no libstdc++"
 
+# What is built --without-cuda as well, where nothing would provide such names.
+archives=$(dirname "$so")
+for part in host problem semiring; do
+  [ -r "$archives/libshunt-$part.a" ] && nm -A -u "$archives/libshunt-$part.a"
+done 2>/dev/null >out
+[ -s out ]
+ok $? "there are parts that need no CUDA"
+grep -E ' (cuda|cublas|cusparse|cu[A-Z])' out >wrong
+[ ! -s wrong ]
+status=$?
+cp wrong out
+ok $status "... which name no function of CUDA's"
+
 # ---- the header ------------------------------------------------------------------------
 mkdir include && cp "$srcdir/backend/shunt.h" include/
 echo '#include <shunt.h>
