@@ -166,7 +166,7 @@ static void draw_problem(Slot &m)
 {
   static const int64_t widths[] = { 1, 3, 8, 16, 32, 64, 64, 100, 128, 128, 256 };
   Problem &p = m.p;
-  double large = chance(0.08) ? 1 : 0;
+  double large = chance(mostly_pruned ? 0.3 : 0.08) ? 1 : 0; // pruned small ones go to rows
   p.sddmm = !mostly_pruned && chance(0.25);
   p.a.rows = draw_side(large);
   p.a.cols = draw_side(large);
