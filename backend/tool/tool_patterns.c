@@ -192,7 +192,8 @@ static void emit_rmat(struct made *m, uint64_t seed)
     levels++;
 #pragma omp parallel for schedule(dynamic)
   for (int64_t first = 0; first < edges; first += piece) {
-    uint64_t state = seed ^ (uint64_t)first * 0x9e3779b97f4a7c15u;
+    /* Hashed: states that are multiples of splitmix64's own step apart are one sequence. */
+    uint64_t start = seed + (uint64_t)first, state = next_random(&start);
     for (int64_t e = first; e < first + piece && e < edges; e++) {
       int64_t row, col, at, *to;
       draw_edge(m, levels, &state, &row, &col);
