@@ -20,7 +20,8 @@ bool face_take(struct face_call *call, void *buffer, cusparseStatus_t *status)
   } else {
     call->answer.route = "original";
   }
-  shunt_log_decision(call->name, call->answer.route, call->answer.why,
+  shunt_log_decision(call->name, call->answer.route,
+                     described ? call->answer.how : call->answer.why,
                      described ? &call->problem : NULL, call->answer.saved_us);
   if (call->answer.written) {
     *status = CUSPARSE_STATUS_EXECUTION_FAILED;

@@ -30,6 +30,7 @@ struct shunt_kept {
   size_t bytes;
   atomic_int holds; /* calls that are enqueueing a use, and graphs that captured one */
   bool built;
+  bool by_study; /* made as a study of A said, which may have changed since */
   uint64_t last;
   struct {
     unsigned long long stream;
@@ -47,7 +48,9 @@ struct entry {
   uint32_t sights, keep_from, strikes, profiled_at;
   bool no_copies, has_profile, profile_pending;
   struct shunt_profile profile;
-  struct shunt_kept *kept;
+  bool has_study;
+  char studied[SHUNT_KEPT_MEASURES];
+  struct shunt_kept *kept, *study;
 };
 
 struct shunt_cache {
@@ -115,9 +118,18 @@ static bool same_key(const struct shunt_key *a, const struct shunt_key *b)
 
 static void retire(struct shunt_kept *k)
 {
+  struct entry *e = k->owner;
   k->state = RETIRED;
-  if (k->owner) k->owner->kept = NULL;
+  if (e && e->kept == k) e->kept = NULL;
+  if (e && e->study == k) e->study = NULL;
   k->owner = NULL;
+}
+
+static void forget(struct entry *e)
+{
+  if (e->kept) retire(e->kept);
+  if (e->study) retire(e->study);
+  *e = (struct entry){ 0 };
 }
 
 static struct entry *find_entry(struct shunt_cache *c, const struct shunt_key *key)
@@ -127,9 +139,22 @@ static struct entry *find_entry(struct shunt_cache *c, const struct shunt_key *k
     if (set[i].identity && same_key(&set[i].key, key)) return &set[i];
     if (set[i].last < oldest->last) oldest = &set[i];
   }
-  if (oldest->kept) retire(oldest->kept);
-  *oldest = (struct entry){ .key = *key, .identity = ++c->clock };
+  forget(oldest);
+  oldest->key = *key;
+  oldest->identity = ++c->clock;
   return oldest;
+}
+
+static bool is_ready(const struct shunt_kept *k)
+{
+  return k && k->built && k->word->stamp;
+}
+
+/* What was known of the matrix may be of another by now. */
+static void forget_hints(struct entry *e)
+{
+  e->has_profile = e->has_study = false;
+  if (e->study) retire(e->study);
 }
 
 /* Reads what the device has said since the last look. */
@@ -142,22 +167,34 @@ static void listen(struct shunt_cache *c, struct entry *e)
     e->has_profile = true;
     e->profile_pending = false;
   }
-  struct shunt_kept *k = e->kept;
+  struct shunt_kept *k = e->study;
+  if (is_ready(k)) {
+    memcpy(e->studied, (const void *)k->word->measures, sizeof e->studied);
+    e->has_study = true;
+  }
+  k = e->kept;
   if (!k || !k->word->stamp) return;
-  if (k->word->irregular || k->word->nonfinite) {
+  if ((k->word->irregular && !k->by_study) || k->word->nonfinite) {
     /* Repeated columns; or products that are nonfinite in their first row, call after
        call a repair: copies of this matrix do not pay.  */
     e->no_copies = true;
     retire(k);
-  } else if (k->word->changed) {
+  } else if (k->word->changed || k->word->irregular) {
     /* Values or pattern changed under the plan: keeping was a poor bet, so the
        next try waits for twice as many calls; and it may be another matrix at the same
        addresses, so that the profile is looked for anew.  */
     e->strikes += e->strikes < 12;
     e->keep_from = e->sights + (4u << e->strikes);
-    e->has_profile = false;
+    forget_hints(e);
     retire(k);
   }
+}
+
+static void hold(struct shunt_kept *k, uint64_t now)
+{
+  if (!k) return;
+  atomic_fetch_add(&k->holds, 1);
+  k->last = now;
 }
 
 void shunt_cache_see(struct shunt_cache *c, const struct shunt_key *key, struct shunt_sight *out)
@@ -167,13 +204,15 @@ void shunt_cache_see(struct shunt_cache *c, const struct shunt_key *key, struct 
   e->last = ++c->clock;
   e->sights += e->sights < UINT32_MAX / 2;
   listen(c, e);
-  struct shunt_kept *k = e->kept;
-  bool ready = k && k->built && k->word->stamp;
+  struct shunt_kept *k = e->kept, *study = is_ready(e->study) ? e->study : NULL;
+  const bool ready = is_ready(k);
+  const bool wise = !e->no_copies && e->sights >= 2 && e->sights >= e->keep_from;
   *out = (struct shunt_sight){
     .index = (int)(e - c->entry),
     .identity = e->identity,
     .sights = e->sights,
-    .keep_wise = !e->no_copies && !k && e->sights >= 2 && e->sights >= e->keep_from,
+    .keep_wise = wise && (!k || ready),
+    .study_wise = wise && !e->study && (!k || ready),
     .no_copies = e->no_copies,
     .profile_wanted = !e->profile_pending &&
                       (!e->has_profile || e->sights - e->profiled_at > PROFILE_EVERY),
@@ -181,11 +220,12 @@ void shunt_cache_see(struct shunt_cache *c, const struct shunt_key *key, struct 
     .profile = e->profile,
     .kept = ready ? k : NULL,
     .kept_by = ready ? k->by : NULL,
+    .study = study,
+    .has_study = e->has_study,
   };
-  if (ready) {
-    atomic_fetch_add(&k->holds, 1);
-    k->last = e->last;
-  }
+  memcpy(out->studied, e->studied, sizeof out->studied);
+  hold(out->kept, e->last);
+  hold(study, e->last);
   pthread_mutex_unlock(&c->lock);
 }
 
@@ -316,31 +356,33 @@ static shunt_status open_slot(struct shunt_cache *c, struct shunt_kept *k, struc
   k->owner = e;
   k->bytes = bytes;
   k->built = false;
+  k->by_study = false;
   k->note = 0;
   k->uses = 0;
   k->last = ++c->clock;
   atomic_store(&k->holds, 1);
   c->bytes += (int64_t)bytes;
-  e->kept = k;
   return SHUNT_OK;
 }
 
-shunt_status shunt_kept_make(struct shunt_cache *c, const struct shunt_sight *s, const void *by,
-                             cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
-                             struct shunt_kept **out)
+/* Kept memory for the entry's pointer at `place`; by: whose format it is, NULL for a study. */
+static shunt_status make(struct shunt_cache *c, const struct shunt_sight *s,
+                         struct shunt_kept **place, const void *by, cudaMemPool_t pool,
+                         size_t payload_bytes, cudaStream_t stream, struct shunt_kept **out)
 {
   struct entry *e = &c->entry[s->index];
   size_t bytes = HEADER_BYTES + payload_bytes;
   shunt_status r = SHUNT_E_MEMORY;
   enum cudaStreamCaptureMode mode = enter_relaxed();
   pthread_mutex_lock(&c->lock);
-  if (e->identity == s->identity && !e->kept) {
+  if (e->identity == s->identity && !*place) {
     tidy(c);
     struct shunt_kept *k = make_room(c, bytes) ? free_slot(c) : NULL;
     if (k) r = open_slot(c, k, e, pool, bytes, stream);
     if (r == SHUNT_OK) {
       k->by = by;
-      *out = k;
+      k->by_study = by && s->study;
+      *place = *out = k;
     } else {
       e->keep_from = e->sights + 64; /* no room now: ask again later */
     }
@@ -348,6 +390,20 @@ shunt_status shunt_kept_make(struct shunt_cache *c, const struct shunt_sight *s,
   pthread_mutex_unlock(&c->lock);
   leave_relaxed(mode);
   return r;
+}
+
+shunt_status shunt_kept_make(struct shunt_cache *c, const struct shunt_sight *s, const void *by,
+                             cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
+                             struct shunt_kept **out)
+{
+  return make(c, s, &c->entry[s->index].kept, by, pool, payload_bytes, stream, out);
+}
+
+shunt_status shunt_study_make(struct shunt_cache *c, const struct shunt_sight *s,
+                              cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
+                              struct shunt_kept **out)
+{
+  return make(c, s, &c->entry[s->index].study, NULL, pool, payload_bytes, stream, out);
 }
 
 struct shunt_kept_view shunt_kept_view_of(struct shunt_kept *k)
@@ -445,10 +501,7 @@ void shunt_cache_forget(struct shunt_cache *c)
 {
   enum cudaStreamCaptureMode mode = enter_relaxed();
   pthread_mutex_lock(&c->lock);
-  for (int i = 0; i < ENTRIES; i++) {
-    if (c->entry[i].kept) retire(c->entry[i].kept);
-    c->entry[i] = (struct entry){ 0 };
-  }
+  for (int i = 0; i < ENTRIES; i++) forget(&c->entry[i]);
   tidy(c);
   pthread_mutex_unlock(&c->lock);
   leave_relaxed(mode);

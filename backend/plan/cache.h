@@ -6,7 +6,11 @@
    memory is used only under a guard that proves it (kernels/fingerprint_csr.cu).
 
    One entry:
-     key | sights | profile (hint) | kept plan: one route's converted matrix
+     key | sights | profile (hint) | study (hint) | kept plan: one route's converted matrix
+
+   A study is what a route computes of a matrix before it knows whether a conversion pays: a
+   result that is too large for the host, in kept memory of its own, and measures of it, which
+   stay when that memory is given back.
 
    Kept memory is counted against the cache's limit, evicted by least recent
    use, and freed in stream order after its last use: uses leave an event on their
@@ -26,6 +30,8 @@
 struct shunt_cache;
 struct shunt_kept;
 
+enum { SHUNT_KEPT_MEASURES = 48 };
+
 struct shunt_key {
   const void *row_offsets, *columns, *values, *row_indices;
   int64_t rows, cols, nnz;
@@ -37,13 +43,17 @@ struct shunt_sight {
   int index;                    /* entry, for the calls below */
   uint64_t identity;            /* tells a reused entry from this one */
   uint32_t sights;              /* calls with this key so far, this one included */
-  bool keep_wise;               /* nothing speaks against keeping a plan now */
+  bool keep_wise;               /* nothing speaks against keeping a plan now, or in place of `kept` */
+  bool study_wise;              /* nor against a study */
   bool no_copies;               /* copies were found not to stand for this matrix */
   bool profile_wanted;          /* nobody has started a profile, or it is old */
   bool has_profile;
   struct shunt_profile profile;
   struct shunt_kept *kept;      /* ready to use, held for the caller until shunt_kept_release */
   const void *kept_by;          /* what shunt_kept_make was given */
+  struct shunt_kept *study;     /* ready to use, held like `kept` */
+  bool has_study;
+  _Alignas(8) char studied[SHUNT_KEPT_MEASURES]; /* the measures of the study, the last one made */
 };
 
 shunt_status shunt_cache_make(struct shunt_cache **out, int64_t most_bytes);
@@ -58,10 +68,9 @@ shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_sight
 
 /* Device memory that outlives the call:
      header | payload, 256-byte aligned
-     | irregular (u32) | stamp (u32) | .. | fingerprint (16 bytes) | measures (32 bytes) |
+     | irregular (u32) | stamp (u32) | .. | fingerprint (16 bytes) | measures (48 bytes) |
    The owner fills the header's irregular word and the payload on `stream`, the fingerprint and
    the measures where its route reads them, then calls shunt_kept_built.  */
-enum { SHUNT_KEPT_MEASURES = 32 };
 struct shunt_kept_view {
   uint32_t *irregular;                    /* device */
   struct shunt_fingerprint *fingerprint;  /* device */
@@ -79,6 +88,10 @@ struct shunt_kept_view {
 shunt_status shunt_kept_make(struct shunt_cache *c, const struct shunt_sight *s, const void *by,
                              cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
                              struct shunt_kept **out);
+/* The same for a study, which has nothing to do with what is kept. */
+shunt_status shunt_study_make(struct shunt_cache *c, const struct shunt_sight *s,
+                              cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
+                              struct shunt_kept **out);
 struct shunt_kept_view shunt_kept_view_of(struct shunt_kept *k);
 /* The work that fills it is enqueued on `stream`; later sights may carry it. */
 shunt_status shunt_kept_built(struct shunt_kept *k, cudaStream_t stream);

@@ -103,6 +103,7 @@ size_t shunt_plan_workspace(const struct shunt_problem *asked, cudaStream_t stre
 
 struct candidate {
   const struct shunt_route *route;
+  struct shunt_verdict how;
   double us;
 };
 
@@ -120,16 +121,17 @@ struct product {
   struct shunt_sight sight;
   struct shunt_kept *held;      /* what the sight carried */
   struct shunt_kept_view view;  /* of sight.kept */
+  struct shunt_kept_view study; /* of sight.study */
   bool contested;               /* several routes would keep a conversion of it */
   double original_us;           /* what the original is expected to need */
   struct choice choice;
 };
 
-static void insert(struct choice *c, const struct shunt_route *route, double us)
+static void insert(struct choice *c, const struct candidate *x)
 {
   int i = c->count++;
-  for (; i > 0 && c->candidate[i - 1].us > us; i--) c->candidate[i] = c->candidate[i - 1];
-  c->candidate[i] = (struct candidate){ route, us };
+  for (; i > 0 && c->candidate[i - 1].us > x->us; i--) c->candidate[i] = c->candidate[i - 1];
+  c->candidate[i] = *x;
 }
 
 static bool keeps(const struct shunt_call *c, const struct shunt_route *route)
@@ -150,6 +152,14 @@ static bool is_contested(const struct shunt_call *c)
   return n > 1;
 }
 
+/* Is there room for a conversion by `route`, whose study may have shown that it is worth more than
+   what another route keeps?  */
+static bool may_keep(const struct shunt_sight *sight, const struct shunt_route *route)
+{
+  if (!sight->kept) return true;
+  return route->study && sight->study && sight->kept_by != route;
+}
+
 /* The call as `route` sees it: only its own kept matrix, or the prospect of one. */
 static struct shunt_call as_seen_by(const struct product *x, const struct shunt_route *route)
 {
@@ -157,8 +167,10 @@ static struct shunt_call as_seen_by(const struct product *x, const struct shunt_
   const struct shunt_sight *sight = &x->sight;
   c.kept = sight->kept && sight->kept_by == route ? &x->view : NULL;
   c.no_copies = sight->no_copies;
-  c.will_keep = keeps(&c, route) && !c.kept && !sight->kept && sight->keep_wise && !c.capturing &&
-                (c.profile || (!x->contested && !route->keeps_by_profile));
+  if (route->study && sight->has_study) c.studied = sight->studied;
+  if (route->study && sight->study) c.study = x->study.payload;
+  c.will_keep = keeps(&c, route) && !c.kept && may_keep(sight, route) && sight->keep_wise &&
+                !c.capturing && (c.profile || (!x->contested && !route->keeps_by_profile));
   return c;
 }
 
@@ -191,8 +203,9 @@ static void choose(struct product *x, int only)
     if (fits) v = r->expect(&c, &us);
     if (x->batches > 1 && us < BATCH_HOST_US) us = BATCH_HOST_US;
     bool only_slow = v.reason == SHUNT_R_UNPROFILED || v.reason == SHUNT_R_PATTERN;
-    if (v.reason == SHUNT_FITS || (fits && only_slow && !compare))
-      insert(out, r, us);
+    if (fits && only_slow && !compare) v = SHUNT_VERDICT(SHUNT_FITS);
+    if (v.reason == SHUNT_FITS || v.reason == SHUNT_R_ORDERED)
+      insert(out, &(struct candidate){ r, v, us });
     else
       out->why_none = v;
   }
@@ -204,6 +217,13 @@ static void choose(struct product *x, int only)
 }
 
 /* ---- running ------------------------------------------------------------------------- */
+
+/* What another route kept gives way. */
+static void drop_kept(struct product *x)
+{
+  if (x->sight.kept) shunt_kept_release(x->call.engine->cache, x->sight.kept, true);
+  x->held = x->sight.kept = NULL;
+}
 
 /* Converts the matrix for `route` and hands the result over as kept; the call goes
    on without it if that fails.  */
@@ -227,8 +247,10 @@ static shunt_status run_candidate(struct product *x, const struct shunt_route *r
 {
   struct shunt_call c = as_seen_by(x, route);
   if (c.will_keep) {
+    drop_kept(x);
     x->sight.kept = keep(&c, x, route);
     x->sight.kept_by = route;
+    if (c.study) shunt_kept_used(x->sight.study, c.stream, false);
     if (x->sight.kept) c.kept = &x->view;
   }
   shunt_status s = route->run(&c);
@@ -238,7 +260,7 @@ static shunt_status run_candidate(struct product *x, const struct shunt_route *r
 
 static struct shunt_answer declined(struct shunt_verdict why)
 {
-  return (struct shunt_answer){ why, "original", 0, false };
+  return (struct shunt_answer){ .why = why, .route = "original", .how = why };
 }
 
 /* The best of the chosen routes that does not fail. */
@@ -252,8 +274,10 @@ static struct shunt_answer run_chosen(struct product *x)
     shunt_status s = run_candidate(x, best->route);
     if (s == SHUNT_OK) {
       double saved = x->original_us - best->us;
-      return (struct shunt_answer){ SHUNT_VERDICT(SHUNT_FITS), best->route->name,
-                                    saved > 0 ? saved : 0, false };
+      return (struct shunt_answer){ .why = SHUNT_VERDICT(SHUNT_FITS),
+                                    .route = best->route->name,
+                                    .saved_us = saved > 0 ? saved : 0,
+                                    .how = best->how };
     }
     answer = declined(SHUNT_VERDICT(SHUNT_R_FAILED));
     answer.written = s == SHUNT_E_WRITTEN;
@@ -287,10 +311,54 @@ static void look(struct product *x, const struct shunt_problem *p, int i,
   shunt_cache_see(call->engine->cache, &key, &x->sight);
   x->held = x->sight.kept;
   if (x->held) x->view = shunt_kept_view_of(x->held);
+  if (x->sight.study) x->study = shunt_kept_view_of(x->sight.study);
   x->call.profile = x->sight.has_profile ? &x->sight.profile : NULL;
   x->call.forced = forced();
   x->contested = is_contested(&x->call);
   choose(x, only);
+}
+
+/* ---- studies ------------------------------------------------------------------------- */
+
+/* What runs now, or the original: the first of the choice. */
+static const struct shunt_route *chosen(const struct product *x)
+{
+  return x->choice.count > 0 ? x->choice.candidate[0].route : NULL;
+}
+
+/* Enqueues what `route` wants to find out about the matrix. */
+static void study(struct product *x, const struct shunt_route *route)
+{
+  struct shunt_engine *e = x->call.engine;
+  struct shunt_call c = as_seen_by(x, route);
+  struct shunt_kept *k;
+  c.best_us = x->choice.count > 0 ? x->choice.candidate[0].us : x->original_us;
+  c.spent_us = c.best_us * x->sight.sights;
+  const size_t bytes = route->study_bytes(&c);
+  if (bytes == 0 ||
+      shunt_study_make(e->cache, &x->sight, e->pool, bytes, c.stream, &k) != SHUNT_OK)
+    return;
+  const struct shunt_kept_view into = shunt_kept_view_of(k);
+  shunt_status s = route->study(&c, &into);
+  shunt_status built = shunt_kept_built(k, c.stream); /* marks the memory's use in any case */
+  shunt_kept_release(e->cache, k, s != SHUNT_OK || built != SHUNT_OK);
+}
+
+/* A study's payload is for the next conversion: it goes when that is made, or does not pay. */
+static void leave_studies(struct product *x, bool may_study)
+{
+  bool drop = false;
+  for (int i = 0; i < shunt_route_count(); i++) {
+    const struct shunt_route *r = shunt_route_at(i);
+    if (!r->study || !may_take(i, &x->problem)) continue;
+    const bool made = x->sight.kept && x->sight.kept_by == r;
+    drop = drop || made || chosen(x) != r;
+    if (may_study && x->sight.study_wise && !made &&
+        r->fits(&x->problem, x->call.engine).reason == SHUNT_FITS)
+      study(x, r);
+  }
+  if (x->sight.study)
+    shunt_kept_release(x->call.engine->cache, x->sight.study, drop && !x->call.capturing);
 }
 
 /* Gives back what look and the run took hold of. */
@@ -298,10 +366,11 @@ static void leave(struct product *x)
 {
   struct shunt_engine *e = x->call.engine;
   struct shunt_kept *held = x->held ? x->held : x->sight.kept; /* the latter made just now */
-  if (held) shunt_kept_release(e->cache, held, false);
-  if (x->call.capturing) return;
   /* Batches of COO make their offsets in one place: by now the last one's stand there. */
   bool whole = x->batches == 1 || !x->problem.row_indices;
+  leave_studies(x, whole && !x->call.capturing);
+  if (held) shunt_kept_release(e->cache, held, false);
+  if (x->call.capturing) return;
   if (x->sight.profile_wanted && whole)
     shunt_cache_profile(e->cache, &x->sight, shunt_problem_sparse(&x->problem), &e->device,
                         x->call.stream);
@@ -411,6 +480,7 @@ void shunt_plan_prepare(const struct shunt_problem *p, cudaStream_t stream)
   struct shunt_sight sight;
   shunt_cache_see(e->cache, &key, &sight);
   if (sight.kept) shunt_kept_release(e->cache, sight.kept, false);
+  if (sight.study) shunt_kept_release(e->cache, sight.study, false);
   if (sight.profile_wanted)
     shunt_cache_profile(e->cache, &sight, shunt_problem_sparse(p), &e->device, stream);
 }

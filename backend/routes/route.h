@@ -10,7 +10,8 @@
      expect     microseconds it would take, given what is known of the pattern
      run        enqueue it
    and, for routes that keep a converted matrix across calls:
-     keep_bytes, keep  size of the converted matrix; enqueue the conversion  */
+     keep_bytes, keep  size of the converted matrix; enqueue the conversion
+     study_bytes, study  the same of what has to be found out before  */
 #ifndef SHUNT_ROUTE_H
 #define SHUNT_ROUTE_H
 
@@ -26,6 +27,10 @@ struct shunt_call {
   struct shunt_engine *engine;
   const struct shunt_profile *profile;  /* NULL: not known; a hint, never a proof */
   const struct shunt_kept_view *kept;   /* this route's converted matrix, to be guarded; or NULL */
+  const void *studied;                  /* measures that this route's study left; or NULL */
+  const void *study;                    /* device: its payload, where there still is one; or NULL */
+  double spent_us;                      /* about what calls with this matrix have taken so far, and */
+  double best_us;                       /* this one will; both: study_bytes only */
   bool will_keep;                       /* a conversion would be kept from now on */
   bool no_copies;                       /* copies of this matrix were found not to stand for it */
   bool forced;                          /* the user's choice of routes counts, costs do not */
@@ -39,13 +44,17 @@ struct shunt_route {
   const char *name;
   struct shunt_verdict (*fits)(const struct shunt_problem *p, const struct shunt_engine *e);
   size_t (*workspace)(const struct shunt_problem *p, const struct shunt_engine *e);
-  /* Fills *us; a verdict other than SHUNT_FITS says what this call lacks. */
+  /* Fills *us; a verdict other than SHUNT_FITS and SHUNT_R_ORDERED says what this call lacks. */
   struct shunt_verdict (*expect)(const struct shunt_call *c, double *us);
   shunt_status (*run)(const struct shunt_call *c);
   /* NULL for routes that keep nothing.  Bytes: 0 where nothing should be kept, as far as is known of
      the pattern.  */
   size_t (*keep_bytes)(const struct shunt_call *c);
   shunt_status (*keep)(const struct shunt_call *c, const struct shunt_kept_view *into);
+  /* NULL: nothing is to be found out.  A conversion of a route that has studied the matrix may take
+     the place of another's.  */
+  size_t (*study_bytes)(const struct shunt_call *c);
+  shunt_status (*study)(const struct shunt_call *c, const struct shunt_kept_view *into);
   /* A conversion follows what the profile says: none is kept before there is one. */
   bool keeps_by_profile;
   /* cuBLASLt must be open before this route can run. */

@@ -10,15 +10,28 @@
    direct way, and used where they are.  The kernels compute a sum that became NaN again from A's
    own entries, so that no witness is needed; a matrix that does not fit its memory is irregular.
 
-   How the copy is packed (struct shunt_vector_plan) follows from the profile, which may be
-   another by the time of a later call: so it is noted beside the copy.  */
+   Ordered: where groups of neighbouring rows have nothing in common, an order of the rows is looked
+   for in which they have (conv/row_clusters.h).  What it is worth shows only when it is there:
+
+     call 2, 3 ..  the product as before, by whatever route; when such calls have taken as long as
+                   ordering does, and vectors that are all whole would pay: the study, once for a
+                   matrix as it is
+     later         the study's counts are there: where they pay, the copy is packed in that
+                   order, in place of another route's if need be; where not, that was all
+
+   How the copy is packed (struct packing) follows from the profile and the study, which may be
+   others by the time of a later call: so it is noted beside the copy.
+
+   The study's payload: row_of | scratch.  Its measures: struct shunt_vector_measure.  */
 #include <math.h>
 
+#include "backend/plan/cache.h"
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/engine.h"
 #include "backend/routes/kept_copy.h"
 #include "backend/routes/routes.h"
+#include "conv/row_clusters.h"
 #include "conv/vector.h"
 #include "kernels/spmm_vector.h"
 
@@ -50,27 +63,72 @@ static double rows_per_gather(const struct shunt_profile *f)
 
 /* ---- the packed copy ------------------------------------------------------------ */
 
+/* How a copy is packed; shape: the height that tells its kernel how many vectors there are, which
+   `plan` has room for.  */
+struct packing {
+  struct shunt_vector_plan plan;
+  int shape;
+};
+
 /* The tallest vectors that are all whole: a group of others would not have room.  */
-static struct shunt_vector_plan plan_for(const struct shunt_call *c)
+static struct packing natural_packing(const struct shunt_call *c)
 {
   const struct shunt_profile *f = c->profile;
-  struct shunt_vector_plan plan = {.height = 1};
+  struct packing k = {.plan.height = 1};
   for (int v = 2; f && v >= 0; v--)
     if (f->groups_nonempty[v] && f->groups_equal[v] == f->groups_nonempty[v])
-      plan.height = height_of[v];
-  plan.order = shunt_spmm_vector_order(&c->problem->spmm, plan.height, &c->engine->device);
-  return plan;
+      k.plan.height = height_of[v];
+  k.shape = k.plan.height;
+  k.plan.order = shunt_spmm_vector_order(&c->problem->spmm, k.shape, &c->engine->device);
+  return k;
 }
 
-static uint32_t noted(const struct shunt_vector_plan *plan)
+/* Of 8, 4, 2, 1 the nearest to the entries of a vector. */
+static int nearest_height(double fill)
 {
-  return (uint32_t)plan->height << 8 | (uint32_t)plan->order;
+  return fill > 0.7 ? 8 : fill > 0.35 ? 4 : fill > 0.18 ? 2 : 1;
 }
 
-static struct shunt_vector_plan plan_noted(uint32_t note)
+/* The room that the study tells of is SEQUENTIAL's; columns may crowd in the windows. */
+static struct packing ordered_packing(const struct shunt_call *c)
 {
-  return (struct shunt_vector_plan){.order = (enum shunt_vector_order)(note & 0xff),
-                                    .height = (int)(note >> 8)};
+  const struct shunt_csr *a = &c->problem->spmm.a;
+  const struct shunt_vector_measure *m = c->studied;
+  struct packing k = {.plan = {.height = shunt_vector_measured_height(m), .listed = 1}};
+  k.shape = nearest_height(shunt_vector_measured_fill(a, m));
+  k.plan.order = shunt_spmm_vector_order(&c->problem->spmm, k.shape, &c->engine->device);
+  if (k.plan.order == SHUNT_VECTOR_WINDOWED && k.plan.height > 1) k.plan.height /= 2;
+  return k;
+}
+
+static uint32_t noted(const struct packing *k)
+{
+  return (uint32_t)k->shape << 24 | (uint32_t)k->plan.listed << 16 | (uint32_t)k->plan.height << 8 |
+         (uint32_t)k->plan.order;
+}
+
+static struct packing packing_noted(uint32_t note)
+{
+  return (struct packing){.plan = {.order = (enum shunt_vector_order)(note & 0xff),
+                                   .height = (int)(note >> 8 & 0xff),
+                                   .listed = (int)(note >> 16 & 0xff)},
+                          .shape = (int)(note >> 24)};
+}
+
+static bool lay_out(const struct shunt_csr *a, const struct packing *k, void *copy,
+                    struct shunt_vector *v)
+{
+  const bool good = shunt_vector_lay_out(a, &k->plan, copy, v);
+  v->height = k->shape;
+  return good;
+}
+
+static bool in_order(const struct shunt_call *c);
+
+/* That the call's copy is to have. */
+static struct packing packing_for(const struct shunt_call *c)
+{
+  return in_order(c) ? ordered_packing(c) : natural_packing(c);
 }
 
 /* B's copy, where its rows are not to be read in place. */
@@ -82,11 +140,15 @@ static size_t own_bytes(const struct shunt_problem *p)
 static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *irregular)
 {
   const struct shunt_csr *a = &c->problem->spmm.a;
-  const struct shunt_vector_plan plan = plan_for(c);
+  const struct packing k = packing_for(c);
   struct shunt_vector v;
-  if (!shunt_vector_lay_out(a, &plan, copy, &v)) return SHUNT_E_UNSUPPORTED;
-  shunt_status r =
-      SHUNT_LAUNCH(shunt_csr_to_vector_cuda(a, &plan, &v, &c->engine->device, c->stream));
+  shunt_status r = SHUNT_OK;
+  if (!lay_out(a, &k, copy, &v)) return SHUNT_E_UNSUPPORTED;
+  if (k.plan.listed)
+    r = SHUNT_CUDA(cudaMemcpyAsync(v.row_of, c->study, (size_t)a->rows * sizeof *v.row_of,
+                                   cudaMemcpyDeviceToDevice, c->stream));
+  if (r == SHUNT_OK)
+    r = SHUNT_LAUNCH(shunt_csr_to_vector_cuda(a, &k.plan, &v, &c->engine->device, c->stream));
   if (r == SHUNT_OK)
     r = SHUNT_CUDA(cudaMemcpyAsync(irregular, &v.counts->irregular, sizeof *irregular,
                                    cudaMemcpyDeviceToDevice, c->stream));
@@ -96,9 +158,9 @@ static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *ir
 static shunt_status product(const struct shunt_copy_product *x)
 {
   const struct shunt_call *c = x->call;
-  const struct shunt_vector_plan plan = plan_noted(*c->kept->note);
+  const struct packing k = packing_noted(*c->kept->note);
   struct shunt_vector v;
-  if (!shunt_vector_lay_out(&x->spmm.a, &plan, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
+  if (!lay_out(&x->spmm.a, &k, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
   return SHUNT_LAUNCH(shunt_spmm_vector_cuda(&x->spmm, &v, &c->engine->device, x->own,
                                              own_bytes(c->problem), c->stream));
 }
@@ -134,17 +196,22 @@ static double vectors_of(const struct shunt_csr *a, double reuse)
   return (double)a->rows / 8 * (double)a->cols * (1 - pow(1 - density, 8 / reuse));
 }
 
-/* Product from a packed copy and its proof. */
-static double packed_us(const struct shunt_call *c, double reuse)
+/* Product from a packed copy of so many vectors and its proof. */
+static double proved_us(const struct shunt_call *c, double vectors, double reuse)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_device *d = &c->engine->device;
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
-  const double product = shunt_spmm_vector_us(s, vectors_of(&s->a, reuse), d);
+  const double product = shunt_spmm_vector_us(s, vectors, d);
   double us = shunt_cost_packed(s, product, reuse, longest, d);
   if (!shunt_copy_overwrites(s))
     us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
   return us;
+}
+
+static double packed_us(const struct shunt_call *c, double reuse)
+{
+  return proved_us(c, vectors_of(&c->problem->spmm.a, reuse), reuse);
 }
 
 /* What the conversion takes has to be gained within so many calls. */
@@ -166,27 +233,113 @@ static bool packed_gains(const struct shunt_call *c, double least)
   return reuse >= LEAST_REUSE && packed_us(c, reuse) + least < direct_us(c, reuse);
 }
 
+/* ---- rows in another order -------------------------------------------------------- */
+
+_Static_assert(sizeof(struct shunt_vector_measure) <= SHUNT_KEPT_MEASURES, "the measures fit");
+
+/* What is expected of a copy that is not there yet has to be better by so much: 15 % off is usual.
+ */
+#define MARGIN 1.1
+
+/* May the rows of such a matrix be ordered, and are they not good as they stand? */
+static bool can_order(const struct shunt_call *c)
+{
+  return c->profile && c->profile->unsorted_rows == 0 && !c->no_copies && can_pack(c) &&
+         rows_per_gather(c->profile) < LEAST_REUSE &&
+         shunt_row_clusters_cuda_bytes(&c->problem->spmm.a) > 0;
+}
+
+/* Microseconds: some 80 launches, each row compared with up to 8192. */
+static double order_us(const struct shunt_csr *a, const struct shunt_device *d)
+{
+  const double rows = (double)a->rows, among = rows < 8192 ? rows : 8192;
+  const double scale = d->multiprocessors > 0 ? 132.0 / d->multiprocessors : 1;
+  return 180 + 6e-6 * rows * among * scale;
+}
+
+/* Product and proof in the order that was found; until the copy is there, with what that takes. */
+static double ordered_us(const struct shunt_call *c)
+{
+  const struct shunt_csr *a = &c->problem->spmm.a;
+  const struct shunt_vector_measure *m = c->studied;
+  const double reuse = m ? 8 * shunt_vector_measured_fill(a, m) : 8;
+  const double vectors = m ? (double)m->vectors : vectors_of(a, reuse);
+  const double us = proved_us(c, vectors, reuse);
+  return c->kept ? us : MARGIN * us + pack_us(a, &c->engine->device) / GAINED_WITHIN;
+}
+
+/* Is the copy that this call has, or may come to have, in the order of a study? */
+static bool in_order(const struct shunt_call *c)
+{
+  const struct shunt_vector_measure *m = c->studied;
+  if (c->kept) return packing_noted(*c->kept->note).plan.listed;
+  return m && !m->irregular && c->study && can_order(c);
+}
+
+static size_t study_list_bytes(const struct shunt_csr *a)
+{
+  return shunt_copy_round_up((size_t)a->rows * sizeof(uint32_t));
+}
+
+/* Before a study: would whole vectors pay, and has as much time been spent without them as it
+   takes?  So it never takes more than all calls before.  After one: do those it found?  */
+static size_t study_bytes(const struct shunt_call *c)
+{
+  const struct shunt_csr *a = &c->problem->spmm.a;
+  const struct shunt_vector_measure *m = c->studied;
+  if (!can_order(c) || (m && m->irregular)) return 0;
+  if (!c->forced && ordered_us(c) >= c->best_us) return 0;
+  if (!c->forced && c->spent_us < order_us(a, &c->engine->device)) return 0;
+  return study_list_bytes(a) + shunt_row_clusters_cuda_bytes(a);
+}
+
+static shunt_status study(const struct shunt_call *c, const struct shunt_kept_view *into)
+{
+  const struct shunt_csr *a = &c->problem->spmm.a;
+  const struct shunt_device *d = &c->engine->device;
+  const size_t list = study_list_bytes(a);
+  uint32_t *row_of = into->payload;
+  shunt_status r =
+      SHUNT_CUDA(cudaMemsetAsync(into->irregular, 0, sizeof *into->irregular, c->stream));
+  if (r == SHUNT_OK)
+    r = SHUNT_LAUNCH(shunt_csr_cluster_rows_cuda(a, row_of, (char *)into->payload + list,
+                                                 into->payload_bytes - list, d, c->stream));
+  if (r == SHUNT_OK)
+    r = SHUNT_LAUNCH(shunt_csr_vector_measure_cuda(a, row_of, into->measures, d, c->stream));
+  return r;
+}
+
+/* ---- keeping ---------------------------------------------------------------------- */
+
 /* Does this call have a packed copy, or shall it, that it is to use? */
 static bool takes_packed(const struct shunt_call *c)
 {
   return (c->kept || c->will_keep) && !c->no_copies && can_pack(c) &&
-         c->workspace_bytes >= shunt_copy_lay_out(&packed, c->problem).total && packed_gains(c, 0);
+         c->workspace_bytes >= shunt_copy_lay_out(&packed, c->problem).total &&
+         (in_order(c) || packed_gains(c, 0));
+}
+
+/* Worth keeping as the rows stand?  A forced copy of those that can be ordered waits for that. */
+static bool natural_pays(const struct shunt_call *c)
+{
+  const struct shunt_vector_measure *m = c->studied;
+  if (!c->profile) return true;
+  if (c->forced && can_order(c) && !(m && m->irregular)) return false;
+  return packed_gains(c, pack_us(&c->problem->spmm.a, &c->engine->device) / GAINED_WITHIN);
 }
 
 static size_t keep_bytes(const struct shunt_call *c)
 {
-  if (!can_pack(c) || c->no_copies) return 0;
-  const struct shunt_csr *a = &c->problem->spmm.a;
-  if (c->profile && !packed_gains(c, pack_us(a, &c->engine->device) / GAINED_WITHIN)) return 0;
-  const struct shunt_vector_plan plan = plan_for(c);
-  const size_t bytes = shunt_vector_bytes(a, &plan);
+  if (!can_pack(c) || c->no_copies || !(in_order(c) || natural_pays(c))) return 0;
+  const struct packing k = packing_for(c);
+  const size_t bytes = shunt_vector_bytes(&c->problem->spmm.a, &k.plan);
   return bytes ? shunt_copy_keep_bytes(bytes) : 0;
 }
 
 static shunt_status keep(const struct shunt_call *c, const struct shunt_kept_view *into)
 {
-  const struct shunt_vector_plan plan = plan_for(c);
-  *into->note = noted(&plan);
+  const struct packing k = packing_for(c);
+  *into->note = noted(&k);
   return shunt_copy_keep(&packed, c, into);
 }
 
@@ -209,6 +362,8 @@ static shunt_status run(const struct shunt_call *c)
     const shunt_status r = shunt_copy_run(&packed, c);
     if (r != SHUNT_E_UNSUPPORTED && r != SHUNT_E_WORKSPACE) return r;
   }
+  /* It was chosen for a copy that there was no memory for: another route is faster. */
+  if (!c->forced && takes_packed(c) && in_order(c)) return SHUNT_E_UNSUPPORTED;
   return run_direct(c);
 }
 
@@ -245,7 +400,8 @@ static double expected_sddmm(const struct shunt_sddmm *p, double reuse,
 
 static double expected_spmm(const struct shunt_call *c, double reuse)
 {
-  return takes_packed(c) ? packed_us(c, reuse) : direct_us(c, reuse);
+  if (!takes_packed(c)) return direct_us(c, reuse);
+  return in_order(c) ? ordered_us(c) : packed_us(c, reuse);
 }
 
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
@@ -256,6 +412,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   *us = p->op == SHUNT_SPMM ? expected_spmm(c, reuse) : expected_sddmm(&p->sddmm, reuse, d);
   SHUNT_DECLINE_IF(c->workspace_bytes < direct_workspace(p, c->engine), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
+  if (takes_packed(c) && in_order(c)) return SHUNT_VERDICT(SHUNT_R_ORDERED);
   SHUNT_DECLINE_IF(reuse < (p->op == SHUNT_SPMM ? LEAST_REUSE : LEAST_REUSE_SDDMM),
                    SHUNT_R_PATTERN);
   return SHUNT_VERDICT(SHUNT_FITS);
@@ -268,4 +425,6 @@ const struct shunt_route shunt_route_vector = {.name = "vector",
                                                .run = run,
                                                .keep_bytes = keep_bytes,
                                                .keep = keep,
+                                               .study_bytes = study_bytes,
+                                               .study = study,
                                                .keeps_by_profile = true};

@@ -27,7 +27,7 @@
 #include "kernels/whole24_kernels.h"
 
 /* Calls after which a matrix is known: its profile has arrived, and what is kept is made. */
-enum { CALLS_BEFORE = 6 };
+enum { CALLS_BEFORE = 64 };
 
 static bool refuse(struct bench_way *w, const char *why)
 {
@@ -221,8 +221,9 @@ bool gpu_prepare_routed(struct gpu_case *g, struct bench_way *w)
     if (cudaStreamSynchronize(g->gpu->stream) != cudaSuccess) return refuse(w, "failed");
   }
   bool taken = answer.why.reason == SHUNT_FITS;
-  snprintf(w->note, sizeof w->note, "%s", taken ? answer.route
-                                                : shunt_reason_text(answer.why.reason));
+  const bool ordered = answer.how.reason == SHUNT_R_ORDERED;
+  snprintf(w->note, sizeof w->note, "%s%s",
+           taken ? answer.route : shunt_reason_text(answer.why.reason), ordered ? ", ordered" : "");
   return taken;
 }
 

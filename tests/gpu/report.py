@@ -232,6 +232,8 @@ def measure(rule, rows):
         return sum(n for call, route, _, n in rows if route != "original" and call == name)
     if what == "route":
         return sum(n for _, route, _, n in rows if route == name)
+    if what == "reason":
+        return sum(n for _, _, reason, n in rows if reason == name)
     if what == "original":
         return sum(n for call, route, _, n in rows if route == "original" and call == name)
     raise ValueError(f"unknown rule {rule}")

@@ -25,9 +25,18 @@ static struct {
   bool wise, profiled, contested; /* the cache: keep; there is a profile; `library` keeps, too */
   size_t keep_bytes;              /* what `direct` would keep */
   size_t asked_to_keep;           /* bytes that the cache was asked for */
+  bool may_study, study_fails, has_study, library_kept; /* the cache: what it has of the matrix */
+  size_t study_bytes;                      /* what `direct` wants to study with */
+  int studies, dropped_kept, dropped_studies, held;
+  double spent_us, best_us; /* as the study is told */
   shunt_status how;  /* what a failing run returns */
   double direct_us, library_us, original_us;
 } world;
+
+/* What the cache hands out; nobody looks inside. */
+static char things[2];
+#define KEPT ((struct shunt_kept *)(void *)&things[0])
+#define STUDY ((struct shunt_kept *)(void *)&things[1])
 
 static struct shunt_engine engine;
 static struct shunt_options options = {.routes = ~(uint32_t)0};
@@ -78,7 +87,11 @@ void shunt_cache_see(struct shunt_cache *c, const struct shunt_key *key, struct 
                               .profile_wanted = true,
                               .keep_wise = world.wise,
                               .has_profile = world.profiled,
-                              .profile = {.longest_row = 7}};
+                              .profile = {.longest_row = 7},
+                              .study_wise = world.may_study};
+  if (world.library_kept) out->kept = KEPT, out->kept_by = shunt_route_at(1);
+  if (world.has_study) out->study = STUDY, out->has_study = true;
+  world.held += (out->kept != NULL) + (out->study != NULL);
   world.seen++;
 }
 
@@ -105,6 +118,14 @@ shunt_status shunt_kept_make(struct shunt_cache *c, const struct shunt_sight *s,
   world.asked_to_keep = bytes;
   return SHUNT_E_MEMORY;
 }
+shunt_status shunt_study_make(struct shunt_cache *c, const struct shunt_sight *s, cudaMemPool_t pool,
+                              size_t bytes, cudaStream_t stream, struct shunt_kept **out)
+{
+  (void)c, (void)s, (void)pool, (void)bytes, (void)stream;
+  *out = STUDY;
+  world.held++;
+  return SHUNT_OK;
+}
 struct shunt_kept_view shunt_kept_view_of(struct shunt_kept *k)
 {
   (void)k;
@@ -120,7 +141,10 @@ shunt_status shunt_kept_used(struct shunt_kept *k, cudaStream_t s, bool capturin
 }
 void shunt_kept_release(struct shunt_cache *c, struct shunt_kept *k, bool discard)
 {
-  (void)c, (void)k, (void)discard;
+  (void)c;
+  world.held--;
+  world.dropped_kept += discard && k == KEPT;
+  world.dropped_studies += discard && k == STUDY;
   world.released++;
 }
 
@@ -191,6 +215,19 @@ static size_t keep_bytes_library(const struct shunt_call *c)
 static shunt_status keep(const struct shunt_call *c, const struct shunt_kept_view *into)
 {
   return (void)c, (void)into, SHUNT_OK;
+}
+
+static size_t study_bytes(const struct shunt_call *c)
+{
+  world.spent_us = c->spent_us;
+  world.best_us = c->best_us;
+  return world.study_bytes;
+}
+static shunt_status study(const struct shunt_call *c, const struct shunt_kept_view *into)
+{
+  (void)c, (void)into;
+  world.studies++;
+  return world.study_fails ? SHUNT_E_CUDA : SHUNT_OK;
 }
 
 static struct shunt_route direct = {.name = "direct",
@@ -386,8 +423,47 @@ static void test_keeping(void)
   direct.keeps_by_profile = false;
 }
 
+/* A study by `direct`: when it is made, whose conversion it moves, and when it is dropped. */
+static void test_studies(void)
+{
+  static const char *word = "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6";
+  struct shunt_problem p = bound(word);
+  direct.study_bytes = study_bytes, direct.study = study;
+  world.may_study = true;
+  check(run(&p).why.reason == SHUNT_FITS && world.studies == 0 && world.best_us == 10 &&
+            world.spent_us == 10,
+        "the route is asked, told of the times so far, and need not");
+  world.study_bytes = 100;
+  check(run(&p).why.reason == SHUNT_FITS && world.studies == 1 && world.held == 0, "it studies");
+  world.may_study = false;
+  check(run(&p).why.reason == SHUNT_FITS && world.studies == 1, "not where the cache says no");
+  world.may_study = world.study_fails = true;
+  check(run(&p).why.reason == SHUNT_FITS && world.dropped_studies == 1 && world.held == 0,
+        "a study that fails costs its memory, not the call");
+
+  p = bound(word);
+  world.wise = world.profiled = world.library_kept = true;
+  world.keep_bytes = 100;
+  run(&p);
+  check(world.asked_to_keep == 0 && world.dropped_kept == 0, "another's conversion stays");
+  world.has_study = true;
+  run(&p);
+  check(world.asked_to_keep == 107 && world.dropped_kept == 1, "unless a study moves it");
+  check(world.dropped_studies == 0 && world.held == 0, "no memory now: the study stays");
+  world.direct_us = 30;
+  run(&p);
+  check(world.dropped_kept == 1 && world.dropped_studies == 1 && world.held == 0,
+        "where it does not pay the study is dropped, the conversion not");
+  p = bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:TN:rr:ld3.3:a1b0:alg0");
+  world.has_study = true;
+  run(&p);
+  check(world.held == 0 && world.dropped_studies == 0, "transposed: held and given back");
+  direct.study_bytes = NULL, direct.study = NULL;
+}
+
 int main(void)
 {
+  test_studies();
   test_keeping();
   test_order();
   test_shared();
