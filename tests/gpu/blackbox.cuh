@@ -131,7 +131,14 @@ __device__ inline int64_t pick_column(int64_t q, int64_t length, int64_t cols, u
   return c < cols ? c : cols - 1;
 }
 
-// One block a row; rows of one group of `group` draw the same numbers.
+// The set of rows that row i shares its columns with: `group` neighbours; or, negative, that many
+// which stand as far apart as they can.
+__host__ __device__ inline int64_t set_of_row(int64_t i, int group, int64_t rows)
+{
+  return group > 0 ? i / group : i % ((rows - group - 1) / -group);
+}
+
+// One block a row; rows of one set draw the same numbers.
 __global__ void columns_kernel(Csr a, int group, uint64_t seed, int kind)
 {
   int64_t i = blockIdx.x;
@@ -139,7 +146,7 @@ __global__ void columns_kernel(Csr a, int group, uint64_t seed, int kind)
   int64_t length = index_at(a.offsets, i + 1, a.wide) - a.base - begin;
   for (int64_t q = threadIdx.x; q < length; q += blockDim.x) {
     int64_t w = kind == PATTERN_REPEATED ? q & ~(int64_t)1 : q;
-    uint64_t h = mix(seed ^ mix((uint64_t)(i / group) * 1315423911u + (uint64_t)w));
+    uint64_t h = mix(seed ^ mix((uint64_t)set_of_row(i, group, a.rows) * 1315423911u + (uint64_t)w));
     int64_t at = kind == PATTERN_REVERSED ? length - 1 - q : q;
     index_put(a.columns, begin + at, a.wide, pick_column(w, length, a.cols, h) + a.base);
   }

@@ -13,7 +13,7 @@
 Logs: NAME.log holds a program's output, NAME.status its exit status and seconds.  Names
 that begin with "original-" ran without Shunt; they are kept apart and not added up.
 
-Rules: "rerouted CALL >= N" (calls that a route took), "route NAME >= N",
+Rules: "rerouted CALL >= N" (calls that a route took), "route NAME >= N", "reason WORD >= N",
 "original CALL <= N" (calls that went through), with any of >=, <=, ==.
 """
 import datetime

@@ -111,9 +111,11 @@ stale() {
   SHUNT_ROUTES=rows,tile24 preloaded stale-tile24 60 "$bin/stale" 8000 7 --pruned
   expected stale-tile24 'route tile24 >= 100'
   # Packed vectors, which are kept wherever they are right when the route is forced; in another order
-  # of the rows where they do not share their columns.
+  # of the rows where neighbours do not share their columns.
   SHUNT_ROUTES=rows,vector preloaded stale-vector 60 "$bin/stale" 6000 8
-  expected stale-vector 'route vector >= 100' 'reason ordered >= 100'
+  expected stale-vector 'route vector >= 100'
+  SHUNT_ROUTES=rows,vector preloaded stale-ordered 60 "$bin/stale" 6000 12 --shuffled
+  expected stale-ordered 'reason ordered >= 100'
   # Pruned weights by dense, whose proof begins beside the product in graphs.
   SHUNT_ROUTES=rows,dense preloaded stale-dense 60 "$bin/stale" 4000 9 --pruned
   expected stale-dense 'route dense >= 100'

@@ -1,6 +1,6 @@
 // stale.cu: no result is ever computed from what a matrix used to hold.
 //
-//   stale [STEPS [SEED]] [--strict] [--pruned] [--verbose]
+//   stale [STEPS [SEED]] [--strict] [--pruned] [--shuffled] [--verbose]
 //
 // A program that behaves as badly as cuSPARSE allows.  Six matrices live in nine
 // blocks of device memory; every step picks one, changes something about it (one
@@ -18,6 +18,9 @@
 // it leaves to the original even then is known here and judged without: alpha 0 on the
 // host, matrices without entries; and, since it may be either's, what is transposed or comes
 // in batches.
+//
+// With --shuffled rows that share their columns mostly stand far apart, all products are SpMM, most
+// in 16-bit types, and matrices live longer: a route may look for another order of the rows.
 //
 // With --pruned most matrices are 2:4 at first, as pruned weights are, and all products SpMM.
 //
@@ -371,6 +374,8 @@ int main(int argc, char **argv)
       strict = true;
     else if (!strcmp(argv[i], "--pruned"))
       mostly_pruned = true;
+    else if (!strcmp(argv[i], "--shuffled"))
+      shuffled = true;
     else if (!strcmp(argv[i], "--verbose"))
       verbose = true;
     else if (number++ == 0)

@@ -95,16 +95,17 @@ static void draw_lengths(Slot &m)
   Csr &a = m.p.a;
   bool pruned = mostly_pruned && a.cols % 4 == 0 && chance(0.8);
   m.offsets.assign(1, 0);
-  int64_t length = 0;
+  std::vector<int64_t> of_set;
   for (int64_t i = 0; i < a.rows; i++) {
-    if (i % m.group == 0) {
-      length = (int64_t)(density * (double)a.cols * (0.6 + 0.8 * random_uniform(&rng)) + 0.5);
+    const size_t set = (size_t)set_of_row(i, m.group, a.rows);
+    if (set == of_set.size()) {
+      int64_t length = (int64_t)(density * (double)a.cols * (0.6 + 0.8 * random_uniform(&rng)) + 0.5);
       if (skewed && chance(0.02)) length = a.cols;
       if (pruned) length = a.cols / 2;
       if (holes && chance(0.2)) length = 0;
-      length = std::min(length, a.cols);
+      of_set.push_back(std::min(length, a.cols));
     }
-    m.offsets.push_back(m.offsets.back() + length);
+    m.offsets.push_back(m.offsets.back() + of_set[set]);
   }
   a.nnz = m.offsets.back();
 }
@@ -167,11 +168,11 @@ static void draw_problem(Slot &m)
   static const int64_t widths[] = { 1, 3, 8, 16, 32, 64, 64, 100, 128, 128, 256 };
   Problem &p = m.p;
   double large = chance(mostly_pruned ? 0.3 : 0.08) ? 1 : 0; // pruned small ones go to rows
-  p.sddmm = !mostly_pruned && chance(0.25);
+  p.sddmm = !mostly_pruned && !shuffled && chance(0.25);
   p.a.rows = draw_side(large);
   p.a.cols = draw_side(large);
   int64_t n = chance(0.8) ? widths[below(11)] : 1 + below(MAX_N);
-  int t = (int)below(20);
+  int t = (int)below(shuffled ? 14 : 20);
   p.a.type = t < 9 ? CUDA_R_16F : t < 13 ? CUDA_R_16BF : t < 18 ? CUDA_R_32F : CUDA_R_64F;
   p.compute = p.a.type == CUDA_R_64F ? CUDA_R_64F : CUDA_R_32F;
   bool half = type_size(p.a.type) == 2;
@@ -199,7 +200,7 @@ static void draw_problem(Slot &m)
   }
   m.flip_b = chance(p.sddmm ? 0.3 : 0.1);
   m.flip_c = p.sddmm && chance(0.2);
-  m.group = chance(0.5) ? 8 : chance(0.2) ? 4 : 1;
+  m.group = shuffled && chance(0.8) ? -8 : chance(0.5) ? 8 : chance(0.2) ? 4 : 1;
   draw_lengths(m);
   draw_batches(m);
 }
@@ -271,6 +272,7 @@ static const char *change_pattern(Slot &m, cudaStream_t s)
 static const char *change(Slot &m, cudaStream_t s)
 {
   if (m.promised && chance(0.4)) return change_values(m, s);
+  if (shuffled && chance(0.6)) return "nothing";
   int64_t u = below(100);
   if (u < 40) return change_values(m, s);
   if (u < 62) {

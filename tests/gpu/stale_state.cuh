@@ -25,7 +25,7 @@ static const size_t DENSE_BYTES = (size_t)(MAX_SIDE + PAD) * (MAX_N + PAD) * 8;
 static const size_t WORKSPACE = 48u << 20;
 
 static uint64_t rng;
-static bool strict, mostly_pruned, verbose;
+static bool strict, mostly_pruned, shuffled, verbose;
 
 static int64_t below(int64_t n) { return random_below(&rng, n); }
 static bool chance(double p) { return random_uniform(&rng) < p; }
@@ -58,7 +58,7 @@ struct Slot {
   Problem p;
   Form form;
   int block = -1;
-  int group, kind;               // how columns_kernel makes the pattern
+  int group, kind;               // how columns_kernel makes the pattern (set_of_row)
   uint64_t seed;
   bool nonfinite;                // b holds a NaN or Inf
   bool flip_b, flip_c;           // descriptor says "transposed"
