@@ -86,20 +86,25 @@ static int height_of(const struct shunt_profile *f)
 }
 
 /* Twice, the second time timed. */
-static shunt_status pack(struct gpu_case *g, const struct shunt_vector_plan *plan,
-                         struct bench_way *w)
+static shunt_status timed(struct gpu_case *g, shunt_status (*convert)(struct gpu_case *, const void *),
+                          const void *plan, struct bench_way *w)
 {
-  const struct shunt_csr *a = shunt_problem_sparse(&g->p);
   struct gpu *gpu = g->gpu;
   float ms = 0;
-  shunt_status s = shunt_csr_to_vector_cuda(a, plan, &g->packed, &gpu->device, gpu->stream);
+  shunt_status s = convert(g, plan);
   if (s != SHUNT_OK || cudaEventRecord(gpu->start, gpu->stream) != cudaSuccess) return s;
-  s = shunt_csr_to_vector_cuda(a, plan, &g->packed, &gpu->device, gpu->stream);
+  s = convert(g, plan);
   if (s == SHUNT_OK && cudaEventRecord(gpu->stop, gpu->stream) == cudaSuccess &&
       cudaEventSynchronize(gpu->stop) == cudaSuccess &&
       cudaEventElapsedTime(&ms, gpu->start, gpu->stop) == cudaSuccess)
     w->conversion_us = 1e3 * ms;
   return s;
+}
+
+static shunt_status to_vectors(struct gpu_case *g, const void *plan)
+{
+  return shunt_csr_to_vector_cuda(shunt_problem_sparse(&g->p), plan, &g->packed, &g->gpu->device,
+                                  g->gpu->stream);
 }
 
 bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w)
@@ -114,7 +119,7 @@ bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w)
   if (!is_spmm(g) || plan.height == 1 || bytes == 0) return false;
   if (!gpu_get(&g->converted, bytes, "vectors", w)) return false;
   shunt_vector_lay_out(a, &plan, g->converted, &g->packed);
-  shunt_status s = pack(g, &plan, w);
+  shunt_status s = timed(g, to_vectors, &plan, w);
   if (!converted(g, s, &counts, g->packed.counts, sizeof counts, w)) return false;
   if (counts.irregular) return refuse(w, "the matrix does not fit the format");
   return gpu_get_workspace(g, shunt_spmm_vector_workspace(&g->p.spmm), w);
@@ -127,6 +132,12 @@ shunt_status gpu_packed(struct gpu_case *g, cudaStream_t stream)
 }
 
 /* ---- tile24 ------------------------------------------------------------------------ */
+
+static shunt_status to_tiles(struct gpu_case *g, const void *plan)
+{
+  return shunt_csr_to_tile24_cuda(shunt_problem_sparse(&g->p), plan, &g->tile24, &g->gpu->device,
+                                  g->gpu->stream);
+}
 
 static bool prepare_tile24(struct gpu_case *g, int how, struct bench_way *w)
 {
@@ -142,7 +153,7 @@ static bool prepare_tile24(struct gpu_case *g, int how, struct bench_way *w)
   size_t bytes = shunt_tile24_bytes(a, &plan);
   if (bytes == 0 || !gpu_get(&g->converted, bytes, "tiles", w)) return false;
   shunt_tile24_lay_out(a, &plan, g->converted, &g->tile24);
-  s = shunt_csr_to_tile24_cuda(a, &plan, &g->tile24, d, g->gpu->stream);
+  s = timed(g, to_tiles, &plan, w);
   if (!converted(g, s, &census, g->tile24.census, sizeof census, w)) return false;
   if (census.irregular) return refuse(w, "the matrix does not fit the format");
   return gpu_get_workspace(g, shunt_spmm_tile24_workspace(&g->p.spmm), w);
