@@ -81,6 +81,38 @@ static void count_groups(const struct shunt_csr *a, const struct row rows[8], in
   }
 }
 
+/* Of rows first .. first + 15: how many columns they have, modulo SHUNT_PROFILE_MODULUS. */
+static int64_t merged_columns(const struct shunt_csr *a, int64_t first)
+{
+  unsigned char seen[SHUNT_PROFILE_MODULUS / 8] = {0};
+  int64_t last = first + 16 < a->rows ? first + 16 : a->rows, columns = 0;
+  int64_t begin = index_at(a->row_offsets, a->index_type, first);
+  int64_t end = index_at(a->row_offsets, a->index_type, last);
+
+  if (begin < a->base || end < begin || end - a->base > a->nnz)
+    return 0;
+  for (int64_t p = begin - a->base; p < end - a->base; p++) {
+    uint64_t c = (uint64_t)index_at(a->columns, a->index_type, p) - (uint64_t)a->base;
+    unsigned bit = (unsigned)(c % SHUNT_PROFILE_MODULUS);
+    columns += !(seen[bit / 8] >> bit % 8 & 1);
+    seen[bit / 8] |= (unsigned char)(1u << bit % 8);
+  }
+  return columns;
+}
+
+static void count_merged(const struct shunt_csr *a, struct shunt_profile *out)
+{
+  int64_t blocks = (a->rows + 15) / 16;
+  int64_t step = (blocks + SHUNT_PROFILE_BLOCKS - 1) / SHUNT_PROFILE_BLOCKS;
+
+  if (shunt_type_size(a->value_type) != 2)
+    return;
+  for (int64_t b = 0; b < blocks; b += step) {
+    out->merged_blocks++;
+    out->merged_tiles += (merged_columns(a, b * 16) + 31) / 32;
+  }
+}
+
 shunt_status shunt_profile_csr_host(const struct shunt_csr *a, struct shunt_profile *out)
 {
   uint64_t squares_low = 0, squares_high = 0;
@@ -109,5 +141,6 @@ shunt_status shunt_profile_csr_host(const struct shunt_csr *a, struct shunt_prof
       count_groups(a, rows, n, 8 >> v, &out->groups_nonempty[v], &out->groups_equal[v]);
   }
   out->row_length_squares = (double)squares_high * 4294967296.0 + (double)squares_low;
+  count_merged(a, out);
   return SHUNT_OK;
 }

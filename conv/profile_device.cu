@@ -22,6 +22,9 @@
 //   block b takes sets of 8 groups: warp w does group w; groups of more than
 //   `warp_most` entries wait in a list and the block does them together
 //
+// Of 16-bit values, blocks of 16 rows are looked at once more, for the columns they have: a bit
+// each in shared memory, a block row after the other by all threads of a block.
+//
 // Counts are integers added by atomics, so the result does not depend on the order of
 // blocks; the last block writes it to pinned host memory, the serial last.
 #include <cuda_runtime.h>
@@ -46,7 +49,8 @@ enum {
   COUNT_SQUARES_HIGH,
   COUNT_NONEMPTY,                   // 3: groups of 8, 4, 2
   COUNT_EQUAL = COUNT_NONEMPTY + 3, // 3
-  COUNT_SUMS = COUNT_EQUAL + 3,
+  COUNT_TILES = COUNT_EQUAL + 3,
+  COUNT_SUMS,
   COUNT_LONGEST = COUNT_SUMS, // a maximum
   COUNT_ALL
 };
@@ -62,6 +66,7 @@ struct profile_job {
   int64_t rows, cols, nnz, groups;
   int base;
   int groups_per_set;  // block_warps, or 1 when every group is a block's work
+  int64_t merged_blocks, merged_step;  // so many blocks of 16 rows, each so far from the one before
   uint64_t serial;
   struct shunt_profile *out;
   scratch_area *scratch;
@@ -269,8 +274,40 @@ __device__ __forceinline__ bool profile_short(const profile_job &g, int64_t grou
   return true;
 }
 
+// The whole block: adds the tiles of rows first .. first + 15 to thread 0's sum.  seen: zero before
+// and after.
+template <class I>
+__device__ __forceinline__ void count_merged(const profile_job &g, int64_t first, unsigned *seen,
+                                             unsigned long long &tiles)
+{
+  constexpr int words = SHUNT_PROFILE_MODULUS / 32;
+  const I *offsets = static_cast<const I *>(g.offsets), *columns = static_cast<const I *>(g.columns);
+  const int64_t last = first + 16 < g.rows ? first + 16 : g.rows;
+  const int64_t begin = (int64_t)((uint64_t)(int64_t)offsets[first] - (uint64_t)g.base);
+  const int64_t end = (int64_t)((uint64_t)(int64_t)offsets[last] - (uint64_t)g.base);
+  const bool valid = begin >= 0 && end >= begin && end <= g.nnz;
+  int found = 0;
+
+  __syncthreads();
+#pragma unroll 4
+  for (int64_t p = begin + threadIdx.x; valid && p < end; p += block_threads) {
+    const unsigned bit =
+        (unsigned)(((uint64_t)(int64_t)columns[p] - (uint64_t)g.base) % SHUNT_PROFILE_MODULUS);
+    const unsigned mask = 1u << bit % 32;
+    found += !(atomicOr(&seen[bit / 32], mask) & mask);
+  }
+  __shared__ int sum;
+  if (threadIdx.x == 0) sum = 0;
+  __syncthreads();
+  found = __reduce_add_sync(whole_warp, found);
+  if (threadIdx.x % 32 == 0) atomicAdd(&sum, found);
+  for (int i = threadIdx.x; i < words; i += block_threads) seen[i] = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) tiles += (sum + 31) / 32;
+}
+
 // The tallies of all threads, added up in the scratch; true in the block that is last.
-__device__ bool meet(const profile_job &g, const tally &t)
+__device__ bool meet(const profile_job &g, const tally &t, unsigned long long tiles)
 {
   __shared__ unsigned long long sum[COUNT_ALL];
   __shared__ bool last;
@@ -289,6 +326,8 @@ __device__ bool meet(const profile_job &g, const tally &t)
     atomicAdd(&sum[COUNT_EQUAL + v], (unsigned long long)t.equal);
     atomicMax(&sum[COUNT_LONGEST], t.longest);
   }
+  __syncthreads();
+  if (threadIdx.x == 0) sum[COUNT_TILES] = tiles;
   __syncthreads();
   if (threadIdx.x < COUNT_SUMS) atomicAdd(&g.scratch->count[threadIdx.x], sum[threadIdx.x]);
   if (threadIdx.x == COUNT_LONGEST) atomicMax(&g.scratch->count[COUNT_LONGEST], sum[COUNT_LONGEST]);
@@ -319,6 +358,8 @@ __device__ void report(const profile_job &g)
   }
   out->row_length_squares = __dadd_rn(__dmul_rn((double)n[COUNT_SQUARES_HIGH], 4294967296.0),
                                       (double)n[COUNT_SQUARES_LOW]);
+  out->merged_blocks = g.merged_blocks;
+  out->merged_tiles = (int64_t)n[COUNT_TILES];
   __threadfence_system();
   out->serial = g.serial;
   __threadfence_system();
@@ -330,8 +371,10 @@ __global__ void __launch_bounds__(block_threads, 4)
 {
   __shared__ masks shared;
   __shared__ int waiting[block_warps], waiting_count;
+  __shared__ unsigned seen[SHUNT_PROFILE_MODULUS / 32];
   int warp = threadIdx.x / 32;
   tally t = {};
+  unsigned long long tiles = 0;
 
   for (int64_t set = blockIdx.x; set * g.groups_per_set < g.groups; set += gridDim.x) {
     if (g.groups_per_set == 1) {
@@ -348,7 +391,10 @@ __global__ void __launch_bounds__(block_threads, 4)
       profile_long<I>(g, set * block_warps + waiting[i], t, &shared);
     __syncthreads();
   }
-  if (meet(g, t) && threadIdx.x == 0) report(g);
+  for (int i = threadIdx.x; i < SHUNT_PROFILE_MODULUS / 32; i += block_threads) seen[i] = 0;
+  for (int64_t b = blockIdx.x; b < g.merged_blocks; b += gridDim.x)
+    count_merged<I>(g, b * g.merged_step * 16, seen, tiles);
+  if (meet(g, t, tiles) && threadIdx.x == 0) report(g);
 }
 
 }  // namespace
@@ -370,6 +416,11 @@ extern "C" shunt_status shunt_profile_csr_cuda(const struct shunt_csr *a, uint64
   g.rows = a->rows, g.cols = a->cols, g.nnz = a->nnz, g.base = a->base;
   g.groups = (a->rows + 7) / 8;
   g.groups_per_set = a->nnz / 512 > g.groups ? 1 : block_warps;
+  if (shunt_type_size(a->value_type) == 2) {
+    const int64_t rows16 = (a->rows + 15) / 16;
+    g.merged_step = (rows16 + SHUNT_PROFILE_BLOCKS - 1) / SHUNT_PROFILE_BLOCKS;
+    g.merged_blocks = rows16 ? (rows16 + g.merged_step - 1) / g.merged_step : 0;
+  }
   g.serial = serial;
   g.out = out;
   g.scratch = static_cast<scratch_area *>(scratch);

@@ -54,12 +54,18 @@ struct shunt_profile {
   int64_t groups_nonempty[3];
   int64_t groups_equal[3];
   double row_length_squares;  /* sum over rows of length^2: skewness */
+  /* Of values of 16 bits, else 0.  Aligned blocks of 16 rows, evenly spread, at most
+     SHUNT_PROFILE_BLOCKS: how many there are (of ceil(rows / 16)), and tiles of 32 columns they take
+     if columns that none of a block's rows has are left out (columns modulo 32768: never more
+     than there are).  A block with an impossible offset counts as empty.  */
+  int64_t merged_blocks, merged_tiles;
   uint64_t serial;            /* written last by the device: equals the serial asked for */
 };
 /* out: pinned host memory (device-accessible), filled when the stream gets
    there; out->serial == serial tells a polling host that all of it is.
    scratch: SHUNT_PROFILE_SCRATCH bytes of device memory, zeroed inside.  */
 #define SHUNT_PROFILE_SCRATCH 256
+enum { SHUNT_PROFILE_BLOCKS = 8192, SHUNT_PROFILE_MODULUS = 32768 };
 shunt_status shunt_profile_csr_cuda(const struct shunt_csr *a, uint64_t serial,
                                     struct shunt_profile *out, void *scratch,
                                     const struct shunt_device *d, shunt_stream stream);

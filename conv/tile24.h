@@ -40,7 +40,8 @@ struct shunt_tile24_plan {
 
 /* Counts a's tiles without packing them.  out: host memory; for _cuda device memory, zeroed
    inside, aligned to 8.  out->irregular as below, except that room plays no part.
-   SHUNT_E_UNSUPPORTED for the index and value types and sizes that cannot be packed.  */
+   SHUNT_E_UNSUPPORTED for the index and value types and sizes that cannot be packed.  On the host
+   a->values may be NULL.  */
 shunt_status shunt_csr_tile24_census_cuda(const struct shunt_csr *a, int how,
                                           struct shunt_tile24_census *out,
                                           const struct shunt_device *d, shunt_stream stream);

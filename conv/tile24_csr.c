@@ -74,6 +74,12 @@ static int is_allowed(const struct walk *w, int r, int64_t column)
   return column > w->last[r] && column < w->a->cols;
 }
 
+/* A census has no need of values. */
+static uint16_t value_at(const struct walk *w, int64_t p)
+{
+  return w->a->values ? ((const uint16_t *)w->a->values)[p] : 0;
+}
+
 /* Takes the entries of row r that lie in the tile. */
 static void take_row(struct walk *w, int r)
 {
@@ -84,7 +90,7 @@ static void take_row(struct walk *w, int r)
     int64_t c = column_at(w, w->at[r]);
     if (c >= low + COLS || !is_allowed(w, r, c)) return;
     w->bits[r] |= UINT32_C(1) << (c - low);
-    w->values[r][c - low] = ((const uint16_t *)w->a->values)[w->at[r]];
+    w->values[r][c - low] = value_at(w, w->at[r]);
     w->last[r] = c;
   }
 }
@@ -109,7 +115,7 @@ static void take_column(struct walk *w, int64_t c, int p)
   for (int r = 0; r < ROWS; r++) {
     if (next_column(w, r) != c) continue;
     w->bits[r] |= UINT32_C(1) << p;
-    w->values[r][p] = ((const uint16_t *)w->a->values)[w->at[r]++];
+    w->values[r][p] = value_at(w, w->at[r]++);
     w->last[r] = c;
   }
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend/tool/tool.h"
+#include "conv/tile24.h"
 
 static const char help[] =
     "Usage: shunt inspect [OPTION]... FILE...\n"
@@ -29,6 +30,8 @@ struct inspection {
   bool made_up; /* the file held no values */
   struct shunt_profile p;
   struct shunt_structure s;
+  int64_t merged; /* tiles of 32 columns that 16 rows have */
+  struct shunt_tile24_shares tiles;
 };
 
 static double share(int64_t part, int64_t of)
@@ -92,6 +95,11 @@ static void print_table(const struct inspection *i)
   print_share("zero", s->tile_zero);
   print_share("2:4 along rows, of the nonzero", s->tile_24);
   print_share("dense, of the nonzero", s->tile_dense);
+  puts(" 16 x 32 tiles, columns without entries left out");
+  print_number("tiles", i->merged);
+  print_share("2:4, columns in some order", i->tiles.sparse);
+  print_share("dense", i->tiles.dense);
+  print_share("fill", i->tiles.fill);
   puts(" 64-wide vertical strips");
   print_share("rows with an entry, mean", s->strip_occupancy);
   printf("  %-34s %15.4f\n", "entropy (Fujiki et al. 2019)", s->entropy);
@@ -134,8 +142,25 @@ static void print_json(const struct inspection *i)
               finite_or_zero(s->fill[2]));
   printf("\"tiles_16x32\": {\"zero\": %.17g, \"two_of_four\": %.17g, \"dense\": %.17g}, ",
          finite_or_zero(s->tile_zero), finite_or_zero(s->tile_24), finite_or_zero(s->tile_dense));
+  printf("\"merged_tiles\": {\"tiles\": %" PRId64 ", \"two_of_four\": %.17g, \"dense\": %.17g, "
+         "\"fill\": %.17g}, ",
+         i->merged, i->tiles.sparse, i->tiles.dense, i->tiles.fill);
   printf("\"strip_occupancy\": %.17g, \"entropy\": %.17g, \"ssf\": %.17g}\n",
          finite_or_zero(s->strip_occupancy), finite_or_zero(s->entropy), finite_or_zero(s->ssf));
+}
+
+/* The tiles of `merged` (backend/routes), 2:4 in any order of their columns. */
+static shunt_status count_merged(struct inspection *i, struct shunt_csr a)
+{
+  struct shunt_tile24_census census = {0};
+  a.value_type = SHUNT_F16, a.values = NULL;
+  shunt_status s = SHUNT_OK;
+  if (a.rows > 0 && a.cols > 0)
+    s = shunt_csr_tile24_census_host(&a, SHUNT_TILE24_MERGE | SHUNT_TILE24_REORDER, &census);
+  if (s == SHUNT_E_UNSUPPORTED) s = SHUNT_OK; /* too large: no tiles */
+  i->merged = (int64_t)(census.sparse + census.dense);
+  i->tiles = shunt_tile24_shares(a.rows, a.cols, &census);
+  return s;
 }
 
 static bool inspect_one(const char *file, int v, bool json)
@@ -148,6 +173,7 @@ static bool inspect_one(const char *file, int v, bool json)
   i.made_up = m.pattern;
   shunt_status status = shunt_profile_csr_host(&a, &i.p);
   if (status == SHUNT_OK) status = shunt_structure_csr_host(&a, &i.s);
+  if (status == SHUNT_OK) status = count_merged(&i, a);
   if (status == SHUNT_OK)
     (json ? print_json : print_table)(&i);
   else

@@ -155,12 +155,40 @@ static void test_profile(void)
   check(p.groups_nonempty[1] == 4 && p.groups_equal[1] == 3, "profile: groups of 4");
   check(p.groups_nonempty[2] == 8 && p.groups_equal[2] == 7, "profile: groups of 2");
   check(p.row_length_squares == 12 * 4 + 2 + 2 * 16, "profile: squares of row lengths");
+  check(p.merged_blocks == 0 && p.merged_tiles == 0, "profile: f32 is not for merged tiles");
   c[0] = 2, c[1] = 0; /* the first row, unsorted */
   c[3] = 0, c[2] = 0; /* the second, repeated */
   shunt_profile_csr_host(&o.a, &p);
   check(p.unsorted_rows == 2 && p.groups_equal[0] == 0 && p.groups_equal[1] == 2 &&
             p.groups_equal[2] == 6,
         "profile: unsorted and repeated columns");
+  owned_free(&o);
+}
+
+/* Rows of 17 with 40 columns, far apart, in the first block and one in the second. */
+static void test_profile_merged(void)
+{
+  enum { ROWS = 17, COLS = 40000 };
+  struct owned o = owned_new(ROWS, COLS, 41, SHUNT_I32, SHUNT_F16, 1);
+  struct shunt_profile p;
+  int32_t *offsets = o.offsets, *columns = o.columns;
+
+  o.a.nnz = 41;
+  for (int i = 0; i < ROWS; i++) offsets[i] = i < 4 ? 10 * i + 1 : 41;
+  offsets[ROWS] = 42;
+  for (int i = 0; i < 40; i++) columns[i] = i % 10 * 1000 + i + 1;
+  columns[40] = 1;
+  shunt_profile_csr_host(&o.a, &p);
+  check(p.merged_blocks == 2 && p.merged_tiles == 2 + 1, "profile: 40 columns are two tiles");
+  columns[39] = columns[38] + SHUNT_PROFILE_MODULUS;
+  shunt_profile_csr_host(&o.a, &p);
+  check(p.merged_tiles == 2 + 1, "profile: 39 modulo 32768");
+  for (int i = 10; i < 40; i++) columns[i] = columns[i - 10];
+  shunt_profile_csr_host(&o.a, &p);
+  check(p.merged_tiles == 1 + 1, "profile: shared columns count once");
+  offsets[16] = -3;
+  shunt_profile_csr_host(&o.a, &p);
+  check(p.merged_blocks == 2 && p.merged_tiles == 0, "profile: an absurd offset ends both blocks");
   owned_free(&o);
 }
 
@@ -396,6 +424,7 @@ int main(void)
   test_irregular();
   test_coo();
   test_profile();
+  test_profile_merged();
   test_structure();
   test_fingerprint();
   test_structured_changes();
