@@ -26,6 +26,7 @@
 // is for matrices whose block rows share few columns; where most tiles are there, the blocked
 // kernel brings B once for eight block rows.
 #pragma once
+#include "kernels/early_launch.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/spmm_tile24_common.cuh"
 
@@ -206,6 +207,7 @@ __global__ void __launch_bounds__(gather_warps(Split) * 32)
       static_cast<int64_t>(blockIdx.x) * (gather_warps(Split) / Split) + warp / Split;
   const int block = static_cast<int>(unit / wide);
   const int column0 = static_cast<int>(unit % wide) * kGatherTile;
+  let_next_in();
   {
     gatherer<T> w(p, rings + warp * kGatherStages, block, column0);
     w.walk(warp % Split, Split);

@@ -35,6 +35,11 @@ struct shunt_tile24_shape shunt_spmm_tile24_shape(const struct shunt_spmm *p,
                                                   const struct shunt_tile24 *v,
                                                   const struct shunt_device *d);
 
+/* Microseconds that the gathered kernel is expected to take for so many merged tiles, the longest row of
+   A having so many entries, and to keep what it lets in from running; 1.1 off.  */
+double shunt_spmm_tile24_merged_us(const struct shunt_spmm *p, double tiles, double longest_row,
+                                   const struct shunt_device *d);
+
 /* p->a gives sizes and types only; its arrays are not read.  v: made from a matrix of
    these sizes.  No `only_if`.  The workspace is needed for a copy of B when B is
    column-major or its rows or pointer are not multiples of 16 bytes.  Needs compute

@@ -86,7 +86,7 @@ double shunt_cost_whole24(const struct shunt_spmm *p, int columns, const struct 
 
 /* Microseconds on an H200, fitted by the least relative error to tests/bench/results: `scattered`
    ones to the 26 matrices of ../shared/data/mtx in f32 and f64 at 8, 32 and 128 columns, the others
-   to layers, pruned and of random vectors; `half`: in 2-byte types.  By geometric standard deviation
+   to layers, pruned and of random vectors; `half`: in 2-byte types, scattered ones to 7 matrices.  By geometric standard deviation
    a case is 1.14 (the original), 1.31 (the same, preprocessed), 1.2 (rows), 1.15 (groups) and 1.11
    (vector) off.  */
 struct fit {
@@ -106,6 +106,7 @@ static const struct fit original_alg1_fit = { 7.5, 0, 846, 689, 49, 0, 1.3, 2.3,
 static const struct fit original_alg3_narrow_fit = { 0.7, 11.3, 11.2, 173, 172, 0, 26, 0, 148 };
 static const struct fit original_alg3_wide_fit = { 2.8, 0, 93.5, 1750, 0, 0, 10, 6.6, 75 };
 static const struct fit rows_scattered_fit = { 2.3, 4.2, 42.8, 782, 0, 0, 13.1, 2.25, 0 };
+static const struct fit rows_scattered_half_fit = { 2.6, 4.2, 68, 782, 0, 0, 13.1, 2.25, 0 };
 static const struct fit rows_fit = { 3.6, 1, 52, 460, 0, 0, 0, 0, 0 };
 static const struct fit rows_half_fit = { 2.6, 3.1, 77, 1146, 0, 0, 14.6, 18.2, 0 };
 static const struct fit vector_fit = { 7.2, 0, 145, 0, 0, 6.8, 0, 0, 0 };
@@ -159,8 +160,9 @@ static bool is_half(const struct shunt_spmm *p)
 double shunt_cost_rows(const struct shunt_spmm *p, const struct shunt_profile *f,
                        const struct shunt_device *d)
 {
-  const struct fit *c = scattered(&p->a) ? &rows_scattered_fit
-                        : is_half(p)     ? &rows_half_fit
+  const bool half = is_half(p);
+  const struct fit *c = scattered(&p->a) ? half ? &rows_scattered_half_fit : &rows_scattered_fit
+                        : half           ? &rows_half_fit
                                          : &rows_fit;
   return fitted(c, p, (double)p->a.nnz, excess(&p->a, f), d) + copy_of_b(p, d);
 }
@@ -205,12 +207,32 @@ double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longes
   return is_half(p) ? larger(us, larger(mean, 5 + 0.020 * w.longest)) : us;
 }
 
+/* Of a kept copy, let in while the product ends. */
+static double proof_let_in(const struct shunt_csr *a, const struct shunt_device *d)
+{
+  return larger(0.7 + shunt_cost_csr_bytes(a) / 3.6e6 * scale(d), 2.4);
+}
+
 double shunt_cost_packed(const struct shunt_spmm *p, double product, double reuse,
                          double longest_row, const struct shunt_device *d)
 {
   const struct walk w = walk_of(p, reuse, longest_row, d);
-  const double proof = 0.7 + shunt_cost_csr_bytes(&p->a) / 3.6e6 * scale(d);
-  return larger(product, 3 + 0.016 * w.longest) + larger(proof, 2.4);
+  return larger(product, 3 + 0.016 * w.longest) + proof_let_in(&p->a, d);
+}
+
+double shunt_cost_merged(const struct shunt_spmm *p, double product, const struct shunt_device *d)
+{
+  return product + proof_let_in(&p->a, d);
+}
+
+/* A warp takes 16 rows column by column, twice, 0.15 us each; rows that share few of theirs have twice
+   as many as the longest.  */
+double shunt_cost_merging(const struct shunt_csr *a, double tiles, double longest_row,
+                          const struct shunt_device *d)
+{
+  const double blocks = (double)((a->rows + 15) / 16), warps = 16 * 132 / scale(d);
+  const double columns = blocks > 0 ? 32 * tiles / blocks : 0;
+  return 20 + 0.31 * larger(2 * longest_row, columns * ceil(blocks / warps));
 }
 
 /* ---- SDDMM ------------------------------------------------------------------------------ */

@@ -38,6 +38,11 @@ double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longes
    let in while the product ends.  */
 double shunt_cost_packed(const struct shunt_spmm *p, double product, double reuse,
                          double longest_row, const struct shunt_device *d);
+/* SpMM from merged tiles, whose product takes so long, and its proof, let in as above; and their making,
+   where there are so many and the longest row has so many entries.  */
+double shunt_cost_merged(const struct shunt_spmm *p, double product, const struct shunt_device *d);
+double shunt_cost_merging(const struct shunt_csr *a, double tiles, double longest_row,
+                          const struct shunt_device *d);
 /* SpMM by the kernel of `tile24`, whose tiles of C have so many columns, with its proof. */
 double shunt_cost_whole24(const struct shunt_spmm *p, int columns, const struct shunt_device *d);
 /* SDDMM by the kernel of `rows`. */

@@ -9,6 +9,7 @@ static const struct shunt_route *const table[] = {
   &shunt_route_groups,
   &shunt_route_vector,
   &shunt_route_tile24,
+  &shunt_route_merged,
   &shunt_route_dense,
 };
 

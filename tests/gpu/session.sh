@@ -31,7 +31,7 @@ cuda=${CUDA_HOME:-/usr/local/cuda}
 shunt=$(find "$build" -name libshunt-cusparse.so | head -1)
 [ -n "$shunt" ] || { echo "session: no libshunt-cusparse.so under $build"; exit 2; }
 shunt=$(readlink -f "$shunt")
-every_route=rows,groups,vector,tile24,dense
+every_route=rows,groups,vector,tile24,merged,dense
 
 # Where Shunt's or the toolkit's libraries are not on the loader's path; for C programs only, since
 # Python's packages bring their own.
@@ -116,6 +116,9 @@ stale() {
   expected stale-vector 'route vector >= 100'
   SHUNT_ROUTES=rows,vector preloaded stale-ordered 60 "$bin/stale" 6000 12 --shuffled
   expected stale-ordered 'reason ordered >= 100'
+  # Merged tiles, of matrices that are large enough for them, at widths from 32 on.
+  SHUNT_ROUTES=rows,merged preloaded stale-merged 60 "$bin/stale" 6000 10 --pruned
+  expected stale-merged 'route merged >= 100'
   # Pruned weights by dense, whose proof begins beside the product in graphs.
   SHUNT_ROUTES=rows,dense preloaded stale-dense 60 "$bin/stale" 4000 9 --pruned
   expected stale-dense 'route dense >= 100'
