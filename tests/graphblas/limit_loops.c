@@ -1,0 +1,11 @@
+/* limit_loops.c: part of a face built for sanitizers (build_face.sh): SHUNT_LOOPS=0 or 1 keeps it from
+   AVX-512, or from AVX2 too, so that the inner loops of each are run on one machine.  */
+#include <stdlib.h>
+
+#include "kernels/host/semiring_choice.h"
+
+__attribute__((constructor)) static void limit_loops(void)
+{
+  const char *most = getenv("SHUNT_LOOPS");
+  if (most) shunt_semiring_limit(atoi(most));
+}
