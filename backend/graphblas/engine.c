@@ -24,6 +24,12 @@ bool grb_engine_worth_columns(int64_t columns)
   return columns >= LEAST_COLUMNS || grb_engine_forced();
 }
 
+bool grb_engine_worth_vector(const struct grb_semiring *s)
+{
+  const bool floats = s->number == GRB_FP32 || s->number == GRB_FP64;
+  return (floats && s->monoid != SHUNT_PLUS) || grb_engine_forced();
+}
+
 shunt_status grb_engine_spmm(struct grb_product *p, const struct shunt_host_spmm *x,
                              const struct shunt_grb_identity *sparse,
                              const struct shunt_grb_identity *dense,

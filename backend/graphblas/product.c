@@ -70,21 +70,28 @@ static struct shunt_verdict read_operands(struct grb_product *p)
 {
   const struct grb_call *x = p->call;
   const struct grb_library *l = p->library;
+  const bool vector = x->kind != GRB_CALL_MXM;
   SHUNT_DECLINE_IF(shunt_options()->engines == 0, SHUNT_R_DISABLED);
-  SHUNT_DECLINE_IF(x->kind != GRB_CALL_MXM && !grb_engine_worth_columns(1), SHUNT_R_SLOWER);
   SHUNT_DECLINE_IF(!x->c || !x->a || !x->b || !x->semiring, SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(!grb_library_ready(x->library), SHUNT_R_UNREADABLE);
+  if (vector) {
+    SHUNT_DECLINE_IF(!grb_semiring_read(l, x->semiring, &p->semiring), SHUNT_R_SEMIRING);
+    SHUNT_DECLINE_IF(!grb_engine_worth_vector(&p->semiring), SHUNT_R_SLOWER);
+  }
   SHUNT_DECLINE_IF(!grb_operand_glance(l, x->a, &p->a), SHUNT_R_UNREADABLE);
   SHUNT_DECLINE_IF(!grb_operand_glance(l, x->b, &p->b), SHUNT_R_UNREADABLE);
   bool sparse = grb_operand_is_sparse(&p->a) || grb_operand_is_sparse(&p->b);
   bool dense = grb_operand_is_dense(&p->a) || grb_operand_is_dense(&p->b);
   SHUNT_DECLINE_IF(!dense || (!sparse && !x->mask), SHUNT_R_FORMAT);
-  SHUNT_DECLINE_IF(!grb_operand_read(l, &p->a) || !grb_operand_read(l, &p->b), SHUNT_R_EMPTY);
+  SHUNT_DECLINE_IF(vector && !grb_operand_is_sparse(&p->a) && !grb_engine_forced(), SHUNT_R_FORMAT);
+  SHUNT_DECLINE_IF(!grb_operand_read(l, &p->a), SHUNT_R_EMPTY);
+  SHUNT_DECLINE_IF(vector && !grb_engine_worth(p->a.nnz), SHUNT_R_SMALL);
+  SHUNT_DECLINE_IF(!grb_operand_read(l, &p->b), SHUNT_R_EMPTY);
   bool sparse_a = grb_operand_is_sparse(&p->a), sparse_b = grb_operand_is_sparse(&p->b);
   SHUNT_DECLINE_IF(sparse_a && sparse_b, SHUNT_R_FORMAT);
   SHUNT_DECLINE_IF(sparse_a && !grb_engine_worth(most_work(&p->a, &p->b)), SHUNT_R_SMALL);
   SHUNT_DECLINE_IF(sparse_b && !grb_engine_worth(most_work(&p->b, &p->a)), SHUNT_R_SMALL);
-  SHUNT_DECLINE_IF(!grb_semiring_read(l, x->semiring, &p->semiring), SHUNT_R_SEMIRING);
+  SHUNT_DECLINE_IF(!vector && !grb_semiring_read(l, x->semiring, &p->semiring), SHUNT_R_SEMIRING);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 

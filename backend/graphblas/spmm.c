@@ -137,6 +137,15 @@ static struct shunt_verdict run_fresh(struct grb_product *p, struct spmm *q, boo
 
 /* ---- the decision ---------------------------------------------------------------------------- */
 
+/* A vector is multiplied by all rows in turn; those with next to nothing are not worth a visit. */
+static bool worth_columns(const struct grb_product *p, const struct shunt_sparse *s,
+                          const struct shunt_full *d)
+{
+  if (p->call->kind == GRB_CALL_MXM) return grb_engine_worth_columns(d->cols);
+  return (!s->by_column && !d->present && !p->masked && s->nnz / 3 >= s->rows) ||
+         grb_engine_forced();
+}
+
 /* Sizes whose product is no number of bytes, or of which T would be nearly all of the cost. */
 static struct shunt_verdict check_sizes(struct grb_product *p, const struct shunt_sparse *s,
                                         const struct shunt_full *d)
@@ -148,7 +157,7 @@ static struct shunt_verdict check_sizes(struct grb_product *p, const struct shun
   SHUNT_DECLINE_IF(s->nnz == 0, SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(s->rows / 4 > s->nnz && elements > small, SHUNT_R_SPARSE);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
-  SHUNT_DECLINE_IF(!grb_engine_worth_columns(d->cols), SHUNT_R_SLOWER);
+  SHUNT_DECLINE_IF(!worth_columns(p, s, d), SHUNT_R_SLOWER);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 

@@ -79,10 +79,11 @@ ALWAYS_INLINE NAME(vec) NAME(combine)(enum shunt_semiring_op op, NAME(vec) sum, 
 }
 
 /* A value of S in all lanes. */
+typedef T NAME(value_at) __attribute__((aligned(4), may_alias));
+
 ALWAYS_INLINE NAME(vec) NAME(value)(const char *at)
 {
-  typedef T value_at __attribute__((aligned(4), may_alias));
-  return NAME(all)(*(const value_at *)at);
+  return NAME(all)(*(const NAME(value_at) *)at);
 }
 
 /* The low half of an index of 8 bytes, or one of 4. */
@@ -152,43 +153,102 @@ ALWAYS_INLINE void NAME(tile)(const struct shunt_rows_job *r, int64_t begin, int
 #endif
 
 #if L == 1
-/* One column: several sums at a time, or each term would wait for the one before. */
+/* One column, in plain numbers: of vectors with one lane gcc makes poor code.  MIN and MAX of floats
+   begin with an infinity, so that one instruction drops a NaN; a sum that is this infinity in the end
+   may stand for terms that are all NaN, and is made again.  */
+ALWAYS_INLINE T NAME(fold)(const enum shunt_semiring_op op, T sum, T term)
+{
+  if (op == SHUNT_OP_PLUS_TIMES) return (T)((W)sum + (W)term);
+  return (op == SHUNT_OP_MIN_ADD ? term < sum : term > sum) ? term : sum;
+}
+
+ALWAYS_INLINE T NAME(term)(const enum shunt_semiring_op op, const char *value, T b)
+{
+  const T s = *(const NAME(value_at) *)value;
+  const bool times = op == SHUNT_OP_PLUS_TIMES || op == SHUNT_OP_MAX_TIMES;
+  return times ? (T)((W)s * (W)b) : (T)((W)s + (W)b);
+}
+
+ALWAYS_INLINE T NAME(least)(const enum shunt_semiring_op op)
+{
+  if (IEEE && op != SHUNT_OP_PLUS_TIMES) return (T)(op == SHUNT_OP_MIN_ADD ? INFINITY : -INFINITY);
+  return NAME(none)(op)[0];
+}
+
+/* `sum` and n terms; several sums at a time, or each term would wait for the one before. */
+ALWAYS_INLINE T NAME(column_sum)(const char *index, const char *value, const T *b, int64_t n, T sum,
+                                 const enum shunt_semiring_op op, const int64_t index_step,
+                                 const int64_t value_step, const int64_t stride)
+{
+  if (n >= 2 * SUMS) {
+    T part[SUMS];
+    UNROLL for (int e = 0; e < SUMS; e++) part[e] = NAME(least)(op);
+    for (; n >= SUMS; n -= SUMS, index += SUMS * index_step, value += SUMS * value_step)
+      UNROLL for (int e = 0; e < SUMS; e++)
+      {
+        const int64_t k = *(const NAME(u32) *)(index + e * index_step);
+        part[e] = NAME(fold)(op, part[e], NAME(term)(op, value + e * value_step, b[k * stride]));
+      }
+    UNROLL for (int half = SUMS / 2; half > 0; half /= 2) UNROLL for (int e = 0; e < half; e++)
+        part[e] = NAME(fold)(op, part[e], part[e + half]);
+    sum = NAME(fold)(op, sum, part[0]);
+  }
+  for (; n > 0; n--, index += index_step, value += value_step)
+    sum = NAME(fold)(op, sum, NAME(term)(op, value, b[*(const NAME(u32) *)index * stride]));
+  return sum;
+}
+
+#if IEEE
+/* One term after the other, and a NaN gives way to whatever comes. */
+static __attribute__((noinline)) T NAME(column_again)(const struct shunt_rows_job *r, int64_t q,
+                                                      int64_t stop, T sum,
+                                                      enum shunt_semiring_op op)
+{
+  for (; q < stop; q++) {
+    const int64_t k = *(const NAME(u32) *)((const char *)r->indices + q * r->index_step);
+    const char *value = (const char *)r->values + q * r->value_step;
+    const T term = NAME(term)(op, value, ((const T *)r->b)[k * r->b_stride]);
+    sum = sum != sum ? term : NAME(fold)(op, sum, term);
+  }
+  return sum;
+}
+#endif
+
+ALWAYS_INLINE void NAME(column_rows)(const struct shunt_rows_job *r, int64_t begin, int64_t end,
+                                     const enum shunt_semiring_op op, const int64_t index_step,
+                                     const int64_t value_step, const int64_t stride)
+{
+  const struct shunt_rows_job job = *r; /* stores to `out` might change *r, for all that C knows */
+  int64_t q = shunt_index_at(job.offsets, job.offset_bytes, begin);
+  for (int64_t v = begin; v < end; v++) {
+    const int64_t stop = shunt_index_at(job.offsets, job.offset_bytes, v + 1), n = stop - q;
+    const int64_t row = (job.ids ? shunt_index_at(job.ids, job.id_bytes, v) : v) - job.origin;
+    T *out = (T *)job.out + row * job.out_stride;
+
+    if (n > 0) {
+      const T old = job.accumulate ? *out : NAME(none)(op)[0];
+      T sum = NAME(column_sum)((const char *)job.indices + q * index_step,
+                               (const char *)job.values + q * value_step, job.b, n,
+                               old != old && op != SHUNT_OP_PLUS_TIMES ? NAME(least)(op) : old, op,
+                               index_step, value_step, stride);
+#if IEEE
+      if (op != SHUNT_OP_PLUS_TIMES && sum == NAME(least)(op))
+        sum = NAME(column_again)(r, q, stop, old, op);
+#endif
+      *out = sum;
+    } else if (!job.accumulate)
+      *out = 0;
+    q = stop;
+  }
+}
+
 ALWAYS_INLINE void NAME(column)(const struct shunt_rows_job *r, int64_t begin, int64_t end,
                                 const enum shunt_semiring_op op)
 {
-  const char *indices = r->indices, *values = r->values;
-  const T *b = r->b;
-  const int64_t stride = r->b_stride, index_step = r->index_step, value_step = r->value_step;
-
-  int64_t q = shunt_index_at(r->offsets, r->offset_bytes, begin);
-  for (int64_t v = begin; v < end; v++) {
-    const int64_t stop = shunt_index_at(r->offsets, r->offset_bytes, v + 1);
-    const int64_t row = (r->ids ? shunt_index_at(r->ids, r->id_bytes, v) : v) - r->origin;
-    T *out = (T *)r->out + row * r->out_stride;
-    NAME(vec) sum[SUMS];
-
-    if (q == stop) {
-      if (!r->accumulate) *out = 0;
-      continue;
-    }
-    UNROLL for (int e = 0; e < SUMS; e++) sum[e] = NAME(none)(op);
-    if (r->accumulate) sum[0] = NAME(load)(out);
-    for (; q + SUMS <= stop; q += SUMS)
-      UNROLL for (int e = 0; e < SUMS; e++)
-      {
-        const int64_t k = *(const NAME(u32) *)(indices + (q + e) * index_step);
-        const NAME(vec) s = NAME(value)(values + (q + e) * value_step);
-        sum[e] = NAME(combine)(op, sum[e], NAME(multiply)(op, s, NAME(load)(b + k * stride)));
-      }
-    for (; q < stop; q++) {
-      const int64_t k = *(const NAME(u32) *)(indices + q * index_step);
-      const NAME(vec) s = NAME(value)(values + q * value_step);
-      sum[0] = NAME(combine)(op, sum[0], NAME(multiply)(op, s, NAME(load)(b + k * stride)));
-    }
-    UNROLL for (int half = SUMS / 2; half > 0; half /= 2) UNROLL for (int e = 0; e < half; e++)
-        sum[e] = NAME(combine)(op, sum[e], sum[e + half]);
-    NAME(store)(out, sum[0]);
-  }
+  if (r->index_step == 8 && r->value_step == sizeof(T) && r->b_stride == 1)
+    NAME(column_rows)(r, begin, end, op, 8, sizeof(T), 1);
+  else
+    NAME(column_rows)(r, begin, end, op, r->index_step, r->value_step, r->b_stride);
 }
 #endif
 

@@ -2,12 +2,12 @@
    in one process, on the host.
 
      LD_PRELOAD=.../libshunt-graphblas.so graphblas_host_bench [-t THREADS] [-n ROWS] [-k COLUMNS]
-         [-e ENTRIES_A_ROW] [-r REPEATS] [FILE.mtx.gz ...]
+         [-e ENTRIES_A_ROW] [-r REPEATS] [-v] [FILE.mtx.gz ...]
 
    Without files: a random ROWS x ROWS matrix, every orientation of C, A and B, A and A', C = A B
    into a new C and C += A B into a full C, fp32 and fp64; then the masked full x full' product
    in every orientation, Shunt's alone (the original takes up to a minute there).  With files:
-   C = A B by row, for each.  Milliseconds are the least of the repeats, the two in turns.
+   C = A B by row, for each; with -v instead GrB_mxv, w = A u by MIN_PLUS.  Milliseconds are the least of the repeats, the two in turns.
    The original is GrB_mxm of libgraphblas.so.  */
 #define _GNU_SOURCE
 #include <GraphBLAS.h>
@@ -26,15 +26,22 @@ typedef GrB_Info (*mxm_function)(GrB_Matrix, const GrB_Matrix, const GrB_BinaryO
 static int64_t rows = 20000, columns = 64, entries = 20;
 static int repeats = 9;
 static mxm_function original;
+typedef GrB_Info (*mxv_function)(GrB_Vector, const GrB_Vector, const GrB_BinaryOp,
+                                 const GrB_Semiring, const GrB_Matrix, const GrB_Vector,
+                                 const GrB_Descriptor);
+static mxv_function original_vector;
 
-static mxm_function find_original(void)
+static bool find_original(void)
 {
   static const char *const names[] = {"libgraphblas.so.7", "libgraphblas.so.10"};
   for (int i = 0; i < 2; i++) {
     void *library = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
-    if (library) return (mxm_function)(uintptr_t)dlsym(library, "GrB_mxm");
+    if (!library) continue;
+    original = (mxm_function)(uintptr_t)dlsym(library, "GrB_mxm");
+    original_vector = (mxv_function)(uintptr_t)dlsym(library, "GrB_mxv");
+    return original && original_vector;
   }
-  return NULL;
+  return false;
 }
 
 static uint64_t random_state = 1;
@@ -159,29 +166,61 @@ static double file(const char *path)
   return x;
 }
 
+static double one_vector(mxv_function mxv, GrB_Matrix a, GrB_Vector u, GrB_Index rows, double least)
+{
+  GrB_Vector w;
+  GRB_OK(GrB_Vector_new(&w, GrB_FP32, rows));
+  double start = seconds_now();
+  GRB_OK(mxv(w, NULL, NULL, GrB_MIN_PLUS_SEMIRING_FP32, a, u, NULL));
+  double ms = (seconds_now() - start) * 1e3;
+  GrB_Vector_free(&w);
+  return ms < least ? ms : least;
+}
+
+static double file_vector(const char *path)
+{
+  struct shunt_matrix m = read_or_leave(path);
+  GrB_Matrix a = grb_sparse(&m, m.values);
+  GrB_Vector u;
+  double theirs = 1e30, ours = 1e30;
+  GRB_OK(GrB_Vector_new(&u, GrB_FP32, (GrB_Index)m.cols));
+  for (int64_t j = 0; j < m.cols; j++)
+    GRB_OK(GrB_Vector_setElement_FP32(u, (float)(random_bits() % 1000), (GrB_Index)j));
+  GRB_OK(GrB_Vector_wait(u, GrB_MATERIALIZE));
+  for (int i = 0; i < repeats; i++) {
+    theirs = one_vector(original_vector, a, u, (GrB_Index)m.rows, theirs);
+    ours = one_vector(GrB_mxv, a, u, (GrB_Index)m.rows, ours);
+  }
+  printf("%-28s %9.3f %9.3f %7.2f\n", file_name(path), theirs, ours, theirs / ours);
+  GrB_Matrix_free(&a);
+  GrB_Vector_free(&u);
+  return theirs / ours;
+}
+
 int main(int argc, char **argv)
 {
   int option, threads = 2;
+  bool vector = false;
   double sum = 0;
-  while ((option = getopt(argc, argv, "t:n:k:e:r:")) != -1) {
+  while ((option = getopt(argc, argv, "t:n:k:e:r:v")) != -1) {
     int64_t number = atoll(optarg ? optarg : "0");
     if (option == 't') threads = (int)number;
     if (option == 'n') rows = number;
     if (option == 'k') columns = number;
     if (option == 'e') entries = number;
     if (option == 'r') repeats = (int)number;
+    if (option == 'v') vector = true;
     if (option == '?') return 2;
   }
   GRB_OK(GrB_init(GrB_NONBLOCKING));
   GRB_OK(GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, threads));
-  original = find_original();
-  if (!original || original == GrB_mxm) printf("# without the preload: the original beside itself\n");
-  if (!original) return 1;
+  if (!find_original()) return 1;
+  if (original == GrB_mxm) printf("# without the preload: the original beside itself\n");
   printf("# %d threads; ms of the original, of GrB_mxm as it is bound, times as fast\n", threads);
-  for (int i = optind; i < argc; i++) sum += log(file(argv[i]));
+  for (int i = optind; i < argc; i++) sum += log(vector ? file_vector(argv[i]) : file(argv[i]));
   if (optind < argc) {
     printf("# geometric mean %.2f of %d, k = %lld\n", exp(sum / (argc - optind)), argc - optind,
-           (long long)columns);
+           vector ? 1 : (long long)columns);
   } else {
     orientations(GrB_FP32, "fp32", GrB_PLUS_TIMES_SEMIRING_FP32, GrB_PLUS_FP32);
     orientations(GrB_FP64, "fp64", GrB_PLUS_TIMES_SEMIRING_FP64, GrB_PLUS_FP64);

@@ -123,7 +123,8 @@ int main(int argc, char **argv)
       {.why = "another type", GxB_SPARSE, GxB_FULL, GrB_PLUS_TIMES_SEMIRING_FP32},
       {.why = "too small", GxB_SPARSE, GxB_FULL, plus_times},
       {.why = "too small, transposed", GxB_SPARSE, GxB_FULL, plus_times, GrB_DESC_T0},
-      {.why = "too small, a vector", GxB_SPARSE, GxB_FULL, plus_times, NULL, true},
+      {.why = "the sum of a vector", GxB_SPARSE, GxB_FULL, plus_times, NULL, true},
+      {.why = "too small, a vector", GxB_SPARSE, GxB_FULL, GrB_MIN_PLUS_SEMIRING_FP64, NULL, true},
   };
   int count = (int)(sizeof cases / sizeof *cases);
   for (int i = 0; i < count; i++) {

@@ -64,7 +64,7 @@ if ! compile probe "$work/probe.c" >"$work/out" 2>&1 || ! "$work/probe"; then
 fi
 
 common="$here/operand.c $here/seen.c $here/types.c $here/original.c"
-for program in property mutate threads cost; do
+for program in property mutate threads cost vectors; do
   sources="$here/$program.c $common"
   case $program in
   property)
@@ -97,6 +97,7 @@ cases=${PROPERTY_CASES:-50000}
   report $preloaded "$work/mutate" --steps "${MUTATE_STEPS:-100000}"
   report $preloaded "$work/threads" --seconds "${THREAD_SECONDS:-3}"
   report env LD_PRELOAD="$face" "$work/property" --cases $((cases / 5)) --seed 3
+  report env LD_PRELOAD="$face" "$work/vectors"
 }
 [ -n "$face" ] || finish 1
 
