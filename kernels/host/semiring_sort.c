@@ -52,7 +52,7 @@ static int64_t cells(const struct shunt_sparse *s, int threads)
   return at_once(s, threads) ? s->rows : BUCKETS;
 }
 
-size_t shunt_sort_bytes(const struct shunt_sparse *s, size_t size, int threads)
+size_t shunt_sparse_sort_bytes(const struct shunt_sparse *s, size_t size, int threads)
 {
   const size_t nnz = (size_t)s->nnz;
   const size_t counted = (size_t)cells(s, threads);

@@ -30,7 +30,7 @@ static inline size_t shunt_sort_entry(size_t size)
 }
 
 /* Bytes of scratch that a sort of s needs. */
-size_t shunt_sort_bytes(const struct shunt_sparse *s, size_t size, int threads);
+size_t shunt_sparse_sort_bytes(const struct shunt_sparse *s, size_t size, int threads);
 
 /* s, held by column, with rows > 0 and cols < 2^31, is sorted into buckets, in `scratch` (64-byte
    aligned).  `sorted` is s held by row, also in scratch, but that its indices, of 4 bytes, and its

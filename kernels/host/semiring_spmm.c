@@ -395,7 +395,7 @@ shunt_status shunt_host_spmm(const struct shunt_host_spmm *p)
   const size_t strip = x.packed ? round_up((size_t)(p->b.rows * x.strip_stride) * x.size) : 0;
   const size_t strips = (x.masked ? 2 : 1) * strip;
   const size_t rest = copies > 0       ? shunt_spread_bytes(&p->s, x.size, p->c.cols, copies)
-                      : p->s.by_column ? shunt_sort_bytes(&p->s, value, x.threads)
+                      : p->s.by_column ? shunt_sparse_sort_bytes(&p->s, value, x.threads)
                                        : 0;
   const struct shunt_scratch scratch = shunt_scratch_take(buffers + strips + rest);
 
