@@ -92,8 +92,9 @@ enum shunt_place { SHUNT_HOST, SHUNT_DEVICE };
 
 /* How to pack.  All zeros, or NULL in its place: the usual.
 
-   height  8, 4, 2 or 1: aligned sets of so many rows are expected to have the same columns, by
-           which the memory for a pattern is measured (about nnz / height vectors of 8 elements).
+   height  16, 8, 4, 2 or 1: aligned sets of so many rows are expected to have the same columns, by
+           which the memory for a pattern is measured (about nnz / height vectors of 8 elements,
+           or nnz / 8); 16 also has SpMM gather rows of B for two groups at once.
            0: the largest that does, found by trying.
    windowed  nonzero: the order of vectors that the device's fastest kernels for SpMM with many
            columns of B want; takes up to half as much again, and a pattern whose columns

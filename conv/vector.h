@@ -13,18 +13,22 @@
 extern "C" {
 #endif
 
-/* How a matrix is to be packed.  height: 8, 4, 2 or 1: aligned sets of that many rows are
+/* How a matrix is to be packed.  height: 16, 8, 4, 2 or 1: aligned sets of that many rows are
    expected to share their column lists.  It decides the memory only (vectors of a group <=
-   its entries / height), not the result.  listed: rows are packed in the order of v->row_of, a
-   permutation that the caller writes between lay_out and packing (row_clusters.h makes one).  */
+   its entries / height, or / 8), and for 16 the kernel, not the result.  listed: rows are packed in
+   the order of v->row_of, a permutation that the caller writes between lay_out and packing
+   (row_clusters.h makes one).  */
 struct shunt_vector_plan {
   enum shunt_vector_order order;
   int height;
   int listed;
 };
 
+/* The tallest height of which at least a share `whole` of the groups are whole. */
+int shunt_vector_profiled_height(const struct shunt_profile *f, double whole);
+
 /* Bytes of memory for packing `a`, of which sizes and types are read, no arrays; 0: cannot be
-   packed (value type not of 16 bits, height none of the four, 2^31 steps or more).  */
+   packed (value type not of 16 bits, height none of the five, 2^31 steps or more).  */
 size_t shunt_vector_bytes(const struct shunt_csr *a, const struct shunt_vector_plan *plan);
 
 /* The arrays of a packed `a` in `memory` (256-byte aligned, at least that many bytes);
@@ -82,8 +86,8 @@ double shunt_vector_fill(const struct shunt_vector *v, const struct shunt_vector
 
      begin = before * multiplier / divisor + g * slack
 
-   A group of e entries has at most e / height vectors, and a step takes 16 of them.  WINDOWED
-   orders get half as much again, and some steps for vectors about to leave the window.  The
+   A group of e entries has at most e / min(height, 8) vectors, and a step takes 16 of them.
+   WINDOWED orders get half as much again, and some steps for vectors about to leave the window. The
    last group, which may have fewer rows, has room for every column.  With a row_of, entries before
    are those of the rows that it puts before.  */
 struct shunt_vector_room {

@@ -41,7 +41,8 @@ static int can_be_packed(const struct shunt_csr *a, const struct shunt_vector_pl
   if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64) return 0;
   if (a->rows < 1 || a->cols < 1 || a->rows > INT32_MAX - 64 || a->cols > INT32_MAX - 1024)
     return 0;
-  return plan->height == 8 || plan->height == 4 || plan->height == 2 || plan->height == 1;
+  return plan->height == 16 || plan->height == 8 || plan->height == 4 || plan->height == 2 ||
+         plan->height == 1;
 }
 
 struct shunt_vector_room shunt_vector_room(const struct shunt_csr *a,
@@ -50,6 +51,7 @@ struct shunt_vector_room shunt_vector_room(const struct shunt_csr *a,
   struct shunt_vector_room r = {0};
   int64_t groups = (a->rows + SHUNT_VECTOR_ROWS - 1) / SHUNT_VECTOR_ROWS;
   int64_t last = a->cols / SHUNT_VECTOR_STEP + 1;
+  int height = plan->height < SHUNT_VECTOR_ROWS ? plan->height : SHUNT_VECTOR_ROWS;
 
   if (!can_be_packed(a, plan)) return r;
   r.multiplier = 2;
@@ -59,11 +61,31 @@ struct shunt_vector_room shunt_vector_room(const struct shunt_csr *a,
     r.slack = a->cols / (SHUNT_VECTOR_WINDOW - SHUNT_VECTOR_STRIP) + 4;
     last += last / 2 + r.slack;
   }
-  r.divisor = 2 * SHUNT_VECTOR_STEP * plan->height;
+  r.divisor = 2 * SHUNT_VECTOR_STEP * height;
   if (a->nnz > INT64_MAX / 4) return r;
   r.steps = a->nnz * r.multiplier / r.divisor + groups * r.slack + last;
   if (r.steps > INT32_MAX / 16) r.steps = 0;
   return r;
+}
+
+/* Do eights, known to be whole, come in equal pairs?  Then blocks of 16 rows have as many columns
+   as a row, and else nearly twice as many; a block's last tile is half empty.  */
+static int are_sixteens(const struct shunt_profile *f)
+{
+  double row = (double)f->nnz / (double)(f->rows - f->empty_rows), columns;
+
+  if (f->merged_blocks == 0 || f->merged_tiles == 0 || f->cols > SHUNT_PROFILE_MODULUS) return 0;
+  columns = 32 * (double)f->merged_tiles / (double)f->merged_blocks - 16;
+  return row >= 64 && columns < 1.25 * row * (1 - (double)f->empty_rows / (double)f->rows);
+}
+
+int shunt_vector_profiled_height(const struct shunt_profile *f, double whole)
+{
+  for (int v = 0; v < 3; v++)
+    if (f->groups_nonempty[v] &&
+        (double)f->groups_equal[v] >= whole * (double)f->groups_nonempty[v])
+      return v == 0 && are_sixteens(f) ? 16 : 8 >> v;
+  return 1;
 }
 
 /* The next multiple of 256 from `at`, which then moves behind `bytes`. */

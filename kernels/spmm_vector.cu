@@ -34,13 +34,19 @@ static bool direct_runs(int tile, const struct shunt_device *d)
 {
   return (tile == 128 ? direct_128::kBytes : direct_64::kBytes) <= d->shared_per_block;
 }
+static bool pairs_run(int tile, const struct shunt_device *d)
+{
+  return tile == 128 && pairs_128::kBytes <= d->shared_per_block;
+}
 
 static bool shape_fits(const struct shunt_vector_shape *s, const struct shunt_vector *v,
                        const struct shunt_device *d)
 {
   if (s->tile != 64 && s->tile != 128) return false;
-  if (s->rows == 0) return s->log2_slices >= 0 && s->log2_slices <= 3 && direct_runs(s->tile, d);
-  if (s->rows != 256 || v->order != SHUNT_VECTOR_WINDOWED) return false;
+  if (s->rows == 0)
+    return s->log2_slices >= 0 && s->log2_slices <= 3 &&
+           (s->pairs ? pairs_run(s->tile, d) : direct_runs(s->tile, d));
+  if (s->pairs || s->rows != 256 || v->order != SHUNT_VECTOR_WINDOWED) return false;
   return strips_run(s->tile, d);
 }
 
@@ -66,7 +72,7 @@ static struct size_of_product size_with(const struct shunt_spmm *p, double vecto
 
 static struct size_of_product size_of(const struct shunt_spmm *p, int height)
 {
-  return size_with(p, static_cast<double>(p->a.nnz) / height);
+  return size_with(p, static_cast<double>(p->a.nnz) / (height < 8 ? height : 8));
 }
 
 // slots: vectors, and those that are not used.
@@ -74,6 +80,27 @@ static double direct_us(const struct size_of_product &z, double slots)
 {
   const double tiles = static_cast<double>((z.n + 127) / 128);
   return 3 + tiles * (2.2e-3 * z.groups + 17.8e-6 * slots);
+}
+
+// The same with two groups a warp, which gathers once for both; 12 %.
+static double pairs_us(const struct size_of_product &z)
+{
+  const double tiles = static_cast<double>((z.n + 127) / 128);
+  return 3 + tiles * (2.0e-3 * z.groups + 10.2e-6 * z.vectors);
+}
+
+// Are there enough of them for all multiprocessors?
+static bool pairs_fill(const struct size_of_product &z, const struct shunt_device *d)
+{
+  const double warps = z.groups / 2 * static_cast<double>((z.n + 127) / 128);
+  return pairs_run(128, d) && warps * 5 > 16.0 * d->multiprocessors;
+}
+
+static struct shunt_vector_shape pairs_of(const struct size_of_product &z,
+                                          const struct shunt_device *d)
+{
+  const double warps = z.groups / 2 * static_cast<double>((z.n + 127) / 128);
+  return {0, 128, warps * 2 <= 16.0 * d->multiprocessors ? 1 : 0, 1};
 }
 
 // A block starts and stores; a strip takes so long to bring, and so much longer the more vectors it
@@ -93,13 +120,20 @@ static int best_strips(const struct size_of_product &z, const struct shunt_devic
   return strips_us(z, 128, d) <= strips_us(z, 64, d) ? 128 : 64;
 }
 
+// Without strips; height: of struct shunt_vector.
+static double gather_us(const struct size_of_product &z, double slots, int height,
+                        const struct shunt_device *d)
+{
+  return height == 16 && pairs_fill(z, d) ? pairs_us(z) : direct_us(z, slots);
+}
+
 static struct shunt_vector_shape direct_of(const struct size_of_product &z,
                                            const struct shunt_device *d)
 {
   const double warps = 16.0 * d->multiprocessors;
   const double wide = z.groups * static_cast<double>((z.n + 127) / 128);
   const double narrow = z.groups * static_cast<double>((z.n + 63) / 64);
-  struct shunt_vector_shape s = {0, wide * 2 > warps && direct_runs(128, d) ? 128 : 64, 0};
+  struct shunt_vector_shape s = {0, wide * 2 > warps && direct_runs(128, d) ? 128 : 64, 0, 0};
   while (s.tile == 64 && s.log2_slices < 3 && narrow * (2 << s.log2_slices) <= warps &&
          z.vectors / z.groups >= 16 * (2 << s.log2_slices))
     s.log2_slices++;
@@ -177,16 +211,16 @@ extern "C" enum shunt_vector_order shunt_spmm_vector_order(const struct shunt_sp
   const struct size_of_product z = size_of(p, height);
   const int tile = best_strips(z, d);
   if (!strips_run(tile, d)) return SHUNT_VECTOR_SEQUENTIAL;
-  return strips_us(z, tile, d) < direct_us(z, z.vectors) ? SHUNT_VECTOR_WINDOWED
-                                                         : SHUNT_VECTOR_SEQUENTIAL;
+  return strips_us(z, tile, d) < gather_us(z, z.vectors, height, d) ? SHUNT_VECTOR_WINDOWED
+                                                                    : SHUNT_VECTOR_SEQUENTIAL;
 }
 
-extern "C" double shunt_spmm_vector_us(const struct shunt_spmm *p, double vectors,
+extern "C" double shunt_spmm_vector_us(const struct shunt_spmm *p, double vectors, int height,
                                        const struct shunt_device *d)
 {
   const struct size_of_product z = size_with(p, vectors);
   const int tile = best_strips(z, d);
-  const double direct = direct_us(z, z.vectors), strips = strips_us(z, tile, d);
+  const double direct = gather_us(z, z.vectors, height, d), strips = strips_us(z, tile, d);
   return strips_run(tile, d) && strips < direct ? strips : direct;
 }
 
@@ -195,12 +229,12 @@ extern "C" struct shunt_vector_shape shunt_spmm_vector_shape(const struct shunt_
                                                              const struct shunt_device *d)
 {
   const struct size_of_product z = size_of(p, v->height);
-  const struct shunt_vector_shape strips = {256, best_strips(z, d), 0};
+  const struct shunt_vector_shape strips = {256, best_strips(z, d), 0, 0};
   // A random pattern leaves one slot unused in every 40 columns.
   const double slots = z.vectors + 0.026 * z.groups * static_cast<double>(v->cols);
-  if (shape_fits(&strips, v, d) && strips_us(z, strips.tile, d) < direct_us(z, slots))
+  if (shape_fits(&strips, v, d) && strips_us(z, strips.tile, d) < gather_us(z, slots, v->height, d))
     return strips;
-  return direct_of(z, d);
+  return v->height == 16 && pairs_fill(z, d) ? pairs_of(z, d) : direct_of(z, d);
 }
 
 extern "C" shunt_status shunt_spmm_vector_shaped_cuda(const struct shunt_spmm *p,

@@ -19,11 +19,12 @@ extern "C" {
 /* How a product is computed; all ways give right results.
 
    rows == 0: direct.  A warp gathers rows of B for one group of 8 rows of A and `tile` (64 or
-   128) columns.  2^log2_slices (0 .. 3) warps share a group.
+   128) columns.  2^log2_slices (0 .. 3) warps share a group.  pairs != 0: it takes two groups, and
+   gathers once for both as far as their lists are alike, which 16 x 1 vectors make them; tile 128.
    rows == 256: a block owns 256 rows x tile of C and holds B's strips in shared memory for all
    its groups; needs compute capability 9.0 and the WINDOWED order.  */
 struct shunt_vector_shape {
-  int rows, tile, log2_slices;
+  int rows, tile, log2_slices, pairs;
 };
 
 /* The order to pack A in for this product: WINDOWED where strips are expected to be faster than
@@ -32,8 +33,8 @@ enum shunt_vector_order shunt_spmm_vector_order(const struct shunt_spmm *p, int 
                                                 const struct shunt_device *d);
 
 /* Microseconds that the product is expected to take with A packed in the better order, when A
-   has so many vectors.  */
-double shunt_spmm_vector_us(const struct shunt_spmm *p, double vectors,
+   has so many vectors of 8 rows; of the height only 16 counts.  */
+double shunt_spmm_vector_us(const struct shunt_spmm *p, double vectors, int height,
                             const struct shunt_device *d);
 
 /* The shape that shunt_spmm_vector_cuda takes. */

@@ -10,15 +10,23 @@ namespace shunt
 namespace vector
 {
 
+template <class T, class Out, class Shape> constexpr auto direct_kernel()
+{
+  if constexpr (Shape::kGroups == 2)
+    return &spmm_vector_pairs<T, Out, Shape>;
+  else
+    return &spmm_vector_direct<T, Out, Shape>;
+}
+
 template <class T, class Out, class Shape>
 inline cudaError_t launch_direct(const arguments &p, cudaStream_t stream)
 {
-  const void *kernel = reinterpret_cast<const void *>(&spmm_vector_direct<T, Out, Shape>);
+  const void *kernel = reinterpret_cast<const void *>(direct_kernel<T, Out, Shape>());
   // Kept by the context, which the program may destroy: so asked for each time.
   cudaError_t e =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kBytes);
   if (e != cudaSuccess) return e;
-  const int groups_a_block = kDirectWarps >> p.log2_slices;
+  const int groups_a_block = (kDirectWarps >> p.log2_slices) * Shape::kGroups;
   const dim3 grid((p.groups + groups_a_block - 1) / groups_a_block,
                   (p.n + Shape::kTile - 1) / Shape::kTile);
   void *parameters[] = {const_cast<arguments *>(&p)};
@@ -43,6 +51,7 @@ template <class T, class Out>
 inline cudaError_t launch_shape(const arguments &p, const struct shunt_vector_shape &s,
                                 const CUtensorMap &map, cudaStream_t stream)
 {
+  if (s.rows == 0 && s.pairs) return launch_direct<T, Out, pairs_128>(p, stream);
   if (s.rows == 0)
     return s.tile == 128 ? launch_direct<T, Out, direct_128>(p, stream)
                          : launch_direct<T, Out, direct_64>(p, stream);

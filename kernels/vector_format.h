@@ -75,7 +75,7 @@ struct shunt_vector {
   int64_t groups, strips;
   shunt_type value_type;
   enum shunt_vector_order order;
-  int height; /* rows that were expected to share their lists: 8, 4, 2, 1 */
+  int height; /* rows that were expected to share their lists: 16, 8, 4, 2, 1 */
   struct shunt_vector_counts *counts;
   uint32_t *row_of;    /* [rows] row 8g + r of a group is this row of the matrix; NULL: 8g + r */
   int64_t *before;     /* with row_of: [groups] entries of the groups before */

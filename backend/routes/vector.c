@@ -71,13 +71,14 @@ struct packing {
 };
 
 /* The tallest vectors that are all whole: a group of others would not have room.  */
+static int whole_height(const struct shunt_profile *f)
+{
+  return f ? shunt_vector_profiled_height(f, 1) : 1;
+}
+
 static struct packing natural_packing(const struct shunt_call *c)
 {
-  const struct shunt_profile *f = c->profile;
-  struct packing k = {.plan.height = 1};
-  for (int v = 2; f && v >= 0; v--)
-    if (f->groups_nonempty[v] && f->groups_equal[v] == f->groups_nonempty[v])
-      k.plan.height = height_of[v];
+  struct packing k = {.plan.height = whole_height(c->profile)};
   k.shape = k.plan.height;
   k.plan.order = shunt_spmm_vector_order(&c->problem->spmm, k.shape, &c->engine->device);
   return k;
@@ -197,12 +198,12 @@ static double vectors_of(const struct shunt_csr *a, double reuse)
 }
 
 /* Product from a packed copy of so many vectors and its proof. */
-static double proved_us(const struct shunt_call *c, double vectors, double reuse)
+static double proved_us(const struct shunt_call *c, double vectors, double reuse, int height)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_device *d = &c->engine->device;
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
-  const double product = shunt_spmm_vector_us(s, vectors, d);
+  const double product = shunt_spmm_vector_us(s, vectors, height, d);
   double us = shunt_cost_packed(s, product, reuse, longest, d);
   if (!shunt_copy_overwrites(s))
     us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
@@ -211,7 +212,8 @@ static double proved_us(const struct shunt_call *c, double vectors, double reuse
 
 static double packed_us(const struct shunt_call *c, double reuse)
 {
-  return proved_us(c, vectors_of(&c->problem->spmm.a, reuse), reuse);
+  const int height = whole_height(c->profile);
+  return proved_us(c, vectors_of(&c->problem->spmm.a, reuse), reuse, height);
 }
 
 /* What the conversion takes has to be gained within so many calls. */
@@ -264,7 +266,7 @@ static double ordered_us(const struct shunt_call *c)
   const struct shunt_vector_measure *m = c->studied;
   const double reuse = m ? 8 * shunt_vector_measured_fill(a, m) : 8;
   const double vectors = m ? (double)m->vectors : vectors_of(a, reuse);
-  const double us = proved_us(c, vectors, reuse);
+  const double us = proved_us(c, vectors, reuse, 8);
   return c->kept ? us : MARGIN * us + pack_us(a, &c->engine->device) / GAINED_WITHIN;
 }
 

@@ -157,6 +157,7 @@ static bool run_source(struct run *r, const char *text)
     return true;
   }
   struct shunt_csr view = tool_view(&m);
+  view.value_type = SHUNT_F16; /* of which merged tiles are counted */
   if (shunt_profile_csr_host(&view, &base.profile) != SHUNT_OK) {
     tool_say("%s: the profile failed", text);
     r->bad = true;

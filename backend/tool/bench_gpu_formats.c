@@ -75,16 +75,6 @@ shunt_status gpu_groups(struct gpu_case *g, cudaStream_t stream)
 
 /* ---- packed ------------------------------------------------------------------------ */
 
-/* The tallest vectors of which nearly all are whole. */
-static int height_of(const struct shunt_profile *f)
-{
-  static const int height[3] = { 8, 4, 2 };
-  for (int v = 0; v < 3; v++)
-    if (f->groups_nonempty[v] && f->groups_equal[v] >= 0.99 * (double)f->groups_nonempty[v])
-      return height[v];
-  return 1;
-}
-
 /* Twice, the second time timed. */
 static shunt_status timed(struct gpu_case *g, shunt_status (*convert)(struct gpu_case *, const void *),
                           const void *plan, struct bench_way *w)
@@ -110,7 +100,7 @@ static shunt_status to_vectors(struct gpu_case *g, const void *plan)
 bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w)
 {
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
-  const int height = height_of(&g->c->profile);
+  const int height = shunt_vector_profiled_height(&g->c->profile, 0.99);
   const struct shunt_vector_plan plan = {
     .order = shunt_spmm_vector_order(&g->p.spmm, height, &g->gpu->device), .height = height
   };

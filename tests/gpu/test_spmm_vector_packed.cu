@@ -5,6 +5,7 @@
 //   --time        also times the shapes that the project has targets for
 //   --only-time   times without testing
 //   --brief       (with either) the 16 cases of issue 3 only, every shape
+//   --sixteens    (with either) 16 x 1 vectors only
 #include "conv/vector.h"
 #include "kernels/spmm_vector.h"
 #include "tests/gpu/spmm_reference.cuh"
@@ -15,6 +16,8 @@ using namespace harness;
 
 enum Kind {
   EIGHTS, // aligned sets of 8 rows with one list
+  SIXTEENS,
+  NEARLY, // sixteens whose second eights lack an entry in the middle here and there
   FOURS,
   TWOS,
   HOLES, // eights of which one entry in ten is missing
@@ -22,12 +25,14 @@ enum Kind {
   DENSE, // eights, all columns
   KINDS
 };
-static const char *const kind_name[KINDS] = {"eights", "fours", "twos", "holes", "empty", "dense"};
+static const char *const kind_name[KINDS] = {"eights", "sixteens", "nearly sixteens", "fours",
+                                             "twos",   "holes",    "empty",           "dense"};
 
 static Pattern make_pattern(Kind kind, int64_t rows, int64_t cols, double density, uint64_t seed)
 {
   Random r(seed);
-  const int share = kind == FOURS ? 4 : kind == TWOS ? 2 : 8;
+  const bool wide = kind == SIXTEENS || kind == NEARLY;
+  const int share = wide ? 16 : kind == FOURS ? 4 : kind == TWOS ? 2 : 8;
   Pattern p;
   p.rows = rows;
   p.cols = cols;
@@ -39,6 +44,8 @@ static Pattern make_pattern(Kind kind, int64_t rows, int64_t cols, double densit
         if (kind == DENSE || r.uniform() < density) list.push_back(j);
       if (kind == EMPTY && i / 8 % 3) list.clear();
     }
+    if (kind == NEARLY && i % 48 == 24 && !list.empty())
+      list.erase(list.begin() + (ptrdiff_t)(list.size() / 2));
     for (int64_t j : list)
       if (kind != HOLES || r.uniform() < 0.9) p.columns.push_back(j);
     p.offsets.push_back((int64_t)p.columns.size());
@@ -49,7 +56,7 @@ static Pattern make_pattern(Kind kind, int64_t rows, int64_t cols, double densit
 // What the conversion is told: the memory must do for the pattern.
 static int height_of(Kind kind)
 {
-  return kind == FOURS || kind == HOLES ? 4 : kind == TWOS ? 2 : 8;
+  return kind == FOURS || kind == HOLES ? 4 : kind == TWOS ? 2 : kind == EIGHTS ? 8 : 16;
 }
 
 // ---- problems ------------------------------------------------------------------------
@@ -185,14 +192,15 @@ static int64_t run_problem(Problem &q, const shunt_vector_shape &s)
 }
 
 static const shunt_vector_shape shapes[] = {
-    {0, 64, 0},  {0, 64, 1},  {0, 64, 2},   {0, 64, 3},
-    {0, 128, 0}, {0, 128, 1}, {256, 64, 0}, {256, 128, 0},
+    {0, 64, 0},  {0, 64, 1},     {0, 64, 2},     {0, 64, 3},   {0, 128, 0},
+    {0, 128, 1}, {0, 128, 0, 1}, {0, 128, 2, 1}, {256, 64, 0}, {256, 128, 0},
 };
 
 static void name_shape(const shunt_vector_shape &s, char (&name)[40])
 {
   if (s.rows == 0)
-    snprintf(name, sizeof name, "direct/%d/%d", s.tile, 1 << s.log2_slices);
+    snprintf(name, sizeof name, "%s/%d/%d", s.pairs ? "pairs" : "direct", s.tile,
+             1 << s.log2_slices);
   else
     snprintf(name, sizeof name, "strips/%dx%d", s.rows, s.tile);
 }
@@ -336,6 +344,17 @@ static void test_choice()
   check(shunt_spmm_vector_shape(&p, &v, &d).rows == 256, "and a matrix packed so goes there");
   v.order = SHUNT_VECTOR_SEQUENTIAL;
   check(shunt_spmm_vector_shape(&p, &v, &d).rows == 0, "one that is not does not");
+  v.height = 16;
+  shunt_vector_shape s = shunt_spmm_vector_shape(&p, &v, &d);
+  check(s.rows == 0 && s.pairs && s.log2_slices == 0, "16 x 1 vectors are gathered in pairs");
+  check(shunt_spmm_vector_order(&p, 16, &d) == SHUNT_VECTOR_SEQUENTIAL, "and packed for that");
+  p.b.cols = p.c.cols = 256;
+  s = shunt_spmm_vector_shape(&p, &v, &d);
+  check(s.pairs && s.log2_slices == 1, "two warps a pair where they are few");
+  p.b.cols = p.c.cols = 64;
+  check(!shunt_spmm_vector_shape(&p, &v, &d).pairs, "one by one where they are fewer");
+  p.b.cols = p.c.cols = 1024;
+  v.height = 8;
   d.compute_capability = 80;
   check(order(0.2) == SHUNT_VECTOR_SEQUENTIAL, "before 9.0 there are no strips");
   p.b.cols = 8;
@@ -411,7 +430,7 @@ static void time_shape(Problem &q, const shunt_vector_shape &s, const char *v, d
 
 static void time_case(const Pattern &p, Kind kind, double sparsity, int64_t n, bool all)
 {
-  static const char *const v[] = {"8", "4", "2"};
+  static const char *const v[] = {"8", "16", "", "4", "2"};
   Options o;
   o.height = height_of(kind);
   o.order = SHUNT_VECTOR_SEQUENTIAL;
@@ -431,27 +450,29 @@ static void time_case(const Pattern &p, Kind kind, double sparsity, int64_t n, b
     if (s.rows != 0 && memcmp(&s, &chosen, sizeof s)) time_shape(q, s, v[kind], sparsity, false);
 }
 
-static void time_targets(bool brief)
+static void time_targets(bool brief, bool sixteens)
 {
   static const int64_t sizes[][2] = {{4096, 4096}, {8192, 8192}, {2048, 1024}};
   for (auto &size : sizes)
-    for (Kind kind : {EIGHTS, FOURS, TWOS})
+    for (Kind kind : {SIXTEENS, EIGHTS, FOURS, TWOS})
       for (double s : {0.8, 0.9, 0.95, 0.98}) {
-        if (brief && size[0] == 2048) continue;
+        if ((brief && size[0] == 2048) || (sixteens && kind != SIXTEENS)) continue;
         const Pattern p = make_pattern(kind, size[0], size[1], 1 - s, 17);
         for (int64_t n : {64, 128, 256, 512, 1024, 2048})
           if (!brief || n == 256 || n == 1024)
-            time_case(p, kind, s, n, brief && kind == EIGHTS && size[0] == 4096);
+            time_case(p, kind, s, n,
+                      kind == SIXTEENS || (brief && kind == EIGHTS && size[0] == 4096));
       }
 }
 
 int main(int argc, char **argv)
 {
-  bool timed = false, tested = true, brief = false;
+  bool timed = false, tested = true, brief = false, sixteens = false;
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--time")) timed = true;
     if (!strcmp(argv[i], "--only-time")) timed = true, tested = false;
     if (!strcmp(argv[i], "--brief")) brief = true;
+    if (!strcmp(argv[i], "--sixteens")) sixteens = true;
   }
   if (tested) {
     for (const shunt_vector_shape &s : shapes) {
@@ -460,7 +481,7 @@ int main(int argc, char **argv)
         break;
       }
       test_shape(s, 20261121);
-      for (Kind kind : {EIGHTS, FOURS, TWOS, HOLES})
+      for (Kind kind : {EIGHTS, SIXTEENS, FOURS, TWOS, HOLES})
         test_nonfinite(s, SHUNT_F16, kind);
       test_nonfinite(s, SHUNT_BF16, TWOS);
       test_nonfinite(s, SHUNT_F16, FOURS, true);
@@ -470,6 +491,6 @@ int main(int argc, char **argv)
     test_choice();
     test_declined();
   }
-  if (timed) time_targets(brief);
+  if (timed) time_targets(brief, sixteens);
   return tested ? finish() : 0;
 }

@@ -119,7 +119,7 @@ static void test_random(void)
   int trips = 1, rules = 1, bounds = 1, fills = 1;
 
   for (int order = 0; order < 2; order++)
-    for (int height = 1; height <= 8; height *= 2)
+    for (int height = 1; height <= 16; height *= 2)
       for (int i = 0; i < 4; i++)
         for (int j = 0; j < 6; j++)
           for (int d = 0; d < 4; d++) {
@@ -257,8 +257,28 @@ static void test_unused(void)
   }
 }
 
+/* The profile tells 16 x 1 vectors from pairs of 8 x 1, and each from the next lower. */
+static void test_profiled(void)
+{
+  for (int height = 16; height >= 1; height /= 2) {
+    struct owned o = random_matrix(512, 2048, 0.1, height, SHUNT_I32, 1);
+    struct shunt_profile f;
+    shunt_profile_csr_host(&o.a, &f);
+    check(shunt_vector_profiled_height(&f, 1) == height, "%d x 1 vectors are seen", height);
+    f.groups_equal[0]--;
+    check(height < 8 || (shunt_vector_profiled_height(&f, 1) == 4 &&
+                         shunt_vector_profiled_height(&f, 0.9) == height),
+          "one odd group of eight, %d x 1", height);
+    f.merged_tiles = f.merged_blocks = 0;
+    check(shunt_vector_profiled_height(&f, 0.9) == (height < 8 ? height : 8),
+          "nothing known of blocks of 16, %d x 1", height);
+    owned_free(&o);
+  }
+}
+
 int main(void)
 {
+  test_profiled();
   test_by_hand();
   test_random();
   test_irregular();

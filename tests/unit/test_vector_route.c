@@ -127,6 +127,31 @@ static void test_conditions(void)
   check(shunt_route_vector.keep_bytes(&w.call) == 0, "so is what is scattered");
 }
 
+/* 16 x 1 vectors: products and proofs as measured, results/vector-sixteens.txt. */
+static void test_sixteens(void)
+{
+  static const struct {
+    int64_t side, n;
+    double density, product, proof;
+  } t[] = {{4096, 256, 0.1, 10.3, 3.1},   {4096, 1024, 0.1, 24.9, 3.1},
+           {4096, 1024, 0.2, 41.3, 6},    {8192, 256, 0.1, 24.2, 9.9},
+           {8192, 1024, 0.1, 92.2, 12.6}, {8192, 1024, 0.05, 57.1, 5.1},
+           {4096, 1024, 0.05, 17.7, 2.9}};
+  for (unsigned i = 0; i < sizeof t / sizeof t[0]; i++) {
+    struct world w;
+    make(&w, t[i].side, t[i].n, t[i].density, 8, SHUNT_F16);
+    w.call.will_keep = true;
+    const double eights = expected(&w), row = t[i].density * (double)t[i].side;
+    w.f.merged_blocks = t[i].side / 16;
+    w.f.merged_tiles = (int64_t)((double)w.f.merged_blocks * (row + 16) / 32);
+    const double sixteens = expected(&w), measured = t[i].product + t[i].proof;
+    printf("# 16 x 1, %d, N = %d, %.2f: %.1f (%.1f)\n", (int)t[i].side, (int)t[i].n, t[i].density,
+           sixteens, measured);
+    check(sixteens < eights && within(sixteens, measured) < 1.3, "16 x 1 vectors as measured");
+    check(shunt_route_vector.keep_bytes(&w.call) > 0, "and kept");
+  }
+}
+
 static void test_workspace(void)
 {
   struct world w;
@@ -264,6 +289,7 @@ int main(void)
   test_study();
   test_ordered();
   test_packing();
+  test_sixteens();
   test_times();
   test_conditions();
   test_workspace();
