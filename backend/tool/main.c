@@ -9,7 +9,7 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const char help[] =
     "Usage: shunt COMMAND [OPTION]... [ARGUMENT]...\n"
-    "Faster cusparseSpMM and cusparseSDDMM for programs as they are.\n"
+    "Faster cusparseSpMM, cusparseSDDMM and GrB_mxm for programs as they are.\n"
     "\n"
     "Commands:\n"
     "  run      run a program with its calls rerouted, and say what was gained\n"
