@@ -60,19 +60,6 @@ __device__ __forceinline__ bool mbarrier_try_wait(uint32_t barrier, uint32_t par
                : "memory");
   return done != 0;
 }
-__device__ __forceinline__ bool mbarrier_test_wait(uint32_t barrier, uint32_t parity)
-{
-  uint32_t done;
-  asm volatile("{\n\t"
-               ".reg .pred p;\n\t"
-               "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
-               "selp.u32 %0, 1, 0, p;\n\t"
-               "}"
-               : "=r"(done)
-               : "r"(barrier), "r"(parity)
-               : "memory");
-  return done != 0;
-}
 
 } // namespace ptx
 } // namespace shunt

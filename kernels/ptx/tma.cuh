@@ -25,17 +25,6 @@ __device__ __forceinline__ void tensor_load_2d(uint32_t to, const void *map, int
                "l"(map), "r"(x), "r"(y), "r"(barrier)
                : "memory");
 }
-// The same into every block of the cluster named in `blocks` (bit: rank), at the same
-// addresses; each block's own barrier hears of it.
-__device__ __forceinline__ void tensor_load_2d_multicast(uint32_t to, const void *map, int x, int y,
-                                                         uint32_t barrier, uint16_t blocks)
-{
-  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-               ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
-               "l"(map), "r"(x), "r"(y), "r"(barrier), "h"(blocks)
-               : "memory");
-}
-
 // Number of this block in its cluster (0 where there is none).
 __device__ __forceinline__ uint32_t cluster_rank()
 {

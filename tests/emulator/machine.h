@@ -94,7 +94,8 @@ struct block_state {
 
 struct box_job {
   CUtensorMap map;
-  uint32_t to, barrier, blocks;
+  uint32_t to, barrier;
+  block_state *block;
   int x, y;
 };
 

@@ -230,13 +230,13 @@ void barrier_arrive(uint32_t at, uint32_t rank, uint32_t bytes)
   end_phase_if_complete(b);
 }
 
-bool barrier_test(uint32_t at, uint32_t parity, bool may_wait)
+bool barrier_test(uint32_t at, uint32_t parity)
 {
   if (parity > 1) fail("mbarrier.try_wait: parity %u", parity);
   for (int tries = 0;; tries++) {
     run_boxes(self->block->cluster, false);
     if ((find_barrier(self->block, at, "mbarrier.try_wait").phase & 1) != parity) return true;
-    if (tries == (may_wait ? 2 : 1)) return false;
+    if (tries == 2) return false;
     poll("a barrier in shared memory (mbarrier.try_wait)");
   }
 }
@@ -302,28 +302,22 @@ static void bring_row(const box_job &j, block_state *b, uint32_t row)
   }
 }
 
-static void bring(cluster_state *c, const box_job &j)
+static void bring(const box_job &j)
 {
-  for (uint32_t rank = 0; rank < c->blocks.size(); rank++) {
-    if (!(j.blocks >> rank & 1)) continue;
-    block_state *b = c->blocks[rank];
-    if (b->alive == 0) fail("cp.async.bulk: block %u of the cluster has left", rank);
-    for (uint32_t row = 0; row < j.map.box[1]; row++)
-      bring_row(j, b, row);
-    shared_barrier &full = find_barrier(b, j.barrier, "cp.async.bulk");
-    full.bytes -= (int64_t)j.map.box[0] * j.map.box[1] * j.map.element;
-    end_phase_if_complete(full);
-  }
+  if (j.block->alive == 0) fail("cp.async.bulk: the block has left");
+  for (uint32_t row = 0; row < j.map.box[1]; row++)
+    bring_row(j, j.block, row);
+  shared_barrier &full = find_barrier(j.block, j.barrier, "cp.async.bulk");
+  full.bytes -= (int64_t)j.map.box[0] * j.map.box[1] * j.map.element;
+  end_phase_if_complete(full);
 }
 
-void copy_box(uint32_t to, const void *map, int x, int y, uint32_t barrier, uint32_t blocks)
+void copy_box(uint32_t to, const void *map, int x, int y, uint32_t barrier)
 {
   cluster_state *c = self->block->cluster;
-  box_job j = {*static_cast<const CUtensorMap *>(map), to, barrier, blocks, x, y};
+  box_job j = {*static_cast<const CUtensorMap *>(map), to, barrier, self->block, x, y};
   if (j.map.magic != map_magic) fail("cp.async.bulk: not a tensor map");
   if (to % (j.map.swizzle ? 128 : 16)) fail("cp.async.bulk: shared address %u is misaligned", to);
-  if (blocks == 0 || blocks >> c->blocks.size())
-    fail("cp.async.bulk: blocks %x of a cluster of %zu", blocks, c->blocks.size());
   c->boxes.push_back(j);
   progress();
   if (draw() & 1) run_boxes(c, false);
@@ -338,7 +332,7 @@ void run_boxes(cluster_state *c, bool all)
     const box_job j = c->boxes[i];
     c->boxes[i] = c->boxes.back();
     c->boxes.pop_back();
-    bring(c, j);
+    bring(j);
   }
 }
 

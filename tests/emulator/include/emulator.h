@@ -153,10 +153,10 @@ void copy_wait(int pending); // until at most so many groups are under way
 // mbarrier (one address for each; parities as in kernels/ptx/mbarrier.cuh)
 void barrier_init(uint32_t at, uint32_t arrivals);
 void barrier_arrive(uint32_t at, uint32_t rank, uint32_t bytes); // in block `rank`; announces bytes
-bool barrier_test(uint32_t at, uint32_t parity, bool may_wait);
+bool barrier_test(uint32_t at, uint32_t parity);
 
 // cp.async.bulk.tensor.2d: see include/cuda.h for the map.
-void copy_box(uint32_t to, const void *map, int x, int y, uint32_t barrier, uint32_t blocks);
+void copy_box(uint32_t to, const void *map, int x, int y, uint32_t barrier);
 
 // ---- launches --------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ inline void bulk_piece(uint32_t to, const char *from, uint32_t bytes, uint32_t b
                          pitch, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
                          CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
                          CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  emulator::copy_box(to, &map, 0, 0, barrier, 1u << emulator::cluster_rank());
+  emulator::copy_box(to, &map, 0, 0, barrier);
 }
 
 inline void bulk_load(uint32_t to, const void *from, uint32_t bytes, uint32_t barrier)

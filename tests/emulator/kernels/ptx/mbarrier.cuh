@@ -28,11 +28,7 @@ inline void mbarrier_arrive_at(uint32_t barrier, uint32_t rank)
 }
 inline bool mbarrier_try_wait(uint32_t barrier, uint32_t parity)
 {
-  return emulator::barrier_test(barrier, parity, true);
-}
-inline bool mbarrier_test_wait(uint32_t barrier, uint32_t parity)
-{
-  return emulator::barrier_test(barrier, parity, false);
+  return emulator::barrier_test(barrier, parity);
 }
 
 } // namespace ptx

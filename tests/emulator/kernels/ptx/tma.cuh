@@ -22,12 +22,7 @@ inline void cluster_barrier()
 
 inline void tensor_load_2d(uint32_t to, const void *map, int x, int y, uint32_t barrier)
 {
-  emulator::copy_box(to, map, x, y, barrier, 1u << cluster_rank());
-}
-inline void tensor_load_2d_multicast(uint32_t to, const void *map, int x, int y, uint32_t barrier,
-                                     uint16_t blocks)
-{
-  emulator::copy_box(to, map, x, y, barrier, blocks);
+  emulator::copy_box(to, map, x, y, barrier);
 }
 
 } // namespace ptx
