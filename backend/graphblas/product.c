@@ -1,16 +1,7 @@
 #include "backend/graphblas/product.h"
 
 #include "backend/graphblas/engine.h"
-#include "backend/graphblas/report.h"
 #include "backend/plan/options.h"
-#ifdef SHUNT_HAVE_CUDA
-#include "backend/graphblas/mutator_epochs.h"
-#else
-static void shunt_grb_bump(const void *handle)
-{
-  (void)handle;
-}
-#endif
 
 #define FORWARD(call)                                                                              \
   do {                                                                                             \
@@ -115,20 +106,8 @@ static struct shunt_verdict read_rest(struct grb_product *p)
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-static struct shunt_verdict run_product(struct grb_product *p)
+struct shunt_verdict grb_product_read(struct grb_product *p)
 {
   FORWARD(read_operands(p));
-  FORWARD(read_rest(p));
-  return grb_operand_is_sparse(&p->a) || grb_operand_is_sparse(&p->b) ? grb_spmm(p) : grb_sddmm(p);
-}
-
-bool grb_product_run(const struct grb_call *call)
-{
-  struct grb_product p = {.call = call, .library = call->library, .engine = "original"};
-  shunt_grb_bump(call->c);
-  struct shunt_verdict why = run_product(&p);
-  if (why.reason != SHUNT_FITS)
-    shunt_grb_bump(call->c); /* an engine may know a result that C did not get */
-  grb_report(&p, why);
-  return why.reason == SHUNT_FITS;
+  return read_rest(p);
 }

@@ -44,6 +44,8 @@ struct grb_product {
 /* True: done, the program's answer is GrB_SUCCESS.  False: the original must run. */
 bool grb_product_run(const struct grb_call *call);
 
+/* Its steps: operands, shapes and settings, and whether it is worth while; then the work. */
+struct shunt_verdict grb_product_read(struct grb_product *p);
 struct shunt_verdict grb_spmm(struct grb_product *p);
 struct shunt_verdict grb_sddmm(struct grb_product *p);
 

@@ -8,7 +8,7 @@
 #include "backend/plan/cache.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/options.h"
-#include "backend/plan/tuner.h"
+#include "backend/plan/tune_machine.h"
 
 /* One slot per context seen.  Slots are filled in order and never emptied; when
    they run out (a program that resets its device again and again), new contexts
@@ -138,7 +138,7 @@ struct shunt_engine *shunt_engine_make(void)
     e = create(id);
     if (e) {
       atomic_store_explicit(&engines[i], e, memory_order_release);
-      shunt_tuner_sign(e->ordinal);
+      shunt_tune_machine(e->ordinal);
     }
     break;
   }

@@ -1,9 +1,5 @@
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
 #include "backend/plan/tuner.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "backend/plan/cuda_call.h"
@@ -119,18 +115,4 @@ void shunt_tuner_measure(const struct shunt_problem *p, void *workspace, size_t 
   if (begin) cudaEventDestroy(begin);
   if (end) cudaEventDestroy(end);
   cudaFreeAsync(saved, stream);
-}
-
-void shunt_tuner_sign(int device)
-{
-  struct cudaDeviceProp properties;
-  char text[512];
-  int driver;
-  if (!shunt_tune_wanted()) return;
-  if (SHUNT_CUDA(cudaGetDeviceProperties(&properties, device)) != SHUNT_OK ||
-      SHUNT_CUDA(cudaDriverGetVersion(&driver)) != SHUNT_OK)
-    return;
-  snprintf(text, sizeof text, "build=%s gpu=%s driver=%d", PACKAGE_VERSION, properties.name,
-           driver);
-  shunt_tune_sign(text);
 }

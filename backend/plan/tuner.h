@@ -21,7 +21,4 @@ struct shunt_original_run {
 void shunt_tuner_measure(const struct shunt_problem *p, void *workspace, size_t workspace_bytes,
                          cudaStream_t stream, const struct shunt_original_run *original);
 
-/* Tells tune.h which machine this is, so that it can read its file; once. */
-void shunt_tuner_sign(int device);
-
 #endif

@@ -53,7 +53,7 @@ struct gpu_case {
 
 typedef shunt_status (*gpu_enqueue)(struct gpu_case *g, cudaStream_t stream);
 
-/* ---- bench_cuda.c ----------------------------------------------------------- */
+/* ---- bench_gpu_memory.c ------------------------------------------------------ */
 
 /* Device memory for `what`, none for 0 bytes; false with w->note when it cannot be had. */
 bool gpu_get(void **to, size_t bytes, const char *what, struct bench_way *w);

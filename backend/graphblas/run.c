@@ -1,0 +1,29 @@
+/* run.c: a product from its arguments to the result, or to the reason why the original has to run. */
+#include "backend/graphblas/product.h"
+#include "backend/graphblas/report.h"
+#ifdef SHUNT_HAVE_CUDA
+#include "backend/graphblas/mutator_epochs.h"
+#else
+static void shunt_grb_bump(const void *handle)
+{
+  (void)handle;
+}
+#endif
+
+static struct shunt_verdict run_product(struct grb_product *p)
+{
+  struct shunt_verdict v = grb_product_read(p);
+  if (v.reason != SHUNT_FITS) return v;
+  return grb_operand_is_sparse(&p->a) || grb_operand_is_sparse(&p->b) ? grb_spmm(p) : grb_sddmm(p);
+}
+
+bool grb_product_run(const struct grb_call *call)
+{
+  struct grb_product p = {.call = call, .library = call->library, .engine = "original"};
+  shunt_grb_bump(call->c);
+  struct shunt_verdict why = run_product(&p);
+  if (why.reason != SHUNT_FITS)
+    shunt_grb_bump(call->c); /* an engine may know a result that C did not get */
+  grb_report(&p, why);
+  return why.reason == SHUNT_FITS;
+}
