@@ -28,8 +28,9 @@
    uses one stream's results on another orders the two, as always.
 
    Numbers.  f16 and bf16 elements; sums in f32 on the device and in float or double on the host;
-   each result is rounded to its type once (attention rounds the weights of the softmax, too).  The same call gives the same bits.  Entries that are
-   not stored never meet a NaN or Inf of a dense operand.  */
+   each result is rounded to its type once (attention rounds the weights of the softmax, too).  The
+   same call gives the same bits.  Entries that are not stored never meet a NaN or Inf of a dense
+   operand.  */
 #ifndef SHUNT_H
 #define SHUNT_H
 

@@ -1,4 +1,5 @@
-/* matrix.c: the matrix that all readers make (readers.h): freed, and filled where a file has no values. */
+/* matrix.c: the matrix that all readers make (readers.h): freed, and filled where a file has no
+   values.  */
 #include <stdlib.h>
 #include <string.h>
 

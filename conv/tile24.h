@@ -28,9 +28,10 @@ extern "C" {
                           compared with
 
    sparse_room, dense_room: how many 2:4 tiles and halves of dense tiles there is to be memory for,
-   612 (644 where reordered, 736 where merged) and 548 (608) bytes each (and 12 for each 16 x 64 of the matrix, where there are
-   more than one tile for eight of those): as a census counted them.  -1: as many as the
-   sizes allow, one tile an entry, which is far too much for most very sparse matrices.  They
+   612 (644 where reordered, 736 where merged) and 548 (608) bytes each (and 12 for each 16 x 64 of
+   the matrix, where there are more than one tile for eight of those): as a census counted them.
+   -1: as many as the sizes allow, one tile an entry, which is far too much for most very sparse
+   matrices.  They
    decide the memory only, not the result.  */
 enum { SHUNT_TILE24_REORDER = 1, SHUNT_TILE24_MERGE = 2, SHUNT_TILE24_DENSE = 4 };
 struct shunt_tile24_plan {

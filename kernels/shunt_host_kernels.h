@@ -88,8 +88,8 @@ struct shunt_host_spmm {
    2^31 columns or more, or B of 2^32 rows or more that are not all one.  SHUNT_E_MEMORY: scratch.
    SHUNT_E_ARGUMENT: shapes, strides or widths that are not as above.
    Beside the product itself a call costs one pass over B when B is by column or has missing
-   elements, or rows that straddle cache lines and are used often, and one over S's rows when S is by column: it does not pay where S has far fewer
-   entries than B or C has rows.  */
+   elements, or rows that straddle cache lines and are used often, and one over S's rows when S is
+   by column: it does not pay where S has far fewer entries than B or C has rows.  */
 shunt_status shunt_host_spmm(const struct shunt_host_spmm *p);
 /* The slow, obviously right twin: one thread, any layout, no blocking. */
 shunt_status shunt_host_spmm_twin(const struct shunt_host_spmm *p);

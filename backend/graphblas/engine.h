@@ -12,8 +12,8 @@ bool grb_engine_forced(void);
 bool grb_engine_worth(int64_t work);
 /* Are so many columns of a dense operand? */
 bool grb_engine_worth_columns(int64_t columns);
-/* Is a product with a vector by this semiring?  GraphBLAS' sums run at the speed of memory, and so do
-   its least and greatest integers; for those of floats it calls fmin and fmax.  */
+/* Is a product with a vector by this semiring?  GraphBLAS' sums run at the speed of memory, and so
+   do its least and greatest integers; for those of floats it calls fmin and fmax.  */
 bool grb_engine_worth_vector(const struct grb_semiring *s);
 
 /* Computes; p->engine is set to what did it.  `out` says whose array the result is.  A status

@@ -1,4 +1,4 @@
-/* run.c: a product from its arguments to the result, or to the reason why the original has to run. */
+/* run.c: a product from its arguments to the result, or to why the original has to run. */
 #include "backend/graphblas/product.h"
 #include "backend/graphblas/report.h"
 #ifdef SHUNT_HAVE_CUDA

@@ -99,8 +99,8 @@ void shunt_tuner_measure(const struct shunt_problem *p, void *workspace, size_t 
   cudaEvent_t begin = NULL, end = NULL;
   void *saved = NULL, *result;
   size_t bytes;
-  if (!e || p->batches != 1 || shunt_capture_of(stream).active || shunt_problem_check(p).reason != SHUNT_FITS ||
-      shunt_tune_find(p) != SHUNT_TUNE_UNKNOWN)
+  if (!e || p->batches != 1 || shunt_capture_of(stream).active ||
+      shunt_problem_check(p).reason != SHUNT_FITS || shunt_tune_find(p) != SHUNT_TUNE_UNKNOWN)
     return;
   result_of(p, &result, &bytes);
   if (!result || SHUNT_CUDA(cudaMallocFromPoolAsync(&saved, bytes, e->pool, stream)) != SHUNT_OK)

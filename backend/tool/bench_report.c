@@ -2,12 +2,15 @@
 
    Ways and their columns (us per call):
 
-     rows vector groups packed clusters tile24 merged24 tiles merged whole24 dcsr-b -online -c dense kept routed | default alg1 alg2 alg3 | cuBLAS |
-     `---- Shunt -------------------------------------------------------------------------'   `---- cuSPARSE ------'
+     rows vector groups packed clusters tile24 merged24 tiles merged whole24 dcsr-b -online -c
+     dense kept routed             Shunt
+     default alg1 alg2 alg3        cuSPARSE
+     cuBLAS
      best of Shunt, over ..., and the route taken
 
    "kept" is the dense GEMM behind the guard that proves that nothing changed;
-   "dense" scatters anew.  tiles, merged: tile24 and merged24 with all tiles dense.  '!' marks a result off by more than its types allow.  */
+   "dense" scatters anew.  tiles, merged: tile24 and merged24 with all tiles dense.  '!' marks a
+   result off by more than its types allow.  */
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>

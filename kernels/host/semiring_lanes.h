@@ -153,9 +153,9 @@ ALWAYS_INLINE void NAME(tile)(const struct shunt_rows_job *r, int64_t begin, int
 #endif
 
 #if L == 1
-/* One column, in plain numbers: of vectors with one lane gcc makes poor code.  MIN and MAX of floats
-   begin with an infinity, so that one instruction drops a NaN; a sum that is this infinity in the end
-   may stand for terms that are all NaN, and is made again.  */
+/* One column, in plain numbers: of vectors with one lane gcc makes poor code.  MIN and MAX of
+   floats begin with an infinity, so that one instruction drops a NaN; a sum that is this infinity
+   in the end may stand for terms that are all NaN, and is made again.  */
 ALWAYS_INLINE T NAME(fold)(const enum shunt_semiring_op op, T sum, T term)
 {
   if (op == SHUNT_OP_PLUS_TIMES) return (T)((W)sum + (W)term);

@@ -7,8 +7,8 @@
    Without files: a random ROWS x ROWS matrix, every orientation of C, A and B, A and A', C = A B
    into a new C and C += A B into a full C, fp32 and fp64; then the masked full x full' product
    in every orientation, Shunt's alone (the original takes up to a minute there).  With files:
-   C = A B by row, for each; with -v instead GrB_mxv, w = A u by MIN_PLUS.  Milliseconds are the least of the repeats, the two in turns.
-   The original is GrB_mxm of libgraphblas.so.  */
+   C = A B by row, for each; with -v instead GrB_mxv, w = A u by MIN_PLUS.  Milliseconds are the
+   least of the repeats, the two in turns.  The original is that of libgraphblas.so.  */
 #define _GNU_SOURCE
 #include <GraphBLAS.h>
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-/* limit_loops.c: part of a face built for sanitizers (build_face.sh): SHUNT_LOOPS=0 or 1 keeps it from
-   AVX-512, or from AVX2 too, so that the inner loops of each are run on one machine.  */
+/* limit_loops.c: part of a face built for sanitizers (build_face.sh): SHUNT_LOOPS=1 keeps it from
+   AVX-512, 0 from AVX2, too, so that the inner loops of each are run on one machine.  */
 #include <stdlib.h>
 
 #include "kernels/host/semiring_choice.h"
