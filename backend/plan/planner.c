@@ -333,7 +333,7 @@ static void study(struct product *x, const struct shunt_route *route)
   struct shunt_call c = as_seen_by(x, route);
   struct shunt_kept *k;
   c.best_us = x->choice.count > 0 ? x->choice.candidate[0].us : x->original_us;
-  c.spent_us = c.best_us * x->sight.sights;
+  c.spent_us = fmax(c.best_us, x->original_us - c.best_us) * x->sight.sights;
   const size_t bytes = route->study_bytes(&c);
   if (bytes == 0 ||
       shunt_study_make(e->cache, &x->sight, e->pool, bytes, c.stream, &k) != SHUNT_OK)

@@ -29,8 +29,9 @@ struct shunt_call {
   const struct shunt_kept_view *kept;   /* this route's converted matrix, to be guarded; or NULL */
   const void *studied;                  /* measures that this route's study left; or NULL */
   const void *study;                    /* device: its payload, where there still is one; or NULL */
-  double spent_us;                      /* about what calls with this matrix have taken so far, and */
-  double best_us;                       /* this one will; both: study_bytes only */
+  double spent_us;                      /* about what calls with this matrix have taken so far, or have
+                                           saved against the original, whichever is more; and */
+  double best_us;                       /* what this one will take; both: study_bytes only */
   bool will_keep;                       /* a conversion would be kept from now on */
   bool no_copies;                       /* copies of this matrix were found not to stand for it */
   bool forced;                          /* the user's choice of routes counts, costs do not */

@@ -13,9 +13,9 @@
    Ordered: where groups of neighbouring rows have nothing in common, an order of the rows is looked
    for in which they have (conv/row_clusters.h).  What it is worth shows only when it is there:
 
-     call 2, 3 ..  the product as before, by whatever route; when such calls have taken as long as
-                   ordering does, and vectors that are all whole would pay: the study, once for a
-                   matrix as it is
+     call 2, 3 ..  the product as before, by whatever route; when such calls have taken, or saved
+                   against the original, as much as ordering takes, and vectors that are all whole
+                   would pay: the study, once for a matrix as it is
      later         the study's counts are there: where they pay, the copy is packed in that
                    order, in place of another route's if need be; where not, that was all
 
@@ -283,8 +283,9 @@ static size_t study_list_bytes(const struct shunt_csr *a)
   return shunt_copy_round_up((size_t)a->rows * sizeof(uint32_t));
 }
 
-/* Before a study: would whole vectors pay, and has as much time been spent without them as it
-   takes?  So it never takes more than all calls before.  After one: do those it found?  */
+/* Before a study: would whole vectors pay, and has as much time been spent or saved without them as
+   it takes?  So all calls together take no more than the original's, or twice what they did.  After
+   one: do those it found?  */
 static size_t study_bytes(const struct shunt_call *c)
 {
   const struct shunt_csr *a = &c->problem->spmm.a;

@@ -206,7 +206,7 @@ int main()
     Case k(shuffled(0.05, 8, 3), 4);
     check(k.call_is_right(), "the first call is right");
     const History h = until_ordered(k);
-    check(h.calls >= 3 && h.calls < MOST_CALLS, "shuffled 8 x 1: ordered after %d calls by %s",
+    check(h.calls >= 2 && h.calls < MOST_CALLS, "shuffled 8 x 1: ordered after %d calls by %s",
           h.calls, h.routes.c_str());
     check(!h.routes.empty() && h.routes.back() == 'd', "in place of the dense copy");
     test_changes(k);

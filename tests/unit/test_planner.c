@@ -431,8 +431,11 @@ static void test_studies(void)
   direct.study_bytes = study_bytes, direct.study = study;
   world.may_study = true;
   check(run(&p).why.reason == SHUNT_FITS && world.studies == 0 && world.best_us == 10 &&
-            world.spent_us == 10,
-        "the route is asked, told of the times so far, and need not");
+            world.spent_us == 990,
+        "the route is asked, told of what was saved so far, and need not");
+  world.original_us = 15;
+  check(run(&p).why.reason == SHUNT_FITS && world.studies == 0 && world.spent_us == 10,
+        "or of what was spent, if that is more");
   world.study_bytes = 100;
   check(run(&p).why.reason == SHUNT_FITS && world.studies == 1 && world.held == 0, "it studies");
   world.may_study = false;
