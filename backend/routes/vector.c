@@ -5,35 +5,12 @@
    compared as they are read, and one that differs goes row by row in the same launch; so the
    profile is only what makes it worth trying.
 
-   Packed, SpMM of f16 and bf16: a kept copy as of kept_copy.h in the `vector` format
-   (kernels/vector_format.h), made where product and proof are expected to take less than the
-   direct way, and used where they are.  The kernels compute a sum that became NaN again from A's
-   own entries, so that no witness is needed; a matrix that does not fit its memory is irregular.
-
-   Ordered: where groups of neighbouring rows have nothing in common, an order of the rows is looked
-   for in which they have (conv/row_clusters.h).  What it is worth shows only when it is there:
-
-     call 2, 3 ..  the product as before, by whatever route; when such calls have taken, or saved
-                   against the original, as much as ordering takes, and vectors that are all whole
-                   would pay: the study, once for a matrix as it is
-     later         the study's counts are there: where they pay, the copy is packed in that
-                   order, in place of another route's if need be; where not, that was all
-
-   How the copy is packed (struct packing) follows from the profile and the study, which may be
-   others by the time of a later call: so it is noted beside the copy.
-
-   The study's payload: row_of | scratch.  Its measures: struct shunt_vector_measure.  */
-#include <math.h>
-
-#include "backend/plan/cache.h"
+   Packed, SpMM of f16 and bf16: vector_packed.h.  */
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/engine.h"
-#include "backend/routes/kept_copy.h"
 #include "backend/routes/routes.h"
-#include "conv/row_clusters.h"
-#include "conv/vector.h"
-#include "kernels/spmm_vector.h"
+#include "backend/routes/vector_packed.h"
 
 /* ---- what the profile says ---------------------------------------------------- */
 
@@ -42,9 +19,7 @@
 
 static const int height_of[3] = {8, 4, 2};
 
-/* Rows that one gathered row of B serves, on average over the groups; 1 where
-   groups differ. */
-static double rows_per_gather(const struct shunt_profile *f)
+double shunt_vector_rows_per_gather(const struct shunt_profile *f)
 {
   double best = 1;
   for (int v = 0; v < 3; v++) {
@@ -56,294 +31,14 @@ static double rows_per_gather(const struct shunt_profile *f)
   return best;
 }
 
-/* Less than that is `rows`' case: it has most of B in L1 where pairs of rows are alike.  SDDMM
-   finds pairs last, after eights and fours: 600 us where `rows` takes 49 (tests/bench/NOTES.md). */
-#define LEAST_REUSE 1.6
+/* SDDMM finds pairs last, after eights and fours: 600 us where `rows` takes 49
+   (tests/bench/NOTES.md). */
 #define LEAST_REUSE_SDDMM 3.0
 
-/* ---- the packed copy ------------------------------------------------------------ */
-
-/* How a copy is packed; shape: the height that tells its kernel how many vectors there are, which
-   `plan` has room for.  */
-struct packing {
-  struct shunt_vector_plan plan;
-  int shape;
-};
-
-/* The tallest vectors that are all whole: a group of others would not have room.  */
-static int whole_height(const struct shunt_profile *f)
-{
-  return f ? shunt_vector_profiled_height(f, 1) : 1;
-}
-
-static struct packing natural_packing(const struct shunt_call *c)
-{
-  struct packing k = {.plan.height = whole_height(c->profile)};
-  k.shape = k.plan.height;
-  k.plan.order = shunt_spmm_vector_order(&c->problem->spmm, k.shape, &c->engine->device);
-  return k;
-}
-
-/* Of 8, 4, 2, 1 the nearest to the entries of a vector. */
-static int nearest_height(double fill)
-{
-  return fill > 0.7 ? 8 : fill > 0.35 ? 4 : fill > 0.18 ? 2 : 1;
-}
-
-/* The room that the study tells of is SEQUENTIAL's; columns may crowd in the windows. */
-static struct packing ordered_packing(const struct shunt_call *c)
-{
-  const struct shunt_csr *a = &c->problem->spmm.a;
-  const struct shunt_vector_measure *m = c->studied;
-  struct packing k = {.plan = {.height = shunt_vector_measured_height(m), .listed = 1}};
-  k.shape = nearest_height(shunt_vector_measured_fill(a, m));
-  k.plan.order = shunt_spmm_vector_order(&c->problem->spmm, k.shape, &c->engine->device);
-  if (k.plan.order == SHUNT_VECTOR_WINDOWED && k.plan.height > 1) k.plan.height /= 2;
-  return k;
-}
-
-static uint32_t noted(const struct packing *k)
-{
-  return (uint32_t)k->shape << 24 | (uint32_t)k->plan.listed << 16 | (uint32_t)k->plan.height << 8 |
-         (uint32_t)k->plan.order;
-}
-
-static struct packing packing_noted(uint32_t note)
-{
-  return (struct packing){.plan = {.order = (enum shunt_vector_order)(note & 0xff),
-                                   .height = (int)(note >> 8 & 0xff),
-                                   .listed = (int)(note >> 16 & 0xff)},
-                          .shape = (int)(note >> 24)};
-}
-
-static bool lay_out(const struct shunt_csr *a, const struct packing *k, void *copy,
-                    struct shunt_vector *v)
-{
-  const bool good = shunt_vector_lay_out(a, &k->plan, copy, v);
-  v->height = k->shape;
-  return good;
-}
-
-static bool in_order(const struct shunt_call *c);
-
-/* That the call's copy is to have. */
-static struct packing packing_for(const struct shunt_call *c)
-{
-  return in_order(c) ? ordered_packing(c) : natural_packing(c);
-}
-
-/* B's copy, where its rows are not to be read in place. */
-static size_t own_bytes(const struct shunt_problem *p)
-{
-  return shunt_spmm_vector_workspace(&p->spmm);
-}
-
-static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *irregular)
-{
-  const struct shunt_csr *a = &c->problem->spmm.a;
-  const struct packing k = packing_for(c);
-  struct shunt_vector v;
-  shunt_status r = SHUNT_OK;
-  if (!lay_out(a, &k, copy, &v)) return SHUNT_E_UNSUPPORTED;
-  if (k.plan.listed)
-    r = SHUNT_CUDA(cudaMemcpyAsync(v.row_of, c->study, (size_t)a->rows * sizeof *v.row_of,
-                                   cudaMemcpyDeviceToDevice, c->stream));
-  if (r == SHUNT_OK)
-    r = SHUNT_LAUNCH(shunt_csr_to_vector_cuda(a, &k.plan, &v, &c->engine->device, c->stream));
-  if (r == SHUNT_OK)
-    r = SHUNT_CUDA(cudaMemcpyAsync(irregular, &v.counts->irregular, sizeof *irregular,
-                                   cudaMemcpyDeviceToDevice, c->stream));
-  return r;
-}
-
-static shunt_status product(const struct shunt_copy_product *x)
-{
-  const struct shunt_call *c = x->call;
-  const struct packing k = packing_noted(*c->kept->note);
-  struct shunt_vector v;
-  if (!lay_out(&x->spmm.a, &k, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
-  return SHUNT_LAUNCH(shunt_spmm_vector_cuda(&x->spmm, &v, &c->engine->device, x->own,
-                                             own_bytes(c->problem), c->stream));
-}
-
-static const struct shunt_copy_format packed = {
-    .own_bytes = own_bytes, .convert = convert, .product = product, .lets_in = true};
-
-/* May a packed copy of such a matrix be kept at all?  Not of a scattered one, whose large products
-   would need a large buffer.  */
-static bool can_pack(const struct shunt_call *c)
-{
-  const struct shunt_spmm *s = &c->problem->spmm;
-  const shunt_type t = s->a.value_type;
-  const double cells = (double)s->a.rows * (double)s->a.cols;
-  return c->problem->op == SHUNT_SPMM && (t == SHUNT_F16 || t == SHUNT_BF16) && s->b.type == t &&
-         (s->c.type == t || s->c.type == SHUNT_F32) && s->compute == SHUNT_F32 &&
-         (double)s->a.nnz >= cells / 64 && cells <= (double)((int64_t)1 << 30) &&
-         (double)shunt_copy_lay_out(&packed, c->problem).total <=
-             (double)c->engine->memory_bytes / 16;
-}
-
-/* The direct way; reuse: as rows_per_gather has it. */
-static double direct_us(const struct shunt_call *c, double reuse)
+double shunt_vector_direct_us(const struct shunt_call *c, double reuse)
 {
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
   return shunt_cost_vector(&c->problem->spmm, reuse, longest, &c->engine->device);
-}
-
-/* Vectors of 8 rows, where the lists of a group's parts have nothing to do with each other. */
-static double vectors_of(const struct shunt_csr *a, double reuse)
-{
-  const double density = (double)a->nnz / ((double)a->rows * (double)a->cols);
-  return (double)a->rows / 8 * (double)a->cols * (1 - pow(1 - density, 8 / reuse));
-}
-
-/* Product from a packed copy of so many vectors and its proof. */
-static double proved_us(const struct shunt_call *c, double vectors, double reuse, int height)
-{
-  const struct shunt_spmm *s = &c->problem->spmm;
-  const struct shunt_device *d = &c->engine->device;
-  const double longest = c->profile ? (double)c->profile->longest_row : 0;
-  const double product = shunt_spmm_vector_us(s, vectors, height, d);
-  double us = shunt_cost_packed(s, product, reuse, longest, d);
-  if (!shunt_copy_overwrites(s))
-    us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
-  return us;
-}
-
-static double packed_us(const struct shunt_call *c, double reuse)
-{
-  const int height = whole_height(c->profile);
-  return proved_us(c, vectors_of(&c->problem->spmm.a, reuse), reuse, height);
-}
-
-/* What the conversion takes has to be gained within so many calls. */
-enum { GAINED_WITHIN = 200 };
-
-/* Microseconds: a warp takes a group of 8 rows in steps of 64 columns, 2.5 us each. */
-static double pack_us(const struct shunt_csr *a, const struct shunt_device *d)
-{
-  const double warps = d->multiprocessors > 0 ? 16.0 * d->multiprocessors : 2112;
-  return 10 + 2.5 * ceil((double)a->rows / 8 / warps) * ceil((double)a->cols / 64);
-}
-
-/* Is a packed copy faster than the direct way by at least so many microseconds? */
-static bool packed_gains(const struct shunt_call *c, double least)
-{
-  if (!c->profile || c->profile->unsorted_rows > 0) return false;
-  if (c->forced) return true;
-  const double reuse = rows_per_gather(c->profile);
-  return reuse >= LEAST_REUSE && packed_us(c, reuse) + least < direct_us(c, reuse);
-}
-
-/* ---- rows in another order -------------------------------------------------------- */
-
-_Static_assert(sizeof(struct shunt_vector_measure) <= SHUNT_KEPT_MEASURES, "the measures fit");
-
-/* What is expected of a copy that is not there yet has to be better by so much: 15 % off is usual.
- */
-#define MARGIN 1.1
-
-/* May the rows of such a matrix be ordered, and are they not good as they stand? */
-static bool can_order(const struct shunt_call *c)
-{
-  return c->profile && c->profile->unsorted_rows == 0 && !c->no_copies && can_pack(c) &&
-         rows_per_gather(c->profile) < LEAST_REUSE &&
-         shunt_row_clusters_cuda_bytes(&c->problem->spmm.a) > 0;
-}
-
-/* Microseconds: some 80 launches, each row compared with up to 8192. */
-static double order_us(const struct shunt_csr *a, const struct shunt_device *d)
-{
-  const double rows = (double)a->rows, among = rows < 8192 ? rows : 8192;
-  const double scale = d->multiprocessors > 0 ? 132.0 / d->multiprocessors : 1;
-  return 180 + 6e-6 * rows * among * scale;
-}
-
-/* Product and proof in the order that was found; until the copy is there, with what that takes. */
-static double ordered_us(const struct shunt_call *c)
-{
-  const struct shunt_csr *a = &c->problem->spmm.a;
-  const struct shunt_vector_measure *m = c->studied;
-  const double reuse = m ? 8 * shunt_vector_measured_fill(a, m) : 8;
-  const double vectors = m ? (double)m->vectors : vectors_of(a, reuse);
-  const double us = proved_us(c, vectors, reuse, 8);
-  return c->kept ? us : MARGIN * us + pack_us(a, &c->engine->device) / GAINED_WITHIN;
-}
-
-/* Is the copy that this call has, or may come to have, in the order of a study? */
-static bool in_order(const struct shunt_call *c)
-{
-  const struct shunt_vector_measure *m = c->studied;
-  if (c->kept) return packing_noted(*c->kept->note).plan.listed;
-  return m && !m->irregular && c->study && can_order(c);
-}
-
-static size_t study_list_bytes(const struct shunt_csr *a)
-{
-  return shunt_copy_round_up((size_t)a->rows * sizeof(uint32_t));
-}
-
-/* Before a study: would whole vectors pay, and has as much time been spent or saved without them as
-   it takes?  So all calls together take no more than the original's, or twice what they did.  After
-   one: do those it found?  */
-static size_t study_bytes(const struct shunt_call *c)
-{
-  const struct shunt_csr *a = &c->problem->spmm.a;
-  const struct shunt_vector_measure *m = c->studied;
-  if (!can_order(c) || (m && m->irregular)) return 0;
-  if (!c->forced && ordered_us(c) >= c->best_us) return 0;
-  if (!c->forced && c->spent_us < order_us(a, &c->engine->device)) return 0;
-  return study_list_bytes(a) + shunt_row_clusters_cuda_bytes(a);
-}
-
-static shunt_status study(const struct shunt_call *c, const struct shunt_kept_view *into)
-{
-  const struct shunt_csr *a = &c->problem->spmm.a;
-  const struct shunt_device *d = &c->engine->device;
-  const size_t list = study_list_bytes(a);
-  uint32_t *row_of = into->payload;
-  shunt_status r =
-      SHUNT_CUDA(cudaMemsetAsync(into->irregular, 0, sizeof *into->irregular, c->stream));
-  if (r == SHUNT_OK)
-    r = SHUNT_LAUNCH(shunt_csr_cluster_rows_cuda(a, row_of, (char *)into->payload + list,
-                                                 into->payload_bytes - list, d, c->stream));
-  if (r == SHUNT_OK)
-    r = SHUNT_LAUNCH(shunt_csr_vector_measure_cuda(a, row_of, into->measures, d, c->stream));
-  return r;
-}
-
-/* ---- keeping ---------------------------------------------------------------------- */
-
-/* Does this call have a packed copy, or shall it, that it is to use? */
-static bool takes_packed(const struct shunt_call *c)
-{
-  return (c->kept || c->will_keep) && !c->no_copies && can_pack(c) &&
-         c->workspace_bytes >= shunt_copy_lay_out(&packed, c->problem).total &&
-         (in_order(c) || packed_gains(c, 0));
-}
-
-/* Worth keeping as the rows stand?  A forced copy of those that can be ordered waits for that. */
-static bool natural_pays(const struct shunt_call *c)
-{
-  const struct shunt_vector_measure *m = c->studied;
-  if (!c->profile) return true;
-  if (c->forced && can_order(c) && !(m && m->irregular)) return false;
-  return packed_gains(c, pack_us(&c->problem->spmm.a, &c->engine->device) / GAINED_WITHIN);
-}
-
-static size_t keep_bytes(const struct shunt_call *c)
-{
-  if (!can_pack(c) || c->no_copies || !(in_order(c) || natural_pays(c))) return 0;
-  const struct packing k = packing_for(c);
-  const size_t bytes = shunt_vector_bytes(&c->problem->spmm.a, &k.plan);
-  return bytes ? shunt_copy_keep_bytes(bytes) : 0;
-}
-
-static shunt_status keep(const struct shunt_call *c, const struct shunt_kept_view *into)
-{
-  const struct packing k = packing_for(c);
-  *into->note = noted(&k);
-  return shunt_copy_keep(&packed, c, into);
 }
 
 /* ---- the route ------------------------------------------------------------------ */
@@ -360,13 +55,14 @@ static shunt_status run_direct(const struct shunt_call *c)
 
 static shunt_status run(const struct shunt_call *c)
 {
-  if (c->kept && takes_packed(c)) {
+  if (c->kept && shunt_vector_takes_packed(c)) {
     /* Not for this B or C: nothing was enqueued. */
-    const shunt_status r = shunt_copy_run(&packed, c);
+    const shunt_status r = shunt_vector_run_packed(c);
     if (r != SHUNT_E_UNSUPPORTED && r != SHUNT_E_WORKSPACE) return r;
   }
   /* It was chosen for a copy that there was no memory for: another route is faster. */
-  if (!c->forced && takes_packed(c) && in_order(c)) return SHUNT_E_UNSUPPORTED;
+  if (!c->forced && shunt_vector_takes_packed(c) && shunt_vector_in_order(c))
+    return SHUNT_E_UNSUPPORTED;
   return run_direct(c);
 }
 
@@ -389,7 +85,7 @@ static size_t workspace(const struct shunt_problem *p, const struct shunt_engine
 {
   const struct shunt_call c = {.problem = p, .engine = (struct shunt_engine *)e};
   const size_t direct = direct_workspace(p, e);
-  const size_t copy = can_pack(&c) ? shunt_copy_lay_out(&packed, p).total : 0;
+  const size_t copy = shunt_vector_packed_workspace(&c);
   return copy > direct ? copy : direct;
 }
 
@@ -403,20 +99,21 @@ static double expected_sddmm(const struct shunt_sddmm *p, double reuse,
 
 static double expected_spmm(const struct shunt_call *c, double reuse)
 {
-  if (!takes_packed(c)) return direct_us(c, reuse);
-  return in_order(c) ? ordered_us(c) : packed_us(c, reuse);
+  return shunt_vector_takes_packed(c) ? shunt_vector_packed_us(c, reuse)
+                                      : shunt_vector_direct_us(c, reuse);
 }
 
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
   const struct shunt_device *d = &c->engine->device;
-  const double reuse = c->profile ? rows_per_gather(c->profile) : 8;
+  const double reuse = c->profile ? shunt_vector_rows_per_gather(c->profile) : 8;
   *us = p->op == SHUNT_SPMM ? expected_spmm(c, reuse) : expected_sddmm(&p->sddmm, reuse, d);
   SHUNT_DECLINE_IF(c->workspace_bytes < direct_workspace(p, c->engine), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
-  if (takes_packed(c) && in_order(c)) return SHUNT_VERDICT(SHUNT_R_ORDERED);
-  SHUNT_DECLINE_IF(reuse < (p->op == SHUNT_SPMM ? LEAST_REUSE : LEAST_REUSE_SDDMM),
+  if (shunt_vector_takes_packed(c) && shunt_vector_in_order(c))
+    return SHUNT_VERDICT(SHUNT_R_ORDERED);
+  SHUNT_DECLINE_IF(reuse < (p->op == SHUNT_SPMM ? SHUNT_VECTOR_LEAST_REUSE : LEAST_REUSE_SDDMM),
                    SHUNT_R_PATTERN);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
@@ -426,8 +123,8 @@ const struct shunt_route shunt_route_vector = {.name = "vector",
                                                .workspace = workspace,
                                                .expect = expect,
                                                .run = run,
-                                               .keep_bytes = keep_bytes,
-                                               .keep = keep,
-                                               .study_bytes = study_bytes,
-                                               .study = study,
+                                               .keep_bytes = shunt_vector_keep_bytes,
+                                               .keep = shunt_vector_keep,
+                                               .study_bytes = shunt_vector_study_bytes,
+                                               .study = shunt_vector_study,
                                                .keeps_by_profile = true};

@@ -1,0 +1,52 @@
+/* vector_packed.h: what `vector` keeps of a matrix.
+
+   Packed, SpMM of f16 and bf16: a kept copy as of kept_copy.h in the `vector` format
+   (kernels/vector_format.h), made where product and proof are expected to take less than the
+   direct way, and used where they are.  The kernels compute a sum that became NaN again from A's
+   own entries, so that no witness is needed; a matrix that does not fit its memory is irregular.
+
+   Ordered: where groups of neighbouring rows have nothing in common, an order of the rows is looked
+   for in which they have (conv/row_clusters.h).  What it is worth shows only when it is there:
+
+     call 2, 3 ..  the product as before, by whatever route; when such calls have taken, or saved
+                   against the original, as much as ordering takes, and vectors that are all whole
+                   would pay: the study, once for a matrix as it is
+     later         the study's counts are there: where they pay, the copy is packed in that
+                   order, in place of another route's if need be; where not, that was all
+
+   How the copy is packed (struct packing) follows from the profile and the study, which may be
+   others by the time of a later call: so it is noted beside the copy.
+
+   The study's payload: row_of | scratch.  Its measures: struct shunt_vector_measure.  */
+#ifndef SHUNT_VECTOR_PACKED_H
+#define SHUNT_VECTOR_PACKED_H
+
+#include "backend/routes/route.h"
+
+struct shunt_kept_view;
+
+/* Rows that one gathered row of B serves, on average over the groups; 1 where groups differ. */
+double shunt_vector_rows_per_gather(const struct shunt_profile *f);
+/* Less than that is `rows`' case: it has most of B in L1 where pairs of rows are alike. */
+#define SHUNT_VECTOR_LEAST_REUSE 1.6
+/* Microseconds of SpMM by the direct way; reuse: as above. */
+double shunt_vector_direct_us(const struct shunt_call *c, double reuse);
+
+/* Bytes of the workspace that a product from a packed copy wants; 0: none can be kept. */
+size_t shunt_vector_packed_workspace(const struct shunt_call *c);
+/* Does this call have a packed copy, or shall it, that it is to use? */
+bool shunt_vector_takes_packed(const struct shunt_call *c);
+/* Is the copy that it has, or may come to have, in the order of a study? */
+bool shunt_vector_in_order(const struct shunt_call *c);
+/* Of a call that takes it. */
+double shunt_vector_packed_us(const struct shunt_call *c, double reuse);
+/* SHUNT_E_UNSUPPORTED, SHUNT_E_WORKSPACE: not for this B or C; nothing was enqueued. */
+shunt_status shunt_vector_run_packed(const struct shunt_call *c);
+
+/* The route's own. */
+size_t shunt_vector_keep_bytes(const struct shunt_call *c);
+shunt_status shunt_vector_keep(const struct shunt_call *c, const struct shunt_kept_view *into);
+size_t shunt_vector_study_bytes(const struct shunt_call *c);
+shunt_status shunt_vector_study(const struct shunt_call *c, const struct shunt_kept_view *into);
+
+#endif
