@@ -2,7 +2,7 @@
 // warps, beside others that keep the multiprocessor busy.
 //
 // What a few warps can have under way in registers is too little, so the copy engine brings
-// tiles to shared memory, into a ring of kHashSlots that each warp has for itself:
+// tiles to shared memory, into a ring of a few slots that each warp has for itself:
 //
 //   one lane   asks for a tile in each free slot               A -> slot, barrier
 //   all lanes  wait for two tiles, read their pieces, hash     slot -> registers
@@ -19,19 +19,22 @@
 namespace shunt
 {
 
-constexpr int kHashSlots = 4; // of a warp, even
+constexpr int kHashSlots = 4; // of a warp, where there is room
 
-// A warp's ring, behind each other in shared memory, aligned to 16 bytes.
-struct hash_ring {
-  uint4 tile[kHashSlots][SHUNT_FP_PIECES][SHUNT_FP_LANES];
-  uint64_t full[kHashSlots];
+// A warp's ring, behind each other in shared memory, aligned to 16 bytes.  Slots: even.
+template <int Slots> struct hash_ring_of {
+  static constexpr int kSlots = Slots;
+  uint4 tile[Slots][SHUNT_FP_PIECES][SHUNT_FP_LANES];
+  uint64_t full[Slots];
 };
+using hash_ring = hash_ring_of<kHashSlots>;
 static_assert(sizeof(hash_ring::tile[0]) == SHUNT_FP_TILE, "a slot holds a tile");
 
 // By one thread, before the ring's use and a barrier of the block.
-__device__ __forceinline__ void prepare_hash_ring(const hash_ring &ring)
+template <int Slots>
+__device__ __forceinline__ void prepare_hash_ring(const hash_ring_of<Slots> &ring)
 {
-  for (int i = 0; i < kHashSlots; i++)
+  for (int i = 0; i < Slots; i++)
     ptx::mbarrier_init(ptx::shared_address(&ring.full[i]), 1);
 }
 
@@ -75,8 +78,10 @@ __device__ __forceinline__ void bring_tile(const hash_ranges &all, int t, uint32
     ptx::bulk_load_once(tile, a.origin + (int64_t)t * SHUNT_FP_TILE, SHUNT_FP_TILE, full, policy);
 }
 
-__device__ __forceinline__ void take_tile(uint4 (&piece)[SHUNT_FP_PIECES], const hash_ring &ring,
-                                          int slot, uint32_t parity)
+template <int Slots>
+__device__ __forceinline__ void take_tile(uint4 (&piece)[SHUNT_FP_PIECES],
+                                          const hash_ring_of<Slots> &ring, int slot,
+                                          uint32_t parity)
 {
   while (!ptx::mbarrier_try_wait(ptx::shared_address(&ring.full[slot]), parity)) {
   }
@@ -115,8 +120,9 @@ __device__ __forceinline__ void add_others(const hash_job &job, const hash_range
 }
 
 // hash_share() through the warp's ring.
+template <int Slots>
 __device__ __forceinline__ struct shunt_fingerprint
-hash_share_bulk(const hash_job &job, const hash_worker &w, const hash_ring &ring)
+hash_share_bulk(const hash_job &job, const hash_worker &w, const hash_ring_of<Slots> &ring)
 {
   const hash_ranges all(job);
   const uint64_t policy = ptx::evict_first_policy();
@@ -125,7 +131,7 @@ hash_share_bulk(const hash_job &job, const hash_worker &w, const hash_ring &ring
                  first_full = ptx::shared_address(&ring.full[0]);
   struct shunt_fingerprint sum = {0, 0};
   int t = w.first_tile();
-  for (int i = 0; i < kHashSlots; i++)
+  for (int i = 0; i < Slots; i++)
     if (t + i * apart < tiles)
       bring_tile(all, t + i * apart, first_tile + i * SHUNT_FP_TILE, first_full + 8 * i, policy);
   add_others(job, all, w, policy, sum);
@@ -137,14 +143,14 @@ hash_share_bulk(const hash_job &job, const hash_worker &w, const hash_ring &ring
     take_tile(two, ring, slot + 1, parity);
     __syncwarp();
     for (int i = 0; i < 2; i++)
-      if (t + (kHashSlots + i) * apart < tiles)
-        bring_tile(all, t + (kHashSlots + i) * apart, first_tile + (slot + i) * SHUNT_FP_TILE,
+      if (t + (Slots + i) * apart < tiles)
+        bring_tile(all, t + (Slots + i) * apart, first_tile + (slot + i) * SHUNT_FP_TILE,
                    first_full + 8 * (slot + i), policy);
     __syncwarp();
     add_tile(one, all, t, sum);
     add_tile(two, all, t + apart, sum);
     slot += 2;
-    if (slot == kHashSlots) slot = 0, parity ^= 1;
+    if (slot == Slots) slot = 0, parity ^= 1;
   }
   if (t < tiles) {
     take_tile(one, ring, slot, parity);

@@ -120,6 +120,8 @@ shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
   shunt_status status = check(p, copy, d);
   if (status != SHUNT_OK) return status;
   if (s.columns <= 0 || s.split <= 0) return SHUNT_E_UNSUPPORTED;
+  if (s.columns > 64)
+    return s.split == 1 ? dense_wide::run(p, copy, r, s.columns, d, stream) : SHUNT_E_UNSUPPORTED;
   const arguments k = make_arguments(p, s);
   const int clusters = d->multiprocessors / s.split; // those without a tile hash only
   if (!shape_fits(s, k, clusters)) return SHUNT_E_UNSUPPORTED;
@@ -143,14 +145,49 @@ shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
              : launch_type<__nv_bfloat16>(k, row_major, m, a, repair, clusters, stream);
 }
 
-// Wider products are bound by L2 or the tensor cores, which cuBLAS uses better than this kernel
-// beside its reading warps; of fewer than half as many blocks as multiprocessors, too few read D.
-tile_shape choose_shape(const struct shunt_spmm *p, const struct shunt_device *d)
+// Of fewer than half as many blocks as multiprocessors, too few read D.
+static tile_shape choose_narrow(const struct shunt_spmm *p, const struct shunt_device *d)
 {
   const int64_t blocks = ceil_div(p->c.rows, kRows) * 2;
-  if (p->c.cols <= 16 || p->c.cols > 64 || p->a.cols <= kDepth) return {};
   if (blocks > d->multiprocessors || blocks * 2 < d->multiprocessors) return {};
   return {64, 2};
+}
+
+// Bytes of A's arrays that the copy engine cannot bring.
+static double read_by_lanes(const struct shunt_csr &a)
+{
+  const double nnz = static_cast<double>(a.nnz);
+  double bytes = 0;
+  if (reinterpret_cast<uintptr_t>(a.columns) % 16)
+    bytes += nnz * static_cast<double>(shunt_type_size(a.index_type));
+  if (reinterpret_cast<uintptr_t>(a.values) % 16)
+    bytes += nnz * static_cast<double>(shunt_type_size(a.value_type));
+  return bytes;
+}
+
+// One round of tiles of 128 rows that leaves few multiprocessors without one, and D in L2: else
+// cuBLAS and a proof beside it are as fast or faster.  A step of K takes 0.3 us or twice as long,
+// in which lanes hash 0.22 MB.
+static tile_shape choose_wide(const struct shunt_spmm *p, const struct shunt_device *d)
+{
+  const double rows = static_cast<double>(p->c.rows), cols = static_cast<double>(p->c.cols);
+  const double deep = static_cast<double>(p->a.cols);
+  if (deep < 1024 || rows * deep * 2 > static_cast<double>(d->l2_bytes)) return {};
+  if (!on_16_bytes(p->c)) return {};
+  for (int columns = 128; columns <= 256; columns *= 2) {
+    const int64_t tiles = ceil_div(p->c.rows, 128) * ceil_div(p->c.cols, columns);
+    if (tiles <= d->multiprocessors && rows / 128 * cols / columns >= 0.9 * d->multiprocessors &&
+        read_by_lanes(p->a) <= 0.22e6 * deep / 64 * columns / 128)
+      return {columns, 1};
+  }
+  return {};
+}
+
+// Between, products are bound by L2, which cuBLAS uses better.
+tile_shape choose_shape(const struct shunt_spmm *p, const struct shunt_device *d)
+{
+  if (p->c.cols <= 16 || p->a.cols <= kDepth) return {};
+  return p->c.cols <= 64 ? choose_narrow(p, d) : choose_wide(p, d);
 }
 
 } // namespace dense_wgmma

@@ -34,8 +34,8 @@
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/tma.cuh"
-#include "kernels/ptx/wgmma.cuh"
 #include "kernels/spmm_csr_rows_judge.cuh"
+#include "kernels/spmm_dense_wgmma_frame.cuh"
 #include "kernels/spmm_dense_wgmma_store.cuh"
 
 namespace shunt
@@ -84,22 +84,6 @@ template <class Shape> __device__ __forceinline__ position find_position(const a
   return at;
 }
 
-// A place in the ring, and the parity of its round.
-template <class Shape> struct ring_place {
-  int slot = 0;
-  uint32_t parity = 0;
-  __device__ __forceinline__ void advance()
-  {
-    if (++slot == Shape::kStages) slot = 0, parity ^= 1;
-  }
-};
-
-__device__ __forceinline__ void wait_for(const uint64_t &barrier, uint32_t parity)
-{
-  while (!ptx::mbarrier_try_wait(ptx::shared_address(&barrier), parity)) {
-  }
-}
-
 // ---- bringing --------------------------------------------------------------------------------
 
 // A stage: kDepth of K, from k on.
@@ -146,7 +130,7 @@ template <class T, int BMajor, class Shape>
 __device__ __forceinline__ void multiply(const position &at, uint32_t ring, const board<Shape> &b,
                                          float (&d)[Shape::kColumns / 2])
 {
-  constexpr uint32_t eight = 1024, further_d = 32 >> 4, further_b = (BMajor ? 2 * eight : 32) >> 4;
+  constexpr uint32_t eight = 1024; // rows of 128 bytes
   const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128 - 1, 0);
   const uint32_t boxes = ring + (2 + group * Shape::kBoxes) * kBoxBytes;
   const uint64_t of_d = ptx::wgmma_operand(ring + group * kBoxBytes, 0, eight);
@@ -156,12 +140,7 @@ __device__ __forceinline__ void multiply(const position &at, uint32_t ring, cons
   for (int step = at.begin; step < at.end; step++) {
     const uint32_t stage = place.slot * (Shape::kStageBytes >> 4);
     wait_for(b.full[place.slot], place.parity);
-    ptx::wgmma_fence();
-#pragma unroll
-    for (int j = 0; j < 64 / 16; j++)
-      product_of<T>::template run<BMajor>(d, of_d + stage + j * further_d,
-                                          of_b + stage + j * further_b, step > at.begin || j > 0);
-    ptx::wgmma_commit();
+    multiply_64<T, BMajor>(d, of_d + stage, of_b + stage, step > at.begin);
     ptx::wgmma_wait<1>();
     if (step > at.begin) release(at, b, last);
     last = place.slot;
@@ -190,21 +169,6 @@ __device__ __forceinline__ bool store(const arguments &p, const position &at, un
 }
 
 // ---- proving ---------------------------------------------------------------------------------
-
-// By the first thread that multiplies, when the whole block is done and its stores were ordered
-// before it by a barrier.
-template <class Shape>
-__device__ __forceinline__ void judge_block(const spmm_rows::repair_args &r, board<Shape> &b,
-                                            bool alarm, bool flagged)
-{
-  struct shunt_fingerprint part = {0, 0};
-  for (int i = 0; i < Shape::kHashWarps; i++)
-    shunt_fp_add(&part, b.part[i]);
-  ptx::cp_async_wait<0>();
-  __threadfence(); // who hears of this block's arrival may write C
-  b.order = spmm_rows::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, alarm, flagged);
-  if (b.order.needed) __threadfence();
-}
 
 // Nothing could be agreed on: the rows that this block has stored, which no other writes.
 template <class S, class Out, class Shape>
@@ -260,7 +224,7 @@ be_multiplying(const arguments &p, const position &at, const spmm_rows::args<flo
   }
   const bool alarm = __syncthreads_or(bad);
   ptx::cluster_arrive_relaxed();
-  if (judges) judge_block<Shape>(r, b, alarm, flagged);
+  if (judges) judge_block(r, b, alarm, flagged);
   __barrier_sync_count(1, kMultiplying);
   ptx::cluster_wait();
   if (!b.order.needed) return;

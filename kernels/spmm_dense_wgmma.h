@@ -1,4 +1,5 @@
-/* spmm_dense_wgmma.h: the shapes of spmm_dense_wgmma.cuh, for the launcher and for tests.  */
+/* spmm_dense_wgmma.h: the shapes of spmm_dense_wgmma.cuh and spmm_dense_wide_wgmma.cuh, for the
+   launchers and for tests.  */
 #ifndef SHUNT_SPMM_DENSE_WGMMA_H
 #define SHUNT_SPMM_DENSE_WGMMA_H
 
@@ -9,7 +10,8 @@ namespace shunt
 namespace dense_wgmma
 {
 
-// A tile of C has 64 rows and `columns` (64) columns; `split` (1, 2) blocks share one.
+// A tile of C has 64 rows and 64 columns, and `split` (1, 2) blocks share one; or 128 rows and
+// `columns` (128, 256) columns (spmm_dense_wide_wgmma.cuh), where `split` is 1.
 struct tile_shape {
   int columns, split;
 };
@@ -24,5 +26,15 @@ shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
                  shunt_stream stream);
 
 } // namespace dense_wgmma
+
+namespace dense_wide
+{
+
+// The same by tiles of 128 rows and `columns` (128, 256) columns; p as dense_wgmma::run checks it.
+shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
+                 const struct shunt_repair *r, int columns, const struct shunt_device *d,
+                 shunt_stream stream);
+
+} // namespace dense_wide
 } // namespace shunt
 #endif

@@ -1,4 +1,4 @@
-// spmm_dense_wgmma_store.cuh: products by type, and the way of sums to C, for spmm_dense_wgmma.cuh.
+// spmm_dense_wgmma_store.cuh: the way of sums to C, for spmm_dense_wgmma.cuh.
 //
 // Sums stand in registers as wgmma leaves them (ptx/wgmma.cuh): per thread of a warpgroup two rows,
 // and of each 8 columns two.  They go to shared memory as elements of C, row by row, 16 bytes
@@ -18,8 +18,8 @@
 
 #include "kernels/number.cuh"
 #include "kernels/ptx/cluster_load.cuh"
-#include "kernels/ptx/wgmma.cuh"
 #include "kernels/shunt_kernels.h"
+#include "kernels/spmm_dense_wgmma_frame.cuh"
 
 namespace shunt
 {
@@ -27,7 +27,6 @@ namespace dense_wgmma
 {
 
 constexpr int kRows = 64, kDepth = 128; // of a tile; of K in a stage
-constexpr int kBoxBytes = 64 * 128;
 constexpr int kMultiplying = 256, kMultiplyingWarps = kMultiplying / 32; // threads, warps
 constexpr int kOctetBytes = 128 * 16; // the sums of a warpgroup of 8 columns
 
@@ -40,22 +39,6 @@ struct arguments {
   int64_t c_row_stride, c_col_stride;
   bool wide_sums; // C is f32
   bool aligned;   // C is row-major, rows and its begin on multiples of 16 bytes
-};
-
-template <class T> struct product_of;
-template <> struct product_of<__half> {
-  template <int BMajor>
-  static __device__ __forceinline__ void run(float (&d)[32], uint64_t a, uint64_t b, bool keep)
-  {
-    ptx::wgmma_m64n64k16_f16<BMajor>(d, a, b, keep);
-  }
-};
-template <> struct product_of<__nv_bfloat16> {
-  template <int BMajor>
-  static __device__ __forceinline__ void run(float (&d)[32], uint64_t a, uint64_t b, bool keep)
-  {
-    ptx::wgmma_m64n64k16_bf16<BMajor>(d, a, b, keep);
-  }
 };
 
 // Two neighbouring elements of a row.
@@ -133,11 +116,6 @@ __device__ __forceinline__ void put_added(const arguments &p, unsigned char *til
       put<Out, Columns>(tile, at.row + 8, at.column, sum.z, sum.w, alpha);
     }
   }
-}
-
-__device__ __forceinline__ bool is_finite(float x)
-{
-  return fabsf(x) <= 3.402823466e38f;
 }
 
 // 16 bytes of a row of the tile to C(row, column ..); true: it is row 0, and not finite.

@@ -54,10 +54,17 @@ double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt
   return 2.6 + steps + larger(arithmetic, traffic) * scale(d);
 }
 
-double shunt_cost_dense_proved(const struct shunt_csr *a, const struct shunt_device *d)
+/* Narrow products wait for memory.  Wide ones take a tile a multiprocessor, of 128 columns or of
+   256; there A's arrays pass shared memory, which is what the product waits for.  */
+double shunt_cost_dense_proved(const struct shunt_spmm *p, const struct shunt_device *d)
 {
-  double copy = (double)a->rows * (double)a->cols * (double)shunt_type_size(a->value_type);
-  return 1.4 + (copy + shunt_cost_csr_bytes(a)) / 3.88e6 * scale(d);
+  const struct shunt_csr *a = &p->a;
+  const double arrays = shunt_cost_csr_bytes(a);
+  const double copy = (double)a->rows * (double)a->cols * (double)shunt_type_size(a->value_type);
+  if (p->c.cols <= 64) return 1.4 + (copy + arrays) / 3.88e6 * scale(d);
+  const double half = ceil((double)p->c.rows / 128) * ceil((double)p->c.cols / 128);
+  const double step = half * scale(d) <= 132 ? 0.31 : 0.62; /* 64 of K */
+  return 4.5 + ceil((double)a->cols / 64) * step + arrays / 6e6 * scale(d);
 }
 
 double shunt_cost_csr_bytes(const struct shunt_csr *a)

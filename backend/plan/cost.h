@@ -19,8 +19,9 @@ double shunt_cost_copy(double bytes, const struct shunt_device *d);
 /* `bytes` gathered in rows of `row_bytes` from a table of `table_bytes`. */
 double shunt_cost_gather(double bytes, double row_bytes, double table_bytes,
                          const struct shunt_device *d);
-/* The product with a kept dense copy of A and its proof in one launch (spmm_dense_wgmma.cuh). */
-double shunt_cost_dense_proved(const struct shunt_csr *a, const struct shunt_device *d);
+/* The product with a kept dense copy of A and its proof in one launch, where that pays
+   (kernels/spmm_dense_wgmma.cu).  */
+double shunt_cost_dense_proved(const struct shunt_spmm *p, const struct shunt_device *d);
 /* Dense product on cuBLAS; `math` counts for f32 only. */
 double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt_math math,
                        const struct shunt_device *d);

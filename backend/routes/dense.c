@@ -1,8 +1,8 @@
 /* dense: the sparse matrix written out as D, and a dense product on cuBLASLt.
 
    SpMM: D is a copy as of kept_copy.h, direct or kept; where it is kept, product and proof are
-   one launch for the narrow B of which kernels/spmm_dense_wgmma.cuh is the faster.  A column that
-   repeats in a row D cannot hold at full precision: irregular.  The zeros of D turn a NaN or Inf
+   one launch for the B of which a kernel of our own is the faster (kernels/spmm_dense_wgmma.cu).
+   A column that repeats in a row D cannot hold at full precision: irregular.  The zeros of D turn a NaN or Inf
    of B into NaN where the sparse product has none; that shows in C's first row
    (kernels/probe.cuh), which is the witness, so B itself is never read for it.
 
@@ -155,7 +155,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
                                   : make + gemm + SHUNT_COST_LAUNCH_US;
     if ((c->kept || c->will_keep) && !shunt_problem_transposed(p) &&
         shunt_spmm_dense_proved_pays(s, d))
-      *us = shunt_cost_dense_proved(a, d);
+      *us = shunt_cost_dense_proved(s, d);
     if (shunt_problem_transposed(p)) *us += 2 * SHUNT_COST_LAUNCH_US; /* the repair's */
     if (!shunt_copy_overwrites(s)) *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
   } else {

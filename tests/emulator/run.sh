@@ -107,7 +107,7 @@ sources_of() {
     echo "$rows kernels/dense_transpose.cu kernels/fingerprint_csr.cu" \
       "kernels/host/fingerprint_csr.c" ;;
   test_spmm_dense_wgmma)
-    echo "kernels/spmm_dense_wgmma.cu kernels/tensor_map.cu $rows kernels/dense_transpose.cu" \
+    echo "kernels/spmm_dense_wgmma.cu kernels/spmm_dense_wide_wgmma.cu kernels/tensor_map.cu $rows kernels/dense_transpose.cu" \
       "kernels/fingerprint_csr.cu" ;;
   test_spmm_transposed)
     echo "kernels/spmm_csr_transposed.cu kernels/fingerprint_csr.cu" \

@@ -122,6 +122,8 @@ stale() {
   # Pruned weights by dense, whose proof begins beside the product in graphs.
   SHUNT_ROUTES=rows,dense preloaded stale-dense 60 "$bin/stale" 4000 9 --pruned
   expected stale-dense 'route dense >= 100'
+  SHUNT_ROUTES=rows,dense preloaded stale-wide 60 "$bin/stale" 600 11 --wide
+  expected stale-wide 'route dense >= 100'
   SHUNT_ROUTES=$every_route preloaded stale-strict 60 "$bin/stale" 3000 4 --strict
   SHUNT_ROUTES=$every_route SHUNT_CACHE_MB=8 preloaded stale-small-cache 60 "$bin/stale" 1500 2
 }

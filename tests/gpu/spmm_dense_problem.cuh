@@ -213,7 +213,7 @@ struct Problem {
     const shunt_status status = launch();
     CUDA_OK(cudaDeviceSynchronize());
     if (status == SHUNT_OK && words_right(reasons, no_room) && content_right()) return true;
-    printf("# status %d, %lld x %lld x %lld, tile 64 x %d split %d, B %s, C %s%s type %d, "
+    printf("# status %d, %lld x %lld x %lld, tiles of %d columns, split %d, B %s, C %s%s type %d, "
            "reasons %d\n",
            (int)status, (long long)c.m, (long long)c.k, (long long)c.n, c.shape.columns,
            c.shape.split, c.b_columns ? "columns" : "rows",

@@ -1,6 +1,6 @@
 // stale.cu: no result is ever computed from what a matrix used to hold.
 //
-//   stale [STEPS [SEED]] [--strict] [--pruned] [--shuffled] [--verbose]
+//   stale [STEPS [SEED]] [--strict] [--pruned] [--shuffled] [--wide] [--verbose]
 //
 // A program that behaves as badly as cuSPARSE allows.  Six matrices live in nine
 // blocks of device memory; every step picks one, changes something about it (one
@@ -21,6 +21,8 @@
 //
 // With --shuffled rows that share their columns mostly stand far apart, all products are SpMM, most
 // in 16-bit types, and matrices live longer: a route may look for another order of the rows.
+//
+// With --wide all products are SpMM, most of sizes for which `dense` has a kernel of its own.
 //
 // With --pruned most matrices are 2:4 at first, as pruned weights are, and all products SpMM.
 //
@@ -376,6 +378,8 @@ int main(int argc, char **argv)
       mostly_pruned = true;
     else if (!strcmp(argv[i], "--shuffled"))
       shuffled = true;
+    else if (!strcmp(argv[i], "--wide"))
+      mostly_wide = true;
     else if (!strcmp(argv[i], "--verbose"))
       verbose = true;
     else if (number++ == 0)

@@ -154,7 +154,7 @@ static void use_block(Slot &m, int block)
 
 static int64_t draw_side(double large)
 {
-  if (chance(large)) return MAX_SIDE - (chance(0.5) ? 0 : below(9));
+  if (chance(large)) return USUAL_SIDE - (chance(0.5) ? 0 : below(9));
   int64_t u = below(10);
   if (u == 0) return 1 + below(9);
   if (u < 4) return 8 * (1 + below(16));
@@ -168,11 +168,17 @@ static void draw_problem(Slot &m)
   static const int64_t widths[] = { 1, 3, 8, 16, 32, 64, 64, 100, 128, 128, 256 };
   Problem &p = m.p;
   double large = chance(mostly_pruned ? 0.3 : 0.08) ? 1 : 0; // pruned small ones go to rows
-  p.sddmm = !mostly_pruned && !shuffled && chance(0.25);
+  p.sddmm = !mostly_pruned && !shuffled && !mostly_wide && chance(0.25);
   p.a.rows = draw_side(large);
   p.a.cols = draw_side(large);
-  int64_t n = chance(0.8) ? widths[below(11)] : 1 + below(MAX_N);
+  int64_t n = chance(0.8) ? widths[below(11)] : 1 + below(USUAL_N);
   int t = (int)below(shuffled ? 14 : 20);
+  if (mostly_wide && chance(0.7)) {
+    p.a.rows = MAX_SIDE - (chance(0.5) ? 0 : below(9));
+    p.a.cols = MAX_SIDE / 2 + below(100);
+    n = MAX_N - (chance(0.5) ? 0 : below(9));
+    t = (int)below(13);
+  }
   p.a.type = t < 9 ? CUDA_R_16F : t < 13 ? CUDA_R_16BF : t < 18 ? CUDA_R_32F : CUDA_R_64F;
   p.compute = p.a.type == CUDA_R_64F ? CUDA_R_64F : CUDA_R_32F;
   bool half = type_size(p.a.type) == 2;

@@ -9,8 +9,10 @@
 using namespace blackbox;
 
 enum {
-  MAX_SIDE = 1024,
-  MAX_N = 256,
+  USUAL_SIDE = 1024,
+  USUAL_N = 256,
+  MAX_SIDE = 2048,  // with --wide
+  MAX_N = 1024,
   PAD = 8,
   BLOCKS = 9,
   SLOTS = 6,
@@ -22,10 +24,10 @@ enum {
 };
 static const int64_t MAX_NNZ = (int64_t)MAX_SIDE * MAX_SIDE;
 static const size_t DENSE_BYTES = (size_t)(MAX_SIDE + PAD) * (MAX_N + PAD) * 8;
-static const size_t WORKSPACE = 48u << 20;
+static const size_t WORKSPACE = 64u << 20;
 
 static uint64_t rng;
-static bool strict, mostly_pruned, shuffled, verbose;
+static bool strict, mostly_pruned, shuffled, mostly_wide, verbose;
 
 static int64_t below(int64_t n) { return random_below(&rng, n); }
 static bool chance(double p) { return random_uniform(&rng) < p; }

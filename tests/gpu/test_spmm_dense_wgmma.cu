@@ -8,7 +8,7 @@
 namespace
 {
 
-const tile_shape shapes[] = {{64, 1}, {64, 2}};
+const tile_shape shapes[] = {{64, 1}, {64, 2}, {128, 1}, {256, 1}};
 
 // ---- every shape of tile and size, each way in which C may be wrong ----------------------------
 
@@ -51,15 +51,37 @@ void test_shape(const tile_shape &shape, Table *table)
       Problem x(c, table);
       test_reasons(x, &rests, &repaired);
     }
-  check(rests, "tile 64 x %d, split %d: A B, and nothing to repair", shape.columns, shape.split);
-  check(repaired, "tile 64 x %d, split %d: A B after a change, a flag, a NaN or Inf",
+  check(rests, "tiles of %d columns, split %d: A B, and nothing to repair", shape.columns,
+        shape.split);
+  check(repaired, "tiles of %d columns, split %d: A B after a change, a flag, a NaN or Inf",
         shape.columns, shape.split);
+}
+
+// More tiles than multiprocessors.
+void test_rounds(Table *table)
+{
+  const shunt_device all = device;
+  device.multiprocessors = 3;
+  for (const tile_shape &shape : {tile_shape{128, 1}, tile_shape{256, 1}}) {
+    bool rests = true, repaired = true;
+    for (int form = 0; form < 3; form++) {
+      Case c = {300 + 128 * form, 200, 2 * shape.columns + 40};
+      c.shape = shape;
+      c.b_columns = form == 1;
+      c.c_odd = form == 2;
+      Problem x(c, table);
+      test_reasons(x, &rests, &repaired);
+    }
+    check(rests && repaired, "tiles of %d columns, several a block: A B, repaired or not",
+          shape.columns);
+  }
+  device = all;
 }
 
 // A tile for each multiprocessor; the same bits each time.
 void test_repeats(Table *table)
 {
-  for (const tile_shape &shape : {tile_shape{64, 2}, tile_shape{64, 1}}) {
+  for (const tile_shape &shape : {tile_shape{64, 2}, tile_shape{64, 1}, tile_shape{256, 1}}) {
     Case c = {64 * 32, 400, 2 * shape.columns - 8};
     c.density = 0.02;
     c.shape = shape;
@@ -73,8 +95,8 @@ void test_repeats(Table *table)
       x.out.download();
       same &= x.out.host == first;
     }
-    check(good && same, "split %d on all multiprocessors: right, and 20 times the same bits",
-          shape.split);
+    check(good && same, "tiles of %d columns, split %d: right, and 20 times the same bits",
+          shape.columns, shape.split);
   }
 }
 
@@ -83,7 +105,7 @@ void test_repeats(Table *table)
 void test_full_table()
 {
   bool kept = true, turned_away = true;
-  for (const tile_shape &shape : {tile_shape{64, 2}, tile_shape{64, 1}}) {
+  for (const tile_shape &shape : {tile_shape{64, 2}, tile_shape{64, 1}, tile_shape{128, 1}}) {
     Table one(1);
     Case c = {300, 400, 136};
     c.shape = shape;
@@ -111,8 +133,8 @@ void test_streams()
   std::vector<cudaStream_t> at(streams);
   for (int k = 0; k < streams; k++) {
     CUDA_OK(cudaStreamCreateWithFlags(&at[(size_t)k], cudaStreamNonBlocking));
-    Case c = {1000, 500, 64};
-    c.shape = {64, 2};
+    Case c = {1000, 500, k == 2 ? 200 : 64};
+    c.shape = k == 2 ? tile_shape{256, 1} : tile_shape{64, 2};
     problems.emplace_back(new Problem(c, &table));
     problems.back()->key = 0x4000 + (uintptr_t)k * 256;
   }
@@ -187,7 +209,7 @@ void test_refused(Table *table)
   copy.cols -= 1, says(SHUNT_E_ARGUMENT);
   r.sets = nullptr, says(SHUNT_E_ARGUMENT);
   r.set_count = 3, says(SHUNT_E_ARGUMENT);
-  const tile_shape odd_shapes[] = {{128, 1}, {64, 3}, {96, 1}, {}};
+  const tile_shape odd_shapes[] = {{128, 2}, {192, 1}, {64, 3}, {96, 1}, {}};
   for (const tile_shape &odd : odd_shapes)
     refused &= shunt::dense_wgmma::run(&x.s, &copy, &r, odd, &device, 0) == SHUNT_E_UNSUPPORTED;
   shunt_device old = device;
@@ -209,6 +231,7 @@ int main()
   Table table(2);
   for (const tile_shape &shape : shapes)
     test_shape(shape, &table);
+  test_rounds(&table);
   test_repeats(&table);
   test_full_table();
   test_streams();
