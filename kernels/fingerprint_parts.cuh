@@ -108,14 +108,17 @@ __device__ __forceinline__ void fetch(uint4 (&piece)[SHUNT_FP_PIECES], const uns
         load_piece<W>(p + j * SHUNT_FP_ROW, policy, left >= j * SHUNT_FP_ROW + SHUNT_FP_PIECE);
 }
 
+__device__ __forceinline__ void absorb_piece(struct shunt_fp_chunk &c, int j, uint4 piece)
+{
+  shunt_fp_absorb(&c, 2 * j, piece.x, piece.y);
+  shunt_fp_absorb(&c, 2 * j + 1, piece.z, piece.w);
+}
 __device__ __forceinline__ struct shunt_fp_chunk absorb(const uint4 (&piece)[SHUNT_FP_PIECES])
 {
   struct shunt_fp_chunk c = {0, 0};
 #pragma unroll
-  for (int j = 0; j < SHUNT_FP_PIECES; j++) {
-    shunt_fp_absorb(&c, 2 * j, piece[j].x, piece[j].y);
-    shunt_fp_absorb(&c, 2 * j + 1, piece[j].z, piece[j].w);
-  }
+  for (int j = 0; j < SHUNT_FP_PIECES; j++)
+    absorb_piece(c, j, piece[j]);
   return c;
 }
 

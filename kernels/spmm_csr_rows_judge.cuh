@@ -27,6 +27,23 @@ struct repair_order {
   uint32_t *next;
 };
 
+// Where blocks judge while they still store: each tells that it has stored, and who repairs waits for
+// all.  Counted in the word of what is taken before the arrival, which such launches have no other use
+// for.  By one thread, when the block's stores were ordered before it by a barrier.
+__device__ __forceinline__ void tell_stored(const arrival_place &place)
+{
+  __threadfence();
+  if (place.set) ptx::add_relaxed(place.taken(), 1);
+}
+// All blocks have arrived, so each is at work and waits for nobody before it has told.
+__device__ __forceinline__ void wait_for_stores(const arrival_place &place, uint32_t blocks)
+{
+  if (!place.set) return;
+  while (ptx::add_relaxed(place.taken(), 0) < blocks)
+    __nanosleep(40);
+  __threadfence();
+}
+
 // To whom it concerns, by one thread of the grid.
 __device__ __forceinline__ void tell(const repair_args &r, bool needed, bool changed,
                                      bool nonfinite)
@@ -37,12 +54,15 @@ __device__ __forceinline__ void tell(const repair_args &r, bool needed, bool cha
 }
 
 // One thread of each block, with what its block has found: its part of the fingerprint, a NaN
-// or Inf in the first row, the flag of irregular rows.  speaks: in one block of the grid.
+// or Inf in the first row, the flag of irregular rows.  speaks: in one block of the grid.  found: the
+// launch's place, for those who ask.
 __device__ __forceinline__ repair_order judge(const repair_args &r, bool speaks,
                                               ptx::word_pair at_home, struct shunt_fingerprint part,
-                                              bool alarm, bool flagged)
+                                              bool alarm, bool flagged,
+                                              arrival_place *found = nullptr)
 {
   const arrival_place place = find_place(r.table, at_home);
+  if (found) *found = place;
   if (!place.set) {
     if (speaks) tell(r, true, true, false);
     return {true, nullptr};

@@ -114,13 +114,13 @@ shunt_status launch(const arguments &k, const CUtensorMap &map, const rows_side 
   early.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(d->multiprocessors);
-  config.blockDim = dim3(kThreads);
+  config.blockDim = dim3(Shape::kThreads);
   config.dynamicSmemBytes = Shape::kBytes;
   config.stream = stream;
   config.attrs = &early;
   config.numAttrs = 1;
   return cudaLaunchKernelEx(&config, kernel, k, map, rows.a, rows.r) == cudaSuccess ? SHUNT_OK
-                                                                                   : SHUNT_E_CUDA;
+                                                                                    : SHUNT_E_CUDA;
 }
 
 template <class Shape>
@@ -152,14 +152,19 @@ shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_whole24
 } // namespace whole24
 } // namespace shunt
 
-// A tile of 256 columns takes some 1.6 times as long as one of 128.
+// Microseconds on an H200: a multiprocessor's tiles by 64 of K, and what hashing A adds to them, or
+// takes where only three warps do it.
 extern "C" int shunt_spmm_whole24_columns(const struct shunt_spmm *p, const struct shunt_device *d)
 {
   using namespace shunt::whole24;
   const int64_t down = ceil_div(p->c.rows, kRows), at_once = d->multiprocessors;
-  const int64_t narrow = ceil_div(down * ceil_div(p->c.cols, 128), at_once),
-                wide = ceil_div(down * ceil_div(p->c.cols, 256), at_once);
-  return 10 * narrow < 16 * wide ? 128 : 256;
+  const double chunks = static_cast<double>(ceil_div(p->b.rows, kDepth));
+  const double narrow = static_cast<double>(ceil_div(down * ceil_div(p->c.cols, 128), at_once)),
+               wide = static_cast<double>(ceil_div(down * ceil_div(p->c.cols, 256), at_once));
+  const size_t entry = shunt_type_size(p->a.index_type) + shunt_type_size(p->a.value_type);
+  const double read = 1e-6 * static_cast<double>(p->a.nnz) * static_cast<double>(entry);
+  const double of_wide = 0.55 * wide * chunks, hash = 0.55 * read;
+  return 0.27 * narrow * chunks + 0.12 * read < (of_wide > hash ? of_wide : hash) ? 128 : 256;
 }
 
 extern "C" shunt_status shunt_spmm_whole24_shaped_cuda(const struct shunt_spmm *p,

@@ -4,17 +4,19 @@
 // A block has tiles of C of 128 rows x kColumns columns, and walks K in chunks of 64:
 //
 //   warp  0         tells the copy engine what to bring      A's tiles, B -> ring in shared memory
-//   warps 1 .. 3    take the block's share of A's fingerprint  A's arrays -> rings of their own
-//   warps 4 .. 11   two warpgroups, 64 rows each, multiply   ring -> wgmma.sp -> registers -> C
-//   then            the block arrives with its part of the fingerprint, and whether a sum became
-//                   NaN; whoever sees the sum complete knows whether C stands or is computed
-//                   row by row (spmm_csr_rows_judge.cuh)
+//   warps 1 ..      take the block's share of A's fingerprint  A's arrays -> registers
+//   last eight      two warpgroups, 64 rows each, multiply   ring -> wgmma.sp -> registers -> C
+//   meanwhile       when all is multiplied and hashed, and the last tile still being stored, one
+//                   thread arrives with the block's part of the fingerprint, and whether a sum
+//                   became NaN; whoever sees the sum complete knows whether C stands or is computed
+//                   row by row (spmm_csr_rows_judge.cuh), once all blocks have stored
 //
 //   ring, one of kStages:  | B: 64 columns x 64 of K | B: next 64 | .. | A: 64 rows | 64 rows |
 //                            8 KB each, rows of 128 bytes, swizzled       4608 bytes each
 //
-// Three warps are all that registers leave beside 256 columns: the compiler gives 384 threads 168
-// each, more threads fewer than the products need.  fingerprint_bulk.cuh is how three are enough.
+// Three warps that hash are all that registers leave beside 256 columns: the compiler gives 384
+// threads 168 each, more threads fewer than the products need (setmaxnreg does not change what one
+// instruction may name).  Beside 128 columns there are seven.
 //
 // full, empty: barriers of a stage; the copy engine has brought it, all warps are done with it.
 // B row-major is the MN-major operand, column-major the K-major one (ptx/wgmma.cuh).
@@ -28,18 +30,20 @@
 // Zeros that fill A up turn a NaN or Inf of B into NaN where A has no entry: so a NaN among the
 // sums is an alarm.  Where the product goes to W, a repair writes C all the same.
 //
-// Bound: a product of 64 x 256 x 32 reads B's 16 KB and A's 2 KB from shared memory, 144 cycles at
-// 128 bytes a cycle (128 for its multiplications alone, twice those of wgmma): 41 us at
-// 4096x4096x2048 and 1.75 GHz.  Measured: 144 cycles alone, 60 us as a kernel, of which waiting for
-// the ring and what the copy engine writes take most of the rest.  A from registers takes 128
-// alone, but brought there past shared memory 10 to 15 % longer in all.  Clusters that share B are
-// no faster.  Figures: tests/bench/NOTES.md.
+// Bound, 128 columns: a multiprocessor takes 64 bytes a cycle from L2.  4096 x 4096 x 512 has
+// 128 tiles, each of 1.64 MB, and 0.38 MB of A's arrays a block: 31,600 cycles, 17.8 us at 1.77
+// GHz; measured 19 until the last product.  256 columns: a product of 64 x 256 x 32 reads B's 16 KB
+// and A's 2 KB from shared memory, 144 cycles at 128 bytes a cycle (128 for its multiplications
+// alone, twice those of wgmma): 41 us at 4096x4096x2048 and 1.75 GHz.  Measured: 144 cycles alone,
+// 60 us as a kernel, of which waiting for the ring and what the copy engine writes take most of the
+// rest.  A from registers takes 128 alone, but brought there past shared memory 10 to 15 % longer
+// in all.  Clusters that share B are no faster.  Figures: tests/bench/NOTES.md.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime.h>
 
 #include "kernels/early_launch.cuh"
-#include "kernels/fingerprint_bulk.cuh"
+#include "kernels/fingerprint_rolling.cuh"
 #include "kernels/ptx/bulk_copy.cuh"
 #include "kernels/ptx/elect.cuh"
 #include "kernels/ptx/ldst.cuh"
@@ -57,27 +61,33 @@ namespace whole24
 
 constexpr int kRows = 128, kDepth = SHUNT_WHOLE24_COLS, kBoxBytes = 64 * 128, kPanel = 2048;
 constexpr int kGroups = 2, kMultiplyingWarps = 4 * kGroups; // of warps that multiply
-constexpr int kThreads = 128 * (kGroups + 1), kHashWarps = 3;
-constexpr uint32_t kTileBytes = SHUNT_WHOLE24_TILE_BYTES; // of A, for each group
+constexpr int kMostHashWarps = 7, kJudge = 32;              // the thread that judges
+constexpr uint32_t kTileBytes = SHUNT_WHOLE24_TILE_BYTES;   // of A, for each group
 
 // Behind the ring.
 struct board {
-  hash_ring ring[kHashWarps];
   alignas(16) ptx::word_pair at_home; // arrives while the block multiplies
-  struct shunt_fingerprint part[kHashWarps];
+  struct shunt_fingerprint part[kMostHashWarps];
+  uint64_t found; // barrier: warps have written what follows, and `part`
+  bool nan;
   spmm_rows::repair_order order;
+  arrival_place place;
 };
 
-template <int Columns, int Stages> struct shape {
+// Helpers: warpgroups that do not multiply.  HashedAtOnce: tiles of A's arrays, by each warp.
+template <int Columns, int Stages, int Helpers, int HashedAtOnce> struct shape {
+  static constexpr int kHelpers = 4 * Helpers, kThreads = 32 * (kHelpers + kMultiplyingWarps);
+  static constexpr int kHashWarps = kHelpers - 1, kHashedAtOnce = HashedAtOnce;
   static constexpr int kColumns = Columns, kStages = Stages, kBoxes = Columns / 64;
   static constexpr uint32_t kLeft = kBoxes * kBoxBytes; // where A begins in a stage
   static constexpr uint32_t kStageBytes = kLeft + kGroups * kTileBytes;
   static constexpr uint32_t kRingBytes = Stages * (kStageBytes + 16);
   static constexpr uint32_t kBytes = kRingBytes + sizeof(board);
   static_assert(kStageBytes % 1024 == 0, "B is swizzled");
+  static_assert(kHashWarps <= kMostHashWarps, "each has its place on the board");
 };
-using shape_128 = shape<128, 6>;
-using shape_256 = shape<256, 4>;
+using shape_128 = shape<128, 6, 2, 1>;
+using shape_256 = shape<256, 5, 1, 2>;
 
 // What the kernel is told beside B's map.
 struct arguments {
@@ -172,8 +182,8 @@ __device__ __forceinline__ void bring_chunk(const chunk_source &from, const CUte
     ptx::bulk_load(to + Shape::kLeft + i * kTileBytes, from.a[i], kTileBytes, full);
 }
 
-// By a warp.  What a chunk costs it bounds the kernel: so places are found once a tile, and a lane is
-// elected only to ask.
+// By a warp.  What a chunk costs it bounds the kernel: so places are found once a tile, and a lane
+// is elected only to ask.
 template <int BMajor, class Shape>
 __device__ __forceinline__ void bring(const arguments &p, const CUtensorMap &map,
                                       ring_place<Shape> at)
@@ -216,8 +226,8 @@ template <class T, int BMajor, class Shape>
 __device__ __forceinline__ void multiply(const arguments &p, int group, ring_place<Shape> &at,
                                          float (&d)[Shape::kColumns / 2])
 {
-  const int word_at = Shape::kLeft + group * kTileBytes + SHUNT_WHOLE24_VALUES * 2 +
-                      threadIdx.x % 128 * 4;
+  const int word_at =
+      Shape::kLeft + group * kTileBytes + SHUNT_WHOLE24_VALUES * 2 + threadIdx.x % 128 * 4;
   const int chunks = p.chunks;
   uint32_t metadata[2] = {0, 0};
   int last = 0;
@@ -231,20 +241,27 @@ __device__ __forceinline__ void multiply(const arguments &p, int group, ring_pla
       multiply_chunk<T, BMajor, Shape>(at.stage(), group, metadata[i], chunk > 0, d);
       ptx::wgmma_wait<1>();
       ptx::wgmma_keep(metadata[1 - i]);
-      if (chunk > 0 && threadIdx.x % 32 == 0) ptx::mbarrier_arrive_at(at.empty(last), 0);
+      if (chunk > 0 && threadIdx.x % 32 == 0) ptx::mbarrier_arrive(at.empty(last));
       last = at.slot;
       at.advance();
     }
   ptx::wgmma_wait<0>();
   ptx::wgmma_keep(metadata[0]);
   ptx::wgmma_keep(metadata[1]);
-  if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive_at(at.empty(last), 0);
+  if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(at.empty(last));
 }
 
-// True: a sum of this thread's became NaN.
+// By all lanes of a warp that multiplies: its last products are done.
+__device__ __forceinline__ void tell_multiplied(board &b, bool nan)
+{
+  if (nan) b.nan = true;
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(ptx::shared_address(&b.found));
+}
+
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ bool multiply_and_store(const arguments &p, int group,
-                                                   ring_place<Shape> at)
+__device__ __forceinline__ void multiply_and_store(const arguments &p, int group,
+                                                   ring_place<Shape> at, board &b)
 {
   float d[Shape::kColumns / 2];
   bool nan = false;
@@ -254,25 +271,35 @@ __device__ __forceinline__ bool multiply_and_store(const arguments &p, int group
 #pragma unroll
     for (float x : d)
       nan |= x != x;
+    if (t + gridDim.x >= p.tiles) tell_multiplied(b, nan);
     store_rows<T, Shape::kColumns>(p.c, d, tile.row * kRows + group * 64,
                                    tile.column * Shape::kColumns);
   }
-  return nan;
+  if (blockIdx.x >= p.tiles) tell_multiplied(b, false);
 }
 
 // ---- proving ---------------------------------------------------------------------------------
 
-// By one thread, when the whole block is done and its stores were ordered before it by a barrier.
-__device__ __forceinline__ void judge_block(const spmm_rows::repair_args &r, board &b, bool alarm,
-                                            bool flagged)
+// By all lanes of a warp that hashes.
+__device__ __forceinline__ void tell_hashed(board &b, int warp, struct shunt_fingerprint part)
+{
+  warp_sum(part, 32);
+  if (threadIdx.x % 32 != 0) return;
+  b.part[warp] = part;
+  ptx::mbarrier_arrive(ptx::shared_address(&b.found));
+}
+
+// By one thread, when all warps have told what they found.
+__device__ __forceinline__ void judge_block(const spmm_rows::repair_args &r, board &b,
+                                            int hash_warps, bool flagged)
 {
   struct shunt_fingerprint part = {0, 0};
-  for (int i = 0; i < kHashWarps; i++)
+  wait_for(ptx::shared_address(&b.found), 0);
+  for (int i = 0; i < hash_warps; i++)
     shunt_fp_add(&part, b.part[i]);
   ptx::cp_async_wait<0>();
-  __threadfence(); // who hears of this block's arrival may write C
-  b.order = spmm_rows::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, alarm, flagged);
-  if (b.order.needed) __threadfence();
+  b.order =
+      spmm_rows::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, b.nan, flagged, &b.place);
 }
 
 // Nothing could be agreed on: the tiles that this block has stored, which no other writes.
@@ -283,7 +310,7 @@ __device__ __noinline__ void repair_own(const arguments &p, const spmm_rows::arg
   const float alpha = a.alpha.get(), beta = a.beta.get();
   for (int t = blockIdx.x; t < p.tiles; t += gridDim.x) {
     const tile_place<Shape> tile(p, t);
-    for (int w = threadIdx.x / 32 - 4; w < kRows * strips; w += kMultiplyingWarps) {
+    for (int w = threadIdx.x / 32 - Shape::kHelpers; w < kRows * strips; w += kMultiplyingWarps) {
       const int64_t row = (int64_t)tile.row * kRows + w / strips;
       const int64_t strip = (int64_t)tile.column * strips + w % strips;
       if (row < a.rows && strip * 32 < a.n)
@@ -302,20 +329,32 @@ __device__ __forceinline__ void repair(const arguments &p, const spmm_rows::args
     repair_own<S, Out, Shape>(p, a);
 }
 
-// ---- the two kinds of warps --------------------------------------------------------------------
+// ---- the kinds of warps
+// --------------------------------------------------------------------------
+
+// By all threads, when their warps have done their part.  False: C stands, or others see to it.
+__device__ __forceinline__ bool is_to_repair(const board &b)
+{
+  __syncthreads(); // stored, and judged
+  if (threadIdx.x == kJudge) {
+    spmm_rows::tell_stored(b.place);
+    if (b.order.needed) spmm_rows::wait_for_stores(b.place, gridDim.x);
+  }
+  if (!b.order.needed) return false;
+  __syncthreads();
+  return true;
+}
 
 // group: of warps, in a way that the compiler knows to be the same for all lanes.  Else it keeps
 // the ring's place in vector registers, and each product waits for its operands' descriptors: a
 // quarter longer in all.
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void
-be_multiplying(const arguments &p, const spmm_rows::args<float> &a,
-               const spmm_rows::repair_args &r, int group, const ring_place<Shape> &ring,
-               const board &b)
+__device__ __forceinline__ void be_multiplying(const arguments &p, const spmm_rows::args<float> &a,
+                                               const spmm_rows::repair_args &r, int group,
+                                               const ring_place<Shape> &ring, board &b)
 {
-  __syncthreads_or(multiply_and_store<T, BMajor, Shape>(p, group, ring));
-  __syncthreads(); // it was judged
-  if (!b.order.needed) return;
+  multiply_and_store<T, BMajor, Shape>(p, group, ring, b);
+  if (!is_to_repair(b)) return;
   if (p.repairs_wide)
     repair<T, float, Shape>(p, a, r, b.order.next);
   else
@@ -324,34 +363,48 @@ be_multiplying(const arguments &p, const spmm_rows::args<float> &a,
 
 template <int BMajor, class Shape>
 __device__ __forceinline__ void be_bringing(const arguments &p, const CUtensorMap &map,
-                                            const ring_place<Shape> &ring)
+                                            const ring_place<Shape> &ring, const board &b)
 {
   bring<BMajor, Shape>(p, map, ring);
-  __syncthreads_or(false);
-  __syncthreads();
+  is_to_repair(b);
 }
 
+template <class Shape>
 __device__ __forceinline__ void be_hashing(const spmm_rows::args<float> &a,
                                            const spmm_rows::repair_args &r,
                                            const hash_worker &worker, board &b)
 {
-  const bool judges = threadIdx.x == 32;
+  const bool judges = threadIdx.x == kJudge;
   bool flagged = false;
   if (judges) {
     ptx::cp_async_16(ptx::shared_address(&b.at_home), &r.table.sets[r.table.home]);
     ptx::cp_async_commit();
     flagged = blockIdx.x == gridDim.x - 1 && a.only_if && *a.only_if != 0;
   }
-  struct shunt_fingerprint part = hash_share_bulk(r.arrays, worker, b.ring[worker.warp]);
-  warp_sum(part, 32);
-  if (threadIdx.x % 32 == 0) b.part[worker.warp] = part;
-  const bool alarm = __syncthreads_or(false);
-  if (judges) judge_block(r, b, alarm, flagged);
+  tell_hashed(b, worker.warp, hash_share_rolling<Shape::kHashedAtOnce>(r.arrays, worker));
+  if (judges) judge_block(r, b, worker.warps, flagged);
+  is_to_repair(b);
+}
+
+template <class Shape>
+__device__ __forceinline__ void prepare(const CUtensorMap &map, const ring_place<Shape> &ring,
+                                        board &b)
+{
+  if (threadIdx.x == 0) {
+    ptx::tensor_prefetch(&map);
+    for (int i = 0; i < Shape::kStages; i++) {
+      ptx::mbarrier_init(ring.full(i), 1);
+      ptx::mbarrier_init(ring.empty(i), kMultiplyingWarps);
+    }
+    ptx::mbarrier_init(ptx::shared_address(&b.found), kMultiplyingWarps + Shape::kHashWarps);
+    ptx::mbarrier_init_fence();
+    b.nan = false;
+  }
   __syncthreads();
 }
 
 template <class T, int BMajor, class Shape>
-__global__ void __launch_bounds__(kThreads, 1)
+__global__ void __launch_bounds__(Shape::kThreads, 1)
     spmm_whole24(const __grid_constant__ arguments p, const __grid_constant__ CUtensorMap map,
                  const __grid_constant__ spmm_rows::args<float> a,
                  const __grid_constant__ spmm_rows::repair_args r)
@@ -359,29 +412,19 @@ __global__ void __launch_bounds__(kThreads, 1)
   extern __shared__ __align__(1024) unsigned char shared[];
   const ring_place<Shape> ring(shared);
   board &b = *reinterpret_cast<board *>(shared + Shape::kRingBytes);
-  if (threadIdx.x == 0) {
-    ptx::tensor_prefetch(&map);
-    for (int i = 0; i < Shape::kStages; i++) {
-      ptx::mbarrier_init(ring.full(i), 1);
-      ptx::mbarrier_init(ring.empty(i), kMultiplyingWarps);
-    }
-    for (const hash_ring &hashing : b.ring)
-      prepare_hash_ring(hashing);
-    ptx::mbarrier_init_fence();
-  }
-  __syncthreads();
+  prepare(map, ring, b);
   const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
-  if (warp >= 4) {
+  if (warp >= Shape::kHelpers) {
     wait_for_previous();
-    be_multiplying<T, BMajor, Shape>(p, a, r, warp / 4 - 1, ring, b);
+    be_multiplying<T, BMajor, Shape>(p, a, r, (warp - Shape::kHelpers) / 4, ring, b);
   } else {
-    const hash_worker worker = {(int)blockIdx.x, (int)gridDim.x, warp - 1, kHashWarps};
+    const hash_worker worker = {(int)blockIdx.x, (int)gridDim.x, warp - 1, Shape::kHashWarps};
     if (warp > 0) prefetch_share(r.arrays, worker);
     wait_for_previous();
     if (warp == 0)
-      be_bringing<BMajor, Shape>(p, map, ring);
+      be_bringing<BMajor, Shape>(p, map, ring, b);
     else
-      be_hashing(a, r, worker, b);
+      be_hashing<Shape>(a, r, worker, b);
   }
 }
 

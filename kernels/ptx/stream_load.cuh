@@ -64,6 +64,20 @@ __device__ __forceinline__ uint4 read_once_16(const void *p, uint64_t policy, bo
   return v;
 }
 
+// The same into v, which stays as it is unless `wanted`.
+__device__ __forceinline__ void read_once_16_if(bool wanted, uint4 &v, const void *p,
+                                                uint64_t policy)
+{
+  asm volatile("{\n\t"
+               ".reg .pred wanted;\n\t"
+               "setp.ne.u32 wanted, %6, 0;\n\t"
+               "@wanted ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 "
+               "{%0, %1, %2, %3}, [%4], %5;\n\t"
+               "}"
+               : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w)
+               : "l"(p), "l"(policy), "r"((uint32_t)wanted));
+}
+
 // Fetches the line at p into L2, which stays coherent: it is a hint and no read.
 __device__ __forceinline__ void prefetch_l2(const void *p)
 {

@@ -267,9 +267,9 @@ static void test_tile24(void)
   static const struct {
     int64_t m, n;
     int columns;
-    double us; /* measured on an H200, as PyTorch's product: with the proof */
-  } measured[] = { { 4096, 512, 128, 31.6 }, { 4096, 2048, 256, 81.7 },
-                   { 8192, 512, 256, 105 }, { 8192, 2048, 256, 295 } };
+    double us; /* measured on an H200, with the proof */
+  } measured[] = { { 4096, 512, 128, 22.8 }, { 4096, 2048, 256, 69 },
+                   { 8192, 512, 128, 93.8 }, { 8192, 2048, 256, 300 } };
   struct pruned w;
   for (int i = 0; i < 4; i++) {
     pruned_weights(&w, measured[i].m, measured[i].n);
@@ -281,12 +281,18 @@ static void test_tile24(void)
     double read = shunt_cost_copy(shunt_cost_csr_bytes(&w.p.spmm.a), &h200);
     check(us < dense + read, "less than the dense product with its proof");
     w.p.spmm.a.values = (void *)8;
-    check(shunt_cost_whole24(&w.p.spmm, measured[i].columns, &h200) > us + read,
+    check(shunt_cost_whole24(&w.p.spmm, measured[i].columns, &h200) > us + read / 2,
           "more where an array stands off 16 bytes");
   }
   if (shunt_spmm_whole24_columns(&w.p.spmm, &h200) == 0) {
     check(tile24_says(&w) == SHUNT_R_DEVICE, "a build without wgmma has no tile24");
     return;
+  }
+  for (int i = 0; i < 4; i++) {
+    pruned_weights(&w, measured[i].m, measured[i].n);
+    check(shunt_spmm_whole24_columns(&w.p.spmm, &h200) == measured[i].columns,
+          "2:4, %d^2 by %d: tiles of %d columns", (int)measured[i].m, (int)measured[i].n,
+          measured[i].columns);
   }
   check(tile24_says(&w) == SHUNT_FITS, "tile24 takes pruned weights");
   w.f.crowded_rows = 1;

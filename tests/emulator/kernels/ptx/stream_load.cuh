@@ -21,6 +21,10 @@ inline uint4 read_once_16(const void *p, uint64_t, bool wanted)
 {
   return wanted ? *static_cast<const uint4 *>(p) : make_uint4(0, 0, 0, 0);
 }
+inline void read_once_16_if(bool wanted, uint4 &v, const void *p, uint64_t)
+{
+  if (wanted) v = *static_cast<const uint4 *>(p);
+}
 inline void prefetch_l2(const void *) {}
 
 } // namespace ptx
