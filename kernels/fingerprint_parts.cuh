@@ -17,10 +17,11 @@
 //
 // Cost a 16-byte piece: one load, 12 instructions to absorb it, 5 for its share of closing
 // the chunk: below the memory time of every device this is built for.  A warp has its
-// whole tile in flight, so two blocks keep 128 KB a multiprocessor in flight: four times what
+// whole tile in flight, so four blocks keep 128 KB a multiprocessor in flight: four times what
 // the device's bandwidth times its latency asks for, and small matrices (17 MB on an H200) are read
 // in one go.  What is read is not needed again before the next call: it passes by L1 and is the
-// first that L2 gives up, before the operands of the product.
+// first that L2 gives up, before the operands of the product.  Small blocks, so that some find a
+// quarter of a multiprocessor's registers free beside a product, where half of them never are.
 #pragma once
 #include "kernels/fingerprint.h"
 #include "kernels/ptx/gpu_scope.cuh"
@@ -30,9 +31,9 @@
 namespace shunt
 {
 
-constexpr int hash_threads = 512; // of a block
+constexpr int hash_threads = 256; // of a block
 constexpr int hash_warps = hash_threads / 32;
-constexpr int hash_blocks_per_multiprocessor = 2;
+constexpr int hash_blocks_per_multiprocessor = 4;
 
 // One array of A.  `align` is the largest power of two, up to 16, that divides its
 // address: how wide its loads may be.

@@ -82,23 +82,20 @@ static struct shunt_tile24_shape gather_shape(const struct shunt_spmm *p,
 
 // Microseconds on an H200, fitted to seven finite-element matrices at 64 to 256 columns and 27 pruned
 // layers at 256: gathering 32 rows of B and a tile of A, per unit and multiprocessor; writing a byte of
-// C; and the steps of the warps that have most of them, one after the other.  Where all blocks are
-// resident at once, five a multiprocessor, the proof that they let in finds no room until they end.
+// C; and the steps of the warps that have most of them, one after the other.
 static double gather_cost(const struct shunt_spmm *p, double tiles, double longest_row,
                           const struct shunt_device *d)
 {
-  constexpr double kStart = 3, kStep = 0.65e-3, kWritten = 0.6e-6, kLatency = 0.6, kNoRoom = 2.5;
+  constexpr double kStart = 3, kStep = 0.65e-3, kWritten = 0.6e-6, kLatency = 0.6;
   const double blocks = static_cast<double>((p->a.rows + kRows - 1) / kRows);
   const double wide = static_cast<double>((p->b.cols + kGatherTile - 1) / kGatherTile);
   const double written = static_cast<double>(p->c.rows) * static_cast<double>(p->c.cols) *
                          static_cast<double>(shunt_type_size(p->c.type));
   const double mean = tiles / blocks, longest = longest_row / kStrip;
-  const int split = gather_shape(p, d).split;
-  const double deep = ceil((mean > longest ? mean : longest) / split);
-  const bool at_once = blocks * wide * split / gather_warps(split) <= 5.0 * d->multiprocessors;
+  const double deep = ceil((mean > longest ? mean : longest) / gather_shape(p, d).split);
   const double scale = d->multiprocessors > 0 ? 132.0 / d->multiprocessors : 1;
   const double all = (kStep * tiles * wide + kWritten * written) * scale;
-  return kStart + (all > kLatency * deep ? all : kLatency * deep) + (at_once ? kNoRoom : 0);
+  return kStart + (all > kLatency * deep ? all : kLatency * deep);
 }
 
 // Microseconds: rounds of one block for each multiprocessor, times a block's chunks.

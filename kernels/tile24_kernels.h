@@ -36,7 +36,7 @@ struct shunt_tile24_shape shunt_spmm_tile24_shape(const struct shunt_spmm *p,
                                                   const struct shunt_device *d);
 
 /* Microseconds that the gathered kernel is expected to take for so many merged tiles, the longest row of
-   A having so many entries, and to keep what it lets in from running; 1.1 off.  */
+   A having so many entries; 1.1 off.  */
 double shunt_spmm_tile24_merged_us(const struct shunt_spmm *p, double tiles, double longest_row,
                                    const struct shunt_device *d);
 
