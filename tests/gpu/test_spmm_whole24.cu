@@ -7,6 +7,7 @@
 //   --time   also times 4096 and 8192 square
 #include <memory>
 
+#include "tests/gpu/broken_patterns.cuh"
 #include "tests/gpu/spmm_whole24_problem.cuh"
 #include "tests/gpu/time_spmm_whole24.cuh"
 
@@ -29,25 +30,9 @@ static void test_conversion()
 
 static void test_irregular()
 {
-  const Pattern p = pattern_24(40, 700, 0.9, 3);
-  const int64_t row1 = p.offsets[1];
-  struct {
-    const char *what;
-    int64_t at, value;
-    bool offset;
-  } cases[] = {{"a repeated column", 5, p.columns[4], false},
-               {"a column out of order", 5, 690, false},
-               {"a column out of order at a row's end", row1 - 1, 3, false},
-               {"a column beyond the last", row1 - 1, 700, false},
-               {"a column before the first", 0, -1, false},
-               {"offsets that descend", 3, p.offsets[4] + 1, true},
-               {"an offset out of range", 3, 1 << 30, true},
-               {"an offset below the base", 3, -1, true}};
-  for (auto &c : cases) {
-    Pattern broken = p;
-    (c.offset ? broken.offsets : broken.columns)[(size_t)c.at] = c.value;
-    Packed k(broken, SHUNT_F16, SHUNT_I32, 1, false, 4);
-    check(k.pack() && k.irregular(), "%s is irregular", c.what);
+  for (const BrokenPattern &broken : broken_patterns(pattern_24(40, 700, 0.9, 3))) {
+    Packed k(broken.pattern, SHUNT_F16, SHUNT_I32, 1, false, 4);
+    check(k.pack() && k.irregular(), "%s is irregular", broken.what);
   }
   Pattern crowded = random_pattern(5, 64, 0.0, 1, 1);
   crowded.columns = {8, 9, 11};

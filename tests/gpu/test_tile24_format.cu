@@ -2,6 +2,7 @@
 // for every kind of pattern, index type and base, with and without reordering; so does
 // the census; irregular matrices are flagged and stay inside their memory.
 //   --time   also times the conversion
+#include "tests/gpu/broken_patterns.cuh"
 #include "tests/gpu/tile24_patterns.cuh"
 
 using namespace harness;
@@ -68,31 +69,13 @@ static void test_census()
 
 static void test_irregular()
 {
-  const Pattern p = tile_pattern(ANYWHERE, 40, 700, 0.3, 3);
-  const int64_t row1 = p.offsets[1];
-  struct {
-    const char *what;
-    int64_t at, value;
-    bool offset;
-  } cases[] = {{"a repeated column", 5, p.columns[4], false},
-               {"a repeated column 40 entries on", 40, p.columns[39], false},
-               {"a column out of order", 5, 690, false},
-               {"a column beyond the last", row1 - 1, 700, false},
-               {"a column before the first", 0, -1, false},
-               {"a column far before the first", 9, -(1 << 30), false},
-               {"offsets that descend", 3, p.offsets[4] + 1, true},
-               {"an offset out of range", 3, 1 << 30, true},
-               {"an offset below the base", 3, -1, true}};
-  for (auto &c : cases)
-    for (shunt_type index : {SHUNT_I32, SHUNT_I64}) {
-      Pattern broken = p;
-      (c.offset ? broken.offsets : broken.columns)[(size_t)c.at] = c.value;
+  for (const BrokenPattern &broken : broken_patterns(tile_pattern(ANYWHERE, 40, 700, 0.3, 3)))
+    for (shunt_type index : {SHUNT_I32, SHUNT_I64})
       for (int how : {1, 3}) {
-        Tile24 k(broken, {how, -1, -1}, SHUNT_F16, index, 1, false, 4);
+        Tile24 k(broken.pattern, {how, -1, -1}, SHUNT_F16, index, 1, false, 4);
         check(k.pack() && k.census().irregular == SHUNT_IRREGULAR && k.same() && k.inside(),
-              "%s is irregular, and the bytes are the same, way %d", c.what, how);
+              "%s is irregular, and the bytes are the same, way %d", broken.what, how);
       }
-    }
 }
 
 static void test_declined()

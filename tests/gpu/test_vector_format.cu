@@ -3,7 +3,7 @@
 // stay inside their memory.
 //   --time   also times the conversion
 #include "conv/vector.h"
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/broken_patterns.cuh"
 
 using namespace harness;
 
@@ -96,26 +96,11 @@ static void test_same()
 
 static void test_irregular()
 {
-  const Pattern p = random_pattern(64, 700, 0.3, 8, 3);
-  const int64_t row1 = p.offsets[1];
   for (int order = 0; order < 2; order++) {
     const shunt_vector_plan plan = {(shunt_vector_order)order, 8};
-    struct {
-      const char *what;
-      int64_t at, value;
-      bool offset;
-    } cases[] = {{"a repeated column", 5, p.columns[4], false},
-                 {"a repeated column 40 entries on", 40, p.columns[39], false},
-                 {"a column out of order", 5, 690, false},
-                 {"a column beyond the last", row1 - 1, 700, false},
-                 {"a column before the first", 0, -1, false},
-                 {"offsets that descend", 3, p.offsets[4] + 1, true},
-                 {"an offset out of range", 3, 1 << 30, true}};
-    for (auto &c : cases) {
-      Pattern broken = p;
-      (c.offset ? broken.offsets : broken.columns)[(size_t)c.at] = c.value;
-      Packed k(broken, plan, SHUNT_I32, 1, 4);
-      check(k.pack() && k.flagged() && k.inside(), "%s is irregular, order %d", c.what, order);
+    for (const BrokenPattern &broken : broken_patterns(random_pattern(64, 700, 0.3, 8, 3))) {
+      Packed k(broken.pattern, plan, SHUNT_I32, 1, 4);
+      check(k.pack() && k.flagged() && k.inside(), "%s is irregular, order %d", broken.what, order);
     }
     const Pattern wild = random_pattern(64, 700, 0.3, 1, 5);
     Packed k(wild, plan, SHUNT_I32, 0, 6);
