@@ -110,7 +110,8 @@ auto split_kernel(const split_shape &shape, bool alone) -> void (*)(args<T>, spl
 {
   if constexpr (has_ways<S, T, V>) {
     constexpr int kListChunk = sizeof(T) > 4 ? 4 : kChunk;
-    if (shape.team_rows) return spmm_csr_rows_split<S, Out, T, V, kListChunk, way::lists>;
+    if (shape.team_rows && alone) return spmm_csr_rows_split<S, Out, T, V, kListChunk, way::lists>;
+    if (shape.team_rows) return spmm_csr_rows_split<S, Out, T, V, 4, way::mixed>;
     if (shape.whole) return spmm_csr_rows_split<S, Out, T, V, kChunk, way::whole>;
     if (shape.chunk < kChunk) return spmm_csr_rows_split<S, Out, T, V, 4, way::any>;
     if constexpr (sizeof(T) > 4)
@@ -128,7 +129,7 @@ shunt_status launch_split(args<T> a, split_shape shape, shunt_stream stream)
   const int64_t windows =
       shape.search && a.nonzeros > shape.limit ? (a.nonzeros + shape.window - 1) / shape.window : 0;
   if (windows) shape.whole = false; // only way::any has long blocks
-  if (windows || !has_ways<S, T, V>) shape.team_rows = 0;
+  if (!has_ways<S, T, V>) shape.team_rows = 0;
   const int64_t rows_per_team = shape.team_rows ? shape.team_rows : 1;
   const int64_t rows_per_block = (shape.threads >> shape.team_log2) * rows_per_team;
   const int64_t row_blocks = (a.rows + rows_per_block - 1) / rows_per_block;

@@ -85,12 +85,13 @@ enum class way {
   plain,  // row blocks alone, of at most kPlainThreads: more registers than beside long blocks
   whole,  // row blocks alone, which take whole chunks without a look at each nonzero
   lists,  // row blocks alone, whose teams take several short rows as one list
+  mixed,  // the same beside long blocks
 };
 
 constexpr int kPlainThreads = kThreads / 2;
 
-// Chunks of 4 need fewer registers: more warps at once for rows too short to fill 8.  In f64 they
-// serve matrices with long rows, whose other rows then take whole chunks, too.
+// Chunks of 4 need fewer registers: more warps at once for rows too short to fill 8.  In f64 their
+// rows take whole chunks, too.
 template <class S, class Out, class T, int V, int CHUNK, way WAY>
 __global__ void __launch_bounds__(WAY == way::plain ? kPlainThreads : kThreads,
                                   WAY == way::plain                    ? 7
@@ -102,7 +103,14 @@ __global__ void __launch_bounds__(WAY == way::plain ? kPlainThreads : kThreads,
   batch<T> &mine = batches[threadIdx.x / 32];
   if constexpr (WAY == way::lists) {
     __shared__ int ends[kMostWarps][kTeamRows];
-    multiply_short_rows<S, Out, T, V, CHUNK>(a, s, mine, ends[threadIdx.x / 32]);
+    multiply_short_rows<false, S, Out, T, V, CHUNK>(a, s, mine, ends[threadIdx.x / 32]);
+  } else if constexpr (WAY == way::mixed) {
+    __shared__ __align__(16) long_list<T, V> list;
+    __shared__ int ends[kMostWarps][kTeamRows];
+    if (blockIdx.x < s.long_blocks)
+      multiply_long_rows<S, Out, T, V, CHUNK>(a, s, mine, list);
+    else
+      multiply_short_rows<true, S, Out, T, V, CHUNK>(a, s, mine, ends[threadIdx.x / 32]);
   } else if constexpr (WAY == way::whole || WAY == way::plain) {
     multiply_rows<WAY == way::whole, S, Out, T, V, CHUNK>(a, s, mine);
   } else {

@@ -13,10 +13,19 @@ constexpr int kLeastTeamLog2 = 2; // a batch of a team's columns is then 2 chunk
 constexpr int kMostLongLanes = 8; // of a group of a long block
 constexpr int64_t kMostNonzeros = 1 << 30;  // of A, and rows: positions fit in an int
 constexpr int64_t kLeastLong = 64, kMostLong = 128; // a long row begins between, by the longest
+constexpr int64_t kWideRow = 256, kMostWideLong = 512; // bytes of B a group has; the latest, for twice them
+constexpr int64_t kMostWindow = 20480;      // of long blocks in f64, or a fourth
 constexpr int64_t kHuge = 2048;             // a row that takes long even of a long block
 constexpr int64_t kShortMean = 8, kShortMost = 96; // what rows are short: on average, the longest
 constexpr int kShortRows = 8;                      // of a team, then
+constexpr int64_t kSkewed = 64, kSkewedMean = 24; // and beside long ones: the longest over the mean, the mean
+constexpr int64_t kSparseMean = 6;                // most rows have next to nothing
 constexpr int64_t kMostLimit = 1 << 24;     // and so do 16 times the lengths of a warp's rows
+
+inline int64_t least_of(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
 
 struct split_shape {
   int threads;          // of a block: 64, 128 or 256
@@ -28,7 +37,7 @@ struct split_shape {
   int window;           // nonzeros where a long block looks for beginnings of long rows
   bool search;          // whether there are long blocks
   bool whole;           // whether full chunks are worth a way of their own; not with search
-  int team_rows;        // rows that a team takes as one list; 0: one at a time, as with search
+  int team_rows;        // rows that a team takes as one list; 0: one at a time
 };
 
 // Several groups to a row while warps are few and each group has more than a few chunks; more
@@ -59,21 +68,27 @@ constexpr int64_t kWalk = 80, kGather = 8000, kStart = 3000;
 
 // A row beyond the limit goes to the long blocks, which each look for theirs for a microsecond or
 // two: there are none where the longest row ends before the others do.  Then a row that has grown
-// since is walked like the others.
+// since is walked like the others.  In wide products a row is long where walking it would take a 25th
+// of the whole; of rows of 256 bytes, if none is more than one and a half multiprocessors' share.
 inline void choose_limit(split_shape *s, int64_t nonzeros, int64_t mean, int64_t row_bytes,
-                         int64_t longest)
+                         int64_t longest, int64_t multiprocessors)
 {
   const bool known = longest >= 0;
-  int64_t limit = known ? longest / 4 : kMostLong;
-  limit = limit < kLeastLong ? kLeastLong : limit > kMostLong ? kMostLong : limit;
+  const int64_t all = nonzeros * row_bytes / kGather;
+  const int64_t walk = kWalk >> (5 - s->lanes_log2);
+  int64_t limit = known ? longest / 4 : kMostLong, most = kMostLong;
+  const bool even = 2 * longest * multiprocessors <= 3 * nonzeros;
+  if (known && row_bytes >= (even ? kWideRow : 2 * kWideRow))
+    most = least_of(all / (25 * walk), row_bytes > kWideRow ? kMostWideLong : kMostLong);
+  if (limit > most) limit = most;
+  if (limit < kLeastLong) limit = kLeastLong;
   if (limit < 2 * mean) limit = 2 * mean;
-  const int64_t alone = longest * kWalk >> (5 - s->lanes_log2);
-  const bool late = alone > nonzeros * row_bytes / kGather + kStart;
+  const bool late = longest * walk > all + kStart;
   s->search = !known || nonzeros >= kMostLimit || (2 * longest > 3 * limit && late);
   s->limit = (int)(s->search && limit < kMostLimit ? limit : kMostLimit);
 }
 
-// By how rows look: whole chunks, several rows a team, rows of B in flight, threads of a block.
+// By how rows look: whole chunks, several rows a team, rows of B in flight.
 inline void choose_way(split_shape *s, int64_t rows, int64_t n, int V, int64_t mean,
                        int64_t longest, int64_t multiprocessors)
 {
@@ -83,11 +98,49 @@ inline void choose_way(split_shape *s, int64_t rows, int64_t n, int V, int64_t m
   const int64_t warps = (rows * slices << s->lanes_log2) / (32 * kShortRows);
   const bool is_short = s->lanes_log2 >= 4 && !s->search && mean < kShortMean && longest >= 0 &&
                         longest <= kShortMost && warps >= 12 * multiprocessors;
-  if (is_short) s->team_rows = kShortRows;
-  const bool light = s->search ? V <= 2 && slices > 1 && !huge : !s->whole;
+  // Beside long blocks it takes more warps to pay.
+  const bool is_skewed = s->lanes_log2 == 5 && s->search && longest > kSkewed * mean &&
+                         mean < (V > 2 ? kSparseMean : kSkewedMean) && warps >= 64 * multiprocessors;
+  if (is_short || is_skewed) s->team_rows = kShortRows;
+  if (is_skewed) s->limit = (int)least_of(s->limit, kLeastLong > 2 * mean ? kLeastLong : 2 * mean);
+  // Chunks of 4 beside long blocks: where most rows do not fill them.
+  const bool sparse = longest >= 0 && mean < kSparseMean && (V > 2 ? huge : slices > 1);
+  const bool light = s->search ? sparse : !s->whole;
   s->chunk = s->lanes_log2 == 5 && light ? 4 : kChunk;
-  // The warps of a long block share its rows; smaller blocks end sooner where none is huge.
-  s->threads = s->search && (huge || n <= 8) ? kThreads : kThreads / 2;
+}
+
+// Wide groups search less, as each slice of C is searched for; narrow ones have more of a row under
+// way, where that is more than a multiprocessor's share.  all: what the longest row would be, if each
+// multiprocessor had one.
+inline int choose_long_lanes(int64_t nonzeros, int64_t n, int V, int size, int64_t all)
+{
+  if (n <= 2 * V || (n <= 4 * V && all > nonzeros)) return 1;
+  if (all > 4 * nonzeros) return n * size < 4 * kWideRow ? 1 : 2;
+  const int narrow = all < 0 || 2 * all > 3 * nonzeros ? 4 : 2 * all > nonzeros ? 3 : 2;
+  return n > V << narrow ? 3 : 2;
+}
+
+// How long rows are shared.  The warps of a long block have its rows in common; smaller blocks end
+// sooner where none is huge, or most of the work.
+inline void choose_long_blocks(split_shape *s, int64_t nonzeros, int64_t n, int V, int size,
+                               int64_t longest, int64_t multiprocessors)
+{
+  const int64_t all = longest * multiprocessors;
+  const bool huge = longest < 0 || longest > kHuge;
+  const bool most = n > 16 && n * size < 4 * kWideRow && 2 * all > nonzeros;
+  const bool large = huge || most || n <= 8;
+  s->threads = s->search && large ? kThreads : kThreads / 2;
+  s->long_lanes_log2 = choose_long_lanes(nonzeros, n, V, size, all);
+
+  // Not more long blocks than run at once, and a few for each multiprocessor.
+  const int64_t long_width = V << s->long_lanes_log2;
+  const int64_t long_slices = (n + long_width - 1) / long_width;
+  int64_t window = nonzeros / (kBlocksPerSm * multiprocessors) * long_slices;
+  if (V <= 2 && window > kMostWindow) window /= 4;
+  int64_t narrowest = s->search && large && n > 8 ? 1024 : 512;
+  if (nonzeros >= 2048 * multiprocessors) narrowest = 2048;
+  if (window < narrowest) window = narrowest;
+  s->window = (int)least_of(window, nonzeros);
 }
 
 // V: elements of B in one load, of `size` bytes each.  longest: the hint, negative where nothing is
@@ -97,32 +150,21 @@ inline split_shape choose_split(int64_t rows, int64_t nonzeros, int64_t n, int V
 {
   const int64_t mean = nonzeros / rows, multiprocessors = d->multiprocessors;
   split_shape s = {};
-  s.lanes_log2 = s.long_lanes_log2 = 2;
+  s.lanes_log2 = 2;
   while (s.lanes_log2 < 5 && (V << s.lanes_log2) < n) s.lanes_log2++;
   // Few rows: narrower groups, so that more of them share a row.
   const int least = mean >= kChunk << 4 ? 1 : 2;
   while (s.lanes_log2 > least && rows * ((n + (V << s.lanes_log2) - 1) / (V << s.lanes_log2)) <
                                      4 * multiprocessors)
     s.lanes_log2--;
-  if (n > V << 4) s.long_lanes_log2 = 3;  // the same search is made for each slice
   const int64_t width = V << s.lanes_log2;
   choose_team(&s, rows, mean, (n + width - 1) / width, multiprocessors);
-  choose_limit(&s, nonzeros, mean, width * size, longest);
+  choose_limit(&s, nonzeros, mean, width * size, longest, multiprocessors);
   widen_team(&s, mean, longest);
   choose_way(&s, rows, n, V, mean, longest, multiprocessors);
-  // Two lanes of 16 bytes are a sector: more nonzeros at once, where columns are few, or a row is
-  // more than a multiprocessor's share.
+  // Two lanes of 16 bytes are a sector: more nonzeros at once, where columns are few.
   if (n <= 2 * V) s.lanes_log2 = 1;
-  if (n <= 2 * V || (n <= 4 * V && longest * multiprocessors > nonzeros)) s.long_lanes_log2 = 1;
-
-  // Not more long blocks than run at once, and a few for each multiprocessor.
-  const int64_t long_width = V << s.long_lanes_log2;
-  const int64_t long_slices = (n + long_width - 1) / long_width;
-  int64_t window = nonzeros / (kBlocksPerSm * multiprocessors) * long_slices;
-  if (V <= 2) window /= 4;
-  const int64_t narrowest = nonzeros < 2048 * multiprocessors ? 512 : 2048;
-  if (window < narrowest) window = narrowest;
-  s.window = (int)(window < nonzeros ? window : nonzeros);
+  choose_long_blocks(&s, nonzeros, n, V, size, longest, multiprocessors);
   return s;
 }
 

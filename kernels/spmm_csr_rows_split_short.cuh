@@ -8,8 +8,8 @@
 //   list     |x x x|x|x x x x x|x x|x x x x x x|
 //   chunks   |- - - - - - - -|- - - - - - - -|- .     CHUNK rows of B in flight
 //
-// Meant for matrices that were known to have no long row.  One that has grown since is walked
-// like the others: slow, and right.
+// Rows beyond `limit` are the long blocks', if there are any: a warp that meets one takes its rows
+// one by one.  Without long blocks it is walked like the others: slow, and right.
 #pragma once
 #include "kernels/spmm_csr_rows_split_walk.cuh"
 
@@ -40,7 +40,26 @@ template <class Out, class T, int V> struct open_row {
   }
 };
 
+// The same rows, one after the other: no chunk of a list that has a long row in it is whole.
 template <class S, class Out, class T, int V, int CHUNK>
+__device__ __noinline__ void multiply_one_by_one(const args<T> &a, const split_args &s,
+                                                 const lane_columns<S, V> &c, int row, int count,
+                                                 int begin, const int *ends, batch<T> &mine)
+{
+  const T scalars[2] = { a.alpha.get(), a.beta.get() };
+  for (int i = 0; __any_sync(~0u, i < count); i++) {
+    const int end = i < count ? ends[i] : begin;
+    const bool ours = i < count && end - begin <= s.limit;
+    T sum[V];
+    set_zero<T, V>(sum);
+    walk<false, false, S, T, V, CHUNK>(a, c.b, begin, ours ? end : begin, s.lanes_log2,
+                                       s.lanes_log2, mine, sum);
+    if (ours && c.active) store_row<Out, T, V>(a, row + i, c.col, sum, scalars);
+    begin = end;
+  }
+}
+
+template <bool LONG, class S, class Out, class T, int V, int CHUNK>
 __device__ __forceinline__ void multiply_short_rows(const args<T> &a, const split_args &s,
                                                     batch<T> &mine, int *ends)
 {
@@ -59,6 +78,13 @@ __device__ __forceinline__ void multiply_short_rows(const args<T> &a, const spli
     ends[i] = load_low(a.offsets, row + i + 1, a.wide, a.base);
   __syncwarp();
   const int stop = count > 0 ? ends[count - 1] : 0;
+  if (LONG) {
+    bool met = false;
+    for (int i = in_team; i < count; i += 1 << s.lanes_log2)
+      met |= ends[i] - (i ? ends[i - 1] : begin) > s.limit;
+    if (__any_sync(~0u, met))
+      return multiply_one_by_one<S, Out, T, V, CHUNK>(a, s, c, row, count, begin, ends, mine);
+  }
 
   const int first = team_first(s.lanes_log2);
   T sum[V];

@@ -50,7 +50,8 @@ double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt
   double size = (double)shunt_type_size(type);
   double arithmetic = 2 * m * n * k / gemm_rate(type, math);
   double traffic = (m * k + k * n + m * n) * size / 7.2e6; /* much of it from L2 */
-  double steps = 1e-3 * k; /* of K, one after the other: what counts for small products */
+  /* Of K, one after the other: what counts for small products; without tensor cores they are longer. */
+  double steps = (type == SHUNT_F32 && math != SHUNT_MATH_TF32 ? 4e-3 : 1e-3) * k;
   return 2.6 + steps + larger(arithmetic, traffic) * scale(d);
 }
 

@@ -5,15 +5,28 @@
 #include "backend/plan/engine.h"
 #include "backend/routes/routes.h"
 
-/* Beyond this the balanced kernel is the faster one (tests/bench/NOTES.md).  The profile
-   is a hint: both kernels are right for any matrix.  */
+/* Is the balanced kernel the faster one (tests/bench/NOTES.md)?  Where one block's row would end
+   last, at 1.2 ns an entry; and for narrow products of rows that mostly have next to nothing.  The
+   profile is a hint: both kernels are right for any matrix.  */
 enum { LONGEST_FOR_SPLIT = 16384 };
+
+static bool balances(const struct shunt_spmm *p, int64_t longest, const struct shunt_device *d)
+{
+  enum { HUGE_ROW = 2048 };
+  const double row = (double)p->b.cols * (double)shunt_type_size(p->b.type);
+  const double nnz = (double)p->a.nnz;
+  if (longest <= HUGE_ROW) return false;
+  const double sparse = row < 128 ? 3.5 : 6;
+  if (nnz < sparse * (double)p->a.rows && row <= 256) return true;
+  const double others = nnz * row / 8000 * 132 / (d->multiprocessors > 0 ? d->multiprocessors : 132);
+  return longest > LONGEST_FOR_SPLIT && 1.2 * (double)longest > others;
+}
 
 shunt_status shunt_rows_spmm(const struct shunt_spmm *p, int64_t longest_row,
                              const struct shunt_device *d, void *workspace, size_t workspace_bytes,
                              shunt_stream stream)
 {
-  if (longest_row <= LONGEST_FOR_SPLIT) {
+  if (!balances(p, longest_row, d)) {
     shunt_status s = shunt_spmm_csr_rows_split_cuda(p, longest_row, d, workspace, workspace_bytes,
                                                     stream);
     if (s != SHUNT_E_UNSUPPORTED) return s;
@@ -46,18 +59,16 @@ static size_t workspace(const struct shunt_problem *p, const struct shunt_engine
 }
 
 /* Where cuSPARSE's default was measured to be the faster one, more than its cost says: wide products
-   of matrices whose entries sit in very few rows, or in very short ones beside some long ones.  */
+   of matrices with huge rows, in f32 where all others are short, in f64 where they are not.  */
 static bool original_is_better(const struct shunt_profile *f, const struct shunt_problem *q)
 {
-  enum { CSR_ALG1 = 4, CSR_ALG3 = 12, SHORT = 96 };
+  enum { CSR_ALG1 = 4, CSR_ALG3 = 12 };
   const struct shunt_spmm *p = &q->spmm;
-  if (q->algorithm == CSR_ALG1 || q->algorithm == CSR_ALG3) return false;
-  const double row_bytes = (double)p->b.cols * (double)shunt_type_size(p->b.type);
-  if (!f || f->rows == 0) return false;
-  double mean = (double)f->nnz / (double)f->rows, longest = (double)f->longest_row;
-  if (row_bytes >= 1024 && (longest > 64 * mean || (mean < 3 && longest > SHORT)))
-    return true;
-  return row_bytes >= 512 && longest > LONGEST_FOR_SPLIT;
+  if (!f || f->rows == 0 || q->algorithm == CSR_ALG1 || q->algorithm == CSR_ALG3) return false;
+  const double row = (double)p->b.cols * (double)shunt_type_size(p->b.type);
+  const double mean = (double)f->nnz / (double)f->rows, longest = (double)f->longest_row;
+  if (p->b.type == SHUNT_F64) return row >= 1024 && mean >= 24 && longest > 256 * mean;
+  return row >= 512 && mean < 8 && longest > LONGEST_FOR_SPLIT;
 }
 
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)

@@ -127,7 +127,7 @@ struct Product {
   }
 };
 
-// Rows one at a time, or (short) several a team.
+// Rows one at a time, or (short) several a team; with and without long blocks.
 split_shape make_shape(int lanes, int team, bool is_short, Random &r)
 {
   static const int limits[] = { 0, 7, 150, 1 << 20 }, rows[] = { 1, 2, 3, 8 };
@@ -137,9 +137,9 @@ split_shape make_shape(int lanes, int team, bool is_short, Random &r)
   s.lanes_log2 = lanes;
   s.team_log2 = team;
   s.long_lanes_log2 = 1 + (int)r.below(3);
-  s.limit = is_short ? shunt::spmm_rows::kMostLimit : limits[r.below(4)];
+  s.search = !is_short || r.below(2);
+  s.limit = s.search ? limits[r.below(4)] : shunt::spmm_rows::kMostLimit;
   s.window = 1 << (3 + r.below(9));
-  s.search = !is_short;
   s.whole = !is_short && r.below(3);
   s.team_rows = is_short ? rows[r.below(4)] : 0;
   return s;

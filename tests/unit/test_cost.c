@@ -231,6 +231,58 @@ static void test_groups_are_hoped_for(void)
   }
 }
 
+/* Wide products of matrices with huge rows: us by `rows` and by cuSPARSE's default. */
+static void test_rows_leave_what_they_lose(void)
+{
+  static const struct {
+    const char *matrix;
+    int64_t rows, nnz, longest, n;
+    shunt_type type;
+    double by_rows, by_original;
+  } measured[] = {
+    { "rajat16", 94294, 641159, 28755, 128, SHUNT_F32, 88.5, 83.2 },
+    { "rajat16", 94294, 641159, 28755, 128, SHUNT_F64, 132, 149 },
+    { "c-64", 51035, 717841, 9474, 128, SHUNT_F64, 108, 124 },
+    { "rmat:131072:32", 131072, 3729482, 15666, 128, SHUNT_F32, 244, 278 },
+    { "rmat:131072:32", 131072, 3729482, 15666, 128, SHUNT_F64, 550, 530 },
+    { "rmat:1048576:16", 1048576, 16086321, 39440, 128, SHUNT_F64, 2720, 2951 },
+    { "rmat:3000000:3", 3000000, 8360000, 18909, 128, SHUNT_F32, 1515, 1392 },
+  };
+  struct shunt_engine e = { .device = h200 };
+  for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+    struct shunt_problem p = { .op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1 };
+    const int64_t rows = measured[i].rows, n = measured[i].n;
+    const struct shunt_profile f = { .rows = rows, .nnz = measured[i].nnz,
+                                     .longest_row = measured[i].longest };
+    p.spmm.a = (struct shunt_csr){ .rows = rows, .cols = rows, .nnz = f.nnz,
+                                   .index_type = SHUNT_I32, .value_type = measured[i].type };
+    p.spmm.b = p.spmm.c = (struct shunt_dense){ rows, n, n, 1, NULL, measured[i].type };
+    p.spmm.compute = measured[i].type;
+    const struct shunt_call c = { .problem = &p, .engine = &e, .profile = &f,
+                                  .workspace_bytes = (size_t)1 << 40 };
+    double us = 0;
+    const bool fits =
+        shunt_route_at(shunt_route_index("rows"))->expect(&c, &us).reason == SHUNT_FITS;
+    check((fits && us < shunt_cost_original(&p, &f, &h200)) ==
+              (measured[i].by_rows < measured[i].by_original),
+          "%s, N = %d: rows %.0f us, cuSPARSE %.0f", measured[i].matrix, (int)n,
+          measured[i].by_rows, measured[i].by_original);
+  }
+}
+
+/* pyfr, 84 x 252 with 20,400 entries, N = 128: 4.6 us by `rows`, 9.2 by `dense`. */
+static void test_small_f32_products_are_not_dense(void)
+{
+  struct shunt_spmm p = { .a = { .rows = 84, .cols = 252, .nnz = 20400, .index_type = SHUNT_I32,
+                                 .value_type = SHUNT_F32 },
+                          .b = { 252, 128, 128, 1, NULL, SHUNT_F32 },
+                          .c = { 84, 128, 128, 1, NULL, SHUNT_F32 } };
+  const struct shunt_profile f = { .rows = 84, .nnz = 20400, .longest_row = 252 };
+  const double dense = shunt_cost_gemm(84, 128, 252, SHUNT_F32, SHUNT_MATH_EXACT, &h200) +
+                       shunt_cost_copy(shunt_cost_csr_bytes(&p.a), &h200) - 1;
+  check(shunt_cost_rows(&p, &f, &h200) < dense, "a small f32 product is rows' (dense %.1f us)", dense);
+}
+
 /* ---- tile24 ---------------------------------------------------------------------------------- */
 
 struct pruned {
@@ -321,6 +373,8 @@ int main(void)
   test_sddmm_cost_fits();
   test_vector_wants_more_than_pairs();
   test_groups_are_hoped_for();
+  test_rows_leave_what_they_lose();
+  test_small_f32_products_are_not_dense();
   test_tile24();
   return check_finish();
 }
