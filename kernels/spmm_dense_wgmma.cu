@@ -153,14 +153,14 @@ static tile_shape choose_narrow(const struct shunt_spmm *p, const struct shunt_d
   return {64, 2};
 }
 
-// Bytes of A's arrays that the copy engine cannot bring.
+// Bytes of A's arrays that the copy engine cannot bring (fingerprint_bulk.cuh).
 static double read_by_lanes(const struct shunt_csr &a)
 {
   const double nnz = static_cast<double>(a.nnz);
   double bytes = 0;
-  if (reinterpret_cast<uintptr_t>(a.columns) % 16)
+  if (reinterpret_cast<uintptr_t>(a.columns) % 8)
     bytes += nnz * static_cast<double>(shunt_type_size(a.index_type));
-  if (reinterpret_cast<uintptr_t>(a.values) % 16)
+  if (reinterpret_cast<uintptr_t>(a.values) % 8)
     bytes += nnz * static_cast<double>(shunt_type_size(a.value_type));
   return bytes;
 }

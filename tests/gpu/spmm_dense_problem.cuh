@@ -24,6 +24,7 @@ struct Case {
   int base = 0;
   bool b_columns = false, c_columns = false; // column-major
   bool c_odd = false;                        // C on no multiple of 16 bytes
+  int shift = 0;                             // A's columns are so many bytes off a multiple of 16
   double alpha = 1;
   bool alpha_on_device = false;
   tile_shape shape = {64, 1};
@@ -64,7 +65,7 @@ struct Problem {
         ldd(round_up(c.k, 16)), ldb(round_up(c.b_columns ? c.k : c.n, 8) + 8),
         ldc((c.c_columns ? c.m : round_up(c.n, 8)) + (c.c_odd ? 3 : 8)),
         offsets(p.offsets.size() * shunt_type_size(c.index)),
-        columns(p.columns.size() * shunt_type_size(c.index)),
+        columns(p.columns.size() * shunt_type_size(c.index) + (size_t)c.shift),
         values(p.columns.size() * shunt_type_size(c.type)),
         dense((size_t)(c.m * ldd) * shunt_type_size(c.type)),
         b((size_t)((c.b_columns ? c.n : c.k) * ldb) * shunt_type_size(c.type)),
@@ -92,7 +93,7 @@ struct Problem {
     for (size_t i = 0; i < p.offsets.size(); i++)
       store(offsets.host.data(), (int64_t)i, c.index, (double)(p.offsets[i] + c.base));
     for (size_t i = 0; i < p.columns.size(); i++)
-      store(columns.host.data(), (int64_t)i, c.index, (double)(p.columns[i] + c.base));
+      store(columns.host.data() + c.shift, (int64_t)i, c.index, (double)(p.columns[i] + c.base));
     for (int64_t i = 0; i < p.nnz(); i++)
       store(values.host.data(), i, c.type, r.value());
     std::fill(dense.host.begin(), dense.host.end(), (char)0xff);
@@ -114,7 +115,7 @@ struct Problem {
 
   void describe()
   {
-    s.a = shunt_csr{c.m,           c.k,     p.nnz(), offsets.device, columns.device,
+    s.a = shunt_csr{c.m,           c.k,     p.nnz(), offsets.device, (char *)columns.device + c.shift,
                     values.device, c.index, c.type,  c.base};
     s.b = shunt_dense{c.k, c.n, c.b_columns ? 1 : ldb, c.b_columns ? ldb : 1, b.device, c.type};
     s.c = shunt_dense{c.m, c.n, c.c_columns ? 1 : ldc, c.c_columns ? ldc : 1, out.device, c.out};

@@ -78,6 +78,34 @@ void test_rounds(Table *table)
   device = all;
 }
 
+// Columns where PyTorch's are if the number of entries is odd, and elsewhere: a change at their end,
+// their begin, and behind the first tile that is hashed.
+void test_shifts(Table *table)
+{
+  bool good = true;
+  for (int shift : {4, 8, 12}) {
+    Case c = {130, 260, 200};
+    c.index = shift == 8 ? SHUNT_I64 : SHUNT_I32;
+    c.shift = shift;
+    c.shape = {shift == 4 ? 256 : 128, 1};
+    Problem x(c, table);
+    good &= x.runs(0);
+    const size_t size = shunt_type_size(c.index), bytes = (size_t)x.p.nnz() * size;
+    for (size_t at : {(size_t)0, 4096 - size, (size_t)4096, 8192 - size, bytes / 16 * 8, bytes - size}) {
+      x.columns.host[(size_t)shift + at] ^= 1;
+      x.columns.upload();
+      x.reset(CHANGED);
+      good &= x.launch() == SHUNT_OK;
+      CUDA_OK(cudaDeviceSynchronize());
+      good &= x.words_right(CHANGED);
+      x.columns.host[(size_t)shift + at] ^= 1;
+      x.columns.upload();
+    }
+    good &= x.runs(0);
+  }
+  check(good, "columns off 16 bytes: A B, and each change is seen");
+}
+
 // A tile for each multiprocessor; the same bits each time.
 void test_repeats(Table *table)
 {
@@ -232,6 +260,7 @@ int main()
   for (const tile_shape &shape : shapes)
     test_shape(shape, &table);
   test_rounds(&table);
+  test_shifts(&table);
   test_repeats(&table);
   test_full_table();
   test_streams();
