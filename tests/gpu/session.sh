@@ -101,7 +101,7 @@ stale() {
   plain original-stale 60 "$bin/stale" 500 3
   # Forced routes, so that as few calls as possible are left to cuSPARSE; --strict (one
   # rounding) would judge those few too, which is more than cuSPARSE keeps.
-  SHUNT_ROUTES=$every_route preloaded stale 150 "$bin/stale" 10000 1
+  SHUNT_ROUTES=$every_route preloaded stale 150 "$bin/stale" 10000 14
   expected stale 'rerouted cusparseSpMM >= 5000' 'route rows >= 1' 'route vector >= 1' \
     'route dense >= 1'
   # What rows would take as the cheaper one; the original would get what no other route takes.
@@ -112,7 +112,7 @@ stale() {
   expected stale-tile24 'route tile24 >= 100'
   # Packed vectors, which are kept wherever they are right when the route is forced; in another order
   # of the rows where neighbours do not share their columns.
-  SHUNT_ROUTES=rows,vector preloaded stale-vector 60 "$bin/stale" 6000 8
+  SHUNT_ROUTES=rows,vector preloaded stale-vector 60 "$bin/stale" 6000 18
   expected stale-vector 'route vector >= 100'
   SHUNT_ROUTES=rows,vector preloaded stale-ordered 60 "$bin/stale" 6000 12 --shuffled
   expected stale-ordered 'reason ordered >= 100'
