@@ -7,16 +7,12 @@
 #include "kernels/spmm_csr_rows_launch.cuh"
 #include "kernels/spmm_dense_wgmma.cuh"
 #include "kernels/tensor_map.h"
+#include "kernels/tensor_operand.h"
 
 namespace shunt
 {
 namespace dense_wgmma
 {
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-  return (a + b - 1) / b;
-}
 
 static shunt_status check(const struct shunt_spmm *p, const struct shunt_dense *copy,
                           const struct shunt_device *d)
@@ -34,19 +30,6 @@ static shunt_status check(const struct shunt_spmm *p, const struct shunt_dense *
   if (p->a.rows < 1 || p->a.cols < 1 || p->c.cols < 1) return SHUNT_E_UNSUPPORTED;
   if (p->a.rows > most || p->a.cols > most || p->c.cols > most) return SHUNT_E_UNSUPPORTED;
   return copy->col_stride == 1 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
-}
-
-// m as the copy engine sees it: rows of memory.
-static struct shunt_dense as_stored(const struct shunt_dense &m)
-{
-  if (m.col_stride == 1) return m;
-  return {m.cols, m.rows, m.col_stride, 1, m.values, m.type};
-}
-
-static bool on_16_bytes(const struct shunt_dense &m)
-{
-  return m.col_stride == 1 && reinterpret_cast<uintptr_t>(m.values) % 16 == 0 &&
-         m.row_stride * (int64_t)shunt_type_size(m.type) % 16 == 0;
 }
 
 static arguments make_arguments(const struct shunt_spmm *p, const tile_shape &s)

@@ -5,6 +5,7 @@
 #include "kernels/spmm_csr_rows_launch.cuh"
 #include "kernels/spmm_dense_wide_wgmma.cuh"
 #include "kernels/tensor_map.h"
+#include "kernels/tensor_operand.h"
 
 namespace shunt
 {
@@ -12,24 +13,6 @@ namespace dense_wide
 {
 namespace
 {
-
-int64_t ceil_div(int64_t a, int64_t b)
-{
-  return (a + b - 1) / b;
-}
-
-bool on_16_bytes(const struct shunt_dense &m)
-{
-  return m.col_stride == 1 && reinterpret_cast<uintptr_t>(m.values) % 16 == 0 &&
-         m.row_stride * static_cast<int64_t>(shunt_type_size(m.type)) % 16 == 0;
-}
-
-// m as the copy engine sees it: rows of memory.
-struct shunt_dense as_stored(const struct shunt_dense &m)
-{
-  if (m.col_stride == 1) return m;
-  return {m.cols, m.rows, m.col_stride, 1, m.values, m.type};
-}
 
 // All that a launch is told.
 struct launch_arguments {

@@ -5,6 +5,7 @@
 #include "kernels/spmm_csr_rows_launch.cuh"
 #include "kernels/spmm_whole24_wgmma.cuh"
 #include "kernels/tensor_map.h"
+#include "kernels/tensor_operand.h"
 
 namespace shunt
 {
@@ -12,24 +13,6 @@ namespace whole24
 {
 namespace
 {
-
-int64_t ceil_div(int64_t a, int64_t b)
-{
-  return (a + b - 1) / b;
-}
-
-bool on_16_bytes(const struct shunt_dense &m)
-{
-  return m.col_stride == 1 && reinterpret_cast<uintptr_t>(m.values) % 16 == 0 &&
-         m.row_stride * static_cast<int64_t>(shunt_type_size(m.type)) % 16 == 0;
-}
-
-// m as the copy engine sees it: rows of memory.
-struct shunt_dense as_stored(const struct shunt_dense &m)
-{
-  if (m.col_stride == 1) return m;
-  return {m.cols, m.rows, m.col_stride, 1, m.values, m.type};
-}
 
 // C is the product itself, not what is combined from it later.
 bool in_place(const struct shunt_spmm *p, const struct shunt_repair *r)
@@ -157,6 +140,7 @@ shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_whole24
 extern "C" int shunt_spmm_whole24_columns(const struct shunt_spmm *p, const struct shunt_device *d)
 {
   using namespace shunt::whole24;
+  using shunt::ceil_div;
   const int64_t down = ceil_div(p->c.rows, kRows), at_once = d->multiprocessors;
   const double chunks = static_cast<double>(ceil_div(p->b.rows, kDepth));
   const double narrow = static_cast<double>(ceil_div(down * ceil_div(p->c.cols, 128), at_once)),
