@@ -19,6 +19,7 @@
 // Roofline: bytes read plus written at copy bandwidth.
 #include <cuda_runtime.h>
 
+#include "kernels/early_launch.cuh"
 #include "kernels/number.cuh"
 #include "kernels/shunt_kernels.h"
 
@@ -37,6 +38,7 @@ template <class T, int V>
 __global__ void __launch_bounds__(THREADS)
 copy_runs_kernel(const T *__restrict__ from, T *__restrict__ to, run_list list)
 {
+  wait_for_previous();
   int64_t first = (int64_t)blockIdx.x * blockDim.y + threadIdx.y;
   int64_t stride = (int64_t)gridDim.x * blockDim.y;
 
@@ -107,6 +109,7 @@ transpose_kernel(const T *__restrict__ from, T *__restrict__ to, turn t)
   const int to_c = threadIdx.x * To / SIDE, to_r = threadIdx.x * To % SIDE;
   __shared__ T tile[SIDE * PITCH];
 
+  wait_for_previous();
   for (int64_t n = blockIdx.x; n < t.tiles; n += gridDim.x) {
     const int64_t r0 = n / t.tiles_across * SIDE, c0 = n % t.tiles_across * SIDE;
     const int rows = t.rows - r0 < SIDE ? (int)(t.rows - r0) : SIDE;
@@ -158,33 +161,32 @@ inline unsigned capped_grid(int64_t blocks, const struct shunt_device *d)
 }
 
 template <class T, int V>
-cudaError_t launch_runs(const void *from, void *to, const run_list &list,
-                        const struct shunt_device *d, cudaStream_t stream)
+shunt_status launch_runs(const void *from, void *to, const run_list &list,
+                         const struct shunt_device *d, cudaStream_t stream)
 {
   unsigned across = 1;
   while (across < THREADS && (int64_t)across * V < list.length)
     across *= 2;
   dim3 block(across, THREADS / across);
   unsigned grid = capped_grid((list.runs + block.y - 1) / block.y, d);
-  copy_runs_kernel<T, V><<<grid, block, 0, stream>>>((const T *)from, (T *)to, list);
-  return cudaGetLastError();
+  return launch_early(copy_runs_kernel<T, V>, dim3(grid), block, d, stream, (const T *)from,
+                      (T *)to, list);
 }
 
 template <class T, int From, int To>
-cudaError_t launch_turn(const void *from, void *to, turn t, const struct shunt_device *d,
-                        cudaStream_t stream)
+shunt_status launch_turn(const void *from, void *to, turn t, const struct shunt_device *d,
+                         cudaStream_t stream)
 {
   constexpr int SIDE = tile_of<T>::SIDE;
   t.tiles_across = (t.cols + SIDE - 1) / SIDE;
   t.tiles = t.tiles_across * ((t.rows + SIDE - 1) / SIDE);
-  transpose_kernel<T, From, To>
-      <<<capped_grid(t.tiles, d), THREADS, 0, stream>>>((const T *)from, (T *)to, t);
-  return cudaGetLastError();
+  return launch_early(transpose_kernel<T, From, To>, dim3(capped_grid(t.tiles, d)),
+                      dim3(THREADS), d, stream, (const T *)from, (T *)to, t);
 }
 
 template <class T>
-cudaError_t copy_runs(const void *from, void *to, const run_list &list,
-                      const struct shunt_device *d, cudaStream_t stream)
+shunt_status copy_runs(const void *from, void *to, const run_list &list,
+                       const struct shunt_device *d, cudaStream_t stream)
 {
   constexpr int S = (int)sizeof(T);
   if (moves_by(16, S, from, list.from_step, to, list.to_step))
@@ -196,8 +198,8 @@ cudaError_t copy_runs(const void *from, void *to, const run_list &list,
 }
 
 template <class T>
-cudaError_t transpose(const void *from, void *to, const turn &t, const struct shunt_device *d,
-                      cudaStream_t stream)
+shunt_status transpose(const void *from, void *to, const turn &t, const struct shunt_device *d,
+                       cudaStream_t stream)
 {
   constexpr int S = (int)sizeof(T);
   if (moves_by(16, S, from, t.from_step, to, t.to_step))
@@ -229,8 +231,8 @@ run_list make_runs(int64_t count, int64_t length, int64_t from_step, int64_t to_
 }
 
 template <class T>
-cudaError_t copy(const struct shunt_dense *from, const struct shunt_dense *to,
-                 const struct shunt_device *d, cudaStream_t stream)
+shunt_status copy(const struct shunt_dense *from, const struct shunt_dense *to,
+                  const struct shunt_device *d, cudaStream_t stream)
 {
   int64_t rows = from->rows, cols = from->cols;
   if (along_rows(from) && along_rows(to))
@@ -260,12 +262,11 @@ extern "C" shunt_status shunt_dense_copy_cuda(const struct shunt_dense *from,
     return SHUNT_E_ARGUMENT;
   if (from->rows <= 0 || from->cols <= 0) return SHUNT_OK;
 
-  cudaError_t e = cudaErrorInvalidValue;
   switch (shunt_type_size(from->type)) {
-  case 1: e = copy<uint8_t>(from, to, d, stream); break;
-  case 2: e = copy<uint16_t>(from, to, d, stream); break;
-  case 4: e = copy<uint32_t>(from, to, d, stream); break;
-  case 8: e = copy<uint64_t>(from, to, d, stream); break;
+  case 1: return copy<uint8_t>(from, to, d, stream);
+  case 2: return copy<uint16_t>(from, to, d, stream);
+  case 4: return copy<uint32_t>(from, to, d, stream);
+  case 8: return copy<uint64_t>(from, to, d, stream);
+  default: return SHUNT_E_CUDA;
   }
-  return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
 }

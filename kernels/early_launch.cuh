@@ -4,7 +4,8 @@
 // by launch_early may become resident before the kernel before it has finished, and wait in
 // wait_for_previous() until it has, its memory visible.  So a chain of small kernels
 // does not pay for each one's launch.  Legal inside stream capture.  A kernel launched this
-// way must call wait_for_previous() in all threads before it touches memory.
+// way must call wait_for_previous() in all threads before it touches memory, and before it
+// lets the next one in if that may be a stranger's: it may rely on all but the last one.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -27,10 +28,23 @@ __device__ __forceinline__ void let_next_in()
 #endif
 }
 
+// Whether the device code that this device takes does wait: built for 8.x alone, it does not.
+inline bool can_launch_early(const struct shunt_device *d)
+{
+#ifdef __CUDA_ARCH_LIST__
+  for (const int arch : { __CUDA_ARCH_LIST__ })
+    if (arch >= 900 && arch <= 10 * d->compute_capability) return true;
+  return false;
+#else
+  return d->compute_capability >= 90;
+#endif
+}
+
+// shared: bytes of dynamic shared memory.
 template <class... Parameters, class... Arguments>
-inline shunt_status launch_early(void (*kernel)(Parameters...), dim3 grid, dim3 block,
-                                 const struct shunt_device *d, cudaStream_t stream,
-                                 Arguments... arguments)
+inline shunt_status launch_early_with(int shared, void (*kernel)(Parameters...), dim3 grid,
+                                      dim3 block, const struct shunt_device *d,
+                                      cudaStream_t stream, Arguments... arguments)
 {
   cudaLaunchAttribute early = {};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -38,12 +52,21 @@ inline shunt_status launch_early(void (*kernel)(Parameters...), dim3 grid, dim3 
   cudaLaunchConfig_t config = {};
   config.gridDim = grid;
   config.blockDim = block;
+  config.dynamicSmemBytes = static_cast<size_t>(shared);
   config.stream = stream;
   config.attrs = &early;
-  config.numAttrs = d->compute_capability >= 90 ? 1 : 0;
+  config.numAttrs = can_launch_early(d) ? 1 : 0;
   return cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...) == cudaSuccess
              ? SHUNT_OK
              : SHUNT_E_CUDA;
+}
+
+template <class... Parameters, class... Arguments>
+inline shunt_status launch_early(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                 const struct shunt_device *d, cudaStream_t stream,
+                                 Arguments... arguments)
+{
+  return launch_early_with(0, kernel, grid, block, d, stream, arguments...);
 }
 
 }  // namespace shunt

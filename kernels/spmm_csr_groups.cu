@@ -169,8 +169,8 @@ static shunt_status run(const struct shunt_spmm *p, const struct shunt_row_group
   if (copy) s = shunt_dense_copy_cuda(&p->b, &b, d, stream);
   if (s != SHUNT_OK) return s;
   if (p->a.value_type == SHUNT_F32)
-    return launch_f32(make_arguments<float>(p, b, hint), taken, columns > 1, stream);
-  return launch_f64(make_arguments<double>(p, b, hint), taken, columns > 1, stream);
+    return launch_f32(make_arguments<float>(p, b, hint), taken, columns > 1, d, stream);
+  return launch_f64(make_arguments<double>(p, b, hint), taken, columns > 1, d, stream);
 }
 
 } // namespace spmm_groups

@@ -39,6 +39,7 @@
 //
 // So fp64 is bound by the gather; fp32 by issue, and for narrow C (n <= 32) by staging A.
 #pragma once
+#include "kernels/early_launch.cuh"
 #include "kernels/row_groups_kernels.h"
 #include "kernels/spmm_csr_groups_fma.cuh"
 #include "kernels/spmm_csr_groups_mma.cuh"
@@ -206,6 +207,7 @@ __global__ void __launch_bounds__(32 << kMostWarpsLog2, warps_at_once(Mma) >> kM
   extern __shared__ __align__(16) unsigned char shared[];
   __shared__ int good[1 << kMostWarpsLog2];
   const int warp = threadIdx.x / 32;
+  wait_for_previous();
   const uint32_t long_groups = a.long_slots > 0 ? __ldg(&a.hint.counts->long_groups) : 0;
   uint32_t tile;
   int lanes_log2;
@@ -282,9 +284,10 @@ template <class T, int V> inline uint32_t cut_grid(arguments<T> &a, const shunt_
 }
 
 template <class T, int V, int Mma>
-inline shunt_status launch(arguments<T> a, const shunt_row_groups_shape &s, cudaStream_t stream)
+inline shunt_status launch(arguments<T> a, const shunt_row_groups_shape &s,
+                           const struct shunt_device *d, cudaStream_t stream)
 {
-  const void *kernel = reinterpret_cast<const void *>(&spmm_csr_groups<T, V, Mma>);
+  const auto kernel = &spmm_csr_groups<T, V, Mma>;
   const uint32_t blocks = cut_grid<T, V>(a, s);
   if (blocks == 0) return SHUNT_E_UNSUPPORTED;
   a.warp_bytes = warp_bytes<T, V, Mma>(a, s);
@@ -294,18 +297,14 @@ inline shunt_status launch(arguments<T> a, const shunt_row_groups_shape &s, cuda
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared) !=
           cudaSuccess)
     return SHUNT_E_CUDA;
-  void *parameters[] = {&a};
-  return cudaLaunchKernel(kernel, dim3(blocks), dim3(32 << a.warps_log2), parameters,
-                          static_cast<size_t>(shared), stream) == cudaSuccess
-             ? SHUNT_OK
-             : SHUNT_E_CUDA;
+  return launch_early_with(shared, kernel, dim3(blocks), dim3(32 << a.warps_log2), d, stream, a);
 }
 
 // One file per type; `wide`: 16 bytes of B at once.
 shunt_status launch_f32(const arguments<float> &a, const shunt_row_groups_shape &s, bool wide,
-                        cudaStream_t stream);
+                        const struct shunt_device *d, cudaStream_t stream);
 shunt_status launch_f64(const arguments<double> &a, const shunt_row_groups_shape &s, bool wide,
-                        cudaStream_t stream);
+                        const struct shunt_device *d, cudaStream_t stream);
 
 } // namespace spmm_groups
 } // namespace shunt

@@ -7,9 +7,9 @@ namespace spmm_groups
 {
 
 shunt_status launch_f32(const arguments<float> &a, const shunt_row_groups_shape &s, bool wide,
-                        cudaStream_t stream)
+                        const struct shunt_device *d, cudaStream_t stream)
 {
-  return wide ? launch<float, 4, 0>(a, s, stream) : launch<float, 1, 0>(a, s, stream);
+  return wide ? launch<float, 4, 0>(a, s, d, stream) : launch<float, 1, 0>(a, s, d, stream);
 }
 
 } // namespace spmm_groups

@@ -7,15 +7,15 @@ namespace spmm_groups
 {
 
 shunt_status launch_f64(const arguments<double> &a, const shunt_row_groups_shape &s, bool wide,
-                        cudaStream_t stream)
+                        const struct shunt_device *d, cudaStream_t stream)
 {
-  if (!wide) return launch<double, 1, 0>(a, s, stream);
+  if (!wide) return launch<double, 1, 0>(a, s, d, stream);
   struct shunt_row_groups_shape tiles = s;
   tiles.long_lanes_log2 = kMmaLanesLog2;
   if (tiles.lanes_log2 < kMmaLanesLog2) tiles.lanes_log2 = kMmaLanesLog2;
-  return tiles.lanes_log2 == 3   ? launch<double, 2, 1>(a, tiles, stream)
-         : tiles.lanes_log2 == 4 ? launch<double, 2, 2>(a, tiles, stream)
-                                 : launch<double, 2, 4>(a, tiles, stream);
+  return tiles.lanes_log2 == 3   ? launch<double, 2, 1>(a, tiles, d, stream)
+         : tiles.lanes_log2 == 4 ? launch<double, 2, 2>(a, tiles, d, stream)
+                                 : launch<double, 2, 4>(a, tiles, d, stream);
 }
 
 } // namespace spmm_groups

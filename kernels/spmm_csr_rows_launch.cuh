@@ -122,7 +122,7 @@ auto split_kernel(const split_shape &shape, bool alone) -> void (*)(args<T>, spl
 }
 
 template <class S, class Out, class T, int V>
-shunt_status launch_split(args<T> a, split_shape shape, shunt_stream stream)
+shunt_status launch_split(args<T> a, split_shape shape, const shunt_device *d, shunt_stream stream)
 {
   const int64_t width = V << shape.lanes_log2, long_width = V << shape.long_lanes_log2;
   const int64_t long_slices = (a.n + long_width - 1) / long_width;
@@ -149,8 +149,7 @@ shunt_status launch_split(args<T> a, split_shape shape, shunt_stream stream)
   s.team_rows = shape.team_rows;
   a.c_vector = a.c_col_stride == 1 && a.c_row_stride % V == 0 && aligned(a.c, V * sizeof(Out));
   const auto kernel = split_kernel<S, Out, T, V>(shape, windows == 0);
-  kernel<<<(unsigned)blocks, shape.threads, 0, stream>>>(a, s);
-  return status_of(cudaGetLastError());
+  return launch_early(kernel, dim3((unsigned)blocks), dim3(shape.threads), d, stream, a, s);
 }
 
 template <class S, class Out, class T, int V>
@@ -158,7 +157,7 @@ shunt_status launch_tiled(args<T> a, const plan &how, const shunt_device *d, shu
 {
   if (how.split)
     return launch_split<S, Out, T, V>(
-        a, choose_split(a.rows, a.nonzeros, a.n, V, sizeof(S), how.longest, d), stream);
+        a, choose_split(a.rows, a.nonzeros, a.n, V, sizeof(S), how.longest, d), d, stream);
   int lanes = kSegment / (V * (int)sizeof(S));
   int needed = (int)((a.n + V - 1) / V < 32 ? (a.n + V - 1) / V : 32);
   lanes = lanes < 32 ? lanes : 32;
@@ -173,8 +172,8 @@ shunt_status launch_tiled(args<T> a, const plan &how, const shunt_device *d, shu
 
   int shared = place_shared(&a, V);
   dim3 grid((unsigned)how.tiles, (unsigned)apart);
-  spmm_csr_rows_tiled<S, Out, T, V><<<grid, kThreads, shared, stream>>>(a);
-  shunt_status status = status_of(cudaGetLastError());
+  shunt_status status = launch_early_with(shared, spmm_csr_rows_tiled<S, Out, T, V>, grid,
+                                          dim3(kThreads), d, stream, a);
   // A single tile cuts nothing.
   if (status == SHUNT_OK && how.tiles > 1)
     status = launch_join<Out, T>(a, how.tiles, d, stream);

@@ -19,6 +19,7 @@
 // Warps of row blocks never wait on each other.  Neighbouring rows are in flight at the
 // same time: where they share columns (finite elements), B comes from L1.
 #pragma once
+#include "kernels/early_launch.cuh"
 #include "kernels/spmm_csr_rows_split_long.cuh"
 #include "kernels/spmm_csr_rows_split_short.cuh"
 
@@ -101,6 +102,7 @@ __global__ void __launch_bounds__(WAY == way::plain ? kPlainThreads : kThreads,
 {
   __shared__ __align__(16) batch<T> batches[WAY == way::plain ? kPlainThreads / 32 : kMostWarps];
   batch<T> &mine = batches[threadIdx.x / 32];
+  wait_for_previous();
   if constexpr (WAY == way::lists) {
     __shared__ int ends[kMostWarps][kTeamRows];
     multiply_short_rows<false, S, Out, T, V, CHUNK>(a, s, mine, ends[threadIdx.x / 32]);

@@ -3,6 +3,7 @@
 //
 //   grid.x = tiles, grid.y = passes of a tile that run beside each other
 #pragma once
+#include "kernels/early_launch.cuh"
 #include "kernels/spmm_csr_rows_tile.cuh"
 
 namespace shunt {
@@ -113,9 +114,8 @@ template <class S, class Out, class T, int V>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     spmm_csr_rows_tiled(const __grid_constant__ args<T> a)
 {
-#if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();  // the join waits for all of this grid anyway
-#endif
+  wait_for_previous();
+  let_next_in();  // the join waits for all of this grid anyway
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   const staged<T> s(shared_bytes, a);
   const int64_t items = a.rows + a.nonzeros;

@@ -116,7 +116,8 @@ struct Product {
     how.b_stride = n;
     args<T> a = make_args<T>(&x, how, nullptr);
     a.b_row_bytes = (uint32_t)(n * sizeof(T));
-    if (launch_split<T, T, T, V>(a, s, nullptr) != SHUNT_OK) return false;
+    static const shunt_device d = this_device();
+    if (launch_split<T, T, T, V>(a, s, &d, nullptr) != SHUNT_OK) return false;
     std::vector<char> before = c.host;
     c.download();
     before.swap(c.host);

@@ -16,7 +16,7 @@ shunt_status run_split(const Case &k, const shunt::spmm_rows::split_shape &s)
   how.b_stride = k.p.b.row_stride;
   args<T> a = make_args<T>(&k.p, how, nullptr);
   a.b_row_bytes = (uint32_t)(a.b_row_stride * sizeof(T));
-  return launch_split<T, T, T, V>(a, s, nullptr);
+  return launch_split<T, T, T, V>(a, s, &k.d, nullptr);
 }
 
 void test_split_shapes(Arena &m, const std::vector<Named> &all)

@@ -121,7 +121,7 @@ struct Timed {
       how.b_stride = p.b.row_stride;
       args<T> a = make_args<T>(&p, how, nullptr);
       a.b_row_bytes = (uint32_t)(a.b_row_stride * sizeof(T));
-      if (launch_split<T, T, T, V>(a, shape, s) != SHUNT_OK)
+      if (launch_split<T, T, T, V>(a, shape, &d, s) != SHUNT_OK)
         printf("not ok - launch_split failed\n");
     });
   }
