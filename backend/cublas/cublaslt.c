@@ -257,10 +257,14 @@ static shunt_status ask(struct shunt_cublaslt *lt, struct choice *c)
 
 static unsigned slot_of(const struct shape *s)
 {
-  const unsigned char *b = (const unsigned char *)s;
-  uint32_t h = 2166136261u;
-  for (size_t i = 0; i < sizeof *s; i++) h = (h ^ b[i]) * 16777619u;
-  return h % MOST_SHAPES;
+  uint64_t word[sizeof *s / 8], h = 0;
+  _Static_assert(sizeof *s % 8 == 0, "made of whole words");
+  memcpy(word, s, sizeof word);
+  for (size_t i = 0; i < sizeof word / 8; i++) {
+    h = (h ^ word[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    h ^= h >> 32;
+  }
+  return (unsigned)(h % MOST_SHAPES);
 }
 
 /* The choice for a shape, made if it is new.  A full neighbourhood replaces

@@ -122,7 +122,6 @@ struct product {
   struct shunt_kept *held;      /* what the sight carried */
   struct shunt_kept_view view;  /* of sight.kept */
   struct shunt_kept_view study; /* of sight.study */
-  bool contested;               /* several routes would keep a conversion of it */
   double original_us;           /* what the original is expected to need */
   struct choice choice;
 };
@@ -160,6 +159,15 @@ static bool may_keep(const struct shunt_sight *sight, const struct shunt_route *
   return route->study && sight->study && sight->kept_by != route;
 }
 
+/* Should `route` convert the matrix now?  What costs most to answer is asked last. */
+static bool will_keep(const struct product *x, const struct shunt_route *route,
+                      const struct shunt_call *c)
+{
+  if (!x->sight.keep_wise || c->kept || c->capturing || !may_keep(&x->sight, route)) return false;
+  if (!c->profile && (route->keeps_by_profile || is_contested(&x->call))) return false;
+  return keeps(c, route);
+}
+
 /* The call as `route` sees it: only its own kept matrix, or the prospect of one. */
 static struct shunt_call as_seen_by(const struct product *x, const struct shunt_route *route)
 {
@@ -169,8 +177,7 @@ static struct shunt_call as_seen_by(const struct product *x, const struct shunt_
   c.no_copies = sight->no_copies;
   if (route->study && sight->has_study) c.studied = sight->studied;
   if (route->study && sight->study) c.study = x->study.payload;
-  c.will_keep = keeps(&c, route) && !c.kept && may_keep(sight, route) && sight->keep_wise &&
-                !c.capturing && (c.profile || (!x->contested && !route->keeps_by_profile));
+  c.will_keep = will_keep(x, route, &c);
   return c;
 }
 
@@ -314,7 +321,6 @@ static void look(struct product *x, const struct shunt_problem *p, int i,
   if (x->sight.study) x->study = shunt_kept_view_of(x->sight.study);
   x->call.profile = x->sight.has_profile ? &x->sight.profile : NULL;
   x->call.forced = forced();
-  x->contested = is_contested(&x->call);
   choose(x, only);
 }
 
