@@ -7,9 +7,11 @@
 //   warps 1 .. 3    take the block's share of A's fingerprint  A's arrays -> rings of their own
 //   warps 4 .. 11   two warpgroups, 64 rows each, multiply     ring -> wgmma -> registers -> C
 //                   and hash as well if there is no tile for them
-//   then            the block arrives with its part of the fingerprint, and whether its part of
-//                   C's first row holds a NaN or Inf; whoever sees the sum complete knows
-//                   whether C stands or is computed row by row (spmm_csr_rows_judge.cuh)
+//   meanwhile       when all is multiplied and hashed, and the last tile still being stored, one
+//                   thread arrives with the block's part of the fingerprint, and whether its part
+//                   of C's first row holds a NaN or Inf; whoever sees the sum complete knows
+//                   whether C stands or is computed row by row (spmm_csr_rows_judge.cuh), once all
+//                   have stored
 //
 //   ring, one of kStages:  | D: 128 rows x 64 of K | B: 64 columns x 64 of K | next 64 columns | ..
 //                            16 KB                   8 KB each; rows of 128 bytes, swizzled
@@ -50,7 +52,7 @@ using whole24::destination;
 
 constexpr int kRows = 128, kDepth = 64, kPanel = 2048;
 constexpr int kMultiplyingWarps = 8, kHashWarps = 3;
-constexpr int kThreads = 128 + kMultiplyingWarps * 32;
+constexpr int kThreads = 128 + kMultiplyingWarps * 32, kJudge = 32; // the thread that judges
 
 template <int Columns, int Stages, int Slots> struct shape {
   static constexpr int kColumns = Columns, kStages = Stages, kSlots = Slots;
@@ -69,7 +71,10 @@ template <class Shape> struct board {
   uint64_t full[Shape::kStages], empty[Shape::kStages], begun;
   alignas(16) ptx::word_pair at_home; // arrives while the block multiplies
   struct shunt_fingerprint part[kHashWarps + kMultiplyingWarps];
+  uint64_t found; // barrier: warps have written what follows, and `part`
+  bool alarm;
   spmm_rows::repair_order order;
+  arrival_place place;
 };
 template <class Shape> constexpr int shared_bytes = Shape::kRingBytes + sizeof(board<Shape>);
 
@@ -181,10 +186,22 @@ __device__ __forceinline__ bool alarms(const destination &c, const float (&d)[Co
                      : any_nonfinite<T, Columns>(d, alpha);
 }
 
-// True: part of C's first row is not finite.
+// By all lanes of a warp, number `own` of those that find something.
+template <class Board>
+__device__ __forceinline__ void tell_found(struct shunt_fingerprint part, bool alarm, int own,
+                                           Board &b)
+{
+  if (alarm) b.alarm = true;
+  warp_sum(part, 32);
+  __syncwarp();
+  if (threadIdx.x % 32 != 0) return;
+  b.part[own] = part;
+  ptx::mbarrier_arrive(ptx::shared_address(&b.found));
+}
+
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ bool multiply_and_store(const arguments &p, int group, uint32_t ring,
-                                                   const board<Shape> &b)
+__device__ __forceinline__ void multiply_and_store(const arguments &p, int group, int own,
+                                                   uint32_t ring, board<Shape> &b)
 {
   constexpr int kColumns = Shape::kColumns;
   float d[kColumns / 2];
@@ -194,9 +211,9 @@ __device__ __forceinline__ bool multiply_and_store(const arguments &p, int group
     const tile_place<Shape> at(p, tile);
     multiply<T, BMajor, Shape>(p.steps, group, ring, b, place, d);
     alarm |= alarms<T, kColumns>(p.c, d, at.row + threadIdx.x / 32 * 16 - 64);
+    if (tile + (int)gridDim.x >= p.tiles) tell_found({0, 0}, alarm, own, b);
     whole24::store_rows<T, kColumns>(p.c, d, at.row + group * 64, at.column);
   }
-  return alarm;
 }
 
 // ---- proving ---------------------------------------------------------------------------------
@@ -251,11 +268,32 @@ hash_idle(const arguments &p, const spmm_rows::repair_args &r, int own,
   return hash_share_bulk(r.arrays, find_worker(p, own), ring);
 }
 
+// By one thread, when all warps have told what they found.
 template <class Board>
-__device__ __forceinline__ void leave_part(struct shunt_fingerprint part, int own, Board &b)
+__device__ __forceinline__ void judge_block(const spmm_rows::repair_args &r, Board &b, bool flagged)
 {
-  warp_sum(part, 32);
-  if (threadIdx.x % 32 == 0) b.part[own] = part;
+  struct shunt_fingerprint part = {0, 0};
+  wait_for(b.found, 0);
+  for (const struct shunt_fingerprint &of_warp : b.part)
+    shunt_fp_add(&part, of_warp);
+  ptx::cp_async_wait<0>();
+  b.order =
+      spmm_rows::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, b.alarm, flagged, &b.place);
+}
+
+// By all threads, when their warps have done their part.  False: C stands, or others see to it.
+template <class Board> __device__ __forceinline__ bool is_to_repair(const Board &b)
+{
+  __syncthreads();                                     // stored, and judged
+  const bool stands = !b.order.needed && b.order.next; // as every block finds: nobody waits for us
+  if (stands) return false;
+  if (threadIdx.x == kJudge) {
+    spmm_rows::tell_stored(b.place);
+    if (b.order.needed) spmm_rows::wait_for_stores(b.place, gridDim.x);
+  }
+  if (!b.order.needed) return false;
+  __syncthreads();
+  return true;
 }
 
 // ---- the kinds of warps ------------------------------------------------------------------------
@@ -271,16 +309,13 @@ __device__ __forceinline__ void be_multiplying(const arguments &p, const spmm_ro
   const int warp = threadIdx.x / 32 - 4, own = kHashWarps + warp;
   if (works) wait_for(b.full[0], 0);
   if (threadIdx.x == 128) ptx::mbarrier_arrive_at(ptx::shared_address(&b.begun), 0);
-  struct shunt_fingerprint part = {0, 0};
-  bool alarm = false;
   if (works)
-    alarm = multiply_and_store<T, BMajor, Shape>(p, group, ptx::shared_address(shared), b);
+    multiply_and_store<T, BMajor, Shape>(p, group, own, ptx::shared_address(shared), b);
   else
-    part = hash_idle<Shape>(p, r, own, reinterpret_cast<typename Shape::idle_ring *>(shared)[warp]);
-  leave_part(part, own, b);
-  __syncthreads_or(alarm);
-  __syncthreads(); // it was judged
-  if (!b.order.needed) return;
+    tell_found(
+        hash_idle<Shape>(p, r, own, reinterpret_cast<typename Shape::idle_ring *>(shared)[warp]),
+        false, own, b);
+  if (!is_to_repair(b)) return;
   if (p.c.wide_sums)
     repair<T, float, Shape>(p, a, r, b.order.next);
   else
@@ -293,8 +328,7 @@ __device__ __forceinline__ void be_bringing(const arguments &p, const CUtensorMa
                                             const board<Shape> &b)
 {
   bring<BMajor, Shape>(p, map_d, map_b, ring, b);
-  __syncthreads_or(false);
-  __syncthreads();
+  is_to_repair(b);
 }
 
 template <class Shape>
@@ -302,7 +336,7 @@ __device__ __forceinline__ void be_hashing(const spmm_rows::args<float> &a,
                                            const spmm_rows::repair_args &r,
                                            const hash_worker &worker, int own, board<Shape> &b)
 {
-  const bool judges = threadIdx.x == 32;
+  const bool judges = threadIdx.x == kJudge;
   bool flagged = false;
   if (judges) {
     ptx::cp_async_16(ptx::shared_address(&b.at_home), &r.table.sets[r.table.home]);
@@ -310,15 +344,14 @@ __device__ __forceinline__ void be_hashing(const spmm_rows::args<float> &a,
     flagged = blockIdx.x == gridDim.x - 1 && a.only_if && *a.only_if != 0;
   }
   wait_for(b.begun, 0);
-  leave_part(hash_share_bulk(r.arrays, worker, b.ring[own]), own, b);
-  const bool alarm = __syncthreads_or(false);
-  if (judges) dense_wgmma::judge_block(r, b, alarm, flagged);
-  __syncthreads();
+  tell_found(hash_share_bulk(r.arrays, worker, b.ring[own]), false, own, b);
+  if (judges) judge_block(r, b, flagged);
+  is_to_repair(b);
 }
 
 template <class Shape>
 __device__ __forceinline__ void prepare(const CUtensorMap &map_d, const CUtensorMap &map_b,
-                                        const board<Shape> &b)
+                                        board<Shape> &b)
 {
   if (threadIdx.x == 0) {
     ptx::tensor_prefetch(&map_d);
@@ -328,6 +361,8 @@ __device__ __forceinline__ void prepare(const CUtensorMap &map_d, const CUtensor
       ptx::mbarrier_init(ptx::shared_address(&b.empty[i]), kMultiplyingWarps);
     }
     ptx::mbarrier_init(ptx::shared_address(&b.begun), 1);
+    ptx::mbarrier_init(ptx::shared_address(&b.found), kHashWarps + kMultiplyingWarps);
+    b.alarm = false;
     for (const auto &hashing : b.ring)
       prepare_hash_ring(hashing);
     ptx::mbarrier_init_fence();

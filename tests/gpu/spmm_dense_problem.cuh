@@ -59,6 +59,7 @@ struct Problem {
   shunt_dense copy = {};
   Table *table;
   uintptr_t key = 0x1000;
+  int64_t wait_cycles = SHUNT_REPAIR_WAIT_CYCLES; // of blocks that may help
 
   Problem(const Case &c, Table *table)
       : c(c), p(random_pattern(c.m, c.k, c.density, 1, (uint64_t)(c.m + 7 * c.k))),
@@ -133,7 +134,7 @@ struct Problem {
     r.sets = table->sets;
     r.set_count = table->count;
     r.key = (const void *)key;
-    r.wait_cycles = SHUNT_REPAIR_WAIT_CYCLES;
+    r.wait_cycles = wait_cycles;
     r.verdict = (uint32_t *)words.device + VERDICT;
     r.changed = pinned;
     r.nonfinite = pinned + 1;

@@ -125,6 +125,17 @@ void test_repeats(Table *table)
     }
     check(good && same, "tiles of %d columns, split %d: right, and 20 times the same bits",
           shape.columns, shape.split);
+    // Who repairs comes behind all who store, whether they wait to help or not.
+    bool repaired = true;
+    x.change();
+    for (int cycles : {0, 100, (int)SHUNT_REPAIR_WAIT_CYCLES}) {
+      x.wait_cycles = cycles;
+      repaired &= x.runs(CHANGED) && x.runs(CHANGED);
+      x.change();
+      repaired &= x.runs(0);
+      x.change();
+    }
+    check(repaired, "and a change is repaired, by the last block alone or by all");
   }
 }
 
