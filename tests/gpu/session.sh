@@ -8,6 +8,7 @@
 #   sanitize   compute-sanitizer memcheck on short runs of both; SANITIZE="test_a test_b": of these
 #              alone, and of stale; SANITIZE_JOBS at a time (2), SANITIZE_SECONDS each (300), and
 #              of the largest tests one case in SANITIZE_EVERY (8)
+#   host       what a call costs the host, for each route, next to a bare launch: host.txt
 #   clients    tests/clients without and with Shunt
 #   solvers    block solvers and a PETSc-like loop, timed without and with Shunt
 #   bench      torch_bench.py without and with Shunt
@@ -17,7 +18,7 @@
 # output is short: one line a program, and the first findings of those that failed.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
-[ $# -ge 2 ] || { sed -n '2,17p' "$0"; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,18p' "$0"; exit 2; }
 here=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd) || exit 2
 mkdir -p "$2" && out=$(cd "$2" && pwd) || exit 2
@@ -169,6 +170,28 @@ host_times() {
     sed 's/^\([^ ]*\) \([^ ]*\) \(.*\)/  host us a call: \1, the original \2: \3/'
 }
 
+# Alternately without and with Shunt, since clocks wander; of each case the least of three runs.
+host() {
+  local bin=$build/tests/gpu round
+  for round in 1 2 3; do
+    plain "original-host-$round" 60 "$bin/host_time"
+    preloaded "host-$round" 60 "$bin/host_time"
+  done
+  expected host-1 'route dense >= 1000' 'route vector >= 1000' 'route tile24 >= 500' \
+    'route merged >= 500' 'route groups >= 500' 'route rows >= 1000'
+  {
+    echo "# least host us of three runs: with Shunt, without, what (session.sh, phase host, $(date -I))"
+    cat "$logs"/host-[123].log "$logs"/original-host-[123].log | awk -v runs=3 '
+      sub(/^time host_us=/, "") {
+        us = $1; $1 = ""; with = seen[$0]++ < runs
+        if (!with) { if (!($0 in bare) || us < bare[$0]) bare[$0] = us }
+        else if (!($0 in least)) { least[$0] = us; name[++n] = $0 }
+        else if (us < least[$0]) least[$0] = us
+      }
+      END { for (i = 1; i <= n; i++) print least[name[i]], bare[name[i]] name[i] }'
+  } | tee "$out/host.txt"
+}
+
 # Waits until another program may begin: under the sanitizer, two at a time end before as many
 # as there are would, of which the longest then run into their limits.
 wait_for_turn() {
@@ -309,14 +332,14 @@ also=
 status=0
 for phase in $phases; do
   case $phase in
-  unit | stale | blackbox | sanitize | clients | solvers | bench)
+  unit | stale | blackbox | sanitize | host | clients | solvers | bench)
     echo "== $phase"
     $phase
     hand_over
     status=$?
     ;;
   *)
-    echo "session: unknown phase '$phase'; accepted: unit stale blackbox sanitize clients solvers bench"
+    echo "session: unknown phase '$phase'; accepted: unit stale blackbox sanitize host clients solvers bench"
     exit 2
     ;;
   esac
