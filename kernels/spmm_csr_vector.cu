@@ -9,6 +9,9 @@
 // the caller's stream in every call, so what they agree on cannot be stale; where the
 // device can, the second starts while the first runs and waits for it before it stores.
 //
+// Small products of f16 and bf16 are one launch, whose blocks compare as they read
+// (spmm_csr_vector_once.cuh).
+//
 // Workspace:  | levels, 1 byte a group, padded to 256 | row-major copy of B, if needed |
 // A copy is needed when B is column-major or its rows are not multiples of 16 bytes.
 // A misaligned pointer to otherwise aligned rows needs it too, but workspace sizes
@@ -138,6 +141,24 @@ static void choose_split(const struct shunt_spmm *p, const struct shunt_device *
       ++*log2_slices;
 }
 
+// Is the product small enough for one launch, a group and up to 256 columns a block?  Its blocks are to
+// run at once, 8 or 4 on a multiprocessor.  Fewer tiles a block where blocks are few.
+static bool choose_once(const struct shunt_spmm *p, const struct shunt_device *d, int64_t groups,
+                        struct once_choice *c)
+{
+  const int64_t tiles = (p->b.cols + 63) / 64, mean = p->a.nnz / p->a.rows;
+  const int64_t round = 4 * static_cast<int64_t>(d->multiprocessors);
+  if (shunt_type_size(p->a.value_type) != 2) return false;
+  if (mean > 640 || groups * mean * tiles > 4096 * static_cast<int64_t>(d->multiprocessors))
+    return false;
+
+  c->warps = mean <= 32 || groups > round * 3 / 2 ? 4 : 8;
+  c->tiles = tiles >= 3 ? 4 : static_cast<int>(tiles);
+  const int64_t few = c->warps == 8 ? round / 2 : round;
+  while (c->tiles > 1 && groups * ((tiles + c->tiles - 1) / c->tiles) * 2 <= few) c->tiles /= 2;
+  return groups * ((tiles + c->tiles - 1) / c->tiles) <= (c->warps == 8 ? round : 2 * round + round / 2);
+}
+
 template <class Sum>
 static arguments_of<Sum> fill_arguments(const struct shunt_spmm *p, const struct shunt_dense *b,
                                         const uint8_t *levels, int log2_slices)
@@ -203,8 +224,9 @@ extern "C" shunt_status shunt_spmm_csr_vector_cuda(const struct shunt_spmm *p,
   const struct shunt_dense b = copy ? shunt::aligned_copy(p->b, levels + levels_bytes(p)) : p->b;
   if (b.row_stride * static_cast<int64_t>(shunt_type_size(b.type)) > UINT32_MAX)
     return SHUNT_E_UNSUPPORTED;
+  const int64_t groups = (p->a.rows + kGroup - 1) / kGroup;
   int tile, log2_slices;
-  choose_split(p, d, (p->a.rows + kGroup - 1) / kGroup, &tile, &log2_slices);
+  choose_split(p, d, groups, &tile, &log2_slices);
 
   if (copy) {
     s = shunt_dense_copy_cuda(&p->b, &b, d, stream);
@@ -216,6 +238,13 @@ extern "C" shunt_status shunt_spmm_csr_vector_cuda(const struct shunt_spmm *p,
     return classify_and_launch(
         fill_arguments<double>(p, &b, levels, log2_slices), levels, p, stream,
         [=](const arguments_of<double> &k) { return launch_f64(k, cc, stream); });
+  struct once_choice once;
+  if (choose_once(p, d, groups, &once)) {
+    const arguments k = fill_arguments<float>(p, &b, levels, 0);
+    const cudaError_t e = t == SHUNT_F16 ? launch_once_f16(k, once, out, cc, stream)
+                                         : launch_once_bf16(k, once, out, cc, stream);
+    return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+  }
   return classify_and_launch(fill_arguments<float>(p, &b, levels, log2_slices), levels, p, stream,
                              [=](const arguments &k) {
                                return t == SHUNT_F16    ? launch_f16(k, tile, out, cc, stream)

@@ -1,5 +1,6 @@
 // spmm_csr_vector_bf16.cu: the kernels of shunt_spmm_csr_vector_cuda for bf16.
 #include "kernels/spmm_csr_vector_mma.cuh"
+#include "kernels/spmm_csr_vector_once.cuh"
 
 namespace shunt {
 namespace spmm_vector {
@@ -8,6 +9,12 @@ cudaError_t launch_bf16(const arguments &p, int tile, shunt_type out, int comput
                         cudaStream_t stream)
 {
   return launch_mma<__nv_bfloat16>(p, tile, out, compute_capability, stream);
+}
+
+cudaError_t launch_once_bf16(const arguments &p, const once_choice &choice, shunt_type out,
+                            int compute_capability, cudaStream_t stream)
+{
+  return launch_once_of<__nv_bfloat16>(p, choice, out, compute_capability, stream);
 }
 
 }  // namespace spmm_vector

@@ -1,5 +1,6 @@
 // spmm_csr_vector_f16.cu: the kernels of shunt_spmm_csr_vector_cuda for f16.
 #include "kernels/spmm_csr_vector_mma.cuh"
+#include "kernels/spmm_csr_vector_once.cuh"
 
 namespace shunt {
 namespace spmm_vector {
@@ -8,6 +9,12 @@ cudaError_t launch_f16(const arguments &p, int tile, shunt_type out, int compute
                        cudaStream_t stream)
 {
   return launch_mma<__half>(p, tile, out, compute_capability, stream);
+}
+
+cudaError_t launch_once_f16(const arguments &p, const once_choice &choice, shunt_type out,
+                           int compute_capability, cudaStream_t stream)
+{
+  return launch_once_of<__half>(p, choice, out, compute_capability, stream);
 }
 
 }  // namespace spmm_vector
