@@ -113,7 +113,7 @@ static const struct fit original_wide_fit = { 6.1, 25.2, 62.3, 578, 214, 0, 0, 1
 static const struct fit original_alg1_fit = { 7.5, 0, 846, 689, 49, 0, 1.3, 2.3, 0 };
 static const struct fit original_alg3_narrow_fit = { 0.7, 11.3, 11.2, 173, 172, 0, 26, 0, 148 };
 static const struct fit original_alg3_wide_fit = { 2.8, 0, 93.5, 1750, 0, 0, 10, 6.6, 75 };
-static const struct fit rows_scattered_fit = { 2.3, 4.2, 42.8, 782, 0, 0, 13.1, 2.25, 0 };
+static const struct fit rows_scattered_fit = { 1.9, 4.2, 42.8, 782, 0, 0, 13.1, 2.25, 0 };
 static const struct fit rows_scattered_half_fit = { 2.6, 4.2, 68, 782, 0, 0, 13.1, 2.25, 0 };
 static const struct fit rows_fit = { 3.6, 1, 52, 460, 0, 0, 0, 0, 0 };
 static const struct fit rows_half_fit = { 2.6, 3.1, 77, 1146, 0, 0, 14.6, 18.2, 0 };
@@ -122,7 +122,8 @@ static const struct fit vector_fit = { 7.2, 0, 145, 0, 0, 6.8, 0, 0, 0 };
 static const struct fit vector_scattered_fit = { 7.2, 0, 145, 0, 0, 76, 0, 0, 0 };
 static const struct fit vector_double_fit = { 8, 0, 118, 600, 0, 11, 0, 0, 0 };
 static const struct fit vector_half_fit = { 5.1, 0, 90, 834, 0, 12.2, 0, 0, 0 };
-static const struct fit groups_fit = { 4.3, 0, 150, 239, 27, 20.7, 9.4, 10.3, 0 };
+static const struct fit groups_fit = { 2.7, 0, 139, 380, 107, 9.8, 18.3, 0, 0 };
+static const struct fit groups_double_fit = { 3.3, 0, 126, 309, 199, 3.4, 20.4, 0, 0 };
 
 /* `gathered`: rows of B; `late`: of those that one team gathers, how many others do not have. */
 static double fitted(const struct fit *c, const struct shunt_spmm *p, double gathered, double late,
@@ -178,7 +179,8 @@ double shunt_cost_rows(const struct shunt_spmm *p, const struct shunt_profile *f
 double shunt_cost_groups(const struct shunt_spmm *p, double vectors, double longest,
                          const struct shunt_device *d)
 {
-  return fitted(&groups_fit, p, vectors, longest, d) + copy_of_b(p, d);
+  const struct fit *c = p->b.type == SHUNT_F64 ? &groups_double_fit : &groups_fit;
+  return fitted(c, p, vectors, longest, d) + copy_of_b(p, d);
 }
 
 /* A warp walks the lists of 8 rows one after the other, each row of a list for a while of its own;

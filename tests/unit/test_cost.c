@@ -45,6 +45,7 @@ struct measured {
 static const struct measured cases[] = {
   { "bcsstk32", 44609, 44609, 2014701, 216, 430762, 338, 32, SHUNT_F32, 26.4, 25.4, 98 },
   { "bcsstk32", 44609, 44609, 2014701, 216, 430762, 338, 128, SHUNT_F64, 145, 100, 229 },
+  { "ex11", 16614, 16614, 1096948, 90, 261946, 189, 32, SHUNT_F64, 20.9, 16.4, 57.9 },
   { "ex11", 16614, 16614, 1096948, 90, 261946, 189, 128, SHUNT_F64, 68.6, 49.5, 121 },
   { "cfd1", 70656, 70656, 1828364, 33, 830425, 164, 32, SHUNT_F32, 20.4, 37.3, 99.9 },
   { "delaunay_n16", 65536, 65536, 393150, 17, 243682, 61, 128, SHUNT_F32, 39.8, 38.5, 54.4 },
@@ -80,7 +81,7 @@ static void test_cost_fits(void)
           m->matrix, (int)m->n, groups, m->by_groups);
     check(within(original, m->by_original) < 1.7, "%s, N = %d: cuSPARSE %.1f us, measured %.1f",
           m->matrix, (int)m->n, original, m->by_original);
-    bool clear = within(m->by_rows, m->by_groups) > 1.3;
+    bool clear = within(m->by_rows, m->by_groups) > 1.25;
     check(!clear || (rows < groups) == (m->by_rows < m->by_groups),
           "%s, N = %d: rows and groups in the order measured", m->matrix, (int)m->n);
     check(rows < original, "%s, N = %d: taken", m->matrix, (int)m->n);
