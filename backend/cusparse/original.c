@@ -35,6 +35,26 @@ struct thread {
 /* initial-exec: no call to find it; 24 bytes of the room that is set aside for this. */
 static _Thread_local struct thread thread __attribute__((tls_model("initial-exec")));
 
+/* ---- names ----------------------------------------------------------------------- */
+
+struct function {
+  size_t place; /* in struct cusparse_original */
+  const char *name;
+};
+#define FUNCTION(f) { offsetof(struct cusparse_original, f), "cusparse" #f },
+static const struct function taken[] = { CUSPARSE_TAKEN(FUNCTION) CUSPARSE_SEEN(FUNCTION) };
+static const struct function read_back[] = { CUSPARSE_READ(FUNCTION) };
+#undef FUNCTION
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static bool is_taken(const char *name)
+{
+  for (size_t i = 0; i < COUNT(taken); i++)
+    if (strcmp(name, taken[i].name) == 0) return true;
+  return false;
+}
+
 /* ---- the search ------------------------------------------------------------------ */
 
 struct caller {
@@ -65,10 +85,11 @@ static bool usable(const struct caller *c, const void *p)
   return !c->is_wrapper && !loaded_before(base, own) && whole(p);
 }
 
-/* A reference that shows which copy of cuSPARSE its owner uses. */
+/* A reference that shows which copy of cuSPARSE its owner uses.  What we export does not: it is
+   bound to us, or to a wrapper before us.  */
 static bool shows_copy(const struct loaded_reference *r)
 {
-  return strncmp(r->name, "cusparse", 8) == 0 && whole(r->bound);
+  return strncmp(r->name, "cusparse", 8) == 0 && !is_taken(r->name) && whole(r->bound);
 }
 
 /* Is p in a copy that the caller does not use?  That happens when a copy was made global
@@ -149,17 +170,6 @@ static void *look(const struct caller *c, const char *name)
 }
 
 /* ---- one answer ------------------------------------------------------------------ */
-
-struct function {
-  size_t place; /* in struct cusparse_original */
-  const char *name;
-};
-#define FUNCTION(f) { offsetof(struct cusparse_original, f), "cusparse" #f },
-static const struct function taken[] = { CUSPARSE_TAKEN(FUNCTION) CUSPARSE_SEEN(FUNCTION) };
-static const struct function read_back[] = { CUSPARSE_READ(FUNCTION) };
-#undef FUNCTION
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static void set(struct cusparse_original *o, const struct function *f, void *p)
 {
