@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "backend/cusparse/bsr.h"
+
 static bool value_type(cudaDataType t, shunt_type *out)
 {
   switch (t) {
@@ -88,6 +90,58 @@ static struct shunt_verdict read_coo(const struct cusparse_original *o, cusparse
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
+/* Is m still what the note says? */
+static bool is_as_noted(const struct cusparse_original *o, const struct cusparse_bsr *m)
+{
+  int64_t rows, cols, nnz;
+  cusparseIndexBase_t base;
+  const void *values;
+  if (!o->SpMatGetSize || !o->SpMatGetIndexBase || !o->ConstSpMatGetValues) return false;
+  return GOT(o->SpMatGetSize(m->descriptor, &rows, &cols, &nnz)) &&
+         GOT(o->SpMatGetIndexBase(m->descriptor, &base)) &&
+         GOT(o->ConstSpMatGetValues(m->descriptor, &values)) && base == m->base &&
+         values == m->values && rows == m->block_rows * m->size &&
+         cols == m->block_cols * m->size && nnz == m->blocks * m->size * m->size;
+}
+
+static struct shunt_verdict read_bsr(const struct cusparse_original *o, cusparseConstSpMatDescr_t d,
+                                     struct shunt_csr *a, struct shunt_block_shape *shape)
+{
+  struct cusparse_bsr m;
+  SHUNT_DECLINE_IF(!cusparse_bsr_find(d, o->base, &m) || !is_as_noted(o, &m), SHUNT_R_BSR);
+  *a = (struct shunt_csr){ .rows = m.block_rows * m.size, .cols = m.block_cols * m.size,
+                           .nnz = m.blocks * m.size * m.size, .row_offsets = m.row_offsets,
+                           .columns = m.columns, .values = (void *)m.values, .base = (int)m.base };
+  shape->size = m.size;
+  SHUNT_DECLINE_IF(!value_type(m.type, &a->value_type), SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(m.offset_type != m.column_type || !index_type(m.offset_type, &a->index_type),
+                   SHUNT_R_INDEX);
+  SHUNT_DECLINE_IF(m.order != CUSPARSE_ORDER_ROW, SHUNT_R_SHAPE);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+static struct shunt_verdict read_ell(const struct cusparse_original *o, cusparseConstSpMatDescr_t m,
+                                     struct shunt_csr *a, struct shunt_block_shape *shape)
+{
+  cusparseIndexType_t columns;
+  cusparseIndexBase_t base;
+  cudaDataType type;
+  const void *values;
+  int64_t width;
+  SHUNT_DECLINE_IF(!o->ConstBlockedEllGet ||
+                       !GOT(o->ConstBlockedEllGet(m, &a->rows, &a->cols, &shape->size, &width,
+                                                  &a->columns, &values, &columns, &base, &type)),
+                   SHUNT_R_UNREADABLE);
+  SHUNT_DECLINE_IF(shape->size < 1 || width % shape->size, SHUNT_R_SHAPE);
+  shape->wide = width / shape->size;
+  a->nnz = a->rows * width;
+  a->values = (void *)values;
+  a->base = (int)base;
+  SHUNT_DECLINE_IF(!value_type(type, &a->value_type), SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(!index_type(columns, &a->index_type), SHUNT_R_INDEX);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
 /* All operands of a problem have the same number of batches; whether the original takes
    other combinations is its own to say.  */
 static struct shunt_verdict count_batches(struct shunt_problem *p, int batches)
@@ -113,8 +167,8 @@ static struct shunt_verdict read_format(const struct cusparse_original *o,
   case CUSPARSE_FORMAT_CSR: p->format = SHUNT_CSR; break;
   case CUSPARSE_FORMAT_CSC: p->format = SHUNT_CSC; break;
   case CUSPARSE_FORMAT_COO: p->format = SHUNT_COO; break;
-  case CUSPARSE_FORMAT_BSR: return SHUNT_VERDICT(SHUNT_R_BSR);
-  case CUSPARSE_FORMAT_BLOCKED_ELL: return SHUNT_VERDICT(SHUNT_R_BLOCKED_ELL);
+  case CUSPARSE_FORMAT_BSR: p->format = SHUNT_BSR; break;
+  case CUSPARSE_FORMAT_BLOCKED_ELL: p->format = SHUNT_BLOCKED_ELL; break;
   default: return SHUNT_VERDICT(SHUNT_R_FORMAT);
   }
   return SHUNT_VERDICT(SHUNT_FITS);
@@ -133,6 +187,8 @@ static struct shunt_verdict read_arrays(const struct cusparse_original *o,
   switch (p->format) {
   case SHUNT_CSC: return read_csc(o, m, a);
   case SHUNT_COO: return read_coo(o, m, a, &p->row_indices);
+  case SHUNT_BSR: return read_bsr(o, m, a, &p->blocks);
+  case SHUNT_BLOCKED_ELL: return read_ell(o, m, a, &p->blocks);
   default: return read_csr(o, m, a);
   }
 }
@@ -155,7 +211,8 @@ bool cusparse_describe_strided(const struct cusparse_original *o, cusparseConstS
   struct shunt_problem p;
   struct shunt_csr a = { 0 };
   memset(&p, 0, sizeof p);
-  if (!m || read_arrays(o, m, &p, &a).reason != SHUNT_FITS || p.format == SHUNT_CSC) return false;
+  if (!m || read_arrays(o, m, &p, &a).reason != SHUNT_FITS) return false;
+  if (p.format != SHUNT_CSR && p.format != SHUNT_COO) return false;
   *out = (struct cusparse_strided){ m, o->base, p.batches, a, p.row_indices };
   return true;
 }
@@ -225,11 +282,14 @@ static struct shunt_verdict read_common(const struct cusparse_original *o, const
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
+/* CUSPARSE_SPMM_BSR_ALG1, which older headers do not have. */
+enum { BSR_ALG1 = 14 };
+
 /* May this algorithm number be asked for with such a problem?  CSR_ALG3 is documented for
    plain CSR only.  */
 static bool algorithm_fits(cusparseSpMMAlg_t alg, const struct shunt_problem *p)
 {
-  switch (alg) {
+  switch ((int)alg) {
   case CUSPARSE_SPMM_ALG_DEFAULT: return true;
   case CUSPARSE_SPMM_CSR_ALG1:
   case CUSPARSE_SPMM_CSR_ALG2: return p->format == SHUNT_CSR || p->format == SHUNT_CSC;
@@ -239,6 +299,8 @@ static bool algorithm_fits(cusparseSpMMAlg_t alg, const struct shunt_problem *p)
   case CUSPARSE_SPMM_COO_ALG2:
   case CUSPARSE_SPMM_COO_ALG3:
   case CUSPARSE_SPMM_COO_ALG4: return p->format == SHUNT_COO;
+  case CUSPARSE_SPMM_BLOCKED_ELL_ALG1: return p->format == SHUNT_BLOCKED_ELL;
+  case BSR_ALG1: return p->format == SHUNT_BSR;
   default: return false;
   }
 }

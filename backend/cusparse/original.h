@@ -26,14 +26,17 @@
 #define CUSPARSE_TAKEN(X) \
   X(SpMM) X(SpMM_bufferSize) X(SpMM_preprocess) X(SDDMM) X(SDDMM_bufferSize) X(SDDMM_preprocess)
 
-/* Setters of what no getter tells; we export them to see them pass (strides.c). */
-#define CUSPARSE_SEEN(X) X(CsrSetStridedBatch) X(CooSetStridedBatch)
+/* What sets what no getter tells, and what ends it; we export them to see them pass (seen.c). */
+#define CUSPARSE_SEEN(X)                                                           \
+  X(CsrSetStridedBatch) X(CooSetStridedBatch) X(CreateBsr) X(CreateConstBsr)       \
+  X(DestroySpMat)
 
 /* The functions that we only call, to read handles and descriptors back. */
 #define CUSPARSE_READ(X)                                                           \
   X(GetStream) X(GetPointerMode) X(GetVersion) X(SpMatGetFormat) X(SpMatGetSize)   \
-  X(SpMatGetStridedBatch) X(DnMatGetStridedBatch) X(ConstCsrGet) X(ConstCscGet)    \
-  X(ConstCooGet) X(ConstDnMatGet)
+  X(SpMatGetStridedBatch) X(SpMatGetIndexBase) X(DnMatGetStridedBatch)             \
+  X(ConstSpMatGetValues) X(ConstCsrGet) X(ConstCscGet) X(ConstCooGet)              \
+  X(ConstBlockedEllGet) X(ConstDnMatGet)
 
 /* Any pointer may be NULL: an old library lacks some functions.  (Where only the
    ConstXGet form is missing, XGet stands in its place: the two differ in the

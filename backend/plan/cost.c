@@ -291,6 +291,56 @@ static const struct fit *original_fit(const struct shunt_problem *p)
   return narrow ? &original_narrow_fit : &original_wide_fit;
 }
 
+/* Matrices in blocks, fitted to 4096 x 4096 with 2 to 30 % of the blocks, 256 and 1024 columns:
+   microseconds to start, for each 2^30 products, and for each 2^20 elements of C.  The next smaller
+   size of blocks stands for others.  */
+enum { BLOCK_FITS = 5 };
+struct block_fit {
+  int size;
+  double start, rate, written;
+};
+/* By type: 2 bytes, f32, f64. */
+static const struct block_fit original_ell_fit[3][BLOCK_FITS] = {
+    {{1, 20, 480, 0}, {4, 20, 480, 0}, {8, 6, 42.4, 5.5}, {16, 4.5, 21.7, 2.6}, {32, 4.5, 8.1, 0.9}},
+    {{1, 15, 250, 0}, {4, 15, 250, 0}, {8, 15, 125, 0}, {16, 10, 64, 0}, {32, 3.5, 23, 0}},
+    {{1, 25, 700, 0}, {4, 25, 700, 0}, {8, 20, 355, 0}, {16, 7, 142, 0}, {32, 4, 69, 0}}};
+static const struct block_fit original_bsr_fit[3][BLOCK_FITS] = {
+    {{1, 25, 770, 0}, {4, 25, 770, 0}, {8, 12, 260, 0}, {16, 11, 162, 0}, {32, 14, 161, 0}},
+    {{1, 15, 690, 0}, {4, 15, 690, 0}, {8, 12, 213, 0}, {16, 9, 148, 0}, {32, 6, 154, 0}},
+    {{1, 10, 990, 0}, {4, 10, 990, 0}, {8, 6, 358, 0}, {16, 4, 263, 0}, {32, 4, 263, 0}}};
+static const struct block_fit blocks_fit[3][BLOCK_FITS] = {
+    {{2, 5, 116, 0}, {4, 4, 55, 0}, {8, 4, 27, 0}, {16, 5, 16.5, 0}, {32, 5.5, 16.7, 0}},
+    {{2, 6, 300, 0}, {4, 4, 130, 0}, {8, 4, 87, 0}, {16, 4, 85, 0}, {32, 4, 85, 0}},
+    {{2, 8, 680, 0}, {4, 5, 330, 0}, {8, 4, 208, 0}, {16, 5, 232, 0}, {32, 5, 235, 0}}};
+
+/* Which of the three. */
+static int fit_of_type(shunt_type t)
+{
+  return shunt_type_size(t) == 8 ? 2 : shunt_type_size(t) == 4 ? 1 : 0;
+}
+
+static double fitted_blocks(const struct block_fit *f, const struct shunt_spmm *p, int64_t size,
+                            const struct shunt_device *d)
+{
+  const double n = (double)p->c.cols;
+  for (int i = 1; i < BLOCK_FITS && f[1].size <= size; i++) f++;
+  return f->start + scale(d) * (f->rate * (double)p->a.nnz * n / (1 << 30) +
+                                f->written * (double)p->c.rows * n / (1 << 20));
+}
+
+static double original_blocks(const struct shunt_problem *p, const struct shunt_device *d)
+{
+  const int type = fit_of_type(p->spmm.a.value_type);
+  return fitted_blocks(p->format == SHUNT_BSR ? original_bsr_fit[type] : original_ell_fit[type],
+                       &p->spmm, p->blocks.size, d);
+}
+
+double shunt_cost_blocks(const struct shunt_spmm *p, const struct shunt_block_shape *shape,
+                         const struct shunt_device *d)
+{
+  return fitted_blocks(blocks_fit[fit_of_type(p->a.value_type)], p, shape->size, d) + copy_of_b(p, d);
+}
+
 /* Pruned layers: a start-up and a rate in FLOP per microsecond, after ../shared/limits.md.
    CSR_ALG1 and ALG3 are taken at their speed after preprocess, because whoever asks for them may have
    done that.  */
@@ -299,6 +349,7 @@ double shunt_cost_original(const struct shunt_problem *p, const struct shunt_pro
 {
   const struct shunt_csr *sparse = shunt_problem_sparse(p);
   if (p->op == SHUNT_SDDMM) return original_sddmm(&p->sddmm, f, d);
+  if (shunt_problem_in_blocks(p)) return original_blocks(p, d);
   bool preprocessed = p->algorithm == CSR_ALG1 || p->algorithm == CSR_ALG3;
   if (scattered(sparse))
     return fitted(original_fit(p), &p->spmm, (double)sparse->nnz, excess(sparse, f), d);

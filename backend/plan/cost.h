@@ -31,6 +31,9 @@ double shunt_cost_rows(const struct shunt_spmm *p, const struct shunt_profile *f
                        const struct shunt_device *d);
 double shunt_cost_groups(const struct shunt_spmm *p, double vectors, double longest,
                          const struct shunt_device *d);
+/* SpMM by `blocks`, of such blocks. */
+double shunt_cost_blocks(const struct shunt_spmm *p, const struct shunt_block_shape *shape,
+                         const struct shunt_device *d);
 /* SpMM by `vector`, each gathered row of B serving `reuse` rows of A, of which the longest has so
    many entries (0: not known).  */
 double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longest_row,

@@ -36,14 +36,14 @@ static bool forced(void)
 
 /* ---- what is planned ------------------------------------------------------------- */
 
-/* p as routes see it: CSR, op_a 'T' where op(A) is the transpose of spmm.a; and batches
+/* p as routes see it: CSR unless it is in blocks, op_a 'T' where op(A) is the transpose of spmm.a; and batches
    that are one product are joined.  */
 static struct shunt_verdict settle(const struct shunt_problem *p, struct shunt_problem *out)
 {
   struct shunt_verdict v = shunt_problem_check(p);
   if (v.reason != SHUNT_FITS) return v;
   if (p->batches == 1 || !shunt_batches_join(p, out)) *out = *p;
-  out->format = SHUNT_CSR;
+  if (!shunt_problem_in_blocks(p)) out->format = SHUNT_CSR;
   if (p->op == SHUNT_SPMM) out->op_a = shunt_problem_transposed(p) ? 'T' : 'N';
   SHUNT_DECLINE_IF(out->batches > MOST_IN_TURN, SHUNT_R_BATCHED);
   return v;
@@ -52,7 +52,9 @@ static struct shunt_verdict settle(const struct shunt_problem *p, struct shunt_p
 /* May route i take p, as far as the options and the layout of A say? */
 static bool may_take(int i, const struct shunt_problem *p)
 {
-  return allowed(i) && (!shunt_problem_transposed(p) || shunt_route_at(i)->takes_transposed);
+  const struct shunt_route *r = shunt_route_at(i);
+  return allowed(i) && r->takes_blocks == shunt_problem_in_blocks(p) &&
+         (!shunt_problem_transposed(p) || r->takes_transposed);
 }
 
 /* ---- COO: the offsets are made in the workspace, the rest is shared -------------- */
@@ -393,6 +395,17 @@ static struct shunt_answer run_one(const struct shunt_problem *p, const struct s
   return answer;
 }
 
+/* Blocks are read in place: nothing is kept, profiled or looked up. */
+static struct shunt_answer run_in_blocks(const struct shunt_problem *p,
+                                         const struct shunt_call *call, int only)
+{
+  struct product x = { .problem = *p, .call = *call, .batches = 1 };
+  x.call.problem = &x.problem;
+  x.call.forced = forced();
+  choose(&x, only);
+  return run_chosen(&x);
+}
+
 /* Is C's old content of no account?  Then whatever was written can be written again. */
 static bool overwrites(const struct shunt_problem *p)
 {
@@ -466,6 +479,7 @@ struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, v
     csr.spmm.a.row_offsets = workspace;
     csr.strides.offsets = 0; /* each batch's are made in the same place */
   }
+  if (shunt_problem_in_blocks(p)) return run_in_blocks(&csr, &call, only);
   return csr.batches == 1 ? run_one(&csr, &call, only) : run_in_turn(&csr, &call, only);
 }
 
@@ -480,7 +494,7 @@ struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspac
 void shunt_plan_prepare(const struct shunt_problem *p, cudaStream_t stream)
 {
   struct shunt_engine *e = shunt_engine_find();
-  if (!e || p->format == SHUNT_COO || p->batches != 1) return;
+  if (!e || p->format == SHUNT_COO || shunt_problem_in_blocks(p) || p->batches != 1) return;
   if (shunt_problem_check(p).reason != SHUNT_FITS || shunt_capture_of(stream).active) return;
   struct shunt_key key = key_of(p);
   struct shunt_sight sight;

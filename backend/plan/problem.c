@@ -64,7 +64,13 @@ static void print_scalar(char text[24], const struct shunt_scalar *s)
     snprintf(text, 24, "%.6g", s->host);
 }
 
-/* There is room: no word is longer than 310 characters. */
+/* There is room: no word is longer than 310 characters; blocks come without batches. */
+static int print_blocks(const struct shunt_problem *p, char *text, int room)
+{
+  if (p->blocks.wide == 0) return snprintf(text, (size_t)room, ":v%" PRId64, p->blocks.size);
+  return snprintf(text, (size_t)room, ":v%" PRId64 "w%" PRId64, p->blocks.size, p->blocks.wide);
+}
+
 static int print_batches(const struct shunt_problem *p, char *text, int room)
 {
   const struct shunt_batch_strides *s = &p->strides;
@@ -90,6 +96,7 @@ int shunt_problem_print(const struct shunt_problem *p, char text[SHUNT_PROBLEM_T
                   stored_order(o.dense[0], op_first), stored_order(o.dense[1], op_second),
                   leading_dimension(o.dense[0]), leading_dimension(o.dense[1]), alpha, beta,
                   p->algorithm);
+  if (shunt_problem_in_blocks(p)) used += print_blocks(p, text + used, SHUNT_PROBLEM_TEXT - used);
   return p->batches == 1 ? used : used + print_batches(p, text + used, SHUNT_PROBLEM_TEXT - used);
 }
 
@@ -125,7 +132,22 @@ static bool parse_scalar(const char *text, struct shunt_scalar *s)
   return sscanf(text, "%lf%c", &s->host, &rest) == 1;
 }
 
-/* What may follow the algorithm: nothing, or the batches. */
+/* Takes the part that tells the blocks away; *text then stands behind it. */
+static bool parse_blocks(const char **text, struct shunt_problem *p)
+{
+  int used = 0;
+  if (!shunt_problem_in_blocks(p)) return true;
+  if (sscanf(*text, ":v%" SCNd64 "%n", &p->blocks.size, &used) != 1 || p->blocks.size < 1)
+    return false;
+  *text += used;
+  if (p->format == SHUNT_BSR) return true;
+  if (sscanf(*text, "w%" SCNd64 "%n", &p->blocks.wide, &used) != 1 || p->blocks.wide < 1)
+    return false;
+  *text += used;
+  return true;
+}
+
+/* What may follow the algorithm and the blocks: nothing, or the batches. */
 static bool parse_batches(const char *text, struct shunt_problem *p)
 {
   struct shunt_batch_strides *s = &p->strides;
@@ -165,7 +187,8 @@ shunt_status shunt_problem_parse(const char *text, struct shunt_problem *p)
   p->algorithm = algorithm;
   struct shunt_scalar a, b;
   if (!parse_scalar(alpha, &a) || !parse_scalar(beta, &b)) return SHUNT_E_INPUT;
-  if (!parse_batches(text + used, p)) return SHUNT_E_INPUT;
+  const char *rest = text + used;
+  if (!parse_blocks(&rest, p) || !parse_batches(rest, p)) return SHUNT_E_INPUT;
   if (strcmp(op, "spmm") == 0) {
     p->op = SHUNT_SPMM;
     bool turned = shunt_problem_transposed(p);
@@ -210,6 +233,8 @@ uint64_t shunt_problem_hash(const struct shunt_problem *p)
   h = mix(h, (uint64_t)o.k);
   h = mix(h, (uint64_t)o.sparse->nnz);
   h = mix(h, ((uint64_t)p->op_a << 16) | ((uint64_t)p->op_b << 8) | (uint64_t)p->batches);
+  if (shunt_problem_in_blocks(p))
+    h = mix(mix(h, (uint64_t)p->blocks.size), (uint64_t)p->blocks.wide);
   for (int i = 0; i < 2; i++) {
     h = mix(h, (uint64_t)o.dense[i]->row_stride);
     h = mix(h, (uint64_t)o.dense[i]->col_stride);
@@ -286,7 +311,29 @@ static bool strides_sound(const struct shunt_problem *p)
 static bool format_known(const struct shunt_problem *p)
 {
   return p->format == SHUNT_CSR ||
-         (p->op == SHUNT_SPMM && (p->format == SHUNT_COO || p->format == SHUNT_CSC));
+         (p->op == SHUNT_SPMM && (unsigned)p->format < SHUNT_FORMAT_COUNT);
+}
+
+/* Where each row starts: told by an array, or by the blocks of Blocked-ELL. */
+static bool rows_start(const struct shunt_problem *p)
+{
+  switch (p->format) {
+  case SHUNT_COO: return p->row_indices;
+  case SHUNT_BLOCKED_ELL: return p->blocks.wide > 0;
+  default: return shunt_problem_sparse(p)->row_offsets;
+  }
+}
+
+/* One matrix, whose rows and columns are whole blocks. */
+static struct shunt_verdict check_blocks(const struct shunt_problem *p)
+{
+  const struct shunt_csr *a = &p->spmm.a;
+  SHUNT_DECLINE_IF(p->batches != 1, SHUNT_R_BATCHED);
+  SHUNT_DECLINE_IF(p->blocks.size < 1 || a->rows % p->blocks.size || a->cols % p->blocks.size,
+                   SHUNT_R_SHAPE);
+  /* The original refuses these. */
+  SHUNT_DECLINE_IF(p->format == SHUNT_BLOCKED_ELL && a->index_type != SHUNT_I32, SHUNT_R_INDEX);
+  return SHUNT_VERDICT(SHUNT_FITS);
 }
 
 struct shunt_verdict shunt_problem_check(const struct shunt_problem *p)
@@ -299,8 +346,7 @@ struct shunt_verdict shunt_problem_check(const struct shunt_problem *p)
   SHUNT_DECLINE_IF(!o.sparse->columns || !o.sparse->values || !o.dense[0]->values ||
                        !o.dense[1]->values,
                    SHUNT_R_EMPTY);
-  SHUNT_DECLINE_IF(!(p->format == SHUNT_COO ? p->row_indices : o.sparse->row_offsets),
-                   SHUNT_R_EMPTY);
+  SHUNT_DECLINE_IF(!rows_start(p), SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(!types_known(&o), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(p->op == SHUNT_SDDMM && o.first == SHUNT_BF16, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(p->op == SHUNT_SDDMM && o.first == SHUNT_I8, SHUNT_R_TYPES);
@@ -309,5 +355,5 @@ struct shunt_verdict shunt_problem_check(const struct shunt_problem *p)
   SHUNT_DECLINE_IF(!shapes_match(p, &o), SHUNT_R_SHAPE);
   SHUNT_DECLINE_IF(o.m > most || o.n > most || o.k > most || o.sparse->nnz > most, SHUNT_R_LARGE);
   SHUNT_DECLINE_IF(p->batches > 1 && !strides_sound(p), SHUNT_R_SHAPE);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  return shunt_problem_in_blocks(p) ? check_blocks(p) : SHUNT_VERDICT(SHUNT_FITS);
 }

@@ -24,6 +24,10 @@
              |   and values; the two dense operands
              products
 
+   Blocks (bsr, ell) add, before that, their size, and ell the stored blocks of a row:
+
+     ...:alg0:v8       ...:alg0:v8w40
+
    The sparse operand is kept as struct shunt_csr, so by rows.  CSC is the same by columns: the
    arrays of a CSC matrix are those of its transpose in CSR.  What is transposed twice is
    not transposed:
@@ -39,6 +43,7 @@
 #include <stdbool.h>
 
 #include "backend/plan/reason.h"
+#include "kernels/blocks_format.h"
 #include "kernels/types.h"
 
 #ifdef __cplusplus
@@ -63,6 +68,7 @@ struct shunt_problem {
   int batches;      /* 1: none */
   struct shunt_batch_strides strides; /* 0 where there is one batch */
   const void *row_indices; /* COO only; csr.row_offsets is then NULL */
+  struct shunt_block_shape blocks; /* BSR and Blocked-ELL only */
   union {
     struct shunt_spmm spmm;
     struct shunt_sddmm sddmm;
@@ -74,6 +80,12 @@ enum { SHUNT_PROBLEM_TEXT = 320, SHUNT_MOST_BATCHES = 65535 };
 static inline const struct shunt_csr *shunt_problem_sparse(const struct shunt_problem *p)
 {
   return p->op == SHUNT_SPMM ? &p->spmm.a : &p->sddmm.c;
+}
+
+/* Is the sparse matrix one of blocks? */
+static inline bool shunt_problem_in_blocks(const struct shunt_problem *p)
+{
+  return p->format == SHUNT_BSR || p->format == SHUNT_BLOCKED_ELL;
 }
 
 /* SpMM: is op(A) the transpose of spmm.a (see above)? */

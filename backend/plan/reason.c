@@ -32,8 +32,7 @@ static const struct {
   [SHUNT_R_MASK] = { "mask", "left to GraphBLAS because of the mask" },
   [SHUNT_R_ISO] = { "iso", "the result is one value for all entries" },
   [SHUNT_R_SMALL] = { "small", "too little work to gain anything" },
-  [SHUNT_R_BSR] = { "bsr", "BSR: cuSPARSE has no getter for its arrays" },
-  [SHUNT_R_BLOCKED_ELL] = { "blocked-ell", "Blocked-ELL: left to cuSPARSE's tensor-core kernels" },
+  [SHUNT_R_BSR] = { "bsr", "BSR that was not seen being made: no getter tells its arrays" },
   [SHUNT_R_STRIDES] = { "strides", "the sparse matrix's batch strides were not seen being set" },
 };
 

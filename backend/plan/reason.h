@@ -39,8 +39,7 @@ enum shunt_reason {
   SHUNT_R_MASK,         /* a mask that the original makes better use of */
   SHUNT_R_ISO,          /* the result is one value, which GraphBLAS stores once */
   SHUNT_R_SMALL,        /* too little work for the way round */
-  SHUNT_R_BSR,          /* BSR: no getter, so its arrays are not known */
-  SHUNT_R_BLOCKED_ELL,  /* Blocked-ELL has tensor-core kernels of cuSPARSE's own */
+  SHUNT_R_BSR,          /* BSR: no getter, and made unseen, so its arrays are not known */
   SHUNT_R_STRIDES,      /* batch strides of the sparse matrix: no getter, and set unseen */
   SHUNT_R_COUNT
 };

@@ -23,7 +23,7 @@ struct shunt_kept_view;
 
 /* Everything a route may know of one call. */
 struct shunt_call {
-  const struct shunt_problem *problem;  /* CSR by now, one batch, checked by shunt_problem_check */
+  const struct shunt_problem *problem;  /* CSR by now, or blocks, one batch, checked by shunt_problem_check */
   struct shunt_engine *engine;
   const struct shunt_profile *profile;  /* NULL: not known; a hint, never a proof */
   const struct shunt_kept_view *kept;   /* this route's converted matrix, to be guarded; or NULL */
@@ -62,6 +62,8 @@ struct shunt_route {
   bool wants_gemm;
   /* SpMM with op_a 'T', where op(A) is the transpose of spmm.a; others never see such calls. */
   bool takes_transposed;
+  /* SpMM with A in square blocks, problem->blocks; such a route sees no other calls. */
+  bool takes_blocks;
 };
 
 int shunt_route_count(void);

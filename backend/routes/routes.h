@@ -11,6 +11,6 @@ shunt_status shunt_rows_spmm(const struct shunt_spmm *p, int64_t longest_row,
                              shunt_stream stream);
 
 extern const struct shunt_route shunt_route_rows, shunt_route_groups, shunt_route_vector,
-    shunt_route_tile24, shunt_route_merged, shunt_route_dense;
+    shunt_route_tile24, shunt_route_merged, shunt_route_dense, shunt_route_blocks;
 
 #endif

@@ -11,6 +11,7 @@ static const struct shunt_route *const table[] = {
   &shunt_route_tile24,
   &shunt_route_merged,
   &shunt_route_dense,
+  &shunt_route_blocks,
 };
 
 int shunt_route_count(void)

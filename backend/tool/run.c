@@ -17,7 +17,7 @@ static const char help[] =
     "  -r, --report FILE   keep the report's lines in FILE\n"
     "  -x, --explain       log each new decision as it is made (SHUNT_LOG=dispatch)\n"
     "      --routes LIST   routes that may be used: all, none, or some of\n"
-    "                      rows,groups,vector,tile24,merged,dense (cuSPARSE),\n"
+    "                      rows,groups,vector,tile24,merged,dense,blocks (cuSPARSE),\n"
     "                      host,cuda (GraphBLAS)\n"
     "      --dlsym         also serve programs that bind cuSPARSE by handle, as JAX does\n"
     "                      (the default)\n"
@@ -45,7 +45,7 @@ struct run_options {
 static int parse(int argc, char **argv, struct run_options *o)
 {
   static const char *const routes[] = { "all", "none", "rows", "groups", "vector", "tile24",
-                                        "merged", "dense", "host", "cuda", NULL };
+                                        "merged", "dense", "blocks", "host", "cuda", NULL };
   int word[TOOL_LIST], c;
   *o = (struct run_options){ .dlsym = true };
   optind = 1;

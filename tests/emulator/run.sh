@@ -118,6 +118,9 @@ sources_of() {
       "conv/csr_dense.c conv/profile.c conv/structure.c" ;;
   test_fingerprint) echo "kernels/fingerprint_csr.cu kernels/host/fingerprint_csr.c" ;;
   test_blocks) echo "conv/blocks_csr_device.cu conv/blocks_csr.c conv/dcsr_sort_device.cu" ;;
+  test_spmm_blocks)
+    echo "kernels/spmm_blocks.cu kernels/spmm_blocks_bf16.cu kernels/spmm_blocks_f16.cu kernels/spmm_blocks_f32.cu kernels/spmm_blocks_f64.cu" \
+      "kernels/host/spmm_blocks.c kernels/dense_transpose.cu" ;;
   test_row_clusters)
     echo "conv/row_clusters_device.cu conv/row_clusters.c conv/dcsr_sort_device.cu" \
       "conv/vector_measure_device.cu conv/vector_measure.c conv/vector_csr_device.cu" \
@@ -134,7 +137,7 @@ sources_of() {
 all="test_spmm_rows test_spmm_rows_cuts test_spmm_vector test_repair test_spmm_transposed test_sddmm test_conv
   test_fingerprint test_spmm_dense_wgmma test_vector_format test_spmm_vector_packed test_dcsr test_skewness test_spmm_dcsr
   test_spmm_csc_online test_tile24_format test_spmm_tile24 test_spmm_whole24
-  test_ablation test_ablation_tiles test_attention test_attention_parts test_native test_blocks test_row_clusters
+  test_ablation test_ablation_tiles test_attention test_attention_parts test_native test_blocks test_spmm_blocks test_row_clusters
   test_row_groups test_row_groups_stale
   test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept test_repair_together
   test_dense_parts test_spmm_rows_contract test_spmm_rows_split"

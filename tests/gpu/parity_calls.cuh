@@ -191,12 +191,12 @@ static std::vector<double> all_of(const Numbers &x)
   return v;
 }
 
-// float64 references; none for complex types and Blocked-ELL.
+// float64 references; none for complex types.  Padding of Blocked-ELL is no block.
 static void make_reference(Work &w, Result &r)
 {
   const Case &c = w.c;
   bool plain = w.values.parts() == 1 && w.first.parts() == 1 && w.second.parts() == 1;
-  if (!plain || c.format == ELL || c.op_a > 2 || c.op_b > 2) return;
+  if (!plain || c.op_a > 2 || c.op_b > 2) return;
   r.want.resize(r.got.size());
   r.limit.assign(r.got.size(), -1);
   for (size_t i = 0; i < r.want.size(); i++) r.want[i] = w.initial.get((int64_t)i);
@@ -224,6 +224,7 @@ static void make_reference(Work &w, Result &r)
     std::vector<double> terms((size_t)c.m);
     for (int64_t p = 0; p < w.nnz; p++) {
       const Entry &e = w.entries[(size_t)p];
+      if (e.col < 0) continue;
       int64_t i = ta ? e.col : e.row, l = ta ? e.row : e.col;
       double value = sparse[(size_t)(values_at + p)];
       terms[(size_t)i]++;

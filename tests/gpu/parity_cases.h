@@ -5,6 +5,7 @@
 // record of the original's answers with the answers under Shunt.
 #pragma once
 #include "tests/gpu/parity_case.h"
+#include "tests/gpu/parity_cases_blocks.h"
 #include "tests/gpu/parity_cases_transposed.h"
 
 namespace parity {
@@ -489,6 +490,7 @@ inline std::vector<Case> all_cases()
   add_batches(l);
   add_batch_strides(l);
   add_transposed(l);
+  add_blocks(l);
   add_favourites(l);
   return l.all;
 }

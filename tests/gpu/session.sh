@@ -32,7 +32,7 @@ cuda=${CUDA_HOME:-/usr/local/cuda}
 shunt=$(find "$build" -name libshunt-cusparse.so | head -1)
 [ -n "$shunt" ] || { echo "session: no libshunt-cusparse.so under $build"; exit 2; }
 shunt=$(readlink -f "$shunt")
-every_route=rows,groups,vector,tile24,merged,dense
+every_route=rows,groups,vector,tile24,merged,dense,blocks
 
 # Where Shunt's or the toolkit's libraries are not on the loader's path; for C programs only, since
 # Python's packages bring their own.
@@ -125,6 +125,10 @@ stale() {
   expected stale-dense 'route dense >= 100'
   SHUNT_ROUTES=rows,dense preloaded stale-wide 60 "$bin/stale" 600 11 --wide
   expected stale-wide 'route dense >= 100'
+  # Matrices in blocks, made, changed and destroyed.
+  plain original-stale-blocks 60 "$bin/stale_blocks" 300 2
+  SHUNT_ROUTES=$every_route preloaded stale-blocks 60 "$bin/stale_blocks" 5000 1
+  expected stale-blocks 'route blocks >= 3000'
   SHUNT_ROUTES=$every_route preloaded stale-strict 60 "$bin/stale" 3000 4 --strict
   SHUNT_ROUTES=$every_route SHUNT_CACHE_MB=8 preloaded stale-small-cache 60 "$bin/stale" 1500 2
 }

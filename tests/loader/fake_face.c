@@ -88,3 +88,27 @@ cusparseStatus_t cusparseCooSetStridedBatch(cusparseSpMatDescr_t m, int batches,
 {
   SEEN(CooSetStridedBatch, m, batches, stride);
 }
+
+#define BSR_PARAMETERS(Matrix, Array)                                                          \
+  Matrix *m, int64_t rows, int64_t cols, int64_t blocks, int64_t row_size, int64_t col_size,   \
+      Array offsets, Array columns, Array values, cusparseIndexType_t offset_type,             \
+      cusparseIndexType_t column_type, cusparseIndexBase_t base, cudaDataType type,            \
+      cusparseOrder_t order
+#define BSR_ARGUMENTS                                                                          \
+  m, rows, cols, blocks, row_size, col_size, offsets, columns, values, offset_type,            \
+      column_type, base, type, order
+
+cusparseStatus_t cusparseCreateBsr(BSR_PARAMETERS(cusparseSpMatDescr_t, void *))
+{
+  SEEN(CreateBsr, BSR_ARGUMENTS);
+}
+
+cusparseStatus_t cusparseCreateConstBsr(BSR_PARAMETERS(cusparseConstSpMatDescr_t, const void *))
+{
+  SEEN(CreateConstBsr, BSR_ARGUMENTS);
+}
+
+cusparseStatus_t cusparseDestroySpMat(cusparseConstSpMatDescr_t m)
+{
+  SEEN(DestroySpMat, m);
+}

@@ -1,5 +1,5 @@
 /* use.h: a program's use of cuSPARSE: descriptors, then each of the six functions once, then
-   batches, which are set where no handle is.  */
+   batches and BSR matrices, which are set and made where no handle is.  */
 #ifndef LOADER_USE_H
 #define LOADER_USE_H
 
@@ -23,6 +23,24 @@ static int use_batches(cusparseSpMatDescr_t s)
   if (!status) status = (int)cusparseSpMatGetStridedBatch(s, &n);
   if (status) return status;
   return n == 4 && s->entries_stride == 10 && s->strides_by == s->copy ? 0 : -4;
+}
+
+/* 0: both creators and the end of a matrix reach `copy`. */
+static int use_bsr(int copy)
+{
+  cusparseSpMatDescr_t s;
+  cusparseConstSpMatDescr_t c;
+  int status = (int)cusparseCreateBsr(&s, 3, 4, 5, 2, 2, NULL, NULL, NULL, CUSPARSE_INDEX_32I,
+                                      CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F,
+                                      CUSPARSE_ORDER_ROW);
+  if (status) return status;
+  status = (int)cusparseCreateConstBsr(&c, 3, 4, 5, 2, 2, NULL, NULL, NULL, CUSPARSE_INDEX_32I,
+                                       CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F,
+                                       CUSPARSE_ORDER_ROW);
+  if (status) return status;
+  if (s->copy != copy || c->copy != copy || s->rows != 6) status = -5;
+  if (cusparseDestroySpMat(s) || cusparseDestroySpMat(c)) status = -6;
+  return status;
 }
 
 /* 0, or the first status that is not a success, or -1 for a wrong buffer size. */
@@ -51,7 +69,8 @@ static int use_library(cusparseHandle_t h)
   if (!status && bytes != (size_t)1000 + (size_t)h->copy) status = -1;
 #undef CALL
   if (!status) status = use_batches(s);
-  cusparseDestroySpMat(s);
+  if (!status) status = use_bsr(h->copy);
+  if (cusparseDestroySpMat(s) && !status) status = -7;
   cusparseDestroyDnMat(d);
   return status;
 }

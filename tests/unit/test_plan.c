@@ -22,6 +22,8 @@ static const char *const words[] = {
   "spmm:csc:f16.f16.f32.f32:i64b1:m7n3k5z11:TT:cr:ld3.4:a1b0:alg6",
   "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x16s0.11.15.21",
   "sddmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld5.3:a1b0.5:alg0:x3s8.11.35.15",
+  "spmm:bsr:f16.f16.f16.f32:i32b0:m64n24k48z512:NN:rr:ld24.24:a1b0:alg14:v8",
+  "spmm:ell:f16.f16.f32.f32:i32b1:m64n24k48z1024:NN:rc:ld24.64:a1b0.5:alg0:v8w2",
 };
 
 /* The longest that can be printed: it is not cut, and comes back. */
@@ -67,6 +69,11 @@ static void test_text(void)
     "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0:x2s0.1.1",
     "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0:x1s0.1.1.1",
     "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0:x2s0.1.1.1:",
+    "spmm:csr:f16.f16.f16.f32:i64b0:m8n1k8z64:NN:rr:ld1.1:a1b0:alg0:v8",
+    "spmm:bsr:f16.f16.f16.f32:i64b0:m8n1k8z64:NN:rr:ld1.1:a1b0:alg0",
+    "spmm:bsr:f16.f16.f16.f32:i64b0:m8n1k8z64:NN:rr:ld1.1:a1b0:alg0:v0",
+    "spmm:bsr:f16.f16.f16.f32:i64b0:m8n1k8z64:NN:rr:ld1.1:a1b0:alg0:v8w1",
+    "spmm:ell:f16.f16.f16.f32:i64b0:m8n1k8z64:NN:rr:ld1.1:a1b0:alg0:v8",
   };
   for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     struct shunt_problem p;
@@ -104,6 +111,10 @@ static void test_hash(void)
     "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x2s0.0.65.64",
     "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x2s0.0.64.65",
     "sddmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0",
+    "spmm:bsr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:v2",
+    "spmm:bsr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:v1",
+    "spmm:ell:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:v2w1",
+    "spmm:ell:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:v2w2",
   };
   for (unsigned i = 0; i < sizeof variants / sizeof variants[0]; i++) {
     struct shunt_problem p;
@@ -153,6 +164,16 @@ static void test_check(void)
   check(shunt_problem_check(&q).reason == SHUNT_R_SHAPE, "leading dimension too small");
   q = p;
   q.format = SHUNT_BSR;
+  q.blocks.size = 5;
+  check(shunt_problem_check(&q).reason == SHUNT_R_SHAPE, "rows that are no whole blocks");
+  q.blocks.size = 1;
+  check(shunt_problem_check(&q).reason == SHUNT_FITS, "blocks of one");
+  q.format = SHUNT_BLOCKED_ELL;
+  check(shunt_problem_check(&q).reason == SHUNT_R_EMPTY, "Blocked-ELL without a block in a row");
+  q.blocks.wide = 1;
+  check(shunt_problem_check(&q).reason == (q.spmm.a.index_type == SHUNT_I32 ? SHUNT_FITS : SHUNT_R_INDEX),
+        "Blocked-ELL of 64-bit indices");
+  q.format = SHUNT_FORMAT_COUNT;
   check(shunt_problem_check(&q).reason == SHUNT_R_FORMAT, "format");
   q = p;
   q.spmm.alpha.host = 0;

@@ -1,0 +1,39 @@
+/* bsr.h: what BSR matrices were made of.
+
+   cuSPARSE has no getter for the arrays of a BSR matrix.  So cusparseCreateBsr,
+   cusparseCreateConstBsr and cusparseDestroySpMat are exported and handed on (seen.c), and what a
+   matrix was made of is noted here for as long as it lives.
+
+   A descriptor may be destroyed, and another made at its address, where we do not see it (through
+   dlsym on a handle).  So a note counts only for a matrix that is what the getters tell of it:
+   sizes, base, address of the values.  A note that is missing, or does not count, costs the call
+   nothing but its rerouting.
+
+   Thread-safe.  */
+#ifndef SHUNT_CUSPARSE_BSR_H
+#define SHUNT_CUSPARSE_BSR_H
+
+#include <cusparse.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cusparse_bsr {
+  cusparseConstSpMatDescr_t descriptor;
+  const void *library; /* struct cusparse_original: base */
+  int64_t block_rows, block_cols, blocks, size;
+  const void *row_offsets, *columns, *values;
+  cusparseIndexType_t offset_type, column_type;
+  cusparseIndexBase_t base;
+  cudaDataType type;
+  cusparseOrder_t order;
+};
+
+/* Remembers m; a note of the same descriptor is replaced. */
+void cusparse_bsr_note(const struct cusparse_bsr *m);
+/* No note of this descriptor counts any more. */
+void cusparse_bsr_forget(cusparseConstSpMatDescr_t descriptor);
+/* False: not seen. */
+bool cusparse_bsr_find(cusparseConstSpMatDescr_t descriptor, const void *library,
+                       struct cusparse_bsr *m);
+
+#endif

@@ -1,0 +1,15 @@
+// spmm_blocks_f16.cu: the kernels of shunt_spmm_blocks_cuda for f16.
+#include "kernels/spmm_blocks_mma.cuh"
+
+namespace shunt
+{
+namespace blocks
+{
+
+cudaError_t launch_f16(const arguments<float> &p, int size, int tile, cudaStream_t stream)
+{
+  return launch<__half>(p, size, tile, stream);
+}
+
+} // namespace blocks
+} // namespace shunt

@@ -1,0 +1,15 @@
+// spmm_blocks_f32.cu: the kernels of shunt_spmm_blocks_cuda for f32.
+#include "kernels/spmm_blocks_fma.cuh"
+
+namespace shunt
+{
+namespace blocks
+{
+
+cudaError_t launch_f32(const arguments<float> &p, int size, int tile, cudaStream_t stream)
+{
+  return launch_fma<float>(p, size, tile, stream);
+}
+
+} // namespace blocks
+} // namespace shunt

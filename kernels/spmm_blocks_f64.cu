@@ -1,0 +1,15 @@
+// spmm_blocks_f64.cu: the kernels of shunt_spmm_blocks_cuda for f64.
+#include "kernels/spmm_blocks_fma.cuh"
+
+namespace shunt
+{
+namespace blocks
+{
+
+cudaError_t launch_f64(const arguments<double> &p, int size, int tile, cudaStream_t stream)
+{
+  return launch_fma<double>(p, size, tile, stream);
+}
+
+} // namespace blocks
+} // namespace shunt

@@ -1,0 +1,72 @@
+/* Notes of BSR matrices: found while the matrix lives, for its descriptor and library alone. */
+#include <string.h>
+
+#include "backend/cusparse/bsr.h"
+#include "tests/unit/check.h"
+
+static char arrays[8];
+
+static struct cusparse_bsr matrix(uintptr_t descriptor)
+{
+  return (struct cusparse_bsr){.descriptor = (cusparseConstSpMatDescr_t)descriptor,
+                               .library = arrays,
+                               .block_rows = 7,
+                               .block_cols = 5,
+                               .blocks = 11,
+                               .size = 4,
+                               .row_offsets = arrays + 1,
+                               .columns = arrays + 2,
+                               .values = arrays + 3};
+}
+
+static bool finds(const struct cusparse_bsr *m)
+{
+  struct cusparse_bsr found = {0};
+  return cusparse_bsr_find(m->descriptor, m->library, &found) && found.size == m->size &&
+         found.blocks == m->blocks && found.columns == m->columns;
+}
+
+static void test_life(void)
+{
+  struct cusparse_bsr m = matrix(0x1000), n = matrix(0x2000);
+  cusparse_bsr_forget(m.descriptor);
+  cusparse_bsr_forget(NULL);
+  check(!finds(&m), "nothing is known at first");
+  cusparse_bsr_note(&m);
+  check(finds(&m) && !finds(&n), "a note is found, for its descriptor");
+  m.size = 8, m.columns = arrays + 5;
+  cusparse_bsr_note(&m);
+  check(finds(&m), "a second note replaces the first");
+  cusparse_bsr_note(&n);
+  cusparse_bsr_forget(m.descriptor);
+  check(!finds(&m) && finds(&n), "forgotten, and only that one");
+  n.library = arrays + 7;
+  check(!finds(&n), "no note for another library");
+}
+
+/* More matrices than there is room for: some are forgotten, none is mistaken for another. */
+static void test_many(void)
+{
+  enum { MANY = 5000 };
+  int found = 0, wrong = 0;
+  for (uintptr_t i = 1; i <= MANY; i++) {
+    struct cusparse_bsr m = matrix(i * 64);
+    m.blocks = (int64_t)i;
+    cusparse_bsr_note(&m);
+  }
+  for (uintptr_t i = 1; i <= MANY; i++) {
+    struct cusparse_bsr m;
+    if (!cusparse_bsr_find((cusparseConstSpMatDescr_t)(i * 64), arrays, &m)) continue;
+    found++;
+    wrong += m.blocks != (int64_t)i;
+  }
+  check(found > 500 && found <= 1024, "a bounded number of notes is kept");
+  check(wrong == 0, "each of its own matrix");
+}
+
+int main(void)
+{
+  test_life();
+  test_many();
+  return check_finish();
+}
