@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "backend/cusparse/bsr.h"
 
 static bool value_type(cudaDataType t, shunt_type *out)
 {
@@ -104,11 +103,17 @@ static bool is_as_noted(const struct cusparse_original *o, const struct cusparse
          cols == m->block_cols * m->size && nnz == m->blocks * m->size * m->size;
 }
 
+bool cusparse_describe_bsr(const struct cusparse_original *o, cusparseConstSpMatDescr_t d,
+                           struct cusparse_bsr *m)
+{
+  return cusparse_bsr_find(d, o->base, m) && is_as_noted(o, m);
+}
+
 static struct shunt_verdict read_bsr(const struct cusparse_original *o, cusparseConstSpMatDescr_t d,
                                      struct shunt_csr *a, struct shunt_block_shape *shape)
 {
   struct cusparse_bsr m;
-  SHUNT_DECLINE_IF(!cusparse_bsr_find(d, o->base, &m) || !is_as_noted(o, &m), SHUNT_R_BSR);
+  SHUNT_DECLINE_IF(!cusparse_describe_bsr(o, d, &m), SHUNT_R_BSR);
   *a = (struct shunt_csr){ .rows = m.block_rows * m.size, .cols = m.block_cols * m.size,
                            .nnz = m.blocks * m.size * m.size, .row_offsets = m.row_offsets,
                            .columns = m.columns, .values = (void *)m.values, .base = (int)m.base };

@@ -8,6 +8,7 @@
 
 #include <cusparse.h>
 
+#include "backend/cusparse/bsr.h"
 #include "backend/cusparse/original.h"
 #include "backend/cusparse/strides.h"
 #include "backend/plan/problem.h"
@@ -46,6 +47,10 @@ struct shunt_verdict cusparse_describe_spmm(const struct cusparse_original *o,
 struct shunt_verdict cusparse_describe_sddmm(const struct cusparse_original *o,
                                              const struct cusparse_sddmm_arguments *x,
                                              struct shunt_problem *p, cudaStream_t *stream);
+
+/* What d was made of, if that was seen and the getters do not say otherwise. */
+bool cusparse_describe_bsr(const struct cusparse_original *o, cusparseConstSpMatDescr_t d,
+                           struct cusparse_bsr *m);
 
 /* What strides.h keeps a note by.  False: m is neither CSR nor COO, or cannot be read. */
 bool cusparse_describe_strided(const struct cusparse_original *o, cusparseConstSpMatDescr_t m,

@@ -28,8 +28,8 @@
 
 /* What sets what no getter tells, and what ends it; we export them to see them pass (seen.c). */
 #define CUSPARSE_SEEN(X)                                                           \
-  X(CsrSetStridedBatch) X(CooSetStridedBatch) X(CreateBsr) X(CreateConstBsr)       \
-  X(DestroySpMat)
+  X(CsrSetStridedBatch) X(CooSetStridedBatch) X(CsrSetPointers) X(CooSetPointers)  \
+  X(SpMatSetValues) X(CreateBsr) X(CreateConstBsr) X(DestroySpMat)
 
 /* The functions that we only call, to read handles and descriptors back. */
 #define CUSPARSE_READ(X)                                                           \

@@ -1,6 +1,5 @@
 /* seen.c: functions that are exported only to be seen: each is handed on, and what it has
    set or made is noted where no getter tells it.  */
-#include "backend/cusparse/bsr.h"
 #include "backend/cusparse/describe.h"
 #include "backend/cusparse/face.h"
 #include "backend/cusparse/strides.h"
@@ -38,6 +37,72 @@ FACE_EXPORT cusparseStatus_t cusparseCooSetStridedBatch(cusparseSpMatDescr_t spM
   FACE_LEAVE();
   return status;
 }
+
+/* ---- arrays that change: what was noted of the matrix stays ----------------------------- */
+
+/* What is known of a matrix before a setter of its arrays runs. */
+struct known {
+  bool strides, bsr;
+  int64_t offsets, entries;
+  struct cusparse_bsr made_of;
+};
+
+static struct known known_of(const struct cusparse_original *o, cusparseConstSpMatDescr_t m)
+{
+  struct known k = { false, false, 0, 0, { .descriptor = NULL } };
+  struct cusparse_strided matrix;
+  if (!m) return k;
+  k.bsr = cusparse_describe_bsr(o, m, &k.made_of);
+  k.strides = !k.bsr && cusparse_describe_strided(o, m, &matrix) &&
+              cusparse_strides_find(&matrix, &k.offsets, &k.entries);
+  return k;
+}
+
+static void note_again(const struct cusparse_original *o, cusparseConstSpMatDescr_t m,
+                       const struct known *k, const void *values)
+{
+  if (k->strides) note(o, m, k->offsets, k->entries);
+  if (!k->bsr) return;
+  struct cusparse_bsr now = k->made_of;
+  now.values = values;
+  cusparse_bsr_note(&now);
+}
+
+FACE_EXPORT cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t spMatDescr,
+                                                    void *csrRowOffsets, void *csrColInd,
+                                                    void *csrValues)
+{
+  FACE_ENTER(CsrSetPointers, spMatDescr, csrRowOffsets, csrColInd, csrValues);
+  struct known k = known_of(original, spMatDescr);
+  cusparseStatus_t status =
+      original->CsrSetPointers(spMatDescr, csrRowOffsets, csrColInd, csrValues);
+  if (status == CUSPARSE_STATUS_SUCCESS) note_again(original, spMatDescr, &k, csrValues);
+  FACE_LEAVE();
+  return status;
+}
+
+FACE_EXPORT cusparseStatus_t cusparseCooSetPointers(cusparseSpMatDescr_t spMatDescr, void *cooRows,
+                                                    void *cooColumns, void *cooValues)
+{
+  FACE_ENTER(CooSetPointers, spMatDescr, cooRows, cooColumns, cooValues);
+  struct known k = known_of(original, spMatDescr);
+  cusparseStatus_t status = original->CooSetPointers(spMatDescr, cooRows, cooColumns, cooValues);
+  if (status == CUSPARSE_STATUS_SUCCESS) note_again(original, spMatDescr, &k, cooValues);
+  FACE_LEAVE();
+  return status;
+}
+
+FACE_EXPORT cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t spMatDescr, void *values)
+{
+  FACE_ENTER(SpMatSetValues, spMatDescr, values);
+  struct known k = known_of(original, spMatDescr);
+  cusparseStatus_t status = original->SpMatSetValues(spMatDescr, values);
+  if (status == CUSPARSE_STATUS_SUCCESS) note_again(original, spMatDescr, &k, values);
+  FACE_LEAVE();
+  return status;
+}
+
+/* ---- BSR --------------------------------------------------------------------------------- */
 
 /* The two creators differ in their qualifiers alone. */
 #define CREATE_BSR(f, Matrix, Array)                                                             \

@@ -215,6 +215,24 @@ cusparseStatus_t cusparseCooSetStridedBatch(cusparseSpMatDescr_t m, int batches,
   return cusparseCsrSetStridedBatch(m, batches, 0, stride);
 }
 
+cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t m, void *offsets, void *columns,
+                                        void *values)
+{
+  (void)offsets, (void)columns, (void)values;
+  return m->copy == COPY ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_INVALID_VALUE;
+}
+
+cusparseStatus_t cusparseCooSetPointers(cusparseSpMatDescr_t m, void *rows, void *columns,
+                                        void *values)
+{
+  return cusparseCsrSetPointers(m, rows, columns, values);
+}
+
+cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t m, void *values)
+{
+  return cusparseCsrSetPointers(m, NULL, NULL, values);
+}
+
 cusparseStatus_t cusparseDnMatGetStridedBatch(cusparseConstDnMatDescr_t m, int *batches,
                                               int64_t *stride)
 {

@@ -89,6 +89,23 @@ cusparseStatus_t cusparseCooSetStridedBatch(cusparseSpMatDescr_t m, int batches,
   SEEN(CooSetStridedBatch, m, batches, stride);
 }
 
+cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t m, void *offsets, void *columns,
+                                        void *values)
+{
+  SEEN(CsrSetPointers, m, offsets, columns, values);
+}
+
+cusparseStatus_t cusparseCooSetPointers(cusparseSpMatDescr_t m, void *rows, void *columns,
+                                        void *values)
+{
+  SEEN(CooSetPointers, m, rows, columns, values);
+}
+
+cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t m, void *values)
+{
+  SEEN(SpMatSetValues, m, values);
+}
+
 #define BSR_PARAMETERS(Matrix, Array)                                                          \
   Matrix *m, int64_t rows, int64_t cols, int64_t blocks, int64_t row_size, int64_t col_size,   \
       Array offsets, Array columns, Array values, cusparseIndexType_t offset_type,             \

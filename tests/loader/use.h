@@ -9,7 +9,7 @@
 
 enum { USE_ROWS = 77, USE_CALLS = 6 };
 
-/* 0: both setters reach the copy that made s, with their arguments and its statuses. */
+/* 0: all setters reach the copy that made s, with their arguments and its statuses. */
 static int use_batches(cusparseSpMatDescr_t s)
 {
   int n = 0, status = (int)cusparseCsrSetStridedBatch(s, 3, 78, 9);
@@ -22,7 +22,10 @@ static int use_batches(cusparseSpMatDescr_t s)
   status = (int)cusparseCooSetStridedBatch(s, 4, 10);
   if (!status) status = (int)cusparseSpMatGetStridedBatch(s, &n);
   if (status) return status;
-  return n == 4 && s->entries_stride == 10 && s->strides_by == s->copy ? 0 : -4;
+  if (n != 4 || s->entries_stride != 10 || s->strides_by != s->copy) return -4;
+  status = (int)cusparseCsrSetPointers(s, NULL, NULL, NULL);
+  if (!status) status = (int)cusparseCooSetPointers(s, NULL, NULL, NULL);
+  return status ? status : (int)cusparseSpMatSetValues(s, NULL);
 }
 
 /* 0: both creators and the end of a matrix reach `copy`. */
