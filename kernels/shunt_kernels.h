@@ -140,8 +140,17 @@ shunt_status shunt_spmm_csr_transposed_host(const struct shunt_spmm *p);
    stale; equal lists (of 8, 4 or 2 rows) go to mma.m16n8k16 (f16, bf16; f32 accumulate) or
    to FMAs that share their load of B (f32), the others row by row.  Right for any CSR, fast
    for V x 1 column vectors (SC'21, column-vector sparse encoding).  Types: f16/bf16 -> same
-   or f32, f32.  No `only_if`.  */
+   or f32, f32.  No `only_if`.
+   Small products of f16 and bf16 are one launch, of blocks that compare a group as they read it
+   (spmm_csr_vector_once.cuh).  */
 size_t shunt_spmm_csr_vector_workspace(const struct shunt_spmm *p, const struct shunt_device *d);
+/* Is p such a product?  Then a group is `blocks` blocks of so many warps, each with `tiles` tiles of 64
+   columns, which take `chunk` entries of a row at a time.  */
+struct shunt_vector_once {
+  int warps, tiles, chunk, blocks;
+};
+bool shunt_spmm_csr_vector_once(const struct shunt_spmm *p, const struct shunt_device *d,
+                                struct shunt_vector_once *how);
 shunt_status shunt_spmm_csr_vector_cuda(const struct shunt_spmm *p, const struct shunt_device *d,
                                         void *workspace, size_t workspace_bytes,
                                         shunt_stream stream);

@@ -141,24 +141,6 @@ static void choose_split(const struct shunt_spmm *p, const struct shunt_device *
       ++*log2_slices;
 }
 
-// Is the product small enough for one launch, a group and up to 256 columns a block?  Its blocks are to
-// run at once, 8 or 4 on a multiprocessor.  Fewer tiles a block where blocks are few.
-static bool choose_once(const struct shunt_spmm *p, const struct shunt_device *d, int64_t groups,
-                        struct once_choice *c)
-{
-  const int64_t tiles = (p->b.cols + 63) / 64, mean = p->a.nnz / p->a.rows;
-  const int64_t round = 4 * static_cast<int64_t>(d->multiprocessors);
-  if (shunt_type_size(p->a.value_type) != 2) return false;
-  if (mean > 640 || groups * mean * tiles > 4096 * static_cast<int64_t>(d->multiprocessors))
-    return false;
-
-  c->warps = mean <= 32 || groups > round * 3 / 2 ? 4 : 8;
-  c->tiles = tiles >= 3 ? 4 : static_cast<int>(tiles);
-  const int64_t few = c->warps == 8 ? round / 2 : round;
-  while (c->tiles > 1 && groups * ((tiles + c->tiles - 1) / c->tiles) * 2 <= few) c->tiles /= 2;
-  return groups * ((tiles + c->tiles - 1) / c->tiles) <= (c->warps == 8 ? round : 2 * round + round / 2);
-}
-
 template <class Sum>
 static arguments_of<Sum> fill_arguments(const struct shunt_spmm *p, const struct shunt_dense *b,
                                         const uint8_t *levels, int log2_slices)
@@ -208,6 +190,29 @@ extern "C" size_t shunt_spmm_csr_vector_workspace(const struct shunt_spmm *p,
   return levels_bytes(p) + (b_in_place(p) ? 0 : shunt::aligned_copy_bytes(p->b));
 }
 
+// All blocks are to run at once, 8 or 4 on a multiprocessor.  Measured: 4 warps a block and small
+// chunks where lists are short or groups many, 8 warps where groups are few, which also take fewer
+// tiles a block, and large chunks where long lists fill the device.
+extern "C" bool shunt_spmm_csr_vector_once(const struct shunt_spmm *p,
+                                           const struct shunt_device *d,
+                                           struct shunt_vector_once *how)
+{
+  if (check(p) != SHUNT_OK || shunt_type_size(p->a.value_type) != 2) return false;
+  const int64_t groups = (p->a.rows + kGroup - 1) / kGroup, mean = p->a.nnz / p->a.rows;
+  const int64_t tiles = (p->b.cols + 63) / 64, sms = d->multiprocessors;
+  if (mean > 640 || groups * mean * tiles > 4096 * sms) return false;
+
+  const bool few = mean <= 32 || groups > 6 * sms, many = !few && mean > 110 && groups > 3 * sms;
+  how->chunk = few ? 128 : many ? 512 : 256;
+  how->warps = few || many ? 4 : 8;
+  how->tiles = tiles >= 3 ? 4 : static_cast<int>(tiles);
+  for (;; how->tiles /= 2) {
+    how->blocks = static_cast<int>((tiles + how->tiles - 1) / how->tiles);
+    if (how->tiles == 1 || groups * how->blocks > sms * (few || many ? 2 : 1)) break;
+  }
+  return groups * how->blocks <= sms * (few ? 10 : 4);
+}
+
 extern "C" shunt_status shunt_spmm_csr_vector_cuda(const struct shunt_spmm *p,
                                                    const struct shunt_device *d, void *workspace,
                                                    size_t workspace_bytes, shunt_stream stream)
@@ -224,9 +229,8 @@ extern "C" shunt_status shunt_spmm_csr_vector_cuda(const struct shunt_spmm *p,
   const struct shunt_dense b = copy ? shunt::aligned_copy(p->b, levels + levels_bytes(p)) : p->b;
   if (b.row_stride * static_cast<int64_t>(shunt_type_size(b.type)) > UINT32_MAX)
     return SHUNT_E_UNSUPPORTED;
-  const int64_t groups = (p->a.rows + kGroup - 1) / kGroup;
   int tile, log2_slices;
-  choose_split(p, d, groups, &tile, &log2_slices);
+  choose_split(p, d, (p->a.rows + kGroup - 1) / kGroup, &tile, &log2_slices);
 
   if (copy) {
     s = shunt_dense_copy_cuda(&p->b, &b, d, stream);
@@ -238,8 +242,8 @@ extern "C" shunt_status shunt_spmm_csr_vector_cuda(const struct shunt_spmm *p,
     return classify_and_launch(
         fill_arguments<double>(p, &b, levels, log2_slices), levels, p, stream,
         [=](const arguments_of<double> &k) { return launch_f64(k, cc, stream); });
-  struct once_choice once;
-  if (choose_once(p, d, groups, &once)) {
+  struct shunt_vector_once once;
+  if (shunt_spmm_csr_vector_once(p, d, &once)) {
     const arguments k = fill_arguments<float>(p, &b, levels, 0);
     const cudaError_t e = t == SHUNT_F16 ? launch_once_f16(k, once, out, cc, stream)
                                          : launch_once_bf16(k, once, out, cc, stream);

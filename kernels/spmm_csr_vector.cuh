@@ -32,6 +32,7 @@
 #include "kernels/number.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/scalar.cuh"
+#include "kernels/shunt_kernels.h"
 
 namespace shunt {
 namespace spmm_vector {
@@ -380,14 +381,10 @@ cudaError_t launch_f16(const arguments &p, int tile, shunt_type out, int compute
                        cudaStream_t stream);
 cudaError_t launch_bf16(const arguments &p, int tile, shunt_type out, int compute_capability,
                         cudaStream_t stream);
-// Small products of f16 and bf16 (spmm_csr_vector_once.cuh), blocks of 4 or 8 warps that make 1, 2 or 4
-// tiles of 64 columns.
-struct once_choice {
-  int warps, tiles;
-};
-cudaError_t launch_once_f16(const arguments &p, const once_choice &choice, shunt_type out,
+// Small products (spmm_csr_vector_once.cuh).
+cudaError_t launch_once_f16(const arguments &p, const shunt_vector_once &how, shunt_type out,
                             int compute_capability, cudaStream_t stream);
-cudaError_t launch_once_bf16(const arguments &p, const once_choice &choice, shunt_type out,
+cudaError_t launch_once_bf16(const arguments &p, const shunt_vector_once &how, shunt_type out,
                              int compute_capability, cudaStream_t stream);
 cudaError_t launch_f32(const arguments_of<float> &p, int compute_capability, cudaStream_t stream);
 cudaError_t launch_f64(const arguments_of<double> &p, int compute_capability, cudaStream_t stream);

@@ -11,10 +11,10 @@ cudaError_t launch_bf16(const arguments &p, int tile, shunt_type out, int comput
   return launch_mma<__nv_bfloat16>(p, tile, out, compute_capability, stream);
 }
 
-cudaError_t launch_once_bf16(const arguments &p, const once_choice &choice, shunt_type out,
+cudaError_t launch_once_bf16(const arguments &p, const shunt_vector_once &how, shunt_type out,
                             int compute_capability, cudaStream_t stream)
 {
-  return launch_once_of<__nv_bfloat16>(p, choice, out, compute_capability, stream);
+  return launch_once_of<__nv_bfloat16>(p, how, out, compute_capability, stream);
 }
 
 }  // namespace spmm_vector

@@ -11,10 +11,10 @@ cudaError_t launch_f16(const arguments &p, int tile, shunt_type out, int compute
   return launch_mma<__half>(p, tile, out, compute_capability, stream);
 }
 
-cudaError_t launch_once_f16(const arguments &p, const once_choice &choice, shunt_type out,
+cudaError_t launch_once_f16(const arguments &p, const shunt_vector_once &how, shunt_type out,
                            int compute_capability, cudaStream_t stream)
 {
-  return launch_once_of<__half>(p, choice, out, compute_capability, stream);
+  return launch_once_of<__half>(p, how, out, compute_capability, stream);
 }
 
 }  // namespace spmm_vector

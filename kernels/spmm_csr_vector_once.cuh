@@ -327,17 +327,20 @@ inline cudaError_t launch_once(arguments p, int tiles, int compute_capability, c
 }
 
 template <class T>
-inline cudaError_t launch_once_of(const arguments &p, const once_choice &choice, shunt_type out,
+inline cudaError_t launch_once_of(const arguments &p, const shunt_vector_once &how, shunt_type out,
                                   int compute_capability, cudaStream_t stream)
 {
   using few = once_shape<4, 2, 128, 8>;
-  using many = once_shape<8, 2, 256, 4>;
-  const int tiles = choice.tiles, cc = compute_capability;
-  if (choice.warps == many::kWarps)
-    return out == SHUNT_F32 ? launch_once<T, float, many>(p, tiles, cc, stream)
-                            : launch_once<T, T, many>(p, tiles, cc, stream);
-  return out == SHUNT_F32 ? launch_once<T, float, few>(p, tiles, cc, stream)
-                          : launch_once<T, T, few>(p, tiles, cc, stream);
+  using some = once_shape<8, 2, 256, 4>;
+  using many = once_shape<4, 3, 512, 4>;
+  const int tiles = how.tiles, cc = compute_capability;
+  if (out == SHUNT_F32)
+    return how.chunk == few::kChunk    ? launch_once<T, float, few>(p, tiles, cc, stream)
+           : how.chunk == some::kChunk ? launch_once<T, float, some>(p, tiles, cc, stream)
+                                       : launch_once<T, float, many>(p, tiles, cc, stream);
+  return how.chunk == few::kChunk    ? launch_once<T, T, few>(p, tiles, cc, stream)
+         : how.chunk == some::kChunk ? launch_once<T, T, some>(p, tiles, cc, stream)
+                                     : launch_once<T, T, many>(p, tiles, cc, stream);
 }
 
 } // namespace spmm_vector

@@ -38,6 +38,9 @@ double shunt_cost_blocks(const struct shunt_spmm *p, const struct shunt_block_sh
    many entries (0: not known).  */
 double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longest_row,
                          const struct shunt_device *d);
+/* The same in one launch, as `how` says. */
+double shunt_cost_vector_once(const struct shunt_spmm *p, const struct shunt_vector_once *how,
+                              double reuse, double longest_row, const struct shunt_device *d);
 /* The same from a packed copy, whose product takes so long if rows are even, and its proof, which is
    let in while the product ends.  */
 double shunt_cost_packed(const struct shunt_spmm *p, double product, double reuse,

@@ -38,7 +38,12 @@ double shunt_vector_rows_per_gather(const struct shunt_profile *f)
 double shunt_vector_direct_us(const struct shunt_call *c, double reuse)
 {
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
-  return shunt_cost_vector(&c->problem->spmm, reuse, longest, &c->engine->device);
+  const struct shunt_spmm *p = &c->problem->spmm;
+  const struct shunt_device *d = &c->engine->device;
+  struct shunt_vector_once how;
+  return shunt_spmm_csr_vector_once(p, d, &how)
+             ? shunt_cost_vector_once(p, &how, reuse, longest, d)
+             : shunt_cost_vector(p, reuse, longest, d);
 }
 
 /* ---- the route ------------------------------------------------------------------ */

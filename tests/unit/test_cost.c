@@ -132,6 +132,40 @@ static void test_vector_is_slow_on_elements(void)
         vector, rows);
 }
 
+/* Layers of V x 1 vectors in one launch, f16; what is too large for it is not. */
+static void test_vector_once_fits(void)
+{
+  static const struct {
+    int64_t rows, cols, nnz, longest;
+    int n, reuse;
+    double us;
+  } measured[] = {
+    {4096, 512, 41936, 24, 64, 8, 3.57},    {4096, 1024, 419424, 134, 128, 8, 6.49},
+    {4096, 4096, 839680, 205, 256, 8, 9.70}, {8192, 256, 209712, 91, 256, 8, 8.13},
+    {2048, 512, 314572, 243, 64, 4, 4.87},  {2048, 4096, 167936, 82, 256, 4, 6.57},
+    {1024, 1024, 104856, 134, 64, 2, 4.39}, {512, 1024, 157286, 490, 256, 2, 10.0},
+  };
+  for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+    struct shunt_spmm p = { .a = { .rows = measured[i].rows, .cols = measured[i].cols,
+                                   .nnz = measured[i].nnz, .index_type = SHUNT_I32,
+                                   .value_type = SHUNT_F16 },
+                            .compute = SHUNT_F32 };
+    const int n = measured[i].n;
+    p.b = (struct shunt_dense){ p.a.cols, n, n, 1, NULL, SHUNT_F16 };
+    p.c = (struct shunt_dense){ p.a.rows, n, n, 1, NULL, SHUNT_F16 };
+    struct shunt_vector_once how;
+    const bool once = shunt_spmm_csr_vector_once(&p, &h200, &how);
+    check(once, "%d x 1 vectors, %d rows: one launch", measured[i].reuse, (int)p.a.rows);
+    if (!once) continue;
+    const double us = shunt_cost_vector_once(&p, &how, measured[i].reuse,
+                                             (double)measured[i].longest, &h200);
+    check(within(us, measured[i].us) < 1.25, "%d x 1 vectors, %d rows: %.1f us, measured %.1f",
+          measured[i].reuse, (int)p.a.rows, us, measured[i].us);
+    p.a.rows *= 32, p.c.rows *= 32, p.a.nnz *= 32;
+    check(!shunt_spmm_csr_vector_once(&p, &h200, &how), "32 times as many rows are two");
+  }
+}
+
 /* The same for SDDMM, B by row: inner dimension, us of `rows` with its copy of B, of cuSPARSE. */
 static void test_sddmm_cost_fits(void)
 {
@@ -371,6 +405,7 @@ int main(void)
   test_cost_fits();
   test_algorithms_fit();
   test_vector_is_slow_on_elements();
+  test_vector_once_fits();
   test_sddmm_cost_fits();
   test_vector_wants_more_than_pairs();
   test_groups_are_hoped_for();
