@@ -9,6 +9,7 @@
      -e N      entries wanted, in millions (20)     -r N      repetitions (7)
      -c LIST   cases: stream,new,chain,add,bus,beyond (stream,new,chain,add,bus)
      -l MB     `beyond`: B of three times so much; run it with SHUNT_CACHE_MB=MB
+     -n        the FILEs alone, without the matrix that is made here
 
    Matrices: of finite elements, made here, and FILEs multiplied by a dense block (Kronecker)
    until they have the entries.  f32 and f64, B and C by row.
@@ -37,9 +38,9 @@
 
 static struct {
   const char *out, *base, *cases;
-  int threads, repetitions;
+  int threads, repetitions, no_grid;
   int64_t k, entries, limit_mb;
-} option = {"graphblas_gpu.json", NULL, "stream,new,chain,add,bus", 0, 7, 128, 20000000, 1024};
+} option = {"graphblas_gpu.json", NULL, "stream,new,chain,add,bus", 0, 7, 0, 128, 20000000, 1024};
 
 static FILE *out;
 
@@ -281,6 +282,16 @@ static void run_matrix(const struct matrix *m)
   }
 }
 
+static void run_grid(void)
+{
+  int side = 1;
+  while (162.0 * 6 * side * side * side < (double)option.entries * 1.1)
+    side++;
+  struct matrix m = grid_matrix(side, 6, 1, "27-point grid x 6");
+  run_matrix(&m);
+  free_matrix(&m);
+}
+
 static void run_bus(void)
 {
   struct matrix m = grid_matrix(80, 1, 0, "7-point grid");
@@ -293,7 +304,7 @@ static void run_bus(void)
 
 static void read_arguments(int argc, char **argv)
 {
-  for (int c; (c = getopt(argc, argv, "o:b:t:k:e:r:c:l:")) != -1;)
+  for (int c; (c = getopt(argc, argv, "o:b:t:k:e:r:c:l:n")) != -1;)
     switch (c) {
     case 'o':
       option.out = optarg;
@@ -319,6 +330,9 @@ static void read_arguments(int argc, char **argv)
     case 'l':
       option.limit_mb = atoll(optarg);
       break;
+    case 'n':
+      option.no_grid = 1;
+      break;
     default:
       fprintf(stderr, "graphblas_gpu_bench: see the top of its source\n");
       exit(2);
@@ -339,14 +353,9 @@ int main(int argc, char **argv)
   printf("pinned memory: %.1f GB/s up, %.1f down, %.1f both; %d threads\n", 1e-9 * rate_up,
          1e-9 * rate_down, 1e-9 * rate_both, option.threads);
   if (wanted("stream") || wanted("new") || wanted("chain") || wanted("add")) {
-    int side = 1;
-    while (162.0 * 6 * side * side * side < (double)option.entries * 1.1)
-      side++;
-    struct matrix m = grid_matrix(side, 6, 1, "27-point grid x 6");
-    run_matrix(&m);
-    free_matrix(&m);
+    if (!option.no_grid) run_grid();
     for (int i = optind; i < argc; i++) {
-      m = file_matrix(argv[i], option.entries);
+      struct matrix m = file_matrix(argv[i], option.entries);
       run_matrix(&m);
       free_matrix(&m);
     }
