@@ -2,6 +2,9 @@
 
 #include "backend/graphblas/memory.h"
 #include "backend/plan/fault.h"
+#ifdef SHUNT_HAVE_CUDA
+#include "backend/graphblas/cuda_engine.h"
+#endif
 
 /* ---- a matrix' settings, which packing resets ---------------------------------------------- */
 
@@ -121,8 +124,19 @@ bool grb_commit_hands_over(const struct grb_product *p, const struct grb_result 
          grb_operand_type(p->library, &p->c) == grb_product_type(p);
 }
 
+/* C's array is about to be freed. */
+static void let_go(const struct grb_product *p)
+{
+#ifdef SHUNT_HAVE_CUDA
+  shunt_grb_cuda_let_go(p->c.handle);
+#else
+  (void)p;
+#endif
+}
+
 bool grb_commit(const struct grb_product *p, struct grb_result *t, bool replaces_all)
 {
+  let_go(p);
   bool done = grb_commit_hands_over(p, t, replaces_all) ? commit_packed(p, t) : commit_merged(p, t);
   grb_result_release(p, t); /* what was not handed over */
   return done;

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "backend/graphblas/cuda_pins.h"
 #include "backend/graphblas/cuda_placement.h"
 #include "backend/graphblas/cuda_product.h"
 #include "backend/graphblas/cuda_semiring.h"
@@ -25,12 +26,26 @@ static void forget_in_child(void)
 {
   pthread_mutex_init(&engine, NULL);
   pthread_mutex_init(&notes, NULL);
+  grb_cuda_pins_forget();
   if (atomic_load(&state) != UNTRIED) atomic_store(&state, NONE);
+}
+
+/* Pages that a device has may not be copied on write: older kernels would give the copy to the
+   parent.  No product is to pin any until the child has its own.  */
+static void before_fork(void)
+{
+  pthread_mutex_lock(&engine);
+  grb_cuda_pins_let_go(NULL);
+}
+
+static void in_parent(void)
+{
+  pthread_mutex_unlock(&engine);
 }
 
 __attribute__((constructor)) static void watch_forks(void)
 {
-  pthread_atfork(NULL, NULL, forget_in_child);
+  pthread_atfork(before_fork, in_parent, forget_in_child);
 }
 
 static void set_state(enum state now)
@@ -103,6 +118,7 @@ void shunt_grb_cuda_read_counts(struct shunt_grb_cuda_counts *out)
   pthread_mutex_lock(&engine);
   *out = counts;
   out->devices = devices.count;
+  out->pinned = grb_cuda_pins_made();
   pthread_mutex_unlock(&engine);
 }
 
@@ -113,9 +129,15 @@ void shunt_grb_cuda_force_devices(int count)
   pthread_mutex_unlock(&engine);
 }
 
+void shunt_grb_cuda_let_go(const void *handle)
+{
+  grb_cuda_pins_let_go(handle);
+}
+
 void shunt_grb_cuda_forget(void)
 {
   CUcontext before;
+  grb_cuda_pins_let_go(NULL);
   pthread_mutex_lock(&engine);
   pthread_mutex_lock(&notes);
   for (int i = 0; i < devices.count; i++) {

@@ -56,10 +56,15 @@ shunt_status shunt_grb_cuda_spmm(const struct shunt_host_spmm *p,
                                  const struct shunt_grb_identity *dense,
                                  const struct shunt_grb_identity *out);
 
+/* To be called before a matrix' array may be freed, moved or handed out (cuda_pins.h); `handle`
+   NULL: any matrix'.  Waits for products that use it.  */
+void shunt_grb_cuda_let_go(const void *handle);
+
 /* What the engine has done so far, for tests and the log. */
 struct shunt_grb_cuda_counts {
   uint64_t products, sparse_uploads, dense_uploads, dense_reuses, finished_on_host;
   uint64_t bytes_up, bytes_down; /* over the bus */
+  uint64_t pinned;               /* arrays of the program's, for the bus to read or write */
   int devices;
 };
 void shunt_grb_cuda_read_counts(struct shunt_grb_cuda_counts *out);

@@ -69,6 +69,14 @@ static char *destination(const struct grb_cuda_run *r, const struct grb_cuda_tas
   return base + t->first * (int64_t)task_element(r, t);
 }
 
+/* Where a piece is, or comes, in host memory. */
+static char *host_side(const struct grb_cuda_run *r, const struct grb_cuda_slot *slot)
+{
+  const struct grb_cuda_task *t = slot->task;
+  char *pinned = grb_cuda_task_pinned(r, t);
+  return pinned ? pinned + t->first * (int64_t)grb_cuda_element(r) : slot->memory;
+}
+
 /* `driver` is held. */
 static shunt_status enqueue_up(struct grb_cuda_run *r, struct grb_cuda_slot *slot)
 {
@@ -83,7 +91,7 @@ static shunt_status enqueue_up(struct grb_cuda_run *r, struct grb_cuda_slot *slo
     s = SHUNT_CUDA(cudaStreamWaitEvent(up, grb_cuda_computed(r, reader), 0));
   if (s == SHUNT_OK)
     s = SHUNT_CUDA(
-        cudaMemcpyAsync(destination(r, t), slot->memory, bytes, cudaMemcpyHostToDevice, up));
+        cudaMemcpyAsync(destination(r, t), host_side(r, slot), bytes, cudaMemcpyHostToDevice, up));
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaEventRecord(slot->done, up));
   if (s != SHUNT_OK) return s;
   atomic_fetch_add(&r->bytes_up, bytes);
@@ -106,9 +114,10 @@ static shunt_status enqueue_down(struct grb_cuda_run *r, struct grb_cuda_slot *s
   if (*left == grb_cuda_unit_pieces(r, false, t->unit))
     s = SHUNT_CUDA(cudaStreamWaitEvent(down, grb_cuda_computed(r, t->unit), 0));
   if (s == SHUNT_OK)
-    s = SHUNT_CUDA(cudaMemcpyAsync(
-        slot->memory, grb_cuda_c_as_fetched(r, t->unit) + place * (int64_t)grb_cuda_element(r),
-        bytes, cudaMemcpyDeviceToHost, down));
+    s = SHUNT_CUDA(
+        cudaMemcpyAsync(host_side(r, slot),
+                        grb_cuda_c_as_fetched(r, t->unit) + place * (int64_t)grb_cuda_element(r),
+                        bytes, cudaMemcpyDeviceToHost, down));
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaEventRecord(slot->done, down));
   if (s != SHUNT_OK) return s;
   atomic_fetch_add(&r->bytes_down, bytes);

@@ -34,7 +34,7 @@ static void write_piece(struct grb_cuda_run *r, const struct grb_cuda_task *t, c
   struct grb_cuda_strip strip = grb_cuda_host_strip(r, &r->p->c, grb_cuda_strip_of(r, t->unit));
   if (r->p->accumulate)
     grb_cuda_strip_add(&strip, t->first, t->count, from);
-  else
+  else if (!r->c_pinned)
     grb_cuda_strip_write(&strip, t->first, t->count, from);
   r->committed[t - r->tasks] = 1;
 }
@@ -108,7 +108,7 @@ static bool send(struct grb_cuda_run *r, struct hands *h)
   slot->task = NULL;
   const struct grb_cuda_task *t = take(r, &r->next_up, r->up_count);
   if (!t) return false;
-  read_piece(r, t, slot->memory);
+  if (!grb_cuda_task_pinned(r, t)) read_piece(r, t, slot->memory);
   post(r, &h->up, t);
   return true;
 }

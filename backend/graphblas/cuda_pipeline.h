@@ -17,6 +17,8 @@
    it, does not leave C without any.  It does whatever can be done, and otherwise makes pages of C
    (cuda_pages.h) or looks again: to be woken takes longer than most waits.
 
+   What is pinned where it is (cuda_pins.h) needs a slot, too, but none of its memory.
+
    It waits for no other thread.  What it finds neither ready nor done is in another one's hands or
    on the device's streams; for if all that was taken is enqueued, the first unit of C that is not
    down yet is launched, or needs pieces of B that are ready: so one thread suffices.  */
@@ -30,7 +32,8 @@ shunt_status grb_cuda_run_make(struct grb_cuda_run *r);
 /* Takes tasks until there are none; `number` and `lane` are the calling thread's alone.  `down`:
    rather empties slots than fills them.  Enters and leaves the device itself.  */
 void grb_cuda_run_work(struct grb_cuda_run *r, int number, char *lane, bool down);
-/* Waits for everything that was enqueued, whatever happened.  Enters and leaves the device itself. */
+/* Waits for everything that was enqueued, whatever happened.  Enters and leaves the device itself.
+ */
 shunt_status grb_cuda_run_finish(struct grb_cuda_run *r);
 void grb_cuda_run_free(struct grb_cuda_run *r);
 

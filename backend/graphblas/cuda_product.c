@@ -5,6 +5,7 @@
 #include <omp.h>
 #endif
 
+#include "backend/graphblas/cuda_pins.h"
 #include "backend/graphblas/cuda_rest.h"
 #include "backend/graphblas/cuda_semiring.h"
 
@@ -41,6 +42,40 @@ struct work {
   int count; /* of parts */
 };
 
+/* A strip that is a whole array, by row, is in the order in which it is sent. */
+static bool one_piece(const struct grb_cuda_plan *plan, const struct shunt_full *m, bool turned)
+{
+  return plan->strips == 1 && plan->width == m->cols && !turned && m->row_stride == m->cols;
+}
+
+static char *take_pin(const struct work *w, const void *handle, const struct shunt_full *m)
+{
+  const int64_t bytes = m->rows * m->cols * (int64_t)shunt_type_size(w->view->p->semiring.type);
+  if (!handle || bytes < GRB_CUDA_LEAST_PIN ||
+      !grb_cuda_pins_take(&w->devices->device[0], handle, m->values, bytes))
+    return NULL;
+  return m->values;
+}
+
+/* Between the plan and the list of tasks. */
+static void take_pins(struct work *w, struct grb_cuda_part *part)
+{
+  const struct grb_cuda_view *v = w->view;
+  const struct grb_cuda_plan *plan = &part->run.plan;
+  /* C's pieces go through slots anyway, and a B that does not would keep the bus from them. */
+  if (v->p->accumulate) return;
+  if (plan->b == GRB_CUDA_B_HOST && one_piece(plan, &v->p->b, plan->b_turned))
+    part->run.b_pinned = take_pin(w, v->b_own, &v->p->b);
+  if (one_piece(plan, &v->p->c, plan->c_turned))
+    part->run.c_pinned = take_pin(w, v->c_own, &v->p->c);
+}
+
+static void give_pins_back(const struct grb_cuda_view *v, struct grb_cuda_part *part)
+{
+  if (part->run.b_pinned) grb_cuda_pins_give_back(v->b_own);
+  if (part->run.c_pinned) grb_cuda_pins_give_back(v->c_own);
+}
+
 static shunt_status prepare(struct work *w, const int32_t **empty, int64_t *empty_count)
 {
   struct grb_cuda_view *v = w->view;
@@ -76,6 +111,7 @@ static shunt_status prepare(struct work *w, const int32_t **empty, int64_t *empt
                            grb_cuda_share_begin(v->p, i + 1, w->count));
     pthread_mutex_unlock(w->notes);
     part->made = s == SHUNT_OK;
+    if (part->made) take_pins(w, part);
     if (part->made) s = grb_cuda_run_make(&part->run);
     grb_cuda_leave(before);
   }
@@ -86,10 +122,18 @@ static shunt_status prepare(struct work *w, const int32_t **empty, int64_t *empt
  */
 enum { THREADS_PER_DEVICE = 16 };
 
+/* Is there nothing for threads to copy? */
+static bool nothing_to_copy(const struct work *w)
+{
+  const struct grb_cuda_run *r = &w->part[0].run;
+  return w->count == 1 && !r->rows && r->c_pinned && (r->b_pinned || r->plan.b != GRB_CUDA_B_HOST);
+}
+
 static void run_all(struct work *w)
 {
   int threads = w->view->threads < w->devices->lanes ? w->view->threads : w->devices->lanes;
   if (threads > THREADS_PER_DEVICE * w->count) threads = THREADS_PER_DEVICE * w->count;
+  if (nothing_to_copy(w)) threads = 1;
 #pragma omp parallel num_threads(threads)
   {
 #ifdef _OPENMP
@@ -136,6 +180,7 @@ static void clean_up(struct work *w, bool good)
     if (!part->run.device) continue;
     const bool entered = grb_cuda_enter(part->run.device, &before) == SHUNT_OK;
     pthread_mutex_lock(w->notes);
+    give_pins_back(w->view, part);
     if (good) count_part(w->counts, part);
     if (good && entered) grb_cuda_part_keep(part, w->view, &w->rows);
     grb_cuda_part_release(part);

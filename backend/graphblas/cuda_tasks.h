@@ -25,6 +25,16 @@ struct grb_cuda_task {
   int64_t first, count;
 };
 
+/* The array that the task's elements are counted in, if the bus takes them there; NULL: the task
+   needs a slot's memory.  */
+static inline char *grb_cuda_task_pinned(const struct grb_cuda_run *r,
+                                         const struct grb_cuda_task *t)
+{
+  return t->what == GRB_CUDA_DENSE_UP     ? r->b_pinned
+         : t->what == GRB_CUDA_DENSE_DOWN ? r->c_pinned
+                                          : NULL;
+}
+
 /* Makes the lists, with how many pieces of each unit are left to be enqueued: all.  SHUNT_E_MEMORY;
    free it all the same.  */
 shunt_status grb_cuda_tasks_make(struct grb_cuda_run *r);

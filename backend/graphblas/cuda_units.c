@@ -49,6 +49,7 @@ int64_t grb_cuda_piece(const struct grb_cuda_run *r, bool of_b, int unit)
   const int64_t size = (int64_t)grb_cuda_element(r);
   const int64_t bytes =
       (grb_cuda_unit_last(r, of_b, unit) - grb_cuda_unit_first(r, of_b, unit)) * size;
+  if (bytes > 0 && (of_b ? r->b_pinned : r->c_pinned)) return bytes / size;
   const int64_t beside = bytes * (of_b ? unit : r->units - 1 - unit);
   /* In the time that the bus takes for a byte a thread copies a seventh to a quarter. */
   const int64_t ramp = SMALLEST + beside / GROWTH;

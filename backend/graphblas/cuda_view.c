@@ -4,6 +4,12 @@
 #include "backend/graphblas/cuda_semiring.h"
 #include "backend/plan/options.h"
 
+/* NULL unless every function is seen that may free the array. */
+static const void *owner(const struct shunt_grb_identity *id)
+{
+  return id && id->own_array && id->epoch != 0 && !id->read_only ? id->handle : NULL;
+}
+
 struct grb_cuda_view grb_cuda_view_make(const struct shunt_host_spmm *p,
                                         const struct shunt_grb_identity *sparse,
                                         const struct shunt_grb_identity *dense,
@@ -20,6 +26,8 @@ struct grb_cuda_view grb_cuda_view_make(const struct shunt_host_spmm *p,
   whole.present = NULL; /* where elements are missing, nothing is kept (see grb_cuda_part_keep) */
   v.c_keyed =
       !p->accumulate && grb_cuda_dense_key(&whole, type, out, shunt_options()->verify, &v.c_key);
+  v.b_own = grb_cuda_constant_b(p) || p->b.iso ? NULL : owner(dense);
+  v.c_own = p->accumulate ? NULL : owner(out);
   return v;
 }
 

@@ -20,6 +20,8 @@ struct grb_cuda_view {
   struct grb_cuda_key s_key, b_key, c_key;
   bool s_hashed, b_hashed;
   uint64_t s_hash, b_hash;
+  const void *b_own,
+      *c_own; /* the matrices whose own arrays B and C are; NULL: may not be pinned */
 };
 
 /* Identities as in cuda_engine.h.  Reads no values. */

@@ -15,6 +15,7 @@ struct shunt_grb_identity {
   const void *handle; /* the GrB_Matrix or GrB_Vector; NULL: fresh memory of Shunt's own */
   uint64_t epoch;
   bool read_only;
+  bool own_array; /* the array that is read or written is the matrix' own, and no arena's */
 };
 
 #endif

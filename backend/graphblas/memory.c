@@ -32,7 +32,7 @@ static struct allocator allocator(const struct grb_library *l)
   return a;
 }
 
-static bool has_arenas(const struct grb_library *l)
+bool grb_has_arenas(const struct grb_library *l)
 {
   for (int k = 1; l->GxB_arena_initialized && k < MOST_ARENAS; k++) {
     int flag = 0;
@@ -52,7 +52,7 @@ static void ask_for_large_pages(void *p, size_t bytes)
 
 void *grb_allocate(const struct grb_library *l, size_t bytes)
 {
-  if (has_arenas(l) || bytes > PTRDIFF_MAX) return NULL;
+  if (grb_has_arenas(l) || bytes > PTRDIFF_MAX) return NULL;
   void *p = SHUNT_TRY_OR(NULL, allocator(l).allocate(bytes ? bytes : 1));
   ask_for_large_pages(p, bytes);
   return p;

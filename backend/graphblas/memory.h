@@ -9,6 +9,8 @@
 
 #include "backend/graphblas/library.h"
 
+/* May arrays be freed with an arena, without their matrices' being named? */
+bool grb_has_arenas(const struct grb_library *l);
 /* NULL: none left, or not to be had in this program.  Not zeroed. */
 void *grb_allocate(const struct grb_library *l, size_t bytes);
 /* For what was not handed over to a matrix; NULL is allowed. */

@@ -13,8 +13,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "backend/graphblas/cuda_engine.h"
 #include "backend/graphblas/library.h"
+#include "backend/graphblas/mutator_pins.h"
 #include "backend/graphblas/mutator_table.h"
 #include "backend/loader/loaded.h"
 #include "backend/plan/fault.h"
@@ -126,9 +129,47 @@ static void remember(unsigned number, const void *address, void *target)
     atomic_store(&s->page, page);
 }
 
-void *shunt_grb_mutator_original(unsigned number, void *return_address)
+/* What a first argument names; ALL: any matrix. */
+enum what { HANDLE, POINTER, ALL };
+#define WHAT(number, name, what) what,
+static const unsigned char named_by[SHUNT_GRB_MUTATOR_COUNT] = {SHUNT_GRB_MUTATORS(WHAT)};
+#undef WHAT
+
+/* An element of a full matrix changes in its place. */
+static bool keeps_array(unsigned number)
+{
+  static const char prefix[] = "GrB_Matrix_setElement_";
+  return strncmp(names[number], prefix, sizeof prefix - 1) == 0;
+}
+
+static void let_go(unsigned number, void *first)
+{
+  if (named_by[number] == ALL)
+    shunt_grb_cuda_let_go(NULL);
+  else if (first && !keeps_array(number)) {
+    const void *handle = named_by[number] == HANDLE ? first : *(void **)first;
+    if (handle) shunt_grb_cuda_let_go(handle);
+  }
+}
+
+/* What the stub itself would have found; NULL: nothing is known. */
+static void *remembered(unsigned number, const void *return_address)
+{
+  const uintptr_t page = (uintptr_t)return_address >> SHUNT_GRB_PAGE_BITS;
+  const struct shunt_grb_site *s = &shunt_grb_sites[page % SHUNT_GRB_SITES];
+  if (atomic_load(&shunt_grb_several_copies) || atomic_load(&s->page) != page) return NULL;
+  return atomic_load(&atomic_load(&s->targets)[number]);
+}
+
+void *shunt_grb_mutator_original(unsigned number, void *return_address, void *first)
 {
   int saved_errno = errno;
+  if (atomic_load(&shunt_grb_pinned)) {
+    let_go(number, first);
+    errno = saved_errno;
+    void *known = remembered(number, return_address);
+    if (known) return known;
+  }
   const struct grb_library *l = grb_library_for(return_address);
   void *p = search(l, names[number], return_address);
   if (p && l && one_copy(l) && loaded_base(return_address)) remember(number, return_address, p);

@@ -9,9 +9,11 @@
      HANDLE    r11 = first argument          POINTER   r11 = what it points to
      raise     counters[hash(r11)] += 1      ALL       all_counter += 1
      dispatch  the caller's page is known, and so is the original: jump there
-     search    else save all argument registers, ask shunt_grb_mutator_original, restore
+     search    else, or while an array is pinned, save all argument registers, ask
+               shunt_grb_mutator_original, restore
 
    What GraphBLAS calls of itself by name comes here as well.  */
+#include "backend/graphblas/mutator_pins.h"
 #include "backend/graphblas/mutator_table.h"
 
 #if SHUNT_GRB_HAVE_STUBS
@@ -55,6 +57,8 @@ __asm__(
     "  addq %rcx, %rax\n"
     "  cmpb $0, shunt_grb_several_copies(%rip)\n"
     "  jne shunt_grb_search\n"
+    "  cmpb $0, shunt_grb_pinned(%rip)\n"
+    "  jne shunt_grb_search\n"
     "  cmpq %r11, (%rax)\n"
     "  jne shunt_grb_search\n"
     "  movq 8(%rax), %rax\n"
@@ -94,6 +98,7 @@ __asm__(
     "  movq %r8, 160(%rsp)\n"
     "  movq %r9, 168(%rsp)\n"
     "  movq %rax, 176(%rsp)\n"
+    "  movq %rdi, %rdx\n"
     "  movl %r10d, %edi\n"
     "  movq 8(%rbp), %rsi\n"
     "  call shunt_grb_mutator_original\n"

@@ -47,7 +47,8 @@ extern SHUNT_HIDDEN struct shunt_grb_site shunt_grb_sites[SHUNT_GRB_SITES];
    anew, and there are no epochs.  */
 extern SHUNT_HIDDEN atomic_bool shunt_grb_several_copies;
 
-/* The original of mutator `number` for the code at `return_address`; NULL: there is none. */
-SHUNT_HIDDEN void *shunt_grb_mutator_original(unsigned number, void *return_address);
+/* The original of mutator `number` for the code at `return_address`; NULL: there is none.  `first`,
+   its first argument: that matrix' array is not pinned any more if the function may free it.  */
+SHUNT_HIDDEN void *shunt_grb_mutator_original(unsigned number, void *return_address, void *first);
 #endif
 #endif

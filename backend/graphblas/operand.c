@@ -1,6 +1,7 @@
 #include "backend/graphblas/operand.h"
 
 #ifdef SHUNT_HAVE_CUDA
+#include "backend/graphblas/memory.h"
 #include "backend/graphblas/mutator_epochs.h"
 #endif
 
@@ -141,6 +142,7 @@ struct shunt_grb_identity grb_operand_identity(const struct grb_library *l,
 #ifdef SHUNT_HAVE_CUDA
   id.epoch = shunt_grb_epoch(a->handle);
   id.read_only = grb_operand_is_read_only(l, a);
+  id.own_array = !grb_has_arenas(l);
 #else
   (void)l;
 #endif

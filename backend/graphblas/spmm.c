@@ -124,7 +124,10 @@ static struct shunt_verdict run_fresh(struct grb_product *p, struct spmm *q, boo
     return SHUNT_VERDICT(SHUNT_R_FAILED);
   }
   q->x.c = result_view(p, q, q->t.values, q->t.present);
-  if (grb_commit_hands_over(p, &q->t, plain)) q->out = grb_operand_identity(p->library, &p->c);
+  if (grb_commit_hands_over(p, &q->t, plain)) {
+    q->out = grb_operand_identity(p->library, &p->c);
+    q->out.own_array = false; /* not yet */
+  }
   struct shunt_verdict v = compute(p, q);
   if (v.reason != SHUNT_FITS) {
     grb_result_release(p, &q->t);

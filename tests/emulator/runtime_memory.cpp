@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <map>
+
 #include "machine.h"
 #include "runtime.h"
 
@@ -52,6 +54,23 @@ cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned)
 cudaError_t cudaFreeHost(void *p)
 {
   return cudaFree(p);
+}
+// Only what is an error of the caller's.
+static std::map<void *, size_t> registered;
+cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned)
+{
+  const locked hold(lock);
+  for (const auto &r : registered)
+    if ((char *)p < (char *)r.first + r.second && (char *)r.first < (char *)p + bytes)
+      return note(cudaErrorHostMemoryAlreadyRegistered);
+  registered[p] = bytes;
+  return cudaSuccess;
+}
+cudaError_t cudaHostUnregister(void *p)
+{
+  const locked hold(lock);
+  streams_finish();
+  return registered.erase(p) ? cudaSuccess : note(cudaErrorHostMemoryNotRegistered);
 }
 cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t)
 {

@@ -10,7 +10,7 @@ mkdir -p "$dest/.libs" "$dest/tests/gpu" "$dest/tests/clients" "$dest/tests/benc
 cp "$build"/.libs/libshunt-cusparse.so "$build"/.libs/libshunt-dlsym.so \
   "$build"/.libs/libshunt-graphblas.so "$build"/.libs/libshunt.so.0 "$dest/.libs/"
 cp "$build/shunt" "$dest/"
-for program in ablation_bench csrbin graphblas_gpu_bench; do
+for program in ablation_bench csrbin graphblas_gpu_bench graphblas_gpu_pins; do
   cp "$build/tests/bench/$program" "$dest/tests/bench/" 2>/dev/null || true
 done
 for folder in gpu clients; do

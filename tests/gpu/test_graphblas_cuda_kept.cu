@@ -1,5 +1,11 @@
 // test_graphblas_cuda_kept.cu: what the GPU engine of the GraphBLAS face keeps on the device
 // from one product to the next, and what it must not keep.
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern "C" {
+#include "backend/plan/fault.h"
+}
 #include "tests/gpu/graphblas_cuda_product.cuh"
 
 using namespace harness;
@@ -105,6 +111,141 @@ static void test_kept_results_of_missing_rows()
   uploads(q, "a C with missing elements is not kept", 0, 1);
 }
 
+// B and C in arrays of their matrices' own, which no slot is needed for once they are pinned.
+static Product pinnable(const Case &k, uint64_t seed)
+{
+  Product p(k, seed);
+  p.name(1);
+  static char matrix[64]; // that were never met
+  static int count;
+  p.dense.handle = &matrix[count++];
+  p.out.handle = &matrix[count++];
+  p.dense.own_array = p.out.own_array = true;
+  return p;
+}
+
+// A product of a B that changed in its place; how many arrays it pinned.
+static int pins_of(Product &p, const char *what)
+{
+  const uint64_t before = counts().pinned;
+  p.dense.epoch++;
+  p.out.epoch++;
+  for (int64_t i = 0; i < p.x.b.rows; i += 7)
+    p.set(p.b, i * p.x.b.row_stride + i % p.x.b.cols, 1.0 / (1 + p.dense.epoch));
+  fine(p, what);
+  return (int)(counts().pinned - before);
+}
+
+static int pins_of(Product &p, int times, const char *what)
+{
+  int sum = 0;
+  while (times-- > 0)
+    sum += pins_of(p, what);
+  return sum;
+}
+
+static bool is_free(std::vector<char> &array)
+{
+  const bool yes = cudaHostRegister(array.data(), array.size(), 0) == cudaSuccess;
+  if (yes) cudaHostUnregister(array.data());
+  cudaGetLastError();
+  return yes;
+}
+
+static Case wide()
+{
+  Case k;
+  k.rows = 2100;
+  k.cols = 2050;
+  k.n = 136;
+  k.density = 0.002;
+  return k;
+}
+
+static void test_pinned()
+{
+  Product p = pinnable(wide(), 21);
+  shunt_grb_cuda_forget();
+  check(pins_of(p, 3, "met three times") == 0, "nothing is pinned yet");
+  check(pins_of(p, 1, "met for the fourth time") == 2, "B and C are pinned");
+  check(pins_of(p, 3, "pinned") == 0 && !is_free(p.b) && !is_free(p.c), "they remain so");
+  shunt_grb_cuda_let_go(p.dense.handle);
+  check(is_free(p.b) && !is_free(p.c), "B is let go of, and B alone");
+  check(pins_of(p, 7, "B met again") == 0, "B is not pinned as soon as the first time");
+  check(pins_of(p, 1, "B met often enough") == 1, "B is pinned again");
+  std::vector<char> moved = p.b;
+  p.b.swap(moved); // and x.b.values is what `moved` has
+  p.x.b.values = p.b.data();
+  pins_of(p, 2, "B has another array");
+  check(is_free(moved) && is_free(p.b), "the one that it had is let go of");
+  p.x.accumulate = true;
+  check(pins_of(p, 2, "C += beside a C that is pinned") == 0, "C += pins nothing anew");
+  shunt_grb_cuda_let_go(NULL);
+  check(is_free(p.c), "all are let go of");
+}
+
+static void test_pinned_fork()
+{
+  Product p = pinnable(wide(), 26);
+  pins_of(p, 5, "before a fork");
+  check(!is_free(p.b), "pinned before a fork");
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) _exit(0);
+  int status = -1;
+  waitpid(child, &status, 0);
+  check(status == 0 && is_free(p.b) && is_free(p.c), "nothing is pinned across a fork");
+  pins_of(p, 1, "after a fork");
+  shunt_grb_cuda_let_go(NULL);
+}
+
+// CUDA fails at each call of the product that would pin B and C, and of one that found them pinned.
+static void test_pinned_faults()
+{
+  Product p = pinnable(wide(), 27);
+  int bad = 0, rounds = 0;
+  static char handle[2][5000]; // each round has matrices that were never met
+  for (long n = 1; n < 4000; n += 1 + every() / 8, rounds++) {
+    p.dense.handle = &handle[0][n], p.out.handle = &handle[1][n];
+    for (int i = 0; i < 3 + (int)(n % 2); i++)
+      p.dense.epoch++, p.out.epoch++, bad += p.run() != SHUNT_OK;
+    p.dense.epoch++, p.out.epoch++;
+    shunt_fault_arm(n);
+    const bool done = p.run() == SHUNT_OK;
+    const long seen = shunt_faults_seen();
+    shunt_fault_armed = 0;
+    bad += done && !(p.wrong() <= 1);
+    p.dense.epoch++, p.out.epoch++;
+    bad += p.run() != SHUNT_OK || !(p.wrong() <= 1);
+    shunt_grb_cuda_let_go(NULL);
+    bad += !is_free(p.b) || !is_free(p.c);
+    if (seen < n) break;
+  }
+  check(bad == 0 && rounds > 5 && rounds < 3999, "%d faults beside pinned arrays: %d bad", rounds,
+        bad);
+}
+
+static void test_not_pinned()
+{
+  Product p = pinnable(wide(), 22);
+  p.dense.own_array = p.out.own_array = false;
+  check(pins_of(p, 10, "arrays of nobody's") == 0, "arrays of nobody's are not pinned");
+  p.dense.own_array = p.out.own_array = p.dense.read_only = p.out.read_only = true;
+  check(pins_of(p, 10, "read-only") == 0, "read-only arrays are not pinned");
+  Case k = wide();
+  k.pad = 3;
+  Product q = pinnable(k, 23);
+  check(pins_of(q, 10, "padded rows") == 0, "padded rows are not pinned");
+  k.pad = 0;
+  k.b_by_column = k.c_by_column = true;
+  Product r = pinnable(k, 24);
+  check(pins_of(r, 10, "by column") == 0, "arrays by column are not pinned");
+  k = wide();
+  k.n = 8;
+  Product t = pinnable(k, 25);
+  check(pins_of(t, 10, "small") == 0, "small arrays are not pinned");
+}
+
 int main()
 {
   if (device_count() == 0) {
@@ -118,5 +259,9 @@ int main()
   test_chain(false);
   test_chain(true);
   test_kept_results_of_missing_rows();
+  test_pinned();
+  test_pinned_fork();
+  test_pinned_faults();
+  test_not_pinned();
   return finish();
 }
