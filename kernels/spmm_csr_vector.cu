@@ -119,6 +119,16 @@ static shunt_status check(const struct shunt_spmm *p)
   return SHUNT_OK;
 }
 
+// How many slices, as a power of two, fill `slots` with `tasks` lists of `mean` entries.
+static int slices_for(int64_t tasks, int64_t slots, int64_t mean, int most)
+{
+  int log2_slices = 0;
+  while (log2_slices < most && (tasks << (log2_slices + 1)) <= slots &&
+         mean >> (log2_slices + 1) >= 32)
+    ++log2_slices;
+  return log2_slices;
+}
+
 // Tile width and slices: what fills about 16 warps on each SM at least cost.  Half a
 // tile costs a little more than half a tile's time (A is read for each).
 static void choose_split(const struct shunt_spmm *p, const struct shunt_device *d, int64_t groups,
@@ -127,18 +137,20 @@ static void choose_split(const struct shunt_spmm *p, const struct shunt_device *
   const int64_t slots = static_cast<int64_t>(d->multiprocessors) * 16;
   const int64_t tasks128 = groups * ((p->b.cols + 127) / 128);
   const int64_t tasks64 = groups * ((p->b.cols + 63) / 64);
-  const int64_t cost128 = (tasks128 + slots - 1) / slots * 20;
-  const int64_t cost64 = (tasks64 + slots - 1) / slots * 11;
   const int64_t mean = p->a.nnz / p->a.rows;
-
-  const bool half = shunt_type_size(p->a.value_type) == 2;
-  *tile = half && cost128 < cost64 ? 128 : 64;
-  *log2_slices = 0;
+  const bool half = shunt_type_size(p->a.value_type) == 2, wide = p->a.value_type == SHUNT_F32;
   const int most = half ? 2 : 4;
-  if (*tile == 64)
-    while (*log2_slices < most && (tasks64 << (*log2_slices + 1)) <= slots &&
-           mean >> (*log2_slices + 1) >= 32)
-      ++*log2_slices;
+  const int sliced64 = slices_for(tasks64, slots, mean, most);
+  const int sliced128 = wide ? slices_for(tasks128, slots, mean, most) : 0;
+  // f16 compares without slices: 128 columns have none, and 64 with them are the better.
+  const int64_t rounds64 = half ? (tasks64 + slots - 1) / slots * 16
+                                : ((tasks64 << sliced64) + slots - 1) / slots * (16 >> sliced64);
+  const int64_t rounds128 = ((tasks128 << sliced128) + slots - 1) / slots * (16 >> sliced128);
+
+  const bool whole = (half && rounds128 * 20 < rounds64 * 11) ||
+                     (wide && rounds128 * 7 < rounds64 * 4);
+  *tile = whole ? 128 : 64;
+  *log2_slices = whole ? sliced128 : sliced64;
 }
 
 template <class Sum>
@@ -253,6 +265,6 @@ extern "C" shunt_status shunt_spmm_csr_vector_cuda(const struct shunt_spmm *p,
                              [=](const arguments &k) {
                                return t == SHUNT_F16    ? launch_f16(k, tile, out, cc, stream)
                                       : t == SHUNT_BF16 ? launch_bf16(k, tile, out, cc, stream)
-                                                        : launch_f32(k, cc, stream);
+                                                        : launch_f32(k, tile, cc, stream);
                              });
 }

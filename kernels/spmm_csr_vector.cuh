@@ -386,7 +386,8 @@ cudaError_t launch_once_f16(const arguments &p, const shunt_vector_once &how, sh
                             int compute_capability, cudaStream_t stream);
 cudaError_t launch_once_bf16(const arguments &p, const shunt_vector_once &how, shunt_type out,
                              int compute_capability, cudaStream_t stream);
-cudaError_t launch_f32(const arguments_of<float> &p, int compute_capability, cudaStream_t stream);
+cudaError_t launch_f32(const arguments_of<float> &p, int tile, int compute_capability,
+                       cudaStream_t stream);
 cudaError_t launch_f64(const arguments_of<double> &p, int compute_capability, cudaStream_t stream);
 
 }  // namespace spmm_vector

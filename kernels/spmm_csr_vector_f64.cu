@@ -6,7 +6,7 @@ namespace spmm_vector {
 
 cudaError_t launch_f64(const arguments_of<double> &p, int compute_capability, cudaStream_t stream)
 {
-  return launch<fma_engine<double>, double>(p, compute_capability, stream);
+  return launch<fma_engine<double, 1>, double>(p, compute_capability, stream);
 }
 
 }  // namespace spmm_vector

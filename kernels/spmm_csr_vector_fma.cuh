@@ -1,23 +1,30 @@
-// spmm_csr_vector_fma.cuh: one column list of up to 8 rows of A times 64 columns of
+// spmm_csr_vector_fma.cuh: one column list of up to 8 rows of A times 64 or 128 columns of
 // B, f32 or f64, by one warp: exact FMA, no TF32.
 //
 //   image[r][c] = sum over entries e of  values[r][e] * B[columns[e]][c]
 //
 // Roofline: 8 FMA for each element of B that is loaded, so one L2 byte feeds 2 FMA (f64: 1):
-// at 128 FMA a clock and SM the arithmetic takes 14 us at 4096 x 4096 x 256, 90 %, and
+// at 128 FMA a clock and SM the arithmetic takes 13 us at 4096 x 4096 x 256, 90 %, and
 // the gather 215 MB / 8.5 TB/s = 25 us.  The 16 warps of a block are 16 groups
 // over the same columns of B, moving down their lists at about the same pace, and rows
 // of B are loaded through L1: where lists are sorted and not too sparse, what one
-// warp missed the next may hit.
+// warp missed the next may hit (at 70 % two in three).
 //
-// Who holds what, f32: 16 lanes take one row of B (a piece of 16 bytes each), the two
-// halves of the warp take 8 entries each of every 16, and their sums are added at
-// the end, lower half first:
+// What else counts is what each FMA brings along: in f32 by 128 columns, 16 entries are 512 FMA, 16
+// loads of B, 16 of values and 8 addresses.  By 64 columns the values are loaded twice as often,
+// and L1 has as many wavefronts of those as of B (ncu: 55 % of what it can, 0.9 of 6 clocks
+// between two instructions waiting for dispatch).
 //
-//     entries 16 q + 0 .. 7     lanes  0 .. 15:  columns 0-3 | 4-7 | ... | 60-63
-//     entries 16 q + 8 .. 15    lanes 16 .. 31:  columns 0-3 | 4-7 | ... | 60-63
+// Who holds what, f32: 16 lanes take one row of B (one piece of 16 bytes each, or two, 64 columns
+// apart), the two halves of the warp take half of the entries of a batch, and their sums are
+// added at the end, lower half first:
 //
-// f64: all 32 lanes take one row of B, 8 entries at a time.
+//     entries  0 .. 7  (0 .. 3)    lanes  0 .. 15:  columns 0-3 | 4-7 | ... | 60-63  (64-67 ...)
+//     entries  8 .. 15 (4 .. 7)    lanes 16 .. 31:  columns 0-3 | 4-7 | ... | 60-63  (64-67 ...)
+//
+// f64: all 32 lanes take one row of B, 64 columns, 8 entries at a time (128 columns are slower).
+//
+// A list of 4 rows or fewer is summed as four rows, the lower or the upper half of its group.
 //
 // In shared memory: two chunks of 32 entries, column indices and 8 rows of values;
 // one is copied by cp.async while the other is used.  Values are read as broadcasts.
@@ -59,21 +66,26 @@ template <class T> struct fma_chunks {
   }
 };
 
-template <class T> struct fma_engine {
+// Pieces: of 16 bytes, that a lane takes of a row of B.
+template <class T, int Pieces> struct fma_engine {
   using value = T;
   using sum = T;
-  static constexpr int kTile = 64, kWarps = 16, kBlocks = 1;
-  static constexpr int kWide = 16 / sizeof(T);  // columns of a lane
-  static constexpr int kLanes = kTile / kWide;  // for a row of B
-  static constexpr int kParts = 32 / kLanes;    // of a warp, each with entries of its own
-  static constexpr int kEach = 8;               // entries of a batch that a lane takes
+  static constexpr int kWarps = 16, kBlocks = 1;
+  static constexpr int kWide = 16 / sizeof(T);    // columns of a piece
+  static constexpr int kLanes = 64 / kWide;       // for a row of B
+  static constexpr int kParts = 32 / kLanes;      // of a warp, each with entries of its own
+  static constexpr int kStride = kLanes * kWide;  // columns from a lane's piece to its next
+  static constexpr int kTile = kStride * Pieces;
+  static constexpr int kEach = 8 / Pieces;        // entries of a batch that a lane takes
   static constexpr int kBatch = kEach * kParts;
 
   using storage = fma_chunks<T>;
   using piece = vec<T, kWide>;
   static constexpr int kChunk = storage::kEntries;
-  static constexpr int kBytes = sizeof(storage);
-  static_assert(kBytes % 16 == 0 && kBytes >= image<kTile, T>::kBytes, "");
+  static constexpr int kBytes = sizeof(storage) > image<kTile, T>::kBytes
+                                    ? static_cast<int>(sizeof(storage))
+                                    : image<kTile, T>::kBytes;
+  static_assert(kBytes % 16 == 0 && kChunk % kBatch == 0 && kEach % kWide == 0, "");
 
   static __device__ __forceinline__ piece load_piece(const char *b)
   {
@@ -81,57 +93,90 @@ template <class T> struct fma_engine {
     return *reinterpret_cast<const piece *>(&bits);
   }
 
-  // Loads this lane's pieces of the 8 rows of B that `columns` names; `left` of them
-  // exist, and none for a lane outside of B.
-  static __device__ __forceinline__ void gather(const arguments_of<T> &p, piece (&x)[kEach],
-                                                const uint32_t *columns, const char *b, int left,
-                                                bool inside)
+  // Loads this lane's pieces of the rows of B that `columns` names; `whole`: all of them exist,
+  // else `left` of the rows and `inside` of the pieces do.
+  static __device__ __forceinline__ void gather(const arguments_of<T> &p,
+                                                piece (&x)[kEach][Pieces], const uint32_t *columns,
+                                                const char *b, bool whole, int left, int inside)
   {
-    const uint4 low = *reinterpret_cast<const uint4 *>(columns);
-    const uint4 high = *reinterpret_cast<const uint4 *>(columns + 4);
-    const uint32_t index[kEach] = { low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w };
-    if (__all_sync(0xffffffffu, inside && left >= kEach)) {
+    if (whole) {
 #pragma unroll
-      for (int e = 0; e < kEach; e++)
-        x[e] = load_piece(b + static_cast<uint64_t>(index[e]) * p.b_row_bytes);
+      for (int e = 0; e < kEach; e++) {
+        const char *row = b + static_cast<uint64_t>(columns[e]) * p.b_row_bytes;
+#pragma unroll
+        for (int i = 0; i < Pieces; i++) x[e][i] = load_piece(row + i * kLanes * 16);
+      }
       return;
     }
 #pragma unroll
     for (int e = 0; e < kEach; e++) {
-      x[e] = {};
-      if (inside && e < left)
-        x[e] = load_piece(b + static_cast<uint64_t>(index[e]) * p.b_row_bytes);
+      const char *row = b + static_cast<uint64_t>(columns[e]) * p.b_row_bytes;
+#pragma unroll
+      for (int i = 0; i < Pieces; i++) {
+        x[e][i] = {};
+        if (i < inside && e < left) x[e][i] = load_piece(row + i * kLanes * 16);
+      }
     }
   }
 
-  // Adds this lane's 8 entries of a batch to its sums.
-  static __device__ __forceinline__ void accumulate(T (&sum)[kGroup][kWide],
-                                                    const piece (&x)[kEach],
+  // Adds this lane's entries of a batch to its sums.
+  template <int Rows>
+  static __device__ __forceinline__ void accumulate(T (&sum)[Rows][Pieces][kWide],
+                                                    const piece (&x)[kEach][Pieces],
                                                     const T (*values)[kChunk])
   {
 #pragma unroll
     for (int e = 0; e < kEach; e += kWide)
 #pragma unroll
-      for (int r = 0; r < kGroup; r++) {
+      for (int r = 0; r < Rows; r++) {
         const piece v = *reinterpret_cast<const piece *>(&values[r][e]);
 #pragma unroll
         for (int i = 0; i < kWide; i++)
 #pragma unroll
-          for (int k = 0; k < kWide; k++)
-            sum[r][k] = multiply_add(v.at[i], x[e + i].at[k], sum[r][k]);
+          for (int q = 0; q < Pieces; q++)
+#pragma unroll
+            for (int k = 0; k < kWide; k++)
+              sum[r][q][k] = multiply_add(v.at[i], x[e + i][q].at[k], sum[r][q][k]);
       }
   }
 
-  static __device__ __forceinline__ void multiply(const arguments_of<T> &p, const column_list &l,
-                                                  int column0, unsigned char *bytes)
+  // Writes the sums to `rows`, an image.  All parts of the warp get the whole sums; each writes
+  // its share of the rows.
+  template <int Rows>
+  static __device__ __forceinline__ void write(T (&sum)[Rows][Pieces][kWide], T *rows)
+  {
+    const int lane = threadIdx.x % 32, part = lane / kLanes;
+    T *to = rows + lane % kLanes * kWide;
+#pragma unroll
+    for (int r = 0; r < Rows; r++)
+#pragma unroll
+      for (int q = 0; q < Pieces; q++) {
+        piece out;
+#pragma unroll
+        for (int k = 0; k < kWide; k++) {
+          out.at[k] = sum[r][q][k];
+#pragma unroll
+          for (int other = kLanes; other < 32; other *= 2)
+            out.at[k] += __shfl_xor_sync(0xffffffffu, out.at[k], other);
+        }
+        if (r * kParts / Rows == part)
+          *reinterpret_cast<piece *>(to + r * image<kTile, T>::kPitch + q * kStride) = out;
+      }
+  }
+
+  template <int Rows>
+  static __device__ __forceinline__ void multiply_rows(const arguments_of<T> &p,
+                                                       const column_list &l, int column0,
+                                                       unsigned char *bytes)
   {
     storage &s = *reinterpret_cast<storage *>(bytes);
-    const int lane = threadIdx.x % 32, part = lane / kLanes;
+    const int lane = threadIdx.x % 32, part = lane / kLanes, first = l.first / Rows * Rows;
     const int column = column0 + lane % kLanes * kWide;
-    const bool inside = column < p.n;
+    const int inside = min(Pieces, max(0, (p.n - column + kStride - 1) / kStride));
+    const bool whole = column0 + kTile <= p.n;
     const char *b = based_b(p) + static_cast<int64_t>(column) * static_cast<int>(sizeof(T));
     asm("" : "+l"(b));  // else the compiler adds its terms again for every row loaded
-    T sum[kGroup][kWide] = {};
+    T sum[Rows][Pieces][kWide] = {};
 
     s.stage(p, l, 0);
     ptx::cp_async_commit();
@@ -145,30 +190,23 @@ template <class T> struct fma_engine {
 #pragma unroll 1
       for (int batch = 0; batch < min(left, kChunk); batch += kBatch) {
         const int e0 = batch + kEach * part;
-        piece x[kEach];
-        gather(p, x, &s.columns[c & 1][e0], b, left - e0, inside);
-        accumulate(sum, x, reinterpret_cast<const T(*)[kChunk]>(&s.values[c & 1][0][e0]));
+        piece x[kEach][Pieces];
+        gather(p, x, &s.columns[c & 1][e0], b, whole && left - batch >= kBatch, left - e0, inside);
+        accumulate<Rows>(sum, x, reinterpret_cast<const T(*)[kChunk]>(&s.values[c & 1][first][e0]));
       }
     }
     ptx::cp_async_wait<0>();
     __syncwarp();
+    write<Rows>(sum, reinterpret_cast<T *>(bytes) + first * image<kTile, T>::kPitch);
+  }
 
-    // All parts of the warp now get the whole sums; each writes its share of the rows.
-#pragma unroll
-    for (int other = kLanes; other < 32; other *= 2)
-#pragma unroll
-      for (int r = 0; r < kGroup; r++)
-#pragma unroll
-        for (int k = 0; k < kWide; k++) sum[r][k] += __shfl_xor_sync(0xffffffffu, sum[r][k], other);
-    T *to = reinterpret_cast<T *>(bytes) + lane % kLanes * kWide;
-#pragma unroll
-    for (int r = 0; r < kGroup; r++)
-      if (r * kParts / kGroup == part) {
-        piece out;
-#pragma unroll
-        for (int k = 0; k < kWide; k++) out.at[k] = sum[r][k];
-        *reinterpret_cast<piece *>(to + r * image<kTile, T>::kPitch) = out;
-      }
+  static __device__ __forceinline__ void multiply(const arguments_of<T> &p, const column_list &l,
+                                                  int column0, unsigned char *bytes)
+  {
+    if (l.rows <= kGroup / 2)
+      multiply_rows<kGroup / 2>(p, l, column0, bytes);
+    else
+      multiply_rows<kGroup>(p, l, column0, bytes);
   }
 };
 
