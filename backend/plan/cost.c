@@ -123,8 +123,9 @@ static const struct fit vector_fit = { 7.2, 0, 145, 0, 0, 6.8, 0, 0, 0 };
 static const struct fit vector_scattered_fit = { 7.2, 0, 145, 0, 0, 76, 0, 0, 0 };
 static const struct fit vector_double_fit = { 8, 0, 118, 600, 0, 11, 0, 0, 0 };
 static const struct fit vector_half_fit = { 5.1, 0, 90, 834, 0, 12.2, 0, 0, 0 };
-static const struct fit groups_fit = { 2.7, 0, 139, 380, 107, 9.8, 18.3, 0, 0 };
-static const struct fit groups_double_fit = { 3.3, 0, 126, 309, 199, 3.4, 20.4, 0, 0 };
+/* Of these, and six meshes of 10^5 to 10^6 rows: the ones that choose best between groups and rows. */
+static const struct fit groups_fit = { 3.05, 0, 72, 843, 14, 26.9, 13.5, 0, 0 };
+static const struct fit groups_double_fit = { 4.13, 0.52, 86, 475, 90, 20.2, 11.8, 0, 0 };
 
 /* `gathered`: rows of B; `late`: of those that one team gathers, how many others do not have. */
 static double fitted(const struct fit *c, const struct shunt_spmm *p, double gathered, double late,
