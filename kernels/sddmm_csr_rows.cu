@@ -17,6 +17,7 @@
 // of 32 entries is in sddmm_csr_rows_teams.cuh.
 //
 // Roofline: every entry gathers a column of B, from L1 or L2 (A's row stays in registers).
+#include "kernels/early_launch.cuh"
 #include "kernels/sddmm_csr_operands.cuh"
 #include "kernels/sddmm_csr_rows_teams.cuh"
 
@@ -38,6 +39,7 @@ __global__ void __launch_bounds__(THREADS, (blocks_of<T, I>))
 rows_kernel(const __grid_constant__ args<T, I> p, const __grid_constant__ steps<I> step, int run)
 {
   const int64_t warp = (int64_t)blockIdx.x * WARPS + threadIdx.x / WARP;
+  wait_for_previous();
   if (warp * run >= p.c.nnz) return;
   const I begin = I(warp * run);
   const I end = p.c.nnz - begin < run ? p.c.nnz : I(begin + run);
@@ -90,8 +92,8 @@ shunt_status launch(const struct shunt_sddmm *p, const operands &o, const struct
   using place = typename place_of<I>::type;
   const args<T, I> a = make_args<T, I>(p, o);
   const steps<I> step = { place(o.a.ld / N), place(o.b.ld / N), (int)p->a.cols };
-  rows_kernel<T, I, N, Chunks><<<(unsigned)blocks, THREADS, 0, stream>>>(a, step, run);
-  return cudaGetLastError() == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+  return launch_early(rows_kernel<T, I, N, Chunks>, dim3((unsigned)blocks), dim3(THREADS), d,
+                      stream, a, step, run);
 }
 
 template <class T, class I>

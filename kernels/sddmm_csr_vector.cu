@@ -27,6 +27,7 @@
 //
 // Roofline: a group gathers each of its columns of B once from L2:
 // nnz / 8 * K * size / 8.5 TB/s; f32 also nnz * K fused multiply-adds.
+#include "kernels/early_launch.cuh"
 #include "kernels/sddmm_csr_operands.cuh"
 #include "kernels/sddmm_csr_vector.cuh"
 
@@ -84,6 +85,7 @@ vector_kernel(const __grid_constant__ args<T, I> p, sharing how)
 {
   __shared__ stage room[warps_of<T>];
   const int lane = threadIdx.x % WARP, member = threadIdx.x / WARP;
+  wait_for_previous();
   const int64_t warp = ((int64_t)(blockIdx.x / how.phases) * warps_of<T> + member) * how.phases +
                        blockIdx.x % how.phases;
   if (warp * how.run >= p.c.nnz) return;
@@ -146,8 +148,8 @@ shunt_status launch(const struct shunt_sddmm *p, const operands &o, const struct
   const int64_t warps = (p->c.nnz + how.run - 1) / how.run;
   const int64_t blocks = (warps + in_phase - 1) / in_phase * how.phases;
   if (blocks > INT32_MAX) return SHUNT_E_UNSUPPORTED;
-  vector_kernel<T, I><<<(unsigned)blocks, warps_of<T> * WARP, 0, stream>>>(a, how);
-  return cudaGetLastError() == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+  return launch_early(vector_kernel<T, I>, dim3((unsigned)blocks), dim3(warps_of<T> * WARP), d,
+                      stream, a, how);
 }
 
 template <class T>
