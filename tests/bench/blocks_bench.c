@@ -1,0 +1,177 @@
+/* blocks_bench.c: times cusparseSpMM on random matrices in blocks, 4096 x 4096, as any program calls
+   it: run it as it is, and preloaded.
+
+     blocks_bench [TYPES]      of hbsd: f16, bf16, f32, f64; all by default
+
+   One line a case: format, type, size of blocks, share of them, columns, and the microseconds of
+   a call, the median of 9 replays of a graph of 10 calls.  What is computed is tests/gpu/parity's to
+   compare.  */
+#include "tests/clients/common.h"
+
+enum { SIDE = 4096, CALLS = 10, REPLAYS = 9 };
+
+static uint64_t rng = 1;
+static cusparseHandle_t handle;
+static cudaStream_t stream;
+
+struct matrix {
+  int bsr, size;
+  int64_t down, wide; /* rows of blocks, blocks in each */
+  void *offsets, *columns, *values;
+  cusparseSpMatDescr_t descriptor;
+};
+
+/* `count` numbers of a type, the same 4096 again and again. */
+static void *numbers(int64_t count, cudaDataType type)
+{
+  const size_t bytes = (size_t)count * type_size(type), some = SIDE * type_size(type);
+  char *host = malloc(some), *device;
+  CUDA_OK(cudaMalloc((void **)&device, bytes + some));
+  for (int i = 0; i < SIDE; i++) type_store(host, i, type, 2 * random_uniform(&rng) - 1);
+  for (size_t at = 0; at < bytes; at += some)
+    CUDA_OK(cudaMemcpy(device + at, host, some, cudaMemcpyHostToDevice));
+  free(host);
+  return device;
+}
+
+/* Distinct ascending columns, `wide` of `across`, by selection sampling. */
+static void draw_columns(int32_t *to, int64_t wide, int64_t across)
+{
+  for (int64_t j = 0, left = wide; left > 0; j++)
+    if (random_below(&rng, across - j) < left) {
+      *to++ = (int32_t)j;
+      left--;
+    }
+}
+
+static void make_matrix(struct matrix *m, cudaDataType type, double share)
+{
+  const int64_t across = SIDE / m->size;
+  m->down = SIDE / m->size;
+  m->wide = (int64_t)(share * (double)across + 0.5);
+  const int64_t blocks = m->down * m->wide;
+  int32_t *columns = malloc((size_t)blocks * 4), *offsets = malloc((size_t)(m->down + 1) * 4);
+  for (int64_t i = 0; i < m->down; i++) draw_columns(columns + i * m->wide, m->wide, across);
+  for (int64_t i = 0; i <= m->down; i++) offsets[i] = (int32_t)(i * m->wide);
+  m->columns = to_device(columns, (size_t)blocks * 4);
+  m->offsets = to_device(offsets, (size_t)(m->down + 1) * 4);
+  m->values = numbers(blocks * m->size * m->size, type);
+  free(columns);
+  free(offsets);
+  if (m->bsr)
+    SPARSE_OK(cusparseCreateBsr(&m->descriptor, m->down, across, blocks, m->size, m->size,
+                                m->offsets, m->columns, m->values, CUSPARSE_INDEX_32I,
+                                CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type,
+                                CUSPARSE_ORDER_ROW));
+  else
+    SPARSE_OK(cusparseCreateBlockedEll(&m->descriptor, SIDE, SIDE, m->size, m->wide * m->size,
+                                       m->columns, m->values, CUSPARSE_INDEX_32I,
+                                       CUSPARSE_INDEX_BASE_ZERO, type));
+}
+
+static void free_matrix(struct matrix *m)
+{
+  SPARSE_OK(cusparseDestroySpMat(m->descriptor));
+  CUDA_OK(cudaFree(m->offsets));
+  CUDA_OK(cudaFree(m->columns));
+  CUDA_OK(cudaFree(m->values));
+}
+
+static int by_size(const void *a, const void *b)
+{
+  const float x = *(const float *)a, y = *(const float *)b;
+  return (x > y) - (x < y);
+}
+
+/* Microseconds a call of whatever was captured CALLS times. */
+static double time_graph(cudaGraph_t graph)
+{
+  cudaGraphExec_t exec;
+  cudaEvent_t begin, end;
+  float ms[REPLAYS + 1];
+  CUDA_OK(cudaGraphInstantiate(&exec, graph, 0));
+  CUDA_OK(cudaEventCreate(&begin));
+  CUDA_OK(cudaEventCreate(&end));
+  for (int i = 0; i <= REPLAYS; i++) {
+    CUDA_OK(cudaEventRecord(begin, stream));
+    CUDA_OK(cudaGraphLaunch(exec, stream));
+    CUDA_OK(cudaEventRecord(end, stream));
+    CUDA_OK(cudaEventSynchronize(end));
+    CUDA_OK(cudaEventElapsedTime(&ms[i], begin, end));
+  }
+  CUDA_OK(cudaGraphExecDestroy(exec));
+  CUDA_OK(cudaEventDestroy(begin));
+  CUDA_OK(cudaEventDestroy(end));
+  qsort(ms + 1, REPLAYS, sizeof ms[0], by_size);
+  return 1000 * (double)ms[1 + REPLAYS / 2] / CALLS;
+}
+
+static double time_product(const struct matrix *m, cudaDataType type, int64_t n)
+{
+  const int f64 = type == CUDA_R_64F;
+  const float one = 1, none = 0;
+  const double one_double = 1, none_double = 0;
+  const void *alpha = f64 ? (const void *)&one_double : &one;
+  const void *beta = f64 ? (const void *)&none_double : &none;
+  const cudaDataType compute = f64 ? CUDA_R_64F : CUDA_R_32F;
+  const cusparseOperation_t op = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  void *b = numbers(SIDE * n, type), *c = numbers(SIDE * n, type), *buffer;
+  cusparseDnMatDescr_t db, dc;
+  cudaGraph_t graph;
+  size_t bytes;
+  SPARSE_OK(cusparseCreateDnMat(&db, SIDE, n, n, b, type, CUSPARSE_ORDER_ROW));
+  SPARSE_OK(cusparseCreateDnMat(&dc, SIDE, n, n, c, type, CUSPARSE_ORDER_ROW));
+  SPARSE_OK(cusparseSpMM_bufferSize(handle, op, op, alpha, m->descriptor, db, beta, dc, compute,
+                                    CUSPARSE_SPMM_ALG_DEFAULT, &bytes));
+  CUDA_OK(cudaMalloc(&buffer, bytes + 16));
+  for (int i = 0; i < CALLS + 1; i++) {
+    if (i == 1) CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    SPARSE_OK(cusparseSpMM(handle, op, op, alpha, m->descriptor, db, beta, dc, compute,
+                           CUSPARSE_SPMM_ALG_DEFAULT, buffer));
+  }
+  CUDA_OK(cudaStreamEndCapture(stream, &graph));
+  const double us = time_graph(graph);
+  CUDA_OK(cudaGraphDestroy(graph));
+  SPARSE_OK(cusparseDestroyDnMat(db));
+  SPARSE_OK(cusparseDestroyDnMat(dc));
+  CUDA_OK(cudaFree(b));
+  CUDA_OK(cudaFree(c));
+  CUDA_OK(cudaFree(buffer));
+  return us;
+}
+
+static void time_type(cudaDataType type)
+{
+  static const int sizes[] = { 4, 8, 16, 32 };
+  static const int64_t widths[] = { 64, 256, 1024 };
+  for (int bsr = 1; bsr >= 0; bsr--)
+    for (int s = 0; s < 4; s++)
+      for (int d = 0; d < 2; d++) {
+        const double share = d ? 0.3 : 0.1;
+        struct matrix m = { .bsr = bsr, .size = sizes[s] };
+        if (d && m.size == 4) continue;
+        make_matrix(&m, type, share);
+        for (int w = d ? 2 : 0; w < 3; w++) {
+          printf("%s\t%s\t%d\t%.1f\t%d\t%.1f\n", bsr ? "bsr" : "ell", type_text(type), m.size,
+                 share, (int)widths[w], time_product(&m, type, widths[w]));
+          fflush(stdout);
+        }
+        free_matrix(&m);
+      }
+}
+
+int main(int argc, char **argv)
+{
+  const char *types = argc > 1 ? argv[1] : "hbsd";
+  (void)client_passed, (void)client_skipped;
+  CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  SPARSE_OK(cusparseCreate(&handle));
+  SPARSE_OK(cusparseSetStream(handle, stream));
+  for (; *types; types++)
+    time_type(*types == 'h'   ? CUDA_R_16F
+              : *types == 'b' ? CUDA_R_16BF
+              : *types == 's' ? CUDA_R_32F
+                              : CUDA_R_64F);
+  SPARSE_OK(cusparseDestroy(handle));
+  return 0;
+}
