@@ -36,8 +36,8 @@ static bool forced(void)
 
 /* ---- what is planned ------------------------------------------------------------- */
 
-/* p as routes see it: CSR unless it is in blocks, op_a 'T' where op(A) is the transpose of spmm.a; and batches
-   that are one product are joined.  */
+/* p as routes see it: CSR unless it is in blocks, op_a 'T' where op(A) is the transpose of spmm.a;
+   and batches that are one product are joined.  */
 static struct shunt_verdict settle(const struct shunt_problem *p, struct shunt_problem *out)
 {
   struct shunt_verdict v = shunt_problem_check(p);
