@@ -17,7 +17,7 @@ namespace
 // All that a launch is told.
 struct launch_arguments {
   arguments k;
-  CUtensorMap d, b;
+  CUtensorMap d, b, c;
   spmm_rows::args<float> a;
   spmm_rows::repair_args r;
   int blocks;
@@ -42,8 +42,9 @@ template <class T, int BMajor, class Shape> shunt_status launch(const launch_arg
   config.stream = x.stream;
   config.attrs = &early;
   config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, kernel, x.k, x.d, x.b, x.a, x.r) == cudaSuccess ? SHUNT_OK
-                                                                                     : SHUNT_E_CUDA;
+  return cudaLaunchKernelEx(&config, kernel, x.k, x.d, x.b, x.c, x.a, x.r) == cudaSuccess
+             ? SHUNT_OK
+             : SHUNT_E_CUDA;
 }
 
 arguments make_arguments(const struct shunt_spmm *p, int columns)
@@ -69,7 +70,7 @@ shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_dense *
                           cudaStream_t stream)
 {
   const struct shunt_dense b = as_stored(p->b);
-  launch_arguments x;
+  launch_arguments x = {};
   x.k = make_arguments(p, Shape::kColumns);
   const int64_t tiles = static_cast<int64_t>(x.k.down) * x.k.tiles_across;
   if (tiles > INT32_MAX / 2 || d->shared_per_block < shared_bytes<Shape>)
@@ -85,6 +86,9 @@ shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_dense *
   if (!on_16_bytes(*copy) || !on_16_bytes(b) || !make_tensor_map(&x.d, *copy, kRows, 64) ||
       !make_tensor_map(&x.b, b, 64, 64))
     return SHUNT_E_UNSUPPORTED;
+  // Rows that end within 16 bytes the engine would not cut off right (seen at 33 columns).
+  x.k.boxes = x.k.c.aligned && !x.k.c.wide_sums && p->c.cols % 8 == 0 &&
+              make_tensor_map(&x.c, p->c, kStoreRows, kStoreColumns);
   spmm_rows::plan how = {};
   how.direct = true;
   x.a = spmm_rows::make_args<float>(p, how, nullptr);

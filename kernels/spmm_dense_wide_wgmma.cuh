@@ -5,8 +5,9 @@
 //
 //   warp  0         tells the copy engine what to bring        D, B -> ring in shared memory
 //   warps 1 .. 3    take the block's share of A's fingerprint  A's arrays -> rings of their own
-//   warps 4 .. 11   two warpgroups, 64 rows each, multiply     ring -> wgmma -> registers -> C
-//                   and hash as well if there is no tile for them
+//   warps 4 .. 11   two warpgroups, 64 rows each, multiply     ring -> wgmma -> registers -> C,
+//                   and hash as well if there is no tile       the last tile by way of the ring and
+//                   for them                                   the copy engine where C lies so
 //   meanwhile       when all is multiplied and hashed, and the last tile still being stored, one
 //                   thread arrives with the block's part of the fingerprint, and whether its part
 //                   of C's first row holds a NaN or Inf; whoever sees the sum complete knows
@@ -24,8 +25,9 @@
 // begun: the first stage has come; only then is A asked for, whose hash has time until the end.
 //
 // Lost: clusters that share B by multicast, 1 to 15 % slower; three stages and larger rings for A;
-// whole rows of C by way of the ring, 1.6 times as long as 64 bytes a row from registers.
-// Figures: tests/bench/NOTES.md.
+// whole rows of C by way of the ring stored by threads, 1.6 times as long as 64 bytes a row from
+// registers; A hashed from registers alone (fingerprint_rolling.cuh), 2 to 6 % slower; one
+// warpgroup two steps ahead of the other.  Figures: tests/bench/NOTES.md.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -38,6 +40,7 @@
 #include "kernels/ptx/tma.cuh"
 #include "kernels/spmm_csr_rows_judge.cuh"
 #include "kernels/spmm_dense_wgmma_frame.cuh"
+#include "kernels/spmm_dense_wide_store.cuh"
 #include "kernels/spmm_whole24_store.cuh"
 
 namespace shunt
@@ -83,6 +86,7 @@ struct arguments {
   int steps;                     // of K
   int tiles, down, tiles_across; // of C
   destination c;
+  bool boxes; // C can be stored by the copy engine: there is a map of it
 };
 
 // The block's tiles of C are blockIdx.x, blockIdx.x + gridDim.x, ..: where they are.  They go in
@@ -199,9 +203,28 @@ __device__ __forceinline__ void tell_found(struct shunt_fingerprint part, bool a
   ptx::mbarrier_arrive(ptx::shared_address(&b.found));
 }
 
+// The block's last sums by way of the ring, where nothing more is brought: each group takes a stage
+// that both are done with.  place: behind the last step.
+template <class T, class Shape>
+__device__ __forceinline__ void store_last(const arguments &p, const CUtensorMap &map_c, int group,
+                                           const float (&d)[Shape::kColumns / 2],
+                                           const tile_place<Shape> &at, unsigned char *ring,
+                                           const board<Shape> &b, ring_place<Shape> place)
+{
+  constexpr int bytes = store_bytes<Shape::kColumns>;
+  static_assert(4 * bytes <= Shape::kStageBytes, "a stage has room");
+  const int warp = threadIdx.x / 32 % 4;
+  if (group == 1) place.advance();
+  wait_for(b.empty[place.slot], place.parity ^ 1);
+  store_boxes<T, Shape::kColumns>(map_c, d, p.c.alpha.get(),
+                                  ring + place.slot * Shape::kStageBytes + warp * bytes,
+                                  at.row + group * 64 + warp * 16, at.column);
+}
+
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void multiply_and_store(const arguments &p, int group, int own,
-                                                   uint32_t ring, board<Shape> &b)
+__device__ __forceinline__ void multiply_and_store(const arguments &p, const CUtensorMap &map_c,
+                                                   int group, int own, unsigned char *ring,
+                                                   board<Shape> &b)
 {
   constexpr int kColumns = Shape::kColumns;
   float d[kColumns / 2];
@@ -209,10 +232,14 @@ __device__ __forceinline__ void multiply_and_store(const arguments &p, int group
   ring_place<Shape> place;
   for (int tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
     const tile_place<Shape> at(p, tile);
-    multiply<T, BMajor, Shape>(p.steps, group, ring, b, place, d);
+    const bool last = tile + (int)gridDim.x >= p.tiles;
+    multiply<T, BMajor, Shape>(p.steps, group, ptx::shared_address(ring), b, place, d);
     alarm |= alarms<T, kColumns>(p.c, d, at.row + threadIdx.x / 32 * 16 - 64);
-    if (tile + (int)gridDim.x >= p.tiles) tell_found({0, 0}, alarm, own, b);
-    whole24::store_rows<T, kColumns>(p.c, d, at.row + group * 64, at.column);
+    if (last) tell_found({0, 0}, alarm, own, b);
+    if (last && p.boxes)
+      store_last<T, Shape>(p, map_c, group, d, at, ring, b, place);
+    else
+      whole24::store_rows<T, kColumns>(p.c, d, at.row + group * 64, at.column);
   }
 }
 
@@ -301,16 +328,16 @@ template <class Board> __device__ __forceinline__ bool is_to_repair(const Board 
 // group: of warps, in a way that the compiler knows to be the same for all lanes: else products
 // wait for their operands' descriptors.
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void be_multiplying(const arguments &p, const spmm_rows::args<float> &a,
-                                               const spmm_rows::repair_args &r, int group,
-                                               unsigned char *shared, board<Shape> &b)
+__device__ __forceinline__ void
+be_multiplying(const arguments &p, const CUtensorMap &map_c, const spmm_rows::args<float> &a,
+               const spmm_rows::repair_args &r, int group, unsigned char *shared, board<Shape> &b)
 {
   const bool works = (int)blockIdx.x < p.tiles;
   const int warp = threadIdx.x / 32 - 4, own = kHashWarps + warp;
   if (works) wait_for(b.full[0], 0);
   if (threadIdx.x == 128) ptx::mbarrier_arrive_at(ptx::shared_address(&b.begun), 0);
   if (works)
-    multiply_and_store<T, BMajor, Shape>(p, group, own, ptx::shared_address(shared), b);
+    multiply_and_store<T, BMajor, Shape>(p, map_c, group, own, shared, b);
   else
     tell_found(
         hash_idle<Shape>(p, r, own, reinterpret_cast<typename Shape::idle_ring *>(shared)[warp]),
@@ -374,16 +401,18 @@ template <class T, int BMajor, class Shape>
 __global__ void __launch_bounds__(kThreads, 1)
     spmm_dense_wide(const __grid_constant__ arguments p, const __grid_constant__ CUtensorMap map_d,
                     const __grid_constant__ CUtensorMap map_b,
+                    const __grid_constant__ CUtensorMap map_c,
                     const __grid_constant__ spmm_rows::args<float> a,
                     const __grid_constant__ spmm_rows::repair_args r)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   board<Shape> &b = *reinterpret_cast<board<Shape> *>(shared + Shape::kRingBytes);
   prepare<Shape>(map_d, map_b, b);
+  if (p.boxes && threadIdx.x == 128) ptx::tensor_prefetch(&map_c);
   const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
   if (warp >= 4) {
     wait_for_previous();
-    be_multiplying<T, BMajor, Shape>(p, a, r, warp / 4 - 1, shared, b);
+    be_multiplying<T, BMajor, Shape>(p, map_c, a, r, warp / 4 - 1, shared, b);
   } else if (warp == 0) {
     wait_for_previous();
     be_bringing<BMajor, Shape>(p, map_d, map_b, ptx::shared_address(shared), b);

@@ -323,6 +323,27 @@ void copy_box(uint32_t to, const void *map, int x, int y, uint32_t barrier)
   if (draw() & 1) run_boxes(c, false);
 }
 
+void store_box(const void *map, int x, int y, uint32_t from)
+{
+  const CUtensorMap &m = *static_cast<const CUtensorMap *>(map);
+  if (m.magic != map_magic) fail("cp.async.bulk: not a tensor map");
+  if (from % (m.swizzle ? 128 : 16)) fail("cp.async.bulk: shared address %u is misaligned", from);
+  if (m.sizes[0] * m.element % 16) fail("cp.async.bulk: rows that end within 16 bytes");
+  const uint32_t bytes = m.box[0] * m.element, pitch = m.swizzle ? m.swizzle : bytes;
+  for (uint32_t row = 0; row < m.box[1]; row++) {
+    const uint32_t at = from + row * pitch;
+    const unsigned char *window =
+        (const unsigned char *)at_shared_of(self->block, at, pitch, 16, "cp.async.bulk") - at;
+    for (uint32_t e = 0; e < m.box[0]; e++) {
+      const int64_t i = y + (int64_t)row, j = x + (int64_t)e;
+      if (i < 0 || j < 0 || i >= (int64_t)m.sizes[1] || j >= (int64_t)m.sizes[0]) continue;
+      memcpy((unsigned char *)m.values + i * (int64_t)m.pitch + j * (int64_t)m.element,
+             window + swizzled(at + e * m.element, m.swizzle), m.element);
+    }
+  }
+  progress();
+}
+
 // Some of the copies under way, in any order; all: all.
 void run_boxes(cluster_state *c, bool all)
 {

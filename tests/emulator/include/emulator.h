@@ -157,6 +157,7 @@ bool barrier_test(uint32_t at, uint32_t parity);
 
 // cp.async.bulk.tensor.2d: see include/cuda.h for the map.
 void copy_box(uint32_t to, const void *map, int x, int y, uint32_t barrier);
+void store_box(const void *map, int x, int y, uint32_t from);
 
 // ---- launches --------------------------------------------------------------------------------
 
