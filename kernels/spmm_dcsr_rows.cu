@@ -13,6 +13,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/dcsr_sums.cuh"
+#include "kernels/early_launch.cuh"
 #include "kernels/scalar.cuh"
 #include "kernels/spmm_dcsr_panel.cuh"
 
@@ -67,6 +68,7 @@ __global__ void __launch_bounds__(kThreads)
     expand_rows(const __grid_constant__ expand_job<Out, T> j)
 {
   __shared__ int segment_of[kBand];
+  wait_for_previous();
   static_assert(kBand == kThreads, "a thread looks at one segment");
   const int64_t first = static_cast<int64_t>(blockIdx.x) * kBand;
   find_segments<I>(j, first, segment_of);
@@ -95,22 +97,20 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <class I, class Out, class T>
-shunt_status launch(const expand_job<Out, T> &j, shunt_stream stream)
+shunt_status launch(const expand_job<Out, T> &j, const struct shunt_device *device,
+                    shunt_stream stream)
 {
   constexpr int V = kColumns<T>;
   const unsigned blocks = static_cast<unsigned>((j.rows + kBand - 1) / kBand);
   const bool wide = j.c_col_stride == 1 && j.n % V == 0 && j.c_row_stride % V == 0 &&
                     reinterpret_cast<uintptr_t>(j.c) % (V * sizeof(Out)) == 0;
-  if (wide)
-    expand_rows<Out, T, I, V><<<blocks, kThreads, 0, stream>>>(j);
-  else
-    expand_rows<Out, T, I, 1><<<blocks, kThreads, 0, stream>>>(j);
-  return cudaPeekAtLastError() == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+  const auto kernel = wide ? expand_rows<Out, T, I, V> : expand_rows<Out, T, I, 1>;
+  return launch_early(kernel, dim3(blocks), dim3(kThreads), device, stream, j);
 }
 
 template <class Out, class T>
 shunt_status expand(const struct shunt_spmm *p, const struct shunt_dcsr *d, const void *partial,
-                    shunt_stream stream)
+                    const struct shunt_device *device, shunt_stream stream)
 {
   const expand_job<Out, T> j = {d->row_ids,
                                 d->room,
@@ -123,7 +123,8 @@ shunt_status expand(const struct shunt_spmm *p, const struct shunt_dcsr *d, cons
                                 static_cast<int>(p->c.cols),
                                 make_scalar_arg<T>(p->alpha),
                                 make_scalar_arg<T>(p->beta)};
-  return d->index_type == SHUNT_I32 ? launch<int32_t>(j, stream) : launch<int64_t>(j, stream);
+  return d->index_type == SHUNT_I32 ? launch<int32_t>(j, device, stream)
+                                    : launch<int64_t>(j, device, stream);
 }
 
 // The product of the rows that have entries: P = A B.
@@ -198,12 +199,12 @@ extern "C" shunt_status shunt_spmm_dcsr_rows_cuda(const struct shunt_spmm *p,
   }
   switch (p->c.type) {
   case SHUNT_F16:
-    return expand<__half, float>(p, d, workspace, stream);
+    return expand<__half, float>(p, d, workspace, device, stream);
   case SHUNT_BF16:
-    return expand<__nv_bfloat16, float>(p, d, workspace, stream);
+    return expand<__nv_bfloat16, float>(p, d, workspace, device, stream);
   case SHUNT_F32:
-    return expand<float, float>(p, d, workspace, stream);
+    return expand<float, float>(p, d, workspace, device, stream);
   default:
-    return expand<double, double>(p, d, workspace, stream);
+    return expand<double, double>(p, d, workspace, device, stream);
   }
 }
