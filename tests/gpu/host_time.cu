@@ -201,6 +201,7 @@ template <class Call> void time_host(const char *name, cudaStream_t stream, cons
   }
   CUDA_OK(cudaStreamSynchronize(stream));
   printf("time host_us=%.2f %s\n", best, name);
+  fflush(stdout);
 }
 
 // As much as the larger kernels are told.
