@@ -212,9 +212,10 @@ shunt_status grb_cuda_lanes(struct grb_cuda_devices *d, int lanes)
     s = grb_cuda_enter(&d->device[0], &before);
     if (s != SHUNT_OK) return s;
     while (s == SHUNT_OK && d->lanes < lanes)
-      if ((s = SHUNT_CUDA(cudaHostAlloc((void **)&d->lane[d->lanes],
-                                        GRB_CUDA_SLOTS * (size_t)GRB_CUDA_SLOT_BYTES,
-                                        cudaHostAllocPortable))) == SHUNT_OK)
+      if ((s = SHUNT_CUDA(
+               cudaHostAlloc((void **)&d->lane[d->lanes],
+                             GRB_CUDA_SLOTS * (size_t)GRB_CUDA_SLOT_BYTES + GRB_CUDA_LANE_REST,
+                             cudaHostAllocPortable))) == SHUNT_OK)
         d->lanes++;
     grb_cuda_leave(before);
   }

@@ -21,7 +21,9 @@ enum {
   GRB_CUDA_SLOTS = 4,       /* of a lane, in whichever direction */
   /* A piece costs the bus 2 to 4 us beside its bytes, and the driver 5; most blocks of B and C
      (cuda_plan.h) fit.  */
-  GRB_CUDA_SLOT_BYTES = 5 << 19
+  GRB_CUDA_SLOT_BYTES = 5 << 19,
+  /* Behind the slots of a lane, for samples (cuda_proof.h). */
+  GRB_CUDA_LANE_REST = 1 << 16
 };
 
 struct grb_cuda_device {

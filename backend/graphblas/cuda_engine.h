@@ -65,6 +65,7 @@ struct shunt_grb_cuda_counts {
   uint64_t products, sparse_uploads, dense_uploads, dense_reuses, finished_on_host;
   uint64_t bytes_up, bytes_down; /* over the bus */
   uint64_t pinned;               /* arrays of the program's, for the bus to read or write */
+  uint64_t stale_pins;           /* products done again */
   int devices;
 };
 void shunt_grb_cuda_read_counts(struct shunt_grb_cuda_counts *out);

@@ -1,6 +1,7 @@
 #include "backend/graphblas/cuda_enqueue.h"
 
 #include "backend/graphblas/cuda_launch.h"
+#include "backend/graphblas/cuda_proof.h"
 #include "backend/graphblas/cuda_tasks.h"
 #include "backend/graphblas/cuda_units.h"
 #include "backend/plan/cuda_call.h"
@@ -97,7 +98,9 @@ static shunt_status enqueue_up(struct grb_cuda_run *r, struct grb_cuda_slot *slo
   atomic_fetch_add(&r->bytes_up, bytes);
   if (--*left > 0) return SHUNT_OK;
   s = SHUNT_CUDA(cudaEventRecord(of_b ? grb_cuda_sent(r, t->unit) : grb_cuda_s_sent(r), up));
-  return s == SHUNT_OK ? grb_cuda_advance(r) : s;
+  if (s == SHUNT_OK) s = grb_cuda_advance(r);
+  if (s == SHUNT_OK && of_b && r->b_pinned && r->b_ready == r->units) s = grb_cuda_proof_fetch_b(r);
+  return s;
 }
 
 /* ---- down ------------------------------------------------------------------------------------ */

@@ -127,6 +127,15 @@ void grb_cuda_pins_give_back(const void *handle)
   pthread_mutex_unlock(&lock);
 }
 
+void grb_cuda_pins_distrust(const void *handle)
+{
+  pthread_mutex_lock(&lock);
+  struct pin *p = find(handle);
+  if (p && p->pinned) unpin(p);
+  if (p) p->wish = INT_MAX;
+  pthread_mutex_unlock(&lock);
+}
+
 static void let_go(struct pin *p)
 {
   while (p->users > 0) {

@@ -28,6 +28,9 @@ enum { GRB_CUDA_LEAST_PIN = 1 << 20 };
 bool grb_cuda_pins_take(const struct grb_cuda_device *d, const void *handle, void *values,
                         int64_t bytes);
 void grb_cuda_pins_give_back(const void *handle);
+/* Lets go, in the product that took it, of what turned out to be another array's pages: and of any
+   array of this matrix for good.  */
+void grb_cuda_pins_distrust(const void *handle);
 
 /* Waits until the matrix' array is in no product.  NULL: those of all matrices. */
 void grb_cuda_pins_let_go(const void *handle);

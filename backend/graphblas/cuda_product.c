@@ -6,6 +6,7 @@
 #endif
 
 #include "backend/graphblas/cuda_pins.h"
+#include "backend/graphblas/cuda_proof.h"
 #include "backend/graphblas/cuda_rest.h"
 #include "backend/graphblas/cuda_semiring.h"
 
@@ -51,7 +52,7 @@ static bool one_piece(const struct grb_cuda_plan *plan, const struct shunt_full 
 static char *take_pin(const struct work *w, const void *handle, const struct shunt_full *m)
 {
   const int64_t bytes = m->rows * m->cols * (int64_t)shunt_type_size(w->view->p->semiring.type);
-  if (!handle || bytes < GRB_CUDA_LEAST_PIN ||
+  if (!handle || bytes < GRB_CUDA_LEAST_PIN || bytes > grb_cuda_proof_most_bytes() ||
       !grb_cuda_pins_take(&w->devices->device[0], handle, m->values, bytes))
     return NULL;
   return m->values;
@@ -68,6 +69,8 @@ static void take_pins(struct work *w, struct grb_cuda_part *part)
     part->run.b_pinned = take_pin(w, v->b_own, &v->p->b);
   if (one_piece(plan, &v->p->c, plan->c_turned))
     part->run.c_pinned = take_pin(w, v->c_own, &v->p->c);
+  grb_cuda_proof_begin(&part->run,
+                       w->devices->lane[0] + GRB_CUDA_SLOTS * (int64_t)GRB_CUDA_SLOT_BYTES);
 }
 
 static void give_pins_back(const struct grb_cuda_view *v, struct grb_cuda_part *part)
@@ -190,8 +193,19 @@ static void clean_up(struct work *w, bool good)
   if (w->has_rows) grb_cuda_rows_free(&w->rows);
 }
 
-shunt_status grb_cuda_product(struct grb_cuda_view *v, struct grb_cuda_devices *devices, int count,
-                              pthread_mutex_t *notes, struct shunt_grb_cuda_counts *counts)
+/* Once: what is let go of is not pinned again. */
+static bool pins_were_stale(struct grb_cuda_view *v, const struct grb_cuda_part *part)
+{
+  const struct grb_cuda_run *r = &part->run;
+  if (grb_cuda_proof_holds(r)) return false;
+  if (r->b_pinned) grb_cuda_pins_distrust(v->b_own);
+  if (r->c_pinned) grb_cuda_pins_distrust(v->c_own);
+  return true;
+}
+
+static shunt_status product(struct grb_cuda_view *v, struct grb_cuda_devices *devices, int count,
+                            pthread_mutex_t *notes, struct shunt_grb_cuda_counts *counts,
+                            bool *stale)
 {
   struct grb_cuda_part part[GRB_CUDA_MOST_DEVICES];
   struct work w = {.view = v,
@@ -213,9 +227,21 @@ shunt_status grb_cuda_product(struct grb_cuda_view *v, struct grb_cuda_devices *
     shunt_status end = part[i].made ? grb_cuda_run_finish(&part[i].run) : SHUNT_OK;
     if (s == SHUNT_OK) s = end;
   }
+  *stale = s == SHUNT_OK && pins_were_stale(v, &part[0]);
+  if (*stale) s = SHUNT_E_CUDA;
   bool good = s == SHUNT_OK;
   s = settle(&w, s);
   if (s == SHUNT_OK && !v->p->accumulate) mark_present(v->p, empty, empty_count, v->threads);
   clean_up(&w, good);
   return s;
+}
+
+shunt_status grb_cuda_product(struct grb_cuda_view *v, struct grb_cuda_devices *devices, int count,
+                              pthread_mutex_t *notes, struct shunt_grb_cuda_counts *counts)
+{
+  bool stale = false;
+  shunt_status s = product(v, devices, count, notes, counts, &stale);
+  if (!stale) return s;
+  counts->stale_pins++;
+  return product(v, devices, count, notes, counts, &stale);
 }

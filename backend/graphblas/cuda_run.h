@@ -25,7 +25,9 @@ struct grb_cuda_run {
   bool ones;                        /* all values of S count as 1 */
   char *b, *c;                      /* strips that are kept; NULL: in the block */
   char *block;                      /* plan.block_bytes */
-  char *b_pinned, *c_pinned;        /* B and C in host memory, if the bus may take them there */
+  char *samples; /* of B, for the proof of the pins, which are in host memory, from here on: */
+  int64_t sample_first;      /* (cuda_proof.h) */
+  char *b_pinned, *c_pinned; /* B and C in host memory, if the bus may take them there */
 
   /* The tasks (cuda_tasks.c): */
   struct grb_cuda_task *tasks; /* what goes up, then what comes down, each in its order */

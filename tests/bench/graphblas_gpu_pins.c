@@ -164,6 +164,39 @@ static int open_driver(void)
   return init && retain && flags_of && push && pop && init(0) == 0 && retain(&context, 0) == 0;
 }
 
+/* A function that was reached by a handle of the library's, so that Shunt did not see it. */
+static void test_unseen(void)
+{
+  void *library = dlopen("libgraphblas.so.7", RTLD_NOW | RTLD_NOLOAD);
+  GrB_Info (*unseen_free)(GrB_Matrix *) = NULL;
+  char text[200];
+  if (library) *(void **)&unseen_free = dlsym(library, "GrB_Matrix_free");
+  if (!unseen_free) return;
+  struct pair p = pinned("unseen");
+  float *vb = p.vb, *vc = p.vc;
+  GrB_Matrix b = p.b, c = p.c;
+  TRY(unseen_free(&p.c));
+  TRY(unseen_free(&p.b));
+  double worst = 0;
+  p.b = full(&p.vb);
+  p.c = full(&p.vc);
+  for (GrB_Index i = 0; i < grid.rows * cols; i++)
+    p.vb[i] = 1 - p.vb[i];
+  for (int round = 0; round < 3; round++) {
+    TRY(GrB_mxm(p.c, NULL, NULL, GrB_PLUS_TIMES_SEMIRING_FP32, a, p.b, NULL));
+    worst = fmax(worst, error_of(p.vb, p.vc));
+    TRY(GrB_Matrix_setElement_FP32(p.b, 0.25f * (float)round, 5, 1));
+  }
+  snprintf(
+      text, sizeof text,
+      "freed unseen, and new ones (the same arrays: %d, %d, the same handles: %d, %d): the worst "
+      "error is %.1e",
+      p.vb == vb || p.vb == vc, p.vc == vb || p.vc == vc, p.b == b || p.b == c,
+      p.c == b || p.c == c, worst);
+  check(worst < 1e-5, text);
+  end(p);
+}
+
 int main(void)
 {
   if (!open_driver()) {
@@ -174,6 +207,7 @@ int main(void)
   grid = grid_matrix(20, 6, 1, "grid");
   read_grid();
   test_ways();
+  test_unseen();
   GrB_Matrix_free(&a);
   TRY(GrB_finalize());
   printf("%d passed, %d failed, 0 skipped\n", passed, failed);

@@ -127,6 +127,15 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
   if (at_once) stream_finish(s);
   return cudaSuccess;
 }
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t s)
+{
+  cudaError_t e = cudaSuccess;
+  for (size_t i = 0; e == cudaSuccess && i < height; i++)
+    e = cudaMemcpyAsync((char *)to + i * to_pitch, (const char *)from + i * from_pitch, width, kind,
+                        s);
+  return e;
+}
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
   return cudaMemcpyAsync(to, from, bytes, kind, nullptr);
