@@ -206,10 +206,10 @@ static int warm_ups(double seconds)
   return 3 + (int)fmin(40, getenv("LD_PRELOAD") ? 2 / seconds : 0);
 }
 
-static void run_stream(const struct matrix *m, const char *what, GrB_Type type, GrB_Index cols,
-                       int new_c, int add)
+static void run_stream(const struct matrix *m, GrB_Matrix a, const char *what, GrB_Type type,
+                       GrB_Index cols, int new_c, int add)
 {
-  GrB_Matrix a = sparse(m, type), b = full(m->rows, cols, type, 7), c = NULL;
+  GrB_Matrix b = full(m->rows, cols, type, 7), c = NULL;
   double seconds[100], begin;
   void *old = NULL;
   if (!new_c) c = full(m->rows, cols, type, 8);
@@ -231,16 +231,14 @@ static void run_stream(const struct matrix *m, const char *what, GrB_Type type, 
   }
   report(m, what, type, cols, seconds, count, error_of(m, type, b, c, old, cols), 1);
   free(old);
-  GrB_Matrix_free(&a);
   GrB_Matrix_free(&b);
   GrB_Matrix_free(&c);
 }
 
-static void run_chain(const struct matrix *m, GrB_Type type)
+static void run_chain(const struct matrix *m, GrB_Matrix a, GrB_Type type)
 {
   const GrB_Index cols = (GrB_Index)option.k;
-  GrB_Matrix a = sparse(m, type),
-             x[2] = {full(m->rows, cols, type, 7), full(m->rows, cols, type, 8)};
+  GrB_Matrix x[2] = {full(m->rows, cols, type, 7), full(m->rows, cols, type, 8)};
   double seconds[100], begin;
   int warm = 1, count = 0, from = 0;
   for (int round = 0; count < option.repetitions; round++, from ^= 1) {
@@ -259,7 +257,6 @@ static void run_chain(const struct matrix *m, GrB_Type type)
   }
   report(m, "chain", type, cols, seconds, count,
          error_of(m, type, x[from ^ 1], x[from], NULL, cols), 0);
-  GrB_Matrix_free(&a);
   GrB_Matrix_free(&x[0]);
   GrB_Matrix_free(&x[1]);
 }
@@ -275,10 +272,12 @@ static void run_matrix(const struct matrix *m)
 {
   const GrB_Type types[] = {GrB_FP32, GrB_FP64};
   for (int t = 0; t < 2; t++) {
-    if (wanted("stream")) run_stream(m, "stream", types[t], (GrB_Index)option.k, 0, 0);
-    if (wanted("new")) run_stream(m, "new", types[t], (GrB_Index)option.k, 1, 0);
-    if (wanted("chain")) run_chain(m, types[t]);
-    if (wanted("add")) run_stream(m, "add", types[t], (GrB_Index)option.k, 0, 1);
+    GrB_Matrix a = sparse(m, types[t]);
+    if (wanted("stream")) run_stream(m, a, "stream", types[t], (GrB_Index)option.k, 0, 0);
+    if (wanted("new")) run_stream(m, a, "new", types[t], (GrB_Index)option.k, 1, 0);
+    if (wanted("chain")) run_chain(m, a, types[t]);
+    if (wanted("add")) run_stream(m, a, "add", types[t], (GrB_Index)option.k, 0, 1);
+    GrB_Matrix_free(&a);
   }
 }
 
@@ -295,10 +294,12 @@ static void run_grid(void)
 static void run_bus(void)
 {
   struct matrix m = grid_matrix(80, 1, 0, "7-point grid");
-  if (wanted("bus")) run_stream(&m, "bus", GrB_FP32, 8 * (GrB_Index)option.k, 0, 0);
+  GrB_Matrix a = sparse(&m, GrB_FP32);
+  if (wanted("bus")) run_stream(&m, a, "bus", GrB_FP32, 8 * (GrB_Index)option.k, 0, 0);
   if (wanted("beyond"))
-    run_stream(&m, "beyond", GrB_FP32,
+    run_stream(&m, a, "beyond", GrB_FP32,
                3 * (GrB_Index)option.limit_mb * (1 << 20) / (4 * m.rows) + 1, 0, 0);
+  GrB_Matrix_free(&a);
   free_matrix(&m);
 }
 
