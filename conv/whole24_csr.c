@@ -4,15 +4,34 @@
 
 #include "conv/whole24.h"
 
-enum { ROWS = SHUNT_WHOLE24_ROWS, COLS = SHUNT_WHOLE24_COLS };
+enum { ROWS = SHUNT_WHOLE24_ROWS };
+
+static int size_of(const struct shunt_whole24 *v)
+{
+  return (int)shunt_type_size(v->value_type);
+}
+
+/* The bits of a value of 1 or 2 bytes. */
+static uint16_t get_bits(const void *values, int64_t i, int size)
+{
+  return size == 1 ? ((const uint8_t *)values)[i] : ((const uint16_t *)values)[i];
+}
+
+static void put_bits(void *values, int64_t i, int size, uint16_t bits)
+{
+  if (size == 1)
+    ((uint8_t *)values)[i] = (uint8_t)bits;
+  else
+    ((uint16_t *)values)[i] = bits;
+}
 
 /* ---- CSR to whole24 --------------------------------------------------------------------- */
 
-static uint16_t *tile_of(const struct shunt_whole24 *v, int64_t row, int64_t chunk)
+static char *tile_of(const struct shunt_whole24 *v, int64_t row, int64_t chunk)
 {
   int64_t tile = row / ROWS * v->chunks + chunk;
 
-  return (uint16_t *)((char *)v->tiles + tile * SHUNT_WHOLE24_TILE_BYTES);
+  return (char *)v->tiles + tile * shunt_whole24_tile_bytes(size_of(v));
 }
 
 static int64_t index_at(const void *array, shunt_type type, int64_t i)
@@ -52,7 +71,7 @@ static uint32_t take_quad(const struct shunt_csr *a, struct rest *r, int64_t fir
     int64_t c = from_base(index_at(a->columns, a->index_type, r->at), a->base);
     if (c < first || c >= first + 4 || bits >> (c - first) != 0) break;
     bits |= UINT32_C(1) << (c - first);
-    v[c - first] = ((const uint16_t *)a->values)[r->at];
+    v[c - first] = get_bits(a->values, r->at, (int)shunt_type_size(a->value_type));
   }
   return bits;
 }
@@ -61,18 +80,20 @@ static void pack_row(const struct shunt_csr *a, const struct shunt_whole24 *v, i
                      int *bad)
 {
   struct rest r = start_row(a, row, bad);
-  int in_tile = (int)(row % ROWS);
+  int in_tile = (int)(row % ROWS), size = size_of(v), quads = shunt_whole24_cols(size) / 4;
 
-  for (int64_t quad = 0; quad < v->chunks * (COLS / 4); quad++) {
-    int q = (int)(quad % (COLS / 4));
-    uint16_t *tile = tile_of(v, row, quad / (COLS / 4)), values[4] = {0};
+  for (int64_t quad = 0; quad < v->chunks * quads; quad++) {
+    int q = (int)(quad % quads);
+    char *tile = tile_of(v, row, quad / quads);
+    uint16_t values[4] = {0};
     uint32_t bits = take_quad(a, &r, quad * 4, values);
     int crowded = __builtin_popcount(bits) > 2;
     uint32_t pair = shunt_tile24_pair(crowded ? 0 : bits);
-    uint16_t *half = &tile[shunt_whole24_half(in_tile, q / 4)];
+    uint16_t *half = (uint16_t *)(tile + shunt_whole24_half(in_tile, q / 4, size));
     if (crowded) *bad = 1;
-    tile[shunt_whole24_value(in_tile, 2 * q)] = values[pair & 3];
-    tile[shunt_whole24_value(in_tile, 2 * q + 1)] = values[pair >> 2];
+    char *first = tile + shunt_whole24_value(in_tile, 2 * q * size);
+    put_bits(first, 0, size, values[pair & 3]);
+    put_bits(first, 1, size, values[pair >> 2]);
     *half = (uint16_t)((q % 4 ? *half : 0) | pair << (q % 4 * 4));
   }
   /* An entry that no quad took is out of order, repeated or out of range, and stopped the row. */
@@ -106,17 +127,18 @@ static void put_index(const struct shunt_csr *a, const void *array, int64_t i, i
 
 static void unpack_row(const struct shunt_whole24 *v, int64_t row, struct shunt_csr *a)
 {
-  int in_tile = (int)(row % ROWS);
+  int in_tile = (int)(row % ROWS), size = size_of(v), cols = shunt_whole24_cols(size);
 
   for (int64_t chunk = 0; chunk < v->chunks; chunk++) {
-    const uint16_t *tile = tile_of(v, row, chunk);
-    for (int place = 0; place < SHUNT_WHOLE24_PLACES; place++) {
-      int quad = place / 2, half = tile[shunt_whole24_half(in_tile, quad / 4)];
+    const char *tile = tile_of(v, row, chunk);
+    for (int place = 0; place < cols / 2; place++) {
+      int quad = place / 2;
+      int half = *(const uint16_t *)(tile + shunt_whole24_half(in_tile, quad / 4, size));
       int position = half >> (quad % 4 * 4 + place % 2 * 2) & 3;
-      uint16_t value = tile[shunt_whole24_value(in_tile, place)];
+      uint16_t value = get_bits(tile + shunt_whole24_value(in_tile, place * size), 0, size);
       if (value == 0) continue;
-      put_index(a, a->columns, a->nnz, chunk * COLS + quad * 4 + position);
-      ((uint16_t *)a->values)[a->nnz++] = value;
+      put_index(a, a->columns, a->nnz, chunk * cols + quad * 4 + position);
+      put_bits((void *)a->values, a->nnz++, size, value);
     }
   }
 }

@@ -1,9 +1,9 @@
 // whole24_csr_device.cu: CSR to the `whole24` format, in one launch: a block per tile, a thread per
 // row of the tile, which finds its first entry there by bisection and writes 64 bytes of values and
-// four halves of words of metadata, all of its own.
+// the metadata of its 64 or 128 columns, 16 of them in half a word, all of its own.
 //
 //   row   | .. c c c | c c c c .. c | c ..       the thread of (row, chunk) packs these
-//                      ^ first column >= 64 chunk
+//                      ^ first column of the chunk, or behind
 //
 // Bisection finds its way only in rows that ascend.  So each thread also looks at its share of
 // the row's positions, whether each column is above the one before: together they look at all.
@@ -21,12 +21,12 @@ namespace whole24
 namespace
 {
 
-constexpr int kRows = SHUNT_WHOLE24_ROWS, kCols = SHUNT_WHOLE24_COLS;
+constexpr int kRows = SHUNT_WHOLE24_ROWS;
 
 struct pack_job {
   struct shunt_whole24 v;
   const void *offsets, *columns;
-  const uint16_t *values;
+  const void *values;
   int64_t nnz;
   int base;
   uint32_t *irregular;
@@ -39,7 +39,7 @@ template <class I> __device__ __forceinline__ int64_t from_base(I index, int64_t
 }
 
 // A row of A: its entries are p with begin <= p < end.
-template <class I> struct row_view {
+template <class I, class V> struct row_view {
   const pack_job &j;
   int64_t begin = 0, end = 0;
   bool bad = false;
@@ -83,53 +83,64 @@ template <class I> struct row_view {
   }
 };
 
-// Two values of four columns, and where they stand.
+// Two values of four columns, the first in the low bits, and where they stand.
 struct packed_quad {
   uint32_t values, pair;
   bool crowded;
 };
 
 // The entries in columns first .. first + 3; p goes past them.
-template <class I>
-__device__ __forceinline__ packed_quad pack_quad(const row_view<I> &row, int64_t &p, int64_t first)
+template <class I, class V>
+__device__ __forceinline__ packed_quad pack_quad(const row_view<I, V> &row, int64_t &p, int64_t first)
 {
+  constexpr int width = 8 * sizeof(V);
   uint32_t bits = 0, found = 0, v[2] = {0, 0};
   for (; p < row.end; p++) {
     const int64_t c = row.column(p) - first;
     if (c >= 4) break;
     bits |= 1u << (c & 3);
-    v[found++ & 1] = row.j.values[p];
+    v[found++ & 1] = static_cast<const V *>(row.j.values)[p];
   }
   const uint32_t pair = shunt_tile24_pair(found > 2 ? 0 : bits);
   const bool second = found == 1 && !(bits >> (pair & 3) & 1); // alone, and at the quad's end
-  return {second ? v[0] << 16 : v[0] | v[1] << 16, pair, found > 2};
+  return {second ? v[0] << width : v[0] | v[1] << width, pair, found > 2};
 }
 
-template <class I>
+// V: the bits of a value.  16 bytes of values are those of 16 columns, or of 32 in int8.
+template <class I, class V>
 __global__ void __launch_bounds__(kRows) pack_kernel(const __grid_constant__ pack_job j)
 {
+  constexpr int size = sizeof(V), cols = 128 / size, quads = 8 / size, bits = 16 * size;
   const int64_t tile = blockIdx.x, chunk = tile % j.v.chunks;
   const int r = threadIdx.x;
-  const row_view<I> row(j, tile / j.v.chunks * kRows + r);
-  uint16_t *to = reinterpret_cast<uint16_t *>(static_cast<char *>(j.v.tiles) +
-                                              tile * SHUNT_WHOLE24_TILE_BYTES);
+  const row_view<I, V> row(j, tile / j.v.chunks * kRows + r);
+  char *to = static_cast<char *>(j.v.tiles) + tile * shunt_whole24_tile_bytes(size);
   bool bad = row.bad || !row.in_order(chunk, j.v.chunks);
-  int64_t p = row.find(chunk * kCols);
-  for (int s = 0; s < kCols / 16; s++) {
-    uint32_t values[4], half = 0;
+  int64_t p = row.find(chunk * cols);
+  for (int s = 0; s < 4; s++) {
+    uint32_t values[4] = {0, 0, 0, 0}, half[2] = {0, 0};
 #pragma unroll
-    for (int q = 0; q < 4; q++) {
-      const packed_quad k = pack_quad(row, p, chunk * kCols + s * 16 + q * 4);
-      values[q] = k.values;
-      half |= k.pair << (4 * q);
+    for (int q = 0; q < quads; q++) {
+      const packed_quad k = pack_quad<I, V>(row, p, chunk * cols + (s * quads + q) * 4);
+      values[q * size / 2] |= k.values << q * bits % 32;
+      half[q / 4] |= k.pair << (4 * (q % 4));
       bad |= k.crowded;
     }
-    *reinterpret_cast<uint4 *>(to + shunt_whole24_value(r, s * 8)) =
+    *reinterpret_cast<uint4 *>(to + shunt_whole24_value(r, s * 16)) =
         make_uint4(values[0], values[1], values[2], values[3]);
-    to[shunt_whole24_half(r, s)] = static_cast<uint16_t>(half);
+#pragma unroll
+    for (int i = 0; i < quads / 4; i++)
+      *reinterpret_cast<uint16_t *>(to + shunt_whole24_half(r, s * quads / 4 + i, size)) =
+          static_cast<uint16_t>(half[i]);
   }
   if (__syncthreads_or(bad) && r == 0)
     atomicOr(j.irregular, static_cast<uint32_t>(SHUNT_IRREGULAR));
+}
+
+template <class V> const void *kernel_of(shunt_type index)
+{
+  return index == SHUNT_I32 ? reinterpret_cast<const void *>(&pack_kernel<int32_t, V>)
+                            : reinterpret_cast<const void *>(&pack_kernel<int64_t, V>);
 }
 
 } // namespace
@@ -147,12 +158,10 @@ extern "C" shunt_status shunt_csr_to_whole24_cuda(const struct shunt_csr *a,
   const size_t bytes = shunt_whole24_bytes(a);
   if (bytes == 0 || v->bands * v->chunks > INT32_MAX) return SHUNT_E_UNSUPPORTED;
   if (v->rows != a->rows || v->cols != a->cols) return SHUNT_E_ARGUMENT;
-  pack_job j = {*v,     a->row_offsets, a->columns, static_cast<const uint16_t *>(a->values),
-                a->nnz, a->base,        irregular};
+  pack_job j = {*v, a->row_offsets, a->columns, a->values, a->nnz, a->base, irregular};
   void *parameters[] = {&j};
-  const void *kernel = a->index_type == SHUNT_I32
-                           ? reinterpret_cast<const void *>(&pack_kernel<int32_t>)
-                           : reinterpret_cast<const void *>(&pack_kernel<int64_t>);
+  const void *kernel = shunt_type_size(a->value_type) == 1 ? kernel_of<uint8_t>(a->index_type)
+                                                           : kernel_of<uint16_t>(a->index_type);
   return cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(v->bands * v->chunks)), dim3(kRows),
                           parameters, 0, stream) == cudaSuccess
              ? SHUNT_OK

@@ -5,18 +5,20 @@ static int can_be_packed(const struct shunt_csr *a)
 {
   const int64_t most = INT32_MAX - 1024;
 
-  return (a->value_type == SHUNT_F16 || a->value_type == SHUNT_BF16) && a->rows > 0 &&
-         a->cols > 0 && a->rows <= most && a->cols <= most;
+  return (a->value_type == SHUNT_F16 || a->value_type == SHUNT_BF16 ||
+          a->value_type == SHUNT_I8) &&
+         a->rows > 0 && a->cols > 0 && a->rows <= most && a->cols <= most;
 }
 
 int shunt_whole24_lay_out(const struct shunt_csr *a, void *memory, struct shunt_whole24 *out)
 {
   if (!can_be_packed(a)) return 0;
+  int cols = shunt_whole24_cols((int)shunt_type_size(a->value_type));
   *out =
       (struct shunt_whole24){a->rows,
                              a->cols,
                              (a->rows + 2 * SHUNT_WHOLE24_ROWS - 1) / (2 * SHUNT_WHOLE24_ROWS) * 2,
-                             (a->cols + SHUNT_WHOLE24_COLS - 1) / SHUNT_WHOLE24_COLS,
+                             (a->cols + cols - 1) / cols,
                              a->value_type,
                              memory};
   return 1;
@@ -27,5 +29,6 @@ size_t shunt_whole24_bytes(const struct shunt_csr *a)
   struct shunt_whole24 v;
 
   if (!shunt_whole24_lay_out(a, NULL, &v)) return 0;
-  return (size_t)v.bands * (size_t)v.chunks * SHUNT_WHOLE24_TILE_BYTES;
+  return (size_t)v.bands * (size_t)v.chunks *
+         (size_t)shunt_whole24_tile_bytes((int)shunt_type_size(a->value_type));
 }

@@ -51,7 +51,7 @@ namespace dense_wide
 using dense_wgmma::kBoxBytes;
 using dense_wgmma::ring_place;
 using dense_wgmma::wait_for;
-using whole24::destination;
+using destination = whole24::destination<float>;
 
 constexpr int kRows = 128, kDepth = 64, kPanel = 2048;
 constexpr int kMultiplyingWarps = 8, kHashWarps = 3;
@@ -239,7 +239,7 @@ __device__ __forceinline__ void multiply_and_store(const arguments &p, const CUt
     if (last && p.boxes)
       store_last<T, Shape>(p, map_c, group, d, at, ring, b, place);
     else
-      whole24::store_rows<T, kColumns>(p.c, d, at.row + group * 64, at.column);
+      whole24::store_rows<whole24::types<T, float>, kColumns>(p.c, d, at.row + group * 64, at.column);
   }
 }
 

@@ -9,6 +9,8 @@
 #pragma once
 #include <cuda_runtime.h>
 
+#include <type_traits>
+
 #include "kernels/number.cuh"
 #include "kernels/ptx/wgmma_sparse.cuh"
 #include "kernels/scalar.cuh"
@@ -19,10 +21,19 @@ namespace shunt
 namespace whole24
 {
 
-struct destination {
+// Types of a product: stored, computed with, and summed up by the tensor cores.
+template <class S, class C> struct types {
+  using stored = S;
+  using compute = C;
+  static constexpr bool whole_numbers = sizeof(S) == 1;
+  using sum = std::conditional_t<whole_numbers, int32_t, float>;
+  using out = std::conditional_t<whole_numbers, C, S>; // of C, where it is not f32
+};
+
+template <class C> struct destination {
   void *c;
   int64_t rows, cols, row_stride, col_stride;
-  scalar_arg<float> alpha;
+  scalar_arg<C> alpha;
   bool wide_sums; // C is f32
   bool aligned;   // row-major, rows and their begin on multiples of 16 bytes
 };
@@ -54,6 +65,21 @@ template <> struct product_of<__nv_bfloat16> {
                                              uint32_t metadata, bool keep)
   {
     ptx::wgmma_sp_m64n256k32_bf16<BMajor, Selector>(d, a, b, metadata, keep);
+  }
+};
+
+template <> struct product_of<int8_t> {
+  template <int BMajor, int Selector>
+  static __device__ __forceinline__ void run(int32_t (&d)[64], uint64_t a, uint64_t b,
+                                             uint32_t metadata, bool keep)
+  {
+    ptx::wgmma_sp_m64n128k64_s8(d, a, b, metadata, keep);
+  }
+  template <int BMajor, int Selector>
+  static __device__ __forceinline__ void run(int32_t (&d)[128], uint64_t a, uint64_t b,
+                                             uint32_t metadata, bool keep)
+  {
+    ptx::wgmma_sp_m64n256k64_s8(d, a, b, metadata, keep);
   }
 };
 
@@ -92,8 +118,8 @@ __device__ __forceinline__ void store_whole(Out *c, const vec<Out, 2> (&v)[4], b
   }
 }
 
-template <class Out>
-__device__ __forceinline__ void store_parts(const destination &to, int64_t row, int64_t column,
+template <class Out, class C>
+__device__ __forceinline__ void store_parts(const destination<C> &to, int64_t row, int64_t column,
                                             const vec<Out, 2> (&v)[4])
 {
   if (row >= to.rows) return;
@@ -106,11 +132,11 @@ __device__ __forceinline__ void store_parts(const destination &to, int64_t row, 
 }
 
 // C = alpha d for the group's 64 rows from `row` on, and Columns columns, as far as C goes.
-template <class Out, int Columns>
-__device__ __forceinline__ void store_as(const destination &to, const float (&d)[Columns / 2],
+template <class Out, int Columns, class C, class Sum>
+__device__ __forceinline__ void store_as(const destination<C> &to, const Sum (&d)[Columns / 2],
                                          int64_t row, int64_t column)
 {
-  const float alpha = to.alpha.get();
+  const C alpha = to.alpha.get();
   row += threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
 #pragma unroll
   for (int u = 0; u < Columns / 32; u++, column += 32)
@@ -119,7 +145,8 @@ __device__ __forceinline__ void store_as(const destination &to, const float (&d)
       vec<Out, 2> v[4];
 #pragma unroll
       for (int i = 0; i < 8; i++)
-        v[i / 2].at[i % 2] = narrow<Out>(scale(alpha, d[16 * u + i / 2 * 4 + 2 * half + i % 2]));
+        v[i / 2].at[i % 2] = narrow<Out>(
+            scale(alpha, static_cast<C>(d[16 * u + i / 2 * 4 + 2 * half + i % 2])));
       const int64_t r = row + 8 * half;
       if (to.aligned && column + 32 <= to.cols)
         store_whole(static_cast<Out *>(to.c) + r * to.row_stride + column, v, r < to.rows);
@@ -128,13 +155,14 @@ __device__ __forceinline__ void store_as(const destination &to, const float (&d)
     }
 }
 template <class T, int Columns>
-__device__ __forceinline__ void store_rows(const destination &to, const float (&d)[Columns / 2],
-                                           int64_t row, int64_t column)
+__device__ __forceinline__ void store_rows(const destination<typename T::compute> &to,
+                                           const typename T::sum (&d)[Columns / 2], int64_t row,
+                                           int64_t column)
 {
-  if (to.wide_sums)
+  if (!T::whole_numbers && to.wide_sums)
     store_as<float, Columns>(to, d, row, column);
   else
-    store_as<T, Columns>(to, d, row, column);
+    store_as<typename T::out, Columns>(to, d, row, column);
 }
 
 } // namespace whole24

@@ -13,6 +13,7 @@
 //
 //   ring, one of kStages:  | B: 64 columns x 64 of K | B: next 64 | .. | A: 64 rows | 64 rows |
 //                            8 KB each, rows of 128 bytes, swizzled       4608 bytes each
+//   (int8: 128 of K, B by columns only; 5120 bytes)
 //
 // Three warps that hash are all that registers leave beside 256 columns: the compiler gives 384
 // threads 168 each, more threads fewer than the products need (setmaxnreg does not change what one
@@ -59,10 +60,9 @@ namespace shunt
 namespace whole24
 {
 
-constexpr int kRows = 128, kDepth = SHUNT_WHOLE24_COLS, kBoxBytes = 64 * 128, kPanel = 2048;
+constexpr int kRows = 128, kBoxBytes = 64 * 128, kPanel = 2048;
 constexpr int kGroups = 2, kMultiplyingWarps = 4 * kGroups; // of warps that multiply
 constexpr int kMostHashWarps = 7, kJudge = 32;              // the thread that judges
-constexpr uint32_t kTileBytes = SHUNT_WHOLE24_TILE_BYTES;   // of A, for each group
 
 // Behind the ring.
 struct board {
@@ -74,8 +74,14 @@ struct board {
   arrival_place place;
 };
 
-// Helpers: warpgroups that do not multiply.  HashedAtOnce: tiles of A's arrays, by each warp.
-template <int Columns, int Stages, int Helpers, int HashedAtOnce> struct shape {
+// Helpers: warpgroups that do not multiply.  HashedAtOnce: tiles of A's arrays, by each warp.  Size:
+// of a value.
+template <int Columns, int Stages, int Helpers, int HashedAtOnce, int Size> struct shape {
+  static constexpr int kSize = Size, kDepth = 128 / Size; // of a chunk
+  static constexpr int kWords = 2 / Size;                 // of a lane's metadata
+  // Of A, for each group.
+  static constexpr uint32_t kTileBytes =
+      SHUNT_WHOLE24_VALUE_BYTES + kWords * SHUNT_WHOLE24_WORDS * 4;
   static constexpr int kHelpers = 4 * Helpers, kThreads = 32 * (kHelpers + kMultiplyingWarps);
   static constexpr int kHashWarps = kHelpers - 1, kHashedAtOnce = HashedAtOnce;
   static constexpr int kColumns = Columns, kStages = Stages, kBoxes = Columns / 64;
@@ -86,14 +92,16 @@ template <int Columns, int Stages, int Helpers, int HashedAtOnce> struct shape {
   static_assert(kStageBytes % 1024 == 0, "B is swizzled");
   static_assert(kHashWarps <= kMostHashWarps, "each has its place on the board");
 };
-using shape_128 = shape<128, 6, 2, 1>;
-using shape_256 = shape<256, 5, 1, 2>;
+template <int Size> using shape_128 = shape<128, 6, 2, 1, Size>;
+template <int Size> using shape_256 = shape<256, 5, 1, 2, Size>;
 
-// What the kernel is told beside B's map.
-struct arguments {
+// What the kernel is told beside B's map.  C: what is computed with.
+struct walk {
   const char *a; // tiles
   int chunks, tiles, tiles_down, tiles_across;
-  destination c;     // of the product
+};
+template <class C> struct arguments : walk {
+  destination<C> c;     // of the product
   bool repairs_wide; // what a repair writes is f32
 };
 
@@ -115,9 +123,14 @@ template <class Shape> struct ring_place {
     return ring + Shape::kStages * Shape::kStageBytes + of * 16;
   }
   __device__ __forceinline__ uint32_t empty(int of) const { return full(of) + 8; }
-  __device__ __forceinline__ uint32_t word(int offset) const // of the stage
+  // Words of the stage, by one load.
+  __device__ __forceinline__ void words(int offset, uint32_t (&to)[Shape::kWords]) const
   {
-    return *reinterpret_cast<const uint32_t *>(shared + slot * Shape::kStageBytes + offset);
+    const auto there = *reinterpret_cast<const vec<uint32_t, Shape::kWords> *>(
+        shared + slot * Shape::kStageBytes + offset);
+#pragma unroll
+    for (int w = 0; w < Shape::kWords; w++)
+      to[w] = there.at[w];
   }
   __device__ __forceinline__ void advance()
   {
@@ -134,7 +147,7 @@ __device__ __forceinline__ void wait_for(uint32_t barrier, uint32_t parity)
 // Where tile t of C is, counted in tiles.
 template <class Shape> struct tile_place {
   int row, column;
-  __device__ __forceinline__ tile_place(const arguments &p, int t)
+  __device__ __forceinline__ tile_place(const walk &p, int t)
   {
     constexpr int wide = kPanel / Shape::kColumns;
     const int panel = t / (wide * p.tiles_down), in_panel = t % (wide * p.tiles_down);
@@ -147,28 +160,27 @@ template <class Shape> struct tile_place {
 // ---- bringing --------------------------------------------------------------------------------
 
 // From where the next chunk of a tile comes.
-struct chunk_source {
+template <class Shape> struct chunk_source {
   const char *a[kGroups];
   int n, k; // of B
-  template <class Shape>
-  __device__ __forceinline__ chunk_source(const arguments &p, const tile_place<Shape> &at)
+  __device__ __forceinline__ chunk_source(const walk &p, const tile_place<Shape> &at)
       : n(at.column * Shape::kColumns), k(0)
   {
 #pragma unroll
     for (int i = 0; i < kGroups; i++)
-      a[i] = p.a + static_cast<int64_t>(at.row * kGroups + i) * p.chunks * kTileBytes;
+      a[i] = p.a + static_cast<int64_t>(at.row * kGroups + i) * p.chunks * Shape::kTileBytes;
   }
   __device__ __forceinline__ void advance()
   {
 #pragma unroll
     for (int i = 0; i < kGroups; i++)
-      a[i] += kTileBytes;
-    k += kDepth;
+      a[i] += Shape::kTileBytes;
+    k += Shape::kDepth;
   }
 };
 
 template <int BMajor, class Shape>
-__device__ __forceinline__ void bring_chunk(const chunk_source &from, const CUtensorMap &map,
+__device__ __forceinline__ void bring_chunk(const chunk_source<Shape> &from, const CUtensorMap &map,
                                             uint32_t to, uint32_t full)
 {
   ptx::mbarrier_arrive_expect(full, Shape::kStageBytes);
@@ -179,18 +191,18 @@ __device__ __forceinline__ void bring_chunk(const chunk_source &from, const CUte
   }
 #pragma unroll
   for (int i = 0; i < kGroups; i++)
-    ptx::bulk_load(to + Shape::kLeft + i * kTileBytes, from.a[i], kTileBytes, full);
+    ptx::bulk_load(to + Shape::kLeft + i * Shape::kTileBytes, from.a[i], Shape::kTileBytes, full);
 }
 
 // By a warp.  What a chunk costs it bounds the kernel: so places are found once a tile, and a lane
 // is elected only to ask.
 template <int BMajor, class Shape>
-__device__ __forceinline__ void bring(const arguments &p, const CUtensorMap &map,
+__device__ __forceinline__ void bring(const walk &p, const CUtensorMap &map,
                                       ring_place<Shape> at)
 {
   const int chunks = p.chunks, tiles = p.tiles;
   for (int t = blockIdx.x; t < tiles; t += gridDim.x) {
-    chunk_source from(p, tile_place<Shape>(p, t));
+    chunk_source<Shape> from(p, tile_place<Shape>(p, t));
     for (int chunk = 0; chunk < chunks; chunk++, at.advance()) {
       wait_for(at.empty(at.slot), at.parity ^ 1);
       if (ptx::elect_one()) bring_chunk<BMajor, Shape>(from, map, at.stage(), at.full(at.slot));
@@ -203,33 +215,43 @@ __device__ __forceinline__ void bring(const arguments &p, const CUtensorMap &map
 
 // d (+)= the group's 64 rows of one chunk of A times B's columns of the tile.
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void multiply_chunk(uint32_t stage, int group, uint32_t metadata,
-                                               bool keep, float (&d)[Shape::kColumns / 2])
+__device__ __forceinline__ void multiply_chunk(uint32_t stage, int group,
+                                               const uint32_t (&metadata)[Shape::kWords], bool keep,
+                                               typename T::sum (&d)[Shape::kColumns / 2])
 {
-  // From one product of 32 columns to the next: A's values, and B by rows or by columns.
-  constexpr uint32_t eight = 1024, further_a = SHUNT_WHOLE24_VALUES,
+  using product = product_of<typename T::stored>;
+  // From one product to the next, half a chunk: A's values, and B by rows or by columns.
+  constexpr uint32_t eight = 1024, further_a = SHUNT_WHOLE24_VALUE_BYTES / 2,
                      further_b = BMajor ? 4 * eight : 64;
-  const uint32_t left = stage + Shape::kLeft + group * kTileBytes;
+  const uint32_t left = stage + Shape::kLeft + group * Shape::kTileBytes;
   ptx::wgmma_fence();
-  product_of<T>::template run<BMajor, 0>(d, ptx::wgmma_operand_plain(left, 1024, 128),
-                                         ptx::wgmma_operand(stage, kBoxBytes, eight), metadata,
-                                         keep);
-  product_of<T>::template run<BMajor, 1>(d, ptx::wgmma_operand_plain(left + further_a, 1024, 128),
-                                         ptx::wgmma_operand(stage + further_b, kBoxBytes, eight),
-                                         metadata, true);
+  product::template run<BMajor, 0>(d, ptx::wgmma_operand_plain(left, 1024, 128),
+                                   ptx::wgmma_operand(stage, kBoxBytes, eight), metadata[0], keep);
+  product::template run<BMajor, 1>(d, ptx::wgmma_operand_plain(left + further_a, 1024, 128),
+                                   ptx::wgmma_operand(stage + further_b, kBoxBytes, eight),
+                                   metadata[Shape::kWords - 1], true);
   ptx::wgmma_commit();
 }
 
-// d = the group's rows of a tile.  One chunk's products are under way while the next one's begin,
-// so two words of metadata are held.
-template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void multiply(const arguments &p, int group, ring_place<Shape> &at,
-                                         float (&d)[Shape::kColumns / 2])
+template <int Words> __device__ __forceinline__ void keep_words(const uint32_t (&metadata)[Words])
 {
-  const int word_at =
-      Shape::kLeft + group * kTileBytes + SHUNT_WHOLE24_VALUES * 2 + threadIdx.x % 128 * 4;
+#pragma unroll
+  for (uint32_t word : metadata)
+    ptx::wgmma_keep(word);
+}
+
+// d = the group's rows of a tile.  One chunk's products are under way while the next one's begin,
+// so the metadata of two is held.  int8 waits for a chunk's products before the next: with two words
+// of each the compiler makes every product wait otherwise.
+template <class T, int BMajor, class Shape>
+__device__ __forceinline__ void multiply(const walk &p, int group, ring_place<Shape> &at,
+                                         typename T::sum (&d)[Shape::kColumns / 2])
+{
+  const int words_at = Shape::kLeft + group * Shape::kTileBytes + SHUNT_WHOLE24_VALUE_BYTES +
+                       threadIdx.x % 128 * 4 * Shape::kWords;
+  constexpr int ahead = Shape::kWords == 1; // chunks
   const int chunks = p.chunks;
-  uint32_t metadata[2] = {0, 0};
+  uint32_t metadata[2][Shape::kWords] = {};
   int last = 0;
   for (int pair = 0; pair < chunks; pair += 2)
 #pragma unroll
@@ -237,17 +259,19 @@ __device__ __forceinline__ void multiply(const arguments &p, int group, ring_pla
       const int chunk = pair + i;
       if (chunk >= chunks) break;
       wait_for(at.full(at.slot), at.parity);
-      metadata[i] = at.word(word_at);
+      at.words(words_at, metadata[i]);
       multiply_chunk<T, BMajor, Shape>(at.stage(), group, metadata[i], chunk > 0, d);
-      ptx::wgmma_wait<1>();
-      ptx::wgmma_keep(metadata[1 - i]);
-      if (chunk > 0 && threadIdx.x % 32 == 0) ptx::mbarrier_arrive(at.empty(last));
+      ptx::wgmma_wait<ahead>();
+      keep_words(metadata[ahead ? 1 - i : i]);
+      if (chunk >= ahead && threadIdx.x % 32 == 0)
+        ptx::mbarrier_arrive(at.empty(ahead ? last : at.slot));
       last = at.slot;
       at.advance();
     }
+  if (!ahead) return;
   ptx::wgmma_wait<0>();
-  ptx::wgmma_keep(metadata[0]);
-  ptx::wgmma_keep(metadata[1]);
+  keep_words(metadata[0]);
+  keep_words(metadata[1]);
   if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(at.empty(last));
 }
 
@@ -260,16 +284,17 @@ __device__ __forceinline__ void tell_multiplied(board &b, bool nan)
 }
 
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void multiply_and_store(const arguments &p, int group,
+__device__ __forceinline__ void multiply_and_store(const arguments<typename T::compute> &p, int group,
                                                    ring_place<Shape> at, board &b)
 {
-  float d[Shape::kColumns / 2];
+  using sum = typename T::sum;
+  sum d[Shape::kColumns / 2];
   bool nan = false;
   for (int t = blockIdx.x; t < p.tiles; t += gridDim.x) {
     const tile_place<Shape> tile(p, t);
     multiply<T, BMajor, Shape>(p, group, at, d);
 #pragma unroll
-    for (float x : d)
+    for (sum x : d)
       nan |= x != x;
     if (t + gridDim.x >= p.tiles) tell_multiplied(b, nan);
     store_rows<T, Shape::kColumns>(p.c, d, tile.row * kRows + group * 64,
@@ -303,11 +328,11 @@ __device__ __forceinline__ void judge_block(const spmm_rows::repair_args &r, boa
 }
 
 // Nothing could be agreed on: the tiles that this block has stored, which no other writes.
-template <class S, class Out, class Shape>
-__device__ __noinline__ void repair_own(const arguments &p, const spmm_rows::args<float> &a)
+template <class S, class Out, class Shape, class C>
+__device__ __noinline__ void repair_own(const walk &p, const spmm_rows::args<C> &a)
 {
   constexpr int strips = Shape::kColumns / 32;
-  const float alpha = a.alpha.get(), beta = a.beta.get();
+  const C alpha = a.alpha.get(), beta = a.beta.get();
   for (int t = blockIdx.x; t < p.tiles; t += gridDim.x) {
     const tile_place<Shape> tile(p, t);
     for (int w = threadIdx.x / 32 - Shape::kHelpers; w < kRows * strips; w += kMultiplyingWarps) {
@@ -319,8 +344,8 @@ __device__ __noinline__ void repair_own(const arguments &p, const spmm_rows::arg
   }
 }
 
-template <class S, class Out, class Shape>
-__device__ __forceinline__ void repair(const arguments &p, const spmm_rows::args<float> &a,
+template <class S, class Out, class Shape, class C>
+__device__ __forceinline__ void repair(const walk &p, const spmm_rows::args<C> &a,
                                        const spmm_rows::repair_args &r, uint32_t *next)
 {
   if (next)
@@ -349,28 +374,29 @@ __device__ __forceinline__ bool is_to_repair(const board &b)
 // the ring's place in vector registers, and each product waits for its operands' descriptors: a
 // quarter longer in all.
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void be_multiplying(const arguments &p, const spmm_rows::args<float> &a,
-                                               const spmm_rows::repair_args &r, int group,
-                                               const ring_place<Shape> &ring, board &b)
+__device__ __forceinline__ void
+be_multiplying(const arguments<typename T::compute> &p, const spmm_rows::args<typename T::compute> &a,
+               const spmm_rows::repair_args &r, int group, const ring_place<Shape> &ring, board &b)
 {
+  using stored = typename T::stored;
   multiply_and_store<T, BMajor, Shape>(p, group, ring, b);
   if (!is_to_repair(b)) return;
-  if (p.repairs_wide)
-    repair<T, float, Shape>(p, a, r, b.order.next);
+  if (!T::whole_numbers && p.repairs_wide)
+    repair<stored, float, Shape>(p, a, r, b.order.next);
   else
-    repair<T, T, Shape>(p, a, r, b.order.next);
+    repair<stored, typename T::out, Shape>(p, a, r, b.order.next);
 }
 
 template <int BMajor, class Shape>
-__device__ __forceinline__ void be_bringing(const arguments &p, const CUtensorMap &map,
+__device__ __forceinline__ void be_bringing(const walk &p, const CUtensorMap &map,
                                             const ring_place<Shape> &ring, const board &b)
 {
   bring<BMajor, Shape>(p, map, ring);
   is_to_repair(b);
 }
 
-template <class Shape>
-__device__ __forceinline__ void be_hashing(const spmm_rows::args<float> &a,
+template <class Shape, class C>
+__device__ __forceinline__ void be_hashing(const spmm_rows::args<C> &a,
                                            const spmm_rows::repair_args &r,
                                            const hash_worker &worker, board &b)
 {
@@ -405,8 +431,9 @@ __device__ __forceinline__ void prepare(const CUtensorMap &map, const ring_place
 
 template <class T, int BMajor, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
-    spmm_whole24(const __grid_constant__ arguments p, const __grid_constant__ CUtensorMap map,
-                 const __grid_constant__ spmm_rows::args<float> a,
+    spmm_whole24(const __grid_constant__ arguments<typename T::compute> p,
+                 const __grid_constant__ CUtensorMap map,
+                 const __grid_constant__ spmm_rows::args<typename T::compute> a,
                  const __grid_constant__ spmm_rows::repair_args r)
 {
   extern __shared__ __align__(1024) unsigned char shared[];

@@ -29,10 +29,11 @@ bool make_tensor_map(CUtensorMap *map, const struct shunt_dense &m, int box_rows
 {
   encoder encode = find_encoder();
   if (!encode) return false;
-  const CUtensorMapDataType type =
-      m.type == SHUNT_BF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+  const CUtensorMapDataType type = m.type == SHUNT_I8     ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+                                   : m.type == SHUNT_BF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                                          : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
   const cuuint64_t sizes[2] = {static_cast<cuuint64_t>(m.cols), static_cast<cuuint64_t>(m.rows)};
-  const cuuint64_t pitch[1] = {static_cast<cuuint64_t>(m.row_stride) * 2};
+  const cuuint64_t pitch[1] = {static_cast<cuuint64_t>(m.row_stride) * shunt_type_size(m.type)};
   const cuuint32_t box[2] = {static_cast<cuuint32_t>(box_cols), static_cast<cuuint32_t>(box_rows)};
   const cuuint32_t steps[2] = {1, 1};
   return encode(map, type, 2, m.values, sizes, pitch, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,

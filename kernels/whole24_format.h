@@ -1,5 +1,6 @@
 /* whole24_format.h: the `whole24` format: a matrix of which every aligned four columns of a row
-   hold at most two entries, whole, for wgmma.sp (kernels/ptx/wgmma_sparse.cuh).  16-bit values.
+   hold at most two entries, whole, for wgmma.sp (kernels/ptx/wgmma_sparse.cuh).  Values of 16 bits;
+   int8 below.
 
    Weights pruned to 2:4 are such matrices.  All of A is stored, in tiles of 64 x 64 that follow
    each other along the rows; rows are filled up to an even number of bands, since a block of the
@@ -12,7 +13,7 @@
             |chunks|  ..         |   band 1       tile = band x chunks + chunk
             +------+------+--  --+
 
-   A tile is SHUNT_WHOLE24_TILE_BYTES in the order in which shared memory is to have it, so that one
+   A tile is so many bytes (shunt_whole24_tile_bytes), in the order in which shared memory is to have it, so that one
    bulk copy brings it:
 
      values    [4][8][8][8]   16 columns, 8 rows, row of them, value: matrices of 8 x 16 bytes,
@@ -32,6 +33,12 @@
    (sparsity selector 0) and t = 2, 3 (selector 1) of one register.  (PTX ISA, "Matrix fragments
    for warpgroup-level multiply-accumulate operation with sparse matrix A"; seen right on
    an H200.)
+
+   int8: tiles of 64 x 128, the same bytes for twice the values; metadata [128][2], of the first 64
+   columns and of the others, a product each.  A word has 32 columns of one row, its eight quads
+   from the low bits on:
+
+     word 32 w + 4 g + 2 t + h:  row 16 w + 8 h + g, columns 32 t .. 32 t + 31 of the 64
 
    A quad with fewer than two entries is filled up with zeros, at the next position, or at the
    quad's end the one before (shunt_tile24_pair).  Such a zero meets a row of B which the
@@ -54,30 +61,40 @@ extern "C" {
 #endif
 
 enum {
-  SHUNT_WHOLE24_ROWS = 64, /* of a tile */
-  SHUNT_WHOLE24_COLS = 64,
-  SHUNT_WHOLE24_PLACES = 32, /* values of a tile's row */
-  SHUNT_WHOLE24_VALUES = 2048,
-  SHUNT_WHOLE24_WORDS = 128, /* of metadata */
-  SHUNT_WHOLE24_TILE_BYTES = SHUNT_WHOLE24_VALUES * 2 + SHUNT_WHOLE24_WORDS * 4
+  SHUNT_WHOLE24_ROWS = 64,      /* of a tile */
+  SHUNT_WHOLE24_ROW_BYTES = 64, /* of values of a tile's row */
+  SHUNT_WHOLE24_VALUE_BYTES = SHUNT_WHOLE24_ROWS * SHUNT_WHOLE24_ROW_BYTES,
+  SHUNT_WHOLE24_WORDS = 128 /* of metadata, for a product (int8) or two */
 };
 
 struct shunt_whole24 {
   int64_t rows, cols;
   int64_t bands, chunks; /* of tiles, from top to bottom and from left to right */
   shunt_type value_type;
-  void *tiles; /* [bands][chunks][SHUNT_WHOLE24_TILE_BYTES] */
+  void *tiles; /* [bands][chunks][shunt_whole24_tile_bytes] */
 };
 
-/* In 16-bit words from a tile's begin: where value `place` of a row is, */
-SHUNT_TILE24_INLINE int shunt_whole24_value(int row, int place)
+/* By the size of a value: columns of a tile, and its bytes. */
+SHUNT_TILE24_INLINE int shunt_whole24_cols(int size)
 {
-  return place / 8 * 512 + row / 8 * 64 + row % 8 * 8 + place % 8;
+  return 2 * SHUNT_WHOLE24_ROW_BYTES / size;
 }
-/* and where the metadata of its 16 columns `sixteen` is. */
-SHUNT_TILE24_INLINE int shunt_whole24_half(int row, int sixteen)
+SHUNT_TILE24_INLINE int shunt_whole24_tile_bytes(int size)
 {
-  return SHUNT_WHOLE24_VALUES + (row / 16 * 32 + row % 8 * 4 + sixteen) * 2 + row / 8 % 2;
+  return SHUNT_WHOLE24_VALUE_BYTES + SHUNT_WHOLE24_WORDS * 4 * (size == 1 ? 2 : 1);
+}
+/* In bytes from a tile's begin: where byte `at` of a row's values is, */
+SHUNT_TILE24_INLINE int shunt_whole24_value(int row, int at)
+{
+  return at / 16 * 1024 + row / 8 * 128 + row % 8 * 16 + at % 16;
+}
+/* and where the 16 bits of metadata of its 16 columns `sixteen` are. */
+SHUNT_TILE24_INLINE int shunt_whole24_half(int row, int sixteen, int size)
+{
+  const int lane = row / 16 * 32 + row % 8 * 4, h = row / 8 % 2;
+  if (size == 2) return SHUNT_WHOLE24_VALUE_BYTES + (lane + sixteen) * 4 + h * 2;
+  return SHUNT_WHOLE24_VALUE_BYTES + (lane + sixteen % 4 / 2 * 2 + h) * 8 + sixteen / 4 * 4 +
+         sixteen % 2 * 2;
 }
 
 #ifdef __cplusplus

@@ -3,8 +3,8 @@
 
      C[m x n] = alpha A[m x k] B[k x n] + beta C,    A packed (kernels/whole24_format.h)
 
-   The rules of kernels/shunt_kernels.h hold.  Types: f16 or bf16, into the same or f32;
-   accumulation in f32.  */
+   The rules of kernels/shunt_kernels.h hold.  Types: f16 or bf16, into the same or f32, accumulation
+   in f32; int8 into int32, or into f32 computing in f32, accumulation in int32 (wrapping).  */
 #ifndef SHUNT_WHOLE24_KERNELS_H
 #define SHUNT_WHOLE24_KERNELS_H
 
@@ -22,12 +22,12 @@ extern "C" {
    other words of r holds here, too.  r->product is where the product goes:
 
      C itself             C = alpha A B; beta 0 and on the host
-     a f32 matrix W       W = A B; C is written by a repair only (then *r->verdict is 1), else to be
+     a f32 matrix W       (not for int32) W = A B; C is written by a repair only (then *r->verdict is 1), else to be
                           combined from W by shunt_dense_combine_cuda
 
    No workspace.  SHUNT_E_UNSUPPORTED, and nothing enqueued, for other types and scalars, other
    devices than compute capability 9.0, a B not on multiples of 16 bytes (address; from row to
-   row, of a column-major B from column to column), and a build without sm_90a.  */
+   row, of a column-major B from column to column), a row-major B of int8, and a build without sm_90a.  */
 shunt_status shunt_spmm_whole24_cuda(const struct shunt_spmm *p, const struct shunt_whole24 *v,
                                      const struct shunt_repair *r, const struct shunt_device *d,
                                      shunt_stream stream);

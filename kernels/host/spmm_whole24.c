@@ -6,14 +6,22 @@
    This shares nothing with the code that packs, so it tests it.
 
    Zeros that fill up are multiplied like any value here too.  So a sum that is NaN is computed
-   again from A's own entries.  Sums are kept in float and rounded once.  */
+   again from A's own entries.  Sums are kept in float and rounded once; those of int8 as whole
+   numbers, by wgmma.mma_async.sp.m64nNk64.  */
 #include <math.h>
 
 #include "kernels/host/element.h"
 #include "kernels/whole24_kernels.h"
 
 /* The matrices of 8 rows x 16 bytes: from one to the next along K, and along M. */
-enum { LEADING = 1024, STRIDE = 128, PRODUCT_BYTES = 2048 };
+enum {
+  LEADING = 1024,
+  STRIDE = 128,
+  PRODUCT_BYTES = 2048,
+  VALUE_BYTES = 4096,
+  TILE_BYTES = VALUE_BYTES + 512,
+  TILE_BYTES_I8 = VALUE_BYTES + 1024
+};
 
 /* Stored value `place` of row r of one product's A. */
 static double value_at(const struct shunt_whole24 *v, const char *product, int r, int place)
@@ -38,20 +46,72 @@ static float add_tile(const struct shunt_spmm *p, const struct shunt_whole24 *v,
                       int64_t i, int64_t j, float sum)
 {
   int64_t tile = i / SHUNT_WHOLE24_ROWS * v->chunks + chunk;
-  const char *values = (const char *)v->tiles + tile * SHUNT_WHOLE24_TILE_BYTES;
-  const uint32_t *metadata = (const uint32_t *)(values + SHUNT_WHOLE24_VALUES * 2);
+  const char *values = (const char *)v->tiles + tile * TILE_BYTES;
+  const uint32_t *metadata = (const uint32_t *)(values + VALUE_BYTES);
   int r = (int)(i % SHUNT_WHOLE24_ROWS);
 
   for (int selector = 0; selector < 2; selector++)
     for (int place = 0; place < 16; place++) {
       int64_t k =
-          chunk * SHUNT_WHOLE24_COLS + selector * 32 + column_at(metadata, r, place, selector);
+          chunk * 64 + selector * 32 + column_at(metadata, r, place, selector);
       float x = (float)value_at(v, values + selector * PRODUCT_BYTES, r, place);
       if (k >= p->b.rows) continue;
       sum +=
           x * (float)shunt_load(p->b.values, k * p->b.row_stride + j * p->b.col_stride, p->b.type);
     }
   return sum;
+}
+
+/* int8: its column of a product's 64: quad place / 2 of row 16 w + 8 h + g has four bits in the word
+   of lane 4 g + 2 (quad / 8) + h of warp w, which stand two apart. */
+static int column_at_i8(const uint32_t *metadata, int r, int place)
+{
+  int quad = place / 2, lane = r / 16 * 32 + r % 8 * 4 + quad / 8 * 2 + r / 8 % 2;
+  uint32_t pair = metadata[2 * lane] >> (quad % 8 * 4) & 15;
+
+  return 4 * quad + (int)(place % 2 ? pair >> 2 : pair & 3);
+}
+
+static int64_t add_tile_i8(const struct shunt_spmm *p, const struct shunt_whole24 *v,
+                           int64_t chunk, int64_t i, int64_t j, int64_t sum)
+{
+  int64_t tile = i / SHUNT_WHOLE24_ROWS * v->chunks + chunk;
+  const int8_t *values = (const int8_t *)v->tiles + tile * TILE_BYTES_I8;
+  const uint32_t *metadata = (const uint32_t *)((const char *)v->tiles + tile * TILE_BYTES_I8 +
+                                                VALUE_BYTES);
+  int r = (int)(i % SHUNT_WHOLE24_ROWS);
+
+  for (int product = 0; product < 2; product++)
+    for (int place = 0; place < 32; place++) {
+      int at = product * PRODUCT_BYTES + place / 16 * LEADING + r / 8 * STRIDE + r % 8 * 16;
+      int64_t k = chunk * 128 + product * 64 + column_at_i8(metadata + product, r, place);
+      if (k >= p->b.rows) continue;
+      sum += values[at + place % 16] *
+             ((const int8_t *)p->b.values)[k * p->b.row_stride + j * p->b.col_stride];
+    }
+  return sum;
+}
+
+/* int8: integers wrap, as the original's do. */
+static void store_i8(const struct shunt_spmm *p, const struct shunt_whole24 *v, int64_t i,
+                     int64_t j)
+{
+  int64_t at = i * p->c.row_stride + j * p->c.col_stride, sum = 0;
+  double alpha = p->alpha.host, beta = p->beta.host;
+
+  for (int64_t chunk = 0; chunk < v->chunks; chunk++)
+    sum = add_tile_i8(p, v, chunk, i, j, sum);
+  if (p->compute == SHUNT_I32) {
+    int32_t *c = (int32_t *)p->c.values + at;
+    if (p->alpha.device) alpha = *(const int32_t *)p->alpha.device;
+    if (p->beta.device) beta = *(const int32_t *)p->beta.device;
+    uint32_t old = beta != 0 ? (uint32_t)(int32_t)beta * (uint32_t)*c : 0;
+    *c = (int32_t)((uint32_t)(int32_t)alpha * (uint32_t)sum + old);
+    return;
+  }
+  alpha = shunt_scalar_value(&p->alpha, SHUNT_F32), beta = shunt_scalar_value(&p->beta, SHUNT_F32);
+  float *c = (float *)p->c.values + at;
+  *c = (float)alpha * (float)sum + (beta != 0 ? (float)beta * *c : 0);
 }
 
 static float sum_of_entries(const struct shunt_spmm *p, int64_t i, int64_t j)
@@ -95,6 +155,12 @@ shunt_status shunt_spmm_whole24_host(const struct shunt_spmm *p, const struct sh
 {
   if (v->rows != p->c.rows || v->cols != p->b.rows || v->value_type != p->b.type)
     return SHUNT_E_ARGUMENT;
-  compute(p, v);
+  if (v->value_type != SHUNT_I8) {
+    compute(p, v);
+    return SHUNT_OK;
+  }
+  for (int64_t i = 0; i < p->c.rows; i++)
+    for (int64_t j = 0; j < p->c.cols; j++)
+      store_i8(p, v, i, j);
   return SHUNT_OK;
 }

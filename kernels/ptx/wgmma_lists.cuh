@@ -22,4 +22,12 @@
   SHUNT_WGMMA_D8(i), SHUNT_WGMMA_D8(i + 8), SHUNT_WGMMA_D8(i + 16), SHUNT_WGMMA_D8(i + 24)
 #define SHUNT_WGMMA_D64(i) SHUNT_WGMMA_D32(i), SHUNT_WGMMA_D32(i + 32)
 #define SHUNT_WGMMA_D128 SHUNT_WGMMA_D64(0), SHUNT_WGMMA_D64(64)
+// The same for whole numbers.
+#define SHUNT_WGMMA_I8(i) \
+  "+r"(d[i]), "+r"(d[i + 1]), "+r"(d[i + 2]), "+r"(d[i + 3]), "+r"(d[i + 4]), "+r"(d[i + 5]), \
+  "+r"(d[i + 6]), "+r"(d[i + 7])
+#define SHUNT_WGMMA_I32(i) \
+  SHUNT_WGMMA_I8(i), SHUNT_WGMMA_I8(i + 8), SHUNT_WGMMA_I8(i + 16), SHUNT_WGMMA_I8(i + 24)
+#define SHUNT_WGMMA_I64(i) SHUNT_WGMMA_I32(i), SHUNT_WGMMA_I32(i + 32)
+#define SHUNT_WGMMA_I128 SHUNT_WGMMA_I64(0), SHUNT_WGMMA_I64(64)
 // clang-format on

@@ -30,6 +30,13 @@ Pattern pattern_24(int64_t rows, int64_t cols, double density, uint64_t seed)
   return p;
 }
 
+// A value that sums up exactly, or any.
+double some_value(Random &r, shunt_type type, bool whole)
+{
+  if (whole) return (double)(r.below(9) - 4);
+  return type == SHUNT_I8 ? (double)(r.below(256) - 128) : r.value();
+}
+
 // A pattern as CSR with values, and packed, in both memories.
 struct Packed {
   Buffer offsets, columns, values, tiles, word;
@@ -38,14 +45,15 @@ struct Packed {
 
   Packed(const Pattern &p, shunt_type type, shunt_type index, int base, bool whole, uint64_t seed)
       : offsets(p.offsets.size() * shunt_type_size(index)),
-        columns(p.columns.size() * shunt_type_size(index)), values(p.columns.size() * 2), word(8)
+        columns(p.columns.size() * shunt_type_size(index)),
+        values(p.columns.size() * shunt_type_size(type)), word(8)
   {
     Random r(seed);
     for (size_t i = 0; i < p.offsets.size(); i++)
       store(offsets.host.data(), i, index, (double)(p.offsets[i] + base));
     for (size_t i = 0; i < p.columns.size(); i++) {
       store(columns.host.data(), i, index, (double)(p.columns[i] + base));
-      store(values.host.data(), i, type, whole ? (double)(r.below(9) - 4) : r.value());
+      store(values.host.data(), i, type, some_value(r, type, whole));
     }
     memset(word.host.data(), 0, 8);
     for (Buffer *b : {&offsets, &columns, &values, &word})
@@ -93,8 +101,9 @@ struct Packed {
 // 3: column-major with a gap.
 shunt_dense layout(int kind, int64_t rows, int64_t cols, void *values, shunt_type t)
 {
-  const int64_t wide = (cols + 7) / 8 * 8, tall = (rows + 7) / 8 * 8;
-  const int64_t lead = kind == 0 ? wide : kind == 1 ? wide + 8 : kind == 2 ? cols | 1 : tall + 8;
+  const int64_t piece = 16 / (int64_t)shunt_type_size(t) < 8 ? 8 : 16 / (int64_t)shunt_type_size(t);
+  const int64_t wide = (cols + 7) / 8 * 8, tall = (rows + piece - 1) / piece * piece;
+  const int64_t lead = kind == 0 ? wide : kind == 1 ? wide + 8 : kind == 2 ? cols | 1 : tall + piece;
   return {rows, cols, kind == 3 ? 1 : lead, kind == 3 ? lead : 1, values, t};
 }
 int64_t size_of(const shunt_dense &m)
@@ -138,18 +147,18 @@ struct Product {
 
   Product(const Pattern &p, int64_t n, const Options &o_, uint64_t seed, Table *t)
       : o(o_), a(p, o.type, o.index, 0, o.whole, seed),
-        b((size_t)size_of(layout(o.b_layout, p.cols, n, nullptr, o.type)) * 2),
+        b((size_t)size_of(layout(o.b_layout, p.cols, n, nullptr, o.type)) * shunt_type_size(o.type)),
         c((size_t)size_of(layout(o.c_layout, p.rows, n, nullptr, o.out)) * shunt_type_size(o.out)),
         w(o.beta != 0 ? (size_t)(p.rows * n * 4) : 4), scalars(8), words(WORDS * 4),
         print(sizeof(shunt_fingerprint)), scratch(SHUNT_FINGERPRINT_SCRATCH), table(t)
   {
     Random r(seed + 1);
     CUDA_OK(cudaMallocHost(&pinned, 2 * sizeof *pinned));
-    for (int64_t i = 0; i < (int64_t)b.host.size() / 2; i++)
-      store(b.host.data(), i, o.type, o.whole ? (double)(r.below(9) - 4) : r.value());
+    for (int64_t i = 0; i < (int64_t)(b.host.size() / shunt_type_size(o.type)); i++)
+      store(b.host.data(), i, o.type, some_value(r, o.type, o.whole));
     if (o.bad != 0) store(b.host.data(), o.bad_at, o.type, o.bad);
-    ((float *)scalars.host.data())[0] = (float)o.alpha;
-    ((float *)scalars.host.data())[1] = (float)o.beta;
+    store(scalars.host.data(), 0, compute(), o.alpha);
+    store(scalars.host.data(), 1, compute(), o.beta);
     for (Buffer *x : {&b, &scalars})
       x->upload();
     on_host = on_device;
@@ -167,6 +176,7 @@ struct Product {
   ~Product() { cudaFreeHost(pinned); }
   Product(const Product &) = delete;
 
+  shunt_type compute() const { return o.out == SHUNT_I32 ? SHUNT_I32 : SHUNT_F32; }
   void fill(shunt_spmm &p, const shunt_csr &csr, void *b_at, void *c_at, const float *scalar,
             int64_t n)
   {
@@ -175,7 +185,7 @@ struct Product {
     p.c = layout(o.c_layout, csr.rows, n, c_at, o.out);
     p.alpha = {o.device_scalars ? scalar : nullptr, o.alpha};
     p.beta = {o.device_scalars && o.beta != 0 ? scalar + 1 : nullptr, o.beta};
-    p.compute = SHUNT_F32;
+    p.compute = compute();
   }
   shunt_repair repair() const
   {

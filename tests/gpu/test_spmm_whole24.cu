@@ -13,14 +13,20 @@
 
 // ---- the conversion --------------------------------------------------------------------------
 
+static shunt_type any_type(Random &r)
+{
+  static const shunt_type types[] = {SHUNT_F16, SHUNT_BF16, SHUNT_I8};
+  return types[r.below(3)];
+}
+
 static void test_conversion()
 {
   Random r(2411);
-  for (double density : {0.0, 0.1, 0.7, 1.0}) {
+  for (double density : {0.0, 0.1, 0.5, 0.7, 0.9, 1.0}) {
     bool good = true;
     for (int64_t rows : {1, 64, 129, 200})
       for (int64_t cols : {1, 63, 130, 700}) {
-        Packed k(pattern_24(rows, cols, density, r.next()), r.below(2) ? SHUNT_F16 : SHUNT_BF16,
+        Packed k(pattern_24(rows, cols, density, r.next()), any_type(r),
                  r.below(2) ? SHUNT_I64 : SHUNT_I32, (int)r.below(2), false, r.next());
         good = k.pack() && !k.irregular() && k.same() && good;
       }
@@ -43,9 +49,9 @@ static void test_irregular()
 
 // ---- the product -----------------------------------------------------------------------------
 
-static Options random_options(Random &r, int columns)
+static Options random_options(Random &r, int columns, bool integers, double beta = 0)
 {
-  static const double scalar[] = {1, 0, -2, 0.5};
+  static const double scalar[] = {1, 0, -2, 0.5}, whole_scalar[] = {1, 0, -2, 3};
   static const int b_layouts[] = {0, 1, 3};
   Options o;
   o.type = r.below(2) ? SHUNT_F16 : SHUNT_BF16;
@@ -54,7 +60,11 @@ static Options random_options(Random &r, int columns)
   o.b_layout = b_layouts[r.below(3)], o.c_layout = (int)r.below(4);
   o.alpha = scalar[r.below(4)];
   o.device_scalars = r.below(2);
-  o.columns = columns;
+  o.columns = columns, o.beta = beta;
+  if (!integers) return o;
+  o.type = SHUNT_I8, o.b_layout = 3;
+  o.out = beta == 0 && r.below(2) ? SHUNT_I32 : SHUNT_F32; // int32 that are added to are declined
+  o.alpha = whole_scalar[r.below(4)];
   return o;
 }
 
@@ -62,37 +72,39 @@ static Options random_options(Random &r, int columns)
 static const int64_t sizes[][3] = {{1, 1, 1},     {64, 64, 8},    {130, 70, 128}, {128, 130, 257},
                                    {70, 1100, 9}, {257, 20, 300}, {40, 640, 129}};
 
-static void test_products(int columns, bool whole, Table *table)
+static void test_products(int columns, bool integers, bool whole, Table *table)
 {
   Random r(whole ? 91 : 92);
   for (auto &s : sizes) {
     bool good = true;
     for (int repeat = 0; repeat < 4; repeat++) {
-      Options o = random_options(r, columns);
+      Options o = random_options(r, columns, integers);
       o.whole = whole;
       Product q(pattern_24(s[0], s[1], r.below(3) ? 1 : 0.3, r.next()), s[2], o, r.next(), table);
       if (r.below(2)) q.device.multiprocessors = 1;
       good = q.packs() && q.runs(0, true) && good;
     }
-    check(good, "tiles of %d columns, %s: %d x %d by %d columns", columns,
-          whole ? "whole numbers" : "fractions", (int)s[0], (int)s[1], (int)s[2]);
+    check(good, "tiles of %d columns%s, %s: %d x %d by %d columns", columns,
+          integers ? " in int8" : "", whole ? "whole numbers" : "fractions", (int)s[0], (int)s[1], (int)s[2]);
   }
 }
 
 // Many tiles of the fingerprint for each of few warps, arrays on any address.
-static void test_proof(Table *table)
+static void test_proof(shunt_type type, Table *table)
 {
+  const size_t size = shunt_type_size(type);
   bool rests = true, sees = true;
   for (int odd = 0; odd < 4; odd++)
     for (int blocks : {1, 3}) {
       Options o;
+      o.type = type, o.out = type == SHUNT_I8 ? SHUNT_I32 : type, o.b_layout = 3;
       o.index = odd & 2 ? SHUNT_I64 : SHUNT_I32;
       Product q(pattern_24(301, 700, 0.9, 21), 8, o, 22, table);
       q.device.multiprocessors = blocks;
       rests &= q.packs();
       Buffer elsewhere(q.a.values.host.size() + 16);
       if (odd & 1) {
-        char *moved = (char *)elsewhere.device + 2;
+        char *moved = (char *)elsewhere.device + size;
         CUDA_OK(
             cudaMemcpy(moved, q.a.values.device, q.a.values.host.size(), cudaMemcpyDeviceToDevice));
         q.on_device.a.values = moved;
@@ -100,29 +112,31 @@ static void test_proof(Table *table)
       rests &= q.runs(0);
       const int64_t n = q.a.host.nnz;
       for (int64_t at : {(int64_t)0, n / 3, n - 1}) {
-        char *value = (char *)const_cast<void *>(q.on_device.a.values) + 2 * at, was[2], is[2];
-        memcpy(was, q.a.values.host.data() + 2 * at, 2);
-        is[0] = was[0], is[1] = (char)(was[1] ^ 0x80);
+        const size_t place = size * (size_t)at;
+        char *value = (char *)const_cast<void *>(q.on_device.a.values) + place, was[2], is[2];
+        memcpy(was, q.a.values.host.data() + place, size);
+        is[0] = was[0], is[size - 1] = (char)(was[size - 1] ^ 0x80);
         for (const char *bytes : {is, was}) {
-          CUDA_OK(cudaMemcpy(value, bytes, 2, cudaMemcpyHostToDevice));
-          memcpy(q.a.values.host.data() + 2 * at, bytes, 2);
+          CUDA_OK(cudaMemcpy(value, bytes, size, cudaMemcpyHostToDevice));
+          memcpy(q.a.values.host.data() + place, bytes, size);
           sees &= q.runs(bytes == is ? CHANGED : 0);
         }
       }
     }
-  check(rests, "a proof by few warps comes to the same fingerprint");
-  check(sees, "a changed value is seen, and that it changed back");
+  const char *what = size == 1 ? ", int8" : "";
+  check(rests, "a proof by few warps comes to the same fingerprint%s", what);
+  check(sees, "a changed value is seen, and that it changed back%s", what);
 }
 
 // Each way in which the copy may be wrong, with and without beta.
-static void test_reasons(int columns, Table *table)
+static void test_reasons(int columns, bool integers, Table *table)
 {
   Random r(93);
+  const char *what = integers ? " in int8" : "";
   for (double beta : {0.0, 2.0}) {
     bool rests = true, repaired = true;
     for (auto &s : sizes) {
-      Options o = random_options(r, columns);
-      o.beta = beta;
+      Options o = random_options(r, columns, integers, beta);
       Product q(pattern_24(s[0], s[1], 1, r.next()), s[2], o, r.next(), table);
       rests &= q.packs() && q.runs(0);
       if (q.a.host.nnz == 0) continue;
@@ -132,9 +146,9 @@ static void test_reasons(int columns, Table *table)
       repaired &= q.runs(FLAG);
       rests &= q.runs(0);
     }
-    check(rests, "tiles of %d columns, beta %g: A B, and nothing to repair", columns, beta);
-    check(repaired, "tiles of %d columns, beta %g: A B after a change, or with a flag", columns,
-          beta);
+    check(rests, "tiles of %d columns%s, beta %g: A B, and nothing to repair", columns, what, beta);
+    check(repaired, "tiles of %d columns%s, beta %g: A B after a change, or with a flag", columns,
+          what, beta);
   }
 }
 
@@ -165,8 +179,7 @@ static void test_full_table()
   Random r(95);
   bool kept = true, turned_away = true;
   for (double beta : {0.0, 2.0}) {
-    Options o = random_options(r, 128);
-    o.beta = beta;
+    Options o = random_options(r, 128, r.below(2), beta);
     Product q(pattern_24(300, 200, 0.8, 5), 136, o, 6, &one);
     if (beta != 0) q.device.multiprocessors = 2; // several tiles a block
     kept &= q.packs() && q.runs(0) && q.runs(0);
@@ -264,6 +277,16 @@ static void test_declined(Table *table)
         "little shared memory");
   check(status([](Product &q) { q.on_device.b.row_stride = 17; }) == SHUNT_E_UNSUPPORTED,
         "rows of B not on 16 bytes");
+  o.type = SHUNT_I8, o.out = SHUNT_I32, o.b_layout = 3;
+  check(status([](Product &) {}) == SHUNT_OK, "int8 is taken");
+  check(status([](Product &q) { q.on_device.c.type = SHUNT_F32; }) == SHUNT_E_UNSUPPORTED,
+        "int8 into f32 computing in int32");
+  check(status([](Product &q) { std::swap(q.on_device.b.row_stride, q.on_device.b.col_stride); }) ==
+            SHUNT_E_UNSUPPORTED,
+        "int8 and B by rows");
+  o.beta = 2;
+  check(status([](Product &) {}) == SHUNT_E_UNSUPPORTED, "int32 that are added to");
+  o = Options();
   check(status([](Product &q) { q.o.columns = 64; }) == SHUNT_E_UNSUPPORTED, "tiles of 64 columns");
   check(status([](Product &q) { q.on_device.c.type = SHUNT_F64; }) == SHUNT_E_UNSUPPORTED, "f64");
   check(status([](Product &q) { q.on_device.c.rows = 69; }) == SHUNT_E_ARGUMENT, "another size");
@@ -281,12 +304,15 @@ int main(int argc, char **argv)
   }
   Table table(2);
   for (int columns : {128, 256}) {
-    test_products(columns, true, &table);
-    test_products(columns, false, &table);
-    test_reasons(columns, &table);
+    for (bool integers : {false, true}) {
+      test_products(columns, integers, true, &table);
+      test_products(columns, integers, false, &table);
+      test_reasons(columns, integers, &table);
+    }
     test_nonfinite(columns, &table);
   }
-  test_proof(&table);
+  test_proof(SHUNT_F16, &table);
+  test_proof(SHUNT_I8, &table);
   test_full_table();
   test_streams();
   test_replays();

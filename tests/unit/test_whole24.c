@@ -14,10 +14,10 @@
 #include "tests/unit/random_csr.h"
 
 /* At most two entries in each four columns, no value +0, rarely a -0; whole numbers up to 4. */
-static struct owned random_24(int64_t rows, int64_t cols, double density, shunt_type index,
-                              int base)
+static struct owned random_24_of(shunt_type type, int64_t rows, int64_t cols, double density,
+                                 shunt_type index, int base)
 {
-  struct owned o = owned_new(rows, cols, rows * cols, index, SHUNT_F16, base);
+  struct owned o = owned_new(rows, cols, rows * cols, index, type, base);
   int64_t p = 0;
 
   for (int64_t i = 0; i < rows; i++) {
@@ -28,13 +28,21 @@ static struct owned random_24(int64_t rows, int64_t cols, double density, shunt_
       in_quad++;
       put(o.columns, index, p, j + base);
       float value = (float)(1 + random_next() % 4);
-      ((uint16_t *)o.a.values)[p++] =
-          random_next() % 9 ? shunt_float_to_half(random_next() % 2 ? value : -value) : 0x8000;
+      if (type == SHUNT_I8)
+        ((int8_t *)o.a.values)[p++] = (int8_t)(random_next() % 2 ? value : -value);
+      else
+        ((uint16_t *)o.a.values)[p++] = random_next() % 9 ? shunt_float_to_half(random_next() % 2 ? value : -value) : 0x8000;
     }
   }
   put(o.offsets, index, rows, p + base);
   o.a.nnz = p;
   return o;
+}
+
+static struct owned random_24(int64_t rows, int64_t cols, double density, shunt_type index,
+                              int base)
+{
+  return random_24_of(SHUNT_F16, rows, cols, density, index, base);
 }
 
 struct packed {
@@ -65,13 +73,14 @@ static int round_trip(const struct owned *o, const struct packed *k)
 {
   shunt_type index = o->a.index_type;
   size_t size = shunt_type_size(index);
-  struct owned back = owned_new(o->a.rows, o->a.cols, o->a.nnz, index, SHUNT_F16, o->a.base);
+  struct owned back = owned_new(o->a.rows, o->a.cols, o->a.nnz, index, o->a.value_type, o->a.base);
   int same = shunt_whole24_to_csr_host(&k->v, &back.a) == SHUNT_OK && back.a.nnz == o->a.nnz &&
              back.a.rows == o->a.rows && back.a.cols == o->a.cols &&
-             back.a.value_type == SHUNT_F16 &&
+             back.a.value_type == o->a.value_type &&
              !memcmp(back.offsets, o->offsets, (size_t)(o->a.rows + 1) * size) &&
              !memcmp(back.columns, o->columns, (size_t)o->a.nnz * size) &&
-             !memcmp(back.a.values, o->a.values, (size_t)o->a.nnz * 2);
+             !memcmp(back.a.values, o->a.values,
+                     (size_t)o->a.nnz * shunt_type_size(o->a.value_type));
 
   owned_free(&back);
   return same;
@@ -84,9 +93,9 @@ static void test_round_trip(void)
 
   for (int d = 0; d < 4; d++) {
     int good = 1;
-    for (int n = 0; n < 16; n++) {
-      struct owned o = random_24(rows[n % 4], cols[n / 4], densities[d],
-                                 n % 2 ? SHUNT_I64 : SHUNT_I32, n / 2 % 2);
+    for (int n = 0; n < 32; n++) {
+      struct owned o = random_24_of(n / 16 ? SHUNT_I8 : SHUNT_F16, rows[n % 4], cols[n / 4 % 4],
+                                    densities[d], n % 2 ? SHUNT_I64 : SHUNT_I32, n / 2 % 2);
       struct packed k = pack(&o);
       good &= k.good && k.irregular == 0 && round_trip(&o, &k);
       free(k.memory);
@@ -119,6 +128,34 @@ static void test_by_hand(void)
   check(k.good && k.v.bands == 2 && k.v.chunks == 2 && value[0] == 0x1111 && value[1] == 0x2222,
         "the values of row 41, quad 5 of the second 32 columns");
   check(word == 0x44d44444, "its positions 1 and 3 in the word of lane 7 of warp 2 (%08x)", word);
+  free(k.memory);
+  owned_free(&o);
+}
+
+/* int8, row 41 again: columns 64 + 4 x 13 + {0, 2} of chunk 1, so quad 5 of the second 32 columns of its
+   second product. */
+static void test_by_hand_i8(void)
+{
+  struct owned o = owned_new(64, 256, 2, SHUNT_I32, SHUNT_I8, 0);
+  struct packed k;
+  const unsigned char *tile;
+  uint32_t word;
+
+  for (int r = 0; r <= 64; r++)
+    put(o.offsets, SHUNT_I32, r, r > 41 ? 2 : 0);
+  put(o.columns, SHUNT_I32, 0, 128 + 64 + 52);
+  put(o.columns, SHUNT_I32, 1, 128 + 64 + 54);
+  ((int8_t *)o.a.values)[0] = 17;
+  ((int8_t *)o.a.values)[1] = -18;
+  o.a.nnz = 2;
+  k = pack(&o);
+  tile = k.memory + 5120;
+  const int8_t *value = (const int8_t *)tile + 2048 + 1024 + 41 / 8 * 128 + 41 % 8 * 16 + 10;
+  memcpy(&word, tile + 4096 + 8 * (2 * 32 + 1 * 4 + 2 + 1) + 4, 4);
+  check(k.good && k.v.bands == 2 && k.v.chunks == 2 && value[0] == 17 && value[1] == -18,
+        "int8: the values of row 41, quad 13 of the second 64 columns");
+  check(word == 0x44844444, "its positions 0 and 2 in the second word of lane 7 of warp 2 (%08x)",
+        word);
   free(k.memory);
   owned_free(&o);
 }
@@ -236,6 +273,7 @@ int main(void)
 {
   test_round_trip();
   test_by_hand();
+  test_by_hand_i8();
   test_irregular();
   test_refused();
   test_product();

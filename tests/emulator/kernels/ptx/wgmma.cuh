@@ -51,6 +51,19 @@ template <class T> inline float wgmma_value(uint64_t operand, int i, int k, bool
   return (float)v;
 }
 
+// int8: byte k of row i of a K-major operand.
+inline int32_t wgmma_byte(uint64_t operand, int i, int k)
+{
+  const uint32_t start = (operand & 0x3fff) << 4, leading = (operand >> 16 & 0x3fff) << 4,
+                 stride = (operand >> 32 & 0x3fff) << 4;
+  uint32_t at = start + i / 8 * stride + i % 8 * 16 + k / 16 * leading + k % 16;
+  if (operand >> 62) {
+    at = start + i / 8 * stride + i % 8 * 128 + k;
+    at ^= (at >> 7 & 7) << 4;
+  }
+  return *static_cast<const int8_t *>(emulator::at_shared(at, 1, 1, "wgmma"));
+}
+
 template <class T, int BMajor, int N>
 inline void wgmma_emulated(float (&d)[N / 2], uint64_t a, uint64_t b, bool keep)
 {

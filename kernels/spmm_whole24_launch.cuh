@@ -1,0 +1,131 @@
+// spmm_whole24_launch.cuh: launch of spmm_whole24_wgmma.cuh, for one type of values.
+#pragma once
+#include "kernels/spmm_csr_rows_launch.cuh"
+#include "kernels/spmm_whole24_wgmma.cuh"
+#include "kernels/tensor_map.h"
+#include "kernels/tensor_operand.h"
+
+namespace shunt
+{
+namespace whole24
+{
+
+// C is the product itself, not what is combined from it later.
+inline bool in_place(const struct shunt_spmm *p, const struct shunt_repair *r)
+{
+  return r->product->values == p->c.values;
+}
+
+// B as the copy engine sees it: rows of memory, which for int8 are its columns.
+inline struct shunt_dense operand_of(const struct shunt_dense &b)
+{
+  if (b.type != SHUNT_I8) return as_stored(b);
+  return {b.cols, b.rows, b.col_stride, b.row_stride, b.values, b.type};
+}
+
+template <class C>
+arguments<C> make_arguments(const struct shunt_spmm *p, const struct shunt_whole24 *v,
+                            const struct shunt_repair *r, int columns)
+{
+  static const struct shunt_scalar one = {NULL, 1};
+  const struct shunt_dense *to = r->product;
+  arguments<C> k = {};
+  k.a = static_cast<const char *>(v->tiles);
+  k.chunks = static_cast<int>(v->chunks);
+  k.tiles_down = static_cast<int>(v->bands / kGroups);
+  k.tiles_across = static_cast<int>(ceil_div(p->c.cols, columns));
+  k.c = {to->values,
+         to->rows,
+         to->cols,
+         to->row_stride,
+         to->col_stride,
+         make_scalar_arg<C>(in_place(p, r) ? p->alpha : one),
+         to->type == SHUNT_F32,
+         on_16_bytes(*to)};
+  k.repairs_wide = p->c.type == SHUNT_F32;
+  return k;
+}
+
+// How blocks agree on a repair, and share it.
+inline shunt_status make_repair(const struct shunt_spmm *p, const struct shunt_repair *r,
+                                const struct shunt_device *d, spmm_rows::repair_args *to)
+{
+  const int64_t strips = p->c.rows * ceil_div(p->c.cols, 32), most_pieces = 1 << 16;
+  const shunt_status s = spmm_rows::make_repair_args(p, r, to);
+  to->piece = strips > 4 * most_pieces ? ceil_div(strips, most_pieces) : 4;
+  to->helpers = d->multiprocessors;
+  return s;
+}
+
+template <class C> struct rows_side {
+  spmm_rows::args<C> a;
+  spmm_rows::repair_args r;
+};
+
+// A block for each multiprocessor: those that no tile is left for hash only.
+template <class T, int BMajor, class Shape>
+shunt_status launch(const arguments<typename T::compute> &k, const CUtensorMap &map,
+                    const rows_side<typename T::compute> &rows, const struct shunt_device *d,
+                    cudaStream_t stream)
+{
+  const auto kernel = &spmm_whole24<T, BMajor, Shape>;
+  // Kept by the context, which the program may destroy: so asked for each time.
+  if (cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+                           cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           Shape::kBytes) != cudaSuccess)
+    return SHUNT_E_CUDA;
+  cudaLaunchAttribute early = {};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(d->multiprocessors);
+  config.blockDim = dim3(Shape::kThreads);
+  config.dynamicSmemBytes = Shape::kBytes;
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, kernel, k, map, rows.a, rows.r) == cudaSuccess ? SHUNT_OK
+                                                                                    : SHUNT_E_CUDA;
+}
+
+template <class T, class Shape>
+shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_whole24 *v,
+                          const struct shunt_repair *r, const struct shunt_device *d,
+                          cudaStream_t stream)
+{
+  using compute = typename T::compute;
+  arguments<compute> k = make_arguments<compute>(p, v, r, Shape::kColumns);
+  const int64_t tiles = static_cast<int64_t>(k.tiles_down) * k.tiles_across;
+  rows_side<compute> rows;
+  CUtensorMap map;
+  const shunt_status s = make_repair(p, r, d, &rows.r);
+  if (s != SHUNT_OK) return s;
+  if (tiles > INT32_MAX / 2 || !make_tensor_map(&map, operand_of(p->b), 64, 128 / Shape::kSize))
+    return SHUNT_E_UNSUPPORTED;
+  k.tiles = static_cast<int>(tiles);
+  spmm_rows::plan how = {};
+  how.direct = true;
+  rows.a = spmm_rows::make_args<compute>(p, how, nullptr);
+  if constexpr (!T::whole_numbers)
+    if (p->b.col_stride == 1) return launch<T, 1, Shape>(k, map, rows, d, stream);
+  return launch<T, 0, Shape>(k, map, rows, d, stream);
+}
+
+template <class T>
+shunt_status launch_columns(const struct shunt_spmm *p, const struct shunt_whole24 *v, int columns,
+                            const struct shunt_repair *r, const struct shunt_device *d,
+                            cudaStream_t stream)
+{
+  constexpr int size = sizeof(typename T::stored);
+  if (columns == 128) return launch_shape<T, shape_128<size>>(p, v, r, d, stream);
+  return columns == 256 ? launch_shape<T, shape_256<size>>(p, v, r, d, stream)
+                        : SHUNT_E_UNSUPPORTED;
+}
+
+// spmm_whole24_i8_wgmma.cu
+shunt_status launch_i8(const struct shunt_spmm *p, const struct shunt_whole24 *v, int columns,
+                       const struct shunt_repair *r, const struct shunt_device *d,
+                       cudaStream_t stream);
+
+} // namespace whole24
+} // namespace shunt
