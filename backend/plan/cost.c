@@ -76,15 +76,16 @@ double shunt_cost_csr_bytes(const struct shunt_csr *a)
          (double)(a->rows + 1) * index;
 }
 
-/* A tile of 128 rows is a multiprocessor's work; 64 of K take so long, brought and multiplied.  A is
+/* A tile of 128 rows is a multiprocessor's work; 128 bytes of K take so long, brought and multiplied.  A is
    hashed beside that: the narrow tiles wait for some of it, the wide ones leave it only three warps.
    Arrays off 16 bytes are read piece by piece.  */
 double shunt_cost_whole24(const struct shunt_spmm *p, int columns, const struct shunt_device *d)
 {
   const double step = columns == 128 ? 0.25 : 0.55;
+  const double depth = 128 / (double)shunt_type_size(p->b.type);
   const double tiles = ceil((double)p->c.rows / 128) * ceil((double)p->c.cols / columns);
   const double at_once = d->multiprocessors > 0 ? d->multiprocessors : 132;
-  const double product = 3 + ceil(tiles / at_once) * ceil((double)p->b.rows / 64) * step;
+  const double product = 3 + ceil(tiles / at_once) * ceil((double)p->b.rows / depth) * step;
   const double read = shunt_cost_copy(shunt_cost_csr_bytes(&p->a), d);
   const uintptr_t places = (uintptr_t)p->a.columns | (uintptr_t)p->a.values;
   const double us = columns == 128 ? product + 0.4 * read : larger(product, 2.1 * read);
