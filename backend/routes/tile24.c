@@ -98,6 +98,9 @@ static struct shunt_verdict fits(const struct shunt_problem *p, const struct shu
   SHUNT_DECLINE_IF((double)s->a.nnz < cells / 16, SHUNT_R_SPARSE);
   SHUNT_DECLINE_IF((double)s->a.nnz > cells / 2 + 2 * (double)s->a.rows, SHUNT_R_PATTERN);
   SHUNT_DECLINE_IF(cells > (double)((int64_t)1 << 30), SHUNT_R_LARGE);
+  /* Two of four columns, 2^14 each: beyond these, sums in int32 that become f32 may wrap. */
+  SHUNT_DECLINE_IF(s->a.value_type == SHUNT_I8 && s->c.type == SHUNT_F32 &&
+                   s->a.cols >= (int64_t)1 << 18, SHUNT_R_LARGE);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
