@@ -122,6 +122,14 @@ static inline void shunt_fp_sizes(const struct shunt_csr *a, int64_t bytes[3])
   bytes[SHUNT_FP_VALUES] = a->values ? a->nnz * value : 0;
 }
 
+/* a without its pattern: its fingerprint is that of a's values. */
+static inline struct shunt_csr shunt_fp_values_of(const struct shunt_csr *a)
+{
+  struct shunt_csr v = *a;
+  v.row_offsets = v.columns = NULL;
+  return v;
+}
+
 /* The part that the arrays' bytes do not tell: sizes, types, base. */
 static inline struct shunt_fingerprint shunt_fp_seed(const struct shunt_csr *a)
 {

@@ -89,7 +89,8 @@ enum {
 };
 struct shunt_repair {
   const struct shunt_dense *product;
-  const struct shunt_fingerprint *expected; /* device; NULL: A cannot have changed, is not read */
+  const struct shunt_fingerprint *expected; /* device; NULL: A cannot have changed, is not read;
+                                               of_values, below */
   void *sets;           /* device, see above */
   int set_count;        /* a power of two, up to 2^20 */
   const void *key;      /* not NULL; never followed */
@@ -99,6 +100,7 @@ struct shunt_repair {
   uint32_t *changed;    /* pinned host words set to 1 when A changed, */
   uint32_t *nonfinite;  /* when the first row is nonfinite and A did not; or NULL */
   enum shunt_repair_start start;
+  bool of_values;       /* *expected is of A's values alone, the pattern is known to be the same */
 };
 shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p, const struct shunt_repair *r,
                                         const struct shunt_device *d, shunt_stream stream);

@@ -145,7 +145,9 @@ shunt_status make_repair_args(const shunt_spmm *p, const shunt_repair *r, repair
   to->nonfinite = r->nonfinite;
   to->wait_cycles = r->wait_cycles;
   to->start = r->start;
-  return r->expected ? make_hash_job(&p->a, &to->arrays) : SHUNT_OK;
+  if (!r->expected) return SHUNT_OK;
+  const struct shunt_csr hashed = r->of_values ? shunt_fp_values_of(&p->a) : p->a;
+  return make_hash_job(&hashed, &to->arrays);
 }
 
 }  // namespace spmm_rows

@@ -31,8 +31,9 @@ struct thread {
   const struct cusparse_original *outer; /* the answer at depth 0 */
   int depth;
   int returns; /* of an original into us since depth 0 */
+  bool was_bound; /* the last question had its answer from `bound` */
 };
-/* initial-exec: no call to find it; 24 bytes of the room that is set aside for this. */
+/* initial-exec: no call to find it; 32 bytes of the room that is set aside for this. */
 static _Thread_local struct thread thread __attribute__((tls_model("initial-exec")));
 
 /* ---- names ----------------------------------------------------------------------- */
@@ -344,6 +345,7 @@ const struct cusparse_original *cusparse_original_for(void *return_address)
   struct thread *t = &thread;
   const struct cusparse_original *o = t->bound;
   t->bound = NULL;
+  t->was_bound = o != NULL;
   if (t->depth > 0) {
     t->returns++;
     return o ? o : learn(return_address, t);
@@ -353,6 +355,11 @@ const struct cusparse_original *cusparse_original_for(void *return_address)
   t->outer = o;
   t->returns = 0;
   return o;
+}
+
+bool cusparse_original_was_bound(void)
+{
+  return thread.was_bound;
 }
 
 int *cusparse_depth(void)

@@ -20,6 +20,7 @@
 #define DISABLE_CUSPARSE_DEPRECATED /* no warnings about functions that we do not use */
 #endif
 #include <cusparse.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The functions that we export. */
@@ -63,6 +64,9 @@ struct cusparse_original {
 
    Call it once per entry, before *cusparse_depth() is raised.  */
 const struct cusparse_original *cusparse_original_for(void *return_address);
+
+/* Was the call that asked last made through a pointer that dlsym gave (handed.c)? */
+bool cusparse_original_was_bound(void);
 
 /* How many exported functions of ours this thread is inside of.  The exported
    function raises it around every call of an original, and lowers it after.

@@ -1,5 +1,6 @@
 /* seen.c: functions that are exported only to be seen: each is handed on, and what it has
    set or made is noted where no getter tells it.  */
+#include "backend/cusparse/active.h"
 #include "backend/cusparse/describe.h"
 #include "backend/cusparse/face.h"
 #include "backend/cusparse/strides.h"
@@ -74,6 +75,7 @@ FACE_EXPORT cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t spMatDe
 {
   FACE_ENTER(CsrSetPointers, spMatDescr, csrRowOffsets, csrColInd, csrValues);
   struct known k = known_of(original, spMatDescr);
+  cusparse_active_end(spMatDescr);
   cusparseStatus_t status =
       original->CsrSetPointers(spMatDescr, csrRowOffsets, csrColInd, csrValues);
   if (status == CUSPARSE_STATUS_SUCCESS) note_again(original, spMatDescr, &k, csrValues);
@@ -86,6 +88,7 @@ FACE_EXPORT cusparseStatus_t cusparseCooSetPointers(cusparseSpMatDescr_t spMatDe
 {
   FACE_ENTER(CooSetPointers, spMatDescr, cooRows, cooColumns, cooValues);
   struct known k = known_of(original, spMatDescr);
+  cusparse_active_end(spMatDescr);
   cusparseStatus_t status = original->CooSetPointers(spMatDescr, cooRows, cooColumns, cooValues);
   if (status == CUSPARSE_STATUS_SUCCESS) note_again(original, spMatDescr, &k, cooValues);
   FACE_LEAVE();
@@ -133,6 +136,7 @@ FACE_EXPORT cusparseStatus_t cusparseDestroySpMat(cusparseConstSpMatDescr_t spMa
 {
   FACE_ENTER(DestroySpMat, spMatDescr);
   cusparse_bsr_forget(spMatDescr);
+  cusparse_active_end(spMatDescr);
   cusparseStatus_t status = original->DestroySpMat(spMatDescr);
   FACE_LEAVE();
   return status;

@@ -3,6 +3,7 @@
    is not taken to the original with nothing changed.
 
    The caller's buffer: see backend/plan/promise.h.  */
+#include "backend/cusparse/active.h"
 #include "backend/cusparse/describe.h"
 #include "backend/cusparse/face.h"
 #include "backend/plan/planner.h"
@@ -60,13 +61,18 @@ FACE_EXPORT cusparseStatus_t cusparseSpMM_preprocess(cusparseHandle_t handle, cu
                                        matB,   beta, matC, computeType, alg };
   struct shunt_problem p;
   cudaStream_t stream;
+  const bool by_name = !cusparse_original_was_bound();
+  cusparse_active_end(matA);
   cusparseStatus_t status = original->SpMM_preprocess(handle, opA, opB, alpha, matA, matB, beta,
                                                       matC, computeType, alg, externalBuffer);
   if (status == CUSPARSE_STATUS_SUCCESS &&
-      cusparse_describe_spmm(original, &x, &p, &stream).reason == SHUNT_FITS)
+      cusparse_describe_spmm(original, &x, &p, &stream).reason == SHUNT_FITS) {
     face_prepare(&p, externalBuffer, stream,
                  (struct shunt_original_run){
                      run_original, &(struct original_run){ original, &x, matC, externalBuffer } });
+    const struct cusparse_prepared prepared = { matA, original->base, externalBuffer, &p };
+    if (by_name) cusparse_active_begin(&prepared);
+  }
   FACE_LEAVE();
   return status;
 }
@@ -83,6 +89,10 @@ FACE_EXPORT cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOpera
                                        matB,   beta, matC, computeType, alg };
   struct face_call call = { .name = "cusparseSpMM" };
   call.answer.why = cusparse_describe_spmm(original, &x, &call.problem, &call.stream);
+  if (call.answer.why.reason == SHUNT_FITS) {
+    const struct cusparse_prepared prepared = { matA, original->base, externalBuffer, &call.problem };
+    call.problem.pattern_epoch = cusparse_active_epoch(&prepared);
+  }
   cusparseStatus_t status = CUSPARSE_STATUS_SUCCESS;
   if (!face_take(&call, externalBuffer, &status))
     status = original->SpMM(handle, opA, opB, alpha, matA, matB, beta, matC, computeType, alg,

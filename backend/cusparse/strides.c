@@ -1,47 +1,22 @@
 #include "backend/cusparse/strides.h"
 
-#include <pthread.h>
-#include <stdint.h>
+#include "backend/cusparse/notes.h"
 
-enum { NOTES = 1024, PROBES = 8 };
-
-static struct note {
-  struct cusparse_strided matrix; /* descriptor NULL: free */
+struct note {
+  cusparseConstSpMatDescr_t descriptor;
+  struct cusparse_strided matrix;
   int64_t offsets, entries;
-} notes[NOTES];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static struct note *place(cusparseConstSpMatDescr_t descriptor, unsigned probe)
-{
-  uint64_t hash = (uint64_t)(uintptr_t)descriptor * UINT64_C(0x9E3779B97F4A7C15);
-  return &notes[((hash >> 40) + probe) % NOTES];
-}
-
-/* The note of this descriptor, or NULL.  With the lock held. */
-static struct note *note_of(cusparseConstSpMatDescr_t descriptor)
-{
-  for (unsigned i = 0; i < PROBES; i++)
-    if (place(descriptor, i)->matrix.descriptor == descriptor) return place(descriptor, i);
-  return NULL;
-}
+};
+CUSPARSE_NOTES_OF(notes, struct note);
 
 void cusparse_strides_note(const struct cusparse_strided *m, int64_t offsets, int64_t entries)
 {
-  pthread_mutex_lock(&lock);
-  struct note *n = note_of(m->descriptor);
-  for (unsigned i = 0; !n && i < PROBES; i++)
-    if (!place(m->descriptor, i)->matrix.descriptor) n = place(m->descriptor, i);
-  if (!n) n = place(m->descriptor, 0); /* all taken: the first is forgotten */
-  *n = (struct note){*m, offsets, entries};
-  pthread_mutex_unlock(&lock);
+  cusparse_notes_put(&notes, &(struct note){m->descriptor, *m, offsets, entries});
 }
 
 void cusparse_strides_forget(cusparseConstSpMatDescr_t descriptor)
 {
-  pthread_mutex_lock(&lock);
-  struct note *n = note_of(descriptor);
-  if (n) n->matrix.descriptor = NULL;
-  pthread_mutex_unlock(&lock);
+  cusparse_notes_drop(&notes, descriptor);
 }
 
 static bool same_matrix(const struct cusparse_strided *a, const struct cusparse_strided *b)
@@ -56,13 +31,9 @@ static bool same_matrix(const struct cusparse_strided *a, const struct cusparse_
 
 bool cusparse_strides_find(const struct cusparse_strided *m, int64_t *offsets, int64_t *entries)
 {
-  pthread_mutex_lock(&lock);
-  const struct note *n = note_of(m->descriptor);
-  bool found = n && same_matrix(&n->matrix, m);
-  if (found) {
-    *offsets = n->offsets;
-    *entries = n->entries;
-  }
-  pthread_mutex_unlock(&lock);
-  return found;
+  struct note n;
+  if (!cusparse_notes_get(&notes, m->descriptor, &n) || !same_matrix(&n.matrix, m)) return false;
+  *offsets = n.offsets;
+  *entries = n.entries;
+  return true;
 }

@@ -68,15 +68,18 @@ shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_sight
 
 /* Device memory that outlives the call:
      header | payload, 256-byte aligned
-     | irregular (u32) | stamp (u32) | .. | fingerprint (16 bytes) | measures (48 bytes) |
-   The owner fills the header's irregular word and the payload on `stream`, the fingerprint and
+     | irregular (u32) | stamp (u32) | .. | fingerprints (2 x 16 bytes) | measures (48 bytes) |
+   The owner fills the header's irregular word and the payload on `stream`, the fingerprints and
    the measures where its route reads them, then calls shunt_kept_built.  */
 struct shunt_kept_view {
   uint32_t *irregular;                    /* device */
-  struct shunt_fingerprint *fingerprint;  /* device */
+  struct shunt_fingerprint *fingerprint;  /* device: A's, */
+  struct shunt_fingerprint *of_values;    /* and that of its values alone */
   void *measures;                         /* device: what the conversion says of the matrix */
   const void *known;                      /* host: the measures, once they have arrived; or NULL */
   uint32_t *note;                         /* host: the route's own, from its keep to later runs */
+  uint64_t *pattern_epoch;                /* host: the problem's (problem.h) when this was made */
+  bool pattern_stands;                    /* this call has the same one, and is not captured */
   void *payload;                          /* device */
   size_t payload_bytes;
   uint32_t *changed;                      /* pinned host: a repair found that A changed */

@@ -26,6 +26,7 @@ struct shunt_kept {
   struct entry *owner;
   const void *by;
   uint32_t note;
+  uint64_t pattern_epoch;
   char *memory;
   size_t bytes;
   atomic_int holds; /* calls that are enqueueing a use, and graphs that captured one */

@@ -4,7 +4,7 @@
 #include "backend/plan/cache_parts.h"
 #include "backend/plan/cuda_call.h"
 
-enum { HEADER_BYTES = 256, FINGERPRINT_AT = 16, MEASURES_AT = 32 };
+enum { HEADER_BYTES = 256, FINGERPRINTS_AT = 16, MEASURES_AT = 48 };
 
 void shunt_kept_retire(struct shunt_kept *k)
 {
@@ -104,6 +104,7 @@ static shunt_status open_slot(struct shunt_cache *c, struct shunt_kept *k, struc
   k->built = false;
   k->by_study = false;
   k->note = 0;
+  k->pattern_epoch = 0;
   k->uses = 0;
   k->last = ++c->clock;
   atomic_store(&k->holds, 1);
@@ -156,10 +157,12 @@ struct shunt_kept_view shunt_kept_view_of(struct shunt_kept *k)
 {
   return (struct shunt_kept_view){
     .irregular = (uint32_t *)k->memory,
-    .fingerprint = (struct shunt_fingerprint *)(k->memory + FINGERPRINT_AT),
+    .fingerprint = (struct shunt_fingerprint *)(k->memory + FINGERPRINTS_AT),
+    .of_values = (struct shunt_fingerprint *)(k->memory + FINGERPRINTS_AT) + 1,
     .measures = k->memory + MEASURES_AT,
     .known = k->word->stamp ? (const void *)k->word->measures : NULL,
     .note = &k->note,
+    .pattern_epoch = &k->pattern_epoch,
     .payload = k->memory + HEADER_BYTES,
     .payload_bytes = k->bytes - HEADER_BYTES,
     .changed = (uint32_t *)&k->word->changed,

@@ -245,6 +245,8 @@ static struct shunt_kept *keep(const struct shunt_call *call, struct product *x,
                       route->keep_bytes(call), call->stream, &k) != SHUNT_OK)
     return NULL;
   x->view = shunt_kept_view_of(k);
+  *x->view.pattern_epoch = x->problem.pattern_epoch;
+  x->view.pattern_stands = false; /* this call proves it */
   shunt_status s = route->keep(call, &x->view);
   shunt_status built = shunt_kept_built(k, call->stream); /* marks the memory's use in any case */
   if (s == SHUNT_OK && built == SHUNT_OK) return k;
@@ -308,6 +310,15 @@ static struct shunt_key key_of(const struct shunt_problem *p)
                              .base = a->base };
 }
 
+/* A graph may be replayed after the epoch that it was captured in. */
+static struct shunt_kept_view view_of(const struct product *x, bool capturing)
+{
+  const uint64_t epoch = x->problem.pattern_epoch;
+  struct shunt_kept_view v = shunt_kept_view_of(x->held);
+  v.pattern_stands = epoch != 0 && epoch == *v.pattern_epoch && !capturing;
+  return v;
+}
+
 /* Looks batch i of p up in the cache and chooses its routes. */
 static void look(struct product *x, const struct shunt_problem *p, int i,
                  const struct shunt_call *call, int only)
@@ -319,7 +330,7 @@ static void look(struct product *x, const struct shunt_problem *p, int i,
   struct shunt_key key = key_of(&x->problem);
   shunt_cache_see(call->engine->cache, &key, &x->sight);
   x->held = x->sight.kept;
-  if (x->held) x->view = shunt_kept_view_of(x->held);
+  if (x->held) x->view = view_of(x, call->capturing);
   if (x->sight.study) x->study = shunt_kept_view_of(x->sight.study);
   x->call.profile = x->sight.has_profile ? &x->sight.profile : NULL;
   x->call.forced = forced();

@@ -3,6 +3,7 @@
 #include "backend/plan/beside.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/engine.h"
+#include "kernels/fingerprint.h"
 
 /* Calls of one copy whose workspaces differ and that its table has room for: far more than
    streams and graphs that share a matrix.  */
@@ -97,7 +98,8 @@ static struct shunt_repair repair_of(const struct shunt_call *c, const struct sh
     s->only_if = c->kept->irregular;
     r.sets = c->kept->payload;
     r.set_count = KEPT_SETS;
-    r.expected = c->kept->fingerprint;
+    r.of_values = c->kept->pattern_stands;
+    r.expected = r.of_values ? c->kept->of_values : c->kept->fingerprint;
     r.changed = c->kept->changed;
     r.nonfinite = c->kept->nonfinite;
   }
@@ -111,9 +113,10 @@ static shunt_status repair_transposed(const struct shunt_call *c, const struct s
   const struct shunt_device *d = &c->engine->device;
   struct words *words = words_of(c);
   shunt_status status = SHUNT_OK;
+  const struct shunt_csr hashed = r->of_values ? shunt_fp_values_of(&s->a) : s->a;
   if (c->kept)
     status = SHUNT_LAUNCH(
-        shunt_fingerprint_csr_cuda(&s->a, &words->actual, d, at(c, l->scratch), c->stream));
+        shunt_fingerprint_csr_cuda(&hashed, &words->actual, d, at(c, l->scratch), c->stream));
   if (status != SHUNT_OK) return status;
   return SHUNT_LAUNCH(
       shunt_spmm_csr_transposed_repair_cuda(s, r, c->kept ? &words->actual : NULL, d, c->stream));
@@ -204,16 +207,24 @@ shunt_status shunt_copy_run(const struct shunt_copy_format *f, const struct shun
 
 /* ---- keeping -------------------------------------------------------------------- */
 
+static shunt_status take_fingerprint(const struct shunt_call *c, const struct shunt_copy_parts *l,
+                                     const struct shunt_csr *a, struct shunt_fingerprint *into)
+{
+  return SHUNT_LAUNCH(
+      shunt_fingerprint_csr_cuda(a, into, &c->engine->device, at(c, l->scratch), c->stream));
+}
+
 shunt_status shunt_copy_keep(const struct shunt_copy_format *f, const struct shunt_call *c,
                              const struct shunt_kept_view *into)
 {
   const struct shunt_copy_parts l = shunt_copy_lay_out(f, c->problem);
+  const struct shunt_csr *a = &c->problem->spmm.a;
   shunt_status r =
       SHUNT_CUDA(cudaMemsetAsync(into->irregular, 0, sizeof *into->irregular, c->stream));
   if (r == SHUNT_OK) r = SHUNT_CUDA(cudaMemsetAsync(into->payload, 0, TABLE_BYTES, c->stream));
   if (r == SHUNT_OK) r = f->convert(c, kept_copy(into), into->irregular);
-  if (r == SHUNT_OK)
-    r = SHUNT_LAUNCH(shunt_fingerprint_csr_cuda(&c->problem->spmm.a, into->fingerprint,
-                                                &c->engine->device, at(c, l.scratch), c->stream));
-  return r;
+  if (r == SHUNT_OK) r = take_fingerprint(c, &l, a, into->fingerprint);
+  if (r != SHUNT_OK || !c->problem->pattern_epoch) return r;
+  const struct shunt_csr values = shunt_fp_values_of(a);
+  return take_fingerprint(c, &l, &values, into->of_values);
 }

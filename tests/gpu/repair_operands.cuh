@@ -1,6 +1,7 @@
 // repair_operands.cuh: A in CSR with its fingerprints, B, and the tables of sets that the tests
 // of shunt_spmm_csr_repair_cuda share between launches.
 #pragma once
+#include "kernels/fingerprint.h"
 #include "tests/gpu/harness.cuh"
 
 namespace harness {
@@ -39,6 +40,7 @@ struct Table {
 
 // A in CSR, B, and the product's sums in float64.
 struct Lab {
+  enum { OF_VALUES = 4, PRINTS = 8 };  // of A, and from OF_VALUES on of its values alone
   Pattern p;
   int64_t n;
   shunt_type type, index;
@@ -54,7 +56,7 @@ struct Lab {
         columns(p.columns.size() * shunt_type_size(index)),
         values(p.columns.size() * shunt_type_size(type)),
         b((size_t)(p.cols * n) * shunt_type_size(type)), scratch(SHUNT_FINGERPRINT_SCRATCH),
-        expected(4 * sizeof(shunt_fingerprint))
+        expected(PRINTS * sizeof(shunt_fingerprint))
   {
     Random r(77);
     for (size_t i = 0; i < p.offsets.size(); i++)
@@ -68,25 +70,27 @@ struct Lab {
     a = shunt_csr{ p.rows,         p.cols, p.nnz(), offsets.device, columns.device,
                    values.device, index,  type,    base };
     b.upload();
-    take_fingerprints();
+    take_fingerprints(a, 0);
+    take_fingerprints(shunt_fp_values_of(&a), OF_VALUES);
     if (sums) refresh();
   }
 
-  // [0] A's, [1] with another lo, [2] with another hi, [3] of A with one value changed.
-  void take_fingerprints()
+  // At `at`: [0] that of m, [1] with another lo, [2] with another hi, [3] of m with one value changed.
+  void take_fingerprints(const shunt_csr &m, int at)
   {
-    shunt_fingerprint *f = (shunt_fingerprint *)expected.host.data();
-    shunt_fingerprint *at = (shunt_fingerprint *)expected.device;
+    shunt_fingerprint *device_at = (shunt_fingerprint *)expected.device + at;
     size_t size = shunt_type_size(type);
     if (p.nnz()) values.host[values.host.size() - size] ^= 1;
     values.upload();
-    shunt_status s = shunt_fingerprint_csr_cuda(&a, at + 3, &device, scratch.device, 0);
+    shunt_status s = shunt_fingerprint_csr_cuda(&m, device_at + 3, &device, scratch.device, 0);
     CUDA_OK(cudaDeviceSynchronize());
     if (p.nnz()) values.host[values.host.size() - size] ^= 1;
     values.upload();
-    if (s == SHUNT_OK) s = shunt_fingerprint_csr_cuda(&a, at, &device, scratch.device, 0);
+    if (s == SHUNT_OK)
+      s = shunt_fingerprint_csr_cuda(&m, device_at, &device, scratch.device, 0);
     CUDA_OK(cudaDeviceSynchronize());
     expected.download();
+    shunt_fingerprint *f = (shunt_fingerprint *)expected.host.data() + at;
     f[1] = f[2] = f[0];
     f[1].lo ^= 1;
     f[2].hi ^= (uint64_t)1 << 51;  // the highest bit that is compared

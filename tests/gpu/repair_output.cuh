@@ -19,6 +19,7 @@ inline Table *common;
 struct How {
   int reasons = 0;
   bool asks_flag = true, asks_print = true, tells = true;  // what struct shunt_repair names
+  bool of_values = false;  // only with asks_print
   double special = NAN;  // and where in the product's first row it stands, if NONFINITE
   int64_t at = 0;
   bool separate = false;  // the product is a matrix W, not C
@@ -105,6 +106,7 @@ struct Output {
     shunt_repair r = {};
     r.product = &product;
     if (how.asks_print) r.expected = expected + (how.reasons & CHANGED ? 1 + how.expected % 3 : 0);
+    if (how.of_values) r.of_values = true, r.expected += Lab::OF_VALUES;
     r.sets = how.table->sets;
     r.set_count = how.table->count;
     r.key = (const void *)how.key;

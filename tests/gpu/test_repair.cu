@@ -20,6 +20,7 @@ bool rests(Lab &lab, How how)
     how.asks_flag = k & 1;
     how.asks_print = k & 2;
     how.tells = k & 4;
+    how.of_values = k == 2 || k == 7;
     how.wait_cycles = k == 6 ? 0 : SHUNT_REPAIR_WAIT_CYCLES;
     good &= runs(lab, how);
   }
@@ -37,6 +38,7 @@ bool repairs_flag_and_change(Lab &lab, How how)
   for (int k = 0; k < 6; k++) {
     how.reasons = CHANGED;
     how.expected = k;
+    how.of_values = k > 3;
     how.asks_flag = k < 3;
     how.wait_cycles = k % 2 ? 0 : SHUNT_REPAIR_WAIT_CYCLES;  // 0: the last block repairs alone
     good &= runs(lab, how);
@@ -93,6 +95,27 @@ void test_shape(shunt_type type, int64_t rows, int64_t cols, double density, int
   check(rest, "%s: nothing to repair, nothing changes", shape);
   check(told, "%s: a word, or a change of A, is enough", shape);
   check(alarm, "%s: NaN or Inf in the product's first row is enough", shape);
+}
+
+// ---- a pattern that is promised ------------------------------------------------------------
+
+// What is not read cannot speak against the copy; values still do.
+void test_promised(shunt_type index)
+{
+  Lab lab(random_pattern(100, 60, 0.2, 1, 5), 40, SHUNT_F16, index, 0);
+  How how;
+  how.out = SHUNT_F16;
+  how.of_values = true;
+  bool good = runs(lab, how);
+  lab.columns.host[0] ^= 1;
+  lab.columns.upload();
+  good &= runs(lab, how);
+  lab.columns.host[0] ^= 1;
+  lab.columns.upload();
+  how.reasons = CHANGED;
+  for (how.expected = 0; how.expected < 3; how.expected++) good &= runs(lab, how);
+  check(good, "of values alone, %s columns: a pattern is not read, a changed value is seen",
+        index == SHUNT_I64 ? "64-bit" : "32-bit");
 }
 
 // ---- the same fifty times ----------------------------------------------------------------
@@ -239,6 +262,8 @@ int main(int argc, char **argv)
     test_repeats(type, true);
     test_claim(type);
   }
+  test_promised(SHUNT_I32);
+  test_promised(SHUNT_I64);
   test_edges();
   check(common->canary_lives(), "nothing was written behind the table");
   if (argc > 1 && strcmp(argv[1], "--time") == 0) time_repair();

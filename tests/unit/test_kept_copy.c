@@ -10,7 +10,13 @@
 
 /* ---- what is around ------------------------------------------------------------------- */
 
+struct hashed {
+  struct shunt_csr a;
+  const void *into;
+};
 static struct {
+  struct hashed hashed[2];
+  int hashes;
   char said[32]; /* a letter for each thing enqueued */
   int count;
   char fails; /* what fails, */
@@ -46,7 +52,8 @@ shunt_status shunt_fingerprint_csr_cuda(const struct shunt_csr *a, struct shunt_
                                         const struct shunt_device *d, void *scratch,
                                         shunt_stream stream)
 {
-  (void)a, (void)out, (void)d, (void)scratch, (void)stream;
+  (void)d, (void)scratch, (void)stream;
+  world.hashed[world.hashes++ % 2] = (struct hashed){*a, out};
   return say('f');
 }
 shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p, const struct shunt_repair *r,
@@ -133,9 +140,10 @@ static const struct shunt_copy_format only_proved = {.convert = convert, .proved
 static char workspace[1 << 16] __attribute__((aligned(256)));
 static char payload[1 << 16] __attribute__((aligned(256)));
 static uint32_t host_words[3];
-static struct shunt_fingerprint print;
+static struct shunt_fingerprint print, print_of_values;
 static const struct shunt_kept_view kept = {.irregular = &host_words[0],
                                             .fingerprint = &print,
+                                            .of_values = &print_of_values,
                                             .payload = payload,
                                             .payload_bytes = sizeof payload,
                                             .changed = &host_words[1],
@@ -189,6 +197,24 @@ static void test_order(void)
   check(runs(&direct, transposed, &kept, "pfT", SHUNT_OK), "kept: by a fingerprint apart");
   check(runs(&only_kept, plain, NULL, "", SHUNT_E_UNSUPPORTED), "a format that is only kept");
   check(runs(&only_kept, plain, &kept, "pr", SHUNT_OK), "runs from what is kept");
+}
+
+/* A pattern that the caller has promised is not read. */
+static void test_pattern_stands(void)
+{
+  const char *plain = SPMM "NN:rr:ld32.32:a2b0:alg0", *transposed = SPMM "TN:rr:ld32.32:a2b0:alg0";
+  struct shunt_kept_view stands = kept;
+  check(runs(&direct, plain, &kept, "pr", SHUNT_OK) && !world.repair.of_values,
+        "without a promise the whole of A is proved");
+  stands.pattern_stands = true;
+  check(runs(&direct, plain, &stands, "pr", SHUNT_OK) && world.repair.of_values &&
+            world.repair.expected == &print_of_values,
+        "a pattern that stands: the values are");
+  world.hashes = 0;
+  check(runs(&direct, transposed, &stands, "pfT", SHUNT_OK) && world.hashes == 1 &&
+            !world.hashed[0].a.columns && !world.hashed[0].a.row_offsets &&
+            world.hashed[0].a.nnz == 500,
+        "transposed, too");
 }
 
 static void test_beside(void)
@@ -277,6 +303,13 @@ static void test_keep(void)
           "keeping, '%c' fails: %s", cases[i].fails ? cases[i].fails : '-', world.said);
   }
   world.fails = 0;
+  p.pattern_epoch = 3;
+  p.spmm.a.columns = workspace;
+  world.count = world.zeroes = world.hashes = 0;
+  check(shunt_copy_keep(&direct, &c, &kept) == SHUNT_OK && world.hashes == 2 &&
+            world.hashed[0].into == &print && world.hashed[0].a.columns == workspace &&
+            world.hashed[1].into == &print_of_values && !world.hashed[1].a.columns,
+        "in an epoch, the values have a fingerprint of their own");
   check(world.copy == payload + shunt_copy_keep_bytes(0) && (uintptr_t)world.copy % 256 == 0 &&
             world.zeroed[0] == &host_words[0] && world.zeroed[1] == payload,
         "the copy lies behind the table, which is zeroed");
@@ -298,6 +331,7 @@ int main(void)
 {
   test_layout();
   test_order();
+  test_pattern_stands();
   test_beside();
   test_proved();
   test_failures();

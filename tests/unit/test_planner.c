@@ -29,6 +29,8 @@ static struct {
   size_t study_bytes;                      /* what `direct` wants to study with */
   int studies, dropped_kept, dropped_studies, held;
   double spent_us, best_us; /* as the study is told */
+  uint64_t kept_epoch;      /* what the kept copy says of itself */
+  bool has_memory, capturing, stood;
   shunt_status how;  /* what a failing run returns */
   double direct_us, library_us, original_us;
 } world;
@@ -70,7 +72,7 @@ cudaError_t cudaGetLastError(void)
 struct shunt_capture shunt_capture_of(cudaStream_t stream)
 {
   (void)stream;
-  return (struct shunt_capture){false, false};
+  return (struct shunt_capture){.active = world.capturing};
 }
 
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
@@ -109,14 +111,17 @@ void shunt_cache_relieve(struct shunt_cache *c)
   (void)c;
 }
 
-/* Nothing is kept here. */
+/* Nothing is kept here, unless there is memory. */
 shunt_status shunt_kept_make(struct shunt_cache *c, const struct shunt_sight *s, const void *by,
                              cudaMemPool_t pool, size_t bytes, cudaStream_t stream,
                              struct shunt_kept **out)
 {
-  (void)c, (void)s, (void)by, (void)pool, (void)stream, (void)out;
+  (void)c, (void)s, (void)by, (void)pool, (void)stream;
   world.asked_to_keep = bytes;
-  return SHUNT_E_MEMORY;
+  if (!world.has_memory) return SHUNT_E_MEMORY;
+  *out = KEPT;
+  world.held++;
+  return SHUNT_OK;
 }
 shunt_status shunt_study_make(struct shunt_cache *c, const struct shunt_sight *s, cudaMemPool_t pool,
                               size_t bytes, cudaStream_t stream, struct shunt_kept **out)
@@ -129,7 +134,7 @@ shunt_status shunt_study_make(struct shunt_cache *c, const struct shunt_sight *s
 struct shunt_kept_view shunt_kept_view_of(struct shunt_kept *k)
 {
   (void)k;
-  return (struct shunt_kept_view){0};
+  return (struct shunt_kept_view){.pattern_epoch = &world.kept_epoch};
 }
 shunt_status shunt_kept_built(struct shunt_kept *k, cudaStream_t s)
 {
@@ -188,6 +193,7 @@ static struct shunt_verdict expect_library(const struct shunt_call *c, double *u
 static shunt_status note(const struct shunt_call *c, char name)
 {
   int i = world.runs++;
+  world.stood = c->kept && c->kept->pattern_stands;
   if (world.fail_from >= 0 && i >= world.fail_from) return world.how;
   world.c[i] = c->problem->spmm.c.values;
   world.columns[i] = c->problem->spmm.a.columns;
@@ -423,6 +429,40 @@ static void test_keeping(void)
   direct.keeps_by_profile = false;
 }
 
+/* A pattern stands for calls of the epoch that its conversion was made in, outside of captures. */
+static void test_epochs(void)
+{
+  static const char *word = "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6";
+  static const struct {
+    uint64_t call, kept;
+    bool capturing, stands;
+    const char *what;
+  } cases[] = {
+      {5, 5, false, true, "the same epoch"},
+      {6, 5, false, false, "a later one"},
+      {0, 5, false, false, "a call outside of any"},
+      {5, 0, false, false, "made outside of any"},
+      {0, 0, false, false, "neither in one"},
+      {5, 5, true, false, "captured: it may be replayed later"},
+  };
+  struct shunt_problem p;
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    p = bound(word);
+    p.pattern_epoch = cases[i].call;
+    world.library_kept = true, world.library_us = 1;
+    world.kept_epoch = cases[i].kept;
+    world.capturing = cases[i].capturing;
+    check(run(&p).why.reason == SHUNT_FITS && world.name[0] == 'l' &&
+              world.stood == cases[i].stands,
+          "%s: %s", cases[i].what, cases[i].stands ? "stands" : "is proved");
+  }
+  p = bound(word);
+  world.wise = world.profiled = world.has_memory = true;
+  world.keep_bytes = 100, p.pattern_epoch = 8;
+  check(run(&p).why.reason == SHUNT_FITS && world.kept_epoch == 8 && !world.stood,
+        "a conversion tells the epoch that it was made in");
+}
+
 /* A study by `direct`: when it is made, whose conversion it moves, and when it is dropped. */
 static void test_studies(void)
 {
@@ -468,6 +508,7 @@ int main(void)
 {
   test_studies();
   test_keeping();
+  test_epochs();
   test_order();
   test_shared();
   test_coo();

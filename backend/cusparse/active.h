@@ -1,0 +1,40 @@
+/* active.h: active buffers, cuSPARSE's promise that a pattern stays.
+
+   cuSPARSE's documentation (cusparseSpMM_preprocess): a call with a matrix and a buffer makes this
+   buffer the matrix's active one, and the one before it inactive.  As long as a buffer is active,
+   calls with both may differ from that call in alpha, beta, the dense matrices and the values of
+   the sparse one, in nothing else: its row offsets and columns stay what they were.
+
+   Each preprocess begins an epoch of its own, which ends with the next one of the same matrix,
+   when its arrays of indices are set, and when it is destroyed.  Calls of one epoch have the same
+   pattern, so what was proved of the pattern in one holds in all others; across epochs
+   nothing is known, even where all addresses are the same.
+
+   Programs that bind cuSPARSE by handle (handed.c) have no epochs, because they destroy matrices
+   where we do not see it.
+
+   Thread-safe.  */
+#ifndef SHUNT_CUSPARSE_ACTIVE_H
+#define SHUNT_CUSPARSE_ACTIVE_H
+
+#include <cusparse.h>
+#include <stdint.h>
+
+#include "backend/plan/problem.h"
+
+/* A product as preprocess and later calls must agree on it. */
+struct cusparse_prepared {
+  cusparseConstSpMatDescr_t descriptor;
+  const void *library; /* struct cusparse_original: base */
+  const void *buffer;
+  const struct shunt_problem *problem;
+};
+
+/* p's buffer is active from now on; not where it has none. */
+void cusparse_active_begin(const struct cusparse_prepared *p);
+/* No buffer of this matrix is. */
+void cusparse_active_end(cusparseConstSpMatDescr_t descriptor);
+/* The epoch of p's pattern; 0: nothing is promised of it. */
+uint64_t cusparse_active_epoch(const struct cusparse_prepared *p);
+
+#endif

@@ -1,0 +1,115 @@
+/* Active buffers: an epoch is found for the call that began it, and for no other. */
+#include "backend/cusparse/active.h"
+#include "tests/unit/check.h"
+
+static char arrays[8], buffers[2], libraries[2];
+
+static struct shunt_problem product(void)
+{
+  struct shunt_problem p;
+  if (shunt_problem_parse("spmm:csr:f16.f16.f16.f32:i32b0:m64n32k48z500:NN:rr:ld32.32:a1b0:alg0",
+                          &p) != SHUNT_OK)
+    check(0, "the problem parses");
+  p.spmm.a.row_offsets = arrays;
+  p.spmm.a.columns = arrays + 1;
+  p.spmm.a.values = arrays + 2;
+  return p;
+}
+
+static struct cusparse_prepared call_of(uintptr_t descriptor, const struct shunt_problem *p)
+{
+  return (struct cusparse_prepared){(cusparseConstSpMatDescr_t)descriptor, libraries, buffers, p};
+}
+
+static void test_life(void)
+{
+  const struct shunt_problem p = product();
+  const struct cusparse_prepared m = call_of(0x1000, &p), n = call_of(0x2000, &p);
+  check(cusparse_active_epoch(&m) == 0, "nothing is promised at first");
+  cusparse_active_begin(&m);
+  const uint64_t first = cusparse_active_epoch(&m);
+  check(first && cusparse_active_epoch(&m) == first, "calls of an epoch know it");
+  check(cusparse_active_epoch(&n) == 0, "another matrix does not, though its arrays are the same");
+  cusparse_active_begin(&n);
+  check(cusparse_active_epoch(&n) != first, "and has one of its own");
+  cusparse_active_begin(&m);
+  check(cusparse_active_epoch(&m) > first, "each preprocess begins another");
+  cusparse_active_end(m.descriptor);
+  check(cusparse_active_epoch(&m) == 0 && cusparse_active_epoch(&n), "one ends, and only that");
+  cusparse_active_end(NULL);
+}
+
+static void test_other_call(void)
+{
+  const struct shunt_problem p = product();
+  const struct cusparse_prepared m = call_of(0x3000, &p);
+  cusparse_active_begin(&m);
+  const uint64_t epoch = cusparse_active_epoch(&m);
+#define OTHER(what, change)                                           \
+  do {                                                                \
+    struct shunt_problem q = p;                                       \
+    struct cusparse_prepared o = call_of(0x3000, &q);                 \
+    change;                                                           \
+    check(cusparse_active_epoch(&o) == 0, "none with another " what); \
+  } while (0)
+  OTHER("buffer", o.buffer = buffers + 1);
+  OTHER("library", o.library = libraries + 1);
+  OTHER("array of offsets", q.spmm.a.row_offsets = arrays + 5);
+  OTHER("array of columns", q.spmm.a.columns = arrays + 5);
+  OTHER("array of row indices", q.row_indices = arrays + 5);
+  OTHER("number of entries", q.spmm.a.nnz++);
+  OTHER("base", q.spmm.a.base = 1);
+  OTHER("operation", q.op_a = 'T');
+  OTHER("algorithm", q.algorithm++);
+  OTHER("width", q.spmm.b.cols++; q.spmm.c.cols++);
+#define SAME(what, change)                                                          \
+  do {                                                                              \
+    struct shunt_problem q = p;                                                     \
+    change;                                                                         \
+    const struct cusparse_prepared o = call_of(0x3000, &q);                         \
+    check(cusparse_active_epoch(&o) == epoch, "the same with another " what);       \
+  } while (0)
+  SAME("array of values", q.spmm.a.values = arrays + 5);
+  SAME("alpha", q.spmm.alpha.host = 7);
+  SAME("dense matrix", q.spmm.b.values = arrays);
+}
+
+static void test_no_buffer(void)
+{
+  const struct shunt_problem p = product();
+  struct cusparse_prepared m = call_of(0x4000, &p);
+  m.buffer = NULL;
+  cusparse_active_begin(&m);
+  check(cusparse_active_epoch(&m) == 0, "without a buffer there is none");
+}
+
+/* More matrices than there is room for: old epochs go, none is ever another's. */
+static void test_many(void)
+{
+  enum { MANY = 20000 };
+  static uint64_t epochs[MANY + 1];
+  const struct shunt_problem p = product();
+  int known = 0, wrong = 0;
+  for (int i = 1; i <= MANY; i++) {
+    const struct cusparse_prepared m = call_of((uintptr_t)i * 64, &p);
+    cusparse_active_begin(&m);
+    epochs[i] = cusparse_active_epoch(&m);
+    wrong += epochs[i] <= epochs[i - 1];
+  }
+  for (int i = 1; i <= MANY; i++) {
+    const struct cusparse_prepared m = call_of((uintptr_t)i * 64, &p);
+    const uint64_t e = cusparse_active_epoch(&m);
+    known += e != 0;
+    wrong += e != 0 && e != epochs[i];
+  }
+  check(wrong == 0 && known > 500, "%d of %d are known, %d wrong", known, MANY, wrong);
+}
+
+int main(void)
+{
+  test_life();
+  test_other_call();
+  test_no_buffer();
+  test_many();
+  return check_finish();
+}
