@@ -28,16 +28,14 @@ __device__ __forceinline__ void let_next_in()
 #endif
 }
 
-// Whether the device code that this device takes does wait: built for 8.x alone, it does not.
-inline bool can_launch_early(const struct shunt_device *d)
+// Whether device code built with that wait is what a device of this compute capability (90: 9.0) will
+// run: an image of its own major version, 9 or newer.  Older code ignores the dependency.
+inline bool can_launch_early(int compute_capability)
 {
-#ifdef __CUDA_ARCH_LIST__
-  for (const int arch : { __CUDA_ARCH_LIST__ })
-    if (arch >= 900 && arch <= 10 * d->compute_capability) return true;
+  for (const int arch : {__CUDA_ARCH_LIST__})
+    if (arch >= 900 && arch <= compute_capability * 10 && arch / 100 == compute_capability / 10)
+      return true;
   return false;
-#else
-  return d->compute_capability >= 90;
-#endif
 }
 
 // shared: bytes of dynamic shared memory.
@@ -55,7 +53,7 @@ inline shunt_status launch_early_with(int shared, void (*kernel)(Parameters...),
   config.dynamicSmemBytes = static_cast<size_t>(shared);
   config.stream = stream;
   config.attrs = &early;
-  config.numAttrs = can_launch_early(d) ? 1 : 0;
+  config.numAttrs = can_launch_early(d->compute_capability) ? 1 : 0;
   return cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...) == cudaSuccess
              ? SHUNT_OK
              : SHUNT_E_CUDA;

@@ -29,6 +29,7 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
+#include "kernels/early_launch.cuh"
 #include "kernels/number.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/scalar.cuh"
@@ -284,9 +285,7 @@ __device__ __forceinline__ column_list slice_list(const arguments_of<Sum> &p, in
 template <class Sum>
 __device__ __forceinline__ int wait_for_level(const arguments_of<Sum> &p, int group)
 {
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-#endif
+  wait_for_previous();
   return __ldcg(reinterpret_cast<const unsigned char *>(p.levels) + group);
 }
 
@@ -335,18 +334,6 @@ __global__ void __launch_bounds__(Engine::kWarps * 32, Engine::kBlocks)
       multiply_row<T, Out, Engine::kTile>(p, row0 + r, column0);
 }
 
-// Whether device code built with the wait above is what this device will run: an image
-// of its own major version, 9 or newer (older code ignores the dependency).
-inline bool may_start_early(int compute_capability)
-{
-#ifdef __CUDA_ARCH_LIST__
-  constexpr int built[] = { __CUDA_ARCH_LIST__ };
-  for (int b : built)
-    if (b >= 900 && b <= compute_capability * 10 && b / 100 == compute_capability / 10) return true;
-#endif
-  return false;
-}
-
 template <class Engine, class Out>
 inline cudaError_t launch(const arguments_of<typename Engine::sum> &p, int compute_capability,
                           cudaStream_t stream)
@@ -371,7 +358,7 @@ inline cudaError_t launch(const arguments_of<typename Engine::sum> &p, int compu
   config.dynamicSmemBytes = shared;
   config.stream = stream;
   config.attrs = &early;
-  config.numAttrs = may_start_early(compute_capability) ? 1 : 0;
+  config.numAttrs = can_launch_early(compute_capability) ? 1 : 0;
   void *parameters[] = { const_cast<arguments_of<typename Engine::sum> *>(&p) };
   return cudaLaunchKernelExC(&config, kernel, parameters);
 }

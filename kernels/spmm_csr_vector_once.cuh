@@ -321,7 +321,7 @@ inline cudaError_t launch_once(arguments p, int tiles, int compute_capability, c
   config.dynamicSmemBytes = Shape::kBytes;
   config.stream = stream;
   config.attrs = &early;
-  config.numAttrs = may_start_early(compute_capability) ? 1 : 0;
+  config.numAttrs = can_launch_early(compute_capability) ? 1 : 0;
   void *parameters[] = {&p};
   return cudaLaunchKernelExC(&config, kernel, parameters);
 }
