@@ -1,0 +1,188 @@
+#include "backend/plan/product.h"
+
+#include <math.h>
+
+#include "backend/plan/batches.h"
+#include "backend/plan/cuda_call.h"
+#include "backend/plan/engine.h"
+
+enum { RELIEVE_EVERY = 1024 };
+
+/* ---- running ------------------------------------------------------------------------- */
+
+/* What another route kept gives way. */
+static void drop_kept(struct shunt_product *x)
+{
+  if (x->sight.kept) shunt_kept_release(x->call.engine->cache, x->sight.kept, true);
+  x->held = x->sight.kept = NULL;
+}
+
+/* Converts the matrix for `route` and hands the result over as kept; the call goes
+   on without it if that fails.  */
+static struct shunt_kept *keep(const struct shunt_call *call, struct shunt_product *x,
+                               const struct shunt_route *route)
+{
+  struct shunt_cache *cache = call->engine->cache;
+  struct shunt_kept *k;
+  if (shunt_kept_make(cache, &x->sight, route, call->engine->pool,
+                      route->keep_bytes(call), call->stream, &k) != SHUNT_OK)
+    return NULL;
+  x->view = shunt_kept_view_of(k);
+  *x->view.pattern_epoch = x->problem.pattern_epoch;
+  x->view.pattern_stands = false; /* this call proves it */
+  shunt_status s = route->keep(call, &x->view);
+  shunt_status built = shunt_kept_built(k, call->stream); /* marks the memory's use in any case */
+  if (s == SHUNT_OK && built == SHUNT_OK) return k;
+  shunt_kept_release(cache, k, true);
+  return NULL;
+}
+
+static shunt_status run_candidate(struct shunt_product *x, const struct shunt_route *route)
+{
+  struct shunt_call c = shunt_call_as_seen_by(x, route);
+  if (c.will_keep) {
+    drop_kept(x);
+    x->sight.kept = keep(&c, x, route);
+    x->sight.kept_by = route;
+    if (c.study) shunt_kept_used(x->sight.study, c.stream, false);
+    if (x->sight.kept) c.kept = &x->view;
+  }
+  shunt_status s = route->run(&c);
+  if (c.kept) shunt_kept_used(x->sight.kept, c.stream, c.capturing);
+  return s;
+}
+
+/* cuSPARSE asks for COO sorted by row, and so do we; rows out of order would be the
+   caller's breach, hence nobody reads the flag.  */
+static shunt_status make_offsets(const struct shunt_call *call)
+{
+  const struct shunt_csr *a = &call->problem->spmm.a;
+  if (!call->problem->row_indices) return SHUNT_OK;
+  return SHUNT_LAUNCH(shunt_coo_to_csr_cuda(a->rows, a->nnz, call->problem->row_indices,
+                                            a->index_type, a->base, (void *)a->row_offsets, NULL,
+                                            &call->engine->device, call->stream));
+}
+
+struct shunt_answer shunt_declined(struct shunt_verdict why)
+{
+  return (struct shunt_answer){ .why = why, .route = "original", .how = why };
+}
+
+struct shunt_answer shunt_product_run(struct shunt_product *x)
+{
+  struct shunt_answer answer = shunt_declined(x->choice.why_none);
+  if (x->choice.count > 0 && make_offsets(&x->call) != SHUNT_OK)
+    return shunt_declined(SHUNT_VERDICT(SHUNT_R_FAILED));
+  for (int i = 0; i < x->choice.count; i++) {
+    const struct shunt_candidate *best = &x->choice.candidate[i];
+    shunt_status s = run_candidate(x, best->route);
+    if (s == SHUNT_OK) {
+      double saved = x->original_us - best->us;
+      return (struct shunt_answer){ .why = SHUNT_VERDICT(SHUNT_FITS),
+                                    .route = best->route->name,
+                                    .saved_us = saved > 0 ? saved : 0,
+                                    .how = best->how };
+    }
+    answer = shunt_declined(SHUNT_VERDICT(SHUNT_R_FAILED));
+    answer.written = s == SHUNT_E_WRITTEN;
+    if (answer.written) break;
+  }
+  return answer;
+}
+
+struct shunt_key shunt_key_of(const struct shunt_problem *p)
+{
+  const struct shunt_csr *a = shunt_problem_sparse(p);
+  /* SDDMM writes the values: they say nothing about which matrix it is. */
+  return (struct shunt_key){ .row_offsets = p->row_indices ? NULL : a->row_offsets,
+                             .columns = a->columns,
+                             .values = p->op == SHUNT_SPMM ? a->values : NULL,
+                             .row_indices = p->row_indices,
+                             .rows = a->rows, .cols = a->cols, .nnz = a->nnz,
+                             .index_type = a->index_type, .value_type = a->value_type,
+                             .base = a->base };
+}
+
+/* A graph may be replayed after the epoch that it was captured in. */
+static struct shunt_kept_view view_of(const struct shunt_product *x, bool capturing)
+{
+  const uint64_t epoch = x->problem.pattern_epoch;
+  struct shunt_kept_view v = shunt_kept_view_of(x->held);
+  v.pattern_stands = epoch != 0 && epoch == *v.pattern_epoch && !capturing;
+  return v;
+}
+
+void shunt_product_look(struct shunt_product *x, const struct shunt_problem *p, int i,
+                 const struct shunt_call *call, int only)
+{
+  x->problem = shunt_batch_at(p, i);
+  x->batches = p->batches;
+  x->call = *call;
+  x->call.problem = &x->problem;
+  struct shunt_key key = shunt_key_of(&x->problem);
+  shunt_cache_see(call->engine->cache, &key, &x->sight);
+  x->held = x->sight.kept;
+  if (x->held) x->view = view_of(x, call->capturing);
+  if (x->sight.study) x->study = shunt_kept_view_of(x->sight.study);
+  x->call.profile = x->sight.has_profile ? &x->sight.profile : NULL;
+  x->call.forced = shunt_routes_forced();
+  shunt_product_choose(x, only);
+}
+
+/* ---- studies ------------------------------------------------------------------------- */
+
+/* What runs now, or the original: the first of the choice. */
+static const struct shunt_route *chosen(const struct shunt_product *x)
+{
+  return x->choice.count > 0 ? x->choice.candidate[0].route : NULL;
+}
+
+/* Enqueues what `route` wants to find out about the matrix. */
+static void study(struct shunt_product *x, const struct shunt_route *route)
+{
+  struct shunt_engine *e = x->call.engine;
+  struct shunt_call c = shunt_call_as_seen_by(x, route);
+  struct shunt_kept *k;
+  c.best_us = x->choice.count > 0 ? x->choice.candidate[0].us : x->original_us;
+  c.spent_us = fmax(c.best_us, x->original_us - c.best_us) * x->sight.sights;
+  const size_t bytes = route->study_bytes(&c);
+  if (bytes == 0 ||
+      shunt_study_make(e->cache, &x->sight, e->pool, bytes, c.stream, &k) != SHUNT_OK)
+    return;
+  const struct shunt_kept_view into = shunt_kept_view_of(k);
+  shunt_status s = route->study(&c, &into);
+  shunt_status built = shunt_kept_built(k, c.stream); /* marks the memory's use in any case */
+  shunt_kept_release(e->cache, k, s != SHUNT_OK || built != SHUNT_OK);
+}
+
+/* A study's payload is for the next conversion: it goes when that is made, or does not pay. */
+static void leave_studies(struct shunt_product *x, bool may_study)
+{
+  bool drop = false;
+  for (int i = 0; i < shunt_route_count(); i++) {
+    const struct shunt_route *r = shunt_route_at(i);
+    if (!r->study || !shunt_route_may_take(i, &x->problem)) continue;
+    const bool made = x->sight.kept && x->sight.kept_by == r;
+    drop = drop || made || chosen(x) != r;
+    if (may_study && x->sight.study_wise && !made &&
+        r->fits(&x->problem, x->call.engine).reason == SHUNT_FITS)
+      study(x, r);
+  }
+  if (x->sight.study)
+    shunt_kept_release(x->call.engine->cache, x->sight.study, drop && !x->call.capturing);
+}
+
+void shunt_product_leave(struct shunt_product *x)
+{
+  struct shunt_engine *e = x->call.engine;
+  struct shunt_kept *held = x->held ? x->held : x->sight.kept; /* the latter made just now */
+  /* Batches of COO make their offsets in one place: by now the last one's stand there. */
+  bool whole = x->batches == 1 || !x->problem.row_indices;
+  leave_studies(x, whole && !x->call.capturing);
+  if (held) shunt_kept_release(e->cache, held, false);
+  if (x->call.capturing) return;
+  if (x->sight.profile_wanted && whole)
+    shunt_cache_profile(e->cache, &x->sight, shunt_problem_sparse(&x->problem), &e->device,
+                        x->call.stream);
+  if (x->sight.sights % RELIEVE_EVERY == 0) shunt_cache_relieve(e->cache);
+}
