@@ -1,6 +1,6 @@
 /* tile24: matrices of which every aligned four columns of a row hold at most two entries, as
    pruned weights are, kept in the `whole24` format (kernels/whole24_format.h) and multiplied by
-   wgmma.sp.  SpMM, f16 and bf16, compute capability 9.0.
+   wgmma.sp.  SpMM, f16, bf16 and int8, compute capability 9.0.
 
    A kept copy as of kept_copy.h, multiplied and proved in one launch; a matrix that was not 2:4
    after all is irregular.  A NaN that zeros which fill the copy up may have caused is seen by
@@ -26,15 +26,43 @@ static shunt_status convert(const struct shunt_call *c, void *memory, uint32_t *
       shunt_csr_to_whole24_cuda(a, &copy, irregular, &c->engine->device, c->stream));
 }
 
+/* int8 is multiplied with B by columns only, each on 16 bytes: otherwise B is copied. */
+static bool copies_b(const struct shunt_dense *b)
+{
+  return b->type == SHUNT_I8 &&
+         (b->row_stride != 1 || b->col_stride % 16 != 0 || (uintptr_t)b->values % 16 != 0);
+}
+
+static struct shunt_dense by_columns(const struct shunt_dense *b, void *memory)
+{
+  return (struct shunt_dense){b->rows, b->cols, 1, (b->rows + 15) / 16 * 16, memory, b->type};
+}
+
+/* Room whenever B is int8: where it lies may change from call to call. */
+static size_t own_bytes(const struct shunt_problem *p)
+{
+  const struct shunt_dense *b = &p->spmm.b;
+  if (p->op != SHUNT_SPMM || b->type != SHUNT_I8) return 0;
+  return (size_t)by_columns(b, NULL).col_stride * (size_t)b->cols;
+}
+
 static shunt_status proved(const struct shunt_copy_product *x, const struct shunt_spmm *s,
                            const struct shunt_repair *r)
 {
+  const struct shunt_device *d = &x->call->engine->device;
   struct shunt_whole24 copy;
+  struct shunt_spmm product = *s;
   if (!shunt_whole24_lay_out(&s->a, x->copy, &copy)) return SHUNT_E_UNSUPPORTED;
-  return shunt_spmm_whole24_cuda(s, &copy, r, &x->call->engine->device, x->call->stream);
+  if (copies_b(&s->b)) {
+    product.b = by_columns(&s->b, x->own);
+    shunt_status status = SHUNT_LAUNCH(shunt_dense_copy_cuda(&s->b, &product.b, d, x->call->stream));
+    if (status != SHUNT_OK) return status;
+  }
+  return shunt_spmm_whole24_cuda(&product, &copy, r, d, x->call->stream);
 }
 
-static const struct shunt_copy_format format = {.convert = convert, .proved = proved};
+static const struct shunt_copy_format format = {
+    .own_bytes = own_bytes, .convert = convert, .proved = proved};
 
 /* ---- the route ------------------------------------------------------------------ */
 
@@ -42,25 +70,37 @@ static const struct shunt_copy_format format = {.convert = convert, .proved = pr
    launcher.  */
 static bool b_fits(const struct shunt_dense *b)
 {
+  if (b->type == SHUNT_I8) return true;
   const int64_t lead = b->col_stride == 1 ? b->row_stride : b->col_stride;
   return (b->col_stride == 1 || b->row_stride == 1) && lead % 8 == 0;
+}
+
+static bool types_fit(const struct shunt_spmm *s)
+{
+  const shunt_type t = s->a.value_type;
+  if (s->b.type != t) return false;
+  if (t == SHUNT_I8) /* int32 that are added to have no room in the f32 matrix W */
+    return (s->c.type == SHUNT_F32 && s->compute == SHUNT_F32) ||
+           (s->c.type == SHUNT_I32 && s->compute == SHUNT_I32 && shunt_copy_overwrites(s));
+  return (t == SHUNT_F16 || t == SHUNT_BF16) && (s->c.type == t || s->c.type == SHUNT_F32) &&
+         s->compute == SHUNT_F32;
 }
 
 static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_engine *e)
 {
   SHUNT_DECLINE_IF(p->op != SHUNT_SPMM, SHUNT_R_PATTERN);
   const struct shunt_spmm *s = &p->spmm;
-  const shunt_type t = s->a.value_type;
   const double cells = (double)s->a.rows * (double)s->a.cols;
-  SHUNT_DECLINE_IF(t != SHUNT_F16 && t != SHUNT_BF16, SHUNT_R_TYPES);
-  SHUNT_DECLINE_IF(s->b.type != t || (s->c.type != t && s->c.type != SHUNT_F32), SHUNT_R_TYPES);
-  SHUNT_DECLINE_IF(s->compute != SHUNT_F32, SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(!types_fit(s), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(e->device.compute_capability != 90, SHUNT_R_DEVICE);
   SHUNT_DECLINE_IF(shunt_spmm_whole24_columns(s, &e->device) == 0, SHUNT_R_DEVICE);
   SHUNT_DECLINE_IF(!b_fits(&s->b), SHUNT_R_SHAPE);
   SHUNT_DECLINE_IF((double)s->a.nnz < cells / 16, SHUNT_R_SPARSE);
   SHUNT_DECLINE_IF((double)s->a.nnz > cells / 2 + 2 * (double)s->a.rows, SHUNT_R_PATTERN);
   SHUNT_DECLINE_IF(cells > (double)((int64_t)1 << 30), SHUNT_R_LARGE);
+  /* Two of four columns, 2^14 each: beyond these, sums in int32 that become f32 may wrap. */
+  SHUNT_DECLINE_IF(s->a.value_type == SHUNT_I8 && s->c.type == SHUNT_F32 &&
+                   s->a.cols >= (int64_t)1 << 18, SHUNT_R_LARGE);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
@@ -75,6 +115,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_device *d = &c->engine->device;
   *us = shunt_cost_whole24(s, shunt_spmm_whole24_columns(s, d), d);
+  if (copies_b(&s->b)) *us += shunt_cost_copy(2 * (double)s->b.rows * (double)s->b.cols, d);
   if (!shunt_copy_overwrites(s))
     *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
   SHUNT_DECLINE_IF(!c->kept && !c->will_keep, SHUNT_R_UNCONVERTED);

@@ -101,6 +101,10 @@ sources_of() {
     echo "conv/whole24_csr_device.cu conv/whole24_csr.c conv/whole24_layout.c kernels/spmm_whole24_wgmma.cu kernels/spmm_whole24_i8_wgmma.cu" \
       "kernels/tensor_map.cu kernels/host/spmm_csr.c kernels/host/spmm_whole24.c $rows" \
       "kernels/dense_transpose.cu kernels/fingerprint_csr.cu" ;;
+  test_tile24_route)
+    echo "backend/routes/tile24.c backend/routes/kept_copy.c backend/plan/beside.c backend/plan/cost.c" \
+      "backend/plan/fault.c backend/plan/problem.c kernels/dense_combine.cu" \
+      "kernels/spmm_csr_transposed.cu $(sources_of test_spmm_whole24)" ;;
   test_spmm_rows | test_spmm_rows_cuts) echo "$rows kernels/dense_transpose.cu" ;;
   test_spmm_vector) echo "$vector kernels/dense_transpose.cu" ;;
   test_repair)
@@ -136,7 +140,7 @@ sources_of() {
 }
 all="test_spmm_rows test_spmm_rows_cuts test_spmm_vector test_repair test_spmm_transposed test_sddmm test_conv
   test_fingerprint test_spmm_dense_wgmma test_vector_format test_spmm_vector_packed test_dcsr test_skewness test_spmm_dcsr
-  test_spmm_csc_online test_tile24_format test_spmm_tile24 test_spmm_whole24
+  test_spmm_csc_online test_tile24_format test_spmm_tile24 test_spmm_whole24 test_tile24_route
   test_ablation test_ablation_tiles test_attention test_attention_parts test_native test_blocks test_spmm_blocks test_row_clusters
   test_row_groups test_row_groups_stale
   test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept test_repair_together
@@ -169,8 +173,10 @@ fi
 
 # The kernels' tests are compiled and run while the emulator's own go on.
 for name in $tests; do
+  main=tests/gpu/$name.cu
+  [ -e "$top/$main" ] || main=tests/gpu/$name.c
   # shellcheck disable=SC2046
-  echo "SOURCES_$name =" "tests/gpu/$name.cu" $(sources_of "$name")
+  echo "SOURCES_$name =" "$main" $(sources_of "$name")
 done >"$work/logs/sources.mk"
 make_all LIST="$work/logs/sources.mk" NAMES="$tests" SEEDS="$seeds" \
   TEST_SECONDS="${TEST_SECONDS:-1500}" runs >"$work/logs/build" 2>&1 &
