@@ -24,7 +24,8 @@
 //
 // With --wide all products are SpMM, most of sizes for which `dense` has a kernel of its own.
 //
-// With --pruned most matrices are 2:4 at first, as pruned weights are, and all products SpMM.
+// With --pruned most matrices are 2:4 at first, as pruned weights are, and all products SpMM, some of
+// them in int8, into int32 or f32.
 //
 // Some matrices are described as CSC, or multiplied transposed, or both: p.a is always
 // what is stored, by rows, and `transposed` says that the product is with its transpose.
@@ -42,6 +43,7 @@
 struct Scalars {  // host copies in both types, and where a call finds its own
   float f[2];
   double d[2];
+  int32_t i[2];
   const void *alpha, *beta;
   const void *ask;  // alpha of bufferSize and preprocess
 };
@@ -52,10 +54,12 @@ static void draw_scalars(Problem &p, bool nonfinite, cudaStream_t s)
 {
   static const double alphas[] = { 1, 1, 1, 1, -0.5, 2.25, 0 }, betas[] = { 0, 0, 0, 1, -0.75 };
   bool zero = !nonfinite && (p.device_scalars || (!p.sddmm && !original_stumbles(p)));
-  p.alpha = alphas[below(zero ? 7 : 6)];
-  p.beta = betas[below(5)];
-  put_kernel<<<1, 1, 0, s>>>(p.scalars, 0, p.compute, p.alpha);
-  put_kernel<<<1, 1, 0, s>>>(p.scalars, 1, p.compute, p.beta);
+  const bool whole = p.compute == CUDA_R_32I;  // a quarter of them, so that they are; put() takes 1/16
+  const double unit = whole ? 4 : 1, stored = whole ? 1.0 / 16 : 1;
+  p.alpha = alphas[below(zero ? 7 : 6)] * unit;
+  p.beta = betas[below(5)] * unit;
+  put_kernel<<<1, 1, 0, s>>>(p.scalars, 0, p.compute, p.alpha * stored);
+  put_kernel<<<1, 1, 0, s>>>(p.scalars, 1, p.compute, p.beta * stored);
   CUDA_OK(cudaGetLastError());
 }
 
@@ -63,21 +67,24 @@ static void point_scalars(const Problem &p, Scalars *v)
 {
   static const double one_double = 1;
   static const float one_float = 1;
-  bool d = p.compute == CUDA_R_64F;
+  static const int32_t one_int = 1;
+  bool d = p.compute == CUDA_R_64F, whole = p.compute == CUDA_R_32I;
   v->f[0] = (float)p.alpha;
   v->f[1] = (float)p.beta;
   v->d[0] = p.alpha;
   v->d[1] = p.beta;
+  v->i[0] = (int32_t)p.alpha;
+  v->i[1] = (int32_t)p.beta;
   if (p.device_scalars) {
     v->alpha = p.scalars;
     v->beta = (const char *)p.scalars + (d ? 8 : 4);
   } else {
-    v->alpha = d ? (const void *)&v->d[0] : (const void *)&v->f[0];
-    v->beta = d ? (const void *)&v->d[1] : (const void *)&v->f[1];
+    v->alpha = d ? (const void *)&v->d[0] : whole ? (const void *)&v->i[0] : &v->f[0];
+    v->beta = d ? (const void *)&v->d[1] : whole ? (const void *)&v->i[1] : &v->f[1];
   }
   v->ask = v->alpha;
   if (!p.device_scalars && p.alpha == 0)
-    v->ask = d ? (const void *)&one_double : (const void *)&one_float;
+    v->ask = d ? (const void *)&one_double : whole ? (const void *)&one_int : &one_float;
 }
 
 // Old content of the output: poison where beta is 0, numbers where it counts.

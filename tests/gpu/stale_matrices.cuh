@@ -129,7 +129,7 @@ static void fill_dense(Slot &m, cudaStream_t s)
 {
   fill(m.p.b.values, stored_b(m.p, m.form), m.p.b.type, salt(), FILL_RANDOM, s);
   if (m.p.sddmm) fill(m.p.c.values, stored_c(m.p, m.form), m.p.c.type, salt(), FILL_RANDOM, s);
-  m.nonfinite = chance(0.06);
+  m.nonfinite = m.p.b.type != CUDA_R_8I && chance(0.06);
   if (!m.nonfinite) return;
   static const double odd[] = { NAN, INFINITY, -INFINITY };
   int64_t at = m.p.b.at(below(m.p.b.rows), below(m.p.b.cols));
@@ -181,14 +181,16 @@ static void draw_problem(Slot &m)
   }
   p.a.type = t < 9 ? CUDA_R_16F : t < 13 ? CUDA_R_16BF : t < 18 ? CUDA_R_32F : CUDA_R_64F;
   p.compute = p.a.type == CUDA_R_64F ? CUDA_R_64F : CUDA_R_32F;
+  const bool bytes = mostly_pruned && chance(0.25);
+  if (bytes) p.a.type = CUDA_R_8I, p.compute = chance(0.5) ? CUDA_R_32I : CUDA_R_32F;
   bool half = type_size(p.a.type) == 2;
   p.a.wide = chance(0.3);
   p.a.base = chance(0.2);
   p.b.type = p.a.type;
-  p.c.type = !p.sddmm && half && chance(0.2) ? CUDA_R_32F : p.a.type;
+  p.c.type = bytes ? p.compute : !p.sddmm && half && chance(0.2) ? CUDA_R_32F : p.a.type;
   m.form = Form();
-  m.form.transposed = !p.sddmm && chance(0.15);
-  m.form.as_csc = !p.sddmm && chance(0.15);
+  m.form.transposed = !p.sddmm && !bytes && chance(0.15);
+  m.form.as_csc = !p.sddmm && !bytes && chance(0.15);
   p.b.rows = p.sddmm ? n : m.form.transposed ? p.a.rows : p.a.cols;
   p.b.cols = p.sddmm ? p.a.cols : n;
   p.c.rows = m.form.transposed ? p.a.cols : p.a.rows;
