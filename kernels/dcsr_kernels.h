@@ -22,6 +22,12 @@
 extern "C" {
 #endif
 
+/* What products of such values are summed in. */
+static inline shunt_type shunt_dcsr_sum_type(shunt_type value)
+{
+  return value == SHUNT_F16 || value == SHUNT_BF16 ? SHUNT_F32 : value;
+}
+
 /* ---- C-stationary on the device (kernels/spmm_dcsr_rows.cu) ---------------------------------
 
    d is whole (one strip, or none), else SHUNT_E_UNSUPPORTED; regular, and room is the number of
@@ -48,7 +54,7 @@ shunt_status shunt_spmm_dcsr_rows_cuda(const struct shunt_spmm *p, const struct 
    alone: for stored strips it is made once and kept.  */
 struct shunt_dcsr_sums {
   int64_t rows, room;    /* of S: rows of C; entries that there is memory for */
-  shunt_type value_type; /* SHUNT_F32 or SHUNT_F64 */
+  shunt_type value_type; /* shunt_dcsr_sum_type of A's: SHUNT_F32 or SHUNT_F64 */
   int32_t *offsets;      /* [rows + 1] */
   int32_t *segments;     /* [room] the first offsets[rows] are used */
   void *ones;            /* [room] */
@@ -72,8 +78,10 @@ shunt_status shunt_dcsr_sums_host(const struct shunt_dcsr *d, const struct shunt
 
    Any d of strips up to SHUNT_DCSR_MOST_WIDTH columns with room for fewer than 2^30 segments (C
    is beta C where d is irregular);
-   f32, f64; no `only_if`.  `sums`: of d.  C's columns are taken in panels of 256 bytes, two
-   launches each.  Workspace: room x panel, that is up to 256 bytes a segment.  Deterministic;
+   all types of the table; no `only_if`.  `sums`: of d.  C's columns are taken in panels of 256
+   bytes of B, two launches each, three where C is of 2 bytes.  Workspace: room x panel in the type
+   that is summed in, up to 512 bytes a segment; and rows x panel where C is of 2 bytes, which is
+   rounded once, from there.  Deterministic;
    legal in stream capture.  The bits are not those of the twin, which adds a row's segments one
    after the other, where a row has more than some.  */
 enum { SHUNT_DCSR_MOST_WIDTH = 256 };

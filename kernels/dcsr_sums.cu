@@ -203,7 +203,8 @@ extern "C" shunt_status shunt_dcsr_sums_cuda(const struct shunt_dcsr *d,
                                              size_t scratch_bytes,
                                              const struct shunt_device *device, shunt_stream stream)
 {
-  if (out->rows != d->rows || out->room < d->room || out->value_type != d->value_type)
+  if (out->rows != d->rows || out->room < d->room ||
+      out->value_type != shunt_dcsr_sum_type(d->value_type))
     return SHUNT_E_ARGUMENT;
   if (!shunt_dcsr_sums_bytes(out->rows, out->room, out->value_type)) return SHUNT_E_UNSUPPORTED;
   if (!scratch || scratch_bytes < shunt_dcsr_sums_scratch_bytes(out->rows, out->room) ||

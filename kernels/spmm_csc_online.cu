@@ -28,7 +28,7 @@ layout layout_of(const struct shunt_spmm *p)
 {
   layout l = {};
   const size_t entries = static_cast<size_t>(p->a.nnz);
-  l.rows_at = round256(entries * panel_bytes(p));
+  l.rows_at = round256(entries * partial_row_bytes(p));
   l.sums_at = l.rows_at + round256(entries * 4);
   l.scratch_at = l.sums_at + shunt_dcsr_sums_bytes(p->a.rows, p->a.nnz, p->a.value_type);
   l.scratch_bytes = shunt_dcsr_sums_scratch_bytes(p->a.rows, p->a.nnz);
@@ -38,7 +38,9 @@ layout layout_of(const struct shunt_spmm *p)
 
 shunt_status check_online(const struct shunt_spmm *p, const struct shunt_csr *columns)
 {
-  const shunt_status s = check(p);
+  if (!has_types(p) || p->c.type != p->compute || p->a.value_type != p->compute || p->only_if)
+    return SHUNT_E_UNSUPPORTED;
+  const shunt_status s = check_shape(p);
   if (s != SHUNT_OK) return s;
   if (p->a.rows > kMostSegments || p->a.nnz > kMostSegments) return SHUNT_E_UNSUPPORTED;
   if (!columns) return SHUNT_OK;
@@ -88,7 +90,7 @@ shunt_status expand(const struct shunt_spmm *p, const struct shunt_csr *columns,
                     const struct shunt_device *device, shunt_stream stream)
 {
   const layout l = layout_of(p);
-  const partial_sink<T> sink = {reinterpret_cast<lane_columns<T> *>(workspace),
+  const partial_sink<T> sink = {reinterpret_cast<lane_sums<T> *>(workspace),
                                 reinterpret_cast<int32_t *>(workspace + l.rows_at)};
   if (p->a.nnz > 0) {
     if (cudaMemsetAsync(sink.row_of, 0xff, static_cast<size_t>(p->a.nnz) * 4, stream) !=
@@ -129,7 +131,7 @@ extern "C" shunt_status shunt_spmm_csc_online_cuda(const struct shunt_spmm *p,
   char *memory = static_cast<char *>(workspace);
   struct shunt_dcsr_sums sums;
   shunt_dcsr_sums_lay_out(p->a.rows, p->a.nnz, p->a.value_type, memory + l.sums_at, &sums);
-  const int width = static_cast<int>(panel_bytes(p) / shunt_type_size(p->a.value_type));
+  const int width = panel_width(p);
   for (int64_t first = 0; s == SHUNT_OK && p->c.rows > 0 && first < p->c.cols; first += width) {
     const int64_t left = p->c.cols - first;
     s = p->a.value_type == SHUNT_F64

@@ -35,7 +35,7 @@ constexpr int kOnlineThreads = kPairs * 64;
 
 // P and the list of rows.
 template <class T> struct partial_sink {
-  lane_columns<T> *partial; // [entries of A][1 << lanes_log2]
+  lane_sums<T> *partial; // [entries of A][1 << lanes_log2]
   int32_t *row_of;          // [entries of A], -1 where no segment is
 
   __device__ __forceinline__ void take(const batch<T> &from, const lane_columns<T> *tile,
@@ -45,7 +45,7 @@ template <class T> struct partial_sink {
     if (thread < from.segments)
       row_of[from.first + thread] = static_cast<int32_t>(from.row[thread]);
     for (int s = thread >> lanes_log2; s < from.segments; s += 32 >> lanes_log2) {
-      lane_columns<T> sum = {};
+      lane_sums<T> sum = {};
       for (int q = from.begin[s]; q < from.begin[s + 1]; q++)
         add_row<T>(sum, from.value[q], tile[(from.column[q] << lanes_log2) + lane]);
       partial[(static_cast<int64_t>(from.first + s) << lanes_log2) + lane] = sum;

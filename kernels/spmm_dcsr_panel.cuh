@@ -8,8 +8,9 @@
 //             columns    |-- panel --|              tile[(k - first row) << lanes_log2 | lane]
 //             row k      | V | V | V | ..           is V columns, 16 bytes
 //
-//   P       [segments][panel], the sums of a panel: the second phase is C = alpha S P + beta C by
-//           the rows kernel (S: kernels/dcsr_sums.cuh)
+//   P       [segments][panel], the sums of a panel, in f32 where values have 2 bytes: the second
+//           phase is C = alpha S P + beta C by the rows kernel (S: kernels/dcsr_sums.cuh); where C has 2
+//           bytes, W = S P, and C = alpha W + beta C
 #pragma once
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -27,8 +28,17 @@ namespace dcsr
 constexpr int kMostLanesLog2 = 4; // 256 bytes
 constexpr unsigned kAll = ~0u;
 
+// T: of B, and of A's values.
 template <class T> constexpr int kColumns = 16 / static_cast<int>(sizeof(T)); // of a lane
 template <class T> using lane_columns = vec<T, kColumns<T>>;
+template <class T> struct summed_in {
+  using type = float;
+};
+template <> struct summed_in<double> {
+  using type = double;
+};
+template <class T> using sum_of = typename summed_in<T>::type;
+template <class T> using lane_sums = vec<sum_of<T>, kColumns<T>>;
 
 // The least g in [0, count] from which on reached(g) holds; all lanes of the warp together.
 template <class F> __device__ __forceinline__ int64_t warp_search(int64_t count, F reached)
@@ -74,14 +84,33 @@ template <class T> inline b_panel<T> panel_of(const struct shunt_spmm *p, int64_
   return b;
 }
 
-// The panel's bytes, for sizes alone.
-inline size_t panel_bytes(const struct shunt_spmm *p)
+// The panel's columns, for sizes alone; and the bytes of a row of P.
+inline int panel_width(const struct shunt_spmm *p)
 {
-  return p->b.type == SHUNT_F64 ? panel_of<double>(p, 0).width() * sizeof(double)
-                                : panel_of<float>(p, 0).width() * sizeof(float);
+  switch (shunt_type_size(p->b.type)) {
+  case 2:
+    return panel_of<__half>(p, 0).width();
+  case 4:
+    return panel_of<float>(p, 0).width();
+  default:
+    return panel_of<double>(p, 0).width();
+  }
+}
+inline size_t partial_row_bytes(const struct shunt_spmm *p)
+{
+  return static_cast<size_t>(panel_width(p)) * shunt_type_size(p->compute);
 }
 
-// `height` rows of B from `first` on, by `threads` threads: cp.async, not committed.
+// One element to shared memory, zero unless `there`; cp.async has no words of 2 bytes.
+template <class T> __device__ __forceinline__ void bring(T *to, const T *from, bool there)
+{
+  if constexpr (sizeof(T) >= 4)
+    ptx::cp_async_word<sizeof(T)>(ptx::shared_address(to), from, there);
+  else
+    *to = there ? *from : T();
+}
+
+// `height` rows of B from `first` on, by `threads` threads: cp.async, not committed, and stores.
 template <class T>
 __device__ __forceinline__ void load_tile(const b_panel<T> &b, int64_t first, int height,
                                           lane_columns<T> *tile, int thread, int threads)
@@ -105,21 +134,22 @@ __device__ __forceinline__ void load_tile(const b_panel<T> &b, int64_t first, in
     const int slow = i / fast, row = by_row ? slow : i - slow * fast;
     const int column = by_row ? i - slow * fast : slow;
     const bool there = column < b.columns;
-    ptx::cp_async_word<sizeof(T)>(
-        ptx::shared_address(reinterpret_cast<T *>(tile) + row * width + column),
-        there ? from + row * b.row_stride + column * b.col_stride : b.values, there);
+    bring(reinterpret_cast<T *>(tile) + row * width + column,
+          there ? from + row * b.row_stride + column * b.col_stride : b.values, there);
   }
 }
 
 template <class T>
-__device__ __forceinline__ void add_row(lane_columns<T> &sum, T value, const lane_columns<T> &b)
+__device__ __forceinline__ void add_row(lane_sums<T> &sum, T value, const lane_columns<T> &b)
 {
+  const sum_of<T> v = widen<sum_of<T>>(value);
 #pragma unroll
   for (int e = 0; e < kColumns<T>; e++)
-    sum.at[e] = multiply_add(value, b.at[e], sum.at[e]);
+    sum.at[e] = multiply_add(v, widen<sum_of<T>>(b.at[e]), sum.at[e]);
 }
 
-// The second phase: columns [first, first + P's) of C = alpha S P + beta C.
+// The second phase: columns [first, first + P's) of C = alpha S P + beta C, of the type that is
+// summed in.
 inline shunt_status add_segments(const struct shunt_spmm *p, const struct shunt_dcsr_sums *sums,
                                  void *partial, int width, int columns, int64_t first,
                                  const struct shunt_device *device, shunt_stream stream)
@@ -144,13 +174,12 @@ inline shunt_status check_shape(const struct shunt_spmm *p)
   return p->b.cols > INT32_MAX / 2 ? SHUNT_E_UNSUPPORTED : SHUNT_OK;
 }
 
-// What those by panels take.
-inline shunt_status check(const struct shunt_spmm *p)
+// Values of 2 bytes are summed in f32.
+inline bool has_types(const struct shunt_spmm *p)
 {
-  const shunt_type t = p->a.value_type;
-  if (t != SHUNT_F32 && t != SHUNT_F64) return SHUNT_E_UNSUPPORTED;
-  if (p->b.type != t || p->c.type != t || p->compute != t || p->only_if) return SHUNT_E_UNSUPPORTED;
-  return check_shape(p);
+  const shunt_type t = p->a.value_type, c = p->c.type, sum = shunt_dcsr_sum_type(t);
+  if (t != SHUNT_F16 && t != SHUNT_BF16 && t != SHUNT_F32 && t != SHUNT_F64) return false;
+  return p->b.type == t && p->compute == sum && (c == t || c == sum);
 }
 
 } // namespace dcsr

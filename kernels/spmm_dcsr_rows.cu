@@ -144,15 +144,6 @@ size_t partial_bytes(const struct shunt_spmm *p, const struct shunt_dcsr *d)
   return round256(static_cast<size_t>(d->room * pitch_of(p)) * shunt_type_size(p->compute));
 }
 
-// A and B of 2 bytes are summed in f32.
-bool has_types(const struct shunt_spmm *p)
-{
-  const shunt_type t = p->a.value_type, c = p->c.type;
-  const bool half = t == SHUNT_F16 || t == SHUNT_BF16;
-  if (p->b.type != t || p->compute != (half ? SHUNT_F32 : t)) return false;
-  return half ? c == t || c == SHUNT_F32 : c == t && (t == SHUNT_F32 || t == SHUNT_F64);
-}
-
 shunt_status check_whole(const struct shunt_spmm *p, const struct shunt_dcsr *d)
 {
   if (!has_types(p) || p->only_if) return SHUNT_E_UNSUPPORTED;

@@ -7,8 +7,8 @@
 //                        v   v    v           +----------+   while this one is multiplied
 //             P        row g of the panel: the sum over segment g of value x tile row
 //
-// then C = alpha S P + beta C (kernels/dcsr_kernels.h).  Segments and entries together are cut into
-// equal pieces, one a block, so that a block walks a few strips or shares one with others:
+// then C = alpha S P + beta C (kernels/dcsr_kernels.h), by way of W where C has 2 bytes.  Segments
+// and entries together are cut into equal pieces, one a block, so that a block walks a few strips or shares one with others:
 //
 //   items    |s s s s s|s s|s s s s s s s s|s s s s|       s: strip's segments + their entries
 //   block    |--- 0 ---|--- 1 ---|--- 2 ---|- 3 --|
@@ -16,7 +16,7 @@
 // A group of lanes takes a segment.  Roofline, for g segments, e entries, n columns of size s:
 //
 //   A        e (4 + s) + 8 g bytes a panel        B   cols x n x s, once and what blocks share
-//   P        2 g n s: written and read, from L2 where 256 bytes x g fit there
+//   P        2 g n s (4 bytes where s is 2): written and read, from L2 where a panel's fit there
 //   shared   e n s at 128 bytes a clock and multiprocessor: 33 TB/s
 //
 // against e n s of gather for C-stationary: it pays where segments have many entries each.
@@ -42,7 +42,7 @@ template <class T> struct strips_job {
   const T *values;
   int64_t strips;
   int width;
-  lane_columns<T> *partial; // [segments][1 << lanes_log2]
+  lane_sums<T> *partial; // [segments][1 << lanes_log2]
 };
 
 // The segments of this block, and the strip of the first.
@@ -88,10 +88,10 @@ __device__ __forceinline__ four<T, I> load_four(const strips_job<T> &j, I q)
 
 // The segment of entries [begin, end), not empty, of a strip whose first column is `first`.
 template <class T, class I>
-__device__ __forceinline__ lane_columns<T> multiply_segment(const strips_job<T> &j, I begin, I end,
-                                                            I first, const lane_columns<T> *tile)
+__device__ __forceinline__ lane_sums<T> multiply_segment(const strips_job<T> &j, I begin, I end,
+                                                         I first, const lane_columns<T> *tile)
 {
-  lane_columns<T> sum = {};
+  lane_sums<T> sum = {};
   I q = begin & ~I(kAhead - 1);
   four<T, I> now = load_four<T, I>(j, q);
   for (bool more = true; more; q += kAhead) {
@@ -178,7 +178,7 @@ shunt_status launch(const struct shunt_spmm *p, const struct shunt_dcsr *d, int6
                            static_cast<const T *>(d->values),
                            d->strips,
                            static_cast<int>(d->width),
-                           static_cast<lane_columns<T> *>(workspace)};
+                           static_cast<lane_sums<T> *>(workspace)};
   const int bytes = 2 * j.width * j.b.width() * static_cast<int>(sizeof(T));
   auto kernel =
       d->index_type == SHUNT_I32 ? &spmm_dcsr_strips<T, int32_t> : &spmm_dcsr_strips<T, int64_t>;
@@ -195,13 +195,62 @@ shunt_status launch(const struct shunt_spmm *p, const struct shunt_dcsr *d, int6
 
 shunt_status check_strips(const struct shunt_spmm *p, const struct shunt_dcsr *d)
 {
-  const shunt_status s = check(p);
+  if (!has_types(p) || p->only_if) return SHUNT_E_UNSUPPORTED;
+  const shunt_status s = check_shape(p);
   if (s != SHUNT_OK) return s;
   if (d->rows != p->a.rows || d->cols != p->a.cols || d->value_type != p->a.value_type)
     return SHUNT_E_ARGUMENT;
   if (d->width > SHUNT_DCSR_MOST_WIDTH || d->room > kMostSegments || d->rows > kMostSegments)
     return SHUNT_E_UNSUPPORTED;
   return SHUNT_OK;
+}
+
+// The first phase of a panel: P.
+shunt_status multiply(const struct shunt_spmm *p, const struct shunt_dcsr *d, int64_t first,
+                      const struct shunt_device *device, void *partial, shunt_stream stream)
+{
+  if (d->room == 0) return SHUNT_OK;
+  switch (p->a.value_type) {
+  case SHUNT_F16:
+    return launch<__half>(p, d, first, device, partial, stream);
+  case SHUNT_BF16:
+    return launch<__nv_bfloat16>(p, d, first, device, partial, stream);
+  case SHUNT_F32:
+    return launch<float>(p, d, first, device, partial, stream);
+  default:
+    return launch<double>(p, d, first, device, partial, stream);
+  }
+}
+
+// The workspace: P, and W where C is narrower than what is summed in.
+struct layout {
+  size_t product_at, bytes;
+};
+
+layout layout_of(const struct shunt_spmm *p, const struct shunt_dcsr *d)
+{
+  layout l = {};
+  l.product_at = l.bytes = round256(static_cast<size_t>(d->room) * partial_row_bytes(p));
+  if (p->c.type != p->compute)
+    l.bytes += round256(static_cast<size_t>(p->c.rows) * partial_row_bytes(p));
+  return l;
+}
+
+// The second phase by way of W, f32.
+shunt_status add_narrow(const struct shunt_spmm *p, const struct shunt_dcsr_sums *sums,
+                        void *partial, void *product, int width, int columns, int64_t first,
+                        const struct shunt_device *device, shunt_stream stream)
+{
+  const struct shunt_dense w = {p->c.rows, columns, width, 1, product, SHUNT_F32};
+  struct shunt_spmm to_w = *p, panel = *p;
+  to_w.c = w, to_w.c.cols = p->c.cols;
+  to_w.alpha = {nullptr, 1}, to_w.beta = {nullptr, 0};
+  shunt_status s = add_segments(&to_w, sums, partial, width, columns, 0, device, stream);
+  if (s != SHUNT_OK) return s;
+  panel.b.cols = panel.c.cols = columns;
+  panel.c.values = static_cast<char *>(p->c.values) +
+                   first * p->c.col_stride * static_cast<int64_t>(shunt_type_size(p->c.type));
+  return shunt_dense_combine_cuda(&w, &panel, nullptr, device, stream);
 }
 
 } // namespace
@@ -213,7 +262,7 @@ using namespace shunt::dcsr;
 extern "C" size_t shunt_spmm_dcsr_strips_workspace(const struct shunt_spmm *p,
                                                    const struct shunt_dcsr *d)
 {
-  return check_strips(p, d) == SHUNT_OK ? static_cast<size_t>(d->room) * panel_bytes(p) : 0;
+  return check_strips(p, d) == SHUNT_OK ? layout_of(p, d).bytes : 0;
 }
 
 extern "C" shunt_status
@@ -223,20 +272,19 @@ shunt_spmm_dcsr_strips_cuda(const struct shunt_spmm *p, const struct shunt_dcsr 
 {
   shunt_status s = check_strips(p, d);
   if (s != SHUNT_OK) return s;
-  if (sums->rows != d->rows || sums->value_type != d->value_type) return SHUNT_E_ARGUMENT;
-  if (workspace_bytes < shunt_spmm_dcsr_strips_workspace(p, d) ||
-      reinterpret_cast<uintptr_t>(workspace) % 256)
+  if (sums->rows != d->rows || sums->value_type != p->compute) return SHUNT_E_ARGUMENT;
+  const layout l = layout_of(p, d);
+  if (workspace_bytes < l.bytes || reinterpret_cast<uintptr_t>(workspace) % 256)
     return SHUNT_E_WORKSPACE;
-  const bool wide = p->a.value_type == SHUNT_F64;
-  const int64_t width = static_cast<int64_t>(panel_bytes(p) / shunt_type_size(p->a.value_type));
+  void *product = static_cast<char *>(workspace) + l.product_at;
+  const int width = panel_width(p);
   for (int64_t first = 0; s == SHUNT_OK && p->c.rows > 0 && first < p->c.cols; first += width) {
-    const int64_t columns = p->c.cols - first < width ? p->c.cols - first : width;
-    if (d->room > 0)
-      s = wide ? launch<double>(p, d, first, device, workspace, stream)
-               : launch<float>(p, d, first, device, workspace, stream);
+    const int columns = static_cast<int>(p->c.cols - first < width ? p->c.cols - first : width);
+    s = multiply(p, d, first, device, workspace, stream);
     if (s == SHUNT_OK)
-      s = add_segments(p, sums, workspace, static_cast<int>(width), static_cast<int>(columns),
-                       first, device, stream);
+      s = p->c.type == p->compute
+              ? add_segments(p, sums, workspace, width, columns, first, device, stream)
+              : add_narrow(p, sums, workspace, product, width, columns, first, device, stream);
     if (s != SHUNT_OK && first > 0) s = SHUNT_E_WRITTEN;
   }
   return s;

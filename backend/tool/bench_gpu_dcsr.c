@@ -32,8 +32,9 @@ static bool refuse(struct bench_way *w, const char *why)
 static bool takes(const struct gpu_case *g)
 {
   const struct shunt_spmm *p = &g->p.spmm;
-  return g->p.op == SHUNT_SPMM && (p->a.value_type == SHUNT_F32 || p->a.value_type == SHUNT_F64) &&
-         p->c.type == p->a.value_type && p->a.nnz < 1 << 30;
+  const shunt_type sum = shunt_dcsr_sum_type(p->a.value_type);
+  return g->p.op == SHUNT_SPMM && (sum == SHUNT_F32 || sum == SHUNT_F64) && p->compute == sum &&
+         p->a.nnz < 1 << 30;
 }
 
 static size_t round256(size_t bytes)
@@ -60,7 +61,8 @@ static struct conversion conversion_of(const struct gpu_case *g, int64_t width, 
   if (v.scratch_bytes < sums) v.scratch_bytes = sums;
   v.sums_at = round256(shunt_dcsr_bytes(&v.from, &v.plan, room));
   v.scratch_at = v.sums_at;
-  if (with_sums) v.scratch_at += shunt_dcsr_sums_bytes(a->rows, room, a->value_type);
+  if (with_sums)
+    v.scratch_at += shunt_dcsr_sums_bytes(a->rows, room, shunt_dcsr_sum_type(a->value_type));
   v.bytes = v.scratch_at + v.scratch_bytes;
   return v;
 }
@@ -103,7 +105,7 @@ static bool make_dcsr(struct gpu_case *g, int64_t width, bool with_sums, struct 
   int64_t room = shunt_dcsr_most_segments(&v.from, &v.plan);
   if (v.sums_at == 0 || !get(&g->converted, v.bytes, "strips", w)) return false;
   if (!shunt_dcsr_lay_out(&v.from, &v.plan, room, g->converted, &g->dcsr)) return false;
-  if (with_sums && !shunt_dcsr_sums_lay_out(a->rows, room, a->value_type,
+  if (with_sums && !shunt_dcsr_sums_lay_out(a->rows, room, shunt_dcsr_sum_type(a->value_type),
                                             (char *)g->converted + v.sums_at, &g->sums))
     return false;
   return run_conversion(g, &v, w);
@@ -148,7 +150,7 @@ shunt_status gpu_dcsr_b(struct gpu_case *g, cudaStream_t stream)
 bool gpu_prepare_dcsr_online(struct gpu_case *g, struct bench_way *w)
 {
   const struct shunt_csr *a = &g->p.spmm.a;
-  if (!takes(g) || !make_dcsr(g, 1, false, w)) return false;
+  if (!takes(g) || a->value_type != g->p.spmm.compute || !make_dcsr(g, 1, false, w)) return false;
   w->conversion_us = 0;
   if (g->dcsr.room != a->nnz) return refuse(w, "entries repeat");
   g->columns = (struct shunt_csr){

@@ -38,7 +38,7 @@ shunt_status shunt_dcsr_sums_host(const struct shunt_dcsr *d, const struct shunt
 {
   int64_t segments = (int64_t)d->counts->segments;
 
-  if (out->rows != d->rows || out->value_type != d->value_type) return SHUNT_E_ARGUMENT;
+  if (out->rows != d->rows || out->value_type != shunt_dcsr_sum_type(d->value_type)) return SHUNT_E_ARGUMENT;
   if (d->counts->irregular) return SHUNT_E_ARGUMENT;
   if (out->room < segments) return SHUNT_E_WORKSPACE;
   memset(out->offsets, 0, ((size_t)out->rows + 1) * sizeof *out->offsets);

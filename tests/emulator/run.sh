@@ -78,7 +78,7 @@ sources_of() {
       "backend/plan/problem.c backend/plan/reason.c backend/routes/no_routes.c" ;;
   test_row_groups | test_row_groups_stale)
     echo "kernels/spmm_csr_groups.cu kernels/spmm_csr_groups_f32.cu kernels/spmm_csr_groups_f64.cu" \
-      "kernels/dense_transpose.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
+      "kernels/dense_transpose.cu kernels/dense_combine.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
       "conv/row_groups_layout.c" ;;
   test_skewness)
     echo "$dcsr conv/skewness.c conv/skewness_device.cu conv/dcsr_traffic.c" \
@@ -89,7 +89,7 @@ sources_of() {
     echo "$dcsr $rows kernels/dcsr_sums.cu kernels/host/dcsr_sums.c kernels/spmm_csc_online.cu" \
       "kernels/spmm_dcsr_rows.cu kernels/spmm_dcsr_strips.cu kernels/host/spmm_dcsr.c" \
       "kernels/spmm_csr_groups.cu kernels/spmm_csr_groups_f32.cu kernels/spmm_csr_groups_f64.cu" \
-      "kernels/dense_transpose.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
+      "kernels/dense_transpose.cu kernels/dense_combine.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
       "conv/row_groups_layout.c" ;;
   test_tile24_format) echo "$tile24" ;;
   test_spmm_tile24)

@@ -95,15 +95,15 @@ struct Dcsr {
   shunt_status make_sums(const shunt_device &d)
   {
     const size_t need = shunt_dcsr_sums_scratch_bytes(on_host.rows, on_host.room);
-    const size_t size = shunt_dcsr_sums_bytes(on_host.rows, on_host.room, on_host.value_type);
+    const shunt_type sum = shunt_dcsr_sum_type(on_host.value_type);
+    const size_t size = shunt_dcsr_sums_bytes(on_host.rows, on_host.room, sum);
     for (Buffer *x : {&sums_memory, &scratch}) {
       x->host.assign(x == &scratch ? need : size, (char)0xee);
       cudaFree(x->device);
       CUDA_OK(cudaMalloc(&x->device, x->host.size()));
       x->upload();
     }
-    shunt_dcsr_sums_lay_out(on_host.rows, on_host.room, on_host.value_type, sums_memory.device,
-                            &sums);
+    shunt_dcsr_sums_lay_out(on_host.rows, on_host.room, sum, sums_memory.device, &sums);
     return shunt_dcsr_sums_cuda(&on_device, &sums, scratch.device, need, &d, 0);
   }
   // The device's sums against the twin's, after they were made.
@@ -112,7 +112,8 @@ struct Dcsr {
     std::vector<char> twin(sums_memory.host.size() + 256, (char)0xee);
     char *at = (char *)(((uintptr_t)twin.data() + 255) & ~(uintptr_t)255);
     shunt_dcsr_sums wanted;
-    shunt_dcsr_sums_lay_out(on_host.rows, on_host.room, on_host.value_type, at, &wanted);
+    shunt_dcsr_sums_lay_out(on_host.rows, on_host.room, shunt_dcsr_sum_type(on_host.value_type), at,
+                            &wanted);
     sums_memory.download();
     return shunt_dcsr_sums_host(&on_host, &wanted) == SHUNT_OK &&
            !memcmp(at, sums_memory.host.data(), sums_memory.host.size());
@@ -133,7 +134,7 @@ inline Options some_options(Random &r)
   return random_options(r, kTypes[r.below(2)]);
 }
 
-// Those that C-stationary takes.
+// Those that stored strips and whole matrices take.
 static const shunt_type kFourTypes[] = {SHUNT_F32, SHUNT_F64, SHUNT_F16, SHUNT_BF16};
 
 inline Options some_options_of_four(Random &r)

@@ -68,7 +68,7 @@ static void test_products(bool rows_kernel)
         for (int64_t n : some_n) {
           if (left_out()) continue;
           const Pattern p = dcsr_pattern((DcsrKind)kind, rows, cols, 0.15, r.next());
-          const Options o = rows_kernel ? some_options_of_four(r) : some_options(r);
+          const Options o = some_options_of_four(r);
           Product x(p, n, o, rows_kernel ? 0 : some_width[r.below(4)], r.next());
           const bool right = x.computes(rows_kernel);
           if (!right) print_case(x.q, n);
@@ -99,7 +99,6 @@ static void test_long(bool rows_kernel)
 {
   bool good = true;
   for (shunt_type type : kFourTypes) {
-    if (!rows_kernel && shunt_type_size(type) == 2) continue;
     Options o;
     o.type = type;
     Product x(make_pattern(LONG, 40, 6000, 0.01, 3), 90, o, rows_kernel ? 0 : 64, 4);
@@ -185,10 +184,11 @@ static void test_declined()
                                         x.workspace.host.size(), 0) == SHUNT_E_UNSUPPORTED,
         "another compute type is declined");
   p = good;
-  p.a.value_type = p.b.type = p.c.type = SHUNT_F16;
+  p.a.value_type = p.b.type = p.c.type = SHUNT_I8;
+  p.compute = SHUNT_I32;
   check(shunt_spmm_dcsr_strips_cuda(&p, &x.d.on_device, &x.d.sums, &d, memory, bytes, 0) ==
             SHUNT_E_UNSUPPORTED,
-        "B-stationary declines 2-byte types");
+        "B-stationary declines int8");
   p = good;
   p.c.rows++;
   check(shunt_spmm_dcsr_rows_cuda(&p, &whole.on_device, &d, memory, bytes, 0) == SHUNT_E_ARGUMENT,
