@@ -95,6 +95,14 @@ static void receive(enum shunt_place where, void *to, const void *from, size_t b
   memcpy(to, from, bytes);
 }
 
+static void wait_for(enum shunt_place where)
+{
+#ifdef SHUNT_HAVE_CUDA
+  if (where == SHUNT_DEVICE) cuda_must(cudaDeviceSynchronize());
+#endif
+  (void)where;
+}
+
 static void drop(enum shunt_place where, void *p)
 {
 #ifdef SHUNT_HAVE_CUDA
@@ -261,10 +269,11 @@ static double run(enum shunt_place where, struct problem *p)
   for (int i = 0; i <= CALLS; i++) {
     must(shunt_attention(mask, p->scale, &p->q.t, &p->k.t, &p->v.t, &p->o.t, aligned, bytes, NULL),
          "shunt_attention");
-    if (i == 0) receive(where, p->o.host, p->o.t.values, result), start = seconds_now();
+    if (i == 0) wait_for(where), start = seconds_now();
   }
-  receive(where, p->o.host, p->o.t.values, result);
+  wait_for(where);
   double ms = (seconds_now() - start) * 1000 / CALLS;
+  receive(where, p->o.host, p->o.t.values, result);
   shunt_packed_free(mask);
   drop(where, room);
   free(nothing);
