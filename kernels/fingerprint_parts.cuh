@@ -218,7 +218,8 @@ __device__ __forceinline__ hash_tile_place place_tile(const hash_job &job, int t
   return {SHUNT_FP_VALUES, t - t1};
 }
 
-// A warp among those that hash: of a block with share `share` of `shares`, number `warp` of `warps`.
+// A warp among those that hash: of a block with share `share` of `shares`, number `warp` of
+// `warps`.
 struct hash_worker {
   int share, shares, warp, warps;
   __device__ __forceinline__ int first_tile() const { return warp * shares + share; }

@@ -50,7 +50,8 @@ double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt
   double size = (double)shunt_type_size(type);
   double arithmetic = 2 * m * n * k / gemm_rate(type, math);
   double traffic = (m * k + k * n + m * n) * size / 7.2e6; /* much of it from L2 */
-  /* Of K, one after the other: what counts for small products; without tensor cores they are longer. */
+  /* Of K, one after the other: what counts for small products; without tensor cores they are
+     longer. */
   double steps = (type == SHUNT_F32 && math != SHUNT_MATH_TF32 ? 4e-3 : 1e-3) * k;
   return 2.6 + steps + larger(arithmetic, traffic) * scale(d);
 }
@@ -120,14 +121,15 @@ static const struct fit rows_scattered_half_fit = { 2.6, 4.2, 68, 782, 0, 0, 13.
 static const struct fit rows_fit = { 3.6, 1, 52, 460, 0, 0, 0, 0, 0 };
 static const struct fit rows_half_fit = { 2.6, 3.1, 77, 1146, 0, 0, 14.6, 18.2, 0 };
 static const struct fit vector_fit = { 7.2, 0, 145, 0, 0, 6.8, 0, 0, 0 };
-/* By 128 columns a warp: random 8 x 1 and 4 x 1 vectors, 4096 and 8192 square, N = 256 and 1024, 0.7
-   to 0.98 sparse; 0.89 to 1.17 times what they take. */
+/* By 128 columns a warp: random 8 x 1 and 4 x 1 vectors, 4096 and 8192 square, N = 256 and 1024,
+   0.7 to 0.98 sparse; 0.89 to 1.17 times what they take. */
 static const struct fit vector_wide_fit = { 7.2, 0, 110, 460, 0, 6.8, 0, 0, 0 };
 /* The f32 kernel on finite elements in blocks of 4, where it walks each list at its own pace. */
 static const struct fit vector_scattered_fit = { 7.2, 0, 145, 0, 0, 76, 0, 0, 0 };
 static const struct fit vector_double_fit = { 8, 0, 118, 600, 0, 11, 0, 0, 0 };
 static const struct fit vector_half_fit = { 5.1, 0, 90, 834, 0, 12.2, 0, 0, 0 };
-/* Of these, and six meshes of 10^5 to 10^6 rows: the ones that choose best between groups and rows. */
+/* Of these, and six meshes of 10^5 to 10^6 rows: the ones that choose best between groups and
+   rows.  */
 static const struct fit groups_fit = { 3.05, 0, 72, 843, 14, 26.9, 13.5, 0, 0 };
 static const struct fit groups_double_fit = { 4.13, 0.52, 86, 475, 90, 20.2, 11.8, 0, 0 };
 

@@ -14,8 +14,8 @@
    may have met one of B's.  With beta != 0 the product goes to a f32 matrix W first, since C's
    old content must survive for the repair: C = alpha W + beta C unless the repair ran.
 
-   Where the caller promised that the pattern stays (problem.h, pattern_epoch), and the copy was made
-   since, the proof reads A's values alone.
+   Where the caller promised that the pattern stays (problem.h, pattern_epoch), and the copy was
+   made since, the proof reads A's values alone.
 
    In a captured graph the proof of a kept copy begins beside the product (backend/plan/beside.h).
 

@@ -58,8 +58,8 @@ static const struct step mtx[] = {
     {"sddmm", "f32", "32,128", "1", mtx_files},
     {NULL, NULL, NULL, NULL, NULL}};
 
-/* The thesis on 2:4 tiles: XdYs, X % of the tiles dense and Y % 2:4; its finite-element matrices; and
-   magnitude-pruned layers. */
+/* The thesis on 2:4 tiles: XdYs, X % of the tiles dense and Y % 2:4; its finite-element matrices;
+   and magnitude-pruned layers. */
 static const char *const tile_patterns[] = {
     "tiles:2048x2048:0:0.1",   "tiles:2048x2048:0:0.2",   "tiles:4096x4096:0:0.1",
     "tiles:4096x4096:0:0.2",   "tiles:4096x4096:0.1:0.1", "tiles:4096x4096:0.1:0.2",

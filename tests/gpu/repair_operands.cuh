@@ -75,7 +75,8 @@ struct Lab {
     if (sums) refresh();
   }
 
-  // At `at`: [0] that of m, [1] with another lo, [2] with another hi, [3] of m with one value changed.
+  // At `at`: [0] that of m, [1] with another lo, [2] with another hi, [3] of m with one value
+  // changed.
   void take_fingerprints(const shunt_csr &m, int at)
   {
     shunt_fingerprint *device_at = (shunt_fingerprint *)expected.device + at;

@@ -1,5 +1,6 @@
-// test_spmm_rows_cuts.cu: the rows kernel cut in ways of its own: groups narrower than a team, whole
-// chunks, several short rows a team (kernels/spmm_csr_rows_split*.cuh); against a float64 reference.
+// test_spmm_rows_cuts.cu: the rows kernel cut in ways of its own: groups narrower than a team,
+// whole chunks, several short rows a team (kernels/spmm_csr_rows_split*.cuh); against a float64
+// reference.
 //
 // Column 0 of A is never used, and row 0 of B is NaN: what is not stored must not be multiplied.
 #include "kernels/spmm_csr_rows_launch.cuh"

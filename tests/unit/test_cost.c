@@ -88,7 +88,8 @@ static void test_cost_fits(void)
   }
 }
 
-/* cuSPARSE's algorithms after preprocess, on made-up matrices (tests/bench/results/rows-made-up.json). */
+/* cuSPARSE's algorithms after preprocess, on made-up matrices
+   (tests/bench/results/rows-made-up.json). */
 static void test_algorithms_fit(void)
 {
   static const struct {

@@ -7,8 +7,8 @@
 namespace emulator
 {
 
-// Lane l brings elements (l / 4, 2t), (l / 4, 2t + 1) of an 8 x 8 matrix, t = l % 4, and gets those of
-// the transpose.
+// Lane l brings elements (l / 4, 2t), (l / 4, 2t + 1) of an 8 x 8 matrix, t = l % 4, and gets those
+// of the transpose.
 struct transpose_matrix {
   static constexpr const char *name = "movmatrix";
   uint32_t in, out;
