@@ -9,7 +9,8 @@
 //
 // C is written once; what is saved over CSR are the looks at empty rows, what it costs is
 // 2 x segments x n x s bytes of P, whose type is the one that is computed with: 2-byte results are
-// rounded once, from P.
+// rounded once, from P.  Where every row has entries there is no P: segment g is row g, and the
+// rows kernel writes C.
 #include <cuda_runtime.h>
 
 #include "kernels/dcsr_sums.cuh"
@@ -127,12 +128,18 @@ shunt_status expand(const struct shunt_spmm *p, const struct shunt_dcsr *d, cons
                                     : launch<int64_t>(j, device, stream);
 }
 
-// The product of the rows that have entries: P = A B.
+bool has_all_rows(const struct shunt_dcsr *d)
+{
+  return d->room == d->rows;
+}
+
+// The product of the rows that have entries: P = A B, or C itself.
 struct shunt_spmm compact(const struct shunt_spmm *p, const struct shunt_dcsr *d, void *partial)
 {
   struct shunt_spmm q = *p;
   q.a = {d->room,   d->cols,       d->nnz,        d->offsets, d->columns,
          d->values, d->index_type, d->value_type, 0};
+  if (has_all_rows(d)) return q;
   q.c = {d->room, p->c.cols, pitch_of(p), 1, partial, p->compute};
   q.alpha = {nullptr, 1};
   q.beta = {nullptr, 0};
@@ -141,7 +148,32 @@ struct shunt_spmm compact(const struct shunt_spmm *p, const struct shunt_dcsr *d
 
 size_t partial_bytes(const struct shunt_spmm *p, const struct shunt_dcsr *d)
 {
+  if (has_all_rows(d)) return 0;
   return round256(static_cast<size_t>(d->room * pitch_of(p)) * shunt_type_size(p->compute));
+}
+
+// Would one row's entries, at 1.2 ns each, end later in the kernel of one launch than all gathers
+// of B?  An unknown longest row is taken for a mean one.
+bool has_huge_row(const struct shunt_spmm *q, int64_t longest, const struct shunt_device *device)
+{
+  constexpr int64_t kHuge = 16384;
+  if (longest < 0) longest = q->a.nnz / q->a.rows;
+  const double bytes = static_cast<double>(q->a.nnz) * static_cast<double>(q->b.cols) *
+                       static_cast<double>(shunt_type_size(q->b.type));
+  return longest > kHuge &&
+         1.2 * static_cast<double>(longest) * device->multiprocessors > bytes / 8000 * 132;
+}
+
+shunt_status multiply(const struct shunt_spmm *q, int64_t longest,
+                      const struct shunt_device *device, void *workspace, size_t workspace_bytes,
+                      shunt_stream stream)
+{
+  if (!has_huge_row(q, longest, device)) {
+    const shunt_status s =
+        shunt_spmm_csr_rows_split_cuda(q, longest, device, workspace, workspace_bytes, stream);
+    if (s != SHUNT_E_UNSUPPORTED) return s;
+  }
+  return shunt_spmm_csr_rows_cuda(q, device, workspace, workspace_bytes, stream);
 }
 
 shunt_status check_whole(const struct shunt_spmm *p, const struct shunt_dcsr *d)
@@ -170,7 +202,7 @@ extern "C" size_t shunt_spmm_dcsr_rows_workspace(const struct shunt_spmm *p,
 }
 
 extern "C" shunt_status shunt_spmm_dcsr_rows_cuda(const struct shunt_spmm *p,
-                                                  const struct shunt_dcsr *d,
+                                                  const struct shunt_dcsr *d, int64_t longest_row,
                                                   const struct shunt_device *device,
                                                   void *workspace, size_t workspace_bytes,
                                                   shunt_stream stream)
@@ -184,9 +216,9 @@ extern "C" shunt_status shunt_spmm_dcsr_rows_cuda(const struct shunt_spmm *p,
   if (d->room > 0) {
     const struct shunt_spmm q = compact(p, d, workspace);
     const size_t used = partial_bytes(p, d);
-    s = shunt_spmm_csr_rows_cuda(&q, device, static_cast<char *>(workspace) + used,
-                                 workspace_bytes - used, stream);
-    if (s != SHUNT_OK) return s;
+    s = multiply(&q, longest_row, device, static_cast<char *>(workspace) + used,
+                 workspace_bytes - used, stream);
+    if (s != SHUNT_OK || has_all_rows(d)) return s;
   }
   switch (p->c.type) {
   case SHUNT_F16:

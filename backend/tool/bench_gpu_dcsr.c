@@ -173,6 +173,6 @@ bool gpu_prepare_dcsr_c(struct gpu_case *g, struct bench_way *w)
 
 shunt_status gpu_dcsr_c(struct gpu_case *g, cudaStream_t stream)
 {
-  return shunt_spmm_dcsr_rows_cuda(&g->p.spmm, &g->dcsr, &g->gpu->device, g->workspace,
-                                   g->workspace_bytes, stream);
+  return shunt_spmm_dcsr_rows_cuda(&g->p.spmm, &g->dcsr, g->c->profile.longest_row, &g->gpu->device,
+                                   g->workspace, g->workspace_bytes, stream);
 }

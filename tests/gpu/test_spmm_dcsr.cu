@@ -8,6 +8,7 @@ struct Product {
   Problem q;
   Dcsr d;
   Buffer workspace;
+  int64_t longest_row = -1; // a hint
 
   Product(const Pattern &p, int64_t n, const Options &o, int64_t width, uint64_t seed)
       : q(p, n, o, seed),
@@ -21,8 +22,8 @@ struct Product {
   shunt_status run(bool rows, cudaStream_t stream = 0)
   {
     if (rows)
-      return shunt_spmm_dcsr_rows_cuda(&q.spmm, &d.on_device, &q.device, workspace.device,
-                                       workspace.host.size(), stream);
+      return shunt_spmm_dcsr_rows_cuda(&q.spmm, &d.on_device, longest_row, &q.device,
+                                       workspace.device, workspace.host.size(), stream);
     return shunt_spmm_dcsr_strips_cuda(&q.spmm, &d.on_device, &d.sums, &q.device, workspace.device,
                                        workspace.host.size(), stream);
   }
@@ -107,6 +108,23 @@ static void test_long(bool rows_kernel)
   check(good, "%s: rows of 6000 entries", rows_kernel ? "C-stationary" : "B-stationary");
 }
 
+// Rows so long that they are cut by entries, whatever the hint says; with and without empty rows.
+static void test_huge()
+{
+  bool good = true;
+  for (int empty : {0, 1})
+    for (int64_t hint : {(int64_t)-1, (int64_t)3, (int64_t)17000}) {
+      Options o;
+      o.beta = 2;
+      Pattern p = make_pattern(DENSE, 2, 17000, 1, 3);
+      if (empty) p.rows++, p.offsets.push_back(p.nnz());
+      Product x(p, 3, o, 0, 4);
+      x.longest_row = hint;
+      good = x.computes(true) && good;
+    }
+  check(good, "C-stationary: rows of 17000 entries, and hints that are wrong");
+}
+
 static void test_determinism(bool rows_kernel)
 {
   Product x(dcsr_pattern(WITH_LONG, 300, 900, 0.05, 5), 40, Options(), rows_kernel ? 0 : 64, 8);
@@ -170,7 +188,7 @@ static void test_declined()
   const shunt_spmm good = x.q.spmm;
   void *const memory = x.workspace.device;
   const size_t bytes = x.workspace.host.size();
-  check(shunt_spmm_dcsr_rows_cuda(&good, &x.d.on_device, &d, memory, bytes, 0) ==
+  check(shunt_spmm_dcsr_rows_cuda(&good, &x.d.on_device, -1, &d, memory, bytes, 0) ==
             SHUNT_E_UNSUPPORTED,
         "C-stationary on strips is declined");
   check(shunt_spmm_dcsr_strips_workspace(&good, &wide.on_device) == 0 ||
@@ -178,7 +196,7 @@ static void test_declined()
         "strips too wide for shared memory are declined");
   shunt_spmm p = good;
   p.compute = SHUNT_F64;
-  check(shunt_spmm_dcsr_rows_cuda(&p, &whole.on_device, &d, memory, bytes, 0) ==
+  check(shunt_spmm_dcsr_rows_cuda(&p, &whole.on_device, -1, &d, memory, bytes, 0) ==
                 SHUNT_E_UNSUPPORTED &&
             shunt_spmm_dcsr_strips_cuda(&p, &x.d.on_device, &x.d.sums, &d, x.workspace.device,
                                         x.workspace.host.size(), 0) == SHUNT_E_UNSUPPORTED,
@@ -191,7 +209,8 @@ static void test_declined()
         "B-stationary declines int8");
   p = good;
   p.c.rows++;
-  check(shunt_spmm_dcsr_rows_cuda(&p, &whole.on_device, &d, memory, bytes, 0) == SHUNT_E_ARGUMENT,
+  check(shunt_spmm_dcsr_rows_cuda(&p, &whole.on_device, -1, &d, memory, bytes, 0) ==
+            SHUNT_E_ARGUMENT,
         "shapes that do not match are refused");
   check(shunt_spmm_dcsr_strips_cuda(&good, &x.d.on_device, &x.d.sums, &d, x.workspace.device,
                                     x.workspace.host.size() - 1, 0) == SHUNT_E_WORKSPACE,
@@ -242,6 +261,7 @@ int main(int argc, char **argv)
     test_nonfinite(rows_kernel);
     test_capture(rows_kernel);
   }
+  test_huge();
   test_declined();
   test_irregular();
   if (argc > 1 && !strcmp(argv[1], "--time")) time_products();
