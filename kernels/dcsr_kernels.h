@@ -82,10 +82,8 @@ shunt_status shunt_dcsr_sums_host(const struct shunt_dcsr *d, const struct shunt
    Any d of strips up to SHUNT_DCSR_MOST_WIDTH columns with room for fewer than 2^30 segments (C
    is beta C where d is irregular);
    all types of the table; no `only_if`.  `sums`: of d.  C's columns are taken in panels of 256
-   bytes of B, two launches each, three where C is of 2 bytes.  Workspace: room x panel in the type
-   that is summed in, up to 512 bytes a segment; and rows x panel where C is of 2 bytes, which is
-   rounded once, from there.  Deterministic;
-   legal in stream capture.  The bits are not those of the twin, which adds a row's segments one
+   bytes of B, two launches each.  Workspace: room x panel in the type that is summed in, up to 512
+   bytes a segment.  Deterministic; legal in stream capture.  The bits are not those of the twin, which adds a row's segments one
    after the other, where a row has more than some.  */
 enum { SHUNT_DCSR_MOST_WIDTH = 256 };
 size_t shunt_spmm_dcsr_strips_workspace(const struct shunt_spmm *p, const struct shunt_dcsr *d);

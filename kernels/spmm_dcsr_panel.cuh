@@ -9,8 +9,8 @@
 //             row k      | V | V | V | ..           is V columns, 16 bytes
 //
 //   P       [segments][panel], the sums of a panel, in f32 where values have 2 bytes: the second
-//           phase is C = alpha S P + beta C by the rows kernel (S: kernels/dcsr_sums.cuh); where C has 2
-//           bytes, W = S P, and C = alpha W + beta C
+//           phase is C = alpha S P + beta C by the rows kernel (S: kernels/dcsr_sums.cuh), or by
+//           kernels/dcsr_combine.cuh where C has 2 bytes
 #pragma once
 #include <cuda_runtime.h>
 #include <stdint.h>

@@ -7,8 +7,9 @@
 //                        v   v    v           +----------+   while this one is multiplied
 //             P        row g of the panel: the sum over segment g of value x tile row
 //
-// then C = alpha S P + beta C (kernels/dcsr_kernels.h), by way of W where C has 2 bytes.  Segments
-// and entries together are cut into equal pieces, one a block, so that a block walks a few strips or shares one with others:
+// then C = alpha S P + beta C (kernels/dcsr_kernels.h, kernels/dcsr_combine.cuh).  Segments and
+// entries together are cut into equal pieces, one a block, so that a block walks a few strips or
+// shares one with others:
 //
 //   items    |s s s s s|s s|s s s s s s s s|s s s s|       s: strip's segments + their entries
 //   block    |--- 0 ---|--- 1 ---|--- 2 ---|- 3 --|
@@ -20,6 +21,7 @@
 //   shared   e n s at 128 bytes a clock and multiprocessor: 33 TB/s
 //
 // against e n s of gather for C-stationary: it pays where segments have many entries each.
+#include "kernels/dcsr_combine.cuh"
 #include "kernels/dcsr_sums.cuh"
 #include "kernels/spmm_dcsr_panel.cuh"
 
@@ -222,37 +224,6 @@ shunt_status multiply(const struct shunt_spmm *p, const struct shunt_dcsr *d, in
   }
 }
 
-// The workspace: P, and W where C is narrower than what is summed in.
-struct layout {
-  size_t product_at, bytes;
-};
-
-layout layout_of(const struct shunt_spmm *p, const struct shunt_dcsr *d)
-{
-  layout l = {};
-  l.product_at = l.bytes = round256(static_cast<size_t>(d->room) * partial_row_bytes(p));
-  if (p->c.type != p->compute)
-    l.bytes += round256(static_cast<size_t>(p->c.rows) * partial_row_bytes(p));
-  return l;
-}
-
-// The second phase by way of W, f32.
-shunt_status add_narrow(const struct shunt_spmm *p, const struct shunt_dcsr_sums *sums,
-                        void *partial, void *product, int width, int columns, int64_t first,
-                        const struct shunt_device *device, shunt_stream stream)
-{
-  const struct shunt_dense w = {p->c.rows, columns, width, 1, product, SHUNT_F32};
-  struct shunt_spmm to_w = *p, panel = *p;
-  to_w.c = w, to_w.c.cols = p->c.cols;
-  to_w.alpha = {nullptr, 1}, to_w.beta = {nullptr, 0};
-  shunt_status s = add_segments(&to_w, sums, partial, width, columns, 0, device, stream);
-  if (s != SHUNT_OK) return s;
-  panel.b.cols = panel.c.cols = columns;
-  panel.c.values = static_cast<char *>(p->c.values) +
-                   first * p->c.col_stride * static_cast<int64_t>(shunt_type_size(p->c.type));
-  return shunt_dense_combine_cuda(&w, &panel, nullptr, device, stream);
-}
-
 } // namespace
 } // namespace dcsr
 } // namespace shunt
@@ -262,7 +233,7 @@ using namespace shunt::dcsr;
 extern "C" size_t shunt_spmm_dcsr_strips_workspace(const struct shunt_spmm *p,
                                                    const struct shunt_dcsr *d)
 {
-  return check_strips(p, d) == SHUNT_OK ? layout_of(p, d).bytes : 0;
+  return check_strips(p, d) == SHUNT_OK ? static_cast<size_t>(d->room) * partial_row_bytes(p) : 0;
 }
 
 extern "C" shunt_status
@@ -273,10 +244,9 @@ shunt_spmm_dcsr_strips_cuda(const struct shunt_spmm *p, const struct shunt_dcsr 
   shunt_status s = check_strips(p, d);
   if (s != SHUNT_OK) return s;
   if (sums->rows != d->rows || sums->value_type != p->compute) return SHUNT_E_ARGUMENT;
-  const layout l = layout_of(p, d);
-  if (workspace_bytes < l.bytes || reinterpret_cast<uintptr_t>(workspace) % 256)
+  if (workspace_bytes < shunt_spmm_dcsr_strips_workspace(p, d) ||
+      reinterpret_cast<uintptr_t>(workspace) % 256)
     return SHUNT_E_WORKSPACE;
-  void *product = static_cast<char *>(workspace) + l.product_at;
   const int width = panel_width(p);
   for (int64_t first = 0; s == SHUNT_OK && p->c.rows > 0 && first < p->c.cols; first += width) {
     const int columns = static_cast<int>(p->c.cols - first < width ? p->c.cols - first : width);
@@ -284,7 +254,7 @@ shunt_spmm_dcsr_strips_cuda(const struct shunt_spmm *p, const struct shunt_dcsr 
     if (s == SHUNT_OK)
       s = p->c.type == p->compute
               ? add_segments(p, sums, workspace, width, columns, first, device, stream)
-              : add_narrow(p, sums, workspace, product, width, columns, first, device, stream);
+              : combine(p, sums, workspace, width, columns, first, device, stream);
     if (s != SHUNT_OK && first > 0) s = SHUNT_E_WRITTEN;
   }
   return s;

@@ -125,6 +125,22 @@ static void test_huge()
   check(good, "C-stationary: rows of 17000 entries, and hints that are wrong");
 }
 
+// Among rows of a few segments some of hundreds and thousands, which a warp or a block adds up.
+static void test_lists()
+{
+  bool good = true;
+  for (shunt_type type : {SHUNT_F16, SHUNT_BF16})
+    for (int64_t cols : {150, 700, 2000})
+      for (int64_t n : {7, 70}) {
+        Options o;
+        o.type = type;
+        o.beta = n == 7 ? 2 : 0;
+        Product x(make_pattern(LONG, 1500, cols, 0.001, 3), n, o, 1, 4);
+        good = x.computes(false) && good;
+      }
+  check(good, "B-stationary: a few rows of thousands of segments");
+}
+
 static void test_determinism(bool rows_kernel)
 {
   Product x(dcsr_pattern(WITH_LONG, 300, 900, 0.05, 5), 40, Options(), rows_kernel ? 0 : 64, 8);
@@ -262,6 +278,7 @@ int main(int argc, char **argv)
     test_capture(rows_kernel);
   }
   test_huge();
+  test_lists();
   test_declined();
   test_irregular();
   if (argc > 1 && !strcmp(argv[1], "--time")) time_products();
