@@ -1,6 +1,7 @@
 // spmm_vector.cu: checks, choice of shape and launch of SpMM over the `vector` format.
 //
-// The kernels: spmm_vector_direct.cuh, spmm_vector_strips.cuh.
+// The kernels: spmm_vector_direct.cuh, spmm_vector_proved.cuh, spmm_vector_strips.cuh.
+#include "kernels/spmm_csr_rows_launch.cuh"
 #include "kernels/spmm_vector_launch.cuh"
 #include "kernels/tensor_map.h"
 
@@ -48,6 +49,20 @@ static bool shape_fits(const struct shunt_vector_shape *s, const struct shunt_ve
            (s->pairs ? pairs_run(s->tile, d) : direct_runs(s->tile, d));
   if (s->pairs || s->rows != 256 || v->order != SHUNT_VECTOR_WINDOWED) return false;
   return strips_run(s->tile, d);
+}
+
+// ---- B and C ---------------------------------------------------------------------------
+
+static bool rows_aligned(const struct shunt_dense &m)
+{
+  const int64_t size = static_cast<int64_t>(shunt_type_size(m.type));
+  return m.col_stride == 1 && m.row_stride * size % 16 == 0;
+}
+
+// The rows of B start at multiples of 16 bytes and have no ragged last piece.
+static bool b_in_place(const struct shunt_spmm *p)
+{
+  return rows_aligned(p->b) && p->b.cols % 8 == 0;
 }
 
 // ---- the choice --------------------------------------------------------------------------
@@ -121,10 +136,23 @@ static int best_strips(const struct size_of_product &z, const struct shunt_devic
 }
 
 // Without strips; height: of struct shunt_vector.
+static bool takes_pairs(const struct size_of_product &z, int height, const struct shunt_device *d)
+{
+  return height == 16 && pairs_fill(z, d);
+}
 static double gather_us(const struct size_of_product &z, double slots, int height,
                         const struct shunt_device *d)
 {
-  return height == 16 && pairs_fill(z, d) ? pairs_us(z) : direct_us(z, slots);
+  return takes_pairs(z, height, d) ? pairs_us(z) : direct_us(z, slots);
+}
+
+// Are strips faster, with a proof behind them, than to gather, with one inside or behind?
+static bool strips_pay(const struct size_of_product &z, double slots, int height,
+                       const struct shunt_device *d)
+{
+  const int tile = best_strips(z, d);
+  const double behind = takes_pairs(z, height, d) ? 0 : 2;
+  return strips_run(tile, d) && strips_us(z, tile, d) + behind < gather_us(z, slots, height, d);
 }
 
 static struct shunt_vector_shape direct_of(const struct size_of_product &z,
@@ -140,19 +168,7 @@ static struct shunt_vector_shape direct_of(const struct size_of_product &z,
   return s;
 }
 
-// ---- B and C ---------------------------------------------------------------------------
-
-static bool rows_aligned(const struct shunt_dense &m)
-{
-  const int64_t size = static_cast<int64_t>(shunt_type_size(m.type));
-  return m.col_stride == 1 && m.row_stride * size % 16 == 0;
-}
-
-// The rows of B start at multiples of 16 bytes and have no ragged last piece.
-static bool b_in_place(const struct shunt_spmm *p)
-{
-  return rows_aligned(p->b) && p->b.cols % 8 == 0;
-}
+// ---- a copy of B ---------------------------------------------------------------------------
 
 // An aligned row-major copy of B at `at`.
 static struct shunt_dense b_copy(const struct shunt_spmm *p, void *at)
@@ -209,19 +225,38 @@ extern "C" enum shunt_vector_order shunt_spmm_vector_order(const struct shunt_sp
                                                            const struct shunt_device *d)
 {
   const struct size_of_product z = size_of(p, height);
-  const int tile = best_strips(z, d);
-  if (!strips_run(tile, d)) return SHUNT_VECTOR_SEQUENTIAL;
-  return strips_us(z, tile, d) < gather_us(z, z.vectors, height, d) ? SHUNT_VECTOR_WINDOWED
-                                                                    : SHUNT_VECTOR_SEQUENTIAL;
+  return strips_pay(z, z.vectors, height, d) ? SHUNT_VECTOR_WINDOWED : SHUNT_VECTOR_SEQUENTIAL;
 }
 
 extern "C" double shunt_spmm_vector_us(const struct shunt_spmm *p, double vectors, int height,
                                        const struct shunt_device *d)
 {
   const struct size_of_product z = size_with(p, vectors);
-  const int tile = best_strips(z, d);
-  const double direct = gather_us(z, z.vectors, height, d), strips = strips_us(z, tile, d);
-  return strips_run(tile, d) && strips < direct ? strips : direct;
+  return strips_pay(z, z.vectors, height, d) ? strips_us(z, best_strips(z, d), d)
+                                             : gather_us(z, z.vectors, height, d);
+}
+
+static int64_t direct_blocks(int64_t groups, int64_t n, const struct shunt_vector_shape &s)
+{
+  const int64_t groups_a_block = kDirectWarps >> s.log2_slices;
+  return (groups + groups_a_block - 1) / groups_a_block * ((n + s.tile - 1) / s.tile);
+}
+
+// As far as the product counts: only sums alone, and B read in place.
+static bool proof_fits(const struct shunt_spmm *p)
+{
+  return !p->beta.device && p->beta.host == 0 && b_in_place(p) &&
+         reinterpret_cast<uintptr_t>(p->b.values) % 16 == 0;
+}
+
+extern "C" bool shunt_spmm_vector_proves(const struct shunt_spmm *p, double vectors, int height,
+                                         const struct shunt_device *d)
+{
+  const struct size_of_product z = size_with(p, vectors);
+  if (!proof_fits(p) || takes_pairs(z, height, d) || strips_pay(z, z.vectors, height, d))
+    return false;
+  return direct_blocks(static_cast<int64_t>(z.groups), z.n, direct_of(z, d)) <=
+         shunt::arrival_most_blocks;
 }
 
 extern "C" struct shunt_vector_shape shunt_spmm_vector_shape(const struct shunt_spmm *p,
@@ -232,9 +267,8 @@ extern "C" struct shunt_vector_shape shunt_spmm_vector_shape(const struct shunt_
   const struct shunt_vector_shape strips = {256, best_strips(z, d), 0, 0};
   // A random pattern leaves one slot unused in every 40 columns.
   const double slots = z.vectors + 0.026 * z.groups * static_cast<double>(v->cols);
-  if (shape_fits(&strips, v, d) && strips_us(z, strips.tile, d) < gather_us(z, slots, v->height, d))
-    return strips;
-  return v->height == 16 && pairs_fill(z, d) ? pairs_of(z, d) : direct_of(z, d);
+  if (shape_fits(&strips, v, d) && strips_pay(z, slots, v->height, d)) return strips;
+  return takes_pairs(z, v->height, d) ? pairs_of(z, d) : direct_of(z, d);
 }
 
 extern "C" shunt_status shunt_spmm_vector_shaped_cuda(const struct shunt_spmm *p,
@@ -267,6 +301,53 @@ extern "C" shunt_status shunt_spmm_vector_shaped_cuda(const struct shunt_spmm *p
                             ? launch_f16(k, *shape, map, p->c.type, stream)
                             : launch_bf16(k, *shape, map, p->c.type, stream);
   return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+}
+
+// How the proof repairs p: as launch_repair of spmm_csr_rows_launch.cuh shares it.
+static shunt_status make_proof(const struct shunt_spmm *p, const struct shunt_repair *r, proof *f)
+{
+  const shunt_status s = shunt::spmm_rows::make_repair_args(p, r, &f->r);
+  const int64_t strips = p->c.rows * ((p->c.cols + 31) / 32), most_pieces = 1 << 16;
+  shunt::spmm_rows::plan how = {};
+  how.direct = true;
+  f->a = shunt::spmm_rows::make_args<float>(p, how, nullptr);
+  f->r.piece = strips > 4 * most_pieces ? (strips + most_pieces - 1) / most_pieces : 4;
+  return s;
+}
+
+extern "C" shunt_status
+shunt_spmm_vector_proved_shaped_cuda(const struct shunt_spmm *p, const struct shunt_vector *v,
+                                     const struct shunt_vector_shape *shape,
+                                     const struct shunt_repair *r, const struct shunt_device *d,
+                                     shunt_stream stream)
+{
+  struct shunt_spmm product = *p;
+  product.only_if = nullptr;
+  shunt_status s = check(&product, v);
+  if (s != SHUNT_OK) return s;
+  if (!shape_fits(shape, v, d) || shape->rows != 0 || shape->pairs) return SHUNT_E_UNSUPPORTED;
+  if (!proof_fits(p) || direct_blocks(v->groups, p->b.cols, *shape) > shunt::arrival_most_blocks)
+    return SHUNT_E_UNSUPPORTED;
+  arguments k;
+  proof f = {};
+  s = fill_arguments(&k, p, v, &p->b, shape);
+  if (s == SHUNT_OK) s = make_proof(p, r, &f);
+  if (s != SHUNT_OK) return s;
+  const cudaError_t e =
+      p->a.value_type == SHUNT_F16
+          ? launch_proved_f16(k, f, shape->tile, p->c.type, d, stream)
+          : launch_proved_bf16(k, f, shape->tile, p->c.type, d, stream);
+  return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+}
+
+extern "C" shunt_status shunt_spmm_vector_proved_cuda(const struct shunt_spmm *p,
+                                                      const struct shunt_vector *v,
+                                                      const struct shunt_repair *r,
+                                                      const struct shunt_device *d,
+                                                      shunt_stream stream)
+{
+  const struct shunt_vector_shape shape = shunt_spmm_vector_shape(p, v, d);
+  return shunt_spmm_vector_proved_shaped_cuda(p, v, &shape, r, d, stream);
 }
 
 extern "C" shunt_status shunt_spmm_vector_cuda(const struct shunt_spmm *p,

@@ -27,8 +27,8 @@ struct shunt_vector_shape {
   int rows, tile, log2_slices, pairs;
 };
 
-/* The order to pack A in for this product: WINDOWED where strips are expected to be faster than
-   the direct way.  height: as of struct shunt_vector_plan.  */
+/* The order to pack A in for this product: WINDOWED where strips, and a proof behind them, are
+   expected to be faster than the direct way.  height: as of struct shunt_vector_plan.  */
 enum shunt_vector_order shunt_spmm_vector_order(const struct shunt_spmm *p, int height,
                                                 const struct shunt_device *d);
 
@@ -36,6 +36,10 @@ enum shunt_vector_order shunt_spmm_vector_order(const struct shunt_spmm *p, int 
    has so many vectors of 8 rows; of the height only 16 counts.  */
 double shunt_spmm_vector_us(const struct shunt_spmm *p, double vectors, int height,
                             const struct shunt_device *d);
+
+/* Is such a product proved inside its own launch (shunt_spmm_vector_proved_cuda)? */
+bool shunt_spmm_vector_proves(const struct shunt_spmm *p, double vectors, int height,
+                              const struct shunt_device *d);
 
 /* The shape that shunt_spmm_vector_cuda takes. */
 struct shunt_vector_shape shunt_spmm_vector_shape(const struct shunt_spmm *p,
@@ -54,6 +58,19 @@ shunt_status shunt_spmm_vector_shaped_cuda(const struct shunt_spmm *p, const str
                                            const struct shunt_vector_shape *shape,
                                            const struct shunt_device *d, void *workspace,
                                            size_t workspace_bytes, shunt_stream stream);
+/* C = alpha A B, and in the same launch what shunt_spmm_csr_repair_cuda(p, r) does behind a
+   product: r->product is not looked at, none is needed; p->only_if has the meaning that it has
+   there.  A's arrays are read.  No workspace.  SHUNT_E_UNSUPPORTED, and nothing enqueued, where the
+   shape is not a direct one of single groups, beta not 0 on the host, or B not to be read in place. */
+shunt_status shunt_spmm_vector_proved_cuda(const struct shunt_spmm *p, const struct shunt_vector *v,
+                                           const struct shunt_repair *r,
+                                           const struct shunt_device *d, shunt_stream stream);
+shunt_status shunt_spmm_vector_proved_shaped_cuda(const struct shunt_spmm *p,
+                                                  const struct shunt_vector *v,
+                                                  const struct shunt_vector_shape *shape,
+                                                  const struct shunt_repair *r,
+                                                  const struct shunt_device *d,
+                                                  shunt_stream stream);
 /* The twin. */
 shunt_status shunt_spmm_vector_host(const struct shunt_spmm *p, const struct shunt_vector *v);
 

@@ -252,27 +252,35 @@ struct steps_of_slice {
   }
 };
 
+// The groups of block `block` of a column of them, and C's columns from column0 on; by kDirectWarps
+// warps.
 template <class T, class Out, class Shape>
-__global__ void __launch_bounds__(kDirectWarps * 32, 2)
-    spmm_vector_direct(const __grid_constant__ arguments p)
+__device__ __forceinline__ void multiply_groups_of(const arguments &p, unsigned char *shared,
+                                                   int block, int column0)
 {
-  extern __shared__ __align__(1024) unsigned char shared[];
   constexpr int kTile = Shape::kTile;
   const int warp = threadIdx.x / 32, slices = 1 << p.log2_slices, slice = warp & (slices - 1);
-  const int group = blockIdx.x * (kDirectWarps >> p.log2_slices) + (warp >> p.log2_slices);
-  let_next_in();
+  const int group = block * (kDirectWarps >> p.log2_slices) + (warp >> p.log2_slices);
   if (group >= p.groups) return;
 
   const steps_of_slice steps(p, group, slice);
   unsigned char *mine = shared + warp * Shape::kWarpBytes;
   float d[1][kTile / 16][4] = {};
-  multiply_direct<T, Shape, 1>(p, mine, blockIdx.y * kTile, steps.from, steps.to, 0, d);
+  multiply_direct<T, Shape, 1>(p, mine, column0, steps.from, steps.to, 0, d);
 
   write_image<kTile>(reinterpret_cast<float *>(mine), d[0]);
   slices_barrier(p);
   const float *images = reinterpret_cast<float *>(mine - slice * Shape::kWarpBytes);
-  store_images<T, Out, kTile, Shape::kWarpBytes / 4>(p, images, slices, slice, group,
-                                                     blockIdx.y * kTile);
+  store_images<T, Out, kTile, Shape::kWarpBytes / 4>(p, images, slices, slice, group, column0);
+}
+
+template <class T, class Out, class Shape>
+__global__ void __launch_bounds__(kDirectWarps * 32, 2)
+    spmm_vector_direct(const __grid_constant__ arguments p)
+{
+  extern __shared__ __align__(1024) unsigned char shared[];
+  let_next_in();
+  multiply_groups_of<T, Out, Shape>(p, shared, blockIdx.x, blockIdx.y * Shape::kTile);
 }
 
 // The same with two groups a warp; group: the first.

@@ -41,10 +41,10 @@ double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longes
 /* The same in one launch, as `how` says. */
 double shunt_cost_vector_once(const struct shunt_spmm *p, const struct shunt_vector_once *how,
                               double reuse, double longest_row, const struct shunt_device *d);
-/* The same from a packed copy, whose product takes so long if rows are even, and its proof, which is
-   let in while the product ends.  */
+/* The same from a packed copy, whose product takes so long if rows are even, and its proof, inside
+   or let in while the product ends.  */
 double shunt_cost_packed(const struct shunt_spmm *p, double product, double reuse,
-                         double longest_row, const struct shunt_device *d);
+                         double longest_row, bool inside, const struct shunt_device *d);
 /* SpMM from merged tiles, whose product takes so long, and its proof, let in as above; and their making,
    where there are so many and the longest row has so many entries.  */
 double shunt_cost_merged(const struct shunt_spmm *p, double product, const struct shunt_device *d);

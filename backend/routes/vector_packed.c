@@ -115,8 +115,21 @@ static shunt_status product(const struct shunt_copy_product *x)
                                              own_bytes(c->problem), c->stream));
 }
 
-static const struct shunt_copy_format packed = {
-    .own_bytes = own_bytes, .convert = convert, .product = product, .lets_in = true};
+static shunt_status proved(const struct shunt_copy_product *x, const struct shunt_spmm *s,
+                           const struct shunt_repair *r)
+{
+  const struct shunt_call *c = x->call;
+  const struct packing k = packing_noted(*c->kept->note);
+  struct shunt_vector v;
+  if (!lay_out(&s->a, &k, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
+  return shunt_spmm_vector_proved_cuda(s, &v, r, &c->engine->device, c->stream);
+}
+
+static const struct shunt_copy_format packed = {.own_bytes = own_bytes,
+                                                .convert = convert,
+                                                .product = product,
+                                                .lets_in = true,
+                                                .proved = proved};
 
 /* May a packed copy of such a matrix be kept at all?  Not of a scattered one, whose large products
    would need a large buffer.  */
@@ -146,7 +159,8 @@ static double proved_us(const struct shunt_call *c, double vectors, double reuse
   const struct shunt_device *d = &c->engine->device;
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
   const double product = shunt_spmm_vector_us(s, vectors, height, d);
-  double us = shunt_cost_packed(s, product, reuse, longest, d);
+  const bool inside = shunt_spmm_vector_proves(s, vectors, height, d);
+  double us = shunt_cost_packed(s, product, reuse, longest, inside, d);
   if (!shunt_copy_overwrites(s))
     us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
   return us;
