@@ -256,14 +256,14 @@ static double proof_let_in(const struct shunt_csr *a, const struct shunt_device 
 /* By warps beside those that multiply, who gather from the same L2; fitted to 110 products. */
 static double proof_inside(const struct shunt_csr *a, const struct shunt_device *d)
 {
-  return larger(shunt_cost_csr_bytes(a) / 5.5e6 * scale(d) - 0.4, 0.2);
+  return larger(shunt_cost_csr_bytes(a) / 5.5e6 * scale(d) - 0.3, -0.1);
 }
 
 double shunt_cost_packed(const struct shunt_spmm *p, double product, double reuse,
                          double longest_row, bool inside, const struct shunt_device *d)
 {
   const struct walk w = walk_of(p, reuse, longest_row, d);
-  return larger(product, 3 + 0.016 * w.longest) +
+  return larger(product, 3.1 + 0.0018 * reuse * w.longest) +
          (inside ? proof_inside(&p->a, d) : proof_let_in(&p->a, d));
 }
 
