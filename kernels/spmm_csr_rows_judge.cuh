@@ -55,12 +55,11 @@ __device__ __forceinline__ void tell(const repair_args &r, bool needed, bool cha
 
 // One thread of each block, with what its block has found: its part of the fingerprint, a NaN
 // or Inf in the first row, the flag of irregular rows.  speaks: in one block of the grid.  found: the
-// launch's place, for those who ask.  helper: the block's number among those that wait to help.
+// launch's place, for those who ask.
 __device__ __forceinline__ repair_order judge(const repair_args &r, bool speaks,
                                               ptx::word_pair at_home, struct shunt_fingerprint part,
                                               bool alarm, bool flagged,
-                                              arrival_place *found = nullptr,
-                                              int helper = (int)blockIdx.x)
+                                              arrival_place *found = nullptr)
 {
   const arrival_place place = find_place(r.table, at_home);
   if (found) *found = place;
@@ -73,7 +72,7 @@ __device__ __forceinline__ repair_order judge(const repair_args &r, bool speaks,
   arrival_sum sum;
   const bool last = arrive(place, part, alarm, flagged, gridDim.x, &sum);
   if (r.start != SHUNT_REPAIR_BEHIND) wait_for_previous(); // the others may still stand behind the product
-  const int64_t cycles = helper < r.helpers ? r.wait_cycles : 0;
+  const int64_t cycles = (int)blockIdx.x < r.helpers ? r.wait_cycles : 0;
   if (!wait_for_all(place, gridDim.x, last, cycles, &sum)) return {false, nullptr};
 
   const bool changed = r.expected && !same_hashes(sum, expected);

@@ -244,12 +244,6 @@ extern "C" double shunt_spmm_vector_us(const struct shunt_spmm *p, double vector
                                              : gather_us(z, z.vectors, height, d);
 }
 
-static int64_t direct_blocks(int64_t groups, int64_t n, const struct shunt_vector_shape &s)
-{
-  const int64_t groups_a_block = kDirectWarps >> s.log2_slices;
-  return (groups + groups_a_block - 1) / groups_a_block * ((n + s.tile - 1) / s.tile);
-}
-
 // As far as the product counts: only sums alone, and B read in place.
 static bool proof_fits(const struct shunt_spmm *p)
 {
@@ -261,10 +255,7 @@ extern "C" bool shunt_spmm_vector_proves(const struct shunt_spmm *p, double vect
                                          const struct shunt_device *d)
 {
   const struct size_of_product z = size_with(p, vectors);
-  if (!proof_fits(p) || takes_pairs(z, height, d) || strips_pay(z, z.vectors, height, d))
-    return false;
-  return direct_blocks(static_cast<int64_t>(z.groups), z.n, direct_of(z, d)) <=
-         shunt::arrival_most_blocks;
+  return proof_fits(p) && !takes_pairs(z, height, d) && !strips_pay(z, z.vectors, height, d);
 }
 
 extern "C" struct shunt_vector_shape shunt_spmm_vector_shape(const struct shunt_spmm *p,
@@ -334,8 +325,7 @@ shunt_spmm_vector_proved_shaped_cuda(const struct shunt_spmm *p, const struct sh
   shunt_status s = check(&product, v);
   if (s != SHUNT_OK) return s;
   if (!shape_fits(shape, v, d) || shape->rows != 0 || shape->pairs) return SHUNT_E_UNSUPPORTED;
-  if (!proof_fits(p) || direct_blocks(v->groups, p->b.cols, *shape) > shunt::arrival_most_blocks)
-    return SHUNT_E_UNSUPPORTED;
+  if (!proof_fits(p)) return SHUNT_E_UNSUPPORTED;
   arguments k;
   proof f = {};
   s = fill_arguments(&k, p, v, &p->b, shape);

@@ -1,6 +1,8 @@
 // spmm_vector_launch.cuh: the launches of spmm_vector_direct and spmm_vector_strips for
 // one stored type; instantiated in one file per type.
 #pragma once
+#include <algorithm>
+
 #include "kernels/spmm_vector.h"
 #include "kernels/spmm_vector_direct.cuh"
 #include "kernels/spmm_vector_proved.cuh"
@@ -60,7 +62,7 @@ inline cudaError_t launch_shape(const arguments &p, const struct shunt_vector_sh
                        : launch_strips<T, Out, strips_256x64>(p, map, stream);
 }
 
-// The direct way with its proof, at most arrival_most_blocks; f.down and f.r.helpers are set here.
+// The direct way with its proof; f.pieces, f.down and f.r.helpers are set here.
 template <class T, class Out, class Shape>
 inline cudaError_t launch_proved(const arguments &p, proof f, const struct shunt_device *d,
                                  cudaStream_t stream)
@@ -68,8 +70,10 @@ inline cudaError_t launch_proved(const arguments &p, proof f, const struct shunt
   const auto kernel = &spmm_vector_proved<T, Out, Shape>;
   const int groups_a_block = kDirectWarps >> p.log2_slices;
   f.down = (p.groups + groups_a_block - 1) / groups_a_block;
-  const int blocks = f.down * ((p.n + Shape::kTile - 1) / Shape::kTile);
-  f.r.helpers = 2 * d->multiprocessors;
+  f.pieces = f.down * ((p.n + Shape::kTile - 1) / Shape::kTile);
+  const int at_once = std::min(2 * d->multiprocessors, arrival_most_blocks);
+  const int blocks = std::min(f.pieces, at_once);
+  f.r.helpers = blocks;
   // Kept by the context, which the program may destroy: so asked for each time.
   const cudaError_t e =
       cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),

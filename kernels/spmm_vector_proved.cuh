@@ -5,14 +5,16 @@
 //   all others      hash the block's share of A's arrays at once, and arrive with it; by the time
 //                   that C is stored they mostly know whether it stands (spmm_csr_rows_judge.cuh)
 //
-// No block waits for others before it has stored, so they need not all be at work at one time:
+// A block has every so manieth of all pieces of work (blocks of spmm_vector_direct.cuh), so that
+// all are at work at one time if they have the device for themselves.  They need not be, as no
+// block waits for others before it has stored:
 //
 //   block    hash, arrive ... sum complete?  stands:      leave
 //            multiply, store                 not known:   tell that C is stored, leave
 //                                            it changed:  tell, wait until all have told, repair
 //
-// The last to arrive knows always.  Blocks that begin last (`helpers` of them) wait for the sum,
-// the others have to make room for them.
+// The last to arrive knows always.  (A block for each piece was 0.9 us slower for two rounds of
+// them, 2.5 for four: those of the first rounds cannot know, and to tell takes a fence.)
 //
 // No witness: a sum that became NaN is computed again from A's entries as it is stored.
 #pragma once
@@ -33,11 +35,11 @@ constexpr int kHashBarrier = 1 + kDirectWarps / 2; // behind those of the slices
 template <class Shape> constexpr int hash_warps_of = Shape::kTile == 128 ? 2 : 4;
 template <class Shape> constexpr int proved_threads = (kDirectWarps + hash_warps_of<Shape>)*32;
 
-// What the kernel is told beside the product.  down: blocks of a column of them.
+// What the kernel is told beside the product.  Pieces of work; those of a column of them.
 struct proof {
   spmm_rows::args<float> a;
   spmm_rows::repair_args r;
-  int down;
+  int pieces, down;
 };
 
 // In shared memory.
@@ -74,8 +76,7 @@ __device__ __forceinline__ void prove(const proof &f, proof_board<HashWarps> &b)
   for (int i = 1; i < HashWarps; i++)
     shunt_fp_add(&part, b.part[i]);
   ptx::cp_async_wait<0>();
-  b.order = spmm_rows::judge(f.r, speaks, b.at_home, part, false, flagged, &b.place,
-                             (int)(gridDim.x - 1 - blockIdx.x));
+  b.order = spmm_rows::judge(f.r, speaks, b.at_home, part, false, flagged, &b.place);
 }
 
 // By all threads, when their warps have done their part.  False: C stands, or others see to it.
@@ -96,18 +97,19 @@ __device__ __forceinline__ bool is_to_repair(const proof_board<HashWarps> &b)
 
 // Nothing could be agreed on: the rows that this block has stored, which no other writes.
 template <class T, class Out, class Shape>
-__device__ __noinline__ void repair_own(const arguments &p, const proof &f, int block, int column0)
+__device__ __noinline__ void repair_own(const arguments &p, const proof &f)
 {
   constexpr int kStrips = Shape::kTile / 32;
   const float alpha = f.a.alpha.get();
   const int rows = (kDirectWarps >> p.log2_slices) * kGroup;
-  for (int w = threadIdx.x / 32; w < rows * kStrips; w += proved_threads<Shape> / 32) {
-    const int place = block * rows + w / kStrips;
-    const int64_t strip = column0 / 32 + w % kStrips;
-    if (place >= p.rows || strip * 32 >= p.n) continue;
-    const int64_t row = p.row_of ? __ldg(p.row_of + place) : place;
-    spmm_rows::multiply_strip<T, Out>(f.a, row, strip, alpha, 0.0f);
-  }
+  for (int i = blockIdx.x; i < f.pieces; i += gridDim.x)
+    for (int w = threadIdx.x / 32; w < rows * kStrips; w += proved_threads<Shape> / 32) {
+      const int place = i % f.down * rows + w / kStrips;
+      const int64_t strip = i / f.down * kStrips + w % kStrips;
+      if (place >= p.rows || strip * 32 >= p.n) continue;
+      const int64_t row = p.row_of ? __ldg(p.row_of + place) : place;
+      spmm_rows::multiply_strip<T, Out>(f.a, row, strip, alpha, 0.0f);
+    }
 }
 
 template <class T, class Out, class Shape>
@@ -116,10 +118,12 @@ __global__ void __launch_bounds__(proved_threads<Shape>, 2)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   __shared__ proof_board<hash_warps_of<Shape>> b;
-  const int block = blockIdx.x % f.down, column0 = blockIdx.x / f.down * Shape::kTile;
   if (threadIdx.x < kDirectWarps * 32) {
     wait_for_previous();
-    multiply_groups_of<T, Out, Shape>(p, shared, block, column0);
+    for (int i = blockIdx.x; i < f.pieces; i += gridDim.x) {
+      multiply_groups_of<T, Out, Shape>(p, shared, i % f.down, i / f.down * Shape::kTile);
+      slices_barrier(p); // the images are read
+    }
   } else {
     prove(f, b);
   }
@@ -127,7 +131,7 @@ __global__ void __launch_bounds__(proved_threads<Shape>, 2)
   if (b.order.next)
     spmm_rows::repair<T, Out>(f.a, f.r, b.order.next, 0, 0);
   else
-    repair_own<T, Out, Shape>(p, f, block, column0);
+    repair_own<T, Out, Shape>(p, f);
 }
 
 } // namespace vector
