@@ -7,7 +7,7 @@
 //
 //   a row's list goes to            group k of g takes segments k, k + g, ..; halves are then
 //                                   added to halves.  The order is fixed by the sizes.
-//     a team of 1, 2, 4 .. groups   as the mean list is long; most rows
+//     a team of 1, 2, 4 .. groups   as the mean list is long and rows are few
 //     its warp                      more than kOfTeam segments a group of the team
 //     its block                     more than kOfWarp segments a group of the warp
 //
@@ -25,7 +25,7 @@ namespace
 {
 
 constexpr int kCombineThreads = 256;
-constexpr int kOfTeam = 16, kOfWarp = 64;
+constexpr int kOfTeam = 16, kOfWarp = 128;
 constexpr int kAtOnce = 4; // segments that a group loads at once
 
 using four_sums = vec<float, 4>;
@@ -48,21 +48,34 @@ __device__ __forceinline__ void add_four(four_sums &sum, const four_sums &x)
     sum.at[e] += x.at[e];
 }
 
+struct some_segments {
+  int at[kAtOnce]; // -1: none
+};
+
+template <class Out>
+__device__ __forceinline__ some_segments load_segments(const combine_job<Out> &j, int q, int end,
+                                                       int step)
+{
+  some_segments g;
+#pragma unroll
+  for (int u = 0; u < kAtOnce; u++)
+    g.at[u] = q + u * step < end ? j.segments[q + u * step] : -1;
+  return g;
+}
+
 // The sum of segments begin, begin + step, .. below end, by the thread of this column.
 template <class Out>
 __device__ __forceinline__ four_sums add_list(const combine_job<Out> &j, int begin, int end,
                                               int step, int column)
 {
   four_sums sum = {};
+  some_segments g = load_segments(j, begin, end, step);
   for (int q = begin; q < end; q += kAtOnce * step) {
-    int64_t g[kAtOnce];
     four_sums x[kAtOnce] = {};
 #pragma unroll
     for (int u = 0; u < kAtOnce; u++)
-      g[u] = q + u * step < end ? j.segments[q + u * step] : -1;
-#pragma unroll
-    for (int u = 0; u < kAtOnce; u++)
-      if (g[u] >= 0) x[u] = j.partial[(g[u] << j.group_log2) + column];
+      if (g.at[u] >= 0) x[u] = j.partial[(static_cast<int64_t>(g.at[u]) << j.group_log2) + column];
+    g = load_segments(j, q + kAtOnce * step, end, step);
 #pragma unroll
     for (int u = 0; u < kAtOnce; u++)
       add_four(sum, x[u]);
@@ -170,11 +183,16 @@ __global__ void __launch_bounds__(kCombineThreads)
     if (j.offsets[r + 1] - j.offsets[r] > most) combine_by_block(j, r, sums);
 }
 
-// Groups of a team: so many that the mean row's list is loaded at once.
-inline int choose_team(int group_log2, const struct shunt_dcsr_sums *sums)
+// Groups of a team: so many that the mean row's list is loaded at once, and that the device has
+// threads enough.
+inline int choose_team(int group_log2, const struct shunt_dcsr_sums *sums,
+                       const struct shunt_device *device)
 {
+  constexpr int64_t kThreadsOfProcessor = 1024;
+  const int64_t threads = device->multiprocessors * kThreadsOfProcessor;
   int log2 = group_log2;
-  while (log2 < 5 && sums->room > (sums->rows * kAtOnce << (log2 - group_log2)))
+  while (log2 < 5 && (sums->room > (sums->rows * kAtOnce << (log2 - group_log2)) ||
+                      sums->rows << log2 < threads))
     log2++;
   return log2;
 }
@@ -192,7 +210,7 @@ shunt_status launch_combine(const struct shunt_spmm *p, const struct shunt_dcsr_
   j.columns = columns;
   while (4 << j.group_log2 < width)
     j.group_log2++;
-  j.team_log2 = choose_team(j.group_log2, sums);
+  j.team_log2 = choose_team(j.group_log2, sums, device);
   j.wide = p->c.col_stride == 1 && p->c.row_stride % 4 == 0 &&
            reinterpret_cast<uintptr_t>(j.c) % (4 * sizeof(Out)) == 0;
   j.alpha = make_scalar_arg<float>(p->alpha);
