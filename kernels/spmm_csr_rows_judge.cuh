@@ -25,6 +25,7 @@ namespace spmm_rows
 struct repair_order {
   bool needed;
   uint32_t *next;
+  bool stands; // the sum is complete, and speaks for C: then so do all who see it
 };
 
 // Where blocks judge while they still store: each tells that it has stored, and who repairs waits for
@@ -65,7 +66,7 @@ __device__ __forceinline__ repair_order judge(const repair_args &r, bool speaks,
   if (found) *found = place;
   if (!place.set) {
     if (speaks) tell(r, true, true, false);
-    return {true, nullptr};
+    return {true, nullptr, false};
   }
   struct shunt_fingerprint expected = {0, 0};
   if (r.expected) expected = *r.expected;
@@ -73,7 +74,7 @@ __device__ __forceinline__ repair_order judge(const repair_args &r, bool speaks,
   const bool last = arrive(place, part, alarm, flagged, gridDim.x, &sum);
   if (r.start != SHUNT_REPAIR_BEHIND) wait_for_previous(); // the others may still stand behind the product
   const int64_t cycles = (int)blockIdx.x < r.helpers ? r.wait_cycles : 0;
-  if (!wait_for_all(place, gridDim.x, last, cycles, &sum)) return {false, nullptr};
+  if (!wait_for_all(place, gridDim.x, last, cycles, &sum)) return {false, nullptr, false};
 
   const bool changed = r.expected && !same_hashes(sum, expected);
   const bool nonfinite = sum.lo & arrival_alarm;
@@ -82,7 +83,7 @@ __device__ __forceinline__ repair_order judge(const repair_args &r, bool speaks,
     tell(r, needed, changed, nonfinite);
     pass_on(place);
   }
-  return {needed, place.next()};
+  return {needed, place.next(), !needed};
 }
 
 // Piece p is strips [p piece, (p + 1) piece) of all rows' strips, one row after another.  By a

@@ -362,7 +362,7 @@ __device__ __forceinline__ bool is_to_repair(const board &b)
 {
   __syncthreads(); // stored, and judged
   if (threadIdx.x == kJudge) {
-    spmm_rows::tell_stored(b.place);
+    if (!b.order.stands) spmm_rows::tell_stored(b.place);
     if (b.order.needed) spmm_rows::wait_for_stores(b.place, gridDim.x);
   }
   if (!b.order.needed) return false;
