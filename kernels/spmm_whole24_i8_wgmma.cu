@@ -1,5 +1,5 @@
-// spmm_whole24_i8_wgmma.cu: spmm_whole24_wgmma.cuh for int8 A and B: sums in int32, C in int32 or, scaled in
-// float, f32.
+// spmm_whole24_i8_wgmma.cu: spmm_whole24_wgmma.cuh for int8 A and B: sums in int32, C in int32 or,
+// scaled in float, f32.
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
 #include "kernels/spmm_whole24_launch.cuh"
 
@@ -8,13 +8,12 @@ namespace shunt
 namespace whole24
 {
 
-shunt_status launch_i8(const struct shunt_spmm *p, const struct shunt_whole24 *v, int columns,
-                       const struct shunt_repair *r, const struct shunt_device *d,
-                       cudaStream_t stream)
+shunt_status launch_i8(const struct shunt_spmm *p, const struct shunt_whole24 *v,
+                       enum shunt_whole24_shape shape, const struct shunt_repair *r,
+                       const struct shunt_device *d, cudaStream_t stream)
 {
-  if (p->compute == SHUNT_I32)
-    return launch_columns<types<int8_t, int32_t>>(p, v, columns, r, d, stream);
-  return launch_columns<types<int8_t, float>>(p, v, columns, r, d, stream);
+  if (p->compute == SHUNT_I32) return launch_as<types<int8_t, int32_t>>(p, v, shape, r, d, stream);
+  return launch_as<types<int8_t, float>>(p, v, shape, r, d, stream);
 }
 
 } // namespace whole24

@@ -34,6 +34,7 @@ arguments<C> make_arguments(const struct shunt_spmm *p, const struct shunt_whole
   k.chunks = static_cast<int>(v->chunks);
   k.tiles_down = static_cast<int>(v->bands / kGroups);
   k.tiles_across = static_cast<int>(ceil_div(p->c.cols, columns));
+  k.last_box = static_cast<int>((p->c.cols - 1) / 64 * 64);
   k.c = {to->values,
          to->rows,
          to->cols,
@@ -112,20 +113,27 @@ shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_whole24
 }
 
 template <class T>
-shunt_status launch_columns(const struct shunt_spmm *p, const struct shunt_whole24 *v, int columns,
-                            const struct shunt_repair *r, const struct shunt_device *d,
-                            cudaStream_t stream)
+shunt_status launch_as(const struct shunt_spmm *p, const struct shunt_whole24 *v,
+                       enum shunt_whole24_shape shape, const struct shunt_repair *r,
+                       const struct shunt_device *d, cudaStream_t stream)
 {
   constexpr int size = sizeof(typename T::stored);
-  if (columns == 128) return launch_shape<T, shape_128<size>>(p, v, r, d, stream);
-  return columns == 256 ? launch_shape<T, shape_256<size>>(p, v, r, d, stream)
-                        : SHUNT_E_UNSUPPORTED;
+  switch (shape) {
+  case SHUNT_WHOLE24_128:
+    return launch_shape<T, shape_128<size>>(p, v, r, d, stream);
+  case SHUNT_WHOLE24_256:
+    return launch_shape<T, shape_256<size>>(p, v, r, d, stream);
+  case SHUNT_WHOLE24_2X128:
+    return launch_shape<T, shape_2x128<size>>(p, v, r, d, stream);
+  default:
+    return SHUNT_E_UNSUPPORTED;
+  }
 }
 
 // spmm_whole24_i8_wgmma.cu
-shunt_status launch_i8(const struct shunt_spmm *p, const struct shunt_whole24 *v, int columns,
-                       const struct shunt_repair *r, const struct shunt_device *d,
-                       cudaStream_t stream);
+shunt_status launch_i8(const struct shunt_spmm *p, const struct shunt_whole24 *v,
+                       enum shunt_whole24_shape shape, const struct shunt_repair *r,
+                       const struct shunt_device *d, cudaStream_t stream);
 
 } // namespace whole24
 } // namespace shunt

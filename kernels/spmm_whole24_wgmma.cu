@@ -1,4 +1,6 @@
 // spmm_whole24_wgmma.cu: checks, choice of shape, and spmm_whole24_wgmma.cuh for 16 bits.
+#include <algorithm>
+
 #include "kernels/whole24_kernels.h"
 
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
@@ -33,7 +35,8 @@ shunt_status check(const struct shunt_spmm *p, const struct shunt_whole24 *v,
     return SHUNT_E_ARGUMENT;
   if (!types_fit(p)) return SHUNT_E_UNSUPPORTED;
   if (to->type != (in_place(p, r) ? p->c.type : SHUNT_F32)) return SHUNT_E_ARGUMENT;
-  if (!in_place(p, r) && p->compute != SHUNT_F32) return SHUNT_E_UNSUPPORTED; // W does not hold int32
+  if (!in_place(p, r) && p->compute != SHUNT_F32)
+    return SHUNT_E_UNSUPPORTED; // W does not hold int32
   if (in_place(p, r) && (p->beta.device || p->beta.host != 0)) return SHUNT_E_UNSUPPORTED;
   if (p->c.cols < 1 || p->c.cols > most) return SHUNT_E_UNSUPPORTED;
   if (!on_16_bytes(operand_of(p->b))) return SHUNT_E_UNSUPPORTED;
@@ -48,45 +51,51 @@ shunt_status check(const struct shunt_spmm *p, const struct shunt_whole24 *v,
 } // namespace whole24
 } // namespace shunt
 
-// Microseconds on an H200: a multiprocessor's tiles by 128 bytes of K, and what hashing A adds to them, or
-// takes where only three warps do it.
-extern "C" int shunt_spmm_whole24_columns(const struct shunt_spmm *p, const struct shunt_device *d)
+// Microseconds on an H200, fitted to results/whole24-shapes.txt: a multiprocessor's tiles by 128
+// bytes of K, and what hashing a megabyte of A adds to them, or takes where that is longer.
+extern "C" enum shunt_whole24_shape shunt_spmm_whole24_shape(const struct shunt_spmm *p,
+                                                             const struct shunt_device *d)
 {
   using namespace shunt::whole24;
   using shunt::ceil_div;
   const int64_t down = ceil_div(p->c.rows, kRows), at_once = d->multiprocessors;
-  const double chunks = static_cast<double>(
-      ceil_div(p->b.rows, shunt_whole24_cols(static_cast<int>(shunt_type_size(p->b.type)))));
-  const double narrow = static_cast<double>(ceil_div(down * ceil_div(p->c.cols, 128), at_once)),
-               wide = static_cast<double>(ceil_div(down * ceil_div(p->c.cols, 256), at_once));
+  const int64_t chunks =
+      ceil_div(p->b.rows, shunt_whole24_cols(static_cast<int>(shunt_type_size(p->b.type))));
+  const double narrow =
+      static_cast<double>(chunks * ceil_div(down * ceil_div(p->c.cols, 128), at_once));
+  const double wide =
+      static_cast<double>(chunks * ceil_div(down * ceil_div(p->c.cols, 256), at_once));
   const size_t entry = shunt_type_size(p->a.index_type) + shunt_type_size(p->a.value_type);
   const double read = 1e-6 * static_cast<double>(p->a.nnz) * static_cast<double>(entry);
-  const double of_wide = 0.55 * wide * chunks, hash = 0.55 * read;
-  return 0.27 * narrow * chunks + 0.12 * read < (of_wide > hash ? of_wide : hash) ? 128 : 256;
+  const double of_128 = 0.276 * narrow + 0.125 * read;
+  const double of_256 = std::max(0.521 * wide + 0.128 * read, 0.576 * read);
+  const double of_2x128 = std::max(0.565 * wide + 0.043 * read, 0.477 * read);
+  if (of_128 <= of_256 && of_128 <= of_2x128) return SHUNT_WHOLE24_128;
+  return of_256 <= of_2x128 ? SHUNT_WHOLE24_256 : SHUNT_WHOLE24_2X128;
 }
 
-extern "C" shunt_status shunt_spmm_whole24_shaped_cuda(const struct shunt_spmm *p,
-                                                       const struct shunt_whole24 *v, int columns,
-                                                       const struct shunt_repair *r,
-                                                       const struct shunt_device *d,
-                                                       shunt_stream stream)
+extern "C" shunt_status
+shunt_spmm_whole24_shaped_cuda(const struct shunt_spmm *p, const struct shunt_whole24 *v,
+                               enum shunt_whole24_shape shape, const struct shunt_repair *r,
+                               const struct shunt_device *d, shunt_stream stream)
 {
   using namespace shunt::whole24;
   const shunt_status s = check(p, v, r, d);
   if (s != SHUNT_OK) return s;
-  if (p->b.type == SHUNT_I8) return launch_i8(p, v, columns, r, d, stream);
-  if (p->b.type == SHUNT_F16)
-    return launch_columns<types<__half, float>>(p, v, columns, r, d, stream);
-  return launch_columns<types<__nv_bfloat16, float>>(p, v, columns, r, d, stream);
+  if (p->b.type == SHUNT_I8) return launch_i8(p, v, shape, r, d, stream);
+  if (p->b.type == SHUNT_F16) return launch_as<types<__half, float>>(p, v, shape, r, d, stream);
+  return launch_as<types<__nv_bfloat16, float>>(p, v, shape, r, d, stream);
 }
 #else
-extern "C" int shunt_spmm_whole24_columns(const struct shunt_spmm *, const struct shunt_device *)
+extern "C" enum shunt_whole24_shape shunt_spmm_whole24_shape(const struct shunt_spmm *,
+                                                             const struct shunt_device *)
 {
-  return 0;
+  return SHUNT_WHOLE24_NONE;
 }
 
 extern "C" shunt_status shunt_spmm_whole24_shaped_cuda(const struct shunt_spmm *,
-                                                       const struct shunt_whole24 *, int,
+                                                       const struct shunt_whole24 *,
+                                                       enum shunt_whole24_shape,
                                                        const struct shunt_repair *,
                                                        const struct shunt_device *, shunt_stream)
 {
@@ -99,5 +108,5 @@ extern "C" shunt_status shunt_spmm_whole24_cuda(const struct shunt_spmm *p,
                                                 const struct shunt_repair *r,
                                                 const struct shunt_device *d, shunt_stream stream)
 {
-  return shunt_spmm_whole24_shaped_cuda(p, v, shunt_spmm_whole24_columns(p, d), r, d, stream);
+  return shunt_spmm_whole24_shaped_cuda(p, v, shunt_spmm_whole24_shape(p, d), r, d, stream);
 }

@@ -3,9 +3,9 @@
 //
 // A block has tiles of C of 128 rows x kColumns columns, and walks K in chunks of 64:
 //
-//   warp  0         tells the copy engine what to bring      A's tiles, B -> ring in shared memory
-//   warps 1 ..      take the block's share of A's fingerprint  A's arrays -> registers
-//   last eight      two warpgroups, 64 rows each, multiply   ring -> wgmma.sp -> registers -> C
+//   warps 0 .. 7    two warpgroups, 64 rows each, multiply   ring -> wgmma.sp -> registers -> C
+//   warp  8         tells the copy engine what to bring      A's tiles, B -> ring in shared memory
+//   warps 9 ..      take the block's share of A's fingerprint  A's arrays -> registers
 //   meanwhile       when all is multiplied and hashed, and the last tile still being stored, one
 //                   thread arrives with the block's part of the fingerprint, and whether a sum
 //                   became NaN; whoever sees the sum complete knows whether C stands or is computed
@@ -15,9 +15,10 @@
 //                            8 KB each, rows of 128 bytes, swizzled       4608 bytes each
 //   (int8: 128 of K, B by columns only; 5120 bytes)
 //
-// Three warps that hash are all that registers leave beside 256 columns: the compiler gives 384
-// threads 168 each, more threads fewer than the products need (setmaxnreg does not change what one
-// instruction may name).  Beside 128 columns there are seven.
+// Three warps that hash are all that registers leave beside products of 256 columns: the compiler
+// gives 384 threads 168 each, more threads fewer than such a product names (setmaxnreg does not
+// change that).  Beside products of 128 columns there are seven, also where a tile takes two of
+// them, which read A twice.
 //
 // full, empty: barriers of a stage; the copy engine has brought it, all warps are done with it.
 // B row-major is the MN-major operand, column-major the K-major one (ptx/wgmma.cuh).
@@ -36,9 +37,10 @@
 // GHz; measured 19 until the last product.  256 columns: a product of 64 x 256 x 32 reads B's 16 KB
 // and A's 2 KB from shared memory, 144 cycles at 128 bytes a cycle (128 for its multiplications
 // alone, twice those of wgmma): 41 us at 4096x4096x2048 and 1.75 GHz.  Measured: 144 cycles alone,
-// 60 us as a kernel, of which waiting for the ring and what the copy engine writes take most of the
-// rest.  A from registers takes 128 alone, but brought there past shared memory 10 to 15 % longer
-// in all.  Clusters that share B are no faster.  Figures: tests/bench/NOTES.md.
+// 60 us as a kernel: the copy engine writes a chunk in 328 cycles more, 904 in all, and 884 are
+// measured.  Two products of 128 columns: 640 + 328, measured 1000.  A from registers takes 128
+// alone, but brought there past shared memory 10 to 15 % longer in all.  Clusters that share B are
+// no faster.  Figures: tests/bench/NOTES.md.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -49,6 +51,7 @@
 #include "kernels/ptx/elect.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mbarrier.cuh"
+#include "kernels/ptx/registers.cuh"
 #include "kernels/ptx/tma.cuh"
 #include "kernels/ptx/wgmma_sparse.cuh"
 #include "kernels/spmm_csr_rows_judge.cuh"
@@ -61,8 +64,9 @@ namespace whole24
 {
 
 constexpr int kRows = 128, kBoxBytes = 64 * 128, kPanel = 2048;
-constexpr int kGroups = 2, kMultiplyingWarps = 4 * kGroups; // of warps that multiply
-constexpr int kMostHashWarps = 7, kJudge = 32;              // the thread that judges
+constexpr int kGroups = 2, kMultiplyingWarps = 4 * kGroups;              // of warps that multiply
+constexpr int kMultiplyingRegisters = 176, kHelpingRegisters = 80;       // of 128 each
+constexpr int kMostHashWarps = 7, kJudge = 32 * (kMultiplyingWarps + 1); // the thread that judges
 
 // Behind the ring.
 struct board {
@@ -74,7 +78,7 @@ struct board {
   arrival_place place;
 };
 
-// Helpers: warpgroups that do not multiply.  HashedAtOnce: tiles of A's arrays, by each warp.  Size:
+// Helpers: warps that do not multiply.  HashedAtOnce: tiles of A's arrays, by each warp.  Size:
 // of a value.
 template <int Columns, int Stages, int Helpers, int HashedAtOnce, int Size> struct shape {
   static constexpr int kSize = Size, kDepth = 128 / Size; // of a chunk
@@ -82,26 +86,30 @@ template <int Columns, int Stages, int Helpers, int HashedAtOnce, int Size> stru
   // Of A, for each group.
   static constexpr uint32_t kTileBytes =
       SHUNT_WHOLE24_VALUE_BYTES + kWords * SHUNT_WHOLE24_WORDS * 4;
-  static constexpr int kHelpers = 4 * Helpers, kThreads = 32 * (kHelpers + kMultiplyingWarps);
+  static constexpr int kHelpers = Helpers, kThreads = 32 * (kHelpers + kMultiplyingWarps);
   static constexpr int kHashWarps = kHelpers - 1, kHashedAtOnce = HashedAtOnce;
   static constexpr int kColumns = Columns, kStages = Stages, kBoxes = Columns / 64;
   static constexpr uint32_t kLeft = kBoxes * kBoxBytes; // where A begins in a stage
   static constexpr uint32_t kStageBytes = kLeft + kGroups * kTileBytes;
   static constexpr uint32_t kRingBytes = Stages * (kStageBytes + 16);
   static constexpr uint32_t kBytes = kRingBytes + sizeof(board);
+  static constexpr bool kMoves = Columns == 256 && Helpers == 8; // registers
+  static constexpr int kOfProduct = kMoves ? 128 : Columns;      // columns
   static_assert(kStageBytes % 1024 == 0, "B is swizzled");
   static_assert(kHashWarps <= kMostHashWarps, "each has its place on the board");
 };
-template <int Size> using shape_128 = shape<128, 6, 2, 1, Size>;
-template <int Size> using shape_256 = shape<256, 5, 1, 2, Size>;
+template <int Size> using shape_128 = shape<128, 6, 8, 1, Size>;
+template <int Size> using shape_256 = shape<256, 5, 4, 2, Size>;
+template <int Size> using shape_2x128 = shape<256, 5, 8, 1, Size>;
 
 // What the kernel is told beside B's map.  C: what is computed with.
 struct walk {
   const char *a; // tiles
   int chunks, tiles, tiles_down, tiles_across;
+  int last_box; // of B: its first column
 };
 template <class C> struct arguments : walk {
-  destination<C> c;     // of the product
+  destination<C> c;  // of the product
   bool repairs_wide; // what a repair writes is f32
 };
 
@@ -162,10 +170,14 @@ template <class Shape> struct tile_place {
 // From where the next chunk of a tile comes.
 template <class Shape> struct chunk_source {
   const char *a[kGroups];
-  int n, k; // of B
-  __device__ __forceinline__ chunk_source(const walk &p, const tile_place<Shape> &at)
-      : n(at.column * Shape::kColumns), k(0)
+  int n[Shape::kBoxes], k; // of B
+  // What lies beyond B's columns would be filled with zeros, which takes the copy engine longer
+  // than columns that are there, and are not stored.
+  __device__ __forceinline__ chunk_source(const walk &p, const tile_place<Shape> &at) : k(0)
   {
+#pragma unroll
+    for (int i = 0; i < Shape::kBoxes; i++)
+      n[i] = min(at.column * Shape::kColumns + i * 64, p.last_box);
 #pragma unroll
     for (int i = 0; i < kGroups; i++)
       a[i] = p.a + static_cast<int64_t>(at.row * kGroups + i) * p.chunks * Shape::kTileBytes;
@@ -186,7 +198,7 @@ __device__ __forceinline__ void bring_chunk(const chunk_source<Shape> &from, con
   ptx::mbarrier_arrive_expect(full, Shape::kStageBytes);
 #pragma unroll
   for (int i = 0; i < Shape::kBoxes; i++) {
-    const int n = from.n + i * 64;
+    const int n = from.n[i];
     ptx::tensor_load_2d(to + i * kBoxBytes, &map, BMajor ? n : from.k, BMajor ? from.k : n, full);
   }
 #pragma unroll
@@ -197,8 +209,7 @@ __device__ __forceinline__ void bring_chunk(const chunk_source<Shape> &from, con
 // By a warp.  What a chunk costs it bounds the kernel: so places are found once a tile, and a lane
 // is elected only to ask.
 template <int BMajor, class Shape>
-__device__ __forceinline__ void bring(const walk &p, const CUtensorMap &map,
-                                      ring_place<Shape> at)
+__device__ __forceinline__ void bring(const walk &p, const CUtensorMap &map, ring_place<Shape> at)
 {
   const int chunks = p.chunks, tiles = p.tiles;
   for (int t = blockIdx.x; t < tiles; t += gridDim.x) {
@@ -224,12 +235,23 @@ __device__ __forceinline__ void multiply_chunk(uint32_t stage, int group,
   constexpr uint32_t eight = 1024, further_a = SHUNT_WHOLE24_VALUE_BYTES / 2,
                      further_b = BMajor ? 4 * eight : 64;
   const uint32_t left = stage + Shape::kLeft + group * Shape::kTileBytes;
+  constexpr int sums = Shape::kOfProduct / 2, products = Shape::kColumns / Shape::kOfProduct;
   ptx::wgmma_fence();
-  product::template run<BMajor, 0>(d, ptx::wgmma_operand_plain(left, 1024, 128),
-                                   ptx::wgmma_operand(stage, kBoxBytes, eight), metadata[0], keep);
-  product::template run<BMajor, 1>(d, ptx::wgmma_operand_plain(left + further_a, 1024, 128),
-                                   ptx::wgmma_operand(stage + further_b, kBoxBytes, eight),
-                                   metadata[Shape::kWords - 1], true);
+#pragma unroll
+  for (int i = 0; i < products; i++)
+    product::template run<BMajor, 0>(
+        reinterpret_cast<typename T::sum(&)[sums]>(d[i * sums]),
+        ptx::wgmma_operand_plain(left, 1024, 128),
+        ptx::wgmma_operand(stage + i * (Shape::kOfProduct / 64) * kBoxBytes, kBoxBytes, eight),
+        metadata[0], keep);
+#pragma unroll
+  for (int i = 0; i < products; i++)
+    product::template run<BMajor, 1>(
+        reinterpret_cast<typename T::sum(&)[sums]>(d[i * sums]),
+        ptx::wgmma_operand_plain(left + further_a, 1024, 128),
+        ptx::wgmma_operand(stage + i * (Shape::kOfProduct / 64) * kBoxBytes + further_b, kBoxBytes,
+                           eight),
+        metadata[Shape::kWords - 1], true);
   ptx::wgmma_commit();
 }
 
@@ -241,8 +263,8 @@ template <int Words> __device__ __forceinline__ void keep_words(const uint32_t (
 }
 
 // d = the group's rows of a tile.  One chunk's products are under way while the next one's begin,
-// so the metadata of two is held.  int8 waits for a chunk's products before the next: with two words
-// of each the compiler makes every product wait otherwise.
+// so the metadata of two is held.  int8 waits for a chunk's products before the next: with two
+// words of each the compiler makes every product wait otherwise.
 template <class T, int BMajor, class Shape>
 __device__ __forceinline__ void multiply(const walk &p, int group, ring_place<Shape> &at,
                                          typename T::sum (&d)[Shape::kColumns / 2])
@@ -284,8 +306,8 @@ __device__ __forceinline__ void tell_multiplied(board &b, bool nan)
 }
 
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void multiply_and_store(const arguments<typename T::compute> &p, int group,
-                                                   ring_place<Shape> at, board &b)
+__device__ __forceinline__ void multiply_and_store(const arguments<typename T::compute> &p,
+                                                   int group, ring_place<Shape> at, board &b)
 {
   using sum = typename T::sum;
   sum d[Shape::kColumns / 2];
@@ -335,7 +357,7 @@ __device__ __noinline__ void repair_own(const walk &p, const spmm_rows::args<C> 
   const C alpha = a.alpha.get(), beta = a.beta.get();
   for (int t = blockIdx.x; t < p.tiles; t += gridDim.x) {
     const tile_place<Shape> tile(p, t);
-    for (int w = threadIdx.x / 32 - Shape::kHelpers; w < kRows * strips; w += kMultiplyingWarps) {
+    for (int w = threadIdx.x / 32; w < kRows * strips; w += kMultiplyingWarps) {
       const int64_t row = (int64_t)tile.row * kRows + w / strips;
       const int64_t strip = (int64_t)tile.column * strips + w % strips;
       if (row < a.rows && strip * 32 < a.n)
@@ -374,9 +396,10 @@ __device__ __forceinline__ bool is_to_repair(const board &b)
 // the ring's place in vector registers, and each product waits for its operands' descriptors: a
 // quarter longer in all.
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void
-be_multiplying(const arguments<typename T::compute> &p, const spmm_rows::args<typename T::compute> &a,
-               const spmm_rows::repair_args &r, int group, const ring_place<Shape> &ring, board &b)
+__device__ __forceinline__ void be_multiplying(const arguments<typename T::compute> &p,
+                                               const spmm_rows::args<typename T::compute> &a,
+                                               const spmm_rows::repair_args &r, int group,
+                                               const ring_place<Shape> &ring, board &b)
 {
   using stored = typename T::stored;
   multiply_and_store<T, BMajor, Shape>(p, group, ring, b);
@@ -441,14 +464,17 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
   board &b = *reinterpret_cast<board *>(shared + Shape::kRingBytes);
   prepare(map, ring, b);
   const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
-  if (warp >= Shape::kHelpers) {
+  if (warp < kMultiplyingWarps) {
+    if (Shape::kMoves) ptx::take_registers<kMultiplyingRegisters>();
     wait_for_previous();
-    be_multiplying<T, BMajor, Shape>(p, a, r, (warp - Shape::kHelpers) / 4, ring, b);
+    be_multiplying<T, BMajor, Shape>(p, a, r, warp / 4, ring, b);
   } else {
-    const hash_worker worker = {(int)blockIdx.x, (int)gridDim.x, warp - 1, Shape::kHashWarps};
-    if (warp > 0) prefetch_share(r.arrays, worker);
+    if (Shape::kMoves) ptx::give_registers<kHelpingRegisters>();
+    const int hashing = warp - kMultiplyingWarps - 1;
+    const hash_worker worker = {(int)blockIdx.x, (int)gridDim.x, hashing, Shape::kHashWarps};
+    if (hashing >= 0) prefetch_share(r.arrays, worker);
     wait_for_previous();
-    if (warp == 0)
+    if (hashing < 0)
       be_bringing<BMajor, Shape>(p, map, ring, b);
     else
       be_hashing<Shape>(a, r, worker, b);

@@ -31,10 +31,19 @@ extern "C" {
 shunt_status shunt_spmm_whole24_cuda(const struct shunt_spmm *p, const struct shunt_whole24 *v,
                                      const struct shunt_repair *r, const struct shunt_device *d,
                                      shunt_stream stream);
-/* Columns of the tiles of C that it takes, 128 or 256; and the same with a given number. */
-int shunt_spmm_whole24_columns(const struct shunt_spmm *p, const struct shunt_device *d);
+/* Columns of the tiles of C that a block takes. */
+enum shunt_whole24_shape {
+  SHUNT_WHOLE24_NONE, /* no build for it */
+  SHUNT_WHOLE24_128,  /* seven warps hash A */
+  SHUNT_WHOLE24_256,  /* three do */
+  SHUNT_WHOLE24_2X128 /* 256 by two products of 128, which take longer; seven hash */
+};
+/* The one that shunt_spmm_whole24_cuda takes; and the same with a given one. */
+enum shunt_whole24_shape shunt_spmm_whole24_shape(const struct shunt_spmm *p,
+                                                  const struct shunt_device *d);
 shunt_status shunt_spmm_whole24_shaped_cuda(const struct shunt_spmm *p,
-                                            const struct shunt_whole24 *v, int columns,
+                                            const struct shunt_whole24 *v,
+                                            enum shunt_whole24_shape shape,
                                             const struct shunt_repair *r,
                                             const struct shunt_device *d, shunt_stream stream);
 /* The twin, for any beta: decodes values and metadata as the instruction does, and computes

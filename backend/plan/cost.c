@@ -77,20 +77,29 @@ double shunt_cost_csr_bytes(const struct shunt_csr *a)
          (double)(a->rows + 1) * index;
 }
 
-/* A tile of 128 rows is a multiprocessor's work; 128 bytes of K take so long, brought and multiplied.  A is
-   hashed beside that: the narrow tiles wait for some of it, the wide ones leave it only three warps.
-   Arrays off 16 bytes are read piece by piece.  */
-double shunt_cost_whole24(const struct shunt_spmm *p, int columns, const struct shunt_device *d)
+/* A tile of 128 rows is a multiprocessor's work: so long for 128 bytes of K, and hashing a megabyte
+   of A beside that adds so much, or takes so long if that is longer
+   (kernels/spmm_whole24_wgmma.cu).  Arrays off 16 bytes are read piece by piece.  */
+static const struct {
+  double columns, step, beside, least;
+} whole24[] = { [SHUNT_WHOLE24_NONE] = { 128, 0.276, 0.125, 0 },
+                [SHUNT_WHOLE24_128] = { 128, 0.276, 0.125, 0 },
+                [SHUNT_WHOLE24_256] = { 256, 0.521, 0.128, 0.576 },
+                [SHUNT_WHOLE24_2X128] = { 256, 0.565, 0.043, 0.477 } };
+
+double shunt_cost_whole24(const struct shunt_spmm *p, enum shunt_whole24_shape shape,
+                          const struct shunt_device *d)
 {
-  const double step = columns == 128 ? 0.25 : 0.55;
   const double depth = 128 / (double)shunt_type_size(p->b.type);
-  const double tiles = ceil((double)p->c.rows / 128) * ceil((double)p->c.cols / columns);
+  const double across = ceil((double)p->c.cols / whole24[shape].columns);
+  const double tiles = ceil((double)p->c.rows / 128) * across;
   const double at_once = d->multiprocessors > 0 ? d->multiprocessors : 132;
-  const double product = 3 + ceil(tiles / at_once) * ceil((double)p->b.rows / depth) * step;
-  const double read = shunt_cost_copy(shunt_cost_csr_bytes(&p->a), d);
+  const double steps = ceil(tiles / at_once) * ceil((double)p->b.rows / depth);
+  const double arrays = shunt_cost_csr_bytes(&p->a), read = arrays / 1e6 * scale(d);
+  const double us = 1 + larger(steps * whole24[shape].step + read * whole24[shape].beside,
+                               read * whole24[shape].least);
   const uintptr_t places = (uintptr_t)p->a.columns | (uintptr_t)p->a.values;
-  const double us = columns == 128 ? product + 0.4 * read : larger(product, 2.1 * read);
-  return places % 16 ? us + 0.8 * read : us;
+  return places % 16 ? us + 0.8 * shunt_cost_copy(arrays, d) : us;
 }
 
 /* ---- SpMM: least squares over measurements ------------------------------------------------ */

@@ -10,6 +10,7 @@
 #include "backend/plan/problem.h"
 #include "conv/shunt_conv.h"
 #include "kernels/shunt_kernels.h"
+#include "kernels/whole24_kernels.h"
 
 /* A launch that does next to nothing, in a stream that is kept busy. */
 enum { SHUNT_COST_LAUNCH_US = 2 };
@@ -50,8 +51,9 @@ double shunt_cost_packed(const struct shunt_spmm *p, double product, double reus
 double shunt_cost_merged(const struct shunt_spmm *p, double product, const struct shunt_device *d);
 double shunt_cost_merging(const struct shunt_csr *a, double tiles, double longest_row,
                           const struct shunt_device *d);
-/* SpMM by the kernel of `tile24`, whose tiles of C have so many columns, with its proof. */
-double shunt_cost_whole24(const struct shunt_spmm *p, int columns, const struct shunt_device *d);
+/* SpMM by the kernel of `tile24` in this shape, with its proof. */
+double shunt_cost_whole24(const struct shunt_spmm *p, enum shunt_whole24_shape shape,
+                          const struct shunt_device *d);
 /* SDDMM by the kernel of `rows`. */
 double shunt_cost_sddmm_rows(const struct shunt_sddmm *p, const struct shunt_device *d);
 /* cuSPARSE itself, for the algorithm asked for. */

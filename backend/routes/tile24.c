@@ -93,7 +93,7 @@ static struct shunt_verdict fits(const struct shunt_problem *p, const struct shu
   const double cells = (double)s->a.rows * (double)s->a.cols;
   SHUNT_DECLINE_IF(!types_fit(s), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(e->device.compute_capability != 90, SHUNT_R_DEVICE);
-  SHUNT_DECLINE_IF(shunt_spmm_whole24_columns(s, &e->device) == 0, SHUNT_R_DEVICE);
+  SHUNT_DECLINE_IF(shunt_spmm_whole24_shape(s, &e->device) == SHUNT_WHOLE24_NONE, SHUNT_R_DEVICE);
   SHUNT_DECLINE_IF(!b_fits(&s->b), SHUNT_R_SHAPE);
   SHUNT_DECLINE_IF((double)s->a.nnz < cells / 16, SHUNT_R_SPARSE);
   SHUNT_DECLINE_IF((double)s->a.nnz > cells / 2 + 2 * (double)s->a.rows, SHUNT_R_PATTERN);
@@ -114,7 +114,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_device *d = &c->engine->device;
-  *us = shunt_cost_whole24(s, shunt_spmm_whole24_columns(s, d), d);
+  *us = shunt_cost_whole24(s, shunt_spmm_whole24_shape(s, d), d);
   if (copies_b(&s->b)) *us += shunt_cost_copy(2 * (double)s->b.rows * (double)s->b.cols, d);
   if (!shunt_copy_overwrites(s))
     *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);

@@ -179,7 +179,7 @@ static bool is_for_whole24(const struct gpu_case *g)
   const struct shunt_spmm *s = &g->p.spmm;
   if (!is_spmm(g) || g->c->profile.crowded_rows || g->c->profile.unsorted_rows) return false;
   return !s->beta.device && s->beta.host == 0 && shunt_whole24_bytes(&s->a) > 0 &&
-         shunt_spmm_whole24_columns(s, &g->gpu->device) > 0;
+         shunt_spmm_whole24_shape(s, &g->gpu->device) != SHUNT_WHOLE24_NONE;
 }
 
 bool gpu_prepare_whole24(struct gpu_case *g, struct bench_way *w)

@@ -103,7 +103,10 @@ shunt_dense layout(int kind, int64_t rows, int64_t cols, void *values, shunt_typ
 {
   const int64_t piece = 16 / (int64_t)shunt_type_size(t) < 8 ? 8 : 16 / (int64_t)shunt_type_size(t);
   const int64_t wide = (cols + 7) / 8 * 8, tall = (rows + piece - 1) / piece * piece;
-  const int64_t lead = kind == 0 ? wide : kind == 1 ? wide + 8 : kind == 2 ? cols | 1 : tall + piece;
+  const int64_t lead = kind == 0   ? wide
+                       : kind == 1 ? wide + 8
+                       : kind == 2 ? cols | 1
+                                   : tall + piece;
   return {rows, cols, kind == 3 ? 1 : lead, kind == 3 ? lead : 1, values, t};
 }
 int64_t size_of(const shunt_dense &m)
@@ -113,12 +116,19 @@ int64_t size_of(const shunt_dense &m)
 
 struct Options {
   shunt_type type = SHUNT_F16, out = SHUNT_F16, index = SHUNT_I32;
-  int b_layout = 0, c_layout = 0, columns = 256;
+  int b_layout = 0, c_layout = 0;
+  shunt_whole24_shape shape = SHUNT_WHOLE24_256;
   double alpha = 1, beta = 0; // beta not 0: the product goes to W
   bool device_scalars = false, whole = true;
   double bad = 0; // a NaN or Inf, at bad_at of B
   int64_t bad_at = 0;
 };
+
+inline const char *name_of(shunt_whole24_shape shape)
+{
+  static const char *const names[] = {"no", "128", "256", "2 x 128"};
+  return names[shape];
+}
 
 enum { CHANGED = 1, NONFINITE = 2, FLAG = 4, NO_ROOM = 8 }; // what speaks against the copy
 enum { VERDICT, ONLY_IF, WORDS };
@@ -147,7 +157,8 @@ struct Product {
 
   Product(const Pattern &p, int64_t n, const Options &o_, uint64_t seed, Table *t)
       : o(o_), a(p, o.type, o.index, 0, o.whole, seed),
-        b((size_t)size_of(layout(o.b_layout, p.cols, n, nullptr, o.type)) * shunt_type_size(o.type)),
+        b((size_t)size_of(layout(o.b_layout, p.cols, n, nullptr, o.type)) *
+          shunt_type_size(o.type)),
         c((size_t)size_of(layout(o.c_layout, p.rows, n, nullptr, o.out)) * shunt_type_size(o.out)),
         w(o.beta != 0 ? (size_t)(p.rows * n * 4) : 4), scalars(8), words(WORDS * 4),
         print(sizeof(shunt_fingerprint)), scratch(SHUNT_FINGERPRINT_SCRATCH), table(t)
@@ -203,7 +214,7 @@ struct Product {
   shunt_status run(cudaStream_t stream = 0)
   {
     const shunt_repair r = repair();
-    return shunt_spmm_whole24_shaped_cuda(&on_device, &a.on_device, o.columns, &r, &device, stream);
+    return shunt_spmm_whole24_shaped_cuda(&on_device, &a.on_device, o.shape, &r, &device, stream);
   }
 
   // Before a launch: C, W and the words as nobody may leave them.  With beta C's elements count.

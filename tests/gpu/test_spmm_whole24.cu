@@ -49,7 +49,7 @@ static void test_irregular()
 
 // ---- the product -----------------------------------------------------------------------------
 
-static Options random_options(Random &r, int columns, bool integers, double beta = 0)
+static Options random_options(Random &r, shunt_whole24_shape shape, bool integers, double beta = 0)
 {
   static const double scalar[] = {1, 0, -2, 0.5}, whole_scalar[] = {1, 0, -2, 3};
   static const int b_layouts[] = {0, 1, 3};
@@ -60,7 +60,7 @@ static Options random_options(Random &r, int columns, bool integers, double beta
   o.b_layout = b_layouts[r.below(3)], o.c_layout = (int)r.below(4);
   o.alpha = scalar[r.below(4)];
   o.device_scalars = r.below(2);
-  o.columns = columns, o.beta = beta;
+  o.shape = shape, o.beta = beta;
   if (!integers) return o;
   o.type = SHUNT_I8, o.b_layout = 3;
   o.out = beta == 0 && r.below(2) ? SHUNT_I32 : SHUNT_F32; // int32 that are added to are declined
@@ -72,20 +72,21 @@ static Options random_options(Random &r, int columns, bool integers, double beta
 static const int64_t sizes[][3] = {{1, 1, 1},     {64, 64, 8},    {130, 70, 128}, {128, 130, 257},
                                    {70, 1100, 9}, {257, 20, 300}, {40, 640, 129}};
 
-static void test_products(int columns, bool integers, bool whole, Table *table)
+static void test_products(shunt_whole24_shape shape, bool integers, bool whole, Table *table)
 {
   Random r(whole ? 91 : 92);
   for (auto &s : sizes) {
     bool good = true;
     for (int repeat = 0; repeat < 4; repeat++) {
-      Options o = random_options(r, columns, integers);
+      Options o = random_options(r, shape, integers);
       o.whole = whole;
       Product q(pattern_24(s[0], s[1], r.below(3) ? 1 : 0.3, r.next()), s[2], o, r.next(), table);
       if (r.below(2)) q.device.multiprocessors = 1;
       good = q.packs() && q.runs(0, true) && good;
     }
-    check(good, "tiles of %d columns%s, %s: %d x %d by %d columns", columns,
-          integers ? " in int8" : "", whole ? "whole numbers" : "fractions", (int)s[0], (int)s[1], (int)s[2]);
+    check(good, "tiles of %s columns%s, %s: %d x %d by %d columns", name_of(shape),
+          integers ? " in int8" : "", whole ? "whole numbers" : "fractions", (int)s[0], (int)s[1],
+          (int)s[2]);
   }
 }
 
@@ -129,14 +130,14 @@ static void test_proof(shunt_type type, Table *table)
 }
 
 // Each way in which the copy may be wrong, with and without beta.
-static void test_reasons(int columns, bool integers, Table *table)
+static void test_reasons(shunt_whole24_shape shape, bool integers, Table *table)
 {
   Random r(93);
   const char *what = integers ? " in int8" : "";
   for (double beta : {0.0, 2.0}) {
     bool rests = true, repaired = true;
     for (auto &s : sizes) {
-      Options o = random_options(r, columns, integers, beta);
+      Options o = random_options(r, shape, integers, beta);
       Product q(pattern_24(s[0], s[1], 1, r.next()), s[2], o, r.next(), table);
       rests &= q.packs() && q.runs(0);
       if (q.a.host.nnz == 0) continue;
@@ -146,20 +147,21 @@ static void test_reasons(int columns, bool integers, Table *table)
       repaired &= q.runs(FLAG);
       rests &= q.runs(0);
     }
-    check(rests, "tiles of %d columns%s, beta %g: A B, and nothing to repair", columns, what, beta);
-    check(repaired, "tiles of %d columns%s, beta %g: A B after a change, or with a flag", columns,
-          what, beta);
+    check(rests, "tiles of %s columns%s, beta %g: A B, and nothing to repair", name_of(shape), what,
+          beta);
+    check(repaired, "tiles of %s columns%s, beta %g: A B after a change, or with a flag",
+          name_of(shape), what, beta);
   }
 }
 
 // Rows without padding, so that only a zero of A's own makes NaN; and rows with much of it.
-static void test_nonfinite(int columns, Table *table)
+static void test_nonfinite(shunt_whole24_shape shape, Table *table)
 {
   for (double bad : {(double)NAN, (double)INFINITY})
     for (double density : {1.0, 0.1})
       for (double beta : {0.0, 1.0}) {
         Options o;
-        o.columns = columns, o.out = SHUNT_F32, o.beta = beta;
+        o.shape = shape, o.out = SHUNT_F32, o.beta = beta;
         o.bad = bad, o.bad_at = 5 * 8 + 3;
         Product q(pattern_24(150, 64, density, 7), 8, o, 8, table);
         bool right = q.packs(), told = false;
@@ -179,7 +181,7 @@ static void test_full_table()
   Random r(95);
   bool kept = true, turned_away = true;
   for (double beta : {0.0, 2.0}) {
-    Options o = random_options(r, 128, r.below(2), beta);
+    Options o = random_options(r, SHUNT_WHOLE24_128, r.below(2), beta);
     Product q(pattern_24(300, 200, 0.8, 5), 136, o, 6, &one);
     if (beta != 0) q.device.multiprocessors = 2; // several tiles a block
     kept &= q.packs() && q.runs(0) && q.runs(0);
@@ -207,7 +209,7 @@ static void test_streams()
   for (int k = 0; k < streams; k++) {
     CUDA_OK(cudaStreamCreateWithFlags(&at[(size_t)k], cudaStreamNonBlocking));
     Options o;
-    o.columns = k == 2 ? 256 : 128;
+    o.shape = k == 2 ? SHUNT_WHOLE24_256 : SHUNT_WHOLE24_128;
     const Pattern p = pattern_24(300, 130, 1, 31 + (uint64_t)k);
     products.emplace_back(new Product(p, 136, o, 32, &table));
     products.back()->key = 0x4000 + (uintptr_t)k * 256;
@@ -233,7 +235,7 @@ static void test_replays()
 {
   Table table(8);
   Options o;
-  o.columns = 128;
+  o.shape = SHUNT_WHOLE24_128;
   Product q(pattern_24(300, 130, 1, 41), 136, o, 42, &table);
   cudaStream_t stream;
   cudaGraph_t graph;
@@ -287,7 +289,8 @@ static void test_declined(Table *table)
   o.beta = 2;
   check(status([](Product &) {}) == SHUNT_E_UNSUPPORTED, "int32 that are added to");
   o = Options();
-  check(status([](Product &q) { q.o.columns = 64; }) == SHUNT_E_UNSUPPORTED, "tiles of 64 columns");
+  check(status([](Product &q) { q.o.shape = SHUNT_WHOLE24_NONE; }) == SHUNT_E_UNSUPPORTED,
+        "no shape");
   check(status([](Product &q) { q.on_device.c.type = SHUNT_F64; }) == SHUNT_E_UNSUPPORTED, "f64");
   check(status([](Product &q) { q.on_device.c.rows = 69; }) == SHUNT_E_ARGUMENT, "another size");
   check(status([](Product &q) { q.product.cols = 8; }) == SHUNT_E_ARGUMENT, "another product");
@@ -303,13 +306,13 @@ int main(int argc, char **argv)
     return finish();
   }
   Table table(2);
-  for (int columns : {128, 256}) {
+  for (shunt_whole24_shape shape : {SHUNT_WHOLE24_128, SHUNT_WHOLE24_256, SHUNT_WHOLE24_2X128}) {
     for (bool integers : {false, true}) {
-      test_products(columns, integers, true, &table);
-      test_products(columns, integers, false, &table);
-      test_reasons(columns, integers, &table);
+      test_products(shape, integers, true, &table);
+      test_products(shape, integers, false, &table);
+      test_reasons(shape, integers, &table);
     }
-    test_nonfinite(columns, &table);
+    test_nonfinite(shape, &table);
   }
   test_proof(SHUNT_F16, &table);
   test_proof(SHUNT_I8, &table);

@@ -20,9 +20,9 @@ void time_shapes(Product &q)
 {
   const shunt_dense &b = q.on_device.b;
   const int64_t m = b.rows, n = b.cols;
-  for (int columns : {128, 256}) {
+  for (shunt_whole24_shape shape : {SHUNT_WHOLE24_128, SHUNT_WHOLE24_256, SHUNT_WHOLE24_2X128}) {
     double us[3];
-    q.o.columns = columns;
+    q.o.shape = shape;
     for (int proves : {0, 1}) {
       q.proves = proves;
       us[proves] = time_graph([&](cudaStream_t s) {
@@ -32,18 +32,19 @@ void time_shapes(Product &q)
     // As PyTorch calls it, which clears C first.
     us[2] = time_graph([&](cudaStream_t s) {
       const shunt_dense &c = q.on_device.c;
-      CUDA_OK(cudaMemsetAsync(c.values, 0, (size_t)(c.rows * c.row_stride) * shunt_type_size(c.type),
-                              s));
+      CUDA_OK(cudaMemsetAsync(c.values, 0,
+                              (size_t)(c.rows * c.row_stride) * shunt_type_size(c.type), s));
       if (q.run(s) != SHUNT_OK) exit(3);
     });
-    printf("time whole24 %s %d^2 x %d, %s, B by %s, tiles of %d%s: %.2f us alone, %.2f with the "
+    printf("time whole24 %s %d^2 x %d, %s, B by %s, tiles of %s%s: %.2f us alone, %.2f with the "
            "proof, %.2f behind a fill of C, %.0f TFLOP/s of dense\n",
-           q.o.type == SHUNT_I8 ? "int8" : "f16", (int)m, (int)n, q.o.index == SHUNT_I32 ? "int32" : "int64",
+           q.o.type == SHUNT_I8 ? "int8" : "f16", (int)m, (int)n,
+           q.o.index == SHUNT_I32 ? "int32" : "int64",
            b.col_stride == 1   ? "rows"
            : b.col_stride == m ? "columns"
                                : "columns (+ 8)",
-           columns,
-           columns == shunt_spmm_whole24_columns(&q.on_device, &q.device) ? " (chosen)" : "", us[0],
+           name_of(shape),
+           shape == shunt_spmm_whole24_shape(&q.on_device, &q.device) ? " (chosen)" : "", us[0],
            us[1], us[2], 2e-6 * (double)m * (double)m * (double)n / us[1]);
   }
 }

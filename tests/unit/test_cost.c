@@ -354,14 +354,18 @@ static void test_tile24(void)
 {
   static const struct {
     int64_t m, n;
-    int columns;
+    enum shunt_whole24_shape shape;
     double us; /* measured on an H200, with the proof */
-  } measured[] = { { 4096, 512, 128, 22.8 }, { 4096, 2048, 256, 69 },
-                   { 8192, 512, 128, 93.8 }, { 8192, 2048, 256, 300 } };
+  } measured[] = { { 4096, 512, SHUNT_WHOLE24_128, 23.2 },
+                   { 4096, 1024, SHUNT_WHOLE24_2X128, 38.8 },
+                   { 4096, 2048, SHUNT_WHOLE24_256, 75.9 },
+                   { 8192, 512, SHUNT_WHOLE24_128, 94.3 },
+                   { 8192, 2048, SHUNT_WHOLE24_256, 314 } };
+  const int cases = sizeof measured / sizeof *measured;
   struct pruned w;
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < cases; i++) {
     pruned_weights(&w, measured[i].m, measured[i].n);
-    double us = shunt_cost_whole24(&w.p.spmm, measured[i].columns, &h200);
+    double us = shunt_cost_whole24(&w.p.spmm, measured[i].shape, &h200);
     check(within(us, measured[i].us) < 1.2, "2:4, %d^2 by %d: %.1f us, measured %.1f",
           (int)measured[i].m, (int)measured[i].n, us, measured[i].us);
     double dense = shunt_cost_gemm((double)measured[i].m, (double)measured[i].n,
@@ -369,18 +373,18 @@ static void test_tile24(void)
     double read = shunt_cost_copy(shunt_cost_csr_bytes(&w.p.spmm.a), &h200);
     check(us < dense + read, "less than the dense product with its proof");
     w.p.spmm.a.values = (void *)8;
-    check(shunt_cost_whole24(&w.p.spmm, measured[i].columns, &h200) > us + read / 2,
+    check(shunt_cost_whole24(&w.p.spmm, measured[i].shape, &h200) > us + read / 2,
           "more where an array stands off 16 bytes");
   }
-  if (shunt_spmm_whole24_columns(&w.p.spmm, &h200) == 0) {
+  if (shunt_spmm_whole24_shape(&w.p.spmm, &h200) == SHUNT_WHOLE24_NONE) {
     check(tile24_says(&w) == SHUNT_R_DEVICE, "a build without wgmma has no tile24");
     return;
   }
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < cases; i++) {
     pruned_weights(&w, measured[i].m, measured[i].n);
-    check(shunt_spmm_whole24_columns(&w.p.spmm, &h200) == measured[i].columns,
-          "2:4, %d^2 by %d: tiles of %d columns", (int)measured[i].m, (int)measured[i].n,
-          measured[i].columns);
+    check(shunt_spmm_whole24_shape(&w.p.spmm, &h200) == measured[i].shape,
+          "2:4, %d^2 by %d: shape %d", (int)measured[i].m, (int)measured[i].n,
+          (int)measured[i].shape);
   }
   check(tile24_says(&w) == SHUNT_FITS, "tile24 takes pruned weights");
   w.f.crowded_rows = 1;
