@@ -99,7 +99,8 @@ static struct shunt_vector_shape direct_of(const struct size_of_product &z,
   const double warps = 16.0 * d->multiprocessors;
   const double wide = z.groups * static_cast<double>((z.n + 127) / 128);
   const double narrow = z.groups * static_cast<double>((z.n + 63) / 64);
-  struct shunt_vector_shape s = {0, z.n > 64 && wide * 2 > warps && direct_runs(128, d) ? 128 : 64, 0, 0};
+  const bool is_wide = z.n > 64 && wide * 2 > warps && direct_runs(128, d);
+  struct shunt_vector_shape s = {0, is_wide ? 128 : 64, 0, 0};
   while (s.tile == 64 && s.log2_slices < 3 && narrow * (2 << s.log2_slices) <= warps &&
          z.vectors / z.groups >= 16 * (2 << s.log2_slices))
     s.log2_slices++;

@@ -265,7 +265,7 @@ static double proof_let_in(const struct shunt_csr *a, const struct shunt_device 
 /* By warps beside those that multiply, who gather from the same L2; fitted to 110 products. */
 static double proof_inside(const struct shunt_csr *a, const struct shunt_device *d)
 {
-  return larger(shunt_cost_csr_bytes(a) / 5.5e6 * scale(d) - 0.3, -0.1);
+  return larger(shunt_cost_csr_bytes(a) / 5.5e6 * scale(d) - 0.3, 0.1);
 }
 
 double shunt_cost_packed(const struct shunt_spmm *p, double product, double reuse,
