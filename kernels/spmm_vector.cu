@@ -1,9 +1,9 @@
 // spmm_vector.cu: checks, choice of shape and launch of SpMM over the `vector` format.
 //
-// The kernels: spmm_vector_direct.cuh, spmm_vector_proved.cuh, spmm_vector_strips.cuh.
+// The kernels: spmm_vector_direct.cuh, spmm_vector_strips.cuh; and with the proof inside,
+// spmm_vector_proved.cu.
 #include <math.h>
 
-#include "kernels/spmm_csr_rows_launch.cuh"
 #include "kernels/spmm_vector_launch.cuh"
 #include "kernels/tensor_map.h"
 
@@ -252,6 +252,18 @@ static bool proof_fits(const struct shunt_spmm *p)
          reinterpret_cast<uintptr_t>(p->b.values) % 16 == 0;
 }
 
+shunt_status shunt::vector::prepare_proved(const struct shunt_spmm *p, const struct shunt_vector *v,
+                                           const struct shunt_vector_shape *shape,
+                                           const struct shunt_device *d, arguments *k)
+{
+  struct shunt_spmm product = *p;
+  product.only_if = nullptr;
+  const shunt_status s = check(&product, v);
+  if (s != SHUNT_OK) return s;
+  if (!shape_fits(shape, v, d) || shape->rows != 0 || shape->pairs) return SHUNT_E_UNSUPPORTED;
+  return proof_fits(p) ? fill_arguments(k, p, v, &p->b, shape) : SHUNT_E_UNSUPPORTED;
+}
+
 extern "C" bool shunt_spmm_vector_proves(const struct shunt_spmm *p, double vectors, int height,
                                          const struct shunt_device *d)
 {
@@ -301,52 +313,6 @@ extern "C" shunt_status shunt_spmm_vector_shaped_cuda(const struct shunt_spmm *p
                             ? launch_f16(k, *shape, map, p->c.type, stream)
                             : launch_bf16(k, *shape, map, p->c.type, stream);
   return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
-}
-
-// How the proof repairs p: as launch_repair of spmm_csr_rows_launch.cuh shares it.
-static shunt_status make_proof(const struct shunt_spmm *p, const struct shunt_repair *r, proof *f)
-{
-  const shunt_status s = shunt::spmm_rows::make_repair_args(p, r, &f->r);
-  const int64_t strips = p->c.rows * ((p->c.cols + 31) / 32), most_pieces = 1 << 16;
-  shunt::spmm_rows::plan how = {};
-  how.direct = true;
-  f->a = shunt::spmm_rows::make_args<float>(p, how, nullptr);
-  f->r.piece = strips > 4 * most_pieces ? (strips + most_pieces - 1) / most_pieces : 4;
-  return s;
-}
-
-extern "C" shunt_status
-shunt_spmm_vector_proved_shaped_cuda(const struct shunt_spmm *p, const struct shunt_vector *v,
-                                     const struct shunt_vector_shape *shape,
-                                     const struct shunt_repair *r, const struct shunt_device *d,
-                                     shunt_stream stream)
-{
-  struct shunt_spmm product = *p;
-  product.only_if = nullptr;
-  shunt_status s = check(&product, v);
-  if (s != SHUNT_OK) return s;
-  if (!shape_fits(shape, v, d) || shape->rows != 0 || shape->pairs) return SHUNT_E_UNSUPPORTED;
-  if (!proof_fits(p)) return SHUNT_E_UNSUPPORTED;
-  arguments k;
-  proof f = {};
-  s = fill_arguments(&k, p, v, &p->b, shape);
-  if (s == SHUNT_OK) s = make_proof(p, r, &f);
-  if (s != SHUNT_OK) return s;
-  const cudaError_t e =
-      p->a.value_type == SHUNT_F16
-          ? launch_proved_f16(k, f, shape->tile, p->c.type, d, stream)
-          : launch_proved_bf16(k, f, shape->tile, p->c.type, d, stream);
-  return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
-}
-
-extern "C" shunt_status shunt_spmm_vector_proved_cuda(const struct shunt_spmm *p,
-                                                      const struct shunt_vector *v,
-                                                      const struct shunt_repair *r,
-                                                      const struct shunt_device *d,
-                                                      shunt_stream stream)
-{
-  const struct shunt_vector_shape shape = shunt_spmm_vector_shape(p, v, d);
-  return shunt_spmm_vector_proved_shaped_cuda(p, v, &shape, r, d, stream);
 }
 
 extern "C" shunt_status shunt_spmm_vector_cuda(const struct shunt_spmm *p,

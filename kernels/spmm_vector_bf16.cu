@@ -13,12 +13,5 @@ cudaError_t launch_bf16(const arguments &p, const struct shunt_vector_shape &s,
                           : launch_shape<__nv_bfloat16, __nv_bfloat16>(p, s, map, stream);
 }
 
-cudaError_t launch_proved_bf16(const arguments &p, const proof &f, int tile, shunt_type out,
-                              const struct shunt_device *d, cudaStream_t stream)
-{
-  return out == SHUNT_F32 ? launch_proved_shape<__nv_bfloat16, float>(p, f, tile, d, stream)
-                          : launch_proved_shape<__nv_bfloat16, __nv_bfloat16>(p, f, tile, d, stream);
-}
-
 } // namespace vector
 } // namespace shunt

@@ -13,12 +13,5 @@ cudaError_t launch_f16(const arguments &p, const struct shunt_vector_shape &s,
                           : launch_shape<__half, __half>(p, s, map, stream);
 }
 
-cudaError_t launch_proved_f16(const arguments &p, const proof &f, int tile, shunt_type out,
-                              const struct shunt_device *d, cudaStream_t stream)
-{
-  return out == SHUNT_F32 ? launch_proved_shape<__half, float>(p, f, tile, d, stream)
-                          : launch_proved_shape<__half, __half>(p, f, tile, d, stream);
-}
-
 } // namespace vector
 } // namespace shunt

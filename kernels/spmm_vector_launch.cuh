@@ -1,11 +1,8 @@
 // spmm_vector_launch.cuh: the launches of spmm_vector_direct and spmm_vector_strips for
 // one stored type; instantiated in one file per type.
 #pragma once
-#include <algorithm>
-
 #include "kernels/spmm_vector.h"
 #include "kernels/spmm_vector_direct.cuh"
-#include "kernels/spmm_vector_proved.cuh"
 #include "kernels/spmm_vector_strips.cuh"
 
 namespace shunt
@@ -62,45 +59,15 @@ inline cudaError_t launch_shape(const arguments &p, const struct shunt_vector_sh
                        : launch_strips<T, Out, strips_256x64>(p, map, stream);
 }
 
-// The direct way with its proof; f.pieces, f.down and f.r.helpers are set here.
-template <class T, class Out, class Shape>
-inline cudaError_t launch_proved(const arguments &p, proof f, const struct shunt_device *d,
-                                 cudaStream_t stream)
-{
-  const auto kernel = &spmm_vector_proved<T, Out, Shape>;
-  const int groups_a_block = kDirectWarps >> p.log2_slices;
-  f.down = (p.groups + groups_a_block - 1) / groups_a_block;
-  f.pieces = f.down * ((p.n + Shape::kTile - 1) / Shape::kTile);
-  const int at_once = std::min(2 * d->multiprocessors, arrival_most_blocks);
-  const int blocks = std::min(f.pieces, at_once);
-  f.r.helpers = blocks;
-  // Kept by the context, which the program may destroy: so asked for each time.
-  const cudaError_t e =
-      cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
-                           cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kBytes);
-  if (e != cudaSuccess) return e;
-  return launch_early_with(Shape::kBytes, kernel, dim3(static_cast<unsigned>(blocks)),
-                           dim3(proved_threads<Shape>), d, stream, p, f) == SHUNT_OK
-             ? cudaSuccess
-             : cudaErrorUnknown;
-}
-
-template <class T, class Out>
-inline cudaError_t launch_proved_shape(const arguments &p, const proof &f, int tile,
-                                       const struct shunt_device *d, cudaStream_t stream)
-{
-  return tile == 128 ? launch_proved<T, Out, direct_128>(p, f, d, stream)
-                     : launch_proved<T, Out, direct_64>(p, f, d, stream);
-}
-
 cudaError_t launch_f16(const arguments &p, const struct shunt_vector_shape &s,
                        const CUtensorMap &map, shunt_type out, cudaStream_t stream);
 cudaError_t launch_bf16(const arguments &p, const struct shunt_vector_shape &s,
                         const CUtensorMap &map, shunt_type out, cudaStream_t stream);
-cudaError_t launch_proved_f16(const arguments &p, const proof &f, int tile, shunt_type out,
-                              const struct shunt_device *d, cudaStream_t stream);
-cudaError_t launch_proved_bf16(const arguments &p, const proof &f, int tile, shunt_type out,
-                               const struct shunt_device *d, cudaStream_t stream);
+// For spmm_vector_proved.cu: what the direct way of p by `shape` is told; SHUNT_E_UNSUPPORTED where its
+// proof cannot be inside.
+shunt_status prepare_proved(const struct shunt_spmm *p, const struct shunt_vector *v,
+                            const struct shunt_vector_shape *shape, const struct shunt_device *d,
+                            arguments *k);
 
 } // namespace vector
 } // namespace shunt

@@ -48,7 +48,7 @@ rows="kernels/spmm_csr_rows.cu kernels/spmm_csr_rows_bf16.cu kernels/spmm_csr_ro
 sddmm="kernels/sddmm_csr_operands.cu kernels/sddmm_csr_panel.cu kernels/sddmm_csr_rows.cu
   kernels/sddmm_csr_sample.cu kernels/sddmm_csr_vector.cu kernels/dense_combine.cu"
 packed="kernels/spmm_vector.cu kernels/spmm_vector_bf16.cu kernels/spmm_vector_f16.cu
-  kernels/tensor_map.cu kernels/host/spmm_vector.c $rows"
+  kernels/tensor_map.cu kernels/host/spmm_vector.c"
 dcsr="conv/dcsr_layout.c conv/dcsr_check.c conv/dcsr_csr.c conv/dcsr_engine.c"
 tile24="conv/tile24_csr_device.cu conv/tile24.c conv/tile24_csr.c conv/tile24_order.c conv/tile24_unpack.c"
 ablation="tests/bench/ablation/spmm_vector_fpu.cu tests/bench/ablation/spmm_vector_wmma.cu"
@@ -133,7 +133,8 @@ sources_of() {
   test_spmm_vector_packed)
     echo "$packed kernels/dense_transpose.cu conv/vector_csr_device.cu conv/vector_csr.c" ;;
   test_spmm_vector_proved)
-    sources_of test_spmm_vector_packed && echo kernels/fingerprint_csr.cu ;;
+    sources_of test_spmm_vector_packed
+    echo "$rows kernels/spmm_vector_proved.cu kernels/fingerprint_csr.cu" ;;
   test_dense_parts) sources_of test_sddmm ;;
   test_graphblas_cuda_*) sources_of test_graphblas_cuda ;;
   test_repair_together) sources_of test_repair ;;
