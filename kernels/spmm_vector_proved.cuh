@@ -83,9 +83,8 @@ __device__ __forceinline__ void prove(const proof &f, proof_board<HashWarps> &b)
 template <int HashWarps>
 __device__ __forceinline__ bool is_to_repair(const proof_board<HashWarps> &b)
 {
-  __syncthreads();                                     // stored, and judged
-  const bool stands = !b.order.needed && b.order.next; // as every block finds: nobody waits for us
-  if (stands) return false;
+  __syncthreads();                  // stored, and judged
+  if (b.order.stands) return false; // as every block finds: nobody waits for us
   if (threadIdx.x == 0) {
     spmm_rows::tell_stored(b.place);
     if (b.order.needed) spmm_rows::wait_for_stores(b.place, gridDim.x);
