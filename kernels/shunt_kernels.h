@@ -172,6 +172,14 @@ shunt_status shunt_sddmm_csr_vector_cuda(const struct shunt_sddmm *p, const stru
                                          shunt_stream stream);
 shunt_status shunt_sddmm_csr_host(const struct shunt_sddmm *p);
 
+/* The same by the dense product, of which only what C's pattern names leaves the chip (kernels/
+   sddmm_dense_wgmma.cu): f16 and bf16 into the same on compute capability 9.0, beta 0, A row-major, A
+   and B with rows of memory on 16 bytes; SHUNT_E_UNSUPPORTED otherwise.  Rows that are not sorted
+   come out right and slow.  _takes: whether it takes p.  */
+bool shunt_sddmm_dense_takes(const struct shunt_sddmm *p, const struct shunt_device *d);
+shunt_status shunt_sddmm_dense_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,
+                                    shunt_stream stream);
+
 /* C.values[p] = alpha D(i, j) + beta C.values[p] for every entry p = (i, j) of
    C: the second half of SDDMM through a dense product D (kernels/
    sddmm_csr_sample.cu).  D is row-major, type f32 or c's value type.  With

@@ -116,6 +116,8 @@ sources_of() {
   test_spmm_transposed)
     echo "kernels/spmm_csr_transposed.cu kernels/fingerprint_csr.cu" \
       "kernels/host/spmm_csr_transposed.c" ;;
+  test_sddmm_dense)
+    echo "$sddmm kernels/sddmm_dense_wgmma.cu kernels/tensor_map.cu kernels/dense_transpose.cu" ;;
   test_sddmm) echo "$sddmm kernels/dense_transpose.cu" ;;
   test_conv)
     echo "conv/coo_csr_device.cu conv/csr_dense_device.cu conv/profile_device.cu conv/coo_csr.c" \
@@ -141,7 +143,7 @@ sources_of() {
   test_spmm_rows_contract | test_spmm_rows_split) sources_of test_spmm_rows ;;
   esac
 }
-all="test_spmm_rows test_spmm_rows_cuts test_spmm_vector test_repair test_spmm_transposed test_sddmm test_conv
+all="test_spmm_rows test_spmm_rows_cuts test_spmm_vector test_repair test_spmm_transposed test_sddmm test_sddmm_dense test_conv
   test_fingerprint test_spmm_dense_wgmma test_vector_format test_spmm_vector_packed test_spmm_vector_proved test_dcsr test_skewness test_spmm_dcsr
   test_spmm_csc_online test_tile24_format test_spmm_tile24 test_spmm_whole24 test_tile24_route
   test_ablation test_ablation_tiles test_attention test_attention_parts test_native test_blocks test_spmm_blocks test_row_clusters

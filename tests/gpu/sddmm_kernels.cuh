@@ -1,4 +1,4 @@
-// sddmm_kernels.cuh: the SDDMM kernels of the rows and vector routes, called alike.
+// sddmm_kernels.cuh: the SDDMM kernels of the rows, vector and dense routes, called alike.
 #pragma once
 #include "tests/gpu/harness.cuh"
 
@@ -15,5 +15,13 @@ struct Kernel {
 inline const Kernel ROWS = { "rows", shunt_sddmm_csr_rows_workspace, shunt_sddmm_csr_rows_cuda };
 inline const Kernel VECTOR = { "vector", shunt_sddmm_csr_vector_workspace,
                                shunt_sddmm_csr_vector_cuda };
+
+inline size_t no_workspace(const shunt_sddmm *, const shunt_device *) { return 0; }
+inline shunt_status launch_dense(const shunt_sddmm *p, const shunt_device *d, void *, size_t,
+                                 shunt_stream stream)
+{
+  return shunt_sddmm_dense_cuda(p, d, stream);
+}
+inline const Kernel DENSE = { "dense", no_workspace, launch_dense };
 
 }  // namespace harness
