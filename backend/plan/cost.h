@@ -56,6 +56,8 @@ double shunt_cost_whole24(const struct shunt_spmm *p, enum shunt_whole24_shape s
                           const struct shunt_device *d);
 /* SDDMM by the kernel of `rows`. */
 double shunt_cost_sddmm_rows(const struct shunt_sddmm *p, const struct shunt_device *d);
+/* SDDMM by the dense product that is sampled on the chip (kernels/sddmm_dense_wgmma.cu). */
+double shunt_cost_sddmm_dense(const struct shunt_sddmm *p, const struct shunt_device *d);
 /* cuSPARSE itself, for the algorithm asked for. */
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
                            const struct shunt_device *d);

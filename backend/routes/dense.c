@@ -13,7 +13,8 @@
    always.  The rounding keeps zeros, Infs and quiet NaNs, so C's first row still tells of B's;
    and where it makes an Inf of a large B, that shows there as well.
 
-   SDDMM: W = alpha A B (dense), then sampled at C's pattern.  Each element of
+   SDDMM: W = alpha A B (dense), then sampled at C's pattern; or in one kernel, in which W never
+   leaves the chip, where that is the faster (kernels/sddmm_dense_wgmma.cu).  Each element of
    the result depends on its own row and column alone, so nothing needs a guard.
 
    Its own part of the workspace is cuBLASLt's.  */
@@ -140,6 +141,24 @@ static size_t workspace(const struct shunt_problem *p, const struct shunt_engine
   return lay_out(p).total;
 }
 
+/* SDDMM by cuBLASLt's product and a pass over C. */
+static double sampled_from_memory(const struct shunt_sddmm *s, const struct shunt_device *d)
+{
+  const double cells = (double)s->c.rows * (double)s->c.cols;
+  return shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->a.cols, s->b.type,
+                         shunt_options()->math, d) +
+         shunt_cost_copy(cells * 4, d) + shunt_cost_copy(shunt_cost_csr_bytes(&s->c), d);
+}
+
+/* Whether SDDMM is one kernel: for rows known to be sorted, the others it computes one by one. */
+static bool samples_on_chip(const struct shunt_call *c)
+{
+  const struct shunt_sddmm *s = &c->problem->sddmm;
+  const struct shunt_device *d = &c->engine->device;
+  return c->profile && c->profile->unsorted_rows == 0 && shunt_sddmm_dense_takes(s, d) &&
+         shunt_cost_sddmm_dense(s, d) < 0.9 * sampled_from_memory(s, d);
+}
+
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
@@ -147,8 +166,8 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   const struct shunt_device *d = &c->engine->device;
   enum shunt_math math = shunt_options()->math;
   double cells = (double)a->rows * (double)a->cols;
-  double read = shunt_cost_copy(shunt_cost_csr_bytes(a), d);
   if (p->op == SHUNT_SPMM) {
+    double read = shunt_cost_copy(shunt_cost_csr_bytes(a), d);
     const struct shunt_spmm *s = &p->spmm;
     double gemm = shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->b.rows,
                                   s->b.type, math, d);
@@ -163,9 +182,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
     if (!shunt_copy_overwrites(s)) *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
   } else {
     const struct shunt_sddmm *s = &p->sddmm;
-    double gemm = shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->a.cols,
-                                  s->b.type, math, d);
-    *us = gemm + shunt_cost_copy(cells * 4, d) + read;
+    *us = samples_on_chip(c) ? shunt_cost_sddmm_dense(s, d) : sampled_from_memory(s, d);
   }
   SHUNT_DECLINE_IF(!c->engine->gemm, SHUNT_R_LIBRARY);
   SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && c->no_copies, SHUNT_R_COPY);
@@ -173,7 +190,8 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-static shunt_status run_sddmm(const struct shunt_call *c)
+/* By cuBLASLt's product and a pass over C. */
+static shunt_status sample_from_memory(const struct shunt_call *c)
 {
   static const struct shunt_scalar one = {NULL, 1};
   const struct shunt_sddmm *s = &c->problem->sddmm;
@@ -188,6 +206,16 @@ static shunt_status run_sddmm(const struct shunt_call *c)
   if (r != SHUNT_OK) return r;
   return SHUNT_LAUNCH(
       shunt_sddmm_csr_sample_cuda(s, &w, prescaled, &c->engine->device, c->stream));
+}
+
+static shunt_status run_sddmm(const struct shunt_call *c)
+{
+  if (samples_on_chip(c)) {
+    const shunt_status r = SHUNT_LAUNCH(
+        shunt_sddmm_dense_cuda(&c->problem->sddmm, &c->engine->device, c->stream));
+    if (r != SHUNT_E_UNSUPPORTED) return r;
+  }
+  return sample_from_memory(c);
 }
 
 static shunt_status run(const struct shunt_call *c)

@@ -203,6 +203,29 @@ static void test_sddmm_cost_fits(void)
   }
 }
 
+/* SDDMM in one kernel, 4096 x 4096, f16. */
+static void test_sampled_on_the_chip(void)
+{
+  static const struct {
+    int64_t inner;
+    double density, us;
+  } measured[] = { { 256, 0.1, 37.2 }, { 256, 0.2, 44.8 }, { 512, 0.05, 37.2 }, { 512, 0.1, 42.7 },
+                   { 512, 0.2, 50.3 }, { 1024, 0.05, 51.1 }, { 1024, 0.1, 54.3 },
+                   { 1024, 0.2, 62.4 } };
+  for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+    const int64_t n = 4096, k = measured[i].inner;
+    struct shunt_sddmm s = { .compute = SHUNT_F32 };
+    s.a = (struct shunt_dense){ n, k, k, 1, NULL, SHUNT_F16 };
+    s.b = (struct shunt_dense){ k, n, 1, k, NULL, SHUNT_F16 };
+    s.c = (struct shunt_csr){ .rows = n, .cols = n, .index_type = SHUNT_I32,
+                              .nnz = (int64_t)(measured[i].density * (double)(n * n)),
+                              .value_type = SHUNT_F16 };
+    const double us = shunt_cost_sddmm_dense(&s, &h200);
+    check(within(us, measured[i].us) < 1.15, "SDDMM on the chip, K = %d: %.1f us, measured %.1f",
+          (int)k, us, measured[i].us);
+  }
+}
+
 /* SDDMM by `vector` where all rows are equal in groups of `height`, and no larger ones are. */
 static enum shunt_reason sddmm_by_vector(int height)
 {
@@ -415,6 +438,7 @@ int main(void)
   test_vector_wants_more_than_pairs();
   test_groups_are_hoped_for();
   test_rows_leave_what_they_lose();
+  test_sampled_on_the_chip();
   test_small_f32_products_are_not_dense();
   test_tile24();
   return check_finish();

@@ -231,6 +231,17 @@ shunt_status shunt_dense_combine_cuda(const struct shunt_dense *w, const struct 
   (void)w, (void)p, (void)only_unless, (void)d, (void)stream;
   return SHUNT_OK;
 }
+bool shunt_sddmm_dense_takes(const struct shunt_sddmm *p, const struct shunt_device *d)
+{
+  (void)p, (void)d;
+  return false;
+}
+shunt_status shunt_sddmm_dense_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,
+                                    shunt_stream stream)
+{
+  (void)p, (void)d, (void)stream;
+  return SHUNT_E_UNSUPPORTED;
+}
 shunt_status shunt_sddmm_csr_sample_cuda(const struct shunt_sddmm *p,
                                          const struct shunt_dense *product, int prescaled,
                                          const struct shunt_device *d, shunt_stream stream)
