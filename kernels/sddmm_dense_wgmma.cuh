@@ -19,8 +19,9 @@
 //
 // Bound: the products, 2.4 us a tile of K = 256 (4200 cycles).  Three warps sample a tile in 8000
 // to 10000 cycles, which is what is waited for up to K = 512; more would need registers that the
-// sums have (168 a thread, and wgmma's 256 columns are not compiled for fewer than 154).  Figures:
-// tests/bench/NOTES.md.
+// sums have (168 a thread, and wgmma's 256 columns are not compiled for fewer than 154).  The
+// search before the first tile takes 14000 cycles, as the ring is filled at the same time.  Lost:
+// four rows of 16 sampled by the warps that multiplied them.  Figures: tests/bench/NOTES.md.
 //
 // full, empty: barriers of a stage; the copy engine has brought it, all warps are done with it.
 // ready, sampled: of a quarter of a tile, 32 rows; its results are there, all samplers are done

@@ -64,7 +64,7 @@ static void test_patterns(const shunt_device &all)
             type_name(OUT[types]), count);
       all_right += count;
     }
-  check(4 * all_right > cases, "of %d cases %d are not refused", cases, all_right);
+  check(6 * all_right > cases, "of %d cases %d are not refused", cases, all_right);
 }
 
 // Every third row not sorted, if so wanted.
