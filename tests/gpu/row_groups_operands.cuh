@@ -225,10 +225,12 @@ struct Problem {
     set_spmm();
   }
 
+  // Done when it returns, also for streams that do not wait for the default one.
   void reset_c()
   {
     c.host = c_before;
     c.upload();
+    CUDA_OK(cudaDeviceSynchronize());
   }
   shunt_status run(cudaStream_t stream = 0)
   {
