@@ -7,6 +7,8 @@
    The order of questions for one call:
      fits       may this route ever take such a problem?  (no data looked at)
      workspace  bytes of the caller's buffer it wants    (pure function)
+                neither asks after the scalars' values, which may be others when the buffer is
+                asked for than when it is used
      expect     microseconds it would take, given what is known of the pattern
      run        enqueue it
    and, for routes that keep a converted matrix across calls:

@@ -79,9 +79,9 @@ static bool types_fit(const struct shunt_spmm *s)
 {
   const shunt_type t = s->a.value_type;
   if (s->b.type != t) return false;
-  if (t == SHUNT_I8) /* int32 that are added to have no room in the f32 matrix W */
+  if (t == SHUNT_I8)
     return (s->c.type == SHUNT_F32 && s->compute == SHUNT_F32) ||
-           (s->c.type == SHUNT_I32 && s->compute == SHUNT_I32 && shunt_copy_overwrites(s));
+           (s->c.type == SHUNT_I32 && s->compute == SHUNT_I32);
   return (t == SHUNT_F16 || t == SHUNT_BF16) && (s->c.type == t || s->c.type == SHUNT_F32) &&
          s->compute == SHUNT_F32;
 }
@@ -118,6 +118,8 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   if (copies_b(&s->b)) *us += shunt_cost_copy(2 * (double)s->b.rows * (double)s->b.cols, d);
   if (!shunt_copy_overwrites(s))
     *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
+  /* int32 that are added to have no room in the f32 matrix W. */
+  SHUNT_DECLINE_IF(s->c.type == SHUNT_I32 && !shunt_copy_overwrites(s), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(!c->kept && !c->will_keep, SHUNT_R_UNCONVERTED);
   SHUNT_DECLINE_IF(c->no_copies, SHUNT_R_COPY);
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->engine), SHUNT_R_WORKSPACE);

@@ -313,7 +313,7 @@ static void take_step()
     m.p.device_scalars = chance(0.25);
     m.algorithm = algorithms[below(5)];
     // The original refuses this pair as an invalid value, not as unsupported.
-    if (m.form.as_csc && m.algorithm == CUSPARSE_SPMM_CSR_ALG3)
+    if (m.algorithm == CUSPARSE_SPMM_CSR_ALG3 && (m.form.as_csc || alg3_stumbles(m)))
       m.algorithm = CUSPARSE_SPMM_ALG_DEFAULT;
     if (m.sparse && chance(0.5)) destroy_descriptors(m);
     if (!m.sparse) create_descriptors(m);

@@ -206,10 +206,6 @@ static void draw_problem(Slot &m)
     p.b.ld = (p.b.ld + 7) / 8 * 8;
     p.c.ld = (p.c.ld + 7) / 8 * 8;
   }
-  if (bytes) { // the original stumbles over others, where a call is left to it
-    p.b.ld = (p.b.ld + 15) / 16 * 16;
-    p.c.ld = (p.c.ld + 15) / 16 * 16;
-  }
   m.flip_b = chance(p.sddmm ? 0.3 : 0.1);
   m.flip_c = p.sddmm && chance(0.2);
   m.group = shuffled && chance(0.8) ? -8 : chance(0.5) ? 8 : chance(0.2) ? 4 : 1;

@@ -57,11 +57,16 @@ static Outcome *next_outcome(const Problem &p, const Form &f, const std::string 
 }
 
 // cuSPARSE's CSR_ALG3 (its default for 16-bit types) stops with a misaligned address on
-// rows that do not start on 16 bytes; so nothing that is left to it may ask for that.  Nor for int8.
+// rows that do not start on 16 bytes; so nothing that is left to it may ask for that.
 static bool original_stumbles(const Problem &p)
 {
-  if (p.a.type == CUDA_R_8I) return true;
   return !p.sddmm && type_size(p.a.type) == 2 && (p.b.ld % 8 || p.c.ld % 8);
+}
+
+// With int8, ALG3 (csrmm_v3_kernel) reads four of B at a time wherever a row starts; its others do not.
+static bool alg3_stumbles(const Slot &m)
+{
+  return m.p.b.type == CUDA_R_8I && (m.p.b.ld % 4 || m.form.b_stride % 4);
 }
 
 // ---- batches ---------------------------------------------------------------------

@@ -356,6 +356,45 @@ static void test_routes(void)
   check(shunt_route_index("nonsense") == -1, "unknown route");
 }
 
+/* A buffer is asked for with some scalars and used with others: neither answer may depend on them. */
+static void test_scalars(void)
+{
+  static struct shunt_engine engine = {.device = {132, 90, 232448, 60 << 20}};
+  static const char *const products[] = {
+    "spmm:csr:i8.i8.i32.i32:i32b0:m1024n128k1024z524288:NN:rr:ld128.128:a1b0:alg0",
+    "spmm:csr:i8.i8.f32.f32:i32b0:m1024n128k1024z524288:NN:rr:ld128.128:a1b0:alg0",
+    "spmm:csr:f16.f16.f16.f32:i32b0:m1024n128k1024z524288:NN:rr:ld128.128:a1b0:alg0",
+    "spmm:csr:bf16.bf16.f32.f32:i64b0:m1024n128k1024z104857:NN:cc:ld1024.1024:a1b0:alg0",
+    "spmm:csr:f32.f32.f32.f32:i32b0:m1024n128k1024z104857:NN:rr:ld128.128:a1b0:alg0",
+    "spmm:csr:f64.f64.f64.f64:i32b0:m1024n128k1024z104857:TN:rr:ld128.128:a1b0:alg0",
+    "sddmm:csr:f16.f16.f16.f32:i32b0:m1024n1024k128z104857:NN:rc:ld128.128:a1b0:alg0",
+  };
+  static const double scalars[] = {1, -3, 0.5};
+  for (unsigned w = 0; w < sizeof products / sizeof products[0]; w++) {
+    struct shunt_problem p, q;
+    int fitting = 0;
+    check(shunt_problem_parse(products[w], &p) == SHUNT_OK, "parses %s", products[w]);
+    for (int i = 0; i < shunt_route_count(); i++) {
+      const struct shunt_route *r = shunt_route_at(i);
+      const enum shunt_reason reason = r->fits(&p, &engine).reason;
+      if (shunt_problem_in_blocks(&p) != r->takes_blocks) continue;
+      const size_t bytes = reason == SHUNT_FITS ? r->workspace(&p, &engine) : 0;
+      fitting += reason == SHUNT_FITS;
+      for (unsigned k = 0; k < sizeof scalars / sizeof scalars[0]; k++) {
+        q = p;
+        struct shunt_scalar *of_q[] = {p.op == SHUNT_SPMM ? &q.spmm.alpha : &q.sddmm.alpha,
+                                       p.op == SHUNT_SPMM ? &q.spmm.beta : &q.sddmm.beta};
+        of_q[0]->host = of_q[1]->host = scalars[k];
+        const bool same = r->fits(&q, &engine).reason == reason;
+        check(same && (reason != SHUNT_FITS || r->workspace(&q, &engine) == bytes),
+              "route %s and its workspace do not depend on scalars of %g: %s", r->name, scalars[k],
+              products[w]);
+      }
+    }
+    check(fitting > 0, "%d routes fit %s", fitting, products[w]);
+  }
+}
+
 int main(void)
 {
   test_text();
@@ -369,5 +408,6 @@ int main(void)
   test_reasons();
   test_faults();
   test_routes();
+  test_scalars();
   return check_finish();
 }
