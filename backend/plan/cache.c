@@ -58,9 +58,15 @@ static bool same_key(const struct shunt_key *a, const struct shunt_key *b)
          a->base == b->base;
 }
 
+static void retire_plans(struct entry *e)
+{
+  for (int i = 0; i < SHUNT_MOST_PLANS; i++)
+    if (e->plan[i]) shunt_kept_retire(e->plan[i]);
+}
+
 static void forget(struct entry *e)
 {
-  if (e->kept) shunt_kept_retire(e->kept);
+  retire_plans(e);
   if (e->study) shunt_kept_retire(e->study);
   *e = (struct entry){ 0 };
 }
@@ -90,6 +96,26 @@ static void forget_hints(struct entry *e)
   if (e->study) shunt_kept_retire(e->study);
 }
 
+/* What the device has said of one of its plans concerns all: the others are of the same content. */
+static void listen_to_plan(struct entry *e, const struct shunt_kept *k)
+{
+  if (!k->word->stamp) return;
+  if ((k->word->irregular && !k->by_study) || k->word->nonfinite) {
+    /* Repeated columns; or products that are nonfinite in their first row, call after
+       call a repair: copies of this matrix do not pay.  */
+    e->no_copies = true;
+    retire_plans(e);
+  } else if (k->word->changed || k->word->irregular) {
+    /* Values or pattern changed under the plan: keeping was a poor bet, so the
+       next try waits for twice as many calls; and it may be another matrix at the same
+       addresses, so that the profile is looked for anew.  */
+    e->strikes += e->strikes < 12;
+    e->keep_from = e->sights + (4u << e->strikes);
+    forget_hints(e);
+    retire_plans(e);
+  }
+}
+
 /* Reads what the device has said since the last look. */
 static void listen(struct shunt_cache *c, struct entry *e)
 {
@@ -105,29 +131,30 @@ static void listen(struct shunt_cache *c, struct entry *e)
     memcpy(e->studied, (const void *)k->word->measures, sizeof e->studied);
     e->has_study = true;
   }
-  k = e->kept;
-  if (!k || !k->word->stamp) return;
-  if ((k->word->irregular && !k->by_study) || k->word->nonfinite) {
-    /* Repeated columns; or products that are nonfinite in their first row, call after
-       call a repair: copies of this matrix do not pay.  */
-    e->no_copies = true;
-    shunt_kept_retire(k);
-  } else if (k->word->changed || k->word->irregular) {
-    /* Values or pattern changed under the plan: keeping was a poor bet, so the
-       next try waits for twice as many calls; and it may be another matrix at the same
-       addresses, so that the profile is looked for anew.  */
-    e->strikes += e->strikes < 12;
-    e->keep_from = e->sights + (4u << e->strikes);
-    forget_hints(e);
-    shunt_kept_retire(k);
-  }
+  for (int i = 0; i < SHUNT_MOST_PLANS; i++)
+    if (e->plan[i]) listen_to_plan(e, e->plan[i]);
 }
 
 static void hold(struct shunt_kept *k, uint64_t now)
 {
-  if (!k) return;
   atomic_fetch_add(&k->holds, 1);
-  k->last = now;
+  if (atomic_fetch_add(&k->idle, 1) < IDLE_CALLS) k->last = now;
+}
+
+/* Carries what is ready; false where a plan is still being made. */
+static bool carry_plans(struct entry *e, struct shunt_sight *out)
+{
+  bool all = true;
+  for (int i = 0; i < SHUNT_MOST_PLANS; i++) {
+    struct shunt_kept *k = e->plan[i];
+    if (k && is_ready(k)) {
+      out->plan[i].kept = k;
+      out->plan[i].by = k->by;
+      hold(k, e->last);
+    }
+    all = all && (!k || is_ready(k));
+  }
+  return all;
 }
 
 void shunt_cache_see(struct shunt_cache *c, const struct shunt_key *key, struct shunt_sight *out)
@@ -137,28 +164,25 @@ void shunt_cache_see(struct shunt_cache *c, const struct shunt_key *key, struct 
   e->last = ++c->clock;
   e->sights += e->sights < UINT32_MAX / 2;
   listen(c, e);
-  struct shunt_kept *k = e->kept, *study = is_ready(e->study) ? e->study : NULL;
-  const bool ready = is_ready(k);
+  struct shunt_kept *study = is_ready(e->study) ? e->study : NULL;
   const bool wise = !e->no_copies && e->sights >= 2 && e->sights >= e->keep_from;
   *out = (struct shunt_sight){
     .index = (int)(e - c->entry),
     .identity = e->identity,
     .sights = e->sights,
-    .keep_wise = wise && (!k || ready),
-    .study_wise = wise && !e->study && (!k || ready),
     .no_copies = e->no_copies,
     .profile_wanted = !e->profile_pending &&
                       (!e->has_profile || e->sights - e->profiled_at > PROFILE_EVERY),
     .has_profile = e->has_profile,
     .profile = e->profile,
-    .kept = ready ? k : NULL,
-    .kept_by = ready ? k->by : NULL,
     .study = study,
     .has_study = e->has_study,
   };
   memcpy(out->studied, e->studied, sizeof out->studied);
-  hold(out->kept, e->last);
-  hold(study, e->last);
+  const bool all_ready = carry_plans(e, out);
+  out->keep_wise = wise && all_ready && cache_place(e);
+  out->study_wise = wise && all_ready && !e->study;
+  if (study) hold(study, e->last);
   pthread_mutex_unlock(&c->lock);
 }
 

@@ -6,7 +6,10 @@
    memory is used only under a guard that proves it (kernels/fingerprint_csr.cu).
 
    One entry:
-     key | sights | profile (hint) | study (hint) | kept plan: one route's converted matrix
+     key | sights | profile (hint) | study (hint) | kept plans: one or two routes' converted matrix
+
+   Products of one matrix that differ in width may want it converted in two ways.  A third takes the
+   place of a plan that many calls in a row had no use for.
 
    A study is what a route computes of a matrix before it knows whether a conversion pays: a
    result that is too large for the host, in kept memory of its own, and measures of it, which
@@ -30,7 +33,7 @@
 struct shunt_cache;
 struct shunt_kept;
 
-enum { SHUNT_KEPT_MEASURES = 48 };
+enum { SHUNT_KEPT_MEASURES = 48, SHUNT_MOST_PLANS = 2 /* of one matrix */ };
 
 struct shunt_key {
   const void *row_offsets, *columns, *values, *row_indices;
@@ -43,14 +46,16 @@ struct shunt_sight {
   int index;                    /* entry, for the calls below */
   uint64_t identity;            /* tells a reused entry from this one */
   uint32_t sights;              /* calls with this key so far, this one included */
-  bool keep_wise;               /* nothing speaks against keeping a plan now, or in place of `kept` */
+  bool keep_wise;               /* nothing speaks against keeping a plan, or one more, now */
   bool study_wise;              /* nor against a study */
   bool no_copies;               /* copies were found not to stand for this matrix */
   bool profile_wanted;          /* nobody has started a profile, or it is old */
   bool has_profile;
   struct shunt_profile profile;
-  struct shunt_kept *kept;      /* ready to use, held for the caller until shunt_kept_release */
-  const void *kept_by;          /* what shunt_kept_make was given */
+  struct {
+    struct shunt_kept *kept;    /* ready to use, held for the caller until shunt_kept_release; or NULL */
+    const void *by;             /* what shunt_kept_make was given */
+  } plan[SHUNT_MOST_PLANS];
   struct shunt_kept *study;     /* ready to use, held like `kept` */
   bool has_study;
   _Alignas(8) char studied[SHUNT_KEPT_MEASURES]; /* the measures of the study, the last one made */
@@ -87,7 +92,8 @@ struct shunt_kept_view {
 };
 /* Makes room (evicting) and enqueues the allocation on `stream`; not in capture.
    The caller holds the result (as from shunt_cache_see).  `by` tells whose format
-   it is.  */
+   it is; SHUNT_E_MEMORY also where the matrix has one of that format, or has no place for one
+   more.  */
 shunt_status shunt_kept_make(struct shunt_cache *c, const struct shunt_sight *s, const void *by,
                              cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
                              struct shunt_kept **out);
@@ -102,6 +108,13 @@ shunt_status shunt_kept_built(struct shunt_kept *k, cudaStream_t stream);
 shunt_status shunt_kept_used(struct shunt_kept *k, cudaStream_t stream, bool capturing);
 /* Gives the hold back; `discard` drops the plan (its building failed). */
 void shunt_kept_release(struct shunt_cache *c, struct shunt_kept *k, bool discard);
+
+/* Gives back the holds of the plans that a sight carries; not that of its study. */
+static inline void shunt_sight_release(struct shunt_cache *c, const struct shunt_sight *s)
+{
+  for (int i = 0; i < SHUNT_MOST_PLANS; i++)
+    if (s->plan[i].kept) shunt_kept_release(c, s->plan[i].kept, false);
+}
 
 /* Forgets all matrices, whose addresses others are about to have. */
 void shunt_cache_forget(struct shunt_cache *c);

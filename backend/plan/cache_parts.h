@@ -11,6 +11,8 @@
 /* Entries live in sets of a few ways, so that a look-up reads one or two cache
    lines' worth of keys and eviction is local.  */
 enum { SETS = 64, WAYS = 4, ENTRIES = SETS * WAYS, MOST_KEPT = 64, MOST_USES = 8 };
+/* A plan that so many calls with its matrix in a row did not use is idle. */
+enum { IDLE_CALLS = 16 };
 
 /* What the device tells the host about kept memory; pinned, polled, never waited for. */
 struct word {
@@ -30,6 +32,7 @@ struct shunt_kept {
   char *memory;
   size_t bytes;
   atomic_int holds; /* calls that are enqueueing a use, and graphs that captured one */
+  atomic_int idle;  /* calls with its matrix since the last use */
   bool built;
   bool by_study; /* made as a study of A said, which may have changed since */
   uint64_t last;
@@ -51,7 +54,7 @@ struct entry {
   struct shunt_profile profile;
   bool has_study;
   char studied[SHUNT_KEPT_MEASURES];
-  struct shunt_kept *kept, *study;
+  struct shunt_kept *plan[SHUNT_MOST_PLANS], *study;
 };
 
 struct shunt_cache {
@@ -71,6 +74,17 @@ struct shunt_cache {
 /* By kept.c, with the lock held. */
 void shunt_kept_retire(struct shunt_kept *k); /* nobody is to find it any more */
 void shunt_kept_tidy(struct shunt_cache *c);  /* gives back what was retired and is not in use */
+
+/* Where one more plan of the matrix may stand: an empty place, or else an idle plan's; or NULL. */
+static inline struct shunt_kept **cache_place(struct entry *e)
+{
+  struct shunt_kept **place = NULL;
+  for (int i = 0; i < SHUNT_MOST_PLANS; i++) {
+    if (!e->plan[i]) return &e->plan[i];
+    if (atomic_load(&e->plan[i]->idle) > IDLE_CALLS) place = &e->plan[i];
+  }
+  return place;
+}
 
 /* Work of ours that is not part of the caller's stream must neither disturb nor be
    refused by a capture that another thread has under way.  */

@@ -36,8 +36,8 @@ static bool keeps(const struct shunt_call *c, const struct shunt_route *route)
   return route->keep && route->keep_bytes(c) > 0;
 }
 
-/* Only one conversion of a matrix is kept: where several routes would make one, none does before
-   the profile has told which.  */
+/* Where several routes would convert the matrix, none does before the profile has told which is the
+   best.  */
 static bool is_contested(const struct shunt_call *c)
 {
   int n = 0;
@@ -49,19 +49,18 @@ static bool is_contested(const struct shunt_call *c)
   return n > 1;
 }
 
-/* Is there room for a conversion by `route`, whose study may have shown that it is worth more than
-   what another route keeps?  */
-static bool may_keep(const struct shunt_sight *sight, const struct shunt_route *route)
+int shunt_product_plan(const struct shunt_product *x, const struct shunt_route *route)
 {
-  if (!sight->kept) return true;
-  return route->study && sight->study && sight->kept_by != route;
+  for (int i = 0; i < SHUNT_MOST_PLANS; i++)
+    if (x->sight.plan[i].kept && x->sight.plan[i].by == route) return i;
+  return -1;
 }
 
 /* Should `route` convert the matrix now?  What costs most to answer is asked last. */
 static bool will_keep(const struct shunt_product *x, const struct shunt_route *route,
                       const struct shunt_call *c)
 {
-  if (!x->sight.keep_wise || c->kept || c->capturing || !may_keep(&x->sight, route)) return false;
+  if (!x->sight.keep_wise || c->kept || c->capturing) return false;
   if (!c->profile && (route->keeps_by_profile || is_contested(&x->call))) return false;
   return keeps(c, route);
 }
@@ -71,7 +70,8 @@ struct shunt_call shunt_call_as_seen_by(const struct shunt_product *x,
 {
   struct shunt_call c = x->call;
   const struct shunt_sight *sight = &x->sight;
-  c.kept = sight->kept && sight->kept_by == route ? &x->view : NULL;
+  const int plan = shunt_product_plan(x, route);
+  c.kept = plan < 0 ? NULL : &x->view[plan];
   c.no_copies = sight->no_copies;
   if (route->study && sight->has_study) c.studied = sight->studied;
   if (route->study && sight->study) c.study = x->study.payload;

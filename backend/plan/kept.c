@@ -10,7 +10,8 @@ void shunt_kept_retire(struct shunt_kept *k)
 {
   struct entry *e = k->owner;
   k->state = RETIRED;
-  if (e && e->kept == k) e->kept = NULL;
+  for (int i = 0; e && i < SHUNT_MOST_PLANS; i++)
+    if (e->plan[i] == k) e->plan[i] = NULL;
   if (e && e->study == k) e->study = NULL;
   k->owner = NULL;
 }
@@ -103,6 +104,7 @@ static shunt_status open_slot(struct shunt_cache *c, struct shunt_kept *k, struc
   k->bytes = bytes;
   k->built = false;
   k->by_study = false;
+  atomic_store(&k->idle, 0);
   k->note = 0;
   k->pattern_epoch = 0;
   k->uses = 0;
@@ -112,17 +114,29 @@ static shunt_status open_slot(struct shunt_cache *c, struct shunt_kept *k, struc
   return SHUNT_OK;
 }
 
-/* Kept memory for the entry's pointer at `place`; by: whose format it is, NULL for a study. */
-static shunt_status make(struct shunt_cache *c, const struct shunt_sight *s,
-                         struct shunt_kept **place, const void *by, cudaMemPool_t pool,
-                         size_t payload_bytes, cudaStream_t stream, struct shunt_kept **out)
+/* An empty place of the entry for a study, or for a plan by `by`. */
+static struct shunt_kept **empty_place(struct entry *e, const void *by)
+{
+  if (!by) return e->study ? NULL : &e->study;
+  for (int i = 0; i < SHUNT_MOST_PLANS; i++)
+    if (e->plan[i] && e->plan[i]->by == by) return NULL;
+  struct shunt_kept **place = cache_place(e);
+  if (place && *place) shunt_kept_retire(*place);
+  return place;
+}
+
+/* Kept memory for an entry; by: whose format it is, NULL for a study. */
+static shunt_status make(struct shunt_cache *c, const struct shunt_sight *s, const void *by,
+                         cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
+                         struct shunt_kept **out)
 {
   struct entry *e = &c->entry[s->index];
   size_t bytes = HEADER_BYTES + payload_bytes;
   shunt_status r = SHUNT_E_MEMORY;
   enum cudaStreamCaptureMode mode = cache_enter_relaxed();
   pthread_mutex_lock(&c->lock);
-  if (e->identity == s->identity && !*place) {
+  struct shunt_kept **place = e->identity == s->identity ? empty_place(e, by) : NULL;
+  if (place) {
     shunt_kept_tidy(c);
     struct shunt_kept *k = make_room(c, bytes) ? free_slot(c) : NULL;
     if (k) r = open_slot(c, k, e, pool, bytes, stream);
@@ -143,14 +157,14 @@ shunt_status shunt_kept_make(struct shunt_cache *c, const struct shunt_sight *s,
                              cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
                              struct shunt_kept **out)
 {
-  return make(c, s, &c->entry[s->index].kept, by, pool, payload_bytes, stream, out);
+  return make(c, s, by, pool, payload_bytes, stream, out);
 }
 
 shunt_status shunt_study_make(struct shunt_cache *c, const struct shunt_sight *s,
                               cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
                               struct shunt_kept **out)
 {
-  return make(c, s, &c->entry[s->index].study, NULL, pool, payload_bytes, stream, out);
+  return make(c, s, NULL, pool, payload_bytes, stream, out);
 }
 
 struct shunt_kept_view shunt_kept_view_of(struct shunt_kept *k)
@@ -212,6 +226,7 @@ static cudaEvent_t use_event(struct shunt_kept *k, unsigned long long id)
 
 shunt_status shunt_kept_used(struct shunt_kept *k, cudaStream_t stream, bool capturing)
 {
+  atomic_store(&k->idle, 0);
   if (capturing) return hold_by_graph(k, stream);
   unsigned long long id;
   cudaEvent_t event = NULL;

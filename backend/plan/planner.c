@@ -180,7 +180,7 @@ void shunt_plan_prepare(const struct shunt_problem *p, cudaStream_t stream)
   struct shunt_key key = shunt_key_of(p);
   struct shunt_sight sight;
   shunt_cache_see(e->cache, &key, &sight);
-  if (sight.kept) shunt_kept_release(e->cache, sight.kept, false);
+  shunt_sight_release(e->cache, &sight);
   if (sight.study) shunt_kept_release(e->cache, sight.study, false);
   if (sight.profile_wanted)
     shunt_cache_profile(e->cache, &sight, shunt_problem_sparse(p), &e->device, stream);

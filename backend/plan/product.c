@@ -10,45 +10,43 @@ enum { RELIEVE_EVERY = 1024 };
 
 /* ---- running ------------------------------------------------------------------------- */
 
-/* What another route kept gives way. */
-static void drop_kept(struct shunt_product *x)
+static void release_made(struct shunt_product *x, bool discard)
 {
-  if (x->sight.kept) shunt_kept_release(x->call.engine->cache, x->sight.kept, true);
-  x->held = x->sight.kept = NULL;
+  if (x->made.kept) shunt_kept_release(x->call.engine->cache, x->made.kept, discard);
+  x->made.kept = NULL;
 }
 
-/* Converts the matrix for `route` and hands the result over as kept; the call goes
-   on without it if that fails.  */
-static struct shunt_kept *keep(const struct shunt_call *call, struct shunt_product *x,
-                               const struct shunt_route *route)
+/* Converts the matrix for `route`; the call goes on without it, NULL, if that fails. */
+static const struct shunt_kept_view *keep(const struct shunt_call *call, struct shunt_product *x,
+                                          const struct shunt_route *route)
 {
-  struct shunt_cache *cache = call->engine->cache;
-  struct shunt_kept *k;
-  if (shunt_kept_make(cache, &x->sight, route, call->engine->pool,
-                      route->keep_bytes(call), call->stream, &k) != SHUNT_OK)
+  release_made(x, false); /* by a route that failed to run */
+  x->made.by = route;
+  if (shunt_kept_make(call->engine->cache, &x->sight, route, call->engine->pool,
+                      route->keep_bytes(call), call->stream, &x->made.kept) != SHUNT_OK)
     return NULL;
-  x->view = shunt_kept_view_of(k);
-  *x->view.pattern_epoch = x->problem.pattern_epoch;
-  x->view.pattern_stands = false; /* this call proves it */
-  shunt_status s = route->keep(call, &x->view);
-  shunt_status built = shunt_kept_built(k, call->stream); /* marks the memory's use in any case */
-  if (s == SHUNT_OK && built == SHUNT_OK) return k;
-  shunt_kept_release(cache, k, true);
+  x->made.view = shunt_kept_view_of(x->made.kept);
+  *x->made.view.pattern_epoch = x->problem.pattern_epoch;
+  x->made.view.pattern_stands = false; /* this call proves it */
+  shunt_status s = route->keep(call, &x->made.view);
+  shunt_status built =
+      shunt_kept_built(x->made.kept, call->stream); /* marks the memory's use in any case */
+  if (s == SHUNT_OK && built == SHUNT_OK) return &x->made.view;
+  release_made(x, true);
   return NULL;
 }
 
 static shunt_status run_candidate(struct shunt_product *x, const struct shunt_route *route)
 {
   struct shunt_call c = shunt_call_as_seen_by(x, route);
+  const int plan = shunt_product_plan(x, route);
   if (c.will_keep) {
-    drop_kept(x);
-    x->sight.kept = keep(&c, x, route);
-    x->sight.kept_by = route;
+    c.kept = keep(&c, x, route);
     if (c.study) shunt_kept_used(x->sight.study, c.stream, false);
-    if (x->sight.kept) c.kept = &x->view;
   }
   shunt_status s = route->run(&c);
-  if (c.kept) shunt_kept_used(x->sight.kept, c.stream, c.capturing);
+  if (c.kept)
+    shunt_kept_used(plan < 0 ? x->made.kept : x->sight.plan[plan].kept, c.stream, c.capturing);
   return s;
 }
 
@@ -104,10 +102,11 @@ struct shunt_key shunt_key_of(const struct shunt_problem *p)
 }
 
 /* A graph may be replayed after the epoch that it was captured in. */
-static struct shunt_kept_view view_of(const struct shunt_product *x, bool capturing)
+static struct shunt_kept_view view_of(const struct shunt_product *x, struct shunt_kept *plan,
+                                      bool capturing)
 {
   const uint64_t epoch = x->problem.pattern_epoch;
-  struct shunt_kept_view v = shunt_kept_view_of(x->held);
+  struct shunt_kept_view v = shunt_kept_view_of(plan);
   v.pattern_stands = epoch != 0 && epoch == *v.pattern_epoch && !capturing;
   return v;
 }
@@ -121,8 +120,10 @@ void shunt_product_look(struct shunt_product *x, const struct shunt_problem *p, 
   x->call.problem = &x->problem;
   struct shunt_key key = shunt_key_of(&x->problem);
   shunt_cache_see(call->engine->cache, &key, &x->sight);
-  x->held = x->sight.kept;
-  if (x->held) x->view = view_of(x, call->capturing);
+  x->made.kept = NULL;
+  for (int k = 0; k < SHUNT_MOST_PLANS; k++)
+    if (x->sight.plan[k].kept)
+      x->view[k] = view_of(x, x->sight.plan[k].kept, call->capturing);
   if (x->sight.study) x->study = shunt_kept_view_of(x->sight.study);
   x->call.profile = x->sight.has_profile ? &x->sight.profile : NULL;
   x->call.forced = shunt_routes_forced();
@@ -162,7 +163,7 @@ static void leave_studies(struct shunt_product *x, bool may_study)
   for (int i = 0; i < shunt_route_count(); i++) {
     const struct shunt_route *r = shunt_route_at(i);
     if (!r->study || !shunt_route_may_take(i, &x->problem)) continue;
-    const bool made = x->sight.kept && x->sight.kept_by == r;
+    const bool made = shunt_product_plan(x, r) >= 0 || (x->made.kept && x->made.by == r);
     drop = drop || made || chosen(x) != r;
     if (may_study && x->sight.study_wise && !made &&
         r->fits(&x->problem, x->call.engine).reason == SHUNT_FITS)
@@ -175,11 +176,11 @@ static void leave_studies(struct shunt_product *x, bool may_study)
 void shunt_product_leave(struct shunt_product *x)
 {
   struct shunt_engine *e = x->call.engine;
-  struct shunt_kept *held = x->held ? x->held : x->sight.kept; /* the latter made just now */
   /* Batches of COO make their offsets in one place: by now the last one's stand there. */
   bool whole = x->batches == 1 || !x->problem.row_indices;
   leave_studies(x, whole && !x->call.capturing);
-  if (held) shunt_kept_release(e->cache, held, false);
+  shunt_sight_release(e->cache, &x->sight);
+  release_made(x, false);
   if (x->call.capturing) return;
   if (x->sight.profile_wanted && whole)
     shunt_cache_profile(e->cache, &x->sight, shunt_problem_sparse(&x->problem), &e->device,

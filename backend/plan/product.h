@@ -32,9 +32,13 @@ struct shunt_product {
   struct shunt_call call;       /* of `problem` */
   int batches;                  /* that it is one of */
   struct shunt_sight sight;
-  struct shunt_kept *held;      /* what the sight carried */
-  struct shunt_kept_view view;  /* of sight.kept */
+  struct shunt_kept_view view[SHUNT_MOST_PLANS]; /* of sight.plan */
   struct shunt_kept_view study; /* of sight.study */
+  struct {
+    struct shunt_kept *kept; /* the plan that this product made, or NULL, */
+    const struct shunt_route *by;
+    struct shunt_kept_view view;
+  } made;
   double original_us;           /* what the original is expected to need */
   struct shunt_choice choice;
 };
@@ -47,6 +51,9 @@ bool shunt_routes_forced(void);
 
 /* May route i take p, as far as the options and the layout of A say? */
 bool shunt_route_may_take(int i, const struct shunt_problem *p);
+
+/* Which of the plans that the sight carries is `route`'s; -1: none. */
+int shunt_product_plan(const struct shunt_product *x, const struct shunt_route *route);
 
 /* The call as `route` sees it: only its own kept matrix, or the prospect of one. */
 struct shunt_call shunt_call_as_seen_by(const struct shunt_product *x,

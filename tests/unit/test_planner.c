@@ -91,9 +91,9 @@ void shunt_cache_see(struct shunt_cache *c, const struct shunt_key *key, struct 
                               .has_profile = world.profiled,
                               .profile = {.longest_row = 7},
                               .study_wise = world.may_study};
-  if (world.library_kept) out->kept = KEPT, out->kept_by = shunt_route_at(1);
+  if (world.library_kept) out->plan[1].kept = KEPT, out->plan[1].by = shunt_route_at(1);
   if (world.has_study) out->study = STUDY, out->has_study = true;
-  world.held += (out->kept != NULL) + (out->study != NULL);
+  world.held += world.library_kept + (out->study != NULL);
   world.seen++;
 }
 
@@ -427,6 +427,11 @@ static void test_keeping(void)
           "keeping: %s", cases[i].what);
   }
   direct.keeps_by_profile = false;
+  struct shunt_problem p = bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6");
+  world.wise = world.profiled = world.contested = world.has_memory = true;
+  world.keep_bytes = 100, world.fail_from = 0;
+  check(run(&p).why.reason == SHUNT_R_FAILED && world.held == 0 && world.asked_to_keep == 1,
+        "two routes convert and fail to run: both conversions are let go of");
 }
 
 /* A pattern stands for calls of the epoch that its conversion was made in, outside of captures. */
@@ -487,15 +492,17 @@ static void test_studies(void)
   p = bound(word);
   world.wise = world.profiled = world.library_kept = true;
   world.keep_bytes = 100;
-  run(&p);
-  check(world.asked_to_keep == 0 && world.dropped_kept == 0, "another's conversion stays");
   world.has_study = true;
   run(&p);
-  check(world.asked_to_keep == 107 && world.dropped_kept == 1, "unless a study moves it");
+  check(world.asked_to_keep == 107 && world.dropped_kept == 0, "another's conversion stays beside it");
   check(world.dropped_studies == 0 && world.held == 0, "no memory now: the study stays");
-  world.direct_us = 30;
+  world.has_memory = true;
   run(&p);
-  check(world.dropped_kept == 1 && world.dropped_studies == 1 && world.held == 0,
+  check(world.dropped_kept == 0 && world.dropped_studies == 1 && world.held == 0,
+        "with memory it has served");
+  world.direct_us = 30, world.asked_to_keep = 0;
+  run(&p);
+  check(world.asked_to_keep == 0 && world.dropped_studies == 2 && world.held == 0,
         "where it does not pay the study is dropped, the conversion not");
   p = bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:TN:rr:ld3.3:a1b0:alg0");
   world.has_study = true;
