@@ -49,11 +49,17 @@ static bool is_contested(const struct shunt_call *c)
   return n > 1;
 }
 
-int shunt_product_plan(const struct shunt_product *x, const struct shunt_route *route)
+struct shunt_kept *shunt_product_plan(const struct shunt_product *x, const struct shunt_route *route,
+                                      const struct shunt_kept_view **view)
 {
-  for (int i = 0; i < SHUNT_MOST_PLANS; i++)
-    if (x->sight.plan[i].kept && x->sight.plan[i].by == route) return i;
-  return -1;
+  *view = &x->made.view;
+  if (x->made.kept && x->made.by == route) return x->made.kept;
+  for (int i = 0; i < SHUNT_MOST_PLANS; i++) {
+    *view = &x->view[i];
+    if (x->sight.plan[i].kept && x->sight.plan[i].by == route) return x->sight.plan[i].kept;
+  }
+  *view = NULL;
+  return NULL;
 }
 
 /* Should `route` convert the matrix now?  What costs most to answer is asked last. */
@@ -70,8 +76,7 @@ struct shunt_call shunt_call_as_seen_by(const struct shunt_product *x,
 {
   struct shunt_call c = x->call;
   const struct shunt_sight *sight = &x->sight;
-  const int plan = shunt_product_plan(x, route);
-  c.kept = plan < 0 ? NULL : &x->view[plan];
+  shunt_product_plan(x, route, &c.kept);
   c.no_copies = sight->no_copies;
   if (route->study && sight->has_study) c.studied = sight->studied;
   if (route->study && sight->study) c.study = x->study.payload;

@@ -16,37 +16,34 @@ static void release_made(struct shunt_product *x, bool discard)
   x->made.kept = NULL;
 }
 
-/* Converts the matrix for `route`; the call goes on without it, NULL, if that fails. */
-static const struct shunt_kept_view *keep(const struct shunt_call *call, struct shunt_product *x,
-                                          const struct shunt_route *route)
+/* Converts the matrix for `route`; the call goes on without it if that fails. */
+static void keep(const struct shunt_call *call, struct shunt_product *x,
+                 const struct shunt_route *route)
 {
   release_made(x, false); /* by a route that failed to run */
   x->made.by = route;
   if (shunt_kept_make(call->engine->cache, &x->sight, route, call->engine->pool,
                       route->keep_bytes(call), call->stream, &x->made.kept) != SHUNT_OK)
-    return NULL;
+    return;
   x->made.view = shunt_kept_view_of(x->made.kept);
   *x->made.view.pattern_epoch = x->problem.pattern_epoch;
   x->made.view.pattern_stands = false; /* this call proves it */
   shunt_status s = route->keep(call, &x->made.view);
   shunt_status built =
       shunt_kept_built(x->made.kept, call->stream); /* marks the memory's use in any case */
-  if (s == SHUNT_OK && built == SHUNT_OK) return &x->made.view;
-  release_made(x, true);
-  return NULL;
+  if (s != SHUNT_OK || built != SHUNT_OK) release_made(x, true);
 }
 
 static shunt_status run_candidate(struct shunt_product *x, const struct shunt_route *route)
 {
   struct shunt_call c = shunt_call_as_seen_by(x, route);
-  const int plan = shunt_product_plan(x, route);
   if (c.will_keep) {
-    c.kept = keep(&c, x, route);
+    keep(&c, x, route);
     if (c.study) shunt_kept_used(x->sight.study, c.stream, false);
   }
+  struct shunt_kept *plan = shunt_product_plan(x, route, &c.kept);
   shunt_status s = route->run(&c);
-  if (c.kept)
-    shunt_kept_used(plan < 0 ? x->made.kept : x->sight.plan[plan].kept, c.stream, c.capturing);
+  if (plan) shunt_kept_used(plan, c.stream, c.capturing);
   return s;
 }
 
@@ -160,10 +157,11 @@ static void study(struct shunt_product *x, const struct shunt_route *route)
 static void leave_studies(struct shunt_product *x, bool may_study)
 {
   bool drop = false;
+  const struct shunt_kept_view *view;
   for (int i = 0; i < shunt_route_count(); i++) {
     const struct shunt_route *r = shunt_route_at(i);
     if (!r->study || !shunt_route_may_take(i, &x->problem)) continue;
-    const bool made = shunt_product_plan(x, r) >= 0 || (x->made.kept && x->made.by == r);
+    const bool made = shunt_product_plan(x, r, &view);
     drop = drop || made || chosen(x) != r;
     if (may_study && x->sight.study_wise && !made &&
         r->fits(&x->problem, x->call.engine).reason == SHUNT_FITS)

@@ -52,8 +52,9 @@ bool shunt_routes_forced(void);
 /* May route i take p, as far as the options and the layout of A say? */
 bool shunt_route_may_take(int i, const struct shunt_problem *p);
 
-/* Which of the plans that the sight carries is `route`'s; -1: none. */
-int shunt_product_plan(const struct shunt_product *x, const struct shunt_route *route);
+/* The plan by `route`, which the sight carries or this product made, and its view; or NULL. */
+struct shunt_kept *shunt_product_plan(const struct shunt_product *x, const struct shunt_route *route,
+                                      const struct shunt_kept_view **view);
 
 /* The call as `route` sees it: only its own kept matrix, or the prospect of one. */
 struct shunt_call shunt_call_as_seen_by(const struct shunt_product *x,

@@ -27,6 +27,8 @@ static struct {
   size_t asked_to_keep;           /* bytes that the cache was asked for */
   bool may_study, study_fails, has_study, library_kept; /* the cache: what it has of the matrix */
   size_t study_bytes;                      /* what `direct` wants to study with */
+  int made;      /* plans */
+  bool has_plan; /* the last run had one */
   int studies, dropped_kept, dropped_studies, held;
   double spent_us, best_us; /* as the study is told */
   uint64_t kept_epoch;      /* what the kept copy says of itself */
@@ -121,6 +123,7 @@ shunt_status shunt_kept_make(struct shunt_cache *c, const struct shunt_sight *s,
   if (!world.has_memory) return SHUNT_E_MEMORY;
   *out = KEPT;
   world.held++;
+  world.made++;
   return SHUNT_OK;
 }
 shunt_status shunt_study_make(struct shunt_cache *c, const struct shunt_sight *s, cudaMemPool_t pool,
@@ -194,6 +197,7 @@ static shunt_status note(const struct shunt_call *c, char name)
 {
   int i = world.runs++;
   world.stood = c->kept && c->kept->pattern_stands;
+  world.has_plan = c->kept;
   if (world.fail_from >= 0 && i >= world.fail_from) return world.how;
   world.c[i] = c->problem->spmm.c.values;
   world.columns[i] = c->problem->spmm.a.columns;
@@ -314,6 +318,10 @@ static void test_shared(void)
   check(a.why.reason == SHUNT_FITS && world.runs == 3 && world.seen == 1,
         "one matrix is looked up once");
   check(shunt_plan_workspace(&p, NULL, NULL) == 3, "workspace for one batch");
+  world.wise = world.has_memory = true, world.keep_bytes = 100, world.runs = 0;
+  a = run(&p);
+  check(world.runs == 3 && world.made == 1 && world.held == 0 && world.has_plan,
+        "and converted once, for all of its batches");
   p = bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6:x3s0.0.15.21");
   a = run(&p);
   check(a.why.reason == SHUNT_FITS && world.runs == 1, "batches that adjoin are one product");
