@@ -41,7 +41,7 @@ def rows_table(folder):
            "| the better kernel over its best, with preprocess: mean (least) |",
            "| --- | --- | --- | --- |"]
     for kind in ("f32", "f64"):
-        for n in (8, 32, 128):
+        for n in (8, 16, 32, 64, 128):
             t = [v for (_, m, k), v in times.items() if m == n and k == kind]
             d, b = [v[1] / v[0] for v in t], [v[2] / v[3] for v in t]
             left = sum(v[0] == v[1] for v in t)
