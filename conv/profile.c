@@ -4,9 +4,10 @@
    Both twins treat an aligned group of 8 rows with an impossible offset (not
    monotone, or outside [base, nnz + base]) as 8 empty rows, so that garbage is
    counted as something and never followed.  */
+#include <math.h>
 #include <string.h>
 
-#include "conv/shunt_conv.h"
+#include "conv/profile_segments.h"
 
 static int64_t index_at(const void *array, shunt_type type, int64_t i)
 {
@@ -40,18 +41,37 @@ static int is_unsorted(const struct shunt_csr *a, struct row r)
   return 0;
 }
 
-/* Garbage wraps. */
-static uint64_t quad_at(const struct shunt_csr *a, int64_t p)
+static int same_run(const struct shunt_csr *a, int64_t p, int64_t q, uint32_t width)
 {
-  return ((uint64_t)index_at(a->columns, a->index_type, p) - (uint64_t)a->base) >> 2;
+  return shunt_same_run(index_at(a->columns, a->index_type, p),
+                        index_at(a->columns, a->index_type, q), a->base,
+                        shunt_type_size(a->index_type), width);
 }
 
 static int is_crowded(const struct shunt_csr *a, struct row r)
 {
   for (int64_t p = r.begin + 2; p < r.begin + r.length; p++)
-    if (quad_at(a, p) == quad_at(a, p - 2))
+    if (same_run(a, p, p - 2, 4))
       return 1;
   return 0;
+}
+
+/* Adds the row's segments to *segments; their weight. */
+static uint64_t count_segments(const struct shunt_csr *a, struct row r, int64_t *segments)
+{
+  static const uint32_t weight_of[SHUNT_PROFILE_STRIP + 1] = {SHUNT_SEGMENT_WEIGHTS};
+  uint64_t weight = 0;
+  int64_t entries = 0; /* of the run that is open */
+
+  for (int64_t p = r.begin; p < r.begin + r.length; p++) {
+    if (p == r.begin || !same_run(a, p, p - 1, SHUNT_PROFILE_STRIP)) {
+      ++*segments;
+      weight += weight_of[entries];
+      entries = 0;
+    }
+    entries += entries < SHUNT_PROFILE_STRIP;
+  }
+  return weight + weight_of[entries];
 }
 
 static int same_columns(const struct shunt_csr *a, struct row r, struct row s)
@@ -115,7 +135,7 @@ static void count_merged(const struct shunt_csr *a, struct shunt_profile *out)
 
 shunt_status shunt_profile_csr_host(const struct shunt_csr *a, struct shunt_profile *out)
 {
-  uint64_t squares_low = 0, squares_high = 0;
+  uint64_t squares_low = 0, squares_high = 0, weight = 0;
 
   if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64)
     return SHUNT_E_UNSUPPORTED;
@@ -132,6 +152,7 @@ shunt_status shunt_profile_csr_host(const struct shunt_csr *a, struct shunt_prof
       out->empty_rows += length == 0;
       out->unsorted_rows += is_unsorted(a, rows[k]);
       out->crowded_rows += is_crowded(a, rows[k]);
+      weight += count_segments(a, rows[k], &out->segments);
       if (rows[k].length > out->longest_row)
         out->longest_row = rows[k].length;
       squares_low += length * length & 0xffffffffu;
@@ -142,5 +163,6 @@ shunt_status shunt_profile_csr_host(const struct shunt_csr *a, struct shunt_prof
   }
   out->row_length_squares = (double)squares_high * 4294967296.0 + (double)squares_low;
   count_merged(a, out);
+  shunt_profile_finish(out, weight, log2((double)a->nnz));
   return SHUNT_OK;
 }

@@ -59,13 +59,18 @@ struct shunt_profile {
      if columns that none of a block's rows has are left out (columns modulo 32768: never more
      than there are).  A block with an impossible offset counts as empty.  */
   int64_t merged_blocks, merged_tiles;
+  /* Of vertical strips of SHUNT_PROFILE_STRIP columns: runs of entries, in the order in which a row
+     has them, in one strip, which are the rows of strips with an entry where no row descends; their
+     normalised entropy, and how entries crowd into them (conv/traversal.h, SC '19).  */
+  int64_t segments;
+  double entropy, ssf;
   uint64_t serial;            /* written last by the device: equals the serial asked for */
 };
 /* out: pinned host memory (device-accessible), filled when the stream gets
    there; out->serial == serial tells a polling host that all of it is.
    scratch: SHUNT_PROFILE_SCRATCH bytes of device memory, zeroed inside.  */
 #define SHUNT_PROFILE_SCRATCH 256
-enum { SHUNT_PROFILE_BLOCKS = 8192, SHUNT_PROFILE_MODULUS = 32768 };
+enum { SHUNT_PROFILE_BLOCKS = 8192, SHUNT_PROFILE_MODULUS = 32768, SHUNT_PROFILE_STRIP = 64 };
 shunt_status shunt_profile_csr_cuda(const struct shunt_csr *a, uint64_t serial,
                                     struct shunt_profile *out, void *scratch,
                                     const struct shunt_device *d, shunt_stream stream);
@@ -77,8 +82,6 @@ struct shunt_structure {
   double fill[3];              /* nnz / (V x nonzero aligned V x 1 vectors), V = 8, 4, 2 */
   double tile_zero, tile_24, tile_dense; /* share of all aligned 16 x 32 tiles; of the nonzero ones for 24 and dense */
   double strip_occupancy;      /* mean share of non-empty rows in a 64-wide vertical strip */
-  double entropy;              /* H_norm of nonzeros over strips' rows (Fujiki et al. 2019, section 4) */
-  double ssf;                  /* sparsity skewness function, same source */
 };
 shunt_status shunt_structure_csr_host(const struct shunt_csr *a, struct shunt_structure *out);
 

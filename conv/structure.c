@@ -13,21 +13,7 @@
                    +------------------+
 
    strips      64 columns wide, all rows high; a segment is one row of one strip.
-               strip_occupancy = segments with an entry / all segments
-
-   entropy     H_norm = - sum over segments p log p / log nnz, p = the segment's
-               share of all positions: 1 when every position has a segment to
-               itself, towards 0 as they crowd into few.
-
-   ssf         nnz x (non-empty rows / mean non-empty rows of a strip) x (1 - H_norm)
-
-               The idea (large where a strip's rows are few and full, so that a
-               tiled, densified A pays) is that of Fujiki, Chatterjee, Lee and
-               O'Connor, "Near-Memory Data Transformation for Efficient Sparse
-               Matrix Multi-Vector Multiplication", SC '19.  The paper was not at
-               hand when this was written: the form above is from memory, and
-               its values may not be comparable with those printed there.  */
-#include <math.h>
+               strip_occupancy = segments with an entry / all segments  */
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,71 +136,21 @@ static shunt_status count_tiles(const struct shunt_csr *a, struct shunt_structur
   return status;
 }
 
-/* What the pass over strips keeps: per strip, whether the current row has entries
-   in it and how many; the strips of the current row, as a list.  */
-struct strip_pass {
-  int64_t *column_seen, *strip_seen, *count, *list;
-  int64_t segments, filled_rows;
-  double sum; /* of n log n over segments */
-};
 
-static void strip_row(const struct shunt_csr *a, int64_t i, struct strip_pass *s)
+static shunt_status count_strips(const struct shunt_csr *a, struct shunt_structure *out)
 {
-  int64_t listed = 0;
+  int64_t strips = round_up_div(a->cols, STRIP_COLS), segments = 0;
+  int64_t *seen = marks_new(strips);
 
-  for (int64_t p = offset_at(a, i); p < offset_at(a, i + 1); p++) {
-    int64_t column = column_at(a, p), strip = column / STRIP_COLS;
-    if (!mark(s->column_seen, column, i))
-      continue;
-    if (mark(s->strip_seen, strip, i)) {
-      s->count[strip] = 0;
-      s->list[listed++] = strip;
-    }
-    s->count[strip]++;
-  }
-  for (int64_t k = 0; k < listed; k++) {
-    double n = (double)s->count[s->list[k]];
-    s->sum += n * log(n);
-  }
-  s->segments += listed;
-  s->filled_rows += listed > 0;
-}
-
-/* H = - sum (n / N) log(n / N) = log N - (sum n log n) / N. */
-static void finish_strips(const struct shunt_csr *a, const struct strip_pass *s, int64_t positions,
-                          struct shunt_structure *out)
-{
-  int64_t strips = round_up_div(a->cols, STRIP_COLS);
-  double n = (double)positions;
-  double rows_of_a_strip = strips ? (double)s->segments / (double)strips : 0;
-
-  out->strip_occupancy = a->rows && strips ? rows_of_a_strip / (double)a->rows : 0;
-  out->entropy = positions > 1 ? (log(n) - s->sum / n) / log(n) : 0;
-  out->ssf = s->segments ? n * (double)s->filled_rows / rows_of_a_strip * (1 - out->entropy) : 0;
-}
-
-static shunt_status count_strips(const struct shunt_csr *a, int64_t positions,
-                                 struct shunt_structure *out)
-{
-  int64_t strips = round_up_div(a->cols, STRIP_COLS);
-  struct strip_pass s = { 0 };
-  shunt_status status = SHUNT_E_MEMORY;
-
-  s.column_seen = marks_new(a->cols);
-  s.strip_seen = marks_new(strips);
-  s.count = marks_new(strips);
-  s.list = marks_new(strips);
-  if (s.column_seen && s.strip_seen && s.count && s.list) {
-    for (int64_t i = 0; i < a->rows; i++)
-      strip_row(a, i, &s);
-    finish_strips(a, &s, positions, out);
-    status = SHUNT_OK;
-  }
-  free(s.column_seen);
-  free(s.strip_seen);
-  free(s.count);
-  free(s.list);
-  return status;
+  if (!seen)
+    return SHUNT_E_MEMORY;
+  for (int64_t i = 0; i < a->rows; i++)
+    for (int64_t p = offset_at(a, i); p < offset_at(a, i + 1); p++)
+      segments += mark(seen, column_at(a, p) / STRIP_COLS, i);
+  out->strip_occupancy =
+      a->rows && strips ? (double)segments / (double)strips / (double)a->rows : 0;
+  free(seen);
+  return SHUNT_OK;
 }
 
 shunt_status shunt_structure_csr_host(const struct shunt_csr *a, struct shunt_structure *out)
@@ -236,6 +172,6 @@ shunt_status shunt_structure_csr_host(const struct shunt_csr *a, struct shunt_st
   if (status == SHUNT_OK)
     status = count_tiles(a, out);
   if (status == SHUNT_OK)
-    status = count_strips(a, positions, out);
+    status = count_strips(a, out);
   return status;
 }

@@ -1,5 +1,5 @@
 /* traversal.h: which traversal of C = A B is the faster on an H200, from SSF
-   (conv/skewness.h); the threshold was learned from times.
+   (conv/profile_segments.h); the threshold was learned from times.
 
    Fujiki et al. (SC '19) take B-stationary where SSF is large.  Measured were 37 matrices (26 of
    SuiteSparse and SNAP; random, R-MAT, banded, hypersparse ones; runs of 8, 16 and 64 columns) at
@@ -22,6 +22,18 @@
 static inline enum shunt_traversal shunt_traversal_by_ssf(double ssf)
 {
   return ssf >= SHUNT_SSF_THRESHOLD ? SHUNT_B_STATIONARY : SHUNT_C_STATIONARY;
+}
+
+static inline enum shunt_traversal shunt_traversal_of(const struct shunt_profile *f)
+{
+  return shunt_traversal_by_ssf(f->ssf);
+}
+
+static inline const char *shunt_traversal_name(enum shunt_traversal t)
+{
+  return t == SHUNT_C_STATIONARY   ? "C-stationary"
+         : t == SHUNT_B_STATIONARY ? "B-stationary"
+                                   : "A-stationary";
 }
 
 #endif

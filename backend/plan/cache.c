@@ -6,6 +6,7 @@
 
 #include "backend/plan/cache_parts.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/plan/log.h"
 
 enum { PROFILE_EVERY = 4096 };
 
@@ -116,11 +117,13 @@ static void listen_to_plan(struct entry *e, const struct shunt_kept *k)
   }
 }
 
-/* Reads what the device has said since the last look. */
-static void listen(struct shunt_cache *c, struct entry *e)
+/* Reads what the device has said since the last look; true if a profile was among it. */
+static bool listen(struct shunt_cache *c, struct entry *e)
 {
   struct shunt_profile *arrived = &c->pinned->profile[e - c->entry];
-  if (e->profile_pending && *(volatile uint64_t *)&arrived->serial == e->identity + e->profiled_at) {
+  const bool profiled = e->profile_pending && *(volatile uint64_t *)&arrived->serial ==
+                                                  e->identity + e->profiled_at;
+  if (profiled) {
     atomic_thread_fence(memory_order_acquire);
     e->profile = *arrived;
     e->has_profile = true;
@@ -133,6 +136,7 @@ static void listen(struct shunt_cache *c, struct entry *e)
   }
   for (int i = 0; i < SHUNT_MOST_PLANS; i++)
     if (e->plan[i]) listen_to_plan(e, e->plan[i]);
+  return profiled;
 }
 
 static void hold(struct shunt_kept *k, uint64_t now)
@@ -163,7 +167,7 @@ void shunt_cache_see(struct shunt_cache *c, const struct shunt_key *key, struct 
   struct entry *e = find_entry(c, key);
   e->last = ++c->clock;
   e->sights += e->sights < UINT32_MAX / 2;
-  listen(c, e);
+  const bool profiled = listen(c, e);
   struct shunt_kept *study = is_ready(e->study) ? e->study : NULL;
   const bool wise = !e->no_copies && e->sights >= 2 && e->sights >= e->keep_from;
   *out = (struct shunt_sight){
@@ -184,6 +188,7 @@ void shunt_cache_see(struct shunt_cache *c, const struct shunt_key *key, struct 
   out->study_wise = wise && all_ready && !e->study;
   if (study) hold(study, e->last);
   pthread_mutex_unlock(&c->lock);
+  if (profiled && out->has_profile) shunt_log_profile(&out->profile);
 }
 
 shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_sight *s,

@@ -1,6 +1,8 @@
 #include "backend/plan/log.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +11,7 @@
 
 #include "backend/plan/fault.h"
 #include "backend/plan/options.h"
+#include "conv/traversal.h"
 
 enum { SLOTS = 4096, PROBES = 32 };
 
@@ -43,22 +46,40 @@ static const char *short_place(const char *file)
   return s ? s : file ? file : "-";
 }
 
-static void print_line(const struct decision *d)
+/* A line of the log, with the line that names its columns before the first. */
+static void print(const char *form, ...)
 {
   static atomic_flag headed = ATOMIC_FLAG_INIT;
   int saved_errno = errno;
   FILE *f = open_log();
   if (f) {
+    va_list list;
     if (!atomic_flag_test_and_set(&headed))
       fprintf(f, "shunt,1,columns,call,route,reason,place,problem\n");
-    fprintf(f, "shunt,1,dispatch,%s,%s,%s,%s:%d,%s\n", d->call, d->route,
-            shunt_reason_text(d->why.reason), short_place(d->why.file), d->why.line, d->problem);
+    va_start(list, form);
+    vfprintf(f, form, list);
+    va_end(list);
     if (f == stderr)
       fflush(f);
     else
       fclose(f);
   }
   errno = saved_errno;
+}
+
+static void print_line(const struct decision *d)
+{
+  print("shunt,1,dispatch,%s,%s,%s,%s:%d,%s\n", d->call, d->route, shunt_reason_text(d->why.reason),
+        short_place(d->why.file), d->why.line, d->problem);
+}
+
+void shunt_log_profile(const struct shunt_profile *f)
+{
+  if (!shunt_options()->log_dispatch) return;
+  print("shunt,1,profile,rows=%" PRId64 " cols=%" PRId64 " nnz=%" PRId64 " longest=%" PRId64
+        " ssf=%.4g,%s\n",
+        f->rows, f->cols, f->nnz, f->longest_row, f->ssf,
+        shunt_traversal_name(shunt_traversal_of(f)));
 }
 
 struct subject {

@@ -6,6 +6,11 @@
      shunt,1,columns,call,route,reason,place,problem
      shunt,1,dispatch,cusparseSpMM,dense,fits,backend/routes/dense.c:88,spmm:csr:...
 
+   and each profile that arrives another: a matrix, its SSF and the traversal that is faster by it
+   (conv/traversal.h):
+
+     shunt,1,profile,rows=62 cols=62 nnz=159 longest=12 ssf=1.234e+04,C-stationary
+
    With SHUNT_REPORT=FILE all of them are appended to FILE when the process ends:
 
      # shunt report 1 pid=123 prog=python3
@@ -19,6 +24,7 @@
 #define SHUNT_LOG_H
 
 #include "backend/plan/problem.h"
+#include "conv/shunt_conv.h"
 
 /* `call`: the caller's function, a static string.  `route`: static, "original"
    when nothing took it.  `problem` may be NULL when it could not be read.  */
@@ -31,6 +37,8 @@ void shunt_log_decision_of(const char *call, const char *route, struct shunt_ver
                            uint64_t hash,
                            void (*print)(const void *problem, char text[SHUNT_PROBLEM_TEXT]),
                            const void *problem, double saved_us);
+
+void shunt_log_profile(const struct shunt_profile *f);
 
 /* Will anybody read it? */
 bool shunt_log_wanted(void);

@@ -10,7 +10,6 @@
 
 #include "backend/tool/bench_gpu.h"
 #include "conv/dcsr.h"
-#include "conv/skewness.h"
 #include "conv/traversal.h"
 
 static bool get(void **to, size_t bytes, const char *what, struct bench_way *w)
@@ -119,24 +118,18 @@ static bool get_workspace(struct gpu_case *g, size_t bytes, struct bench_way *w)
 
 /* ---- the ways ------------------------------------------------------------------------ */
 
-/* The way's note: SSF as the device counts it, and which traversal it is for. */
-static bool note_skewness(struct gpu_case *g, struct bench_way *w)
+/* The way's note: SSF and which traversal it is for. */
+static void note_traversal(const struct gpu_case *g, struct bench_way *w)
 {
-  struct shunt_skewness *s;
-  if (cudaMallocHost((void **)&s, sizeof *s) != cudaSuccess) return refuse(w, "no pinned memory");
-  bool good = shunt_skewness_csr_cuda(&g->p.spmm.a, SHUNT_DCSR_STRIP, 1, s, g->scratch,
-                                      &g->gpu->device, g->gpu->stream) == SHUNT_OK &&
-              cudaStreamSynchronize(g->gpu->stream) == cudaSuccess;
-  if (good)
-    snprintf(w->note, sizeof w->note, "SSF %.4g: %c-stationary", s->ssf,
-             shunt_traversal_by_ssf(s->ssf) == SHUNT_B_STATIONARY ? 'B' : 'C');
-  cudaFreeHost(s);
-  return good || refuse(w, "SSF could not be counted");
+  const struct shunt_profile *f = &g->c->profile;
+  snprintf(w->note, sizeof w->note, "SSF %.4g: %s", f->ssf,
+           shunt_traversal_name(shunt_traversal_of(f)));
 }
 
 bool gpu_prepare_dcsr_b(struct gpu_case *g, struct bench_way *w)
 {
-  if (!takes(g) || !make_dcsr(g, SHUNT_DCSR_STRIP, true, w) || !note_skewness(g, w)) return false;
+  if (!takes(g) || !make_dcsr(g, SHUNT_DCSR_STRIP, true, w)) return false;
+  note_traversal(g, w);
   return get_workspace(g, shunt_spmm_dcsr_strips_workspace(&g->p.spmm, &g->dcsr), w);
 }
 

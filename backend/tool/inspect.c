@@ -7,6 +7,7 @@
 
 #include "backend/tool/tool.h"
 #include "conv/tile24.h"
+#include "conv/traversal.h"
 
 static const char help[] =
     "Usage: shunt inspect [OPTION]... FILE...\n"
@@ -102,8 +103,9 @@ static void print_table(const struct inspection *i)
   print_share("fill", i->tiles.fill);
   puts(" 64-wide vertical strips");
   print_share("rows with an entry, mean", s->strip_occupancy);
-  printf("  %-34s %15.4f\n", "entropy (Fujiki et al. 2019)", s->entropy);
-  printf("  %-34s %15.4g\n", "SSF (same)", s->ssf);
+  printf("  %-34s %15.4f\n", "entropy (Fujiki et al. 2019)", p->entropy);
+  printf("  %-34s %15.4g   %s (%.0f %% right)\n", "SSF (same)", p->ssf,
+         shunt_traversal_name(shunt_traversal_of(p)), 100 * SHUNT_SSF_ACCURACY);
   for (int j = 0; j < 3; j++) {
     if (share(p->groups_equal[j], p->groups_nonempty[j]) < 0.5) continue;
     snprintf(what, sizeof what, " most groups of %d rows share their columns", v[j]);
@@ -145,8 +147,10 @@ static void print_json(const struct inspection *i)
   printf("\"merged_tiles\": {\"tiles\": %" PRId64 ", \"two_of_four\": %.17g, \"dense\": %.17g, "
          "\"fill\": %.17g}, ",
          i->merged, i->tiles.sparse, i->tiles.dense, i->tiles.fill);
-  printf("\"strip_occupancy\": %.17g, \"entropy\": %.17g, \"ssf\": %.17g}\n",
-         finite_or_zero(s->strip_occupancy), finite_or_zero(s->entropy), finite_or_zero(s->ssf));
+  printf("\"strip_occupancy\": %.17g, \"entropy\": %.17g, \"ssf\": %.17g, "
+         "\"faster_by_ssf\": \"%c_stationary\"}\n",
+         finite_or_zero(s->strip_occupancy), p->entropy, p->ssf,
+         shunt_traversal_of(p) == SHUNT_B_STATIONARY ? 'b' : 'c');
 }
 
 /* The tiles of `merged` (backend/routes), 2:4 in any order of their columns. */

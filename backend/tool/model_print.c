@@ -5,7 +5,6 @@
 #include "backend/tool/model.h"
 #include "conv/traversal.h"
 
-static const char *const names[SHUNT_TRAVERSALS] = {"C-stationary", "B-stationary", "A-stationary"};
 static const char *const keys[SHUNT_TRAVERSALS] = {"c_stationary", "b_stationary", "a_stationary"};
 
 /* The traffic of n columns: of the matrix itself, and of a random one of its size. */
@@ -50,7 +49,7 @@ static void print_pattern(const struct model *m)
   printf("  %-40s %15.2f\n", "segments of a strip, mean", ratio(c->segments, c->strips));
   printf("  %-40s %15.4f\n", "entropy H_norm (Fujiki et al. 2019)", m->entropy);
   printf("  %-40s %15.4g   %s is faster (%.0f %% right)\n", "SSF (same)", m->ssf,
-         names[shunt_traversal_by_ssf(m->ssf)], 100 * SHUNT_SSF_ACCURACY);
+         shunt_traversal_name(shunt_traversal_by_ssf(m->ssf)), 100 * SHUNT_SSF_ACCURACY);
 }
 
 static void print_footprint(const char *what, const struct model *m, double bytes)
@@ -76,13 +75,14 @@ static void print_traffic(const struct model *m, int64_t n)
   enum shunt_traversal random = shunt_traffic_choose(t.expected);
   for (int k = 0; k < SHUNT_TRAVERSALS; k++) {
     const struct shunt_traffic *c = &t.counted[k];
-    printf("  %8" PRId64 " %s %10.3f %10.3f %10.3f %10.3f %10.3f %10.3f%s\n", n, names[k],
+    printf("  %8" PRId64 " %s %10.3f %10.3f %10.3f %10.3f %10.3f %10.3f%s\n", n,
+           shunt_traversal_name(k),
            c->a / 1e6, c->b / 1e6, c->c_read / 1e6, c->c_written / 1e6,
            shunt_traffic_total(c) / 1e6, shunt_traffic_total(&t.expected[k]) / 1e6,
            (int)best == k ? " <" : "");
   }
-  printf("  %8s chosen: %s; for a random matrix of this size: %s\n", "", names[best],
-         names[random]);
+  printf("  %8s chosen: %s; for a random matrix of this size: %s\n", "", shunt_traversal_name(best),
+         shunt_traversal_name(random));
 }
 
 static void print_rate(const char *what, double us, double elements)

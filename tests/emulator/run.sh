@@ -80,11 +80,6 @@ sources_of() {
     echo "kernels/spmm_csr_groups.cu kernels/spmm_csr_groups_f32.cu kernels/spmm_csr_groups_f64.cu" \
       "kernels/dense_transpose.cu kernels/dense_combine.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
       "conv/row_groups_layout.c" ;;
-  test_skewness)
-    echo "$dcsr conv/skewness.c conv/skewness_device.cu conv/dcsr_traffic.c" \
-      "conv/row_groups_csr.c conv/row_groups_csr_device.cu conv/row_groups_layout.c" \
-      "kernels/spmm_csr_groups.cu kernels/spmm_csr_groups_f32.cu kernels/spmm_csr_groups_f64.cu" \
-      "kernels/dense_transpose.cu kernels/dcsr_sums.cu kernels/host/dcsr_sums.c" ;;
   test_spmm_dcsr | test_spmm_csc_online)
     echo "$dcsr $rows kernels/dcsr_sums.cu kernels/host/dcsr_sums.c kernels/spmm_csc_online.cu" \
       "kernels/spmm_dcsr_rows.cu kernels/spmm_dcsr_strips.cu kernels/host/spmm_dcsr.c" \
@@ -144,7 +139,7 @@ sources_of() {
   esac
 }
 all="test_spmm_rows test_spmm_rows_cuts test_spmm_vector test_repair test_spmm_transposed test_sddmm test_sddmm_dense test_conv
-  test_fingerprint test_spmm_dense_wgmma test_vector_format test_spmm_vector_packed test_spmm_vector_proved test_dcsr test_skewness test_spmm_dcsr
+  test_fingerprint test_spmm_dense_wgmma test_vector_format test_spmm_vector_packed test_spmm_vector_proved test_dcsr test_spmm_dcsr
   test_spmm_csc_online test_tile24_format test_spmm_tile24 test_spmm_whole24 test_tile24_route
   test_ablation test_ablation_tiles test_attention test_attention_parts test_native test_blocks test_spmm_blocks test_row_clusters
   test_row_groups test_row_groups_stale

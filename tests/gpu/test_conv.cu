@@ -16,6 +16,13 @@ static Pattern unsorted(Pattern p, uint64_t seed)
   return p;
 }
 
+// Four columns become one: up to 256 entries of a row in one strip of the profile.
+static Pattern repeated(Pattern p)
+{
+  for (auto &column : p.columns) column /= 4;
+  return p;
+}
+
 // ---- csr -> dense ------------------------------------------------------------------
 
 constexpr size_t band = 256;  // guard bytes on both sides of dense
@@ -211,6 +218,10 @@ static void test_profile()
     { "seven rows", random_pattern(7, 64, 0.5, 7, 11) },
     { "unsorted", unsorted(random_pattern(300, 300, 0.1, 8, 12), 1) },
     { "unsorted, long rows", unsorted(random_pattern(50, 9000, 0.3, 8, 13), 2) },
+    { "full", random_pattern(41, 150, 2, 1, 15) },
+    { "full, long rows", random_pattern(9, 5001, 2, 1, 16) },
+    { "repeated", repeated(random_pattern(40, 200, 2, 1, 17)) },
+    { "repeated, long rows", repeated(random_pattern(17, 4099, 0.9, 1, 18)) },
   };
   for (auto &c : list) {
     bool good = true;
@@ -243,6 +254,30 @@ static void test_profile()
   check(good, "profile does not follow garbage offsets");
 }
 
+// --giant: a row whose places do not fit 32 bits takes 4 GB and a second of one block.
+static void test_giant()
+{
+  const int64_t nnz = (1ll << 30) + 77;
+  const int32_t ends[2] = { 0, (int32_t)nnz };
+  Buffer offsets(sizeof ends);
+  shunt_profile *out;
+  void *columns;
+  memcpy(offsets.host.data(), ends, sizeof ends);
+  offsets.upload();
+  CUDA_OK(cudaMallocHost(&out, sizeof *out));
+  CUDA_OK(cudaMalloc(&columns, (size_t)nnz * 4));
+  CUDA_OK(cudaMemset(columns, 0, (size_t)nnz * 4));
+  shunt_csr a = { 1, 100, nnz, offsets.device, columns, nullptr, SHUNT_I32, SHUNT_F32, 0 };
+  shunt_status s = shunt_profile_csr_cuda(&a, 1, out, words->scratch, &device, 0);
+  CUDA_OK(cudaDeviceSynchronize());
+  check(s == SHUNT_OK && out->longest_row == nnz && out->unsorted_rows == 1 &&
+            out->crowded_rows == 1 && out->segments == 1 &&
+            out->row_length_squares == (double)nnz * (double)nnz,
+        "profile of a row of 2^30 + 77 entries");
+  CUDA_OK(cudaFree(columns));
+  CUDA_OK(cudaFreeHost(out));
+}
+
 static void test_refusals()
 {
   Matrix m(random_pattern(4, 4, 0.5, 1, 1), SHUNT_I32, SHUNT_F16, 0);
@@ -257,29 +292,47 @@ static void test_refusals()
 
 // ---- time ------------------------------------------------------------------------------------
 
+static void time_profile(const char *name, Matrix &m)
+{
+  shunt_profile *out;
+  CUDA_OK(cudaMallocHost(&out, sizeof *out));
+  const double us = time_graph([&](cudaStream_t s) {
+    shunt_profile_csr_cuda(&m.dev, 1, out, words->scratch, &device, s);
+  });
+  const double bytes = (double)(m.pattern.nnz() + m.pattern.rows + 1) * (double)m.isize;
+  printf("time %-17s %-22s %8.2f us %6.2f TBps\n", "profile", name, us, bytes / us * 1e-6);
+  cudaFreeHost(out);
+}
+
 static void time_case(double density, shunt_type index)
 {
   int64_t n = 4096;
   Matrix m(random_pattern(n, n, density, 1, 41), index, SHUNT_F16, 0);
   Buffer dense((size_t)(n * n) * 2);
   shunt_dense d = { n, n, n, 1, dense.device, SHUNT_F16 };
-  shunt_profile *out;
-  CUDA_OK(cudaMallocHost(&out, sizeof *out));
   char name[64];
   snprintf(name, sizeof name, "4096x4096_%.2f_%s", 1 - density, index == SHUNT_I32 ? "i32" : "i64");
   double indices = (double)(m.pattern.nnz() + n + 1) * (double)m.isize;
-  double read = indices + (double)m.pattern.nnz() * 2;
-  auto report = [&](const char *what, double us, double bytes) {
-    printf("time %-17s %-22s %8.2f us %6.2f TBps\n", what, name, us, bytes / us * 1e-6);
-  };
+  double bytes = indices + (double)m.pattern.nnz() * 2 + (double)(n * n) * 2;
+  const double us = time_graph([&](cudaStream_t s) {
+    shunt_csr_to_dense_cuda(&m.dev, &d, words->flag, &device, s);
+  });
+  printf("time %-17s %-22s %8.2f us %6.2f TBps\n", "csr_to_dense", name, us, bytes / us * 1e-6);
+  time_profile(name, m);
+}
 
-  report("csr_to_dense", time_graph([&](cudaStream_t s) {
-           shunt_csr_to_dense_cuda(&m.dev, &d, words->flag, &device, s);
-         }), read + (double)(n * n) * 2);
-  report("profile", time_graph([&](cudaStream_t s) {
-           shunt_profile_csr_cuda(&m.dev, 1, out, words->scratch, &device, s);
-         }), indices);
-  cudaFreeHost(out);
+// Scattered rows, as graphs and meshes have them.
+static void time_scattered(shunt_type index)
+{
+  const char *word = index == SHUNT_I32 ? "i32" : "i64";
+  Matrix wide(random_pattern(4096, 4096, 0.5, 1, 43), index, SHUNT_F32, 0);
+  time_profile("4096x4096_0.50_f32", wide);
+  for (double mean : { 3.0, 12.0, 50.0 }) {
+    Matrix m(skewed_pattern(200000, 200000, mean, 42), index, SHUNT_F32, 0);
+    char name[64];
+    snprintf(name, sizeof name, "200000_skewed_%.0f_%s", mean, word);
+    time_profile(name, m);
+  }
 }
 
 int main(int argc, char **argv)
@@ -292,8 +345,11 @@ int main(int argc, char **argv)
   test_coo();
   test_profile();
   test_refusals();
+  if (argc > 1 && strcmp(argv[1], "--giant") == 0) test_giant();
   if (argc > 1 && strcmp(argv[1], "--time") == 0)
     for (shunt_type index : { SHUNT_I32, SHUNT_I64 })
       for (double density : { 0.5, 0.1, 0.05 }) time_case(density, index);
+  if (argc > 1 && strcmp(argv[1], "--time") == 0)
+    for (shunt_type index : { SHUNT_I32, SHUNT_I64 }) time_scattered(index);
   return finish();
 }

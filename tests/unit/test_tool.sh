@@ -203,6 +203,8 @@ expect 0 "inspect" "$SHUNT" inspect good.mtx
 has out "good.mtx"
 grep -q -E 'nonzeros +4$' out && grep -q -E 'longest +2$' out && grep -q -E 'empty rows +1$' out
 ok $? "... with the right counts"
+grep -q -E 'SSF \(same\) .* C-stationary \([0-9]+ % right\)' out
+ok $? "... and the traversal by SSF"
 expect 0 "inspect --json" "$SHUNT" inspect --json good.mtx good.mtx
 [ "$(wc -l <out)" -eq 2 ]
 ok $? "... one line per file"
@@ -211,6 +213,7 @@ if command -v python3 >/dev/null 2>&1; then
 for line in open("out"):
     d = json.loads(line)
     assert (d["rows"], d["columns"], d["nonzeros"]) == (3, 4, 4), d
+    assert d["faster_by_ssf"] == "c_stationary" and d["entropy"] < 1, d
     assert d["row_length"]["empty_rows"] == 1 and not d["pattern_only"], d' 2>err
   ok $? "... that parses, with the right counts"
 else
