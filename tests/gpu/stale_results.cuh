@@ -56,17 +56,19 @@ static Outcome *next_outcome(const Problem &p, const Form &f, const std::string 
   return outcomes + (texts.size() - 1);
 }
 
-// cuSPARSE's CSR_ALG3 (its default for 16-bit types) stops with a misaligned address on
+// cuSPARSE's CSR_ALG3 (its default for 16-bit types, too) stops with a misaligned address on
 // rows that do not start on 16 bytes; so nothing that is left to it may ask for that.
 static bool original_stumbles(const Problem &p)
 {
   return !p.sddmm && type_size(p.a.type) == 2 && (p.b.ld % 8 || p.c.ld % 8);
 }
 
-// With int8, ALG3 (csrmm_v3_kernel) reads four of B at a time wherever a row starts; its others do not.
+// Its csrmm_v3_kernel, ALG3's, reads several elements of B at a time wherever a row starts, with the other
+// types, too (f32 by 8 bytes, int8 by 4); what other algorithms run does not.
 static bool alg3_stumbles(const Slot &m)
 {
-  return m.p.b.type == CUDA_R_8I && (m.p.b.ld % 4 || m.form.b_stride % 4);
+  const int64_t size = (int64_t)type_size(m.p.b.type);
+  return m.p.b.ld * size % 16 || m.form.b_stride * size % 16;
 }
 
 // ---- batches ---------------------------------------------------------------------
