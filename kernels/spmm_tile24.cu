@@ -47,8 +47,7 @@ static bool shape_fits(const struct shunt_tile24_shape *s, const struct shunt_ti
   if (s->split != 1 && s->split != 2 && s->split != 4 && s->split != 8) return false;
   if (s->rows == kRows)
     return merged && s->tile == kGatherTile &&
-           gather_warps(s->split) * kGatherStages * static_cast<int>(sizeof(gather_stage)) <=
-               d->shared_per_block;
+           gather_bytes(s->split) <= d->shared_per_block;
   if (s->split == 8) return false;
   if (d->compute_capability < 90 || !v->chunk) return false;
   for (const blocked_choice &c : kBlocked)
@@ -185,6 +184,40 @@ static arguments make_arguments(const struct shunt_spmm *p, const struct shunt_t
   return k;
 }
 
+// Checks; *b: where B will be read, in the workspace if it has to be copied.
+static shunt_status place_b(const struct shunt_spmm *p, const struct shunt_tile24 *v,
+                            const struct shunt_tile24_shape *shape, const struct shunt_device *d,
+                            void *workspace, size_t workspace_bytes, struct shunt_dense *b)
+{
+  const shunt_status s = check(p, v);
+  if (s != SHUNT_OK) return s;
+  if (d->compute_capability < 80 || !shape_fits(shape, v, d)) return SHUNT_E_UNSUPPORTED;
+  const bool copy = !b_in_place(p) || reinterpret_cast<uintptr_t>(p->b.values) % 16 != 0;
+  if (copy && (!workspace || workspace_bytes < b_copy_bytes(p) ||
+               reinterpret_cast<uintptr_t>(workspace) % 256 != 0))
+    return SHUNT_E_WORKSPACE;
+  *b = copy ? b_copy(p, workspace) : p->b;
+  return SHUNT_OK;
+}
+
+static shunt_status copy_b(const struct shunt_spmm *p, const struct shunt_dense *b,
+                           const struct shunt_device *d, shunt_stream stream)
+{
+  return b->values == p->b.values ? SHUNT_OK : shunt_dense_copy_cuda(&p->b, b, d, stream);
+}
+
+shunt_status prepare_gather(const struct shunt_spmm *p, const struct shunt_tile24 *v,
+                            const struct shunt_device *d, void *workspace, size_t workspace_bytes,
+                            shunt_stream stream, arguments *k)
+{
+  struct shunt_dense b;
+  const struct shunt_tile24_shape shape = gather_shape(p, d);
+  shunt_status s = place_b(p, v, &shape, d, workspace, workspace_bytes, &b);
+  if (s == SHUNT_OK) s = copy_b(p, &b, d, stream);
+  if (s == SHUNT_OK) *k = make_arguments(p, v, &b, &shape);
+  return s;
+}
+
 } // namespace tile24
 } // namespace shunt
 
@@ -202,6 +235,17 @@ extern "C" double shunt_spmm_tile24_merged_us(const struct shunt_spmm *p, double
   return p->a.rows > 0 ? gather_cost(p, tiles, longest_row, d) : 0;
 }
 
+extern "C" bool shunt_spmm_tile24_proves(const struct shunt_spmm *p, const struct shunt_device *d)
+{
+  const int split = gather_shape(p, d).split, units_each = gather_warps(split) / split;
+  const int64_t units =
+      (p->a.rows + kRows - 1) / kRows * ((p->b.cols + kGatherTile - 1) / kGatherTile);
+  const int64_t pieces = (units + units_each - 1) / units_each;
+  const int64_t at_once = INT64_C(1) * proved_blocks(split) * d->multiprocessors;
+  if (p->beta.device || p->beta.host != 0) return false;
+  return pieces <= at_once || (pieces <= 2 * at_once && 10 * pieces >= 18 * at_once);
+}
+
 extern "C" struct shunt_tile24_shape shunt_spmm_tile24_shape(const struct shunt_spmm *p,
                                                              const struct shunt_tile24 *v,
                                                              const struct shunt_device *d)
@@ -217,20 +261,13 @@ extern "C" shunt_status shunt_spmm_tile24_shaped_cuda(const struct shunt_spmm *p
                                                       const struct shunt_device *d, void *workspace,
                                                       size_t workspace_bytes, shunt_stream stream)
 {
-  shunt_status s = check(p, v);
+  struct shunt_dense b;
+  shunt_status s = place_b(p, v, shape, d, workspace, workspace_bytes, &b);
   if (s != SHUNT_OK) return s;
-  if (d->compute_capability < 80 || !shape_fits(shape, v, d)) return SHUNT_E_UNSUPPORTED;
-  const bool copy = !b_in_place(p) || reinterpret_cast<uintptr_t>(p->b.values) % 16 != 0;
-  if (copy && (!workspace || workspace_bytes < b_copy_bytes(p) ||
-               reinterpret_cast<uintptr_t>(workspace) % 256 != 0))
-    return SHUNT_E_WORKSPACE;
-  const struct shunt_dense b = copy ? b_copy(p, workspace) : p->b;
   CUtensorMap map = {};
   if (shape->rows != 0 && !shunt::make_tensor_map(&map, b, kChunk, 64)) return SHUNT_E_UNSUPPORTED;
-  if (copy) {
-    s = shunt_dense_copy_cuda(&p->b, &b, d, stream);
-    if (s != SHUNT_OK) return s;
-  }
+  s = copy_b(p, &b, d, stream);
+  if (s != SHUNT_OK) return s;
   const arguments k = make_arguments(p, v, &b, shape);
   const cudaError_t e = p->a.value_type == SHUNT_F16
                             ? launch_f16(k, *shape, map, p->c.type, stream)

@@ -48,6 +48,17 @@ struct gather_stage {
 };
 static_assert(kRows * kGatherPitch * sizeof(float) <= sizeof(gather_stage),
               "an image fits a stage");
+// Blocks of a multiprocessor with the warps that prove beside them (spmm_tile24_proved.cuh): as many as
+// have room for their rings and registers.
+constexpr int proved_blocks(int split)
+{
+  return split > 4 ? 2 : 4;
+}
+// The rings of a block.
+constexpr int gather_bytes(int split)
+{
+  return gather_warps(split) * kGatherStages * static_cast<int>(sizeof(gather_stage));
+}
 
 template <class T> struct gatherer {
   const arguments &p;
@@ -195,28 +206,32 @@ template <class T> struct gatherer {
   }
 };
 
-template <class T, class Out, int Split>
-__global__ void __launch_bounds__(gather_warps(Split) * 32)
-    spmm_tile24_gather(const __grid_constant__ arguments p)
+// Of the warps that share a unit of C, or of all warps of the block: so many take part.
+constexpr int kUnitBarrier = 1;
+template <int Split> __device__ __forceinline__ void unit_barrier()
 {
-  extern __shared__ __align__(1024) unsigned char shared[];
+  if (Split > 1)
+    __barrier_sync_count(kUnitBarrier, gather_warps(Split) * 32);
+  else
+    __syncwarp();
+}
+
+// The units of piece number `piece`, by the first gather_warps(Split) warps of the block.
+template <class T, class Out, int Split>
+__device__ __forceinline__ void multiply_units(const arguments &p, unsigned char *shared, int piece)
+{
   gather_stage *rings = reinterpret_cast<gather_stage *>(shared);
   const int warp = threadIdx.x / 32;
   const int wide = (p.n + kGatherTile - 1) / kGatherTile;
-  const int64_t unit =
-      static_cast<int64_t>(blockIdx.x) * (gather_warps(Split) / Split) + warp / Split;
+  const int64_t unit = static_cast<int64_t>(piece) * (gather_warps(Split) / Split) + warp / Split;
   const int block = static_cast<int>(unit / wide);
   const int column0 = static_cast<int>(unit % wide) * kGatherTile;
-  let_next_in();
   {
     gatherer<T> w(p, rings + warp * kGatherStages, block, column0);
     w.walk(warp % Split, Split);
     w.write_image();
   }
-  if (Split > 1)
-    __syncthreads();
-  else
-    __syncwarp();
+  unit_barrier<Split>();
 
   constexpr int kWide = 16 / sizeof(Out), kRuns = kGatherTile / kWide;
   const float alpha = p.alpha.get(), beta = p.beta.get();
@@ -237,6 +252,15 @@ __global__ void __launch_bounds__(gather_warps(Split) * 32)
     }
     store_run<T, Out>(p, p.c_wide, alpha, beta, row0 + row, column0 + column, v);
   }
+}
+
+template <class T, class Out, int Split>
+__global__ void __launch_bounds__(gather_warps(Split) * 32)
+    spmm_tile24_gather(const __grid_constant__ arguments p)
+{
+  extern __shared__ __align__(1024) unsigned char shared[];
+  let_next_in();
+  multiply_units<T, Out, Split>(p, shared, blockIdx.x);
 }
 
 } // namespace tile24

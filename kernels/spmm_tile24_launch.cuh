@@ -48,7 +48,7 @@ template <class T, class Out, int Split>
 inline cudaError_t launch_gather(const arguments &p, cudaStream_t stream)
 {
   constexpr int kWarps = gather_warps(Split), kUnits = kWarps / Split; // of a block
-  constexpr int kBytes = kWarps * kGatherStages * static_cast<int>(sizeof(gather_stage));
+  constexpr int kBytes = gather_bytes(Split);
   const void *kernel = reinterpret_cast<const void *>(&spmm_tile24_gather<T, Out, Split>);
   const cudaError_t e =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
@@ -75,6 +75,11 @@ inline cudaError_t launch_shape(const arguments &p, const struct shunt_tile24_sh
   return s.tile == 128 ? launch_blocked<T, Out, blocked_128x128>(p, map, stream)
                        : launch_blocked<T, Out, blocked_128x64>(p, map, stream);
 }
+
+// For the gathered kernels: checks, chooses the split, and copies B where it cannot be read in place.
+shunt_status prepare_gather(const struct shunt_spmm *p, const struct shunt_tile24 *v,
+                            const struct shunt_device *d, void *workspace, size_t workspace_bytes,
+                            shunt_stream stream, arguments *k);
 
 cudaError_t launch_f16(const arguments &p, const struct shunt_tile24_shape &s,
                        const CUtensorMap &map, shunt_type out, cudaStream_t stream);

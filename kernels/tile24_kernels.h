@@ -9,6 +9,8 @@
 #ifndef SHUNT_TILE24_KERNELS_H
 #define SHUNT_TILE24_KERNELS_H
 
+#include <stdbool.h>
+
 #include "kernels/shunt_kernels.h"
 #include "kernels/tile24_format.h"
 
@@ -51,6 +53,17 @@ shunt_status shunt_spmm_tile24_cuda(const struct shunt_spmm *p, const struct shu
 /* The same with a given shape.  SHUNT_E_UNSUPPORTED when it does not fit. */
 shunt_status shunt_spmm_tile24_shaped_cuda(const struct shunt_spmm *p, const struct shunt_tile24 *v,
                                            const struct shunt_tile24_shape *shape,
+                                           const struct shunt_device *d, void *workspace,
+                                           size_t workspace_bytes, shunt_stream stream);
+/* Is such a product from merged columns proved inside its own launch?  Where its blocks are at work all
+   at once, or twice with few to spare: more are dealt out better by the hardware.  */
+bool shunt_spmm_tile24_proves(const struct shunt_spmm *p, const struct shunt_device *d);
+/* C = alpha A B from merged columns, and in the same launch what shunt_spmm_csr_repair_cuda(p, r) does
+   behind a product: r->product is not looked at, none is needed; p->only_if has the meaning that it
+   has there.  A's arrays are read.  SHUNT_E_UNSUPPORTED, and nothing enqueued, where beta is not 0 on
+   the host or the tiles are no merged ones.  */
+shunt_status shunt_spmm_tile24_proved_cuda(const struct shunt_spmm *p, const struct shunt_tile24 *v,
+                                           const struct shunt_repair *r,
                                            const struct shunt_device *d, void *workspace,
                                            size_t workspace_bytes, shunt_stream stream);
 /* The twin: decodes fragments and metadata as the instructions do. */

@@ -276,9 +276,10 @@ double shunt_cost_packed(const struct shunt_spmm *p, double product, double reus
          (inside ? proof_inside(&p->a, d) : proof_let_in(&p->a, d));
 }
 
-double shunt_cost_merged(const struct shunt_spmm *p, double product, const struct shunt_device *d)
+double shunt_cost_merged(const struct shunt_spmm *p, double product, bool inside,
+                         const struct shunt_device *d)
 {
-  return product + proof_let_in(&p->a, d);
+  return product + (inside ? proof_inside(&p->a, d) : proof_let_in(&p->a, d));
 }
 
 /* A warp takes 16 rows column by column, twice, 0.15 us each; rows that share few of theirs have twice

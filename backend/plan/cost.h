@@ -46,9 +46,10 @@ double shunt_cost_vector_once(const struct shunt_spmm *p, const struct shunt_vec
    or let in while the product ends.  */
 double shunt_cost_packed(const struct shunt_spmm *p, double product, double reuse,
                          double longest_row, bool inside, const struct shunt_device *d);
-/* SpMM from merged tiles, whose product takes so long, and its proof, let in as above; and their making,
-   where there are so many and the longest row has so many entries.  */
-double shunt_cost_merged(const struct shunt_spmm *p, double product, const struct shunt_device *d);
+/* SpMM from merged tiles, whose product takes so long, and its proof, as above; and their making, where
+   there are so many and the longest row has so many entries.  */
+double shunt_cost_merged(const struct shunt_spmm *p, double product, bool inside,
+                         const struct shunt_device *d);
 double shunt_cost_merging(const struct shunt_csr *a, double tiles, double longest_row,
                           const struct shunt_device *d);
 /* SpMM by the kernel of `tile24` in this shape, with its proof. */

@@ -72,8 +72,23 @@ static shunt_status product(const struct shunt_copy_product *x)
                                              own_bytes(c->problem), c->stream));
 }
 
-static const struct shunt_copy_format format = {
-    .own_bytes = own_bytes, .convert = convert, .product = product, .lets_in = true};
+static shunt_status proved(const struct shunt_copy_product *x, const struct shunt_spmm *s,
+                           const struct shunt_repair *r)
+{
+  const struct shunt_call *c = x->call;
+  const struct shunt_tile24_plan plan = plan_with(*c->kept->note);
+  struct shunt_tile24 v;
+  if (!shunt_spmm_tile24_proves(s, &c->engine->device)) return SHUNT_E_UNSUPPORTED;
+  if (!shunt_tile24_lay_out(&s->a, &plan, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
+  return shunt_spmm_tile24_proved_cuda(s, &v, r, &c->engine->device, x->own,
+                                       own_bytes(c->problem), c->stream);
+}
+
+static const struct shunt_copy_format format = {.own_bytes = own_bytes,
+                                                .convert = convert,
+                                                .product = product,
+                                                .lets_in = true,
+                                                .proved = proved};
 
 /* ---- the route -------------------------------------------------------------------- */
 
@@ -108,7 +123,7 @@ static double expected_us(const struct shunt_call *c)
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
   const double product = shunt_spmm_tile24_merged_us(s, tiles_of(c->profile), longest, d);
   const size_t copied = own_bytes(c->problem);
-  double us = shunt_cost_merged(s, product, d);
+  double us = shunt_cost_merged(s, product, shunt_spmm_tile24_proves(s, d), d);
   if (copied) us += shunt_cost_copy(2 * (double)copied, d);
   if (!shunt_copy_overwrites(s))
     us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
