@@ -28,7 +28,7 @@ struct shunt_vector_plan {
 int shunt_vector_profiled_height(const struct shunt_profile *f, double whole);
 
 /* Bytes of memory for packing `a`, of which sizes and types are read, no arrays; 0: cannot be
-   packed (value type not of 16 bits, height none of the five, 2^31 steps or more).  */
+   packed (value type not f16, bf16 or f32, height none of the five, 2^31 steps or more).  */
 size_t shunt_vector_bytes(const struct shunt_csr *a, const struct shunt_vector_plan *plan);
 
 /* The arrays of a packed `a` in `memory` (256-byte aligned, at least that many bytes);

@@ -33,11 +33,26 @@ static void set_index(void *array, shunt_type type, int64_t i, int64_t value)
     ((int64_t *)array)[i] = value;
 }
 
+/* Values are bits: of 2 or 4 bytes. */
+static uint32_t value_at(const void *values, shunt_type type, int64_t i)
+{
+  return type == SHUNT_F32 ? ((const uint32_t *)values)[i] : ((const uint16_t *)values)[i];
+}
+
+static void set_value(void *values, shunt_type type, int64_t i, uint32_t value)
+{
+  if (type == SHUNT_F32)
+    ((uint32_t *)values)[i] = value;
+  else
+    ((uint16_t *)values)[i] = (uint16_t)value;
+}
+
 /* ---- sizes -------------------------------------------------------------------- */
 
 static int can_be_packed(const struct shunt_csr *a, const struct shunt_vector_plan *plan)
 {
-  if (a->value_type != SHUNT_F16 && a->value_type != SHUNT_BF16) return 0;
+  if (a->value_type != SHUNT_F16 && a->value_type != SHUNT_BF16 && a->value_type != SHUNT_F32)
+    return 0;
   if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64) return 0;
   if (a->rows < 1 || a->cols < 1 || a->rows > INT32_MAX - 64 || a->cols > INT32_MAX - 1024)
     return 0;
@@ -121,7 +136,7 @@ static size_t lay_out(const struct shunt_csr *a, const struct shunt_vector_plan 
   ends = part(&at, plan->order == SHUNT_VECTOR_WINDOWED ? v->groups * v->strips * 4 : 0);
   columns = part(&at, steps * SHUNT_VECTOR_STEP * 4);
   masks = part(&at, steps * SHUNT_VECTOR_STEP);
-  values = part(&at, steps * SHUNT_VECTOR_STEP_VALUES * 2);
+  values = part(&at, steps * SHUNT_VECTOR_STEP_VALUES * (int64_t)shunt_type_size(a->value_type));
   if (memory) {
     v->counts = (struct shunt_vector_counts *)(void *)(memory + counts);
     if (plan->listed) {
@@ -133,7 +148,7 @@ static size_t lay_out(const struct shunt_csr *a, const struct shunt_vector_plan 
     v->strip_end = (uint32_t *)(void *)(memory + ends);
     v->columns = (uint32_t *)(void *)(memory + columns);
     v->masks = (uint8_t *)(memory + masks);
-    v->values = (uint16_t *)(void *)(memory + values);
+    v->values = memory + values;
   }
   return (at + 255) & ~(size_t)255;
 }
@@ -169,7 +184,7 @@ struct packer {
   int64_t steps, vectors;
   int64_t last_column;
   uint64_t waiting[RESIDUES];
-  uint16_t ring[SHUNT_VECTOR_WINDOW][SHUNT_VECTOR_ROWS];
+  uint32_t ring[SHUNT_VECTOR_WINDOW][SHUNT_VECTOR_ROWS];
   uint8_t mask[SHUNT_VECTOR_WINDOW];
   int irregular;
 };
@@ -260,7 +275,7 @@ static uint64_t read_half(struct packer *k, int64_t p)
         k->irregular = 1;
         continue;
       }
-      k->ring[ring + c - low][r] = ((const uint16_t *)k->a->values)[k->at[r]];
+      k->ring[ring + c - low][r] = value_at(k->a->values, k->a->value_type, k->at[r]);
       k->mask[ring + c - low] |= (uint8_t)(1u << r);
       found |= UINT64_C(1) << (c - low);
     }
@@ -281,8 +296,9 @@ static void put(struct packer *k, int64_t step, int slot, int64_t c, int used)
   k->v->columns[at * SHUNT_VECTOR_STEP + slot] = (uint32_t)c;
   k->v->masks[at * SHUNT_VECTOR_STEP + slot] = used ? k->mask[ring] : 0;
   for (int r = 0; r < SHUNT_VECTOR_ROWS; r++)
-    k->v->values[at * SHUNT_VECTOR_STEP_VALUES + shunt_vector_place(r, slot)] =
-        used ? k->ring[ring][r] : 0;
+    set_value(k->v->values, k->a->value_type,
+              at * SHUNT_VECTOR_STEP_VALUES + shunt_vector_place(r, slot),
+              used ? k->ring[ring][r] : 0);
 }
 
 /* Kernels may run before the host learns of an overflow, so what they read stays inside. */
@@ -397,20 +413,19 @@ shunt_status shunt_csr_to_vector_host(const struct shunt_csr *a,
 /* ---- back to CSR --------------------------------------------------------------------- */
 
 /* Inserts an entry into row entries [begin, end), which ascend. */
-static void insert(struct shunt_csr *a, int64_t begin, int64_t end, int64_t c, uint16_t value)
+static void insert(struct shunt_csr *a, int64_t begin, int64_t end, int64_t c, uint32_t value)
 {
   void *columns = (void *)(uintptr_t)a->columns;
-  uint16_t *values = a->values;
   int64_t p = end;
 
   for (; p > begin; p--) {
     int64_t left = index_at(columns, a->index_type, p - 1);
     if (left < c + a->base) break;
     set_index(columns, a->index_type, p, left);
-    values[p] = values[p - 1];
+    set_value(a->values, a->value_type, p, value_at(a->values, a->value_type, p - 1));
   }
   set_index(columns, a->index_type, p, c + a->base);
-  values[p] = value;
+  set_value(a->values, a->value_type, p, value);
 }
 
 static int64_t count_row(const struct shunt_vector *v, int64_t place)
@@ -450,7 +465,8 @@ static void unpack_row(const struct shunt_vector *v, int64_t place, struct shunt
     for (int slot = 0; slot < SHUNT_VECTOR_STEP; slot++)
       if (v->masks[s * SHUNT_VECTOR_STEP + slot] >> r & 1) {
         insert(a, begin, p, v->columns[s * SHUNT_VECTOR_STEP + slot],
-               v->values[s * SHUNT_VECTOR_STEP_VALUES + shunt_vector_place(r, slot)]);
+               value_at(v->values, v->value_type,
+                        s * SHUNT_VECTOR_STEP_VALUES + shunt_vector_place(r, slot)));
         p++;
       }
 }

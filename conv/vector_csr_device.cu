@@ -28,12 +28,10 @@ namespace
 constexpr int kRows = SHUNT_VECTOR_ROWS, kStep = SHUNT_VECTOR_STEP;
 constexpr int kStrip = SHUNT_VECTOR_STRIP, kWindow = SHUNT_VECTOR_WINDOW;
 constexpr int kHalf = kStrip / 2, kHalves = kWindow / kHalf;
-constexpr int kWarps = 4;
 constexpr unsigned kAll = 0xffffffffu;
 
 struct pack_job {
-  const void *offsets, *columns;
-  const uint16_t *values;
+  const void *offsets, *columns, *values;
   int64_t rows, cols, nnz;
   int base;
   struct shunt_vector v;
@@ -96,17 +94,27 @@ __global__ void __launch_bounds__(1024) before_kernel(const __grid_constant__ pa
 }
 
 // One group on its way into steps; all lanes hold the same but where said.
-template <class I> struct packer {
+// Of a block of T, bits of 2 or 4 bytes: so many as have room.
+template <class T> constexpr int warps_of_block = sizeof(T) == 2 ? 4 : 2;
+
+// T: the bits of a value.
+template <class I, class T> struct packer {
+  struct alignas(16) column_values {
+    T of[kRows];
+  };
+  struct alignas(4 * sizeof(T)) fragment_values { // of a lane
+    T at[4];
+  };
   const pack_job &j;
   int64_t group;
   int64_t at, end; // lane r: what is left of row r (0 .. 7)
   int64_t first_step, room, steps, vectors, last_column;
   uint64_t waiting; // lane l: of residue l % 8
-  uint4 *ring;      // [kWindow], the 8 values of a column
+  column_values *ring; // [kWindow]
   uint32_t *mask;   // [kWindow / 4], a byte a column
   bool irregular;   // lane's own
 
-  __device__ __forceinline__ packer(const pack_job &job, int64_t g, uint4 *ring_at,
+  __device__ __forceinline__ packer(const pack_job &job, int64_t g, column_values *ring_at,
                                     uint32_t *mask_at)
       : j(job), group(g), steps(0), vectors(0), last_column(0), waiting(0), ring(ring_at),
         mask(mask_at), irregular(false)
@@ -132,8 +140,7 @@ template <class I> struct packer {
   __device__ __forceinline__ uint8_t *masks() { return reinterpret_cast<uint8_t *>(mask); }
 
   // Entries q, q + 32 (q = lane) of row r that lie in the half go into the ring.
-  __device__ __forceinline__ void take_row(int r, int64_t low, const I (&c)[2],
-                                           const uint16_t (&x)[2])
+  __device__ __forceinline__ void take_row(int r, int64_t low, const I (&c)[2], const T (&x)[2])
   {
     const int lane = threadIdx.x % 32, place = static_cast<int>(low % kWindow);
     const int64_t row_at = __shfl_sync(kAll, at, r), left = __shfl_sync(kAll, end, r) - row_at;
@@ -153,7 +160,7 @@ template <class I> struct packer {
         const bool inside = column >= low && column < j.cols;
         if (!inside || (!first && c[h] <= before)) irregular = true;
         if (inside) {
-          reinterpret_cast<uint16_t *>(ring + place + (column - low))[r] = x[h];
+          ring[place + (column - low)].of[r] = x[h];
           masks()[place + (column - low)] |= 1u << r;
         }
       }
@@ -171,7 +178,8 @@ template <class I> struct packer {
     const int place = static_cast<int>(low % kWindow);
     const I *columns = static_cast<const I *>(j.columns);
     I c[kRows][2];
-    uint16_t x[kRows][2];
+    const T *values = static_cast<const T *>(j.values);
+    T x[kRows][2];
 #pragma unroll
     for (int r = 0; r < kRows; r++) {
       const int64_t row_at = __shfl_sync(kAll, at, r), row_end = __shfl_sync(kAll, end, r);
@@ -179,10 +187,10 @@ template <class I> struct packer {
       for (int h = 0; h < 2; h++) {
         const int64_t q = row_at + lane + 32 * h;
         c[r][h] = 0, x[r][h] = 0;
-        if (q < row_end) c[r][h] = columns[q], x[r][h] = j.values[q];
+        if (q < row_end) c[r][h] = columns[q], x[r][h] = values[q];
       }
     }
-    ring[place + lane] = ring[place + lane + 32] = make_uint4(0, 0, 0, 0);
+    ring[place + lane] = ring[place + lane + 32] = {};
     if (lane < kHalf / 4) mask[place / 4 + lane] = 0;
     __syncwarp();
 #pragma unroll
@@ -204,12 +212,11 @@ template <class I> struct packer {
     }
     j.v.columns[to * kStep + slot] = static_cast<uint32_t>(column);
     j.v.masks[to * kStep + slot] = used ? masks()[place] : 0;
-    const uint16_t *from = reinterpret_cast<const uint16_t *>(ring + place);
-    uint16_t *values =
-        j.v.values + to * SHUNT_VECTOR_STEP_VALUES + slot % 8 / 2 * 4 + slot / 8 * 2 + slot % 2;
+    T *values = static_cast<T *>(j.v.values) + to * SHUNT_VECTOR_STEP_VALUES + slot % 8 / 2 * 4 +
+                slot / 8 * 2 + slot % 2;
 #pragma unroll
     for (int r = 0; r < kRows; r++)
-      values[r * 16] = used ? from[r] : 0;
+      values[r * 16] = used ? ring[place].of[r] : T(0);
   }
 
   __device__ __forceinline__ void append_half(int64_t p, uint64_t found)
@@ -255,11 +262,11 @@ template <class I> struct packer {
 
     // Lane's fragment of values: row g of slots 2t, 2t + 1, 2t + 8, 2t + 9.
     const int g = lane / 4, t = lane % 4;
-    uint16_t fragment[4];
+    fragment_values fragment;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       const int from = __shfl_sync(kAll, used ? place : -1, 2 * t + i % 2 + i / 2 * 8);
-      fragment[i] = from >= 0 ? reinterpret_cast<const uint16_t *>(ring + from)[g] : 0;
+      fragment.at[i] = from >= 0 ? ring[from].of[g] : T(0);
     }
     if (steps++ >= room) {
       irregular = true;
@@ -269,8 +276,7 @@ template <class I> struct packer {
       j.v.columns[to * kStep + slot] = static_cast<uint32_t>(column);
       j.v.masks[to * kStep + slot] = used ? masks()[place] : 0;
     }
-    reinterpret_cast<uint2 *>(j.v.values)[to * 32 + lane] = make_uint2(
-        fragment[0] | uint32_t(fragment[1]) << 16, fragment[2] | uint32_t(fragment[3]) << 16);
+    static_cast<fragment_values *>(j.v.values)[to * 32 + lane] = fragment;
   }
 
   __device__ __forceinline__ void window_half(int64_t p, uint64_t found)
@@ -316,27 +322,30 @@ template <class I> struct packer {
   }
 };
 
-template <class I>
-__global__ void __launch_bounds__(kWarps * 32) pack_kernel(const __grid_constant__ pack_job j)
+template <class I, class T>
+__global__ void __launch_bounds__(warps_of_block<T> * 32)
+    pack_kernel(const __grid_constant__ pack_job j)
 {
-  __shared__ uint4 ring[kWarps][kWindow];
+  constexpr int kWarps = warps_of_block<T>;
+  __shared__ typename packer<I, T>::column_values ring[kWarps][kWindow];
   __shared__ uint32_t mask[kWarps][kWindow / 4];
   const int warp = threadIdx.x / 32;
   const int64_t group = static_cast<int64_t>(blockIdx.x) * kWarps + warp;
   if (group >= j.v.groups) return;
-  packer<I> k(j, group, ring[warp], mask[warp]);
+  packer<I, T> k(j, group, ring[warp], mask[warp]);
   k.pack();
 }
 
-template <class I> bool pack(pack_job &j, cudaStream_t stream)
+template <class I, class T> bool pack(pack_job &j, cudaStream_t stream)
 {
+  constexpr int kWarps = warps_of_block<T>;
   void *parameters[] = {&j};
   const dim3 grid(static_cast<unsigned>((j.v.groups + kWarps - 1) / kWarps));
   if (j.v.row_of && cudaLaunchKernel(reinterpret_cast<const void *>(&before_kernel<I>), dim3(1),
                                      dim3(1024), parameters, 0, stream) != cudaSuccess)
     return false;
-  return cudaLaunchKernel(reinterpret_cast<const void *>(&pack_kernel<I>), grid, dim3(kWarps * 32),
-                          parameters, 0, stream) == cudaSuccess;
+  return cudaLaunchKernel(reinterpret_cast<const void *>(&pack_kernel<I, T>), grid,
+                          dim3(kWarps * 32), parameters, 0, stream) == cudaSuccess;
 }
 
 } // namespace
@@ -354,12 +363,15 @@ extern "C" shunt_status shunt_csr_to_vector_cuda(const struct shunt_csr *a,
   j.room = shunt_vector_room(a, plan);
   if (j.room.steps == 0) return SHUNT_E_UNSUPPORTED;
   j.offsets = a->row_offsets, j.columns = a->columns;
-  j.values = static_cast<const uint16_t *>(a->values);
+  j.values = a->values;
   j.rows = a->rows, j.cols = a->cols, j.nnz = a->nnz;
   j.base = a->base;
   j.v = *v;
   if (cudaMemsetAsync(v->counts, 0, sizeof *v->counts, stream) != cudaSuccess) return SHUNT_E_CUDA;
+  const bool narrow = a->index_type == SHUNT_I32;
   const bool good =
-      a->index_type == SHUNT_I32 ? pack<int32_t>(j, stream) : pack<int64_t>(j, stream);
+      a->value_type == SHUNT_F32
+          ? (narrow ? pack<int32_t, uint32_t>(j, stream) : pack<int64_t, uint32_t>(j, stream))
+          : (narrow ? pack<int32_t, uint16_t>(j, stream) : pack<int64_t, uint16_t>(j, stream));
   return good ? SHUNT_OK : SHUNT_E_CUDA;
 }

@@ -12,10 +12,10 @@ namespace shunt
 namespace vector
 {
 
-static shunt_status check(const struct shunt_spmm *p, const struct shunt_vector *v)
+shunt_status check(const struct shunt_spmm *p, const struct shunt_vector *v)
 {
   const shunt_type t = p->a.value_type;
-  if (t != SHUNT_F16 && t != SHUNT_BF16) return SHUNT_E_UNSUPPORTED;
+  if (t != SHUNT_F16 && t != SHUNT_BF16 && t != SHUNT_F32) return SHUNT_E_UNSUPPORTED;
   if (p->b.type != t || (p->c.type != t && p->c.type != SHUNT_F32)) return SHUNT_E_UNSUPPORTED;
   if (p->compute != SHUNT_F32 || p->only_if) return SHUNT_E_UNSUPPORTED;
   if (p->a.rows < 1 || p->a.cols < 1 || p->b.cols < 1) return SHUNT_E_ARGUMENT;
@@ -26,6 +26,12 @@ static shunt_status check(const struct shunt_spmm *p, const struct shunt_vector 
   if (p->a.rows > INT32_MAX - 1024 || p->a.cols > INT32_MAX - 1024) return SHUNT_E_UNSUPPORTED;
   if (p->b.cols > 65535 * INT64_C(64)) return SHUNT_E_UNSUPPORTED;
   return SHUNT_OK;
+}
+
+// Of 16-bit types: the shapes here are for those.
+static bool is_half(const struct shunt_spmm *p)
+{
+  return shunt_type_size(p->a.value_type) == 2;
 }
 
 static bool strips_run(int tile, const struct shunt_device *d)
@@ -64,7 +70,7 @@ static bool rows_aligned(const struct shunt_dense &m)
 // The rows of B start at multiples of 16 bytes and have no ragged last piece.
 static bool b_in_place(const struct shunt_spmm *p)
 {
-  return rows_aligned(p->b) && p->b.cols % 8 == 0;
+  return rows_aligned(p->b) && p->b.cols % (16 / (int64_t)shunt_type_size(p->b.type)) == 0;
 }
 
 // ---- the choice --------------------------------------------------------------------------
@@ -194,11 +200,23 @@ static size_t b_copy_bytes(const struct shunt_spmm *p)
   return static_cast<size_t>(copy.rows) * copy.row_stride * shunt_type_size(copy.type);
 }
 
-static shunt_status fill_arguments(arguments *k, const struct shunt_spmm *p,
-                                   const struct shunt_vector *v, const struct shunt_dense *b,
-                                   const struct shunt_vector_shape *s)
+shunt_status place_b(const struct shunt_spmm *p, void *workspace, size_t workspace_bytes,
+                     struct shunt_dense *b)
 {
-  if (b->row_stride * 2 > UINT32_MAX) return SHUNT_E_UNSUPPORTED;
+  *b = p->b;
+  if (b_in_place(p) && reinterpret_cast<uintptr_t>(p->b.values) % 16 == 0) return SHUNT_OK;
+  if (!workspace || workspace_bytes < b_copy_bytes(p) ||
+      reinterpret_cast<uintptr_t>(workspace) % 256 != 0)
+    return SHUNT_E_WORKSPACE;
+  *b = b_copy(p, workspace);
+  return SHUNT_OK;
+}
+
+shunt_status fill_arguments(arguments *k, const struct shunt_spmm *p, const struct shunt_vector *v,
+                            const struct shunt_dense *b, const struct shunt_vector_shape *s)
+{
+  const int64_t row_bytes = b->row_stride * static_cast<int64_t>(shunt_type_size(b->type));
+  if (row_bytes > UINT32_MAX) return SHUNT_E_UNSUPPORTED;
   k->row_of = v->row_of;
   k->begin = v->begin, k->count = v->count, k->strip_end = v->strip_end;
   k->columns = v->columns, k->masks = v->masks;
@@ -208,7 +226,7 @@ static shunt_status fill_arguments(arguments *k, const struct shunt_spmm *p,
   k->strips = static_cast<int>(v->strips);
   k->n = static_cast<int>(b->cols);
   k->b = static_cast<const char *>(b->values);
-  k->b_row_bytes = static_cast<uint32_t>(b->row_stride * 2);
+  k->b_row_bytes = static_cast<uint32_t>(row_bytes);
   k->c = p->c.values;
   k->c_row_stride = p->c.row_stride;
   k->c_col_stride = p->c.col_stride;
@@ -260,7 +278,8 @@ shunt_status shunt::vector::prepare_proved(const struct shunt_spmm *p, const str
   product.only_if = nullptr;
   const shunt_status s = check(&product, v);
   if (s != SHUNT_OK) return s;
-  if (!shape_fits(shape, v, d) || shape->rows != 0 || shape->pairs) return SHUNT_E_UNSUPPORTED;
+  if (!is_half(p) || !shape_fits(shape, v, d) || shape->rows != 0 || shape->pairs)
+    return SHUNT_E_UNSUPPORTED;
   return proof_fits(p) ? fill_arguments(k, p, v, &p->b, shape) : SHUNT_E_UNSUPPORTED;
 }
 
@@ -291,21 +310,19 @@ extern "C" shunt_status shunt_spmm_vector_shaped_cuda(const struct shunt_spmm *p
 {
   shunt_status s = check(p, v);
   if (s != SHUNT_OK) return s;
-  if (!shape_fits(shape, v, d)) return SHUNT_E_UNSUPPORTED;
+  if (!is_half(p) || !shape_fits(shape, v, d)) return SHUNT_E_UNSUPPORTED;
 
-  const bool copy = !b_in_place(p) || reinterpret_cast<uintptr_t>(p->b.values) % 16 != 0;
-  if (copy && (!workspace || workspace_bytes < b_copy_bytes(p) ||
-               reinterpret_cast<uintptr_t>(workspace) % 256 != 0))
-    return SHUNT_E_WORKSPACE;
-  const struct shunt_dense b = copy ? b_copy(p, workspace) : p->b;
+  struct shunt_dense b;
   arguments k;
   CUtensorMap map = {};
+  s = place_b(p, workspace, workspace_bytes, &b);
+  if (s != SHUNT_OK) return s;
   s = fill_arguments(&k, p, v, &b, shape);
   if (s != SHUNT_OK) return s;
   if (shape->rows != 0 && !shunt::make_tensor_map(&map, b, SHUNT_VECTOR_STRIP, 64))
     return SHUNT_E_UNSUPPORTED;
 
-  if (copy) {
+  if (b.values != p->b.values) {
     s = shunt_dense_copy_cuda(&p->b, &b, d, stream);
     if (s != SHUNT_OK) return s;
   }

@@ -2,9 +2,9 @@
 
      C[m x n] = alpha A[m x k] B[k x n] + beta C,    A packed (kernels/vector_format.h)
 
-   The rules of kernels/shunt_kernels.h hold.  Types: f16 or bf16, into the same or f32;
-   accumulation in f32.  A zero that only fills a vector up never meets a NaN or Inf of B in
-   the result: a sum that became NaN is computed again from A's own entries, in the same
+   The rules of kernels/shunt_kernels.h hold.  Types: f16 or bf16, into the same or f32; f32 as
+   TF32, where said; accumulation in f32.  A zero that only fills a vector up never meets a NaN or
+   Inf of B in the result: a sum that became NaN is computed again from A's own entries, in the same
    launch.  The kernel lets the next one in the stream in early (kernels/early_launch.cuh).  */
 #ifndef SHUNT_SPMM_VECTOR_H
 #define SHUNT_SPMM_VECTOR_H
@@ -71,7 +71,19 @@ shunt_status shunt_spmm_vector_proved_shaped_cuda(const struct shunt_spmm *p,
                                                   const struct shunt_repair *r,
                                                   const struct shunt_device *d,
                                                   shunt_stream stream);
-/* The twin. */
+/* The same for f32, whose operands are multiplied as TF32, rounded to 11 bits of mantissa: products
+   == 1, about 1e-3 of a product off; or in three products of their upper and lower bits, products
+   == 3: as exact as f32 (2^-20 of a product off, at random).  A in the WINDOWED order, compute
+   capability 9.0, p->c of f32.  tile: columns of a block's part of C, 64, 32, or 0 for the faster
+   one.  */
+bool shunt_spmm_vector_tf32_takes(const struct shunt_spmm *p, const struct shunt_device *d);
+double shunt_spmm_vector_tf32_us(const struct shunt_spmm *p, double vectors, int products,
+                                 const struct shunt_device *d);
+shunt_status shunt_spmm_vector_tf32_cuda(const struct shunt_spmm *p, const struct shunt_vector *v,
+                                         int products, int tile, const struct shunt_device *d,
+                                         void *workspace, size_t workspace_bytes,
+                                         shunt_stream stream);
+/* The twin, for all types: f32 as f32. */
 shunt_status shunt_spmm_vector_host(const struct shunt_spmm *p, const struct shunt_vector *v);
 
 #ifdef __cplusplus

@@ -33,10 +33,10 @@ inline cudaError_t launch_direct(const arguments &p, cudaStream_t stream)
   return cudaLaunchKernel(kernel, grid, dim3(kDirectWarps * 32), parameters, Shape::kBytes, stream);
 }
 
-template <class T, class Out, class Shape>
+template <class T, class Out, class Group, class Shape>
 inline cudaError_t launch_strips(const arguments &p, const CUtensorMap &map, cudaStream_t stream)
 {
-  const void *kernel = reinterpret_cast<const void *>(&spmm_vector_strips<T, Out, Shape>);
+  const void *kernel = reinterpret_cast<const void *>(&spmm_vector_strips<T, Out, Group, Shape>);
   // Kept by the context, which the program may destroy: so asked for each time.
   cudaError_t e =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kBytes);
@@ -55,14 +55,23 @@ inline cudaError_t launch_shape(const arguments &p, const struct shunt_vector_sh
   if (s.rows == 0)
     return s.tile == 128 ? launch_direct<T, Out, direct_128>(p, stream)
                          : launch_direct<T, Out, direct_64>(p, stream);
-  return s.tile == 128 ? launch_strips<T, Out, strips_256x128>(p, map, stream)
-                       : launch_strips<T, Out, strips_256x64>(p, map, stream);
+  using wide = strips_256x128;
+  using slim = strips_256x64;
+  return s.tile == 128 ? launch_strips<T, Out, strip_group<T, wide>, wide>(p, map, stream)
+                       : launch_strips<T, Out, strip_group<T, slim>, slim>(p, map, stream);
 }
 
 cudaError_t launch_f16(const arguments &p, const struct shunt_vector_shape &s,
                        const CUtensorMap &map, shunt_type out, cudaStream_t stream);
 cudaError_t launch_bf16(const arguments &p, const struct shunt_vector_shape &s,
                         const CUtensorMap &map, shunt_type out, cudaStream_t stream);
+// For spmm_vector_tf32.cu: are sizes and types right (f32 among them); B, or where its copy is to
+// stand; and what the kernels are told.
+shunt_status check(const struct shunt_spmm *p, const struct shunt_vector *v);
+shunt_status place_b(const struct shunt_spmm *p, void *workspace, size_t workspace_bytes,
+                     struct shunt_dense *b);
+shunt_status fill_arguments(arguments *k, const struct shunt_spmm *p, const struct shunt_vector *v,
+                            const struct shunt_dense *b, const struct shunt_vector_shape *s);
 // For spmm_vector_proved.cu: what the direct way of p by `shape` is told; SHUNT_E_UNSUPPORTED where its
 // proof cannot be inside.
 shunt_status prepare_proved(const struct shunt_spmm *p, const struct shunt_vector *v,

@@ -24,9 +24,9 @@
 // copy engine.  (A warp of its own for that is a 17th, with which a thread has 96 registers instead
 // of 128: the eight ldmatrix of a step then go one after another through the same four.)
 //
-// The ring stands in planes of 64 columns, rows of 128 bytes, swizzled by the copy engine:
-// piece q (16 bytes) of row k at q ^ (k % 8).  Slots s and s + 8 of a step hold rows that are s
-// modulo 8, so the eight rows that make one 8 x 8 matrix lie on eight different bank groups,
+// The ring stands in planes of 64 columns (of f32: 32), rows of 128 bytes, swizzled by the copy
+// engine: piece q (16 bytes) of row k at q ^ (k % 8).  Slots s and s + 8 of a step hold rows that
+// are s modulo 8, so the eight rows that make one 8 x 8 matrix lie on eight different bank groups,
 // and a lane's part of the address is a constant.
 //
 // Roofline, per block: shared memory moves 128 bytes a clock: strips x 128 x Tile x 2 bytes
@@ -48,13 +48,14 @@ namespace shunt
 namespace vector
 {
 
-template <int Tile_, int Groups_, int Ring_> struct strips_shape {
+// Size: bytes of an element of B.
+template <int Tile_, int Groups_, int Ring_, int Size = 2> struct strips_shape {
   static constexpr int kTile = Tile_, kGroups = Groups_, kRing = Ring_;
   static constexpr int kWarps = 16, kThreads = kWarps * 32;
   static constexpr int kRows = kWarps * kGroups * kGroup;
   // Strips to come.  The warp that brings the next waits for those that are kLag strips behind.
   static constexpr int kLag = 2, kAhead = kRing - SHUNT_VECTOR_STRIPS + 1 - kLag;
-  static constexpr int kPlanes = kTile / 64;
+  static constexpr int kPlaneColumns = 128 / Size, kPlanes = kTile / kPlaneColumns;
   static constexpr int kStripBytes = SHUNT_VECTOR_STRIP * 128; // in one plane
   static constexpr int kPlaneBytes = kRing * kStripBytes;
   static constexpr int kFull = kPlanes * kPlaneBytes, kEmpty = kFull + 8 * kRing;
@@ -97,7 +98,8 @@ __device__ __forceinline__ void bring_strip(const arguments &p, const CUtensorMa
 #pragma unroll
   for (int h = 0; h < Shape::kPlanes; h++)
     ptx::tensor_load_2d(base + h * Shape::kPlaneBytes + at.slot * Shape::kStripBytes, &map,
-                        blockIdx.y * Shape::kTile + 64 * h, at.strip * SHUNT_VECTOR_STRIP, full);
+                        blockIdx.y * Shape::kTile + Shape::kPlaneColumns * h,
+                        at.strip * SHUNT_VECTOR_STRIP, full);
 }
 
 // What is the same for all groups of a warp.
@@ -119,8 +121,18 @@ struct strip_lane {
   }
 };
 
+// Where the steps of a group, which begin at `begin`, end of strip `strip` + lane.
+__device__ __forceinline__ uint32_t strip_end_of_lane(const arguments &p, int group, int strip,
+                                                      uint32_t begin)
+{
+  const int mine = strip + threadIdx.x % 32;
+  if (group >= p.groups || mine >= p.strips) return begin;
+  return begin + __ldg(p.strip_end + static_cast<int64_t>(group) * p.strips + mine);
+}
+
 // A group of A on its way through the strips.
-template <class Shape> struct strip_group {
+template <class T, class Shape> struct strip_group {
+  using lane = strip_lane;
   float d[Shape::kTile / 16][4];
   uint32_t step, begin; // the next step; the first
   uint32_t ends;        // lane i: where the steps of strip i of the 32 at hand end
@@ -145,14 +157,15 @@ template <class Shape> struct strip_group {
   }
   __device__ __forceinline__ void load_ends(const arguments &p, int group, int strip)
   {
-    const int mine = strip + threadIdx.x % 32;
-    ends = begin;
-    if (group < p.groups && mine < p.strips)
-      ends += __ldg(p.strip_end + static_cast<int64_t>(group) * p.strips + mine);
+    ends = strip_end_of_lane(p, group, strip, begin);
+  }
+
+  __device__ __forceinline__ void write(float *image_at) const
+  {
+    write_image<Shape::kTile>(image_at, d);
   }
 
   // The products of one step, whose rows the lane finds from `at`.
-  template <class T>
   __device__ __forceinline__ void multiply(uint32_t at, const uint32_t (&values)[2])
   {
 #pragma unroll
@@ -173,7 +186,7 @@ template <class Shape> struct strip_group {
 // place has come round.  The groups take turns, and what is next of A is loaded for all of them
 // before any multiplies: they wait for loads together, one step of each later.
 template <class T, class Shape>
-__device__ __forceinline__ void multiply_groups(strip_group<Shape> (&k)[Shape::kGroups],
+__device__ __forceinline__ void multiply_groups(strip_group<T, Shape> (&k)[Shape::kGroups],
                                                 const strip_lane &l, uint32_t wrapped,
                                                 const uint32_t (&end)[Shape::kGroups])
 {
@@ -203,20 +216,19 @@ __device__ __forceinline__ void multiply_groups(strip_group<Shape> (&k)[Shape::k
     }
 #pragma unroll
     for (int i = 0; i < kGroups; i++)
-      if (due[i]) k[i].template multiply<T>(at[i], values[i]);
+      if (due[i]) k[i].multiply(at[i], values[i]);
   }
 }
 
 // The way of a warp that multiplies: strip by strip.
-template <class T, class Shape>
+template <class Group, class Shape>
 __device__ __forceinline__ void follow_strips(const arguments &p, const CUtensorMap &map,
-                                              uint32_t base,
-                                              strip_group<Shape> (&k)[Shape::kGroups])
+                                              uint32_t base, Group (&k)[Shape::kGroups])
 {
   constexpr int kGroups = Shape::kGroups;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int group0 = (blockIdx.x * Shape::kWarps + warp) * kGroups;
-  const strip_lane l(p, base);
+  const typename Group::lane l(p, base);
 #pragma unroll
   for (int i = 0; i < kGroups; i++)
     k[i].start(p, l, group0 + i);
@@ -237,7 +249,7 @@ __device__ __forceinline__ void follow_strips(const arguments &p, const CUtensor
       end[i] = __shfl_sync(0xffffffffu, k[i].ends, at.strip % 32);
     while (!ptx::mbarrier_try_wait(base + Shape::kFull + 8 * at.slot, at.parity)) {
     }
-    multiply_groups<T, Shape>(k, l, wrapped, end);
+    multiply_groups(k, l, wrapped, end);
     __syncwarp();
     // The oldest strip of the window is not needed any more.
     if (at.strip >= SHUNT_VECTOR_STRIPS - 1 && lane == 0)
@@ -250,9 +262,9 @@ __device__ __forceinline__ void follow_strips(const arguments &p, const CUtensor
 }
 
 // The sums to C, by way of images in the ring: all strips have come, all warps are done with them.
-template <class T, class Out, class Shape>
+template <class T, class Out, class Group, class Shape>
 __device__ __forceinline__ void store_groups(const arguments &p, unsigned char *shared,
-                                             const strip_group<Shape> (&k)[Shape::kGroups])
+                                             const Group (&k)[Shape::kGroups])
 {
   const int warp = threadIdx.x / 32;
   const int group0 = (blockIdx.x * Shape::kWarps + warp) * Shape::kGroups;
@@ -260,14 +272,14 @@ __device__ __forceinline__ void store_groups(const arguments &p, unsigned char *
 #pragma unroll
   for (int i = 0; i < Shape::kGroups; i++) {
     if (group0 + i >= p.groups) break;
-    write_image<Shape::kTile>(mine, k[i].d);
+    k[i].write(mine);
     __syncwarp();
     store_images<T, Out, Shape::kTile, 0>(p, mine, 1, 0, group0 + i, blockIdx.y * Shape::kTile);
     __syncwarp();
   }
 }
 
-template <class T, class Out, class Shape>
+template <class T, class Out, class Group, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
     spmm_vector_strips(const __grid_constant__ arguments p, const __grid_constant__ CUtensorMap map)
 {
@@ -287,10 +299,10 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
       bring_strip<Shape>(p, map, base, at);
   }
   __syncthreads();
-  strip_group<Shape> k[Shape::kGroups];
-  follow_strips<T, Shape>(p, map, base, k);
+  Group k[Shape::kGroups];
+  follow_strips<Group, Shape>(p, map, base, k);
   __syncthreads();
-  store_groups<T, Out, Shape>(p, shared, k);
+  store_groups<T, Out, Group, Shape>(p, shared, k);
 #endif
 }
 

@@ -30,6 +30,7 @@ bool make_tensor_map(CUtensorMap *map, const struct shunt_dense &m, int box_rows
   encoder encode = find_encoder();
   if (!encode) return false;
   const CUtensorMapDataType type = m.type == SHUNT_I8     ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+                                   : m.type == SHUNT_F32  ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
                                    : m.type == SHUNT_BF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
                                                           : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
   const cuuint64_t sizes[2] = {static_cast<cuuint64_t>(m.cols), static_cast<cuuint64_t>(m.rows)};

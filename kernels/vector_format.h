@@ -1,5 +1,5 @@
 /* vector_format.h: the `vector` format: a sparse matrix as V x 1 column vectors, packed for
-   the tensor cores.  16-bit values.
+   the tensor cores.  Values of 16 or 32 bits (f16, bf16, f32).
 
    The rows stand in aligned groups of 8.  A vector is what the 8 rows of a group have in one
    column; a group has a vector wherever any of its rows has an entry:
@@ -13,7 +13,8 @@
    Elements without an entry are stored as zeros, and the mask of the vector says which they
    are: a product that meets a NaN can be repaired, and CSR can be had back exactly.
 
-   Sixteen vectors of a group make a step: one mma.m16n8k16 for each 16 columns of B.  The
+   Sixteen vectors of a group make a step: one mma.m16n8k16 for each 16 columns of B, of f32 two
+   mma.m16n8k8, whose k is slot 2k or 2 (k - 4) + 1, and 8 more.  The
    vectors of a step stand in slots 0 .. 15, each its column (row of B), its mask, and its
    8 values, which lie as the mma wants its B operand (lane l, g = l / 4, t = l % 4):
 
@@ -84,7 +85,7 @@ struct shunt_vector {
   uint32_t *strip_end; /* WINDOWED: [groups][strips] its steps of strips 0 .. p */
   uint32_t *columns;   /* [steps][16] */
   uint8_t *masks;      /* [steps][16] bit r: row r has an entry */
-  uint16_t *values;    /* [steps][32][4] */
+  void *values;        /* [steps][32][4] */
 };
 
 /* Where in a step's values row r of slot s stands. */

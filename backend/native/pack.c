@@ -34,11 +34,17 @@ static struct shunt_vector_plan plan_of(const struct shunt_packing *how, int hei
       .height = height};
 }
 
+/* Of 16 bits: the native products know no others. */
+static size_t bytes_of(const struct shunt_csr *a, const struct shunt_vector_plan *plan)
+{
+  return shunt_type_size(a->value_type) == sizeof(uint16_t) ? shunt_vector_bytes(a, plan) : 0;
+}
+
 size_t shunt_packed_bytes(const struct shunt_csr *a, const struct shunt_packing *how)
 {
   struct shunt_vector_plan plan = plan_of(how, how && how->height ? how->height : 1);
 
-  return a ? shunt_vector_bytes(a, &plan) : 0;
+  return a ? bytes_of(a, &plan) : 0;
 }
 
 static int arrays_fit(const struct shunt_csr *a)
@@ -53,7 +59,7 @@ static shunt_status find_memory(const struct shunt_csr *a, const struct shunt_ve
 {
   shunt_status s = SHUNT_OK;
 
-  p->bytes = shunt_vector_bytes(a, plan);
+  p->bytes = bytes_of(a, plan);
   if (p->bytes == 0) return SHUNT_E_UNSUPPORTED;
   p->value_bytes =
       (size_t)(shunt_vector_room(a, plan).steps + 1) * SHUNT_VECTOR_STEP_VALUES * sizeof(uint16_t);

@@ -109,7 +109,7 @@ bool gpu_prepare_clustered(struct gpu_case *g, struct bench_way *w)
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
   struct shunt_vector_counts counts;
   struct clustering k = clustering_of(a);
-  if (g->p.op != SHUNT_SPMM || k.bytes == 0) return false;
+  if (g->p.op != SHUNT_SPMM || shunt_type_size(a->value_type) != 2 || k.bytes == 0) return false;
   if (!gpu_get(&g->converted, k.bytes, "vectors", w)) return false;
   if (!find_order(g, &k)) return refuse(w, "the rows could not be ordered");
   double before = shunt_vector_measured_fill(a, &k.before);

@@ -106,7 +106,8 @@ bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w)
   };
   struct shunt_vector_counts counts;
   size_t bytes = shunt_vector_bytes(a, &plan);
-  if (!is_spmm(g) || plan.height == 1 || bytes == 0) return false;
+  if (!is_spmm(g) || shunt_type_size(a->value_type) != 2) return false;
+  if (plan.height == 1 || bytes == 0) return false;
   if (!gpu_get(&g->converted, bytes, "vectors", w)) return false;
   shunt_vector_lay_out(a, &plan, g->converted, &g->packed);
   shunt_status s = timed(g, to_vectors, &plan, w);

@@ -47,7 +47,7 @@ rows="kernels/spmm_csr_rows.cu kernels/spmm_csr_rows_bf16.cu kernels/spmm_csr_ro
   kernels/spmm_csr_rows_f32.cu kernels/spmm_csr_rows_f64.cu kernels/spmm_csr_rows_i8.cu"
 sddmm="kernels/sddmm_csr_operands.cu kernels/sddmm_csr_panel.cu kernels/sddmm_csr_rows.cu
   kernels/sddmm_csr_sample.cu kernels/sddmm_csr_vector.cu kernels/dense_combine.cu"
-packed="kernels/spmm_vector.cu kernels/spmm_vector_bf16.cu kernels/spmm_vector_f16.cu
+packed="kernels/spmm_vector.cu kernels/spmm_vector_bf16.cu kernels/spmm_vector_f16.cu kernels/spmm_vector_tf32.cu
   kernels/tensor_map.cu kernels/host/spmm_vector.c"
 dcsr="conv/dcsr_layout.c conv/dcsr_check.c conv/dcsr_csr.c conv/dcsr_engine.c"
 tile24="conv/tile24_csr_device.cu conv/tile24.c conv/tile24_csr.c conv/tile24_order.c conv/tile24_unpack.c"
@@ -129,6 +129,7 @@ sources_of() {
   test_vector_format) echo "conv/vector_csr_device.cu conv/vector_csr.c" ;;
   test_spmm_vector_packed)
     echo "$packed kernels/dense_transpose.cu conv/vector_csr_device.cu conv/vector_csr.c" ;;
+  test_spmm_vector_tf32) echo "$vector $(sources_of test_spmm_vector_packed)" ;;
   test_spmm_vector_proved)
     sources_of test_spmm_vector_packed
     echo "$rows kernels/spmm_vector_proved.cu kernels/fingerprint_csr.cu" ;;
@@ -139,7 +140,7 @@ sources_of() {
   esac
 }
 all="test_spmm_rows test_spmm_rows_cuts test_spmm_vector test_repair test_spmm_transposed test_sddmm test_sddmm_dense test_conv
-  test_fingerprint test_spmm_dense_wgmma test_vector_format test_spmm_vector_packed test_spmm_vector_proved test_dcsr test_spmm_dcsr
+  test_fingerprint test_spmm_dense_wgmma test_vector_format test_spmm_vector_packed test_spmm_vector_proved test_spmm_vector_tf32 test_dcsr test_spmm_dcsr
   test_spmm_csc_online test_tile24_format test_spmm_tile24 test_spmm_whole24 test_tile24_route
   test_ablation test_ablation_tiles test_attention test_attention_parts test_native test_blocks test_spmm_blocks test_row_clusters
   test_row_groups test_row_groups_stale

@@ -10,8 +10,9 @@ namespace harness {
 //
 // Problem has the pattern of A, `values`, `b` and `c` (Buffer), `bl` and `cl` (DenseLayout) and, in
 // `o`, the types of operands and C, alpha and beta.
+// product_error: what a product may be off, of its size, beside the rounding of sums.
 template <class Problem>
-int64_t wrong_elements(const Problem &q, const std::vector<char> &before)
+int64_t wrong_elements(const Problem &q, const std::vector<char> &before, double product_error = 0)
 {
   const Pattern &p = q.pattern;
   const int64_t n = q.cl.cols;
@@ -42,7 +43,8 @@ int64_t wrong_elements(const Problem &q, const std::vector<char> &before)
       const double size = fabs(q.o.alpha) * scale[(size_t)j] + fabs(old);
       const double got = load(q.c.host.data(), at, q.o.out);
       element[(size_t)at] = 1;
-      if (!same_value(got, want, tolerance(q.o.out, compute, size, want, terms)) && wrong++ < 2)
+      const double allowed = tolerance(q.o.out, compute, size, want, terms) + product_error * size;
+      if (!same_value(got, want, allowed) && wrong++ < 2)
         printf("# (%lld, %lld): got %g, want %g\n", (long long)i, (long long)j, got, want);
     }
   }

@@ -85,9 +85,9 @@ struct Problem {
   Problem(const Pattern &pattern_, int64_t n, const Options &options, uint64_t seed)
       : pattern(pattern_), o(options), bl(dense_layout(o.b_layout, pattern.cols, n)),
         cl(dense_layout(o.c_layout, pattern.rows, n)), offsets((pattern.rows + 1) * 8),
-        columns(pattern.nnz() * 8), values(pattern.nnz() * 2), b(bl.size() * 2),
+        columns(pattern.nnz() * 8), values(pattern.nnz() * width()), b(bl.size() * width()),
         c(cl.size() * shunt_type_size(o.out)), scalars(2 * sizeof(float)), packed(bytes()),
-        workspace((size_t)(pattern.cols * (n + 8)) * 2 + 64),
+        workspace((size_t)(pattern.cols * (n + 8)) * width() + 64),
         device(this_device()), plan{o.order, o.height, o.listed}
   {
     memcpy(offsets.host.data(), pattern.offsets.data(), offsets.host.size());
@@ -106,6 +106,7 @@ struct Problem {
     spmm.only_if = nullptr;
     pack();
   }
+  size_t width() const { return shunt_type_size(o.type); }
   shunt_csr csr(const void *f, const void *j, void *x) const
   {
     return {pattern.rows, pattern.cols, pattern.nnz(), f, j, x, SHUNT_I64, o.type, 0};

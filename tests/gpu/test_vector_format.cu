@@ -17,19 +17,14 @@ struct Packed {
   Buffer memory, twin;
   shunt_vector on_device, on_host;
 
-  Packed(const Pattern &p, shunt_vector_plan with, shunt_type index, int base, uint64_t seed)
+  Packed(const Pattern &p, shunt_vector_plan with, shunt_type index, int base, uint64_t seed,
+         shunt_type type = SHUNT_F16)
       : pattern(p), offsets((p.rows + 1) * shunt_type_size(index)),
-        columns(p.nnz() * shunt_type_size(index)), values(p.nnz() * 2), host{p.rows,
-                                                                             p.cols,
-                                                                             p.nnz(),
-                                                                             offsets.host.data(),
-                                                                             columns.host.data(),
-                                                                             values.host.data(),
-                                                                             index,
-                                                                             SHUNT_F16,
-                                                                             base},
-        device{p.rows, p.cols,    p.nnz(), offsets.device, columns.device, values.device,
-               index,  SHUNT_F16, base},
+        columns(p.nnz() * shunt_type_size(index)), values(p.nnz() * shunt_type_size(type)),
+        host{p.rows, p.cols, p.nnz(), offsets.host.data(), columns.host.data(), values.host.data(),
+             index,  type,   base},
+        device{p.rows, p.cols, p.nnz(), offsets.device, columns.device, values.device,
+               index,  type,   base},
         plan(with), bytes(shunt_vector_bytes(&host, &plan)), memory(bytes + 256), twin(bytes + 256)
   {
     Random r(seed);
@@ -37,7 +32,7 @@ struct Packed {
       store(offsets.host.data(), (int64_t)i, index, (double)(p.offsets[i] + base));
     for (int64_t e = 0; e < p.nnz(); e++) {
       store(columns.host.data(), e, index, (double)(p.columns[(size_t)e] + base));
-      store(values.host.data(), e, SHUNT_F16, r.below(9) ? r.value() : 0);
+      store(values.host.data(), e, type, r.below(9) ? r.value() : 0);
     }
   }
 
@@ -83,11 +78,13 @@ static void test_same()
           for (double density : {0.0, 0.02, 0.3, 1.0}) {
             const Pattern p = random_pattern(rows, cols, density, height, r.next());
             const shunt_vector_plan plan = {(shunt_vector_order)order, height};
-            Packed k(p, plan, r.below(2) ? SHUNT_I64 : SHUNT_I32, (int)r.below(2), r.next());
+            const shunt_type index = r.below(2) ? SHUNT_I64 : SHUNT_I32;
+            const shunt_type type = r.below(3) ? SHUNT_F16 : SHUNT_F32;
+            Packed k(p, plan, index, (int)r.below(2), r.next(), type);
             const bool same = k.pack() && k.same() && k.inside();
             if (!same)
-              printf("# %lld x %lld, density %g, index %d, base %d\n", (long long)rows,
-                     (long long)cols, density, k.host.index_type, k.host.base);
+              printf("# %lld x %lld, density %g, index %d, base %d, type %d\n", (long long)rows,
+                     (long long)cols, density, k.host.index_type, k.host.base, type);
             good = good && same;
           }
       check(good, "device and host write the same bytes, order %d, height %d", order, height);

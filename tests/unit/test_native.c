@@ -131,7 +131,7 @@ static void test_pattern_only(void)
   a.values = NULL;
   good = shunt_pack(&a, SHUNT_HOST, NULL, NULL, &p) == SHUNT_OK;
   for (int64_t i = 0; good && i < p->v.count[0] * SHUNT_VECTOR_STEP_VALUES; i++)
-    zero &= p->v.values[p->v.begin[0] * SHUNT_VECTOR_STEP_VALUES + i] == 0;
+    zero &= ((const uint16_t *)p->v.values)[p->v.begin[0] * SHUNT_VECTOR_STEP_VALUES + i] == 0;
   check(good && zero, "without values they are zeros");
   q.batches = q.heads = k.batches = k.heads = 1;
   good = shunt_sddmm(p, 1, &q, &k, NULL, NULL) == SHUNT_OK &&

@@ -11,11 +11,26 @@
 
 /* ---- matrices -------------------------------------------------------------------- */
 
-/* Aligned sets of `height` rows share their lists; one value in nine is a stored zero. */
-static struct owned random_matrix(int64_t rows, int64_t cols, double density, int height,
-                                  shunt_type index, int base)
+/* Values are bits. */
+static void set_value(void *values, shunt_type type, int64_t i, uint32_t bits)
 {
-  struct owned o = owned_new(rows, cols, rows * cols, index, SHUNT_F16, base);
+  if (type == SHUNT_F32)
+    ((uint32_t *)values)[i] = bits;
+  else
+    ((uint16_t *)values)[i] = (uint16_t)bits;
+}
+
+static uint32_t value_of(const struct shunt_vector *v, int64_t i)
+{
+  return v->value_type == SHUNT_F32 ? ((const uint32_t *)v->values)[i]
+                                    : ((const uint16_t *)v->values)[i];
+}
+
+/* Aligned sets of `height` rows share their lists; one value in nine is a stored zero. */
+static struct owned random_matrix_of(shunt_type type, int64_t rows, int64_t cols, double density,
+                                     int height, shunt_type index, int base)
+{
+  struct owned o = owned_new(rows, cols, rows * cols, index, type, base);
   unsigned char *list = calloc((size_t)cols + 1, 1);
   int64_t p = 0;
 
@@ -25,13 +40,19 @@ static struct owned random_matrix(int64_t rows, int64_t cols, double density, in
       if (i % height == 0) list[j] = (unsigned char)chance(density);
       if (!list[j]) continue;
       put(o.columns, index, p, j + base);
-      ((uint16_t *)o.a.values)[p++] = random_next() % 9 ? (uint16_t)random_next() : 0;
+      set_value(o.a.values, type, p++, random_next() % 9 ? (uint32_t)random_next() : 0);
     }
   }
   put(o.offsets, index, rows, p + base);
   o.a.nnz = p;
   free(list);
   return o;
+}
+
+static struct owned random_matrix(int64_t rows, int64_t cols, double density, int height,
+                                  shunt_type index, int base)
+{
+  return random_matrix_of(SHUNT_F16, rows, cols, density, height, index, base);
 }
 
 /* ---- a packed matrix --------------------------------------------------------------- */
@@ -62,11 +83,12 @@ static int round_trip(const struct owned *o, const struct packed *k)
 {
   shunt_type index = o->a.index_type;
   size_t size = shunt_type_size(index);
-  struct owned back = owned_new(o->a.rows, o->a.cols, o->a.nnz, index, SHUNT_F16, o->a.base);
+  shunt_type type = o->a.value_type;
+  struct owned back = owned_new(o->a.rows, o->a.cols, o->a.nnz, index, type, o->a.base);
   int same = shunt_vector_to_csr_host(&k->v, &back.a) == SHUNT_OK && back.a.nnz == o->a.nnz &&
              !memcmp(back.offsets, o->offsets, (size_t)(o->a.rows + 1) * size) &&
              !memcmp(back.columns, o->columns, (size_t)o->a.nnz * size) &&
-             !memcmp(back.a.values, o->a.values, (size_t)o->a.nnz * 2);
+             !memcmp(back.a.values, o->a.values, (size_t)o->a.nnz * shunt_type_size(type));
 
   owned_free(&back);
   return same;
@@ -83,7 +105,7 @@ static int slots_right(const struct shunt_vector *v, int64_t step, int64_t strip
     good &= c < v->cols;
     for (int r = 0; r < SHUNT_VECTOR_ROWS; r++)
       good &= (mask >> r & 1) ||
-              v->values[step * SHUNT_VECTOR_STEP_VALUES + shunt_vector_place(r, s)] == 0;
+              value_of(v, step * SHUNT_VECTOR_STEP_VALUES + shunt_vector_place(r, s)) == 0;
     if (strip < 0) continue;
     good &= c / SHUNT_VECTOR_STRIP <= strip && c / SHUNT_VECTOR_STRIP > strip - SHUNT_VECTOR_STRIPS;
     good &= !mask || c % 8 == s % 8;
@@ -123,8 +145,9 @@ static void test_random(void)
       for (int i = 0; i < 4; i++)
         for (int j = 0; j < 6; j++)
           for (int d = 0; d < 4; d++) {
-            struct owned o = random_matrix(rows[i], cols[j], densities[d], height,
-                                           d % 2 ? SHUNT_I64 : SHUNT_I32, (i + j) % 2);
+            struct owned o =
+                random_matrix_of((i + j + d) % 3 ? SHUNT_F16 : SHUNT_F32, rows[i], cols[j],
+                                 densities[d], height, d % 2 ? SHUNT_I64 : SHUNT_I32, (i + j) % 2);
             struct packed k = pack(&o, (enum shunt_vector_order)order, height);
             double fill = shunt_vector_fill(&k.v, k.v.counts);
             bounds &= !k.overrun && k.v.counts->irregular == 0;
@@ -145,6 +168,7 @@ static void test_by_hand(void)
 {
   struct owned o = owned_new(8, 20, 16, SHUNT_I32, SHUNT_F16, 0);
   uint16_t *values = o.a.values;
+  const uint16_t *at;
   struct packed k;
   int good, p = 0;
 
@@ -160,8 +184,9 @@ static void test_by_hand(void)
   k = pack(&o, SHUNT_VECTOR_SEQUENTIAL, 4);
   good = k.v.begin[0] == 0 && k.v.count[0] == 1 && k.v.columns[0] == 1 && k.v.columns[1] == 3;
   good = good && k.v.masks[0] == 0xff && k.v.masks[1] == 0xdf && k.v.masks[2] == 0;
-  good = good && k.v.values[4 * 4 * 3] == 30 && k.v.values[4 * 4 * 3 + 1] == 31; /* row 3 */
-  good = good && k.v.values[4 * 4 * 5] == 50 && k.v.values[4 * 4 * 5 + 1] == 0;
+  at = k.v.values;
+  good = good && at[4 * 4 * 3] == 30 && at[4 * 4 * 3 + 1] == 31; /* row 3 */
+  good = good && at[4 * 4 * 5] == 50 && at[4 * 4 * 5 + 1] == 0;
   good = good && shunt_vector_fill(&k.v, k.v.counts) == 15.0 / 16;
   check(good, "a matrix packed by hand, sequential");
   free(k.memory);
@@ -170,7 +195,8 @@ static void test_by_hand(void)
   good = k.v.count[0] == 1 && k.v.strip_end[0] == 1;
   good = good && k.v.columns[1] == 1 && k.v.columns[3] == 3 && k.v.masks[3] == 0xdf;
   good = good && k.v.masks[0] == 0 && k.v.masks[11] == 0;
-  good = good && k.v.values[4 * (4 * 3 + 0) + 1] == 30 && k.v.values[4 * (4 * 3 + 1) + 1] == 31;
+  at = k.v.values;
+  good = good && at[4 * (4 * 3 + 0) + 1] == 30 && at[4 * (4 * 3 + 1) + 1] == 31;
   check(good, "the same, windowed");
   free(k.memory);
   owned_free(&o);
@@ -231,13 +257,15 @@ static void test_declined(void)
   struct shunt_vector v;
 
   check(shunt_vector_bytes(&o.a, &plan) > 0, "a 16-bit matrix can be packed");
+  o.a.value_type = SHUNT_F32;
+  check(shunt_vector_bytes(&o.a, &plan) > 0, "f32 can");
   plan.height = 3;
   check(shunt_vector_bytes(&o.a, &plan) == 0, "vectors of 3 rows cannot");
   plan.height = 8;
-  o.a.value_type = SHUNT_F32;
+  o.a.value_type = SHUNT_F64;
   check(shunt_vector_bytes(&o.a, &plan) == 0 && !shunt_vector_lay_out(&o.a, &plan, NULL, &v) &&
             shunt_csr_to_vector_host(&o.a, &plan, &v) == SHUNT_E_UNSUPPORTED,
-        "f32 cannot");
+        "f64 cannot");
   owned_free(&o);
 }
 
