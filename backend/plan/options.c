@@ -86,7 +86,8 @@ static enum shunt_math parse_math(void)
   const char *text = getenv("SHUNT_MATH");
   if (!text || !*text || strcmp(text, "exact") == 0) return SHUNT_MATH_EXACT;
   if (strcmp(text, "tf32") == 0) return SHUNT_MATH_TF32;
-  warn("SHUNT_MATH", text, "exact, tf32");
+  if (strcmp(text, "tf32x3") == 0) return SHUNT_MATH_TF32X3;
+  warn("SHUNT_MATH", text, "exact, tf32, tf32x3");
   return SHUNT_MATH_EXACT;
 }
 

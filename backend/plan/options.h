@@ -3,7 +3,7 @@
    | variable        | values                      | meaning                                    |
    | SHUNT_ROUTES    | all, none, or a list        | routes of routes/table.c (cuSPARSE);       |
    |                 |                             | host,cuda (GraphBLAS)                      |
-   | SHUNT_MATH      | exact, tf32                 | dense: how f32 operands are multiplied     |
+   | SHUNT_MATH      | exact, tf32, tf32x3         | dense, vector: how f32 is multiplied       |
    | SHUNT_LOG       | dispatch                    | a line per new decision                    |
    | SHUNT_LOG_FILE  | path                        | where the lines go instead of stderr       |
    | SHUNT_REPORT    | path                        | table of calls, appended at exit           |
@@ -23,9 +23,10 @@
 /* Where products of the GraphBLAS face may be computed. */
 enum { SHUNT_ENGINE_HOST = 1, SHUNT_ENGINE_CUDA = 2 };
 
-/* How products of f32 operands may be computed: in f32, or from operands rounded to TF32, with
-   10 bits of mantissa, and summed in f32.  Other types know one way only.  */
-enum shunt_math { SHUNT_MATH_EXACT, SHUNT_MATH_TF32 };
+/* How products of f32 operands may be computed: in f32; from operands rounded to TF32, with 10 bits
+   of mantissa, and summed in f32; or by three such products of their upper and lower bits, about as
+   exact as f32.  Other types know one way only.  */
+enum shunt_math { SHUNT_MATH_EXACT, SHUNT_MATH_TF32, SHUNT_MATH_TF32X3 };
 
 struct shunt_options {
   uint32_t routes;     /* bit i: route i of the table may run; all ones by default */

@@ -104,7 +104,9 @@ static bool read_lines(FILE *f, bool adding)
 /* Ways measured in one arithmetic say nothing of another. */
 static const char *math_text(void)
 {
-  return shunt_options()->math == SHUNT_MATH_TF32 ? "tf32" : "exact";
+  static const char *const texts[] = {
+      [SHUNT_MATH_EXACT] = "exact", [SHUNT_MATH_TF32] = "tf32", [SHUNT_MATH_TF32X3] = "tf32x3"};
+  return texts[shunt_options()->math];
 }
 
 void shunt_tune_sign(const char *machine)

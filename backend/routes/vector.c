@@ -5,7 +5,7 @@
    compared as they are read, and one that differs goes row by row in the same launch; so the
    profile is only what makes it worth trying.
 
-   Packed, SpMM of f16 and bf16: vector_packed.h.  */
+   Packed, SpMM of f16 and bf16, and of f32 where SHUNT_MATH allows TF32: vector_packed.h.  */
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/engine.h"

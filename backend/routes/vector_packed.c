@@ -7,6 +7,7 @@
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/engine.h"
+#include "backend/plan/options.h"
 #include "backend/routes/kept_copy.h"
 #include "conv/row_clusters.h"
 #include "conv/vector.h"
@@ -27,11 +28,27 @@ static int whole_height(const struct shunt_profile *f)
   return f ? shunt_vector_profiled_height(f, 1) : 1;
 }
 
+/* Products of TF32 that an f32 product may be made of; 0: it is none, or has to be exact. */
+static int tf32_products(const struct shunt_spmm *s)
+{
+  if (s->a.value_type != SHUNT_F32) return 0;
+  return shunt_options()->math == SHUNT_MATH_TF32     ? 1
+         : shunt_options()->math == SHUNT_MATH_TF32X3 ? 3
+                                                      : 0;
+}
+
+static enum shunt_vector_order best_order(const struct shunt_call *c, int shape)
+{
+  const struct shunt_spmm *s = &c->problem->spmm;
+  return tf32_products(s) ? SHUNT_VECTOR_WINDOWED
+                          : shunt_spmm_vector_order(s, shape, &c->engine->device);
+}
+
 static struct packing natural_packing(const struct shunt_call *c)
 {
   struct packing k = {.plan.height = whole_height(c->profile)};
   k.shape = k.plan.height;
-  k.plan.order = shunt_spmm_vector_order(&c->problem->spmm, k.shape, &c->engine->device);
+  k.plan.order = best_order(c, k.shape);
   return k;
 }
 
@@ -48,7 +65,7 @@ static struct packing ordered_packing(const struct shunt_call *c)
   const struct shunt_vector_measure *m = c->studied;
   struct packing k = {.plan = {.height = shunt_vector_measured_height(m), .listed = 1}};
   k.shape = nearest_height(shunt_vector_measured_fill(a, m));
-  k.plan.order = shunt_spmm_vector_order(&c->problem->spmm, k.shape, &c->engine->device);
+  k.plan.order = best_order(c, k.shape);
   if (k.plan.order == SHUNT_VECTOR_WINDOWED && k.plan.height > 1) k.plan.height /= 2;
   return k;
 }
@@ -110,7 +127,11 @@ static shunt_status product(const struct shunt_copy_product *x)
   const struct shunt_call *c = x->call;
   const struct packing k = packing_noted(*c->kept->note);
   struct shunt_vector v;
+  const int products = tf32_products(&x->spmm);
   if (!lay_out(&x->spmm.a, &k, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
+  if (products)
+    return SHUNT_LAUNCH(shunt_spmm_vector_tf32_cuda(&x->spmm, &v, products, 0, &c->engine->device,
+                                                    x->own, own_bytes(c->problem), c->stream));
   return SHUNT_LAUNCH(shunt_spmm_vector_cuda(&x->spmm, &v, &c->engine->device, x->own,
                                              own_bytes(c->problem), c->stream));
 }
@@ -121,6 +142,7 @@ static shunt_status proved(const struct shunt_copy_product *x, const struct shun
   const struct shunt_call *c = x->call;
   const struct packing k = packing_noted(*c->kept->note);
   struct shunt_vector v;
+  if (tf32_products(s)) return SHUNT_E_UNSUPPORTED;
   if (!lay_out(&s->a, &k, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
   return shunt_spmm_vector_proved_cuda(s, &v, r, &c->engine->device, c->stream);
 }
@@ -131,16 +153,23 @@ static const struct shunt_copy_format packed = {.own_bytes = own_bytes,
                                                 .lets_in = true,
                                                 .proved = proved};
 
+static bool types_fit(const struct shunt_call *c)
+{
+  const struct shunt_spmm *s = &c->problem->spmm;
+  const shunt_type t = s->a.value_type;
+  if (tf32_products(s)) return shunt_spmm_vector_tf32_takes(s, &c->engine->device);
+  return (t == SHUNT_F16 || t == SHUNT_BF16) && s->b.type == t &&
+         (s->c.type == t || s->c.type == SHUNT_F32) && s->compute == SHUNT_F32;
+}
+
 /* May a packed copy of such a matrix be kept at all?  Not of a scattered one, whose large products
    would need a large buffer.  */
 static bool can_pack(const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
-  const shunt_type t = s->a.value_type;
   const double cells = (double)s->a.rows * (double)s->a.cols;
-  return c->problem->op == SHUNT_SPMM && (t == SHUNT_F16 || t == SHUNT_BF16) && s->b.type == t &&
-         (s->c.type == t || s->c.type == SHUNT_F32) && s->compute == SHUNT_F32 &&
-         (double)s->a.nnz >= cells / 64 && cells <= (double)((int64_t)1 << 30) &&
+  return c->problem->op == SHUNT_SPMM && types_fit(c) && (double)s->a.nnz >= cells / 64 &&
+         cells <= (double)((int64_t)1 << 30) &&
          (double)shunt_copy_lay_out(&packed, c->problem).total <=
              (double)c->engine->memory_bytes / 16;
 }
@@ -158,8 +187,10 @@ static double proved_us(const struct shunt_call *c, double vectors, double reuse
   const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_device *d = &c->engine->device;
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
-  const double product = shunt_spmm_vector_us(s, vectors, height, d);
-  const bool inside = shunt_spmm_vector_proves(s, vectors, height, d);
+  const int products = tf32_products(s);
+  const double product = products ? shunt_spmm_vector_tf32_us(s, vectors, products, d)
+                                  : shunt_spmm_vector_us(s, vectors, height, d);
+  const bool inside = !products && shunt_spmm_vector_proves(s, vectors, height, d);
   double us = shunt_cost_packed(s, product, reuse, longest, inside, d);
   if (!shunt_copy_overwrites(s))
     us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);

@@ -282,6 +282,7 @@ static void test_compute_types(void)
       {SHUNT_F32, SHUNT_MATH_TF32, CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F, 2},
       {SHUNT_F32, SHUNT_MATH_EXACT, CUBLAS_COMPUTE_32F, CUDA_R_32F, 2},
       {SHUNT_F32, SHUNT_MATH_TF32, CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F, 2},
+      {SHUNT_F32, SHUNT_MATH_TF32X3, CUBLAS_COMPUTE_32F, CUDA_R_32F, 2},
       {SHUNT_F16, SHUNT_MATH_TF32, CUBLAS_COMPUTE_32F, CUDA_R_32F, 3},
       {SHUNT_F16, SHUNT_MATH_EXACT, CUBLAS_COMPUTE_32F, CUDA_R_32F, 3},
       {SHUNT_BF16, SHUNT_MATH_TF32, CUBLAS_COMPUTE_32F, CUDA_R_32F, 4},
@@ -295,7 +296,7 @@ static void test_compute_types(void)
     shunt_status s = multiply(l, cases[i].type, cases[i].math);
     check(s == SHUNT_OK && lt.how.compute == cases[i].compute && lt.how.scalars == cases[i].scalars,
           "type %d, %s: compute type %d", (int)cases[i].type,
-          cases[i].math == SHUNT_MATH_TF32 ? "tf32" : "exact", (int)lt.how.compute);
+          cases[i].math == SHUNT_MATH_EXACT ? "exact" : "tf32, or in three", (int)lt.how.compute);
     check(lt.asked == cases[i].asked, "with an algorithm that was asked for so: %d by now",
           lt.asked);
   }
@@ -443,9 +444,9 @@ static void test_option(void)
     const char *value;
     bool tf32, warns;
   } cases[] = {
-      {NULL, false, false},    {"", false, false},       {"exact", false, false},
-      {"tf32", true, false},   {"TF32", false, true},    {"tf32 ", false, true},
-      {"tf32x3", false, true}, {"exactly", false, true}, {"1", false, true},
+      {NULL, false, false},     {"", false, false},       {"exact", false, false},
+      {"tf32", true, false},    {"TF32", false, true},    {"tf32 ", false, true},
+      {"tf32x3", false, false}, {"exactly", false, true}, {"1", false, true},
   };
   for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const char *value = cases[i].value, *word = cases[i].tf32 ? "tf32" : "exact";
@@ -454,7 +455,7 @@ static void test_option(void)
           "SHUNT_MATH=%s: products are %s", value ? value : "(unset)", word);
     if (cases[i].warns)
       snprintf(wanted, sizeof wanted,
-               "shunt: SHUNT_MATH=%s is not understood; accepted: exact, tf32\n", value);
+               "shunt: SHUNT_MATH=%s is not understood; accepted: exact, tf32, tf32x3\n", value);
     check(strcmp(said, wanted) == 0, "and says '%.*s'", (int)strcspn(said, "\n"), said);
     check(in_child(value, cases[i].tf32 ? costs_less : costs_as_much, said), "and costs are %s's",
           word);

@@ -113,6 +113,8 @@ static void test_math(void)
   check(in_child(nothing_known), "SHUNT_MATH=tf32 finds none of them");
   check(in_child(keeps_the_first), "and keeps its own");
   check(in_child(finds_both), "for the next process with tf32");
+  setenv("SHUNT_MATH", "tf32x3", 1);
+  check(in_child(nothing_known), "SHUNT_MATH=tf32x3 finds none of either");
   setenv("SHUNT_MATH", "exact", 1);
   check(in_child(nothing_known), "but not for exact f32");
   unsetenv("SHUNT_MATH");

@@ -7,6 +7,10 @@
 #include "kernels/spmm_vector.h"
 #include "tests/unit/check.h"
 
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 static struct shunt_engine engine = {.device = {132, 90, 232448, 60 << 20},
                                      .memory_bytes = (int64_t)140 << 30};
 
@@ -284,8 +288,109 @@ static void test_packing(void)
   check(shunt_route_vector.expect(&w.call, &us).reason == SHUNT_R_PATTERN, "and one that was not");
 }
 
+/* ---- f32, where SHUNT_MATH allows TF32 ------------------------------------------------------ */
+
+/* Does body() say yes where SHUNT_MATH is `value`?  It is read once for a process. */
+static bool in_child(const char *value, bool (*body)(void))
+{
+  int status = 1;
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    setenv("SHUNT_MATH", value, 1);
+    const bool good = body();
+    fflush(stdout);
+    _exit(good ? 0 : 1);
+  }
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+/* Products by the direct way, by one product of TF32 and by three: measured, us
+   (results/vector-tf32.txt). */
+static const struct {
+  int64_t side, n;
+  double density;
+  int v;
+  double direct, once, thrice;
+} in_f32[] = {
+    {4096, 1024, 0.3, 8, 312.9, 146.7, 245.7}, {8192, 256, 0.3, 8, 341.8, 141.0, 239.1},
+    {4096, 256, 0.3, 8, 94.9, 57.0, 81.4},     {4096, 1024, 0.1, 8, 120.3, 71.3, 112.2},
+    {8192, 256, 0.1, 8, 127.0, 67.2, 107.1},   {4096, 1024, 0.3, 4, 590.6, 227.4, 385.8},
+    {8192, 256, 0.3, 4, 633.7, 218.6, 373.0},  {4096, 1024, 0.1, 4, 204.1, 105.3, 173.2},
+    {8192, 256, 0.1, 4, 228.2, 101.2, 166.1},
+};
+
+/* Kept where product and a proof of some microseconds are the less, and expected so. */
+static bool times_hold(bool once)
+{
+  bool good = true;
+  for (unsigned i = 0; i < sizeof in_f32 / sizeof in_f32[0]; i++) {
+    struct world w;
+    make(&w, in_f32[i].side, in_f32[i].n, in_f32[i].density, in_f32[i].v, SHUNT_F32);
+    const double direct = expected(&w), proof = 8e-6 * (double)w.p.spmm.a.nnz / 4;
+    const double product = once ? in_f32[i].once : in_f32[i].thrice;
+    const bool keeps = shunt_route_vector.keep_bytes(&w.call) > 0;
+    w.call.will_keep = true;
+    const double kept = expected(&w), best = product + proof;
+    printf("# f32, %d, N = %d, %.2f, V = %d: direct %.1f (%.1f), kept %.1f (%.1f)\n",
+           (int)in_f32[i].side, (int)in_f32[i].n, in_f32[i].density, in_f32[i].v, direct,
+           in_f32[i].direct, kept, best);
+    good = good && within(direct, in_f32[i].direct) < 1.35;
+    good = good && (keeps || best > 0.75 * in_f32[i].direct) && kept <= direct;
+    good = good && within(kept, keeps ? best : in_f32[i].direct) < 1.35;
+  }
+  return good;
+}
+static bool once_holds(void)
+{
+  return times_hold(true);
+}
+static bool thrice_holds(void)
+{
+  return times_hold(false);
+}
+
+static bool packs(void)
+{
+  struct world w;
+  make(&w, 8192, 1024, 0.3, 4, SHUNT_F32);
+  return shunt_route_vector.keep_bytes(&w.call) > 0;
+}
+static bool packs_not(void)
+{
+  return !packs();
+}
+
+/* The copy is WINDOWED, and there is none where strips do not run, or C is of another type. */
+static bool conditions_hold(void)
+{
+  const struct shunt_device h200 = engine.device;
+  const struct shunt_vector_plan plan = {SHUNT_VECTOR_WINDOWED, 8, 0};
+  struct world w;
+  make(&w, 8192, 1024, 0.3, 8, SHUNT_F32);
+  bool good = shunt_route_vector.keep_bytes(&w.call) > shunt_vector_bytes(&w.p.spmm.a, &plan);
+  engine.device.compute_capability = 80;
+  good = good && shunt_route_vector.keep_bytes(&w.call) == 0;
+  engine.device = h200;
+  w.p.spmm.c.type = SHUNT_F64;
+  good = good && shunt_route_vector.keep_bytes(&w.call) == 0;
+  make(&w, 8192, 1024, 0.3, 8, SHUNT_F16);
+  return good && shunt_route_vector.keep_bytes(&w.call) > 0;
+}
+
+static void test_tf32(void)
+{
+  check(in_child("exact", packs_not), "f32 is not packed where it is to be exact");
+  check(in_child("tf32", packs), "with TF32 allowed it is");
+  check(in_child("tf32x3", packs), "in three products too");
+  check(in_child("tf32", once_holds), "times as measured, in one product");
+  check(in_child("tf32x3", thrice_holds), "times as measured, in three");
+  check(in_child("tf32", conditions_hold), "and only where its kernel runs");
+}
+
 int main(void)
 {
+  test_tf32();
   test_study();
   test_ordered();
   test_packing();
