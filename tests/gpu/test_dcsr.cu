@@ -6,6 +6,7 @@
 
 #include "conv/dcsr.h"
 #include "conv/dcsr_sort.h"
+#include "tests/gpu/captured.cuh"
 #include "tests/gpu/harness.cuh"
 
 using namespace harness;
@@ -303,31 +304,21 @@ static void test_capture()
 {
   Conversion c(random_entries(60, 150, 0.1, 9), SHUNT_DCSR_FROM_CSC, 60, 150, {64, SHUNT_I32, 0},
                SHUNT_I32, SHUNT_F32, 0, 3);
-  cudaStream_t s;
-  cudaGraph_t g;
-  cudaGraphExec_t x;
-  CUDA_OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
-  CUDA_OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
-  bool good = c.enqueue(s) == SHUNT_OK;
-  CUDA_OK(cudaStreamEndCapture(s, &g));
-  CUDA_OK(cudaGraphInstantiate(&x, g, 0));
+  Captured calls([&](cudaStream_t s) { return c.enqueue(s) == SHUNT_OK; });
+  bool good = calls.good;
   for (int replay = 0; replay < 2; replay++) {
     for (char &v : c.values.host)
       v = (char)(v + 1 + replay);
     for (Buffer *b : {&c.offsets, &c.row_indices, &c.values, &c.memory})
       b->upload();
     CUDA_OK(cudaDeviceSynchronize());
-    CUDA_OK(cudaGraphLaunch(x, s));
-    CUDA_OK(cudaStreamSynchronize(s));
+    calls.replay();
     c.memory.download();
     good = good && shunt_source_to_dcsr_host(&c.host, &c.plan, c.host_scratch.host.data(),
                                              &c.on_host, nullptr) == SHUNT_OK;
     good = good && c.same();
   }
   check(good, "a captured conversion reads its source anew on each replay");
-  cudaGraphExecDestroy(x);
-  cudaGraphDestroy(g);
-  cudaStreamDestroy(s);
 }
 
 // ---- the sort and the running sum

@@ -2,6 +2,7 @@
 // shunt_spmm_csr_groups_cuda against float64 with the right hint, in every shape
 // (row_groups_operands.cuh; other hints: test_row_groups_stale.cu).
 //   --time   also times hint and kernel on made-up finite-element patterns
+#include "tests/gpu/captured.cuh"
 #include "tests/gpu/row_groups_operands.cuh"
 
 // ---- the hint ------------------------------------------------------------------------
@@ -205,24 +206,13 @@ static void test_determinism()
 static void test_capture()
 {
   Problem q(make_pattern(ELEMENTS, 61, 80, 0.3, 14), 32, Options(), 15);
-  cudaStream_t s;
-  cudaGraph_t graph;
-  cudaGraphExec_t replay;
-  CUDA_OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
-  CUDA_OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
-  const bool good = q.run(s) == SHUNT_OK;
-  CUDA_OK(cudaStreamEndCapture(s, &graph));
-  CUDA_OK(cudaGraphInstantiate(&replay, graph, 0));
+  Captured calls([&](cudaStream_t s) { return q.run(s) == SHUNT_OK; });
   Pattern other = q.pattern;
   other.columns[3] = other.columns[3] == 0 ? 1 : other.columns[3] - 1;
   q.change(other, 16); // stale by the time it runs
-  CUDA_OK(cudaGraphLaunch(replay, s));
-  CUDA_OK(cudaStreamSynchronize(s));
+  calls.replay();
   q.fetch();
-  check(good && q.right(), "captured, then replayed on a matrix that has changed");
-  cudaGraphExecDestroy(replay);
-  cudaGraphDestroy(graph);
-  cudaStreamDestroy(s);
+  check(calls.good && q.right(), "captured, then replayed on a matrix that has changed");
 }
 
 // ---- NaN and Inf ----------------------------------------------------------------------------

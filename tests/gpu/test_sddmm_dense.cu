@@ -3,6 +3,7 @@
 //
 //   test_sddmm_dense          the checks
 //   test_sddmm_dense --time   and then timings by graph replays: "time dense-8x1 f16 rc 256 0.9 us"
+#include "tests/gpu/captured.cuh"
 #include "tests/gpu/sddmm_problem.cuh"
 
 using namespace harness;
@@ -138,6 +139,33 @@ static void test_repeats(const shunt_device &all)
   }
 }
 
+// Replays read A anew, and write no more than C.
+static void test_capture(const shunt_device &d)
+{
+  const Pattern p = random_pattern(300, 600, 0.2, 1, 10);
+  Setup s = setup_for(0, 136, 1);
+  s.a_rows = s.b_rows = true;
+  s.alpha = 1;
+  s.beta = 0;
+  s.shift = s.pad = 0;
+  Problem x(s, p, 4);
+  x.task.beta = { nullptr, 0 };
+  Captured calls([&](cudaStream_t stream) {
+    return shunt_sddmm_dense_cuda(&x.task, &d, (shunt_stream)stream) == SHUNT_OK &&
+           shunt_sddmm_dense_cuda(&x.task, &d, (shunt_stream)stream) == SHUNT_OK;
+  });
+  bool good = calls.good;
+  for (int i = 0; i < 3 && good; i++) {
+    for (int64_t k = 0; k < s.k; k++) x.a.set(7, k, x.random.value());
+    x.a.bytes.upload();
+    x.c.values.upload();
+    CUDA_OK(cudaDeviceSynchronize());
+    calls.replay();
+    good = x.wrong() < 0;
+  }
+  check(good, "captured: replays read their operands anew");
+}
+
 static void test_refusals(const shunt_device &d)
 {
   const Pattern p = random_pattern(20, 24, 0.3, 1, 1);
@@ -221,6 +249,7 @@ int main(int argc, char **argv)
     test_patterns(d);
     test_large(d);
     test_repeats(d);
+    test_capture(d);
     test_refusals(d);
   }
   if (argc > 1 && !strcmp(argv[1], "--time")) time_all(d);

@@ -1,6 +1,7 @@
 // test_spmm_dcsr.cu: products with dcsr matrices on the device: C-stationary on whole ones,
 // B-stationary on strips, and S between its two phases; against float64 sums and the twins.
 //   --time   also times them
+#include "tests/gpu/captured.cuh"
 #include "tests/gpu/dcsr_operands.cuh"
 
 // One product by one of the two kernels.
@@ -176,24 +177,14 @@ static void test_nonfinite(bool rows_kernel)
 static void test_capture(bool rows_kernel)
 {
   Product x(dcsr_pattern(BY_ELEMENTS, 200, 300, 0.1, 7), 70, Options(), rows_kernel ? 0 : 64, 10);
-  cudaStream_t s;
-  cudaGraph_t graph;
-  cudaGraphExec_t replay;
-  CUDA_OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
-  CUDA_OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
-  bool good = x.run(rows_kernel, s) == SHUNT_OK;
-  CUDA_OK(cudaStreamEndCapture(s, &graph));
-  CUDA_OK(cudaGraphInstantiate(&replay, graph, 0));
+  Captured calls([&](cudaStream_t s) { return x.run(rows_kernel, s) == SHUNT_OK; });
+  bool good = calls.good;
   for (int i = 0; i < 2; i++) {
     x.q.reset_c();
-    CUDA_OK(cudaGraphLaunch(replay, s));
-    CUDA_OK(cudaStreamSynchronize(s));
+    calls.replay();
     x.q.fetch();
     good = good && x.q.right();
   }
-  cudaGraphExecDestroy(replay);
-  cudaGraphDestroy(graph);
-  cudaStreamDestroy(s);
   check(good, "%s: captured, and right on each replay",
         rows_kernel ? "C-stationary" : "B-stationary");
 }

@@ -3,6 +3,7 @@
 // table each lead to the exact product; on several streams and in replayed graphs, too.
 #include <memory>
 
+#include "tests/gpu/captured.cuh"
 #include "tests/gpu/spmm_dense_problem.cuh"
 
 namespace
@@ -199,27 +200,18 @@ void test_replays()
   Case c = {700, 600, 56};
   c.shape = {64, 2};
   Problem x(c, &table);
-  cudaStream_t stream;
-  cudaGraph_t graph;
-  cudaGraphExec_t replay;
-  CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  bool good = x.launch(stream) == SHUNT_OK && x.launch(stream) == SHUNT_OK;
-  CUDA_OK(cudaStreamEndCapture(stream, &graph));
-  CUDA_OK(cudaGraphInstantiate(&replay, graph, 0));
+  Captured calls([&](cudaStream_t stream) {
+    return x.launch(stream) == SHUNT_OK && x.launch(stream) == SHUNT_OK;
+  });
+  bool good = calls.good;
   for (int round = 0; round < 12; round++) {
     const int reasons = round % 3 == 1 ? CHANGED : 0;
     if (reasons) x.change();
     x.reset(reasons);
-    for (int again = 0; again < 3; again++)
-      CUDA_OK(cudaGraphLaunch(replay, stream));
-    CUDA_OK(cudaDeviceSynchronize());
+    calls.replay(3);
     good &= x.words_right(reasons) && x.content_right();
     if (reasons) x.change();
   }
-  cudaGraphExecDestroy(replay);
-  cudaGraphDestroy(graph);
-  cudaStreamDestroy(stream);
   check(good, "replayed graphs see A change in place, and change back");
 }
 

@@ -1,6 +1,7 @@
 // test_spmm_rows_contract.cu: what a call of shunt_spmm_csr_rows_cuda promises beside its
 // product: NaN goes where it must, the same bits each time, captured calls read anew, bad calls
 // are refused.
+#include "tests/gpu/captured.cuh"
 #include "tests/gpu/spmm_rows_case.cuh"
 
 using namespace harness;
@@ -63,31 +64,22 @@ void test_capture(Arena &m, const Pattern &p)
   o.b_by_column = true;
   Reference ref = make_reference(p, t, 81);
   Case k = make_case(m, p, ref, t, o);
-  cudaStream_t s;
-  cudaGraph_t g;
-  cudaGraphExec_t x;
-  CUDA_OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
-  CUDA_OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
-  shunt_status status =
-      shunt_spmm_csr_rows_cuda(&k.p, &k.d, m.workspace.device, k.workspace_bytes, s);
-  CUDA_OK(cudaStreamEndCapture(s, &g));
-  CUDA_OK(cudaGraphInstantiate(&x, g, 0));
-  int wrong = status != SHUNT_OK;
+  Captured calls([&](cudaStream_t s) {
+    return shunt_spmm_csr_rows_cuda(&k.p, &k.d, m.workspace.device, k.workspace_bytes, s) ==
+           SHUNT_OK;
+  });
+  int wrong = !calls.good;
   for (int replay = 0; replay < 3; replay++) {
     o.alpha = 1 + replay;
     o.beta = replay == 1 ? 0.5 : 0;  // beta turns 0 between replays, and back
     ref = make_reference(p, t, 82 + replay);
     k = make_case(m, p, ref, t, o);
-    CUDA_OK(cudaGraphLaunch(x, s));
-    CUDA_OK(cudaStreamSynchronize(s));
+    calls.replay();
     const char *what = verdict(m, k, p, ref, t, o);
     if (what) printf("# replay %d: %s\n", replay, what);
     wrong += what != nullptr;
   }
   check(!wrong, "captured: replays read values and scalars anew");
-  cudaGraphExecDestroy(x);
-  cudaGraphDestroy(g);
-  cudaStreamDestroy(s);
 }
 
 void test_refusals(Arena &m, const Pattern &p)

@@ -3,6 +3,7 @@
 // and a full table each lead to the exact product; with rows in another order, and in replayed
 // graphs.
 //   --only-time   times small products: alone, with the proof inside, and with it behind
+#include "tests/gpu/captured.cuh"
 #include "tests/gpu/spmm_vector_problem.cuh"
 
 namespace
@@ -228,27 +229,18 @@ void test_replays()
   Problem q(p, 64, o, 12);
   Proved x(q);
   const shunt_vector_shape shape = {0, 64, 2};
-  cudaStream_t stream;
-  cudaGraph_t graph;
-  cudaGraphExec_t replay;
-  CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  bool good = x.launch(shape, stream) == SHUNT_OK && x.launch(shape, stream) == SHUNT_OK;
-  CUDA_OK(cudaStreamEndCapture(stream, &graph));
-  CUDA_OK(cudaGraphInstantiate(&replay, graph, 0));
+  Captured calls([&](cudaStream_t stream) {
+    return x.launch(shape, stream) == SHUNT_OK && x.launch(shape, stream) == SHUNT_OK;
+  });
+  bool good = calls.good;
   for (int round = 0; round < 9; round++) {
     const int reasons = round % 3 == 1 ? CHANGED : 0;
     if (reasons) x.change();
     x.reset(reasons);
-    for (int again = 0; again < 3; again++)
-      CUDA_OK(cudaGraphLaunch(replay, stream));
-    CUDA_OK(cudaDeviceSynchronize());
+    calls.replay(3);
     good &= x.right(reasons);
     if (reasons) x.change();
   }
-  cudaGraphExecDestroy(replay);
-  cudaGraphDestroy(graph);
-  cudaStreamDestroy(stream);
   check(good, "replayed graphs see A change in place, and change back");
 }
 
