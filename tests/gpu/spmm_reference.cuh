@@ -1,15 +1,50 @@
 // spmm_reference.cuh: C = alpha A B + beta C in float64, of operands that stand on the host as a
-// kernel was given them.
+// kernel was given them; and what these are filled with.
 #pragma once
 #include "tests/gpu/dense_layouts.cuh"
 
 namespace harness {
 
+// Below, Problem has the pattern of A, `values`, `b` and `c` (Buffer), `bl` and `cl` (DenseLayout)
+// and, in `o`, the types of operands and C, alpha and beta.
+
+// Random B and C on the host; NaN and Inf in rows of B that no entry of A asks for, NaN in C if it
+// is not to be read, and around both.
+template <class Problem> void fill_dense(Problem &q, Random &r)
+{
+  const Pattern &p = q.pattern;
+  std::vector<char> used((size_t)p.cols);
+  for (int64_t column : p.columns)
+    used[(size_t)column] = 1;
+  memset(q.b.host.data(), 0xff, q.b.host.size());
+  memset(q.c.host.data(), 0xff, q.c.host.size());
+  for (int64_t k = 0; k < p.cols; k++)
+    for (int64_t j = 0; j < q.bl.cols; j++) {
+      const double unused = k % 2 ? (double)NAN : (double)INFINITY;
+      store(q.b.host.data(), q.bl.at(k, j), q.o.type, used[(size_t)k] ? r.value() : unused);
+    }
+  for (int64_t i = 0; i < p.rows; i++)
+    for (int64_t j = 0; j < q.cl.cols; j++)
+      store(q.c.host.data(), q.cl.at(i, j), q.o.out, q.o.beta == 0 ? (double)NAN : r.value());
+}
+
+// Whether that many calls leave the same bits in C; `call` tells whether it was right.
+template <class Problem, class F> bool repeats(Problem &q, int calls, F call)
+{
+  std::vector<char> first;
+  bool same = true;
+  for (int i = 0; i < calls; i++) {
+    same = call() && same;
+    CUDA_OK(cudaDeviceSynchronize());
+    q.c.download();
+    if (i == 0) first = q.c.host;
+    same = same && first == q.c.host;
+  }
+  return same;
+}
+
 // Compares C with float64; the bytes around its elements must not have changed.
 // `before` is C before the call.  Returns the number of wrong elements.
-//
-// Problem has the pattern of A, `values`, `b` and `c` (Buffer), `bl` and `cl` (DenseLayout) and, in
-// `o`, the types of operands and C, alpha and beta.
 // product_error: what a product may be off, of its size, beside the rounding of sums.
 template <class Problem>
 int64_t wrong_elements(const Problem &q, const std::vector<char> &before, double product_error = 0)

@@ -92,7 +92,7 @@ struct Problem {
   {
     memcpy(offsets.host.data(), pattern.offsets.data(), offsets.host.size());
     memcpy(columns.host.data(), pattern.columns.data(), columns.host.size());
-    fill(n, seed);
+    fill(seed);
     for (Buffer *x : {&offsets, &columns, &values, &b, &c, &scalars})
       x->upload();
 
@@ -117,25 +117,12 @@ struct Problem {
     const shunt_csr a = csr(nullptr, nullptr, nullptr);
     return shunt_vector_bytes(&a, &with);
   }
-  void fill(int64_t n, uint64_t seed)
+  void fill(uint64_t seed)
   {
     Random r(seed);
-    std::vector<char> used((size_t)pattern.cols);
-    for (int64_t e = 0; e < pattern.nnz(); e++) {
+    for (int64_t e = 0; e < pattern.nnz(); e++)
       store(values.host.data(), e, o.type, r.value());
-      used[(size_t)pattern.columns[(size_t)e]] = 1;
-    }
-    memset(b.host.data(), 0xff, b.host.size());
-    memset(c.host.data(), 0xff, c.host.size());
-    for (int64_t k = 0; k < pattern.cols; k++)
-      for (int64_t j = 0; j < n; j++)
-        store(b.host.data(), bl.at(k, j), o.type,
-              used[(size_t)k] ? r.value()
-              : k % 2         ? (double)NAN
-                              : (double)INFINITY);
-    for (int64_t i = 0; i < pattern.rows; i++)
-      for (int64_t j = 0; j < n; j++)
-        store(c.host.data(), cl.at(i, j), o.out, o.beta == 0 ? (double)NAN : r.value());
+    fill_dense(*this, r);
     ((float *)scalars.host.data())[0] = (float)o.alpha;
     ((float *)scalars.host.data())[1] = (float)o.beta;
   }

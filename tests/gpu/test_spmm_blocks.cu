@@ -114,22 +114,9 @@ struct Problem {
         device(this_device())
   {
     Random r(seed + 1);
-    std::vector<char> used((size_t)pattern.cols);
-    for (int64_t e = 0; e < pattern.nnz(); e++) {
+    for (int64_t e = 0; e < pattern.nnz(); e++)
       store(values.host.data(), e, o.type, blocks.entries[(size_t)e]);
-      used[(size_t)pattern.columns[(size_t)e]] = 1;
-    }
-    memset(b.host.data(), 0xff, b.host.size());
-    memset(c.host.data(), 0xff, c.host.size());
-    for (int64_t k = 0; k < pattern.cols; k++)
-      for (int64_t j = 0; j < n; j++)
-        store(b.host.data(), bl.at(k, j), o.type,
-              used[(size_t)k] ? r.value()
-              : k % 2         ? (double)NAN
-                              : (double)INFINITY);
-    for (int64_t i = 0; i < pattern.rows; i++)
-      for (int64_t j = 0; j < n; j++)
-        store(c.host.data(), cl.at(i, j), o.out, o.beta == 0 ? (double)NAN : r.value());
+    fill_dense(*this, r);
     store(scalars.host.data(), 0, compute(), o.alpha);
     store(scalars.host.data(), 1, compute(), o.beta);
     for (Buffer *x : {&b, &c, &scalars})

@@ -98,21 +98,11 @@ struct Problem {
     Random r(seed);
     for (size_t i = 0; i < pattern.offsets.size(); i++)
       store(offsets.host.data(), (int64_t)i, o.index, (double)(pattern.offsets[i] + o.base));
-    std::vector<char> used((size_t)pattern.cols);
     for (int64_t e = 0; e < pattern.nnz(); e++) {
       store(columns.host.data(), e, o.index, (double)(pattern.columns[(size_t)e] + o.base));
       store(values.host.data(), e, o.type, r.value());
-      used[(size_t)pattern.columns[(size_t)e]] = 1;
     }
-    memset(b.host.data(), 0xff, b.host.size());
-    memset(c.host.data(), 0xff, c.host.size());
-    for (int64_t k = 0; k < pattern.cols; k++)
-      for (int64_t j = 0; j < n; j++)
-        store(b.host.data(), bl.at(k, j), o.type,
-              used[(size_t)k] ? r.value() : k % 2 ? (double)NAN : (double)INFINITY);
-    for (int64_t i = 0; i < pattern.rows; i++)
-      for (int64_t j = 0; j < n; j++)
-        store(c.host.data(), cl.at(i, j), o.out, o.beta == 0 ? (double)NAN : r.value());
+    fill_dense(*this, r);
     const shunt_type sum = o.type == SHUNT_F64 ? SHUNT_F64 : SHUNT_F32;
     store(scalars.host.data(), 0, sum, o.alpha);
     store(scalars.host.data(), 1, sum, o.beta);
@@ -235,16 +225,11 @@ static void test_repeats(shunt_type type)
   o.type = o.out = type;
   Problem q(p, 64, o, 10);
   Buffer workspace(shunt_spmm_csr_vector_workspace(&q.spmm, &q.device));
-  std::vector<char> first;
-  bool same = true;
-  for (int i = 0; i < 20; i++) {
-    same = call(q, workspace.device, workspace.host.size(), 0) == SHUNT_OK && same;
-    CUDA_OK(cudaDeviceSynchronize());
-    q.c.download();
-    if (i == 0) first = q.c.host;
-    same = same && first == q.c.host;
-  }
-  check(same, "20 calls give the same bits, type %d", type);
+  constexpr int calls = 20;
+  const bool same = repeats(q, calls, [&] {
+    return call(q, workspace.device, workspace.host.size(), 0) == SHUNT_OK;
+  });
+  check(same, "%d calls give the same bits, type %d", calls, type);
 }
 
 // The pattern changes in place between two calls with the same workspace.

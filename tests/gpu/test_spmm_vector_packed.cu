@@ -120,16 +120,9 @@ static void test_repeats(const shunt_vector_shape &s)
   Options o;
   o.height = 4;
   Problem q(p, 200, o, 10);
-  std::vector<char> first;
-  bool same = true;
-  for (int i = 0; i < 20; i++) {
-    same = call(q, s, 0) == SHUNT_OK && same;
-    CUDA_OK(cudaDeviceSynchronize());
-    q.c.download();
-    if (i == 0) first = q.c.host;
-    same = same && first == q.c.host;
-  }
-  check(same, "20 calls give the same bits, %s", name);
+  constexpr int calls = 20;
+  const bool same = repeats(q, calls, [&] { return call(q, s, 0) == SHUNT_OK; });
+  check(same, "%d calls give the same bits, %s", calls, name);
 }
 
 // The twin, the chosen shape, and another packed order agree with float64 as well.
