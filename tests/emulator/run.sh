@@ -133,6 +133,9 @@ sources_of() {
   test_spmm_vector_proved)
     sources_of test_spmm_vector_packed
     echo "$rows kernels/spmm_vector_proved.cu kernels/fingerprint_csr.cu" ;;
+  test_spmm_tile24_proved)
+    echo "$(sources_of test_spmm_tile24) $(sources_of test_spmm_vector_packed) $rows kernels/spmm_tile24_proved.cu" \
+      "kernels/fingerprint_csr.cu" ;;
   test_dense_parts) sources_of test_sddmm ;;
   test_graphblas_cuda_*) sources_of test_graphblas_cuda ;;
   test_repair_together) sources_of test_repair ;;
@@ -140,7 +143,7 @@ sources_of() {
   esac
 }
 all="test_spmm_rows test_spmm_rows_cuts test_spmm_vector test_repair test_spmm_transposed test_sddmm test_sddmm_dense test_conv
-  test_fingerprint test_spmm_dense_wgmma test_vector_format test_spmm_vector_packed test_spmm_vector_proved test_spmm_vector_tf32 test_dcsr test_spmm_dcsr
+  test_fingerprint test_spmm_dense_wgmma test_vector_format test_spmm_vector_packed test_spmm_tile24_proved test_spmm_vector_proved test_spmm_vector_tf32 test_dcsr test_spmm_dcsr
   test_spmm_csc_online test_tile24_format test_spmm_tile24 test_spmm_whole24 test_tile24_route
   test_ablation test_ablation_tiles test_attention test_attention_parts test_native test_blocks test_spmm_blocks test_row_clusters
   test_row_groups test_row_groups_stale

@@ -54,7 +54,7 @@ Pattern make_pattern(Kind kind, int64_t rows, int64_t cols, double density, uint
 }
 
 // What the conversion is told: the memory must do for the pattern.
-int height_of(Kind kind)
+[[maybe_unused]] int height_of(Kind kind)
 {
   return kind == FOURS || kind == HOLES ? 4 : kind == TWOS ? 2 : kind == EIGHTS ? 8 : 16;
 }
@@ -154,7 +154,7 @@ struct Problem {
   }
 };
 
-void name_shape(const shunt_vector_shape &s, char (&name)[40])
+[[maybe_unused]] void name_shape(const shunt_vector_shape &s, char (&name)[40])
 {
   if (s.rows == 0)
     snprintf(name, sizeof name, "%s/%d/%d", s.pairs ? "pairs" : "direct", s.tile,

@@ -1,0 +1,109 @@
+// spmm_proof.cuh: products that prove their copy of A inside their launch (kernels/spmm_proved.cuh),
+// started from every state and looked at behind; for test_spmm_vector_proved.cu and
+// test_spmm_tile24_proved.cu.
+#pragma once
+#include "tests/gpu/spmm_vector_problem.cuh"
+
+namespace
+{
+
+enum { CHANGED = 1, FLAG = 2 }; // what speaks against the copy
+enum { VERDICT, ONLY_IF, WORDS };
+
+// What a proof needs beside the product, which is a kernel of its own for each format.
+struct Proof {
+  Problem &q;
+  int sets_count;
+  Buffer words, sets, print, scratch;
+  uint32_t *changed; // pinned
+  uintptr_t key = 0x1000;
+  int64_t wait_cycles = SHUNT_REPAIR_WAIT_CYCLES;
+  shunt_spmm s;
+  shunt_repair_start start = SHUNT_REPAIR_BEHIND;
+
+  explicit Proof(Problem &problem, int count)
+      : q(problem), sets_count(count), words(WORDS * 4),
+        sets((size_t)count * SHUNT_REPAIR_SET_BYTES), print(sizeof(shunt_fingerprint)),
+        scratch(SHUNT_FINGERPRINT_SCRATCH), s(problem.spmm)
+  {
+    CUDA_OK(cudaMallocHost(&changed, sizeof *changed));
+    std::fill(sets.host.begin(), sets.host.end(), (char)0);
+    sets.upload();
+    s.only_if = (const uint32_t *)words.device + ONLY_IF;
+    if (shunt_fingerprint_csr_cuda(&q.spmm.a, (shunt_fingerprint *)print.device, &q.device,
+                                   scratch.device, 0) != SHUNT_OK)
+      check(false, "a fingerprint");
+    CUDA_OK(cudaDeviceSynchronize());
+  }
+  virtual ~Proof() { cudaFreeHost(changed); }
+  virtual shunt_status launch(cudaStream_t stream) = 0;
+
+  shunt_repair repair()
+  {
+    shunt_repair r = {};
+    r.expected = (const shunt_fingerprint *)print.device;
+    r.sets = sets.device;
+    r.set_count = sets_count;
+    r.key = (const void *)key;
+    r.wait_cycles = wait_cycles;
+    r.verdict = (uint32_t *)words.device + VERDICT;
+    r.changed = changed;
+    r.start = start;
+    return r;
+  }
+  // Before a launch: C and the words as nobody may leave them.
+  void reset(int reasons)
+  {
+    uint32_t *word = (uint32_t *)words.host.data();
+    word[VERDICT] = 77;
+    word[ONLY_IF] = reasons & FLAG ? 4 : 0;
+    words.upload();
+    q.c.upload();
+    *changed = 0;
+    CUDA_OK(cudaDeviceSynchronize());
+  }
+  bool right(int reasons, bool no_room = false)
+  {
+    const std::vector<char> before = q.c.host;
+    words.download();
+    q.c.download();
+    const int64_t wrong = wrong_elements(q, before);
+    q.c.host = before;
+    const uint32_t verdict = ((uint32_t *)words.host.data())[VERDICT];
+    const uint32_t told = no_room || (reasons & CHANGED);
+    if (wrong == 0 && verdict == (uint32_t)(no_room || reasons != 0) && *changed == told)
+      return true;
+    printf("# %lld wrong, verdict %u, changed %u; %lld x %lld x %lld, listed %d\n",
+           (long long)wrong, verdict, *changed, (long long)q.pattern.rows,
+           (long long)q.pattern.cols, (long long)q.cl.cols, q.o.listed);
+    return false;
+  }
+  bool runs(int reasons, bool no_room = false)
+  {
+    reset(reasons);
+    const shunt_status status = launch(0);
+    CUDA_OK(cudaDeviceSynchronize());
+    return status == SHUNT_OK && right(reasons, no_room);
+  }
+  // The last value becomes another, and back.
+  void change()
+  {
+    q.values.host[q.values.host.size() - 2] ^= 1;
+    q.values.upload();
+  }
+};
+
+// An entry of the pattern moves to a column that its row does not have, which the copy lacks.
+void move_entry(Pattern &p, Problem &q)
+{
+  int64_t row = p.rows - 1;
+  while (row > 0 && (p.offsets[(size_t)row] == p.offsets[(size_t)row + 1] ||
+                     p.columns[(size_t)p.offsets[(size_t)row + 1] - 1] == p.cols - 1))
+    row--;
+  const int64_t at = p.offsets[(size_t)row + 1] - 1;
+  p.columns[(size_t)at] = p.cols - 1;
+  memcpy(q.columns.host.data(), p.columns.data(), q.columns.host.size());
+  q.columns.upload();
+}
+
+}  // namespace
