@@ -38,7 +38,7 @@ static double gemm_rate(shunt_type type, enum shunt_math math)
   case SHUNT_F64:
     return 50e6;
   case SHUNT_F32:
-    return math == SHUNT_MATH_TF32 ? 400e6 : 51e6;
+    return math == SHUNT_MATH_TF32 ? 360e6 : 51e6;
   default:
     return 940e6;
   }
@@ -50,9 +50,9 @@ double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt
   double size = (double)shunt_type_size(type);
   double arithmetic = 2 * m * n * k / gemm_rate(type, math);
   double traffic = (m * k + k * n + m * n) * size / 7.2e6; /* much of it from L2 */
-  /* Of K, one after the other: what counts for small products; without tensor cores they are
-     longer. */
-  double steps = (type == SHUNT_F32 && math != SHUNT_MATH_TF32 ? 4e-3 : 1e-3) * k;
+  /* Of K, one after the other: what counts for small products; of f32 they are longer, without
+     tensor cores still more. */
+  double steps = (type != SHUNT_F32 ? 1e-3 : math == SHUNT_MATH_TF32 ? 2e-3 : 4e-3) * k;
   return 2.6 + steps + larger(arithmetic, traffic) * scale(d);
 }
 

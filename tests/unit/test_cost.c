@@ -27,6 +27,9 @@ static void test_costs(void)
   check(half < f32, "f16 products are faster than f32");
   check(half > 35 && half < 60, "4096 x 4096 x 1024 f16 near its measured 46 us (%.1f)", half);
   check(half < tf32 && 5 * tf32 < f32, "TF32 is between f16 and f32 (%.1f us of %.1f)", tf32, f32);
+  check(tf32 > 90 && tf32 < 111, "near its measured 100 us (%.1f)", tf32);
+  double narrow = shunt_cost_gemm(4096, 256, 4096, SHUNT_F32, SHUNT_MATH_TF32, &h200);
+  check(narrow > 33 && narrow < 41, "4096 x 4096 x 256 near its 37 us (%.1f)", narrow);
   static const shunt_type others[] = { SHUNT_F16, SHUNT_BF16, SHUNT_F64 };
   for (unsigned i = 0; i < sizeof others / sizeof others[0]; i++)
     check(gemm_us(others[i], SHUNT_MATH_TF32) == gemm_us(others[i], SHUNT_MATH_EXACT),
