@@ -158,16 +158,9 @@ static void test_repeats(const Way &w)
   Options o = options();
   o.height = 4;
   Problem q(p, 200, o, 10);
-  std::vector<char> first;
-  bool same = true;
-  for (int i = 0; i < 20; i++) {
-    same = call(q, w, 0) == SHUNT_OK && same;
-    CUDA_OK(cudaDeviceSynchronize());
-    q.c.download();
-    if (i == 0) first = q.c.host;
-    same = same && first == q.c.host;
-  }
-  check(same, "20 calls give the same bits, %d x TF32, tile %d", w.products, w.tile);
+  constexpr int calls = 20;
+  const bool same = repeats(q, calls, [&] { return call(q, w, 0) == SHUNT_OK; });
+  check(same, "%d calls give the same bits, %d x TF32, tile %d", calls, w.products, w.tile);
 }
 
 // The tile that is chosen, and the twin, which is in f32.
