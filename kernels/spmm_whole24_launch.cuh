@@ -47,12 +47,21 @@ arguments<C> make_arguments(const struct shunt_spmm *p, const struct shunt_whole
   return k;
 }
 
-// How blocks agree on a repair, and share it.
+// The values of a matrix whose quads are all full, as the copy engine sees them.
+inline struct shunt_dense values_of(const struct shunt_csr &a)
+{
+  return {a.rows, a.cols / 2, a.cols / 2, 1, const_cast<void *>(a.values), a.value_type};
+}
+
+// How blocks agree on a repair, and share it.  of_pattern: A's values are not hashed.
 inline shunt_status make_repair(const struct shunt_spmm *p, const struct shunt_repair *r,
-                                const struct shunt_device *d, spmm_rows::repair_args *to)
+                                const struct shunt_device *d, bool of_pattern,
+                                spmm_rows::repair_args *to)
 {
   const int64_t strips = p->c.rows * ceil_div(p->c.cols, 32), most_pieces = 1 << 16;
-  const shunt_status s = spmm_rows::make_repair_args(p, r, to);
+  struct shunt_spmm hashed = *p;
+  if (of_pattern) hashed.a.values = NULL;
+  const shunt_status s = spmm_rows::make_repair_args(&hashed, r, to);
   to->piece = strips > 4 * most_pieces ? ceil_div(strips, most_pieces) : 4;
   to->helpers = d->multiprocessors;
   return s;
@@ -65,7 +74,7 @@ template <class C> struct rows_side {
 
 // A block for each multiprocessor: those that no tile is left for hash only.
 template <class T, int BMajor, class Shape>
-shunt_status launch(const arguments<typename T::compute> &k, const CUtensorMap &map,
+shunt_status launch(const arguments<typename T::compute> &k, const tensor_maps &maps,
                     const rows_side<typename T::compute> &rows, const struct shunt_device *d,
                     cudaStream_t stream)
 {
@@ -85,8 +94,8 @@ shunt_status launch(const arguments<typename T::compute> &k, const CUtensorMap &
   config.stream = stream;
   config.attrs = &early;
   config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, kernel, k, map, rows.a, rows.r) == cudaSuccess ? SHUNT_OK
-                                                                                    : SHUNT_E_CUDA;
+  return cudaLaunchKernelEx(&config, kernel, k, maps, rows.a, rows.r) == cudaSuccess ? SHUNT_OK
+                                                                                     : SHUNT_E_CUDA;
 }
 
 template <class T, class Shape>
@@ -98,18 +107,20 @@ shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_whole24
   arguments<compute> k = make_arguments<compute>(p, v, r, Shape::kColumns);
   const int64_t tiles = static_cast<int64_t>(k.tiles_down) * k.tiles_across;
   rows_side<compute> rows;
-  CUtensorMap map;
-  const shunt_status s = make_repair(p, r, d, &rows.r);
+  tensor_maps maps = {};
+  const shunt_status s = make_repair(p, r, d, Shape::kInPlace, &rows.r);
   if (s != SHUNT_OK) return s;
-  if (tiles > INT32_MAX / 2 || !make_tensor_map(&map, operand_of(p->b), 64, 128 / Shape::kSize))
+  if (tiles > INT32_MAX / 2 || !make_tensor_map(&maps.b, operand_of(p->b), 64, 128 / Shape::kSize))
+    return SHUNT_E_UNSUPPORTED;
+  if (Shape::kInPlace && !make_tensor_map(&maps.values, values_of(p->a), kRows, 64))
     return SHUNT_E_UNSUPPORTED;
   k.tiles = static_cast<int>(tiles);
   spmm_rows::plan how = {};
   how.direct = true;
   rows.a = spmm_rows::make_args<compute>(p, how, nullptr);
   if constexpr (!T::whole_numbers)
-    if (p->b.col_stride == 1) return launch<T, 1, Shape>(k, map, rows, d, stream);
-  return launch<T, 0, Shape>(k, map, rows, d, stream);
+    if (p->b.col_stride == 1) return launch<T, 1, Shape>(k, maps, rows, d, stream);
+  return launch<T, 0, Shape>(k, maps, rows, d, stream);
 }
 
 template <class T>
@@ -130,6 +141,27 @@ shunt_status launch_as(const struct shunt_spmm *p, const struct shunt_whole24 *v
   }
 }
 
+template <class T>
+shunt_status launch_in_place(const struct shunt_spmm *p, const struct shunt_whole24 *v,
+                             enum shunt_whole24_shape shape, const struct shunt_repair *r,
+                             const struct shunt_device *d, cudaStream_t stream)
+{
+  switch (shape) {
+  case SHUNT_WHOLE24_128:
+    return launch_shape<T, in_place_128>(p, v, r, d, stream);
+  case SHUNT_WHOLE24_256:
+    return launch_shape<T, in_place_256>(p, v, r, d, stream);
+  case SHUNT_WHOLE24_2X128:
+    return launch_shape<T, in_place_2x128>(p, v, r, d, stream);
+  default:
+    return SHUNT_E_UNSUPPORTED;
+  }
+}
+
+// spmm_whole24_in_place_wgmma.cu: for 16 bits
+shunt_status launch_16_in_place(const struct shunt_spmm *p, const struct shunt_whole24 *v,
+                                enum shunt_whole24_shape shape, const struct shunt_repair *r,
+                                const struct shunt_device *d, cudaStream_t stream);
 // spmm_whole24_i8_wgmma.cu
 shunt_status launch_i8(const struct shunt_spmm *p, const struct shunt_whole24 *v,
                        enum shunt_whole24_shape shape, const struct shunt_repair *r,

@@ -40,9 +40,10 @@ shunt_status check(const struct shunt_spmm *p, const struct shunt_whole24 *v,
   if (in_place(p, r) && (p->beta.device || p->beta.host != 0)) return SHUNT_E_UNSUPPORTED;
   if (p->c.cols < 1 || p->c.cols > most) return SHUNT_E_UNSUPPORTED;
   if (!on_16_bytes(operand_of(p->b))) return SHUNT_E_UNSUPPORTED;
+  const uint32_t shared =
+      std::max({shape_256<1>::kBytes, in_place_256::kBytes, in_place_128::kBytes});
   return d->compute_capability == 90 && d->multiprocessors <= arrival_most_blocks &&
-                 shape_256<1>::kBytes <= (uint32_t)d->shared_per_block &&
-                 shape_128<1>::kBytes <= (uint32_t)d->shared_per_block
+                 shared <= (uint32_t)d->shared_per_block
              ? SHUNT_OK
              : SHUNT_E_UNSUPPORTED;
 }
@@ -51,13 +52,15 @@ shunt_status check(const struct shunt_spmm *p, const struct shunt_whole24 *v,
 } // namespace whole24
 } // namespace shunt
 
-// Microseconds on an H200, fitted to results/whole24-shapes.txt: a multiprocessor's tiles by 128
-// bytes of K, and what hashing a megabyte of A adds to them, or takes where that is longer.
+// Microseconds on an H200, fitted to results/whole24-shapes.txt (values in place:
+// whole24-in-place.txt): a multiprocessor's tiles by 128 bytes of K, and what hashing a megabyte of
+// A adds to them, or takes where that is longer.
 extern "C" enum shunt_whole24_shape shunt_spmm_whole24_shape(const struct shunt_spmm *p,
                                                              const struct shunt_device *d)
 {
   using namespace shunt::whole24;
   using shunt::ceil_div;
+  const bool in_place = shunt_whole24_in_place(&p->a);
   const int64_t down = ceil_div(p->c.rows, kRows), at_once = d->multiprocessors;
   const int64_t chunks =
       ceil_div(p->b.rows, shunt_whole24_cols(static_cast<int>(shunt_type_size(p->b.type))));
@@ -65,23 +68,26 @@ extern "C" enum shunt_whole24_shape shunt_spmm_whole24_shape(const struct shunt_
       static_cast<double>(chunks * ceil_div(down * ceil_div(p->c.cols, 128), at_once));
   const double wide =
       static_cast<double>(chunks * ceil_div(down * ceil_div(p->c.cols, 256), at_once));
-  const size_t entry = shunt_type_size(p->a.index_type) + shunt_type_size(p->a.value_type);
+  const size_t entry =
+      shunt_type_size(p->a.index_type) + (in_place ? 0 : shunt_type_size(p->a.value_type));
   const double read = 1e-6 * static_cast<double>(p->a.nnz) * static_cast<double>(entry);
   const double of_128 = 0.276 * narrow + 0.125 * read;
-  const double of_256 = std::max(0.521 * wide + 0.128 * read, 0.576 * read);
-  const double of_2x128 = std::max(0.565 * wide + 0.043 * read, 0.477 * read);
+  const double of_256 = std::max(0.521 * wide + 0.128 * read, (in_place ? 0.69 : 0.576) * read);
+  const double of_2x128 = std::max(0.565 * wide + (in_place ? 0.09 : 0.043) * read, 0.477 * read);
   if (of_128 <= of_256 && of_128 <= of_2x128) return SHUNT_WHOLE24_128;
   return of_256 <= of_2x128 ? SHUNT_WHOLE24_256 : SHUNT_WHOLE24_2X128;
 }
 
-extern "C" shunt_status
-shunt_spmm_whole24_shaped_cuda(const struct shunt_spmm *p, const struct shunt_whole24 *v,
-                               enum shunt_whole24_shape shape, const struct shunt_repair *r,
-                               const struct shunt_device *d, shunt_stream stream)
+extern "C" shunt_status shunt_spmm_whole24_shaped_cuda(
+    const struct shunt_spmm *p, const struct shunt_whole24 *v, enum shunt_whole24_shape shape,
+    bool in_place, const struct shunt_repair *r, const struct shunt_device *d, shunt_stream stream)
 {
   using namespace shunt::whole24;
   const shunt_status s = check(p, v, r, d);
   if (s != SHUNT_OK) return s;
+  if (in_place)
+    return shunt_whole24_in_place(&p->a) ? launch_16_in_place(p, v, shape, r, d, stream)
+                                         : SHUNT_E_UNSUPPORTED;
   if (p->b.type == SHUNT_I8) return launch_i8(p, v, shape, r, d, stream);
   if (p->b.type == SHUNT_F16) return launch_as<types<__half, float>>(p, v, shape, r, d, stream);
   return launch_as<types<__nv_bfloat16, float>>(p, v, shape, r, d, stream);
@@ -95,7 +101,7 @@ extern "C" enum shunt_whole24_shape shunt_spmm_whole24_shape(const struct shunt_
 
 extern "C" shunt_status shunt_spmm_whole24_shaped_cuda(const struct shunt_spmm *,
                                                        const struct shunt_whole24 *,
-                                                       enum shunt_whole24_shape,
+                                                       enum shunt_whole24_shape, bool,
                                                        const struct shunt_repair *,
                                                        const struct shunt_device *, shunt_stream)
 {
@@ -104,9 +110,10 @@ extern "C" shunt_status shunt_spmm_whole24_shaped_cuda(const struct shunt_spmm *
 #endif
 
 extern "C" shunt_status shunt_spmm_whole24_cuda(const struct shunt_spmm *p,
-                                                const struct shunt_whole24 *v,
+                                                const struct shunt_whole24 *v, bool in_place,
                                                 const struct shunt_repair *r,
                                                 const struct shunt_device *d, shunt_stream stream)
 {
-  return shunt_spmm_whole24_shaped_cuda(p, v, shunt_spmm_whole24_shape(p, d), r, d, stream);
+  return shunt_spmm_whole24_shaped_cuda(p, v, shunt_spmm_whole24_shape(p, d), in_place, r, d,
+                                        stream);
 }

@@ -1,6 +1,9 @@
 // spmm_whole24_wgmma.cuh: C = alpha A B with A in the `whole24` format, by wgmma.sp, and in the
 // same launch the proof that the copy still stands for A.
 //
+// Or A's values are read in place, from the caller's array, where its rows are those of the packed
+// values; then only A's pattern is proved.
+//
 // A block has tiles of C of 128 rows x kColumns columns, and walks K in chunks of 64:
 //
 //   warps 0 .. 7    two warpgroups, 64 rows each, multiply   ring -> wgmma.sp -> registers -> C
@@ -14,6 +17,8 @@
 //   ring, one of kStages:  | B: 64 columns x 64 of K | B: next 64 | .. | A: 64 rows | 64 rows |
 //                            8 KB each, rows of 128 bytes, swizzled       4608 bytes each
 //   (int8: 128 of K, B by columns only; 5120 bytes)
+//   values in place: A has a ring for itself, since rows of 128 bytes are two chunks
+//                          | values: 128 rows | metadata: 64 rows | 64 rows | of the second chunk |
 //
 // Three warps that hash are all that registers leave beside products of 256 columns: the compiler
 // gives 384 threads 168 each, more threads fewer than such a product names (setmaxnreg does not
@@ -40,7 +45,8 @@
 // 60 us as a kernel: the copy engine writes a chunk in 328 cycles more, 904 in all, and 884 are
 // measured.  Two products of 128 columns: 640 + 328, measured 1000.  A from registers takes 128
 // alone, but brought there past shared memory 10 to 15 % longer in all.  Clusters that share B are
-// no faster.  Figures: tests/bench/NOTES.md.
+// no faster.  Values in place take as long as the copy's, and hashing a third less.  Figures:
+// tests/bench/NOTES.md.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -78,35 +84,52 @@ struct board {
   arrival_place place;
 };
 
+constexpr uint32_t kValueBytes = SHUNT_WHOLE24_VALUE_BYTES;
+constexpr uint32_t kMetadataBytes = SHUNT_WHOLE24_WORDS * 4;
+
 // Helpers: warps that do not multiply.  HashedAtOnce: tiles of A's arrays, by each warp.  Size:
-// of a value.
-template <int Columns, int Stages, int Helpers, int HashedAtOnce, int Size> struct shape {
+// of a value.  LeftSlots: 0, A is the copy's; else its values are read in place, and A has a ring
+// of so many slots for itself.
+template <int Columns, int Stages, int Helpers, int HashedAtOnce, int Size, int LeftSlots = 0>
+struct shape {
+  static constexpr bool kInPlace = LeftSlots > 0;
   static constexpr int kSize = Size, kDepth = 128 / Size; // of a chunk
   static constexpr int kWords = 2 / Size;                 // of a lane's metadata
   // Of A, for each group.
-  static constexpr uint32_t kTileBytes =
-      SHUNT_WHOLE24_VALUE_BYTES + kWords * SHUNT_WHOLE24_WORDS * 4;
+  static constexpr uint32_t kTileBytes = kValueBytes + kWords * kMetadataBytes;
   static constexpr int kHelpers = Helpers, kThreads = 32 * (kHelpers + kMultiplyingWarps);
   static constexpr int kHashWarps = kHelpers - 1, kHashedAtOnce = HashedAtOnce;
   static constexpr int kColumns = Columns, kStages = Stages, kBoxes = Columns / 64;
   static constexpr uint32_t kLeft = kBoxes * kBoxBytes; // where A begins in a stage
-  static constexpr uint32_t kStageBytes = kLeft + kGroups * kTileBytes;
-  static constexpr uint32_t kRingBytes = Stages * (kStageBytes + 16);
+  static constexpr uint32_t kStageBytes = kLeft + (kInPlace ? 0 : kGroups * kTileBytes);
+  static constexpr int kLeftSlots = LeftSlots;
+  static constexpr uint32_t kLeftBytes = kGroups * 2 * kTileBytes; // two chunks
+  static constexpr uint32_t kStagesEnd = Stages * kStageBytes;
+  static constexpr uint32_t kSlotsEnd = kStagesEnd + LeftSlots * kLeftBytes; // barriers begin
+  static constexpr uint32_t kRingBytes = kSlotsEnd + (Stages + LeftSlots) * 16;
   static constexpr uint32_t kBytes = kRingBytes + sizeof(board);
   static constexpr bool kMoves = Columns == 256 && Helpers == 8; // registers
   static constexpr int kOfProduct = kMoves ? 128 : Columns;      // columns
-  static_assert(kStageBytes % 1024 == 0, "B is swizzled");
+  static_assert(kStageBytes % 1024 == 0 && kLeftBytes % 1024 == 0, "B is swizzled, and A in place");
   static_assert(kHashWarps <= kMostHashWarps, "each has its place on the board");
+  static_assert(!kInPlace || Size == 2, "int8 is not built");
 };
 template <int Size> using shape_128 = shape<128, 6, 8, 1, Size>;
 template <int Size> using shape_256 = shape<256, 5, 4, 2, Size>;
 template <int Size> using shape_2x128 = shape<256, 5, 8, 1, Size>;
+using in_place_128 = shape<128, 8, 8, 1, 2, 4>;
+using in_place_256 = shape<256, 5, 4, 3, 2, 3>;
+using in_place_2x128 = shape<256, 5, 8, 1, 2, 3>;
 
 // What the kernel is told beside B's map.  C: what is computed with.
 struct walk {
   const char *a; // tiles
   int chunks, tiles, tiles_down, tiles_across;
   int last_box; // of B: its first column
+};
+// What the copy engine brings in boxes: B, and A's values where they are read in place.
+struct tensor_maps {
+  CUtensorMap b, values;
 };
 template <class C> struct arguments : walk {
   destination<C> c;  // of the product
@@ -115,34 +138,54 @@ template <class C> struct arguments : walk {
 
 // ---- the ring and the tiles ------------------------------------------------------------------
 
-// A place in the ring, and the parity of its round.
-template <class Shape> struct ring_place {
-  const unsigned char *shared;
-  uint32_t ring; // its address
+// A place in a ring of shared memory, and the parity of its round; its barriers lie elsewhere.
+template <int Slots, uint32_t SlotBytes> struct ring_place {
+  uint32_t ring, barriers; // addresses
   int slot = 0;
   uint32_t parity = 0;
-  __device__ __forceinline__ explicit ring_place(const unsigned char *at)
-      : shared(at), ring(ptx::shared_address(at))
+  __device__ __forceinline__ ring_place(uint32_t ring_, uint32_t barriers_)
+      : ring(ring_), barriers(barriers_)
   {
   }
-  __device__ __forceinline__ uint32_t stage() const { return ring + slot * Shape::kStageBytes; }
-  __device__ __forceinline__ uint32_t full(int of) const
-  {
-    return ring + Shape::kStages * Shape::kStageBytes + of * 16;
-  }
+  __device__ __forceinline__ uint32_t stage() const { return ring + slot * SlotBytes; }
+  __device__ __forceinline__ uint32_t full(int of) const { return barriers + of * 16; }
   __device__ __forceinline__ uint32_t empty(int of) const { return full(of) + 8; }
-  // Words of the stage, by one load.
-  __device__ __forceinline__ void words(int offset, uint32_t (&to)[Shape::kWords]) const
+  __device__ __forceinline__ void advance()
   {
+    if (++slot == Slots) slot = 0, parity ^= 1;
+  }
+};
+
+// B's ring, which has A's copy in it; and A's, where its values are read in place.
+template <class Shape> struct ring_places {
+  const unsigned char *shared;
+  ring_place<Shape::kStages, Shape::kStageBytes> chunk;
+  ring_place<Shape::kLeftSlots, Shape::kLeftBytes> left;
+  __device__ __forceinline__ explicit ring_places(const unsigned char *at)
+      : shared(at), chunk(ptx::shared_address(at), ptx::shared_address(at) + Shape::kSlotsEnd),
+        left(ptx::shared_address(at) + Shape::kStagesEnd,
+             ptx::shared_address(at) + Shape::kSlotsEnd + Shape::kStages * 16)
+  {
+  }
+  // Where a group's values of the chunk are, of which `second` tells whether it is a pair's second.
+  __device__ __forceinline__ uint32_t values(int group, int second) const
+  {
+    return Shape::kInPlace ? left.stage() + group * 2 * kValueBytes + second * 64
+                           : chunk.stage() + Shape::kLeft + group * Shape::kTileBytes;
+  }
+  // And this lane's metadata, by one load.
+  __device__ __forceinline__ void words(int group, int second, uint32_t (&to)[Shape::kWords]) const
+  {
+    const uint32_t at = Shape::kInPlace ? Shape::kStagesEnd + left.slot * Shape::kLeftBytes +
+                                              kGroups * 2 * kValueBytes +
+                                              (second * kGroups + group) * kMetadataBytes
+                                        : chunk.slot * Shape::kStageBytes + Shape::kLeft +
+                                              group * Shape::kTileBytes + kValueBytes;
     const auto there = *reinterpret_cast<const vec<uint32_t, Shape::kWords> *>(
-        shared + slot * Shape::kStageBytes + offset);
+        shared + at + threadIdx.x % 128 * 4 * Shape::kWords);
 #pragma unroll
     for (int w = 0; w < Shape::kWords; w++)
       to[w] = there.at[w];
-  }
-  __device__ __forceinline__ void advance()
-  {
-    if (++slot == Shape::kStages) slot = 0, parity ^= 1;
   }
 };
 
@@ -171,9 +214,11 @@ template <class Shape> struct tile_place {
 template <class Shape> struct chunk_source {
   const char *a[kGroups];
   int n[Shape::kBoxes], k; // of B
+  int row;                 // of A
   // What lies beyond B's columns would be filled with zeros, which takes the copy engine longer
   // than columns that are there, and are not stored.
-  __device__ __forceinline__ chunk_source(const walk &p, const tile_place<Shape> &at) : k(0)
+  __device__ __forceinline__ chunk_source(const walk &p, const tile_place<Shape> &at)
+      : k(0), row(at.row * kRows)
   {
 #pragma unroll
     for (int i = 0; i < Shape::kBoxes; i++)
@@ -192,31 +237,59 @@ template <class Shape> struct chunk_source {
 };
 
 template <int BMajor, class Shape>
-__device__ __forceinline__ void bring_chunk(const chunk_source<Shape> &from, const CUtensorMap &map,
-                                            uint32_t to, uint32_t full)
+__device__ __forceinline__ void bring_chunk(const chunk_source<Shape> &from,
+                                            const tensor_maps &maps, uint32_t to, uint32_t full)
 {
   ptx::mbarrier_arrive_expect(full, Shape::kStageBytes);
 #pragma unroll
   for (int i = 0; i < Shape::kBoxes; i++) {
     const int n = from.n[i];
-    ptx::tensor_load_2d(to + i * kBoxBytes, &map, BMajor ? n : from.k, BMajor ? from.k : n, full);
+    ptx::tensor_load_2d(to + i * kBoxBytes, &maps.b, BMajor ? n : from.k, BMajor ? from.k : n,
+                        full);
   }
 #pragma unroll
-  for (int i = 0; i < kGroups; i++)
+  for (int i = 0; i < (Shape::kInPlace ? 0 : kGroups); i++)
     ptx::bulk_load(to + Shape::kLeft + i * Shape::kTileBytes, from.a[i], Shape::kTileBytes, full);
+}
+
+// Of A in place, two chunks, or a row's last one:
+//
+//   | values: 128 rows of 128 bytes, swizzled | metadata: 64 rows, 64 rows | of the next chunk |
+template <class Shape>
+__device__ __forceinline__ void bring_left(const chunk_source<Shape> &from, int chunks,
+                                           const tensor_maps &maps, uint32_t to, uint32_t full)
+{
+  const uint32_t metadata = to + kGroups * 2 * kValueBytes;
+  ptx::mbarrier_arrive_expect(full, kGroups * (2 * kValueBytes + chunks * kMetadataBytes));
+  ptx::tensor_load_2d(to, &maps.values, from.k / 2, from.row, full);
+#pragma unroll
+  for (int i = 0; i < 2 * kGroups; i++)
+    if (i / kGroups < chunks)
+      ptx::bulk_load(metadata + i * kMetadataBytes,
+                     from.a[i % kGroups] + i / kGroups * Shape::kTileBytes + kValueBytes,
+                     kMetadataBytes, full);
 }
 
 // By a warp.  What a chunk costs it bounds the kernel: so places are found once a tile, and a lane
 // is elected only to ask.
 template <int BMajor, class Shape>
-__device__ __forceinline__ void bring(const walk &p, const CUtensorMap &map, ring_place<Shape> at)
+__device__ __forceinline__ void bring(const walk &p, const tensor_maps &maps, ring_places<Shape> at)
 {
   const int chunks = p.chunks, tiles = p.tiles;
   for (int t = blockIdx.x; t < tiles; t += gridDim.x) {
     chunk_source<Shape> from(p, tile_place<Shape>(p, t));
-    for (int chunk = 0; chunk < chunks; chunk++, at.advance()) {
-      wait_for(at.empty(at.slot), at.parity ^ 1);
-      if (ptx::elect_one()) bring_chunk<BMajor, Shape>(from, map, at.stage(), at.full(at.slot));
+    for (int chunk = 0; chunk < chunks; chunk++, at.chunk.advance()) {
+      wait_for(at.chunk.empty(at.chunk.slot), at.chunk.parity ^ 1);
+      if (ptx::elect_one())
+        bring_chunk<BMajor>(from, maps, at.chunk.stage(), at.chunk.full(at.chunk.slot));
+      // Behind B, whose next slot is free earlier: before it, 10 % longer in all.
+      if (Shape::kInPlace && chunk % 2 == 0) {
+        wait_for(at.left.empty(at.left.slot), at.left.parity ^ 1);
+        if (ptx::elect_one())
+          bring_left(from, min(2, chunks - chunk), maps, at.left.stage(),
+                     at.left.full(at.left.slot));
+        at.left.advance();
+      }
       from.advance();
     }
   }
@@ -224,31 +297,34 @@ __device__ __forceinline__ void bring(const walk &p, const CUtensorMap &map, rin
 
 // ---- multiplying -----------------------------------------------------------------------------
 
+// The first or second half of a chunk's columns of A.
+template <class Shape> __device__ __forceinline__ uint64_t left_operand(uint32_t values, int half)
+{
+  if (Shape::kInPlace) return ptx::wgmma_operand(values + half * 32, 0, 1024);
+  return ptx::wgmma_operand_plain(values + half * (kValueBytes / 2), 1024, 128);
+}
+
 // d (+)= the group's 64 rows of one chunk of A times B's columns of the tile.
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void multiply_chunk(uint32_t stage, int group,
+__device__ __forceinline__ void multiply_chunk(uint32_t stage, uint32_t left,
                                                const uint32_t (&metadata)[Shape::kWords], bool keep,
                                                typename T::sum (&d)[Shape::kColumns / 2])
 {
   using product = product_of<typename T::stored>;
-  // From one product to the next, half a chunk: A's values, and B by rows or by columns.
-  constexpr uint32_t eight = 1024, further_a = SHUNT_WHOLE24_VALUE_BYTES / 2,
-                     further_b = BMajor ? 4 * eight : 64;
-  const uint32_t left = stage + Shape::kLeft + group * Shape::kTileBytes;
+  // From one product to the next, half a chunk of B, by rows or by columns.
+  constexpr uint32_t eight = 1024, further_b = BMajor ? 4 * eight : 64;
   constexpr int sums = Shape::kOfProduct / 2, products = Shape::kColumns / Shape::kOfProduct;
   ptx::wgmma_fence();
 #pragma unroll
   for (int i = 0; i < products; i++)
     product::template run<BMajor, 0>(
-        reinterpret_cast<typename T::sum(&)[sums]>(d[i * sums]),
-        ptx::wgmma_operand_plain(left, 1024, 128),
+        reinterpret_cast<typename T::sum(&)[sums]>(d[i * sums]), left_operand<Shape>(left, 0),
         ptx::wgmma_operand(stage + i * (Shape::kOfProduct / 64) * kBoxBytes, kBoxBytes, eight),
         metadata[0], keep);
 #pragma unroll
   for (int i = 0; i < products; i++)
     product::template run<BMajor, 1>(
-        reinterpret_cast<typename T::sum(&)[sums]>(d[i * sums]),
-        ptx::wgmma_operand_plain(left + further_a, 1024, 128),
+        reinterpret_cast<typename T::sum(&)[sums]>(d[i * sums]), left_operand<Shape>(left, 1),
         ptx::wgmma_operand(stage + i * (Shape::kOfProduct / 64) * kBoxBytes + further_b, kBoxBytes,
                            eight),
         metadata[Shape::kWords - 1], true);
@@ -262,39 +338,47 @@ template <int Words> __device__ __forceinline__ void keep_words(const uint32_t (
     ptx::wgmma_keep(word);
 }
 
+__device__ __forceinline__ void give_back(uint32_t empty)
+{
+  if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(empty);
+}
+
 // d = the group's rows of a tile.  One chunk's products are under way while the next one's begin,
 // so the metadata of two is held.  int8 waits for a chunk's products before the next: with two
 // words of each the compiler makes every product wait otherwise.
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void multiply(const walk &p, int group, ring_place<Shape> &at,
+__device__ __forceinline__ void multiply(const walk &p, int group, ring_places<Shape> &at,
                                          typename T::sum (&d)[Shape::kColumns / 2])
 {
-  const int words_at = Shape::kLeft + group * Shape::kTileBytes + SHUNT_WHOLE24_VALUE_BYTES +
-                       threadIdx.x % 128 * 4 * Shape::kWords;
   constexpr int ahead = Shape::kWords == 1; // chunks
   const int chunks = p.chunks;
   uint32_t metadata[2][Shape::kWords] = {};
-  int last = 0;
-  for (int pair = 0; pair < chunks; pair += 2)
+  int last = 0, last_left = 0;
+  for (int pair = 0; pair < chunks; pair += 2) {
+    if (Shape::kInPlace) wait_for(at.left.full(at.left.slot), at.left.parity);
 #pragma unroll
     for (int i = 0; i < 2; i++) {
       const int chunk = pair + i;
       if (chunk >= chunks) break;
-      wait_for(at.full(at.slot), at.parity);
-      at.words(words_at, metadata[i]);
-      multiply_chunk<T, BMajor, Shape>(at.stage(), group, metadata[i], chunk > 0, d);
+      wait_for(at.chunk.full(at.chunk.slot), at.chunk.parity);
+      at.words(group, i, metadata[i]);
+      multiply_chunk<T, BMajor, Shape>(at.chunk.stage(), at.values(group, i), metadata[i],
+                                       chunk > 0, d);
       ptx::wgmma_wait<ahead>();
       keep_words(metadata[ahead ? 1 - i : i]);
-      if (chunk >= ahead && threadIdx.x % 32 == 0)
-        ptx::mbarrier_arrive(at.empty(ahead ? last : at.slot));
-      last = at.slot;
-      at.advance();
+      if (chunk >= ahead) give_back(at.chunk.empty(ahead ? last : at.chunk.slot));
+      if (Shape::kInPlace && i == 0 && pair > 0) give_back(at.left.empty(last_left));
+      last = at.chunk.slot;
+      at.chunk.advance();
     }
+    if (Shape::kInPlace) last_left = at.left.slot, at.left.advance();
+  }
   if (!ahead) return;
   ptx::wgmma_wait<0>();
   keep_words(metadata[0]);
   keep_words(metadata[1]);
-  if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(at.empty(last));
+  give_back(at.chunk.empty(last));
+  if (Shape::kInPlace) give_back(at.left.empty(last_left));
 }
 
 // By all lanes of a warp that multiplies: its last products are done.
@@ -307,7 +391,7 @@ __device__ __forceinline__ void tell_multiplied(board &b, bool nan)
 
 template <class T, int BMajor, class Shape>
 __device__ __forceinline__ void multiply_and_store(const arguments<typename T::compute> &p,
-                                                   int group, ring_place<Shape> at, board &b)
+                                                   int group, ring_places<Shape> at, board &b)
 {
   using sum = typename T::sum;
   sum d[Shape::kColumns / 2];
@@ -315,9 +399,10 @@ __device__ __forceinline__ void multiply_and_store(const arguments<typename T::c
   for (int t = blockIdx.x; t < p.tiles; t += gridDim.x) {
     const tile_place<Shape> tile(p, t);
     multiply<T, BMajor, Shape>(p, group, at, d);
+    if (!Shape::kInPlace) // else nothing was filled up
 #pragma unroll
-    for (sum x : d)
-      nan |= x != x;
+      for (sum x : d)
+        nan |= x != x;
     if (t + gridDim.x >= p.tiles) tell_multiplied(b, nan);
     store_rows<T, Shape::kColumns>(p.c, d, tile.row * kRows + group * 64,
                                    tile.column * Shape::kColumns);
@@ -399,7 +484,7 @@ template <class T, int BMajor, class Shape>
 __device__ __forceinline__ void be_multiplying(const arguments<typename T::compute> &p,
                                                const spmm_rows::args<typename T::compute> &a,
                                                const spmm_rows::repair_args &r, int group,
-                                               const ring_place<Shape> &ring, board &b)
+                                               const ring_places<Shape> &ring, board &b)
 {
   using stored = typename T::stored;
   multiply_and_store<T, BMajor, Shape>(p, group, ring, b);
@@ -411,10 +496,10 @@ __device__ __forceinline__ void be_multiplying(const arguments<typename T::compu
 }
 
 template <int BMajor, class Shape>
-__device__ __forceinline__ void be_bringing(const walk &p, const CUtensorMap &map,
-                                            const ring_place<Shape> &ring, const board &b)
+__device__ __forceinline__ void be_bringing(const walk &p, const tensor_maps &maps,
+                                            const ring_places<Shape> &ring, const board &b)
 {
-  bring<BMajor, Shape>(p, map, ring);
+  bring<BMajor, Shape>(p, maps, ring);
   is_to_repair(b);
 }
 
@@ -436,14 +521,19 @@ __device__ __forceinline__ void be_hashing(const spmm_rows::args<C> &a,
 }
 
 template <class Shape>
-__device__ __forceinline__ void prepare(const CUtensorMap &map, const ring_place<Shape> &ring,
+__device__ __forceinline__ void prepare(const tensor_maps &maps, const ring_places<Shape> &ring,
                                         board &b)
 {
   if (threadIdx.x == 0) {
-    ptx::tensor_prefetch(&map);
+    ptx::tensor_prefetch(&maps.b);
+    if (Shape::kInPlace) ptx::tensor_prefetch(&maps.values);
     for (int i = 0; i < Shape::kStages; i++) {
-      ptx::mbarrier_init(ring.full(i), 1);
-      ptx::mbarrier_init(ring.empty(i), kMultiplyingWarps);
+      ptx::mbarrier_init(ring.chunk.full(i), 1);
+      ptx::mbarrier_init(ring.chunk.empty(i), kMultiplyingWarps);
+    }
+    for (int i = 0; i < Shape::kLeftSlots; i++) {
+      ptx::mbarrier_init(ring.left.full(i), 1);
+      ptx::mbarrier_init(ring.left.empty(i), kMultiplyingWarps);
     }
     ptx::mbarrier_init(ptx::shared_address(&b.found), kMultiplyingWarps + Shape::kHashWarps);
     ptx::mbarrier_init_fence();
@@ -455,14 +545,14 @@ __device__ __forceinline__ void prepare(const CUtensorMap &map, const ring_place
 template <class T, int BMajor, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
     spmm_whole24(const __grid_constant__ arguments<typename T::compute> p,
-                 const __grid_constant__ CUtensorMap map,
+                 const __grid_constant__ tensor_maps maps,
                  const __grid_constant__ spmm_rows::args<typename T::compute> a,
                  const __grid_constant__ spmm_rows::repair_args r)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
-  const ring_place<Shape> ring(shared);
+  const ring_places<Shape> ring(shared);
   board &b = *reinterpret_cast<board *>(shared + Shape::kRingBytes);
-  prepare(map, ring, b);
+  prepare(maps, ring, b);
   const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
   if (warp < kMultiplyingWarps) {
     if (Shape::kMoves) ptx::take_registers<kMultiplyingRegisters>();
@@ -475,7 +565,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
     if (hashing >= 0) prefetch_share(r.arrays, worker);
     wait_for_previous();
     if (hashing < 0)
-      be_bringing<BMajor, Shape>(p, map, ring, b);
+      be_bringing<BMajor, Shape>(p, maps, ring, b);
     else
       be_hashing<Shape>(a, r, worker, b);
   }

@@ -25,12 +25,24 @@ extern "C" {
      a f32 matrix W       (not for int32) W = A B; C is written by a repair only (then *r->verdict is 1), else to be
                           combined from W by shunt_dense_combine_cuda
 
+   in_place: where every quad of A is full, and each row's values stand on 16 bytes
+   (shunt_whole24_in_place), A's array of values is what v holds of them, row-major.  It is read
+   there, and of v the metadata only: *r->expected is then the fingerprint of A's pattern (of A
+   with values NULL; r->of_values is false), and no sum becomes NaN by zeros, as there are none.
+
    No workspace.  SHUNT_E_UNSUPPORTED, and nothing enqueued, for other types and scalars, other
    devices than compute capability 9.0, a B not on multiples of 16 bytes (address; from row to
-   row, of a column-major B from column to column), a row-major B of int8, and a build without sm_90a.  */
+   row, of a column-major B from column to column), a row-major B of int8, values that cannot be
+   read in place, and a build without sm_90a.  */
 shunt_status shunt_spmm_whole24_cuda(const struct shunt_spmm *p, const struct shunt_whole24 *v,
-                                     const struct shunt_repair *r, const struct shunt_device *d,
-                                     shunt_stream stream);
+                                     bool in_place, const struct shunt_repair *r,
+                                     const struct shunt_device *d, shunt_stream stream);
+/* If a is 2:4, can its values be read in place? */
+SHUNT_TILE24_INLINE bool shunt_whole24_in_place(const struct shunt_csr *a)
+{
+  return (a->value_type == SHUNT_F16 || a->value_type == SHUNT_BF16) && a->cols % 16 == 0 &&
+         a->nnz == a->rows * (a->cols / 2) && (uintptr_t)a->values % 16 == 0;
+}
 /* Columns of the tiles of C that a block takes. */
 enum shunt_whole24_shape {
   SHUNT_WHOLE24_NONE, /* no build for it */
@@ -38,12 +50,13 @@ enum shunt_whole24_shape {
   SHUNT_WHOLE24_256,  /* three do */
   SHUNT_WHOLE24_2X128 /* 256 by two products of 128, which take longer; seven hash */
 };
-/* The one that shunt_spmm_whole24_cuda takes; and the same with a given one. */
+/* The one that shunt_spmm_whole24_cuda takes, in place if it can be; and the same with a given
+   one. */
 enum shunt_whole24_shape shunt_spmm_whole24_shape(const struct shunt_spmm *p,
                                                   const struct shunt_device *d);
 shunt_status shunt_spmm_whole24_shaped_cuda(const struct shunt_spmm *p,
                                             const struct shunt_whole24 *v,
-                                            enum shunt_whole24_shape shape,
+                                            enum shunt_whole24_shape shape, bool in_place,
                                             const struct shunt_repair *r,
                                             const struct shunt_device *d, shunt_stream stream);
 /* The twin, for any beta: decodes values and metadata as the instruction does, and computes

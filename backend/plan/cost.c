@@ -82,22 +82,31 @@ double shunt_cost_csr_bytes(const struct shunt_csr *a)
    (kernels/spmm_whole24_wgmma.cu).  Arrays off 16 bytes are read piece by piece.  */
 static const struct {
   double columns, step, beside, least;
-} whole24[] = { [SHUNT_WHOLE24_NONE] = { 128, 0.276, 0.125, 0 },
-                [SHUNT_WHOLE24_128] = { 128, 0.276, 0.125, 0 },
-                [SHUNT_WHOLE24_256] = { 256, 0.521, 0.128, 0.576 },
-                [SHUNT_WHOLE24_2X128] = { 256, 0.565, 0.043, 0.477 } };
+} whole24[][4] = { { [SHUNT_WHOLE24_NONE] = { 128, 0.276, 0.125, 0 },
+                     [SHUNT_WHOLE24_128] = { 128, 0.276, 0.125, 0 },
+                     [SHUNT_WHOLE24_256] = { 256, 0.521, 0.128, 0.576 },
+                     [SHUNT_WHOLE24_2X128] = { 256, 0.565, 0.043, 0.477 } },
+                   /* values read in place */
+                   { [SHUNT_WHOLE24_NONE] = { 128, 0.276, 0.125, 0 },
+                     [SHUNT_WHOLE24_128] = { 128, 0.276, 0.125, 0 },
+                     [SHUNT_WHOLE24_256] = { 256, 0.521, 0.128, 0.69 },
+                     [SHUNT_WHOLE24_2X128] = { 256, 0.565, 0.09, 0.477 } } };
 
 double shunt_cost_whole24(const struct shunt_spmm *p, enum shunt_whole24_shape shape,
                           const struct shunt_device *d)
 {
   const double depth = 128 / (double)shunt_type_size(p->b.type);
-  const double across = ceil((double)p->c.cols / whole24[shape].columns);
+  const bool in_place = shunt_whole24_in_place(&p->a);
+  const double columns = whole24[in_place][shape].columns, step = whole24[in_place][shape].step;
+  const double across = ceil((double)p->c.cols / columns);
   const double tiles = ceil((double)p->c.rows / 128) * across;
   const double at_once = d->multiprocessors > 0 ? d->multiprocessors : 132;
   const double steps = ceil(tiles / at_once) * ceil((double)p->b.rows / depth);
-  const double arrays = shunt_cost_csr_bytes(&p->a), read = arrays / 1e6 * scale(d);
-  const double us = 1 + larger(steps * whole24[shape].step + read * whole24[shape].beside,
-                               read * whole24[shape].least);
+  const double values = (double)p->a.nnz * (double)shunt_type_size(p->a.value_type);
+  const double arrays = shunt_cost_csr_bytes(&p->a) - (in_place ? values : 0);
+  const double read = arrays / 1e6 * scale(d);
+  const double us = 1 + larger(steps * step + read * whole24[in_place][shape].beside,
+                               read * whole24[in_place][shape].least);
   const uintptr_t places = (uintptr_t)p->a.columns | (uintptr_t)p->a.values;
   return places % 16 ? us + 0.8 * shunt_cost_copy(arrays, d) : us;
 }

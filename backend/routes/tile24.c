@@ -4,7 +4,8 @@
 
    A kept copy as of kept_copy.h, multiplied and proved in one launch; a matrix that was not 2:4
    after all is irregular.  A NaN that zeros which fill the copy up may have caused is seen by
-   that launch, too.
+   that launch, too.  Where every four columns hold two entries, their values are read where the
+   caller has them, so that only the pattern is copied and proved.
 
    Whether a matrix is 2:4 the profile says; that is a hint, and the conversion checks.  */
 #include "backend/plan/cost.h"
@@ -17,13 +18,32 @@
 
 /* ---- the format ---------------------------------------------------------------- */
 
+/* Behind the tiles: the fingerprint of A's pattern, where the product reads A's values in place. */
+static struct shunt_fingerprint *of_pattern(const struct shunt_csr *a, void *copy)
+{
+  return (struct shunt_fingerprint *)((char *)copy + shunt_copy_round_up(shunt_whole24_bytes(a)));
+}
+static size_t copy_bytes(const struct shunt_csr *a)
+{
+  const size_t tiles = shunt_whole24_bytes(a);
+  return tiles ? shunt_copy_round_up(tiles) + 256 : 0;
+}
+
+static const struct shunt_copy_format format; /* below */
+
 static shunt_status convert(const struct shunt_call *c, void *memory, uint32_t *irregular)
 {
   const struct shunt_csr *a = &c->problem->spmm.a;
+  const struct shunt_device *d = &c->engine->device;
+  struct shunt_csr pattern = *a;
   struct shunt_whole24 copy;
   if (!shunt_whole24_lay_out(a, memory, &copy)) return SHUNT_E_UNSUPPORTED;
+  shunt_status r = SHUNT_LAUNCH(shunt_csr_to_whole24_cuda(a, &copy, irregular, d, c->stream));
+  if (r != SHUNT_OK || !shunt_whole24_in_place(a)) return r;
+  pattern.values = NULL;
+  void *scratch = (char *)c->workspace + shunt_copy_lay_out(&format, c->problem).scratch;
   return SHUNT_LAUNCH(
-      shunt_csr_to_whole24_cuda(a, &copy, irregular, &c->engine->device, c->stream));
+      shunt_fingerprint_csr_cuda(&pattern, of_pattern(a, memory), d, scratch, c->stream));
 }
 
 /* int8 is multiplied with B by columns only, each on 16 bytes: otherwise B is copied. */
@@ -52,13 +72,17 @@ static shunt_status proved(const struct shunt_copy_product *x, const struct shun
   const struct shunt_device *d = &x->call->engine->device;
   struct shunt_whole24 copy;
   struct shunt_spmm product = *s;
+  struct shunt_repair how = *r;
+  const bool in_place = shunt_whole24_in_place(&s->a);
   if (!shunt_whole24_lay_out(&s->a, x->copy, &copy)) return SHUNT_E_UNSUPPORTED;
   if (copies_b(&s->b)) {
     product.b = by_columns(&s->b, x->own);
     shunt_status status = SHUNT_LAUNCH(shunt_dense_copy_cuda(&s->b, &product.b, d, x->call->stream));
     if (status != SHUNT_OK) return status;
   }
-  return shunt_spmm_whole24_cuda(&product, &copy, r, d, x->call->stream);
+  /* r->of_values: the pattern stands, and there is nothing else to prove. */
+  if (in_place) how.expected = r->of_values ? NULL : of_pattern(&s->a, x->copy);
+  return shunt_spmm_whole24_cuda(&product, &copy, in_place, &how, d, x->call->stream);
 }
 
 static const struct shunt_copy_format format = {
@@ -136,7 +160,7 @@ static shunt_status run(const struct shunt_call *c)
 static size_t keep_bytes(const struct shunt_call *c)
 {
   if (fits(c->problem, c->engine).reason != SHUNT_FITS) return 0;
-  return shunt_copy_keep_bytes(shunt_whole24_bytes(&c->problem->spmm.a));
+  return shunt_copy_keep_bytes(copy_bytes(&c->problem->spmm.a));
 }
 
 static shunt_status keep(const struct shunt_call *c, const struct shunt_kept_view *into)

@@ -207,7 +207,8 @@ shunt_status gpu_whole24(struct gpu_case *g, cudaStream_t stream)
                                   .set_count = 1,
                                   .key = g->workspace,
                                   .wait_cycles = SHUNT_REPAIR_WAIT_CYCLES };
-  return shunt_spmm_whole24_cuda(&g->p.spmm, &g->whole24, &r, &g->gpu->device, stream);
+  const bool in_place = shunt_whole24_in_place(&g->p.spmm.a);
+  return shunt_spmm_whole24_cuda(&g->p.spmm, &g->whole24, in_place, &r, &g->gpu->device, stream);
 }
 
 /* ---- routed ------------------------------------------------------------------------ */

@@ -94,6 +94,7 @@ sources_of() {
     echo "$(sources_of test_spmm_tile24) tests/bench/ablation/spmm_tile24_steps.cu" ;;
   test_spmm_whole24)
     echo "conv/whole24_csr_device.cu conv/whole24_csr.c conv/whole24_layout.c kernels/spmm_whole24_wgmma.cu kernels/spmm_whole24_i8_wgmma.cu" \
+      "kernels/spmm_whole24_in_place_wgmma.cu" \
       "kernels/tensor_map.cu kernels/host/spmm_csr.c kernels/host/spmm_whole24.c $rows" \
       "kernels/dense_transpose.cu kernels/fingerprint_csr.cu" ;;
   test_tile24_route)

@@ -119,6 +119,7 @@ struct Options {
   int b_layout = 0, c_layout = 0;
   shunt_whole24_shape shape = SHUNT_WHOLE24_256;
   double alpha = 1, beta = 0; // beta not 0: the product goes to W
+  bool in_place = false;      // A's values are read where they are
   bool device_scalars = false, whole = true;
   double bad = 0; // a NaN or Inf, at bad_at of B
   int64_t bad_at = 0;
@@ -150,6 +151,7 @@ struct Product {
   Table *table;
   uintptr_t key = 0x1000;
   bool proves = true;
+  char other_column = 0; // its low byte
   uint32_t *pinned; // changed, nonfinite
   shunt_device device = this_device();
   shunt_spmm on_device = {}, on_host;
@@ -179,7 +181,9 @@ struct Product {
     product = on_device.c;
     if (o.beta != 0) product = {p.rows, n, n, 1, w.device, SHUNT_F32};
     CUDA_OK(cudaDeviceSynchronize());
-    if (shunt_fingerprint_csr_cuda(&a.device, (shunt_fingerprint *)print.device, &device,
+    shunt_csr hashed = a.device;
+    if (o.in_place) hashed.values = nullptr;
+    if (shunt_fingerprint_csr_cuda(&hashed, (shunt_fingerprint *)print.device, &device,
                                    scratch.device, 0) != SHUNT_OK)
       check(false, "a fingerprint");
     CUDA_OK(cudaDeviceSynchronize());
@@ -214,7 +218,8 @@ struct Product {
   shunt_status run(cudaStream_t stream = 0)
   {
     const shunt_repair r = repair();
-    return shunt_spmm_whole24_shaped_cuda(&on_device, &a.on_device, o.shape, &r, &device, stream);
+    return shunt_spmm_whole24_shaped_cuda(&on_device, &a.on_device, o.shape, o.in_place, &r,
+                                          &device, stream);
   }
 
   // Before a launch: C, W and the words as nobody may leave them.  With beta C's elements count.
@@ -296,11 +301,18 @@ struct Product {
   }
   bool packs() { return a.pack() && !a.irregular(); }
   // The sign of A's last value, and back.
-  void change()
+  void change_value()
   {
     if (a.host.nnz == 0) return;
     a.values.host[a.values.host.size() - 1] ^= (char)0x80;
     a.values.upload();
+  }
+  // What the proof is to see, and back: in place, the last column instead of the values.
+  void change()
+  {
+    if (!o.in_place) return change_value();
+    std::swap(other_column, a.columns.host[a.columns.host.size() - shunt_type_size(o.index)]);
+    a.columns.upload();
   }
 };
 

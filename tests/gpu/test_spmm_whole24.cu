@@ -72,6 +72,38 @@ static Options random_options(Random &r, shunt_whole24_shape shape, bool integer
 static const int64_t sizes[][3] = {{1, 1, 1},     {64, 64, 8},    {130, 70, 128}, {128, 130, 257},
                                    {70, 1100, 9}, {257, 20, 300}, {40, 640, 129}};
 
+// Full quads, and rows of values on 16 bytes.
+static const int64_t full_sizes[][3] = {{1, 16, 1},      {64, 64, 8},   {130, 80, 128},
+                                        {128, 144, 257}, {70, 1104, 9}, {257, 32, 300},
+                                        {40, 640, 129}};
+
+static void test_in_place(shunt_whole24_shape shape, Table *table)
+{
+  Random r(96);
+  for (auto &s : full_sizes) {
+    bool good = true, repaired = true, follows = true;
+    for (double beta : {0.0, 0.0, 2.0}) {
+      Options o = random_options(r, shape, false, beta);
+      o.in_place = true, o.whole = r.below(2);
+      Product q(pattern_24(s[0], s[1], 1, r.next()), s[2], o, r.next(), table);
+      if (r.below(2)) q.device.multiprocessors = 1;
+      good &= shunt_whole24_in_place(&q.on_device.a) && q.packs() && q.runs(0, true);
+      q.change_value();
+      follows &= q.runs(0);
+      q.change();
+      repaired &= q.runs(CHANGED) && q.runs(CHANGED | FLAG);
+      q.change();
+      repaired &= q.runs(FLAG);
+      good &= q.runs(0);
+    }
+    check(good && follows && repaired,
+          "in place, tiles of %s columns: %d x %d by %d columns%s, after a value changed%s, a "
+          "column, or with a flag%s",
+          name_of(shape), (int)s[0], (int)s[1], (int)s[2], good ? "" : " WRONG",
+          follows ? "" : " WRONG", repaired ? "" : " WRONG");
+  }
+}
+
 static void test_products(shunt_whole24_shape shape, bool integers, bool whole, Table *table)
 {
   Random r(whole ? 91 : 92);
@@ -173,6 +205,18 @@ static void test_nonfinite(shunt_whole24_shape shape, Table *table)
         check(right && (told || density == 1), "%g of B, density %g, beta %g: exact%s", bad,
               density, beta, told ? ", and told" : "");
       }
+}
+
+// In place no zero was filled up: what is NaN is right, and told to nobody.
+static void test_nonfinite_in_place(shunt_whole24_shape shape, Table *table)
+{
+  for (double bad : {(double)NAN, (double)INFINITY}) {
+    Options o;
+    o.shape = shape, o.out = SHUNT_F32, o.in_place = true;
+    o.bad = bad, o.bad_at = 5 * 8 + 3;
+    Product q(pattern_24(150, 64, 1, 7), 8, o, 8, table);
+    check(q.packs() && q.runs(0), "in place, %g of B: exact, and no repair", bad);
+  }
 }
 
 static void test_full_table()
@@ -292,6 +336,15 @@ static void test_declined(Table *table)
   check(status([](Product &q) { q.o.shape = SHUNT_WHOLE24_NONE; }) == SHUNT_E_UNSUPPORTED,
         "no shape");
   check(status([](Product &q) { q.on_device.c.type = SHUNT_F64; }) == SHUNT_E_UNSUPPORTED, "f64");
+  o.in_place = true;
+  check(status([](Product &) {}) == SHUNT_OK, "in place");
+  check(status([](Product &q) { q.on_device.a.nnz--; }) == SHUNT_E_UNSUPPORTED,
+        "in place, a quad not full");
+  check(status([](Product &q) {
+          q.on_device.a.values = (char *)const_cast<void *>(q.on_device.a.values) + 2;
+        }) == SHUNT_E_UNSUPPORTED,
+        "in place, values off 16 bytes");
+  o.in_place = false;
   check(status([](Product &q) { q.on_device.c.rows = 69; }) == SHUNT_E_ARGUMENT, "another size");
   check(status([](Product &q) { q.product.cols = 8; }) == SHUNT_E_ARGUMENT, "another product");
   check(status([](Product &q) { q.key = 0; }) == SHUNT_E_ARGUMENT, "no key");
@@ -313,6 +366,8 @@ int main(int argc, char **argv)
       test_reasons(shape, integers, &table);
     }
     test_nonfinite(shape, &table);
+    test_in_place(shape, &table);
+    test_nonfinite_in_place(shape, &table);
   }
   test_proof(SHUNT_F16, &table);
   test_proof(SHUNT_I8, &table);

@@ -58,7 +58,8 @@ struct setup {
   enum b_lies b;
   bool c_by_columns, on_device; /* scalars */
   double alpha, beta;
-  bool any; /* A is not 2:4 */
+  bool any;  /* A is not 2:4 */
+  bool full; /* each four columns hold two entries: in f16, values are read in place */
 };
 
 struct world {
@@ -94,7 +95,7 @@ static int64_t make_rows(int64_t *offsets, int64_t *columns, const struct setup 
   for (int64_t i = 0; i < s->rows; i++) {
     offsets[i] = nnz;
     for (int64_t quad = 0; quad < s->cols; quad += 4) {
-      int take = below(s->any ? 2 : 16) ? 3 : 1; /* bits: of four columns two, or one */
+      int take = s->full || below(s->any ? 2 : 16) ? 3 : 1; /* bits: of four columns two, or one */
       static const int two[] = {3, 5, 9, 6, 10, 12};
       take = take == 3 ? two[below(6)] : 1 << below(4);
       if (s->any && !below(10)) take = 7 << below(2);
@@ -263,6 +264,12 @@ static void change(struct world *w, int64_t at)
   ((char *)w->values.host)[(size_t)(at + 1) * size - 1] ^= (char)0x80;
   up(&w->values);
 }
+/* A's column at `at` becomes column 0, or is again what it was. */
+static void change_column(struct world *w, int64_t at, int64_t to)
+{
+  put(w->columns.host, at, w->s.index, to);
+  up(&w->columns);
+}
 
 static enum shunt_reason fits(const struct world *w)
 {
@@ -352,6 +359,40 @@ static void test_products(void)
                               .beta = beta * 0.5});
 }
 
+/* Values read in place may change at any time; the pattern is proved, or promised. */
+static void test_in_place(shunt_type out, double beta)
+{
+  struct world w;
+  make(&w, &(struct setup){.rows = 200,
+                           .cols = 304,
+                           .n = 40,
+                           .index = below(2) ? SHUNT_I64 : SHUNT_I32,
+                           .in = SHUNT_F16,
+                           .out = out,
+                           .alpha = 1,
+                           .beta = beta,
+                           .full = true});
+  bool good = fits(&w) == SHUNT_FITS && keep(&w) == SHUNT_OK;
+  if (good) {
+    const int64_t last = w.host.a.nnz - 1;
+    const int64_t was = w.s.index == SHUNT_I32 ? ((int32_t *)w.columns.host)[last]
+                                               : ((int64_t *)w.columns.host)[last];
+    good = runs(&w, false);
+    change(&w, last);
+    good = runs(&w, false) && good;
+    change_column(&w, last, 0);
+    good = runs(&w, true) && good;
+    change_column(&w, last, was);
+    good = runs(&w, false) && good;
+    w.view.pattern_stands = true, w.view.of_values = NULL;
+    change(&w, last / 2);
+    good = runs(&w, false) && good;
+  }
+  check(good, "values in place, into type %d, beta %g: followed; columns proved, or promised", out,
+        beta);
+  end(&w);
+}
+
 static void test_refusals(void)
 {
   struct world w;
@@ -415,5 +456,8 @@ int main(void)
                                         (int)p.sharedMemPerBlockOptin, p.l2CacheSize};
   test_refusals();
   test_products();
+  test_in_place(SHUNT_F16, 0);
+  test_in_place(SHUNT_F32, 0);
+  test_in_place(SHUNT_F32, 0.5);
   return check_finish();
 }

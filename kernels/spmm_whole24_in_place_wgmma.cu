@@ -1,0 +1,22 @@
+// spmm_whole24_in_place_wgmma.cu: spmm_whole24_wgmma.cuh for f16 and bf16, with A's values from
+// where the caller has them.
+#if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
+#include "kernels/spmm_whole24_launch.cuh"
+
+namespace shunt
+{
+namespace whole24
+{
+
+shunt_status launch_16_in_place(const struct shunt_spmm *p, const struct shunt_whole24 *v,
+                                enum shunt_whole24_shape shape, const struct shunt_repair *r,
+                                const struct shunt_device *d, cudaStream_t stream)
+{
+  if (p->b.type == SHUNT_F16)
+    return launch_in_place<types<__half, float>>(p, v, shape, r, d, stream);
+  return launch_in_place<types<__nv_bfloat16, float>>(p, v, shape, r, d, stream);
+}
+
+} // namespace whole24
+} // namespace shunt
+#endif
