@@ -10,7 +10,8 @@
    another preload wraps one of the functions that we take, the original is
    the wrapper's, as it was without us; everything else comes from the library.
 
-   Every answer is kept, by the caller (backend/loader/callers.h); its library is never unloaded.  */
+   Every answer is kept, by the caller (backend/loader/callers.h); its library is
+   never unloaded.  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif

@@ -50,8 +50,8 @@ struct shunt_route {
   /* Fills *us; a verdict other than SHUNT_FITS and SHUNT_R_ORDERED says what this call lacks. */
   struct shunt_verdict (*expect)(const struct shunt_call *c, double *us);
   shunt_status (*run)(const struct shunt_call *c);
-  /* NULL for routes that keep nothing.  Bytes: 0 where nothing should be kept, as far as is known of
-     the pattern.  */
+  /* NULL for routes that keep nothing.  Bytes: 0 where nothing should be kept, as far as is known
+     of the pattern.  */
   size_t (*keep_bytes)(const struct shunt_call *c);
   shunt_status (*keep)(const struct shunt_call *c, const struct shunt_kept_view *into);
   /* NULL: nothing is to be found out.  A conversion of a route that has studied the matrix may take

@@ -58,8 +58,9 @@ static size_t workspace(const struct shunt_problem *p, const struct shunt_engine
                              : shunt_sddmm_csr_rows_workspace(&p->sddmm, &e->device);
 }
 
-/* Where cuSPARSE's default was measured to be the faster one, more than its cost says: wide products
-   of matrices with huge rows, in f32 where all others are short, in f64 where they are not.  */
+/* Where cuSPARSE's default was measured to be the faster one, more than its cost says: wide
+   products of matrices with huge rows, in f32 where all others are short, in f64 where they are
+   not.  */
 static bool original_is_better(const struct shunt_profile *f, const struct shunt_problem *q)
 {
   enum { CSR_ALG1 = 4, CSR_ALG3 = 12 };

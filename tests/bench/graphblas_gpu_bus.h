@@ -1,5 +1,5 @@
-/* graphblas_gpu_bus.h: what pinned memory moves to and from the first GPU, measured by the driver's own
-   functions, which need no header and no link.  */
+/* graphblas_gpu_bus.h: what pinned memory moves to and from the first GPU, measured by the driver's
+   own functions, which need no header and no link.  */
 #ifndef SHUNT_BENCH_GRAPHBLAS_GPU_BUS_H
 #define SHUNT_BENCH_GRAPHBLAS_GPU_BUS_H
 

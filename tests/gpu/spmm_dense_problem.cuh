@@ -1,5 +1,5 @@
-// spmm_dense_problem.cuh: a product with a dense copy of A, its proof and what must come of them; for
-// test_spmm_dense_wgmma.cu.
+// spmm_dense_problem.cuh: a product with a dense copy of A, its proof and what must come of them;
+// for test_spmm_dense_wgmma.cu.
 //
 // C's padding, D's padding and what surrounds B hold NaN bits: none of it may be read or change.
 #pragma once

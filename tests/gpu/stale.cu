@@ -24,8 +24,8 @@
 //
 // With --wide all products are SpMM, most of sizes for which `dense` has a kernel of its own.
 //
-// With --pruned most matrices are 2:4 at first, as pruned weights are, and all products SpMM, some of
-// them in int8, into int32 or f32.
+// With --pruned most matrices are 2:4 at first, as pruned weights are, and all products SpMM, some
+// of them in int8, into int32 or f32.
 //
 // Some matrices are described as CSC, or multiplied transposed, or both: p.a is always
 // what is stored, by rows, and `transposed` says that the product is with its transpose.

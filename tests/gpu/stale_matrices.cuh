@@ -86,7 +86,8 @@ static void upload_offsets(Slot &m, cudaStream_t s)
 }
 
 // Row lengths for the sizes in m.p.a: from nearly empty to nearly dense.  Rows with exactly half of
-// their columns have one entry in every two (pick_column), so the matrix is 2:4 until a row's end moves.
+// their columns have one entry in every two (pick_column), so the matrix is 2:4 until a row's end
+// moves.
 static void draw_lengths(Slot &m)
 {
   static const double densities[] = { 0.004, 0.03, 0.1, 0.1, 0.2, 0.4, 0.5, 0.7, 0.95 };

@@ -63,8 +63,8 @@ static bool original_stumbles(const Problem &p)
   return !p.sddmm && type_size(p.a.type) == 2 && (p.b.ld % 8 || p.c.ld % 8);
 }
 
-// Its csrmm_v3_kernel, ALG3's, reads several elements of B at a time wherever a row starts, with the other
-// types, too (f32 by 8 bytes, int8 by 4); what other algorithms run does not.
+// Its csrmm_v3_kernel, ALG3's, reads several elements of B at a time wherever a row starts, with
+// the other types, too (f32 by 8 bytes, int8 by 4); what other algorithms run does not.
 static bool alg3_stumbles(const Slot &m)
 {
   const int64_t size = (int64_t)type_size(m.p.b.type);

@@ -79,8 +79,8 @@ void test_rounds(Table *table)
   device = all;
 }
 
-// Columns where PyTorch's are if the number of entries is odd, and elsewhere: a change at their end,
-// their begin, and behind the first tile that is hashed.
+// Columns where PyTorch's are if the number of entries is odd, and elsewhere: a change at their
+// end, their begin, and behind the first tile that is hashed.
 void test_shifts(Table *table)
 {
   bool good = true;

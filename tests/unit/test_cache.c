@@ -1,5 +1,5 @@
-/* What the cache keeps of a matrix, with a CUDA runtime of the test's own that works at once: plans of
-   two formats side by side, the third in an idle one's place, and when all of them go.  */
+/* What the cache keeps of a matrix, with a CUDA runtime of the test's own that works at once: plans
+   of two formats side by side, the third in an idle one's place, and when all of them go.  */
 #include <stdlib.h>
 #include <string.h>
 

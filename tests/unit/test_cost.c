@@ -260,7 +260,8 @@ static void test_vector_wants_more_than_pairs(void)
 }
 
 /* What `groups` is expected to take before the merged lists are there decides whether they are
-   made: opt1 and pkustk06 take 28.0 us of 38.2 and 43.8 of 48.5, opt1 in f32, N = 8, 17.7 of 16.4.  */
+   made: opt1 and pkustk06 take 28.0 us of 38.2 and 43.8 of 48.5, opt1 in f32, N = 8, 17.7 of
+   16.4.  */
 static void test_groups_are_hoped_for(void)
 {
   static const struct {

@@ -356,7 +356,8 @@ static void test_routes(void)
   check(shunt_route_index("nonsense") == -1, "unknown route");
 }
 
-/* A buffer is asked for with some scalars and used with others: neither answer may depend on them. */
+/* A buffer is asked for with some scalars and used with others: neither answer may depend on
+   them.  */
 static void test_scalars(void)
 {
   static struct shunt_engine engine = {.device = {132, 90, 232448, 60 << 20}};
