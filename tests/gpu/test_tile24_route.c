@@ -407,9 +407,9 @@ static void test_refusals(void)
   const struct shunt_spmm was = *s;
   check(fits(&w) == SHUNT_FITS && expects(&w) == SHUNT_FITS, "int8 into int32");
   s->beta.host = 1;
-  check(fits(&w) == SHUNT_R_TYPES && !shunt_route_tile24.keep_bytes(&w.call), "not to be added to");
+  check(fits(&w) == SHUNT_FITS && expects(&w) == SHUNT_R_TYPES, "not to be added to");
   s->beta = (struct shunt_scalar){w.scalars.device, 0};
-  check(fits(&w) == SHUNT_R_TYPES, "nor perhaps, beta on the device");
+  check(fits(&w) == SHUNT_FITS && expects(&w) == SHUNT_R_TYPES, "nor perhaps, beta on the device");
   *s = was, s->compute = SHUNT_F32;
   check(fits(&w) == SHUNT_R_TYPES, "nor computing in f32");
   *s = was, s->c.type = SHUNT_F32;
