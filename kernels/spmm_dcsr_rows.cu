@@ -1,21 +1,25 @@
 // spmm_dcsr_rows.cu: C = alpha A B + beta C, C-stationary: A as whole dcsr.
 //
-// offsets, columns and values of whole dcsr are the CSR of the rows that have entries, so the rows
-// kernel multiplies them, into P; what is left is to put P's rows where they belong:
+// Columns and values of whole dcsr are those of CSR.  Where every row has entries its offsets are,
+// too, and the rows kernel writes C.  Else two launches, in one of two ways:
+//
+//   offsets   those of all rows are made (spmm_dcsr_offsets.cuh), and the rows kernel writes C
+//
+//   P         the rows kernel multiplies the rows that have entries, into P, and P's rows are put
+//             where they belong:
 //
 //     row_ids   .. 3 7 8 | 65 70 97 .. 126 | 130 ..     a block has kBand rows of C; those of its
 //     C row     64 65 66 67 68 69 70 ..                 segments are found by a search of 32 ways
 //     P row      .  g  .  .  .  . g+1 ..                .: none, C becomes beta C
 //
-// C is written once; what is saved over CSR are the looks at empty rows, what it costs is
-// 2 x segments x n x s bytes of P, whose type is the one that is computed with: 2-byte results are
-// rounded once, from P.  Where every row has entries there is no P: segment g is row g, and the
-// rows kernel writes C.
+//             Saved are the looks at empty rows, at the cost of 2 x segments x n x s bytes of P,
+//             whose type is the one that is computed with: 2-byte results are rounded once, from P.
 #include <cuda_runtime.h>
 
 #include "kernels/dcsr_sums.cuh"
 #include "kernels/early_launch.cuh"
 #include "kernels/scalar.cuh"
+#include "kernels/spmm_dcsr_offsets.cuh"
 #include "kernels/spmm_dcsr_panel.cuh"
 
 namespace shunt
@@ -133,23 +137,42 @@ bool has_all_rows(const struct shunt_dcsr *d)
   return d->room == d->rows;
 }
 
-// The product of the rows that have entries: P = A B, or C itself.
-struct shunt_spmm compact(const struct shunt_spmm *p, const struct shunt_dcsr *d, void *partial)
+// 45 ps for an empty row or P through L2 at 2.5 TB/s?  What P is put into must stay there, too.
+bool takes_partial(const struct shunt_spmm *p, const struct shunt_dcsr *d,
+                   const struct shunt_device *device)
 {
-  struct shunt_spmm q = *p;
-  q.a = {d->room,   d->cols,       d->nnz,        d->offsets, d->columns,
-         d->values, d->index_type, d->value_type, 0};
-  if (has_all_rows(d)) return q;
-  q.c = {d->room, p->c.cols, pitch_of(p), 1, partial, p->compute};
-  q.alpha = {nullptr, 1};
-  q.beta = {nullptr, 0};
-  return q;
+  const double row =
+      static_cast<double>(p->c.cols) * static_cast<double>(shunt_type_size(p->compute));
+  const double c = static_cast<double>(p->c.rows) * static_cast<double>(p->c.cols) *
+                   static_cast<double>(shunt_type_size(p->c.type));
+  return static_cast<double>(d->room) * row < 56 * static_cast<double>(d->rows - d->room) &&
+         c < 0.75 * static_cast<double>(device->l2_bytes);
 }
 
-size_t partial_bytes(const struct shunt_spmm *p, const struct shunt_dcsr *d)
+// How a product is made of one with CSR.
+struct way {
+  bool partial; // into P; else into C
+  size_t bytes; // of P, or of the offsets of all rows, or 0
+  struct shunt_spmm product;
+};
+
+way way_of(const struct shunt_spmm *p, const struct shunt_dcsr *d,
+           const struct shunt_device *device, void *workspace)
 {
-  if (has_all_rows(d)) return 0;
-  return round256(static_cast<size_t>(d->room * pitch_of(p)) * shunt_type_size(p->compute));
+  way w = {!has_all_rows(d) && takes_partial(p, d, device), 0, *p};
+  const int64_t rows = w.partial ? d->room : d->rows;
+  const bool makes_offsets = !w.partial && !has_all_rows(d);
+  w.product.a = {rows,       d->cols,   d->nnz,        makes_offsets ? workspace : d->offsets,
+                 d->columns, d->values, d->index_type, d->value_type,
+                 0};
+  if (makes_offsets)
+    w.bytes = round256(static_cast<size_t>(rows + 1) * shunt_type_size(d->index_type));
+  if (!w.partial) return w;
+  w.bytes = round256(static_cast<size_t>(rows * pitch_of(p)) * shunt_type_size(p->compute));
+  w.product.c = {rows, p->c.cols, pitch_of(p), 1, workspace, p->compute};
+  w.product.alpha = {nullptr, 1};
+  w.product.beta = {nullptr, 0};
+  return w;
 }
 
 // Would one row's entries, at 1.2 ns each, end later in the kernel of one launch than all gathers
@@ -197,8 +220,8 @@ extern "C" size_t shunt_spmm_dcsr_rows_workspace(const struct shunt_spmm *p,
                                                  const struct shunt_device *device)
 {
   if (check_whole(p, d) != SHUNT_OK) return 0;
-  const struct shunt_spmm q = compact(p, d, nullptr);
-  return partial_bytes(p, d) + shunt_spmm_csr_rows_workspace(&q, device);
+  const way w = way_of(p, d, device, nullptr);
+  return w.bytes + shunt_spmm_csr_rows_workspace(&w.product, device);
 }
 
 extern "C" shunt_status shunt_spmm_dcsr_rows_cuda(const struct shunt_spmm *p,
@@ -213,13 +236,12 @@ extern "C" shunt_status shunt_spmm_dcsr_rows_cuda(const struct shunt_spmm *p,
       reinterpret_cast<uintptr_t>(workspace) % 256)
     return SHUNT_E_WORKSPACE;
   if (p->c.rows == 0 || p->c.cols == 0) return SHUNT_OK;
-  if (d->room > 0) {
-    const struct shunt_spmm q = compact(p, d, workspace);
-    const size_t used = partial_bytes(p, d);
-    s = multiply(&q, longest_row, device, static_cast<char *>(workspace) + used,
-                 workspace_bytes - used, stream);
-    if (s != SHUNT_OK || has_all_rows(d)) return s;
-  }
+  const way w = way_of(p, d, device, workspace);
+  if (!w.partial && w.bytes) s = make_offsets(d, workspace, device, stream);
+  if (s == SHUNT_OK && w.product.a.rows > 0)
+    s = multiply(&w.product, longest_row, device, static_cast<char *>(workspace) + w.bytes,
+                 workspace_bytes - w.bytes, stream);
+  if (s != SHUNT_OK || !w.partial) return s;
   switch (p->c.type) {
   case SHUNT_F16:
     return expand<__half, float>(p, d, workspace, device, stream);
