@@ -118,7 +118,7 @@ stale() {
   SHUNT_ROUTES=rows,vector preloaded stale-ordered 60 "$bin/stale" 6000 12 --shuffled
   expected stale-ordered 'reason ordered >= 100'
   # The same for f32, by TF32 in three products.
-  SHUNT_MATH=tf32x3 SHUNT_ROUTES=rows,vector preloaded stale-tf32 60 "$bin/stale" 4000 23
+  SHUNT_MATH=tf32x3 SHUNT_ROUTES=rows,vector preloaded stale-tf32 60 "$bin/stale" 4000 23 --single
   expected stale-tf32 'route vector >= 100'
   # Merged tiles, of matrices that are large enough for them, at widths from 32 on.
   SHUNT_ROUTES=rows,merged preloaded stale-merged 60 "$bin/stale" 6000 10 --pruned

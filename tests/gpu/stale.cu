@@ -1,6 +1,6 @@
 // stale.cu: no result is ever computed from what a matrix used to hold.
 //
-//   stale [STEPS [SEED]] [--strict] [--pruned] [--shuffled] [--wide] [--verbose]
+//   stale [STEPS [SEED]] [--strict] [--pruned] [--single] [--shuffled] [--wide] [--verbose]
 //
 // A program that behaves as badly as cuSPARSE allows.  Six matrices live in nine
 // blocks of device memory; every step picks one, changes something about it (one
@@ -21,6 +21,8 @@
 //
 // With --shuffled rows that share their columns mostly stand far apart, all products are SpMM, most
 // in 16-bit types, and matrices live longer: a route may look for another order of the rows.
+//
+// With --single all products are SpMM, most in f32.
 //
 // With --wide all products are SpMM, most of sizes for which `dense` has a kernel of its own.
 //
@@ -384,6 +386,8 @@ int main(int argc, char **argv)
       strict = true;
     else if (!strcmp(argv[i], "--pruned"))
       mostly_pruned = true;
+    else if (!strcmp(argv[i], "--single"))
+      mostly_single = true;
     else if (!strcmp(argv[i], "--shuffled"))
       shuffled = true;
     else if (!strcmp(argv[i], "--wide"))

@@ -378,6 +378,24 @@ static bool conditions_hold(void)
   return good && shunt_route_vector.keep_bytes(&w.call) > 0;
 }
 
+/* Rows in an order that was found, for f32: large ones, since strips take long to start. */
+static bool orders(void)
+{
+  struct shunt_vector_measure m;
+  struct world w;
+  double us = 0;
+  make(&w, 8192, 1024, 0.3, 1, SHUNT_F32);
+  m = (struct shunt_vector_measure){.vectors = (uint64_t)w.p.spmm.a.nnz / 8};
+  w.call.best_us = 2000, w.call.spent_us = 1e6;
+  bool good = studies(&w);
+  w.call.studied = w.call.study = &m;
+  w.call.will_keep = true;
+  good = good && shunt_route_vector.keep_bytes(&w.call) > 0;
+  good = good && shunt_route_vector.expect(&w.call, &us).reason == SHUNT_R_ORDERED;
+  printf("# f32, 8192, N = 1024, 0.30, ordered: %.1f\n", us);
+  return good && us > 500 && us < 1000;
+}
+
 static void test_tf32(void)
 {
   check(in_child("exact", packs_not), "f32 is not packed where it is to be exact");
@@ -386,6 +404,7 @@ static void test_tf32(void)
   check(in_child("tf32", once_holds), "times as measured, in one product");
   check(in_child("tf32x3", thrice_holds), "times as measured, in three");
   check(in_child("tf32", conditions_hold), "and only where its kernel runs");
+  check(in_child("tf32", orders), "an order of the rows is looked for, and taken");
 }
 
 int main(void)
