@@ -28,6 +28,7 @@ shunt_status launch(const struct shunt_sddmm *p, const struct shunt_device *d, c
   k.tiles = static_cast<int>(down * across);
   k.across = static_cast<int>(across);
   k.k = p->a.cols;
+  k.few = p->c.rows * across * 20;
   k.a = {static_cast<const T *>(p->a.values), p->a.row_stride, p->a.col_stride};
   k.b = {static_cast<const T *>(p->b.values), p->b.row_stride, p->b.col_stride};
   k.c = {static_cast<const I *>(p->c.row_offsets), static_cast<const I *>(p->c.columns), p->c.rows,
@@ -40,7 +41,9 @@ shunt_status launch(const struct shunt_sddmm *p, const struct shunt_device *d, c
                            cudaFuncAttributeMaxDynamicSharedMemorySize,
                            kSharedBytes) != cudaSuccess)
     return SHUNT_E_CUDA;
-  const int blocks = k.tiles < d->multiprocessors ? k.tiles : d->multiprocessors;
+  // As many tiles each as some must have: more blocks would only cut rows of tiles more often.
+  const int64_t each = ceil_div(k.tiles, d->multiprocessors);
+  const int blocks = static_cast<int>(ceil_div(k.tiles, each));
   return launch_early_with(kSharedBytes, kernel, dim3(blocks), dim3(kThreads), d, stream, k, map_a,
                            map_b);
 }

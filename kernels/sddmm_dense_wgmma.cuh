@@ -7,8 +7,8 @@
 // K in steps of 64:
 //
 //   warp  0         tells the copy engine what to bring     A, B -> ring in shared memory
-//   warps 1 .. 3    sample (sddmm_dense_wgmma_sample.cuh)   tile, C's columns -> C.values
-//   warps 4 .. 11   two warpgroups, 64 rows each, multiply  ring -> wgmma -> registers -> tile
+//   warps 1 .. 7    sample (sddmm_dense_wgmma_sample.cuh)   tile, C's columns -> C.values
+//   warps 8 .. 15   two warpgroups, 64 rows each, multiply  ring -> wgmma -> registers -> tile
 //
 //   ring, one of kStages:  | A: 128 rows x 64 of K | B: 64 columns x 64 of K | next 64 columns | ..
 //                            16 KB                   8 KB each; rows of 128 bytes, swizzled
@@ -17,11 +17,14 @@
 // Results stand in the tile as they are stored, alpha and rounding included: so beta is 0, and C of
 // the operands' type.  Tiles of f32 sums, 128 columns, were slower than the product in memory.
 //
-// Bound: the products, 2.4 us a tile of K = 256 (4200 cycles).  Three warps sample a tile in 8000
-// to 10000 cycles, which is what is waited for up to K = 512; more would need registers that the
-// sums have (168 a thread, and wgmma's 256 columns are not compiled for fewer than 154).  The
-// search before the first tile takes 14000 cycles, as the ring is filled at the same time.  Lost:
-// four rows of 16 sampled by the warps that multiplied them.  Figures: tests/bench/NOTES.md.
+// Two products of 128 columns, not one of 256, since seven warps sample: the compiler gives 512
+// threads 128 registers each, and a product of 256 columns names more (spmm_whole24_wgmma.cuh).
+// Three warps beside products of 256 columns take 37 us where this takes 22.9.
+//
+// Bound: the products, 2.8 us a tile of K = 256 (4900 cycles).  Seven warps sample a tile in 6000
+// to 8300 cycles while products run and in 5500 when they are over, which is what is waited for up
+// to K = 256; the search before the first tile takes 8000, 1000 more than its products.  Figures:
+// tests/bench/NOTES.md.
 //
 // full, empty: barriers of a stage; the copy engine has brought it, all warps are done with it.
 // ready, sampled: of a quarter of a tile, 32 rows; its results are there, all samplers are done
@@ -34,6 +37,7 @@
 #include "kernels/ptx/elect.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mbarrier.cuh"
+#include "kernels/ptx/registers.cuh"
 #include "kernels/ptx/tma.cuh"
 #include "kernels/sddmm_dense_wgmma_sample.cuh"
 #include "kernels/spmm_dense_wgmma_frame.cuh"
@@ -47,9 +51,13 @@ using dense_wgmma::kBoxBytes;
 using dense_wgmma::ring_place;
 using dense_wgmma::wait_for;
 
-constexpr int kStages = 3, kBoxes = kColumns / 64; // of B
+constexpr int kProducts = 2, kOfProduct = kColumns / kProducts; // columns
+constexpr int kStages = 3, kBoxes = kColumns / 64;              // of B
 constexpr int kStageBytes = (2 + kBoxes) * kBoxBytes, kRingBytes = kStages * kStageBytes;
-constexpr int kTileBytes = kRows * kPitch * 2;
+constexpr int kTileBytes = kRows * kPitch * 2, kPiecesBytes = sizeof(pieces<int64_t>);
+
+// Of 128 each.
+constexpr int kMultiplyingRegisters = 168, kSamplingRegisters = 88;
 
 // Behind the tile.
 struct board {
@@ -57,7 +65,8 @@ struct board {
   uint64_t full[kStages], empty[kStages];
   uint64_t ready[kQuarters], sampled[kQuarters];
 };
-constexpr int kSharedBytes = kRingBytes + kTileBytes + static_cast<int>(sizeof(board));
+constexpr int kSharedBytes =
+    kRingBytes + kTileBytes + kPiecesBytes + static_cast<int>(sizeof(board));
 
 // ---- bringing --------------------------------------------------------------------------------
 
@@ -94,9 +103,9 @@ __device__ __forceinline__ void tell(const uint64_t &barrier)
 }
 
 // d = the group's 64 rows of a tile.  One step's products are under way while the next one's begin.
-template <class T, int BMajor>
+template <class T, int BMajor, int Products, int Sums>
 __device__ __forceinline__ void multiply(int steps, int group, uint32_t ring, const board &b,
-                                         ring_place<board> &place, float (&d)[kColumns / 2])
+                                         ring_place<board> &place, float (&d)[Products][Sums])
 {
   const uint64_t of_a = ptx::wgmma_operand(ring + group * kBoxBytes, 0, 1024);
   const uint64_t of_b = ptx::wgmma_operand(ring + 2 * kBoxBytes, kBoxBytes, 1024);
@@ -104,8 +113,11 @@ __device__ __forceinline__ void multiply(int steps, int group, uint32_t ring, co
   for (int step = 0; step < steps; step++) {
     const uint32_t stage = place.slot * (kStageBytes >> 4);
     wait_for(b.full[place.slot], place.parity);
-    dense_wgmma::multiply_64<T, BMajor>(d, of_a + stage, of_b + stage, step > 0);
-    ptx::wgmma_wait<1>();
+#pragma unroll
+    for (int i = 0; i < Products; i++)
+      dense_wgmma::multiply_64<T, BMajor>(
+          d[i], of_a + stage, of_b + stage + i * (kBoxes / Products * kBoxBytes >> 4), step > 0);
+    ptx::wgmma_wait<Products>();
     if (step > 0) tell(b.empty[last]);
     last = place.slot;
     place.advance();
@@ -115,13 +127,13 @@ __device__ __forceinline__ void multiply(int steps, int group, uint32_t ring, co
 }
 
 // The warp's sums to its 16 rows of the tile, which begin at `to`.
-template <class T>
-__device__ __forceinline__ void put(const float (&d)[kColumns / 2], float alpha, T *to)
+template <class T, int Sums>
+__device__ __forceinline__ void put(const float (&d)[Sums], float alpha, T *to)
 {
   const int lane = threadIdx.x % 32;
   to += lane / 4 * kPitch + lane % 4 * 2;
 #pragma unroll
-  for (int j = 0; j < kColumns / 8; j++)
+  for (int j = 0; j < Sums / 4; j++)
 #pragma unroll
     for (int h = 0; h < 2; h++) {
       const float *sum = &d[4 * j + 2 * h];
@@ -135,14 +147,16 @@ __device__ __forceinline__ void be_multiplying(const Arguments &p, int group, ui
                                                T *tile, board &b)
 {
   const float alpha = p.alpha.get();
-  const int row = group * 64 + threadIdx.x / 32 % 4 * 16, quarter = row / kQuarterRows;
+  const int row = group * 64 + threadIdx.x / 32 % 4 * 16, quarter = row / (kRows / kQuarters);
   ring_place<board> place;
   uint32_t parity = 1;
   for (tile_walk at(p.tiles, p.across); at.here(); at.advance(), parity ^= 1) {
-    float d[kColumns / 2];
+    float d[kProducts][kOfProduct / 2];
     multiply<T, BMajor>(p.steps, group, ring, b, place, d);
     wait_for(b.sampled[quarter], parity);
-    put<T>(d, alpha, tile + row * kPitch);
+#pragma unroll
+    for (int i = 0; i < kProducts; i++)
+      put<T>(d[i], alpha, tile + row * kPitch + i * kOfProduct);
     __syncwarp();
     tell(b.ready[quarter]);
   }
@@ -177,17 +191,23 @@ __global__ void __launch_bounds__(kThreads, 1)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   T *tile = reinterpret_cast<T *>(shared + kRingBytes);
-  board &b = *reinterpret_cast<board *>(shared + kRingBytes + kTileBytes);
+  pieces<I> &of = *reinterpret_cast<pieces<I> *>(shared + kRingBytes + kTileBytes);
+  board &b = *reinterpret_cast<board *>(shared + kRingBytes + kTileBytes + kPiecesBytes);
   prepare(map_a, map_b, b);
   wait_for_previous();
   // The same for all lanes, as the compiler knows: else products wait for their descriptors.
   const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
-  if (warp >= 4)
-    be_multiplying<T, BMajor>(p, warp / 4 - 1, ptx::shared_address(shared), tile, b);
-  else if (warp == 0)
-    bring<BMajor>(p, map_a, map_b, ptx::shared_address(shared), b);
-  else
-    sample<T, I>(p, warp - 1, tile, b);
+  if (warp > kSamplers) {
+    ptx::take_registers<kMultiplyingRegisters>();
+    be_multiplying<T, BMajor>(p, warp / 4 - (1 + kSamplers) / 4, ptx::shared_address(shared), tile,
+                              b);
+  } else {
+    ptx::give_registers<kSamplingRegisters>();
+    if (warp == 0)
+      bring<BMajor>(p, map_a, map_b, ptx::shared_address(shared), b);
+    else
+      sample<T, I>(p, warp - 1, tile, of, b);
+  }
 }
 
 } // namespace sddmm_dense

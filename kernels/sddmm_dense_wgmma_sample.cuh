@@ -1,8 +1,8 @@
 // sddmm_dense_wgmma_sample.cuh: the warps of sddmm_dense_wgmma.cuh that sample tiles of A B at C's
 // pattern.
 //
-// A warp has every kSamplers-th row of each quarter of a tile, and keeps for each where it stands
-// in C's row:
+// A warp has every kSamplers-th group of kAtOnce rows of a tile, and keeps in shared memory where
+// it stands in each row of C:
 //
 //   columns of row i   | before the block's tiles | tile t | tile t + 1 | .. | behind them |
 //                                                 ^ position                 ^ end
@@ -14,6 +14,9 @@
 // before a smaller one whatever the row holds, and the pieces of all blocks adjoin: each entry is
 // in one of them, rows sorted or not.  Where the row is not, some pieces hold entries of other
 // tiles; those are multiplied here, one by one.
+//
+// Lost: four rows at once, eight lanes each (23.6 us for 22.9 at 4096 x 4096, K = 256, 90 % zeros);
+// columns brought a tile ahead, which takes the loop over a warp's groups unrolled (26.6).
 #pragma once
 #include "kernels/number.cuh"
 #include "kernels/ptx/mbarrier.cuh"
@@ -27,11 +30,11 @@ namespace sddmm_dense
 
 constexpr int kRows = 128, kColumns = 256, kDepth = 64; // of a tile
 constexpr int kPitch = kColumns + 8;                    // from row to row in shared memory
-constexpr int kMultiplyingWarps = 8, kSamplers = 3;
+constexpr int kMultiplyingWarps = 8, kSamplers = 7;
 constexpr int kThreads = 32 * (1 + kSamplers + kMultiplyingWarps);
-constexpr int kQuarters = 4, kQuarterRows = kRows / kQuarters;
-constexpr int kRowsEach = (kQuarterRows + kSamplers - 1) / kSamplers; // of a quarter, a warp's
-constexpr int kChunks = 2; // of 32 entries of a row, at a time
+constexpr int kQuarters = 4;
+constexpr int kAtOnce = 4, kGroups = kRows / kAtOnce; // rows that a warp samples at a time
+constexpr int kChunks = 2;                            // of 32 entries of a row, at a time
 constexpr uint32_t kAll = 0xffffffffu;
 
 template <class T> struct operand {
@@ -42,7 +45,7 @@ template <class T> struct operand {
 template <class T, class I> struct arguments {
   int steps;         // of K
   int tiles, across; // of C; in a row of tiles
-  int64_t k;
+  int64_t k, few;    // few: entries of a C whose rows have some 20 in a tile
   operand<T> a, b;
   sddmm::pattern<I> c;
   T *values; // of C
@@ -73,57 +76,45 @@ struct tile_walk {
 // Where columns at or behind `wanted` begin in a row's [begin, end).
 template <class I> struct search {
   I begin, end, wanted;
-  // Probes three places.  Without branches: those of several searches are under way together.
+  // Without branches: those of several searches are under way together.
   __device__ __forceinline__ void step(const I *columns, I most)
   {
-    const I quarter = (end - begin) / 4;
-    const I first = begin + quarter, second = first + quarter, third = second + quarter;
+    const I middle = begin + (end - begin) / 2;
     const bool goes_on = begin < end;
-    const bool at_first = __ldg(columns + min(first, most)) >= wanted;
-    const bool at_second = __ldg(columns + min(second, most)) >= wanted;
-    const bool at_third = __ldg(columns + min(third, most)) >= wanted;
-    const I from = at_first ? begin : at_second ? first + 1 : at_third ? second + 1 : third + 1;
-    const I to = at_first ? first : at_second ? second : at_third ? third : end;
-    begin = goes_on ? from : begin;
-    end = goes_on ? to : end;
+    const bool at = __ldg(columns + min(middle, most)) >= wanted;
+    begin = goes_on && !at ? middle + 1 : begin;
+    end = goes_on && at ? middle : end;
   }
 };
 
-// Where a lane stands in a row of C, and where that row's pieces end.  Lane l has row l % 16 of the
-// warp's of quarter l / 16, or of quarter 2 + l / 16.
-template <class I> struct piece {
-  I position, end;
+// Where rows of C stand, and where their pieces end.
+template <class I> struct pieces {
+  vec<I, kAtOnce> position[kGroups], end[kGroups];
 };
 
-// In the first tile of the block's in a row of tiles.
+// In the first tile of the block's in a row of tiles: of the warp's rows.
 template <class I>
 __device__ __forceinline__ void find_pieces(const sddmm::pattern<I> &c, const tile_walk &at,
-                                            int sampler, piece<I> (&of)[2])
+                                            int sampler, pieces<I> &of)
 {
+  static_assert((kGroups + kSamplers - 1) / kSamplers * kAtOnce <= 32, "a lane for each row");
   const int lane = threadIdx.x % 32, behind = at.column + at.left();
-  search<I> from[2], to[2];
-#pragma unroll
-  for (int h = 0; h < 2; h++) {
-    const int in_quarter = sampler + lane % 16 * kSamplers;
-    const int64_t row = (int64_t)at.down * kRows + (2 * h + lane / 16) * kQuarterRows + in_quarter;
-    const bool exists = in_quarter < kQuarterRows && row < c.rows;
-    const I begin = exists ? __ldg(c.offsets + row) - c.base : 0;
-    const I end = exists ? __ldg(c.offsets + row + 1) - c.base : 0;
-    from[h] = {begin, at.column > 0 ? end : begin, I(at.column * kColumns) + c.base};
-    to[h] = {behind < at.across ? begin : end, end, I(behind * kColumns) + c.base};
+  const int group = sampler + lane / kAtOnce * kSamplers, i = lane % kAtOnce;
+  const int64_t row = (int64_t)at.down * kRows + group * kAtOnce + i;
+  const bool exists = group < kGroups && row < c.rows;
+  const I first = exists ? __ldg(c.offsets + row) - c.base : 0;
+  const I end = exists ? __ldg(c.offsets + row + 1) - c.base : 0;
+  search<I> from = {first, at.column > 0 ? end : first, I(at.column * kColumns) + c.base};
+  search<I> to = {behind < at.across ? first : end, end, I(behind * kColumns) + c.base};
+  while (__any_sync(kAll, from.begin < from.end || to.begin < to.end)) {
+    from.step(c.columns, c.nnz - 1);
+    to.step(c.columns, c.nnz - 1);
   }
-  const I most = c.nnz - 1;
-  while (__any_sync(kAll, from[0].begin < from[0].end || from[1].begin < from[1].end ||
-                              to[0].begin < to[0].end || to[1].begin < to[1].end)) {
-#pragma unroll
-    for (int h = 0; h < 2; h++) {
-      from[h].step(c.columns, most);
-      to[h].step(c.columns, most);
-    }
+  if (group < kGroups) {
+    of.position[group].at[i] = from.begin;
+    of.end[group].at[i] = to.begin;
   }
-#pragma unroll
-  for (int h = 0; h < 2; h++)
-    of[h] = {from[h].begin, to[h].begin};
+  __syncwarp();
 }
 
 // A column, of which 32 bits are enough: matrices have fewer.
@@ -156,46 +147,47 @@ __device__ __forceinline__ void multiply_strays(const arguments<T, I> &p, int64_
   }
 }
 
-// The next columns of the warp's rows of a quarter, kChunks of 32 each; a lane has one of each
-// chunk.  Rows have `left` more from its place on.
+// The next columns of a group of rows, kChunks of 32 each or one; a lane has one of each chunk.
+// Rows have `left` more from its place on.
 template <class I> struct chunks {
-  I place[kRowsEach];
-  int left[kRowsEach], column[kRowsEach][kChunks];
+  I place[kAtOnce];
+  int left[kAtOnce], column[kAtOnce][kChunks];
 
-  __device__ __forceinline__ void load(const sddmm::pattern<I> &c, const piece<I> &own, int lane0)
+  __device__ __forceinline__ void load(const sddmm::pattern<I> &c, const pieces<I> &of, int group,
+                                       bool one)
   {
     const int lane = threadIdx.x % 32;
-    const int more = static_cast<int>(min(I(own.end - own.position), I(32 * kChunks)));
+    const vec<I, kAtOnce> position = of.position[group], end = of.end[group];
 #pragma unroll
-    for (int i = 0; i < kRowsEach; i++) {
-      place[i] = __shfl_sync(kAll, own.position, lane0 + i) + lane;
-      left[i] = __shfl_sync(kAll, more, lane0 + i) - lane;
+    for (int i = 0; i < kAtOnce; i++) {
+      place[i] = position.at[i] + lane;
+      left[i] = static_cast<int>(min(I(end.at[i] - position.at[i]), I(32 * kChunks))) - lane;
+      column[i][0] = column[i][1] = 0;
+      if (left[i] > 0) column[i][0] = load_column(c.columns + place[i]);
     }
+    if (one) return;
 #pragma unroll
-    for (int i = 0; i < kRowsEach; i++)
-#pragma unroll
-      for (int j = 0; j < kChunks; j++)
-        column[i][j] = load_column(c.columns + (left[i] > 32 * j ? I(place[i] + 32 * j) : I(0)));
+    for (int i = 0; i < kAtOnce; i++)
+      if (left[i] > 32) column[i][1] = load_column(c.columns + place[i] + 32);
   }
 };
 
-// What a warp is told of a quarter of a tile.
-template <class T> struct quarter_place {
-  int64_t row; // the warp's first
+// What a warp is told of a group of rows of a tile.
+template <class T> struct group_place {
+  int64_t row; // the first
   const T *tile;
-  int first; // column, with the index base
-  bool last; // tile of the block's in this row of tiles
-  int lane0; // of its rows
+  int group, first; // column, with the index base
+  bool last;        // tile of the block's in this row of tiles
 };
 
-// The tile's piece of one row, whatever it holds.
+// The tile's piece of row i of the group, whatever it holds.
 template <class T, class I>
-__device__ __forceinline__ void sample_row(const arguments<T, I> &p, const quarter_place<T> &at,
-                                           int i, piece<I> &own)
+__device__ __forceinline__ void sample_row(const arguments<T, I> &p, const group_place<T> &at,
+                                           int i, pieces<I> &of)
 {
   const int lane = threadIdx.x % 32;
-  const I end = __shfl_sync(kAll, own.end, at.lane0 + i);
-  I from = __shfl_sync(kAll, own.position, at.lane0 + i);
+  const I end = of.end[at.group].at[i];
+  I from = of.position[at.group].at[i];
   int count = 32;
   for (; count == 32; from += count) {
     const I place = from + lane;
@@ -203,119 +195,119 @@ __device__ __forceinline__ void sample_row(const arguments<T, I> &p, const quart
     const bool here = away >= 0 && away < kColumns;
     const uint32_t beyond = __ballot_sync(kAll, place >= end || (!at.last && away >= kColumns));
     count = beyond ? __ffs(beyond) - 1 : 32;
-    if (here && lane < count) p.values[place] = at.tile[i * kSamplers * kPitch + away];
+    if (here && lane < count) p.values[place] = at.tile[i * kPitch + away];
     if (__any_sync(kAll, !here && lane < count))
-      multiply_strays(p, at.row + i * kSamplers, from, count, at.first);
+      multiply_strays(p, at.row + i, from, count, at.first);
   }
-  if (lane == at.lane0 + i) own.position = from;
+  __syncwarp();
+  if (lane == 0) of.position[at.group].at[i] = from;
 }
 
-// Stores what one chunk of each row names, the places of `mine`.
+// Looks at one chunk of each row: which of its entries are the tile's; whether one is neither that
+// nor a later tile's.
 template <class T, class I>
-__device__ __forceinline__ void store_chunk(const arguments<T, I> &p, const quarter_place<T> &at,
-                                            const chunks<I> &columns, int j,
-                                            const bool (&mine)[kRowsEach])
+__device__ __forceinline__ bool look(const group_place<T> &at, const chunks<I> &next, int chunk,
+                                     uint32_t (&mine)[kAtOnce])
 {
-  T result[kRowsEach];
-#pragma unroll
-  for (int i = 0; i < kRowsEach; i++) {
-    const int away = columns.column[i][j] - at.first;
-    result[i] = at.tile[mine[i] ? i * kSamplers * kPitch + away : 0];
-  }
-#pragma unroll
-  for (int i = 0; i < kRowsEach; i++)
-    if (mine[i]) p.values[columns.place[i] + 32 * j] = result[i];
-}
-
-// Looks at one chunk of each row: which of its entries are the tile's, of all lanes in `own_row`
-// for the lane's own row; whether one is neither that nor a later tile's.
-template <class T, class I>
-__device__ __forceinline__ bool look_at_chunk(const quarter_place<T> &at, const chunks<I> &columns,
-                                              int j, bool (&mine)[kRowsEach], uint32_t &own_row)
-{
-  const int lane = threadIdx.x % 32;
   bool odd = false;
-  uint32_t all[kRowsEach];
 #pragma unroll
-  for (int i = 0; i < kRowsEach; i++) {
-    const int away = columns.column[i][j] - at.first;
-    const bool exists = columns.left[i] > 32 * j;
+  for (int i = 0; i < kAtOnce; i++) {
+    const int away = next.column[i][chunk] - at.first;
+    const bool exists = next.left[i] > 32 * chunk;
     const bool here = away >= 0 && away < kColumns;
-    mine[i] = exists && here;
     odd |= exists && !here && (away < 0 || at.last);
-    all[i] = __ballot_sync(kAll, mine[i]);
+    mine[i] = __ballot_sync(kAll, exists && here);
+    odd |= (mine[i] & (mine[i] + 1)) != 0; // the tile's are the next ones, and no others
   }
-#pragma unroll
-  for (int i = 0; i < kRowsEach; i++)
-    if (lane == at.lane0 + i) own_row = all[i];
   return odd;
 }
 
-// Samples what `columns` name; whether a row may go on.  Each step is done for all rows before the
-// next one: a row's steps wait for each other.
+// Stores what they name.
 template <class T, class I>
-__device__ __forceinline__ bool sample_chunks(const arguments<T, I> &p, const quarter_place<T> &at,
-                                              const chunks<I> &columns, piece<I> &own)
+__device__ __forceinline__ void store(const arguments<T, I> &p, const group_place<T> &at,
+                                      const chunks<I> &next, int chunk,
+                                      const uint32_t (&mine)[kAtOnce])
 {
-  constexpr uint32_t full = 0xffffffffu;
-  bool mine[2][kRowsEach];
-  uint32_t first = 0, second = 0;
-  bool odd = look_at_chunk<T, I>(at, columns, 0, mine[0], first);
-  const bool both = __any_sync(kAll, first == full);
-  if (both) odd |= look_at_chunk<T, I>(at, columns, 1, mine[1], second);
-  // The tile's entries are the next ones, and no others.
-  odd |= (first & (first + 1)) != 0 || (second & (second + 1)) != 0 || (second && first != full);
-  if (__any_sync(kAll, odd)) {
+  const int lane = threadIdx.x % 32;
+  T result[kAtOnce];
+#pragma unroll
+  for (int i = 0; i < kAtOnce; i++)
+    if (mine[i] >> lane & 1) result[i] = at.tile[i * kPitch + next.column[i][chunk] - at.first];
+#pragma unroll
+  for (int i = 0; i < kAtOnce; i++)
+    if (mine[i] >> lane & 1) p.values[next.place[i] + 32 * chunk] = result[i];
+}
+
+// Samples a group of rows, whose next columns are there; one: but the first chunks only.  Each step
+// is done for all rows before the next one: a row's steps wait for each other.
+template <class T, class I>
+__device__ __forceinline__ void sample_group(const arguments<T, I> &p, const group_place<T> &at,
+                                             chunks<I> &next, bool one, pieces<I> &of)
+{
+  for (bool more = false;;) {
+    if (more) next.load(p.c, of, at.group, one = false);
+    uint32_t first[kAtOnce], second[kAtOnce] = {};
+    bool odd = look(at, next, 0, first), full = false;
+#pragma unroll
+    for (int i = 0; i < kAtOnce; i++)
+      full |= first[i] == kAll;
+    more = full;
+    if (full && !one) {
+      odd |= look(at, next, 1, second);
+      more = false;
+#pragma unroll
+      for (int i = 0; i < kAtOnce; i++) {
+        odd |= second[i] && first[i] != kAll;
+        more |= second[i] == kAll;
+      }
+    }
+    if (__any_sync(kAll, odd)) {
 #pragma unroll 1
-    for (int i = 0; i < kRowsEach; i++)
-      sample_row<T, I>(p, at, i, own);
-    return false;
+      for (int i = 0; i < kAtOnce; i++)
+        sample_row(p, at, i, of);
+      return;
+    }
+    store(p, at, next, 0, first);
+    if (full && !one) store(p, at, next, 1, second);
+    vec<I, kAtOnce> position;
+#pragma unroll
+    for (int i = 0; i < kAtOnce; i++)
+      position.at[i] = next.place[i] + __popc(first[i]) + __popc(second[i]);
+    if (threadIdx.x % 32 == 0) of.position[at.group] = position;
+    __syncwarp();
+    if (!more) return;
   }
-  store_chunk<T, I>(p, at, columns, 0, mine[0]);
-  if (!both) {
-    own.position += __popc(first);
-    return false;
-  }
-  store_chunk<T, I>(p, at, columns, 1, mine[1]);
-  own.position += __popc(first) + __popc(second);
-  return __any_sync(kAll, second == full);
 }
 
 template <class T, class I, class Board>
 __device__ __forceinline__ void sample(const arguments<T, I> &p, int sampler, const T *tile,
-                                       Board &b)
+                                       pieces<I> &of, Board &b)
 {
-  piece<I> own[2]; // of this pair of quarters, of the other
+  constexpr int of_quarter = kGroups / kQuarters;
   chunks<I> next;
+  // Of pieces that seldom have more than 32 entries, but 32 are brought at once.
+  const bool one = p.c.nnz <= p.few;
   uint32_t parity = 0;
   bool begins = true; // the block's tiles of a row of tiles
   for (tile_walk at(p.tiles, p.across); at.here(); at.advance(), parity ^= 1) {
     const bool last = at.left() == 1;
     if (begins || at.column == 0) {
-      find_pieces<I>(p.c, at, sampler, own);
-      next.load(p.c, own[0], 0);
+      find_pieces(p.c, at, sampler, of);
+      next.load(p.c, of, sampler, one);
     }
     begins = false;
 #pragma unroll 1
-    for (int quarter = 0; quarter < kQuarters; quarter++) {
-      const int row = quarter * kQuarterRows + sampler;
-      const quarter_place<T> place = {(int64_t)at.down * kRows + row, tile + row * kPitch,
-                                      at.column * kColumns + static_cast<int>(p.c.base), last,
-                                      quarter % 2 * 16};
+    for (int group = sampler; group < kGroups; group += kSamplers) {
+      const int row = group * kAtOnce, quarter = group / of_quarter, after = group + kSamplers;
+      const group_place<T> place = {(int64_t)at.down * kRows + row, tile + row * kPitch, group,
+                                    at.column * kColumns + static_cast<int>(p.c.base), last};
       chunks<I> columns = next;
-      const bool other = quarter % 2;
-      const piece<I> after = {other ? own[1].position : own[0].position,
-                              other ? own[1].end : own[0].end};
-      if (quarter < kQuarters - 1 || !last) next.load(p.c, after, 16 - place.lane0);
+      if (after < kGroups || !last) next.load(p.c, of, after < kGroups ? after : sampler, one);
       dense_wgmma::wait_for(b.ready[quarter], parity);
-      while (sample_chunks<T, I>(p, place, columns, own[0]))
-        columns.load(p.c, own[0], place.lane0);
+      sample_group(p, place, columns, one, of);
       __syncwarp();
-      if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(ptx::shared_address(&b.sampled[quarter]));
-      if (quarter % 2 == 0) continue;
-      const piece<I> done = own[0];
-      own[0] = own[1];
-      own[1] = done;
+      if (after / of_quarter != quarter && threadIdx.x % 32 == 0)
+        ptx::mbarrier_arrive(ptx::shared_address(&b.sampled[quarter]));
     }
   }
 }
