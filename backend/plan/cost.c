@@ -321,15 +321,16 @@ double shunt_cost_sddmm_rows(const struct shunt_sddmm *p, const struct shunt_dev
 
 /* A multiprocessor multiplies its tiles of C one after the other, 64 of K at a time, and samples each
    while it multiplies the next one: what takes longer is waited for, and slowed down by the other.
-   Fitted to 4096 x 4096, K = 256 to 1024, 0.5 to 0.98 sparse: 1.08 off.  */
+   Fitted to 4096 x 4096, K = 128 to 1024, 0.8 and 0.9 sparse, and 2048 x 2048: 1.05 off; what
+   denser ones take beyond that is guessed.  */
 double shunt_cost_sddmm_dense(const struct shunt_sddmm *p, const struct shunt_device *d)
 {
   const double at_once = d->multiprocessors > 0 ? d->multiprocessors : 132;
   const double tiles = ceil(ceil((double)p->c.rows / 128) * ceil((double)p->c.cols / 256) / at_once);
   const double density = (double)p->c.nnz / ((double)p->c.rows * (double)p->c.cols + 1);
-  const double product = 0.5 + 0.6 * ceil((double)p->a.cols / 64);
-  const double sampling = 3.9 + density * (23 + 15 * density);
-  return 9 + tiles * (larger(product, sampling) + 0.25 * least(product, sampling));
+  const double product = larger(0.6 * ceil((double)p->a.cols / 64) - 0.4, 0.2);
+  const double sampling = 2.8 + density * (6 + 14 * density);
+  return 4.3 + tiles * (larger(product, sampling) + 0.57 * least(product, sampling));
 }
 
 /* Scattered patterns: by rows, entries and what the longest row has beyond the mean; fitted to the

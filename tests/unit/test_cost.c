@@ -212,9 +212,9 @@ static void test_sampled_on_the_chip(void)
   static const struct {
     int64_t inner;
     double density, us;
-  } measured[] = { { 256, 0.1, 37.2 }, { 256, 0.2, 44.8 }, { 512, 0.05, 37.2 }, { 512, 0.1, 42.7 },
-                   { 512, 0.2, 50.3 }, { 1024, 0.05, 51.1 }, { 1024, 0.1, 54.3 },
-                   { 1024, 0.2, 62.4 } };
+  } measured[] = { { 128, 0.1, 19.8 }, { 128, 0.2, 23.4 }, { 256, 0.1, 22.5 }, { 256, 0.2, 26.2 },
+                   { 512, 0.1, 29.2 }, { 512, 0.2, 32.0 }, { 1024, 0.1, 49.3 },
+                   { 1024, 0.2, 51.1 } };
   for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
     const int64_t n = 4096, k = measured[i].inner;
     struct shunt_sddmm s = { .compute = SHUNT_F32 };
