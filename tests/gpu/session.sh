@@ -106,7 +106,7 @@ stale() {
   expected stale 'rerouted cusparseSpMM >= 5000' 'route rows >= 1' 'route vector >= 1' \
     'route dense >= 1'
   # What rows would take as the cheaper one; the original would get what no other route takes.
-  SHUNT_ROUTES=groups,vector,dense preloaded stale-groups 60 "$bin/stale" 4000 6
+  SHUNT_ROUTES=groups,vector,dense preloaded stale-groups 60 "$bin/stale" 4000 6 --spmm
   expected stale-groups 'route groups >= 100'
   # Pruned weights, which dense would take at these widths.
   SHUNT_ROUTES=rows,tile24 preloaded stale-tile24 60 "$bin/stale" 8000 7 --pruned

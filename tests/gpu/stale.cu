@@ -1,6 +1,6 @@
 // stale.cu: no result is ever computed from what a matrix used to hold.
 //
-//   stale [STEPS [SEED]] [--strict] [--pruned] [--single] [--shuffled] [--wide] [--verbose]
+//   stale [STEPS [SEED]] [--strict] [--spmm] [--pruned] [--single] [--shuffled] [--wide] [--verbose]
 //
 // A program that behaves as badly as cuSPARSE allows.  Six matrices live in nine
 // blocks of device memory; every step picks one, changes something about it (one
@@ -21,6 +21,9 @@
 //
 // With --shuffled rows that share their columns mostly stand far apart, all products are SpMM, most
 // in 16-bit types, and matrices live longer: a route may look for another order of the rows.
+//
+// With --spmm all products are SpMM: for lists of routes without one for every SDDMM, since cuSPARSE's
+// own, in f64, misses entries of rows whose columns do not ascend.
 //
 // With --single all products are SpMM, most in f32.
 //
@@ -384,6 +387,8 @@ int main(int argc, char **argv)
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--strict"))
       strict = true;
+    else if (!strcmp(argv[i], "--spmm"))
+      only_spmm = true;
     else if (!strcmp(argv[i], "--pruned"))
       mostly_pruned = true;
     else if (!strcmp(argv[i], "--single"))

@@ -169,7 +169,8 @@ static void draw_problem(Slot &m)
   static const int64_t widths[] = { 1, 3, 8, 16, 32, 64, 64, 100, 128, 128, 256 };
   Problem &p = m.p;
   double large = chance(mostly_pruned ? 0.3 : 0.08) ? 1 : 0; // pruned small ones go to rows
-  p.sddmm = !mostly_pruned && !mostly_single && !shuffled && !mostly_wide && chance(0.25);
+  p.sddmm = !only_spmm && !mostly_pruned && !mostly_single && !shuffled && !mostly_wide &&
+            chance(0.25);
   p.a.rows = draw_side(large);
   p.a.cols = draw_side(large);
   int64_t n = chance(0.8) ? widths[below(11)] : 1 + below(USUAL_N);
