@@ -57,7 +57,7 @@ static void check_spmm_row(const struct shunt_spmm *p, const void *before, int64
     int64_t place = i * p->c.row_stride + j * p->c.col_stride;
     double old = p->beta.host != 0 ? p->beta.host * bench_load(before, place, p->c.type) : 0;
     double want = p->alpha.host * sum[j] + old;
-    double bound = bench_tolerance(p->c.type, p->compute,
+    double bound = bench_tolerance(p->c.type, p->compute, 0,
                                    fabs(p->alpha.host) * scale[j] + fabs(old), want,
                                    (double)(end - begin));
     note_error(e, bench_load(p->c.values, place, p->c.type), want, bound);
@@ -79,7 +79,7 @@ static void check_sddmm_row(const struct shunt_sddmm *p, const void *before, int
     }
     double old = p->beta.host != 0 ? p->beta.host * bench_load(before, at, c->value_type) : 0;
     double want = p->alpha.host * sum + old;
-    double bound = bench_tolerance(c->value_type, p->compute,
+    double bound = bench_tolerance(c->value_type, p->compute, 0,
                                    fabs(p->alpha.host) * scale + fabs(old), want,
                                    (double)p->a.cols);
     note_error(e, bench_load(c->values, at, c->value_type), want, bound);

@@ -136,11 +136,13 @@ shunt_status gpu_cusparse(struct gpu_case *g, cudaStream_t stream);
 /* ---- bench_reference.cu ------------------------------------------------------ */
 
 /* The result of p (device arrays, host scalars) against a float64 sum over the
-   same operands; `before` is the result's array before the call.  error[0]: the
+   same operands; `before` is the result's array before the call, `operands` the unit
+   roundoff of operands that are rounded first (bench_tolerance.h), or 0.  error[0]: the
    largest error, error[1]: the largest error ratio, both as the bits of a
    double, device memory zeroed by the caller.  */
-shunt_status bench_reference_cuda(const struct shunt_problem *p, const void *before,
-                                  unsigned long long *error, cudaStream_t stream);
+shunt_status bench_reference_cuda(const struct shunt_problem *p, double operands,
+                                  const void *before, unsigned long long *error,
+                                  cudaStream_t stream);
 
 #ifdef __cplusplus
 }

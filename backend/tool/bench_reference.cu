@@ -49,7 +49,8 @@ __device__ void compare(unsigned long long *error, double got, double want, doub
 }
 
 template <class T, class I>
-__global__ void check_spmm(shunt_spmm p, const void *before, unsigned long long *error)
+__global__ void check_spmm(shunt_spmm p, double operands, const void *before,
+                           unsigned long long *error)
 {
   const I *offsets = (const I *)p.a.row_offsets, *columns = (const I *)p.a.columns;
   const T *values = (const T *)p.a.values, *b = (const T *)p.b.values;
@@ -68,8 +69,8 @@ __global__ void check_spmm(shunt_spmm p, const void *before, unsigned long long 
     double old = p.beta.host != 0 ? p.beta.host * load(before, place, p.c.type) : 0;
     double want = p.alpha.host * sum + old;
     compare(error, load(p.c.values, place, p.c.type), want,
-            bench_tolerance(p.c.type, p.compute, fabs(p.alpha.host) * scale + fabs(old), want,
-                            (double)(end - begin)));
+            bench_tolerance(p.c.type, p.compute, operands, fabs(p.alpha.host) * scale + fabs(old),
+                            want, (double)(end - begin)));
   }
 }
 
@@ -88,7 +89,8 @@ template <class I> __device__ int64_t row_of(const I *offsets, int64_t rows, int
 }
 
 template <class T, class I>
-__global__ void check_sddmm(shunt_sddmm p, const void *before, unsigned long long *error)
+__global__ void check_sddmm(shunt_sddmm p, double operands, const void *before,
+                            unsigned long long *error)
 {
   const I *offsets = (const I *)p.c.row_offsets, *columns = (const I *)p.c.columns;
   const T *a = (const T *)p.a.values, *b = (const T *)p.b.values;
@@ -105,46 +107,47 @@ __global__ void check_sddmm(shunt_sddmm p, const void *before, unsigned long lon
     double old = p.beta.host != 0 ? p.beta.host * load(before, e, p.c.value_type) : 0;
     double want = p.alpha.host * sum + old;
     compare(error, load(p.c.values, e, p.c.value_type), want,
-            bench_tolerance(p.c.value_type, p.compute, fabs(p.alpha.host) * scale + fabs(old),
-                            want, (double)p.a.cols));
+            bench_tolerance(p.c.value_type, p.compute, operands,
+                            fabs(p.alpha.host) * scale + fabs(old), want, (double)p.a.cols));
   }
 }
 
 template <class T, class I>
-void launch(const shunt_problem *p, const void *before, unsigned long long *error,
-            cudaStream_t stream)
+void launch(const shunt_problem *p, double operands, const void *before,
+            unsigned long long *error, cudaStream_t stream)
 {
   int64_t entries = p->op == SHUNT_SPMM ? p->spmm.c.rows * p->spmm.c.cols : p->sddmm.c.nnz;
   int64_t blocks = (entries + 255) / 256;
   unsigned grid = (unsigned)(blocks < 65536 ? blocks : 65536);
   if (p->op == SHUNT_SPMM)
-    check_spmm<T, I><<<grid, 256, 0, stream>>>(p->spmm, before, error);
+    check_spmm<T, I><<<grid, 256, 0, stream>>>(p->spmm, operands, before, error);
   else
-    check_sddmm<T, I><<<grid, 256, 0, stream>>>(p->sddmm, before, error);
+    check_sddmm<T, I><<<grid, 256, 0, stream>>>(p->sddmm, operands, before, error);
 }
 
 template <class T>
-void launch_index(const shunt_problem *p, const void *before, unsigned long long *error,
-                  cudaStream_t stream)
+void launch_index(const shunt_problem *p, double operands, const void *before,
+                  unsigned long long *error, cudaStream_t stream)
 {
   if (shunt_problem_sparse(p)->index_type == SHUNT_I64)
-    launch<T, int64_t>(p, before, error, stream);
+    launch<T, int64_t>(p, operands, before, error, stream);
   else
-    launch<T, int32_t>(p, before, error, stream);
+    launch<T, int32_t>(p, operands, before, error, stream);
 }
 
 }  // namespace
 
-extern "C" shunt_status bench_reference_cuda(const struct shunt_problem *p, const void *before,
-                                             unsigned long long *error, cudaStream_t stream)
+extern "C" shunt_status bench_reference_cuda(const struct shunt_problem *p, double operands,
+                                             const void *before, unsigned long long *error,
+                                             cudaStream_t stream)
 {
   shunt_type type = p->op == SHUNT_SPMM ? p->spmm.b.type : p->sddmm.a.type;
   switch (type) {
-  case SHUNT_F16: launch_index<__half>(p, before, error, stream); break;
-  case SHUNT_BF16: launch_index<__nv_bfloat16>(p, before, error, stream); break;
-  case SHUNT_F32: launch_index<float>(p, before, error, stream); break;
-  case SHUNT_F64: launch_index<double>(p, before, error, stream); break;
-  case SHUNT_I8: launch_index<int8_t>(p, before, error, stream); break;
+  case SHUNT_F16: launch_index<__half>(p, operands, before, error, stream); break;
+  case SHUNT_BF16: launch_index<__nv_bfloat16>(p, operands, before, error, stream); break;
+  case SHUNT_F32: launch_index<float>(p, operands, before, error, stream); break;
+  case SHUNT_F64: launch_index<double>(p, operands, before, error, stream); break;
+  case SHUNT_I8: launch_index<int8_t>(p, operands, before, error, stream); break;
   default: return SHUNT_E_UNSUPPORTED;
   }
   return cudaGetLastError() == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;

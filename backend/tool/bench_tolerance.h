@@ -4,10 +4,11 @@
    A sum of `terms` products whose absolute values add up to `scale`, kept in
    the compute type and rounded to the result's type once, is off by at most
 
-     u_result |result|  +  u_compute scale (4 + 2 sqrt(terms))
+     u_result |result|  +  u_compute scale (4 + 2 sqrt(terms))  +  2 u_operands scale
 
    with u the unit roundoff; the second term is the usual random-walk growth with
-   room for any order of addition.  Integers must be exact.  */
+   room for any order of addition, the third is there where operands are rounded before
+   they are multiplied (TF32: 2^-11, else 0).  Integers must be exact.  */
 #ifndef SHUNT_BENCH_TOLERANCE_H
 #define SHUNT_BENCH_TOLERANCE_H
 
@@ -32,12 +33,12 @@ BENCH_BOTH double bench_roundoff(shunt_type t)
   }
 }
 
-BENCH_BOTH double bench_tolerance(shunt_type type, shunt_type compute, double scale, double result,
-                                  double terms)
+BENCH_BOTH double bench_tolerance(shunt_type type, shunt_type compute, double operands,
+                                  double scale, double result, double terms)
 {
   double subnormal = type == SHUNT_F16 ? 0x1p-25 : type == SHUNT_BF16 ? 0x1p-134 : 0;
   return bench_roundoff(type) * fabs(result) * 1.01 + subnormal +
-         bench_roundoff(compute) * scale * (4 + 2 * sqrt(terms));
+         bench_roundoff(compute) * scale * (4 + 2 * sqrt(terms)) + 2 * operands * scale;
 }
 
 /* error / tolerance; 0 when both are 0, infinite when a wrong value is not a number. */
