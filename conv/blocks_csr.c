@@ -3,21 +3,7 @@
 #include <string.h>
 
 #include "conv/blocks.h"
-
-static int64_t index_at(const void *array, shunt_type type, int64_t i)
-{
-  return type == SHUNT_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
-}
-
-static void set_index(const void *array, shunt_type type, int64_t i, int64_t value)
-{
-  void *to = (void *)(uintptr_t)array;
-
-  if (type == SHUNT_I32)
-    ((int32_t *)to)[i] = (int32_t)value;
-  else
-    ((int64_t *)to)[i] = value;
-}
+#include "conv/index.h"
 
 static void move(const struct shunt_csr *to, int64_t i, const void *from, int64_t j)
 {
@@ -91,15 +77,15 @@ shunt_status shunt_bsr_to_csr_host(const struct shunt_bsr *a, const struct shunt
   for (int64_t row = 0; row < a->rows; row++) {
     int64_t i = row % b, first = first_block(a, row / b), end = first_block(a, row / b + 1);
     int64_t count = end > first ? end - first : 0, at = first * b * b + i * count * b;
-    set_index(to->row_offsets, to->index_type, row, at + a->base);
+    set_index((void *)to->row_offsets, to->index_type, row, at + a->base);
     for (int64_t q = 0; q < count * b; q++) {
       int64_t block = first + q / b, j = q % b;
       int64_t column = (index_at(a->columns, a->index_type, block) - a->base) * b + j;
-      set_index(to->columns, to->index_type, at + q, column + a->base);
+      set_index((void *)to->columns, to->index_type, at + q, column + a->base);
       move(to, at + q, a->values, block * b * b + (a->column_major ? j * b + i : i * b + j));
     }
   }
-  set_index(to->row_offsets, to->index_type, a->rows, is.nnz + a->base);
+  set_index((void *)to->row_offsets, to->index_type, a->rows, is.nnz + a->base);
   return SHUNT_OK;
 }
 
@@ -114,15 +100,15 @@ shunt_status shunt_blocked_ell_to_csr_host(const struct shunt_blocked_ell *a,
 
   if (s != SHUNT_OK) return s;
   for (int64_t row = 0; row < a->rows; row++) {
-    set_index(to->row_offsets, to->index_type, row, at + a->base);
+    set_index((void *)to->row_offsets, to->index_type, row, at + a->base);
     for (int64_t q = 0; q < wide; q++) {
       int64_t block = index_at(a->columns, a->index_type, row / b * wide + q);
       for (int64_t j = 0; block >= 0 && j < b; j++, at++) {
-        set_index(to->columns, to->index_type, at, (block - a->base) * b + j + a->base);
+        set_index((void *)to->columns, to->index_type, at, (block - a->base) * b + j + a->base);
         move(to, at, a->values, row * a->width + q * b + j);
       }
     }
   }
-  set_index(to->row_offsets, to->index_type, a->rows, at + a->base);
+  set_index((void *)to->row_offsets, to->index_type, a->rows, at + a->base);
   return SHUNT_OK;
 }

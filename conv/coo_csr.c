@@ -5,12 +5,8 @@
 
    found by binary search, so that even unsorted rows give offsets inside
    [base, nnz + base].  */
+#include "conv/index.h"
 #include "conv/shunt_conv.h"
-
-static int64_t index_at(const void *array, shunt_type type, int64_t i)
-{
-  return type == SHUNT_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
-}
 
 static int64_t lower_bound(const void *rows, shunt_type type, int64_t nnz, int64_t row)
 {

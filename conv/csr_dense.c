@@ -3,25 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conv/index.h"
 #include "conv/shunt_conv.h"
-
-static int64_t index_at(const void *array, shunt_type type, int64_t i)
-{
-  return type == SHUNT_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
-}
-
-static void set_index(void *array, shunt_type type, int64_t i, int64_t value)
-{
-  if (type == SHUNT_I32)
-    ((int32_t *)array)[i] = (int32_t)value;
-  else
-    ((int64_t *)array)[i] = value;
-}
-
-static int is_index(shunt_type type)
-{
-  return type == SHUNT_I32 || type == SHUNT_I64;
-}
 
 /* Scatters row i into its zeroed place; nonzero when a column is out of range or
    repeats.  seen[c] == i + 1 marks a column of this row.  */

@@ -34,11 +34,11 @@ static int64_t lines_of(const struct shunt_dcsr_source *a)
 
 static shunt_status check_offsets(const struct shunt_dcsr_source *a, struct shunt_dcsr_fault *fault)
 {
-  int64_t lines = lines_of(a), before = dcsr_index_at(a->offsets, a->index_type, 0);
+  int64_t lines = lines_of(a), before = index_at(a->offsets, a->index_type, 0);
 
   if (before != a->base) return fail(fault, SHUNT_DCSR_FIRST, -1, 0, before);
   for (int64_t i = 1; i <= lines; i++) {
-    int64_t now = dcsr_index_at(a->offsets, a->index_type, i);
+    int64_t now = index_at(a->offsets, a->index_type, i);
     if (now < before) return fail(fault, SHUNT_DCSR_DESCENDING, i - 1, i, now);
     before = now;
   }
@@ -52,7 +52,7 @@ static int64_t line_of(const struct shunt_dcsr_source *a, int64_t p)
   int64_t line = 0;
 
   if (a->from == SHUNT_DCSR_FROM_COO) return -1;
-  while (dcsr_index_at(a->offsets, a->index_type, line + 1) - a->base <= p)
+  while (index_at(a->offsets, a->index_type, line + 1) - a->base <= p)
     line++;
   return line;
 }
@@ -62,7 +62,7 @@ static shunt_status check_indices(const struct shunt_dcsr_source *a, const void 
                                   struct shunt_dcsr_fault *fault)
 {
   for (int64_t p = 0; p < a->nnz; p++) {
-    int64_t i = dcsr_index_at(indices, a->index_type, p);
+    int64_t i = index_at(indices, a->index_type, p);
     if (i < a->base || i - a->base >= size) return fail(fault, rule, line_of(a, p), p, i);
   }
   return SHUNT_OK;
@@ -74,7 +74,7 @@ shunt_status shunt_dcsr_check_host(const struct shunt_dcsr_source *a,
   shunt_status status = SHUNT_OK;
 
   if (fault) *fault = (struct shunt_dcsr_fault){.line = -1};
-  if (!dcsr_is_index(a->index_type)) return SHUNT_E_UNSUPPORTED;
+  if (!is_index(a->index_type)) return SHUNT_E_UNSUPPORTED;
   if (a->rows < 0) return fail(fault, SHUNT_DCSR_SIZES, -1, 0, a->rows);
   if (a->cols < 0) return fail(fault, SHUNT_DCSR_SIZES, -1, 1, a->cols);
   if (a->nnz < 0) return fail(fault, SHUNT_DCSR_SIZES, -1, 2, a->nnz);

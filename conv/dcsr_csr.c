@@ -56,20 +56,20 @@ static void divide_scratch(const struct shunt_dcsr_source *a, const struct shunt
 static int64_t row_begin(const struct by_row *r, int64_t i)
 {
   if (r->offsets) return r->offsets[i];
-  return dcsr_index_at(r->a->offsets, r->a->index_type, i) - r->a->base;
+  return index_at(r->a->offsets, r->a->index_type, i) - r->a->base;
 }
 
 static int64_t column_of(const struct by_row *r, int64_t q)
 {
   if (r->columns) return r->columns[q];
-  return dcsr_index_at(r->a->columns, r->a->index_type, q) - r->a->base;
+  return index_at(r->a->columns, r->a->index_type, q) - r->a->base;
 }
 
 /* ---- by row ------------------------------------------------------------------------------ */
 
 static int64_t row_index(const struct shunt_dcsr_source *a, int64_t p)
 {
-  return dcsr_index_at(a->row_indices, a->index_type, p) - a->base;
+  return index_at(a->row_indices, a->index_type, p) - a->base;
 }
 
 static void place_entry(struct by_row *r, int64_t p, int64_t column)
@@ -93,11 +93,11 @@ static void sort_by_row(struct by_row *r)
     r->offsets[i + 1] += r->offsets[i];
   if (a->from == SHUNT_DCSR_FROM_COO) {
     for (int64_t p = 0; p < a->nnz; p++)
-      place_entry(r, p, dcsr_index_at(a->columns, a->index_type, p) - a->base);
+      place_entry(r, p, index_at(a->columns, a->index_type, p) - a->base);
   } else {
     for (int64_t j = 0; j < a->cols; j++) {
-      int64_t end = dcsr_index_at(a->offsets, a->index_type, j + 1) - a->base;
-      for (int64_t p = dcsr_index_at(a->offsets, a->index_type, j) - a->base; p < end; p++)
+      int64_t end = index_at(a->offsets, a->index_type, j + 1) - a->base;
+      for (int64_t p = index_at(a->offsets, a->index_type, j) - a->base; p < end; p++)
         place_entry(r, p, j);
     }
   }
@@ -137,9 +137,9 @@ static void write_entry(const struct by_row *r, int64_t q, int64_t column,
 {
   int64_t from = r->order ? r->order[q] : q;
 
-  dcsr_set_index(d->columns, d->index_type, p, column);
+  set_index(d->columns, d->index_type, p, column);
   dcsr_move(d->values, p, r->a->values, from, shunt_type_size(d->value_type));
-  if (d->places) dcsr_set_index(d->places, d->index_type, p, from);
+  if (d->places) set_index(d->places, d->index_type, p, from);
 }
 
 static void write_strips(const struct by_row *r, struct strip_pass *s, const struct shunt_dcsr *d)
@@ -147,19 +147,19 @@ static void write_strips(const struct by_row *r, struct strip_pass *s, const str
   int64_t segments = s->segments[s->strips];
 
   for (int64_t k = 0; k <= s->strips; k++)
-    dcsr_set_index(d->strip_begin, d->index_type, k, s->segments[k]);
+    set_index(d->strip_begin, d->index_type, k, s->segments[k]);
   forget_rows(s);
   for (int64_t i = 0; i < r->a->rows; i++)
     for (int64_t q = row_begin(r, i), end = row_begin(r, i + 1); q < end; q++) {
       int64_t column = column_of(r, q), k = column / s->width;
       if (s->last_row[k] != i) {
-        dcsr_set_index(d->row_ids, d->index_type, s->segments[k], i);
-        dcsr_set_index(d->offsets, d->index_type, s->segments[k]++, s->entries[k]);
+        set_index(d->row_ids, d->index_type, s->segments[k], i);
+        set_index(d->offsets, d->index_type, s->segments[k]++, s->entries[k]);
         s->last_row[k] = i;
       }
       write_entry(r, q, column, d, s->entries[k]++);
     }
-  dcsr_set_index(d->offsets, d->index_type, segments, d->nnz);
+  set_index(d->offsets, d->index_type, segments, d->nnz);
   *d->counts = (struct shunt_dcsr_counts){.segments = (uint64_t)segments};
 }
 
@@ -213,7 +213,7 @@ shunt_status shunt_dcsr_gather_host(const struct shunt_dcsr *d, const void *valu
 {
   if (!d->places || d->counts->irregular) return SHUNT_E_ARGUMENT;
   for (int64_t p = 0; p < d->nnz; p++)
-    dcsr_move(d->values, p, values, dcsr_index_at(d->places, d->index_type, p),
+    dcsr_move(d->values, p, values, index_at(d->places, d->index_type, p),
               shunt_type_size(d->value_type));
   return SHUNT_OK;
 }
@@ -225,24 +225,24 @@ static void count_rows(const struct shunt_dcsr *d, void *offsets, shunt_type typ
 {
   memset(offsets, 0, ((size_t)d->rows + 1) * shunt_type_size(type));
   for (int64_t g = 0; g < (int64_t)d->counts->segments; g++) {
-    int64_t next = dcsr_index_at(d->row_ids, d->index_type, g) + 1;
-    int64_t length = dcsr_index_at(d->offsets, d->index_type, g + 1) -
-                     dcsr_index_at(d->offsets, d->index_type, g);
-    dcsr_set_index(offsets, type, next, dcsr_index_at(offsets, type, next) + length);
+    int64_t next = index_at(d->row_ids, d->index_type, g) + 1;
+    int64_t length = index_at(d->offsets, d->index_type, g + 1) -
+                     index_at(d->offsets, d->index_type, g);
+    set_index(offsets, type, next, index_at(offsets, type, next) + length);
   }
   for (int64_t i = 0; i < d->rows; i++)
-    dcsr_set_index(offsets, type, i + 1,
-                   dcsr_index_at(offsets, type, i + 1) + dcsr_index_at(offsets, type, i));
+    set_index(offsets, type, i + 1,
+                   index_at(offsets, type, i + 1) + index_at(offsets, type, i));
 }
 
 /* Writes the entries of segment g from place q on; returns the end. */
 static int64_t unpack_segment(const struct shunt_dcsr *d, int64_t g, struct shunt_csr *a, int64_t q)
 {
-  int64_t end = dcsr_index_at(d->offsets, d->index_type, g + 1);
+  int64_t end = index_at(d->offsets, d->index_type, g + 1);
 
-  for (int64_t p = dcsr_index_at(d->offsets, d->index_type, g); p < end; p++, q++) {
-    dcsr_set_index((void *)(uintptr_t)a->columns, a->index_type, q,
-                   dcsr_index_at(d->columns, d->index_type, p) + a->base);
+  for (int64_t p = index_at(d->offsets, d->index_type, g); p < end; p++, q++) {
+    set_index((void *)(uintptr_t)a->columns, a->index_type, q,
+                   index_at(d->columns, d->index_type, p) + a->base);
     dcsr_move(a->values, q, d->values, p, shunt_type_size(d->value_type));
   }
   return q;
@@ -253,19 +253,19 @@ shunt_status shunt_dcsr_to_csr_host(const struct shunt_dcsr *d, struct shunt_csr
   void *offsets = (void *)(uintptr_t)a->row_offsets;
 
   if (d->counts->irregular) return SHUNT_E_ARGUMENT;
-  if (!dcsr_is_index(a->index_type) || !dcsr_index_holds(a->index_type, d->nnz + a->base) ||
+  if (!is_index(a->index_type) || !dcsr_index_holds(a->index_type, d->nnz + a->base) ||
       !dcsr_index_holds(a->index_type, d->cols - 1 + a->base))
     return SHUNT_E_UNSUPPORTED;
   a->rows = d->rows, a->cols = d->cols, a->nnz = d->nnz, a->value_type = d->value_type;
   count_rows(d, offsets, a->index_type);
   for (int64_t g = 0; g < (int64_t)d->counts->segments; g++) { /* cursors, as in sort_by_row */
-    int64_t row = dcsr_index_at(d->row_ids, d->index_type, g);
-    int64_t q = dcsr_index_at(offsets, a->index_type, row);
-    dcsr_set_index(offsets, a->index_type, row, unpack_segment(d, g, a, q));
+    int64_t row = index_at(d->row_ids, d->index_type, g);
+    int64_t q = index_at(offsets, a->index_type, row);
+    set_index(offsets, a->index_type, row, unpack_segment(d, g, a, q));
   }
   for (int64_t i = d->rows; i > 0; i--)
-    dcsr_set_index(offsets, a->index_type, i,
-                   dcsr_index_at(offsets, a->index_type, i - 1) + a->base);
-  dcsr_set_index(offsets, a->index_type, 0, a->base);
+    set_index(offsets, a->index_type, i,
+                   index_at(offsets, a->index_type, i - 1) + a->base);
+  set_index(offsets, a->index_type, 0, a->base);
   return SHUNT_OK;
 }

@@ -59,7 +59,7 @@ size_t shunt_engine_scratch_bytes(const struct shunt_dcsr_source *a,
 
 static int64_t offset_at(const struct shunt_dcsr_source *a, int64_t column)
 {
-  return dcsr_index_at(a->offsets, a->index_type, column) - a->base;
+  return index_at(a->offsets, a->index_type, column) - a->base;
 }
 
 static shunt_status prefetch(struct engine *e, int64_t l)
@@ -69,7 +69,7 @@ static shunt_status prefetch(struct engine *e, int64_t l)
 
   e->counts->prefetches++;
   for (; lane->fetched < end && lane->fetched < lane->boundary; lane->fetched++) {
-    int64_t stored = dcsr_index_at(e->a->row_indices, e->a->index_type, lane->fetched);
+    int64_t stored = index_at(e->a->row_indices, e->a->index_type, lane->fetched);
     int64_t row = stored - e->a->base;
     if (row < lane->before) {
       e->fault = (struct shunt_dcsr_fault){SHUNT_DCSR_UNSORTED, e->first_column + l, lane->fetched,
@@ -129,9 +129,9 @@ static shunt_status drain(struct engine *e, int64_t l, int64_t row)
 
   while (status == SHUNT_OK && e->tree[e->leaves + l] == row) {
     int64_t from = lane->frontier++;
-    dcsr_set_index(d->columns, d->index_type, e->element, e->first_column + l);
+    set_index(d->columns, d->index_type, e->element, e->first_column + l);
     dcsr_move(d->values, e->element, e->a->values, from, shunt_type_size(d->value_type));
-    if (d->places) dcsr_set_index(d->places, d->index_type, e->element, from);
+    if (d->places) set_index(d->places, d->index_type, e->element, from);
     e->element++;
     status = offer(e, l);
   }
@@ -144,8 +144,8 @@ static shunt_status emit_row(struct engine *e, int64_t row)
   shunt_status status = SHUNT_OK;
 
   if (e->segment == d->room) return SHUNT_E_WORKSPACE;
-  dcsr_set_index(d->row_ids, d->index_type, e->segment, row);
-  dcsr_set_index(d->offsets, d->index_type, e->segment, e->element);
+  set_index(d->row_ids, d->index_type, e->segment, row);
+  set_index(d->offsets, d->index_type, e->segment, e->element);
   e->segment++;
   for (int64_t l = 0; l < e->width && status == SHUNT_OK; l++)
     status = drain(e, l, row);
@@ -162,7 +162,7 @@ static shunt_status run_strip(struct engine *e, int64_t strip, int64_t *cycles)
   e->width = e->out->cols - e->first_column;
   if (e->width > e->out->width) e->width = e->out->width;
   e->counts->bytes_read += (e->width + 1) * (int64_t)shunt_type_size(e->a->index_type);
-  dcsr_set_index(e->out->strip_begin, e->out->index_type, strip, e->segment);
+  set_index(e->out->strip_begin, e->out->index_type, strip, e->segment);
   *cycles = 0;
   if (offset_at(e->a, e->first_column) == offset_at(e->a, e->first_column + e->width))
     return SHUNT_OK;
@@ -198,8 +198,8 @@ static void finish(struct engine *e)
   int64_t in = (int64_t)shunt_type_size(e->a->index_type);
   int64_t out = (int64_t)shunt_type_size(d->index_type);
 
-  dcsr_set_index(d->strip_begin, d->index_type, d->strips, e->segment);
-  dcsr_set_index(d->offsets, d->index_type, e->segment, e->element);
+  set_index(d->strip_begin, d->index_type, d->strips, e->segment);
+  set_index(d->offsets, d->index_type, e->segment, e->element);
   *d->counts = (struct shunt_dcsr_counts){.segments = (uint64_t)e->segment};
   c->elements = e->element;
   c->segments = e->segment;

@@ -1,21 +1,9 @@
-/* dcsr_index.h: index arrays of 32 or 64 bits, for the files conv/dcsr_*.c.  Private to conv/. */
+/* dcsr_index.h: indices, values and faults, for the files conv/dcsr_*.c.  Private to conv/. */
 #ifndef SHUNT_CONV_DCSR_INDEX_H
 #define SHUNT_CONV_DCSR_INDEX_H
 
 #include "conv/dcsr.h"
-
-static inline int64_t dcsr_index_at(const void *array, shunt_type type, int64_t i)
-{
-  return type == SHUNT_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
-}
-
-static inline void dcsr_set_index(void *array, shunt_type type, int64_t i, int64_t value)
-{
-  if (type == SHUNT_I32)
-    ((int32_t *)array)[i] = (int32_t)value;
-  else
-    ((int64_t *)array)[i] = value;
-}
+#include "conv/index.h"
 
 /* Entry `from` of one array of values to `to` of another; values are moved, not computed with. */
 static inline void dcsr_move(void *to, int64_t i, const void *from, int64_t j, size_t size)
@@ -33,11 +21,6 @@ static inline void dcsr_move(void *to, int64_t i, const void *from, int64_t j, s
   default:
     ((uint64_t *)to)[i] = ((const uint64_t *)from)[j];
   }
-}
-
-static inline int dcsr_is_index(shunt_type type)
-{
-  return type == SHUNT_I32 || type == SHUNT_I64;
 }
 
 /* Whether indices up to and including `most` fit. */

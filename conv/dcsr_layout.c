@@ -28,7 +28,7 @@ static int can_be_made(const struct shunt_dcsr_source *a, const struct shunt_dcs
 {
   const int64_t most = INT64_MAX / 128; /* bytes in all stay far below 2^63 */
 
-  if (!dcsr_is_index(a->index_type) || !dcsr_is_index(plan->index_type)) return 0;
+  if (!is_index(a->index_type) || !is_index(plan->index_type)) return 0;
   if (plan->width < 0 || segments < 0 || a->rows < 0 || a->cols < 0 || a->nnz < 0) return 0;
   if (a->rows > most || a->cols > most || a->nnz > most || segments > most) return 0;
   return dcsr_index_holds(plan->index_type, a->rows) &&

@@ -51,12 +51,12 @@ static void counting_free(struct counting *c)
 static void count_row(const struct shunt_csr *a, const struct shunt_traffic_tiles *tiles, int64_t i,
                       struct counting *c, struct shunt_traffic_counts *out)
 {
-  int64_t begin = dcsr_index_at(a->row_offsets, a->index_type, i) - a->base;
-  int64_t end = dcsr_index_at(a->row_offsets, a->index_type, i + 1) - a->base;
+  int64_t begin = index_at(a->row_offsets, a->index_type, i) - a->base;
+  int64_t end = index_at(a->row_offsets, a->index_type, i + 1) - a->base;
   int64_t band = i / tiles->tile_rows + 1, listed = 0;
 
   for (int64_t p = begin; p < end; p++) {
-    int64_t column = dcsr_index_at(a->columns, a->index_type, p) - a->base;
+    int64_t column = index_at(a->columns, a->index_type, p) - a->base;
     int64_t strip = column / tiles->width;
     out->tile_columns += c->column_band[column] != band;
     c->column_band[column] = band;

@@ -7,12 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "conv/index.h"
 #include "conv/profile_segments.h"
-
-static int64_t index_at(const void *array, shunt_type type, int64_t i)
-{
-  return type == SHUNT_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
-}
 
 struct row {
   int64_t begin, length;

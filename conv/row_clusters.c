@@ -2,6 +2,7 @@
    row_clusters_device.cu, and the layout of their scratch.  */
 #include <string.h>
 
+#include "conv/index.h"
 #include "conv/row_sketch.h"
 
 /* ---- the scratch -------------------------------------------------------------------- */
@@ -42,11 +43,6 @@ size_t shunt_row_clusters_host_bytes(const struct shunt_csr *a)
 }
 
 /* ---- sketches ----------------------------------------------------------------------- */
-
-static int64_t index_at(const void *array, shunt_type type, int64_t i)
-{
-  return type == SHUNT_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
-}
 
 /* Of all columns of a row; commutative, so that it does not matter in which order they come. */
 struct row_hashes {

@@ -3,16 +3,12 @@
 
    Eight cursors, one a row; each step takes the least of the columns they stand at, and
    moves on those that stand there.  */
+#include "conv/index.h"
 #include "conv/row_groups.h"
 
 #include <string.h>
 
 enum { ROWS = SHUNT_ROW_GROUP };
-
-static int64_t index_at(const void *array, shunt_type type, int64_t i)
-{
-  return type == SHUNT_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
-}
 
 /* Unsigned, so that garbage wraps (to a place that the checks refuse). */
 static int64_t from_base(int64_t index, int base)

@@ -17,14 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conv/index.h"
 #include "conv/shunt_conv.h"
 
 enum { TILE_ROWS = 16, TILE_COLS = 32, STRIP_COLS = 64, QUAD = 4 };
-
-static int64_t index_at(const void *array, shunt_type type, int64_t i)
-{
-  return type == SHUNT_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
-}
 
 static int64_t offset_at(const struct shunt_csr *a, int64_t i)
 {

@@ -16,15 +16,11 @@
    row stops at the first entry that breaks the rules; the matrix is then irregular.  */
 #include <string.h>
 
+#include "conv/index.h"
 #include "conv/tile24.h"
 #include "conv/tile24_chunk.h"
 
 enum { ROWS = SHUNT_TILE24_ROWS, COLS = SHUNT_TILE24_COLS, LANES = SHUNT_TILE24_LANES };
-
-static int64_t index_at(const void *array, shunt_type type, int64_t i)
-{
-  return type == SHUNT_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
-}
 
 /* Unsigned, so that garbage wraps (to a place that the checks refuse). */
 static int64_t from_base(int64_t index, int base)

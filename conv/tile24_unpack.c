@@ -5,17 +5,10 @@
    row is spread out over its columns first:
 
      packed    values, present, metadata, order   -->   found: bit c, value[c]   -->   CSR  */
+#include "conv/index.h"
 #include "conv/tile24.h"
 
 enum { LANES = SHUNT_TILE24_LANES, PER_LANE = SHUNT_TILE24_PER_LANE };
-
-static void set_index(void *array, shunt_type type, int64_t i, int64_t value)
-{
-  if (type == SHUNT_I32)
-    ((int32_t *)array)[i] = (int32_t)value;
-  else
-    ((int64_t *)array)[i] = value;
-}
 
 /* One row of one tile, columns of the matrix ascending. */
 struct spread {

@@ -12,6 +12,7 @@
    Steps are made when a strip is whole.  */
 #include <string.h>
 
+#include "conv/index.h"
 #include "conv/vector.h"
 
 enum {
@@ -19,19 +20,6 @@ enum {
   HALF = SHUNT_VECTOR_STRIP / 2, /* columns */
   HALVES = SHUNT_VECTOR_WINDOW / HALF
 };
-
-static int64_t index_at(const void *array, shunt_type type, int64_t i)
-{
-  return type == SHUNT_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
-}
-
-static void set_index(void *array, shunt_type type, int64_t i, int64_t value)
-{
-  if (type == SHUNT_I32)
-    ((int32_t *)array)[i] = (int32_t)value;
-  else
-    ((int64_t *)array)[i] = value;
-}
 
 /* Values are bits: of 2 or 4 bytes. */
 static uint32_t value_at(const void *values, shunt_type type, int64_t i)

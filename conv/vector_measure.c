@@ -4,12 +4,8 @@
    A group's rows are merged: the least column that any of them has next is a vector.  */
 #include <string.h>
 
+#include "conv/index.h"
 #include "conv/vector.h"
-
-static int64_t index_at(const void *array, shunt_type type, int64_t i)
-{
-  return type == SHUNT_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
-}
 
 /* The rows of a group on their way to their ends. */
 struct merge {

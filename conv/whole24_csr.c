@@ -2,6 +2,7 @@
    whole24_csr_device.cu.  Values are moved, never computed with.  */
 #include <string.h>
 
+#include "conv/index.h"
 #include "conv/whole24.h"
 
 enum { ROWS = SHUNT_WHOLE24_ROWS };
@@ -32,11 +33,6 @@ static char *tile_of(const struct shunt_whole24 *v, int64_t row, int64_t chunk)
   int64_t tile = row / ROWS * v->chunks + chunk;
 
   return (char *)v->tiles + tile * shunt_whole24_tile_bytes(size_of(v));
-}
-
-static int64_t index_at(const void *array, shunt_type type, int64_t i)
-{
-  return type == SHUNT_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
 }
 
 /* Unsigned, so that garbage wraps (to a place that the checks refuse). */
