@@ -214,7 +214,19 @@ __device__ inline void read_scalars(const Problem &p, double *alpha, double *bet
   *beta = p.device_scalars ? get(p.scalars, 1, p.compute) : p.beta;
 }
 
-// One thread per stored element of c, padding included (which must not change).
+// Whether the t-th stored element of c is one of its own, (i, j); padding must not have changed.
+__device__ inline bool is_inside(const Problem &p, int64_t t, int size, int64_t *i, int64_t *j,
+                                 Outcome *o)
+{
+  int64_t major = t / p.c.ld, minor = t % p.c.ld;
+  *i = p.c.column_order ? minor : major;
+  *j = p.c.column_order ? major : minor;
+  if (*i < p.c.rows && *j < p.c.cols) return true;
+  if (!same_bytes(p.c.values, p.before, t, size)) atomicAdd(&o->outside, 1u);
+  return false;
+}
+
+// One thread per stored element of c, padding included.
 __global__ void check_spmm_kernel(Problem p, int size, Outcome *o)
 {
   int64_t stored = p.c.ld * (p.c.column_order ? p.c.cols : p.c.rows);
@@ -222,12 +234,8 @@ __global__ void check_spmm_kernel(Problem p, int size, Outcome *o)
   read_scalars(p, &alpha, &beta);
   for (int64_t t = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; t < stored;
        t += (int64_t)gridDim.x * blockDim.x) {
-    int64_t major = t / p.c.ld, minor = t % p.c.ld;
-    int64_t i = p.c.column_order ? minor : major, j = p.c.column_order ? major : minor;
-    if (i >= p.c.rows || j >= p.c.cols) {
-      if (!same_bytes(p.c.values, p.before, t, size)) atomicAdd(&o->outside, 1u);
-      continue;
-    }
+    int64_t i, j;
+    if (!is_inside(p, t, size, &i, &j, o)) continue;
     int64_t q = index_at(p.a.offsets, i, p.a.wide) - p.a.base;
     int64_t end = index_at(p.a.offsets, i + 1, p.a.wide) - p.a.base;
     double sum = 0, scale = 0, terms = (double)(end - q) + 1;

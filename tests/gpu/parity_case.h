@@ -88,6 +88,21 @@ struct List {
   }
 };
 
+// Bit by bit, what Case::special says.
+static const char *const SPECIAL[] = { "NaN sparse", "Inf sparse", "NaN dense", "Inf dense",
+                                       "NaN old",    "Inf old",    "0 x Inf" };
+
+// c with each of them alone.
+inline void add_specials(List &l, const Case &c, const std::string &what)
+{
+  for (int bit = 0; bit < 7; bit++) {
+    Case d = c;
+    d.special = 1 << bit;
+    d.beta = bit == 4 || bit == 5 ? 1 : 0;
+    l.add(d, what + ", " + SPECIAL[bit]);
+  }
+}
+
 static const cudaDataType HALF_AND_SINGLE[] = { CUDA_R_16F, CUDA_R_32F };
 static const cudaDataType FLOATS[] = { CUDA_R_16F, CUDA_R_16BF, CUDA_R_32F, CUDA_R_64F };
 

@@ -181,8 +181,6 @@ inline void add_shapes(List &l)
 
 inline void add_numbers(List &l)
 {
-  static const char *what[] = { "NaN sparse", "Inf sparse", "NaN dense", "Inf dense",
-                                "NaN old",    "Inf old",    "0 x Inf" };
   for (int sddmm = 0; sddmm < 2; sddmm++)
     for (int bit = 0; bit < 7; bit++)
       for (cudaDataType t : HALF_AND_SINGLE)
@@ -200,7 +198,7 @@ inline void add_numbers(List &l)
               c.repeats = 4;
             } else
               c.group = 8;
-            l.add(c, text("%s, %s, beta %g%s", what[bit], type_text(t), beta,
+            l.add(c, text("%s, %s, beta %g%s", SPECIAL[bit], type_text(t), beta,
                           dense ? ", half full" : ""));
           }
   struct {

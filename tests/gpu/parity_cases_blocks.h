@@ -53,18 +53,6 @@ inline void add_block_layouts(List &l, const Case &c, const std::string &what)
   l.add(d, what + " into f32");
 }
 
-inline void add_block_numbers(List &l, const Case &c, const std::string &what)
-{
-  static const char *names[] = { "NaN sparse", "Inf sparse", "NaN dense", "Inf dense",
-                                 "NaN old",    "Inf old",    "0 x Inf" };
-  for (int bit = 0; bit < 7; bit++) {
-    Case d = c;
-    d.special = 1 << bit;
-    d.beta = bit == 4 || bit == 5 ? 1 : 0;
-    l.add(d, what + ", " + names[bit]);
-  }
-}
-
 inline void add_block_storage(List &l, const Case &c, const std::string &what)
 {
   Case d = c;
@@ -120,7 +108,7 @@ inline void add_blocks(List &l)
         if (block != 8 || t == CUDA_R_64F) continue;
         add_block_layouts(l, c, what);
         if (t == CUDA_R_16BF) continue;
-        add_block_numbers(l, c, what);
+        add_specials(l, c, what);
         add_block_storage(l, c, what);
       }
   // Large enough to be worth it as they are.

@@ -13,18 +13,6 @@ static const struct {
   const char *name;
 } TURNED[] = { { CSR, 1, "CSR T" }, { CSC, 0, "CSC N" }, { CSC, 1, "CSC T" }, { COO, 1, "COO T" } };
 
-inline void add_transposed_numbers(List &l, const Case &c, const std::string &what)
-{
-  static const char *names[] = { "NaN sparse", "Inf sparse", "NaN dense", "Inf dense",
-                                 "NaN old",    "Inf old",    "0 x Inf" };
-  for (int bit = 0; bit < 7; bit++) {
-    Case d = c;
-    d.special = 1 << bit;
-    d.beta = bit == 4 || bit == 5 ? 1 : 0;
-    l.add(d, what + ", " + names[bit]);
-  }
-}
-
 inline void add_transposed_storage(List &l, const Case &c, const std::string &what)
 {
   Case d = c;
@@ -129,8 +117,8 @@ inline void add_transposed(List &l)
         d.beta = 0.5;
         l.add(d, what + ", sparse");
         if (order == CUSPARSE_ORDER_COL || t == CUDA_R_64F) continue;
-        if (t == CUDA_R_16F) add_transposed_numbers(l, large, what + ", large");
-        add_transposed_numbers(l, c, what);
+        if (t == CUDA_R_16F) add_specials(l, large, what + ", large");
+        add_specials(l, c, what);
         add_transposed_storage(l, c, what);
         add_transposed_odd(l, c, what);
       }

@@ -142,7 +142,7 @@ __global__ void add_transposed_kernel(Problem p, double *sum, double *scale, dou
   }
 }
 
-// One thread per stored element of c, padding included (which must not change).
+// One thread per stored element of c, padding included.
 __global__ void check_transposed_kernel(Problem p, int size, const double *sum, const double *scale,
                                         const double *terms, Outcome *o)
 {
@@ -151,12 +151,8 @@ __global__ void check_transposed_kernel(Problem p, int size, const double *sum, 
   read_scalars(p, &alpha, &beta);
   for (int64_t t = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; t < stored;
        t += (int64_t)gridDim.x * blockDim.x) {
-    int64_t major = t / p.c.ld, minor = t % p.c.ld;
-    int64_t i = p.c.column_order ? minor : major, j = p.c.column_order ? major : minor;
-    if (i >= p.c.rows || j >= p.c.cols) {
-      if (!same_bytes(p.c.values, p.before, t, size)) atomicAdd(&o->outside, 1u);
-      continue;
-    }
+    int64_t i, j;
+    if (!is_inside(p, t, size, &i, &j, o)) continue;
     int64_t e = i * p.c.cols + j;
     double old = beta == 0 ? 0 : beta * get(p.before, t, p.c.type);
     double want = alpha * sum[e] + old, strict, loose;
