@@ -1,5 +1,4 @@
-// spmm_vector_problem.cuh: products with A packed, for test_spmm_vector_packed.cu and
-// test_spmm_vector_proved.cu.
+// spmm_vector_problem.cuh: products with A packed, for the tests of packed vectors.
 //
 // Rows of B that no vector names hold NaN and Inf throughout.
 #pragma once
@@ -153,6 +152,25 @@ struct Problem {
     }
   }
 };
+
+// One call over a poisoned workspace; the wrong elements of C, which is put back: 0 when right.
+template <class Call> int64_t run_once(Problem &q, const Call &call, double error = 0)
+{
+  const std::vector<char> before = q.c.host;
+  memset(q.workspace.host.data(), 0xff, q.workspace.host.size());
+  q.workspace.upload();
+  const shunt_status status = call();
+  if (status != SHUNT_OK) {
+    printf("# status %d\n", status);
+    return 1;
+  }
+  CUDA_OK(cudaDeviceSynchronize());
+  q.c.download();
+  const int64_t wrong = wrong_elements(q, before, error);
+  q.c.host = before;
+  q.c.upload();
+  return wrong;
+}
 
 [[maybe_unused]] void name_shape(const shunt_vector_shape &s, char (&name)[40])
 {

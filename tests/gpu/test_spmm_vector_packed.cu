@@ -14,23 +14,9 @@ static shunt_status call(Problem &q, const shunt_vector_shape &s, cudaStream_t s
                                        q.workspace.host.size() - 64, stream);
 }
 
-// Runs once; 0 when right.
 static int64_t run_problem(Problem &q, const shunt_vector_shape &s)
 {
-  const std::vector<char> before = q.c.host;
-  memset(q.workspace.host.data(), 0xff, q.workspace.host.size());
-  q.workspace.upload();
-  const shunt_status status = call(q, s, 0);
-  if (status != SHUNT_OK) {
-    printf("# status %d\n", status);
-    return 1;
-  }
-  CUDA_OK(cudaDeviceSynchronize());
-  q.c.download();
-  const int64_t wrong = wrong_elements(q, before);
-  q.c.host = before;
-  q.c.upload();
-  return wrong;
+  return run_once(q, [&] { return call(q, s, 0); });
 }
 
 static const shunt_vector_shape shapes[] = {

@@ -24,23 +24,9 @@ static shunt_status call(Problem &q, const Way &w, cudaStream_t stream)
                                      q.workspace.device, q.workspace.host.size() - 64, stream);
 }
 
-// Runs once; 0 when right.
 static int64_t run_problem(Problem &q, const Way &w, double error)
 {
-  const std::vector<char> before = q.c.host;
-  memset(q.workspace.host.data(), 0xff, q.workspace.host.size());
-  q.workspace.upload();
-  const shunt_status status = call(q, w, 0);
-  if (status != SHUNT_OK) {
-    printf("# status %d\n", status);
-    return 1;
-  }
-  CUDA_OK(cudaDeviceSynchronize());
-  q.c.download();
-  const int64_t wrong = wrong_elements(q, before, error);
-  q.c.host = before;
-  q.c.upload();
-  return wrong;
+  return run_once(q, [&] { return call(q, w, 0); }, error);
 }
 
 static Options options()
