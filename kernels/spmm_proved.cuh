@@ -62,6 +62,7 @@ template <class Team> __device__ __forceinline__ void prove(const proof &f, boar
 
   prefetch_share(f.r.arrays, worker);
   wait_for_previous();
+  let_next_in();
   if (judges) {
     ptx::cp_async_16(ptx::shared_address(&b.at_home), &f.r.table.sets[f.r.table.home]);
     ptx::cp_async_commit();

@@ -60,8 +60,10 @@ shunt_status shunt_spmm_vector_shaped_cuda(const struct shunt_spmm *p, const str
                                            size_t workspace_bytes, shunt_stream stream);
 /* C = alpha A B, and in the same launch what shunt_spmm_csr_repair_cuda(p, r) does behind a
    product: r->product is not looked at, none is needed; p->only_if has the meaning that it has
-   there.  A's arrays are read.  No workspace.  SHUNT_E_UNSUPPORTED, and nothing enqueued, where the
-   shape is not a direct one of single groups, beta not 0 on the host, or B not to be read in place. */
+   there.  A's arrays are read.  v's are read before the kernel in front has ended: that one must
+   not write them, and must have waited for whoever did.  No workspace.  SHUNT_E_UNSUPPORTED, and
+   nothing enqueued, where the shape is not a direct one of single groups, beta not 0 on the host,
+   or B not to be read in place. */
 shunt_status shunt_spmm_vector_proved_cuda(const struct shunt_spmm *p, const struct shunt_vector *v,
                                            const struct shunt_repair *r,
                                            const struct shunt_device *d, shunt_stream stream);

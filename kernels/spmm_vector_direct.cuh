@@ -111,12 +111,9 @@ template <class Shape, int Groups> struct direct_gather {
     if (Groups == 1 && lane >= 16 && lane < 20)
       ptx::cp_async_16(a_to + before * Shape::kColumnsBytes, a + later * 4);
   }
-  // The rows of one step, with the lane's slots in `columns`, and the values, to their stage;
-  // columns of step min(step + kAhead, end).
-  __device__ __forceinline__ void bring(uint32_t step, uint32_t end, int stage,
-                                        const columns_of_lane &columns) const
+  // B's rows of one step, with the lane's slots in `columns`, to their stage.
+  __device__ __forceinline__ void bring_rows(int stage, const columns_of_lane &columns) const
   {
-    bring_a(step, end, stage);
     const uint32_t at = rows_to + stage * Shape::kStepBytes;
 #pragma unroll
     for (int i = 0; i < kEach; i++) {
@@ -147,10 +144,12 @@ template <class Shape, int Groups> struct direct_gather {
     for (int i = 0; i < kEach / 4; i++)
       columns[i] = from[i];
     if (!alike(columns, from + 4)) return false;
-    bring(step, end, stage, columns);
+    bring_a(step, end, stage);
+    bring_rows(stage, columns);
     return true;
   }
   // The first kAhead steps, columns from global memory; ends before the first that is not alike.
+  // A's before the kernel in front has ended, B's behind it.
   __device__ __forceinline__ void bring_first(const arguments &p, uint32_t step,
                                               uint32_t &end) const
   {
@@ -167,7 +166,12 @@ template <class Shape, int Groups> struct direct_gather {
 #pragma unroll
     for (int s = 0; s < kAhead; s++) {
       if (step + s < end && !alike(columns[s], later[s])) end = step + s;
-      if (step + s < end) bring(step + s, end, s, columns[s]);
+      if (step + s < end) bring_a(step + s, end, s);
+    }
+    wait_for_previous();
+#pragma unroll
+    for (int s = 0; s < kAhead; s++) {
+      if (step + s < end) bring_rows(s, columns[s]);
       ptx::cp_async_commit();
     }
   }
