@@ -35,6 +35,7 @@ struct proof {
   spmm_rows::args<float> a;
   spmm_rows::repair_args r;
   int pieces; // of work, of all blocks together
+  bool brief; // the next kernel may come in when the blocks have hashed: they have little else to do
 };
 
 // The warps of a block.  Barrier: one of the hardware's that the product has no use for.
@@ -62,7 +63,6 @@ template <class Team> __device__ __forceinline__ void prove(const proof &f, boar
 
   prefetch_share(f.r.arrays, worker);
   wait_for_previous();
-  let_next_in();
   if (judges) {
     ptx::cp_async_16(ptx::shared_address(&b.at_home), &f.r.table.sets[f.r.table.home]);
     ptx::cp_async_commit();
@@ -72,6 +72,7 @@ template <class Team> __device__ __forceinline__ void prove(const proof &f, boar
   warp_sum(part, 32);
   if (threadIdx.x % 32 == 0) b.part[warp] = part;
   __barrier_sync_count(Team::kBarrier, Team::kHashWarps * 32);
+  if (f.brief) let_next_in();
   if (!judges) return;
   part = b.part[0];
   for (int i = 1; i < Team::kHashWarps; i++)
