@@ -19,12 +19,11 @@
 //
 // Two products of 128 columns, not one of 256, since seven warps sample: the compiler gives 512
 // threads 128 registers each, and a product of 256 columns names more (spmm_whole24_wgmma.cuh).
-// Three warps beside products of 256 columns take 37 us where this takes 22.9.
+// Three warps beside products of 256 columns take 37 us where seven took 22.9.
 //
-// Bound: the products, 2.8 us a tile of K = 256 (4900 cycles).  Seven warps sample a tile in 6000
-// to 8300 cycles while products run and in 5500 when they are over, which is what is waited for up
-// to K = 256; the search before the first tile takes 8000, 1000 more than its products.  Figures:
-// tests/bench/NOTES.md.
+// Bound: the products; 14.4 us for 4096 x 4096 x 256 where nothing is sampled, 21.1 with a tenth of
+// the entries (f16).  Sampling is waited for up to K = 256: a tile takes seven warps 3900 cycles
+// beside the products of K = 64, and more beside longer ones.  Figures: tests/bench/NOTES.md.
 //
 // full, empty: barriers of a stage; the copy engine has brought it, all warps are done with it.
 // ready, sampled: of a quarter of a tile, 32 rows; its results are there, all samplers are done
