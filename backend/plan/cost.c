@@ -312,28 +312,43 @@ static double sddmm_row_bytes(const struct shunt_sddmm *p)
   return (double)p->a.cols * (double)shunt_type_size(p->a.type);
 }
 
-/* Fitted to nine of the matrices above, f32 and f64, inner dimensions 32 and 128: 1.1 off.  An
-   operand whose inner dimension is not contiguous is copied first.  */
-double shunt_cost_sddmm_rows(const struct shunt_sddmm *p, const struct shunt_device *d)
+/* An operand whose inner dimension is not contiguous is copied first: bytes read and written.  */
+static double sddmm_copied_bytes(const struct shunt_sddmm *p)
 {
-  const double row = sddmm_row_bytes(p), nnz = (double)p->c.nnz;
+  const double row = sddmm_row_bytes(p);
   double copied = 0;
   if (p->a.col_stride != 1) copied += 2 * row * (double)p->a.rows;
   if (p->b.row_stride != 1) copied += 2 * row * (double)p->b.cols;
+  return copied;
+}
+
+/* Fitted to a B of 4096 columns in f16, inner dimensions 256 to 1024 (results/sddmm.json): 4.4, 8.0
+   and 13.9 us.  */
+double shunt_cost_sddmm_copies(const struct shunt_sddmm *p, const struct shunt_device *d)
+{
+  const double copied = sddmm_copied_bytes(p);
+  return copied > 0 ? 1.2 + 780e-9 * copied * scale(d) : 0;
+}
+
+/* Fitted to nine of the matrices above, f32 and f64, inner dimensions 32 and 128: 1.1 off.  */
+double shunt_cost_sddmm_rows(const struct shunt_sddmm *p, const struct shunt_device *d)
+{
+  const double row = sddmm_row_bytes(p), nnz = (double)p->c.nnz;
+  const double copied = sddmm_copied_bytes(p);
   return 3 + scale(d) * (4.7e-6 * nnz + 87e-9 * nnz * row + 600e-9 * copied);
 }
 
 /* A multiprocessor multiplies its tiles of C one after the other, 64 of K at a time, and samples each
    while it multiplies the next one: what takes longer is waited for, and slowed down by the other.
-   Fitted to 4096 x 4096, K = 128 to 1024, 0.8 and 0.9 sparse, and 2048 x 2048: 1.05 off; what
-   denser ones take beyond that is guessed.  */
+   Fitted to 4096 x 4096, K = 64 to 1024, 0.8 to 0.95 sparse: 1.03 off; what denser ones take
+   beyond that is guessed.  */
 double shunt_cost_sddmm_dense(const struct shunt_sddmm *p, const struct shunt_device *d)
 {
   const double at_once = d->multiprocessors > 0 ? d->multiprocessors : 132;
   const double tiles = ceil(ceil((double)p->c.rows / 128) * ceil((double)p->c.cols / 256) / at_once);
   const double density = (double)p->c.nnz / ((double)p->c.rows * (double)p->c.cols + 1);
   const double product = larger(0.6 * ceil((double)p->a.cols / 64) - 0.4, 0.2);
-  const double sampling = 2.8 + density * (6 + 14 * density);
+  const double sampling = 2.2 + density * (7 + 10 * density);
   return 4.3 + tiles * (larger(product, sampling) + 0.57 * least(product, sampling));
 }
 

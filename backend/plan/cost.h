@@ -55,7 +55,9 @@ double shunt_cost_merging(const struct shunt_csr *a, double tiles, double longes
 /* SpMM by the kernel of `tile24` in this shape, with its proof. */
 double shunt_cost_whole24(const struct shunt_spmm *p, enum shunt_whole24_shape shape,
                           const struct shunt_device *d);
-/* SDDMM by the kernel of `rows`. */
+/* What the SDDMM kernels of `rows` and `vector` copy before they begin. */
+double shunt_cost_sddmm_copies(const struct shunt_sddmm *p, const struct shunt_device *d);
+/* SDDMM by the kernel of `rows`, with its copies. */
 double shunt_cost_sddmm_rows(const struct shunt_sddmm *p, const struct shunt_device *d);
 /* SDDMM by the dense product that is sampled on the chip (kernels/sddmm_dense_wgmma.cu). */
 double shunt_cost_sddmm_dense(const struct shunt_sddmm *p, const struct shunt_device *d);

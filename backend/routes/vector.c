@@ -98,7 +98,8 @@ static double expected_sddmm(const struct shunt_sddmm *p, double reuse,
                              const struct shunt_device *d)
 {
   const double row = (double)p->a.cols * (double)shunt_type_size(p->b.type);
-  return 5 + shunt_cost_gather((double)p->c.nnz / reuse * row, row, row * (double)p->b.cols, d) +
+  return 5 + shunt_cost_sddmm_copies(p, d) +
+         shunt_cost_gather((double)p->c.nnz / reuse * row, row, row * (double)p->b.cols, d) +
          shunt_cost_csr_bytes(&p->c) / 16e6; /* beside the gather, for the most part */
 }
 
