@@ -91,8 +91,8 @@ enum class way {
 
 constexpr int kPlainThreads = kThreads / 2;
 
-// Chunks of 4 need fewer registers: more warps at once for rows too short to fill 8.  In f64 their
-// rows take whole chunks, too.
+// Chunks of 4 need fewer registers: more warps at once for rows too short to fill 8.  Beside long
+// blocks, rows of f64 take whole chunks, too.
 template <class S, class Out, class T, int V, int CHUNK, way WAY>
 __global__ void __launch_bounds__(WAY == way::plain ? kPlainThreads : kThreads,
                                   WAY == way::plain                    ? 7
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(WAY == way::plain ? kPlainThreads : kThreads,
     if (blockIdx.x < s.long_blocks)
       multiply_long_rows<S, Out, T, V, CHUNK>(a, s, mine, list);
     else
-      multiply_rows<CHUNK < kChunk && sizeof(T) == 8, S, Out, T, V, CHUNK>(a, s, mine);
+      multiply_rows<sizeof(T) == 8, S, Out, T, V, CHUNK>(a, s, mine);
   }
 }
 

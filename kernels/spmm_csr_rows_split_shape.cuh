@@ -36,7 +36,7 @@ struct split_shape {
   int limit;            // rows with more nonzeros are left to the long blocks
   int window;           // nonzeros where a long block looks for beginnings of long rows
   bool search;          // whether there are long blocks
-  bool whole;           // whether full chunks are worth a way of their own; not with search
+  bool whole;           // whether a way of its own takes full chunks; not with search
   int team_rows;        // rows that a team takes as one list; 0: one at a time
 };
 
@@ -55,23 +55,48 @@ inline void choose_team(split_shape *s, int64_t rows, int64_t mean, int64_t slic
   }
 }
 
-// Narrow products: one more step for rows that are several times the mean.
-inline void widen_team(split_shape *s, int64_t mean, int64_t longest)
+// A warp with 16 bytes a lane takes 80 ns for a nonzero of one row, 25 in whole chunks, and the
+// device gathers 8000 bytes a nanosecond; long rows that end within 3 us are no matter.
+constexpr int64_t kWalk = 80, kWholeWalk = 25, kGather = 8000, kStart = 3000, kWholeStart = 3500;
+
+// One more step for rows that are several times the mean, in narrow products; for such that are
+// many times the mean, where warps are not many more than for the steps before.
+inline void widen_team(split_shape *s, int64_t rows, int64_t mean, int64_t slices, int64_t longest,
+                       int64_t multiprocessors)
 {
-  const bool uneven = mean >= kChunk && 2 * longest > 7 * mean;
-  if (uneven && !s->search && s->lanes_log2 == 2 && s->team_log2 < 5) s->team_log2++;
+  if (s->search || s->team_log2 == 5 || mean < kChunk) return;
+  const int64_t warps = (rows * slices << s->team_log2) / 32;
+  const bool few = warps <= 128 * multiprocessors;
+  const bool long_enough = mean > 5 * kChunk / 2 << (s->team_log2 - s->lanes_log2);
+  if (s->lanes_log2 == 2 ? 2 * longest > 7 * mean : few && long_enough && longest > 8 * mean)
+    s->team_log2++;
 }
 
-// A warp with 16 bytes a lane takes 80 ns for a nonzero of one row, and the device gathers 8000 bytes
-// a nanosecond; long rows that end within 3 us are no matter.
-constexpr int64_t kWalk = 80, kGather = 8000, kStart = 3000;
+// Wide rows of B in two slices, two groups to a row, where what the longest row takes a warp is
+// more than an eighth of the whole: it ends sooner.  Elsewhere it is better to gather all at once.
+inline void narrow_groups(split_shape *s, int64_t rows, int64_t nonzeros, int64_t slices,
+                          int64_t row_bytes, int64_t longest, int64_t multiprocessors)
+{
+  const bool wide = s->lanes_log2 == 5 && nonzeros >= 4 * kChunk * rows;
+  const bool late = 8 * kWholeWalk * longest > nonzeros * row_bytes / kGather;
+  if (wide && late && !s->search && rows * slices > 32 * multiprocessors) s->lanes_log2 = 4;
+}
+
+// Whether the longest row, walked by a whole warp, would end last.  In whole chunks 5 of those 25
+// ns are for a nonzero to come from A, the others are shared by the warp's groups; up to a third of
+// what all rows gather lies before that.  Huge rows are not trusted with it.
+inline bool ends_late(int lanes_log2, bool chunks, int64_t longest, int64_t all)
+{
+  if (!chunks || longest > kHuge) return longest * (kWalk >> (5 - lanes_log2)) > all + kStart;
+  return longest * (8 + (1 << lanes_log2)) * kWholeWalk / 40 > all / 3 + kWholeStart;
+}
 
 // A row beyond the limit goes to the long blocks, which each look for theirs for a microsecond or
 // two: there are none where the longest row ends before the others do.  Then a row that has grown
 // since is walked like the others.  In wide products a row is long where walking it would take a 25th
 // of the whole; of rows of 256 bytes, if none is more than one and a half multiprocessors' share.
 inline void choose_limit(split_shape *s, int64_t nonzeros, int64_t mean, int64_t row_bytes,
-                         int64_t longest, int64_t multiprocessors)
+                         bool chunks, int64_t longest, int64_t multiprocessors)
 {
   const bool known = longest >= 0;
   const int64_t all = nonzeros * row_bytes / kGather;
@@ -83,7 +108,7 @@ inline void choose_limit(split_shape *s, int64_t nonzeros, int64_t mean, int64_t
   if (limit > most) limit = most;
   if (limit < kLeastLong) limit = kLeastLong;
   if (limit < 2 * mean) limit = 2 * mean;
-  const bool late = longest * walk > all + kStart;
+  const bool late = ends_late(s->lanes_log2, chunks, longest, all);
   s->search = !known || nonzeros >= kMostLimit || (2 * longest > 3 * limit && late);
   s->limit = (int)(s->search && limit < kMostLimit ? limit : kMostLimit);
 }
@@ -92,8 +117,9 @@ inline void choose_limit(split_shape *s, int64_t nonzeros, int64_t mean, int64_t
 inline void choose_way(split_shape *s, int64_t rows, int64_t n, int V, int64_t mean,
                        int64_t longest, int64_t multiprocessors)
 {
-  const bool wide = s->lanes_log2 >= (V > 2 ? 3 : 4), huge = longest < 0 || longest > kHuge;
-  s->whole = wide && !s->search && mean >= (V > 2 ? 32 : 12);
+  const bool huge = longest < 0 || longest > kHuge;
+  const bool even_short = s->lanes_log2 == 5 && mean < 32 && longest <= 3 * mean;
+  s->whole = !s->search && (V > 2 ? !even_short : s->lanes_log2 >= 4);
   const int64_t slices = (n + (V << s->lanes_log2) - 1) / (V << s->lanes_log2);
   const int64_t warps = (rows * slices << s->lanes_log2) / (32 * kShortRows);
   const bool is_short = s->lanes_log2 >= 4 && !s->search && mean < kShortMean && longest >= 0 &&
@@ -103,9 +129,12 @@ inline void choose_way(split_shape *s, int64_t rows, int64_t n, int V, int64_t m
                          mean < (V > 2 ? kSparseMean : kSkewedMean) && warps >= 64 * multiprocessors;
   if (is_short || is_skewed) s->team_rows = kShortRows;
   if (is_skewed) s->limit = (int)least_of(s->limit, kLeastLong > 2 * mean ? kLeastLong : 2 * mean);
-  // Chunks of 4 beside long blocks: where most rows do not fill them.
+  // Chunks of 4 beside long blocks: where most rows do not fill them; and in f32, where most of the
+  // time goes to a few rows, but none is huge.
   const bool sparse = longest >= 0 && mean < kSparseMean && (V > 2 ? huge : slices > 1);
-  const bool light = s->search ? sparse : !s->whole;
+  const bool skewed = V > 2 && !huge && n < 256 && longest > kSkewed * mean &&
+                      2 * longest * multiprocessors > mean * rows;
+  const bool light = s->search ? sparse || skewed : !s->whole && V > 2;
   s->chunk = s->lanes_log2 == 5 && light ? 4 : kChunk;
 }
 
@@ -158,9 +187,12 @@ inline split_shape choose_split(int64_t rows, int64_t nonzeros, int64_t n, int V
                                      4 * multiprocessors)
     s.lanes_log2--;
   const int64_t width = V << s.lanes_log2;
-  choose_team(&s, rows, mean, (n + width - 1) / width, multiprocessors);
-  choose_limit(&s, nonzeros, mean, width * size, longest, multiprocessors);
-  widen_team(&s, mean, longest);
+  const int64_t slices = (n + width - 1) / width;
+  choose_team(&s, rows, mean, slices, multiprocessors);
+  const bool chunks = V * size == 16 && size >= 4; // as built (has_ways)
+  choose_limit(&s, nonzeros, mean, width * size, chunks, longest, multiprocessors);
+  widen_team(&s, rows, mean, slices, longest, multiprocessors);
+  if (chunks) narrow_groups(&s, rows, nonzeros, slices, width * size, longest, multiprocessors);
   choose_way(&s, rows, n, V, mean, longest, multiprocessors);
   // Two lanes of 16 bytes are a sector: more nonzeros at once, where columns are few.
   if (n <= 2 * V) s.lanes_log2 = 1;

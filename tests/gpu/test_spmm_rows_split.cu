@@ -30,8 +30,8 @@ void test_split_shapes(Arena &m, const std::vector<Named> &all)
     for (const Named &pattern : all) {
       Reference ref = make_reference(pattern.p, t, 83);
       int wrong = 0, cases = 0;
-      for (int lanes = 2; lanes <= 5; lanes++)
-        for (int team = lanes; team <= 5; team++)
+      for (int lanes = 1; lanes <= 5; lanes++)
+        for (int team = lanes > 2 ? lanes : 2; team <= 5; team++)
           for (int turn = 0; turn < 6; turn++, cases++) {
             if (left_out()) continue;
             Options o = vary(t, widths[r.below(5)], (int)r.below(16) & 14, r);
@@ -44,7 +44,9 @@ void test_split_shapes(Arena &m, const std::vector<Named> &all)
             s.long_lanes_log2 = 2 + (int)r.below(2);
             s.limit = limits[r.below(6)];
             s.window = windows[r.below(5)];
-            s.search = true;
+            s.search = turn < 4;
+            s.whole = !s.search;
+            if (s.whole) s.limit = 1 << 24;
             Case k = make_case(m, pattern.p, ref, t, o);
             shunt_status status =
                 which == 4 ? run_split<float, 4>(k, s) : run_split<double, 2>(k, s);
@@ -54,9 +56,9 @@ void test_split_shapes(Arena &m, const std::vector<Named> &all)
                                    : verdict(m, k, pattern.p, ref, t, o);
             if (!what) continue;
             if (wrong++ < 3)
-              printf("# %s: %d threads, chunk %d, lanes %d, team %d, long %d, limit %d, window %d: "
-                     "%s: %s\n", t.name, s.threads, s.chunk, 1 << lanes, 1 << team,
-                     1 << s.long_lanes_log2, s.limit, s.window, describe(o), what);
+              printf("# %s: %d threads, chunk %d, lanes %d, team %d, long %d, limit %d, window %d, "
+                     "whole %d: %s: %s\n", t.name, s.threads, s.chunk, 1 << lanes, 1 << team,
+                     1 << s.long_lanes_log2, s.limit, s.window, s.whole, describe(o), what);
           }
       check(!wrong, "%s, %s: %d ways to cut by rows", t.name, pattern.name, cases);
     }
