@@ -21,8 +21,8 @@
 // threads 128 registers each, and a product of 256 columns names more (spmm_whole24_wgmma.cuh).
 // Three warps beside products of 256 columns take 37 us where seven took 22.9.
 //
-// Bound: the products; 14.4 us for 4096 x 4096 x 256 where nothing is sampled, 21.1 with a tenth of
-// the entries (f16).  Sampling is waited for up to K = 256: a tile takes seven warps 3900 cycles
+// Bound: the products; 14.4 us for 4096 x 4096 x 256 where nothing is sampled, 21.0 with a tenth of
+// the entries (f16).  Sampling is waited for up to K = 256: a tile takes seven warps 3800 cycles
 // beside the products of K = 64, and more beside longer ones.  Figures: tests/bench/NOTES.md.
 //
 // full, empty: barriers of a stage; the copy engine has brought it, all warps are done with it.

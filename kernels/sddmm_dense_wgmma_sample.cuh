@@ -16,8 +16,8 @@
 // tiles; those are multiplied here, one by one.
 //
 // Lost: four rows at once, eight lanes each (23.6 us for 22.9 at 4096 x 4096, K = 256, 90 % zeros);
-// columns brought a tile ahead, which takes the loop over a warp's groups unrolled (26.6).  As good:
-// eleven warps, two rows at once (21.0 where four rows by seven take 21.1); one row: 25.4.
+// columns brought a tile ahead, which takes the loop over a warp's groups unrolled (26.6).  As
+// good: eleven warps, two rows at once (21.2 where four rows by seven take 21.0); one row: 25.4.
 #pragma once
 #include "kernels/number.cuh"
 #include "kernels/ptx/mbarrier.cuh"
@@ -148,11 +148,11 @@ __device__ __forceinline__ void multiply_strays(const arguments<T, I> &p, int64_
   }
 }
 
+constexpr int kAbsent = INT32_MAX; // behind all columns
+
 // The next columns of a group of rows, kChunks of 32 each or one; a lane has one of each chunk.
-// Rows have `left` more from its place on.
 template <class I> struct chunks {
-  I place[kAtOnce];
-  int left[kAtOnce], column[kAtOnce][kChunks];
+  int column[kAtOnce][kChunks];
 
   __device__ __forceinline__ void load(const sddmm::pattern<I> &c, const pieces<I> &of, int group,
                                        bool one)
@@ -161,15 +161,16 @@ template <class I> struct chunks {
     const vec<I, kAtOnce> position = of.position[group], end = of.end[group];
 #pragma unroll
     for (int i = 0; i < kAtOnce; i++) {
-      place[i] = position.at[i] + lane;
-      left[i] = static_cast<int>(min(I(end.at[i] - position.at[i]), I(32 * kChunks))) - lane;
-      column[i][0] = column[i][1] = 0;
-      if (left[i] > 0) column[i][0] = load_column(c.columns + place[i]);
+      const I place = position.at[i] + lane;
+      column[i][0] = column[i][1] = kAbsent;
+      if (place < end.at[i]) column[i][0] = load_column(c.columns + place);
     }
     if (one) return;
 #pragma unroll
-    for (int i = 0; i < kAtOnce; i++)
-      if (left[i] > 32) column[i][1] = load_column(c.columns + place[i] + 32);
+    for (int i = 0; i < kAtOnce; i++) {
+      const I place = position.at[i] + lane + 32;
+      if (place < end.at[i]) column[i][1] = load_column(c.columns + place);
+    }
   }
 };
 
@@ -204,39 +205,41 @@ __device__ __forceinline__ void sample_row(const arguments<T, I> &p, const group
   if (lane == 0) of.position[at.group].at[i] = from;
 }
 
-// Looks at one chunk of each row: which of its entries are the tile's; whether one is neither that
-// nor a later tile's.
+// Looks at one chunk of each row: which of its entries are the tile's; whether they are the next
+// ones and no others.
 template <class T, class I>
 __device__ __forceinline__ bool look(const group_place<T> &at, const chunks<I> &next, int chunk,
                                      uint32_t (&mine)[kAtOnce])
 {
-  bool odd = false;
+  int least = 0;
+  bool holes = false;
 #pragma unroll
   for (int i = 0; i < kAtOnce; i++) {
     const int away = next.column[i][chunk] - at.first;
-    const bool exists = next.left[i] > 32 * chunk;
-    const bool here = away >= 0 && away < kColumns;
-    odd |= exists && !here && (away < 0 || at.last);
-    mine[i] = __ballot_sync(kAll, exists && here);
-    odd |= (mine[i] & (mine[i] + 1)) != 0; // the tile's are the next ones, and no others
+    least = min(least, away);
+    mine[i] = __ballot_sync(kAll, static_cast<uint32_t>(away) < kColumns);
+    holes |= (mine[i] & (mine[i] + 1)) != 0;
   }
-  return odd;
+  return holes || __any_sync(kAll, least < 0);
 }
 
-// Stores what they name.
+// Stores the tile's.
 template <class T, class I>
 __device__ __forceinline__ void store(const arguments<T, I> &p, const group_place<T> &at,
                                       const chunks<I> &next, int chunk,
-                                      const uint32_t (&mine)[kAtOnce])
+                                      const vec<I, kAtOnce> &position)
 {
   const int lane = threadIdx.x % 32;
   T result[kAtOnce];
 #pragma unroll
-  for (int i = 0; i < kAtOnce; i++)
-    if (mine[i] >> lane & 1) result[i] = at.tile[i * kPitch + next.column[i][chunk] - at.first];
+  for (int i = 0; i < kAtOnce; i++) {
+    const int away = next.column[i][chunk] - at.first;
+    if (static_cast<uint32_t>(away) < kColumns) result[i] = at.tile[i * kPitch + away];
+  }
 #pragma unroll
   for (int i = 0; i < kAtOnce; i++)
-    if (mine[i] >> lane & 1) p.values[next.place[i] + 32 * chunk] = result[i];
+    if (static_cast<uint32_t>(next.column[i][chunk] - at.first) < kColumns)
+      p.values[position.at[i] + lane + 32 * chunk] = result[i];
 }
 
 // Samples what is there of a group of rows' pieces; one: the first chunks only.  Each step is done
@@ -245,6 +248,7 @@ template <class T, class I>
 __device__ __forceinline__ bool sample_chunks(const arguments<T, I> &p, const group_place<T> &at,
                                               const chunks<I> &next, bool one, pieces<I> &of)
 {
+  const vec<I, kAtOnce> position = of.position[at.group];
   uint32_t first[kAtOnce], second[kAtOnce] = {};
   bool odd = look(at, next, 0, first), full = false;
 #pragma unroll
@@ -260,19 +264,25 @@ __device__ __forceinline__ bool sample_chunks(const arguments<T, I> &p, const gr
       more |= second[i] == kAll;
     }
   }
-  if (__any_sync(kAll, odd)) {
+  vec<I, kAtOnce> behind;
+#pragma unroll
+  for (int i = 0; i < kAtOnce; i++)
+    behind.at[i] = position.at[i] + __popc(first[i]) + __popc(second[i]);
+  if (at.last && !more) { // all that is left is the tile's
+    const vec<I, kAtOnce> end = of.end[at.group];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; i++)
+      odd |= behind.at[i] != end.at[i];
+  }
+  if (odd) {
 #pragma unroll 1
     for (int i = 0; i < kAtOnce; i++)
       sample_row(p, at, i, of);
     return false;
   }
-  store(p, at, next, 0, first);
-  if (full && !one) store(p, at, next, 1, second);
-  vec<I, kAtOnce> position;
-#pragma unroll
-  for (int i = 0; i < kAtOnce; i++)
-    position.at[i] = next.place[i] + __popc(first[i]) + __popc(second[i]);
-  if (threadIdx.x % 32 == 0) of.position[at.group] = position;
+  store(p, at, next, 0, position);
+  if (full && !one) store(p, at, next, 1, position);
+  if (threadIdx.x % 32 == 0) of.position[at.group] = behind;
   __syncwarp();
   return more;
 }
@@ -280,7 +290,7 @@ __device__ __forceinline__ bool sample_chunks(const arguments<T, I> &p, const gr
 // Samples a group of rows, whose next columns are there.  Those that follow them are not brought
 // into the same registers: the compiler would wait for loads where the first are looked at, and so
 // for the next group's, which are under way then: 22.9 us at 4096 x 4096, K = 256, 90 % zeros,
-// where this takes 21.1.
+// where this takes 21.0.
 template <class T, class I>
 __device__ __forceinline__ void sample_group(const arguments<T, I> &p, const group_place<T> &at,
                                              const chunks<I> &next, bool one, pieces<I> &of)
@@ -299,6 +309,7 @@ __device__ __forceinline__ void sample(const arguments<T, I> &p, int sampler, co
                                        pieces<I> &of, Board &b)
 {
   constexpr int of_quarter = kGroups / kQuarters;
+  static_assert(of_quarter >= kSamplers, "each warp tells of each quarter");
   chunks<I> next;
   // Of pieces that seldom have more than 32 entries, but 32 are brought at once.
   const bool one = p.c.nnz <= p.few;
