@@ -48,6 +48,11 @@ struct gather_stage {
 };
 static_assert(kRows * kGatherPitch * sizeof(float) <= sizeof(gather_stage),
               "an image fits a stage");
+// Blocks of a multiprocessor: as many as have room for their rings.
+constexpr int gather_blocks(int split)
+{
+  return split > 4 ? 2 : 5;
+}
 // Blocks of a multiprocessor with the warps that prove beside them (spmm_tile24_proved.cuh): as many as
 // have room for their rings and registers.
 constexpr int proved_blocks(int split)
@@ -205,6 +210,41 @@ template <class T> struct gatherer {
       *reinterpret_cast<float2 *>(image + 8 * kGatherPitch + 8 * n) = make_float2(d[n][2], d[n][3]);
     }
   }
+
+  // A whole unit of C in a 16-bit type, through an image of it.  False: that takes more, and nothing has
+  // been done.
+  template <class Out>
+  __device__ __forceinline__ bool store_plainly(float alpha, float beta, int64_t row0) const
+  {
+    using pair = vec<Out, 2>;
+    constexpr int kPitch = kGatherTile / 2 + 4; // pairs from row to row: no banks clash
+    float odd[4] = {};                          // NaN where a sum is NaN (or Inf)
+#pragma unroll
+    for (int n = 0; n < kGatherTile / 8; n++)
+#pragma unroll
+      for (int i = 0; i < 4; i++)
+        odd[i] = fmaf(d[n][i], 0.0f, odd[i]);
+    const float any = odd[0] + odd[1] + (odd[2] + odd[3]);
+    if (!p.c_wide || beta != 0.0f || p.n % 8 != 0 || __any_sync(0xffffffffu, any != any))
+      return false;
+
+    pair *to = reinterpret_cast<pair *>(ring) + lane / 4 * kPitch + lane % 4;
+#pragma unroll
+    for (int n = 0; n < kGatherTile / 8; n++)
+#pragma unroll
+      for (int h = 0; h < 2; h++)
+        to[8 * h * kPitch + 4 * n] = pair{{narrow<Out>(scale(alpha, d[n][2 * h])),
+                                           narrow<Out>(scale(alpha, d[n][2 * h + 1]))}};
+    __syncwarp();
+    const int column = column0 + lane % 8 * 8;
+    const uint4 *from = reinterpret_cast<const uint4 *>(ring) + lane / 8 * (kPitch / 4) + lane % 8;
+    Out *c = static_cast<Out *>(p.c) + (row0 + lane / 8) * p.c_row_stride + column;
+#pragma unroll
+    for (int i = 0; i < kRows; i += 4)
+      if (row0 + lane / 8 + i < p.rows && column < p.n)
+        *reinterpret_cast<uint4 *>(c + i * p.c_row_stride) = from[i * (kPitch / 4)];
+    return true;
+  }
 };
 
 // Of the warps that share a unit of C, or of all warps of the block: so many take part.
@@ -247,8 +287,9 @@ __device__ __forceinline__ void store_sums(const arguments &p, float alpha, floa
     store_others<T, Out, Count>(p, alpha, beta, row, column, sums);
 }
 
-// The units of piece number `piece`, by the first gather_warps(Split) warps of the block.
-template <class T, class Out, int Split>
+// The units of piece number `piece`, by the first gather_warps(Split) warps of the block.  Narrow:
+// through images in C's type where that is possible (no gain was seen beside warps that prove).
+template <class T, class Out, int Split, bool Narrow>
 __device__ __forceinline__ void multiply_units(const arguments &p, unsigned char *shared, int piece)
 {
   gather_stage *rings = reinterpret_cast<gather_stage *>(shared);
@@ -257,16 +298,18 @@ __device__ __forceinline__ void multiply_units(const arguments &p, unsigned char
   const int64_t unit = static_cast<int64_t>(piece) * (gather_warps(Split) / Split) + warp / Split;
   const int block = static_cast<int>(unit / wide);
   const int column0 = static_cast<int>(unit % wide) * kGatherTile;
+  const int64_t row0 = static_cast<int64_t>(block) * kRows;
   {
     gatherer<T> w(p, rings + warp * kGatherStages, block, column0);
     w.walk(warp % Split, Split);
+    if constexpr (Narrow && Split == 1 && sizeof(Out) == 2)
+      if (w.template store_plainly<Out>(p.alpha.get(), p.beta.get(), row0)) return;
     w.write_image();
   }
   unit_barrier<Split>();
 
   constexpr int kWide = 16 / sizeof(Out), kRuns = kGatherTile / kWide;
   const float alpha = p.alpha.get(), beta = p.beta.get();
-  const int64_t row0 = static_cast<int64_t>(block) * kRows;
   for (int i = warp % Split * 32 + threadIdx.x % 32; i < kRows * kRuns; i += Split * 32) {
     const int row = i / kRuns, column = i % kRuns * kWide;
     if (row0 + row >= p.rows || column0 + column >= p.n) continue;
@@ -286,12 +329,12 @@ __device__ __forceinline__ void multiply_units(const arguments &p, unsigned char
 }
 
 template <class T, class Out, int Split>
-__global__ void __launch_bounds__(gather_warps(Split) * 32)
+__global__ void __launch_bounds__(gather_warps(Split) * 32, gather_blocks(Split))
     spmm_tile24_gather(const __grid_constant__ arguments p)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   let_next_in();
-  multiply_units<T, Out, Split>(p, shared, blockIdx.x);
+  multiply_units<T, Out, Split, true>(p, shared, blockIdx.x);
 }
 
 } // namespace tile24

@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(proved_team<Split>::kThreads, proved_blocks(Sp
   if (threadIdx.x < gather_warps(Split) * 32) {
     wait_for_previous();
     for (int i = blockIdx.x; i < f.pieces; i += gridDim.x) {
-      multiply_units<T, Out, Split>(p, shared, i);
+      multiply_units<T, Out, Split, false>(p, shared, i);
       unit_barrier<Split>(); // the images are read
     }
   } else {
