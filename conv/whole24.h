@@ -13,7 +13,7 @@ extern "C" {
 
 /* Bytes of memory for packing `a`, of which sizes and types are read, no arrays; 0: cannot be
    packed (value type neither of 16 bits nor int8, a size of 0 or near 2^31).  0.56
-   of those of a dense copy, 0.63 for int8.  */
+   of those of a dense copy, 0.63 for int8; with positions 0.63 (int32 columns) or 0.69.  */
 size_t shunt_whole24_bytes(const struct shunt_csr *a);
 
 /* Packed `a` in `memory` (256-byte aligned, at least that many bytes); nothing is written

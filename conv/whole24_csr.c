@@ -72,6 +72,16 @@ static uint32_t take_quad(const struct shunt_csr *a, struct rest *r, int64_t fir
   return bits;
 }
 
+/* The positions of a full quad's two entries. */
+static void put_positions(const struct shunt_csr *a, const struct shunt_whole24 *v, int64_t row,
+                          int64_t quad, uint32_t pair)
+{
+  int64_t of_piece = 8 / (int64_t)shunt_type_size(a->index_type), at = row * (a->cols / 4) + quad;
+  unsigned char *to = (unsigned char *)v->positions + shunt_whole24_position(at / of_piece);
+
+  *to = (unsigned char)((at % of_piece ? *to : 0) | pair << (at % of_piece * 4));
+}
+
 static void pack_row(const struct shunt_csr *a, const struct shunt_whole24 *v, int64_t row,
                      int *bad)
 {
@@ -91,6 +101,7 @@ static void pack_row(const struct shunt_csr *a, const struct shunt_whole24 *v, i
     put_bits(first, 0, size, values[pair & 3]);
     put_bits(first, 1, size, values[pair >> 2]);
     *half = (uint16_t)((q % 4 ? *half : 0) | pair << (q % 4 * 4));
+    if (v->positions && row < a->rows && quad < a->cols / 4) put_positions(a, v, row, quad, pair);
   }
   /* An entry that no quad took is out of order, repeated or out of range, and stopped the row. */
   if (r.at < r.end) *bad = 1;
@@ -103,6 +114,9 @@ shunt_status shunt_csr_to_whole24_host(const struct shunt_csr *a, const struct s
 
   if (shunt_whole24_bytes(a) == 0) return SHUNT_E_UNSUPPORTED;
   if (v->rows != a->rows || v->cols != a->cols) return SHUNT_E_ARGUMENT;
+  if (v->positions && !shunt_whole24_full(a)) return SHUNT_E_ARGUMENT;
+  if (v->positions)
+    memset(v->positions, 0, (size_t)shunt_whole24_position_bytes(shunt_whole24_pieces(a)));
   for (int64_t row = 0; row < v->bands * ROWS; row++)
     pack_row(a, v, row, &bad);
   for (int64_t p = 0; p < a->nnz; p++)

@@ -41,10 +41,10 @@ template <class I> __device__ __forceinline__ int64_t from_base(I index, int64_t
 // A row of A: its entries are p with begin <= p < end.
 template <class I, class V> struct row_view {
   const pack_job &j;
-  int64_t begin = 0, end = 0;
+  int64_t row, begin = 0, end = 0;
   bool bad = false;
 
-  __device__ __forceinline__ row_view(const pack_job &job, int64_t row) : j(job)
+  __device__ __forceinline__ row_view(const pack_job &job, int64_t row_) : j(job), row(row_)
   {
     if (row >= j.v.rows) return;
     const I *offsets = static_cast<const I *>(j.offsets) + row;
@@ -106,6 +106,27 @@ __device__ __forceinline__ packed_quad pack_quad(const row_view<I, V> &row, int6
   return {second ? v[0] << width : v[0] | v[1] << width, pair, found > 2};
 }
 
+// Positions of 16 columns of a row of which all quads are full.
+template <class I>
+__device__ __forceinline__ void put_positions(const pack_job &j, int64_t row, int64_t column,
+                                              uint32_t half)
+{
+  constexpr int pieces = sizeof(I) / 2, bits = 16 / pieces;
+  unsigned char *to = static_cast<unsigned char *>(j.v.positions);
+  const int64_t first = (row * j.v.cols + column) / 16 * pieces;
+#pragma unroll
+  for (int i = 0; i < pieces; i++)
+    to[shunt_whole24_position(first + i)] =
+        static_cast<unsigned char>(half >> (i * bits) & ((1 << bits) - 1));
+}
+// And zeros to the end of the last tile.
+template <class I> __device__ __forceinline__ void close_positions(const pack_job &j)
+{
+  const int64_t pieces = j.nnz * static_cast<int64_t>(sizeof(I)) / 16;
+  for (int64_t i = pieces + threadIdx.x; i < shunt_whole24_position_bytes(pieces); i += kRows)
+    static_cast<unsigned char *>(j.v.positions)[shunt_whole24_position(i)] = 0;
+}
+
 // V: the bits of a value.  16 bytes of values are those of 16 columns, or of 32 in int8.
 template <class I, class V>
 __global__ void __launch_bounds__(kRows) pack_kernel(const __grid_constant__ pack_job j)
@@ -132,7 +153,11 @@ __global__ void __launch_bounds__(kRows) pack_kernel(const __grid_constant__ pac
     for (int i = 0; i < quads / 4; i++)
       *reinterpret_cast<uint16_t *>(to + shunt_whole24_half(r, s * quads / 4 + i, size)) =
           static_cast<uint16_t>(half[i]);
+    const int64_t column = chunk * cols + s * 16;
+    if (size == 2 && j.v.positions && row.row < j.v.rows && column < j.v.cols)
+      put_positions<I>(j, row.row, column, half[0]);
   }
+  if (j.v.positions && tile == 0) close_positions<I>(j);
   if (__syncthreads_or(bad) && r == 0)
     atomicOr(j.irregular, static_cast<uint32_t>(SHUNT_IRREGULAR));
 }
@@ -158,6 +183,7 @@ extern "C" shunt_status shunt_csr_to_whole24_cuda(const struct shunt_csr *a,
   const size_t bytes = shunt_whole24_bytes(a);
   if (bytes == 0 || v->bands * v->chunks > INT32_MAX) return SHUNT_E_UNSUPPORTED;
   if (v->rows != a->rows || v->cols != a->cols) return SHUNT_E_ARGUMENT;
+  if (v->positions && !shunt_whole24_full(a)) return SHUNT_E_ARGUMENT;
   pack_job j = {*v, a->row_offsets, a->columns, a->values, a->nnz, a->base, irregular};
   void *parameters[] = {&j};
   const void *kernel = shunt_type_size(a->value_type) == 1 ? kernel_of<uint8_t>(a->index_type)

@@ -10,6 +10,12 @@ static int can_be_packed(const struct shunt_csr *a)
          a->rows > 0 && a->cols > 0 && a->rows <= most && a->cols <= most;
 }
 
+static size_t tiles_bytes(const struct shunt_whole24 *v)
+{
+  return (size_t)v->bands * (size_t)v->chunks *
+         (size_t)shunt_whole24_tile_bytes((int)shunt_type_size(v->value_type));
+}
+
 int shunt_whole24_lay_out(const struct shunt_csr *a, void *memory, struct shunt_whole24 *out)
 {
   if (!can_be_packed(a)) return 0;
@@ -20,7 +26,9 @@ int shunt_whole24_lay_out(const struct shunt_csr *a, void *memory, struct shunt_
                              (a->rows + 2 * SHUNT_WHOLE24_ROWS - 1) / (2 * SHUNT_WHOLE24_ROWS) * 2,
                              (a->cols + cols - 1) / cols,
                              a->value_type,
-                             memory};
+                             memory,
+                             NULL};
+  if (memory && shunt_whole24_full(a)) out->positions = (char *)memory + tiles_bytes(out);
   return 1;
 }
 
@@ -29,6 +37,6 @@ size_t shunt_whole24_bytes(const struct shunt_csr *a)
   struct shunt_whole24 v;
 
   if (!shunt_whole24_lay_out(a, NULL, &v)) return 0;
-  return (size_t)v.bands * (size_t)v.chunks *
-         (size_t)shunt_whole24_tile_bytes((int)shunt_type_size(a->value_type));
+  if (!shunt_whole24_full(a)) return tiles_bytes(&v);
+  return tiles_bytes(&v) + (size_t)shunt_whole24_position_bytes(shunt_whole24_pieces(a));
 }

@@ -49,6 +49,14 @@
    An entry whose value is +0 cannot be told from a zero that fills up; it needs no telling, since
    it makes NaN of NaN and Inf as well.
 
+   Where every quad of a matrix of 16 bits is full, an entry's place in CSR's array of columns tells
+   its quad, and the positions follow the tiles once more, in the array's order, so that it can be
+   compared with them (kernels/whole24_columns.cuh).  The array is cut as for a hash
+   (kernels/fingerprint.h), into tiles of 4096 bytes and pieces of 16; a piece has 8 bits (int32:
+   four entries) or 4 (int64: two), the first entry's in the low ones:
+
+     positions [tiles][32 lanes][8] bytes      piece 32 j + lane of a tile: byte j of the lane
+
    All arrays are device memory (host memory for *_host functions) that belongs to the caller;
    conv/whole24.h makes them.  */
 #ifndef SHUNT_WHOLE24_FORMAT_H
@@ -72,7 +80,28 @@ struct shunt_whole24 {
   int64_t bands, chunks; /* of tiles, from top to bottom and from left to right */
   shunt_type value_type;
   void *tiles; /* [bands][chunks][shunt_whole24_tile_bytes] */
+  void *positions; /* NULL: not every quad is full */
 };
+
+/* Does every quad of a have two entries, if it is 2:4? */
+SHUNT_TILE24_INLINE bool shunt_whole24_full(const struct shunt_csr *a)
+{
+  return (a->value_type == SHUNT_F16 || a->value_type == SHUNT_BF16) && a->cols % 16 == 0 &&
+         a->nnz == a->rows * (a->cols / 2);
+}
+/* Bytes of positions for so many pieces, and where a piece's is. */
+SHUNT_TILE24_INLINE int64_t shunt_whole24_pieces(const struct shunt_csr *a)
+{
+  return a->nnz * (a->index_type == SHUNT_I64 ? 8 : 4) / 16;
+}
+SHUNT_TILE24_INLINE int64_t shunt_whole24_position_bytes(int64_t pieces)
+{
+  return (pieces + 255) / 256 * 256;
+}
+SHUNT_TILE24_INLINE int64_t shunt_whole24_position(int64_t piece)
+{
+  return piece / 256 * 256 + piece % 32 * 8 + piece % 256 / 32;
+}
 
 /* By the size of a value: columns of a tile, and its bytes. */
 SHUNT_TILE24_INLINE int shunt_whole24_cols(int size)

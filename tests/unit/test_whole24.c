@@ -86,6 +86,12 @@ static int round_trip(const struct owned *o, const struct packed *k)
   return same;
 }
 
+static int64_t p_at(const struct owned *o, int64_t p)
+{
+  return o->a.index_type == SHUNT_I64 ? ((const int64_t *)o->columns)[p]
+                                      : ((const int32_t *)o->columns)[p];
+}
+
 static void test_round_trip(void)
 {
   static const int64_t rows[] = {1, 64, 127, 300}, cols[] = {1, 63, 64, 201};
@@ -103,6 +109,38 @@ static void test_round_trip(void)
     }
     check(good, "csr -> whole24 -> csr gives the same bytes, density %g", densities[d]);
   }
+}
+
+/* Full quads: each piece of the columns has their low two bits, first entry first; the last tile
+   ends with zeros. */
+static void test_positions(void)
+{
+  int good = 1;
+
+  for (int wide = 0; wide < 2; wide++) {
+    shunt_type index = wide ? SHUNT_I64 : SHUNT_I32;
+    struct owned o = owned_new(67, 48, 67 * 24, index, SHUNT_F16, 0);
+    int64_t piece = wide ? 2 : 4;
+    for (int64_t p = 0; p < 67 * 24; p++) {
+      put(o.columns, index, p, p % 24 / 2 * 4 + (p % 2 ? 2 + (p / 2) % 2 : (p / 3) % 2));
+      ((uint16_t *)o.a.values)[p] = 0x3c00;
+    }
+    for (int64_t i = 0; i <= 67; i++)
+      put(o.offsets, index, i, i * 24);
+    o.a.nnz = 67 * 24;
+    struct packed k = pack(&o);
+    good &= k.good && !k.irregular && k.v.positions && round_trip(&o, &k);
+    int64_t bytes = shunt_whole24_position_bytes(shunt_whole24_pieces(&o.a));
+    for (int64_t i = 0; good && i < bytes; i++) {
+      unsigned want = 0;
+      for (int64_t e = 0; e < piece && i * piece + e < o.a.nnz; e++)
+        want |= (unsigned)((p_at(&o, i * piece + e) & 3) << (2 * e));
+      good &= ((unsigned char *)k.v.positions)[shunt_whole24_position(i)] == want;
+    }
+    free(k.memory);
+    owned_free(&o);
+  }
+  check(good, "positions of full quads stand in the order of the columns");
 }
 
 /* Row 41 = 16 x 2 + 8 + 1, columns 32 + 4 x 5 + {1, 3} of chunk 1: product 1, quad 5 of it. */
@@ -272,6 +310,7 @@ static void test_product(void)
 int main(void)
 {
   test_round_trip();
+  test_positions();
   test_by_hand();
   test_by_hand_i8();
   test_irregular();
