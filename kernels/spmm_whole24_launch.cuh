@@ -1,5 +1,7 @@
 // spmm_whole24_launch.cuh: launch of spmm_whole24_wgmma.cuh, for one type of values.
 #pragma once
+#include <algorithm>
+
 #include "kernels/spmm_csr_rows_launch.cuh"
 #include "kernels/spmm_whole24_wgmma.cuh"
 #include "kernels/tensor_map.h"
@@ -67,6 +69,35 @@ inline shunt_status make_repair(const struct shunt_spmm *p, const struct shunt_r
   return s;
 }
 
+// Is A's pattern compared?  Beside tiles of 128 columns only where they come in one round, and
+// their products take a microsecond for 3 MB of A's columns, or many blocks have none: else hashing,
+// which asks memory for less at a time, was 1 to 15 % faster (results/whole24-columns.txt).
+template <class Shape>
+bool compares(const struct shunt_csr &a, int64_t tiles, double product, int64_t blocks)
+{
+  if (!Shape::kInPlace || !shunt_whole24_compared(&a)) return false;
+  if (Shape::kColumns > 128) return true;
+  const double read = 16e-6 * static_cast<double>(shunt_whole24_pieces(&a));
+  return tiles <= blocks && (read <= 3 * product || 4 * tiles <= 3 * blocks);
+}
+
+// Tiles of A's columns, in all `tiles`, that blocks with a tile of C less than the others take:
+// so that both are done at one time, by what was measured on an H200 (results/whole24-columns.txt).
+// product: microseconds of a tile of C.
+inline int spare(int64_t tiles, int64_t of_c, double product, int64_t blocks)
+{
+  const int64_t busy = of_c % blocks, free = blocks - busy;
+  if (busy == 0 || tiles == 0) return 0;
+  const double start = 5, slower = 12; // us; us that a block's product takes longer by a MB
+  const double rate = 0.03 + 0.035 * static_cast<double>(free) / static_cast<double>(blocks);
+  const double all = 1e-6 * SHUNT_FP_TILE * static_cast<double>(tiles);
+  const double beside = slower * all / static_cast<double>(busy);
+  const double part =
+      (product - start + beside) / (all / (static_cast<double>(free) * rate) + beside);
+  const double even = static_cast<double>(free) / static_cast<double>(blocks);
+  return part <= even ? 0 : static_cast<int>(std::min(part, 1.) * static_cast<double>(tiles));
+}
+
 template <class C> struct rows_side {
   spmm_rows::args<C> a;
   spmm_rows::repair_args r;
@@ -115,6 +146,11 @@ shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_whole24
   if (Shape::kInPlace && !make_tensor_map(&maps.values, values_of(p->a), kRows, 64))
     return SHUNT_E_UNSUPPORTED;
   k.tiles = static_cast<int>(tiles);
+  const double product = Shape::kMicroseconds * k.chunks;
+  if (rows.r.expected && compares<Shape>(p->a, tiles, product, d->multiprocessors)) {
+    k.columns = make_column_job(p->a, *v);
+    k.spared = spare(k.columns.tiles, tiles, product, d->multiprocessors);
+  }
   spmm_rows::plan how = {};
   how.direct = true;
   rows.a = spmm_rows::make_args<compute>(p, how, nullptr);

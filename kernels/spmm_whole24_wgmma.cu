@@ -53,7 +53,7 @@ shunt_status check(const struct shunt_spmm *p, const struct shunt_whole24 *v,
 } // namespace shunt
 
 // Microseconds on an H200, fitted to results/whole24-shapes.txt (values in place:
-// whole24-in-place.txt): a multiprocessor's tiles by 128 bytes of K, and what hashing a megabyte of
+// whole24-columns.txt): a multiprocessor's tiles by 128 bytes of K, and what hashing a megabyte of
 // A adds to them, or takes where that is longer.
 extern "C" enum shunt_whole24_shape shunt_spmm_whole24_shape(const struct shunt_spmm *p,
                                                              const struct shunt_device *d)
@@ -72,7 +72,9 @@ extern "C" enum shunt_whole24_shape shunt_spmm_whole24_shape(const struct shunt_
       shunt_type_size(p->a.index_type) + (in_place ? 0 : shunt_type_size(p->a.value_type));
   const double read = 1e-6 * static_cast<double>(p->a.nnz) * static_cast<double>(entry);
   const double of_128 = 0.276 * narrow + 0.125 * read;
-  const double of_256 = std::max(0.521 * wide + 0.128 * read, (in_place ? 0.69 : 0.576) * read);
+  const double of_256 =
+      in_place ? std::max(0.521 * wide + 0.06 * read, 0.42 * read)
+               : std::max(0.521 * wide + 0.128 * read, 0.576 * read);
   const double of_2x128 = std::max(0.565 * wide + (in_place ? 0.09 : 0.043) * read, 0.477 * read);
   if (of_128 <= of_256 && of_128 <= of_2x128) return SHUNT_WHOLE24_128;
   return of_256 <= of_2x128 ? SHUNT_WHOLE24_256 : SHUNT_WHOLE24_2X128;

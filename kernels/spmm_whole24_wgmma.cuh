@@ -37,6 +37,10 @@
 // Zeros that fill A up turn a NaN or Inf of B into NaN where A has no entry: so a NaN among the
 // sums is an alarm.  Where the product goes to W, a repair writes C all the same.
 //
+// Where every quad is full, A's columns are compared with the copy's (whole24_columns.cuh), which is
+// less work than a hash; and blocks that have fewer tiles of C than others then take more of them,
+// by all their warps before they multiply.
+//
 // Bound, 128 columns: a multiprocessor takes 64 bytes a cycle from L2.  4096 x 4096 x 512 has
 // 128 tiles, each of 1.64 MB, and 0.38 MB of A's arrays a block: 31,600 cycles, 17.8 us at 1.77
 // GHz; measured 19 until the last product.  256 columns: a product of 64 x 256 x 32 reads B's 16 KB
@@ -62,6 +66,7 @@
 #include "kernels/ptx/wgmma_sparse.cuh"
 #include "kernels/spmm_csr_rows_judge.cuh"
 #include "kernels/spmm_whole24_store.cuh"
+#include "kernels/whole24_columns.cuh"
 #include "kernels/whole24_kernels.h"
 
 namespace shunt
@@ -77,7 +82,7 @@ constexpr int kMostHashWarps = 7, kJudge = 32 * (kMultiplyingWarps + 1); // the 
 // Behind the ring.
 struct board {
   alignas(16) ptx::word_pair at_home; // arrives while the block multiplies
-  struct shunt_fingerprint part[kMostHashWarps];
+  struct shunt_fingerprint part[kMostHashWarps + kMultiplyingWarps];
   uint64_t found; // barrier: warps have written what follows, and `part`
   bool nan;
   spmm_rows::repair_order order;
@@ -110,6 +115,8 @@ struct shape {
   static constexpr uint32_t kBytes = kRingBytes + sizeof(board);
   static constexpr bool kMoves = Columns == 256 && Helpers == 8; // registers
   static constexpr int kOfProduct = kMoves ? 128 : Columns;      // columns
+  // Of a chunk on an H200.
+  static constexpr double kMicroseconds = Columns == 128 ? 0.276 : kMoves ? 0.565 : 0.521;
   static_assert(kStageBytes % 1024 == 0 && kLeftBytes % 1024 == 0, "B is swizzled, and A in place");
   static_assert(kHashWarps <= kMostHashWarps, "each has its place on the board");
   static_assert(!kInPlace || Size == 2, "int8 is not built");
@@ -126,6 +133,8 @@ struct walk {
   const char *a; // tiles
   int chunks, tiles, tiles_down, tiles_across;
   int last_box; // of B: its first column
+  int spared;   // tiles of A's columns that blocks with fewer tiles of C compare
+  column_job columns;
 };
 // What the copy engine brings in boxes: B, and A's values where they are read in place.
 struct tensor_maps {
@@ -412,6 +421,58 @@ __device__ __forceinline__ void multiply_and_store(const arguments<typename T::c
 
 // ---- proving ---------------------------------------------------------------------------------
 
+// Does the block have fewer tiles of C than others?
+__device__ __forceinline__ bool has_time(const walk &p)
+{
+  const int others = p.tiles % (int)gridDim.x;
+  return others > 0 && (int)blockIdx.x >= others;
+}
+
+// Warp number `warp` of the block's, of which those that multiply come last and hash only where
+// there is time before: then the first tiles of A's columns are dealt to such blocks.
+template <class Shape> __device__ __forceinline__ column_worker find_worker(const walk &p, int warp)
+{
+  const int block = blockIdx.x, blocks = gridDim.x, busy = p.tiles % blocks;
+  if (p.spared == 0) return {{block, blocks, warp, Shape::kHashWarps}};
+  if (!has_time(p)) return {{block, busy, warp, Shape::kHashWarps}, p.spared, INT_MAX};
+  return {
+      {block - busy, blocks - busy, warp, Shape::kHashWarps + kMultiplyingWarps}, 0, p.spared};
+}
+
+template <class Shape>
+__device__ __forceinline__ void prefetch(const walk &p, const spmm_rows::repair_args &r,
+                                         const column_worker &worker)
+{
+  if (Shape::kInPlace && p.columns.columns)
+    prefetch_columns(p.columns, worker);
+  else
+    prefetch_share(r.arrays, worker);
+}
+
+// What a worker's tiles of A's arrays contribute.
+template <class Shape, int AtOnce>
+__device__ __forceinline__ struct shunt_fingerprint
+prove_share(const walk &p, const spmm_rows::repair_args &r, const column_worker &worker)
+{
+  if constexpr (Shape::kInPlace)
+    if (p.columns.columns) return compare_share<AtOnce>(p.columns, r.expected, worker);
+  return hash_share_rolling<AtOnce>(r.arrays, worker);
+}
+
+// By a warp that multiplies, before, where there is time.
+template <class Shape>
+__device__ __forceinline__ void prove_before(const walk &p, const spmm_rows::repair_args &r,
+                                             int warp, board &b)
+{
+  if constexpr (Shape::kInPlace) {
+    if (p.spared == 0 || !has_time(p)) return;
+    struct shunt_fingerprint part = compare_share<2>(
+        p.columns, r.expected, find_worker<Shape>(p, Shape::kHashWarps + warp));
+    warp_sum(part, 32);
+    if (threadIdx.x % 32 == 0) b.part[Shape::kHashWarps + warp] = part;
+  }
+}
+
 // By all lanes of a warp that hashes.
 __device__ __forceinline__ void tell_hashed(board &b, int warp, struct shunt_fingerprint part)
 {
@@ -423,11 +484,11 @@ __device__ __forceinline__ void tell_hashed(board &b, int warp, struct shunt_fin
 
 // By one thread, when all warps have told what they found.
 __device__ __forceinline__ void judge_block(const spmm_rows::repair_args &r, board &b,
-                                            int hash_warps, bool flagged)
+                                            int parts, bool flagged)
 {
   struct shunt_fingerprint part = {0, 0};
   wait_for(ptx::shared_address(&b.found), 0);
-  for (int i = 0; i < hash_warps; i++)
+  for (int i = 0; i < parts; i++)
     shunt_fp_add(&part, b.part[i]);
   ptx::cp_async_wait<0>();
   b.order =
@@ -477,17 +538,18 @@ __device__ __forceinline__ bool is_to_repair(const board &b)
   return true;
 }
 
-// group: of warps, in a way that the compiler knows to be the same for all lanes.  Else it keeps
+// warp: of the block, in a way that the compiler knows to be the same for all lanes.  Else it keeps
 // the ring's place in vector registers, and each product waits for its operands' descriptors: a
 // quarter longer in all.
 template <class T, int BMajor, class Shape>
 __device__ __forceinline__ void be_multiplying(const arguments<typename T::compute> &p,
                                                const spmm_rows::args<typename T::compute> &a,
-                                               const spmm_rows::repair_args &r, int group,
+                                               const spmm_rows::repair_args &r, int warp,
                                                const ring_places<Shape> &ring, board &b)
 {
   using stored = typename T::stored;
-  multiply_and_store<T, BMajor, Shape>(p, group, ring, b);
+  prove_before<Shape>(p, r, warp, b);
+  multiply_and_store<T, BMajor, Shape>(p, warp / 4, ring, b);
   if (!is_to_repair(b)) return;
   if (!T::whole_numbers && p.repairs_wide)
     repair<stored, float, Shape>(p, a, r, b.order.next);
@@ -504,9 +566,9 @@ __device__ __forceinline__ void be_bringing(const walk &p, const tensor_maps &ma
 }
 
 template <class Shape, class C>
-__device__ __forceinline__ void be_hashing(const spmm_rows::args<C> &a,
+__device__ __forceinline__ void be_hashing(const walk &p, const spmm_rows::args<C> &a,
                                            const spmm_rows::repair_args &r,
-                                           const hash_worker &worker, board &b)
+                                           const column_worker &worker, board &b)
 {
   const bool judges = threadIdx.x == kJudge;
   bool flagged = false;
@@ -515,7 +577,12 @@ __device__ __forceinline__ void be_hashing(const spmm_rows::args<C> &a,
     ptx::cp_async_commit();
     flagged = blockIdx.x == gridDim.x - 1 && a.only_if && *a.only_if != 0;
   }
-  tell_hashed(b, worker.warp, hash_share_rolling<Shape::kHashedAtOnce>(r.arrays, worker));
+  struct shunt_fingerprint part = prove_share<Shape, Shape::kHashedAtOnce>(p, r, worker);
+  if constexpr (Shape::kInPlace)
+    if (p.columns.columns)
+      part.lo += rows_differ(p.columns, {(int)blockIdx.x, (int)gridDim.x, worker.warp,
+                                         Shape::kHashWarps});
+  tell_hashed(b, worker.warp, part);
   if (judges) judge_block(r, b, worker.warps, flagged);
   is_to_repair(b);
 }
@@ -557,17 +624,17 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
   if (warp < kMultiplyingWarps) {
     if (Shape::kMoves) ptx::take_registers<kMultiplyingRegisters>();
     wait_for_previous();
-    be_multiplying<T, BMajor, Shape>(p, a, r, warp / 4, ring, b);
+    be_multiplying<T, BMajor, Shape>(p, a, r, warp, ring, b);
   } else {
     if (Shape::kMoves) ptx::give_registers<kHelpingRegisters>();
     const int hashing = warp - kMultiplyingWarps - 1;
-    const hash_worker worker = {(int)blockIdx.x, (int)gridDim.x, hashing, Shape::kHashWarps};
-    if (hashing >= 0) prefetch_share(r.arrays, worker);
+    const column_worker worker = find_worker<Shape>(p, hashing);
+    if (hashing >= 0) prefetch<Shape>(p, r, worker);
     wait_for_previous();
     if (hashing < 0)
       be_bringing<BMajor, Shape>(p, maps, ring, b);
     else
-      be_hashing<Shape>(a, r, worker, b);
+      be_hashing<Shape>(p, a, r, worker, b);
   }
 }
 

@@ -29,6 +29,7 @@ extern "C" {
    (shunt_whole24_in_place), A's array of values is what v holds of them, row-major.  It is read
    there, and of v the metadata only: *r->expected is then the fingerprint of A's pattern (of A
    with values NULL; r->of_values is false), and no sum becomes NaN by zeros, as there are none.
+   Where shunt_whole24_compared, and it pays, the pattern is compared with v->positions instead.
 
    No workspace.  SHUNT_E_UNSUPPORTED, and nothing enqueued, for other types and scalars, other
    devices than compute capability 9.0, a B not on multiples of 16 bytes (address; from row to
@@ -40,8 +41,13 @@ shunt_status shunt_spmm_whole24_cuda(const struct shunt_spmm *p, const struct sh
 /* If a is 2:4, can its values be read in place? */
 SHUNT_TILE24_INLINE bool shunt_whole24_in_place(const struct shunt_csr *a)
 {
-  return (a->value_type == SHUNT_F16 || a->value_type == SHUNT_BF16) && a->cols % 16 == 0 &&
-         a->nnz == a->rows * (a->cols / 2) && (uintptr_t)a->values % 16 == 0;
+  return shunt_whole24_full(a) && (uintptr_t)a->values % 16 == 0;
+}
+/* And can its pattern be proved by comparing columns, not by a hash? */
+SHUNT_TILE24_INLINE bool shunt_whole24_compared(const struct shunt_csr *a)
+{
+  return shunt_whole24_in_place(a) && a->base == 0 && (uintptr_t)a->columns % 16 == 0 &&
+         a->cols >= 256 && a->rows < (int64_t)1 << 31 && a->rows * a->cols < (int64_t)1 << 31;
 }
 /* Columns of the tiles of C that a block takes. */
 enum shunt_whole24_shape {

@@ -89,7 +89,7 @@ static const struct {
                    /* values read in place */
                    { [SHUNT_WHOLE24_NONE] = { 128, 0.276, 0.125, 0 },
                      [SHUNT_WHOLE24_128] = { 128, 0.276, 0.125, 0 },
-                     [SHUNT_WHOLE24_256] = { 256, 0.521, 0.128, 0.69 },
+                     [SHUNT_WHOLE24_256] = { 256, 0.521, 0.06, 0.42 },
                      [SHUNT_WHOLE24_2X128] = { 256, 0.565, 0.09, 0.477 } } };
 
 double shunt_cost_whole24(const struct shunt_spmm *p, enum shunt_whole24_shape shape,

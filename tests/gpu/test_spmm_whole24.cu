@@ -25,7 +25,7 @@ static void test_conversion()
   for (double density : {0.0, 0.1, 0.5, 0.7, 0.9, 1.0}) {
     bool good = true;
     for (int64_t rows : {1, 64, 129, 200})
-      for (int64_t cols : {1, 63, 130, 700}) {
+      for (int64_t cols : {1, 63, 130, 272, 700}) {
         Packed k(pattern_24(rows, cols, density, r.next()), any_type(r),
                  r.below(2) ? SHUNT_I64 : SHUNT_I32, (int)r.below(2), false, r.next());
         good = k.pack() && !k.irregular() && k.same() && good;
@@ -102,6 +102,56 @@ static void test_in_place(shunt_whole24_shape shape, Table *table)
           name_of(shape), (int)s[0], (int)s[1], (int)s[2], good ? "" : " WRONG",
           follows ? "" : " WRONG", repaired ? "" : " WRONG");
   }
+}
+
+// Some columns one after the other, and where rows begin: anything that is changed is seen, and C is
+// what the changed arrays say.
+static void test_compared(shunt_whole24_shape shape, Table *table)
+{
+  Random r(97);
+  for (shunt_type index : {SHUNT_I32, SHUNT_I64}) {
+    Options o;
+    o.shape = shape, o.in_place = true, o.index = index;
+    Product q(pattern_24(75, 592, 1, 23), 8, o, 24, table); // 86 tiles and 3/4, or 173 and a half
+    q.device.multiprocessors = 3;
+    bool rests = q.packs() && shunt_whole24_compared(&q.on_device.a) && q.runs(0), sees = true;
+    const auto changed = [&](Buffer &in, int64_t at, int64_t by) {
+      const double was = load(in.host.data(), at, index);
+      store(in.host.data(), at, index, was + (double)by), in.upload();
+      sees &= q.runs(CHANGED);
+      store(in.host.data(), at, index, was), in.upload();
+    };
+    const int64_t n = q.a.host.nnz;
+    for (int64_t at : {(int64_t)0, n - 1, n - 700, n / 2 / 512 * 512, r.below(n), r.below(n)})
+      for (int64_t by : {1, 2, 4, 256}) {
+        const int64_t column = (int64_t)load(q.a.columns.host.data(), at, index);
+        changed(q.a.columns, at, column >= by ? -by : by);
+      }
+    changed(q.a.offsets, 40, 1), changed(q.a.offsets, 74, -2);
+    check(rests && q.runs(0) && sees, "columns compared, tiles of %s, %s: %s", name_of(shape),
+          index == SHUNT_I32 ? "int32" : "int64", sees ? "any change is seen" : "WRONG");
+  }
+}
+
+// Blocks with fewer tiles of C than others prove more of A.
+static void test_spared(shunt_whole24_shape shape, Table *table)
+{
+  Random r(98);
+  bool rests = true, sees = true;
+  for (bool in_place : {true, false})
+    for (int blocks : {2, 4, 8}) {
+      Options o;
+      o.shape = shape, o.in_place = in_place, o.index = r.below(2) ? SHUNT_I32 : SHUNT_I64;
+      Product q(pattern_24(300, 4112, 1, 25), 8, o, 26, table);
+      q.device.multiprocessors = blocks;
+      rests &= q.packs() && q.runs(0);
+      q.change();
+      sees &= q.runs(CHANGED);
+      q.change();
+      rests &= q.runs(0);
+    }
+  check(rests && sees, "blocks with time prove more, tiles of %s%s", name_of(shape),
+        rests && sees ? "" : " WRONG");
 }
 
 static void test_products(shunt_whole24_shape shape, bool integers, bool whole, Table *table)
@@ -367,6 +417,8 @@ int main(int argc, char **argv)
     }
     test_nonfinite(shape, &table);
     test_in_place(shape, &table);
+    test_compared(shape, &table);
+    test_spared(shape, &table);
     test_nonfinite_in_place(shape, &table);
   }
   test_proof(SHUNT_F16, &table);
