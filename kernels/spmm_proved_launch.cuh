@@ -22,7 +22,8 @@ inline shunt_status make_proof(const struct shunt_spmm *p, const struct shunt_re
   return s;
 }
 
-// No more blocks than are at work at one time, which fit `each` on a multiprocessor; f.pieces is set.
+// No more blocks than are at work at one time, which fit `each` on a multiprocessor; f.pieces is
+// set.
 template <class Product, class Proof>
 inline cudaError_t launch(void (*kernel)(Product, Proof), int threads, int bytes, int each,
                           const Product &p, Proof f, const struct shunt_device *d,

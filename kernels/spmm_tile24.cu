@@ -79,9 +79,9 @@ static struct shunt_tile24_shape gather_shape(const struct shunt_spmm *p,
   return {kRows, kGatherTile, split};
 }
 
-// Microseconds on an H200, fitted to seven finite-element matrices at 64 to 256 columns and 27 pruned
-// layers at 256: gathering 32 rows of B and a tile of A, per unit and multiprocessor; writing a byte of
-// C; and the steps of the warps that have most of them, one after the other.
+// Microseconds on an H200, fitted to seven finite-element matrices at 64 to 256 columns and 27
+// pruned layers at 256: gathering 32 rows of B and a tile of A, per unit and multiprocessor;
+// writing a byte of C; and the steps of the warps that have most of them, one after the other.
 static double gather_cost(const struct shunt_spmm *p, double tiles, double longest_row,
                           const struct shunt_device *d)
 {

@@ -53,8 +53,8 @@ constexpr int gather_blocks(int split)
 {
   return split > 4 ? 2 : 5;
 }
-// Blocks of a multiprocessor with the warps that prove beside them (spmm_tile24_proved.cuh): as many as
-// have room for their rings and registers.
+// Blocks of a multiprocessor with the warps that prove beside them (spmm_tile24_proved.cuh): as
+// many as have room for their rings and registers.
 constexpr int proved_blocks(int split)
 {
   return split > 4 ? 2 : 4;

@@ -76,7 +76,8 @@ inline cudaError_t launch_shape(const arguments &p, const struct shunt_tile24_sh
                        : launch_blocked<T, Out, blocked_128x64>(p, map, stream);
 }
 
-// For the gathered kernels: checks, chooses the split, and copies B where it cannot be read in place.
+// For the gathered kernels: checks, chooses the split, and copies B where it cannot be read in
+// place.
 shunt_status prepare_gather(const struct shunt_spmm *p, const struct shunt_tile24 *v,
                             const struct shunt_device *d, void *workspace, size_t workspace_bytes,
                             shunt_stream stream, arguments *k);

@@ -1,5 +1,5 @@
-// spmm_tile24_proved.cuh: spmm_tile24_gather, and in the same launch the proof that the merged tiles
-// still stand for A (spmm_proved.cuh).
+// spmm_tile24_proved.cuh: spmm_tile24_gather, and in the same launch the proof that the merged
+// tiles still stand for A (spmm_proved.cuh).
 //
 // A piece of work is what a block of spmm_tile24_gather has: one unit (16 rows x 64 columns of C)
 // for each Split warps.

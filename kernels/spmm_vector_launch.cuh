@@ -72,8 +72,8 @@ shunt_status place_b(const struct shunt_spmm *p, void *workspace, size_t workspa
                      struct shunt_dense *b);
 shunt_status fill_arguments(arguments *k, const struct shunt_spmm *p, const struct shunt_vector *v,
                             const struct shunt_dense *b, const struct shunt_vector_shape *s);
-// For spmm_vector_proved.cu: what the direct way of p by `shape` is told; SHUNT_E_UNSUPPORTED where its
-// proof cannot be inside.
+// For spmm_vector_proved.cu: what the direct way of p by `shape` is told; SHUNT_E_UNSUPPORTED where
+// its proof cannot be inside.
 shunt_status prepare_proved(const struct shunt_spmm *p, const struct shunt_vector *v,
                             const struct shunt_vector_shape *shape, const struct shunt_device *d,
                             arguments *k);

@@ -22,8 +22,8 @@
 // With --shuffled rows that share their columns mostly stand far apart, all products are SpMM, most
 // in 16-bit types, and matrices live longer: a route may look for another order of the rows.
 //
-// With --spmm all products are SpMM: for lists of routes without one for every SDDMM, since cuSPARSE's
-// own, in f64, misses entries of rows whose columns do not ascend.
+// With --spmm all products are SpMM: for lists of routes without one for every SDDMM, since
+// cuSPARSE's own, in f64, misses entries of rows whose columns do not ascend.
 //
 // With --single all products are SpMM, most in f32.
 //

@@ -1,6 +1,6 @@
 // test_spmm_tile24_proved.cu: the product with merged tiles that proves them inside its launch
-// (kernels/spmm_tile24_proved.cuh) is A B with every split; a change of each of A's arrays, a flag and
-// a full table each lead to the exact product; in replayed graphs, too.
+// (kernels/spmm_tile24_proved.cuh) is A B with every split; a change of each of A's arrays, a flag
+// and a full table each lead to the exact product; in replayed graphs, too.
 #include "conv/tile24.h"
 #include "kernels/tile24_kernels.h"
 #include "tests/gpu/captured.cuh"
@@ -30,7 +30,7 @@ struct Proved : Proof {
   }
 };
 
-// ---- every split, each way in which C may be wrong -----------------------------------------------
+// ---- every split, each way in which C may be wrong ---------------------------------------------
 
 // What a device has decides the split: 1 where it has few multiprocessors.
 void test_device(int multiprocessors, uint64_t seed)
