@@ -25,7 +25,7 @@
 // With --spmm all products are SpMM: for lists of routes without one for every SDDMM, since
 // cuSPARSE's own, in f64, misses entries of rows whose columns do not ascend.
 //
-// With --single all products are SpMM, most in f32.
+// With --single all products are SpMM, most in f32; it goes with --shuffled, too.
 //
 // With --wide all products are SpMM, most of sizes for which `dense` has a kernel of its own.
 //
