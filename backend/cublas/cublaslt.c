@@ -9,7 +9,7 @@
 
 #include "backend/plan/fault.h"
 
-enum { MOST_SHAPES = 256 };
+enum { MOST_SHAPES = 4096, NEIGHBOURS = 16 };
 
 /* The entry points used, in the types of the header. */
 #define FUNCTIONS(X)                                                                             \
@@ -56,7 +56,7 @@ struct choice {
 struct shunt_cublaslt {
   struct library call;
   cublasLtHandle_t handle;
-  /* Written once per slot, read without a lock; full means: choose anew. */
+  /* Written once per slot, read without a lock; a shape's is among NEIGHBOURS slots. */
   _Atomic(struct choice *) choices[MOST_SHAPES];
 };
 
@@ -267,37 +267,43 @@ static unsigned slot_of(const struct shape *s)
   return (unsigned)(h % MOST_SHAPES);
 }
 
-/* The choice for a shape, made if it is new.  A full neighbourhood replaces
-   nothing (another thread may be using it): such shapes report unsupported and
-   the planner takes another route.  */
-static shunt_status choose(struct shunt_cublaslt *lt, const struct shape *s, struct choice **out)
+static struct choice *find_choice(struct shunt_cublaslt *lt, const struct shape *s)
 {
   unsigned first = slot_of(s);
-  for (unsigned i = 0; i < 16; i++) {
-    _Atomic(struct choice *) *slot = &lt->choices[(first + i) % MOST_SHAPES];
-    struct choice *c = atomic_load_explicit(slot, memory_order_acquire);
-    if (c && memcmp(&c->shape, s, sizeof *s) == 0) {
-      *out = c;
-      return SHUNT_OK;
-    }
-    if (c) continue;
-    struct choice *fresh = SHUNT_TRY_OR(NULL, calloc(1, sizeof *fresh));
-    if (!fresh) return SHUNT_E_MEMORY;
-    fresh->shape = *s;
-    shunt_status r = describe(lt, fresh) ? ask(lt, fresh) : SHUNT_E_CUDA;
-    if (r != SHUNT_OK) {
-      free_choice(lt, fresh);
-      return r;
-    }
-    if (!atomic_compare_exchange_strong(slot, &c, fresh)) {
-      free_choice(lt, fresh); /* another thread was first: look at its slot again */
-      i--;
-      continue;
-    }
-    *out = fresh;
-    return SHUNT_OK;
+  for (unsigned i = 0; i < NEIGHBOURS; i++) {
+    struct choice *c =
+        atomic_load_explicit(&lt->choices[(first + i) % MOST_SHAPES], memory_order_acquire);
+    if (!c) break;
+    if (memcmp(&c->shape, s, sizeof *s) == 0) return c;
   }
-  return SHUNT_E_UNSUPPORTED;
+  return NULL;
+}
+
+static shunt_status make_choice(struct shunt_cublaslt *lt, const struct shape *s,
+                                struct choice **out)
+{
+  struct choice *c = SHUNT_TRY_OR(NULL, calloc(1, sizeof *c));
+  if (!c) return SHUNT_E_MEMORY;
+  c->shape = *s;
+  shunt_status r = describe(lt, c) ? ask(lt, c) : SHUNT_E_CUDA;
+  if (r != SHUNT_OK) {
+    free_choice(lt, c);
+    return r;
+  }
+  *out = c;
+  return SHUNT_OK;
+}
+
+/* False where there is no room; nothing is replaced, as another thread may be using it. */
+static bool keep_choice(struct shunt_cublaslt *lt, struct choice *c)
+{
+  unsigned first = slot_of(&c->shape);
+  for (unsigned i = 0; i < NEIGHBOURS; i++) {
+    struct choice *none = NULL;
+    if (atomic_compare_exchange_strong(&lt->choices[(first + i) % MOST_SHAPES], &none, c))
+      return true;
+  }
+  return false;
 }
 
 /* alpha and beta as cuBLASLt takes them: both on the host or both on the device. */
@@ -339,11 +345,16 @@ shunt_status shunt_cublaslt_multiply(struct shunt_cublaslt *lt, const struct shu
   s.scalars_on_device = alpha.device != NULL;
   s.workspace = workspace_bytes;
   s.leaves_room = leaves_room && s.alignment >= 16;
-  shunt_status r = choose(lt, &s, &how);
-  if (r != SHUNT_OK) return r;
-  return LT(lt->call.cublasLtMatmul(lt->handle, how->how, scalars.alpha, p->values, how->p,
-                                    q->values, how->q, scalars.beta, c->values, how->d, c->values,
-                                    how->d, &how->algorithm, workspace, workspace_bytes, stream))
-             ? SHUNT_OK
-             : SHUNT_E_CUDA;
+  how = find_choice(lt, &s);
+  bool kept = how != NULL;
+  if (!kept) {
+    shunt_status r = make_choice(lt, &s, &how);
+    if (r != SHUNT_OK) return r;
+    kept = keep_choice(lt, how);
+  }
+  bool done = LT(lt->call.cublasLtMatmul(
+      lt->handle, how->how, scalars.alpha, p->values, how->p, q->values, how->q, scalars.beta,
+      c->values, how->d, c->values, how->d, &how->algorithm, workspace, workspace_bytes, stream));
+  if (!kept) free_choice(lt, how);
+  return done ? SHUNT_OK : SHUNT_E_CUDA;
 }

@@ -122,7 +122,7 @@ stale() {
   expected stale-tf32 'route vector >= 100'
   SHUNT_MATH=tf32x3 SHUNT_ROUTES=rows,vector preloaded stale-ordered-tf32 60 \
     "$bin/stale" 6000 24 --shuffled --single
-  expected stale-ordered-tf32 'reason ordered >= 20'
+  expected stale-ordered-tf32 'reason ordered >= 10'
   # Merged tiles, of matrices that are large enough for them, at widths from 32 on.
   SHUNT_ROUTES=rows,merged preloaded stale-merged 60 "$bin/stale" 6000 10 --pruned
   expected stale-merged 'route merged >= 100'

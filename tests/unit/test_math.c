@@ -28,6 +28,7 @@ struct how {
 
 static struct {
   int asked;           /* for an algorithm, so often */
+  int held;            /* descriptions and layouts that are not freed yet */
   bool no_tf32;        /* there is none in TF32 */
   int products;        /* so many, the last of them */
   int algorithm;       /* by this answer, */
@@ -47,6 +48,7 @@ static cublasStatus_t lt_describe(cublasLtMatmulDesc_t *out, cublasComputeType_t
   struct how *how = malloc(sizeof *how);
   if (!how) return CUBLAS_STATUS_ALLOC_FAILED;
   *how = (struct how){compute, scalars};
+  lt.held++;
   *out = (cublasLtMatmulDesc_t)how;
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -58,6 +60,7 @@ static cublasStatus_t lt_layout(cublasLtMatrixLayout_t *out, cudaDataType type, 
   cudaDataType *layout = malloc(sizeof *layout);
   if (!layout) return CUBLAS_STATUS_ALLOC_FAILED;
   *layout = type;
+  lt.held++;
   *out = (cublasLtMatrixLayout_t)layout;
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -65,12 +68,14 @@ static cublasStatus_t lt_layout(cublasLtMatrixLayout_t *out, cudaDataType type, 
 static cublasStatus_t lt_wish(cublasLtMatmulPreference_t *out)
 {
   *out = malloc(1);
+  lt.held += *out != NULL;
   return *out ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_ALLOC_FAILED;
 }
 
 static cublasStatus_t lt_free(void *thing)
 {
   free(thing);
+  lt.held--;
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -313,6 +318,31 @@ static void test_no_tf32(void)
   lt.no_tf32 = false;
 }
 
+/* More shapes than are remembered, as programs have whose batches vary: each has its product, the
+   first of them are not asked for again, and what is not kept is freed.  */
+static void test_many_shapes(void)
+{
+  enum { SHAPES = 20000 };
+  static char room[256] __attribute__((aligned(256)));
+  const struct shunt_scalar one = {NULL, 1}, zero = {NULL, 0};
+  struct shunt_cublaslt *l = shunt_cublaslt_open(NULL);
+  int done = 0, products = lt.products, held = lt.held, asked[2];
+  for (int round = 0; round < 2; round++) {
+    lt.asked = 0;
+    for (int64_t n = 1; n <= SHAPES; n++) {
+      struct shunt_dense a = {8, 8, 8, 1, room, SHUNT_F16}, b = {8, n, n, 1, room, SHUNT_F16};
+      struct shunt_dense c = {8, n, n, 1, room, SHUNT_F16};
+      done += shunt_cublaslt_multiply(l, &a, &b, &c, one, zero, SHUNT_MATH_EXACT, false, room,
+                                      sizeof room, NULL) == SHUNT_OK;
+    }
+    asked[round] = lt.asked;
+  }
+  check(done == 2 * SHAPES && lt.products == products + done, "%d products of as many shapes", done);
+  check(asked[0] == SHAPES && asked[1] < SHAPES - 3000, "%d of them were remembered",
+        asked[0] - asked[1]);
+  check((lt.held - held) / 4 == asked[0] - asked[1], "and the others' descriptions freed");
+}
+
 /* ---- the route, by SHUNT_MATH --------------------------------------------------------------- */
 
 static char workspace[1 << 20] __attribute__((aligned(256)));
@@ -480,6 +510,7 @@ int main(void)
   test_compute_types();
   test_room();
   test_no_tf32();
+  test_many_shapes();
   test_option();
   return check_finish();
 }
