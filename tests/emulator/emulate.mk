@@ -31,7 +31,7 @@ CXX_FLAGS = -std=c++17 -O1 -g1 $(SANITIZE) -ffp-contract=off -Wall -Wno-unknown-
   -I$(here)/include -I$(here) -I$(B)/tree -I$(top)
 C_FLAGS = -std=gnu11 -O2 -g1 -fopenmp -I$(here)/include -I$(top)
 
-REWRITTEN := $(patsubst $(top)/%,$(B)/tree/%,$(wildcard $(top)/kernels/*.cuh $(top)/tests/gpu/*.cuh))
+REWRITTEN := $(patsubst $(top)/%,$(B)/tree/%,$(shell find $(top)/kernels $(top)/tests/gpu -name '*.cuh' -not -path '*/ptx/*'))
 # Absolute sources come into the tree by their last name.
 source_in_tree = $(if $(filter /%,$(1)),$(notdir $(1)),$(1))
 objects = $(patsubst %,$(B)/o/%.o,$(foreach s,$(1),$(call source_in_tree,$(s))))

@@ -73,7 +73,7 @@ sources_of() {
       "conv/dcsr_csr.c" ;;
   test_graphblas_cuda)
     echo "$rows kernels/dense_transpose.cu backend/graphblas/cuda_fill.cu" \
-      $(cd "$top" && ls backend/graphblas/cuda_*.c kernels/host/semiring_*.c) \
+      $(cd "$top" && find backend/graphblas -name 'cuda_*.c' && ls kernels/host/semiring_*.c) \
       "backend/plan/fault.c backend/plan/log.c backend/plan/options.c backend/plan/batches.c" \
       "backend/plan/problem.c backend/plan/reason.c backend/routes/no_routes.c" ;;
   test_row_groups | test_row_groups_stale)
@@ -178,8 +178,7 @@ fi
 
 # The kernels' tests are compiled and run while the emulator's own go on.
 for name in $tests; do
-  main=tests/gpu/$name.cu
-  [ -e "$top/$main" ] || main=tests/gpu/$name.c
+  main=$(cd "$top" && find tests/gpu -name "$name.cu" -o -name "$name.c")
   # shellcheck disable=SC2046
   echo "SOURCES_$name =" "$main" $(sources_of "$name")
 done >"$work/logs/sources.mk"

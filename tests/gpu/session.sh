@@ -88,7 +88,7 @@ expected() {
 
 unit() {
   local test
-  for test in "$build"/tests/gpu/test_*; do
+  for test in $(find "$build/tests/gpu" -name 'test_*'); do
     [ -f "$test" ] && [ -x "$test" ] || continue
     case $test in *.log | *.trs | *.o) continue ;; esac
     case " ${UNIT:-$(basename "$test")} " in *" $(basename "$test") "*) ;; *) continue ;; esac
@@ -223,7 +223,7 @@ sanitize() {
   local test sanitizer
   sanitizer=$(command -v compute-sanitizer || echo "$cuda/bin/compute-sanitizer")
   SHUNT_ROUTES=$every_route sanitized sanitize-stale 300 "$build/tests/gpu/stale" 200 5 &
-  for test in "$build"/tests/gpu/test_*; do
+  for test in $(find "$build/tests/gpu" -name 'test_*'); do
     [ -f "$test" ] && [ -x "$test" ] || continue
     case $test in *.log | *.trs | *.o) continue ;; esac
     case " ${SANITIZE:-$(basename "$test")} " in *" $(basename "$test") "*) ;; *) continue ;; esac
