@@ -3,9 +3,9 @@
    engine against products of one row each.
 
      test_semiring_groups [cases of each]  */
-#include "check.h"
+#include "tests/unit/check.h"
 #include "kernels/host/semiring_choice.h"
-#include "test_semiring_random.h"
+#include "tests/unit/test_semiring_random.h"
 
 /* ---- rows in groups ------------------------------------------------------------------------- */
 struct lists {

@@ -2,9 +2,9 @@
    types, semirings and layouts, with every instruction set of this machine.
 
      test_semiring_sddmm [cases per instruction set]  */
-#include "check.h"
+#include "tests/unit/check.h"
 #include "kernels/host/semiring_choice.h"
-#include "test_semiring_random.h"
+#include "tests/unit/test_semiring_random.h"
 
 static struct shunt_host_sddmm random_product(void)
 {

@@ -3,9 +3,9 @@
    computed by hand.
 
      test_semiring_spmm [cases per instruction set]  */
-#include "check.h"
+#include "tests/unit/check.h"
 #include "kernels/host/semiring_choice.h"
-#include "test_semiring_random.h"
+#include "tests/unit/test_semiring_random.h"
 
 /* ---- one random case ---------------------------------------------------------------------- */
 static void *copy_of(const void *from, size_t bytes)
