@@ -2,7 +2,7 @@
 #ifndef SHUNT_CONV_INDEX_H
 #define SHUNT_CONV_INDEX_H
 
-#include "kernels/types.h"
+#include "kernels/common/types.h"
 
 static inline int is_index(shunt_type type)
 {

@@ -8,7 +8,7 @@
 #ifndef SHUNT_READERS_H
 #define SHUNT_READERS_H
 
-#include "kernels/types.h"
+#include "kernels/common/types.h"
 
 #ifdef __cplusplus
 extern "C" {

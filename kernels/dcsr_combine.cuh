@@ -13,8 +13,8 @@
 //
 // Bytes: 4 (segments x (panel + 1) + rows) read, mostly from L2, and C.
 #pragma once
-#include "kernels/early_launch.cuh"
-#include "kernels/scalar.cuh"
+#include "kernels/common/early_launch.cuh"
+#include "kernels/common/scalar.cuh"
 #include "kernels/spmm_dcsr_panel.cuh"
 
 namespace shunt

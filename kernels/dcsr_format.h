@@ -45,7 +45,7 @@
 #ifndef SHUNT_DCSR_FORMAT_H
 #define SHUNT_DCSR_FORMAT_H
 
-#include "kernels/types.h"
+#include "kernels/common/types.h"
 
 #ifdef __cplusplus
 extern "C" {

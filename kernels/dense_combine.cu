@@ -10,8 +10,8 @@
 // Roofline: 4 bytes of W, C read and C written, at copy bandwidth.
 #include <cuda_runtime.h>
 
-#include "kernels/number.cuh"
-#include "kernels/scalar.cuh"
+#include "kernels/common/number.cuh"
+#include "kernels/common/scalar.cuh"
 #include "kernels/shunt_kernels.h"
 
 namespace shunt {

@@ -30,7 +30,7 @@
 #ifndef SHUNT_FINGERPRINT_H
 #define SHUNT_FINGERPRINT_H
 
-#include "kernels/types.h"
+#include "kernels/common/types.h"
 
 #ifdef __CUDACC__
 #define SHUNT_FP_INLINE static __host__ __device__ __forceinline__

@@ -7,7 +7,7 @@
 // (kernels/spmm_csr_rows_repair.cuh).
 #include <cuda_runtime.h>
 
-#include "kernels/early_launch.cuh"
+#include "kernels/common/early_launch.cuh"
 #include "kernels/fingerprint_parts.cuh"
 
 namespace shunt

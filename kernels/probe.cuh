@@ -8,7 +8,7 @@
 // be nonfinite by its own right, by overflow say: then the probe raises a false alarm,
 // and a repair computes the same values again.)
 #pragma once
-#include "kernels/number.cuh"
+#include "kernels/common/number.cuh"
 
 namespace shunt {
 

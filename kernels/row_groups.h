@@ -37,7 +37,7 @@
 #ifndef SHUNT_ROW_GROUPS_H
 #define SHUNT_ROW_GROUPS_H
 
-#include "kernels/types.h"
+#include "kernels/common/types.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -15,8 +15,8 @@
 #pragma once
 #include <cuda_runtime.h>
 
-#include "kernels/number.cuh"
-#include "kernels/scalar.cuh"
+#include "kernels/common/number.cuh"
+#include "kernels/common/scalar.cuh"
 #include "kernels/shunt_kernels.h"
 
 namespace shunt {

@@ -17,7 +17,7 @@
 // of 32 entries is in sddmm_csr_rows_teams.cuh.
 //
 // Roofline: every entry gathers a column of B, from L1 or L2 (A's row stays in registers).
-#include "kernels/early_launch.cuh"
+#include "kernels/common/early_launch.cuh"
 #include "kernels/sddmm_csr_operands.cuh"
 #include "kernels/sddmm_csr_rows_teams.cuh"
 

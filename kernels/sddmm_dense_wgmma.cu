@@ -3,8 +3,8 @@
 
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
 #include "kernels/sddmm_dense_wgmma.cuh"
-#include "kernels/tensor_map.h"
-#include "kernels/tensor_operand.h"
+#include "kernels/common/tensor_map.h"
+#include "kernels/common/tensor_operand.h"
 
 namespace shunt
 {

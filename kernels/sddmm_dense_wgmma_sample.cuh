@@ -19,7 +19,7 @@
 // columns brought a tile ahead, which takes the loop over a warp's groups unrolled (26.6).  As
 // good: eleven warps, two rows at once (21.2 where four rows by seven take 21.0); one row: 25.4.
 #pragma once
-#include "kernels/number.cuh"
+#include "kernels/common/number.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/sddmm_csr_common.cuh"
 #include "kernels/spmm_dense_wgmma_frame.cuh"

@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-#include "kernels/types.h"
+#include "kernels/common/types.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -20,7 +20,7 @@
 
 #include <stdbool.h>
 
-#include "kernels/types.h"
+#include "kernels/common/types.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,7 +61,7 @@ enum { SHUNT_IRREGULAR = 4 /* a column repeats within a row, or is out of range 
 /* When a repair's launch may begin, which is always behind one kernel, the product. */
 enum shunt_repair_start {
   SHUNT_REPAIR_BEHIND, /* when that has ended */
-  SHUNT_REPAIR_LET_IN, /* when that lets the next one in (kernels/early_launch.cuh), */
+  SHUNT_REPAIR_LET_IN, /* when that lets the next one in (kernels/common/early_launch.cuh), */
   SHUNT_REPAIR_BESIDE  /* when all its blocks have begun: where the caller ordered it so; both only
                           if it began behind all else, so that A is settled and is read beside it */
 };
@@ -196,7 +196,7 @@ shunt_status shunt_dense_combine_cuda(const struct shunt_dense *w, const struct 
                                       shunt_stream stream);
 
 /* to = from, element by element, for two layouts of one matrix; same type
-   (kernels/dense_transpose.cu).  */
+   (kernels/common/dense_copy.cu).  */
 shunt_status shunt_dense_copy_cuda(const struct shunt_dense *from, const struct shunt_dense *to,
                                    const struct shunt_device *d, shunt_stream stream);
 

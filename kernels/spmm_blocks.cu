@@ -3,7 +3,7 @@
 // The kernels: spmm_blocks_mma.cuh (f16, bf16), spmm_blocks_fma.cuh (f32, f64).
 #include "kernels/spmm_blocks.h"
 #include "kernels/spmm_blocks_operands.cuh"
-#include "kernels/spmm_operands.cuh"
+#include "kernels/common/spmm_operands.cuh"
 
 namespace shunt
 {

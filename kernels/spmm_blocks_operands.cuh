@@ -15,8 +15,8 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-#include "kernels/number.cuh"
-#include "kernels/scalar.cuh"
+#include "kernels/common/number.cuh"
+#include "kernels/common/scalar.cuh"
 
 namespace shunt
 {

@@ -3,7 +3,7 @@
 //
 // Workspace:  | row-major copy of B, rows padded to 16 bytes, if B is column-major |
 #include "kernels/spmm_csr_groups.cuh"
-#include "kernels/spmm_operands.cuh"
+#include "kernels/common/spmm_operands.cuh"
 
 namespace shunt
 {

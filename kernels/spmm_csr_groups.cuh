@@ -39,7 +39,7 @@
 //
 // So fp64 is bound by the gather; fp32 by issue, and for narrow C (n <= 32) by staging A.
 #pragma once
-#include "kernels/early_launch.cuh"
+#include "kernels/common/early_launch.cuh"
 #include "kernels/row_groups_kernels.h"
 #include "kernels/spmm_csr_groups_fma.cuh"
 #include "kernels/spmm_csr_groups_mma.cuh"

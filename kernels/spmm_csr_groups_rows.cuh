@@ -4,9 +4,9 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-#include "kernels/number.cuh"
+#include "kernels/common/number.cuh"
 #include "kernels/row_groups.h"
-#include "kernels/scalar.cuh"
+#include "kernels/common/scalar.cuh"
 
 namespace shunt
 {

@@ -41,9 +41,9 @@
 
 #include "kernels/arrival.cuh"
 #include "kernels/fingerprint_parts.cuh"
-#include "kernels/number.cuh"
+#include "kernels/common/number.cuh"
 #include "kernels/probe.cuh"
-#include "kernels/scalar.cuh"
+#include "kernels/common/scalar.cuh"
 #include "kernels/shunt_kernels.h"
 
 namespace shunt {

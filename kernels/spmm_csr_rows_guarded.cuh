@@ -5,7 +5,7 @@
 // one row at a time, a strip, and reads B where it stands, in any layout; all sizes are 64
 // bits wide.  The repair (spmm_csr_rows_repair.cuh) takes the same strips.
 #pragma once
-#include "kernels/early_launch.cuh"
+#include "kernels/common/early_launch.cuh"
 #include "kernels/spmm_csr_rows.cuh"
 
 namespace shunt

@@ -28,7 +28,7 @@
 //
 // The next kernel in the stream is not let in early: whoever follows a call finds C finished.
 #pragma once
-#include "kernels/early_launch.cuh"
+#include "kernels/common/early_launch.cuh"
 #include "kernels/fingerprint_parts.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/spmm_csr_rows_judge.cuh"

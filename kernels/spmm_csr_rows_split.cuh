@@ -19,7 +19,7 @@
 // Warps of row blocks never wait on each other.  Neighbouring rows are in flight at the
 // same time: where they share columns (finite elements), B comes from L1.
 #pragma once
-#include "kernels/early_launch.cuh"
+#include "kernels/common/early_launch.cuh"
 #include "kernels/spmm_csr_rows_split_long.cuh"
 #include "kernels/spmm_csr_rows_split_short.cuh"
 

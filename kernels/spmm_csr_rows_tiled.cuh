@@ -3,7 +3,7 @@
 //
 //   grid.x = tiles, grid.y = passes of a tile that run beside each other
 #pragma once
-#include "kernels/early_launch.cuh"
+#include "kernels/common/early_launch.cuh"
 #include "kernels/spmm_csr_rows_tile.cuh"
 
 namespace shunt {

@@ -20,10 +20,10 @@
 // no sum depends on an order that varies, so there are no atomics.  All sizes are 64
 // bits wide.
 #pragma once
-#include "kernels/early_launch.cuh"
-#include "kernels/number.cuh"
+#include "kernels/common/early_launch.cuh"
+#include "kernels/common/number.cuh"
 #include "kernels/probe.cuh"
-#include "kernels/scalar.cuh"
+#include "kernels/common/scalar.cuh"
 
 namespace shunt
 {

@@ -19,7 +19,7 @@
 // than was asked for is there.
 #include "kernels/shunt_kernels.h"
 #include "kernels/spmm_csr_vector.cuh"
-#include "kernels/spmm_operands.cuh"
+#include "kernels/common/spmm_operands.cuh"
 
 namespace shunt {
 namespace spmm_vector {

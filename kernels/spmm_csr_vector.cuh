@@ -29,10 +29,10 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-#include "kernels/early_launch.cuh"
-#include "kernels/number.cuh"
+#include "kernels/common/early_launch.cuh"
+#include "kernels/common/number.cuh"
 #include "kernels/ptx/ldst.cuh"
-#include "kernels/scalar.cuh"
+#include "kernels/common/scalar.cuh"
 #include "kernels/shunt_kernels.h"
 
 namespace shunt {

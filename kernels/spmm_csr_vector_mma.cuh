@@ -38,7 +38,7 @@
 // Values of rows that are not in the list are rubbish: they reach only their own
 // rows of D, which nobody stores.
 #pragma once
-#include "kernels/mma_of.cuh"
+#include "kernels/common/mma_of.cuh"
 #include "kernels/spmm_csr_vector.cuh"
 
 namespace shunt {

@@ -22,8 +22,8 @@
 //
 // Roofline: as the other kernel's, bytes gathered / 8.5 TB/s; of a few us five dependent latencies.
 #pragma once
-#include "kernels/early_launch.cuh"
-#include "kernels/mma_of.cuh"
+#include "kernels/common/early_launch.cuh"
+#include "kernels/common/mma_of.cuh"
 #include "kernels/spmm_csr_vector.cuh"
 
 namespace shunt

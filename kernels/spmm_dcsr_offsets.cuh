@@ -7,7 +7,7 @@
 #pragma once
 #include <cuda_runtime.h>
 
-#include "kernels/early_launch.cuh"
+#include "kernels/common/early_launch.cuh"
 #include "kernels/spmm_dcsr_panel.cuh"
 
 namespace shunt

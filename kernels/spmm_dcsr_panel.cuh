@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "kernels/dcsr_kernels.h"
-#include "kernels/number.cuh"
+#include "kernels/common/number.cuh"
 #include "kernels/ptx/cp_async_word.cuh"
 #include "kernels/ptx/ldst.cuh"
 

@@ -17,8 +17,8 @@
 #include <cuda_runtime.h>
 
 #include "kernels/dcsr_sums.cuh"
-#include "kernels/early_launch.cuh"
-#include "kernels/scalar.cuh"
+#include "kernels/common/early_launch.cuh"
+#include "kernels/common/scalar.cuh"
 #include "kernels/spmm_dcsr_offsets.cuh"
 #include "kernels/spmm_dcsr_panel.cuh"
 

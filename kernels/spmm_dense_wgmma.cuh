@@ -28,7 +28,7 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-#include "kernels/early_launch.cuh"
+#include "kernels/common/early_launch.cuh"
 #include "kernels/fingerprint_parts.cuh"
 #include "kernels/ptx/cluster_load.cuh"
 #include "kernels/ptx/ldst.cuh"

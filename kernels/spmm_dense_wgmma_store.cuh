@@ -16,7 +16,7 @@
 #pragma once
 #include <cuda_runtime.h>
 
-#include "kernels/number.cuh"
+#include "kernels/common/number.cuh"
 #include "kernels/ptx/cluster_load.cuh"
 #include "kernels/shunt_kernels.h"
 #include "kernels/spmm_dense_wgmma_frame.cuh"

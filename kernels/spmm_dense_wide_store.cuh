@@ -11,11 +11,11 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-#include "kernels/number.cuh"
+#include "kernels/common/number.cuh"
 #include "kernels/ptx/elect.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/tma_store.cuh"
-#include "kernels/scalar.cuh"
+#include "kernels/common/scalar.cuh"
 
 namespace shunt
 {

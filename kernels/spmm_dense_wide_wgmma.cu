@@ -4,8 +4,8 @@
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
 #include "kernels/spmm_csr_rows_launch.cuh"
 #include "kernels/spmm_dense_wide_wgmma.cuh"
-#include "kernels/tensor_map.h"
-#include "kernels/tensor_operand.h"
+#include "kernels/common/tensor_map.h"
+#include "kernels/common/tensor_operand.h"
 
 namespace shunt
 {

@@ -32,7 +32,7 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-#include "kernels/early_launch.cuh"
+#include "kernels/common/early_launch.cuh"
 #include "kernels/fingerprint_bulk.cuh"
 #include "kernels/ptx/elect.cuh"
 #include "kernels/ptx/ldst.cuh"

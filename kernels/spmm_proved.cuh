@@ -20,7 +20,7 @@
 //
 // No witness: a sum that became NaN is computed again from A's entries as it is stored.
 #pragma once
-#include "kernels/early_launch.cuh"
+#include "kernels/common/early_launch.cuh"
 #include "kernels/fingerprint_parts.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/spmm_csr_rows_judge.cuh"

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "kernels/spmm_tile24_launch.cuh"
-#include "kernels/tensor_map.h"
+#include "kernels/common/tensor_map.h"
 
 namespace shunt
 {

@@ -8,10 +8,10 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-#include "kernels/mma_of.cuh"
-#include "kernels/number.cuh"
+#include "kernels/common/mma_of.cuh"
+#include "kernels/common/number.cuh"
 #include "kernels/ptx/mma_sparse.cuh"
-#include "kernels/scalar.cuh"
+#include "kernels/common/scalar.cuh"
 #include "kernels/tile24_format.h"
 
 namespace shunt

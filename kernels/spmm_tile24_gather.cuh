@@ -26,7 +26,7 @@
 // is for matrices whose block rows share few columns; where most tiles are there, the blocked
 // kernel brings B once for eight block rows.
 #pragma once
-#include "kernels/early_launch.cuh"
+#include "kernels/common/early_launch.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/spmm_tile24_common.cuh"
 

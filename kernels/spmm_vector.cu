@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "kernels/spmm_vector_launch.cuh"
-#include "kernels/tensor_map.h"
+#include "kernels/common/tensor_map.h"
 
 namespace shunt
 {

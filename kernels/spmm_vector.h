@@ -5,7 +5,7 @@
    The rules of kernels/shunt_kernels.h hold.  Types: f16 or bf16, into the same or f32; f32 as
    TF32, where said; accumulation in f32.  A zero that only fills a vector up never meets a NaN or
    Inf of B in the result: a sum that became NaN is computed again from A's own entries, in the same
-   launch.  The kernel lets the next one in the stream in early (kernels/early_launch.cuh).  */
+   launch.  The kernel lets the next one in the stream in early (kernels/common/early_launch.cuh).  */
 #ifndef SHUNT_SPMM_VECTOR_H
 #define SHUNT_SPMM_VECTOR_H
 

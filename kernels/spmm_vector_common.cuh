@@ -13,9 +13,9 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-#include "kernels/mma_of.cuh"
-#include "kernels/number.cuh"
-#include "kernels/scalar.cuh"
+#include "kernels/common/mma_of.cuh"
+#include "kernels/common/number.cuh"
+#include "kernels/common/scalar.cuh"
 
 namespace shunt
 {

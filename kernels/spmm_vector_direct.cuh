@@ -30,7 +30,7 @@
 // where neighbours gather the same rows at a time); no sharing of B among groups.  For small
 // work: high sparsity, few columns.
 #pragma once
-#include "kernels/early_launch.cuh"
+#include "kernels/common/early_launch.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/spmm_vector_common.cuh"
 

@@ -35,7 +35,7 @@
 #pragma once
 #include <cuda.h>
 
-#include "kernels/early_launch.cuh"
+#include "kernels/common/early_launch.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/stream_load.cuh"

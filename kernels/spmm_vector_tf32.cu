@@ -5,7 +5,7 @@
 
 #include "kernels/spmm_vector_launch.cuh"
 #include "kernels/spmm_vector_strips_tf32.cuh"
-#include "kernels/tensor_map.h"
+#include "kernels/common/tensor_map.h"
 
 namespace shunt
 {

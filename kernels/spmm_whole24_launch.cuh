@@ -4,8 +4,8 @@
 
 #include "kernels/spmm_csr_rows_launch.cuh"
 #include "kernels/spmm_whole24_wgmma.cuh"
-#include "kernels/tensor_map.h"
-#include "kernels/tensor_operand.h"
+#include "kernels/common/tensor_map.h"
+#include "kernels/common/tensor_operand.h"
 
 namespace shunt
 {

@@ -11,9 +11,9 @@
 
 #include <type_traits>
 
-#include "kernels/number.cuh"
+#include "kernels/common/number.cuh"
 #include "kernels/ptx/wgmma_sparse.cuh"
-#include "kernels/scalar.cuh"
+#include "kernels/common/scalar.cuh"
 #include "kernels/shunt_kernels.h"
 
 namespace shunt

@@ -55,7 +55,7 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-#include "kernels/early_launch.cuh"
+#include "kernels/common/early_launch.cuh"
 #include "kernels/fingerprint_rolling.cuh"
 #include "kernels/ptx/bulk_copy.cuh"
 #include "kernels/ptx/elect.cuh"

@@ -94,7 +94,7 @@
 #ifndef SHUNT_TILE24_FORMAT_H
 #define SHUNT_TILE24_FORMAT_H
 
-#include "kernels/types.h"
+#include "kernels/common/types.h"
 
 #ifdef __CUDACC__
 #define SHUNT_TILE24_INLINE static __host__ __device__ __forceinline__

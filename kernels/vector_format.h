@@ -48,7 +48,7 @@
 #ifndef SHUNT_VECTOR_FORMAT_H
 #define SHUNT_VECTOR_FORMAT_H
 
-#include "kernels/types.h"
+#include "kernels/common/types.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -22,7 +22,7 @@
 #include <stdbool.h>
 
 #include "backend/plan/options.h"
-#include "kernels/types.h"
+#include "kernels/common/types.h"
 
 struct shunt_cublaslt;
 

@@ -18,7 +18,7 @@
 #include <cusparse.h>
 #include <stdbool.h>
 
-#include "kernels/types.h"
+#include "kernels/common/types.h"
 
 /* A sparse matrix with batches, as it can be read back. */
 struct cusparse_strided {

@@ -9,7 +9,7 @@
                         \-- proof ... waits in the kernel .. goes on
 
    The second takes the multiprocessors that the first leaves free, never one that it needs.  It
-   must wait for the first itself (kernels/early_launch.cuh) before it touches what that
+   must wait for the first itself (kernels/common/early_launch.cuh) before it touches what that
    writes, and end after it; what was there before the first began it may read at once, which is why
    the first must itself have waited for all that stands before it: otherwise nothing is done.  */
 #ifndef SHUNT_BESIDE_H

@@ -6,7 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include "backend/plan/fault.h"
-#include "kernels/types.h"
+#include "kernels/common/types.h"
 
 /* The runtime keeps a failure until somebody asks for it, and launchers ask behind their launch: so
    it is asked for here, or the launch would be taken for failed, and what it does be done

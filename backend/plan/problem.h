@@ -44,7 +44,7 @@
 
 #include "backend/plan/reason.h"
 #include "kernels/blocks_format.h"
-#include "kernels/types.h"
+#include "kernels/common/types.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "backend/tool/bench.h"
-#include "kernels/host/half.h"
+#include "kernels/common/host_half.h"
 
 double bench_load(const void *from, int64_t i, shunt_type type)
 {

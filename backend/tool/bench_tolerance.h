@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-#include "kernels/types.h"
+#include "kernels/common/types.h"
 
 #ifdef __CUDACC__
 #define BENCH_BOTH static inline __host__ __device__

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "kernels/host/element.h"
+#include "kernels/common/host_element.h"
 
 static const char help[] =
     "Usage: shunt model [OPTION]... FILE...\n"

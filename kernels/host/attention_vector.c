@@ -10,7 +10,7 @@
 
 #include "kernels/attention_vector_check.h"
 #include "kernels/host/attention_row.h"
-#include "kernels/host/element.h"
+#include "kernels/common/host_element.h"
 
 #ifdef _OPENMP
 #define SHUNT_OMP(x) _Pragma(#x)

@@ -21,7 +21,7 @@
 
 #include "kernels/attention_vector_check.h"
 #include "kernels/host/attention_row.h"
-#include "kernels/host/half.h"
+#include "kernels/common/host_half.h"
 
 #ifdef _OPENMP
 #define SHUNT_OMP(x) _Pragma(#x)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "kernels/dcsr_kernels.h"
-#include "kernels/host/element.h"
+#include "kernels/common/host_element.h"
 
 enum { MOST = 1 << 30 };
 

@@ -8,7 +8,7 @@
    Sums are kept in double whatever the type, so this is also the reference that
    kernels are measured against.  Entries are independent: with
    OpenMP, threads take rows, and the result does not depend on their number.  */
-#include "kernels/host/element.h"
+#include "kernels/common/host_element.h"
 #include "kernels/shunt_kernels.h"
 
 #ifdef _OPENMP

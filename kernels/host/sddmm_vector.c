@@ -7,7 +7,7 @@
    Groups of rows are independent: with OpenMP, threads take groups, and the result does not
    depend on their number.  */
 #include "kernels/attention_vector_check.h"
-#include "kernels/host/element.h"
+#include "kernels/common/host_element.h"
 
 #ifdef _OPENMP
 #define SHUNT_OMP(x) _Pragma(#x)

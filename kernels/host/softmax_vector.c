@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "kernels/attention_vector_check.h"
-#include "kernels/host/element.h"
+#include "kernels/common/host_element.h"
 
 #ifdef _OPENMP
 #define SHUNT_OMP(x) _Pragma(#x)

@@ -4,7 +4,7 @@
      C[i, j] = round(alpha * sum over blocks q of row i / s, over e < s:
                              block q[i % s, e] * B[columns[q] * s + e, j]  + beta * C[i, j])  */
 #include "kernels/spmm_blocks.h"
-#include "kernels/host/element.h"
+#include "kernels/common/host_element.h"
 
 struct list {
   int64_t begin, end;

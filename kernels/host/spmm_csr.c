@@ -17,7 +17,7 @@
    Sums are kept in the compute type (float for half and bfloat16) and rounded
    once.  Each element is summed by one thread in the order of storage: results
    do not depend on the number of threads.  Integers wrap.  */
-#include "kernels/host/half.h"
+#include "kernels/common/host_half.h"
 #include "kernels/shunt_kernels.h"
 
 #ifdef _OPENMP

@@ -7,7 +7,7 @@
    which is then rounded into C once.  C is not read when beta is 0.  */
 #include <stdlib.h>
 
-#include "kernels/host/element.h"
+#include "kernels/common/host_element.h"
 #include "kernels/shunt_kernels.h"
 
 static void add_entries(const struct shunt_spmm *p, int64_t j, float *sums)

@@ -13,7 +13,7 @@
    the compute type and rounded once.  A sum of floats is kept in a double between two additions,
    which holds it exactly.  */
 #include "kernels/dcsr_kernels.h"
-#include "kernels/host/element.h"
+#include "kernels/common/host_element.h"
 
 /* One operation in the compute type: each is rounded to float where that is f32. */
 static double times(shunt_type compute, double x, double y)

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/host/half.h"
+#include "kernels/common/host_half.h"
 #include "kernels/tile24_kernels.h"
 
 enum { M = 16, N = 8, LANES = 32, REGISTERS = 4 };

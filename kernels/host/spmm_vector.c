@@ -9,7 +9,7 @@
    Only A's own entries count, in the order of storage.  Sums are kept in float and rounded
    once.  */
 #include "kernels/spmm_vector.h"
-#include "kernels/host/element.h"
+#include "kernels/common/host_element.h"
 
 static float sum_of(const struct shunt_spmm *p, const struct shunt_vector *v, int64_t i, int64_t j)
 {

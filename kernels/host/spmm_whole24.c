@@ -10,7 +10,7 @@
    numbers, by wgmma.mma_async.sp.m64nNk64.  */
 #include <math.h>
 
-#include "kernels/host/element.h"
+#include "kernels/common/host_element.h"
 #include "kernels/whole24_kernels.h"
 
 /* The matrices of 8 rows x 16 bytes: from one to the next along K, and along M. */

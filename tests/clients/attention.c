@@ -23,7 +23,7 @@
 #endif
 
 #include "backend/shunt.h"
-#include "kernels/host/half.h"
+#include "kernels/common/host_half.h"
 
 enum { BATCHES = 2, HEADS = 2, PROBLEMS = BATCHES * HEADS, BAND = 64, CALLS = 5 };
 

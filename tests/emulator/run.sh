@@ -48,7 +48,7 @@ rows="kernels/spmm_csr_rows.cu kernels/spmm_csr_rows_bf16.cu kernels/spmm_csr_ro
 sddmm="kernels/sddmm_csr_operands.cu kernels/sddmm_csr_panel.cu kernels/sddmm_csr_rows.cu
   kernels/sddmm_csr_sample.cu kernels/sddmm_csr_vector.cu kernels/dense_combine.cu"
 packed="kernels/spmm_vector.cu kernels/spmm_vector_bf16.cu kernels/spmm_vector_f16.cu kernels/spmm_vector_tf32.cu
-  kernels/tensor_map.cu kernels/host/spmm_vector.c"
+  kernels/common/tensor_map.cu kernels/host/spmm_vector.c"
 dcsr="conv/dcsr_layout.c conv/dcsr_check.c conv/dcsr_csr.c conv/dcsr_engine.c"
 tile24="conv/tile24_csr_device.cu conv/tile24.c conv/tile24_csr.c conv/tile24_order.c conv/tile24_unpack.c"
 ablation="tests/bench/ablation/spmm_vector_fpu.cu tests/bench/ablation/spmm_vector_wmma.cu"
@@ -62,59 +62,59 @@ native="backend/native/cuda_engine.c backend/native/pack.c backend/native/operan
   backend/native/host_engine.c backend/plan/fault.c"
 sources_of() {
   case $1 in
-  test_ablation) echo "$ablation $packed kernels/dense_transpose.cu conv/vector_csr.c" ;;
+  test_ablation) echo "$ablation $packed kernels/common/dense_copy.cu conv/vector_csr.c" ;;
   test_attention) echo "$attention conv/vector_csr.c" ;;
   test_attention_parts) echo "$parts conv/vector_csr.c" ;;
   test_native)
     echo "$native $attention $parts $packed conv/vector_csr.c conv/vector_csr_device.cu" \
-      "kernels/dense_transpose.cu" ;;
+      "kernels/common/dense_copy.cu" ;;
   test_dcsr)
     echo "conv/dcsr_csr_device.cu conv/dcsr_sort_device.cu conv/dcsr_layout.c conv/dcsr_check.c" \
       "conv/dcsr_csr.c" ;;
   test_graphblas_cuda)
-    echo "$rows kernels/dense_transpose.cu backend/graphblas/cuda_fill.cu" \
+    echo "$rows kernels/common/dense_copy.cu backend/graphblas/cuda_fill.cu" \
       $(cd "$top" && find backend/graphblas -name 'cuda_*.c' && ls kernels/host/semiring_*.c) \
       "backend/plan/fault.c backend/plan/log.c backend/plan/options.c backend/plan/batches.c" \
       "backend/plan/problem.c backend/plan/reason.c backend/routes/no_routes.c" ;;
   test_row_groups | test_row_groups_stale)
     echo "kernels/spmm_csr_groups.cu kernels/spmm_csr_groups_f32.cu kernels/spmm_csr_groups_f64.cu" \
-      "kernels/dense_transpose.cu kernels/dense_combine.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
+      "kernels/common/dense_copy.cu kernels/dense_combine.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
       "conv/row_groups_layout.c" ;;
   test_spmm_dcsr | test_spmm_csc_online)
     echo "$dcsr $rows kernels/dcsr_sums.cu kernels/host/dcsr_sums.c kernels/spmm_csc_online.cu" \
       "kernels/spmm_dcsr_rows.cu kernels/spmm_dcsr_strips.cu kernels/host/spmm_dcsr.c" \
       "kernels/spmm_csr_groups.cu kernels/spmm_csr_groups_f32.cu kernels/spmm_csr_groups_f64.cu" \
-      "kernels/dense_transpose.cu kernels/dense_combine.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
+      "kernels/common/dense_copy.cu kernels/dense_combine.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
       "conv/row_groups_layout.c" ;;
   test_tile24_format) echo "$tile24" ;;
   test_spmm_tile24)
     echo "$tile24 kernels/spmm_tile24.cu kernels/spmm_tile24_f16.cu kernels/spmm_tile24_bf16.cu" \
-      "kernels/tensor_map.cu kernels/dense_transpose.cu kernels/host/spmm_tile24.c" ;;
+      "kernels/common/tensor_map.cu kernels/common/dense_copy.cu kernels/host/spmm_tile24.c" ;;
   test_ablation_tiles)
     echo "$(sources_of test_spmm_tile24) tests/bench/ablation/spmm_tile24_steps.cu" ;;
   test_spmm_whole24)
     echo "conv/whole24_csr_device.cu conv/whole24_csr.c conv/whole24_layout.c kernels/spmm_whole24_wgmma.cu kernels/spmm_whole24_i8_wgmma.cu" \
       "kernels/spmm_whole24_in_place_wgmma.cu" \
-      "kernels/tensor_map.cu kernels/host/spmm_csr.c kernels/host/spmm_whole24.c $rows" \
-      "kernels/dense_transpose.cu kernels/fingerprint_csr.cu" ;;
+      "kernels/common/tensor_map.cu kernels/host/spmm_csr.c kernels/host/spmm_whole24.c $rows" \
+      "kernels/common/dense_copy.cu kernels/fingerprint_csr.cu" ;;
   test_tile24_route)
     echo "backend/routes/tile24.c backend/routes/kept_copy.c backend/plan/beside.c backend/plan/cost.c" \
       "backend/plan/fault.c backend/plan/problem.c kernels/dense_combine.cu" \
       "kernels/spmm_csr_transposed.cu $(sources_of test_spmm_whole24)" ;;
-  test_spmm_rows | test_spmm_rows_cuts) echo "$rows kernels/dense_transpose.cu" ;;
-  test_spmm_vector) echo "$vector kernels/dense_transpose.cu" ;;
+  test_spmm_rows | test_spmm_rows_cuts) echo "$rows kernels/common/dense_copy.cu" ;;
+  test_spmm_vector) echo "$vector kernels/common/dense_copy.cu" ;;
   test_repair)
-    echo "$rows kernels/dense_transpose.cu kernels/fingerprint_csr.cu" \
+    echo "$rows kernels/common/dense_copy.cu kernels/fingerprint_csr.cu" \
       "kernels/host/fingerprint_csr.c" ;;
   test_spmm_dense_wgmma)
-    echo "kernels/spmm_dense_wgmma.cu kernels/spmm_dense_wide_wgmma.cu kernels/tensor_map.cu $rows kernels/dense_transpose.cu" \
+    echo "kernels/spmm_dense_wgmma.cu kernels/spmm_dense_wide_wgmma.cu kernels/common/tensor_map.cu $rows kernels/common/dense_copy.cu" \
       "kernels/fingerprint_csr.cu" ;;
   test_spmm_transposed)
     echo "kernels/spmm_csr_transposed.cu kernels/fingerprint_csr.cu" \
       "kernels/host/spmm_csr_transposed.c" ;;
   test_sddmm_dense)
-    echo "$sddmm kernels/sddmm_dense_wgmma.cu kernels/tensor_map.cu kernels/dense_transpose.cu" ;;
-  test_sddmm) echo "$sddmm kernels/dense_transpose.cu" ;;
+    echo "$sddmm kernels/sddmm_dense_wgmma.cu kernels/common/tensor_map.cu kernels/common/dense_copy.cu" ;;
+  test_sddmm) echo "$sddmm kernels/common/dense_copy.cu" ;;
   test_conv)
     echo "conv/coo_csr_device.cu conv/csr_dense_device.cu conv/profile_device.cu conv/coo_csr.c" \
       "conv/csr_dense.c conv/profile.c conv/structure.c" ;;
@@ -122,14 +122,14 @@ sources_of() {
   test_blocks) echo "conv/blocks_csr_device.cu conv/blocks_csr.c conv/dcsr_sort_device.cu" ;;
   test_spmm_blocks)
     echo "kernels/spmm_blocks.cu kernels/spmm_blocks_bf16.cu kernels/spmm_blocks_f16.cu kernels/spmm_blocks_f32.cu kernels/spmm_blocks_f64.cu" \
-      "kernels/host/spmm_blocks.c kernels/dense_transpose.cu" ;;
+      "kernels/host/spmm_blocks.c kernels/common/dense_copy.cu" ;;
   test_row_clusters)
     echo "conv/row_clusters_device.cu conv/row_clusters.c conv/dcsr_sort_device.cu" \
       "conv/vector_measure_device.cu conv/vector_measure.c conv/vector_csr_device.cu" \
       "conv/vector_csr.c" ;;
   test_vector_format) echo "conv/vector_csr_device.cu conv/vector_csr.c" ;;
   test_spmm_vector_packed)
-    echo "$packed kernels/dense_transpose.cu conv/vector_csr_device.cu conv/vector_csr.c" ;;
+    echo "$packed kernels/common/dense_copy.cu conv/vector_csr_device.cu conv/vector_csr.c" ;;
   test_spmm_vector_tf32) echo "$vector $(sources_of test_spmm_vector_packed)" ;;
   test_spmm_vector_proved)
     sources_of test_spmm_vector_packed

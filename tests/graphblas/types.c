@@ -1,4 +1,4 @@
-#include "types.h"
+#include "kernels/common/types.h"
 
 #include <complex.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* native_header.c: what backend/shunt.h says by itself, for test_native.c to compare with
-   kernels/types.h.  Includes nothing else of Shunt: a program's view. */
+   kernels/common/types.h.  Includes nothing else of Shunt: a program's view. */
 #include "backend/shunt.h"
 
 #include "tests/unit/native_header.h"

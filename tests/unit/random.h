@@ -4,7 +4,7 @@
 #ifndef RANDOM_H
 #define RANDOM_H
 
-#include "kernels/types.h"
+#include "kernels/common/types.h"
 
 #ifndef RANDOM_SEED
 #define RANDOM_SEED 1

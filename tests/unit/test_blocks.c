@@ -5,7 +5,7 @@
 
 #include "conv/blocks.h"
 #include "conv/vector.h"
-#include "kernels/host/element.h"
+#include "kernels/common/host_element.h"
 #include "tests/unit/check.h"
 
 #define RANDOM_SEED 23

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "kernels/dcsr_kernels.h"
-#include "kernels/host/element.h"
+#include "kernels/common/host_element.h"
 #include "tests/unit/check.h"
 #include "tests/unit/test_dcsr_random.h"
 

@@ -48,7 +48,7 @@ static void test_header(void)
   const size_t facts[NATIVE_HEADER_FACTS] = {NATIVE_HEADER_LIST};
   int texts = 1;
 
-  check(!memcmp(facts, native_header_facts, sizeof facts), "shunt.h and kernels/types.h agree");
+  check(!memcmp(facts, native_header_facts, sizeof facts), "shunt.h and kernels/common/types.h agree");
   for (int s = SHUNT_OK; s <= SHUNT_E_WRITTEN; s++)
     texts &= strcmp(shunt_status_text((shunt_status)s), "unknown status") != 0;
   check(texts && !strcmp(shunt_status_text((shunt_status)99), "unknown status"),

@@ -6,7 +6,7 @@
 
 #include "conv/row_clusters.h"
 #include "conv/vector.h"
-#include "kernels/host/element.h"
+#include "kernels/common/host_element.h"
 #include "kernels/spmm_vector.h"
 #include "tests/unit/check.h"
 

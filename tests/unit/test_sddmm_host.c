@@ -1,7 +1,7 @@
 /* test_sddmm_host.c: the host SDDMM against answers computed by hand. */
 #include <math.h>
 
-#include "kernels/host/half.h"
+#include "kernels/common/host_half.h"
 #include "kernels/shunt_kernels.h"
 #include "tests/unit/check.h"
 

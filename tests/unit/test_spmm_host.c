@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kernels/host/half.h"
+#include "kernels/common/host_half.h"
 #include "kernels/shunt_kernels.h"
 
 static int passed, failed;

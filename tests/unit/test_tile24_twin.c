@@ -3,7 +3,7 @@
    is exact and the results are equal bit by bit.  */
 #include <math.h>
 
-#include "kernels/host/half.h"
+#include "kernels/common/host_half.h"
 #include "kernels/tile24_kernels.h"
 #include "tests/unit/check.h"
 #include "tests/unit/tile24_matrices.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "conv/whole24.h"
-#include "kernels/host/half.h"
+#include "kernels/common/host_half.h"
 #include "kernels/whole24_kernels.h"
 #include "tests/unit/check.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "conv/vector.h"
-#include "kernels/host/element.h"
+#include "kernels/common/host_element.h"
 
 #define RANDOM_SEED 7
 #include "tests/unit/random.h"

@@ -1,5 +1,5 @@
 // tensor_map.cu: see tensor_map.h.
-#include "kernels/tensor_map.h"
+#include "kernels/common/tensor_map.h"
 
 namespace shunt
 {

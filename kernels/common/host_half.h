@@ -1,4 +1,4 @@
-/* half.h: binary16 and bfloat16 to and from float, by bits, in plain C.
+/* host_half.h: binary16 and bfloat16 to and from float, by bits, in plain C.
 
      binary16   s eeeee mmmmmmmmmm          bias 15
      bfloat16   s eeeeeeee mmmmmmm          bias 127: the upper half of a float

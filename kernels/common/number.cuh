@@ -16,7 +16,7 @@
 #include <cuda_fp16.h>
 #include <stdint.h>
 
-#include "kernels/types.h"
+#include "kernels/common/types.h"
 
 namespace shunt {
 

@@ -4,7 +4,7 @@
 // (`device`), where it is read when the kernel runs: so a replayed graph sees the
 // value of that moment, and whether beta is zero is known on the device only.
 #pragma once
-#include "kernels/types.h"
+#include "kernels/common/types.h"
 
 namespace shunt {
 

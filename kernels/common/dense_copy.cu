@@ -1,4 +1,4 @@
-// dense_transpose.cu: to = from, element by element, between two layouts of one
+// dense_copy.cu: to = from, element by element, between two layouts of one
 // matrix.  Elements are moved as bits: only their size counts.
 //
 // Layouts agree (both row-major or both column-major): runs of contiguous
@@ -19,8 +19,8 @@
 // Roofline: bytes read plus written at copy bandwidth.
 #include <cuda_runtime.h>
 
-#include "kernels/early_launch.cuh"
-#include "kernels/number.cuh"
+#include "kernels/common/early_launch.cuh"
+#include "kernels/common/number.cuh"
 #include "kernels/shunt_kernels.h"
 
 namespace shunt {

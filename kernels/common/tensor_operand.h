@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/types.h"
+#include "kernels/common/types.h"
 
 namespace shunt
 {

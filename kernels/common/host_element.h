@@ -1,12 +1,12 @@
-/* element.h: one index, element or scalar of a stored type, for code that is to be right rather
+/* host_element.h: one index, element or scalar of a stored type, for code that is to be right rather
    than fast.  A double holds every f16, bf16 and f32 exactly, so a twin that sums in float casts
    what it loads and loses nothing; storing rounds once to the nearest (to f16 and bf16 by way of
    float, where sums of theirs are kept).  */
 #ifndef SHUNT_HOST_ELEMENT_H
 #define SHUNT_HOST_ELEMENT_H
 
-#include "kernels/host/half.h"
-#include "kernels/types.h"
+#include "kernels/common/host_half.h"
+#include "kernels/common/types.h"
 
 static inline int64_t shunt_index_at(const void *array, int64_t i, shunt_type t)
 {

@@ -7,7 +7,7 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-#include "kernels/types.h"
+#include "kernels/common/types.h"
 
 namespace shunt
 {
