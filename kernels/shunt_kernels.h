@@ -71,9 +71,9 @@ enum shunt_repair_start {
      *p->only_if is not 0           (NULL: no such word)
      A's fingerprint is not *expected: A changed since it was copied.  (104 of its 128 bits
      are compared.)
-     the first row of `product` holds a NaN or an Inf: B may (kernels/probe.cuh)
+     the first row of `product` holds a NaN or an Inf: B may (kernels/guard/probe.cuh)
    product is C itself (when beta is 0) or the f32 matrix that C is combined from later.
-   One launch (kernels/spmm_csr_rows_repair.cuh), no workspace; f16, bf16 or f32 in,
+   One launch (kernels/guard/repair.cuh), no workspace; f16, bf16 or f32 in,
    compute f32 only.
 
    `sets` is memory through which the blocks of a launch agree: device memory, aligned to
@@ -189,7 +189,7 @@ shunt_status shunt_sddmm_csr_sample_cuda(const struct shunt_sddmm *p, const stru
                                          shunt_stream stream);
 
 /* C = alpha W + beta C where *only_unless == 0, nothing otherwise; W is m x n
-   row-major f32 (kernels/dense_combine.cu).  The epilogue of the dense route
+   row-major f32 (kernels/guard/combine.cu).  The epilogue of the dense route
    when C's old content counts.  */
 shunt_status shunt_dense_combine_cuda(const struct shunt_dense *w, const struct shunt_spmm *p,
                                       const uint32_t *only_unless, const struct shunt_device *d,
@@ -200,7 +200,7 @@ shunt_status shunt_dense_combine_cuda(const struct shunt_dense *w, const struct 
 shunt_status shunt_dense_copy_cuda(const struct shunt_dense *from, const struct shunt_dense *to,
                                    const struct shunt_device *d, shunt_stream stream);
 
-/* ---- Fingerprint (kernels/fingerprint_csr.cu) -------------------------------
+/* ---- Fingerprint (kernels/guard/fingerprint.cu) -------------------------------
    out (device memory) = 128 bits over offsets, columns and values (values == NULL: the
    pattern only).  scratch: SHUNT_FINGERPRINT_SCRATCH bytes of device memory, aligned to
    16.  */

@@ -39,10 +39,10 @@
 #pragma once
 #include <stdint.h>
 
-#include "kernels/arrival.cuh"
-#include "kernels/fingerprint_parts.cuh"
+#include "kernels/guard/arrival.cuh"
+#include "kernels/guard/fingerprint_parts.cuh"
 #include "kernels/common/number.cuh"
-#include "kernels/probe.cuh"
+#include "kernels/guard/probe.cuh"
 #include "kernels/common/scalar.cuh"
 #include "kernels/shunt_kernels.h"
 

@@ -4,9 +4,9 @@
 
 #include <type_traits>
 
-#include "kernels/spmm_csr_rows_guarded.cuh"
+#include "kernels/guard/row_by_row.cuh"
 #include "kernels/spmm_csr_rows_join.cuh"
-#include "kernels/spmm_csr_rows_repair.cuh"
+#include "kernels/guard/repair.cuh"
 #include "kernels/spmm_csr_rows_split.cuh"
 #include "kernels/spmm_csr_rows_tiled.cuh"
 

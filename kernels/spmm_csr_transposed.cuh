@@ -22,7 +22,7 @@
 #pragma once
 #include "kernels/common/early_launch.cuh"
 #include "kernels/common/number.cuh"
-#include "kernels/probe.cuh"
+#include "kernels/guard/probe.cuh"
 #include "kernels/common/scalar.cuh"
 
 namespace shunt

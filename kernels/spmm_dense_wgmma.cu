@@ -136,7 +136,7 @@ static tile_shape choose_narrow(const struct shunt_spmm *p, const struct shunt_d
   return {64, 2};
 }
 
-// Bytes of A's arrays that the copy engine cannot bring (fingerprint_bulk.cuh).
+// Bytes of A's arrays that the copy engine cannot bring (kernels/guard/fingerprint_bulk.cuh).
 static double read_by_lanes(const struct shunt_csr &a)
 {
   const double nnz = static_cast<double>(a.nnz);

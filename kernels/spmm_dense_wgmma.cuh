@@ -9,7 +9,7 @@
 //   all others      take the block's share of A's fingerprint    A -> registers
 //   then            the block arrives with its part of the fingerprint, and whether its
 //                   part of C's first row holds a NaN or Inf; whoever sees the sum complete
-//                   knows whether C stands or is computed row by row (spmm_csr_rows_judge.cuh)
+//                   knows whether C stands or is computed row by row (kernels/guard/agreement.cuh)
 //
 // A tile of C has 64 rows and kColumns columns; both warpgroups have all of it, each with every
 // other 64 of K.  With `split` = 2, two blocks, a cluster, share a tile, each with half of K.  A
@@ -29,12 +29,12 @@
 #include <cuda_runtime.h>
 
 #include "kernels/common/early_launch.cuh"
-#include "kernels/fingerprint_parts.cuh"
+#include "kernels/guard/fingerprint_parts.cuh"
 #include "kernels/ptx/cluster_load.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/tma.cuh"
-#include "kernels/spmm_csr_rows_judge.cuh"
+#include "kernels/guard/agreement.cuh"
 #include "kernels/spmm_dense_wgmma_frame.cuh"
 #include "kernels/spmm_dense_wgmma_store.cuh"
 

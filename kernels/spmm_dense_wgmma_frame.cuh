@@ -4,11 +4,11 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "kernels/fingerprint_parts.cuh"
+#include "kernels/guard/fingerprint_parts.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/wgmma.cuh"
-#include "kernels/spmm_csr_rows_judge.cuh"
+#include "kernels/guard/agreement.cuh"
 
 namespace shunt
 {

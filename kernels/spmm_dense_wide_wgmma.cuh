@@ -11,7 +11,7 @@
 //   meanwhile       when all is multiplied and hashed, and the last tile still being stored, one
 //                   thread arrives with the block's part of the fingerprint, and whether its part
 //                   of C's first row holds a NaN or Inf; whoever sees the sum complete knows
-//                   whether C stands or is computed row by row (spmm_csr_rows_judge.cuh), once all
+//                   whether C stands or is computed row by row (kernels/guard/agreement.cuh), once all
 //                   have stored
 //
 //   ring, one of kStages:  | D: 128 rows x 64 of K | B: 64 columns x 64 of K | next 64 columns | ..
@@ -19,26 +19,26 @@
 //
 // The kernel for narrow B (spmm_dense_wgmma.cuh) waits for memory, this one for shared memory,
 // where the copy engine writes 48 of the 128 bytes a cycle and products read 80 (256 columns).
-// Registers leave three warps to hash; fingerprint_bulk.cuh is how three are enough.
+// Registers leave three warps to hash; kernels/guard/fingerprint_bulk.cuh is how three are enough.
 //
 // full, empty: barriers of a stage; the copy engine has brought it, all warps are done with it.
 // begun: the first stage has come; only then is A asked for, whose hash has time until the end.
 //
 // Lost: clusters that share B by multicast, 1 to 15 % slower; three stages and larger rings for A;
 // whole rows of C by way of the ring stored by threads, 1.6 times as long as 64 bytes a row from
-// registers; A hashed from registers alone (fingerprint_rolling.cuh), 2 to 6 % slower; one
+// registers; A hashed from registers alone (kernels/guard/fingerprint_rolling.cuh), 2 to 6 % slower; one
 // warpgroup two steps ahead of the other.  Figures: tests/bench/NOTES.md.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime.h>
 
 #include "kernels/common/early_launch.cuh"
-#include "kernels/fingerprint_bulk.cuh"
+#include "kernels/guard/fingerprint_bulk.cuh"
 #include "kernels/ptx/elect.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/tma.cuh"
-#include "kernels/spmm_csr_rows_judge.cuh"
+#include "kernels/guard/agreement.cuh"
 #include "kernels/spmm_dense_wgmma_frame.cuh"
 #include "kernels/spmm_dense_wide_store.cuh"
 #include "kernels/spmm_whole24_store.cuh"

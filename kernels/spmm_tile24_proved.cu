@@ -1,7 +1,7 @@
 // spmm_tile24_proved.cu: launch of spmm_tile24_proved.cuh, merged tiles with their proof inside.
 //
 // Apart from spmm_tile24.cu, whose products libshunt-formats has as well, without repairs.
-#include "kernels/spmm_proved_launch.cuh"
+#include "kernels/guard/proof_inside_launch.cuh"
 #include "kernels/spmm_tile24_launch.cuh"
 #include "kernels/spmm_tile24_proved.cuh"
 

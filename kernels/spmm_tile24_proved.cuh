@@ -1,10 +1,10 @@
 // spmm_tile24_proved.cuh: spmm_tile24_gather, and in the same launch the proof that the merged
-// tiles still stand for A (spmm_proved.cuh).
+// tiles still stand for A (kernels/guard/proof_inside.cuh).
 //
 // A piece of work is what a block of spmm_tile24_gather has: one unit (16 rows x 64 columns of C)
 // for each Split warps.
 #pragma once
-#include "kernels/spmm_proved.cuh"
+#include "kernels/guard/proof_inside.cuh"
 #include "kernels/spmm_tile24_gather.cuh"
 
 namespace shunt

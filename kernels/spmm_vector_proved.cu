@@ -1,7 +1,7 @@
 // spmm_vector_proved.cu: launch of spmm_vector_proved.cuh, the direct way with its proof inside.
 //
 // Apart from spmm_vector.cu, whose products libshunt.so has as well, without repairs.
-#include "kernels/spmm_proved_launch.cuh"
+#include "kernels/guard/proof_inside_launch.cuh"
 #include "kernels/spmm_vector_launch.cuh"
 #include "kernels/spmm_vector_proved.cuh"
 

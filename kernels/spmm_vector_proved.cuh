@@ -1,5 +1,5 @@
 // spmm_vector_proved.cuh: spmm_vector_direct, and in the same launch the proof that the packed copy
-// still stands for A (spmm_proved.cuh).
+// still stands for A (kernels/guard/proof_inside.cuh).
 //
 // A piece of work is what a block of spmm_vector_direct has.  Launched early, the warps that
 // multiply read the lists of their first steps while the kernel before is still at work, and wait
@@ -7,7 +7,7 @@
 // the next kernel in when they have multiplied; those that hash, as soon as they have, if the
 // product is brief.  0.65 to 0.9 us of a call.
 #pragma once
-#include "kernels/spmm_proved.cuh"
+#include "kernels/guard/proof_inside.cuh"
 #include "kernels/spmm_vector_direct.cuh"
 
 namespace shunt

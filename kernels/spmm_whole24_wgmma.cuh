@@ -12,7 +12,7 @@
 //   meanwhile       when all is multiplied and hashed, and the last tile still being stored, one
 //                   thread arrives with the block's part of the fingerprint, and whether a sum
 //                   became NaN; whoever sees the sum complete knows whether C stands or is computed
-//                   row by row (spmm_csr_rows_judge.cuh), once all blocks have stored
+//                   row by row (kernels/guard/agreement.cuh), once all blocks have stored
 //
 //   ring, one of kStages:  | B: 64 columns x 64 of K | B: next 64 | .. | A: 64 rows | 64 rows |
 //                            8 KB each, rows of 128 bytes, swizzled       4608 bytes each
@@ -56,7 +56,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/common/early_launch.cuh"
-#include "kernels/fingerprint_rolling.cuh"
+#include "kernels/guard/fingerprint_rolling.cuh"
 #include "kernels/ptx/bulk_copy.cuh"
 #include "kernels/ptx/elect.cuh"
 #include "kernels/ptx/ldst.cuh"
@@ -64,7 +64,7 @@
 #include "kernels/ptx/registers.cuh"
 #include "kernels/ptx/tma.cuh"
 #include "kernels/ptx/wgmma_sparse.cuh"
-#include "kernels/spmm_csr_rows_judge.cuh"
+#include "kernels/guard/agreement.cuh"
 #include "kernels/spmm_whole24_store.cuh"
 #include "kernels/whole24_columns.cuh"
 #include "kernels/whole24_kernels.h"

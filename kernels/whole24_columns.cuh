@@ -5,7 +5,7 @@
 //   entry e of the array   row e / (cols / 2), the quad that begins at column 2 e % cols / 4 * 4
 //   its column             that + position                       position: 0 .. 3
 //
-// The array is cut into tiles and pieces as for a hash (kernels/fingerprint.h).  Of a piece with
+// The array is cut into tiles and pieces as for a hash (kernels/guard/fingerprint.h).  Of a piece with
 // columns c_i, of quads that begin at b_i, and positions p_i:
 //
 //   c_i ^ b_i  has none but its low two bits, for all i, and then
@@ -13,11 +13,11 @@
 //
 // Seven to twelve additions and logical operations for 16 bytes; a hash takes twice as many, of
 // them four multiplications into 64 bits, and is right with odds only.  Loads roll as in
-// fingerprint_rolling.cuh.
+// kernels/guard/fingerprint_rolling.cuh.
 #pragma once
 #include <limits.h>
 
-#include "kernels/fingerprint_rolling.cuh"
+#include "kernels/guard/fingerprint_rolling.cuh"
 #include "kernels/whole24_kernels.h"
 
 namespace shunt

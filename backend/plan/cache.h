@@ -3,7 +3,7 @@
    A matrix is known by its arrays' addresses, sizes and types.  That says which
    notes to look at, never that the content is still the same: a profile is only
    a hint for choosing among routes that are right for every pattern, and kept
-   memory is used only under a guard that proves it (kernels/fingerprint_csr.cu).
+   memory is used only under a guard that proves it (kernels/guard/fingerprint.cu).
 
    One entry:
      key | sights | profile (hint) | study (hint) | kept plans: one or two routes' converted matrix

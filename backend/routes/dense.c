@@ -4,7 +4,7 @@
    one launch for the B of which a kernel of our own is the faster (kernels/spmm_dense_wgmma.cu).
    A column that repeats in a row D cannot hold at full precision: irregular.  The zeros of D turn a NaN or Inf
    of B into NaN where the sparse product has none; that shows in C's first row
-   (kernels/probe.cuh), which is the witness, so B itself is never read for it.
+   (kernels/guard/probe.cuh), which is the witness, so B itself is never read for it.
 
    Where op(A) is the transpose of what is stored, D is what is stored all the same, and the
    product reads it transposed.

@@ -3,7 +3,7 @@
 #include "backend/plan/beside.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/engine.h"
-#include "kernels/fingerprint.h"
+#include "kernels/guard/fingerprint.h"
 
 /* Calls of one copy whose workspaces differ and that its table has room for: far more than
    streams and graphs that share a matrix.  */

@@ -25,7 +25,7 @@
      stream  C = alpha A^T B -- fingerprint of A's arrays -- verdict -- repair
 
    The repair's blocks agree through words that must be zero before their first use
-   (kernels/arrival.cuh).  Kept memory begins with a table of them, zeroed when the copy is made,
+   (kernels/guard/arrival.cuh).  Kept memory begins with a table of them, zeroed when the copy is made,
    in which each call finds its own by the address of its workspace; so calls on several streams
    and replays of captured graphs may use one copy at once.  A direct call has one set in its
    workspace, zeroed with the irregular word.

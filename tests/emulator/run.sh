@@ -46,7 +46,7 @@ vector="kernels/spmm_csr_vector.cu kernels/spmm_csr_vector_bf16.cu kernels/spmm_
 rows="kernels/spmm_csr_rows.cu kernels/spmm_csr_rows_bf16.cu kernels/spmm_csr_rows_f16.cu
   kernels/spmm_csr_rows_f32.cu kernels/spmm_csr_rows_f64.cu kernels/spmm_csr_rows_i8.cu"
 sddmm="kernels/sddmm_csr_operands.cu kernels/sddmm_csr_panel.cu kernels/sddmm_csr_rows.cu
-  kernels/sddmm_csr_sample.cu kernels/sddmm_csr_vector.cu kernels/dense_combine.cu"
+  kernels/sddmm_csr_sample.cu kernels/sddmm_csr_vector.cu kernels/guard/combine.cu"
 packed="kernels/spmm_vector.cu kernels/spmm_vector_bf16.cu kernels/spmm_vector_f16.cu kernels/spmm_vector_tf32.cu
   kernels/common/tensor_map.cu kernels/host/spmm_vector.c"
 dcsr="conv/dcsr_layout.c conv/dcsr_check.c conv/dcsr_csr.c conv/dcsr_engine.c"
@@ -78,13 +78,13 @@ sources_of() {
       "backend/plan/problem.c backend/plan/reason.c backend/routes/no_routes.c" ;;
   test_row_groups | test_row_groups_stale)
     echo "kernels/spmm_csr_groups.cu kernels/spmm_csr_groups_f32.cu kernels/spmm_csr_groups_f64.cu" \
-      "kernels/common/dense_copy.cu kernels/dense_combine.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
+      "kernels/common/dense_copy.cu kernels/guard/combine.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
       "conv/row_groups_layout.c" ;;
   test_spmm_dcsr | test_spmm_csc_online)
     echo "$dcsr $rows kernels/dcsr_sums.cu kernels/host/dcsr_sums.c kernels/spmm_csc_online.cu" \
       "kernels/spmm_dcsr_rows.cu kernels/spmm_dcsr_strips.cu kernels/host/spmm_dcsr.c" \
       "kernels/spmm_csr_groups.cu kernels/spmm_csr_groups_f32.cu kernels/spmm_csr_groups_f64.cu" \
-      "kernels/common/dense_copy.cu kernels/dense_combine.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
+      "kernels/common/dense_copy.cu kernels/guard/combine.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
       "conv/row_groups_layout.c" ;;
   test_tile24_format) echo "$tile24" ;;
   test_spmm_tile24)
@@ -96,21 +96,21 @@ sources_of() {
     echo "conv/whole24_csr_device.cu conv/whole24_csr.c conv/whole24_layout.c kernels/spmm_whole24_wgmma.cu kernels/spmm_whole24_i8_wgmma.cu" \
       "kernels/spmm_whole24_in_place_wgmma.cu" \
       "kernels/common/tensor_map.cu kernels/host/spmm_csr.c kernels/host/spmm_whole24.c $rows" \
-      "kernels/common/dense_copy.cu kernels/fingerprint_csr.cu" ;;
+      "kernels/common/dense_copy.cu kernels/guard/fingerprint.cu" ;;
   test_tile24_route)
     echo "backend/routes/tile24.c backend/routes/kept_copy.c backend/plan/beside.c backend/plan/cost.c" \
-      "backend/plan/fault.c backend/plan/problem.c kernels/dense_combine.cu" \
+      "backend/plan/fault.c backend/plan/problem.c kernels/guard/combine.cu" \
       "kernels/spmm_csr_transposed.cu $(sources_of test_spmm_whole24)" ;;
   test_spmm_rows | test_spmm_rows_cuts) echo "$rows kernels/common/dense_copy.cu" ;;
   test_spmm_vector) echo "$vector kernels/common/dense_copy.cu" ;;
   test_repair)
-    echo "$rows kernels/common/dense_copy.cu kernels/fingerprint_csr.cu" \
-      "kernels/host/fingerprint_csr.c" ;;
+    echo "$rows kernels/common/dense_copy.cu kernels/guard/fingerprint.cu" \
+      "kernels/guard/host_fingerprint.c" ;;
   test_spmm_dense_wgmma)
     echo "kernels/spmm_dense_wgmma.cu kernels/spmm_dense_wide_wgmma.cu kernels/common/tensor_map.cu $rows kernels/common/dense_copy.cu" \
-      "kernels/fingerprint_csr.cu" ;;
+      "kernels/guard/fingerprint.cu" ;;
   test_spmm_transposed)
-    echo "kernels/spmm_csr_transposed.cu kernels/fingerprint_csr.cu" \
+    echo "kernels/spmm_csr_transposed.cu kernels/guard/fingerprint.cu" \
       "kernels/host/spmm_csr_transposed.c" ;;
   test_sddmm_dense)
     echo "$sddmm kernels/sddmm_dense_wgmma.cu kernels/common/tensor_map.cu kernels/common/dense_copy.cu" ;;
@@ -118,7 +118,7 @@ sources_of() {
   test_conv)
     echo "conv/coo_csr_device.cu conv/csr_dense_device.cu conv/profile_device.cu conv/coo_csr.c" \
       "conv/csr_dense.c conv/profile.c conv/structure.c" ;;
-  test_fingerprint) echo "kernels/fingerprint_csr.cu kernels/host/fingerprint_csr.c" ;;
+  test_fingerprint) echo "kernels/guard/fingerprint.cu kernels/guard/host_fingerprint.c" ;;
   test_blocks) echo "conv/blocks_csr_device.cu conv/blocks_csr.c conv/dcsr_sort_device.cu" ;;
   test_spmm_blocks)
     echo "kernels/spmm_blocks.cu kernels/spmm_blocks_bf16.cu kernels/spmm_blocks_f16.cu kernels/spmm_blocks_f32.cu kernels/spmm_blocks_f64.cu" \
@@ -133,10 +133,10 @@ sources_of() {
   test_spmm_vector_tf32) echo "$vector $(sources_of test_spmm_vector_packed)" ;;
   test_spmm_vector_proved)
     sources_of test_spmm_vector_packed
-    echo "$rows kernels/spmm_vector_proved.cu kernels/fingerprint_csr.cu" ;;
+    echo "$rows kernels/spmm_vector_proved.cu kernels/guard/fingerprint.cu" ;;
   test_spmm_tile24_proved)
     echo "$(sources_of test_spmm_tile24) $(sources_of test_spmm_vector_packed) $rows kernels/spmm_tile24_proved.cu" \
-      "kernels/fingerprint_csr.cu" ;;
+      "kernels/guard/fingerprint.cu" ;;
   test_dense_parts) sources_of test_sddmm ;;
   test_graphblas_cuda_*) sources_of test_graphblas_cuda ;;
   test_repair_together) sources_of test_repair ;;

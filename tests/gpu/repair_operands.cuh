@@ -1,7 +1,7 @@
 // repair_operands.cuh: A in CSR with its fingerprints, B, and the tables of sets that the tests
 // of shunt_spmm_csr_repair_cuda share between launches.
 #pragma once
-#include "kernels/fingerprint.h"
+#include "kernels/guard/fingerprint.h"
 #include "tests/gpu/harness.cuh"
 
 namespace harness {

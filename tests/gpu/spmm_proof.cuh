@@ -1,5 +1,5 @@
 // spmm_proof.cuh: products that prove their copy of A inside their launch
-// (kernels/spmm_proved.cuh), started from every state and looked at behind; for
+// (kernels/guard/proof_inside.cuh), started from every state and looked at behind; for
 // test_spmm_vector_proved.cu and test_spmm_tile24_proved.cu.
 #pragma once
 #include "tests/gpu/spmm_vector_problem.cuh"

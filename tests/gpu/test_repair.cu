@@ -150,7 +150,7 @@ void test_repeats(shunt_type type, bool separate)
         name_of(type), separate ? "W" : "C");
 }
 
-// ---- what probe.cuh claims ---------------------------------------------------------------
+// ---- what kernels/guard/probe.cuh claims ---------------------------------------------------------------
 
 // The dense product of A, written out with its zeros, and B: every zero multiplies.
 void multiply_dense(const Lab &lab, Output &o)

@@ -1,4 +1,4 @@
-// spmm_csr_rows_repair.cuh: proves that a dense copy of A still stands for A, and computes C
+// repair.cuh: proves that a dense copy of A still stands for A, and computes C
 // row by row if it does not, in one launch.
 //
 //   every block   hashes its share of A's arrays -- arrives with it -- sum known? -- repairs
@@ -10,7 +10,7 @@
 // knows everything: C is repaired if the hashes are not the expected ones or an alarm is
 // set.  By then nobody reads the product any more, so all of C may be written.
 //
-// How they agree and share the repair: spmm_csr_rows_judge.cuh.
+// How they agree and share the repair: agreement.cuh.
 //
 // Behind the product: before wait_for_previous() A is only prefetched to L2, which is no read.
 // Hashing it there would need that whoever wrote A had finished when the product's kernel began, and
@@ -29,9 +29,9 @@
 // The next kernel in the stream is not let in early: whoever follows a call finds C finished.
 #pragma once
 #include "kernels/common/early_launch.cuh"
-#include "kernels/fingerprint_parts.cuh"
+#include "kernels/guard/fingerprint_parts.cuh"
 #include "kernels/ptx/ldst.cuh"
-#include "kernels/spmm_csr_rows_judge.cuh"
+#include "kernels/guard/agreement.cuh"
 
 namespace shunt
 {

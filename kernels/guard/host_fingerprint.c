@@ -1,6 +1,6 @@
-/* fingerprint_csr.c: the slow twin of fingerprint_csr.cu's fingerprint; the
-   mathematics is in kernels/fingerprint.h.  */
-#include "kernels/fingerprint.h"
+/* host_fingerprint.c: the slow twin of fingerprint.cu's fingerprint; the
+   mathematics is in kernels/guard/fingerprint.h.  */
+#include "kernels/guard/fingerprint.h"
 
 #include <string.h>
 

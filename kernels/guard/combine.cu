@@ -1,4 +1,4 @@
-// dense_combine.cu: C = alpha W + beta C where *only_unless == 0, nothing otherwise.
+// combine.cu: C = alpha W + beta C where *only_unless == 0, nothing otherwise.
 //
 //   W   m x n, f32, row-major         C   m x n, f16, bf16 or f32, either order
 //

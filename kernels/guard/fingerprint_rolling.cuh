@@ -13,7 +13,7 @@
 //
 // Tiles cut by an array's end, or not on 16 bytes, are read one after the other, at the end.
 #pragma once
-#include "kernels/fingerprint_bulk.cuh"
+#include "kernels/guard/fingerprint_bulk.cuh"
 
 namespace shunt
 {

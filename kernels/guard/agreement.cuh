@@ -1,6 +1,6 @@
-// spmm_csr_rows_judge.cuh: how the blocks of a launch agree whether C is to be computed row by
+// agreement.cuh: how the blocks of a launch agree whether C is to be computed row by
 // row, and share that work; for the kernels that prove that a dense copy of A still stands
-// for A (spmm_csr_rows_repair.cuh, spmm_dense_wgmma.cuh).
+// for A (repair.cuh, spmm_dense_wgmma.cuh).
 //
 // Each block arrives with its part of A's fingerprint and its alarms.  Who sees the sum complete
 // knows everything: C is repaired if the hashes are not the expected ones or an alarm is set.
@@ -11,9 +11,9 @@
 // in vain, because others were kept off the device, leaves.  When the table of words is full,
 // nothing can be agreed on: then every block computes its part of C unasked.
 #pragma once
-#include "kernels/arrival.cuh"
+#include "kernels/guard/arrival.cuh"
 #include "kernels/ptx/gpu_scope.cuh"
-#include "kernels/spmm_csr_rows_guarded.cuh"
+#include "kernels/guard/row_by_row.cuh"
 
 namespace shunt
 {

@@ -1,9 +1,9 @@
-// spmm_proved_launch.cuh: host side of spmm_proved.cuh.
+// proof_inside_launch.cuh: host side of proof_inside.cuh.
 #pragma once
 #include <algorithm>
 
 #include "kernels/spmm_csr_rows_launch.cuh"
-#include "kernels/spmm_proved.cuh"
+#include "kernels/guard/proof_inside.cuh"
 
 namespace shunt
 {

@@ -16,7 +16,7 @@
 // Tiles that it cannot bring (cut by an array's end, the first of such an array, or on fewer than
 // 8) are read by the lanes, at the beginning.
 #pragma once
-#include "kernels/fingerprint_parts.cuh"
+#include "kernels/guard/fingerprint_parts.cuh"
 #include "kernels/ptx/bulk_copy.cuh"
 #include "kernels/ptx/elect.cuh"
 #include "kernels/ptx/ldst.cuh"

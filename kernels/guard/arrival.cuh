@@ -45,11 +45,11 @@
 //
 // What blocks take from `taken` before they arrive, they take in the same turn: whoever has taken has
 // not arrived, so the turn lasts.  A launch that takes nothing may count there who has stored, after the
-// arrival (spmm_csr_rows_judge.cuh): the last of the next launch clears it.
+// arrival (agreement.cuh): the last of the next launch clears it.
 //
 // Relaxed atomics do: what the sum tells depends on no other memory.
 #pragma once
-#include "kernels/fingerprint.h"
+#include "kernels/guard/fingerprint.h"
 #include "kernels/ptx/gpu_scope.cuh"
 
 namespace shunt

@@ -1,11 +1,11 @@
-// spmm_proved.cuh: the proof that a kept copy still stands for A, in the launch of the product that
+// proof_inside.cuh: the proof that a kept copy still stands for A, in the launch of the product that
 // it is multiplied in; for kernels whose blocks have warps to spare (spmm_vector_proved.cuh,
 // spmm_tile24_proved.cuh).
 //
 //   warps 0 .. Warps - 1   multiply and store
 //   HashWarps others       hash the block's share of A's arrays at once, and arrive with it; by the
 //                          time that C is stored they mostly know whether it stands
-//                          (spmm_csr_rows_judge.cuh)
+//                          (agreement.cuh)
 //
 // A block has every so manieth of all pieces of work, so that all are at work at one time if they
 // have the device for themselves.  They need not be, as no block waits for others before it has
@@ -21,9 +21,9 @@
 // No witness: a sum that became NaN is computed again from A's entries as it is stored.
 #pragma once
 #include "kernels/common/early_launch.cuh"
-#include "kernels/fingerprint_parts.cuh"
+#include "kernels/guard/fingerprint_parts.cuh"
 #include "kernels/ptx/ldst.cuh"
-#include "kernels/spmm_csr_rows_judge.cuh"
+#include "kernels/guard/agreement.cuh"
 
 namespace shunt
 {

@@ -1,9 +1,9 @@
-// spmm_csr_rows_guarded.cuh: the kernel for calls under a condition, and for sizes that
+// row_by_row.cuh: the kernel for calls under a condition, and for sizes that
 // the others do not reach.
 //
 // Rare, so nothing is spent on speed, and nothing but C is written.  A warp takes 32 columns of
 // one row at a time, a strip, and reads B where it stands, in any layout; all sizes are 64
-// bits wide.  The repair (spmm_csr_rows_repair.cuh) takes the same strips.
+// bits wide.  The repair (repair.cuh) takes the same strips.
 #pragma once
 #include "kernels/common/early_launch.cuh"
 #include "kernels/spmm_csr_rows.cuh"

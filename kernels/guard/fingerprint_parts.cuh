@@ -1,5 +1,5 @@
 // fingerprint_parts.cuh: a block's part of a CSR matrix's fingerprint, for the kernels that
-// take one (the mathematics is in kernels/fingerprint.h).
+// take one (the mathematics is in kernels/guard/fingerprint.h).
 //
 // The arrays are cut into tiles of 4096 bytes, numbered through:
 //
@@ -23,7 +23,7 @@
 // first that L2 gives up, before the operands of the product.  Small blocks, so that some find a
 // quarter of a multiprocessor's registers free beside a product, where half of them never are.
 #pragma once
-#include "kernels/fingerprint.h"
+#include "kernels/guard/fingerprint.h"
 #include "kernels/ptx/gpu_scope.cuh"
 #include "kernels/ptx/stream_load.cuh"
 #include "kernels/shunt_kernels.h"

@@ -1,5 +1,5 @@
 /* fingerprint.h: 128 bits that stand for the content of a CSR matrix; the one
-   definition, used by the kernel (fingerprint_csr.cu) and its twin
+   definition, used by the kernel (fingerprint.cu) and its twin
    (host/fingerprint_csr.c).
 
    The arrays (row offsets: 0, columns: 1, values: 2) are hashed as bytes, each
