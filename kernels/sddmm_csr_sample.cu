@@ -11,7 +11,7 @@
 // density nearly all), columns read, values written, at copy bandwidth.
 #include <cuda_runtime.h>
 
-#include "kernels/sddmm_csr_common.cuh"
+#include "kernels/csr/sddmm_common.cuh"
 
 namespace shunt {
 namespace sddmm {

@@ -28,7 +28,7 @@
 // Roofline: a group gathers each of its columns of B once from L2:
 // nnz / 8 * K * size / 8.5 TB/s; f32 also nnz * K fused multiply-adds.
 #include "kernels/common/early_launch.cuh"
-#include "kernels/sddmm_csr_operands.cuh"
+#include "kernels/csr/sddmm_operands.cuh"
 #include "kernels/sddmm_csr_vector.cuh"
 
 namespace shunt {

@@ -18,7 +18,7 @@
 //   fma_product  f32: a column of B is loaded once and multiplied with the 8 rows.
 #pragma once
 #include "kernels/ptx/mma.cuh"
-#include "kernels/sddmm_csr_rows.cuh"
+#include "kernels/csr/sddmm_rows.cuh"
 
 namespace shunt {
 namespace sddmm {
@@ -159,7 +159,7 @@ template <class T, class I> struct mma_product {
   }
 };
 
-// Lanes, teams and rounds as in `batch` (sddmm_csr_rows.cuh), a slab being one step
+// Lanes, teams and rounds as in `batch` (kernels/csr/sddmm_rows.cuh), a slab being one step
 // here: team x round = list position, 8 x 8 sums a lane.
 template <class T, class I> struct fma_product {
   static constexpr int N = 16 / (int)sizeof(T);

@@ -21,7 +21,7 @@
 #pragma once
 #include "kernels/common/number.cuh"
 #include "kernels/ptx/mbarrier.cuh"
-#include "kernels/sddmm_csr_common.cuh"
+#include "kernels/csr/sddmm_common.cuh"
 #include "kernels/spmm_dense_wgmma_frame.cuh"
 
 namespace shunt

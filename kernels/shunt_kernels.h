@@ -120,7 +120,7 @@ shunt_status shunt_spmm_dense_proved_cuda(const struct shunt_spmm *p, const stru
 shunt_status shunt_spmm_csr_host(const struct shunt_spmm *p);           /* one thread, the twin */
 shunt_status shunt_spmm_csr_parallel_host(const struct shunt_spmm *p);  /* OpenMP, the host engine */
 
-/* ---- SpMM, A transposed (kernels/spmm_csr_transposed.cu) -------------------
+/* ---- SpMM, A transposed (kernels/csr/spmm_transposed.cu) -------------------
    C = alpha A^T B + beta C: A is k x m as it is stored, B k x n, C m x n.  Right for any A
    and slow (each tile of C walks all of A): for repairs.  Honours `only_if`; no workspace;
    f16, bf16 -> same or f32, f32; compute f32.  */

@@ -4,7 +4,7 @@
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
 #include <algorithm>
 
-#include "kernels/spmm_csr_rows_launch.cuh"
+#include "kernels/csr/spmm_launch.cuh"
 #include "kernels/spmm_dense_wgmma.cuh"
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"

@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "kernels/spmm_csr_rows_launch.cuh"
+#include "kernels/csr/spmm_launch.cuh"
 #include "kernels/spmm_whole24_wgmma.cuh"
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"

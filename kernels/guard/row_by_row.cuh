@@ -6,7 +6,7 @@
 // bits wide.  The repair (repair.cuh) takes the same strips.
 #pragma once
 #include "kernels/common/early_launch.cuh"
-#include "kernels/spmm_csr_rows.cuh"
+#include "kernels/csr/spmm.cuh"
 
 namespace shunt
 {

@@ -43,9 +43,9 @@ finish() {
 # ---- what each test is made of -------------------------------------------------------------------
 vector="kernels/spmm_csr_vector.cu kernels/spmm_csr_vector_bf16.cu kernels/spmm_csr_vector_f16.cu
   kernels/spmm_csr_vector_f32.cu kernels/spmm_csr_vector_f64.cu"
-rows="kernels/spmm_csr_rows.cu kernels/spmm_csr_rows_bf16.cu kernels/spmm_csr_rows_f16.cu
-  kernels/spmm_csr_rows_f32.cu kernels/spmm_csr_rows_f64.cu kernels/spmm_csr_rows_i8.cu"
-sddmm="kernels/sddmm_csr_operands.cu kernels/sddmm_csr_panel.cu kernels/sddmm_csr_rows.cu
+rows="kernels/csr/spmm.cu kernels/csr/spmm_bf16.cu kernels/csr/spmm_f16.cu
+  kernels/csr/spmm_f32.cu kernels/csr/spmm_f64.cu kernels/csr/spmm_i8.cu"
+sddmm="kernels/csr/sddmm_operands.cu kernels/csr/sddmm_panel.cu kernels/csr/sddmm_rows.cu
   kernels/sddmm_csr_sample.cu kernels/sddmm_csr_vector.cu kernels/guard/combine.cu"
 packed="kernels/spmm_vector.cu kernels/spmm_vector_bf16.cu kernels/spmm_vector_f16.cu kernels/spmm_vector_tf32.cu
   kernels/common/tensor_map.cu kernels/host/spmm_vector.c"
@@ -95,13 +95,13 @@ sources_of() {
   test_spmm_whole24)
     echo "conv/whole24_csr_device.cu conv/whole24_csr.c conv/whole24_layout.c kernels/spmm_whole24_wgmma.cu kernels/spmm_whole24_i8_wgmma.cu" \
       "kernels/spmm_whole24_in_place_wgmma.cu" \
-      "kernels/common/tensor_map.cu kernels/host/spmm_csr.c kernels/host/spmm_whole24.c $rows" \
+      "kernels/common/tensor_map.cu kernels/csr/host_spmm.c kernels/host/spmm_whole24.c $rows" \
       "kernels/common/dense_copy.cu kernels/guard/fingerprint.cu" ;;
   test_tile24_route)
     echo "backend/routes/tile24.c backend/routes/kept_copy.c backend/plan/beside.c backend/plan/cost.c" \
       "backend/plan/fault.c backend/plan/problem.c kernels/guard/combine.cu" \
-      "kernels/spmm_csr_transposed.cu $(sources_of test_spmm_whole24)" ;;
-  test_spmm_rows | test_spmm_rows_cuts) echo "$rows kernels/common/dense_copy.cu" ;;
+      "kernels/csr/spmm_transposed.cu $(sources_of test_spmm_whole24)" ;;
+  test_csr_spmm | test_csr_spmm_cuts) echo "$rows kernels/common/dense_copy.cu" ;;
   test_spmm_vector) echo "$vector kernels/common/dense_copy.cu" ;;
   test_repair)
     echo "$rows kernels/common/dense_copy.cu kernels/guard/fingerprint.cu" \
@@ -109,12 +109,12 @@ sources_of() {
   test_spmm_dense_wgmma)
     echo "kernels/spmm_dense_wgmma.cu kernels/spmm_dense_wide_wgmma.cu kernels/common/tensor_map.cu $rows kernels/common/dense_copy.cu" \
       "kernels/guard/fingerprint.cu" ;;
-  test_spmm_transposed)
-    echo "kernels/spmm_csr_transposed.cu kernels/guard/fingerprint.cu" \
-      "kernels/host/spmm_csr_transposed.c" ;;
+  test_csr_spmm_transposed)
+    echo "kernels/csr/spmm_transposed.cu kernels/guard/fingerprint.cu" \
+      "kernels/csr/host_spmm_transposed.c" ;;
   test_sddmm_dense)
     echo "$sddmm kernels/sddmm_dense_wgmma.cu kernels/common/tensor_map.cu kernels/common/dense_copy.cu" ;;
-  test_sddmm) echo "$sddmm kernels/common/dense_copy.cu" ;;
+  test_csr_sddmm) echo "$sddmm kernels/common/dense_copy.cu" ;;
   test_conv)
     echo "conv/coo_csr_device.cu conv/csr_dense_device.cu conv/profile_device.cu conv/coo_csr.c" \
       "conv/csr_dense.c conv/profile.c conv/structure.c" ;;
@@ -137,19 +137,19 @@ sources_of() {
   test_spmm_tile24_proved)
     echo "$(sources_of test_spmm_tile24) $(sources_of test_spmm_vector_packed) $rows kernels/spmm_tile24_proved.cu" \
       "kernels/guard/fingerprint.cu" ;;
-  test_dense_parts) sources_of test_sddmm ;;
+  test_dense_parts) sources_of test_csr_sddmm ;;
   test_graphblas_cuda_*) sources_of test_graphblas_cuda ;;
   test_repair_together) sources_of test_repair ;;
-  test_spmm_rows_contract | test_spmm_rows_split) sources_of test_spmm_rows ;;
+  test_csr_spmm_contract | test_csr_spmm_split) sources_of test_csr_spmm ;;
   esac
 }
-all="test_spmm_rows test_spmm_rows_cuts test_spmm_vector test_repair test_spmm_transposed test_sddmm test_sddmm_dense test_conv
+all="test_csr_spmm test_csr_spmm_cuts test_spmm_vector test_repair test_csr_spmm_transposed test_csr_sddmm test_sddmm_dense test_conv
   test_fingerprint test_spmm_dense_wgmma test_vector_format test_spmm_vector_packed test_spmm_tile24_proved test_spmm_vector_proved test_spmm_vector_tf32 test_dcsr test_spmm_dcsr
   test_spmm_csc_online test_tile24_format test_spmm_tile24 test_spmm_whole24 test_tile24_route
   test_ablation test_ablation_tiles test_attention test_attention_parts test_native test_blocks test_spmm_blocks test_row_clusters
   test_row_groups test_row_groups_stale
   test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept test_repair_together
-  test_dense_parts test_spmm_rows_contract test_spmm_rows_split"
+  test_dense_parts test_csr_spmm_contract test_csr_spmm_split"
 tests=${TESTS:-$all}
 
 # make_all GOAL... [VARIABLE=...]: of emulate.mk; what needs no other thing goes on after a failure.

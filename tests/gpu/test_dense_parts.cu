@@ -2,8 +2,8 @@
 // sampling a product at C's entries, combining it with C, copying a matrix into another layout.
 //
 // Padding, and C where beta is 0, hold NaN throughout.
-#include "tests/gpu/sddmm_operands.cuh"
-#include "tests/gpu/sddmm_patterns.cuh"
+#include "tests/gpu/csr/sddmm_operands.cuh"
+#include "tests/gpu/csr/sddmm_patterns.cuh"
 
 using namespace harness;
 

@@ -1,5 +1,5 @@
 /* test_dcsr_spmm.c: the host products of dcsr matrices: by hand, and against the product of
-   CSR (kernels/host/spmm_csr.c) on random matrices in every layout.  */
+   CSR (kernels/csr/host_spmm.c) on random matrices in every layout.  */
 #include <math.h>
 
 #include "kernels/dcsr_kernels.h"

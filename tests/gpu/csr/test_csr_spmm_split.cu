@@ -1,0 +1,75 @@
+// test_csr_spmm_split.cu: the kernel of shunt_spmm_csr_rows_split_cuda against a float64
+// reference, however it is told to cut the work.
+#include "kernels/csr/spmm_launch.cuh"
+#include "tests/gpu/csr/csr_spmm_case.cuh"
+
+using namespace harness;
+
+namespace {
+
+template <class T, int V>
+shunt_status run_split(const Case &k, const shunt::spmm_rows::split_shape &s)
+{
+  using namespace shunt::spmm_rows;
+  plan how = {};
+  how.split = true;
+  how.b_stride = k.p.b.row_stride;
+  args<T> a = make_args<T>(&k.p, how, nullptr);
+  a.b_row_bytes = (uint32_t)(a.b_row_stride * sizeof(T));
+  return launch_split<T, T, T, V>(a, s, &k.d, nullptr);
+}
+
+void test_split_shapes(Arena &m, const std::vector<Named> &all)
+{
+  static const int limits[] = { 0, 1, 7, 64, 500, 1 << 20 };
+  static const int windows[] = { 1, 16, 300, 2048, 1 << 20 };
+  static const int64_t widths[] = { 4, 20, 32, 100, 128 };
+  Random r(44);
+  for (int which : { 4, 5 }) {
+    const Types &t = kTypes[which];
+    for (const Named &pattern : all) {
+      Reference ref = make_reference(pattern.p, t, 83);
+      int wrong = 0, cases = 0;
+      for (int lanes = 1; lanes <= 5; lanes++)
+        for (int team = lanes > 2 ? lanes : 2; team <= 5; team++)
+          for (int turn = 0; turn < 6; turn++, cases++) {
+            if (left_out()) continue;
+            Options o = vary(t, widths[r.below(5)], (int)r.below(16) & 14, r);
+            o.b_gap = o.b_shift = 0;
+            shunt::spmm_rows::split_shape s = {};
+            s.threads = 64 << turn % 3;
+            s.chunk = turn % 2 ? 4 : 8;
+            s.lanes_log2 = lanes;
+            s.team_log2 = team;
+            s.long_lanes_log2 = 2 + (int)r.below(2);
+            s.limit = limits[r.below(6)];
+            s.window = windows[r.below(5)];
+            s.search = turn < 4;
+            s.whole = !s.search;
+            if (s.whole) s.limit = 1 << 24;
+            Case k = make_case(m, pattern.p, ref, t, o);
+            shunt_status status =
+                which == 4 ? run_split<float, 4>(k, s) : run_split<double, 2>(k, s);
+            cudaError_t e = cudaDeviceSynchronize();
+            const char *what = status != SHUNT_OK || e != cudaSuccess
+                                   ? "failed"
+                                   : verdict(m, k, pattern.p, ref, t, o);
+            if (!what) continue;
+            if (wrong++ < 3)
+              printf("# %s: %d threads, chunk %d, lanes %d, team %d, long %d, limit %d, window %d, "
+                     "whole %d: %s: %s\n", t.name, s.threads, s.chunk, 1 << lanes, 1 << team,
+                     1 << s.long_lanes_log2, s.limit, s.window, s.whole, describe(o), what);
+          }
+      check(!wrong, "%s, %s: %d ways to cut by rows", t.name, pattern.name, cases);
+    }
+  }
+}
+
+}  // namespace
+
+int main()
+{
+  Arena m;
+  test_split_shapes(m, patterns());
+  return finish();
+}
