@@ -6,7 +6,7 @@
 
 #include "backend/tool/bench.h"
 #include "kernels/dcsr_kernels.h"
-#include "kernels/row_groups.h"
+#include "kernels/bundle/bundle_format.h"
 #include "kernels/tile24_format.h"
 #include "kernels/whole24_format.h"
 #include "kernels/vector_format.h"

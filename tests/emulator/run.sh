@@ -76,16 +76,16 @@ sources_of() {
       $(cd "$top" && find backend/graphblas -name 'cuda_*.c' && ls kernels/host/semiring_*.c) \
       "backend/plan/fault.c backend/plan/log.c backend/plan/options.c backend/plan/batches.c" \
       "backend/plan/problem.c backend/plan/reason.c backend/routes/no_routes.c" ;;
-  test_row_groups | test_row_groups_stale)
-    echo "kernels/spmm_csr_groups.cu kernels/spmm_csr_groups_f32.cu kernels/spmm_csr_groups_f64.cu" \
-      "kernels/common/dense_copy.cu kernels/guard/combine.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
-      "conv/row_groups_layout.c" ;;
+  test_bundle_spmm | test_bundle_stale)
+    echo "kernels/bundle/spmm.cu kernels/bundle/spmm_f32.cu kernels/bundle/spmm_f64.cu" \
+      "kernels/common/dense_copy.cu kernels/guard/combine.cu conv/bundle/host_from_csr.c conv/bundle/from_csr.cu" \
+      "conv/bundle/layout.c" ;;
   test_spmm_dcsr | test_spmm_csc_online)
     echo "$dcsr $rows kernels/dcsr_sums.cu kernels/host/dcsr_sums.c kernels/spmm_csc_online.cu" \
       "kernels/spmm_dcsr_rows.cu kernels/spmm_dcsr_strips.cu kernels/host/spmm_dcsr.c" \
-      "kernels/spmm_csr_groups.cu kernels/spmm_csr_groups_f32.cu kernels/spmm_csr_groups_f64.cu" \
-      "kernels/common/dense_copy.cu kernels/guard/combine.cu conv/row_groups_csr.c conv/row_groups_csr_device.cu" \
-      "conv/row_groups_layout.c" ;;
+      "kernels/bundle/spmm.cu kernels/bundle/spmm_f32.cu kernels/bundle/spmm_f64.cu" \
+      "kernels/common/dense_copy.cu kernels/guard/combine.cu conv/bundle/host_from_csr.c conv/bundle/from_csr.cu" \
+      "conv/bundle/layout.c" ;;
   test_tile24_format) echo "$tile24" ;;
   test_spmm_tile24)
     echo "$tile24 kernels/spmm_tile24.cu kernels/spmm_tile24_f16.cu kernels/spmm_tile24_bf16.cu" \
@@ -147,7 +147,7 @@ all="test_csr_spmm test_csr_spmm_cuts test_spmm_vector test_repair test_csr_spmm
   test_fingerprint test_spmm_dense_wgmma test_vector_format test_spmm_vector_packed test_spmm_tile24_proved test_spmm_vector_proved test_spmm_vector_tf32 test_dcsr test_spmm_dcsr
   test_spmm_csc_online test_tile24_format test_spmm_tile24 test_spmm_whole24 test_tile24_route
   test_ablation test_ablation_tiles test_attention test_attention_parts test_native test_blocks test_spmm_blocks test_row_clusters
-  test_row_groups test_row_groups_stale
+  test_bundle_spmm test_bundle_stale
   test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept test_repair_together
   test_dense_parts test_csr_spmm_contract test_csr_spmm_split"
 tests=${TESTS:-$all}

@@ -3,7 +3,7 @@
 #pragma once
 #include "conv/dcsr.h"
 #include "kernels/dcsr_kernels.h"
-#include "tests/gpu/row_groups_operands.cuh"
+#include "tests/gpu/bundle/bundle_operands.cuh"
 
 // ---- patterns ------------------------------------------------------------------------------
 

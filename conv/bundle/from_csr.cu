@@ -1,5 +1,5 @@
-// row_groups_csr_device.cu: CSR to merged column lists of groups of 8 rows; writes what
-// row_groups_csr.c writes.
+// from_csr.cu: CSR to merged column lists of groups of 8 rows; writes what
+// host_from_csr.c writes.
 //
 // Eight lanes merge one group, each with its own row:
 //
@@ -13,7 +13,7 @@
 // does; a second kernel, of one block, looks for long groups, where there is one.
 #include <cuda_runtime.h>
 
-#include "conv/row_groups.h"
+#include "conv/bundle/bundle_conv.h"
 
 namespace shunt
 {

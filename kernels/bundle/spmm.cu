@@ -1,8 +1,8 @@
-// spmm_csr_groups.cu: shunt_spmm_csr_groups_cuda: checks, the shape of a launch, and the way
-// to the kernels of each type (spmm_csr_groups.cuh explains how work is cut).
+// spmm.cu: shunt_spmm_csr_groups_cuda: checks, the shape of a launch, and the way
+// to the kernels of each type (spmm.cuh explains how work is cut).
 //
 // Workspace:  | row-major copy of B, rows padded to 16 bytes, if B is column-major |
-#include "kernels/spmm_csr_groups.cuh"
+#include "kernels/bundle/spmm.cuh"
 #include "kernels/common/spmm_operands.cuh"
 
 namespace shunt

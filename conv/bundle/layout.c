@@ -1,5 +1,5 @@
-/* row_groups_layout.c: sizes of the lists of row groups, and their arrays in one allocation. */
-#include "conv/row_groups.h"
+/* layout.c: sizes of the lists of row groups, and their arrays in one allocation. */
+#include "conv/bundle/bundle_conv.h"
 
 #include <string.h>
 

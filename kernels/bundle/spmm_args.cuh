@@ -1,11 +1,11 @@
-// spmm_csr_groups_rows.cuh: what the kernel of spmm_csr_groups.cuh is given, what a warp's
+// spmm_args.cuh: what the kernel of spmm.cuh is given, what a warp's
 // lanes stand for, the store of C, and the way that needs no hint: row by row.
 #pragma once
 #include <cuda_runtime.h>
 #include <stdint.h>
 
 #include "kernels/common/number.cuh"
-#include "kernels/row_groups.h"
+#include "kernels/bundle/bundle_format.h"
 #include "kernels/common/scalar.cuh"
 
 namespace shunt
@@ -24,7 +24,7 @@ constexpr unsigned kAll = 0xffffffffu;
 // groups, f64 finds more of its neighbours' rows of B in L1.
 template <class T> constexpr int kWarpsLog2 = sizeof(T) == 4 ? 2 : 3;
 
-// Of a multiprocessor, by registers and shared memory; Mma: spmm_csr_groups.cuh.
+// Of a multiprocessor, by registers and shared memory; Mma: spmm.cuh.
 constexpr int warps_at_once(int mma)
 {
   return mma == 4 ? 16 : 24;

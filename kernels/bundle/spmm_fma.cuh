@@ -1,4 +1,4 @@
-// spmm_csr_groups_fma.cuh: sums of a group by FMA: 8 rows of A times V columns a lane.
+// spmm_fma.cuh: sums of a group by FMA: 8 rows of A times V columns a lane.
 //
 //   values[row][vector], 8 x 64: in a step part p of the warp takes vectors 4 p .. 4 p + 3 (of 4
 //   lanes: 2 p, 2 p + 1), by one read of their columns, 4 rows of B and 8 x 4 values by broadcast,
@@ -6,7 +6,7 @@
 //
 //   ring[slot][u][lane], V elements each: vector u of the lane's in the step.
 #pragma once
-#include "kernels/spmm_csr_groups_walk.cuh"
+#include "kernels/bundle/spmm_walk.cuh"
 
 namespace shunt
 {

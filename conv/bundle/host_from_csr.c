@@ -1,10 +1,10 @@
-/* row_groups_csr.c: CSR to merged column lists of groups of 8 rows, on the host: the slow twin
-   of row_groups_csr_device.cu.
+/* host_from_csr.c: CSR to merged column lists of groups of 8 rows, on the host: the slow twin
+   of from_csr.cu.
 
    Eight cursors, one a row; each step takes the least of the columns they stand at, and
    moves on those that stand there.  */
 #include "conv/index.h"
-#include "conv/row_groups.h"
+#include "conv/bundle/bundle_conv.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
-// test_row_groups_stale.cu: products under hints that are stale or garbage in every way: right, and
-// nothing is read that is not there (row_groups_operands.cuh).
-#include "tests/gpu/row_groups_operands.cuh"
+// test_bundle_stale.cu: products under hints that are stale or garbage in every way: right, and
+// nothing is read that is not there (bundle_operands.cuh).
+#include "tests/gpu/bundle/bundle_operands.cuh"
 
 // ---- stale hints -----------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
-/* row_groups_kernels.h: C = alpha A B + beta C with A in CSR and a hint of which columns each
-   group of 8 rows has (kernels/row_groups.h).
+/* bundle_kernels.h: C = alpha A B + beta C with A in CSR and a hint of which columns each
+   group of 8 rows has (kernels/bundle/bundle_format.h).
 
    The rules of kernels/shunt_kernels.h.  Direct: A's offsets, columns and values are those of the
    moment; the hint only says where to expect what.  Each entry of A that is used was compared with
@@ -17,14 +17,14 @@
 #ifndef SHUNT_ROW_GROUPS_KERNELS_H
 #define SHUNT_ROW_GROUPS_KERNELS_H
 
-#include "kernels/row_groups.h"
+#include "kernels/bundle/bundle_format.h"
 #include "kernels/shunt_kernels.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* hint: made by conv/row_groups.h, device memory, complete when the stream comes to this launch.
+/* hint: made by conv/bundle/bundle_conv.h, device memory, complete when the stream comes to this launch.
    Its lists may be those of another pattern; sizes of it and p->a must agree, but nnz need not.
 
    known: hint->counts as the host last saw them, host memory; decides the shape of the launch,

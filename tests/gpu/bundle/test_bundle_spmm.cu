@@ -1,9 +1,9 @@
-// test_row_groups.cu: the hint of merged column lists, device against host twin, and
+// test_bundle_spmm.cu: the hint of merged column lists, device against host twin, and
 // shunt_spmm_csr_groups_cuda against float64 with the right hint, in every shape
-// (row_groups_operands.cuh; other hints: test_row_groups_stale.cu).
+// (bundle_operands.cuh; other hints: test_bundle_stale.cu).
 //   --time   also times hint and kernel on made-up finite-element patterns
 #include "tests/gpu/captured.cuh"
-#include "tests/gpu/row_groups_operands.cuh"
+#include "tests/gpu/bundle/bundle_operands.cuh"
 
 // ---- the hint ------------------------------------------------------------------------
 

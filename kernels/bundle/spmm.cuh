@@ -1,5 +1,5 @@
-// spmm_csr_groups.cuh: the kernel that multiplies 8 rows of A at once, by the merged list of
-// their columns (kernels/row_groups.h), so that each row of B is loaded once for all of them.
+// spmm.cuh: the kernel that multiplies 8 rows of A at once, by the merged list of
+// their columns (kernels/bundle/bundle_format.h), so that each row of B is loaded once for all of them.
 //
 //   C[m x n] = alpha A[m x k] B[k x n] + beta C,   A in CSR, read in place
 //
@@ -40,9 +40,9 @@
 // So fp64 is bound by the gather; fp32 by issue, and for narrow C (n <= 32) by staging A.
 #pragma once
 #include "kernels/common/early_launch.cuh"
-#include "kernels/row_groups_kernels.h"
-#include "kernels/spmm_csr_groups_fma.cuh"
-#include "kernels/spmm_csr_groups_mma.cuh"
+#include "kernels/bundle/bundle_kernels.h"
+#include "kernels/bundle/spmm_fma.cuh"
+#include "kernels/bundle/spmm_mma.cuh"
 
 namespace shunt
 {

@@ -1,4 +1,4 @@
-// spmm_csr_groups_mma.cuh: sums of a group of f64 by mma.m16n8k8: 8 rows of A times 16 Tiles
+// spmm_mma.cuh: sums of a group of f64 by mma.m16n8k8: 8 rows of A times 16 Tiles
 // columns.
 //
 // Operands swapped, so that 8 rows of A waste nothing:
@@ -28,7 +28,7 @@
 // what is left is what staging A takes.  Sums are IEEE f64, rounded once an FMA as elsewhere.
 #pragma once
 #include "kernels/ptx/mma_f64.cuh"
-#include "kernels/spmm_csr_groups_walk.cuh"
+#include "kernels/bundle/spmm_walk.cuh"
 
 namespace shunt
 {

@@ -1,10 +1,10 @@
-// row_groups_operands.cuh: patterns, hints and products for the tests of row groups.
+// bundle_operands.cuh: patterns, hints and products for the tests of row groups.
 //
 // Rows of B that A does not name hold NaN and Inf throughout, as does C where beta is 0 and
 // wherever C's layout has gaps.
 #pragma once
-#include "conv/row_groups.h"
-#include "kernels/row_groups_kernels.h"
+#include "conv/bundle/bundle_conv.h"
+#include "kernels/bundle/bundle_kernels.h"
 #include "tests/gpu/dense_layouts.cuh"
 
 using namespace harness;

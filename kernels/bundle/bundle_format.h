@@ -1,5 +1,5 @@
-/* row_groups.h: the merged column lists of aligned groups of 8 rows: a hint for the kernel of
-   kernels/row_groups_kernels.h, which reads A itself from the caller's CSR.
+/* conv/bundle/bundle_conv.h: the merged column lists of aligned groups of 8 rows: a hint for the kernel of
+   kernels/bundle/bundle_kernels.h, which reads A itself from the caller's CSR.
 
    For each group the columns in which any of its rows has an entry, ascending, and for each
    such column, a vector, which of the rows have it:
@@ -33,7 +33,7 @@
    fewer rows of B a product loads than row by row.
 
    All arrays are device memory (host memory for *_host functions) in one allocation that
-   belongs to the caller; conv/row_groups.h makes them.  */
+   belongs to the caller; conv/bundle/bundle_conv.h makes them.  */
 #ifndef SHUNT_ROW_GROUPS_H
 #define SHUNT_ROW_GROUPS_H
 

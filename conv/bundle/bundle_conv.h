@@ -1,4 +1,4 @@
-/* row_groups.h: CSR to merged column lists of groups of 8 rows (kernels/row_groups.h).
+/* bundle_conv.h: CSR to merged column lists of groups of 8 rows (kernels/bundle/bundle_format.h).
 
    The same rules as conv/shunt_conv.h.  Nothing waits for the device: the memory is
    bounded by the number of entries.  Thread-safe for different outputs.  */
@@ -6,7 +6,7 @@
 #define SHUNT_CONV_ROW_GROUPS_H
 
 #include "conv/shunt_conv.h"
-#include "kernels/row_groups.h"
+#include "kernels/bundle/bundle_format.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,5 +1,5 @@
 /* groups: rows of A taken by eights, each row of B loaded once for all of them that need it
-   (kernels/row_groups_kernels.h).  A is read in place, as it is; what is kept is a hint of
+   (kernels/bundle/bundle_kernels.h).  A is read in place, as it is; what is kept is a hint of
    which columns the eights have, which the kernel checks as it goes, so it needs no proof.
 
    What finite elements are made of: neighbouring rows share many columns, but not all, so that
@@ -9,14 +9,14 @@
      call 2     by the profile it may be worth a try: the hint is made, and used at once
      later      the hint's counts are there and decide between this route and `rows`
 
-   Kept, payload: the lists of kernels/row_groups.h.  Measures: their counts.  */
+   Kept, payload: the lists of kernels/bundle/bundle_format.h.  Measures: their counts.  */
 #include "backend/plan/cache.h"
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/engine.h"
 #include "backend/routes/routes.h"
-#include "conv/row_groups.h"
-#include "kernels/row_groups_kernels.h"
+#include "conv/bundle/bundle_conv.h"
+#include "kernels/bundle/bundle_kernels.h"
 
 _Static_assert(sizeof(struct shunt_row_groups_counts) <= SHUNT_KEPT_MEASURES, "the counts fit");
 

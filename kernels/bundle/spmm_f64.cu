@@ -1,5 +1,5 @@
-// spmm_csr_groups_f64.cu: the kernel of shunt_spmm_csr_groups_cuda for f64.
-#include "kernels/spmm_csr_groups.cuh"
+// spmm_f64.cu: the kernel of shunt_spmm_csr_groups_cuda for f64.
+#include "kernels/bundle/spmm.cuh"
 
 namespace shunt
 {

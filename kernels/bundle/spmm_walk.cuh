@@ -1,4 +1,4 @@
-// spmm_csr_groups_walk.cuh: the list of a group, or one slice of it, by one warp: 8 rows of A
+// spmm_walk.cuh: the list of a group, or one slice of it, by one warp: 8 rows of A
 // times the warp's columns of B.
 //
 // A chunk is 32 vectors of the list, lane i with vector i.  As rows ascend, the entries of row
@@ -31,7 +31,7 @@
 #pragma once
 #include "kernels/ptx/cp_async_word.cuh"
 #include "kernels/ptx/ldst.cuh"
-#include "kernels/spmm_csr_groups_rows.cuh"
+#include "kernels/bundle/spmm_args.cuh"
 
 namespace shunt
 {

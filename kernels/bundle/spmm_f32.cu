@@ -1,5 +1,5 @@
-// spmm_csr_groups_f32.cu: the kernel of shunt_spmm_csr_groups_cuda for f32.
-#include "kernels/spmm_csr_groups.cuh"
+// spmm_f32.cu: the kernel of shunt_spmm_csr_groups_cuda for f32.
+#include "kernels/bundle/spmm.cuh"
 
 namespace shunt
 {

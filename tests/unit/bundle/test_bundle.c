@@ -1,9 +1,9 @@
-/* test_row_groups.c: CSR to merged column lists of groups of 8 rows, on the host: by hand on a tiny
+/* test_bundle.c: CSR to merged column lists of groups of 8 rows, on the host: by hand on a tiny
    matrix, against a brute-force union on random ones, irregular groups, sizes, long groups.  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "conv/row_groups.h"
+#include "conv/bundle/bundle_conv.h"
 #include "tests/unit/check.h"
 
 #define RANDOM_SEED 11
@@ -104,7 +104,7 @@ static int is_union(const struct owned *o, const struct made *m)
 
 static void test_by_hand(void)
 {
-  /* The matrix drawn in kernels/row_groups.h: rows 0, 1 and 7 of one group, and a ninth row. */
+  /* The matrix drawn in kernels/bundle/bundle_format.h: rows 0, 1 and 7 of one group, and a ninth row. */
   static const int32_t offsets[] = {0, 3, 6, 6, 6, 6, 6, 6, 9, 10};
   static const int32_t columns[] = {3, 9, 17, 3, 4, 17, 4, 9, 17, 5};
   static const uint32_t want[] = {3, 4, 9, 17};
@@ -118,7 +118,7 @@ static void test_by_hand(void)
   m = make(&o);
   check(m.good && m.g.groups == 2 && m.g.begin[0] == 0 && m.g.count[0] == 4 &&
             !memcmp(m.g.columns, want, sizeof want) && !memcmp(m.g.masks, masks, sizeof masks),
-        "the group drawn in row_groups.h");
+        "the group drawn in conv/bundle/bundle_conv.h");
   check(m.g.begin[1] == 9 && m.g.count[1] == 1 && m.g.columns[9] == 5 && m.g.masks[9] == 1,
         "a last group of one row");
   check(m.g.counts->vectors == 5 && m.g.counts->longest == 4 && m.g.counts->irregular == 0,
