@@ -1,7 +1,7 @@
 /* blocks.h: matrices of square blocks to CSR: BSR and Blocked-ELL.
 
    From there every other format is made: a matrix of blocks of 8 (or a multiple) rows packs as
-   whole 8 x 1 vectors (conv/vector.h, height 8), one of 4 with height 4.
+   whole 8 x 1 vectors (conv/vector/vector_conv.h, height 8), one of 4 with height 4.
 
      BSR           row_offsets 0 1 3    columns 1 | 0 2      values: a block after the other
      Blocked-ELL   columns  1 -1        values, row-major, [rows][width], blocks side by side:

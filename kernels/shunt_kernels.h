@@ -144,7 +144,7 @@ shunt_status shunt_spmm_csr_transposed_host(const struct shunt_spmm *p);
    for V x 1 column vectors (SC'21, column-vector sparse encoding).  Types: f16/bf16 -> same
    or f32, f32.  No `only_if`.
    Small products of f16 and bf16 are one launch, of blocks that compare a group as they read it
-   (spmm_csr_vector_once.cuh).  */
+   (kernels/vector/csr_spmm_single_launch.cuh).  */
 size_t shunt_spmm_csr_vector_workspace(const struct shunt_spmm *p, const struct shunt_device *d);
 /* Is p such a product?  Then a group is `blocks` blocks of so many warps, each with `tiles` tiles of 64
    columns, which take `chunk` entries of a row at a time.  */

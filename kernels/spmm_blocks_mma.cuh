@@ -7,7 +7,7 @@
 //     s.
 //
 // Each warp has a ring of Stages steps in shared memory.  The 16 rows of B of a step come by
-// cp.async and go through ldmatrix.trans as in spmm_vector_direct.cuh, where the ring is drawn; the
+// cp.async and go through ldmatrix.trans as in kernels/vector/packed_spmm_direct.cuh, where the ring is drawn; the
 // 8 (or b) rows of A are the narrow side of mma.m16n8k16, so that blocks of 8 waste nothing and
 // blocks of 16 and 32 use each gathered row of B for 2 and 4 products:
 //
@@ -23,7 +23,7 @@
 #pragma once
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/spmm_blocks_operands.cuh"
-#include "kernels/spmm_vector_common.cuh"
+#include "kernels/vector/packed_spmm_common.cuh"
 
 namespace shunt
 {

@@ -13,9 +13,9 @@
 #ifndef SHUNT_NATIVE_H
 #define SHUNT_NATIVE_H
 
-#include "conv/vector.h"
-#include "kernels/attention_vector.h"
-#include "kernels/spmm_vector.h"
+#include "conv/vector/vector_conv.h"
+#include "kernels/vector/attention/attention_kernels.h"
+#include "kernels/vector/vector_kernels.h"
 
 #include "backend/shunt.h"
 

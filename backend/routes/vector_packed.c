@@ -9,9 +9,9 @@
 #include "backend/plan/engine.h"
 #include "backend/plan/options.h"
 #include "backend/routes/kept_copy.h"
-#include "conv/row_clusters.h"
-#include "conv/vector.h"
-#include "kernels/spmm_vector.h"
+#include "conv/vector/row_clusters.h"
+#include "conv/vector/vector_conv.h"
+#include "kernels/vector/vector_kernels.h"
 
 /* ---- the packed copy ------------------------------------------------------------ */
 

@@ -1,13 +1,13 @@
 /* vector_packed.h: what `vector` keeps of a matrix.
 
    Packed, SpMM of f16 and bf16, and of f32 where SHUNT_MATH allows TF32: a kept copy as of
-   kept_copy.h in the `vector` format (kernels/vector_format.h), made where product and proof are
+   kept_copy.h in the `vector` format (kernels/vector/vector_format.h), made where product and proof are
    expected to take less than the direct way, and used where they are.  The kernels compute a sum
    that became NaN again from A's own entries, so that no witness is needed; a matrix that does not
    fit its memory is irregular.
 
    Ordered: where groups of neighbouring rows have nothing in common, an order of the rows is looked
-   for in which they have (conv/row_clusters.h).  What it is worth shows only when it is there:
+   for in which they have (conv/vector/row_clusters.h).  What it is worth shows only when it is there:
 
      call 2, 3 ..  the product as before, by whatever route; when such calls have taken, or saved
                    against the original, as much as ordering takes, and vectors that are all whole

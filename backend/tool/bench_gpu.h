@@ -9,7 +9,7 @@
 #include "kernels/bundle/bundle_format.h"
 #include "kernels/tile24_format.h"
 #include "kernels/whole24_format.h"
-#include "kernels/vector_format.h"
+#include "kernels/vector/vector_format.h"
 
 #ifdef __cplusplus
 extern "C" {

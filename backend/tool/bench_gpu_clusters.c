@@ -1,13 +1,13 @@
-/* bench_gpu_clusters.c: column vectors of rows in another order (conv/row_clusters.h): `clustered`.
+/* bench_gpu_clusters.c: column vectors of rows in another order (conv/vector/row_clusters.h): `clustered`.
 
    Left out where the order does not raise the fill by a half.  The conversion that is timed is
    ordering, measuring with and without the order, and packing.  */
 #include <stdio.h>
 
 #include "backend/tool/bench_gpu.h"
-#include "conv/row_clusters.h"
-#include "conv/vector.h"
-#include "kernels/spmm_vector.h"
+#include "conv/vector/row_clusters.h"
+#include "conv/vector/vector_conv.h"
+#include "kernels/vector/vector_kernels.h"
 
 #define LEAST_GAIN 1.5
 

@@ -1,7 +1,7 @@
 /* bench_gpu_formats.c: Shunt's kernels on converted matrices, and its planner as a whole.
 
    groups   the caller's CSR under a hint of merged column lists (kernels/bundle/bundle_format.h)
-   packed   column vectors, stored (kernels/vector_format.h)
+   packed   column vectors, stored (kernels/vector/vector_format.h)
    tile24   tiles of 16 x 32, 2:4 where an order of columns makes them so (kernels/tile24_format.h)
    merged24 the same with merged columns
    tiles, merged   the same two with all tiles dense
@@ -19,10 +19,10 @@
 #include "backend/tool/bench_gpu.h"
 #include "conv/bundle/bundle_conv.h"
 #include "conv/tile24.h"
-#include "conv/vector.h"
+#include "conv/vector/vector_conv.h"
 #include "conv/whole24.h"
 #include "kernels/bundle/bundle_kernels.h"
-#include "kernels/spmm_vector.h"
+#include "kernels/vector/vector_kernels.h"
 #include "kernels/tile24_kernels.h"
 #include "kernels/whole24_kernels.h"
 

@@ -1,5 +1,5 @@
 // proof_inside.cuh: the proof that a kept copy still stands for A, in the launch of the product that
-// it is multiplied in; for kernels whose blocks have warps to spare (spmm_vector_proved.cuh,
+// it is multiplied in; for kernels whose blocks have warps to spare (kernels/vector/packed_spmm_proved.cuh,
 // spmm_tile24_proved.cuh).
 //
 //   warps 0 .. Warps - 1   multiply and store

@@ -41,32 +41,32 @@ finish() {
 }
 
 # ---- what each test is made of -------------------------------------------------------------------
-vector="kernels/spmm_csr_vector.cu kernels/spmm_csr_vector_bf16.cu kernels/spmm_csr_vector_f16.cu
-  kernels/spmm_csr_vector_f32.cu kernels/spmm_csr_vector_f64.cu"
+vector="kernels/vector/csr_spmm.cu kernels/vector/csr_spmm_bf16.cu kernels/vector/csr_spmm_f16.cu
+  kernels/vector/csr_spmm_f32.cu kernels/vector/csr_spmm_f64.cu"
 rows="kernels/csr/spmm.cu kernels/csr/spmm_bf16.cu kernels/csr/spmm_f16.cu
   kernels/csr/spmm_f32.cu kernels/csr/spmm_f64.cu kernels/csr/spmm_i8.cu"
 sddmm="kernels/csr/sddmm_operands.cu kernels/csr/sddmm_panel.cu kernels/csr/sddmm_rows.cu
-  kernels/sddmm_csr_sample.cu kernels/sddmm_csr_vector.cu kernels/guard/combine.cu"
-packed="kernels/spmm_vector.cu kernels/spmm_vector_bf16.cu kernels/spmm_vector_f16.cu kernels/spmm_vector_tf32.cu
-  kernels/common/tensor_map.cu kernels/host/spmm_vector.c"
+  kernels/sddmm_csr_sample.cu kernels/vector/csr_sddmm.cu kernels/guard/combine.cu"
+packed="kernels/vector/packed_spmm.cu kernels/vector/packed_spmm_bf16.cu kernels/vector/packed_spmm_f16.cu kernels/vector/packed_spmm_tf32.cu
+  kernels/common/tensor_map.cu kernels/vector/host_packed_spmm.c"
 dcsr="conv/dcsr_layout.c conv/dcsr_check.c conv/dcsr_csr.c conv/dcsr_engine.c"
 tile24="conv/tile24_csr_device.cu conv/tile24.c conv/tile24_csr.c conv/tile24_order.c conv/tile24_unpack.c"
 ablation="tests/bench/ablation/spmm_vector_fpu.cu tests/bench/ablation/spmm_vector_wmma.cu"
-attention="kernels/attention_vector.cu kernels/attention_vector_f16.cu
-  kernels/attention_vector_bf16.cu kernels/host/attention_vector.c
-  kernels/host/attention_vector_blocks.c"
-parts="kernels/sddmm_vector.cu kernels/softmax_vector.cu kernels/host/sddmm_vector.c
-  kernels/host/softmax_vector.c"
+attention="kernels/vector/attention/attention.cu kernels/vector/attention/attention_f16.cu
+  kernels/vector/attention/attention_bf16.cu kernels/vector/attention/host_attention.c
+  kernels/vector/attention/host_attention_parallel.c"
+parts="kernels/vector/attention/sddmm.cu kernels/vector/attention/softmax.cu kernels/vector/attention/host_sddmm.c
+  kernels/vector/attention/host_softmax.c"
 native="backend/native/cuda_engine.c backend/native/pack.c backend/native/operands.c
   backend/native/spmm.c backend/native/sddmm.c backend/native/softmax.c backend/native/attention.c
   backend/native/host_engine.c backend/plan/fault.c"
 sources_of() {
   case $1 in
-  test_ablation) echo "$ablation $packed kernels/common/dense_copy.cu conv/vector_csr.c" ;;
-  test_attention) echo "$attention conv/vector_csr.c" ;;
-  test_attention_parts) echo "$parts conv/vector_csr.c" ;;
+  test_ablation) echo "$ablation $packed kernels/common/dense_copy.cu conv/vector/host_from_csr.c" ;;
+  test_attention) echo "$attention conv/vector/host_from_csr.c" ;;
+  test_attention_parts) echo "$parts conv/vector/host_from_csr.c" ;;
   test_native)
-    echo "$native $attention $parts $packed conv/vector_csr.c conv/vector_csr_device.cu" \
+    echo "$native $attention $parts $packed conv/vector/host_from_csr.c conv/vector/from_csr.cu" \
       "kernels/common/dense_copy.cu" ;;
   test_dcsr)
     echo "conv/dcsr_csr_device.cu conv/dcsr_sort_device.cu conv/dcsr_layout.c conv/dcsr_check.c" \
@@ -102,7 +102,7 @@ sources_of() {
       "backend/plan/fault.c backend/plan/problem.c kernels/guard/combine.cu" \
       "kernels/csr/spmm_transposed.cu $(sources_of test_spmm_whole24)" ;;
   test_csr_spmm | test_csr_spmm_cuts) echo "$rows kernels/common/dense_copy.cu" ;;
-  test_spmm_vector) echo "$vector kernels/common/dense_copy.cu" ;;
+  test_vector_csr_spmm) echo "$vector kernels/common/dense_copy.cu" ;;
   test_repair)
     echo "$rows kernels/common/dense_copy.cu kernels/guard/fingerprint.cu" \
       "kernels/guard/host_fingerprint.c" ;;
@@ -124,18 +124,18 @@ sources_of() {
     echo "kernels/spmm_blocks.cu kernels/spmm_blocks_bf16.cu kernels/spmm_blocks_f16.cu kernels/spmm_blocks_f32.cu kernels/spmm_blocks_f64.cu" \
       "kernels/host/spmm_blocks.c kernels/common/dense_copy.cu" ;;
   test_row_clusters)
-    echo "conv/row_clusters_device.cu conv/row_clusters.c conv/dcsr_sort_device.cu" \
-      "conv/vector_measure_device.cu conv/vector_measure.c conv/vector_csr_device.cu" \
-      "conv/vector_csr.c" ;;
-  test_vector_format) echo "conv/vector_csr_device.cu conv/vector_csr.c" ;;
-  test_spmm_vector_packed)
-    echo "$packed kernels/common/dense_copy.cu conv/vector_csr_device.cu conv/vector_csr.c" ;;
-  test_spmm_vector_tf32) echo "$vector $(sources_of test_spmm_vector_packed)" ;;
-  test_spmm_vector_proved)
-    sources_of test_spmm_vector_packed
-    echo "$rows kernels/spmm_vector_proved.cu kernels/guard/fingerprint.cu" ;;
+    echo "conv/vector/row_clusters.cu conv/vector/host_row_clusters.c conv/dcsr_sort_device.cu" \
+      "conv/vector/measure.cu conv/vector/host_measure.c conv/vector/from_csr.cu" \
+      "conv/vector/host_from_csr.c" ;;
+  test_vector_host_format) echo "conv/vector/from_csr.cu conv/vector/host_from_csr.c" ;;
+  test_vector_packed_spmm)
+    echo "$packed kernels/common/dense_copy.cu conv/vector/from_csr.cu conv/vector/host_from_csr.c" ;;
+  test_vector_packed_tf32) echo "$vector $(sources_of test_vector_packed_spmm)" ;;
+  test_vector_packed_proved)
+    sources_of test_vector_packed_spmm
+    echo "$rows kernels/vector/packed_spmm_proved.cu kernels/guard/fingerprint.cu" ;;
   test_spmm_tile24_proved)
-    echo "$(sources_of test_spmm_tile24) $(sources_of test_spmm_vector_packed) $rows kernels/spmm_tile24_proved.cu" \
+    echo "$(sources_of test_spmm_tile24) $(sources_of test_vector_packed_spmm) $rows kernels/spmm_tile24_proved.cu" \
       "kernels/guard/fingerprint.cu" ;;
   test_dense_parts) sources_of test_csr_sddmm ;;
   test_graphblas_cuda_*) sources_of test_graphblas_cuda ;;
@@ -143,8 +143,8 @@ sources_of() {
   test_csr_spmm_contract | test_csr_spmm_split) sources_of test_csr_spmm ;;
   esac
 }
-all="test_csr_spmm test_csr_spmm_cuts test_spmm_vector test_repair test_csr_spmm_transposed test_csr_sddmm test_sddmm_dense test_conv
-  test_fingerprint test_spmm_dense_wgmma test_vector_format test_spmm_vector_packed test_spmm_tile24_proved test_spmm_vector_proved test_spmm_vector_tf32 test_dcsr test_spmm_dcsr
+all="test_csr_spmm test_csr_spmm_cuts test_vector_csr_spmm test_repair test_csr_spmm_transposed test_csr_sddmm test_sddmm_dense test_conv
+  test_fingerprint test_spmm_dense_wgmma test_vector_host_format test_vector_packed_spmm test_spmm_tile24_proved test_vector_packed_proved test_vector_packed_tf32 test_dcsr test_spmm_dcsr
   test_spmm_csc_online test_tile24_format test_spmm_tile24 test_spmm_whole24 test_tile24_route
   test_ablation test_ablation_tiles test_attention test_attention_parts test_native test_blocks test_spmm_blocks test_row_clusters
   test_bundle_spmm test_bundle_stale

@@ -1,7 +1,7 @@
 // test_native.cu: libshunt.so's functions on the device against the same calls on the host engine:
 // memory of either owner, fused attention and the three kernels, batches, what is refused, and
 // every CUDA call that can fail.
-#include "tests/gpu/attention_operands.cuh"
+#include "tests/gpu/vector/attention_operands.cuh"
 
 #include "backend/native/native.h"
 extern "C" {

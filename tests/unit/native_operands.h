@@ -4,7 +4,7 @@
 
 #include "backend/native/native.h"
 #include "tests/unit/check.h"
-#include "tests/unit/vector_patterns.h"
+#include "tests/unit/vector/vector_patterns.h"
 
 enum { ROWS = 35, COLS = 60, D = 10, BATCHES = 2, HEADS = 3, PROBLEMS = BATCHES * HEADS };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "conv/blocks.h"
-#include "conv/vector.h"
+#include "conv/vector/vector_conv.h"
 #include "kernels/common/host_element.h"
 #include "tests/unit/check.h"
 

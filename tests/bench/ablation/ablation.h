@@ -2,7 +2,7 @@
    (SC'21, "Efficient Tensor Core-Based GPU Kernels for Structured Sparsity under Reduced
    Precision", section 4).  For tests/bench/ablation_bench only: nothing of Shunt calls them.
 
-     C[m x n] = alpha A[m x k] B[k x n] + beta C,     A packed (kernels/vector_format.h)
+     C[m x n] = alpha A[m x k] B[k x n] + beta C,     A packed (kernels/vector/vector_format.h)
 
    fp16 in and out, f32 accumulation.  B and C row-major, n a multiple of 8, rows and pointers
    of both at multiples of 16 bytes.  v->height (8, 4, 2) is V: a unit of work is V rows of A, as
@@ -18,7 +18,7 @@
 #define SHUNT_BENCH_ABLATION_H
 
 #include "kernels/shunt_kernels.h"
-#include "kernels/vector_format.h"
+#include "kernels/vector/vector_format.h"
 
 #ifdef __cplusplus
 extern "C" {

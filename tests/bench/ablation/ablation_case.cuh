@@ -1,8 +1,8 @@
 // ablation_case.cuh: one product on both sides, for the bench and the test of the ablation: A
 // packed by the host in both orders, and every kernel under one name.  Host code.
 #pragma once
-#include "conv/vector.h"
-#include "kernels/spmm_vector.h"
+#include "conv/vector/vector_conv.h"
+#include "kernels/vector/vector_kernels.h"
 #include "tests/bench/ablation/ablation.h"
 #include "tests/gpu/harness.cuh"
 

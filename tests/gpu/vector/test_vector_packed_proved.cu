@@ -1,0 +1,259 @@
+// test_vector_packed_proved.cu: the product with a packed copy of A that proves the copy inside
+// (kernels/vector/packed_spmm_proved.cuh) is A B in every shape; a change of each of A's arrays, a flag
+// and a full table each lead to the exact product; with rows in another order, and in replayed
+// graphs.
+//   --only-time   times small products: alone, with the proof inside, and with it behind
+#include "tests/gpu/captured.cuh"
+#include "tests/gpu/spmm_proof.cuh"
+
+namespace
+{
+
+const shunt_vector_shape shapes[] = {{0, 64, 0}, {0, 64, 1},  {0, 64, 2},
+                                     {0, 64, 3}, {0, 128, 0}, {0, 128, 1}};
+
+struct Proved : Proof {
+  shunt_vector_shape shape = {};
+
+  explicit Proved(Problem &problem, int count = 4) : Proof(problem, count) {}
+  shunt_status launch(cudaStream_t stream) override
+  {
+    const shunt_repair r = repair();
+    return shunt_spmm_vector_proved_shaped_cuda(&s, &q.v, &shape, &r, &q.device, stream);
+  }
+  shunt_status launch(const shunt_vector_shape &with, cudaStream_t stream = 0)
+  {
+    shape = with;
+    return launch(stream);
+  }
+  bool runs(const shunt_vector_shape &with, int reasons, bool no_room = false)
+  {
+    shape = with;
+    return Proof::runs(reasons, no_room);
+  }
+};
+
+// ---- every shape, each way in which C may be wrong ----------------------------------------------
+
+void test_shape(const shunt_vector_shape &shape, uint64_t seed)
+{
+  static const int64_t sizes[][3] = {{1, 9, 8}, {9, 63, 64}, {130, 307, 200}, {300, 700, 72}};
+  Random r(seed);
+  char name[40];
+  name_shape(shape, name);
+  bool rests = true, repaired = true;
+  for (auto &size : sizes)
+    for (Kind kind : {EIGHTS, TWOS, HOLES}) {
+      if (left_out()) continue;
+      Pattern p = make_pattern(kind, size[0], size[1], size[1] < 100 ? 0.4 : 0.12, r.next());
+      if (p.nnz() == 0) continue;
+      Options o;
+      o.type = r.below(2) ? SHUNT_F16 : SHUNT_BF16;
+      o.out = r.below(2) ? o.type : SHUNT_F32;
+      o.c_layout = (int)r.below(5);
+      o.height = height_of(kind);
+      if (r.below(2)) o.listed = true, o.height = 1;
+      if (r.below(2)) o.order = SHUNT_VECTOR_SEQUENTIAL;
+      if (r.below(2)) o.alpha = -1.5;
+      o.device_scalars = false;
+      Problem q(p, size[2], o, r.next());
+      Proved x(q);
+      x.wait_cycles = r.below(2) ? SHUNT_REPAIR_WAIT_CYCLES : 0;
+      rests &= x.runs(shape, 0) && x.runs(shape, 0);
+      x.change();
+      repaired &= x.runs(shape, CHANGED) && x.runs(shape, CHANGED);
+      x.change();
+      repaired &= x.runs(shape, FLAG);
+      rests &= x.runs(shape, 0);
+      if (p.cols < 100) continue;
+      move_entry(p, q);
+      repaired &= x.runs(shape, CHANGED);
+    }
+  check(rests, "%s: A B, and nothing to repair", name);
+  check(repaired, "%s: A B after a change and a flag", name);
+}
+
+// NaN and Inf are the product's own business: nothing speaks against the copy.
+void test_nonfinite(const shunt_vector_shape &shape)
+{
+  const Pattern p = make_pattern(FOURS, 24, 900, 0.1, 5);
+  char name[40];
+  name_shape(shape, name);
+  Options o;
+  o.height = 4;
+  Problem q(p, 72, o, 6);
+  Proved x(q);
+  for (int64_t row : {0, 9, 22}) {
+    const int64_t from = p.offsets[(size_t)row], to = p.offsets[(size_t)row + 1];
+    store(q.b.host.data(), q.bl.at(p.columns[(size_t)from], 3 + row), o.type, NAN);
+    store(q.b.host.data(), q.bl.at(p.columns[(size_t)to - 1], 40 + row), o.type, -INFINITY);
+  }
+  q.b.upload();
+  bool good = x.runs(shape, 0);
+  x.change();
+  good &= x.runs(shape, CHANGED);
+  check(good, "%s: NaN and Inf in B, A as it was and changed", name);
+}
+
+void test_full_table()
+{
+  const Pattern p = make_pattern(EIGHTS, 300, 400, 0.1, 7);
+  bool kept = true, turned_away = true;
+  for (bool listed : {false, true})
+    for (const shunt_vector_shape &shape : shapes) {
+      Options o;
+      o.listed = listed;
+      o.height = listed ? 1 : 8;
+      Problem q(p, 136, o, 8);
+      Proved x(q, 1);
+      kept &= x.runs(shape, 0) && x.runs(shape, 0);
+      x.key = 0x99000;
+      turned_away &= x.runs(shape, 0, true);
+      x.change();
+      turned_away &= x.runs(shape, 0, true);
+      x.change();
+      x.key = 0x1000;
+      kept &= x.runs(shape, 0);
+    }
+  check(kept, "a key that has a set keeps it");
+  check(turned_away, "without room in the table: A B all the same, and a change told");
+}
+
+// Several pieces of work a block; repaired by the last alone, and by those that wait to help.
+void test_many_pieces()
+{
+  const Pattern p = make_pattern(EIGHTS, 8 * 700, 90, 0.1, 9);
+  bool good = true;
+  for (const shunt_vector_shape &shape :
+       {shunt_vector_shape{0, 64, 3}, shunt_vector_shape{0, 128, 0}}) {
+    Options o;
+    Problem q(p, shape.tile, o, 10);
+    Proved x(q);
+    q.device.multiprocessors = shape.tile == 128 ? 2 : 132;
+    for (int64_t cycles : {(int64_t)0, (int64_t)100, (int64_t)SHUNT_REPAIR_WAIT_CYCLES}) {
+      x.wait_cycles = cycles;
+      good &= x.runs(shape, 0);
+      x.change();
+      good &= x.runs(shape, CHANGED);
+      x.change();
+    }
+  }
+  check(good, "700 pieces: A B, repaired or not");
+}
+
+void test_replays()
+{
+  const Pattern p = make_pattern(EIGHTS, 700, 600, 0.1, 11);
+  Options o;
+  Problem q(p, 64, o, 12);
+  Proved x(q);
+  const shunt_vector_shape shape = {0, 64, 2};
+  Captured calls([&](cudaStream_t stream) {
+    return x.launch(shape, stream) == SHUNT_OK && x.launch(shape, stream) == SHUNT_OK;
+  });
+  bool good = calls.good;
+  for (int round = 0; round < 9; round++) {
+    const int reasons = round % 3 == 1 ? CHANGED : 0;
+    if (reasons) x.change();
+    x.reset(reasons);
+    calls.replay(3);
+    good &= x.right(reasons);
+    if (reasons) x.change();
+  }
+  check(good, "replayed graphs see A change in place, and change back");
+}
+
+void test_declined()
+{
+  const Pattern p = make_pattern(EIGHTS, 16, 64, 0.2, 13);
+  Options o;
+  o.beta = 0.5;
+  Problem with_beta(p, 64, o, 14);
+  Proved x(with_beta);
+  x.reset(0);
+  check(x.launch({0, 64, 0}) == SHUNT_E_UNSUPPORTED, "beta is declined");
+  o.beta = 0;
+  o.b_layout = 3;
+  Problem by_columns(p, 64, o, 14);
+  Proved y(by_columns);
+  y.reset(0);
+  check(y.launch({0, 64, 0}) == SHUNT_E_UNSUPPORTED, "so is a column-major B");
+  o.b_layout = 0;
+  Problem plain(p, 64, o, 14);
+  Proved z(plain);
+  z.reset(0);
+  check(z.launch({256, 64, 0}) == SHUNT_E_UNSUPPORTED &&
+            z.launch({0, 128, 0, 1}) == SHUNT_E_UNSUPPORTED,
+        "so are strips and pairs");
+}
+
+// ---- timing -------------------------------------------------------------------------------------
+
+void time_case(Kind kind, int64_t rows, int64_t cols, double zeros, int64_t n)
+{
+  const Pattern p = make_pattern(kind, rows, cols, 1 - zeros, 17);
+  Options o;
+  o.height = height_of(kind);
+  o.order = SHUNT_VECTOR_SEQUENTIAL;
+  Problem q(p, n, o, 18);
+  q.v.height = o.height;
+  Proved x(q);
+  x.reset(0);
+  shunt_vector_shape shape = shunt_spmm_vector_shape(&q.spmm, &q.v, &q.device);
+  if (shape.rows || shape.pairs) return;
+  const auto launched = [](shunt_status s) {
+    if (s != SHUNT_OK) exit(3);
+  };
+  const auto alone = [&](cudaStream_t stream) {
+    launched(shunt_spmm_vector_shaped_cuda(&q.spmm, &q.v, &shape, &q.device, nullptr, 0, stream));
+  };
+  const double product = time_graph(alone);
+  const double inside = time_graph([&](cudaStream_t stream) { launched(x.launch(shape, stream)); });
+  x.start = SHUNT_REPAIR_LET_IN;
+  const shunt_dense none = {};
+  const double behind = time_graph([&](cudaStream_t stream) {
+    alone(stream);
+    shunt_repair r = x.repair();
+    r.product = &none;
+    launched(shunt_spmm_csr_repair_cuda(&x.s, &r, &q.device, stream));
+  });
+  printf("time %5lld %5lld %4lld V=%d %.2f tile %3d slices %d arrays %5.2f MB: alone %6.2f, proved "
+         "inside %6.2f, behind %6.2f us\n",
+         (long long)rows, (long long)cols, (long long)n,
+         kind == EIGHTS  ? 8
+         : kind == FOURS ? 4
+                         : 2,
+         zeros, shape.tile, 1 << shape.log2_slices, (double)p.nnz() * 10e-6, product, inside,
+         behind);
+  fflush(stdout);
+}
+
+void time_small()
+{
+  static const int64_t sizes[][2] = {
+      {4096, 4096}, {512, 1024}, {2048, 1024}, {4096, 2048}, {16384, 1024}};
+  for (auto &size : sizes)
+    for (Kind kind : {EIGHTS, TWOS})
+      for (double zeros : {0.8, 0.95, 0.98})
+        for (int64_t n : {64, 256, 1024})
+          if (n < 1024 || size[0] == 4096) time_case(kind, size[0], size[1], zeros, n);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+  if (argc > 1 && !strcmp(argv[1], "--only-time")) {
+    time_small();
+    return 0;
+  }
+  for (const shunt_vector_shape &shape : shapes) {
+    test_shape(shape, 20261122);
+    test_nonfinite(shape);
+  }
+  test_full_table();
+  test_many_pieces();
+  test_replays();
+  test_declined();
+  return finish();
+}
