@@ -62,7 +62,7 @@
 #ifndef SHUNT_WHOLE24_FORMAT_H
 #define SHUNT_WHOLE24_FORMAT_H
 
-#include "kernels/tile24_format.h"
+#include "kernels/tile/tile_format.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,7 +7,7 @@
 #include "backend/tool/bench.h"
 #include "kernels/dcsr_kernels.h"
 #include "kernels/bundle/bundle_format.h"
-#include "kernels/tile24_format.h"
+#include "kernels/tile/tile_format.h"
 #include "kernels/whole24_format.h"
 #include "kernels/vector/vector_format.h"
 

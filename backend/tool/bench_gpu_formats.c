@@ -2,7 +2,7 @@
 
    groups   the caller's CSR under a hint of merged column lists (kernels/bundle/bundle_format.h)
    packed   column vectors, stored (kernels/vector/vector_format.h)
-   tile24   tiles of 16 x 32, 2:4 where an order of columns makes them so (kernels/tile24_format.h)
+   tile24   tiles of 16 x 32, 2:4 where an order of columns makes them so (kernels/tile/tile_format.h)
    merged24 the same with merged columns
    tiles, merged   the same two with all tiles dense
    whole24  2:4 throughout, by wgmma.sp (kernels/whole24_format.h)
@@ -18,12 +18,12 @@
 #include "backend/plan/planner.h"
 #include "backend/tool/bench_gpu.h"
 #include "conv/bundle/bundle_conv.h"
-#include "conv/tile24.h"
+#include "conv/tile/tile_conv.h"
 #include "conv/vector/vector_conv.h"
 #include "conv/whole24.h"
 #include "kernels/bundle/bundle_kernels.h"
 #include "kernels/vector/vector_kernels.h"
-#include "kernels/tile24_kernels.h"
+#include "kernels/tile/tile_kernels.h"
 #include "kernels/whole24_kernels.h"
 
 /* Calls after which a matrix is known: its profile has arrived, and what is kept is made. */

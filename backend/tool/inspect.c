@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "backend/tool/tool.h"
-#include "conv/tile24.h"
+#include "conv/tile/tile_conv.h"
 #include "conv/traversal.h"
 
 static const char help[] =

@@ -50,7 +50,7 @@ sddmm="kernels/csr/sddmm_operands.cu kernels/csr/sddmm_panel.cu kernels/csr/sddm
 packed="kernels/vector/packed_spmm.cu kernels/vector/packed_spmm_bf16.cu kernels/vector/packed_spmm_f16.cu kernels/vector/packed_spmm_tf32.cu
   kernels/common/tensor_map.cu kernels/vector/host_packed_spmm.c"
 dcsr="conv/dcsr_layout.c conv/dcsr_check.c conv/dcsr_csr.c conv/dcsr_engine.c"
-tile24="conv/tile24_csr_device.cu conv/tile24.c conv/tile24_csr.c conv/tile24_order.c conv/tile24_unpack.c"
+tile24="conv/tile/from_csr.cu conv/tile/layout.c conv/tile/host_from_csr.c conv/tile/host_order.c conv/tile/host_to_csr.c"
 ablation="tests/bench/ablation/spmm_vector_fpu.cu tests/bench/ablation/spmm_vector_wmma.cu"
 attention="kernels/vector/attention/attention.cu kernels/vector/attention/attention_f16.cu
   kernels/vector/attention/attention_bf16.cu kernels/vector/attention/host_attention.c
@@ -86,12 +86,12 @@ sources_of() {
       "kernels/bundle/spmm.cu kernels/bundle/spmm_f32.cu kernels/bundle/spmm_f64.cu" \
       "kernels/common/dense_copy.cu kernels/guard/combine.cu conv/bundle/host_from_csr.c conv/bundle/from_csr.cu" \
       "conv/bundle/layout.c" ;;
-  test_tile24_format) echo "$tile24" ;;
-  test_spmm_tile24)
-    echo "$tile24 kernels/spmm_tile24.cu kernels/spmm_tile24_f16.cu kernels/spmm_tile24_bf16.cu" \
-      "kernels/common/tensor_map.cu kernels/common/dense_copy.cu kernels/host/spmm_tile24.c" ;;
+  test_tile_format) echo "$tile24" ;;
+  test_tile_spmm)
+    echo "$tile24 kernels/tile/spmm.cu kernels/tile/spmm_f16.cu kernels/tile/spmm_bf16.cu" \
+      "kernels/common/tensor_map.cu kernels/common/dense_copy.cu kernels/tile/host_spmm.c" ;;
   test_ablation_tiles)
-    echo "$(sources_of test_spmm_tile24) tests/bench/ablation/spmm_tile24_steps.cu" ;;
+    echo "$(sources_of test_tile_spmm) tests/bench/ablation/spmm_tile24_steps.cu" ;;
   test_spmm_whole24)
     echo "conv/whole24_csr_device.cu conv/whole24_csr.c conv/whole24_layout.c kernels/spmm_whole24_wgmma.cu kernels/spmm_whole24_i8_wgmma.cu" \
       "kernels/spmm_whole24_in_place_wgmma.cu" \
@@ -134,8 +134,8 @@ sources_of() {
   test_vector_packed_proved)
     sources_of test_vector_packed_spmm
     echo "$rows kernels/vector/packed_spmm_proved.cu kernels/guard/fingerprint.cu" ;;
-  test_spmm_tile24_proved)
-    echo "$(sources_of test_spmm_tile24) $(sources_of test_vector_packed_spmm) $rows kernels/spmm_tile24_proved.cu" \
+  test_tile_proved)
+    echo "$(sources_of test_tile_spmm) $(sources_of test_vector_packed_spmm) $rows kernels/tile/spmm_proved.cu" \
       "kernels/guard/fingerprint.cu" ;;
   test_dense_parts) sources_of test_csr_sddmm ;;
   test_graphblas_cuda_*) sources_of test_graphblas_cuda ;;
@@ -144,8 +144,8 @@ sources_of() {
   esac
 }
 all="test_csr_spmm test_csr_spmm_cuts test_vector_csr_spmm test_repair test_csr_spmm_transposed test_csr_sddmm test_sddmm_dense test_conv
-  test_fingerprint test_spmm_dense_wgmma test_vector_host_format test_vector_packed_spmm test_spmm_tile24_proved test_vector_packed_proved test_vector_packed_tf32 test_dcsr test_spmm_dcsr
-  test_spmm_csc_online test_tile24_format test_spmm_tile24 test_spmm_whole24 test_tile24_route
+  test_fingerprint test_spmm_dense_wgmma test_vector_host_format test_vector_packed_spmm test_tile_proved test_vector_packed_proved test_vector_packed_tf32 test_dcsr test_spmm_dcsr
+  test_spmm_csc_online test_tile_format test_tile_spmm test_spmm_whole24 test_tile24_route
   test_ablation test_ablation_tiles test_attention test_attention_parts test_native test_blocks test_spmm_blocks test_row_clusters
   test_bundle_spmm test_bundle_stale
   test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept test_repair_together

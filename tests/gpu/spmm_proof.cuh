@@ -1,6 +1,6 @@
 // spmm_proof.cuh: products that prove their copy of A inside their launch
 // (kernels/guard/proof_inside.cuh), started from every state and looked at behind; for
-// tests/gpu/vector/test_vector_packed_proved.cu and test_spmm_tile24_proved.cu.
+// tests/gpu/vector/test_vector_packed_proved.cu and tests/gpu/tile/test_tile_proved.cu.
 #pragma once
 #include "tests/gpu/vector/vector_spmm_problem.cuh"
 

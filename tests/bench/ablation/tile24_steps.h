@@ -1,6 +1,6 @@
 /* tile24_steps.h: SpMM over the `tile24` format by the kernels that "Using Sparse Tensor Cores for
    Sparse Matrix-Matrix Multiplication" (ETH Zurich, 2025) builds up step by step, for
-   tests/gpu/test_ablation_tiles only: nothing of Shunt calls them.
+   tests/gpu/ablation/test_ablation_tiles only: nothing of Shunt calls them.
 
      T      a warp for each 16 x 8 of C walks its block row's tiles: fragments of A and B straight
             from memory, mma
@@ -19,7 +19,7 @@
 #define SHUNT_BENCH_TILE24_STEPS_H
 
 #include "kernels/shunt_kernels.h"
-#include "kernels/tile24_format.h"
+#include "kernels/tile/tile_format.h"
 
 #ifdef __cplusplus
 extern "C" {
