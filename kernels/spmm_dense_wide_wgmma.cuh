@@ -41,7 +41,7 @@
 #include "kernels/guard/agreement.cuh"
 #include "kernels/spmm_dense_wgmma_frame.cuh"
 #include "kernels/spmm_dense_wide_store.cuh"
-#include "kernels/spmm_whole24_store.cuh"
+#include "kernels/sparse24/spmm_store.cuh"
 
 namespace shunt
 {

@@ -8,7 +8,7 @@
 #include "kernels/dcsr_kernels.h"
 #include "kernels/bundle/bundle_format.h"
 #include "kernels/tile/tile_format.h"
-#include "kernels/whole24_format.h"
+#include "kernels/sparse24/sparse24_format.h"
 #include "kernels/vector/vector_format.h"
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@
    tile24   tiles of 16 x 32, 2:4 where an order of columns makes them so (kernels/tile/tile_format.h)
    merged24 the same with merged columns
    tiles, merged   the same two with all tiles dense
-   whole24  2:4 throughout, by wgmma.sp (kernels/whole24_format.h)
+   whole24  2:4 throughout, by wgmma.sp (kernels/sparse24/sparse24_format.h)
    routed   whatever the planner takes, once it knows the matrix; also under capture
 
    A way that is not for the case's operation, types or pattern is left out without a word.
@@ -20,11 +20,11 @@
 #include "conv/bundle/bundle_conv.h"
 #include "conv/tile/tile_conv.h"
 #include "conv/vector/vector_conv.h"
-#include "conv/whole24.h"
+#include "conv/sparse24/sparse24_conv.h"
 #include "kernels/bundle/bundle_kernels.h"
 #include "kernels/vector/vector_kernels.h"
 #include "kernels/tile/tile_kernels.h"
-#include "kernels/whole24_kernels.h"
+#include "kernels/sparse24/sparse24_kernels.h"
 
 /* Calls after which a matrix is known: its profile has arrived, and what is kept is made. */
 enum { CALLS_BEFORE = 64 };

@@ -92,15 +92,15 @@ sources_of() {
       "kernels/common/tensor_map.cu kernels/common/dense_copy.cu kernels/tile/host_spmm.c" ;;
   test_ablation_tiles)
     echo "$(sources_of test_tile_spmm) tests/bench/ablation/spmm_tile24_steps.cu" ;;
-  test_spmm_whole24)
-    echo "conv/whole24_csr_device.cu conv/whole24_csr.c conv/whole24_layout.c kernels/spmm_whole24_wgmma.cu kernels/spmm_whole24_i8_wgmma.cu" \
-      "kernels/spmm_whole24_in_place_wgmma.cu" \
-      "kernels/common/tensor_map.cu kernels/csr/host_spmm.c kernels/host/spmm_whole24.c $rows" \
+  test_sparse24_spmm)
+    echo "conv/sparse24/from_csr.cu conv/sparse24/host_from_csr.c conv/sparse24/layout.c kernels/sparse24/spmm_wgmma.cu kernels/sparse24/spmm_i8_wgmma.cu" \
+      "kernels/sparse24/spmm_in_place_wgmma.cu" \
+      "kernels/common/tensor_map.cu kernels/csr/host_spmm.c kernels/sparse24/host_spmm.c $rows" \
       "kernels/common/dense_copy.cu kernels/guard/fingerprint.cu" ;;
-  test_tile24_route)
-    echo "backend/routes/tile24.c backend/routes/kept_copy.c backend/plan/beside.c backend/plan/cost.c" \
+  test_sparse24_route)
+    echo "backend/routes/sparse24.c backend/routes/kept_copy.c backend/plan/beside.c backend/plan/cost.c" \
       "backend/plan/fault.c backend/plan/problem.c kernels/guard/combine.cu" \
-      "kernels/csr/spmm_transposed.cu $(sources_of test_spmm_whole24)" ;;
+      "kernels/csr/spmm_transposed.cu $(sources_of test_sparse24_spmm)" ;;
   test_csr_spmm | test_csr_spmm_cuts) echo "$rows kernels/common/dense_copy.cu" ;;
   test_vector_csr_spmm) echo "$vector kernels/common/dense_copy.cu" ;;
   test_repair)
@@ -145,7 +145,7 @@ sources_of() {
 }
 all="test_csr_spmm test_csr_spmm_cuts test_vector_csr_spmm test_repair test_csr_spmm_transposed test_csr_sddmm test_sddmm_dense test_conv
   test_fingerprint test_spmm_dense_wgmma test_vector_host_format test_vector_packed_spmm test_tile_proved test_vector_packed_proved test_vector_packed_tf32 test_dcsr test_spmm_dcsr
-  test_spmm_csc_online test_tile_format test_tile_spmm test_spmm_whole24 test_tile24_route
+  test_spmm_csc_online test_tile_format test_tile_spmm test_sparse24_spmm test_sparse24_route
   test_ablation test_ablation_tiles test_attention test_attention_parts test_native test_blocks test_spmm_blocks test_row_clusters
   test_bundle_spmm test_bundle_stale
   test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept test_repair_together

@@ -4,7 +4,7 @@
 #include "backend/plan/engine.h"
 #include "backend/plan/problem.h"
 #include "backend/routes/route.h"
-#include "kernels/whole24_kernels.h"
+#include "kernels/sparse24/sparse24_kernels.h"
 #include "tests/unit/check.h"
 
 static const struct shunt_device h200 = { 132, 90, 232448, 60 << 20 };

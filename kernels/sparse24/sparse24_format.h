@@ -1,4 +1,4 @@
-/* whole24_format.h: the `whole24` format: a matrix of which every aligned four columns of a row
+/* sparse24_format.h: the `whole24` format: a matrix of which every aligned four columns of a row
    hold at most two entries, whole, for wgmma.sp (kernels/ptx/wgmma_sparse.cuh).  Values of 16 bits;
    int8 below.
 
@@ -51,14 +51,14 @@
 
    Where every quad of a matrix of 16 bits is full, an entry's place in CSR's array of columns tells
    its quad, and the positions follow the tiles once more, in the array's order, so that it can be
-   compared with them (kernels/whole24_columns.cuh).  The array is cut as for a hash
+   compared with them (kernels/sparse24/columns.cuh).  The array is cut as for a hash
    (kernels/guard/fingerprint.h), into tiles of 4096 bytes and pieces of 16; a piece has 8 bits (int32:
    four entries) or 4 (int64: two), the first entry's in the low ones:
 
      positions [tiles][32 lanes][8] bytes      piece 32 j + lane of a tile: byte j of the lane
 
    All arrays are device memory (host memory for *_host functions) that belongs to the caller;
-   conv/whole24.h makes them.  */
+   conv/sparse24/sparse24_conv.h makes them.  */
 #ifndef SHUNT_WHOLE24_FORMAT_H
 #define SHUNT_WHOLE24_FORMAT_H
 

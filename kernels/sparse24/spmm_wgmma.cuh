@@ -1,4 +1,4 @@
-// spmm_whole24_wgmma.cuh: C = alpha A B with A in the `whole24` format, by wgmma.sp, and in the
+// spmm_wgmma.cuh: C = alpha A B with A in the `whole24` format, by wgmma.sp, and in the
 // same launch the proof that the copy still stands for A.
 //
 // Or A's values are read in place, from the caller's array, where its rows are those of the packed
@@ -37,7 +37,7 @@
 // Zeros that fill A up turn a NaN or Inf of B into NaN where A has no entry: so a NaN among the
 // sums is an alarm.  Where the product goes to W, a repair writes C all the same.
 //
-// Where every quad is full, A's columns are compared with the copy's (whole24_columns.cuh), which is
+// Where every quad is full, A's columns are compared with the copy's (columns.cuh), which is
 // less work than a hash; and blocks that have fewer tiles of C than others then take more of them,
 // by all their warps before they multiply.
 //
@@ -65,9 +65,9 @@
 #include "kernels/ptx/tma.cuh"
 #include "kernels/ptx/wgmma_sparse.cuh"
 #include "kernels/guard/agreement.cuh"
-#include "kernels/spmm_whole24_store.cuh"
-#include "kernels/whole24_columns.cuh"
-#include "kernels/whole24_kernels.h"
+#include "kernels/sparse24/spmm_store.cuh"
+#include "kernels/sparse24/columns.cuh"
+#include "kernels/sparse24/sparse24_kernels.h"
 
 namespace shunt
 {

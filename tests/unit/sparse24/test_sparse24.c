@@ -1,13 +1,13 @@
-/* test_whole24.c: CSR to the `whole24` format and back on the host: by hand, the round trip on
+/* test_sparse24.c: CSR to the `whole24` format and back on the host: by hand, the round trip on
    random matrices, what is irregular and what is refused; and the product over it, by the twin that
    decodes as the instruction does, against the product over CSR.  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "conv/whole24.h"
+#include "conv/sparse24/sparse24_conv.h"
 #include "kernels/common/host_half.h"
-#include "kernels/whole24_kernels.h"
+#include "kernels/sparse24/sparse24_kernels.h"
 #include "tests/unit/check.h"
 
 #define RANDOM_SEED 2424

@@ -1,5 +1,5 @@
-/* spmm_whole24.c: C = alpha A B + beta C for A in the `whole24` format, on the host: the slow twin
-   of kernels/spmm_whole24_wgmma.cu.
+/* host_spmm.c: C = alpha A B + beta C for A in the `whole24` format, on the host: the slow twin
+   of kernels/sparse24/spmm_wgmma.cu.
 
    Values and metadata are found as wgmma.mma_async.sp.m64nNk32 finds them, after the PTX ISA: A's
    64 x 16 stored values by a descriptor, the positions in the words of a warpgroup's lanes.
@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "kernels/common/host_element.h"
-#include "kernels/whole24_kernels.h"
+#include "kernels/sparse24/sparse24_kernels.h"
 
 /* The matrices of 8 rows x 16 bytes: from one to the next along K, and along M. */
 enum {

@@ -1,7 +1,7 @@
-// spmm_whole24_in_place_wgmma.cu: spmm_whole24_wgmma.cuh for f16 and bf16, with A's values from
+// spmm_in_place_wgmma.cu: spmm_wgmma.cuh for f16 and bf16, with A's values from
 // where the caller has them.
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
-#include "kernels/spmm_whole24_launch.cuh"
+#include "kernels/sparse24/spmm_launch.cuh"
 
 namespace shunt
 {

@@ -1,4 +1,4 @@
-// spmm_whole24_store.cuh: products by type, and the way of sums to C, for spmm_whole24_wgmma.cuh.
+// spmm_store.cuh: products by type, and the way of sums to C, for spmm_wgmma.cuh.
 //
 // A thread's sums lie as wgmma leaves them (ptx/wgmma.cuh): of two rows, pairs of columns, 8 apart.
 // Where C is row-major in 16 bits, the four lanes of a row exchange pairs, so that each stores 16

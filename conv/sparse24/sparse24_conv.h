@@ -1,11 +1,11 @@
-/* whole24.h: CSR to the `whole24` format (kernels/whole24_format.h) and back.
+/* sparse24_conv.h: CSR to the `whole24` format (kernels/sparse24/sparse24_format.h) and back.
 
    The same rules as conv/shunt_conv.h.  */
 #ifndef SHUNT_CONV_WHOLE24_H
 #define SHUNT_CONV_WHOLE24_H
 
 #include "conv/shunt_conv.h"
-#include "kernels/whole24_format.h"
+#include "kernels/sparse24/sparse24_format.h"
 
 #ifdef __cplusplus
 extern "C" {

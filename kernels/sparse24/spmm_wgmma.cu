@@ -1,10 +1,10 @@
-// spmm_whole24_wgmma.cu: checks, choice of shape, and spmm_whole24_wgmma.cuh for 16 bits.
+// spmm_wgmma.cu: checks, choice of shape, and spmm_wgmma.cuh for 16 bits.
 #include <algorithm>
 
-#include "kernels/whole24_kernels.h"
+#include "kernels/sparse24/sparse24_kernels.h"
 
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
-#include "kernels/spmm_whole24_launch.cuh"
+#include "kernels/sparse24/spmm_launch.cuh"
 
 namespace shunt
 {

@@ -1,5 +1,5 @@
-// whole24_columns.cuh: a block's part of the proof that a matrix of full quads has the pattern that
-// its copy was made from: columns are compared with the copy's positions (whole24_format.h), one by
+// columns.cuh: a block's part of the proof that a matrix of full quads has the pattern that
+// its copy was made from: columns are compared with the copy's positions (sparse24_format.h), one by
 // one, and rows begin where those of such a matrix do.
 //
 //   entry e of the array   row e / (cols / 2), the quad that begins at column 2 e % cols / 4 * 4
@@ -18,7 +18,7 @@
 #include <limits.h>
 
 #include "kernels/guard/fingerprint_rolling.cuh"
-#include "kernels/whole24_kernels.h"
+#include "kernels/sparse24/sparse24_kernels.h"
 
 namespace shunt
 {

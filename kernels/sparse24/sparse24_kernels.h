@@ -1,7 +1,7 @@
-/* whole24_kernels.h: launchers of SpMM with A in the `whole24` format
-   (kernels/spmm_whole24_wgmma.cu).
+/* sparse24_kernels.h: launchers of SpMM with A in the `whole24` format
+   (kernels/sparse24/spmm_wgmma.cu).
 
-     C[m x n] = alpha A[m x k] B[k x n] + beta C,    A packed (kernels/whole24_format.h)
+     C[m x n] = alpha A[m x k] B[k x n] + beta C,    A packed (kernels/sparse24/sparse24_format.h)
 
    The rules of kernels/shunt_kernels.h hold.  Types: f16 or bf16, into the same or f32, accumulation
    in f32; int8 into int32, or into f32 computing in f32, accumulation in int32 (wrapping).  */
@@ -9,14 +9,14 @@
 #define SHUNT_WHOLE24_KERNELS_H
 
 #include "kernels/shunt_kernels.h"
-#include "kernels/whole24_format.h"
+#include "kernels/sparse24/sparse24_format.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* The product with the copy v of p->a, and in the same launch the proof that v still stands for A
-   and the repair if it does not (kernels/spmm_whole24_wgmma.cuh): C is computed from A itself, row
+   and the repair if it does not (kernels/sparse24/spmm_wgmma.cuh): C is computed from A itself, row
    by row, if A's fingerprint is not *r->expected, if *p->only_if is not 0, or if a sum became
    NaN, which zeros that fill v up may have caused.  What shunt_spmm_csr_repair_cuda says of the
    other words of r holds here, too.  r->product is where the product goes:

@@ -1,9 +1,9 @@
-/* whole24_csr.c: CSR to the `whole24` format and back on the host; the first is the slow twin of
-   whole24_csr_device.cu.  Values are moved, never computed with.  */
+/* host_from_csr.c: CSR to the `whole24` format and back on the host; the first is the slow twin of
+   from_csr.cu.  Values are moved, never computed with.  */
 #include <string.h>
 
 #include "conv/index.h"
-#include "conv/whole24.h"
+#include "conv/sparse24/sparse24_conv.h"
 
 enum { ROWS = SHUNT_WHOLE24_ROWS };
 

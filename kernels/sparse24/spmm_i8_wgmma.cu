@@ -1,7 +1,7 @@
-// spmm_whole24_i8_wgmma.cu: spmm_whole24_wgmma.cuh for int8 A and B: sums in int32, C in int32 or,
+// spmm_i8_wgmma.cu: spmm_wgmma.cuh for int8 A and B: sums in int32, C in int32 or,
 // scaled in float, f32.
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
-#include "kernels/spmm_whole24_launch.cuh"
+#include "kernels/sparse24/spmm_launch.cuh"
 
 namespace shunt
 {

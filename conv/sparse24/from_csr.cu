@@ -1,4 +1,4 @@
-// whole24_csr_device.cu: CSR to the `whole24` format, in one launch: a block per tile, a thread per
+// from_csr.cu: CSR to the `whole24` format, in one launch: a block per tile, a thread per
 // row of the tile, which finds its first entry there by bisection and writes 64 bytes of values and
 // the metadata of its 64 or 128 columns, 16 of them in half a word, all of its own.
 //
@@ -12,7 +12,7 @@
 // Measured: see tests/bench/NOTES.md.
 #include <cuda_runtime.h>
 
-#include "conv/whole24.h"
+#include "conv/sparse24/sparse24_conv.h"
 
 namespace shunt
 {

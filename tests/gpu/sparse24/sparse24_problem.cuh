@@ -1,11 +1,11 @@
-// spmm_whole24_problem.cuh: 2:4 matrices as CSR and packed, on both sides, products with them,
-// their proof and what must come of them; for test_spmm_whole24.cu.
+// sparse24_problem.cuh: 2:4 matrices as CSR and packed, on both sides, products with them,
+// their proof and what must come of them; for test_sparse24_spmm.cu.
 //
 // Before a launch C, W and what lies behind the tiles hold NaN bits: what is not the result may not
 // change.
 #pragma once
-#include "conv/whole24.h"
-#include "kernels/whole24_kernels.h"
+#include "conv/sparse24/sparse24_conv.h"
+#include "kernels/sparse24/sparse24_kernels.h"
 #include "tests/gpu/harness.cuh"
 
 namespace

@@ -1,5 +1,5 @@
 /* tile24: matrices of which every aligned four columns of a row hold at most two entries, as
-   pruned weights are, kept in the `whole24` format (kernels/whole24_format.h) and multiplied by
+   pruned weights are, kept in the `whole24` format (kernels/sparse24/sparse24_format.h) and multiplied by
    wgmma.sp.  SpMM, f16, bf16 and int8, compute capability 9.0.
 
    A kept copy as of kept_copy.h, multiplied and proved in one launch; a matrix that was not 2:4
@@ -13,8 +13,8 @@
 #include "backend/plan/engine.h"
 #include "backend/routes/kept_copy.h"
 #include "backend/routes/routes.h"
-#include "conv/whole24.h"
-#include "kernels/whole24_kernels.h"
+#include "conv/sparse24/sparse24_conv.h"
+#include "kernels/sparse24/sparse24_kernels.h"
 
 /* ---- the format ---------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* test_tile24_route.c: the `tile24` route's keep and run, by hand, against A B by the host's plain
+/* test_sparse24_route.c: the `tile24` route's keep and run, by hand, against A B by the host's plain
    loop: int8 bit by bit, with B where the kernel reads it and where the route copies it first;
    after A changed in place; with an A that is not 2:4.  In C, as the routes' headers are.
 

@@ -1,9 +1,9 @@
-// spmm_whole24_launch.cuh: launch of spmm_whole24_wgmma.cuh, for one type of values.
+// spmm_launch.cuh: launch of spmm_wgmma.cuh, for one type of values.
 #pragma once
 #include <algorithm>
 
 #include "kernels/csr/spmm_launch.cuh"
-#include "kernels/spmm_whole24_wgmma.cuh"
+#include "kernels/sparse24/spmm_wgmma.cuh"
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
 
@@ -194,11 +194,11 @@ shunt_status launch_in_place(const struct shunt_spmm *p, const struct shunt_whol
   }
 }
 
-// spmm_whole24_in_place_wgmma.cu: for 16 bits
+// spmm_in_place_wgmma.cu: for 16 bits
 shunt_status launch_16_in_place(const struct shunt_spmm *p, const struct shunt_whole24 *v,
                                 enum shunt_whole24_shape shape, const struct shunt_repair *r,
                                 const struct shunt_device *d, cudaStream_t stream);
-// spmm_whole24_i8_wgmma.cu
+// spmm_i8_wgmma.cu
 shunt_status launch_i8(const struct shunt_spmm *p, const struct shunt_whole24 *v,
                        enum shunt_whole24_shape shape, const struct shunt_repair *r,
                        const struct shunt_device *d, cudaStream_t stream);

@@ -1,7 +1,7 @@
-// time_spmm_whole24.cuh: times of shunt_spmm_whole24_cuda alone and with its proof, by graph
+// time_sparse24.cuh: times of shunt_spmm_whole24_cuda alone and with its proof, by graph
 // replays, for 4096 and 8192 square.
 #pragma once
-#include "tests/gpu/spmm_whole24_problem.cuh"
+#include "tests/gpu/sparse24/sparse24_problem.cuh"
 
 namespace
 {

@@ -1,4 +1,4 @@
-// test_spmm_whole24.cu: shunt_csr_to_whole24_cuda writes the bytes that its host twin writes, and
+// test_sparse24_spmm.cu: shunt_csr_to_whole24_cuda writes the bytes that its host twin writes, and
 // shunt_spmm_whole24_cuda computes what its twin computes, in both shapes, and from A itself where
 // anything speaks against the copy.
 //
@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "tests/gpu/broken_patterns.cuh"
-#include "tests/gpu/spmm_whole24_problem.cuh"
-#include "tests/gpu/time_spmm_whole24.cuh"
+#include "tests/gpu/sparse24/sparse24_problem.cuh"
+#include "tests/gpu/sparse24/time_sparse24.cuh"
 
 // ---- the conversion --------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
-/* whole24_layout.c: the memory of the `whole24` format. */
-#include "conv/whole24.h"
+/* layout.c: the memory of the `whole24` format. */
+#include "conv/sparse24/sparse24_conv.h"
 
 static int can_be_packed(const struct shunt_csr *a)
 {
