@@ -105,7 +105,7 @@ struct shunt_repair {
 shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p, const struct shunt_repair *r,
                                         const struct shunt_device *d, shunt_stream stream);
 /* C = alpha D B, D the dense copy of p->a that an earlier call made (row-major), and in the same
-   launch what shunt_spmm_csr_repair_cuda does behind a product (kernels/spmm_dense_wgmma.cuh):
+   launch what shunt_spmm_csr_repair_cuda does behind a product (kernels/dense/spmm_wgmma.cuh):
    r->product is not looked at, C is the product.  No workspace.  p->only_if has the meaning
    that it has for a repair.  f16, bf16 -> same or f32, compute f32, beta 0 and on the
    host.  SHUNT_E_UNSUPPORTED, and nothing enqueued, for all else: other devices than compute
@@ -173,7 +173,7 @@ shunt_status shunt_sddmm_csr_vector_cuda(const struct shunt_sddmm *p, const stru
 shunt_status shunt_sddmm_csr_host(const struct shunt_sddmm *p);
 
 /* The same by the dense product, of which only what C's pattern names leaves the chip (kernels/
-   sddmm_dense_wgmma.cu): f16 and bf16 into the same on compute capability 9.0, beta 0, A row-major, A
+   kernels/dense/sddmm_wgmma.cu): f16 and bf16 into the same on compute capability 9.0, beta 0, A row-major, A
    and B with rows of memory on 16 bytes; SHUNT_E_UNSUPPORTED otherwise.  Rows that are not sorted
    come out right and slow.  _takes: whether it takes p.  */
 bool shunt_sddmm_dense_takes(const struct shunt_sddmm *p, const struct shunt_device *d);
@@ -182,7 +182,7 @@ shunt_status shunt_sddmm_dense_cuda(const struct shunt_sddmm *p, const struct sh
 
 /* C.values[p] = alpha D(i, j) + beta C.values[p] for every entry p = (i, j) of
    C: the second half of SDDMM through a dense product D (kernels/
-   sddmm_csr_sample.cu).  D is row-major, type f32 or c's value type.  With
+   kernels/dense/sddmm_sample.cu).  D is row-major, type f32 or c's value type.  With
    `prescaled`, D already holds alpha A B and alpha is not applied again.  */
 shunt_status shunt_sddmm_csr_sample_cuda(const struct shunt_sddmm *p, const struct shunt_dense *product,
                                          int prescaled, const struct shunt_device *d,

@@ -46,7 +46,7 @@ vector="kernels/vector/csr_spmm.cu kernels/vector/csr_spmm_bf16.cu kernels/vecto
 rows="kernels/csr/spmm.cu kernels/csr/spmm_bf16.cu kernels/csr/spmm_f16.cu
   kernels/csr/spmm_f32.cu kernels/csr/spmm_f64.cu kernels/csr/spmm_i8.cu"
 sddmm="kernels/csr/sddmm_operands.cu kernels/csr/sddmm_panel.cu kernels/csr/sddmm_rows.cu
-  kernels/sddmm_csr_sample.cu kernels/vector/csr_sddmm.cu kernels/guard/combine.cu"
+  kernels/dense/sddmm_sample.cu kernels/vector/csr_sddmm.cu kernels/guard/combine.cu"
 packed="kernels/vector/packed_spmm.cu kernels/vector/packed_spmm_bf16.cu kernels/vector/packed_spmm_f16.cu kernels/vector/packed_spmm_tf32.cu
   kernels/common/tensor_map.cu kernels/vector/host_packed_spmm.c"
 dcsr="conv/dcsr_layout.c conv/dcsr_check.c conv/dcsr_csr.c conv/dcsr_engine.c"
@@ -106,18 +106,18 @@ sources_of() {
   test_repair)
     echo "$rows kernels/common/dense_copy.cu kernels/guard/fingerprint.cu" \
       "kernels/guard/host_fingerprint.c" ;;
-  test_spmm_dense_wgmma)
-    echo "kernels/spmm_dense_wgmma.cu kernels/spmm_dense_wide_wgmma.cu kernels/common/tensor_map.cu $rows kernels/common/dense_copy.cu" \
+  test_dense_spmm_wgmma)
+    echo "kernels/dense/spmm_wgmma.cu kernels/dense/spmm_wide_wgmma.cu kernels/common/tensor_map.cu $rows kernels/common/dense_copy.cu" \
       "kernels/guard/fingerprint.cu" ;;
   test_csr_spmm_transposed)
     echo "kernels/csr/spmm_transposed.cu kernels/guard/fingerprint.cu" \
       "kernels/csr/host_spmm_transposed.c" ;;
-  test_sddmm_dense)
-    echo "$sddmm kernels/sddmm_dense_wgmma.cu kernels/common/tensor_map.cu kernels/common/dense_copy.cu" ;;
+  test_dense_sddmm)
+    echo "$sddmm kernels/dense/sddmm_wgmma.cu kernels/common/tensor_map.cu kernels/common/dense_copy.cu" ;;
   test_csr_sddmm) echo "$sddmm kernels/common/dense_copy.cu" ;;
   test_conv)
-    echo "conv/coo_csr_device.cu conv/csr_dense_device.cu conv/profile_device.cu conv/coo_csr.c" \
-      "conv/csr_dense.c conv/profile.c conv/structure.c" ;;
+    echo "conv/coo_csr_device.cu conv/dense/from_csr.cu conv/profile_device.cu conv/coo_csr.c" \
+      "conv/dense/host_from_csr.c conv/profile.c conv/structure.c" ;;
   test_fingerprint) echo "kernels/guard/fingerprint.cu kernels/guard/host_fingerprint.c" ;;
   test_blocks) echo "conv/blocks_csr_device.cu conv/blocks_csr.c conv/dcsr_sort_device.cu" ;;
   test_spmm_blocks)
@@ -143,8 +143,8 @@ sources_of() {
   test_csr_spmm_contract | test_csr_spmm_split) sources_of test_csr_spmm ;;
   esac
 }
-all="test_csr_spmm test_csr_spmm_cuts test_vector_csr_spmm test_repair test_csr_spmm_transposed test_csr_sddmm test_sddmm_dense test_conv
-  test_fingerprint test_spmm_dense_wgmma test_vector_host_format test_vector_packed_spmm test_tile_proved test_vector_packed_proved test_vector_packed_tf32 test_dcsr test_spmm_dcsr
+all="test_csr_spmm test_csr_spmm_cuts test_vector_csr_spmm test_repair test_csr_spmm_transposed test_csr_sddmm test_dense_sddmm test_conv
+  test_fingerprint test_dense_spmm_wgmma test_vector_host_format test_vector_packed_spmm test_tile_proved test_vector_packed_proved test_vector_packed_tf32 test_dcsr test_spmm_dcsr
   test_spmm_csc_online test_tile_format test_tile_spmm test_sparse24_spmm test_sparse24_route
   test_ablation test_ablation_tiles test_attention test_attention_parts test_native test_blocks test_spmm_blocks test_row_clusters
   test_bundle_spmm test_bundle_stale

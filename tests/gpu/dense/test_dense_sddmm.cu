@@ -1,4 +1,4 @@
-// test_sddmm_dense.cu: SDDMM by the dense product that is sampled on the chip, against float64: all
+// test_dense_sddmm.cu: SDDMM by the dense product that is sampled on the chip, against float64: all
 // types, orders and sizes; several tiles a block, rows of tiles cut anywhere; rows not sorted.
 //
 //   test_sddmm_dense          the checks

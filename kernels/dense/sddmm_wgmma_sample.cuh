@@ -1,4 +1,4 @@
-// sddmm_dense_wgmma_sample.cuh: the warps of sddmm_dense_wgmma.cuh that sample tiles of A B at C's
+// sddmm_wgmma_sample.cuh: the warps of sddmm_wgmma.cuh that sample tiles of A B at C's
 // pattern.
 //
 // A warp has every kSamplers-th group of kAtOnce rows of a tile, and keeps in shared memory where
@@ -22,7 +22,7 @@
 #include "kernels/common/number.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/csr/sddmm_common.cuh"
-#include "kernels/spmm_dense_wgmma_frame.cuh"
+#include "kernels/dense/spmm_wgmma_frame.cuh"
 
 namespace shunt
 {

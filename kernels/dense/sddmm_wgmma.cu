@@ -1,8 +1,8 @@
-// sddmm_dense_wgmma.cu: checks and launch of sddmm_dense_wgmma.cuh.
+// sddmm_wgmma.cu: checks and launch of sddmm_wgmma.cuh.
 #include "kernels/shunt_kernels.h"
 
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
-#include "kernels/sddmm_dense_wgmma.cuh"
+#include "kernels/dense/sddmm_wgmma.cuh"
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
 

@@ -1,4 +1,4 @@
-// spmm_dense_wide_store.cuh: sums to C by the copy engine, for spmm_dense_wide_wgmma.cuh.
+// spmm_wide_store.cuh: sums to C by the copy engine, for spmm_wide_wgmma.cuh.
 //
 // A warp's sums, 16 rows as wgmma leaves them (ptx/wgmma.cuh), go to shared memory as elements of
 // C,

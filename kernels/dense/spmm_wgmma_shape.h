@@ -1,4 +1,4 @@
-/* spmm_dense_wgmma.h: the shapes of spmm_dense_wgmma.cuh and spmm_dense_wide_wgmma.cuh, for the
+/* spmm_wgmma_shape.h: the shapes of spmm_wgmma.cuh and spmm_wide_wgmma.cuh, for the
    launchers and for tests.  */
 #ifndef SHUNT_SPMM_DENSE_WGMMA_H
 #define SHUNT_SPMM_DENSE_WGMMA_H
@@ -11,7 +11,7 @@ namespace dense_wgmma
 {
 
 // A tile of C has 64 rows and 64 columns, and `split` (1, 2) blocks share one; or 128 rows and
-// `columns` (128, 256) columns (spmm_dense_wide_wgmma.cuh), where `split` is 1.
+// `columns` (128, 256) columns (spmm_wide_wgmma.cuh), where `split` is 1.
 struct tile_shape {
   int columns, split;
 };

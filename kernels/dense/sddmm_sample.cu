@@ -1,4 +1,4 @@
-// sddmm_csr_sample.cu: C.values[p] = alpha D(i, j) + beta C.values[p] for every entry
+// sddmm_sample.cu: C.values[p] = alpha D(i, j) + beta C.values[p] for every entry
 // p = (i, j): SDDMM's second half, when the product D was computed densely.
 //
 //   D, row i    . x . . . x x . . . x      row-major; x: entries of row i

@@ -1,9 +1,9 @@
-// spmm_dense_wide_wgmma.cu: launch of spmm_dense_wide_wgmma.cuh.
-#include "kernels/spmm_dense_wgmma.h"
+// spmm_wide_wgmma.cu: launch of spmm_wide_wgmma.cuh.
+#include "kernels/dense/spmm_wgmma_shape.h"
 
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
 #include "kernels/csr/spmm_launch.cuh"
-#include "kernels/spmm_dense_wide_wgmma.cuh"
+#include "kernels/dense/spmm_wide_wgmma.cuh"
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
 

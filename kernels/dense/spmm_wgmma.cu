@@ -1,11 +1,11 @@
-// spmm_dense_wgmma.cu: checks, choice of shape and launch of spmm_dense_wgmma.cuh.
-#include "kernels/spmm_dense_wgmma.h"
+// spmm_wgmma.cu: checks, choice of shape and launch of spmm_wgmma.cuh.
+#include "kernels/dense/spmm_wgmma_shape.h"
 
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
 #include <algorithm>
 
 #include "kernels/csr/spmm_launch.cuh"
-#include "kernels/spmm_dense_wgmma.cuh"
+#include "kernels/dense/spmm_wgmma.cuh"
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
 

@@ -1,4 +1,4 @@
-// spmm_dense_wgmma.cuh: C = alpha D B with D a dense copy of a sparse A, and in the same launch the
+// spmm_wgmma.cuh: C = alpha D B with D a dense copy of a sparse A, and in the same launch the
 // proof that D still stands for A.
 //
 // Some warps of each block multiply, others read A's arrays meanwhile and hash them, so that a
@@ -14,7 +14,7 @@
 // A tile of C has 64 rows and kColumns columns; both warpgroups have all of it, each with every
 // other 64 of K.  With `split` = 2, two blocks, a cluster, share a tile, each with half of K.  A
 // block has one tile, or none: then it hashes only.  It is alone on its multiprocessor.  What
-// becomes of the sums: spmm_dense_wgmma_store.cuh.
+// becomes of the sums: spmm_wgmma_store.cuh.
 //
 //   ring, one of kStages:  | D: 64 rows x 64 of K | D: next 64 of K | B: 64 columns x 64 of K | ..
 //                            rows of 128 bytes, swizzled: see ptx/wgmma.cuh
@@ -35,8 +35,8 @@
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/tma.cuh"
 #include "kernels/guard/agreement.cuh"
-#include "kernels/spmm_dense_wgmma_frame.cuh"
-#include "kernels/spmm_dense_wgmma_store.cuh"
+#include "kernels/dense/spmm_wgmma_frame.cuh"
+#include "kernels/dense/spmm_wgmma_store.cuh"
 
 namespace shunt
 {

@@ -1,9 +1,9 @@
-// spmm_dense_problem.cuh: a product with a dense copy of A, its proof and what must come of them;
-// for test_spmm_dense_wgmma.cu.
+// dense_spmm_problem.cuh: a product with a dense copy of A, its proof and what must come of them;
+// for test_dense_spmm_wgmma.cu.
 //
 // C's padding, D's padding and what surrounds B hold NaN bits: none of it may be read or change.
 #pragma once
-#include "kernels/spmm_dense_wgmma.h"
+#include "kernels/dense/spmm_wgmma_shape.h"
 #include "tests/gpu/harness.cuh"
 
 namespace

@@ -1,5 +1,5 @@
-// spmm_dense_wgmma_frame.cuh: what the kernels share that multiply a dense copy of A by wgmma and
-// prove it in the same launch (spmm_dense_wgmma.cuh, spmm_dense_wide_wgmma.cuh).
+// spmm_wgmma_frame.cuh: what the kernels share that multiply a dense copy of A by wgmma and
+// prove it in the same launch (spmm_wgmma.cuh, spmm_wide_wgmma.cuh).
 #pragma once
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

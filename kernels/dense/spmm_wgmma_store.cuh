@@ -1,4 +1,4 @@
-// spmm_dense_wgmma_store.cuh: the way of sums to C, for spmm_dense_wgmma.cuh.
+// spmm_wgmma_store.cuh: the way of sums to C, for spmm_wgmma.cuh.
 //
 // Sums stand in registers as wgmma leaves them (ptx/wgmma.cuh): per thread of a warpgroup two rows,
 // and of each 8 columns two.  They go to shared memory as elements of C, row by row, 16 bytes
@@ -19,7 +19,7 @@
 #include "kernels/common/number.cuh"
 #include "kernels/ptx/cluster_load.cuh"
 #include "kernels/shunt_kernels.h"
-#include "kernels/spmm_dense_wgmma_frame.cuh"
+#include "kernels/dense/spmm_wgmma_frame.cuh"
 
 namespace shunt
 {

@@ -1,4 +1,4 @@
-// csr_dense_device.cu: CSR to row-major dense, one pass at memory bandwidth.
+// from_csr.cu: CSR to row-major dense, one pass at memory bandwidth.
 //
 // A team of threads (a warp for short rows, a block for others) builds one piece of
 // one row in shared memory and stores it with 16-byte stores, so dense needs no

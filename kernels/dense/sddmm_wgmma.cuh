@@ -1,4 +1,4 @@
-// sddmm_dense_wgmma.cuh: SDDMM by the dense product: tiles of A B are multiplied by wgmma, put into
+// sddmm_wgmma.cuh: SDDMM by the dense product: tiles of A B are multiplied by wgmma, put into
 // shared memory and sampled there at the pattern of C, while the next tile is multiplied.
 //
 //   C.values[p] = alpha * dot(A(i, :), B(:, j)),   entry p = (i, j)
@@ -7,7 +7,7 @@
 // K in steps of 64:
 //
 //   warp  0         tells the copy engine what to bring     A, B -> ring in shared memory
-//   warps 1 .. 7    sample (sddmm_dense_wgmma_sample.cuh)   tile, C's columns -> C.values
+//   warps 1 .. 7    sample (sddmm_wgmma_sample.cuh)   tile, C's columns -> C.values
 //   warps 8 .. 15   two warpgroups, 64 rows each, multiply  ring -> wgmma -> registers -> tile
 //
 //   ring, one of kStages:  | A: 128 rows x 64 of K | B: 64 columns x 64 of K | next 64 columns | ..
@@ -38,8 +38,8 @@
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/registers.cuh"
 #include "kernels/ptx/tma.cuh"
-#include "kernels/sddmm_dense_wgmma_sample.cuh"
-#include "kernels/spmm_dense_wgmma_frame.cuh"
+#include "kernels/dense/sddmm_wgmma_sample.cuh"
+#include "kernels/dense/spmm_wgmma_frame.cuh"
 
 namespace shunt
 {

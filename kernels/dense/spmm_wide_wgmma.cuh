@@ -1,4 +1,4 @@
-// spmm_dense_wide_wgmma.cuh: C = alpha D B with D a dense copy of a sparse A and B of many columns,
+// spmm_wide_wgmma.cuh: C = alpha D B with D a dense copy of a sparse A and B of many columns,
 // and in the same launch the proof that D still stands for A.
 //
 // A block has tiles of C of 128 rows x kColumns columns, and walks K in steps of 64:
@@ -17,7 +17,7 @@
 //   ring, one of kStages:  | D: 128 rows x 64 of K | B: 64 columns x 64 of K | next 64 columns | ..
 //                            16 KB                   8 KB each; rows of 128 bytes, swizzled
 //
-// The kernel for narrow B (spmm_dense_wgmma.cuh) waits for memory, this one for shared memory,
+// The kernel for narrow B (spmm_wgmma.cuh) waits for memory, this one for shared memory,
 // where the copy engine writes 48 of the 128 bytes a cycle and products read 80 (256 columns).
 // Registers leave three warps to hash; kernels/guard/fingerprint_bulk.cuh is how three are enough.
 //
@@ -39,8 +39,8 @@
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/tma.cuh"
 #include "kernels/guard/agreement.cuh"
-#include "kernels/spmm_dense_wgmma_frame.cuh"
-#include "kernels/spmm_dense_wide_store.cuh"
+#include "kernels/dense/spmm_wgmma_frame.cuh"
+#include "kernels/dense/spmm_wide_store.cuh"
 #include "kernels/sparse24/spmm_store.cuh"
 
 namespace shunt

@@ -1,5 +1,5 @@
-/* csr_dense.c: CSR to row-major dense and back, on the host: the slow twin of
-   csr_dense_device.cu.  Values are moved, never computed with.  */
+/* host_from_csr.c: CSR to row-major dense and back, on the host: the slow twin of
+   from_csr.cu.  Values are moved, never computed with.  */
 #include <stdlib.h>
 #include <string.h>
 

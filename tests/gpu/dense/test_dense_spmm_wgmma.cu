@@ -1,10 +1,10 @@
-// test_spmm_dense_wgmma.cu: the product with a dense copy of A that proves the copy inside is
+// test_dense_spmm_wgmma.cu: the product with a dense copy of A that proves the copy inside is
 // A B in every shape, order and type; A changed in place, a NaN or Inf in B, a flag and a full
 // table each lead to the exact product; on several streams and in replayed graphs, too.
 #include <memory>
 
 #include "tests/gpu/captured.cuh"
-#include "tests/gpu/spmm_dense_problem.cuh"
+#include "tests/gpu/dense/dense_spmm_problem.cuh"
 
 namespace
 {
