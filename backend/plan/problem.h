@@ -43,7 +43,7 @@
 #include <stdbool.h>
 
 #include "backend/plan/reason.h"
-#include "kernels/blocks_format.h"
+#include "kernels/bsr/bsr_format.h"
 #include "kernels/common/types.h"
 
 #ifdef __cplusplus

@@ -119,10 +119,10 @@ sources_of() {
     echo "conv/coo_csr_device.cu conv/dense/from_csr.cu conv/profile_device.cu conv/coo_csr.c" \
       "conv/dense/host_from_csr.c conv/profile.c conv/structure.c" ;;
   test_fingerprint) echo "kernels/guard/fingerprint.cu kernels/guard/host_fingerprint.c" ;;
-  test_blocks) echo "conv/blocks_csr_device.cu conv/blocks_csr.c conv/dcsr_sort_device.cu" ;;
-  test_spmm_blocks)
-    echo "kernels/spmm_blocks.cu kernels/spmm_blocks_bf16.cu kernels/spmm_blocks_f16.cu kernels/spmm_blocks_f32.cu kernels/spmm_blocks_f64.cu" \
-      "kernels/host/spmm_blocks.c kernels/common/dense_copy.cu" ;;
+  test_bsr_conv) echo "conv/bsr/to_csr.cu conv/bsr/host_to_csr.c conv/dcsr_sort_device.cu" ;;
+  test_bsr_spmm)
+    echo "kernels/bsr/spmm.cu kernels/bsr/spmm_bf16.cu kernels/bsr/spmm_f16.cu kernels/bsr/spmm_f32.cu kernels/bsr/spmm_f64.cu" \
+      "kernels/bsr/host_spmm.c kernels/common/dense_copy.cu" ;;
   test_row_clusters)
     echo "conv/vector/row_clusters.cu conv/vector/host_row_clusters.c conv/dcsr_sort_device.cu" \
       "conv/vector/measure.cu conv/vector/host_measure.c conv/vector/from_csr.cu" \
@@ -146,7 +146,7 @@ sources_of() {
 all="test_csr_spmm test_csr_spmm_cuts test_vector_csr_spmm test_repair test_csr_spmm_transposed test_csr_sddmm test_dense_sddmm test_conv
   test_fingerprint test_dense_spmm_wgmma test_vector_host_format test_vector_packed_spmm test_tile_proved test_vector_packed_proved test_vector_packed_tf32 test_dcsr test_spmm_dcsr
   test_spmm_csc_online test_tile_format test_tile_spmm test_sparse24_spmm test_sparse24_route
-  test_ablation test_ablation_tiles test_attention test_attention_parts test_native test_blocks test_spmm_blocks test_row_clusters
+  test_ablation test_ablation_tiles test_attention test_attention_parts test_native test_bsr_conv test_bsr_spmm test_row_clusters
   test_bundle_spmm test_bundle_stale
   test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept test_repair_together
   test_dense_parts test_csr_spmm_contract test_csr_spmm_split"

@@ -1,6 +1,6 @@
-// test_blocks.cu: BSR and Blocked-ELL become on the device the CSR that their host twins make;
+// test_bsr_conv.cu: BSR and Blocked-ELL become on the device the CSR that their host twins make;
 // whatever their offsets and columns are, nothing beside its arrays is written.
-#include "conv/blocks.h"
+#include "conv/bsr/bsr_conv.h"
 #include "tests/gpu/harness.cuh"
 
 using namespace harness;

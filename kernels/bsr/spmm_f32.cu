@@ -1,5 +1,5 @@
-// spmm_blocks_f32.cu: the kernels of shunt_spmm_blocks_cuda for f32.
-#include "kernels/spmm_blocks_fma.cuh"
+// spmm_f32.cu: the kernels of shunt_spmm_blocks_cuda for f32.
+#include "kernels/bsr/spmm_fma.cuh"
 
 namespace shunt
 {

@@ -1,9 +1,9 @@
-/* test_blocks.c: BSR and Blocked-ELL to CSR, on the host: by hand, against the elements one by one
+/* test_bsr_conv.c: BSR and Blocked-ELL to CSR, on the host: by hand, against the elements one by one
    on random ones, and on to the `vector` format and back.  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "conv/blocks.h"
+#include "conv/bsr/bsr_conv.h"
 #include "conv/vector/vector_conv.h"
 #include "kernels/common/host_element.h"
 #include "tests/unit/check.h"

@@ -1,4 +1,4 @@
-// blocks_csr_device.cu: BSR and Blocked-ELL to CSR, on the device.  A warp writes a row.
+// to_csr.cu: BSR and Blocked-ELL to CSR, on the device.  A warp writes a row.
 //
 // BSR: where a row's entries begin follows from its block row's offset alone.  Lanes take
 // neighbouring entries.
@@ -8,7 +8,7 @@
 // its block's entries of the row.
 #include <cuda_runtime.h>
 
-#include "conv/blocks.h"
+#include "conv/bsr/bsr_conv.h"
 #include "conv/dcsr_sort.h"
 
 namespace shunt

@@ -1,4 +1,4 @@
-/* spmm_blocks.h: launchers of SpMM with A in square blocks, BSR or Blocked-ELL, read in place
+/* bsr_kernels.h: launchers of SpMM with A in square blocks, BSR or Blocked-ELL, read in place
    (kernels/spmm_blocks*.cu).
 
      C[m x n] = alpha A[m x k] B[k x n] + beta C,    p->a and *shape: struct shunt_block_shape
@@ -11,7 +11,7 @@
 #ifndef SHUNT_SPMM_BLOCKS_H
 #define SHUNT_SPMM_BLOCKS_H
 
-#include "kernels/blocks_format.h"
+#include "kernels/bsr/bsr_format.h"
 #include "kernels/shunt_kernels.h"
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
-/* blocks_csr.c: BSR and Blocked-ELL to CSR, on the host: the slow twin of
-   blocks_csr_device.cu; and the sizes.  Values are moved, never computed with.  */
+/* host_to_csr.c: BSR and Blocked-ELL to CSR, on the host: the slow twin of
+   to_csr.cu; and the sizes.  Values are moved, never computed with.  */
 #include <string.h>
 
-#include "conv/blocks.h"
+#include "conv/bsr/bsr_conv.h"
 #include "conv/index.h"
 
 static void move(const struct shunt_csr *to, int64_t i, const void *from, int64_t j)

@@ -1,8 +1,8 @@
-// spmm_blocks.cu: checks, choice of shape and launch of SpMM with A in square blocks.
+// spmm.cu: checks, choice of shape and launch of SpMM with A in square blocks.
 //
-// The kernels: spmm_blocks_mma.cuh (f16, bf16), spmm_blocks_fma.cuh (f32, f64).
-#include "kernels/spmm_blocks.h"
-#include "kernels/spmm_blocks_operands.cuh"
+// The kernels: spmm_mma.cuh (f16, bf16), spmm_fma.cuh (f32, f64).
+#include "kernels/bsr/bsr_kernels.h"
+#include "kernels/bsr/spmm_operands.cuh"
 #include "kernels/common/spmm_operands.cuh"
 
 namespace shunt

@@ -1,5 +1,5 @@
-// spmm_blocks_bf16.cu: the kernels of shunt_spmm_blocks_cuda for bf16.
-#include "kernels/spmm_blocks_mma.cuh"
+// spmm_bf16.cu: the kernels of shunt_spmm_blocks_cuda for bf16.
+#include "kernels/bsr/spmm_mma.cuh"
 
 namespace shunt
 {

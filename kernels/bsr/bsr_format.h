@@ -1,5 +1,5 @@
-/* blocks_format.h: sparse matrices in square blocks, as cuSPARSE stores them: what has to be known
-   beside their struct shunt_csr.  conv/blocks.h makes CSR of them.  */
+/* bsr_format.h: sparse matrices in square blocks, as cuSPARSE stores them: what has to be known
+   beside their struct shunt_csr.  conv/bsr/bsr_conv.h makes CSR of them.  */
 #ifndef SHUNT_BLOCKS_FORMAT_H
 #define SHUNT_BLOCKS_FORMAT_H
 

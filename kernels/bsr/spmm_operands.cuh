@@ -1,4 +1,4 @@
-// spmm_blocks_operands.cuh: what the two kernels over square blocks share: arguments, the lists of
+// spmm_operands.cuh: what the two kernels over square blocks share: arguments, the lists of
 // blocks, and the store of C.
 //
 // A block of threads is 8 warps, of which 2^log2_slices share a row of blocks, and as many such

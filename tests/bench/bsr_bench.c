@@ -1,4 +1,4 @@
-/* blocks_bench.c: times cusparseSpMM on random matrices in blocks, 4096 x 4096, as any program
+/* bsr_bench.c: times cusparseSpMM on random matrices in blocks, 4096 x 4096, as any program
    calls it: run it as it is, and preloaded.
 
      blocks_bench [TYPES]      of hbsd: f16, bf16, f32, f64; all by default

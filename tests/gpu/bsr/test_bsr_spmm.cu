@@ -1,11 +1,11 @@
-// test_spmm_blocks.cu: shunt_spmm_blocks_cuda on BSR and Blocked-ELL, against its twin and float64.
+// test_bsr_spmm.cu: shunt_spmm_blocks_cuda on BSR and Blocked-ELL, against its twin and float64.
 //
 // Every size of block meets both formats and every cut; types, layouts, scalars, indices rotate
 // with a fixed random sequence.  Rows of B that no block names hold NaN and Inf throughout, values
 // of Blocked-ELL's padding hold NaN.
 //   --time [TYPES]       also times 4096 x 4096 with each cut; of hsd: f16, f32, f64
 //   --only-time [TYPES]  times without testing
-#include "kernels/spmm_blocks.h"
+#include "kernels/bsr/bsr_kernels.h"
 #include "tests/gpu/spmm_reference.cuh"
 
 using namespace harness;

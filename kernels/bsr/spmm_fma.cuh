@@ -1,4 +1,4 @@
-// spmm_blocks_fma.cuh: f32 and f64: up to 8 rows of a row of square blocks of A times Lanes pieces
+// spmm_fma.cuh: f32 and f64: up to 8 rows of a row of square blocks of A times Lanes pieces
 // (16 bytes) of B's rows by one warp, both read in place: exact FMA, no TF32.
 //
 //     lanes  0 .. Lanes - 1    blocks 0, P, 2P, ..    A lane holds kRows x (4 or 2) sums.  The
@@ -12,7 +12,7 @@
 // Roofline: bytes gathered, k of all lists x n x 4 or 8 and once more for each 8 rows that a block
 // has, at 8.5 TB/s on an H200; reached are 5.
 #pragma once
-#include "kernels/spmm_blocks_operands.cuh"
+#include "kernels/bsr/spmm_operands.cuh"
 
 namespace shunt
 {

@@ -1,4 +1,4 @@
-// spmm_blocks_mma.cuh: f16 and bf16: one row of square blocks of A times Tile columns of B by one
+// spmm_mma.cuh: f16 and bf16: one row of square blocks of A times Tile columns of B by one
 // warp (or one slice of the row's blocks), both read in place.
 //
 //              k of the row's list       The blocks of a row stand side by side in a list, and each
@@ -22,7 +22,7 @@
 // Roofline: bytes gathered from L2, k of all lists x n x 2, at 8.5 TB/s on an H200.
 #pragma once
 #include "kernels/ptx/ldst.cuh"
-#include "kernels/spmm_blocks_operands.cuh"
+#include "kernels/bsr/spmm_operands.cuh"
 #include "kernels/vector/packed_spmm_common.cuh"
 
 namespace shunt

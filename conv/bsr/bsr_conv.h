@@ -1,4 +1,4 @@
-/* blocks.h: matrices of square blocks to CSR: BSR and Blocked-ELL.
+/* bsr_conv.h: matrices of square blocks to CSR: BSR and Blocked-ELL.
 
    From there every other format is made: a matrix of blocks of 8 (or a multiple) rows packs as
    whole 8 x 1 vectors (conv/vector/vector_conv.h, height 8), one of 4 with height 4.

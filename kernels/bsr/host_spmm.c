@@ -1,9 +1,9 @@
-/* spmm_blocks.c: C = alpha A B + beta C for A in square blocks, on the host: element by element,
+/* host_spmm.c: C = alpha A B + beta C for A in square blocks, on the host: element by element,
    in the order of storage.
 
      C[i, j] = round(alpha * sum over blocks q of row i / s, over e < s:
                              block q[i % s, e] * B[columns[q] * s + e, j]  + beta * C[i, j])  */
-#include "kernels/spmm_blocks.h"
+#include "kernels/bsr/bsr_kernels.h"
 #include "kernels/common/host_element.h"
 
 struct list {

@@ -1,10 +1,10 @@
-/* blocks: A in square blocks, BSR or Blocked-ELL, read in place (kernels/spmm_blocks.cu).  Direct:
+/* blocks: A in square blocks, BSR or Blocked-ELL, read in place (kernels/bsr/spmm.cu).  Direct:
    no state, right on the first call.  */
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/engine.h"
 #include "backend/routes/routes.h"
-#include "kernels/spmm_blocks.h"
+#include "kernels/bsr/bsr_kernels.h"
 
 static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_engine *e)
 {

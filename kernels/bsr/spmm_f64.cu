@@ -1,5 +1,5 @@
-// spmm_blocks_f64.cu: the kernels of shunt_spmm_blocks_cuda for f64.
-#include "kernels/spmm_blocks_fma.cuh"
+// spmm_f64.cu: the kernels of shunt_spmm_blocks_cuda for f64.
+#include "kernels/bsr/spmm_fma.cuh"
 
 namespace shunt
 {
