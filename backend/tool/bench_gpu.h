@@ -5,7 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include "backend/tool/bench.h"
-#include "kernels/dcsr_kernels.h"
+#include "kernels/dcsr/dcsr_kernels.h"
 #include "kernels/bundle/bundle_format.h"
 #include "kernels/tile/tile_format.h"
 #include "kernels/sparse24/sparse24_format.h"

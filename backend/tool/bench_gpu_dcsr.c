@@ -1,4 +1,4 @@
-/* bench_gpu_dcsr.c: the products with densified CSR (kernels/dcsr_kernels.h).
+/* bench_gpu_dcsr.c: the products with densified CSR (kernels/dcsr/dcsr_kernels.h).
 
    dcsr-b        B-stationary, strips of 64 columns and S, stored
    dcsr-online   the same from CSC, nothing stored
@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 #include "backend/tool/bench_gpu.h"
-#include "conv/dcsr.h"
-#include "conv/traversal.h"
+#include "conv/dcsr/dcsr_conv.h"
+#include "conv/dcsr/traversal.h"
 
 static bool get(void **to, size_t bytes, const char *what, struct bench_way *w)
 {

@@ -7,7 +7,7 @@
 
 #include "backend/tool/tool.h"
 #include "conv/tile/tile_conv.h"
-#include "conv/traversal.h"
+#include "conv/dcsr/traversal.h"
 
 static const char help[] =
     "Usage: shunt inspect [OPTION]... FILE...\n"

@@ -4,12 +4,12 @@
 // neighbouring entries.
 //
 // Blocked-ELL: rows have as many entries as their block row has blocks, counted by one kernel and
-// summed up (conv/dcsr_sort.h).  Lanes take neighbouring blocks, ranked by a ballot, each all of
+// summed up (conv/dcsr/sort.h).  Lanes take neighbouring blocks, ranked by a ballot, each all of
 // its block's entries of the row.
 #include <cuda_runtime.h>
 
 #include "conv/bsr/bsr_conv.h"
-#include "conv/dcsr_sort.h"
+#include "conv/dcsr/sort.h"
 
 namespace shunt
 {

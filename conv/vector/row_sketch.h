@@ -3,7 +3,7 @@
 #ifndef SHUNT_CONV_ROW_SKETCH_H
 #define SHUNT_CONV_ROW_SKETCH_H
 
-#include "conv/dcsr_sort.h"
+#include "conv/dcsr/sort.h"
 #include "conv/vector/row_clusters.h"
 
 #ifdef __CUDACC__

@@ -49,7 +49,7 @@ sddmm="kernels/csr/sddmm_operands.cu kernels/csr/sddmm_panel.cu kernels/csr/sddm
   kernels/dense/sddmm_sample.cu kernels/vector/csr_sddmm.cu kernels/guard/combine.cu"
 packed="kernels/vector/packed_spmm.cu kernels/vector/packed_spmm_bf16.cu kernels/vector/packed_spmm_f16.cu kernels/vector/packed_spmm_tf32.cu
   kernels/common/tensor_map.cu kernels/vector/host_packed_spmm.c"
-dcsr="conv/dcsr_layout.c conv/dcsr_check.c conv/dcsr_csr.c conv/dcsr_engine.c"
+dcsr="conv/dcsr/layout.c conv/dcsr/check.c conv/dcsr/host_from_csr.c conv/dcsr/hardware_model.c"
 tile24="conv/tile/from_csr.cu conv/tile/layout.c conv/tile/host_from_csr.c conv/tile/host_order.c conv/tile/host_to_csr.c"
 ablation="tests/bench/ablation/spmm_vector_fpu.cu tests/bench/ablation/spmm_vector_wmma.cu"
 attention="kernels/vector/attention/attention.cu kernels/vector/attention/attention_f16.cu
@@ -68,9 +68,9 @@ sources_of() {
   test_native)
     echo "$native $attention $parts $packed conv/vector/host_from_csr.c conv/vector/from_csr.cu" \
       "kernels/common/dense_copy.cu" ;;
-  test_dcsr)
-    echo "conv/dcsr_csr_device.cu conv/dcsr_sort_device.cu conv/dcsr_layout.c conv/dcsr_check.c" \
-      "conv/dcsr_csr.c" ;;
+  test_dcsr_format)
+    echo "conv/dcsr/from_csr.cu conv/dcsr/sort.cu conv/dcsr/layout.c conv/dcsr/check.c" \
+      "conv/dcsr/host_from_csr.c" ;;
   test_graphblas_cuda)
     echo "$rows kernels/common/dense_copy.cu backend/graphblas/cuda_fill.cu" \
       $(cd "$top" && find backend/graphblas -name 'cuda_*.c' && ls kernels/host/semiring_*.c) \
@@ -80,9 +80,9 @@ sources_of() {
     echo "kernels/bundle/spmm.cu kernels/bundle/spmm_f32.cu kernels/bundle/spmm_f64.cu" \
       "kernels/common/dense_copy.cu kernels/guard/combine.cu conv/bundle/host_from_csr.c conv/bundle/from_csr.cu" \
       "conv/bundle/layout.c" ;;
-  test_spmm_dcsr | test_spmm_csc_online)
-    echo "$dcsr $rows kernels/dcsr_sums.cu kernels/host/dcsr_sums.c kernels/spmm_csc_online.cu" \
-      "kernels/spmm_dcsr_rows.cu kernels/spmm_dcsr_strips.cu kernels/host/spmm_dcsr.c" \
+  test_dcsr_twin | test_dcsr_csc_online)
+    echo "$dcsr $rows kernels/dcsr/sums.cu kernels/dcsr/host_sums.c kernels/dcsr/csc_online.cu" \
+      "kernels/dcsr/spmm_rows.cu kernels/dcsr/spmm_strips.cu kernels/dcsr/host_spmm.c" \
       "kernels/bundle/spmm.cu kernels/bundle/spmm_f32.cu kernels/bundle/spmm_f64.cu" \
       "kernels/common/dense_copy.cu kernels/guard/combine.cu conv/bundle/host_from_csr.c conv/bundle/from_csr.cu" \
       "conv/bundle/layout.c" ;;
@@ -119,12 +119,12 @@ sources_of() {
     echo "conv/coo_csr_device.cu conv/dense/from_csr.cu conv/profile_device.cu conv/coo_csr.c" \
       "conv/dense/host_from_csr.c conv/profile.c conv/structure.c" ;;
   test_fingerprint) echo "kernels/guard/fingerprint.cu kernels/guard/host_fingerprint.c" ;;
-  test_bsr_conv) echo "conv/bsr/to_csr.cu conv/bsr/host_to_csr.c conv/dcsr_sort_device.cu" ;;
+  test_bsr_conv) echo "conv/bsr/to_csr.cu conv/bsr/host_to_csr.c conv/dcsr/sort.cu" ;;
   test_bsr_spmm)
     echo "kernels/bsr/spmm.cu kernels/bsr/spmm_bf16.cu kernels/bsr/spmm_f16.cu kernels/bsr/spmm_f32.cu kernels/bsr/spmm_f64.cu" \
       "kernels/bsr/host_spmm.c kernels/common/dense_copy.cu" ;;
   test_row_clusters)
-    echo "conv/vector/row_clusters.cu conv/vector/host_row_clusters.c conv/dcsr_sort_device.cu" \
+    echo "conv/vector/row_clusters.cu conv/vector/host_row_clusters.c conv/dcsr/sort.cu" \
       "conv/vector/measure.cu conv/vector/host_measure.c conv/vector/from_csr.cu" \
       "conv/vector/host_from_csr.c" ;;
   test_vector_host_format) echo "conv/vector/from_csr.cu conv/vector/host_from_csr.c" ;;
@@ -144,8 +144,8 @@ sources_of() {
   esac
 }
 all="test_csr_spmm test_csr_spmm_cuts test_vector_csr_spmm test_repair test_csr_spmm_transposed test_csr_sddmm test_dense_sddmm test_conv
-  test_fingerprint test_dense_spmm_wgmma test_vector_host_format test_vector_packed_spmm test_tile_proved test_vector_packed_proved test_vector_packed_tf32 test_dcsr test_spmm_dcsr
-  test_spmm_csc_online test_tile_format test_tile_spmm test_sparse24_spmm test_sparse24_route
+  test_fingerprint test_dense_spmm_wgmma test_vector_host_format test_vector_packed_spmm test_tile_proved test_vector_packed_proved test_vector_packed_tf32 test_dcsr_format test_dcsr_twin
+  test_dcsr_csc_online test_tile_format test_tile_spmm test_sparse24_spmm test_sparse24_route
   test_ablation test_ablation_tiles test_attention test_attention_parts test_native test_bsr_conv test_bsr_spmm test_row_clusters
   test_bundle_spmm test_bundle_stale
   test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept test_repair_together

@@ -7,7 +7,7 @@
 
 #include "conv/readers.h"
 #include "conv/shunt_conv.h"
-#include "conv/traversal.h"
+#include "conv/dcsr/traversal.h"
 #include "tests/unit/check.h"
 #include "tests/unit/random_csr.h"
 

@@ -232,7 +232,7 @@ expect 1 "one bad file among good ones" "$SHUNT" inspect good.mtx missing.mtx go
 has out "good.smtx"
 
 # ---- model ----------------------------------------------------------------------------
-# The drawing of kernels/dcsr_format.h: 6 entries in 3 rows, 5 segments of 2 strips.
+# The drawing of kernels/dcsr/dcsr_format.h: 6 entries in 3 rows, 5 segments of 2 strips.
 printf '%s\n5 8 6\n1 2 1\n1 5 2\n3 1 3\n3 2 4\n3 8 5\n5 7 6\n' "$banner" >drawing.mtx
 expect 0 "model" "$SHUNT" model -w 4 -n 3,65 drawing.mtx
 grep -q -E 'strips: rows|segments: rows of strips with an entry +5 ' out
