@@ -4,7 +4,7 @@
 #ifndef SHUNT_GRAPHBLAS_CUDA_COST_H
 #define SHUNT_GRAPHBLAS_CUDA_COST_H
 
-#include "kernels/shunt_host_kernels.h"
+#include "kernels/semiring/semiring_kernels.h"
 
 struct grb_cuda_rates {
   double up, down; /* bytes per second between pinned memory and one device */

@@ -24,7 +24,7 @@
 #define SHUNT_GRAPHBLAS_CUDA_ENGINE_H
 
 #include "backend/graphblas/identity.h"
-#include "kernels/shunt_host_kernels.h"
+#include "kernels/semiring/semiring_kernels.h"
 
 #ifdef __cplusplus
 extern "C" {

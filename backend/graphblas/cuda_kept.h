@@ -9,7 +9,7 @@
 #define SHUNT_GRAPHBLAS_CUDA_KEPT_H
 
 #include "backend/graphblas/identity.h"
-#include "kernels/shunt_host_kernels.h"
+#include "kernels/semiring/semiring_kernels.h"
 
 /* All words zero where a kind of operand does not need them: compared as bytes. */
 struct grb_cuda_key {

@@ -13,7 +13,7 @@
 
 #include <stdatomic.h>
 
-#include "kernels/shunt_host_kernels.h"
+#include "kernels/semiring/semiring_kernels.h"
 
 struct grb_cuda_pages {
   char *begin; /* large pages that lie in C's array, whole */

@@ -30,7 +30,7 @@
 #include <stddef.h>
 
 #include "backend/graphblas/cuda_kept.h"
-#include "kernels/shunt_host_kernels.h"
+#include "kernels/semiring/semiring_kernels.h"
 
 /* The most strips in the rings. */
 enum { GRB_CUDA_RING_B = 3, GRB_CUDA_RING_C = 2 };

@@ -9,7 +9,7 @@
 #define SHUNT_GRAPHBLAS_CUDA_ROWS_H
 
 #include "backend/graphblas/cuda_kept.h"
-#include "kernels/shunt_host_kernels.h"
+#include "kernels/semiring/semiring_kernels.h"
 
 struct grb_cuda_rows {
   const struct shunt_sparse *s; /* by row: columns and values are read from here */

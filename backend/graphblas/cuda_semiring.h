@@ -10,7 +10,7 @@
 #ifndef SHUNT_GRAPHBLAS_CUDA_SEMIRING_H
 #define SHUNT_GRAPHBLAS_CUDA_SEMIRING_H
 
-#include "kernels/shunt_host_kernels.h"
+#include "kernels/semiring/semiring_kernels.h"
 
 /* Is there a kernel for it, and does it fit 32-bit indices?  */
 bool grb_cuda_built(const struct shunt_host_spmm *p);

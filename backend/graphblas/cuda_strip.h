@@ -10,7 +10,7 @@
 #ifndef SHUNT_GRAPHBLAS_CUDA_STRIP_H
 #define SHUNT_GRAPHBLAS_CUDA_STRIP_H
 
-#include "kernels/shunt_host_kernels.h"
+#include "kernels/semiring/semiring_kernels.h"
 
 struct grb_cuda_strip {
   char *values; /* of the strip's first element */

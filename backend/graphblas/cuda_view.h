@@ -11,7 +11,7 @@
 
 #include "backend/graphblas/cuda_kept.h"
 #include "backend/graphblas/identity.h"
-#include "kernels/shunt_host_kernels.h"
+#include "kernels/semiring/semiring_kernels.h"
 
 struct grb_cuda_view {
   const struct shunt_host_spmm *p;

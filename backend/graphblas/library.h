@@ -11,7 +11,7 @@
 
 #include "backend/graphblas/abi.h"
 #include "backend/graphblas/layout.h"
-#include "kernels/shunt_host_kernels.h"
+#include "kernels/semiring/semiring_kernels.h"
 
 enum grb_number {
 #define NUMBER(n) GRB_##n,

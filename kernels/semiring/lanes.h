@@ -1,5 +1,5 @@
-/* semiring_lanes.h: the inner loops for one element type and one number of lanes.  Included
-   many times, by semiring_element.h, which defines
+/* lanes.h: the inner loops for one element type and one number of lanes.  Included
+   many times, by element.h, which defines
 
      T      element type; arithmetic of integers wraps, so it is done in
      W      the unsigned type of the same size (T itself for floats)
@@ -149,7 +149,7 @@ ALWAYS_INLINE void NAME(tile)(const struct shunt_rows_job *r, int64_t begin, int
 }
 
 #if IEEE && GROUPS && L == LANES_MOST
-#include "kernels/host/semiring_groups.h"
+#include "kernels/semiring/bundles.h"
 #endif
 
 #if L == 1

@@ -1,4 +1,4 @@
-/* semiring_sddmm.c: sampled products over a semiring, every layout, on the host's threads.
+/* sddmm.c: sampled products over a semiring, every layout, on the host's threads.
 
      out[p] = sum over k of U(i,k) (x) V(k,j)         p = (i,j) an entry of the pattern
 
@@ -11,10 +11,10 @@
        i | j0  j1  j2 |               |.... k ....|            |.... k ....| x 3
 
    Each entry is summed by one thread, whatever the number of threads.  */
-#include "kernels/host/semiring_choice.h"
-#include "kernels/host/semiring_operands.h"
-#include "kernels/host/semiring_pack.h"
-#include "kernels/host/semiring_scratch.h"
+#include "kernels/semiring/choice.h"
+#include "kernels/semiring/operands.h"
+#include "kernels/semiring/pack.h"
+#include "kernels/semiring/scratch.h"
 
 enum { SQUARE = 64, PARTS_PER_THREAD = 32 };
 

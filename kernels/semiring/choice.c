@@ -1,8 +1,8 @@
-/* semiring_choice.c: which inner loops, and which constants stand for operands that FIRST,
-   SECOND and PAIR do not read (semiring_kernels.h has the identities).  */
+/* choice.c: which inner loops, and which constants stand for operands that FIRST,
+   SECOND and PAIR do not read (loops.h has the identities).  */
 #include <math.h>
 
-#include "kernels/host/semiring_choice.h"
+#include "kernels/semiring/choice.h"
 
 static int level = -1; /* not known yet */
 

@@ -1,25 +1,25 @@
-/* semiring_element.h: the inner loops for one element type T with every number of lanes that
-   the instruction set has, and the choice among them.  Included by semiring_simd.h, which
-   defines P (prefix of names), T, W, M, IEEE, PLUS, NONE_MIN and NONE_MAX (see semiring_lanes.h)
+/* element.h: the inner loops for one element type T with every number of lanes that
+   the instruction set has, and the choice among them.  Included by simd.h, which
+   defines P (prefix of names), T, W, M, IEEE, PLUS, NONE_MIN and NONE_MAX (see lanes.h)
    and LANES_MOST.  */
 #define TYPED_(p, x) p##_##x
 #define TYPED(p, x) TYPED_(p, x)
 
 #define L 1
-#include "kernels/host/semiring_lanes.h"
+#include "kernels/semiring/lanes.h"
 #define L 2
-#include "kernels/host/semiring_lanes.h"
+#include "kernels/semiring/lanes.h"
 #if LANES_MOST >= 4
 #define L 4
-#include "kernels/host/semiring_lanes.h"
+#include "kernels/semiring/lanes.h"
 #endif
 #if LANES_MOST >= 8
 #define L 8
-#include "kernels/host/semiring_lanes.h"
+#include "kernels/semiring/lanes.h"
 #endif
 #if LANES_MOST >= 16
 #define L 16
-#include "kernels/host/semiring_lanes.h"
+#include "kernels/semiring/lanes.h"
 #endif
 
 #define PASTE_(p, l, name) p##x##l##_##name

@@ -1,12 +1,12 @@
-/* semiring_twin.c: products over semirings, slow and obviously right.
+/* twin.c: products over semirings, slow and obviously right.
 
-   What kernels/shunt_host_kernels.h says, word by word: one thread, every layout through the
+   What kernels/semiring/semiring_kernels.h says, word by word: one thread, every layout through the
    same address formula, T and its pattern held in full before C is touched.  Everything faster
    is compared to this.  */
 #include <math.h>
 #include <stdlib.h>
 
-#include "kernels/host/semiring_operands.h"
+#include "kernels/semiring/operands.h"
 
 static int64_t element(const struct shunt_full *f, int64_t i, int64_t j)
 {

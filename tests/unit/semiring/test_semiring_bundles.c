@@ -1,11 +1,11 @@
-/* test_semiring_groups.c: rows of S with the same columns, several at a time: the loops of
-   semiring_groups.h against those of one row at a time, bit for bit, and whole products by the
+/* test_semiring_bundles.c: rows of S with the same columns, several at a time: the loops of
+   kernels/semiring/bundles.h against those of one row at a time, bit for bit, and whole products by the
    engine against products of one row each.
 
      test_semiring_groups [cases of each]  */
 #include "tests/unit/check.h"
-#include "kernels/host/semiring_choice.h"
-#include "tests/unit/test_semiring_random.h"
+#include "kernels/semiring/choice.h"
+#include "tests/unit/semiring/semiring_random.h"
 
 /* ---- rows in groups ------------------------------------------------------------------------- */
 struct lists {

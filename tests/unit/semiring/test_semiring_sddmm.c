@@ -3,8 +3,8 @@
 
      test_semiring_sddmm [cases per instruction set]  */
 #include "tests/unit/check.h"
-#include "kernels/host/semiring_choice.h"
-#include "tests/unit/test_semiring_random.h"
+#include "kernels/semiring/choice.h"
+#include "tests/unit/semiring/semiring_random.h"
 
 static struct shunt_host_sddmm random_product(void)
 {

@@ -1,4 +1,4 @@
-/* semiring_samples.h: how the loops of a product should go about S and B, by a look at some of S's
+/* samples.h: how the loops of a product should go about S and B, by a look at some of S's
    entries: exact answers would cost as much as a pass over S.
 
    S has rows and columns, and `size` is the bytes of an element.  Nothing is changed, nothing
@@ -6,7 +6,7 @@
 #ifndef SHUNT_SEMIRING_SAMPLES_H
 #define SHUNT_SEMIRING_SAMPLES_H
 
-#include "kernels/shunt_host_kernels.h"
+#include "kernels/semiring/semiring_kernels.h"
 
 /* Should B, held by row, be copied to lines of the cache?  S has entries.  Every vector that
    straddles two lines costs as much as two, at each of the nnz / rows uses of a row, while a copy

@@ -4,8 +4,8 @@
 
      test_semiring_spmm [cases per instruction set]  */
 #include "tests/unit/check.h"
-#include "kernels/host/semiring_choice.h"
-#include "tests/unit/test_semiring_random.h"
+#include "kernels/semiring/choice.h"
+#include "tests/unit/semiring/semiring_random.h"
 
 /* ---- one random case ---------------------------------------------------------------------- */
 static void *copy_of(const void *from, size_t bytes)

@@ -1,6 +1,6 @@
-/* semiring_groups.h: the inner loops for sums of products where rows of S come in groups with the
+/* bundles.h: the inner loops for sums of products where rows of S come in groups with the
    same columns, as the unknowns at a node of a finite element mesh do.  Included by
-   semiring_lanes.h, once for an element type, with the most lanes L.
+   lanes.h, once for an element type, with the most lanes L.
 
        S                   B                          registers
        v      |k0 k1 ..|   row k0  |.. tile ..|       |.. sums of v     ..|   n vectors each

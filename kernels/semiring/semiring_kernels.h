@@ -1,4 +1,4 @@
-/* shunt_host_kernels.h: products over semirings on the CPU, the host engine of the
+/* semiring_kernels.h: products over semirings on the CPU, the host engine of the
    GraphBLAS face (kernels/host/semiring_*.c).
 
    All arrays are host memory of the caller.  Nothing here prints or fails half-way: a

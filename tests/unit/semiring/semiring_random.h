@@ -1,4 +1,4 @@
-/* test_semiring_random.h: random operands for the tests of products over semirings.
+/* semiring_random.h: random operands for the tests of products over semirings.
 
    Arrays are allocated to the element, so that the sanitizers see a read past the end; what
    lies between the rows of a padded operand holds a pattern that must survive.  */
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/shunt_host_kernels.h"
+#include "kernels/semiring/semiring_kernels.h"
 
 /* Under AddressSanitizer, too, memory that cannot be had is a null pointer. */
 const char *__asan_default_options(void);

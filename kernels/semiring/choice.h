@@ -1,8 +1,8 @@
-/* semiring_choice.h: from a semiring to the loops that compute it on this machine. */
+/* choice.h: from a semiring to the loops that compute it on this machine. */
 #ifndef SHUNT_SEMIRING_CHOICE_H
 #define SHUNT_SEMIRING_CHOICE_H
 
-#include "kernels/host/semiring_kernels.h"
+#include "kernels/semiring/loops.h"
 
 /* One element of any type. */
 union shunt_element {

@@ -1,4 +1,4 @@
-/* semiring_kernels.h: the inner loops of the host engine, one set per instruction set.
+/* loops.h: the inner loops of the host engine, one set per instruction set.
 
    A semiring with FIRST, SECOND or PAIR is one with TIMES (or ADD) whose other operand is the
    neutral element, so four pairs of operators are enough:
@@ -6,11 +6,11 @@
      s FIRST b = s * 1      s SECOND b = 1 * b      s PAIR b = 1 * 1
      MIN:        s + -0.0               -0.0 + b               (1 + -0.0)
 
-   Each set is the same source (semiring_element.h), built for another instruction set.  */
+   Each set is the same source (element.h), built for another instruction set.  */
 #ifndef SHUNT_SEMIRING_KERNELS_H
 #define SHUNT_SEMIRING_KERNELS_H
 
-#include "kernels/shunt_host_kernels.h"
+#include "kernels/semiring/semiring_kernels.h"
 
 enum shunt_semiring_op {
   SHUNT_OP_PLUS_TIMES,

@@ -1,13 +1,13 @@
-/* semiring_simd.h: the inner loops of all types for one instruction set.  Included by
-   semiring_baseline.c, semiring_avx2.c and semiring_avx512.c, which define
+/* simd.h: the inner loops of all types for one instruction set.  Included by
+   baseline.c, avx2.c and avx512.c, which define
 
      VECTOR_BYTES   bytes of a vector register
      KERNELS        the name of the function that hands them out
 */
 #include <math.h>
 
-#include "kernels/host/semiring_kernels.h"
-#include "kernels/host/semiring_operands.h"
+#include "kernels/semiring/loops.h"
+#include "kernels/semiring/operands.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define TILE_VECTORS 8 /* the most of a tile: sums stay in registers */
@@ -18,7 +18,7 @@ enum {
   DOTS = 4,   /* entries of a pattern summed at a time */
   SUMS = 4    /* sums of one column at a time */
 };
-/* Sums of a group of rows (semiring_groups.h) take more registers than there are without AVX-512:
+/* Sums of a group of rows (bundles.h) take more registers than there are without AVX-512:
    with 16, spilling them costs more than sharing rows of B saves. */
 #define GROUPS (VECTOR_BYTES == 64)
 #define GROUP_ROWS 4
@@ -35,7 +35,7 @@ enum {
 #define NONE_MIN NAN
 #define NONE_MAX NAN
 #define LANES_MOST (VECTOR_BYTES / 4)
-#include "kernels/host/semiring_element.h"
+#include "kernels/semiring/element.h"
 
 #define P f64
 #define T double
@@ -46,7 +46,7 @@ enum {
 #define NONE_MIN NAN
 #define NONE_MAX NAN
 #define LANES_MOST (VECTOR_BYTES / 8)
-#include "kernels/host/semiring_element.h"
+#include "kernels/semiring/element.h"
 
 #define P i32
 #define T int32_t
@@ -57,7 +57,7 @@ enum {
 #define NONE_MIN INT32_MAX
 #define NONE_MAX INT32_MIN
 #define LANES_MOST (VECTOR_BYTES / 4)
-#include "kernels/host/semiring_element.h"
+#include "kernels/semiring/element.h"
 
 #define P i64
 #define T int64_t
@@ -68,7 +68,7 @@ enum {
 #define NONE_MIN INT64_MAX
 #define NONE_MAX INT64_MIN
 #define LANES_MOST (VECTOR_BYTES / 8)
-#include "kernels/host/semiring_element.h"
+#include "kernels/semiring/element.h"
 
 /* Sums of products have the same bits as those of int64_t. */
 #define P u64
@@ -80,7 +80,7 @@ enum {
 #define NONE_MIN UINT64_MAX
 #define NONE_MAX 0
 #define LANES_MOST (VECTOR_BYTES / 8)
-#include "kernels/host/semiring_element.h"
+#include "kernels/semiring/element.h"
 
 const struct shunt_semiring_kernels *KERNELS(shunt_type t, enum shunt_semiring_op op)
 {

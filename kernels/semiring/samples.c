@@ -1,11 +1,11 @@
-/* semiring_samples.c: what a look at some of S's entries says of all of them (semiring_samples.h).
+/* samples.c: what a look at some of S's entries says of all of them (samples.h).
  */
 #include <math.h>
 #include <string.h>
 
-#include "kernels/host/semiring_kernels.h"
-#include "kernels/host/semiring_operands.h"
-#include "kernels/host/semiring_samples.h"
+#include "kernels/semiring/loops.h"
+#include "kernels/semiring/operands.h"
+#include "kernels/semiring/samples.h"
 
 enum {
   LINE = 64,     /* bytes of a cache line */

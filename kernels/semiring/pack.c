@@ -1,9 +1,9 @@
-/* semiring_pack.c: copies between layouts.  Elements are moved as integers of their size.
+/* pack.c: copies between layouts.  Elements are moved as integers of their size.
 
    A transpose goes by squares of one vector of 16 bytes a side, held in registers: every
    machine has these vectors, and memory is slower than they are.  `from` is read in as many short
    runs as it has lines, too many for the hardware to prefetch.  */
-#include "kernels/host/semiring_pack.h"
+#include "kernels/semiring/pack.h"
 
 typedef uint32_t u32 __attribute__((may_alias));
 typedef uint64_t u64 __attribute__((may_alias));

@@ -1,10 +1,10 @@
-/* semiring_spread.h: a narrow B times S held by column, entry by entry. */
+/* spread.h: a narrow B times S held by column, entry by entry. */
 #ifndef SHUNT_SEMIRING_SPREAD_H
 #define SHUNT_SEMIRING_SPREAD_H
 
-#include "kernels/host/semiring_choice.h"
+#include "kernels/semiring/choice.h"
 
-/* Threads that are worth a copy of C each; 0: sort S instead (semiring_sort.h). */
+/* Threads that are worth a copy of C each; 0: sort S instead (sort.h). */
 int shunt_spread_threads(const struct shunt_semiring_choice *choice, const struct shunt_sparse *s,
                          size_t size, int64_t cols, int threads);
 

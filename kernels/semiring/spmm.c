@@ -1,18 +1,18 @@
-/* semiring_spmm.c: C (+)= S (x) B over a semiring, every layout, on the host's threads.
+/* spmm.c: C (+)= S (x) B over a semiring, every layout, on the host's threads.
 
    Everything is brought to one form, in which S and B are held by row, and the loops of
-   semiring_kernels.h work on blocks of rows and strips of columns:
+   loops.h work on blocks of rows and strips of columns:
 
        S by row          B, strip by strip             C
        rows  0 ..  63    |  0 .. 63 | 64 .. 99 |       block of rows x strip
        rows 64 .. 127
 
-     S by column   B narrow: terms are added to copies of C, and these combined (semiring_spread.h);
-                   else sorted to rows, in scratch, a bucket at a time (semiring_sort.h)
+     S by column   B narrow: terms are added to copies of C, and these combined (spread.h);
+                   else sorted to rows, in scratch, a bucket at a time (sort.h)
      B by column   each strip is packed to rows, in scratch; so is one with missing elements, beside
                    a mask, and one whose rows straddle cache lines, if they are used often
      S in groups   by row, rows that follow each other often with the same columns: each row of B is
-                   loaded once for up to four of them (semiring_groups.h)
+                   loaded once for up to four of them (bundles.h)
      B iso         one row, repeated by a stride of 0
      C by column   a block is computed in a buffer that fits into cache, then stored transposed; so
                    is one with missing elements
@@ -22,13 +22,13 @@
    results do not depend on the number of threads, except where copies are combined.  */
 #include <string.h>
 
-#include "kernels/host/semiring_choice.h"
-#include "kernels/host/semiring_operands.h"
-#include "kernels/host/semiring_pack.h"
-#include "kernels/host/semiring_samples.h"
-#include "kernels/host/semiring_scratch.h"
-#include "kernels/host/semiring_sort.h"
-#include "kernels/host/semiring_spread.h"
+#include "kernels/semiring/choice.h"
+#include "kernels/semiring/operands.h"
+#include "kernels/semiring/pack.h"
+#include "kernels/semiring/samples.h"
+#include "kernels/semiring/scratch.h"
+#include "kernels/semiring/sort.h"
+#include "kernels/semiring/spread.h"
 
 enum {
   BLOCK = 64,   /* rows of C at a time */

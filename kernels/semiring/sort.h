@@ -1,8 +1,8 @@
-/* semiring_sort.h: a matrix held by column, sorted into one held by row. */
+/* sort.h: a matrix held by column, sorted into one held by row. */
 #ifndef SHUNT_SEMIRING_SORT_H
 #define SHUNT_SEMIRING_SORT_H
 
-#include "kernels/shunt_host_kernels.h"
+#include "kernels/semiring/semiring_kernels.h"
 
 /* A sort under way.  Bucket b holds rows b << shift and up; no buckets: it is done.
 

@@ -1,4 +1,4 @@
-/* semiring_pack.h: copies between layouts, of elements of 4 or 8 bytes. */
+/* pack.h: copies between layouts, of elements of 4 or 8 bytes. */
 #ifndef SHUNT_SEMIRING_PACK_H
 #define SHUNT_SEMIRING_PACK_H
 

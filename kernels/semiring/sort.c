@@ -1,4 +1,4 @@
-/* semiring_sort.c: from by column to by row, by a counting sort in one pass or two.
+/* sort.c: from by column to by row, by a counting sort in one pass or two.
 
      entries, by column      buckets of 2^shift rows        rows
      | c0 | c1 | c2 | ..  -> | 0..77 | 78..155 | ..  ->  | 0 | 1 | 2 | ..
@@ -11,8 +11,8 @@
    while it is in cache.  */
 #include <string.h>
 
-#include "kernels/host/semiring_operands.h"
-#include "kernels/host/semiring_sort.h"
+#include "kernels/semiring/operands.h"
+#include "kernels/semiring/sort.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 

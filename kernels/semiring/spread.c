@@ -1,13 +1,13 @@
-/* semiring_spread.c: a narrow B times S held by column.
+/* spread.c: a narrow B times S held by column.
 
    With few columns, sorting S by row costs more than the product.  Instead each thread takes a
    share of S's entries and adds every term to its own copy of C, which fits into cache; the
    copies are then combined.  */
 #include <string.h>
 
-#include "kernels/host/semiring_operands.h"
-#include "kernels/host/semiring_pack.h"
-#include "kernels/host/semiring_spread.h"
+#include "kernels/semiring/operands.h"
+#include "kernels/semiring/pack.h"
+#include "kernels/semiring/spread.h"
 
 enum { COPY_MOST = 4 << 20, ENTRIES_PER_ROW = 2 };
 

@@ -1,4 +1,4 @@
-/* semiring_scratch.c: memory for the duration of one call, with one block kept for the next.
+/* scratch.c: memory for the duration of one call, with one block kept for the next.
 
    The block lies in a slot; whoever takes it leaves the slot empty, so threads never share it
    and nobody waits.  Large blocks ask for huge pages: fewer faults, and fewer misses of the
@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #endif
 
-#include "kernels/host/semiring_scratch.h"
+#include "kernels/semiring/scratch.h"
 
 enum { LINE = 64, HUGE_PAGE = 2 << 20 };
 

@@ -1,9 +1,9 @@
-/* semiring_operands.h: reading the index arrays of a shunt_sparse, whatever their widths,
+/* operands.h: reading the index arrays of a shunt_sparse, whatever their widths,
    and the conditions that both the engine and its twin put on a product.  */
 #ifndef SHUNT_SEMIRING_OPERANDS_H
 #define SHUNT_SEMIRING_OPERANDS_H
 
-#include "kernels/shunt_host_kernels.h"
+#include "kernels/semiring/semiring_kernels.h"
 
 #ifdef _OPENMP
 #include <omp.h>

@@ -1,4 +1,4 @@
-/* semiring_scratch.h: memory for the duration of one call. */
+/* scratch.h: memory for the duration of one call. */
 #ifndef SHUNT_SEMIRING_SCRATCH_H
 #define SHUNT_SEMIRING_SCRATCH_H
 
