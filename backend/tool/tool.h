@@ -31,7 +31,7 @@
 #include <stdio.h>
 
 #include "backend/plan/problem.h"
-#include "conv/readers.h"
+#include "conv/read/read.h"
 #include "conv/shunt_conv.h"
 
 /* Exit statuses; shunt.1 documents them. */

@@ -65,7 +65,7 @@ struct shunt_traffic_counts {
      SSF    = nnz x filled_rows / (segments / strips) x (1 - H_norm)
 
    as shunt_structure_csr_host has them for 64-wide strips, where no entry repeats (see
-   conv/structure.c about where the forms come from).  Allocates what it needs for the time of the
+   conv/profile/structure.c about where the forms come from).  Allocates what it needs for the time of the
    call.  SHUNT_E_ARGUMENT: a bad matrix or tiles below 1; SHUNT_E_MEMORY; SHUNT_E_UNSUPPORTED:
    index type.  */
 shunt_status shunt_traffic_count_host(const struct shunt_csr *a,

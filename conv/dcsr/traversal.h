@@ -1,5 +1,5 @@
 /* traversal.h: which traversal of C = A B is the faster on an H200, from SSF
-   (conv/profile_segments.h); the threshold was learned from times.
+   (conv/profile/segments.h); the threshold was learned from times.
 
    Fujiki et al. (SC '19) take B-stationary where SSF is large.  Measured were 37 matrices (26 of
    SuiteSparse and SNAP; random, R-MAT, banded, hypersparse ones; runs of 8, 16 and 64 columns) at

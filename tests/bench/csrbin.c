@@ -1,9 +1,9 @@
-/* csrbin IN OUT: a matrix file (anything readers.h reads) as flat CSR for the
+/* csrbin IN OUT: a matrix file (anything conv/read/read.h reads) as flat CSR for the
    timing programs:  int64 rows, cols, nnz; int64 offsets[rows + 1]; int32 columns[nnz].  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "conv/readers.h"
+#include "conv/read/read.h"
 
 int main(int argc, char **argv)
 {

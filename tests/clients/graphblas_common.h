@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "conv/readers.h"
+#include "conv/read/read.h"
 
 /* For what no test is about: says where it failed and leaves. */
 #define GRB_OK(call)                                                                               \

@@ -116,8 +116,8 @@ sources_of() {
     echo "$sddmm kernels/dense/sddmm_wgmma.cu kernels/common/tensor_map.cu kernels/common/dense_copy.cu" ;;
   test_csr_sddmm) echo "$sddmm kernels/common/dense_copy.cu" ;;
   test_conv)
-    echo "conv/coo_csr_device.cu conv/dense/from_csr.cu conv/profile_device.cu conv/coo_csr.c" \
-      "conv/dense/host_from_csr.c conv/profile.c conv/structure.c" ;;
+    echo "conv/coo/to_csr.cu conv/dense/from_csr.cu conv/profile/profile.cu conv/coo/host_to_csr.c" \
+      "conv/dense/host_from_csr.c conv/profile/host_profile.c conv/profile/structure.c" ;;
   test_fingerprint) echo "kernels/guard/fingerprint.cu kernels/guard/host_fingerprint.c" ;;
   test_bsr_conv) echo "conv/bsr/to_csr.cu conv/bsr/host_to_csr.c conv/dcsr/sort.cu" ;;
   test_bsr_spmm)

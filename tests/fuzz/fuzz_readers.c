@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "conv/readers.h"
+#include "conv/read/read.h"
 #include "tests/unit/check.h"
 
 #define MM "%%MatrixMarket matrix "
@@ -92,7 +92,7 @@ static size_t mutate(char *text, size_t size)
   }
 }
 
-/* What readers.h promises of a matrix. */
+/* What conv/read/read.h promises of a matrix. */
 static int keeps_promises(const struct shunt_matrix *m)
 {
   if (m->rows < 0 || m->cols < 0 || m->row_offsets[0] != 0 || m->row_offsets[m->rows] != m->nnz)

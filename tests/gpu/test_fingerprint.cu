@@ -1,6 +1,6 @@
 // test_fingerprint.cu: the fingerprint of a CSR matrix against its host twin, bit for bit; what it
 // must see (every change), and what it must not (alignment, the number of blocks).
-#include "tests/gpu/conv_operands.cuh"
+#include "tests/gpu/conv/conv_operands.cuh"
 
 using namespace harness;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conv/readers.h"
+#include "conv/read/read.h"
 #include "conv/shunt_conv.h"
 #include "conv/dcsr/traversal.h"
 #include "tests/unit/check.h"

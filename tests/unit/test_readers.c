@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "conv/readers.h"
+#include "conv/read/read.h"
 #include "tests/unit/check.h"
 
 static char folder[] = "/tmp/shunt-readers-XXXXXX";

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "conv/dcsr/hardware_model.h"
-#include "conv/readers.h"
+#include "conv/read/read.h"
 #include "tests/unit/check.h"
 #include "tests/unit/dcsr/dcsr_random.h"
 

@@ -6,7 +6,7 @@
 #include "tests/unit/check.h"
 #include "tests/unit/tile/tile_matrices.h"
 
-/* What is stored is what was counted, and what structure.c counts. */
+/* What is stored is what was counted, and what conv/profile/structure.c counts. */
 static int census_right(const struct owned *o, const struct shunt_tile24 *v, int how)
 {
   const struct shunt_tile24_census *c = v->census;
@@ -60,7 +60,7 @@ static void test_random(void)
     check(trips, "pattern %d: csr -> tile24 -> csr gives the same bytes", pattern);
     check(rules, "pattern %d: pairs ascend, columns ascend, what fills up is zero", pattern);
     check(chunks, "pattern %d: the table of chunks says what the lists hold", pattern);
-    check(census, "pattern %d: the census agrees with the lists and with structure.c", pattern);
+    check(census, "pattern %d: the census agrees with the lists and with conv/profile/structure.c", pattern);
   }
 }
 

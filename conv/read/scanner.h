@@ -1,4 +1,4 @@
-/* reading.h: what the file readers share: a scanner over plain or gzip text, and
+/* scanner.h: what the file readers share: a scanner over plain or gzip text, and
    the assembly of entries into a CSR matrix.  Private to conv/.
 
    The scanner hands out tokens of the current line; it never looks past a line's
@@ -15,7 +15,7 @@
 
 #include <zlib.h>
 
-#include "conv/readers.h"
+#include "conv/read/read.h"
 
 #define READ_BUFFER (1 << 18)
 #define READ_TOKEN 512 /* no number is this long */

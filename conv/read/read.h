@@ -1,4 +1,4 @@
-/* readers.h: matrix files into host CSR.
+/* read.h: matrix files into host CSR.
 
    Both readers take plain and gzip files (by content, through zlib) and give
    CSR with 64-bit indices, base 0, columns ascending, repeated entries summed,

@@ -1,4 +1,4 @@
-/* matrix_market.c: Matrix Market files (readers.h).
+/* matrix_market.c: Matrix Market files (read.h).
 
      %%MatrixMarket matrix coordinate real symmetric
      % comments
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "conv/reading.h"
+#include "conv/read/scanner.h"
 
 enum field { FIELD_REAL, FIELD_INTEGER, FIELD_PATTERN };
 enum symmetry { GENERAL, SYMMETRIC, SKEW };

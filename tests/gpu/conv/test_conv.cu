@@ -1,6 +1,6 @@
 // test_conv.cu: conversions and profile against their host twins, bit for bit; and that garbage
 // never writes outside of what is ours.
-#include "tests/gpu/conv_operands.cuh"
+#include "tests/gpu/conv/conv_operands.cuh"
 
 using namespace harness;
 

@@ -1,9 +1,9 @@
-/* matrix.c: the matrix that all readers make (readers.h): freed, and filled where a file has no
+/* matrix.c: the matrix that all readers make (read.h): freed, and filled where a file has no
    values.  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "conv/readers.h"
+#include "conv/read/read.h"
 
 void shunt_matrix_free(struct shunt_matrix *m)
 {

@@ -1,7 +1,7 @@
-/* read_matrix.c: the choice of a reader by the file's name (readers.h). */
+/* read_matrix.c: the choice of a reader by the file's name (read.h). */
 #include <string.h>
 
-#include "conv/readers.h"
+#include "conv/read/read.h"
 
 static int ends_with(const char *text, const char *end)
 {

@@ -1,5 +1,5 @@
-/* coo_csr.c: row offsets of a row-sorted COO matrix, on the host; the slow twin
-   of coo_csr_device.cu.
+/* host_to_csr.c: row offsets of a row-sorted COO matrix, on the host; the slow twin
+   of to_csr.cu.
 
      row_offsets[r] = base + number of entries before the first with row >= r
 

@@ -1,10 +1,10 @@
-/* read_text.c: the scanner that all readers share (reading.h). */
+/* scanner.c: the scanner that all readers share (scanner.h). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "conv/reading.h"
+#include "conv/read/scanner.h"
 
 shunt_status read_open(struct read_text *t, const char *path, struct shunt_message *why)
 {

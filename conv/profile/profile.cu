@@ -1,4 +1,4 @@
-// profile_device.cu: what a pattern looks like, in one read of offsets and columns.
+// profile.cu: what a pattern looks like, in one read of offsets and columns.
 //
 // The unit is an aligned group of 8 rows.  Its offsets and a pass over its entries
 // leave four masks of 8 bits, one bit a row:
@@ -25,7 +25,7 @@
 //
 //   strip      3 3 3 7 7 9 9 9 | 9 9 12 ..     | : the next 32
 //   begins     1 0 0 1 0 1 0 0 | 0 0 1
-//   adds             3   2           5         entries: their weight (profile_segments.h)
+//   adds             3   2           5         entries: their weight (segments.h)
 //
 // Where warps share a group, each looks back up to 64 entries for its first run.
 //
@@ -36,7 +36,7 @@
 // blocks; the last block writes it to pinned host memory, the serial last.
 #include <cuda_runtime.h>
 
-#include "conv/profile_segments.h"
+#include "conv/profile/segments.h"
 
 namespace shunt {
 namespace {

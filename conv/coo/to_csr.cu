@@ -1,4 +1,4 @@
-// coo_csr_device.cu: row offsets of a COO matrix whose row indices are ascending.
+// to_csr.cu: row offsets of a COO matrix whose row indices are ascending.
 //
 //   row_indices   0 0 0 2 2 5          row_offsets[r] = base + first place whose row
 //   place         0 1 2 3 4 5   6      is r or more:   0 3 3 5 5 5 6   (rows = 6)

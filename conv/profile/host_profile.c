@@ -1,5 +1,5 @@
-/* profile.c: what a pattern looks like, counted on the host; the slow twin of
-   profile_device.cu (definitions: struct shunt_profile).
+/* host_profile.c: what a pattern looks like, counted on the host; the slow twin of
+   profile.cu (definitions: struct shunt_profile).
 
    Both twins treat an aligned group of 8 rows with an impossible offset (not
    monotone, or outside [base, nnz + base]) as 8 empty rows, so that garbage is
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "conv/index.h"
-#include "conv/profile_segments.h"
+#include "conv/profile/segments.h"
 
 struct row {
   int64_t begin, length;

@@ -1,4 +1,4 @@
-/* profile_segments.h: what profile.c and profile_device.cu compute alike of a pattern's segments
+/* segments.h: what host_profile.c and profile.cu compute alike of a pattern's segments
    (struct shunt_profile): which columns share a strip, the weight of a segment, and what follows
    from all.  Private to conv/.
 

@@ -1,9 +1,9 @@
-/* read_entries.c: the assembly of what was read into a CSR matrix (reading.h): columns ascending,
+/* entries.c: the assembly of what was read into a CSR matrix (scanner.h): columns ascending,
    repeated entries summed in the file's order.  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "conv/reading.h"
+#include "conv/read/scanner.h"
 
 shunt_status read_check_sizes(struct read_text *t, int64_t rows, int64_t cols, int64_t entries)
 {

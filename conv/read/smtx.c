@@ -1,4 +1,4 @@
-/* smtx.c: files of the Deep Learning Matrix Collection (readers.h); patterns only.
+/* smtx.c: files of the Deep Learning Matrix Collection (read.h); patterns only.
 
      rows, cols, nnz
      row offsets, rows + 1 of them, 0-based
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conv/reading.h"
+#include "conv/read/scanner.h"
 
 /* A list that grows as it is filled. */
 struct list {
