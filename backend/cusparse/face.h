@@ -1,4 +1,4 @@
-/* face.h: what the exported functions of spmm.c and sddmm.c have in common. */
+/* backend/graphblas/entry.h: what the exported functions of spmm.c and sddmm.c have in common. */
 #ifndef SHUNT_CUSPARSE_FACE_H
 #define SHUNT_CUSPARSE_FACE_H
 

@@ -3,7 +3,7 @@
 #include "backend/graphblas/memory.h"
 #include "backend/plan/fault.h"
 #ifdef SHUNT_HAVE_CUDA
-#include "backend/graphblas/cuda_engine.h"
+#include "backend/graphblas/gpu/gpu_engine.h"
 #endif
 
 /* ---- a matrix' settings, which packing resets ---------------------------------------------- */

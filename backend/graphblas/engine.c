@@ -3,7 +3,7 @@
 #include "backend/plan/fault.h"
 #include "backend/plan/options.h"
 #ifdef SHUNT_HAVE_CUDA
-#include "backend/graphblas/cuda_engine.h"
+#include "backend/graphblas/gpu/gpu_engine.h"
 #endif
 
 /* Where the way round GraphBLAS costs as much as it saves (2 threads of a Zen 4). */

@@ -1,7 +1,7 @@
 /* identity.h: which matrix an operand was read from, for whoever keeps copies of it.
 
    A handle alone proves nothing: the matrix may change in place and keep its arrays.
-   The epoch (mutator_epochs.h) moves with every call that may change the matrix; equal
+   The epoch (backend/graphblas/epoch/epochs.h) moves with every call that may change the matrix; equal
    handle, epoch and arrays together mean equal content.  Arrays that GraphBLAS calls
    read-only belong to the program, which may write them without telling anybody: nothing
    may be kept of those.  */

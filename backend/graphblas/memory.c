@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "backend/graphblas/face.h"
+#include "backend/graphblas/entry.h"
 #include "backend/plan/fault.h"
 
 enum { GXB_MALLOC_FUNCTION = 7037, GXB_FREE_FUNCTION = 7040, MOST_ARENAS = 16 };

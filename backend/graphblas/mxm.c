@@ -2,7 +2,7 @@
 
    Each has a second name, __wrap_GrB_mxm, for programs that are linked with -Wl,--wrap=GrB_mxm
    (library_static.c); in the static archive it is the only one.  */
-#include "backend/graphblas/face.h"
+#include "backend/graphblas/entry.h"
 #include "backend/graphblas/product.h"
 
 GRB_EXPORT int GrB_mxm(GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Semiring semiring,

@@ -2,7 +2,7 @@
 
 #ifdef SHUNT_HAVE_CUDA
 #include "backend/graphblas/memory.h"
-#include "backend/graphblas/mutator_epochs.h"
+#include "backend/graphblas/epoch/epochs.h"
 #endif
 
 enum { GXB_IS_READONLY = 7078 }; /* from 10 on */

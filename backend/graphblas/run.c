@@ -2,8 +2,8 @@
 #include "backend/graphblas/product.h"
 #include "backend/graphblas/report.h"
 #ifdef SHUNT_HAVE_CUDA
-#include "backend/graphblas/cuda_engine.h"
-#include "backend/graphblas/mutator_epochs.h"
+#include "backend/graphblas/gpu/gpu_engine.h"
+#include "backend/graphblas/epoch/epochs.h"
 #else
 static void shunt_grb_bump(const void *handle)
 {

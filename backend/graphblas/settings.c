@@ -1,6 +1,6 @@
 #include "backend/graphblas/settings.h"
 
-#include "backend/graphblas/face.h"
+#include "backend/graphblas/entry.h"
 
 bool grb_settings_read(const struct grb_library *l, GrB_Descriptor d, struct grb_settings *out)
 {

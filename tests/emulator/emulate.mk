@@ -52,7 +52,7 @@ runs: $(foreach n,$(NAMES),$(foreach s,$(SEEDS),$(B)/logs/$(n).$(s)))
 define run
 $(B)/logs/$(1).$(2): $(B)/$(1)
 	OMP_WAIT_POLICY=passive SHUNT_EMULATOR_DEVICES=2 \
-	  SHUNT_EMULATOR_STREAMS=$(if $(filter test_graphblas_cuda%,$(1)),late) \
+	  SHUNT_EMULATOR_STREAMS=$(if $(filter test_graphblas_gpu%,$(1)),late) \
 	  SHUNT_EMULATOR_SEED=$(2) timeout $(TEST_SECONDS) $$< >$$@ 2>&1; echo "status $$$$?" >>$$@
 endef
 $(foreach n,$(NAMES),$(foreach s,$(SEEDS),$(eval $(call run,$(n),$(s)))))

@@ -71,8 +71,8 @@ sources_of() {
   test_dcsr_format)
     echo "conv/dcsr/from_csr.cu conv/dcsr/sort.cu conv/dcsr/layout.c conv/dcsr/check.c" \
       "conv/dcsr/host_from_csr.c" ;;
-  test_graphblas_cuda)
-    echo "$rows kernels/common/dense_copy.cu backend/graphblas/cuda_fill.cu" \
+  test_graphblas_gpu)
+    echo "$rows kernels/common/dense_copy.cu backend/graphblas/gpu/fill.cu" \
       $(cd "$top" && find backend/graphblas -name 'cuda_*.c' && ls kernels/host/semiring_*.c) \
       "backend/plan/fault.c backend/plan/log.c backend/plan/options.c backend/plan/batches.c" \
       "backend/plan/problem.c backend/plan/reason.c backend/routes/no_routes.c" ;;
@@ -138,7 +138,7 @@ sources_of() {
     echo "$(sources_of test_tile_spmm) $(sources_of test_vector_packed_spmm) $rows kernels/tile/spmm_proved.cu" \
       "kernels/guard/fingerprint.cu" ;;
   test_dense_parts) sources_of test_csr_sddmm ;;
-  test_graphblas_cuda_*) sources_of test_graphblas_cuda ;;
+  test_graphblas_cuda_*) sources_of test_graphblas_gpu ;;
   test_repair_together) sources_of test_repair ;;
   test_csr_spmm_contract | test_csr_spmm_split) sources_of test_csr_spmm ;;
   esac
@@ -148,7 +148,7 @@ all="test_csr_spmm test_csr_spmm_cuts test_vector_csr_spmm test_repair test_csr_
   test_dcsr_csc_online test_tile_format test_tile_spmm test_sparse24_spmm test_sparse24_route
   test_ablation test_ablation_tiles test_attention test_attention_parts test_native test_bsr_conv test_bsr_spmm test_row_clusters
   test_bundle_spmm test_bundle_stale
-  test_graphblas_cuda test_graphblas_cuda_faults test_graphblas_cuda_kept test_repair_together
+  test_graphblas_gpu test_graphblas_gpu_faults test_graphblas_gpu_resident test_repair_together
   test_dense_parts test_csr_spmm_contract test_csr_spmm_split"
 tests=${TESTS:-$all}
 

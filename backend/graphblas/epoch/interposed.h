@@ -1,0 +1,54 @@
+/* interposed.h: what the assembly of interposed.c shares with the C around it.
+
+     return address >> 12 --low bits--> sites [4096]      page | targets of the calling object
+                                                                  |
+                                        targets [number] <--------+   0: not looked up yet
+
+   A page of code belongs to one loaded object, and an object's calls go to one copy of
+   GraphBLAS: so the page that a call returns to says where the call goes.  */
+#ifndef SHUNT_GRAPHBLAS_MUTATOR_TABLE_H
+#define SHUNT_GRAPHBLAS_MUTATOR_TABLE_H
+
+#include "backend/graphblas/epoch/mutators.h"
+
+/* The static archive is linked with --wrap for the products alone: its users' other calls
+   do not pass us.  */
+#if defined __x86_64__ && !defined __ILP32__ && !defined SHUNT_GRB_STATIC
+#define SHUNT_GRB_HAVE_STUBS 1
+#else
+#define SHUNT_GRB_HAVE_STUBS 0
+#endif
+
+/* Literals, for the assembler too.  The factor is odd and, as the assembler's 32-bit operand,
+   sign-extended.  */
+#define SHUNT_GRB_COUNTERS 8192
+#define SHUNT_GRB_COUNTER_FACTOR -1640531535
+#define SHUNT_GRB_SITES 4096
+#define SHUNT_GRB_PAGE_BITS 12
+#define SHUNT_GRB_PANIC -101
+
+#ifndef __ASSEMBLER__
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SHUNT_HIDDEN __attribute__((visibility("hidden")))
+
+extern SHUNT_HIDDEN _Atomic uint64_t shunt_grb_counters[SHUNT_GRB_COUNTERS];
+extern SHUNT_HIDDEN _Atomic uint64_t shunt_grb_all_counter; /* a part of every epoch */
+
+struct shunt_grb_site {
+  atomic_uintptr_t page; /* 0: free; never changes again; written after targets */
+  _Atomic(void *_Atomic *) targets;
+};
+extern SHUNT_HIDDEN struct shunt_grb_site shunt_grb_sites[SHUNT_GRB_SITES];
+
+/* Calls of two copies of GraphBLAS were seen.  From then on every call is looked up
+   anew, and there are no epochs.  */
+extern SHUNT_HIDDEN atomic_bool shunt_grb_several_copies;
+
+/* The original of mutator `number` for the code at `return_address`; NULL: there is none.  `first`,
+   its first argument: that matrix' array is not pinned any more if the function may free it.  */
+SHUNT_HIDDEN void *shunt_grb_mutator_original(unsigned number, void *return_address, void *first);
+#endif
+#endif

@@ -1,0 +1,195 @@
+#include "backend/graphblas/gpu/gpu_plan.h"
+
+#include "backend/graphblas/gpu/pipeline/strip.h"
+
+/* Held by column: narrower strips start and end the pipeline sooner; below 128 bytes a row of B
+   costs the kernel as much as one of 128 (shared/limits.md), beyond 512 nothing is gained.  */
+enum { NARROWEST_BYTES = 128, WIDEST_BYTES = 512, STRIPS_WANTED = 4, GRANULE_BYTES = 16 };
+/* Held by row: no gain from wider rows; parts of rows that still are copied well. */
+enum { WIDEST_ROW_BYTES = 16384, GOOD_ROW_BYTES = 2048 };
+/* A few blocks soon.  More of them as long as one is worth a copy of its own: the less C waits for
+   B; where B is there already it waits for nothing, and each costs a launch before the first.  */
+enum { LEAST_BLOCK = 256 << 10, FEW_BLOCKS = 8, LEAST_BLOCK_ROWS = 16 };
+enum { LARGE_BLOCK = 3 << 19, LARGE_BLOCK_OF_KEPT = 8 << 20 };
+/* Without a search for long rows, the kernel takes fewer entries (2^24) and wants rows alike. */
+enum { MOST_BLOCK_ENTRIES = 1 << 24, LONG_ROW = 1024, LONG_OF_MEAN = 8 };
+
+static int64_t clamp(int64_t x, int64_t low, int64_t high)
+{
+  return x < low ? low : x > high ? high : x;
+}
+
+/* Strips of about `most` columns, all alike but for the last, whole 16-byte pieces. */
+static int64_t even_width(int64_t columns, int64_t most, int64_t granule)
+{
+  if (most >= columns) return columns;
+  if (most < granule) most = granule;
+  int64_t strips = (columns + most - 1) / most;
+  int64_t width = (columns + strips - 1) / strips;
+  width = (width + granule - 1) / granule * granule;
+  return width <= most ? width : most / granule * granule;
+}
+
+/* Blocks of B that the block of C at a place needs. */
+static uint64_t needs_of(const struct grb_cuda_chunks *c, int place, int blocks)
+{
+  const int step = GRB_CUDA_CHUNKS / blocks;
+  uint64_t chunks = 0, needs = 0;
+  for (int i = 0; i < step; i++)
+    chunks |= c->needs[place * step + i];
+  for (int j = 0; j < GRB_CUDA_CHUNKS; j++)
+    needs |= (chunks >> j & 1) << j / step;
+  return needs;
+}
+
+static int count_bits(uint64_t x)
+{
+  return __builtin_popcountll(x);
+}
+
+/* Greedy: next the block of C that needs the fewest blocks of B which are not sent yet. */
+static void order_blocks(struct grb_cuda_plan *plan, const struct grb_cuda_chunks *c, int blocks)
+{
+  uint64_t needs[GRB_CUDA_CHUNKS], sent = 0, done = 0;
+  int count = 0;
+  for (int i = 0; i < blocks; i++)
+    needs[i] = needs_of(c, i, blocks);
+  for (int i = 0; i < blocks; i++) {
+    int best = -1;
+    for (int k = 0; k < blocks; k++)
+      if (!(done >> k & 1) &&
+          (best < 0 || count_bits(needs[k] & ~sent) < count_bits(needs[best] & ~sent)))
+        best = k;
+    /* All of the strip for its last product: no late piece is to meet the next strip in the ring.
+     */
+    uint64_t wanted = i == blocks - 1 ? ~(uint64_t)0 : needs[best];
+    for (int j = 0; j < blocks; j++)
+      if (wanted >> j & 1 && !(sent >> j & 1)) {
+        plan->b_order[count++] = (uint8_t)j;
+        sent |= (uint64_t)1 << j;
+      }
+    done |= (uint64_t)1 << best;
+    plan->c_order[i] = (uint8_t)best;
+    plan->needed[i] = (uint8_t)count;
+  }
+}
+
+/* Is most of B needed for the first quarter of C? */
+static bool scattered(struct grb_cuda_plan *plan, const struct grb_cuda_kept *s)
+{
+  order_blocks(plan, &s->chunks, GRB_CUDA_CHUNKS);
+  return plan->needed[GRB_CUDA_CHUNKS / 4 - 1] > GRB_CUDA_CHUNKS / 8 * 5;
+}
+
+static bool by_row(const struct grb_cuda_plan *plan)
+{
+  return !plan->b_turned && !plan->c_turned;
+}
+
+static int64_t favourite_width(struct grb_cuda_plan *plan, const struct grb_cuda_wish *wish,
+                               int64_t size)
+{
+  int64_t columns = wish->last - wish->first;
+  if (by_row(plan)) {
+    int64_t widest = WIDEST_ROW_BYTES;
+    if (plan->b == GRB_CUDA_B_HOST && scattered(plan, wish->s))
+      widest = clamp(columns * size / STRIPS_WANTED, GOOD_ROW_BYTES, WIDEST_ROW_BYTES);
+    return even_width(columns, widest / size, GRANULE_BYTES / size);
+  }
+  int64_t bytes = clamp(columns * size / STRIPS_WANTED, NARROWEST_BYTES, WIDEST_BYTES);
+  return even_width(columns, bytes / size, GRANULE_BYTES / size);
+}
+
+/* Blocks so many that none has more entries than the kernel takes. */
+static bool few_entries(const struct grb_cuda_chunks *c, int blocks)
+{
+  const int step = GRB_CUDA_CHUNKS / blocks;
+  for (int i = 0; i < GRB_CUDA_CHUNKS; i += step)
+    if (c->begin[i + step] - c->begin[i] >= MOST_BLOCK_ENTRIES) return false;
+  return true;
+}
+
+static int choose_blocks(const struct grb_cuda_plan *plan, const struct shunt_host_spmm *p,
+                         const struct grb_cuda_wish *wish)
+{
+  const int64_t bytes = plan->b_strip > plan->c_strip ? plan->b_strip : plan->c_strip;
+  const int64_t rows = p->s.rows < p->s.cols ? p->s.rows : p->s.cols;
+  const int64_t longest = wish->s->longest;
+  const int64_t large = plan->b == GRB_CUDA_B_HOST ? LARGE_BLOCK : LARGE_BLOCK_OF_KEPT;
+  int blocks = 1;
+  if (!by_row(plan)) return 1;
+  if (longest > LONG_ROW && longest > LONG_OF_MEAN * (p->s.nnz / p->s.rows)) return 1;
+  while (blocks < GRB_CUDA_CHUNKS && rows >= 2 * blocks * LEAST_BLOCK_ROWS &&
+         bytes >= 2 * blocks * (blocks < FEW_BLOCKS ? LEAST_BLOCK : large))
+    blocks *= 2;
+  return few_entries(&wish->s->chunks, blocks) ? blocks : 1;
+}
+
+/* Lays the transient block out. */
+static void lay_out(struct grb_cuda_plan *plan, const struct shunt_host_spmm *p,
+                    const struct grb_cuda_wish *wish)
+{
+  const int64_t size = (int64_t)shunt_type_size(p->semiring.type);
+  int64_t at = 0;
+  plan->strips = (int)((plan->last - plan->first + plan->width - 1) / plan->width);
+  plan->b_strip = grb_cuda_round(p->s.cols * plan->width * size);
+  plan->c_strip = grb_cuda_round(p->s.rows * plan->width * size);
+  plan->blocks = choose_blocks(plan, p, wish);
+  order_blocks(plan, &wish->s->chunks, plan->blocks);
+  plan->b_ring_strips = plan->blocks > 1 ? GRB_CUDA_RING_B - 1 : GRB_CUDA_RING_B;
+  if (plan->b_ring_strips > plan->strips) plan->b_ring_strips = plan->strips;
+  plan->c_ring_blocks = plan->blocks > 2 * GRB_CUDA_RING_C ? plan->blocks / 4 : GRB_CUDA_RING_C;
+  plan->c_block =
+      grb_cuda_round((p->s.rows + plan->blocks - 1) / plan->blocks * plan->width * size);
+  bool b_streams = plan->b == GRB_CUDA_B_HOST;
+  plan->b_ring = b_streams && (plan->b_turned || !plan->keep_b);
+  plan->c_ring = plan->c_turned || !plan->keep_c;
+  plan->b_ring_at = at;
+  if (plan->b_ring) at += plan->b_ring_strips * plan->b_strip;
+  plan->c_ring_at = at;
+  if (plan->c_ring) at += plan->c_ring_blocks * plan->c_block;
+  plan->b_scratch_at = at;
+  if (plan->b == GRB_CUDA_B_CONSTANT || (b_streams && plan->b_turned && !plan->keep_b))
+    at += plan->b_strip;
+  plan->c_scratch_at = at;
+  if (plan->c_turned && !plan->keep_c) at += plan->c_strip;
+  plan->workspace_at = at;
+  plan->block_bytes = at + grb_cuda_round((int64_t)wish->workspace(p, plan->width, wish->context));
+}
+
+static int64_t all_bytes(const struct grb_cuda_plan *plan)
+{
+  return plan->block_bytes + (plan->keep_b ? plan->strips * plan->b_strip : 0) +
+         (plan->keep_c ? plan->strips * plan->c_strip : 0);
+}
+
+bool grb_cuda_plan_make(struct grb_cuda_plan *plan, const struct shunt_host_spmm *p,
+                        const struct grb_cuda_wish *wish)
+{
+  const int64_t size = (int64_t)shunt_type_size(p->semiring.type);
+  const int64_t granule = GRANULE_BYTES / size, columns = wish->last - wish->first;
+  const bool can_keep_b = wish->may_keep_b && wish->b == GRB_CUDA_B_HOST;
+  *plan = (struct grb_cuda_plan){.first = wish->first,
+                                 .last = wish->last,
+                                 .b = wish->b,
+                                 .b_turned = grb_cuda_by_column(&p->b),
+                                 .c_turned = grb_cuda_by_column(&p->c)};
+  plan->width = wish->b == GRB_CUDA_B_KEPT ? wish->kept_width : favourite_width(plan, wish, size);
+  /* C before B: a chain of products needs its results again, and has read B for the last time. */
+  for (int what = 3; what >= 0; what--) {
+    plan->keep_c = what & 2;
+    plan->keep_b = what & 1;
+    if ((plan->keep_c && !wish->may_keep_c) || (plan->keep_b && !can_keep_b)) continue;
+    lay_out(plan, p, wish);
+    if (all_bytes(plan) <= wish->available) return true;
+  }
+  if (wish->b == GRB_CUDA_B_KEPT) return false;
+  /* Strips by row are better wide; the others are narrow anyway. */
+  while (plan->width > granule) {
+    int64_t less = by_row(plan) ? plan->width * 7 / 8 / granule * granule : plan->width / 2;
+    plan->width = even_width(columns, less > granule ? less : granule, granule);
+    lay_out(plan, p, wish);
+    if (all_bytes(plan) <= wish->available) return true;
+  }
+  return false;
+}

@@ -1,0 +1,23 @@
+/* gpu_product.h: one product on the first so many devices, from what is kept to what stays.
+
+     find on each device | S as rows, once, if one of them lacks it | make on each device
+     run: the threads are dealt out to the devices and take their tasks
+     keep and release on each device
+
+   On failure after pieces of C += S (x) B were written the host adds what is missing.  */
+#ifndef SHUNT_GRAPHBLAS_CUDA_PRODUCT_H
+#define SHUNT_GRAPHBLAS_CUDA_PRODUCT_H
+
+#include <pthread.h>
+
+#include "backend/graphblas/gpu/gpu_engine.h"
+#include "backend/graphblas/gpu/shard.h"
+
+/* 1 <= count <= devices->count, and at most grb_cuda_pieces() of the product.  `notes` is locked
+   while the devices' lists of what is kept are read or written; it is not held by the caller.
+   `counts` is added to.  Statuses, and what they say about C, as shunt_grb_cuda_spmm's.  One
+   product at a time.  */
+shunt_status grb_cuda_product(struct grb_cuda_view *v, struct grb_cuda_devices *devices, int count,
+                              pthread_mutex_t *notes, struct shunt_grb_cuda_counts *counts);
+
+#endif

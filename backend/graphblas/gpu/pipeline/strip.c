@@ -1,0 +1,156 @@
+#include "backend/graphblas/gpu/pipeline/strip.h"
+
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+bool grb_cuda_by_column(const struct shunt_full *m)
+{
+  return m->col_stride != 1 || (m->row_stride == 1 && m->cols == 1);
+}
+
+struct grb_cuda_strip grb_cuda_strip(const struct shunt_full *m, int64_t first, int64_t last,
+                                     size_t size)
+{
+  struct grb_cuda_strip s = {.size = size};
+  s.values = (char *)m->values + first * m->col_stride * (int64_t)size;
+  if (grb_cuda_by_column(m)) {
+    s.lines = last - first;
+    s.length = m->rows;
+    s.line_stride = m->col_stride;
+  } else {
+    s.lines = m->rows;
+    s.length = last - first;
+    s.line_stride = m->row_stride;
+  }
+  if (s.line_stride == s.length || s.lines == 1) {
+    s.length *= s.lines;
+    s.lines = 1;
+    s.line_stride = s.length;
+  }
+  return s;
+}
+
+/* The part of a piece that lies in one line. */
+struct part {
+  char *values;
+  int64_t count;
+};
+
+static struct part next_part(const struct grb_cuda_strip *s, int64_t line, int64_t place,
+                             int64_t left)
+{
+  int64_t most = s->length - place;
+  return (struct part){s->values + (line * s->line_stride + place) * (int64_t)s->size,
+                       left < most ? left : most};
+}
+
+/* Results so large that no cache holds them anyway. */
+enum { LARGE_BYTES = 8 << 20, LINE = 64 };
+
+#ifdef __SSE2__
+/* Whole lines past the caches: they are not read before they are written. */
+static void copy_past_caches(char *to, const char *from, size_t bytes)
+{
+  size_t head = -(uintptr_t)to % LINE;
+  if (head > bytes) head = bytes;
+  memcpy(to, from, head);
+  to += head;
+  from += head;
+  bytes -= head;
+  for (; bytes >= LINE; bytes -= LINE, to += LINE, from += LINE) {
+    const __m128i *f = (const __m128i *)from;
+    __m128i *t = (__m128i *)to;
+    __m128i a = _mm_loadu_si128(f), b = _mm_loadu_si128(f + 1);
+    __m128i c = _mm_loadu_si128(f + 2), d = _mm_loadu_si128(f + 3);
+    _mm_stream_si128(t, a);
+    _mm_stream_si128(t + 1, b);
+    _mm_stream_si128(t + 2, c);
+    _mm_stream_si128(t + 3, d);
+  }
+  memcpy(to, from, bytes);
+}
+
+/* Such stores are in order with nothing, the end of a parallel region included. */
+static void end_of_copies(void)
+{
+  _mm_sfence();
+}
+#else
+static void copy_past_caches(char *to, const char *from, size_t bytes)
+{
+  memcpy(to, from, bytes);
+}
+
+static void end_of_copies(void) {}
+#endif
+
+/* Parts of lines are not what the hardware reads ahead: it stops at pages. */
+static void read_ahead(const struct grb_cuda_strip *s, const struct part *part)
+{
+  enum { LINES = 2 };
+  const char *values = part->values + LINES * s->line_stride * (int64_t)s->size;
+  for (int64_t at = 0; at < part->count * (int64_t)s->size; at += LINE)
+    __builtin_prefetch(values + at);
+}
+
+void grb_cuda_strip_read(const struct grb_cuda_strip *s, int64_t first, int64_t count, void *packed)
+{
+  char *to = packed;
+  for (int64_t line = first / s->length, place = first % s->length; count > 0; line++, place = 0) {
+    struct part part = next_part(s, line, place, count);
+    size_t bytes = (size_t)part.count * s->size;
+    if (count > part.count) read_ahead(s, &part);
+    memcpy(to, part.values, bytes);
+    to += bytes;
+    count -= part.count;
+  }
+}
+
+void grb_cuda_strip_write(const struct grb_cuda_strip *s, int64_t first, int64_t count,
+                          const void *packed)
+{
+  const char *from = packed;
+  const bool large = s->lines * s->length * (int64_t)s->size >= LARGE_BYTES;
+  for (int64_t line = first / s->length, place = first % s->length; count > 0; line++, place = 0) {
+    struct part part = next_part(s, line, place, count);
+    size_t bytes = (size_t)part.count * s->size;
+    if (large)
+      copy_past_caches(part.values, from, bytes);
+    else
+      memcpy(part.values, from, bytes);
+    from += bytes;
+    count -= part.count;
+  }
+  if (large) end_of_copies();
+}
+
+static void add_f32(float *restrict to, const float *restrict from, int64_t count)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < count; i++)
+    to[i] += from[i];
+}
+
+static void add_f64(double *restrict to, const double *restrict from, int64_t count)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < count; i++)
+    to[i] += from[i];
+}
+
+void grb_cuda_strip_add(const struct grb_cuda_strip *s, int64_t first, int64_t count,
+                        const void *packed)
+{
+  const char *from = packed;
+  for (int64_t line = first / s->length, place = first % s->length; count > 0; line++, place = 0) {
+    struct part part = next_part(s, line, place, count);
+    if (s->size == sizeof(float))
+      add_f32((float *)part.values, (const float *)from, part.count);
+    else
+      add_f64((double *)part.values, (const double *)from, part.count);
+    from += (size_t)part.count * s->size;
+    count -= part.count;
+  }
+}

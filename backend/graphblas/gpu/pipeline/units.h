@@ -1,0 +1,67 @@
+/* units.h: the units of a run: how large they are, and where they are on the device.
+
+   A unit is a block of rows of a strip of columns (backend/graphblas/gpu/gpu_plan.h): unit = strip * blocks + i.
+   A strip's elements have one order in host memory and in what is copied (strip.h), and a
+   unit is a range of them, first <= e < last:
+
+     by row      | block 0 .. | block 1 .. | block 2 .. |    unit i: block c_order[i], or b_order[i]
+     by column   |            block 0 ..                |    one unit
+
+   Pure functions of the run.  `s`: a strip; `of_b`: a unit of B, else of C.  */
+#ifndef SHUNT_GRAPHBLAS_CUDA_UNITS_H
+#define SHUNT_GRAPHBLAS_CUDA_UNITS_H
+
+#include "backend/graphblas/gpu/pipeline/run.h"
+#include "backend/graphblas/gpu/pipeline/strip.h"
+
+/* Bytes of an element. */
+size_t grb_cuda_element(const struct grb_cuda_run *r);
+int64_t grb_cuda_strip_columns(const struct grb_cuda_run *r, int s);
+/* Strip s of B or C, `m`, in host memory. */
+struct grb_cuda_strip grb_cuda_host_strip(const struct grb_cuda_run *r, const struct shunt_full *m,
+                                          int s);
+int grb_cuda_strip_of(const struct grb_cuda_run *r, int unit);
+
+/* Where a unit's block begins, in rows; `end` 1: where it ends. */
+int64_t grb_cuda_unit_row(const struct grb_cuda_run *r, bool of_b, int unit, int end);
+/* The unit's elements, counted in its strip: the first, and the end. */
+int64_t grb_cuda_unit_first(const struct grb_cuda_run *r, bool of_b, int unit);
+int64_t grb_cuda_unit_last(const struct grb_cuda_run *r, bool of_b, int unit);
+/* The elements of the pieces that it is copied in, as many as fit a slot and all alike but for the
+   last, and how many pieces it is.  They are smaller where B begins and where C ends: for as long
+   as a thread takes to read the first, or to write the last, the bus has nothing to do.  */
+int64_t grb_cuda_piece(const struct grb_cuda_run *r, bool of_b, int unit);
+int64_t grb_cuda_unit_pieces(const struct grb_cuda_run *r, bool of_b, int unit);
+/* Units of B, from the first on, that product `unit` waits for. */
+int grb_cuda_units_needed(const struct grb_cuda_run *r, int unit);
+
+/* On the device, as copied up, and as copied down: in the host's order. */
+char *grb_cuda_b_as_sent(const struct grb_cuda_run *r, int s);
+char *grb_cuda_c_as_fetched(const struct grb_cuda_run *r, int unit);
+/* As the kernel wants them: row-major. */
+char *grb_cuda_b_row_major(const struct grb_cuda_run *r, int s);
+char *grb_cuda_c_row_major(const struct grb_cuda_run *r, int unit);
+
+/* Events: one for S, and of each unit one for B's way up, the product, and C's way down. */
+static inline int grb_cuda_event_count(const struct grb_cuda_run *r)
+{
+  return 1 + 3 * r->units;
+}
+static inline cudaEvent_t grb_cuda_s_sent(const struct grb_cuda_run *r)
+{
+  return r->device->events[0];
+}
+static inline cudaEvent_t grb_cuda_sent(const struct grb_cuda_run *r, int unit)
+{
+  return r->device->events[1 + 3 * unit];
+}
+static inline cudaEvent_t grb_cuda_computed(const struct grb_cuda_run *r, int unit)
+{
+  return r->device->events[2 + 3 * unit];
+}
+static inline cudaEvent_t grb_cuda_fetched(const struct grb_cuda_run *r, int unit)
+{
+  return r->device->events[3 + 3 * unit];
+}
+
+#endif

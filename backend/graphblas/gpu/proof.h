@@ -1,0 +1,32 @@
+/* proof.h: did the bus read and write the very memory that the program sees?
+
+   An array that was freed by a call that nobody saw, and whose pages were mapped anew, leaves a pin
+   (pins.h) on pages of old.  So after each product that went without slots samples are
+   compared, 16 bytes in each MiB, at places that differ from product to product:
+
+     B    what arrived on the device comes back and is what the processor reads
+     C    a mark, which no product gives, was written before, and is gone after
+
+   A pin that fails is let go of, and the product is done again through slots.  */
+#ifndef SHUNT_GRAPHBLAS_CUDA_PROOF_H
+#define SHUNT_GRAPHBLAS_CUDA_PROOF_H
+
+#include "backend/graphblas/gpu/pipeline/run.h"
+
+enum { GRB_CUDA_SAMPLE = 16, GRB_CUDA_SAMPLE_EVERY = 1 << 20, GRB_CUDA_MOST_SAMPLES = 4096 };
+
+/* The largest array that is sampled, and so may be pinned. */
+static inline int64_t grb_cuda_proof_most_bytes(void)
+{
+  return (int64_t)GRB_CUDA_SAMPLE_EVERY * GRB_CUDA_MOST_SAMPLES;
+}
+
+/* Before the product: chooses the places, and marks a C that is pinned.  `room` is pinned, for
+   GRB_CUDA_MOST_SAMPLES samples.  */
+void grb_cuda_proof_begin(struct grb_cuda_run *r, char *room);
+/* Once all of a pinned B is on its way up: its samples follow. */
+shunt_status grb_cuda_proof_fetch_b(struct grb_cuda_run *r);
+/* When all is over: true, or a pin is stale. */
+bool grb_cuda_proof_holds(const struct grb_cuda_run *r);
+
+#endif

@@ -1,0 +1,78 @@
+/* resident.h: what one device keeps of matrices between calls, and the proof that it is fresh.
+
+   An entry is found by a key: handle, epoch, addresses of all arrays, sizes, forms and
+   types.  It is used only if, besides, the operand's values at sampled places are what they
+   were.  In verify mode the epoch is left out of the key and the whole content is hashed.
+
+   No locks: the list is guarded by whoever owns it (gpu_engine.c).  */
+#ifndef SHUNT_GRAPHBLAS_CUDA_KEPT_H
+#define SHUNT_GRAPHBLAS_CUDA_KEPT_H
+
+#include "backend/graphblas/identity.h"
+#include "kernels/semiring/semiring_kernels.h"
+
+/* All words zero where a kind of operand does not need them: compared as bytes. */
+struct grb_cuda_key {
+  uint64_t handle, epoch;
+  uint64_t arrays[4];
+  int64_t sizes[6];
+  int64_t form; /* flags and types */
+};
+
+/* False: nothing may be kept of this operand. */
+bool grb_cuda_sparse_key(const struct shunt_sparse *s, shunt_type type, bool ones,
+                         const struct shunt_grb_identity *id, bool verify,
+                         struct grb_cuda_key *key);
+bool grb_cuda_dense_key(const struct shunt_full *m, shunt_type type,
+                        const struct shunt_grb_identity *id, bool verify, struct grb_cuda_key *key);
+
+/* Of the content: of all of it with `threads` threads, or of samples. */
+uint64_t grb_cuda_sparse_hash(const struct shunt_sparse *s, shunt_type type, bool all, int threads);
+uint64_t grb_cuda_dense_hash(const struct shunt_full *m, shunt_type type, bool all, int threads);
+
+/* The rows of S, and of B, in chunks: chunk i begins with row rows * i / GRB_CUDA_CHUNKS. */
+enum { GRB_CUDA_CHUNKS = 64 };
+struct grb_cuda_chunks {
+  int32_t begin[GRB_CUDA_CHUNKS + 1]; /* the chunk's first entry */
+  uint64_t needs[GRB_CUDA_CHUNKS];    /* bit j: has entries that meet chunk j of B */
+};
+
+struct grb_cuda_kept {
+  struct grb_cuda_key key;
+  bool used, sparse;
+  uint64_t hash;
+  uint64_t last_use; /* larger is later */
+  bool held;         /* by the product under way: not to be let go */
+  void *memory;
+  int64_t bytes;
+  /* sparse: rows with 32-bit indices */
+  int32_t *offsets, *columns;
+  void *values;
+  int64_t longest, empty_count;
+  struct grb_cuda_chunks chunks;
+  int32_t *empty; /* host memory, owned */
+  /* dense: columns first <= j < last in strips of `width` columns, row-major, each
+     beginning strip_bytes after the one before */
+  int64_t first, last, width, strip_bytes;
+};
+
+enum { GRB_CUDA_MOST_KEPT = 32 };
+struct grb_cuda_kept_list {
+  struct grb_cuda_kept entry[GRB_CUDA_MOST_KEPT];
+  uint64_t clock;
+};
+
+/* The entry with this key; for dense ones, of these columns.  NULL: none.  Does not ask for hashes.
+ */
+struct grb_cuda_kept *grb_cuda_kept_find(struct grb_cuda_kept_list *l,
+                                         const struct grb_cuda_key *key, bool sparse, int64_t first,
+                                         int64_t last);
+/* An entry of the same matrix that no key will find again, or else NULL. */
+struct grb_cuda_kept *grb_cuda_kept_stale(struct grb_cuda_kept_list *l,
+                                          const struct grb_cuda_key *key);
+/* The entry that was used longest ago and is not held; NULL: none. */
+struct grb_cuda_kept *grb_cuda_kept_oldest(struct grb_cuda_kept_list *l);
+struct grb_cuda_kept *grb_cuda_kept_unused(struct grb_cuda_kept_list *l);
+void grb_cuda_kept_touch(struct grb_cuda_kept_list *l, struct grb_cuda_kept *e);
+
+#endif

@@ -1,0 +1,222 @@
+// test_graphblas_gpu.cu: the GPU engine of the GraphBLAS face against the twin on the host:
+// every form of the operands, the limit on device memory, several GPUs, and which products it
+// takes.
+//
+// The program runs itself again with SHUNT_CACHE_MB and SHUNT_VERIFY set.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/gpu/graphblas/graphblas_gpu_product.cuh"
+
+using namespace harness;
+
+// ---- every form -----------------------------------------------------------------------------
+
+static Case random_case(Random &r)
+{
+  const enum shunt_multiplier m[] = {SHUNT_TIMES, SHUNT_TIMES, SHUNT_SECOND, SHUNT_FIRST,
+                                     SHUNT_PAIR};
+  Case k;
+  k.type = r.below(2) ? SHUNT_F32 : SHUNT_F64;
+  k.multiplier = m[r.below(5)];
+  k.rows = 1 + r.below(r.below(4) ? 300 : 4000);
+  k.cols = 1 + r.below(300);
+  k.n = 1 + r.below(r.below(3) ? 70 : 300);
+  k.density = r.below(4) ? 0.05 : 0.4;
+  k.by_column = r.below(2);
+  k.hyper = r.below(4) == 0;
+  k.s_iso = r.below(4) == 0;
+  k.b_iso = r.below(8) == 0;
+  k.accumulate = r.below(3) == 0;
+  k.b_by_column = r.below(3) == 0;
+  k.c_by_column = r.below(3) == 0;
+  k.present = r.below(2);
+  k.specials = r.below(4) == 0;
+  k.empty_every = r.below(3) ? 0 : 1 + r.below(7);
+  if (k.empty_every == 1) k.empty_every = 2;
+  k.pad = r.below(5) ? 0 : r.below(9);
+  k.index_bytes = r.below(2) ? 4 : 8;
+  k.threads = 1 + (int)r.below(r.below(2) ? 4 : 16);
+  return k;
+}
+
+static void test_forms(int cases)
+{
+  Random r(42);
+  int bad = 0, worst_case = -1;
+  for (int i = 0; i < cases && bad < 5; i++) {
+    Case k = random_case(r);
+    Product p(k, 1000 + i);
+    if (r.below(2)) p.name(1 + i);
+    shunt_status s = p.run();
+    double wrong = s == SHUNT_OK ? p.wrong() : 1e30;
+    if (wrong <= 1) continue;
+    bad++;
+    worst_case = i;
+    printf(
+        "# case %d status %d wrong %.3g: type %d op %d %ld x %ld x %ld csc %d hyper %d iso %d %d "
+        "acc %d bycol %d %d present %d specials %d pad %ld threads %d\n",
+        i, s, wrong, k.type, k.multiplier, (long)k.rows, (long)k.cols, (long)k.n, k.by_column,
+        k.hyper, k.s_iso, k.b_iso, k.accumulate, k.b_by_column, k.c_by_column, k.present,
+        k.specials, (long)k.pad, k.threads);
+  }
+  check(bad == 0, "%s: %d random products agree with the twin (last bad one: %d)", mode, cases,
+        worst_case);
+}
+
+static void test_long_row()
+{
+  Case k;
+  k.rows = 60;
+  k.cols = 20000;
+  k.density = 0.002;
+  k.long_row = 17;
+  k.n = 40;
+  Product p(k, 7);
+  fine(p, "a row of 20,000 entries");
+}
+
+static void test_unsupported()
+{
+  Case k;
+  Product p(k, 8);
+  p.x.semiring.monoid = SHUNT_MIN;
+  bool right = p.run() == SHUNT_E_UNSUPPORTED;
+  p.x.semiring = {SHUNT_PLUS, SHUNT_TIMES, SHUNT_I64};
+  right = right && p.run() == SHUNT_E_UNSUPPORTED;
+  p.x.semiring = {SHUNT_PLUS, SHUNT_ADD, SHUNT_F32};
+  right = right && p.run() == SHUNT_E_UNSUPPORTED;
+  p.x.semiring.multiplier = SHUNT_TIMES;
+  std::vector<int8_t> some(p.x.b.rows * p.x.b.cols, 1);
+  p.x.b.present = some.data();
+  right = right && p.run() == SHUNT_E_UNSUPPORTED;
+  check(right && p.c == p.old_c, "%s: what is not built is refused and C untouched", mode);
+}
+
+// ---- limit, devices -------------------------------------------------------------------------
+
+static void test_limit(int64_t limit)
+{
+  Case k = medium();
+  k.rows = 12000;
+  k.cols = 12000;
+  k.density = 0.002;
+  k.n = 3 * limit / (k.cols * 4) + 5;
+  for (int form = 0; form < 4; form++) {
+    k.b_by_column = form & 1;
+    k.c_by_column = form & 2;
+    k.accumulate = form == 3;
+    Product p(k, 20 + form);
+    shunt_grb_cuda_forget();
+    p.name(10 + form);
+    uploads(p, "B of three times the limit", 1, 1);
+    uploads(p, "again: S stayed", 0, 1);
+  }
+  k.density = 0.02;
+  k.rows = k.cols = 8000;
+  k.n = 8;
+  Product p(k, 30);
+  p.name(20);
+  shunt_status s = p.run();
+  check(s == SHUNT_E_UNSUPPORTED && p.c == p.old_c, "%s: an S beyond the limit is refused (%d)",
+        mode, s);
+  check(!shunt_grb_cuda_wise(&p.x, &p.sparse, &p.dense, &p.out), "%s: and not wise", mode);
+}
+
+static void test_devices()
+{
+  const int count = device_count();
+  for (int n = 2; n <= count && n <= 4; n++) {
+    shunt_grb_cuda_force_devices(n);
+    mode = "several devices";
+    test_forms(60);
+    Case k = medium();
+    k.cols = k.rows;
+    Product p(k, 41);
+    shunt_grb_cuda_forget();
+    p.name(n + 100);
+    uploads(p, "every device gets S and its share of B", n, n);
+    uploads(p, "and keeps both", 0, 0);
+  }
+  if (count < 2) skip("one device");
+  shunt_grb_cuda_force_devices(1);
+  mode = "plain";
+}
+
+// ---- placement --------------------------------------------------------------------------------
+
+static void test_wise()
+{
+  Case k;
+  Product small(k, 60);
+  check(!shunt_grb_cuda_wise(&small.x, &small.sparse, &small.dense, &small.out),
+        "%s: a small product stays on the host", mode);
+  k = medium();
+  k.rows = k.cols = 8000;
+  k.density = 0.02;
+  k.n = 128;
+  k.threads = 1;
+  Product large(k, 61);
+  large.name(1);
+  bool wise = false;
+  for (int i = 0; i < 30 && !wise; i++)
+    wise = shunt_grb_cuda_wise(&large.x, &large.sparse, &large.dense, &large.out);
+  check(wise, "%s: a large one goes to the GPU", mode);
+  large.x.semiring.multiplier = SHUNT_PAIR;
+  check(!shunt_grb_cuda_wise(&large.x, &large.sparse, &large.dense, &large.out),
+        "%s: PLUS_PAIR does not", mode);
+}
+
+// ---- the program --------------------------------------------------------------------------------
+
+static int again(const char *variable, const char *value, const char *what)
+{
+  fflush(stdout);
+  pid_t child = fork(); // before CUDA is started
+  if (child == 0) {
+    setenv(variable, value, 1);
+    execl("/proc/self/exe", "test_graphblas_cuda", what, (char *)NULL);
+    _exit(3);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return check(status == 0, "with %s=%s", variable, value);
+}
+
+int main(int argc, char **argv)
+{
+  mode = argc > 1 ? argv[1] : "plain";
+  if (argc == 1) {
+    again("SHUNT_CACHE_MB", "4", "limit");
+    again("SHUNT_VERIFY", "1", "verify");
+  }
+  if (device_count() == 0) {
+    Product p(medium(), 1);
+    check(p.run() == SHUNT_E_UNSUPPORTED && !shunt_grb_cuda_wise(&p.x, &p.sparse, &p.dense, &p.out),
+          "without a device nothing is taken");
+    return finish();
+  }
+  if (strcmp(mode, "plain")) shunt_grb_cuda_force_devices(1);
+  if (!strcmp(mode, "limit")) {
+    test_limit(4 << 20);
+    test_forms(100);
+    return finish();
+  }
+  if (!strcmp(mode, "verify")) {
+    Product p(medium(), 90);
+    p.sparse = {&p, 0, false};
+    uploads(p, "new", 1, 1);
+    uploads(p, "kept without an epoch", 0, 1);
+    p.set(p.values, p.x.s.nnz / 3 + 1, 0.75);
+    uploads(p, "one value changed, nobody said so", 1, 1);
+    test_forms(60);
+    return finish();
+  }
+  test_wise();
+  shunt_grb_cuda_force_devices(1);
+  test_forms(400);
+  test_long_row();
+  test_unsupported();
+  test_devices();
+  return finish();
+}

@@ -1,0 +1,145 @@
+// test_graphblas_gpu_faults.cu: the GPU engine of the GraphBLAS face when CUDA fails, at each
+// of its calls in turn, and beside a program's threads, contexts and forks.
+#include <cuda.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern "C" {
+#include "backend/plan/fault.h"
+}
+#include "tests/gpu/graphblas/graphblas_gpu_product.cuh"
+
+using namespace harness;
+
+// ---- failures -------------------------------------------------------------------------------
+
+static void test_faults(bool accumulate, int devices)
+{
+  Case k = medium();
+  k.rows = 9000;
+  k.cols = 300;
+  k.density = 0.004;
+  /* More pieces of C than a thread has slots, and no thread but one: some pieces are in their place
+     before the last are enqueued, so that failures come between.  */
+  k.n = 320;
+  k.threads = devices;
+  k.by_column = true;
+  k.accumulate = accumulate;
+  k.c_by_column = true;
+  Product p(k, 50);
+  int refused = 0, finished = 0, bad = 0, rounds = 0;
+  shunt_grb_cuda_force_devices(devices);
+  for (long n = 1; n < 5000; n += every(), rounds++) {
+    shunt_grb_cuda_forget();
+    p.name(1000 + n);
+    uint64_t before = counts().finished_on_host;
+    shunt_fault_arm(n);
+    shunt_status s = p.run();
+    long seen = shunt_faults_seen();
+    shunt_fault_armed = 0;
+    finished += counts().finished_on_host > before;
+    if (s == SHUNT_OK)
+      bad += !(p.wrong() <= 1);
+    else
+      bad += accumulate && p.c != p.old_c, refused++;
+    p.name(100000 + n);
+    bad += p.run() != SHUNT_OK || !(p.wrong() <= 1);
+    bad += p.run() != SHUNT_OK || !(p.wrong() <= 1);
+    if (seen < n) break;
+  }
+  check(bad == 0 && refused > 20 / every() && rounds < 4999 &&
+            (!accumulate || finished > 2 / every()),
+        "%s: %d faults, accumulate %d, %d devices: %d refused, %d finished on the host, %d bad",
+        mode, rounds, accumulate, devices, refused, finished, bad);
+  shunt_grb_cuda_force_devices(1);
+}
+
+// ---- threads, forks, contexts -----------------------------------------------------------------
+
+struct Worker {
+  int number, bad;
+  const Product *shared;
+};
+
+static void *work(void *of)
+{
+  Worker *w = (Worker *)of;
+  Case k = medium();
+  for (int i = 0; i < 12; i++) {
+    Product p(k, 70 + w->number);
+    p.x.s = w->shared->x.s;
+    p.values = w->shared->values, p.offsets = w->shared->offsets, p.indices = w->shared->indices;
+    p.sparse = w->shared->sparse;
+    p.dense = {&p.b, (uint64_t)(i + 1), false};
+    p.out = {&p.c, (uint64_t)(i + 1), false};
+    shunt_grb_cuda_wise(&p.x, &p.sparse, &p.dense, &p.out);
+    w->bad += p.run() != SHUNT_OK || !(p.wrong() <= 1);
+  }
+  return NULL;
+}
+
+static void test_threads()
+{
+  Product shared(medium(), 69);
+  shared.sparse = {&shared, 77, false};
+  Worker w[4];
+  pthread_t t[4];
+  int bad = 0;
+  for (int i = 0; i < 4; i++) {
+    w[i] = {i, 0, &shared};
+    pthread_create(&t[i], NULL, work, &w[i]);
+  }
+  for (int i = 0; i < 4; i++)
+    pthread_join(t[i], NULL), bad += w[i].bad;
+  check(bad == 0, "%s: four threads share S", mode);
+}
+
+static void test_fork()
+{
+  Product p(medium(), 80);
+  p.name(1);
+  p.run();
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    bool wise = shunt_grb_cuda_wise(&p.x, &p.sparse, &p.dense, &p.out);
+    _exit(!wise && p.run() == SHUNT_E_UNSUPPORTED ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  check(status == 0, "%s: a forked child leaves the GPU alone", mode);
+  fine(p, "the parent goes on");
+}
+
+static void test_context()
+{
+  CUresult (*get)(CUcontext *) = NULL;
+  cudaDriverEntryPointQueryResult found;
+  CUcontext before = NULL, after = NULL;
+  CUDA_OK(cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", (void **)&get, 12000,
+                                           cudaEnableDefault, &found));
+  Product p(medium(), 81);
+  get(&before);
+  p.run();
+  get(&after);
+  check(before == after, "%s: the thread's context is as it was (%p, then %p)", mode, (void *)before,
+        (void *)after);
+}
+
+int main()
+{
+  if (device_count() == 0) {
+    skip("no device");
+    return finish();
+  }
+  shunt_grb_cuda_force_devices(1);
+  // Faults come when the engine runs: one that cannot start stays off.
+  test_threads();
+  test_context();
+  test_faults(false, 1);
+  test_faults(true, 1);
+  test_faults(true, 2);
+  test_fork();
+  return finish();
+}
