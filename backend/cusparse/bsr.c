@@ -1,6 +1,6 @@
 #include "backend/cusparse/bsr.h"
 
-#include "backend/cusparse/notes.h"
+#include "backend/cusparse/descriptor_table.h"
 
 CUSPARSE_NOTES_OF(notes, struct cusparse_bsr);
 

@@ -2,7 +2,7 @@
 
    cuSPARSE has no getter for the arrays of a BSR matrix.  So cusparseCreateBsr,
    cusparseCreateConstBsr, cusparseSpMatSetValues and cusparseDestroySpMat are exported and handed
-   on (seen.c), and what a matrix is made of is noted here for as long as it lives.
+   on (setters.c), and what a matrix is made of is noted here for as long as it lives.
 
    A descriptor may be destroyed, and another made at its address, where we do not see it (through
    dlsym on a handle).  So a note counts only for a matrix that is what the getters tell of it:

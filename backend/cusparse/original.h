@@ -27,7 +27,7 @@
 #define CUSPARSE_TAKEN(X) \
   X(SpMM) X(SpMM_bufferSize) X(SpMM_preprocess) X(SDDMM) X(SDDMM_bufferSize) X(SDDMM_preprocess)
 
-/* What sets what no getter tells, and what ends it; we export them to see them pass (seen.c). */
+/* What sets what no getter tells, and what ends it; we export them to see them pass (setters.c). */
 #define CUSPARSE_SEEN(X)                                                           \
   X(CsrSetStridedBatch) X(CooSetStridedBatch) X(CsrSetPointers) X(CooSetPointers)  \
   X(SpMatSetValues) X(CreateBsr) X(CreateConstBsr) X(DestroySpMat)
@@ -65,7 +65,7 @@ struct cusparse_original {
    Call it once per entry, before *cusparse_depth() is raised.  */
 const struct cusparse_original *cusparse_original_for(void *return_address);
 
-/* Was the call that asked last made through a pointer that dlsym gave (handed.c)? */
+/* Was the call that asked last made through a pointer that dlsym gave (trampolines.c)? */
 bool cusparse_original_was_bound(void);
 
 /* How many exported functions of ours this thread is inside of.  The exported
@@ -77,7 +77,7 @@ bool cusparse_original_was_bound(void);
    behind the caller, which ends the loop.  */
 int *cusparse_depth(void);
 
-/* ---- for handed.c -------------------------------------------------------------- */
+/* ---- for trampolines.c -------------------------------------------------------------- */
 
 /* The cuSPARSE library around `symbol`, no wrapper before it; NULL if it is not one. */
 const struct cusparse_original *cusparse_original_around(const void *symbol);

@@ -1,7 +1,7 @@
 /* sddmm.c: cusparseSDDMM, cusparseSDDMM_bufferSize and cusparseSDDMM_preprocess; see
    spmm.c.  */
 #include "backend/cusparse/describe.h"
-#include "backend/cusparse/face.h"
+#include "backend/cusparse/entry.h"
 #include "backend/plan/planner.h"
 #include "backend/plan/promise.h"
 

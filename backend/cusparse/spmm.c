@@ -3,9 +3,9 @@
    is not taken to the original with nothing changed.
 
    The caller's buffer: see backend/plan/promise.h.  */
-#include "backend/cusparse/active.h"
+#include "backend/cusparse/preprocess_epoch.h"
 #include "backend/cusparse/describe.h"
-#include "backend/cusparse/face.h"
+#include "backend/cusparse/entry.h"
 #include "backend/plan/planner.h"
 #include "backend/plan/promise.h"
 

@@ -1,6 +1,6 @@
 #include "backend/cusparse/strides.h"
 
-#include "backend/cusparse/notes.h"
+#include "backend/cusparse/descriptor_table.h"
 
 struct note {
   cusparseConstSpMatDescr_t descriptor;

@@ -97,7 +97,7 @@ build_all() {
     library wrap_whole_default.so "$here/wrap.c" -DWHOLE -DBY_DEFAULT &&
     library first.so "$here/next.c" -DNAME=next_first &&
     library second.so "$here/next.c" -DNAME=next_second &&
-    library face.so "$here/fake_face.c" $sources "$top/backend/cusparse/handed.c" -Wl,-z,defs \
+    library face.so "$here/fake_face.c" $sources "$top/backend/cusparse/trampolines.c" -Wl,-z,defs \
       -Wl,--version-script="$top/backend/cusparse/exports.map" &&
     library dlsym.so "$top/backend/cusparse/dlsym.c" \
       -Wl,--version-script="$top/backend/cusparse/dlsym.map" &&

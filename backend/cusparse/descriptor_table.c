@@ -1,4 +1,4 @@
-#include "backend/cusparse/notes.h"
+#include "backend/cusparse/descriptor_table.h"
 
 #include <stdint.h>
 #include <string.h>

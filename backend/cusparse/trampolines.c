@@ -1,4 +1,4 @@
-/* handed.c: the functions that a program gets from dlsym on a handle.
+/* trampolines.c: the functions that a program gets from dlsym on a handle.
 
    A program that binds cuSPARSE by handle (JAX) names one copy of the library, and the
    call may come from anywhere later: from another library (libffi), or from

@@ -1,4 +1,4 @@
-#include "backend/cusparse/face.h"
+#include "backend/cusparse/entry.h"
 
 #include "backend/plan/log.h"
 #include "backend/plan/options.h"

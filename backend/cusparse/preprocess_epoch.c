@@ -1,8 +1,8 @@
-#include "backend/cusparse/active.h"
+#include "backend/cusparse/preprocess_epoch.h"
 
 #include <stdatomic.h>
 
-#include "backend/cusparse/notes.h"
+#include "backend/cusparse/descriptor_table.h"
 
 struct note {
   cusparseConstSpMatDescr_t descriptor;

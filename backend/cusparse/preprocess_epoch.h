@@ -1,4 +1,4 @@
-/* active.h: active buffers, cuSPARSE's promise that a pattern stays.
+/* preprocess_epoch.h: active buffers, cuSPARSE's promise that a pattern stays.
 
    cuSPARSE's documentation (cusparseSpMM_preprocess): a call with a matrix and a buffer makes this
    buffer the matrix's active one, and the one before it inactive.  As long as a buffer is active,
@@ -10,7 +10,7 @@
    pattern, so what was proved of the pattern in one holds in all others; across epochs
    nothing is known, even where all addresses are the same.
 
-   Programs that bind cuSPARSE by handle (handed.c) have no epochs, because they destroy matrices
+   Programs that bind cuSPARSE by handle (trampolines.c) have no epochs, because they destroy matrices
    where we do not see it.
 
    Thread-safe.  */

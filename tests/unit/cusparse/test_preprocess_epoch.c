@@ -1,5 +1,5 @@
 /* Active buffers: an epoch is found for the call that began it, and for no other. */
-#include "backend/cusparse/active.h"
+#include "backend/cusparse/preprocess_epoch.h"
 #include "tests/unit/check.h"
 
 static char arrays[8], buffers[2], libraries[2];

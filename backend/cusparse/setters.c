@@ -1,8 +1,8 @@
-/* seen.c: functions that are exported only to be seen: each is handed on, and what it has
+/* setters.c: functions that are exported only to be seen: each is handed on, and what it has
    set or made is noted where no getter tells it.  */
-#include "backend/cusparse/active.h"
+#include "backend/cusparse/preprocess_epoch.h"
 #include "backend/cusparse/describe.h"
-#include "backend/cusparse/face.h"
+#include "backend/cusparse/entry.h"
 #include "backend/cusparse/strides.h"
 
 static void note(const struct cusparse_original *o, cusparseConstSpMatDescr_t m, int64_t offsets,
