@@ -1,10 +1,10 @@
-/* cache.c: what is known of the matrices that a context has seen; kept.c has the memory. */
+/* cache.c: what is known of the matrices that a context has seen; packed.c has the memory. */
 #include "backend/plan/cache.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/plan/cache_parts.h"
+#include "backend/plan/cache_entry.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/log.h"
 

@@ -1,6 +1,6 @@
 /* choice.c: which routes may run a product, in which order. */
 #include "backend/plan/cost.h"
-#include "backend/plan/engine.h"
+#include "backend/plan/context.h"
 #include "backend/plan/options.h"
 #include "backend/plan/product.h"
 

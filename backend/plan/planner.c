@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "backend/plan/batches.h"
-#include "backend/plan/engine.h"
+#include "backend/plan/context.h"
 #include "backend/plan/options.h"
 #include "backend/plan/product.h"
 #include "backend/plan/tune.h"

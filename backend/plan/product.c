@@ -4,7 +4,7 @@
 
 #include "backend/plan/batches.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/engine.h"
+#include "backend/plan/context.h"
 
 enum { RELIEVE_EVERY = 1024 };
 

@@ -2,7 +2,7 @@
    no state, right on the first call.  */
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/engine.h"
+#include "backend/plan/context.h"
 #include "backend/routes/routes.h"
 #include "kernels/bsr/bsr_kernels.h"
 

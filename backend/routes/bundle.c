@@ -13,7 +13,7 @@
 #include "backend/plan/cache.h"
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/engine.h"
+#include "backend/plan/context.h"
 #include "backend/routes/routes.h"
 #include "conv/bundle/bundle_conv.h"
 #include "kernels/bundle/bundle_kernels.h"

@@ -2,7 +2,7 @@
    kernels/csr/sddmm_rows.cu).  Direct: no state, right on the first call.  */
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/engine.h"
+#include "backend/plan/context.h"
 #include "backend/routes/routes.h"
 
 /* Is the balanced kernel the faster one (tests/bench/NOTES.md)?  Where one block's row would end

@@ -1,6 +1,6 @@
 /* dense: the sparse matrix written out as D, and a dense product on cuBLASLt.
 
-   SpMM: D is a copy as of kept_copy.h, direct or kept; where it is kept, product and proof are
+   SpMM: D is a copy as of packed_product.h, direct or kept; where it is kept, product and proof are
    one launch for the B of which a kernel of our own is the faster (kernels/dense/spmm_wgmma.cu).
    A column that repeats in a row D cannot hold at full precision: irregular.  The zeros of D turn a NaN or Inf
    of B into NaN where the sparse product has none; that shows in C's first row
@@ -22,9 +22,9 @@
 #include "backend/cublas/cublaslt.h"
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/engine.h"
+#include "backend/plan/context.h"
 #include "backend/plan/options.h"
-#include "backend/routes/kept_copy.h"
+#include "backend/routes/packed_product.h"
 #include "backend/routes/routes.h"
 
 /* D's leading dimension: rows start on 16 bytes. */

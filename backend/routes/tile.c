@@ -5,13 +5,13 @@
    What finite elements are made of, and pruned layers from 0.9 on.  How many tiles there are says
    the profile, and with it what the product takes and what memory the copy needs.
 
-   A kept copy as of kept_copy.h.  A sum that became NaN the kernel computes again from A's own
+   A kept copy as of packed_product.h.  A sum that became NaN the kernel computes again from A's own
    entries, so that no witness is needed; a matrix that has more tiles than there is memory
    for, or whose columns do not ascend, is irregular.  Kept note: tiles that there is room for.  */
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/engine.h"
-#include "backend/routes/kept_copy.h"
+#include "backend/plan/context.h"
+#include "backend/routes/packed_product.h"
 #include "backend/routes/routes.h"
 #include "conv/tile/tile_conv.h"
 #include "kernels/tile/tile_kernels.h"

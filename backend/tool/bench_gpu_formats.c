@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #include "backend/plan/cache.h"
-#include "backend/plan/engine.h"
+#include "backend/plan/context.h"
 #include "backend/plan/planner.h"
 #include "backend/tool/bench_gpu.h"
 #include "conv/bundle/bundle_conv.h"

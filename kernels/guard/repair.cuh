@@ -16,7 +16,7 @@
 // Hashing it there would need that whoever wrote A had finished when the product's kernel began, and
 // cuBLAS does not say whether it lets its own kernels in early.  Beside it (Beside): where the
 // product began behind all else, and this launch begins before the product ends, because a graph says
-// so (backend/plan/beside.h) or because the product's kernel is one of ours that lets it in, A is
+// so (backend/plan/graph_overlap.h) or because the product's kernel is one of ours that lets it in, A is
 // hashed at once.  Some blocks then find a multiprocessor that the product leaves free, the others
 // come when it has ended; so shares are taken from a queue, and the product is waited for before the
 // probe, and before C is touched.

@@ -98,7 +98,7 @@ sources_of() {
       "kernels/common/tensor_map.cu kernels/csr/host_spmm.c kernels/sparse24/host_spmm.c $rows" \
       "kernels/common/dense_copy.cu kernels/guard/fingerprint.cu" ;;
   test_sparse24_route)
-    echo "backend/routes/sparse24.c backend/routes/kept_copy.c backend/plan/beside.c backend/plan/cost.c" \
+    echo "backend/routes/sparse24.c backend/routes/packed_product.c backend/plan/graph_overlap.c backend/plan/cost.c" \
       "backend/plan/fault.c backend/plan/problem.c kernels/guard/combine.cu" \
       "kernels/csr/spmm_transposed.cu $(sources_of test_sparse24_spmm)" ;;
   test_csr_spmm | test_csr_spmm_cuts) echo "$rows kernels/common/dense_copy.cu" ;;

@@ -167,7 +167,7 @@ __global__ void late_kernel(__half *row, const uint16_t *value, int64_t cycles)
   if (blockIdx.x == 0 && threadIdx.x == 0) *row = __ushort_as_half(*value);
 }
 
-// An edge from where the stream's last kernel has begun, as backend/plan/beside.c makes it.
+// An edge from where the stream's last kernel has begun, as backend/plan/graph_overlap.c makes it.
 void begin_beside(cudaStream_t s)
 {
   cudaStreamCaptureStatus status;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "backend/plan/cache.h"
-#include "backend/plan/engine.h"
+#include "backend/plan/context.h"
 #include "backend/routes/routes.h"
 #include "kernels/shunt_kernels.h"
 #include "tests/unit/check.h"

@@ -1,7 +1,7 @@
 /* The `merged` route: when it keeps a copy, and what it expects, held against times measured on an
    H200 (tests/bench/results/merged.txt).  */
 #include "backend/plan/cost.h"
-#include "backend/plan/engine.h"
+#include "backend/plan/context.h"
 #include "backend/routes/routes.h"
 #include "conv/tile/tile_conv.h"
 #include "tests/unit/check.h"

@@ -1,7 +1,7 @@
 /* The `vector` route: when it keeps a packed copy, and what it expects of product and proof, held
    against times measured on an H200 (tests/bench/results/vector-routed.json).  */
 #include "backend/plan/cache.h"
-#include "backend/plan/engine.h"
+#include "backend/plan/context.h"
 #include "backend/routes/routes.h"
 #include "conv/vector/vector_conv.h"
 #include "kernels/vector/vector_kernels.h"

@@ -1,4 +1,4 @@
-/* beside.h: lets the next kernel that is captured begin beside the one before it.
+/* graph_overlap.h: lets the next kernel that is captured begin beside the one before it.
 
    A product seldom has work for all multiprocessors to its end, and what is launched behind it
    waits for that end.  In a captured graph the order of two kernels is an edge, and an edge may

@@ -1,7 +1,7 @@
 /* What the planner expects: the times of routes and of the originals against those measured on an
    H200, and what each route takes or declines for them.  */
 #include "backend/plan/cost.h"
-#include "backend/plan/engine.h"
+#include "backend/plan/context.h"
 #include "backend/plan/problem.h"
 #include "backend/routes/route.h"
 #include "kernels/sparse24/sparse24_kernels.h"

@@ -1,4 +1,4 @@
-/* cache_parts.h: the cache's own data, for cache.c (what is known of matrices) and kept.c (memory
+/* cache_entry.h: the cache's own data, for cache.c (what is known of matrices) and packed.c (memory
    that is kept for them).  What others may know stands in cache.h.  */
 #ifndef SHUNT_CACHE_PARTS_H
 #define SHUNT_CACHE_PARTS_H
@@ -71,7 +71,7 @@ struct shunt_cache {
   char *scratch; /* device: SHUNT_PROFILE_SCRATCH per entry */
 };
 
-/* By kept.c, with the lock held. */
+/* By packed.c, with the lock held. */
 void shunt_kept_retire(struct shunt_kept *k); /* nobody is to find it any more */
 void shunt_kept_tidy(struct shunt_cache *c);  /* gives back what was retired and is not in use */
 

@@ -1,4 +1,4 @@
-#include "backend/plan/beside.h"
+#include "backend/plan/graph_overlap.h"
 
 #include <stddef.h>
 

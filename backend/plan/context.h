@@ -1,4 +1,4 @@
-/* engine.h: what Shunt knows and keeps of one CUDA context.
+/* context.h: what Shunt knows and keeps of one CUDA context.
 
    An engine is made in a call that may take its time (bufferSize, preprocess),
    never in SpMM or SDDMM, and lives as long as the process: contexts are told

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "backend/plan/batches.h"
-#include "backend/plan/engine.h"
+#include "backend/plan/context.h"
 #include "backend/plan/fault.h"
 #include "backend/plan/problem.h"
 #include "backend/plan/promise.h"

@@ -1,4 +1,4 @@
-#include "backend/plan/engine.h"
+#include "backend/plan/context.h"
 
 #include <cuda.h>
 #include <stdatomic.h>

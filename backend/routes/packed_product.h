@@ -1,4 +1,4 @@
-/* kept_copy.h: what routes share that multiply by a copy of A in a format of their own.
+/* packed_product.h: what routes share that multiply by a copy of A in a format of their own.
 
    SpMM.  The copy was made by an earlier call and is kept, or is made anew in the caller's buffer
    by formats that take little time for it:
@@ -17,7 +17,7 @@
    Where the caller promised that the pattern stays (problem.h, pattern_epoch), and the copy was
    made since, the proof reads A's values alone.
 
-   In a captured graph the proof of a kept copy begins beside the product (backend/plan/beside.h).
+   In a captured graph the proof of a kept copy begins beside the product (backend/plan/graph_overlap.h).
 
    Where op(A) is the transpose of what is stored, the repair is another (kernels/
    kernels/csr/spmm_transposed.cu), for which the fingerprint of a kept copy's A is taken apart:

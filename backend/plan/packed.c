@@ -1,7 +1,7 @@
-/* kept.c: device memory that outlives calls: its room, its uses, and how it is given back. */
+/* packed.c: device memory that outlives calls: its room, its uses, and how it is given back. */
 #include <string.h>
 
-#include "backend/plan/cache_parts.h"
+#include "backend/plan/cache_entry.h"
 #include "backend/plan/cuda_call.h"
 
 enum { HEADER_BYTES = 256, FINGERPRINTS_AT = 16, MEASURES_AT = 48 };

@@ -1,8 +1,8 @@
-#include "backend/routes/kept_copy.h"
+#include "backend/routes/packed_product.h"
 
-#include "backend/plan/beside.h"
+#include "backend/plan/graph_overlap.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/engine.h"
+#include "backend/plan/context.h"
 #include "kernels/guard/fingerprint.h"
 
 /* Calls of one copy whose workspaces differ and that its table has room for: far more than

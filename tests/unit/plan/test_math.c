@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "backend/cublas/cublaslt.h"
-#include "backend/plan/beside.h"
+#include "backend/plan/graph_overlap.h"
 #include "backend/plan/cache.h"
-#include "backend/plan/engine.h"
+#include "backend/plan/context.h"
 #include "backend/plan/options.h"
 #include "backend/routes/routes.h"
 #include "tests/unit/check.h"

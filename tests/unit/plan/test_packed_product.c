@@ -1,11 +1,11 @@
-/* kept_copy.c with a format that notes what it is asked for: the order of what is enqueued, which
+/* backend/routes/packed_product.c with a format that notes what it is asked for: the order of what is enqueued, which
    words the proof is given, and what is made of launches that fail.  */
 #include <string.h>
 
-#include "backend/plan/beside.h"
-#include "backend/plan/engine.h"
+#include "backend/plan/graph_overlap.h"
+#include "backend/plan/context.h"
 #include "backend/plan/fault.h"
-#include "backend/routes/kept_copy.h"
+#include "backend/routes/packed_product.h"
 #include "tests/unit/check.h"
 
 /* ---- what is around ------------------------------------------------------------------- */
