@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend/tool/bench.h"
+#include "backend/tool/bench/bench.h"
 
 static const char help[] =
     "Usage: shunt demo [OPTION]... [FILE]\n"

@@ -7,8 +7,8 @@
      inspect.c        shunt inspect: what a pattern looks like
      model.c          shunt model: traffic, skewness and conversion of a matrix
      model_print.c      its figures, for people and as JSON (model.h)
-     bench.c          shunt bench: options into cases, cases into an engine
-     bench.h            (its own header)
+     backend/tool/bench/bench.c          shunt bench: options into cases, cases into an engine
+     backend/tool/bench/bench.h            (its own header)
      demo.c           shunt demo: the main job, before and after
      tool_matrix.c    files, made-up patterns and problems into host CSR
      tool_patterns.c    the made-up ones
@@ -150,7 +150,7 @@ bool launch_own_folder(char *out, size_t bytes);
 /* Reads the library's report and prints the table for people. */
 void run_report_print(const char *path, const struct launch_end *end, FILE *to);
 
-/* ---- bench.c, for demo ---------------------------------------------------- */
+/* ---- backend/tool/bench/bench.c, for demo ---------------------------------------------------- */
 
 /* True when the bench would run on a GPU; `why` says why not. */
 bool bench_have_gpu(char *why, size_t bytes);

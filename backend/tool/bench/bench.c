@@ -1,0 +1,308 @@
+/* bench.c: shunt bench: options into cases, one case after the other into the
+   engine that runs here.  */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/tool/bench/bench.h"
+
+static const char help[] =
+    "Usage: shunt bench [OPTION]... SOURCE...\n"
+    "       shunt bench [OPTION]... --suite NAME\n"
+    "       shunt bench [-o FILE] --ablation [-- OPTION...]\n"
+    "Time every applicable route on one problem after the other against cuSPARSE (its\n"
+    "default, and its algorithms after preprocess) and dense cuBLAS, in one run, and\n"
+    "check each result against a float64 sum.  Without a GPU: the host engine.\n"
+    "\n"
+    "SOURCE is a matrix file (Matrix Market or .smtx, also gzipped), a made-up pattern\n"
+    "(random:ROWSxCOLUMNS:DENSITY[:V], shuffled:ROWSxCOLUMNS:DENSITY:V[:LOST],\n"
+    "rmat:ROWS:MEAN, band:ROWS:WIDTH:DENSITY, mesh:XxYxZ:UNKNOWNS,\n"
+    "tiles:ROWSxCOLUMNS:DENSE:TWO), or a problem, the last column\n"
+    "of a SHUNT_LOG=dispatch line, which brings its own sizes, types and layout.\n"
+    "\n"
+    "  -n, --columns LIST  columns of B and C (SpMM), inner dimension (SDDMM) [32,128]\n"
+    "  -t, --types LIST    f16, bf16, f32, f64, i8 (into i32); f16f32, bf16f32, i8f32\n"
+    "                      (into f32) [f16,f32]\n"
+    "      --layout LIST   orders of B and C (SpMM) or A and B (SDDMM), r row-major, c\n"
+    "                      column-major: rr, rc, cr, cc [rr]\n"
+    "      --op OP         spmm or sddmm [spmm]\n"
+    "      --index TYPE    i32 or i64 [i32]\n"
+    "  -v, --vector V      replace each stored entry by a V x 1 vector; a random pattern\n"
+    "                      or a problem keeps its rows, V of them sharing columns [1]\n"
+    "      --suite NAME    a list of cases instead of SOURCEs: dlmc (layers of V x 1\n"
+    "                      vectors), mtx (solvers and graphs), tiles (2:4); it brings\n"
+    "                      its own types, widths and vectors\n"
+    "      --ablation      what the mapping of vectors to the tensor cores buys: run\n"
+    "                      tests/bench/ablation_bench of the build tree, with the OPTIONs\n"
+    "                      behind -- (see shunt bench --ablation -- --help)\n"
+    "      --data FOLDER   where a suite's files are [../shared/data]\n"
+    "      --ways LIST     only these ways, on a GPU: rows, groups, routed, cusparse, dense ..\n"
+    "                      (the words of the table; cusparse: all of its algorithms) [all]\n"
+    "      --list          print the cases, matrix and problem, and time none\n"
+    "      --host          use the host engine even where there is a GPU\n"
+    "  -o, --output FILE   write JSON\n"
+    "      --csv           also print one comma-separated line per case\n"
+    "      --quick         fewer and shorter samples\n"
+    "      --seed N        seed of the random patterns and values [1]\n"
+    "  -h, --help          print this text and exit\n"
+    "\n"
+    "Exit status: 0 success; 1 malformed input, or a result of Shunt's was wrong; 2 usage.\n";
+
+enum {
+  OPT_LAYOUT = 256,
+  OPT_OP,
+  OPT_INDEX,
+  OPT_SUITE,
+  OPT_ABLATION,
+  OPT_DATA,
+  OPT_WAYS,
+  OPT_LIST,
+  OPT_HOST,
+  OPT_CSV,
+  OPT_QUICK,
+  OPT_SEED
+};
+static const struct option options[] = { { "columns", required_argument, NULL, 'n' },
+                                         { "types", required_argument, NULL, 't' },
+                                         { "layout", required_argument, NULL, OPT_LAYOUT },
+                                         { "op", required_argument, NULL, OPT_OP },
+                                         { "index", required_argument, NULL, OPT_INDEX },
+                                         { "vector", required_argument, NULL, 'v' },
+                                         { "suite", required_argument, NULL, OPT_SUITE },
+                                         { "ablation", no_argument, NULL, OPT_ABLATION },
+                                         { "data", required_argument, NULL, OPT_DATA },
+                                         { "ways", required_argument, NULL, OPT_WAYS },
+                                         { "list", no_argument, NULL, OPT_LIST },
+                                         { "host", no_argument, NULL, OPT_HOST },
+                                         { "output", required_argument, NULL, 'o' },
+                                         { "csv", no_argument, NULL, OPT_CSV },
+                                         { "quick", no_argument, NULL, OPT_QUICK },
+                                         { "seed", required_argument, NULL, OPT_SEED },
+                                         { "help", no_argument, NULL, 'h' },
+                                         { NULL, 0, NULL, 0 } };
+
+static const char *const layout_words[] = { "rr", "rc", "cr", "cc", NULL };
+static const char *const op_words[] = { "spmm", "sddmm", NULL };
+static const char *const index_words[] = { "i32", "i64", NULL };
+
+struct bench_options bench_defaults(void)
+{
+  return (struct bench_options){ .n = { 32, 128 }, .n_count = 2,
+                                 .types = { 0, 2 }, .type_count = 2,
+                                 .layouts = { 0 }, .layout_count = 1,
+                                 .op = SHUNT_SPMM, .index_type = SHUNT_I32, .v = 1, .seed = 1,
+                                 .data = "../shared/data" };
+}
+
+/* ---- a run ---------------------------------------------------------------- */
+
+struct run {
+  const struct bench_options *o;
+  const struct bench_engine *engine;
+  struct bench_machine machine;
+  FILE *json;
+  int done, total; /* cases */
+  bool bad, wrong;
+};
+
+static void report_wrong(struct run *r, const struct bench_case *c)
+{
+  for (int i = 0; i < c->ways; i++) {
+    const struct bench_way *w = &c->way[i];
+    if (!w->ran || w->right || !w->ours) continue;
+    tool_say("%s: %s is wrong: largest error %.3g, %.3g times what the types allow (%s)",
+             c->matrix, w->name, w->max_error, w->error_ratio, c->word);
+    r->wrong = true;
+  }
+}
+
+/* False when the engine can measure nothing more. */
+static bool run_case(struct run *r, struct bench_case *c)
+{
+  bool first = r->done == 0;
+  if (r->o->list) {
+    printf("%s %s\n", c->matrix, c->word);
+    return true;
+  }
+  bench_progress(++r->done, r->total, c, NULL);
+  bool alive = r->engine->measure(c, r->o);
+  bench_progress_end();
+  if (c->ways) {
+    bench_print_case(&r->machine, c, first);
+    bench_note_means(c);
+    if (r->o->csv) bench_print_csv(c, first);
+    if (r->json) bench_json_case(r->json, c, first);
+  }
+  report_wrong(r, c);
+  if (!alive) r->bad = true;
+  return alive;
+}
+
+static int cases_of(const char *source, const struct bench_options *o)
+{
+  bool own = strncmp(source, "spmm:", 5) == 0 || strncmp(source, "sddmm:", 6) == 0;
+  return own ? 1 : o->n_count * o->type_count * o->layout_count;
+}
+
+static bool run_source(struct run *r, const char *text)
+{
+  const struct bench_options *o = r->o;
+  struct tool_source source;
+  struct shunt_matrix m;
+  struct bench_case base = { .v = o->v };
+  bool alive = true;
+  if (!tool_load(text, o->v, o->seed, &source, &m)) {
+    r->bad = true;
+    return true;
+  }
+  struct shunt_csr view = tool_view(&m);
+  view.value_type = SHUNT_F16; /* of which merged tiles are counted */
+  if (shunt_profile_csr_host(&view, &base.profile) != SHUNT_OK) {
+    tool_say("%s: the profile failed", text);
+    r->bad = true;
+  } else if (m.rows < 1 || m.cols < 1 || m.nnz < 1) {
+    tool_say("%s: the matrix is empty; there is nothing to time", text);
+    r->bad = true;
+  } else {
+    tool_short_name(source.from_problem ? "problem" : text, base.matrix, sizeof base.matrix);
+    int count = cases_of(text, o);
+    for (int i = 0; i < count && alive; i++) {
+      struct bench_case c = base;
+      int layout = i / (o->n_count * o->type_count), types = i / o->n_count % o->type_count;
+      c.problem = source.from_problem
+                      ? source.problem
+                      : bench_problem(&m, o->n[i % o->n_count], o->types[types],
+                                     layout_words[o->layouts[layout]], o);
+      bench_finish_case(&c, &m, o->v);
+      if (bench_sane(&c))
+        alive = run_case(r, &c);
+      else
+        r->bad = true;
+    }
+  }
+  shunt_matrix_free(&m);
+  return alive;
+}
+
+bool bench_have_gpu(char *why, size_t bytes)
+{
+#ifdef HAVE_CUDA
+  return bench_cuda_present(why, bytes);
+#else
+  snprintf(why, bytes, "this build has no CUDA");
+  return false;
+#endif
+}
+
+static void open_engine(struct run *r)
+{
+  char why[256] = "this build has no CUDA";
+#ifdef HAVE_CUDA
+  r->engine = &bench_cuda_engine;
+  if (!r->o->host && r->engine->open(&r->machine, why, sizeof why)) return;
+#endif
+  if (!r->o->host) tool_say("timing the host engine: %s", why);
+  r->engine = &bench_host_engine;
+  r->engine->open(&r->machine, why, sizeof why);
+}
+
+int bench_run(const struct bench_step *steps, int count)
+{
+  const struct bench_options *how = &steps[0].o;
+  struct run r = { .o = how };
+  bool alive = true;
+  open_engine(&r);
+  if (how->json && !(r.json = bench_json_open(how->json, &r.machine))) {
+    r.engine->close();
+    return EXIT_BAD;
+  }
+  for (int s = 0; s < count; s++)
+    for (int i = 0; i < steps[s].count; i++) r.total += cases_of(steps[s].sources[i], &steps[s].o);
+  if (!how->list) bench_print_machine(&r.machine);
+  for (int s = 0; s < count; s++) {
+    r.o = &steps[s].o;
+    for (int i = 0; i < steps[s].count && alive; i++) alive = run_source(&r, steps[s].sources[i]);
+  }
+  bench_print_summary();
+  if (r.json && !bench_json_close(r.json, how->json)) r.bad = true;
+  r.engine->close();
+  if (fflush(stdout) != 0) r.bad = true;
+  return r.bad || r.wrong ? EXIT_BAD : EXIT_OK;
+}
+
+/* ---- options -------------------------------------------------------------- */
+
+static bool parse_option(int c, struct bench_options *o)
+{
+  int64_t number[TOOL_LIST];
+  int word[TOOL_LIST];
+  switch (c) {
+  case 'n': return (o->n_count = tool_parse_sizes("--columns", optarg, 1 << 24, o->n)) > 0;
+  case 't':
+    o->type_count = tool_parse_words("--types", optarg, bench_type_words, o->types);
+    return o->type_count > 0;
+  case OPT_LAYOUT:
+    return (o->layout_count = tool_parse_words("--layout", optarg, layout_words, o->layouts)) > 0;
+  case OPT_OP:
+    if (!tool_parse_words("--op", optarg, op_words, word)) return false;
+    o->op = word[0] == 0 ? SHUNT_SPMM : SHUNT_SDDMM;
+    return true;
+  case OPT_INDEX:
+    if (!tool_parse_words("--index", optarg, index_words, word)) return false;
+    o->index_type = word[0] == 0 ? SHUNT_I32 : SHUNT_I64;
+    return true;
+  case 'v':
+    if (!tool_parse_sizes("--vector", optarg, TOOL_MAX_V, number)) return false;
+    o->v = (int)number[0];
+    return true;
+  case OPT_SEED:
+    if (!tool_parse_sizes("--seed", optarg, INT64_MAX, number)) return false;
+    o->seed = (uint64_t)number[0];
+    return true;
+  case OPT_SUITE: o->suite = optarg; return true;
+  case OPT_ABLATION: o->ablation = true; return true;
+  case OPT_DATA: o->data = optarg; return true;
+  case OPT_WAYS: o->ways = optarg; return true;
+  case OPT_LIST: o->list = o->host = true; return true;
+  case OPT_HOST: o->host = true; return true;
+  case OPT_CSV: o->csv = true; return true;
+  case OPT_QUICK: o->quick = true; return true;
+  default: o->json = optarg; return true; /* 'o' */
+  }
+}
+
+static int bench_named_suite(const struct bench_options *o)
+{
+  struct bench_step steps[BENCH_STEPS];
+  int count = bench_suite(o->suite, o->data, o, steps);
+  if (count < 1) return count < 0 ? EXIT_USAGE : EXIT_BAD;
+  int status = bench_run(steps, count);
+  bench_suite_free(steps, count);
+  return status;
+}
+
+static int bench(int argc, char **argv)
+{
+  struct bench_options o = bench_defaults();
+  int c;
+  optind = 1;
+  opterr = 0;
+  while ((c = getopt_long(argc, argv, ":n:t:v:o:h", options, NULL)) != -1) {
+    if (c == '?' || c == ':') return tool_bad_option("bench", c, argv, options);
+    if (c == 'h') {
+      fputs(help, stdout);
+      return EXIT_OK;
+    }
+    if (!parse_option(c, &o)) return EXIT_USAGE;
+  }
+  if (o.ablation && o.suite) return tool_bad_usage("bench", "--ablation is no suite");
+  if (o.ablation) return bench_ablation(argv + optind, argc - optind, o.json);
+  if (o.suite && optind < argc) return tool_bad_usage("bench", "a suite brings its own matrices");
+  if (o.suite) return bench_named_suite(&o);
+  if (optind == argc) return tool_bad_usage("bench", "no matrix, made-up pattern or problem given");
+  struct bench_step step = { o, argv + optind, argc - optind };
+  return bench_run(&step, 1);
+}
+
+const struct tool_command tool_bench = { "bench", help, bench };

@@ -1,0 +1,59 @@
+/* gpu_peers.h: cuSPARSE and cuBLAS as `shunt bench` holds them. */
+#ifndef SHUNT_BENCH_GPU_PEERS_H
+#define SHUNT_BENCH_GPU_PEERS_H
+
+#define DISABLE_CUSPARSE_DEPRECATED
+#include <cublas_v2.h>
+#include <cusparse.h>
+
+#include "backend/tool/bench/gpu.h"
+
+#define CUSPARSE_FUNCTIONS(X)                                                                   \
+  X(cusparseCreate) X(cusparseDestroy) X(cusparseSetStream) X(cusparseSetPointerMode)           \
+  X(cusparseGetVersion) X(cusparseCreateCsr) X(cusparseCreateBlockedEll)                        \
+  X(cusparseCreateDnMat) X(cusparseDestroySpMat)                                                \
+  X(cusparseDestroyDnMat) X(cusparseSpMM_bufferSize) X(cusparseSpMM_preprocess) X(cusparseSpMM) \
+  X(cusparseSDDMM_bufferSize) X(cusparseSDDMM_preprocess) X(cusparseSDDMM)
+#define CUBLAS_FUNCTIONS(X)                                                                     \
+  X(cublasCreate_v2) X(cublasDestroy_v2) X(cublasSetStream_v2) X(cublasSetWorkspace_v2)         \
+  X(cublasSetPointerMode_v2) X(cublasGetVersion_v2) X(cublasGemmEx) \
+  X(cublasSetMathMode)
+/* One line of a struct of pointers to them. */
+#define MEMBER(f) __typeof__(&f) f;
+
+/* Both libraries as far as they were found; a NULL handle means: not. */
+struct gpu_peers {
+  struct { CUSPARSE_FUNCTIONS(MEMBER) } sparse;
+  struct { CUBLAS_FUNCTIONS(MEMBER) } blas;
+  void *sparse_library, *blas_library, *blas_workspace;
+  cusparseHandle_t sparse_handle;
+  cublasHandle_t blas_handle;
+  /* the cuSPARSE call being measured */
+  cusparseSpMatDescr_t matrix;
+  cusparseDnMatDescr_t first, second;
+  int algorithm;
+  void *buffer;
+};
+
+/* alpha or beta in the compute type, where the libraries look for it. */
+union gpu_scalar {
+  float f32;
+  double f64;
+  int32_t i32;
+};
+
+struct gpu_scalars {
+  union gpu_scalar host[2];
+  const void *at[2]; /* alpha, beta: what to hand over */
+};
+
+/* x in the compute type. */
+union gpu_scalar gpu_scalar_of(double x, shunt_type compute);
+/* The case's alpha and beta, on the host or on the device. */
+void gpu_find_scalars(const struct gpu_case *g, struct gpu_scalars *s);
+shunt_type gpu_compute_of(const struct shunt_problem *p);
+cudaDataType gpu_cuda_type(shunt_type t);
+bool gpu_is_row_major(const struct shunt_dense *d);
+int gpu_leading(const struct shunt_dense *d); /* dimension */
+
+#endif

@@ -1,0 +1,175 @@
+/* suite.c: the named lists of cases that the project's figures are taken from.
+
+   A step is one operation on several sources (words of tool_patterns.c, or names of files below
+   the data folder, with wildcards) for all of its heights V, types and widths.  */
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/tool/bench/bench.h"
+
+struct step {
+  const char *op, *types, *widths, *heights; /* as on the command line */
+  const char *const *sources;                /* NULL-terminated; with ':' words, else files */
+};
+
+/* SC'21: the Deep Learning Matrix Collection, each entry a V x 1 vector. */
+static const char *const dlmc_files[] = {"dlmc/*.smtx.gz", NULL};
+/* Sizes of layers; 0.2 .. 0.02 of the vectors are there. */
+static const char *const layers[] = {
+    "random:2048x1024:0.2",  "random:2048x1024:0.1",  "random:2048x1024:0.05",
+    "random:2048x1024:0.02", "random:4096x4096:0.2",  "random:4096x4096:0.1",
+    "random:4096x4096:0.05", "random:4096x4096:0.02", "random:8192x8192:0.2",
+    "random:8192x8192:0.1",  "random:8192x8192:0.05", "random:8192x8192:0.02",
+    "random:4096x11008:0.2", "random:4096x11008:0.1", "random:4096x11008:0.05",
+    "random:4096x11008:0.02", NULL};
+static const struct step dlmc[] = {
+    {"spmm", "f16", "64,128,256", "2,4,8", dlmc_files},
+    {"sddmm", "f16", "64,128,256", "2,4,8", dlmc_files},
+    {"spmm", "f16", "64,128,256,512,1024,2048", "2,4,8", layers},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+/* Scattered matrices of solvers and graphs: real ones, and twenty made up. */
+static const char *const mtx_files[] = {"mtx/*.mtx.gz", NULL};
+static const char *const scattered[] = {"random:100000x100000:0.00008",
+                                        "random:300000x300000:0.00003",
+                                        "random:1000000x1000000:0.000004",
+                                        "random:1000000x1000000:0.00002",
+                                        "random:10000000x10000000:0.0000003",
+                                        "rmat:131072:8",
+                                        "rmat:131072:32",
+                                        "rmat:1048576:4",
+                                        "rmat:1048576:16",
+                                        "rmat:8388608:4",
+                                        "band:100000:8:0.5",
+                                        "band:100000:256:0.1",
+                                        "band:1000000:16:0.5",
+                                        "band:1000000:1000:0.01",
+                                        "band:10000000:2:1",
+                                        "mesh:32x32x32:3",
+                                        "mesh:64x64x64:1",
+                                        "mesh:48x48x48:4",
+                                        "mesh:100x100x100:1",
+                                        "mesh:64x64x64:3",
+                                        NULL};
+static const struct step mtx[] = {
+    {"spmm", "f32,f64", "8,16,32,64,128", "1", mtx_files},
+    {"spmm", "f32,f64", "8,16,32,64,128", "1", scattered},
+    {"sddmm", "f32", "32,128", "1", mtx_files},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+/* The thesis on 2:4 tiles: XdYs, X % of the tiles dense and Y % 2:4; its finite-element matrices;
+   and magnitude-pruned layers. */
+static const char *const tile_patterns[] = {
+    "tiles:2048x2048:0:0.1",   "tiles:2048x2048:0:0.2",   "tiles:4096x4096:0:0.1",
+    "tiles:4096x4096:0:0.2",   "tiles:4096x4096:0.1:0.1", "tiles:4096x4096:0.1:0.2",
+    "tiles:4096x4096:0.2:0",   "tiles:8192x8192:0:0.1",   "tiles:8192x8192:0:0.2",
+    "tiles:8192x8192:0.1:0.1", "tiles:8192x8192:0.1:0",   "tiles:16384x16384:0:0.1",
+    "tiles:16384x16384:0:0.2", "tiles:4096x4096:0.05:0.05", NULL};
+static const char *const pruned[] = {"tiles:4096x4096:0:1", "tiles:8192x8192:0:1", NULL};
+static const char *const elements[] = {
+    "mtx/opt1.mtx.gz", "mtx/pkustk06.mtx.gz", "mtx/bcsstk32.mtx.gz", "mtx/cfd1.mtx.gz",
+    "mtx/kim1.mtx.gz", "mtx/ex11.mtx.gz",     "mtx/rajat16.mtx.gz",  "mtx/gupta2.mtx.gz",
+    NULL};
+static const char *const sparse_layers[] = {"dlmc/*_0.9.smtx.gz", "dlmc/*_0.95.smtx.gz",
+                                            "dlmc/*_0.98.smtx.gz", NULL};
+static const struct step tiles[] = {
+    {"spmm", "f16", "8,16,32,64,128,256", "1", tile_patterns},
+    {"spmm", "f16", "8,32,64,128,256,512,1024,2048", "1", pruned},
+    {"spmm", "f16", "64,128", "1", elements},
+    {"spmm", "f16", "256", "1", sparse_layers},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static const struct suite {
+  const char *name;
+  const struct step *steps;
+} suites[] = {{"dlmc", dlmc}, {"mtx", mtx}, {"tiles", tiles}};
+enum { SUITES = sizeof suites / sizeof *suites };
+
+/* ---- a growing list ----------------------------------------------------------- */
+
+static bool add_source(struct bench_step *s, const char *text)
+{
+  char **longer = realloc(s->sources, ((size_t)s->count + 1) * sizeof *longer);
+  if (longer) s->sources = longer;
+  char *copy = longer ? strdup(text) : NULL;
+  if (!copy) {
+    tool_say("out of memory");
+    return false;
+  }
+  s->sources[s->count++] = copy;
+  return true;
+}
+
+static bool add_files(struct bench_step *s, const char *data, const char *names)
+{
+  char pattern[4096];
+  glob_t found;
+  if (snprintf(pattern, sizeof pattern, "%s/%s", data, names) >= (int)sizeof pattern) {
+    tool_say("%s: the name is too long", data);
+    return false;
+  }
+  int status = glob(pattern, 0, NULL, &found);
+  if (status != 0) {
+    tool_say("%s: %s (--data says where the matrices are)", pattern,
+             status == GLOB_NOMATCH ? "no such files" : "the folder cannot be read");
+    return false;
+  }
+  bool good = true;
+  for (size_t i = 0; good && i < found.gl_pathc; i++)
+    good = add_source(s, found.gl_pathv[i]);
+  globfree(&found);
+  return good;
+}
+
+static bool fill_step(struct bench_step *to, const struct step *from, int v, const char *data,
+                      const struct bench_options *o)
+{
+  *to = (struct bench_step){.o = *o};
+  to->o.op = strcmp(from->op, "sddmm") == 0 ? SHUNT_SDDMM : SHUNT_SPMM;
+  to->o.v = v;
+  to->o.type_count = tool_parse_words("types", from->types, bench_type_words, to->o.types);
+  to->o.n_count = tool_parse_sizes("widths", from->widths, 1 << 24, to->o.n);
+  bool good = to->o.type_count > 0 && to->o.n_count > 0;
+  for (int i = 0; good && from->sources[i]; i++)
+    good = strchr(from->sources[i], ':') ? add_source(to, from->sources[i])
+                                         : add_files(to, data, from->sources[i]);
+  return good;
+}
+
+static const struct suite *find_suite(const char *name)
+{
+  for (int i = 0; i < SUITES; i++)
+    if (strcmp(name, suites[i].name) == 0) return &suites[i];
+  tool_say("unknown suite '%s'; the suites are dlmc, mtx, tiles", name);
+  return NULL;
+}
+
+void bench_suite_free(struct bench_step *steps, int count)
+{
+  for (int i = 0; i < count; i++) {
+    for (int j = 0; j < steps[i].count; j++)
+      free(steps[i].sources[j]);
+    free(steps[i].sources);
+  }
+}
+
+int bench_suite(const char *name, const char *data, const struct bench_options *o,
+                struct bench_step steps[BENCH_STEPS])
+{
+  const struct suite *suite = find_suite(name);
+  int count = 0;
+  if (!suite) return -1;
+  for (const struct step *s = suite->steps; s->op; s++) {
+    int64_t heights[TOOL_LIST];
+    int n = tool_parse_sizes("heights", s->heights, TOOL_MAX_V, heights);
+    for (int i = 0; i < n; i++) {
+      bool good = count < BENCH_STEPS && fill_step(&steps[count], s, (int)heights[i], data, o);
+      count += count < BENCH_STEPS;
+      if (good) continue;
+      bench_suite_free(steps, count);
+      return 0;
+    }
+  }
+  return count;
+}

@@ -1,0 +1,58 @@
+/* summary.c: each of Shunt's ways against the others, over all cases of a run:
+   geometric mean and least of rival's time / way's time.  */
+#include <math.h>
+
+#include "backend/tool/bench/bench.h"
+
+enum { OWN = 17, RIVALS = 4 };
+static const char *const own[OWN] = {"rows",   "vector",      "groups", "packed", "clustered",
+                                     "tile24", "merged24",    "tiles",  "merged", "whole24",
+                                     "dcsr-b", "dcsr-online", "dcsr-c", "dense",  "dense-kept",
+                                     "routed", "best"};
+static const char *const rival_title[RIVALS] = {"cuSPARSE's default", "its best", "cuBLAS",
+                                                "Blocked-ELL"};
+
+struct mean {
+  double logarithms, least; /* of the ratios rival / way */
+  int count;
+};
+static struct mean means[OWN][RIVALS];
+
+static void note_ratio(struct mean *m, const struct bench_way *rival, const struct bench_way *way)
+{
+  if (!rival || !way || !way->right || rival->us <= 0 || way->us <= 0) return;
+  double ratio = rival->us / way->us;
+  m->logarithms += log(ratio);
+  if (m->count++ == 0 || ratio < m->least) m->least = ratio;
+}
+
+void bench_note_means(const struct bench_case *c)
+{
+  const struct bench_way *rival[RIVALS] = { bench_find_way(c, "cusparse-default"),
+                                            bench_best(c, false), bench_find_way(c, "cublas"),
+                                            bench_find_way(c, "blocked-ell") };
+  for (int i = 0; i < OWN; i++)
+    for (int j = 0; j < RIVALS; j++)
+      note_ratio(&means[i][j], rival[j],
+                 i < OWN - 1 ? bench_find_way(c, own[i]) : bench_best(c, true));
+}
+
+void bench_print_summary(void)
+{
+  if (means[OWN - 1][0].count < 2) return;
+  printf("\n%-16s", "times as fast as");
+  for (int j = 0; j < RIVALS; j++) printf("  %22s", rival_title[j]);
+  puts("   geometric mean (least) of n cases");
+  for (int i = 0; i < OWN; i++) {
+    if (!means[i][0].count) continue;
+    printf("%-16s", own[i]);
+    for (int j = 0; j < RIVALS; j++) {
+      const struct mean *m = &means[i][j];
+      if (m->count)
+        printf("  %7.2f (%6.2f) of %3d", exp(m->logarithms / m->count), m->least, m->count);
+      else
+        printf("  %22s", "-");
+    }
+    puts("");
+  }
+}

@@ -1,0 +1,58 @@
+#!/bin/sh
+# tests/gpu/report.py tells whether a GPU session's report is about today's source.
+set -u
+report=${SHUNT_SRCDIR:?}/tests/gpu/report.py
+. "$SHUNT_SRCDIR/tests/unit/tool/check.sh"
+root=$work
+mkdir -p "$root/kernels" "$root/tests/gpu" "$root/logs"
+echo one >"$root/kernels/a.cu"
+echo two >"$root/kernels/b.cu"
+printf 'ok - x\n3 passed, 0 failed, 1 skipped\n' >"$root/logs/good.log"
+echo "0 1.5" >"$root/logs/good.status"
+
+verify() { python3 "$report" --verify "$root"; }
+says() { ! verify >"$root/said" && grep -q "$1" "$root/said"; }
+
+check "logs become a report" 'python3 "$report" --write "$root" "$root/logs" "$root/part.json"'
+check "a report becomes the report" 'python3 "$report" --join "$root" "$root/part.json"'
+check "it is about its source" 'verify && verify | grep -q "3 passed, 0 failed, 1 skipped"'
+echo changed >"$root/kernels/a.cu"
+check "a changed file is named" 'says "changed since: kernels/a.cu"'
+check "a report of other source is not joined" '! python3 "$report" --join "$root" "$root/part.json"'
+echo one >"$root/kernels/a.cu"
+echo three >"$root/kernels/c.cu"
+check "a new file is named" 'says "new since: kernels/c.cu"'
+rm "$root/kernels/c.cu" "$root/kernels/b.cu"
+check "a removed file is named" 'says "removed since: kernels/b.cu"'
+echo two >"$root/kernels/b.cu"
+echo four >"$root/tests/gpu/test_x.cu"
+write() { python3 "$report" --write "$root" "$root/logs" "$root/$1.json"; }
+join() { python3 "$report" --join "$root" "$root/before.json" "$root/after.json"; }
+check "a part before a change" 'write before'
+echo five >"$root/tests/gpu/test_x.cu"
+check "and one after it" 'write after'
+check "of a test of one file, not run again, is not joined" '! join'
+cp "$root/logs/good.log" "$root/logs/test_x.log" && cp "$root/logs/good.status" "$root/logs/test_x.status"
+check "run again, they are" 'write after && join && verify'
+echo changed >"$root/kernels/a.cu"
+check "but not with another change" '! join'
+echo one >"$root/kernels/a.cu"
+mkdir -p "$root/backend/graphblas"
+echo six >"$root/backend/graphblas/a.c"
+check "nor with one of the GraphBLAS engine" '! join'
+for end in log status; do mv "$root/logs/test_x.$end" "$root/logs/test_graphblas_x.$end"; done
+echo four >"$root/tests/gpu/test_x.cu"
+check "unless its tests are run again" 'write after && join && verify'
+for end in log status; do mv "$root/logs/test_graphblas_x.$end" "$root/logs/test_x.$end"; done
+rm -r "$root/backend/graphblas"
+rm "$root/tests/gpu/test_x.cu" "$root/logs/test_x.log" "$root/logs/test_x.status"
+check "the part anew" 'write part'
+echo "not ok - y" >"$root/logs/bad.log"
+echo "139 0.1" >"$root/logs/bad.status"
+check "a program that died is a failure" \
+  '! python3 "$report" --write "$root" "$root/logs" "$root/part.json" && grep -q "failed in: bad" "$root/out"'
+check "failures fail the verification" \
+  'python3 "$report" --join "$root" "$root/part.json"; says "3 passed, 1 failed, 1 skipped"'
+check "without a report" 'rm "$root/tests/gpu/report.json"; says "report.json"'
+
+finish
