@@ -4,7 +4,7 @@
      blocks_bench [TYPES]      of hbsd: f16, bf16, f32, f64; all by default
 
    One line a case: format, type, size of blocks, share of them, columns, and the microseconds of
-   a call, the median of 9 replays of a graph of 10 calls.  What is computed is tests/gpu/parity's
+   a call, the median of 9 replays of a graph of 10 calls.  What is computed is tests/gpu/blackbox/parity's
    to compare.  */
 #include "tests/clients/common.h"
 

@@ -65,7 +65,7 @@ sources_of() {
   test_ablation) echo "$ablation $packed kernels/common/dense_copy.cu conv/vector/host_from_csr.c" ;;
   test_attention) echo "$attention conv/vector/host_from_csr.c" ;;
   test_attention_parts) echo "$parts conv/vector/host_from_csr.c" ;;
-  test_native)
+  test_native_gpu)
     echo "$native $attention $parts $packed conv/vector/host_from_csr.c conv/vector/from_csr.cu" \
       "kernels/common/dense_copy.cu" ;;
   test_dcsr_format)
@@ -146,7 +146,7 @@ sources_of() {
 all="test_csr_spmm test_csr_spmm_cuts test_vector_csr_spmm test_repair test_csr_spmm_transposed test_csr_sddmm test_dense_sddmm test_conv
   test_fingerprint test_dense_spmm_wgmma test_vector_host_format test_vector_packed_spmm test_tile_proved test_vector_packed_proved test_vector_packed_tf32 test_dcsr_format test_dcsr_twin
   test_dcsr_csc_online test_tile_format test_tile_spmm test_sparse24_spmm test_sparse24_route
-  test_ablation test_ablation_tiles test_attention test_attention_parts test_native test_bsr_conv test_bsr_spmm test_row_clusters
+  test_ablation test_ablation_tiles test_attention test_attention_parts test_native_gpu test_bsr_conv test_bsr_spmm test_row_clusters
   test_bundle_spmm test_bundle_stale
   test_graphblas_gpu test_graphblas_gpu_faults test_graphblas_gpu_resident test_repair_together
   test_dense_parts test_csr_spmm_contract test_csr_spmm_split"

@@ -7,7 +7,7 @@
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/mma.cuh"
 #include "kernels/ptx/tma.cuh"
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 using namespace harness;
 using namespace shunt;

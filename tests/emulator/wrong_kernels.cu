@@ -5,7 +5,7 @@
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/mma.cuh"
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 using namespace harness;
 using namespace shunt;

@@ -4,7 +4,7 @@
 #include "conv/vector/vector_conv.h"
 #include "kernels/vector/vector_kernels.h"
 #include "tests/bench/ablation/ablation.h"
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 namespace ablation
 {

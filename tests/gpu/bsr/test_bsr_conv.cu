@@ -1,7 +1,7 @@
 // test_bsr_conv.cu: BSR and Blocked-ELL become on the device the CSR that their host twins make;
 // whatever their offsets and columns are, nothing beside its arrays is written.
 #include "conv/bsr/bsr_conv.h"
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 using namespace harness;
 

@@ -6,7 +6,7 @@
 //   --time [TYPES]       also times 4096 x 4096 with each cut; of hsd: f16, f32, f64
 //   --only-time [TYPES]  times without testing
 #include "kernels/bsr/bsr_kernels.h"
-#include "tests/gpu/spmm_reference.cuh"
+#include "tests/gpu/common/spmm_reference.cuh"
 
 using namespace harness;
 

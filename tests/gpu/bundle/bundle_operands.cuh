@@ -5,7 +5,7 @@
 #pragma once
 #include "conv/bundle/bundle_conv.h"
 #include "kernels/bundle/bundle_kernels.h"
-#include "tests/gpu/dense_layouts.cuh"
+#include "tests/gpu/common/dense_layouts.cuh"
 
 using namespace harness;
 

@@ -2,7 +2,7 @@
 // shunt_spmm_csr_groups_cuda against float64 with the right hint, in every shape
 // (bundle_operands.cuh; other hints: test_bundle_stale.cu).
 //   --time   also times hint and kernel on made-up finite-element patterns
-#include "tests/gpu/captured.cuh"
+#include "tests/gpu/common/captured.cuh"
 #include "tests/gpu/bundle/bundle_operands.cuh"
 
 // ---- the hint ------------------------------------------------------------------------

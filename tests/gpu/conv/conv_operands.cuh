@@ -3,7 +3,7 @@
 #ifndef SHUNT_TEST_CONV_OPERANDS_CUH
 #define SHUNT_TEST_CONV_OPERANDS_CUH
 
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 namespace harness {
 

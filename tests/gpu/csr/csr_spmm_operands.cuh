@@ -1,7 +1,7 @@
 // csr_spmm_operands.cuh: the types, patterns and values that shunt_spmm_csr_rows_cuda is tested
 // with, and what the products must be, in float64.
 #pragma once
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 namespace harness {
 

@@ -1,6 +1,6 @@
 // sddmm_kernels.cuh: the SDDMM kernels of the rows, vector and dense routes, called alike.
 #pragma once
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 namespace harness {
 

@@ -2,7 +2,7 @@
 //
 // What must not be read holds NaN: padding, and C.values where beta is 0.
 #pragma once
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 namespace harness {
 

@@ -1,6 +1,6 @@
 // sddmm_patterns.cuh: patterns of C for the tests of SDDMM and of the dense product's sampling.
 #pragma once
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 namespace harness {
 

@@ -1,7 +1,7 @@
 // test_csr_spmm_contract.cu: what a call of shunt_spmm_csr_rows_cuda promises beside its
 // product: NaN goes where it must, the same bits each time, captured calls read anew, bad calls
 // are refused.
-#include "tests/gpu/captured.cuh"
+#include "tests/gpu/common/captured.cuh"
 #include "tests/gpu/csr/csr_spmm_case.cuh"
 
 using namespace harness;

@@ -4,7 +4,7 @@
 //
 // Column 0 of A is never used, and row 0 of B is NaN: what is not stored must not be multiplied.
 #include "kernels/csr/spmm_launch.cuh"
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 using namespace harness;
 using shunt::spmm_rows::split_shape;

@@ -3,7 +3,7 @@
 //
 //   test_spmm_transposed            the checks
 //   test_spmm_transposed --time     and what a product, and a repair not needed, cost
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 using namespace harness;
 

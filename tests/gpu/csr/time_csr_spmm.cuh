@@ -14,7 +14,7 @@
 #include <string>
 
 #include "kernels/csr/spmm_launch.cuh"
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 namespace harness {
 

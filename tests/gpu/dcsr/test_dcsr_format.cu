@@ -6,8 +6,8 @@
 
 #include "conv/dcsr/dcsr_conv.h"
 #include "conv/dcsr/sort.h"
-#include "tests/gpu/captured.cuh"
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/captured.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 using namespace harness;
 

@@ -1,7 +1,7 @@
 // test_dcsr_spmm.cu: products with dcsr matrices on the device: C-stationary on whole ones,
 // B-stationary on strips, and S between its two phases; against float64 sums and the twins.
 //   --time   also times them
-#include "tests/gpu/captured.cuh"
+#include "tests/gpu/common/captured.cuh"
 #include "tests/gpu/dcsr/dcsr_operands.cuh"
 
 // One product by one of the two kernels.

@@ -3,7 +3,7 @@
 //
 //   test_sddmm_dense          the checks
 //   test_sddmm_dense --time   and then timings by graph replays: "time dense-8x1 f16 rc 256 0.9 us"
-#include "tests/gpu/captured.cuh"
+#include "tests/gpu/common/captured.cuh"
 #include "tests/gpu/csr/sddmm_problem.cuh"
 
 using namespace harness;

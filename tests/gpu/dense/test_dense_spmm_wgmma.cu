@@ -3,7 +3,7 @@
 // table each lead to the exact product; on several streams and in replayed graphs, too.
 #include <memory>
 
-#include "tests/gpu/captured.cuh"
+#include "tests/gpu/common/captured.cuh"
 #include "tests/gpu/dense/dense_spmm_problem.cuh"
 
 namespace

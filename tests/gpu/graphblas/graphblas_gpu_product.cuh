@@ -2,7 +2,7 @@
 // operands of every form, judged by the twin on the host, and how often they were uploaded.
 #pragma once
 #include "backend/graphblas/gpu/gpu_engine.h"
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 namespace harness {
 

@@ -6,7 +6,7 @@
 #pragma once
 #include "conv/sparse24/sparse24_conv.h"
 #include "kernels/sparse24/sparse24_kernels.h"
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 namespace
 {

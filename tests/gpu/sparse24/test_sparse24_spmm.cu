@@ -7,7 +7,7 @@
 //   --time   also times 4096 and 8192 square
 #include <memory>
 
-#include "tests/gpu/broken_patterns.cuh"
+#include "tests/gpu/common/broken_patterns.cuh"
 #include "tests/gpu/sparse24/sparse24_problem.cuh"
 #include "tests/gpu/sparse24/time_sparse24.cuh"
 

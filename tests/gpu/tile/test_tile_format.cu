@@ -2,7 +2,7 @@
 // for every kind of pattern, index type and base, with and without reordering; so does
 // the census; irregular matrices are flagged and stay inside their memory.
 //   --time   also times the conversion
-#include "tests/gpu/broken_patterns.cuh"
+#include "tests/gpu/common/broken_patterns.cuh"
 #include "tests/gpu/tile/tile_patterns.cuh"
 
 using namespace harness;

@@ -3,8 +3,8 @@
 // and a full table each lead to the exact product; in replayed graphs, too.
 #include "conv/tile/tile_conv.h"
 #include "kernels/tile/tile_kernels.h"
-#include "tests/gpu/captured.cuh"
-#include "tests/gpu/spmm_proof.cuh"
+#include "tests/gpu/common/captured.cuh"
+#include "tests/gpu/guard/spmm_proof.cuh"
 
 namespace
 {

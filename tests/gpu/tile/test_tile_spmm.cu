@@ -6,7 +6,7 @@
 //   --time        also times squares of 4096 and 8192, every shape that makes sense
 //   --only-time   times without testing
 #include "kernels/tile/tile_kernels.h"
-#include "tests/gpu/dense_layouts.cuh"
+#include "tests/gpu/common/dense_layouts.cuh"
 #include "tests/gpu/tile/tile_patterns.cuh"
 
 using namespace harness;

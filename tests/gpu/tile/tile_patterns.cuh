@@ -1,7 +1,7 @@
 // tile_patterns.cuh: patterns for the tests of `tile24`, and a matrix packed on both sides.
 #pragma once
 #include "conv/tile/tile_conv.h"
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 namespace harness
 {

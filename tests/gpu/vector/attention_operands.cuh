@@ -3,7 +3,7 @@
 #pragma once
 #include "conv/vector/vector_conv.h"
 #include "kernels/vector/attention/attention_kernels.h"
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 namespace harness
 {

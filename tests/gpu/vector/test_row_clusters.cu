@@ -7,7 +7,7 @@
 
 #include "conv/vector/row_clusters.h"
 #include "conv/vector/vector_conv.h"
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 using namespace harness;
 

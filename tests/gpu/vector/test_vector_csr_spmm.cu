@@ -5,7 +5,7 @@
 // and slices) rotate with a fixed random sequence, so all pairs of them occur.
 //   --time   also times the shapes that the project has targets for
 //   --only-time   times without testing
-#include "tests/gpu/spmm_reference.cuh"
+#include "tests/gpu/common/spmm_reference.cuh"
 
 using namespace harness;
 

@@ -3,7 +3,7 @@
 // stay inside their memory.
 //   --time   also times the conversion
 #include "conv/vector/vector_conv.h"
-#include "tests/gpu/broken_patterns.cuh"
+#include "tests/gpu/common/broken_patterns.cuh"
 
 using namespace harness;
 

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <string>
 
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 extern "C" {
 #include "backend/plan/planner.h"

@@ -3,8 +3,8 @@
 // and a full table each lead to the exact product; with rows in another order, and in replayed
 // graphs.
 //   --only-time   times small products: alone, with the proof inside, and with it behind
-#include "tests/gpu/captured.cuh"
-#include "tests/gpu/spmm_proof.cuh"
+#include "tests/gpu/common/captured.cuh"
+#include "tests/gpu/guard/spmm_proof.cuh"
 
 namespace
 {

@@ -4,7 +4,7 @@
 #pragma once
 #include "conv/vector/vector_conv.h"
 #include "kernels/vector/vector_kernels.h"
-#include "tests/gpu/spmm_reference.cuh"
+#include "tests/gpu/common/spmm_reference.cuh"
 
 namespace
 {

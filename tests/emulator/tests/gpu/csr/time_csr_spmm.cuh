@@ -1,6 +1,6 @@
 // time_csr_spmm.cuh: tests/gpu/csr/time_csr_spmm.cuh for the emulator, which has no time to tell.
 #pragma once
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 namespace harness
 {

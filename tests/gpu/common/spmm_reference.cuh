@@ -1,7 +1,7 @@
 // spmm_reference.cuh: C = alpha A B + beta C in float64, of operands that stand on the host as a
 // kernel was given them; and what these are filled with.
 #pragma once
-#include "tests/gpu/dense_layouts.cuh"
+#include "tests/gpu/common/dense_layouts.cuh"
 
 namespace harness {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <map>
 
-#include "tests/gpu/stale_state.cuh"
+#include "tests/gpu/blackbox/stale_state.cuh"
 
 // ---- what was found ------------------------------------------------------------
 static Outcome *outcomes;  // device, OUTCOMES of them

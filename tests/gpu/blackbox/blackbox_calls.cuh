@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "tests/gpu/blackbox.cuh"
+#include "tests/gpu/blackbox/blackbox.cuh"
 
 namespace blackbox {
 

@@ -1,6 +1,6 @@
 // captured.cuh: launches captured into a graph, for tests that replay them.
 #pragma once
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 namespace harness
 {

@@ -3,8 +3,8 @@
 //
 //   test_repair            the checks
 //   test_repair --time     and what a proof costs that finds nothing (time_repair.cuh)
-#include "tests/gpu/repair_output.cuh"
-#include "tests/gpu/time_repair.cuh"
+#include "tests/gpu/guard/repair_output.cuh"
+#include "tests/gpu/guard/time_repair.cuh"
 
 using namespace harness;
 

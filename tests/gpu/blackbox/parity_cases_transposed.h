@@ -1,7 +1,7 @@
 // parity_cases_transposed.h: the cases of parity.cu in which A comes transposed, by its storage,
 // by op(A), or both.
 #pragma once
-#include "tests/gpu/parity_case.h"
+#include "tests/gpu/blackbox/parity_case.h"
 
 namespace parity {
 

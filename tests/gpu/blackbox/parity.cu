@@ -19,7 +19,7 @@
 
 #include <map>
 
-#include "tests/gpu/parity_calls.cuh"
+#include "tests/gpu/blackbox/parity_calls.cuh"
 
 // ---- the record ------------------------------------------------------------------------
 struct Answer {

@@ -8,7 +8,7 @@
 //      and a gap behind                 pad gap       4  as 1 without the gap, but the matrix
 //   2  row-major, 3 elements more   . . . . .---         begins one element off
 #pragma once
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 namespace harness {
 

@@ -1,7 +1,7 @@
 // parity_calls.cuh: a case of parity.cu as cuSPARSE calls, its result read back, and the same
 // product in float64 on the host.
 #pragma once
-#include "tests/gpu/parity_arrays.cuh"
+#include "tests/gpu/blackbox/parity_arrays.cuh"
 
 // ---- descriptors and calls ---------------------------------------------------------
 struct Descriptors {

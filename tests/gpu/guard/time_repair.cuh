@@ -3,7 +3,7 @@
 #pragma once
 #include <memory>
 
-#include "tests/gpu/repair_output.cuh"
+#include "tests/gpu/guard/repair_output.cuh"
 
 namespace harness {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/gpu/blackbox.cuh"
+#include "tests/gpu/blackbox/blackbox.cuh"
 
 using namespace blackbox;
 

@@ -3,7 +3,7 @@
 //
 // C's padding holds NaN bits throughout: it must neither raise an alarm nor change.
 #pragma once
-#include "tests/gpu/repair_operands.cuh"
+#include "tests/gpu/guard/repair_operands.cuh"
 
 namespace harness {
 

@@ -3,7 +3,7 @@
 // replayed.
 #include <memory>
 
-#include "tests/gpu/repair_output.cuh"
+#include "tests/gpu/guard/repair_output.cuh"
 
 using namespace harness;
 

@@ -1,4 +1,4 @@
-// test_native.cu: libshunt.so's functions on the device against the same calls on the host engine:
+// test_native_gpu.cu: libshunt.so's functions on the device against the same calls on the host engine:
 // memory of either owner, fused attention and the three kernels, batches, what is refused, and
 // every CUDA call that can fail.
 #include "tests/gpu/vector/attention_operands.cuh"

@@ -3,7 +3,7 @@
 #pragma once
 #include <algorithm>
 
-#include "tests/gpu/stale_results.cuh"
+#include "tests/gpu/blackbox/stale_results.cuh"
 
 // ---- matrices --------------------------------------------------------------------
 static void destroy_descriptors(Slot &m)

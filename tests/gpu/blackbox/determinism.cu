@@ -14,7 +14,7 @@
 //            | a a a | b b b b b b b | c c c c c c c c c c c c c c c  | c c c c c c c c c
 //
 // and all calls of the second half (settled) give one result.
-#include "tests/gpu/blackbox_calls.cuh"
+#include "tests/gpu/blackbox/blackbox_calls.cuh"
 
 using namespace blackbox;
 

@@ -2,7 +2,7 @@
 // of shunt_spmm_csr_repair_cuda share between launches.
 #pragma once
 #include "kernels/guard/fingerprint.h"
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 namespace harness {
 

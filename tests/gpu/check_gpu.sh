@@ -132,8 +132,8 @@ stale() {
   SHUNT_ROUTES=rows,dense preloaded stale-wide 60 "$bin/stale" 600 11 --wide
   expected stale-wide 'route dense >= 100'
   # Matrices in blocks, made, changed and destroyed.
-  plain original-stale-blocks 60 "$bin/stale_blocks" 300 2
-  SHUNT_ROUTES=$every_route preloaded stale-blocks 60 "$bin/stale_blocks" 5000 1
+  plain original-stale-blocks 60 "$bin/stale_bsr" 300 2
+  SHUNT_ROUTES=$every_route preloaded stale-blocks 60 "$bin/stale_bsr" 5000 1
   expected stale-blocks 'route blocks >= 3000'
   SHUNT_ROUTES=$every_route preloaded stale-strict 60 "$bin/stale" 3000 4 --strict
   SHUNT_ROUTES=$every_route SHUNT_CACHE_MB=8 preloaded stale-small-cache 60 "$bin/stale" 1500 2
@@ -166,9 +166,9 @@ quiet_programs() {
   [ -f "$include/cupti.h" ] || include=$cuda/extras/CUPTI/include
   [ -f "$bin/quiet_preload.so" ] && cp "$bin/quiet_preload.so" "$work/" ||
     "$cc" -std=gnu11 -shared -fPIC -O2 -I"$include" -I"$cuda/include" \
-      "$here/tests/gpu/quiet_preload.c" -o "$work/quiet_preload.so" -ldl
+      "$here/tests/gpu/blackbox/quiet_preload.c" -o "$work/quiet_preload.so" -ldl
   [ -x "$bin/quiet" ] && cp "$bin/quiet" "$work/" ||
-    "$cc" -std=gnu11 -O2 -I"$here" -I"$cuda/include" "$here/tests/gpu/quiet.c" -o "$work/quiet" \
+    "$cc" -std=gnu11 -O2 -I"$here" -I"$cuda/include" "$here/tests/gpu/blackbox/quiet.c" -o "$work/quiet" \
       -L"$cuda/lib64" -lcusparse -lcudart -lm -ldl
 }
 
@@ -222,7 +222,7 @@ sanitized() {
 sanitize() {
   local test sanitizer
   sanitizer=$(command -v compute-sanitizer || echo "$cuda/bin/compute-sanitizer")
-  SHUNT_ROUTES=$every_route sanitized sanitize-stale 300 "$build/tests/gpu/stale" 200 5 &
+  SHUNT_ROUTES=$every_route sanitized sanitize-stale 300 "$build/tests/gpu/blackbox/stale" 200 5 &
   for test in $(find "$build/tests/gpu" -name 'test_*'); do
     [ -f "$test" ] && [ -x "$test" ] || continue
     case $test in *.log | *.trs | *.o) continue ;; esac

@@ -42,7 +42,7 @@
 // not 0: for alpha 0 less is needed, and less prepared, than for later calls.
 #include <time.h>
 
-#include "tests/gpu/stale_matrices.cuh"
+#include "tests/gpu/blackbox/stale_matrices.cuh"
 
 // ---- calls ---------------------------------------------------------------------------
 struct Scalars {  // host copies in both types, and where a call finds its own

@@ -1,6 +1,6 @@
 // broken_patterns.cuh: what CSR arrays may hold that are no matrix with sorted columns.
 #pragma once
-#include "tests/gpu/harness.cuh"
+#include "tests/gpu/common/harness.cuh"
 
 namespace harness
 {

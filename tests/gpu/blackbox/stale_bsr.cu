@@ -1,4 +1,4 @@
-// stale_blocks.cu: no product of a matrix in blocks is ever computed from what it used to be.
+// stale_bsr.cu: no product of a matrix in blocks is ever computed from what it used to be.
 //
 //   stale_blocks [STEPS [SEED]]
 //

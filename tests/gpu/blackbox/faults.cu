@@ -22,7 +22,7 @@
 #include <map>
 #include <string>
 
-#include "tests/gpu/blackbox_calls.cuh"
+#include "tests/gpu/blackbox/blackbox_calls.cuh"
 
 using namespace blackbox;
 

@@ -4,9 +4,9 @@
 // which.  The list only grows at its groups: names must stay unique, they join the
 // record of the original's answers with the answers under Shunt.
 #pragma once
-#include "tests/gpu/parity_case.h"
-#include "tests/gpu/parity_cases_blocks.h"
-#include "tests/gpu/parity_cases_transposed.h"
+#include "tests/gpu/blackbox/parity_case.h"
+#include "tests/gpu/blackbox/parity_cases_bsr.h"
+#include "tests/gpu/blackbox/parity_cases_transposed.h"
 
 namespace parity {
 

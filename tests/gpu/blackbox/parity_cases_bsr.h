@@ -1,6 +1,6 @@
-// parity_cases_blocks.h: the cases of parity.cu in which A is BSR or Blocked-ELL.
+// parity_cases_bsr.h: the cases of parity.cu in which A is BSR or Blocked-ELL.
 #pragma once
-#include "tests/gpu/parity_case.h"
+#include "tests/gpu/blackbox/parity_case.h"
 
 namespace parity {
 

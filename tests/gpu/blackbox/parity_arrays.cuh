@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/gpu/parity_cases.h"
+#include "tests/gpu/blackbox/parity_cases.h"
 
 using namespace parity;
 
