@@ -73,14 +73,14 @@ sources_of() {
       "conv/dcsr/host_from_csr.c" ;;
   test_graphblas_gpu)
     echo "$rows kernels/common/dense_copy.cu backend/graphblas/gpu/fill.cu" \
-      $(cd "$top" && find backend/graphblas -name 'cuda_*.c' && ls kernels/host/semiring_*.c) \
+      $(cd "$top" && find backend/graphblas/gpu -name '*.c' && ls kernels/semiring/*.c) \
       "backend/plan/fault.c backend/plan/log.c backend/plan/options.c backend/plan/batches.c" \
       "backend/plan/problem.c backend/plan/reason.c backend/routes/no_routes.c" ;;
   test_bundle_spmm | test_bundle_stale)
     echo "kernels/bundle/spmm.cu kernels/bundle/spmm_f32.cu kernels/bundle/spmm_f64.cu" \
       "kernels/common/dense_copy.cu kernels/guard/combine.cu conv/bundle/host_from_csr.c conv/bundle/from_csr.cu" \
       "conv/bundle/layout.c" ;;
-  test_dcsr_twin | test_dcsr_csc_online)
+  test_dcsr_spmm | test_dcsr_csc_online)
     echo "$dcsr $rows kernels/dcsr/sums.cu kernels/dcsr/host_sums.c kernels/dcsr/csc_online.cu" \
       "kernels/dcsr/spmm_rows.cu kernels/dcsr/spmm_strips.cu kernels/dcsr/host_spmm.c" \
       "kernels/bundle/spmm.cu kernels/bundle/spmm_f32.cu kernels/bundle/spmm_f64.cu" \
@@ -127,7 +127,7 @@ sources_of() {
     echo "conv/vector/row_clusters.cu conv/vector/host_row_clusters.c conv/dcsr/sort.cu" \
       "conv/vector/measure.cu conv/vector/host_measure.c conv/vector/from_csr.cu" \
       "conv/vector/host_from_csr.c" ;;
-  test_vector_host_format) echo "conv/vector/from_csr.cu conv/vector/host_from_csr.c" ;;
+  test_vector_format) echo "conv/vector/from_csr.cu conv/vector/host_from_csr.c" ;;
   test_vector_packed_spmm)
     echo "$packed kernels/common/dense_copy.cu conv/vector/from_csr.cu conv/vector/host_from_csr.c" ;;
   test_vector_packed_tf32) echo "$vector $(sources_of test_vector_packed_spmm)" ;;
@@ -144,7 +144,7 @@ sources_of() {
   esac
 }
 all="test_csr_spmm test_csr_spmm_cuts test_vector_csr_spmm test_repair test_csr_spmm_transposed test_csr_sddmm test_dense_sddmm test_conv
-  test_fingerprint test_dense_spmm_wgmma test_vector_host_format test_vector_packed_spmm test_tile_proved test_vector_packed_proved test_vector_packed_tf32 test_dcsr_format test_dcsr_twin
+  test_fingerprint test_dense_spmm_wgmma test_vector_format test_vector_packed_spmm test_tile_proved test_vector_packed_proved test_vector_packed_tf32 test_dcsr_format test_dcsr_spmm
   test_dcsr_csc_online test_tile_format test_tile_spmm test_sparse24_spmm test_sparse24_route
   test_ablation test_ablation_tiles test_attention test_attention_parts test_native_gpu test_bsr_conv test_bsr_spmm test_row_clusters
   test_bundle_spmm test_bundle_stale

@@ -1,5 +1,5 @@
 #!/bin/bash
-# session.sh BUILD OUT [PHASE...]: everything that needs a GPU, in one go.
+# check_gpu.sh BUILD OUT [PHASE...]: everything that needs a GPU, in one go.
 #
 #   unit       BUILD/tests/gpu/test_*: kernels and conversions against their twins; UNIT="test_a
 #              test_b": these alone
@@ -30,7 +30,7 @@ mkdir "$logs"
 report=$here/tests/gpu/report.py
 cuda=${CUDA_HOME:-/usr/local/cuda}
 shunt=$(find "$build" -name libshunt-cusparse.so | head -1)
-[ -n "$shunt" ] || { echo "session: no libshunt-cusparse.so under $build"; exit 2; }
+[ -n "$shunt" ] || { echo "check_gpu: no libshunt-cusparse.so under $build"; exit 2; }
 shunt=$(readlink -f "$shunt")
 every_route=rows,groups,vector,tile24,merged,dense,blocks
 
@@ -98,7 +98,7 @@ unit() {
 }
 
 stale() {
-  local bin=$build/tests/gpu
+  local bin=$build/tests/gpu/blackbox
   plain original-stale 60 "$bin/stale" 500 3
   # Forced routes, so that as few calls as possible are left to cuSPARSE; --strict (one
   # rounding) would judge those few too, which is more than cuSPARSE keeps.
@@ -140,7 +140,7 @@ stale() {
 }
 
 blackbox() {
-  local bin=$build/tests/gpu
+  local bin=$build/tests/gpu/blackbox
   stale
   plain original-parity 100 "$bin/parity" record "$work/parity.record"
   preloaded parity 150 "$bin/parity" compare "$work/parity.record"
@@ -182,7 +182,7 @@ host_times() {
 
 # Alternately without and with Shunt, since clocks wander; of each case the least of three runs.
 host() {
-  local bin=$build/tests/gpu round
+  local bin=$build/tests/gpu/blackbox round
   for round in 1 2 3; do
     plain "original-host-$round" 60 "$bin/host_time"
     preloaded "host-$round" 60 "$bin/host_time"
@@ -190,7 +190,7 @@ host() {
   expected host-1 'route dense >= 1000' 'route vector >= 1000' 'route tile24 >= 500' \
     'route merged >= 500' 'route groups >= 500' 'route rows >= 1000'
   {
-    echo "# least host us of three runs: with Shunt, without, what (session.sh, phase host, $(date -I))"
+    echo "# least host us of three runs: with Shunt, without, what (check_gpu.sh, phase host, $(date -I))"
     cat "$logs"/host-[123].log "$logs"/original-host-[123].log | awk -v runs=3 '
       sub(/^time host_us=/, "") {
         us = $1; $1 = ""; with = seen[$0]++ < runs
@@ -349,7 +349,7 @@ for phase in $phases; do
     status=$?
     ;;
   *)
-    echo "session: unknown phase '$phase'; accepted: unit stale blackbox sanitize host clients solvers bench"
+    echo "check_gpu: unknown phase '$phase'; accepted: unit stale blackbox sanitize host clients solvers bench"
     exit 2
     ;;
   esac

@@ -13,10 +13,9 @@ cp "$build/shunt" "$dest/"
 for program in ablation_bench csrbin graphblas_gpu_bench graphblas_gpu_pins; do
   cp "$build/tests/bench/$program" "$dest/tests/bench/" 2>/dev/null || true
 done
-for folder in gpu clients; do
-  for program in "$build/tests/$folder"/*; do
-    if [ -f "$program" ] && [ -x "$program" ]; then cp "$program" "$dest/tests/$folder/"; fi
-  done
+(cd "$build" && find tests/gpu tests/clients -type f -perm -u+x) | while read -r program; do
+  mkdir -p "$dest/$(dirname "$program")"
+  cp "$build/$program" "$dest/$program"
 done
 find "$dest" -type f -exec strip --strip-unneeded {} + 2>/dev/null || true
 for matrix in "$@"; do cp "$matrix" "$dest/data/"; done

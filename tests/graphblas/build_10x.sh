@@ -7,7 +7,7 @@ folder=${1:?usage: build_10x.sh FOLDER}
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
-face=${SHUNT_GRAPHBLAS_SO:-}
+library=${SHUNT_GRAPHBLAS_SO:-}
 name=suitesparse_7.10.1+dfsg.orig.tar.xz
 source=$folder/SuiteSparse-7.10.1/GraphBLAS
 cd "$folder"
@@ -31,7 +31,7 @@ for program in property mutate; do
 done
 # Its own memory functions: 10.0.1 reads past iso values of some masked products, and would not
 # give the same twice without.
-taken=${face:+--taken 33}
+taken=${library:+--taken 33}
 # shellcheck disable=SC2086
-env LD_PRELOAD="$face" SHUNT_ROUTES=host ./property --cases "${PROPERTY_CASES:-50000}" --own-malloc $taken
-env LD_PRELOAD="$face" SHUNT_ROUTES=host ./mutate --steps "${MUTATE_STEPS:-100000}"
+env LD_PRELOAD="$library" SHUNT_ROUTES=host ./property --cases "${PROPERTY_CASES:-50000}" --own-malloc $taken
+env LD_PRELOAD="$library" SHUNT_ROUTES=host ./mutate --steps "${MUTATE_STEPS:-100000}"

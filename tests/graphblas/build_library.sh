@@ -1,5 +1,5 @@
 #!/bin/sh
-# build_face.sh OUT [COMPILER FLAGS...]: libshunt-graphblas.so with the host engine alone, built
+# build_library.sh OUT [COMPILER FLAGS...]: libshunt-graphblas.so with the host engine alone, built
 # by plain compiler calls with flags of one's own (sanitizers), from the lists in Makefile.am.
 set -eu
 out=$1
@@ -11,14 +11,14 @@ listed() {
 }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for source in $(listed GRAPHBLAS_SOURCES) $(cd "$top" && ls kernels/host/semiring_*.c) $(listed HOST_PLAN_SOURCES) \
+for source in $(listed GRAPHBLAS_SOURCES) $(cd "$top" && ls kernels/semiring/*.c) $(listed HOST_PLAN_SOURCES) \
   $(listed libshunt_problem_la_SOURCES) $(listed LOADER_SOURCES) \
   backend/graphblas/library_loaded.c tests/graphblas/limit_loops.c; do
   object=$work/$(echo "$source" | tr / _).o
   # The inner loops are one source many times over, on which gcc may take minutes.
   case "$source $*" in
-  *semiring_avx*address* | *semiring_baseline*address*) less=-O0 ;;
-  *semiring_avx*) less=-O1 ;;
+  *semiring/avx*address* | *semiring/baseline*address*) less=-O0 ;;
+  *semiring/avx*) less=-O1 ;;
   *) less= ;;
   esac
   # shellcheck disable=SC2086

@@ -11,8 +11,8 @@ set -u
 
 CC=${CC:-cc}
 here=$(cd "$(dirname "$0")" && pwd) || exit 2
-face=${SHUNT_GRAPHBLAS_SO:-}
-[ -z "$face" ] || face=$(cd "$(dirname "$face")" && pwd)/$(basename "$face")
+library=${SHUNT_GRAPHBLAS_SO:-}
+[ -z "$library" ] || library=$(cd "$(dirname "$library")" && pwd)/$(basename "$library")
 builddir=${builddir:-${TMPDIR:-/tmp}}
 mkdir -p "$builddir" || exit 2
 work=$(mktemp -d "$(cd "$builddir" && pwd)/graphblas.XXXXXX") || exit 2
@@ -86,8 +86,8 @@ check "a stale operand is found" sh -c "! $work/mutate --steps 2000 --stale 1"
 
 # ---- equal to the original ------------------------------------------------------------------
 # A list of routes takes what it can, however small.
-preloaded="env LD_PRELOAD=$face SHUNT_ROUTES=host"
-taken=${face:+--taken 33}
+preloaded="env LD_PRELOAD=$library SHUNT_ROUTES=host"
+taken=${library:+--taken 33}
 cases=${PROPERTY_CASES:-50000}
 # shellcheck disable=SC2086
 {
@@ -96,27 +96,27 @@ cases=${PROPERTY_CASES:-50000}
   report $preloaded "$work/property" --cases 150 --large $taken
   report $preloaded "$work/mutate" --steps "${MUTATE_STEPS:-100000}"
   report $preloaded "$work/threads" --seconds "${THREAD_SECONDS:-3}"
-  report env LD_PRELOAD="$face" "$work/property" --cases $((cases / 5)) --seed 3
-  report env LD_PRELOAD="$face" "$work/vectors"
+  report env LD_PRELOAD="$library" "$work/property" --cases $((cases / 5)) --seed 3
+  report env LD_PRELOAD="$library" "$work/vectors"
 }
-[ -n "$face" ] || finish 1
+[ -n "$library" ] || finish 1
 
 # ---- costs nothing, changes nothing ---------------------------------------------------------------
 # 1021 instructions take 170 to 190 ns on the machine where 200 ns were asked for.
-report env LD_PRELOAD="$face" "$work/cost" 1200
+report env LD_PRELOAD="$library" "$work/cost" 1200
 unrelated() {
   [ -z "$(command -v "$2")" ] || {
     "$@" >"$work/plain" 2>&1
     plain=$?
-    LD_PRELOAD=$face "$@" >"$work/preloaded" 2>&1
+    LD_PRELOAD=$library "$@" >"$work/preloaded" 2>&1
     [ $? = $plain ] && cmp "$work/plain" "$work/preloaded"
   }
 }
 check "preloading into true changes nothing" unrelated env /bin/true
 check "preloading into python3 changes nothing" unrelated env python3 -c 'print(sum(range(10)))'
 check "preloading into git changes nothing" unrelated env git --version
-needed() { ! readelf -d "$face" | grep NEEDED | grep -i graphblas; }
-undefined() { ! nm -D --undefined-only "$face" | grep -E ' G[rx]B_'; }
+needed() { ! readelf -d "$library" | grep NEEDED | grep -i graphblas; }
+undefined() { ! nm -D --undefined-only "$library" | grep -E ' G[rx]B_'; }
 check "the library does not need GraphBLAS" needed
 check "the library refers to none of its symbols" undefined
 finish

@@ -1,8 +1,8 @@
 #!/bin/sh
-# sanitize.sh [SECONDS [CASES]]: the face and the host engine under ThreadSanitizer (threads.c
+# sanitize.sh [SECONDS [CASES]]: the library and the host engine under ThreadSanitizer (threads.c
 # for SECONDS, default 300), Address- and UndefinedBehaviorSanitizer (property.c, CASES random
 # products, default 50000, and threads.c), and valgrind (a short property run; no leak may have
-# the face in its stack).
+# the library in its stack).
 #
 # GraphBLAS itself and libgomp are not instrumented.  ThreadSanitizer does not see libgomp's
 # barriers, so with it every user thread runs its parallel regions alone (OMP_NUM_THREADS=1):
@@ -17,17 +17,17 @@ failed=0
 passed=0
 programs="case compare operand own_malloc original seen semiring side spoil tolerance types"
 
-# build NAME FLAGS...: $work/NAME/{libface.so,property,threads}
+# build NAME FLAGS...: $work/NAME/{libshunt-graphblas.so,property,threads}
 build() {
   name=$1
   shift
   mkdir -p "$work/$name"
-  sh "$here/build_face.sh" "$work/$name/libface.so" -Wl,-soname,libface.so "$@" || return 1
+  sh "$here/build_library.sh" "$work/$name/libshunt-graphblas.so" -Wl,-soname,libshunt-graphblas.so "$@" || return 1
   for program in property threads mutate; do
     sources=$here/$program.c
     for s in $programs; do sources="$sources $here/$s.c"; done
     ${CC:-cc} -std=gnu11 -g -O1 "$@" ${GRAPHBLAS_CPPFLAGS:-} -o "$work/$name/$program" $sources \
-      -Wl,--no-as-needed -L"$work/$name" -lface -Wl,-rpath,"$work/$name" \
+      -Wl,--no-as-needed -L"$work/$name" -lshunt-graphblas -Wl,-rpath,"$work/$name" \
       ${GRAPHBLAS_LIBS:--lgraphblas} -lm -ldl -lpthread || return 1
   done
 }
@@ -70,11 +70,11 @@ fi
 if command -v valgrind >/dev/null && build plain; then
   OMP_NUM_THREADS=2 valgrind --leak-check=full --show-leak-kinds=definite,indirect \
     --num-callers=40 --log-file="$work/valgrind" "$work/plain/property" --cases 400 >"$work/out" 2>&1
-  # Records of what lies in the face: leaks and bad accesses alike.
-  awk -v RS='\n==[0-9]+== \n' '/libface|backend\/graphblas|kernels\/host/ && /lost|Invalid|uninitialised/' \
+  # Records of what lies in the library: leaks and bad accesses alike.
+  awk -v RS='\n==[0-9]+== \n' '/libshunt-graphblas|backend\/graphblas|kernels\/host/ && /lost|Invalid|uninitialised/' \
     "$work/valgrind" >"$work/records"
   check "valgrind finished" grep -q 'ERROR SUMMARY' "$work/valgrind"
-  check "valgrind: $(grep -c . "$work/records") lines about the face" test ! -s "$work/records"
+  check "valgrind: $(grep -c . "$work/records") lines about the library" test ! -s "$work/records"
   [ ! -s "$work/records" ] || head -60 "$work/records" | sed 's/^/#   /'
 else
   echo "skip - no valgrind"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes mutator_list.h: the functions of GraphBLAS that may change a matrix or vector.
+"""Makes mutators.h: the functions of GraphBLAS that may change a matrix or vector.
 
-usage: mutator_list.py SOURCE... >mutator_list.h
+usage: list_mutators.py SOURCE... >mutators.h
 
 A SOURCE is a GraphBLAS.h (Debian: libgraphblas-dev), or, for versions without a package,
 the _graphblas.abi3.so of a wheel of suitesparse-graphblas (unpacked, so that its
@@ -9,7 +9,7 @@ suitesparse_graphblas.libs lies beside it; needs cffi).  The list is the union: 
 a version lacks is never called there.  It was made with
 
   pip download --no-deps suitesparse-graphblas==10.5.1.1     # unpacked
-  mutator_list.py /usr/include/GraphBLAS.h suitesparse_graphblas/_graphblas.abi3.so
+  list_mutators.py /usr/include/GraphBLAS.h suitesparse_graphblas/_graphblas.abi3.so
 
 Taken is every function whose first argument is a matrix, a vector, a pointer to one, or
 whose arguments hold a container, but those that only read, and GrB_mxm, mxv and vxm, which
@@ -92,7 +92,7 @@ def main():
             if taken.setdefault(name, kind) != kind:
                 taken[name] = "ALL"
         versions.append("%s (%d functions)" % (version, len(chosen)))
-    print("/* Made by mutator_list.py from %s: do not edit.\n" % ", ".join(versions))
+    print("/* Made by list_mutators.py from %s: do not edit.\n" % ", ".join(versions))
     print("   X(number, function, what its first argument is)  */")
     print("#ifndef SHUNT_GRAPHBLAS_MUTATOR_LIST_H\n#define SHUNT_GRAPHBLAS_MUTATOR_LIST_H\n")
     print("#define SHUNT_GRB_MUTATOR_COUNT %d" % len(taken))

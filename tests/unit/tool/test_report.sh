@@ -4,7 +4,7 @@ set -u
 report=${SHUNT_SRCDIR:?}/tests/gpu/report.py
 . "$SHUNT_SRCDIR/tests/unit/tool/check.sh"
 root=$work
-mkdir -p "$root/kernels" "$root/tests/gpu" "$root/logs"
+mkdir -p "$root/kernels" "$root/tests/gpu/x" "$root/logs"
 echo one >"$root/kernels/a.cu"
 echo two >"$root/kernels/b.cu"
 printf 'ok - x\n3 passed, 0 failed, 1 skipped\n' >"$root/logs/good.log"
@@ -25,11 +25,11 @@ check "a new file is named" 'says "new since: kernels/c.cu"'
 rm "$root/kernels/c.cu" "$root/kernels/b.cu"
 check "a removed file is named" 'says "removed since: kernels/b.cu"'
 echo two >"$root/kernels/b.cu"
-echo four >"$root/tests/gpu/test_x.cu"
+echo four >"$root/tests/gpu/x/test_x.cu"
 write() { python3 "$report" --write "$root" "$root/logs" "$root/$1.json"; }
 join() { python3 "$report" --join "$root" "$root/before.json" "$root/after.json"; }
 check "a part before a change" 'write before'
-echo five >"$root/tests/gpu/test_x.cu"
+echo five >"$root/tests/gpu/x/test_x.cu"
 check "and one after it" 'write after'
 check "of a test of one file, not run again, is not joined" '! join'
 cp "$root/logs/good.log" "$root/logs/test_x.log" && cp "$root/logs/good.status" "$root/logs/test_x.status"
@@ -41,11 +41,11 @@ mkdir -p "$root/backend/graphblas"
 echo six >"$root/backend/graphblas/a.c"
 check "nor with one of the GraphBLAS engine" '! join'
 for end in log status; do mv "$root/logs/test_x.$end" "$root/logs/test_graphblas_x.$end"; done
-echo four >"$root/tests/gpu/test_x.cu"
+echo four >"$root/tests/gpu/x/test_x.cu"
 check "unless its tests are run again" 'write after && join && verify'
 for end in log status; do mv "$root/logs/test_graphblas_x.$end" "$root/logs/test_x.$end"; done
 rm -r "$root/backend/graphblas"
-rm "$root/tests/gpu/test_x.cu" "$root/logs/test_x.log" "$root/logs/test_x.status"
+rm "$root/tests/gpu/x/test_x.cu" "$root/logs/test_x.log" "$root/logs/test_x.status"
 check "the part anew" 'write part'
 echo "not ok - y" >"$root/logs/bad.log"
 echo "139 0.1" >"$root/logs/bad.status"
