@@ -44,25 +44,25 @@ struct shunt_device {
    (compute i32) or f32 (compute f32).  B and C in either order.  When
    `only_if` is set the launch is one small kernel that needs no workspace
    (slower, for the rare repair).  */
-size_t shunt_spmm_csr_rows_workspace(const struct shunt_spmm *p, const struct shunt_device *d);
-shunt_status shunt_spmm_csr_rows_cuda(const struct shunt_spmm *p, const struct shunt_device *d,
+size_t shunt_csr_spmm_workspace(const struct shunt_spmm *p, const struct shunt_device *d);
+shunt_status shunt_csr_spmm_merge_cuda(const struct shunt_spmm *p, const struct shunt_device *d,
                                       void *workspace, size_t workspace_bytes, shunt_stream stream);
 /* The same result with one launch: a group of lanes per row, long rows by blocks that look
    for them.  Right for any matrix, the faster of the two unless a row has some 16,000
    entries.  longest_row: how long the longest was when somebody looked, -1 if nobody
    did; a hint that may be wrong.  The workspace (as above) is needed only for a column-major
    B.  No `only_if`; fewer than 2^30 rows and nonzeros (else SHUNT_E_UNSUPPORTED).  */
-shunt_status shunt_spmm_csr_rows_split_cuda(const struct shunt_spmm *p, int64_t longest_row,
+shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, int64_t longest_row,
                                             const struct shunt_device *d, void *workspace,
                                             size_t workspace_bytes, shunt_stream stream);
 /* Bits of the word that csr -> dense and coo -> csr set. */
 enum { SHUNT_IRREGULAR = 4 /* a column repeats within a row, or is out of range */ };
 
 /* When a repair's launch may begin, which is always behind one kernel, the product. */
-enum shunt_repair_start {
-  SHUNT_REPAIR_BEHIND, /* when that has ended */
-  SHUNT_REPAIR_LET_IN, /* when that lets the next one in (kernels/common/early_launch.cuh), */
-  SHUNT_REPAIR_BESIDE  /* when all its blocks have begun: where the caller ordered it so; both only
+enum shunt_guard_start {
+  SHUNT_GUARD_BEHIND, /* when that has ended */
+  SHUNT_GUARD_EARLY, /* when that lets the next one in (kernels/common/early_launch.cuh), */
+  SHUNT_GUARD_OVERLAPPED  /* when all its blocks have begun: where the caller ordered it so; both only
                           if it began behind all else, so that A is settled and is read beside it */
 };
 
@@ -77,35 +77,35 @@ enum shunt_repair_start {
    compute f32 only.
 
    `sets` is memory through which the blocks of a launch agree: device memory, aligned to
-   SHUNT_REPAIR_SET_BYTES, zero before the first launch that is given it and written by nothing but
+   SHUNT_GUARD_SET_BYTES, zero before the first launch that is given it and written by nothing but
    repairs as long as one may still run.  Launches that may run at once must differ in `sets`
    or in `key`; the address of the call's private workspace is such a key.  Launches with the
    same key must be ordered, by a stream or events.  Each key takes one of the set_count
    sets for good; a launch that finds none left repairs and reports a change, so that
    its owner makes copy and sets anew.  */
 enum {
-  SHUNT_REPAIR_SET_BYTES = 64,
-  SHUNT_REPAIR_WAIT_CYCLES = 100000 /* some 50 us: far beyond what blocks are apart */
+  SHUNT_GUARD_SET_BYTES = 64,
+  SHUNT_GUARD_WAIT_CYCLES = 100000 /* some 50 us: far beyond what blocks are apart */
 };
-struct shunt_repair {
+struct shunt_guard {
   const struct shunt_dense *product;
   const struct shunt_fingerprint *expected; /* device; NULL: A cannot have changed, is not read;
                                                of_values, below */
   void *sets;           /* device, see above */
   int set_count;        /* a power of two, up to 2^20 */
   const void *key;      /* not NULL; never followed */
-  int64_t wait_cycles;  /* a block waits so long for the others, to help: SHUNT_REPAIR_WAIT_CYCLES;
+  int64_t wait_cycles;  /* a block waits so long for the others, to help: SHUNT_GUARD_WAIT_CYCLES;
                            0: only the last block repairs */
   uint32_t *verdict;    /* device word that says afterwards whether C was repaired; or NULL */
   uint32_t *changed;    /* pinned host words set to 1 when A changed, */
   uint32_t *nonfinite;  /* when the first row is nonfinite and A did not; or NULL */
-  enum shunt_repair_start start;
+  enum shunt_guard_start start;
   bool of_values;       /* *expected is of A's values alone, the pattern is known to be the same */
 };
-shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p, const struct shunt_repair *r,
+shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p, const struct shunt_guard *r,
                                         const struct shunt_device *d, shunt_stream stream);
 /* C = alpha D B, D the dense copy of p->a that an earlier call made (row-major), and in the same
-   launch what shunt_spmm_csr_repair_cuda does behind a product (kernels/dense/spmm_wgmma.cuh):
+   launch what shunt_guard_repair_cuda does behind a product (kernels/dense/spmm_wgmma.cuh):
    r->product is not looked at, C is the product.  No workspace.  p->only_if has the meaning
    that it has for a repair.  f16, bf16 -> same or f32, compute f32, beta 0 and on the
    host.  SHUNT_E_UNSUPPORTED, and nothing enqueued, for all else: other devices than compute
@@ -113,28 +113,28 @@ shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p, const struct
    column-major B from column to column), a build without sm_90a, and sizes for which a
    product by cuBLAS and a repair behind it are not slower; _pays: as far as types and sizes tell,
    it can be had.  */
-bool shunt_spmm_dense_proved_pays(const struct shunt_spmm *p, const struct shunt_device *d);
-shunt_status shunt_spmm_dense_proved_cuda(const struct shunt_spmm *p, const struct shunt_dense *copy,
-                                          const struct shunt_repair *r,
+bool shunt_dense_spmm_proved_pays(const struct shunt_spmm *p, const struct shunt_device *d);
+shunt_status shunt_dense_spmm_proved_cuda(const struct shunt_spmm *p, const struct shunt_dense *copy,
+                                          const struct shunt_guard *r,
                                           const struct shunt_device *d, shunt_stream stream);
-shunt_status shunt_spmm_csr_host(const struct shunt_spmm *p);           /* one thread, the twin */
-shunt_status shunt_spmm_csr_parallel_host(const struct shunt_spmm *p);  /* OpenMP, the host engine */
+shunt_status shunt_csr_spmm_host(const struct shunt_spmm *p);           /* one thread, the twin */
+shunt_status shunt_csr_spmm_parallel_host(const struct shunt_spmm *p);  /* OpenMP, the host engine */
 
 /* ---- SpMM, A transposed (kernels/csr/spmm_transposed.cu) -------------------
    C = alpha A^T B + beta C: A is k x m as it is stored, B k x n, C m x n.  Right for any A
    and slow (each tile of C walks all of A): for repairs.  Honours `only_if`; no workspace;
    f16, bf16 -> same or f32, f32; compute f32.  */
-shunt_status shunt_spmm_csr_transposed_cuda(const struct shunt_spmm *p,
+shunt_status shunt_csr_spmm_transposed_cuda(const struct shunt_spmm *p,
                                             const struct shunt_device *d, shunt_stream stream);
-/* shunt_spmm_csr_repair_cuda for this product, in two launches.  `actual` (device): A's
+/* shunt_guard_repair_cuda for this product, in two launches.  `actual` (device): A's
    fingerprint as it is now; NULL exactly where r->expected is.  r->verdict must be given; of
    r's other words only product, expected, changed and nonfinite are looked at.  */
-shunt_status shunt_spmm_csr_transposed_repair_cuda(const struct shunt_spmm *p,
-                                                   const struct shunt_repair *r,
+shunt_status shunt_guard_repair_transposed_cuda(const struct shunt_spmm *p,
+                                                   const struct shunt_guard *r,
                                                    const struct shunt_fingerprint *actual,
                                                    const struct shunt_device *d,
                                                    shunt_stream stream);
-shunt_status shunt_spmm_csr_transposed_host(const struct shunt_spmm *p);
+shunt_status shunt_csr_spmm_transposed_host(const struct shunt_spmm *p);
 
 /* ---- SpMM, rows in groups of 8 that share columns (spmm_csr_vector*.cu) --
    Works on the caller's CSR in place.  A first small launch compares the column lists of
@@ -145,15 +145,15 @@ shunt_status shunt_spmm_csr_transposed_host(const struct shunt_spmm *p);
    or f32, f32.  No `only_if`.
    Small products of f16 and bf16 are one launch, of blocks that compare a group as they read it
    (kernels/vector/csr_spmm_single_launch.cuh).  */
-size_t shunt_spmm_csr_vector_workspace(const struct shunt_spmm *p, const struct shunt_device *d);
+size_t shunt_vector_csr_spmm_workspace(const struct shunt_spmm *p, const struct shunt_device *d);
 /* Is p such a product?  Then a group is `blocks` blocks of so many warps, each with `tiles` tiles of 64
    columns, which take `chunk` entries of a row at a time.  */
-struct shunt_vector_once {
+struct shunt_vector_single_launch {
   int warps, tiles, chunk, blocks;
 };
-bool shunt_spmm_csr_vector_once(const struct shunt_spmm *p, const struct shunt_device *d,
-                                struct shunt_vector_once *how);
-shunt_status shunt_spmm_csr_vector_cuda(const struct shunt_spmm *p, const struct shunt_device *d,
+bool shunt_vector_csr_spmm_single_launch(const struct shunt_spmm *p, const struct shunt_device *d,
+                                struct shunt_vector_single_launch *how);
+shunt_status shunt_vector_csr_spmm_cuda(const struct shunt_spmm *p, const struct shunt_device *d,
                                         void *workspace, size_t workspace_bytes,
                                         shunt_stream stream);
 
@@ -162,36 +162,36 @@ shunt_status shunt_spmm_csr_vector_cuda(const struct shunt_spmm *p, const struct
    cores, differing groups entry by entry.  Types: f16 -> f16 or f32, bf16 ->
    bf16 or f32 (compute f32), f32, f64 (rows only).  A and B in any order
    (copies made in the workspace where a kernel wants the other one).  */
-size_t shunt_sddmm_csr_rows_workspace(const struct shunt_sddmm *p, const struct shunt_device *d);
-shunt_status shunt_sddmm_csr_rows_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,
+size_t shunt_csr_sddmm_workspace(const struct shunt_sddmm *p, const struct shunt_device *d);
+shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,
                                        void *workspace, size_t workspace_bytes,
                                        shunt_stream stream);
-size_t shunt_sddmm_csr_vector_workspace(const struct shunt_sddmm *p, const struct shunt_device *d);
-shunt_status shunt_sddmm_csr_vector_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,
+size_t shunt_vector_csr_sddmm_workspace(const struct shunt_sddmm *p, const struct shunt_device *d);
+shunt_status shunt_vector_csr_sddmm_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,
                                          void *workspace, size_t workspace_bytes,
                                          shunt_stream stream);
-shunt_status shunt_sddmm_csr_host(const struct shunt_sddmm *p);
+shunt_status shunt_csr_sddmm_host(const struct shunt_sddmm *p);
 
 /* The same by the dense product, of which only what C's pattern names leaves the chip (kernels/
    kernels/dense/sddmm_wgmma.cu): f16 and bf16 into the same on compute capability 9.0, beta 0, A row-major, A
    and B with rows of memory on 16 bytes; SHUNT_E_UNSUPPORTED otherwise.  Rows that are not sorted
    come out right and slow.  _takes: whether it takes p.  */
-bool shunt_sddmm_dense_takes(const struct shunt_sddmm *p, const struct shunt_device *d);
-shunt_status shunt_sddmm_dense_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,
+bool shunt_dense_sddmm_takes(const struct shunt_sddmm *p, const struct shunt_device *d);
+shunt_status shunt_dense_sddmm_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,
                                     shunt_stream stream);
 
 /* C.values[p] = alpha D(i, j) + beta C.values[p] for every entry p = (i, j) of
    C: the second half of SDDMM through a dense product D (kernels/
    kernels/dense/sddmm_sample.cu).  D is row-major, type f32 or c's value type.  With
    `prescaled`, D already holds alpha A B and alpha is not applied again.  */
-shunt_status shunt_sddmm_csr_sample_cuda(const struct shunt_sddmm *p, const struct shunt_dense *product,
+shunt_status shunt_dense_sddmm_sample_cuda(const struct shunt_sddmm *p, const struct shunt_dense *product,
                                          int prescaled, const struct shunt_device *d,
                                          shunt_stream stream);
 
 /* C = alpha W + beta C where *only_unless == 0, nothing otherwise; W is m x n
    row-major f32 (kernels/guard/combine.cu).  The epilogue of the dense route
    when C's old content counts.  */
-shunt_status shunt_dense_combine_cuda(const struct shunt_dense *w, const struct shunt_spmm *p,
+shunt_status shunt_guard_combine_cuda(const struct shunt_dense *w, const struct shunt_spmm *p,
                                       const uint32_t *only_unless, const struct shunt_device *d,
                                       shunt_stream stream);
 

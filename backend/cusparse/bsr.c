@@ -2,23 +2,23 @@
 
 #include "backend/cusparse/descriptor_table.h"
 
-CUSPARSE_NOTES_OF(notes, struct cusparse_bsr);
+SHUNT_DESCRIPTOR_TABLE(notes, struct shunt_bsr);
 
-void cusparse_bsr_note(const struct cusparse_bsr *m)
+void shunt_bsr_note(const struct shunt_bsr *m)
 {
-  cusparse_notes_put(&notes, m);
+  shunt_descriptor_table_put(&notes, m);
 }
 
-void cusparse_bsr_forget(cusparseConstSpMatDescr_t descriptor)
+void shunt_bsr_forget(cusparseConstSpMatDescr_t descriptor)
 {
-  cusparse_notes_drop(&notes, descriptor);
+  shunt_descriptor_table_drop(&notes, descriptor);
 }
 
-bool cusparse_bsr_find(cusparseConstSpMatDescr_t descriptor, const void *library,
-                       struct cusparse_bsr *m)
+bool shunt_bsr_find(cusparseConstSpMatDescr_t descriptor, const void *library,
+                       struct shunt_bsr *m)
 {
-  struct cusparse_bsr n;
-  if (!cusparse_notes_get(&notes, descriptor, &n) || n.library != library) return false;
+  struct shunt_bsr n;
+  if (!shunt_descriptor_table_get(&notes, descriptor, &n) || n.library != library) return false;
   *m = n;
   return true;
 }

@@ -17,9 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct cusparse_bsr {
+struct shunt_bsr {
   cusparseConstSpMatDescr_t descriptor;
-  const void *library; /* struct cusparse_original: base */
+  const void *library; /* struct shunt_original: base */
   int64_t block_rows, block_cols, blocks, size;
   const void *row_offsets, *columns, *values;
   cusparseIndexType_t offset_type, column_type;
@@ -29,11 +29,11 @@ struct cusparse_bsr {
 };
 
 /* Remembers m; a note of the same descriptor is replaced. */
-void cusparse_bsr_note(const struct cusparse_bsr *m);
+void shunt_bsr_note(const struct shunt_bsr *m);
 /* No note of this descriptor counts any more. */
-void cusparse_bsr_forget(cusparseConstSpMatDescr_t descriptor);
+void shunt_bsr_forget(cusparseConstSpMatDescr_t descriptor);
 /* False: not seen. */
-bool cusparse_bsr_find(cusparseConstSpMatDescr_t descriptor, const void *library,
-                       struct cusparse_bsr *m);
+bool shunt_bsr_find(cusparseConstSpMatDescr_t descriptor, const void *library,
+                       struct shunt_bsr *m);
 
 #endif

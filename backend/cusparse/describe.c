@@ -34,7 +34,7 @@ static bool operation(cusparseOperation_t op, char *out)
 
 #define GOT(call) ((call) == CUSPARSE_STATUS_SUCCESS)
 
-static struct shunt_verdict read_csr(const struct cusparse_original *o, cusparseConstSpMatDescr_t m,
+static struct shunt_verdict read_csr(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
                                      struct shunt_csr *a)
 {
   cusparseIndexType_t offsets, columns;
@@ -53,7 +53,7 @@ static struct shunt_verdict read_csr(const struct cusparse_original *o, cusparse
 }
 
 /* The arrays of a CSC matrix are those of its transpose in CSR. */
-static struct shunt_verdict read_csc(const struct cusparse_original *o, cusparseConstSpMatDescr_t m,
+static struct shunt_verdict read_csc(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
                                      struct shunt_csr *a)
 {
   cusparseIndexType_t offsets, rows;
@@ -71,7 +71,7 @@ static struct shunt_verdict read_csc(const struct cusparse_original *o, cusparse
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-static struct shunt_verdict read_coo(const struct cusparse_original *o, cusparseConstSpMatDescr_t m,
+static struct shunt_verdict read_coo(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
                                      struct shunt_csr *a, const void **row_indices)
 {
   cusparseIndexType_t indices;
@@ -90,7 +90,7 @@ static struct shunt_verdict read_coo(const struct cusparse_original *o, cusparse
 }
 
 /* Is m still what the note says? */
-static bool is_as_noted(const struct cusparse_original *o, const struct cusparse_bsr *m)
+static bool is_as_noted(const struct shunt_original *o, const struct shunt_bsr *m)
 {
   int64_t rows, cols, nnz;
   cusparseIndexBase_t base;
@@ -103,17 +103,17 @@ static bool is_as_noted(const struct cusparse_original *o, const struct cusparse
          cols == m->block_cols * m->size && nnz == m->blocks * m->size * m->size;
 }
 
-bool cusparse_describe_bsr(const struct cusparse_original *o, cusparseConstSpMatDescr_t d,
-                           struct cusparse_bsr *m)
+bool shunt_describe_bsr(const struct shunt_original *o, cusparseConstSpMatDescr_t d,
+                           struct shunt_bsr *m)
 {
-  return cusparse_bsr_find(d, o->base, m) && is_as_noted(o, m);
+  return shunt_bsr_find(d, o->base, m) && is_as_noted(o, m);
 }
 
-static struct shunt_verdict read_bsr(const struct cusparse_original *o, cusparseConstSpMatDescr_t d,
+static struct shunt_verdict read_bsr(const struct shunt_original *o, cusparseConstSpMatDescr_t d,
                                      struct shunt_csr *a, struct shunt_block_shape *shape)
 {
-  struct cusparse_bsr m;
-  SHUNT_DECLINE_IF(!cusparse_describe_bsr(o, d, &m), SHUNT_R_BSR);
+  struct shunt_bsr m;
+  SHUNT_DECLINE_IF(!shunt_describe_bsr(o, d, &m), SHUNT_R_BSR);
   *a = (struct shunt_csr){ .rows = m.block_rows * m.size, .cols = m.block_cols * m.size,
                            .nnz = m.blocks * m.size * m.size, .row_offsets = m.row_offsets,
                            .columns = m.columns, .values = (void *)m.values, .base = (int)m.base };
@@ -125,7 +125,7 @@ static struct shunt_verdict read_bsr(const struct cusparse_original *o, cusparse
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-static struct shunt_verdict read_ell(const struct cusparse_original *o, cusparseConstSpMatDescr_t m,
+static struct shunt_verdict read_ell(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
                                      struct shunt_csr *a, struct shunt_block_shape *shape)
 {
   cusparseIndexType_t columns;
@@ -163,7 +163,7 @@ static struct shunt_verdict count_batches(struct shunt_problem *p, int batches)
     if (v_.reason != SHUNT_FITS) return v_;         \
   } while (0)
 
-static struct shunt_verdict read_format(const struct cusparse_original *o,
+static struct shunt_verdict read_format(const struct shunt_original *o,
                                         cusparseConstSpMatDescr_t m, struct shunt_problem *p)
 {
   cusparseFormat_t format;
@@ -180,7 +180,7 @@ static struct shunt_verdict read_format(const struct cusparse_original *o,
 }
 
 /* Format, batches and arrays of batch 0. */
-static struct shunt_verdict read_arrays(const struct cusparse_original *o,
+static struct shunt_verdict read_arrays(const struct shunt_original *o,
                                         cusparseConstSpMatDescr_t m, struct shunt_problem *p,
                                         struct shunt_csr *a)
 {
@@ -198,32 +198,32 @@ static struct shunt_verdict read_arrays(const struct cusparse_original *o,
   }
 }
 
-static struct shunt_verdict read_sparse(const struct cusparse_original *o,
+static struct shunt_verdict read_sparse(const struct shunt_original *o,
                                         cusparseConstSpMatDescr_t m, struct shunt_problem *p,
                                         struct shunt_csr *a)
 {
   FORWARD(read_arrays(o, m, p, a));
   if (p->batches == 1) return SHUNT_VERDICT(SHUNT_FITS);
-  struct cusparse_strided key = { m, o->base, p->batches, *a, p->row_indices };
-  SHUNT_DECLINE_IF(!cusparse_strides_find(&key, &p->strides.offsets, &p->strides.entries),
+  struct shunt_strided key = { m, o->base, p->batches, *a, p->row_indices };
+  SHUNT_DECLINE_IF(!shunt_strides_find(&key, &p->strides.offsets, &p->strides.entries),
                    SHUNT_R_STRIDES);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-bool cusparse_describe_strided(const struct cusparse_original *o, cusparseConstSpMatDescr_t m,
-                               struct cusparse_strided *out)
+bool shunt_describe_strided(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
+                               struct shunt_strided *out)
 {
   struct shunt_problem p;
   struct shunt_csr a = { 0 };
   memset(&p, 0, sizeof p);
   if (!m || read_arrays(o, m, &p, &a).reason != SHUNT_FITS) return false;
   if (p.format != SHUNT_CSR && p.format != SHUNT_COO) return false;
-  *out = (struct cusparse_strided){ m, o->base, p.batches, a, p.row_indices };
+  *out = (struct shunt_strided){ m, o->base, p.batches, a, p.row_indices };
   return true;
 }
 
 /* The dense operand as op() sees it; `which`: its place in the strides. */
-static struct shunt_verdict read_dense(const struct cusparse_original *o,
+static struct shunt_verdict read_dense(const struct shunt_original *o,
                                        cusparseConstDnMatDescr_t m, char op, int which,
                                        struct shunt_problem *p, struct shunt_dense *d)
 {
@@ -269,7 +269,7 @@ struct common {
   cudaDataType compute;
 };
 
-static struct shunt_verdict read_common(const struct cusparse_original *o, const struct common *x,
+static struct shunt_verdict read_common(const struct shunt_original *o, const struct common *x,
                                         cudaStream_t *stream, shunt_type *compute,
                                         struct shunt_scalar *alpha, struct shunt_scalar *beta)
 {
@@ -310,8 +310,8 @@ static bool algorithm_fits(cusparseSpMMAlg_t alg, const struct shunt_problem *p)
   }
 }
 
-struct shunt_verdict cusparse_describe_spmm(const struct cusparse_original *o,
-                                            const struct cusparse_spmm_arguments *x,
+struct shunt_verdict shunt_describe_spmm(const struct shunt_original *o,
+                                            const struct shunt_spmm_arguments *x,
                                             struct shunt_problem *p, cudaStream_t *stream)
 {
   struct common common = { x->handle, x->alpha, x->beta, x->compute };
@@ -329,8 +329,8 @@ struct shunt_verdict cusparse_describe_spmm(const struct cusparse_original *o,
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-struct shunt_verdict cusparse_describe_sddmm(const struct cusparse_original *o,
-                                             const struct cusparse_sddmm_arguments *x,
+struct shunt_verdict shunt_describe_sddmm(const struct shunt_original *o,
+                                             const struct shunt_sddmm_arguments *x,
                                              struct shunt_problem *p, cudaStream_t *stream)
 {
   struct common common = { x->handle, x->alpha, x->beta, x->compute };

@@ -14,7 +14,7 @@
 #include "backend/plan/problem.h"
 
 /* The arguments of cusparseSpMM and its _bufferSize and _preprocess. */
-struct cusparse_spmm_arguments {
+struct shunt_spmm_arguments {
   cusparseHandle_t handle;
   cusparseOperation_t op_a, op_b;
   const void *alpha;
@@ -27,7 +27,7 @@ struct cusparse_spmm_arguments {
 };
 
 /* The same of cusparseSDDMM: A and B dense, C sparse. */
-struct cusparse_sddmm_arguments {
+struct shunt_sddmm_arguments {
   cusparseHandle_t handle;
   cusparseOperation_t op_a, op_b;
   const void *alpha;
@@ -41,19 +41,19 @@ struct cusparse_sddmm_arguments {
 /* SHUNT_FITS: *p and *stream are filled, for shunt_problem_check to judge.  Another
    verdict: the original has to look at it (null descriptors, unknown formats and
    types, failed getters); *p may then be half filled.  */
-struct shunt_verdict cusparse_describe_spmm(const struct cusparse_original *o,
-                                            const struct cusparse_spmm_arguments *x,
+struct shunt_verdict shunt_describe_spmm(const struct shunt_original *o,
+                                            const struct shunt_spmm_arguments *x,
                                             struct shunt_problem *p, cudaStream_t *stream);
-struct shunt_verdict cusparse_describe_sddmm(const struct cusparse_original *o,
-                                             const struct cusparse_sddmm_arguments *x,
+struct shunt_verdict shunt_describe_sddmm(const struct shunt_original *o,
+                                             const struct shunt_sddmm_arguments *x,
                                              struct shunt_problem *p, cudaStream_t *stream);
 
 /* What d was made of, if that was seen and the getters do not say otherwise. */
-bool cusparse_describe_bsr(const struct cusparse_original *o, cusparseConstSpMatDescr_t d,
-                           struct cusparse_bsr *m);
+bool shunt_describe_bsr(const struct shunt_original *o, cusparseConstSpMatDescr_t d,
+                           struct shunt_bsr *m);
 
 /* What strides.h keeps a note by.  False: m is neither CSR nor COO, or cannot be read. */
-bool cusparse_describe_strided(const struct cusparse_original *o, cusparseConstSpMatDescr_t m,
-                               struct cusparse_strided *out);
+bool shunt_describe_strided(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
+                               struct shunt_strided *out);
 
 #endif

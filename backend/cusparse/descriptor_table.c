@@ -5,11 +5,11 @@
 
 enum { PROBES = 8 };
 
-static char *place(const struct cusparse_notes *t, cusparseConstSpMatDescr_t descriptor,
+static char *place(const struct shunt_descriptor_table *t, cusparseConstSpMatDescr_t descriptor,
                    unsigned probe)
 {
   uint64_t hash = (uint64_t)(uintptr_t)descriptor * UINT64_C(0x9E3779B97F4A7C15);
-  return t->note + ((hash >> 40) + probe) % CUSPARSE_NOTES * t->size;
+  return t->note + ((hash >> 40) + probe) % SHUNT_DESCRIPTORS * t->size;
 }
 
 static cusparseConstSpMatDescr_t descriptor_at(const char *note)
@@ -20,7 +20,7 @@ static cusparseConstSpMatDescr_t descriptor_at(const char *note)
 }
 
 /* The note of this descriptor, or of none where that is NULL; or NULL.  With the lock held. */
-static char *find(const struct cusparse_notes *t, cusparseConstSpMatDescr_t near,
+static char *find(const struct shunt_descriptor_table *t, cusparseConstSpMatDescr_t near,
                   cusparseConstSpMatDescr_t descriptor)
 {
   for (unsigned i = 0; i < PROBES; i++)
@@ -28,7 +28,7 @@ static char *find(const struct cusparse_notes *t, cusparseConstSpMatDescr_t near
   return NULL;
 }
 
-void cusparse_notes_put(struct cusparse_notes *t, const void *note)
+void shunt_descriptor_table_put(struct shunt_descriptor_table *t, const void *note)
 {
   const cusparseConstSpMatDescr_t d = descriptor_at(note);
   pthread_mutex_lock(&t->lock);
@@ -40,7 +40,7 @@ void cusparse_notes_put(struct cusparse_notes *t, const void *note)
   pthread_mutex_unlock(&t->lock);
 }
 
-void cusparse_notes_drop(struct cusparse_notes *t, cusparseConstSpMatDescr_t descriptor)
+void shunt_descriptor_table_drop(struct shunt_descriptor_table *t, cusparseConstSpMatDescr_t descriptor)
 {
   if (!descriptor || !atomic_load(&t->any)) return;
   pthread_mutex_lock(&t->lock);
@@ -49,7 +49,7 @@ void cusparse_notes_drop(struct cusparse_notes *t, cusparseConstSpMatDescr_t des
   pthread_mutex_unlock(&t->lock);
 }
 
-bool cusparse_notes_get(struct cusparse_notes *t, cusparseConstSpMatDescr_t descriptor, void *note)
+bool shunt_descriptor_table_get(struct shunt_descriptor_table *t, cusparseConstSpMatDescr_t descriptor, void *note)
 {
   if (!descriptor || !atomic_load(&t->any)) return false;
   pthread_mutex_lock(&t->lock);

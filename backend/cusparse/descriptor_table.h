@@ -14,26 +14,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CUSPARSE_NOTES = 1024 };
+enum { SHUNT_DESCRIPTORS = 1024 };
 
-struct cusparse_notes {
+struct shunt_descriptor_table {
   pthread_mutex_t lock;
   atomic_bool any;
-  char *note;  /* CUSPARSE_NOTES of them */
+  char *note;  /* SHUNT_DESCRIPTORS of them */
   size_t size; /* of one; it begins with its descriptor, NULL: free */
 };
 
 /* A table `name` of notes of a type whose first member is cusparseConstSpMatDescr_t descriptor. */
-#define CUSPARSE_NOTES_OF(name, Type)                                                      \
+#define SHUNT_DESCRIPTOR_TABLE(name, Type)                                                      \
   _Static_assert(offsetof(Type, descriptor) == 0, "a note begins with its descriptor");    \
-  static Type name##_places[CUSPARSE_NOTES];                                               \
-  static struct cusparse_notes name = {PTHREAD_MUTEX_INITIALIZER, false, (char *)name##_places, \
+  static Type name##_places[SHUNT_DESCRIPTORS];                                               \
+  static struct shunt_descriptor_table name = {PTHREAD_MUTEX_INITIALIZER, false, (char *)name##_places, \
                                        sizeof(Type)}
 
 /* Copies *note into the table. */
-void cusparse_notes_put(struct cusparse_notes *t, const void *note);
-void cusparse_notes_drop(struct cusparse_notes *t, cusparseConstSpMatDescr_t descriptor);
+void shunt_descriptor_table_put(struct shunt_descriptor_table *t, const void *note);
+void shunt_descriptor_table_drop(struct shunt_descriptor_table *t, cusparseConstSpMatDescr_t descriptor);
 /* Copies the descriptor's note out of it; false: there is none. */
-bool cusparse_notes_get(struct cusparse_notes *t, cusparseConstSpMatDescr_t descriptor, void *note);
+bool shunt_descriptor_table_get(struct shunt_descriptor_table *t, cusparseConstSpMatDescr_t descriptor, void *note);
 
 #endif

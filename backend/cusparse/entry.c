@@ -10,7 +10,7 @@ static void *workspace_for(const struct shunt_problem *p, void *buffer, size_t *
   return shunt_promise_workspace(shunt_promise_find(shunt_problem_hash(p)), buffer, bytes);
 }
 
-bool face_take(struct face_call *call, void *buffer, cusparseStatus_t *status)
+bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatus_t *status)
 {
   bool described = call->answer.why.reason == SHUNT_FITS;
   if (described) {
@@ -31,7 +31,7 @@ bool face_take(struct face_call *call, void *buffer, cusparseStatus_t *status)
   return call->answer.why.reason == SHUNT_FITS;
 }
 
-void face_prepare(const struct shunt_problem *p, void *buffer, cudaStream_t stream,
+void shunt_entry_prepare(const struct shunt_problem *p, void *buffer, cudaStream_t stream,
                   struct shunt_original_run original)
 {
   size_t bytes;

@@ -1,6 +1,6 @@
 /* backend/graphblas/entry.h: what the exported functions of spmm.c and sddmm.c have in common. */
-#ifndef SHUNT_CUSPARSE_FACE_H
-#define SHUNT_CUSPARSE_FACE_H
+#ifndef SHUNT_CUSPARSE_ENTRY_H
+#define SHUNT_CUSPARSE_ENTRY_H
 
 #include <cusparse.h>
 
@@ -9,37 +9,37 @@
 #include "backend/plan/tuner.h"
 
 /* What the program may see of us; all else is hidden (exports.map says it again). */
-#define FACE_EXPORT __attribute__((visibility("default")))
+#define SHUNT_EXPORT __attribute__((visibility("default")))
 
 /* Finds `original` for whoever called the exported function.  Without one the
    library's own "not initialized" is the answer.  A call that comes from inside an
    original (a wrapper that found us again) is handed straight on.  */
-#define FACE_ENTER(function, ...)                                                      \
-  const struct cusparse_original *original =                                           \
-      cusparse_original_for(__builtin_return_address(0));                              \
+#define SHUNT_ENTER(function, ...)                                                      \
+  const struct shunt_original *original =                                           \
+      shunt_original_for(__builtin_return_address(0));                              \
   if (!original || !original->function) return CUSPARSE_STATUS_NOT_INITIALIZED;        \
-  ++*cusparse_depth();                                                                 \
-  if (*cusparse_depth() > 1) {                                                         \
+  ++*shunt_entry_depth();                                                                 \
+  if (*shunt_entry_depth() > 1) {                                                         \
     cusparseStatus_t nested = original->function(__VA_ARGS__);                         \
-    --*cusparse_depth();                                                               \
+    --*shunt_entry_depth();                                                               \
     return nested;                                                                     \
   }
-#define FACE_LEAVE() --*cusparse_depth()
+#define SHUNT_LEAVE() --*shunt_entry_depth()
 
-struct face_call {
+struct shunt_entry_call {
   const char *name; /* of the exported function, for the log */
   struct shunt_problem problem;
   cudaStream_t stream;
-  struct shunt_answer answer; /* why is set by the description, the rest by face_take */
+  struct shunt_answer answer; /* why is set by the description, the rest by shunt_entry_take */
 };
 
 /* Runs a described call through the planner and logs the decision.  True: the
    answer for the program is *status; false: the original must run.  */
-bool face_take(struct face_call *call, void *buffer, cusparseStatus_t *status);
+bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatus_t *status);
 
 /* After a preprocess of the original's that succeeded: profiles the pattern, and measures
    the ways if SHUNT_TUNE asks for it.  */
-void face_prepare(const struct shunt_problem *p, void *buffer, cudaStream_t stream,
+void shunt_entry_prepare(const struct shunt_problem *p, void *buffer, cudaStream_t stream,
                   struct shunt_original_run original);
 
 #endif

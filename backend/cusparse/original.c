@@ -27,8 +27,8 @@ static struct caller_site sites[1024];
 static struct callers callers = { .sites = sites, .count = sizeof sites / sizeof *sites };
 
 struct thread {
-  const struct cusparse_original *bound; /* the answer to the next question */
-  const struct cusparse_original *outer; /* the answer at depth 0 */
+  const struct shunt_original *bound; /* the answer to the next question */
+  const struct shunt_original *outer; /* the answer at depth 0 */
   int depth;
   int returns; /* of an original into us since depth 0 */
   bool was_bound; /* the last question had its answer from `bound` */
@@ -39,11 +39,11 @@ static _Thread_local struct thread thread __attribute__((tls_model("initial-exec
 /* ---- names ----------------------------------------------------------------------- */
 
 struct function {
-  size_t place; /* in struct cusparse_original */
+  size_t place; /* in struct shunt_original */
   const char *name;
 };
-#define FUNCTION(f) { offsetof(struct cusparse_original, f), "cusparse" #f },
-static const struct function taken[] = { CUSPARSE_TAKEN(FUNCTION) CUSPARSE_SEEN(FUNCTION) };
+#define FUNCTION(f) { offsetof(struct shunt_original, f), "cusparse" #f },
+static const struct function taken[] = { SHUNT_TAKEN(FUNCTION) SHUNT_SEEN(FUNCTION) };
 static const struct function read_back[] = { CUSPARSE_READ(FUNCTION) };
 #undef FUNCTION
 
@@ -172,7 +172,7 @@ static void *look(const struct caller *c, const char *name)
 
 /* ---- one answer ------------------------------------------------------------------ */
 
-static void set(struct cusparse_original *o, const struct function *f, void *p)
+static void set(struct shunt_original *o, const struct function *f, void *p)
 {
   memcpy((char *)o + f->place, &p, sizeof p);
 }
@@ -184,7 +184,7 @@ static void *foreign(void *p)
 
 /* What we export: as the global scope orders it for `next` (wrappers of single functions), else
    from the object that the search ended in, else from the library itself.  */
-static void fill_taken(struct cusparse_original *o, const struct caller *next,
+static void fill_taken(struct shunt_original *o, const struct caller *next,
                        const struct loaded *entry, const struct loaded *library)
 {
   for (size_t i = 0; i < COUNT(taken); i++) {
@@ -196,7 +196,7 @@ static void fill_taken(struct cusparse_original *o, const struct caller *next,
 }
 
 /* What we call ourselves: from the library.  cusparseConstXGet came with CUDA 12. */
-static void fill_read_back(struct cusparse_original *o, const struct loaded *library)
+static void fill_read_back(struct shunt_original *o, const struct loaded *library)
 {
   static const char recent[] = "cusparseConst";
   for (size_t i = 0; i < COUNT(read_back); i++) {
@@ -216,7 +216,7 @@ static void fill_read_back(struct cusparse_original *o, const struct loaded *lib
 /* ---- answers are kept ------------------------------------------------------------ */
 
 struct kept {
-  struct cusparse_original original;
+  struct shunt_original original;
   bool direct; /* all of it from one library */
   struct kept *next;
 };
@@ -236,7 +236,7 @@ static struct kept *new_kept(void)
 }
 
 /* The one kept copy of o.  Two threads may keep the same at the same time: harmless. */
-static const struct cusparse_original *keep(const struct cusparse_original *o, bool direct,
+static const struct shunt_original *keep(const struct shunt_original *o, bool direct,
                                             struct loaded *entry, struct loaded *library)
 {
   struct kept *k;
@@ -266,10 +266,10 @@ static const struct cusparse_original *keep(const struct cusparse_original *o, b
 
 /* Everything that a caller's cusparseSpMM leads to.  Where that is the function of a
    wrapper, the library behind it is whatever the caller would find the mark in.  */
-static const struct cusparse_original *gather(const struct caller *c)
+static const struct shunt_original *gather(const struct caller *c)
 {
   static const char first[] = "cusparseSpMM";
-  struct cusparse_original o = { .path = NULL };
+  struct shunt_original o = { .path = NULL };
   struct loaded entry, library;
   void *p = look(c, first);
   if (!loaded_open(p, &entry)) return NULL;
@@ -284,9 +284,9 @@ static const struct cusparse_original *gather(const struct caller *c)
 }
 
 /* The library around an address and nothing else. */
-static const struct cusparse_original *gather_direct(const void *address)
+static const struct shunt_original *gather_direct(const void *address)
 {
-  struct cusparse_original o = { .path = NULL };
+  struct shunt_original o = { .path = NULL };
   struct loaded library, none = { NULL, NULL, NULL };
   void *base = loaded_base(address);
   for (struct kept *k = atomic_load(&all_kept); k; k = k->next)
@@ -301,18 +301,18 @@ static const struct cusparse_original *gather_direct(const void *address)
    a wrapper of everything, which looks like a library: what it wraps is another.  (A
    cuSPARSE inside an extension may call its own exported functions, once.)  Who called does not
    help: a wrapper's tail call has its caller's return address.  */
-static const struct cusparse_original *behind(const struct caller *c, const struct thread *t)
+static const struct shunt_original *behind(const struct caller *c, const struct thread *t)
 {
   enum { MOST_RETURNS = 256 };
   const struct caller wrapper = { c->address, t->outer->base, true, { NULL, NULL } };
-  const struct cusparse_original *o = NULL;
+  const struct shunt_original *o = NULL;
   if (t->returns > MOST_RETURNS) return NULL;
   if (t->depth > 1) o = gather(&wrapper);
   return o ? o : gather_direct(t->outer->base);
 }
 
 /* The loader's message for our failed look-ups is not for the program to find. */
-static const struct cusparse_original *leave_no_trace(const struct cusparse_original *o,
+static const struct shunt_original *leave_no_trace(const struct shunt_original *o,
                                                       int saved_errno)
 {
   dlerror();
@@ -320,7 +320,7 @@ static const struct cusparse_original *leave_no_trace(const struct cusparse_orig
   return o;
 }
 
-static const struct cusparse_original *resolve(const void *address, const struct thread *t)
+static const struct shunt_original *resolve(const void *address, const struct thread *t)
 {
   int saved_errno = errno;
   struct caller c = { address, loaded_base(address), false, { NULL, NULL } };
@@ -332,18 +332,18 @@ static const struct cusparse_original *resolve(const void *address, const struct
 /* ---- the face --------------------------------------------------------------------- */
 
 /* Out of line: the way that is taken once. */
-static __attribute__((noinline)) const struct cusparse_original *learn(void *return_address,
+static __attribute__((noinline)) const struct shunt_original *learn(void *return_address,
                                                                        struct thread *t)
 {
-  const struct cusparse_original *o = resolve(return_address, t);
+  const struct shunt_original *o = resolve(return_address, t);
   if (o && t->depth == 0) callers_remember(&callers, return_address, o);
   return o;
 }
 
-const struct cusparse_original *cusparse_original_for(void *return_address)
+const struct shunt_original *shunt_original_for(void *return_address)
 {
   struct thread *t = &thread;
-  const struct cusparse_original *o = t->bound;
+  const struct shunt_original *o = t->bound;
   t->bound = NULL;
   t->was_bound = o != NULL;
   if (t->depth > 0) {
@@ -357,23 +357,23 @@ const struct cusparse_original *cusparse_original_for(void *return_address)
   return o;
 }
 
-bool cusparse_original_was_bound(void)
+bool shunt_original_was_bound(void)
 {
   return thread.was_bound;
 }
 
-int *cusparse_depth(void)
+int *shunt_entry_depth(void)
 {
   return &thread.depth;
 }
 
-const struct cusparse_original *cusparse_original_around(const void *symbol)
+const struct shunt_original *shunt_original_around(const void *symbol)
 {
   int saved_errno = errno;
   return leave_no_trace(whole(symbol) ? gather_direct(symbol) : NULL, saved_errno);
 }
 
-void cusparse_original_bind(const struct cusparse_original *o)
+void shunt_original_bind(const struct shunt_original *o)
 {
   thread.bound = o;
 }

@@ -24,11 +24,11 @@
 #include <stddef.h>
 
 /* The functions that we export. */
-#define CUSPARSE_TAKEN(X) \
+#define SHUNT_TAKEN(X) \
   X(SpMM) X(SpMM_bufferSize) X(SpMM_preprocess) X(SDDMM) X(SDDMM_bufferSize) X(SDDMM_preprocess)
 
 /* What sets what no getter tells, and what ends it; we export them to see them pass (setters.c). */
-#define CUSPARSE_SEEN(X)                                                           \
+#define SHUNT_SEEN(X)                                                           \
   X(CsrSetStridedBatch) X(CooSetStridedBatch) X(CsrSetPointers) X(CooSetPointers)  \
   X(SpMatSetValues) X(CreateBsr) X(CreateConstBsr) X(DestroySpMat)
 
@@ -44,12 +44,12 @@
    qualifiers of their arguments.)
 
    The functions of CUSPARSE_READ all live in the library at `base`.  Those of
-   CUSPARSE_TAKEN and CUSPARSE_SEEN live there too, unless another preload wraps them: then they
+   SHUNT_TAKEN and SHUNT_SEEN live there too, unless another preload wraps them: then they
    are the wrapper's, which the call must pass through as it did without us.  */
-struct cusparse_original {
+struct shunt_original {
 #define POINTER(f) __typeof__(cusparse##f) *f;
-  CUSPARSE_TAKEN(POINTER)
-  CUSPARSE_SEEN(POINTER)
+  SHUNT_TAKEN(POINTER)
+  SHUNT_SEEN(POINTER)
   CUSPARSE_READ(POINTER)
 #undef POINTER
   const char *path; /* file name of the library, as loaded */
@@ -62,27 +62,27 @@ struct cusparse_original {
    then on.  A repeated question costs a few nanoseconds and takes no lock; "none"
    is not remembered, so a library that is loaded later is found.
 
-   Call it once per entry, before *cusparse_depth() is raised.  */
-const struct cusparse_original *cusparse_original_for(void *return_address);
+   Call it once per entry, before *shunt_entry_depth() is raised.  */
+const struct shunt_original *shunt_original_for(void *return_address);
 
 /* Was the call that asked last made through a pointer that dlsym gave (trampolines.c)? */
-bool cusparse_original_was_bound(void);
+bool shunt_original_was_bound(void);
 
 /* How many exported functions of ours this thread is inside of.  The exported
    function raises it around every call of an original, and lowers it after.
 
    When it is not 0 on entry, the original called us back: it is a wrapper that looked
    its own original up by name and found us first.  The exported function must then plan
-   nothing and hand the call straight on; cusparse_original_for gives what lies
+   nothing and hand the call straight on; shunt_original_for gives what lies
    behind the caller, which ends the loop.  */
-int *cusparse_depth(void);
+int *shunt_entry_depth(void);
 
 /* ---- for trampolines.c -------------------------------------------------------------- */
 
 /* The cuSPARSE library around `symbol`, no wrapper before it; NULL if it is not one. */
-const struct cusparse_original *cusparse_original_around(const void *symbol);
+const struct shunt_original *shunt_original_around(const void *symbol);
 
-/* The next cusparse_original_for of this thread answers `o`; NULL takes that back. */
-void cusparse_original_bind(const struct cusparse_original *o);
+/* The next shunt_original_for of this thread answers `o`; NULL takes that back. */
+void shunt_original_bind(const struct shunt_original *o);
 
 #endif

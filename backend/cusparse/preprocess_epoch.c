@@ -9,9 +9,9 @@ struct note {
   const void *library, *buffer, *row_offsets, *columns, *row_indices;
   uint64_t problem, epoch;
 };
-CUSPARSE_NOTES_OF(notes, struct note);
+SHUNT_DESCRIPTOR_TABLE(notes, struct note);
 
-static struct note note_of(const struct cusparse_prepared *p)
+static struct note note_of(const struct shunt_preprocessed *p)
 {
   const struct shunt_csr *a = shunt_problem_sparse(p->problem);
   return (struct note){.descriptor = p->descriptor,
@@ -23,24 +23,24 @@ static struct note note_of(const struct cusparse_prepared *p)
                        .problem = shunt_problem_hash(p->problem)};
 }
 
-void cusparse_active_begin(const struct cusparse_prepared *p)
+void shunt_epoch_begin(const struct shunt_preprocessed *p)
 {
   static atomic_uint_fast64_t last;
   if (!p->buffer) return;
   struct note n = note_of(p);
   n.epoch = atomic_fetch_add(&last, 1) + 1;
-  cusparse_notes_put(&notes, &n);
+  shunt_descriptor_table_put(&notes, &n);
 }
 
-void cusparse_active_end(cusparseConstSpMatDescr_t descriptor)
+void shunt_epoch_end(cusparseConstSpMatDescr_t descriptor)
 {
-  cusparse_notes_drop(&notes, descriptor);
+  shunt_descriptor_table_drop(&notes, descriptor);
 }
 
-uint64_t cusparse_active_epoch(const struct cusparse_prepared *p)
+uint64_t shunt_epoch_of(const struct shunt_preprocessed *p)
 {
   struct note n;
-  if (!p->buffer || !cusparse_notes_get(&notes, p->descriptor, &n)) return 0;
+  if (!p->buffer || !shunt_descriptor_table_get(&notes, p->descriptor, &n)) return 0;
   const struct note now = note_of(p);
   const bool same = n.library == now.library && n.buffer == now.buffer &&
                     n.row_offsets == now.row_offsets && n.columns == now.columns &&

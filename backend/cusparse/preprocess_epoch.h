@@ -23,18 +23,18 @@
 #include "backend/plan/problem.h"
 
 /* A product as preprocess and later calls must agree on it. */
-struct cusparse_prepared {
+struct shunt_preprocessed {
   cusparseConstSpMatDescr_t descriptor;
-  const void *library; /* struct cusparse_original: base */
+  const void *library; /* struct shunt_original: base */
   const void *buffer;
   const struct shunt_problem *problem;
 };
 
 /* p's buffer is active from now on; not where it has none. */
-void cusparse_active_begin(const struct cusparse_prepared *p);
+void shunt_epoch_begin(const struct shunt_preprocessed *p);
 /* No buffer of this matrix is. */
-void cusparse_active_end(cusparseConstSpMatDescr_t descriptor);
+void shunt_epoch_end(cusparseConstSpMatDescr_t descriptor);
 /* The epoch of p's pattern; 0: nothing is promised of it. */
-uint64_t cusparse_active_epoch(const struct cusparse_prepared *p);
+uint64_t shunt_epoch_of(const struct shunt_preprocessed *p);
 
 #endif

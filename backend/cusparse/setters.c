@@ -5,37 +5,37 @@
 #include "backend/cusparse/entry.h"
 #include "backend/cusparse/strides.h"
 
-static void note(const struct cusparse_original *o, cusparseConstSpMatDescr_t m, int64_t offsets,
+static void note(const struct shunt_original *o, cusparseConstSpMatDescr_t m, int64_t offsets,
                  int64_t entries)
 {
-  struct cusparse_strided matrix;
-  if (cusparse_describe_strided(o, m, &matrix))
-    cusparse_strides_note(&matrix, offsets, entries);
+  struct shunt_strided matrix;
+  if (shunt_describe_strided(o, m, &matrix))
+    shunt_strides_note(&matrix, offsets, entries);
   else
-    cusparse_strides_forget(m);
+    shunt_strides_forget(m);
 }
 
-FACE_EXPORT cusparseStatus_t cusparseCsrSetStridedBatch(cusparseSpMatDescr_t spMatDescr,
+SHUNT_EXPORT cusparseStatus_t cusparseCsrSetStridedBatch(cusparseSpMatDescr_t spMatDescr,
                                                         int batchCount, int64_t offsetsBatchStride,
                                                         int64_t columnsValuesBatchStride)
 {
-  FACE_ENTER(CsrSetStridedBatch, spMatDescr, batchCount, offsetsBatchStride,
+  SHUNT_ENTER(CsrSetStridedBatch, spMatDescr, batchCount, offsetsBatchStride,
              columnsValuesBatchStride);
   cusparseStatus_t status = original->CsrSetStridedBatch(spMatDescr, batchCount, offsetsBatchStride,
                                                          columnsValuesBatchStride);
   if (status == CUSPARSE_STATUS_SUCCESS)
     note(original, spMatDescr, offsetsBatchStride, columnsValuesBatchStride);
-  FACE_LEAVE();
+  SHUNT_LEAVE();
   return status;
 }
 
-FACE_EXPORT cusparseStatus_t cusparseCooSetStridedBatch(cusparseSpMatDescr_t spMatDescr,
+SHUNT_EXPORT cusparseStatus_t cusparseCooSetStridedBatch(cusparseSpMatDescr_t spMatDescr,
                                                         int batchCount, int64_t batchStride)
 {
-  FACE_ENTER(CooSetStridedBatch, spMatDescr, batchCount, batchStride);
+  SHUNT_ENTER(CooSetStridedBatch, spMatDescr, batchCount, batchStride);
   cusparseStatus_t status = original->CooSetStridedBatch(spMatDescr, batchCount, batchStride);
   if (status == CUSPARSE_STATUS_SUCCESS) note(original, spMatDescr, 0, batchStride);
-  FACE_LEAVE();
+  SHUNT_LEAVE();
   return status;
 }
 
@@ -45,63 +45,63 @@ FACE_EXPORT cusparseStatus_t cusparseCooSetStridedBatch(cusparseSpMatDescr_t spM
 struct known {
   bool strides, bsr;
   int64_t offsets, entries;
-  struct cusparse_bsr made_of;
+  struct shunt_bsr made_of;
 };
 
-static struct known known_of(const struct cusparse_original *o, cusparseConstSpMatDescr_t m)
+static struct known known_of(const struct shunt_original *o, cusparseConstSpMatDescr_t m)
 {
   struct known k = { false, false, 0, 0, { .descriptor = NULL } };
-  struct cusparse_strided matrix;
+  struct shunt_strided matrix;
   if (!m) return k;
-  k.bsr = cusparse_describe_bsr(o, m, &k.made_of);
-  k.strides = !k.bsr && cusparse_describe_strided(o, m, &matrix) &&
-              cusparse_strides_find(&matrix, &k.offsets, &k.entries);
+  k.bsr = shunt_describe_bsr(o, m, &k.made_of);
+  k.strides = !k.bsr && shunt_describe_strided(o, m, &matrix) &&
+              shunt_strides_find(&matrix, &k.offsets, &k.entries);
   return k;
 }
 
-static void note_again(const struct cusparse_original *o, cusparseConstSpMatDescr_t m,
+static void note_again(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
                        const struct known *k, const void *values)
 {
   if (k->strides) note(o, m, k->offsets, k->entries);
   if (!k->bsr) return;
-  struct cusparse_bsr now = k->made_of;
+  struct shunt_bsr now = k->made_of;
   now.values = values;
-  cusparse_bsr_note(&now);
+  shunt_bsr_note(&now);
 }
 
-FACE_EXPORT cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t spMatDescr,
+SHUNT_EXPORT cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t spMatDescr,
                                                     void *csrRowOffsets, void *csrColInd,
                                                     void *csrValues)
 {
-  FACE_ENTER(CsrSetPointers, spMatDescr, csrRowOffsets, csrColInd, csrValues);
+  SHUNT_ENTER(CsrSetPointers, spMatDescr, csrRowOffsets, csrColInd, csrValues);
   struct known k = known_of(original, spMatDescr);
-  cusparse_active_end(spMatDescr);
+  shunt_epoch_end(spMatDescr);
   cusparseStatus_t status =
       original->CsrSetPointers(spMatDescr, csrRowOffsets, csrColInd, csrValues);
   if (status == CUSPARSE_STATUS_SUCCESS) note_again(original, spMatDescr, &k, csrValues);
-  FACE_LEAVE();
+  SHUNT_LEAVE();
   return status;
 }
 
-FACE_EXPORT cusparseStatus_t cusparseCooSetPointers(cusparseSpMatDescr_t spMatDescr, void *cooRows,
+SHUNT_EXPORT cusparseStatus_t cusparseCooSetPointers(cusparseSpMatDescr_t spMatDescr, void *cooRows,
                                                     void *cooColumns, void *cooValues)
 {
-  FACE_ENTER(CooSetPointers, spMatDescr, cooRows, cooColumns, cooValues);
+  SHUNT_ENTER(CooSetPointers, spMatDescr, cooRows, cooColumns, cooValues);
   struct known k = known_of(original, spMatDescr);
-  cusparse_active_end(spMatDescr);
+  shunt_epoch_end(spMatDescr);
   cusparseStatus_t status = original->CooSetPointers(spMatDescr, cooRows, cooColumns, cooValues);
   if (status == CUSPARSE_STATUS_SUCCESS) note_again(original, spMatDescr, &k, cooValues);
-  FACE_LEAVE();
+  SHUNT_LEAVE();
   return status;
 }
 
-FACE_EXPORT cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t spMatDescr, void *values)
+SHUNT_EXPORT cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t spMatDescr, void *values)
 {
-  FACE_ENTER(SpMatSetValues, spMatDescr, values);
+  SHUNT_ENTER(SpMatSetValues, spMatDescr, values);
   struct known k = known_of(original, spMatDescr);
   cusparseStatus_t status = original->SpMatSetValues(spMatDescr, values);
   if (status == CUSPARSE_STATUS_SUCCESS) note_again(original, spMatDescr, &k, values);
-  FACE_LEAVE();
+  SHUNT_LEAVE();
   return status;
 }
 
@@ -109,35 +109,35 @@ FACE_EXPORT cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t spMatDe
 
 /* The two creators differ in their qualifiers alone. */
 #define CREATE_BSR(f, Matrix, Array)                                                             \
-  FACE_EXPORT cusparseStatus_t cusparse##f(                                                      \
+  SHUNT_EXPORT cusparseStatus_t cusparse##f(                                                      \
       Matrix *spMatDescr, int64_t brows, int64_t bcols, int64_t bnnz, int64_t rowBlockSize,      \
       int64_t colBlockSize, Array bsrRowOffsets, Array bsrColInd, Array bsrValues,               \
       cusparseIndexType_t bsrRowOffsetsType, cusparseIndexType_t bsrColIndType,                  \
       cusparseIndexBase_t idxBase, cudaDataType valueType, cusparseOrder_t order)                \
   {                                                                                              \
-    FACE_ENTER(f, spMatDescr, brows, bcols, bnnz, rowBlockSize, colBlockSize, bsrRowOffsets,     \
+    SHUNT_ENTER(f, spMatDescr, brows, bcols, bnnz, rowBlockSize, colBlockSize, bsrRowOffsets,     \
                bsrColInd, bsrValues, bsrRowOffsetsType, bsrColIndType, idxBase, valueType, order); \
     cusparseStatus_t status =                                                                    \
         original->f(spMatDescr, brows, bcols, bnnz, rowBlockSize, colBlockSize, bsrRowOffsets,   \
                     bsrColInd, bsrValues, bsrRowOffsetsType, bsrColIndType, idxBase, valueType,  \
                     order);                                                                      \
     if (status == CUSPARSE_STATUS_SUCCESS && rowBlockSize == colBlockSize)                       \
-      cusparse_bsr_note(&(struct cusparse_bsr){                                                  \
+      shunt_bsr_note(&(struct shunt_bsr){                                                  \
           *spMatDescr, original->base, brows, bcols, bnnz, rowBlockSize, bsrRowOffsets,          \
           bsrColInd, bsrValues, bsrRowOffsetsType, bsrColIndType, idxBase, valueType, order });  \
-    FACE_LEAVE();                                                                                \
+    SHUNT_LEAVE();                                                                                \
     return status;                                                                               \
   }
 CREATE_BSR(CreateBsr, cusparseSpMatDescr_t, void *)
 CREATE_BSR(CreateConstBsr, cusparseConstSpMatDescr_t, const void *)
 
 /* Forgotten first: another thread may be given the address as soon as it is free. */
-FACE_EXPORT cusparseStatus_t cusparseDestroySpMat(cusparseConstSpMatDescr_t spMatDescr)
+SHUNT_EXPORT cusparseStatus_t cusparseDestroySpMat(cusparseConstSpMatDescr_t spMatDescr)
 {
-  FACE_ENTER(DestroySpMat, spMatDescr);
-  cusparse_bsr_forget(spMatDescr);
-  cusparse_active_end(spMatDescr);
+  SHUNT_ENTER(DestroySpMat, spMatDescr);
+  shunt_bsr_forget(spMatDescr);
+  shunt_epoch_end(spMatDescr);
   cusparseStatus_t status = original->DestroySpMat(spMatDescr);
-  FACE_LEAVE();
+  SHUNT_LEAVE();
   return status;
 }

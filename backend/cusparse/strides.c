@@ -4,22 +4,22 @@
 
 struct note {
   cusparseConstSpMatDescr_t descriptor;
-  struct cusparse_strided matrix;
+  struct shunt_strided matrix;
   int64_t offsets, entries;
 };
-CUSPARSE_NOTES_OF(notes, struct note);
+SHUNT_DESCRIPTOR_TABLE(notes, struct note);
 
-void cusparse_strides_note(const struct cusparse_strided *m, int64_t offsets, int64_t entries)
+void shunt_strides_note(const struct shunt_strided *m, int64_t offsets, int64_t entries)
 {
-  cusparse_notes_put(&notes, &(struct note){m->descriptor, *m, offsets, entries});
+  shunt_descriptor_table_put(&notes, &(struct note){m->descriptor, *m, offsets, entries});
 }
 
-void cusparse_strides_forget(cusparseConstSpMatDescr_t descriptor)
+void shunt_strides_forget(cusparseConstSpMatDescr_t descriptor)
 {
-  cusparse_notes_drop(&notes, descriptor);
+  shunt_descriptor_table_drop(&notes, descriptor);
 }
 
-static bool same_matrix(const struct cusparse_strided *a, const struct cusparse_strided *b)
+static bool same_matrix(const struct shunt_strided *a, const struct shunt_strided *b)
 {
   const struct shunt_csr *x = &a->csr, *y = &b->csr;
   return a->descriptor == b->descriptor && a->library == b->library && a->batches == b->batches &&
@@ -29,10 +29,10 @@ static bool same_matrix(const struct cusparse_strided *a, const struct cusparse_
          x->value_type == y->value_type && x->base == y->base;
 }
 
-bool cusparse_strides_find(const struct cusparse_strided *m, int64_t *offsets, int64_t *entries)
+bool shunt_strides_find(const struct shunt_strided *m, int64_t *offsets, int64_t *entries)
 {
   struct note n;
-  if (!cusparse_notes_get(&notes, m->descriptor, &n) || !same_matrix(&n.matrix, m)) return false;
+  if (!shunt_descriptor_table_get(&notes, m->descriptor, &n) || !same_matrix(&n.matrix, m)) return false;
   *offsets = n.offsets;
   *entries = n.entries;
   return true;

@@ -21,19 +21,19 @@
 #include "kernels/common/types.h"
 
 /* A sparse matrix with batches, as it can be read back. */
-struct cusparse_strided {
+struct shunt_strided {
   cusparseConstSpMatDescr_t descriptor;
-  const void *library; /* struct cusparse_original: base */
+  const void *library; /* struct shunt_original: base */
   int batches;
   struct shunt_csr csr;    /* batch 0; row_offsets NULL for COO */
   const void *row_indices; /* COO */
 };
 
 /* Remembers the strides of m, in elements.  A note of the same descriptor is replaced. */
-void cusparse_strides_note(const struct cusparse_strided *m, int64_t offsets, int64_t entries);
+void shunt_strides_note(const struct shunt_strided *m, int64_t offsets, int64_t entries);
 /* No note of this descriptor counts any more. */
-void cusparse_strides_forget(cusparseConstSpMatDescr_t descriptor);
+void shunt_strides_forget(cusparseConstSpMatDescr_t descriptor);
 /* False: not seen. */
-bool cusparse_strides_find(const struct cusparse_strided *m, int64_t *offsets, int64_t *entries);
+bool shunt_strides_find(const struct shunt_strided *m, int64_t *offsets, int64_t *entries);
 
 #endif

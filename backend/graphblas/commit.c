@@ -128,7 +128,7 @@ bool grb_commit_hands_over(const struct grb_product *p, const struct grb_result 
 static void let_go(const struct grb_product *p)
 {
 #ifdef SHUNT_HAVE_CUDA
-  shunt_grb_cuda_let_go(p->c.handle);
+  grb_gpu_unpin(p->c.handle);
 #else
   (void)p;
 #endif

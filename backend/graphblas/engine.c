@@ -31,16 +31,16 @@ bool grb_engine_worth_vector(const struct grb_semiring *s)
 }
 
 shunt_status grb_engine_spmm(struct grb_product *p, const struct shunt_host_spmm *x,
-                             const struct shunt_grb_identity *sparse,
-                             const struct shunt_grb_identity *dense,
-                             const struct shunt_grb_identity *out)
+                             const struct grb_identity *sparse,
+                             const struct grb_identity *dense,
+                             const struct grb_identity *out)
 {
   uint32_t engines = shunt_options()->engines;
 #ifdef SHUNT_HAVE_CUDA
   bool only = !(engines & SHUNT_ENGINE_HOST);
-  if ((engines & SHUNT_ENGINE_CUDA) && (only || shunt_grb_cuda_wise(x, sparse, dense, out))) {
+  if ((engines & SHUNT_ENGINE_CUDA) && (only || grb_gpu_wise(x, sparse, dense, out))) {
     p->engine = "cuda";
-    shunt_status status = shunt_grb_cuda_spmm(x, sparse, dense, out);
+    shunt_status status = grb_gpu_spmm(x, sparse, dense, out);
     if (status == SHUNT_OK || status == SHUNT_E_WRITTEN) return status;
   }
 #else

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct shunt_grb_identity {
+struct grb_identity {
   const void *handle; /* the GrB_Matrix or GrB_Vector; NULL: fresh memory of Shunt's own */
   uint64_t epoch;
   bool read_only;

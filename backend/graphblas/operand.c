@@ -135,12 +135,12 @@ struct shunt_full grb_operand_full(const struct grb_operand *a, bool transpose, 
   };
 }
 
-struct shunt_grb_identity grb_operand_identity(const struct grb_library *l,
+struct grb_identity grb_operand_identity(const struct grb_library *l,
                                                const struct grb_operand *a)
 {
-  struct shunt_grb_identity id = {.handle = a->handle};
+  struct grb_identity id = {.handle = a->handle};
 #ifdef SHUNT_HAVE_CUDA
-  id.epoch = shunt_grb_epoch(a->handle);
+  id.epoch = grb_epoch(a->handle);
   id.read_only = grb_operand_is_read_only(l, a);
   id.own_array = !grb_has_arenas(l);
 #else

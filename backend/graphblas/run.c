@@ -5,11 +5,11 @@
 #include "backend/graphblas/gpu/gpu_engine.h"
 #include "backend/graphblas/epoch/epochs.h"
 #else
-static void shunt_grb_bump(const void *handle)
+static void grb_bump(const void *handle)
 {
   (void)handle;
 }
-static void shunt_grb_cuda_let_go(const void *handle)
+static void grb_gpu_unpin(const void *handle)
 {
   (void)handle;
 }
@@ -25,11 +25,11 @@ static struct shunt_verdict run_product(struct grb_product *p)
 bool grb_product_run(const struct grb_call *call)
 {
   struct grb_product p = {.call = call, .library = call->library, .engine = "original"};
-  shunt_grb_bump(call->c);
+  grb_bump(call->c);
   struct shunt_verdict why = run_product(&p);
   if (why.reason != SHUNT_FITS) {
-    shunt_grb_bump(call->c);        /* an engine may know a result that C did not get */
-    shunt_grb_cuda_let_go(call->c); /* the original may give it another array */
+    grb_bump(call->c);        /* an engine may know a result that C did not get */
+    grb_gpu_unpin(call->c); /* the original may give it another array */
   }
   grb_report(&p, why);
   return why.reason == SHUNT_FITS;

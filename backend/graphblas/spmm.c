@@ -13,7 +13,7 @@
 
 struct spmm {
   struct shunt_host_spmm x;
-  struct shunt_grb_identity sparse, dense, out;
+  struct grb_identity sparse, dense, out;
   struct grb_result t;
   bool from_right;           /* the sparse operand is B: all is transposed */
   int64_t rows_with_entries; /* of S */

@@ -70,7 +70,7 @@ static void cuda_release(void *memory)
   cudaThreadExchangeStreamCaptureMode(&mode);
 }
 
-static shunt_status cuda_pack(const struct shunt_csr *a, const struct shunt_vector_plan *plan,
+static shunt_status cuda_pack(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
                               struct shunt_packed *p, shunt_stream stream)
 {
   enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
@@ -89,19 +89,19 @@ static shunt_status cuda_spmm(const struct shunt_packed *p, const struct shunt_s
                               const struct shunt_vector *v, void *workspace, size_t workspace_bytes,
                               shunt_stream stream)
 {
-  return SHUNT_LAUNCH(shunt_spmm_vector_cuda(q, v, &p->device, workspace, workspace_bytes, stream));
+  return SHUNT_LAUNCH(shunt_vector_packed_spmm_cuda(q, v, &p->device, workspace, workspace_bytes, stream));
 }
 
 static shunt_status cuda_sddmm(const struct shunt_packed *p, const struct shunt_vector_sddmm *q,
                                shunt_stream stream)
 {
-  return SHUNT_LAUNCH(shunt_sddmm_vector_cuda(q, &p->v, &p->device, stream));
+  return SHUNT_LAUNCH(shunt_vector_sddmm_cuda(q, &p->v, &p->device, stream));
 }
 
 static shunt_status cuda_softmax(const struct shunt_packed *p, const struct shunt_vector_softmax *q,
                                  shunt_stream stream)
 {
-  return SHUNT_LAUNCH(shunt_softmax_vector_cuda(q, &p->v, &p->device, stream));
+  return SHUNT_LAUNCH(shunt_vector_softmax_cuda(q, &p->v, &p->device, stream));
 }
 
 static int cuda_fuses(const struct shunt_vector_attention *q)
@@ -114,7 +114,7 @@ static int cuda_fuses(const struct shunt_vector_attention *q)
 static shunt_status cuda_attention(const struct shunt_packed *p,
                                    const struct shunt_vector_attention *q, shunt_stream stream)
 {
-  return SHUNT_LAUNCH(shunt_attention_vector_cuda(q, &p->v, &p->device, stream));
+  return SHUNT_LAUNCH(shunt_vector_attention_cuda(q, &p->v, &p->device, stream));
 }
 
 const struct shunt_native_engine *shunt_native_cuda(void)
@@ -125,7 +125,7 @@ const struct shunt_native_engine *shunt_native_cuda(void)
                                                     .clear = cuda_clear,
                                                     .release = cuda_release,
                                                     .pack = cuda_pack,
-                                                    .spmm_workspace = shunt_spmm_vector_workspace,
+                                                    .spmm_workspace = shunt_vector_packed_spmm_workspace,
                                                     .spmm = cuda_spmm,
                                                     .sddmm = cuda_sddmm,
                                                     .softmax = cuda_softmax,

@@ -31,7 +31,7 @@ static shunt_status host_clear(void *memory, size_t bytes, shunt_stream stream)
   return SHUNT_OK;
 }
 
-static shunt_status host_pack(const struct shunt_csr *a, const struct shunt_vector_plan *plan,
+static shunt_status host_pack(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
                               struct shunt_packed *p, shunt_stream stream)
 {
   shunt_status s = shunt_csr_to_vector_host(a, plan, &p->v);
@@ -52,21 +52,21 @@ static shunt_status host_spmm(const struct shunt_packed *p, const struct shunt_s
                               shunt_stream stream)
 {
   (void)p, (void)workspace, (void)workspace_bytes, (void)stream;
-  return shunt_spmm_vector_host(q, v);
+  return shunt_vector_packed_spmm_host(q, v);
 }
 
 static shunt_status host_sddmm(const struct shunt_packed *p, const struct shunt_vector_sddmm *q,
                                shunt_stream stream)
 {
   (void)stream;
-  return shunt_sddmm_vector_host(q, &p->v);
+  return shunt_vector_sddmm_host(q, &p->v);
 }
 
 static shunt_status host_softmax(const struct shunt_packed *p, const struct shunt_vector_softmax *q,
                                  shunt_stream stream)
 {
   (void)stream;
-  return shunt_softmax_vector_host(q, &p->v);
+  return shunt_vector_softmax_host(q, &p->v);
 }
 
 static int host_fuses(const struct shunt_vector_attention *q)
@@ -79,7 +79,7 @@ static shunt_status host_attention(const struct shunt_packed *p,
                                    const struct shunt_vector_attention *q, shunt_stream stream)
 {
   (void)stream;
-  return shunt_attention_vector_parallel_host(q, &p->v);
+  return shunt_vector_attention_parallel_host(q, &p->v);
 }
 
 const struct shunt_native_engine *shunt_native_host(void)

@@ -27,22 +27,22 @@ const char *shunt_status_text(shunt_status s)
   return "unknown status";
 }
 
-static struct shunt_vector_plan plan_of(const struct shunt_packing *how, int height)
+static struct shunt_vector_layout plan_of(const struct shunt_packing *how, int height)
 {
-  return (struct shunt_vector_plan){
+  return (struct shunt_vector_layout){
       .order = how && how->windowed ? SHUNT_VECTOR_WINDOWED : SHUNT_VECTOR_SEQUENTIAL,
       .height = height};
 }
 
 /* Of 16 bits: the native products know no others. */
-static size_t bytes_of(const struct shunt_csr *a, const struct shunt_vector_plan *plan)
+static size_t bytes_of(const struct shunt_csr *a, const struct shunt_vector_layout *plan)
 {
   return shunt_type_size(a->value_type) == sizeof(uint16_t) ? shunt_vector_bytes(a, plan) : 0;
 }
 
 size_t shunt_packed_bytes(const struct shunt_csr *a, const struct shunt_packing *how)
 {
-  struct shunt_vector_plan plan = plan_of(how, how && how->height ? how->height : 1);
+  struct shunt_vector_layout plan = plan_of(how, how && how->height ? how->height : 1);
 
   return a ? bytes_of(a, &plan) : 0;
 }
@@ -54,7 +54,7 @@ static int arrays_fit(const struct shunt_csr *a)
 }
 
 /* Lays p out in the memory given or in memory of its own. */
-static shunt_status find_memory(const struct shunt_csr *a, const struct shunt_vector_plan *plan,
+static shunt_status find_memory(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
                                 const struct shunt_packing *how, struct shunt_packed *p)
 {
   shunt_status s = SHUNT_OK;
@@ -86,7 +86,7 @@ static shunt_status pack_with(const struct shunt_csr *a, int height,
                               const struct shunt_packing *how, shunt_stream stream,
                               struct shunt_packed *p)
 {
-  struct shunt_vector_plan plan = plan_of(how, height);
+  struct shunt_vector_layout plan = plan_of(how, height);
   shunt_status s = find_memory(a, &plan, how, p);
 
   if (s == SHUNT_OK) s = p->engine->pack(a, &plan, p, stream);

@@ -61,14 +61,14 @@ static bool same_key(const struct shunt_key *a, const struct shunt_key *b)
 
 static void retire_plans(struct entry *e)
 {
-  for (int i = 0; i < SHUNT_MOST_PLANS; i++)
-    if (e->plan[i]) shunt_kept_retire(e->plan[i]);
+  for (int i = 0; i < SHUNT_MOST_PACKED; i++)
+    if (e->plan[i]) shunt_cache_packed_retire(e->plan[i]);
 }
 
 static void forget(struct entry *e)
 {
   retire_plans(e);
-  if (e->study) shunt_kept_retire(e->study);
+  if (e->study) shunt_cache_packed_retire(e->study);
   *e = (struct entry){ 0 };
 }
 
@@ -85,7 +85,7 @@ static struct entry *find_entry(struct shunt_cache *c, const struct shunt_key *k
   return oldest;
 }
 
-static bool is_ready(const struct shunt_kept *k)
+static bool is_ready(const struct shunt_cache_packed *k)
 {
   return k && k->built && k->word->stamp;
 }
@@ -94,11 +94,11 @@ static bool is_ready(const struct shunt_kept *k)
 static void forget_hints(struct entry *e)
 {
   e->has_profile = e->has_study = false;
-  if (e->study) shunt_kept_retire(e->study);
+  if (e->study) shunt_cache_packed_retire(e->study);
 }
 
 /* What the device has said of one of its plans concerns all: the others are of the same content. */
-static void listen_to_plan(struct entry *e, const struct shunt_kept *k)
+static void listen_to_plan(struct entry *e, const struct shunt_cache_packed *k)
 {
   if (!k->word->stamp) return;
   if ((k->word->irregular && !k->by_study) || k->word->nonfinite) {
@@ -129,28 +129,28 @@ static bool listen(struct shunt_cache *c, struct entry *e)
     e->has_profile = true;
     e->profile_pending = false;
   }
-  struct shunt_kept *k = e->study;
+  struct shunt_cache_packed *k = e->study;
   if (is_ready(k)) {
     memcpy(e->studied, (const void *)k->word->measures, sizeof e->studied);
     e->has_study = true;
   }
-  for (int i = 0; i < SHUNT_MOST_PLANS; i++)
+  for (int i = 0; i < SHUNT_MOST_PACKED; i++)
     if (e->plan[i]) listen_to_plan(e, e->plan[i]);
   return profiled;
 }
 
-static void hold(struct shunt_kept *k, uint64_t now)
+static void hold(struct shunt_cache_packed *k, uint64_t now)
 {
   atomic_fetch_add(&k->holds, 1);
   if (atomic_fetch_add(&k->idle, 1) < IDLE_CALLS) k->last = now;
 }
 
 /* Carries what is ready; false where a plan is still being made. */
-static bool carry_plans(struct entry *e, struct shunt_sight *out)
+static bool carry_plans(struct entry *e, struct shunt_lookup *out)
 {
   bool all = true;
-  for (int i = 0; i < SHUNT_MOST_PLANS; i++) {
-    struct shunt_kept *k = e->plan[i];
+  for (int i = 0; i < SHUNT_MOST_PACKED; i++) {
+    struct shunt_cache_packed *k = e->plan[i];
     if (k && is_ready(k)) {
       out->plan[i].kept = k;
       out->plan[i].by = k->by;
@@ -161,16 +161,16 @@ static bool carry_plans(struct entry *e, struct shunt_sight *out)
   return all;
 }
 
-void shunt_cache_see(struct shunt_cache *c, const struct shunt_key *key, struct shunt_sight *out)
+void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key, struct shunt_lookup *out)
 {
   pthread_mutex_lock(&c->lock);
   struct entry *e = find_entry(c, key);
   e->last = ++c->clock;
   e->sights += e->sights < UINT32_MAX / 2;
   const bool profiled = listen(c, e);
-  struct shunt_kept *study = is_ready(e->study) ? e->study : NULL;
+  struct shunt_cache_packed *study = is_ready(e->study) ? e->study : NULL;
   const bool wise = !e->no_copies && e->sights >= 2 && e->sights >= e->keep_from;
-  *out = (struct shunt_sight){
+  *out = (struct shunt_lookup){
     .index = (int)(e - c->entry),
     .identity = e->identity,
     .sights = e->sights,
@@ -191,7 +191,7 @@ void shunt_cache_see(struct shunt_cache *c, const struct shunt_key *key, struct 
   if (profiled && out->has_profile) shunt_log_profile(&out->profile);
 }
 
-shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_sight *s,
+shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_lookup *s,
                                  const struct shunt_csr *a, const struct shunt_device *d,
                                  cudaStream_t stream)
 {
@@ -220,7 +220,7 @@ void shunt_cache_forget(struct shunt_cache *c)
   enum cudaStreamCaptureMode mode = cache_enter_relaxed();
   pthread_mutex_lock(&c->lock);
   for (int i = 0; i < ENTRIES; i++) forget(&c->entry[i]);
-  shunt_kept_tidy(c);
+  shunt_cache_packed_tidy(c);
   pthread_mutex_unlock(&c->lock);
   cache_leave_relaxed(mode);
 }

@@ -20,7 +20,7 @@
    stream, graphs that captured it hold a reference.
 
    Thread-safety: every function may be called from any thread.  The lock inside
-   is held over no CUDA call but those of shunt_kept_make and shunt_cache_relieve,
+   is held over no CUDA call but those of shunt_cache_packed_make and shunt_cache_relieve,
    which are rare.  */
 #ifndef SHUNT_CACHE_H
 #define SHUNT_CACHE_H
@@ -31,9 +31,9 @@
 #include "conv/shunt_conv.h"
 
 struct shunt_cache;
-struct shunt_kept;
+struct shunt_cache_packed;
 
-enum { SHUNT_KEPT_MEASURES = 48, SHUNT_MOST_PLANS = 2 /* of one matrix */ };
+enum { SHUNT_PACKED_MEASURES = 48, SHUNT_MOST_PACKED = 2 /* of one matrix */ };
 
 struct shunt_key {
   const void *row_offsets, *columns, *values, *row_indices;
@@ -42,7 +42,7 @@ struct shunt_key {
 };
 
 /* What the cache knows at the moment of a call. */
-struct shunt_sight {
+struct shunt_lookup {
   int index;                    /* entry, for the calls below */
   uint64_t identity;            /* tells a reused entry from this one */
   uint32_t sights;              /* calls with this key so far, this one included */
@@ -53,21 +53,21 @@ struct shunt_sight {
   bool has_profile;
   struct shunt_profile profile;
   struct {
-    struct shunt_kept *kept;    /* ready to use, held for the caller until shunt_kept_release; or NULL */
-    const void *by;             /* what shunt_kept_make was given */
-  } plan[SHUNT_MOST_PLANS];
-  struct shunt_kept *study;     /* ready to use, held like `kept` */
+    struct shunt_cache_packed *kept;    /* ready to use, held for the caller until shunt_cache_packed_release; or NULL */
+    const void *by;             /* what shunt_cache_packed_make was given */
+  } plan[SHUNT_MOST_PACKED];
+  struct shunt_cache_packed *study;     /* ready to use, held like `kept` */
   bool has_study;
-  _Alignas(8) char studied[SHUNT_KEPT_MEASURES]; /* the measures of the study, the last one made */
+  _Alignas(8) char studied[SHUNT_PACKED_MEASURES]; /* the measures of the study, the last one made */
 };
 
 shunt_status shunt_cache_make(struct shunt_cache **out, int64_t most_bytes);
 void shunt_cache_free(struct shunt_cache *c);
 
-void shunt_cache_see(struct shunt_cache *c, const struct shunt_key *key, struct shunt_sight *out);
+void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key, struct shunt_lookup *out);
 
 /* Enqueues a profile of `a` whose result a later sight will carry. */
-shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_sight *s,
+shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_lookup *s,
                                  const struct shunt_csr *a, const struct shunt_device *d,
                                  cudaStream_t stream);
 
@@ -75,8 +75,8 @@ shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_sight
      header | payload, 256-byte aligned
      | irregular (u32) | stamp (u32) | .. | fingerprints (2 x 16 bytes) | measures (48 bytes) |
    The owner fills the header's irregular word and the payload on `stream`, the fingerprints and
-   the measures where its route reads them, then calls shunt_kept_built.  */
-struct shunt_kept_view {
+   the measures where its route reads them, then calls shunt_cache_packed_built.  */
+struct shunt_packed_view {
   uint32_t *irregular;                    /* device */
   struct shunt_fingerprint *fingerprint;  /* device: A's, */
   struct shunt_fingerprint *of_values;    /* and that of its values alone */
@@ -91,29 +91,29 @@ struct shunt_kept_view {
   uint32_t *nonfinite;                    /* pinned host: a repair had to run for NaN or Inf */
 };
 /* Makes room (evicting) and enqueues the allocation on `stream`; not in capture.
-   The caller holds the result (as from shunt_cache_see).  `by` tells whose format
+   The caller holds the result (as from shunt_cache_look_up).  `by` tells whose format
    it is; SHUNT_E_MEMORY also where the matrix has one of that format, or has no place for one
    more.  */
-shunt_status shunt_kept_make(struct shunt_cache *c, const struct shunt_sight *s, const void *by,
+shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_lookup *s, const void *by,
                              cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
-                             struct shunt_kept **out);
+                             struct shunt_cache_packed **out);
 /* The same for a study, which has nothing to do with what is kept. */
-shunt_status shunt_study_make(struct shunt_cache *c, const struct shunt_sight *s,
+shunt_status shunt_cache_study_make(struct shunt_cache *c, const struct shunt_lookup *s,
                               cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
-                              struct shunt_kept **out);
-struct shunt_kept_view shunt_kept_view_of(struct shunt_kept *k);
+                              struct shunt_cache_packed **out);
+struct shunt_packed_view shunt_cache_packed_view(struct shunt_cache_packed *k);
 /* The work that fills it is enqueued on `stream`; later sights may carry it. */
-shunt_status shunt_kept_built(struct shunt_kept *k, cudaStream_t stream);
+shunt_status shunt_cache_packed_built(struct shunt_cache_packed *k, cudaStream_t stream);
 /* A use of it is enqueued on `stream` (eager), or captured there. */
-shunt_status shunt_kept_used(struct shunt_kept *k, cudaStream_t stream, bool capturing);
+shunt_status shunt_cache_packed_used(struct shunt_cache_packed *k, cudaStream_t stream, bool capturing);
 /* Gives the hold back; `discard` drops the plan (its building failed). */
-void shunt_kept_release(struct shunt_cache *c, struct shunt_kept *k, bool discard);
+void shunt_cache_packed_release(struct shunt_cache *c, struct shunt_cache_packed *k, bool discard);
 
 /* Gives back the holds of the plans that a sight carries; not that of its study. */
-static inline void shunt_sight_release(struct shunt_cache *c, const struct shunt_sight *s)
+static inline void shunt_lookup_release(struct shunt_cache *c, const struct shunt_lookup *s)
 {
-  for (int i = 0; i < SHUNT_MOST_PLANS; i++)
-    if (s->plan[i].kept) shunt_kept_release(c, s->plan[i].kept, false);
+  for (int i = 0; i < SHUNT_MOST_PACKED; i++)
+    if (s->plan[i].kept) shunt_cache_packed_release(c, s->plan[i].kept, false);
 }
 
 /* Forgets all matrices, whose addresses others are about to have. */

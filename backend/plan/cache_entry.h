@@ -18,12 +18,12 @@ enum { IDLE_CALLS = 16 };
 struct word {
   uint32_t irregular, stamp;       /* copied from the memory's header */
   uint32_t changed, nonfinite;     /* written by repairs */
-  char measures[SHUNT_KEPT_MEASURES]; /* copied from the header, before the stamp */
+  char measures[SHUNT_PACKED_MEASURES]; /* copied from the header, before the stamp */
 };
 
 enum state { FREE, LIVE, RETIRED, REAPED };
 
-struct shunt_kept {
+struct shunt_cache_packed {
   enum state state;
   struct entry *owner;
   const void *by;
@@ -53,15 +53,15 @@ struct entry {
   bool no_copies, has_profile, profile_pending;
   struct shunt_profile profile;
   bool has_study;
-  char studied[SHUNT_KEPT_MEASURES];
-  struct shunt_kept *plan[SHUNT_MOST_PLANS], *study;
+  char studied[SHUNT_PACKED_MEASURES];
+  struct shunt_cache_packed *plan[SHUNT_MOST_PACKED], *study;
 };
 
 struct shunt_cache {
   pthread_mutex_t lock;
   uint64_t clock;
   struct entry entry[ENTRIES];
-  struct shunt_kept kept[MOST_KEPT];
+  struct shunt_cache_packed kept[MOST_KEPT];
   int64_t bytes, most_bytes;
   cudaStream_t reaper; /* waits for last uses, then frees */
   struct pinned {
@@ -72,14 +72,14 @@ struct shunt_cache {
 };
 
 /* By packed.c, with the lock held. */
-void shunt_kept_retire(struct shunt_kept *k); /* nobody is to find it any more */
-void shunt_kept_tidy(struct shunt_cache *c);  /* gives back what was retired and is not in use */
+void shunt_cache_packed_retire(struct shunt_cache_packed *k); /* nobody is to find it any more */
+void shunt_cache_packed_tidy(struct shunt_cache *c);  /* gives back what was retired and is not in use */
 
 /* Where one more plan of the matrix may stand: an empty place, or else an idle plan's; or NULL. */
-static inline struct shunt_kept **cache_place(struct entry *e)
+static inline struct shunt_cache_packed **cache_place(struct entry *e)
 {
-  struct shunt_kept **place = NULL;
-  for (int i = 0; i < SHUNT_MOST_PLANS; i++) {
+  struct shunt_cache_packed **place = NULL;
+  for (int i = 0; i < SHUNT_MOST_PACKED; i++) {
     if (!e->plan[i]) return &e->plan[i];
     if (atomic_load(&e->plan[i]->idle) > IDLE_CALLS) place = &e->plan[i];
   }

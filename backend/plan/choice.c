@@ -44,17 +44,17 @@ static bool is_contested(const struct shunt_call *c)
   for (int i = 0; i < shunt_route_count(); i++) {
     const struct shunt_route *r = shunt_route_at(i);
     n += shunt_route_may_take(i, c->problem) &&
-         r->fits(c->problem, c->engine).reason == SHUNT_FITS && keeps(c, r);
+         r->fits(c->problem, c->context).reason == SHUNT_FITS && keeps(c, r);
   }
   return n > 1;
 }
 
-struct shunt_kept *shunt_product_plan(const struct shunt_product *x, const struct shunt_route *route,
-                                      const struct shunt_kept_view **view)
+struct shunt_cache_packed *shunt_product_plan(const struct shunt_product *x, const struct shunt_route *route,
+                                      const struct shunt_packed_view **view)
 {
   *view = &x->made.view;
   if (x->made.kept && x->made.by == route) return x->made.kept;
-  for (int i = 0; i < SHUNT_MOST_PLANS; i++) {
+  for (int i = 0; i < SHUNT_MOST_PACKED; i++) {
     *view = &x->view[i];
     if (x->sight.plan[i].kept && x->sight.plan[i].by == route) return x->sight.plan[i].kept;
   }
@@ -75,7 +75,7 @@ struct shunt_call shunt_call_as_seen_by(const struct shunt_product *x,
                                         const struct shunt_route *route)
 {
   struct shunt_call c = x->call;
-  const struct shunt_sight *sight = &x->sight;
+  const struct shunt_lookup *sight = &x->sight;
   shunt_product_plan(x, route, &c.kept);
   c.no_copies = sight->no_copies;
   if (route->study && sight->has_study) c.studied = sight->studied;
@@ -90,7 +90,7 @@ static double original_us(const struct shunt_product *x)
   struct shunt_problem all = x->problem;
   struct shunt_csr *a = all.op == SHUNT_SPMM ? &all.spmm.a : &all.sddmm.c;
   a->nnz *= x->batches;
-  return shunt_cost_original(&all, x->call.profile, &x->call.engine->device) / x->batches;
+  return shunt_cost_original(&all, x->call.profile, &x->call.context->device) / x->batches;
 }
 
 void shunt_product_choose(struct shunt_product *x, int only)
@@ -106,7 +106,7 @@ void shunt_product_choose(struct shunt_product *x, int only)
     struct shunt_call c = shunt_call_as_seen_by(x, r);
     double us = 0;
     if (!shunt_route_may_take(i, p) || (only >= 0 && i != only)) continue;
-    struct shunt_verdict v = r->fits(p, c.engine);
+    struct shunt_verdict v = r->fits(p, c.context);
     bool fits = v.reason == SHUNT_FITS;
     if (fits) v = r->expect(&c, &us);
     if (x->batches > 1 && us < BATCH_HOST_US) us = BATCH_HOST_US;

@@ -13,8 +13,8 @@
 /* One slot per context seen.  Slots are filled in order and never emptied; when
    they run out (a program that resets its device again and again), new contexts
    go to the original library.  */
-enum { MOST_ENGINES = 64 };
-static _Atomic(struct shunt_engine *) engines[MOST_ENGINES];
+enum { MOST_CONTEXTS = 64 };
+static _Atomic(struct shunt_context *) contexts[MOST_CONTEXTS];
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint generation; /* raised in a forked child */
 
@@ -23,7 +23,7 @@ static _Atomic(context_id_function) context_id;
 
 static void forget_in_child(void)
 {
-  for (int i = 0; i < MOST_ENGINES; i++) atomic_store(&engines[i], NULL);
+  for (int i = 0; i < MOST_CONTEXTS; i++) atomic_store(&contexts[i], NULL);
   atomic_fetch_add(&generation, 1);
   pthread_mutex_init(&making, NULL);
 }
@@ -54,24 +54,24 @@ static bool current_context(context_id_function f, unsigned long long *id)
   return f && f(NULL, id) == CUDA_SUCCESS;
 }
 
-static struct shunt_engine *find(unsigned long long id)
+static struct shunt_context *find(unsigned long long id)
 {
-  for (int i = 0; i < MOST_ENGINES; i++) {
-    struct shunt_engine *e = atomic_load_explicit(&engines[i], memory_order_acquire);
+  for (int i = 0; i < MOST_CONTEXTS; i++) {
+    struct shunt_context *e = atomic_load_explicit(&contexts[i], memory_order_acquire);
     if (!e) return NULL;
-    if (e->context == id) return e;
+    if (e->id == id) return e;
   }
   return NULL;
 }
 
-struct shunt_engine *shunt_engine_find(void)
+struct shunt_context *shunt_context_find(void)
 {
   unsigned long long id;
   context_id_function f = atomic_load_explicit(&context_id, memory_order_acquire);
   return current_context(f, &id) ? find(id) : NULL;
 }
 
-static shunt_status read_device(struct shunt_engine *e)
+static shunt_status read_device(struct shunt_context *e)
 {
   struct {
     enum cudaDeviceAttr what;
@@ -95,7 +95,7 @@ static shunt_status read_device(struct shunt_engine *e)
   return e->device.compute_capability >= 80 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
 }
 
-static void destroy(struct shunt_engine *e)
+static void destroy(struct shunt_context *e)
 {
   if (!e) return;
   shunt_cache_free(e->cache);
@@ -103,11 +103,11 @@ static void destroy(struct shunt_engine *e)
   free(e);
 }
 
-static struct shunt_engine *create(unsigned long long id)
+static struct shunt_context *create(unsigned long long id)
 {
-  struct shunt_engine *e = SHUNT_TRY_OR(NULL, calloc(1, sizeof *e));
+  struct shunt_context *e = SHUNT_TRY_OR(NULL, calloc(1, sizeof *e));
   if (!e) return NULL;
-  e->context = id;
+  e->id = id;
   shunt_status s = read_device(e);
   if (s == SHUNT_OK) {
     struct cudaMemPoolProps props = { .allocType = cudaMemAllocationTypePinned,
@@ -123,21 +123,21 @@ static struct shunt_engine *create(unsigned long long id)
   return NULL;
 }
 
-struct shunt_engine *shunt_engine_make(void)
+struct shunt_context *shunt_context_make(void)
 {
   unsigned long long id;
   if (!current_context(find_context_id(), &id)) return NULL;
-  struct shunt_engine *e = find(id);
+  struct shunt_context *e = find(id);
   if (e) return e;
   /* The one lock that is held over CUDA calls: at most once per context, and
      never on the way of SpMM or SDDMM.  */
   pthread_mutex_lock(&making);
   e = find(id);
-  for (int i = 0; !e && i < MOST_ENGINES; i++) {
-    if (atomic_load(&engines[i])) continue;
+  for (int i = 0; !e && i < MOST_CONTEXTS; i++) {
+    if (atomic_load(&contexts[i])) continue;
     e = create(id);
     if (e) {
-      atomic_store_explicit(&engines[i], e, memory_order_release);
+      atomic_store_explicit(&contexts[i], e, memory_order_release);
       shunt_tune_machine(e->ordinal);
     }
     break;
@@ -146,7 +146,7 @@ struct shunt_engine *shunt_engine_make(void)
   return e;
 }
 
-void shunt_engine_open_gemm(struct shunt_engine *e, const char *beside)
+void shunt_context_open_gemm(struct shunt_context *e, const char *beside)
 {
   if (atomic_load_explicit(&e->gemm, memory_order_acquire)) return;
   pthread_mutex_lock(&making);

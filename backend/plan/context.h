@@ -1,14 +1,14 @@
 /* context.h: what Shunt knows and keeps of one CUDA context.
 
-   An engine is made in a call that may take its time (bufferSize, preprocess),
+   What is kept is made in a call that may take its time (bufferSize, preprocess),
    never in SpMM or SDDMM, and lives as long as the process: contexts are told
-   apart by CUDA's own never-repeated id, so an engine of a destroyed context is
+   apart by CUDA's own never-repeated id, so that of a destroyed context is
    simply never found again.  A forked child finds none of its parent's (the
    context itself does not survive a fork).
 
    Thread-safety: all functions may be called from any thread.  */
-#ifndef SHUNT_ENGINE_H
-#define SHUNT_ENGINE_H
+#ifndef SHUNT_CONTEXT_H
+#define SHUNT_CONTEXT_H
 
 #include <cuda_runtime_api.h>
 #include <pthread.h>
@@ -19,8 +19,8 @@
 struct shunt_cache;
 struct shunt_cublaslt;
 
-struct shunt_engine {
-  unsigned long long context;  /* cuCtxGetId */
+struct shunt_context {
+  unsigned long long id;       /* cuCtxGetId */
   int ordinal;                 /* CUDA device */
   struct shunt_device device;
   int64_t memory_bytes;        /* of the whole device */
@@ -30,16 +30,16 @@ struct shunt_engine {
   bool gemm_tried;
 };
 
-/* The engine of the calling thread's current context, or NULL.  No CUDA runtime
+/* That of the calling thread's current context, or NULL.  No CUDA runtime
    call, no lock: a few tens of nanoseconds.  */
-struct shunt_engine *shunt_engine_find(void);
+struct shunt_context *shunt_context_find(void);
 /* The same, made if it is missing.  NULL when it can't be (no device, no
    memory, a context in capture): the original library runs then.  */
-struct shunt_engine *shunt_engine_make(void);
+struct shunt_context *shunt_context_make(void);
 
-/* Opens cuBLASLt for the engine, once; see cublaslt.h for `beside`.  Takes its
-   time, so it is called where shunt_engine_make is.  */
-void shunt_engine_open_gemm(struct shunt_engine *e, const char *beside);
+/* Opens cuBLASLt for the context, once; see cublaslt.h for `beside`.  Takes its
+   time, so it is called where shunt_context_make is.  */
+void shunt_context_open_gemm(struct shunt_context *e, const char *beside);
 
 /* What a stream is doing. */
 struct shunt_capture {

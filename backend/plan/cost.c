@@ -82,22 +82,22 @@ double shunt_cost_csr_bytes(const struct shunt_csr *a)
    (kernels/sparse24/spmm_wgmma.cu).  Arrays off 16 bytes are read piece by piece.  */
 static const struct {
   double columns, step, beside, least;
-} whole24[][4] = { { [SHUNT_WHOLE24_NONE] = { 128, 0.276, 0.125, 0 },
-                     [SHUNT_WHOLE24_128] = { 128, 0.276, 0.125, 0 },
-                     [SHUNT_WHOLE24_256] = { 256, 0.521, 0.128, 0.576 },
-                     [SHUNT_WHOLE24_2X128] = { 256, 0.565, 0.043, 0.477 } },
+} sparse24[][4] = { { [SHUNT_SPARSE24_NONE] = { 128, 0.276, 0.125, 0 },
+                     [SHUNT_SPARSE24_128] = { 128, 0.276, 0.125, 0 },
+                     [SHUNT_SPARSE24_256] = { 256, 0.521, 0.128, 0.576 },
+                     [SHUNT_SPARSE24_2X128] = { 256, 0.565, 0.043, 0.477 } },
                    /* values read in place */
-                   { [SHUNT_WHOLE24_NONE] = { 128, 0.276, 0.125, 0 },
-                     [SHUNT_WHOLE24_128] = { 128, 0.276, 0.125, 0 },
-                     [SHUNT_WHOLE24_256] = { 256, 0.521, 0.06, 0.42 },
-                     [SHUNT_WHOLE24_2X128] = { 256, 0.565, 0.09, 0.477 } } };
+                   { [SHUNT_SPARSE24_NONE] = { 128, 0.276, 0.125, 0 },
+                     [SHUNT_SPARSE24_128] = { 128, 0.276, 0.125, 0 },
+                     [SHUNT_SPARSE24_256] = { 256, 0.521, 0.06, 0.42 },
+                     [SHUNT_SPARSE24_2X128] = { 256, 0.565, 0.09, 0.477 } } };
 
-double shunt_cost_whole24(const struct shunt_spmm *p, enum shunt_whole24_shape shape,
+double shunt_cost_sparse24(const struct shunt_spmm *p, enum shunt_sparse24_shape shape,
                           const struct shunt_device *d)
 {
   const double depth = 128 / (double)shunt_type_size(p->b.type);
-  const bool in_place = shunt_whole24_in_place(&p->a);
-  const double columns = whole24[in_place][shape].columns, step = whole24[in_place][shape].step;
+  const bool in_place = shunt_sparse24_in_place(&p->a);
+  const double columns = sparse24[in_place][shape].columns, step = sparse24[in_place][shape].step;
   const double across = ceil((double)p->c.cols / columns);
   const double tiles = ceil((double)p->c.rows / 128) * across;
   const double at_once = d->multiprocessors > 0 ? d->multiprocessors : 132;
@@ -105,8 +105,8 @@ double shunt_cost_whole24(const struct shunt_spmm *p, enum shunt_whole24_shape s
   const double values = (double)p->a.nnz * (double)shunt_type_size(p->a.value_type);
   const double arrays = shunt_cost_csr_bytes(&p->a) - (in_place ? values : 0);
   const double read = arrays / 1e6 * scale(d);
-  const double us = 1 + larger(steps * step + read * whole24[in_place][shape].beside,
-                               read * whole24[in_place][shape].least);
+  const double us = 1 + larger(steps * step + read * sparse24[in_place][shape].beside,
+                               read * sparse24[in_place][shape].least);
   const uintptr_t places = (uintptr_t)p->a.columns | (uintptr_t)p->a.values;
   return places % 16 ? us + 0.8 * shunt_cost_copy(arrays, d) : us;
 }
@@ -192,7 +192,7 @@ static bool is_half(const struct shunt_spmm *p)
   return shunt_type_size(p->b.type) <= 2;
 }
 
-double shunt_cost_rows(const struct shunt_spmm *p, const struct shunt_profile *f,
+double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
                        const struct shunt_device *d)
 {
   const bool half = is_half(p);
@@ -202,7 +202,7 @@ double shunt_cost_rows(const struct shunt_spmm *p, const struct shunt_profile *f
   return fitted(c, p, (double)p->a.nnz, excess(&p->a, f), d) + copy_of_b(p, d);
 }
 
-double shunt_cost_groups(const struct shunt_spmm *p, double vectors, double longest,
+double shunt_cost_bundle(const struct shunt_spmm *p, double vectors, double longest,
                          const struct shunt_device *d)
 {
   const struct fit *c = p->b.type == SHUNT_F64 ? &groups_double_fit : &groups_fit;
@@ -246,7 +246,7 @@ double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longes
 
 /* Fitted to 211 products of layers: 1.06 off.  Warps part the lists of a group, which are as many as
    rows of it share none; the longest row's chunks and steps of 16 entries follow each other.  */
-double shunt_cost_vector_once(const struct shunt_spmm *p, const struct shunt_vector_once *how,
+double shunt_cost_vector_single_launch(const struct shunt_spmm *p, const struct shunt_vector_single_launch *how,
                               double reuse, double longest_row, const struct shunt_device *d)
 {
   const double nnz = (double)p->a.nnz, groups = ceil((double)p->c.rows / 8);
@@ -289,7 +289,7 @@ double shunt_cost_packed(const struct shunt_spmm *p, double product, double reus
          (inside ? proof_inside(&p->a, d) - read_before : proof_let_in(&p->a, d));
 }
 
-double shunt_cost_merged(const struct shunt_spmm *p, double product, bool inside,
+double shunt_cost_tile(const struct shunt_spmm *p, double product, bool inside,
                          const struct shunt_device *d)
 {
   return product + (inside ? proof_inside(&p->a, d) : proof_let_in(&p->a, d));
@@ -297,7 +297,7 @@ double shunt_cost_merged(const struct shunt_spmm *p, double product, bool inside
 
 /* A warp takes 16 rows column by column, twice, 0.15 us each; rows that share few of theirs have twice
    as many as the longest.  */
-double shunt_cost_merging(const struct shunt_csr *a, double tiles, double longest_row,
+double shunt_cost_tile_making(const struct shunt_csr *a, double tiles, double longest_row,
                           const struct shunt_device *d)
 {
   const double blocks = (double)((a->rows + 15) / 16), warps = 16 * 132 / scale(d);
@@ -331,7 +331,7 @@ double shunt_cost_sddmm_copies(const struct shunt_sddmm *p, const struct shunt_d
 }
 
 /* Fitted to nine of the matrices above, f32 and f64, inner dimensions 32 and 128: 1.1 off.  */
-double shunt_cost_sddmm_rows(const struct shunt_sddmm *p, const struct shunt_device *d)
+double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_device *d)
 {
   const double row = sddmm_row_bytes(p), nnz = (double)p->c.nnz;
   const double copied = sddmm_copied_bytes(p);
@@ -342,7 +342,7 @@ double shunt_cost_sddmm_rows(const struct shunt_sddmm *p, const struct shunt_dev
    while it multiplies the next one: what takes longer is waited for, and slowed down by the other.
    Fitted to 4096 x 4096, K = 64 to 1024, 0.8 to 0.95 sparse: 1.03 off; what denser ones take
    beyond that is guessed.  */
-double shunt_cost_sddmm_dense(const struct shunt_sddmm *p, const struct shunt_device *d)
+double shunt_cost_dense_sddmm(const struct shunt_sddmm *p, const struct shunt_device *d)
 {
   const double at_once = d->multiprocessors > 0 ? d->multiprocessors : 132;
   const double tiles = ceil(ceil((double)p->c.rows / 128) * ceil((double)p->c.cols / 256) / at_once);
@@ -424,7 +424,7 @@ static double original_blocks(const struct shunt_problem *p, const struct shunt_
                        &p->spmm, p->blocks.size, d);
 }
 
-double shunt_cost_blocks(const struct shunt_spmm *p, const struct shunt_block_shape *shape,
+double shunt_cost_bsr(const struct shunt_spmm *p, const struct shunt_block_shape *shape,
                          const struct shunt_device *d)
 {
   return fitted_blocks(blocks_fit[fit_of_type(p->a.value_type)], p, shape->size, d) + copy_of_b(p, d);

@@ -28,19 +28,19 @@ double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt
                        const struct shunt_device *d);
 /* SpMM by the kernels of `rows`, and of `groups` where its lists have so many `vectors`, the longest
    list `longest` of them.  f: NULL where nothing is known of the pattern.  */
-double shunt_cost_rows(const struct shunt_spmm *p, const struct shunt_profile *f,
+double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
                        const struct shunt_device *d);
-double shunt_cost_groups(const struct shunt_spmm *p, double vectors, double longest,
+double shunt_cost_bundle(const struct shunt_spmm *p, double vectors, double longest,
                          const struct shunt_device *d);
 /* SpMM by `blocks`, of such blocks. */
-double shunt_cost_blocks(const struct shunt_spmm *p, const struct shunt_block_shape *shape,
+double shunt_cost_bsr(const struct shunt_spmm *p, const struct shunt_block_shape *shape,
                          const struct shunt_device *d);
 /* SpMM by `vector`, each gathered row of B serving `reuse` rows of A, of which the longest has so
    many entries (0: not known).  */
 double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longest_row,
                          const struct shunt_device *d);
 /* The same in one launch, as `how` says. */
-double shunt_cost_vector_once(const struct shunt_spmm *p, const struct shunt_vector_once *how,
+double shunt_cost_vector_single_launch(const struct shunt_spmm *p, const struct shunt_vector_single_launch *how,
                               double reuse, double longest_row, const struct shunt_device *d);
 /* The same from a packed copy, whose product takes so long if rows are even, and its proof, inside
    or let in while the product ends.  */
@@ -48,19 +48,19 @@ double shunt_cost_packed(const struct shunt_spmm *p, double product, double reus
                          double longest_row, bool inside, const struct shunt_device *d);
 /* SpMM from merged tiles, whose product takes so long, and its proof, as above; and their making, where
    there are so many and the longest row has so many entries.  */
-double shunt_cost_merged(const struct shunt_spmm *p, double product, bool inside,
+double shunt_cost_tile(const struct shunt_spmm *p, double product, bool inside,
                          const struct shunt_device *d);
-double shunt_cost_merging(const struct shunt_csr *a, double tiles, double longest_row,
+double shunt_cost_tile_making(const struct shunt_csr *a, double tiles, double longest_row,
                           const struct shunt_device *d);
-/* SpMM by the kernel of `tile24` in this shape, with its proof. */
-double shunt_cost_whole24(const struct shunt_spmm *p, enum shunt_whole24_shape shape,
+/* SpMM by the kernel of `sparse24` in this shape, with its proof. */
+double shunt_cost_sparse24(const struct shunt_spmm *p, enum shunt_sparse24_shape shape,
                           const struct shunt_device *d);
 /* What the SDDMM kernels of `rows` and `vector` copy before they begin. */
 double shunt_cost_sddmm_copies(const struct shunt_sddmm *p, const struct shunt_device *d);
 /* SDDMM by the kernel of `rows`, with its copies. */
-double shunt_cost_sddmm_rows(const struct shunt_sddmm *p, const struct shunt_device *d);
+double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_device *d);
 /* SDDMM by the dense product that is sampled on the chip (kernels/dense/sddmm_wgmma.cu). */
-double shunt_cost_sddmm_dense(const struct shunt_sddmm *p, const struct shunt_device *d);
+double shunt_cost_dense_sddmm(const struct shunt_sddmm *p, const struct shunt_device *d);
 /* cuSPARSE itself, for the algorithm asked for. */
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
                            const struct shunt_device *d);

@@ -45,7 +45,7 @@ static bool stand_behind(cudaStream_t stream, cudaGraphNode_t node, cudaGraphEdg
              stream, &node, &edge, 1, cudaStreamSetCaptureDependencies)) == SHUNT_OK;
 }
 
-bool shunt_beside_begin(cudaStream_t stream)
+bool shunt_graph_overlap_begin(cudaStream_t stream)
 {
   const cudaGraphEdgeData begun = {.from_port = cudaGraphKernelNodePortLaunchCompletion,
                                    .type = cudaGraphDependencyTypeProgrammatic};
@@ -53,7 +53,7 @@ bool shunt_beside_begin(cudaStream_t stream)
   return find_last(stream, &last) && waits(last) && stand_behind(stream, last, begun);
 }
 
-void shunt_beside_undo(cudaStream_t stream)
+void shunt_graph_overlap_undo(cudaStream_t stream)
 {
   const cudaGraphEdgeData ended = {.from_port = cudaGraphKernelNodePortDefault};
   cudaGraphNode_t last;
@@ -62,12 +62,12 @@ void shunt_beside_undo(cudaStream_t stream)
 
 #else /* the calls that tell and take edges have other names there */
 
-bool shunt_beside_begin(cudaStream_t stream)
+bool shunt_graph_overlap_begin(cudaStream_t stream)
 {
   (void)stream;
   return false;
 }
-void shunt_beside_undo(cudaStream_t stream)
+void shunt_graph_overlap_undo(cudaStream_t stream)
 {
   (void)stream;
 }

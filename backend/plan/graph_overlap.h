@@ -12,16 +12,16 @@
    must wait for the first itself (kernels/common/early_launch.cuh) before it touches what that
    writes, and end after it; what was there before the first began it may read at once, which is why
    the first must itself have waited for all that stands before it: otherwise nothing is done.  */
-#ifndef SHUNT_BESIDE_H
-#define SHUNT_BESIDE_H
+#ifndef SHUNT_GRAPH_OVERLAP_H
+#define SHUNT_GRAPH_OVERLAP_H
 
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 
 /* The next kernel captured on `stream` begins beside the last; false: it stands behind it as
    ever, since the stream is not in capture or its last work is no such kernel.  */
-bool shunt_beside_begin(cudaStream_t stream);
+bool shunt_graph_overlap_begin(cudaStream_t stream);
 /* After true, where no kernel was captured: whatever comes stands behind the last one again. */
-void shunt_beside_undo(cudaStream_t stream);
+void shunt_graph_overlap_undo(cudaStream_t stream);
 
 #endif

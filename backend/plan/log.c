@@ -46,6 +46,15 @@ static const char *short_place(const char *file)
   return s ? s : file ? file : "-";
 }
 
+/* What stands before the first line. */
+static void head(FILE *f)
+{
+  fputs("shunt,1,columns,call,route,reason,place,problem\n", f);
+  if (shunt_options()->routes_renamed)
+    fputs("shunt,1,note,SHUNT_ROUTES has old names: rows is csr now; groups bundle; tile24 sparse24;"
+          " merged tile; blocks bsr\n", f);
+}
+
 /* A line of the log, with the line that names its columns before the first. */
 static void print(const char *form, ...)
 {
@@ -55,7 +64,7 @@ static void print(const char *form, ...)
   if (f) {
     va_list list;
     if (!atomic_flag_test_and_set(&headed))
-      fprintf(f, "shunt,1,columns,call,route,reason,place,problem\n");
+      head(f);
     va_start(list, form);
     vfprintf(f, form, list);
     va_end(list);

@@ -7,6 +7,7 @@
 
 #include "backend/plan/fault.h"
 #include "backend/routes/route.h"
+#include "backend/routes/words.h"
 
 static struct shunt_options options;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -18,13 +19,15 @@ static void warn(const char *variable, const char *value, const char *accepted)
 
 struct routes {
   uint32_t routes, engines;
-  bool listed;
+  bool listed, renamed;
 };
 
 /* Adds what one word of the list names; false: nothing of that name. */
 static bool add_route(struct routes *r, const char *word)
 {
-  int i = shunt_route_index(word);
+  const char *today = shunt_route_word(word);
+  int i = shunt_route_index(today);
+  if (today != word) r->renamed = true;
   if (i >= 0)
     r->routes |= 1u << i;
   else if (strcmp(word, "host") == 0)
@@ -38,8 +41,8 @@ static bool add_route(struct routes *r, const char *word)
 
 static struct routes parse_routes(const char *text)
 {
-  const struct routes all = {~(uint32_t)0, SHUNT_ENGINE_HOST | SHUNT_ENGINE_CUDA, false};
-  struct routes r = {0, 0, true};
+  const struct routes all = {~(uint32_t)0, SHUNT_ENGINE_HOST | SHUNT_ENGINE_CUDA, false, false};
+  struct routes r = {0, 0, true, false};
   char copy[256], accepted[256] = "all, none", *rest;
   if (!text || strcmp(text, "all") == 0) return all;
   if (strcmp(text, "none") == 0) return r;
@@ -104,6 +107,7 @@ static void read_options(void)
   options.routes = routes.routes;
   options.engines = routes.engines;
   options.engines_forced = routes.listed;
+  options.routes_renamed = routes.renamed;
   options.math = parse_math();
   if (log && strcmp(log, "dispatch") == 0)
     options.log_dispatch = true;

@@ -32,6 +32,7 @@ struct shunt_options {
   uint32_t routes;     /* bit i: route i of the table may run; all ones by default */
   uint32_t engines;    /* SHUNT_ENGINE_* that may be used; all by default */
   bool engines_forced; /* by a list: costs are not compared with the original's */
+  bool routes_renamed; /* the list has names of an earlier release (backend/routes/words.h) */
   enum shunt_math math;
   bool log_dispatch;
   char log_file[512]; /* "": stderr */

@@ -6,17 +6,17 @@
 
 enum { HEADER_BYTES = 256, FINGERPRINTS_AT = 16, MEASURES_AT = 48 };
 
-void shunt_kept_retire(struct shunt_kept *k)
+void shunt_cache_packed_retire(struct shunt_cache_packed *k)
 {
   struct entry *e = k->owner;
   k->state = RETIRED;
-  for (int i = 0; e && i < SHUNT_MOST_PLANS; i++)
+  for (int i = 0; e && i < SHUNT_MOST_PACKED; i++)
     if (e->plan[i] == k) e->plan[i] = NULL;
   if (e && e->study == k) e->study = NULL;
   k->owner = NULL;
 }
 
-static void drop_events(struct shunt_kept *k)
+static void drop_events(struct shunt_cache_packed *k)
 {
   for (int i = 0; i < k->uses; i++)
     if (k->use[i].event) cudaEventDestroy(k->use[i].event);
@@ -24,7 +24,7 @@ static void drop_events(struct shunt_kept *k)
 }
 
 /* Gives a retired plan's memory back after its last use, without waiting. */
-static void reap(struct shunt_cache *c, struct shunt_kept *k)
+static void reap(struct shunt_cache *c, struct shunt_cache_packed *k)
 {
   for (int i = 0; i < k->uses; i++)
     if (SHUNT_CUDA(cudaStreamWaitEvent(c->reaper, k->use[i].event, 0)) != SHUNT_OK) return;
@@ -35,10 +35,10 @@ static void reap(struct shunt_cache *c, struct shunt_kept *k)
   if (SHUNT_CUDA(cudaEventRecord(k->reaped, c->reaper)) == SHUNT_OK) k->state = REAPED;
 }
 
-void shunt_kept_tidy(struct shunt_cache *c)
+void shunt_cache_packed_tidy(struct shunt_cache *c)
 {
   for (int i = 0; i < MOST_KEPT; i++) {
-    struct shunt_kept *k = &c->kept[i];
+    struct shunt_cache_packed *k = &c->kept[i];
     if (k->state == RETIRED && atomic_load(&k->holds) == 0) reap(c, k);
     if (k->state == REAPED && cudaEventQuery(k->reaped) == cudaSuccess) {
       drop_events(k);
@@ -51,15 +51,15 @@ void shunt_kept_tidy(struct shunt_cache *c)
 
 static bool evict_oldest(struct shunt_cache *c)
 {
-  struct shunt_kept *oldest = NULL;
+  struct shunt_cache_packed *oldest = NULL;
   for (int i = 0; i < MOST_KEPT; i++) {
-    struct shunt_kept *k = &c->kept[i];
+    struct shunt_cache_packed *k = &c->kept[i];
     if (k->state == LIVE && atomic_load(&k->holds) == 0 && (!oldest || k->last < oldest->last))
       oldest = k;
   }
   if (!oldest) return false;
-  shunt_kept_retire(oldest);
-  shunt_kept_tidy(c);
+  shunt_cache_packed_retire(oldest);
+  shunt_cache_packed_tidy(c);
   return true;
 }
 
@@ -79,14 +79,14 @@ static bool make_room(struct shunt_cache *c, size_t bytes)
   return !memory_is_short(bytes);
 }
 
-static struct shunt_kept *free_slot(struct shunt_cache *c)
+static struct shunt_cache_packed *free_slot(struct shunt_cache *c)
 {
   for (int i = 0; i < MOST_KEPT; i++)
     if (c->kept[i].state == FREE) return &c->kept[i];
   return NULL;
 }
 
-static shunt_status open_slot(struct shunt_cache *c, struct shunt_kept *k, struct entry *e,
+static shunt_status open_slot(struct shunt_cache *c, struct shunt_cache_packed *k, struct entry *e,
                               cudaMemPool_t pool, size_t bytes, cudaStream_t stream)
 {
   shunt_status s = SHUNT_CUDA(cudaEventCreateWithFlags(&k->reaped, cudaEventDisableTiming));
@@ -115,30 +115,30 @@ static shunt_status open_slot(struct shunt_cache *c, struct shunt_kept *k, struc
 }
 
 /* An empty place of the entry for a study, or for a plan by `by`. */
-static struct shunt_kept **empty_place(struct entry *e, const void *by)
+static struct shunt_cache_packed **empty_place(struct entry *e, const void *by)
 {
   if (!by) return e->study ? NULL : &e->study;
-  for (int i = 0; i < SHUNT_MOST_PLANS; i++)
+  for (int i = 0; i < SHUNT_MOST_PACKED; i++)
     if (e->plan[i] && e->plan[i]->by == by) return NULL;
-  struct shunt_kept **place = cache_place(e);
-  if (place && *place) shunt_kept_retire(*place);
+  struct shunt_cache_packed **place = cache_place(e);
+  if (place && *place) shunt_cache_packed_retire(*place);
   return place;
 }
 
 /* Kept memory for an entry; by: whose format it is, NULL for a study. */
-static shunt_status make(struct shunt_cache *c, const struct shunt_sight *s, const void *by,
+static shunt_status make(struct shunt_cache *c, const struct shunt_lookup *s, const void *by,
                          cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
-                         struct shunt_kept **out)
+                         struct shunt_cache_packed **out)
 {
   struct entry *e = &c->entry[s->index];
   size_t bytes = HEADER_BYTES + payload_bytes;
   shunt_status r = SHUNT_E_MEMORY;
   enum cudaStreamCaptureMode mode = cache_enter_relaxed();
   pthread_mutex_lock(&c->lock);
-  struct shunt_kept **place = e->identity == s->identity ? empty_place(e, by) : NULL;
+  struct shunt_cache_packed **place = e->identity == s->identity ? empty_place(e, by) : NULL;
   if (place) {
-    shunt_kept_tidy(c);
-    struct shunt_kept *k = make_room(c, bytes) ? free_slot(c) : NULL;
+    shunt_cache_packed_tidy(c);
+    struct shunt_cache_packed *k = make_room(c, bytes) ? free_slot(c) : NULL;
     if (k) r = open_slot(c, k, e, pool, bytes, stream);
     if (r == SHUNT_OK) {
       k->by = by;
@@ -153,23 +153,23 @@ static shunt_status make(struct shunt_cache *c, const struct shunt_sight *s, con
   return r;
 }
 
-shunt_status shunt_kept_make(struct shunt_cache *c, const struct shunt_sight *s, const void *by,
+shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_lookup *s, const void *by,
                              cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
-                             struct shunt_kept **out)
+                             struct shunt_cache_packed **out)
 {
   return make(c, s, by, pool, payload_bytes, stream, out);
 }
 
-shunt_status shunt_study_make(struct shunt_cache *c, const struct shunt_sight *s,
+shunt_status shunt_cache_study_make(struct shunt_cache *c, const struct shunt_lookup *s,
                               cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
-                              struct shunt_kept **out)
+                              struct shunt_cache_packed **out)
 {
   return make(c, s, NULL, pool, payload_bytes, stream, out);
 }
 
-struct shunt_kept_view shunt_kept_view_of(struct shunt_kept *k)
+struct shunt_packed_view shunt_cache_packed_view(struct shunt_cache_packed *k)
 {
-  return (struct shunt_kept_view){
+  return (struct shunt_packed_view){
     .irregular = (uint32_t *)k->memory,
     .fingerprint = (struct shunt_fingerprint *)(k->memory + FINGERPRINTS_AT),
     .of_values = (struct shunt_fingerprint *)(k->memory + FINGERPRINTS_AT) + 1,
@@ -187,10 +187,10 @@ struct shunt_kept_view shunt_kept_view_of(struct shunt_kept *k)
 /* The graph that is being captured on `stream` holds k until it is destroyed. */
 static void let_go(void *kept)
 {
-  atomic_fetch_sub(&((struct shunt_kept *)kept)->holds, 1);
+  atomic_fetch_sub(&((struct shunt_cache_packed *)kept)->holds, 1);
 }
 
-static shunt_status hold_by_graph(struct shunt_kept *k, cudaStream_t stream)
+static shunt_status hold_by_graph(struct shunt_cache_packed *k, cudaStream_t stream)
 {
   enum cudaStreamCaptureStatus status;
   cudaGraph_t graph;
@@ -207,7 +207,7 @@ static shunt_status hold_by_graph(struct shunt_kept *k, cudaStream_t stream)
 
 /* Only calls on one stream meet here at a time per slot of the stream's id; the
    list itself is extended under the plan's hold.  */
-static cudaEvent_t use_event(struct shunt_kept *k, unsigned long long id)
+static cudaEvent_t use_event(struct shunt_cache_packed *k, unsigned long long id)
 {
   static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
   cudaEvent_t event = NULL;
@@ -224,7 +224,7 @@ static cudaEvent_t use_event(struct shunt_kept *k, unsigned long long id)
   return event;
 }
 
-shunt_status shunt_kept_used(struct shunt_kept *k, cudaStream_t stream, bool capturing)
+shunt_status shunt_cache_packed_used(struct shunt_cache_packed *k, cudaStream_t stream, bool capturing)
 {
   atomic_store(&k->idle, 0);
   if (capturing) return hold_by_graph(k, stream);
@@ -236,26 +236,26 @@ shunt_status shunt_kept_used(struct shunt_kept *k, cudaStream_t stream, bool cap
   return SHUNT_E_CUDA;
 }
 
-shunt_status shunt_kept_built(struct shunt_kept *k, cudaStream_t stream)
+shunt_status shunt_cache_packed_built(struct shunt_cache_packed *k, cudaStream_t stream)
 {
   /* measures, then irregular | stamp -> pinned word; the stamp arrives with the content. */
   shunt_status s = SHUNT_CUDA(cudaMemsetAsync(k->memory + 4, 1, 4, stream));
   if (s == SHUNT_OK)
     s = SHUNT_CUDA(cudaMemcpyAsync((void *)k->word->measures, k->memory + MEASURES_AT,
-                                   SHUNT_KEPT_MEASURES, cudaMemcpyDeviceToHost, stream));
+                                   SHUNT_PACKED_MEASURES, cudaMemcpyDeviceToHost, stream));
   if (s == SHUNT_OK)
     s = SHUNT_CUDA(
         cudaMemcpyAsync((void *)k->word, k->memory, 8, cudaMemcpyDeviceToHost, stream));
   if (s == SHUNT_OK) k->built = true;
-  shunt_kept_used(k, stream, false);
+  shunt_cache_packed_used(k, stream, false);
   return s;
 }
 
-void shunt_kept_release(struct shunt_cache *c, struct shunt_kept *k, bool discard)
+void shunt_cache_packed_release(struct shunt_cache *c, struct shunt_cache_packed *k, bool discard)
 {
   if (discard) {
     pthread_mutex_lock(&c->lock);
-    if (k->state == LIVE) shunt_kept_retire(k);
+    if (k->state == LIVE) shunt_cache_packed_retire(k);
     pthread_mutex_unlock(&c->lock);
   }
   atomic_fetch_sub(&k->holds, 1);
@@ -265,7 +265,7 @@ void shunt_cache_relieve(struct shunt_cache *c)
 {
   enum cudaStreamCaptureMode mode = cache_enter_relaxed();
   pthread_mutex_lock(&c->lock);
-  shunt_kept_tidy(c);
+  shunt_cache_packed_tidy(c);
   if (c->bytes > 0 && memory_is_short(0)) evict_oldest(c);
   pthread_mutex_unlock(&c->lock);
   cache_leave_relaxed(mode);

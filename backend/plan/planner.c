@@ -47,16 +47,16 @@ size_t shunt_plan_workspace(const struct shunt_problem *asked, cudaStream_t stre
   struct shunt_problem settled;
   const struct shunt_problem *p = &settled;
   if (settle(asked, &settled).reason != SHUNT_FITS || shunt_options()->routes == 0) return 0;
-  struct shunt_engine *e = shunt_engine_find();
+  struct shunt_context *e = shunt_context_find();
   bool free_to_make = !shunt_capture_of(stream).active;
-  if (!e && free_to_make) e = shunt_engine_make();
+  if (!e && free_to_make) e = shunt_context_make();
   if (!e) return 0;
   size_t most = 0;
   bool any = false;
   for (int i = 0; i < shunt_route_count(); i++) {
     const struct shunt_route *r = shunt_route_at(i);
     if (!shunt_route_may_take(i, p) || r->fits(p, e).reason != SHUNT_FITS) continue;
-    if (r->wants_gemm && free_to_make) shunt_engine_open_gemm(e, library_path);
+    if (r->wants_gemm && free_to_make) shunt_context_open_gemm(e, library_path);
     size_t bytes = r->workspace(p, e);
     if (bytes > most) most = bytes;
     any = true;
@@ -144,13 +144,13 @@ struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, v
   if (!alpha->device && !(alpha->host != 0 && isfinite(alpha->host)))
     return shunt_declined(SHUNT_VERDICT(SHUNT_R_ALPHA));
   if (shunt_options()->routes == 0) return shunt_declined(SHUNT_VERDICT(SHUNT_R_DISABLED));
-  struct shunt_engine *e = shunt_engine_find();
+  struct shunt_context *e = shunt_context_find();
   if (!e) return shunt_declined(SHUNT_VERDICT(SHUNT_R_DEVICE));
   struct shunt_capture capture = shunt_capture_of(stream);
   if (capture.broken) return shunt_declined(SHUNT_VERDICT(SHUNT_R_CAPTURE));
 
   size_t coo = coo_bytes(p);
-  struct shunt_call call = { .engine = e, .stream = stream, .capturing = capture.active };
+  struct shunt_call call = { .context = e, .stream = stream, .capturing = capture.active };
   if (workspace_bytes >= coo) {
     call.workspace = workspace ? (char *)workspace + coo : NULL;
     call.workspace_bytes = workspace ? workspace_bytes - coo : 0;
@@ -174,14 +174,14 @@ struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspac
 
 void shunt_plan_prepare(const struct shunt_problem *p, cudaStream_t stream)
 {
-  struct shunt_engine *e = shunt_engine_find();
+  struct shunt_context *e = shunt_context_find();
   if (!e || p->format == SHUNT_COO || shunt_problem_in_blocks(p) || p->batches != 1) return;
   if (shunt_problem_check(p).reason != SHUNT_FITS || shunt_capture_of(stream).active) return;
   struct shunt_key key = shunt_key_of(p);
-  struct shunt_sight sight;
-  shunt_cache_see(e->cache, &key, &sight);
-  shunt_sight_release(e->cache, &sight);
-  if (sight.study) shunt_kept_release(e->cache, sight.study, false);
+  struct shunt_lookup sight;
+  shunt_cache_look_up(e->cache, &key, &sight);
+  shunt_lookup_release(e->cache, &sight);
+  if (sight.study) shunt_cache_packed_release(e->cache, sight.study, false);
   if (sight.profile_wanted)
     shunt_cache_profile(e->cache, &sight, shunt_problem_sparse(p), &e->device, stream);
 }

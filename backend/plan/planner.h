@@ -22,7 +22,7 @@ struct shunt_answer {
 };
 
 /* Bytes of workspace that Shunt wants for p on the current device; 0 when no
-   route takes it.  May open engines and libraries unless `stream` is being
+   route takes it.  May make a context's struct and open libraries unless `stream` is being
    captured.  `library_path`: where the original lives, to look for cuBLAS.  */
 size_t shunt_plan_workspace(const struct shunt_problem *p, cudaStream_t stream,
                             const char *library_path);

@@ -12,7 +12,7 @@ enum { RELIEVE_EVERY = 1024 };
 
 static void release_made(struct shunt_product *x, bool discard)
 {
-  if (x->made.kept) shunt_kept_release(x->call.engine->cache, x->made.kept, discard);
+  if (x->made.kept) shunt_cache_packed_release(x->call.context->cache, x->made.kept, discard);
   x->made.kept = NULL;
 }
 
@@ -22,15 +22,15 @@ static void keep(const struct shunt_call *call, struct shunt_product *x,
 {
   release_made(x, false); /* by a route that failed to run */
   x->made.by = route;
-  if (shunt_kept_make(call->engine->cache, &x->sight, route, call->engine->pool,
+  if (shunt_cache_packed_make(call->context->cache, &x->sight, route, call->context->pool,
                       route->keep_bytes(call), call->stream, &x->made.kept) != SHUNT_OK)
     return;
-  x->made.view = shunt_kept_view_of(x->made.kept);
+  x->made.view = shunt_cache_packed_view(x->made.kept);
   *x->made.view.pattern_epoch = x->problem.pattern_epoch;
   x->made.view.pattern_stands = false; /* this call proves it */
   shunt_status s = route->keep(call, &x->made.view);
   shunt_status built =
-      shunt_kept_built(x->made.kept, call->stream); /* marks the memory's use in any case */
+      shunt_cache_packed_built(x->made.kept, call->stream); /* marks the memory's use in any case */
   if (s != SHUNT_OK || built != SHUNT_OK) release_made(x, true);
 }
 
@@ -39,11 +39,11 @@ static shunt_status run_candidate(struct shunt_product *x, const struct shunt_ro
   struct shunt_call c = shunt_call_as_seen_by(x, route);
   if (c.will_keep) {
     keep(&c, x, route);
-    if (c.study) shunt_kept_used(x->sight.study, c.stream, false);
+    if (c.study) shunt_cache_packed_used(x->sight.study, c.stream, false);
   }
-  struct shunt_kept *plan = shunt_product_plan(x, route, &c.kept);
+  struct shunt_cache_packed *plan = shunt_product_plan(x, route, &c.kept);
   shunt_status s = route->run(&c);
-  if (plan) shunt_kept_used(plan, c.stream, c.capturing);
+  if (plan) shunt_cache_packed_used(plan, c.stream, c.capturing);
   return s;
 }
 
@@ -55,7 +55,7 @@ static shunt_status make_offsets(const struct shunt_call *call)
   if (!call->problem->row_indices) return SHUNT_OK;
   return SHUNT_LAUNCH(shunt_coo_to_csr_cuda(a->rows, a->nnz, call->problem->row_indices,
                                             a->index_type, a->base, (void *)a->row_offsets, NULL,
-                                            &call->engine->device, call->stream));
+                                            &call->context->device, call->stream));
 }
 
 struct shunt_answer shunt_declined(struct shunt_verdict why)
@@ -99,11 +99,11 @@ struct shunt_key shunt_key_of(const struct shunt_problem *p)
 }
 
 /* A graph may be replayed after the epoch that it was captured in. */
-static struct shunt_kept_view view_of(const struct shunt_product *x, struct shunt_kept *plan,
+static struct shunt_packed_view view_of(const struct shunt_product *x, struct shunt_cache_packed *plan,
                                       bool capturing)
 {
   const uint64_t epoch = x->problem.pattern_epoch;
-  struct shunt_kept_view v = shunt_kept_view_of(plan);
+  struct shunt_packed_view v = shunt_cache_packed_view(plan);
   v.pattern_stands = epoch != 0 && epoch == *v.pattern_epoch && !capturing;
   return v;
 }
@@ -116,12 +116,12 @@ void shunt_product_look(struct shunt_product *x, const struct shunt_problem *p, 
   x->call = *call;
   x->call.problem = &x->problem;
   struct shunt_key key = shunt_key_of(&x->problem);
-  shunt_cache_see(call->engine->cache, &key, &x->sight);
+  shunt_cache_look_up(call->context->cache, &key, &x->sight);
   x->made.kept = NULL;
-  for (int k = 0; k < SHUNT_MOST_PLANS; k++)
+  for (int k = 0; k < SHUNT_MOST_PACKED; k++)
     if (x->sight.plan[k].kept)
       x->view[k] = view_of(x, x->sight.plan[k].kept, call->capturing);
-  if (x->sight.study) x->study = shunt_kept_view_of(x->sight.study);
+  if (x->sight.study) x->study = shunt_cache_packed_view(x->sight.study);
   x->call.profile = x->sight.has_profile ? &x->sight.profile : NULL;
   x->call.forced = shunt_routes_forced();
   shunt_product_choose(x, only);
@@ -138,46 +138,46 @@ static const struct shunt_route *chosen(const struct shunt_product *x)
 /* Enqueues what `route` wants to find out about the matrix. */
 static void study(struct shunt_product *x, const struct shunt_route *route)
 {
-  struct shunt_engine *e = x->call.engine;
+  struct shunt_context *e = x->call.context;
   struct shunt_call c = shunt_call_as_seen_by(x, route);
-  struct shunt_kept *k;
+  struct shunt_cache_packed *k;
   c.best_us = x->choice.count > 0 ? x->choice.candidate[0].us : x->original_us;
   c.spent_us = fmax(c.best_us, x->original_us - c.best_us) * x->sight.sights;
   const size_t bytes = route->study_bytes(&c);
   if (bytes == 0 ||
-      shunt_study_make(e->cache, &x->sight, e->pool, bytes, c.stream, &k) != SHUNT_OK)
+      shunt_cache_study_make(e->cache, &x->sight, e->pool, bytes, c.stream, &k) != SHUNT_OK)
     return;
-  const struct shunt_kept_view into = shunt_kept_view_of(k);
+  const struct shunt_packed_view into = shunt_cache_packed_view(k);
   shunt_status s = route->study(&c, &into);
-  shunt_status built = shunt_kept_built(k, c.stream); /* marks the memory's use in any case */
-  shunt_kept_release(e->cache, k, s != SHUNT_OK || built != SHUNT_OK);
+  shunt_status built = shunt_cache_packed_built(k, c.stream); /* marks the memory's use in any case */
+  shunt_cache_packed_release(e->cache, k, s != SHUNT_OK || built != SHUNT_OK);
 }
 
 /* A study's payload is for the next conversion: it goes when that is made, or does not pay. */
 static void leave_studies(struct shunt_product *x, bool may_study)
 {
   bool drop = false;
-  const struct shunt_kept_view *view;
+  const struct shunt_packed_view *view;
   for (int i = 0; i < shunt_route_count(); i++) {
     const struct shunt_route *r = shunt_route_at(i);
     if (!r->study || !shunt_route_may_take(i, &x->problem)) continue;
     const bool made = shunt_product_plan(x, r, &view);
     drop = drop || made || chosen(x) != r;
     if (may_study && x->sight.study_wise && !made &&
-        r->fits(&x->problem, x->call.engine).reason == SHUNT_FITS)
+        r->fits(&x->problem, x->call.context).reason == SHUNT_FITS)
       study(x, r);
   }
   if (x->sight.study)
-    shunt_kept_release(x->call.engine->cache, x->sight.study, drop && !x->call.capturing);
+    shunt_cache_packed_release(x->call.context->cache, x->sight.study, drop && !x->call.capturing);
 }
 
 void shunt_product_leave(struct shunt_product *x)
 {
-  struct shunt_engine *e = x->call.engine;
+  struct shunt_context *e = x->call.context;
   /* Batches of COO make their offsets in one place: by now the last one's stand there. */
   bool whole = x->batches == 1 || !x->problem.row_indices;
   leave_studies(x, whole && !x->call.capturing);
-  shunt_sight_release(e->cache, &x->sight);
+  shunt_lookup_release(e->cache, &x->sight);
   release_made(x, false);
   if (x->call.capturing) return;
   if (x->sight.profile_wanted && whole)

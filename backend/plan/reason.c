@@ -23,7 +23,7 @@ static const struct {
   [SHUNT_R_COPY] = { "copy", "repeated columns, NaN or Inf: a dense copy does not stand for A" },
   [SHUNT_R_SLOWER] = { "slower", "estimated slower than another way" },
   [SHUNT_R_WORKSPACE] = { "workspace", "no buffer of the size that bufferSize asked for" },
-  [SHUNT_R_DEVICE] = { "device", "no engine for this GPU or context" },
+  [SHUNT_R_DEVICE] = { "device", "Shunt does not run on this GPU, or in this context" },
   [SHUNT_R_LIBRARY] = { "library", "cuBLAS could not be opened" },
   [SHUNT_R_CAPTURE] = { "capture", "stream capture in a state that cannot be joined" },
   [SHUNT_R_FAILED] = { "failed", "a call of Shunt's own failed" },

@@ -30,7 +30,7 @@ enum shunt_reason {
   SHUNT_R_COPY,         /* copies of the matrix did not stand for it: repeated columns, NaN, Inf */
   SHUNT_R_SLOWER,       /* another way is estimated to be faster */
   SHUNT_R_WORKSPACE,    /* no buffer of the size that bufferSize asked for */
-  SHUNT_R_DEVICE,       /* GPU without the needed instructions, or no engine for its context */
+  SHUNT_R_DEVICE,       /* GPU without the needed instructions, or a context that nothing was made for */
   SHUNT_R_LIBRARY,      /* cuBLAS missing or too old */
   SHUNT_R_CAPTURE,      /* stream capture is in a state that cannot be joined */
   SHUNT_R_FAILED,       /* a call of Shunt's own failed */

@@ -93,7 +93,7 @@ static bool compare(struct way *w, cudaEvent_t begin, cudaEvent_t end,
 void shunt_tuner_measure(const struct shunt_problem *p, void *workspace, size_t workspace_bytes,
                          cudaStream_t stream, const struct shunt_original_run *original)
 {
-  struct shunt_engine *e = shunt_engine_find();
+  struct shunt_context *e = shunt_context_find();
   struct way w = {p, workspace, workspace_bytes, stream, SHUNT_TUNE_ORIGINAL, original};
   struct shunt_tune_answer answer;
   cudaEvent_t begin = NULL, end = NULL;

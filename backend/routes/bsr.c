@@ -6,36 +6,36 @@
 #include "backend/routes/routes.h"
 #include "kernels/bsr/bsr_kernels.h"
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_engine *e)
+static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
 {
   (void)e;
-  SHUNT_DECLINE_IF(shunt_spmm_blocks_check(&p->spmm, &p->blocks) != SHUNT_OK, SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(shunt_bsr_spmm_check(&p->spmm, &p->blocks) != SHUNT_OK, SHUNT_R_TYPES);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_engine *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
 {
   (void)e;
-  return shunt_spmm_blocks_workspace(&p->spmm);
+  return shunt_bsr_spmm_workspace(&p->spmm);
 }
 
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
-  *us = shunt_cost_blocks(&p->spmm, &p->blocks, &c->engine->device);
-  SHUNT_DECLINE_IF(c->workspace_bytes < workspace(p, c->engine), SHUNT_R_WORKSPACE);
-  SHUNT_DECLINE_IF((uintptr_t)p->spmm.a.values % SHUNT_BLOCKS_ALIGNMENT != 0, SHUNT_R_SHAPE);
+  *us = shunt_cost_bsr(&p->spmm, &p->blocks, &c->context->device);
+  SHUNT_DECLINE_IF(c->workspace_bytes < workspace(p, c->context), SHUNT_R_WORKSPACE);
+  SHUNT_DECLINE_IF((uintptr_t)p->spmm.a.values % SHUNT_BSR_ALIGNMENT != 0, SHUNT_R_SHAPE);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
 static shunt_status run(const struct shunt_call *c)
 {
-  return SHUNT_LAUNCH(shunt_spmm_blocks_cuda(&c->problem->spmm, &c->problem->blocks,
-                                             &c->engine->device, c->workspace, c->workspace_bytes,
+  return SHUNT_LAUNCH(shunt_bsr_spmm_cuda(&c->problem->spmm, &c->problem->blocks,
+                                             &c->context->device, c->workspace, c->workspace_bytes,
                                              c->stream));
 }
 
-const struct shunt_route shunt_route_blocks = {
-  .name = "blocks", .fits = fits, .workspace = workspace, .expect = expect, .run = run,
+const struct shunt_route shunt_route_bsr = {
+  .name = "bsr", .fits = fits, .workspace = workspace, .expect = expect, .run = run,
   .takes_blocks = true
 };

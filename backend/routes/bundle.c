@@ -18,7 +18,7 @@
 #include "conv/bundle/bundle_conv.h"
 #include "kernels/bundle/bundle_kernels.h"
 
-_Static_assert(sizeof(struct shunt_row_groups_counts) <= SHUNT_KEPT_MEASURES, "the counts fit");
+_Static_assert(sizeof(struct shunt_bundle_counts) <= SHUNT_PACKED_MEASURES, "the counts fit");
 
 /* The hint is made one column of a group after the other: a longer row would take a millisecond,
    and the product of its group is one block's alone.  */
@@ -35,7 +35,7 @@ enum { DENSE = 64 };
 #define MARGIN 1.1
 #define MARGIN_F64 1.0
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_engine *e)
+static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
 {
   (void)e;
   SHUNT_DECLINE_IF(p->op != SHUNT_SPMM, SHUNT_R_PATTERN);
@@ -43,22 +43,22 @@ static struct shunt_verdict fits(const struct shunt_problem *p, const struct shu
   const shunt_type t = s->a.value_type;
   SHUNT_DECLINE_IF(t != SHUNT_F32 && t != SHUNT_F64, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(s->b.type != t || s->c.type != t || s->compute != t, SHUNT_R_TYPES);
-  SHUNT_DECLINE_IF(shunt_row_groups_bytes(&s->a) == 0, SHUNT_R_LARGE);
+  SHUNT_DECLINE_IF(shunt_bundle_bytes(&s->a) == 0, SHUNT_R_LARGE);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
 /* Asked for even where none is needed: a null buffer is the original's to refuse. */
-static size_t workspace(const struct shunt_problem *p, const struct shunt_engine *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
 {
   (void)e;
-  size_t bytes = shunt_spmm_csr_groups_workspace(&p->spmm);
+  size_t bytes = shunt_bundle_spmm_workspace(&p->spmm);
   return bytes ? bytes : 256;
 }
 
 static size_t keep_bytes(const struct shunt_call *c)
 {
-  const bool fit = fits(c->problem, c->engine).reason == SHUNT_FITS;
-  return fit ? shunt_row_groups_bytes(&c->problem->spmm.a) : 0;
+  const bool fit = fits(c->problem, c->context).reason == SHUNT_FITS;
+  return fit ? shunt_bundle_bytes(&c->problem->spmm.a) : 0;
 }
 
 /* May rows of this matrix share columns at all? */
@@ -71,13 +71,13 @@ static bool is_candidate(const struct shunt_csr *a, const struct shunt_profile *
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
-  const struct shunt_row_groups_counts *known = c->kept ? c->kept->known : NULL;
+  const struct shunt_bundle_counts *known = c->kept ? c->kept->known : NULL;
   const double vectors = known ? (double)known->vectors : (double)s->a.nnz / SHARING_HOPED_FOR;
   const double longest = known ? known->longest : c->profile ? (double)c->profile->longest_row : 0;
   const double margin = s->b.type == SHUNT_F64 ? MARGIN_F64 : MARGIN;
-  *us = margin * shunt_cost_groups(s, vectors, longest, &c->engine->device);
+  *us = margin * shunt_cost_bundle(s, vectors, longest, &c->context->device);
   SHUNT_DECLINE_IF(!c->kept && !c->will_keep, SHUNT_R_UNCONVERTED);
-  SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->engine), SHUNT_R_WORKSPACE);
+  SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
   SHUNT_DECLINE_IF(!is_candidate(&s->a, c->profile), SHUNT_R_PATTERN);
   return SHUNT_VERDICT(SHUNT_FITS);
@@ -86,30 +86,30 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 static shunt_status run(const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
-  struct shunt_row_groups hint;
-  if (!c->kept || !shunt_row_groups_lay_out(&s->a, c->kept->payload, &hint))
+  struct shunt_bundle hint;
+  if (!c->kept || !shunt_bundle_lay_out(&s->a, c->kept->payload, &hint))
     return SHUNT_E_UNSUPPORTED; /* there was no memory for it */
   hint.stale = c->kept->changed;
-  return SHUNT_LAUNCH(shunt_spmm_csr_groups_cuda(s, &hint, c->kept->known, &c->engine->device,
+  return SHUNT_LAUNCH(shunt_bundle_spmm_cuda(s, &hint, c->kept->known, &c->context->device,
                                                  c->workspace, c->workspace_bytes, c->stream));
 }
 
-static shunt_status keep(const struct shunt_call *c, const struct shunt_kept_view *into)
+static shunt_status keep(const struct shunt_call *c, const struct shunt_packed_view *into)
 {
   const struct shunt_csr *a = &c->problem->spmm.a;
-  struct shunt_row_groups hint;
-  if (!shunt_row_groups_lay_out(a, into->payload, &hint)) return SHUNT_E_UNSUPPORTED;
+  struct shunt_bundle hint;
+  if (!shunt_bundle_lay_out(a, into->payload, &hint)) return SHUNT_E_UNSUPPORTED;
   shunt_status r =
       SHUNT_CUDA(cudaMemsetAsync(into->irregular, 0, sizeof *into->irregular, c->stream));
   if (r == SHUNT_OK)
-    r = SHUNT_LAUNCH(shunt_csr_to_row_groups_cuda(a, &hint, &c->engine->device, c->stream));
+    r = SHUNT_LAUNCH(shunt_csr_to_bundle_cuda(a, &hint, &c->context->device, c->stream));
   if (r == SHUNT_OK)
     r = SHUNT_CUDA(cudaMemcpyAsync(into->measures, hint.counts, sizeof *hint.counts,
                                    cudaMemcpyDeviceToDevice, c->stream));
   return r;
 }
 
-const struct shunt_route shunt_route_groups = {.name = "groups",
+const struct shunt_route shunt_route_bundle = {.name = "bundle",
                                                .fits = fits,
                                                .workspace = workspace,
                                                .expect = expect,

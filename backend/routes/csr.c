@@ -22,40 +22,40 @@ static bool balances(const struct shunt_spmm *p, int64_t longest, const struct s
   return longest > LONGEST_FOR_SPLIT && 1.2 * (double)longest > others;
 }
 
-shunt_status shunt_rows_spmm(const struct shunt_spmm *p, int64_t longest_row,
+shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, int64_t longest_row,
                              const struct shunt_device *d, void *workspace, size_t workspace_bytes,
                              shunt_stream stream)
 {
   if (!balances(p, longest_row, d)) {
-    shunt_status s = shunt_spmm_csr_rows_split_cuda(p, longest_row, d, workspace, workspace_bytes,
+    shunt_status s = shunt_csr_spmm_split_cuda(p, longest_row, d, workspace, workspace_bytes,
                                                     stream);
     if (s != SHUNT_E_UNSUPPORTED) return s;
   }
-  return shunt_spmm_csr_rows_cuda(p, d, workspace, workspace_bytes, stream);
+  return shunt_csr_spmm_merge_cuda(p, d, workspace, workspace_bytes, stream);
 }
 
 static shunt_status run(const struct shunt_call *c)
 {
-  const struct shunt_device *d = &c->engine->device;
+  const struct shunt_device *d = &c->context->device;
   if (c->problem->op == SHUNT_SPMM)
-    return SHUNT_LAUNCH(shunt_rows_spmm(&c->problem->spmm,
+    return SHUNT_LAUNCH(shunt_route_csr_spmm(&c->problem->spmm,
                                         c->profile ? c->profile->longest_row : -1, d, c->workspace,
                                         c->workspace_bytes, c->stream));
-  return SHUNT_LAUNCH(shunt_sddmm_csr_rows_cuda(&c->problem->sddmm, d, c->workspace,
+  return SHUNT_LAUNCH(shunt_csr_sddmm_cuda(&c->problem->sddmm, d, c->workspace,
                                                 c->workspace_bytes, c->stream));
 }
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_engine *e)
+static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
 {
   (void)p;
   (void)e;
   return SHUNT_VERDICT(SHUNT_FITS); /* shunt_problem_check has asked everything */
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_engine *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
 {
-  return p->op == SHUNT_SPMM ? shunt_spmm_csr_rows_workspace(&p->spmm, &e->device)
-                             : shunt_sddmm_csr_rows_workspace(&p->sddmm, &e->device);
+  return p->op == SHUNT_SPMM ? shunt_csr_spmm_workspace(&p->spmm, &e->device)
+                             : shunt_csr_sddmm_workspace(&p->sddmm, &e->device);
 }
 
 /* Where cuSPARSE's default was measured to be the faster one, more than its cost says: wide
@@ -75,15 +75,15 @@ static bool original_is_better(const struct shunt_profile *f, const struct shunt
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
-  const struct shunt_device *d = &c->engine->device;
-  *us = p->op == SHUNT_SPMM ? shunt_cost_rows(&p->spmm, c->profile, d)
-                            : shunt_cost_sddmm_rows(&p->sddmm, d);
+  const struct shunt_device *d = &c->context->device;
+  *us = p->op == SHUNT_SPMM ? shunt_cost_csr(&p->spmm, c->profile, d)
+                            : shunt_cost_csr_sddmm(&p->sddmm, d);
   /* Asked for even where one launch needs none: a null buffer is the original's to refuse. */
-  SHUNT_DECLINE_IF(c->workspace_bytes < workspace(p, c->engine), SHUNT_R_WORKSPACE);
+  SHUNT_DECLINE_IF(c->workspace_bytes < workspace(p, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && original_is_better(c->profile, p), SHUNT_R_PATTERN);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-const struct shunt_route shunt_route_rows = {
-  .name = "rows", .fits = fits, .workspace = workspace, .expect = expect, .run = run
+const struct shunt_route shunt_route_csr = {
+  .name = "csr", .fits = fits, .workspace = workspace, .expect = expect, .run = run
 };

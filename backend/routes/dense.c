@@ -35,7 +35,7 @@ static int64_t dense_stride(const struct shunt_csr *a)
 
 static size_t dense_bytes(const struct shunt_csr *a)
 {
-  return shunt_copy_round_up((size_t)a->rows * (size_t)dense_stride(a) *
+  return shunt_packed_round_up((size_t)a->rows * (size_t)dense_stride(a) *
                              shunt_type_size(a->value_type));
 }
 
@@ -46,7 +46,7 @@ static size_t gemm_bytes(const struct shunt_problem *p)
   const struct shunt_dense *c = &p->spmm.c;
   const bool spmm = p->op == SHUNT_SPMM;
   const int64_t m = spmm ? c->rows : p->sddmm.c.rows, n = spmm ? c->cols : p->sddmm.c.cols;
-  const size_t wanted = shunt_copy_round_up((size_t)m * (size_t)n * 4 * 16);
+  const size_t wanted = shunt_packed_round_up((size_t)m * (size_t)n * 4 * 16);
   const size_t most = (size_t)32 << 20;
   return wanted < most ? wanted : most;
 }
@@ -75,7 +75,7 @@ static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *ir
   const struct shunt_csr *a = &c->problem->spmm.a;
   const struct shunt_dense dense = dense_of(a, copy);
   return SHUNT_LAUNCH(
-      shunt_csr_to_dense_cuda(a, &dense, irregular, &c->engine->device, c->stream));
+      shunt_csr_to_dense_cuda(a, &dense, irregular, &c->context->device, c->stream));
 }
 
 /* own: cuBLASLt's part of the workspace. */
@@ -85,44 +85,44 @@ static shunt_status multiply(const struct shunt_call *c, void *own, const struct
 {
   static const struct shunt_scalar zero = {NULL, 0};
   const bool proof_follows = c->kept != NULL;
-  return shunt_cublaslt_multiply(c->engine->gemm, a, b, out, alpha, zero, shunt_options()->math,
+  return shunt_cublaslt_multiply(c->context->gemm, a, b, out, alpha, zero, shunt_options()->math,
                                  proof_follows, own, gemm_bytes(c->problem), c->stream);
 }
 
-static shunt_status product(const struct shunt_copy_product *x)
+static shunt_status product(const struct shunt_packed_product *x)
 {
   const struct shunt_spmm *s = &x->spmm;
   const struct shunt_dense dense = dense_of(&s->a, x->copy), left = operand_of(x->call, &dense);
   return multiply(x->call, x->own, &left, &s->b, &s->c, s->alpha);
 }
 
-static struct shunt_dense witness(const struct shunt_copy_product *x)
+static struct shunt_dense witness(const struct shunt_packed_product *x)
 {
   return x->spmm.c;
 }
 
-static shunt_status proved(const struct shunt_copy_product *x, const struct shunt_spmm *s,
-                           const struct shunt_repair *r)
+static shunt_status proved(const struct shunt_packed_product *x, const struct shunt_spmm *s,
+                           const struct shunt_guard *r)
 {
   const struct shunt_dense dense = dense_of(&s->a, x->copy);
-  return shunt_spmm_dense_proved_cuda(s, &dense, r, &x->call->engine->device, x->call->stream);
+  return shunt_dense_spmm_proved_cuda(s, &dense, r, &x->call->context->device, x->call->stream);
 }
 
-static const struct shunt_copy_format format = {.own_bytes = gemm_bytes,
+static const struct shunt_packed_format format = {.own_bytes = gemm_bytes,
                                                 .direct_bytes = direct_bytes,
                                                 .convert = convert,
                                                 .product = product,
                                                 .witness = witness,
                                                 .proved = proved};
 
-static struct shunt_copy_parts lay_out(const struct shunt_problem *p)
+static struct shunt_packed_workspace lay_out(const struct shunt_problem *p)
 {
-  return shunt_copy_lay_out(&format, p);
+  return shunt_packed_lay_out(&format, p);
 }
 
 /* ---- the route ------------------------------------------------------------------ */
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_engine *e)
+static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
 {
   const struct shunt_csr *a = shunt_problem_sparse(p);
   shunt_type t = p->op == SHUNT_SPMM ? p->spmm.b.type : p->sddmm.b.type;
@@ -134,7 +134,7 @@ static struct shunt_verdict fits(const struct shunt_problem *p, const struct shu
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_engine *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
 {
   (void)e;
   return lay_out(p).total;
@@ -153,16 +153,16 @@ static double sampled_from_memory(const struct shunt_sddmm *s, const struct shun
 static bool samples_on_chip(const struct shunt_call *c)
 {
   const struct shunt_sddmm *s = &c->problem->sddmm;
-  const struct shunt_device *d = &c->engine->device;
-  return c->profile && c->profile->unsorted_rows == 0 && shunt_sddmm_dense_takes(s, d) &&
-         shunt_cost_sddmm_dense(s, d) < 0.9 * sampled_from_memory(s, d);
+  const struct shunt_device *d = &c->context->device;
+  return c->profile && c->profile->unsorted_rows == 0 && shunt_dense_sddmm_takes(s, d) &&
+         shunt_cost_dense_sddmm(s, d) < 0.9 * sampled_from_memory(s, d);
 }
 
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
   const struct shunt_csr *a = shunt_problem_sparse(p);
-  const struct shunt_device *d = &c->engine->device;
+  const struct shunt_device *d = &c->context->device;
   enum shunt_math math = shunt_options()->math;
   double cells = (double)a->rows * (double)a->cols;
   if (p->op == SHUNT_SPMM) {
@@ -175,15 +175,15 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
     *us = c->kept || c->will_keep ? gemm + 0.4 + read
                                   : make + gemm + SHUNT_COST_LAUNCH_US;
     if ((c->kept || c->will_keep) && !shunt_problem_transposed(p) &&
-        shunt_spmm_dense_proved_pays(s, d))
+        shunt_dense_spmm_proved_pays(s, d))
       *us = shunt_cost_dense_proved(s, d);
     if (shunt_problem_transposed(p)) *us += 2 * SHUNT_COST_LAUNCH_US; /* the repair's */
-    if (!shunt_copy_overwrites(s)) *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
+    if (!shunt_packed_overwrites(s)) *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
   } else {
     const struct shunt_sddmm *s = &p->sddmm;
-    *us = samples_on_chip(c) ? shunt_cost_sddmm_dense(s, d) : sampled_from_memory(s, d);
+    *us = samples_on_chip(c) ? shunt_cost_dense_sddmm(s, d) : sampled_from_memory(s, d);
   }
-  SHUNT_DECLINE_IF(!c->engine->gemm, SHUNT_R_LIBRARY);
+  SHUNT_DECLINE_IF(!c->context->gemm, SHUNT_R_LIBRARY);
   SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && c->no_copies, SHUNT_R_COPY);
   SHUNT_DECLINE_IF(c->workspace_bytes < lay_out(p).total, SHUNT_R_WORKSPACE);
   return SHUNT_VERDICT(SHUNT_FITS);
@@ -194,7 +194,7 @@ static shunt_status sample_from_memory(const struct shunt_call *c)
 {
   static const struct shunt_scalar one = {NULL, 1};
   const struct shunt_sddmm *s = &c->problem->sddmm;
-  const struct shunt_copy_parts l = lay_out(c->problem);
+  const struct shunt_packed_workspace l = lay_out(c->problem);
   char *workspace_at = c->workspace;
   /* alpha AB can be rounded once to C's type only when nothing is added to it. */
   bool prescaled = !s->beta.device && s->beta.host == 0 && !s->alpha.device;
@@ -204,14 +204,14 @@ static shunt_status sample_from_memory(const struct shunt_call *c)
       multiply(c, workspace_at + l.own, &s->a, &s->b, &w, prescaled ? s->alpha : one);
   if (r != SHUNT_OK) return r;
   return SHUNT_LAUNCH(
-      shunt_sddmm_csr_sample_cuda(s, &w, prescaled, &c->engine->device, c->stream));
+      shunt_dense_sddmm_sample_cuda(s, &w, prescaled, &c->context->device, c->stream));
 }
 
 static shunt_status run_sddmm(const struct shunt_call *c)
 {
   if (samples_on_chip(c)) {
     const shunt_status r = SHUNT_LAUNCH(
-        shunt_sddmm_dense_cuda(&c->problem->sddmm, &c->engine->device, c->stream));
+        shunt_dense_sddmm_cuda(&c->problem->sddmm, &c->context->device, c->stream));
     if (r != SHUNT_E_UNSUPPORTED) return r;
   }
   return sample_from_memory(c);
@@ -219,18 +219,18 @@ static shunt_status run_sddmm(const struct shunt_call *c)
 
 static shunt_status run(const struct shunt_call *c)
 {
-  return c->problem->op == SHUNT_SPMM ? shunt_copy_run(&format, c) : run_sddmm(c);
+  return c->problem->op == SHUNT_SPMM ? shunt_packed_run(&format, c) : run_sddmm(c);
 }
 
 static size_t keep_bytes(const struct shunt_call *c)
 {
   const struct shunt_problem *p = c->problem;
-  return p->op == SHUNT_SPMM ? shunt_copy_keep_bytes(dense_bytes(&p->spmm.a)) : 0;
+  return p->op == SHUNT_SPMM ? shunt_packed_keep_bytes(dense_bytes(&p->spmm.a)) : 0;
 }
 
-static shunt_status keep(const struct shunt_call *c, const struct shunt_kept_view *into)
+static shunt_status keep(const struct shunt_call *c, const struct shunt_packed_view *into)
 {
-  return shunt_copy_keep(&format, c, into);
+  return shunt_packed_keep(&format, c, into);
 }
 
 const struct shunt_route shunt_route_dense = {

@@ -7,7 +7,7 @@
 
 /* Calls of one copy whose workspaces differ and that its table has room for: far more than
    streams and graphs that share a matrix.  */
-enum { KEPT_SETS = 512, TABLE_BYTES = KEPT_SETS * SHUNT_REPAIR_SET_BYTES, WORDS_BYTES = 256 };
+enum { KEPT_SETS = 512, TABLE_BYTES = KEPT_SETS * SHUNT_GUARD_SET_BYTES, WORDS_BYTES = 256 };
 
 /* The words of a call; all but the verdict zero before a direct one.  */
 struct words {
@@ -15,42 +15,42 @@ struct words {
   uint32_t verdict;   /* from the repair: it computed C */
   uint32_t unused[2];
   struct shunt_fingerprint actual; /* kept, transposed: A's, as it is now */
-  char padding[SHUNT_REPAIR_SET_BYTES - 16 - sizeof(struct shunt_fingerprint)];
-  char set[SHUNT_REPAIR_SET_BYTES]; /* direct: the repair's */
+  char padding[SHUNT_GUARD_SET_BYTES - 16 - sizeof(struct shunt_fingerprint)];
+  char set[SHUNT_GUARD_SET_BYTES]; /* direct: the repair's */
 };
 _Static_assert(sizeof(struct words) <= WORDS_BYTES, "the words have room");
 _Static_assert(TABLE_BYTES % 256 == 0, "the copy behind the table is aligned");
 
-size_t shunt_copy_round_up(size_t bytes)
+size_t shunt_packed_round_up(size_t bytes)
 {
   return (bytes + 255) & ~(size_t)255;
 }
 
-bool shunt_copy_overwrites(const struct shunt_spmm *s)
+bool shunt_packed_overwrites(const struct shunt_spmm *s)
 {
   return !s->beta.device && s->beta.host == 0;
 }
 
-struct shunt_copy_parts shunt_copy_lay_out(const struct shunt_copy_format *f,
+struct shunt_packed_workspace shunt_packed_lay_out(const struct shunt_packed_format *f,
                                            const struct shunt_problem *p)
 {
   const bool spmm = p->op == SHUNT_SPMM;
   const int64_t m = spmm ? p->spmm.c.rows : p->sddmm.c.rows;
   const int64_t n = spmm ? p->spmm.c.cols : p->sddmm.c.cols;
-  struct shunt_copy_parts l = {.scratch = WORDS_BYTES};
-  l.own = l.scratch + shunt_copy_round_up(SHUNT_FINGERPRINT_SCRATCH);
-  l.copy = l.own + (f->own_bytes ? shunt_copy_round_up(f->own_bytes(p)) : 0);
-  l.product = l.copy + (spmm && f->direct_bytes ? shunt_copy_round_up(f->direct_bytes(p)) : 0);
-  l.total = l.product + shunt_copy_round_up((size_t)m * (size_t)n * 4);
+  struct shunt_packed_workspace l = {.scratch = WORDS_BYTES};
+  l.own = l.scratch + shunt_packed_round_up(SHUNT_FINGERPRINT_SCRATCH);
+  l.copy = l.own + (f->own_bytes ? shunt_packed_round_up(f->own_bytes(p)) : 0);
+  l.product = l.copy + (spmm && f->direct_bytes ? shunt_packed_round_up(f->direct_bytes(p)) : 0);
+  l.total = l.product + shunt_packed_round_up((size_t)m * (size_t)n * 4);
   return l;
 }
 
-size_t shunt_copy_keep_bytes(size_t copy_bytes)
+size_t shunt_packed_keep_bytes(size_t copy_bytes)
 {
   return TABLE_BYTES + copy_bytes;
 }
 
-static void *kept_copy(const struct shunt_kept_view *kept)
+static void *kept_copy(const struct shunt_packed_view *kept)
 {
   return (char *)kept->payload + TABLE_BYTES;
 }
@@ -68,29 +68,29 @@ static struct words *words_of(const struct shunt_call *c)
 }
 
 /* w: the matrix that the product goes to where C's old content counts. */
-static struct shunt_copy_product product_of(const struct shunt_call *c,
-                                            const struct shunt_copy_parts *l,
+static struct shunt_packed_product product_of(const struct shunt_call *c,
+                                            const struct shunt_packed_workspace *l,
                                             const struct shunt_dense *w)
 {
   static const struct shunt_scalar one = {NULL, 1}, zero = {NULL, 0};
-  struct shunt_copy_product x = {.call = c,
+  struct shunt_packed_product x = {.call = c,
                                  .spmm = c->problem->spmm,
                                  .copy = c->kept ? kept_copy(c->kept) : at(c, l->copy),
                                  .own = at(c, l->own)};
-  if (!shunt_copy_overwrites(&x.spmm)) x.spmm.c = *w, x.spmm.alpha = one, x.spmm.beta = zero;
+  if (!shunt_packed_overwrites(&x.spmm)) x.spmm.c = *w, x.spmm.alpha = one, x.spmm.beta = zero;
   return x;
 }
 
 /* How the product is repaired; *s: the problem, with the word that says irregular. */
-static struct shunt_repair repair_of(const struct shunt_call *c, const struct shunt_dense *witness,
+static struct shunt_guard repair_of(const struct shunt_call *c, const struct shunt_dense *witness,
                                      struct shunt_spmm *s)
 {
   struct words *words = words_of(c);
-  struct shunt_repair r = {.product = witness,
+  struct shunt_guard r = {.product = witness,
                            .sets = words->set,
                            .set_count = 1,
                            .key = c->workspace,
-                           .wait_cycles = SHUNT_REPAIR_WAIT_CYCLES,
+                           .wait_cycles = SHUNT_GUARD_WAIT_CYCLES,
                            .verdict = &words->verdict};
   *s = c->problem->spmm;
   s->only_if = &words->irregular;
@@ -107,10 +107,10 @@ static struct shunt_repair repair_of(const struct shunt_call *c, const struct sh
 }
 
 /* s and r as repair below has set them. */
-static shunt_status repair_transposed(const struct shunt_call *c, const struct shunt_copy_parts *l,
-                                      const struct shunt_spmm *s, const struct shunt_repair *r)
+static shunt_status repair_transposed(const struct shunt_call *c, const struct shunt_packed_workspace *l,
+                                      const struct shunt_spmm *s, const struct shunt_guard *r)
 {
-  const struct shunt_device *d = &c->engine->device;
+  const struct shunt_device *d = &c->context->device;
   struct words *words = words_of(c);
   shunt_status status = SHUNT_OK;
   const struct shunt_csr hashed = r->of_values ? shunt_fp_values_of(&s->a) : s->a;
@@ -119,43 +119,43 @@ static shunt_status repair_transposed(const struct shunt_call *c, const struct s
         shunt_fingerprint_csr_cuda(&hashed, &words->actual, d, at(c, l->scratch), c->stream));
   if (status != SHUNT_OK) return status;
   return SHUNT_LAUNCH(
-      shunt_spmm_csr_transposed_repair_cuda(s, r, c->kept ? &words->actual : NULL, d, c->stream));
+      shunt_guard_repair_transposed_cuda(s, r, c->kept ? &words->actual : NULL, d, c->stream));
 }
 
 /* Behind a product that does not let it in, the proof can begin early in a graph only. */
-static enum shunt_repair_start start_of(const struct shunt_copy_format *f,
+static enum shunt_guard_start start_of(const struct shunt_packed_format *f,
                                         const struct shunt_call *c)
 {
-  if (f->lets_in) return SHUNT_REPAIR_LET_IN;
-  return c->kept && c->capturing && shunt_beside_begin(c->stream) ? SHUNT_REPAIR_BESIDE
-                                                                  : SHUNT_REPAIR_BEHIND;
+  if (f->lets_in) return SHUNT_GUARD_EARLY;
+  return c->kept && c->capturing && shunt_graph_overlap_begin(c->stream) ? SHUNT_GUARD_OVERLAPPED
+                                                                  : SHUNT_GUARD_BEHIND;
 }
 
-static shunt_status repair(const struct shunt_copy_format *f, const struct shunt_call *c,
-                           const struct shunt_copy_parts *l, const struct shunt_dense *witness)
+static shunt_status repair(const struct shunt_packed_format *f, const struct shunt_call *c,
+                           const struct shunt_packed_workspace *l, const struct shunt_dense *witness)
 {
   struct shunt_spmm s;
-  struct shunt_repair r = repair_of(c, witness, &s);
+  struct shunt_guard r = repair_of(c, witness, &s);
   if (shunt_problem_transposed(c->problem)) return repair_transposed(c, l, &s, &r);
   r.start = start_of(f, c);
   shunt_status status =
-      SHUNT_LAUNCH(shunt_spmm_csr_repair_cuda(&s, &r, &c->engine->device, c->stream));
-  if (status != SHUNT_OK && r.start == SHUNT_REPAIR_BESIDE) shunt_beside_undo(c->stream);
+      SHUNT_LAUNCH(shunt_guard_repair_cuda(&s, &r, &c->context->device, c->stream));
+  if (status != SHUNT_OK && r.start == SHUNT_GUARD_OVERLAPPED) shunt_graph_overlap_undo(c->stream);
   return status;
 }
 
-static shunt_status run_proved(const struct shunt_copy_format *f,
-                               const struct shunt_copy_product *x)
+static shunt_status run_proved(const struct shunt_packed_format *f,
+                               const struct shunt_packed_product *x)
 {
   const struct shunt_call *c = x->call;
   struct shunt_spmm s;
   if (!f->proved || !c->kept || shunt_problem_transposed(c->problem)) return SHUNT_E_UNSUPPORTED;
-  struct shunt_repair r = repair_of(c, &x->spmm.c, &s);
+  struct shunt_guard r = repair_of(c, &x->spmm.c, &s);
   return SHUNT_LAUNCH(f->proved(x, &s, &r));
 }
 
 /* The product, from a copy that is kept or made on the way. */
-static shunt_status multiply(const struct shunt_copy_format *f, const struct shunt_copy_product *x)
+static shunt_status multiply(const struct shunt_packed_format *f, const struct shunt_packed_product *x)
 {
   const struct shunt_call *c = x->call;
   struct words *words = words_of(c);
@@ -170,25 +170,25 @@ static shunt_status multiply(const struct shunt_copy_format *f, const struct shu
 
 static shunt_status combine(const struct shunt_call *c, const struct shunt_dense *w)
 {
-  return SHUNT_LAUNCH(shunt_dense_combine_cuda(w, &c->problem->spmm, &words_of(c)->verdict,
-                                               &c->engine->device, c->stream));
+  return SHUNT_LAUNCH(shunt_guard_combine_cuda(w, &c->problem->spmm, &words_of(c)->verdict,
+                                               &c->context->device, c->stream));
 }
 
 /* C is there, repaired or not; or W is, where C's old content counts. */
 static shunt_status finish(const struct shunt_call *c, const struct shunt_dense *w)
 {
-  if (shunt_copy_overwrites(&c->problem->spmm)) return SHUNT_OK;
+  if (shunt_packed_overwrites(&c->problem->spmm)) return SHUNT_OK;
   shunt_status r = combine(c, w);
   if (r != SHUNT_OK) r = combine(c, w);
   return r == SHUNT_OK ? r : SHUNT_E_WRITTEN;
 }
 
-shunt_status shunt_copy_run(const struct shunt_copy_format *f, const struct shunt_call *c)
+shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
-  const struct shunt_copy_parts l = shunt_copy_lay_out(f, c->problem);
+  const struct shunt_packed_workspace l = shunt_packed_lay_out(f, c->problem);
   const struct shunt_dense w = {s->c.rows, s->c.cols, s->c.cols, 1, at(c, l.product), SHUNT_F32};
-  const struct shunt_copy_product x = product_of(c, &l, &w);
+  const struct shunt_packed_product x = product_of(c, &l, &w);
   if (!c->kept && !f->direct_bytes) return SHUNT_E_UNSUPPORTED; /* no memory to keep one */
   shunt_status r = run_proved(f, &x);
   if (r == SHUNT_OK) return finish(c, &w);
@@ -207,17 +207,17 @@ shunt_status shunt_copy_run(const struct shunt_copy_format *f, const struct shun
 
 /* ---- keeping -------------------------------------------------------------------- */
 
-static shunt_status take_fingerprint(const struct shunt_call *c, const struct shunt_copy_parts *l,
+static shunt_status take_fingerprint(const struct shunt_call *c, const struct shunt_packed_workspace *l,
                                      const struct shunt_csr *a, struct shunt_fingerprint *into)
 {
   return SHUNT_LAUNCH(
-      shunt_fingerprint_csr_cuda(a, into, &c->engine->device, at(c, l->scratch), c->stream));
+      shunt_fingerprint_csr_cuda(a, into, &c->context->device, at(c, l->scratch), c->stream));
 }
 
-shunt_status shunt_copy_keep(const struct shunt_copy_format *f, const struct shunt_call *c,
-                             const struct shunt_kept_view *into)
+shunt_status shunt_packed_keep(const struct shunt_packed_format *f, const struct shunt_call *c,
+                             const struct shunt_packed_view *into)
 {
-  const struct shunt_copy_parts l = shunt_copy_lay_out(f, c->problem);
+  const struct shunt_packed_workspace l = shunt_packed_lay_out(f, c->problem);
   const struct shunt_csr *a = &c->problem->spmm.a;
   shunt_status r =
       SHUNT_CUDA(cudaMemsetAsync(into->irregular, 0, sizeof *into->irregular, c->stream));

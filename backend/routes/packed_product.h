@@ -34,21 +34,21 @@
      words (256) | fingerprint's scratch | the format's own | copy, where direct | W
    Kept:
      table of the repair's words | copy  */
-#ifndef SHUNT_KEPT_COPY_H
-#define SHUNT_KEPT_COPY_H
+#ifndef SHUNT_PACKED_PRODUCT_H
+#define SHUNT_PACKED_PRODUCT_H
 
 #include "backend/plan/cache.h"
 #include "backend/routes/route.h"
 
 /* One product under way, as its format sees it. */
-struct shunt_copy_product {
+struct shunt_packed_product {
   const struct shunt_call *call;
   struct shunt_spmm spmm; /* what to compute: C, or W = op(A) B in its place; beta is 0 */
   void *copy;
   void *own; /* the format's own part of the workspace */
 };
 
-struct shunt_copy_format {
+struct shunt_packed_format {
   /* Bytes of the workspace that the format wants for itself; NULL: none. */
   size_t (*own_bytes)(const struct shunt_problem *p);
   /* Bytes of a copy in the workspace; NULL: such copies are only kept. */
@@ -56,34 +56,34 @@ struct shunt_copy_format {
   /* Enqueues A -> copy; *irregular (device, 0 before) is set if A cannot be held. */
   shunt_status (*convert)(const struct shunt_call *c, void *copy, uint32_t *irregular);
   /* NULL: there is `proved` only. */
-  shunt_status (*product)(const struct shunt_copy_product *x);
+  shunt_status (*product)(const struct shunt_packed_product *x);
   /* Its first row tells of a NaN or Inf that the product should not have met, or of B's.  NULL:
      none, the product is right whatever B holds.  */
-  struct shunt_dense (*witness)(const struct shunt_copy_product *x);
+  struct shunt_dense (*witness)(const struct shunt_packed_product *x);
   /* The product's kernel lets the next one in, and was not let in early: the proof may begin. */
   bool lets_in;
-  /* Product into r->product, C or W, and what shunt_spmm_csr_repair_cuda(s, r) does behind it, in
+  /* Product into r->product, C or W, and what shunt_guard_repair_cuda(s, r) does behind it, in
      one launch, from a kept copy; SHUNT_E_UNSUPPORTED, and nothing enqueued, where that is not to
      be had.  NULL: nowhere.  */
-  shunt_status (*proved)(const struct shunt_copy_product *x, const struct shunt_spmm *s,
-                         const struct shunt_repair *r);
+  shunt_status (*proved)(const struct shunt_packed_product *x, const struct shunt_spmm *s,
+                         const struct shunt_guard *r);
 };
 
-struct shunt_copy_parts {
+struct shunt_packed_workspace {
   size_t scratch, own, copy, product, total;
 };
 
 /* Of SDDMM's product, too, for which there is no copy. */
-struct shunt_copy_parts shunt_copy_lay_out(const struct shunt_copy_format *f,
+struct shunt_packed_workspace shunt_packed_lay_out(const struct shunt_packed_format *f,
                                            const struct shunt_problem *p);
-size_t shunt_copy_round_up(size_t bytes);               /* to 256 */
-bool shunt_copy_overwrites(const struct shunt_spmm *s); /* beta is 0, and on the host */
+size_t shunt_packed_round_up(size_t bytes);               /* to 256 */
+bool shunt_packed_overwrites(const struct shunt_spmm *s); /* beta is 0, and on the host */
 
 /* Kept memory for a copy of so many bytes. */
-size_t shunt_copy_keep_bytes(size_t copy_bytes);
+size_t shunt_packed_keep_bytes(size_t copy_bytes);
 /* A route's run, for SpMM, and keep. */
-shunt_status shunt_copy_run(const struct shunt_copy_format *f, const struct shunt_call *c);
-shunt_status shunt_copy_keep(const struct shunt_copy_format *f, const struct shunt_call *c,
-                             const struct shunt_kept_view *into);
+shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct shunt_call *c);
+shunt_status shunt_packed_keep(const struct shunt_packed_format *f, const struct shunt_call *c,
+                             const struct shunt_packed_view *into);
 
 #endif

@@ -20,15 +20,15 @@
 #include "backend/plan/problem.h"
 #include "conv/shunt_conv.h"
 
-struct shunt_engine;
-struct shunt_kept_view;
+struct shunt_context;
+struct shunt_packed_view;
 
 /* Everything a route may know of one call. */
 struct shunt_call {
   const struct shunt_problem *problem;  /* CSR by now, or blocks, one batch, checked by shunt_problem_check */
-  struct shunt_engine *engine;
+  struct shunt_context *context;
   const struct shunt_profile *profile;  /* NULL: not known; a hint, never a proof */
-  const struct shunt_kept_view *kept;   /* this route's converted matrix, to be guarded; or NULL */
+  const struct shunt_packed_view *kept;   /* this route's converted matrix, to be guarded; or NULL */
   const void *studied;                  /* measures that this route's study left; or NULL */
   const void *study;                    /* device: its payload, where there still is one; or NULL */
   double spent_us;                      /* about what calls with this matrix have taken so far, or have
@@ -45,19 +45,19 @@ struct shunt_call {
 
 struct shunt_route {
   const char *name;
-  struct shunt_verdict (*fits)(const struct shunt_problem *p, const struct shunt_engine *e);
-  size_t (*workspace)(const struct shunt_problem *p, const struct shunt_engine *e);
+  struct shunt_verdict (*fits)(const struct shunt_problem *p, const struct shunt_context *e);
+  size_t (*workspace)(const struct shunt_problem *p, const struct shunt_context *e);
   /* Fills *us; a verdict other than SHUNT_FITS and SHUNT_R_ORDERED says what this call lacks. */
   struct shunt_verdict (*expect)(const struct shunt_call *c, double *us);
   shunt_status (*run)(const struct shunt_call *c);
   /* NULL for routes that keep nothing.  Bytes: 0 where nothing should be kept, as far as is known
      of the pattern.  */
   size_t (*keep_bytes)(const struct shunt_call *c);
-  shunt_status (*keep)(const struct shunt_call *c, const struct shunt_kept_view *into);
+  shunt_status (*keep)(const struct shunt_call *c, const struct shunt_packed_view *into);
   /* NULL: nothing is to be found out.  A conversion of a route that has studied the matrix may take
      the place of another's.  */
   size_t (*study_bytes)(const struct shunt_call *c);
-  shunt_status (*study)(const struct shunt_call *c, const struct shunt_kept_view *into);
+  shunt_status (*study)(const struct shunt_call *c, const struct shunt_packed_view *into);
   /* A conversion follows what the profile says: none is kept before there is one. */
   bool keeps_by_profile;
   /* cuBLASLt must be open before this route can run. */

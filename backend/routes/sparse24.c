@@ -1,5 +1,5 @@
-/* tile24: matrices of which every aligned four columns of a row hold at most two entries, as
-   pruned weights are, kept in the `whole24` format (kernels/sparse24/sparse24_format.h) and multiplied by
+/* sparse24: matrices of which every aligned four columns of a row hold at most two entries, as
+   pruned weights are, kept in the `sparse24` format (kernels/sparse24/sparse24_format.h) and multiplied by
    wgmma.sp.  SpMM, f16, bf16 and int8, compute capability 9.0.
 
    A kept copy as of packed_product.h, multiplied and proved in one launch; a matrix that was not 2:4
@@ -21,27 +21,27 @@
 /* Behind the tiles: the fingerprint of A's pattern, where the product reads A's values in place. */
 static struct shunt_fingerprint *of_pattern(const struct shunt_csr *a, void *copy)
 {
-  return (struct shunt_fingerprint *)((char *)copy + shunt_copy_round_up(shunt_whole24_bytes(a)));
+  return (struct shunt_fingerprint *)((char *)copy + shunt_packed_round_up(shunt_sparse24_bytes(a)));
 }
 static size_t copy_bytes(const struct shunt_csr *a)
 {
-  const size_t tiles = shunt_whole24_bytes(a);
-  return tiles ? shunt_copy_round_up(tiles) + 256 : 0;
+  const size_t tiles = shunt_sparse24_bytes(a);
+  return tiles ? shunt_packed_round_up(tiles) + 256 : 0;
 }
 
-static const struct shunt_copy_format format; /* below */
+static const struct shunt_packed_format format; /* below */
 
 static shunt_status convert(const struct shunt_call *c, void *memory, uint32_t *irregular)
 {
   const struct shunt_csr *a = &c->problem->spmm.a;
-  const struct shunt_device *d = &c->engine->device;
+  const struct shunt_device *d = &c->context->device;
   struct shunt_csr pattern = *a;
-  struct shunt_whole24 copy;
-  if (!shunt_whole24_lay_out(a, memory, &copy)) return SHUNT_E_UNSUPPORTED;
-  shunt_status r = SHUNT_LAUNCH(shunt_csr_to_whole24_cuda(a, &copy, irregular, d, c->stream));
-  if (r != SHUNT_OK || !shunt_whole24_in_place(a)) return r;
+  struct shunt_sparse24 copy;
+  if (!shunt_sparse24_lay_out(a, memory, &copy)) return SHUNT_E_UNSUPPORTED;
+  shunt_status r = SHUNT_LAUNCH(shunt_csr_to_sparse24_cuda(a, &copy, irregular, d, c->stream));
+  if (r != SHUNT_OK || !shunt_sparse24_in_place(a)) return r;
   pattern.values = NULL;
-  void *scratch = (char *)c->workspace + shunt_copy_lay_out(&format, c->problem).scratch;
+  void *scratch = (char *)c->workspace + shunt_packed_lay_out(&format, c->problem).scratch;
   return SHUNT_LAUNCH(
       shunt_fingerprint_csr_cuda(&pattern, of_pattern(a, memory), d, scratch, c->stream));
 }
@@ -66,15 +66,15 @@ static size_t own_bytes(const struct shunt_problem *p)
   return (size_t)by_columns(b, NULL).col_stride * (size_t)b->cols;
 }
 
-static shunt_status proved(const struct shunt_copy_product *x, const struct shunt_spmm *s,
-                           const struct shunt_repair *r)
+static shunt_status proved(const struct shunt_packed_product *x, const struct shunt_spmm *s,
+                           const struct shunt_guard *r)
 {
-  const struct shunt_device *d = &x->call->engine->device;
-  struct shunt_whole24 copy;
+  const struct shunt_device *d = &x->call->context->device;
+  struct shunt_sparse24 copy;
   struct shunt_spmm product = *s;
-  struct shunt_repair how = *r;
-  const bool in_place = shunt_whole24_in_place(&s->a);
-  if (!shunt_whole24_lay_out(&s->a, x->copy, &copy)) return SHUNT_E_UNSUPPORTED;
+  struct shunt_guard how = *r;
+  const bool in_place = shunt_sparse24_in_place(&s->a);
+  if (!shunt_sparse24_lay_out(&s->a, x->copy, &copy)) return SHUNT_E_UNSUPPORTED;
   if (copies_b(&s->b)) {
     product.b = by_columns(&s->b, x->own);
     shunt_status status = SHUNT_LAUNCH(shunt_dense_copy_cuda(&s->b, &product.b, d, x->call->stream));
@@ -82,10 +82,10 @@ static shunt_status proved(const struct shunt_copy_product *x, const struct shun
   }
   /* r->of_values: the pattern stands, and there is nothing else to prove. */
   if (in_place) how.expected = r->of_values ? NULL : of_pattern(&s->a, x->copy);
-  return shunt_spmm_whole24_cuda(&product, &copy, in_place, &how, d, x->call->stream);
+  return shunt_sparse24_spmm_cuda(&product, &copy, in_place, &how, d, x->call->stream);
 }
 
-static const struct shunt_copy_format format = {
+static const struct shunt_packed_format format = {
     .own_bytes = own_bytes, .convert = convert, .proved = proved};
 
 /* ---- the route ------------------------------------------------------------------ */
@@ -110,14 +110,14 @@ static bool types_fit(const struct shunt_spmm *s)
          s->compute == SHUNT_F32;
 }
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_engine *e)
+static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
 {
   SHUNT_DECLINE_IF(p->op != SHUNT_SPMM, SHUNT_R_PATTERN);
   const struct shunt_spmm *s = &p->spmm;
   const double cells = (double)s->a.rows * (double)s->a.cols;
   SHUNT_DECLINE_IF(!types_fit(s), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(e->device.compute_capability != 90, SHUNT_R_DEVICE);
-  SHUNT_DECLINE_IF(shunt_spmm_whole24_shape(s, &e->device) == SHUNT_WHOLE24_NONE, SHUNT_R_DEVICE);
+  SHUNT_DECLINE_IF(shunt_sparse24_spmm_shape(s, &e->device) == SHUNT_SPARSE24_NONE, SHUNT_R_DEVICE);
   SHUNT_DECLINE_IF(!b_fits(&s->b), SHUNT_R_SHAPE);
   SHUNT_DECLINE_IF((double)s->a.nnz < cells / 16, SHUNT_R_SPARSE);
   SHUNT_DECLINE_IF((double)s->a.nnz > cells / 2 + 2 * (double)s->a.rows, SHUNT_R_PATTERN);
@@ -128,25 +128,25 @@ static struct shunt_verdict fits(const struct shunt_problem *p, const struct shu
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_engine *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
 {
   (void)e;
-  return shunt_copy_lay_out(&format, p).total;
+  return shunt_packed_lay_out(&format, p).total;
 }
 
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
-  const struct shunt_device *d = &c->engine->device;
-  *us = shunt_cost_whole24(s, shunt_spmm_whole24_shape(s, d), d);
+  const struct shunt_device *d = &c->context->device;
+  *us = shunt_cost_sparse24(s, shunt_sparse24_spmm_shape(s, d), d);
   if (copies_b(&s->b)) *us += shunt_cost_copy(2 * (double)s->b.rows * (double)s->b.cols, d);
-  if (!shunt_copy_overwrites(s))
+  if (!shunt_packed_overwrites(s))
     *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
   /* int32 that are added to have no room in the f32 matrix W. */
-  SHUNT_DECLINE_IF(s->c.type == SHUNT_I32 && !shunt_copy_overwrites(s), SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(s->c.type == SHUNT_I32 && !shunt_packed_overwrites(s), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(!c->kept && !c->will_keep, SHUNT_R_UNCONVERTED);
   SHUNT_DECLINE_IF(c->no_copies, SHUNT_R_COPY);
-  SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->engine), SHUNT_R_WORKSPACE);
+  SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
   SHUNT_DECLINE_IF(c->profile->crowded_rows || c->profile->unsorted_rows, SHUNT_R_PATTERN);
   return SHUNT_VERDICT(SHUNT_FITS);
@@ -154,21 +154,21 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 
 static shunt_status run(const struct shunt_call *c)
 {
-  return shunt_copy_run(&format, c);
+  return shunt_packed_run(&format, c);
 }
 
 static size_t keep_bytes(const struct shunt_call *c)
 {
-  if (fits(c->problem, c->engine).reason != SHUNT_FITS) return 0;
-  return shunt_copy_keep_bytes(copy_bytes(&c->problem->spmm.a));
+  if (fits(c->problem, c->context).reason != SHUNT_FITS) return 0;
+  return shunt_packed_keep_bytes(copy_bytes(&c->problem->spmm.a));
 }
 
-static shunt_status keep(const struct shunt_call *c, const struct shunt_kept_view *into)
+static shunt_status keep(const struct shunt_call *c, const struct shunt_packed_view *into)
 {
-  return shunt_copy_keep(&format, c, into);
+  return shunt_packed_keep(&format, c, into);
 }
 
-const struct shunt_route shunt_route_tile24 = {.name = "tile24",
+const struct shunt_route shunt_route_sparse24 = {.name = "sparse24",
                                                .fits = fits,
                                                .workspace = workspace,
                                                .expect = expect,

@@ -1,5 +1,5 @@
 /* merged: rows of A taken by sixteens, whose columns, those that any of the sixteen has, stand 32
-   by 32 in merged tiles of the `tile24` format (kernels/tile/tile_format.h): each row of B is gathered
+   by 32 in merged tiles of the `tile` format (kernels/tile/tile_format.h): each row of B is gathered
    once for all sixteen and multiplied on the tensor cores.  SpMM, f16 and bf16.
 
    What finite elements are made of, and pruned layers from 0.9 on.  How many tiles there are says
@@ -22,15 +22,15 @@
 static double tiles_of(const struct shunt_profile *f)
 {
   if (!f || f->merged_blocks == 0) return 0;
-  const double blocks = (double)((f->rows + SHUNT_TILE24_ROWS - 1) / SHUNT_TILE24_ROWS);
+  const double blocks = (double)((f->rows + SHUNT_TILE_ROWS - 1) / SHUNT_TILE_ROWS);
   return (double)f->merged_tiles * blocks / (double)f->merged_blocks;
 }
 
 /* All tiles dense: 2:4 ones would save A's bytes, but not B's, which count; at most 8 %, for a
    conversion that takes several times as long (tests/bench/NOTES.md).  */
-static struct shunt_tile24_plan plan_with(uint32_t room)
+static struct shunt_tile_layout plan_with(uint32_t room)
 {
-  return (struct shunt_tile24_plan){.how = SHUNT_TILE24_MERGE | SHUNT_TILE24_DENSE,
+  return (struct shunt_tile_layout){.how = SHUNT_TILE_MERGE | SHUNT_TILE_DENSE,
                                     .dense_room = 2 * (int64_t)room};
 }
 
@@ -45,46 +45,46 @@ static uint32_t room_for(const struct shunt_profile *f)
 /* B's copy, where its rows are not to be read in place. */
 static size_t own_bytes(const struct shunt_problem *p)
 {
-  return shunt_spmm_tile24_workspace(&p->spmm);
+  return shunt_tile_spmm_workspace(&p->spmm);
 }
 
 static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *irregular)
 {
   const struct shunt_csr *a = &c->problem->spmm.a;
-  const struct shunt_tile24_plan plan = plan_with(room_for(c->profile));
-  struct shunt_tile24 v;
-  if (!shunt_tile24_lay_out(a, &plan, copy, &v)) return SHUNT_E_UNSUPPORTED;
+  const struct shunt_tile_layout plan = plan_with(room_for(c->profile));
+  struct shunt_tile v;
+  if (!shunt_tile_lay_out(a, &plan, copy, &v)) return SHUNT_E_UNSUPPORTED;
   shunt_status r =
-      SHUNT_LAUNCH(shunt_csr_to_tile24_cuda(a, &plan, &v, &c->engine->device, c->stream));
+      SHUNT_LAUNCH(shunt_csr_to_tile_cuda(a, &plan, &v, &c->context->device, c->stream));
   if (r == SHUNT_OK)
     r = SHUNT_CUDA(cudaMemcpyAsync(irregular, &v.census->irregular, sizeof *irregular,
                                    cudaMemcpyDeviceToDevice, c->stream));
   return r;
 }
 
-static shunt_status product(const struct shunt_copy_product *x)
+static shunt_status product(const struct shunt_packed_product *x)
 {
   const struct shunt_call *c = x->call;
-  const struct shunt_tile24_plan plan = plan_with(*c->kept->note);
-  struct shunt_tile24 v;
-  if (!shunt_tile24_lay_out(&x->spmm.a, &plan, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
-  return SHUNT_LAUNCH(shunt_spmm_tile24_cuda(&x->spmm, &v, &c->engine->device, x->own,
+  const struct shunt_tile_layout plan = plan_with(*c->kept->note);
+  struct shunt_tile v;
+  if (!shunt_tile_lay_out(&x->spmm.a, &plan, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
+  return SHUNT_LAUNCH(shunt_tile_spmm_cuda(&x->spmm, &v, &c->context->device, x->own,
                                              own_bytes(c->problem), c->stream));
 }
 
-static shunt_status proved(const struct shunt_copy_product *x, const struct shunt_spmm *s,
-                           const struct shunt_repair *r)
+static shunt_status proved(const struct shunt_packed_product *x, const struct shunt_spmm *s,
+                           const struct shunt_guard *r)
 {
   const struct shunt_call *c = x->call;
-  const struct shunt_tile24_plan plan = plan_with(*c->kept->note);
-  struct shunt_tile24 v;
-  if (!shunt_spmm_tile24_proves(s, &c->engine->device)) return SHUNT_E_UNSUPPORTED;
-  if (!shunt_tile24_lay_out(&s->a, &plan, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
-  return shunt_spmm_tile24_proved_cuda(s, &v, r, &c->engine->device, x->own,
+  const struct shunt_tile_layout plan = plan_with(*c->kept->note);
+  struct shunt_tile v;
+  if (!shunt_tile_spmm_proves(s, &c->context->device)) return SHUNT_E_UNSUPPORTED;
+  if (!shunt_tile_lay_out(&s->a, &plan, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
+  return shunt_tile_spmm_proved_cuda(s, &v, r, &c->context->device, x->own,
                                        own_bytes(c->problem), c->stream);
 }
 
-static const struct shunt_copy_format format = {.own_bytes = own_bytes,
+static const struct shunt_packed_format format = {.own_bytes = own_bytes,
                                                 .convert = convert,
                                                 .product = product,
                                                 .lets_in = true,
@@ -95,7 +95,7 @@ static const struct shunt_copy_format format = {.own_bytes = own_bytes,
 /* Narrower products read less than half of each row of B that is sent for. */
 enum { LEAST_COLUMNS = 32 };
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_engine *e)
+static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
 {
   SHUNT_DECLINE_IF(p->op != SHUNT_SPMM, SHUNT_R_PATTERN);
   const struct shunt_spmm *s = &p->spmm;
@@ -105,27 +105,27 @@ static struct shunt_verdict fits(const struct shunt_problem *p, const struct shu
   SHUNT_DECLINE_IF(s->compute != SHUNT_F32, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(e->device.compute_capability < 80, SHUNT_R_DEVICE);
   SHUNT_DECLINE_IF(s->b.cols < LEAST_COLUMNS, SHUNT_R_SHAPE);
-  SHUNT_DECLINE_IF((double)shunt_copy_lay_out(&format, p).total > (double)e->memory_bytes / 16,
+  SHUNT_DECLINE_IF((double)shunt_packed_lay_out(&format, p).total > (double)e->memory_bytes / 16,
                    SHUNT_R_LARGE);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_engine *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
 {
   (void)e;
-  return shunt_copy_lay_out(&format, p).total;
+  return shunt_packed_lay_out(&format, p).total;
 }
 
 static double expected_us(const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
-  const struct shunt_device *d = &c->engine->device;
+  const struct shunt_device *d = &c->context->device;
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
-  const double product = shunt_spmm_tile24_merged_us(s, tiles_of(c->profile), longest, d);
+  const double product = shunt_tile_spmm_merged_us(s, tiles_of(c->profile), longest, d);
   const size_t copied = own_bytes(c->problem);
-  double us = shunt_cost_merged(s, product, shunt_spmm_tile24_proves(s, d), d);
+  double us = shunt_cost_tile(s, product, shunt_tile_spmm_proves(s, d), d);
   if (copied) us += shunt_cost_copy(2 * (double)copied, d);
-  if (!shunt_copy_overwrites(s))
+  if (!shunt_packed_overwrites(s))
     us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
   return us;
 }
@@ -137,10 +137,10 @@ enum { GAINED_WITHIN = 200 };
 static bool gains(const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
-  const struct shunt_device *d = &c->engine->device;
+  const struct shunt_device *d = &c->context->device;
   const double made =
-      shunt_cost_merging(&s->a, tiles_of(c->profile), (double)c->profile->longest_row, d);
-  return expected_us(c) + made / GAINED_WITHIN < shunt_cost_rows(s, c->profile, d);
+      shunt_cost_tile_making(&s->a, tiles_of(c->profile), (double)c->profile->longest_row, d);
+  return expected_us(c) + made / GAINED_WITHIN < shunt_cost_csr(s, c->profile, d);
 }
 
 /* Where B should be read in place, and cannot. */
@@ -156,34 +156,34 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   SHUNT_DECLINE_IF(!c->kept && !c->will_keep, SHUNT_R_UNCONVERTED);
   SHUNT_DECLINE_IF(c->no_copies, SHUNT_R_COPY);
   SHUNT_DECLINE_IF(is_misplaced(c->problem), SHUNT_R_SHAPE);
-  SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->engine), SHUNT_R_WORKSPACE);
+  SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(c->profile->unsorted_rows, SHUNT_R_PATTERN);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
 static shunt_status run(const struct shunt_call *c)
 {
-  return shunt_copy_run(&format, c);
+  return shunt_packed_run(&format, c);
 }
 
 static size_t keep_bytes(const struct shunt_call *c)
 {
   const struct shunt_profile *f = c->profile;
-  if (fits(c->problem, c->engine).reason != SHUNT_FITS || c->no_copies) return 0;
+  if (fits(c->problem, c->context).reason != SHUNT_FITS || c->no_copies) return 0;
   if (!f || f->merged_tiles == 0 || f->unsorted_rows > 0) return 0;
   if (!c->forced && !gains(c)) return 0;
-  const struct shunt_tile24_plan plan = plan_with(room_for(f));
-  const size_t bytes = shunt_tile24_bytes(&c->problem->spmm.a, &plan);
-  return bytes ? shunt_copy_keep_bytes(bytes) : 0;
+  const struct shunt_tile_layout plan = plan_with(room_for(f));
+  const size_t bytes = shunt_tile_bytes(&c->problem->spmm.a, &plan);
+  return bytes ? shunt_packed_keep_bytes(bytes) : 0;
 }
 
-static shunt_status keep(const struct shunt_call *c, const struct shunt_kept_view *into)
+static shunt_status keep(const struct shunt_call *c, const struct shunt_packed_view *into)
 {
   *into->note = room_for(c->profile);
-  return shunt_copy_keep(&format, c, into);
+  return shunt_packed_keep(&format, c, into);
 }
 
-const struct shunt_route shunt_route_merged = {.name = "merged",
+const struct shunt_route shunt_route_tile = {.name = "tile",
                                                .fits = fits,
                                                .workspace = workspace,
                                                .expect = expect,

@@ -39,10 +39,10 @@ double shunt_vector_direct_us(const struct shunt_call *c, double reuse)
 {
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
   const struct shunt_spmm *p = &c->problem->spmm;
-  const struct shunt_device *d = &c->engine->device;
-  struct shunt_vector_once how;
-  return shunt_spmm_csr_vector_once(p, d, &how)
-             ? shunt_cost_vector_once(p, &how, reuse, longest, d)
+  const struct shunt_device *d = &c->context->device;
+  struct shunt_vector_single_launch how;
+  return shunt_vector_csr_spmm_single_launch(p, d, &how)
+             ? shunt_cost_vector_single_launch(p, &how, reuse, longest, d)
              : shunt_cost_vector(p, reuse, longest, d);
 }
 
@@ -50,11 +50,11 @@ double shunt_vector_direct_us(const struct shunt_call *c, double reuse)
 
 static shunt_status run_direct(const struct shunt_call *c)
 {
-  const struct shunt_device *d = &c->engine->device;
+  const struct shunt_device *d = &c->context->device;
   if (c->problem->op == SHUNT_SPMM)
-    return SHUNT_LAUNCH(shunt_spmm_csr_vector_cuda(&c->problem->spmm, d, c->workspace,
+    return SHUNT_LAUNCH(shunt_vector_csr_spmm_cuda(&c->problem->spmm, d, c->workspace,
                                                    c->workspace_bytes, c->stream));
-  return SHUNT_LAUNCH(shunt_sddmm_csr_vector_cuda(&c->problem->sddmm, d, c->workspace,
+  return SHUNT_LAUNCH(shunt_vector_csr_sddmm_cuda(&c->problem->sddmm, d, c->workspace,
                                                   c->workspace_bytes, c->stream));
 }
 
@@ -71,7 +71,7 @@ static shunt_status run(const struct shunt_call *c)
   return run_direct(c);
 }
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_engine *e)
+static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
 {
   (void)e;
   shunt_type t = p->op == SHUNT_SPMM ? p->spmm.b.type : p->sddmm.b.type;
@@ -80,15 +80,15 @@ static struct shunt_verdict fits(const struct shunt_problem *p, const struct shu
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-static size_t direct_workspace(const struct shunt_problem *p, const struct shunt_engine *e)
+static size_t direct_workspace(const struct shunt_problem *p, const struct shunt_context *e)
 {
-  return p->op == SHUNT_SPMM ? shunt_spmm_csr_vector_workspace(&p->spmm, &e->device)
-                             : shunt_sddmm_csr_vector_workspace(&p->sddmm, &e->device);
+  return p->op == SHUNT_SPMM ? shunt_vector_csr_spmm_workspace(&p->spmm, &e->device)
+                             : shunt_vector_csr_sddmm_workspace(&p->sddmm, &e->device);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_engine *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
 {
-  const struct shunt_call c = {.problem = p, .engine = (struct shunt_engine *)e};
+  const struct shunt_call c = {.problem = p, .context = (struct shunt_context *)e};
   const size_t direct = direct_workspace(p, e);
   const size_t copy = shunt_vector_packed_workspace(&c);
   return copy > direct ? copy : direct;
@@ -112,10 +112,10 @@ static double expected_spmm(const struct shunt_call *c, double reuse)
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
-  const struct shunt_device *d = &c->engine->device;
+  const struct shunt_device *d = &c->context->device;
   const double reuse = c->profile ? shunt_vector_rows_per_gather(c->profile) : 8;
   *us = p->op == SHUNT_SPMM ? expected_spmm(c, reuse) : expected_sddmm(&p->sddmm, reuse, d);
-  SHUNT_DECLINE_IF(c->workspace_bytes < direct_workspace(p, c->engine), SHUNT_R_WORKSPACE);
+  SHUNT_DECLINE_IF(c->workspace_bytes < direct_workspace(p, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
   if (shunt_vector_takes_packed(c) && shunt_vector_in_order(c))
     return SHUNT_VERDICT(SHUNT_R_ORDERED);

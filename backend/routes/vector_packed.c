@@ -18,7 +18,7 @@
 /* How a copy is packed; shape: the height that tells its kernel how many vectors there are, which
    `plan` has room for.  */
 struct packing {
-  struct shunt_vector_plan plan;
+  struct shunt_vector_layout plan;
   int shape;
 };
 
@@ -41,7 +41,7 @@ static enum shunt_vector_order best_order(const struct shunt_call *c, int shape)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   return tf32_products(s) ? SHUNT_VECTOR_WINDOWED
-                          : shunt_spmm_vector_order(s, shape, &c->engine->device);
+                          : shunt_vector_packed_spmm_order(s, shape, &c->context->device);
 }
 
 static struct packing natural_packing(const struct shunt_call *c)
@@ -101,7 +101,7 @@ static struct packing packing_for(const struct shunt_call *c)
 /* B's copy, where its rows are not to be read in place. */
 static size_t own_bytes(const struct shunt_problem *p)
 {
-  return shunt_spmm_vector_workspace(&p->spmm);
+  return shunt_vector_packed_spmm_workspace(&p->spmm);
 }
 
 static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *irregular)
@@ -115,14 +115,14 @@ static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *ir
     r = SHUNT_CUDA(cudaMemcpyAsync(v.row_of, c->study, (size_t)a->rows * sizeof *v.row_of,
                                    cudaMemcpyDeviceToDevice, c->stream));
   if (r == SHUNT_OK)
-    r = SHUNT_LAUNCH(shunt_csr_to_vector_cuda(a, &k.plan, &v, &c->engine->device, c->stream));
+    r = SHUNT_LAUNCH(shunt_csr_to_vector_cuda(a, &k.plan, &v, &c->context->device, c->stream));
   if (r == SHUNT_OK)
     r = SHUNT_CUDA(cudaMemcpyAsync(irregular, &v.counts->irregular, sizeof *irregular,
                                    cudaMemcpyDeviceToDevice, c->stream));
   return r;
 }
 
-static shunt_status product(const struct shunt_copy_product *x)
+static shunt_status product(const struct shunt_packed_product *x)
 {
   const struct shunt_call *c = x->call;
   const struct packing k = packing_noted(*c->kept->note);
@@ -130,24 +130,24 @@ static shunt_status product(const struct shunt_copy_product *x)
   const int products = tf32_products(&x->spmm);
   if (!lay_out(&x->spmm.a, &k, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
   if (products)
-    return SHUNT_LAUNCH(shunt_spmm_vector_tf32_cuda(&x->spmm, &v, products, 0, &c->engine->device,
+    return SHUNT_LAUNCH(shunt_vector_packed_spmm_tf32_cuda(&x->spmm, &v, products, 0, &c->context->device,
                                                     x->own, own_bytes(c->problem), c->stream));
-  return SHUNT_LAUNCH(shunt_spmm_vector_cuda(&x->spmm, &v, &c->engine->device, x->own,
+  return SHUNT_LAUNCH(shunt_vector_packed_spmm_cuda(&x->spmm, &v, &c->context->device, x->own,
                                              own_bytes(c->problem), c->stream));
 }
 
-static shunt_status proved(const struct shunt_copy_product *x, const struct shunt_spmm *s,
-                           const struct shunt_repair *r)
+static shunt_status proved(const struct shunt_packed_product *x, const struct shunt_spmm *s,
+                           const struct shunt_guard *r)
 {
   const struct shunt_call *c = x->call;
   const struct packing k = packing_noted(*c->kept->note);
   struct shunt_vector v;
   if (tf32_products(s)) return SHUNT_E_UNSUPPORTED;
   if (!lay_out(&s->a, &k, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
-  return shunt_spmm_vector_proved_cuda(s, &v, r, &c->engine->device, c->stream);
+  return shunt_vector_packed_spmm_proved_cuda(s, &v, r, &c->context->device, c->stream);
 }
 
-static const struct shunt_copy_format packed = {.own_bytes = own_bytes,
+static const struct shunt_packed_format packed = {.own_bytes = own_bytes,
                                                 .convert = convert,
                                                 .product = product,
                                                 .lets_in = true,
@@ -157,7 +157,7 @@ static bool types_fit(const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   const shunt_type t = s->a.value_type;
-  if (tf32_products(s)) return shunt_spmm_vector_tf32_takes(s, &c->engine->device);
+  if (tf32_products(s)) return shunt_vector_packed_spmm_tf32_takes(s, &c->context->device);
   return (t == SHUNT_F16 || t == SHUNT_BF16) && s->b.type == t &&
          (s->c.type == t || s->c.type == SHUNT_F32) && s->compute == SHUNT_F32;
 }
@@ -170,8 +170,8 @@ static bool can_pack(const struct shunt_call *c)
   const double cells = (double)s->a.rows * (double)s->a.cols;
   return c->problem->op == SHUNT_SPMM && types_fit(c) && (double)s->a.nnz >= cells / 64 &&
          cells <= (double)((int64_t)1 << 30) &&
-         (double)shunt_copy_lay_out(&packed, c->problem).total <=
-             (double)c->engine->memory_bytes / 16;
+         (double)shunt_packed_lay_out(&packed, c->problem).total <=
+             (double)c->context->memory_bytes / 16;
 }
 
 /* Vectors of 8 rows, where the lists of a group's parts have nothing to do with each other. */
@@ -185,14 +185,14 @@ static double vectors_of(const struct shunt_csr *a, double reuse)
 static double proved_us(const struct shunt_call *c, double vectors, double reuse, int height)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
-  const struct shunt_device *d = &c->engine->device;
+  const struct shunt_device *d = &c->context->device;
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
   const int products = tf32_products(s);
-  const double product = products ? shunt_spmm_vector_tf32_us(s, vectors, products, d)
-                                  : shunt_spmm_vector_us(s, vectors, height, d);
-  const bool inside = !products && shunt_spmm_vector_proves(s, vectors, height, d);
+  const double product = products ? shunt_vector_packed_spmm_tf32_us(s, vectors, products, d)
+                                  : shunt_vector_packed_spmm_us(s, vectors, height, d);
+  const bool inside = !products && shunt_vector_packed_spmm_proves(s, vectors, height, d);
   double us = shunt_cost_packed(s, product, reuse, longest, inside, d);
-  if (!shunt_copy_overwrites(s))
+  if (!shunt_packed_overwrites(s))
     us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
   return us;
 }
@@ -225,7 +225,7 @@ static bool packed_gains(const struct shunt_call *c, double least)
 
 /* ---- rows in another order -------------------------------------------------------- */
 
-_Static_assert(sizeof(struct shunt_vector_measure) <= SHUNT_KEPT_MEASURES, "the measures fit");
+_Static_assert(sizeof(struct shunt_vector_measure) <= SHUNT_PACKED_MEASURES, "the measures fit");
 
 /* What is expected of a copy that is not there yet has to be better by so much: 15 % off is usual.
  */
@@ -255,7 +255,7 @@ static double ordered_us(const struct shunt_call *c)
   const double reuse = m ? 8 * shunt_vector_measured_fill(a, m) : 8;
   const double vectors = m ? (double)m->vectors : vectors_of(a, reuse);
   const double us = proved_us(c, vectors, reuse, 8);
-  return c->kept ? us : MARGIN * us + pack_us(a, &c->engine->device) / GAINED_WITHIN;
+  return c->kept ? us : MARGIN * us + pack_us(a, &c->context->device) / GAINED_WITHIN;
 }
 
 bool shunt_vector_in_order(const struct shunt_call *c)
@@ -267,7 +267,7 @@ bool shunt_vector_in_order(const struct shunt_call *c)
 
 static size_t study_list_bytes(const struct shunt_csr *a)
 {
-  return shunt_copy_round_up((size_t)a->rows * sizeof(uint32_t));
+  return shunt_packed_round_up((size_t)a->rows * sizeof(uint32_t));
 }
 
 /* Before a study: would whole vectors pay, and has as much time been spent or saved without them as
@@ -279,14 +279,14 @@ size_t shunt_vector_study_bytes(const struct shunt_call *c)
   const struct shunt_vector_measure *m = c->studied;
   if (!can_order(c) || (m && m->irregular)) return 0;
   if (!c->forced && ordered_us(c) >= c->best_us) return 0;
-  if (!c->forced && c->spent_us < order_us(a, &c->engine->device)) return 0;
+  if (!c->forced && c->spent_us < order_us(a, &c->context->device)) return 0;
   return study_list_bytes(a) + shunt_row_clusters_cuda_bytes(a);
 }
 
-shunt_status shunt_vector_study(const struct shunt_call *c, const struct shunt_kept_view *into)
+shunt_status shunt_vector_study(const struct shunt_call *c, const struct shunt_packed_view *into)
 {
   const struct shunt_csr *a = &c->problem->spmm.a;
-  const struct shunt_device *d = &c->engine->device;
+  const struct shunt_device *d = &c->context->device;
   const size_t list = study_list_bytes(a);
   uint32_t *row_of = into->payload;
   shunt_status r =
@@ -304,7 +304,7 @@ shunt_status shunt_vector_study(const struct shunt_call *c, const struct shunt_k
 bool shunt_vector_takes_packed(const struct shunt_call *c)
 {
   return (c->kept || c->will_keep) && !c->no_copies && can_pack(c) &&
-         c->workspace_bytes >= shunt_copy_lay_out(&packed, c->problem).total &&
+         c->workspace_bytes >= shunt_packed_lay_out(&packed, c->problem).total &&
          (shunt_vector_in_order(c) || packed_gains(c, 0));
 }
 
@@ -314,7 +314,7 @@ static bool natural_pays(const struct shunt_call *c)
   const struct shunt_vector_measure *m = c->studied;
   if (!c->profile) return true;
   if (c->forced && can_order(c) && !(m && m->irregular)) return false;
-  return packed_gains(c, pack_us(&c->problem->spmm.a, &c->engine->device) / GAINED_WITHIN);
+  return packed_gains(c, pack_us(&c->problem->spmm.a, &c->context->device) / GAINED_WITHIN);
 }
 
 size_t shunt_vector_keep_bytes(const struct shunt_call *c)
@@ -322,14 +322,14 @@ size_t shunt_vector_keep_bytes(const struct shunt_call *c)
   if (!can_pack(c) || c->no_copies || !(shunt_vector_in_order(c) || natural_pays(c))) return 0;
   const struct packing k = packing_for(c);
   const size_t bytes = shunt_vector_bytes(&c->problem->spmm.a, &k.plan);
-  return bytes ? shunt_copy_keep_bytes(bytes) : 0;
+  return bytes ? shunt_packed_keep_bytes(bytes) : 0;
 }
 
-shunt_status shunt_vector_keep(const struct shunt_call *c, const struct shunt_kept_view *into)
+shunt_status shunt_vector_keep(const struct shunt_call *c, const struct shunt_packed_view *into)
 {
   const struct packing k = packing_for(c);
   *into->note = noted(&k);
-  return shunt_copy_keep(&packed, c, into);
+  return shunt_packed_keep(&packed, c, into);
 }
 
 /* ---- using ------------------------------------------------------------------------ */
@@ -341,10 +341,10 @@ double shunt_vector_packed_us(const struct shunt_call *c, double reuse)
 
 size_t shunt_vector_packed_workspace(const struct shunt_call *c)
 {
-  return can_pack(c) ? shunt_copy_lay_out(&packed, c->problem).total : 0;
+  return can_pack(c) ? shunt_packed_lay_out(&packed, c->problem).total : 0;
 }
 
 shunt_status shunt_vector_run_packed(const struct shunt_call *c)
 {
-  return shunt_copy_run(&packed, c);
+  return shunt_packed_run(&packed, c);
 }

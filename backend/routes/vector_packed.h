@@ -24,7 +24,7 @@
 
 #include "backend/routes/route.h"
 
-struct shunt_kept_view;
+struct shunt_packed_view;
 
 /* Rows that one gathered row of B serves, on average over the groups; 1 where groups differ. */
 double shunt_vector_rows_per_gather(const struct shunt_profile *f);
@@ -46,8 +46,8 @@ shunt_status shunt_vector_run_packed(const struct shunt_call *c);
 
 /* The route's own. */
 size_t shunt_vector_keep_bytes(const struct shunt_call *c);
-shunt_status shunt_vector_keep(const struct shunt_call *c, const struct shunt_kept_view *into);
+shunt_status shunt_vector_keep(const struct shunt_call *c, const struct shunt_packed_view *into);
 size_t shunt_vector_study_bytes(const struct shunt_call *c);
-shunt_status shunt_vector_study(const struct shunt_call *c, const struct shunt_kept_view *into);
+shunt_status shunt_vector_study(const struct shunt_call *c, const struct shunt_packed_view *into);
 
 #endif

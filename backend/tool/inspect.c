@@ -32,7 +32,7 @@ struct inspection {
   struct shunt_profile p;
   struct shunt_structure s;
   int64_t merged; /* tiles of 32 columns that 16 rows have */
-  struct shunt_tile24_shares tiles;
+  struct shunt_tile_shares tiles;
 };
 
 static double share(int64_t part, int64_t of)
@@ -156,14 +156,14 @@ static void print_json(const struct inspection *i)
 /* The tiles of `merged` (backend/routes), 2:4 in any order of their columns. */
 static shunt_status count_merged(struct inspection *i, struct shunt_csr a)
 {
-  struct shunt_tile24_census census = {0};
+  struct shunt_tile_census census = {0};
   a.value_type = SHUNT_F16, a.values = NULL;
   shunt_status s = SHUNT_OK;
   if (a.rows > 0 && a.cols > 0)
-    s = shunt_csr_tile24_census_host(&a, SHUNT_TILE24_MERGE | SHUNT_TILE24_REORDER, &census);
+    s = shunt_csr_tile_census_host(&a, SHUNT_TILE_MERGE | SHUNT_TILE_REORDER, &census);
   if (s == SHUNT_E_UNSUPPORTED) s = SHUNT_OK; /* too large: no tiles */
   i->merged = (int64_t)(census.sparse + census.dense);
-  i->tiles = shunt_tile24_shares(a.rows, a.cols, &census);
+  i->tiles = shunt_tile_shares(a.rows, a.cols, &census);
   return s;
 }
 

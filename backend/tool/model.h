@@ -21,8 +21,8 @@ struct model {
   double entropy, ssf;
   double csr_bytes, dcsr_bytes, strips_bytes;
   double host_us; /* CSC into strips, one thread, the least of several runs */
-  struct shunt_engine_counts engine;
-  struct shunt_engine_estimate estimate;
+  struct shunt_dcsr_unit_counts engine;
+  struct shunt_dcsr_unit_estimate estimate;
 };
 
 void model_print_table(const struct model *m);

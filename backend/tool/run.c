@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/routes/words.h"
 #include "backend/tool/tool.h"
 
 static const char help[] =
@@ -17,7 +18,7 @@ static const char help[] =
     "  -r, --report FILE   keep the report's lines in FILE\n"
     "  -x, --explain       log each new decision as it is made (SHUNT_LOG=dispatch)\n"
     "      --routes LIST   routes that may be used: all, none, or some of\n"
-    "                      rows,groups,vector,tile24,merged,dense,blocks (cuSPARSE),\n"
+    "                      csr,bundle,vector,sparse24,tile,dense,bsr (cuSPARSE),\n"
     "                      host,cuda (GraphBLAS)\n"
     "      --dlsym         also serve programs that bind cuSPARSE by handle, as JAX does\n"
     "                      (the default)\n"
@@ -37,15 +38,31 @@ static const struct option options[] = { { "report", required_argument, NULL, 'r
                                          { NULL, 0, NULL, 0 } };
 
 struct run_options {
-  const char *report, *routes;
+  const char *report;
+  char routes[256]; /* "": none given */
   bool explain, dlsym;
 };
+
+/* A list of routes with the names that they have today; false, and a message: it is too long. */
+static bool todays_words(const char *list, char *to, size_t size)
+{
+  char copy[256], *rest;
+  size_t used = 0;
+  snprintf(copy, sizeof copy, "%s", list);
+  *to = 0;
+  for (char *word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
+    used += (size_t)snprintf(to + (used < size ? used : size), size - (used < size ? used : size), "%s%s", used ? "," : "",
+                             shunt_route_word(word));
+  if (used < size && strlen(list) < sizeof copy) return true;
+  tool_say("--routes: the list is too long");
+  return false;
+}
 
 /* EXIT_OK and optind at the program, or the status to exit with; -1: help was asked for. */
 static int parse(int argc, char **argv, struct run_options *o)
 {
-  static const char *const routes[] = { "all", "none", "rows", "groups", "vector", "tile24",
-                                        "merged", "dense", "blocks", "host", "cuda", NULL };
+  static const char *const routes[] = { "all", "none", "csr", "bundle", "vector", "sparse24",
+                                        "tile", "dense", "bsr", "host", "cuda", NULL };
   int word[TOOL_LIST], c;
   *o = (struct run_options){ .dlsym = true };
   optind = 1;
@@ -55,8 +72,9 @@ static int parse(int argc, char **argv, struct run_options *o)
     case 'r': o->report = optarg; break;
     case 'x': o->explain = true; break;
     case OPT_ROUTES:
-      if (!tool_parse_words("--routes", optarg, routes, word)) return EXIT_USAGE;
-      o->routes = optarg;
+      if (!todays_words(optarg, o->routes, sizeof o->routes) ||
+          !tool_parse_words("--routes", o->routes, routes, word))
+        return EXIT_USAGE;
       break;
     case OPT_DLSYM: o->dlsym = true; break;
     case OPT_NO_DLSYM: o->dlsym = false; break;
@@ -89,7 +107,7 @@ static int run_program(int argc, char **argv)
   status = EXIT_RUN_SELF;
   if (preload && (report = make_report(o.report))) {
     struct launch l = { .argv = argv + optind, .preload = preload, .report = report,
-                        .routes = o.routes, .explain = o.explain };
+                        .routes = o.routes[0] ? o.routes : NULL, .explain = o.explain };
     struct launch_end end = launch_program(&l);
     if (end.ran) run_report_print(report, &end, stderr);
     if (!o.report) unlink(report);

@@ -15,11 +15,11 @@ extern "C" {
 /* Bytes of memory for the lists of `a`, of which sizes and index type are read, no arrays; 0:
    cannot be made (no rows or columns, index type, 2^31 - 1024 entries or columns and
    more).  Any value type: values are not read, and may be NULL.  */
-size_t shunt_row_groups_bytes(const struct shunt_csr *a);
+size_t shunt_bundle_bytes(const struct shunt_csr *a);
 
 /* The arrays in `memory` (256-byte aligned, that many bytes); only pointers are computed.  False
-   when shunt_row_groups_bytes says 0.  */
-int shunt_row_groups_lay_out(const struct shunt_csr *a, void *memory, struct shunt_row_groups *out);
+   when shunt_bundle_bytes says 0.  */
+int shunt_bundle_lay_out(const struct shunt_csr *a, void *memory, struct shunt_bundle *out);
 
 /* Fills `out`, laid out for a matrix of a's sizes.  Whatever the matrix is, nothing is read or
    written outside of the arrays; what is wrong with it makes groups irregular.  Deterministic; the
@@ -30,16 +30,16 @@ int shunt_row_groups_lay_out(const struct shunt_csr *a, void *memory, struct shu
 
    SHUNT_E_UNSUPPORTED: bytes says 0.  SHUNT_E_ARGUMENT: `out` is for other sizes, or for fewer
    entries.  SHUNT_E_CUDA: a launch failed; `out` holds nothing.  */
-shunt_status shunt_csr_to_row_groups_host(const struct shunt_csr *a,
-                                          const struct shunt_row_groups *out);
-shunt_status shunt_csr_to_row_groups_cuda(const struct shunt_csr *a,
-                                          const struct shunt_row_groups *out,
+shunt_status shunt_csr_to_bundle_host(const struct shunt_csr *a,
+                                          const struct shunt_bundle *out);
+shunt_status shunt_csr_to_bundle_cuda(const struct shunt_csr *a,
+                                          const struct shunt_bundle *out,
                                           const struct shunt_device *d, shunt_stream stream);
 
 /* nnz / vectors: how many rows of A share a loaded row of B, 1 .. 8; 0 when there are no vectors.
  */
-double shunt_row_groups_sharing(const struct shunt_row_groups *g,
-                                const struct shunt_row_groups_counts *counts);
+double shunt_bundle_sharing(const struct shunt_bundle *g,
+                                const struct shunt_bundle_counts *counts);
 
 #ifdef __cplusplus
 }

@@ -20,14 +20,14 @@ namespace shunt
 namespace
 {
 
-constexpr int kRows = SHUNT_ROW_GROUP, kThreads = 128, kListThreads = 1024;
+constexpr int kRows = SHUNT_BUNDLE_ROWS, kThreads = 128, kListThreads = 1024;
 constexpr unsigned kAll = 0xffffffffu;
 
 struct merge_job {
   const void *offsets, *columns;
   int64_t rows, nnz;
   int cols, base;
-  struct shunt_row_groups g;
+  struct shunt_bundle g;
 };
 
 // Unsigned, so that garbage wraps (to a place that the checks refuse).
@@ -85,14 +85,14 @@ struct list_end {
   uint32_t column;
   uint32_t mask;
 
-  __device__ __forceinline__ void add(const shunt_row_groups &g, uint32_t begin, uint32_t count,
+  __device__ __forceinline__ void add(const shunt_bundle &g, uint32_t begin, uint32_t count,
                                       uint32_t next, uint32_t next_mask)
   {
     const unsigned lane = threadIdx.x % kRows;
     if (lane == count % kRows) column = next, mask = next_mask;
     if (count % kRows == kRows - 1) write(g, begin + count - (kRows - 1), kRows);
   }
-  __device__ __forceinline__ void write(const shunt_row_groups &g, uint32_t at, unsigned many) const
+  __device__ __forceinline__ void write(const shunt_bundle &g, uint32_t at, unsigned many) const
   {
     const unsigned lane = threadIdx.x % kRows;
     if (lane >= many) return;
@@ -102,7 +102,7 @@ struct list_end {
 };
 
 // By the first lane of a group.
-__device__ __forceinline__ void add_group(const shunt_row_groups &g, int64_t group, uint32_t begin,
+__device__ __forceinline__ void add_group(const shunt_bundle &g, int64_t group, uint32_t begin,
                                           uint32_t count, bool irregular)
 {
   g.begin[group] = begin;
@@ -151,17 +151,17 @@ __global__ void __launch_bounds__(kThreads) merge_kernel(const __grid_constant__
 
 // The numbers of all groups with long lists, ascending; one block.
 __global__ void __launch_bounds__(kListThreads)
-    list_kernel(const __grid_constant__ shunt_row_groups g)
+    list_kernel(const __grid_constant__ shunt_bundle g)
 {
   __shared__ int found[kListThreads / 32];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const int64_t room = g.nnz / SHUNT_ROW_GROUPS_LONG;
+  const int64_t room = g.nnz / SHUNT_BUNDLE_LONG;
   int64_t written = 0;
 
-  if (g.counts->longest <= SHUNT_ROW_GROUPS_LONG) return;
+  if (g.counts->longest <= SHUNT_BUNDLE_LONG) return;
   for (int64_t first = 0; first < g.groups; first += kListThreads) {
     const int64_t group = first + threadIdx.x;
-    const bool is_long = group < g.groups && g.count[group] > SHUNT_ROW_GROUPS_LONG;
+    const bool is_long = group < g.groups && g.count[group] > SHUNT_BUNDLE_LONG;
     const unsigned warp_found = __ballot_sync(kAll, is_long);
     if (lane == 0) found[warp] = __popc(warp_found);
     __syncthreads();
@@ -182,13 +182,13 @@ __global__ void __launch_bounds__(kListThreads)
 
 using namespace shunt;
 
-extern "C" shunt_status shunt_csr_to_row_groups_cuda(const struct shunt_csr *a,
-                                                     const struct shunt_row_groups *out,
+extern "C" shunt_status shunt_csr_to_bundle_cuda(const struct shunt_csr *a,
+                                                     const struct shunt_bundle *out,
                                                      const struct shunt_device *d,
                                                      shunt_stream stream)
 {
   (void)d;
-  if (shunt_row_groups_bytes(a) == 0) return SHUNT_E_UNSUPPORTED;
+  if (shunt_bundle_bytes(a) == 0) return SHUNT_E_UNSUPPORTED;
   if (out->rows != a->rows || out->cols != a->cols || out->nnz < a->nnz) return SHUNT_E_ARGUMENT;
   merge_job j = {};
   j.offsets = a->row_offsets, j.columns = a->columns;

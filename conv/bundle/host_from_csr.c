@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { ROWS = SHUNT_ROW_GROUP };
+enum { ROWS = SHUNT_BUNDLE_ROWS };
 
 /* Unsigned, so that garbage wraps (to a place that the checks refuse). */
 static int64_t from_base(int64_t index, int base)
@@ -33,7 +33,7 @@ static int find_rows(const struct shunt_csr *a, int64_t group, int64_t *at, int6
 }
 
 /* The group's list; the number of its vectors, or -1: irregular. */
-static int64_t merge_group(const struct shunt_csr *a, const struct shunt_row_groups *g,
+static int64_t merge_group(const struct shunt_csr *a, const struct shunt_bundle *g,
                            int64_t begin, int64_t *at, const int64_t *end)
 {
   int64_t count = 0, before = -1;
@@ -58,9 +58,9 @@ static int64_t merge_group(const struct shunt_csr *a, const struct shunt_row_gro
   }
 }
 
-static void add_group(const struct shunt_row_groups *g, int64_t group, int64_t count)
+static void add_group(const struct shunt_bundle *g, int64_t group, int64_t count)
 {
-  struct shunt_row_groups_counts *c = g->counts;
+  struct shunt_bundle_counts *c = g->counts;
 
   g->count[group] = count < 0 ? 0 : (uint32_t)count;
   if (count < 0) {
@@ -69,19 +69,19 @@ static void add_group(const struct shunt_row_groups *g, int64_t group, int64_t c
   }
   c->vectors += (uint64_t)count;
   if (count > c->longest) c->longest = (uint32_t)count;
-  if (count <= SHUNT_ROW_GROUPS_LONG) return;
+  if (count <= SHUNT_BUNDLE_LONG) return;
   /* Offsets that run back and forth can make more long groups than there is room for. */
-  if (c->long_groups < g->nnz / SHUNT_ROW_GROUPS_LONG)
+  if (c->long_groups < g->nnz / SHUNT_BUNDLE_LONG)
     g->long_list[c->long_groups] = (uint32_t)group;
   c->long_groups++;
 }
 
-shunt_status shunt_csr_to_row_groups_host(const struct shunt_csr *a,
-                                          const struct shunt_row_groups *out)
+shunt_status shunt_csr_to_bundle_host(const struct shunt_csr *a,
+                                          const struct shunt_bundle *out)
 {
   int64_t at[ROWS], end[ROWS];
 
-  if (shunt_row_groups_bytes(a) == 0) return SHUNT_E_UNSUPPORTED;
+  if (shunt_bundle_bytes(a) == 0) return SHUNT_E_UNSUPPORTED;
   if (out->rows != a->rows || out->cols != a->cols || out->nnz < a->nnz) return SHUNT_E_ARGUMENT;
   memset(out->counts, 0, sizeof *out->counts);
   for (int64_t group = 0; group < out->groups; group++) {

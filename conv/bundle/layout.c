@@ -20,22 +20,22 @@ static size_t part(size_t *at, int64_t bytes)
 }
 
 /* Bytes in all; pointers are set when there is memory. */
-static size_t lay_out(const struct shunt_csr *a, char *memory, struct shunt_row_groups *g)
+static size_t lay_out(const struct shunt_csr *a, char *memory, struct shunt_bundle *g)
 {
   size_t at = 0, counts, begin, count, columns, masks, longs;
 
   memset(g, 0, sizeof *g);
   if (!can_be_made(a)) return 0;
   g->rows = a->rows, g->cols = a->cols, g->nnz = a->nnz;
-  g->groups = (a->rows + SHUNT_ROW_GROUP - 1) / SHUNT_ROW_GROUP;
+  g->groups = (a->rows + SHUNT_BUNDLE_ROWS - 1) / SHUNT_BUNDLE_ROWS;
   counts = part(&at, sizeof *g->counts);
   begin = part(&at, g->groups * 4);
   count = part(&at, g->groups * 4);
   columns = part(&at, a->nnz * 4);
   masks = part(&at, a->nnz);
-  longs = part(&at, a->nnz / SHUNT_ROW_GROUPS_LONG * 4);
+  longs = part(&at, a->nnz / SHUNT_BUNDLE_LONG * 4);
   if (memory) {
-    g->counts = (struct shunt_row_groups_counts *)(void *)(memory + counts);
+    g->counts = (struct shunt_bundle_counts *)(void *)(memory + counts);
     g->begin = (uint32_t *)(void *)(memory + begin);
     g->count = (uint32_t *)(void *)(memory + count);
     g->columns = (uint32_t *)(void *)(memory + columns);
@@ -45,20 +45,20 @@ static size_t lay_out(const struct shunt_csr *a, char *memory, struct shunt_row_
   return (at + 255) & ~(size_t)255;
 }
 
-size_t shunt_row_groups_bytes(const struct shunt_csr *a)
+size_t shunt_bundle_bytes(const struct shunt_csr *a)
 {
-  struct shunt_row_groups g;
+  struct shunt_bundle g;
 
   return lay_out(a, NULL, &g);
 }
 
-int shunt_row_groups_lay_out(const struct shunt_csr *a, void *memory, struct shunt_row_groups *out)
+int shunt_bundle_lay_out(const struct shunt_csr *a, void *memory, struct shunt_bundle *out)
 {
   return lay_out(a, memory, out) != 0;
 }
 
-double shunt_row_groups_sharing(const struct shunt_row_groups *g,
-                                const struct shunt_row_groups_counts *counts)
+double shunt_bundle_sharing(const struct shunt_bundle *g,
+                                const struct shunt_bundle_counts *counts)
 {
   return counts->vectors ? (double)g->nnz / (double)counts->vectors : 0;
 }

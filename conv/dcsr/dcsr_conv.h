@@ -79,36 +79,36 @@ enum shunt_dcsr_rule shunt_dcsr_fault_place(uint64_t word, int64_t *at);
 
 /* ---- sizes ------------------------------------------------------------------------------- */
 
-struct shunt_dcsr_plan {
+struct shunt_dcsr_layout {
   int64_t width;         /* columns of a strip; 0: the whole matrix is one */
   shunt_type index_type; /* of the result: SHUNT_I32 (sizes and nnz below 2^31) or SHUNT_I64 */
   int keep_places;
 };
 
 /* The width that a plan gives a matrix of `cols` columns, and its number of strips. */
-int64_t shunt_dcsr_width(int64_t cols, const struct shunt_dcsr_plan *plan);
+int64_t shunt_dcsr_width(int64_t cols, const struct shunt_dcsr_layout *plan);
 int64_t shunt_dcsr_strips(int64_t cols, int64_t width);
 /* The most segments a matrix of these sizes can have: min(nnz, rows x strips).  Arrays are
    not read, so that memory can be had before a device has looked at them.  */
 int64_t shunt_dcsr_most_segments(const struct shunt_dcsr_source *a,
-                                 const struct shunt_dcsr_plan *plan);
+                                 const struct shunt_dcsr_layout *plan);
 /* Bytes of memory for a dcsr matrix with room for `segments`; 0: cannot be made (index type,
    width below 0, sizes too large for it).  */
-size_t shunt_dcsr_bytes(const struct shunt_dcsr_source *a, const struct shunt_dcsr_plan *plan,
+size_t shunt_dcsr_bytes(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *plan,
                         int64_t segments);
 /* The arrays in `memory` (256-byte aligned, that many bytes); only pointers are computed.
    False when shunt_dcsr_bytes says 0.  */
-int shunt_dcsr_lay_out(const struct shunt_dcsr_source *a, const struct shunt_dcsr_plan *plan,
+int shunt_dcsr_lay_out(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *plan,
                        int64_t segments, void *memory, struct shunt_dcsr *out);
 /* Bytes of scratch for the two functions below (8-byte aligned). */
 size_t shunt_dcsr_scratch_bytes(const struct shunt_dcsr_source *a,
-                                const struct shunt_dcsr_plan *plan);
+                                const struct shunt_dcsr_layout *plan);
 
 /* ---- there and back ---------------------------------------------------------------------- */
 
 /* The segments that `a` has.  Faults as shunt_dcsr_check_host. */
 shunt_status shunt_dcsr_count_host(const struct shunt_dcsr_source *a,
-                                   const struct shunt_dcsr_plan *plan, void *scratch,
+                                   const struct shunt_dcsr_layout *plan, void *scratch,
                                    int64_t *segments, struct shunt_dcsr_fault *fault);
 
 /* Fills `out`, laid out for a matrix of the same sizes and the same plan.  Entries of a segment
@@ -117,7 +117,7 @@ shunt_status shunt_dcsr_count_host(const struct shunt_dcsr_source *a,
    for.  Then out->counts->irregular is SHUNT_IRREGULAR and nothing else was written.
    O(nnz + rows + strips).  Deterministic.  */
 shunt_status shunt_source_to_dcsr_host(const struct shunt_dcsr_source *a,
-                                       const struct shunt_dcsr_plan *plan, void *scratch,
+                                       const struct shunt_dcsr_layout *plan, void *scratch,
                                        const struct shunt_dcsr *out,
                                        struct shunt_dcsr_fault *fault);
 
@@ -131,9 +131,9 @@ shunt_status shunt_source_to_dcsr_host(const struct shunt_dcsr_source *a,
    SHUNT_E_WORKSPACE: scratch too small or misaligned; SHUNT_E_ARGUMENT: negative sizes;
    SHUNT_E_CUDA: `out` then holds nothing of use, nor say its counts.  */
 size_t shunt_dcsr_scratch_bytes_cuda(const struct shunt_dcsr_source *a,
-                                     const struct shunt_dcsr_plan *plan);
+                                     const struct shunt_dcsr_layout *plan);
 shunt_status shunt_source_to_dcsr_cuda(const struct shunt_dcsr_source *a,
-                                       const struct shunt_dcsr_plan *plan, void *scratch,
+                                       const struct shunt_dcsr_layout *plan, void *scratch,
                                        size_t scratch_bytes, const struct shunt_dcsr *out,
                                        const struct shunt_device *d, shunt_stream stream);
 

@@ -242,7 +242,7 @@ void *part(char *memory, size_t *at, size_t bytes)
 }
 
 // Where in the scratch what stands; false: cannot be made.
-bool lay_out(const shunt_dcsr_source *a, const shunt_dcsr_plan *plan, char *scratch, convert_job *j)
+bool lay_out(const shunt_dcsr_source *a, const shunt_dcsr_layout *plan, char *scratch, convert_job *j)
 {
   const size_t n = static_cast<size_t>(a->nnz), index = shunt_type_size(plan->index_type);
   size_t at = 0;
@@ -311,7 +311,7 @@ shunt_status convert(convert_job *j, const shunt_device *device, cudaStream_t st
 using namespace shunt;
 
 extern "C" size_t shunt_dcsr_scratch_bytes_cuda(const struct shunt_dcsr_source *a,
-                                                const struct shunt_dcsr_plan *plan)
+                                                const struct shunt_dcsr_layout *plan)
 {
   convert_job j = {};
 
@@ -319,7 +319,7 @@ extern "C" size_t shunt_dcsr_scratch_bytes_cuda(const struct shunt_dcsr_source *
 }
 
 extern "C" shunt_status shunt_source_to_dcsr_cuda(const struct shunt_dcsr_source *a,
-                                                  const struct shunt_dcsr_plan *plan, void *scratch,
+                                                  const struct shunt_dcsr_layout *plan, void *scratch,
                                                   size_t scratch_bytes,
                                                   const struct shunt_dcsr *out,
                                                   const struct shunt_device *d, shunt_stream stream)

@@ -19,14 +19,14 @@ static const int64_t EMPTY = INT64_MAX;
 struct lane {
   int64_t frontier, boundary;        /* entries of the column that are left */
   int64_t fetched;                   /* the buffer holds entries frontier .. fetched - 1 */
-  int64_t rows[SHUNT_ENGINE_BUFFER]; /* of entry p at p % SHUNT_ENGINE_BUFFER */
+  int64_t rows[SHUNT_DCSR_UNIT_BUFFER]; /* of entry p at p % SHUNT_DCSR_UNIT_BUFFER */
   int64_t before;                    /* the row before the frontier, to see that they ascend */
 };
 
 struct engine {
   const struct shunt_dcsr_source *a;
   const struct shunt_dcsr *out;
-  struct shunt_engine_counts *counts;
+  struct shunt_dcsr_unit_counts *counts;
   struct shunt_dcsr_fault fault;
   struct lane *lanes;
   int64_t *tree;
@@ -47,8 +47,8 @@ static int64_t round_up_power(int64_t n, int64_t *levels)
   return power;
 }
 
-size_t shunt_engine_scratch_bytes(const struct shunt_dcsr_source *a,
-                                  const struct shunt_dcsr_plan *plan)
+size_t shunt_dcsr_unit_scratch_bytes(const struct shunt_dcsr_source *a,
+                                  const struct shunt_dcsr_layout *plan)
 {
   int64_t levels, leaves = round_up_power(shunt_dcsr_width(a->cols, plan), &levels);
 
@@ -65,7 +65,7 @@ static int64_t offset_at(const struct shunt_dcsr_source *a, int64_t column)
 static shunt_status prefetch(struct engine *e, int64_t l)
 {
   struct lane *lane = &e->lanes[l];
-  int64_t end = lane->fetched + SHUNT_ENGINE_BUFFER;
+  int64_t end = lane->fetched + SHUNT_DCSR_UNIT_BUFFER;
 
   e->counts->prefetches++;
   for (; lane->fetched < end && lane->fetched < lane->boundary; lane->fetched++) {
@@ -77,7 +77,7 @@ static shunt_status prefetch(struct engine *e, int64_t l)
       return SHUNT_E_ARGUMENT;
     }
     lane->before = row;
-    lane->rows[lane->fetched % SHUNT_ENGINE_BUFFER] = row;
+    lane->rows[lane->fetched % SHUNT_DCSR_UNIT_BUFFER] = row;
   }
   return SHUNT_OK;
 }
@@ -90,7 +90,7 @@ static shunt_status offer(struct engine *e, int64_t l)
 
   if (lane->frontier < lane->boundary && lane->frontier == lane->fetched) status = prefetch(e, l);
   e->tree[e->leaves + l] =
-      lane->frontier < lane->boundary ? lane->rows[lane->frontier % SHUNT_ENGINE_BUFFER] : EMPTY;
+      lane->frontier < lane->boundary ? lane->rows[lane->frontier % SHUNT_DCSR_UNIT_BUFFER] : EMPTY;
   return status;
 }
 
@@ -176,16 +176,16 @@ static shunt_status run_strip(struct engine *e, int64_t strip, int64_t *cycles)
 
 static shunt_status run_strips(struct engine *e)
 {
-  int64_t channel[SHUNT_ENGINE_CHANNELS] = {0}, cycles;
-  struct shunt_engine_counts *c = e->counts;
+  int64_t channel[SHUNT_DCSR_UNIT_CHANNELS] = {0}, cycles;
+  struct shunt_dcsr_unit_counts *c = e->counts;
 
   for (int64_t s = 0; s < e->out->strips; s++) {
     shunt_status status = run_strip(e, s, &cycles);
     if (status != SHUNT_OK) return status;
     c->cycles += cycles;
-    channel[s % SHUNT_ENGINE_CHANNELS] += cycles;
+    channel[s % SHUNT_DCSR_UNIT_CHANNELS] += cycles;
   }
-  for (int k = 0; k < SHUNT_ENGINE_CHANNELS; k++)
+  for (int k = 0; k < SHUNT_DCSR_UNIT_CHANNELS; k++)
     if (channel[k] > c->busiest_cycles) c->busiest_cycles = channel[k];
   return SHUNT_OK;
 }
@@ -193,7 +193,7 @@ static shunt_status run_strips(struct engine *e)
 static void finish(struct engine *e)
 {
   const struct shunt_dcsr *d = e->out;
-  struct shunt_engine_counts *c = e->counts;
+  struct shunt_dcsr_unit_counts *c = e->counts;
   int64_t value = (int64_t)shunt_type_size(d->value_type);
   int64_t in = (int64_t)shunt_type_size(e->a->index_type);
   int64_t out = (int64_t)shunt_type_size(d->index_type);
@@ -207,9 +207,9 @@ static void finish(struct engine *e)
   c->bytes_written = e->segment * 2 * out + e->element * (out + value);
 }
 
-shunt_status shunt_engine_run_host(const struct shunt_dcsr_source *a,
-                                   const struct shunt_dcsr_plan *plan, void *scratch,
-                                   const struct shunt_dcsr *out, struct shunt_engine_counts *counts,
+shunt_status shunt_dcsr_unit_run_host(const struct shunt_dcsr_source *a,
+                                   const struct shunt_dcsr_layout *plan, void *scratch,
+                                   const struct shunt_dcsr *out, struct shunt_dcsr_unit_counts *counts,
                                    struct shunt_dcsr_fault *fault)
 {
   struct engine e = {.a = a, .out = out, .counts = counts};
@@ -235,17 +235,17 @@ shunt_status shunt_engine_run_host(const struct shunt_dcsr_source *a,
 
 /* ---- in the paper's figures -------------------------------------------------------------- */
 
-struct shunt_engine_estimate shunt_engine_estimate(const struct shunt_engine_counts *counts,
+struct shunt_dcsr_unit_estimate shunt_dcsr_unit_estimate(const struct shunt_dcsr_unit_counts *counts,
                                                    shunt_type index, shunt_type value)
 {
   double bytes = (double)(shunt_type_size(index) + shunt_type_size(value));
-  double steps = bytes > SHUNT_ENGINE_ELEMENT_BYTES ? bytes / SHUNT_ENGINE_ELEMENT_BYTES : 1;
-  struct shunt_engine_estimate out = {.element_ns = SHUNT_ENGINE_ELEMENT_NS * steps};
+  double steps = bytes > SHUNT_DCSR_UNIT_ELEMENT_BYTES ? bytes / SHUNT_DCSR_UNIT_ELEMENT_BYTES : 1;
+  struct shunt_dcsr_unit_estimate out = {.element_ns = SHUNT_DCSR_UNIT_ELEMENT_NS * steps};
 
   out.us = (double)counts->busiest_cycles * out.element_ns * 1e-3;
-  out.balanced_us = (double)counts->cycles * out.element_ns * 1e-3 / SHUNT_ENGINE_CHANNELS;
+  out.balanced_us = (double)counts->cycles * out.element_ns * 1e-3 / SHUNT_DCSR_UNIT_CHANNELS;
   out.elements_a_second = out.us > 0 ? (double)counts->elements / (out.us * 1e-6) : 0;
-  out.peak = SHUNT_ENGINE_CHANNELS / (out.element_ns * 1e-9);
-  out.uj = (double)counts->elements * SHUNT_ENGINE_ELEMENT_PJ * 1e-6;
+  out.peak = SHUNT_DCSR_UNIT_CHANNELS / (out.element_ns * 1e-9);
+  out.uj = (double)counts->elements * SHUNT_DCSR_UNIT_ELEMENT_PJ * 1e-6;
   return out;
 }

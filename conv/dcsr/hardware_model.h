@@ -37,19 +37,19 @@ extern "C" {
 #endif
 
 enum {
-  SHUNT_ENGINE_CHANNELS = 64, /* pseudo-channels, each with a unit */
-  SHUNT_ENGINE_BUFFER = 8     /* entries of a lane's prefetch buffer */
+  SHUNT_DCSR_UNIT_CHANNELS = 64, /* pseudo-channels, each with a unit */
+  SHUNT_DCSR_UNIT_BUFFER = 8     /* entries of a lane's prefetch buffer */
 };
-#define SHUNT_ENGINE_ELEMENT_NS 0.588
-#define SHUNT_ENGINE_ELEMENT_PJ 6.29
-#define SHUNT_ENGINE_ELEMENT_BYTES 8.0 /* of one step: a 32-bit index and an fp32 value */
+#define SHUNT_DCSR_UNIT_ELEMENT_NS 0.588
+#define SHUNT_DCSR_UNIT_ELEMENT_PJ 6.29
+#define SHUNT_DCSR_UNIT_ELEMENT_BYTES 8.0 /* of one step: a 32-bit index and an fp32 value */
 
-struct shunt_engine_counts {
+struct shunt_dcsr_unit_counts {
   int64_t strips;           /* with an entry; the others are passed over */
   int64_t elements;         /* entries emitted */
   int64_t segments;         /* rows emitted */
   int64_t tree_activations; /* minima taken: one for each row emitted, one to see the strip end */
-  int64_t prefetches;     /* a lane's buffer filled: ceil(entries / SHUNT_ENGINE_BUFFER) a column */
+  int64_t prefetches;     /* a lane's buffer filled: ceil(entries / SHUNT_DCSR_UNIT_BUFFER) a column */
   int64_t bytes_read;     /* column offsets (width + 1 a strip), row indices and values */
   int64_t bytes_written;  /* row_ids, offsets, columns, values, in the result's index type */
   int64_t cycles;         /* one for each element, and ceil(log2 lanes) a strip for the tree */
@@ -57,20 +57,20 @@ struct shunt_engine_counts {
 };
 
 /* Bytes of scratch (8-byte aligned) for strips of this plan. */
-size_t shunt_engine_scratch_bytes(const struct shunt_dcsr_source *a,
-                                  const struct shunt_dcsr_plan *plan);
+size_t shunt_dcsr_unit_scratch_bytes(const struct shunt_dcsr_source *a,
+                                  const struct shunt_dcsr_layout *plan);
 
 /* Runs the engine over all strips of `a`, which is CSC with ascending (possibly repeated) rows in
    each column, into `out`, laid out for a and plan.
    SHUNT_E_UNSUPPORTED: not CSC, types.  SHUNT_E_ARGUMENT: bad input; *fault (may be NULL) says
    where.  SHUNT_E_WORKSPACE: no room for the segments.  out is irregular after any of them.  */
-shunt_status shunt_engine_run_host(const struct shunt_dcsr_source *a,
-                                   const struct shunt_dcsr_plan *plan, void *scratch,
-                                   const struct shunt_dcsr *out, struct shunt_engine_counts *counts,
+shunt_status shunt_dcsr_unit_run_host(const struct shunt_dcsr_source *a,
+                                   const struct shunt_dcsr_layout *plan, void *scratch,
+                                   const struct shunt_dcsr *out, struct shunt_dcsr_unit_counts *counts,
                                    struct shunt_dcsr_fault *fault);
 
 /* What the counts come to in the paper's figures. */
-struct shunt_engine_estimate {
+struct shunt_dcsr_unit_estimate {
   double element_ns;        /* 0.588 x max(1, bytes of an element / 8) */
   double us;                /* the busiest channel's cycles */
   double balanced_us;       /* all cycles, spread evenly over the channels */
@@ -78,7 +78,7 @@ struct shunt_engine_estimate {
   double peak;              /* the same if all channels were busy all the time */
   double uj;                /* 6.29 pJ an element */
 };
-struct shunt_engine_estimate shunt_engine_estimate(const struct shunt_engine_counts *counts,
+struct shunt_dcsr_unit_estimate shunt_dcsr_unit_estimate(const struct shunt_dcsr_unit_counts *counts,
                                                    shunt_type index, shunt_type value);
 
 #ifdef __cplusplus

@@ -29,7 +29,7 @@ struct strip_pass {
 };
 
 size_t shunt_dcsr_scratch_bytes(const struct shunt_dcsr_source *a,
-                                const struct shunt_dcsr_plan *plan)
+                                const struct shunt_dcsr_layout *plan)
 {
   size_t strips = (size_t)shunt_dcsr_strips(a->cols, shunt_dcsr_width(a->cols, plan));
   size_t words = 3 * strips + 2;
@@ -38,7 +38,7 @@ size_t shunt_dcsr_scratch_bytes(const struct shunt_dcsr_source *a,
   return words * sizeof(int64_t);
 }
 
-static void divide_scratch(const struct shunt_dcsr_source *a, const struct shunt_dcsr_plan *plan,
+static void divide_scratch(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *plan,
                            void *scratch, struct by_row *rows, struct strip_pass *pass)
 {
   pass->width = shunt_dcsr_width(a->cols, plan);
@@ -164,7 +164,7 @@ static void write_strips(const struct by_row *r, struct strip_pass *s, const str
 }
 
 /* Checks, sorts and counts: what both functions below begin with. */
-static shunt_status begin(const struct shunt_dcsr_source *a, const struct shunt_dcsr_plan *plan,
+static shunt_status begin(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *plan,
                           void *scratch, struct by_row *rows, struct strip_pass *pass,
                           struct shunt_dcsr_fault *fault)
 {
@@ -179,7 +179,7 @@ static shunt_status begin(const struct shunt_dcsr_source *a, const struct shunt_
 }
 
 shunt_status shunt_dcsr_count_host(const struct shunt_dcsr_source *a,
-                                   const struct shunt_dcsr_plan *plan, void *scratch,
+                                   const struct shunt_dcsr_layout *plan, void *scratch,
                                    int64_t *segments, struct shunt_dcsr_fault *fault)
 {
   struct strip_pass pass;
@@ -191,7 +191,7 @@ shunt_status shunt_dcsr_count_host(const struct shunt_dcsr_source *a,
 }
 
 shunt_status shunt_source_to_dcsr_host(const struct shunt_dcsr_source *a,
-                                       const struct shunt_dcsr_plan *plan, void *scratch,
+                                       const struct shunt_dcsr_layout *plan, void *scratch,
                                        const struct shunt_dcsr *out, struct shunt_dcsr_fault *fault)
 {
   struct shunt_dcsr_fault found = {.rule = SHUNT_DCSR_SOUND};

@@ -4,7 +4,7 @@
 #include "conv/dcsr/dcsr_conv.h"
 #include "conv/dcsr/dcsr_index.h"
 
-int64_t shunt_dcsr_width(int64_t cols, const struct shunt_dcsr_plan *plan)
+int64_t shunt_dcsr_width(int64_t cols, const struct shunt_dcsr_layout *plan)
 {
   return plan->width > 0 && plan->width < cols ? plan->width : cols;
 }
@@ -15,7 +15,7 @@ int64_t shunt_dcsr_strips(int64_t cols, int64_t width)
 }
 
 int64_t shunt_dcsr_most_segments(const struct shunt_dcsr_source *a,
-                                 const struct shunt_dcsr_plan *plan)
+                                 const struct shunt_dcsr_layout *plan)
 {
   int64_t strips = shunt_dcsr_strips(a->cols, shunt_dcsr_width(a->cols, plan));
 
@@ -23,7 +23,7 @@ int64_t shunt_dcsr_most_segments(const struct shunt_dcsr_source *a,
   return a->rows <= a->nnz / strips ? a->rows * strips : a->nnz;
 }
 
-static int can_be_made(const struct shunt_dcsr_source *a, const struct shunt_dcsr_plan *plan,
+static int can_be_made(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *plan,
                        int64_t segments)
 {
   const int64_t most = INT64_MAX / 128; /* bytes in all stay far below 2^63 */
@@ -45,7 +45,7 @@ static void *part(char *memory, size_t *at, size_t bytes)
 }
 
 /* Bytes in all; pointers are set when there is memory. */
-static size_t lay_out(const struct shunt_dcsr_source *a, const struct shunt_dcsr_plan *plan,
+static size_t lay_out(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *plan,
                       int64_t segments, char *memory, struct shunt_dcsr *d)
 {
   size_t index = 0, nnz, at = 0;
@@ -70,7 +70,7 @@ static size_t lay_out(const struct shunt_dcsr_source *a, const struct shunt_dcsr
   return (at + 255) & ~(size_t)255;
 }
 
-size_t shunt_dcsr_bytes(const struct shunt_dcsr_source *a, const struct shunt_dcsr_plan *plan,
+size_t shunt_dcsr_bytes(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *plan,
                         int64_t segments)
 {
   struct shunt_dcsr d;
@@ -78,7 +78,7 @@ size_t shunt_dcsr_bytes(const struct shunt_dcsr_source *a, const struct shunt_dc
   return lay_out(a, plan, segments, NULL, &d);
 }
 
-int shunt_dcsr_lay_out(const struct shunt_dcsr_source *a, const struct shunt_dcsr_plan *plan,
+int shunt_dcsr_lay_out(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *plan,
                        int64_t segments, void *memory, struct shunt_dcsr *out)
 {
   return lay_out(a, plan, segments, memory, out) != 0;

@@ -1,4 +1,4 @@
-// from_csr.cu: CSR to the `whole24` format, in one launch: a block per tile, a thread per
+// from_csr.cu: CSR to the `sparse24` format, in one launch: a block per tile, a thread per
 // row of the tile, which finds its first entry there by bisection and writes 64 bytes of values and
 // the metadata of its 64 or 128 columns, 16 of them in half a word, all of its own.
 //
@@ -16,15 +16,15 @@
 
 namespace shunt
 {
-namespace whole24
+namespace sparse24
 {
 namespace
 {
 
-constexpr int kRows = SHUNT_WHOLE24_ROWS;
+constexpr int kRows = SHUNT_SPARSE24_ROWS;
 
 struct pack_job {
-  struct shunt_whole24 v;
+  struct shunt_sparse24 v;
   const void *offsets, *columns;
   const void *values;
   int64_t nnz;
@@ -101,7 +101,7 @@ __device__ __forceinline__ packed_quad pack_quad(const row_view<I, V> &row, int6
     bits |= 1u << (c & 3);
     v[found++ & 1] = static_cast<const V *>(row.j.values)[p];
   }
-  const uint32_t pair = shunt_tile24_pair(found > 2 ? 0 : bits);
+  const uint32_t pair = shunt_tile_pair(found > 2 ? 0 : bits);
   const bool second = found == 1 && !(bits >> (pair & 3) & 1); // alone, and at the quad's end
   return {second ? v[0] << width : v[0] | v[1] << width, pair, found > 2};
 }
@@ -116,15 +116,15 @@ __device__ __forceinline__ void put_positions(const pack_job &j, int64_t row, in
   const int64_t first = (row * j.v.cols + column) / 16 * pieces;
 #pragma unroll
   for (int i = 0; i < pieces; i++)
-    to[shunt_whole24_position(first + i)] =
+    to[shunt_sparse24_position(first + i)] =
         static_cast<unsigned char>(half >> (i * bits) & ((1 << bits) - 1));
 }
 // And zeros to the end of the last tile.
 template <class I> __device__ __forceinline__ void close_positions(const pack_job &j)
 {
   const int64_t pieces = j.nnz * static_cast<int64_t>(sizeof(I)) / 16;
-  for (int64_t i = pieces + threadIdx.x; i < shunt_whole24_position_bytes(pieces); i += kRows)
-    static_cast<unsigned char *>(j.v.positions)[shunt_whole24_position(i)] = 0;
+  for (int64_t i = pieces + threadIdx.x; i < shunt_sparse24_position_bytes(pieces); i += kRows)
+    static_cast<unsigned char *>(j.v.positions)[shunt_sparse24_position(i)] = 0;
 }
 
 // V: the bits of a value.  16 bytes of values are those of 16 columns, or of 32 in int8.
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(kRows) pack_kernel(const __grid_constant__ pac
   const int64_t tile = blockIdx.x, chunk = tile % j.v.chunks;
   const int r = threadIdx.x;
   const row_view<I, V> row(j, tile / j.v.chunks * kRows + r);
-  char *to = static_cast<char *>(j.v.tiles) + tile * shunt_whole24_tile_bytes(size);
+  char *to = static_cast<char *>(j.v.tiles) + tile * shunt_sparse24_tile_bytes(size);
   bool bad = row.bad || !row.in_order(chunk, j.v.chunks);
   int64_t p = row.find(chunk * cols);
   for (int s = 0; s < 4; s++) {
@@ -147,11 +147,11 @@ __global__ void __launch_bounds__(kRows) pack_kernel(const __grid_constant__ pac
       half[q / 4] |= k.pair << (4 * (q % 4));
       bad |= k.crowded;
     }
-    *reinterpret_cast<uint4 *>(to + shunt_whole24_value(r, s * 16)) =
+    *reinterpret_cast<uint4 *>(to + shunt_sparse24_value(r, s * 16)) =
         make_uint4(values[0], values[1], values[2], values[3]);
 #pragma unroll
     for (int i = 0; i < quads / 4; i++)
-      *reinterpret_cast<uint16_t *>(to + shunt_whole24_half(r, s * quads / 4 + i, size)) =
+      *reinterpret_cast<uint16_t *>(to + shunt_sparse24_half(r, s * quads / 4 + i, size)) =
           static_cast<uint16_t>(half[i]);
     const int64_t column = chunk * cols + s * 16;
     if (size == 2 && j.v.positions && row.row < j.v.rows && column < j.v.cols)
@@ -169,21 +169,21 @@ template <class V> const void *kernel_of(shunt_type index)
 }
 
 } // namespace
-} // namespace whole24
+} // namespace sparse24
 } // namespace shunt
 
-using namespace shunt::whole24;
+using namespace shunt::sparse24;
 
-extern "C" shunt_status shunt_csr_to_whole24_cuda(const struct shunt_csr *a,
-                                                  const struct shunt_whole24 *v,
+extern "C" shunt_status shunt_csr_to_sparse24_cuda(const struct shunt_csr *a,
+                                                  const struct shunt_sparse24 *v,
                                                   uint32_t *irregular, const struct shunt_device *d,
                                                   shunt_stream stream)
 {
   (void)d;
-  const size_t bytes = shunt_whole24_bytes(a);
+  const size_t bytes = shunt_sparse24_bytes(a);
   if (bytes == 0 || v->bands * v->chunks > INT32_MAX) return SHUNT_E_UNSUPPORTED;
   if (v->rows != a->rows || v->cols != a->cols) return SHUNT_E_ARGUMENT;
-  if (v->positions && !shunt_whole24_full(a)) return SHUNT_E_ARGUMENT;
+  if (v->positions && !shunt_sparse24_full(a)) return SHUNT_E_ARGUMENT;
   pack_job j = {*v, a->row_offsets, a->columns, a->values, a->nnz, a->base, irregular};
   void *parameters[] = {&j};
   const void *kernel = shunt_type_size(a->value_type) == 1 ? kernel_of<uint8_t>(a->index_type)

@@ -1,13 +1,13 @@
-/* host_from_csr.c: CSR to the `whole24` format and back on the host; the first is the slow twin of
+/* host_from_csr.c: CSR to the `sparse24` format and back on the host; the first is the slow twin of
    from_csr.cu.  Values are moved, never computed with.  */
 #include <string.h>
 
 #include "conv/index.h"
 #include "conv/sparse24/sparse24_conv.h"
 
-enum { ROWS = SHUNT_WHOLE24_ROWS };
+enum { ROWS = SHUNT_SPARSE24_ROWS };
 
-static int size_of(const struct shunt_whole24 *v)
+static int size_of(const struct shunt_sparse24 *v)
 {
   return (int)shunt_type_size(v->value_type);
 }
@@ -26,13 +26,13 @@ static void put_bits(void *values, int64_t i, int size, uint16_t bits)
     ((uint16_t *)values)[i] = bits;
 }
 
-/* ---- CSR to whole24 --------------------------------------------------------------------- */
+/* ---- CSR to sparse24 --------------------------------------------------------------------- */
 
-static char *tile_of(const struct shunt_whole24 *v, int64_t row, int64_t chunk)
+static char *tile_of(const struct shunt_sparse24 *v, int64_t row, int64_t chunk)
 {
   int64_t tile = row / ROWS * v->chunks + chunk;
 
-  return (char *)v->tiles + tile * shunt_whole24_tile_bytes(size_of(v));
+  return (char *)v->tiles + tile * shunt_sparse24_tile_bytes(size_of(v));
 }
 
 /* Unsigned, so that garbage wraps (to a place that the checks refuse). */
@@ -73,20 +73,20 @@ static uint32_t take_quad(const struct shunt_csr *a, struct rest *r, int64_t fir
 }
 
 /* The positions of a full quad's two entries. */
-static void put_positions(const struct shunt_csr *a, const struct shunt_whole24 *v, int64_t row,
+static void put_positions(const struct shunt_csr *a, const struct shunt_sparse24 *v, int64_t row,
                           int64_t quad, uint32_t pair)
 {
   int64_t of_piece = 8 / (int64_t)shunt_type_size(a->index_type), at = row * (a->cols / 4) + quad;
-  unsigned char *to = (unsigned char *)v->positions + shunt_whole24_position(at / of_piece);
+  unsigned char *to = (unsigned char *)v->positions + shunt_sparse24_position(at / of_piece);
 
   *to = (unsigned char)((at % of_piece ? *to : 0) | pair << (at % of_piece * 4));
 }
 
-static void pack_row(const struct shunt_csr *a, const struct shunt_whole24 *v, int64_t row,
+static void pack_row(const struct shunt_csr *a, const struct shunt_sparse24 *v, int64_t row,
                      int *bad)
 {
   struct rest r = start_row(a, row, bad);
-  int in_tile = (int)(row % ROWS), size = size_of(v), quads = shunt_whole24_cols(size) / 4;
+  int in_tile = (int)(row % ROWS), size = size_of(v), quads = shunt_sparse24_cols(size) / 4;
 
   for (int64_t quad = 0; quad < v->chunks * quads; quad++) {
     int q = (int)(quad % quads);
@@ -94,10 +94,10 @@ static void pack_row(const struct shunt_csr *a, const struct shunt_whole24 *v, i
     uint16_t values[4] = {0};
     uint32_t bits = take_quad(a, &r, quad * 4, values);
     int crowded = __builtin_popcount(bits) > 2;
-    uint32_t pair = shunt_tile24_pair(crowded ? 0 : bits);
-    uint16_t *half = (uint16_t *)(tile + shunt_whole24_half(in_tile, q / 4, size));
+    uint32_t pair = shunt_tile_pair(crowded ? 0 : bits);
+    uint16_t *half = (uint16_t *)(tile + shunt_sparse24_half(in_tile, q / 4, size));
     if (crowded) *bad = 1;
-    char *first = tile + shunt_whole24_value(in_tile, 2 * q * size);
+    char *first = tile + shunt_sparse24_value(in_tile, 2 * q * size);
     put_bits(first, 0, size, values[pair & 3]);
     put_bits(first, 1, size, values[pair >> 2]);
     *half = (uint16_t)((q % 4 ? *half : 0) | pair << (q % 4 * 4));
@@ -107,16 +107,16 @@ static void pack_row(const struct shunt_csr *a, const struct shunt_whole24 *v, i
   if (r.at < r.end) *bad = 1;
 }
 
-shunt_status shunt_csr_to_whole24_host(const struct shunt_csr *a, const struct shunt_whole24 *v,
+shunt_status shunt_csr_to_sparse24_host(const struct shunt_csr *a, const struct shunt_sparse24 *v,
                                        uint32_t *irregular)
 {
   int bad = 0;
 
-  if (shunt_whole24_bytes(a) == 0) return SHUNT_E_UNSUPPORTED;
+  if (shunt_sparse24_bytes(a) == 0) return SHUNT_E_UNSUPPORTED;
   if (v->rows != a->rows || v->cols != a->cols) return SHUNT_E_ARGUMENT;
-  if (v->positions && !shunt_whole24_full(a)) return SHUNT_E_ARGUMENT;
+  if (v->positions && !shunt_sparse24_full(a)) return SHUNT_E_ARGUMENT;
   if (v->positions)
-    memset(v->positions, 0, (size_t)shunt_whole24_position_bytes(shunt_whole24_pieces(a)));
+    memset(v->positions, 0, (size_t)shunt_sparse24_position_bytes(shunt_sparse24_pieces(a)));
   for (int64_t row = 0; row < v->bands * ROWS; row++)
     pack_row(a, v, row, &bad);
   for (int64_t p = 0; p < a->nnz; p++)
@@ -125,7 +125,7 @@ shunt_status shunt_csr_to_whole24_host(const struct shunt_csr *a, const struct s
   return SHUNT_OK;
 }
 
-/* ---- whole24 to CSR --------------------------------------------------------------------- */
+/* ---- sparse24 to CSR --------------------------------------------------------------------- */
 
 static void put_index(const struct shunt_csr *a, const void *array, int64_t i, int64_t x)
 {
@@ -135,17 +135,17 @@ static void put_index(const struct shunt_csr *a, const void *array, int64_t i, i
     ((int64_t *)array)[i] = x + a->base;
 }
 
-static void unpack_row(const struct shunt_whole24 *v, int64_t row, struct shunt_csr *a)
+static void unpack_row(const struct shunt_sparse24 *v, int64_t row, struct shunt_csr *a)
 {
-  int in_tile = (int)(row % ROWS), size = size_of(v), cols = shunt_whole24_cols(size);
+  int in_tile = (int)(row % ROWS), size = size_of(v), cols = shunt_sparse24_cols(size);
 
   for (int64_t chunk = 0; chunk < v->chunks; chunk++) {
     const char *tile = tile_of(v, row, chunk);
     for (int place = 0; place < cols / 2; place++) {
       int quad = place / 2;
-      int half = *(const uint16_t *)(tile + shunt_whole24_half(in_tile, quad / 4, size));
+      int half = *(const uint16_t *)(tile + shunt_sparse24_half(in_tile, quad / 4, size));
       int position = half >> (quad % 4 * 4 + place % 2 * 2) & 3;
-      uint16_t value = get_bits(tile + shunt_whole24_value(in_tile, place * size), 0, size);
+      uint16_t value = get_bits(tile + shunt_sparse24_value(in_tile, place * size), 0, size);
       if (value == 0) continue;
       put_index(a, a->columns, a->nnz, chunk * cols + quad * 4 + position);
       put_bits((void *)a->values, a->nnz++, size, value);
@@ -153,7 +153,7 @@ static void unpack_row(const struct shunt_whole24 *v, int64_t row, struct shunt_
   }
 }
 
-shunt_status shunt_whole24_to_csr_host(const struct shunt_whole24 *v, struct shunt_csr *a)
+shunt_status shunt_sparse24_to_csr_host(const struct shunt_sparse24 *v, struct shunt_csr *a)
 {
   a->rows = v->rows;
   a->cols = v->cols;

@@ -1,4 +1,4 @@
-/* layout.c: the memory of the `whole24` format. */
+/* layout.c: the memory of the `sparse24` format. */
 #include "conv/sparse24/sparse24_conv.h"
 
 static int can_be_packed(const struct shunt_csr *a)
@@ -10,33 +10,33 @@ static int can_be_packed(const struct shunt_csr *a)
          a->rows > 0 && a->cols > 0 && a->rows <= most && a->cols <= most;
 }
 
-static size_t tiles_bytes(const struct shunt_whole24 *v)
+static size_t tiles_bytes(const struct shunt_sparse24 *v)
 {
   return (size_t)v->bands * (size_t)v->chunks *
-         (size_t)shunt_whole24_tile_bytes((int)shunt_type_size(v->value_type));
+         (size_t)shunt_sparse24_tile_bytes((int)shunt_type_size(v->value_type));
 }
 
-int shunt_whole24_lay_out(const struct shunt_csr *a, void *memory, struct shunt_whole24 *out)
+int shunt_sparse24_lay_out(const struct shunt_csr *a, void *memory, struct shunt_sparse24 *out)
 {
   if (!can_be_packed(a)) return 0;
-  int cols = shunt_whole24_cols((int)shunt_type_size(a->value_type));
+  int cols = shunt_sparse24_cols((int)shunt_type_size(a->value_type));
   *out =
-      (struct shunt_whole24){a->rows,
+      (struct shunt_sparse24){a->rows,
                              a->cols,
-                             (a->rows + 2 * SHUNT_WHOLE24_ROWS - 1) / (2 * SHUNT_WHOLE24_ROWS) * 2,
+                             (a->rows + 2 * SHUNT_SPARSE24_ROWS - 1) / (2 * SHUNT_SPARSE24_ROWS) * 2,
                              (a->cols + cols - 1) / cols,
                              a->value_type,
                              memory,
                              NULL};
-  if (memory && shunt_whole24_full(a)) out->positions = (char *)memory + tiles_bytes(out);
+  if (memory && shunt_sparse24_full(a)) out->positions = (char *)memory + tiles_bytes(out);
   return 1;
 }
 
-size_t shunt_whole24_bytes(const struct shunt_csr *a)
+size_t shunt_sparse24_bytes(const struct shunt_csr *a)
 {
-  struct shunt_whole24 v;
+  struct shunt_sparse24 v;
 
-  if (!shunt_whole24_lay_out(a, NULL, &v)) return 0;
-  if (!shunt_whole24_full(a)) return tiles_bytes(&v);
-  return tiles_bytes(&v) + (size_t)shunt_whole24_position_bytes(shunt_whole24_pieces(a));
+  if (!shunt_sparse24_lay_out(a, NULL, &v)) return 0;
+  if (!shunt_sparse24_full(a)) return tiles_bytes(&v);
+  return tiles_bytes(&v) + (size_t)shunt_sparse24_position_bytes(shunt_sparse24_pieces(a));
 }

@@ -1,4 +1,4 @@
-// from_csr.cu: CSR to the `tile24` format, in four launches:
+// from_csr.cu: CSR to the `tile` format, in four launches:
 //
 //   count   a warp per block row: how many tiles of each kind  -> begin[b + 1]
 //   scan    one block: begin = where each block row begins, cut off at the room there is
@@ -20,7 +20,7 @@
 
 namespace shunt
 {
-namespace tile24
+namespace tile
 {
 namespace
 {
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kWarps * 32) count_kernel(const __grid_constan
   const int warp = threadIdx.x / 32;
   const int64_t block = static_cast<int64_t>(blockIdx.x) * kWarps + warp;
   if (block >= j.v.blocks) return;
-  struct shunt_tile24_census c = {};
+  struct shunt_tile_census c = {};
   walker<I> w(j, block, image[warp]);
   while (w.next_tile()) {
     int place;
@@ -98,7 +98,7 @@ __device__ __forceinline__ uint64_t sum_up_to(uint32_t x, uint64_t &total)
 __global__ void __launch_bounds__(kScanThreads) scan_kernel(const __grid_constant__ pack_job j)
 {
   for (int l = 0; l < 2; l++) {
-    const struct shunt_tile24_list &list = l ? j.v.dense : j.v.sparse;
+    const struct shunt_tile_list &list = l ? j.v.dense : j.v.sparse;
     const uint64_t room = list.room;
     uint64_t before = 0, total;
     for (int64_t first = 0; first < j.v.blocks; first += kScanThreads) {
@@ -128,7 +128,7 @@ struct fragment {
     a[i / 2] |= static_cast<uint32_t>(row[c]) << (i % 2 * 16);
     present |= 1u << i;
   }
-  __device__ __forceinline__ void store(const struct shunt_tile24_list &list, int64_t tile) const
+  __device__ __forceinline__ void store(const struct shunt_tile_list &list, int64_t tile) const
   {
     const int lane = threadIdx.x % 32;
     reinterpret_cast<uint4 *>(list.values)[tile * 32 + lane] = make_uint4(a[0], a[1], a[2], a[3]);
@@ -140,18 +140,18 @@ struct fragment {
 template <class I>
 __device__ __forceinline__ void pack_24(const walker<I> &w, int64_t tile, int place, uint8_t *order)
 {
-  const struct shunt_tile24 &v = w.j.v;
+  const struct shunt_tile &v = w.j.v;
   const int lane = threadIdx.x % 32;
   uint32_t words[2] = {0, 0}; // lane's part of metadata of quads 0 .. 3, 4 .. 7
   fragment f;
   order[place] = static_cast<uint8_t>(lane);
   __syncwarp();
 #pragma unroll
-  for (int i = 0; i < SHUNT_TILE24_PER_LANE; i += 2) {
-    const int row = shunt_tile24_row(lane, i), quad = shunt_tile24_quad(lane, i);
+  for (int i = 0; i < SHUNT_TILE_PER_LANE; i += 2) {
+    const int row = shunt_tile_row(lane, i), quad = shunt_tile_quad(lane, i);
     const uint32_t bits = __shfl_sync(kAll, w.bits, row);
     const uint8_t *c = order + 4 * quad;
-    const uint32_t pair = shunt_tile24_pair((bits >> c[0] & 1) | (bits >> c[1] & 1) << 1 |
+    const uint32_t pair = shunt_tile_pair((bits >> c[0] & 1) | (bits >> c[1] & 1) << 1 |
                                             (bits >> c[2] & 1) << 2 | (bits >> c[3] & 1) << 3);
     f.put(i, bits, w.image[row], c[pair & 3]);
     f.put(i + 1, bits, w.image[row], c[pair >> 2]);
@@ -164,7 +164,7 @@ __device__ __forceinline__ void pack_24(const walker<I> &w, int64_t tile, int pl
   }
   f.store(v.sparse, tile);
   if (lane % 4 < 2)
-    v.metadata[tile * SHUNT_TILE24_WORDS + lane / 4 * 2 + lane % 4] = words[lane % 4];
+    v.metadata[tile * SHUNT_TILE_WORDS + lane / 4 * 2 + lane % 4] = words[lane % 4];
   if (v.order) v.order[tile * kCols + lane] = order[lane];
   if (v.sparse.gather)
     v.sparse.gather[tile * kCols + lane] = __shfl_sync(kAll, w.merged, order[lane]);
@@ -178,16 +178,16 @@ __device__ __forceinline__ void pack_half(const walker<I> &w, int64_t tile, int 
   const int lane = threadIdx.x % 32;
   fragment f;
 #pragma unroll
-  for (int i = 0; i < SHUNT_TILE24_PER_LANE; i++) {
-    const int row = shunt_tile24_row(lane, i);
+  for (int i = 0; i < SHUNT_TILE_PER_LANE; i++) {
+    const int row = shunt_tile_row(lane, i);
     const uint32_t bits = __shfl_sync(kAll, w.bits, row);
-    f.put(i, bits, w.image[row], shunt_tile24_column(lane, i) + half * SHUNT_TILE24_HALF);
+    f.put(i, bits, w.image[row], shunt_tile_column(lane, i) + half * SHUNT_TILE_HALF);
   }
   f.store(w.j.v.dense, tile);
-  const struct shunt_tile24_list &list = w.j.v.dense;
+  const struct shunt_tile_list &list = w.j.v.dense;
   if (list.gather) {
-    if (lane / SHUNT_TILE24_HALF == half)
-      list.gather[tile * SHUNT_TILE24_HALF + lane % SHUNT_TILE24_HALF] = w.merged;
+    if (lane / SHUNT_TILE_HALF == half)
+      list.gather[tile * SHUNT_TILE_HALF + lane % SHUNT_TILE_HALF] = w.merged;
   } else if (lane == 0) {
     list.column[tile] = w.tile * 2 + half;
   }
@@ -224,11 +224,11 @@ __global__ void __launch_bounds__(kWarps * 32) pack_kernel(const __grid_constant
 
 __global__ void __launch_bounds__(kChunkThreads) chunk_kernel(const __grid_constant__ pack_job j)
 {
-  const int64_t all = j.v.blocks * shunt_tile24_chunks(j.v.cols);
+  const int64_t all = j.v.blocks * shunt_tile_chunks(j.v.cols);
   const int64_t step = static_cast<int64_t>(gridDim.x) * kChunkThreads;
   int64_t i = static_cast<int64_t>(blockIdx.x) * kChunkThreads + threadIdx.x;
   for (; i < all; i += step)
-    j.v.chunk[i] = shunt_tile24_find_chunk(&j.v, i % j.v.blocks, i / j.v.blocks);
+    j.v.chunk[i] = shunt_tile_find_chunk(&j.v, i % j.v.blocks, i / j.v.blocks);
 }
 
 // ---- launches ------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ unsigned grid(const pack_job &j)
 unsigned chunk_grid(const pack_job &j)
 {
   const int64_t blocks =
-      (j.v.blocks * shunt_tile24_chunks(j.v.cols) + kChunkThreads - 1) / kChunkThreads;
+      (j.v.blocks * shunt_tile_chunks(j.v.cols) + kChunkThreads - 1) / kChunkThreads;
   return static_cast<unsigned>(blocks < 65536 ? blocks : 65536);
 }
 
@@ -285,19 +285,19 @@ template <class I> cudaError_t count_and_pack(pack_job *j, shunt_stream stream)
 }
 
 } // namespace
-} // namespace tile24
+} // namespace tile
 } // namespace shunt
 
-using namespace shunt::tile24;
+using namespace shunt::tile;
 
-extern "C" shunt_status shunt_csr_tile24_census_cuda(const struct shunt_csr *a, int how,
-                                                     struct shunt_tile24_census *out,
+extern "C" shunt_status shunt_csr_tile_census_cuda(const struct shunt_csr *a, int how,
+                                                     struct shunt_tile_census *out,
                                                      const struct shunt_device *d,
                                                      shunt_stream stream)
 {
-  const struct shunt_tile24_plan no_room = {how, 0, 0};
+  const struct shunt_tile_layout no_room = {how, 0, 0};
   (void)d;
-  if (shunt_tile24_bytes(a, &no_room) == 0) return SHUNT_E_UNSUPPORTED;
+  if (shunt_tile_bytes(a, &no_room) == 0) return SHUNT_E_UNSUPPORTED;
   pack_job j = make_job(a, how);
   j.v.census = out;
   j.v.blocks = (a->rows + kRows - 1) / kRows;
@@ -306,13 +306,13 @@ extern "C" shunt_status shunt_csr_tile24_census_cuda(const struct shunt_csr *a, 
   return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
 }
 
-extern "C" shunt_status shunt_csr_to_tile24_cuda(const struct shunt_csr *a,
-                                                 const struct shunt_tile24_plan *plan,
-                                                 const struct shunt_tile24 *v,
+extern "C" shunt_status shunt_csr_to_tile_cuda(const struct shunt_csr *a,
+                                                 const struct shunt_tile_layout *plan,
+                                                 const struct shunt_tile *v,
                                                  const struct shunt_device *d, shunt_stream stream)
 {
   (void)d;
-  if (shunt_tile24_bytes(a, plan) == 0) return SHUNT_E_UNSUPPORTED;
+  if (shunt_tile_bytes(a, plan) == 0) return SHUNT_E_UNSUPPORTED;
   if (v->rows != a->rows || v->cols != a->cols || v->nnz != a->nnz) return SHUNT_E_ARGUMENT;
   pack_job j = make_job(a, plan->how);
   j.v = *v;

@@ -1,4 +1,4 @@
-/* host_from_csr.c: CSR to the `tile24` format, on the host: the slow twin of
+/* host_from_csr.c: CSR to the `tile` format, on the host: the slow twin of
    from_csr.cu.  Values are moved, never computed with.
 
    A block row is walked tile by tile, 16 cursors abreast, so that tiles without entries cost
@@ -20,7 +20,7 @@
 #include "conv/tile/tile_conv.h"
 #include "conv/tile/chunk.h"
 
-enum { ROWS = SHUNT_TILE24_ROWS, COLS = SHUNT_TILE24_COLS, LANES = SHUNT_TILE24_LANES };
+enum { ROWS = SHUNT_TILE_ROWS, COLS = SHUNT_TILE_COLS, LANES = SHUNT_TILE_LANES };
 
 /* Unsigned, so that garbage wraps (to a place that the checks refuse). */
 static int64_t from_base(int64_t index, int base)
@@ -138,7 +138,7 @@ static int next_merged_tile(struct walk *w)
 /* Goes to the next tile that has entries; false when there is none. */
 static int next_tile(struct walk *w)
 {
-  if (w->how & SHUNT_TILE24_MERGE) return next_merged_tile(w);
+  if (w->how & SHUNT_TILE_MERGE) return next_merged_tile(w);
   w->tile = INT64_MAX;
   for (int r = 0; r < ROWS; r++) {
     int64_t c = next_column(w, r);
@@ -162,10 +162,10 @@ static enum kind find_kind(const struct walk *w, uint8_t order[COLS])
   for (int c = 0; c < COLS; c++)
     order[c] = (uint8_t)c;
   for (int r = 0; r < ROWS; r++)
-    good &= shunt_tile24_is_24(w->bits[r]);
-  if (w->how & SHUNT_TILE24_DENSE) return DENSE;
+    good &= shunt_tile_is_24(w->bits[r]);
+  if (w->how & SHUNT_TILE_DENSE) return DENSE;
   if (good) return PLAIN_24;
-  return w->how & SHUNT_TILE24_REORDER && shunt_tile24_order(w->bits, order) ? REORDERED_24 : DENSE;
+  return w->how & SHUNT_TILE_REORDER && shunt_tile_order(w->bits, order) ? REORDERED_24 : DENSE;
 }
 
 /* Bit h: half h has entries. */
@@ -187,7 +187,7 @@ static int entries_of(const struct walk *w)
   return entries;
 }
 
-static void count_tile(const struct walk *w, enum kind kind, struct shunt_tile24_census *out)
+static void count_tile(const struct walk *w, enum kind kind, struct shunt_tile_census *out)
 {
   int halves = halves_of(w), entries = entries_of(w);
 
@@ -202,7 +202,7 @@ static void count_tile(const struct walk *w, enum kind kind, struct shunt_tile24
   out->sparse_entries += (uint64_t)entries;
 }
 
-static void count_block(struct walk *w, int64_t block, struct shunt_tile24_census *out)
+static void count_block(struct walk *w, int64_t block, struct shunt_tile_census *out)
 {
   uint8_t order[COLS];
 
@@ -212,13 +212,13 @@ static void count_block(struct walk *w, int64_t block, struct shunt_tile24_censu
   if (w->irregular) out->irregular = SHUNT_IRREGULAR;
 }
 
-shunt_status shunt_csr_tile24_census_host(const struct shunt_csr *a, int how,
-                                          struct shunt_tile24_census *out)
+shunt_status shunt_csr_tile_census_host(const struct shunt_csr *a, int how,
+                                          struct shunt_tile_census *out)
 {
-  const struct shunt_tile24_plan no_room = {how, 0, 0};
+  const struct shunt_tile_layout no_room = {how, 0, 0};
   struct walk w = {.a = a, .how = how};
 
-  if (shunt_tile24_bytes(a, &no_room) == 0) return SHUNT_E_UNSUPPORTED;
+  if (shunt_tile_bytes(a, &no_room) == 0) return SHUNT_E_UNSUPPORTED;
   memset(out, 0, sizeof *out);
   for (int64_t b = 0; b * ROWS < a->rows; b++)
     count_block(&w, b, out);
@@ -228,55 +228,55 @@ shunt_status shunt_csr_tile24_census_host(const struct shunt_csr *a, int how,
 /* ---- packing -------------------------------------------------------------------------- */
 
 /* Value i of lane l of a packed tile is row r, column c of the tile, or nothing. */
-static void put_value(const struct walk *w, const struct shunt_tile24_list *list, int64_t tile,
+static void put_value(const struct walk *w, const struct shunt_tile_list *list, int64_t tile,
                       int l, int i, int r, int c)
 {
   int there = w->bits[r] >> c & 1;
 
-  list->values[(tile * LANES + l) * SHUNT_TILE24_PER_LANE + i] = there ? w->values[r][c] : 0;
+  list->values[(tile * LANES + l) * SHUNT_TILE_PER_LANE + i] = there ? w->values[r][c] : 0;
   list->present[tile * LANES + l] |= (uint8_t)(there << i);
 }
 
-static void put_metadata(const struct shunt_tile24 *v, int64_t tile, int r, int q, uint32_t pair)
+static void put_metadata(const struct shunt_tile *v, int64_t tile, int r, int q, uint32_t pair)
 {
-  v->metadata[tile * SHUNT_TILE24_WORDS + r % 8 * 2 + q / 4] |= pair << (r / 8 * 16 + q % 4 * 4);
+  v->metadata[tile * SHUNT_TILE_WORDS + r % 8 * 2 + q / 4] |= pair << (r / 8 * 16 + q % 4 * 4);
 }
 
-static void pack_24(const struct walk *w, const struct shunt_tile24 *v, int64_t tile,
+static void pack_24(const struct walk *w, const struct shunt_tile *v, int64_t tile,
                     const uint8_t order[COLS])
 {
   if (v->sparse.column) v->sparse.column[tile] = (uint32_t)w->tile;
   for (int p = 0; v->sparse.gather && p < COLS; p++)
     v->sparse.gather[tile * COLS + p] = w->merged[order[p]];
   memset(v->sparse.present + tile * LANES, 0, LANES);
-  memset(v->metadata + tile * SHUNT_TILE24_WORDS, 0, SHUNT_TILE24_WORDS * 4);
+  memset(v->metadata + tile * SHUNT_TILE_WORDS, 0, SHUNT_TILE_WORDS * 4);
   if (v->order) memcpy(v->order + tile * COLS, order, COLS);
   for (int l = 0; l < LANES; l++)
-    for (int i = 0; i < SHUNT_TILE24_PER_LANE; i++) {
-      int r = shunt_tile24_row(l, i), q = shunt_tile24_quad(l, i);
+    for (int i = 0; i < SHUNT_TILE_PER_LANE; i++) {
+      int r = shunt_tile_row(l, i), q = shunt_tile_quad(l, i);
       uint32_t quad = 0, pair;
       for (int p = 0; p < 4; p++)
         quad |= (w->bits[r] >> order[4 * q + p] & 1) << p;
-      pair = shunt_tile24_pair(quad);
+      pair = shunt_tile_pair(quad);
       put_value(w, &v->sparse, tile, l, i, r, order[4 * q + (int)(pair >> (i % 2 * 2) & 3)]);
       if (i % 2 == 0) put_metadata(v, tile, r, q, pair);
     }
 }
 
-static void pack_half(const struct walk *w, const struct shunt_tile24 *v, int64_t tile, int half)
+static void pack_half(const struct walk *w, const struct shunt_tile *v, int64_t tile, int half)
 {
   if (v->dense.column) v->dense.column[tile] = (uint32_t)(w->tile * 2 + half);
-  for (int p = 0; v->dense.gather && p < SHUNT_TILE24_HALF; p++)
-    v->dense.gather[tile * SHUNT_TILE24_HALF + p] = w->merged[half * SHUNT_TILE24_HALF + p];
+  for (int p = 0; v->dense.gather && p < SHUNT_TILE_HALF; p++)
+    v->dense.gather[tile * SHUNT_TILE_HALF + p] = w->merged[half * SHUNT_TILE_HALF + p];
   memset(v->dense.present + tile * LANES, 0, LANES);
   for (int l = 0; l < LANES; l++)
-    for (int i = 0; i < SHUNT_TILE24_PER_LANE; i++)
-      put_value(w, &v->dense, tile, l, i, shunt_tile24_row(l, i),
-                shunt_tile24_column(l, i) + half * SHUNT_TILE24_HALF);
+    for (int i = 0; i < SHUNT_TILE_PER_LANE; i++)
+      put_value(w, &v->dense, tile, l, i, shunt_tile_row(l, i),
+                shunt_tile_column(l, i) + half * SHUNT_TILE_HALF);
 }
 
 /* Tiles that a list has no room for are left out: `end` is where the next block row begins. */
-static void pack_block(struct walk *w, const struct shunt_tile24 *v, int64_t block)
+static void pack_block(struct walk *w, const struct shunt_tile *v, int64_t block)
 {
   int64_t sparse = v->sparse.begin[block], sparse_end = v->sparse.begin[block + 1];
   int64_t dense = v->dense.begin[block], dense_end = v->dense.begin[block + 1];
@@ -298,21 +298,21 @@ static void pack_block(struct walk *w, const struct shunt_tile24 *v, int64_t blo
 }
 
 /* Where a list's next block row begins when there are `tiles` before it. */
-static uint32_t begin_of(const struct shunt_tile24_list *list, uint64_t tiles,
-                         struct shunt_tile24_census *census)
+static uint32_t begin_of(const struct shunt_tile_list *list, uint64_t tiles,
+                         struct shunt_tile_census *census)
 {
   if (tiles <= (uint64_t)list->room) return (uint32_t)tiles;
   census->irregular = SHUNT_IRREGULAR;
   return (uint32_t)list->room;
 }
 
-shunt_status shunt_csr_to_tile24_host(const struct shunt_csr *a,
-                                      const struct shunt_tile24_plan *plan,
-                                      const struct shunt_tile24 *v)
+shunt_status shunt_csr_to_tile_host(const struct shunt_csr *a,
+                                      const struct shunt_tile_layout *plan,
+                                      const struct shunt_tile *v)
 {
   struct walk w = {.a = a, .how = plan->how};
 
-  if (shunt_tile24_bytes(a, plan) == 0) return SHUNT_E_UNSUPPORTED;
+  if (shunt_tile_bytes(a, plan) == 0) return SHUNT_E_UNSUPPORTED;
   if (v->rows != a->rows || v->cols != a->cols || v->nnz != a->nnz) return SHUNT_E_ARGUMENT;
   memset(v->census, 0, sizeof *v->census);
   v->sparse.begin[0] = v->dense.begin[0] = 0;
@@ -323,7 +323,7 @@ shunt_status shunt_csr_to_tile24_host(const struct shunt_csr *a,
   }
   for (int64_t b = 0; b < v->blocks; b++)
     pack_block(&w, v, b);
-  for (int64_t i = 0; v->chunk && i < v->blocks * shunt_tile24_chunks(v->cols); i++)
-    v->chunk[i] = shunt_tile24_find_chunk(v, i % v->blocks, i / v->blocks);
+  for (int64_t i = 0; v->chunk && i < v->blocks * shunt_tile_chunks(v->cols); i++)
+    v->chunk[i] = shunt_tile_find_chunk(v, i % v->blocks, i / v->blocks);
   return SHUNT_OK;
 }

@@ -23,7 +23,7 @@
 
 #include "conv/tile/tile_conv.h"
 
-enum { COLS = SHUNT_TILE24_COLS, ROWS = SHUNT_TILE24_ROWS, QUADS = SHUNT_TILE24_QUADS };
+enum { COLS = SHUNT_TILE_COLS, ROWS = SHUNT_TILE_ROWS, QUADS = SHUNT_TILE_QUADS };
 
 /* The columns as sets of rows; 0 when a row has too many entries. */
 static int turn(const uint32_t rows[ROWS], uint16_t columns[COLS])
@@ -74,7 +74,7 @@ static int place(const uint16_t columns[COLS], const uint8_t list[COLS], int str
   return COLS;
 }
 
-int shunt_tile24_order(const uint32_t rows[ROWS], uint8_t order[COLS])
+int shunt_tile_order(const uint32_t rows[ROWS], uint8_t order[COLS])
 {
   uint16_t columns[COLS];
   uint8_t list[COLS];
@@ -82,7 +82,7 @@ int shunt_tile24_order(const uint32_t rows[ROWS], uint8_t order[COLS])
   if (!turn(rows, columns)) return 0;
   for (int strict = 1; strict >= 0; strict--) {
     sort_by_entries(columns, list);
-    for (int i = 0; i < SHUNT_TILE24_TRIES; i++) {
+    for (int i = 0; i < SHUNT_TILE_TRIES; i++) {
       int placed = place(columns, list, strict, order);
       if (placed == COLS) return 1;
       uint8_t stuck = list[placed];

@@ -9,7 +9,7 @@
 
 namespace shunt
 {
-namespace tile24
+namespace tile
 {
 
 constexpr unsigned kAll = 0xffffffffu;
@@ -19,7 +19,7 @@ __device__ __forceinline__ int rank_by_entries(uint32_t column)
 {
   const int lane = threadIdx.x % 32, mine = __popc(column);
   int rank = 0;
-  for (int entries = SHUNT_TILE24_ROWS; entries >= 0; entries--) {
+  for (int entries = SHUNT_TILE_ROWS; entries >= 0; entries--) {
     const unsigned equal = __ballot_sync(kAll, mine == entries);
     if (entries > mine) rank += __popc(equal);
     if (entries == mine) rank += __popc(equal & ((1u << lane) - 1));
@@ -32,18 +32,18 @@ __device__ __forceinline__ int rank_by_entries(uint32_t column)
 __device__ __forceinline__ int place_columns(uint32_t column, int rank, bool strict, int &place)
 {
   constexpr unsigned kNowhere = ~0u;
-  const int lane = threadIdx.x % 32, q = lane % SHUNT_TILE24_QUADS;
+  const int lane = threadIdx.x % 32, q = lane % SHUNT_TILE_QUADS;
   uint32_t one = 0, two = 0, residues = 0;
   int filled = 0;
-  for (int n = 0; n < SHUNT_TILE24_COLS; n++) {
+  for (int n = 0; n < SHUNT_TILE_COLS; n++) {
     const int from = __ffs(__ballot_sync(kAll, rank == n)) - 1;
     const uint32_t rows = __shfl_sync(kAll, column, from);
     const int clash = residues >> from % 8 & 1;
     const bool fits = filled < 4 && !(two & rows) && !(strict && clash);
-    const unsigned key = fits ? (__popc(one & rows) + clash) * SHUNT_TILE24_QUADS + q : kNowhere;
+    const unsigned key = fits ? (__popc(one & rows) + clash) * SHUNT_TILE_QUADS + q : kNowhere;
     const unsigned best = __reduce_min_sync(kAll, key);
     if (best == kNowhere) return n;
-    const int quad = best % SHUNT_TILE24_QUADS;
+    const int quad = best % SHUNT_TILE_QUADS;
     const int at = 4 * quad + __shfl_sync(kAll, filled, quad);
     if (lane == from) place = at;
     if (q / 2 == quad / 2) residues |= 1u << from % 8;
@@ -53,7 +53,7 @@ __device__ __forceinline__ int place_columns(uint32_t column, int rank, bool str
       filled++;
     }
   }
-  return SHUNT_TILE24_COLS;
+  return SHUNT_TILE_COLS;
 }
 
 // row: lane r's row of the tile, zero in lanes that have none.  True when place holds,
@@ -61,23 +61,23 @@ __device__ __forceinline__ int place_columns(uint32_t column, int rank, bool str
 __device__ __forceinline__ bool find_order(uint32_t row, int &place)
 {
   const int lane = threadIdx.x % 32;
-  if (__any_sync(kAll, __popc(row) > 2 * SHUNT_TILE24_QUADS)) return false;
+  if (__any_sync(kAll, __popc(row) > 2 * SHUNT_TILE_QUADS)) return false;
   uint32_t column = 0;
 #pragma unroll
-  for (int r = 0; r < SHUNT_TILE24_ROWS; r++)
+  for (int r = 0; r < SHUNT_TILE_ROWS; r++)
     column |= (__shfl_sync(kAll, row, r) >> lane & 1) << r;
 
   const int first_rank = rank_by_entries(column);
   for (int strict = 1; strict >= 0; strict--) {
     int rank = first_rank;
-    for (int i = 0; i < SHUNT_TILE24_TRIES; i++) {
+    for (int i = 0; i < SHUNT_TILE_TRIES; i++) {
       const int placed = place_columns(column, rank, strict, place);
-      if (placed == SHUNT_TILE24_COLS) return true;
+      if (placed == SHUNT_TILE_COLS) return true;
       rank = rank == placed ? 0 : rank + (rank < placed);
     }
   }
   return false;
 }
 
-} // namespace tile24
+} // namespace tile
 } // namespace shunt

@@ -16,17 +16,17 @@
 
 namespace shunt
 {
-namespace tile24
+namespace tile
 {
 
-constexpr int kRows = SHUNT_TILE24_ROWS, kCols = SHUNT_TILE24_COLS;
+constexpr int kRows = SHUNT_TILE_ROWS, kCols = SHUNT_TILE_COLS;
 
 struct pack_job {
   const void *offsets, *columns;
   const uint16_t *values;
   int64_t rows, cols, nnz;
   int base, how;
-  struct shunt_tile24 v; // begin == NULL: only the census is wanted
+  struct shunt_tile v; // begin == NULL: only the census is wanted
 };
 
 // Unsigned, so that garbage wraps (to a place that the checks refuse).
@@ -133,7 +133,7 @@ template <class I> struct walker {
   // Goes to the next tile that has entries; false when there is none.
   __device__ __forceinline__ bool next_tile()
   {
-    if (j.how & SHUNT_TILE24_MERGE) return next_merged_tile();
+    if (j.how & SHUNT_TILE_MERGE) return next_merged_tile();
     const int lane = threadIdx.x % 32;
     const I *columns = static_cast<const I *>(j.columns);
     I c[kRows];
@@ -162,9 +162,9 @@ enum kind { PLAIN_24, REORDERED_24, DENSE };
 __device__ __forceinline__ kind find_kind(uint32_t bits, int how, int &place)
 {
   place = threadIdx.x % 32;
-  if (how & SHUNT_TILE24_DENSE) return DENSE;
-  if (__all_sync(kAll, shunt_tile24_is_24(bits))) return PLAIN_24;
-  return how & SHUNT_TILE24_REORDER && find_order(bits, place) ? REORDERED_24 : DENSE;
+  if (how & SHUNT_TILE_DENSE) return DENSE;
+  if (__all_sync(kAll, shunt_tile_is_24(bits))) return PLAIN_24;
+  return how & SHUNT_TILE_REORDER && find_order(bits, place) ? REORDERED_24 : DENSE;
 }
 
 // Bit h: half h has entries.
@@ -174,5 +174,5 @@ __device__ __forceinline__ int halves_of(uint32_t bits)
   return ((any & 0xffff) != 0) + 2 * (any >> 16 != 0);
 }
 
-} // namespace tile24
+} // namespace tile
 } // namespace shunt

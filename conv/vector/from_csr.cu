@@ -354,7 +354,7 @@ template <class I, class T> bool pack(pack_job &j, cudaStream_t stream)
 using namespace shunt;
 
 extern "C" shunt_status shunt_csr_to_vector_cuda(const struct shunt_csr *a,
-                                                 const struct shunt_vector_plan *plan,
+                                                 const struct shunt_vector_layout *plan,
                                                  const struct shunt_vector *v,
                                                  const struct shunt_device *d, shunt_stream stream)
 {

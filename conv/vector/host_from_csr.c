@@ -37,7 +37,7 @@ static void set_value(void *values, shunt_type type, int64_t i, uint32_t value)
 
 /* ---- sizes -------------------------------------------------------------------- */
 
-static int can_be_packed(const struct shunt_csr *a, const struct shunt_vector_plan *plan)
+static int can_be_packed(const struct shunt_csr *a, const struct shunt_vector_layout *plan)
 {
   if (a->value_type != SHUNT_F16 && a->value_type != SHUNT_BF16 && a->value_type != SHUNT_F32)
     return 0;
@@ -49,7 +49,7 @@ static int can_be_packed(const struct shunt_csr *a, const struct shunt_vector_pl
 }
 
 struct shunt_vector_room shunt_vector_room(const struct shunt_csr *a,
-                                           const struct shunt_vector_plan *plan)
+                                           const struct shunt_vector_layout *plan)
 {
   struct shunt_vector_room r = {0};
   int64_t groups = (a->rows + SHUNT_VECTOR_ROWS - 1) / SHUNT_VECTOR_ROWS;
@@ -101,7 +101,7 @@ static size_t part(size_t *at, int64_t bytes)
 }
 
 /* Bytes in all; pointers are set when there is memory. */
-static size_t lay_out(const struct shunt_csr *a, const struct shunt_vector_plan *plan, char *memory,
+static size_t lay_out(const struct shunt_csr *a, const struct shunt_vector_layout *plan, char *memory,
                       struct shunt_vector *v)
 {
   struct shunt_vector_room room = shunt_vector_room(a, plan);
@@ -141,14 +141,14 @@ static size_t lay_out(const struct shunt_csr *a, const struct shunt_vector_plan 
   return (at + 255) & ~(size_t)255;
 }
 
-size_t shunt_vector_bytes(const struct shunt_csr *a, const struct shunt_vector_plan *plan)
+size_t shunt_vector_bytes(const struct shunt_csr *a, const struct shunt_vector_layout *plan)
 {
   struct shunt_vector v;
 
   return lay_out(a, plan, NULL, &v);
 }
 
-int shunt_vector_lay_out(const struct shunt_csr *a, const struct shunt_vector_plan *plan,
+int shunt_vector_lay_out(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
                          void *memory, struct shunt_vector *out)
 {
   return lay_out(a, plan, memory, out) != 0;
@@ -212,7 +212,7 @@ static void count_before(const struct shunt_csr *a, const struct shunt_vector *v
   }
 }
 
-static int64_t group_begin(const struct shunt_csr *a, const struct shunt_vector_plan *plan,
+static int64_t group_begin(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
                            const struct shunt_vector *v, int64_t group)
 {
   struct shunt_vector_room room = shunt_vector_room(a, plan);
@@ -223,7 +223,7 @@ static int64_t group_begin(const struct shunt_csr *a, const struct shunt_vector_
   return before * room.multiplier / room.divisor + group * room.slack;
 }
 
-static void start_group(struct packer *k, const struct shunt_vector_plan *plan, int64_t group)
+static void start_group(struct packer *k, const struct shunt_vector_layout *plan, int64_t group)
 {
   memset(k->waiting, 0, sizeof k->waiting);
   k->group = group;
@@ -383,7 +383,7 @@ static void pack_group(struct packer *k)
 }
 
 shunt_status shunt_csr_to_vector_host(const struct shunt_csr *a,
-                                      const struct shunt_vector_plan *plan,
+                                      const struct shunt_vector_layout *plan,
                                       const struct shunt_vector *v)
 {
   struct packer k = {.a = a, .v = v};

@@ -18,7 +18,7 @@ extern "C" {
    its entries / height, or / 8), and for 16 the kernel, not the result.  listed: rows are packed in
    the order of v->row_of, a permutation that the caller writes between lay_out and packing
    (row_clusters.h makes one).  */
-struct shunt_vector_plan {
+struct shunt_vector_layout {
   enum shunt_vector_order order;
   int height;
   int listed;
@@ -29,11 +29,11 @@ int shunt_vector_profiled_height(const struct shunt_profile *f, double whole);
 
 /* Bytes of memory for packing `a`, of which sizes and types are read, no arrays; 0: cannot be
    packed (value type not f16, bf16 or f32, height none of the five, 2^31 steps or more).  */
-size_t shunt_vector_bytes(const struct shunt_csr *a, const struct shunt_vector_plan *plan);
+size_t shunt_vector_bytes(const struct shunt_csr *a, const struct shunt_vector_layout *plan);
 
 /* The arrays of a packed `a` in `memory` (256-byte aligned, at least that many bytes);
    only pointers are computed.  False when shunt_vector_bytes says 0.  */
-int shunt_vector_lay_out(const struct shunt_csr *a, const struct shunt_vector_plan *plan,
+int shunt_vector_lay_out(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
                          void *memory, struct shunt_vector *out);
 
 /* Packs a into v, laid out before for a matrix of the same sizes and the same plan.
@@ -45,11 +45,11 @@ int shunt_vector_lay_out(const struct shunt_csr *a, const struct shunt_vector_pl
    the same bytes.  A row_of that is no permutation is the caller's mistake: v stands for other rows
    then, and nothing outside of the arrays is touched.  */
 shunt_status shunt_csr_to_vector_cuda(const struct shunt_csr *a,
-                                      const struct shunt_vector_plan *plan,
+                                      const struct shunt_vector_layout *plan,
                                       const struct shunt_vector *v, const struct shunt_device *d,
                                       shunt_stream stream);
 shunt_status shunt_csr_to_vector_host(const struct shunt_csr *a,
-                                      const struct shunt_vector_plan *plan,
+                                      const struct shunt_vector_layout *plan,
                                       const struct shunt_vector *v);
 
 /* v as CSR: the very entries it was made from, stored zeros included, columns ascending.
@@ -95,7 +95,7 @@ struct shunt_vector_room {
   int64_t steps; /* in all; 0: cannot be packed */
 };
 struct shunt_vector_room shunt_vector_room(const struct shunt_csr *a,
-                                           const struct shunt_vector_plan *plan);
+                                           const struct shunt_vector_layout *plan);
 
 #ifdef __cplusplus
 }

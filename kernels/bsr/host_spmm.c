@@ -45,7 +45,7 @@ static double sum_of(const struct shunt_spmm *p, const struct shunt_block_shape 
   return sum;
 }
 
-shunt_status shunt_spmm_blocks_host(const struct shunt_spmm *p, const struct shunt_block_shape *s)
+shunt_status shunt_bsr_spmm_host(const struct shunt_spmm *p, const struct shunt_block_shape *s)
 {
   const double alpha = shunt_scalar_value(&p->alpha, p->compute);
   const double beta = shunt_scalar_value(&p->beta, p->compute);

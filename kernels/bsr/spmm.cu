@@ -7,7 +7,7 @@
 
 namespace shunt
 {
-namespace blocks
+namespace bsr
 {
 
 static bool size_known(int64_t size)
@@ -128,12 +128,12 @@ static bool types_known(const struct shunt_spmm *p)
   return (t == SHUNT_F32 || t == SHUNT_F64) && p->c.type == t && p->compute == t;
 }
 
-} // namespace blocks
+} // namespace bsr
 } // namespace shunt
 
-using namespace shunt::blocks;
+using namespace shunt::bsr;
 
-extern "C" shunt_status shunt_spmm_blocks_check(const struct shunt_spmm *p,
+extern "C" shunt_status shunt_bsr_spmm_check(const struct shunt_spmm *p,
                                                 const struct shunt_block_shape *s)
 {
   if (!types_known(p) || p->only_if || !size_known(s->size)) return SHUNT_E_UNSUPPORTED;
@@ -146,21 +146,21 @@ extern "C" shunt_status shunt_spmm_blocks_check(const struct shunt_spmm *p,
   return SHUNT_OK;
 }
 
-extern "C" size_t shunt_spmm_blocks_workspace(const struct shunt_spmm *p)
+extern "C" size_t shunt_bsr_spmm_workspace(const struct shunt_spmm *p)
 {
   return b_in_place(p->b) ? 0 : shunt::aligned_copy_bytes(p->b);
 }
 
-extern "C" shunt_status shunt_spmm_blocks_shaped_cuda(const struct shunt_spmm *p,
+extern "C" shunt_status shunt_bsr_spmm_shaped_cuda(const struct shunt_spmm *p,
                                                       const struct shunt_block_shape *shape,
                                                       int tile, int log2_slices,
                                                       const struct shunt_device *d, void *workspace,
                                                       size_t workspace_bytes, shunt_stream stream)
 {
-  shunt_status s = shunt_spmm_blocks_check(p, shape);
+  shunt_status s = shunt_bsr_spmm_check(p, shape);
   if (s != SHUNT_OK) return s;
   if (!cut_fits(p, shape, tile, log2_slices)) return SHUNT_E_UNSUPPORTED;
-  if (reinterpret_cast<uintptr_t>(p->a.values) % SHUNT_BLOCKS_ALIGNMENT != 0)
+  if (reinterpret_cast<uintptr_t>(p->a.values) % SHUNT_BSR_ALIGNMENT != 0)
     return SHUNT_E_UNSUPPORTED;
 
   const bool copy = !b_in_place(p->b) || !shunt::aligned(p->b);
@@ -177,14 +177,14 @@ extern "C" shunt_status shunt_spmm_blocks_shaped_cuda(const struct shunt_spmm *p
   return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
 }
 
-extern "C" shunt_status shunt_spmm_blocks_cuda(const struct shunt_spmm *p,
+extern "C" shunt_status shunt_bsr_spmm_cuda(const struct shunt_spmm *p,
                                                const struct shunt_block_shape *shape,
                                                const struct shunt_device *d, void *workspace,
                                                size_t workspace_bytes, shunt_stream stream)
 {
-  shunt_status s = shunt_spmm_blocks_check(p, shape);
+  shunt_status s = shunt_bsr_spmm_check(p, shape);
   if (s != SHUNT_OK) return s;
   const struct cut c = cut_of(p, shape, d);
-  return shunt_spmm_blocks_shaped_cuda(p, shape, c.tile, c.log2_slices, d, workspace,
+  return shunt_bsr_spmm_shaped_cuda(p, shape, c.tile, c.log2_slices, d, workspace,
                                        workspace_bytes, stream);
 }

@@ -1,9 +1,9 @@
-// spmm_bf16.cu: the kernels of shunt_spmm_blocks_cuda for bf16.
+// spmm_bf16.cu: the kernels of shunt_bsr_spmm_cuda for bf16.
 #include "kernels/bsr/spmm_mma.cuh"
 
 namespace shunt
 {
-namespace blocks
+namespace bsr
 {
 
 cudaError_t launch_bf16(const arguments<float> &p, int size, int tile, cudaStream_t stream)
@@ -11,5 +11,5 @@ cudaError_t launch_bf16(const arguments<float> &p, int size, int tile, cudaStrea
   return launch<__nv_bfloat16>(p, size, tile, stream);
 }
 
-} // namespace blocks
+} // namespace bsr
 } // namespace shunt

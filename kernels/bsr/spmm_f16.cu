@@ -1,9 +1,9 @@
-// spmm_f16.cu: the kernels of shunt_spmm_blocks_cuda for f16.
+// spmm_f16.cu: the kernels of shunt_bsr_spmm_cuda for f16.
 #include "kernels/bsr/spmm_mma.cuh"
 
 namespace shunt
 {
-namespace blocks
+namespace bsr
 {
 
 cudaError_t launch_f16(const arguments<float> &p, int size, int tile, cudaStream_t stream)
@@ -11,5 +11,5 @@ cudaError_t launch_f16(const arguments<float> &p, int size, int tile, cudaStream
   return launch<__half>(p, size, tile, stream);
 }
 
-} // namespace blocks
+} // namespace bsr
 } // namespace shunt

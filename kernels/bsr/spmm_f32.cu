@@ -1,9 +1,9 @@
-// spmm_f32.cu: the kernels of shunt_spmm_blocks_cuda for f32.
+// spmm_f32.cu: the kernels of shunt_bsr_spmm_cuda for f32.
 #include "kernels/bsr/spmm_fma.cuh"
 
 namespace shunt
 {
-namespace blocks
+namespace bsr
 {
 
 cudaError_t launch_f32(const arguments<float> &p, int size, int tile, cudaStream_t stream)
@@ -11,5 +11,5 @@ cudaError_t launch_f32(const arguments<float> &p, int size, int tile, cudaStream
   return launch_fma<float>(p, size, tile, stream);
 }
 
-} // namespace blocks
+} // namespace bsr
 } // namespace shunt

@@ -1,9 +1,9 @@
-// spmm_f64.cu: the kernels of shunt_spmm_blocks_cuda for f64.
+// spmm_f64.cu: the kernels of shunt_bsr_spmm_cuda for f64.
 #include "kernels/bsr/spmm_fma.cuh"
 
 namespace shunt
 {
-namespace blocks
+namespace bsr
 {
 
 cudaError_t launch_f64(const arguments<double> &p, int size, int tile, cudaStream_t stream)
@@ -11,5 +11,5 @@ cudaError_t launch_f64(const arguments<double> &p, int size, int tile, cudaStrea
   return launch_fma<double>(p, size, tile, stream);
 }
 
-} // namespace blocks
+} // namespace bsr
 } // namespace shunt

@@ -16,7 +16,7 @@
 
 namespace shunt
 {
-namespace blocks
+namespace bsr
 {
 
 template <class T_, int Size_, int Lanes_> struct fma_shape {
@@ -161,5 +161,5 @@ inline cudaError_t launch_fma(const arguments<T> &p, int size, int tile, cudaStr
   }
 }
 
-} // namespace blocks
+} // namespace bsr
 } // namespace shunt

@@ -27,7 +27,7 @@
 
 namespace shunt
 {
-namespace blocks
+namespace bsr
 {
 
 constexpr int kStep = 16, kGroup = 8;
@@ -239,5 +239,5 @@ inline cudaError_t launch(const arguments<float> &p, int size, int tile, cudaStr
   }
 }
 
-} // namespace blocks
+} // namespace bsr
 } // namespace shunt

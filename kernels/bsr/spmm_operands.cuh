@@ -20,7 +20,7 @@
 
 namespace shunt
 {
-namespace blocks
+namespace bsr
 {
 
 constexpr int kWarps = 8;
@@ -186,5 +186,5 @@ cudaError_t launch_bf16(const arguments<float> &p, int size, int tile, cudaStrea
 cudaError_t launch_f32(const arguments<float> &p, int size, int tile, cudaStream_t stream);
 cudaError_t launch_f64(const arguments<double> &p, int size, int tile, cudaStream_t stream);
 
-} // namespace blocks
+} // namespace bsr
 } // namespace shunt

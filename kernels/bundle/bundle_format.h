@@ -26,7 +26,7 @@
    its list is not theirs.
 
    The longest groups are named once more, for a kernel that gives them more room: long_list holds
-   the numbers, ascending, of all groups with a count above SHUNT_ROW_GROUPS_LONG.
+   the numbers, ascending, of all groups with a count above SHUNT_BUNDLE_LONG.
 
    Memory: 5 bytes an entry of A, 8 bytes a group, whatever the pattern is; what is read of it in a
    product is 5 bytes a vector.  entries / vectors, from 1 to 8, is how many times
@@ -44,12 +44,12 @@ extern "C" {
 #endif
 
 enum {
-  SHUNT_ROW_GROUP = 8,        /* rows of a group */
-  SHUNT_ROW_GROUPS_LONG = 512 /* more vectors than that: a long group */
+  SHUNT_BUNDLE_ROWS = 8,        /* rows of a group */
+  SHUNT_BUNDLE_LONG = 512 /* more vectors than that: a long group */
 };
 
 /* Written by the conversion; the measure by which a router may choose. */
-struct shunt_row_groups_counts {
+struct shunt_bundle_counts {
   uint64_t vectors;     /* in all groups but irregular ones */
   uint32_t longest;     /* vectors of the longest group */
   uint32_t long_groups; /* numbers in long_list */
@@ -57,15 +57,15 @@ struct shunt_row_groups_counts {
   uint32_t reserved;    /* 0 */
 };
 
-struct shunt_row_groups {
+struct shunt_bundle {
   int64_t rows, cols, nnz; /* of the matrix that it was made from; nnz is the room of the lists */
   int64_t groups;          /* ceil(rows / 8) */
-  struct shunt_row_groups_counts *counts;
+  struct shunt_bundle_counts *counts;
   uint32_t *begin;     /* [groups] where in columns and masks the group's list begins */
   uint32_t *count;     /* [groups] its vectors; begin + count <= nnz */
   uint32_t *columns;   /* [nnz] from 0, whatever A's base is */
   uint8_t *masks;      /* [nnz] bit r: row r of the group has an entry there */
-  uint32_t *long_list; /* [nnz / SHUNT_ROW_GROUPS_LONG] */
+  uint32_t *long_list; /* [nnz / SHUNT_BUNDLE_LONG] */
   /* NULL, or a word that the device can write: a product sets it to 1 when a group that has a list
      is not what the list says.  Not in the allocation; whoever reads it makes a new hint.  */
   uint32_t *stale;

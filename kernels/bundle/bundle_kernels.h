@@ -37,10 +37,10 @@ extern "C" {
    SHUNT_E_UNSUPPORTED: other types, `only_if`, sizes of 2^31 - 1024 entries or columns and more,
    rows of B of 4 GiB and more.  SHUNT_E_ARGUMENT: sizes that do not match or are 0.
    SHUNT_E_WORKSPACE: too small or misaligned.  SHUNT_E_CUDA: a launch failed.  */
-size_t shunt_spmm_csr_groups_workspace(const struct shunt_spmm *p);
-shunt_status shunt_spmm_csr_groups_cuda(const struct shunt_spmm *p,
-                                        const struct shunt_row_groups *hint,
-                                        const struct shunt_row_groups_counts *known,
+size_t shunt_bundle_spmm_workspace(const struct shunt_spmm *p);
+shunt_status shunt_bundle_spmm_cuda(const struct shunt_spmm *p,
+                                        const struct shunt_bundle *hint,
+                                        const struct shunt_bundle_counts *known,
                                         const struct shunt_device *d, void *workspace,
                                         size_t workspace_bytes, shunt_stream stream);
 
@@ -49,20 +49,20 @@ shunt_status shunt_spmm_csr_groups_cuda(const struct shunt_spmm *p,
    taken for 8); warps that share a group: 2^slices_log2, 1 .. 8.  long_slots: blocks of 8 warps
    with 2^long_lanes_log2 lanes for that many long groups; if the hint has more, or 0 are given,
    they are groups like the others.  */
-struct shunt_row_groups_shape {
+struct shunt_bundle_shape {
   int lanes_log2, slices_log2, long_lanes_log2;
   uint32_t long_slots;
 };
 
-/* The shape that shunt_spmm_csr_groups_cuda takes. */
-struct shunt_row_groups_shape
-shunt_spmm_csr_groups_shape(const struct shunt_spmm *p, const struct shunt_row_groups *hint,
-                            const struct shunt_row_groups_counts *known,
+/* The shape that shunt_bundle_spmm_cuda takes. */
+struct shunt_bundle_shape
+shunt_bundle_spmm_shape(const struct shunt_spmm *p, const struct shunt_bundle *hint,
+                            const struct shunt_bundle_counts *known,
                             const struct shunt_device *d);
 /* The same product with a given shape.  SHUNT_E_UNSUPPORTED also when it is out of range. */
-shunt_status shunt_spmm_csr_groups_shaped_cuda(const struct shunt_spmm *p,
-                                               const struct shunt_row_groups *hint,
-                                               const struct shunt_row_groups_shape *shape,
+shunt_status shunt_bundle_spmm_shaped_cuda(const struct shunt_spmm *p,
+                                               const struct shunt_bundle *hint,
+                                               const struct shunt_bundle_shape *shape,
                                                const struct shunt_device *d, void *workspace,
                                                size_t workspace_bytes, shunt_stream stream);
 

@@ -1,4 +1,4 @@
-// spmm.cu: shunt_spmm_csr_groups_cuda: checks, the shape of a launch, and the way
+// spmm.cu: shunt_bundle_spmm_cuda: checks, the shape of a launch, and the way
 // to the kernels of each type (spmm.cuh explains how work is cut).
 //
 // Workspace:  | row-major copy of B, rows padded to 16 bytes, if B is column-major |
@@ -7,7 +7,7 @@
 
 namespace shunt
 {
-namespace spmm_groups
+namespace bundle
 {
 
 static constexpr int64_t kMost = INT32_MAX - 1024; // entries, columns: positions are 32-bit
@@ -27,7 +27,7 @@ static shunt_status check(const struct shunt_spmm *p)
   return SHUNT_OK;
 }
 
-static bool is_of(const struct shunt_row_groups *g, const struct shunt_csr &a)
+static bool is_of(const struct shunt_bundle *g, const struct shunt_csr &a)
 {
   return g->rows == a.rows && g->cols == a.cols && g->groups == (a.rows + kGroup - 1) / kGroup &&
          g->nnz >= 0 && g->nnz <= kMost;
@@ -69,21 +69,21 @@ static int64_t chunk_cost(const struct shunt_spmm *p, int columns, int lanes_log
 
 // Where long groups are the rule, slices by the mean length do.  (Counts of some other hint may
 // name more than there can be.)
-static bool long_groups_are_few(const struct shunt_row_groups *g, uint32_t long_groups)
+static bool long_groups_are_few(const struct shunt_bundle *g, uint32_t long_groups)
 {
   return long_groups <= kMostLongSlots && long_groups <= g->groups / 4 + 1 &&
-         long_groups <= g->nnz / SHUNT_ROW_GROUPS_LONG;
+         long_groups <= g->nnz / SHUNT_BUNDLE_LONG;
 }
 
 // `columns`: of C that a lane has.
-static struct shunt_row_groups_shape choose_shape(const struct shunt_spmm *p,
-                                                  const struct shunt_row_groups *g, int columns,
-                                                  const struct shunt_row_groups_counts *known,
+static struct shunt_bundle_shape choose_shape(const struct shunt_spmm *p,
+                                                  const struct shunt_bundle *g, int columns,
+                                                  const struct shunt_bundle_counts *known,
                                                   const struct shunt_device *d)
 {
   const int64_t n = p->b.cols;
   const int least = mma_tiles(p, columns, 5) > 0 ? kMmaLanesLog2 : kLeastLanesLog2;
-  struct shunt_row_groups_shape s = {least, 0, 0, 0};
+  struct shunt_bundle_shape s = {least, 0, 0, 0};
 
   for (int lanes = least + 1; lanes <= 5; lanes++)
     if (chunk_cost(p, columns, lanes) <= chunk_cost(p, columns, s.lanes_log2)) s.lanes_log2 = lanes;
@@ -104,19 +104,19 @@ static struct shunt_row_groups_shape choose_shape(const struct shunt_spmm *p,
   return s;
 }
 
-static bool in_range(const struct shunt_row_groups_shape *s, const struct shunt_row_groups *g)
+static bool in_range(const struct shunt_bundle_shape *s, const struct shunt_bundle *g)
 {
   return s->lanes_log2 >= kLeastLanesLog2 && s->lanes_log2 <= 5 && s->slices_log2 >= 0 &&
          s->slices_log2 <= kMostSlicesLog2 &&
          (s->long_slots == 0 || s->long_lanes_log2 >= kLeastLanesLog2) && s->long_lanes_log2 >= 0 &&
-         s->long_lanes_log2 <= 5 && s->long_slots <= g->nnz / SHUNT_ROW_GROUPS_LONG;
+         s->long_lanes_log2 <= 5 && s->long_slots <= g->nnz / SHUNT_BUNDLE_LONG;
 }
 
 // ---- launch ----------------------------------------------------------------------------------
 
 template <class T>
 static arguments<T> make_arguments(const struct shunt_spmm *p, const struct shunt_dense &b,
-                                   const struct shunt_row_groups *hint)
+                                   const struct shunt_bundle *hint)
 {
   arguments<T> k = {};
   k.offsets = p->a.row_offsets;
@@ -146,9 +146,9 @@ static int columns_of_lane(const struct shunt_dense &b, bool is_copy)
 }
 
 // shape == NULL: chosen here.
-static shunt_status run(const struct shunt_spmm *p, const struct shunt_row_groups *hint,
-                        const struct shunt_row_groups_counts *known,
-                        const struct shunt_row_groups_shape *shape, const struct shunt_device *d,
+static shunt_status run(const struct shunt_spmm *p, const struct shunt_bundle *hint,
+                        const struct shunt_bundle_counts *known,
+                        const struct shunt_bundle_shape *shape, const struct shunt_device *d,
                         void *workspace, size_t workspace_bytes, cudaStream_t stream)
 {
   shunt_status s = check(p);
@@ -164,7 +164,7 @@ static shunt_status run(const struct shunt_spmm *p, const struct shunt_row_group
   if (b.row_stride < 0 || b.row_stride > UINT32_MAX / static_cast<int64_t>(shunt_type_size(b.type)))
     return SHUNT_E_UNSUPPORTED;
   const int columns = columns_of_lane(b, copy);
-  const struct shunt_row_groups_shape taken =
+  const struct shunt_bundle_shape taken =
       shape ? *shape : choose_shape(p, hint, columns, known, d);
   if (copy) s = shunt_dense_copy_cuda(&p->b, &b, d, stream);
   if (s != SHUNT_OK) return s;
@@ -173,19 +173,19 @@ static shunt_status run(const struct shunt_spmm *p, const struct shunt_row_group
   return launch_f64(make_arguments<double>(p, b, hint), taken, columns > 1, d, stream);
 }
 
-} // namespace spmm_groups
+} // namespace bundle
 } // namespace shunt
 
-using namespace shunt::spmm_groups;
+using namespace shunt::bundle;
 
-extern "C" size_t shunt_spmm_csr_groups_workspace(const struct shunt_spmm *p)
+extern "C" size_t shunt_bundle_spmm_workspace(const struct shunt_spmm *p)
 {
   return check(p) == SHUNT_OK && !is_row_major(p->b) ? shunt::aligned_copy_bytes(p->b) : 0;
 }
 
-extern "C" struct shunt_row_groups_shape
-shunt_spmm_csr_groups_shape(const struct shunt_spmm *p, const struct shunt_row_groups *hint,
-                            const struct shunt_row_groups_counts *known,
+extern "C" struct shunt_bundle_shape
+shunt_bundle_spmm_shape(const struct shunt_spmm *p, const struct shunt_bundle *hint,
+                            const struct shunt_bundle_counts *known,
                             const struct shunt_device *d)
 {
   const bool copy = !is_row_major(p->b);
@@ -194,9 +194,9 @@ shunt_spmm_csr_groups_shape(const struct shunt_spmm *p, const struct shunt_row_g
   return choose_shape(p, hint, columns_of_lane(b, copy), known, d);
 }
 
-extern "C" shunt_status shunt_spmm_csr_groups_cuda(const struct shunt_spmm *p,
-                                                   const struct shunt_row_groups *hint,
-                                                   const struct shunt_row_groups_counts *known,
+extern "C" shunt_status shunt_bundle_spmm_cuda(const struct shunt_spmm *p,
+                                                   const struct shunt_bundle *hint,
+                                                   const struct shunt_bundle_counts *known,
                                                    const struct shunt_device *d, void *workspace,
                                                    size_t workspace_bytes, shunt_stream stream)
 {
@@ -204,8 +204,8 @@ extern "C" shunt_status shunt_spmm_csr_groups_cuda(const struct shunt_spmm *p,
 }
 
 extern "C" shunt_status
-shunt_spmm_csr_groups_shaped_cuda(const struct shunt_spmm *p, const struct shunt_row_groups *hint,
-                                  const struct shunt_row_groups_shape *shape,
+shunt_bundle_spmm_shaped_cuda(const struct shunt_spmm *p, const struct shunt_bundle *hint,
+                                  const struct shunt_bundle_shape *shape,
                                   const struct shunt_device *d, void *workspace,
                                   size_t workspace_bytes, shunt_stream stream)
 {

@@ -12,7 +12,7 @@
 //
 //   shared   | warp 0: values, columns, found of A | ring of B | warp 1: .. |    later: images
 //
-// Long groups (more than SHUNT_ROW_GROUPS_LONG vectors) come first, a block of 8 warps each, with
+// Long groups (more than SHUNT_BUNDLE_LONG vectors) come first, a block of 8 warps each, with
 // narrow tiles: more of their vectors are then in flight at once, which is what bounds them.  A
 // group's slices leave their sums in shared memory and are added in order, so the bits never vary.
 // Where one slice of a group is not as hinted, its warps share the rows.
@@ -46,7 +46,7 @@
 
 namespace shunt
 {
-namespace spmm_groups
+namespace bundle
 {
 
 // What falls to a warp.
@@ -201,7 +201,7 @@ template <class T, int V> struct least_sums_of<T, V, 0> {
 
 template <class T, int V, int Mma>
 __global__ void __launch_bounds__(32 << kMostWarpsLog2, warps_at_once(Mma) >> kMostWarpsLog2)
-    spmm_csr_groups(const __grid_constant__ arguments<T> a)
+    spmm_bundle(const __grid_constant__ arguments<T> a)
 {
   using least = least_sums_of<T, V, Mma>;
   extern __shared__ __align__(16) unsigned char shared[];
@@ -223,7 +223,7 @@ __global__ void __launch_bounds__(32 << kMostWarpsLog2, warps_at_once(Mma) >> kM
                           __ldg(a.hint.count + t.group)};
     const list_slice list = slice_list(a, t, g);
     asm("" : "+r"(t.slices_log2)); // else what follows from it is kept from here on
-    if (t.if_short && g.count > SHUNT_ROW_GROUPS_LONG)
+    if (t.if_short && g.count > SHUNT_BUNDLE_LONG)
       t.group = -1;
     else if (lanes_log2 == least::kLanesLog2)
       as_hinted = multiply_group<typename least::sums>(a, l, t, list, g.my_begin, mine);
@@ -252,7 +252,7 @@ __global__ void __launch_bounds__(32 << kMostWarpsLog2, warps_at_once(Mma) >> kM
 
 // Bytes of shared memory of a warp: what it stages, and later its image where it leaves one.
 template <class T, int V, int Mma>
-inline int warp_bytes(const arguments<T> &a, const shunt_row_groups_shape &s)
+inline int warp_bytes(const arguments<T> &a, const shunt_bundle_shape &s)
 {
   int bytes = static_cast<int>(sizeof(staging<T>)) + sums_of<T, V, Mma>::sums::kRing;
   if ((s.slices_log2 > 0 || !a.c_wide) && image_bytes<T, V>(s.lanes_log2) > bytes)
@@ -263,7 +263,7 @@ inline int warp_bytes(const arguments<T> &a, const shunt_row_groups_shape &s)
 }
 
 // Blocks of a launch, or 0: more than a grid takes.
-template <class T, int V> inline uint32_t cut_grid(arguments<T> &a, const shunt_row_groups_shape &s)
+template <class T, int V> inline uint32_t cut_grid(arguments<T> &a, const shunt_bundle_shape &s)
 {
   const int64_t tile = V << s.lanes_log2, long_tile = V << s.long_lanes_log2;
   const int64_t tiles = (a.n + tile - 1) / tile, long_tiles = (a.n + long_tile - 1) / long_tile;
@@ -284,10 +284,10 @@ template <class T, int V> inline uint32_t cut_grid(arguments<T> &a, const shunt_
 }
 
 template <class T, int V, int Mma>
-inline shunt_status launch(arguments<T> a, const shunt_row_groups_shape &s,
+inline shunt_status launch(arguments<T> a, const shunt_bundle_shape &s,
                            const struct shunt_device *d, cudaStream_t stream)
 {
-  const auto kernel = &spmm_csr_groups<T, V, Mma>;
+  const auto kernel = &spmm_bundle<T, V, Mma>;
   const uint32_t blocks = cut_grid<T, V>(a, s);
   if (blocks == 0) return SHUNT_E_UNSUPPORTED;
   a.warp_bytes = warp_bytes<T, V, Mma>(a, s);
@@ -301,10 +301,10 @@ inline shunt_status launch(arguments<T> a, const shunt_row_groups_shape &s,
 }
 
 // One file per type; `wide`: 16 bytes of B at once.
-shunt_status launch_f32(const arguments<float> &a, const shunt_row_groups_shape &s, bool wide,
+shunt_status launch_f32(const arguments<float> &a, const shunt_bundle_shape &s, bool wide,
                         const struct shunt_device *d, cudaStream_t stream);
-shunt_status launch_f64(const arguments<double> &a, const shunt_row_groups_shape &s, bool wide,
+shunt_status launch_f64(const arguments<double> &a, const shunt_bundle_shape &s, bool wide,
                         const struct shunt_device *d, cudaStream_t stream);
 
-} // namespace spmm_groups
+} // namespace bundle
 } // namespace shunt

@@ -10,10 +10,10 @@
 
 namespace shunt
 {
-namespace spmm_groups
+namespace bundle
 {
 
-constexpr int kGroup = SHUNT_ROW_GROUP;
+constexpr int kGroup = SHUNT_BUNDLE_ROWS;
 constexpr int kMostWarpsLog2 = 3;  // of a block
 constexpr int kChunk = 32;         // vectors staged at once, one a lane
 constexpr int kEach = 4;           // vectors that a lane takes at once: rows of B under way
@@ -43,7 +43,7 @@ template <class T> struct arguments {
   int64_t c_row_stride, c_col_stride;
   bool c_wide; // row-major and aligned: stored V elements at once
   scalar_arg<T> alpha, beta;
-  shunt_row_groups hint;
+  shunt_bundle hint;
   int lanes_log2, slices_log2, long_lanes_log2;
   int warps_log2;                  // of a block
   uint32_t long_slots, long_tiles; // long blocks: slots x tiles, the first of the grid
@@ -185,5 +185,5 @@ __device__ __forceinline__ void multiply_row(const arguments<T> &a, const lane_p
     store_run<T, V>(a, a.alpha.get(), a.beta.get(), row, l.column(), sum);
 }
 
-} // namespace spmm_groups
+} // namespace bundle
 } // namespace shunt

@@ -10,7 +10,7 @@
 
 namespace shunt
 {
-namespace spmm_groups
+namespace bundle
 {
 
 // Each: vectors that a lane takes at once, 4; of 4 lanes a row of B 2, so that a step is no whole
@@ -141,5 +141,5 @@ template <class T, int V, int Each> struct fma_sums {
   }
 };
 
-} // namespace spmm_groups
+} // namespace bundle
 } // namespace shunt

@@ -32,7 +32,7 @@
 
 namespace shunt
 {
-namespace spmm_groups
+namespace bundle
 {
 
 constexpr int kMmaLanesLog2 = 3; // 8 lanes x 2 columns: one tile of 16
@@ -150,5 +150,5 @@ template <int Tiles> struct mma_sums {
   }
 };
 
-} // namespace spmm_groups
+} // namespace bundle
 } // namespace shunt

@@ -35,7 +35,7 @@
 
 namespace shunt
 {
-namespace spmm_groups
+namespace bundle
 {
 
 constexpr int kStaged = 2 * kChunk;
@@ -199,5 +199,5 @@ template <class T, class Sums> struct walker {
   }
 };
 
-} // namespace spmm_groups
+} // namespace bundle
 } // namespace shunt

@@ -60,7 +60,7 @@ static void one_row(const struct shunt_sddmm *p, int64_t i, double alpha, double
   }
 }
 
-shunt_status shunt_sddmm_csr_host(const struct shunt_sddmm *p)
+shunt_status shunt_csr_sddmm_host(const struct shunt_sddmm *p)
 {
   shunt_status s = check(p);
 

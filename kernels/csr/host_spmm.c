@@ -4,9 +4,9 @@
                      + beta * C[i, j]),       C is not read when beta is 0
 
    Two functions of one meaning:
-     shunt_spmm_csr_host           one thread, one element at a time, in the
+     shunt_csr_spmm_host           one thread, one element at a time, in the
                                    order of storage: what everything is compared to
-     shunt_spmm_csr_parallel_host  OpenMP; threads take ranges of rows of about
+     shunt_csr_spmm_parallel_host  OpenMP; threads take ranges of rows of about
                                    equal rows + nonzeros, and walk them by blocks
                                    of columns, so that a block of sums stays in
                                    registers and L1 and B's rows are read in order
@@ -166,7 +166,7 @@ static shunt_status find_combination(const struct shunt_spmm *p, const combinati
   return SHUNT_E_UNSUPPORTED;
 }
 
-shunt_status shunt_spmm_csr_host(const struct shunt_spmm *p)
+shunt_status shunt_csr_spmm_host(const struct shunt_spmm *p)
 {
   const combination *with;
   shunt_status status = find_combination(p, &with);
@@ -195,7 +195,7 @@ static int64_t part_begin(const struct shunt_csr *a, int64_t k, int64_t parts)
   return k == parts ? a->rows : low;
 }
 
-shunt_status shunt_spmm_csr_parallel_host(const struct shunt_spmm *p)
+shunt_status shunt_csr_spmm_parallel_host(const struct shunt_spmm *p)
 {
   const combination *with;
   shunt_status status = find_combination(p, &with);

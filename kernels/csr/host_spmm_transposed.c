@@ -22,7 +22,7 @@ static void add_entries(const struct shunt_spmm *p, int64_t j, float *sums)
   }
 }
 
-shunt_status shunt_spmm_csr_transposed_host(const struct shunt_spmm *p)
+shunt_status shunt_csr_spmm_transposed_host(const struct shunt_spmm *p)
 {
   const float alpha = (float)shunt_scalar_value(&p->alpha, SHUNT_F32),
               beta = (float)shunt_scalar_value(&p->beta, SHUNT_F32);

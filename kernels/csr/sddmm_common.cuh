@@ -20,7 +20,7 @@
 #include "kernels/shunt_kernels.h"
 
 namespace shunt {
-namespace sddmm {
+namespace csr::sddmm {
 
 constexpr unsigned ALL = 0xffffffffu; // every lane of a warp
 constexpr int WARP = 32;
@@ -188,5 +188,5 @@ template <class I> struct row_window {
   }
 };
 
-}  // namespace sddmm
+}  // namespace csr::sddmm
 }  // namespace shunt

@@ -2,7 +2,7 @@
 #include "kernels/csr/sddmm_operands.cuh"
 
 namespace shunt {
-namespace sddmm {
+namespace csr::sddmm {
 namespace {
 
 constexpr int64_t LOAD = 16;       // bytes of a load
@@ -106,5 +106,5 @@ shunt_status check_problem(const struct shunt_sddmm *p)
   }
 }
 
-}  // namespace sddmm
+}  // namespace csr::sddmm
 }  // namespace shunt

@@ -14,7 +14,7 @@
 #include "kernels/csr/sddmm_common.cuh"
 
 namespace shunt {
-namespace sddmm {
+namespace csr::sddmm {
 
 // Element (r, k) of an operand is values[r * ld + k].
 struct operand {
@@ -67,5 +67,5 @@ shunt_status panel_with(const struct shunt_sddmm *p, const operands &o,
 // What every launcher refuses: shapes that do not fit, types of which none is built.
 shunt_status check_problem(const struct shunt_sddmm *p);
 
-}  // namespace sddmm
+}  // namespace csr::sddmm
 }  // namespace shunt

@@ -28,7 +28,7 @@
 #include "kernels/csr/sddmm_rows.cuh"
 
 namespace shunt {
-namespace sddmm {
+namespace csr::sddmm {
 namespace {
 
 constexpr int WARPS = 16;
@@ -309,5 +309,5 @@ shunt_status panel_with(const struct shunt_sddmm *p, const operands &o,
   }
 }
 
-}  // namespace sddmm
+}  // namespace csr::sddmm
 }  // namespace shunt

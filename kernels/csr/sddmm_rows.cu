@@ -22,7 +22,7 @@
 #include "kernels/csr/sddmm_rows_teams.cuh"
 
 namespace shunt {
-namespace sddmm {
+namespace csr::sddmm {
 namespace {
 
 constexpr int THREADS = 128;
@@ -129,24 +129,24 @@ shunt_status rows_with(const struct shunt_sddmm *p, const operands &o,
   }
 }
 
-}  // namespace sddmm
+}  // namespace csr::sddmm
 }  // namespace shunt
 
-extern "C" size_t shunt_sddmm_csr_rows_workspace(const struct shunt_sddmm *p,
+extern "C" size_t shunt_csr_sddmm_workspace(const struct shunt_sddmm *p,
                                                  const struct shunt_device *d)
 {
-  using namespace shunt::sddmm;
+  using namespace shunt::csr::sddmm;
   return operands_bytes(p) + panel_bytes(p, d);
 }
 
-extern "C" shunt_status shunt_sddmm_csr_rows_cuda(const struct shunt_sddmm *p,
+extern "C" shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p,
                                                   const struct shunt_device *d, void *workspace,
                                                   size_t workspace_bytes, shunt_stream stream)
 {
-  using namespace shunt::sddmm;
+  using namespace shunt::csr::sddmm;
   shunt_status s = check_problem(p);
   if (s != SHUNT_OK || p->c.nnz == 0) return s;
-  if (workspace_bytes < shunt_sddmm_csr_rows_workspace(p, d)) return SHUNT_E_WORKSPACE;
+  if (workspace_bytes < shunt_csr_sddmm_workspace(p, d)) return SHUNT_E_WORKSPACE;
   operands o;
   s = make_operands(p, d, workspace, workspace_bytes, stream, &o);
   if (s != SHUNT_OK) return s;

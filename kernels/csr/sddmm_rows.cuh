@@ -21,7 +21,7 @@
 #include "kernels/csr/sddmm_common.cuh"
 
 namespace shunt {
-namespace sddmm {
+namespace csr::sddmm {
 
 constexpr int TEAM = 8;            // lanes of a team
 constexpr int TEAMS = WARP / TEAM; // of a warp
@@ -187,5 +187,5 @@ __device__ __forceinline__ void rows_range(const args<T, I> &p, row_window<I> wi
   }
 }
 
-}  // namespace sddmm
+}  // namespace csr::sddmm
 }  // namespace shunt

@@ -27,7 +27,7 @@
 #include "kernels/csr/sddmm_common.cuh"
 
 namespace shunt {
-namespace sddmm {
+namespace csr::sddmm {
 
 // Where a row of a or a column of b begins, counted in loads (N elements, or one), so that one
 // register holds it with 32-bit indices.
@@ -233,5 +233,5 @@ __device__ __forceinline__ void teams_range(const args<T, I> &p, const steps<I> 
   }
 }
 
-}  // namespace sddmm
+}  // namespace csr::sddmm
 }  // namespace shunt

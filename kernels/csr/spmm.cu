@@ -3,7 +3,7 @@
 #include "kernels/csr/spmm.cuh"
 
 namespace shunt {
-namespace spmm_rows {
+namespace csr {
 
 static int64_t ceil_div(int64_t a, int64_t b)
 {
@@ -127,14 +127,14 @@ static bool built(const shunt_spmm *p)
          (out == s || out == SHUNT_F32);
 }
 
-static bool check_table(const shunt_repair *r)
+static bool check_table(const shunt_guard *r)
 {
   const int count = r->set_count;
   return r->sets && r->key && count > 0 && count <= 1 << 20 && (count & (count - 1)) == 0 &&
-         reinterpret_cast<uintptr_t>(r->sets) % SHUNT_REPAIR_SET_BYTES == 0;
+         reinterpret_cast<uintptr_t>(r->sets) % SHUNT_GUARD_SET_BYTES == 0;
 }
 
-shunt_status make_repair_args(const shunt_spmm *p, const shunt_repair *r, repair_args *to)
+shunt_status make_repair_args(const shunt_spmm *p, const shunt_guard *r, repair_args *to)
 {
   *to = {};
   if (!check_table(r)) return SHUNT_E_ARGUMENT;
@@ -150,19 +150,19 @@ shunt_status make_repair_args(const shunt_spmm *p, const shunt_repair *r, repair
   return make_hash_job(&hashed, &to->arrays);
 }
 
-}  // namespace spmm_rows
+}  // namespace csr
 }  // namespace shunt
 
-using namespace shunt::spmm_rows;
+using namespace shunt::csr;
 
-extern "C" size_t shunt_spmm_csr_rows_workspace(const struct shunt_spmm *p,
+extern "C" size_t shunt_csr_spmm_workspace(const struct shunt_spmm *p,
                                                 const struct shunt_device *d)
 {
   if (p->a.rows == 0 || p->b.cols == 0 || !built(p)) return 0;
   return make_plan(p, d).bytes;
 }
 
-extern "C" shunt_status shunt_spmm_csr_rows_cuda(const struct shunt_spmm *p,
+extern "C" shunt_status shunt_csr_spmm_merge_cuda(const struct shunt_spmm *p,
                                                  const struct shunt_device *d, void *workspace,
                                                  size_t workspace_bytes, shunt_stream stream)
 {
@@ -177,12 +177,12 @@ extern "C" shunt_status shunt_spmm_csr_rows_cuda(const struct shunt_spmm *p,
   return run(p, d, how, workspace, stream);
 }
 
-extern "C" shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p,
-                                                   const struct shunt_repair *r,
+extern "C" shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p,
+                                                   const struct shunt_guard *r,
                                                    const struct shunt_device *d,
                                                    shunt_stream stream)
 {
-  static_assert(sizeof(shunt::arrival_set) == SHUNT_REPAIR_SET_BYTES, "a set of words");
+  static_assert(sizeof(shunt::arrival_set) == SHUNT_GUARD_SET_BYTES, "a set of words");
   shunt_status status = check(p);
   if (status != SHUNT_OK) return status;
   if (!built(p) || p->compute != SHUNT_F32 || p->a.value_type == SHUNT_I8)
@@ -196,7 +196,7 @@ extern "C" shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p,
   return run(p, d, how, nullptr, stream);
 }
 
-extern "C" shunt_status shunt_spmm_csr_rows_split_cuda(const struct shunt_spmm *p,
+extern "C" shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p,
                                                        int64_t longest_row,
                                                        const struct shunt_device *d,
                                                        void *workspace, size_t workspace_bytes,

@@ -47,7 +47,7 @@
 #include "kernels/shunt_kernels.h"
 
 namespace shunt {
-namespace spmm_rows {
+namespace csr {
 
 constexpr int kThreads = 256;    // of a block
 constexpr int kBlocksPerSm = 4;  // resident blocks that registers are limited for
@@ -63,7 +63,7 @@ struct cut_row {
   int32_t more;
 };
 
-// How a repair finds out whether it is needed, and goes about it (struct shunt_repair).
+// How a repair finds out whether it is needed, and goes about it (struct shunt_guard).
 struct repair_args {
   hash_job arrays;
   probe_args probe;
@@ -73,11 +73,11 @@ struct repair_args {
   int64_t wait_cycles;
   int helpers;   // blocks [0, helpers) wait to help
   int64_t piece; // strips that a warp takes at a time
-  enum shunt_repair_start start;
+  enum shunt_guard_start start;
 };
 
 // All of it but the probe and how the work is shared; SHUNT_OK, or what is wrong with r or A.
-shunt_status make_repair_args(const struct shunt_spmm *p, const struct shunt_repair *r,
+shunt_status make_repair_args(const struct shunt_spmm *p, const struct shunt_guard *r,
                               repair_args *to);
 
 // Sizes: a function of sizes, types, strides and the device alone (workspace).
@@ -172,5 +172,5 @@ __device__ __forceinline__ void store_element(const args<T> &a, int64_t row, int
   *c = finish<Out>(sum, alpha, beta, old);
 }
 
-}  // namespace spmm_rows
+}  // namespace csr
 }  // namespace shunt

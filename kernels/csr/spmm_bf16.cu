@@ -2,7 +2,7 @@
 #include "kernels/csr/spmm_launch.cuh"
 
 namespace shunt {
-namespace spmm_rows {
+namespace csr {
 
 shunt_status launch_bf16(const shunt_spmm *p, const shunt_device *d, const plan &how,
                         void *workspace, shunt_stream stream)
@@ -15,5 +15,5 @@ shunt_status launch_bf16(const shunt_spmm *p, const shunt_device *d, const plan 
   return SHUNT_E_UNSUPPORTED;
 }
 
-}  // namespace spmm_rows
+}  // namespace csr
 }  // namespace shunt

@@ -11,7 +11,7 @@
 #include "kernels/csr/spmm_merge.cuh"
 
 namespace shunt {
-namespace spmm_rows {
+namespace csr {
 
 inline shunt_status status_of(cudaError_t e)
 {
@@ -60,7 +60,7 @@ shunt_status launch_guarded(const args<T> &a, const shunt_device *d, shunt_strea
   int64_t strips = (a.n + 31) / 32, wanted = (a.rows * strips + 7) / 8;
   int64_t most = d->multiprocessors; // few blocks: mostly they have nothing to do
   if (!a.only_if) most *= 16;
-  return launch_early(spmm_csr_rows_guarded<S, Out, T>,
+  return launch_early(spmm_row_by_row<S, Out, T>,
                       dim3((unsigned)(wanted < most ? wanted : most)), dim3(kThreads), d, stream,
                       a);
 }
@@ -78,15 +78,15 @@ shunt_status launch_repair(const args<T> &a, const plan &how, const shunt_device
   const int room = most < arrival_most_blocks ? most : arrival_most_blocks;
   const int64_t hashing = hash_blocks(r.arrays.tiles, d, room) + 1;
   // What is mostly hashed before the product ends is not worth many blocks behind it.
-  const bool soon = r.start == SHUNT_REPAIR_BESIDE && (int64_t)r.arrays.tiles * SHUNT_FP_TILE <= 9 << 20;
+  const bool soon = r.start == SHUNT_GUARD_OVERLAPPED && (int64_t)r.arrays.tiles * SHUNT_FP_TILE <= 9 << 20;
   const int64_t repairing = soon ? d->multiprocessors + 1 : strips / (r.piece * hash_warps);
   const int64_t blocks = soon || repairing > hashing ? repairing : hashing;
   const dim3 grid((unsigned)(blocks < room ? blocks : room)), block(hash_threads);
-  if (r.start == SHUNT_REPAIR_BEHIND)
-    return launch_early(spmm_csr_rows_repair<S, Out, T, false>, grid, block, d, stream, a, r);
-  if (r.start == SHUNT_REPAIR_LET_IN)
-    return launch_early(spmm_csr_rows_repair<S, Out, T, true>, grid, block, d, stream, a, r);
-  spmm_csr_rows_repair<S, Out, T, true><<<grid, block, 0, stream>>>(a, r);
+  if (r.start == SHUNT_GUARD_BEHIND)
+    return launch_early(spmm_repair<S, Out, T, false>, grid, block, d, stream, a, r);
+  if (r.start == SHUNT_GUARD_EARLY)
+    return launch_early(spmm_repair<S, Out, T, true>, grid, block, d, stream, a, r);
+  spmm_repair<S, Out, T, true><<<grid, block, 0, stream>>>(a, r);
   return status_of(cudaGetLastError());
 }
 
@@ -95,7 +95,7 @@ template <class Out, class T>
 shunt_status launch_join(const args<T> &a, int64_t tiles, const shunt_device *d,
                          shunt_stream stream)
 {
-  return launch_early(spmm_csr_rows_join<Out, T>,
+  return launch_early(spmm_merge_join<Out, T>,
                       dim3((unsigned)((tiles + kJoinWarps - 1) / kJoinWarps)), dim3(kThreads), d,
                       stream, a, tiles);
 }
@@ -110,15 +110,15 @@ auto split_kernel(const split_shape &shape, bool alone) -> void (*)(args<T>, spl
 {
   if constexpr (has_ways<S, T, V>) {
     constexpr int kListChunk = sizeof(T) > 4 ? 4 : kChunk;
-    if (shape.team_rows && alone) return spmm_csr_rows_split<S, Out, T, V, kListChunk, way::lists>;
-    if (shape.team_rows) return spmm_csr_rows_split<S, Out, T, V, 4, way::mixed>;
-    if (shape.whole) return spmm_csr_rows_split<S, Out, T, V, kChunk, way::whole>;
-    if (shape.chunk < kChunk) return spmm_csr_rows_split<S, Out, T, V, 4, way::any>;
+    if (shape.team_rows && alone) return spmm_split<S, Out, T, V, kListChunk, way::lists>;
+    if (shape.team_rows) return spmm_split<S, Out, T, V, 4, way::mixed>;
+    if (shape.whole) return spmm_split<S, Out, T, V, kChunk, way::whole>;
+    if (shape.chunk < kChunk) return spmm_split<S, Out, T, V, 4, way::any>;
     if constexpr (sizeof(T) > 4)
       if (alone && shape.threads <= kPlainThreads)
-        return spmm_csr_rows_split<S, Out, T, V, kChunk, way::plain>;
+        return spmm_split<S, Out, T, V, kChunk, way::plain>;
   }
-  return spmm_csr_rows_split<S, Out, T, V, kChunk, way::any>;
+  return spmm_split<S, Out, T, V, kChunk, way::any>;
 }
 
 template <class S, class Out, class T, int V>
@@ -172,7 +172,7 @@ shunt_status launch_tiled(args<T> a, const plan &how, const shunt_device *d, shu
 
   int shared = place_shared(&a, V);
   dim3 grid((unsigned)how.tiles, (unsigned)apart);
-  shunt_status status = launch_early_with(shared, spmm_csr_rows_tiled<S, Out, T, V>, grid,
+  shunt_status status = launch_early_with(shared, spmm_merge<S, Out, T, V>, grid,
                                           dim3(kThreads), d, stream, a);
   // A single tile cuts nothing.
   if (status == SHUNT_OK && how.tiles > 1)
@@ -206,5 +206,5 @@ shunt_status launch(const shunt_spmm *p, const shunt_device *d, const plan &how,
   return launch_tiled<S, Out, T, 1>(a, how, d, stream);
 }
 
-}  // namespace spmm_rows
+}  // namespace csr
 }  // namespace shunt

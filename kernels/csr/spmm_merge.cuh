@@ -7,7 +7,7 @@
 #include "kernels/csr/spmm_merge_cut.cuh"
 
 namespace shunt {
-namespace spmm_rows {
+namespace csr {
 
 // V elements in registers, moved in pieces of at most 16 bytes.
 template <class T, int V> struct wide {
@@ -112,7 +112,7 @@ __device__ __forceinline__ void note_cut(const args<T> &a, const corner &from, c
 
 template <class S, class Out, class T, int V>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
-    spmm_csr_rows_tiled(const __grid_constant__ args<T> a)
+    spmm_merge(const __grid_constant__ args<T> a)
 {
   wait_for_previous();
   let_next_in();  // the join waits for all of this grid anyway
@@ -257,5 +257,5 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   }
 }
 
-}  // namespace spmm_rows
+}  // namespace csr
 }  // namespace shunt

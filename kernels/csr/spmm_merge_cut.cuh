@@ -26,7 +26,7 @@
 #include "kernels/csr/spmm.cuh"
 
 namespace shunt {
-namespace spmm_rows {
+namespace csr {
 
 constexpr int kCounts = 32;
 constexpr int kScalars = kCounts - 8;         // alpha and beta: up to 8 bytes each
@@ -222,5 +222,5 @@ __device__ __forceinline__ int last_end_before(const unsigned *flags, int local)
   return bits ? word * 32 + 31 - __clz(bits) : -1;
 }
 
-}  // namespace spmm_rows
+}  // namespace csr
 }  // namespace shunt

@@ -11,7 +11,7 @@
 #include "kernels/csr/spmm.cuh"
 
 namespace shunt {
-namespace spmm_rows {
+namespace csr {
 
 constexpr int kJoinWarps = kThreads / 32;
 constexpr int kJoinColumns = 4;   // of a thread
@@ -86,7 +86,7 @@ __device__ __forceinline__ void join_by_block(const args<T> &a, int64_t t, cut_r
 
 template <class Out, class T>
 __global__ void __launch_bounds__(kThreads)
-    spmm_csr_rows_join(const __grid_constant__ args<T> a, int64_t tiles)
+    spmm_merge_join(const __grid_constant__ args<T> a, int64_t tiles)
 {
   __shared__ T scratch[kThreads * kJoinColumns];
   __shared__ cut_row cuts[kJoinWarps];
@@ -110,5 +110,5 @@ __global__ void __launch_bounds__(kThreads)
     if (cuts[w].row >= 0) join_by_block<Out>(a, first + w, cuts[w], scratch);
 }
 
-}  // namespace spmm_rows
+}  // namespace csr
 }  // namespace shunt

@@ -24,7 +24,7 @@
 #include "kernels/csr/spmm_split_short.cuh"
 
 namespace shunt {
-namespace spmm_rows {
+namespace csr {
 
 // Which slice of C a row block has, and which block of the slice it is.  Most often there is but one
 // slice, and a division costs as much as a row of a few nonzeros.
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(WAY == way::plain ? kPlainThreads : kThreads,
                                   WAY == way::plain                    ? 7
                                   : CHUNK < kChunk && WAY == way::any ? 5
                                                                        : kBlocksPerSm)
-    spmm_csr_rows_split(const __grid_constant__ args<T> a, const __grid_constant__ split_args s)
+    spmm_split(const __grid_constant__ args<T> a, const __grid_constant__ split_args s)
 {
   __shared__ __align__(16) batch<T> batches[WAY == way::plain ? kPlainThreads / 32 : kMostWarps];
   batch<T> &mine = batches[threadIdx.x / 32];
@@ -124,5 +124,5 @@ __global__ void __launch_bounds__(WAY == way::plain ? kPlainThreads : kThreads,
   }
 }
 
-}  // namespace spmm_rows
+}  // namespace csr
 }  // namespace shunt

@@ -22,7 +22,7 @@
 #include "kernels/csr/spmm_split_walk.cuh"
 
 namespace shunt {
-namespace spmm_rows {
+namespace csr {
 
 constexpr int kListed = 24;  // one row a lane of a warp
 constexpr int kMostWarps = kThreads / 32;
@@ -179,5 +179,5 @@ __device__ __forceinline__ void multiply_long_rows(const args<T> &a, const split
   }
 }
 
-}  // namespace spmm_rows
+}  // namespace csr
 }  // namespace shunt

@@ -7,7 +7,7 @@
 #include "kernels/csr/spmm.cuh"
 
 namespace shunt {
-namespace spmm_rows {
+namespace csr {
 
 constexpr int kLeastTeamLog2 = 2; // a batch of a team's columns is then 2 chunks
 constexpr int kMostLongLanes = 8; // of a group of a long block
@@ -209,5 +209,5 @@ struct split_args {
   int team_rows;
 };
 
-}  // namespace spmm_rows
+}  // namespace csr
 }  // namespace shunt

@@ -14,7 +14,7 @@
 #include "kernels/csr/spmm_split_walk.cuh"
 
 namespace shunt {
-namespace spmm_rows {
+namespace csr {
 
 constexpr int kTeamRows = 64;  // of all teams of a warp, at most
 
@@ -113,5 +113,5 @@ __device__ __forceinline__ void multiply_short_rows(const args<T> &a, const spli
   }
 }
 
-}  // namespace spmm_rows
+}  // namespace csr
 }  // namespace shunt

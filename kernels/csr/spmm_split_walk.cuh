@@ -21,7 +21,7 @@
 #include "kernels/csr/spmm_merge.cuh"
 
 namespace shunt {
-namespace spmm_rows {
+namespace csr {
 
 constexpr int kLoads = 4;  // nonzeros of a batch per lane
 constexpr int kTeamGap = 4;
@@ -184,5 +184,5 @@ template <class S, int V> struct lane_columns {
   }
 };
 
-}  // namespace spmm_rows
+}  // namespace csr
 }  // namespace shunt

@@ -7,7 +7,7 @@
 
 namespace shunt
 {
-namespace spmm_transposed
+namespace csr::transposed
 {
 
 static bool one_stride_is_1(const shunt_dense &m)
@@ -45,7 +45,7 @@ static shunt_status launch(const args &a, const shunt_device *d, cudaStream_t st
 {
   const int64_t tiles = ((a.rows + kRows - 1) / kRows) * ((a.n + kCols - 1) / kCols);
   const int64_t most = (int64_t)(d->multiprocessors > 0 ? d->multiprocessors : 1) * 6;
-  return launch_early(spmm_csr_transposed<S, Out, I>, dim3((unsigned)(tiles < most ? tiles : most)),
+  return launch_early(spmm_transposed<S, Out, I>, dim3((unsigned)(tiles < most ? tiles : most)),
                       dim3(kThreads), d, stream, a);
 }
 
@@ -64,12 +64,12 @@ static shunt_status choose_output(const shunt_spmm *p, const shunt_device *d, cu
                                 : choose_index<S, S>(p, d, stream);
 }
 
-} // namespace spmm_transposed
+} // namespace csr::transposed
 } // namespace shunt
 
-using namespace shunt::spmm_transposed;
+using namespace shunt::csr::transposed;
 
-extern "C" shunt_status shunt_spmm_csr_transposed_cuda(const struct shunt_spmm *p,
+extern "C" shunt_status shunt_csr_spmm_transposed_cuda(const struct shunt_spmm *p,
                                                        const struct shunt_device *d,
                                                        shunt_stream stream)
 {
@@ -89,7 +89,7 @@ extern "C" shunt_status shunt_spmm_csr_transposed_cuda(const struct shunt_spmm *
 }
 
 extern "C" shunt_status
-shunt_spmm_csr_transposed_repair_cuda(const struct shunt_spmm *p, const struct shunt_repair *r,
+shunt_guard_repair_transposed_cuda(const struct shunt_spmm *p, const struct shunt_guard *r,
                                       const struct shunt_fingerprint *actual,
                                       const struct shunt_device *d, shunt_stream stream)
 {
@@ -108,5 +108,5 @@ shunt_spmm_csr_transposed_repair_cuda(const struct shunt_spmm *p, const struct s
   if (status != SHUNT_OK) return status;
   shunt_spmm guarded = *p;
   guarded.only_if = r->verdict;
-  return shunt_spmm_csr_transposed_cuda(&guarded, d, stream);
+  return shunt_csr_spmm_transposed_cuda(&guarded, d, stream);
 }

@@ -27,7 +27,7 @@
 
 namespace shunt
 {
-namespace spmm_transposed
+namespace csr::transposed
 {
 
 constexpr int kWarps = 4; // of a block; each walks a quarter of A
@@ -135,7 +135,7 @@ __device__ __forceinline__ void store(const args &a, int64_t i0, int64_t j0,
 }
 
 template <class S, class Out, class I>
-__global__ void __launch_bounds__(kThreads) spmm_csr_transposed(const __grid_constant__ args a)
+__global__ void __launch_bounds__(kThreads) spmm_transposed(const __grid_constant__ args a)
 {
   __shared__ float sums[kWarps][kRows][kCols];
   wait_for_previous();
@@ -183,5 +183,5 @@ __global__ void __launch_bounds__(256) judge_copy(const __grid_constant__ judge_
   __threadfence_system();
 }
 
-} // namespace spmm_transposed
+} // namespace csr::transposed
 } // namespace shunt

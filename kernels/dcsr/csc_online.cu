@@ -1,4 +1,4 @@
-// csc_online.cu: shunt_spmm_csc_online_cuda: checks, workspace and launches; the kernel is in
+// csc_online.cu: shunt_dcsr_csc_online_cuda: checks, workspace and launches; the kernel is in
 // csc_online.cuh.
 //
 //   for each panel   rows <- -1; strips are made and multiplied: P, rows     (one launch)
@@ -112,12 +112,12 @@ shunt_status expand(const struct shunt_spmm *p, const struct shunt_csr *columns,
 
 using namespace shunt::dcsr;
 
-extern "C" size_t shunt_spmm_csc_online_workspace(const struct shunt_spmm *p)
+extern "C" size_t shunt_dcsr_csc_online_workspace(const struct shunt_spmm *p)
 {
   return check_online(p, nullptr) == SHUNT_OK ? layout_of(p).bytes : 0;
 }
 
-extern "C" shunt_status shunt_spmm_csc_online_cuda(const struct shunt_spmm *p,
+extern "C" shunt_status shunt_dcsr_csc_online_cuda(const struct shunt_spmm *p,
                                                    const struct shunt_csr *columns,
                                                    const struct shunt_device *device,
                                                    void *workspace, size_t workspace_bytes,

@@ -36,9 +36,9 @@ static inline shunt_type shunt_dcsr_sum_type(shunt_type value)
    longest_row: how many entries the longest row had when somebody looked,
    -1 if nobody did; a hint that may be wrong.  Workspace: where some rows are empty, the offsets of
    all or segments x C's columns, and what the rows kernel wants.  */
-size_t shunt_spmm_dcsr_rows_workspace(const struct shunt_spmm *p, const struct shunt_dcsr *d,
+size_t shunt_dcsr_spmm_rows_workspace(const struct shunt_spmm *p, const struct shunt_dcsr *d,
                                       const struct shunt_device *device);
-shunt_status shunt_spmm_dcsr_rows_cuda(const struct shunt_spmm *p, const struct shunt_dcsr *d,
+shunt_status shunt_dcsr_spmm_rows_cuda(const struct shunt_spmm *p, const struct shunt_dcsr *d,
                                        int64_t longest_row, const struct shunt_device *device,
                                        void *workspace, size_t workspace_bytes,
                                        shunt_stream stream);
@@ -86,8 +86,8 @@ shunt_status shunt_dcsr_sums_host(const struct shunt_dcsr *d, const struct shunt
    bytes a segment.  Deterministic; legal in stream capture.  The bits are not those of the twin, which adds a row's segments one
    after the other, where a row has more than some.  */
 enum { SHUNT_DCSR_MOST_WIDTH = 256 };
-size_t shunt_spmm_dcsr_strips_workspace(const struct shunt_spmm *p, const struct shunt_dcsr *d);
-shunt_status shunt_spmm_dcsr_strips_cuda(const struct shunt_spmm *p, const struct shunt_dcsr *d,
+size_t shunt_dcsr_spmm_strips_workspace(const struct shunt_spmm *p, const struct shunt_dcsr *d);
+shunt_status shunt_dcsr_spmm_strips_cuda(const struct shunt_spmm *p, const struct shunt_dcsr *d,
                                          const struct shunt_dcsr_sums *sums,
                                          const struct shunt_device *device, void *workspace,
                                          size_t workspace_bytes, shunt_stream stream);
@@ -102,8 +102,8 @@ shunt_status shunt_spmm_dcsr_strips_cuda(const struct shunt_spmm *p, const struc
    read.  f32, f64; no `only_if`; fewer than 2^30 entries and rows.
    Workspace: entries x (panel + 12 + value) + 8 x rows bytes, the panel up to 256.
    Deterministic; legal in stream capture.  */
-size_t shunt_spmm_csc_online_workspace(const struct shunt_spmm *p);
-shunt_status shunt_spmm_csc_online_cuda(const struct shunt_spmm *p, const struct shunt_csr *columns,
+size_t shunt_dcsr_csc_online_workspace(const struct shunt_spmm *p);
+shunt_status shunt_dcsr_csc_online_cuda(const struct shunt_spmm *p, const struct shunt_csr *columns,
                                         const struct shunt_device *device, void *workspace,
                                         size_t workspace_bytes, shunt_stream stream);
 
@@ -111,15 +111,15 @@ shunt_status shunt_spmm_csc_online_cuda(const struct shunt_spmm *p, const struct
 
 /* C-stationary: each element of C is summed at once, in the order of storage, and written once.
    d is whole (one strip, or none); more strips: SHUNT_E_UNSUPPORTED.  The same bits as
-   shunt_spmm_csr_host on the CSR that d was made from.  */
-shunt_status shunt_spmm_dcsr_rows_host(const struct shunt_spmm *p, const struct shunt_dcsr *d);
+   shunt_csr_spmm_host on the CSR that d was made from.  */
+shunt_status shunt_dcsr_spmm_rows_host(const struct shunt_spmm *p, const struct shunt_dcsr *d);
 
 /* B-stationary: strip after strip, each segment is summed by itself and then added to what the
    row has from the strips before, in the compute type.  Any number of strips.
-   workspace: shunt_spmm_dcsr_strips_workspace_host(p) bytes, 8-byte aligned, or
+   workspace: shunt_dcsr_spmm_strips_workspace_host(p) bytes, 8-byte aligned, or
    SHUNT_E_WORKSPACE.  */
-size_t shunt_spmm_dcsr_strips_workspace_host(const struct shunt_spmm *p);
-shunt_status shunt_spmm_dcsr_strips_host(const struct shunt_spmm *p, const struct shunt_dcsr *d,
+size_t shunt_dcsr_spmm_strips_workspace_host(const struct shunt_spmm *p);
+shunt_status shunt_dcsr_spmm_strips_host(const struct shunt_spmm *p, const struct shunt_dcsr *d,
                                          void *workspace, size_t workspace_bytes);
 
 #ifdef __cplusplus

@@ -73,7 +73,7 @@ static void finish(const struct shunt_spmm *p, int64_t i, int64_t j, double sum)
   shunt_store(p->c.values, at, p->c.type, x);
 }
 
-shunt_status shunt_spmm_dcsr_rows_host(const struct shunt_spmm *p, const struct shunt_dcsr *d)
+shunt_status shunt_dcsr_spmm_rows_host(const struct shunt_spmm *p, const struct shunt_dcsr *d)
 {
   shunt_status status = check(p, d);
 
@@ -92,19 +92,19 @@ shunt_status shunt_spmm_dcsr_rows_host(const struct shunt_spmm *p, const struct 
   return SHUNT_OK;
 }
 
-size_t shunt_spmm_dcsr_strips_workspace_host(const struct shunt_spmm *p)
+size_t shunt_dcsr_spmm_strips_workspace_host(const struct shunt_spmm *p)
 {
   return (size_t)p->c.rows * sizeof(double);
 }
 
-shunt_status shunt_spmm_dcsr_strips_host(const struct shunt_spmm *p, const struct shunt_dcsr *d,
+shunt_status shunt_dcsr_spmm_strips_host(const struct shunt_spmm *p, const struct shunt_dcsr *d,
                                          void *workspace, size_t workspace_bytes)
 {
   double *sums = workspace;
   shunt_status status = check(p, d);
 
   if (status != SHUNT_OK) return status;
-  if (workspace_bytes < shunt_spmm_dcsr_strips_workspace_host(p) || (uintptr_t)workspace % 8)
+  if (workspace_bytes < shunt_dcsr_spmm_strips_workspace_host(p) || (uintptr_t)workspace % 8)
     return SHUNT_E_WORKSPACE;
   if (p->only_if && *p->only_if == 0) return SHUNT_OK;
   for (int64_t j = 0; j < p->c.cols; j++) {

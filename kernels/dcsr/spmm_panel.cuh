@@ -161,7 +161,7 @@ inline shunt_status add_segments(const struct shunt_spmm *p, const struct shunt_
   q.c.cols = columns;
   q.c.values = static_cast<char *>(p->c.values) +
                first * p->c.col_stride * static_cast<int64_t>(shunt_type_size(p->c.type));
-  return shunt_spmm_csr_rows_split_cuda(&q, -1, device, nullptr, 0, stream);
+  return shunt_csr_spmm_split_cuda(&q, -1, device, nullptr, 0, stream);
 }
 
 // What all products take.

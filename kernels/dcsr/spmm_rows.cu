@@ -193,10 +193,10 @@ shunt_status multiply(const struct shunt_spmm *q, int64_t longest,
 {
   if (!has_huge_row(q, longest, device)) {
     const shunt_status s =
-        shunt_spmm_csr_rows_split_cuda(q, longest, device, workspace, workspace_bytes, stream);
+        shunt_csr_spmm_split_cuda(q, longest, device, workspace, workspace_bytes, stream);
     if (s != SHUNT_E_UNSUPPORTED) return s;
   }
-  return shunt_spmm_csr_rows_cuda(q, device, workspace, workspace_bytes, stream);
+  return shunt_csr_spmm_merge_cuda(q, device, workspace, workspace_bytes, stream);
 }
 
 shunt_status check_whole(const struct shunt_spmm *p, const struct shunt_dcsr *d)
@@ -215,16 +215,16 @@ shunt_status check_whole(const struct shunt_spmm *p, const struct shunt_dcsr *d)
 
 using namespace shunt::dcsr;
 
-extern "C" size_t shunt_spmm_dcsr_rows_workspace(const struct shunt_spmm *p,
+extern "C" size_t shunt_dcsr_spmm_rows_workspace(const struct shunt_spmm *p,
                                                  const struct shunt_dcsr *d,
                                                  const struct shunt_device *device)
 {
   if (check_whole(p, d) != SHUNT_OK) return 0;
   const way w = way_of(p, d, device, nullptr);
-  return w.bytes + shunt_spmm_csr_rows_workspace(&w.product, device);
+  return w.bytes + shunt_csr_spmm_workspace(&w.product, device);
 }
 
-extern "C" shunt_status shunt_spmm_dcsr_rows_cuda(const struct shunt_spmm *p,
+extern "C" shunt_status shunt_dcsr_spmm_rows_cuda(const struct shunt_spmm *p,
                                                   const struct shunt_dcsr *d, int64_t longest_row,
                                                   const struct shunt_device *device,
                                                   void *workspace, size_t workspace_bytes,
@@ -232,7 +232,7 @@ extern "C" shunt_status shunt_spmm_dcsr_rows_cuda(const struct shunt_spmm *p,
 {
   shunt_status s = check_whole(p, d);
   if (s != SHUNT_OK) return s;
-  if (workspace_bytes < shunt_spmm_dcsr_rows_workspace(p, d, device) ||
+  if (workspace_bytes < shunt_dcsr_spmm_rows_workspace(p, d, device) ||
       reinterpret_cast<uintptr_t>(workspace) % 256)
     return SHUNT_E_WORKSPACE;
   if (p->c.rows == 0 || p->c.cols == 0) return SHUNT_OK;

@@ -230,21 +230,21 @@ shunt_status multiply(const struct shunt_spmm *p, const struct shunt_dcsr *d, in
 
 using namespace shunt::dcsr;
 
-extern "C" size_t shunt_spmm_dcsr_strips_workspace(const struct shunt_spmm *p,
+extern "C" size_t shunt_dcsr_spmm_strips_workspace(const struct shunt_spmm *p,
                                                    const struct shunt_dcsr *d)
 {
   return check_strips(p, d) == SHUNT_OK ? static_cast<size_t>(d->room) * partial_row_bytes(p) : 0;
 }
 
 extern "C" shunt_status
-shunt_spmm_dcsr_strips_cuda(const struct shunt_spmm *p, const struct shunt_dcsr *d,
+shunt_dcsr_spmm_strips_cuda(const struct shunt_spmm *p, const struct shunt_dcsr *d,
                             const struct shunt_dcsr_sums *sums, const struct shunt_device *device,
                             void *workspace, size_t workspace_bytes, shunt_stream stream)
 {
   shunt_status s = check_strips(p, d);
   if (s != SHUNT_OK) return s;
   if (sums->rows != d->rows || sums->value_type != p->compute) return SHUNT_E_ARGUMENT;
-  if (workspace_bytes < shunt_spmm_dcsr_strips_workspace(p, d) ||
+  if (workspace_bytes < shunt_dcsr_spmm_strips_workspace(p, d) ||
       reinterpret_cast<uintptr_t>(workspace) % 256)
     return SHUNT_E_WORKSPACE;
   const int width = panel_width(p);

@@ -14,7 +14,9 @@
 #include "kernels/csr/sddmm_common.cuh"
 
 namespace shunt {
-namespace sddmm {
+namespace dense {
+
+using namespace csr::sddmm;
 namespace {
 
 constexpr int THREADS = 256;
@@ -90,15 +92,15 @@ shunt_status with_index(const struct shunt_sddmm *p, const struct shunt_dense *p
 }
 
 }  // namespace
-}  // namespace sddmm
+}  // namespace dense
 }  // namespace shunt
 
-extern "C" shunt_status shunt_sddmm_csr_sample_cuda(const struct shunt_sddmm *p,
+extern "C" shunt_status shunt_dense_sddmm_sample_cuda(const struct shunt_sddmm *p,
                                                     const struct shunt_dense *product,
                                                     int prescaled, const struct shunt_device *d,
                                                     shunt_stream stream)
 {
-  using namespace shunt::sddmm;
+  using namespace shunt::dense;
   (void)d;
   if (product->rows != p->c.rows || product->cols != p->c.cols) return SHUNT_E_ARGUMENT;
   if (product->col_stride != 1 && product->cols > 1) return SHUNT_E_UNSUPPORTED;

@@ -8,7 +8,7 @@
 
 namespace shunt
 {
-namespace sddmm_dense
+namespace dense::sampled
 {
 namespace
 {
@@ -64,7 +64,7 @@ shunt_status launch_index(const struct shunt_sddmm *p, const struct shunt_device
 }
 
 } // namespace
-} // namespace sddmm_dense
+} // namespace dense::sampled
 } // namespace shunt
 #endif
 
@@ -86,7 +86,7 @@ static shunt_status check(const struct shunt_sddmm *p)
   return p->a.cols > 0 && p->a.cols < INT32_MAX / 2 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
 }
 
-extern "C" bool shunt_sddmm_dense_takes(const struct shunt_sddmm *p, const struct shunt_device *d)
+extern "C" bool shunt_dense_sddmm_takes(const struct shunt_sddmm *p, const struct shunt_device *d)
 {
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
   return check(p) == SHUNT_OK && d->compute_capability == 90 && shunt::on_16_bytes(p->a) &&
@@ -97,16 +97,16 @@ extern "C" bool shunt_sddmm_dense_takes(const struct shunt_sddmm *p, const struc
 #endif
 }
 
-extern "C" shunt_status shunt_sddmm_dense_cuda(const struct shunt_sddmm *p,
+extern "C" shunt_status shunt_dense_sddmm_cuda(const struct shunt_sddmm *p,
                                                const struct shunt_device *d, shunt_stream stream)
 {
   const shunt_status s = check(p);
   if (s != SHUNT_OK || p->c.nnz == 0) return s;
-  if (!shunt_sddmm_dense_takes(p, d)) return SHUNT_E_UNSUPPORTED;
+  if (!shunt_dense_sddmm_takes(p, d)) return SHUNT_E_UNSUPPORTED;
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
   using namespace shunt;
-  return p->a.type == SHUNT_F16 ? sddmm_dense::launch_index<__half>(p, d, stream)
-                                : sddmm_dense::launch_index<__nv_bfloat16>(p, d, stream);
+  return p->a.type == SHUNT_F16 ? dense::sampled::launch_index<__half>(p, d, stream)
+                                : dense::sampled::launch_index<__nv_bfloat16>(p, d, stream);
 #else
   (void)stream;
   return SHUNT_E_UNSUPPORTED;

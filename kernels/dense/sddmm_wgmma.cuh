@@ -43,12 +43,12 @@
 
 namespace shunt
 {
-namespace sddmm_dense
+namespace dense::sampled
 {
 
-using dense_wgmma::kBoxBytes;
-using dense_wgmma::ring_place;
-using dense_wgmma::wait_for;
+using dense::kBoxBytes;
+using dense::ring_place;
+using dense::wait_for;
 
 constexpr int kProducts = 2, kOfProduct = kColumns / kProducts; // columns
 constexpr int kStages = 3, kBoxes = kColumns / 64;              // of B
@@ -60,7 +60,7 @@ constexpr int kMultiplyingRegisters = 168, kSamplingRegisters = 88;
 
 // Behind the tile.
 struct board {
-  static constexpr int kStages = sddmm_dense::kStages; // of ring_place
+  static constexpr int kStages = dense::sampled::kStages; // of ring_place
   uint64_t full[kStages], empty[kStages];
   uint64_t ready[kQuarters], sampled[kQuarters];
 };
@@ -114,7 +114,7 @@ __device__ __forceinline__ void multiply(int steps, int group, uint32_t ring, co
     wait_for(b.full[place.slot], place.parity);
 #pragma unroll
     for (int i = 0; i < Products; i++)
-      dense_wgmma::multiply_64<T, BMajor>(
+      dense::multiply_64<T, BMajor>(
           d[i], of_a + stage, of_b + stage + i * (kBoxes / Products * kBoxBytes >> 4), step > 0);
     ptx::wgmma_wait<Products>();
     if (step > 0) tell(b.empty[last]);
@@ -209,5 +209,5 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
 }
 
-} // namespace sddmm_dense
+} // namespace dense::sampled
 } // namespace shunt

@@ -26,7 +26,7 @@
 
 namespace shunt
 {
-namespace sddmm_dense
+namespace dense::sampled
 {
 
 constexpr int kRows = 128, kColumns = 256, kDepth = 64; // of a tile
@@ -48,7 +48,7 @@ template <class T, class I> struct arguments {
   int tiles, across; // of C; in a row of tiles
   int64_t k, few;    // few: entries of a C whose rows have some 20 in a tile
   operand<T> a, b;
-  sddmm::pattern<I> c;
+  csr::sddmm::pattern<I> c;
   T *values; // of C
   scalar_arg<float> alpha;
 };
@@ -95,7 +95,7 @@ template <class I> struct pieces {
 
 // In the first tile of the block's in a row of tiles: of the warp's rows.
 template <class I>
-__device__ __forceinline__ void find_pieces(const sddmm::pattern<I> &c, const tile_walk &at,
+__device__ __forceinline__ void find_pieces(const csr::sddmm::pattern<I> &c, const tile_walk &at,
                                             int sampler, pieces<I> &of)
 {
   static_assert((kGroups + kSamplers - 1) / kSamplers * kAtOnce <= 32, "a lane for each row");
@@ -154,7 +154,7 @@ constexpr int kAbsent = INT32_MAX; // behind all columns
 template <class I> struct chunks {
   int column[kAtOnce][kChunks];
 
-  __device__ __forceinline__ void load(const sddmm::pattern<I> &c, const pieces<I> &of, int group,
+  __device__ __forceinline__ void load(const csr::sddmm::pattern<I> &c, const pieces<I> &of, int group,
                                        bool one)
   {
     const int lane = threadIdx.x % 32;
@@ -329,7 +329,7 @@ __device__ __forceinline__ void sample(const arguments<T, I> &p, int sampler, co
                                     at.column * kColumns + static_cast<int>(p.c.base), last};
       const chunks<I> columns = next;
       if (after < kGroups || !last) next.load(p.c, of, after < kGroups ? after : sampler, one);
-      dense_wgmma::wait_for(b.ready[quarter], parity);
+      dense::wait_for(b.ready[quarter], parity);
       sample_group(p, place, columns, one, of);
       __syncwarp();
       if (after / of_quarter != quarter && threadIdx.x % 32 == 0)
@@ -338,5 +338,5 @@ __device__ __forceinline__ void sample(const arguments<T, I> &p, int sampler, co
   }
 }
 
-} // namespace sddmm_dense
+} // namespace dense::sampled
 } // namespace shunt

@@ -11,7 +11,7 @@
 
 namespace shunt
 {
-namespace dense_wgmma
+namespace dense
 {
 
 static shunt_status check(const struct shunt_spmm *p, const struct shunt_dense *copy,
@@ -54,8 +54,8 @@ struct maps {
 };
 
 template <class T, int BMajor, class Shape>
-static shunt_status launch(const arguments &k, const maps &m, const spmm_rows::args<float> &a,
-                           const spmm_rows::repair_args &r, int clusters, cudaStream_t stream)
+static shunt_status launch(const arguments &k, const maps &m, const csr::args<float> &a,
+                           const csr::repair_args &r, int clusters, cudaStream_t stream)
 {
   const auto kernel = &spmm_dense_wgmma<T, BMajor, Shape>;
   // Kept by the context, which the program may destroy: so asked for each time.
@@ -82,8 +82,8 @@ static shunt_status launch(const arguments &k, const maps &m, const spmm_rows::a
 
 template <class T>
 static shunt_status launch_type(const arguments &k, bool b_row_major, const maps &m,
-                                const spmm_rows::args<float> &a,
-                                const spmm_rows::repair_args &r, int clusters, cudaStream_t stream)
+                                const csr::args<float> &a,
+                                const csr::repair_args &r, int clusters, cudaStream_t stream)
 {
   return b_row_major ? launch<T, 1, shape_64>(k, m, a, r, clusters, stream)
                      : launch<T, 0, shape_64>(k, m, a, r, clusters, stream);
@@ -97,19 +97,19 @@ static bool shape_fits(const tile_shape &s, const arguments &k, int clusters)
 }
 
 shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
-                 const struct shunt_repair *r, const tile_shape &s, const struct shunt_device *d,
+                 const struct shunt_guard *r, const tile_shape &s, const struct shunt_device *d,
                  shunt_stream stream)
 {
   shunt_status status = check(p, copy, d);
   if (status != SHUNT_OK) return status;
   if (s.columns <= 0 || s.split <= 0) return SHUNT_E_UNSUPPORTED;
   if (s.columns > 64)
-    return s.split == 1 ? dense_wide::run(p, copy, r, s.columns, d, stream) : SHUNT_E_UNSUPPORTED;
+    return s.split == 1 ? dense::wide::run(p, copy, r, s.columns, d, stream) : SHUNT_E_UNSUPPORTED;
   const arguments k = make_arguments(p, s);
   const int clusters = d->multiprocessors / s.split; // those without a tile hash only
   if (!shape_fits(s, k, clusters)) return SHUNT_E_UNSUPPORTED;
-  spmm_rows::repair_args repair;
-  status = spmm_rows::make_repair_args(p, r, &repair);
+  csr::repair_args repair;
+  status = csr::make_repair_args(p, r, &repair);
   if (status != SHUNT_OK) return status;
   const int64_t strips = p->c.rows * ceil_div(p->c.cols, 32), most_pieces = 1 << 16;
   repair.piece = strips > 4 * most_pieces ? ceil_div(strips, most_pieces) : 4;
@@ -119,9 +119,9 @@ shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
   if (!on_16_bytes(*copy) || !on_16_bytes(b) || !make_tensor_map(&m.d, *copy, 64, 64) ||
       !make_tensor_map(&m.b, b, 64, 64))
     return SHUNT_E_UNSUPPORTED;
-  spmm_rows::plan how = {};
+  csr::plan how = {};
   how.direct = true;
-  const spmm_rows::args<float> a = spmm_rows::make_args<float>(p, how, nullptr);
+  const csr::args<float> a = csr::make_args<float>(p, how, nullptr);
   const bool row_major = p->b.col_stride == 1;
   return p->a.value_type == SHUNT_F16
              ? launch_type<__half>(k, row_major, m, a, repair, clusters, stream)
@@ -173,15 +173,15 @@ tile_shape choose_shape(const struct shunt_spmm *p, const struct shunt_device *d
   return p->c.cols <= 64 ? choose_narrow(p, d) : choose_wide(p, d);
 }
 
-} // namespace dense_wgmma
+} // namespace dense
 } // namespace shunt
 #else
 namespace shunt
 {
-namespace dense_wgmma
+namespace dense
 {
 
-shunt_status run(const struct shunt_spmm *, const struct shunt_dense *, const struct shunt_repair *,
+shunt_status run(const struct shunt_spmm *, const struct shunt_dense *, const struct shunt_guard *,
                  const tile_shape &, const struct shunt_device *, shunt_stream)
 {
   return SHUNT_E_UNSUPPORTED;
@@ -191,25 +191,25 @@ tile_shape choose_shape(const struct shunt_spmm *, const struct shunt_device *)
   return {};
 }
 
-} // namespace dense_wgmma
+} // namespace dense
 } // namespace shunt
 #endif
 
-extern "C" shunt_status shunt_spmm_dense_proved_cuda(const struct shunt_spmm *p,
+extern "C" shunt_status shunt_dense_spmm_proved_cuda(const struct shunt_spmm *p,
                                                      const struct shunt_dense *copy,
-                                                     const struct shunt_repair *r,
+                                                     const struct shunt_guard *r,
                                                      const struct shunt_device *d,
                                                      shunt_stream stream)
 {
-  using namespace shunt::dense_wgmma;
+  using namespace shunt::dense;
   const tile_shape s = choose_shape(p, d);
   return s.columns == 0 ? SHUNT_E_UNSUPPORTED : run(p, copy, r, s, d, stream);
 }
 
-extern "C" bool shunt_spmm_dense_proved_pays(const struct shunt_spmm *p,
+extern "C" bool shunt_dense_spmm_proved_pays(const struct shunt_spmm *p,
                                              const struct shunt_device *d)
 {
   const shunt_type t = p->a.value_type;
   return d->compute_capability == 90 && (t == SHUNT_F16 || t == SHUNT_BF16) && !p->beta.device &&
-         p->beta.host == 0 && shunt::dense_wgmma::choose_shape(p, d).columns > 0;
+         p->beta.host == 0 && shunt::dense::choose_shape(p, d).columns > 0;
 }

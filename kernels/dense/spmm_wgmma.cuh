@@ -40,7 +40,7 @@
 
 namespace shunt
 {
-namespace dense_wgmma
+namespace dense
 {
 
 template <int Columns, int Stages, int Threads> struct shape {
@@ -60,7 +60,7 @@ template <class Shape> struct board {
   uint64_t full[Shape::kStages], empty[Shape::kStages], begun;
   alignas(16) ptx::word_pair at_home; // arrives while the block multiplies
   struct shunt_fingerprint part[Shape::kHashWarps];
-  spmm_rows::repair_order order;
+  csr::repair_order order;
 };
 template <class Shape> constexpr int shared_bytes = Shape::kRingBytes + sizeof(board<Shape>);
 
@@ -173,7 +173,7 @@ __device__ __forceinline__ bool store(const arguments &p, const position &at, un
 // Nothing could be agreed on: the rows that this block has stored, which no other writes.
 template <class S, class Out, class Shape>
 __device__ __noinline__ void repair_own(const arguments &p, const position &at,
-                                        const spmm_rows::args<float> &a)
+                                        const csr::args<float> &a)
 {
   constexpr int kStrips = Shape::kColumns / 32;
   const float alpha = a.alpha.get();
@@ -182,17 +182,17 @@ __device__ __noinline__ void repair_own(const arguments &p, const position &at,
     const int64_t row = at.row + at.part * rows + w / kStrips;
     const int64_t strip = at.column / 32 + w % kStrips;
     if (row < p.m && strip * 32 < p.n)
-      spmm_rows::multiply_strip<S, Out>(a, row, strip, alpha, 0.0f);
+      csr::multiply_strip<S, Out>(a, row, strip, alpha, 0.0f);
   }
 }
 
 template <class S, class Out, class Shape>
 __device__ __forceinline__ void repair(const arguments &p, const position &at,
-                                       const spmm_rows::args<float> &a,
-                                       const spmm_rows::repair_args &r, uint32_t *next)
+                                       const csr::args<float> &a,
+                                       const csr::repair_args &r, uint32_t *next)
 {
   if (next)
-    spmm_rows::repair<S, Out>(a, r, next, 0, 0);
+    csr::repair<S, Out>(a, r, next, 0, 0);
   else if (at.works)
     repair_own<S, Out, Shape>(p, at, a);
 }
@@ -201,8 +201,8 @@ __device__ __forceinline__ void repair(const arguments &p, const position &at,
 
 template <class T, int BMajor, class Shape>
 __device__ __forceinline__ void
-be_multiplying(const arguments &p, const position &at, const spmm_rows::args<float> &a,
-               const spmm_rows::repair_args &r, unsigned char *shared, board<Shape> &b)
+be_multiplying(const arguments &p, const position &at, const csr::args<float> &a,
+               const csr::repair_args &r, unsigned char *shared, board<Shape> &b)
 {
   const bool judges = threadIdx.x == 128;
   bool flagged = false, bad = false;
@@ -237,7 +237,7 @@ be_multiplying(const arguments &p, const position &at, const spmm_rows::args<flo
 template <int BMajor, class Shape>
 __device__ __forceinline__ void
 be_reading(const position &at, const CUtensorMap &map_d,
-           const CUtensorMap &map_b, const spmm_rows::repair_args &r, const hash_worker &worker,
+           const CUtensorMap &map_b, const csr::repair_args &r, const hash_worker &worker,
            unsigned char *shared, board<Shape> &b)
 {
   ptx::cluster_arrive(); // store()'s barrier, without a wait
@@ -278,8 +278,8 @@ template <class T, int BMajor, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
     spmm_dense_wgmma(const __grid_constant__ arguments p, const __grid_constant__ CUtensorMap map_d,
                      const __grid_constant__ CUtensorMap map_b,
-                     const __grid_constant__ spmm_rows::args<float> a,
-                     const __grid_constant__ spmm_rows::repair_args r)
+                     const __grid_constant__ csr::args<float> a,
+                     const __grid_constant__ csr::repair_args r)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   board<Shape> &b = *reinterpret_cast<board<Shape> *>(shared + Shape::kRingBytes);
@@ -299,5 +299,5 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
   }
 }
 
-} // namespace dense_wgmma
+} // namespace dense
 } // namespace shunt

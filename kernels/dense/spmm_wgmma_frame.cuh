@@ -12,7 +12,7 @@
 
 namespace shunt
 {
-namespace dense_wgmma
+namespace dense
 {
 
 constexpr int kBoxBytes = 64 * 128; // what the copy engine brings at once: 64 rows of 64 values
@@ -91,7 +91,7 @@ __device__ __forceinline__ bool is_finite(float x)
 
 // By one thread, when the whole block is done and its stores were ordered before it by a barrier.
 template <class Board>
-__device__ __forceinline__ void judge_block(const spmm_rows::repair_args &r, Board &b, bool alarm,
+__device__ __forceinline__ void judge_block(const csr::repair_args &r, Board &b, bool alarm,
                                             bool flagged)
 {
   struct shunt_fingerprint part = {0, 0};
@@ -99,9 +99,9 @@ __device__ __forceinline__ void judge_block(const spmm_rows::repair_args &r, Boa
     shunt_fp_add(&part, of_warp);
   ptx::cp_async_wait<0>();
   __threadfence(); // who hears of this block's arrival may write C
-  b.order = spmm_rows::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, alarm, flagged);
+  b.order = csr::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, alarm, flagged);
   if (b.order.needed) __threadfence();
 }
 
-} // namespace dense_wgmma
+} // namespace dense
 } // namespace shunt

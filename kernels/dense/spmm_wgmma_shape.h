@@ -7,7 +7,7 @@
 
 namespace shunt
 {
-namespace dense_wgmma
+namespace dense
 {
 
 // A tile of C has 64 rows and 64 columns, and `split` (1, 2) blocks share one; or 128 rows and
@@ -19,22 +19,22 @@ struct tile_shape {
 // The best for a product; columns: 0 where none pays.
 tile_shape choose_shape(const struct shunt_spmm *p, const struct shunt_device *d);
 
-// shunt_spmm_dense_proved_cuda by a shape of the caller's choice; SHUNT_E_UNSUPPORTED where
+// shunt_dense_spmm_proved_cuda by a shape of the caller's choice; SHUNT_E_UNSUPPORTED where
 // it cannot.
 shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
-                 const struct shunt_repair *r, const tile_shape &s, const struct shunt_device *d,
+                 const struct shunt_guard *r, const tile_shape &s, const struct shunt_device *d,
                  shunt_stream stream);
 
-} // namespace dense_wgmma
+} // namespace dense
 
-namespace dense_wide
+namespace dense::wide
 {
 
-// The same by tiles of 128 rows and `columns` (128, 256) columns; p as dense_wgmma::run checks it.
+// The same by tiles of 128 rows and `columns` (128, 256) columns; p as dense::run checks it.
 shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
-                 const struct shunt_repair *r, int columns, const struct shunt_device *d,
+                 const struct shunt_guard *r, int columns, const struct shunt_device *d,
                  shunt_stream stream);
 
-} // namespace dense_wide
+} // namespace dense::wide
 } // namespace shunt
 #endif

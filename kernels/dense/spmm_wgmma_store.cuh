@@ -23,7 +23,7 @@
 
 namespace shunt
 {
-namespace dense_wgmma
+namespace dense
 {
 
 constexpr int kRows = 64, kDepth = 128; // of a tile; of K in a stage
@@ -161,5 +161,5 @@ __device__ __forceinline__ bool store_rows(const arguments &p, const unsigned ch
   return bad;
 }
 
-} // namespace dense_wgmma
+} // namespace dense
 } // namespace shunt

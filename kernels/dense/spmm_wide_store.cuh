@@ -19,7 +19,7 @@
 
 namespace shunt
 {
-namespace dense_wide
+namespace dense::wide
 {
 
 constexpr int kStoreRows = 16, kStoreColumns = 64; // of a box
@@ -57,5 +57,5 @@ __device__ __forceinline__ void store_boxes(const CUtensorMap &map, const float 
   __syncwarp();
 }
 
-} // namespace dense_wide
+} // namespace dense::wide
 } // namespace shunt

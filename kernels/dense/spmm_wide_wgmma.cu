@@ -9,7 +9,7 @@
 
 namespace shunt
 {
-namespace dense_wide
+namespace dense::wide
 {
 namespace
 {
@@ -18,8 +18,8 @@ namespace
 struct launch_arguments {
   arguments k;
   CUtensorMap d, b, c;
-  spmm_rows::args<float> a;
-  spmm_rows::repair_args r;
+  csr::args<float> a;
+  csr::repair_args r;
   int blocks;
   cudaStream_t stream;
 };
@@ -66,7 +66,7 @@ arguments make_arguments(const struct shunt_spmm *p, int columns)
 
 template <class Shape>
 shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_dense *copy,
-                          const struct shunt_repair *r, const struct shunt_device *d,
+                          const struct shunt_guard *r, const struct shunt_device *d,
                           cudaStream_t stream)
 {
   const struct shunt_dense b = as_stored(p->b);
@@ -78,7 +78,7 @@ shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_dense *
   x.k.tiles = static_cast<int>(tiles);
   x.blocks = d->multiprocessors; // those that no tile is left for hash only
   x.stream = stream;
-  const shunt_status s = spmm_rows::make_repair_args(p, r, &x.r);
+  const shunt_status s = csr::make_repair_args(p, r, &x.r);
   if (s != SHUNT_OK) return s;
   const int64_t strips = p->c.rows * ceil_div(p->c.cols, 32), most_pieces = 1 << 16;
   x.r.piece = strips > 4 * most_pieces ? ceil_div(strips, most_pieces) : 4;
@@ -89,9 +89,9 @@ shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_dense *
   // Rows that end within 16 bytes the engine would not cut off right (seen at 33 columns).
   x.k.boxes = x.k.c.aligned && !x.k.c.wide_sums && p->c.cols % 8 == 0 &&
               make_tensor_map(&x.c, p->c, kStoreRows, kStoreColumns);
-  spmm_rows::plan how = {};
+  csr::plan how = {};
   how.direct = true;
-  x.a = spmm_rows::make_args<float>(p, how, nullptr);
+  x.a = csr::make_args<float>(p, how, nullptr);
   const bool row_major = p->b.col_stride == 1;
   if (p->a.value_type == SHUNT_F16)
     return row_major ? launch<__half, 1, Shape>(x) : launch<__half, 0, Shape>(x);
@@ -101,13 +101,13 @@ shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_dense *
 } // namespace
 
 shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
-                 const struct shunt_repair *r, int columns, const struct shunt_device *d,
+                 const struct shunt_guard *r, int columns, const struct shunt_device *d,
                  shunt_stream stream)
 {
   if (columns == 128) return launch_shape<shape_128>(p, copy, r, d, stream);
   return columns == 256 ? launch_shape<shape_256>(p, copy, r, d, stream) : SHUNT_E_UNSUPPORTED;
 }
 
-} // namespace dense_wide
+} // namespace dense::wide
 } // namespace shunt
 #endif

@@ -45,13 +45,13 @@
 
 namespace shunt
 {
-namespace dense_wide
+namespace dense::wide
 {
 
-using dense_wgmma::kBoxBytes;
-using dense_wgmma::ring_place;
-using dense_wgmma::wait_for;
-using destination = whole24::destination<float>;
+using dense::kBoxBytes;
+using dense::ring_place;
+using dense::wait_for;
+using destination = sparse24::destination<float>;
 
 constexpr int kRows = 128, kDepth = 64, kPanel = 2048;
 constexpr int kMultiplyingWarps = 8, kHashWarps = 3;
@@ -76,7 +76,7 @@ template <class Shape> struct board {
   struct shunt_fingerprint part[kHashWarps + kMultiplyingWarps];
   uint64_t found; // barrier: warps have written what follows, and `part`
   bool alarm;
-  spmm_rows::repair_order order;
+  csr::repair_order order;
   arrival_place place;
 };
 template <class Shape> constexpr int shared_bytes = Shape::kRingBytes + sizeof(board<Shape>);
@@ -158,7 +158,7 @@ __device__ __forceinline__ void multiply(int steps, int group, uint32_t ring, co
   for (int step = 0; step < steps; step++) {
     const uint32_t stage = place.slot * (Shape::kStageBytes >> 4);
     wait_for(b.full[place.slot], place.parity);
-    dense_wgmma::multiply_64<T, BMajor>(d, of_d + stage, of_b + stage, step > 0);
+    dense::multiply_64<T, BMajor>(d, of_d + stage, of_b + stage, step > 0);
     ptx::wgmma_wait<1>();
     if (step > 0) release(b, last);
     last = place.slot;
@@ -177,7 +177,7 @@ __device__ __forceinline__ bool any_nonfinite(const float (&d)[Columns / 2], flo
   for (int i = 0; i < Columns / 8; i++)
 #pragma unroll
     for (int j = 0; j < 2; j++)
-      bad |= !dense_wgmma::is_finite(widen<float>(narrow<Out>(scale(alpha, d[4 * i + j]))));
+      bad |= !dense::is_finite(widen<float>(narrow<Out>(scale(alpha, d[4 * i + j]))));
   return bad;
 }
 // Whether that row is C's first, and holds a NaN or Inf; `row`: the first one of the warp.
@@ -239,7 +239,7 @@ __device__ __forceinline__ void multiply_and_store(const arguments &p, const CUt
     if (last && p.boxes)
       store_last<T, Shape>(p, map_c, group, d, at, ring, b, place);
     else
-      whole24::store_rows<whole24::types<T, float>, kColumns>(p.c, d, at.row + group * 64, at.column);
+      sparse24::store_rows<sparse24::types<T, float>, kColumns>(p.c, d, at.row + group * 64, at.column);
   }
 }
 
@@ -247,7 +247,7 @@ __device__ __forceinline__ void multiply_and_store(const arguments &p, const CUt
 
 // Nothing could be agreed on: the tiles that this block has stored, which no other writes.
 template <class S, class Out, class Shape>
-__device__ __noinline__ void repair_own(const arguments &p, const spmm_rows::args<float> &a)
+__device__ __noinline__ void repair_own(const arguments &p, const csr::args<float> &a)
 {
   constexpr int strips = Shape::kColumns / 32;
   const float alpha = a.alpha.get();
@@ -256,17 +256,17 @@ __device__ __noinline__ void repair_own(const arguments &p, const spmm_rows::arg
     for (int w = threadIdx.x / 32 - 4; w < kRows * strips; w += kMultiplyingWarps) {
       const int64_t row = at.row + w / strips, strip = at.column / 32 + w % strips;
       if (row < a.rows && strip * 32 < a.n)
-        spmm_rows::multiply_strip<S, Out>(a, row, strip, alpha, 0.0f);
+        csr::multiply_strip<S, Out>(a, row, strip, alpha, 0.0f);
     }
   }
 }
 
 template <class S, class Out, class Shape>
-__device__ __forceinline__ void repair(const arguments &p, const spmm_rows::args<float> &a,
-                                       const spmm_rows::repair_args &r, uint32_t *next)
+__device__ __forceinline__ void repair(const arguments &p, const csr::args<float> &a,
+                                       const csr::repair_args &r, uint32_t *next)
 {
   if (next)
-    spmm_rows::repair<S, Out>(a, r, next, 0, 0);
+    csr::repair<S, Out>(a, r, next, 0, 0);
   else
     repair_own<S, Out, Shape>(p, a);
 }
@@ -284,7 +284,7 @@ __device__ __forceinline__ hash_worker find_worker(const arguments &p, int own)
 // By a warp whose block has no tile: its ring lies in the block's.
 template <class Shape>
 __device__ __forceinline__ struct shunt_fingerprint
-hash_idle(const arguments &p, const spmm_rows::repair_args &r, int own,
+hash_idle(const arguments &p, const csr::repair_args &r, int own,
           const typename Shape::idle_ring &ring)
 {
   if (threadIdx.x % 32 == 0) {
@@ -297,7 +297,7 @@ hash_idle(const arguments &p, const spmm_rows::repair_args &r, int own,
 
 // By one thread, when all warps have told what they found.
 template <class Board>
-__device__ __forceinline__ void judge_block(const spmm_rows::repair_args &r, Board &b, bool flagged)
+__device__ __forceinline__ void judge_block(const csr::repair_args &r, Board &b, bool flagged)
 {
   struct shunt_fingerprint part = {0, 0};
   wait_for(b.found, 0);
@@ -305,7 +305,7 @@ __device__ __forceinline__ void judge_block(const spmm_rows::repair_args &r, Boa
     shunt_fp_add(&part, of_warp);
   ptx::cp_async_wait<0>();
   b.order =
-      spmm_rows::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, b.alarm, flagged, &b.place);
+      csr::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, b.alarm, flagged, &b.place);
 }
 
 // By all threads, when their warps have done their part.  False: C stands, or others see to it.
@@ -315,8 +315,8 @@ template <class Board> __device__ __forceinline__ bool is_to_repair(const Board 
   const bool stands = !b.order.needed && b.order.next; // as every block finds: nobody waits for us
   if (stands) return false;
   if (threadIdx.x == kJudge) {
-    spmm_rows::tell_stored(b.place);
-    if (b.order.needed) spmm_rows::wait_for_stores(b.place, gridDim.x);
+    csr::tell_stored(b.place);
+    if (b.order.needed) csr::wait_for_stores(b.place, gridDim.x);
   }
   if (!b.order.needed) return false;
   __syncthreads();
@@ -329,8 +329,8 @@ template <class Board> __device__ __forceinline__ bool is_to_repair(const Board 
 // wait for their operands' descriptors.
 template <class T, int BMajor, class Shape>
 __device__ __forceinline__ void
-be_multiplying(const arguments &p, const CUtensorMap &map_c, const spmm_rows::args<float> &a,
-               const spmm_rows::repair_args &r, int group, unsigned char *shared, board<Shape> &b)
+be_multiplying(const arguments &p, const CUtensorMap &map_c, const csr::args<float> &a,
+               const csr::repair_args &r, int group, unsigned char *shared, board<Shape> &b)
 {
   const bool works = (int)blockIdx.x < p.tiles;
   const int warp = threadIdx.x / 32 - 4, own = kHashWarps + warp;
@@ -359,8 +359,8 @@ __device__ __forceinline__ void be_bringing(const arguments &p, const CUtensorMa
 }
 
 template <class Shape>
-__device__ __forceinline__ void be_hashing(const spmm_rows::args<float> &a,
-                                           const spmm_rows::repair_args &r,
+__device__ __forceinline__ void be_hashing(const csr::args<float> &a,
+                                           const csr::repair_args &r,
                                            const hash_worker &worker, int own, board<Shape> &b)
 {
   const bool judges = threadIdx.x == kJudge;
@@ -402,8 +402,8 @@ __global__ void __launch_bounds__(kThreads, 1)
     spmm_dense_wide(const __grid_constant__ arguments p, const __grid_constant__ CUtensorMap map_d,
                     const __grid_constant__ CUtensorMap map_b,
                     const __grid_constant__ CUtensorMap map_c,
-                    const __grid_constant__ spmm_rows::args<float> a,
-                    const __grid_constant__ spmm_rows::repair_args r)
+                    const __grid_constant__ csr::args<float> a,
+                    const __grid_constant__ csr::repair_args r)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   board<Shape> &b = *reinterpret_cast<board<Shape> *>(shared + Shape::kRingBytes);
@@ -424,5 +424,5 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
 }
 
-} // namespace dense_wide
+} // namespace dense::wide
 } // namespace shunt

@@ -17,7 +17,7 @@
 
 namespace shunt
 {
-namespace spmm_rows
+namespace csr
 {
 
 // What the thread that judges tells its block: whether to repair, and the counter of pieces (NULL:
@@ -72,7 +72,7 @@ __device__ __forceinline__ repair_order judge(const repair_args &r, bool speaks,
   if (r.expected) expected = *r.expected;
   arrival_sum sum;
   const bool last = arrive(place, part, alarm, flagged, gridDim.x, &sum);
-  if (r.start != SHUNT_REPAIR_BEHIND) wait_for_previous(); // the others may still stand behind the product
+  if (r.start != SHUNT_GUARD_BEHIND) wait_for_previous(); // the others may still stand behind the product
   const int64_t cycles = (int)blockIdx.x < r.helpers ? r.wait_cycles : 0;
   if (!wait_for_all(place, gridDim.x, last, cycles, &sum)) return {false, nullptr, false};
 
@@ -108,5 +108,5 @@ __device__ __noinline__ void repair(const args<T> &a, const repair_args &r, uint
   }
 }
 
-} // namespace spmm_rows
+} // namespace csr
 } // namespace shunt

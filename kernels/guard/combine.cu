@@ -124,7 +124,7 @@ cudaError_t launch_combine(combine_args a, bool row_major, const struct shunt_de
 }  // namespace
 }  // namespace shunt
 
-extern "C" shunt_status shunt_dense_combine_cuda(const struct shunt_dense *w,
+extern "C" shunt_status shunt_guard_combine_cuda(const struct shunt_dense *w,
                                                  const struct shunt_spmm *p,
                                                  const uint32_t *only_unless,
                                                  const struct shunt_device *d, shunt_stream stream)

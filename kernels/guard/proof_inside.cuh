@@ -32,8 +32,8 @@ namespace proved
 
 // What a kernel is told beside the product.
 struct proof {
-  spmm_rows::args<float> a;
-  spmm_rows::repair_args r;
+  csr::args<float> a;
+  csr::repair_args r;
   int pieces; // of work, of all blocks together
   bool brief; // the next kernel may come in when the blocks have hashed: they have little else to do
 };
@@ -48,7 +48,7 @@ template <int Warps, int HashWarps, int Barrier> struct team {
 template <class Team> struct board {
   alignas(16) ptx::word_pair at_home; // arrives while the block hashes
   struct shunt_fingerprint part[Team::kHashWarps];
-  spmm_rows::repair_order order;
+  csr::repair_order order;
   arrival_place place;
 };
 
@@ -78,7 +78,7 @@ template <class Team> __device__ __forceinline__ void prove(const proof &f, boar
   for (int i = 1; i < Team::kHashWarps; i++)
     shunt_fp_add(&part, b.part[i]);
   ptx::cp_async_wait<0>();
-  b.order = spmm_rows::judge(f.r, speaks, b.at_home, part, false, flagged, &b.place);
+  b.order = csr::judge(f.r, speaks, b.at_home, part, false, flagged, &b.place);
 }
 
 // By all threads, when their warps have done their part.  False: C stands, or others see to it.
@@ -87,8 +87,8 @@ template <class Team> __device__ __forceinline__ bool is_to_repair(const board<T
   __syncthreads();                  // stored, and judged
   if (b.order.stands) return false; // as every block finds: nobody waits for us
   if (threadIdx.x == 0) {
-    spmm_rows::tell_stored(b.place);
-    if (b.order.needed) spmm_rows::wait_for_stores(b.place, gridDim.x);
+    csr::tell_stored(b.place);
+    if (b.order.needed) csr::wait_for_stores(b.place, gridDim.x);
   }
   if (!b.order.needed) return false;
   __syncthreads();

@@ -11,13 +11,13 @@ namespace proved
 {
 
 // How the proof repairs p: as launch_repair of kernels/csr/spmm_launch.cuh shares it.
-inline shunt_status make_proof(const struct shunt_spmm *p, const struct shunt_repair *r, proof *f)
+inline shunt_status make_proof(const struct shunt_spmm *p, const struct shunt_guard *r, proof *f)
 {
-  const shunt_status s = spmm_rows::make_repair_args(p, r, &f->r);
+  const shunt_status s = csr::make_repair_args(p, r, &f->r);
   const int64_t strips = p->c.rows * ((p->c.cols + 31) / 32), most_pieces = 1 << 16;
-  spmm_rows::plan how = {};
+  csr::plan how = {};
   how.direct = true;
-  f->a = spmm_rows::make_args<float>(p, how, nullptr);
+  f->a = csr::make_args<float>(p, how, nullptr);
   f->r.piece = strips > 4 * most_pieces ? (strips + most_pieces - 1) / most_pieces : 4;
   return s;
 }

@@ -35,7 +35,7 @@
 
 namespace shunt
 {
-namespace spmm_rows
+namespace csr
 {
 
 __device__ __forceinline__ void ask_for_home(const repair_args &r, ptx::word_pair *at_home)
@@ -64,7 +64,7 @@ __device__ __forceinline__ hash_queue *open_queue(const repair_args &r,
 
 template <class S, class Out, class T, bool Beside>
 __global__ void __launch_bounds__(hash_threads, hash_blocks_per_multiprocessor)
-    spmm_csr_rows_repair(const __grid_constant__ args<T> a, const __grid_constant__ repair_args r)
+    spmm_repair(const __grid_constant__ args<T> a, const __grid_constant__ repair_args r)
 {
   __shared__ repair_order order;
   __shared__ alignas(16) ptx::word_pair at_home; // arrives while the block hashes
@@ -97,5 +97,5 @@ __global__ void __launch_bounds__(hash_threads, hash_blocks_per_multiprocessor)
                  gridDim.x * hash_warps);
 }
 
-} // namespace spmm_rows
+} // namespace csr
 } // namespace shunt

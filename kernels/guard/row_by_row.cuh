@@ -10,7 +10,7 @@
 
 namespace shunt
 {
-namespace spmm_rows
+namespace csr
 {
 
 // Columns [32 strip, ..) of one row of C, by one warp.
@@ -35,7 +35,7 @@ __device__ __forceinline__ void multiply_strip(const args<T> &a, int64_t row, in
 }
 
 template <class S, class Out, class T>
-__global__ void __launch_bounds__(kThreads) spmm_csr_rows_guarded(const __grid_constant__ args<T> a)
+__global__ void __launch_bounds__(kThreads) spmm_row_by_row(const __grid_constant__ args<T> a)
 {
   wait_for_previous();
   if (a.only_if && *a.only_if == 0) return;
@@ -46,5 +46,5 @@ __global__ void __launch_bounds__(kThreads) spmm_csr_rows_guarded(const __grid_c
     multiply_strip<S, Out, T>(a, w / strips, w % strips, alpha, beta);
 }
 
-} // namespace spmm_rows
+} // namespace csr
 } // namespace shunt

@@ -109,16 +109,16 @@ static void TYPED(P, groups)(const struct shunt_rows_job *r, int64_t begin, int6
     TYPED(P, skip)(&job, job.width);
   }
 }
-#define GROUPS_PLUS_TIMES TYPED(P, groups)
+#define BUNDLES_PLUS_TIMES TYPED(P, groups)
 #else
-#define GROUPS_PLUS_TIMES NULL
+#define BUNDLES_PLUS_TIMES NULL
 #endif
-#define GROUPS_MAX_TIMES NULL
-#define GROUPS_MIN_ADD NULL
-#define GROUPS_MAX_ADD NULL
+#define BUNDLES_MAX_TIMES NULL
+#define BUNDLES_MIN_ADD NULL
+#define BUNDLES_MAX_ADD NULL
 
 #define ENTRY(OP)                                                                                  \
-  [SHUNT_OP_##OP] = {2 * LANES_MOST, TYPED(P, rows_##OP), GROUPS_##OP, TYPED(P, spread_##OP),      \
+  [SHUNT_OP_##OP] = {2 * LANES_MOST, TYPED(P, rows_##OP), BUNDLES_##OP, TYPED(P, spread_##OP),      \
                      TYPED(P, dots_##OP)}
 static const struct shunt_semiring_kernels TYPED(P, kernels)[SHUNT_OP_COUNT] = {
 #if PLUS
@@ -129,10 +129,10 @@ static const struct shunt_semiring_kernels TYPED(P, kernels)[SHUNT_OP_COUNT] = {
     ENTRY(MAX_ADD),
 };
 
-#undef GROUPS_PLUS_TIMES
-#undef GROUPS_MAX_TIMES
-#undef GROUPS_MIN_ADD
-#undef GROUPS_MAX_ADD
+#undef BUNDLES_PLUS_TIMES
+#undef BUNDLES_MAX_TIMES
+#undef BUNDLES_MIN_ADD
+#undef BUNDLES_MAX_ADD
 #undef ENTRY
 #undef OPERATORS
 #undef CHOOSE

@@ -85,7 +85,7 @@ static bool same_indices(const struct shunt_sparse *s, int64_t v)
 }
 
 /* i % 6, as a step may be a multiple of the unknowns at a node. */
-bool shunt_in_groups(const struct shunt_sparse *s)
+bool shunt_in_bundles(const struct shunt_sparse *s)
 {
   const int64_t pairs = s->vectors / APART < PAIRS ? s->vectors / APART : PAIRS;
   int64_t same = 0;

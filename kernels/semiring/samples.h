@@ -22,6 +22,6 @@ bool shunt_worth_prefetching(const struct shunt_host_spmm *p, size_t size);
 
 /* Do rows of S come in groups with the same columns, as the unknowns of a finite element mesh do?
    A quarter of the pairs that are looked at must be alike.  */
-bool shunt_in_groups(const struct shunt_sparse *s);
+bool shunt_in_bundles(const struct shunt_sparse *s);
 
 #endif

@@ -342,7 +342,7 @@ static shunt_status product_form(struct product *x)
   x->repeated = p->b.iso || x->choice.constant[1];
   x->packed = p->s.nnz > 0 &&
               (x->masked || (!x->repeated && (!by_row(&p->b) || shunt_worth_aligning(p, x->size))));
-  x->groups = x->choice.kernels->groups && !x->masked && !x->repeated && shunt_in_groups(&p->s);
+  x->groups = x->choice.kernels->groups && !x->masked && !x->repeated && shunt_in_bundles(&p->s);
   x->b = p->b.values;
   x->b_stride = p->b.row_stride;
   x->far = !x->repeated && shunt_worth_prefetching(p, x->size);

@@ -22,10 +22,10 @@
 
 namespace shunt
 {
-namespace whole24
+namespace sparse24
 {
 
-// For what shunt_whole24_compared says yes to.
+// For what shunt_sparse24_compared says yes to.
 struct column_job {
   const unsigned char *columns; // NULL: a hash is to tell
   const void *offsets, *positions;
@@ -34,9 +34,9 @@ struct column_job {
   bool wide; // int64
 };
 
-inline column_job make_column_job(const struct shunt_csr &a, const struct shunt_whole24 &v)
+inline column_job make_column_job(const struct shunt_csr &a, const struct shunt_sparse24 &v)
 {
-  const int64_t pieces = shunt_whole24_pieces(&a);
+  const int64_t pieces = shunt_sparse24_pieces(&a);
   return {static_cast<const unsigned char *>(a.columns),
           a.row_offsets,
           v.positions,
@@ -174,7 +174,7 @@ template <bool Wide> __device__ __forceinline__ bool rest_differs(const column_j
     const uint4 v = __ldg(reinterpret_cast<const uint4 *>(job.columns) + i);
     compare_piece<Wide>(check, 0, v, i * (Wide ? 4 : 8) % job.cols);
     const unsigned char *at = static_cast<const unsigned char *>(job.positions);
-    found |= check.differs(make_uint2(at[shunt_whole24_position(i)], 0));
+    found |= check.differs(make_uint2(at[shunt_sparse24_position(i)], 0));
   }
   return found;
 }
@@ -208,5 +208,5 @@ compare_share(const column_job &job, const struct shunt_fingerprint *expected,
   return part;
 }
 
-} // namespace whole24
+} // namespace sparse24
 } // namespace shunt

@@ -1,4 +1,4 @@
-/* host_spmm.c: C = alpha A B + beta C for A in the `whole24` format, on the host: the slow twin
+/* host_spmm.c: C = alpha A B + beta C for A in the `sparse24` format, on the host: the slow twin
    of kernels/sparse24/spmm_wgmma.cu.
 
    Values and metadata are found as wgmma.mma_async.sp.m64nNk32 finds them, after the PTX ISA: A's
@@ -24,7 +24,7 @@ enum {
 };
 
 /* Stored value `place` of row r of one product's A. */
-static double value_at(const struct shunt_whole24 *v, const char *product, int r, int place)
+static double value_at(const struct shunt_sparse24 *v, const char *product, int r, int place)
 {
   int byte = place / 8 * LEADING + r / 8 * STRIDE + r % 8 * 16 + place % 8 * 2;
 
@@ -42,13 +42,13 @@ static int column_at(const uint32_t *metadata, int r, int place, int selector)
 }
 
 /* Adds what a tile contributes to row i, column j; columns of A beyond B's rows hold zeros. */
-static float add_tile(const struct shunt_spmm *p, const struct shunt_whole24 *v, int64_t chunk,
+static float add_tile(const struct shunt_spmm *p, const struct shunt_sparse24 *v, int64_t chunk,
                       int64_t i, int64_t j, float sum)
 {
-  int64_t tile = i / SHUNT_WHOLE24_ROWS * v->chunks + chunk;
+  int64_t tile = i / SHUNT_SPARSE24_ROWS * v->chunks + chunk;
   const char *values = (const char *)v->tiles + tile * TILE_BYTES;
   const uint32_t *metadata = (const uint32_t *)(values + VALUE_BYTES);
-  int r = (int)(i % SHUNT_WHOLE24_ROWS);
+  int r = (int)(i % SHUNT_SPARSE24_ROWS);
 
   for (int selector = 0; selector < 2; selector++)
     for (int place = 0; place < 16; place++) {
@@ -72,14 +72,14 @@ static int column_at_i8(const uint32_t *metadata, int r, int place)
   return 4 * quad + (int)(place % 2 ? pair >> 2 : pair & 3);
 }
 
-static int64_t add_tile_i8(const struct shunt_spmm *p, const struct shunt_whole24 *v,
+static int64_t add_tile_i8(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
                            int64_t chunk, int64_t i, int64_t j, int64_t sum)
 {
-  int64_t tile = i / SHUNT_WHOLE24_ROWS * v->chunks + chunk;
+  int64_t tile = i / SHUNT_SPARSE24_ROWS * v->chunks + chunk;
   const int8_t *values = (const int8_t *)v->tiles + tile * TILE_BYTES_I8;
   const uint32_t *metadata = (const uint32_t *)((const char *)v->tiles + tile * TILE_BYTES_I8 +
                                                 VALUE_BYTES);
-  int r = (int)(i % SHUNT_WHOLE24_ROWS);
+  int r = (int)(i % SHUNT_SPARSE24_ROWS);
 
   for (int product = 0; product < 2; product++)
     for (int place = 0; place < 32; place++) {
@@ -93,7 +93,7 @@ static int64_t add_tile_i8(const struct shunt_spmm *p, const struct shunt_whole2
 }
 
 /* int8: integers wrap, as the original's do. */
-static void store_i8(const struct shunt_spmm *p, const struct shunt_whole24 *v, int64_t i,
+static void store_i8(const struct shunt_spmm *p, const struct shunt_sparse24 *v, int64_t i,
                      int64_t j)
 {
   int64_t at = i * p->c.row_stride + j * p->c.col_stride, sum = 0;
@@ -128,7 +128,7 @@ static float sum_of_entries(const struct shunt_spmm *p, int64_t i, int64_t j)
   return sum;
 }
 
-static float sum_of(const struct shunt_spmm *p, const struct shunt_whole24 *v, int64_t i, int64_t j)
+static float sum_of(const struct shunt_spmm *p, const struct shunt_sparse24 *v, int64_t i, int64_t j)
 {
   float sum = 0;
 
@@ -137,7 +137,7 @@ static float sum_of(const struct shunt_spmm *p, const struct shunt_whole24 *v, i
   return isnan(sum) ? sum_of_entries(p, i, j) : sum;
 }
 
-static void compute(const struct shunt_spmm *p, const struct shunt_whole24 *v)
+static void compute(const struct shunt_spmm *p, const struct shunt_sparse24 *v)
 {
   float alpha = (float)shunt_scalar_value(&p->alpha, SHUNT_F32);
   float beta = (float)shunt_scalar_value(&p->beta, SHUNT_F32);
@@ -151,7 +151,7 @@ static void compute(const struct shunt_spmm *p, const struct shunt_whole24 *v)
     }
 }
 
-shunt_status shunt_spmm_whole24_host(const struct shunt_spmm *p, const struct shunt_whole24 *v)
+shunt_status shunt_sparse24_spmm_host(const struct shunt_spmm *p, const struct shunt_sparse24 *v)
 {
   if (v->rows != p->c.rows || v->cols != p->b.rows || v->value_type != p->b.type)
     return SHUNT_E_ARGUMENT;

@@ -1,4 +1,4 @@
-/* sparse24_format.h: the `whole24` format: a matrix of which every aligned four columns of a row
+/* sparse24_format.h: the `sparse24` format: a matrix of which every aligned four columns of a row
    hold at most two entries, whole, for wgmma.sp (kernels/ptx/wgmma_sparse.cuh).  Values of 16 bits;
    int8 below.
 
@@ -13,7 +13,7 @@
             |chunks|  ..         |   band 1       tile = band x chunks + chunk
             +------+------+--  --+
 
-   A tile is so many bytes (shunt_whole24_tile_bytes), in the order in which shared memory is to have it, so that one
+   A tile is so many bytes (shunt_sparse24_tile_bytes), in the order in which shared memory is to have it, so that one
    bulk copy brings it:
 
      values    [4][8][8][8]   16 columns, 8 rows, row of them, value: matrices of 8 x 16 bytes,
@@ -41,7 +41,7 @@
      word 32 w + 4 g + 2 t + h:  row 16 w + 8 h + g, columns 32 t .. 32 t + 31 of the 64
 
    A quad with fewer than two entries is filled up with zeros, at the next position, or at the
-   quad's end the one before (shunt_tile24_pair).  Such a zero meets a row of B which the
+   quad's end the one before (shunt_tile_pair).  Such a zero meets a row of B which the
    original never multiplies, and 0 x NaN or 0 x Inf is NaN:
 
      A sum that is not NaN is right.  Where one is, C has to be computed from A's own entries.
@@ -59,8 +59,8 @@
 
    All arrays are device memory (host memory for *_host functions) that belongs to the caller;
    conv/sparse24/sparse24_conv.h makes them.  */
-#ifndef SHUNT_WHOLE24_FORMAT_H
-#define SHUNT_WHOLE24_FORMAT_H
+#ifndef SHUNT_SPARSE24_FORMAT_H
+#define SHUNT_SPARSE24_FORMAT_H
 
 #include "kernels/tile/tile_format.h"
 
@@ -69,60 +69,60 @@ extern "C" {
 #endif
 
 enum {
-  SHUNT_WHOLE24_ROWS = 64,      /* of a tile */
-  SHUNT_WHOLE24_ROW_BYTES = 64, /* of values of a tile's row */
-  SHUNT_WHOLE24_VALUE_BYTES = SHUNT_WHOLE24_ROWS * SHUNT_WHOLE24_ROW_BYTES,
-  SHUNT_WHOLE24_WORDS = 128 /* of metadata, for a product (int8) or two */
+  SHUNT_SPARSE24_ROWS = 64,      /* of a tile */
+  SHUNT_SPARSE24_ROW_BYTES = 64, /* of values of a tile's row */
+  SHUNT_SPARSE24_VALUE_BYTES = SHUNT_SPARSE24_ROWS * SHUNT_SPARSE24_ROW_BYTES,
+  SHUNT_SPARSE24_WORDS = 128 /* of metadata, for a product (int8) or two */
 };
 
-struct shunt_whole24 {
+struct shunt_sparse24 {
   int64_t rows, cols;
   int64_t bands, chunks; /* of tiles, from top to bottom and from left to right */
   shunt_type value_type;
-  void *tiles; /* [bands][chunks][shunt_whole24_tile_bytes] */
+  void *tiles; /* [bands][chunks][shunt_sparse24_tile_bytes] */
   void *positions; /* NULL: not every quad is full */
 };
 
 /* Does every quad of a have two entries, if it is 2:4? */
-SHUNT_TILE24_INLINE bool shunt_whole24_full(const struct shunt_csr *a)
+SHUNT_TILE_INLINE bool shunt_sparse24_full(const struct shunt_csr *a)
 {
   return (a->value_type == SHUNT_F16 || a->value_type == SHUNT_BF16) && a->cols % 16 == 0 &&
          a->nnz == a->rows * (a->cols / 2);
 }
 /* Bytes of positions for so many pieces, and where a piece's is. */
-SHUNT_TILE24_INLINE int64_t shunt_whole24_pieces(const struct shunt_csr *a)
+SHUNT_TILE_INLINE int64_t shunt_sparse24_pieces(const struct shunt_csr *a)
 {
   return a->nnz * (a->index_type == SHUNT_I64 ? 8 : 4) / 16;
 }
-SHUNT_TILE24_INLINE int64_t shunt_whole24_position_bytes(int64_t pieces)
+SHUNT_TILE_INLINE int64_t shunt_sparse24_position_bytes(int64_t pieces)
 {
   return (pieces + 255) / 256 * 256;
 }
-SHUNT_TILE24_INLINE int64_t shunt_whole24_position(int64_t piece)
+SHUNT_TILE_INLINE int64_t shunt_sparse24_position(int64_t piece)
 {
   return piece / 256 * 256 + piece % 32 * 8 + piece % 256 / 32;
 }
 
 /* By the size of a value: columns of a tile, and its bytes. */
-SHUNT_TILE24_INLINE int shunt_whole24_cols(int size)
+SHUNT_TILE_INLINE int shunt_sparse24_cols(int size)
 {
-  return 2 * SHUNT_WHOLE24_ROW_BYTES / size;
+  return 2 * SHUNT_SPARSE24_ROW_BYTES / size;
 }
-SHUNT_TILE24_INLINE int shunt_whole24_tile_bytes(int size)
+SHUNT_TILE_INLINE int shunt_sparse24_tile_bytes(int size)
 {
-  return SHUNT_WHOLE24_VALUE_BYTES + SHUNT_WHOLE24_WORDS * 4 * (size == 1 ? 2 : 1);
+  return SHUNT_SPARSE24_VALUE_BYTES + SHUNT_SPARSE24_WORDS * 4 * (size == 1 ? 2 : 1);
 }
 /* In bytes from a tile's begin: where byte `at` of a row's values is, */
-SHUNT_TILE24_INLINE int shunt_whole24_value(int row, int at)
+SHUNT_TILE_INLINE int shunt_sparse24_value(int row, int at)
 {
   return at / 16 * 1024 + row / 8 * 128 + row % 8 * 16 + at % 16;
 }
 /* and where the 16 bits of metadata of its 16 columns `sixteen` are. */
-SHUNT_TILE24_INLINE int shunt_whole24_half(int row, int sixteen, int size)
+SHUNT_TILE_INLINE int shunt_sparse24_half(int row, int sixteen, int size)
 {
   const int lane = row / 16 * 32 + row % 8 * 4, h = row / 8 % 2;
-  if (size == 2) return SHUNT_WHOLE24_VALUE_BYTES + (lane + sixteen) * 4 + h * 2;
-  return SHUNT_WHOLE24_VALUE_BYTES + (lane + sixteen % 4 / 2 * 2 + h) * 8 + sixteen / 4 * 4 +
+  if (size == 2) return SHUNT_SPARSE24_VALUE_BYTES + (lane + sixteen) * 4 + h * 2;
+  return SHUNT_SPARSE24_VALUE_BYTES + (lane + sixteen % 4 / 2 * 2 + h) * 8 + sixteen / 4 * 4 +
          sixteen % 2 * 2;
 }
 

@@ -1,12 +1,12 @@
-/* sparse24_kernels.h: launchers of SpMM with A in the `whole24` format
+/* sparse24_kernels.h: launchers of SpMM with A in the `sparse24` format
    (kernels/sparse24/spmm_wgmma.cu).
 
      C[m x n] = alpha A[m x k] B[k x n] + beta C,    A packed (kernels/sparse24/sparse24_format.h)
 
    The rules of kernels/shunt_kernels.h hold.  Types: f16 or bf16, into the same or f32, accumulation
    in f32; int8 into int32, or into f32 computing in f32, accumulation in int32 (wrapping).  */
-#ifndef SHUNT_WHOLE24_KERNELS_H
-#define SHUNT_WHOLE24_KERNELS_H
+#ifndef SHUNT_SPARSE24_KERNELS_H
+#define SHUNT_SPARSE24_KERNELS_H
 
 #include "kernels/shunt_kernels.h"
 #include "kernels/sparse24/sparse24_format.h"
@@ -18,56 +18,56 @@ extern "C" {
 /* The product with the copy v of p->a, and in the same launch the proof that v still stands for A
    and the repair if it does not (kernels/sparse24/spmm_wgmma.cuh): C is computed from A itself, row
    by row, if A's fingerprint is not *r->expected, if *p->only_if is not 0, or if a sum became
-   NaN, which zeros that fill v up may have caused.  What shunt_spmm_csr_repair_cuda says of the
+   NaN, which zeros that fill v up may have caused.  What shunt_guard_repair_cuda says of the
    other words of r holds here, too.  r->product is where the product goes:
 
      C itself             C = alpha A B; beta 0 and on the host
      a f32 matrix W       (not for int32) W = A B; C is written by a repair only (then *r->verdict is 1), else to be
-                          combined from W by shunt_dense_combine_cuda
+                          combined from W by shunt_guard_combine_cuda
 
    in_place: where every quad of A is full, and each row's values stand on 16 bytes
-   (shunt_whole24_in_place), A's array of values is what v holds of them, row-major.  It is read
+   (shunt_sparse24_in_place), A's array of values is what v holds of them, row-major.  It is read
    there, and of v the metadata only: *r->expected is then the fingerprint of A's pattern (of A
    with values NULL; r->of_values is false), and no sum becomes NaN by zeros, as there are none.
-   Where shunt_whole24_compared, and it pays, the pattern is compared with v->positions instead.
+   Where shunt_sparse24_compared, and it pays, the pattern is compared with v->positions instead.
 
    No workspace.  SHUNT_E_UNSUPPORTED, and nothing enqueued, for other types and scalars, other
    devices than compute capability 9.0, a B not on multiples of 16 bytes (address; from row to
    row, of a column-major B from column to column), a row-major B of int8, values that cannot be
    read in place, and a build without sm_90a.  */
-shunt_status shunt_spmm_whole24_cuda(const struct shunt_spmm *p, const struct shunt_whole24 *v,
-                                     bool in_place, const struct shunt_repair *r,
+shunt_status shunt_sparse24_spmm_cuda(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
+                                     bool in_place, const struct shunt_guard *r,
                                      const struct shunt_device *d, shunt_stream stream);
 /* If a is 2:4, can its values be read in place? */
-SHUNT_TILE24_INLINE bool shunt_whole24_in_place(const struct shunt_csr *a)
+SHUNT_TILE_INLINE bool shunt_sparse24_in_place(const struct shunt_csr *a)
 {
-  return shunt_whole24_full(a) && (uintptr_t)a->values % 16 == 0;
+  return shunt_sparse24_full(a) && (uintptr_t)a->values % 16 == 0;
 }
 /* And can its pattern be proved by comparing columns, not by a hash? */
-SHUNT_TILE24_INLINE bool shunt_whole24_compared(const struct shunt_csr *a)
+SHUNT_TILE_INLINE bool shunt_sparse24_compared(const struct shunt_csr *a)
 {
-  return shunt_whole24_in_place(a) && a->base == 0 && (uintptr_t)a->columns % 16 == 0 &&
+  return shunt_sparse24_in_place(a) && a->base == 0 && (uintptr_t)a->columns % 16 == 0 &&
          a->cols >= 256 && a->rows < (int64_t)1 << 31 && a->rows * a->cols < (int64_t)1 << 31;
 }
 /* Columns of the tiles of C that a block takes. */
-enum shunt_whole24_shape {
-  SHUNT_WHOLE24_NONE, /* no build for it */
-  SHUNT_WHOLE24_128,  /* seven warps hash A */
-  SHUNT_WHOLE24_256,  /* three do */
-  SHUNT_WHOLE24_2X128 /* 256 by two products of 128, which take longer; seven hash */
+enum shunt_sparse24_shape {
+  SHUNT_SPARSE24_NONE, /* no build for it */
+  SHUNT_SPARSE24_128,  /* seven warps hash A */
+  SHUNT_SPARSE24_256,  /* three do */
+  SHUNT_SPARSE24_2X128 /* 256 by two products of 128, which take longer; seven hash */
 };
-/* The one that shunt_spmm_whole24_cuda takes, in place if it can be; and the same with a given
+/* The one that shunt_sparse24_spmm_cuda takes, in place if it can be; and the same with a given
    one. */
-enum shunt_whole24_shape shunt_spmm_whole24_shape(const struct shunt_spmm *p,
+enum shunt_sparse24_shape shunt_sparse24_spmm_shape(const struct shunt_spmm *p,
                                                   const struct shunt_device *d);
-shunt_status shunt_spmm_whole24_shaped_cuda(const struct shunt_spmm *p,
-                                            const struct shunt_whole24 *v,
-                                            enum shunt_whole24_shape shape, bool in_place,
-                                            const struct shunt_repair *r,
+shunt_status shunt_sparse24_spmm_shaped_cuda(const struct shunt_spmm *p,
+                                            const struct shunt_sparse24 *v,
+                                            enum shunt_sparse24_shape shape, bool in_place,
+                                            const struct shunt_guard *r,
                                             const struct shunt_device *d, shunt_stream stream);
 /* The twin, for any beta: decodes values and metadata as the instruction does, and computes
    sums that are NaN again from p->a's entries.  */
-shunt_status shunt_spmm_whole24_host(const struct shunt_spmm *p, const struct shunt_whole24 *v);
+shunt_status shunt_sparse24_spmm_host(const struct shunt_spmm *p, const struct shunt_sparse24 *v);
 
 #ifdef __cplusplus
 }

@@ -5,11 +5,11 @@
 
 namespace shunt
 {
-namespace whole24
+namespace sparse24
 {
 
-shunt_status launch_16_in_place(const struct shunt_spmm *p, const struct shunt_whole24 *v,
-                                enum shunt_whole24_shape shape, const struct shunt_repair *r,
+shunt_status launch_16_in_place(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
+                                enum shunt_sparse24_shape shape, const struct shunt_guard *r,
                                 const struct shunt_device *d, cudaStream_t stream)
 {
   if (p->b.type == SHUNT_F16)
@@ -17,6 +17,6 @@ shunt_status launch_16_in_place(const struct shunt_spmm *p, const struct shunt_w
   return launch_in_place<types<__nv_bfloat16, float>>(p, v, shape, r, d, stream);
 }
 
-} // namespace whole24
+} // namespace sparse24
 } // namespace shunt
 #endif

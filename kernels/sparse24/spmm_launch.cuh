@@ -9,11 +9,11 @@
 
 namespace shunt
 {
-namespace whole24
+namespace sparse24
 {
 
 // C is the product itself, not what is combined from it later.
-inline bool in_place(const struct shunt_spmm *p, const struct shunt_repair *r)
+inline bool in_place(const struct shunt_spmm *p, const struct shunt_guard *r)
 {
   return r->product->values == p->c.values;
 }
@@ -26,8 +26,8 @@ inline struct shunt_dense operand_of(const struct shunt_dense &b)
 }
 
 template <class C>
-arguments<C> make_arguments(const struct shunt_spmm *p, const struct shunt_whole24 *v,
-                            const struct shunt_repair *r, int columns)
+arguments<C> make_arguments(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
+                            const struct shunt_guard *r, int columns)
 {
   static const struct shunt_scalar one = {NULL, 1};
   const struct shunt_dense *to = r->product;
@@ -56,14 +56,14 @@ inline struct shunt_dense values_of(const struct shunt_csr &a)
 }
 
 // How blocks agree on a repair, and share it.  of_pattern: A's values are not hashed.
-inline shunt_status make_repair(const struct shunt_spmm *p, const struct shunt_repair *r,
+inline shunt_status make_repair(const struct shunt_spmm *p, const struct shunt_guard *r,
                                 const struct shunt_device *d, bool of_pattern,
-                                spmm_rows::repair_args *to)
+                                csr::repair_args *to)
 {
   const int64_t strips = p->c.rows * ceil_div(p->c.cols, 32), most_pieces = 1 << 16;
   struct shunt_spmm hashed = *p;
   if (of_pattern) hashed.a.values = NULL;
-  const shunt_status s = spmm_rows::make_repair_args(&hashed, r, to);
+  const shunt_status s = csr::make_repair_args(&hashed, r, to);
   to->piece = strips > 4 * most_pieces ? ceil_div(strips, most_pieces) : 4;
   to->helpers = d->multiprocessors;
   return s;
@@ -71,18 +71,18 @@ inline shunt_status make_repair(const struct shunt_spmm *p, const struct shunt_r
 
 // Is A's pattern compared?  Beside tiles of 128 columns only where they come in one round, and
 // their products take a microsecond for 3 MB of A's columns, or many blocks have none: else hashing,
-// which asks memory for less at a time, was 1 to 15 % faster (results/whole24-columns.txt).
+// which asks memory for less at a time, was 1 to 15 % faster (results/sparse24-columns.txt).
 template <class Shape>
 bool compares(const struct shunt_csr &a, int64_t tiles, double product, int64_t blocks)
 {
-  if (!Shape::kInPlace || !shunt_whole24_compared(&a)) return false;
+  if (!Shape::kInPlace || !shunt_sparse24_compared(&a)) return false;
   if (Shape::kColumns > 128) return true;
-  const double read = 16e-6 * static_cast<double>(shunt_whole24_pieces(&a));
+  const double read = 16e-6 * static_cast<double>(shunt_sparse24_pieces(&a));
   return tiles <= blocks && (read <= 3 * product || 4 * tiles <= 3 * blocks);
 }
 
 // Tiles of A's columns, in all `tiles`, that blocks with a tile of C less than the others take:
-// so that both are done at one time, by what was measured on an H200 (results/whole24-columns.txt).
+// so that both are done at one time, by what was measured on an H200 (results/sparse24-columns.txt).
 // product: microseconds of a tile of C.
 inline int spare(int64_t tiles, int64_t of_c, double product, int64_t blocks)
 {
@@ -99,8 +99,8 @@ inline int spare(int64_t tiles, int64_t of_c, double product, int64_t blocks)
 }
 
 template <class C> struct rows_side {
-  spmm_rows::args<C> a;
-  spmm_rows::repair_args r;
+  csr::args<C> a;
+  csr::repair_args r;
 };
 
 // A block for each multiprocessor: those that no tile is left for hash only.
@@ -109,7 +109,7 @@ shunt_status launch(const arguments<typename T::compute> &k, const tensor_maps &
                     const rows_side<typename T::compute> &rows, const struct shunt_device *d,
                     cudaStream_t stream)
 {
-  const auto kernel = &spmm_whole24<T, BMajor, Shape>;
+  const auto kernel = &spmm_sparse24<T, BMajor, Shape>;
   // Kept by the context, which the program may destroy: so asked for each time.
   if (cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
                            cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -130,8 +130,8 @@ shunt_status launch(const arguments<typename T::compute> &k, const tensor_maps &
 }
 
 template <class T, class Shape>
-shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_whole24 *v,
-                          const struct shunt_repair *r, const struct shunt_device *d,
+shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
+                          const struct shunt_guard *r, const struct shunt_device *d,
                           cudaStream_t stream)
 {
   using compute = typename T::compute;
@@ -151,26 +151,26 @@ shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_whole24
     k.columns = make_column_job(p->a, *v);
     k.spared = spare(k.columns.tiles, tiles, product, d->multiprocessors);
   }
-  spmm_rows::plan how = {};
+  csr::plan how = {};
   how.direct = true;
-  rows.a = spmm_rows::make_args<compute>(p, how, nullptr);
+  rows.a = csr::make_args<compute>(p, how, nullptr);
   if constexpr (!T::whole_numbers)
     if (p->b.col_stride == 1) return launch<T, 1, Shape>(k, maps, rows, d, stream);
   return launch<T, 0, Shape>(k, maps, rows, d, stream);
 }
 
 template <class T>
-shunt_status launch_as(const struct shunt_spmm *p, const struct shunt_whole24 *v,
-                       enum shunt_whole24_shape shape, const struct shunt_repair *r,
+shunt_status launch_as(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
+                       enum shunt_sparse24_shape shape, const struct shunt_guard *r,
                        const struct shunt_device *d, cudaStream_t stream)
 {
   constexpr int size = sizeof(typename T::stored);
   switch (shape) {
-  case SHUNT_WHOLE24_128:
+  case SHUNT_SPARSE24_128:
     return launch_shape<T, shape_128<size>>(p, v, r, d, stream);
-  case SHUNT_WHOLE24_256:
+  case SHUNT_SPARSE24_256:
     return launch_shape<T, shape_256<size>>(p, v, r, d, stream);
-  case SHUNT_WHOLE24_2X128:
+  case SHUNT_SPARSE24_2X128:
     return launch_shape<T, shape_2x128<size>>(p, v, r, d, stream);
   default:
     return SHUNT_E_UNSUPPORTED;
@@ -178,16 +178,16 @@ shunt_status launch_as(const struct shunt_spmm *p, const struct shunt_whole24 *v
 }
 
 template <class T>
-shunt_status launch_in_place(const struct shunt_spmm *p, const struct shunt_whole24 *v,
-                             enum shunt_whole24_shape shape, const struct shunt_repair *r,
+shunt_status launch_in_place(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
+                             enum shunt_sparse24_shape shape, const struct shunt_guard *r,
                              const struct shunt_device *d, cudaStream_t stream)
 {
   switch (shape) {
-  case SHUNT_WHOLE24_128:
+  case SHUNT_SPARSE24_128:
     return launch_shape<T, in_place_128>(p, v, r, d, stream);
-  case SHUNT_WHOLE24_256:
+  case SHUNT_SPARSE24_256:
     return launch_shape<T, in_place_256>(p, v, r, d, stream);
-  case SHUNT_WHOLE24_2X128:
+  case SHUNT_SPARSE24_2X128:
     return launch_shape<T, in_place_2x128>(p, v, r, d, stream);
   default:
     return SHUNT_E_UNSUPPORTED;
@@ -195,13 +195,13 @@ shunt_status launch_in_place(const struct shunt_spmm *p, const struct shunt_whol
 }
 
 // spmm_in_place_wgmma.cu: for 16 bits
-shunt_status launch_16_in_place(const struct shunt_spmm *p, const struct shunt_whole24 *v,
-                                enum shunt_whole24_shape shape, const struct shunt_repair *r,
+shunt_status launch_16_in_place(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
+                                enum shunt_sparse24_shape shape, const struct shunt_guard *r,
                                 const struct shunt_device *d, cudaStream_t stream);
 // spmm_i8_wgmma.cu
-shunt_status launch_i8(const struct shunt_spmm *p, const struct shunt_whole24 *v,
-                       enum shunt_whole24_shape shape, const struct shunt_repair *r,
+shunt_status launch_i8(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
+                       enum shunt_sparse24_shape shape, const struct shunt_guard *r,
                        const struct shunt_device *d, cudaStream_t stream);
 
-} // namespace whole24
+} // namespace sparse24
 } // namespace shunt

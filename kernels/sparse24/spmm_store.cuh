@@ -18,7 +18,7 @@
 
 namespace shunt
 {
-namespace whole24
+namespace sparse24
 {
 
 // Types of a product: stored, computed with, and summed up by the tensor cores.
@@ -165,5 +165,5 @@ __device__ __forceinline__ void store_rows(const destination<typename T::compute
     store_as<typename T::out, Columns>(to, d, row, column);
 }
 
-} // namespace whole24
+} // namespace sparse24
 } // namespace shunt

@@ -8,7 +8,7 @@
 
 namespace shunt
 {
-namespace whole24
+namespace sparse24
 {
 namespace
 {
@@ -23,8 +23,8 @@ bool types_fit(const struct shunt_spmm *p)
          p->compute == SHUNT_F32;
 }
 
-shunt_status check(const struct shunt_spmm *p, const struct shunt_whole24 *v,
-                   const struct shunt_repair *r, const struct shunt_device *d)
+shunt_status check(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
+                   const struct shunt_guard *r, const struct shunt_device *d)
 {
   const shunt_type t = p->b.type;
   const int64_t most = INT32_MAX - 1024; // of C in the kernel's coordinates
@@ -49,21 +49,21 @@ shunt_status check(const struct shunt_spmm *p, const struct shunt_whole24 *v,
 }
 
 } // namespace
-} // namespace whole24
+} // namespace sparse24
 } // namespace shunt
 
-// Microseconds on an H200, fitted to results/whole24-shapes.txt (values in place:
-// whole24-columns.txt): a multiprocessor's tiles by 128 bytes of K, and what hashing a megabyte of
+// Microseconds on an H200, fitted to results/sparse24-shapes.txt (values in place:
+// sparse24-columns.txt): a multiprocessor's tiles by 128 bytes of K, and what hashing a megabyte of
 // A adds to them, or takes where that is longer.
-extern "C" enum shunt_whole24_shape shunt_spmm_whole24_shape(const struct shunt_spmm *p,
+extern "C" enum shunt_sparse24_shape shunt_sparse24_spmm_shape(const struct shunt_spmm *p,
                                                              const struct shunt_device *d)
 {
-  using namespace shunt::whole24;
+  using namespace shunt::sparse24;
   using shunt::ceil_div;
-  const bool in_place = shunt_whole24_in_place(&p->a);
+  const bool in_place = shunt_sparse24_in_place(&p->a);
   const int64_t down = ceil_div(p->c.rows, kRows), at_once = d->multiprocessors;
   const int64_t chunks =
-      ceil_div(p->b.rows, shunt_whole24_cols(static_cast<int>(shunt_type_size(p->b.type))));
+      ceil_div(p->b.rows, shunt_sparse24_cols(static_cast<int>(shunt_type_size(p->b.type))));
   const double narrow =
       static_cast<double>(chunks * ceil_div(down * ceil_div(p->c.cols, 128), at_once));
   const double wide =
@@ -76,46 +76,46 @@ extern "C" enum shunt_whole24_shape shunt_spmm_whole24_shape(const struct shunt_
       in_place ? std::max(0.521 * wide + 0.06 * read, 0.42 * read)
                : std::max(0.521 * wide + 0.128 * read, 0.576 * read);
   const double of_2x128 = std::max(0.565 * wide + (in_place ? 0.09 : 0.043) * read, 0.477 * read);
-  if (of_128 <= of_256 && of_128 <= of_2x128) return SHUNT_WHOLE24_128;
-  return of_256 <= of_2x128 ? SHUNT_WHOLE24_256 : SHUNT_WHOLE24_2X128;
+  if (of_128 <= of_256 && of_128 <= of_2x128) return SHUNT_SPARSE24_128;
+  return of_256 <= of_2x128 ? SHUNT_SPARSE24_256 : SHUNT_SPARSE24_2X128;
 }
 
-extern "C" shunt_status shunt_spmm_whole24_shaped_cuda(
-    const struct shunt_spmm *p, const struct shunt_whole24 *v, enum shunt_whole24_shape shape,
-    bool in_place, const struct shunt_repair *r, const struct shunt_device *d, shunt_stream stream)
+extern "C" shunt_status shunt_sparse24_spmm_shaped_cuda(
+    const struct shunt_spmm *p, const struct shunt_sparse24 *v, enum shunt_sparse24_shape shape,
+    bool in_place, const struct shunt_guard *r, const struct shunt_device *d, shunt_stream stream)
 {
-  using namespace shunt::whole24;
+  using namespace shunt::sparse24;
   const shunt_status s = check(p, v, r, d);
   if (s != SHUNT_OK) return s;
   if (in_place)
-    return shunt_whole24_in_place(&p->a) ? launch_16_in_place(p, v, shape, r, d, stream)
+    return shunt_sparse24_in_place(&p->a) ? launch_16_in_place(p, v, shape, r, d, stream)
                                          : SHUNT_E_UNSUPPORTED;
   if (p->b.type == SHUNT_I8) return launch_i8(p, v, shape, r, d, stream);
   if (p->b.type == SHUNT_F16) return launch_as<types<__half, float>>(p, v, shape, r, d, stream);
   return launch_as<types<__nv_bfloat16, float>>(p, v, shape, r, d, stream);
 }
 #else
-extern "C" enum shunt_whole24_shape shunt_spmm_whole24_shape(const struct shunt_spmm *,
+extern "C" enum shunt_sparse24_shape shunt_sparse24_spmm_shape(const struct shunt_spmm *,
                                                              const struct shunt_device *)
 {
-  return SHUNT_WHOLE24_NONE;
+  return SHUNT_SPARSE24_NONE;
 }
 
-extern "C" shunt_status shunt_spmm_whole24_shaped_cuda(const struct shunt_spmm *,
-                                                       const struct shunt_whole24 *,
-                                                       enum shunt_whole24_shape, bool,
-                                                       const struct shunt_repair *,
+extern "C" shunt_status shunt_sparse24_spmm_shaped_cuda(const struct shunt_spmm *,
+                                                       const struct shunt_sparse24 *,
+                                                       enum shunt_sparse24_shape, bool,
+                                                       const struct shunt_guard *,
                                                        const struct shunt_device *, shunt_stream)
 {
   return SHUNT_E_UNSUPPORTED;
 }
 #endif
 
-extern "C" shunt_status shunt_spmm_whole24_cuda(const struct shunt_spmm *p,
-                                                const struct shunt_whole24 *v, bool in_place,
-                                                const struct shunt_repair *r,
+extern "C" shunt_status shunt_sparse24_spmm_cuda(const struct shunt_spmm *p,
+                                                const struct shunt_sparse24 *v, bool in_place,
+                                                const struct shunt_guard *r,
                                                 const struct shunt_device *d, shunt_stream stream)
 {
-  return shunt_spmm_whole24_shaped_cuda(p, v, shunt_spmm_whole24_shape(p, d), in_place, r, d,
+  return shunt_sparse24_spmm_shaped_cuda(p, v, shunt_sparse24_spmm_shape(p, d), in_place, r, d,
                                         stream);
 }

@@ -1,4 +1,4 @@
-// spmm_wgmma.cuh: C = alpha A B with A in the `whole24` format, by wgmma.sp, and in the
+// spmm_wgmma.cuh: C = alpha A B with A in the `sparse24` format, by wgmma.sp, and in the
 // same launch the proof that the copy still stands for A.
 //
 // Or A's values are read in place, from the caller's array, where its rows are those of the packed
@@ -71,7 +71,7 @@
 
 namespace shunt
 {
-namespace whole24
+namespace sparse24
 {
 
 constexpr int kRows = 128, kBoxBytes = 64 * 128, kPanel = 2048;
@@ -85,12 +85,12 @@ struct board {
   struct shunt_fingerprint part[kMostHashWarps + kMultiplyingWarps];
   uint64_t found; // barrier: warps have written what follows, and `part`
   bool nan;
-  spmm_rows::repair_order order;
+  csr::repair_order order;
   arrival_place place;
 };
 
-constexpr uint32_t kValueBytes = SHUNT_WHOLE24_VALUE_BYTES;
-constexpr uint32_t kMetadataBytes = SHUNT_WHOLE24_WORDS * 4;
+constexpr uint32_t kValueBytes = SHUNT_SPARSE24_VALUE_BYTES;
+constexpr uint32_t kMetadataBytes = SHUNT_SPARSE24_WORDS * 4;
 
 // Helpers: warps that do not multiply.  HashedAtOnce: tiles of A's arrays, by each warp.  Size:
 // of a value.  LeftSlots: 0, A is the copy's; else its values are read in place, and A has a ring
@@ -440,7 +440,7 @@ template <class Shape> __device__ __forceinline__ column_worker find_worker(cons
 }
 
 template <class Shape>
-__device__ __forceinline__ void prefetch(const walk &p, const spmm_rows::repair_args &r,
+__device__ __forceinline__ void prefetch(const walk &p, const csr::repair_args &r,
                                          const column_worker &worker)
 {
   if (Shape::kInPlace && p.columns.columns)
@@ -452,7 +452,7 @@ __device__ __forceinline__ void prefetch(const walk &p, const spmm_rows::repair_
 // What a worker's tiles of A's arrays contribute.
 template <class Shape, int AtOnce>
 __device__ __forceinline__ struct shunt_fingerprint
-prove_share(const walk &p, const spmm_rows::repair_args &r, const column_worker &worker)
+prove_share(const walk &p, const csr::repair_args &r, const column_worker &worker)
 {
   if constexpr (Shape::kInPlace)
     if (p.columns.columns) return compare_share<AtOnce>(p.columns, r.expected, worker);
@@ -461,7 +461,7 @@ prove_share(const walk &p, const spmm_rows::repair_args &r, const column_worker 
 
 // By a warp that multiplies, before, where there is time.
 template <class Shape>
-__device__ __forceinline__ void prove_before(const walk &p, const spmm_rows::repair_args &r,
+__device__ __forceinline__ void prove_before(const walk &p, const csr::repair_args &r,
                                              int warp, board &b)
 {
   if constexpr (Shape::kInPlace) {
@@ -483,7 +483,7 @@ __device__ __forceinline__ void tell_hashed(board &b, int warp, struct shunt_fin
 }
 
 // By one thread, when all warps have told what they found.
-__device__ __forceinline__ void judge_block(const spmm_rows::repair_args &r, board &b,
+__device__ __forceinline__ void judge_block(const csr::repair_args &r, board &b,
                                             int parts, bool flagged)
 {
   struct shunt_fingerprint part = {0, 0};
@@ -492,12 +492,12 @@ __device__ __forceinline__ void judge_block(const spmm_rows::repair_args &r, boa
     shunt_fp_add(&part, b.part[i]);
   ptx::cp_async_wait<0>();
   b.order =
-      spmm_rows::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, b.nan, flagged, &b.place);
+      csr::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, b.nan, flagged, &b.place);
 }
 
 // Nothing could be agreed on: the tiles that this block has stored, which no other writes.
 template <class S, class Out, class Shape, class C>
-__device__ __noinline__ void repair_own(const walk &p, const spmm_rows::args<C> &a)
+__device__ __noinline__ void repair_own(const walk &p, const csr::args<C> &a)
 {
   constexpr int strips = Shape::kColumns / 32;
   const C alpha = a.alpha.get(), beta = a.beta.get();
@@ -507,17 +507,17 @@ __device__ __noinline__ void repair_own(const walk &p, const spmm_rows::args<C> 
       const int64_t row = (int64_t)tile.row * kRows + w / strips;
       const int64_t strip = (int64_t)tile.column * strips + w % strips;
       if (row < a.rows && strip * 32 < a.n)
-        spmm_rows::multiply_strip<S, Out>(a, row, strip, alpha, beta);
+        csr::multiply_strip<S, Out>(a, row, strip, alpha, beta);
     }
   }
 }
 
 template <class S, class Out, class Shape, class C>
-__device__ __forceinline__ void repair(const walk &p, const spmm_rows::args<C> &a,
-                                       const spmm_rows::repair_args &r, uint32_t *next)
+__device__ __forceinline__ void repair(const walk &p, const csr::args<C> &a,
+                                       const csr::repair_args &r, uint32_t *next)
 {
   if (next)
-    spmm_rows::repair<S, Out>(a, r, next, 0, 0);
+    csr::repair<S, Out>(a, r, next, 0, 0);
   else
     repair_own<S, Out, Shape>(p, a);
 }
@@ -530,8 +530,8 @@ __device__ __forceinline__ bool is_to_repair(const board &b)
 {
   __syncthreads(); // stored, and judged
   if (threadIdx.x == kJudge) {
-    if (!b.order.stands) spmm_rows::tell_stored(b.place);
-    if (b.order.needed) spmm_rows::wait_for_stores(b.place, gridDim.x);
+    if (!b.order.stands) csr::tell_stored(b.place);
+    if (b.order.needed) csr::wait_for_stores(b.place, gridDim.x);
   }
   if (!b.order.needed) return false;
   __syncthreads();
@@ -543,8 +543,8 @@ __device__ __forceinline__ bool is_to_repair(const board &b)
 // quarter longer in all.
 template <class T, int BMajor, class Shape>
 __device__ __forceinline__ void be_multiplying(const arguments<typename T::compute> &p,
-                                               const spmm_rows::args<typename T::compute> &a,
-                                               const spmm_rows::repair_args &r, int warp,
+                                               const csr::args<typename T::compute> &a,
+                                               const csr::repair_args &r, int warp,
                                                const ring_places<Shape> &ring, board &b)
 {
   using stored = typename T::stored;
@@ -566,8 +566,8 @@ __device__ __forceinline__ void be_bringing(const walk &p, const tensor_maps &ma
 }
 
 template <class Shape, class C>
-__device__ __forceinline__ void be_hashing(const walk &p, const spmm_rows::args<C> &a,
-                                           const spmm_rows::repair_args &r,
+__device__ __forceinline__ void be_hashing(const walk &p, const csr::args<C> &a,
+                                           const csr::repair_args &r,
                                            const column_worker &worker, board &b)
 {
   const bool judges = threadIdx.x == kJudge;
@@ -611,10 +611,10 @@ __device__ __forceinline__ void prepare(const tensor_maps &maps, const ring_plac
 
 template <class T, int BMajor, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
-    spmm_whole24(const __grid_constant__ arguments<typename T::compute> p,
+    spmm_sparse24(const __grid_constant__ arguments<typename T::compute> p,
                  const __grid_constant__ tensor_maps maps,
-                 const __grid_constant__ spmm_rows::args<typename T::compute> a,
-                 const __grid_constant__ spmm_rows::repair_args r)
+                 const __grid_constant__ csr::args<typename T::compute> a,
+                 const __grid_constant__ csr::repair_args r)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   const ring_places<Shape> ring(shared);
@@ -638,5 +638,5 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
   }
 }
 
-} // namespace whole24
+} // namespace sparse24
 } // namespace shunt

@@ -1,5 +1,5 @@
-/* host_spmm.c: C = alpha A B + beta C for A in the `tile24` format, on the host: the slow
-   twin of kernels/spmm_tile24*.cu.
+/* host_spmm.c: C = alpha A B + beta C for A in the `tile` format, on the host: the slow
+   twin of kernels/tile/spmm*.cu.
 
    A block row of C times 8 columns is computed as a warp would, by two instructions written
    out after the PTX ISA, lane by lane and register by register.  They share nothing with the
@@ -95,7 +95,7 @@ static void mma_m16n8k16(float d[M][N], const struct fragment *f, float b[32][N]
 
 /* ---- operands ---------------------------------------------------------------------------- */
 
-static void load_values(const struct shunt_tile24_list *list, int64_t tile, struct fragment *f)
+static void load_values(const struct shunt_tile_list *list, int64_t tile, struct fragment *f)
 {
   for (int l = 0; l < LANES; l++)
     for (int j = 0; j < REGISTERS; j++) {
@@ -104,16 +104,16 @@ static void load_values(const struct shunt_tile24_list *list, int64_t tile, stru
     }
 }
 
-static void load_metadata(const struct shunt_tile24 *v, int64_t tile, struct fragment *f)
+static void load_metadata(const struct shunt_tile *v, int64_t tile, struct fragment *f)
 {
   for (int l = 0; l < LANES; l++)
     f->e[l] = v->metadata[tile * 16 + l / 4 * 2 + l % 2];
 }
 
 /* The row of B that position i of a packed tile of so many columns meets. */
-static int64_t row_of_b(const struct shunt_tile24 *v, int64_t tile, int columns, int i)
+static int64_t row_of_b(const struct shunt_tile *v, int64_t tile, int columns, int i)
 {
-  const struct shunt_tile24_list *list = columns == 32 ? &v->sparse : &v->dense;
+  const struct shunt_tile_list *list = columns == 32 ? &v->sparse : &v->dense;
 
   if (list->gather) return list->gather[tile * columns + i];
   return (int64_t)list->column[tile] * columns +
@@ -121,7 +121,7 @@ static int64_t row_of_b(const struct shunt_tile24 *v, int64_t tile, int columns,
 }
 
 /* b[i] = the row of B for position i, columns j0 .. j0 + 7; zeros beyond its edges. */
-static void load_b(const struct shunt_spmm *p, const struct shunt_tile24 *v, int64_t tile, int rows,
+static void load_b(const struct shunt_spmm *p, const struct shunt_tile *v, int64_t tile, int rows,
                    int64_t j0, float b[32][N])
 {
   for (int i = 0; i < rows; i++)
@@ -136,7 +136,7 @@ static void load_b(const struct shunt_spmm *p, const struct shunt_tile24 *v, int
 
 /* ---- sums ---------------------------------------------------------------------------------- */
 
-static void sum_block(const struct shunt_spmm *p, const struct shunt_tile24 *v, int64_t block,
+static void sum_block(const struct shunt_spmm *p, const struct shunt_tile *v, int64_t block,
                       int64_t j0, float d[M][N])
 {
   struct fragment f = {{{0}}, {0}};
@@ -157,10 +157,10 @@ static void sum_block(const struct shunt_spmm *p, const struct shunt_tile24 *v, 
 }
 
 /* What the entries of row r in one tile add; sparse: 2:4, else half a dense one. */
-static float exact_tile(const struct shunt_spmm *p, const struct shunt_tile24 *v, int sparse,
+static float exact_tile(const struct shunt_spmm *p, const struct shunt_tile *v, int sparse,
                         int64_t tile, int r, int64_t j)
 {
-  const struct shunt_tile24_list *list = sparse ? &v->sparse : &v->dense;
+  const struct shunt_tile_list *list = sparse ? &v->sparse : &v->dense;
   float sum = 0;
 
   for (int l = r % 8 * 4; l < r % 8 * 4 + 4; l++)
@@ -180,7 +180,7 @@ static float exact_tile(const struct shunt_spmm *p, const struct shunt_tile24 *v
   return sum;
 }
 
-static float exact_sum(const struct shunt_spmm *p, const struct shunt_tile24 *v, int64_t row,
+static float exact_sum(const struct shunt_spmm *p, const struct shunt_tile *v, int64_t row,
                        int64_t j)
 {
   int64_t block = row / M;
@@ -193,7 +193,7 @@ static float exact_sum(const struct shunt_spmm *p, const struct shunt_tile24 *v,
   return sum;
 }
 
-static void store_block(const struct shunt_spmm *p, const struct shunt_tile24 *v, int64_t block,
+static void store_block(const struct shunt_spmm *p, const struct shunt_tile *v, int64_t block,
                         int64_t j0, float d[M][N])
 {
   float alpha = scalar(&p->alpha), beta = scalar(&p->beta);
@@ -209,7 +209,7 @@ static void store_block(const struct shunt_spmm *p, const struct shunt_tile24 *v
     }
 }
 
-shunt_status shunt_spmm_tile24_host(const struct shunt_spmm *p, const struct shunt_tile24 *v)
+shunt_status shunt_tile_spmm_host(const struct shunt_spmm *p, const struct shunt_tile *v)
 {
   float d[M][N];
 

@@ -1,4 +1,4 @@
-// spmm.cu: checks, choice of shape and launch of SpMM over the `tile24` format.
+// spmm.cu: checks, choice of shape and launch of SpMM over the `tile` format.
 //
 // The kernels: spmm.cuh, spmm_blocked.cuh, spmm_gather.cuh.
 #include <math.h>
@@ -8,10 +8,10 @@
 
 namespace shunt
 {
-namespace tile24
+namespace tile
 {
 
-static shunt_status check(const struct shunt_spmm *p, const struct shunt_tile24 *v)
+static shunt_status check(const struct shunt_spmm *p, const struct shunt_tile *v)
 {
   const shunt_type t = p->a.value_type;
   if (t != SHUNT_F16 && t != SHUNT_BF16) return SHUNT_E_UNSUPPORTED;
@@ -39,7 +39,7 @@ static const struct blocked_choice {
                 {64, 64, blocked_64x64::kBytes, 0.30}};
 constexpr double kBlockStart = 5, kSplitSum = 3; // of a block; of the sum of a split
 
-static bool shape_fits(const struct shunt_tile24_shape *s, const struct shunt_tile24 *v,
+static bool shape_fits(const struct shunt_tile_shape *s, const struct shunt_tile *v,
                        const struct shunt_device *d)
 {
   const bool merged = v->sparse.gather != nullptr;
@@ -57,7 +57,7 @@ static bool shape_fits(const struct shunt_tile24_shape *s, const struct shunt_ti
 
 // The direct kernel: 128 columns, unless that leaves half of the multiprocessors without work or
 // most of the last 128 empty.
-static struct shunt_tile24_shape direct_shape(const struct shunt_spmm *p,
+static struct shunt_tile_shape direct_shape(const struct shunt_spmm *p,
                                               const struct shunt_device *d)
 {
   const int64_t wide = (p->b.cols + 127) / 128, tall = (p->a.rows + 127) / 128;
@@ -66,7 +66,7 @@ static struct shunt_tile24_shape direct_shape(const struct shunt_spmm *p,
 }
 
 // Gathered: so many warps a unit (16 x 64 of C) that each multiprocessor has a dozen.
-static struct shunt_tile24_shape gather_shape(const struct shunt_spmm *p,
+static struct shunt_tile_shape gather_shape(const struct shunt_spmm *p,
                                               const struct shunt_device *d)
 {
   const int64_t units =
@@ -103,20 +103,20 @@ static double blocked_cost(const struct shunt_spmm *p, const blocked_choice &c, 
 {
   const int64_t tall = (p->a.rows + c.rows - 1) / c.rows, wide = (p->b.cols + c.tile - 1) / c.tile;
   const int64_t rounds = (tall * wide * split + d->multiprocessors - 1) / d->multiprocessors;
-  const int64_t chunks = (shunt_tile24_chunks(p->a.cols) + split - 1) / split;
+  const int64_t chunks = (shunt_tile_chunks(p->a.cols) + split - 1) / split;
   const double block = kBlockStart + static_cast<double>(chunks) * c.chunk;
   return static_cast<double>(rounds) * (block + (split > 1 ? kSplitSum : 0));
 }
 
 // The cheapest of all shapes, by itself and split in two; rows: 0 where none fits.
-static struct shunt_tile24_shape
-best_blocked(const struct shunt_spmm *p, const struct shunt_tile24 *v, const struct shunt_device *d)
+static struct shunt_tile_shape
+best_blocked(const struct shunt_spmm *p, const struct shunt_tile *v, const struct shunt_device *d)
 {
-  struct shunt_tile24_shape best = {};
+  struct shunt_tile_shape best = {};
   double least = 0;
   for (const blocked_choice &c : kBlocked)
     for (int split = 1; split <= 2; split++) {
-      const struct shunt_tile24_shape s = {c.rows, c.tile, split};
+      const struct shunt_tile_shape s = {c.rows, c.tile, split};
       const double cost = blocked_cost(p, c, split, d);
       if (!shape_fits(&s, v, d) || (best.rows != 0 && cost >= least)) continue;
       best = s, least = cost;
@@ -125,7 +125,7 @@ best_blocked(const struct shunt_spmm *p, const struct shunt_tile24 *v, const str
 }
 
 // Few tiles: less than one place in 16.
-static bool few_tiles(const struct shunt_tile24 *v)
+static bool few_tiles(const struct shunt_tile *v)
 {
   const int64_t places = v->blocks * ((v->cols + kStrip - 1) / kStrip);
   return (v->sparse.room + v->dense.room) < places / 16;
@@ -160,8 +160,8 @@ static size_t b_copy_bytes(const struct shunt_spmm *p)
   return static_cast<size_t>(copy.rows) * copy.row_stride * shunt_type_size(copy.type);
 }
 
-static arguments make_arguments(const struct shunt_spmm *p, const struct shunt_tile24 *v,
-                                const struct shunt_dense *b, const struct shunt_tile24_shape *shape)
+static arguments make_arguments(const struct shunt_spmm *p, const struct shunt_tile *v,
+                                const struct shunt_dense *b, const struct shunt_tile_shape *shape)
 {
   const size_t pair = 2 * shunt_type_size(p->c.type);
   arguments k = {};
@@ -185,8 +185,8 @@ static arguments make_arguments(const struct shunt_spmm *p, const struct shunt_t
 }
 
 // Checks; *b: where B will be read, in the workspace if it has to be copied.
-static shunt_status place_b(const struct shunt_spmm *p, const struct shunt_tile24 *v,
-                            const struct shunt_tile24_shape *shape, const struct shunt_device *d,
+static shunt_status place_b(const struct shunt_spmm *p, const struct shunt_tile *v,
+                            const struct shunt_tile_shape *shape, const struct shunt_device *d,
                             void *workspace, size_t workspace_bytes, struct shunt_dense *b)
 {
   const shunt_status s = check(p, v);
@@ -206,36 +206,36 @@ static shunt_status copy_b(const struct shunt_spmm *p, const struct shunt_dense 
   return b->values == p->b.values ? SHUNT_OK : shunt_dense_copy_cuda(&p->b, b, d, stream);
 }
 
-shunt_status prepare_gather(const struct shunt_spmm *p, const struct shunt_tile24 *v,
+shunt_status prepare_gather(const struct shunt_spmm *p, const struct shunt_tile *v,
                             const struct shunt_device *d, void *workspace, size_t workspace_bytes,
                             shunt_stream stream, arguments *k)
 {
   struct shunt_dense b;
-  const struct shunt_tile24_shape shape = gather_shape(p, d);
+  const struct shunt_tile_shape shape = gather_shape(p, d);
   shunt_status s = place_b(p, v, &shape, d, workspace, workspace_bytes, &b);
   if (s == SHUNT_OK) s = copy_b(p, &b, d, stream);
   if (s == SHUNT_OK) *k = make_arguments(p, v, &b, &shape);
   return s;
 }
 
-} // namespace tile24
+} // namespace tile
 } // namespace shunt
 
-using namespace shunt::tile24;
+using namespace shunt::tile;
 
-extern "C" size_t shunt_spmm_tile24_workspace(const struct shunt_spmm *p)
+extern "C" size_t shunt_tile_spmm_workspace(const struct shunt_spmm *p)
 {
   if (check(p, NULL) != SHUNT_OK || b_in_place(p)) return 0;
   return b_copy_bytes(p);
 }
 
-extern "C" double shunt_spmm_tile24_merged_us(const struct shunt_spmm *p, double tiles,
+extern "C" double shunt_tile_spmm_merged_us(const struct shunt_spmm *p, double tiles,
                                               double longest_row, const struct shunt_device *d)
 {
   return p->a.rows > 0 ? gather_cost(p, tiles, longest_row, d) : 0;
 }
 
-extern "C" bool shunt_spmm_tile24_proves(const struct shunt_spmm *p, const struct shunt_device *d)
+extern "C" bool shunt_tile_spmm_proves(const struct shunt_spmm *p, const struct shunt_device *d)
 {
   const int split = gather_shape(p, d).split, units_each = gather_warps(split) / split;
   const int64_t units =
@@ -246,18 +246,18 @@ extern "C" bool shunt_spmm_tile24_proves(const struct shunt_spmm *p, const struc
   return pieces <= at_once || (pieces <= 2 * at_once && 10 * pieces >= 18 * at_once);
 }
 
-extern "C" struct shunt_tile24_shape shunt_spmm_tile24_shape(const struct shunt_spmm *p,
-                                                             const struct shunt_tile24 *v,
+extern "C" struct shunt_tile_shape shunt_tile_spmm_shape(const struct shunt_spmm *p,
+                                                             const struct shunt_tile *v,
                                                              const struct shunt_device *d)
 {
   if (v->sparse.gather) return gather_shape(p, d);
-  const struct shunt_tile24_shape blocked = best_blocked(p, v, d);
+  const struct shunt_tile_shape blocked = best_blocked(p, v, d);
   return blocked.rows == 0 || few_tiles(v) ? direct_shape(p, d) : blocked;
 }
 
-extern "C" shunt_status shunt_spmm_tile24_shaped_cuda(const struct shunt_spmm *p,
-                                                      const struct shunt_tile24 *v,
-                                                      const struct shunt_tile24_shape *shape,
+extern "C" shunt_status shunt_tile_spmm_shaped_cuda(const struct shunt_spmm *p,
+                                                      const struct shunt_tile *v,
+                                                      const struct shunt_tile_shape *shape,
                                                       const struct shunt_device *d, void *workspace,
                                                       size_t workspace_bytes, shunt_stream stream)
 {
@@ -275,13 +275,13 @@ extern "C" shunt_status shunt_spmm_tile24_shaped_cuda(const struct shunt_spmm *p
   return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
 }
 
-extern "C" shunt_status shunt_spmm_tile24_cuda(const struct shunt_spmm *p,
-                                               const struct shunt_tile24 *v,
+extern "C" shunt_status shunt_tile_spmm_cuda(const struct shunt_spmm *p,
+                                               const struct shunt_tile *v,
                                                const struct shunt_device *d, void *workspace,
                                                size_t workspace_bytes, shunt_stream stream)
 {
   shunt_status s = check(p, v);
   if (s != SHUNT_OK) return s;
-  const struct shunt_tile24_shape shape = shunt_spmm_tile24_shape(p, v, d);
-  return shunt_spmm_tile24_shaped_cuda(p, v, &shape, d, workspace, workspace_bytes, stream);
+  const struct shunt_tile_shape shape = shunt_tile_spmm_shape(p, v, d);
+  return shunt_tile_spmm_shaped_cuda(p, v, &shape, d, workspace, workspace_bytes, stream);
 }

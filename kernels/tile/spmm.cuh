@@ -32,7 +32,7 @@
 
 namespace shunt
 {
-namespace tile24
+namespace tile
 {
 
 constexpr int kWarps = 8, kThreads = kWarps * 32;
@@ -46,9 +46,9 @@ struct tile_cursor {
   uint4 values;    // lane's
   uint32_t metadata, row;
 
-  template <bool Sparse> __device__ __forceinline__ void load(const struct shunt_tile24 &v)
+  template <bool Sparse> __device__ __forceinline__ void load(const struct shunt_tile &v)
   {
-    const struct shunt_tile24_list &list = Sparse ? v.sparse : v.dense;
+    const struct shunt_tile_list &list = Sparse ? v.sparse : v.dense;
     const int lane = threadIdx.x % 32;
     const uint64_t tile = next;
     column = ~0u;
@@ -56,13 +56,13 @@ struct tile_cursor {
     column = list.column[tile];
     values = __ldg(reinterpret_cast<const uint4 *>(list.values) + tile * 32 + lane);
     if (!Sparse) return;
-    metadata = v.metadata[tile * SHUNT_TILE24_WORDS + lane / 4 * 2 + lane % 2];
+    metadata = v.metadata[tile * SHUNT_TILE_WORDS + lane / 4 * 2 + lane % 2];
     row = v.order ? v.order[tile * kStrip + lane] : lane;
   }
   template <bool Sparse>
-  __device__ __forceinline__ void start(const struct shunt_tile24 &v, int block)
+  __device__ __forceinline__ void start(const struct shunt_tile &v, int block)
   {
-    const struct shunt_tile24_list &list = Sparse ? v.sparse : v.dense;
+    const struct shunt_tile_list &list = Sparse ? v.sparse : v.dense;
     next = end = 0;
     values = make_uint4(0, 0, 0, 0);
     metadata = row = 0;
@@ -157,7 +157,7 @@ template <class T, class Out, int Tile> struct worker {
   {
     const int lane = threadIdx.x % 32;
     const uint32_t a[4] = {dense.values.x, dense.values.y, dense.values.z, dense.values.w};
-    const int row = dense.column % 2 * SHUNT_TILE24_HALF + lane % 16;
+    const int row = dense.column % 2 * SHUNT_TILE_HALF + lane % 16;
     dense.next++;
     dense.load<false>(p.v);
 #pragma unroll
@@ -221,7 +221,7 @@ template <class T, class Out, int Tile> struct worker {
 };
 
 template <class T, class Out, int Tile>
-__global__ void __launch_bounds__(kThreads, 2) spmm_tile24(const __grid_constant__ arguments p)
+__global__ void __launch_bounds__(kThreads, 2) spmm_tile(const __grid_constant__ arguments p)
 {
   __shared__ __align__(16) char strips[kStages * worker<T, Out, Tile>::kStripBytes];
   __shared__ uint32_t marks[kMarks / 32];
@@ -237,5 +237,5 @@ __global__ void __launch_bounds__(kThreads, 2) spmm_tile24(const __grid_constant
   if (block < p.blocks) w.store(block);
 }
 
-} // namespace tile24
+} // namespace tile
 } // namespace shunt

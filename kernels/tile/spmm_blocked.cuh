@@ -1,4 +1,4 @@
-// spmm_blocked.cuh: C by blocks of 128 x 128 to 64 x 64, A in the `tile24` format, both
+// spmm_blocked.cuh: C by blocks of 128 x 128 to 64 x 64, A in the `tile` format, both
 // operands through shared memory.
 //
 // Four warps multiply, 64 x 64 of C each, and keep their sums in registers (multiply.cuh); four
@@ -52,7 +52,7 @@
 
 namespace shunt
 {
-namespace tile24
+namespace tile
 {
 
 // Where the sums of the blocks that share a part of C are.
@@ -145,7 +145,7 @@ template <class Shape> __device__ __forceinline__ void start_barriers(uint32_t b
 
 template <class T, class Out, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
-    spmm_tile24_blocked(const __grid_constant__ arguments p,
+    spmm_blocked(const __grid_constant__ arguments p,
                         const __grid_constant__ CUtensorMap map)
 {
 #if __CUDA_ARCH__ >= 900
@@ -173,5 +173,5 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
 #endif
 }
 
-} // namespace tile24
+} // namespace tile
 } // namespace shunt

@@ -25,7 +25,7 @@
 
 namespace shunt
 {
-namespace tile24
+namespace tile
 {
 
 constexpr uint32_t kAllLanes = 0xffffffffu;
@@ -47,7 +47,7 @@ template <class Shape> struct bringer {
   uint32_t base;
   block_place place;
   int lane;
-  struct shunt_tile24_chunk tiles; // of the lane's block row in the warp's next chunk
+  struct shunt_tile_chunk tiles; // of the lane's block row in the warp's next chunk
   stage_place<Shape> at;
 
   __device__ __forceinline__ bringer(const arguments &p_, const CUtensorMap &map_,
@@ -96,9 +96,9 @@ template <class Shape> struct bringer {
     if (here == 0) return;
     const uint64_t tile = tiles.sparse;
     ptx::bulk_load(stage() + Shape::kValues + lane * 2048 + 512 + first * 512,
-                   p.v.sparse.values + tile * SHUNT_TILE24_VALUES, count * 512, full());
+                   p.v.sparse.values + tile * SHUNT_TILE_VALUES, count * 512, full());
     ptx::bulk_load(stage() + Shape::kMetadata + lane * 128 + first * 64,
-                   p.v.metadata + tile * SHUNT_TILE24_WORDS, count * 64, full());
+                   p.v.metadata + tile * SHUNT_TILE_WORDS, count * 64, full());
     if (k.ordered)
       ptx::bulk_load(stage() + Shape::kOrder + lane * 64 + first * 32, p.v.order + tile * kStrip,
                      count * 32, full());
@@ -111,7 +111,7 @@ template <class Shape> struct bringer {
       const uint32_t left = k.left >> strip & 1, count = left + (k.right >> strip & 1);
       if (count)
         ptx::bulk_load(stage() + Shape::kValues + lane * 2048 + strip * 1024 + (left ^ 1) * 512,
-                       p.v.dense.values + tile * SHUNT_TILE24_VALUES, count * 512, full());
+                       p.v.dense.values + tile * SHUNT_TILE_VALUES, count * 512, full());
       tile += count;
     }
   }
@@ -155,5 +155,5 @@ template <class Shape> struct bringer {
   }
 };
 
-} // namespace tile24
+} // namespace tile
 } // namespace shunt

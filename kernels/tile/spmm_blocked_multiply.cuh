@@ -22,7 +22,7 @@
 
 namespace shunt
 {
-namespace tile24
+namespace tile
 {
 
 template <class T, class Shape> struct multiplier {
@@ -124,7 +124,7 @@ template <class T, class Shape> struct multiplier {
   __device__ __forceinline__ void multiply_side(int stage, int strip, int side, uint32_t rows)
   {
     uint32_t a[kTiles][4];
-    const int row = strip * kStrip + side * SHUNT_TILE24_HALF + lane % 16;
+    const int row = strip * kStrip + side * SHUNT_TILE_HALF + lane % 16;
     const uint32_t at = row_at(stage, row) ^ lane / 16 << 4;
 #pragma unroll
     for (int i = 0; i < kTiles; i++) {
@@ -213,5 +213,5 @@ template <class T, class Shape> struct multiplier {
   }
 };
 
-} // namespace tile24
+} // namespace tile
 } // namespace shunt

@@ -17,10 +17,10 @@
 
 namespace shunt
 {
-namespace tile24
+namespace tile
 {
 
-constexpr int kChunk = SHUNT_TILE24_CHUNK;
+constexpr int kChunk = SHUNT_TILE_CHUNK;
 
 // What a stage holds.  Bit r: of block row r in strip 0; bit 16 + r: in strip 1.
 struct __align__(16) chunk_head
@@ -88,5 +88,5 @@ template <class Shape> struct stage_place {
   }
 };
 
-} // namespace tile24
+} // namespace tile
 } // namespace shunt

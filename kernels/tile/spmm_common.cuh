@@ -1,4 +1,4 @@
-// spmm_common.cuh: arguments of the kernels over the `tile24` format, its instructions
+// spmm_common.cuh: arguments of the kernels over the `tile` format, its instructions
 // by type, and the store of C with the repair of sums that became NaN.
 //
 // Zeros that fill tiles up are multiplied like any value: 0 x NaN and 0 x Inf are NaN, and a
@@ -16,13 +16,13 @@
 
 namespace shunt
 {
-namespace tile24
+namespace tile
 {
 
-constexpr int kRows = SHUNT_TILE24_ROWS, kStrip = SHUNT_TILE24_COLS;
+constexpr int kRows = SHUNT_TILE_ROWS, kStrip = SHUNT_TILE_COLS;
 
 struct arguments {
-  struct shunt_tile24 v;
+  struct shunt_tile v;
   int rows, blocks, k, n;
   const char *b; // row-major, pointer and row_bytes multiples of 16
   int64_t b_row_bytes;
@@ -54,18 +54,18 @@ template <class T, bool Sparse>
 __device__ __forceinline__ float add_entries(const arguments &p, int64_t tile, int r, const char *b,
                                              float sum)
 {
-  const struct shunt_tile24_list &list = Sparse ? p.v.sparse : p.v.dense;
-  const T *values = reinterpret_cast<const T *>(list.values) + tile * SHUNT_TILE24_VALUES;
+  const struct shunt_tile_list &list = Sparse ? p.v.sparse : p.v.dense;
+  const T *values = reinterpret_cast<const T *>(list.values) + tile * SHUNT_TILE_VALUES;
   constexpr int kColumns = Sparse ? kStrip : kStrip / 2;
   const int64_t first = list.gather ? 0 : static_cast<int64_t>(list.column[tile]) * kColumns;
   for (int i = 0; i < kRows * 2; i++) { // the eight values of each of four lanes, half of them r's
     const int lane = r % 8 * 4 + i / 8, which = i % 8;
-    if (shunt_tile24_row(lane, which) != r) continue;
+    if (shunt_tile_row(lane, which) != r) continue;
     if (!(list.present[tile * 32 + lane] >> which & 1)) continue;
-    int place = shunt_tile24_column(lane, which);
+    int place = shunt_tile_column(lane, which);
     if (Sparse) {
-      const int quad = shunt_tile24_quad(lane, which);
-      const uint32_t word = p.v.metadata[tile * SHUNT_TILE24_WORDS + r % 8 * 2 + quad / 4];
+      const int quad = shunt_tile_quad(lane, which);
+      const uint32_t word = p.v.metadata[tile * SHUNT_TILE_WORDS + r % 8 * 2 + quad / 4];
       place = quad * 4 + (word >> (r / 8 * 16 + quad % 4 * 4 + which % 2 * 2) & 3);
       if (p.v.order) place = p.v.order[tile * kStrip + place];
     }
@@ -118,5 +118,5 @@ __device__ __forceinline__ void store_run(const arguments &p, bool aligned, floa
   if (whole) *reinterpret_cast<run *>(c) = old;
 }
 
-} // namespace tile24
+} // namespace tile
 } // namespace shunt

@@ -32,7 +32,7 @@
 
 namespace shunt
 {
-namespace tile24
+namespace tile
 {
 
 constexpr int kGatherTile = 64, kGatherStages = 2;
@@ -110,9 +110,9 @@ template <class T> struct gatherer {
     if (i < tiles) {
       const int64_t at = tile + i;
       copy(&to.a[lane], reinterpret_cast<const uint4 *>(p.v.sparse.values) + at * 32 + lane, 16);
-      if (lane < SHUNT_TILE24_WORDS / 4)
+      if (lane < SHUNT_TILE_WORDS / 4)
         copy(&to.a[32 + lane],
-             reinterpret_cast<const uint4 *>(p.v.metadata) + at * (SHUNT_TILE24_WORDS / 4) + lane,
+             reinterpret_cast<const uint4 *>(p.v.metadata) + at * (SHUNT_TILE_WORDS / 4) + lane,
              16);
       return;
     }
@@ -330,12 +330,12 @@ __device__ __forceinline__ void multiply_units(const arguments &p, unsigned char
 
 template <class T, class Out, int Split>
 __global__ void __launch_bounds__(gather_warps(Split) * 32, gather_blocks(Split))
-    spmm_tile24_gather(const __grid_constant__ arguments p)
+    spmm_gather(const __grid_constant__ arguments p)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   let_next_in();
   multiply_units<T, Out, Split, true>(p, shared, blockIdx.x);
 }
 
-} // namespace tile24
+} // namespace tile
 } // namespace shunt

@@ -1,4 +1,4 @@
-// spmm_launch.cuh: the launches of spmm_tile24 and spmm_tile24_blocked for one stored
+// spmm_launch.cuh: the launches of spmm_tile and spmm_blocked for one stored
 // type; instantiated in one file per type.
 #pragma once
 #include "kernels/tile/spmm.cuh"
@@ -8,7 +8,7 @@
 
 namespace shunt
 {
-namespace tile24
+namespace tile
 {
 
 template <class T, class Out, int Tile>
@@ -16,14 +16,14 @@ inline cudaError_t launch_direct(const arguments &p, cudaStream_t stream)
 {
   const dim3 grid((p.blocks + kWarps - 1) / kWarps, (p.n + Tile - 1) / Tile);
   void *parameters[] = {const_cast<arguments *>(&p)};
-  return cudaLaunchKernel(reinterpret_cast<const void *>(&spmm_tile24<T, Out, Tile>), grid,
+  return cudaLaunchKernel(reinterpret_cast<const void *>(&spmm_tile<T, Out, Tile>), grid,
                           dim3(kThreads), parameters, 0, stream);
 }
 
 template <class T, class Out, class Shape>
 inline cudaError_t launch_blocked(const arguments &p, const CUtensorMap &map, cudaStream_t stream)
 {
-  const void *kernel = reinterpret_cast<const void *>(&spmm_tile24_blocked<T, Out, Shape>);
+  const void *kernel = reinterpret_cast<const void *>(&spmm_blocked<T, Out, Shape>);
   // Kept by the context, which the program may destroy: so asked for each time.
   cudaError_t e =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kBytes);
@@ -49,7 +49,7 @@ inline cudaError_t launch_gather(const arguments &p, cudaStream_t stream)
 {
   constexpr int kWarps = gather_warps(Split), kUnits = kWarps / Split; // of a block
   constexpr int kBytes = gather_bytes(Split);
-  const void *kernel = reinterpret_cast<const void *>(&spmm_tile24_gather<T, Out, Split>);
+  const void *kernel = reinterpret_cast<const void *>(&spmm_gather<T, Out, Split>);
   const cudaError_t e =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
   if (e != cudaSuccess) return e;
@@ -60,7 +60,7 @@ inline cudaError_t launch_gather(const arguments &p, cudaStream_t stream)
 }
 
 template <class T, class Out>
-inline cudaError_t launch_shape(const arguments &p, const struct shunt_tile24_shape &s,
+inline cudaError_t launch_shape(const arguments &p, const struct shunt_tile_shape &s,
                                 const CUtensorMap &map, cudaStream_t stream)
 {
   if (s.rows == 0)
@@ -78,14 +78,14 @@ inline cudaError_t launch_shape(const arguments &p, const struct shunt_tile24_sh
 
 // For the gathered kernels: checks, chooses the split, and copies B where it cannot be read in
 // place.
-shunt_status prepare_gather(const struct shunt_spmm *p, const struct shunt_tile24 *v,
+shunt_status prepare_gather(const struct shunt_spmm *p, const struct shunt_tile *v,
                             const struct shunt_device *d, void *workspace, size_t workspace_bytes,
                             shunt_stream stream, arguments *k);
 
-cudaError_t launch_f16(const arguments &p, const struct shunt_tile24_shape &s,
+cudaError_t launch_f16(const arguments &p, const struct shunt_tile_shape &s,
                        const CUtensorMap &map, shunt_type out, cudaStream_t stream);
-cudaError_t launch_bf16(const arguments &p, const struct shunt_tile24_shape &s,
+cudaError_t launch_bf16(const arguments &p, const struct shunt_tile_shape &s,
                         const CUtensorMap &map, shunt_type out, cudaStream_t stream);
 
-} // namespace tile24
+} // namespace tile
 } // namespace shunt

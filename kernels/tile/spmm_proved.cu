@@ -7,7 +7,7 @@
 
 namespace shunt
 {
-namespace tile24
+namespace tile
 {
 
 template <class T, class Out, int Split>
@@ -18,7 +18,7 @@ static cudaError_t launch_proved(const arguments &p, proved::proof f, const stru
   const int64_t units = p.blocks * static_cast<int64_t>((p.n + kGatherTile - 1) / kGatherTile);
   if (units > INT32_MAX) return cudaErrorNotSupported;
   f.pieces = static_cast<int>((units + kUnits - 1) / kUnits);
-  return proved::launch(&spmm_tile24_proved<T, Out, Split>, proved_team<Split>::kThreads,
+  return proved::launch(&spmm_gather_proved<T, Out, Split>, proved_team<Split>::kThreads,
                         gather_bytes(Split), proved_blocks(Split), p, f, d, stream);
 }
 
@@ -42,14 +42,14 @@ static cudaError_t launch_proved_type(const arguments &p, const proved::proof &f
                           : launch_proved_split<T, T>(p, f, d, stream);
 }
 
-} // namespace tile24
+} // namespace tile
 } // namespace shunt
 
-using namespace shunt::tile24;
+using namespace shunt::tile;
 
-extern "C" shunt_status shunt_spmm_tile24_proved_cuda(const struct shunt_spmm *p,
-                                                      const struct shunt_tile24 *v,
-                                                      const struct shunt_repair *r,
+extern "C" shunt_status shunt_tile_spmm_proved_cuda(const struct shunt_spmm *p,
+                                                      const struct shunt_tile *v,
+                                                      const struct shunt_guard *r,
                                                       const struct shunt_device *d, void *workspace,
                                                       size_t workspace_bytes, shunt_stream stream)
 {

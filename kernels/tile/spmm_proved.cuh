@@ -1,7 +1,7 @@
-// spmm_proved.cuh: spmm_tile24_gather, and in the same launch the proof that the merged
+// spmm_proved.cuh: spmm_gather, and in the same launch the proof that the merged
 // tiles still stand for A (kernels/guard/proof_inside.cuh).
 //
-// A piece of work is what a block of spmm_tile24_gather has: one unit (16 rows x 64 columns of C)
+// A piece of work is what a block of spmm_gather has: one unit (16 rows x 64 columns of C)
 // for each Split warps.
 #pragma once
 #include "kernels/guard/proof_inside.cuh"
@@ -9,7 +9,7 @@
 
 namespace shunt
 {
-namespace tile24
+namespace tile
 {
 
 // Behind the barriers of the units.
@@ -30,13 +30,13 @@ __device__ __noinline__ void repair_own(const arguments &p, const proved::proof 
       const int64_t row = unit / wide * kRows + w / kStrips % kRows;
       const int64_t strip = unit % wide * kStrips + w % kStrips;
       if (row >= p.rows || strip * 32 >= p.n) continue;
-      spmm_rows::multiply_strip<T, Out>(f.a, row, strip, alpha, 0.0f);
+      csr::multiply_strip<T, Out>(f.a, row, strip, alpha, 0.0f);
     }
 }
 
 template <class T, class Out, int Split>
 __global__ void __launch_bounds__(proved_team<Split>::kThreads, proved_blocks(Split))
-    spmm_tile24_proved(const __grid_constant__ arguments p, const __grid_constant__ proved::proof f)
+    spmm_gather_proved(const __grid_constant__ arguments p, const __grid_constant__ proved::proof f)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   __shared__ proved::board<proved_team<Split>> b;
@@ -51,10 +51,10 @@ __global__ void __launch_bounds__(proved_team<Split>::kThreads, proved_blocks(Sp
   }
   if (!proved::is_to_repair(b)) return;
   if (b.order.next)
-    spmm_rows::repair<T, Out>(f.a, f.r, b.order.next, 0, 0);
+    csr::repair<T, Out>(f.a, f.r, b.order.next, 0, 0);
   else
     repair_own<T, Out, Split>(p, f);
 }
 
-} // namespace tile24
+} // namespace tile
 } // namespace shunt

@@ -1,4 +1,4 @@
-/* tile_format.h: the `tile24` format: a sparse matrix as tiles of 16 x 32, for the sparse
+/* tile_format.h: the `tile` format: a sparse matrix as tiles of 16 x 32, for the sparse
    tensor cores where a tile is 2:4 and for the dense ones where it is not.  16-bit values.
 
    (The separate layout of "Using Sparse Tensor Cores for Sparse Matrix-Matrix
@@ -91,15 +91,15 @@
 
    All arrays are device memory (host memory for *_host functions) in one allocation that
    belongs to the caller; conv/tile/tile_conv.h makes them.  */
-#ifndef SHUNT_TILE24_FORMAT_H
-#define SHUNT_TILE24_FORMAT_H
+#ifndef SHUNT_TILE_FORMAT_H
+#define SHUNT_TILE_FORMAT_H
 
 #include "kernels/common/types.h"
 
 #ifdef __CUDACC__
-#define SHUNT_TILE24_INLINE static __host__ __device__ __forceinline__
+#define SHUNT_TILE_INLINE static __host__ __device__ __forceinline__
 #else
-#define SHUNT_TILE24_INLINE static inline
+#define SHUNT_TILE_INLINE static inline
 #endif
 
 #ifdef __cplusplus
@@ -107,19 +107,19 @@ extern "C" {
 #endif
 
 enum {
-  SHUNT_TILE24_ROWS = 16,
-  SHUNT_TILE24_COLS = 32,  /* of a tile */
-  SHUNT_TILE24_HALF = 16,  /* columns of half a dense tile */
-  SHUNT_TILE24_CHUNK = 64, /* columns of two tiles */
-  SHUNT_TILE24_QUADS = 8,  /* of a tile's row */
-  SHUNT_TILE24_LANES = 32,
-  SHUNT_TILE24_PER_LANE = 8, /* values */
-  SHUNT_TILE24_VALUES = 256, /* of a packed tile of either list */
-  SHUNT_TILE24_WORDS = 16    /* of metadata */
+  SHUNT_TILE_ROWS = 16,
+  SHUNT_TILE_COLS = 32,  /* of a tile */
+  SHUNT_TILE_HALF = 16,  /* columns of half a dense tile */
+  SHUNT_TILE_CHUNK = 64, /* columns of two tiles */
+  SHUNT_TILE_QUADS = 8,  /* of a tile's row */
+  SHUNT_TILE_LANES = 32,
+  SHUNT_TILE_PER_LANE = 8, /* values */
+  SHUNT_TILE_VALUES = 256, /* of a packed tile of either list */
+  SHUNT_TILE_WORDS = 16    /* of metadata */
 };
 
 /* What a matrix is made of; written by the conversion, all but the last also by the census. */
-struct shunt_tile24_census {
+struct shunt_tile_census {
   uint64_t sparse;         /* tiles in the 2:4 list, */
   uint64_t reordered;      /* of which so many are 2:4 only in another order of columns */
   uint64_t dense;          /* tiles that are not 2:4, */
@@ -129,45 +129,45 @@ struct shunt_tile24_census {
   uint32_t irregular;      /* SHUNT_IRREGULAR: the packed matrix must not be used */
 };
 
-struct shunt_tile24_list {
+struct shunt_tile_list {
   int64_t room; /* tiles (halves) that there is memory for */
   uint32_t *begin, *column, *gather;
   uint16_t *values;
   uint8_t *present;
 };
 
-struct shunt_tile24_chunk {
+struct shunt_tile_chunk {
   uint32_t sparse, dense; /* in the lists: the first tile (half) that is not left of the chunk */
   uint32_t kinds;
 };
 
-struct shunt_tile24 {
+struct shunt_tile {
   int64_t rows, cols, nnz;
   int64_t blocks; /* rows of tiles */
   shunt_type value_type;
-  struct shunt_tile24_census *census;
-  struct shunt_tile24_list sparse, dense;
+  struct shunt_tile_census *census;
+  struct shunt_tile_list sparse, dense;
   uint32_t *metadata;
   uint8_t *order;
-  struct shunt_tile24_chunk *chunk;
+  struct shunt_tile_chunk *chunk;
 };
 
 /* Where value i of lane l stands: its row; its quad (2:4) or its column in the half (dense). */
-SHUNT_TILE24_INLINE int shunt_tile24_row(int l, int i)
+SHUNT_TILE_INLINE int shunt_tile_row(int l, int i)
 {
   return l / 4 + i / 2 % 2 * 8;
 }
-SHUNT_TILE24_INLINE int shunt_tile24_quad(int l, int i)
+SHUNT_TILE_INLINE int shunt_tile_quad(int l, int i)
 {
   return l % 4 + i / 4 * 4;
 }
-SHUNT_TILE24_INLINE int shunt_tile24_column(int l, int i)
+SHUNT_TILE_INLINE int shunt_tile_column(int l, int i)
 {
   return l % 4 * 2 + i % 2 + i / 4 * 8;
 }
 
 /* Is a row of a tile, bit c for column c, 2:4 as it stands? */
-SHUNT_TILE24_INLINE int shunt_tile24_is_24(uint32_t row)
+SHUNT_TILE_INLINE int shunt_tile_is_24(uint32_t row)
 {
   uint32_t a = row, b = row >> 1, c = row >> 2, d = row >> 3;
 
@@ -175,14 +175,14 @@ SHUNT_TILE24_INLINE int shunt_tile24_is_24(uint32_t row)
 }
 
 /* Rows of the table of chunks. */
-SHUNT_TILE24_INLINE int64_t shunt_tile24_chunks(int64_t cols)
+SHUNT_TILE_INLINE int64_t shunt_tile_chunks(int64_t cols)
 {
-  return (cols + SHUNT_TILE24_CHUNK - 1) / SHUNT_TILE24_CHUNK;
+  return (cols + SHUNT_TILE_CHUNK - 1) / SHUNT_TILE_CHUNK;
 }
 
 /* The metadata of a quad with entries at the bits of `quad`, at most two.  Digit i of the table
    is for quad == i; 0 where there are more.  */
-SHUNT_TILE24_INLINE uint32_t shunt_tile24_pair(uint32_t quad)
+SHUNT_TILE_INLINE uint32_t shunt_tile_pair(uint32_t quad)
 {
   return (uint32_t)(UINT64_C(0x000e0dce098e4944) >> (4 * (quad & 15))) & 15;
 }

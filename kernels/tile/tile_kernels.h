@@ -1,4 +1,4 @@
-/* tile_kernels.h: launchers of SpMM with A in the `tile24` format (kernels/spmm_tile24*.cu).
+/* tile_kernels.h: launchers of SpMM with A in the `tile` format (kernels/tile/spmm*.cu).
 
      C[m x n] = alpha A[m x k] B[k x n] + beta C,    A packed (kernels/tile/tile_format.h)
 
@@ -6,8 +6,8 @@
    accumulation in f32.  A zero that only fills a tile up never meets a NaN or Inf of B in
    the result: a sum that became NaN is computed again from A's own entries, in the same
    launch.  */
-#ifndef SHUNT_TILE24_KERNELS_H
-#define SHUNT_TILE24_KERNELS_H
+#ifndef SHUNT_TILE_KERNELS_H
+#define SHUNT_TILE_KERNELS_H
 
 #include <stdbool.h>
 
@@ -28,46 +28,46 @@ extern "C" {
    sets of warps split the columns of A.  `split` (1, 2, 4) blocks, a cluster, share the columns of
    A for one part of C and add up.  Needs compute capability 9.0, 209 KB of shared memory, and
    v->chunk.  */
-struct shunt_tile24_shape {
+struct shunt_tile_shape {
   int rows, tile, split;
 };
 
-/* The shape that shunt_spmm_tile24_cuda takes. */
-struct shunt_tile24_shape shunt_spmm_tile24_shape(const struct shunt_spmm *p,
-                                                  const struct shunt_tile24 *v,
+/* The shape that shunt_tile_spmm_cuda takes. */
+struct shunt_tile_shape shunt_tile_spmm_shape(const struct shunt_spmm *p,
+                                                  const struct shunt_tile *v,
                                                   const struct shunt_device *d);
 
 /* Microseconds that the gathered kernel is expected to take for so many merged tiles, the longest row of
    A having so many entries; 1.1 off.  */
-double shunt_spmm_tile24_merged_us(const struct shunt_spmm *p, double tiles, double longest_row,
+double shunt_tile_spmm_merged_us(const struct shunt_spmm *p, double tiles, double longest_row,
                                    const struct shunt_device *d);
 
 /* p->a gives sizes and types only; its arrays are not read.  v: made from a matrix of
    these sizes.  No `only_if`.  The workspace is needed for a copy of B when B is
    column-major or its rows or pointer are not multiples of 16 bytes.  Needs compute
    capability 8.0.  */
-size_t shunt_spmm_tile24_workspace(const struct shunt_spmm *p);
-shunt_status shunt_spmm_tile24_cuda(const struct shunt_spmm *p, const struct shunt_tile24 *v,
+size_t shunt_tile_spmm_workspace(const struct shunt_spmm *p);
+shunt_status shunt_tile_spmm_cuda(const struct shunt_spmm *p, const struct shunt_tile *v,
                                     const struct shunt_device *d, void *workspace,
                                     size_t workspace_bytes, shunt_stream stream);
 /* The same with a given shape.  SHUNT_E_UNSUPPORTED when it does not fit. */
-shunt_status shunt_spmm_tile24_shaped_cuda(const struct shunt_spmm *p, const struct shunt_tile24 *v,
-                                           const struct shunt_tile24_shape *shape,
+shunt_status shunt_tile_spmm_shaped_cuda(const struct shunt_spmm *p, const struct shunt_tile *v,
+                                           const struct shunt_tile_shape *shape,
                                            const struct shunt_device *d, void *workspace,
                                            size_t workspace_bytes, shunt_stream stream);
 /* Is such a product from merged columns proved inside its own launch?  Where its blocks are at work all
    at once, or twice with few to spare: more are dealt out better by the hardware.  */
-bool shunt_spmm_tile24_proves(const struct shunt_spmm *p, const struct shunt_device *d);
-/* C = alpha A B from merged columns, and in the same launch what shunt_spmm_csr_repair_cuda(p, r) does
+bool shunt_tile_spmm_proves(const struct shunt_spmm *p, const struct shunt_device *d);
+/* C = alpha A B from merged columns, and in the same launch what shunt_guard_repair_cuda(p, r) does
    behind a product: r->product is not looked at, none is needed; p->only_if has the meaning that it
    has there.  A's arrays are read.  SHUNT_E_UNSUPPORTED, and nothing enqueued, where beta is not 0 on
    the host or the tiles are no merged ones.  */
-shunt_status shunt_spmm_tile24_proved_cuda(const struct shunt_spmm *p, const struct shunt_tile24 *v,
-                                           const struct shunt_repair *r,
+shunt_status shunt_tile_spmm_proved_cuda(const struct shunt_spmm *p, const struct shunt_tile *v,
+                                           const struct shunt_guard *r,
                                            const struct shunt_device *d, void *workspace,
                                            size_t workspace_bytes, shunt_stream stream);
 /* The twin: decodes fragments and metadata as the instructions do. */
-shunt_status shunt_spmm_tile24_host(const struct shunt_spmm *p, const struct shunt_tile24 *v);
+shunt_status shunt_tile_spmm_host(const struct shunt_spmm *p, const struct shunt_tile *v);
 
 #ifdef __cplusplus
 }

@@ -32,7 +32,7 @@
 #include "kernels/vector/csr_sddmm.cuh"
 
 namespace shunt {
-namespace sddmm {
+namespace vector::sddmm {
 namespace {
 
 constexpr int ANCHOR = TILE * GROUP; // entries of a tile
@@ -161,21 +161,21 @@ shunt_status with_index(const struct shunt_sddmm *p, const operands &o,
 }
 
 }  // namespace
-}  // namespace sddmm
+}  // namespace vector::sddmm
 }  // namespace shunt
 
-extern "C" size_t shunt_sddmm_csr_vector_workspace(const struct shunt_sddmm *p,
+extern "C" size_t shunt_vector_csr_sddmm_workspace(const struct shunt_sddmm *p,
                                                    const struct shunt_device *d)
 {
   (void)d;
-  return shunt::sddmm::operands_bytes(p);
+  return shunt::csr::sddmm::operands_bytes(p);
 }
 
-extern "C" shunt_status shunt_sddmm_csr_vector_cuda(const struct shunt_sddmm *p,
+extern "C" shunt_status shunt_vector_csr_sddmm_cuda(const struct shunt_sddmm *p,
                                                     const struct shunt_device *d, void *workspace,
                                                     size_t workspace_bytes, shunt_stream stream)
 {
-  using namespace shunt::sddmm;
+  using namespace shunt::vector::sddmm;
   shunt_status s = check_problem(p);
   if (s != SHUNT_OK) return s;
   if (p->a.type == SHUNT_F64) return SHUNT_E_UNSUPPORTED;

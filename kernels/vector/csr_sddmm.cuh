@@ -21,7 +21,10 @@
 #include "kernels/csr/sddmm_rows.cuh"
 
 namespace shunt {
-namespace sddmm {
+namespace vector::sddmm {
+
+using namespace shunt::csr::sddmm;
+using shunt::csr::sddmm::scale;
 
 constexpr int GROUP = 8;      // rows of a group
 constexpr int TILE = WARP;    // list positions of a tile
@@ -322,5 +325,5 @@ __device__ __forceinline__ void vector_tile(const args<T, I> &p, const scale<T> 
   }
 }
 
-}  // namespace sddmm
+}  // namespace vector::sddmm
 }  // namespace shunt

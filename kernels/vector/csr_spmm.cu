@@ -1,4 +1,4 @@
-// csr_spmm.cu: shunt_spmm_csr_vector_cuda: which groups of 8 rows share their
+// csr_spmm.cu: shunt_vector_csr_spmm_cuda: which groups of 8 rows share their
 // columns (classify_groups), and the launch of the multiplication.
 //
 //   row_offsets, columns --> classify_groups --> levels[groups] (8, 4, 2 or 1)
@@ -22,7 +22,7 @@
 #include "kernels/common/spmm_operands.cuh"
 
 namespace shunt {
-namespace spmm_vector {
+namespace vector::csr {
 
 // levels[g] of group g: the largest v of 8, 4, 2, 1 such that the aligned sets of v
 // rows in the group have equal lists; rows beyond the matrix do not count.  Row r is
@@ -189,12 +189,12 @@ static shunt_status classify_and_launch(const arguments_of<Sum> &k, uint8_t *lev
   return launch(k) == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
 }
 
-}  // namespace spmm_vector
+}  // namespace vector::csr
 }  // namespace shunt
 
-using namespace shunt::spmm_vector;
+using namespace shunt::vector::csr;
 
-extern "C" size_t shunt_spmm_csr_vector_workspace(const struct shunt_spmm *p,
+extern "C" size_t shunt_vector_csr_spmm_workspace(const struct shunt_spmm *p,
                                                   const struct shunt_device *d)
 {
   (void)d;
@@ -205,9 +205,9 @@ extern "C" size_t shunt_spmm_csr_vector_workspace(const struct shunt_spmm *p,
 // All blocks are to run at once, 8 or 4 on a multiprocessor.  Measured: 4 warps a block and small
 // chunks where lists are short or groups many, 8 warps where groups are few, which also take fewer
 // tiles a block, and large chunks where long lists fill the device.
-extern "C" bool shunt_spmm_csr_vector_once(const struct shunt_spmm *p,
+extern "C" bool shunt_vector_csr_spmm_single_launch(const struct shunt_spmm *p,
                                            const struct shunt_device *d,
-                                           struct shunt_vector_once *how)
+                                           struct shunt_vector_single_launch *how)
 {
   if (check(p) != SHUNT_OK || shunt_type_size(p->a.value_type) != 2) return false;
   const int64_t groups = (p->a.rows + kGroup - 1) / kGroup, mean = p->a.nnz / p->a.rows;
@@ -225,7 +225,7 @@ extern "C" bool shunt_spmm_csr_vector_once(const struct shunt_spmm *p,
   return groups * how->blocks <= sms * (few ? 10 : 4);
 }
 
-extern "C" shunt_status shunt_spmm_csr_vector_cuda(const struct shunt_spmm *p,
+extern "C" shunt_status shunt_vector_csr_spmm_cuda(const struct shunt_spmm *p,
                                                    const struct shunt_device *d, void *workspace,
                                                    size_t workspace_bytes, shunt_stream stream)
 {
@@ -254,8 +254,8 @@ extern "C" shunt_status shunt_spmm_csr_vector_cuda(const struct shunt_spmm *p,
     return classify_and_launch(
         fill_arguments<double>(p, &b, levels, log2_slices), levels, p, stream,
         [=](const arguments_of<double> &k) { return launch_f64(k, cc, stream); });
-  struct shunt_vector_once once;
-  if (shunt_spmm_csr_vector_once(p, d, &once)) {
+  struct shunt_vector_single_launch once;
+  if (shunt_vector_csr_spmm_single_launch(p, d, &once)) {
     const arguments k = fill_arguments<float>(p, &b, levels, 0);
     const cudaError_t e = t == SHUNT_F16 ? launch_once_f16(k, once, out, cc, stream)
                                          : launch_once_bf16(k, once, out, cc, stream);

@@ -36,7 +36,7 @@
 #include "kernels/shunt_kernels.h"
 
 namespace shunt {
-namespace spmm_vector {
+namespace vector::csr {
 
 constexpr int kGroup = 8;  // rows that one mma.m16n8k16 takes as its 8-wide side
 
@@ -369,13 +369,13 @@ cudaError_t launch_f16(const arguments &p, int tile, shunt_type out, int compute
 cudaError_t launch_bf16(const arguments &p, int tile, shunt_type out, int compute_capability,
                         cudaStream_t stream);
 // Small products (csr_spmm_single_launch.cuh).
-cudaError_t launch_once_f16(const arguments &p, const shunt_vector_once &how, shunt_type out,
+cudaError_t launch_once_f16(const arguments &p, const shunt_vector_single_launch &how, shunt_type out,
                             int compute_capability, cudaStream_t stream);
-cudaError_t launch_once_bf16(const arguments &p, const shunt_vector_once &how, shunt_type out,
+cudaError_t launch_once_bf16(const arguments &p, const shunt_vector_single_launch &how, shunt_type out,
                              int compute_capability, cudaStream_t stream);
 cudaError_t launch_f32(const arguments_of<float> &p, int tile, int compute_capability,
                        cudaStream_t stream);
 cudaError_t launch_f64(const arguments_of<double> &p, int compute_capability, cudaStream_t stream);
 
-}  // namespace spmm_vector
+}  // namespace vector::csr
 }  // namespace shunt

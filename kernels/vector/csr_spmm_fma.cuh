@@ -33,7 +33,7 @@
 #include "kernels/vector/csr_spmm.cuh"
 
 namespace shunt {
-namespace spmm_vector {
+namespace vector::csr {
 
 // Column indices and values of two chunks of a list.
 template <class T> struct fma_chunks {
@@ -67,7 +67,7 @@ template <class T> struct fma_chunks {
 };
 
 // Pieces: of 16 bytes, that a lane takes of a row of B.
-template <class T, int Pieces> struct fma_engine {
+template <class T, int Pieces> struct fma_lists {
   using value = T;
   using sum = T;
   static constexpr int kWarps = 16, kBlocks = 1;
@@ -210,5 +210,5 @@ template <class T, int Pieces> struct fma_engine {
   }
 };
 
-}  // namespace spmm_vector
+}  // namespace vector::csr
 }  // namespace shunt

@@ -42,11 +42,11 @@
 #include "kernels/vector/csr_spmm.cuh"
 
 namespace shunt {
-namespace spmm_vector {
+namespace vector::csr {
 
 // Tile, Stages: 128, 3 and 64, 5 both let four blocks of four warps share an SM of
 // sm_90, with 8 KB under way for each warp.
-template <class T, int Tile, int Stages> struct mma_engine {
+template <class T, int Tile, int Stages> struct mma_lists {
   using value = T;
   using sum = float;
   static constexpr int kTile = Tile, kWarps = 4, kBlocks = 4;
@@ -241,8 +241,8 @@ template <class T>
 inline cudaError_t launch_mma(const arguments &p, int tile, shunt_type out, int compute_capability,
                               cudaStream_t stream)
 {
-  using wide = mma_engine<T, 128, 3>;
-  using narrow = mma_engine<T, 64, 5>;
+  using wide = mma_lists<T, 128, 3>;
+  using narrow = mma_lists<T, 64, 5>;
   if (tile == 128)
     return out == SHUNT_F32 ? launch<wide, float>(p, compute_capability, stream)
                             : launch<wide, T>(p, compute_capability, stream);
@@ -250,5 +250,5 @@ inline cudaError_t launch_mma(const arguments &p, int tile, shunt_type out, int 
                           : launch<narrow, T>(p, compute_capability, stream);
 }
 
-}  // namespace spmm_vector
+}  // namespace vector::csr
 }  // namespace shunt

@@ -28,7 +28,7 @@
 
 namespace shunt
 {
-namespace spmm_vector
+namespace vector::csr
 {
 
 // Blocks: of these that a multiprocessor is to have room for.
@@ -259,7 +259,7 @@ __device__ __forceinline__ void write_image(float *to, const float (&d)[4][4])
 // p.log2_slices: of the warps that a tile has.
 template <class T, class Out, class Shape>
 __global__ void __launch_bounds__(Shape::kWarps * 32, Shape::kBlocks)
-    spmm_vector_once(const __grid_constant__ arguments p)
+    spmm_single_launch(const __grid_constant__ arguments p)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   __shared__ int found[Shape::kWarps];
@@ -302,7 +302,7 @@ __global__ void __launch_bounds__(Shape::kWarps * 32, Shape::kBlocks)
 template <class T, class Out, class Shape>
 inline cudaError_t launch_once(arguments p, int tiles, int compute_capability, cudaStream_t stream)
 {
-  const void *kernel = reinterpret_cast<const void *>(&spmm_vector_once<T, Out, Shape>);
+  const void *kernel = reinterpret_cast<const void *>(&spmm_single_launch<T, Out, Shape>);
   // Kept by the context, which the program may destroy: so asked for each time.
   if (Shape::kBytes > 48 * 1024) {
     const cudaError_t e =
@@ -327,7 +327,7 @@ inline cudaError_t launch_once(arguments p, int tiles, int compute_capability, c
 }
 
 template <class T>
-inline cudaError_t launch_once_of(const arguments &p, const shunt_vector_once &how, shunt_type out,
+inline cudaError_t launch_once_of(const arguments &p, const shunt_vector_single_launch &how, shunt_type out,
                                   int compute_capability, cudaStream_t stream)
 {
   using few = once_shape<4, 2, 128, 8>;
@@ -343,5 +343,5 @@ inline cudaError_t launch_once_of(const arguments &p, const shunt_vector_once &h
                                      : launch_once<T, T, many>(p, tiles, cc, stream);
 }
 
-} // namespace spmm_vector
+} // namespace vector::csr
 } // namespace shunt

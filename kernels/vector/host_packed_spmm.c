@@ -29,7 +29,7 @@ static float sum_of(const struct shunt_spmm *p, const struct shunt_vector *v, in
   return sum;
 }
 
-shunt_status shunt_spmm_vector_host(const struct shunt_spmm *p, const struct shunt_vector *v)
+shunt_status shunt_vector_packed_spmm_host(const struct shunt_spmm *p, const struct shunt_vector *v)
 {
   float alpha, beta;
 

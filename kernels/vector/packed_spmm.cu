@@ -242,20 +242,20 @@ shunt_status fill_arguments(arguments *k, const struct shunt_spmm *p, const stru
 
 using namespace shunt::vector;
 
-extern "C" size_t shunt_spmm_vector_workspace(const struct shunt_spmm *p)
+extern "C" size_t shunt_vector_packed_spmm_workspace(const struct shunt_spmm *p)
 {
   if (check(p, NULL) != SHUNT_OK || b_in_place(p)) return 0;
   return b_copy_bytes(p);
 }
 
-extern "C" enum shunt_vector_order shunt_spmm_vector_order(const struct shunt_spmm *p, int height,
+extern "C" enum shunt_vector_order shunt_vector_packed_spmm_order(const struct shunt_spmm *p, int height,
                                                            const struct shunt_device *d)
 {
   const struct size_of_product z = size_of(p, height);
   return strips_pay(z, z.vectors, height, d) ? SHUNT_VECTOR_WINDOWED : SHUNT_VECTOR_SEQUENTIAL;
 }
 
-extern "C" double shunt_spmm_vector_us(const struct shunt_spmm *p, double vectors, int height,
+extern "C" double shunt_vector_packed_spmm_us(const struct shunt_spmm *p, double vectors, int height,
                                        const struct shunt_device *d)
 {
   const struct size_of_product z = size_with(p, vectors);
@@ -283,14 +283,14 @@ shunt_status shunt::vector::prepare_proved(const struct shunt_spmm *p, const str
   return proof_fits(p) ? fill_arguments(k, p, v, &p->b, shape) : SHUNT_E_UNSUPPORTED;
 }
 
-extern "C" bool shunt_spmm_vector_proves(const struct shunt_spmm *p, double vectors, int height,
+extern "C" bool shunt_vector_packed_spmm_proves(const struct shunt_spmm *p, double vectors, int height,
                                          const struct shunt_device *d)
 {
   const struct size_of_product z = size_with(p, vectors);
   return proof_fits(p) && !takes_pairs(z, height, d) && !strips_pay(z, z.vectors, height, d);
 }
 
-extern "C" struct shunt_vector_shape shunt_spmm_vector_shape(const struct shunt_spmm *p,
+extern "C" struct shunt_vector_shape shunt_vector_packed_spmm_shape(const struct shunt_spmm *p,
                                                              const struct shunt_vector *v,
                                                              const struct shunt_device *d)
 {
@@ -302,7 +302,7 @@ extern "C" struct shunt_vector_shape shunt_spmm_vector_shape(const struct shunt_
   return takes_pairs(z, v->height, d) ? pairs_of(z, d) : direct_of(z, d);
 }
 
-extern "C" shunt_status shunt_spmm_vector_shaped_cuda(const struct shunt_spmm *p,
+extern "C" shunt_status shunt_vector_packed_spmm_shaped_cuda(const struct shunt_spmm *p,
                                                       const struct shunt_vector *v,
                                                       const struct shunt_vector_shape *shape,
                                                       const struct shunt_device *d, void *workspace,
@@ -332,11 +332,11 @@ extern "C" shunt_status shunt_spmm_vector_shaped_cuda(const struct shunt_spmm *p
   return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
 }
 
-extern "C" shunt_status shunt_spmm_vector_cuda(const struct shunt_spmm *p,
+extern "C" shunt_status shunt_vector_packed_spmm_cuda(const struct shunt_spmm *p,
                                                const struct shunt_vector *v,
                                                const struct shunt_device *d, void *workspace,
                                                size_t workspace_bytes, shunt_stream stream)
 {
-  const struct shunt_vector_shape shape = shunt_spmm_vector_shape(p, v, d);
-  return shunt_spmm_vector_shaped_cuda(p, v, &shape, d, workspace, workspace_bytes, stream);
+  const struct shunt_vector_shape shape = shunt_vector_packed_spmm_shape(p, v, d);
+  return shunt_vector_packed_spmm_shaped_cuda(p, v, &shape, d, workspace, workspace_bytes, stream);
 }

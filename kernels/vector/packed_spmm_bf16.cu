@@ -1,4 +1,4 @@
-// packed_spmm_bf16.cu: the kernels of shunt_spmm_vector_cuda for bf16.
+// packed_spmm_bf16.cu: the kernels of shunt_vector_packed_spmm_cuda for bf16.
 #include "kernels/vector/packed_spmm_launch.cuh"
 
 namespace shunt

@@ -280,7 +280,7 @@ __device__ __forceinline__ void multiply_groups_of(const arguments &p, unsigned 
 
 template <class T, class Out, class Shape>
 __global__ void __launch_bounds__(kDirectWarps * 32, 2)
-    spmm_vector_direct(const __grid_constant__ arguments p)
+    spmm_direct(const __grid_constant__ arguments p)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   let_next_in();

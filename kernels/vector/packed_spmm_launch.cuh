@@ -1,4 +1,4 @@
-// packed_spmm_launch.cuh: the launches of spmm_vector_direct and spmm_vector_strips for
+// packed_spmm_launch.cuh: the launches of spmm_direct and spmm_strips for
 // one stored type; instantiated in one file per type.
 #pragma once
 #include "kernels/vector/vector_kernels.h"
@@ -15,7 +15,7 @@ template <class T, class Out, class Shape> constexpr auto direct_kernel()
   if constexpr (Shape::kGroups == 2)
     return &spmm_vector_pairs<T, Out, Shape>;
   else
-    return &spmm_vector_direct<T, Out, Shape>;
+    return &spmm_direct<T, Out, Shape>;
 }
 
 template <class T, class Out, class Shape>
@@ -36,7 +36,7 @@ inline cudaError_t launch_direct(const arguments &p, cudaStream_t stream)
 template <class T, class Out, class Group, class Shape>
 inline cudaError_t launch_strips(const arguments &p, const CUtensorMap &map, cudaStream_t stream)
 {
-  const void *kernel = reinterpret_cast<const void *>(&spmm_vector_strips<T, Out, Group, Shape>);
+  const void *kernel = reinterpret_cast<const void *>(&spmm_strips<T, Out, Group, Shape>);
   // Kept by the context, which the program may destroy: so asked for each time.
   cudaError_t e =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kBytes);

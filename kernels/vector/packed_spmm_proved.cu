@@ -19,7 +19,7 @@ static bool is_brief(const struct shunt_spmm *p, const struct shunt_vector *v,
 {
   const double height = v->height < 8 ? v->height : 8;
   const double vectors = static_cast<double>(p->a.nnz) / height;
-  return shunt_spmm_vector_us(p, vectors, v->height, d) < most_of_brief;
+  return shunt_vector_packed_spmm_us(p, vectors, v->height, d) < most_of_brief;
 }
 
 // The direct way with its proof; f.pieces and f.down are set here.
@@ -30,7 +30,7 @@ inline cudaError_t launch_proved(const arguments &p, proof f, const struct shunt
   const int groups_a_block = kDirectWarps >> p.log2_slices;
   f.down = (p.groups + groups_a_block - 1) / groups_a_block;
   f.pieces = f.down * ((p.n + Shape::kTile - 1) / Shape::kTile);
-  return proved::launch(&spmm_vector_proved<T, Out, Shape>, proved_team<Shape>::kThreads,
+  return proved::launch(&spmm_direct_proved<T, Out, Shape>, proved_team<Shape>::kThreads,
                         Shape::kBytes, 2, p, f, d, stream);
 }
 
@@ -56,9 +56,9 @@ static cudaError_t launch_proved_type(const arguments &p, const proof &f, int ti
 using namespace shunt::vector;
 
 extern "C" shunt_status
-shunt_spmm_vector_proved_shaped_cuda(const struct shunt_spmm *p, const struct shunt_vector *v,
+shunt_vector_packed_spmm_proved_shaped_cuda(const struct shunt_spmm *p, const struct shunt_vector *v,
                                      const struct shunt_vector_shape *shape,
-                                     const struct shunt_repair *r, const struct shunt_device *d,
+                                     const struct shunt_guard *r, const struct shunt_device *d,
                                      shunt_stream stream)
 {
   arguments k;
@@ -74,12 +74,12 @@ shunt_spmm_vector_proved_shaped_cuda(const struct shunt_spmm *p, const struct sh
   return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
 }
 
-extern "C" shunt_status shunt_spmm_vector_proved_cuda(const struct shunt_spmm *p,
+extern "C" shunt_status shunt_vector_packed_spmm_proved_cuda(const struct shunt_spmm *p,
                                                       const struct shunt_vector *v,
-                                                      const struct shunt_repair *r,
+                                                      const struct shunt_guard *r,
                                                       const struct shunt_device *d,
                                                       shunt_stream stream)
 {
-  const struct shunt_vector_shape shape = shunt_spmm_vector_shape(p, v, d);
-  return shunt_spmm_vector_proved_shaped_cuda(p, v, &shape, r, d, stream);
+  const struct shunt_vector_shape shape = shunt_vector_packed_spmm_shape(p, v, d);
+  return shunt_vector_packed_spmm_proved_shaped_cuda(p, v, &shape, r, d, stream);
 }

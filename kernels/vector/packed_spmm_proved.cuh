@@ -1,7 +1,7 @@
-// packed_spmm_proved.cuh: spmm_vector_direct, and in the same launch the proof that the packed copy
+// packed_spmm_proved.cuh: spmm_direct, and in the same launch the proof that the packed copy
 // still stands for A (kernels/guard/proof_inside.cuh).
 //
-// A piece of work is what a block of spmm_vector_direct has.  Launched early, the warps that
+// A piece of work is what a block of spmm_direct has.  Launched early, the warps that
 // multiply read the lists of their first steps while the kernel before is still at work, and wait
 // for it only when they turn to B: nobody writes the copy that late (vector_kernels.h).  They let
 // the next kernel in when they have multiplied; those that hash, as soon as they have, if the
@@ -36,13 +36,13 @@ __device__ __noinline__ void repair_own(const arguments &p, const proof &f)
       const int64_t strip = i / f.down * kStrips + w % kStrips;
       if (place >= p.rows || strip * 32 >= p.n) continue;
       const int64_t row = p.row_of ? __ldg(p.row_of + place) : place;
-      spmm_rows::multiply_strip<T, Out>(f.a, row, strip, alpha, 0.0f);
+      csr::multiply_strip<T, Out>(f.a, row, strip, alpha, 0.0f);
     }
 }
 
 template <class T, class Out, class Shape>
 __global__ void __launch_bounds__(proved_team<Shape>::kThreads, 2)
-    spmm_vector_proved(const __grid_constant__ arguments p, const __grid_constant__ proof f)
+    spmm_direct_proved(const __grid_constant__ arguments p, const __grid_constant__ proof f)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   __shared__ proved::board<proved_team<Shape>> b;
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(proved_team<Shape>::kThreads, 2)
   }
   if (!proved::is_to_repair(b)) return;
   if (b.order.next)
-    spmm_rows::repair<T, Out>(f.a, f.r, b.order.next, 0, 0);
+    csr::repair<T, Out>(f.a, f.r, b.order.next, 0, 0);
   else
     repair_own<T, Out, Shape>(p, f);
 }

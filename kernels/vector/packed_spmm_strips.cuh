@@ -281,7 +281,7 @@ __device__ __forceinline__ void store_groups(const arguments &p, unsigned char *
 
 template <class T, class Out, class Group, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
-    spmm_vector_strips(const __grid_constant__ arguments p, const __grid_constant__ CUtensorMap map)
+    spmm_strips(const __grid_constant__ arguments p, const __grid_constant__ CUtensorMap map)
 {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(1024) unsigned char shared[];

@@ -57,7 +57,7 @@ static int best_tile(const struct shunt_spmm *p, double vectors, int products,
 
 using namespace shunt::vector;
 
-extern "C" bool shunt_spmm_vector_tf32_takes(const struct shunt_spmm *p,
+extern "C" bool shunt_vector_packed_spmm_tf32_takes(const struct shunt_spmm *p,
                                              const struct shunt_device *d)
 {
   return p->a.value_type == SHUNT_F32 && check(p, NULL) == SHUNT_OK &&
@@ -65,13 +65,13 @@ extern "C" bool shunt_spmm_vector_tf32_takes(const struct shunt_spmm *p,
          slim::kBytes <= d->shared_per_block;
 }
 
-extern "C" double shunt_spmm_vector_tf32_us(const struct shunt_spmm *p, double vectors,
+extern "C" double shunt_vector_packed_spmm_tf32_us(const struct shunt_spmm *p, double vectors,
                                             int products, const struct shunt_device *d)
 {
   return strips_us(p, vectors, products, best_tile(p, vectors, products, d), d);
 }
 
-extern "C" shunt_status shunt_spmm_vector_tf32_cuda(const struct shunt_spmm *p,
+extern "C" shunt_status shunt_vector_packed_spmm_tf32_cuda(const struct shunt_spmm *p,
                                                     const struct shunt_vector *v, int products,
                                                     int tile, const struct shunt_device *d,
                                                     void *workspace, size_t workspace_bytes,
@@ -79,7 +79,7 @@ extern "C" shunt_status shunt_spmm_vector_tf32_cuda(const struct shunt_spmm *p,
 {
   shunt_status s = check(p, v);
   if (s != SHUNT_OK) return s;
-  if (!shunt_spmm_vector_tf32_takes(p, d) || v->order != SHUNT_VECTOR_WINDOWED)
+  if (!shunt_vector_packed_spmm_tf32_takes(p, d) || v->order != SHUNT_VECTOR_WINDOWED)
     return SHUNT_E_UNSUPPORTED;
   if ((products != 1 && products != 3) || (tile != 0 && tile != 32 && tile != 64))
     return SHUNT_E_ARGUMENT;

@@ -1,8 +1,8 @@
 // ablation_bench.cu: what the octet mapping buys: SpMM over random V x 1 patterns by the ways of
 // SC'21, and by Shunt's kernels, timed in one run.
 //
-//   fpu      1-D subwarp tiling, no tensor cores             (ablation/spmm_vector_fpu.cu)
-//   wmma     classic warp tiling, A on the 16-side           (ablation/spmm_vector_wmma.cu)
+//   fpu      1-D subwarp tiling, no tensor cores             (ablation/vector_fpu.cu)
+//   wmma     classic warp tiling, A on the 16-side           (ablation/vector_wmma.cu)
 //   octet    V on the 8-side, one warp for 8 rows x 64       (kernels/vector/packed_spmm_direct.cuh)
 //   direct   the same kernel in the shape that Shunt takes
 //   strips   B through shared memory for 128 or 256 rows     (kernels/vector/packed_spmm_strips.cuh)

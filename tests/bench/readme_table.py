@@ -34,7 +34,7 @@ def rows_table(folder):
         us = {w["way"]: w["us"] for w in case["ways"] if w.get("us")}
         kind = case["problem"].split(":")[2].split(".")[0]
         best = min(v for k, v in us.items() if k.startswith("cusparse"))
-        ours = min(v for k, v in us.items() if k in ("rows", "groups"))
+        ours = min(v for k, v in us.items() if k in ("csr", "bundle"))
         default = us["cusparse-default"]
         times[case["matrix"], case["width"], kind] = (us.get("routed", default), default, best, ours)
     out = ["| type, N | matrices, left to cuSPARSE | over cuSPARSE's default, as routed: mean (least) "

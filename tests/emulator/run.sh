@@ -43,15 +43,15 @@ finish() {
 # ---- what each test is made of -------------------------------------------------------------------
 vector="kernels/vector/csr_spmm.cu kernels/vector/csr_spmm_bf16.cu kernels/vector/csr_spmm_f16.cu
   kernels/vector/csr_spmm_f32.cu kernels/vector/csr_spmm_f64.cu"
-rows="kernels/csr/spmm.cu kernels/csr/spmm_bf16.cu kernels/csr/spmm_f16.cu
+csr="kernels/csr/spmm.cu kernels/csr/spmm_bf16.cu kernels/csr/spmm_f16.cu
   kernels/csr/spmm_f32.cu kernels/csr/spmm_f64.cu kernels/csr/spmm_i8.cu"
 sddmm="kernels/csr/sddmm_operands.cu kernels/csr/sddmm_panel.cu kernels/csr/sddmm_rows.cu
   kernels/dense/sddmm_sample.cu kernels/vector/csr_sddmm.cu kernels/guard/combine.cu"
 packed="kernels/vector/packed_spmm.cu kernels/vector/packed_spmm_bf16.cu kernels/vector/packed_spmm_f16.cu kernels/vector/packed_spmm_tf32.cu
   kernels/common/tensor_map.cu kernels/vector/host_packed_spmm.c"
 dcsr="conv/dcsr/layout.c conv/dcsr/check.c conv/dcsr/host_from_csr.c conv/dcsr/hardware_model.c"
-tile24="conv/tile/from_csr.cu conv/tile/layout.c conv/tile/host_from_csr.c conv/tile/host_order.c conv/tile/host_to_csr.c"
-ablation="tests/bench/ablation/spmm_vector_fpu.cu tests/bench/ablation/spmm_vector_wmma.cu"
+tile="conv/tile/from_csr.cu conv/tile/layout.c conv/tile/host_from_csr.c conv/tile/host_order.c conv/tile/host_to_csr.c"
+ablation="tests/bench/ablation/vector_fpu.cu tests/bench/ablation/vector_wmma.cu"
 attention="kernels/vector/attention/attention.cu kernels/vector/attention/attention_f16.cu
   kernels/vector/attention/attention_bf16.cu kernels/vector/attention/host_attention.c
   kernels/vector/attention/host_attention_parallel.c"
@@ -72,7 +72,7 @@ sources_of() {
     echo "conv/dcsr/from_csr.cu conv/dcsr/sort.cu conv/dcsr/layout.c conv/dcsr/check.c" \
       "conv/dcsr/host_from_csr.c" ;;
   test_graphblas_gpu)
-    echo "$rows kernels/common/dense_copy.cu backend/graphblas/gpu/fill.cu" \
+    echo "$csr kernels/common/dense_copy.cu backend/graphblas/gpu/fill.cu" \
       $(cd "$top" && find backend/graphblas/gpu -name '*.c' && ls kernels/semiring/*.c) \
       "backend/plan/fault.c backend/plan/log.c backend/plan/options.c backend/plan/batches.c" \
       "backend/plan/problem.c backend/plan/reason.c backend/routes/no_routes.c" ;;
@@ -81,33 +81,33 @@ sources_of() {
       "kernels/common/dense_copy.cu kernels/guard/combine.cu conv/bundle/host_from_csr.c conv/bundle/from_csr.cu" \
       "conv/bundle/layout.c" ;;
   test_dcsr_spmm | test_dcsr_csc_online)
-    echo "$dcsr $rows kernels/dcsr/sums.cu kernels/dcsr/host_sums.c kernels/dcsr/csc_online.cu" \
+    echo "$dcsr $csr kernels/dcsr/sums.cu kernels/dcsr/host_sums.c kernels/dcsr/csc_online.cu" \
       "kernels/dcsr/spmm_rows.cu kernels/dcsr/spmm_strips.cu kernels/dcsr/host_spmm.c" \
       "kernels/bundle/spmm.cu kernels/bundle/spmm_f32.cu kernels/bundle/spmm_f64.cu" \
       "kernels/common/dense_copy.cu kernels/guard/combine.cu conv/bundle/host_from_csr.c conv/bundle/from_csr.cu" \
       "conv/bundle/layout.c" ;;
-  test_tile_format) echo "$tile24" ;;
+  test_tile_format) echo "$tile" ;;
   test_tile_spmm)
-    echo "$tile24 kernels/tile/spmm.cu kernels/tile/spmm_f16.cu kernels/tile/spmm_bf16.cu" \
+    echo "$tile kernels/tile/spmm.cu kernels/tile/spmm_f16.cu kernels/tile/spmm_bf16.cu" \
       "kernels/common/tensor_map.cu kernels/common/dense_copy.cu kernels/tile/host_spmm.c" ;;
   test_ablation_tiles)
-    echo "$(sources_of test_tile_spmm) tests/bench/ablation/spmm_tile24_steps.cu" ;;
+    echo "$(sources_of test_tile_spmm) tests/bench/ablation/tile_steps.cu" ;;
   test_sparse24_spmm)
     echo "conv/sparse24/from_csr.cu conv/sparse24/host_from_csr.c conv/sparse24/layout.c kernels/sparse24/spmm_wgmma.cu kernels/sparse24/spmm_i8_wgmma.cu" \
       "kernels/sparse24/spmm_in_place_wgmma.cu" \
-      "kernels/common/tensor_map.cu kernels/csr/host_spmm.c kernels/sparse24/host_spmm.c $rows" \
+      "kernels/common/tensor_map.cu kernels/csr/host_spmm.c kernels/sparse24/host_spmm.c $csr" \
       "kernels/common/dense_copy.cu kernels/guard/fingerprint.cu" ;;
   test_sparse24_route)
     echo "backend/routes/sparse24.c backend/routes/packed_product.c backend/plan/graph_overlap.c backend/plan/cost.c" \
       "backend/plan/fault.c backend/plan/problem.c kernels/guard/combine.cu" \
       "kernels/csr/spmm_transposed.cu $(sources_of test_sparse24_spmm)" ;;
-  test_csr_spmm | test_csr_spmm_cuts) echo "$rows kernels/common/dense_copy.cu" ;;
+  test_csr_spmm | test_csr_spmm_cuts) echo "$csr kernels/common/dense_copy.cu" ;;
   test_vector_csr_spmm) echo "$vector kernels/common/dense_copy.cu" ;;
   test_repair)
-    echo "$rows kernels/common/dense_copy.cu kernels/guard/fingerprint.cu" \
+    echo "$csr kernels/common/dense_copy.cu kernels/guard/fingerprint.cu" \
       "kernels/guard/host_fingerprint.c" ;;
   test_dense_spmm_wgmma)
-    echo "kernels/dense/spmm_wgmma.cu kernels/dense/spmm_wide_wgmma.cu kernels/common/tensor_map.cu $rows kernels/common/dense_copy.cu" \
+    echo "kernels/dense/spmm_wgmma.cu kernels/dense/spmm_wide_wgmma.cu kernels/common/tensor_map.cu $csr kernels/common/dense_copy.cu" \
       "kernels/guard/fingerprint.cu" ;;
   test_csr_spmm_transposed)
     echo "kernels/csr/spmm_transposed.cu kernels/guard/fingerprint.cu" \
@@ -133,12 +133,12 @@ sources_of() {
   test_vector_packed_tf32) echo "$vector $(sources_of test_vector_packed_spmm)" ;;
   test_vector_packed_proved)
     sources_of test_vector_packed_spmm
-    echo "$rows kernels/vector/packed_spmm_proved.cu kernels/guard/fingerprint.cu" ;;
+    echo "$csr kernels/vector/packed_spmm_proved.cu kernels/guard/fingerprint.cu" ;;
   test_tile_proved)
-    echo "$(sources_of test_tile_spmm) $(sources_of test_vector_packed_spmm) $rows kernels/tile/spmm_proved.cu" \
+    echo "$(sources_of test_tile_spmm) $(sources_of test_vector_packed_spmm) $csr kernels/tile/spmm_proved.cu" \
       "kernels/guard/fingerprint.cu" ;;
   test_dense_parts) sources_of test_csr_sddmm ;;
-  test_graphblas_cuda_*) sources_of test_graphblas_gpu ;;
+  test_graphblas_gpu_*) sources_of test_graphblas_gpu ;;
   test_repair_together) sources_of test_repair ;;
   test_csr_spmm_contract | test_csr_spmm_split) sources_of test_csr_spmm ;;
   esac

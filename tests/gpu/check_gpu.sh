@@ -32,7 +32,7 @@ cuda=${CUDA_HOME:-/usr/local/cuda}
 shunt=$(find "$build" -name libshunt-cusparse.so | head -1)
 [ -n "$shunt" ] || { echo "check_gpu: no libshunt-cusparse.so under $build"; exit 2; }
 shunt=$(readlink -f "$shunt")
-every_route=rows,groups,vector,tile24,merged,dense,blocks
+every_route=csr,bundle,vector,sparse24,tile,dense,bsr
 
 # Where Shunt's or the toolkit's libraries are not on the loader's path; for C programs only, since
 # Python's packages bring their own.
@@ -103,38 +103,38 @@ stale() {
   # Forced routes, so that as few calls as possible are left to cuSPARSE; --strict (one
   # rounding) would judge those few too, which is more than cuSPARSE keeps.
   SHUNT_ROUTES=$every_route preloaded stale 150 "$bin/stale" 10000 14
-  expected stale 'rerouted cusparseSpMM >= 5000' 'route rows >= 1' 'route vector >= 1' \
+  expected stale 'rerouted cusparseSpMM >= 5000' 'route csr >= 1' 'route vector >= 1' \
     'route dense >= 1'
   # What rows would take as the cheaper one; the original would get what no other route takes.
-  SHUNT_ROUTES=groups,vector,dense preloaded stale-groups 60 "$bin/stale" 4000 6 --spmm
-  expected stale-groups 'route groups >= 100'
+  SHUNT_ROUTES=bundle,vector,dense preloaded stale-bundle 60 "$bin/stale" 4000 6 --spmm
+  expected stale-bundle 'route bundle >= 100'
   # Pruned weights, which dense would take at these widths.
-  SHUNT_ROUTES=rows,tile24 preloaded stale-tile24 60 "$bin/stale" 8000 7 --pruned
-  expected stale-tile24 'route tile24 >= 100'
+  SHUNT_ROUTES=csr,sparse24 preloaded stale-sparse24 60 "$bin/stale" 8000 7 --pruned
+  expected stale-sparse24 'route sparse24 >= 100'
   # Packed vectors, which are kept wherever they are right when the route is forced; in another order
   # of the rows where neighbours do not share their columns.
-  SHUNT_ROUTES=rows,vector preloaded stale-vector 60 "$bin/stale" 6000 18
+  SHUNT_ROUTES=csr,vector preloaded stale-vector 60 "$bin/stale" 6000 18
   expected stale-vector 'route vector >= 100'
-  SHUNT_ROUTES=rows,vector preloaded stale-ordered 60 "$bin/stale" 6000 12 --shuffled
+  SHUNT_ROUTES=csr,vector preloaded stale-ordered 60 "$bin/stale" 6000 12 --shuffled
   expected stale-ordered 'reason ordered >= 100'
   # The same for f32, by TF32 in three products.
-  SHUNT_MATH=tf32x3 SHUNT_ROUTES=rows,vector preloaded stale-tf32 60 "$bin/stale" 4000 23 --single
+  SHUNT_MATH=tf32x3 SHUNT_ROUTES=csr,vector preloaded stale-tf32 60 "$bin/stale" 4000 23 --single
   expected stale-tf32 'route vector >= 100'
-  SHUNT_MATH=tf32x3 SHUNT_ROUTES=rows,vector preloaded stale-ordered-tf32 60 \
+  SHUNT_MATH=tf32x3 SHUNT_ROUTES=csr,vector preloaded stale-ordered-tf32 60 \
     "$bin/stale" 6000 24 --shuffled --single
   expected stale-ordered-tf32 'reason ordered >= 10'
   # Merged tiles, of matrices that are large enough for them, at widths from 32 on.
-  SHUNT_ROUTES=rows,merged preloaded stale-merged 60 "$bin/stale" 6000 10 --pruned
-  expected stale-merged 'route merged >= 100'
+  SHUNT_ROUTES=csr,tile preloaded stale-tile 60 "$bin/stale" 6000 10 --pruned
+  expected stale-tile 'route tile >= 100'
   # Pruned weights by dense, whose proof begins beside the product in graphs.
-  SHUNT_ROUTES=rows,dense preloaded stale-dense 60 "$bin/stale" 4000 9 --pruned
+  SHUNT_ROUTES=csr,dense preloaded stale-dense 60 "$bin/stale" 4000 9 --pruned
   expected stale-dense 'route dense >= 100'
-  SHUNT_ROUTES=rows,dense preloaded stale-wide 60 "$bin/stale" 600 11 --wide
+  SHUNT_ROUTES=csr,dense preloaded stale-wide 60 "$bin/stale" 600 11 --wide
   expected stale-wide 'route dense >= 100'
   # Matrices in blocks, made, changed and destroyed.
-  plain original-stale-blocks 60 "$bin/stale_bsr" 300 2
-  SHUNT_ROUTES=$every_route preloaded stale-blocks 60 "$bin/stale_bsr" 5000 1
-  expected stale-blocks 'route blocks >= 3000'
+  plain original-stale-bsr 60 "$bin/stale_bsr" 300 2
+  SHUNT_ROUTES=$every_route preloaded stale-bsr 60 "$bin/stale_bsr" 5000 1
+  expected stale-bsr 'route bsr >= 3000'
   SHUNT_ROUTES=$every_route preloaded stale-strict 60 "$bin/stale" 3000 4 --strict
   SHUNT_ROUTES=$every_route SHUNT_CACHE_MB=8 preloaded stale-small-cache 60 "$bin/stale" 1500 2
 }
@@ -187,8 +187,8 @@ host() {
     plain "original-host-$round" 60 "$bin/host_time"
     preloaded "host-$round" 60 "$bin/host_time"
   done
-  expected host-1 'route dense >= 1000' 'route vector >= 1000' 'route tile24 >= 500' \
-    'route merged >= 500' 'route groups >= 500' 'route rows >= 1000'
+  expected host-1 'route dense >= 1000' 'route vector >= 1000' 'route sparse24 >= 500' \
+    'route tile >= 500' 'route bundle >= 500' 'route csr >= 1000'
   {
     echo "# least host us of three runs: with Shunt, without, what (check_gpu.sh, phase host, $(date -I))"
     cat "$logs"/host-[123].log "$logs"/original-host-[123].log | awk -v runs=3 '

@@ -162,7 +162,7 @@ RUNNERS = ("tests/gpu/report.py", "tests/gpu/check_gpu.sh", "tests/gpu/stage.sh"
 
 # Which programs see a source, where not all do: (pattern of the source, of the programs).
 SEEN_BY = (
-    (r"tests/gpu/(test_\w+)\.cu", r"\1"),
+    (r"tests/gpu/\w+/(test_\w+)\.cu", r"\1"),
     (r"tests/gpu/blackbox/stale(_\w+)?\.cuh?", r"stale.*"),
     (r"backend/graphblas/.*", r"test_graphblas_.*"),
 )

@@ -5,7 +5,7 @@
 #ifndef TEST_OPERAND_H
 #define TEST_OPERAND_H
 
-#include "kernels/common/types.h"
+#include "types.h"
 
 /* Values as GxB_SPARSITY_CONTROL has them. */
 enum form { FORM_HYPER = 1, FORM_SPARSE = 2, FORM_BITMAP = 4, FORM_FULL = 8, FORM_AUTO = 15 };

@@ -1,4 +1,4 @@
-#include "kernels/common/types.h"
+#include "types.h"
 
 #include <complex.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* kernels/common/types.h: the element types of the tests, one row each, with GraphBLAS' functions for them.
+/* types.h: the element types of the tests, one row each, with GraphBLAS' functions for them.
 
    USER is a struct of two integers that GraphBLAS knows nothing about.  */
 #ifndef TEST_TYPES_H

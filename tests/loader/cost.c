@@ -19,20 +19,20 @@ static double seconds(void)
 }
 
 /* As an exported function asks. */
-static __attribute__((noinline)) const struct cusparse_original *ask(void)
+static __attribute__((noinline)) const struct shunt_original *ask(void)
 {
-  return cusparse_original_for(__builtin_return_address(0));
+  return shunt_original_for(__builtin_return_address(0));
 }
 
 int main(void)
 {
   double start = seconds();
-  const struct cusparse_original *o = ask();
+  const struct shunt_original *o = ask();
   double first = seconds() - start;
   if (!o || !o->path || !o->base || !strstr(o->path, "libcusparse.so.12")) return 1;
 #define THERE(f) \
   if (!o->f) return printf("no " #f "\n"), 1;
-  CUSPARSE_TAKEN(THERE)
+  SHUNT_TAKEN(THERE)
   CUSPARSE_READ(THERE)
   if (o->SpMM != cusparseSpMM || o->GetVersion != cusparseGetVersion) return 1;
   double best = 1;

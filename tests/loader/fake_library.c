@@ -13,7 +13,7 @@ __attribute__((constructor)) static void arm(void)
 }
 
 /* Reads back through the original's getters, as the real face does. */
-static void look_at(const struct cusparse_original *o, cusparseHandle_t handle,
+static void look_at(const struct shunt_original *o, cusparseHandle_t handle,
                     cusparseConstSpMatDescr_t m)
 {
   int64_t cols, nnz;
@@ -31,12 +31,12 @@ static void look_at(const struct cusparse_original *o, cusparseHandle_t handle,
 }
 
 #define FACE(f, sparse, ...)                                                                     \
-  const struct cusparse_original *o = cusparse_original_for(__builtin_return_address(0));        \
+  const struct shunt_original *o = shunt_original_for(__builtin_return_address(0));        \
   if (!o || !o->f) return CUSPARSE_STATUS_NOT_INITIALIZED;                                       \
-  if (*cusparse_depth() == 0) look_at(o, handle, sparse);                                        \
-  ++*cusparse_depth();                                                                           \
+  if (*shunt_entry_depth() == 0) look_at(o, handle, sparse);                                        \
+  ++*shunt_entry_depth();                                                                           \
   cusparseStatus_t status = o->f(__VA_ARGS__);                                                   \
-  --*cusparse_depth();                                                                           \
+  --*shunt_entry_depth();                                                                           \
   return status
 
 cusparseStatus_t cusparseSpMM(SPMM_PARAMETERS(void *buffer))
@@ -71,11 +71,11 @@ cusparseStatus_t cusparseSDDMM_bufferSize(SDDMM_PARAMETERS(size_t *bytes))
 
 /* No handle, so nothing to note. */
 #define SEEN(f, ...)                                                                      \
-  const struct cusparse_original *o = cusparse_original_for(__builtin_return_address(0)); \
+  const struct shunt_original *o = shunt_original_for(__builtin_return_address(0)); \
   if (!o || !o->f) return CUSPARSE_STATUS_NOT_INITIALIZED;                                \
-  ++*cusparse_depth();                                                                    \
+  ++*shunt_entry_depth();                                                                    \
   cusparseStatus_t status = o->f(__VA_ARGS__);                                            \
-  --*cusparse_depth();                                                                    \
+  --*shunt_entry_depth();                                                                    \
   return status
 
 cusparseStatus_t cusparseCsrSetStridedBatch(cusparseSpMatDescr_t m, int batches, int64_t offsets,

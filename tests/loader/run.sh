@@ -97,7 +97,7 @@ build_all() {
     library wrap_whole_default.so "$here/wrap.c" -DWHOLE -DBY_DEFAULT &&
     library first.so "$here/next.c" -DNAME=next_first &&
     library second.so "$here/next.c" -DNAME=next_second &&
-    library face.so "$here/fake_face.c" $sources "$top/backend/cusparse/trampolines.c" -Wl,-z,defs \
+    library library.so "$here/fake_library.c" $sources "$top/backend/cusparse/trampolines.c" -Wl,-z,defs \
       -Wl,--version-script="$top/backend/cusparse/exports.map" &&
     library dlsym.so "$top/backend/cusparse/dlsym.c" \
       -Wl,--version-script="$top/backend/cusparse/dlsym.map" &&
@@ -251,7 +251,7 @@ for level in -O0 -O2; do
   mkdir "$work/$level" && cd "$work/$level" || exit 2
   check "$level: builds" build_all
   [ -x cost ] || break # the last to be built
-  face=./face.so dlsym=./dlsym.so face_name="stand-in face"
+  face=./library.so dlsym=./dlsym.so face_name="stand-in face"
   matrix "FACE=yes" "FACE=no"
   dlsym_matrix "FACE=yes"
   faults "FACE=yes"

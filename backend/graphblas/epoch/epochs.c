@@ -2,8 +2,8 @@
 
 #include "backend/graphblas/epoch/interposed.h"
 
-_Atomic uint64_t shunt_grb_counters[SHUNT_GRB_COUNTERS];
-_Atomic uint64_t shunt_grb_all_counter;
+_Atomic uint64_t grb_counters[SHUNT_GRB_COUNTERS];
+_Atomic uint64_t grb_all_counter;
 
 /* The same as in interposed.c, in C. */
 static unsigned counter_of(const void *handle)
@@ -12,21 +12,21 @@ static unsigned counter_of(const void *handle)
   return (unsigned)(product >> 32) & (SHUNT_GRB_COUNTERS - 1);
 }
 
-void shunt_grb_bump(const void *handle)
+void grb_bump(const void *handle)
 {
-  atomic_fetch_add(&shunt_grb_counters[counter_of(handle)], 1);
+  atomic_fetch_add(&grb_counters[counter_of(handle)], 1);
 }
 
 #if SHUNT_GRB_HAVE_STUBS
-uint64_t shunt_grb_epoch(const void *handle)
+uint64_t grb_epoch(const void *handle)
 {
-  if (!handle || atomic_load(&shunt_grb_several_copies)) return 0;
+  if (!handle || atomic_load(&grb_several_copies)) return 0;
   /* Both terms only ever grow, so an equal sum means that neither has. */
-  return 1 + atomic_load(&shunt_grb_counters[counter_of(handle)]) +
-         atomic_load(&shunt_grb_all_counter);
+  return 1 + atomic_load(&grb_counters[counter_of(handle)]) +
+         atomic_load(&grb_all_counter);
 }
 #else
-uint64_t shunt_grb_epoch(const void *handle)
+uint64_t grb_epoch(const void *handle)
 {
   (void)handle;
   return 0;

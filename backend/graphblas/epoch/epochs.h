@@ -23,10 +23,10 @@ extern "C" {
 /* The epoch of a matrix or vector; 0: unknown, equal to nothing, not even to itself.  That is so
    for NULL, where no stubs are built (other processors than x86_64, static
    archive), and once two copies of GraphBLAS have been called in this process.  */
-uint64_t shunt_grb_epoch(const void *handle);
+uint64_t grb_epoch(const void *handle);
 
 /* The handle is about to change: for GrB_mxm, mxv and vxm, which have no stub. */
-void shunt_grb_bump(const void *handle);
+void grb_bump(const void *handle);
 
 #ifdef __cplusplus
 }

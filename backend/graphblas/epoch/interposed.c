@@ -10,7 +10,7 @@
      raise     counters[hash(r11)] += 1      ALL       all_counter += 1
      dispatch  the caller's page is known, and so is the original: jump there
      search    else, or while an array is pinned, save all argument registers, ask
-               shunt_grb_mutator_original, restore
+               grb_mutator_original, restore
 
    What GraphBLAS calls of itself by name comes here as well.  */
 #include "backend/graphblas/epoch/pins.h"
@@ -25,52 +25,52 @@
 #define SAVED "192"
 
 __asm__(
-    ".pushsection .text.shunt_grb_stubs, \"ax\", @progbits\n"
+    ".pushsection .text.grb_stubs, \"ax\", @progbits\n"
     ".p2align 4\n"
-    "shunt_grb_raise_POINTER:\n"
+    "grb_raise_POINTER:\n"
     "  .cfi_startproc\n"
     "  xorl %r11d, %r11d\n"
     "  testq %rdi, %rdi\n"
-    "  jz shunt_grb_raise\n"
+    "  jz grb_raise\n"
     "  movq (%rdi), %r11\n"
-    "  jmp shunt_grb_raise\n"
+    "  jmp grb_raise\n"
     ".p2align 4\n"
-    "shunt_grb_raise_HANDLE:\n"
+    "grb_raise_HANDLE:\n"
     "  movq %rdi, %r11\n"
-    "shunt_grb_raise:\n"
+    "grb_raise:\n"
     "  imulq $" TEXT(SHUNT_GRB_COUNTER_FACTOR) ", %r11, %r11\n"
     "  pushq %rax\n"
     "  .cfi_adjust_cfa_offset 8\n"
     "  pushq %rcx\n"
     "  .cfi_adjust_cfa_offset 8\n"
-    "  leaq shunt_grb_counters(%rip), %rax\n"
+    "  leaq grb_counters(%rip), %rax\n"
     "  shrq $32, %r11\n"
     "  andl $" TEXT(SHUNT_GRB_COUNTERS) " - 1, %r11d\n"
     "  lock incq (%rax, %r11, 8)\n"
-    "shunt_grb_dispatch:\n"
+    "grb_dispatch:\n"
     "  movq 16(%rsp), %r11\n"
     "  shrq $" TEXT(SHUNT_GRB_PAGE_BITS) ", %r11\n"
     "  movl %r11d, %ecx\n"
     "  andl $" TEXT(SHUNT_GRB_SITES) " - 1, %ecx\n"
     "  shll $4, %ecx\n"
-    "  leaq shunt_grb_sites(%rip), %rax\n"
+    "  leaq grb_sites(%rip), %rax\n"
     "  addq %rcx, %rax\n"
-    "  cmpb $0, shunt_grb_several_copies(%rip)\n"
-    "  jne shunt_grb_search\n"
-    "  cmpb $0, shunt_grb_pinned(%rip)\n"
-    "  jne shunt_grb_search\n"
+    "  cmpb $0, grb_several_copies(%rip)\n"
+    "  jne grb_search\n"
+    "  cmpb $0, grb_pinned(%rip)\n"
+    "  jne grb_search\n"
     "  cmpq %r11, (%rax)\n"
-    "  jne shunt_grb_search\n"
+    "  jne grb_search\n"
     "  movq 8(%rax), %rax\n"
     "  movq (%rax, %r10, 8), %r11\n"
     "  testq %r11, %r11\n"
-    "  jz shunt_grb_search\n"
+    "  jz grb_search\n"
     "  popq %rcx\n"
     "  .cfi_adjust_cfa_offset -8\n"
     "  popq %rax\n"
     "  .cfi_adjust_cfa_offset -8\n"
     "  jmp *%r11\n"
-    "shunt_grb_search:\n"
+    "grb_search:\n"
     "  .cfi_adjust_cfa_offset 16\n"
     "  popq %rcx\n"
     "  .cfi_adjust_cfa_offset -8\n"
@@ -101,7 +101,7 @@ __asm__(
     "  movq %rdi, %rdx\n"
     "  movl %r10d, %edi\n"
     "  movq 8(%rbp), %rsi\n"
-    "  call shunt_grb_mutator_original\n"
+    "  call grb_mutator_original\n"
     "  movq %rax, %r11\n"
     "  movaps 0(%rsp), %xmm0\n"
     "  movaps 16(%rsp), %xmm1\n"
@@ -127,25 +127,25 @@ __asm__(
     "1: movl $" TEXT(SHUNT_GRB_PANIC) ", %eax\n"
     "  ret\n"
     ".p2align 4\n"
-    "shunt_grb_raise_ALL:\n"
-    "  lock incq shunt_grb_all_counter(%rip)\n"
+    "grb_raise_ALL:\n"
+    "  lock incq grb_all_counter(%rip)\n"
     "  pushq %rax\n"
     "  .cfi_adjust_cfa_offset 8\n"
     "  pushq %rcx\n"
     "  .cfi_adjust_cfa_offset 8\n"
-    "  jmp shunt_grb_dispatch\n"
+    "  jmp grb_dispatch\n"
     "  .cfi_endproc\n"
     ".popsection\n");
 
 #define STUB(number, name, what)                                \
-  __asm__(".pushsection .text.shunt_grb_stubs, \"ax\", @progbits\n" \
+  __asm__(".pushsection .text.grb_stubs, \"ax\", @progbits\n" \
           ".p2align 4\n"                                        \
           ".globl " #name "\n"                                  \
           ".type " #name ", @function\n" #name ":\n"            \
           "  .cfi_startproc\n"                                  \
           "  endbr64\n"                                         \
           "  movl $" #number ", %r10d\n"                        \
-          "  jmp shunt_grb_raise_" #what "\n"                   \
+          "  jmp grb_raise_" #what "\n"                   \
           "  .cfi_endproc\n"                                    \
           ".size " #name ", . - " #name "\n"                    \
           ".popsection\n");

@@ -34,21 +34,21 @@
 
 #define SHUNT_HIDDEN __attribute__((visibility("hidden")))
 
-extern SHUNT_HIDDEN _Atomic uint64_t shunt_grb_counters[SHUNT_GRB_COUNTERS];
-extern SHUNT_HIDDEN _Atomic uint64_t shunt_grb_all_counter; /* a part of every epoch */
+extern SHUNT_HIDDEN _Atomic uint64_t grb_counters[SHUNT_GRB_COUNTERS];
+extern SHUNT_HIDDEN _Atomic uint64_t grb_all_counter; /* a part of every epoch */
 
-struct shunt_grb_site {
+struct grb_site {
   atomic_uintptr_t page; /* 0: free; never changes again; written after targets */
   _Atomic(void *_Atomic *) targets;
 };
-extern SHUNT_HIDDEN struct shunt_grb_site shunt_grb_sites[SHUNT_GRB_SITES];
+extern SHUNT_HIDDEN struct grb_site grb_sites[SHUNT_GRB_SITES];
 
 /* Calls of two copies of GraphBLAS were seen.  From then on every call is looked up
    anew, and there are no epochs.  */
-extern SHUNT_HIDDEN atomic_bool shunt_grb_several_copies;
+extern SHUNT_HIDDEN atomic_bool grb_several_copies;
 
 /* The original of mutator `number` for the code at `return_address`; NULL: there is none.  `first`,
    its first argument: that matrix' array is not pinned any more if the function may free it.  */
-SHUNT_HIDDEN void *shunt_grb_mutator_original(unsigned number, void *return_address, void *first);
+SHUNT_HIDDEN void *grb_mutator_original(unsigned number, void *return_address, void *first);
 #endif
 #endif

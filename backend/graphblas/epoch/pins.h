@@ -5,6 +5,6 @@
 
 #include <stdatomic.h>
 
-extern __attribute__((visibility("hidden"))) atomic_bool shunt_grb_pinned;
+extern __attribute__((visibility("hidden"))) atomic_bool grb_pinned;
 
 #endif

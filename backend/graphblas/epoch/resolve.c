@@ -24,8 +24,8 @@
 
 #if SHUNT_GRB_HAVE_STUBS
 
-struct shunt_grb_site shunt_grb_sites[SHUNT_GRB_SITES];
-atomic_bool shunt_grb_several_copies;
+struct grb_site grb_sites[SHUNT_GRB_SITES];
+atomic_bool grb_several_copies;
 
 #define NAME(number, name, what) #name,
 static const char *const names[SHUNT_GRB_MUTATOR_COUNT] = {SHUNT_GRB_MUTATORS(NAME)};
@@ -50,13 +50,13 @@ static bool one_copy(const struct grb_library *l)
 {
   const void *none = NULL;
   if (!atomic_compare_exchange_strong(&only_copy, &none, l->base) && none != l->base)
-    atomic_store(&shunt_grb_several_copies, true);
-  return !atomic_load(&shunt_grb_several_copies);
+    atomic_store(&grb_several_copies, true);
+  return !atomic_load(&grb_several_copies);
 }
 
 static bool is_ours(const void *p)
 {
-  return loaded_base(p) == loaded_base(shunt_grb_sites);
+  return loaded_base(p) == loaded_base(grb_sites);
 }
 
 /* Some objects define a few of the names only, to hand them on. */
@@ -123,7 +123,7 @@ static void remember(unsigned number, const void *address, void *target)
     atomic_store(&c->targets[number], target);
   }
   uintptr_t page = (uintptr_t)address >> SHUNT_GRB_PAGE_BITS;
-  struct shunt_grb_site *s = &shunt_grb_sites[page % SHUNT_GRB_SITES];
+  struct grb_site *s = &grb_sites[page % SHUNT_GRB_SITES];
   void *_Atomic *free_place = NULL;
   if (atomic_compare_exchange_strong(&s->targets, &free_place, c->targets))
     atomic_store(&s->page, page);
@@ -145,10 +145,10 @@ static bool keeps_array(unsigned number)
 static void let_go(unsigned number, void *first)
 {
   if (named_by[number] == ALL)
-    shunt_grb_cuda_let_go(NULL);
+    grb_gpu_unpin(NULL);
   else if (first && !keeps_array(number)) {
     const void *handle = named_by[number] == HANDLE ? first : *(void **)first;
-    if (handle) shunt_grb_cuda_let_go(handle);
+    if (handle) grb_gpu_unpin(handle);
   }
 }
 
@@ -156,15 +156,15 @@ static void let_go(unsigned number, void *first)
 static void *remembered(unsigned number, const void *return_address)
 {
   const uintptr_t page = (uintptr_t)return_address >> SHUNT_GRB_PAGE_BITS;
-  const struct shunt_grb_site *s = &shunt_grb_sites[page % SHUNT_GRB_SITES];
-  if (atomic_load(&shunt_grb_several_copies) || atomic_load(&s->page) != page) return NULL;
+  const struct grb_site *s = &grb_sites[page % SHUNT_GRB_SITES];
+  if (atomic_load(&grb_several_copies) || atomic_load(&s->page) != page) return NULL;
   return atomic_load(&atomic_load(&s->targets)[number]);
 }
 
-void *shunt_grb_mutator_original(unsigned number, void *return_address, void *first)
+void *grb_mutator_original(unsigned number, void *return_address, void *first)
 {
   int saved_errno = errno;
-  if (atomic_load(&shunt_grb_pinned)) {
+  if (atomic_load(&grb_pinned)) {
     let_go(number, first);
     errno = saved_errno;
     void *known = remembered(number, return_address);

@@ -18,9 +18,9 @@
    under way.  */
 #define STRIPS 4.0
 
-struct grb_cuda_rates grb_cuda_usual_rates(void)
+struct grb_gpu_rates grb_gpu_usual_rates(void)
 {
-  return (struct grb_cuda_rates){50e9, 50e9, 5e12};
+  return (struct grb_gpu_rates){50e9, 50e9, 5e12};
 }
 
 static double least(double a, double b)
@@ -48,7 +48,7 @@ static double work(const struct shunt_host_spmm *p)
   return (double)p->s.nnz * (double)p->c.cols;
 }
 
-double grb_cuda_host_seconds(const struct shunt_host_spmm *p)
+double grb_gpu_host_seconds(const struct shunt_host_spmm *p)
 {
   double rate = p->semiring.type == SHUNT_F64 ? HOST_F64_PER_THREAD : HOST_F32_PER_THREAD;
   double dense = (double)(p->s.cols + p->c.rows) * (double)p->c.cols *
@@ -57,7 +57,7 @@ double grb_cuda_host_seconds(const struct shunt_host_spmm *p)
   return work(p) / (rate * threads) + dense / (HOST_DENSE * threads / HOST_MOST_THREADS);
 }
 
-double grb_cuda_upload_seconds(const struct shunt_host_spmm *p, const struct grb_cuda_rates *r,
+double grb_gpu_upload_seconds(const struct shunt_host_spmm *p, const struct grb_gpu_rates *r,
                                int devices)
 {
   double size = (double)shunt_type_size(p->semiring.type), entries = (double)p->s.nnz;
@@ -66,7 +66,7 @@ double grb_cuda_upload_seconds(const struct shunt_host_spmm *p, const struct grb
   return sorted + most(bytes / r->up, devices * bytes / copy_rate(p));
 }
 
-double grb_cuda_stream_seconds(const struct shunt_host_spmm *p, const struct grb_cuda_rates *r,
+double grb_gpu_stream_seconds(const struct shunt_host_spmm *p, const struct grb_gpu_rates *r,
                                bool b_kept, int devices)
 {
   double size = (double)shunt_type_size(p->semiring.type), share = 1.0 / devices;

@@ -6,20 +6,20 @@
 
 #include "kernels/semiring/semiring_kernels.h"
 
-struct grb_cuda_rates {
+struct grb_gpu_rates {
   double up, down; /* bytes per second between pinned memory and one device */
   double gather;   /* bytes of B per second in the kernel */
 };
 
 /* An H200 on PCIe 5, taken for granted until a device has been measured. */
-struct grb_cuda_rates grb_cuda_usual_rates(void);
+struct grb_gpu_rates grb_gpu_usual_rates(void);
 
-double grb_cuda_host_seconds(const struct shunt_host_spmm *p);
+double grb_gpu_host_seconds(const struct shunt_host_spmm *p);
 /* Bringing S to one device. */
-double grb_cuda_upload_seconds(const struct shunt_host_spmm *p, const struct grb_cuda_rates *r,
+double grb_gpu_upload_seconds(const struct shunt_host_spmm *p, const struct grb_gpu_rates *r,
                                int devices);
 /* The rest, with the columns shared by `devices`. */
-double grb_cuda_stream_seconds(const struct shunt_host_spmm *p, const struct grb_cuda_rates *r,
+double grb_gpu_stream_seconds(const struct shunt_host_spmm *p, const struct grb_gpu_rates *r,
                                bool b_kept, int devices);
 
 #endif

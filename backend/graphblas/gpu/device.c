@@ -30,7 +30,7 @@ static shunt_status find_entry(const char *name, void *to)
   return s;
 }
 
-shunt_status grb_cuda_enter(const struct grb_cuda_device *d, CUcontext *before)
+shunt_status grb_gpu_enter(const struct grb_gpu_device *d, CUcontext *before)
 {
   shunt_status s = SHUNT_TRY_OR(SHUNT_E_CUDA, from_driver(driver.get(before)));
   if (s == SHUNT_OK && *before != d->context)
@@ -39,14 +39,14 @@ shunt_status grb_cuda_enter(const struct grb_cuda_device *d, CUcontext *before)
   return s;
 }
 
-void grb_cuda_leave(CUcontext before)
+void grb_gpu_leave(CUcontext before)
 {
   driver.set(before);
 }
 
 /* ---- opening ---------------------------------------------------------------------------- */
 
-static shunt_status read_about(struct grb_cuda_device *d, int64_t *memory)
+static shunt_status read_about(struct grb_gpu_device *d, int64_t *memory)
 {
   struct {
     enum cudaDeviceAttr what;
@@ -69,7 +69,7 @@ static shunt_status read_about(struct grb_cuda_device *d, int64_t *memory)
   return s != SHUNT_OK ? s : d->about.compute_capability >= 80 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
 }
 
-static shunt_status make_streams(struct grb_cuda_device *d)
+static shunt_status make_streams(struct grb_gpu_device *d)
 {
   cudaStream_t *stream[] = {&d->up, &d->compute, &d->down};
   struct cudaMemPoolProps props = {.allocType = cudaMemAllocationTypePinned,
@@ -92,10 +92,10 @@ static double now(void)
 }
 
 /* Bytes per second of copies as large as the pipeline makes them, the best of a few. */
-static shunt_status measure(struct grb_cuda_device *d, void *pinned, void *device, bool up,
+static shunt_status measure(struct grb_gpu_device *d, void *pinned, void *device, bool up,
                             double *rate)
 {
-  const size_t bytes = GRB_CUDA_SLOT_BYTES;
+  const size_t bytes = GRB_GPU_SLOT_BYTES;
   shunt_status s = SHUNT_OK;
   *rate = 0;
   for (int round = 0; s == SHUNT_OK && round < 4; round++) {
@@ -111,11 +111,11 @@ static shunt_status measure(struct grb_cuda_device *d, void *pinned, void *devic
   return s;
 }
 
-static shunt_status measure_both(struct grb_cuda_device *d)
+static shunt_status measure_both(struct grb_gpu_device *d)
 {
   void *pinned = NULL, *device = NULL;
-  shunt_status s = SHUNT_CUDA(cudaHostAlloc(&pinned, GRB_CUDA_SLOT_BYTES, cudaHostAllocDefault));
-  if (s == SHUNT_OK) s = SHUNT_CUDA(cudaMalloc(&device, GRB_CUDA_SLOT_BYTES));
+  shunt_status s = SHUNT_CUDA(cudaHostAlloc(&pinned, GRB_GPU_SLOT_BYTES, cudaHostAllocDefault));
+  if (s == SHUNT_OK) s = SHUNT_CUDA(cudaMalloc(&device, GRB_GPU_SLOT_BYTES));
   if (s == SHUNT_OK) s = measure(d, pinned, device, true, &d->rate_up);
   if (s == SHUNT_OK) s = measure(d, pinned, device, false, &d->rate_down);
   if (device) cudaFree(device);
@@ -123,7 +123,7 @@ static shunt_status measure_both(struct grb_cuda_device *d)
   return s;
 }
 
-static void close_device(struct grb_cuda_device *d)
+static void close_device(struct grb_gpu_device *d)
 {
   cudaStream_t stream[] = {d->up, d->compute, d->down};
   if (d->pool) cudaMemPoolDestroy(d->pool);
@@ -132,7 +132,7 @@ static void close_device(struct grb_cuda_device *d)
   memset(d, 0, sizeof *d);
 }
 
-static shunt_status open_device(struct grb_cuda_device *d, int ordinal, int64_t limit)
+static shunt_status open_device(struct grb_gpu_device *d, int ordinal, int64_t limit)
 {
   int64_t memory = 0;
   memset(d, 0, sizeof *d);
@@ -148,7 +148,7 @@ static shunt_status open_device(struct grb_cuda_device *d, int ordinal, int64_t 
   return s;
 }
 
-shunt_status grb_cuda_devices_open(struct grb_cuda_devices *d, int wanted, int64_t limit)
+shunt_status grb_gpu_devices_open(struct grb_gpu_devices *d, int wanted, int64_t limit)
 {
   CUcontext before = NULL;
   shunt_status s = SHUNT_OK;
@@ -156,7 +156,7 @@ shunt_status grb_cuda_devices_open(struct grb_cuda_devices *d, int wanted, int64
   if (d->visible == 0) {
     if (SHUNT_CUDA(cudaGetDeviceCount(&d->visible)) != SHUNT_OK) d->visible = 0;
     if (d->visible == 0) return SHUNT_E_UNSUPPORTED;
-    if (d->visible > GRB_CUDA_MOST_DEVICES) d->visible = GRB_CUDA_MOST_DEVICES;
+    if (d->visible > GRB_GPU_MOST_DEVICES) d->visible = GRB_GPU_MOST_DEVICES;
     s = find_entry("cuCtxGetCurrent", &driver.get);
     if (s == SHUNT_OK) s = find_entry("cuCtxSetCurrent", &driver.set);
   }
@@ -183,7 +183,7 @@ static shunt_status make_events(cudaEvent_t *event, int *count, int wanted)
   return s;
 }
 
-shunt_status grb_cuda_events(struct grb_cuda_device *d, int count)
+shunt_status grb_gpu_events(struct grb_gpu_device *d, int count)
 {
   if (count > d->event_count) {
     cudaEvent_t *larger = SHUNT_TRY_OR(NULL, realloc(d->events, (size_t)count * sizeof *larger));
@@ -193,69 +193,69 @@ shunt_status grb_cuda_events(struct grb_cuda_device *d, int count)
   return make_events(d->events, &d->event_count, count);
 }
 
-static shunt_status lane_events(struct grb_cuda_device *d, int lanes)
+static shunt_status lane_events(struct grb_gpu_device *d, int lanes)
 {
   CUcontext before;
-  shunt_status s = grb_cuda_enter(d, &before);
+  shunt_status s = grb_gpu_enter(d, &before);
   if (s != SHUNT_OK) return s;
-  s = make_events(&d->slot_done[0][0], &d->slot_events, lanes * GRB_CUDA_SLOTS);
-  grb_cuda_leave(before);
+  s = make_events(&d->slot_done[0][0], &d->slot_events, lanes * GRB_GPU_SLOTS);
+  grb_gpu_leave(before);
   return s;
 }
 
-shunt_status grb_cuda_lanes(struct grb_cuda_devices *d, int lanes)
+shunt_status grb_gpu_lanes(struct grb_gpu_devices *d, int lanes)
 {
   CUcontext before;
   shunt_status s = SHUNT_OK;
-  if (lanes > GRB_CUDA_MOST_LANES) lanes = GRB_CUDA_MOST_LANES;
+  if (lanes > GRB_GPU_MOST_LANES) lanes = GRB_GPU_MOST_LANES;
   if (d->lanes < lanes) {
-    s = grb_cuda_enter(&d->device[0], &before);
+    s = grb_gpu_enter(&d->device[0], &before);
     if (s != SHUNT_OK) return s;
     while (s == SHUNT_OK && d->lanes < lanes)
       if ((s = SHUNT_CUDA(
                cudaHostAlloc((void **)&d->lane[d->lanes],
-                             GRB_CUDA_SLOTS * (size_t)GRB_CUDA_SLOT_BYTES + GRB_CUDA_LANE_REST,
+                             GRB_GPU_SLOTS * (size_t)GRB_GPU_SLOT_BYTES + GRB_GPU_LANE_REST,
                              cudaHostAllocPortable))) == SHUNT_OK)
         d->lanes++;
-    grb_cuda_leave(before);
+    grb_gpu_leave(before);
   }
   if (d->lanes == 0) return s;
   s = SHUNT_OK;
   for (int i = 0; s == SHUNT_OK && i < d->count; i++)
-    if (d->device[i].slot_events < d->lanes * GRB_CUDA_SLOTS)
+    if (d->device[i].slot_events < d->lanes * GRB_GPU_SLOTS)
       s = lane_events(&d->device[i], d->lanes);
   return s;
 }
 
 /* ---- memory ----------------------------------------------------------------------------- */
 
-void grb_cuda_let_go(struct grb_cuda_device *d, struct grb_cuda_kept *e)
+void grb_gpu_let_go(struct grb_gpu_device *d, struct grb_gpu_resident *e)
 {
-  grb_cuda_release(d, e->memory, e->bytes);
+  grb_gpu_release(d, e->memory, e->bytes);
   free(e->empty);
   memset(e, 0, sizeof *e);
 }
 
-shunt_status grb_cuda_allocate(struct grb_cuda_device *d, int64_t bytes, void **out)
+shunt_status grb_gpu_allocate(struct grb_gpu_device *d, int64_t bytes, void **out)
 {
-  struct grb_cuda_kept *oldest;
+  struct grb_gpu_resident *oldest;
   *out = NULL;
   if (bytes <= 0) return SHUNT_OK;
   while (d->taken + bytes > d->limit) {
-    if (!(oldest = grb_cuda_kept_oldest(&d->kept))) return SHUNT_E_MEMORY;
-    grb_cuda_let_go(d, oldest);
+    if (!(oldest = grb_gpu_resident_oldest(&d->kept))) return SHUNT_E_MEMORY;
+    grb_gpu_let_go(d, oldest);
   }
   shunt_status s;
   while ((s = SHUNT_CUDA(cudaMallocFromPoolAsync(out, (size_t)bytes, d->pool, d->compute))) ==
              SHUNT_E_MEMORY &&
-         (oldest = grb_cuda_kept_oldest(&d->kept)))
-    grb_cuda_let_go(d, oldest); /* others use the device as well */
+         (oldest = grb_gpu_resident_oldest(&d->kept)))
+    grb_gpu_let_go(d, oldest); /* others use the device as well */
   cudaGetLastError();
   if (s == SHUNT_OK) d->taken += bytes;
   return s;
 }
 
-void grb_cuda_release(struct grb_cuda_device *d, void *memory, int64_t bytes)
+void grb_gpu_release(struct grb_gpu_device *d, void *memory, int64_t bytes)
 {
   if (!memory) return;
   cudaFreeAsync(memory, d->compute);

@@ -2,9 +2,9 @@
 
    A device has three streams of its own (copies up, kernels, copies down), a memory pool,
    and a limit on what is taken from it.  The calling thread's CUDA context is
-   left as it was found: everything runs between grb_cuda_enter and grb_cuda_leave.
+   left as it was found: everything runs between grb_gpu_enter and grb_gpu_leave.
 
-   Thread-safety: grb_cuda_devices_open, _allocate and _release under the engine's lock; entering
+   Thread-safety: grb_gpu_devices_open, _allocate and _release under the engine's lock; entering
    and leaving from any thread.  */
 #ifndef SHUNT_GRAPHBLAS_CUDA_DEVICE_H
 #define SHUNT_GRAPHBLAS_CUDA_DEVICE_H
@@ -16,17 +16,17 @@
 #include "kernels/shunt_kernels.h"
 
 enum {
-  GRB_CUDA_MOST_DEVICES = 16,
-  GRB_CUDA_MOST_LANES = 64, /* threads that copy */
-  GRB_CUDA_SLOTS = 4,       /* of a lane, in whichever direction */
+  GRB_GPU_MOST_DEVICES = 16,
+  GRB_GPU_MOST_LANES = 64, /* threads that copy */
+  GRB_GPU_SLOTS = 4,       /* of a lane, in whichever direction */
   /* A piece costs the bus 2 to 4 us beside its bytes, and the driver 5; most blocks of B and C
      (gpu_plan.h) fit.  */
-  GRB_CUDA_SLOT_BYTES = 5 << 19,
+  GRB_GPU_SLOT_BYTES = 5 << 19,
   /* Behind the slots of a lane, for samples (proof.h). */
-  GRB_CUDA_LANE_REST = 1 << 16
+  GRB_GPU_LANE_REST = 1 << 16
 };
 
-struct grb_cuda_device {
+struct grb_gpu_device {
   int ordinal;
   CUcontext context; /* the primary one */
   struct shunt_device about;
@@ -35,40 +35,40 @@ struct grb_cuda_device {
   cudaMemPool_t pool;
   cudaStream_t up, compute, down;
   double rate_up, rate_down; /* measured, bytes per second, pinned memory */
-  cudaEvent_t slot_done[GRB_CUDA_MOST_LANES][GRB_CUDA_SLOTS];
+  cudaEvent_t slot_done[GRB_GPU_MOST_LANES][GRB_GPU_SLOTS];
   int slot_events; /* how many of these exist */
   cudaEvent_t *events;
   int event_count;
-  struct grb_cuda_kept_list kept;
+  struct grb_gpu_resident_list kept;
 };
 
-struct grb_cuda_devices {
+struct grb_gpu_devices {
   int visible; /* what CUDA shows */
   int count;   /* the first so many that are of use are open */
-  struct grb_cuda_device device[GRB_CUDA_MOST_DEVICES];
-  char *lane[GRB_CUDA_MOST_LANES]; /* pinned: GRB_CUDA_SLOTS slots each */
+  struct grb_gpu_device device[GRB_GPU_MOST_DEVICES];
+  char *lane[GRB_GPU_MOST_LANES]; /* pinned: GRB_GPU_SLOTS slots each */
   int lanes;
 };
 
 /* Opens devices until `wanted` are open, or as many as there are.  `limit` < 0: a tenth of each
    device's memory.  SHUNT_OK if there is one at least; takes its time (CUDA starts).  */
-shunt_status grb_cuda_devices_open(struct grb_cuda_devices *d, int wanted, int64_t limit);
+shunt_status grb_gpu_devices_open(struct grb_gpu_devices *d, int wanted, int64_t limit);
 
 /* Makes the device's context current, and gives back the one that was. */
-shunt_status grb_cuda_enter(const struct grb_cuda_device *d, CUcontext *before);
-void grb_cuda_leave(CUcontext before);
+shunt_status grb_gpu_enter(const struct grb_gpu_device *d, CUcontext *before);
+void grb_gpu_leave(CUcontext before);
 
 /* At least so many lanes, and events of every open device for each.  SHUNT_OK with fewer, if
    there is one at least: d->lanes says how many.  No device is entered.  */
-shunt_status grb_cuda_lanes(struct grb_cuda_devices *d, int lanes);
+shunt_status grb_gpu_lanes(struct grb_gpu_devices *d, int lanes);
 /* At least so many events in d->events.  The device is entered. */
-shunt_status grb_cuda_events(struct grb_cuda_device *d, int count);
+shunt_status grb_gpu_events(struct grb_gpu_device *d, int count);
 
 /* Device memory in order of the compute stream, aligned to 256 bytes; 0 bytes: NULL.  What is kept
    is let go, the least recently used first, until the limit allows it.  The device is entered.  */
-shunt_status grb_cuda_allocate(struct grb_cuda_device *d, int64_t bytes, void **out);
-void grb_cuda_release(struct grb_cuda_device *d, void *memory, int64_t bytes);
+shunt_status grb_gpu_allocate(struct grb_gpu_device *d, int64_t bytes, void **out);
+void grb_gpu_release(struct grb_gpu_device *d, void *memory, int64_t bytes);
 /* Lets go of an entry.  The device is entered. */
-void grb_cuda_let_go(struct grb_cuda_device *d, struct grb_cuda_kept *e);
+void grb_gpu_let_go(struct grb_gpu_device *d, struct grb_gpu_resident *e);
 
 #endif

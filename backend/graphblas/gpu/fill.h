@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* to[i] = value for i < count; type SHUNT_F32 or SHUNT_F64.  Enqueues one kernel. */
-shunt_status shunt_grb_cuda_fill(void *to, int64_t count, shunt_type type, double value,
+shunt_status grb_gpu_fill(void *to, int64_t count, shunt_type type, double value,
                                  shunt_stream stream);
 
 #ifdef __cplusplus

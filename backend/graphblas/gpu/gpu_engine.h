@@ -34,9 +34,9 @@ extern "C" {
    device. CUDA is started by this function, and only once products that would have gained from it
    have taken the host as long as the start takes.  A few nanoseconds for small products. Identities
    as below.  */
-bool shunt_grb_cuda_wise(const struct shunt_host_spmm *p, const struct shunt_grb_identity *sparse,
-                         const struct shunt_grb_identity *dense,
-                         const struct shunt_grb_identity *out);
+bool grb_gpu_wise(const struct shunt_host_spmm *p, const struct grb_identity *sparse,
+                         const struct grb_identity *dense,
+                         const struct grb_identity *out);
 
 /* The product, wise or not; complete on return, c.present included.  Types f32 and f64;
    PLUS with TIMES, FIRST, SECOND and PAIR; b.present NULL or all ones is not looked for:
@@ -51,29 +51,29 @@ bool shunt_grb_cuda_wise(const struct shunt_host_spmm *p, const struct shunt_grb
    out: the matrix that will own c.values, that very array with that very content, from
    now until its epoch moves; its epoch read after the last bump.  handle NULL if C goes
    through a mask or is temporary: else a later matrix at the same address would be taken for it. */
-shunt_status shunt_grb_cuda_spmm(const struct shunt_host_spmm *p,
-                                 const struct shunt_grb_identity *sparse,
-                                 const struct shunt_grb_identity *dense,
-                                 const struct shunt_grb_identity *out);
+shunt_status grb_gpu_spmm(const struct shunt_host_spmm *p,
+                                 const struct grb_identity *sparse,
+                                 const struct grb_identity *dense,
+                                 const struct grb_identity *out);
 
 /* To be called before a matrix' array may be freed, moved or handed out (pins.h); `handle`
    NULL: any matrix'.  Waits for products that use it.  */
-void shunt_grb_cuda_let_go(const void *handle);
+void grb_gpu_unpin(const void *handle);
 
 /* What the engine has done so far, for tests and the log. */
-struct shunt_grb_cuda_counts {
+struct grb_gpu_counts {
   uint64_t products, sparse_uploads, dense_uploads, dense_reuses, finished_on_host;
   uint64_t bytes_up, bytes_down; /* over the bus */
   uint64_t pinned;               /* arrays of the program's, for the bus to read or write */
   uint64_t stale_pins;           /* products done again */
   int devices;
 };
-void shunt_grb_cuda_read_counts(struct shunt_grb_cuda_counts *out);
+void grb_gpu_read_counts(struct grb_gpu_counts *out);
 
 /* For tests: frees everything that is kept; shares products among so many GPUs, as far as
    there are any (0: as the cost model says).  */
-void shunt_grb_cuda_forget(void);
-void shunt_grb_cuda_force_devices(int count);
+void grb_gpu_forget(void);
+void grb_gpu_force_devices(int count);
 
 #ifdef __cplusplus
 }

@@ -31,13 +31,13 @@ static int64_t even_width(int64_t columns, int64_t most, int64_t granule)
 }
 
 /* Blocks of B that the block of C at a place needs. */
-static uint64_t needs_of(const struct grb_cuda_chunks *c, int place, int blocks)
+static uint64_t needs_of(const struct grb_gpu_chunks *c, int place, int blocks)
 {
-  const int step = GRB_CUDA_CHUNKS / blocks;
+  const int step = GRB_GPU_CHUNKS / blocks;
   uint64_t chunks = 0, needs = 0;
   for (int i = 0; i < step; i++)
     chunks |= c->needs[place * step + i];
-  for (int j = 0; j < GRB_CUDA_CHUNKS; j++)
+  for (int j = 0; j < GRB_GPU_CHUNKS; j++)
     needs |= (chunks >> j & 1) << j / step;
   return needs;
 }
@@ -48,9 +48,9 @@ static int count_bits(uint64_t x)
 }
 
 /* Greedy: next the block of C that needs the fewest blocks of B which are not sent yet. */
-static void order_blocks(struct grb_cuda_plan *plan, const struct grb_cuda_chunks *c, int blocks)
+static void order_blocks(struct grb_gpu_plan *plan, const struct grb_gpu_chunks *c, int blocks)
 {
-  uint64_t needs[GRB_CUDA_CHUNKS], sent = 0, done = 0;
+  uint64_t needs[GRB_GPU_CHUNKS], sent = 0, done = 0;
   int count = 0;
   for (int i = 0; i < blocks; i++)
     needs[i] = needs_of(c, i, blocks);
@@ -75,24 +75,24 @@ static void order_blocks(struct grb_cuda_plan *plan, const struct grb_cuda_chunk
 }
 
 /* Is most of B needed for the first quarter of C? */
-static bool scattered(struct grb_cuda_plan *plan, const struct grb_cuda_kept *s)
+static bool scattered(struct grb_gpu_plan *plan, const struct grb_gpu_resident *s)
 {
-  order_blocks(plan, &s->chunks, GRB_CUDA_CHUNKS);
-  return plan->needed[GRB_CUDA_CHUNKS / 4 - 1] > GRB_CUDA_CHUNKS / 8 * 5;
+  order_blocks(plan, &s->chunks, GRB_GPU_CHUNKS);
+  return plan->needed[GRB_GPU_CHUNKS / 4 - 1] > GRB_GPU_CHUNKS / 8 * 5;
 }
 
-static bool by_row(const struct grb_cuda_plan *plan)
+static bool by_row(const struct grb_gpu_plan *plan)
 {
   return !plan->b_turned && !plan->c_turned;
 }
 
-static int64_t favourite_width(struct grb_cuda_plan *plan, const struct grb_cuda_wish *wish,
+static int64_t favourite_width(struct grb_gpu_plan *plan, const struct grb_gpu_wish *wish,
                                int64_t size)
 {
   int64_t columns = wish->last - wish->first;
   if (by_row(plan)) {
     int64_t widest = WIDEST_ROW_BYTES;
-    if (plan->b == GRB_CUDA_B_HOST && scattered(plan, wish->s))
+    if (plan->b == GRB_GPU_B_HOST && scattered(plan, wish->s))
       widest = clamp(columns * size / STRIPS_WANTED, GOOD_ROW_BYTES, WIDEST_ROW_BYTES);
     return even_width(columns, widest / size, GRANULE_BYTES / size);
   }
@@ -101,47 +101,47 @@ static int64_t favourite_width(struct grb_cuda_plan *plan, const struct grb_cuda
 }
 
 /* Blocks so many that none has more entries than the kernel takes. */
-static bool few_entries(const struct grb_cuda_chunks *c, int blocks)
+static bool few_entries(const struct grb_gpu_chunks *c, int blocks)
 {
-  const int step = GRB_CUDA_CHUNKS / blocks;
-  for (int i = 0; i < GRB_CUDA_CHUNKS; i += step)
+  const int step = GRB_GPU_CHUNKS / blocks;
+  for (int i = 0; i < GRB_GPU_CHUNKS; i += step)
     if (c->begin[i + step] - c->begin[i] >= MOST_BLOCK_ENTRIES) return false;
   return true;
 }
 
-static int choose_blocks(const struct grb_cuda_plan *plan, const struct shunt_host_spmm *p,
-                         const struct grb_cuda_wish *wish)
+static int choose_blocks(const struct grb_gpu_plan *plan, const struct shunt_host_spmm *p,
+                         const struct grb_gpu_wish *wish)
 {
   const int64_t bytes = plan->b_strip > plan->c_strip ? plan->b_strip : plan->c_strip;
   const int64_t rows = p->s.rows < p->s.cols ? p->s.rows : p->s.cols;
   const int64_t longest = wish->s->longest;
-  const int64_t large = plan->b == GRB_CUDA_B_HOST ? LARGE_BLOCK : LARGE_BLOCK_OF_KEPT;
+  const int64_t large = plan->b == GRB_GPU_B_HOST ? LARGE_BLOCK : LARGE_BLOCK_OF_KEPT;
   int blocks = 1;
   if (!by_row(plan)) return 1;
   if (longest > LONG_ROW && longest > LONG_OF_MEAN * (p->s.nnz / p->s.rows)) return 1;
-  while (blocks < GRB_CUDA_CHUNKS && rows >= 2 * blocks * LEAST_BLOCK_ROWS &&
+  while (blocks < GRB_GPU_CHUNKS && rows >= 2 * blocks * LEAST_BLOCK_ROWS &&
          bytes >= 2 * blocks * (blocks < FEW_BLOCKS ? LEAST_BLOCK : large))
     blocks *= 2;
   return few_entries(&wish->s->chunks, blocks) ? blocks : 1;
 }
 
 /* Lays the transient block out. */
-static void lay_out(struct grb_cuda_plan *plan, const struct shunt_host_spmm *p,
-                    const struct grb_cuda_wish *wish)
+static void lay_out(struct grb_gpu_plan *plan, const struct shunt_host_spmm *p,
+                    const struct grb_gpu_wish *wish)
 {
   const int64_t size = (int64_t)shunt_type_size(p->semiring.type);
   int64_t at = 0;
   plan->strips = (int)((plan->last - plan->first + plan->width - 1) / plan->width);
-  plan->b_strip = grb_cuda_round(p->s.cols * plan->width * size);
-  plan->c_strip = grb_cuda_round(p->s.rows * plan->width * size);
+  plan->b_strip = grb_gpu_round(p->s.cols * plan->width * size);
+  plan->c_strip = grb_gpu_round(p->s.rows * plan->width * size);
   plan->blocks = choose_blocks(plan, p, wish);
   order_blocks(plan, &wish->s->chunks, plan->blocks);
-  plan->b_ring_strips = plan->blocks > 1 ? GRB_CUDA_RING_B - 1 : GRB_CUDA_RING_B;
+  plan->b_ring_strips = plan->blocks > 1 ? GRB_GPU_RING_B - 1 : GRB_GPU_RING_B;
   if (plan->b_ring_strips > plan->strips) plan->b_ring_strips = plan->strips;
-  plan->c_ring_blocks = plan->blocks > 2 * GRB_CUDA_RING_C ? plan->blocks / 4 : GRB_CUDA_RING_C;
+  plan->c_ring_blocks = plan->blocks > 2 * GRB_GPU_RING_C ? plan->blocks / 4 : GRB_GPU_RING_C;
   plan->c_block =
-      grb_cuda_round((p->s.rows + plan->blocks - 1) / plan->blocks * plan->width * size);
-  bool b_streams = plan->b == GRB_CUDA_B_HOST;
+      grb_gpu_round((p->s.rows + plan->blocks - 1) / plan->blocks * plan->width * size);
+  bool b_streams = plan->b == GRB_GPU_B_HOST;
   plan->b_ring = b_streams && (plan->b_turned || !plan->keep_b);
   plan->c_ring = plan->c_turned || !plan->keep_c;
   plan->b_ring_at = at;
@@ -149,32 +149,32 @@ static void lay_out(struct grb_cuda_plan *plan, const struct shunt_host_spmm *p,
   plan->c_ring_at = at;
   if (plan->c_ring) at += plan->c_ring_blocks * plan->c_block;
   plan->b_scratch_at = at;
-  if (plan->b == GRB_CUDA_B_CONSTANT || (b_streams && plan->b_turned && !plan->keep_b))
+  if (plan->b == GRB_GPU_B_CONSTANT || (b_streams && plan->b_turned && !plan->keep_b))
     at += plan->b_strip;
   plan->c_scratch_at = at;
   if (plan->c_turned && !plan->keep_c) at += plan->c_strip;
   plan->workspace_at = at;
-  plan->block_bytes = at + grb_cuda_round((int64_t)wish->workspace(p, plan->width, wish->context));
+  plan->block_bytes = at + grb_gpu_round((int64_t)wish->workspace(p, plan->width, wish->context));
 }
 
-static int64_t all_bytes(const struct grb_cuda_plan *plan)
+static int64_t all_bytes(const struct grb_gpu_plan *plan)
 {
   return plan->block_bytes + (plan->keep_b ? plan->strips * plan->b_strip : 0) +
          (plan->keep_c ? plan->strips * plan->c_strip : 0);
 }
 
-bool grb_cuda_plan_make(struct grb_cuda_plan *plan, const struct shunt_host_spmm *p,
-                        const struct grb_cuda_wish *wish)
+bool grb_gpu_plan_make(struct grb_gpu_plan *plan, const struct shunt_host_spmm *p,
+                        const struct grb_gpu_wish *wish)
 {
   const int64_t size = (int64_t)shunt_type_size(p->semiring.type);
   const int64_t granule = GRANULE_BYTES / size, columns = wish->last - wish->first;
-  const bool can_keep_b = wish->may_keep_b && wish->b == GRB_CUDA_B_HOST;
-  *plan = (struct grb_cuda_plan){.first = wish->first,
+  const bool can_keep_b = wish->may_keep_b && wish->b == GRB_GPU_B_HOST;
+  *plan = (struct grb_gpu_plan){.first = wish->first,
                                  .last = wish->last,
                                  .b = wish->b,
-                                 .b_turned = grb_cuda_by_column(&p->b),
-                                 .c_turned = grb_cuda_by_column(&p->c)};
-  plan->width = wish->b == GRB_CUDA_B_KEPT ? wish->kept_width : favourite_width(plan, wish, size);
+                                 .b_turned = grb_gpu_by_column(&p->b),
+                                 .c_turned = grb_gpu_by_column(&p->c)};
+  plan->width = wish->b == GRB_GPU_B_RESIDENT ? wish->kept_width : favourite_width(plan, wish, size);
   /* C before B: a chain of products needs its results again, and has read B for the last time. */
   for (int what = 3; what >= 0; what--) {
     plan->keep_c = what & 2;
@@ -183,7 +183,7 @@ bool grb_cuda_plan_make(struct grb_cuda_plan *plan, const struct shunt_host_spmm
     lay_out(plan, p, wish);
     if (all_bytes(plan) <= wish->available) return true;
   }
-  if (wish->b == GRB_CUDA_B_KEPT) return false;
+  if (wish->b == GRB_GPU_B_RESIDENT) return false;
   /* Strips by row are better wide; the others are narrow anyway. */
   while (plan->width > granule) {
     int64_t less = by_row(plan) ? plan->width * 7 / 8 / granule * granule : plan->width / 2;

@@ -33,59 +33,59 @@
 #include "kernels/semiring/semiring_kernels.h"
 
 /* The most strips in the rings. */
-enum { GRB_CUDA_RING_B = 3, GRB_CUDA_RING_C = 2 };
+enum { GRB_GPU_RING_B = 3, GRB_GPU_RING_C = 2 };
 
 /* Where B comes from. */
-enum grb_cuda_b { GRB_CUDA_B_HOST, GRB_CUDA_B_KEPT, GRB_CUDA_B_CONSTANT };
+enum grb_gpu_b { GRB_GPU_B_HOST, GRB_GPU_B_RESIDENT, GRB_GPU_B_CONSTANT };
 
-struct grb_cuda_plan {
+struct grb_gpu_plan {
   int64_t first, last, width;
-  int strips, blocks; /* blocks: a power of two, GRB_CUDA_CHUNKS at most */
-  enum grb_cuda_b b;
+  int strips, blocks; /* blocks: a power of two, GRB_GPU_CHUNKS at most */
+  enum grb_gpu_b b;
   bool keep_b, keep_c;     /* in memory of their own, that may stay */
   bool b_ring, c_ring;     /* is there a ring? */
   bool b_turned, c_turned; /* held by column on the host */
   int b_ring_strips, c_ring_blocks;
   int64_t b_strip, c_strip; /* bytes of a strip of full width, rounded up */
-  uint8_t b_order[GRB_CUDA_CHUNKS], c_order[GRB_CUDA_CHUNKS]; /* [blocks] places */
-  uint8_t needed[GRB_CUDA_CHUNKS]; /* the first so many of b_order are what c_order[i] needs */
+  uint8_t b_order[GRB_GPU_CHUNKS], c_order[GRB_GPU_CHUNKS]; /* [blocks] places */
+  uint8_t needed[GRB_GPU_CHUNKS]; /* the first so many of b_order are what c_order[i] needs */
   int64_t c_block;                 /* bytes of the largest block of C, rounded up */
   /* The transient block, offsets in bytes: */
   int64_t b_ring_at, c_ring_at, b_scratch_at, c_scratch_at, workspace_at, block_bytes;
 };
 
-struct grb_cuda_wish {
+struct grb_gpu_wish {
   int64_t first, last;
-  enum grb_cuda_b b;
+  enum grb_gpu_b b;
   int64_t kept_width; /* of strips of a B that is kept already */
   bool may_keep_b, may_keep_c;
   int64_t available;             /* bytes for everything but what is kept already and is used */
-  const struct grb_cuda_kept *s; /* its lengths and chunks */
+  const struct grb_gpu_resident *s; /* its lengths and chunks */
   size_t (*workspace)(const struct shunt_host_spmm *p, int64_t width, const void *context);
   const void *context;
 };
 
 /* False: it does not fit, however narrow the strips. */
-bool grb_cuda_plan_make(struct grb_cuda_plan *plan, const struct shunt_host_spmm *p,
-                        const struct grb_cuda_wish *wish);
+bool grb_gpu_plan_make(struct grb_gpu_plan *plan, const struct shunt_host_spmm *p,
+                        const struct grb_gpu_wish *wish);
 
-static inline int64_t grb_cuda_round(int64_t bytes)
+static inline int64_t grb_gpu_round(int64_t bytes)
 {
   return (bytes + 255) / 256 * 256;
 }
 /* Columns of strip s begin at (end before) ... */
-static inline int64_t grb_cuda_strip_first(const struct grb_cuda_plan *plan, int s)
+static inline int64_t grb_gpu_strip_first(const struct grb_gpu_plan *plan, int s)
 {
   return plan->first + s * plan->width;
 }
-static inline int64_t grb_cuda_strip_last(const struct grb_cuda_plan *plan, int s)
+static inline int64_t grb_gpu_strip_last(const struct grb_gpu_plan *plan, int s)
 {
   int64_t end = plan->first + (s + 1) * plan->width;
   return end < plan->last ? end : plan->last;
 }
 
 /* The block at place i of `rows` rows begins at */
-static inline int64_t grb_cuda_block_first(const struct grb_cuda_plan *plan, int64_t rows, int i)
+static inline int64_t grb_gpu_block_first(const struct grb_gpu_plan *plan, int64_t rows, int i)
 {
   return rows * i / plan->blocks;
 }

@@ -32,19 +32,19 @@ static void mark_present(const struct shunt_host_spmm *p, const int32_t *empty, 
 /* ---- the product ----------------------------------------------------------------------------- */
 
 struct work {
-  struct grb_cuda_view *view;
-  struct grb_cuda_devices *devices;
+  struct grb_gpu_view *view;
+  struct grb_gpu_devices *devices;
   pthread_mutex_t *notes;
-  struct shunt_grb_cuda_counts *counts;
-  struct grb_cuda_part *part;
-  struct grb_cuda_rows rows;
+  struct grb_gpu_counts *counts;
+  struct grb_gpu_shard *part;
+  struct grb_gpu_rows rows;
   bool has_rows;
-  struct grb_cuda_pages pages;
+  struct grb_gpu_pages pages;
   int count; /* of parts */
 };
 
 /* A strip that is a whole array, by row, is in the order in which it is sent. */
-static bool one_piece(const struct grb_cuda_plan *plan, const struct shunt_full *m, bool turned)
+static bool one_piece(const struct grb_gpu_plan *plan, const struct shunt_full *m, bool turned)
 {
   return plan->strips == 1 && plan->width == m->cols && !turned && m->row_stride == m->cols;
 }
@@ -52,71 +52,71 @@ static bool one_piece(const struct grb_cuda_plan *plan, const struct shunt_full 
 static char *take_pin(const struct work *w, const void *handle, const struct shunt_full *m)
 {
   const int64_t bytes = m->rows * m->cols * (int64_t)shunt_type_size(w->view->p->semiring.type);
-  if (!handle || bytes < GRB_CUDA_LEAST_PIN || bytes > grb_cuda_proof_most_bytes() ||
-      !grb_cuda_pins_take(&w->devices->device[0], handle, m->values, bytes))
+  if (!handle || bytes < GRB_GPU_LEAST_PIN || bytes > grb_gpu_proof_most_bytes() ||
+      !grb_gpu_pins_take(&w->devices->device[0], handle, m->values, bytes))
     return NULL;
   return m->values;
 }
 
 /* Between the plan and the list of tasks. */
-static void take_pins(struct work *w, struct grb_cuda_part *part)
+static void take_pins(struct work *w, struct grb_gpu_shard *part)
 {
-  const struct grb_cuda_view *v = w->view;
-  const struct grb_cuda_plan *plan = &part->run.plan;
+  const struct grb_gpu_view *v = w->view;
+  const struct grb_gpu_plan *plan = &part->run.plan;
   /* C's pieces go through slots anyway, and a B that does not would keep the bus from them. */
   if (v->p->accumulate) return;
-  if (plan->b == GRB_CUDA_B_HOST && one_piece(plan, &v->p->b, plan->b_turned))
+  if (plan->b == GRB_GPU_B_HOST && one_piece(plan, &v->p->b, plan->b_turned))
     part->run.b_pinned = take_pin(w, v->b_own, &v->p->b);
   if (one_piece(plan, &v->p->c, plan->c_turned))
     part->run.c_pinned = take_pin(w, v->c_own, &v->p->c);
-  grb_cuda_proof_begin(&part->run,
-                       w->devices->lane[0] + GRB_CUDA_SLOTS * (int64_t)GRB_CUDA_SLOT_BYTES);
+  grb_gpu_proof_begin(&part->run,
+                       w->devices->lane[0] + GRB_GPU_SLOTS * (int64_t)GRB_GPU_SLOT_BYTES);
 }
 
-static void give_pins_back(const struct grb_cuda_view *v, struct grb_cuda_part *part)
+static void give_pins_back(const struct grb_gpu_view *v, struct grb_gpu_shard *part)
 {
-  if (part->run.b_pinned) grb_cuda_pins_give_back(v->b_own);
-  if (part->run.c_pinned) grb_cuda_pins_give_back(v->c_own);
+  if (part->run.b_pinned) grb_gpu_pins_give_back(v->b_own);
+  if (part->run.c_pinned) grb_gpu_pins_give_back(v->c_own);
 }
 
 static shunt_status prepare(struct work *w, const int32_t **empty, int64_t *empty_count)
 {
-  struct grb_cuda_view *v = w->view;
+  struct grb_gpu_view *v = w->view;
   shunt_status s = SHUNT_OK;
   CUcontext before;
   bool missing = false;
   for (int i = 0; i < w->count; i++) {
-    struct grb_cuda_part *part = &w->part[i];
+    struct grb_gpu_shard *part = &w->part[i];
     part->run.device = &w->devices->device[i];
     part->run.pages = &w->pages;
-    if ((s = grb_cuda_enter(part->run.device, &before)) != SHUNT_OK) return s;
+    if ((s = grb_gpu_enter(part->run.device, &before)) != SHUNT_OK) return s;
     pthread_mutex_lock(w->notes);
-    grb_cuda_part_find(part, v, grb_cuda_share_begin(v->p, i, w->count),
-                       grb_cuda_share_begin(v->p, i + 1, w->count));
+    grb_gpu_shard_find(part, v, grb_gpu_share_begin(v->p, i, w->count),
+                       grb_gpu_share_begin(v->p, i + 1, w->count));
     pthread_mutex_unlock(w->notes);
-    grb_cuda_leave(before);
+    grb_gpu_leave(before);
     missing |= !part->s;
   }
   if (missing) {
-    s = grb_cuda_rows_make(&w->rows, &v->p->s, shunt_type_size(v->p->semiring.type),
-                           !grb_cuda_ones(v->p), v->threads);
+    s = grb_gpu_rows_make(&w->rows, &v->p->s, shunt_type_size(v->p->semiring.type),
+                           !grb_gpu_ones(v->p), v->threads);
     if (s != SHUNT_OK) return s;
     w->has_rows = true;
   }
   *empty = w->has_rows ? w->rows.empty : w->part[0].s->empty;
   *empty_count = w->has_rows ? w->rows.empty_count : w->part[0].s->empty_count;
   for (int i = 0; s == SHUNT_OK && i < w->count; i++) {
-    struct grb_cuda_part *part = &w->part[i];
-    if ((s = grb_cuda_enter(part->run.device, &before)) != SHUNT_OK) return s;
+    struct grb_gpu_shard *part = &w->part[i];
+    if ((s = grb_gpu_enter(part->run.device, &before)) != SHUNT_OK) return s;
     pthread_mutex_lock(w->notes);
-    s = grb_cuda_part_make(part, v, &w->rows, !(v->p->c.present && *empty_count > 0),
-                           grb_cuda_share_begin(v->p, i, w->count),
-                           grb_cuda_share_begin(v->p, i + 1, w->count));
+    s = grb_gpu_shard_make(part, v, &w->rows, !(v->p->c.present && *empty_count > 0),
+                           grb_gpu_share_begin(v->p, i, w->count),
+                           grb_gpu_share_begin(v->p, i + 1, w->count));
     pthread_mutex_unlock(w->notes);
     part->made = s == SHUNT_OK;
     if (part->made) take_pins(w, part);
-    if (part->made) s = grb_cuda_run_make(&part->run);
-    grb_cuda_leave(before);
+    if (part->made) s = grb_gpu_run_make(&part->run);
+    grb_gpu_leave(before);
   }
   return s;
 }
@@ -128,8 +128,8 @@ enum { THREADS_PER_DEVICE = 16 };
 /* Is there nothing for threads to copy? */
 static bool nothing_to_copy(const struct work *w)
 {
-  const struct grb_cuda_run *r = &w->part[0].run;
-  return w->count == 1 && !r->rows && r->c_pinned && (r->b_pinned || r->plan.b != GRB_CUDA_B_HOST);
+  const struct grb_gpu_run *r = &w->part[0].run;
+  return w->count == 1 && !r->rows && r->c_pinned && (r->b_pinned || r->plan.b != GRB_GPU_B_HOST);
 }
 
 static void run_all(struct work *w)
@@ -145,7 +145,7 @@ static void run_all(struct work *w)
     int number = 0, present = 1;
 #endif
     for (int i = number % w->count; i < w->count; i += present)
-      grb_cuda_run_work(&w->part[i].run, number, w->devices->lane[number], number / w->count % 2);
+      grb_gpu_run_work(&w->part[i].run, number, w->devices->lane[number], number / w->count % 2);
   }
 }
 
@@ -156,21 +156,21 @@ static shunt_status settle(struct work *w, shunt_status s)
   bool committed = false;
   if (s == SHUNT_OK || !w->view->p->accumulate) return s;
   for (int i = 0; i < w->count; i++)
-    committed |= w->part[i].made && grb_cuda_run_committed(&w->part[i].run);
+    committed |= w->part[i].made && grb_gpu_run_committed(&w->part[i].run);
   if (!committed) return s;
   for (int i = 0; i < w->count; i++)
-    grb_cuda_run_add_rest(&w->part[i].run);
+    grb_gpu_run_add_rest(&w->part[i].run);
   w->counts->finished_on_host++;
   return SHUNT_OK;
 }
 
-static void count_part(struct shunt_grb_cuda_counts *counts, const struct grb_cuda_part *part)
+static void count_part(struct grb_gpu_counts *counts, const struct grb_gpu_shard *part)
 {
   counts->bytes_up += part->run.bytes_up;
   counts->bytes_down += part->run.bytes_down;
   counts->sparse_uploads += !part->s;
-  counts->dense_uploads += part->run.plan.b == GRB_CUDA_B_HOST;
-  counts->dense_reuses += part->run.plan.b == GRB_CUDA_B_KEPT;
+  counts->dense_uploads += part->run.plan.b == GRB_GPU_B_HOST;
+  counts->dense_reuses += part->run.plan.b == GRB_GPU_B_RESIDENT;
 }
 
 /* A device that can't be entered any more keeps nothing new, but what the host holds of its part
@@ -179,35 +179,35 @@ static void clean_up(struct work *w, bool good)
 {
   CUcontext before;
   for (int i = 0; i < w->count; i++) {
-    struct grb_cuda_part *part = &w->part[i];
+    struct grb_gpu_shard *part = &w->part[i];
     if (!part->run.device) continue;
-    const bool entered = grb_cuda_enter(part->run.device, &before) == SHUNT_OK;
+    const bool entered = grb_gpu_enter(part->run.device, &before) == SHUNT_OK;
     pthread_mutex_lock(w->notes);
     give_pins_back(w->view, part);
     if (good) count_part(w->counts, part);
-    if (good && entered) grb_cuda_part_keep(part, w->view, &w->rows);
-    grb_cuda_part_release(part);
+    if (good && entered) grb_gpu_shard_keep(part, w->view, &w->rows);
+    grb_gpu_shard_release(part);
     pthread_mutex_unlock(w->notes);
-    if (entered) grb_cuda_leave(before);
+    if (entered) grb_gpu_leave(before);
   }
-  if (w->has_rows) grb_cuda_rows_free(&w->rows);
+  if (w->has_rows) grb_gpu_rows_free(&w->rows);
 }
 
 /* Once: what is let go of is not pinned again. */
-static bool pins_were_stale(struct grb_cuda_view *v, const struct grb_cuda_part *part)
+static bool pins_were_stale(struct grb_gpu_view *v, const struct grb_gpu_shard *part)
 {
-  const struct grb_cuda_run *r = &part->run;
-  if (grb_cuda_proof_holds(r)) return false;
-  if (r->b_pinned) grb_cuda_pins_distrust(v->b_own);
-  if (r->c_pinned) grb_cuda_pins_distrust(v->c_own);
+  const struct grb_gpu_run *r = &part->run;
+  if (grb_gpu_proof_holds(r)) return false;
+  if (r->b_pinned) grb_gpu_pins_distrust(v->b_own);
+  if (r->c_pinned) grb_gpu_pins_distrust(v->c_own);
   return true;
 }
 
-static shunt_status product(struct grb_cuda_view *v, struct grb_cuda_devices *devices, int count,
-                            pthread_mutex_t *notes, struct shunt_grb_cuda_counts *counts,
+static shunt_status product(struct grb_gpu_view *v, struct grb_gpu_devices *devices, int count,
+                            pthread_mutex_t *notes, struct grb_gpu_counts *counts,
                             bool *stale)
 {
-  struct grb_cuda_part part[GRB_CUDA_MOST_DEVICES];
+  struct grb_gpu_shard part[GRB_GPU_MOST_DEVICES];
   struct work w = {.view = v,
                    .devices = devices,
                    .notes = notes,
@@ -217,14 +217,14 @@ static shunt_status product(struct grb_cuda_view *v, struct grb_cuda_devices *de
   const int32_t *empty = NULL;
   int64_t empty_count = 0;
   memset(part, 0, sizeof part);
-  shunt_status s = grb_cuda_lanes(devices, v->threads);
+  shunt_status s = grb_gpu_lanes(devices, v->threads);
   if (s == SHUNT_OK) s = prepare(&w, &empty, &empty_count);
   if (s == SHUNT_OK) {
-    grb_cuda_pages_make(&w.pages, &v->p->c, shunt_type_size(v->p->semiring.type));
+    grb_gpu_pages_make(&w.pages, &v->p->c, shunt_type_size(v->p->semiring.type));
     run_all(&w);
   }
   for (int i = 0; i < count; i++) {
-    shunt_status end = part[i].made ? grb_cuda_run_finish(&part[i].run) : SHUNT_OK;
+    shunt_status end = part[i].made ? grb_gpu_run_finish(&part[i].run) : SHUNT_OK;
     if (s == SHUNT_OK) s = end;
   }
   *stale = s == SHUNT_OK && pins_were_stale(v, &part[0]);
@@ -236,8 +236,8 @@ static shunt_status product(struct grb_cuda_view *v, struct grb_cuda_devices *de
   return s;
 }
 
-shunt_status grb_cuda_product(struct grb_cuda_view *v, struct grb_cuda_devices *devices, int count,
-                              pthread_mutex_t *notes, struct shunt_grb_cuda_counts *counts)
+shunt_status grb_gpu_product(struct grb_gpu_view *v, struct grb_gpu_devices *devices, int count,
+                              pthread_mutex_t *notes, struct grb_gpu_counts *counts)
 {
   bool stale = false;
   shunt_status s = product(v, devices, count, notes, counts, &stale);

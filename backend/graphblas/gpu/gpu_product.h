@@ -13,11 +13,11 @@
 #include "backend/graphblas/gpu/gpu_engine.h"
 #include "backend/graphblas/gpu/shard.h"
 
-/* 1 <= count <= devices->count, and at most grb_cuda_pieces() of the product.  `notes` is locked
+/* 1 <= count <= devices->count, and at most grb_gpu_pieces() of the product.  `notes` is locked
    while the devices' lists of what is kept are read or written; it is not held by the caller.
-   `counts` is added to.  Statuses, and what they say about C, as shunt_grb_cuda_spmm's.  One
+   `counts` is added to.  Statuses, and what they say about C, as grb_gpu_spmm's.  One
    product at a time.  */
-shunt_status grb_cuda_product(struct grb_cuda_view *v, struct grb_cuda_devices *devices, int count,
-                              pthread_mutex_t *notes, struct shunt_grb_cuda_counts *counts);
+shunt_status grb_gpu_product(struct grb_gpu_view *v, struct grb_gpu_devices *devices, int count,
+                              pthread_mutex_t *notes, struct grb_gpu_counts *counts);
 
 #endif

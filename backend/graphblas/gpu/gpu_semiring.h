@@ -13,14 +13,14 @@
 #include "kernels/semiring/semiring_kernels.h"
 
 /* Is there a kernel for it, and does it fit 32-bit indices?  */
-bool grb_cuda_built(const struct shunt_host_spmm *p);
+bool grb_gpu_built(const struct shunt_host_spmm *p);
 
 /* Do all values of S count as 1? */
-bool grb_cuda_ones(const struct shunt_host_spmm *p);
+bool grb_gpu_ones(const struct shunt_host_spmm *p);
 
 /* Is B one value: its own, or the 1 of FIRST and PAIR?  And which?  The latter reads b.values[0],
    except for those two.  */
-bool grb_cuda_constant_b(const struct shunt_host_spmm *p);
-double grb_cuda_constant_of_b(const struct shunt_host_spmm *p);
+bool grb_gpu_constant_b(const struct shunt_host_spmm *p);
+double grb_gpu_constant_of_b(const struct shunt_host_spmm *p);
 
 #endif

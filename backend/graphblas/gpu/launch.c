@@ -5,7 +5,7 @@
 #include "backend/graphblas/gpu/pipeline/units.h"
 #include "backend/plan/cuda_call.h"
 
-static struct shunt_dense dense(const struct grb_cuda_run *r, char *values, int64_t rows,
+static struct shunt_dense dense(const struct grb_gpu_run *r, char *values, int64_t rows,
                                 int64_t cols, bool by_column)
 {
   return (struct shunt_dense){.rows = rows,
@@ -16,7 +16,7 @@ static struct shunt_dense dense(const struct grb_cuda_run *r, char *values, int6
                               .type = r->p->semiring.type};
 }
 
-static shunt_status turn(const struct grb_cuda_run *r, char *from, char *to, int64_t rows,
+static shunt_status turn(const struct grb_gpu_run *r, char *from, char *to, int64_t rows,
                          int64_t cols, bool from_by_column)
 {
   struct shunt_dense a = dense(r, from, rows, cols, from_by_column);
@@ -24,26 +24,26 @@ static shunt_status turn(const struct grb_cuda_run *r, char *from, char *to, int
   return SHUNT_LAUNCH(shunt_dense_copy_cuda(&a, &b, &r->device->about, r->device->compute));
 }
 
-static shunt_status multiply(const struct grb_cuda_run *r, int unit)
+static shunt_status multiply(const struct grb_gpu_run *r, int unit)
 {
   const struct shunt_host_spmm *p = r->p;
   const int blocks = r->plan.blocks, block = r->plan.c_order[unit % blocks],
-            s = grb_cuda_strip_of(r, unit);
-  const int64_t columns = grb_cuda_strip_columns(r, s);
-  const int64_t first = grb_cuda_unit_row(r, false, unit, 0);
-  const int64_t rows = grb_cuda_unit_row(r, false, unit, 1) - first;
-  const int32_t *begin = &r->s.chunks.begin[block * (GRB_CUDA_CHUNKS / blocks)];
+            s = grb_gpu_strip_of(r, unit);
+  const int64_t columns = grb_gpu_strip_columns(r, s);
+  const int64_t first = grb_gpu_unit_row(r, false, unit, 0);
+  const int64_t rows = grb_gpu_unit_row(r, false, unit, 1) - first;
+  const int32_t *begin = &r->s.chunks.begin[block * (GRB_GPU_CHUNKS / blocks)];
   const struct shunt_spmm x = {
       .a = {.rows = rows,
             .cols = p->s.cols,
-            .nnz = begin[GRB_CUDA_CHUNKS / blocks] - begin[0],
+            .nnz = begin[GRB_GPU_CHUNKS / blocks] - begin[0],
             .row_offsets = r->s.offsets + first,
             .columns = r->s.columns,
             .values = r->s.values,
             .index_type = SHUNT_I32,
             .value_type = p->semiring.type},
-      .b = dense(r, grb_cuda_b_row_major(r, s), p->s.cols, columns, false),
-      .c = dense(r, grb_cuda_c_row_major(r, unit), rows, columns, false),
+      .b = dense(r, grb_gpu_b_row_major(r, s), p->s.cols, columns, false),
+      .c = dense(r, grb_gpu_c_row_major(r, unit), rows, columns, false),
       .alpha = {.host = 1},
       .compute = p->semiring.type,
   };
@@ -51,19 +51,19 @@ static shunt_status multiply(const struct grb_cuda_run *r, int unit)
   /* The kernel would look for long rows from entry 0 on, which is not the block's first.  The plan
      has seen to it that there are none that matter.  */
   if (blocks > 1)
-    return SHUNT_LAUNCH(shunt_spmm_csr_rows_split_cuda(&x, 0, d, NULL, 0, r->device->compute));
-  if (r->s.longest <= GRB_CUDA_LONGEST_FOR_SPLIT) {
+    return SHUNT_LAUNCH(shunt_csr_spmm_split_cuda(&x, 0, d, NULL, 0, r->device->compute));
+  if (r->s.longest <= GRB_GPU_LONGEST_FOR_SPLIT) {
     shunt_status status = SHUNT_LAUNCH(
-        shunt_spmm_csr_rows_split_cuda(&x, r->s.longest, d, NULL, 0, r->device->compute));
+        shunt_csr_spmm_split_cuda(&x, r->s.longest, d, NULL, 0, r->device->compute));
     if (status != SHUNT_E_UNSUPPORTED) return status;
   }
-  return SHUNT_LAUNCH(shunt_spmm_csr_rows_cuda(&x, d, r->block + r->plan.workspace_at,
+  return SHUNT_LAUNCH(shunt_csr_spmm_merge_cuda(&x, d, r->block + r->plan.workspace_at,
                                                (size_t)(r->plan.block_bytes - r->plan.workspace_at),
                                                r->device->compute));
 }
 
 /* What is the same all over need not be sent. */
-static shunt_status fill_constants(struct grb_cuda_run *r)
+static shunt_status fill_constants(struct grb_gpu_run *r)
 {
   const struct shunt_host_spmm *p = r->p;
   const shunt_type type = p->semiring.type;
@@ -72,37 +72,37 @@ static shunt_status fill_constants(struct grb_cuda_run *r)
     double value = r->ones             ? 1
                    : type == SHUNT_F32 ? (double)*(const float *)p->s.values
                                        : *(const double *)p->s.values;
-    s = SHUNT_LAUNCH(shunt_grb_cuda_fill(r->s.values, p->s.nnz, type, value, r->device->compute));
+    s = SHUNT_LAUNCH(grb_gpu_fill(r->s.values, p->s.nnz, type, value, r->device->compute));
   }
-  if (s == SHUNT_OK && r->plan.b == GRB_CUDA_B_CONSTANT)
-    s = SHUNT_LAUNCH(shunt_grb_cuda_fill(r->block + r->plan.b_scratch_at, p->s.cols * r->plan.width,
-                                         type, grb_cuda_constant_of_b(r->p), r->device->compute));
+  if (s == SHUNT_OK && r->plan.b == GRB_GPU_B_CONSTANT)
+    s = SHUNT_LAUNCH(grb_gpu_fill(r->block + r->plan.b_scratch_at, p->s.cols * r->plan.width,
+                                         type, grb_gpu_constant_of_b(r->p), r->device->compute));
   return s;
 }
 
-shunt_status grb_cuda_launch(struct grb_cuda_run *r, int unit)
+shunt_status grb_gpu_launch(struct grb_gpu_run *r, int unit)
 {
-  const struct grb_cuda_plan *plan = &r->plan;
-  const int s = grb_cuda_strip_of(r, unit);
+  const struct grb_gpu_plan *plan = &r->plan;
+  const int s = grb_gpu_strip_of(r, unit);
   cudaStream_t stream = r->device->compute;
   shunt_status status = SHUNT_OK;
   if (unit == 0) {
     status = fill_constants(r);
     if (status == SHUNT_OK && r->rows)
-      status = SHUNT_CUDA(cudaStreamWaitEvent(stream, grb_cuda_s_sent(r), 0));
+      status = SHUNT_CUDA(cudaStreamWaitEvent(stream, grb_gpu_s_sent(r), 0));
   }
-  while (status == SHUNT_OK && r->b_awaited < grb_cuda_units_needed(r, unit))
-    status = SHUNT_CUDA(cudaStreamWaitEvent(stream, grb_cuda_sent(r, r->b_awaited++), 0));
+  while (status == SHUNT_OK && r->b_awaited < grb_gpu_units_needed(r, unit))
+    status = SHUNT_CUDA(cudaStreamWaitEvent(stream, grb_gpu_sent(r, r->b_awaited++), 0));
   if (status == SHUNT_OK && plan->c_ring && unit >= plan->c_ring_blocks)
     status =
-        SHUNT_CUDA(cudaStreamWaitEvent(stream, grb_cuda_fetched(r, unit - plan->c_ring_blocks), 0));
-  if (status == SHUNT_OK && plan->b == GRB_CUDA_B_HOST && plan->b_turned)
-    status = turn(r, grb_cuda_b_as_sent(r, s), grb_cuda_b_row_major(r, s), r->p->s.cols,
-                  grb_cuda_strip_columns(r, s), true);
+        SHUNT_CUDA(cudaStreamWaitEvent(stream, grb_gpu_fetched(r, unit - plan->c_ring_blocks), 0));
+  if (status == SHUNT_OK && plan->b == GRB_GPU_B_HOST && plan->b_turned)
+    status = turn(r, grb_gpu_b_as_sent(r, s), grb_gpu_b_row_major(r, s), r->p->s.cols,
+                  grb_gpu_strip_columns(r, s), true);
   if (status == SHUNT_OK) status = multiply(r, unit);
   if (status == SHUNT_OK && plan->c_turned)
-    status = turn(r, grb_cuda_c_row_major(r, unit), grb_cuda_c_as_fetched(r, unit), r->p->s.rows,
-                  grb_cuda_strip_columns(r, s), false);
-  if (status == SHUNT_OK) status = SHUNT_CUDA(cudaEventRecord(grb_cuda_computed(r, unit), stream));
+    status = turn(r, grb_gpu_c_row_major(r, unit), grb_gpu_c_as_fetched(r, unit), r->p->s.rows,
+                  grb_gpu_strip_columns(r, s), false);
+  if (status == SHUNT_OK) status = SHUNT_CUDA(cudaEventRecord(grb_gpu_computed(r, unit), stream));
   return status;
 }

@@ -12,10 +12,10 @@
 
 /* S with a row of more entries goes through the balanced kernel, which needs workspace
    (tests/bench/NOTES.md; backend/routes/csr.c).  */
-enum { GRB_CUDA_LONGEST_FOR_SPLIT = 16384 };
+enum { GRB_GPU_LONGEST_FOR_SPLIT = 16384 };
 
 /* Units in ascending order, each once; everything that it waits for has been enqueued.  The device
    is entered, the run's lock is held.  */
-shunt_status grb_cuda_launch(struct grb_cuda_run *r, int unit);
+shunt_status grb_gpu_launch(struct grb_gpu_run *r, int unit);
 
 #endif

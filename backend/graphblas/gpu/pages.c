@@ -11,7 +11,7 @@
 /* FEW: what so little memory costs is less than the question. */
 enum { LARGE_PAGE = 2 << 20, PAGE = 4096, FEW = 2 };
 
-void grb_cuda_pages_make(struct grb_cuda_pages *pages, const struct shunt_full *c, size_t size)
+void grb_gpu_pages_make(struct grb_gpu_pages *pages, const struct shunt_full *c, size_t size)
 {
   const int64_t last = (c->rows - 1) * c->row_stride + (c->cols - 1) * c->col_stride + 1;
   const uintptr_t values = (uintptr_t)c->values;
@@ -31,7 +31,7 @@ static bool is_there(char *page)
   return mincore(page, PAGE, &resident) != 0 || (resident & 1);
 }
 
-void grb_cuda_pages_populate(struct grb_cuda_pages *pages)
+void grb_gpu_pages_populate(struct grb_gpu_pages *pages)
 {
   const int64_t i = atomic_fetch_add(&pages->next, 1);
   if (i >= pages->count) return;

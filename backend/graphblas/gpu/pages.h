@@ -15,19 +15,19 @@
 
 #include "kernels/semiring/semiring_kernels.h"
 
-struct grb_cuda_pages {
+struct grb_gpu_pages {
   char *begin; /* large pages that lie in C's array, whole */
   int64_t count;
   atomic_int_fast64_t next; /* those before it have been asked for, or are being */
 };
 
 /* Of the array of `c`, whose elements have `size` bytes.  Advises the kernel to make them large. */
-void grb_cuda_pages_make(struct grb_cuda_pages *pages, const struct shunt_full *c, size_t size);
-static inline bool grb_cuda_pages_left(struct grb_cuda_pages *pages)
+void grb_gpu_pages_make(struct grb_gpu_pages *pages, const struct shunt_full *c, size_t size);
+static inline bool grb_gpu_pages_left(struct grb_gpu_pages *pages)
 {
   return atomic_load(&pages->next) < pages->count;
 }
 /* Asks for the next one, if any is left, and waits 0.1 to 0.4 ms for it if it is not there yet. */
-void grb_cuda_pages_populate(struct grb_cuda_pages *pages);
+void grb_gpu_pages_populate(struct grb_gpu_pages *pages);
 
 #endif

@@ -25,11 +25,11 @@ struct pin {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pin pins[MOST];
-static const struct grb_cuda_device *device; /* in whose context all are pinned */
+static const struct grb_gpu_device *device; /* in whose context all are pinned */
 static int64_t pinned_bytes;
 static uint64_t clock_, made;
 
-atomic_bool shunt_grb_pinned;
+atomic_bool grb_pinned;
 
 static int64_t limit(void)
 {
@@ -55,16 +55,16 @@ static struct pin *place(void)
 
 static void tell(void)
 {
-  atomic_store(&shunt_grb_pinned, pinned_bytes > 0);
+  atomic_store(&grb_pinned, pinned_bytes > 0);
 }
 
 static void pin(struct pin *p)
 {
   CUcontext before;
-  if (p->bytes > limit() - pinned_bytes || grb_cuda_enter(device, &before) != SHUNT_OK) return;
+  if (p->bytes > limit() - pinned_bytes || grb_gpu_enter(device, &before) != SHUNT_OK) return;
   p->pinned = SHUNT_CUDA(cudaHostRegister(p->values, (size_t)p->bytes, cudaHostRegisterPortable)) ==
               SHUNT_OK;
-  grb_cuda_leave(before);
+  grb_gpu_leave(before);
   if (!p->pinned) {
     p->wish = INT_MAX; /* somebody else has it, or it can't be */
     return;
@@ -79,10 +79,10 @@ static void pin(struct pin *p)
 static void unpin(struct pin *p)
 {
   CUcontext before;
-  if (grb_cuda_enter(device, &before) == SHUNT_OK) {
+  if (grb_gpu_enter(device, &before) == SHUNT_OK) {
     cudaHostUnregister(p->values);
     cudaGetLastError();
-    grb_cuda_leave(before);
+    grb_gpu_leave(before);
   }
   pinned_bytes -= p->bytes;
   p->pinned = false;
@@ -94,7 +94,7 @@ static void unpin(struct pin *p)
   tell();
 }
 
-bool grb_cuda_pins_take(const struct grb_cuda_device *d, const void *handle, void *values,
+bool grb_gpu_pins_take(const struct grb_gpu_device *d, const void *handle, void *values,
                         int64_t bytes)
 {
   pthread_mutex_lock(&lock);
@@ -119,7 +119,7 @@ bool grb_cuda_pins_take(const struct grb_cuda_device *d, const void *handle, voi
   return yes;
 }
 
-void grb_cuda_pins_give_back(const void *handle)
+void grb_gpu_pins_give_back(const void *handle)
 {
   pthread_mutex_lock(&lock);
   struct pin *p = find(handle);
@@ -127,7 +127,7 @@ void grb_cuda_pins_give_back(const void *handle)
   pthread_mutex_unlock(&lock);
 }
 
-void grb_cuda_pins_distrust(const void *handle)
+void grb_gpu_pins_distrust(const void *handle)
 {
   pthread_mutex_lock(&lock);
   struct pin *p = find(handle);
@@ -146,16 +146,16 @@ static void let_go(struct pin *p)
   if (p->pinned) unpin(p);
 }
 
-void grb_cuda_pins_let_go(const void *handle)
+void grb_gpu_pins_let_go(const void *handle)
 {
-  if (!atomic_load(&shunt_grb_pinned)) return;
+  if (!atomic_load(&grb_pinned)) return;
   pthread_mutex_lock(&lock);
   for (int i = 0; i < MOST; i++)
     if (pins[i].pinned && (!handle || pins[i].handle == handle)) let_go(&pins[i]);
   pthread_mutex_unlock(&lock);
 }
 
-uint64_t grb_cuda_pins_made(void)
+uint64_t grb_gpu_pins_made(void)
 {
   pthread_mutex_lock(&lock);
   const uint64_t count = made;
@@ -163,7 +163,7 @@ uint64_t grb_cuda_pins_made(void)
   return count;
 }
 
-void grb_cuda_pins_forget(void)
+void grb_gpu_pins_forget(void)
 {
   pthread_mutex_init(&lock, NULL);
   memset(pins, 0, sizeof pins);

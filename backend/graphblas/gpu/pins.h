@@ -21,22 +21,22 @@
 #include "backend/graphblas/gpu/device.h"
 
 /* Below this a product takes the threads less time than the question. */
-enum { GRB_CUDA_LEAST_PIN = 1 << 20 };
+enum { GRB_GPU_LEAST_PIN = 1 << 20 };
 
 /* The array was met once more.  True: it is pinned, and remains so until it is given back.  No
    device is entered.  */
-bool grb_cuda_pins_take(const struct grb_cuda_device *d, const void *handle, void *values,
+bool grb_gpu_pins_take(const struct grb_gpu_device *d, const void *handle, void *values,
                         int64_t bytes);
-void grb_cuda_pins_give_back(const void *handle);
+void grb_gpu_pins_give_back(const void *handle);
 /* Lets go, in the product that took it, of what turned out to be another array's pages: and of any
    array of this matrix for good.  */
-void grb_cuda_pins_distrust(const void *handle);
+void grb_gpu_pins_distrust(const void *handle);
 
 /* Waits until the matrix' array is in no product.  NULL: those of all matrices. */
-void grb_cuda_pins_let_go(const void *handle);
+void grb_gpu_pins_let_go(const void *handle);
 /* How often arrays were pinned so far. */
-uint64_t grb_cuda_pins_made(void);
+uint64_t grb_gpu_pins_made(void);
 /* In the child of a fork: none is known, and none is pinned. */
-void grb_cuda_pins_forget(void);
+void grb_gpu_pins_forget(void);
 
 #endif

@@ -13,35 +13,35 @@ enum { LEAST_WORK = 4000000 };
 /* A GPU has to be better by so much, since the estimates are not exact. */
 #define MARGIN 1.3
 
-bool grb_cuda_may_gain(const struct shunt_host_spmm *p)
+bool grb_gpu_may_gain(const struct shunt_host_spmm *p)
 {
   if (p->s.nnz < LEAST_WORK / 4096 || (double)p->s.nnz * (double)p->c.cols < LEAST_WORK)
     return false;
   /* The host writes such a C faster than the bus brings it. */
-  return grb_cuda_built(p) && !grb_cuda_constant_b(p);
+  return grb_gpu_built(p) && !grb_gpu_constant_b(p);
 }
 
-struct grb_cuda_estimate grb_cuda_estimate(const struct grb_cuda_view *v,
-                                           struct grb_cuda_devices *devices,
-                                           const struct grb_cuda_rates *rates)
+struct grb_gpu_estimate grb_gpu_estimate(const struct grb_gpu_view *v,
+                                           struct grb_gpu_devices *devices,
+                                           const struct grb_gpu_rates *rates)
 {
-  struct grb_cuda_estimate best = {1, 0, 1e30};
+  struct grb_gpu_estimate best = {1, 0, 1e30};
   int most = devices->visible > 0 ? devices->visible : 1;
   if (most > v->threads) most = v->threads;
-  if (most > grb_cuda_pieces(v->p)) most = (int)grb_cuda_pieces(v->p);
+  if (most > grb_gpu_pieces(v->p)) most = (int)grb_gpu_pieces(v->p);
   for (int n = 1; n <= most; n++) {
     int missing = 0;
     bool b_kept = true;
     for (int i = 0; i < n; i++) {
-      struct grb_cuda_kept_list *kept = &devices->device[i].kept;
+      struct grb_gpu_resident_list *kept = &devices->device[i].kept;
       bool open = i < devices->count;
-      if (!open || !grb_cuda_view_find_sparse(v, kept)) missing++;
-      if (!open || !grb_cuda_view_find_dense(v, kept, grb_cuda_share_begin(v->p, i, n),
-                                             grb_cuda_share_begin(v->p, i + 1, n)))
+      if (!open || !grb_gpu_view_find_sparse(v, kept)) missing++;
+      if (!open || !grb_gpu_view_find_dense(v, kept, grb_gpu_share_begin(v->p, i, n),
+                                             grb_gpu_share_begin(v->p, i + 1, n)))
         b_kept = false;
     }
-    struct grb_cuda_estimate e = {n, missing ? grb_cuda_upload_seconds(v->p, rates, missing) : 0,
-                                  grb_cuda_stream_seconds(v->p, rates, b_kept, n)};
+    struct grb_gpu_estimate e = {n, missing ? grb_gpu_upload_seconds(v->p, rates, missing) : 0,
+                                  grb_gpu_stream_seconds(v->p, rates, b_kept, n)};
     /* Each has narrower parts of the rows, and all share the host's memory. */
     if (n > 1 && MARGIN * (e.upload + e.stream) > best.upload + best.stream) continue;
     /* A device that is not open yet costs a second start. */
@@ -54,16 +54,16 @@ struct grb_cuda_estimate grb_cuda_estimate(const struct grb_cuda_view *v,
 
 /* An upload that pays only over several products is made once those that went by without would
    have paid it.  */
-static bool upload_pays_later(struct grb_cuda_placement *l, const struct grb_cuda_view *v,
+static bool upload_pays_later(struct grb_gpu_placement *l, const struct grb_gpu_view *v,
                               double gain, double upload)
 {
-  struct grb_cuda_sighting *s = NULL;
+  struct grb_gpu_sighting *s = NULL;
   if (!v->s_keyed || gain <= 0) return false;
-  for (unsigned i = 0; !s && i < GRB_CUDA_MOST_SIGHTINGS; i++)
+  for (unsigned i = 0; !s && i < GRB_GPU_MOST_SIGHTINGS; i++)
     if (memcmp(&l->sightings[i].key, &v->s_key, sizeof v->s_key) == 0) s = &l->sightings[i];
   if (!s) {
-    s = &l->sightings[l->next_sighting++ % GRB_CUDA_MOST_SIGHTINGS];
-    *s = (struct grb_cuda_sighting){v->s_key, 0};
+    s = &l->sightings[l->next_sighting++ % GRB_GPU_MOST_SIGHTINGS];
+    *s = (struct grb_gpu_sighting){v->s_key, 0};
   }
   s->gain += gain;
   return s->gain > upload;
@@ -74,30 +74,30 @@ static int64_t least_bytes(const struct shunt_host_spmm *p)
 {
   const int64_t size = (int64_t)shunt_type_size(p->semiring.type);
   return p->s.nnz * (4 + size) + 4 * p->s.rows +
-         16 * (GRB_CUDA_RING_B * p->s.cols + GRB_CUDA_RING_C * p->s.rows);
+         16 * (GRB_GPU_RING_B * p->s.cols + GRB_GPU_RING_C * p->s.rows);
 }
 
-static bool fits(const struct shunt_host_spmm *p, const struct grb_cuda_devices *devices)
+static bool fits(const struct shunt_host_spmm *p, const struct grb_gpu_devices *devices)
 {
   int64_t limit = devices->count > 0 ? devices->device[0].limit : shunt_options()->cache_bytes;
   return limit < 0 || least_bytes(p) <= limit;
 }
 
-bool grb_cuda_worth_start(struct grb_cuda_placement *l, const struct grb_cuda_view *v,
-                          struct grb_cuda_devices *devices)
+bool grb_gpu_worth_start(struct grb_gpu_placement *l, const struct grb_gpu_view *v,
+                          struct grb_gpu_devices *devices)
 {
   if (!fits(v->p, devices)) return false;
-  l->rates = grb_cuda_usual_rates();
-  struct grb_cuda_estimate e = grb_cuda_estimate(v, devices, &l->rates);
-  double gain = grb_cuda_host_seconds(v->p) - MARGIN * e.stream;
+  l->rates = grb_gpu_usual_rates();
+  struct grb_gpu_estimate e = grb_gpu_estimate(v, devices, &l->rates);
+  double gain = grb_gpu_host_seconds(v->p) - MARGIN * e.stream;
   return gain > 0 && (l->gain_so_far += gain) > START;
 }
 
-bool grb_cuda_worth_product(struct grb_cuda_placement *l, const struct grb_cuda_view *v,
-                            struct grb_cuda_devices *devices)
+bool grb_gpu_worth_product(struct grb_gpu_placement *l, const struct grb_gpu_view *v,
+                            struct grb_gpu_devices *devices)
 {
   if (!fits(v->p, devices)) return false;
-  struct grb_cuda_estimate e = grb_cuda_estimate(v, devices, &l->rates);
-  double gain = grb_cuda_host_seconds(v->p) - MARGIN * e.stream;
+  struct grb_gpu_estimate e = grb_gpu_estimate(v, devices, &l->rates);
+  double gain = grb_gpu_host_seconds(v->p) - MARGIN * e.stream;
   return gain > MARGIN * e.upload || upload_pays_later(l, v, gain, e.upload);
 }

@@ -9,7 +9,7 @@
    The same bookkeeping decides when CUDA is started: once the products that would have gained
    from it have lost as much time on the host as the start takes.
 
-   Thread-safety: calls with the same struct grb_cuda_placement or the same devices one at a time
+   Thread-safety: calls with the same struct grb_gpu_placement or the same devices one at a time
    (the engine's `notes`).  No CUDA call is made.  */
 #ifndef SHUNT_GRAPHBLAS_CUDA_PLACEMENT_H
 #define SHUNT_GRAPHBLAS_CUDA_PLACEMENT_H
@@ -19,39 +19,39 @@
 #include "backend/graphblas/gpu/view.h"
 
 /* Products of an S that was not worth its upload yet: what each upload would have gained. */
-struct grb_cuda_sighting {
-  struct grb_cuda_key key;
+struct grb_gpu_sighting {
+  struct grb_gpu_key key;
   double gain; /* seconds */
 };
 
-enum { GRB_CUDA_MOST_SIGHTINGS = 16 };
+enum { GRB_GPU_MOST_SIGHTINGS = 16 };
 /* All zero at first. */
-struct grb_cuda_placement {
-  struct grb_cuda_rates rates;
+struct grb_gpu_placement {
+  struct grb_gpu_rates rates;
   double gain_so_far; /* seconds that the host took longer, before CUDA was started */
-  struct grb_cuda_sighting sightings[GRB_CUDA_MOST_SIGHTINGS];
+  struct grb_gpu_sighting sightings[GRB_GPU_MOST_SIGHTINGS];
   unsigned next_sighting;
 };
 
-struct grb_cuda_estimate {
+struct grb_gpu_estimate {
   int devices;           /* the best number of them */
   double upload, stream; /* seconds: of S where it is missing; of the rest */
 };
 
 /* Can a GPU gain from it at all?  False for what is small, not built, or written by the host
    faster than the bus brings it.  A few nanoseconds for small products.  */
-bool grb_cuda_may_gain(const struct shunt_host_spmm *p);
+bool grb_gpu_may_gain(const struct shunt_host_spmm *p);
 
 /* `rates` are set; devices that are visible but not open yet count with what opening takes. */
-struct grb_cuda_estimate grb_cuda_estimate(const struct grb_cuda_view *v,
-                                           struct grb_cuda_devices *devices,
-                                           const struct grb_cuda_rates *rates);
+struct grb_gpu_estimate grb_gpu_estimate(const struct grb_gpu_view *v,
+                                           struct grb_gpu_devices *devices,
+                                           const struct grb_gpu_rates *rates);
 
 /* Before CUDA is started, with no device open: is it time?  Takes usual rates for granted. */
-bool grb_cuda_worth_start(struct grb_cuda_placement *l, const struct grb_cuda_view *v,
-                          struct grb_cuda_devices *devices);
+bool grb_gpu_worth_start(struct grb_gpu_placement *l, const struct grb_gpu_view *v,
+                          struct grb_gpu_devices *devices);
 /* Afterwards: is the product to go to the GPU? */
-bool grb_cuda_worth_product(struct grb_cuda_placement *l, const struct grb_cuda_view *v,
-                            struct grb_cuda_devices *devices);
+bool grb_gpu_worth_product(struct grb_gpu_placement *l, const struct grb_gpu_view *v,
+                            struct grb_gpu_devices *devices);
 
 #endif

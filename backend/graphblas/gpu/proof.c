@@ -5,14 +5,14 @@
 #include "backend/graphblas/gpu/pipeline/units.h"
 #include "backend/plan/cuda_call.h"
 
-static int64_t bytes_of(const struct grb_cuda_run *r, const struct shunt_full *m)
+static int64_t bytes_of(const struct grb_gpu_run *r, const struct shunt_full *m)
 {
-  return m->rows * m->cols * (int64_t)grb_cuda_element(r);
+  return m->rows * m->cols * (int64_t)grb_gpu_element(r);
 }
 
 static int64_t samples_of(int64_t bytes, int64_t first)
 {
-  return (bytes - GRB_CUDA_SAMPLE - first) / GRB_CUDA_SAMPLE_EVERY + 1;
+  return (bytes - GRB_GPU_SAMPLE - first) / GRB_GPU_SAMPLE_EVERY + 1;
 }
 
 /* A signalling NaN, which no arithmetic gives. */
@@ -30,40 +30,40 @@ static bool is_marked(const char *at, size_t size)
   return memcmp(at, mark, size) == 0;
 }
 
-void grb_cuda_proof_begin(struct grb_cuda_run *r, char *room)
+void grb_gpu_proof_begin(struct grb_gpu_run *r, char *room)
 {
   /* Under the engine's lock; steps through all places of a MiB, far from each other. */
   static uint64_t turn;
-  const uint64_t places = GRB_CUDA_SAMPLE_EVERY / GRB_CUDA_SAMPLE - 1;
-  r->sample_first = (int64_t)(turn++ * 40503 % places) * GRB_CUDA_SAMPLE;
+  const uint64_t places = GRB_GPU_SAMPLE_EVERY / GRB_GPU_SAMPLE - 1;
+  r->sample_first = (int64_t)(turn++ * 40503 % places) * GRB_GPU_SAMPLE;
   r->samples = room;
   if (!r->c_pinned) return;
   const int64_t bytes = bytes_of(r, &r->p->c);
-  for (int64_t at = r->sample_first; at + GRB_CUDA_SAMPLE <= bytes; at += GRB_CUDA_SAMPLE_EVERY)
-    write_mark(r->c_pinned + at, grb_cuda_element(r));
+  for (int64_t at = r->sample_first; at + GRB_GPU_SAMPLE <= bytes; at += GRB_GPU_SAMPLE_EVERY)
+    write_mark(r->c_pinned + at, grb_gpu_element(r));
 }
 
-shunt_status grb_cuda_proof_fetch_b(struct grb_cuda_run *r)
+shunt_status grb_gpu_proof_fetch_b(struct grb_gpu_run *r)
 {
   const int64_t count = samples_of(bytes_of(r, &r->p->b), r->sample_first);
-  return SHUNT_CUDA(cudaMemcpy2DAsync(r->samples, GRB_CUDA_SAMPLE,
-                                      grb_cuda_b_as_sent(r, 0) + r->sample_first,
-                                      GRB_CUDA_SAMPLE_EVERY, GRB_CUDA_SAMPLE, (size_t)count,
+  return SHUNT_CUDA(cudaMemcpy2DAsync(r->samples, GRB_GPU_SAMPLE,
+                                      grb_gpu_b_as_sent(r, 0) + r->sample_first,
+                                      GRB_GPU_SAMPLE_EVERY, GRB_GPU_SAMPLE, (size_t)count,
                                       cudaMemcpyDeviceToHost, r->device->up));
 }
 
-bool grb_cuda_proof_holds(const struct grb_cuda_run *r)
+bool grb_gpu_proof_holds(const struct grb_gpu_run *r)
 {
   bool good = true;
   if (r->b_pinned) {
     const int64_t count = samples_of(bytes_of(r, &r->p->b), r->sample_first);
     const char *b = r->b_pinned + r->sample_first;
     for (int64_t i = 0; i < count; i++)
-      good &= memcmp(b + i * GRB_CUDA_SAMPLE_EVERY, r->samples + i * GRB_CUDA_SAMPLE,
-                     GRB_CUDA_SAMPLE) == 0;
+      good &= memcmp(b + i * GRB_GPU_SAMPLE_EVERY, r->samples + i * GRB_GPU_SAMPLE,
+                     GRB_GPU_SAMPLE) == 0;
   }
   const int64_t bytes = r->c_pinned ? bytes_of(r, &r->p->c) : 0;
-  for (int64_t at = r->sample_first; at + GRB_CUDA_SAMPLE <= bytes; at += GRB_CUDA_SAMPLE_EVERY)
-    good &= !is_marked(r->c_pinned + at, grb_cuda_element(r));
+  for (int64_t at = r->sample_first; at + GRB_GPU_SAMPLE <= bytes; at += GRB_GPU_SAMPLE_EVERY)
+    good &= !is_marked(r->c_pinned + at, grb_gpu_element(r));
   return good;
 }

@@ -13,20 +13,20 @@
 
 #include "backend/graphblas/gpu/pipeline/run.h"
 
-enum { GRB_CUDA_SAMPLE = 16, GRB_CUDA_SAMPLE_EVERY = 1 << 20, GRB_CUDA_MOST_SAMPLES = 4096 };
+enum { GRB_GPU_SAMPLE = 16, GRB_GPU_SAMPLE_EVERY = 1 << 20, GRB_GPU_MOST_SAMPLES = 4096 };
 
 /* The largest array that is sampled, and so may be pinned. */
-static inline int64_t grb_cuda_proof_most_bytes(void)
+static inline int64_t grb_gpu_proof_most_bytes(void)
 {
-  return (int64_t)GRB_CUDA_SAMPLE_EVERY * GRB_CUDA_MOST_SAMPLES;
+  return (int64_t)GRB_GPU_SAMPLE_EVERY * GRB_GPU_MOST_SAMPLES;
 }
 
 /* Before the product: chooses the places, and marks a C that is pinned.  `room` is pinned, for
-   GRB_CUDA_MOST_SAMPLES samples.  */
-void grb_cuda_proof_begin(struct grb_cuda_run *r, char *room);
+   GRB_GPU_MOST_SAMPLES samples.  */
+void grb_gpu_proof_begin(struct grb_gpu_run *r, char *room);
 /* Once all of a pinned B is on its way up: its samples follow. */
-shunt_status grb_cuda_proof_fetch_b(struct grb_cuda_run *r);
+shunt_status grb_gpu_proof_fetch_b(struct grb_gpu_run *r);
 /* When all is over: true, or a pin is stale. */
-bool grb_cuda_proof_holds(const struct grb_cuda_run *r);
+bool grb_gpu_proof_holds(const struct grb_gpu_run *r);
 
 #endif

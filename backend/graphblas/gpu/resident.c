@@ -7,7 +7,7 @@ static uint64_t address(const void *p)
   return (uint64_t)(uintptr_t)p;
 }
 
-static bool may_keep(const struct shunt_grb_identity *id, bool verify, struct grb_cuda_key *key)
+static bool may_keep(const struct grb_identity *id, bool verify, struct grb_gpu_key *key)
 {
   memset(key, 0, sizeof *key);
   if (!id || !id->handle || id->read_only || (!verify && id->epoch == 0)) return false;
@@ -16,8 +16,8 @@ static bool may_keep(const struct shunt_grb_identity *id, bool verify, struct gr
   return true;
 }
 
-bool grb_cuda_sparse_key(const struct shunt_sparse *s, shunt_type type, bool ones,
-                         const struct shunt_grb_identity *id, bool verify, struct grb_cuda_key *key)
+bool grb_gpu_sparse_key(const struct shunt_sparse *s, shunt_type type, bool ones,
+                         const struct grb_identity *id, bool verify, struct grb_gpu_key *key)
 {
   if (!may_keep(id, verify, key)) return false;
   key->arrays[0] = address(s->ids);
@@ -33,8 +33,8 @@ bool grb_cuda_sparse_key(const struct shunt_sparse *s, shunt_type type, bool one
   return true;
 }
 
-bool grb_cuda_dense_key(const struct shunt_full *m, shunt_type type,
-                        const struct shunt_grb_identity *id, bool verify, struct grb_cuda_key *key)
+bool grb_gpu_dense_key(const struct shunt_full *m, shunt_type type,
+                        const struct grb_identity *id, bool verify, struct grb_gpu_key *key)
 {
   if (m->iso || m->present || !may_keep(id, verify, key)) return false;
   key->arrays[0] = address(m->values);
@@ -110,7 +110,7 @@ static uint64_t hash_array(const void *array, int64_t count, size_t size, bool a
   return all ? hash_all(array, count * (int64_t)size, threads) : hash_samples(array, count, size);
 }
 
-uint64_t grb_cuda_sparse_hash(const struct shunt_sparse *s, shunt_type type, bool all, int threads)
+uint64_t grb_gpu_sparse_hash(const struct shunt_sparse *s, shunt_type type, bool all, int threads)
 {
   uint64_t h = hash_array(s->ids, s->ids ? s->vectors : 0, (size_t)s->id_bytes, all, threads);
   h = mix(h * factor +
@@ -120,7 +120,7 @@ uint64_t grb_cuda_sparse_hash(const struct shunt_sparse *s, shunt_type type, boo
              hash_array(s->values, s->iso ? 1 : s->nnz, shunt_type_size(type), all, threads));
 }
 
-uint64_t grb_cuda_dense_hash(const struct shunt_full *m, shunt_type type, bool all, int threads)
+uint64_t grb_gpu_dense_hash(const struct shunt_full *m, shunt_type type, bool all, int threads)
 {
   const size_t size = shunt_type_size(type);
   bool by_row = m->col_stride == 1;
@@ -140,16 +140,16 @@ uint64_t grb_cuda_dense_hash(const struct shunt_full *m, shunt_type type, bool a
 
 /* ---- the list --------------------------------------------------------------------------- */
 
-static bool same(const struct grb_cuda_key *a, const struct grb_cuda_key *b)
+static bool same(const struct grb_gpu_key *a, const struct grb_gpu_key *b)
 {
   return memcmp(a, b, sizeof *a) == 0;
 }
 
 #define FOR_EACH(e, l)                                                                             \
-  for (struct grb_cuda_kept *e = (l)->entry; e < (l)->entry + GRB_CUDA_MOST_KEPT; e++)
+  for (struct grb_gpu_resident *e = (l)->entry; e < (l)->entry + GRB_GPU_MOST_RESIDENT; e++)
 
-struct grb_cuda_kept *grb_cuda_kept_find(struct grb_cuda_kept_list *l,
-                                         const struct grb_cuda_key *key, bool sparse, int64_t first,
+struct grb_gpu_resident *grb_gpu_resident_find(struct grb_gpu_resident_list *l,
+                                         const struct grb_gpu_key *key, bool sparse, int64_t first,
                                          int64_t last)
 {
   FOR_EACH(e, l)
@@ -159,8 +159,8 @@ struct grb_cuda_kept *grb_cuda_kept_find(struct grb_cuda_kept_list *l,
   return NULL;
 }
 
-struct grb_cuda_kept *grb_cuda_kept_stale(struct grb_cuda_kept_list *l,
-                                          const struct grb_cuda_key *key)
+struct grb_gpu_resident *grb_gpu_resident_stale(struct grb_gpu_resident_list *l,
+                                          const struct grb_gpu_key *key)
 {
   /* Epochs only grow. */
   FOR_EACH(e, l)
@@ -168,22 +168,22 @@ struct grb_cuda_kept *grb_cuda_kept_stale(struct grb_cuda_kept_list *l,
   return NULL;
 }
 
-struct grb_cuda_kept *grb_cuda_kept_oldest(struct grb_cuda_kept_list *l)
+struct grb_gpu_resident *grb_gpu_resident_oldest(struct grb_gpu_resident_list *l)
 {
-  struct grb_cuda_kept *oldest = NULL;
+  struct grb_gpu_resident *oldest = NULL;
   FOR_EACH(e, l)
   if (e->used && !e->held && (!oldest || e->last_use < oldest->last_use)) oldest = e;
   return oldest;
 }
 
-struct grb_cuda_kept *grb_cuda_kept_unused(struct grb_cuda_kept_list *l)
+struct grb_gpu_resident *grb_gpu_resident_unused(struct grb_gpu_resident_list *l)
 {
   FOR_EACH(e, l)
   if (!e->used) return e;
   return NULL;
 }
 
-void grb_cuda_kept_touch(struct grb_cuda_kept_list *l, struct grb_cuda_kept *e)
+void grb_gpu_resident_touch(struct grb_gpu_resident_list *l, struct grb_gpu_resident *e)
 {
   e->last_use = ++l->clock;
 }

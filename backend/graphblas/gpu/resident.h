@@ -12,7 +12,7 @@
 #include "kernels/semiring/semiring_kernels.h"
 
 /* All words zero where a kind of operand does not need them: compared as bytes. */
-struct grb_cuda_key {
+struct grb_gpu_key {
   uint64_t handle, epoch;
   uint64_t arrays[4];
   int64_t sizes[6];
@@ -20,25 +20,25 @@ struct grb_cuda_key {
 };
 
 /* False: nothing may be kept of this operand. */
-bool grb_cuda_sparse_key(const struct shunt_sparse *s, shunt_type type, bool ones,
-                         const struct shunt_grb_identity *id, bool verify,
-                         struct grb_cuda_key *key);
-bool grb_cuda_dense_key(const struct shunt_full *m, shunt_type type,
-                        const struct shunt_grb_identity *id, bool verify, struct grb_cuda_key *key);
+bool grb_gpu_sparse_key(const struct shunt_sparse *s, shunt_type type, bool ones,
+                         const struct grb_identity *id, bool verify,
+                         struct grb_gpu_key *key);
+bool grb_gpu_dense_key(const struct shunt_full *m, shunt_type type,
+                        const struct grb_identity *id, bool verify, struct grb_gpu_key *key);
 
 /* Of the content: of all of it with `threads` threads, or of samples. */
-uint64_t grb_cuda_sparse_hash(const struct shunt_sparse *s, shunt_type type, bool all, int threads);
-uint64_t grb_cuda_dense_hash(const struct shunt_full *m, shunt_type type, bool all, int threads);
+uint64_t grb_gpu_sparse_hash(const struct shunt_sparse *s, shunt_type type, bool all, int threads);
+uint64_t grb_gpu_dense_hash(const struct shunt_full *m, shunt_type type, bool all, int threads);
 
-/* The rows of S, and of B, in chunks: chunk i begins with row rows * i / GRB_CUDA_CHUNKS. */
-enum { GRB_CUDA_CHUNKS = 64 };
-struct grb_cuda_chunks {
-  int32_t begin[GRB_CUDA_CHUNKS + 1]; /* the chunk's first entry */
-  uint64_t needs[GRB_CUDA_CHUNKS];    /* bit j: has entries that meet chunk j of B */
+/* The rows of S, and of B, in chunks: chunk i begins with row rows * i / GRB_GPU_CHUNKS. */
+enum { GRB_GPU_CHUNKS = 64 };
+struct grb_gpu_chunks {
+  int32_t begin[GRB_GPU_CHUNKS + 1]; /* the chunk's first entry */
+  uint64_t needs[GRB_GPU_CHUNKS];    /* bit j: has entries that meet chunk j of B */
 };
 
-struct grb_cuda_kept {
-  struct grb_cuda_key key;
+struct grb_gpu_resident {
+  struct grb_gpu_key key;
   bool used, sparse;
   uint64_t hash;
   uint64_t last_use; /* larger is later */
@@ -49,30 +49,30 @@ struct grb_cuda_kept {
   int32_t *offsets, *columns;
   void *values;
   int64_t longest, empty_count;
-  struct grb_cuda_chunks chunks;
+  struct grb_gpu_chunks chunks;
   int32_t *empty; /* host memory, owned */
   /* dense: columns first <= j < last in strips of `width` columns, row-major, each
      beginning strip_bytes after the one before */
   int64_t first, last, width, strip_bytes;
 };
 
-enum { GRB_CUDA_MOST_KEPT = 32 };
-struct grb_cuda_kept_list {
-  struct grb_cuda_kept entry[GRB_CUDA_MOST_KEPT];
+enum { GRB_GPU_MOST_RESIDENT = 32 };
+struct grb_gpu_resident_list {
+  struct grb_gpu_resident entry[GRB_GPU_MOST_RESIDENT];
   uint64_t clock;
 };
 
 /* The entry with this key; for dense ones, of these columns.  NULL: none.  Does not ask for hashes.
  */
-struct grb_cuda_kept *grb_cuda_kept_find(struct grb_cuda_kept_list *l,
-                                         const struct grb_cuda_key *key, bool sparse, int64_t first,
+struct grb_gpu_resident *grb_gpu_resident_find(struct grb_gpu_resident_list *l,
+                                         const struct grb_gpu_key *key, bool sparse, int64_t first,
                                          int64_t last);
 /* An entry of the same matrix that no key will find again, or else NULL. */
-struct grb_cuda_kept *grb_cuda_kept_stale(struct grb_cuda_kept_list *l,
-                                          const struct grb_cuda_key *key);
+struct grb_gpu_resident *grb_gpu_resident_stale(struct grb_gpu_resident_list *l,
+                                          const struct grb_gpu_key *key);
 /* The entry that was used longest ago and is not held; NULL: none. */
-struct grb_cuda_kept *grb_cuda_kept_oldest(struct grb_cuda_kept_list *l);
-struct grb_cuda_kept *grb_cuda_kept_unused(struct grb_cuda_kept_list *l);
-void grb_cuda_kept_touch(struct grb_cuda_kept_list *l, struct grb_cuda_kept *e);
+struct grb_gpu_resident *grb_gpu_resident_oldest(struct grb_gpu_resident_list *l);
+struct grb_gpu_resident *grb_gpu_resident_unused(struct grb_gpu_resident_list *l);
+void grb_gpu_resident_touch(struct grb_gpu_resident_list *l, struct grb_gpu_resident *e);
 
 #endif

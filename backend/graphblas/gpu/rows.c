@@ -29,7 +29,7 @@ static void *allocate(int64_t count, size_t size)
 }
 
 /* Rows whose vectors are missing have no entries; the ids ascend. */
-static void offsets_by_row(struct grb_cuda_rows *r, int threads)
+static void offsets_by_row(struct grb_gpu_rows *r, int threads)
 {
   const struct shunt_sparse *s = r->s;
   if (!s->ids) {
@@ -55,7 +55,7 @@ static void offsets_by_row(struct grb_cuda_rows *r, int threads)
      3. every thread sends its entries, in order, to counts[t][i]++  */
 struct transpose {
   const struct shunt_sparse *s;
-  struct grb_cuda_rows *r;
+  struct grb_gpu_rows *r;
   int chunks;
   int32_t *counts; /* [chunks][rows] */
 };
@@ -102,7 +102,7 @@ static void place_rows(const struct transpose *t)
 static void send_chunk(const struct transpose *t, int chunk)
 {
   const struct shunt_sparse *s = t->s;
-  struct grb_cuda_rows *r = t->r;
+  struct grb_gpu_rows *r = t->r;
   int32_t *places = t->counts + chunk * s->rows;
   int64_t last = chunk_begin(s, chunk + 1, t->chunks);
   for (int64_t v = chunk_begin(s, chunk, t->chunks); v < last; v++)
@@ -117,7 +117,7 @@ static void send_chunk(const struct transpose *t, int chunk)
     }
 }
 
-static shunt_status transpose(struct grb_cuda_rows *r, bool values, int threads)
+static shunt_status transpose(struct grb_gpu_rows *r, bool values, int threads)
 {
   const struct shunt_sparse *s = r->s;
   /* The counters of all chunks together are not to outgrow the entries by much. */
@@ -144,28 +144,28 @@ static shunt_status transpose(struct grb_cuda_rows *r, bool values, int threads)
 /* ---- what else is known of the rows --------------------------------------------------- */
 
 /* The chunks of B that entries begin .. end - 1 meet. */
-static uint64_t needs_of(const struct grb_cuda_rows *r, int64_t begin, int64_t end)
+static uint64_t needs_of(const struct grb_gpu_rows *r, int64_t begin, int64_t end)
 {
   const struct shunt_sparse *s = r->s;
   uint64_t needs = 0;
   for (int64_t p = begin; p < end; p++) {
     int64_t column = r->columns ? r->columns[p] : read_index(s->indices, s->index_bytes, p);
-    needs |= (uint64_t)1 << ((column + 1) * GRB_CUDA_CHUNKS - 1) / s->cols;
+    needs |= (uint64_t)1 << ((column + 1) * GRB_GPU_CHUNKS - 1) / s->cols;
   }
   return needs;
 }
 
-static void look_at_chunks(struct grb_cuda_rows *r, int threads)
+static void look_at_chunks(struct grb_gpu_rows *r, int threads)
 {
-  struct grb_cuda_chunks *c = &r->chunks;
-  for (int i = 0; i <= GRB_CUDA_CHUNKS; i++)
-    c->begin[i] = r->offsets[r->s->rows * i / GRB_CUDA_CHUNKS];
+  struct grb_gpu_chunks *c = &r->chunks;
+  for (int i = 0; i <= GRB_GPU_CHUNKS; i++)
+    c->begin[i] = r->offsets[r->s->rows * i / GRB_GPU_CHUNKS];
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-  for (int i = 0; i < GRB_CUDA_CHUNKS; i++)
+  for (int i = 0; i < GRB_GPU_CHUNKS; i++)
     c->needs[i] = needs_of(r, c->begin[i], c->begin[i + 1]);
 }
 
-static shunt_status look_at_rows(struct grb_cuda_rows *r)
+static shunt_status look_at_rows(struct grb_gpu_rows *r)
 {
   for (int64_t i = 0; i < r->s->rows; i++) {
     int64_t length = r->offsets[i + 1] - r->offsets[i];
@@ -180,12 +180,12 @@ static shunt_status look_at_rows(struct grb_cuda_rows *r)
   return SHUNT_OK;
 }
 
-shunt_status grb_cuda_rows_make(struct grb_cuda_rows *r, const struct shunt_sparse *s, size_t size,
+shunt_status grb_gpu_rows_make(struct grb_gpu_rows *r, const struct shunt_sparse *s, size_t size,
                                 bool values, int threads)
 {
-  *r = (struct grb_cuda_rows){.s = s, .size = size};
-  if (s->rows < 1 || s->rows >= GRB_CUDA_MOST_INDEX || s->cols >= GRB_CUDA_MOST_INDEX ||
-      s->nnz < 1 || s->nnz >= GRB_CUDA_MOST_INDEX)
+  *r = (struct grb_gpu_rows){.s = s, .size = size};
+  if (s->rows < 1 || s->rows >= GRB_GPU_MOST_INDEX || s->cols >= GRB_GPU_MOST_INDEX ||
+      s->nnz < 1 || s->nnz >= GRB_GPU_MOST_INDEX)
     return SHUNT_E_UNSUPPORTED;
   shunt_status status = SHUNT_OK;
   r->offsets = allocate(s->rows + 1, sizeof *r->offsets);
@@ -197,20 +197,20 @@ shunt_status grb_cuda_rows_make(struct grb_cuda_rows *r, const struct shunt_spar
     offsets_by_row(r, threads);
   if (status == SHUNT_OK) status = look_at_rows(r);
   if (status == SHUNT_OK) look_at_chunks(r, threads);
-  if (status != SHUNT_OK) grb_cuda_rows_free(r);
+  if (status != SHUNT_OK) grb_gpu_rows_free(r);
   return status;
 }
 
-void grb_cuda_rows_free(struct grb_cuda_rows *r)
+void grb_gpu_rows_free(struct grb_gpu_rows *r)
 {
   free(r->offsets);
   free(r->columns);
   free(r->values);
   free(r->empty);
-  *r = (struct grb_cuda_rows){.s = NULL};
+  *r = (struct grb_gpu_rows){.s = NULL};
 }
 
-void grb_cuda_rows_columns(const struct grb_cuda_rows *r, int64_t first, int64_t count, int32_t *to)
+void grb_gpu_rows_columns(const struct grb_gpu_rows *r, int64_t first, int64_t count, int32_t *to)
 {
   const struct shunt_sparse *s = r->s;
   if (r->columns)
@@ -222,7 +222,7 @@ void grb_cuda_rows_columns(const struct grb_cuda_rows *r, int64_t first, int64_t
       to[i] = (int32_t)((const int64_t *)s->indices)[first + i];
 }
 
-void grb_cuda_rows_values(const struct grb_cuda_rows *r, int64_t first, int64_t count, void *to)
+void grb_gpu_rows_values(const struct grb_gpu_rows *r, int64_t first, int64_t count, void *to)
 {
   const char *from = r->values ? r->values : r->s->values;
   memcpy(to, from + first * (int64_t)r->size, (size_t)count * r->size);

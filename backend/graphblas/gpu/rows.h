@@ -11,29 +11,29 @@
 #include "backend/graphblas/gpu/resident.h"
 #include "kernels/semiring/semiring_kernels.h"
 
-struct grb_cuda_rows {
+struct grb_gpu_rows {
   const struct shunt_sparse *s; /* by row: columns and values are read from here */
   size_t size;                  /* of a value */
   int32_t *offsets;             /* [rows + 1]; owned, like the next two */
   int32_t *columns;             /* NULL: from s */
   char *values;                 /* NULL: from s, or all the same */
   int64_t longest;              /* entries of the longest row */
-  struct grb_cuda_chunks chunks;
+  struct grb_gpu_chunks chunks;
   int64_t empty_count;
   int32_t *empty; /* the rows without entries; owned until taken away (set to NULL) */
 };
 
-enum { GRB_CUDA_MOST_INDEX = 1 << 30 }; /* rows, columns and entries stay below it */
+enum { GRB_GPU_MOST_INDEX = 1 << 30 }; /* rows, columns and entries stay below it */
 
 /* SHUNT_E_MEMORY, or SHUNT_E_UNSUPPORTED for what does not fit.  `values` false: not needed.
    Uses `threads` OpenMP threads.  After a failure there is nothing to free.  */
-shunt_status grb_cuda_rows_make(struct grb_cuda_rows *r, const struct shunt_sparse *s, size_t size,
+shunt_status grb_gpu_rows_make(struct grb_gpu_rows *r, const struct shunt_sparse *s, size_t size,
                                 bool values, int threads);
-void grb_cuda_rows_free(struct grb_cuda_rows *r);
+void grb_gpu_rows_free(struct grb_gpu_rows *r);
 
 /* Entries first <= p < first + count. */
-void grb_cuda_rows_columns(const struct grb_cuda_rows *r, int64_t first, int64_t count,
+void grb_gpu_rows_columns(const struct grb_gpu_rows *r, int64_t first, int64_t count,
                            int32_t *to);
-void grb_cuda_rows_values(const struct grb_cuda_rows *r, int64_t first, int64_t count, void *to);
+void grb_gpu_rows_values(const struct grb_gpu_rows *r, int64_t first, int64_t count, void *to);
 
 #endif

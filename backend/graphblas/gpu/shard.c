@@ -12,76 +12,76 @@
 
 static size_t workspace(const struct shunt_host_spmm *p, int64_t width, const void *context)
 {
-  const struct grb_cuda_part *part = context;
+  const struct grb_gpu_shard *part = context;
   const shunt_type type = p->semiring.type;
-  if (part->run.s.longest <= GRB_CUDA_LONGEST_FOR_SPLIT) return 0;
+  if (part->run.s.longest <= GRB_GPU_LONGEST_FOR_SPLIT) return 0;
   struct shunt_spmm x = {
       .a = {p->s.rows, p->s.cols, p->s.nnz, NULL, NULL, NULL, SHUNT_I32, type, 0},
       .b = {p->s.cols, width, width, 1, NULL, type},
       .c = {p->s.rows, width, width, 1, NULL, type},
       .compute = type};
-  return shunt_spmm_csr_rows_workspace(&x, &part->run.device->about);
+  return shunt_csr_spmm_workspace(&x, &part->run.device->about);
 }
 
 /* Entries of the same matrices that can't come into use any more make room first. */
-static void drop_stale(struct grb_cuda_view *v, struct grb_cuda_device *d)
+static void drop_stale(struct grb_gpu_view *v, struct grb_gpu_device *d)
 {
-  const struct grb_cuda_key *key[] = {v->s_keyed ? &v->s_key : NULL, v->b_keyed ? &v->b_key : NULL,
+  const struct grb_gpu_key *key[] = {v->s_keyed ? &v->s_key : NULL, v->b_keyed ? &v->b_key : NULL,
                                       v->c_keyed ? &v->c_key : NULL};
-  struct grb_cuda_kept *stale;
+  struct grb_gpu_resident *stale;
   for (int i = 0; i < 3; i++)
-    while (key[i] && (stale = grb_cuda_kept_stale(&d->kept, key[i])))
-      grb_cuda_let_go(d, stale);
+    while (key[i] && (stale = grb_gpu_resident_stale(&d->kept, key[i])))
+      grb_gpu_let_go(d, stale);
 }
 
 /* Holds `e` if it is proved fresh, else lets go of it. */
-static struct grb_cuda_kept *prove(struct grb_cuda_device *d, struct grb_cuda_kept *e,
+static struct grb_gpu_resident *prove(struct grb_gpu_device *d, struct grb_gpu_resident *e,
                                    uint64_t hash)
 {
   if (e->hash != hash) {
-    grb_cuda_let_go(d, e);
+    grb_gpu_let_go(d, e);
     return NULL;
   }
   e->held = true;
-  grb_cuda_kept_touch(&d->kept, e);
+  grb_gpu_resident_touch(&d->kept, e);
   return e;
 }
 
-void grb_cuda_part_find(struct grb_cuda_part *part, struct grb_cuda_view *v, int64_t first,
+void grb_gpu_shard_find(struct grb_gpu_shard *part, struct grb_gpu_view *v, int64_t first,
                         int64_t last)
 {
-  struct grb_cuda_device *d = part->run.device;
-  part->s = grb_cuda_view_find_sparse(v, &d->kept);
-  if (part->s) part->s = prove(d, part->s, grb_cuda_view_sparse_hash(v));
-  part->b = grb_cuda_view_find_dense(v, &d->kept, first, last);
-  if (part->b) part->b = prove(d, part->b, grb_cuda_view_dense_hash(v));
+  struct grb_gpu_device *d = part->run.device;
+  part->s = grb_gpu_view_find_sparse(v, &d->kept);
+  if (part->s) part->s = prove(d, part->s, grb_gpu_view_sparse_hash(v));
+  part->b = grb_gpu_view_find_dense(v, &d->kept, first, last);
+  if (part->b) part->b = prove(d, part->b, grb_gpu_view_dense_hash(v));
   drop_stale(v, d); /* not before: B may be an earlier C */
 }
 
-static int64_t held_bytes(const struct grb_cuda_device *d)
+static int64_t held_bytes(const struct grb_gpu_device *d)
 {
   int64_t sum = 0;
-  for (int i = 0; i < GRB_CUDA_MOST_KEPT; i++)
+  for (int i = 0; i < GRB_GPU_MOST_RESIDENT; i++)
     if (d->kept.entry[i].used && d->kept.entry[i].held) sum += d->kept.entry[i].bytes;
   return sum;
 }
 
 /* S takes its place before B and C: it is to stay. */
-static shunt_status place_s(struct grb_cuda_view *v, struct grb_cuda_part *part,
-                            const struct grb_cuda_rows *rows)
+static shunt_status place_s(struct grb_gpu_view *v, struct grb_gpu_shard *part,
+                            const struct grb_gpu_rows *rows)
 {
-  struct grb_cuda_run *r = &part->run;
+  struct grb_gpu_run *r = &part->run;
   if (part->s) {
     r->s = *part->s;
     return SHUNT_OK;
   }
   const struct shunt_sparse *s = &v->p->s;
-  int64_t offsets = grb_cuda_round((s->rows + 1) * 4), columns = grb_cuda_round(s->nnz * 4);
-  r->s = (struct grb_cuda_kept){.sparse = true, .longest = rows->longest, .chunks = rows->chunks};
+  int64_t offsets = grb_gpu_round((s->rows + 1) * 4), columns = grb_gpu_round(s->nnz * 4);
+  r->s = (struct grb_gpu_resident){.sparse = true, .longest = rows->longest, .chunks = rows->chunks};
   r->s.bytes =
-      offsets + columns + grb_cuda_round(s->nnz * (int64_t)shunt_type_size(v->p->semiring.type));
+      offsets + columns + grb_gpu_round(s->nnz * (int64_t)shunt_type_size(v->p->semiring.type));
   if (r->s.bytes > r->device->limit - held_bytes(r->device)) return SHUNT_E_UNSUPPORTED;
-  shunt_status status = grb_cuda_allocate(r->device, r->s.bytes, &r->s.memory);
+  shunt_status status = grb_gpu_allocate(r->device, r->s.bytes, &r->s.memory);
   if (status != SHUNT_OK) return status;
   r->s.offsets = r->s.memory;
   r->s.columns = (int32_t *)((char *)r->s.memory + offsets);
@@ -90,16 +90,16 @@ static shunt_status place_s(struct grb_cuda_view *v, struct grb_cuda_part *part,
   return SHUNT_OK;
 }
 
-static bool plan(struct grb_cuda_view *v, struct grb_cuda_part *part, int64_t first, int64_t last,
+static bool plan(struct grb_gpu_view *v, struct grb_gpu_shard *part, int64_t first, int64_t last,
                  bool full_c)
 {
-  const struct grb_cuda_device *d = part->run.device;
-  struct grb_cuda_wish wish = {
+  const struct grb_gpu_device *d = part->run.device;
+  struct grb_gpu_wish wish = {
       .first = first,
       .last = last,
-      .b = grb_cuda_constant_b(v->p) ? GRB_CUDA_B_CONSTANT
-           : part->b                 ? GRB_CUDA_B_KEPT
-                                     : GRB_CUDA_B_HOST,
+      .b = grb_gpu_constant_b(v->p) ? GRB_GPU_B_CONSTANT
+           : part->b                 ? GRB_GPU_B_RESIDENT
+                                     : GRB_GPU_B_HOST,
       .kept_width = part->b ? part->b->width : 0,
       .may_keep_b = v->b_keyed,
       .may_keep_c = v->c_keyed && full_c,
@@ -108,39 +108,39 @@ static bool plan(struct grb_cuda_view *v, struct grb_cuda_part *part, int64_t fi
       .workspace = workspace,
       .context = part,
   };
-  if (grb_cuda_plan_make(&part->run.plan, v->p, &wish)) return true;
+  if (grb_gpu_plan_make(&part->run.plan, v->p, &wish)) return true;
   if (!part->b) return false;
   part->b->held = false;
   part->b = NULL;
   return plan(v, part, first, last, full_c);
 }
 
-static shunt_status place_dense(struct grb_cuda_part *part)
+static shunt_status place_dense(struct grb_gpu_shard *part)
 {
-  struct grb_cuda_run *r = &part->run;
-  const struct grb_cuda_plan *plan = &r->plan;
+  struct grb_gpu_run *r = &part->run;
+  const struct grb_gpu_plan *plan = &r->plan;
   void *block, *b, *c;
   part->block_bytes = plan->block_bytes;
   part->b_bytes = plan->keep_b ? plan->strips * plan->b_strip : 0;
   part->c_bytes = plan->keep_c ? plan->strips * plan->c_strip : 0;
-  shunt_status s = grb_cuda_allocate(r->device, part->block_bytes, &block);
+  shunt_status s = grb_gpu_allocate(r->device, part->block_bytes, &block);
   r->block = block;
   if (s != SHUNT_OK) return s;
-  s = grb_cuda_allocate(r->device, part->b_bytes, &b);
+  s = grb_gpu_allocate(r->device, part->b_bytes, &b);
   r->b = part->b ? part->b->memory : b;
   if (s != SHUNT_OK) return s;
-  s = grb_cuda_allocate(r->device, part->c_bytes, &c);
+  s = grb_gpu_allocate(r->device, part->c_bytes, &c);
   r->c = c;
   return s;
 }
 
-shunt_status grb_cuda_part_make(struct grb_cuda_part *part, struct grb_cuda_view *v,
-                                const struct grb_cuda_rows *rows, bool full_c, int64_t first,
+shunt_status grb_gpu_shard_make(struct grb_gpu_shard *part, struct grb_gpu_view *v,
+                                const struct grb_gpu_rows *rows, bool full_c, int64_t first,
                                 int64_t last)
 {
-  struct grb_cuda_run *r = &part->run;
+  struct grb_gpu_run *r = &part->run;
   r->p = v->p;
-  r->ones = grb_cuda_ones(v->p);
+  r->ones = grb_gpu_ones(v->p);
   shunt_status s = place_s(v, part, rows);
   if (s == SHUNT_OK && !plan(v, part, first, last, full_c)) s = SHUNT_E_UNSUPPORTED;
   return s == SHUNT_OK ? place_dense(part) : s;
@@ -149,12 +149,12 @@ shunt_status grb_cuda_part_make(struct grb_cuda_part *part, struct grb_cuda_view
 /* ---- after the product ----------------------------------------------------------------------- */
 
 /* The memory stays under this key; false: there is no place. */
-static bool keep(struct grb_cuda_device *d, struct grb_cuda_kept what,
-                 const struct grb_cuda_key *key, uint64_t hash)
+static bool keep(struct grb_gpu_device *d, struct grb_gpu_resident what,
+                 const struct grb_gpu_key *key, uint64_t hash)
 {
-  struct grb_cuda_kept *e = grb_cuda_kept_unused(&d->kept), *old;
-  if (!e && (old = grb_cuda_kept_oldest(&d->kept))) {
-    grb_cuda_let_go(d, old);
+  struct grb_gpu_resident *e = grb_gpu_resident_unused(&d->kept), *old;
+  if (!e && (old = grb_gpu_resident_oldest(&d->kept))) {
+    grb_gpu_let_go(d, old);
     e = old;
   }
   if (!e) return false;
@@ -162,14 +162,14 @@ static bool keep(struct grb_cuda_device *d, struct grb_cuda_kept what,
   e->used = true;
   e->key = *key;
   e->hash = hash;
-  grb_cuda_kept_touch(&d->kept, e);
+  grb_gpu_resident_touch(&d->kept, e);
   return true;
 }
 
-static struct grb_cuda_kept kept_dense(const struct grb_cuda_plan *plan, void *memory,
+static struct grb_gpu_resident kept_dense(const struct grb_gpu_plan *plan, void *memory,
                                        int64_t strip_bytes)
 {
-  return (struct grb_cuda_kept){.memory = memory,
+  return (struct grb_gpu_resident){.memory = memory,
                                 .bytes = plan->strips * strip_bytes,
                                 .first = plan->first,
                                 .last = plan->last,
@@ -178,11 +178,11 @@ static struct grb_cuda_kept kept_dense(const struct grb_cuda_plan *plan, void *m
 }
 
 /* Moves what may stay from the part to the list; what is left in the part is released. */
-void grb_cuda_part_keep(struct grb_cuda_part *part, struct grb_cuda_view *v,
-                        const struct grb_cuda_rows *rows)
+void grb_gpu_shard_keep(struct grb_gpu_shard *part, struct grb_gpu_view *v,
+                        const struct grb_gpu_rows *rows)
 {
-  struct grb_cuda_run *r = &part->run;
-  struct grb_cuda_device *d = r->device;
+  struct grb_gpu_run *r = &part->run;
+  struct grb_gpu_device *d = r->device;
   if (!part->s && v->s_keyed) {
     r->s.empty_count = rows->empty_count;
     if (rows->empty_count > 0) {
@@ -191,33 +191,33 @@ void grb_cuda_part_keep(struct grb_cuda_part *part, struct grb_cuda_view *v,
       if (r->s.empty) memcpy(r->s.empty, rows->empty, bytes);
     }
     if ((rows->empty_count == 0 || r->s.empty) &&
-        keep(d, r->s, &v->s_key, grb_cuda_view_sparse_hash(v)))
+        keep(d, r->s, &v->s_key, grb_gpu_view_sparse_hash(v)))
       r->s.memory = NULL;
     else
       free(r->s.empty);
   }
   if (r->plan.keep_b &&
-      keep(d, kept_dense(&r->plan, r->b, r->plan.b_strip), &v->b_key, grb_cuda_view_dense_hash(v)))
+      keep(d, kept_dense(&r->plan, r->b, r->plan.b_strip), &v->b_key, grb_gpu_view_dense_hash(v)))
     r->b = NULL;
-  uint64_t hash = r->plan.keep_c ? grb_cuda_dense_hash(&v->p->c, v->p->semiring.type,
+  uint64_t hash = r->plan.keep_c ? grb_gpu_dense_hash(&v->p->c, v->p->semiring.type,
                                                        shunt_options()->verify, v->threads)
                                  : 0;
   if (r->plan.keep_c && keep(d, kept_dense(&r->plan, r->c, r->plan.c_strip), &v->c_key, hash))
     r->c = NULL;
 }
 
-void grb_cuda_part_release(struct grb_cuda_part *part)
+void grb_gpu_shard_release(struct grb_gpu_shard *part)
 {
-  struct grb_cuda_run *r = &part->run;
+  struct grb_gpu_run *r = &part->run;
   if (part->s)
     part->s->held = false;
   else
-    grb_cuda_release(r->device, r->s.memory, r->s.bytes);
+    grb_gpu_release(r->device, r->s.memory, r->s.bytes);
   if (part->b)
     part->b->held = false;
   else
-    grb_cuda_release(r->device, r->b, part->b_bytes);
-  grb_cuda_release(r->device, r->c, part->c_bytes);
-  grb_cuda_release(r->device, r->block, part->block_bytes);
-  if (part->made) grb_cuda_run_free(r);
+    grb_gpu_release(r->device, r->b, part->b_bytes);
+  grb_gpu_release(r->device, r->c, part->c_bytes);
+  grb_gpu_release(r->device, r->block, part->block_bytes);
+  if (part->made) grb_gpu_run_free(r);
 }

@@ -7,7 +7,7 @@
      release   everything else goes
 
    In this order; release whatever happened before.  Thread-safety: all of it between
-   grb_cuda_enter and grb_cuda_leave of the part's device, which nobody else uses, with its list
+   grb_gpu_enter and grb_gpu_leave of the part's device, which nobody else uses, with its list
    of what is kept locked; release also where the device could not be entered.  */
 #ifndef SHUNT_GRAPHBLAS_CUDA_PART_H
 #define SHUNT_GRAPHBLAS_CUDA_PART_H
@@ -15,25 +15,25 @@
 #include "backend/graphblas/gpu/pipeline/pipeline.h"
 #include "backend/graphblas/gpu/view.h"
 
-struct grb_cuda_part {
-  struct grb_cuda_run run;     /* run.device: set by the caller */
-  struct grb_cuda_kept *s, *b; /* entries that are used; NULL: not kept */
+struct grb_gpu_shard {
+  struct grb_gpu_run run;     /* run.device: set by the caller */
+  struct grb_gpu_resident *s, *b; /* entries that are used; NULL: not kept */
   int64_t block_bytes, b_bytes, c_bytes;
   bool made; /* set by the caller: run is made, or was tried to be */
 };
 
-void grb_cuda_part_find(struct grb_cuda_part *part, struct grb_cuda_view *v, int64_t first,
+void grb_gpu_shard_find(struct grb_gpu_shard *part, struct grb_gpu_view *v, int64_t first,
                         int64_t last);
 
 /* `rows`: what S is uploaded from, where it is missing; it outlives the part.  `full_c`: no row
    of S is empty, or C has no marks of what is present.  SHUNT_E_UNSUPPORTED: it does not fit.  */
-shunt_status grb_cuda_part_make(struct grb_cuda_part *part, struct grb_cuda_view *v,
-                                const struct grb_cuda_rows *rows, bool full_c, int64_t first,
+shunt_status grb_gpu_shard_make(struct grb_gpu_shard *part, struct grb_gpu_view *v,
+                                const struct grb_gpu_rows *rows, bool full_c, int64_t first,
                                 int64_t last);
 
 /* After a product that succeeded. */
-void grb_cuda_part_keep(struct grb_cuda_part *part, struct grb_cuda_view *v,
-                        const struct grb_cuda_rows *rows);
-void grb_cuda_part_release(struct grb_cuda_part *part);
+void grb_gpu_shard_keep(struct grb_gpu_shard *part, struct grb_gpu_view *v,
+                        const struct grb_gpu_rows *rows);
+void grb_gpu_shard_release(struct grb_gpu_shard *part);
 
 #endif

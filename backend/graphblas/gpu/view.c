@@ -5,61 +5,61 @@
 #include "backend/plan/options.h"
 
 /* NULL unless every function is seen that may free the array. */
-static const void *owner(const struct shunt_grb_identity *id)
+static const void *owner(const struct grb_identity *id)
 {
   return id && id->own_array && id->epoch != 0 && !id->read_only ? id->handle : NULL;
 }
 
-struct grb_cuda_view grb_cuda_view_make(const struct shunt_host_spmm *p,
-                                        const struct shunt_grb_identity *sparse,
-                                        const struct shunt_grb_identity *dense,
-                                        const struct shunt_grb_identity *out)
+struct grb_gpu_view grb_gpu_view_make(const struct shunt_host_spmm *p,
+                                        const struct grb_identity *sparse,
+                                        const struct grb_identity *dense,
+                                        const struct grb_identity *out)
 {
-  struct grb_cuda_view v = {.p = p, .threads = p->threads < 1 ? 1 : p->threads};
+  struct grb_gpu_view v = {.p = p, .threads = p->threads < 1 ? 1 : p->threads};
   const shunt_type type = p->semiring.type;
-  if (v.threads > GRB_CUDA_MOST_LANES) v.threads = GRB_CUDA_MOST_LANES;
+  if (v.threads > GRB_GPU_MOST_LANES) v.threads = GRB_GPU_MOST_LANES;
   v.s_keyed =
-      grb_cuda_sparse_key(&p->s, type, grb_cuda_ones(p), sparse, shunt_options()->verify, &v.s_key);
-  v.b_keyed = !grb_cuda_constant_b(p) &&
-              grb_cuda_dense_key(&p->b, type, dense, shunt_options()->verify, &v.b_key);
+      grb_gpu_sparse_key(&p->s, type, grb_gpu_ones(p), sparse, shunt_options()->verify, &v.s_key);
+  v.b_keyed = !grb_gpu_constant_b(p) &&
+              grb_gpu_dense_key(&p->b, type, dense, shunt_options()->verify, &v.b_key);
   struct shunt_full whole = p->c;
-  whole.present = NULL; /* where elements are missing, nothing is kept (see grb_cuda_part_keep) */
+  whole.present = NULL; /* where elements are missing, nothing is kept (see grb_gpu_shard_keep) */
   v.c_keyed =
-      !p->accumulate && grb_cuda_dense_key(&whole, type, out, shunt_options()->verify, &v.c_key);
-  v.b_own = grb_cuda_constant_b(p) || p->b.iso ? NULL : owner(dense);
+      !p->accumulate && grb_gpu_dense_key(&whole, type, out, shunt_options()->verify, &v.c_key);
+  v.b_own = grb_gpu_constant_b(p) || p->b.iso ? NULL : owner(dense);
   v.c_own = p->accumulate ? NULL : owner(out);
   return v;
 }
 
-uint64_t grb_cuda_view_sparse_hash(struct grb_cuda_view *v)
+uint64_t grb_gpu_view_sparse_hash(struct grb_gpu_view *v)
 {
   if (!v->s_hashed)
     v->s_hash =
-        grb_cuda_sparse_hash(&v->p->s, v->p->semiring.type, shunt_options()->verify, v->threads);
+        grb_gpu_sparse_hash(&v->p->s, v->p->semiring.type, shunt_options()->verify, v->threads);
   v->s_hashed = true;
   return v->s_hash;
 }
 
-uint64_t grb_cuda_view_dense_hash(struct grb_cuda_view *v)
+uint64_t grb_gpu_view_dense_hash(struct grb_gpu_view *v)
 {
   if (!v->b_hashed)
     v->b_hash =
-        grb_cuda_dense_hash(&v->p->b, v->p->semiring.type, shunt_options()->verify, v->threads);
+        grb_gpu_dense_hash(&v->p->b, v->p->semiring.type, shunt_options()->verify, v->threads);
   v->b_hashed = true;
   return v->b_hash;
 }
 
-struct grb_cuda_kept *grb_cuda_view_find_sparse(const struct grb_cuda_view *v,
-                                                struct grb_cuda_kept_list *kept)
+struct grb_gpu_resident *grb_gpu_view_find_sparse(const struct grb_gpu_view *v,
+                                                struct grb_gpu_resident_list *kept)
 {
-  return v->s_keyed ? grb_cuda_kept_find(kept, &v->s_key, true, 0, 0) : NULL;
+  return v->s_keyed ? grb_gpu_resident_find(kept, &v->s_key, true, 0, 0) : NULL;
 }
 
-struct grb_cuda_kept *grb_cuda_view_find_dense(const struct grb_cuda_view *v,
-                                               struct grb_cuda_kept_list *kept, int64_t first,
+struct grb_gpu_resident *grb_gpu_view_find_dense(const struct grb_gpu_view *v,
+                                               struct grb_gpu_resident_list *kept, int64_t first,
                                                int64_t last)
 {
-  return v->b_keyed ? grb_cuda_kept_find(kept, &v->b_key, false, first, last) : NULL;
+  return v->b_keyed ? grb_gpu_resident_find(kept, &v->b_key, false, first, last) : NULL;
 }
 
 static int64_t columns_per_piece(const struct shunt_host_spmm *p)
@@ -67,13 +67,13 @@ static int64_t columns_per_piece(const struct shunt_host_spmm *p)
   return 16 / (int64_t)shunt_type_size(p->semiring.type);
 }
 
-int64_t grb_cuda_pieces(const struct shunt_host_spmm *p)
+int64_t grb_gpu_pieces(const struct shunt_host_spmm *p)
 {
   return (p->c.cols + columns_per_piece(p) - 1) / columns_per_piece(p);
 }
 
-int64_t grb_cuda_share_begin(const struct shunt_host_spmm *p, int d, int count)
+int64_t grb_gpu_share_begin(const struct shunt_host_spmm *p, int d, int count)
 {
-  int64_t begin = grb_cuda_pieces(p) * d / count * columns_per_piece(p);
+  int64_t begin = grb_gpu_pieces(p) * d / count * columns_per_piece(p);
   return d == count || begin > p->c.cols ? p->c.cols : begin;
 }

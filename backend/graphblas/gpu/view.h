@@ -13,11 +13,11 @@
 #include "backend/graphblas/identity.h"
 #include "kernels/semiring/semiring_kernels.h"
 
-struct grb_cuda_view {
+struct grb_gpu_view {
   const struct shunt_host_spmm *p;
-  int threads;                    /* 1 .. GRB_CUDA_MOST_LANES */
+  int threads;                    /* 1 .. GRB_GPU_MOST_LANES */
   bool s_keyed, b_keyed, c_keyed; /* may be kept */
-  struct grb_cuda_key s_key, b_key, c_key;
+  struct grb_gpu_key s_key, b_key, c_key;
   bool s_hashed, b_hashed;
   uint64_t s_hash, b_hash;
   const void *b_own,
@@ -25,26 +25,26 @@ struct grb_cuda_view {
 };
 
 /* Identities as in gpu_engine.h.  Reads no values. */
-struct grb_cuda_view grb_cuda_view_make(const struct shunt_host_spmm *p,
-                                        const struct shunt_grb_identity *sparse,
-                                        const struct shunt_grb_identity *dense,
-                                        const struct shunt_grb_identity *out);
+struct grb_gpu_view grb_gpu_view_make(const struct shunt_host_spmm *p,
+                                        const struct grb_identity *sparse,
+                                        const struct grb_identity *dense,
+                                        const struct grb_identity *out);
 
 /* Of the operands' content, or of samples of it; the first call reads them. */
-uint64_t grb_cuda_view_sparse_hash(struct grb_cuda_view *v);
-uint64_t grb_cuda_view_dense_hash(struct grb_cuda_view *v);
+uint64_t grb_gpu_view_sparse_hash(struct grb_gpu_view *v);
+uint64_t grb_gpu_view_dense_hash(struct grb_gpu_view *v);
 
 /* S, and columns first <= j < last of B, as the list holds them; NULL: it does not.  Found by key
    alone: the caller compares hashes before use.  */
-struct grb_cuda_kept *grb_cuda_view_find_sparse(const struct grb_cuda_view *v,
-                                                struct grb_cuda_kept_list *kept);
-struct grb_cuda_kept *grb_cuda_view_find_dense(const struct grb_cuda_view *v,
-                                               struct grb_cuda_kept_list *kept, int64_t first,
+struct grb_gpu_resident *grb_gpu_view_find_sparse(const struct grb_gpu_view *v,
+                                                struct grb_gpu_resident_list *kept);
+struct grb_gpu_resident *grb_gpu_view_find_dense(const struct grb_gpu_view *v,
+                                               struct grb_gpu_resident_list *kept, int64_t first,
                                                int64_t last);
 
 /* Into how many pieces of 16 bytes the columns are cut: the most devices that can share them. */
-int64_t grb_cuda_pieces(const struct shunt_host_spmm *p);
+int64_t grb_gpu_pieces(const struct shunt_host_spmm *p);
 /* The first column of device `d` of `count`; of d = count: the end. */
-int64_t grb_cuda_share_begin(const struct shunt_host_spmm *p, int d, int count);
+int64_t grb_gpu_share_begin(const struct shunt_host_spmm *p, int d, int count);
 
 #endif

@@ -230,16 +230,16 @@ static bool measure_shunt(struct gpu_case *g, struct bench_case *c, const struct
     const char *name;
     bool (*prepare)(struct gpu_case *g, struct bench_way *w);
     gpu_enqueue enqueue;
-  } way[] = { { "rows", gpu_prepare_rows, gpu_rows },
+  } way[] = { { "csr", gpu_prepare_csr, gpu_csr },
               { "vector", gpu_prepare_vector, gpu_vector },
-              { "groups", gpu_prepare_groups, gpu_groups },
-              { "packed", gpu_prepare_packed, gpu_packed },
-              { "clustered", gpu_prepare_clustered, gpu_packed },
-              { "tile24", gpu_prepare_tile24, gpu_tile24 },
-              { "merged24", gpu_prepare_merged24, gpu_tile24 },
-              { "tiles", gpu_prepare_tiles, gpu_tile24 },
-              { "merged", gpu_prepare_merged, gpu_tile24 },
-              { "whole24", gpu_prepare_whole24, gpu_whole24 },
+              { "bundle", gpu_prepare_bundle, gpu_bundle },
+              { "vector-packed", gpu_prepare_packed, gpu_packed },
+              { "vector-ordered", gpu_prepare_clustered, gpu_packed },
+              { "tile-aligned-24", gpu_prepare_tile_aligned_24, gpu_tile },
+              { "tile-24", gpu_prepare_tile_24, gpu_tile },
+              { "tile-aligned", gpu_prepare_tile_aligned, gpu_tile },
+              { "tile", gpu_prepare_tile, gpu_tile },
+              { "sparse24", gpu_prepare_sparse24, gpu_sparse24 },
               { "dcsr-b", gpu_prepare_dcsr_b, gpu_dcsr_b },
               { "dcsr-online", gpu_prepare_dcsr_online, gpu_dcsr_online },
               { "dcsr-c", gpu_prepare_dcsr_c, gpu_dcsr_c },
@@ -261,7 +261,7 @@ static bool measure_dense(struct gpu_case *g, struct bench_case *c, const struct
   bool spmm = c->problem.op == SHUNT_SPMM, alive = true, quick = o->quick;
   if (!is_wanted("dense", o)) return true;
   struct bench_way *dense = bench_add_way(c, "dense", true);
-  struct bench_way *kept = spmm ? bench_add_way(c, "dense-kept", true) : NULL;
+  struct bench_way *kept = spmm ? bench_add_way(c, "dense-packed", true) : NULL;
   struct bench_way *alone = bench_add_way(c, "cublas", false);
   bench_progress(0, 0, c, "dense");
   if (!gpu_has_cublas(&gpu)) {

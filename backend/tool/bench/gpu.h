@@ -41,11 +41,11 @@ struct gpu_case {
   uint32_t *words; /* a set of the repair's, then a counter; zero at first */
   void *scratch;
   void *converted; /* memory of the matrix as the way being measured wants it, one of: */
-  struct shunt_row_groups groups;
-  struct shunt_row_groups_counts groups_known;
+  struct shunt_bundle groups;
+  struct shunt_bundle_counts groups_known;
   struct shunt_vector packed;
-  struct shunt_tile24 tile24;
-  struct shunt_whole24 whole24;
+  struct shunt_tile tile;
+  struct shunt_sparse24 sparse24;
   struct shunt_dcsr dcsr;
   struct shunt_dcsr_sums sums; /* of dcsr */
   struct shunt_csr columns;    /* A in CSC, as the CSR of its transpose */
@@ -69,11 +69,11 @@ bool gpu_time(struct gpu_case *g, gpu_enqueue enqueue, bool quick, double *us,
 /* ---- gpu_shunt.c ------------------------------------------------------ */
 
 /* Workspace of the route; false with w->note when it cannot be had. */
-bool gpu_prepare_rows(struct gpu_case *g, struct bench_way *w);
+bool gpu_prepare_csr(struct gpu_case *g, struct bench_way *w);
 bool gpu_prepare_vector(struct gpu_case *g, struct bench_way *w);
 /* Memory for the dense matrix, and its content. */
 bool gpu_prepare_dense(struct gpu_case *g, struct bench_way *w);
-shunt_status gpu_rows(struct gpu_case *g, cudaStream_t stream);
+shunt_status gpu_csr(struct gpu_case *g, cudaStream_t stream);
 shunt_status gpu_vector(struct gpu_case *g, cudaStream_t stream);
 shunt_status gpu_dense(struct gpu_case *g, cudaStream_t stream);
 shunt_status gpu_dense_kept(struct gpu_case *g, cudaStream_t stream);
@@ -81,17 +81,17 @@ shunt_status gpu_dense_kept(struct gpu_case *g, cudaStream_t stream);
 /* ---- gpu_formats.c ---------------------------------------------------- */
 
 /* The converted matrix and the workspace; false, with w->note where it could have been. */
-bool gpu_prepare_groups(struct gpu_case *g, struct bench_way *w);
+bool gpu_prepare_bundle(struct gpu_case *g, struct bench_way *w);
 bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w);
-bool gpu_prepare_tile24(struct gpu_case *g, struct bench_way *w);
-bool gpu_prepare_merged24(struct gpu_case *g, struct bench_way *w);
-bool gpu_prepare_tiles(struct gpu_case *g, struct bench_way *w);
-bool gpu_prepare_merged(struct gpu_case *g, struct bench_way *w);
-bool gpu_prepare_whole24(struct gpu_case *g, struct bench_way *w);
-shunt_status gpu_groups(struct gpu_case *g, cudaStream_t stream);
+bool gpu_prepare_tile_aligned_24(struct gpu_case *g, struct bench_way *w);
+bool gpu_prepare_tile_24(struct gpu_case *g, struct bench_way *w);
+bool gpu_prepare_tile_aligned(struct gpu_case *g, struct bench_way *w);
+bool gpu_prepare_tile(struct gpu_case *g, struct bench_way *w);
+bool gpu_prepare_sparse24(struct gpu_case *g, struct bench_way *w);
+shunt_status gpu_bundle(struct gpu_case *g, cudaStream_t stream);
 shunt_status gpu_packed(struct gpu_case *g, cudaStream_t stream);
-shunt_status gpu_tile24(struct gpu_case *g, cudaStream_t stream);
-shunt_status gpu_whole24(struct gpu_case *g, cudaStream_t stream);
+shunt_status gpu_tile(struct gpu_case *g, cudaStream_t stream);
+shunt_status gpu_sparse24(struct gpu_case *g, cudaStream_t stream);
 /* Through the planner: w->note is the route taken, or why none was (false). */
 bool gpu_prepare_routed(struct gpu_case *g, struct bench_way *w);
 shunt_status gpu_routed(struct gpu_case *g, cudaStream_t stream);

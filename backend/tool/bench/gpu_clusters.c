@@ -15,7 +15,7 @@
    the worst order, so that it is laid out before one is known.  */
 struct clustering {
   const struct shunt_csr *a;
-  struct shunt_vector_plan plan;
+  struct shunt_vector_layout plan;
   size_t list_at, scratch_at, scratch_bytes, measures_at, bytes;
   struct shunt_vector_measure before, after;
 };
@@ -71,7 +71,7 @@ static bool pack(struct gpu_case *g, struct clustering *k)
   char *memory = g->converted;
   int height = nearest_height(shunt_vector_measured_fill(k->a, &k->after));
   k->plan.height = shunt_vector_measured_height(&k->after);
-  k->plan.order = shunt_spmm_vector_order(&g->p.spmm, height, d);
+  k->plan.order = shunt_vector_packed_spmm_order(&g->p.spmm, height, d);
   if (k->plan.order == SHUNT_VECTOR_WINDOWED && k->plan.height > 1) k->plan.height /= 2;
   if (!shunt_vector_lay_out(k->a, &k->plan, memory, &g->packed)) return false;
   if (cudaMemcpyAsync(g->packed.row_of, memory + k->list_at, (size_t)k->a->rows * sizeof(uint32_t),
@@ -120,5 +120,5 @@ bool gpu_prepare_clustered(struct gpu_case *g, struct bench_way *w)
   if (cudaMemcpy(&counts, g->packed.counts, sizeof counts, cudaMemcpyDeviceToHost) != cudaSuccess ||
       counts.irregular)
     return refuse(w, "the matrix does not fit the format");
-  return gpu_get_workspace(g, shunt_spmm_vector_workspace(&g->p.spmm), w);
+  return gpu_get_workspace(g, shunt_vector_packed_spmm_workspace(&g->p.spmm), w);
 }

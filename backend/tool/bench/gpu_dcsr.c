@@ -44,7 +44,7 @@ static size_t round256(size_t bytes)
 /* One conversion after the other in g->converted: | dcsr | S | scratch of either |. */
 struct conversion {
   struct shunt_dcsr_source from;
-  struct shunt_dcsr_plan plan;
+  struct shunt_dcsr_layout plan;
   bool with_sums;
   size_t sums_at, scratch_at, scratch_bytes, bytes;
 };
@@ -130,12 +130,12 @@ bool gpu_prepare_dcsr_b(struct gpu_case *g, struct bench_way *w)
 {
   if (!takes(g) || !make_dcsr(g, SHUNT_DCSR_STRIP, true, w)) return false;
   note_traversal(g, w);
-  return get_workspace(g, shunt_spmm_dcsr_strips_workspace(&g->p.spmm, &g->dcsr), w);
+  return get_workspace(g, shunt_dcsr_spmm_strips_workspace(&g->p.spmm, &g->dcsr), w);
 }
 
 shunt_status gpu_dcsr_b(struct gpu_case *g, cudaStream_t stream)
 {
-  return shunt_spmm_dcsr_strips_cuda(&g->p.spmm, &g->dcsr, &g->sums, &g->gpu->device, g->workspace,
+  return shunt_dcsr_spmm_strips_cuda(&g->p.spmm, &g->dcsr, &g->sums, &g->gpu->device, g->workspace,
                                      g->workspace_bytes, stream);
 }
 
@@ -149,23 +149,23 @@ bool gpu_prepare_dcsr_online(struct gpu_case *g, struct bench_way *w)
   g->columns = (struct shunt_csr){
       a->cols,   a->rows,       a->nnz, g->dcsr.strip_begin, g->dcsr.row_ids, g->dcsr.values,
       SHUNT_I32, a->value_type, 0};
-  return get_workspace(g, shunt_spmm_csc_online_workspace(&g->p.spmm), w);
+  return get_workspace(g, shunt_dcsr_csc_online_workspace(&g->p.spmm), w);
 }
 
 shunt_status gpu_dcsr_online(struct gpu_case *g, cudaStream_t stream)
 {
-  return shunt_spmm_csc_online_cuda(&g->p.spmm, &g->columns, &g->gpu->device, g->workspace,
+  return shunt_dcsr_csc_online_cuda(&g->p.spmm, &g->columns, &g->gpu->device, g->workspace,
                                     g->workspace_bytes, stream);
 }
 
 bool gpu_prepare_dcsr_c(struct gpu_case *g, struct bench_way *w)
 {
   if (!takes(g) || !make_dcsr(g, 0, false, w)) return false;
-  return get_workspace(g, shunt_spmm_dcsr_rows_workspace(&g->p.spmm, &g->dcsr, &g->gpu->device), w);
+  return get_workspace(g, shunt_dcsr_spmm_rows_workspace(&g->p.spmm, &g->dcsr, &g->gpu->device), w);
 }
 
 shunt_status gpu_dcsr_c(struct gpu_case *g, cudaStream_t stream)
 {
-  return shunt_spmm_dcsr_rows_cuda(&g->p.spmm, &g->dcsr, g->c->profile.longest_row, &g->gpu->device,
+  return shunt_dcsr_spmm_rows_cuda(&g->p.spmm, &g->dcsr, g->c->profile.longest_row, &g->gpu->device,
                                    g->workspace, g->workspace_bytes, stream);
 }

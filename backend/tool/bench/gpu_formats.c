@@ -5,7 +5,7 @@
    tile24   tiles of 16 x 32, 2:4 where an order of columns makes them so (kernels/tile/tile_format.h)
    merged24 the same with merged columns
    tiles, merged   the same two with all tiles dense
-   whole24  2:4 throughout, by wgmma.sp (kernels/sparse24/sparse24_format.h)
+   sparse24  2:4 throughout, by wgmma.sp (kernels/sparse24/sparse24_format.h)
    routed   whatever the planner takes, once it knows the matrix; also under capture
 
    A way that is not for the case's operation, types or pattern is left out without a word.
@@ -54,22 +54,22 @@ static bool converted(struct gpu_case *g, shunt_status status, void *to, const v
 
 /* ---- groups ------------------------------------------------------------------------ */
 
-bool gpu_prepare_groups(struct gpu_case *g, struct bench_way *w)
+bool gpu_prepare_bundle(struct gpu_case *g, struct bench_way *w)
 {
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
-  size_t bytes = shunt_row_groups_bytes(a);
+  size_t bytes = shunt_bundle_bytes(a);
   if (!is_spmm(g) || (a->value_type != SHUNT_F32 && a->value_type != SHUNT_F64) || bytes == 0)
     return false;
   if (!gpu_get(&g->converted, bytes, "hint", w)) return false;
-  shunt_row_groups_lay_out(a, g->converted, &g->groups);
-  shunt_status s = shunt_csr_to_row_groups_cuda(a, &g->groups, &g->gpu->device, g->gpu->stream);
+  shunt_bundle_lay_out(a, g->converted, &g->groups);
+  shunt_status s = shunt_csr_to_bundle_cuda(a, &g->groups, &g->gpu->device, g->gpu->stream);
   if (!converted(g, s, &g->groups_known, g->groups.counts, sizeof g->groups_known, w)) return false;
-  return gpu_get_workspace(g, shunt_spmm_csr_groups_workspace(&g->p.spmm), w);
+  return gpu_get_workspace(g, shunt_bundle_spmm_workspace(&g->p.spmm), w);
 }
 
-shunt_status gpu_groups(struct gpu_case *g, cudaStream_t stream)
+shunt_status gpu_bundle(struct gpu_case *g, cudaStream_t stream)
 {
-  return shunt_spmm_csr_groups_cuda(&g->p.spmm, &g->groups, &g->groups_known, &g->gpu->device,
+  return shunt_bundle_spmm_cuda(&g->p.spmm, &g->groups, &g->groups_known, &g->gpu->device,
                                     g->workspace, g->workspace_bytes, stream);
 }
 
@@ -101,8 +101,8 @@ bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w)
 {
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
   const int height = shunt_vector_profiled_height(&g->c->profile, 0.99);
-  const struct shunt_vector_plan plan = {
-    .order = shunt_spmm_vector_order(&g->p.spmm, height, &g->gpu->device), .height = height
+  const struct shunt_vector_layout plan = {
+    .order = shunt_vector_packed_spmm_order(&g->p.spmm, height, &g->gpu->device), .height = height
   };
   struct shunt_vector_counts counts;
   size_t bytes = shunt_vector_bytes(a, &plan);
@@ -113,12 +113,12 @@ bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w)
   shunt_status s = timed(g, to_vectors, &plan, w);
   if (!converted(g, s, &counts, g->packed.counts, sizeof counts, w)) return false;
   if (counts.irregular) return refuse(w, "the matrix does not fit the format");
-  return gpu_get_workspace(g, shunt_spmm_vector_workspace(&g->p.spmm), w);
+  return gpu_get_workspace(g, shunt_vector_packed_spmm_workspace(&g->p.spmm), w);
 }
 
 shunt_status gpu_packed(struct gpu_case *g, cudaStream_t stream)
 {
-  return shunt_spmm_vector_cuda(&g->p.spmm, &g->packed, &g->gpu->device, g->workspace,
+  return shunt_vector_packed_spmm_cuda(&g->p.spmm, &g->packed, &g->gpu->device, g->workspace,
                                 g->workspace_bytes, stream);
 }
 
@@ -126,89 +126,89 @@ shunt_status gpu_packed(struct gpu_case *g, cudaStream_t stream)
 
 static shunt_status to_tiles(struct gpu_case *g, const void *plan)
 {
-  return shunt_csr_to_tile24_cuda(shunt_problem_sparse(&g->p), plan, &g->tile24, &g->gpu->device,
+  return shunt_csr_to_tile_cuda(shunt_problem_sparse(&g->p), plan, &g->tile, &g->gpu->device,
                                   g->gpu->stream);
 }
 
-static bool prepare_tile24(struct gpu_case *g, int how, struct bench_way *w)
+static bool prepare_tile(struct gpu_case *g, int how, struct bench_way *w)
 {
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
   const struct shunt_device *d = &g->gpu->device;
-  struct shunt_tile24_plan plan = { .how = how };
-  struct shunt_tile24_census census, *device = (void *)((char *)g->words + 128);
+  struct shunt_tile_layout plan = { .how = how };
+  struct shunt_tile_census census, *device = (void *)((char *)g->words + 128);
   if (!is_spmm(g) || shunt_type_size(a->value_type) != 2) return false;
-  shunt_status s = shunt_csr_tile24_census_cuda(a, how, device, d, g->gpu->stream);
+  shunt_status s = shunt_csr_tile_census_cuda(a, how, device, d, g->gpu->stream);
   if (!converted(g, s, &census, device, sizeof census, w)) return false;
   plan.sparse_room = (int64_t)census.sparse;
   plan.dense_room = (int64_t)census.halves;
-  size_t bytes = shunt_tile24_bytes(a, &plan);
+  size_t bytes = shunt_tile_bytes(a, &plan);
   if (bytes == 0 || !gpu_get(&g->converted, bytes, "tiles", w)) return false;
-  shunt_tile24_lay_out(a, &plan, g->converted, &g->tile24);
+  shunt_tile_lay_out(a, &plan, g->converted, &g->tile);
   s = timed(g, to_tiles, &plan, w);
-  if (!converted(g, s, &census, g->tile24.census, sizeof census, w)) return false;
+  if (!converted(g, s, &census, g->tile.census, sizeof census, w)) return false;
   if (census.irregular) return refuse(w, "the matrix does not fit the format");
-  return gpu_get_workspace(g, shunt_spmm_tile24_workspace(&g->p.spmm), w);
+  return gpu_get_workspace(g, shunt_tile_spmm_workspace(&g->p.spmm), w);
 }
 
-bool gpu_prepare_tile24(struct gpu_case *g, struct bench_way *w)
+bool gpu_prepare_tile_aligned_24(struct gpu_case *g, struct bench_way *w)
 {
-  return prepare_tile24(g, SHUNT_TILE24_REORDER, w);
+  return prepare_tile(g, SHUNT_TILE_REORDER, w);
 }
-bool gpu_prepare_merged24(struct gpu_case *g, struct bench_way *w)
+bool gpu_prepare_tile_24(struct gpu_case *g, struct bench_way *w)
 {
-  return prepare_tile24(g, SHUNT_TILE24_REORDER | SHUNT_TILE24_MERGE, w);
+  return prepare_tile(g, SHUNT_TILE_REORDER | SHUNT_TILE_MERGE, w);
 }
-bool gpu_prepare_tiles(struct gpu_case *g, struct bench_way *w)
+bool gpu_prepare_tile_aligned(struct gpu_case *g, struct bench_way *w)
 {
-  return prepare_tile24(g, SHUNT_TILE24_DENSE, w);
+  return prepare_tile(g, SHUNT_TILE_DENSE, w);
 }
-bool gpu_prepare_merged(struct gpu_case *g, struct bench_way *w)
+bool gpu_prepare_tile(struct gpu_case *g, struct bench_way *w)
 {
-  return prepare_tile24(g, SHUNT_TILE24_DENSE | SHUNT_TILE24_MERGE, w);
+  return prepare_tile(g, SHUNT_TILE_DENSE | SHUNT_TILE_MERGE, w);
 }
 
-shunt_status gpu_tile24(struct gpu_case *g, cudaStream_t stream)
+shunt_status gpu_tile(struct gpu_case *g, cudaStream_t stream)
 {
-  return shunt_spmm_tile24_cuda(&g->p.spmm, &g->tile24, &g->gpu->device, g->workspace,
+  return shunt_tile_spmm_cuda(&g->p.spmm, &g->tile, &g->gpu->device, g->workspace,
                                 g->workspace_bytes, stream);
 }
 
-/* ---- whole24 ----------------------------------------------------------------------- */
+/* ---- sparse24 ----------------------------------------------------------------------- */
 
-static bool is_for_whole24(const struct gpu_case *g)
+static bool is_for_sparse24(const struct gpu_case *g)
 {
   const struct shunt_spmm *s = &g->p.spmm;
   if (!is_spmm(g) || g->c->profile.crowded_rows || g->c->profile.unsorted_rows) return false;
-  return !s->beta.device && s->beta.host == 0 && shunt_whole24_bytes(&s->a) > 0 &&
-         shunt_spmm_whole24_shape(s, &g->gpu->device) != SHUNT_WHOLE24_NONE;
+  return !s->beta.device && s->beta.host == 0 && shunt_sparse24_bytes(&s->a) > 0 &&
+         shunt_sparse24_spmm_shape(s, &g->gpu->device) != SHUNT_SPARSE24_NONE;
 }
 
-bool gpu_prepare_whole24(struct gpu_case *g, struct bench_way *w)
+bool gpu_prepare_sparse24(struct gpu_case *g, struct bench_way *w)
 {
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
   uint32_t irregular = 0, *device = g->words + 32;
-  if (!is_for_whole24(g)) return false;
-  if (!gpu_get(&g->converted, shunt_whole24_bytes(a), "tiles", w)) return false;
-  shunt_whole24_lay_out(a, g->converted, &g->whole24);
+  if (!is_for_sparse24(g)) return false;
+  if (!gpu_get(&g->converted, shunt_sparse24_bytes(a), "tiles", w)) return false;
+  shunt_sparse24_lay_out(a, g->converted, &g->sparse24);
   if (cudaMemsetAsync(device, 0, sizeof *device, g->gpu->stream) != cudaSuccess) return false;
   shunt_status s =
-      shunt_csr_to_whole24_cuda(a, &g->whole24, device, &g->gpu->device, g->gpu->stream);
+      shunt_csr_to_sparse24_cuda(a, &g->sparse24, device, &g->gpu->device, g->gpu->stream);
   if (!converted(g, s, &irregular, device, sizeof irregular, w)) return false;
   if (irregular) return refuse(w, "the matrix does not fit the format");
-  return gpu_get_workspace(g, SHUNT_REPAIR_SET_BYTES, w) &&
-         cudaMemsetAsync(g->workspace, 0, SHUNT_REPAIR_SET_BYTES, g->gpu->stream) == cudaSuccess;
+  return gpu_get_workspace(g, SHUNT_GUARD_SET_BYTES, w) &&
+         cudaMemsetAsync(g->workspace, 0, SHUNT_GUARD_SET_BYTES, g->gpu->stream) == cudaSuccess;
 }
 
-shunt_status gpu_whole24(struct gpu_case *g, cudaStream_t stream)
+shunt_status gpu_sparse24(struct gpu_case *g, cudaStream_t stream)
 {
   /* The product alone: nothing is expected of A, which is not read then. */
-  const struct shunt_repair r = { .product = &g->p.spmm.c,
+  const struct shunt_guard r = { .product = &g->p.spmm.c,
                                   .sets = g->workspace,
                                   .set_count = 1,
                                   .key = g->workspace,
-                                  .wait_cycles = SHUNT_REPAIR_WAIT_CYCLES };
-  const bool in_place = shunt_whole24_in_place(&g->p.spmm.a);
-  return shunt_spmm_whole24_cuda(&g->p.spmm, &g->whole24, in_place, &r, &g->gpu->device, stream);
+                                  .wait_cycles = SHUNT_GUARD_WAIT_CYCLES };
+  const bool in_place = shunt_sparse24_in_place(&g->p.spmm.a);
+  return shunt_sparse24_spmm_cuda(&g->p.spmm, &g->sparse24, in_place, &r, &g->gpu->device, stream);
 }
 
 /* ---- routed ------------------------------------------------------------------------ */
@@ -217,7 +217,7 @@ bool gpu_prepare_routed(struct gpu_case *g, struct bench_way *w)
 {
   struct shunt_answer answer = { .route = "" };
   if (!gpu_get_workspace(g, shunt_plan_workspace(&g->p, g->gpu->stream, NULL), w)) return false;
-  struct shunt_engine *e = shunt_engine_find();
+  struct shunt_context *e = shunt_context_find();
   if (e) shunt_cache_forget(e->cache); /* the case before may have stood at the same addresses */
   for (int i = 0; i < CALLS_BEFORE; i++) {
     answer = shunt_plan_run(&g->p, g->workspace, g->workspace_bytes, g->gpu->stream);

@@ -1,44 +1,44 @@
-/* gpu_shunt.c: Shunt's ways of a case: rows, vector, dense, dense-kept.
+/* gpu_shunt.c: Shunt's ways of a case: csr, vector, dense, dense-packed.
 
    dense, SpMM:       zero and scatter A ----> GEMM into C
-   dense-kept, SpMM:  GEMM into C ---> proof and repair (which does nothing)
+   dense-packed, SpMM:  GEMM into C ---> proof and repair (which does nothing)
    dense, SDDMM:      GEMM into a product ---> sample at C's pattern  */
 #include <stdio.h>
 
 #include "backend/routes/routes.h"
 #include "backend/tool/bench/gpu.h"
 
-bool gpu_prepare_rows(struct gpu_case *g, struct bench_way *w)
+bool gpu_prepare_csr(struct gpu_case *g, struct bench_way *w)
 {
   const struct shunt_device *d = &g->gpu->device;
-  size_t bytes = g->p.op == SHUNT_SPMM ? shunt_spmm_csr_rows_workspace(&g->p.spmm, d)
-                                       : shunt_sddmm_csr_rows_workspace(&g->p.sddmm, d);
+  size_t bytes = g->p.op == SHUNT_SPMM ? shunt_csr_spmm_workspace(&g->p.spmm, d)
+                                       : shunt_csr_sddmm_workspace(&g->p.sddmm, d);
   return gpu_get_workspace(g, bytes, w);
 }
 
 bool gpu_prepare_vector(struct gpu_case *g, struct bench_way *w)
 {
   const struct shunt_device *d = &g->gpu->device;
-  size_t bytes = g->p.op == SHUNT_SPMM ? shunt_spmm_csr_vector_workspace(&g->p.spmm, d)
-                                       : shunt_sddmm_csr_vector_workspace(&g->p.sddmm, d);
+  size_t bytes = g->p.op == SHUNT_SPMM ? shunt_vector_csr_spmm_workspace(&g->p.spmm, d)
+                                       : shunt_vector_csr_sddmm_workspace(&g->p.sddmm, d);
   return gpu_get_workspace(g, bytes, w);
 }
 
-shunt_status gpu_rows(struct gpu_case *g, cudaStream_t stream)
+shunt_status gpu_csr(struct gpu_case *g, cudaStream_t stream)
 {
   const struct shunt_device *d = &g->gpu->device;
   if (g->p.op == SHUNT_SPMM)
-    return shunt_rows_spmm(&g->p.spmm, g->c->profile.longest_row, d, g->workspace,
+    return shunt_route_csr_spmm(&g->p.spmm, g->c->profile.longest_row, d, g->workspace,
                            g->workspace_bytes, stream);
-  return shunt_sddmm_csr_rows_cuda(&g->p.sddmm, d, g->workspace, g->workspace_bytes, stream);
+  return shunt_csr_sddmm_cuda(&g->p.sddmm, d, g->workspace, g->workspace_bytes, stream);
 }
 
 shunt_status gpu_vector(struct gpu_case *g, cudaStream_t stream)
 {
   const struct shunt_device *d = &g->gpu->device;
   if (g->p.op == SHUNT_SPMM)
-    return shunt_spmm_csr_vector_cuda(&g->p.spmm, d, g->workspace, g->workspace_bytes, stream);
-  return shunt_sddmm_csr_vector_cuda(&g->p.sddmm, d, g->workspace, g->workspace_bytes, stream);
+    return shunt_vector_csr_spmm_cuda(&g->p.spmm, d, g->workspace, g->workspace_bytes, stream);
+  return shunt_vector_csr_sddmm_cuda(&g->p.sddmm, d, g->workspace, g->workspace_bytes, stream);
 }
 
 static const char *refusal(shunt_status status)
@@ -96,7 +96,7 @@ shunt_status gpu_dense(struct gpu_case *g, cudaStream_t stream)
     return status == SHUNT_OK ? gpu_gemm(g, stream) : status;
   }
   status = gpu_gemm(g, stream);
-  return status == SHUNT_OK ? shunt_sddmm_csr_sample_cuda(&g->p.sddmm, &g->dense, 0, d, stream)
+  return status == SHUNT_OK ? shunt_dense_sddmm_sample_cuda(&g->p.sddmm, &g->dense, 0, d, stream)
                             : status;
 }
 
@@ -105,13 +105,13 @@ shunt_status gpu_dense(struct gpu_case *g, cudaStream_t stream)
 shunt_status gpu_dense_kept(struct gpu_case *g, cudaStream_t stream)
 {
   const struct shunt_device *d = &g->gpu->device;
-  struct shunt_repair how = { .product = &g->p.spmm.c,
+  struct shunt_guard how = { .product = &g->p.spmm.c,
                               .expected = g->expected,
                               .sets = g->words,
                               .set_count = 1,
                               .key = g->words,
-                              .wait_cycles = SHUNT_REPAIR_WAIT_CYCLES };
+                              .wait_cycles = SHUNT_GUARD_WAIT_CYCLES };
   if (g->p.op != SHUNT_SPMM) return SHUNT_E_UNSUPPORTED;
   shunt_status status = gpu_gemm(g, stream);
-  return status == SHUNT_OK ? shunt_spmm_csr_repair_cuda(&g->p.spmm, &how, d, stream) : status;
+  return status == SHUNT_OK ? shunt_guard_repair_cuda(&g->p.spmm, &how, d, stream) : status;
 }

@@ -61,12 +61,12 @@ typedef shunt_status (*solver)(const struct shunt_problem *p);
 
 static shunt_status solve_one(const struct shunt_problem *p)
 {
-  return p->op == SHUNT_SPMM ? shunt_spmm_csr_host(&p->spmm) : shunt_sddmm_csr_host(&p->sddmm);
+  return p->op == SHUNT_SPMM ? shunt_csr_spmm_host(&p->spmm) : shunt_csr_sddmm_host(&p->sddmm);
 }
 
 static shunt_status solve_parallel(const struct shunt_problem *p)
 {
-  return shunt_spmm_csr_parallel_host(&p->spmm);
+  return shunt_csr_spmm_parallel_host(&p->spmm);
 }
 
 /* Median of several runs; short ones are repeated until a sample lasts 2 ms. */

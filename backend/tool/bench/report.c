@@ -2,15 +2,16 @@
 
    Ways and their columns (us per call):
 
-     rows vector groups packed clusters tile24 merged24 tiles merged whole24 dcsr-b -online -c
-     dense kept routed             Shunt
+     csr vector bundle             Shunt, in place
+     packed ordered                `vector`, converted, the second in another order of the rows
+     tile tile24 aligned align24   `tile`: columns merged or as they stand, all dense or 2:4 where so
+     sparse24 dcsr-b online dcsr-c dense d.packed routed
      default alg1 alg2 alg3        cuSPARSE
      cuBLAS
      best of Shunt, over ..., and the route taken
 
-   "kept" is the dense GEMM behind the guard that proves that nothing changed;
-   "dense" scatters anew.  tiles, merged: tile24 and merged24 with all tiles dense.  '!' marks a
-   result off by more than its types allow.  */
+   "d.packed" is the dense GEMM with the guard that proves that nothing changed; "dense" scatters
+   anew.  '!' marks a result off by more than its types allow.  */
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,12 +22,12 @@ struct column {
   const char *way, *title;
 };
 static const struct column cuda_columns[] = {
-  { "rows", "rows" },           { "vector", "vector" },      { "groups", "groups" },
-  { "packed", "packed" },       { "clustered", "clusters" }, { "tile24", "tile24" },
-  { "merged24", "merged24" },   { "tiles", "tiles" },        { "merged", "merged" },
-  { "whole24", "whole24" },
+  { "csr", "csr" },             { "vector", "vector" },         { "bundle", "bundle" },
+  { "vector-packed", "packed" }, { "vector-ordered", "ordered" }, { "tile", "tile" },
+  { "tile-24", "tile24" },      { "tile-aligned", "aligned" },  { "tile-aligned-24", "align24" },
+  { "sparse24", "sparse24" },
   { "dcsr-b", "dcsr-b" },       { "dcsr-online", "online" }, { "dcsr-c", "dcsr-c" },
-  { "dense", "dense" },         { "dense-kept", "kept" },    { "routed", "routed" },
+  { "dense", "dense" },         { "dense-packed", "d.packed" },    { "routed", "routed" },
   { "cusparse-default", "cs.def" },
   { "cusparse-alg1", "cs.alg1" }, { "cusparse-alg2", "cs.alg2" },
   { "cusparse-alg3", "cs.alg3" }, { "blocked-ell", "b.ell" }, { "cublas", "cuBLAS" },

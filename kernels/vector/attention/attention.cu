@@ -48,7 +48,7 @@ static shunt_status launch(const struct shunt_vector_attention *p, const struct 
 
 using namespace shunt::vector;
 
-extern "C" shunt_status shunt_attention_vector_sliced_cuda(const struct shunt_vector_attention *p,
+extern "C" shunt_status shunt_vector_attention_sliced_cuda(const struct shunt_vector_attention *p,
                                                            const struct shunt_vector *v,
                                                            int log2_slices,
                                                            const struct shunt_device *d,
@@ -61,7 +61,7 @@ extern "C" shunt_status shunt_attention_vector_sliced_cuda(const struct shunt_ve
   return launch(p, v, log2_slices, stream);
 }
 
-extern "C" shunt_status shunt_attention_vector_cuda(const struct shunt_vector_attention *p,
+extern "C" shunt_status shunt_vector_attention_cuda(const struct shunt_vector_attention *p,
                                                     const struct shunt_vector *v,
                                                     const struct shunt_device *d,
                                                     shunt_stream stream)
@@ -69,5 +69,5 @@ extern "C" shunt_status shunt_attention_vector_cuda(const struct shunt_vector_at
   const shunt_status s = shunt_check_attention(p, v);
   if (s != SHUNT_OK) return s;
   const int log2_slices = attention_slices(v, p->batches * p->heads, d);
-  return shunt_attention_vector_sliced_cuda(p, v, log2_slices, d, stream);
+  return shunt_vector_attention_sliced_cuda(p, v, log2_slices, d, stream);
 }

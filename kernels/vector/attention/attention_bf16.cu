@@ -1,4 +1,4 @@
-// attention_bf16.cu: the kernels of shunt_attention_vector_cuda for bf16.
+// attention_bf16.cu: the kernels of shunt_vector_attention_cuda for bf16.
 #include "kernels/vector/attention/attention.cuh"
 
 namespace shunt

@@ -1,4 +1,4 @@
-// attention_f16.cu: the kernels of shunt_attention_vector_cuda for f16.
+// attention_f16.cu: the kernels of shunt_vector_attention_cuda for f16.
 #include "kernels/vector/attention/attention.cuh"
 
 namespace shunt

@@ -50,10 +50,10 @@ struct shunt_vector_sddmm {
 };
 /* Q and K of any alignment; rows that start at multiples of 16 bytes are read by 16 bytes.
    SHUNT_E_UNSUPPORTED: types, d > 2^20, batches x heads > 65535, device before 8.0. */
-shunt_status shunt_sddmm_vector_cuda(const struct shunt_vector_sddmm *p,
+shunt_status shunt_vector_sddmm_cuda(const struct shunt_vector_sddmm *p,
                                      const struct shunt_vector *v, const struct shunt_device *d,
                                      shunt_stream stream);
-shunt_status shunt_sddmm_vector_host(const struct shunt_vector_sddmm *p,
+shunt_status shunt_vector_sddmm_host(const struct shunt_vector_sddmm *p,
                                      const struct shunt_vector *v);
 
 struct shunt_vector_softmax {
@@ -63,10 +63,10 @@ struct shunt_vector_softmax {
   uint16_t *out; /* may be `in`, with the same stride; places not in the pattern become 0 */
   int64_t in_stride, out_stride;
 };
-shunt_status shunt_softmax_vector_cuda(const struct shunt_vector_softmax *p,
+shunt_status shunt_vector_softmax_cuda(const struct shunt_vector_softmax *p,
                                        const struct shunt_vector *v, const struct shunt_device *d,
                                        shunt_stream stream);
-shunt_status shunt_softmax_vector_host(const struct shunt_vector_softmax *p,
+shunt_status shunt_vector_softmax_host(const struct shunt_vector_softmax *p,
                                        const struct shunt_vector *v);
 
 struct shunt_vector_attention {
@@ -76,17 +76,17 @@ struct shunt_vector_attention {
 };
 /* The fused kernel: d 16, 32, 64 or 128, all rows at multiples of 16 bytes (else
    SHUNT_E_UNSUPPORTED: compose the three).  The twin takes any. */
-shunt_status shunt_attention_vector_cuda(const struct shunt_vector_attention *p,
+shunt_status shunt_vector_attention_cuda(const struct shunt_vector_attention *p,
                                          const struct shunt_vector *v, const struct shunt_device *d,
                                          shunt_stream stream);
-shunt_status shunt_attention_vector_host(const struct shunt_vector_attention *p,
+shunt_status shunt_vector_attention_host(const struct shunt_vector_attention *p,
                                          const struct shunt_vector *v);
 /* The host engine: in float, some seven times as fast as the twin; d > 256 takes the twin. */
-shunt_status shunt_attention_vector_parallel_host(const struct shunt_vector_attention *p,
+shunt_status shunt_vector_attention_parallel_host(const struct shunt_vector_attention *p,
                                                   const struct shunt_vector *v);
-/* shunt_attention_vector_cuda with 2^log2_slices (0 .. 3) warps for each group of 8 rows, which is
+/* shunt_vector_attention_cuda with 2^log2_slices (0 .. 3) warps for each group of 8 rows, which is
    otherwise chosen; the result's last bits depend on it.  For tests.  */
-shunt_status shunt_attention_vector_sliced_cuda(const struct shunt_vector_attention *p,
+shunt_status shunt_vector_attention_sliced_cuda(const struct shunt_vector_attention *p,
                                                 const struct shunt_vector *v, int log2_slices,
                                                 const struct shunt_device *d, shunt_stream stream);
 

@@ -82,7 +82,7 @@ static int64_t matrix_at(const struct shunt_heads *m, int64_t batch, int64_t hea
   return batch * m->batch_stride + head * m->head_stride;
 }
 
-void shunt_attention_vector_row(const struct shunt_vector_attention *p,
+void shunt_vector_attention_row(const struct shunt_vector_attention *p,
                                 const struct shunt_vector *v, int64_t z, int64_t row)
 {
   int64_t batch = z / p->heads, head = z % p->heads, group = row / SHUNT_VECTOR_ROWS;
@@ -97,7 +97,7 @@ void shunt_attention_vector_row(const struct shunt_vector_attention *p,
   one_row(&k);
 }
 
-shunt_status shunt_attention_vector_host(const struct shunt_vector_attention *p,
+shunt_status shunt_vector_attention_host(const struct shunt_vector_attention *p,
                                          const struct shunt_vector *v)
 {
   shunt_status status = shunt_check_attention(p, v);
@@ -105,6 +105,6 @@ shunt_status shunt_attention_vector_host(const struct shunt_vector_attention *p,
   if (status != SHUNT_OK) return status;
   SHUNT_OMP(omp parallel for schedule(dynamic, 16))
   for (int64_t i = 0; i < p->batches * p->heads * v->rows; i++)
-    shunt_attention_vector_row(p, v, i / v->rows, i % v->rows);
+    shunt_vector_attention_row(p, v, i / v->rows, i % v->rows);
   return SHUNT_OK;
 }

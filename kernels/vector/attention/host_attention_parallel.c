@@ -139,7 +139,7 @@ static void store_row(const struct block *b, int r, int64_t z, int64_t row)
     finite &= isfinite(x) != 0;
     o[c] = narrow(x, b->v->value_type);
   }
-  if (!finite) shunt_attention_vector_row(p, b->v, z, row); /* 0 / 0: no positions, too */
+  if (!finite) shunt_vector_attention_row(p, b->v, z, row); /* 0 / 0: no positions, too */
 }
 
 static void one_block(const struct shunt_vector_attention *p, const struct shunt_vector *v,
@@ -159,13 +159,13 @@ static void one_block(const struct shunt_vector_attention *p, const struct shunt
     store_row(&b, r, z, group * ROWS + r);
 }
 
-shunt_status shunt_attention_vector_parallel_host(const struct shunt_vector_attention *p,
+shunt_status shunt_vector_attention_parallel_host(const struct shunt_vector_attention *p,
                                                   const struct shunt_vector *v)
 {
   shunt_status status = shunt_check_attention(p, v);
 
   if (status != SHUNT_OK) return status;
-  if (p->d > MOST_D) return shunt_attention_vector_host(p, v);
+  if (p->d > MOST_D) return shunt_vector_attention_host(p, v);
   SHUNT_OMP(omp parallel for schedule(dynamic, 4))
   for (int64_t i = 0; i < p->batches * p->heads * v->groups; i++)
     one_block(p, v, i / v->groups, i % v->groups);

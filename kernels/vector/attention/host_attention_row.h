@@ -6,7 +6,7 @@
 #include "kernels/vector/attention/attention_kernels.h"
 
 /* Row `row` of problem z = batch * heads + head, checked operands. */
-void shunt_attention_vector_row(const struct shunt_vector_attention *p,
+void shunt_vector_attention_row(const struct shunt_vector_attention *p,
                                 const struct shunt_vector *v, int64_t z, int64_t row);
 
 #endif

@@ -44,7 +44,7 @@ static void one_group(const struct shunt_vector_sddmm *p, const struct shunt_vec
       }
 }
 
-shunt_status shunt_sddmm_vector_host(const struct shunt_vector_sddmm *p,
+shunt_status shunt_vector_sddmm_host(const struct shunt_vector_sddmm *p,
                                      const struct shunt_vector *v)
 {
   shunt_status status = shunt_check_sddmm(p, v);

@@ -50,7 +50,7 @@ static void one_row(const struct row *k, float scale, const uint16_t *in, uint16
   }
 }
 
-shunt_status shunt_softmax_vector_host(const struct shunt_vector_softmax *p,
+shunt_status shunt_vector_softmax_host(const struct shunt_vector_softmax *p,
                                        const struct shunt_vector *v)
 {
   shunt_status status = shunt_check_softmax(p, v);

@@ -40,7 +40,7 @@ static cudaError_t launch_sddmm_type(const sddmm_arguments &a, int64_t problems,
 
 using namespace shunt::vector;
 
-extern "C" shunt_status shunt_sddmm_vector_cuda(const struct shunt_vector_sddmm *p,
+extern "C" shunt_status shunt_vector_sddmm_cuda(const struct shunt_vector_sddmm *p,
                                                 const struct shunt_vector *v,
                                                 const struct shunt_device *d, shunt_stream stream)
 {

@@ -131,7 +131,7 @@ static cudaError_t launch_softmax(const softmax_arguments &a, int64_t problems, 
 
 using namespace shunt::vector;
 
-extern "C" shunt_status shunt_softmax_vector_cuda(const struct shunt_vector_softmax *p,
+extern "C" shunt_status shunt_vector_softmax_cuda(const struct shunt_vector_softmax *p,
                                                   const struct shunt_vector *v,
                                                   const struct shunt_device *d, shunt_stream stream)
 {

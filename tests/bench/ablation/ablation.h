@@ -24,10 +24,10 @@
 extern "C" {
 #endif
 
-/* 1-D subwarp tiling without tensor cores: spmm_vector_fpu.cu. */
+/* 1-D subwarp tiling without tensor cores: vector_fpu.cu. */
 shunt_status shunt_ablation_fpu_cuda(const struct shunt_spmm *p, const struct shunt_vector *v,
                                      shunt_stream stream);
-/* The classic warp tiling, A on the 16-side of the mma: spmm_vector_wmma.cu. */
+/* The classic warp tiling, A on the 16-side of the mma: vector_wmma.cu. */
 shunt_status shunt_ablation_wmma_cuda(const struct shunt_spmm *p, const struct shunt_vector *v,
                                       shunt_stream stream);
 

@@ -23,7 +23,7 @@ struct Packed {
   shunt_vector host = {}, device = {};
 
   // False: the pattern does not keep to the height.
-  Packed(const shunt_csr &a, const shunt_vector_plan &plan)
+  Packed(const shunt_csr &a, const shunt_vector_layout &plan)
       : memory(shunt_vector_bytes(&a, &plan) + 256)
   {
     char *aligned = (char *)(((uintptr_t)memory.host.data() + 255) & ~(uintptr_t)255);
@@ -120,7 +120,7 @@ struct Case {
   {
     if (k == OCTET) return {0, 64, 0};
     const shunt_vector &v = k == STRIPS ? a.windowed.device : a.sequential.device;
-    const shunt_vector_shape s = shunt_spmm_vector_shape(&device, &v, &gpu);
+    const shunt_vector_shape s = shunt_vector_packed_spmm_shape(&device, &v, &gpu);
     return k == STRIPS && s.rows == 0 ? shunt_vector_shape{256, 64, 0} : s;
   }
 
@@ -130,7 +130,7 @@ struct Case {
     if (k == WMMA) return shunt_ablation_wmma_cuda(&device, &a.sequential.device, stream);
     const shunt_vector_shape s = shape(k);
     const shunt_vector &v = k == STRIPS ? a.windowed.device : a.sequential.device;
-    return shunt_spmm_vector_shaped_cuda(&device, &v, &s, &gpu, nullptr, 0, stream);
+    return shunt_vector_packed_spmm_shaped_cuda(&device, &v, &s, &gpu, nullptr, 0, stream);
   }
 
   // The rows of groups first .. first + count - 1 of C, by the C twin from what `c` has in host
@@ -146,7 +146,7 @@ struct Case {
     v.count += first;
     want.assign(c.host.begin() + row * row_bytes, c.host.begin() + (row + v.rows) * row_bytes);
     p.c.values = want.data();
-    return shunt_spmm_vector_host(&p, &v) == SHUNT_OK;
+    return shunt_vector_packed_spmm_host(&p, &v) == SHUNT_OK;
   }
 };
 

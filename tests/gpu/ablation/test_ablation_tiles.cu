@@ -1,10 +1,10 @@
-// test_ablation_tiles.cu: the thesis' kernels on 2:4 tiles (tests/bench/ablation/tile24_steps.h)
-// against the host twin of `tile24`, whole numbers bit by bit.
+// test_ablation_tiles.cu: the thesis' kernels on 2:4 tiles (tests/bench/ablation/tile_steps.h)
+// against the host twin of `tile`, whole numbers bit by bit.
 //   --time        also times them beside Shunt's, on XdYs matrices: X % of all 16 x 32 tiles
 //                 dense, Y % 2:4; throughput: 2 entries n / time
 //   --only-time   times without testing
 #include "kernels/tile/tile_kernels.h"
-#include "tests/bench/ablation/tile24_steps.h"
+#include "tests/bench/ablation/tile_steps.h"
 #include "tests/gpu/tile/tile_patterns.cuh"
 
 using namespace harness;
@@ -18,7 +18,7 @@ static bool is_dense_step(int step)
 
 // A product with A packed in one way; B and C row-major.
 struct Product {
-  Tile24 a;
+  Tiles a;
   int64_t n;
   Buffer b, c;
   shunt_spmm p = {};
@@ -54,11 +54,11 @@ struct Product {
     twin.c.values = want.host.data();
     c.upload();
     bool good =
-        shunt_ablation_tile24_cuda(&p, &a.on_device, (enum shunt_tile24_step)step, 0) == SHUNT_OK;
+        shunt_ablation_tile_cuda(&p, &a.on_device, (enum shunt_tile_step)step, 0) == SHUNT_OK;
     CUDA_OK(cudaDeviceSynchronize());
     Buffer got(c.host.size());
     CUDA_OK(cudaMemcpy(got.host.data(), c.device, c.host.size(), cudaMemcpyDeviceToHost));
-    good = good && shunt_spmm_tile24_host(&twin, &a.on_host) == SHUNT_OK;
+    good = good && shunt_tile_spmm_host(&twin, &a.on_host) == SHUNT_OK;
     for (int64_t i = 0; i < p.c.rows * n; i++) {
       const double x = load(got.host.data(), i, SHUNT_F16),
                    y = load(want.host.data(), i, SHUNT_F16);
@@ -77,7 +77,7 @@ static void test_step(int step)
       for (int64_t cols : {1, 40, 300})
         for (int64_t n : {8, 72}) {
           const Pattern p = tile_pattern((TileKind)kind, rows, cols, 0.1, r.next());
-          const int how = is_dense_step(step) ? SHUNT_TILE24_DENSE : (int)r.below(2);
+          const int how = is_dense_step(step) ? SHUNT_TILE_DENSE : (int)r.below(2);
           Product q(p, how, n, r.below(2), r.below(2) ? 0.5 : 0, false, r.next());
           good = q.agrees(step) && good;
         }
@@ -88,8 +88,8 @@ static void test_step(int step)
 static void test_declined()
 {
   const Pattern p = tile_pattern(TILES, 40, 60, 0.1, 5);
-  Product q(p, SHUNT_TILE24_MERGE, 16, false, 0, false, 6);
-  check(shunt_ablation_tile24_cuda(&q.p, &q.a.on_device, SHUNT_STEP_T, 0) == SHUNT_E_UNSUPPORTED,
+  Product q(p, SHUNT_TILE_MERGE, 16, false, 0, false, 6);
+  check(shunt_ablation_tile_cuda(&q.p, &q.a.on_device, SHUNT_STEP_T, 0) == SHUNT_E_UNSUPPORTED,
         "merged columns are declined");
 }
 
@@ -131,17 +131,17 @@ static void time_steps(const char *name, const Pattern &p, int how, int64_t n)
 {
   Product q(p, how, n, false, 0, true, 8);
   for (int step = 0; step < SHUNT_STEPS; step++) {
-    if ((how == SHUNT_TILE24_DENSE) != is_dense_step(step) || how & SHUNT_TILE24_MERGE) continue;
+    if ((how == SHUNT_TILE_DENSE) != is_dense_step(step) || how & SHUNT_TILE_MERGE) continue;
     print_time(name, kStepName[step], q, time_graph([&](cudaStream_t s) {
-                 if (shunt_ablation_tile24_cuda(&q.p, &q.a.on_device, (enum shunt_tile24_step)step,
+                 if (shunt_ablation_tile_cuda(&q.p, &q.a.on_device, (enum shunt_tile_step)step,
                                                 s) != SHUNT_OK)
                    exit(3);
                }));
   }
-  static const char *const ours[] = {"tile24", nullptr, "merged24", nullptr,
-                                     "tiles",  nullptr, "merged"};
+  static const char *const ours[] = {"tile-aligned-24", nullptr, "tile-24", nullptr,
+                                     "tile-aligned",  nullptr, "tile"};
   print_time(name, ours[how], q, time_graph([&](cudaStream_t s) {
-               if (shunt_spmm_tile24_cuda(&q.p, &q.a.on_device, &q.device, nullptr, 0, s) !=
+               if (shunt_tile_spmm_cuda(&q.p, &q.a.on_device, &q.device, nullptr, 0, s) !=
                    SHUNT_OK)
                  exit(3);
              }));
@@ -159,8 +159,8 @@ static void time_all()
   for (auto &c : cases) {
     const Pattern p = xdys(c.size, c.dense, c.two, 6);
     for (int64_t n : {8, 32, 128, 256})
-      for (int how : {(int)SHUNT_TILE24_DENSE, 0, (int)SHUNT_TILE24_MERGE,
-                      SHUNT_TILE24_MERGE | SHUNT_TILE24_DENSE})
+      for (int how : {(int)SHUNT_TILE_DENSE, 0, (int)SHUNT_TILE_MERGE,
+                      SHUNT_TILE_MERGE | SHUNT_TILE_DENSE})
         time_steps(c.name, p, how, n);
   }
 }

@@ -14,7 +14,7 @@
 //
 // Without --strict an error as large as cuSPARSE's own rounding of partial sums
 // passes; with it, only one rounding of a float32 sum does.  --strict is for runs in
-// which Shunt is forced to take all that it can (SHUNT_ROUTES=rows,groups,vector,dense); what
+// which Shunt is forced to take all that it can (SHUNT_ROUTES=csr,bundle,vector,dense); what
 // it leaves to the original even then is known here and judged without: alpha 0 on the
 // host, matrices without entries; and, since it may be either's, what is transposed or comes
 // in batches.

@@ -1,4 +1,4 @@
-// test_bsr_spmm.cu: shunt_spmm_blocks_cuda on BSR and Blocked-ELL, against its twin and float64.
+// test_bsr_spmm.cu: shunt_bsr_spmm_cuda on BSR and Blocked-ELL, against its twin and float64.
 //
 // Every size of block meets both formats and every cut; types, layouts, scalars, indices rotate
 // with a fixed random sequence.  Rows of B that no block names hold NaN and Inf throughout, values
@@ -150,9 +150,9 @@ struct Problem {
   // By the cut of the launcher's choice where tile is 0.
   shunt_status run(int tile, int log2_slices, cudaStream_t stream = 0)
   {
-    return tile ? shunt_spmm_blocks_shaped_cuda(&spmm[1], &blocks.shape, tile, log2_slices, &device,
+    return tile ? shunt_bsr_spmm_shaped_cuda(&spmm[1], &blocks.shape, tile, log2_slices, &device,
                                                 workspace.device, workspace.host.size(), stream)
-                : shunt_spmm_blocks_cuda(&spmm[1], &blocks.shape, &device, workspace.device,
+                : shunt_bsr_spmm_cuda(&spmm[1], &blocks.shape, &device, workspace.device,
                                          workspace.host.size(), stream);
   }
 };
@@ -192,7 +192,7 @@ static bool product_right(Problem &q, int tile, int log2_slices)
 static bool twin_right(Problem &q)
 {
   const std::vector<char> before = q.c.host;
-  bool good = shunt_spmm_blocks_host(&q.spmm[0], &q.blocks.shape) == SHUNT_OK;
+  bool good = shunt_bsr_spmm_host(&q.spmm[0], &q.blocks.shape) == SHUNT_OK;
   good = good && wrong_elements(q, before) == 0;
   q.c.host = before;
   return good;
@@ -239,15 +239,15 @@ static void test_declined()
   Options o;
   Problem q(o, 4, 5, 16, 3);
   shunt_block_shape three = {0, 3};
-  check(shunt_spmm_blocks_check(&q.spmm[1], &three) == SHUNT_E_UNSUPPORTED,
+  check(shunt_bsr_spmm_check(&q.spmm[1], &three) == SHUNT_E_UNSUPPORTED,
         "blocks of 3 are declined");
   q.spmm[1].b.row_stride = 17;
-  check(shunt_spmm_blocks_cuda(&q.spmm[1], &q.blocks.shape, &q.device, nullptr, 0, 0) ==
+  check(shunt_bsr_spmm_cuda(&q.spmm[1], &q.blocks.shape, &q.device, nullptr, 0, 0) ==
             SHUNT_E_WORKSPACE,
         "so is a B that has to be copied without a workspace");
   q.spmm[1].b.row_stride = 16;
   q.spmm[1].a.values = (char *)q.spmm[1].a.values + 2;
-  check(shunt_spmm_blocks_cuda(&q.spmm[1], &q.blocks.shape, &q.device, nullptr, 0, 0) ==
+  check(shunt_bsr_spmm_cuda(&q.spmm[1], &q.blocks.shape, &q.device, nullptr, 0, 0) ==
             SHUNT_E_UNSUPPORTED,
         "and values at an odd place");
 }

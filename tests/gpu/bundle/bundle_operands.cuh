@@ -84,20 +84,20 @@ struct Arrays {
 struct Hint {
   size_t bytes;
   Buffer memory;
-  shunt_row_groups on_device, on_host;
+  shunt_bundle on_device, on_host;
   std::vector<char> twin;
 
   explicit Hint(const shunt_csr &device, const shunt_csr &host)
-      : bytes(shunt_row_groups_bytes(&host)), memory(bytes), twin(bytes + 256, (char)0xee)
+      : bytes(shunt_bundle_bytes(&host)), memory(bytes), twin(bytes + 256, (char)0xee)
   {
     memset(memory.host.data(), 0xee, bytes);
     memory.upload();
     char *aligned = (char *)(((uintptr_t)twin.data() + 255) & ~(uintptr_t)255);
     const shunt_device d = this_device();
-    if (!shunt_row_groups_lay_out(&device, memory.device, &on_device) ||
-        !shunt_row_groups_lay_out(&host, aligned, &on_host) ||
-        shunt_csr_to_row_groups_host(&host, &on_host) != SHUNT_OK ||
-        shunt_csr_to_row_groups_cuda(&device, &on_device, &d, 0) != SHUNT_OK)
+    if (!shunt_bundle_lay_out(&device, memory.device, &on_device) ||
+        !shunt_bundle_lay_out(&host, aligned, &on_host) ||
+        shunt_csr_to_bundle_host(&host, &on_host) != SHUNT_OK ||
+        shunt_csr_to_bundle_cuda(&device, &on_device, &d, 0) != SHUNT_OK)
       exit(3);
     CUDA_OK(cudaDeviceSynchronize());
     memory.download();
@@ -107,7 +107,7 @@ struct Hint {
   {
     return (T *)(memory.host.data() + ((char *)device_array - (char *)memory.device));
   }
-  shunt_row_groups_counts *counts() { return mine(on_device.counts); }
+  shunt_bundle_counts *counts() { return mine(on_device.counts); }
   // Counts and lists; what is between lists is not written by either.  Irregular groups may have
   // left a part of a list.
   bool same()
@@ -121,7 +121,7 @@ struct Hint {
       good = !memcmp(mine(on_device.columns) + at, on_host.columns + at, (size_t)count * 4) &&
              !memcmp(mine(on_device.masks) + at, on_host.masks + at, count);
     }
-    const int64_t room = on_host.nnz / SHUNT_ROW_GROUPS_LONG;
+    const int64_t room = on_host.nnz / SHUNT_BUNDLE_LONG;
     const int64_t longs = std::min<int64_t>(on_host.counts->long_groups, room);
     return good && !memcmp(mine(on_device.long_list), on_host.long_list, (size_t)longs * 4);
   }
@@ -234,12 +234,12 @@ struct Problem {
   }
   shunt_status run(cudaStream_t stream = 0)
   {
-    return shunt_spmm_csr_groups_cuda(&spmm, &hint.on_device, hint.counts(), &device,
+    return shunt_bundle_spmm_cuda(&spmm, &hint.on_device, hint.counts(), &device,
                                       workspace.device, workspace.host.size(), stream);
   }
-  shunt_status run(const shunt_row_groups_shape &shape)
+  shunt_status run(const shunt_bundle_shape &shape)
   {
-    return shunt_spmm_csr_groups_shaped_cuda(&spmm, &hint.on_device, &shape, &device,
+    return shunt_bundle_spmm_shaped_cuda(&spmm, &hint.on_device, &shape, &device,
                                              workspace.device, workspace.host.size(), 0);
   }
   void fetch()
@@ -290,7 +290,7 @@ struct Problem {
     fetch();
     return right();
   }
-  bool computes(const shunt_row_groups_shape &shape)
+  bool computes(const shunt_bundle_shape &shape)
   {
     reset_c();
     if (run(shape) != SHUNT_OK) return false;

@@ -1,5 +1,5 @@
 // test_bundle_spmm.cu: the hint of merged column lists, device against host twin, and
-// shunt_spmm_csr_groups_cuda against float64 with the right hint, in every shape
+// shunt_bundle_spmm_cuda against float64 with the right hint, in every shape
 // (bundle_operands.cuh; other hints: test_bundle_stale.cu).
 //   --time   also times hint and kernel on made-up finite-element patterns
 #include "tests/gpu/common/captured.cuh"
@@ -142,7 +142,7 @@ static void test_order()
   // Two warps share a group: the first half of its list, then the second.
   bool halves = q.computes({5, 1, 2, 0});
   for (int64_t i = 0; i < p.rows; i++) {
-    const shunt_row_groups &h = q.hint.on_host;
+    const shunt_bundle &h = q.hint.on_host;
     const uint32_t count = h.count[i / 8], cut = (count + 7) / 8 / 2 * 8;
     for (int64_t j = 0; j < 128; j++) {
       float sum[2] = {};
@@ -252,15 +252,15 @@ static void test_declined()
   o.b_layout = 3;
   Problem q(make_pattern(ELEMENTS, 24, 40, 0.3, 30), 12, o, 31);
   const shunt_spmm was = q.spmm;
-  const shunt_row_groups hint = q.hint.on_device;
-  const auto status = [&](void (*change)(shunt_spmm &, shunt_row_groups &)) {
+  const shunt_bundle hint = q.hint.on_device;
+  const auto status = [&](void (*change)(shunt_spmm &, shunt_bundle &)) {
     change(q.spmm, q.hint.on_device);
     const shunt_status s = q.run();
     q.spmm = was, q.hint.on_device = hint;
     return s;
   };
   using S = shunt_spmm &;
-  using G = shunt_row_groups &;
+  using G = shunt_bundle &;
   check(status([](S p, G) { p.a.value_type = p.b.type = p.c.type = SHUNT_F16; }) ==
                 SHUNT_E_UNSUPPORTED &&
             status([](S p, G) { p.c.type = SHUNT_F64; }) == SHUNT_E_UNSUPPORTED &&
@@ -276,9 +276,9 @@ static void test_declined()
             status([](S, G g) { g.cols--; }) == SHUNT_E_ARGUMENT &&
             status([](S, G g) { g.nnz = -1; }) == SHUNT_E_ARGUMENT,
         "sizes that do not match are refused");
-  const size_t needed = shunt_spmm_csr_groups_workspace(&q.spmm);
+  const size_t needed = shunt_bundle_spmm_workspace(&q.spmm);
   const auto with = [&](void *at, size_t bytes) {
-    return shunt_spmm_csr_groups_cuda(&q.spmm, &q.hint.on_device, nullptr, &q.device, at, bytes, 0);
+    return shunt_bundle_spmm_cuda(&q.spmm, &q.hint.on_device, nullptr, &q.device, at, bytes, 0);
   };
   check(needed > 0 && needed <= q.workspace.host.size() &&
             with(nullptr, needed) == SHUNT_E_WORKSPACE &&
@@ -293,8 +293,8 @@ static void test_declined()
   check(q.computes(), "counts known of another hint: right all the same");
   Options row_major;
   Problem r(make_pattern(ELEMENTS, 24, 40, 0.3, 30), 12, row_major, 31);
-  check(shunt_spmm_csr_groups_workspace(&r.spmm) == 0 &&
-            shunt_spmm_csr_groups_cuda(&r.spmm, &r.hint.on_device, nullptr, &r.device, nullptr, 0,
+  check(shunt_bundle_spmm_workspace(&r.spmm) == 0 &&
+            shunt_bundle_spmm_cuda(&r.spmm, &r.hint.on_device, nullptr, &r.device, nullptr, 0,
                                        0) == SHUNT_OK,
         "a row-major B needs no workspace");
   CUDA_OK(cudaDeviceSynchronize());
@@ -333,18 +333,18 @@ static void time_products()
       Problem q(p, n, o, 1);
       const shunt_csr a = q.spmm.a;
       const double make = time_graph([&](cudaStream_t s) {
-        if (shunt_csr_to_row_groups_cuda(&a, &q.hint.on_device, &q.device, s) != SHUNT_OK) exit(3);
+        if (shunt_csr_to_bundle_cuda(&a, &q.hint.on_device, &q.device, s) != SHUNT_OK) exit(3);
       });
-      const shunt_row_groups_shape chosen =
-          shunt_spmm_csr_groups_shape(&q.spmm, &q.hint.on_device, q.hint.counts(), &q.device);
+      const shunt_bundle_shape chosen =
+          shunt_bundle_spmm_shape(&q.spmm, &q.hint.on_device, q.hint.counts(), &q.device);
       printf("time groups %s n %lld: %lld rows, %lld entries, sharing %.2f, hint %.1f us\n",
              type == SHUNT_F32 ? "f32" : "f64", (long long)n, (long long)p.rows, (long long)p.nnz(),
-             shunt_row_groups_sharing(&q.hint.on_device, q.hint.counts()), make);
+             shunt_bundle_sharing(&q.hint.on_device, q.hint.counts()), make);
       for (int lanes = 2; lanes <= 5; lanes++)
         for (int slices = 0; slices <= 2; slices++) {
-          const shunt_row_groups_shape s = {lanes, slices, 2, 0};
+          const shunt_bundle_shape s = {lanes, slices, 2, 0};
           const double us = time_graph([&](cudaStream_t stream) {
-            if (shunt_spmm_csr_groups_shaped_cuda(&q.spmm, &q.hint.on_device, &s, &q.device,
+            if (shunt_bundle_spmm_shaped_cuda(&q.spmm, &q.hint.on_device, &s, &q.device,
                                                   nullptr, 0, stream) != SHUNT_OK)
               exit(3);
           });

@@ -148,7 +148,7 @@ static void hidden_columns(Hint &h, Random &)
   for (int64_t g = 0; g < h.on_device.groups; g++) {
     uint32_t *count = h.mine(h.on_device.count) + g;
     const uint32_t at = h.mine(h.on_device.begin)[g] + *count;
-    if (*count % 32 == 0 || *count >= SHUNT_ROW_GROUPS_LONG || at >= h.on_device.nnz) continue;
+    if (*count % 32 == 0 || *count >= SHUNT_BUNDLE_LONG || at >= h.on_device.nnz) continue;
     h.mine(h.on_device.columns)[at] = 0x7ffffff;
     h.mine(h.on_device.masks)[at] = 0;
     ++*count;
@@ -181,9 +181,9 @@ static void garbage_counts(Hint &h, Random &r)
 {
   uint32_t *count = h.mine(h.on_device.count);
   for (int64_t g = 0; g < h.on_device.groups; g++)
-    count[g] = count[g] > SHUNT_ROW_GROUPS_LONG
-                   ? SHUNT_ROW_GROUPS_LONG + 1 + (uint32_t)r.below(1 << 30)
-                   : (uint32_t)r.below(SHUNT_ROW_GROUPS_LONG);
+    count[g] = count[g] > SHUNT_BUNDLE_LONG
+                   ? SHUNT_BUNDLE_LONG + 1 + (uint32_t)r.below(1 << 30)
+                   : (uint32_t)r.below(SHUNT_BUNDLE_LONG);
 }
 static void all_zero(Hint &h, Random &)
 {

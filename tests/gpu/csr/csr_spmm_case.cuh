@@ -1,4 +1,4 @@
-// csr_spmm_case.cuh: one call of shunt_spmm_csr_rows_cuda: its options, its arrays on the
+// csr_spmm_case.cuh: one call of shunt_csr_spmm_merge_cuda: its options, its arrays on the
 // device, and the verdict on C.
 #pragma once
 #include "tests/gpu/csr/csr_spmm_operands.cuh"
@@ -108,7 +108,7 @@ inline Case make_case(Arena &m, const Pattern &p, const Reference &r, const Type
   k.d = device;
   k.d.multiprocessors = o.multiprocessors;
   k.d.l2_bytes = o.l2_bytes;
-  k.workspace_bytes = shunt_spmm_csr_rows_workspace(&k.p, &k.d);
+  k.workspace_bytes = shunt_csr_spmm_workspace(&k.p, &k.d);
   return k;
 }
 
@@ -117,8 +117,8 @@ inline shunt_status launch(const Arena &m, const Case &k, bool split, int64_t lo
 {
   void *w = m.workspace.device;
   if (split)
-    return shunt_spmm_csr_rows_split_cuda(&k.p, longest, &k.d, w, k.workspace_bytes, nullptr);
-  return shunt_spmm_csr_rows_cuda(&k.p, &k.d, w, k.workspace_bytes, nullptr);
+    return shunt_csr_spmm_split_cuda(&k.p, longest, &k.d, w, k.workspace_bytes, nullptr);
+  return shunt_csr_spmm_merge_cuda(&k.p, &k.d, w, k.workspace_bytes, nullptr);
 }
 
 inline std::vector<char> download(const Buffer &from, size_t bytes)

@@ -1,4 +1,4 @@
-// csr_spmm_operands.cuh: the types, patterns and values that shunt_spmm_csr_rows_cuda is tested
+// csr_spmm_operands.cuh: the types, patterns and values that shunt_csr_spmm_merge_cuda is tested
 // with, and what the products must be, in float64.
 #pragma once
 #include "tests/gpu/common/harness.cuh"

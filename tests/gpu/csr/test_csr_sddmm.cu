@@ -134,11 +134,11 @@ static void test_panel_choice()
   task.b = shunt_dense{ 32, 15449, 1, 32, nullptr, SHUNT_F32 };
   task.c = shunt_csr{ 15449, 15449, 15449 * 125, nullptr, nullptr, nullptr,
                       SHUNT_I32, SHUNT_F32, 0 };
-  shunt::sddmm::operands ready = {};
+  shunt::csr::sddmm::operands ready = {};
   ready.aligned = true;
-  const bool sparse = shunt::sddmm::panel_pays(&task, ready, &d);
+  const bool sparse = shunt::csr::sddmm::panel_pays(&task, ready, &d);
   task.c.nnz = 15449 * 1545;
-  check(shunt::sddmm::panel_pays(&task, ready, &d) && !sparse,
+  check(shunt::csr::sddmm::panel_pays(&task, ready, &d) && !sparse,
         "rows: panels for one place in 10, none for one in 124");
 }
 
@@ -152,7 +152,7 @@ static void test_too_large(const shunt_device &d)
   task.c = shunt_csr{ 1, INT32_MAX, 1, room.device, room.device, room.device,
                       SHUNT_I32, SHUNT_F32, 0 };
   task.compute = SHUNT_F32;
-  check(shunt_sddmm_csr_rows_cuda(&task, &d, nullptr, 0, 0) == SHUNT_E_UNSUPPORTED,
+  check(shunt_csr_sddmm_cuda(&task, &d, nullptr, 0, 0) == SHUNT_E_UNSUPPORTED,
         "rows: 128 GB of B with 32-bit indices are refused");
 }
 

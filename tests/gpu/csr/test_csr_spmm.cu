@@ -1,4 +1,4 @@
-// test_csr_spmm.cu: shunt_spmm_csr_rows_cuda against a float64 reference.
+// test_csr_spmm.cu: shunt_csr_spmm_merge_cuda against a float64 reference.
 //
 //   test_spmm_rows                       the checks
 //   test_spmm_rows --time FILE.csrbin..  and times beside cuSPARSE (tests/emulator/tests/gpu/csr/time_csr_spmm.cuh)
@@ -81,11 +81,11 @@ void test_only_if(Arena &m, const std::vector<Named> &all)
         o.only_if = 1;
         Case k = make_case(m, all[i].p, ref, t, o);
         wrong += k.workspace_bytes != 0;
-        wrong += shunt_spmm_csr_rows_cuda(&k.p, &k.d, nullptr, 0, nullptr) != SHUNT_OK;
+        wrong += shunt_csr_spmm_merge_cuda(&k.p, &k.d, nullptr, 0, nullptr) != SHUNT_OK;
         wrong += verdict(m, k, all[i].p, ref, t, o) != nullptr;
         o.only_if = 0;
         k = make_case(m, all[i].p, ref, t, o);
-        wrong += shunt_spmm_csr_rows_cuda(&k.p, &k.d, nullptr, 0, nullptr) != SHUNT_OK;
+        wrong += shunt_csr_spmm_merge_cuda(&k.p, &k.d, nullptr, 0, nullptr) != SHUNT_OK;
         wrong += download(m.c, k.c_bytes) != k.c_before;
       }
     }
@@ -117,10 +117,10 @@ void test_large()
   q.alpha.host = 1;
   q.compute = SHUNT_F32;
   shunt_device d = this_device();
-  Buffer w(shunt_spmm_csr_rows_workspace(&q, &d));
+  Buffer w(shunt_csr_spmm_workspace(&q, &d));
   for (bool split : { false, true }) {
-    shunt_status s = split ? shunt_spmm_csr_rows_split_cuda(&q, 3, &d, nullptr, 0, nullptr)
-                           : shunt_spmm_csr_rows_cuda(&q, &d, w.device, w.host.size(), nullptr);
+    shunt_status s = split ? shunt_csr_spmm_split_cuda(&q, 3, &d, nullptr, 0, nullptr)
+                           : shunt_csr_spmm_merge_cuda(&q, &d, w.device, w.host.size(), nullptr);
     CUDA_OK(cudaMemcpy(c.data(), dc.device, c.size() * 4, cudaMemcpyDeviceToHost));
     CUDA_OK(cudaMemset(dc.device, 0xff, c.size() * 4));
     int64_t wrong = s != SHUNT_OK;

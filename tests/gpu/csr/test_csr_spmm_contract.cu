@@ -1,4 +1,4 @@
-// test_csr_spmm_contract.cu: what a call of shunt_spmm_csr_rows_cuda promises beside its
+// test_csr_spmm_contract.cu: what a call of shunt_csr_spmm_merge_cuda promises beside its
 // product: NaN goes where it must, the same bits each time, captured calls read anew, bad calls
 // are refused.
 #include "tests/gpu/common/captured.cuh"
@@ -65,7 +65,7 @@ void test_capture(Arena &m, const Pattern &p)
   Reference ref = make_reference(p, t, 81);
   Case k = make_case(m, p, ref, t, o);
   Captured calls([&](cudaStream_t s) {
-    return shunt_spmm_csr_rows_cuda(&k.p, &k.d, m.workspace.device, k.workspace_bytes, s) ==
+    return shunt_csr_spmm_merge_cuda(&k.p, &k.d, m.workspace.device, k.workspace_bytes, s) ==
            SHUNT_OK;
   });
   int wrong = !calls.good;
@@ -92,7 +92,7 @@ void test_refusals(Arena &m, const Pattern &p)
   char *w = (char *)m.workspace.device;
   const size_t bytes = k.workspace_bytes;
   auto call = [&](void *at, size_t size) {
-    return shunt_spmm_csr_rows_cuda(&k.p, &k.d, at, size, nullptr);
+    return shunt_csr_spmm_merge_cuda(&k.p, &k.d, at, size, nullptr);
   };
   check(bytes > 0 && call(w, bytes - 1) == SHUNT_E_WORKSPACE &&
             call(nullptr, bytes) == SHUNT_E_WORKSPACE && call(w + 16, bytes) == SHUNT_E_WORKSPACE,

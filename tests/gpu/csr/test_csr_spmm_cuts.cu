@@ -1,5 +1,5 @@
 // test_csr_spmm_cuts.cu: the rows kernel cut in ways of its own: groups narrower than a team,
-// whole chunks, several short rows a team (kernels/spmm_csr_rows_split*.cuh); against a float64
+// whole chunks, several short rows a team (kernels/spmm_split*.cuh); against a float64
 // reference.
 //
 // Column 0 of A is never used, and row 0 of B is NaN: what is not stored must not be multiplied.
@@ -7,7 +7,7 @@
 #include "tests/gpu/common/harness.cuh"
 
 using namespace harness;
-using shunt::spmm_rows::split_shape;
+using shunt::csr::split_shape;
 
 namespace {
 
@@ -103,7 +103,7 @@ struct Product {
 
   template <class T, int V> bool right(const split_shape &s)
   {
-    using namespace shunt::spmm_rows;
+    using namespace shunt::csr;
     c.upload();
     shunt_spmm x = {};
     x.a = { p.rows, p.cols, p.nnz(), offsets.device, columns.device, values.device, index, t, base };
@@ -140,7 +140,7 @@ split_shape make_shape(int lanes, int team, bool is_short, Random &r)
   s.team_log2 = team;
   s.long_lanes_log2 = 1 + (int)r.below(3);
   s.search = !is_short || r.below(2);
-  s.limit = s.search ? limits[r.below(4)] : shunt::spmm_rows::kMostLimit;
+  s.limit = s.search ? limits[r.below(4)] : shunt::csr::kMostLimit;
   s.window = 1 << (3 + r.below(9));
   s.whole = !is_short && r.below(3);
   s.team_rows = is_short ? rows[r.below(4)] : 0;

@@ -1,4 +1,4 @@
-// test_csr_spmm_split.cu: the kernel of shunt_spmm_csr_rows_split_cuda against a float64
+// test_csr_spmm_split.cu: the kernel of shunt_csr_spmm_split_cuda against a float64
 // reference, however it is told to cut the work.
 #include "kernels/csr/spmm_launch.cuh"
 #include "tests/gpu/csr/csr_spmm_case.cuh"
@@ -8,9 +8,9 @@ using namespace harness;
 namespace {
 
 template <class T, int V>
-shunt_status run_split(const Case &k, const shunt::spmm_rows::split_shape &s)
+shunt_status run_split(const Case &k, const shunt::csr::split_shape &s)
 {
-  using namespace shunt::spmm_rows;
+  using namespace shunt::csr;
   plan how = {};
   how.split = true;
   how.b_stride = k.p.b.row_stride;
@@ -36,7 +36,7 @@ void test_split_shapes(Arena &m, const std::vector<Named> &all)
             if (left_out()) continue;
             Options o = vary(t, widths[r.below(5)], (int)r.below(16) & 14, r);
             o.b_gap = o.b_shift = 0;
-            shunt::spmm_rows::split_shape s = {};
+            shunt::csr::split_shape s = {};
             s.threads = 64 << turn % 3;
             s.chunk = turn % 2 ? 4 : 8;
             s.lanes_log2 = lanes;

@@ -131,19 +131,19 @@ void test_case(const Case &k)
 {
   Lab lab(k);
   shunt_spmm p = lab.problem(true), on_host = lab.problem(false);
-  shunt_status s = shunt_spmm_csr_transposed_cuda(&p, &device, 0);
+  shunt_status s = shunt_csr_spmm_transposed_cuda(&p, &device, 0);
   cudaError_t e = cudaDeviceSynchronize();
   lab.c.download();
   bool good = s == SHUNT_OK && e == cudaSuccess && lab.right();
   std::vector<char> first = lab.c.host;
   lab.restore();
-  s = shunt_spmm_csr_transposed_cuda(&p, &device, 0);
+  s = shunt_csr_spmm_transposed_cuda(&p, &device, 0);
   e = cudaDeviceSynchronize();
   lab.c.download();
   check(good && s == SHUNT_OK && e == cudaSuccess && first == lab.c.host,
         "%s: right, and the same bits again", k.name);
   lab.c.host = lab.before;
-  s = shunt_spmm_csr_transposed_host(&on_host);
+  s = shunt_csr_spmm_transposed_host(&on_host);
   check(s == SHUNT_OK && lab.right(), "%s: the twin is right", k.name);
 }
 
@@ -283,14 +283,14 @@ void test_repair(int reasons, bool asks, bool separate, bool c_by_column)
   CUDA_OK(cudaDeviceSynchronize());
 
   p.only_if = (uint32_t *)words.device + ONLY_IF;
-  shunt_repair r = {};
+  shunt_guard r = {};
   r.product = &product;
   r.expected = asks ? print + (reasons & CHANGED ? 1 : 2) : nullptr;
   r.verdict = (uint32_t *)words.device + VERDICT;
   r.changed = pinned;
   r.nonfinite = pinned + 1;
   if (s == SHUNT_OK)
-    s = shunt_spmm_csr_transposed_repair_cuda(&p, &r, asks ? print : nullptr, &device, 0);
+    s = shunt_guard_repair_transposed_cuda(&p, &r, asks ? print : nullptr, &device, 0);
   cudaError_t e = cudaDeviceSynchronize();
   words.download();
   lab.c.download();
@@ -320,25 +320,25 @@ void test_contract()
   CUDA_OK(cudaDeviceSynchronize());
   shunt_spmm p = lab.problem(true), q = p;
   p.only_if = (uint32_t *)word.device;
-  shunt_status s = shunt_spmm_csr_transposed_cuda(&p, &device, 0);
+  shunt_status s = shunt_csr_spmm_transposed_cuda(&p, &device, 0);
   CUDA_OK(cudaDeviceSynchronize());
   lab.c.download();
   check(s == SHUNT_OK && lab.c.host == lab.before, "only_if 0: C is left alone");
   word.host[0] = 1;
   word.upload();
   CUDA_OK(cudaDeviceSynchronize());
-  s = shunt_spmm_csr_transposed_cuda(&p, &device, 0);
+  s = shunt_csr_spmm_transposed_cuda(&p, &device, 0);
   CUDA_OK(cudaDeviceSynchronize());
   lab.c.download();
   check(s == SHUNT_OK && lab.right(), "only_if 1: C is computed");
   q.compute = SHUNT_F64;
-  check(shunt_spmm_csr_transposed_cuda(&q, &device, 0) == SHUNT_E_UNSUPPORTED, "compute f64");
+  check(shunt_csr_spmm_transposed_cuda(&q, &device, 0) == SHUNT_E_UNSUPPORTED, "compute f64");
   q = p;
   q.b.rows++;
-  check(shunt_spmm_csr_transposed_cuda(&q, &device, 0) == SHUNT_E_ARGUMENT, "inner sizes differ");
-  shunt_repair r = {};
+  check(shunt_csr_spmm_transposed_cuda(&q, &device, 0) == SHUNT_E_ARGUMENT, "inner sizes differ");
+  shunt_guard r = {};
   r.product = &p.c;
-  check(shunt_spmm_csr_transposed_repair_cuda(&p, &r, nullptr, &device, 0) == SHUNT_E_ARGUMENT,
+  check(shunt_guard_repair_transposed_cuda(&p, &r, nullptr, &device, 0) == SHUNT_E_ARGUMENT,
         "no verdict word");
 }
 
@@ -354,12 +354,12 @@ void print_times()
       Lab lab(k);
       shunt_spmm p = lab.problem(true);
       double us =
-          time_graph([&](cudaStream_t s) { shunt_spmm_csr_transposed_cuda(&p, &device, s); }, 2);
+          time_graph([&](cudaStream_t s) { shunt_csr_spmm_transposed_cuda(&p, &device, s); }, 2);
       Buffer word(4);
       CUDA_OK(cudaMemset(word.device, 0, 4));
       p.only_if = (uint32_t *)word.device;
       double idle =
-          time_graph([&](cudaStream_t s) { shunt_spmm_csr_transposed_cuda(&p, &device, s); });
+          time_graph([&](cudaStream_t s) { shunt_csr_spmm_transposed_cuda(&p, &device, s); });
       printf("time us=%.1f idle_us=%.2f f16 4096 x 4096 transposed, density %g, n %lld\n", us, idle,
              density, (long long)n);
     }

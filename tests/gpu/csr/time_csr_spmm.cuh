@@ -1,4 +1,4 @@
-// tests/emulator/tests/gpu/csr/time_csr_spmm.cuh: times of shunt_spmm_csr_rows_cuda beside cuSPARSE's CSR
+// tests/emulator/tests/gpu/csr/time_csr_spmm.cuh: times of shunt_csr_spmm_merge_cuda beside cuSPARSE's CSR
 // algorithms, by graph replays, on matrices from .csrbin files
 // (tests/bench/mtx_to_csrbin.py writes them).
 //
@@ -90,7 +90,7 @@ struct Timed {
     p.compute = t;
     type = t == SHUNT_F32 ? CUDA_R_32F : CUDA_R_64F;
     store(one, 0, t, 1);
-    workspace_bytes = shunt_spmm_csr_rows_workspace(&p, &d);
+    workspace_bytes = shunt_csr_spmm_workspace(&p, &d);
     CUDA_OK(cudaFree(workspace.device));
     // Tuning cuts finer than the planner does.
     CUDA_OK(cudaMalloc(&workspace.device, workspace_bytes * 8 + (1 << 20)));
@@ -99,22 +99,22 @@ struct Timed {
   double time_rows()
   {
     return time_graph([&](cudaStream_t s) {
-      if (shunt_spmm_csr_rows_cuda(&p, &d, workspace.device, workspace_bytes, s) != SHUNT_OK)
-        printf("not ok - shunt_spmm_csr_rows_cuda failed\n");
+      if (shunt_csr_spmm_merge_cuda(&p, &d, workspace.device, workspace_bytes, s) != SHUNT_OK)
+        printf("not ok - shunt_csr_spmm_merge_cuda failed\n");
     });
   }
 
   double time_split()
   {
     return time_graph([&](cudaStream_t s) {
-      if (shunt_spmm_csr_rows_split_cuda(&p, longest, &d, nullptr, 0, s) != SHUNT_OK)
-        printf("not ok - shunt_spmm_csr_rows_split_cuda failed\n");
+      if (shunt_csr_spmm_split_cuda(&p, longest, &d, nullptr, 0, s) != SHUNT_OK)
+        printf("not ok - shunt_csr_spmm_split_cuda failed\n");
     });
   }
 
-  template <class T, int V> double time_shape(const shunt::spmm_rows::split_shape &shape)
+  template <class T, int V> double time_shape(const shunt::csr::split_shape &shape)
   {
-    using namespace shunt::spmm_rows;
+    using namespace shunt::csr;
     return time_graph([&](cudaStream_t s) {
       plan how = {};
       how.split = true;
@@ -129,12 +129,12 @@ struct Timed {
   // The shape that would be chosen, then what differs from it in one or two things.
   template <class T, int V> void time_shapes(const FileMatrix &m)
   {
-    using shunt::spmm_rows::split_shape;
+    using shunt::csr::split_shape;
     int longest = 0;
     for (int64_t i = 0; i < m.rows; i++)
       longest = std::max(longest, m.offsets[i + 1] - m.offsets[i]);
     const split_shape base =
-        shunt::spmm_rows::choose_split(p.a.rows, p.a.nnz, p.b.cols, V, sizeof(T), longest, &d);
+        shunt::csr::choose_split(p.a.rows, p.a.nnz, p.b.cols, V, sizeof(T), longest, &d);
     auto show = [&](const char *label, const split_shape &s) {
       printf(" %s=%.2f", label, time_shape<T, V>(s));
     };
@@ -159,7 +159,7 @@ struct Timed {
       with("window/4", &split_shape::window, std::max(1, base.window / 4));
       with("window*4", &split_shape::window, base.window * 4);
     } else {
-      with("nolong", &split_shape::limit, shunt::spmm_rows::kMostLimit);
+      with("nolong", &split_shape::limit, shunt::csr::kMostLimit);
     }
     for (int up = 1; base.team_log2 + up <= 5; up++)
       with(up == 1 ? "team*2" : up == 2 ? "team*4" : "team*8", &split_shape::team_log2,
@@ -169,7 +169,7 @@ struct Timed {
     for (int down = 1; down <= 2 && base.lanes_log2 - down >= 2; down++) {
       split_shape s = base;
       s.lanes_log2 -= down;
-      s.limit = std::min(base.limit << down, (int)shunt::spmm_rows::kMostLimit);
+      s.limit = std::min(base.limit << down, (int)shunt::csr::kMostLimit);
       show(down == 1 ? "lanes/2" : "lanes/4", s);
       s.team_log2 -= down;
       if (s.team_log2 >= s.lanes_log2)
@@ -225,7 +225,7 @@ struct Timed {
 
   void tune(const char *name)
   {
-    using namespace shunt::spmm_rows;
+    using namespace shunt::csr;
     for (int tile : { 256, 384, 512, 768, 1024 }) {
       for (int passes : { 1, 2, 4, 64 }) {
         plan how = make_plan(&p, &d);

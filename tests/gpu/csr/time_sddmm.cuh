@@ -31,7 +31,7 @@ inline void time_kernels(const shunt_device &d, shunt_type t, int64_t k, double 
   }
   printf("time sample-%s %s %d %g %.2f\n", shape, type_name(t), (int)k, sparsity,
          time_graph([&](cudaStream_t stream) {
-           shunt_sddmm_csr_sample_cuda(&task, &product.device, 1, &d, (shunt_stream)stream);
+           shunt_dense_sddmm_sample_cuda(&task, &product.device, 1, &d, (shunt_stream)stream);
          }));
   fflush(stdout);
 }

@@ -64,14 +64,14 @@ inline Pattern dcsr_pattern(DcsrKind kind, int64_t rows, int64_t cols, double de
 
 // A dcsr matrix, converted on the host, on both sides; and its sums.
 struct Dcsr {
-  shunt_dcsr_plan plan;
+  shunt_dcsr_layout plan;
   size_t bytes;
   Buffer memory, sums_memory, scratch;
   std::vector<char> aligned_memory;
   shunt_dcsr on_host, on_device;
   shunt_dcsr_sums sums;
 
-  static int64_t segments(const shunt_dcsr_source &a, const shunt_dcsr_plan &plan)
+  static int64_t segments(const shunt_dcsr_source &a, const shunt_dcsr_layout &plan)
   {
     std::vector<char> scratch(shunt_dcsr_scratch_bytes(&a, &plan) + 8);
     int64_t n = 0;

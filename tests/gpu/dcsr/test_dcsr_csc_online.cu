@@ -94,12 +94,12 @@ struct Segment {
 static std::vector<Segment> model_stream(const Columns &c)
 {
   const shunt_dcsr_source a = c.source();
-  const shunt_dcsr_plan plan = {kStrip, SHUNT_I32, 0};
+  const shunt_dcsr_layout plan = {kStrip, SHUNT_I32, 0};
   Dcsr made(a, kStrip, SHUNT_I32);
-  std::vector<char> lanes(shunt_engine_scratch_bytes(&a, &plan) + 8);
-  shunt_engine_counts counts;
+  std::vector<char> lanes(shunt_dcsr_unit_scratch_bytes(&a, &plan) + 8);
+  shunt_dcsr_unit_counts counts;
   shunt_dcsr d = made.on_host; // the engine writes over what the conversion made
-  if (shunt_engine_run_host(&a, &plan, lanes.data(), &d, &counts, nullptr) != SHUNT_OK) exit(3);
+  if (shunt_dcsr_unit_run_host(&a, &plan, lanes.data(), &d, &counts, nullptr) != SHUNT_OK) exit(3);
   std::vector<Segment> out;
   for (int64_t s = 0; s < d.strips; s++)
     for (int g = ((int *)d.strip_begin)[s]; g < ((int *)d.strip_begin)[s + 1]; g++) {
@@ -199,12 +199,12 @@ struct Online {
   Buffer workspace;
 
   Online(const Pattern &p, int64_t n, const Options &o, uint64_t seed)
-      : q(p, n, o, seed), columns(q), workspace(shunt_spmm_csc_online_workspace(&q.spmm))
+      : q(p, n, o, seed), columns(q), workspace(shunt_dcsr_csc_online_workspace(&q.spmm))
   {
   }
   shunt_status run(cudaStream_t stream = 0)
   {
-    return shunt_spmm_csc_online_cuda(&q.spmm, &columns.device, &q.device, workspace.device,
+    return shunt_dcsr_csc_online_cuda(&q.spmm, &columns.device, &q.device, workspace.device,
                                       workspace.host.size(), stream);
   }
   bool computes()
@@ -279,16 +279,16 @@ static void test_declined()
   const shunt_device d = x.q.device;
   shunt_spmm p = x.q.spmm;
   p.compute = SHUNT_F64;
-  check(shunt_spmm_csc_online_workspace(&p) == 0 &&
-            shunt_spmm_csc_online_cuda(&p, &x.columns.device, &d, x.workspace.device,
+  check(shunt_dcsr_csc_online_workspace(&p) == 0 &&
+            shunt_dcsr_csc_online_cuda(&p, &x.columns.device, &d, x.workspace.device,
                                        x.workspace.host.size(), 0) == SHUNT_E_UNSUPPORTED,
         "another compute type is declined");
   shunt_csr other = x.columns.device;
   other.rows++;
-  check(shunt_spmm_csc_online_cuda(&x.q.spmm, &other, &d, x.workspace.device,
+  check(shunt_dcsr_csc_online_cuda(&x.q.spmm, &other, &d, x.workspace.device,
                                    x.workspace.host.size(), 0) == SHUNT_E_ARGUMENT,
         "a transpose of other sizes is refused");
-  check(shunt_spmm_csc_online_cuda(&x.q.spmm, &x.columns.device, &d, x.workspace.device,
+  check(shunt_dcsr_csc_online_cuda(&x.q.spmm, &x.columns.device, &d, x.workspace.device,
                                    x.workspace.host.size() - 1, 0) == SHUNT_E_WORKSPACE,
         "a short workspace is refused");
 }

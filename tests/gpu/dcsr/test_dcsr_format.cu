@@ -35,7 +35,7 @@ struct Conversion {
   int64_t lines;
   Buffer offsets, row_indices, columns, values, scratch, memory, host_scratch, twin;
   shunt_dcsr_source host, device;
-  shunt_dcsr_plan plan;
+  shunt_dcsr_layout plan;
   size_t bytes, scratch_bytes;
   shunt_dcsr on_device, on_host;
   shunt_status host_status;
@@ -44,7 +44,7 @@ struct Conversion {
   static size_t at_least_1(size_t n) { return n ? n : 1; }
 
   Conversion(std::vector<Entry> e, shunt_dcsr_from from, int64_t rows, int64_t cols,
-             shunt_dcsr_plan with, shunt_type index, shunt_type value, int base, uint64_t seed,
+             shunt_dcsr_layout with, shunt_type index, shunt_type value, int base, uint64_t seed,
              int64_t room = -1)
       : lines(from == SHUNT_DCSR_FROM_CSR ? rows : cols),
         offsets((size_t)(lines + 1) * shunt_type_size(index)),
@@ -149,7 +149,7 @@ static void test_same()
       for (int64_t cols : {0, 1, 64, 190})
         for (double density : {0.0, 0.03, 0.4})
           for (int64_t width : {0, 1, 64}) {
-            const shunt_dcsr_plan plan = {width, r.below(2) ? SHUNT_I64 : SHUNT_I32,
+            const shunt_dcsr_layout plan = {width, r.below(2) ? SHUNT_I64 : SHUNT_I32,
                                           (int)r.below(2)};
             Conversion c(random_entries(rows, cols, density, r.next()), (shunt_dcsr_from)from, rows,
                          cols, plan, r.below(2) ? SHUNT_I64 : SHUNT_I32, values[r.below(4)],
@@ -209,7 +209,7 @@ static const int32_t *part(const Conversion &c, const void *array)
 static void test_room()
 {
   const std::vector<Entry> e = random_entries(40, 200, 0.1, 9);
-  const shunt_dcsr_plan plan = {64, SHUNT_I32, 0};
+  const shunt_dcsr_layout plan = {64, SHUNT_I32, 0};
   Conversion c(e, SHUNT_DCSR_FROM_CSR, 40, 200, plan, SHUNT_I32, SHUNT_F32, 0, 3, 17);
   Conversion full(e, SHUNT_DCSR_FROM_CSR, 40, 200, plan, SHUNT_I32, SHUNT_F32, 0, 3);
   int64_t at;
@@ -231,7 +231,7 @@ static void test_declined()
                SHUNT_I32, SHUNT_F32, 0, 3);
   const shunt_device d = this_device(), none = {0, d.compute_capability, 0, 0};
   shunt_dcsr_source a = c.device;
-  shunt_dcsr_plan plan = c.plan;
+  shunt_dcsr_layout plan = c.plan;
 
   c.convert();
   check(shunt_source_to_dcsr_cuda(&a, &plan, c.scratch.device, c.scratch_bytes - 1, &c.on_device,

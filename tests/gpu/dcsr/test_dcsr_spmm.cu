@@ -14,8 +14,8 @@ struct Product {
   Product(const Pattern &p, int64_t n, const Options &o, int64_t width, uint64_t seed)
       : q(p, n, o, seed),
         d(source_of(q), width, seed % 2 ? SHUNT_I64 : SHUNT_I32, width ? seed % 3 : 0),
-        workspace(width ? shunt_spmm_dcsr_strips_workspace(&q.spmm, &d.on_device)
-                        : shunt_spmm_dcsr_rows_workspace(&q.spmm, &d.on_device, &q.device))
+        workspace(width ? shunt_dcsr_spmm_strips_workspace(&q.spmm, &d.on_device)
+                        : shunt_dcsr_spmm_rows_workspace(&q.spmm, &d.on_device, &q.device))
   {
     if (width && d.make_sums(q.device) != SHUNT_OK) exit(3);
     CUDA_OK(cudaDeviceSynchronize());
@@ -23,9 +23,9 @@ struct Product {
   shunt_status run(bool rows, cudaStream_t stream = 0)
   {
     if (rows)
-      return shunt_spmm_dcsr_rows_cuda(&q.spmm, &d.on_device, longest_row, &q.device,
+      return shunt_dcsr_spmm_rows_cuda(&q.spmm, &d.on_device, longest_row, &q.device,
                                        workspace.device, workspace.host.size(), stream);
-    return shunt_spmm_dcsr_strips_cuda(&q.spmm, &d.on_device, &d.sums, &q.device, workspace.device,
+    return shunt_dcsr_spmm_strips_cuda(&q.spmm, &d.on_device, &d.sums, &q.device, workspace.device,
                                        workspace.host.size(), stream);
   }
   bool computes(bool rows)
@@ -197,31 +197,31 @@ static void test_declined()
   const shunt_spmm good = x.q.spmm;
   void *const memory = x.workspace.device;
   const size_t bytes = x.workspace.host.size();
-  check(shunt_spmm_dcsr_rows_cuda(&good, &x.d.on_device, -1, &d, memory, bytes, 0) ==
+  check(shunt_dcsr_spmm_rows_cuda(&good, &x.d.on_device, -1, &d, memory, bytes, 0) ==
             SHUNT_E_UNSUPPORTED,
         "C-stationary on strips is declined");
-  check(shunt_spmm_dcsr_strips_workspace(&good, &wide.on_device) == 0 ||
+  check(shunt_dcsr_spmm_strips_workspace(&good, &wide.on_device) == 0 ||
             wide.on_device.width <= SHUNT_DCSR_MOST_WIDTH,
         "strips too wide for shared memory are declined");
   shunt_spmm p = good;
   p.compute = SHUNT_F64;
-  check(shunt_spmm_dcsr_rows_cuda(&p, &whole.on_device, -1, &d, memory, bytes, 0) ==
+  check(shunt_dcsr_spmm_rows_cuda(&p, &whole.on_device, -1, &d, memory, bytes, 0) ==
                 SHUNT_E_UNSUPPORTED &&
-            shunt_spmm_dcsr_strips_cuda(&p, &x.d.on_device, &x.d.sums, &d, x.workspace.device,
+            shunt_dcsr_spmm_strips_cuda(&p, &x.d.on_device, &x.d.sums, &d, x.workspace.device,
                                         x.workspace.host.size(), 0) == SHUNT_E_UNSUPPORTED,
         "another compute type is declined");
   p = good;
   p.a.value_type = p.b.type = p.c.type = SHUNT_I8;
   p.compute = SHUNT_I32;
-  check(shunt_spmm_dcsr_strips_cuda(&p, &x.d.on_device, &x.d.sums, &d, memory, bytes, 0) ==
+  check(shunt_dcsr_spmm_strips_cuda(&p, &x.d.on_device, &x.d.sums, &d, memory, bytes, 0) ==
             SHUNT_E_UNSUPPORTED,
         "B-stationary declines int8");
   p = good;
   p.c.rows++;
-  check(shunt_spmm_dcsr_rows_cuda(&p, &whole.on_device, -1, &d, memory, bytes, 0) ==
+  check(shunt_dcsr_spmm_rows_cuda(&p, &whole.on_device, -1, &d, memory, bytes, 0) ==
             SHUNT_E_ARGUMENT,
         "shapes that do not match are refused");
-  check(shunt_spmm_dcsr_strips_cuda(&good, &x.d.on_device, &x.d.sums, &d, x.workspace.device,
+  check(shunt_dcsr_spmm_strips_cuda(&good, &x.d.on_device, &x.d.sums, &d, x.workspace.device,
                                     x.workspace.host.size() - 1, 0) == SHUNT_E_WORKSPACE,
         "a short workspace is refused");
   check(shunt_dcsr_sums_cuda(&x.d.on_device, &x.d.sums, x.d.scratch.device, 0, &d, 0) ==

@@ -10,7 +10,7 @@ namespace
 {
 
 using namespace harness;
-using shunt::dense_wgmma::tile_shape;
+using shunt::dense::tile_shape;
 
 shunt_device device;
 
@@ -41,8 +41,8 @@ struct Table {
   void *sets;
   explicit Table(int count) : count(count)
   {
-    CUDA_OK(cudaMalloc(&sets, (size_t)count * SHUNT_REPAIR_SET_BYTES));
-    CUDA_OK(cudaMemset(sets, 0, (size_t)count * SHUNT_REPAIR_SET_BYTES));
+    CUDA_OK(cudaMalloc(&sets, (size_t)count * SHUNT_GUARD_SET_BYTES));
+    CUDA_OK(cudaMemset(sets, 0, (size_t)count * SHUNT_GUARD_SET_BYTES));
   }
   ~Table() { cudaFree(sets); }
   Table(const Table &) = delete;
@@ -59,7 +59,7 @@ struct Problem {
   shunt_dense copy = {};
   Table *table;
   uintptr_t key = 0x1000;
-  int64_t wait_cycles = SHUNT_REPAIR_WAIT_CYCLES; // of blocks that may help
+  int64_t wait_cycles = SHUNT_GUARD_WAIT_CYCLES; // of blocks that may help
 
   Problem(const Case &c, Table *table)
       : c(c), p(random_pattern(c.m, c.k, c.density, 1, (uint64_t)(c.m + 7 * c.k))),
@@ -127,9 +127,9 @@ struct Problem {
     copy = shunt_dense{c.m, c.k, ldd, 1, dense.device, c.type};
   }
 
-  shunt_repair repair()
+  shunt_guard repair()
   {
-    shunt_repair r = {};
+    shunt_guard r = {};
     r.expected = (const shunt_fingerprint *)print.device;
     r.sets = table->sets;
     r.set_count = table->count;
@@ -142,8 +142,8 @@ struct Problem {
   }
   shunt_status launch(cudaStream_t stream = 0)
   {
-    const shunt_repair r = repair();
-    return shunt::dense_wgmma::run(&s, &copy, &r, c.shape, &device, stream);
+    const shunt_guard r = repair();
+    return shunt::dense::run(&s, &copy, &r, c.shape, &device, stream);
   }
 
   // Before a launch: C and the words as nobody may leave them.

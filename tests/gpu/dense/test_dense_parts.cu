@@ -31,7 +31,7 @@ static bool sample_right(const Pattern &p, int types, bool f32_product, int turn
   task.alpha = alpha.value;
   task.beta = beta.value;
   task.compute = compute_of(s.in);
-  if (shunt_sddmm_csr_sample_cuda(&task, &product.device, prescaled, &d, 0) != SHUNT_OK)
+  if (shunt_dense_sddmm_sample_cuda(&task, &product.device, prescaled, &d, 0) != SHUNT_OK)
     return false;
   CUDA_OK(cudaDeviceSynchronize());
   c.values.download();
@@ -87,7 +87,7 @@ static bool combine_right(int64_t m, int64_t n, shunt_type t, int turn, const sh
   task.alpha = alpha.value;
   task.beta = beta.value;
   task.compute = SHUNT_F32;
-  if (shunt_dense_combine_cuda(&w.device, &task, flag ? (const uint32_t *)word.device : nullptr,
+  if (shunt_guard_combine_cuda(&w.device, &task, flag ? (const uint32_t *)word.device : nullptr,
                                &d, 0) != SHUNT_OK)
     return false;
   CUDA_OK(cudaDeviceSynchronize());

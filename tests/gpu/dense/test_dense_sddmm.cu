@@ -151,8 +151,8 @@ static void test_capture(const shunt_device &d)
   Problem x(s, p, 4);
   x.task.beta = { nullptr, 0 };
   Captured calls([&](cudaStream_t stream) {
-    return shunt_sddmm_dense_cuda(&x.task, &d, (shunt_stream)stream) == SHUNT_OK &&
-           shunt_sddmm_dense_cuda(&x.task, &d, (shunt_stream)stream) == SHUNT_OK;
+    return shunt_dense_sddmm_cuda(&x.task, &d, (shunt_stream)stream) == SHUNT_OK &&
+           shunt_dense_sddmm_cuda(&x.task, &d, (shunt_stream)stream) == SHUNT_OK;
   });
   bool good = calls.good;
   for (int i = 0; i < 3 && good; i++) {
@@ -175,23 +175,23 @@ static void test_refusals(const shunt_device &d)
   s.beta = 0;
   Problem x(s, p, 3);
   x.task.beta = { nullptr, 0 };
-  check(shunt_sddmm_dense_takes(&x.task, &d), "what it takes it says");
+  check(shunt_dense_sddmm_takes(&x.task, &d), "what it takes it says");
   x.task.beta.host = 1;
-  check(shunt_sddmm_dense_cuda(&x.task, &d, 0) == SHUNT_E_UNSUPPORTED, "beta is refused");
+  check(shunt_dense_sddmm_cuda(&x.task, &d, 0) == SHUNT_E_UNSUPPORTED, "beta is refused");
   x.task.beta.host = 0;
   x.task.c.value_type = SHUNT_F32;
-  check(shunt_sddmm_dense_cuda(&x.task, &d, 0) == SHUNT_E_UNSUPPORTED, "another type of C is refused");
+  check(shunt_dense_sddmm_cuda(&x.task, &d, 0) == SHUNT_E_UNSUPPORTED, "another type of C is refused");
   x.task.c.value_type = SHUNT_F16;
   x.task.a.cols = 15;
-  check(shunt_sddmm_dense_cuda(&x.task, &d, 0) == SHUNT_E_ARGUMENT, "shapes that differ are refused");
+  check(shunt_dense_sddmm_cuda(&x.task, &d, 0) == SHUNT_E_ARGUMENT, "shapes that differ are refused");
   x.task.a.cols = 16;
   x.task.compute = SHUNT_F64;
-  check(shunt_sddmm_dense_cuda(&x.task, &d, 0) == SHUNT_E_UNSUPPORTED,
+  check(shunt_dense_sddmm_cuda(&x.task, &d, 0) == SHUNT_E_UNSUPPORTED,
         "an unknown compute type is refused");
   x.task.compute = SHUNT_F32;
   shunt_device other = d;
   other.compute_capability = 100;
-  check(shunt_sddmm_dense_cuda(&x.task, &other, 0) == SHUNT_E_UNSUPPORTED,
+  check(shunt_dense_sddmm_cuda(&x.task, &other, 0) == SHUNT_E_UNSUPPORTED,
         "another device is refused");
 }
 

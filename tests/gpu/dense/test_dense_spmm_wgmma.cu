@@ -129,7 +129,7 @@ void test_repeats(Table *table)
     // Who repairs comes behind all who store, whether they wait to help or not.
     bool repaired = true;
     x.change();
-    for (int cycles : {0, 100, (int)SHUNT_REPAIR_WAIT_CYCLES}) {
+    for (int cycles : {0, 100, (int)SHUNT_GUARD_WAIT_CYCLES}) {
       x.wait_cycles = cycles;
       repaired &= x.runs(CHANGED) && x.runs(CHANGED);
       x.change();
@@ -222,11 +222,11 @@ void test_refused(Table *table)
   Case c = {40, 48, 16};
   Problem x(c, table);
   const shunt_spmm right = x.s;
-  shunt_repair r = x.repair();
+  shunt_guard r = x.repair();
   shunt_dense copy = x.copy;
   bool refused = true;
   auto says = [&](shunt_status s) {
-    refused &= shunt::dense_wgmma::run(&x.s, &copy, &r, c.shape, &device, 0) == s;
+    refused &= shunt::dense::run(&x.s, &copy, &r, c.shape, &device, 0) == s;
     x.s = right;
     copy = x.copy;
     r = x.repair();
@@ -242,10 +242,10 @@ void test_refused(Table *table)
   r.set_count = 3, says(SHUNT_E_ARGUMENT);
   const tile_shape odd_shapes[] = {{128, 2}, {192, 1}, {64, 3}, {96, 1}, {}};
   for (const tile_shape &odd : odd_shapes)
-    refused &= shunt::dense_wgmma::run(&x.s, &copy, &r, odd, &device, 0) == SHUNT_E_UNSUPPORTED;
+    refused &= shunt::dense::run(&x.s, &copy, &r, odd, &device, 0) == SHUNT_E_UNSUPPORTED;
   shunt_device old = device;
   old.compute_capability = 80;
-  refused &= shunt_spmm_dense_proved_cuda(&x.s, &copy, &r, &old, 0) == SHUNT_E_UNSUPPORTED;
+  refused &= shunt_dense_spmm_proved_cuda(&x.s, &copy, &r, &old, 0) == SHUNT_E_UNSUPPORTED;
   check(refused, "beta, odd addresses, other types, devices and shapes are refused");
   check(x.runs(0), "and the same without any of them is not");
 }

@@ -25,7 +25,7 @@ struct Product {
   std::vector<char> values, b, c, old_c;
   std::vector<int8_t> present;
   struct shunt_host_spmm x = {};
-  shunt_grb_identity sparse = {}, dense = {}, out = {};
+  grb_identity sparse = {}, dense = {}, out = {};
 
   Product(const Case &k, uint64_t seed) { make(k, seed); }
 
@@ -184,7 +184,7 @@ struct Product {
     c = old_c;
     x.c.values = c.data();
     if (!present.empty()) present.assign(present.size(), 5);
-    return shunt_grb_cuda_spmm(&x, &sparse, &dense, &out);
+    return grb_gpu_spmm(&x, &sparse, &dense, &out);
   }
 
   void name(uint64_t epoch)
@@ -195,10 +195,10 @@ struct Product {
   }
 };
 
-inline shunt_grb_cuda_counts counts()
+inline grb_gpu_counts counts()
 {
-  shunt_grb_cuda_counts now;
-  shunt_grb_cuda_read_counts(&now);
+  grb_gpu_counts now;
+  grb_gpu_read_counts(&now);
   return now;
 }
 
@@ -223,9 +223,9 @@ inline bool fine(Product &p, const char *what)
 // Runs once more and says how often S and B were uploaded.
 inline bool uploads(Product &p, const char *what, uint64_t sparse, uint64_t dense)
 {
-  shunt_grb_cuda_counts before = counts();
+  grb_gpu_counts before = counts();
   shunt_status s = p.run();
-  shunt_grb_cuda_counts after = counts();
+  grb_gpu_counts after = counts();
   uint64_t ds = after.sparse_uploads - before.sparse_uploads;
   uint64_t db = after.dense_uploads - before.dense_uploads;
   double wrong = s == SHUNT_OK ? p.wrong() : -1;

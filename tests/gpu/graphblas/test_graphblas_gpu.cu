@@ -107,7 +107,7 @@ static void test_limit(int64_t limit)
     k.c_by_column = form & 2;
     k.accumulate = form == 3;
     Product p(k, 20 + form);
-    shunt_grb_cuda_forget();
+    grb_gpu_forget();
     p.name(10 + form);
     uploads(p, "B of three times the limit", 1, 1);
     uploads(p, "again: S stayed", 0, 1);
@@ -120,26 +120,26 @@ static void test_limit(int64_t limit)
   shunt_status s = p.run();
   check(s == SHUNT_E_UNSUPPORTED && p.c == p.old_c, "%s: an S beyond the limit is refused (%d)",
         mode, s);
-  check(!shunt_grb_cuda_wise(&p.x, &p.sparse, &p.dense, &p.out), "%s: and not wise", mode);
+  check(!grb_gpu_wise(&p.x, &p.sparse, &p.dense, &p.out), "%s: and not wise", mode);
 }
 
 static void test_devices()
 {
   const int count = device_count();
   for (int n = 2; n <= count && n <= 4; n++) {
-    shunt_grb_cuda_force_devices(n);
+    grb_gpu_force_devices(n);
     mode = "several devices";
     test_forms(60);
     Case k = medium();
     k.cols = k.rows;
     Product p(k, 41);
-    shunt_grb_cuda_forget();
+    grb_gpu_forget();
     p.name(n + 100);
     uploads(p, "every device gets S and its share of B", n, n);
     uploads(p, "and keeps both", 0, 0);
   }
   if (count < 2) skip("one device");
-  shunt_grb_cuda_force_devices(1);
+  grb_gpu_force_devices(1);
   mode = "plain";
 }
 
@@ -149,7 +149,7 @@ static void test_wise()
 {
   Case k;
   Product small(k, 60);
-  check(!shunt_grb_cuda_wise(&small.x, &small.sparse, &small.dense, &small.out),
+  check(!grb_gpu_wise(&small.x, &small.sparse, &small.dense, &small.out),
         "%s: a small product stays on the host", mode);
   k = medium();
   k.rows = k.cols = 8000;
@@ -160,10 +160,10 @@ static void test_wise()
   large.name(1);
   bool wise = false;
   for (int i = 0; i < 30 && !wise; i++)
-    wise = shunt_grb_cuda_wise(&large.x, &large.sparse, &large.dense, &large.out);
+    wise = grb_gpu_wise(&large.x, &large.sparse, &large.dense, &large.out);
   check(wise, "%s: a large one goes to the GPU", mode);
   large.x.semiring.multiplier = SHUNT_PAIR;
-  check(!shunt_grb_cuda_wise(&large.x, &large.sparse, &large.dense, &large.out),
+  check(!grb_gpu_wise(&large.x, &large.sparse, &large.dense, &large.out),
         "%s: PLUS_PAIR does not", mode);
 }
 
@@ -192,11 +192,11 @@ int main(int argc, char **argv)
   }
   if (device_count() == 0) {
     Product p(medium(), 1);
-    check(p.run() == SHUNT_E_UNSUPPORTED && !shunt_grb_cuda_wise(&p.x, &p.sparse, &p.dense, &p.out),
+    check(p.run() == SHUNT_E_UNSUPPORTED && !grb_gpu_wise(&p.x, &p.sparse, &p.dense, &p.out),
           "without a device nothing is taken");
     return finish();
   }
-  if (strcmp(mode, "plain")) shunt_grb_cuda_force_devices(1);
+  if (strcmp(mode, "plain")) grb_gpu_force_devices(1);
   if (!strcmp(mode, "limit")) {
     test_limit(4 << 20);
     test_forms(100);
@@ -213,7 +213,7 @@ int main(int argc, char **argv)
     return finish();
   }
   test_wise();
-  shunt_grb_cuda_force_devices(1);
+  grb_gpu_force_devices(1);
   test_forms(400);
   test_long_row();
   test_unsupported();

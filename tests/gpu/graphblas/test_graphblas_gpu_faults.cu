@@ -29,9 +29,9 @@ static void test_faults(bool accumulate, int devices)
   k.c_by_column = true;
   Product p(k, 50);
   int refused = 0, finished = 0, bad = 0, rounds = 0;
-  shunt_grb_cuda_force_devices(devices);
+  grb_gpu_force_devices(devices);
   for (long n = 1; n < 5000; n += every(), rounds++) {
-    shunt_grb_cuda_forget();
+    grb_gpu_forget();
     p.name(1000 + n);
     uint64_t before = counts().finished_on_host;
     shunt_fault_arm(n);
@@ -52,7 +52,7 @@ static void test_faults(bool accumulate, int devices)
             (!accumulate || finished > 2 / every()),
         "%s: %d faults, accumulate %d, %d devices: %d refused, %d finished on the host, %d bad",
         mode, rounds, accumulate, devices, refused, finished, bad);
-  shunt_grb_cuda_force_devices(1);
+  grb_gpu_force_devices(1);
 }
 
 // ---- threads, forks, contexts -----------------------------------------------------------------
@@ -73,7 +73,7 @@ static void *work(void *of)
     p.sparse = w->shared->sparse;
     p.dense = {&p.b, (uint64_t)(i + 1), false};
     p.out = {&p.c, (uint64_t)(i + 1), false};
-    shunt_grb_cuda_wise(&p.x, &p.sparse, &p.dense, &p.out);
+    grb_gpu_wise(&p.x, &p.sparse, &p.dense, &p.out);
     w->bad += p.run() != SHUNT_OK || !(p.wrong() <= 1);
   }
   return NULL;
@@ -103,7 +103,7 @@ static void test_fork()
   fflush(stdout);
   pid_t child = fork();
   if (child == 0) {
-    bool wise = shunt_grb_cuda_wise(&p.x, &p.sparse, &p.dense, &p.out);
+    bool wise = grb_gpu_wise(&p.x, &p.sparse, &p.dense, &p.out);
     _exit(!wise && p.run() == SHUNT_E_UNSUPPORTED ? 0 : 1);
   }
   int status = -1;
@@ -133,7 +133,7 @@ int main()
     skip("no device");
     return finish();
   }
-  shunt_grb_cuda_force_devices(1);
+  grb_gpu_force_devices(1);
   // Faults come when the engine runs: one that cannot start stays off.
   test_threads();
   test_context();

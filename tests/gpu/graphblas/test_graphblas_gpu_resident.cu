@@ -16,7 +16,7 @@ static void test_kept_sparse(bool by_column)
   Case k = medium();
   k.by_column = by_column;
   Product p(k, 11);
-  shunt_grb_cuda_forget();
+  grb_gpu_forget();
   p.sparse = {&p, 5, false};
   uploads(p, "S is new", 1, 1);
   uploads(p, "S is kept", 0, 1);
@@ -49,7 +49,7 @@ static void test_kept_ones()
 {
   Case k = medium();
   Product p(k, 12);
-  shunt_grb_cuda_forget();
+  grb_gpu_forget();
   p.sparse = {&p, 5, false};
   uploads(p, "PLUS_TIMES", 1, 1);
   p.x.semiring.multiplier = SHUNT_SECOND;
@@ -66,7 +66,7 @@ static void test_chain(bool c_by_column)
   k.cols = k.rows;
   k.b_by_column = k.c_by_column = c_by_column;
   Product p(k, 13);
-  shunt_grb_cuda_forget();
+  grb_gpu_forget();
   p.name(3);
   uploads(p, "first of a chain", 1, 1);
   std::vector<char> first = p.c;
@@ -98,7 +98,7 @@ static void test_kept_results_of_missing_rows()
   k.empty_every = 10;
   k.present = true;
   Product p(k, 14);
-  shunt_grb_cuda_forget();
+  grb_gpu_forget();
   p.name(3);
   uploads(p, "rows without entries", 1, 1);
   uploads(p, "rows without entries, S kept", 0, 0);
@@ -166,11 +166,11 @@ static Case wide()
 static void test_pinned()
 {
   Product p = pinnable(wide(), 21);
-  shunt_grb_cuda_forget();
+  grb_gpu_forget();
   check(pins_of(p, 3, "met three times") == 0, "nothing is pinned yet");
   check(pins_of(p, 1, "met for the fourth time") == 2, "B and C are pinned");
   check(pins_of(p, 3, "pinned") == 0 && !is_free(p.b) && !is_free(p.c), "they remain so");
-  shunt_grb_cuda_let_go(p.dense.handle);
+  grb_gpu_unpin(p.dense.handle);
   check(is_free(p.b) && !is_free(p.c), "B is let go of, and B alone");
   check(pins_of(p, 7, "B met again") == 0, "B is not pinned as soon as the first time");
   check(pins_of(p, 1, "B met often enough") == 1, "B is pinned again");
@@ -181,7 +181,7 @@ static void test_pinned()
   check(is_free(moved) && is_free(p.b), "the one that it had is let go of");
   p.x.accumulate = true;
   check(pins_of(p, 2, "C += beside a C that is pinned") == 0, "C += pins nothing anew");
-  shunt_grb_cuda_let_go(NULL);
+  grb_gpu_unpin(NULL);
   check(is_free(p.c), "all are let go of");
 }
 
@@ -218,7 +218,7 @@ static void test_stale_pins()
     check(counts().stale_pins == before + 2 && is_free(p.b) && is_free(q.c) &&
               pins_of(q, 20, "C goes through slots") == 0,
           "both are found by samples and let go of for good");
-  shunt_grb_cuda_let_go(NULL);
+  grb_gpu_unpin(NULL);
 }
 
 static void test_pinned_fork()
@@ -233,7 +233,7 @@ static void test_pinned_fork()
   waitpid(child, &status, 0);
   check(status == 0 && is_free(p.b) && is_free(p.c), "nothing is pinned across a fork");
   pins_of(p, 1, "after a fork");
-  shunt_grb_cuda_let_go(NULL);
+  grb_gpu_unpin(NULL);
 }
 
 // CUDA fails at each call of the product that would pin B and C, and of one that found them pinned.
@@ -254,7 +254,7 @@ static void test_pinned_faults()
     bad += done && !(p.wrong() <= 1);
     p.dense.epoch++, p.out.epoch++;
     bad += p.run() != SHUNT_OK || !(p.wrong() <= 1);
-    shunt_grb_cuda_let_go(NULL);
+    grb_gpu_unpin(NULL);
     bad += !is_free(p.b) || !is_free(p.c);
     if (seen < n) break;
   }
@@ -289,7 +289,7 @@ int main()
     skip("no device");
     return finish();
   }
-  shunt_grb_cuda_force_devices(1);
+  grb_gpu_force_devices(1);
   test_kept_sparse(false);
   test_kept_sparse(true);
   test_kept_ones();

@@ -1,5 +1,5 @@
 // repair_operands.cuh: A in CSR with its fingerprints, B, and the tables of sets that the tests
-// of shunt_spmm_csr_repair_cuda share between launches.
+// of shunt_guard_repair_cuda share between launches.
 #pragma once
 #include "kernels/guard/fingerprint.h"
 #include "tests/gpu/common/harness.cuh"
@@ -22,7 +22,7 @@ struct Table {
   ~Table() { cudaFree(sets); }
   Table(const Table &) = delete;
   Table &operator=(const Table &) = delete;
-  size_t bytes() const { return (size_t)count * SHUNT_REPAIR_SET_BYTES; }
+  size_t bytes() const { return (size_t)count * SHUNT_GUARD_SET_BYTES; }
   std::vector<char> content() const
   {
     std::vector<char> all(bytes() + 64);

@@ -1,4 +1,4 @@
-// repair_output.cuh: one launch of shunt_spmm_csr_repair_cuda: why it is to repair, its C, and
+// repair_output.cuh: one launch of shunt_guard_repair_cuda: why it is to repair, its C, and
 // what must be in C and in every word afterwards.
 //
 // C's padding holds NaN bits throughout: it must neither raise an alarm nor change.
@@ -18,7 +18,7 @@ inline Table *common;
 
 struct How {
   int reasons = 0;
-  bool asks_flag = true, asks_print = true, tells = true;  // what struct shunt_repair names
+  bool asks_flag = true, asks_print = true, tells = true;  // what struct shunt_guard names
   bool of_values = false;  // only with asks_print
   double special = NAN;  // and where in the product's first row it stands, if NONFINITE
   int64_t at = 0;
@@ -30,7 +30,7 @@ struct How {
   Table *table = common;
   uintptr_t key = 0x1000;
   bool no_room = false;  // the table is full: repaired, and a change told, whatever the reasons
-  int64_t wait_cycles = SHUNT_REPAIR_WAIT_CYCLES;
+  int64_t wait_cycles = SHUNT_GUARD_WAIT_CYCLES;
   bool beside = false;  // the launch may begin before the product's end
 };
 
@@ -103,7 +103,7 @@ struct Output {
     shunt_dense product = p.c;
     if (how.separate)
       product = shunt_dense{ lab.p.rows, lab.n, lab.n + 2, 1, w.device, SHUNT_F32 };
-    shunt_repair r = {};
+    shunt_guard r = {};
     r.product = &product;
     if (how.asks_print) r.expected = expected + (how.reasons & CHANGED ? 1 + how.expected % 3 : 0);
     if (how.of_values) r.of_values = true, r.expected += Lab::OF_VALUES;
@@ -115,10 +115,10 @@ struct Output {
     r.changed = how.tells ? pinned : nullptr;
     r.nonfinite = how.tells ? pinned + 1 : nullptr;
     static int launches; // every second one as behind a kernel that lets it in
-    r.start = how.beside       ? SHUNT_REPAIR_BESIDE
-              : launches++ % 2 ? SHUNT_REPAIR_LET_IN
-                               : SHUNT_REPAIR_BEHIND;
-    return shunt_spmm_csr_repair_cuda(&p, &r, &device, stream);
+    r.start = how.beside       ? SHUNT_GUARD_OVERLAPPED
+              : launches++ % 2 ? SHUNT_GUARD_EARLY
+                               : SHUNT_GUARD_BEHIND;
+    return shunt_guard_repair_cuda(&p, &r, &device, stream);
   }
 
   bool repaired() const { return how.reasons != 0 || how.no_room; }

@@ -17,13 +17,13 @@ struct Proof {
   Buffer words, sets, print, scratch;
   uint32_t *changed; // pinned
   uintptr_t key = 0x1000;
-  int64_t wait_cycles = SHUNT_REPAIR_WAIT_CYCLES;
+  int64_t wait_cycles = SHUNT_GUARD_WAIT_CYCLES;
   shunt_spmm s;
-  shunt_repair_start start = SHUNT_REPAIR_BEHIND;
+  shunt_guard_start start = SHUNT_GUARD_BEHIND;
 
   explicit Proof(Problem &problem, int count)
       : q(problem), sets_count(count), words(WORDS * 4),
-        sets((size_t)count * SHUNT_REPAIR_SET_BYTES), print(sizeof(shunt_fingerprint)),
+        sets((size_t)count * SHUNT_GUARD_SET_BYTES), print(sizeof(shunt_fingerprint)),
         scratch(SHUNT_FINGERPRINT_SCRATCH), s(problem.spmm)
   {
     CUDA_OK(cudaMallocHost(&changed, sizeof *changed));
@@ -38,9 +38,9 @@ struct Proof {
   virtual ~Proof() { cudaFreeHost(changed); }
   virtual shunt_status launch(cudaStream_t stream) = 0;
 
-  shunt_repair repair()
+  shunt_guard repair()
   {
-    shunt_repair r = {};
+    shunt_guard r = {};
     r.expected = (const shunt_fingerprint *)print.device;
     r.sets = sets.device;
     r.set_count = sets_count;

@@ -1,4 +1,4 @@
-// test_repair.cu: shunt_spmm_csr_repair_cuda leaves C alone when nothing speaks against
+// test_repair.cu: shunt_guard_repair_cuda leaves C alone when nothing speaks against
 // the dense copy of A, and computes all of C again for each reason that may.
 //
 //   test_repair            the checks
@@ -21,7 +21,7 @@ bool rests(Lab &lab, How how)
     how.asks_print = k & 2;
     how.tells = k & 4;
     how.of_values = k == 2 || k == 7;
-    how.wait_cycles = k == 6 ? 0 : SHUNT_REPAIR_WAIT_CYCLES;
+    how.wait_cycles = k == 6 ? 0 : SHUNT_GUARD_WAIT_CYCLES;
     good &= runs(lab, how);
   }
   return good;
@@ -40,7 +40,7 @@ bool repairs_flag_and_change(Lab &lab, How how)
     how.expected = k;
     how.of_values = k > 3;
     how.asks_flag = k < 3;
-    how.wait_cycles = k % 2 ? 0 : SHUNT_REPAIR_WAIT_CYCLES;  // 0: the last block repairs alone
+    how.wait_cycles = k % 2 ? 0 : SHUNT_GUARD_WAIT_CYCLES;  // 0: the last block repairs alone
     good &= runs(lab, how);
   }
   return good;
@@ -135,7 +135,7 @@ void test_repeats(shunt_type type, bool separate)
     std::vector<char> first;
     for (int k = 0; k < 50 / every(); k++) {
       o.how.beside = k & 1;
-      o.how.wait_cycles = k % 3 ? SHUNT_REPAIR_WAIT_CYCLES : k / 3 * 100;
+      o.how.wait_cycles = k % 3 ? SHUNT_GUARD_WAIT_CYCLES : k / 3 * 100;
       o.reset();
       good &= o.launch() == SHUNT_OK;
       CUDA_OK(cudaDeviceSynchronize());
@@ -228,13 +228,13 @@ void test_edges()
   p.c = shunt_dense{ 10, 8, 8, 1, o.c.device, SHUNT_F16 };
   p.alpha.host = 1;
   p.compute = SHUNT_F32;
-  shunt_repair right = {}, r;
+  shunt_guard right = {}, r;
   right.product = &p.c;
   right.sets = common->sets;
   right.set_count = common->count;
   right.key = common;
   bool refused = true;
-  auto refuses = [&] { return shunt_spmm_csr_repair_cuda(&p, &r, &device, 0) == SHUNT_E_ARGUMENT; };
+  auto refuses = [&] { return shunt_guard_repair_cuda(&p, &r, &device, 0) == SHUNT_E_ARGUMENT; };
   (r = right).product = nullptr, refused &= refuses();
   (r = right).sets = nullptr, refused &= refuses();
   (r = right).sets = common->sets + 32, refused &= refuses();

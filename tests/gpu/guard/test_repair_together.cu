@@ -1,4 +1,4 @@
-// test_repair_together.cu: shunt_spmm_csr_repair_cuda in many launches that share a table of
+// test_repair_together.cu: shunt_guard_repair_cuda in many launches that share a table of
 // sets: whatever else runs on the device, whichever blocks wait for one another, full or
 // replayed.
 #include <memory>
@@ -106,7 +106,7 @@ void test_together(bool crowded, int64_t wait_cycles)
   int keys = 0;
   for (int i = 0; i < table.count; i++) {
     uint64_t word[2];
-    memcpy(word, &sets[(size_t)i * SHUNT_REPAIR_SET_BYTES], sizeof word);
+    memcpy(word, &sets[(size_t)i * SHUNT_GUARD_SET_BYTES], sizeof word);
     keys += word[0] != 0;
     good &= word[1] == (word[0] ? (uint64_t)rounds : 0);
   }
@@ -231,7 +231,7 @@ int main()
   for (double density : { 0.01, 0.5 }) test_beside(density);
 #endif
   for (bool crowded : { false, true })
-    for (int64_t wait : { (int64_t)0, (int64_t)3000, (int64_t)SHUNT_REPAIR_WAIT_CYCLES }) {
+    for (int64_t wait : { (int64_t)0, (int64_t)3000, (int64_t)SHUNT_GUARD_WAIT_CYCLES }) {
       if (every() > 1 && (crowded || wait > 0)) continue; // nothing is on time under a sanitizer
       test_together(crowded, wait);
     }

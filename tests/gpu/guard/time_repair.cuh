@@ -85,7 +85,7 @@ inline void time_repair()
   for (shunt_type index : { SHUNT_I32, SHUNT_I64 })
     for (double density : { 0.5, 0.3, 0.1, 0.05 }) time_proof(density, index);
   time_direct();
-  time_needed(SHUNT_REPAIR_WAIT_CYCLES, "all blocks");
+  time_needed(SHUNT_GUARD_WAIT_CYCLES, "all blocks");
   time_needed(0, "last block");
 }
 

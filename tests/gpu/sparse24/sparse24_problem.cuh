@@ -41,7 +41,7 @@ double some_value(Random &r, shunt_type type, bool whole)
 struct Packed {
   Buffer offsets, columns, values, tiles, word;
   shunt_csr host, device;
-  shunt_whole24 on_host, on_device;
+  shunt_sparse24 on_host, on_device;
 
   Packed(const Pattern &p, shunt_type type, shunt_type index, int base, bool whole, uint64_t seed)
       : offsets(p.offsets.size() * shunt_type_size(index)),
@@ -63,18 +63,18 @@ struct Packed {
     device = host;
     device.row_offsets = offsets.device, device.columns = columns.device;
     device.values = values.device;
-    const size_t bytes = shunt_whole24_bytes(&host);
+    const size_t bytes = shunt_sparse24_bytes(&host);
     CUDA_OK(cudaFree(tiles.device));
     CUDA_OK(cudaMalloc(&tiles.device, bytes + 512));
     CUDA_OK(cudaMemset(tiles.device, 0xff, bytes + 512));
     tiles.host.assign(bytes + 512, (char)0xff);
-    shunt_whole24_lay_out(&host, tiles.host.data(), &on_host);
-    shunt_whole24_lay_out(&host, tiles.device, &on_device);
+    shunt_sparse24_lay_out(&host, tiles.host.data(), &on_host);
+    shunt_sparse24_lay_out(&host, tiles.device, &on_device);
   }
   bool pack_on_device()
   {
     const shunt_device d = this_device();
-    return shunt_csr_to_whole24_cuda(&device, &on_device, (uint32_t *)word.device, &d, 0) ==
+    return shunt_csr_to_sparse24_cuda(&device, &on_device, (uint32_t *)word.device, &d, 0) ==
            SHUNT_OK;
   }
   // On both sides; `irregular` of both in `word`.
@@ -85,7 +85,7 @@ struct Packed {
     CUDA_OK(cudaDeviceSynchronize());
     word.download();
     words[1] = 0;
-    return shunt_csr_to_whole24_host(&host, &on_host, &words[1]) == SHUNT_OK &&
+    return shunt_csr_to_sparse24_host(&host, &on_host, &words[1]) == SHUNT_OK &&
            words[0] == words[1];
   }
   bool irregular() const { return *(const uint32_t *)word.host.data() == SHUNT_IRREGULAR; }
@@ -117,7 +117,7 @@ int64_t size_of(const shunt_dense &m)
 struct Options {
   shunt_type type = SHUNT_F16, out = SHUNT_F16, index = SHUNT_I32;
   int b_layout = 0, c_layout = 0;
-  shunt_whole24_shape shape = SHUNT_WHOLE24_256;
+  shunt_sparse24_shape shape = SHUNT_SPARSE24_256;
   double alpha = 1, beta = 0; // beta not 0: the product goes to W
   bool in_place = false;      // A's values are read where they are
   bool device_scalars = false, whole = true;
@@ -125,7 +125,7 @@ struct Options {
   int64_t bad_at = 0;
 };
 
-inline const char *name_of(shunt_whole24_shape shape)
+inline const char *name_of(shunt_sparse24_shape shape)
 {
   static const char *const names[] = {"no", "128", "256", "2 x 128"};
   return names[shape];
@@ -138,9 +138,9 @@ enum { VERDICT, ONLY_IF, WORDS };
 struct Table {
   int count;
   Buffer sets;
-  explicit Table(int count_) : count(count_), sets((size_t)count_ * SHUNT_REPAIR_SET_BYTES)
+  explicit Table(int count_) : count(count_), sets((size_t)count_ * SHUNT_GUARD_SET_BYTES)
   {
-    CUDA_OK(cudaMemset(sets.device, 0, (size_t)count * SHUNT_REPAIR_SET_BYTES));
+    CUDA_OK(cudaMemset(sets.device, 0, (size_t)count * SHUNT_GUARD_SET_BYTES));
   }
 };
 
@@ -202,23 +202,23 @@ struct Product {
     p.beta = {o.device_scalars && o.beta != 0 ? scalar + 1 : nullptr, o.beta};
     p.compute = compute();
   }
-  shunt_repair repair() const
+  shunt_guard repair() const
   {
-    shunt_repair r = {};
+    shunt_guard r = {};
     r.product = &product;
     r.expected = proves ? (const shunt_fingerprint *)print.device : nullptr;
     r.sets = table->sets.device;
     r.set_count = table->count;
     r.key = (const void *)key;
-    r.wait_cycles = SHUNT_REPAIR_WAIT_CYCLES;
+    r.wait_cycles = SHUNT_GUARD_WAIT_CYCLES;
     r.verdict = (uint32_t *)words.device + VERDICT;
     r.changed = pinned, r.nonfinite = pinned + 1;
     return r;
   }
   shunt_status run(cudaStream_t stream = 0)
   {
-    const shunt_repair r = repair();
-    return shunt_spmm_whole24_shaped_cuda(&on_device, &a.on_device, o.shape, o.in_place, &r,
+    const shunt_guard r = repair();
+    return shunt_sparse24_spmm_shaped_cuda(&on_device, &a.on_device, o.shape, o.in_place, &r,
                                           &device, stream);
   }
 
@@ -281,7 +281,7 @@ struct Product {
       p.alpha = {nullptr, 1}, p.beta = {nullptr, 0};
     }
     const shunt_status s =
-        by_twin ? shunt_spmm_whole24_host(&p, &a.on_host) : shunt_spmm_csr_host(&p);
+        by_twin ? shunt_sparse24_spmm_host(&p, &a.on_host) : shunt_csr_spmm_host(&p);
     const std::vector<char> c_was = c.host;
     c.download(), w.download();
     bool good = s == SHUNT_OK && same_values(c, want, o.out) &&

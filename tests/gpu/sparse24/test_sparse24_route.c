@@ -1,4 +1,4 @@
-/* test_sparse24_route.c: the `tile24` route's keep and run, by hand, against A B by the host's plain
+/* test_sparse24_route.c: the `sparse24` route's keep and run, by hand, against A B by the host's plain
    loop: int8 bit by bit, with B where the kernel reads it and where the route copies it first;
    after A changed in place; with an A that is not 2:4.  In C, as the routes' headers are.
 
@@ -13,7 +13,7 @@
 #include "kernels/shunt_kernels.h"
 #include "tests/unit/check.h"
 
-static struct shunt_engine engine;
+static struct shunt_context context;
 
 static uint64_t random_state = 1;
 static int below(int n)
@@ -69,7 +69,7 @@ struct world {
   struct shunt_problem p;
   struct shunt_spmm host;
   struct shunt_profile profile;
-  struct shunt_kept_view view;
+  struct shunt_packed_view view;
   struct shunt_call call;
 };
 
@@ -194,8 +194,8 @@ static void make(struct world *w, const struct setup *s)
   }
   w->profile = (struct shunt_profile){.rows = s->rows, .cols = s->cols, .nnz = on->a.nnz};
   w->call = (struct shunt_call){
-      .problem = &w->p, .engine = &engine, .profile = &w->profile, .will_keep = true};
-  w->space = get(shunt_route_tile24.workspace(&w->p, &engine));
+      .problem = &w->p, .context = &context, .profile = &w->profile, .will_keep = true};
+  w->space = get(shunt_route_sparse24.workspace(&w->p, &context));
   w->call.workspace = w->space.device, w->call.workspace_bytes = w->space.bytes;
 }
 
@@ -210,19 +210,19 @@ static void end(struct world *w)
 
 static shunt_status keep(struct world *w)
 {
-  const size_t bytes = shunt_route_tile24.keep_bytes(&w->call);
+  const size_t bytes = shunt_route_sparse24.keep_bytes(&w->call);
   if (!bytes) return SHUNT_E_UNSUPPORTED;
   w->payload = get(bytes), w->header = get(64);
   if (cudaMallocHost((void **)&w->pinned, 8) != cudaSuccess) abort();
   w->pinned[0] = w->pinned[1] = 0;
   char *header = w->header.device;
-  w->view = (struct shunt_kept_view){.irregular = (uint32_t *)header,
+  w->view = (struct shunt_packed_view){.irregular = (uint32_t *)header,
                                      .fingerprint = (struct shunt_fingerprint *)(header + 16),
                                      .payload = w->payload.device,
                                      .payload_bytes = bytes,
                                      .changed = w->pinned,
                                      .nonfinite = w->pinned + 1};
-  const shunt_status r = shunt_route_tile24.keep(&w->call, &w->view);
+  const shunt_status r = shunt_route_sparse24.keep(&w->call, &w->view);
   if (cudaDeviceSynchronize() != cudaSuccess) return SHUNT_E_CUDA;
   w->call.kept = &w->view;
   return r;
@@ -244,7 +244,7 @@ static bool runs(struct world *w, bool changed)
   p.c.values = want.host;
   up(&w->c);
   w->pinned[0] = w->pinned[1] = 0;
-  const shunt_status by_host = shunt_spmm_csr_host(&p), r = shunt_route_tile24.run(&w->call);
+  const shunt_status by_host = shunt_csr_spmm_host(&p), r = shunt_route_sparse24.run(&w->call);
   const cudaError_t e = cudaDeviceSynchronize();
   cudaMemcpy(want.device, w->c.device, w->c.bytes, cudaMemcpyDeviceToHost);
   const bool same = !memcmp(want.device, want.host, w->c.bytes);
@@ -273,12 +273,12 @@ static void change_column(struct world *w, int64_t at, int64_t to)
 
 static enum shunt_reason fits(const struct world *w)
 {
-  return shunt_route_tile24.fits(&w->p, &engine).reason;
+  return shunt_route_sparse24.fits(&w->p, &context).reason;
 }
 static enum shunt_reason expects(const struct world *w)
 {
   double us = -1;
-  const enum shunt_reason r = shunt_route_tile24.expect(&w->call, &us).reason;
+  const enum shunt_reason r = shunt_route_sparse24.expect(&w->call, &us).reason;
   return us > 0 ? r : SHUNT_R_SHAPE;
 }
 
@@ -451,8 +451,8 @@ int main(void)
     check_skip("wgmma.sp needs compute capability 9.0");
     return check_finish();
   }
-  /* Few: what blocks do beside their tiles is test_spmm_whole24's. */
-  engine.device = (struct shunt_device){p.multiProcessorCount < 6 ? p.multiProcessorCount : 6, 90,
+  /* Few: what blocks do beside their tiles is test_spmm_sparse24's. */
+  context.device = (struct shunt_device){p.multiProcessorCount < 6 ? p.multiProcessorCount : 6, 90,
                                         (int)p.sharedMemPerBlockOptin, p.l2CacheSize};
   test_refusals();
   test_products();

@@ -1,5 +1,5 @@
-// test_sparse24_spmm.cu: shunt_csr_to_whole24_cuda writes the bytes that its host twin writes, and
-// shunt_spmm_whole24_cuda computes what its twin computes, in both shapes, and from A itself where
+// test_sparse24_spmm.cu: shunt_csr_to_sparse24_cuda writes the bytes that its host twin writes, and
+// shunt_sparse24_spmm_cuda computes what its twin computes, in both shapes, and from A itself where
 // anything speaks against the copy.
 //
 // With whole numbers every sum is exact, so the two agree bit by bit; with fractions within the
@@ -49,7 +49,7 @@ static void test_irregular()
 
 // ---- the product -----------------------------------------------------------------------------
 
-static Options random_options(Random &r, shunt_whole24_shape shape, bool integers, double beta = 0)
+static Options random_options(Random &r, shunt_sparse24_shape shape, bool integers, double beta = 0)
 {
   static const double scalar[] = {1, 0, -2, 0.5}, whole_scalar[] = {1, 0, -2, 3};
   static const int b_layouts[] = {0, 1, 3};
@@ -77,7 +77,7 @@ static const int64_t full_sizes[][3] = {{1, 16, 1},      {64, 64, 8},   {130, 80
                                         {128, 144, 257}, {70, 1104, 9}, {257, 32, 300},
                                         {40, 640, 129}};
 
-static void test_in_place(shunt_whole24_shape shape, Table *table)
+static void test_in_place(shunt_sparse24_shape shape, Table *table)
 {
   Random r(96);
   for (auto &s : full_sizes) {
@@ -87,7 +87,7 @@ static void test_in_place(shunt_whole24_shape shape, Table *table)
       o.in_place = true, o.whole = r.below(2);
       Product q(pattern_24(s[0], s[1], 1, r.next()), s[2], o, r.next(), table);
       if (r.below(2)) q.device.multiprocessors = 1;
-      good &= shunt_whole24_in_place(&q.on_device.a) && q.packs() && q.runs(0, true);
+      good &= shunt_sparse24_in_place(&q.on_device.a) && q.packs() && q.runs(0, true);
       q.change_value();
       follows &= q.runs(0);
       q.change();
@@ -106,7 +106,7 @@ static void test_in_place(shunt_whole24_shape shape, Table *table)
 
 // Some columns one after the other, and where rows begin: anything that is changed is seen, and C is
 // what the changed arrays say.
-static void test_compared(shunt_whole24_shape shape, Table *table)
+static void test_compared(shunt_sparse24_shape shape, Table *table)
 {
   Random r(97);
   for (shunt_type index : {SHUNT_I32, SHUNT_I64}) {
@@ -114,7 +114,7 @@ static void test_compared(shunt_whole24_shape shape, Table *table)
     o.shape = shape, o.in_place = true, o.index = index;
     Product q(pattern_24(75, 592, 1, 23), 8, o, 24, table); // 86 tiles and 3/4, or 173 and a half
     q.device.multiprocessors = 3;
-    bool rests = q.packs() && shunt_whole24_compared(&q.on_device.a) && q.runs(0), sees = true;
+    bool rests = q.packs() && shunt_sparse24_compared(&q.on_device.a) && q.runs(0), sees = true;
     const auto changed = [&](Buffer &in, int64_t at, int64_t by) {
       const double was = load(in.host.data(), at, index);
       store(in.host.data(), at, index, was + (double)by), in.upload();
@@ -134,7 +134,7 @@ static void test_compared(shunt_whole24_shape shape, Table *table)
 }
 
 // Blocks with fewer tiles of C than others prove more of A.
-static void test_spared(shunt_whole24_shape shape, Table *table)
+static void test_spared(shunt_sparse24_shape shape, Table *table)
 {
   Random r(98);
   bool rests = true, sees = true;
@@ -154,7 +154,7 @@ static void test_spared(shunt_whole24_shape shape, Table *table)
         rests && sees ? "" : " WRONG");
 }
 
-static void test_products(shunt_whole24_shape shape, bool integers, bool whole, Table *table)
+static void test_products(shunt_sparse24_shape shape, bool integers, bool whole, Table *table)
 {
   Random r(whole ? 91 : 92);
   for (auto &s : sizes) {
@@ -212,7 +212,7 @@ static void test_proof(shunt_type type, Table *table)
 }
 
 // Each way in which the copy may be wrong, with and without beta.
-static void test_reasons(shunt_whole24_shape shape, bool integers, Table *table)
+static void test_reasons(shunt_sparse24_shape shape, bool integers, Table *table)
 {
   Random r(93);
   const char *what = integers ? " in int8" : "";
@@ -237,7 +237,7 @@ static void test_reasons(shunt_whole24_shape shape, bool integers, Table *table)
 }
 
 // Rows without padding, so that only a zero of A's own makes NaN; and rows with much of it.
-static void test_nonfinite(shunt_whole24_shape shape, Table *table)
+static void test_nonfinite(shunt_sparse24_shape shape, Table *table)
 {
   for (double bad : {(double)NAN, (double)INFINITY})
     for (double density : {1.0, 0.1})
@@ -258,7 +258,7 @@ static void test_nonfinite(shunt_whole24_shape shape, Table *table)
 }
 
 // In place no zero was filled up: what is NaN is right, and told to nobody.
-static void test_nonfinite_in_place(shunt_whole24_shape shape, Table *table)
+static void test_nonfinite_in_place(shunt_sparse24_shape shape, Table *table)
 {
   for (double bad : {(double)NAN, (double)INFINITY}) {
     Options o;
@@ -275,7 +275,7 @@ static void test_full_table()
   Random r(95);
   bool kept = true, turned_away = true;
   for (double beta : {0.0, 2.0}) {
-    Options o = random_options(r, SHUNT_WHOLE24_128, r.below(2), beta);
+    Options o = random_options(r, SHUNT_SPARSE24_128, r.below(2), beta);
     Product q(pattern_24(300, 200, 0.8, 5), 136, o, 6, &one);
     if (beta != 0) q.device.multiprocessors = 2; // several tiles a block
     kept &= q.packs() && q.runs(0) && q.runs(0);
@@ -303,7 +303,7 @@ static void test_streams()
   for (int k = 0; k < streams; k++) {
     CUDA_OK(cudaStreamCreateWithFlags(&at[(size_t)k], cudaStreamNonBlocking));
     Options o;
-    o.shape = k == 2 ? SHUNT_WHOLE24_256 : SHUNT_WHOLE24_128;
+    o.shape = k == 2 ? SHUNT_SPARSE24_256 : SHUNT_SPARSE24_128;
     const Pattern p = pattern_24(300, 130, 1, 31 + (uint64_t)k);
     products.emplace_back(new Product(p, 136, o, 32, &table));
     products.back()->key = 0x4000 + (uintptr_t)k * 256;
@@ -329,7 +329,7 @@ static void test_replays()
 {
   Table table(8);
   Options o;
-  o.shape = SHUNT_WHOLE24_128;
+  o.shape = SHUNT_SPARSE24_128;
   Product q(pattern_24(300, 130, 1, 41), 136, o, 42, &table);
   cudaStream_t stream;
   cudaGraph_t graph;
@@ -383,7 +383,7 @@ static void test_declined(Table *table)
   o.beta = 2;
   check(status([](Product &) {}) == SHUNT_E_UNSUPPORTED, "int32 that are added to");
   o = Options();
-  check(status([](Product &q) { q.o.shape = SHUNT_WHOLE24_NONE; }) == SHUNT_E_UNSUPPORTED,
+  check(status([](Product &q) { q.o.shape = SHUNT_SPARSE24_NONE; }) == SHUNT_E_UNSUPPORTED,
         "no shape");
   check(status([](Product &q) { q.on_device.c.type = SHUNT_F64; }) == SHUNT_E_UNSUPPORTED, "f64");
   o.in_place = true;
@@ -409,7 +409,7 @@ int main(int argc, char **argv)
     return finish();
   }
   Table table(2);
-  for (shunt_whole24_shape shape : {SHUNT_WHOLE24_128, SHUNT_WHOLE24_256, SHUNT_WHOLE24_2X128}) {
+  for (shunt_sparse24_shape shape : {SHUNT_SPARSE24_128, SHUNT_SPARSE24_256, SHUNT_SPARSE24_2X128}) {
     for (bool integers : {false, true}) {
       test_products(shape, integers, true, &table);
       test_products(shape, integers, false, &table);

@@ -1,4 +1,4 @@
-// time_sparse24.cuh: times of shunt_spmm_whole24_cuda alone and with its proof, by graph
+// time_sparse24.cuh: times of shunt_sparse24_spmm_cuda alone and with its proof, by graph
 // replays, for 4096 and 8192 square.
 #pragma once
 #include "tests/gpu/sparse24/sparse24_problem.cuh"
@@ -20,7 +20,7 @@ void time_shapes(Product &q)
 {
   const shunt_dense &b = q.on_device.b;
   const int64_t m = b.rows, n = b.cols;
-  for (shunt_whole24_shape shape : {SHUNT_WHOLE24_128, SHUNT_WHOLE24_256, SHUNT_WHOLE24_2X128}) {
+  for (shunt_sparse24_shape shape : {SHUNT_SPARSE24_128, SHUNT_SPARSE24_256, SHUNT_SPARSE24_2X128}) {
     double us[3];
     q.o.shape = shape;
     for (int proves : {0, 1}) {
@@ -36,7 +36,7 @@ void time_shapes(Product &q)
                               (size_t)(c.rows * c.row_stride) * shunt_type_size(c.type), s));
       if (q.run(s) != SHUNT_OK) exit(3);
     });
-    printf("time whole24 %s %d^2 x %d, %s, B by %s, tiles of %s%s: %.2f us alone, %.2f with the "
+    printf("time sparse24 %s %d^2 x %d, %s, B by %s, tiles of %s%s: %.2f us alone, %.2f with the "
            "proof, %.2f behind a fill of C, %.0f TFLOP/s of dense\n",
            q.o.type == SHUNT_I8 ? "int8" : "f16", (int)m, (int)n,
            q.o.index == SHUNT_I32 ? "int32" : "int64",
@@ -44,7 +44,7 @@ void time_shapes(Product &q)
            : b.col_stride == m ? "columns"
                                : "columns (+ 8)",
            name_of(shape),
-           shape == shunt_spmm_whole24_shape(&q.on_device, &q.device) ? " (chosen)" : "", us[0],
+           shape == shunt_sparse24_spmm_shape(&q.on_device, &q.device) ? " (chosen)" : "", us[0],
            us[1], us[2], 2e-6 * (double)m * (double)m * (double)n / us[1]);
   }
 }

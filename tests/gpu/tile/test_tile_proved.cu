@@ -10,22 +10,22 @@ namespace
 {
 
 struct Proved : Proof {
-  shunt_tile24_plan plan = {SHUNT_TILE24_MERGE | SHUNT_TILE24_DENSE, -1, -1};
+  shunt_tile_layout plan = {SHUNT_TILE_MERGE | SHUNT_TILE_DENSE, -1, -1};
   Buffer tiles;
-  shunt_tile24 v;
+  shunt_tile v;
 
   explicit Proved(Problem &problem, int count = 4)
-      : Proof(problem, count), tiles(shunt_tile24_bytes(&problem.spmm.a, &plan))
+      : Proof(problem, count), tiles(shunt_tile_bytes(&problem.spmm.a, &plan))
   {
-    const bool good = shunt_tile24_lay_out(&q.spmm.a, &plan, tiles.device, &v) &&
-                      shunt_csr_to_tile24_cuda(&q.spmm.a, &plan, &v, &q.device, 0) == SHUNT_OK;
+    const bool good = shunt_tile_lay_out(&q.spmm.a, &plan, tiles.device, &v) &&
+                      shunt_csr_to_tile_cuda(&q.spmm.a, &plan, &v, &q.device, 0) == SHUNT_OK;
     CUDA_OK(cudaDeviceSynchronize());
     if (!good) check(false, "a matrix in merged tiles");
   }
   shunt_status launch(cudaStream_t stream) override
   {
-    const shunt_repair r = repair();
-    return shunt_spmm_tile24_proved_cuda(&s, &v, &r, &q.device, q.workspace.device,
+    const shunt_guard r = repair();
+    return shunt_tile_spmm_proved_cuda(&s, &v, &r, &q.device, q.workspace.device,
                                          q.workspace.host.size(), stream);
   }
 };
@@ -53,7 +53,7 @@ void test_device(int multiprocessors, uint64_t seed)
       Problem q(p, size[2], o, r.next());
       q.device.multiprocessors = multiprocessors;
       Proved x(q);
-      x.wait_cycles = r.below(2) ? SHUNT_REPAIR_WAIT_CYCLES : 0;
+      x.wait_cycles = r.below(2) ? SHUNT_GUARD_WAIT_CYCLES : 0;
       rests &= x.runs(0) && x.runs(0);
       x.change();
       repaired &= x.runs(CHANGED) && x.runs(CHANGED);
@@ -120,7 +120,7 @@ void test_many_pieces()
     Problem q(p, 128, o, 10);
     q.device.multiprocessors = multiprocessors;
     Proved x(q);
-    for (int64_t cycles : {(int64_t)0, (int64_t)100, (int64_t)SHUNT_REPAIR_WAIT_CYCLES}) {
+    for (int64_t cycles : {(int64_t)0, (int64_t)100, (int64_t)SHUNT_GUARD_WAIT_CYCLES}) {
       x.wait_cycles = cycles;
       good &= x.runs(0);
       x.change();
@@ -161,12 +161,12 @@ void test_declined()
   Proved x(with_beta);
   x.reset(0);
   check(x.launch(0) == SHUNT_E_UNSUPPORTED &&
-            !shunt_spmm_tile24_proves(&with_beta.spmm, &with_beta.device),
+            !shunt_tile_spmm_proves(&with_beta.spmm, &with_beta.device),
         "beta is declined");
   o.beta = 0;
   Problem plain(p, 64, o, 14);
   Proved y(plain);
-  check(shunt_spmm_tile24_proves(&plain.spmm, &plain.device), "a small product proves inside");
+  check(shunt_tile_spmm_proves(&plain.spmm, &plain.device), "a small product proves inside");
   y.v.sparse.gather = nullptr;
   check(y.launch(0) == SHUNT_E_UNSUPPORTED, "tiles that are not merged are declined");
 }

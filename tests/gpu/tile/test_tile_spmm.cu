@@ -1,4 +1,4 @@
-// test_tile_spmm.cu: shunt_spmm_tile24_cuda against its host twin, in every shape.
+// test_tile_spmm.cu: shunt_tile_spmm_cuda against its host twin, in every shape.
 //
 // With whole numbers every sum is exact, so the two agree bit by bit, in whatever order a
 // tensor core adds; with fractions within the error that float sums may have.  Patterns, types,
@@ -20,11 +20,11 @@ struct Options {
 };
 
 // {}: the launcher's choice.
-static const shunt_tile24_shape kShapes[] = {
+static const shunt_tile_shape kShapes[] = {
     {0, 64, 1},   {0, 128, 1},  {128, 128, 1}, {128, 128, 2}, {128, 128, 4},
     {128, 64, 1}, {128, 64, 2}, {128, 64, 4},  {64, 64, 1},   {64, 64, 2},
     {64, 64, 4},  {16, 64, 1},  {16, 64, 2},   {16, 64, 4},   {16, 64, 8}};
-static void name_shape(const shunt_tile24_shape &s, char (&name)[40])
+static void name_shape(const shunt_tile_shape &s, char (&name)[40])
 {
   if (s.rows == 16)
     snprintf(name, sizeof name, "gathered, split by %d", s.split);
@@ -37,12 +37,12 @@ static void name_shape(const shunt_tile24_shape &s, char (&name)[40])
 // One product on both sides.
 struct Problem {
   Options o;
-  Tile24 a;
+  Tiles a;
   DenseLayout bl, cl;
   Buffer b, c, scalars, workspace;
   std::vector<char> before;
   shunt_device device;
-  shunt_tile24_shape shape = {};
+  shunt_tile_shape shape = {};
   shunt_spmm on_device, on_host;
 
   Problem(const Pattern &p, int64_t n, const Options &options, uint64_t seed)
@@ -90,9 +90,9 @@ struct Problem {
   shunt_status run(cudaStream_t stream = 0)
   {
     if (shape.tile)
-      return shunt_spmm_tile24_shaped_cuda(&on_device, &a.on_device, &shape, &device,
+      return shunt_tile_spmm_shaped_cuda(&on_device, &a.on_device, &shape, &device,
                                            workspace.device, workspace.host.size(), stream);
-    return shunt_spmm_tile24_cuda(&on_device, &a.on_device, &device, workspace.device,
+    return shunt_tile_spmm_cuda(&on_device, &a.on_device, &device, workspace.device,
                                   workspace.host.size(), stream);
   }
   bool same_value(double got, double want) const
@@ -109,7 +109,7 @@ struct Problem {
     bool good = run() == SHUNT_OK;
     CUDA_OK(cudaDeviceSynchronize());
     c.download();
-    good = good && shunt_spmm_tile24_host(&on_host, &a.on_host) == SHUNT_OK;
+    good = good && shunt_tile_spmm_host(&on_host, &a.on_host) == SHUNT_OK;
     for (int64_t i = 0; i < cl.size(); i++)
       good = good && same_value(load(c.host.data(), i, o.out), load(before.data(), i, o.out));
     return good;
@@ -130,11 +130,11 @@ static Options random_options(Random &r)
 }
 
 // One product of a random kind with the twin's; says what it was if they differ.
-static bool agrees(const Pattern &p, int64_t n, Options o, const shunt_tile24_shape &shape,
+static bool agrees(const Pattern &p, int64_t n, Options o, const shunt_tile_shape &shape,
                    Random &r)
 {
   if (shape.tile)
-    o.reorder = shape.rows == 16 ? o.reorder | SHUNT_TILE24_MERGE : o.reorder & ~SHUNT_TILE24_MERGE;
+    o.reorder = shape.rows == 16 ? o.reorder | SHUNT_TILE_MERGE : o.reorder & ~SHUNT_TILE_MERGE;
   Problem q(p, n, o, r.next());
   q.shape = shape;
   // What a device has decides the launcher's choice of a shape.
@@ -167,7 +167,7 @@ static void test_patterns(bool whole, bool poison, const char *what)
 
 // Sizes at which rows end within a block, chunks go round the ring, columns end within a
 // warp's; tiles that all block rows have, and that few have.
-static void test_shape(const shunt_tile24_shape &shape, uint64_t seed)
+static void test_shape(const shunt_tile_shape &shape, uint64_t seed)
 {
   static const int64_t sizes[][3] = {{1, 33, 8},     {70, 700, 64},  {300, 90, 136},
                                      {530, 250, 70}, {200, 1100, 9}, {130, 300, 260}};
@@ -191,12 +191,12 @@ static void test_shape(const shunt_tile24_shape &shape, uint64_t seed)
   }
 }
 
-static void test_repeats(const shunt_tile24_shape &shape)
+static void test_repeats(const shunt_tile_shape &shape)
 {
   const Pattern p = tile_pattern(TILES, 300, 900, 0.1, 77);
   Options o;
   o.whole = false, o.out = SHUNT_F32;
-  if (shape.rows == 16) o.reorder |= SHUNT_TILE24_MERGE;
+  if (shape.rows == 16) o.reorder |= SHUNT_TILE_MERGE;
   Problem q(p, 136, o, 78);
   q.shape = shape;
   bool same = q.run() == SHUNT_OK;
@@ -215,10 +215,10 @@ static void test_repeats(const shunt_tile24_shape &shape)
 }
 
 // More than one part of 8192 strips; block rows that differ in what they have.
-static void test_wide(const shunt_tile24_shape &shape)
+static void test_wide(const shunt_tile_shape &shape)
 {
   Options o;
-  if (shape.rows == 16) o.reorder |= SHUNT_TILE24_MERGE;
+  if (shape.rows == 16) o.reorder |= SHUNT_TILE_MERGE;
   Pattern p;
   Random r(9);
   p.rows = 40, p.cols = 8192 * 32 + 100;
@@ -276,11 +276,11 @@ static void test_declined()
   q.on_device = good, q.a.on_device.rows++;
   check(q.run() == SHUNT_E_ARGUMENT, "so is A packed from another size");
   q.a.on_device.rows--;
-  check(shunt_spmm_tile24_cuda(&good, &q.a.on_device, &q.device, nullptr, 0, 0) ==
+  check(shunt_tile_spmm_cuda(&good, &q.a.on_device, &q.device, nullptr, 0, 0) ==
             SHUNT_E_WORKSPACE,
         "a column-major B needs a workspace");
-  check(shunt_spmm_tile24_cuda(&good, &q.a.on_device, &q.device, q.workspace.device,
-                               shunt_spmm_tile24_workspace(&good) - 1, 0) == SHUNT_E_WORKSPACE,
+  check(shunt_tile_spmm_cuda(&good, &q.a.on_device, &q.device, q.workspace.device,
+                               shunt_tile_spmm_workspace(&good) - 1, 0) == SHUNT_E_WORKSPACE,
         "all of it");
   q.on_device = good;
   check(q.agree(), "and computes with it");
@@ -291,19 +291,19 @@ static void test_shapes_declined()
 {
   const Pattern p = tile_pattern(ANYWHERE, 40, 60, 0.1, 33);
   Problem q(p, 24, Options(), 34);
-  static const shunt_tile24_shape bad[] = {{0, 32, 1},  {256, 128, 1}, {64, 128, 1}, {32, 64, 1},
+  static const shunt_tile_shape bad[] = {{0, 32, 1},  {256, 128, 1}, {64, 128, 1}, {32, 64, 1},
                                            {64, 64, 0}, {64, 64, 3},   {64, 64, 8}};
-  for (const shunt_tile24_shape &s : bad) {
+  for (const shunt_tile_shape &s : bad) {
     q.shape = s;
     check(q.run() == SHUNT_E_UNSUPPORTED, "no shape %d x %d, split by %d", s.rows, s.tile, s.split);
   }
   q.shape = {16, 64, 1};
   check(q.run() == SHUNT_E_UNSUPPORTED, "nothing gathers but merged columns");
   Options merged;
-  merged.reorder |= SHUNT_TILE24_MERGE;
+  merged.reorder |= SHUNT_TILE_MERGE;
   Problem m(p, 24, merged, 36);
-  for (const shunt_tile24_shape &s :
-       {shunt_tile24_shape{0, 64, 1}, {64, 64, 1}, {16, 128, 1}, {16, 64, 3}}) {
+  for (const shunt_tile_shape &s :
+       {shunt_tile_shape{0, 64, 1}, {64, 64, 1}, {16, 128, 1}, {16, 64, 3}}) {
     m.shape = s;
     check(m.run() == SHUNT_E_UNSUPPORTED, "for which there is no shape %d x %d, split by %d",
           s.rows, s.tile, s.split);
@@ -326,20 +326,20 @@ static void test_chosen()
 {
   static const struct {
     int64_t size, n;
-    shunt_tile24_shape want;
+    shunt_tile_shape want;
   } cases[] = {{4096, 128, {128, 64, 2}},   {4096, 256, {128, 128, 2}}, {4096, 512, {128, 128, 1}},
                {4096, 2048, {128, 128, 1}}, {8192, 128, {128, 128, 2}}, {8192, 256, {128, 128, 1}},
                {8192, 2048, {128, 128, 1}}};
-  struct shunt_tile24_chunk table;
+  struct shunt_tile_chunk table;
   shunt_device d = this_device();
   d.compute_capability = 90, d.multiprocessors = 132, d.shared_per_block = 227 << 10;
   for (auto &c : cases) {
     shunt_spmm p = {};
-    shunt_tile24 v = {};
+    shunt_tile v = {};
     p.a.rows = p.a.cols = p.b.rows = p.c.rows = c.size, p.b.cols = p.c.cols = c.n;
     v.rows = v.cols = c.size, v.blocks = c.size / 16, v.chunk = &table;
     v.sparse.room = v.blocks * (c.size / 32);
-    const shunt_tile24_shape s = shunt_spmm_tile24_shape(&p, &v, &d);
+    const shunt_tile_shape s = shunt_tile_spmm_shape(&p, &v, &d);
     check(!memcmp(&s, &c.want, sizeof s), "%lld x %lld takes blocks of %d x %d, split by %d",
           (long long)c.size, (long long)c.n, s.rows, s.tile, s.split);
   }
@@ -352,10 +352,10 @@ static void time_shapes(Problem &q, const char *name, int64_t n)
   const int64_t size = q.bl.rows;
   q.on_device.b.cols = q.on_device.c.cols = n;
   q.on_device.b.row_stride = q.on_device.c.row_stride = n;
-  const shunt_tile24_shape chosen =
-      shunt_spmm_tile24_shape(&q.on_device, &q.a.on_device, &q.device);
-  for (const shunt_tile24_shape &s : kShapes) {
-    if ((s.rows == 16) != ((q.o.reorder & SHUNT_TILE24_MERGE) != 0)) continue;
+  const shunt_tile_shape chosen =
+      shunt_tile_spmm_shape(&q.on_device, &q.a.on_device, &q.device);
+  for (const shunt_tile_shape &s : kShapes) {
+    if ((s.rows == 16) != ((q.o.reorder & SHUNT_TILE_MERGE) != 0)) continue;
     const bool is_chosen = !memcmp(&s, &chosen, sizeof s);
     const int64_t blocks = s.rows ? size / s.rows * (n / s.tile) * s.split : 0;
     if (!is_chosen && (s.tile > n || blocks > 2048)) continue;
@@ -366,7 +366,7 @@ static void time_shapes(Problem &q, const char *name, int64_t n)
     const double rate = 2.0 * (double)size * (double)size * (double)n / us * 1e-6;
     char shape[40];
     name_shape(s, shape);
-    printf("time spmm_tile24 %s %lld %lld %s: %.1f us, %.0f TFLOP/s counted dense%s\n", name,
+    printf("time spmm_tile %s %lld %lld %s: %.1f us, %.0f TFLOP/s counted dense%s\n", name,
            (long long)size, (long long)n, shape, us, rate, is_chosen ? " (chosen)" : "");
     fflush(stdout);
   }
@@ -377,7 +377,7 @@ static void time_pattern(const Pattern &p, const char *name, int reorder)
   Options o;
   o.reorder = reorder, o.timed = true;
   Problem q(p, 2048, o, 8);
-  const shunt_tile24_census &c = q.a.census();
+  const shunt_tile_census &c = q.a.census();
   printf("# %s %lld: %lld tiles 2:4, %lld of them reordered, %lld dense\n", name, (long long)p.rows,
          (long long)c.sparse, (long long)c.reordered, (long long)c.dense);
   for (int64_t n : {128, 256, 512, 2048})
@@ -403,9 +403,9 @@ int main(int argc, char **argv)
     test_patterns(true, false, "whole numbers");
     test_patterns(true, true, "NaN and Inf in B");
     test_patterns(false, false, "fractions");
-    for (const shunt_tile24_shape &s : kShapes)
+    for (const shunt_tile_shape &s : kShapes)
       test_shape(s, seed++);
-    for (const shunt_tile24_shape &s : kShapes)
+    for (const shunt_tile_shape &s : kShapes)
       test_repeats(s);
     test_wide({0, 64, 1});
     test_wide({64, 64, 1});

@@ -1,4 +1,4 @@
-// tile_patterns.cuh: patterns for the tests of `tile24`, and a matrix packed on both sides.
+// tile_patterns.cuh: patterns for the tests of `tile`, and a matrix packed on both sides.
 #pragma once
 #include "conv/tile/tile_conv.h"
 #include "tests/gpu/common/harness.cuh"
@@ -61,15 +61,15 @@ inline Pattern pruned_pattern(int64_t rows, int64_t cols, uint64_t seed)
 
 // A pattern as CSR on both sides, and room for its packed form.  One value in nine is a
 // stored zero; the others are whole numbers from -4 to 4 or fractions.
-struct Tile24 {
+struct Tiles {
   Buffer offsets, columns, values;
   shunt_csr host, device;
-  shunt_tile24_plan plan;
+  shunt_tile_layout plan;
   size_t bytes;
   Buffer memory, twin;
-  shunt_tile24 on_device, on_host;
+  shunt_tile on_device, on_host;
 
-  Tile24(const Pattern &p, shunt_tile24_plan with, shunt_type type, shunt_type index, int base,
+  Tiles(const Pattern &p, shunt_tile_layout with, shunt_type type, shunt_type index, int base,
          bool whole, uint64_t seed)
       : offsets((size_t)(p.rows + 1) * shunt_type_size(index)),
         columns((size_t)p.nnz() * shunt_type_size(index)), values((size_t)p.nnz() * 2), plan(with),
@@ -89,11 +89,11 @@ struct Tile24 {
       store(values.host.data(), e, type, r.below(9) ? x : 0);
     }
   }
-  static size_t size_of(const Pattern &p, const shunt_tile24_plan &with, shunt_type type,
+  static size_t size_of(const Pattern &p, const shunt_tile_layout &with, shunt_type type,
                         shunt_type index)
   {
     const shunt_csr a = {p.rows, p.cols, p.nnz(), nullptr, nullptr, nullptr, index, type, 0};
-    return shunt_tile24_bytes(&a, &with);
+    return shunt_tile_bytes(&a, &with);
   }
 
   // Packs on the device; what is not written stays 0xee.
@@ -104,8 +104,8 @@ struct Tile24 {
     memset(memory.host.data(), 0xee, memory.host.size());
     memory.upload();
     const shunt_device d = this_device();
-    const bool good = shunt_tile24_lay_out(&host, &plan, memory.device, &on_device) &&
-                      shunt_csr_to_tile24_cuda(&device, &plan, &on_device, &d, 0) == SHUNT_OK;
+    const bool good = shunt_tile_lay_out(&host, &plan, memory.device, &on_device) &&
+                      shunt_csr_to_tile_cuda(&device, &plan, &on_device, &d, 0) == SHUNT_OK;
     CUDA_OK(cudaDeviceSynchronize());
     memory.download();
     return good;
@@ -115,8 +115,8 @@ struct Tile24 {
   {
     memset(twin.host.data(), 0xee, twin.host.size());
     char *aligned = (char *)(((uintptr_t)twin.host.data() + 255) & ~(uintptr_t)255);
-    return shunt_tile24_lay_out(&host, &plan, aligned, &on_host) &&
-           shunt_csr_to_tile24_host(&host, &plan, &on_host) == SHUNT_OK && pack_on_device();
+    return shunt_tile_lay_out(&host, &plan, aligned, &on_host) &&
+           shunt_csr_to_tile_host(&host, &plan, &on_host) == SHUNT_OK && pack_on_device();
   }
   bool same() const { return !memcmp(memory.host.data(), on_host.census, bytes); }
   bool inside() const
@@ -125,9 +125,9 @@ struct Tile24 {
       if (memory.host[i] != (char)0xee) return false;
     return true;
   }
-  const shunt_tile24_census &census() const
+  const shunt_tile_census &census() const
   {
-    return *(const shunt_tile24_census *)memory.host.data();
+    return *(const shunt_tile_census *)memory.host.data();
   }
 };
 

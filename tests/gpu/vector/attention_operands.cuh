@@ -42,7 +42,7 @@ static Pattern make_pattern(Kind kind, int64_t rows, int64_t cols, double densit
 struct PackedPattern {
   Pattern pattern;
   shunt_type type;
-  shunt_vector_plan plan;
+  shunt_vector_layout plan;
   std::vector<uint16_t> entries;
   Buffer memory;
   shunt_vector host, device;

@@ -1,4 +1,4 @@
-// test_attention.cu: shunt_attention_vector_cuda against its twin: every head size and number of
+// test_attention.cu: shunt_vector_attention_cuda against its twin: every head size and number of
 // slices, ragged rows, empty rows, batches, both types and orders, NaN, Inf, overflow.
 #include "tests/gpu/vector/attention_operands.cuh"
 
@@ -34,14 +34,14 @@ struct Attention {
   shunt_status call(int log2_slices)
   {
     const shunt_vector_attention a = in(true);
-    if (log2_slices < 0) return shunt_attention_vector_cuda(&a, &p.device, &device, 0);
-    return shunt_attention_vector_sliced_cuda(&a, &p.device, log2_slices, &device, 0);
+    if (log2_slices < 0) return shunt_vector_attention_cuda(&a, &p.device, &device, 0);
+    return shunt_vector_attention_sliced_cuda(&a, &p.device, log2_slices, &device, 0);
   }
   std::vector<char> twin()
   {
     const std::vector<char> before = o.at.host;
     const shunt_vector_attention a = in(false);
-    if (shunt_attention_vector_host(&a, &p.host) != SHUNT_OK) exit(3);
+    if (shunt_vector_attention_host(&a, &p.host) != SHUNT_OK) exit(3);
     std::vector<char> want = o.at.host;
     o.at.host = before;
     return want;

@@ -1,4 +1,4 @@
-// test_attention_parts.cu: shunt_sddmm_vector_cuda and shunt_softmax_vector_cuda against their
+// test_attention_parts.cu: shunt_vector_sddmm_cuda and shunt_vector_softmax_cuda against their
 // twins: ragged sizes, empty rows, batches, both types and orders, NaN and Inf.
 #include "tests/gpu/vector/attention_operands.cuh"
 
@@ -37,8 +37,8 @@ struct Sddmm {
     on_host.q = q.in(false), on_host.k = k.in(false), on_host.values = (uint16_t *)want.data();
     on_device.q = q.in(true), on_device.k = k.in(true);
     on_device.values = (uint16_t *)values.device;
-    if (shunt_sddmm_vector_host(&on_host, &p.host) != SHUNT_OK) return -1;
-    if (shunt_sddmm_vector_cuda(&on_device, &p.device, &device, 0) != SHUNT_OK) return -1;
+    if (shunt_vector_sddmm_host(&on_host, &p.host) != SHUNT_OK) return -1;
+    if (shunt_vector_sddmm_cuda(&on_device, &p.device, &device, 0) != SHUNT_OK) return -1;
     CUDA_OK(cudaDeviceSynchronize());
     values.download();
     // Zeros between positions are compared, too: they are wanted to be exactly 0.
@@ -127,10 +127,10 @@ struct Softmax {
     shunt_vector_softmax s = {
         matrices,      scale,        (const uint16_t *)in.host.data(), (uint16_t *)want.data(),
         p.value_count, p.value_count};
-    if (shunt_softmax_vector_host(&s, &p.host) != SHUNT_OK) return -1;
+    if (shunt_vector_softmax_host(&s, &p.host) != SHUNT_OK) return -1;
     s.in = (const uint16_t *)in.device;
     s.out = (uint16_t *)(in_place ? in.device : out.device);
-    if (shunt_softmax_vector_cuda(&s, &p.device, &device, 0) != SHUNT_OK) return -1;
+    if (shunt_vector_softmax_cuda(&s, &p.device, &device, 0) != SHUNT_OK) return -1;
     CUDA_OK(cudaDeviceSynchronize());
     std::vector<char> got(want.size());
     CUDA_OK(cudaMemcpy(got.data(), s.out, got.size(), cudaMemcpyDeviceToHost));
@@ -192,7 +192,7 @@ static void test_refused()
   s.problem.q = s.q.in(true), s.problem.k = s.k.in(true);
   s.problem.values = (uint16_t *)s.values.device;
   const auto sddmm = [&](const shunt_vector_sddmm &p) {
-    return shunt_sddmm_vector_cuda(&p, &s.p.device, &s.device, 0);
+    return shunt_vector_sddmm_cuda(&p, &s.p.device, &s.device, 0);
   };
   shunt_vector_sddmm p = s.problem;
   p.d = 0;
@@ -203,11 +203,11 @@ static void test_refused()
   check(sddmm(s.problem) == SHUNT_E_UNSUPPORTED, "a device before 8.0 is declined");
   const uint16_t *values = s.problem.values;
   shunt_vector_softmax f = {1, 1, values, s.problem.values, 0, 0};
-  check(shunt_softmax_vector_cuda(&f, &s.p.device, &s.device, 0) == SHUNT_E_UNSUPPORTED,
+  check(shunt_vector_softmax_cuda(&f, &s.p.device, &s.device, 0) == SHUNT_E_UNSUPPORTED,
         "by softmax, too");
   s.device = this_device();
   f.in = nullptr;
-  check(shunt_softmax_vector_cuda(&f, &s.p.device, &s.device, 0) == SHUNT_E_ARGUMENT,
+  check(shunt_vector_softmax_cuda(&f, &s.p.device, &s.device, 0) == SHUNT_E_ARGUMENT,
         "softmax of nothing is refused");
 }
 

@@ -132,7 +132,7 @@ static bool measure(const Matrix &m, Clusters *k, shunt_vector_measure *out)
 }
 
 // Packs in the order of k on both sides and unpacks what the device made.
-static bool pack_same(const Matrix &m, const Clusters &k, const shunt_vector_plan &plan,
+static bool pack_same(const Matrix &m, const Clusters &k, const shunt_vector_layout &plan,
                       const shunt_vector_measure &measured)
 {
   const size_t bytes = shunt_vector_bytes(&m.host, &plan);
@@ -300,7 +300,7 @@ static void time_case(int64_t size, double density, double lost)
         SHUNT_OK)
       exit(3);
   });
-  const shunt_vector_plan plan = {SHUNT_VECTOR_WINDOWED, shunt_vector_measured_height(&after), 1};
+  const shunt_vector_layout plan = {SHUNT_VECTOR_WINDOWED, shunt_vector_measured_height(&after), 1};
   Buffer memory(shunt_vector_bytes(&m.host, &plan));
   shunt_vector v;
   shunt_vector_lay_out(&m.host, &plan, memory.device, &v);

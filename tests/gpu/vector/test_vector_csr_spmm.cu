@@ -1,4 +1,4 @@
-// test_vector_csr_spmm.cu: shunt_spmm_csr_vector_cuda against float64.
+// test_vector_csr_spmm.cu: shunt_vector_csr_spmm_cuda against float64.
 //
 // Every pattern meets every M and N; types, layouts, index types, bases, scalars and
 // the number of multiprocessors that the launcher is told (which decides tile width
@@ -123,14 +123,14 @@ struct Problem {
 
 static shunt_status call(Problem &q, void *workspace, size_t bytes, cudaStream_t stream)
 {
-  return shunt_spmm_csr_vector_cuda(&q.spmm, &q.device, workspace, bytes, stream);
+  return shunt_vector_csr_spmm_cuda(&q.spmm, &q.device, workspace, bytes, stream);
 }
 
 // Runs once; 0 when right.
 static int64_t run_problem(Problem &q)
 {
   const std::vector<char> before = q.c.host;
-  size_t bytes = shunt_spmm_csr_vector_workspace(&q.spmm, &q.device);
+  size_t bytes = shunt_vector_csr_spmm_workspace(&q.spmm, &q.device);
   if (q.o.b_layout == 4) bytes += (size_t)(q.bl.rows * q.bl.row_stride) * 8;
   Buffer workspace(bytes + 64);
   memset(workspace.host.data(), 0xff, workspace.host.size());
@@ -224,7 +224,7 @@ static void test_repeats(shunt_type type)
   Options o;
   o.type = o.out = type;
   Problem q(p, 64, o, 10);
-  Buffer workspace(shunt_spmm_csr_vector_workspace(&q.spmm, &q.device));
+  Buffer workspace(shunt_vector_csr_spmm_workspace(&q.spmm, &q.device));
   constexpr int calls = 20;
   const bool same = repeats(q, calls, [&] {
     return call(q, workspace.device, workspace.host.size(), 0) == SHUNT_OK;
@@ -255,7 +255,7 @@ static void test_declined()
   const Pattern p = make_pattern(EIGHTS, 16, 64, 13);
   Options o;
   Problem q(p, 64, o, 14);
-  Buffer workspace(shunt_spmm_csr_vector_workspace(&q.spmm, &q.device));
+  Buffer workspace(shunt_vector_csr_spmm_workspace(&q.spmm, &q.device));
   const size_t bytes = workspace.host.size();
   check(call(q, nullptr, 0, 0) == SHUNT_E_WORKSPACE, "no workspace is declined");
   check(call(q, workspace.device, bytes - 1, 0) == SHUNT_E_WORKSPACE, "a small one too");
@@ -277,7 +277,7 @@ static void time_case(const Pattern &p, double sparsity, shunt_type type, shunt_
   Problem q(p, n, o, 18);
   q.device = this_device();
   if (multiprocessors) q.device.multiprocessors = multiprocessors;
-  Buffer workspace(shunt_spmm_csr_vector_workspace(&q.spmm, &q.device));
+  Buffer workspace(shunt_vector_csr_spmm_workspace(&q.spmm, &q.device));
   const double us = time_graph([&](cudaStream_t s) {
     if (call(q, workspace.device, workspace.host.size(), s) != SHUNT_OK) exit(3);
   });

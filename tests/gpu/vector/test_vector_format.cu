@@ -12,12 +12,12 @@ struct Packed {
   const Pattern &pattern;
   Buffer offsets, columns, values;
   shunt_csr host, device;
-  shunt_vector_plan plan;
+  shunt_vector_layout plan;
   size_t bytes;
   Buffer memory, twin;
   shunt_vector on_device, on_host;
 
-  Packed(const Pattern &p, shunt_vector_plan with, shunt_type index, int base, uint64_t seed,
+  Packed(const Pattern &p, shunt_vector_layout with, shunt_type index, int base, uint64_t seed,
          shunt_type type = SHUNT_F16)
       : pattern(p), offsets((p.rows + 1) * shunt_type_size(index)),
         columns(p.nnz() * shunt_type_size(index)), values(p.nnz() * shunt_type_size(type)),
@@ -77,7 +77,7 @@ static void test_same()
         for (int64_t cols : {1, 63, 64, 700, 2100})
           for (double density : {0.0, 0.02, 0.3, 1.0}) {
             const Pattern p = random_pattern(rows, cols, density, height, r.next());
-            const shunt_vector_plan plan = {(shunt_vector_order)order, height};
+            const shunt_vector_layout plan = {(shunt_vector_order)order, height};
             const shunt_type index = r.below(2) ? SHUNT_I64 : SHUNT_I32;
             const shunt_type type = r.below(3) ? SHUNT_F16 : SHUNT_F32;
             Packed k(p, plan, index, (int)r.below(2), r.next(), type);
@@ -94,7 +94,7 @@ static void test_same()
 static void test_irregular()
 {
   for (int order = 0; order < 2; order++) {
-    const shunt_vector_plan plan = {(shunt_vector_order)order, 8};
+    const shunt_vector_layout plan = {(shunt_vector_order)order, 8};
     for (const BrokenPattern &broken : broken_patterns(random_pattern(64, 700, 0.3, 8, 3))) {
       Packed k(broken.pattern, plan, SHUNT_I32, 1, 4);
       check(k.pack() && k.flagged() && k.inside(), "%s is irregular, order %d", broken.what, order);

@@ -18,8 +18,8 @@ struct Proved : Proof {
   explicit Proved(Problem &problem, int count = 4) : Proof(problem, count) {}
   shunt_status launch(cudaStream_t stream) override
   {
-    const shunt_repair r = repair();
-    return shunt_spmm_vector_proved_shaped_cuda(&s, &q.v, &shape, &r, &q.device, stream);
+    const shunt_guard r = repair();
+    return shunt_vector_packed_spmm_proved_shaped_cuda(&s, &q.v, &shape, &r, &q.device, stream);
   }
   shunt_status launch(const shunt_vector_shape &with, cudaStream_t stream = 0)
   {
@@ -58,7 +58,7 @@ void test_shape(const shunt_vector_shape &shape, uint64_t seed)
       o.device_scalars = false;
       Problem q(p, size[2], o, r.next());
       Proved x(q);
-      x.wait_cycles = r.below(2) ? SHUNT_REPAIR_WAIT_CYCLES : 0;
+      x.wait_cycles = r.below(2) ? SHUNT_GUARD_WAIT_CYCLES : 0;
       rests &= x.runs(shape, 0) && x.runs(shape, 0);
       x.change();
       repaired &= x.runs(shape, CHANGED) && x.runs(shape, CHANGED);
@@ -130,7 +130,7 @@ void test_many_pieces()
     Problem q(p, shape.tile, o, 10);
     Proved x(q);
     q.device.multiprocessors = shape.tile == 128 ? 2 : 132;
-    for (int64_t cycles : {(int64_t)0, (int64_t)100, (int64_t)SHUNT_REPAIR_WAIT_CYCLES}) {
+    for (int64_t cycles : {(int64_t)0, (int64_t)100, (int64_t)SHUNT_GUARD_WAIT_CYCLES}) {
       x.wait_cycles = cycles;
       good &= x.runs(shape, 0);
       x.change();
@@ -199,23 +199,23 @@ void time_case(Kind kind, int64_t rows, int64_t cols, double zeros, int64_t n)
   q.v.height = o.height;
   Proved x(q);
   x.reset(0);
-  shunt_vector_shape shape = shunt_spmm_vector_shape(&q.spmm, &q.v, &q.device);
+  shunt_vector_shape shape = shunt_vector_packed_spmm_shape(&q.spmm, &q.v, &q.device);
   if (shape.rows || shape.pairs) return;
   const auto launched = [](shunt_status s) {
     if (s != SHUNT_OK) exit(3);
   };
   const auto alone = [&](cudaStream_t stream) {
-    launched(shunt_spmm_vector_shaped_cuda(&q.spmm, &q.v, &shape, &q.device, nullptr, 0, stream));
+    launched(shunt_vector_packed_spmm_shaped_cuda(&q.spmm, &q.v, &shape, &q.device, nullptr, 0, stream));
   };
   const double product = time_graph(alone);
   const double inside = time_graph([&](cudaStream_t stream) { launched(x.launch(shape, stream)); });
-  x.start = SHUNT_REPAIR_LET_IN;
+  x.start = SHUNT_GUARD_EARLY;
   const shunt_dense none = {};
   const double behind = time_graph([&](cudaStream_t stream) {
     alone(stream);
-    shunt_repair r = x.repair();
+    shunt_guard r = x.repair();
     r.product = &none;
-    launched(shunt_spmm_csr_repair_cuda(&x.s, &r, &q.device, stream));
+    launched(shunt_guard_repair_cuda(&x.s, &r, &q.device, stream));
   });
   printf("time %5lld %5lld %4lld V=%d %.2f tile %3d slices %d arrays %5.2f MB: alone %6.2f, proved "
          "inside %6.2f, behind %6.2f us\n",

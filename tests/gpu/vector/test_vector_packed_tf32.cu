@@ -1,4 +1,4 @@
-// test_vector_packed_tf32.cu: shunt_spmm_vector_tf32_cuda against float64, in one product and three.
+// test_vector_packed_tf32.cu: shunt_vector_packed_spmm_tf32_cuda against float64, in one product and three.
 //
 // Every pattern meets every width and tile; layouts and scalars rotate with a fixed random
 // sequence. Rows of B that no vector names hold NaN and Inf throughout.
@@ -20,7 +20,7 @@ static double product_error(const Way &w)
 
 static shunt_status call(Problem &q, const Way &w, cudaStream_t stream)
 {
-  return shunt_spmm_vector_tf32_cuda(&q.spmm, &q.v, w.products, w.tile, &q.device,
+  return shunt_vector_packed_spmm_tf32_cuda(&q.spmm, &q.v, w.products, w.tile, &q.device,
                                      q.workspace.device, q.workspace.host.size() - 64, stream);
 }
 
@@ -171,7 +171,7 @@ static void test_twin_and_choice()
   host.c.values = q.c.host.data();
   const bool good = shunt_vector_lay_out(&host.a, &q.plan, aligned, &v) &&
                     shunt_csr_to_vector_host(&host.a, &q.plan, &v) == SHUNT_OK &&
-                    shunt_spmm_vector_host(&host, &v) == SHUNT_OK;
+                    shunt_vector_packed_spmm_host(&host, &v) == SHUNT_OK;
   check(good && wrong_elements(q, before) == 0, "the twin is right");
 }
 
@@ -183,7 +183,7 @@ static void test_costs()
   p.a.rows = p.a.cols = 4096;
   p.b.cols = 1024;
   const auto us = [&](double density, int products) {
-    return shunt_spmm_vector_tf32_us(&p, 512 * 4096 * density, products, &d);
+    return shunt_vector_packed_spmm_tf32_us(&p, 512 * 4096 * density, products, &d);
   };
   check(us(0.3, 1) < us(0.3, 3) && us(0.1, 1) < us(0.1, 3), "three products cost more than one");
   check(us(0.1, 1) < us(0.3, 1), "few vectors cost less than many");
@@ -196,20 +196,20 @@ static void test_declined()
   Options o = options();
   o.b_layout = 3;
   Problem q(p, 64, o, 14);
-  const size_t bytes = shunt_spmm_vector_workspace(&q.spmm);
+  const size_t bytes = shunt_vector_packed_spmm_workspace(&q.spmm);
   const auto with = [&](int products, int tile, void *workspace, size_t size) {
-    return shunt_spmm_vector_tf32_cuda(&q.spmm, &q.v, products, tile, &q.device, workspace, size,
+    return shunt_vector_packed_spmm_tf32_cuda(&q.spmm, &q.v, products, tile, &q.device, workspace, size,
                                        0);
   };
   void *room = q.workspace.device;
-  check(shunt_spmm_vector_tf32_takes(&q.spmm, &q.device), "f32 is taken");
+  check(shunt_vector_packed_spmm_tf32_takes(&q.spmm, &q.device), "f32 is taken");
   check(with(1, 64, nullptr, 0) == SHUNT_E_WORKSPACE, "not without the workspace it asks for");
   check(with(3, 64, room, bytes - 1) == SHUNT_E_WORKSPACE, "nor with a small one");
   check(with(2, 64, room, bytes) == SHUNT_E_ARGUMENT, "two products are declined");
   check(with(1, 128, room, bytes) == SHUNT_E_ARGUMENT, "so is a tile that there is none of");
   const shunt_vector_shape direct = {0, 64, 0}, strips = {256, 64, 0};
   for (const shunt_vector_shape &s : {direct, strips})
-    check(shunt_spmm_vector_shaped_cuda(&q.spmm, &q.v, &s, &q.device, room, bytes, 0) ==
+    check(shunt_vector_packed_spmm_shaped_cuda(&q.spmm, &q.v, &s, &q.device, room, bytes, 0) ==
               SHUNT_E_UNSUPPORTED,
           "f32 is not multiplied as 16-bit values, %d rows", s.rows);
   q.v.order = SHUNT_VECTOR_SEQUENTIAL;
@@ -222,7 +222,7 @@ static void test_declined()
   check(call(q, w, 0) == SHUNT_E_UNSUPPORTED, "and all before 9.0");
   q.device.compute_capability = 90;
   q.device.shared_per_block = 101376;
-  check(!shunt_spmm_vector_tf32_takes(&q.spmm, &q.device), "and where the ring has no room");
+  check(!shunt_vector_packed_spmm_tf32_takes(&q.spmm, &q.device), "and where the ring has no room");
 }
 
 // ---- timing -----------------------------------------------------------------------------
@@ -233,9 +233,9 @@ static void time_case(Kind kind, int64_t size, int64_t n, double density)
   Options o = options();
   o.height = height_of(kind);
   Problem q(p, n, o, 18);
-  Buffer room(shunt_spmm_csr_vector_workspace(&q.spmm, &q.device) + 256);
+  Buffer room(shunt_vector_csr_spmm_workspace(&q.spmm, &q.device) + 256);
   const double direct = time_graph([&](cudaStream_t s) {
-    if (shunt_spmm_csr_vector_cuda(&q.spmm, &q.device, room.device, room.host.size(), s)) exit(3);
+    if (shunt_vector_csr_spmm_cuda(&q.spmm, &q.device, room.device, room.host.size(), s)) exit(3);
   });
   printf("time %5lld %5lld %.2f %-7s direct, f32 %7.1f us\n", (long long)size, (long long)n,
          1 - density, kind_name[kind], direct);

@@ -76,7 +76,7 @@ struct Problem {
   DenseLayout bl, cl;
   Buffer offsets, columns, values, b, c, scalars, packed, workspace;
   shunt_device device;
-  shunt_vector_plan plan;
+  shunt_vector_layout plan;
   shunt_vector v;
   shunt_vector_counts counts;
   shunt_spmm spmm;
@@ -112,7 +112,7 @@ struct Problem {
   }
   size_t bytes() const
   {
-    const shunt_vector_plan with = {o.order, o.height, o.listed};
+    const shunt_vector_layout with = {o.order, o.height, o.listed};
     const shunt_csr a = csr(nullptr, nullptr, nullptr);
     return shunt_vector_bytes(&a, &with);
   }

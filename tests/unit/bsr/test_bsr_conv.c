@@ -139,7 +139,7 @@ static int is_right(const struct grid *g, const struct shunt_csr *a, int ell)
 /* CSR to the `vector` format and back gives the same bytes, and whole vectors have room. */
 static int packs(const struct shunt_csr *a, int64_t block)
 {
-  struct shunt_vector_plan plan = {.height = block % 8 == 0 ? 8 : block % 4 == 0 ? 4 : 1};
+  struct shunt_vector_layout plan = {.height = block % 8 == 0 ? 8 : block % 4 == 0 ? 4 : 1};
   size_t size = shunt_type_size(a->index_type), bytes = shunt_vector_bytes(a, &plan);
   int64_t count = get(a->row_offsets, a->index_type, a->rows) - a->base;
   struct owned back = room_for(a);

@@ -36,7 +36,7 @@ static struct owned random_matrix(int64_t rows, int64_t cols, double density, in
 /* ---- lists -------------------------------------------------------------------------- */
 
 struct made {
-  struct shunt_row_groups g;
+  struct shunt_bundle g;
   unsigned char *memory;
   size_t bytes;
   int good, overrun;
@@ -46,11 +46,11 @@ static struct made make(const struct owned *o)
 {
   struct made m;
 
-  m.bytes = shunt_row_groups_bytes(&o->a);
+  m.bytes = shunt_bundle_bytes(&o->a);
   m.memory = aligned_alloc(256, m.bytes + 256);
   memset(m.memory, 0xee, m.bytes + 256);
-  m.good = shunt_row_groups_lay_out(&o->a, m.memory, &m.g) &&
-           shunt_csr_to_row_groups_host(&o->a, &m.g) == SHUNT_OK;
+  m.good = shunt_bundle_lay_out(&o->a, m.memory, &m.g) &&
+           shunt_csr_to_bundle_host(&o->a, &m.g) == SHUNT_OK;
   m.overrun = 0;
   for (int i = 0; i < 256; i++)
     m.overrun |= m.memory[m.bytes + (size_t)i] != 0xee;
@@ -94,7 +94,7 @@ static int is_union(const struct owned *o, const struct made *m)
     good = group_is_union(o, m, g) && (int64_t)m->g.begin[g] + count <= o->a.nnz;
     vectors += count;
     if (count > longest) longest = count;
-    if (count > SHUNT_ROW_GROUPS_LONG) good = good && m->g.long_list[longs++] == (uint32_t)g;
+    if (count > SHUNT_BUNDLE_LONG) good = good && m->g.long_list[longs++] == (uint32_t)g;
   }
   return good && m->g.counts->vectors == vectors && m->g.counts->longest == longest &&
          m->g.counts->long_groups == longs && m->g.counts->reserved == 0;
@@ -123,7 +123,7 @@ static void test_by_hand(void)
         "a last group of one row");
   check(m.g.counts->vectors == 5 && m.g.counts->longest == 4 && m.g.counts->irregular == 0,
         "counts");
-  check(shunt_row_groups_sharing(&m.g, m.g.counts) == 2, "ten entries, five vectors: sharing 2");
+  check(shunt_bundle_sharing(&m.g, m.g.counts) == 2, "ten entries, five vectors: sharing 2");
   free(m.memory);
   owned_free(&o);
 }
@@ -241,14 +241,14 @@ static void test_too_many_long(void)
 static void test_declined(void)
 {
   struct owned o = random_matrix(8, 8, 0.5, 8, SHUNT_I32, 0);
-  struct shunt_row_groups g;
+  struct shunt_bundle g;
   struct shunt_csr a = o.a;
   int good = 1;
 
 #define DECLINED(CHANGE)                                                                           \
   a = o.a, CHANGE,                                                                                 \
-  good = good && shunt_row_groups_bytes(&a) == 0 && !shunt_row_groups_lay_out(&a, NULL, &g) &&     \
-         shunt_csr_to_row_groups_host(&a, &g) == SHUNT_E_UNSUPPORTED
+  good = good && shunt_bundle_bytes(&a) == 0 && !shunt_bundle_lay_out(&a, NULL, &g) &&     \
+         shunt_csr_to_bundle_host(&a, &g) == SHUNT_E_UNSUPPORTED
   DECLINED(a.rows = 0);
   DECLINED(a.cols = 0);
   DECLINED(a.nnz = -1);
@@ -259,11 +259,11 @@ static void test_declined(void)
 #undef DECLINED
   check(good, "sizes and types that cannot be made are declined");
   a = o.a, a.nnz = 0;
-  check(shunt_row_groups_bytes(&a) > 0, "no entries can be made");
-  g = (struct shunt_row_groups){.rows = 8, .cols = 8, .nnz = o.a.nnz - 1};
-  good = shunt_csr_to_row_groups_host(&o.a, &g) == SHUNT_E_ARGUMENT;
+  check(shunt_bundle_bytes(&a) > 0, "no entries can be made");
+  g = (struct shunt_bundle){.rows = 8, .cols = 8, .nnz = o.a.nnz - 1};
+  good = shunt_csr_to_bundle_host(&o.a, &g) == SHUNT_E_ARGUMENT;
   g.nnz++, g.cols++;
-  good &= shunt_csr_to_row_groups_host(&o.a, &g) == SHUNT_E_ARGUMENT;
+  good &= shunt_csr_to_bundle_host(&o.a, &g) == SHUNT_E_ARGUMENT;
   check(good, "not into lists of another size");
   owned_free(&o);
 }

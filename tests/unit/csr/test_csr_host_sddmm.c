@@ -105,7 +105,7 @@ static void test_types(void)
     for (int layout = 0; layout < 8; layout++) {
       struct shunt_sddmm p = problem(&m, in[t], out[t], layout & 1 ? SHUNT_I64 : SHUNT_I32,
                                      layout & 1, layout & 2, layout & 4, NAN);
-      check(shunt_sddmm_csr_host(&p) == SHUNT_OK && equals(&p, 1, 0),
+      check(shunt_csr_sddmm_host(&p) == SHUNT_OK && equals(&p, 1, 0),
             "types %d -> %d, layout %d: A B at the pattern", in[t], out[t], layout);
     }
 }
@@ -118,16 +118,16 @@ static void test_scalars(void)
 
   p.alpha.host = 2;
   p.beta.host = -1;
-  check(shunt_sddmm_csr_host(&p) == SHUNT_OK && equals(&p, 2, -10), "alpha 2, beta -1");
+  check(shunt_csr_sddmm_host(&p) == SHUNT_OK && equals(&p, 2, -10), "alpha 2, beta -1");
 
   p = problem(&m, SHUNT_F16, SHUNT_F16, SHUNT_I32, 1, 1, 1, 10);
   p.alpha.device = &half;
   p.beta.device = &three;
-  check(shunt_sddmm_csr_host(&p) == SHUNT_OK && equals(&p, 0.5, 30), "scalars by pointer");
+  check(shunt_csr_sddmm_host(&p) == SHUNT_OK && equals(&p, 0.5, 30), "scalars by pointer");
 
   p = problem(&m, SHUNT_F32, SHUNT_F32, SHUNT_I32, 0, 1, 1, INFINITY);
   p.beta.device = &zero;
-  check(shunt_sddmm_csr_host(&p) == SHUNT_OK && equals(&p, 1, 0), "beta 0 by pointer: C unread");
+  check(shunt_csr_sddmm_host(&p) == SHUNT_OK && equals(&p, 1, 0), "beta 0 by pointer: C unread");
 }
 
 static void test_edges(void)
@@ -137,27 +137,27 @@ static void test_edges(void)
 
   p.a.cols = p.b.rows = 0;
   p.beta.host = 2;
-  check(shunt_sddmm_csr_host(&p) == SHUNT_OK && equals(&p, 0, 8), "K = 0: C = beta C");
+  check(shunt_csr_sddmm_host(&p) == SHUNT_OK && equals(&p, 0, 8), "K = 0: C = beta C");
 
   p = problem(&m, SHUNT_F32, SHUNT_F32, SHUNT_I32, 0, 1, 0, 4);
   p.c.nnz = 0;
-  check(shunt_sddmm_csr_host(&p) == SHUNT_OK && equals(&p, 0, 4), "no entries: nothing written");
+  check(shunt_csr_sddmm_host(&p) == SHUNT_OK && equals(&p, 0, 4), "no entries: nothing written");
 
   p = problem(&m, SHUNT_F32, SHUNT_F32, SHUNT_I32, 0, 1, 0, 4);
   p.a.cols = 1;
-  check(shunt_sddmm_csr_host(&p) == SHUNT_E_ARGUMENT && equals(&p, 0, 4), "shapes that differ");
+  check(shunt_csr_sddmm_host(&p) == SHUNT_E_ARGUMENT && equals(&p, 0, 4), "shapes that differ");
 
   p = problem(&m, SHUNT_F32, SHUNT_F32, SHUNT_I32, 0, 1, 0, 4);
   p.b.type = SHUNT_F64;
-  check(shunt_sddmm_csr_host(&p) == SHUNT_E_UNSUPPORTED && equals(&p, 0, 4), "types that differ");
+  check(shunt_csr_sddmm_host(&p) == SHUNT_E_UNSUPPORTED && equals(&p, 0, 4), "types that differ");
 
   p = problem(&m, SHUNT_F32, SHUNT_F32, SHUNT_I32, 0, 1, 0, NAN);
   put(m.a, 1 * 5, SHUNT_F32, INFINITY); /* row 1 has no entries */
-  check(shunt_sddmm_csr_host(&p) == SHUNT_OK && equals(&p, 1, 0), "rows without entries unread");
+  check(shunt_csr_sddmm_host(&p) == SHUNT_OK && equals(&p, 1, 0), "rows without entries unread");
 
   p = problem(&m, SHUNT_F32, SHUNT_F32, SHUNT_I32, 0, 1, 1, NAN);
   put(m.b, 2, SHUNT_F32, NAN); /* column 2: entry 0 only */
-  check(shunt_sddmm_csr_host(&p) == SHUNT_OK && isnan(get(m.c, 0, SHUNT_F32)) &&
+  check(shunt_csr_sddmm_host(&p) == SHUNT_OK && isnan(get(m.c, 0, SHUNT_F32)) &&
             get(m.c, 1, SHUNT_F32) == 17,
         "a NaN reaches the entries of its column and no others");
 }

@@ -291,7 +291,7 @@ int main(void)
   static const struct {
     spmm f;
     const char *name;
-  } twins[] = { { shunt_spmm_csr_host, "host" }, { shunt_spmm_csr_parallel_host, "parallel" } };
+  } twins[] = { { shunt_csr_spmm_host, "host" }, { shunt_csr_spmm_parallel_host, "parallel" } };
   for (int i = 0; i < 2; i++) {
     test_types(twins[i].f, twins[i].name, m);
     test_rules(twins[i].f, twins[i].name, m);

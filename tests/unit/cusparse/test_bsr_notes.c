@@ -6,9 +6,9 @@
 
 static char arrays[8];
 
-static struct cusparse_bsr matrix(uintptr_t descriptor)
+static struct shunt_bsr matrix(uintptr_t descriptor)
 {
-  return (struct cusparse_bsr){.descriptor = (cusparseConstSpMatDescr_t)descriptor,
+  return (struct shunt_bsr){.descriptor = (cusparseConstSpMatDescr_t)descriptor,
                                .library = arrays,
                                .block_rows = 7,
                                .block_cols = 5,
@@ -19,26 +19,26 @@ static struct cusparse_bsr matrix(uintptr_t descriptor)
                                .values = arrays + 3};
 }
 
-static bool finds(const struct cusparse_bsr *m)
+static bool finds(const struct shunt_bsr *m)
 {
-  struct cusparse_bsr found = {0};
-  return cusparse_bsr_find(m->descriptor, m->library, &found) && found.size == m->size &&
+  struct shunt_bsr found = {0};
+  return shunt_bsr_find(m->descriptor, m->library, &found) && found.size == m->size &&
          found.blocks == m->blocks && found.columns == m->columns;
 }
 
 static void test_life(void)
 {
-  struct cusparse_bsr m = matrix(0x1000), n = matrix(0x2000);
-  cusparse_bsr_forget(m.descriptor);
-  cusparse_bsr_forget(NULL);
+  struct shunt_bsr m = matrix(0x1000), n = matrix(0x2000);
+  shunt_bsr_forget(m.descriptor);
+  shunt_bsr_forget(NULL);
   check(!finds(&m), "nothing is known at first");
-  cusparse_bsr_note(&m);
+  shunt_bsr_note(&m);
   check(finds(&m) && !finds(&n), "a note is found, for its descriptor");
   m.size = 8, m.columns = arrays + 5;
-  cusparse_bsr_note(&m);
+  shunt_bsr_note(&m);
   check(finds(&m), "a second note replaces the first");
-  cusparse_bsr_note(&n);
-  cusparse_bsr_forget(m.descriptor);
+  shunt_bsr_note(&n);
+  shunt_bsr_forget(m.descriptor);
   check(!finds(&m) && finds(&n), "forgotten, and only that one");
   n.library = arrays + 7;
   check(!finds(&n), "no note for another library");
@@ -50,13 +50,13 @@ static void test_many(void)
   enum { MANY = 5000 };
   int found = 0, wrong = 0;
   for (uintptr_t i = 1; i <= MANY; i++) {
-    struct cusparse_bsr m = matrix(i * 64);
+    struct shunt_bsr m = matrix(i * 64);
     m.blocks = (int64_t)i;
-    cusparse_bsr_note(&m);
+    shunt_bsr_note(&m);
   }
   for (uintptr_t i = 1; i <= MANY; i++) {
-    struct cusparse_bsr m;
-    if (!cusparse_bsr_find((cusparseConstSpMatDescr_t)(i * 64), arrays, &m)) continue;
+    struct shunt_bsr m;
+    if (!shunt_bsr_find((cusparseConstSpMatDescr_t)(i * 64), arrays, &m)) continue;
     found++;
     wrong += m.blocks != (int64_t)i;
   }

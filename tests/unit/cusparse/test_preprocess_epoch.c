@@ -16,41 +16,41 @@ static struct shunt_problem product(void)
   return p;
 }
 
-static struct cusparse_prepared call_of(uintptr_t descriptor, const struct shunt_problem *p)
+static struct shunt_preprocessed call_of(uintptr_t descriptor, const struct shunt_problem *p)
 {
-  return (struct cusparse_prepared){(cusparseConstSpMatDescr_t)descriptor, libraries, buffers, p};
+  return (struct shunt_preprocessed){(cusparseConstSpMatDescr_t)descriptor, libraries, buffers, p};
 }
 
 static void test_life(void)
 {
   const struct shunt_problem p = product();
-  const struct cusparse_prepared m = call_of(0x1000, &p), n = call_of(0x2000, &p);
-  check(cusparse_active_epoch(&m) == 0, "nothing is promised at first");
-  cusparse_active_begin(&m);
-  const uint64_t first = cusparse_active_epoch(&m);
-  check(first && cusparse_active_epoch(&m) == first, "calls of an epoch know it");
-  check(cusparse_active_epoch(&n) == 0, "another matrix does not, though its arrays are the same");
-  cusparse_active_begin(&n);
-  check(cusparse_active_epoch(&n) != first, "and has one of its own");
-  cusparse_active_begin(&m);
-  check(cusparse_active_epoch(&m) > first, "each preprocess begins another");
-  cusparse_active_end(m.descriptor);
-  check(cusparse_active_epoch(&m) == 0 && cusparse_active_epoch(&n), "one ends, and only that");
-  cusparse_active_end(NULL);
+  const struct shunt_preprocessed m = call_of(0x1000, &p), n = call_of(0x2000, &p);
+  check(shunt_epoch_of(&m) == 0, "nothing is promised at first");
+  shunt_epoch_begin(&m);
+  const uint64_t first = shunt_epoch_of(&m);
+  check(first && shunt_epoch_of(&m) == first, "calls of an epoch know it");
+  check(shunt_epoch_of(&n) == 0, "another matrix does not, though its arrays are the same");
+  shunt_epoch_begin(&n);
+  check(shunt_epoch_of(&n) != first, "and has one of its own");
+  shunt_epoch_begin(&m);
+  check(shunt_epoch_of(&m) > first, "each preprocess begins another");
+  shunt_epoch_end(m.descriptor);
+  check(shunt_epoch_of(&m) == 0 && shunt_epoch_of(&n), "one ends, and only that");
+  shunt_epoch_end(NULL);
 }
 
 static void test_other_call(void)
 {
   const struct shunt_problem p = product();
-  const struct cusparse_prepared m = call_of(0x3000, &p);
-  cusparse_active_begin(&m);
-  const uint64_t epoch = cusparse_active_epoch(&m);
+  const struct shunt_preprocessed m = call_of(0x3000, &p);
+  shunt_epoch_begin(&m);
+  const uint64_t epoch = shunt_epoch_of(&m);
 #define OTHER(what, change)                                           \
   do {                                                                \
     struct shunt_problem q = p;                                       \
-    struct cusparse_prepared o = call_of(0x3000, &q);                 \
+    struct shunt_preprocessed o = call_of(0x3000, &q);                 \
     change;                                                           \
-    check(cusparse_active_epoch(&o) == 0, "none with another " what); \
+    check(shunt_epoch_of(&o) == 0, "none with another " what); \
   } while (0)
   OTHER("buffer", o.buffer = buffers + 1);
   OTHER("library", o.library = libraries + 1);
@@ -66,8 +66,8 @@ static void test_other_call(void)
   do {                                                                              \
     struct shunt_problem q = p;                                                     \
     change;                                                                         \
-    const struct cusparse_prepared o = call_of(0x3000, &q);                         \
-    check(cusparse_active_epoch(&o) == epoch, "the same with another " what);       \
+    const struct shunt_preprocessed o = call_of(0x3000, &q);                         \
+    check(shunt_epoch_of(&o) == epoch, "the same with another " what);       \
   } while (0)
   SAME("array of values", q.spmm.a.values = arrays + 5);
   SAME("alpha", q.spmm.alpha.host = 7);
@@ -77,10 +77,10 @@ static void test_other_call(void)
 static void test_no_buffer(void)
 {
   const struct shunt_problem p = product();
-  struct cusparse_prepared m = call_of(0x4000, &p);
+  struct shunt_preprocessed m = call_of(0x4000, &p);
   m.buffer = NULL;
-  cusparse_active_begin(&m);
-  check(cusparse_active_epoch(&m) == 0, "without a buffer there is none");
+  shunt_epoch_begin(&m);
+  check(shunt_epoch_of(&m) == 0, "without a buffer there is none");
 }
 
 /* More matrices than there is room for: old epochs go, none is ever another's. */
@@ -91,14 +91,14 @@ static void test_many(void)
   const struct shunt_problem p = product();
   int known = 0, wrong = 0;
   for (int i = 1; i <= MANY; i++) {
-    const struct cusparse_prepared m = call_of((uintptr_t)i * 64, &p);
-    cusparse_active_begin(&m);
-    epochs[i] = cusparse_active_epoch(&m);
+    const struct shunt_preprocessed m = call_of((uintptr_t)i * 64, &p);
+    shunt_epoch_begin(&m);
+    epochs[i] = shunt_epoch_of(&m);
     wrong += epochs[i] <= epochs[i - 1];
   }
   for (int i = 1; i <= MANY; i++) {
-    const struct cusparse_prepared m = call_of((uintptr_t)i * 64, &p);
-    const uint64_t e = cusparse_active_epoch(&m);
+    const struct shunt_preprocessed m = call_of((uintptr_t)i * 64, &p);
+    const uint64_t e = shunt_epoch_of(&m);
     known += e != 0;
     wrong += e != 0 && e != epochs[i];
   }

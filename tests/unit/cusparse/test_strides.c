@@ -6,48 +6,48 @@
 
 static char arrays[8];
 
-static struct cusparse_strided matrix(uintptr_t descriptor)
+static struct shunt_strided matrix(uintptr_t descriptor)
 {
-  return (struct cusparse_strided){
+  return (struct shunt_strided){
       .descriptor = (cusparseConstSpMatDescr_t)descriptor,
       .library = arrays,
       .batches = 3,
       .csr = {7, 5, 11, arrays + 1, arrays + 2, arrays + 3, SHUNT_I32, SHUNT_F32, 0}};
 }
 
-static bool finds(const struct cusparse_strided *m, int64_t offsets, int64_t entries)
+static bool finds(const struct shunt_strided *m, int64_t offsets, int64_t entries)
 {
   int64_t o = -1, e = -1;
-  return cusparse_strides_find(m, &o, &e) && o == offsets && e == entries;
+  return shunt_strides_find(m, &o, &e) && o == offsets && e == entries;
 }
 
-static bool finds_nothing(const struct cusparse_strided *m)
+static bool finds_nothing(const struct shunt_strided *m)
 {
   int64_t o = -1, e = -1;
-  return !cusparse_strides_find(m, &o, &e) && o == -1 && e == -1;
+  return !shunt_strides_find(m, &o, &e) && o == -1 && e == -1;
 }
 
 static void test_life(void)
 {
-  struct cusparse_strided m = matrix(0x1000), n = matrix(0x2000);
+  struct shunt_strided m = matrix(0x1000), n = matrix(0x2000);
   check(finds_nothing(&m), "nothing is known at first");
-  cusparse_strides_note(&m, 8, 11);
+  shunt_strides_note(&m, 8, 11);
   check(finds(&m, 8, 11) && finds_nothing(&n), "a note is found, for its descriptor");
-  cusparse_strides_note(&m, 0, 0);
+  shunt_strides_note(&m, 0, 0);
   check(finds(&m, 0, 0), "a second note replaces the first");
-  cusparse_strides_note(&n, 1, 2);
-  cusparse_strides_forget(m.descriptor);
+  shunt_strides_note(&n, 1, 2);
+  shunt_strides_forget(m.descriptor);
   check(finds_nothing(&m) && finds(&n, 1, 2), "forgotten, and only that one");
 }
 
 /* A descriptor at the same address whose strides were set unseen. */
 static void test_other_matrix(void)
 {
-  struct cusparse_strided m = matrix(0x3000);
-  cusparse_strides_note(&m, 8, 11);
+  struct shunt_strided m = matrix(0x3000);
+  shunt_strides_note(&m, 8, 11);
 #define OTHER(what, change)                                                                        \
   do {                                                                                             \
-    struct cusparse_strided o = m;                                                                 \
+    struct shunt_strided o = m;                                                                 \
     change;                                                                                        \
     check(finds_nothing(&o), "no note for another " what);                                         \
   } while (0)
@@ -72,14 +72,14 @@ static void test_many(void)
   int known = 0, wrong = 0;
   enum { MANY = 20000 };
   for (int i = 1; i <= MANY; i++) {
-    struct cusparse_strided m = matrix((uintptr_t)i * 64);
-    cusparse_strides_note(&m, i, 2 * i);
+    struct shunt_strided m = matrix((uintptr_t)i * 64);
+    shunt_strides_note(&m, i, 2 * i);
     if (!finds(&m, i, 2 * i)) wrong++;
   }
   for (int i = 1; i <= MANY; i++) {
-    struct cusparse_strided m = matrix((uintptr_t)i * 64);
+    struct shunt_strided m = matrix((uintptr_t)i * 64);
     int64_t o, e;
-    if (!cusparse_strides_find(&m, &o, &e)) continue;
+    if (!shunt_strides_find(&m, &o, &e)) continue;
     known++;
     if (o != i || e != 2 * i) wrong++;
   }

@@ -145,7 +145,7 @@ struct packed {
 
 /* Laid out with room for `segments`; memory and scratch are exactly as large as asked for. */
 static inline struct packed packed_new(const struct shunt_dcsr_source *a,
-                                       const struct shunt_dcsr_plan *plan, int64_t segments,
+                                       const struct shunt_dcsr_layout *plan, int64_t segments,
                                        size_t scratch)
 {
   struct packed k = {.bytes = shunt_dcsr_bytes(a, plan, segments)};

@@ -29,7 +29,7 @@ static void test_by_hand(void)
 
   for (int from = 0; from < 3; from++) {
     struct owned o = source_new(&m, (enum shunt_dcsr_from)from, SHUNT_I64, SHUNT_I8, 1);
-    struct shunt_dcsr_plan plan = {0, SHUNT_I32, 0};
+    struct shunt_dcsr_layout plan = {0, SHUNT_I32, 0};
     size_t scratch = shunt_dcsr_scratch_bytes(&o.a, &plan);
     struct packed k = packed_new(&o.a, &plan, 3, scratch);
     int good = shunt_source_to_dcsr_host(&o.a, &plan, k.scratch, &k.d, NULL) == SHUNT_OK;
@@ -115,7 +115,7 @@ struct verdict {
   int right, bounds, counts, trips, exact, gathers;
 };
 
-static void try_one(const struct owned *o, const struct shunt_dcsr_plan *plan, int ascending,
+static void try_one(const struct owned *o, const struct shunt_dcsr_layout *plan, int ascending,
                     struct verdict *v)
 {
   size_t scratch = shunt_dcsr_scratch_bytes(&o->a, plan), size = shunt_type_size(o->a.value_type);
@@ -172,7 +172,7 @@ static void test_random(int from)
           struct owned o =
               source_new(&m, (enum shunt_dcsr_from)from, random_below(2) ? SHUNT_I32 : SHUNT_I64,
                          values[random_below(4)], (int)random_below(2));
-          struct shunt_dcsr_plan plan = {widths[w], wide ? SHUNT_I64 : SHUNT_I32,
+          struct shunt_dcsr_layout plan = {widths[w], wide ? SHUNT_I64 : SHUNT_I32,
                                          (int)random_below(2)};
           try_one(&o, &plan, ascending, &v);
           source_free(&o);
@@ -196,7 +196,7 @@ static void test_random(int from)
 static int declined(const struct owned *o, enum shunt_dcsr_rule rule, int64_t line, int64_t at,
                     const char *text)
 {
-  struct shunt_dcsr_plan plan = {64, SHUNT_I64, 1};
+  struct shunt_dcsr_layout plan = {64, SHUNT_I64, 1};
   size_t scratch = shunt_dcsr_scratch_bytes(&o->a, &plan);
   struct packed k = packed_new(&o->a, &plan, 1000, scratch);
   struct shunt_dcsr_fault fault = {0};
@@ -297,7 +297,7 @@ static void test_declined(void)
 {
   struct entries m = drawing();
   struct owned o = source_new(&m, SHUNT_DCSR_FROM_CSR, SHUNT_I32, SHUNT_F32, 0);
-  struct shunt_dcsr_plan plan = {4, SHUNT_I32, 0};
+  struct shunt_dcsr_layout plan = {4, SHUNT_I32, 0};
   size_t scratch = shunt_dcsr_scratch_bytes(&o.a, &plan);
   struct packed k = packed_new(&o.a, &plan, 4, scratch);
   struct shunt_csr back = csr_new(&o.a, SHUNT_F32, 0);
@@ -322,7 +322,7 @@ static void test_declined(void)
   check(shunt_dcsr_bytes(&o.a, &plan, 5) == 0 && !shunt_dcsr_lay_out(&o.a, &plan, 5, NULL, &d) &&
             shunt_source_to_dcsr_host(&o.a, &plan, k.scratch, &k.d, NULL) == SHUNT_E_UNSUPPORTED,
         "a width below 0");
-  plan = (struct shunt_dcsr_plan){4, SHUNT_F32, 0};
+  plan = (struct shunt_dcsr_layout){4, SHUNT_F32, 0};
   check(shunt_dcsr_bytes(&o.a, &plan, 5) == 0, "a plan whose index type is none");
   plan.index_type = SHUNT_I32;
   o.a.index_type = SHUNT_F64;

@@ -27,15 +27,15 @@ static int same(const struct shunt_dcsr *x, const struct shunt_dcsr *y)
 struct engine_run {
   struct packed stored, emitted;
   size_t scratch, engine_scratch;
-  struct shunt_engine_counts counts;
+  struct shunt_dcsr_unit_counts counts;
   shunt_status status;
 };
 
 static struct engine_run engine_run(const struct shunt_dcsr_source *a,
-                                    const struct shunt_dcsr_plan *plan)
+                                    const struct shunt_dcsr_layout *plan)
 {
   struct engine_run r = {.scratch = shunt_dcsr_scratch_bytes(a, plan),
-                         .engine_scratch = shunt_engine_scratch_bytes(a, plan)};
+                         .engine_scratch = shunt_dcsr_unit_scratch_bytes(a, plan)};
   int64_t segments;
 
   r.stored = packed_new(a, plan, shunt_dcsr_most_segments(a, plan), r.scratch);
@@ -44,7 +44,7 @@ static struct engine_run engine_run(const struct shunt_dcsr_source *a,
     r.status = shunt_source_to_dcsr_host(a, plan, r.stored.scratch, &r.stored.d, NULL);
   r.emitted = packed_new(a, plan, segments, r.engine_scratch);
   if (r.status == SHUNT_OK)
-    r.status = shunt_engine_run_host(a, plan, r.emitted.scratch, &r.emitted.d, &r.counts, NULL);
+    r.status = shunt_dcsr_unit_run_host(a, plan, r.emitted.scratch, &r.emitted.d, &r.counts, NULL);
   return r;
 }
 
@@ -70,10 +70,10 @@ static struct owned drawing(int64_t shift)
 static void test_by_hand(void)
 {
   struct owned o = drawing(0);
-  struct shunt_dcsr_plan plan = {4, SHUNT_I64, 1};
+  struct shunt_dcsr_layout plan = {4, SHUNT_I64, 1};
   struct engine_run r = engine_run(&o.a, &plan);
-  const struct shunt_engine_counts *c = &r.counts;
-  struct shunt_engine_estimate e;
+  const struct shunt_dcsr_unit_counts *c = &r.counts;
+  struct shunt_dcsr_unit_estimate e;
 
   check(r.status == SHUNT_OK && is_right(&r.emitted.d, &o), "the drawing is emitted");
   check(c->strips == 2 && c->elements == 6 && c->segments == 5, "6 elements in 5 rows of 2 strips");
@@ -96,14 +96,14 @@ static void test_by_hand(void)
   r = engine_run(&o.a, &plan);
   check(r.status == SHUNT_OK && c->busiest_cycles == 10, "strips 0 and 64 share channel 0");
 
-  e = shunt_engine_estimate(c, SHUNT_I32, SHUNT_F32);
+  e = shunt_dcsr_unit_estimate(c, SHUNT_I32, SHUNT_F32);
   check(fabs(e.us - 10 * 0.588e-3) < 1e-12 && fabs(e.balanced_us * 64 - e.us) < 1e-12 &&
             fabs(e.uj - 6 * 6.29e-6) < 1e-15 && fabs(e.peak - 64 / 0.588e-9) < 1 &&
             fabs(e.elements_a_second - 6 / (10 * 0.588e-9)) < 1,
         "time, energy and throughput of these counts");
-  e = shunt_engine_estimate(c, SHUNT_I32, SHUNT_F64);
+  e = shunt_dcsr_unit_estimate(c, SHUNT_I32, SHUNT_F64);
   check(fabs(e.element_ns - 0.882) < 1e-12, "an fp64 element takes half as long again");
-  e = shunt_engine_estimate(c, SHUNT_I32, SHUNT_F16);
+  e = shunt_dcsr_unit_estimate(c, SHUNT_I32, SHUNT_F16);
   check(e.element_ns == 0.588, "an fp16 element is not faster");
   engine_free(&r);
   source_free(&o);
@@ -113,7 +113,7 @@ static void test_by_hand(void)
 static void test_prefetch(void)
 {
   struct entries m = {20, 2, 25, calloc(25, sizeof(struct entry))};
-  struct shunt_dcsr_plan plan = {64, SHUNT_I32, 0};
+  struct shunt_dcsr_layout plan = {64, SHUNT_I32, 0};
   struct engine_run r;
   struct owned o;
 
@@ -144,7 +144,7 @@ static void test_random(void)
       for (int d = 0; d < 4; d++)
         for (int w = 0; w < 4; w++) {
           struct entries m = random_entries(rows[i], cols[j], densities[d], (i + w) % 2);
-          struct shunt_dcsr_plan plan = {widths[w], random_below(2) ? SHUNT_I32 : SHUNT_I64,
+          struct shunt_dcsr_layout plan = {widths[w], random_below(2) ? SHUNT_I32 : SHUNT_I64,
                                          (int)random_below(2)};
           reorder(&m, by_row_and_column); /* rows ascend in every column */
           struct owned o =
@@ -195,7 +195,7 @@ static struct shunt_dcsr_source csc_of(const struct shunt_matrix *m, int64_t *of
 
 static void try_file(const char *path)
 {
-  struct shunt_dcsr_plan plan = {SHUNT_DCSR_STRIP, SHUNT_I32, 0};
+  struct shunt_dcsr_layout plan = {SHUNT_DCSR_STRIP, SHUNT_I32, 0};
   struct shunt_matrix m;
   struct shunt_message why;
 
@@ -253,36 +253,36 @@ static void test_real_matrices(void)
 static void test_declined(void)
 {
   struct owned o = drawing(0);
-  struct shunt_dcsr_plan plan = {4, SHUNT_I32, 0};
-  struct packed k = packed_new(&o.a, &plan, 4, shunt_engine_scratch_bytes(&o.a, &plan));
-  struct shunt_engine_counts counts;
+  struct shunt_dcsr_layout plan = {4, SHUNT_I32, 0};
+  struct packed k = packed_new(&o.a, &plan, 4, shunt_dcsr_unit_scratch_bytes(&o.a, &plan));
+  struct shunt_dcsr_unit_counts counts;
   struct shunt_dcsr_fault fault;
   int32_t *rows = o.row_indices;
   char said[128];
 
-  check(shunt_engine_run_host(&o.a, &plan, k.scratch, &k.d, &counts, &fault) == SHUNT_E_WORKSPACE &&
+  check(shunt_dcsr_unit_run_host(&o.a, &plan, k.scratch, &k.d, &counts, &fault) == SHUNT_E_WORKSPACE &&
             k.d.counts->irregular == SHUNT_IRREGULAR && is_guard(k.memory + k.bytes),
         "more segments than there is room for");
   packed_free(&k);
-  k = packed_new(&o.a, &plan, 6, shunt_engine_scratch_bytes(&o.a, &plan));
+  k = packed_new(&o.a, &plan, 6, shunt_dcsr_unit_scratch_bytes(&o.a, &plan));
   rows[1] = 4;
-  check(shunt_engine_run_host(&o.a, &plan, k.scratch, &k.d, &counts, &fault) == SHUNT_E_ARGUMENT &&
+  check(shunt_dcsr_unit_run_host(&o.a, &plan, k.scratch, &k.d, &counts, &fault) == SHUNT_E_ARGUMENT &&
             fault.rule == SHUNT_DCSR_UNSORTED && fault.line == 1 && fault.at == 2,
         "rows that descend in a column");
   shunt_dcsr_fault_text(&o.a, &fault, said, sizeof said);
   check(!strcmp(said, "column 1: row_indices[2] is 3, less than the one before"), "are named: %s",
         said);
   rows[1] = 6;
-  check(shunt_engine_run_host(&o.a, &plan, k.scratch, &k.d, &counts, &fault) == SHUNT_E_ARGUMENT &&
+  check(shunt_dcsr_unit_run_host(&o.a, &plan, k.scratch, &k.d, &counts, &fault) == SHUNT_E_ARGUMENT &&
             fault.rule == SHUNT_DCSR_ROW && k.d.counts->irregular == SHUNT_IRREGULAR,
         "a row beyond the last");
   rows[1] = 1;
   plan.width = -1;
-  check(shunt_engine_run_host(&o.a, &plan, k.scratch, &k.d, &counts, NULL) == SHUNT_E_UNSUPPORTED,
+  check(shunt_dcsr_unit_run_host(&o.a, &plan, k.scratch, &k.d, &counts, NULL) == SHUNT_E_UNSUPPORTED,
         "a width below 0");
   plan.width = 4;
   o.a.from = SHUNT_DCSR_FROM_COO, o.a.columns = o.columns;
-  check(shunt_engine_run_host(&o.a, &plan, k.scratch, &k.d, &counts, NULL) == SHUNT_E_UNSUPPORTED,
+  check(shunt_dcsr_unit_run_host(&o.a, &plan, k.scratch, &k.d, &counts, NULL) == SHUNT_E_UNSUPPORTED,
         "a source that is not CSC");
   packed_free(&k);
   source_free(&o);

@@ -37,7 +37,7 @@ struct setting {
 
 static struct packed pack(const struct shunt_dcsr_source *a, int64_t width)
 {
-  struct shunt_dcsr_plan plan = {width, a->index_type, 0};
+  struct shunt_dcsr_layout plan = {width, a->index_type, 0};
   size_t scratch = shunt_dcsr_scratch_bytes(a, &plan);
   struct packed k = packed_new(a, &plan, shunt_dcsr_most_segments(a, &plan), scratch);
 
@@ -94,12 +94,12 @@ static void product_free(struct product *x)
 
 static shunt_status run_strips(const struct shunt_spmm *p, const struct shunt_dcsr *d)
 {
-  size_t bytes = shunt_spmm_dcsr_strips_workspace_host(p);
+  size_t bytes = shunt_dcsr_spmm_strips_workspace_host(p);
   unsigned char *workspace = malloc(bytes + GUARD);
   shunt_status status;
 
   memset(workspace + bytes, 0xee, GUARD);
-  status = shunt_spmm_dcsr_strips_host(p, d, workspace, bytes);
+  status = shunt_dcsr_spmm_strips_host(p, d, workspace, bytes);
   if (!is_guard(workspace + bytes)) status = SHUNT_E_WRITTEN;
   free(workspace);
   return status;
@@ -108,8 +108,8 @@ static shunt_status run_strips(const struct shunt_spmm *p, const struct shunt_dc
 static shunt_status run(struct product *x, int way)
 {
   x->p.c.values = x->c[way];
-  if (way == CSR) return shunt_spmm_csr_host(&x->p);
-  return way == ROWS ? shunt_spmm_dcsr_rows_host(&x->p, &x->whole.d)
+  if (way == CSR) return shunt_csr_spmm_host(&x->p);
+  return way == ROWS ? shunt_dcsr_spmm_rows_host(&x->p, &x->whole.d)
                      : run_strips(&x->p, &x->strips.d);
 }
 
@@ -291,7 +291,7 @@ static void test_declined(void)
 #define BOTH(change, want, text)                                                                   \
   p = x.p;                                                                                         \
   change;                                                                                          \
-  check(shunt_spmm_dcsr_rows_host(&p, &x.whole.d) == want && run_strips(&p, &x.strips.d) == want,  \
+  check(shunt_dcsr_spmm_rows_host(&p, &x.whole.d) == want && run_strips(&p, &x.strips.d) == want,  \
         text)
   BOTH(p.c.type = SHUNT_F64, SHUNT_E_UNSUPPORTED, "f32 into f64 is not built");
   BOTH(p.b.type = SHUNT_F64, SHUNT_E_UNSUPPORTED, "nor B of another type than A");
@@ -306,10 +306,10 @@ static void test_declined(void)
   x.whole.d.counts->irregular = x.strips.d.counts->irregular = 4;
   BOTH(, SHUNT_E_ARGUMENT, "an irregular matrix");
   x.whole.d.counts->irregular = x.strips.d.counts->irregular = 0;
-  check(shunt_spmm_dcsr_rows_host(&x.p, &x.strips.d) == SHUNT_E_UNSUPPORTED,
+  check(shunt_dcsr_spmm_rows_host(&x.p, &x.strips.d) == SHUNT_E_UNSUPPORTED,
         "C-stationary wants one strip");
-  check(shunt_spmm_dcsr_strips_host(&x.p, &x.strips.d, workspace, 71) == SHUNT_E_WORKSPACE &&
-            shunt_spmm_dcsr_strips_host(&x.p, &x.strips.d, (char *)workspace + 1, 72) ==
+  check(shunt_dcsr_spmm_strips_host(&x.p, &x.strips.d, workspace, 71) == SHUNT_E_WORKSPACE &&
+            shunt_dcsr_spmm_strips_host(&x.p, &x.strips.d, (char *)workspace + 1, 72) ==
                 SHUNT_E_WORKSPACE,
         "B-stationary wants its workspace, aligned");
   check(!memcmp(x.c[ROWS], x.c[CSR], x.c_bytes), "C was not touched by any of these");

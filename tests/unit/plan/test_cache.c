@@ -132,35 +132,35 @@ static const char formats[3];
 static const struct shunt_key key = { .columns = formats, .rows = 8, .cols = 8, .nnz = 8 };
 
 /* One call with the matrix that uses the plan of `by`, if it has one: has it? */
-static bool call(const void *by, struct shunt_sight *s)
+static bool call(const void *by, struct shunt_lookup *s)
 {
   bool used = false;
-  shunt_cache_see(cache, &key, s);
-  for (int i = 0; i < SHUNT_MOST_PLANS; i++)
+  shunt_cache_look_up(cache, &key, s);
+  for (int i = 0; i < SHUNT_MOST_PACKED; i++)
     if (s->plan[i].kept && s->plan[i].by == by)
-      used = shunt_kept_used(s->plan[i].kept, NULL, false) == SHUNT_OK;
-  shunt_sight_release(cache, s);
+      used = shunt_cache_packed_used(s->plan[i].kept, NULL, false) == SHUNT_OK;
+  shunt_lookup_release(cache, s);
   return used;
 }
 
 /* The same for a call that makes the plan. */
 static shunt_status make(const void *by)
 {
-  struct shunt_sight s;
-  struct shunt_kept *k;
-  shunt_cache_see(cache, &key, &s);
-  shunt_status r = shunt_kept_make(cache, &s, by, NULL, 1000, NULL, &k);
+  struct shunt_lookup s;
+  struct shunt_cache_packed *k;
+  shunt_cache_look_up(cache, &key, &s);
+  shunt_status r = shunt_cache_packed_make(cache, &s, by, NULL, 1000, NULL, &k);
   if (r == SHUNT_OK) {
-    r = shunt_kept_built(k, NULL);
-    shunt_kept_release(cache, k, false);
+    r = shunt_cache_packed_built(k, NULL);
+    shunt_cache_packed_release(cache, k, false);
   }
-  shunt_sight_release(cache, &s);
+  shunt_lookup_release(cache, &s);
   return r;
 }
 
 static void open_cache(int64_t most_bytes)
 {
-  struct shunt_sight s;
+  struct shunt_lookup s;
   allocated = 0;
   check(shunt_cache_make(&cache, most_bytes) == SHUNT_OK, "a cache of %lld bytes",
         (long long)most_bytes);
@@ -172,7 +172,7 @@ static void open_cache(int64_t most_bytes)
 static void test_two_widths(void)
 {
   const char *narrow = &formats[0], *wide = &formats[1], *third = &formats[2];
-  struct shunt_sight s;
+  struct shunt_lookup s;
   open_cache(1 << 20);
   check(!call(narrow, &s) && s.keep_wise && make(narrow) == SHUNT_OK, "the second may keep a plan");
   check(call(narrow, &s) && s.keep_wise, "which is used, and leaves a place");
@@ -196,21 +196,21 @@ static void test_two_widths(void)
 /* The device says of one plan that the matrix changed. */
 static void test_change(void)
 {
-  struct shunt_sight s;
+  struct shunt_lookup s;
   open_cache(1 << 20);
   call(NULL, &s);
   make(&formats[0]);
   make(&formats[1]);
-  shunt_cache_see(cache, &key, &s);
-  *shunt_kept_view_of(s.plan[1].kept).changed = 1;
-  shunt_sight_release(cache, &s);
+  shunt_cache_look_up(cache, &key, &s);
+  *shunt_cache_packed_view(s.plan[1].kept).changed = 1;
+  shunt_lookup_release(cache, &s);
   check(!call(&formats[0], &s) && !call(&formats[1], &s), "what changed has no plans any more,");
   check(!s.keep_wise && !s.no_copies, "and gets none for a while");
   for (int i = 0; i < 16; i++) call(NULL, &s);
   check(s.keep_wise && make(&formats[1]) == SHUNT_OK && call(&formats[1], &s), "but later");
-  shunt_cache_see(cache, &key, &s);
-  *shunt_kept_view_of(s.plan[0].kept).nonfinite = 1;
-  shunt_sight_release(cache, &s);
+  shunt_cache_look_up(cache, &key, &s);
+  *shunt_cache_packed_view(s.plan[0].kept).nonfinite = 1;
+  shunt_lookup_release(cache, &s);
   check(!call(&formats[1], &s) && s.no_copies && !s.keep_wise, "where copies do not stand: never");
   shunt_cache_free(cache);
 }
@@ -218,9 +218,9 @@ static void test_change(void)
 /* Plans that nobody uses make room first, though calls with their matrix go on. */
 static void test_room(void)
 {
-  struct shunt_sight s;
+  struct shunt_lookup s;
   struct shunt_key other = key;
-  struct shunt_kept *k;
+  struct shunt_cache_packed *k;
   other.nnz = 9;
   open_cache(3 * 1256); /* three plans of 1000 bytes and their headers */
   call(NULL, &s);
@@ -228,12 +228,12 @@ static void test_room(void)
   make(&formats[1]);
   for (int i = 0; i < 40; i++) call(&formats[0], &s);
   for (int i = 0; i < 2; i++) {
-    shunt_cache_see(cache, &other, &s);
-    check(shunt_kept_make(cache, &s, &formats[i], NULL, 1000, NULL, &k) == SHUNT_OK,
+    shunt_cache_look_up(cache, &other, &s);
+    check(shunt_cache_packed_make(cache, &s, &formats[i], NULL, 1000, NULL, &k) == SHUNT_OK,
           "plan %d of another matrix has room", i);
-    shunt_kept_built(k, NULL);
-    shunt_kept_release(cache, k, false);
-    shunt_sight_release(cache, &s);
+    shunt_cache_packed_built(k, NULL);
+    shunt_cache_packed_release(cache, k, false);
+    shunt_lookup_release(cache, &s);
   }
   check(call(&formats[0], &s) && !call(&formats[1], &s), "an idle plan's");
   shunt_cache_free(cache);

@@ -74,8 +74,8 @@ static void test_cost_fits(void)
                                    .index_type = SHUNT_I32, .value_type = m->type };
     p.spmm.b = (struct shunt_dense){ m->cols, m->n, m->n, 1, NULL, m->type };
     p.spmm.c = (struct shunt_dense){ m->rows, m->n, m->n, 1, NULL, m->type };
-    double rows = shunt_cost_rows(&p.spmm, &f, &h200);
-    double groups = shunt_cost_groups(&p.spmm, (double)m->vectors, (double)m->longest_group, &h200);
+    double rows = shunt_cost_csr(&p.spmm, &f, &h200);
+    double groups = shunt_cost_bundle(&p.spmm, (double)m->vectors, (double)m->longest_group, &h200);
     double original = shunt_cost_original(&p, &f, &h200);
     check(within(rows, m->by_rows) < 1.7, "%s, N = %d: rows %.1f us, measured %.1f", m->matrix,
           (int)m->n, rows, m->by_rows);
@@ -131,7 +131,7 @@ static void test_vector_is_slow_on_elements(void)
                                  .index_type = SHUNT_I32, .value_type = SHUNT_F32 } };
   const struct shunt_profile f = { .rows = p.a.rows, .nnz = p.a.nnz, .longest_row = 108 };
   p.b = p.c = (struct shunt_dense){ p.a.rows, 32, 32, 1, NULL, SHUNT_F32 };
-  double vector = shunt_cost_vector(&p, 4, 108, &h200), rows = shunt_cost_rows(&p, &f, &h200);
+  double vector = shunt_cost_vector(&p, 4, 108, &h200), rows = shunt_cost_csr(&p, &f, &h200);
   check(within(vector, 911) < 1.3 && rows < vector, "4 x 4 elements: vector %.0f us, rows %.0f",
         vector, rows);
 }
@@ -157,16 +157,16 @@ static void test_vector_once_fits(void)
     const int n = measured[i].n;
     p.b = (struct shunt_dense){ p.a.cols, n, n, 1, NULL, SHUNT_F16 };
     p.c = (struct shunt_dense){ p.a.rows, n, n, 1, NULL, SHUNT_F16 };
-    struct shunt_vector_once how;
-    const bool once = shunt_spmm_csr_vector_once(&p, &h200, &how);
+    struct shunt_vector_single_launch how;
+    const bool once = shunt_vector_csr_spmm_single_launch(&p, &h200, &how);
     check(once, "%d x 1 vectors, %d rows: one launch", measured[i].reuse, (int)p.a.rows);
     if (!once) continue;
-    const double us = shunt_cost_vector_once(&p, &how, measured[i].reuse,
+    const double us = shunt_cost_vector_single_launch(&p, &how, measured[i].reuse,
                                              (double)measured[i].longest, &h200);
     check(within(us, measured[i].us) < 1.25, "%d x 1 vectors, %d rows: %.1f us, measured %.1f",
           measured[i].reuse, (int)p.a.rows, us, measured[i].us);
     p.a.rows *= 32, p.c.rows *= 32, p.a.nnz *= 32;
-    check(!shunt_spmm_csr_vector_once(&p, &h200, &how), "32 times as many rows are two");
+    check(!shunt_vector_csr_spmm_single_launch(&p, &h200, &how), "32 times as many rows are two");
   }
 }
 
@@ -196,7 +196,7 @@ static void test_sddmm_cost_fits(void)
     p.sddmm.b = (struct shunt_dense){ k, n, n, 1, NULL, t };
     p.sddmm.c = (struct shunt_csr){ .rows = n, .cols = n, .nnz = measured[i].nnz,
                                     .index_type = SHUNT_I32, .value_type = t };
-    double rows = shunt_cost_sddmm_rows(&p.sddmm, &h200);
+    double rows = shunt_cost_csr_sddmm(&p.sddmm, &h200);
     double original = shunt_cost_original(&p, &f, &h200);
     check(within(rows, measured[i].by_rows) < 1.3, "%s, K = %d: rows %.1f us, measured %.1f",
           measured[i].matrix, (int)k, rows, measured[i].by_rows);
@@ -222,7 +222,7 @@ static void test_sampled_on_the_chip(void)
     s.c = (struct shunt_csr){ .rows = n, .cols = n, .index_type = SHUNT_I32,
                               .nnz = (int64_t)(measured[i].density * (double)(n * n)),
                               .value_type = SHUNT_F16 };
-    const double us = shunt_cost_sddmm_dense(&s, &h200);
+    const double us = shunt_cost_dense_sddmm(&s, &h200);
     check(within(us, measured[i].us) < 1.08, "SDDMM on the chip, K = %d: %.1f us, measured %.1f",
           (int)k, us, measured[i].us);
   }
@@ -231,7 +231,7 @@ static void test_sampled_on_the_chip(void)
 /* SDDMM by `vector` where all rows are equal in groups of `height`, and no larger ones are. */
 static enum shunt_reason sddmm_by_vector(int height)
 {
-  struct shunt_engine e = { .device = h200 };
+  struct shunt_context e = { .device = h200 };
   const int64_t rows = 4096, inner = 128;
   struct shunt_problem p = { .op = SHUNT_SDDMM, .format = SHUNT_CSR, .batches = 1 };
   struct shunt_profile f = { .rows = rows, .nnz = 60 * rows, .longest_row = 60 };
@@ -244,7 +244,7 @@ static enum shunt_reason sddmm_by_vector(int height)
   p.sddmm.c = (struct shunt_csr){ .rows = rows, .cols = rows, .nnz = f.nnz,
                                   .index_type = SHUNT_I32, .value_type = SHUNT_F32 };
   p.sddmm.compute = SHUNT_F32;
-  const struct shunt_call c = { .problem = &p, .engine = &e, .profile = &f,
+  const struct shunt_call c = { .problem = &p, .context = &e, .profile = &f,
                                 .workspace_bytes = (size_t)1 << 30 };
   double us = 0;
   return shunt_route_at(shunt_route_index("vector"))->expect(&c, &us).reason;
@@ -265,7 +265,7 @@ static void test_vector_copies_operands(void)
     int64_t inner;
     double by_column, by_row;
   } measured[] = { { 256, 21.2, 25.5 }, { 512, 35.2, 43.2 }, { 1024, 61.9, 75.8 } };
-  struct shunt_engine e = { .device = h200 };
+  struct shunt_context e = { .device = h200 };
   const int64_t n = 4096, nnz = n * n / 10;
   struct shunt_profile f = { .rows = n, .nnz = nnz, .longest_row = 480 };
   for (int v = 0; v < 3; v++) f.groups_nonempty[v] = f.groups_equal[v] = n / (8 >> v);
@@ -278,7 +278,7 @@ static void test_vector_copies_operands(void)
     p.sddmm.c = (struct shunt_csr){ .rows = n, .cols = n, .nnz = nnz, .index_type = SHUNT_I32,
                                     .value_type = SHUNT_F16 };
     p.sddmm.compute = SHUNT_F32;
-    const struct shunt_call c = { .problem = &p, .engine = &e, .profile = &f,
+    const struct shunt_call c = { .problem = &p, .context = &e, .profile = &f,
                                   .workspace_bytes = (size_t)1 << 30 };
     double us = 0;
     shunt_route_at(shunt_route_index("vector"))->expect(&c, &us);
@@ -286,7 +286,7 @@ static void test_vector_copies_operands(void)
     check(within(us, took) < 1.15, "SDDMM by vector, K = %d, B by %s: %.1f us, measured %.1f",
           (int)k, by_row ? "row" : "column", us, took);
     if (k == 256 && by_row)
-      check(shunt_cost_sddmm_dense(&p.sddmm, &h200) < us, "sampled on the chip is chosen instead");
+      check(shunt_cost_dense_sddmm(&p.sddmm, &h200) < us, "sampled on the chip is chosen instead");
   }
 }
 
@@ -305,7 +305,7 @@ static void test_groups_are_hoped_for(void)
     { "pkustk06", 43164, 2571768, 126, 32, SHUNT_F64, true },
     { "opt1", 15449, 1930655, 243, 8, SHUNT_F32, false },
   };
-  struct shunt_engine e = { .device = h200 };
+  struct shunt_context e = { .device = h200 };
   for (unsigned i = 0; i < sizeof hoped / sizeof hoped[0]; i++) {
     struct shunt_problem p = { .op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1 };
     const struct shunt_profile f = { .rows = hoped[i].rows, .nnz = hoped[i].nnz,
@@ -315,11 +315,11 @@ static void test_groups_are_hoped_for(void)
     p.spmm.b = (struct shunt_dense){ f.rows, hoped[i].n, hoped[i].n, 1, NULL, hoped[i].type };
     p.spmm.c = p.spmm.b;
     p.spmm.compute = hoped[i].type;
-    const struct shunt_call c = { .problem = &p, .engine = &e, .profile = &f, .will_keep = true,
+    const struct shunt_call c = { .problem = &p, .context = &e, .profile = &f, .will_keep = true,
                                   .workspace_bytes = (size_t)1 << 30 };
     double rows = 0, groups = 0;
-    shunt_route_at(shunt_route_index("rows"))->expect(&c, &rows);
-    shunt_route_at(shunt_route_index("groups"))->expect(&c, &groups);
+    shunt_route_at(shunt_route_index("csr"))->expect(&c, &rows);
+    shunt_route_at(shunt_route_index("bundle"))->expect(&c, &groups);
     check((groups < rows) == hoped[i].taken, "%s, N = %d: groups %.1f us hoped for, rows %.1f",
           hoped[i].matrix, (int)hoped[i].n, groups, rows);
   }
@@ -342,7 +342,7 @@ static void test_rows_leave_what_they_lose(void)
     { "rmat:1048576:16", 1048576, 16086321, 39440, 128, SHUNT_F64, 2720, 2951 },
     { "rmat:3000000:3", 3000000, 8360000, 18909, 128, SHUNT_F32, 1515, 1392 },
   };
-  struct shunt_engine e = { .device = h200 };
+  struct shunt_context e = { .device = h200 };
   for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
     struct shunt_problem p = { .op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1 };
     const int64_t rows = measured[i].rows, n = measured[i].n;
@@ -352,11 +352,11 @@ static void test_rows_leave_what_they_lose(void)
                                    .index_type = SHUNT_I32, .value_type = measured[i].type };
     p.spmm.b = p.spmm.c = (struct shunt_dense){ rows, n, n, 1, NULL, measured[i].type };
     p.spmm.compute = measured[i].type;
-    const struct shunt_call c = { .problem = &p, .engine = &e, .profile = &f,
+    const struct shunt_call c = { .problem = &p, .context = &e, .profile = &f,
                                   .workspace_bytes = (size_t)1 << 40 };
     double us = 0;
     const bool fits =
-        shunt_route_at(shunt_route_index("rows"))->expect(&c, &us).reason == SHUNT_FITS;
+        shunt_route_at(shunt_route_index("csr"))->expect(&c, &us).reason == SHUNT_FITS;
     check((fits && us < shunt_cost_original(&p, &f, &h200)) ==
               (measured[i].by_rows < measured[i].by_original),
           "%s, N = %d: rows %.0f us, cuSPARSE %.0f", measured[i].matrix, (int)n,
@@ -374,13 +374,13 @@ static void test_small_f32_products_are_not_dense(void)
   const struct shunt_profile f = { .rows = 84, .nnz = 20400, .longest_row = 252 };
   const double dense = shunt_cost_gemm(84, 128, 252, SHUNT_F32, SHUNT_MATH_EXACT, &h200) +
                        shunt_cost_copy(shunt_cost_csr_bytes(&p.a), &h200) - 1;
-  check(shunt_cost_rows(&p, &f, &h200) < dense, "a small f32 product is rows' (dense %.1f us)", dense);
+  check(shunt_cost_csr(&p, &f, &h200) < dense, "a small f32 product is rows' (dense %.1f us)", dense);
 }
 
-/* ---- tile24 ---------------------------------------------------------------------------------- */
+/* ---- sparse24 ---------------------------------------------------------------------------------- */
 
 struct pruned {
-  struct shunt_engine e;
+  struct shunt_context e;
   struct shunt_problem p;
   struct shunt_profile f;
   struct shunt_call c;
@@ -396,42 +396,42 @@ static void pruned_weights(struct pruned *w, int64_t m, int64_t n, bool in_place
     .b = { m, n, n, 1, NULL, SHUNT_F16 }, .c = { m, n, n, 1, NULL, SHUNT_F16 },
     .alpha = { NULL, 1 }, .compute = SHUNT_F32
   };
-  w->c = (struct shunt_call){ .problem = &w->p, .engine = &w->e, .profile = &w->f,
+  w->c = (struct shunt_call){ .problem = &w->p, .context = &w->e, .profile = &w->f,
                               .will_keep = true, .workspace_bytes = (size_t)1 << 30 };
   if (!in_place) w->p.spmm.a.nnz -= 2; /* a quad that is not full */
 }
 
-static enum shunt_reason tile24_says(const struct pruned *w)
+static enum shunt_reason sparse24_says(const struct pruned *w)
 {
-  const struct shunt_route *r = shunt_route_at(shunt_route_index("tile24"));
+  const struct shunt_route *r = shunt_route_at(shunt_route_index("sparse24"));
   double us;
   enum shunt_reason reason = r->fits(&w->p, &w->e).reason;
   return reason == SHUNT_FITS ? r->expect(&w->c, &us).reason : reason;
 }
 
-static void test_tile24(void)
+static void test_sparse24(void)
 {
   static const struct {
     int64_t m, n;
-    enum shunt_whole24_shape shape;
+    enum shunt_sparse24_shape shape;
     double us; /* measured on an H200, with the proof */
     bool in_place;
-  } measured[] = { { 4096, 512, SHUNT_WHOLE24_128, 23.2, false },
-                   { 4096, 1024, SHUNT_WHOLE24_2X128, 38.8, false },
-                   { 4096, 2048, SHUNT_WHOLE24_256, 75.9, false },
-                   { 8192, 512, SHUNT_WHOLE24_128, 94.3, false },
-                   { 8192, 2048, SHUNT_WHOLE24_256, 314, false },
-                   { 4096, 512, SHUNT_WHOLE24_128, 20.2, true },
-                   { 4096, 1024, SHUNT_WHOLE24_256, 33.8, true },
-                   { 4096, 2048, SHUNT_WHOLE24_256, 69.9, true },
-                   { 8192, 512, SHUNT_WHOLE24_256, 78.7, true },
-                   { 8192, 1024, SHUNT_WHOLE24_256, 135.9, true },
-                   { 8192, 2048, SHUNT_WHOLE24_256, 304, true } };
+  } measured[] = { { 4096, 512, SHUNT_SPARSE24_128, 23.2, false },
+                   { 4096, 1024, SHUNT_SPARSE24_2X128, 38.8, false },
+                   { 4096, 2048, SHUNT_SPARSE24_256, 75.9, false },
+                   { 8192, 512, SHUNT_SPARSE24_128, 94.3, false },
+                   { 8192, 2048, SHUNT_SPARSE24_256, 314, false },
+                   { 4096, 512, SHUNT_SPARSE24_128, 20.2, true },
+                   { 4096, 1024, SHUNT_SPARSE24_256, 33.8, true },
+                   { 4096, 2048, SHUNT_SPARSE24_256, 69.9, true },
+                   { 8192, 512, SHUNT_SPARSE24_256, 78.7, true },
+                   { 8192, 1024, SHUNT_SPARSE24_256, 135.9, true },
+                   { 8192, 2048, SHUNT_SPARSE24_256, 304, true } };
   const int cases = sizeof measured / sizeof *measured;
   struct pruned w;
   for (int i = 0; i < cases; i++) {
     pruned_weights(&w, measured[i].m, measured[i].n, measured[i].in_place);
-    double us = shunt_cost_whole24(&w.p.spmm, measured[i].shape, &h200);
+    double us = shunt_cost_sparse24(&w.p.spmm, measured[i].shape, &h200);
     check(within(us, measured[i].us) < 1.2, "2:4, %d^2 by %d%s: %.1f us, measured %.1f",
           (int)measured[i].m, (int)measured[i].n, measured[i].in_place ? ", in place" : "", us,
           measured[i].us);
@@ -440,35 +440,35 @@ static void test_tile24(void)
     double read = shunt_cost_copy(shunt_cost_csr_bytes(&w.p.spmm.a), &h200);
     check(us < dense + read, "less than the dense product with its proof");
     w.p.spmm.a.values = (void *)8;
-    check(shunt_cost_whole24(&w.p.spmm, measured[i].shape, &h200) > us + read / 2,
+    check(shunt_cost_sparse24(&w.p.spmm, measured[i].shape, &h200) > us + read / 2,
           "more where an array stands off 16 bytes");
   }
-  if (shunt_spmm_whole24_shape(&w.p.spmm, &h200) == SHUNT_WHOLE24_NONE) {
-    check(tile24_says(&w) == SHUNT_R_DEVICE, "a build without wgmma has no tile24");
+  if (shunt_sparse24_spmm_shape(&w.p.spmm, &h200) == SHUNT_SPARSE24_NONE) {
+    check(sparse24_says(&w) == SHUNT_R_DEVICE, "a build without wgmma has no sparse24");
     return;
   }
   for (int i = 0; i < cases; i++) {
     pruned_weights(&w, measured[i].m, measured[i].n, measured[i].in_place);
-    check(shunt_spmm_whole24_shape(&w.p.spmm, &h200) == measured[i].shape,
+    check(shunt_sparse24_spmm_shape(&w.p.spmm, &h200) == measured[i].shape,
           "2:4, %d^2 by %d%s: shape %d", (int)measured[i].m, (int)measured[i].n,
           measured[i].in_place ? ", in place" : "", (int)measured[i].shape);
   }
-  check(tile24_says(&w) == SHUNT_FITS, "tile24 takes pruned weights");
+  check(sparse24_says(&w) == SHUNT_FITS, "sparse24 takes pruned weights");
   w.f.crowded_rows = 1;
-  check(tile24_says(&w) == SHUNT_R_PATTERN, "not with a row that is not 2:4");
+  check(sparse24_says(&w) == SHUNT_R_PATTERN, "not with a row that is not 2:4");
   w.f.crowded_rows = 0, w.f.unsorted_rows = 1;
-  check(tile24_says(&w) == SHUNT_R_PATTERN, "nor unsorted");
+  check(sparse24_says(&w) == SHUNT_R_PATTERN, "nor unsorted");
   pruned_weights(&w, 4096, 512, true);
   w.c.profile = NULL;
-  check(tile24_says(&w) == SHUNT_R_UNPROFILED, "nor before it is known");
+  check(sparse24_says(&w) == SHUNT_R_UNPROFILED, "nor before it is known");
   w.c.profile = &w.f, w.c.will_keep = false;
-  check(tile24_says(&w) == SHUNT_R_UNCONVERTED, "nor without a copy");
+  check(sparse24_says(&w) == SHUNT_R_UNCONVERTED, "nor without a copy");
   pruned_weights(&w, 4096, 512, true);
   w.p.spmm.b.row_stride = 513;
-  check(tile24_says(&w) == SHUNT_R_SHAPE, "nor B with rows off 16 bytes");
+  check(sparse24_says(&w) == SHUNT_R_SHAPE, "nor B with rows off 16 bytes");
   pruned_weights(&w, 4096, 512, true);
   w.e.device.compute_capability = 80;
-  check(tile24_says(&w) == SHUNT_R_DEVICE, "nor another GPU");
+  check(sparse24_says(&w) == SHUNT_R_DEVICE, "nor another GPU");
 }
 
 int main(void)
@@ -485,6 +485,6 @@ int main(void)
   test_rows_leave_what_they_lose();
   test_sampled_on_the_chip();
   test_small_f32_products_are_not_dense();
-  test_tile24();
+  test_sparse24();
   return check_finish();
 }

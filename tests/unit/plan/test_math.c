@@ -192,36 +192,36 @@ shunt_status shunt_fingerprint_csr_cuda(const struct shunt_csr *a, struct shunt_
   (void)a, (void)out, (void)d, (void)scratch, (void)stream;
   return SHUNT_OK;
 }
-shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p, const struct shunt_repair *r,
+shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p, const struct shunt_guard *r,
                                         const struct shunt_device *d, shunt_stream stream)
 {
   (void)p, (void)r, (void)d, (void)stream;
   return SHUNT_OK;
 }
-shunt_status shunt_spmm_dense_proved_cuda(const struct shunt_spmm *p,
+shunt_status shunt_dense_spmm_proved_cuda(const struct shunt_spmm *p,
                                           const struct shunt_dense *copy,
-                                          const struct shunt_repair *r,
+                                          const struct shunt_guard *r,
                                           const struct shunt_device *d, shunt_stream stream)
 {
   (void)p, (void)copy, (void)r, (void)d, (void)stream;
   return SHUNT_E_UNSUPPORTED;
 }
-bool shunt_beside_begin(cudaStream_t stream)
+bool shunt_graph_overlap_begin(cudaStream_t stream)
 {
   (void)stream;
   return false;
 }
-void shunt_beside_undo(cudaStream_t stream)
+void shunt_graph_overlap_undo(cudaStream_t stream)
 {
   (void)stream;
 }
-bool shunt_spmm_dense_proved_pays(const struct shunt_spmm *p, const struct shunt_device *d)
+bool shunt_dense_spmm_proved_pays(const struct shunt_spmm *p, const struct shunt_device *d)
 {
   (void)p, (void)d;
   return false;
 }
-shunt_status shunt_spmm_csr_transposed_repair_cuda(const struct shunt_spmm *p,
-                                                   const struct shunt_repair *r,
+shunt_status shunt_guard_repair_transposed_cuda(const struct shunt_spmm *p,
+                                                   const struct shunt_guard *r,
                                                    const struct shunt_fingerprint *actual,
                                                    const struct shunt_device *d,
                                                    shunt_stream stream)
@@ -229,25 +229,25 @@ shunt_status shunt_spmm_csr_transposed_repair_cuda(const struct shunt_spmm *p,
   (void)p, (void)r, (void)actual, (void)d, (void)stream;
   return SHUNT_OK;
 }
-shunt_status shunt_dense_combine_cuda(const struct shunt_dense *w, const struct shunt_spmm *p,
+shunt_status shunt_guard_combine_cuda(const struct shunt_dense *w, const struct shunt_spmm *p,
                                       const uint32_t *only_unless, const struct shunt_device *d,
                                       shunt_stream stream)
 {
   (void)w, (void)p, (void)only_unless, (void)d, (void)stream;
   return SHUNT_OK;
 }
-bool shunt_sddmm_dense_takes(const struct shunt_sddmm *p, const struct shunt_device *d)
+bool shunt_dense_sddmm_takes(const struct shunt_sddmm *p, const struct shunt_device *d)
 {
   (void)p, (void)d;
   return false;
 }
-shunt_status shunt_sddmm_dense_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,
+shunt_status shunt_dense_sddmm_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,
                                     shunt_stream stream)
 {
   (void)p, (void)d, (void)stream;
   return SHUNT_E_UNSUPPORTED;
 }
-shunt_status shunt_sddmm_csr_sample_cuda(const struct shunt_sddmm *p,
+shunt_status shunt_dense_sddmm_sample_cuda(const struct shunt_sddmm *p,
                                          const struct shunt_dense *product, int prescaled,
                                          const struct shunt_device *d, shunt_stream stream)
 {
@@ -348,15 +348,15 @@ static void test_many_shapes(void)
 static char workspace[1 << 20] __attribute__((aligned(256)));
 
 /* Runs `word` on the dense route; false: it failed, or there was not one product in `compute`. */
-static bool runs_in(const char *word, const struct shunt_kept_view *kept,
+static bool runs_in(const char *word, const struct shunt_packed_view *kept,
                     cublasComputeType_t compute)
 {
-  struct shunt_engine e = {.device = {132, 90, 232448, 60 << 20}, .memory_bytes = 1ll << 37};
+  struct shunt_context e = {.device = {132, 90, 232448, 60 << 20}, .memory_bytes = 1ll << 37};
   struct shunt_problem p;
   if (shunt_problem_parse(word, &p) != SHUNT_OK) return false;
   e.gemm = shunt_cublaslt_open(NULL);
   struct shunt_call c = {.problem = &p,
-                         .engine = &e,
+                         .context = &e,
                          .kept = kept,
                          .workspace = workspace,
                          .workspace_bytes = sizeof workspace};
@@ -375,7 +375,7 @@ static bool f32_in(cublasComputeType_t compute)
 {
   uint32_t words[3];
   struct shunt_fingerprint print;
-  struct shunt_kept_view kept = {.irregular = &words[0],
+  struct shunt_packed_view kept = {.irregular = &words[0],
                                  .fingerprint = &print,
                                  .payload = workspace,
                                  .payload_bytes = sizeof workspace,
@@ -416,9 +416,9 @@ static bool is_tf32(void)
 /* What the route expects a large kept product to take, in microseconds. */
 static double expected_us(const char *word)
 {
-  struct shunt_engine e = {.device = {132, 90, 232448, 60 << 20}, .memory_bytes = 1ll << 37};
+  struct shunt_context e = {.device = {132, 90, 232448, 60 << 20}, .memory_bytes = 1ll << 37};
   struct shunt_problem p;
-  struct shunt_call c = {.problem = &p, .engine = &e, .will_keep = true};
+  struct shunt_call c = {.problem = &p, .context = &e, .will_keep = true};
   double us = 0;
   if (shunt_problem_parse(word, &p) == SHUNT_OK) shunt_route_dense.expect(&c, &us);
   return us;

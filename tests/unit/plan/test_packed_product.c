@@ -24,7 +24,7 @@ static struct {
   const void *zeroed[4];
   int zeroes;
   struct shunt_spmm product, repaired;
-  struct shunt_repair repair;
+  struct shunt_guard repair;
   void *copy;
   bool has_proved;
   bool captures, has_room;
@@ -56,7 +56,7 @@ shunt_status shunt_fingerprint_csr_cuda(const struct shunt_csr *a, struct shunt_
   world.hashed[world.hashes++ % 2] = (struct hashed){*a, out};
   return say('f');
 }
-shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p, const struct shunt_repair *r,
+shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p, const struct shunt_guard *r,
                                         const struct shunt_device *d, shunt_stream stream)
 {
   (void)d, (void)stream;
@@ -64,19 +64,19 @@ shunt_status shunt_spmm_csr_repair_cuda(const struct shunt_spmm *p, const struct
   world.repair = *r;
   return say('r');
 }
-bool shunt_beside_begin(cudaStream_t stream)
+bool shunt_graph_overlap_begin(cudaStream_t stream)
 {
   (void)stream;
   say(world.has_room ? 'b' : '-');
   return world.has_room;
 }
-void shunt_beside_undo(cudaStream_t stream)
+void shunt_graph_overlap_undo(cudaStream_t stream)
 {
   (void)stream;
   say('u');
 }
-shunt_status shunt_spmm_csr_transposed_repair_cuda(const struct shunt_spmm *p,
-                                                   const struct shunt_repair *r,
+shunt_status shunt_guard_repair_transposed_cuda(const struct shunt_spmm *p,
+                                                   const struct shunt_guard *r,
                                                    const struct shunt_fingerprint *actual,
                                                    const struct shunt_device *d,
                                                    shunt_stream stream)
@@ -84,7 +84,7 @@ shunt_status shunt_spmm_csr_transposed_repair_cuda(const struct shunt_spmm *p,
   (void)p, (void)r, (void)d, (void)stream;
   return say(actual ? 'T' : 't');
 }
-shunt_status shunt_dense_combine_cuda(const struct shunt_dense *w, const struct shunt_spmm *p,
+shunt_status shunt_guard_combine_cuda(const struct shunt_dense *w, const struct shunt_spmm *p,
                                       const uint32_t *only_unless, const struct shunt_device *d,
                                       shunt_stream stream)
 {
@@ -106,18 +106,18 @@ static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *ir
   world.copy = copy;
   return say('m');
 }
-static shunt_status product(const struct shunt_copy_product *x)
+static shunt_status product(const struct shunt_packed_product *x)
 {
   world.product = x->spmm;
   if (x->copy != world.copy) check(0, "the product is from the copy that was made");
   return say('p');
 }
-static struct shunt_dense witness(const struct shunt_copy_product *x)
+static struct shunt_dense witness(const struct shunt_packed_product *x)
 {
   return x->spmm.c;
 }
-static shunt_status proved(const struct shunt_copy_product *x, const struct shunt_spmm *s,
-                           const struct shunt_repair *r)
+static shunt_status proved(const struct shunt_packed_product *x, const struct shunt_spmm *s,
+                           const struct shunt_guard *r)
 {
   world.product = x->spmm;
   world.repaired = *s;
@@ -125,15 +125,15 @@ static shunt_status proved(const struct shunt_copy_product *x, const struct shun
   return world.has_proved ? say('P') : SHUNT_E_UNSUPPORTED;
 }
 
-static const struct shunt_copy_format direct = {.own_bytes = bytes_100,
+static const struct shunt_packed_format direct = {.own_bytes = bytes_100,
                                                 .direct_bytes = bytes_100,
                                                 .convert = convert,
                                                 .product = product,
                                                 .witness = witness,
                                                 .proved = proved};
-static const struct shunt_copy_format only_kept = {
+static const struct shunt_packed_format only_kept = {
     .convert = convert, .product = product, .witness = witness};
-static const struct shunt_copy_format only_proved = {.convert = convert, .proved = proved};
+static const struct shunt_packed_format only_proved = {.convert = convert, .proved = proved};
 
 /* ---- the tests ------------------------------------------------------------------------------ */
 
@@ -141,7 +141,7 @@ static char workspace[1 << 16] __attribute__((aligned(256)));
 static char payload[1 << 16] __attribute__((aligned(256)));
 static uint32_t host_words[3];
 static struct shunt_fingerprint print, print_of_values;
-static const struct shunt_kept_view kept = {.irregular = &host_words[0],
+static const struct shunt_packed_view kept = {.irregular = &host_words[0],
                                             .fingerprint = &print,
                                             .of_values = &print_of_values,
                                             .payload = payload,
@@ -152,24 +152,24 @@ static const struct shunt_kept_view kept = {.irregular = &host_words[0],
 #define SPMM "spmm:csr:f16.f16.f16.f32:i32b0:m64n32k48z500:"
 
 /* Runs f; did it enqueue `wanted` and answer `status`? */
-static bool runs(const struct shunt_copy_format *f, const char *word,
-                 const struct shunt_kept_view *view, const char *wanted, shunt_status status)
+static bool runs(const struct shunt_packed_format *f, const char *word,
+                 const struct shunt_packed_view *view, const char *wanted, shunt_status status)
 {
-  static struct shunt_engine engine;
+  static struct shunt_context context;
   struct shunt_problem p;
   if (shunt_problem_parse(word, &p) != SHUNT_OK) return false;
   p.format = SHUNT_CSR;
   struct shunt_call c = {.problem = &p,
-                         .engine = &engine,
+                         .context = &context,
                          .kept = view,
                          .workspace = workspace,
                          .workspace_bytes = sizeof workspace,
                          .capturing = world.captures};
-  if (shunt_copy_lay_out(f, &p).total > sizeof workspace) return false;
+  if (shunt_packed_lay_out(f, &p).total > sizeof workspace) return false;
   world.count = world.zeroes = 0;
   memset(world.said, 0, sizeof world.said);
-  if (view) world.copy = payload + shunt_copy_keep_bytes(0);
-  const shunt_status s = shunt_copy_run(f, &c);
+  if (view) world.copy = payload + shunt_packed_keep_bytes(0);
+  const shunt_status s = shunt_packed_run(f, &c);
   if (s == status && strcmp(world.said, wanted) == 0) return true;
   printf("# %s: status %d, enqueued %s\n", word, (int)s, world.said);
   return false;
@@ -203,7 +203,7 @@ static void test_order(void)
 static void test_pattern_stands(void)
 {
   const char *plain = SPMM "NN:rr:ld32.32:a2b0:alg0", *transposed = SPMM "TN:rr:ld32.32:a2b0:alg0";
-  struct shunt_kept_view stands = kept;
+  struct shunt_packed_view stands = kept;
   check(runs(&direct, plain, &kept, "pr", SHUNT_OK) && !world.repair.of_values,
         "without a promise the whole of A is proved");
   stands.pattern_stands = true;
@@ -220,14 +220,14 @@ static void test_pattern_stands(void)
 static void test_beside(void)
 {
   const char *plain = SPMM "NN:rr:ld32.32:a2b0:alg0";
-  check(world.repair.start == SHUNT_REPAIR_BEHIND, "outside of a capture a repair stands behind the product");
+  check(world.repair.start == SHUNT_GUARD_BEHIND, "outside of a capture a repair stands behind the product");
   world.captures = true;
-  check(runs(&direct, plain, &kept, "p-r", SHUNT_OK) && world.repair.start == SHUNT_REPAIR_BEHIND,
+  check(runs(&direct, plain, &kept, "p-r", SHUNT_OK) && world.repair.start == SHUNT_GUARD_BEHIND,
         "in a capture, too, where it cannot begin beside");
   world.has_room = true;
-  check(runs(&direct, plain, &kept, "pbr", SHUNT_OK) && world.repair.start == SHUNT_REPAIR_BESIDE,
+  check(runs(&direct, plain, &kept, "pbr", SHUNT_OK) && world.repair.start == SHUNT_GUARD_OVERLAPPED,
         "else it begins beside the product");
-  check(runs(&direct, plain, NULL, "0mpr", SHUNT_OK) && world.repair.start == SHUNT_REPAIR_BEHIND,
+  check(runs(&direct, plain, NULL, "0mpr", SHUNT_OK) && world.repair.start == SHUNT_GUARD_BEHIND,
         "not where it has nothing to read");
   check(runs(&direct, SPMM "TN:rr:ld32.32:a2b0:alg0", &kept, "pfT", SHUNT_OK), "nor transposed");
   world.fails = 'r', world.times = 1;
@@ -286,10 +286,10 @@ static void test_failures(void)
 
 static void test_keep(void)
 {
-  static struct shunt_engine engine;
+  static struct shunt_context context;
   struct shunt_problem p;
   if (shunt_problem_parse(SPMM "NN:rr:ld32.32:a1b0:alg0", &p) != SHUNT_OK) return;
-  const struct shunt_call c = {.problem = &p, .engine = &engine, .workspace = workspace};
+  const struct shunt_call c = {.problem = &p, .context = &context, .workspace = workspace};
   static const struct {
     char fails;
     const char *enqueued;
@@ -298,7 +298,7 @@ static void test_keep(void)
     world.count = world.zeroes = 0;
     memset(world.said, 0, sizeof world.said);
     world.fails = cases[i].fails, world.times = 1;
-    const shunt_status s = shunt_copy_keep(&direct, &c, &kept);
+    const shunt_status s = shunt_packed_keep(&direct, &c, &kept);
     check((s == SHUNT_OK) == !cases[i].fails && strcmp(world.said, cases[i].enqueued) == 0,
           "keeping, '%c' fails: %s", cases[i].fails ? cases[i].fails : '-', world.said);
   }
@@ -306,11 +306,11 @@ static void test_keep(void)
   p.pattern_epoch = 3;
   p.spmm.a.columns = workspace;
   world.count = world.zeroes = world.hashes = 0;
-  check(shunt_copy_keep(&direct, &c, &kept) == SHUNT_OK && world.hashes == 2 &&
+  check(shunt_packed_keep(&direct, &c, &kept) == SHUNT_OK && world.hashes == 2 &&
             world.hashed[0].into == &print && world.hashed[0].a.columns == workspace &&
             world.hashed[1].into == &print_of_values && !world.hashed[1].a.columns,
         "in an epoch, the values have a fingerprint of their own");
-  check(world.copy == payload + shunt_copy_keep_bytes(0) && (uintptr_t)world.copy % 256 == 0 &&
+  check(world.copy == payload + shunt_packed_keep_bytes(0) && (uintptr_t)world.copy % 256 == 0 &&
             world.zeroed[0] == &host_words[0] && world.zeroed[1] == payload,
         "the copy lies behind the table, which is zeroed");
 }
@@ -319,11 +319,11 @@ static void test_layout(void)
 {
   struct shunt_problem p;
   if (shunt_problem_parse(SPMM "NN:rr:ld32.32:a1b0:alg0", &p) != SHUNT_OK) return;
-  const struct shunt_copy_parts l = shunt_copy_lay_out(&direct, &p);
+  const struct shunt_packed_workspace l = shunt_packed_lay_out(&direct, &p);
   check(l.own - l.scratch >= SHUNT_FINGERPRINT_SCRATCH && l.copy == l.own + 256 &&
             l.product == l.copy + 256 && l.total == l.product + 64 * 32 * 4 && l.own % 256 == 0,
         "parts of the workspace follow each other");
-  const struct shunt_copy_parts k = shunt_copy_lay_out(&only_kept, &p);
+  const struct shunt_packed_workspace k = shunt_packed_lay_out(&only_kept, &p);
   check(k.product == k.own && k.copy == k.own, "and take nothing where there are none");
 }
 

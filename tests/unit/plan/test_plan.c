@@ -360,7 +360,7 @@ static void test_routes(void)
    them.  */
 static void test_scalars(void)
 {
-  static struct shunt_engine engine = {.device = {132, 90, 232448, 60 << 20}};
+  static struct shunt_context context = {.device = {132, 90, 232448, 60 << 20}};
   static const char *const products[] = {
     "spmm:csr:i8.i8.i32.i32:i32b0:m1024n128k1024z524288:NN:rr:ld128.128:a1b0:alg0",
     "spmm:csr:i8.i8.f32.f32:i32b0:m1024n128k1024z524288:NN:rr:ld128.128:a1b0:alg0",
@@ -377,17 +377,17 @@ static void test_scalars(void)
     check(shunt_problem_parse(products[w], &p) == SHUNT_OK, "parses %s", products[w]);
     for (int i = 0; i < shunt_route_count(); i++) {
       const struct shunt_route *r = shunt_route_at(i);
-      const enum shunt_reason reason = r->fits(&p, &engine).reason;
+      const enum shunt_reason reason = r->fits(&p, &context).reason;
       if (shunt_problem_in_blocks(&p) != r->takes_blocks) continue;
-      const size_t bytes = reason == SHUNT_FITS ? r->workspace(&p, &engine) : 0;
+      const size_t bytes = reason == SHUNT_FITS ? r->workspace(&p, &context) : 0;
       fitting += reason == SHUNT_FITS;
       for (unsigned k = 0; k < sizeof scalars / sizeof scalars[0]; k++) {
         q = p;
         struct shunt_scalar *of_q[] = {p.op == SHUNT_SPMM ? &q.spmm.alpha : &q.sddmm.alpha,
                                        p.op == SHUNT_SPMM ? &q.spmm.beta : &q.sddmm.beta};
         of_q[0]->host = of_q[1]->host = scalars[k];
-        const bool same = r->fits(&q, &engine).reason == reason;
-        check(same && (reason != SHUNT_FITS || r->workspace(&q, &engine) == bytes),
+        const bool same = r->fits(&q, &context).reason == reason;
+        check(same && (reason != SHUNT_FITS || r->workspace(&q, &context) == bytes),
               "route %s and its workspace do not depend on scalars of %g: %s", r->name, scalars[k],
               products[w]);
       }

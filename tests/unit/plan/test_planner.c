@@ -39,10 +39,10 @@ static struct {
 
 /* What the cache hands out; nobody looks inside. */
 static char things[2];
-#define KEPT ((struct shunt_kept *)(void *)&things[0])
-#define STUDY ((struct shunt_kept *)(void *)&things[1])
+#define KEPT ((struct shunt_cache_packed *)(void *)&things[0])
+#define STUDY ((struct shunt_cache_packed *)(void *)&things[1])
 
-static struct shunt_engine engine;
+static struct shunt_context context;
 static struct shunt_options options = {.routes = ~(uint32_t)0};
 
 const struct shunt_options *shunt_options(void)
@@ -53,15 +53,15 @@ int shunt_tune_find(const struct shunt_problem *p)
 {
   return (void)p, SHUNT_TUNE_UNKNOWN;
 }
-struct shunt_engine *shunt_engine_find(void)
+struct shunt_context *shunt_context_find(void)
 {
-  return &engine;
+  return &context;
 }
-struct shunt_engine *shunt_engine_make(void)
+struct shunt_context *shunt_context_make(void)
 {
-  return &engine;
+  return &context;
 }
-void shunt_engine_open_gemm(struct shunt_engine *e, const char *beside)
+void shunt_context_open_gemm(struct shunt_context *e, const char *beside)
 {
   (void)e, (void)beside;
 }
@@ -84,10 +84,10 @@ double shunt_cost_original(const struct shunt_problem *p, const struct shunt_pro
   return world.original_us;
 }
 
-void shunt_cache_see(struct shunt_cache *c, const struct shunt_key *key, struct shunt_sight *out)
+void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key, struct shunt_lookup *out)
 {
   (void)c, (void)key;
-  *out = (struct shunt_sight){.sights = 1,
+  *out = (struct shunt_lookup){.sights = 1,
                               .profile_wanted = true,
                               .keep_wise = world.wise,
                               .has_profile = world.profiled,
@@ -99,7 +99,7 @@ void shunt_cache_see(struct shunt_cache *c, const struct shunt_key *key, struct 
   world.seen++;
 }
 
-shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_sight *s,
+shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_lookup *s,
                                  const struct shunt_csr *a, const struct shunt_device *d,
                                  cudaStream_t stream)
 {
@@ -114,9 +114,9 @@ void shunt_cache_relieve(struct shunt_cache *c)
 }
 
 /* Nothing is kept here, unless there is memory. */
-shunt_status shunt_kept_make(struct shunt_cache *c, const struct shunt_sight *s, const void *by,
+shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_lookup *s, const void *by,
                              cudaMemPool_t pool, size_t bytes, cudaStream_t stream,
-                             struct shunt_kept **out)
+                             struct shunt_cache_packed **out)
 {
   (void)c, (void)s, (void)by, (void)pool, (void)stream;
   world.asked_to_keep = bytes;
@@ -126,28 +126,28 @@ shunt_status shunt_kept_make(struct shunt_cache *c, const struct shunt_sight *s,
   world.made++;
   return SHUNT_OK;
 }
-shunt_status shunt_study_make(struct shunt_cache *c, const struct shunt_sight *s, cudaMemPool_t pool,
-                              size_t bytes, cudaStream_t stream, struct shunt_kept **out)
+shunt_status shunt_cache_study_make(struct shunt_cache *c, const struct shunt_lookup *s, cudaMemPool_t pool,
+                              size_t bytes, cudaStream_t stream, struct shunt_cache_packed **out)
 {
   (void)c, (void)s, (void)pool, (void)bytes, (void)stream;
   *out = STUDY;
   world.held++;
   return SHUNT_OK;
 }
-struct shunt_kept_view shunt_kept_view_of(struct shunt_kept *k)
+struct shunt_packed_view shunt_cache_packed_view(struct shunt_cache_packed *k)
 {
   (void)k;
-  return (struct shunt_kept_view){.pattern_epoch = &world.kept_epoch};
+  return (struct shunt_packed_view){.pattern_epoch = &world.kept_epoch};
 }
-shunt_status shunt_kept_built(struct shunt_kept *k, cudaStream_t s)
+shunt_status shunt_cache_packed_built(struct shunt_cache_packed *k, cudaStream_t s)
 {
   return (void)k, (void)s, SHUNT_OK;
 }
-shunt_status shunt_kept_used(struct shunt_kept *k, cudaStream_t s, bool capturing)
+shunt_status shunt_cache_packed_used(struct shunt_cache_packed *k, cudaStream_t s, bool capturing)
 {
   return (void)k, (void)s, (void)capturing, SHUNT_OK;
 }
-void shunt_kept_release(struct shunt_cache *c, struct shunt_kept *k, bool discard)
+void shunt_cache_packed_release(struct shunt_cache *c, struct shunt_cache_packed *k, bool discard)
 {
   (void)c;
   world.held--;
@@ -166,13 +166,13 @@ shunt_status shunt_coo_to_csr_cuda(int64_t rows, int64_t nnz, const void *row_in
   return SHUNT_OK;
 }
 
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_engine *e)
+static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
 {
   (void)p, (void)e;
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-static size_t workspace(const struct shunt_problem *p, const struct shunt_engine *e)
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
 {
   (void)e;
   return (size_t)p->spmm.c.cols; /* tells who asked about how many columns */
@@ -222,7 +222,7 @@ static size_t keep_bytes_library(const struct shunt_call *c)
 {
   return (void)c, world.contested;
 }
-static shunt_status keep(const struct shunt_call *c, const struct shunt_kept_view *into)
+static shunt_status keep(const struct shunt_call *c, const struct shunt_packed_view *into)
 {
   return (void)c, (void)into, SHUNT_OK;
 }
@@ -233,7 +233,7 @@ static size_t study_bytes(const struct shunt_call *c)
   world.best_us = c->best_us;
   return world.study_bytes;
 }
-static shunt_status study(const struct shunt_call *c, const struct shunt_kept_view *into)
+static shunt_status study(const struct shunt_call *c, const struct shunt_packed_view *into)
 {
   (void)c, (void)into;
   world.studies++;

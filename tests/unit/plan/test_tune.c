@@ -61,7 +61,7 @@ static int nothing_known(void)
 static int keeps_the_first(void)
 {
   keep(WORD, shunt_route_index("vector"));
-  keep(WORD, shunt_route_index("rows"));
+  keep(WORD, shunt_route_index("csr"));
   keep(OTHER, SHUNT_TUNE_ORIGINAL);
   return find(WORD) == shunt_route_index("vector") && find(OTHER) == SHUNT_TUNE_ORIGINAL;
 }
@@ -73,7 +73,7 @@ static int finds_both(void)
 
 static int finds_one(void)
 {
-  return find(WORD) == shunt_route_index("rows") && find(OTHER) == SHUNT_TUNE_UNKNOWN;
+  return find(WORD) == shunt_route_index("csr") && find(OTHER) == SHUNT_TUNE_UNKNOWN;
 }
 
 static void test_files(void)
@@ -82,25 +82,25 @@ static void test_files(void)
     const char *what, *text;
   } bad[] = {
     { "another GPU",
-      "# shunt tune 1 build=1 gpu=H100 driver=13000 math=exact\nrows\t1\t2\t" WORD "\n" },
-    { "a longer signature", "# shunt tune 1 " SIGNED "1\nrows\t1\t2\t" WORD "\n" },
-    { "another arithmetic", "# shunt tune 1 " HERE " math=tf32\nrows\t1\t2\t" WORD "\n" },
-    { "no arithmetic", "# shunt tune 1 " HERE "\nrows\t1\t2\t" WORD "\n" },
-    { "another version", "# shunt tune 2 " SIGNED "\nrows\t1\t2\t" WORD "\n" },
+      "# shunt tune 1 build=1 gpu=H100 driver=13000 math=exact\ncsr\t1\t2\t" WORD "\n" },
+    { "a longer signature", "# shunt tune 1 " SIGNED "1\ncsr\t1\t2\t" WORD "\n" },
+    { "another arithmetic", "# shunt tune 1 " HERE " math=tf32\ncsr\t1\t2\t" WORD "\n" },
+    { "no arithmetic", "# shunt tune 1 " HERE "\ncsr\t1\t2\t" WORD "\n" },
+    { "another version", "# shunt tune 2 " SIGNED "\ncsr\t1\t2\t" WORD "\n" },
     { "an unknown route",
-      "# shunt tune 1 " SIGNED "\nrows\t1\t2\t" OTHER "\nrow\t1\t2\t" WORD "\n" },
-    { "a number missing", "# shunt tune 1 " SIGNED "\nrows\t1\t" WORD "\n" },
-    { "a number that is none", "# shunt tune 1 " SIGNED "\nrows\t1x\t2\t" WORD "\n" },
-    { "a broken problem", "# shunt tune 1 " SIGNED "\nrows\t1\t2\tspmm:csr\n" },
+      "# shunt tune 1 " SIGNED "\ncsr\t1\t2\t" OTHER "\ncs\t1\t2\t" WORD "\n" },
+    { "a number missing", "# shunt tune 1 " SIGNED "\ncsr\t1\t" WORD "\n" },
+    { "a number that is none", "# shunt tune 1 " SIGNED "\ncsr\t1x\t2\t" WORD "\n" },
+    { "a broken problem", "# shunt tune 1 " SIGNED "\ncsr\t1\t2\tspmm:csr\n" },
     { "a last line cut short",
-      "# shunt tune 1 " SIGNED "\nrows\t1\t2\t" OTHER "\nrows\t1\t2\tspm" },
+      "# shunt tune 1 " SIGNED "\ncsr\t1\t2\t" OTHER "\ncsr\t1\t2\tspm" },
     { "an empty file", "" },
   };
   for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     write_text(bad[i].text);
     check(in_child(nothing_known), "%s: nothing of the file counts", bad[i].what);
   }
-  write_text("# shunt tune 1 " SIGNED "\nrows\t1\t2\t" WORD "\n");
+  write_text("# shunt tune 1 " SIGNED "\ncsr\t1\t2\t" WORD "\n");
   check(in_child(finds_one), "a whole file counts");
 }
 

@@ -1,4 +1,4 @@
-/* test_sparse24.c: CSR to the `whole24` format and back on the host: by hand, the round trip on
+/* test_sparse24.c: CSR to the `sparse24` format and back on the host: by hand, the round trip on
    random matrices, what is irregular and what is refused; and the product over it, by the twin that
    decodes as the instruction does, against the product over CSR.  */
 #include <math.h>
@@ -46,7 +46,7 @@ static struct owned random_24(int64_t rows, int64_t cols, double density, shunt_
 }
 
 struct packed {
-  struct shunt_whole24 v;
+  struct shunt_sparse24 v;
   unsigned char *memory;
   uint32_t irregular;
   int good; /* packed, within its memory */
@@ -55,13 +55,13 @@ struct packed {
 static struct packed pack(const struct owned *o)
 {
   struct packed k;
-  size_t bytes = shunt_whole24_bytes(&o->a);
+  size_t bytes = shunt_sparse24_bytes(&o->a);
 
   k.memory = malloc(bytes + 64);
   k.irregular = 0;
   memset(k.memory, 0xee, bytes + 64);
-  k.good = shunt_whole24_lay_out(&o->a, k.memory, &k.v) &&
-           shunt_csr_to_whole24_host(&o->a, &k.v, &k.irregular) == SHUNT_OK;
+  k.good = shunt_sparse24_lay_out(&o->a, k.memory, &k.v) &&
+           shunt_csr_to_sparse24_host(&o->a, &k.v, &k.irregular) == SHUNT_OK;
   for (int i = 0; i < 64; i++)
     k.good &= k.memory[bytes + (size_t)i] == 0xee;
   return k;
@@ -74,7 +74,7 @@ static int round_trip(const struct owned *o, const struct packed *k)
   shunt_type index = o->a.index_type;
   size_t size = shunt_type_size(index);
   struct owned back = owned_new(o->a.rows, o->a.cols, o->a.nnz, index, o->a.value_type, o->a.base);
-  int same = shunt_whole24_to_csr_host(&k->v, &back.a) == SHUNT_OK && back.a.nnz == o->a.nnz &&
+  int same = shunt_sparse24_to_csr_host(&k->v, &back.a) == SHUNT_OK && back.a.nnz == o->a.nnz &&
              back.a.rows == o->a.rows && back.a.cols == o->a.cols &&
              back.a.value_type == o->a.value_type &&
              !memcmp(back.offsets, o->offsets, (size_t)(o->a.rows + 1) * size) &&
@@ -107,7 +107,7 @@ static void test_round_trip(void)
       free(k.memory);
       owned_free(&o);
     }
-    check(good, "csr -> whole24 -> csr gives the same bytes, density %g", densities[d]);
+    check(good, "csr -> sparse24 -> csr gives the same bytes, density %g", densities[d]);
   }
 }
 
@@ -130,12 +130,12 @@ static void test_positions(void)
     o.a.nnz = 67 * 24;
     struct packed k = pack(&o);
     good &= k.good && !k.irregular && k.v.positions && round_trip(&o, &k);
-    int64_t bytes = shunt_whole24_position_bytes(shunt_whole24_pieces(&o.a));
+    int64_t bytes = shunt_sparse24_position_bytes(shunt_sparse24_pieces(&o.a));
     for (int64_t i = 0; good && i < bytes; i++) {
       unsigned want = 0;
       for (int64_t e = 0; e < piece && i * piece + e < o.a.nnz; e++)
         want |= (unsigned)((p_at(&o, i * piece + e) & 3) << (2 * e));
-      good &= ((unsigned char *)k.v.positions)[shunt_whole24_position(i)] == want;
+      good &= ((unsigned char *)k.v.positions)[shunt_sparse24_position(i)] == want;
     }
     free(k.memory);
     owned_free(&o);
@@ -239,17 +239,17 @@ static void test_refused(void)
   struct owned o = random_24(10, 10, 0.5, SHUNT_I32, 0);
   struct packed k = pack(&o);
   struct shunt_csr a = o.a;
-  struct shunt_whole24 v;
+  struct shunt_sparse24 v;
   uint32_t irregular = 0;
 
   a.rows = 11;
-  check(shunt_csr_to_whole24_host(&a, &k.v, &irregular) == SHUNT_E_ARGUMENT, "another size");
+  check(shunt_csr_to_sparse24_host(&a, &k.v, &irregular) == SHUNT_E_ARGUMENT, "another size");
   a.rows = 0;
-  check(shunt_whole24_bytes(&a) == 0 && !shunt_whole24_lay_out(&a, k.memory, &v), "no rows");
+  check(shunt_sparse24_bytes(&a) == 0 && !shunt_sparse24_lay_out(&a, k.memory, &v), "no rows");
   a = o.a;
   a.value_type = SHUNT_F32;
-  check(shunt_whole24_bytes(&a) == 0 &&
-            shunt_csr_to_whole24_host(&a, &k.v, &irregular) == SHUNT_E_UNSUPPORTED,
+  check(shunt_sparse24_bytes(&a) == 0 &&
+            shunt_csr_to_sparse24_host(&a, &k.v, &irregular) == SHUNT_E_UNSUPPORTED,
         "f32");
   free(k.memory);
   owned_free(&o);
@@ -280,9 +280,9 @@ static int product_agrees(int64_t m, int64_t k, int64_t n, double density, uint1
     c[0][i] = c[1][i] = (float)(random_next() % 5);
   p.b = dense(k, n, n % 2 == 0, b, SHUNT_F16);
   p.c = dense(m, n, m % 2 == 0, c[0], SHUNT_F32);
-  good = good && shunt_spmm_csr_host(&p) == SHUNT_OK;
+  good = good && shunt_csr_spmm_host(&p) == SHUNT_OK;
   p.c.values = c[1];
-  good = good && shunt_spmm_whole24_host(&p, &packed.v) == SHUNT_OK;
+  good = good && shunt_sparse24_spmm_host(&p, &packed.v) == SHUNT_OK;
   for (int64_t i = 0; i < m * n; i++)
     good &= isnan(c[0][i]) ? isnan(c[1][i]) : c[0][i] == c[1][i];
   free(c[0]);

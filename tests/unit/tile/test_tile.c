@@ -1,4 +1,4 @@
-/* test_tile.c: CSR to the `tile24` format and back, on the host: by hand on tiny matrices,
+/* test_tile.c: CSR to the `tile` format and back, on the host: by hand on tiny matrices,
    by the format's own rules, the census and the round trip on random ones.  What is refused:
    test_tile_refused.c; the product: test_tile_twin.c.  */
 #include <math.h>
@@ -7,21 +7,21 @@
 #include "tests/unit/tile/tile_matrices.h"
 
 /* What is stored is what was counted, and what conv/profile/structure.c counts. */
-static int census_right(const struct owned *o, const struct shunt_tile24 *v, int how)
+static int census_right(const struct owned *o, const struct shunt_tile *v, int how)
 {
-  const struct shunt_tile24_census *c = v->census;
-  struct shunt_tile24_census alone;
+  const struct shunt_tile_census *c = v->census;
+  struct shunt_tile_census alone;
   struct shunt_structure s;
-  struct shunt_tile24_shares share = shunt_tile24_shares(v->rows, v->cols, c);
-  int good = shunt_csr_tile24_census_host(&o->a, how, &alone) == SHUNT_OK &&
+  struct shunt_tile_shares share = shunt_tile_shares(v->rows, v->cols, c);
+  int good = shunt_csr_tile_census_host(&o->a, how, &alone) == SHUNT_OK &&
              !memcmp(c, &alone, sizeof alone) && shunt_structure_csr_host(&o->a, &s) == SHUNT_OK;
 
   good &= c->sparse == v->sparse.begin[v->blocks] && c->halves == v->dense.begin[v->blocks];
   good &= (int64_t)(c->sparse_entries + c->dense_entries) == o->a.nnz;
-  good &= (how & SHUNT_TILE24_REORDER || c->reordered == 0) &&
-          (v->order != NULL) == (how == SHUNT_TILE24_REORDER);
-  good &= !(how & SHUNT_TILE24_DENSE) || c->sparse == 0;
-  if (how & ~SHUNT_TILE24_REORDER) return good && share.fill > 0 && share.fill <= 1;
+  good &= (how & SHUNT_TILE_REORDER || c->reordered == 0) &&
+          (v->order != NULL) == (how == SHUNT_TILE_REORDER);
+  good &= !(how & SHUNT_TILE_DENSE) || c->sparse == 0;
+  if (how & ~SHUNT_TILE_REORDER) return good && share.fill > 0 && share.fill <= 1;
   good &= fabs(share.zero - s.tile_zero) < 1e-12;
   good &= fabs(share.sparse - share.reordered - s.tile_24) < 1e-12;
   good &= fabs(share.dense + share.reordered - s.tile_dense) < 1e-12;
@@ -35,11 +35,11 @@ static void test_random(void)
   static const int64_t rows[] = {1, 16, 33, 1009}, cols[] = {1, 15, 32, 63, 200, 511};
   static const double densities[] = {0, 0.03, 0.3, 1};
   static const int hows[] = {0,
-                             SHUNT_TILE24_REORDER,
-                             SHUNT_TILE24_MERGE,
-                             SHUNT_TILE24_MERGE | SHUNT_TILE24_REORDER,
-                             SHUNT_TILE24_DENSE,
-                             SHUNT_TILE24_DENSE | SHUNT_TILE24_MERGE};
+                             SHUNT_TILE_REORDER,
+                             SHUNT_TILE_MERGE,
+                             SHUNT_TILE_MERGE | SHUNT_TILE_REORDER,
+                             SHUNT_TILE_DENSE,
+                             SHUNT_TILE_DENSE | SHUNT_TILE_MERGE};
 
   for (int pattern = 0; pattern < PATTERNS; pattern++) {
     int trips = 1, rules = 1, chunks = 1, bounds = 1, census = 1;
@@ -51,13 +51,13 @@ static void test_random(void)
       bounds &= !k.overrun && k.v.census->irregular == 0;
       trips &= round_trip(&o, &k);
       rules &= rules_hold(&k.v);
-      chunks &= how & SHUNT_TILE24_MERGE ? !k.v.chunk : chunks_right(&k.v);
+      chunks &= how & SHUNT_TILE_MERGE ? !k.v.chunk : chunks_right(&k.v);
       census &= census_right(&o, &k.v, how);
       free(k.memory);
       owned_free(&o);
     }
     check(bounds, "pattern %d: random matrices fit into the memory asked for", pattern);
-    check(trips, "pattern %d: csr -> tile24 -> csr gives the same bytes", pattern);
+    check(trips, "pattern %d: csr -> tile -> csr gives the same bytes", pattern);
     check(rules, "pattern %d: pairs ascend, columns ascend, what fills up is zero", pattern);
     check(chunks, "pattern %d: the table of chunks says what the lists hold", pattern);
     check(census, "pattern %d: the census agrees with the lists and with conv/profile/structure.c", pattern);
@@ -197,7 +197,7 @@ static int orders_found(double density, int tiles, int *all_work, int *clashes)
     uint8_t order[32];
     for (int i = 0; i < 512; i++)
       rows[i / 32] |= (uint32_t)chance(density) << i % 32;
-    if (!shunt_tile24_order(rows, order)) continue;
+    if (!shunt_tile_order(rows, order)) continue;
     found++;
     *all_work &= order_works(rows, order);
     *clashes += has_clash(order);
@@ -224,13 +224,13 @@ static void test_orders(void)
   check(works, "in these orders they are 2:4");
   for (int r = 0; r < 16; r++)
     rows[r] = 0x00ffff00u;
-  check(shunt_tile24_order(rows, order) && order_works(rows, order), "16 equal columns find one");
+  check(shunt_tile_order(rows, order) && order_works(rows, order), "16 equal columns find one");
   for (int r = 0; r < 16; r++)
     rows[r] = r == 5 ? 15 : 0;
-  check(shunt_tile24_order(rows, order) && !memcmp(order, by_hand, 32), "an order by hand");
+  check(shunt_tile_order(rows, order) && !memcmp(order, by_hand, 32), "an order by hand");
   for (int r = 0; r < 16; r++)
     rows[r] = r == 3 ? 0x00ffff01u : 0;
-  check(!shunt_tile24_order(rows, order), "a row of 17 entries does not");
+  check(!shunt_tile_order(rows, order), "a row of 17 entries does not");
 }
 
 /* ---- other formats --------------------------------------------------------------------------- */
@@ -250,7 +250,7 @@ static void test_others(void)
   shunt_coo_to_csr_host(37, o.a.nnz, rows, SHUNT_I64, 1, offsets, &bad);
   from.offsets = offsets, from.a.row_offsets = offsets;
   k = pack(&from, 1, -1, -1);
-  check(!bad && round_trip(&o, &k), "coo -> csr -> tile24 -> csr");
+  check(!bad && round_trip(&o, &k), "coo -> csr -> tile -> csr");
   free(k.memory);
 
   for (int64_t p = 0; p < o.a.nnz; p++)
@@ -259,7 +259,7 @@ static void test_others(void)
   from = owned_new(37, 100, o.a.nnz, SHUNT_I64, SHUNT_F16, 1);
   shunt_dense_to_csr_host(&dense, &from.a);
   k = pack(&from, 1, -1, -1);
-  check(!bad && round_trip(&o, &k), "dense -> csr -> tile24 -> csr");
+  check(!bad && round_trip(&o, &k), "dense -> csr -> tile -> csr");
   free(k.memory);
   owned_free(&from);
   owned_free(&o);

@@ -6,7 +6,7 @@
 #include "conv/tile/tile_conv.h"
 #include "tests/unit/check.h"
 
-static struct shunt_engine engine = {.device = {132, 90, 232448, 60 << 20},
+static struct shunt_context context = {.device = {132, 90, 232448, 60 << 20},
                                      .memory_bytes = (int64_t)140 << 30};
 
 /* A matrix, of which the profile is known, and a call on it. */
@@ -40,7 +40,7 @@ static void make(struct world *w, const struct matrix *m, int64_t n, shunt_type 
                                 .merged_blocks = (m->rows + 15) / 16,
                                 .merged_tiles = m->tiles};
   w->call = (struct shunt_call){.problem = &w->p,
-                                .engine = &engine,
+                                .context = &context,
                                 .profile = &w->f,
                                 .will_keep = true,
                                 .workspace = w,
@@ -80,14 +80,14 @@ static void test_times(void)
     struct world w;
     make(&w, m, cases[i].n, SHUNT_F16);
     double us = 0;
-    const struct shunt_verdict v = shunt_route_merged.expect(&w.call, &us);
-    const double rows = shunt_cost_rows(&w.p.spmm, &w.f, &engine.device);
+    const struct shunt_verdict v = shunt_route_tile.expect(&w.call, &us);
+    const double rows = shunt_cost_csr(&w.p.spmm, &w.f, &context.device);
     printf("# %s, N = %d: %.1f (%.1f), rows %.1f (%.1f)\n", m->name, (int)cases[i].n, us,
            cases[i].proved, rows, cases[i].rows);
     check(v.reason == SHUNT_FITS, "it may run");
     if (cases[i].proved > 0)
       check(within(us, cases[i].proved) < 1.3 && within(rows, cases[i].rows) < 1.3, "as measured");
-    check((shunt_route_merged.keep_bytes(&w.call) > 0) == cases[i].keeps, "a copy is %skept",
+    check((shunt_route_tile.keep_bytes(&w.call) > 0) == cases[i].keeps, "a copy is %skept",
           cases[i].keeps ? "" : "not ");
   }
 }
@@ -96,36 +96,36 @@ static void test_conditions(void)
 {
   struct world w;
   make(&w, &opt1, 128, SHUNT_BF16);
-  const size_t bytes = shunt_route_merged.keep_bytes(&w.call);
-  const struct shunt_tile24_plan exact = {.how = SHUNT_TILE24_MERGE | SHUNT_TILE24_DENSE,
+  const size_t bytes = shunt_route_tile.keep_bytes(&w.call);
+  const struct shunt_tile_layout exact = {.how = SHUNT_TILE_MERGE | SHUNT_TILE_DENSE,
                                           .dense_room = 2 * opt1.tiles};
-  const size_t least = shunt_tile24_bytes(&w.p.spmm.a, &exact);
+  const size_t least = shunt_tile_bytes(&w.p.spmm.a, &exact);
   check(bytes > least && bytes < least + least / 8 + (1 << 20), "room for the tiles, and some more");
   w.f.merged_blocks /= 2, w.f.merged_tiles /= 2;
-  check(within((double)shunt_route_merged.keep_bytes(&w.call), (double)bytes) < 1.01,
+  check(within((double)shunt_route_tile.keep_bytes(&w.call), (double)bytes) < 1.01,
         "every other block was looked at: as much");
   w.call.profile = NULL;
-  check(shunt_route_merged.keep_bytes(&w.call) == 0, "nothing before there is a profile");
+  check(shunt_route_tile.keep_bytes(&w.call) == 0, "nothing before there is a profile");
   w.call.profile = &w.f;
   w.f.unsorted_rows = 1;
-  check(shunt_route_merged.keep_bytes(&w.call) == 0, "nor of unsorted rows");
+  check(shunt_route_tile.keep_bytes(&w.call) == 0, "nor of unsorted rows");
   w.f.unsorted_rows = 0;
   w.call.no_copies = true;
-  check(shunt_route_merged.keep_bytes(&w.call) == 0, "nor where copies do not stand");
+  check(shunt_route_tile.keep_bytes(&w.call) == 0, "nor where copies do not stand");
   make(&w, &rajat16, 64, SHUNT_F16);
   w.call.forced = true;
-  check(shunt_route_merged.keep_bytes(&w.call) > 0, "slow ones if forced");
+  check(shunt_route_tile.keep_bytes(&w.call) > 0, "slow ones if forced");
 }
 
 static enum shunt_reason fits(const struct world *w)
 {
-  return shunt_route_merged.fits(&w->p, &engine).reason;
+  return shunt_route_tile.fits(&w->p, &context).reason;
 }
 
 static enum shunt_reason expects(const struct world *w)
 {
   double us = 0;
-  return shunt_route_merged.expect(&w->call, &us).reason;
+  return shunt_route_tile.expect(&w->call, &us).reason;
 }
 
 static void test_refusals(void)
@@ -164,17 +164,17 @@ static void test_workspace(void)
 {
   struct world w;
   make(&w, &opt1, 64, SHUNT_F16);
-  const size_t in_place = shunt_route_merged.workspace(&w.p, &engine);
+  const size_t in_place = shunt_route_tile.workspace(&w.p, &context);
   double us = 0, copied = 0, added = 0;
-  shunt_route_merged.expect(&w.call, &us);
+  shunt_route_tile.expect(&w.call, &us);
   w.p.spmm.b.row_stride = 1, w.p.spmm.b.col_stride = opt1.cols;
-  shunt_route_merged.expect(&w.call, &copied);
-  check(shunt_route_merged.workspace(&w.p, &engine) >= in_place + 64 * (size_t)opt1.cols * 2 &&
+  shunt_route_tile.expect(&w.call, &copied);
+  check(shunt_route_tile.workspace(&w.p, &context) >= in_place + 64 * (size_t)opt1.cols * 2 &&
             copied > us,
         "a column-major B is copied");
   make(&w, &opt1, 64, SHUNT_F16);
   w.p.spmm.beta.host = 1;
-  shunt_route_merged.expect(&w.call, &added);
+  shunt_route_tile.expect(&w.call, &added);
   check(added > us, "beta costs a pass");
 }
 

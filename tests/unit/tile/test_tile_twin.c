@@ -1,4 +1,4 @@
-/* test_tile_twin.c: the product over the `tile24` format on the host against the product
+/* test_tile_twin.c: the product over the `tile` format on the host against the product
    over the CSR matrix that it was made from.  Values are small whole numbers, so that every sum
    is exact and the results are equal bit by bit.  */
 #include <math.h>
@@ -52,7 +52,7 @@ static struct shunt_dense dense_new(int64_t rows, int64_t cols, int by_column, s
 struct product {
   struct owned a;
   struct packed k;
-  struct shunt_spmm csr, tile24; /* differ in c.values */
+  struct shunt_spmm csr, tile; /* differ in c.values */
 };
 
 static struct product product_new(struct owned a, int reorder, int64_t n, int layouts, shunt_type t,
@@ -69,8 +69,8 @@ static struct product product_new(struct owned a, int reorder, int64_t n, int la
   q.csr.c = dense_new(a.a.rows, n, layouts & 2, out);
   q.csr.alpha.host = 1;
   q.csr.compute = SHUNT_F32;
-  q.tile24 = q.csr;
-  q.tile24.c.values = calloc((size_t)elements(&q.csr.c), 4);
+  q.tile = q.csr;
+  q.tile.c.values = calloc((size_t)elements(&q.csr.c), 4);
   return q;
 }
 
@@ -80,7 +80,7 @@ static void product_free(struct product *q)
   free(q->k.memory);
   free(q->csr.b.values);
   free(q->csr.c.values);
-  free(q->conv/tile/layout.c.values);
+  free(q->tile.c.values);
 }
 
 /* Equal, the gaps between rows included; any NaN equals any other. */
@@ -90,7 +90,7 @@ static int same(const struct product *q)
 
   for (int64_t i = 0; i < elements(&q->csr.c); i++) {
     float x = load(q->csr.c.values, i, q->csr.c.type);
-    float y = load(q->conv/tile/layout.c.values, i, q->csr.c.type);
+    float y = load(q->tile.c.values, i, q->csr.c.type);
     good &= isnan(x) ? isnan(y) : shunt_float_bits(x) == shunt_float_bits(y);
   }
   return good;
@@ -98,11 +98,11 @@ static int same(const struct product *q)
 
 static int agree(struct product *q, double alpha, double beta)
 {
-  q->csr.alpha.host = q->tile24.alpha.host = alpha;
-  q->csr.beta.host = q->tile24.beta.host = beta;
-  memcpy(q->conv/tile/layout.c.values, q->csr.c.values, (size_t)elements(&q->csr.c) * 4);
-  return !q->k.overrun && shunt_spmm_csr_host(&q->csr) == SHUNT_OK &&
-         shunt_spmm_tile24_host(&q->tile24, &q->k.v) == SHUNT_OK && same(q);
+  q->csr.alpha.host = q->tile.alpha.host = alpha;
+  q->csr.beta.host = q->tile.beta.host = beta;
+  memcpy(q->tile.c.values, q->csr.c.values, (size_t)elements(&q->csr.c) * 4);
+  return !q->k.overrun && shunt_csr_spmm_host(&q->csr) == SHUNT_OK &&
+         shunt_tile_spmm_host(&q->tile, &q->k.v) == SHUNT_OK && same(q);
 }
 
 static void poison_c(struct product *q)
@@ -190,7 +190,7 @@ static float element_of(int dense, int stored_zero, int64_t k, float x)
   q.k = pack(&q.a, 0, -1, -1);
   for (int64_t i = 0; i < elements(&q.csr.b); i++)
     set(q.csr.b.values, i, SHUNT_F16, i / q.csr.b.row_stride == k ? x : 1);
-  result = agree(&q, 1, 0) ? load(q.tile24.c.values, 0, SHUNT_F32) : -1;
+  result = agree(&q, 1, 0) ? load(q.tile.c.values, 0, SHUNT_F32) : -1;
   if (q.k.v.census->dense != (uint64_t)dense) result = -1;
   product_free(&q);
   return result;
@@ -213,8 +213,8 @@ static void test_scalars(void)
       product_new(random_matrix(20, 40, 0.2, MIXED, SHUNT_I32, 0), 1, 9, 0, SHUNT_BF16, SHUNT_F32);
   float alpha = -3, beta = 0.25;
 
-  q.csr.alpha.device = q.tile24.alpha.device = &alpha;
-  q.csr.beta.device = q.tile24.beta.device = &beta;
+  q.csr.alpha.device = q.tile.alpha.device = &alpha;
+  q.csr.beta.device = q.tile.beta.device = &beta;
   check(agree(&q, 7, 7), "alpha and beta where a pointer says");
   alpha = 0, beta = 0;
   for (int64_t i = 0; i < elements(&q.csr.b); i++)
@@ -222,8 +222,8 @@ static void test_scalars(void)
   poison_c(&q);
   for (int64_t i = 0; i < 20; i++) /* the gaps stay */
     set(q.csr.c.values, i * q.csr.c.row_stride + 9, SHUNT_F32, 5);
-  check(agree(&q, 7, 7) && load(q.tile24.c.values, 0, SHUNT_F32) == 0 &&
-            load(q.tile24.c.values, 9, SHUNT_F32) == 5,
+  check(agree(&q, 7, 7) && load(q.tile.c.values, 0, SHUNT_F32) == 0 &&
+            load(q.tile.c.values, 9, SHUNT_F32) == 5,
         "with alpha and beta 0 nothing of NaN in B and C is left");
   product_free(&q);
 }
@@ -232,23 +232,23 @@ static void test_declined(void)
 {
   struct product q =
       product_new(random_matrix(20, 40, 0.2, MIXED, SHUNT_I32, 0), 0, 9, 0, SHUNT_F16, SHUNT_F16);
-  struct shunt_spmm p = q.tile24;
+  struct shunt_spmm p = q.tile;
   uint32_t word = 1;
 
   p.only_if = &word;
-  check(shunt_spmm_tile24_host(&p, &q.k.v) == SHUNT_E_UNSUPPORTED, "only_if is declined");
-  p = q.tile24, p.compute = SHUNT_F64;
-  check(shunt_spmm_tile24_host(&p, &q.k.v) == SHUNT_E_UNSUPPORTED, "and another compute type");
-  p = q.tile24, p.b.type = SHUNT_BF16;
-  check(shunt_spmm_tile24_host(&p, &q.k.v) == SHUNT_E_UNSUPPORTED, "and another type of B");
-  p = q.tile24, p.c.type = SHUNT_F64;
-  check(shunt_spmm_tile24_host(&p, &q.k.v) == SHUNT_E_UNSUPPORTED, "and of C");
-  p = q.tile24, p.b.rows++;
-  check(shunt_spmm_tile24_host(&p, &q.k.v) == SHUNT_E_ARGUMENT, "B of another size is an error");
-  p = q.tile24, p.c.rows++;
-  check(shunt_spmm_tile24_host(&p, &q.k.v) == SHUNT_E_ARGUMENT, "so is C with other rows");
-  p = q.tile24, p.c.cols++;
-  check(shunt_spmm_tile24_host(&p, &q.k.v) == SHUNT_E_ARGUMENT, "so is C with other columns");
+  check(shunt_tile_spmm_host(&p, &q.k.v) == SHUNT_E_UNSUPPORTED, "only_if is declined");
+  p = q.tile, p.compute = SHUNT_F64;
+  check(shunt_tile_spmm_host(&p, &q.k.v) == SHUNT_E_UNSUPPORTED, "and another compute type");
+  p = q.tile, p.b.type = SHUNT_BF16;
+  check(shunt_tile_spmm_host(&p, &q.k.v) == SHUNT_E_UNSUPPORTED, "and another type of B");
+  p = q.tile, p.c.type = SHUNT_F64;
+  check(shunt_tile_spmm_host(&p, &q.k.v) == SHUNT_E_UNSUPPORTED, "and of C");
+  p = q.tile, p.b.rows++;
+  check(shunt_tile_spmm_host(&p, &q.k.v) == SHUNT_E_ARGUMENT, "B of another size is an error");
+  p = q.tile, p.c.rows++;
+  check(shunt_tile_spmm_host(&p, &q.k.v) == SHUNT_E_ARGUMENT, "so is C with other rows");
+  p = q.tile, p.c.cols++;
+  check(shunt_tile_spmm_host(&p, &q.k.v) == SHUNT_E_ARGUMENT, "so is C with other columns");
   product_free(&q);
 }
 

@@ -1,6 +1,6 @@
-/* tile_matrices.h: random CSR matrices and their packed form, for the tests of `tile24`. */
-#ifndef TILE24_MATRICES_H
-#define TILE24_MATRICES_H
+/* tile_matrices.h: random CSR matrices and their packed form, for the tests of `tile`. */
+#ifndef TILE_MATRICES_H
+#define TILE_MATRICES_H
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static inline void fill_tile_row(unsigned char *list, int64_t first, int64_t col
   int in_quad = 0;
 
   if (pattern == RUNS && !chance(4 * density)) length = 0;
-  for (int64_t j = first; j < first + SHUNT_TILE24_COLS && j < cols; j++) {
+  for (int64_t j = first; j < first + SHUNT_TILE_COLS && j < cols; j++) {
     if (j % 4 == 0) in_quad = 0;
     list[j] = pattern == RUNS ? j - first >= run && j - first < run + length
                               : chance(density) && (pattern != TWO_OF_FOUR || in_quad < 2);
@@ -67,7 +67,7 @@ static inline struct owned random_matrix(int64_t rows, int64_t cols, double dens
 /* ---- a packed matrix --------------------------------------------------------------- */
 
 struct packed {
-  struct shunt_tile24 v;
+  struct shunt_tile v;
   unsigned char *memory;
   size_t bytes;
   int overrun; /* refused, or wrote beyond its memory */
@@ -76,26 +76,26 @@ struct packed {
 static inline struct packed pack(const struct owned *o, int reorder, int64_t sparse_room,
                                  int64_t dense_room)
 {
-  struct shunt_tile24_plan plan = {reorder, sparse_room, dense_room};
+  struct shunt_tile_layout plan = {reorder, sparse_room, dense_room};
   struct packed k;
 
-  k.bytes = shunt_tile24_bytes(&o->a, &plan);
+  k.bytes = shunt_tile_bytes(&o->a, &plan);
   k.memory = malloc(k.bytes + 64);
   memset(k.memory, 0xee, k.bytes + 64);
-  k.overrun = !shunt_tile24_lay_out(&o->a, &plan, k.memory, &k.v) ||
-              shunt_csr_to_tile24_host(&o->a, &plan, &k.v) != SHUNT_OK;
+  k.overrun = !shunt_tile_lay_out(&o->a, &plan, k.memory, &k.v) ||
+              shunt_csr_to_tile_host(&o->a, &plan, &k.v) != SHUNT_OK;
   for (int i = 0; i < 64; i++)
     k.overrun |= k.memory[k.bytes + (size_t)i] != 0xee;
   return k;
 }
 
-/* csr -> tile24 -> csr gives the same bytes. */
+/* csr -> tile -> csr gives the same bytes. */
 static inline int round_trip(const struct owned *o, const struct packed *k)
 {
   shunt_type index = o->a.index_type;
   size_t size = shunt_type_size(index);
   struct owned back = owned_new(o->a.rows, o->a.cols, o->a.nnz, index, SHUNT_F16, o->a.base);
-  int same = shunt_tile24_to_csr_host(&k->v, &back.a) == SHUNT_OK && back.a.nnz == o->a.nnz &&
+  int same = shunt_tile_to_csr_host(&k->v, &back.a) == SHUNT_OK && back.a.nnz == o->a.nnz &&
              back.a.rows == o->a.rows && back.a.cols == o->a.cols &&
              !memcmp(back.offsets, o->offsets, (size_t)(o->a.rows + 1) * size) &&
              !memcmp(back.columns, o->columns, (size_t)o->a.nnz * size) &&
@@ -108,11 +108,11 @@ static inline int round_trip(const struct owned *o, const struct packed *k)
 /* ---- the format's rules ------------------------------------------------------------ */
 
 /* Values that are no entries are zeros; there are entries. */
-static inline int values_right(const struct shunt_tile24_list *list, int64_t tile)
+static inline int values_right(const struct shunt_tile_list *list, int64_t tile)
 {
   int entries = 0, good = 1;
 
-  for (int i = 0; i < SHUNT_TILE24_VALUES; i++) {
+  for (int i = 0; i < SHUNT_TILE_VALUES; i++) {
     int there = list->present[tile * 32 + i / 8] >> i % 8 & 1;
     good &= there || list->values[tile * 256 + i] == 0;
     entries += there;
@@ -121,7 +121,7 @@ static inline int values_right(const struct shunt_tile24_list *list, int64_t til
 }
 
 /* Every pair ascends; order names each column once. */
-static inline int description_right(const struct shunt_tile24 *v, int64_t tile)
+static inline int description_right(const struct shunt_tile *v, int64_t tile)
 {
   uint32_t seen = 0;
   int good = 1;
@@ -142,10 +142,10 @@ static inline int strip_in_chunk(int64_t strip, int64_t chunk)
 }
 
 /* The table says of block row b what its lists hold in a chunk, looked through one by one. */
-static inline int chunk_right(const struct shunt_tile24 *v, int64_t b, int64_t chunk)
+static inline int chunk_right(const struct shunt_tile *v, int64_t b, int64_t chunk)
 {
-  struct shunt_tile24_chunk want = {v->sparse.begin[b], v->dense.begin[b], 0};
-  const struct shunt_tile24_chunk *got = v->chunk + chunk * v->blocks + b;
+  struct shunt_tile_chunk want = {v->sparse.begin[b], v->dense.begin[b], 0};
+  const struct shunt_tile_chunk *got = v->chunk + chunk * v->blocks + b;
 
   for (uint32_t i = v->sparse.begin[b]; i < v->sparse.begin[b + 1]; i++) {
     int strip = strip_in_chunk(v->sparse.column[i], chunk), ordered = 0;
@@ -162,7 +162,7 @@ static inline int chunk_right(const struct shunt_tile24 *v, int64_t b, int64_t c
   return want.sparse == got->sparse && want.dense == got->dense && want.kinds == got->kinds;
 }
 
-static inline int chunks_right(const struct shunt_tile24 *v)
+static inline int chunks_right(const struct shunt_tile *v)
 {
   int good = v->chunk != NULL;
 
@@ -172,12 +172,12 @@ static inline int chunks_right(const struct shunt_tile24 *v)
   return good;
 }
 
-static inline int rules_hold(const struct shunt_tile24 *v)
+static inline int rules_hold(const struct shunt_tile *v)
 {
   int good = v->sparse.begin[0] == 0 && v->dense.begin[0] == 0;
 
   for (int dense = 0; dense < 2; dense++) {
-    const struct shunt_tile24_list *list = dense ? &v->dense : &v->sparse;
+    const struct shunt_tile_list *list = dense ? &v->dense : &v->sparse;
     for (int64_t b = 0; b < v->blocks; b++) {
       good &= list->begin[b] <= list->begin[b + 1];
       for (int64_t i = list->begin[b]; i < list->begin[b + 1]; i++) {

@@ -77,8 +77,8 @@ has err "rr, rc, cr, cc"
 expect 2 "unknown operation" "$SHUNT" bench --op spmv random:4x4:1
 has err "spmm, sddmm"
 expect 2 "unknown index type" "$SHUNT" bench --index i16 random:4x4:1
-expect 2 "unknown route" "$SHUNT" run --routes rows,fast -- true
-has err "all, none, rows, groups, vector, tile24, merged, dense, blocks"
+expect 2 "unknown route" "$SHUNT" run --routes csr,fast -- true
+has err "all, none, csr, bundle, vector, sparse24, tile, dense, bsr"
 for number in 0 -1 x 1e3 '' 99999999999999999999 16,,3; do
   expect 2 "columns '$number'" "$SHUNT" bench -n "$number" random:4x4:1
 done
@@ -356,7 +356,7 @@ if ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err &&
   expect 0 "environment" env SHUNT_LOG= "$SHUNT" run --explain --routes rows,dense env
   has out "LD_PRELOAD=$work/lib/libshunt-cusparse.so:$work/lib/libshunt-dlsym.so"
   has out "SHUNT_LOG=dispatch"
-  has out "SHUNT_ROUTES=rows,dense"
+  has out "SHUNT_ROUTES=csr,dense" # names of an earlier release are understood
   report=$(sed -n 's/^SHUNT_REPORT=//p' out)
   [ -n "$report" ] && [ ! -e "$report" ]
   ok $? "... names a report, which is gone afterwards"
@@ -386,7 +386,7 @@ if ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err &&
   ${CC:-cc} -shared -fPIC -o lib/libshunt-graphblas.so nothing.c
   expect 0 "the object for GraphBLAS" "$SHUNT" run --routes host,rows env
   has out "LD_PRELOAD=$work/lib/libshunt-cusparse.so:$work/lib/libshunt-dlsym.so:$work/lib/libshunt-graphblas.so"
-  has out "SHUNT_ROUTES=host,rows"
+  has out "SHUNT_ROUTES=host,csr"
   mkdir alone && cp lib/libshunt-graphblas.so alone/
   expect 0 "... is enough" env SHUNT_LIBDIR="$work/alone" "$SHUNT" run env
   has out "LD_PRELOAD=$work/alone/libshunt-graphblas.so"

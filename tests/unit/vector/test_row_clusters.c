@@ -123,7 +123,7 @@ struct packed {
 static struct packed pack(const struct owned *o, const uint32_t *row_of,
                           enum shunt_vector_order order, int height)
 {
-  struct shunt_vector_plan plan = {.order = order, .height = height, .listed = 1};
+  struct shunt_vector_layout plan = {.order = order, .height = height, .listed = 1};
   struct packed k;
 
   k.memory = aligned_alloc(256, shunt_vector_bytes(&o->a, &plan));
@@ -175,7 +175,7 @@ static int multiplies(const struct owned *o, const struct packed *k)
       for (int n = 0; n < N; n++)
         right[i * N + n] += 2 * (float)shunt_load(o->a.values, e, SHUNT_F16) * b[j * N + n];
     }
-  same = shunt_spmm_vector_host(&p, &k->v) == SHUNT_OK &&
+  same = shunt_vector_packed_spmm_host(&p, &k->v) == SHUNT_OK &&
          !memcmp(c, right, (size_t)(o->a.rows * N) * sizeof *c);
   free(b), free(half), free(c), free(right);
   return same;

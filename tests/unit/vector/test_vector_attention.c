@@ -50,7 +50,7 @@ static void test_sddmm_by_hand(void)
   m.q = (struct shunt_heads){qh, 2, 0, 0};
   m.k = (struct shunt_heads){kh, 2, 0, 0};
   m.values = out;
-  good = good && shunt_sddmm_vector_host(&m, &p.v) == SHUNT_OK && rest_is_zero(&p, out);
+  good = good && shunt_vector_sddmm_host(&m, &p.v) == SHUNT_OK && rest_is_zero(&p, out);
   for (int i = 0; i < 9; i++)
     for (int j = 0; j < 3; j++)
       if (good && p.there[i * 3 + j])
@@ -59,7 +59,7 @@ static void test_sddmm_by_hand(void)
 
   shunt_store(qh, 0, SHUNT_F16, NAN);
   m.alpha = 0;
-  good = shunt_sddmm_vector_host(&m, &p.v) == SHUNT_OK &&
+  good = shunt_vector_sddmm_host(&m, &p.v) == SHUNT_OK &&
          shunt_load(out, packed_place(&p, 0, 0), SHUNT_F16) == 0;
   check(good, "alpha 0 gives 0 whatever Q is");
   free(out);
@@ -81,7 +81,7 @@ static int softmax_gives(const double x[9][4], const char *text, float scale,
     if (p.there[i]) shunt_store(in, packed_place(&p, i / 4, i % 4), SHUNT_F16, x[i / 4][i % 4]);
   for (int in_place = 0; in_place < 2; in_place++) {
     if (in_place) m.out = in;
-    good = good && shunt_softmax_vector_host(&m, &p.v) == SHUNT_OK && rest_is_zero(&p, m.out);
+    good = good && shunt_vector_softmax_host(&m, &p.v) == SHUNT_OK && rest_is_zero(&p, m.out);
     for (int i = 0; i < 36; i++) {
       if (!p.there[i]) continue;
       double got = shunt_load(m.out, packed_place(&p, i / 4, i % 4), SHUNT_F16);
@@ -175,7 +175,7 @@ static void test_refused(void)
   s.values = p.v.values, f.in = f.out = p.v.values;
 #define REFUSED(record, kind, change, status)                                                      \
   (changed_##record = record, changed_##record.change,                                             \
-   shunt_##kind##_vector_host(&changed_##record, &p.v) == status)
+   shunt_vector_##kind##_host(&changed_##record, &p.v) == status)
   check(REFUSED(s, sddmm, d = 0, SHUNT_E_ARGUMENT), "sddmm: d 0");
   check(REFUSED(s, sddmm, heads = 0, SHUNT_E_ARGUMENT), "no heads");
   check(REFUSED(s, sddmm, d = INT64_MAX, SHUNT_E_UNSUPPORTED), "d too large");
@@ -195,8 +195,8 @@ static void test_refused(void)
   check(REFUSED(a, attention, o.row_stride = 0, SHUNT_E_ARGUMENT), "rows of O that overlap");
   check(REFUSED(a, attention, heads = 70000, SHUNT_E_UNSUPPORTED), "70000 problems");
   p.v.value_type = SHUNT_F32;
-  check(shunt_attention_vector_host(&a, &p.v) == SHUNT_E_UNSUPPORTED &&
-            shunt_sddmm_vector_host(&s, &p.v) == SHUNT_E_UNSUPPORTED,
+  check(shunt_vector_attention_host(&a, &p.v) == SHUNT_E_UNSUPPORTED &&
+            shunt_vector_sddmm_host(&s, &p.v) == SHUNT_E_UNSUPPORTED,
         "values of f32");
   pattern_free(&p);
 }
@@ -205,8 +205,8 @@ int main(void)
 {
   test_sddmm_by_hand();
   test_softmax_by_hand();
-  test_attention_by_hand("twin", shunt_attention_vector_host);
-  test_attention_by_hand("host engine", shunt_attention_vector_parallel_host);
+  test_attention_by_hand("twin", shunt_vector_attention_host);
+  test_attention_by_hand("host engine", shunt_vector_attention_parallel_host);
   test_refused();
   return check_finish();
 }

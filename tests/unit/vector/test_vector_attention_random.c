@@ -90,16 +90,16 @@ static int problem_right(struct problem *m)
   struct shunt_vector_softmax softmax = {problems, 0.125f,         m->values,
                                          soft,     p->value_count, p->value_count};
   struct shunt_vector_attention attention = {m->batches, m->heads, m->d, 0.25f, q, k, v, o};
-  int good = shunt_sddmm_vector_host(&sddmm, &p->v) == SHUNT_OK &&
-             shunt_softmax_vector_host(&softmax, &p->v) == SHUNT_OK &&
-             shunt_attention_vector_host(&attention, &p->v) == SHUNT_OK;
+  int good = shunt_vector_sddmm_host(&sddmm, &p->v) == SHUNT_OK &&
+             shunt_vector_softmax_host(&softmax, &p->v) == SHUNT_OK &&
+             shunt_vector_attention_host(&attention, &p->v) == SHUNT_OK;
 
   for (int engine = 0; engine < 2; engine++) {
     for (int64_t z = 0; z < problems; z++)
       for (int64_t i = 0; i < p->rows; i++)
         good = good && row_right(m, soft, z, i);
     memset(m->o, 0xff, (size_t)(problems * p->rows * (m->d + 1)) * 2);
-    good = good && shunt_attention_vector_parallel_host(&attention, &p->v) == SHUNT_OK;
+    good = good && shunt_vector_attention_parallel_host(&attention, &p->v) == SHUNT_OK;
   }
   free(soft);
   return good;
@@ -153,9 +153,9 @@ static void test_engine_nonfinite(void)
     shunt_store(x, (M + 7 * i) * D + i, SHUNT_BF16, i == 4 ? NAN : i == 7 ? -INFINITY : 9); /* K */
     shunt_store(x, (M + N + 8 * i) * D + i, SHUNT_BF16, i % 3 ? 3e38 : i % 2 ? NAN : INFINITY);
   }
-  good = good && shunt_attention_vector_host(&m, &p.v) == SHUNT_OK;
+  good = good && shunt_vector_attention_host(&m, &p.v) == SHUNT_OK;
   m.o.values = o;
-  good = good && shunt_attention_vector_parallel_host(&m, &p.v) == SHUNT_OK;
+  good = good && shunt_vector_attention_parallel_host(&m, &p.v) == SHUNT_OK;
   for (int i = 0; i < M * D; i++) {
     double got = shunt_load(o, i, SHUNT_BF16), wanted = shunt_load(want, i, SHUNT_BF16);
     good &= isnan(wanted)   ? isnan(got)

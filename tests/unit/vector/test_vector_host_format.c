@@ -66,7 +66,7 @@ struct packed {
 
 static struct packed pack(const struct owned *o, enum shunt_vector_order order, int height)
 {
-  struct shunt_vector_plan plan = {.order = order, .height = height};
+  struct shunt_vector_layout plan = {.order = order, .height = height};
   struct packed k;
 
   k.bytes = shunt_vector_bytes(&o->a, &plan);
@@ -253,7 +253,7 @@ static void test_irregular(void)
 static void test_declined(void)
 {
   struct owned o = random_matrix(16, 40, 0.5, 8, SHUNT_I32, 0);
-  struct shunt_vector_plan plan = {.order = SHUNT_VECTOR_WINDOWED, .height = 8};
+  struct shunt_vector_layout plan = {.order = SHUNT_VECTOR_WINDOWED, .height = 8};
   struct shunt_vector v;
 
   check(shunt_vector_bytes(&o.a, &plan) > 0, "a 16-bit matrix can be packed");

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct shunt_engine engine = {.device = {132, 90, 232448, 60 << 20},
+static struct shunt_context context = {.device = {132, 90, 232448, 60 << 20},
                                      .memory_bytes = (int64_t)140 << 30};
 
 /* A random matrix of v x 1 vectors and one call on it. */
@@ -37,7 +37,7 @@ static void make(struct world *w, int64_t side, int64_t n, double density, int v
     w->f.groups_equal[i] = 8 >> i <= v ? side / (8 >> i) : 0;
   }
   w->call = (struct shunt_call){.problem = &w->p,
-                                .engine = &engine,
+                                .context = &context,
                                 .profile = &w->f,
                                 .workspace = w,
                                 .workspace_bytes = (size_t)1 << 40};
@@ -97,7 +97,7 @@ static void test_conditions(void)
   struct world w;
   make(&w, 8192, 1024, 0.1, 8, SHUNT_BF16);
   const size_t bytes = shunt_route_vector.keep_bytes(&w.call);
-  const struct shunt_vector_plan plan = {shunt_spmm_vector_order(&w.p.spmm, 8, &engine.device), 8,
+  const struct shunt_vector_layout plan = {shunt_vector_packed_spmm_order(&w.p.spmm, 8, &context.device), 8,
                                          0};
   check(bytes > shunt_vector_bytes(&w.p.spmm.a, &plan), "room for the copy and more");
   w.call.no_copies = true;
@@ -160,14 +160,14 @@ static void test_workspace(void)
 {
   struct world w;
   make(&w, 4096, 1024, 0.1, 8, SHUNT_F16);
-  check(shunt_route_vector.workspace(&w.p, &engine) > (size_t)4096 * 1024 * 4,
+  check(shunt_route_vector.workspace(&w.p, &context) > (size_t)4096 * 1024 * 4,
         "the workspace has room for W");
   w.call.will_keep = true;
   const double kept = expected(&w);
   w.call.workspace_bytes = 1 << 20;
   check(expected(&w) > kept, "with less there is no copy to use");
   make(&w, 4096, 1024, 0.001, 8, SHUNT_F16);
-  check(shunt_route_vector.workspace(&w.p, &engine) < (size_t)4096 * 1024 * 4,
+  check(shunt_route_vector.workspace(&w.p, &context) < (size_t)4096 * 1024 * 4,
         "scattered matrices ask for no more than before");
   make(&w, 4096, 1024, 0.1, 8, SHUNT_F16);
   w.p.spmm.beta.host = 1;
@@ -276,7 +276,7 @@ static void test_packing(void)
   w.call.studied = w.call.study = &m;
   check(shunt_route_vector.keep_bytes(&w.call) > whole, "crowded groups have more room");
   uint32_t note = 8u << 24 | 1u << 16 | 4u << 8 | SHUNT_VECTOR_SEQUENTIAL;
-  const struct shunt_kept_view kept = {.note = &note};
+  const struct shunt_packed_view kept = {.note = &note};
   w.call.kept = &kept;
   w.call.study = NULL;
   check(shunt_route_vector.expect(&w.call, &us).reason == SHUNT_R_ORDERED,
@@ -364,14 +364,14 @@ static bool packs_not(void)
 /* The copy is WINDOWED, and there is none where strips do not run, or C is of another type. */
 static bool conditions_hold(void)
 {
-  const struct shunt_device h200 = engine.device;
-  const struct shunt_vector_plan plan = {SHUNT_VECTOR_WINDOWED, 8, 0};
+  const struct shunt_device h200 = context.device;
+  const struct shunt_vector_layout plan = {SHUNT_VECTOR_WINDOWED, 8, 0};
   struct world w;
   make(&w, 8192, 1024, 0.3, 8, SHUNT_F32);
   bool good = shunt_route_vector.keep_bytes(&w.call) > shunt_vector_bytes(&w.p.spmm.a, &plan);
-  engine.device.compute_capability = 80;
+  context.device.compute_capability = 80;
   good = good && shunt_route_vector.keep_bytes(&w.call) == 0;
-  engine.device = h200;
+  context.device = h200;
   w.p.spmm.c.type = SHUNT_F64;
   good = good && shunt_route_vector.keep_bytes(&w.call) == 0;
   make(&w, 8192, 1024, 0.3, 8, SHUNT_F16);

@@ -42,7 +42,7 @@ static inline void pattern_to_csr(struct packed_pattern *p)
 static inline int pattern_pack(struct packed_pattern *p, int64_t rows, int64_t cols,
                                unsigned char *there, shunt_type type, enum shunt_vector_order order)
 {
-  struct shunt_vector_plan plan = {.order = order, .height = 1};
+  struct shunt_vector_layout plan = {.order = order, .height = 1};
 
   memset(p, 0, sizeof *p);
   p->rows = rows, p->cols = cols, p->there = there;

@@ -15,30 +15,30 @@
 
 #include "backend/graphblas/gpu/pipeline/run.h"
 
-enum grb_cuda_slot_state {
+enum grb_gpu_slot_state {
   SLOT_OWN,     /* its thread's: free, filled, or to be emptied */
   SLOT_POSTED,  /* waits to be enqueued; after a failure it becomes its thread's again */
   SLOT_ENQUEUED /* `done` says when the copy is over */
 };
 
 /* A piece in pinned memory. */
-struct grb_cuda_slot {
+struct grb_gpu_slot {
   char *memory;
   cudaEvent_t done;
-  const struct grb_cuda_task *task; /* what it is busy with; NULL: free */
+  const struct grb_gpu_task *task; /* what it is busy with; NULL: free */
   atomic_int state;
-  struct grb_cuda_slot *next; /* posted after it */
+  struct grb_gpu_slot *next; /* posted after it */
 };
 
 /* Any thread, at any time: */
-bool grb_cuda_failed(const struct grb_cuda_run *r);
-void grb_cuda_fail(struct grb_cuda_run *r, shunt_status status);
+bool grb_gpu_failed(const struct grb_gpu_run *r);
+void grb_gpu_fail(struct grb_gpu_run *r, shunt_status status);
 /* Is what the task needs enqueued?  Once it is, it remains so. */
-bool grb_cuda_task_ready(const struct grb_cuda_run *r, const struct grb_cuda_task *t);
+bool grb_gpu_task_ready(const struct grb_gpu_run *r, const struct grb_gpu_task *t);
 /* The slot, whose task is ready and, on the way up, whose memory is filled, is enqueued sooner or
-   later, by this thread or another; the device is entered.  Failures: grb_cuda_failed().  */
-void grb_cuda_post(struct grb_cuda_run *r, struct grb_cuda_slot *slot);
+   later, by this thread or another; the device is entered.  Failures: grb_gpu_failed().  */
+void grb_gpu_post(struct grb_gpu_run *r, struct grb_gpu_slot *slot);
 /* Launches what has all it needs; `driver` is held, or nobody else knows the run yet. */
-shunt_status grb_cuda_advance(struct grb_cuda_run *r);
+shunt_status grb_gpu_advance(struct grb_gpu_run *r);
 
 #endif

@@ -4,7 +4,7 @@
 #include "backend/graphblas/gpu/pipeline/tasks.h"
 #include "backend/graphblas/gpu/pipeline/units.h"
 
-bool grb_cuda_run_committed(const struct grb_cuda_run *r)
+bool grb_gpu_run_committed(const struct grb_gpu_run *r)
 {
   for (int64_t i = 0; r->committed && i < r->task_count; i++)
     if (r->committed[i]) return true;
@@ -23,20 +23,20 @@ static int64_t index_at(const void *array, int bytes, int64_t i)
 
 /* C(i, j) += s B(k, j) for what a piece holds of row i: slow, and in need of nothing that
    could fail.  */
-static void add_entry(const struct grb_cuda_run *r, const struct grb_cuda_task *t, int64_t i,
+static void add_entry(const struct grb_gpu_run *r, const struct grb_gpu_task *t, int64_t i,
                       int64_t k, double s)
 {
   const struct shunt_host_spmm *p = r->p;
   const shunt_type type = p->semiring.type;
-  const bool by_column = grb_cuda_by_column(&p->c);
-  const int64_t first = grb_cuda_strip_first(&r->plan, grb_cuda_strip_of(r, t->unit));
-  const int64_t columns = grb_cuda_strip_columns(r, grb_cuda_strip_of(r, t->unit));
+  const bool by_column = grb_gpu_by_column(&p->c);
+  const int64_t first = grb_gpu_strip_first(&r->plan, grb_gpu_strip_of(r, t->unit));
+  const int64_t columns = grb_gpu_strip_columns(r, grb_gpu_strip_of(r, t->unit));
   if (!by_column && ((i + 1) * columns <= t->first || i * columns >= t->first + t->count)) return;
   for (int64_t j = 0; j < columns; j++) {
     int64_t e = by_column ? j * p->c.rows + i : i * columns + j;
     if (e < t->first || e >= t->first + t->count) continue;
     int64_t b_at = k * p->b.row_stride + (first + j) * p->b.col_stride;
-    double b = r->plan.b == GRB_CUDA_B_CONSTANT ? grb_cuda_constant_of_b(r->p)
+    double b = r->plan.b == GRB_GPU_B_CONSTANT ? grb_gpu_constant_of_b(r->p)
                                                 : value_at(p->b.values, b_at, type);
     int64_t c_at = i * p->c.row_stride + (first + j) * p->c.col_stride;
     if (type == SHUNT_F32)
@@ -46,7 +46,7 @@ static void add_entry(const struct grb_cuda_run *r, const struct grb_cuda_task *
   }
 }
 
-static void add_piece(const struct grb_cuda_run *r, const struct grb_cuda_task *t)
+static void add_piece(const struct grb_gpu_run *r, const struct grb_gpu_task *t)
 {
   const struct shunt_sparse *s = &r->p->s;
   for (int64_t v = 0; v < s->vectors; v++) {
@@ -60,8 +60,8 @@ static void add_piece(const struct grb_cuda_run *r, const struct grb_cuda_task *
   }
 }
 
-void grb_cuda_run_add_rest(const struct grb_cuda_run *r)
+void grb_gpu_run_add_rest(const struct grb_gpu_run *r)
 {
   for (int64_t i = 0; i < r->task_count; i++)
-    if (r->tasks[i].what == GRB_CUDA_DENSE_DOWN && !r->committed[i]) add_piece(r, &r->tasks[i]);
+    if (r->tasks[i].what == GRB_GPU_DENSE_DOWN && !r->committed[i]) add_piece(r, &r->tasks[i]);
 }

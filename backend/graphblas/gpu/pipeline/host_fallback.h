@@ -9,8 +9,8 @@
 #include "backend/graphblas/gpu/pipeline/run.h"
 
 /* Has any piece of C been written? */
-bool grb_cuda_run_committed(const struct grb_cuda_run *r);
+bool grb_gpu_run_committed(const struct grb_gpu_run *r);
 /* Adds the pieces of C += S (x) B that were not written. */
-void grb_cuda_run_add_rest(const struct grb_cuda_run *r);
+void grb_gpu_run_add_rest(const struct grb_gpu_run *r);
 
 #endif

@@ -10,130 +10,130 @@
 
 /* ---- pieces in host memory ------------------------------------------------------------------- */
 
-static void read_piece(const struct grb_cuda_run *r, const struct grb_cuda_task *t, void *to)
+static void read_piece(const struct grb_gpu_run *r, const struct grb_gpu_task *t, void *to)
 {
   switch (t->what) {
-  case GRB_CUDA_OFFSETS:
+  case GRB_GPU_OFFSETS:
     memcpy(to, r->rows->offsets + t->first, (size_t)t->count * sizeof(int32_t));
     break;
-  case GRB_CUDA_COLUMNS:
-    grb_cuda_rows_columns(r->rows, t->first, t->count, to);
+  case GRB_GPU_COLUMNS:
+    grb_gpu_rows_columns(r->rows, t->first, t->count, to);
     break;
-  case GRB_CUDA_VALUES:
-    grb_cuda_rows_values(r->rows, t->first, t->count, to);
+  case GRB_GPU_VALUES:
+    grb_gpu_rows_values(r->rows, t->first, t->count, to);
     break;
   default: {
-    struct grb_cuda_strip strip = grb_cuda_host_strip(r, &r->p->b, grb_cuda_strip_of(r, t->unit));
-    grb_cuda_strip_read(&strip, t->first, t->count, to);
+    struct grb_gpu_strip strip = grb_gpu_host_strip(r, &r->p->b, grb_gpu_strip_of(r, t->unit));
+    grb_gpu_strip_read(&strip, t->first, t->count, to);
   }
   }
 }
 
-static void write_piece(struct grb_cuda_run *r, const struct grb_cuda_task *t, const void *from)
+static void write_piece(struct grb_gpu_run *r, const struct grb_gpu_task *t, const void *from)
 {
-  struct grb_cuda_strip strip = grb_cuda_host_strip(r, &r->p->c, grb_cuda_strip_of(r, t->unit));
+  struct grb_gpu_strip strip = grb_gpu_host_strip(r, &r->p->c, grb_gpu_strip_of(r, t->unit));
   if (r->p->accumulate)
-    grb_cuda_strip_add(&strip, t->first, t->count, from);
+    grb_gpu_strip_add(&strip, t->first, t->count, from);
   else if (!r->c_pinned)
-    grb_cuda_strip_write(&strip, t->first, t->count, from);
+    grb_gpu_strip_write(&strip, t->first, t->count, from);
   r->committed[t - r->tasks] = 1;
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
 /* With one for B a thread that writes C leaves the bus without B. */
-enum { UP_SLOTS = 2, DOWN_SLOTS = GRB_CUDA_SLOTS - UP_SLOTS };
+enum { UP_SLOTS = 2, DOWN_SLOTS = GRB_GPU_SLOTS - UP_SLOTS };
 
 /* A thread's slots for one way: used in turns, so that the oldest is the next one. */
 struct ring {
-  struct grb_cuda_slot *slot;
+  struct grb_gpu_slot *slot;
   unsigned count, next;
 };
 
 struct hands {
-  struct grb_cuda_slot slot[GRB_CUDA_SLOTS];
+  struct grb_gpu_slot slot[GRB_GPU_SLOTS];
   struct ring up, down;
 };
 
-static struct grb_cuda_slot *oldest(const struct ring *ring)
+static struct grb_gpu_slot *oldest(const struct ring *ring)
 {
   return &ring->slot[ring->next % ring->count];
 }
 
 /* NULL: none is busy. */
-static struct grb_cuda_slot *oldest_busy(const struct ring *ring)
+static struct grb_gpu_slot *oldest_busy(const struct ring *ring)
 {
   for (unsigned i = 0; i < ring->count; i++) {
-    struct grb_cuda_slot *slot = &ring->slot[(ring->next + i) % ring->count];
+    struct grb_gpu_slot *slot = &ring->slot[(ring->next + i) % ring->count];
     if (slot->task) return slot;
   }
   return NULL;
 }
 
 /* The first task that is left, if it is ready; NULL: none is. */
-static const struct grb_cuda_task *take(const struct grb_cuda_run *r, atomic_int_fast64_t *next,
+static const struct grb_gpu_task *take(const struct grb_gpu_run *r, atomic_int_fast64_t *next,
                                         int64_t end)
 {
   int_fast64_t i = atomic_load(next);
-  while (i < end && grb_cuda_task_ready(r, &r->tasks[i]))
+  while (i < end && grb_gpu_task_ready(r, &r->tasks[i]))
     if (atomic_compare_exchange_weak(next, &i, i + 1)) return &r->tasks[i];
   return NULL;
 }
 
 /* Is the copy over?  Does not wait. */
-static bool is_over(struct grb_cuda_run *r, struct grb_cuda_slot *slot)
+static bool is_over(struct grb_gpu_run *r, struct grb_gpu_slot *slot)
 {
   if (atomic_load(&slot->state) != SLOT_ENQUEUED) return false;
   const cudaError_t e = cudaEventQuery(slot->done);
   if (e == cudaErrorNotReady) return false;
   const shunt_status s = SHUNT_CUDA(e);
-  if (s != SHUNT_OK) grb_cuda_fail(r, s);
+  if (s != SHUNT_OK) grb_gpu_fail(r, s);
   atomic_store(&slot->state, SLOT_OWN);
   return s == SHUNT_OK;
 }
 
-static void post(struct grb_cuda_run *r, struct ring *ring, const struct grb_cuda_task *t)
+static void post(struct grb_gpu_run *r, struct ring *ring, const struct grb_gpu_task *t)
 {
-  struct grb_cuda_slot *slot = oldest(ring);
+  struct grb_gpu_slot *slot = oldest(ring);
   slot->task = t;
   ring->next++;
-  grb_cuda_post(r, slot);
+  grb_gpu_post(r, slot);
 }
 
 /* Sends a piece up, if one is ready and there is a slot for it. */
-static bool send(struct grb_cuda_run *r, struct hands *h)
+static bool send(struct grb_gpu_run *r, struct hands *h)
 {
-  struct grb_cuda_slot *slot = oldest(&h->up);
+  struct grb_gpu_slot *slot = oldest(&h->up);
   if (slot->task && !is_over(r, slot)) return false;
   slot->task = NULL;
-  const struct grb_cuda_task *t = take(r, &r->next_up, r->up_count);
+  const struct grb_gpu_task *t = take(r, &r->next_up, r->up_count);
   if (!t) return false;
-  if (!grb_cuda_task_pinned(r, t)) read_piece(r, t, slot->memory);
+  if (!grb_gpu_task_pinned(r, t)) read_piece(r, t, slot->memory);
   post(r, &h->up, t);
   return true;
 }
 
 /* Lets a piece of C come down. */
-static bool fetch(struct grb_cuda_run *r, struct hands *h)
+static bool fetch(struct grb_gpu_run *r, struct hands *h)
 {
   if (oldest(&h->down)->task) return false;
-  const struct grb_cuda_task *t = take(r, &r->next_down, r->task_count);
+  const struct grb_gpu_task *t = take(r, &r->next_down, r->task_count);
   if (!t) return false;
   post(r, &h->down, t);
   return true;
 }
 
 /* Writes a piece of C that came down. */
-static bool store(struct grb_cuda_run *r, struct hands *h)
+static bool store(struct grb_gpu_run *r, struct hands *h)
 {
-  struct grb_cuda_slot *slot = oldest_busy(&h->down);
+  struct grb_gpu_slot *slot = oldest_busy(&h->down);
   if (!slot || !is_over(r, slot)) return false;
   write_piece(r, slot->task, slot->memory);
   slot->task = NULL;
   return true;
 }
 
-static bool any_left(const struct grb_cuda_run *r, const struct hands *h)
+static bool any_left(const struct grb_gpu_run *r, const struct hands *h)
 {
   return atomic_load(&r->next_up) < r->up_count || atomic_load(&r->next_down) < r->task_count ||
          oldest_busy(&h->down);
@@ -148,11 +148,11 @@ static inline void pause_briefly(void)
 }
 
 /* Nothing can be done just now: the bus or the device is at work, or other threads. */
-static void idle(struct grb_cuda_run *r, int round)
+static void idle(struct grb_gpu_run *r, int round)
 {
   enum { PATIENCE = 100, PAUSES = 16 };
-  if (grb_cuda_pages_left(r->pages))
-    grb_cuda_pages_populate(r->pages);
+  if (grb_gpu_pages_left(r->pages))
+    grb_gpu_pages_populate(r->pages);
   else if (round > PATIENCE)
     sched_yield();
   else
@@ -161,9 +161,9 @@ static void idle(struct grb_cuda_run *r, int round)
 }
 
 /* `down`: rather empties slots than fills them. */
-static void take_tasks(struct grb_cuda_run *r, struct hands *h, bool down)
+static void take_tasks(struct grb_gpu_run *r, struct hands *h, bool down)
 {
-  for (int idle_rounds = 0; !grb_cuda_failed(r) && any_left(r, h);) {
+  for (int idle_rounds = 0; !grb_gpu_failed(r) && any_left(r, h);) {
     const bool moved = fetch(r, h) | (down ? store(r, h) || send(r, h) : send(r, h) || store(r, h));
     idle_rounds = moved ? 0 : idle_rounds + 1;
     if (!moved) idle(r, idle_rounds);
@@ -171,39 +171,39 @@ static void take_tasks(struct grb_cuda_run *r, struct hands *h, bool down)
 }
 
 /* Nobody is to look at the slots any more, and the next device's part uses the same memory. */
-static void let_go_of_slots(struct grb_cuda_run *r, struct hands *h)
+static void let_go_of_slots(struct grb_gpu_run *r, struct hands *h)
 {
-  for (int i = 0; i < GRB_CUDA_SLOTS; i++) {
+  for (int i = 0; i < GRB_GPU_SLOTS; i++) {
     while (atomic_load(&h->slot[i].state) == SLOT_POSTED)
       sched_yield();
     if (atomic_load(&h->slot[i].state) == SLOT_ENQUEUED) cudaEventSynchronize(h->slot[i].done);
   }
-  if (!grb_cuda_failed(r)) return;
+  if (!grb_gpu_failed(r)) return;
   cudaStreamSynchronize(r->device->up);
   cudaStreamSynchronize(r->device->down);
 }
 
-void grb_cuda_run_work(struct grb_cuda_run *r, int number, char *lane, bool down)
+void grb_gpu_run_work(struct grb_gpu_run *r, int number, char *lane, bool down)
 {
   CUcontext before;
   struct hands h = {.up = {h.slot, UP_SLOTS, 0}, .down = {h.slot + UP_SLOTS, DOWN_SLOTS, 0}};
-  shunt_status s = grb_cuda_enter(r->device, &before);
+  shunt_status s = grb_gpu_enter(r->device, &before);
   if (s != SHUNT_OK) {
-    grb_cuda_fail(r, s);
+    grb_gpu_fail(r, s);
     return;
   }
-  for (int i = 0; i < GRB_CUDA_SLOTS; i++) {
-    h.slot[i].memory = lane + (int64_t)i * GRB_CUDA_SLOT_BYTES;
+  for (int i = 0; i < GRB_GPU_SLOTS; i++) {
+    h.slot[i].memory = lane + (int64_t)i * GRB_GPU_SLOT_BYTES;
     h.slot[i].done = r->device->slot_done[number][i];
   }
   take_tasks(r, &h, down);
   let_go_of_slots(r, &h);
-  grb_cuda_leave(before);
+  grb_gpu_leave(before);
 }
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
-static void make_locks(struct grb_cuda_run *r)
+static void make_locks(struct grb_gpu_run *r)
 {
   pthread_mutexattr_t kind;
   pthread_mutexattr_init(&kind);
@@ -214,7 +214,7 @@ static void make_locks(struct grb_cuda_run *r)
   pthread_mutexattr_destroy(&kind);
 }
 
-shunt_status grb_cuda_run_make(struct grb_cuda_run *r)
+shunt_status grb_gpu_run_make(struct grb_gpu_run *r)
 {
   r->b_ready = r->b_awaited = 0;
   atomic_init(&r->launched, 0);
@@ -223,37 +223,37 @@ shunt_status grb_cuda_run_make(struct grb_cuda_run *r)
   atomic_init(&r->bytes_down, 0);
   make_locks(r);
   r->posted = r->posted_last = NULL;
-  shunt_status s = grb_cuda_tasks_make(r);
+  shunt_status s = grb_gpu_tasks_make(r);
   atomic_init(&r->next_up, 0);
   atomic_init(&r->next_down, r->up_count);
-  if (s == SHUNT_OK) s = grb_cuda_events(r->device, grb_cuda_event_count(r));
+  if (s == SHUNT_OK) s = grb_gpu_events(r->device, grb_gpu_event_count(r));
   /* What was allocated in order of this stream is used on others, too. */
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamSynchronize(r->device->compute));
   if (s != SHUNT_OK) return s;
   pthread_mutex_lock(&r->driver);
-  s = grb_cuda_advance(r); /* everything may be there already */
+  s = grb_gpu_advance(r); /* everything may be there already */
   pthread_mutex_unlock(&r->driver);
   return s;
 }
 
-shunt_status grb_cuda_run_finish(struct grb_cuda_run *r)
+shunt_status grb_gpu_run_finish(struct grb_gpu_run *r)
 {
   cudaStream_t stream[] = {r->device->up, r->device->compute, r->device->down};
   shunt_status s = (shunt_status)atomic_load(&r->status);
   CUcontext before;
   /* Without a context of the thread's own the runtime would leave one behind. */
-  const shunt_status entered = grb_cuda_enter(r->device, &before);
+  const shunt_status entered = grb_gpu_enter(r->device, &before);
   for (int i = 0; i < 3; i++) {
     cudaError_t e = cudaStreamSynchronize(stream[i]);
     if (s == SHUNT_OK) s = shunt_from_cuda(e);
   }
-  if (entered == SHUNT_OK) grb_cuda_leave(before);
+  if (entered == SHUNT_OK) grb_gpu_leave(before);
   return s;
 }
 
-void grb_cuda_run_free(struct grb_cuda_run *r)
+void grb_gpu_run_free(struct grb_gpu_run *r)
 {
-  grb_cuda_tasks_free(r);
+  grb_gpu_tasks_free(r);
   pthread_mutex_destroy(&r->lock);
   pthread_mutex_destroy(&r->driver);
 }

@@ -28,13 +28,13 @@
 #include "backend/graphblas/gpu/pipeline/run.h"
 
 /* Lists the tasks.  The device is entered; its streams are idle.  Free it after a failure, too. */
-shunt_status grb_cuda_run_make(struct grb_cuda_run *r);
+shunt_status grb_gpu_run_make(struct grb_gpu_run *r);
 /* Takes tasks until there are none; `number` and `lane` are the calling thread's alone.  `down`:
    rather empties slots than fills them.  Enters and leaves the device itself.  */
-void grb_cuda_run_work(struct grb_cuda_run *r, int number, char *lane, bool down);
+void grb_gpu_run_work(struct grb_gpu_run *r, int number, char *lane, bool down);
 /* Waits for everything that was enqueued, whatever happened.  Enters and leaves the device itself.
  */
-shunt_status grb_cuda_run_finish(struct grb_cuda_run *r);
-void grb_cuda_run_free(struct grb_cuda_run *r);
+shunt_status grb_gpu_run_finish(struct grb_gpu_run *r);
+void grb_gpu_run_free(struct grb_gpu_run *r);
 
 #endif

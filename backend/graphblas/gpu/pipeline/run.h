@@ -11,17 +11,17 @@
 #include "backend/graphblas/gpu/gpu_plan.h"
 #include "backend/graphblas/gpu/rows.h"
 
-struct grb_cuda_task;
-struct grb_cuda_slot;
+struct grb_gpu_task;
+struct grb_gpu_slot;
 
-struct grb_cuda_run {
+struct grb_gpu_run {
   /* Set by the caller, who owns all of it: */
   const struct shunt_host_spmm *p;
-  struct grb_cuda_device *device;
-  struct grb_cuda_plan plan;
-  const struct grb_cuda_rows *rows; /* what S is uploaded from; NULL: it is on the device */
-  struct grb_cuda_kept s;           /* S on the device */
-  struct grb_cuda_pages *pages;     /* of C, to be populated by threads that wait */
+  struct grb_gpu_device *device;
+  struct grb_gpu_plan plan;
+  const struct grb_gpu_rows *rows; /* what S is uploaded from; NULL: it is on the device */
+  struct grb_gpu_resident s;           /* S on the device */
+  struct grb_gpu_pages *pages;     /* of C, to be populated by threads that wait */
   bool ones;                        /* all values of S count as 1 */
   char *b, *c;                      /* strips that are kept; NULL: in the block */
   char *block;                      /* plan.block_bytes */
@@ -30,7 +30,7 @@ struct grb_cuda_run {
   char *b_pinned, *c_pinned; /* B and C in host memory, if the bus may take them there */
 
   /* The tasks (tasks.c): */
-  struct grb_cuda_task *tasks; /* what goes up, then what comes down, each in its order */
+  struct grb_gpu_task *tasks; /* what goes up, then what comes down, each in its order */
   int64_t up_count, task_count;
   unsigned char *committed; /* per task: C's piece was written */
   int units;                /* strips times blocks */
@@ -40,7 +40,7 @@ struct grb_cuda_run {
   /* The pipeline's own (pipeline.c): */
   atomic_int_fast64_t next_up, next_down;     /* tasks */
   pthread_mutex_t lock;                       /* of what is posted; held for no call of CUDA */
-  struct grb_cuda_slot *posted, *posted_last; /* to be enqueued, the oldest first */
+  struct grb_gpu_slot *posted, *posted_last; /* to be enqueued, the oldest first */
   pthread_mutex_t driver; /* whoever enqueues; nobody waits for it.  What is left, and: */
   int b_ready, b_awaited; /* units of B: enqueued whole; the compute stream waits for */
   atomic_int launched;    /* products of units 0 .. launched - 1 */

@@ -5,17 +5,17 @@
 #include <emmintrin.h>
 #endif
 
-bool grb_cuda_by_column(const struct shunt_full *m)
+bool grb_gpu_by_column(const struct shunt_full *m)
 {
   return m->col_stride != 1 || (m->row_stride == 1 && m->cols == 1);
 }
 
-struct grb_cuda_strip grb_cuda_strip(const struct shunt_full *m, int64_t first, int64_t last,
+struct grb_gpu_strip grb_gpu_strip(const struct shunt_full *m, int64_t first, int64_t last,
                                      size_t size)
 {
-  struct grb_cuda_strip s = {.size = size};
+  struct grb_gpu_strip s = {.size = size};
   s.values = (char *)m->values + first * m->col_stride * (int64_t)size;
-  if (grb_cuda_by_column(m)) {
+  if (grb_gpu_by_column(m)) {
     s.lines = last - first;
     s.length = m->rows;
     s.line_stride = m->col_stride;
@@ -38,7 +38,7 @@ struct part {
   int64_t count;
 };
 
-static struct part next_part(const struct grb_cuda_strip *s, int64_t line, int64_t place,
+static struct part next_part(const struct grb_gpu_strip *s, int64_t line, int64_t place,
                              int64_t left)
 {
   int64_t most = s->length - place;
@@ -87,7 +87,7 @@ static void end_of_copies(void) {}
 #endif
 
 /* Parts of lines are not what the hardware reads ahead: it stops at pages. */
-static void read_ahead(const struct grb_cuda_strip *s, const struct part *part)
+static void read_ahead(const struct grb_gpu_strip *s, const struct part *part)
 {
   enum { LINES = 2 };
   const char *values = part->values + LINES * s->line_stride * (int64_t)s->size;
@@ -95,7 +95,7 @@ static void read_ahead(const struct grb_cuda_strip *s, const struct part *part)
     __builtin_prefetch(values + at);
 }
 
-void grb_cuda_strip_read(const struct grb_cuda_strip *s, int64_t first, int64_t count, void *packed)
+void grb_gpu_strip_read(const struct grb_gpu_strip *s, int64_t first, int64_t count, void *packed)
 {
   char *to = packed;
   for (int64_t line = first / s->length, place = first % s->length; count > 0; line++, place = 0) {
@@ -108,7 +108,7 @@ void grb_cuda_strip_read(const struct grb_cuda_strip *s, int64_t first, int64_t 
   }
 }
 
-void grb_cuda_strip_write(const struct grb_cuda_strip *s, int64_t first, int64_t count,
+void grb_gpu_strip_write(const struct grb_gpu_strip *s, int64_t first, int64_t count,
                           const void *packed)
 {
   const char *from = packed;
@@ -140,7 +140,7 @@ static void add_f64(double *restrict to, const double *restrict from, int64_t co
     to[i] += from[i];
 }
 
-void grb_cuda_strip_add(const struct grb_cuda_strip *s, int64_t first, int64_t count,
+void grb_gpu_strip_add(const struct grb_gpu_strip *s, int64_t first, int64_t count,
                         const void *packed)
 {
   const char *from = packed;

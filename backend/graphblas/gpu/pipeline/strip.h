@@ -12,25 +12,25 @@
 
 #include "kernels/semiring/semiring_kernels.h"
 
-struct grb_cuda_strip {
+struct grb_gpu_strip {
   char *values; /* of the strip's first element */
   int64_t lines, length, line_stride;
   size_t size; /* of an element, 4 or 8 bytes */
 };
 
 /* Are whole columns contiguous? */
-bool grb_cuda_by_column(const struct shunt_full *m);
+bool grb_gpu_by_column(const struct shunt_full *m);
 /* Columns first <= j < last of m. */
-struct grb_cuda_strip grb_cuda_strip(const struct shunt_full *m, int64_t first, int64_t last,
+struct grb_gpu_strip grb_gpu_strip(const struct shunt_full *m, int64_t first, int64_t last,
                                      size_t size);
 
 /* Elements first <= e < first + count to and from `packed`. */
-void grb_cuda_strip_read(const struct grb_cuda_strip *s, int64_t first, int64_t count,
+void grb_gpu_strip_read(const struct grb_gpu_strip *s, int64_t first, int64_t count,
                          void *packed);
-void grb_cuda_strip_write(const struct grb_cuda_strip *s, int64_t first, int64_t count,
+void grb_gpu_strip_write(const struct grb_gpu_strip *s, int64_t first, int64_t count,
                           const void *packed);
 /* The strip += packed; f32 or f64 by size. */
-void grb_cuda_strip_add(const struct grb_cuda_strip *s, int64_t first, int64_t count,
+void grb_gpu_strip_add(const struct grb_gpu_strip *s, int64_t first, int64_t count,
                         const void *packed);
 
 #endif

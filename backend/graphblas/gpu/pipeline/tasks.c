@@ -6,47 +6,47 @@
 #include "backend/plan/fault.h"
 
 struct list {
-  struct grb_cuda_task *tasks; /* NULL: only count */
+  struct grb_gpu_task *tasks; /* NULL: only count */
   int64_t count;
 };
 
 /* Elements first .. end - 1 in pieces of `most`; how many pieces. */
-static int64_t add(struct list *l, enum grb_cuda_source what, int unit, int64_t first, int64_t end,
+static int64_t add(struct list *l, enum grb_gpu_source what, int unit, int64_t first, int64_t end,
                    int64_t most)
 {
   const int64_t before = l->count;
   for (; first < end; first += most, l->count++)
     if (l->tasks)
       l->tasks[l->count] =
-          (struct grb_cuda_task){what, unit, first, end - first < most ? end - first : most};
+          (struct grb_gpu_task){what, unit, first, end - first < most ? end - first : most};
   return l->count - before;
 }
 
-static int64_t add_unit(const struct grb_cuda_run *r, struct list *l, bool of_b, int unit)
+static int64_t add_unit(const struct grb_gpu_run *r, struct list *l, bool of_b, int unit)
 {
-  return add(l, of_b ? GRB_CUDA_DENSE_UP : GRB_CUDA_DENSE_DOWN, unit,
-             grb_cuda_unit_first(r, of_b, unit), grb_cuda_unit_last(r, of_b, unit),
-             grb_cuda_piece(r, of_b, unit));
+  return add(l, of_b ? GRB_GPU_DENSE_UP : GRB_GPU_DENSE_DOWN, unit,
+             grb_gpu_unit_first(r, of_b, unit), grb_gpu_unit_last(r, of_b, unit),
+             grb_gpu_piece(r, of_b, unit));
 }
 
-static void list_tasks(struct grb_cuda_run *r, struct list *l)
+static void list_tasks(struct grb_gpu_run *r, struct list *l)
 {
   const struct shunt_sparse *s = &r->p->s;
-  const int64_t most = GRB_CUDA_SLOT_BYTES, size = (int64_t)grb_cuda_element(r);
+  const int64_t most = GRB_GPU_SLOT_BYTES, size = (int64_t)grb_gpu_element(r);
   r->s_left = 0;
   if (r->rows) {
-    r->s_left += add(l, GRB_CUDA_OFFSETS, 0, 0, s->rows + 1, most / 4);
-    r->s_left += add(l, GRB_CUDA_COLUMNS, 0, 0, s->nnz, most / 4);
-    if (!r->ones && !s->iso) r->s_left += add(l, GRB_CUDA_VALUES, 0, 0, s->nnz, most / size);
+    r->s_left += add(l, GRB_GPU_OFFSETS, 0, 0, s->rows + 1, most / 4);
+    r->s_left += add(l, GRB_GPU_COLUMNS, 0, 0, s->nnz, most / 4);
+    if (!r->ones && !s->iso) r->s_left += add(l, GRB_GPU_VALUES, 0, 0, s->nnz, most / size);
   }
   for (int i = 0; i < r->units; i++)
-    r->b_left[i] = r->plan.b == GRB_CUDA_B_HOST ? add_unit(r, l, true, i) : 0;
+    r->b_left[i] = r->plan.b == GRB_GPU_B_HOST ? add_unit(r, l, true, i) : 0;
   r->up_count = l->count;
   for (int i = 0; i < r->units; i++)
     r->c_left[i] = add_unit(r, l, false, i);
 }
 
-shunt_status grb_cuda_tasks_make(struct grb_cuda_run *r)
+shunt_status grb_gpu_tasks_make(struct grb_gpu_run *r)
 {
   struct list l = {NULL, 0};
   r->units = r->plan.strips * r->plan.blocks;
@@ -65,7 +65,7 @@ shunt_status grb_cuda_tasks_make(struct grb_cuda_run *r)
   return SHUNT_OK;
 }
 
-void grb_cuda_tasks_free(struct grb_cuda_run *r)
+void grb_gpu_tasks_free(struct grb_gpu_run *r)
 {
   free(r->tasks);
   free(r->b_left);

@@ -10,34 +10,34 @@
 
 #include "backend/graphblas/gpu/pipeline/run.h"
 
-enum grb_cuda_source {
-  GRB_CUDA_OFFSETS,
-  GRB_CUDA_COLUMNS,
-  GRB_CUDA_VALUES,
-  GRB_CUDA_DENSE_UP,
-  GRB_CUDA_DENSE_DOWN
+enum grb_gpu_source {
+  GRB_GPU_OFFSETS,
+  GRB_GPU_COLUMNS,
+  GRB_GPU_VALUES,
+  GRB_GPU_DENSE_UP,
+  GRB_GPU_DENSE_DOWN
 };
 
 /* Elements first <= e < first + count of an array of S, or of a strip. */
-struct grb_cuda_task {
-  enum grb_cuda_source what;
+struct grb_gpu_task {
+  enum grb_gpu_source what;
   int unit;
   int64_t first, count;
 };
 
 /* The array that the task's elements are counted in, if the bus takes them there; NULL: the task
    needs a slot's memory.  */
-static inline char *grb_cuda_task_pinned(const struct grb_cuda_run *r,
-                                         const struct grb_cuda_task *t)
+static inline char *grb_gpu_task_pinned(const struct grb_gpu_run *r,
+                                         const struct grb_gpu_task *t)
 {
-  return t->what == GRB_CUDA_DENSE_UP     ? r->b_pinned
-         : t->what == GRB_CUDA_DENSE_DOWN ? r->c_pinned
+  return t->what == GRB_GPU_DENSE_UP     ? r->b_pinned
+         : t->what == GRB_GPU_DENSE_DOWN ? r->c_pinned
                                           : NULL;
 }
 
 /* Makes the lists, with how many pieces of each unit are left to be enqueued: all.  SHUNT_E_MEMORY;
    free it all the same.  */
-shunt_status grb_cuda_tasks_make(struct grb_cuda_run *r);
-void grb_cuda_tasks_free(struct grb_cuda_run *r);
+shunt_status grb_gpu_tasks_make(struct grb_gpu_run *r);
+void grb_gpu_tasks_free(struct grb_gpu_run *r);
 
 #endif

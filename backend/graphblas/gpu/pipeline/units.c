@@ -2,104 +2,104 @@
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-size_t grb_cuda_element(const struct grb_cuda_run *r)
+size_t grb_gpu_element(const struct grb_gpu_run *r)
 {
   return shunt_type_size(r->p->semiring.type);
 }
 
-int64_t grb_cuda_strip_columns(const struct grb_cuda_run *r, int s)
+int64_t grb_gpu_strip_columns(const struct grb_gpu_run *r, int s)
 {
-  return grb_cuda_strip_last(&r->plan, s) - grb_cuda_strip_first(&r->plan, s);
+  return grb_gpu_strip_last(&r->plan, s) - grb_gpu_strip_first(&r->plan, s);
 }
 
-struct grb_cuda_strip grb_cuda_host_strip(const struct grb_cuda_run *r, const struct shunt_full *m,
+struct grb_gpu_strip grb_gpu_host_strip(const struct grb_gpu_run *r, const struct shunt_full *m,
                                           int s)
 {
-  return grb_cuda_strip(m, grb_cuda_strip_first(&r->plan, s), grb_cuda_strip_last(&r->plan, s),
-                        grb_cuda_element(r));
+  return grb_gpu_strip(m, grb_gpu_strip_first(&r->plan, s), grb_gpu_strip_last(&r->plan, s),
+                        grb_gpu_element(r));
 }
 
-int grb_cuda_strip_of(const struct grb_cuda_run *r, int unit)
+int grb_gpu_strip_of(const struct grb_gpu_run *r, int unit)
 {
   return unit / r->plan.blocks;
 }
 
-int64_t grb_cuda_unit_row(const struct grb_cuda_run *r, bool of_b, int unit, int end)
+int64_t grb_gpu_unit_row(const struct grb_gpu_run *r, bool of_b, int unit, int end)
 {
   const int i = unit % r->plan.blocks;
-  return grb_cuda_block_first(&r->plan, of_b ? r->p->s.cols : r->p->s.rows,
+  return grb_gpu_block_first(&r->plan, of_b ? r->p->s.cols : r->p->s.rows,
                               (of_b ? r->plan.b_order[i] : r->plan.c_order[i]) + end);
 }
 
-int64_t grb_cuda_unit_first(const struct grb_cuda_run *r, bool of_b, int unit)
+int64_t grb_gpu_unit_first(const struct grb_gpu_run *r, bool of_b, int unit)
 {
-  return grb_cuda_unit_row(r, of_b, unit, 0) *
-         grb_cuda_strip_columns(r, grb_cuda_strip_of(r, unit));
+  return grb_gpu_unit_row(r, of_b, unit, 0) *
+         grb_gpu_strip_columns(r, grb_gpu_strip_of(r, unit));
 }
 
-int64_t grb_cuda_unit_last(const struct grb_cuda_run *r, bool of_b, int unit)
+int64_t grb_gpu_unit_last(const struct grb_gpu_run *r, bool of_b, int unit)
 {
-  return grb_cuda_unit_row(r, of_b, unit, 1) *
-         grb_cuda_strip_columns(r, grb_cuda_strip_of(r, unit));
+  return grb_gpu_unit_row(r, of_b, unit, 1) *
+         grb_gpu_strip_columns(r, grb_gpu_strip_of(r, unit));
 }
 
-int64_t grb_cuda_piece(const struct grb_cuda_run *r, bool of_b, int unit)
+int64_t grb_gpu_piece(const struct grb_gpu_run *r, bool of_b, int unit)
 {
   enum { LINE = 64, SMALLEST = 256 << 10, GROWTH = 16 };
-  const int64_t size = (int64_t)grb_cuda_element(r);
+  const int64_t size = (int64_t)grb_gpu_element(r);
   const int64_t bytes =
-      (grb_cuda_unit_last(r, of_b, unit) - grb_cuda_unit_first(r, of_b, unit)) * size;
+      (grb_gpu_unit_last(r, of_b, unit) - grb_gpu_unit_first(r, of_b, unit)) * size;
   if (bytes > 0 && (of_b ? r->b_pinned : r->c_pinned)) return bytes / size;
   const int64_t beside = bytes * (of_b ? unit : r->units - 1 - unit);
   /* In the time that the bus takes for a byte a thread copies a seventh to a quarter. */
   const int64_t ramp = SMALLEST + beside / GROWTH;
-  const int64_t most = ramp < GRB_CUDA_SLOT_BYTES ? ramp : GRB_CUDA_SLOT_BYTES;
+  const int64_t most = ramp < GRB_GPU_SLOT_BYTES ? ramp : GRB_GPU_SLOT_BYTES;
   const int64_t pieces = bytes > most ? (bytes + most - 1) / most : 1;
   return pieces == 1 ? most / size
                      : ((bytes + pieces - 1) / pieces + LINE - 1) / LINE * LINE / size;
 }
 
-int64_t grb_cuda_unit_pieces(const struct grb_cuda_run *r, bool of_b, int unit)
+int64_t grb_gpu_unit_pieces(const struct grb_gpu_run *r, bool of_b, int unit)
 {
-  const int64_t most = grb_cuda_piece(r, of_b, unit);
-  return (grb_cuda_unit_last(r, of_b, unit) - grb_cuda_unit_first(r, of_b, unit) + most - 1) / most;
+  const int64_t most = grb_gpu_piece(r, of_b, unit);
+  return (grb_gpu_unit_last(r, of_b, unit) - grb_gpu_unit_first(r, of_b, unit) + most - 1) / most;
 }
 
-int grb_cuda_units_needed(const struct grb_cuda_run *r, int unit)
+int grb_gpu_units_needed(const struct grb_gpu_run *r, int unit)
 {
   const int i = unit % r->plan.blocks;
-  return r->plan.b == GRB_CUDA_B_HOST ? unit - i + r->plan.needed[i] : 0;
+  return r->plan.b == GRB_GPU_B_HOST ? unit - i + r->plan.needed[i] : 0;
 }
 
 /* ---- where strips are on the device ---------------------------------------------------------- */
 
-char *grb_cuda_b_as_sent(const struct grb_cuda_run *r, int s)
+char *grb_gpu_b_as_sent(const struct grb_gpu_run *r, int s)
 {
   if (!r->plan.b_ring) return r->b + s * r->plan.b_strip;
   return r->block + r->plan.b_ring_at + s % r->plan.b_ring_strips * r->plan.b_strip;
 }
 
-static char *c_kept(const struct grb_cuda_run *r, int unit)
+static char *c_kept(const struct grb_gpu_run *r, int unit)
 {
-  return r->c + grb_cuda_strip_of(r, unit) * r->plan.c_strip +
-         grb_cuda_unit_first(r, false, unit) * (int64_t)grb_cuda_element(r);
+  return r->c + grb_gpu_strip_of(r, unit) * r->plan.c_strip +
+         grb_gpu_unit_first(r, false, unit) * (int64_t)grb_gpu_element(r);
 }
 
-char *grb_cuda_c_as_fetched(const struct grb_cuda_run *r, int unit)
+char *grb_gpu_c_as_fetched(const struct grb_gpu_run *r, int unit)
 {
   if (!r->plan.c_ring) return c_kept(r, unit);
   return r->block + r->plan.c_ring_at + unit % r->plan.c_ring_blocks * r->plan.c_block;
 }
 
-char *grb_cuda_b_row_major(const struct grb_cuda_run *r, int s)
+char *grb_gpu_b_row_major(const struct grb_gpu_run *r, int s)
 {
-  if (r->plan.b == GRB_CUDA_B_CONSTANT) return r->block + r->plan.b_scratch_at;
+  if (r->plan.b == GRB_GPU_B_CONSTANT) return r->block + r->plan.b_scratch_at;
   if (r->b) return r->b + s * r->plan.b_strip;
-  return r->plan.b_turned ? r->block + r->plan.b_scratch_at : grb_cuda_b_as_sent(r, s);
+  return r->plan.b_turned ? r->block + r->plan.b_scratch_at : grb_gpu_b_as_sent(r, s);
 }
 
-char *grb_cuda_c_row_major(const struct grb_cuda_run *r, int unit)
+char *grb_gpu_c_row_major(const struct grb_gpu_run *r, int unit)
 {
   if (r->c) return c_kept(r, unit);
-  return r->plan.c_turned ? r->block + r->plan.c_scratch_at : grb_cuda_c_as_fetched(r, unit);
+  return r->plan.c_turned ? r->block + r->plan.c_scratch_at : grb_gpu_c_as_fetched(r, unit);
 }

@@ -15,51 +15,51 @@
 #include "backend/graphblas/gpu/pipeline/strip.h"
 
 /* Bytes of an element. */
-size_t grb_cuda_element(const struct grb_cuda_run *r);
-int64_t grb_cuda_strip_columns(const struct grb_cuda_run *r, int s);
+size_t grb_gpu_element(const struct grb_gpu_run *r);
+int64_t grb_gpu_strip_columns(const struct grb_gpu_run *r, int s);
 /* Strip s of B or C, `m`, in host memory. */
-struct grb_cuda_strip grb_cuda_host_strip(const struct grb_cuda_run *r, const struct shunt_full *m,
+struct grb_gpu_strip grb_gpu_host_strip(const struct grb_gpu_run *r, const struct shunt_full *m,
                                           int s);
-int grb_cuda_strip_of(const struct grb_cuda_run *r, int unit);
+int grb_gpu_strip_of(const struct grb_gpu_run *r, int unit);
 
 /* Where a unit's block begins, in rows; `end` 1: where it ends. */
-int64_t grb_cuda_unit_row(const struct grb_cuda_run *r, bool of_b, int unit, int end);
+int64_t grb_gpu_unit_row(const struct grb_gpu_run *r, bool of_b, int unit, int end);
 /* The unit's elements, counted in its strip: the first, and the end. */
-int64_t grb_cuda_unit_first(const struct grb_cuda_run *r, bool of_b, int unit);
-int64_t grb_cuda_unit_last(const struct grb_cuda_run *r, bool of_b, int unit);
+int64_t grb_gpu_unit_first(const struct grb_gpu_run *r, bool of_b, int unit);
+int64_t grb_gpu_unit_last(const struct grb_gpu_run *r, bool of_b, int unit);
 /* The elements of the pieces that it is copied in, as many as fit a slot and all alike but for the
    last, and how many pieces it is.  They are smaller where B begins and where C ends: for as long
    as a thread takes to read the first, or to write the last, the bus has nothing to do.  */
-int64_t grb_cuda_piece(const struct grb_cuda_run *r, bool of_b, int unit);
-int64_t grb_cuda_unit_pieces(const struct grb_cuda_run *r, bool of_b, int unit);
+int64_t grb_gpu_piece(const struct grb_gpu_run *r, bool of_b, int unit);
+int64_t grb_gpu_unit_pieces(const struct grb_gpu_run *r, bool of_b, int unit);
 /* Units of B, from the first on, that product `unit` waits for. */
-int grb_cuda_units_needed(const struct grb_cuda_run *r, int unit);
+int grb_gpu_units_needed(const struct grb_gpu_run *r, int unit);
 
 /* On the device, as copied up, and as copied down: in the host's order. */
-char *grb_cuda_b_as_sent(const struct grb_cuda_run *r, int s);
-char *grb_cuda_c_as_fetched(const struct grb_cuda_run *r, int unit);
+char *grb_gpu_b_as_sent(const struct grb_gpu_run *r, int s);
+char *grb_gpu_c_as_fetched(const struct grb_gpu_run *r, int unit);
 /* As the kernel wants them: row-major. */
-char *grb_cuda_b_row_major(const struct grb_cuda_run *r, int s);
-char *grb_cuda_c_row_major(const struct grb_cuda_run *r, int unit);
+char *grb_gpu_b_row_major(const struct grb_gpu_run *r, int s);
+char *grb_gpu_c_row_major(const struct grb_gpu_run *r, int unit);
 
 /* Events: one for S, and of each unit one for B's way up, the product, and C's way down. */
-static inline int grb_cuda_event_count(const struct grb_cuda_run *r)
+static inline int grb_gpu_event_count(const struct grb_gpu_run *r)
 {
   return 1 + 3 * r->units;
 }
-static inline cudaEvent_t grb_cuda_s_sent(const struct grb_cuda_run *r)
+static inline cudaEvent_t grb_gpu_s_sent(const struct grb_gpu_run *r)
 {
   return r->device->events[0];
 }
-static inline cudaEvent_t grb_cuda_sent(const struct grb_cuda_run *r, int unit)
+static inline cudaEvent_t grb_gpu_sent(const struct grb_gpu_run *r, int unit)
 {
   return r->device->events[1 + 3 * unit];
 }
-static inline cudaEvent_t grb_cuda_computed(const struct grb_cuda_run *r, int unit)
+static inline cudaEvent_t grb_gpu_computed(const struct grb_gpu_run *r, int unit)
 {
   return r->device->events[2 + 3 * unit];
 }
-static inline cudaEvent_t grb_cuda_fetched(const struct grb_cuda_run *r, int unit)
+static inline cudaEvent_t grb_gpu_fetched(const struct grb_gpu_run *r, int unit)
 {
   return r->device->events[3 + 3 * unit];
 }

@@ -1,4 +1,4 @@
-// spmm_tile24_steps.cu: the thesis' kernels on 2:4 tiles, step by step (tile24_steps.h).
+// tile_steps.cu: the thesis' kernels on 2:4 tiles, step by step (tile_steps.h).
 //
 //     A, 16 rows                     B, 32 rows x 8 columns       C, 16 x 8, f32
 //     +--------+--------+--          +---+                        +---+
@@ -11,11 +11,11 @@
 // of lines; and one tile's latency after the other.
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/tile/spmm_common.cuh"
-#include "tests/bench/ablation/tile24_steps.h"
+#include "tests/bench/ablation/tile_steps.h"
 
 namespace shunt
 {
-namespace tile24
+namespace tile
 {
 
 enum fetch { DIRECT, SHARED, ASYNC, OVERLAPPED };
@@ -26,7 +26,7 @@ constexpr int kStepWarps = 4, kStepTile = 8;
 // What a warp keeps of a tile in shared memory.
 struct step_buffer {
   uint4 b[32], a[32];
-  uint32_t metadata[SHUNT_TILE24_WORDS];
+  uint32_t metadata[SHUNT_TILE_WORDS];
 };
 
 struct step_tile {
@@ -36,10 +36,10 @@ struct step_tile {
 
 // The tiles of a block row.
 template <int Kinds> struct step_walk {
-  const struct shunt_tile24 &v;
+  const struct shunt_tile &v;
   uint32_t sparse, sparse_end, dense, dense_end;
 
-  __device__ __forceinline__ step_walk(const struct shunt_tile24 &v_, int block)
+  __device__ __forceinline__ step_walk(const struct shunt_tile &v_, int block)
       : v(v_), sparse(v.sparse.begin[block]), sparse_end(v.sparse.begin[block + 1]),
         dense(v.dense.begin[block]), dense_end(v.dense.begin[block + 1])
   {
@@ -81,13 +81,13 @@ template <int Fetch> struct step_warp {
   }
   __device__ __forceinline__ const uint4 *values(const step_tile &tile) const
   {
-    const struct shunt_tile24_list &list = tile.sparse ? p.v.sparse : p.v.dense;
+    const struct shunt_tile_list &list = tile.sparse ? p.v.sparse : p.v.dense;
     return reinterpret_cast<const uint4 *>(list.values) + static_cast<int64_t>(tile.index) * 32 +
            lane;
   }
   __device__ __forceinline__ const uint32_t *words(const step_tile &tile) const
   {
-    return p.v.metadata + static_cast<int64_t>(tile.index) * SHUNT_TILE24_WORDS;
+    return p.v.metadata + static_cast<int64_t>(tile.index) * SHUNT_TILE_WORDS;
   }
 
   __device__ __forceinline__ void multiply(const step_tile &tile, const uint4 &values,
@@ -129,7 +129,7 @@ template <int Fetch> struct step_warp {
         copy(&to.b[lane], p.b + (inside ? row * p.b_row_bytes : 0) + column0 * 2, inside);
       }
       copy(&to.a[lane], values(tile), true);
-      if (tile.sparse && lane < SHUNT_TILE24_WORDS / 4)
+      if (tile.sparse && lane < SHUNT_TILE_WORDS / 4)
         copy(&to.metadata[lane * 4], words(tile) + lane * 4, true);
     }
     ptx::cp_async_commit();
@@ -171,7 +171,7 @@ template <int Fetch> struct step_warp {
 
 template <int Fetch, int Kinds>
 __global__ void __launch_bounds__(kStepWarps * 32)
-    spmm_tile24_step(const __grid_constant__ arguments p)
+    tile_step(const __grid_constant__ arguments p)
 {
   __shared__ __align__(16) step_buffer buffers[Fetch == DIRECT ? 1 : kStepWarps][2];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -180,7 +180,7 @@ __global__ void __launch_bounds__(kStepWarps * 32)
   step_buffer *own = buffers[Fetch == DIRECT ? 0 : warp];
   if (Fetch != DIRECT) // metadata that no tile has brought is loaded, and not looked at
     for (int stage = 0; stage < 2; stage++)
-      if (lane < SHUNT_TILE24_WORDS) own[stage].metadata[lane] = 0;
+      if (lane < SHUNT_TILE_WORDS) own[stage].metadata[lane] = 0;
   __syncwarp();
   step_warp<Fetch> w = {p, own, static_cast<int>(blockIdx.y) * kStepTile, lane, {}};
   w.follow(step_walk<Kinds>(p.v, block));
@@ -200,27 +200,27 @@ static bool aligned(const struct shunt_dense &m)
          reinterpret_cast<uintptr_t>(m.values) % 16 == 0;
 }
 
-static const void *kernel_of(enum shunt_tile24_step step)
+static const void *kernel_of(enum shunt_tile_step step)
 {
   static const void *const kernels[SHUNT_STEPS] = {
-      reinterpret_cast<const void *>(&spmm_tile24_step<DIRECT, DENSE_ONLY>),
-      reinterpret_cast<const void *>(&spmm_tile24_step<SHARED, DENSE_ONLY>),
-      reinterpret_cast<const void *>(&spmm_tile24_step<ASYNC, DENSE_ONLY>),
-      reinterpret_cast<const void *>(&spmm_tile24_step<OVERLAPPED, DENSE_ONLY>),
-      reinterpret_cast<const void *>(&spmm_tile24_step<DIRECT, BY_COLUMN>),
-      reinterpret_cast<const void *>(&spmm_tile24_step<OVERLAPPED, BY_COLUMN>),
-      reinterpret_cast<const void *>(&spmm_tile24_step<OVERLAPPED, SEPARATE>)};
+      reinterpret_cast<const void *>(&tile_step<DIRECT, DENSE_ONLY>),
+      reinterpret_cast<const void *>(&tile_step<SHARED, DENSE_ONLY>),
+      reinterpret_cast<const void *>(&tile_step<ASYNC, DENSE_ONLY>),
+      reinterpret_cast<const void *>(&tile_step<OVERLAPPED, DENSE_ONLY>),
+      reinterpret_cast<const void *>(&tile_step<DIRECT, BY_COLUMN>),
+      reinterpret_cast<const void *>(&tile_step<OVERLAPPED, BY_COLUMN>),
+      reinterpret_cast<const void *>(&tile_step<OVERLAPPED, SEPARATE>)};
   return kernels[step];
 }
 
-} // namespace tile24
+} // namespace tile
 } // namespace shunt
 
-using namespace shunt::tile24;
+using namespace shunt::tile;
 
-extern "C" shunt_status shunt_ablation_tile24_cuda(const struct shunt_spmm *p,
-                                                   const struct shunt_tile24 *v,
-                                                   enum shunt_tile24_step step, shunt_stream stream)
+extern "C" shunt_status shunt_ablation_tile_cuda(const struct shunt_spmm *p,
+                                                   const struct shunt_tile *v,
+                                                   enum shunt_tile_step step, shunt_stream stream)
 {
   if (!aligned(p->b) || !aligned(p->c) || v->value_type != SHUNT_F16 || v->sparse.gather)
     return SHUNT_E_UNSUPPORTED;

@@ -1,4 +1,4 @@
-// spmm_vector_fpu.cu: the 1-D subwarp tiling of SC'21, section 4: no tensor cores.
+// vector_fpu.cu: the 1-D subwarp tiling of SC'21, section 4: no tensor cores.
 //
 //     a warp             V rows of A      8 Lanes columns of B
 //     +---------------+

@@ -1,4 +1,4 @@
-/* tile24_steps.h: SpMM over the `tile24` format by the kernels that "Using Sparse Tensor Cores for
+/* tile_steps.h: SpMM over the `tile` format by the kernels that "Using Sparse Tensor Cores for
    Sparse Matrix-Matrix Multiplication" (ETH Zurich, 2025) builds up step by step, for
    tests/gpu/ablation/test_ablation_tiles only: nothing of Shunt calls them.
 
@@ -11,12 +11,12 @@
      OBTS   OBT likewise
      SEP    OBTS, the 2:4 tiles first and the dense ones behind them (the separate layout)
 
-   The first four want a matrix packed with SHUNT_TILE24_DENSE.  fp16, f32 sums (the thesis: f16
+   The first four want a matrix packed with SHUNT_TILE_DENSE.  fp16, f32 sums (the thesis: f16
    sums, B column-major), B and C row-major, n a multiple of 8, rows and pointers of both at
    multiples of 16 bytes; columns not merged.  SHUNT_E_UNSUPPORTED for anything else.  Zeros
    that fill tiles up never meet a NaN or Inf of B in the result.  */
-#ifndef SHUNT_BENCH_TILE24_STEPS_H
-#define SHUNT_BENCH_TILE24_STEPS_H
+#ifndef SHUNT_BENCH_TILE_STEPS_H
+#define SHUNT_BENCH_TILE_STEPS_H
 
 #include "kernels/shunt_kernels.h"
 #include "kernels/tile/tile_format.h"
@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-enum shunt_tile24_step {
+enum shunt_tile_step {
   SHUNT_STEP_T,
   SHUNT_STEP_BT,
   SHUNT_STEP_CBT,
@@ -37,8 +37,8 @@ enum shunt_tile24_step {
 };
 
 /* p->a gives sizes and types only. */
-shunt_status shunt_ablation_tile24_cuda(const struct shunt_spmm *p, const struct shunt_tile24 *v,
-                                        enum shunt_tile24_step step, shunt_stream stream);
+shunt_status shunt_ablation_tile_cuda(const struct shunt_spmm *p, const struct shunt_tile *v,
+                                        enum shunt_tile_step step, shunt_stream stream);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-// spmm_vector_wmma.cu: the classic warp tiling that SC'21 starts from (section 4): A is the left
+// vector_wmma.cu: the classic warp tiling that SC'21 starts from (section 4): A is the left
 // operand of the matrix instruction, as WMMA's users write it, and every fragment comes through
 // shared memory.
 //
