@@ -1,4 +1,4 @@
-/* backend/graphblas/entry.h: what the exported functions of spmm.c and sddmm.c have in common. */
+/* entry.h: what the exported functions of spmm.c and sddmm.c have in common. */
 #ifndef SHUNT_CUSPARSE_ENTRY_H
 #define SHUNT_CUSPARSE_ENTRY_H
 

@@ -1,4 +1,4 @@
-/* backend/plan/context.h: where a product is computed, the GPU if that pays, else the CPU. */
+/* engine.h: where a product is computed, the GPU if that pays, else the CPU. */
 #ifndef SHUNT_GRAPHBLAS_ENGINE_H
 #define SHUNT_GRAPHBLAS_ENGINE_H
 

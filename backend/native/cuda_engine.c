@@ -1,4 +1,4 @@
-/* backend/graphblas/gpu/gpu_engine.c: the engine of matrices in device memory: conv's device functions and the
+/* cuda_engine.c: the engine of matrices in device memory: conv's device functions and the
    launchers of kernels/. */
 #include "backend/native/native.h"
 #include "backend/plan/cuda_call.h"

@@ -7,7 +7,7 @@
                 |
         struct shunt_native_engine                        one table for each place
           |                      |
-     host_engine.c       backend/graphblas/gpu/gpu_engine.c (no_cuda.c: none)
+     host_engine.c       cuda_engine.c (no_cuda.c: none)
           |                      |
      conv/, kernels/host     conv/, kernels/             twins, and launchers  */
 #ifndef SHUNT_NATIVE_H

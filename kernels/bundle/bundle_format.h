@@ -1,4 +1,4 @@
-/* conv/bundle/bundle_conv.h: the merged column lists of aligned groups of 8 rows: a hint for the kernel of
+/* bundle_format.h: the merged column lists of aligned groups of 8 rows: a hint for the kernel of
    kernels/bundle/bundle_kernels.h, which reads A itself from the caller's CSR.
 
    For each group the columns in which any of its rows has an entry, ascending, and for each

@@ -1,4 +1,4 @@
-// tests/emulator/tests/gpu/csr/time_csr_spmm.cuh: times of shunt_csr_spmm_merge_cuda beside cuSPARSE's CSR
+// time_csr_spmm.cuh: times of shunt_csr_spmm_merge_cuda beside cuSPARSE's CSR
 // algorithms, by graph replays, on matrices from .csrbin files
 // (tests/bench/mtx_to_csrbin.py writes them).
 //

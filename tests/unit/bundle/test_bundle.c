@@ -118,7 +118,7 @@ static void test_by_hand(void)
   m = make(&o);
   check(m.good && m.g.groups == 2 && m.g.begin[0] == 0 && m.g.count[0] == 4 &&
             !memcmp(m.g.columns, want, sizeof want) && !memcmp(m.g.masks, masks, sizeof masks),
-        "the group drawn in conv/bundle/bundle_conv.h");
+        "the group drawn in kernels/bundle/bundle_format.h");
   check(m.g.begin[1] == 9 && m.g.count[1] == 1 && m.g.columns[9] == 5 && m.g.masks[9] == 1,
         "a last group of one row");
   check(m.g.counts->vectors == 5 && m.g.counts->longest == 4 && m.g.counts->irregular == 0,

@@ -1,4 +1,4 @@
-/* backend/routes/packed_product.c with a format that notes what it is asked for: the order of what is enqueued, which
+/* packed_product.c with a format that notes what it is asked for: the order of what is enqueued, which
    words the proof is given, and what is made of launches that fail.  */
 #include <string.h>
 
