@@ -48,12 +48,12 @@ struct shunt_profile {
   int64_t rows, cols, nnz;
   int64_t empty_rows;
   int64_t longest_row;
-  int64_t unsorted_rows;      /* columns not strictly ascending (so: unsorted or repeated) */
-  int64_t crowded_rows;       /* some entry and the one two before it in the same aligned four columns:
+  int64_t unsorted_rows; /* columns not strictly ascending (so: unsorted or repeated) */
+  int64_t crowded_rows;  /* some entry and the one two before it in the same aligned four columns:
                                  not 2:4 */
   int64_t groups_nonempty[3];
   int64_t groups_equal[3];
-  double row_length_squares;  /* sum over rows of length^2: skewness */
+  double row_length_squares; /* sum over rows of length^2: skewness */
   /* Of values of 16 bits, else 0.  Aligned blocks of 16 rows, evenly spread, at most
      SHUNT_PROFILE_BLOCKS: how many there are (of ceil(rows / 16)), and tiles of 32 columns they take
      if columns that none of a block's rows has are left out (columns modulo 32768: never more
@@ -64,7 +64,7 @@ struct shunt_profile {
      normalised entropy, and how entries crowd into them (conv/dcsr/traversal.h, SC '19).  */
   int64_t segments;
   double entropy, ssf;
-  uint64_t serial;            /* written last by the device: equals the serial asked for */
+  uint64_t serial; /* written last by the device: equals the serial asked for */
 };
 /* out: pinned host memory (device-accessible), filled when the stream gets
    there; out->serial == serial tells a polling host that all of it is.
@@ -79,9 +79,10 @@ shunt_status shunt_profile_csr_host(const struct shunt_csr *a, struct shunt_prof
 /* The long profile of `shunt inspect` (host only): shares of structure that
    the routes of today and tomorrow look for.  */
 struct shunt_structure {
-  double fill[3];              /* nnz / (V x nonzero aligned V x 1 vectors), V = 8, 4, 2 */
-  double tile_zero, tile_24, tile_dense; /* share of all aligned 16 x 32 tiles; of the nonzero ones for 24 and dense */
-  double strip_occupancy;      /* mean share of non-empty rows in a 64-wide vertical strip */
+  double fill[3]; /* nnz / (V x nonzero aligned V x 1 vectors), V = 8, 4, 2 */
+  double tile_zero, tile_24,
+      tile_dense; /* share of all aligned 16 x 32 tiles; of the nonzero ones for 24 and dense */
+  double strip_occupancy; /* mean share of non-empty rows in a 64-wide vertical strip */
 };
 shunt_status shunt_structure_csr_host(const struct shunt_csr *a, struct shunt_structure *out);
 

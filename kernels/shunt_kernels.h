@@ -31,9 +31,9 @@ typedef struct CUstream_st *shunt_stream;
 
 /* What a launcher may know of the device it launches on. */
 struct shunt_device {
-  int multiprocessors;     /* 132 on an H200 */
-  int compute_capability;  /* 90 for 9.0 */
-  int shared_per_block;    /* bytes a block may opt in to */
+  int multiprocessors;    /* 132 on an H200 */
+  int compute_capability; /* 90 for 9.0 */
+  int shared_per_block;   /* bytes a block may opt in to */
   int64_t l2_bytes;
 };
 
@@ -46,23 +46,24 @@ struct shunt_device {
    (slower, for the rare repair).  */
 size_t shunt_csr_spmm_workspace(const struct shunt_spmm *p, const struct shunt_device *d);
 shunt_status shunt_csr_spmm_merge_cuda(const struct shunt_spmm *p, const struct shunt_device *d,
-                                      void *workspace, size_t workspace_bytes, shunt_stream stream);
+                                       void *workspace, size_t workspace_bytes,
+                                       shunt_stream stream);
 /* The same result with one launch: a group of lanes per row, long rows by blocks that look
    for them.  Right for any matrix, the faster of the two unless a row has some 16,000
    entries.  longest_row: how long the longest was when somebody looked, -1 if nobody
    did; a hint that may be wrong.  The workspace (as above) is needed only for a column-major
    B.  No `only_if`; fewer than 2^30 rows and nonzeros (else SHUNT_E_UNSUPPORTED).  */
 shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, int64_t longest_row,
-                                            const struct shunt_device *d, void *workspace,
-                                            size_t workspace_bytes, shunt_stream stream);
+                                       const struct shunt_device *d, void *workspace,
+                                       size_t workspace_bytes, shunt_stream stream);
 /* Bits of the word that csr -> dense and coo -> csr set. */
 enum { SHUNT_IRREGULAR = 4 /* a column repeats within a row, or is out of range */ };
 
 /* When a repair's launch may begin, which is always behind one kernel, the product. */
 enum shunt_guard_start {
-  SHUNT_GUARD_BEHIND, /* when that has ended */
-  SHUNT_GUARD_EARLY, /* when that lets the next one in (kernels/common/early_launch.cuh), */
-  SHUNT_GUARD_OVERLAPPED  /* when all its blocks have begun: where the caller ordered it so; both only
+  SHUNT_GUARD_BEHIND,    /* when that has ended */
+  SHUNT_GUARD_EARLY,     /* when that lets the next one in (kernels/common/early_launch.cuh), */
+  SHUNT_GUARD_OVERLAPPED /* when all its blocks have begun: where the caller ordered it so; both only
                           if it began behind all else, so that A is settled and is read beside it */
 };
 
@@ -91,19 +92,19 @@ struct shunt_guard {
   const struct shunt_dense *product;
   const struct shunt_fingerprint *expected; /* device; NULL: A cannot have changed, is not read;
                                                of_values, below */
-  void *sets;           /* device, see above */
-  int set_count;        /* a power of two, up to 2^20 */
-  const void *key;      /* not NULL; never followed */
-  int64_t wait_cycles;  /* a block waits so long for the others, to help: SHUNT_GUARD_WAIT_CYCLES;
+  void *sets;                               /* device, see above */
+  int set_count;                            /* a power of two, up to 2^20 */
+  const void *key;                          /* not NULL; never followed */
+  int64_t wait_cycles; /* a block waits so long for the others, to help: SHUNT_GUARD_WAIT_CYCLES;
                            0: only the last block repairs */
-  uint32_t *verdict;    /* device word that says afterwards whether C was repaired; or NULL */
-  uint32_t *changed;    /* pinned host words set to 1 when A changed, */
-  uint32_t *nonfinite;  /* when the first row is nonfinite and A did not; or NULL */
+  uint32_t *verdict;   /* device word that says afterwards whether C was repaired; or NULL */
+  uint32_t *changed;   /* pinned host words set to 1 when A changed, */
+  uint32_t *nonfinite; /* when the first row is nonfinite and A did not; or NULL */
   enum shunt_guard_start start;
-  bool of_values;       /* *expected is of A's values alone, the pattern is known to be the same */
+  bool of_values; /* *expected is of A's values alone, the pattern is known to be the same */
 };
 shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p, const struct shunt_guard *r,
-                                        const struct shunt_device *d, shunt_stream stream);
+                                     const struct shunt_device *d, shunt_stream stream);
 /* C = alpha D B, D the dense copy of p->a that an earlier call made (row-major), and in the same
    launch what shunt_guard_repair_cuda does behind a product (kernels/dense/spmm_wgmma.cuh):
    r->product is not looked at, C is the product.  No workspace.  p->only_if has the meaning
@@ -114,11 +115,12 @@ shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p, const struct sh
    product by cuBLAS and a repair behind it are not slower; _pays: as far as types and sizes tell,
    it can be had.  */
 bool shunt_dense_spmm_proved_pays(const struct shunt_spmm *p, const struct shunt_device *d);
-shunt_status shunt_dense_spmm_proved_cuda(const struct shunt_spmm *p, const struct shunt_dense *copy,
-                                          const struct shunt_guard *r,
-                                          const struct shunt_device *d, shunt_stream stream);
-shunt_status shunt_csr_spmm_host(const struct shunt_spmm *p);           /* one thread, the twin */
-shunt_status shunt_csr_spmm_parallel_host(const struct shunt_spmm *p);  /* OpenMP, the host engine */
+shunt_status shunt_dense_spmm_proved_cuda(const struct shunt_spmm *p,
+                                          const struct shunt_dense *copy,
+                                          const struct shunt_guard *r, const struct shunt_device *d,
+                                          shunt_stream stream);
+shunt_status shunt_csr_spmm_host(const struct shunt_spmm *p);          /* one thread, the twin */
+shunt_status shunt_csr_spmm_parallel_host(const struct shunt_spmm *p); /* OpenMP, the host engine */
 
 /* ---- SpMM, A transposed (kernels/csr/spmm_transposed.cu) -------------------
    C = alpha A^T B + beta C: A is k x m as it is stored, B k x n, C m x n.  Right for any A
@@ -130,10 +132,9 @@ shunt_status shunt_csr_spmm_transposed_cuda(const struct shunt_spmm *p,
    fingerprint as it is now; NULL exactly where r->expected is.  r->verdict must be given; of
    r's other words only product, expected, changed and nonfinite are looked at.  */
 shunt_status shunt_guard_repair_transposed_cuda(const struct shunt_spmm *p,
-                                                   const struct shunt_guard *r,
-                                                   const struct shunt_fingerprint *actual,
-                                                   const struct shunt_device *d,
-                                                   shunt_stream stream);
+                                                const struct shunt_guard *r,
+                                                const struct shunt_fingerprint *actual,
+                                                const struct shunt_device *d, shunt_stream stream);
 shunt_status shunt_csr_spmm_transposed_host(const struct shunt_spmm *p);
 
 /* ---- SpMM, rows in groups of 8 that share columns (spmm_csr_vector*.cu) --
@@ -152,7 +153,7 @@ struct shunt_vector_single_launch {
   int warps, tiles, chunk, blocks;
 };
 bool shunt_vector_csr_spmm_single_launch(const struct shunt_spmm *p, const struct shunt_device *d,
-                                struct shunt_vector_single_launch *how);
+                                         struct shunt_vector_single_launch *how);
 shunt_status shunt_vector_csr_spmm_cuda(const struct shunt_spmm *p, const struct shunt_device *d,
                                         void *workspace, size_t workspace_bytes,
                                         shunt_stream stream);
@@ -164,8 +165,7 @@ shunt_status shunt_vector_csr_spmm_cuda(const struct shunt_spmm *p, const struct
    (copies made in the workspace where a kernel wants the other one).  */
 size_t shunt_csr_sddmm_workspace(const struct shunt_sddmm *p, const struct shunt_device *d);
 shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,
-                                       void *workspace, size_t workspace_bytes,
-                                       shunt_stream stream);
+                                  void *workspace, size_t workspace_bytes, shunt_stream stream);
 size_t shunt_vector_csr_sddmm_workspace(const struct shunt_sddmm *p, const struct shunt_device *d);
 shunt_status shunt_vector_csr_sddmm_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,
                                          void *workspace, size_t workspace_bytes,
@@ -184,9 +184,9 @@ shunt_status shunt_dense_sddmm_cuda(const struct shunt_sddmm *p, const struct sh
    C: the second half of SDDMM through a dense product D (kernels/
    kernels/dense/sddmm_sample.cu).  D is row-major, type f32 or c's value type.  With
    `prescaled`, D already holds alpha A B and alpha is not applied again.  */
-shunt_status shunt_dense_sddmm_sample_cuda(const struct shunt_sddmm *p, const struct shunt_dense *product,
-                                         int prescaled, const struct shunt_device *d,
-                                         shunt_stream stream);
+shunt_status shunt_dense_sddmm_sample_cuda(const struct shunt_sddmm *p,
+                                           const struct shunt_dense *product, int prescaled,
+                                           const struct shunt_device *d, shunt_stream stream);
 
 /* C = alpha W + beta C where *only_unless == 0, nothing otherwise; W is m x n
    row-major f32 (kernels/guard/combine.cu).  The epilogue of the dense route

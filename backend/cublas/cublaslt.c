@@ -12,18 +12,18 @@
 enum { MOST_SHAPES = 4096, NEIGHBOURS = 16 };
 
 /* The entry points used, in the types of the header. */
-#define FUNCTIONS(X)                                                                             \
-  X(cublasLtCreate)                                                                              \
-  X(cublasLtDestroy)                                                                             \
-  X(cublasLtMatmul)                                                                              \
-  X(cublasLtMatmulAlgoGetHeuristic)                                                              \
-  X(cublasLtMatmulDescCreate)                                                                    \
-  X(cublasLtMatmulDescDestroy)                                                                   \
-  X(cublasLtMatmulDescSetAttribute)                                                              \
-  X(cublasLtMatrixLayoutCreate)                                                                  \
-  X(cublasLtMatrixLayoutDestroy)                                                                 \
-  X(cublasLtMatmulPreferenceCreate)                                                              \
-  X(cublasLtMatmulPreferenceDestroy)                                                             \
+#define FUNCTIONS(X)                                                                               \
+  X(cublasLtCreate)                                                                                \
+  X(cublasLtDestroy)                                                                               \
+  X(cublasLtMatmul)                                                                                \
+  X(cublasLtMatmulAlgoGetHeuristic)                                                                \
+  X(cublasLtMatmulDescCreate)                                                                      \
+  X(cublasLtMatmulDescDestroy)                                                                     \
+  X(cublasLtMatmulDescSetAttribute)                                                                \
+  X(cublasLtMatrixLayoutCreate)                                                                    \
+  X(cublasLtMatrixLayoutDestroy)                                                                   \
+  X(cublasLtMatmulPreferenceCreate)                                                                \
+  X(cublasLtMatmulPreferenceDestroy)                                                               \
   X(cublasLtMatmulPreferenceSetAttribute)
 
 struct library {
@@ -79,9 +79,9 @@ static void *open_beside(const char *beside, const char *middle, const char *nam
 
 static void *open_library(const char *beside)
 {
-  static const char *const names[] = { "libcublasLt.so.13", "libcublasLt.so.12" };
+  static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12"};
   /* PyTorch's CUDA 12 wheels keep each library in a folder of its own. */
-  static const char *const folders[] = { "", "../../cublas/lib/" };
+  static const char *const folders[] = {"", "../../cublas/lib/"};
   void *l = NULL;
   for (int i = 0; !l && i < 2; i++) l = open_named(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   for (int i = 0; !l && i < 4; i++) l = open_beside(beside, folders[i / 2], names[i % 2]);
@@ -91,8 +91,8 @@ static void *open_library(const char *beside)
 
 static bool read_functions(void *library, struct library *call)
 {
-#define READ(f)                                                   \
-  call->f = (__typeof__(f) *)(shunt_fault() ? NULL : dlsym(library, #f)); \
+#define READ(f)                                                                                    \
+  call->f = (__typeof__(f) *)(shunt_fault() ? NULL : dlsym(library, #f));                          \
   if (!call->f) return false;
   FUNCTIONS(READ)
 #undef READ
@@ -237,14 +237,14 @@ static shunt_status ask(struct shunt_cublaslt *lt, struct choice *c)
                                                  &c->shape.workspace, sizeof c->shape.workspace)) &&
       LT(f->cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
                                                  &reduction, sizeof reduction)) &&
-      LT(f->cublasLtMatmulPreferenceSetAttribute(
-          wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &alignment, sizeof alignment)) &&
-      LT(f->cublasLtMatmulPreferenceSetAttribute(
-          wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &alignment, sizeof alignment)) &&
-      LT(f->cublasLtMatmulPreferenceSetAttribute(
-          wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &alignment, sizeof alignment)) &&
-      LT(f->cublasLtMatmulPreferenceSetAttribute(
-          wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &alignment, sizeof alignment));
+      LT(f->cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+                                                 &alignment, sizeof alignment)) &&
+      LT(f->cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+                                                 &alignment, sizeof alignment)) &&
+      LT(f->cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+                                                 &alignment, sizeof alignment)) &&
+      LT(f->cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
+                                                 &alignment, sizeof alignment));
   if (asked)
     f->cublasLtMatmulAlgoGetHeuristic(lt->handle, c->how, c->p, c->q, c->d, c->d, wish,
                                       c->shape.leaves_room ? MOST : 1, answer, &answers);

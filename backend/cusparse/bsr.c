@@ -14,8 +14,7 @@ void shunt_bsr_forget(cusparseConstSpMatDescr_t descriptor)
   shunt_descriptor_table_drop(&notes, descriptor);
 }
 
-bool shunt_bsr_find(cusparseConstSpMatDescr_t descriptor, const void *library,
-                       struct shunt_bsr *m)
+bool shunt_bsr_find(cusparseConstSpMatDescr_t descriptor, const void *library, struct shunt_bsr *m)
 {
   struct shunt_bsr n;
   if (!shunt_descriptor_table_get(&notes, descriptor, &n) || n.library != library) return false;

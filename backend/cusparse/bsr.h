@@ -33,7 +33,6 @@ void shunt_bsr_note(const struct shunt_bsr *m);
 /* No note of this descriptor counts any more. */
 void shunt_bsr_forget(cusparseConstSpMatDescr_t descriptor);
 /* False: not seen. */
-bool shunt_bsr_find(cusparseConstSpMatDescr_t descriptor, const void *library,
-                       struct shunt_bsr *m);
+bool shunt_bsr_find(cusparseConstSpMatDescr_t descriptor, const void *library, struct shunt_bsr *m);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-
 static bool value_type(cudaDataType t, shunt_type *out)
 {
   switch (t) {
@@ -104,7 +103,7 @@ static bool is_as_noted(const struct shunt_original *o, const struct shunt_bsr *
 }
 
 bool shunt_describe_bsr(const struct shunt_original *o, cusparseConstSpMatDescr_t d,
-                           struct shunt_bsr *m)
+                        struct shunt_bsr *m)
 {
   return shunt_bsr_find(d, o->base, m) && is_as_noted(o, m);
 }
@@ -114,9 +113,13 @@ static struct shunt_verdict read_bsr(const struct shunt_original *o, cusparseCon
 {
   struct shunt_bsr m;
   SHUNT_DECLINE_IF(!shunt_describe_bsr(o, d, &m), SHUNT_R_BSR);
-  *a = (struct shunt_csr){ .rows = m.block_rows * m.size, .cols = m.block_cols * m.size,
-                           .nnz = m.blocks * m.size * m.size, .row_offsets = m.row_offsets,
-                           .columns = m.columns, .values = (void *)m.values, .base = (int)m.base };
+  *a = (struct shunt_csr){.rows = m.block_rows * m.size,
+                          .cols = m.block_cols * m.size,
+                          .nnz = m.blocks * m.size * m.size,
+                          .row_offsets = m.row_offsets,
+                          .columns = m.columns,
+                          .values = (void *)m.values,
+                          .base = (int)m.base};
   shape->size = m.size;
   SHUNT_DECLINE_IF(!value_type(m.type, &a->value_type), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(m.offset_type != m.column_type || !index_type(m.offset_type, &a->index_type),
@@ -157,14 +160,14 @@ static struct shunt_verdict count_batches(struct shunt_problem *p, int batches)
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-#define FORWARD(call)                               \
-  do {                                              \
-    struct shunt_verdict v_ = (call);               \
-    if (v_.reason != SHUNT_FITS) return v_;         \
+#define FORWARD(call)                                                                              \
+  do {                                                                                             \
+    struct shunt_verdict v_ = (call);                                                              \
+    if (v_.reason != SHUNT_FITS) return v_;                                                        \
   } while (0)
 
-static struct shunt_verdict read_format(const struct shunt_original *o,
-                                        cusparseConstSpMatDescr_t m, struct shunt_problem *p)
+static struct shunt_verdict read_format(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
+                                        struct shunt_problem *p)
 {
   cusparseFormat_t format;
   SHUNT_DECLINE_IF(!o->SpMatGetFormat || !GOT(o->SpMatGetFormat(m, &format)), SHUNT_R_UNREADABLE);
@@ -180,9 +183,8 @@ static struct shunt_verdict read_format(const struct shunt_original *o,
 }
 
 /* Format, batches and arrays of batch 0. */
-static struct shunt_verdict read_arrays(const struct shunt_original *o,
-                                        cusparseConstSpMatDescr_t m, struct shunt_problem *p,
-                                        struct shunt_csr *a)
+static struct shunt_verdict read_arrays(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
+                                        struct shunt_problem *p, struct shunt_csr *a)
 {
   int batches = 1;
   FORWARD(read_format(o, m, p));
@@ -198,34 +200,33 @@ static struct shunt_verdict read_arrays(const struct shunt_original *o,
   }
 }
 
-static struct shunt_verdict read_sparse(const struct shunt_original *o,
-                                        cusparseConstSpMatDescr_t m, struct shunt_problem *p,
-                                        struct shunt_csr *a)
+static struct shunt_verdict read_sparse(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
+                                        struct shunt_problem *p, struct shunt_csr *a)
 {
   FORWARD(read_arrays(o, m, p, a));
   if (p->batches == 1) return SHUNT_VERDICT(SHUNT_FITS);
-  struct shunt_strided key = { m, o->base, p->batches, *a, p->row_indices };
+  struct shunt_strided key = {m, o->base, p->batches, *a, p->row_indices};
   SHUNT_DECLINE_IF(!shunt_strides_find(&key, &p->strides.offsets, &p->strides.entries),
                    SHUNT_R_STRIDES);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
 bool shunt_describe_strided(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
-                               struct shunt_strided *out)
+                            struct shunt_strided *out)
 {
   struct shunt_problem p;
-  struct shunt_csr a = { 0 };
+  struct shunt_csr a = {0};
   memset(&p, 0, sizeof p);
   if (!m || read_arrays(o, m, &p, &a).reason != SHUNT_FITS) return false;
   if (p.format != SHUNT_CSR && p.format != SHUNT_COO) return false;
-  *out = (struct shunt_strided){ m, o->base, p.batches, a, p.row_indices };
+  *out = (struct shunt_strided){m, o->base, p.batches, a, p.row_indices};
   return true;
 }
 
 /* The dense operand as op() sees it; `which`: its place in the strides. */
-static struct shunt_verdict read_dense(const struct shunt_original *o,
-                                       cusparseConstDnMatDescr_t m, char op, int which,
-                                       struct shunt_problem *p, struct shunt_dense *d)
+static struct shunt_verdict read_dense(const struct shunt_original *o, cusparseConstDnMatDescr_t m,
+                                       char op, int which, struct shunt_problem *p,
+                                       struct shunt_dense *d)
 {
   int64_t rows, cols, ld, batch_stride = 0;
   const void *values;
@@ -241,12 +242,15 @@ static struct shunt_verdict read_dense(const struct shunt_original *o,
   FORWARD(count_batches(p, batches));
   if (p->batches > 1) p->strides.dense[which] = batch_stride;
   bool by_row = order == CUSPARSE_ORDER_ROW;
-  *d = (struct shunt_dense){ .rows = rows, .cols = cols, .row_stride = by_row ? ld : 1,
-                             .col_stride = by_row ? 1 : ld, .values = (void *)values };
+  *d = (struct shunt_dense){.rows = rows,
+                            .cols = cols,
+                            .row_stride = by_row ? ld : 1,
+                            .col_stride = by_row ? 1 : ld,
+                            .values = (void *)values};
   SHUNT_DECLINE_IF(!value_type(type, &d->type), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(ld < (by_row ? cols : rows), SHUNT_R_SHAPE);
   if (op != 'N')
-    *d = (struct shunt_dense){ cols, rows, d->col_stride, d->row_stride, d->values, d->type };
+    *d = (struct shunt_dense){cols, rows, d->col_stride, d->row_stride, d->values, d->type};
   /* One row, held as columns of one element: a row. */
   if (d->rows == 1 && d->col_stride == 1 && d->row_stride < d->cols) d->row_stride = d->cols;
   return SHUNT_VERDICT(SHUNT_FITS);
@@ -254,11 +258,11 @@ static struct shunt_verdict read_dense(const struct shunt_original *o,
 
 static struct shunt_scalar scalar(const void *pointer, bool on_device, shunt_type compute)
 {
-  if (on_device) return (struct shunt_scalar){ pointer, 0 };
+  if (on_device) return (struct shunt_scalar){pointer, 0};
   switch (compute) {
-  case SHUNT_F64: return (struct shunt_scalar){ NULL, *(const double *)pointer };
-  case SHUNT_I32: return (struct shunt_scalar){ NULL, *(const int32_t *)pointer };
-  default: return (struct shunt_scalar){ NULL, *(const float *)pointer };
+  case SHUNT_F64: return (struct shunt_scalar){NULL, *(const double *)pointer};
+  case SHUNT_I32: return (struct shunt_scalar){NULL, *(const int32_t *)pointer};
+  default: return (struct shunt_scalar){NULL, *(const float *)pointer};
   }
 }
 
@@ -298,8 +302,7 @@ static bool algorithm_fits(cusparseSpMMAlg_t alg, const struct shunt_problem *p)
   case CUSPARSE_SPMM_ALG_DEFAULT: return true;
   case CUSPARSE_SPMM_CSR_ALG1:
   case CUSPARSE_SPMM_CSR_ALG2: return p->format == SHUNT_CSR || p->format == SHUNT_CSC;
-  case CUSPARSE_SPMM_CSR_ALG3:
-    return p->format == SHUNT_CSR && p->op_a == 'N' && p->batches == 1;
+  case CUSPARSE_SPMM_CSR_ALG3: return p->format == SHUNT_CSR && p->op_a == 'N' && p->batches == 1;
   case CUSPARSE_SPMM_COO_ALG1:
   case CUSPARSE_SPMM_COO_ALG2:
   case CUSPARSE_SPMM_COO_ALG3:
@@ -311,10 +314,10 @@ static bool algorithm_fits(cusparseSpMMAlg_t alg, const struct shunt_problem *p)
 }
 
 struct shunt_verdict shunt_describe_spmm(const struct shunt_original *o,
-                                            const struct shunt_spmm_arguments *x,
-                                            struct shunt_problem *p, cudaStream_t *stream)
+                                         const struct shunt_spmm_arguments *x,
+                                         struct shunt_problem *p, cudaStream_t *stream)
 {
-  struct common common = { x->handle, x->alpha, x->beta, x->compute };
+  struct common common = {x->handle, x->alpha, x->beta, x->compute};
   memset(p, 0, sizeof *p);
   p->op = SHUNT_SPMM;
   p->algorithm = (int)x->algorithm;
@@ -330,10 +333,10 @@ struct shunt_verdict shunt_describe_spmm(const struct shunt_original *o,
 }
 
 struct shunt_verdict shunt_describe_sddmm(const struct shunt_original *o,
-                                             const struct shunt_sddmm_arguments *x,
-                                             struct shunt_problem *p, cudaStream_t *stream)
+                                          const struct shunt_sddmm_arguments *x,
+                                          struct shunt_problem *p, cudaStream_t *stream)
 {
-  struct common common = { x->handle, x->alpha, x->beta, x->compute };
+  struct common common = {x->handle, x->alpha, x->beta, x->compute};
   memset(p, 0, sizeof *p);
   p->op = SHUNT_SDDMM;
   p->algorithm = (int)x->algorithm;

@@ -42,18 +42,18 @@ struct shunt_sddmm_arguments {
    verdict: the original has to look at it (null descriptors, unknown formats and
    types, failed getters); *p may then be half filled.  */
 struct shunt_verdict shunt_describe_spmm(const struct shunt_original *o,
-                                            const struct shunt_spmm_arguments *x,
-                                            struct shunt_problem *p, cudaStream_t *stream);
+                                         const struct shunt_spmm_arguments *x,
+                                         struct shunt_problem *p, cudaStream_t *stream);
 struct shunt_verdict shunt_describe_sddmm(const struct shunt_original *o,
-                                             const struct shunt_sddmm_arguments *x,
-                                             struct shunt_problem *p, cudaStream_t *stream);
+                                          const struct shunt_sddmm_arguments *x,
+                                          struct shunt_problem *p, cudaStream_t *stream);
 
 /* What d was made of, if that was seen and the getters do not say otherwise. */
 bool shunt_describe_bsr(const struct shunt_original *o, cusparseConstSpMatDescr_t d,
-                           struct shunt_bsr *m);
+                        struct shunt_bsr *m);
 
 /* What strides.h keeps a note by.  False: m is neither CSR nor COO, or cannot be read. */
 bool shunt_describe_strided(const struct shunt_original *o, cusparseConstSpMatDescr_t m,
-                               struct shunt_strided *out);
+                            struct shunt_strided *out);
 
 #endif

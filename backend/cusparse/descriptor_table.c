@@ -40,7 +40,8 @@ void shunt_descriptor_table_put(struct shunt_descriptor_table *t, const void *no
   pthread_mutex_unlock(&t->lock);
 }
 
-void shunt_descriptor_table_drop(struct shunt_descriptor_table *t, cusparseConstSpMatDescr_t descriptor)
+void shunt_descriptor_table_drop(struct shunt_descriptor_table *t,
+                                 cusparseConstSpMatDescr_t descriptor)
 {
   if (!descriptor || !atomic_load(&t->any)) return;
   pthread_mutex_lock(&t->lock);
@@ -49,7 +50,8 @@ void shunt_descriptor_table_drop(struct shunt_descriptor_table *t, cusparseConst
   pthread_mutex_unlock(&t->lock);
 }
 
-bool shunt_descriptor_table_get(struct shunt_descriptor_table *t, cusparseConstSpMatDescr_t descriptor, void *note)
+bool shunt_descriptor_table_get(struct shunt_descriptor_table *t,
+                                cusparseConstSpMatDescr_t descriptor, void *note)
 {
   if (!descriptor || !atomic_load(&t->any)) return false;
   pthread_mutex_lock(&t->lock);

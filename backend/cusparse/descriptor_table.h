@@ -24,16 +24,18 @@ struct shunt_descriptor_table {
 };
 
 /* A table `name` of notes of a type whose first member is cusparseConstSpMatDescr_t descriptor. */
-#define SHUNT_DESCRIPTOR_TABLE(name, Type)                                                      \
-  _Static_assert(offsetof(Type, descriptor) == 0, "a note begins with its descriptor");    \
-  static Type name##_places[SHUNT_DESCRIPTORS];                                               \
-  static struct shunt_descriptor_table name = {PTHREAD_MUTEX_INITIALIZER, false, (char *)name##_places, \
-                                       sizeof(Type)}
+#define SHUNT_DESCRIPTOR_TABLE(name, Type)                                                         \
+  _Static_assert(offsetof(Type, descriptor) == 0, "a note begins with its descriptor");            \
+  static Type name##_places[SHUNT_DESCRIPTORS];                                                    \
+  static struct shunt_descriptor_table name = {PTHREAD_MUTEX_INITIALIZER, false,                   \
+                                               (char *)name##_places, sizeof(Type)}
 
 /* Copies *note into the table. */
 void shunt_descriptor_table_put(struct shunt_descriptor_table *t, const void *note);
-void shunt_descriptor_table_drop(struct shunt_descriptor_table *t, cusparseConstSpMatDescr_t descriptor);
+void shunt_descriptor_table_drop(struct shunt_descriptor_table *t,
+                                 cusparseConstSpMatDescr_t descriptor);
 /* Copies the descriptor's note out of it; false: there is none. */
-bool shunt_descriptor_table_get(struct shunt_descriptor_table *t, cusparseConstSpMatDescr_t descriptor, void *note);
+bool shunt_descriptor_table_get(struct shunt_descriptor_table *t,
+                                cusparseConstSpMatDescr_t descriptor, void *note);
 
 #endif

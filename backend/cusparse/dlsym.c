@@ -40,9 +40,9 @@ dlsym_function *shunt_dlsym_next;
 static void find_next(void)
 {
 #if defined __x86_64__
-  static const char *const version[2] = { "GLIBC_2.34", "GLIBC_2.2.5" };
+  static const char *const version[2] = {"GLIBC_2.34", "GLIBC_2.2.5"};
 #else
-  static const char *const version[2] = { "GLIBC_2.34", "GLIBC_2.17" };
+  static const char *const version[2] = {"GLIBC_2.34", "GLIBC_2.17"};
 #endif
   const char *libc = gnu_get_libc_version(); /* "2.36" */
   bool old = libc[0] == '2' && libc[1] == '.' &&
@@ -62,8 +62,8 @@ static bool same(const char *a, const char *b)
 static bool is_taken(const char *name)
 {
   static const char *const taken[] = {
-    "cusparseSpMM",  "cusparseSpMM_bufferSize",  "cusparseSpMM_preprocess",
-    "cusparseSDDMM", "cusparseSDDMM_bufferSize", "cusparseSDDMM_preprocess",
+      "cusparseSpMM",  "cusparseSpMM_bufferSize",  "cusparseSpMM_preprocess",
+      "cusparseSDDMM", "cusparseSDDMM_bufferSize", "cusparseSDDMM_preprocess",
   };
   if (!name) return false;
   for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)

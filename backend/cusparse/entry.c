@@ -32,7 +32,7 @@ bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatu
 }
 
 void shunt_entry_prepare(const struct shunt_problem *p, void *buffer, cudaStream_t stream,
-                  struct shunt_original_run original)
+                         struct shunt_original_run original)
 {
   size_t bytes;
   shunt_plan_prepare(p, stream);

@@ -14,15 +14,14 @@
 /* Finds `original` for whoever called the exported function.  Without one the
    library's own "not initialized" is the answer.  A call that comes from inside an
    original (a wrapper that found us again) is handed straight on.  */
-#define SHUNT_ENTER(function, ...)                                                      \
-  const struct shunt_original *original =                                           \
-      shunt_original_for(__builtin_return_address(0));                              \
-  if (!original || !original->function) return CUSPARSE_STATUS_NOT_INITIALIZED;        \
-  ++*shunt_entry_depth();                                                                 \
-  if (*shunt_entry_depth() > 1) {                                                         \
-    cusparseStatus_t nested = original->function(__VA_ARGS__);                         \
-    --*shunt_entry_depth();                                                               \
-    return nested;                                                                     \
+#define SHUNT_ENTER(function, ...)                                                                 \
+  const struct shunt_original *original = shunt_original_for(__builtin_return_address(0));         \
+  if (!original || !original->function) return CUSPARSE_STATUS_NOT_INITIALIZED;                    \
+  ++*shunt_entry_depth();                                                                          \
+  if (*shunt_entry_depth() > 1) {                                                                  \
+    cusparseStatus_t nested = original->function(__VA_ARGS__);                                     \
+    --*shunt_entry_depth();                                                                        \
+    return nested;                                                                                 \
   }
 #define SHUNT_LEAVE() --*shunt_entry_depth()
 
@@ -40,6 +39,6 @@ bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatu
 /* After a preprocess of the original's that succeeded: profiles the pattern, and measures
    the ways if SHUNT_TUNE asks for it.  */
 void shunt_entry_prepare(const struct shunt_problem *p, void *buffer, cudaStream_t stream,
-                  struct shunt_original_run original);
+                         struct shunt_original_run original);
 
 #endif

@@ -24,13 +24,13 @@
 static const char mark[] = "cusparseGetVersion";
 
 static struct caller_site sites[1024];
-static struct callers callers = { .sites = sites, .count = sizeof sites / sizeof *sites };
+static struct callers callers = {.sites = sites, .count = sizeof sites / sizeof *sites};
 
 struct thread {
   const struct shunt_original *bound; /* the answer to the next question */
   const struct shunt_original *outer; /* the answer at depth 0 */
   int depth;
-  int returns; /* of an original into us since depth 0 */
+  int returns;    /* of an original into us since depth 0 */
   bool was_bound; /* the last question had its answer from `bound` */
 };
 /* initial-exec: no call to find it; 32 bytes of the room that is set aside for this. */
@@ -42,9 +42,9 @@ struct function {
   size_t place; /* in struct shunt_original */
   const char *name;
 };
-#define FUNCTION(f) { offsetof(struct shunt_original, f), "cusparse" #f },
-static const struct function taken[] = { SHUNT_TAKEN(FUNCTION) SHUNT_SEEN(FUNCTION) };
-static const struct function read_back[] = { CUSPARSE_READ(FUNCTION) };
+#define FUNCTION(f) {offsetof(struct shunt_original, f), "cusparse" #f},
+static const struct function taken[] = {SHUNT_TAKEN(FUNCTION) SHUNT_SEEN(FUNCTION)};
+static const struct function read_back[] = {CUSPARSE_READ(FUNCTION)};
 #undef FUNCTION
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -61,7 +61,7 @@ static bool is_taken(const char *name)
 struct caller {
   const void *address;
   void *base;
-  bool is_wrapper; /* nothing in its object is the original */
+  bool is_wrapper;               /* nothing in its object is the original */
   struct loaded_reference other; /* to a function of cuSPARSE that is not ours; name may be NULL */
 };
 
@@ -237,7 +237,7 @@ static struct kept *new_kept(void)
 
 /* The one kept copy of o.  Two threads may keep the same at the same time: harmless. */
 static const struct shunt_original *keep(const struct shunt_original *o, bool direct,
-                                            struct loaded *entry, struct loaded *library)
+                                         struct loaded *entry, struct loaded *library)
 {
   struct kept *k;
   for (k = atomic_load(&all_kept); k; k = k->next)
@@ -269,7 +269,7 @@ static const struct shunt_original *keep(const struct shunt_original *o, bool di
 static const struct shunt_original *gather(const struct caller *c)
 {
   static const char first[] = "cusparseSpMM";
-  struct shunt_original o = { .path = NULL };
+  struct shunt_original o = {.path = NULL};
   struct loaded entry, library;
   void *p = look(c, first);
   if (!loaded_open(p, &entry)) return NULL;
@@ -286,8 +286,8 @@ static const struct shunt_original *gather(const struct caller *c)
 /* The library around an address and nothing else. */
 static const struct shunt_original *gather_direct(const void *address)
 {
-  struct shunt_original o = { .path = NULL };
-  struct loaded library, none = { NULL, NULL, NULL };
+  struct shunt_original o = {.path = NULL};
+  struct loaded library, none = {NULL, NULL, NULL};
   void *base = loaded_base(address);
   for (struct kept *k = atomic_load(&all_kept); k; k = k->next)
     if (k->direct && k->original.base == base) return &k->original;
@@ -304,7 +304,7 @@ static const struct shunt_original *gather_direct(const void *address)
 static const struct shunt_original *behind(const struct caller *c, const struct thread *t)
 {
   enum { MOST_RETURNS = 256 };
-  const struct caller wrapper = { c->address, t->outer->base, true, { NULL, NULL } };
+  const struct caller wrapper = {c->address, t->outer->base, true, {NULL, NULL}};
   const struct shunt_original *o = NULL;
   if (t->returns > MOST_RETURNS) return NULL;
   if (t->depth > 1) o = gather(&wrapper);
@@ -312,8 +312,7 @@ static const struct shunt_original *behind(const struct caller *c, const struct 
 }
 
 /* The loader's message for our failed look-ups is not for the program to find. */
-static const struct shunt_original *leave_no_trace(const struct shunt_original *o,
-                                                      int saved_errno)
+static const struct shunt_original *leave_no_trace(const struct shunt_original *o, int saved_errno)
 {
   dlerror();
   errno = saved_errno;
@@ -323,7 +322,7 @@ static const struct shunt_original *leave_no_trace(const struct shunt_original *
 static const struct shunt_original *resolve(const void *address, const struct thread *t)
 {
   int saved_errno = errno;
-  struct caller c = { address, loaded_base(address), false, { NULL, NULL } };
+  struct caller c = {address, loaded_base(address), false, {NULL, NULL}};
   bool inside = t->depth > 0 && t->outer;
   if (!inside && !loaded_find_reference(address, shows_copy, &c.other)) c.other.name = NULL;
   return leave_no_trace(inside ? behind(&c, t) : gather(&c), saved_errno);
@@ -333,7 +332,7 @@ static const struct shunt_original *resolve(const void *address, const struct th
 
 /* Out of line: the way that is taken once. */
 static __attribute__((noinline)) const struct shunt_original *learn(void *return_address,
-                                                                       struct thread *t)
+                                                                    struct thread *t)
 {
   const struct shunt_original *o = resolve(return_address, t);
   if (o && t->depth == 0) callers_remember(&callers, return_address, o);

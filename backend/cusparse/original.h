@@ -24,20 +24,23 @@
 #include <stddef.h>
 
 /* The functions that we export. */
-#define SHUNT_TAKEN(X) \
+#define SHUNT_TAKEN(X)                                                                             \
   X(SpMM) X(SpMM_bufferSize) X(SpMM_preprocess) X(SDDMM) X(SDDMM_bufferSize) X(SDDMM_preprocess)
 
 /* What sets what no getter tells, and what ends it; we export them to see them pass (setters.c). */
-#define SHUNT_SEEN(X)                                                           \
-  X(CsrSetStridedBatch) X(CooSetStridedBatch) X(CsrSetPointers) X(CooSetPointers)  \
-  X(SpMatSetValues) X(CreateBsr) X(CreateConstBsr) X(DestroySpMat)
+#define SHUNT_SEEN(X)                                                                              \
+  X(CsrSetStridedBatch)                                                                            \
+  X(CooSetStridedBatch)                                                                            \
+  X(CsrSetPointers) X(CooSetPointers) X(SpMatSetValues) X(CreateBsr) X(CreateConstBsr)             \
+      X(DestroySpMat)
 
 /* The functions that we only call, to read handles and descriptors back. */
-#define CUSPARSE_READ(X)                                                           \
-  X(GetStream) X(GetPointerMode) X(GetVersion) X(SpMatGetFormat) X(SpMatGetSize)   \
-  X(SpMatGetStridedBatch) X(SpMatGetIndexBase) X(DnMatGetStridedBatch)             \
-  X(ConstSpMatGetValues) X(ConstCsrGet) X(ConstCscGet) X(ConstCooGet)              \
-  X(ConstBlockedEllGet) X(ConstDnMatGet)
+#define CUSPARSE_READ(X)                                                                           \
+  X(GetStream)                                                                                     \
+  X(GetPointerMode)                                                                                \
+  X(GetVersion) X(SpMatGetFormat) X(SpMatGetSize) X(SpMatGetStridedBatch) X(SpMatGetIndexBase)     \
+      X(DnMatGetStridedBatch) X(ConstSpMatGetValues) X(ConstCsrGet) X(ConstCscGet) X(ConstCooGet)  \
+          X(ConstBlockedEllGet) X(ConstDnMatGet)
 
 /* Any pointer may be NULL: an old library lacks some functions.  (Where only the
    ConstXGet form is missing, XGet stands in its place: the two differ in the

@@ -5,17 +5,15 @@
 #include "backend/plan/planner.h"
 #include "backend/plan/promise.h"
 
-SHUNT_EXPORT cusparseStatus_t cusparseSDDMM_bufferSize(cusparseHandle_t handle, cusparseOperation_t opA,
-                                          cusparseOperation_t opB, const void *alpha,
-                                          cusparseConstDnMatDescr_t matA,
-                                          cusparseConstDnMatDescr_t matB, const void *beta,
-                                          cusparseSpMatDescr_t matC, cudaDataType computeType,
-                                          cusparseSDDMMAlg_t alg, size_t *bufferSize)
+SHUNT_EXPORT cusparseStatus_t cusparseSDDMM_bufferSize(
+    cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB, const void *alpha,
+    cusparseConstDnMatDescr_t matA, cusparseConstDnMatDescr_t matB, const void *beta,
+    cusparseSpMatDescr_t matC, cudaDataType computeType, cusparseSDDMMAlg_t alg, size_t *bufferSize)
 {
   SHUNT_ENTER(SDDMM_bufferSize, handle, opA, opB, alpha, matA, matB, beta, matC, computeType, alg,
-             bufferSize);
-  struct shunt_sddmm_arguments x = { handle, opA,  opB,  alpha,       matA,
-                                        matB,   beta, matC, computeType, alg };
+              bufferSize);
+  struct shunt_sddmm_arguments x = {handle, opA,  opB,  alpha,       matA,
+                                    matB,   beta, matC, computeType, alg};
   struct shunt_problem p;
   cudaStream_t stream;
   cusparseStatus_t status = original->SDDMM_bufferSize(handle, opA, opB, alpha, matA, matB, beta,
@@ -44,42 +42,42 @@ static int run_original(void *context)
                             x->compute, x->algorithm, r->buffer) != CUSPARSE_STATUS_SUCCESS;
 }
 
-SHUNT_EXPORT cusparseStatus_t cusparseSDDMM_preprocess(cusparseHandle_t handle, cusparseOperation_t opA,
-                                          cusparseOperation_t opB, const void *alpha,
-                                          cusparseConstDnMatDescr_t matA,
-                                          cusparseConstDnMatDescr_t matB, const void *beta,
-                                          cusparseSpMatDescr_t matC, cudaDataType computeType,
-                                          cusparseSDDMMAlg_t alg, void *externalBuffer)
+SHUNT_EXPORT cusparseStatus_t cusparseSDDMM_preprocess(
+    cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB, const void *alpha,
+    cusparseConstDnMatDescr_t matA, cusparseConstDnMatDescr_t matB, const void *beta,
+    cusparseSpMatDescr_t matC, cudaDataType computeType, cusparseSDDMMAlg_t alg,
+    void *externalBuffer)
 {
   SHUNT_ENTER(SDDMM_preprocess, handle, opA, opB, alpha, matA, matB, beta, matC, computeType, alg,
-             externalBuffer);
-  struct shunt_sddmm_arguments x = { handle, opA,  opB,  alpha,       matA,
-                                        matB,   beta, matC, computeType, alg };
+              externalBuffer);
+  struct shunt_sddmm_arguments x = {handle, opA,  opB,  alpha,       matA,
+                                    matB,   beta, matC, computeType, alg};
   struct shunt_problem p;
   cudaStream_t stream;
   cusparseStatus_t status = original->SDDMM_preprocess(handle, opA, opB, alpha, matA, matB, beta,
                                                        matC, computeType, alg, externalBuffer);
   if (status == CUSPARSE_STATUS_SUCCESS &&
       shunt_describe_sddmm(original, &x, &p, &stream).reason == SHUNT_FITS)
-    shunt_entry_prepare(&p, externalBuffer, stream,
-                 (struct shunt_original_run){
-                     run_original, &(struct original_run){ original, &x, matC, externalBuffer } });
+    shunt_entry_prepare(
+        &p, externalBuffer, stream,
+        (struct shunt_original_run){run_original,
+                                    &(struct original_run){original, &x, matC, externalBuffer}});
   SHUNT_LEAVE();
   return status;
 }
 
 SHUNT_EXPORT cusparseStatus_t cusparseSDDMM(cusparseHandle_t handle, cusparseOperation_t opA,
-                               cusparseOperation_t opB, const void *alpha,
-                               cusparseConstDnMatDescr_t matA, cusparseConstDnMatDescr_t matB,
-                               const void *beta, cusparseSpMatDescr_t matC,
-                               cudaDataType computeType, cusparseSDDMMAlg_t alg,
-                               void *externalBuffer)
+                                            cusparseOperation_t opB, const void *alpha,
+                                            cusparseConstDnMatDescr_t matA,
+                                            cusparseConstDnMatDescr_t matB, const void *beta,
+                                            cusparseSpMatDescr_t matC, cudaDataType computeType,
+                                            cusparseSDDMMAlg_t alg, void *externalBuffer)
 {
   SHUNT_ENTER(SDDMM, handle, opA, opB, alpha, matA, matB, beta, matC, computeType, alg,
-             externalBuffer);
-  struct shunt_sddmm_arguments x = { handle, opA,  opB,  alpha,       matA,
-                                        matB,   beta, matC, computeType, alg };
-  struct shunt_entry_call call = { .name = "cusparseSDDMM" };
+              externalBuffer);
+  struct shunt_sddmm_arguments x = {handle, opA,  opB,  alpha,       matA,
+                                    matB,   beta, matC, computeType, alg};
+  struct shunt_entry_call call = {.name = "cusparseSDDMM"};
   call.answer.why = shunt_describe_sddmm(original, &x, &call.problem, &call.stream);
   cusparseStatus_t status = CUSPARSE_STATUS_SUCCESS;
   if (!shunt_entry_take(&call, externalBuffer, &status))

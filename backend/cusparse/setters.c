@@ -1,8 +1,8 @@
 /* setters.c: functions that are exported only to be seen: each is handed on, and what it has
    set or made is noted where no getter tells it.  */
-#include "backend/cusparse/preprocess_epoch.h"
 #include "backend/cusparse/describe.h"
 #include "backend/cusparse/entry.h"
+#include "backend/cusparse/preprocess_epoch.h"
 #include "backend/cusparse/strides.h"
 
 static void note(const struct shunt_original *o, cusparseConstSpMatDescr_t m, int64_t offsets,
@@ -16,11 +16,11 @@ static void note(const struct shunt_original *o, cusparseConstSpMatDescr_t m, in
 }
 
 SHUNT_EXPORT cusparseStatus_t cusparseCsrSetStridedBatch(cusparseSpMatDescr_t spMatDescr,
-                                                        int batchCount, int64_t offsetsBatchStride,
-                                                        int64_t columnsValuesBatchStride)
+                                                         int batchCount, int64_t offsetsBatchStride,
+                                                         int64_t columnsValuesBatchStride)
 {
   SHUNT_ENTER(CsrSetStridedBatch, spMatDescr, batchCount, offsetsBatchStride,
-             columnsValuesBatchStride);
+              columnsValuesBatchStride);
   cusparseStatus_t status = original->CsrSetStridedBatch(spMatDescr, batchCount, offsetsBatchStride,
                                                          columnsValuesBatchStride);
   if (status == CUSPARSE_STATUS_SUCCESS)
@@ -30,7 +30,7 @@ SHUNT_EXPORT cusparseStatus_t cusparseCsrSetStridedBatch(cusparseSpMatDescr_t sp
 }
 
 SHUNT_EXPORT cusparseStatus_t cusparseCooSetStridedBatch(cusparseSpMatDescr_t spMatDescr,
-                                                        int batchCount, int64_t batchStride)
+                                                         int batchCount, int64_t batchStride)
 {
   SHUNT_ENTER(CooSetStridedBatch, spMatDescr, batchCount, batchStride);
   cusparseStatus_t status = original->CooSetStridedBatch(spMatDescr, batchCount, batchStride);
@@ -50,7 +50,7 @@ struct known {
 
 static struct known known_of(const struct shunt_original *o, cusparseConstSpMatDescr_t m)
 {
-  struct known k = { false, false, 0, 0, { .descriptor = NULL } };
+  struct known k = {false, false, 0, 0, {.descriptor = NULL}};
   struct shunt_strided matrix;
   if (!m) return k;
   k.bsr = shunt_describe_bsr(o, m, &k.made_of);
@@ -70,8 +70,8 @@ static void note_again(const struct shunt_original *o, cusparseConstSpMatDescr_t
 }
 
 SHUNT_EXPORT cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t spMatDescr,
-                                                    void *csrRowOffsets, void *csrColInd,
-                                                    void *csrValues)
+                                                     void *csrRowOffsets, void *csrColInd,
+                                                     void *csrValues)
 {
   SHUNT_ENTER(CsrSetPointers, spMatDescr, csrRowOffsets, csrColInd, csrValues);
   struct known k = known_of(original, spMatDescr);
@@ -84,7 +84,7 @@ SHUNT_EXPORT cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t spMatD
 }
 
 SHUNT_EXPORT cusparseStatus_t cusparseCooSetPointers(cusparseSpMatDescr_t spMatDescr, void *cooRows,
-                                                    void *cooColumns, void *cooValues)
+                                                     void *cooColumns, void *cooValues)
 {
   SHUNT_ENTER(CooSetPointers, spMatDescr, cooRows, cooColumns, cooValues);
   struct known k = known_of(original, spMatDescr);
@@ -108,25 +108,25 @@ SHUNT_EXPORT cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t spMatD
 /* ---- BSR --------------------------------------------------------------------------------- */
 
 /* The two creators differ in their qualifiers alone. */
-#define CREATE_BSR(f, Matrix, Array)                                                             \
-  SHUNT_EXPORT cusparseStatus_t cusparse##f(                                                      \
-      Matrix *spMatDescr, int64_t brows, int64_t bcols, int64_t bnnz, int64_t rowBlockSize,      \
-      int64_t colBlockSize, Array bsrRowOffsets, Array bsrColInd, Array bsrValues,               \
-      cusparseIndexType_t bsrRowOffsetsType, cusparseIndexType_t bsrColIndType,                  \
-      cusparseIndexBase_t idxBase, cudaDataType valueType, cusparseOrder_t order)                \
-  {                                                                                              \
-    SHUNT_ENTER(f, spMatDescr, brows, bcols, bnnz, rowBlockSize, colBlockSize, bsrRowOffsets,     \
-               bsrColInd, bsrValues, bsrRowOffsetsType, bsrColIndType, idxBase, valueType, order); \
-    cusparseStatus_t status =                                                                    \
-        original->f(spMatDescr, brows, bcols, bnnz, rowBlockSize, colBlockSize, bsrRowOffsets,   \
-                    bsrColInd, bsrValues, bsrRowOffsetsType, bsrColIndType, idxBase, valueType,  \
-                    order);                                                                      \
-    if (status == CUSPARSE_STATUS_SUCCESS && rowBlockSize == colBlockSize)                       \
-      shunt_bsr_note(&(struct shunt_bsr){                                                  \
-          *spMatDescr, original->base, brows, bcols, bnnz, rowBlockSize, bsrRowOffsets,          \
-          bsrColInd, bsrValues, bsrRowOffsetsType, bsrColIndType, idxBase, valueType, order });  \
-    SHUNT_LEAVE();                                                                                \
-    return status;                                                                               \
+#define CREATE_BSR(f, Matrix, Array)                                                               \
+  SHUNT_EXPORT cusparseStatus_t cusparse##f(                                                       \
+      Matrix *spMatDescr, int64_t brows, int64_t bcols, int64_t bnnz, int64_t rowBlockSize,        \
+      int64_t colBlockSize, Array bsrRowOffsets, Array bsrColInd, Array bsrValues,                 \
+      cusparseIndexType_t bsrRowOffsetsType, cusparseIndexType_t bsrColIndType,                    \
+      cusparseIndexBase_t idxBase, cudaDataType valueType, cusparseOrder_t order)                  \
+  {                                                                                                \
+    SHUNT_ENTER(f, spMatDescr, brows, bcols, bnnz, rowBlockSize, colBlockSize, bsrRowOffsets,      \
+                bsrColInd, bsrValues, bsrRowOffsetsType, bsrColIndType, idxBase, valueType,        \
+                order);                                                                            \
+    cusparseStatus_t status = original->f(                                                         \
+        spMatDescr, brows, bcols, bnnz, rowBlockSize, colBlockSize, bsrRowOffsets, bsrColInd,      \
+        bsrValues, bsrRowOffsetsType, bsrColIndType, idxBase, valueType, order);                   \
+    if (status == CUSPARSE_STATUS_SUCCESS && rowBlockSize == colBlockSize)                         \
+      shunt_bsr_note(&(struct shunt_bsr){                                                          \
+          *spMatDescr, original->base, brows, bcols, bnnz, rowBlockSize, bsrRowOffsets, bsrColInd, \
+          bsrValues, bsrRowOffsetsType, bsrColIndType, idxBase, valueType, order});                \
+    SHUNT_LEAVE();                                                                                 \
+    return status;                                                                                 \
   }
 CREATE_BSR(CreateBsr, cusparseSpMatDescr_t, void *)
 CREATE_BSR(CreateConstBsr, cusparseConstSpMatDescr_t, const void *)

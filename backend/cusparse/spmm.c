@@ -3,23 +3,21 @@
    is not taken to the original with nothing changed.
 
    The caller's buffer: see backend/plan/promise.h.  */
-#include "backend/cusparse/preprocess_epoch.h"
 #include "backend/cusparse/describe.h"
 #include "backend/cusparse/entry.h"
+#include "backend/cusparse/preprocess_epoch.h"
 #include "backend/plan/planner.h"
 #include "backend/plan/promise.h"
 
-SHUNT_EXPORT cusparseStatus_t cusparseSpMM_bufferSize(cusparseHandle_t handle, cusparseOperation_t opA,
-                                         cusparseOperation_t opB, const void *alpha,
-                                         cusparseConstSpMatDescr_t matA,
-                                         cusparseConstDnMatDescr_t matB, const void *beta,
-                                         cusparseDnMatDescr_t matC, cudaDataType computeType,
-                                         cusparseSpMMAlg_t alg, size_t *bufferSize)
+SHUNT_EXPORT cusparseStatus_t cusparseSpMM_bufferSize(
+    cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB, const void *alpha,
+    cusparseConstSpMatDescr_t matA, cusparseConstDnMatDescr_t matB, const void *beta,
+    cusparseDnMatDescr_t matC, cudaDataType computeType, cusparseSpMMAlg_t alg, size_t *bufferSize)
 {
   SHUNT_ENTER(SpMM_bufferSize, handle, opA, opB, alpha, matA, matB, beta, matC, computeType, alg,
-             bufferSize);
-  struct shunt_spmm_arguments x = { handle, opA,  opB,  alpha,       matA,
-                                       matB,   beta, matC, computeType, alg };
+              bufferSize);
+  struct shunt_spmm_arguments x = {handle, opA,  opB,  alpha,       matA,
+                                   matB,   beta, matC, computeType, alg};
   struct shunt_problem p;
   cudaStream_t stream;
   cusparseStatus_t status = original->SpMM_bufferSize(handle, opA, opB, alpha, matA, matB, beta,
@@ -48,17 +46,16 @@ static int run_original(void *context)
                            x->compute, x->algorithm, r->buffer) != CUSPARSE_STATUS_SUCCESS;
 }
 
-SHUNT_EXPORT cusparseStatus_t cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperation_t opA,
-                                         cusparseOperation_t opB, const void *alpha,
-                                         cusparseConstSpMatDescr_t matA,
-                                         cusparseConstDnMatDescr_t matB, const void *beta,
-                                         cusparseDnMatDescr_t matC, cudaDataType computeType,
-                                         cusparseSpMMAlg_t alg, void *externalBuffer)
+SHUNT_EXPORT cusparseStatus_t
+cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
+                        const void *alpha, cusparseConstSpMatDescr_t matA,
+                        cusparseConstDnMatDescr_t matB, const void *beta, cusparseDnMatDescr_t matC,
+                        cudaDataType computeType, cusparseSpMMAlg_t alg, void *externalBuffer)
 {
   SHUNT_ENTER(SpMM_preprocess, handle, opA, opB, alpha, matA, matB, beta, matC, computeType, alg,
-             externalBuffer);
-  struct shunt_spmm_arguments x = { handle, opA,  opB,  alpha,       matA,
-                                       matB,   beta, matC, computeType, alg };
+              externalBuffer);
+  struct shunt_spmm_arguments x = {handle, opA,  opB,  alpha,       matA,
+                                   matB,   beta, matC, computeType, alg};
   struct shunt_problem p;
   cudaStream_t stream;
   const bool by_name = !shunt_original_was_bound();
@@ -67,10 +64,11 @@ SHUNT_EXPORT cusparseStatus_t cusparseSpMM_preprocess(cusparseHandle_t handle, c
                                                       matC, computeType, alg, externalBuffer);
   if (status == CUSPARSE_STATUS_SUCCESS &&
       shunt_describe_spmm(original, &x, &p, &stream).reason == SHUNT_FITS) {
-    shunt_entry_prepare(&p, externalBuffer, stream,
-                 (struct shunt_original_run){
-                     run_original, &(struct original_run){ original, &x, matC, externalBuffer } });
-    const struct shunt_preprocessed prepared = { matA, original->base, externalBuffer, &p };
+    shunt_entry_prepare(
+        &p, externalBuffer, stream,
+        (struct shunt_original_run){run_original,
+                                    &(struct original_run){original, &x, matC, externalBuffer}});
+    const struct shunt_preprocessed prepared = {matA, original->base, externalBuffer, &p};
     if (by_name) shunt_epoch_begin(&prepared);
   }
   SHUNT_LEAVE();
@@ -78,19 +76,21 @@ SHUNT_EXPORT cusparseStatus_t cusparseSpMM_preprocess(cusparseHandle_t handle, c
 }
 
 SHUNT_EXPORT cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOperation_t opA,
-                              cusparseOperation_t opB, const void *alpha,
-                              cusparseConstSpMatDescr_t matA, cusparseConstDnMatDescr_t matB,
-                              const void *beta, cusparseDnMatDescr_t matC,
-                              cudaDataType computeType, cusparseSpMMAlg_t alg, void *externalBuffer)
+                                           cusparseOperation_t opB, const void *alpha,
+                                           cusparseConstSpMatDescr_t matA,
+                                           cusparseConstDnMatDescr_t matB, const void *beta,
+                                           cusparseDnMatDescr_t matC, cudaDataType computeType,
+                                           cusparseSpMMAlg_t alg, void *externalBuffer)
 {
   SHUNT_ENTER(SpMM, handle, opA, opB, alpha, matA, matB, beta, matC, computeType, alg,
-             externalBuffer);
-  struct shunt_spmm_arguments x = { handle, opA,  opB,  alpha,       matA,
-                                       matB,   beta, matC, computeType, alg };
-  struct shunt_entry_call call = { .name = "cusparseSpMM" };
+              externalBuffer);
+  struct shunt_spmm_arguments x = {handle, opA,  opB,  alpha,       matA,
+                                   matB,   beta, matC, computeType, alg};
+  struct shunt_entry_call call = {.name = "cusparseSpMM"};
   call.answer.why = shunt_describe_spmm(original, &x, &call.problem, &call.stream);
   if (call.answer.why.reason == SHUNT_FITS) {
-    const struct shunt_preprocessed prepared = { matA, original->base, externalBuffer, &call.problem };
+    const struct shunt_preprocessed prepared = {matA, original->base, externalBuffer,
+                                                &call.problem};
     call.problem.pattern_epoch = shunt_epoch_of(&prepared);
   }
   cusparseStatus_t status = CUSPARSE_STATUS_SUCCESS;

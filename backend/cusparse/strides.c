@@ -32,7 +32,8 @@ static bool same_matrix(const struct shunt_strided *a, const struct shunt_stride
 bool shunt_strides_find(const struct shunt_strided *m, int64_t *offsets, int64_t *entries)
 {
   struct note n;
-  if (!shunt_descriptor_table_get(&notes, m->descriptor, &n) || !same_matrix(&n.matrix, m)) return false;
+  if (!shunt_descriptor_table_get(&notes, m->descriptor, &n) || !same_matrix(&n.matrix, m))
+    return false;
   *offsets = n.offsets;
   *entries = n.entries;
   return true;

@@ -27,45 +27,51 @@ static _Atomic(const struct shunt_original *) copies[MOST_COPIES];
 
 /* f of copy k.  Binding is taken back after the call, for the case that another
    preload's function of this name ran and never came to ours.  */
-#define TRAMPOLINE(k, f, MatA, MatB, MatC, Alg, Last)                                               \
-  static cusparseStatus_t f##_##k(cusparseHandle_t handle, cusparseOperation_t op_a,            \
-                                  cusparseOperation_t op_b, const void *alpha, MatA a, MatB b,  \
-                                  const void *beta, MatC c, cudaDataType compute, Alg alg,      \
-                                  Last last)                                                    \
-  {                                                                                             \
-    shunt_original_bind(atomic_load_explicit(&copies[k], memory_order_acquire));             \
-    cusparseStatus_t status =                                                                   \
-        cusparse##f(handle, op_a, op_b, alpha, a, b, beta, c, compute, alg, last);              \
-    shunt_original_bind(NULL);                                                               \
-    return status;                                                                              \
+#define TRAMPOLINE(k, f, MatA, MatB, MatC, Alg, Last)                                              \
+  static cusparseStatus_t f##_##k(cusparseHandle_t handle, cusparseOperation_t op_a,               \
+                                  cusparseOperation_t op_b, const void *alpha, MatA a, MatB b,     \
+                                  const void *beta, MatC c, cudaDataType compute, Alg alg,         \
+                                  Last last)                                                       \
+  {                                                                                                \
+    shunt_original_bind(atomic_load_explicit(&copies[k], memory_order_acquire));                   \
+    cusparseStatus_t status =                                                                      \
+        cusparse##f(handle, op_a, op_b, alpha, a, b, beta, c, compute, alg, last);                 \
+    shunt_original_bind(NULL);                                                                     \
+    return status;                                                                                 \
   }
-#define TRAMPOLINE_SPMM(k, f, Last)                                                       \
-  TRAMPOLINE(k, f, cusparseConstSpMatDescr_t, cusparseConstDnMatDescr_t, cusparseDnMatDescr_t, \
-         cusparseSpMMAlg_t, Last)
-#define TRAMPOLINE_SDDMM(k, f, Last)                                                      \
-  TRAMPOLINE(k, f, cusparseConstDnMatDescr_t, cusparseConstDnMatDescr_t, cusparseSpMatDescr_t, \
-         cusparseSDDMMAlg_t, Last)
-#define TRAMPOLINE_COPY(k)                     \
-  TRAMPOLINE_SPMM(k, SpMM, void *)             \
-  TRAMPOLINE_SPMM(k, SpMM_bufferSize, size_t *) \
-  TRAMPOLINE_SPMM(k, SpMM_preprocess, void *)  \
-  TRAMPOLINE_SDDMM(k, SDDMM, void *)           \
-  TRAMPOLINE_SDDMM(k, SDDMM_bufferSize, size_t *) \
+#define TRAMPOLINE_SPMM(k, f, Last)                                                                \
+  TRAMPOLINE(k, f, cusparseConstSpMatDescr_t, cusparseConstDnMatDescr_t, cusparseDnMatDescr_t,     \
+             cusparseSpMMAlg_t, Last)
+#define TRAMPOLINE_SDDMM(k, f, Last)                                                               \
+  TRAMPOLINE(k, f, cusparseConstDnMatDescr_t, cusparseConstDnMatDescr_t, cusparseSpMatDescr_t,     \
+             cusparseSDDMMAlg_t, Last)
+#define TRAMPOLINE_COPY(k)                                                                         \
+  TRAMPOLINE_SPMM(k, SpMM, void *)                                                                 \
+  TRAMPOLINE_SPMM(k, SpMM_bufferSize, size_t *)                                                    \
+  TRAMPOLINE_SPMM(k, SpMM_preprocess, void *)                                                      \
+  TRAMPOLINE_SDDMM(k, SDDMM, void *)                                                               \
+  TRAMPOLINE_SDDMM(k, SDDMM_bufferSize, size_t *)                                                  \
   TRAMPOLINE_SDDMM(k, SDDMM_preprocess, void *)
-TRAMPOLINE_COPY(0) TRAMPOLINE_COPY(1) TRAMPOLINE_COPY(2) TRAMPOLINE_COPY(3)
-TRAMPOLINE_COPY(4) TRAMPOLINE_COPY(5) TRAMPOLINE_COPY(6) TRAMPOLINE_COPY(7)
+TRAMPOLINE_COPY(0)
+TRAMPOLINE_COPY(1)
+TRAMPOLINE_COPY(2)
+TRAMPOLINE_COPY(3)
+TRAMPOLINE_COPY(4)
+TRAMPOLINE_COPY(5)
+TRAMPOLINE_COPY(6)
+TRAMPOLINE_COPY(7)
 
 static const struct name {
   const char *name;
-  size_t place;        /* of the original in struct shunt_original */
+  size_t place; /* of the original in struct shunt_original */
   void *handed[MOST_COPIES];
 } names[] = {
-#define NAME(f)                                                                              \
-  { "cusparse" #f, offsetof(struct shunt_original, f),                                    \
-    { (void *)f##_0, (void *)f##_1, (void *)f##_2, (void *)f##_3, (void *)f##_4,             \
-      (void *)f##_5, (void *)f##_6, (void *)f##_7 } },
-  SHUNT_TAKEN(NAME)
-};
+#define NAME(f)                                                                                    \
+  {"cusparse" #f,                                                                                  \
+   offsetof(struct shunt_original, f),                                                             \
+   {(void *)f##_0, (void *)f##_1, (void *)f##_2, (void *)f##_3, (void *)f##_4, (void *)f##_5,      \
+    (void *)f##_6, (void *)f##_7}},
+    SHUNT_TAKEN(NAME)};
 
 /* The number of a copy, new or known; -1 when there are too many. */
 static int number_of(const struct shunt_original *o)

@@ -101,8 +101,7 @@ struct grb_numbers {
 #define GRB_OTHER_TYPES(X) X(BOOL) X(INT8) X(INT16) X(UINT8) X(UINT16) X(UINT32)
 #define GRB_OPERATORS(X, number)                                                                   \
   X(PLUS, number)                                                                                  \
-  X(MIN, number) X(MAX, number) X(TIMES, number) X(FIRST, number) X(SECOND, number)                \
-      X(ONEB, number)
+  X(MIN, number) X(MAX, number) X(TIMES, number) X(FIRST, number) X(SECOND, number) X(ONEB, number)
 /* Descriptors: GrB_REPLACE, structural mask, complemented mask. */
 #define GRB_DESCRIPTORS(X) X(R) X(S) X(C) X(SC) X(RS) X(RC) X(RSC)
 

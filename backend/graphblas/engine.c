@@ -31,8 +31,7 @@ bool grb_engine_worth_vector(const struct grb_semiring *s)
 }
 
 shunt_status grb_engine_spmm(struct grb_product *p, const struct shunt_host_spmm *x,
-                             const struct grb_identity *sparse,
-                             const struct grb_identity *dense,
+                             const struct grb_identity *sparse, const struct grb_identity *dense,
                              const struct grb_identity *out)
 {
   uint32_t engines = shunt_options()->engines;

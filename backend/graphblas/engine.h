@@ -19,8 +19,7 @@ bool grb_engine_worth_vector(const struct grb_semiring *s);
 /* Computes; p->engine is set to what did it.  `out` says whose array the result is.  A status
    other than SHUNT_OK has written nothing but the result.  */
 shunt_status grb_engine_spmm(struct grb_product *p, const struct shunt_host_spmm *x,
-                             const struct grb_identity *sparse,
-                             const struct grb_identity *dense,
+                             const struct grb_identity *sparse, const struct grb_identity *dense,
                              const struct grb_identity *out);
 shunt_status grb_engine_sddmm(struct grb_product *p, const struct shunt_host_sddmm *x);
 

@@ -48,10 +48,8 @@ static bool pack_hyper(struct experiment *e)
   e->offsets = offsets, e->ids = ids, e->indices = indices, e->values = values;
   if (offsets && ids && indices && values) {
     memcpy(offsets, offset, sizeof offset);
-    for (uint64_t v = 0; v < VECTORS; v++)
-      ids[v] = 3 + 400 * v;
-    for (uint64_t p = 0; p < ENTRIES; p++)
-      indices[p] = 11 + 100 * p;
+    for (uint64_t v = 0; v < VECTORS; v++) ids[v] = 3 + 400 * v;
+    for (uint64_t p = 0; p < ENTRIES; p++) indices[p] = 11 + 100 * p;
     if (l->GxB_Matrix_pack_HyperCSR(e->a[HYPER], &offsets, &ids, &indices, &values, sizeof offset,
                                     VECTORS * 8, ENTRIES * 8, ENTRIES * sizeof(float), false,
                                     VECTORS, false, NULL) == GRB_SUCCESS)
@@ -100,8 +98,7 @@ static bool pack_sparse(struct experiment *e)
   uint64_t *offsets = zeros(l, bytes), *indices = zeros(l, 8);
   void *values = zeros(l, sizeof(float));
   if (offsets && indices && values) {
-    for (uint64_t j = 4; j <= known[SPARSE].cols; j++)
-      offsets[j] = 1;
+    for (uint64_t j = 4; j <= known[SPARSE].cols; j++) offsets[j] = 1;
     if (l->GxB_Matrix_pack_CSC(e->a[SPARSE], &offsets, &indices, &values, bytes, 8, sizeof(float),
                                true, false, NULL) == GRB_SUCCESS)
       return true;
@@ -149,8 +146,7 @@ static int find_form(const struct experiment *e)
   int found = -1;
   for (int i = 0; i < GRB_ITERATOR_WORDS * 2; i++) {
     bool same = true;
-    for (int m = 0; m < MATRICES; m++)
-      same = same && e->it[m].half[i] == known[m].form;
+    for (int m = 0; m < MATRICES; m++) same = same && e->it[m].half[i] == known[m].form;
     if (same && found >= 0) return -1;
     if (same) found = i;
   }
@@ -269,8 +265,7 @@ enum grb_probe grb_layout_probe(const struct grb_library *l, struct grb_layout *
     answer = attach_all(&e) && find_all(&e, out) && options_are_right(&e) ? GRB_PROBE_FOUND
                                                                           : GRB_PROBE_NOT_FOUND;
   if (answer == GRB_PROBE_FOUND) probe_narrow(l, narrow, &e.it[HYPER], out);
-  for (int m = 0; m < MATRICES; m++)
-    l->GrB_Matrix_free(&e.a[m]);
+  for (int m = 0; m < MATRICES; m++) l->GrB_Matrix_free(&e.a[m]);
   l->GrB_Matrix_free(&narrow);
   return answer;
 }

@@ -36,7 +36,8 @@ static bool open_whole(const void *address, struct loaded *out)
   static struct grb_library *(*const ours)(void *) = grb_library_for;
   if (!address || loaded_base(address) == loaded_base((void *)(uintptr_t)ours)) return false;
   if (!loaded_open(address, out)) return false;
-  if (loaded_defines(out, "GrB_mxm") && loaded_defines(out, "GxB_Matrix_Iterator_attach")) return true;
+  if (loaded_defines(out, "GrB_mxm") && loaded_defines(out, "GxB_Matrix_Iterator_attach"))
+    return true;
   loaded_close(out);
   return false;
 }
@@ -141,7 +142,7 @@ static struct grb_library *resolve(const void *caller)
 /* ---- who asked before ------------------------------------------------------------------- */
 
 static struct caller_site sites[256];
-static struct callers callers = { .sites = sites, .count = COUNT(sites) };
+static struct callers callers = {.sites = sites, .count = COUNT(sites)};
 
 struct grb_library *grb_library_for(void *return_address)
 {

@@ -1,8 +1,8 @@
 #include "backend/graphblas/operand.h"
 
 #ifdef SHUNT_HAVE_CUDA
-#include "backend/graphblas/memory.h"
 #include "backend/graphblas/epoch/epochs.h"
+#include "backend/graphblas/memory.h"
 #endif
 
 enum { GXB_IS_READONLY = 7078 }; /* from 10 on */
@@ -135,8 +135,7 @@ struct shunt_full grb_operand_full(const struct grb_operand *a, bool transpose, 
   };
 }
 
-struct grb_identity grb_operand_identity(const struct grb_library *l,
-                                               const struct grb_operand *a)
+struct grb_identity grb_operand_identity(const struct grb_library *l, const struct grb_operand *a)
 {
   struct grb_identity id = {.handle = a->handle};
 #ifdef SHUNT_HAVE_CUDA

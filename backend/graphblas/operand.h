@@ -66,7 +66,6 @@ struct shunt_sparse grb_operand_sparse(const struct grb_operand *a, bool transpo
                                        bool use_values);
 struct shunt_full grb_operand_full(const struct grb_operand *a, bool transpose, bool use_values);
 
-struct grb_identity grb_operand_identity(const struct grb_library *l,
-                                               const struct grb_operand *a);
+struct grb_identity grb_operand_identity(const struct grb_library *l, const struct grb_operand *a);
 
 #endif

@@ -2,8 +2,8 @@
 #include "backend/graphblas/product.h"
 #include "backend/graphblas/report.h"
 #ifdef SHUNT_HAVE_CUDA
-#include "backend/graphblas/gpu/gpu_engine.h"
 #include "backend/graphblas/epoch/epochs.h"
+#include "backend/graphblas/gpu/gpu_engine.h"
 #else
 static void grb_bump(const void *handle)
 {
@@ -28,7 +28,7 @@ bool grb_product_run(const struct grb_call *call)
   grb_bump(call->c);
   struct shunt_verdict why = run_product(&p);
   if (why.reason != SHUNT_FITS) {
-    grb_bump(call->c);        /* an engine may know a result that C did not get */
+    grb_bump(call->c);      /* an engine may know a result that C did not get */
     grb_gpu_unpin(call->c); /* the original may give it another array */
   }
   grb_report(&p, why);

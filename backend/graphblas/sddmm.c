@@ -20,8 +20,7 @@ static uint64_t integer_at(const void *p, int bytes, int64_t i)
 static void copy_integers(uint64_t *to, const void *from, int bytes, int64_t n, int threads)
 {
 #pragma omp parallel for num_threads(threads) schedule(static) if (n > 65536)
-  for (int64_t i = 0; i < n; i++)
-    to[i] = integer_at(from, bytes, i);
+  for (int64_t i = 0; i < n; i++) to[i] = integer_at(from, bytes, i);
 }
 
 /* Bytes of a valued mask's entries; 0: a type that is not known here. */

@@ -35,8 +35,7 @@ static int64_t index_at(const struct shunt_sparse *s, int64_t i)
 static int64_t count_vectors_with_entries(const struct shunt_sparse *s)
 {
   int64_t count = 0;
-  for (int64_t v = 0; v < s->vectors; v++)
-    count += offset_at(s, v) < offset_at(s, v + 1);
+  for (int64_t v = 0; v < s->vectors; v++) count += offset_at(s, v) < offset_at(s, v + 1);
   return count;
 }
 
@@ -52,8 +51,7 @@ static int64_t count_rows_hit(const struct shunt_sparse *s, int threads)
     char *flag = &hit[index_at(s, p)];
     if (!__atomic_load_n(flag, __ATOMIC_RELAXED)) __atomic_store_n(flag, 1, __ATOMIC_RELAXED);
   }
-  for (int64_t i = 0; i < s->rows; i++)
-    count += hit[i];
+  for (int64_t i = 0; i < s->rows; i++) count += hit[i];
   free(hit);
   return count;
 }
@@ -111,8 +109,7 @@ static int64_t count_present(const struct grb_product *p, const struct spmm *q)
   const int8_t *present = q->t.present;
   if (!q->x.b.present) return q->rows_with_entries * q->x.b.cols;
 #pragma omp parallel for num_threads(p->threads) reduction(+ : count) if (elements > 65536)
-  for (int64_t i = 0; i < elements; i++)
-    count += present[i];
+  for (int64_t i = 0; i < elements; i++) count += present[i];
   return count;
 }
 

@@ -52,19 +52,19 @@ bool loaded_open(const void *address, struct loaded *out)
      libraries of Python wheels.  The main program has none.  */
   const char *name = loaded_name(address);
   void *base = loaded_base(address);
-  *out = (struct loaded){ NULL, NULL, NULL };
+  *out = (struct loaded){NULL, NULL, NULL};
   if (!base || !name[0]) return false;
   void *handle = open_loaded(name);
   if (!handle) handle = open_loaded(name); /* as in loaded_symbol */
   if (!handle) return false;
-  *out = (struct loaded){ base, handle, name };
+  *out = (struct loaded){base, handle, name};
   return true;
 }
 
 void loaded_close(struct loaded *o)
 {
   if (o->handle) dlclose(o->handle);
-  *o = (struct loaded){ NULL, NULL, NULL };
+  *o = (struct loaded){NULL, NULL, NULL};
 }
 
 bool loaded_defines(const struct loaded *o, const char *name)
@@ -104,7 +104,7 @@ static int list_one(struct dl_phdr_info *o, size_t size, void *data)
 
 size_t loaded_list(size_t skip, void **bases, size_t room)
 {
-  struct list l = { skip, room, 0, bases };
+  struct list l = {skip, room, 0, bases};
   dl_iterate_phdr(list_one, &l);
   return l.count;
 }
@@ -124,7 +124,7 @@ static int order_one(struct dl_phdr_info *o, size_t size, void *data)
 
 bool loaded_before(const void *a, const void *b)
 {
-  struct order x = { a, b };
+  struct order x = {a, b};
   return dl_iterate_phdr(order_one, &x) == 1;
 }
 
@@ -148,9 +148,9 @@ bool loaded_before(const void *a, const void *b)
 
 struct tables {
   const struct link_map *map;
-  const ElfW(Sym) *symbols;
+  const ElfW(Sym) * symbols;
   const char *names;
-  const ElfW(Rela) *calls, *pointers;
+  const ElfW(Rela) * calls, *pointers;
   size_t call_bytes, pointer_bytes, relative;
 };
 
@@ -163,9 +163,8 @@ static const void *absolute(const struct link_map *map, ElfW(Addr) at)
 static bool read_tables(const struct link_map *map, struct tables *t)
 {
   bool with_addends = true;
-  *t = (struct tables){ .map = map };
-  for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++)
-    switch (d->d_tag) {
+  *t = (struct tables){.map = map};
+  for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++) switch (d->d_tag) {
     case DT_SYMTAB: t->symbols = absolute(map, d->d_un.d_ptr); break;
     case DT_STRTAB: t->names = absolute(map, d->d_un.d_ptr); break;
     case DT_JMPREL: t->calls = absolute(map, d->d_un.d_ptr); break;
@@ -178,7 +177,7 @@ static bool read_tables(const struct link_map *map, struct tables *t)
   return with_addends && t->symbols && t->names;
 }
 
-static bool find_in(const struct tables *t, const ElfW(Rela) *first, size_t bytes,
+static bool find_in(const struct tables *t, const ElfW(Rela) * first, size_t bytes,
                     bool (*wanted)(const struct loaded_reference *), struct loaded_reference *out)
 {
   if (!first) return false;

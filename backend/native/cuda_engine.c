@@ -89,7 +89,8 @@ static shunt_status cuda_spmm(const struct shunt_packed *p, const struct shunt_s
                               const struct shunt_vector *v, void *workspace, size_t workspace_bytes,
                               shunt_stream stream)
 {
-  return SHUNT_LAUNCH(shunt_vector_packed_spmm_cuda(q, v, &p->device, workspace, workspace_bytes, stream));
+  return SHUNT_LAUNCH(
+      shunt_vector_packed_spmm_cuda(q, v, &p->device, workspace, workspace_bytes, stream));
 }
 
 static shunt_status cuda_sddmm(const struct shunt_packed *p, const struct shunt_vector_sddmm *q,
@@ -125,7 +126,8 @@ const struct shunt_native_engine *shunt_native_cuda(void)
                                                     .clear = cuda_clear,
                                                     .release = cuda_release,
                                                     .pack = cuda_pack,
-                                                    .spmm_workspace = shunt_vector_packed_spmm_workspace,
+                                                    .spmm_workspace =
+                                                        shunt_vector_packed_spmm_workspace,
                                                     .spmm = cuda_spmm,
                                                     .sddmm = cuda_sddmm,
                                                     .softmax = cuda_softmax,

@@ -7,31 +7,24 @@
 const char *shunt_status_text(shunt_status s)
 {
   switch (s) {
-  case SHUNT_OK:
-    return "success";
-  case SHUNT_E_UNSUPPORTED:
-    return "not built for these types, sizes, layout or device";
-  case SHUNT_E_WORKSPACE:
-    return "workspace missing, too small or misaligned";
-  case SHUNT_E_MEMORY:
-    return "out of memory";
-  case SHUNT_E_CUDA:
-    return "a CUDA call failed";
-  case SHUNT_E_ARGUMENT:
-    return "an argument is not as documented";
+  case SHUNT_OK: return "success";
+  case SHUNT_E_UNSUPPORTED: return "not built for these types, sizes, layout or device";
+  case SHUNT_E_WORKSPACE: return "workspace missing, too small or misaligned";
+  case SHUNT_E_MEMORY: return "out of memory";
+  case SHUNT_E_CUDA: return "a CUDA call failed";
+  case SHUNT_E_ARGUMENT: return "an argument is not as documented";
   case SHUNT_E_INPUT:
     return "the matrix is not what its description says, or does not fit the packing";
-  case SHUNT_E_WRITTEN:
-    return "failed after part of the result was written";
+  case SHUNT_E_WRITTEN: return "failed after part of the result was written";
   }
   return "unknown status";
 }
 
 static struct shunt_vector_layout plan_of(const struct shunt_packing *how, int height)
 {
-  return (struct shunt_vector_layout){
-      .order = how && how->windowed ? SHUNT_VECTOR_WINDOWED : SHUNT_VECTOR_SEQUENTIAL,
-      .height = height};
+  return (struct shunt_vector_layout){.order = how && how->windowed ? SHUNT_VECTOR_WINDOWED
+                                                                    : SHUNT_VECTOR_SEQUENTIAL,
+                                      .height = height};
 }
 
 /* Of 16 bits: the native products know no others. */

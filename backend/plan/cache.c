@@ -69,7 +69,7 @@ static void forget(struct entry *e)
 {
   retire_plans(e);
   if (e->study) shunt_cache_packed_retire(e->study);
-  *e = (struct entry){ 0 };
+  *e = (struct entry){0};
 }
 
 static struct entry *find_entry(struct shunt_cache *c, const struct shunt_key *key)
@@ -121,8 +121,8 @@ static void listen_to_plan(struct entry *e, const struct shunt_cache_packed *k)
 static bool listen(struct shunt_cache *c, struct entry *e)
 {
   struct shunt_profile *arrived = &c->pinned->profile[e - c->entry];
-  const bool profiled = e->profile_pending && *(volatile uint64_t *)&arrived->serial ==
-                                                  e->identity + e->profiled_at;
+  const bool profiled =
+      e->profile_pending && *(volatile uint64_t *)&arrived->serial == e->identity + e->profiled_at;
   if (profiled) {
     atomic_thread_fence(memory_order_acquire);
     e->profile = *arrived;
@@ -161,7 +161,8 @@ static bool carry_plans(struct entry *e, struct shunt_lookup *out)
   return all;
 }
 
-void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key, struct shunt_lookup *out)
+void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
+                         struct shunt_lookup *out)
 {
   pthread_mutex_lock(&c->lock);
   struct entry *e = find_entry(c, key);
@@ -171,16 +172,16 @@ void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key, str
   struct shunt_cache_packed *study = is_ready(e->study) ? e->study : NULL;
   const bool wise = !e->no_copies && e->sights >= 2 && e->sights >= e->keep_from;
   *out = (struct shunt_lookup){
-    .index = (int)(e - c->entry),
-    .identity = e->identity,
-    .sights = e->sights,
-    .no_copies = e->no_copies,
-    .profile_wanted = !e->profile_pending &&
-                      (!e->has_profile || e->sights - e->profiled_at > PROFILE_EVERY),
-    .has_profile = e->has_profile,
-    .profile = e->profile,
-    .study = study,
-    .has_study = e->has_study,
+      .index = (int)(e - c->entry),
+      .identity = e->identity,
+      .sights = e->sights,
+      .no_copies = e->no_copies,
+      .profile_wanted =
+          !e->profile_pending && (!e->has_profile || e->sights - e->profiled_at > PROFILE_EVERY),
+      .has_profile = e->has_profile,
+      .profile = e->profile,
+      .study = study,
+      .has_study = e->has_study,
   };
   memcpy(out->studied, e->studied, sizeof out->studied);
   const bool all_ready = carry_plans(e, out);
@@ -204,9 +205,9 @@ shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_looku
   }
   pthread_mutex_unlock(&c->lock);
   if (!mine) return SHUNT_OK;
-  shunt_status r = SHUNT_LAUNCH(shunt_profile_csr_cuda(
-      a, s->identity + s->sights, &c->pinned->profile[s->index],
-      c->scratch + (size_t)s->index * SHUNT_PROFILE_SCRATCH, d, stream));
+  shunt_status r = SHUNT_LAUNCH(
+      shunt_profile_csr_cuda(a, s->identity + s->sights, &c->pinned->profile[s->index],
+                             c->scratch + (size_t)s->index * SHUNT_PROFILE_SCRATCH, d, stream));
   if (r != SHUNT_OK) {
     pthread_mutex_lock(&c->lock);
     if (e->identity == s->identity) e->profile_pending = false;

@@ -43,28 +43,31 @@ struct shunt_key {
 
 /* What the cache knows at the moment of a call. */
 struct shunt_lookup {
-  int index;                    /* entry, for the calls below */
-  uint64_t identity;            /* tells a reused entry from this one */
-  uint32_t sights;              /* calls with this key so far, this one included */
-  bool keep_wise;               /* nothing speaks against keeping a plan, or one more, now */
-  bool study_wise;              /* nor against a study */
-  bool no_copies;               /* copies were found not to stand for this matrix */
-  bool profile_wanted;          /* nobody has started a profile, or it is old */
+  int index;           /* entry, for the calls below */
+  uint64_t identity;   /* tells a reused entry from this one */
+  uint32_t sights;     /* calls with this key so far, this one included */
+  bool keep_wise;      /* nothing speaks against keeping a plan, or one more, now */
+  bool study_wise;     /* nor against a study */
+  bool no_copies;      /* copies were found not to stand for this matrix */
+  bool profile_wanted; /* nobody has started a profile, or it is old */
   bool has_profile;
   struct shunt_profile profile;
   struct {
-    struct shunt_cache_packed *kept;    /* ready to use, held for the caller until shunt_cache_packed_release; or NULL */
-    const void *by;             /* what shunt_cache_packed_make was given */
+    struct shunt_cache_packed
+        *kept; /* ready to use, held for the caller until shunt_cache_packed_release; or NULL */
+    const void *by; /* what shunt_cache_packed_make was given */
   } plan[SHUNT_MOST_PACKED];
-  struct shunt_cache_packed *study;     /* ready to use, held like `kept` */
+  struct shunt_cache_packed *study; /* ready to use, held like `kept` */
   bool has_study;
-  _Alignas(8) char studied[SHUNT_PACKED_MEASURES]; /* the measures of the study, the last one made */
+  _Alignas(
+      8) char studied[SHUNT_PACKED_MEASURES]; /* the measures of the study, the last one made */
 };
 
 shunt_status shunt_cache_make(struct shunt_cache **out, int64_t most_bytes);
 void shunt_cache_free(struct shunt_cache *c);
 
-void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key, struct shunt_lookup *out);
+void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
+                         struct shunt_lookup *out);
 
 /* Enqueues a profile of `a` whose result a later sight will carry. */
 shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_lookup *s,
@@ -77,35 +80,36 @@ shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_looku
    The owner fills the header's irregular word and the payload on `stream`, the fingerprints and
    the measures where its route reads them, then calls shunt_cache_packed_built.  */
 struct shunt_packed_view {
-  uint32_t *irregular;                    /* device */
-  struct shunt_fingerprint *fingerprint;  /* device: A's, */
-  struct shunt_fingerprint *of_values;    /* and that of its values alone */
-  void *measures;                         /* device: what the conversion says of the matrix */
-  const void *known;                      /* host: the measures, once they have arrived; or NULL */
-  uint32_t *note;                         /* host: the route's own, from its keep to later runs */
-  uint64_t *pattern_epoch;                /* host: the problem's (problem.h) when this was made */
-  bool pattern_stands;                    /* this call has the same one, and is not captured */
-  void *payload;                          /* device */
+  uint32_t *irregular;                   /* device */
+  struct shunt_fingerprint *fingerprint; /* device: A's, */
+  struct shunt_fingerprint *of_values;   /* and that of its values alone */
+  void *measures;                        /* device: what the conversion says of the matrix */
+  const void *known;                     /* host: the measures, once they have arrived; or NULL */
+  uint32_t *note;                        /* host: the route's own, from its keep to later runs */
+  uint64_t *pattern_epoch;               /* host: the problem's (problem.h) when this was made */
+  bool pattern_stands;                   /* this call has the same one, and is not captured */
+  void *payload;                         /* device */
   size_t payload_bytes;
-  uint32_t *changed;                      /* pinned host: a repair found that A changed */
-  uint32_t *nonfinite;                    /* pinned host: a repair had to run for NaN or Inf */
+  uint32_t *changed;   /* pinned host: a repair found that A changed */
+  uint32_t *nonfinite; /* pinned host: a repair had to run for NaN or Inf */
 };
 /* Makes room (evicting) and enqueues the allocation on `stream`; not in capture.
    The caller holds the result (as from shunt_cache_look_up).  `by` tells whose format
    it is; SHUNT_E_MEMORY also where the matrix has one of that format, or has no place for one
    more.  */
-shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_lookup *s, const void *by,
-                             cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
-                             struct shunt_cache_packed **out);
+shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_lookup *s,
+                                     const void *by, cudaMemPool_t pool, size_t payload_bytes,
+                                     cudaStream_t stream, struct shunt_cache_packed **out);
 /* The same for a study, which has nothing to do with what is kept. */
 shunt_status shunt_cache_study_make(struct shunt_cache *c, const struct shunt_lookup *s,
-                              cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
-                              struct shunt_cache_packed **out);
+                                    cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
+                                    struct shunt_cache_packed **out);
 struct shunt_packed_view shunt_cache_packed_view(struct shunt_cache_packed *k);
 /* The work that fills it is enqueued on `stream`; later sights may carry it. */
 shunt_status shunt_cache_packed_built(struct shunt_cache_packed *k, cudaStream_t stream);
 /* A use of it is enqueued on `stream` (eager), or captured there. */
-shunt_status shunt_cache_packed_used(struct shunt_cache_packed *k, cudaStream_t stream, bool capturing);
+shunt_status shunt_cache_packed_used(struct shunt_cache_packed *k, cudaStream_t stream,
+                                     bool capturing);
 /* Gives the hold back; `discard` drops the plan (its building failed). */
 void shunt_cache_packed_release(struct shunt_cache *c, struct shunt_cache_packed *k, bool discard);
 

@@ -16,8 +16,8 @@ enum { IDLE_CALLS = 16 };
 
 /* What the device tells the host about kept memory; pinned, polled, never waited for. */
 struct word {
-  uint32_t irregular, stamp;       /* copied from the memory's header */
-  uint32_t changed, nonfinite;     /* written by repairs */
+  uint32_t irregular, stamp;            /* copied from the memory's header */
+  uint32_t changed, nonfinite;          /* written by repairs */
   char measures[SHUNT_PACKED_MEASURES]; /* copied from the header, before the stamp */
 };
 
@@ -67,13 +67,14 @@ struct shunt_cache {
   struct pinned {
     struct shunt_profile profile[ENTRIES];
     struct word word[MOST_KEPT];
-  } *pinned;
+  } * pinned;
   char *scratch; /* device: SHUNT_PROFILE_SCRATCH per entry */
 };
 
 /* By packed.c, with the lock held. */
 void shunt_cache_packed_retire(struct shunt_cache_packed *k); /* nobody is to find it any more */
-void shunt_cache_packed_tidy(struct shunt_cache *c);  /* gives back what was retired and is not in use */
+void shunt_cache_packed_tidy(
+    struct shunt_cache *c); /* gives back what was retired and is not in use */
 
 /* Where one more plan of the matrix may stand: an empty place, or else an idle plan's; or NULL. */
 static inline struct shunt_cache_packed **cache_place(struct entry *e)

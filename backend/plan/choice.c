@@ -1,6 +1,6 @@
 /* choice.c: which routes may run a product, in which order. */
-#include "backend/plan/cost.h"
 #include "backend/plan/context.h"
+#include "backend/plan/cost.h"
 #include "backend/plan/options.h"
 #include "backend/plan/product.h"
 
@@ -49,8 +49,9 @@ static bool is_contested(const struct shunt_call *c)
   return n > 1;
 }
 
-struct shunt_cache_packed *shunt_product_plan(const struct shunt_product *x, const struct shunt_route *route,
-                                      const struct shunt_packed_view **view)
+struct shunt_cache_packed *shunt_product_plan(const struct shunt_product *x,
+                                              const struct shunt_route *route,
+                                              const struct shunt_packed_view **view)
 {
   *view = &x->made.view;
   if (x->made.kept && x->made.by == route) return x->made.kept;
@@ -113,7 +114,7 @@ void shunt_product_choose(struct shunt_product *x, int only)
     bool only_slow = v.reason == SHUNT_R_UNPROFILED || v.reason == SHUNT_R_PATTERN;
     if (fits && only_slow && !compare) v = SHUNT_VERDICT(SHUNT_FITS);
     if (v.reason == SHUNT_FITS || v.reason == SHUNT_R_ORDERED)
-      insert(out, &(struct shunt_candidate){ r, v, us });
+      insert(out, &(struct shunt_candidate){r, v, us});
     else
       out->why_none = v;
   }

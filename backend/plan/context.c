@@ -76,21 +76,21 @@ static shunt_status read_device(struct shunt_context *e)
   struct {
     enum cudaDeviceAttr what;
     int value;
-  } a[] = { { cudaDevAttrMultiProcessorCount, 0 },
-            { cudaDevAttrComputeCapabilityMajor, 0 },
-            { cudaDevAttrComputeCapabilityMinor, 0 },
-            { cudaDevAttrMaxSharedMemoryPerBlockOptin, 0 },
-            { cudaDevAttrL2CacheSize, 0 } };
+  } a[] = {{cudaDevAttrMultiProcessorCount, 0},
+           {cudaDevAttrComputeCapabilityMajor, 0},
+           {cudaDevAttrComputeCapabilityMinor, 0},
+           {cudaDevAttrMaxSharedMemoryPerBlockOptin, 0},
+           {cudaDevAttrL2CacheSize, 0}};
   size_t unused, total;
   shunt_status s = SHUNT_CUDA(cudaGetDevice(&e->ordinal));
   for (unsigned i = 0; s == SHUNT_OK && i < sizeof a / sizeof a[0]; i++)
     s = SHUNT_CUDA(cudaDeviceGetAttribute(&a[i].value, a[i].what, e->ordinal));
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaMemGetInfo(&unused, &total));
   if (s != SHUNT_OK) return s;
-  e->device = (struct shunt_device){ .multiprocessors = a[0].value,
-                                     .compute_capability = a[1].value * 10 + a[2].value,
-                                     .shared_per_block = a[3].value,
-                                     .l2_bytes = a[4].value };
+  e->device = (struct shunt_device){.multiprocessors = a[0].value,
+                                    .compute_capability = a[1].value * 10 + a[2].value,
+                                    .shared_per_block = a[3].value,
+                                    .l2_bytes = a[4].value};
   e->memory_bytes = (int64_t)total;
   return e->device.compute_capability >= 80 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
 }
@@ -110,8 +110,8 @@ static struct shunt_context *create(unsigned long long id)
   e->id = id;
   shunt_status s = read_device(e);
   if (s == SHUNT_OK) {
-    struct cudaMemPoolProps props = { .allocType = cudaMemAllocationTypePinned,
-                                      .location = { cudaMemLocationTypeDevice, e->ordinal } };
+    struct cudaMemPoolProps props = {.allocType = cudaMemAllocationTypePinned,
+                                     .location = {cudaMemLocationTypeDevice, e->ordinal}};
     s = SHUNT_CUDA(cudaMemPoolCreate(&e->pool, &props));
   }
   if (s == SHUNT_OK) {
@@ -161,7 +161,7 @@ struct shunt_capture shunt_capture_of(cudaStream_t stream)
 {
   enum cudaStreamCaptureStatus status;
   if (SHUNT_CUDA(cudaStreamIsCapturing(stream, &status)) != SHUNT_OK)
-    return (struct shunt_capture){ true, true };
-  return (struct shunt_capture){ status != cudaStreamCaptureStatusNone,
-                                 status == cudaStreamCaptureStatusInvalidated };
+    return (struct shunt_capture){true, true};
+  return (struct shunt_capture){status != cudaStreamCaptureStatusNone,
+                                status == cudaStreamCaptureStatusInvalidated};
 }

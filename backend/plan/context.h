@@ -20,11 +20,11 @@ struct shunt_cache;
 struct shunt_cublaslt;
 
 struct shunt_context {
-  unsigned long long id;       /* cuCtxGetId */
-  int ordinal;                 /* CUDA device */
+  unsigned long long id; /* cuCtxGetId */
+  int ordinal;           /* CUDA device */
   struct shunt_device device;
-  int64_t memory_bytes;        /* of the whole device */
-  cudaMemPool_t pool;          /* what plans are kept in */
+  int64_t memory_bytes; /* of the whole device */
+  cudaMemPool_t pool;   /* what plans are kept in */
   struct shunt_cache *cache;
   _Atomic(struct shunt_cublaslt *) gemm; /* NULL until opened, or not to be had */
   bool gemm_tried;

@@ -35,12 +35,9 @@ double shunt_cost_gather(double bytes, double row_bytes, double table_bytes,
 static double gemm_rate(shunt_type type, enum shunt_math math)
 {
   switch (type) {
-  case SHUNT_F64:
-    return 50e6;
-  case SHUNT_F32:
-    return math == SHUNT_MATH_TF32 ? 360e6 : 51e6;
-  default:
-    return 940e6;
+  case SHUNT_F64: return 50e6;
+  case SHUNT_F32: return math == SHUNT_MATH_TF32 ? 360e6 : 51e6;
+  default: return 940e6;
   }
 }
 
@@ -82,18 +79,18 @@ double shunt_cost_csr_bytes(const struct shunt_csr *a)
    (kernels/sparse24/spmm_wgmma.cu).  Arrays off 16 bytes are read piece by piece.  */
 static const struct {
   double columns, step, beside, least;
-} sparse24[][4] = { { [SHUNT_SPARSE24_NONE] = { 128, 0.276, 0.125, 0 },
-                     [SHUNT_SPARSE24_128] = { 128, 0.276, 0.125, 0 },
-                     [SHUNT_SPARSE24_256] = { 256, 0.521, 0.128, 0.576 },
-                     [SHUNT_SPARSE24_2X128] = { 256, 0.565, 0.043, 0.477 } },
+} sparse24[][4] = {{[SHUNT_SPARSE24_NONE] = {128, 0.276, 0.125, 0},
+                    [SHUNT_SPARSE24_128] = {128, 0.276, 0.125, 0},
+                    [SHUNT_SPARSE24_256] = {256, 0.521, 0.128, 0.576},
+                    [SHUNT_SPARSE24_2X128] = {256, 0.565, 0.043, 0.477}},
                    /* values read in place */
-                   { [SHUNT_SPARSE24_NONE] = { 128, 0.276, 0.125, 0 },
-                     [SHUNT_SPARSE24_128] = { 128, 0.276, 0.125, 0 },
-                     [SHUNT_SPARSE24_256] = { 256, 0.521, 0.06, 0.42 },
-                     [SHUNT_SPARSE24_2X128] = { 256, 0.565, 0.09, 0.477 } } };
+                   {[SHUNT_SPARSE24_NONE] = {128, 0.276, 0.125, 0},
+                    [SHUNT_SPARSE24_128] = {128, 0.276, 0.125, 0},
+                    [SHUNT_SPARSE24_256] = {256, 0.521, 0.06, 0.42},
+                    [SHUNT_SPARSE24_2X128] = {256, 0.565, 0.09, 0.477}}};
 
 double shunt_cost_sparse24(const struct shunt_spmm *p, enum shunt_sparse24_shape shape,
-                          const struct shunt_device *d)
+                           const struct shunt_device *d)
 {
   const double depth = 128 / (double)shunt_type_size(p->b.type);
   const bool in_place = shunt_sparse24_in_place(&p->a);
@@ -129,35 +126,34 @@ struct fit {
   double beyond;  /* and from there up to 4096, which rows are cut at */
   double far;     /* per GB of B that is gathered from beyond L2 */
 };
-static const struct fit original_narrow_fit = { 6.7, 41.6, 8.9, 453, 257, 0, 0.9, 1.0, 37 };
-static const struct fit original_wide_fit = { 6.1, 25.2, 62.3, 578, 214, 0, 0, 1.6, 12 };
-static const struct fit original_alg1_fit = { 7.5, 0, 846, 689, 49, 0, 1.3, 2.3, 0 };
-static const struct fit original_alg3_narrow_fit = { 0.7, 11.3, 11.2, 173, 172, 0, 26, 0, 148 };
-static const struct fit original_alg3_wide_fit = { 2.8, 0, 93.5, 1750, 0, 0, 10, 6.6, 75 };
-static const struct fit rows_scattered_fit = { 1.9, 4.2, 42.8, 782, 0, 0, 13.1, 2.25, 0 };
-static const struct fit rows_scattered_half_fit = { 2.6, 4.2, 68, 782, 0, 0, 13.1, 2.25, 0 };
-static const struct fit rows_fit = { 3.6, 1, 52, 460, 0, 0, 0, 0, 0 };
-static const struct fit rows_half_fit = { 2.6, 3.1, 77, 1146, 0, 0, 14.6, 18.2, 0 };
-static const struct fit vector_fit = { 7.2, 0, 145, 0, 0, 6.8, 0, 0, 0 };
+static const struct fit original_narrow_fit = {6.7, 41.6, 8.9, 453, 257, 0, 0.9, 1.0, 37};
+static const struct fit original_wide_fit = {6.1, 25.2, 62.3, 578, 214, 0, 0, 1.6, 12};
+static const struct fit original_alg1_fit = {7.5, 0, 846, 689, 49, 0, 1.3, 2.3, 0};
+static const struct fit original_alg3_narrow_fit = {0.7, 11.3, 11.2, 173, 172, 0, 26, 0, 148};
+static const struct fit original_alg3_wide_fit = {2.8, 0, 93.5, 1750, 0, 0, 10, 6.6, 75};
+static const struct fit rows_scattered_fit = {1.9, 4.2, 42.8, 782, 0, 0, 13.1, 2.25, 0};
+static const struct fit rows_scattered_half_fit = {2.6, 4.2, 68, 782, 0, 0, 13.1, 2.25, 0};
+static const struct fit rows_fit = {3.6, 1, 52, 460, 0, 0, 0, 0, 0};
+static const struct fit rows_half_fit = {2.6, 3.1, 77, 1146, 0, 0, 14.6, 18.2, 0};
+static const struct fit vector_fit = {7.2, 0, 145, 0, 0, 6.8, 0, 0, 0};
 /* By 128 columns a warp: random 8 x 1 and 4 x 1 vectors, 4096 and 8192 square, N = 256 and 1024,
    0.7 to 0.98 sparse; 0.89 to 1.17 times what they take. */
-static const struct fit vector_wide_fit = { 7.2, 0, 110, 460, 0, 6.8, 0, 0, 0 };
+static const struct fit vector_wide_fit = {7.2, 0, 110, 460, 0, 6.8, 0, 0, 0};
 /* The f32 kernel on finite elements in blocks of 4, where it walks each list at its own pace. */
-static const struct fit vector_scattered_fit = { 7.2, 0, 145, 0, 0, 76, 0, 0, 0 };
-static const struct fit vector_double_fit = { 8, 0, 118, 600, 0, 11, 0, 0, 0 };
-static const struct fit vector_half_fit = { 5.1, 0, 90, 834, 0, 12.2, 0, 0, 0 };
+static const struct fit vector_scattered_fit = {7.2, 0, 145, 0, 0, 76, 0, 0, 0};
+static const struct fit vector_double_fit = {8, 0, 118, 600, 0, 11, 0, 0, 0};
+static const struct fit vector_half_fit = {5.1, 0, 90, 834, 0, 12.2, 0, 0, 0};
 /* Of these, and six meshes of 10^5 to 10^6 rows: the ones that choose best between groups and
    rows.  */
-static const struct fit groups_fit = { 3.05, 0, 72, 843, 14, 26.9, 13.5, 0, 0 };
-static const struct fit groups_double_fit = { 4.13, 0.52, 86, 475, 90, 20.2, 11.8, 0, 0 };
+static const struct fit groups_fit = {3.05, 0, 72, 843, 14, 26.9, 13.5, 0, 0};
+static const struct fit groups_double_fit = {4.13, 0.52, 86, 475, 90, 20.2, 11.8, 0, 0};
 
 /* `gathered`: rows of B; `late`: of those that one team gathers, how many others do not have. */
 static double fitted(const struct fit *c, const struct shunt_spmm *p, double gathered, double late,
                      const struct shunt_device *d)
 {
   const double row = (double)p->b.cols * (double)shunt_type_size(p->b.type);
-  const double written =
-      (double)p->c.rows * (double)p->c.cols * (double)shunt_type_size(p->c.type);
+  const double written = (double)p->c.rows * (double)p->c.cols * (double)shunt_type_size(p->c.type);
   const double nnz = (double)p->a.nnz, rows = (double)p->a.rows;
   const double some = least(late, 512), more = least(late, 4096) - some;
   const double near = (double)d->l2_bytes * 0.75 / ((double)p->b.rows * row + 1);
@@ -193,7 +189,7 @@ static bool is_half(const struct shunt_spmm *p)
 }
 
 double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
-                       const struct shunt_device *d)
+                      const struct shunt_device *d)
 {
   const bool half = is_half(p);
   const struct fit *c = scattered(&p->a) ? half ? &rows_scattered_half_fit : &rows_scattered_fit
@@ -231,7 +227,7 @@ double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longes
                          const struct shunt_device *d)
 {
   const struct fit *c = is_half(p)               ? &vector_half_fit
-                        : scattered(&p->a)        ? &vector_scattered_fit
+                        : scattered(&p->a)       ? &vector_scattered_fit
                         : p->b.type == SHUNT_F64 ? &vector_double_fit
                         : p->b.cols > 64         ? &vector_wide_fit
                                                  : &vector_fit;
@@ -246,8 +242,9 @@ double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longes
 
 /* Fitted to 211 products of layers: 1.06 off.  Warps part the lists of a group, which are as many as
    rows of it share none; the longest row's chunks and steps of 16 entries follow each other.  */
-double shunt_cost_vector_single_launch(const struct shunt_spmm *p, const struct shunt_vector_single_launch *how,
-                              double reuse, double longest_row, const struct shunt_device *d)
+double shunt_cost_vector_single_launch(const struct shunt_spmm *p,
+                                       const struct shunt_vector_single_launch *how, double reuse,
+                                       double longest_row, const struct shunt_device *d)
 {
   const double nnz = (double)p->a.nnz, groups = ceil((double)p->c.rows / 8);
   const double lists = larger(8 / reuse, 1), slots = (double)how->warps / how->tiles;
@@ -255,14 +252,14 @@ double shunt_cost_vector_single_launch(const struct shunt_spmm *p, const struct 
   const double longest = larger(longest_row, nnz / (double)p->a.rows);
   const double steps = ceil(ceil(longest / 16) / slices) * rounds;
   const double row = (double)p->b.cols * (double)shunt_type_size(p->b.type);
-  const double written =
-      (double)p->c.rows * (double)p->c.cols * (double)shunt_type_size(p->c.type);
+  const double written = (double)p->c.rows * (double)p->c.cols * (double)shunt_type_size(p->c.type);
   const double index = (double)shunt_type_size(p->a.index_type) / 4;
   const double one_after_other =
       0.22 * steps + 0.84 * larger(ceil(longest / how->chunk) - 1, 0) + 0.84 * (ceil(rounds) - 1);
   return 2.3 + one_after_other + copy_of_b(p, d) +
-         scale(d) * (44e-9 * nnz / reuse * row + 291e-9 * written +
-                     1.1e-6 * index * nnz * how->blocks + 0.48e-3 * groups * how->blocks * how->warps);
+         scale(d) *
+             (44e-9 * nnz / reuse * row + 291e-9 * written + 1.1e-6 * index * nnz * how->blocks +
+              0.48e-3 * groups * how->blocks * how->warps);
 }
 
 /* Of a kept copy, let in while the product ends. */
@@ -290,7 +287,7 @@ double shunt_cost_packed(const struct shunt_spmm *p, double product, double reus
 }
 
 double shunt_cost_tile(const struct shunt_spmm *p, double product, bool inside,
-                         const struct shunt_device *d)
+                       const struct shunt_device *d)
 {
   return product + (inside ? proof_inside(&p->a, d) : proof_let_in(&p->a, d));
 }
@@ -298,7 +295,7 @@ double shunt_cost_tile(const struct shunt_spmm *p, double product, bool inside,
 /* A warp takes 16 rows column by column, twice, 0.15 us each; rows that share few of theirs have twice
    as many as the longest.  */
 double shunt_cost_tile_making(const struct shunt_csr *a, double tiles, double longest_row,
-                          const struct shunt_device *d)
+                              const struct shunt_device *d)
 {
   const double blocks = (double)((a->rows + 15) / 16), warps = 16 * 132 / scale(d);
   const double columns = blocks > 0 ? 32 * tiles / blocks : 0;
@@ -345,7 +342,8 @@ double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_devi
 double shunt_cost_dense_sddmm(const struct shunt_sddmm *p, const struct shunt_device *d)
 {
   const double at_once = d->multiprocessors > 0 ? d->multiprocessors : 132;
-  const double tiles = ceil(ceil((double)p->c.rows / 128) * ceil((double)p->c.cols / 256) / at_once);
+  const double tiles =
+      ceil(ceil((double)p->c.rows / 128) * ceil((double)p->c.cols / 256) / at_once);
   const double density = (double)p->c.nnz / ((double)p->c.rows * (double)p->c.cols + 1);
   const double product = larger(0.6 * ceil((double)p->a.cols / 64) - 0.4, 0.2);
   const double sampling = 2.2 + density * (7 + 10 * density);
@@ -361,8 +359,9 @@ static double original_sddmm(const struct shunt_sddmm *p, const struct shunt_pro
   if (!scattered(&p->c))
     return 8 + 2 * nnz * inner / (p->a.type == SHUNT_F16 ? 12.4e6 : 9.5e6) * scale(d);
   const double size = p->a.type == SHUNT_F64 ? 1.5 : 1;
-  return 2.9 + size * inner * (scale(d) * (15e-6 * (double)p->c.rows + 0.59e-6 * nnz) +
-                               0.83e-3 * excess(&p->c, f));
+  return 2.9 +
+         size * inner *
+             (scale(d) * (15e-6 * (double)p->c.rows + 0.59e-6 * nnz) + 0.83e-3 * excess(&p->c, f));
 }
 
 /* ---- the original ------------------------------------------------------------------------ */
@@ -375,8 +374,7 @@ static const struct fit *original_fit(const struct shunt_problem *p)
   const struct shunt_dense *b = &p->spmm.b;
   const bool narrow = (double)b->cols * (double)shunt_type_size(b->type) <= 128;
   if (p->algorithm == CSR_ALG1) return &original_alg1_fit;
-  if (p->algorithm == CSR_ALG3)
-    return narrow ? &original_alg3_narrow_fit : &original_alg3_wide_fit;
+  if (p->algorithm == CSR_ALG3) return narrow ? &original_alg3_narrow_fit : &original_alg3_wide_fit;
   return narrow ? &original_narrow_fit : &original_wide_fit;
 }
 
@@ -390,7 +388,11 @@ struct block_fit {
 };
 /* By type: 2 bytes, f32, f64. */
 static const struct block_fit original_ell_fit[3][BLOCK_FITS] = {
-    {{1, 20, 480, 0}, {4, 20, 480, 0}, {8, 6, 42.4, 5.5}, {16, 4.5, 21.7, 2.6}, {32, 4.5, 8.1, 0.9}},
+    {{1, 20, 480, 0},
+     {4, 20, 480, 0},
+     {8, 6, 42.4, 5.5},
+     {16, 4.5, 21.7, 2.6},
+     {32, 4.5, 8.1, 0.9}},
     {{1, 15, 250, 0}, {4, 15, 250, 0}, {8, 15, 125, 0}, {16, 10, 64, 0}, {32, 3.5, 23, 0}},
     {{1, 25, 700, 0}, {4, 25, 700, 0}, {8, 20, 355, 0}, {16, 7, 142, 0}, {32, 4, 69, 0}}};
 static const struct block_fit original_bsr_fit[3][BLOCK_FITS] = {
@@ -425,9 +427,10 @@ static double original_blocks(const struct shunt_problem *p, const struct shunt_
 }
 
 double shunt_cost_bsr(const struct shunt_spmm *p, const struct shunt_block_shape *shape,
-                         const struct shunt_device *d)
+                      const struct shunt_device *d)
 {
-  return fitted_blocks(blocks_fit[fit_of_type(p->a.value_type)], p, shape->size, d) + copy_of_b(p, d);
+  return fitted_blocks(blocks_fit[fit_of_type(p->a.value_type)], p, shape->size, d) +
+         copy_of_b(p, d);
 }
 
 /* Pruned layers: a start-up and a rate in FLOP per microsecond, after ../shared/limits.md.

@@ -29,19 +29,20 @@ double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt
 /* SpMM by the kernels of `rows`, and of `groups` where its lists have so many `vectors`, the longest
    list `longest` of them.  f: NULL where nothing is known of the pattern.  */
 double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
-                       const struct shunt_device *d);
+                      const struct shunt_device *d);
 double shunt_cost_bundle(const struct shunt_spmm *p, double vectors, double longest,
                          const struct shunt_device *d);
 /* SpMM by `blocks`, of such blocks. */
 double shunt_cost_bsr(const struct shunt_spmm *p, const struct shunt_block_shape *shape,
-                         const struct shunt_device *d);
+                      const struct shunt_device *d);
 /* SpMM by `vector`, each gathered row of B serving `reuse` rows of A, of which the longest has so
    many entries (0: not known).  */
 double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longest_row,
                          const struct shunt_device *d);
 /* The same in one launch, as `how` says. */
-double shunt_cost_vector_single_launch(const struct shunt_spmm *p, const struct shunt_vector_single_launch *how,
-                              double reuse, double longest_row, const struct shunt_device *d);
+double shunt_cost_vector_single_launch(const struct shunt_spmm *p,
+                                       const struct shunt_vector_single_launch *how, double reuse,
+                                       double longest_row, const struct shunt_device *d);
 /* The same from a packed copy, whose product takes so long if rows are even, and its proof, inside
    or let in while the product ends.  */
 double shunt_cost_packed(const struct shunt_spmm *p, double product, double reuse,
@@ -49,12 +50,12 @@ double shunt_cost_packed(const struct shunt_spmm *p, double product, double reus
 /* SpMM from merged tiles, whose product takes so long, and its proof, as above; and their making, where
    there are so many and the longest row has so many entries.  */
 double shunt_cost_tile(const struct shunt_spmm *p, double product, bool inside,
-                         const struct shunt_device *d);
+                       const struct shunt_device *d);
 double shunt_cost_tile_making(const struct shunt_csr *a, double tiles, double longest_row,
-                          const struct shunt_device *d);
+                              const struct shunt_device *d);
 /* SpMM by the kernel of `sparse24` in this shape, with its proof. */
 double shunt_cost_sparse24(const struct shunt_spmm *p, enum shunt_sparse24_shape shape,
-                          const struct shunt_device *d);
+                           const struct shunt_device *d);
 /* What the SDDMM kernels of `rows` and `vector` copy before they begin. */
 double shunt_cost_sddmm_copies(const struct shunt_sddmm *p, const struct shunt_device *d);
 /* SDDMM by the kernel of `rows`, with its copies. */

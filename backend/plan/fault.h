@@ -9,9 +9,9 @@
 
 extern int shunt_fault_armed; /* set once, by the options */
 
-int shunt_fault_count(void);      /* counts, and answers nonzero for the n-th */
-long shunt_faults_seen(void);     /* questions so far */
-void shunt_fault_arm(long n);     /* fail the n-th from now; 0 counts without failing */
+int shunt_fault_count(void);  /* counts, and answers nonzero for the n-th */
+long shunt_faults_seen(void); /* questions so far */
+void shunt_fault_arm(long n); /* fail the n-th from now; 0 counts without failing */
 
 static inline int shunt_fault(void)
 {

@@ -51,8 +51,10 @@ static void head(FILE *f)
 {
   fputs("shunt,1,columns,call,route,reason,place,problem\n", f);
   if (shunt_options()->routes_renamed)
-    fputs("shunt,1,note,SHUNT_ROUTES has old names: rows is csr now; groups bundle; tile24 sparse24;"
-          " merged tile; blocks bsr\n", f);
+    fputs(
+        "shunt,1,note,SHUNT_ROUTES has old names: rows is csr now; groups bundle; tile24 sparse24;"
+        " merged tile; blocks bsr\n",
+        f);
 }
 
 /* A line of the log, with the line that names its columns before the first. */
@@ -63,8 +65,7 @@ static void print(const char *form, ...)
   FILE *f = open_log();
   if (f) {
     va_list list;
-    if (!atomic_flag_test_and_set(&headed))
-      head(f);
+    if (!atomic_flag_test_and_set(&headed)) head(f);
     va_start(list, form);
     vfprintf(f, form, list);
     va_end(list);
@@ -174,8 +175,7 @@ __attribute__((destructor)) static void report(void)
   const char *path = shunt_options()->report;
   char name[64];
   bool any = shunt_faults_seen() > 0;
-  for (int i = 0; i < SLOTS && !any; i++)
-    any = atomic_load(&table[i]) != NULL;
+  for (int i = 0; i < SLOTS && !any; i++) any = atomic_load(&table[i]) != NULL;
   FILE *f = path[0] && any ? fopen(path, "ae") : NULL;
   if (!f) return;
   name_of_program(name, sizeof name);

@@ -153,16 +153,16 @@ static shunt_status make(struct shunt_cache *c, const struct shunt_lookup *s, co
   return r;
 }
 
-shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_lookup *s, const void *by,
-                             cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
-                             struct shunt_cache_packed **out)
+shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_lookup *s,
+                                     const void *by, cudaMemPool_t pool, size_t payload_bytes,
+                                     cudaStream_t stream, struct shunt_cache_packed **out)
 {
   return make(c, s, by, pool, payload_bytes, stream, out);
 }
 
 shunt_status shunt_cache_study_make(struct shunt_cache *c, const struct shunt_lookup *s,
-                              cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
-                              struct shunt_cache_packed **out)
+                                    cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
+                                    struct shunt_cache_packed **out)
 {
   return make(c, s, NULL, pool, payload_bytes, stream, out);
 }
@@ -170,17 +170,17 @@ shunt_status shunt_cache_study_make(struct shunt_cache *c, const struct shunt_lo
 struct shunt_packed_view shunt_cache_packed_view(struct shunt_cache_packed *k)
 {
   return (struct shunt_packed_view){
-    .irregular = (uint32_t *)k->memory,
-    .fingerprint = (struct shunt_fingerprint *)(k->memory + FINGERPRINTS_AT),
-    .of_values = (struct shunt_fingerprint *)(k->memory + FINGERPRINTS_AT) + 1,
-    .measures = k->memory + MEASURES_AT,
-    .known = k->word->stamp ? (const void *)k->word->measures : NULL,
-    .note = &k->note,
-    .pattern_epoch = &k->pattern_epoch,
-    .payload = k->memory + HEADER_BYTES,
-    .payload_bytes = k->bytes - HEADER_BYTES,
-    .changed = (uint32_t *)&k->word->changed,
-    .nonfinite = (uint32_t *)&k->word->nonfinite,
+      .irregular = (uint32_t *)k->memory,
+      .fingerprint = (struct shunt_fingerprint *)(k->memory + FINGERPRINTS_AT),
+      .of_values = (struct shunt_fingerprint *)(k->memory + FINGERPRINTS_AT) + 1,
+      .measures = k->memory + MEASURES_AT,
+      .known = k->word->stamp ? (const void *)k->word->measures : NULL,
+      .note = &k->note,
+      .pattern_epoch = &k->pattern_epoch,
+      .payload = k->memory + HEADER_BYTES,
+      .payload_bytes = k->bytes - HEADER_BYTES,
+      .changed = (uint32_t *)&k->word->changed,
+      .nonfinite = (uint32_t *)&k->word->nonfinite,
   };
 }
 
@@ -196,8 +196,8 @@ static shunt_status hold_by_graph(struct shunt_cache_packed *k, cudaStream_t str
   cudaGraph_t graph;
   cudaUserObject_t object;
   atomic_fetch_add(&k->holds, 1); /* given back by let_go; never, if what follows fails */
-  shunt_status s = SHUNT_CUDA(
-      cudaStreamGetCaptureInfo(stream, &status, NULL, &graph, NULL, NULL, NULL));
+  shunt_status s =
+      SHUNT_CUDA(cudaStreamGetCaptureInfo(stream, &status, NULL, &graph, NULL, NULL, NULL));
   if (s == SHUNT_OK)
     s = SHUNT_CUDA(cudaUserObjectCreate(&object, k, let_go, 1, cudaUserObjectNoDestructorSync));
   if (s == SHUNT_OK)
@@ -224,7 +224,8 @@ static cudaEvent_t use_event(struct shunt_cache_packed *k, unsigned long long id
   return event;
 }
 
-shunt_status shunt_cache_packed_used(struct shunt_cache_packed *k, cudaStream_t stream, bool capturing)
+shunt_status shunt_cache_packed_used(struct shunt_cache_packed *k, cudaStream_t stream,
+                                     bool capturing)
 {
   atomic_store(&k->idle, 0);
   if (capturing) return hold_by_graph(k, stream);
@@ -244,8 +245,7 @@ shunt_status shunt_cache_packed_built(struct shunt_cache_packed *k, cudaStream_t
     s = SHUNT_CUDA(cudaMemcpyAsync((void *)k->word->measures, k->memory + MEASURES_AT,
                                    SHUNT_PACKED_MEASURES, cudaMemcpyDeviceToHost, stream));
   if (s == SHUNT_OK)
-    s = SHUNT_CUDA(
-        cudaMemcpyAsync((void *)k->word, k->memory, 8, cudaMemcpyDeviceToHost, stream));
+    s = SHUNT_CUDA(cudaMemcpyAsync((void *)k->word, k->memory, 8, cudaMemcpyDeviceToHost, stream));
   if (s == SHUNT_OK) k->built = true;
   shunt_cache_packed_used(k, stream, false);
   return s;

@@ -80,7 +80,7 @@ static struct shunt_answer run_one(const struct shunt_problem *p, const struct s
 static struct shunt_answer run_in_blocks(const struct shunt_problem *p,
                                          const struct shunt_call *call, int only)
 {
-  struct shunt_product x = { .problem = *p, .call = *call, .batches = 1 };
+  struct shunt_product x = {.problem = *p, .call = *call, .batches = 1};
   x.call.problem = &x.problem;
   x.call.forced = shunt_routes_forced();
   shunt_product_choose(&x, only);
@@ -110,7 +110,7 @@ static struct shunt_answer run_in_turn(const struct shunt_problem *p, const stru
 {
   struct shunt_product x[MOST_IN_TURN];
   int matrices = shunt_batches_share_a(p) ? 1 : p->batches, looked = 0, i = 0;
-  struct shunt_answer answer = { .why = SHUNT_VERDICT(SHUNT_FITS) };
+  struct shunt_answer answer = {.why = SHUNT_VERDICT(SHUNT_FITS)};
   double saved = 0;
   while (looked < matrices && answer.why.reason == SHUNT_FITS) {
     shunt_product_look(&x[looked], p, looked, call, only);
@@ -150,7 +150,7 @@ struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, v
   if (capture.broken) return shunt_declined(SHUNT_VERDICT(SHUNT_R_CAPTURE));
 
   size_t coo = coo_bytes(p);
-  struct shunt_call call = { .context = e, .stream = stream, .capturing = capture.active };
+  struct shunt_call call = {.context = e, .stream = stream, .capturing = capture.active};
   if (workspace_bytes >= coo) {
     call.workspace = workspace ? (char *)workspace + coo : NULL;
     call.workspace_bytes = workspace ? workspace_bytes - coo : 0;

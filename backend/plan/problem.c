@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const type_text[SHUNT_TYPE_COUNT] = { "f16", "bf16", "f32", "f64",
-                                                         "i8",  "i32",  "i64", "u64" };
-static const char *const format_text[SHUNT_FORMAT_COUNT] = { "csr", "coo", "csc", "bsr", "ell" };
+static const char *const type_text[SHUNT_TYPE_COUNT] = {"f16", "bf16", "f32", "f64",
+                                                        "i8",  "i32",  "i64", "u64"};
+static const char *const format_text[SHUNT_FORMAT_COUNT] = {"csr", "coo", "csc", "bsr", "ell"};
 
 const char *shunt_type_text(shunt_type t)
 {
@@ -32,15 +32,21 @@ static struct operands operands_of(const struct shunt_problem *p)
   if (p->op == SHUNT_SPMM) {
     const struct shunt_spmm *s = &p->spmm;
     bool turned = shunt_problem_transposed(p);
-    return (struct operands){ s->a.value_type, s->b.type, s->c.type, s->compute,
-                              turned ? s->a.cols : s->a.rows, s->c.cols,
-                              turned ? s->a.rows : s->a.cols, &s->a,
-                              { &s->b, &s->c }, &s->alpha, &s->beta };
+    return (struct operands){s->a.value_type,
+                             s->b.type,
+                             s->c.type,
+                             s->compute,
+                             turned ? s->a.cols : s->a.rows,
+                             s->c.cols,
+                             turned ? s->a.rows : s->a.cols,
+                             &s->a,
+                             {&s->b, &s->c},
+                             &s->alpha,
+                             &s->beta};
   }
   const struct shunt_sddmm *s = &p->sddmm;
-  return (struct operands){ s->a.type,        s->b.type, s->c.value_type, s->compute,
-                            s->c.rows,        s->c.cols, s->a.cols,       &s->c,
-                            { &s->a, &s->b }, &s->alpha, &s->beta };
+  return (struct operands){s->a.type, s->b.type, s->c.value_type, s->compute, s->c.rows, s->c.cols,
+                           s->a.cols, &s->c,     {&s->a, &s->b},  &s->alpha,  &s->beta};
 }
 
 /* The order in which an operand is stored, before op() swapped its strides. */
@@ -52,8 +58,7 @@ static char stored_order(const struct shunt_dense *d, char op)
 
 static int64_t leading_dimension(const struct shunt_dense *d)
 {
-  return d->col_stride == 1 && (d->row_stride != 1 || d->cols > 1) ? d->row_stride
-                                                                    : d->col_stride;
+  return d->col_stride == 1 && (d->row_stride != 1 || d->cols > 1) ? d->row_stride : d->col_stride;
 }
 
 static void print_scalar(char text[24], const struct shunt_scalar *s)
@@ -86,16 +91,16 @@ int shunt_problem_print(const struct shunt_problem *p, char text[SHUNT_PROBLEM_T
   char alpha[24], beta[24];
   print_scalar(alpha, o.alpha);
   print_scalar(beta, o.beta);
-  int used = snprintf(text, SHUNT_PROBLEM_TEXT,
-                  "%s:%s:%s.%s.%s.%s:%sb%d:m%" PRId64 "n%" PRId64 "k%" PRId64 "z%" PRId64
-                  ":%c%c:%c%c:ld%" PRId64 ".%" PRId64 ":a%sb%s:alg%d",
-                  p->op == SHUNT_SPMM ? "spmm" : "sddmm", shunt_format_text(p->format),
-                  shunt_type_text(o.first), shunt_type_text(o.second), shunt_type_text(o.third),
-                  shunt_type_text(o.compute), shunt_type_text(o.sparse->index_type),
-                  o.sparse->base, o.m, o.n, o.k, o.sparse->nnz, p->op_a, p->op_b,
-                  stored_order(o.dense[0], op_first), stored_order(o.dense[1], op_second),
-                  leading_dimension(o.dense[0]), leading_dimension(o.dense[1]), alpha, beta,
-                  p->algorithm);
+  int used =
+      snprintf(text, SHUNT_PROBLEM_TEXT,
+               "%s:%s:%s.%s.%s.%s:%sb%d:m%" PRId64 "n%" PRId64 "k%" PRId64 "z%" PRId64
+               ":%c%c:%c%c:ld%" PRId64 ".%" PRId64 ":a%sb%s:alg%d",
+               p->op == SHUNT_SPMM ? "spmm" : "sddmm", shunt_format_text(p->format),
+               shunt_type_text(o.first), shunt_type_text(o.second), shunt_type_text(o.third),
+               shunt_type_text(o.compute), shunt_type_text(o.sparse->index_type), o.sparse->base,
+               o.m, o.n, o.k, o.sparse->nnz, p->op_a, p->op_b, stored_order(o.dense[0], op_first),
+               stored_order(o.dense[1], op_second), leading_dimension(o.dense[0]),
+               leading_dimension(o.dense[1]), alpha, beta, p->algorithm);
   if (shunt_problem_in_blocks(p)) used += print_blocks(p, text + used, SHUNT_PROBLEM_TEXT - used);
   return p->batches == 1 ? used : used + print_batches(p, text + used, SHUNT_PROBLEM_TEXT - used);
 }
@@ -117,7 +122,7 @@ static struct shunt_dense make_dense(int64_t rows, int64_t cols, int64_t ld, cha
                                      shunt_type type)
 {
   bool row_major = (order == 'r') == (op == 'N');
-  return (struct shunt_dense){ rows, cols, row_major ? ld : 1, row_major ? 1 : ld, NULL, type };
+  return (struct shunt_dense){rows, cols, row_major ? ld : 1, row_major ? 1 : ld, NULL, type};
 }
 
 static bool parse_scalar(const char *text, struct shunt_scalar *s)
@@ -164,13 +169,13 @@ shunt_status shunt_problem_parse(const char *text, struct shunt_problem *p)
   char op[8], format[8], type[4][8], index[8], op_a, op_b, order[2], alpha[24], beta[24];
   int base, algorithm, used = 0, t[4], i, f;
   int64_t m, n, k, nnz, ld[2];
-  int fields = sscanf(
-      text,
-      "%7[a-z]:%7[a-z]:%7[a-z0-9].%7[a-z0-9].%7[a-z0-9].%7[a-z0-9]:%7[i0-9]b%d:m%" SCNd64
-      "n%" SCNd64 "k%" SCNd64 "z%" SCNd64 ":%c%c:%c%c:ld%" SCNd64 ".%" SCNd64
-      ":a%23[-+0-9.e*inf]b%23[-+0-9.e*inf]:alg%d%n",
-      op, format, type[0], type[1], type[2], type[3], index, &base, &m, &n, &k, &nnz, &op_a,
-      &op_b, &order[0], &order[1], &ld[0], &ld[1], alpha, beta, &algorithm, &used);
+  int fields =
+      sscanf(text,
+             "%7[a-z]:%7[a-z]:%7[a-z0-9].%7[a-z0-9].%7[a-z0-9].%7[a-z0-9]:%7[i0-9]b%d:m%" SCNd64
+             "n%" SCNd64 "k%" SCNd64 "z%" SCNd64 ":%c%c:%c%c:ld%" SCNd64 ".%" SCNd64
+             ":a%23[-+0-9.e*inf]b%23[-+0-9.e*inf]:alg%d%n",
+             op, format, type[0], type[1], type[2], type[3], index, &base, &m, &n, &k, &nnz, &op_a,
+             &op_b, &order[0], &order[1], &ld[0], &ld[1], alpha, beta, &algorithm, &used);
   if (fields != 21) return SHUNT_E_INPUT;
   for (int j = 0; j < 4; j++)
     if (!find_word(type[j], type_text, SHUNT_TYPE_COUNT, &t[j])) return SHUNT_E_INPUT;
@@ -192,20 +197,22 @@ shunt_status shunt_problem_parse(const char *text, struct shunt_problem *p)
   if (strcmp(op, "spmm") == 0) {
     p->op = SHUNT_SPMM;
     bool turned = shunt_problem_transposed(p);
-    p->spmm = (struct shunt_spmm){
-      .a = { turned ? k : m, turned ? m : k, nnz, NULL, NULL, NULL, (shunt_type)i, (shunt_type)t[0], base },
-      .b = make_dense(k, n, ld[0], order[0], op_b, (shunt_type)t[1]),
-      .c = make_dense(m, n, ld[1], order[1], 'N', (shunt_type)t[2]),
-      .alpha = a, .beta = b, .compute = (shunt_type)t[3]
-    };
+    p->spmm = (struct shunt_spmm){.a = {turned ? k : m, turned ? m : k, nnz, NULL, NULL, NULL,
+                                        (shunt_type)i, (shunt_type)t[0], base},
+                                  .b = make_dense(k, n, ld[0], order[0], op_b, (shunt_type)t[1]),
+                                  .c = make_dense(m, n, ld[1], order[1], 'N', (shunt_type)t[2]),
+                                  .alpha = a,
+                                  .beta = b,
+                                  .compute = (shunt_type)t[3]};
   } else if (strcmp(op, "sddmm") == 0) {
     p->op = SHUNT_SDDMM;
     p->sddmm = (struct shunt_sddmm){
-      .a = make_dense(m, k, ld[0], order[0], op_a, (shunt_type)t[0]),
-      .b = make_dense(k, n, ld[1], order[1], op_b, (shunt_type)t[1]),
-      .c = { m, n, nnz, NULL, NULL, NULL, (shunt_type)i, (shunt_type)t[2], base },
-      .alpha = a, .beta = b, .compute = (shunt_type)t[3]
-    };
+        .a = make_dense(m, k, ld[0], order[0], op_a, (shunt_type)t[0]),
+        .b = make_dense(k, n, ld[1], order[1], op_b, (shunt_type)t[1]),
+        .c = {m, n, nnz, NULL, NULL, NULL, (shunt_type)i, (shunt_type)t[2], base},
+        .alpha = a,
+        .beta = b,
+        .compute = (shunt_type)t[3]};
   } else {
     return SHUNT_E_INPUT;
   }
@@ -301,7 +308,7 @@ static bool strides_sound(const struct shunt_problem *p)
 {
   const struct shunt_batch_strides *s = &p->strides;
   const int64_t most = INT64_MAX >> 24; /* times 65,536 batches of 8 bytes and more */
-  const int64_t all[] = { s->offsets, s->entries, s->dense[0], s->dense[1] };
+  const int64_t all[] = {s->offsets, s->entries, s->dense[0], s->dense[1]};
   for (int i = 0; i < 4; i++)
     if (all[i] < 0 || all[i] > most) return false;
   if (p->op == SHUNT_SDDMM) return s->entries >= p->sddmm.c.nnz;

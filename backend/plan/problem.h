@@ -51,7 +51,14 @@ extern "C" {
 #endif
 
 enum shunt_op { SHUNT_SPMM, SHUNT_SDDMM };
-enum shunt_format { SHUNT_CSR, SHUNT_COO, SHUNT_CSC, SHUNT_BSR, SHUNT_BLOCKED_ELL, SHUNT_FORMAT_COUNT };
+enum shunt_format {
+  SHUNT_CSR,
+  SHUNT_COO,
+  SHUNT_CSC,
+  SHUNT_BSR,
+  SHUNT_BLOCKED_ELL,
+  SHUNT_FORMAT_COUNT
+};
 
 /* From one batch to the next, in elements. */
 struct shunt_batch_strides {
@@ -63,12 +70,12 @@ struct shunt_batch_strides {
 struct shunt_problem {
   enum shunt_op op;
   enum shunt_format format;
-  char op_a, op_b;  /* 'N', 'T', 'H'; op_b (SpMM) and both (SDDMM) are already in the strides */
-  int algorithm;    /* the caller's number; 0 where only printed */
-  int batches;      /* 1: none */
+  char op_a, op_b; /* 'N', 'T', 'H'; op_b (SpMM) and both (SDDMM) are already in the strides */
+  int algorithm;   /* the caller's number; 0 where only printed */
+  int batches;     /* 1: none */
   struct shunt_batch_strides strides; /* 0 where there is one batch */
-  const void *row_indices; /* COO only; csr.row_offsets is then NULL */
-  struct shunt_block_shape blocks; /* BSR and Blocked-ELL only */
+  const void *row_indices;            /* COO only; csr.row_offsets is then NULL */
+  struct shunt_block_shape blocks;    /* BSR and Blocked-ELL only */
   uint64_t pattern_epoch; /* calls with the same one, not 0, have the same pattern: the caller's
                              promise.  Neither printed nor hashed */
   union {

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "backend/plan/batches.h"
-#include "backend/plan/cuda_call.h"
 #include "backend/plan/context.h"
+#include "backend/plan/cuda_call.h"
 
 enum { RELIEVE_EVERY = 1024 };
 
@@ -23,7 +23,7 @@ static void keep(const struct shunt_call *call, struct shunt_product *x,
   release_made(x, false); /* by a route that failed to run */
   x->made.by = route;
   if (shunt_cache_packed_make(call->context->cache, &x->sight, route, call->context->pool,
-                      route->keep_bytes(call), call->stream, &x->made.kept) != SHUNT_OK)
+                              route->keep_bytes(call), call->stream, &x->made.kept) != SHUNT_OK)
     return;
   x->made.view = shunt_cache_packed_view(x->made.kept);
   *x->made.view.pattern_epoch = x->problem.pattern_epoch;
@@ -60,7 +60,7 @@ static shunt_status make_offsets(const struct shunt_call *call)
 
 struct shunt_answer shunt_declined(struct shunt_verdict why)
 {
-  return (struct shunt_answer){ .why = why, .route = "original", .how = why };
+  return (struct shunt_answer){.why = why, .route = "original", .how = why};
 }
 
 struct shunt_answer shunt_product_run(struct shunt_product *x)
@@ -73,10 +73,10 @@ struct shunt_answer shunt_product_run(struct shunt_product *x)
     shunt_status s = run_candidate(x, best->route);
     if (s == SHUNT_OK) {
       double saved = x->original_us - best->us;
-      return (struct shunt_answer){ .why = SHUNT_VERDICT(SHUNT_FITS),
-                                    .route = best->route->name,
-                                    .saved_us = saved > 0 ? saved : 0,
-                                    .how = best->how };
+      return (struct shunt_answer){.why = SHUNT_VERDICT(SHUNT_FITS),
+                                   .route = best->route->name,
+                                   .saved_us = saved > 0 ? saved : 0,
+                                   .how = best->how};
     }
     answer = shunt_declined(SHUNT_VERDICT(SHUNT_R_FAILED));
     answer.written = s == SHUNT_E_WRITTEN;
@@ -89,18 +89,21 @@ struct shunt_key shunt_key_of(const struct shunt_problem *p)
 {
   const struct shunt_csr *a = shunt_problem_sparse(p);
   /* SDDMM writes the values: they say nothing about which matrix it is. */
-  return (struct shunt_key){ .row_offsets = p->row_indices ? NULL : a->row_offsets,
-                             .columns = a->columns,
-                             .values = p->op == SHUNT_SPMM ? a->values : NULL,
-                             .row_indices = p->row_indices,
-                             .rows = a->rows, .cols = a->cols, .nnz = a->nnz,
-                             .index_type = a->index_type, .value_type = a->value_type,
-                             .base = a->base };
+  return (struct shunt_key){.row_offsets = p->row_indices ? NULL : a->row_offsets,
+                            .columns = a->columns,
+                            .values = p->op == SHUNT_SPMM ? a->values : NULL,
+                            .row_indices = p->row_indices,
+                            .rows = a->rows,
+                            .cols = a->cols,
+                            .nnz = a->nnz,
+                            .index_type = a->index_type,
+                            .value_type = a->value_type,
+                            .base = a->base};
 }
 
 /* A graph may be replayed after the epoch that it was captured in. */
-static struct shunt_packed_view view_of(const struct shunt_product *x, struct shunt_cache_packed *plan,
-                                      bool capturing)
+static struct shunt_packed_view view_of(const struct shunt_product *x,
+                                        struct shunt_cache_packed *plan, bool capturing)
 {
   const uint64_t epoch = x->problem.pattern_epoch;
   struct shunt_packed_view v = shunt_cache_packed_view(plan);
@@ -109,7 +112,7 @@ static struct shunt_packed_view view_of(const struct shunt_product *x, struct sh
 }
 
 void shunt_product_look(struct shunt_product *x, const struct shunt_problem *p, int i,
-                 const struct shunt_call *call, int only)
+                        const struct shunt_call *call, int only)
 {
   x->problem = shunt_batch_at(p, i);
   x->batches = p->batches;
@@ -119,8 +122,7 @@ void shunt_product_look(struct shunt_product *x, const struct shunt_problem *p, 
   shunt_cache_look_up(call->context->cache, &key, &x->sight);
   x->made.kept = NULL;
   for (int k = 0; k < SHUNT_MOST_PACKED; k++)
-    if (x->sight.plan[k].kept)
-      x->view[k] = view_of(x, x->sight.plan[k].kept, call->capturing);
+    if (x->sight.plan[k].kept) x->view[k] = view_of(x, x->sight.plan[k].kept, call->capturing);
   if (x->sight.study) x->study = shunt_cache_packed_view(x->sight.study);
   x->call.profile = x->sight.has_profile ? &x->sight.profile : NULL;
   x->call.forced = shunt_routes_forced();
@@ -149,7 +151,8 @@ static void study(struct shunt_product *x, const struct shunt_route *route)
     return;
   const struct shunt_packed_view into = shunt_cache_packed_view(k);
   shunt_status s = route->study(&c, &into);
-  shunt_status built = shunt_cache_packed_built(k, c.stream); /* marks the memory's use in any case */
+  shunt_status built =
+      shunt_cache_packed_built(k, c.stream); /* marks the memory's use in any case */
   shunt_cache_packed_release(e->cache, k, s != SHUNT_OK || built != SHUNT_OK);
 }
 

@@ -33,13 +33,13 @@ struct shunt_product {
   int batches;                  /* that it is one of */
   struct shunt_lookup sight;
   struct shunt_packed_view view[SHUNT_MOST_PACKED]; /* of sight.plan */
-  struct shunt_packed_view study; /* of sight.study */
+  struct shunt_packed_view study;                   /* of sight.study */
   struct {
     struct shunt_cache_packed *kept; /* the plan that this product made, or NULL, */
     const struct shunt_route *by;
     struct shunt_packed_view view;
   } made;
-  double original_us;           /* what the original is expected to need */
+  double original_us; /* what the original is expected to need */
   struct shunt_choice choice;
 };
 
@@ -53,8 +53,9 @@ bool shunt_routes_forced(void);
 bool shunt_route_may_take(int i, const struct shunt_problem *p);
 
 /* The plan by `route`, which the sight carries or this product made, and its view; or NULL. */
-struct shunt_cache_packed *shunt_product_plan(const struct shunt_product *x, const struct shunt_route *route,
-                                      const struct shunt_packed_view **view);
+struct shunt_cache_packed *shunt_product_plan(const struct shunt_product *x,
+                                              const struct shunt_route *route,
+                                              const struct shunt_packed_view **view);
 
 /* The call as `route` sees it: only its own kept matrix, or the prospect of one. */
 struct shunt_call shunt_call_as_seen_by(const struct shunt_product *x,

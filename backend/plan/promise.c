@@ -56,8 +56,8 @@ struct shunt_promise shunt_promise_find(uint64_t hash)
     unsigned i = (unsigned)(hash + p) % SLOTS;
     uint64_t there = atomic_load_explicit(&slot[i].hash, memory_order_acquire);
     if (there == hash)
-      return (struct shunt_promise){ atomic_load(&slot[i].offset), atomic_load(&slot[i].bytes) };
+      return (struct shunt_promise){atomic_load(&slot[i].offset), atomic_load(&slot[i].bytes)};
     if (there == 0) break;
   }
-  return (struct shunt_promise){ 0, 0 };
+  return (struct shunt_promise){0, 0};
 }

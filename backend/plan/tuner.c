@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "backend/plan/cuda_call.h"
 #include "backend/plan/context.h"
+#include "backend/plan/cuda_call.h"
 #include "backend/plan/planner.h"
 #include "backend/plan/tune.h"
 #include "backend/routes/route.h"

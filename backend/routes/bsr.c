@@ -1,8 +1,8 @@
 /* blocks: A in square blocks, BSR or Blocked-ELL, read in place (kernels/bsr/spmm.cu).  Direct:
    no state, right on the first call.  */
+#include "backend/plan/context.h"
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/context.h"
 #include "backend/routes/routes.h"
 #include "kernels/bsr/bsr_kernels.h"
 
@@ -31,11 +31,13 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 static shunt_status run(const struct shunt_call *c)
 {
   return SHUNT_LAUNCH(shunt_bsr_spmm_cuda(&c->problem->spmm, &c->problem->blocks,
-                                             &c->context->device, c->workspace, c->workspace_bytes,
-                                             c->stream));
+                                          &c->context->device, c->workspace, c->workspace_bytes,
+                                          c->stream));
 }
 
-const struct shunt_route shunt_route_bsr = {
-  .name = "bsr", .fits = fits, .workspace = workspace, .expect = expect, .run = run,
-  .takes_blocks = true
-};
+const struct shunt_route shunt_route_bsr = {.name = "bsr",
+                                            .fits = fits,
+                                            .workspace = workspace,
+                                            .expect = expect,
+                                            .run = run,
+                                            .takes_blocks = true};

@@ -11,9 +11,9 @@
 
    Kept, payload: the lists of kernels/bundle/bundle_format.h.  Measures: their counts.  */
 #include "backend/plan/cache.h"
+#include "backend/plan/context.h"
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/context.h"
 #include "backend/routes/routes.h"
 #include "conv/bundle/bundle_conv.h"
 #include "kernels/bundle/bundle_kernels.h"
@@ -91,7 +91,7 @@ static shunt_status run(const struct shunt_call *c)
     return SHUNT_E_UNSUPPORTED; /* there was no memory for it */
   hint.stale = c->kept->changed;
   return SHUNT_LAUNCH(shunt_bundle_spmm_cuda(s, &hint, c->kept->known, &c->context->device,
-                                                 c->workspace, c->workspace_bytes, c->stream));
+                                             c->workspace, c->workspace_bytes, c->stream));
 }
 
 static shunt_status keep(const struct shunt_call *c, const struct shunt_packed_view *into)

@@ -1,8 +1,8 @@
 /* rows: any CSR matrix, split by nonzeros (kernels/csr/spmm.cu,
    kernels/csr/sddmm_rows.cu).  Direct: no state, right on the first call.  */
+#include "backend/plan/context.h"
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/context.h"
 #include "backend/routes/routes.h"
 
 /* Is the balanced kernel the faster one (tests/bench/NOTES.md)?  Where one block's row would end
@@ -18,17 +18,18 @@ static bool balances(const struct shunt_spmm *p, int64_t longest, const struct s
   if (longest <= HUGE_ROW) return false;
   const double sparse = row < 128 ? 3.5 : 6;
   if (nnz < sparse * (double)p->a.rows && row <= 256) return true;
-  const double others = nnz * row / 8000 * 132 / (d->multiprocessors > 0 ? d->multiprocessors : 132);
+  const double others =
+      nnz * row / 8000 * 132 / (d->multiprocessors > 0 ? d->multiprocessors : 132);
   return longest > LONGEST_FOR_SPLIT && 1.2 * (double)longest > others;
 }
 
 shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, int64_t longest_row,
-                             const struct shunt_device *d, void *workspace, size_t workspace_bytes,
-                             shunt_stream stream)
+                                  const struct shunt_device *d, void *workspace,
+                                  size_t workspace_bytes, shunt_stream stream)
 {
   if (!balances(p, longest_row, d)) {
-    shunt_status s = shunt_csr_spmm_split_cuda(p, longest_row, d, workspace, workspace_bytes,
-                                                    stream);
+    shunt_status s =
+        shunt_csr_spmm_split_cuda(p, longest_row, d, workspace, workspace_bytes, stream);
     if (s != SHUNT_E_UNSUPPORTED) return s;
   }
   return shunt_csr_spmm_merge_cuda(p, d, workspace, workspace_bytes, stream);
@@ -39,10 +40,10 @@ static shunt_status run(const struct shunt_call *c)
   const struct shunt_device *d = &c->context->device;
   if (c->problem->op == SHUNT_SPMM)
     return SHUNT_LAUNCH(shunt_route_csr_spmm(&c->problem->spmm,
-                                        c->profile ? c->profile->longest_row : -1, d, c->workspace,
-                                        c->workspace_bytes, c->stream));
-  return SHUNT_LAUNCH(shunt_csr_sddmm_cuda(&c->problem->sddmm, d, c->workspace,
-                                                c->workspace_bytes, c->stream));
+                                             c->profile ? c->profile->longest_row : -1, d,
+                                             c->workspace, c->workspace_bytes, c->stream));
+  return SHUNT_LAUNCH(
+      shunt_csr_sddmm_cuda(&c->problem->sddmm, d, c->workspace, c->workspace_bytes, c->stream));
 }
 
 static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
@@ -85,5 +86,4 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 }
 
 const struct shunt_route shunt_route_csr = {
-  .name = "csr", .fits = fits, .workspace = workspace, .expect = expect, .run = run
-};
+    .name = "csr", .fits = fits, .workspace = workspace, .expect = expect, .run = run};

@@ -20,9 +20,9 @@
    Its own part of the workspace is cuBLASLt's.  */
 
 #include "backend/cublas/cublaslt.h"
+#include "backend/plan/context.h"
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/context.h"
 #include "backend/plan/options.h"
 #include "backend/routes/packed_product.h"
 #include "backend/routes/routes.h"
@@ -36,7 +36,7 @@ static int64_t dense_stride(const struct shunt_csr *a)
 static size_t dense_bytes(const struct shunt_csr *a)
 {
   return shunt_packed_round_up((size_t)a->rows * (size_t)dense_stride(a) *
-                             shunt_type_size(a->value_type));
+                               shunt_type_size(a->value_type));
 }
 
 /* Split products keep up to 16 f32 partial results; cuBLAS' own advice for
@@ -109,11 +109,11 @@ static shunt_status proved(const struct shunt_packed_product *x, const struct sh
 }
 
 static const struct shunt_packed_format format = {.own_bytes = gemm_bytes,
-                                                .direct_bytes = direct_bytes,
-                                                .convert = convert,
-                                                .product = product,
-                                                .witness = witness,
-                                                .proved = proved};
+                                                  .direct_bytes = direct_bytes,
+                                                  .convert = convert,
+                                                  .product = product,
+                                                  .witness = witness,
+                                                  .proved = proved};
 
 static struct shunt_packed_workspace lay_out(const struct shunt_problem *p)
 {
@@ -172,13 +172,13 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
                                   s->b.type, math, d);
     double make = read + cells * (double)shunt_type_size(s->b.type) / 3.6e6;
     /* The proof is launched early, but ends last; fitted to 134 products of layers. */
-    *us = c->kept || c->will_keep ? gemm + 0.4 + read
-                                  : make + gemm + SHUNT_COST_LAUNCH_US;
+    *us = c->kept || c->will_keep ? gemm + 0.4 + read : make + gemm + SHUNT_COST_LAUNCH_US;
     if ((c->kept || c->will_keep) && !shunt_problem_transposed(p) &&
         shunt_dense_spmm_proved_pays(s, d))
       *us = shunt_cost_dense_proved(s, d);
     if (shunt_problem_transposed(p)) *us += 2 * SHUNT_COST_LAUNCH_US; /* the repair's */
-    if (!shunt_packed_overwrites(s)) *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
+    if (!shunt_packed_overwrites(s))
+      *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
   } else {
     const struct shunt_sddmm *s = &p->sddmm;
     *us = samples_on_chip(c) ? shunt_cost_dense_sddmm(s, d) : sampled_from_memory(s, d);
@@ -198,10 +198,13 @@ static shunt_status sample_from_memory(const struct shunt_call *c)
   char *workspace_at = c->workspace;
   /* alpha AB can be rounded once to C's type only when nothing is added to it. */
   bool prescaled = !s->beta.device && s->beta.host == 0 && !s->alpha.device;
-  struct shunt_dense w = { s->c.rows, s->c.cols, s->c.cols, 1, workspace_at + l.product,
-                           prescaled ? s->c.value_type : SHUNT_F32 };
-  shunt_status r =
-      multiply(c, workspace_at + l.own, &s->a, &s->b, &w, prescaled ? s->alpha : one);
+  struct shunt_dense w = {s->c.rows,
+                          s->c.cols,
+                          s->c.cols,
+                          1,
+                          workspace_at + l.product,
+                          prescaled ? s->c.value_type : SHUNT_F32};
+  shunt_status r = multiply(c, workspace_at + l.own, &s->a, &s->b, &w, prescaled ? s->alpha : one);
   if (r != SHUNT_OK) return r;
   return SHUNT_LAUNCH(
       shunt_dense_sddmm_sample_cuda(s, &w, prescaled, &c->context->device, c->stream));
@@ -210,8 +213,8 @@ static shunt_status sample_from_memory(const struct shunt_call *c)
 static shunt_status run_sddmm(const struct shunt_call *c)
 {
   if (samples_on_chip(c)) {
-    const shunt_status r = SHUNT_LAUNCH(
-        shunt_dense_sddmm_cuda(&c->problem->sddmm, &c->context->device, c->stream));
+    const shunt_status r =
+        SHUNT_LAUNCH(shunt_dense_sddmm_cuda(&c->problem->sddmm, &c->context->device, c->stream));
     if (r != SHUNT_E_UNSUPPORTED) return r;
   }
   return sample_from_memory(c);
@@ -233,8 +236,12 @@ static shunt_status keep(const struct shunt_call *c, const struct shunt_packed_v
   return shunt_packed_keep(&format, c, into);
 }
 
-const struct shunt_route shunt_route_dense = {
-  .name = "dense", .fits = fits, .workspace = workspace, .expect = expect, .run = run,
-  .keep_bytes = keep_bytes, .keep = keep, .wants_gemm = true,
-  .takes_transposed = true
-};
+const struct shunt_route shunt_route_dense = {.name = "dense",
+                                              .fits = fits,
+                                              .workspace = workspace,
+                                              .expect = expect,
+                                              .run = run,
+                                              .keep_bytes = keep_bytes,
+                                              .keep = keep,
+                                              .wants_gemm = true,
+                                              .takes_transposed = true};

@@ -1,8 +1,8 @@
 #include "backend/routes/packed_product.h"
 
-#include "backend/plan/graph_overlap.h"
-#include "backend/plan/cuda_call.h"
 #include "backend/plan/context.h"
+#include "backend/plan/cuda_call.h"
+#include "backend/plan/graph_overlap.h"
 #include "kernels/guard/fingerprint.h"
 
 /* Calls of one copy whose workspaces differ and that its table has room for: far more than
@@ -32,7 +32,7 @@ bool shunt_packed_overwrites(const struct shunt_spmm *s)
 }
 
 struct shunt_packed_workspace shunt_packed_lay_out(const struct shunt_packed_format *f,
-                                           const struct shunt_problem *p)
+                                                   const struct shunt_problem *p)
 {
   const bool spmm = p->op == SHUNT_SPMM;
   const int64_t m = spmm ? p->spmm.c.rows : p->sddmm.c.rows;
@@ -69,29 +69,29 @@ static struct words *words_of(const struct shunt_call *c)
 
 /* w: the matrix that the product goes to where C's old content counts. */
 static struct shunt_packed_product product_of(const struct shunt_call *c,
-                                            const struct shunt_packed_workspace *l,
-                                            const struct shunt_dense *w)
+                                              const struct shunt_packed_workspace *l,
+                                              const struct shunt_dense *w)
 {
   static const struct shunt_scalar one = {NULL, 1}, zero = {NULL, 0};
   struct shunt_packed_product x = {.call = c,
-                                 .spmm = c->problem->spmm,
-                                 .copy = c->kept ? kept_copy(c->kept) : at(c, l->copy),
-                                 .own = at(c, l->own)};
+                                   .spmm = c->problem->spmm,
+                                   .copy = c->kept ? kept_copy(c->kept) : at(c, l->copy),
+                                   .own = at(c, l->own)};
   if (!shunt_packed_overwrites(&x.spmm)) x.spmm.c = *w, x.spmm.alpha = one, x.spmm.beta = zero;
   return x;
 }
 
 /* How the product is repaired; *s: the problem, with the word that says irregular. */
 static struct shunt_guard repair_of(const struct shunt_call *c, const struct shunt_dense *witness,
-                                     struct shunt_spmm *s)
+                                    struct shunt_spmm *s)
 {
   struct words *words = words_of(c);
   struct shunt_guard r = {.product = witness,
-                           .sets = words->set,
-                           .set_count = 1,
-                           .key = c->workspace,
-                           .wait_cycles = SHUNT_GUARD_WAIT_CYCLES,
-                           .verdict = &words->verdict};
+                          .sets = words->set,
+                          .set_count = 1,
+                          .key = c->workspace,
+                          .wait_cycles = SHUNT_GUARD_WAIT_CYCLES,
+                          .verdict = &words->verdict};
   *s = c->problem->spmm;
   s->only_if = &words->irregular;
   if (c->kept) {
@@ -107,7 +107,8 @@ static struct shunt_guard repair_of(const struct shunt_call *c, const struct shu
 }
 
 /* s and r as repair below has set them. */
-static shunt_status repair_transposed(const struct shunt_call *c, const struct shunt_packed_workspace *l,
+static shunt_status repair_transposed(const struct shunt_call *c,
+                                      const struct shunt_packed_workspace *l,
                                       const struct shunt_spmm *s, const struct shunt_guard *r)
 {
   const struct shunt_device *d = &c->context->device;
@@ -124,15 +125,16 @@ static shunt_status repair_transposed(const struct shunt_call *c, const struct s
 
 /* Behind a product that does not let it in, the proof can begin early in a graph only. */
 static enum shunt_guard_start start_of(const struct shunt_packed_format *f,
-                                        const struct shunt_call *c)
+                                       const struct shunt_call *c)
 {
   if (f->lets_in) return SHUNT_GUARD_EARLY;
   return c->kept && c->capturing && shunt_graph_overlap_begin(c->stream) ? SHUNT_GUARD_OVERLAPPED
-                                                                  : SHUNT_GUARD_BEHIND;
+                                                                         : SHUNT_GUARD_BEHIND;
 }
 
 static shunt_status repair(const struct shunt_packed_format *f, const struct shunt_call *c,
-                           const struct shunt_packed_workspace *l, const struct shunt_dense *witness)
+                           const struct shunt_packed_workspace *l,
+                           const struct shunt_dense *witness)
 {
   struct shunt_spmm s;
   struct shunt_guard r = repair_of(c, witness, &s);
@@ -155,7 +157,8 @@ static shunt_status run_proved(const struct shunt_packed_format *f,
 }
 
 /* The product, from a copy that is kept or made on the way. */
-static shunt_status multiply(const struct shunt_packed_format *f, const struct shunt_packed_product *x)
+static shunt_status multiply(const struct shunt_packed_format *f,
+                             const struct shunt_packed_product *x)
 {
   const struct shunt_call *c = x->call;
   struct words *words = words_of(c);
@@ -207,7 +210,8 @@ shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct 
 
 /* ---- keeping -------------------------------------------------------------------- */
 
-static shunt_status take_fingerprint(const struct shunt_call *c, const struct shunt_packed_workspace *l,
+static shunt_status take_fingerprint(const struct shunt_call *c,
+                                     const struct shunt_packed_workspace *l,
                                      const struct shunt_csr *a, struct shunt_fingerprint *into)
 {
   return SHUNT_LAUNCH(
@@ -215,7 +219,7 @@ static shunt_status take_fingerprint(const struct shunt_call *c, const struct sh
 }
 
 shunt_status shunt_packed_keep(const struct shunt_packed_format *f, const struct shunt_call *c,
-                             const struct shunt_packed_view *into)
+                               const struct shunt_packed_view *into)
 {
   const struct shunt_packed_workspace l = shunt_packed_lay_out(f, c->problem);
   const struct shunt_csr *a = &c->problem->spmm.a;

@@ -75,7 +75,7 @@ struct shunt_packed_workspace {
 
 /* Of SDDMM's product, too, for which there is no copy. */
 struct shunt_packed_workspace shunt_packed_lay_out(const struct shunt_packed_format *f,
-                                           const struct shunt_problem *p);
+                                                   const struct shunt_problem *p);
 size_t shunt_packed_round_up(size_t bytes);               /* to 256 */
 bool shunt_packed_overwrites(const struct shunt_spmm *s); /* beta is 0, and on the host */
 
@@ -84,6 +84,6 @@ size_t shunt_packed_keep_bytes(size_t copy_bytes);
 /* A route's run, for SpMM, and keep. */
 shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct shunt_call *c);
 shunt_status shunt_packed_keep(const struct shunt_packed_format *f, const struct shunt_call *c,
-                             const struct shunt_packed_view *into);
+                               const struct shunt_packed_view *into);
 
 #endif

@@ -25,19 +25,20 @@ struct shunt_packed_view;
 
 /* Everything a route may know of one call. */
 struct shunt_call {
-  const struct shunt_problem *problem;  /* CSR by now, or blocks, one batch, checked by shunt_problem_check */
+  const struct shunt_problem
+      *problem; /* CSR by now, or blocks, one batch, checked by shunt_problem_check */
   struct shunt_context *context;
   const struct shunt_profile *profile;  /* NULL: not known; a hint, never a proof */
-  const struct shunt_packed_view *kept;   /* this route's converted matrix, to be guarded; or NULL */
+  const struct shunt_packed_view *kept; /* this route's converted matrix, to be guarded; or NULL */
   const void *studied;                  /* measures that this route's study left; or NULL */
   const void *study;                    /* device: its payload, where there still is one; or NULL */
-  double spent_us;                      /* about what calls with this matrix have taken so far, or have
+  double spent_us; /* about what calls with this matrix have taken so far, or have
                                            saved against the original, whichever is more; and */
-  double best_us;                       /* what this one will take; both: study_bytes only */
-  bool will_keep;                       /* a conversion would be kept from now on */
-  bool no_copies;                       /* copies of this matrix were found not to stand for it */
-  bool forced;                          /* the user's choice of routes counts, costs do not */
-  void *workspace;                      /* 256-byte aligned, or NULL */
+  double best_us;  /* what this one will take; both: study_bytes only */
+  bool will_keep;  /* a conversion would be kept from now on */
+  bool no_copies;  /* copies of this matrix were found not to stand for it */
+  bool forced;     /* the user's choice of routes counts, costs do not */
+  void *workspace; /* 256-byte aligned, or NULL */
   size_t workspace_bytes;
   shunt_stream stream;
   bool capturing;

@@ -8,9 +8,9 @@
    caller has them, so that only the pattern is copied and proved.
 
    Whether a matrix is 2:4 the profile says; that is a hint, and the conversion checks.  */
+#include "backend/plan/context.h"
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/context.h"
 #include "backend/routes/packed_product.h"
 #include "backend/routes/routes.h"
 #include "conv/sparse24/sparse24_conv.h"
@@ -21,7 +21,8 @@
 /* Behind the tiles: the fingerprint of A's pattern, where the product reads A's values in place. */
 static struct shunt_fingerprint *of_pattern(const struct shunt_csr *a, void *copy)
 {
-  return (struct shunt_fingerprint *)((char *)copy + shunt_packed_round_up(shunt_sparse24_bytes(a)));
+  return (struct shunt_fingerprint *)((char *)copy +
+                                      shunt_packed_round_up(shunt_sparse24_bytes(a)));
 }
 static size_t copy_bytes(const struct shunt_csr *a)
 {
@@ -77,7 +78,8 @@ static shunt_status proved(const struct shunt_packed_product *x, const struct sh
   if (!shunt_sparse24_lay_out(&s->a, x->copy, &copy)) return SHUNT_E_UNSUPPORTED;
   if (copies_b(&s->b)) {
     product.b = by_columns(&s->b, x->own);
-    shunt_status status = SHUNT_LAUNCH(shunt_dense_copy_cuda(&s->b, &product.b, d, x->call->stream));
+    shunt_status status =
+        SHUNT_LAUNCH(shunt_dense_copy_cuda(&s->b, &product.b, d, x->call->stream));
     if (status != SHUNT_OK) return status;
   }
   /* r->of_values: the pattern stands, and there is nothing else to prove. */
@@ -124,7 +126,8 @@ static struct shunt_verdict fits(const struct shunt_problem *p, const struct shu
   SHUNT_DECLINE_IF(cells > (double)((int64_t)1 << 30), SHUNT_R_LARGE);
   /* Two of four columns, 2^14 each: beyond these, sums in int32 that become f32 may wrap. */
   SHUNT_DECLINE_IF(s->a.value_type == SHUNT_I8 && s->c.type == SHUNT_F32 &&
-                   s->a.cols >= (int64_t)1 << 18, SHUNT_R_LARGE);
+                       s->a.cols >= (int64_t)1 << 18,
+                   SHUNT_R_LARGE);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
@@ -169,9 +172,9 @@ static shunt_status keep(const struct shunt_call *c, const struct shunt_packed_v
 }
 
 const struct shunt_route shunt_route_sparse24 = {.name = "sparse24",
-                                               .fits = fits,
-                                               .workspace = workspace,
-                                               .expect = expect,
-                                               .run = run,
-                                               .keep_bytes = keep_bytes,
-                                               .keep = keep};
+                                                 .fits = fits,
+                                                 .workspace = workspace,
+                                                 .expect = expect,
+                                                 .run = run,
+                                                 .keep_bytes = keep_bytes,
+                                                 .keep = keep};

@@ -8,9 +8,9 @@
    A kept copy as of packed_product.h.  A sum that became NaN the kernel computes again from A's own
    entries, so that no witness is needed; a matrix that has more tiles than there is memory
    for, or whose columns do not ascend, is irregular.  Kept note: tiles that there is room for.  */
+#include "backend/plan/context.h"
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/context.h"
 #include "backend/routes/packed_product.h"
 #include "backend/routes/routes.h"
 #include "conv/tile/tile_conv.h"
@@ -69,7 +69,7 @@ static shunt_status product(const struct shunt_packed_product *x)
   struct shunt_tile v;
   if (!shunt_tile_lay_out(&x->spmm.a, &plan, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
   return SHUNT_LAUNCH(shunt_tile_spmm_cuda(&x->spmm, &v, &c->context->device, x->own,
-                                             own_bytes(c->problem), c->stream));
+                                           own_bytes(c->problem), c->stream));
 }
 
 static shunt_status proved(const struct shunt_packed_product *x, const struct shunt_spmm *s,
@@ -80,15 +80,15 @@ static shunt_status proved(const struct shunt_packed_product *x, const struct sh
   struct shunt_tile v;
   if (!shunt_tile_spmm_proves(s, &c->context->device)) return SHUNT_E_UNSUPPORTED;
   if (!shunt_tile_lay_out(&s->a, &plan, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
-  return shunt_tile_spmm_proved_cuda(s, &v, r, &c->context->device, x->own,
-                                       own_bytes(c->problem), c->stream);
+  return shunt_tile_spmm_proved_cuda(s, &v, r, &c->context->device, x->own, own_bytes(c->problem),
+                                     c->stream);
 }
 
 static const struct shunt_packed_format format = {.own_bytes = own_bytes,
-                                                .convert = convert,
-                                                .product = product,
-                                                .lets_in = true,
-                                                .proved = proved};
+                                                  .convert = convert,
+                                                  .product = product,
+                                                  .lets_in = true,
+                                                  .proved = proved};
 
 /* ---- the route -------------------------------------------------------------------- */
 
@@ -184,10 +184,10 @@ static shunt_status keep(const struct shunt_call *c, const struct shunt_packed_v
 }
 
 const struct shunt_route shunt_route_tile = {.name = "tile",
-                                               .fits = fits,
-                                               .workspace = workspace,
-                                               .expect = expect,
-                                               .run = run,
-                                               .keep_bytes = keep_bytes,
-                                               .keep = keep,
-                                               .keeps_by_profile = true};
+                                             .fits = fits,
+                                             .workspace = workspace,
+                                             .expect = expect,
+                                             .run = run,
+                                             .keep_bytes = keep_bytes,
+                                             .keep = keep,
+                                             .keeps_by_profile = true};

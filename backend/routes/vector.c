@@ -6,9 +6,9 @@
    profile is only what makes it worth trying.
 
    Packed, SpMM of f16 and bf16, and of f32 where SHUNT_MATH allows TF32: vector_packed.h.  */
+#include "backend/plan/context.h"
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/context.h"
 #include "backend/routes/routes.h"
 #include "backend/routes/vector_packed.h"
 

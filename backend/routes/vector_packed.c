@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "backend/plan/cache.h"
+#include "backend/plan/context.h"
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/context.h"
 #include "backend/plan/options.h"
 #include "backend/routes/packed_product.h"
 #include "conv/vector/row_clusters.h"
@@ -130,10 +130,10 @@ static shunt_status product(const struct shunt_packed_product *x)
   const int products = tf32_products(&x->spmm);
   if (!lay_out(&x->spmm.a, &k, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
   if (products)
-    return SHUNT_LAUNCH(shunt_vector_packed_spmm_tf32_cuda(&x->spmm, &v, products, 0, &c->context->device,
-                                                    x->own, own_bytes(c->problem), c->stream));
+    return SHUNT_LAUNCH(shunt_vector_packed_spmm_tf32_cuda(
+        &x->spmm, &v, products, 0, &c->context->device, x->own, own_bytes(c->problem), c->stream));
   return SHUNT_LAUNCH(shunt_vector_packed_spmm_cuda(&x->spmm, &v, &c->context->device, x->own,
-                                             own_bytes(c->problem), c->stream));
+                                                    own_bytes(c->problem), c->stream));
 }
 
 static shunt_status proved(const struct shunt_packed_product *x, const struct shunt_spmm *s,
@@ -148,10 +148,10 @@ static shunt_status proved(const struct shunt_packed_product *x, const struct sh
 }
 
 static const struct shunt_packed_format packed = {.own_bytes = own_bytes,
-                                                .convert = convert,
-                                                .product = product,
-                                                .lets_in = true,
-                                                .proved = proved};
+                                                  .convert = convert,
+                                                  .product = product,
+                                                  .lets_in = true,
+                                                  .proved = proved};
 
 static bool types_fit(const struct shunt_call *c)
 {

@@ -11,8 +11,8 @@
 static inline const char *shunt_route_word(const char *word)
 {
   static const char *const old[][2] = {
-    { "rows", "csr" },    { "groups", "bundle" }, { "tile24", "sparse24" },
-    { "merged", "tile" }, { "blocks", "bsr" },
+      {"rows", "csr"},    {"groups", "bundle"}, {"tile24", "sparse24"},
+      {"merged", "tile"}, {"blocks", "bsr"},
   };
   for (size_t i = 0; i < sizeof old / sizeof *old; i++)
     if (strcmp(word, old[i][0]) == 0) return old[i][1];

@@ -34,14 +34,14 @@ static const char help[] =
     "Exit status: 0 success; 1 malformed input, or a program failed; 2 usage.\n";
 
 enum { OPT_CLIENT = 256 };
-static const struct option options[] = { { "client", required_argument, NULL, OPT_CLIENT },
-                                         { "columns", required_argument, NULL, 'n' },
-                                         { "types", required_argument, NULL, 't' },
-                                         { "vector", required_argument, NULL, 'v' },
-                                         { "help", no_argument, NULL, 'h' },
-                                         { NULL, 0, NULL, 0 } };
+static const struct option options[] = {{"client", required_argument, NULL, OPT_CLIENT},
+                                        {"columns", required_argument, NULL, 'n'},
+                                        {"types", required_argument, NULL, 't'},
+                                        {"vector", required_argument, NULL, 'v'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
 /* The first four of bench's type words. */
-static const char *const type_words[] = { "f16", "bf16", "f32", "f64", NULL };
+static const char *const type_words[] = {"f16", "bf16", "f32", "f64", NULL};
 
 struct demo {
   const char *file;
@@ -80,9 +80,9 @@ static bool run_client(const struct demo *d, const char *csrbin, int64_t n, cons
 {
   char columns[24], line[1024];
   snprintf(columns, sizeof columns, "%" PRId64, n);
-  char *argv[] = { (char *)d->client, (char *)csrbin, "-n", columns, "-t", (char *)type, NULL };
-  struct launch l = { .argv = argv, .preload = preload, .report = report, .output = tmpfile() };
-  *o = (struct outcome){ -1, -1, true };
+  char *argv[] = {(char *)d->client, (char *)csrbin, "-n", columns, "-t", (char *)type, NULL};
+  struct launch l = {.argv = argv, .preload = preload, .report = report, .output = tmpfile()};
+  *o = (struct outcome){-1, -1, true};
   if (!l.output) {
     tool_say("no temporary file for the client's output");
     return false;
@@ -124,7 +124,7 @@ static int run_pairs(const struct demo *d, const char *csrbin, const char *prelo
       print_pair(d->n[i], type, &before, &after);
       if (!after.right) status = EXIT_BAD;
     }
-  struct launch_end end = { 0, 0, true };
+  struct launch_end end = {0, 0, true};
   run_report_print(report, &end, stdout);
   return status;
 }
@@ -165,7 +165,7 @@ static int demo_bench(const struct demo *d, bool host)
   o.type_count = d->type_count;
   memcpy(o.n, d->n, sizeof o.n);
   memcpy(o.types, d->types, sizeof o.types);
-  return bench_run(&(struct bench_step){ o, &source, 1 }, 1);
+  return bench_run(&(struct bench_step){o, &source, 1}, 1);
 }
 
 /* Where the build put the client: SHUNT_CLIENTDIR, or the tree around this program. */
@@ -177,7 +177,7 @@ static bool find_client(struct demo *d)
   snprintf(d->client, sizeof d->client, "%s/spmm_cusparse", SHUNT_CLIENTDIR);
   if (access(d->client, X_OK) == 0) return true;
 #endif
-  static const char *const beside[] = { "tests/clients", "../tests/clients" };
+  static const char *const beside[] = {"tests/clients", "../tests/clients"};
   for (int i = 0; i < 2 && launch_own_folder(own, sizeof own / 2); i++) {
     snprintf(d->client, sizeof d->client, "%.2000s/%s/spmm_cusparse", own, beside[i]);
     if (access(d->client, X_OK) == 0) return true;
@@ -187,7 +187,7 @@ static bool find_client(struct demo *d)
 
 static void set_defaults(struct demo *d, bool host)
 {
-  static const int64_t columns[] = { 64, 256, 1024 };
+  static const int64_t columns[] = {64, 256, 1024};
   if (!d->n_count) {
     d->n_count = host ? 2 : 3;
     memcpy(d->n, columns, sizeof columns);
@@ -201,7 +201,7 @@ static void set_defaults(struct demo *d, bool host)
 
 static int demo(int argc, char **argv)
 {
-  struct demo d = { .v = 1 };
+  struct demo d = {.v = 1};
   int64_t v[TOOL_LIST];
   char why[256] = "";
   int c;
@@ -235,8 +235,9 @@ static int demo(int argc, char **argv)
   }
   if (find_client(&d)) return demo_client(&d);
   tool_say("the client program %s is not there (make clients; --client PATH): timing the routes "
-           "themselves", d.client);
+           "themselves",
+           d.client);
   return demo_bench(&d, false);
 }
 
-const struct tool_command tool_demo = { "demo", help, demo };
+const struct tool_command tool_demo = {"demo", help, demo};

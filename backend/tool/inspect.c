@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "backend/tool/tool.h"
-#include "conv/tile/tile_conv.h"
 #include "conv/dcsr/traversal.h"
+#include "conv/tile/tile_conv.h"
 
 static const char help[] =
     "Usage: shunt inspect [OPTION]... FILE...\n"
@@ -21,10 +21,10 @@ static const char help[] =
     "Exit status: 0 success; 1 malformed input; 2 usage.\n";
 
 enum { OPT_JSON = 256 };
-static const struct option options[] = { { "vector", required_argument, NULL, 'v' },
-                                         { "json", no_argument, NULL, OPT_JSON },
-                                         { "help", no_argument, NULL, 'h' },
-                                         { NULL, 0, NULL, 0 } };
+static const struct option options[] = {{"vector", required_argument, NULL, 'v'},
+                                        {"json", no_argument, NULL, OPT_JSON},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
 
 struct inspection {
   const char *file;
@@ -67,7 +67,7 @@ static void print_share(const char *what, double x)
 
 static void print_table(const struct inspection *i)
 {
-  static const int v[3] = { 8, 4, 2 };
+  static const int v[3] = {8, 4, 2};
   const struct shunt_profile *p = &i->p;
   const struct shunt_structure *s = &i->s;
   char what[64];
@@ -77,8 +77,8 @@ static void print_table(const struct inspection *i)
   print_number("columns", p->cols);
   print_number("nonzeros", p->nnz);
   printf("  %-34s %15s\n", "values", i->made_up ? "none (pattern)" : "in the file");
-  print_share("density", p->rows && p->cols ? (double)p->nnz / (double)p->rows / (double)p->cols
-                                            : 0);
+  print_share("density",
+              p->rows && p->cols ? (double)p->nnz / (double)p->rows / (double)p->cols : 0);
   puts(" row lengths");
   printf("  %-34s %15.2f\n", "mean", mean_length(p));
   print_number("longest", p->longest_row);
@@ -171,7 +171,7 @@ static bool inspect_one(const char *file, int v, bool json)
 {
   struct tool_source source;
   struct shunt_matrix m;
-  struct inspection i = { .file = file };
+  struct inspection i = {.file = file};
   if (!tool_load(file, v, 1, &source, &m)) return false;
   struct shunt_csr a = tool_view(&m);
   i.made_up = m.pattern;
@@ -189,7 +189,7 @@ static bool inspect_one(const char *file, int v, bool json)
 
 static int inspect(int argc, char **argv)
 {
-  int64_t v[TOOL_LIST] = { 1 };
+  int64_t v[TOOL_LIST] = {1};
   bool json = false;
   int c, status = EXIT_OK;
   optind = 1;
@@ -211,4 +211,4 @@ static int inspect(int argc, char **argv)
   return status;
 }
 
-const struct tool_command tool_inspect = { "inspect", help, inspect };
+const struct tool_command tool_inspect = {"inspect", help, inspect};

@@ -53,7 +53,7 @@ static bool holds_preload(const char *folder)
 /* SHUNT_LIBDIR; beside this executable, installed or in its build tree; PKGLIBDIR. */
 static bool find_folder(char out[PATH_MAX])
 {
-  static const char *const beside[] = { "../lib/shunt", "../lib64/shunt", ".libs", "." };
+  static const char *const beside[] = {"../lib/shunt", "../lib64/shunt", ".libs", "."};
   char own[PATH_MAX], folder[2 * PATH_MAX];
   const char *named = getenv("SHUNT_LIBDIR");
   if (named && *named) {
@@ -68,7 +68,8 @@ static bool find_folder(char out[PATH_MAX])
     }
   if (holds_preload(PKGLIBDIR) && realpath(PKGLIBDIR, out)) return true;
   tool_say("%s was not found: not beside this program (../lib/shunt, .libs), not in " PKGLIBDIR
-           "; set SHUNT_LIBDIR to its folder", preload_object);
+           "; set SHUNT_LIBDIR to its folder",
+           preload_object);
   return false;
 }
 
@@ -102,8 +103,8 @@ char *launch_find_preload(bool with_dlsym)
 
 /* ---- signals -------------------------------------------------------------- */
 
-static const int forwarded[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
-                                 SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH };
+static const int forwarded[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                                SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH};
 enum { FORWARDED = sizeof forwarded / sizeof *forwarded };
 
 static volatile pid_t child;
@@ -124,7 +125,7 @@ struct signals {
 /* Handlers for what is not ignored (nohup stays nohup), blocked until the child is known. */
 static void take_signals(struct signals *s)
 {
-  struct sigaction action = { .sa_sigaction = hand_on, .sa_flags = SA_SIGINFO | SA_RESTART };
+  struct sigaction action = {.sa_sigaction = hand_on, .sa_flags = SA_SIGINFO | SA_RESTART};
   sigset_t block;
   sigemptyset(&block);
   sigemptyset(&action.sa_mask);
@@ -194,7 +195,7 @@ static struct launch_end wait_for(pid_t pid)
   pid_t done;
   do done = waitpid(pid, &status, 0);
   while (done < 0 && errno == EINTR);
-  struct launch_end end = { EXIT_RUN_SELF, 0, done == pid };
+  struct launch_end end = {EXIT_RUN_SELF, 0, done == pid};
   if (done == pid && WIFEXITED(status)) end.status = WEXITSTATUS(status);
   if (done == pid && WIFSIGNALED(status)) {
     end.signal = WTERMSIG(status);
@@ -207,12 +208,12 @@ static struct launch_end fail(const char *what, int error)
 {
   tool_say("%s: %s", what, strerror(error));
   int status = error == ENOENT ? EXIT_RUN_MISSING : EXIT_RUN_DENIED;
-  return (struct launch_end){ status, 0, false };
+  return (struct launch_end){status, 0, false};
 }
 
 struct launch_end launch_program(const struct launch *l)
 {
-  const struct launch_end broken = { EXIT_RUN_SELF, 0, false };
+  const struct launch_end broken = {EXIT_RUN_SELF, 0, false};
   struct signals signals;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {

@@ -3,8 +3,8 @@
 
 #include "backend/tool/tool.h"
 
-static const struct tool_command *const commands[] = { &tool_run, &tool_bench, &tool_inspect,
-                                                       &tool_model, &tool_demo };
+static const struct tool_command *const commands[] = {&tool_run, &tool_bench, &tool_inspect,
+                                                      &tool_model, &tool_demo};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const char help[] =
@@ -57,7 +57,8 @@ int main(int argc, char **argv)
   if (argc < 2)
     fputs(help, stderr);
   else
-    tool_say("unknown %s '%s'; the commands are run, bench, inspect, model, demo (see shunt --help)",
-             word[0] == '-' ? "option" : "command", word);
+    tool_say(
+        "unknown %s '%s'; the commands are run, bench, inspect, model, demo (see shunt --help)",
+        word[0] == '-' ? "option" : "command", word);
   return EXIT_USAGE;
 }

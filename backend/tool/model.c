@@ -61,12 +61,9 @@ static void csc_free(struct csc *c)
 static void csc_fill(const struct shunt_matrix *from, struct csc *c, int64_t *next)
 {
   memset(next, 0, ((size_t)from->cols + 1) * sizeof *next);
-  for (int64_t p = 0; p < from->nnz; p++)
-    next[from->columns[p] + 1]++;
-  for (int64_t j = 0; j < from->cols; j++)
-    next[j + 1] += next[j];
-  for (int64_t j = 0; j <= from->cols; j++)
-    put_index(c->offsets, c->a.index_type, j, next[j]);
+  for (int64_t p = 0; p < from->nnz; p++) next[from->columns[p] + 1]++;
+  for (int64_t j = 0; j < from->cols; j++) next[j + 1] += next[j];
+  for (int64_t j = 0; j <= from->cols; j++) put_index(c->offsets, c->a.index_type, j, next[j]);
   for (int64_t i = 0; i < from->rows; i++)
     for (int64_t p = from->row_offsets[i]; p < from->row_offsets[i + 1]; p++) {
       int64_t q = next[from->columns[p]]++;
@@ -254,14 +251,9 @@ static int model(int argc, char **argv)
     case 'w':
       if (!set_width(optarg, &m)) return EXIT_USAGE;
       break;
-    case OPT_JSON:
-      json = true;
-      break;
-    case 'h':
-      fputs(help, stdout);
-      return EXIT_OK;
-    default:
-      return tool_bad_option("model", c, argv, options);
+    case OPT_JSON: json = true; break;
+    case 'h': fputs(help, stdout); return EXIT_OK;
+    default: return tool_bad_option("model", c, argv, options);
     }
   }
   if (optind == argc) return tool_bad_usage("model", "no file given");

@@ -76,8 +76,7 @@ static void print_traffic(const struct model *m, int64_t n)
   for (int k = 0; k < SHUNT_TRAVERSALS; k++) {
     const struct shunt_traffic *c = &t.counted[k];
     printf("  %8" PRId64 " %s %10.3f %10.3f %10.3f %10.3f %10.3f %10.3f%s\n", n,
-           shunt_traversal_name(k),
-           c->a / 1e6, c->b / 1e6, c->c_read / 1e6, c->c_written / 1e6,
+           shunt_traversal_name(k), c->a / 1e6, c->b / 1e6, c->c_read / 1e6, c->c_written / 1e6,
            shunt_traffic_total(c) / 1e6, shunt_traffic_total(&t.expected[k]) / 1e6,
            (int)best == k ? " <" : "");
   }
@@ -116,8 +115,7 @@ void model_print_table(const struct model *m)
   print_footprints(m);
   puts(" compulsory traffic, MB\n"
        "   columns                       A          B     C read  C written      total     random");
-  for (int i = 0; i < m->count; i++)
-    print_traffic(m, m->n[i]);
+  for (int i = 0; i < m->count; i++) print_traffic(m, m->n[i]);
   print_conversion(m);
 }
 

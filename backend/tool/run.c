@@ -29,13 +29,13 @@ static const char help[] =
     "could not start it; 126 PROGRAM cannot be executed; 127 PROGRAM was not found.\n";
 
 enum { OPT_ROUTES = 256, OPT_DLSYM, OPT_NO_DLSYM };
-static const struct option options[] = { { "report", required_argument, NULL, 'r' },
-                                         { "explain", no_argument, NULL, 'x' },
-                                         { "routes", required_argument, NULL, OPT_ROUTES },
-                                         { "dlsym", no_argument, NULL, OPT_DLSYM },
-                                         { "no-dlsym", no_argument, NULL, OPT_NO_DLSYM },
-                                         { "help", no_argument, NULL, 'h' },
-                                         { NULL, 0, NULL, 0 } };
+static const struct option options[] = {{"report", required_argument, NULL, 'r'},
+                                        {"explain", no_argument, NULL, 'x'},
+                                        {"routes", required_argument, NULL, OPT_ROUTES},
+                                        {"dlsym", no_argument, NULL, OPT_DLSYM},
+                                        {"no-dlsym", no_argument, NULL, OPT_NO_DLSYM},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
 
 struct run_options {
   const char *report;
@@ -51,8 +51,8 @@ static bool todays_words(const char *list, char *to, size_t size)
   snprintf(copy, sizeof copy, "%s", list);
   *to = 0;
   for (char *word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
-    used += (size_t)snprintf(to + (used < size ? used : size), size - (used < size ? used : size), "%s%s", used ? "," : "",
-                             shunt_route_word(word));
+    used += (size_t)snprintf(to + (used < size ? used : size), size - (used < size ? used : size),
+                             "%s%s", used ? "," : "", shunt_route_word(word));
   if (used < size && strlen(list) < sizeof copy) return true;
   tool_say("--routes: the list is too long");
   return false;
@@ -61,10 +61,10 @@ static bool todays_words(const char *list, char *to, size_t size)
 /* EXIT_OK and optind at the program, or the status to exit with; -1: help was asked for. */
 static int parse(int argc, char **argv, struct run_options *o)
 {
-  static const char *const routes[] = { "all", "none", "csr", "bundle", "vector", "sparse24",
-                                        "tile", "dense", "bsr", "host", "cuda", NULL };
+  static const char *const routes[] = {"all",  "none",  "csr", "bundle", "vector", "sparse24",
+                                       "tile", "dense", "bsr", "host",   "cuda",   NULL};
   int word[TOOL_LIST], c;
-  *o = (struct run_options){ .dlsym = true };
+  *o = (struct run_options){.dlsym = true};
   optind = 1;
   opterr = 0;
   while ((c = getopt_long(argc, argv, "+:r:xh", options, NULL)) != -1) {
@@ -106,8 +106,11 @@ static int run_program(int argc, char **argv)
   char *report = NULL, *preload = launch_find_preload(o.dlsym);
   status = EXIT_RUN_SELF;
   if (preload && (report = make_report(o.report))) {
-    struct launch l = { .argv = argv + optind, .preload = preload, .report = report,
-                        .routes = o.routes[0] ? o.routes : NULL, .explain = o.explain };
+    struct launch l = {.argv = argv + optind,
+                       .preload = preload,
+                       .report = report,
+                       .routes = o.routes[0] ? o.routes : NULL,
+                       .explain = o.explain};
     struct launch_end end = launch_program(&l);
     if (end.ran) run_report_print(report, &end, stderr);
     if (!o.report) unlink(report);
@@ -118,4 +121,4 @@ static int run_program(int argc, char **argv)
   return status;
 }
 
-const struct tool_command tool_run = { "run", help, run_program };
+const struct tool_command tool_run = {"run", help, run_program};

@@ -27,8 +27,8 @@ struct line {
 struct report {
   struct line *line;
   int count, room;
-  int with_calls;            /* blocks that hold calls: processes */
-  int strange;               /* lines not understood */
+  int with_calls; /* blocks that hold calls: processes */
+  int strange;    /* lines not understood */
   int64_t calls, taken;
   double saved;
 };
@@ -154,7 +154,8 @@ static void print_no_calls(const struct launch_end *end, FILE *to)
   fputs("shunt: no calls were seen: the program called neither cusparseSpMM, cusparseSDDMM nor "
         "GrB_mxm, or did it where a preload cannot see it: the library or the program linked "
         "statically, a library opened with RTLD_DEEPBIND, functions bound by dlsym on a handle "
-        "(with --no-dlsym), a setuid program, or an end by _exit\n", to);
+        "(with --no-dlsym), a setuid program, or an end by _exit\n",
+        to);
 }
 
 static void print_lines(struct report *r, FILE *to)
@@ -170,8 +171,7 @@ static void print_lines(struct report *r, FILE *to)
             sentence(l->reason), strcmp(l->problem, "-") ? l->problem : l->call);
   }
   if (r->count > SHOWN)
-    fprintf(to, "  and %d lines more; shunt run --report FILE keeps them all\n",
-            r->count - SHOWN);
+    fprintf(to, "  and %d lines more; shunt run --report FILE keeps them all\n", r->count - SHOWN);
 }
 
 void run_report_print(const char *path, const struct launch_end *end, FILE *to)

@@ -37,8 +37,8 @@
 /* Exit statuses; shunt.1 documents them. */
 enum {
   EXIT_OK = 0,
-  EXIT_BAD = 1,       /* input not understood, or a result was wrong */
-  EXIT_USAGE = 2,     /* unknown option, word or command */
+  EXIT_BAD = 1,          /* input not understood, or a result was wrong */
+  EXIT_USAGE = 2,        /* unknown option, word or command */
   EXIT_RUN_SELF = 125,   /* shunt run: failed before the program started */
   EXIT_RUN_DENIED = 126, /* shunt run: the program could not be executed */
   EXIT_RUN_MISSING = 127 /* shunt run: the program was not found */
@@ -108,8 +108,8 @@ bool tool_write_csrbin(const char *path, const struct shunt_matrix *m);
 /* ---- tool_patterns.c ------------------------------------------------------ */
 
 enum tool_made {
-  TOOL_NO_PATTERN,  /* the text is no such word */
-  TOOL_NOT_MADE,    /* it is one; a message says what is wrong */
+  TOOL_NO_PATTERN, /* the text is no such word */
+  TOOL_NOT_MADE,   /* it is one; a message says what is wrong */
   TOOL_MADE,
   TOOL_MADE_VECTORS /* of height v already */
 };
@@ -126,12 +126,12 @@ bool tool_out_of_memory(struct shunt_matrix *m);
 /* ---- launch.c ------------------------------------------------------------- */
 
 struct launch {
-  char **argv;          /* of the program, NULL-terminated */
-  const char *preload;  /* objects to put in front of LD_PRELOAD, or NULL */
-  const char *report;   /* SHUNT_REPORT, or NULL */
-  const char *routes;   /* SHUNT_ROUTES, or NULL: as it is */
-  bool explain;         /* SHUNT_LOG=dispatch */
-  FILE *output;         /* what the program prints on stdout goes here; NULL: to our stdout */
+  char **argv;         /* of the program, NULL-terminated */
+  const char *preload; /* objects to put in front of LD_PRELOAD, or NULL */
+  const char *report;  /* SHUNT_REPORT, or NULL */
+  const char *routes;  /* SHUNT_ROUTES, or NULL: as it is */
+  bool explain;        /* SHUNT_LOG=dispatch */
+  FILE *output;        /* what the program prints on stdout goes here; NULL: to our stdout */
 };
 struct launch_end {
   int status; /* the program's exit status, 128 + signal, or EXIT_RUN_* */

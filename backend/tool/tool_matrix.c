@@ -12,7 +12,7 @@ enum { MOST = INT32_MAX - 1024 }; /* rows, columns: what the kernels index */
 static bool expand_vectors(struct shunt_matrix *m, int v)
 {
   if (v == 1) return true;
-  struct shunt_matrix wide = { .rows = m->rows * v, .cols = m->cols, .pattern = 1 };
+  struct shunt_matrix wide = {.rows = m->rows * v, .cols = m->cols, .pattern = 1};
   if (wide.rows > MOST || m->nnz > MOST / v) {
     tool_say("%d x 1 vectors make the matrix too large", v);
     shunt_matrix_free(m);
@@ -44,7 +44,8 @@ static bool load_problem(struct tool_source *s, int v, uint64_t seed, struct shu
   const struct shunt_csr *a = shunt_problem_sparse(p);
   if (p->format == SHUNT_BSR || p->format == SHUNT_BLOCKED_ELL || shunt_problem_transposed(p)) {
     tool_say("'%s': bench reruns problems in csr and coo whose sparse matrix is not transposed, "
-             "and in csc where it is", s->text);
+             "and in csc where it is",
+             s->text);
     return false;
   }
   if (p->batches != 1) {
@@ -69,8 +70,8 @@ static bool looks_like_problem(const char *text)
 bool tool_load(const char *text, int v, uint64_t seed, struct tool_source *source,
                struct shunt_matrix *out)
 {
-  *source = (struct tool_source){ .text = text };
-  *out = (struct shunt_matrix){ 0 };
+  *source = (struct tool_source){.text = text};
+  *out = (struct shunt_matrix){0};
   enum tool_made made = tool_make_pattern(text, v, seed, out);
   if (made != TOOL_NO_PATTERN)
     return made == TOOL_MADE_VECTORS || (made == TOOL_MADE && expand_vectors(out, v));
@@ -84,7 +85,7 @@ bool tool_load(const char *text, int v, uint64_t seed, struct tool_source *sourc
     source->from_problem = true;
     return load_problem(source, v, seed, out);
   }
-  struct shunt_message why = { "" };
+  struct shunt_message why = {""};
   if (shunt_read_matrix(text, out, &why) != SHUNT_OK) {
     tool_say("%s", why.text[0] ? why.text : "the matrix could not be read");
     return false;
@@ -94,17 +95,17 @@ bool tool_load(const char *text, int v, uint64_t seed, struct tool_source *sourc
 
 struct shunt_csr tool_view(const struct shunt_matrix *m)
 {
-  return (struct shunt_csr){ m->rows,   m->cols,   m->nnz,    m->row_offsets, m->columns,
-                             m->values, SHUNT_I64, SHUNT_F64, 0 };
+  return (struct shunt_csr){m->rows,   m->cols,   m->nnz, m->row_offsets, m->columns, m->values,
+                            SHUNT_I64, SHUNT_F64, 0};
 }
 
 bool tool_write_csrbin(const char *path, const struct shunt_matrix *m)
 {
-  int64_t sizes[3] = { m->rows, m->cols, m->nnz };
+  int64_t sizes[3] = {m->rows, m->cols, m->nnz};
   FILE *to = fopen(path, "wb");
-  bool good = to && fwrite(sizes, sizeof sizes, 1, to) == 1 &&
-              fwrite(m->row_offsets, sizeof(int64_t), (size_t)m->rows + 1, to) ==
-                  (size_t)m->rows + 1;
+  bool good =
+      to && fwrite(sizes, sizeof sizes, 1, to) == 1 &&
+      fwrite(m->row_offsets, sizeof(int64_t), (size_t)m->rows + 1, to) == (size_t)m->rows + 1;
   for (int64_t p = 0; good && p < m->nnz; p++) {
     int32_t column = (int32_t)m->columns[p];
     good = fwrite(&column, sizeof column, 1, to) == 1;

@@ -64,8 +64,7 @@ static void emit_rmat(struct made *m, uint64_t seed)
   const int64_t edges = m->rows * m->number, piece = 1 << 16;
   struct shunt_matrix *out = m->out;
   int levels = 0;
-  while ((int64_t)1 << levels < m->rows)
-    levels++;
+  while ((int64_t)1 << levels < m->rows) levels++;
 #pragma omp parallel for schedule(dynamic)
   for (int64_t first = 0; first < edges; first += piece) {
     /* Hashed: states that are multiples of splitmix64's own step apart are one sequence. */
@@ -102,8 +101,7 @@ static void emit_band(struct made *m, uint64_t seed)
 static void emit_block(struct made *m, int64_t p, int64_t q)
 {
   for (int64_t i = 0; i < m->number; i++)
-    for (int64_t j = 0; j < m->number; j++)
-      emit(m, p * m->number + i, q * m->number + j);
+    for (int64_t j = 0; j < m->number; j++) emit(m, p * m->number + i, q * m->number + j);
 }
 
 static bool inside(const struct made *m, const int64_t at[3])
@@ -192,8 +190,7 @@ static bool make(struct made *m, void (*entries)(struct made *, uint64_t), uint6
   out->row_offsets = calloc((size_t)m->rows + 1, sizeof *out->row_offsets);
   if (!out->row_offsets) return tool_out_of_memory(out);
   entries(m, seed);
-  for (int64_t i = 0; i < m->rows; i++)
-    out->row_offsets[i + 1] += out->row_offsets[i];
+  for (int64_t i = 0; i < m->rows; i++) out->row_offsets[i + 1] += out->row_offsets[i];
   out->columns = malloc((size_t)(out->row_offsets[m->rows] + 1) * sizeof *out->columns);
   if (!out->columns) return tool_out_of_memory(out);
   m->fill = true;
@@ -237,8 +234,7 @@ static bool parse_random(const char *text, int v, uint64_t seed, struct shunt_ma
 
 static void swap_rows(int64_t *order, int64_t rows, uint64_t *state)
 {
-  for (int64_t i = 0; i < rows; i++)
-    order[i] = i;
+  for (int64_t i = 0; i < rows; i++) order[i] = i;
   for (int64_t i = rows - 1; i > 0; i--) {
     int64_t j = (int64_t)(next_random(state) % (uint64_t)(i + 1)), kept = order[i];
     order[i] = order[j];
@@ -276,8 +272,9 @@ static bool parse_shuffled(const char *text, uint64_t seed, struct shunt_matrix 
   double lost = 0;
   int length = 0, used = 0;
   sscanf(text, "shuffled%n:%*[0-9]x%*[0-9]:%*[0-9.eE-]:%*[0-9]%n", &used, &length);
-  if (!length || (text[length] && (sscanf(text + length, ":%lf%n", &lost, &used) < 1 ||
-                                   text[length + used])) ||
+  if (!length ||
+      (text[length] &&
+       (sscanf(text + length, ":%lf%n", &lost, &used) < 1 || text[length + used])) ||
       !(lost >= 0 && lost <= 1) || length - 8 >= (int)sizeof vectors - 7) {
     tool_say("'%s': expected shuffled:ROWSxCOLUMNS:DENSITY:V or "
              "shuffled:ROWSxCOLUMNS:DENSITY:V:LOST, as in shuffled:4096x4096:0.1:8:0.1",

@@ -51,11 +51,9 @@ static void fill_vectors(const int64_t *cells, int64_t count, int v, struct shun
   m->row_offsets[0] = 0;
   for (int64_t first = 0; first < m->rows; first += v) {
     int64_t group = first / v, begin = at;
-    while (at < count && cells[at] / m->cols == group)
-      at++;
+    while (at < count && cells[at] / m->cols == group) at++;
     for (int64_t i = first; i < first + v && i < m->rows; i++) {
-      for (int64_t c = begin; c < at; c++)
-        m->columns[used++] = cells[c] % m->cols;
+      for (int64_t c = begin; c < at; c++) m->columns[used++] = cells[c] % m->cols;
       m->row_offsets[i + 1] = used;
     }
   }

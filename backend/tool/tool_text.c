@@ -125,7 +125,7 @@ void tool_json_string(FILE *to, const char *text)
 
 void tool_short_name(const char *path, char *out, size_t bytes)
 {
-  static const char *const endings[] = { ".gz", ".mtx", ".smtx" };
+  static const char *const endings[] = {".gz", ".mtx", ".smtx"};
   const char *slash = strrchr(path, '/');
   snprintf(out, bytes, "%s", slash && slash[1] ? slash + 1 : path);
   for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {

@@ -34,17 +34,10 @@ target target_of(const shunt_csr *to)
 __device__ __forceinline__ void move(const target &to, int64_t i, const void *from, int64_t j)
 {
   switch (to.value_size) {
-  case 1:
-    static_cast<uint8_t *>(to.values)[i] = static_cast<const uint8_t *>(from)[j];
-    return;
-  case 2:
-    static_cast<uint16_t *>(to.values)[i] = static_cast<const uint16_t *>(from)[j];
-    return;
-  case 4:
-    static_cast<uint32_t *>(to.values)[i] = static_cast<const uint32_t *>(from)[j];
-    return;
-  default:
-    static_cast<uint64_t *>(to.values)[i] = static_cast<const uint64_t *>(from)[j];
+  case 1: static_cast<uint8_t *>(to.values)[i] = static_cast<const uint8_t *>(from)[j]; return;
+  case 2: static_cast<uint16_t *>(to.values)[i] = static_cast<const uint16_t *>(from)[j]; return;
+  case 4: static_cast<uint32_t *>(to.values)[i] = static_cast<const uint32_t *>(from)[j]; return;
+  default: static_cast<uint64_t *>(to.values)[i] = static_cast<const uint64_t *>(from)[j];
   }
 }
 

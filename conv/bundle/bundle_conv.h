@@ -30,16 +30,13 @@ int shunt_bundle_lay_out(const struct shunt_csr *a, void *memory, struct shunt_b
 
    SHUNT_E_UNSUPPORTED: bytes says 0.  SHUNT_E_ARGUMENT: `out` is for other sizes, or for fewer
    entries.  SHUNT_E_CUDA: a launch failed; `out` holds nothing.  */
-shunt_status shunt_csr_to_bundle_host(const struct shunt_csr *a,
-                                          const struct shunt_bundle *out);
-shunt_status shunt_csr_to_bundle_cuda(const struct shunt_csr *a,
-                                          const struct shunt_bundle *out,
-                                          const struct shunt_device *d, shunt_stream stream);
+shunt_status shunt_csr_to_bundle_host(const struct shunt_csr *a, const struct shunt_bundle *out);
+shunt_status shunt_csr_to_bundle_cuda(const struct shunt_csr *a, const struct shunt_bundle *out,
+                                      const struct shunt_device *d, shunt_stream stream);
 
 /* nnz / vectors: how many rows of A share a loaded row of B, 1 .. 8; 0 when there are no vectors.
  */
-double shunt_bundle_sharing(const struct shunt_bundle *g,
-                                const struct shunt_bundle_counts *counts);
+double shunt_bundle_sharing(const struct shunt_bundle *g, const struct shunt_bundle_counts *counts);
 
 #ifdef __cplusplus
 }

@@ -150,8 +150,7 @@ __global__ void __launch_bounds__(kThreads) merge_kernel(const __grid_constant__
 }
 
 // The numbers of all groups with long lists, ascending; one block.
-__global__ void __launch_bounds__(kListThreads)
-    list_kernel(const __grid_constant__ shunt_bundle g)
+__global__ void __launch_bounds__(kListThreads) list_kernel(const __grid_constant__ shunt_bundle g)
 {
   __shared__ int found[kListThreads / 32];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -183,9 +182,8 @@ __global__ void __launch_bounds__(kListThreads)
 using namespace shunt;
 
 extern "C" shunt_status shunt_csr_to_bundle_cuda(const struct shunt_csr *a,
-                                                     const struct shunt_bundle *out,
-                                                     const struct shunt_device *d,
-                                                     shunt_stream stream)
+                                                 const struct shunt_bundle *out,
+                                                 const struct shunt_device *d, shunt_stream stream)
 {
   (void)d;
   if (shunt_bundle_bytes(a) == 0) return SHUNT_E_UNSUPPORTED;

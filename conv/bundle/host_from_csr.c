@@ -3,8 +3,8 @@
 
    Eight cursors, one a row; each step takes the least of the columns they stand at, and
    moves on those that stand there.  */
-#include "conv/index.h"
 #include "conv/bundle/bundle_conv.h"
+#include "conv/index.h"
 
 #include <string.h>
 
@@ -33,8 +33,8 @@ static int find_rows(const struct shunt_csr *a, int64_t group, int64_t *at, int6
 }
 
 /* The group's list; the number of its vectors, or -1: irregular. */
-static int64_t merge_group(const struct shunt_csr *a, const struct shunt_bundle *g,
-                           int64_t begin, int64_t *at, const int64_t *end)
+static int64_t merge_group(const struct shunt_csr *a, const struct shunt_bundle *g, int64_t begin,
+                           int64_t *at, const int64_t *end)
 {
   int64_t count = 0, before = -1;
 
@@ -52,8 +52,7 @@ static int64_t merge_group(const struct shunt_csr *a, const struct shunt_bundle 
     if (!mask) return count;
     g->columns[begin + count] = (uint32_t)next;
     g->masks[begin + count] = mask;
-    for (int r = 0; r < ROWS; r++)
-      at[r] += mask >> r & 1;
+    for (int r = 0; r < ROWS; r++) at[r] += mask >> r & 1;
     before = next;
   }
 }
@@ -71,13 +70,11 @@ static void add_group(const struct shunt_bundle *g, int64_t group, int64_t count
   if (count > c->longest) c->longest = (uint32_t)count;
   if (count <= SHUNT_BUNDLE_LONG) return;
   /* Offsets that run back and forth can make more long groups than there is room for. */
-  if (c->long_groups < g->nnz / SHUNT_BUNDLE_LONG)
-    g->long_list[c->long_groups] = (uint32_t)group;
+  if (c->long_groups < g->nnz / SHUNT_BUNDLE_LONG) g->long_list[c->long_groups] = (uint32_t)group;
   c->long_groups++;
 }
 
-shunt_status shunt_csr_to_bundle_host(const struct shunt_csr *a,
-                                          const struct shunt_bundle *out)
+shunt_status shunt_csr_to_bundle_host(const struct shunt_csr *a, const struct shunt_bundle *out)
 {
   int64_t at[ROWS], end[ROWS];
 

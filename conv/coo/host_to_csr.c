@@ -28,8 +28,7 @@ shunt_status shunt_coo_to_csr_host(int64_t rows, int64_t nnz, const void *row_in
 {
   int bad = 0;
 
-  if (index_type != SHUNT_I32 && index_type != SHUNT_I64)
-    return SHUNT_E_UNSUPPORTED;
+  if (index_type != SHUNT_I32 && index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
   for (int64_t r = 0; r <= rows; r++) {
     int64_t p = r < rows ? lower_bound(row_indices, index_type, nnz, r + base) : nnz;
     if (index_type == SHUNT_I32)
@@ -42,7 +41,6 @@ shunt_status shunt_coo_to_csr_host(int64_t rows, int64_t nnz, const void *row_in
     bad |= row < base || row - base >= rows;
     bad |= p > 0 && row < index_at(row_indices, index_type, p - 1);
   }
-  if (bad && irregular)
-    *irregular |= SHUNT_IRREGULAR;
+  if (bad && irregular) *irregular |= SHUNT_IRREGULAR;
   return SHUNT_OK;
 }

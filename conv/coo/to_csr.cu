@@ -11,18 +11,20 @@
 
 #include "conv/shunt_conv.h"
 
-namespace shunt {
-namespace {
+namespace shunt
+{
+namespace
+{
 
 constexpr int block_threads = 256;
-constexpr int batch = 8;  // loads a thread has in flight while checking
+constexpr int batch = 8; // loads a thread has in flight while checking
 
 struct coo_job {
   const void *indices;
   void *offsets;
   int64_t rows, nnz;
   int base;
-  int64_t search_blocks;  // the first blocks; the others check
+  int64_t search_blocks; // the first blocks; the others check
   uint32_t *irregular;
 };
 
@@ -82,14 +84,16 @@ __global__ void __launch_bounds__(block_threads)
   int64_t block = blockIdx.x - g.search_blocks;
   int64_t step = (gridDim.x - g.search_blocks) * (int64_t)block_threads;
   bool bad = disorder(indices, g, block * block_threads + threadIdx.x, step);
-  if (__syncthreads_or(bad) && threadIdx.x == 0)
-    atomicOr(g.irregular, (uint32_t)SHUNT_IRREGULAR);
+  if (__syncthreads_or(bad) && threadIdx.x == 0) atomicOr(g.irregular, (uint32_t)SHUNT_IRREGULAR);
 }
 
-int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
+int64_t at_most(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
 
-}  // namespace
-}  // namespace shunt
+} // namespace
+} // namespace shunt
 
 using namespace shunt;
 
@@ -99,16 +103,16 @@ extern "C" shunt_status shunt_coo_to_csr_cuda(int64_t rows, int64_t nnz, const v
                                               shunt_stream stream)
 {
   int64_t most = (int64_t)d->multiprocessors * 8;
-  coo_job g = { row_indices, row_offsets, rows, nnz, base, 0, irregular };
+  coo_job g = {row_indices, row_offsets, rows, nnz, base, 0, irregular};
   int64_t check_blocks = 0, chunk = block_threads * batch;
-  void *arguments[] = { &g };
+  void *arguments[] = {&g};
 
   if (index_type != SHUNT_I32 && index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
   g.search_blocks = at_most(rows / block_threads + 1, most);
   if (irregular) check_blocks = at_most((nnz + chunk - 1) / chunk, most);
-  const void *kernel = index_type == SHUNT_I32 ?
-                           reinterpret_cast<const void *>(coo_to_csr_kernel<int32_t>) :
-                           reinterpret_cast<const void *>(coo_to_csr_kernel<int64_t>);
+  const void *kernel = index_type == SHUNT_I32
+                           ? reinterpret_cast<const void *>(coo_to_csr_kernel<int32_t>)
+                           : reinterpret_cast<const void *>(coo_to_csr_kernel<int64_t>);
   cudaError_t e = cudaLaunchKernel(kernel, dim3((unsigned)(g.search_blocks + check_blocks)),
                                    dim3(block_threads), arguments, 0, stream);
   return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;

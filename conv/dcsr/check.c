@@ -52,8 +52,7 @@ static int64_t line_of(const struct shunt_dcsr_source *a, int64_t p)
   int64_t line = 0;
 
   if (a->from == SHUNT_DCSR_FROM_COO) return -1;
-  while (index_at(a->offsets, a->index_type, line + 1) - a->base <= p)
-    line++;
+  while (index_at(a->offsets, a->index_type, line + 1) - a->base <= p) line++;
   return line;
 }
 
@@ -118,9 +117,7 @@ void shunt_dcsr_fault_text(const struct shunt_dcsr_source *a, const struct shunt
 
   line_text(a, fault->line, line);
   switch (fault->rule) {
-  case SHUNT_DCSR_SOUND:
-    snprintf(text, bytes, "nothing is wrong");
-    return;
+  case SHUNT_DCSR_SOUND: snprintf(text, bytes, "nothing is wrong"); return;
   case SHUNT_DCSR_SIZES:
     snprintf(text, bytes, "the number of %s is %" PRId64, sizes[fault->at], fault->value);
     return;

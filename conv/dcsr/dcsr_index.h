@@ -9,17 +9,10 @@
 static inline void dcsr_move(void *to, int64_t i, const void *from, int64_t j, size_t size)
 {
   switch (size) {
-  case 1:
-    ((uint8_t *)to)[i] = ((const uint8_t *)from)[j];
-    return;
-  case 2:
-    ((uint16_t *)to)[i] = ((const uint16_t *)from)[j];
-    return;
-  case 4:
-    ((uint32_t *)to)[i] = ((const uint32_t *)from)[j];
-    return;
-  default:
-    ((uint64_t *)to)[i] = ((const uint64_t *)from)[j];
+  case 1: ((uint8_t *)to)[i] = ((const uint8_t *)from)[j]; return;
+  case 2: ((uint16_t *)to)[i] = ((const uint16_t *)from)[j]; return;
+  case 4: ((uint32_t *)to)[i] = ((const uint32_t *)from)[j]; return;
+  default: ((uint64_t *)to)[i] = ((const uint64_t *)from)[j];
   }
 }
 

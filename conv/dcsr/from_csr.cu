@@ -145,19 +145,12 @@ __device__ __forceinline__ void move_value(void *to, int64_t i, const void *from
                                            shunt_type type)
 {
   switch (type) {
-  case SHUNT_I8:
-    static_cast<uint8_t *>(to)[i] = static_cast<const uint8_t *>(from)[k];
-    return;
+  case SHUNT_I8: static_cast<uint8_t *>(to)[i] = static_cast<const uint8_t *>(from)[k]; return;
   case SHUNT_F16:
-  case SHUNT_BF16:
-    static_cast<uint16_t *>(to)[i] = static_cast<const uint16_t *>(from)[k];
-    return;
+  case SHUNT_BF16: static_cast<uint16_t *>(to)[i] = static_cast<const uint16_t *>(from)[k]; return;
   case SHUNT_F32:
-  case SHUNT_I32:
-    static_cast<uint32_t *>(to)[i] = static_cast<const uint32_t *>(from)[k];
-    return;
-  default:
-    static_cast<uint64_t *>(to)[i] = static_cast<const uint64_t *>(from)[k];
+  case SHUNT_I32: static_cast<uint32_t *>(to)[i] = static_cast<const uint32_t *>(from)[k]; return;
+  default: static_cast<uint64_t *>(to)[i] = static_cast<const uint64_t *>(from)[k];
   }
 }
 
@@ -228,8 +221,7 @@ int bits_for(int64_t n)
 {
   int bits = 0;
 
-  while (bits < 63 && (int64_t(1) << bits) < n)
-    bits++;
+  while (bits < 63 && (int64_t(1) << bits) < n) bits++;
   return bits;
 }
 
@@ -242,7 +234,8 @@ void *part(char *memory, size_t *at, size_t bytes)
 }
 
 // Where in the scratch what stands; false: cannot be made.
-bool lay_out(const shunt_dcsr_source *a, const shunt_dcsr_layout *plan, char *scratch, convert_job *j)
+bool lay_out(const shunt_dcsr_source *a, const shunt_dcsr_layout *plan, char *scratch,
+             convert_job *j)
 {
   const size_t n = static_cast<size_t>(a->nnz), index = shunt_type_size(plan->index_type);
   size_t at = 0;
@@ -319,8 +312,8 @@ extern "C" size_t shunt_dcsr_scratch_bytes_cuda(const struct shunt_dcsr_source *
 }
 
 extern "C" shunt_status shunt_source_to_dcsr_cuda(const struct shunt_dcsr_source *a,
-                                                  const struct shunt_dcsr_layout *plan, void *scratch,
-                                                  size_t scratch_bytes,
+                                                  const struct shunt_dcsr_layout *plan,
+                                                  void *scratch, size_t scratch_bytes,
                                                   const struct shunt_dcsr *out,
                                                   const struct shunt_device *d, shunt_stream stream)
 {

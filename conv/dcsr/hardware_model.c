@@ -17,10 +17,10 @@
 static const int64_t EMPTY = INT64_MAX;
 
 struct lane {
-  int64_t frontier, boundary;        /* entries of the column that are left */
-  int64_t fetched;                   /* the buffer holds entries frontier .. fetched - 1 */
+  int64_t frontier, boundary;           /* entries of the column that are left */
+  int64_t fetched;                      /* the buffer holds entries frontier .. fetched - 1 */
   int64_t rows[SHUNT_DCSR_UNIT_BUFFER]; /* of entry p at p % SHUNT_DCSR_UNIT_BUFFER */
-  int64_t before;                    /* the row before the frontier, to see that they ascend */
+  int64_t before;                       /* the row before the frontier, to see that they ascend */
 };
 
 struct engine {
@@ -48,7 +48,7 @@ static int64_t round_up_power(int64_t n, int64_t *levels)
 }
 
 size_t shunt_dcsr_unit_scratch_bytes(const struct shunt_dcsr_source *a,
-                                  const struct shunt_dcsr_layout *plan)
+                                     const struct shunt_dcsr_layout *plan)
 {
   int64_t levels, leaves = round_up_power(shunt_dcsr_width(a->cols, plan), &levels);
 
@@ -100,8 +100,7 @@ static shunt_status load_pointers(struct engine *e)
 {
   shunt_status status = SHUNT_OK;
 
-  for (int64_t l = 0; l < e->leaves; l++)
-    e->tree[e->leaves + l] = EMPTY;
+  for (int64_t l = 0; l < e->leaves; l++) e->tree[e->leaves + l] = EMPTY;
   for (int64_t l = 0; l < e->width && status == SHUNT_OK; l++) {
     struct lane *lane = &e->lanes[l];
     lane->frontier = lane->fetched = offset_at(e->a, e->first_column + l);
@@ -147,8 +146,7 @@ static shunt_status emit_row(struct engine *e, int64_t row)
   set_index(d->row_ids, d->index_type, e->segment, row);
   set_index(d->offsets, d->index_type, e->segment, e->element);
   e->segment++;
-  for (int64_t l = 0; l < e->width && status == SHUNT_OK; l++)
-    status = drain(e, l, row);
+  for (int64_t l = 0; l < e->width && status == SHUNT_OK; l++) status = drain(e, l, row);
   return status;
 }
 
@@ -167,8 +165,7 @@ static shunt_status run_strip(struct engine *e, int64_t strip, int64_t *cycles)
   if (offset_at(e->a, e->first_column) == offset_at(e->a, e->first_column + e->width))
     return SHUNT_OK;
   status = load_pointers(e);
-  while (status == SHUNT_OK && (row = minimal_row(e)) != EMPTY)
-    status = emit_row(e, row);
+  while (status == SHUNT_OK && (row = minimal_row(e)) != EMPTY) status = emit_row(e, row);
   e->counts->strips++;
   *cycles = e->element - before + e->levels;
   return status;
@@ -208,9 +205,10 @@ static void finish(struct engine *e)
 }
 
 shunt_status shunt_dcsr_unit_run_host(const struct shunt_dcsr_source *a,
-                                   const struct shunt_dcsr_layout *plan, void *scratch,
-                                   const struct shunt_dcsr *out, struct shunt_dcsr_unit_counts *counts,
-                                   struct shunt_dcsr_fault *fault)
+                                      const struct shunt_dcsr_layout *plan, void *scratch,
+                                      const struct shunt_dcsr *out,
+                                      struct shunt_dcsr_unit_counts *counts,
+                                      struct shunt_dcsr_fault *fault)
 {
   struct engine e = {.a = a, .out = out, .counts = counts};
   shunt_status status = shunt_dcsr_check_host(a, &e.fault);
@@ -235,8 +233,9 @@ shunt_status shunt_dcsr_unit_run_host(const struct shunt_dcsr_source *a,
 
 /* ---- in the paper's figures -------------------------------------------------------------- */
 
-struct shunt_dcsr_unit_estimate shunt_dcsr_unit_estimate(const struct shunt_dcsr_unit_counts *counts,
-                                                   shunt_type index, shunt_type value)
+struct shunt_dcsr_unit_estimate
+shunt_dcsr_unit_estimate(const struct shunt_dcsr_unit_counts *counts, shunt_type index,
+                         shunt_type value)
 {
   double bytes = (double)(shunt_type_size(index) + shunt_type_size(value));
   double steps = bytes > SHUNT_DCSR_UNIT_ELEMENT_BYTES ? bytes / SHUNT_DCSR_UNIT_ELEMENT_BYTES : 1;

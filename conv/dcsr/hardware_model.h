@@ -49,8 +49,8 @@ struct shunt_dcsr_unit_counts {
   int64_t elements;         /* entries emitted */
   int64_t segments;         /* rows emitted */
   int64_t tree_activations; /* minima taken: one for each row emitted, one to see the strip end */
-  int64_t prefetches;     /* a lane's buffer filled: ceil(entries / SHUNT_DCSR_UNIT_BUFFER) a column */
-  int64_t bytes_read;     /* column offsets (width + 1 a strip), row indices and values */
+  int64_t prefetches; /* a lane's buffer filled: ceil(entries / SHUNT_DCSR_UNIT_BUFFER) a column */
+  int64_t bytes_read; /* column offsets (width + 1 a strip), row indices and values */
   int64_t bytes_written;  /* row_ids, offsets, columns, values, in the result's index type */
   int64_t cycles;         /* one for each element, and ceil(log2 lanes) a strip for the tree */
   int64_t busiest_cycles; /* of the channel that has most */
@@ -58,16 +58,17 @@ struct shunt_dcsr_unit_counts {
 
 /* Bytes of scratch (8-byte aligned) for strips of this plan. */
 size_t shunt_dcsr_unit_scratch_bytes(const struct shunt_dcsr_source *a,
-                                  const struct shunt_dcsr_layout *plan);
+                                     const struct shunt_dcsr_layout *plan);
 
 /* Runs the engine over all strips of `a`, which is CSC with ascending (possibly repeated) rows in
    each column, into `out`, laid out for a and plan.
    SHUNT_E_UNSUPPORTED: not CSC, types.  SHUNT_E_ARGUMENT: bad input; *fault (may be NULL) says
    where.  SHUNT_E_WORKSPACE: no room for the segments.  out is irregular after any of them.  */
 shunt_status shunt_dcsr_unit_run_host(const struct shunt_dcsr_source *a,
-                                   const struct shunt_dcsr_layout *plan, void *scratch,
-                                   const struct shunt_dcsr *out, struct shunt_dcsr_unit_counts *counts,
-                                   struct shunt_dcsr_fault *fault);
+                                      const struct shunt_dcsr_layout *plan, void *scratch,
+                                      const struct shunt_dcsr *out,
+                                      struct shunt_dcsr_unit_counts *counts,
+                                      struct shunt_dcsr_fault *fault);
 
 /* What the counts come to in the paper's figures. */
 struct shunt_dcsr_unit_estimate {
@@ -78,8 +79,9 @@ struct shunt_dcsr_unit_estimate {
   double peak;              /* the same if all channels were busy all the time */
   double uj;                /* 6.29 pJ an element */
 };
-struct shunt_dcsr_unit_estimate shunt_dcsr_unit_estimate(const struct shunt_dcsr_unit_counts *counts,
-                                                   shunt_type index, shunt_type value);
+struct shunt_dcsr_unit_estimate
+shunt_dcsr_unit_estimate(const struct shunt_dcsr_unit_counts *counts, shunt_type index,
+                         shunt_type value);
 
 #ifdef __cplusplus
 }

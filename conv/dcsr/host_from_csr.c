@@ -87,10 +87,8 @@ static void sort_by_row(struct by_row *r)
   const struct shunt_dcsr_source *a = r->a;
 
   memset(r->offsets, 0, ((size_t)a->rows + 1) * sizeof *r->offsets);
-  for (int64_t p = 0; p < a->nnz; p++)
-    r->offsets[row_index(a, p) + 1]++;
-  for (int64_t i = 0; i < a->rows; i++)
-    r->offsets[i + 1] += r->offsets[i];
+  for (int64_t p = 0; p < a->nnz; p++) r->offsets[row_index(a, p) + 1]++;
+  for (int64_t i = 0; i < a->rows; i++) r->offsets[i + 1] += r->offsets[i];
   if (a->from == SHUNT_DCSR_FROM_COO) {
     for (int64_t p = 0; p < a->nnz; p++)
       place_entry(r, p, index_at(a->columns, a->index_type, p) - a->base);
@@ -101,8 +99,7 @@ static void sort_by_row(struct by_row *r)
         place_entry(r, p, j);
     }
   }
-  for (int64_t i = a->rows; i > 0; i--)
-    r->offsets[i] = r->offsets[i - 1];
+  for (int64_t i = a->rows; i > 0; i--) r->offsets[i] = r->offsets[i - 1];
   r->offsets[0] = 0;
 }
 
@@ -110,8 +107,7 @@ static void sort_by_row(struct by_row *r)
 
 static void forget_rows(struct strip_pass *s)
 {
-  for (int64_t k = 0; k < s->strips; k++)
-    s->last_row[k] = -1;
+  for (int64_t k = 0; k < s->strips; k++) s->last_row[k] = -1;
 }
 
 /* Afterwards entries[k] and segments[k] say where strip k begins; [strips] the totals. */
@@ -226,13 +222,12 @@ static void count_rows(const struct shunt_dcsr *d, void *offsets, shunt_type typ
   memset(offsets, 0, ((size_t)d->rows + 1) * shunt_type_size(type));
   for (int64_t g = 0; g < (int64_t)d->counts->segments; g++) {
     int64_t next = index_at(d->row_ids, d->index_type, g) + 1;
-    int64_t length = index_at(d->offsets, d->index_type, g + 1) -
-                     index_at(d->offsets, d->index_type, g);
+    int64_t length =
+        index_at(d->offsets, d->index_type, g + 1) - index_at(d->offsets, d->index_type, g);
     set_index(offsets, type, next, index_at(offsets, type, next) + length);
   }
   for (int64_t i = 0; i < d->rows; i++)
-    set_index(offsets, type, i + 1,
-                   index_at(offsets, type, i + 1) + index_at(offsets, type, i));
+    set_index(offsets, type, i + 1, index_at(offsets, type, i + 1) + index_at(offsets, type, i));
 }
 
 /* Writes the entries of segment g from place q on; returns the end. */
@@ -242,7 +237,7 @@ static int64_t unpack_segment(const struct shunt_dcsr *d, int64_t g, struct shun
 
   for (int64_t p = index_at(d->offsets, d->index_type, g); p < end; p++, q++) {
     set_index((void *)(uintptr_t)a->columns, a->index_type, q,
-                   index_at(d->columns, d->index_type, p) + a->base);
+              index_at(d->columns, d->index_type, p) + a->base);
     dcsr_move(a->values, q, d->values, p, shunt_type_size(d->value_type));
   }
   return q;
@@ -264,8 +259,7 @@ shunt_status shunt_dcsr_to_csr_host(const struct shunt_dcsr *d, struct shunt_csr
     set_index(offsets, a->index_type, row, unpack_segment(d, g, a, q));
   }
   for (int64_t i = d->rows; i > 0; i--)
-    set_index(offsets, a->index_type, i,
-                   index_at(offsets, a->index_type, i - 1) + a->base);
+    set_index(offsets, a->index_type, i, index_at(offsets, a->index_type, i - 1) + a->base);
   set_index(offsets, a->index_type, 0, a->base);
   return SHUNT_OK;
 }

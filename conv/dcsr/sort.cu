@@ -162,8 +162,7 @@ __global__ void __launch_bounds__(kThreads)
   const int64_t first = static_cast<int64_t>(blockIdx.x) * kTile + warp * (32 * kItems) + lane;
   int digit[kItems], rank[kItems];
 
-  for (int w = 0; w < kWarps; w++)
-    seen[w][threadIdx.x] = 0;
+  for (int w = 0; w < kWarps; w++) seen[w][threadIdx.x] = 0;
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < kItems; i++) {

@@ -104,8 +104,7 @@ shunt_status shunt_traffic_count_host(const struct shunt_csr *a,
   counts->rows = (double)a->rows, counts->cols = (double)a->cols, counts->nnz = (double)a->nnz;
   counts->strips = (double)strips;
   if (counting_new(&c, strips, a->cols)) {
-    for (int64_t i = 0; i < a->rows; i++)
-      count_row(a, tiles, i, &c, counts);
+    for (int64_t i = 0; i < a->rows; i++) count_row(a, tiles, i, &c, counts);
     for (int64_t s = 0; s < strips; s++)
       if (c.strip_row[s]) counts->strip_columns += (double)width_of_strip(a->cols, tiles->width, s);
     finish(&c, counts, entropy, ssf);

@@ -27,23 +27,25 @@
 
 #include "conv/shunt_conv.h"
 
-namespace shunt {
-namespace {
+namespace shunt
+{
+namespace
+{
 
 constexpr int block_threads = 256;
-constexpr int blocks_resident = 4;          // a multiprocessor; leaves 64 registers a thread
-constexpr int batch = 8;                    // entries a thread has in flight
-constexpr int64_t warp_row_bytes = 2048;    // rows up to here are a warp's work
-constexpr int64_t image_most = 46 * 1024;   // of a block; below the 48 KB of any device
-constexpr int64_t units_most = 1 << 30;     // so that 32 bits count them, and a step more
+constexpr int blocks_resident = 4;        // a multiprocessor; leaves 64 registers a thread
+constexpr int batch = 8;                  // entries a thread has in flight
+constexpr int64_t warp_row_bytes = 2048;  // rows up to here are a warp's work
+constexpr int64_t image_most = 46 * 1024; // of a block; below the 48 KB of any device
+constexpr int64_t units_most = 1 << 30;   // so that 32 bits count them, and a step more
 constexpr unsigned whole_warp = 0xffffffffu;
 
 struct dense_job {
   const void *offsets, *columns, *values;
   void *dense;
-  int64_t rows, cols, nnz, stride;  // stride: elements of a row of dense, all written
-  unsigned tiles, units;            // tiles a row; units = rows * tiles
-  int tile_width, image_bytes;      // elements of a tile; shared bytes of a team
+  int64_t rows, cols, nnz, stride; // stride: elements of a row of dense, all written
+  unsigned tiles, units;           // tiles a row; units = rows * tiles
+  int tile_width, image_bytes;     // elements of a tile; shared bytes of a team
   int base;
   uint32_t *irregular;
 };
@@ -53,8 +55,10 @@ template <int T> struct team {
   static __device__ __forceinline__ int rank() { return threadIdx.x % T; }
   static __device__ __forceinline__ void sync()
   {
-    if (T == 32) __syncwarp();
-    else __syncthreads();
+    if (T == 32)
+      __syncwarp();
+    else
+      __syncthreads();
   }
   static __device__ __forceinline__ bool any(bool x)
   {
@@ -101,15 +105,15 @@ __device__ __forceinline__ void scatter(const dense_job &g, const row_range<I> &
 {
   constexpr int run = 32 * batch;
   int lane = threadIdx.x % 32, above = (lane + 31) % 32;
-  int64_t open = g.cols - first < width ? g.cols - first : width;  // below 0: none
-  int64_t origin = first + g.base;                                 // index of image[0]
+  int64_t open = g.cols - first < width ? g.cols - first : width; // below 0: none
+  int64_t origin = first + g.base;                                // index of image[0]
   int64_t p0 = row.begin + team<T>::rank() / 32 * run;
   bool start = true;
 
   if (open < 0) open = 0;
   for (int64_t q = row.begin; start || q < row.end; q += T * batch, p0 += T * batch) {
     int64_t rest = row.end - p0;
-    int n = rest < run ? (int)rest : run;  // of this warp's run; may be negative
+    int n = rest < run ? (int)rest : run; // of this warp's run; may be negative
     const I *columns = static_cast<const I *>(g.columns) + p0;
     const V *values = static_cast<const V *>(g.values) + p0;
     I c[batch], last = I(-1);
@@ -121,7 +125,7 @@ __device__ __forceinline__ void scatter(const dense_job &g, const row_range<I> &
       for (int k = 0; k < batch; k++) v[k] = values[min(k * 32 + lane, n - 1)];
       if (p0 > row.begin) last = columns[-1];
     }
-    if (start) team<T>::sync();  // the image is zeroed by now
+    if (start) team<T>::sync(); // the image is zeroed by now
     start = false;
     if (n <= 0) continue;
     bool stray = false;
@@ -138,7 +142,7 @@ __device__ __forceinline__ void scatter(const dense_job &g, const row_range<I> &
     }
     if (!stray) continue;
 #pragma unroll
-    for (int k = 0; k < batch; k++)  // another tile's, or out of range
+    for (int k = 0; k < batch; k++) // another tile's, or out of range
       bad |= (uint64_t)from_base(c[k], g.base) >= (uint64_t)g.cols;
   }
 }
@@ -208,13 +212,12 @@ __global__ void __launch_bounds__(block_threads, blocks_resident)
     bool bad = !row.valid, unsorted = false;
 
     u += step;
-    if (u < g.units) {  // the next unit's offsets arrive while this one is built
+    if (u < g.units) { // the next unit's offsets arrive while this one is built
       i = u / g.tiles;
       from = offsets[i], to = offsets[i + 1];
     }
 #pragma unroll 2
-    for (int k = team<T>::rank(); k < g.image_bytes / 16; k += T)
-      image[k] = make_uint4(0, 0, 0, 0);
+    for (int k = team<T>::rank(); k < g.image_bytes / 16; k += T) image[k] = make_uint4(0, 0, 0, 0);
     scatter<V, I, T>(g, row, first, width, reinterpret_cast<V *>(image) + lead, bad, unsorted);
     bool look_again = team<T>::any(unsorted);
     store<V, T>(dense, reinterpret_cast<const V *>(image), lead, width);
@@ -234,13 +237,13 @@ shunt_status launch(dense_job *g, int multiprocessors, shunt_stream stream)
 {
   constexpr int teams = block_threads / T;
   int64_t blocks = (g->units + teams - 1) / teams;
-  int64_t most = (int64_t)multiprocessors * blocks_resident * 2;  // 2: uneven rows even out
-  void *arguments[] = { g };
+  int64_t most = (int64_t)multiprocessors * blocks_resident * 2; // 2: uneven rows even out
+  void *arguments[] = {g};
 
   if (blocks > most) blocks = most;
-  cudaError_t e = cudaLaunchKernel(
-      reinterpret_cast<const void *>(csr_to_dense_kernel<V, I, T>), dim3((unsigned)blocks),
-      dim3(block_threads), arguments, (size_t)teams * g->image_bytes, stream);
+  cudaError_t e = cudaLaunchKernel(reinterpret_cast<const void *>(csr_to_dense_kernel<V, I, T>),
+                                   dim3((unsigned)blocks), dim3(block_threads), arguments,
+                                   (size_t)teams * g->image_bytes, stream);
   return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
 }
 
@@ -255,8 +258,8 @@ shunt_status plan(dense_job *g, int multiprocessors, shunt_stream stream)
   tiles = (g->stride + most - 1) / most;
   width = (g->stride + tiles - 1) / tiles;
   g->tile_width = (int)((width + piece - 1) / piece * piece);
-  g->image_bytes = g->tile_width * (int)sizeof(V) + 16;  // 16: the lead
-  tiles = (g->stride + g->tile_width - 1) / g->tile_width;  // rounding may have saved one
+  g->image_bytes = g->tile_width * (int)sizeof(V) + 16;    // 16: the lead
+  tiles = (g->stride + g->tile_width - 1) / g->tile_width; // rounding may have saved one
   if (tiles > units_most / g->rows) return SHUNT_E_UNSUPPORTED;
   g->tiles = (unsigned)tiles;
   g->units = (unsigned)(g->rows * tiles);
@@ -277,8 +280,8 @@ shunt_status choose_value(dense_job *g, size_t size, int multiprocessors, shunt_
   return SHUNT_E_UNSUPPORTED;
 }
 
-}  // namespace
-}  // namespace shunt
+} // namespace
+} // namespace shunt
 
 using namespace shunt;
 

@@ -15,8 +15,7 @@ static int scatter_row(const struct shunt_csr *a, int64_t i, char *to, int64_t *
   size_t size = shunt_type_size(a->value_type);
   int bad = 0;
 
-  if (begin < a->base || end < begin || end - a->base > a->nnz)
-    return 1;
+  if (begin < a->base || end < begin || end - a->base > a->nnz) return 1;
   for (int64_t p = begin - a->base; p < end - a->base; p++) {
     int64_t c = index_at(a->columns, a->index_type, p);
     if (c < a->base || c - a->base >= a->cols) {
@@ -41,19 +40,16 @@ shunt_status shunt_csr_to_dense_host(const struct shunt_csr *a, const struct shu
   if (!is_index(a->index_type) || dense->type != a->value_type || dense->col_stride != 1 ||
       dense->row_stride < a->cols || dense->rows != a->rows || dense->cols != a->cols)
     return SHUNT_E_UNSUPPORTED;
-  if (a->rows == 0 || dense->row_stride == 0)
-    return SHUNT_OK;
+  if (a->rows == 0 || dense->row_stride == 0) return SHUNT_OK;
   seen = calloc((size_t)a->cols + 1, sizeof *seen);
-  if (!seen)
-    return SHUNT_E_MEMORY;
+  if (!seen) return SHUNT_E_MEMORY;
   for (int64_t i = 0; i < a->rows; i++) {
     char *to = (char *)dense->values + (size_t)(i * dense->row_stride) * size;
     memset(to, 0, (size_t)dense->row_stride * size);
     bad |= scatter_row(a, i, to, seen);
   }
   free(seen);
-  if (bad && irregular)
-    *irregular |= SHUNT_IRREGULAR;
+  if (bad && irregular) *irregular |= SHUNT_IRREGULAR;
   return SHUNT_OK;
 }
 
@@ -66,21 +62,12 @@ static int is_entry(const void *element, shunt_type type)
 
   switch (type) {
   case SHUNT_F16:
-  case SHUNT_BF16:
-    memcpy(&h, element, sizeof h);
-    return (h & 0x7fff) != 0;
-  case SHUNT_F32:
-    memcpy(&f, element, sizeof f);
-    return f != 0;
-  case SHUNT_F64:
-    memcpy(&g, element, sizeof g);
-    return g != 0;
-  case SHUNT_I8:
-    return *(const int8_t *)element != 0;
-  case SHUNT_I32:
-    return *(const int32_t *)element != 0;
-  default:
-    return *(const int64_t *)element != 0;
+  case SHUNT_BF16: memcpy(&h, element, sizeof h); return (h & 0x7fff) != 0;
+  case SHUNT_F32: memcpy(&f, element, sizeof f); return f != 0;
+  case SHUNT_F64: memcpy(&g, element, sizeof g); return g != 0;
+  case SHUNT_I8: return *(const int8_t *)element != 0;
+  case SHUNT_I32: return *(const int32_t *)element != 0;
+  default: return *(const int64_t *)element != 0;
   }
 }
 
@@ -90,8 +77,7 @@ shunt_status shunt_dense_to_csr_host(const struct shunt_dense *dense, struct shu
   void *offsets = (void *)(uintptr_t)a->row_offsets, *columns = (void *)(uintptr_t)a->columns;
   int64_t p = 0;
 
-  if (!is_index(a->index_type) || dense->type != a->value_type)
-    return SHUNT_E_UNSUPPORTED;
+  if (!is_index(a->index_type) || dense->type != a->value_type) return SHUNT_E_UNSUPPORTED;
   a->rows = dense->rows;
   a->cols = dense->cols;
   for (int64_t i = 0; i < dense->rows; i++) {
@@ -99,8 +85,7 @@ shunt_status shunt_dense_to_csr_host(const struct shunt_dense *dense, struct shu
     for (int64_t j = 0; j < dense->cols; j++) {
       int64_t at = i * dense->row_stride + j * dense->col_stride;
       const char *element = (const char *)dense->values + (size_t)at * size;
-      if (!is_entry(element, dense->type))
-        continue;
+      if (!is_entry(element, dense->type)) continue;
       set_index(columns, a->index_type, p, j + a->base);
       memcpy((char *)a->values + (size_t)p * size, element, size);
       p++;

@@ -47,8 +47,7 @@ static int same_run(const struct shunt_csr *a, int64_t p, int64_t q, uint32_t wi
 static int is_crowded(const struct shunt_csr *a, struct row r)
 {
   for (int64_t p = r.begin + 2; p < r.begin + r.length; p++)
-    if (same_run(a, p, p - 2, 4))
-      return 1;
+    if (same_run(a, p, p - 2, 4)) return 1;
   return 0;
 }
 
@@ -75,10 +74,8 @@ static int same_columns(const struct shunt_csr *a, struct row r, struct row s)
   size_t size = shunt_type_size(a->index_type);
   const char *columns = a->columns;
 
-  if (r.length != s.length)
-    return 0;
-  return r.length == 0 || memcmp(columns + (size_t)r.begin * size,
-                                 columns + (size_t)s.begin * size,
+  if (r.length != s.length) return 0;
+  return r.length == 0 || memcmp(columns + (size_t)r.begin * size, columns + (size_t)s.begin * size,
                                  (size_t)r.length * size) == 0;
 }
 
@@ -105,8 +102,7 @@ static int64_t merged_columns(const struct shunt_csr *a, int64_t first)
   int64_t begin = index_at(a->row_offsets, a->index_type, first);
   int64_t end = index_at(a->row_offsets, a->index_type, last);
 
-  if (begin < a->base || end < begin || end - a->base > a->nnz)
-    return 0;
+  if (begin < a->base || end < begin || end - a->base > a->nnz) return 0;
   for (int64_t p = begin - a->base; p < end - a->base; p++) {
     uint64_t c = (uint64_t)index_at(a->columns, a->index_type, p) - (uint64_t)a->base;
     unsigned bit = (unsigned)(c % SHUNT_PROFILE_MODULUS);
@@ -121,8 +117,7 @@ static void count_merged(const struct shunt_csr *a, struct shunt_profile *out)
   int64_t blocks = (a->rows + 15) / 16;
   int64_t step = (blocks + SHUNT_PROFILE_BLOCKS - 1) / SHUNT_PROFILE_BLOCKS;
 
-  if (shunt_type_size(a->value_type) != 2)
-    return;
+  if (shunt_type_size(a->value_type) != 2) return;
   for (int64_t b = 0; b < blocks; b += step) {
     out->merged_blocks++;
     out->merged_tiles += (merged_columns(a, b * 16) + 31) / 32;
@@ -133,8 +128,7 @@ shunt_status shunt_profile_csr_host(const struct shunt_csr *a, struct shunt_prof
 {
   uint64_t squares_low = 0, squares_high = 0, weight = 0;
 
-  if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64)
-    return SHUNT_E_UNSUPPORTED;
+  if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
   memset(out, 0, sizeof *out);
   out->rows = a->rows;
   out->cols = a->cols;
@@ -149,8 +143,7 @@ shunt_status shunt_profile_csr_host(const struct shunt_csr *a, struct shunt_prof
       out->unsorted_rows += is_unsorted(a, rows[k]);
       out->crowded_rows += is_crowded(a, rows[k]);
       weight += count_segments(a, rows[k], &out->segments);
-      if (rows[k].length > out->longest_row)
-        out->longest_row = rows[k].length;
+      if (rows[k].length > out->longest_row) out->longest_row = rows[k].length;
       squares_low += length * length & 0xffffffffu;
       squares_high += length * length >> 32;
     }

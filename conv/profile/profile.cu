@@ -38,15 +38,17 @@
 
 #include "conv/profile/segments.h"
 
-namespace shunt {
-namespace {
+namespace shunt
+{
+namespace
+{
 
 constexpr int block_threads = 256;
 constexpr int block_warps = block_threads / 32;
 constexpr int blocks_per_multiprocessor = 8;
-constexpr int batch = 2;         // entries a thread has in flight
-constexpr int warp_most = 2048;  // entries of a group that one warp takes
-constexpr int most_waiting = 64; // groups of more that wait for their block; others do not wait
+constexpr int batch = 2;           // entries a thread has in flight
+constexpr int warp_most = 2048;    // entries of a group that one warp takes
+constexpr int most_waiting = 64;   // groups of more that wait for their block; others do not wait
 constexpr int resident_blocks = 4; // that registers are limited for
 constexpr unsigned whole_warp = 0xffffffffu;
 
@@ -54,7 +56,7 @@ enum {
   COUNT_EMPTY,
   COUNT_UNSORTED,
   COUNT_CROWDED,
-  COUNT_SQUARES_LOW,  // squares are added in two halves: 96 bits in all
+  COUNT_SQUARES_LOW, // squares are added in two halves: 96 bits in all
   COUNT_SQUARES_HIGH,
   COUNT_NONEMPTY,                   // 3: groups of 8, 4, 2
   COUNT_EQUAL = COUNT_NONEMPTY + 3, // 3
@@ -76,8 +78,8 @@ struct profile_job {
   const void *offsets, *columns;
   int64_t rows, cols, nnz, groups;
   int base;
-  bool by_blocks;  // every group is a block's work
-  int64_t merged_blocks, merged_step;  // so many blocks of 16 rows, each so far from the one before
+  bool by_blocks;                     // every group is a block's work
+  int64_t merged_blocks, merged_step; // so many blocks of 16 rows, each so far from the one before
   double log2_nnz;
   uint64_t serial;
   struct shunt_profile *out;
@@ -89,7 +91,7 @@ __device__ const unsigned segment_weights[SHUNT_PROFILE_STRIP + 1] = {SHUNT_SEGM
 // The nine offsets of a group: lane k of 0 to 8 has where row k begins, the others where the last
 // row ends; rows past the end are empty.  All zero if one is impossible.
 struct group_offsets {
-  int64_t at, length;  // of the lane's row
+  int64_t at, length; // of the lane's row
   int rows;
 };
 
@@ -227,8 +229,7 @@ __device__ __forceinline__ masks scan(const profile_job &g, const group_places<L
 #pragma unroll
     for (int k = 0; k < batch; k++) {
       const I previous = k > 0 ? column[k - 1] : last;
-      const I before =
-          __shfl_sync(whole_warp, lane == 31 ? previous : column[k], (lane + 31) % 32);
+      const I before = __shfl_sync(whole_warp, lane == 31 ? previous : column[k], (lane + 31) % 32);
       const I second = __shfl_sync(whole_warp, lane >= 30 ? previous : column[k], (lane + 30) % 32);
       const bool follows = bits[k] & 0xff00, there = bits[k] >> 31;
       if (column[k] <= before) found |= bits[k] & 0xff00;
@@ -320,7 +321,7 @@ __device__ __forceinline__ void count(tally &t, const group_offsets &o, unsigned
   int start = lane == 0 ? 0 : lane < 3 ? (lane - 1) * 4 : (lane - 3) * 2;
   if (lane < 7 && start + size <= o.rows) {
     unsigned rows = ((1u << size) - 1) << start;
-    unsigned below = rows & (rows - 1);  // all but the first
+    unsigned below = rows & (rows - 1); // all but the first
     t.nonempty += (filled & rows) != 0;
     t.equal += (filled & rows) != 0 && (equal & below) == below;
   }
@@ -534,8 +535,8 @@ __global__ void __launch_bounds__(block_threads, resident_blocks)
   if (meet(g, t, run, tiles) && threadIdx.x == 0) report(g);
 }
 
-}  // namespace
-}  // namespace shunt
+} // namespace
+} // namespace shunt
 
 using namespace shunt;
 
@@ -545,7 +546,7 @@ extern "C" shunt_status shunt_profile_csr_cuda(const struct shunt_csr *a, uint64
 {
   int64_t most = (int64_t)d->multiprocessors * blocks_per_multiprocessor;
   profile_job g = {};
-  void *arguments[] = { &g };
+  void *arguments[] = {&g};
 
   if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
   if (!out || !scratch) return SHUNT_E_ARGUMENT;
@@ -566,12 +567,11 @@ extern "C" shunt_status shunt_profile_csr_cuda(const struct shunt_csr *a, uint64
   int64_t blocks = g.by_blocks ? g.groups : (g.groups + block_warps - 1) / block_warps;
   if (blocks > most) blocks = most;
   if (blocks < 1) blocks = 1;
-  if (cudaMemsetAsync(scratch, 0, sizeof(scratch_area), stream) != cudaSuccess)
-    return SHUNT_E_CUDA;
-  const void *kernel = a->index_type == SHUNT_I32 ?
-                           reinterpret_cast<const void *>(profile_kernel<int32_t>) :
-                           reinterpret_cast<const void *>(profile_kernel<int64_t>);
-  cudaError_t e = cudaLaunchKernel(kernel, dim3((unsigned)blocks), dim3(block_threads), arguments,
-                                   0, stream);
+  if (cudaMemsetAsync(scratch, 0, sizeof(scratch_area), stream) != cudaSuccess) return SHUNT_E_CUDA;
+  const void *kernel = a->index_type == SHUNT_I32
+                           ? reinterpret_cast<const void *>(profile_kernel<int32_t>)
+                           : reinterpret_cast<const void *>(profile_kernel<int64_t>);
+  cudaError_t e =
+      cudaLaunchKernel(kernel, dim3((unsigned)blocks), dim3(block_threads), arguments, 0, stream);
   return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
 }

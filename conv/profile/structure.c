@@ -40,18 +40,15 @@ static int64_t round_up_div(int64_t a, int64_t b)
 /* Offsets and columns inside their arrays, so that the passes may trust them. */
 static int is_sound(const struct shunt_csr *a)
 {
-  if (a->rows < 0 || a->cols < 0 || a->nnz < 0)
-    return 0;
+  if (a->rows < 0 || a->cols < 0 || a->nnz < 0) return 0;
   for (int64_t i = 0; i < a->rows; i++) {
     int64_t begin = index_at(a->row_offsets, a->index_type, i);
     int64_t end = index_at(a->row_offsets, a->index_type, i + 1);
-    if (begin < a->base || end < begin || end - a->base > a->nnz)
-      return 0;
+    if (begin < a->base || end < begin || end - a->base > a->nnz) return 0;
   }
   for (int64_t p = 0; p < a->nnz; p++) {
     int64_t column = index_at(a->columns, a->index_type, p);
-    if (column < a->base || column - a->base >= a->cols)
-      return 0;
+    if (column < a->base || column - a->base >= a->cols) return 0;
   }
   return 1;
 }
@@ -75,8 +72,7 @@ static shunt_status count_vectors(const struct shunt_csr *a, int64_t v, int64_t 
 {
   int64_t *seen = marks_new(a->cols);
 
-  if (!seen)
-    return SHUNT_E_MEMORY;
+  if (!seen) return SHUNT_E_MEMORY;
   *count = 0;
   for (int64_t i = 0; i < a->rows; i++)
     for (int64_t p = offset_at(a, i); p < offset_at(a, i + 1); p++)
@@ -95,20 +91,18 @@ struct tile_pass {
 
 static void tile_entry(struct tile_pass *t, int64_t row, int64_t column)
 {
-  static const unsigned char weight[16] = { 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4 };
+  static const unsigned char weight[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
   int64_t band = row / TILE_ROWS, tile = column / TILE_COLS, quad = column / QUAD;
 
   t->nonzero += mark(t->tile_seen, tile, band);
-  if (mark(t->quad_seen, quad, row))
-    t->quad_bits[quad] = 0;
+  if (mark(t->quad_seen, quad, row)) t->quad_bits[quad] = 0;
   t->quad_bits[quad] |= (unsigned char)(1u << (column % QUAD));
-  if (weight[t->quad_bits[quad]] > 2)
-    t->dense += mark(t->tile_broken, tile, band);
+  if (weight[t->quad_bits[quad]] > 2) t->dense += mark(t->tile_broken, tile, band);
 }
 
 static shunt_status count_tiles(const struct shunt_csr *a, struct shunt_structure *out)
 {
-  struct tile_pass t = { 0 };
+  struct tile_pass t = {0};
   int64_t tiles = round_up_div(a->rows, TILE_ROWS) * round_up_div(a->cols, TILE_COLS);
   shunt_status status = SHUNT_E_MEMORY;
 
@@ -132,14 +126,12 @@ static shunt_status count_tiles(const struct shunt_csr *a, struct shunt_structur
   return status;
 }
 
-
 static shunt_status count_strips(const struct shunt_csr *a, struct shunt_structure *out)
 {
   int64_t strips = round_up_div(a->cols, STRIP_COLS), segments = 0;
   int64_t *seen = marks_new(strips);
 
-  if (!seen)
-    return SHUNT_E_MEMORY;
+  if (!seen) return SHUNT_E_MEMORY;
   for (int64_t i = 0; i < a->rows; i++)
     for (int64_t p = offset_at(a, i); p < offset_at(a, i + 1); p++)
       segments += mark(seen, column_at(a, p) / STRIP_COLS, i);
@@ -155,19 +147,15 @@ shunt_status shunt_structure_csr_host(const struct shunt_csr *a, struct shunt_st
   shunt_status status;
 
   memset(out, 0, sizeof *out);
-  if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64)
-    return SHUNT_E_UNSUPPORTED;
-  if (!is_sound(a))
-    return SHUNT_E_ARGUMENT;
+  if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
+  if (!is_sound(a)) return SHUNT_E_ARGUMENT;
   status = count_vectors(a, 1, &positions);
   for (int v = 0; v < 3 && status == SHUNT_OK; v++) {
     status = count_vectors(a, 8 >> v, &vectors);
     if (status == SHUNT_OK && vectors)
       out->fill[v] = (double)positions / ((double)vectors * (8 >> v));
   }
-  if (status == SHUNT_OK)
-    status = count_tiles(a, out);
-  if (status == SHUNT_OK)
-    status = count_strips(a, out);
+  if (status == SHUNT_OK) status = count_tiles(a, out);
+  if (status == SHUNT_OK) status = count_strips(a, out);
   return status;
 }

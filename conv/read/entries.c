@@ -9,8 +9,7 @@ shunt_status read_check_sizes(struct read_text *t, int64_t rows, int64_t cols, i
 {
   int64_t most = (int64_t)1 << 24;
 
-  if (entries > most / 64)
-    most = entries < INT64_MAX / 64 ? entries * 64 : INT64_MAX;
+  if (entries > most / 64) most = entries < INT64_MAX / 64 ? entries * 64 : INT64_MAX;
   if (rows > most || cols > most)
     return read_fail(t, "%lld x %lld is out of proportion to its %lld entries", (long long)rows,
                      (long long)cols, (long long)entries);
@@ -35,8 +34,7 @@ static int grow(void **array, int64_t count, size_t size)
 {
   void *more = realloc(*array, (size_t)count * size);
 
-  if (more)
-    *array = more;
+  if (more) *array = more;
   return more != NULL;
 }
 
@@ -50,14 +48,12 @@ shunt_status entries_add(struct read_entries *e, int64_t row, int64_t column, do
     e->row = r;
     e->column = c;
     e->value = v;
-    if (!good)
-      return SHUNT_E_MEMORY;
+    if (!good) return SHUNT_E_MEMORY;
     e->room = room;
   }
   e->row[e->count] = row;
   e->column[e->count] = column;
-  if (!e->pattern)
-    e->value[e->count] = value;
+  if (!e->pattern) e->value[e->count] = value;
   e->count++;
   return SHUNT_OK;
 }
@@ -87,8 +83,7 @@ static void sort_row(int64_t *column, double *value, int64_t n, int64_t *column_
 static int is_ascending(const int64_t *column, int64_t n)
 {
   for (int64_t k = 1; k < n; k++)
-    if (column[k] < column[k - 1])
-      return 0;
+    if (column[k] < column[k - 1]) return 0;
   return 1;
 }
 
@@ -100,14 +95,12 @@ static shunt_status sort_rows(struct shunt_matrix *m)
 
   for (int64_t i = 0; i < m->rows; i++) {
     int64_t n = m->row_offsets[i + 1] - m->row_offsets[i];
-    if (n > longest && !is_ascending(m->columns + m->row_offsets[i], n))
-      longest = n;
+    if (n > longest && !is_ascending(m->columns + m->row_offsets[i], n)) longest = n;
   }
   if (longest) {
     column_room = malloc((size_t)longest * sizeof *column_room);
     value_room = malloc((size_t)longest * sizeof *value_room);
-    if (!column_room || !value_room)
-      status = SHUNT_E_MEMORY;
+    if (!column_room || !value_room) status = SHUNT_E_MEMORY;
   }
   for (int64_t i = 0; longest && status == SHUNT_OK && i < m->rows; i++) {
     int64_t at = m->row_offsets[i], n = m->row_offsets[i + 1] - at;
@@ -143,11 +136,9 @@ shunt_status matrix_tidy(struct shunt_matrix *m)
 {
   shunt_status status = sort_rows(m);
 
-  if (status != SHUNT_OK)
-    return status;
+  if (status != SHUNT_OK) return status;
   sum_repeats(m);
-  if (m->pattern)
-    shunt_fill_values(m->values, m->nnz, 1);
+  if (m->pattern) shunt_fill_values(m->values, m->nnz, 1);
   return SHUNT_OK;
 }
 
@@ -164,25 +155,20 @@ shunt_status entries_to_csr(const struct read_entries *e, int64_t rows, int64_t 
   out->pattern = e->pattern;
   out->row_offsets = calloc((size_t)rows + 2, sizeof *out->row_offsets);
   out->columns = malloc(room * sizeof *out->columns);
-  out->values = e->pattern ? calloc(room, sizeof *out->values) :
-                             malloc(room * sizeof *out->values);
+  out->values = e->pattern ? calloc(room, sizeof *out->values) : malloc(room * sizeof *out->values);
   if (out->row_offsets && out->columns && out->values) {
     /* next[r] is where row r goes on; counting one place further leaves
        row_offsets right when all is placed.  */
     int64_t *next = out->row_offsets + 1;
-    for (int64_t k = 0; k < e->count; k++)
-      next[e->row[k] + 1]++;
-    for (int64_t i = 0; i < rows; i++)
-      next[i + 1] += next[i];
+    for (int64_t k = 0; k < e->count; k++) next[e->row[k] + 1]++;
+    for (int64_t i = 0; i < rows; i++) next[i + 1] += next[i];
     for (int64_t k = 0; k < e->count; k++) {
       int64_t p = next[e->row[k]]++;
       out->columns[p] = e->column[k];
-      if (!e->pattern)
-        out->values[p] = e->value[k];
+      if (!e->pattern) out->values[p] = e->value[k];
     }
     status = matrix_tidy(out);
   }
-  if (status != SHUNT_OK)
-    shunt_matrix_free(out);
+  if (status != SHUNT_OK) shunt_matrix_free(out);
   return status;
 }

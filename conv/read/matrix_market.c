@@ -64,22 +64,20 @@ static shunt_status parse_words(struct read_text *t, char word[5][32], struct he
 static void make_printable(char *text)
 {
   for (; *text; text++)
-    if (!isprint((unsigned char)*text) && *text != '\t')
-      *text = *text == '\r' ? ' ' : '?';
+    if (!isprint((unsigned char)*text) && *text != '\t') *text = *text == '\r' ? ' ' : '?';
 }
 
 static shunt_status read_banner(struct read_text *t, struct header *h)
 {
-  char line[256], word[5][32] = { "", "", "", "", "" }, more[2];
+  char line[256], word[5][32] = {"", "", "", "", ""}, more[2];
   int words;
   shunt_status status = read_rest_of_line(t, line, sizeof line);
 
-  if (status != SHUNT_OK)
-    return status;
+  if (status != SHUNT_OK) return status;
   t->line = 1; /* messages are about the line just read */
   make_printable(line);
-  words = sscanf(line, "%31s %31s %31s %31s %31s %1s", word[0], word[1], word[2], word[3],
-                 word[4], more);
+  words = sscanf(line, "%31s %31s %31s %31s %31s %1s", word[0], word[1], word[2], word[3], word[4],
+                 more);
   if (words < 1 || strcasecmp(word[0], "%%MatrixMarket") != 0)
     return read_fail(t, "is not a Matrix Market file: no %%%%MatrixMarket line");
   if (words != 5)
@@ -94,18 +92,13 @@ static shunt_status read_sizes(struct read_text *t, struct header *h)
   int found;
   shunt_status status = read_next_line(t, '%', &found);
 
-  if (status == SHUNT_OK && !found)
-    return read_fail(t, "ends before the line of sizes");
-  if (status == SHUNT_OK)
-    status = read_int(t, "the number of rows", &h->rows);
-  if (status == SHUNT_OK)
-    status = read_int(t, "the number of columns", &h->cols);
+  if (status == SHUNT_OK && !found) return read_fail(t, "ends before the line of sizes");
+  if (status == SHUNT_OK) status = read_int(t, "the number of rows", &h->rows);
+  if (status == SHUNT_OK) status = read_int(t, "the number of columns", &h->cols);
   if (status == SHUNT_OK && h->coordinate)
     status = read_int(t, "the number of entries", &h->entries);
-  if (status != SHUNT_OK)
-    return status;
-  if (h->rows < 0 || h->cols < 0 || h->entries < 0)
-    return read_fail(t, "a size is negative");
+  if (status != SHUNT_OK) return status;
+  if (h->rows < 0 || h->cols < 0 || h->entries < 0) return read_fail(t, "a size is negative");
   if (h->symmetry != GENERAL && h->rows != h->cols)
     return read_fail(t, "a symmetric matrix must be square, this is %lld x %lld",
                      (long long)h->rows, (long long)h->cols);
@@ -117,8 +110,7 @@ static shunt_status read_value(struct read_text *t, const struct header *h, doub
   int64_t whole;
   shunt_status status;
 
-  if (h->field == FIELD_REAL)
-    return read_real(t, "the value", value);
+  if (h->field == FIELD_REAL) return read_real(t, "the value", value);
   status = read_int(t, "the value", &whole);
   *value = (double)whole;
   return status;
@@ -130,13 +122,11 @@ static shunt_status read_entry(struct read_text *t, const struct header *h, int6
 {
   shunt_status status = read_int(t, "the row", i);
 
-  if (status == SHUNT_OK)
-    status = read_int(t, "the column", j);
+  if (status == SHUNT_OK) status = read_int(t, "the column", j);
   if (status == SHUNT_OK && (*i < 1 || *i > h->rows || *j < 1 || *j > h->cols))
     return read_fail(t, "entry (%lld, %lld) is outside of %lld x %lld", (long long)*i,
                      (long long)*j, (long long)h->rows, (long long)h->cols);
-  if (status == SHUNT_OK && h->field != FIELD_PATTERN)
-    status = read_value(t, h, value);
+  if (status == SHUNT_OK && h->field != FIELD_PATTERN) status = read_value(t, h, value);
   --*i;
   --*j;
   if (status == SHUNT_OK && h->symmetry == SKEW && *i == *j && *value != 0)
@@ -173,12 +163,9 @@ static shunt_status read_coordinates(struct read_text *t, const struct header *h
     int64_t i = 0, j = 0;
     double value = 0;
     shunt_status status = expect_line(t, k, h->entries);
-    if (status == SHUNT_OK)
-      status = read_entry(t, h, &i, &j, &value);
-    if (status == SHUNT_OK)
-      status = add(t, h, e, i, j, value);
-    if (status != SHUNT_OK)
-      return status;
+    if (status == SHUNT_OK) status = read_entry(t, h, &i, &j, &value);
+    if (status == SHUNT_OK) status = add(t, h, e, i, j, value);
+    if (status != SHUNT_OK) return status;
   }
   return SHUNT_OK;
 }
@@ -196,14 +183,11 @@ static shunt_status read_array(struct read_text *t, const struct header *h, stru
       if (status == SHUNT_OK && !found)
         return read_fail(t, "ends after %lld values, in column %lld of %lld", (long long)have,
                          (long long)j + 1, (long long)h->cols);
-      if (status == SHUNT_OK)
-        status = read_value(t, h, &value);
-      if (status == SHUNT_OK)
-        status = read_line_end(t);
+      if (status == SHUNT_OK) status = read_value(t, h, &value);
+      if (status == SHUNT_OK) status = read_line_end(t);
       if (status == SHUNT_OK && value != 0) /* true for NaN */
         status = add(t, h, e, i, j, value);
-      if (status != SHUNT_OK)
-        return status;
+      if (status != SHUNT_OK) return status;
     }
   }
   return SHUNT_OK;
@@ -211,28 +195,21 @@ static shunt_status read_array(struct read_text *t, const struct header *h, stru
 
 static shunt_status read_body(struct read_text *t, struct shunt_matrix *out)
 {
-  struct header h = { 0 };
+  struct header h = {0};
   struct read_entries e;
   int found;
   shunt_status status = read_banner(t, &h);
 
-  if (status == SHUNT_OK)
-    status = read_sizes(t, &h);
-  if (status != SHUNT_OK)
-    return status;
+  if (status == SHUNT_OK) status = read_sizes(t, &h);
+  if (status != SHUNT_OK) return status;
   /* An array of no rows has no lines that would end the walk over its columns. */
-  if (h.rows == 0 || h.cols == 0)
-    status = read_check_sizes(t, h.rows, h.cols, 0);
-  if (status != SHUNT_OK)
-    return status;
+  if (h.rows == 0 || h.cols == 0) status = read_check_sizes(t, h.rows, h.cols, 0);
+  if (status != SHUNT_OK) return status;
   entries_init(&e, h.field == FIELD_PATTERN);
   status = h.coordinate ? read_coordinates(t, &h, &e) : read_array(t, &h, &e);
-  if (status == SHUNT_OK)
-    status = read_next_line(t, '%', &found);
-  if (status == SHUNT_OK && found)
-    status = read_fail(t, "goes on after its last entry");
-  if (status == SHUNT_OK)
-    status = read_check_sizes(t, h.rows, h.cols, e.count);
+  if (status == SHUNT_OK) status = read_next_line(t, '%', &found);
+  if (status == SHUNT_OK && found) status = read_fail(t, "goes on after its last entry");
+  if (status == SHUNT_OK) status = read_check_sizes(t, h.rows, h.cols, e.count);
   if (status == SHUNT_OK && (status = entries_to_csr(&e, h.rows, h.cols, out)) != SHUNT_OK)
     read_no_memory(t);
   entries_free(&e);
@@ -246,8 +223,7 @@ shunt_status shunt_read_mtx(const char *path, struct shunt_matrix *out, struct s
 
   memset(out, 0, sizeof *out);
   status = read_open(&t, path, why);
-  if (status != SHUNT_OK)
-    return status;
+  if (status != SHUNT_OK) return status;
   status = read_body(&t, out);
   read_close(&t);
   return status;

@@ -34,7 +34,8 @@ shunt_status shunt_read_mtx(const char *path, struct shunt_matrix *out, struct s
 /* DLMC .smtx: "rows, cols, nnz", row offsets, column indices. */
 shunt_status shunt_read_smtx(const char *path, struct shunt_matrix *out, struct shunt_message *why);
 /* By name: .smtx[.gz] or Matrix Market. */
-shunt_status shunt_read_matrix(const char *path, struct shunt_matrix *out, struct shunt_message *why);
+shunt_status shunt_read_matrix(const char *path, struct shunt_matrix *out,
+                               struct shunt_message *why);
 void shunt_matrix_free(struct shunt_matrix *m);
 /* Values in [-1, 1), the same for the same seed on every machine. */
 void shunt_fill_values(double *values, int64_t count, uint64_t seed);

@@ -8,15 +8,13 @@
 
 shunt_status read_open(struct read_text *t, const char *path, struct shunt_message *why)
 {
-  if (why)
-    why->text[0] = '\0';
+  if (why) why->text[0] = '\0';
   memset(t, 0, sizeof *t);
   t->path = path;
   t->why = why;
   t->separator = ' ';
   t->buffer = malloc(READ_BUFFER + 1);
-  if (!t->buffer)
-    return read_no_memory(t);
+  if (!t->buffer) return read_no_memory(t);
   t->file = gzopen(path, "rb");
   if (!t->file) {
     read_fail(t, "cannot be opened");
@@ -31,8 +29,7 @@ shunt_status read_open(struct read_text *t, const char *path, struct shunt_messa
 
 void read_close(struct read_text *t)
 {
-  if (t->file)
-    gzclose_r(t->file);
+  if (t->file) gzclose_r(t->file);
   free(t->buffer);
   t->file = NULL;
   t->buffer = NULL;
@@ -44,8 +41,7 @@ shunt_status read_fail(struct read_text *t, const char *format, ...)
   size_t used;
   va_list ap;
 
-  if (!t->why)
-    return SHUNT_E_INPUT;
+  if (!t->why) return SHUNT_E_INPUT;
   if (t->line > 0)
     snprintf(t->why->text, sizeof t->why->text, "%.120s:%lld: ", name, (long long)t->line);
   else
@@ -76,8 +72,7 @@ static shunt_status fill(struct read_text *t)
     const char *text = gzerror(t->file, &code);
     if (got < 0 || (code != Z_OK && code != Z_STREAM_END))
       return read_fail(t, "cannot be read: %s", text && *text ? text : "input error");
-    if (got == 0)
-      t->at_eof = 1;
+    if (got == 0) t->at_eof = 1;
     t->end += (size_t)got;
   }
   t->buffer[t->end] = '\0';
@@ -103,8 +98,7 @@ static inline int is_digit(char c)
    is no end, unless the file ends there.  */
 static inline int ends_token(const struct read_text *t, const char *p)
 {
-  return is_blank(*p) || *p == '\n' || *p == t->separator ||
-         (p == t->buffer + t->end && t->at_eof);
+  return is_blank(*p) || *p == '\n' || *p == t->separator || (p == t->buffer + t->end && t->at_eof);
 }
 
 /* Skips blanks, and the separator that the format has besides them. */
@@ -113,22 +107,18 @@ static shunt_status skip_blanks(struct read_text *t)
   for (;;) {
     const char *p;
     shunt_status status = need(t);
-    if (status != SHUNT_OK)
-      return status;
+    if (status != SHUNT_OK) return status;
     p = t->buffer + t->at;
-    while (is_blank(*p) || *p == t->separator)
-      p++;
+    while (is_blank(*p) || *p == t->separator) p++;
     t->at = (size_t)(p - t->buffer);
     /* Blanks up to the buffer's end: there may be more of them. */
-    if (t->at < t->end || t->at_eof)
-      return need(t);
+    if (t->at < t->end || t->at_eof) return need(t);
   }
 }
 
 int read_at_line_end(struct read_text *t)
 {
-  if (skip_blanks(t) != SHUNT_OK)
-    return -1;
+  if (skip_blanks(t) != SHUNT_OK) return -1;
   return t->at == t->end || t->buffer[t->at] == '\n';
 }
 
@@ -164,18 +154,15 @@ shunt_status read_int(struct read_text *t, const char *name, int64_t *value)
   int negative = *p == '-', overflow = 0;
   uint64_t v = 0;
 
-  if (status != SHUNT_OK)
-    return status;
-  if (*p == '-' || *p == '+')
-    p++;
+  if (status != SHUNT_OK) return status;
+  if (*p == '-' || *p == '+') p++;
   for (digits = p; is_digit(*p); p++) {
     overflow |= v > ((uint64_t)INT64_MAX - (uint64_t)(*p - '0')) / 10;
     v = v * 10 + (uint64_t)(*p - '0');
   }
   if (p == digits || !ends_token(t, p))
     return read_fail(t, "%s is not a whole number: '%s'", name, excerpt(t, copy));
-  if (overflow)
-    return read_fail(t, "%s does not fit in 64 bits: '%s'", name, excerpt(t, copy));
+  if (overflow) return read_fail(t, "%s does not fit in 64 bits: '%s'", name, excerpt(t, copy));
   *value = negative ? -(int64_t)v : (int64_t)v;
   t->at = (size_t)(p - t->buffer);
   return SHUNT_OK;
@@ -192,8 +179,7 @@ static shunt_status slow_real(struct read_text *t, const char *name, double *val
 
   while (n < sizeof copy - 1 && !ends_token(t, p + n)) {
     char c = p[n];
-    if (c == 'x' || c == 'X' || c == '(' || c == '\0')
-      break;
+    if (c == 'x' || c == 'X' || c == '(' || c == '\0') break;
     copy[n++] = c == 'd' || c == 'D' ? 'e' : c;
   }
   copy[n] = '\0';
@@ -208,33 +194,27 @@ static shunt_status slow_real(struct read_text *t, const char *name, double *val
    doubles then (Clinger, PLDI 1990); nearly every token of a matrix file is such.  */
 shunt_status read_real(struct read_text *t, const char *name, double *value)
 {
-  static const double power[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+  static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                 1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   shunt_status status = find_token(t, name);
   const char *p = t->buffer + t->at;
   int negative = *p == '-', digits = 0, exponent = 0, exponent_sign = 1, e = 0;
   uint64_t m = 0;
   double v;
 
-  if (status != SHUNT_OK)
-    return status;
-  if (*p == '-' || *p == '+')
-    p++;
-  for (; is_digit(*p) && digits < 18; p++, digits++)
-    m = m * 10 + (uint64_t)(*p - '0');
+  if (status != SHUNT_OK) return status;
+  if (*p == '-' || *p == '+') p++;
+  for (; is_digit(*p) && digits < 18; p++, digits++) m = m * 10 + (uint64_t)(*p - '0');
   if (*p == '.')
     for (p++; is_digit(*p) && digits < 18; p++, digits++, exponent--)
       m = m * 10 + (uint64_t)(*p - '0');
   if (digits && (*p == 'e' || *p == 'E')) {
     const char *first;
     p++;
-    if (*p == '-' || *p == '+')
-      exponent_sign = *p++ == '-' ? -1 : 1;
-    for (first = p; is_digit(*p) && p - first < 4; p++)
-      e = e * 10 + (*p - '0');
-    if (p == first)
-      return slow_real(t, name, value);
+    if (*p == '-' || *p == '+') exponent_sign = *p++ == '-' ? -1 : 1;
+    for (first = p; is_digit(*p) && p - first < 4; p++) e = e * 10 + (*p - '0');
+    if (p == first) return slow_real(t, name, value);
     exponent += exponent_sign * e;
   }
   if (!digits || !ends_token(t, p) || m >> 53 || exponent < -22 || exponent > 22)
@@ -250,10 +230,8 @@ shunt_status read_line_end(struct read_text *t)
   char copy[24];
   shunt_status status = skip_blanks(t);
 
-  if (status != SHUNT_OK)
-    return status;
-  if (t->at == t->end)
-    return SHUNT_OK;
+  if (status != SHUNT_OK) return status;
+  if (t->at == t->end) return SHUNT_OK;
   if (t->buffer[t->at] != '\n')
     return read_fail(t, "too much on this line, from '%s'", excerpt(t, copy));
   t->at++;
@@ -269,8 +247,7 @@ shunt_status read_rest_of_line(struct read_text *t, char *copy, size_t size)
     shunt_status status = need(t);
     const char *from, *stop;
     size_t length;
-    if (status != SHUNT_OK)
-      return status;
+    if (status != SHUNT_OK) return status;
     from = t->buffer + t->at;
     stop = memchr(from, '\n', t->end - t->at);
     length = stop ? (size_t)(stop - from) : t->end - t->at;
@@ -284,11 +261,9 @@ shunt_status read_rest_of_line(struct read_text *t, char *copy, size_t size)
       t->at++;
       t->line++;
     }
-    if (stop || t->at_eof)
-      break;
+    if (stop || t->at_eof) break;
   }
-  if (size)
-    copy[n] = '\0';
+  if (size) copy[n] = '\0';
   return SHUNT_OK;
 }
 
@@ -297,17 +272,14 @@ shunt_status read_next_line(struct read_text *t, int comment, int *found)
   for (;;) {
     shunt_status status = skip_blanks(t);
     *found = 0;
-    if (status != SHUNT_OK)
-      return status;
-    if (t->at == t->end)
-      return SHUNT_OK;
+    if (status != SHUNT_OK) return status;
+    if (t->at == t->end) return SHUNT_OK;
     if (t->buffer[t->at] == '\n') {
       t->at++;
       t->line++;
     } else if (comment && t->buffer[t->at] == comment) {
       status = read_rest_of_line(t, NULL, 0);
-      if (status != SHUNT_OK)
-        return status;
+      if (status != SHUNT_OK) return status;
     } else {
       *found = 1;
       return SHUNT_OK;

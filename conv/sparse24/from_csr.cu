@@ -91,7 +91,8 @@ struct packed_quad {
 
 // The entries in columns first .. first + 3; p goes past them.
 template <class I, class V>
-__device__ __forceinline__ packed_quad pack_quad(const row_view<I, V> &row, int64_t &p, int64_t first)
+__device__ __forceinline__ packed_quad pack_quad(const row_view<I, V> &row, int64_t &p,
+                                                 int64_t first)
 {
   constexpr int width = 8 * sizeof(V);
   uint32_t bits = 0, found = 0, v[2] = {0, 0};
@@ -174,10 +175,9 @@ template <class V> const void *kernel_of(shunt_type index)
 
 using namespace shunt::sparse24;
 
-extern "C" shunt_status shunt_csr_to_sparse24_cuda(const struct shunt_csr *a,
-                                                  const struct shunt_sparse24 *v,
-                                                  uint32_t *irregular, const struct shunt_device *d,
-                                                  shunt_stream stream)
+extern "C" shunt_status
+shunt_csr_to_sparse24_cuda(const struct shunt_csr *a, const struct shunt_sparse24 *v,
+                           uint32_t *irregular, const struct shunt_device *d, shunt_stream stream)
 {
   (void)d;
   const size_t bytes = shunt_sparse24_bytes(a);

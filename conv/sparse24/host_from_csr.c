@@ -108,7 +108,7 @@ static void pack_row(const struct shunt_csr *a, const struct shunt_sparse24 *v, 
 }
 
 shunt_status shunt_csr_to_sparse24_host(const struct shunt_csr *a, const struct shunt_sparse24 *v,
-                                       uint32_t *irregular)
+                                        uint32_t *irregular)
 {
   int bad = 0;
 
@@ -117,8 +117,7 @@ shunt_status shunt_csr_to_sparse24_host(const struct shunt_csr *a, const struct 
   if (v->positions && !shunt_sparse24_full(a)) return SHUNT_E_ARGUMENT;
   if (v->positions)
     memset(v->positions, 0, (size_t)shunt_sparse24_position_bytes(shunt_sparse24_pieces(a)));
-  for (int64_t row = 0; row < v->bands * ROWS; row++)
-    pack_row(a, v, row, &bad);
+  for (int64_t row = 0; row < v->bands * ROWS; row++) pack_row(a, v, row, &bad);
   for (int64_t p = 0; p < a->nnz; p++)
     if (from_base(index_at(a->columns, a->index_type, p), a->base) >= a->cols) bad = 1;
   if (bad) *irregular |= SHUNT_IRREGULAR;

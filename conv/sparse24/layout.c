@@ -5,8 +5,7 @@ static int can_be_packed(const struct shunt_csr *a)
 {
   const int64_t most = INT32_MAX - 1024;
 
-  return (a->value_type == SHUNT_F16 || a->value_type == SHUNT_BF16 ||
-          a->value_type == SHUNT_I8) &&
+  return (a->value_type == SHUNT_F16 || a->value_type == SHUNT_BF16 || a->value_type == SHUNT_I8) &&
          a->rows > 0 && a->cols > 0 && a->rows <= most && a->cols <= most;
 }
 
@@ -20,14 +19,14 @@ int shunt_sparse24_lay_out(const struct shunt_csr *a, void *memory, struct shunt
 {
   if (!can_be_packed(a)) return 0;
   int cols = shunt_sparse24_cols((int)shunt_type_size(a->value_type));
-  *out =
-      (struct shunt_sparse24){a->rows,
-                             a->cols,
-                             (a->rows + 2 * SHUNT_SPARSE24_ROWS - 1) / (2 * SHUNT_SPARSE24_ROWS) * 2,
-                             (a->cols + cols - 1) / cols,
-                             a->value_type,
-                             memory,
-                             NULL};
+  *out = (struct shunt_sparse24){a->rows,
+                                 a->cols,
+                                 (a->rows + 2 * SHUNT_SPARSE24_ROWS - 1) /
+                                     (2 * SHUNT_SPARSE24_ROWS) * 2,
+                                 (a->cols + cols - 1) / cols,
+                                 a->value_type,
+                                 memory,
+                                 NULL};
   if (memory && shunt_sparse24_full(a)) out->positions = (char *)memory + tiles_bytes(out);
   return 1;
 }

@@ -27,10 +27,10 @@ int shunt_sparse24_lay_out(const struct shunt_csr *a, void *memory, struct shunt
    host knows.  Otherwise the two functions write the same bytes.  SHUNT_E_ARGUMENT: v is not for
    a's sizes.  */
 shunt_status shunt_csr_to_sparse24_cuda(const struct shunt_csr *a, const struct shunt_sparse24 *v,
-                                       uint32_t *irregular, const struct shunt_device *d,
-                                       shunt_stream stream);
+                                        uint32_t *irregular, const struct shunt_device *d,
+                                        shunt_stream stream);
 shunt_status shunt_csr_to_sparse24_host(const struct shunt_csr *a, const struct shunt_sparse24 *v,
-                                       uint32_t *irregular);
+                                        uint32_t *irregular);
 
 /* v as CSR, all values but +0, columns ascending: the entries it was made from, less those of
    value +0.  a's arrays are host memory with room for v->rows + 1 and all values; a's index type

@@ -13,7 +13,7 @@
 
 /* The first tile of block row b, of its list, whose column is not below `column`. */
 SHUNT_TILE_INLINE uint32_t shunt_tile_first(const struct shunt_tile_list *list, int64_t b,
-                                                int64_t column)
+                                            int64_t column)
 {
   uint32_t low = list->begin[b], high = list->begin[b + 1];
 
@@ -36,10 +36,10 @@ SHUNT_TILE_INLINE int shunt_tile_is_natural(const struct shunt_tile *v, uint32_t
 }
 
 SHUNT_TILE_INLINE struct shunt_tile_chunk shunt_tile_find_chunk(const struct shunt_tile *v,
-                                                                      int64_t b, int64_t chunk)
+                                                                int64_t b, int64_t chunk)
 {
   struct shunt_tile_chunk found = {shunt_tile_first(&v->sparse, b, 2 * chunk),
-                                     shunt_tile_first(&v->dense, b, 4 * chunk), 0};
+                                   shunt_tile_first(&v->dense, b, 4 * chunk), 0};
 
   for (uint32_t i = found.sparse; i < v->sparse.begin[b + 1]; i++) {
     int64_t strip = (int64_t)v->sparse.column[i] - 2 * chunk;

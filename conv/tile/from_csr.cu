@@ -14,8 +14,8 @@
 // conversion is made once for a kept plan.  Not measured yet.
 #include <cuda_runtime.h>
 
-#include "conv/tile/tile_conv.h"
 #include "conv/tile/chunk.h"
+#include "conv/tile/tile_conv.h"
 #include "conv/tile/walk.cuh"
 
 namespace shunt
@@ -152,7 +152,7 @@ __device__ __forceinline__ void pack_24(const walker<I> &w, int64_t tile, int pl
     const uint32_t bits = __shfl_sync(kAll, w.bits, row);
     const uint8_t *c = order + 4 * quad;
     const uint32_t pair = shunt_tile_pair((bits >> c[0] & 1) | (bits >> c[1] & 1) << 1 |
-                                            (bits >> c[2] & 1) << 2 | (bits >> c[3] & 1) << 3);
+                                          (bits >> c[2] & 1) << 2 | (bits >> c[3] & 1) << 3);
     f.put(i, bits, w.image[row], c[pair & 3]);
     f.put(i + 1, bits, w.image[row], c[pair >> 2]);
     words[i / 4] |= pair << (row / 8 * 16 + quad % 4 * 4);
@@ -163,8 +163,7 @@ __device__ __forceinline__ void pack_24(const walker<I> &w, int64_t tile, int pl
     words[h] |= __shfl_xor_sync(kAll, words[h], 2);
   }
   f.store(v.sparse, tile);
-  if (lane % 4 < 2)
-    v.metadata[tile * SHUNT_TILE_WORDS + lane / 4 * 2 + lane % 4] = words[lane % 4];
+  if (lane % 4 < 2) v.metadata[tile * SHUNT_TILE_WORDS + lane / 4 * 2 + lane % 4] = words[lane % 4];
   if (v.order) v.order[tile * kCols + lane] = order[lane];
   if (v.sparse.gather)
     v.sparse.gather[tile * kCols + lane] = __shfl_sync(kAll, w.merged, order[lane]);
@@ -291,9 +290,9 @@ template <class I> cudaError_t count_and_pack(pack_job *j, shunt_stream stream)
 using namespace shunt::tile;
 
 extern "C" shunt_status shunt_csr_tile_census_cuda(const struct shunt_csr *a, int how,
-                                                     struct shunt_tile_census *out,
-                                                     const struct shunt_device *d,
-                                                     shunt_stream stream)
+                                                   struct shunt_tile_census *out,
+                                                   const struct shunt_device *d,
+                                                   shunt_stream stream)
 {
   const struct shunt_tile_layout no_room = {how, 0, 0};
   (void)d;
@@ -307,9 +306,9 @@ extern "C" shunt_status shunt_csr_tile_census_cuda(const struct shunt_csr *a, in
 }
 
 extern "C" shunt_status shunt_csr_to_tile_cuda(const struct shunt_csr *a,
-                                                 const struct shunt_tile_layout *plan,
-                                                 const struct shunt_tile *v,
-                                                 const struct shunt_device *d, shunt_stream stream)
+                                               const struct shunt_tile_layout *plan,
+                                               const struct shunt_tile *v,
+                                               const struct shunt_device *d, shunt_stream stream)
 {
   (void)d;
   if (shunt_tile_bytes(a, plan) == 0) return SHUNT_E_UNSUPPORTED;

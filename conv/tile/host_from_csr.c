@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "conv/index.h"
-#include "conv/tile/tile_conv.h"
 #include "conv/tile/chunk.h"
+#include "conv/tile/tile_conv.h"
 
 enum { ROWS = SHUNT_TILE_ROWS, COLS = SHUNT_TILE_COLS, LANES = SHUNT_TILE_LANES };
 
@@ -130,8 +130,7 @@ static int next_merged_tile(struct walk *w)
     if (least == INT64_MAX) break;
     take_column(w, least, p);
   }
-  for (int q = p; q < COLS; q++)
-    w->merged[q] = w->merged[0];
+  for (int q = p; q < COLS; q++) w->merged[q] = w->merged[0];
   return p > 0;
 }
 
@@ -145,8 +144,7 @@ static int next_tile(struct walk *w)
     if (c != INT64_MAX && c / COLS < w->tile) w->tile = c / COLS;
   }
   if (w->tile == INT64_MAX) return 0;
-  for (int r = 0; r < ROWS; r++)
-    take_row(w, r);
+  for (int r = 0; r < ROWS; r++) take_row(w, r);
   return 1;
 }
 
@@ -159,10 +157,8 @@ static enum kind find_kind(const struct walk *w, uint8_t order[COLS])
 {
   int good = 1;
 
-  for (int c = 0; c < COLS; c++)
-    order[c] = (uint8_t)c;
-  for (int r = 0; r < ROWS; r++)
-    good &= shunt_tile_is_24(w->bits[r]);
+  for (int c = 0; c < COLS; c++) order[c] = (uint8_t)c;
+  for (int r = 0; r < ROWS; r++) good &= shunt_tile_is_24(w->bits[r]);
   if (w->how & SHUNT_TILE_DENSE) return DENSE;
   if (good) return PLAIN_24;
   return w->how & SHUNT_TILE_REORDER && shunt_tile_order(w->bits, order) ? REORDERED_24 : DENSE;
@@ -173,8 +169,7 @@ static int halves_of(const struct walk *w)
 {
   uint32_t any = 0;
 
-  for (int r = 0; r < ROWS; r++)
-    any |= w->bits[r];
+  for (int r = 0; r < ROWS; r++) any |= w->bits[r];
   return ((any & 0xffff) != 0) + 2 * (any >> 16 != 0);
 }
 
@@ -182,8 +177,7 @@ static int entries_of(const struct walk *w)
 {
   int entries = 0;
 
-  for (int r = 0; r < ROWS; r++)
-    entries += __builtin_popcount(w->bits[r]);
+  for (int r = 0; r < ROWS; r++) entries += __builtin_popcount(w->bits[r]);
   return entries;
 }
 
@@ -207,29 +201,27 @@ static void count_block(struct walk *w, int64_t block, struct shunt_tile_census 
   uint8_t order[COLS];
 
   start_block(w, block);
-  while (next_tile(w))
-    count_tile(w, find_kind(w, order), out);
+  while (next_tile(w)) count_tile(w, find_kind(w, order), out);
   if (w->irregular) out->irregular = SHUNT_IRREGULAR;
 }
 
 shunt_status shunt_csr_tile_census_host(const struct shunt_csr *a, int how,
-                                          struct shunt_tile_census *out)
+                                        struct shunt_tile_census *out)
 {
   const struct shunt_tile_layout no_room = {how, 0, 0};
   struct walk w = {.a = a, .how = how};
 
   if (shunt_tile_bytes(a, &no_room) == 0) return SHUNT_E_UNSUPPORTED;
   memset(out, 0, sizeof *out);
-  for (int64_t b = 0; b * ROWS < a->rows; b++)
-    count_block(&w, b, out);
+  for (int64_t b = 0; b * ROWS < a->rows; b++) count_block(&w, b, out);
   return SHUNT_OK;
 }
 
 /* ---- packing -------------------------------------------------------------------------- */
 
 /* Value i of lane l of a packed tile is row r, column c of the tile, or nothing. */
-static void put_value(const struct walk *w, const struct shunt_tile_list *list, int64_t tile,
-                      int l, int i, int r, int c)
+static void put_value(const struct walk *w, const struct shunt_tile_list *list, int64_t tile, int l,
+                      int i, int r, int c)
 {
   int there = w->bits[r] >> c & 1;
 
@@ -255,8 +247,7 @@ static void pack_24(const struct walk *w, const struct shunt_tile *v, int64_t ti
     for (int i = 0; i < SHUNT_TILE_PER_LANE; i++) {
       int r = shunt_tile_row(l, i), q = shunt_tile_quad(l, i);
       uint32_t quad = 0, pair;
-      for (int p = 0; p < 4; p++)
-        quad |= (w->bits[r] >> order[4 * q + p] & 1) << p;
+      for (int p = 0; p < 4; p++) quad |= (w->bits[r] >> order[4 * q + p] & 1) << p;
       pair = shunt_tile_pair(quad);
       put_value(w, &v->sparse, tile, l, i, r, order[4 * q + (int)(pair >> (i % 2 * 2) & 3)]);
       if (i % 2 == 0) put_metadata(v, tile, r, q, pair);
@@ -306,9 +297,8 @@ static uint32_t begin_of(const struct shunt_tile_list *list, uint64_t tiles,
   return (uint32_t)list->room;
 }
 
-shunt_status shunt_csr_to_tile_host(const struct shunt_csr *a,
-                                      const struct shunt_tile_layout *plan,
-                                      const struct shunt_tile *v)
+shunt_status shunt_csr_to_tile_host(const struct shunt_csr *a, const struct shunt_tile_layout *plan,
+                                    const struct shunt_tile *v)
 {
   struct walk w = {.a = a, .how = plan->how};
 
@@ -321,8 +311,7 @@ shunt_status shunt_csr_to_tile_host(const struct shunt_csr *a,
     v->sparse.begin[b + 1] = begin_of(&v->sparse, v->census->sparse, v->census);
     v->dense.begin[b + 1] = begin_of(&v->dense, v->census->halves, v->census);
   }
-  for (int64_t b = 0; b < v->blocks; b++)
-    pack_block(&w, v, b);
+  for (int64_t b = 0; b < v->blocks; b++) pack_block(&w, v, b);
   for (int64_t i = 0; v->chunk && i < v->blocks * shunt_tile_chunks(v->cols); i++)
     v->chunk[i] = shunt_tile_find_chunk(v, i % v->blocks, i / v->blocks);
   return SHUNT_OK;

@@ -33,8 +33,7 @@ static int turn(const uint32_t rows[ROWS], uint16_t columns[COLS])
   memset(columns, 0, COLS * sizeof *columns);
   for (int r = 0; r < ROWS; r++) {
     possible &= __builtin_popcount(rows[r]) <= 2 * QUADS;
-    for (int c = 0; c < COLS; c++)
-      columns[c] |= (uint16_t)((rows[r] >> c & 1) << r);
+    for (int c = 0; c < COLS; c++) columns[c] |= (uint16_t)((rows[r] >> c & 1) << r);
   }
   return possible;
 }

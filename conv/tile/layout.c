@@ -108,13 +108,13 @@ size_t shunt_tile_bytes(const struct shunt_csr *a, const struct shunt_tile_layou
 }
 
 int shunt_tile_lay_out(const struct shunt_csr *a, const struct shunt_tile_layout *plan,
-                         void *memory, struct shunt_tile *out)
+                       void *memory, struct shunt_tile *out)
 {
   return lay_out(a, plan, memory, out) != 0;
 }
 
 struct shunt_tile_shares shunt_tile_shares(int64_t rows, int64_t cols,
-                                               const struct shunt_tile_census *census)
+                                           const struct shunt_tile_census *census)
 {
   struct shunt_tile_shares s = {0};
   double tiles =

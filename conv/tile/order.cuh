@@ -64,8 +64,7 @@ __device__ __forceinline__ bool find_order(uint32_t row, int &place)
   if (__any_sync(kAll, __popc(row) > 2 * SHUNT_TILE_QUADS)) return false;
   uint32_t column = 0;
 #pragma unroll
-  for (int r = 0; r < SHUNT_TILE_ROWS; r++)
-    column |= (__shfl_sync(kAll, row, r) >> lane & 1) << r;
+  for (int r = 0; r < SHUNT_TILE_ROWS; r++) column |= (__shfl_sync(kAll, row, r) >> lane & 1) << r;
 
   const int first_rank = rank_by_entries(column);
   for (int strict = 1; strict >= 0; strict--) {

@@ -44,10 +44,10 @@ struct shunt_tile_layout {
    SHUNT_E_UNSUPPORTED for the index and value types and sizes that cannot be packed.  On the host
    a->values may be NULL.  */
 shunt_status shunt_csr_tile_census_cuda(const struct shunt_csr *a, int how,
-                                          struct shunt_tile_census *out,
-                                          const struct shunt_device *d, shunt_stream stream);
+                                        struct shunt_tile_census *out, const struct shunt_device *d,
+                                        shunt_stream stream);
 shunt_status shunt_csr_tile_census_host(const struct shunt_csr *a, int how,
-                                          struct shunt_tile_census *out);
+                                        struct shunt_tile_census *out);
 
 /* Shares of all tiles of a rows x cols matrix (zero) and of those that are not zero (sparse,
    reordered, a part of sparse, and dense); fill: entries / values stored, 1 when there are none.
@@ -56,7 +56,7 @@ struct shunt_tile_shares {
   double zero, sparse, reordered, dense, fill;
 };
 struct shunt_tile_shares shunt_tile_shares(int64_t rows, int64_t cols,
-                                               const struct shunt_tile_census *census);
+                                           const struct shunt_tile_census *census);
 
 /* Bytes of memory for packing `a`, of which sizes and types are read, no arrays; 0: cannot be
    packed (value type not of 16 bits, a size of 0 or near 2^31, 2^31 tiles or more).  */
@@ -65,7 +65,7 @@ size_t shunt_tile_bytes(const struct shunt_csr *a, const struct shunt_tile_layou
 /* The arrays of a packed `a` in `memory` (256-byte aligned, at least that many bytes);
    only pointers are computed.  False when shunt_tile_bytes says 0.  */
 int shunt_tile_lay_out(const struct shunt_csr *a, const struct shunt_tile_layout *plan,
-                         void *memory, struct shunt_tile *out);
+                       void *memory, struct shunt_tile *out);
 
 /* Packs a into v, laid out before for a matrix of the same sizes and the same plan.
    v->census->irregular is SHUNT_IRREGULAR afterwards when a row's columns are not strictly
@@ -74,13 +74,11 @@ int shunt_tile_lay_out(const struct shunt_csr *a, const struct shunt_tile_layout
    on it before the host knows.  Otherwise 0.  Deterministic; the two functions write the
    same bytes, and leave memory beyond the last tile of a list alone.  SHUNT_E_ARGUMENT: v is not
    for a's sizes.  */
-shunt_status shunt_csr_to_tile_cuda(const struct shunt_csr *a,
-                                      const struct shunt_tile_layout *plan,
-                                      const struct shunt_tile *v, const struct shunt_device *d,
-                                      shunt_stream stream);
-shunt_status shunt_csr_to_tile_host(const struct shunt_csr *a,
-                                      const struct shunt_tile_layout *plan,
-                                      const struct shunt_tile *v);
+shunt_status shunt_csr_to_tile_cuda(const struct shunt_csr *a, const struct shunt_tile_layout *plan,
+                                    const struct shunt_tile *v, const struct shunt_device *d,
+                                    shunt_stream stream);
+shunt_status shunt_csr_to_tile_host(const struct shunt_csr *a, const struct shunt_tile_layout *plan,
+                                    const struct shunt_tile *v);
 
 /* v as CSR: the very entries it was made from, stored zeros included, columns ascending.
    a's arrays are host memory with room for v->rows + 1 and v->nnz; a's index type and base

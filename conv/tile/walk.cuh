@@ -147,8 +147,7 @@ template <class I> struct walker {
       if (p < row_end) c[r] = columns[p], x[r] = j.values[p];
     }
 #pragma unroll
-    for (int r = 0; r < kRows; r++)
-      take_row(r, from_base(c[r], j.base), x[r]);
+    for (int r = 0; r < kRows; r++) take_row(r, from_base(c[r], j.base), x[r]);
     __syncwarp();
     return true;
   }

@@ -109,10 +109,10 @@ template <class I, class T> struct packer {
   int64_t group;
   int64_t at, end; // lane r: what is left of row r (0 .. 7)
   int64_t first_step, room, steps, vectors, last_column;
-  uint64_t waiting; // lane l: of residue l % 8
+  uint64_t waiting;    // lane l: of residue l % 8
   column_values *ring; // [kWindow]
-  uint32_t *mask;   // [kWindow / 4], a byte a column
-  bool irregular;   // lane's own
+  uint32_t *mask;      // [kWindow / 4], a byte a column
+  bool irregular;      // lane's own
 
   __device__ __forceinline__ packer(const pack_job &job, int64_t g, column_values *ring_at,
                                     uint32_t *mask_at)
@@ -194,8 +194,7 @@ template <class I, class T> struct packer {
     if (lane < kHalf / 4) mask[place / 4 + lane] = 0;
     __syncwarp();
 #pragma unroll
-    for (int r = 0; r < kRows; r++)
-      take_row(r, low, c[r], x[r]);
+    for (int r = 0; r < kRows; r++) take_row(r, low, c[r], x[r]);
     const uint64_t high = __ballot_sync(kAll, masks()[place + 32 + lane] != 0);
     return high << 32 | __ballot_sync(kAll, masks()[place + lane] != 0);
   }
@@ -215,8 +214,7 @@ template <class I, class T> struct packer {
     T *values = static_cast<T *>(j.v.values) + to * SHUNT_VECTOR_STEP_VALUES + slot % 8 / 2 * 4 +
                 slot / 8 * 2 + slot % 2;
 #pragma unroll
-    for (int r = 0; r < kRows; r++)
-      values[r * 16] = used ? ring[place].of[r] : T(0);
+    for (int r = 0; r < kRows; r++) values[r * 16] = used ? ring[place].of[r] : T(0);
   }
 
   __device__ __forceinline__ void append_half(int64_t p, uint64_t found)
@@ -286,8 +284,7 @@ template <class I, class T> struct packer {
     const uint64_t leaving = last_half ? ~uint64_t(0) : 0xffff; // the oldest strip
     uint64_t came = 0;
 #pragma unroll
-    for (int q = 0; q < 8; q++)
-      came |= (found >> (8 * q + lane % 8) & 1) << q;
+    for (int q = 0; q < 8; q++) came |= (found >> (8 * q + lane % 8) & 1) << q;
     waiting = waiting >> 8 | came << 56;
     if (p % 2 == 0 && !last_half) return;
     while (__all_sync(kAll, (waiting & (waiting - 1)) != 0) ||

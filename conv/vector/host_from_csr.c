@@ -101,8 +101,8 @@ static size_t part(size_t *at, int64_t bytes)
 }
 
 /* Bytes in all; pointers are set when there is memory. */
-static size_t lay_out(const struct shunt_csr *a, const struct shunt_vector_layout *plan, char *memory,
-                      struct shunt_vector *v)
+static size_t lay_out(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
+                      char *memory, struct shunt_vector *v)
 {
   struct shunt_vector_room room = shunt_vector_room(a, plan);
   int64_t steps = room.steps + 1; /* kernels read one step ahead */
@@ -354,13 +354,11 @@ static void window_half(struct packer *k, int64_t p, uint64_t found)
 
   for (int r = 0; r < RESIDUES; r++) {
     uint64_t came = 0;
-    for (int q = 0; q < 8; q++)
-      came |= (found >> (8 * q + r) & 1) << q;
+    for (int q = 0; q < 8; q++) came |= (found >> (8 * q + r) & 1) << q;
     k->waiting[r] = k->waiting[r] >> 8 | came << 56;
   }
   if (p % 2 == 0 && !last) return;
-  while (step_due(k, leaving))
-    make_step(k, p);
+  while (step_due(k, leaving)) make_step(k, p);
   k->v->strip_end[k->group * k->v->strips + strip] = (uint32_t)written_steps(k);
 }
 
@@ -373,8 +371,7 @@ static void pack_group(struct packer *k)
     windowed ? window_half(k, p, found) : append_half(k, p, found);
   }
   if (!windowed) finish_sequence(k);
-  for (int r = 0; r < SHUNT_VECTOR_ROWS; r++)
-    k->irregular |= k->at[r] != k->end[r];
+  for (int r = 0; r < SHUNT_VECTOR_ROWS; r++) k->irregular |= k->at[r] != k->end[r];
   k->v->begin[k->group] = (uint32_t)k->first_step;
   k->v->count[k->group] = (uint32_t)written_steps(k);
   k->v->counts->vectors += (uint64_t)k->vectors;

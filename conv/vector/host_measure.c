@@ -59,8 +59,7 @@ static uint64_t count_vectors(struct merge *m)
 {
   uint64_t vectors = 0;
 
-  for (int64_t c = -1; !m->irregular && (c = next_column(m, c)) < m->a->cols;)
-    vectors++;
+  for (int64_t c = -1; !m->irregular && (c = next_column(m, c)) < m->a->cols;) vectors++;
   return vectors;
 }
 

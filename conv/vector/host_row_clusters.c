@@ -96,10 +96,8 @@ static void sort_digit(const struct shunt_pairs *from, const struct shunt_pairs 
 {
   int64_t start[257] = {0};
 
-  for (int64_t i = 0; i < n; i++)
-    start[(from->keys[i] >> shift & 255) + 1]++;
-  for (int d = 0; d < 256; d++)
-    start[d + 1] += start[d];
+  for (int64_t i = 0; i < n; i++) start[(from->keys[i] >> shift & 255) + 1]++;
+  for (int d = 0; d < 256; d++) start[d + 1] += start[d];
   for (int64_t i = 0; i < n; i++) {
     int64_t at = start[from->keys[i] >> shift & 255]++;
     to->keys[at] = from->keys[i];
@@ -132,8 +130,7 @@ static void mark_runs(struct shunt_row_clusters *k)
   int64_t end;
 
   for (int64_t begin = 0; begin < k->rows; begin = end) {
-    for (end = begin; end < k->rows && k->pairs.keys[end] == k->pairs.keys[begin];)
-      end++;
+    for (end = begin; end < k->rows && k->pairs.keys[end] == k->pairs.keys[begin];) end++;
     for (int64_t i = begin; i < end; i++) {
       int whole = i - begin < (end - begin) / SHUNT_CLUSTER_ROWS * SHUNT_CLUSTER_ROWS;
       k->spare.keys[i] = whole ? 0 : k->own_key[rows[i]];
@@ -199,8 +196,7 @@ static void mark_eights(struct shunt_row_clusters *k)
   int64_t end;
 
   for (int64_t begin = 0; begin < k->rows; begin = end) {
-    for (end = begin; end < k->rows && keys[end] == keys[begin];)
-      end++;
+    for (end = begin; end < k->rows && keys[end] == keys[begin];) end++;
     for (int64_t i = begin; i < end; i++) {
       int whole = keys[i] == 0 || end - begin == SHUNT_CLUSTER_ROWS;
       k->spare.keys[i] = whole ? 0 : k->leader_key[keys[i] - 1];
@@ -232,8 +228,7 @@ static void make_groups(struct shunt_row_clusters *k, int64_t begin, uint32_t *r
   const int32_t *rows = k->pairs.places;
   int64_t end = end_of(k, begin, SHUNT_CLUSTER_WINDOW), at = begin;
 
-  for (; at < end && !is_free(k, at); at++)
-    row_of[at] = (uint32_t)rows[at];
+  for (; at < end && !is_free(k, at); at++) row_of[at] = (uint32_t)rows[at];
   for (int64_t seed = at; seed < end; seed++) {
     if (!is_free(k, seed)) continue;
     int64_t next = seed;
@@ -253,8 +248,7 @@ shunt_status shunt_csr_cluster_rows_host(const struct shunt_csr *a, uint32_t *ro
 
   if (bytes == 0) return SHUNT_E_UNSUPPORTED;
   if (!scratch || scratch_bytes < bytes || (uintptr_t)scratch % 256) return SHUNT_E_WORKSPACE;
-  for (int64_t row = 0; row < k.rows; row++)
-    sketch_row(a, row, &k);
+  for (int64_t row = 0; row < k.rows; row++) sketch_row(a, row, &k);
   sort(&k, shunt_sketch_hash_bits(k.rows));
   mark_runs(&k);
   sort(&k, SHUNT_CLUSTER_KEY_BITS);

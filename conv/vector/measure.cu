@@ -94,15 +94,12 @@ template <class I> struct group_walk {
     const int lane = threadIdx.x % 32;
     uint32_t count = 0;
 #pragma unroll
-    for (int i = 0; i < kWords; i += 32)
-      bits[i + lane] = 0;
+    for (int i = 0; i < kWords; i += 32) bits[i + lane] = 0;
     __syncwarp();
-    for (int r = 0; r < kRows; r++)
-      take_row(r, low);
+    for (int r = 0; r < kRows; r++) take_row(r, low);
     __syncwarp();
 #pragma unroll
-    for (int i = 0; i < kWords; i += 32)
-      count += __popc(bits[i + lane]);
+    for (int i = 0; i < kWords; i += 32) count += __popc(bits[i + lane]);
     __syncwarp();
     return __reduce_add_sync(kAll, count);
   }
@@ -132,8 +129,7 @@ __global__ void __launch_bounds__(kWarps * 32) measure_kernel(const __grid_const
   group_walk<I> walk(j, group, bits[warp]);
   int64_t entries = walk.end - walk.at;
 #pragma unroll
-  for (int step = 16; step > 0; step /= 2)
-    entries += __shfl_xor_sync(kAll, entries, step);
+  for (int step = 16; step > 0; step /= 2) entries += __shfl_xor_sync(kAll, entries, step);
   const uint64_t vectors = walk.count_vectors();
   const bool bad = __any_sync(kAll, walk.irregular);
   if (threadIdx.x % 32 != 0) return;

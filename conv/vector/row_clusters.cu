@@ -54,8 +54,7 @@ constexpr int kSketchWarps = 8;
 __device__ __forceinline__ uint64_t warp_sum(uint64_t x)
 {
 #pragma unroll
-  for (int step = 16; step > 0; step /= 2)
-    x += __shfl_xor_sync(kAll, x, step);
+  for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(kAll, x, step);
   return x;
 }
 
@@ -75,8 +74,7 @@ __global__ void __launch_bounds__(kSketchWarps * 32)
   uint64_t sum = 0;
   uint32_t minimum[kMinima];
 #pragma unroll
-  for (int i = 0; i < kMinima; i++)
-    minimum[i] = UINT32_MAX;
+  for (int i = 0; i < kMinima; i++) minimum[i] = UINT32_MAX;
   bins[warp][lane] = UINT32_MAX;
   __syncwarp();
   for (int64_t p = begin + lane; p < end; p += 32) {
@@ -84,14 +82,12 @@ __global__ void __launch_bounds__(kSketchWarps * 32)
     sum += hash;
     atomicMin(&bins[warp][hash % SHUNT_SKETCH_BINS], static_cast<uint32_t>(hash >> 32));
 #pragma unroll
-    for (int i = 0; i < kMinima; i++)
-      minimum[i] = min(minimum[i], shunt_sketch_reorder(hash, i));
+    for (int i = 0; i < kMinima; i++) minimum[i] = min(minimum[i], shunt_sketch_reorder(hash, i));
   }
   __syncwarp();
   sum = warp_sum(sum);
 #pragma unroll
-  for (int i = 0; i < kMinima; i++)
-    minimum[i] = __reduce_min_sync(kAll, minimum[i]);
+  for (int i = 0; i < kMinima; i++) minimum[i] = __reduce_min_sync(kAll, minimum[i]);
 
   // Lane 4 w + i has byte i of word w.
   const uint32_t byte = shunt_sketch_byte(bins[warp][lane]);
@@ -229,8 +225,7 @@ __global__ void __launch_bounds__(kLeaderWarps * 32)
   first_of[warp][lane] = first;
   __syncthreads();
   if (warp != 0 || !free) return;
-  for (int w = 1; w < kLeaderWarps; w++)
-    first = min(first, first_of[w][lane]);
+  for (int w = 1; w < kLeaderWarps; w++) first = min(first, first_of[w][lane]);
   k.spare.keys[i] = 1 + static_cast<uint64_t>(first < kHood ? rows[begin + first] : row);
 }
 

@@ -118,8 +118,7 @@ SHUNT_SKETCH_INLINE int shunt_sketch_hash_bits(int64_t rows)
 {
   int bits = 8;
 
-  for (; rows > 0; rows >>= 1)
-    bits += 2;
+  for (; rows > 0; rows >>= 1) bits += 2;
   bits = (bits + 7) / 8 * 8;
   return bits < 64 ? bits : 64;
 }
@@ -129,8 +128,7 @@ SHUNT_SKETCH_INLINE int shunt_sketch_leader_bits(int64_t rows)
 {
   int bits = 1;
 
-  for (; rows > 0; rows >>= 1)
-    bits++;
+  for (; rows > 0; rows >>= 1) bits++;
   return bits;
 }
 

@@ -23,25 +23,23 @@ enum { SHUNT_BSR_ALIGNMENT = 16 };
 
 /* SHUNT_OK: there is a kernel for these types and sizes. */
 shunt_status shunt_bsr_spmm_check(const struct shunt_spmm *p,
-                                     const struct shunt_block_shape *shape);
+                                  const struct shunt_block_shape *shape);
 /* For a copy of B where it is column-major or its rows are no multiples of 16 bytes. */
 size_t shunt_bsr_spmm_workspace(const struct shunt_spmm *p);
 /* No `only_if`. */
-shunt_status shunt_bsr_spmm_cuda(const struct shunt_spmm *p,
-                                    const struct shunt_block_shape *shape,
-                                    const struct shunt_device *d, void *workspace,
-                                    size_t workspace_bytes, shunt_stream stream);
+shunt_status shunt_bsr_spmm_cuda(const struct shunt_spmm *p, const struct shunt_block_shape *shape,
+                                 const struct shunt_device *d, void *workspace,
+                                 size_t workspace_bytes, shunt_stream stream);
 /* How a warp's part is cut: `tile` columns, and the blocks of its row in 2^log2_slices parts,
    0 .. 3.  Tiles: 64 and 128 for 2-byte types (blocks of 32: 64), 32 to 128 for f32, 16 to 64 for
    f64.  SHUNT_E_UNSUPPORTED when it does not fit.  */
 shunt_status shunt_bsr_spmm_shaped_cuda(const struct shunt_spmm *p,
-                                           const struct shunt_block_shape *shape, int tile,
-                                           int log2_slices, const struct shunt_device *d,
-                                           void *workspace, size_t workspace_bytes,
-                                           shunt_stream stream);
+                                        const struct shunt_block_shape *shape, int tile,
+                                        int log2_slices, const struct shunt_device *d,
+                                        void *workspace, size_t workspace_bytes,
+                                        shunt_stream stream);
 /* The twin: any types, any size of blocks. */
-shunt_status shunt_bsr_spmm_host(const struct shunt_spmm *p,
-                                    const struct shunt_block_shape *shape);
+shunt_status shunt_bsr_spmm_host(const struct shunt_spmm *p, const struct shunt_block_shape *shape);
 
 #ifdef __cplusplus
 }

@@ -53,8 +53,7 @@ static struct cut cut_of(const struct shunt_spmm *p, const struct shunt_block_sh
   const double row = static_cast<double>(p->a.nnz) / static_cast<double>(p->a.rows);
   const double steps = row / (is_half(p) ? 16.0 : 2.0 * static_cast<double>(s->size));
   struct cut c = {widest(p, s), 0};
-  while (c.tile / 2 >= p->b.cols && cut_fits(p, s, c.tile / 2, 0))
-    c.tile /= 2;
+  while (c.tile / 2 >= p->b.cols && cut_fits(p, s, c.tile / 2, 0)) c.tile /= 2;
   const double units = is_half(p) || s->size < 8 ? 1 : static_cast<double>(s->size / 8);
   const double warps = units * static_cast<double>(p->a.rows / s->size) *
                        static_cast<double>((p->b.cols + c.tile - 1) / c.tile);
@@ -91,8 +90,7 @@ static shunt_status fill_operands(operands *k, const struct shunt_spmm *p,
   k->c_pieces = aligned(p->c);
   k->log2_slices = cut->log2_slices;
   k->log2_tiles = 0;
-  while (k->log2_slices + k->log2_tiles < 3 && cut->tile << k->log2_tiles < k->n)
-    k->log2_tiles++;
+  while (k->log2_slices + k->log2_tiles < 3 && cut->tile << k->log2_tiles < k->n) k->log2_tiles++;
   return SHUNT_OK;
 }
 
@@ -109,14 +107,10 @@ static cudaError_t launch(const operands &o, const struct shunt_spmm *p, int siz
                           cudaStream_t stream)
 {
   switch (p->a.value_type) {
-  case SHUNT_F16:
-    return launch_f16(with_scalars<float>(o, p), size, tile, stream);
-  case SHUNT_BF16:
-    return launch_bf16(with_scalars<float>(o, p), size, tile, stream);
-  case SHUNT_F32:
-    return launch_f32(with_scalars<float>(o, p), size, tile, stream);
-  default:
-    return launch_f64(with_scalars<double>(o, p), size, tile, stream);
+  case SHUNT_F16: return launch_f16(with_scalars<float>(o, p), size, tile, stream);
+  case SHUNT_BF16: return launch_bf16(with_scalars<float>(o, p), size, tile, stream);
+  case SHUNT_F32: return launch_f32(with_scalars<float>(o, p), size, tile, stream);
+  default: return launch_f64(with_scalars<double>(o, p), size, tile, stream);
   }
 }
 
@@ -134,7 +128,7 @@ static bool types_known(const struct shunt_spmm *p)
 using namespace shunt::bsr;
 
 extern "C" shunt_status shunt_bsr_spmm_check(const struct shunt_spmm *p,
-                                                const struct shunt_block_shape *s)
+                                             const struct shunt_block_shape *s)
 {
   if (!types_known(p) || p->only_if || !size_known(s->size)) return SHUNT_E_UNSUPPORTED;
   const shunt_status sizes = shunt::check_spmm_sizes(p);
@@ -152,10 +146,10 @@ extern "C" size_t shunt_bsr_spmm_workspace(const struct shunt_spmm *p)
 }
 
 extern "C" shunt_status shunt_bsr_spmm_shaped_cuda(const struct shunt_spmm *p,
-                                                      const struct shunt_block_shape *shape,
-                                                      int tile, int log2_slices,
-                                                      const struct shunt_device *d, void *workspace,
-                                                      size_t workspace_bytes, shunt_stream stream)
+                                                   const struct shunt_block_shape *shape, int tile,
+                                                   int log2_slices, const struct shunt_device *d,
+                                                   void *workspace, size_t workspace_bytes,
+                                                   shunt_stream stream)
 {
   shunt_status s = shunt_bsr_spmm_check(p, shape);
   if (s != SHUNT_OK) return s;
@@ -178,13 +172,13 @@ extern "C" shunt_status shunt_bsr_spmm_shaped_cuda(const struct shunt_spmm *p,
 }
 
 extern "C" shunt_status shunt_bsr_spmm_cuda(const struct shunt_spmm *p,
-                                               const struct shunt_block_shape *shape,
-                                               const struct shunt_device *d, void *workspace,
-                                               size_t workspace_bytes, shunt_stream stream)
+                                            const struct shunt_block_shape *shape,
+                                            const struct shunt_device *d, void *workspace,
+                                            size_t workspace_bytes, shunt_stream stream)
 {
   shunt_status s = shunt_bsr_spmm_check(p, shape);
   if (s != SHUNT_OK) return s;
   const struct cut c = cut_of(p, shape, d);
-  return shunt_bsr_spmm_shaped_cuda(p, shape, c.tile, c.log2_slices, d, workspace,
-                                       workspace_bytes, stream);
+  return shunt_bsr_spmm_shaped_cuda(p, shape, c.tile, c.log2_slices, d, workspace, workspace_bytes,
+                                    stream);
 }

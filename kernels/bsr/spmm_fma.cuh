@@ -37,8 +37,7 @@ template <class T, int N> __device__ __forceinline__ vec<T, N> load_piece(const 
     out = *reinterpret_cast<const vec<T, N> *>(&bits);
   } else {
 #pragma unroll
-    for (int i = 0; i < N; i++)
-      out.at[i] = __ldg(from + i);
+    for (int i = 0; i < N; i++) out.at[i] = __ldg(from + i);
   }
   return out;
 }
@@ -71,8 +70,7 @@ __device__ __forceinline__ void multiply(const operands &p, const list &l, const
 #pragma unroll
         for (int i = 0; i < kRun; i++)
 #pragma unroll
-          for (int c = 0; c < kWide; c++)
-            sum[r][c] = multiply_add(v.at[i], x[i].at[c], sum[r][c]);
+          for (int c = 0; c < kWide; c++) sum[r][c] = multiply_add(v.at[i], x[i].at[c], sum[r][c]);
       }
     }
   }
@@ -135,12 +133,9 @@ template <class T, int Size>
 inline cudaError_t launch_fma_size(const arguments<T> &p, int tile, cudaStream_t stream)
 {
   switch (tile * static_cast<int>(sizeof(T)) / 16) {
-  case 8:
-    return launch_fma_shape<fma_shape<T, Size, 8>>(p, stream);
-  case 16:
-    return launch_fma_shape<fma_shape<T, Size, 16>>(p, stream);
-  default:
-    return launch_fma_shape<fma_shape<T, Size, 32>>(p, stream);
+  case 8: return launch_fma_shape<fma_shape<T, Size, 8>>(p, stream);
+  case 16: return launch_fma_shape<fma_shape<T, Size, 16>>(p, stream);
+  default: return launch_fma_shape<fma_shape<T, Size, 32>>(p, stream);
   }
 }
 
@@ -148,16 +143,11 @@ template <class T>
 inline cudaError_t launch_fma(const arguments<T> &p, int size, int tile, cudaStream_t stream)
 {
   switch (size) {
-  case 2:
-    return launch_fma_size<T, 2>(p, tile, stream);
-  case 4:
-    return launch_fma_size<T, 4>(p, tile, stream);
-  case 8:
-    return launch_fma_size<T, 8>(p, tile, stream);
-  case 16:
-    return launch_fma_size<T, 16>(p, tile, stream);
-  default:
-    return launch_fma_size<T, 32>(p, tile, stream);
+  case 2: return launch_fma_size<T, 2>(p, tile, stream);
+  case 4: return launch_fma_size<T, 4>(p, tile, stream);
+  case 8: return launch_fma_size<T, 8>(p, tile, stream);
+  case 16: return launch_fma_size<T, 16>(p, tile, stream);
+  default: return launch_fma_size<T, 32>(p, tile, stream);
   }
 }
 

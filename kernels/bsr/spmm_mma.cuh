@@ -21,8 +21,8 @@
 //
 // Roofline: bytes gathered from L2, k of all lists x n x 2, at 8.5 TB/s on an H200.
 #pragma once
-#include "kernels/ptx/ldst.cuh"
 #include "kernels/bsr/spmm_operands.cuh"
+#include "kernels/ptx/ldst.cuh"
 #include "kernels/vector/packed_spmm_common.cuh"
 
 namespace shunt
@@ -169,8 +169,7 @@ __device__ __forceinline__ void multiply(const operands &p, const list &blocks,
       uint32_t bt[4];
       ptx::ldmatrix_x4_trans(bt, at ^ m << 5);
 #pragma unroll
-      for (int y = 0; y < kGroups; y++)
-        mma_of<T>::run(d[y][m], bt, a[y]);
+      for (int y = 0; y < kGroups; y++) mma_of<T>::run(d[y][m], bt, a[y]);
     }
     to_stage = to_stage == kAhead ? 0 : to_stage + 1;
     from_stage = from_stage == kAhead ? 0 : from_stage + 1;
@@ -226,16 +225,12 @@ inline cudaError_t launch(const arguments<float> &p, int size, int tile, cudaStr
 {
   const bool wide = tile == 128;
   switch (size) {
-  case 2:
-    return wide ? launch_shape<T, shape<2, 128>>(p, s) : launch_shape<T, shape<2, 64>>(p, s);
-  case 4:
-    return wide ? launch_shape<T, shape<4, 128>>(p, s) : launch_shape<T, shape<4, 64>>(p, s);
-  case 8:
-    return wide ? launch_shape<T, shape<8, 128>>(p, s) : launch_shape<T, shape<8, 64>>(p, s);
+  case 2: return wide ? launch_shape<T, shape<2, 128>>(p, s) : launch_shape<T, shape<2, 64>>(p, s);
+  case 4: return wide ? launch_shape<T, shape<4, 128>>(p, s) : launch_shape<T, shape<4, 64>>(p, s);
+  case 8: return wide ? launch_shape<T, shape<8, 128>>(p, s) : launch_shape<T, shape<8, 64>>(p, s);
   case 16:
     return wide ? launch_shape<T, shape<16, 128>>(p, s) : launch_shape<T, shape<16, 64>>(p, s);
-  default:
-    return launch_shape<T, shape<32, 64>>(p, s);
+  default: return launch_shape<T, shape<32, 64>>(p, s);
   }
 }
 

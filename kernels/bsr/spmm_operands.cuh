@@ -162,8 +162,7 @@ __device__ __forceinline__ void store(const arguments<S> &p, const S *images, in
         for (int j = 0; j < kWide; j += kAtOnce) {
           const vec<S, kAtOnce> x = *reinterpret_cast<const vec<S, kAtOnce> *>(from + j);
 #pragma unroll
-          for (int e = 0; e < kAtOnce; e++)
-            v[j + e] += x.at[e];
+          for (int e = 0; e < kAtOnce; e++) v[j + e] += x.at[e];
         }
       }
       if (column0 + column < p.n) store_run<S, Out>(p, row0 + down, column0 + column, v);
@@ -175,8 +174,7 @@ __device__ __forceinline__ void store(const arguments<S> &p, const S *images, in
     const int down = p.c_row_stride == 1 ? i % Rows : i / Tile;
     const int column = p.c_row_stride == 1 ? i / Rows : i % Tile;
     S v[1] = {};
-    for (int s = 0; s < slices; s++)
-      v[0] += images[s * Apart + down * Pitch + column];
+    for (int s = 0; s < slices; s++) v[0] += images[s * Apart + down * Pitch + column];
     if (column0 + column < p.n) store_run<S, Out>(p, row0 + down, column0 + column, v);
   }
 }

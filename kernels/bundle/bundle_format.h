@@ -44,7 +44,7 @@ extern "C" {
 #endif
 
 enum {
-  SHUNT_BUNDLE_ROWS = 8,        /* rows of a group */
+  SHUNT_BUNDLE_ROWS = 8,  /* rows of a group */
   SHUNT_BUNDLE_LONG = 512 /* more vectors than that: a long group */
 };
 

@@ -38,11 +38,10 @@ extern "C" {
    rows of B of 4 GiB and more.  SHUNT_E_ARGUMENT: sizes that do not match or are 0.
    SHUNT_E_WORKSPACE: too small or misaligned.  SHUNT_E_CUDA: a launch failed.  */
 size_t shunt_bundle_spmm_workspace(const struct shunt_spmm *p);
-shunt_status shunt_bundle_spmm_cuda(const struct shunt_spmm *p,
-                                        const struct shunt_bundle *hint,
-                                        const struct shunt_bundle_counts *known,
-                                        const struct shunt_device *d, void *workspace,
-                                        size_t workspace_bytes, shunt_stream stream);
+shunt_status shunt_bundle_spmm_cuda(const struct shunt_spmm *p, const struct shunt_bundle *hint,
+                                    const struct shunt_bundle_counts *known,
+                                    const struct shunt_device *d, void *workspace,
+                                    size_t workspace_bytes, shunt_stream stream);
 
 /* How a launch is cut.  Lanes of a warp that share the columns of one row of B, 16 bytes each (an
    element each where rows are not aligned): 2^lanes_log2, 4 .. 32 (f64, aligned: 8 .. 32, 4 is
@@ -55,16 +54,16 @@ struct shunt_bundle_shape {
 };
 
 /* The shape that shunt_bundle_spmm_cuda takes. */
-struct shunt_bundle_shape
-shunt_bundle_spmm_shape(const struct shunt_spmm *p, const struct shunt_bundle *hint,
-                            const struct shunt_bundle_counts *known,
-                            const struct shunt_device *d);
+struct shunt_bundle_shape shunt_bundle_spmm_shape(const struct shunt_spmm *p,
+                                                  const struct shunt_bundle *hint,
+                                                  const struct shunt_bundle_counts *known,
+                                                  const struct shunt_device *d);
 /* The same product with a given shape.  SHUNT_E_UNSUPPORTED also when it is out of range. */
 shunt_status shunt_bundle_spmm_shaped_cuda(const struct shunt_spmm *p,
-                                               const struct shunt_bundle *hint,
-                                               const struct shunt_bundle_shape *shape,
-                                               const struct shunt_device *d, void *workspace,
-                                               size_t workspace_bytes, shunt_stream stream);
+                                           const struct shunt_bundle *hint,
+                                           const struct shunt_bundle_shape *shape,
+                                           const struct shunt_device *d, void *workspace,
+                                           size_t workspace_bytes, shunt_stream stream);
 
 #ifdef __cplusplus
 }

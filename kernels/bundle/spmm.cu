@@ -77,9 +77,9 @@ static bool long_groups_are_few(const struct shunt_bundle *g, uint32_t long_grou
 
 // `columns`: of C that a lane has.
 static struct shunt_bundle_shape choose_shape(const struct shunt_spmm *p,
-                                                  const struct shunt_bundle *g, int columns,
-                                                  const struct shunt_bundle_counts *known,
-                                                  const struct shunt_device *d)
+                                              const struct shunt_bundle *g, int columns,
+                                              const struct shunt_bundle_counts *known,
+                                              const struct shunt_device *d)
 {
   const int64_t n = p->b.cols;
   const int least = mma_tiles(p, columns, 5) > 0 ? kMmaLanesLog2 : kLeastLanesLog2;
@@ -164,8 +164,7 @@ static shunt_status run(const struct shunt_spmm *p, const struct shunt_bundle *h
   if (b.row_stride < 0 || b.row_stride > UINT32_MAX / static_cast<int64_t>(shunt_type_size(b.type)))
     return SHUNT_E_UNSUPPORTED;
   const int columns = columns_of_lane(b, copy);
-  const struct shunt_bundle_shape taken =
-      shape ? *shape : choose_shape(p, hint, columns, known, d);
+  const struct shunt_bundle_shape taken = shape ? *shape : choose_shape(p, hint, columns, known, d);
   if (copy) s = shunt_dense_copy_cuda(&p->b, &b, d, stream);
   if (s != SHUNT_OK) return s;
   if (p->a.value_type == SHUNT_F32)
@@ -185,8 +184,7 @@ extern "C" size_t shunt_bundle_spmm_workspace(const struct shunt_spmm *p)
 
 extern "C" struct shunt_bundle_shape
 shunt_bundle_spmm_shape(const struct shunt_spmm *p, const struct shunt_bundle *hint,
-                            const struct shunt_bundle_counts *known,
-                            const struct shunt_device *d)
+                        const struct shunt_bundle_counts *known, const struct shunt_device *d)
 {
   const bool copy = !is_row_major(p->b);
   // A workspace is aligned; its address does not matter.
@@ -195,19 +193,19 @@ shunt_bundle_spmm_shape(const struct shunt_spmm *p, const struct shunt_bundle *h
 }
 
 extern "C" shunt_status shunt_bundle_spmm_cuda(const struct shunt_spmm *p,
-                                                   const struct shunt_bundle *hint,
-                                                   const struct shunt_bundle_counts *known,
-                                                   const struct shunt_device *d, void *workspace,
-                                                   size_t workspace_bytes, shunt_stream stream)
+                                               const struct shunt_bundle *hint,
+                                               const struct shunt_bundle_counts *known,
+                                               const struct shunt_device *d, void *workspace,
+                                               size_t workspace_bytes, shunt_stream stream)
 {
   return run(p, hint, known, NULL, d, workspace, workspace_bytes, stream);
 }
 
-extern "C" shunt_status
-shunt_bundle_spmm_shaped_cuda(const struct shunt_spmm *p, const struct shunt_bundle *hint,
-                                  const struct shunt_bundle_shape *shape,
-                                  const struct shunt_device *d, void *workspace,
-                                  size_t workspace_bytes, shunt_stream stream)
+extern "C" shunt_status shunt_bundle_spmm_shaped_cuda(const struct shunt_spmm *p,
+                                                      const struct shunt_bundle *hint,
+                                                      const struct shunt_bundle_shape *shape,
+                                                      const struct shunt_device *d, void *workspace,
+                                                      size_t workspace_bytes, shunt_stream stream)
 {
   return run(p, hint, NULL, shape, d, workspace, workspace_bytes, stream);
 }

@@ -39,10 +39,10 @@
 //
 // So fp64 is bound by the gather; fp32 by issue, and for narrow C (n <= 32) by staging A.
 #pragma once
-#include "kernels/common/early_launch.cuh"
 #include "kernels/bundle/bundle_kernels.h"
 #include "kernels/bundle/spmm_fma.cuh"
 #include "kernels/bundle/spmm_mma.cuh"
+#include "kernels/common/early_launch.cuh"
 
 namespace shunt
 {
@@ -114,8 +114,7 @@ __device__ __forceinline__ void store_images(const arguments<T> &a, const lane_p
       const vec<T, V> x = *reinterpret_cast<const vec<T, V> *>(
           reinterpret_cast<const T *>(images + s * a.warp_bytes) + row * pitch + column);
 #pragma unroll
-      for (int k = 0; k < V; k++)
-        sum[k] += x.at[k];
+      for (int k = 0; k < V; k++) sum[k] += x.at[k];
     }
     if (row0 + row < a.rows && column0 + column < a.n)
       store_run<T, V>(a, alpha, beta, row0 + row, column0 + column, sum);
@@ -235,8 +234,7 @@ __global__ void __launch_bounds__(32 << kMostWarpsLog2, warps_at_once(Mma) >> kM
   if (t.slices_log2 > 0) {
     if (threadIdx.x % 32 == 0) good[warp] = as_hinted;
     __syncthreads();
-    for (int s = 0; s < 1 << t.slices_log2; s++)
-      as_hinted = as_hinted && good[first_warp + s];
+    for (int s = 0; s < 1 << t.slices_log2; s++) as_hinted = as_hinted && good[first_warp + s];
   } else {
     __syncwarp();
   }

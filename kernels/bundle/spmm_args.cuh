@@ -4,8 +4,8 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-#include "kernels/common/number.cuh"
 #include "kernels/bundle/bundle_format.h"
+#include "kernels/common/number.cuh"
 #include "kernels/common/scalar.cuh"
 
 namespace shunt
@@ -173,14 +173,12 @@ __device__ __forceinline__ void multiply_row(const arguments<T> &a, const lane_p
 #pragma unroll
       for (int u = 0; u < kEach; u++)
 #pragma unroll
-        for (int k = 0; k < V; k++)
-          sum[k] = multiply_add(value[u], x[u].at[k], sum[k]);
+        for (int k = 0; k < V; k++) sum[k] = multiply_add(value[u], x[u].at[k], sum[k]);
     }
   }
   for (int apart = 1 << l.lanes_log2; apart < 32; apart *= 2)
 #pragma unroll
-    for (int k = 0; k < V; k++)
-      sum[k] += __shfl_xor_sync(kAll, sum[k], apart);
+    for (int k = 0; k < V; k++) sum[k] += __shfl_xor_sync(kAll, sum[k], apart);
   if (l.part() == 0 && l.inside(a))
     store_run<T, V>(a, a.alpha.get(), a.beta.get(), row, l.column(), sum);
 }

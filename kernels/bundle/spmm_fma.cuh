@@ -109,8 +109,7 @@ template <class T, int V, int Each> struct fma_sums {
     for (int r = 0; r < kGroup; r++)
       if (r < rows())
 #pragma unroll
-        for (int k = 0; k < V; k++)
-          nan |= l.column() + k < a.n && sum[r][k] != sum[r][k];
+        for (int k = 0; k < V; k++) nan |= l.column() + k < a.n && sum[r][k] != sum[r][k];
     return __any_sync(kAll, nan);
   }
 
@@ -134,8 +133,7 @@ template <class T, int V, int Each> struct fma_sums {
       if (r < rows()) {
         vec<T, V> out;
 #pragma unroll
-        for (int k = 0; k < V; k++)
-          out.at[k] = sum[r][k];
+        for (int k = 0; k < V; k++) out.at[k] = sum[r][k];
         *reinterpret_cast<vec<T, V> *>(image + (first + r) * pitch + in_part * V) = out;
       }
   }

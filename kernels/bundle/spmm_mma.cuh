@@ -27,8 +27,8 @@
 // An FMA in f64 takes two turns of a scheduler; here 8 x 16 x 8 of them are one instruction, and
 // what is left is what staging A takes.  Sums are IEEE f64, rounded once an FMA as elsewhere.
 #pragma once
-#include "kernels/ptx/mma_f64.cuh"
 #include "kernels/bundle/spmm_walk.cuh"
+#include "kernels/ptx/mma_f64.cuh"
 
 namespace shunt
 {
@@ -119,8 +119,7 @@ template <int Tiles> struct mma_sums {
 #pragma unroll
     for (int i = 0; i < Tiles; i++)
 #pragma unroll
-      for (int k = 0; k < 4; k++)
-        nan |= column + 16 * i + k / 2 < a.n && d[i][k] != d[i][k];
+      for (int k = 0; k < 4; k++) nan |= column + 16 * i + k / 2 < a.n && d[i][k] != d[i][k];
     return __any_sync(kAll, nan);
   }
 

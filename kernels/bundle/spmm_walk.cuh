@@ -29,9 +29,9 @@
 // group with a NaN in its sums is computed again row by row, so what A does not hold never
 // shows.
 #pragma once
+#include "kernels/bundle/spmm_args.cuh"
 #include "kernels/ptx/cp_async_word.cuh"
 #include "kernels/ptx/ldst.cuh"
-#include "kernels/bundle/spmm_args.cuh"
 
 namespace shunt
 {
@@ -98,8 +98,7 @@ template <class T, class Sums> struct walker {
       if (w * 4 < list) four &= ~0u << (list - w * 4) * 8;
       if (until - w * 4 < 4) four &= (1u << (until - w * 4) * 8) - 1;
 #pragma unroll
-      for (int r = 0; r < kGroup; r++)
-        found[r] += __popc(four & 0x01010101u << r);
+      for (int r = 0; r < kGroup; r++) found[r] += __popc(four & 0x01010101u << r);
     }
 #pragma unroll
     for (int r = 0; r < kGroup; r++) {

@@ -23,8 +23,10 @@
 #include "kernels/common/number.cuh"
 #include "kernels/shunt_kernels.h"
 
-namespace shunt {
-namespace {
+namespace shunt
+{
+namespace
+{
 
 constexpr int THREADS = 256;
 
@@ -36,7 +38,7 @@ struct run_list {
 
 template <class T, int V>
 __global__ void __launch_bounds__(THREADS)
-copy_runs_kernel(const T *__restrict__ from, T *__restrict__ to, run_list list)
+    copy_runs_kernel(const T *__restrict__ from, T *__restrict__ to, run_list list)
 {
   wait_for_previous();
   int64_t first = (int64_t)blockIdx.x * blockDim.y + threadIdx.y;
@@ -48,10 +50,8 @@ copy_runs_kernel(const T *__restrict__ from, T *__restrict__ to, run_list list)
     int64_t length = run == list.runs - 1 ? list.last_length : list.length;
     int64_t whole = length / V * V;
     for (int64_t i = (int64_t)threadIdx.x * V; i < whole; i += (int64_t)blockDim.x * V)
-      *reinterpret_cast<vec<T, V> *>(target + i) =
-          *reinterpret_cast<const vec<T, V> *>(source + i);
-    for (int64_t i = whole + threadIdx.x; i < length; i += blockDim.x)
-      target[i] = source[i];
+      *reinterpret_cast<vec<T, V> *>(target + i) = *reinterpret_cast<const vec<T, V> *>(source + i);
+    for (int64_t i = whole + threadIdx.x; i < length; i += blockDim.x) target[i] = source[i];
   }
 }
 
@@ -77,8 +77,7 @@ template <class T, int V> __device__ __forceinline__ vec<T, V> load_some(const T
     v = *reinterpret_cast<const vec<T, V> *>(p);
   } else {
 #pragma unroll
-    for (int i = 0; i < V; i++)
-      v.at[i] = i < valid ? p[i] : T(0);
+    for (int i = 0; i < V; i++) v.at[i] = i < valid ? p[i] : T(0);
   }
   return v;
 }
@@ -99,7 +98,7 @@ __device__ __forceinline__ void store_some(T *p, const vec<T, V> &v, int valid)
 // their way before the first is waited for.
 template <class T, int From, int To>
 __global__ void __launch_bounds__(THREADS, 6)
-transpose_kernel(const T *__restrict__ from, T *__restrict__ to, turn t)
+    transpose_kernel(const T *__restrict__ from, T *__restrict__ to, turn t)
 {
   constexpr int SIDE = tile_of<T>::SIDE, PITCH = tile_of<T>::PITCH;
   constexpr int LOADS = SIDE * SIDE / (THREADS * From), STORES = SIDE * SIDE / (THREADS * To);
@@ -123,8 +122,7 @@ transpose_kernel(const T *__restrict__ from, T *__restrict__ to, turn t)
     for (int i = 0; i < LOADS; i++)
       if (r + i * BY < rows && c < cols)
 #pragma unroll
-        for (int e = 0; e < From; e++)
-          tile[(r + i * BY) * PITCH + c + e] = v[i].at[e];
+        for (int e = 0; e < From; e++) tile[(r + i * BY) * PITCH + c + e] = v[i].at[e];
     __syncthreads();
     T *q = to + (c0 + to_c) * t.to_step + r0 + to_r;
 #pragma unroll
@@ -132,8 +130,7 @@ transpose_kernel(const T *__restrict__ from, T *__restrict__ to, turn t)
       if (to_c + i * TO_BY >= cols || to_r >= rows) continue;
       vec<T, To> w;
 #pragma unroll
-      for (int e = 0; e < To; e++)
-        w.at[e] = tile[(to_r + e) * PITCH + to_c + i * TO_BY];
+      for (int e = 0; e < To; e++) w.at[e] = tile[(to_r + e) * PITCH + to_c + i * TO_BY];
       store_some<T, To>(q, w, rows - to_r);
     }
     __syncthreads();
@@ -147,8 +144,8 @@ inline bool moves_by(size_t bytes, size_t size, const void *values, int64_t step
 }
 
 // Can both?
-inline bool moves_by(size_t bytes, size_t size, const void *from, int64_t from_step,
-                     const void *to, int64_t to_step)
+inline bool moves_by(size_t bytes, size_t size, const void *from, int64_t from_step, const void *to,
+                     int64_t to_step)
 {
   return moves_by(bytes, size, from, from_step) && moves_by(bytes, size, to, to_step);
 }
@@ -165,8 +162,7 @@ shunt_status launch_runs(const void *from, void *to, const run_list &list,
                          const struct shunt_device *d, cudaStream_t stream)
 {
   unsigned across = 1;
-  while (across < THREADS && (int64_t)across * V < list.length)
-    across *= 2;
+  while (across < THREADS && (int64_t)across * V < list.length) across *= 2;
   dim3 block(across, THREADS / across);
   unsigned grid = capped_grid((list.runs + block.y - 1) / block.y, d);
   return launch_early(copy_runs_kernel<T, V>, dim3(grid), block, d, stream, (const T *)from,
@@ -180,8 +176,8 @@ shunt_status launch_turn(const void *from, void *to, turn t, const struct shunt_
   constexpr int SIDE = tile_of<T>::SIDE;
   t.tiles_across = (t.cols + SIDE - 1) / SIDE;
   t.tiles = t.tiles_across * ((t.rows + SIDE - 1) / SIDE);
-  return launch_early(transpose_kernel<T, From, To>, dim3(capped_grid(t.tiles, d)),
-                      dim3(THREADS), d, stream, (const T *)from, (T *)to, t);
+  return launch_early(transpose_kernel<T, From, To>, dim3(capped_grid(t.tiles, d)), dim3(THREADS),
+                      d, stream, (const T *)from, (T *)to, t);
 }
 
 template <class T>
@@ -213,7 +209,10 @@ shunt_status transpose(const void *from, void *to, const turn &t, const struct s
 }
 
 // A side of length 1 has no stride: either reading of the layout is right.
-inline bool along_rows(const struct shunt_dense *m) { return m->col_stride == 1 || m->cols == 1; }
+inline bool along_rows(const struct shunt_dense *m)
+{
+  return m->col_stride == 1 || m->cols == 1;
+}
 inline bool along_columns(const struct shunt_dense *m)
 {
   return m->row_stride == 1 || m->rows == 1;
@@ -224,10 +223,10 @@ run_list make_runs(int64_t count, int64_t length, int64_t from_step, int64_t to_
 {
   constexpr int64_t PIECE = 16384;
   bool packed = count == 1 || (from_step == length && to_step == length);
-  if (!packed) return run_list{ count, length, length, from_step, to_step };
+  if (!packed) return run_list{count, length, length, from_step, to_step};
   int64_t total = count * length;
   int64_t runs = (total + PIECE - 1) / PIECE;
-  return run_list{ runs, PIECE, total - (runs - 1) * PIECE, PIECE, PIECE };
+  return run_list{runs, PIECE, total - (runs - 1) * PIECE, PIECE, PIECE};
 }
 
 template <class T>
@@ -243,13 +242,13 @@ shunt_status copy(const struct shunt_dense *from, const struct shunt_dense *to,
                         make_runs(cols, rows, from->col_stride, to->col_stride), d, stream);
   if (along_rows(from))
     return transpose<T>(from->values, to->values,
-                        turn{ rows, cols, from->row_stride, to->col_stride, 0, 0 }, d, stream);
+                        turn{rows, cols, from->row_stride, to->col_stride, 0, 0}, d, stream);
   return transpose<T>(from->values, to->values,
-                      turn{ cols, rows, from->col_stride, to->row_stride, 0, 0 }, d, stream);
+                      turn{cols, rows, from->col_stride, to->row_stride, 0, 0}, d, stream);
 }
 
-}  // namespace
-}  // namespace shunt
+} // namespace
+} // namespace shunt
 
 extern "C" shunt_status shunt_dense_copy_cuda(const struct shunt_dense *from,
                                               const struct shunt_dense *to,

@@ -11,7 +11,8 @@
 
 #include "kernels/shunt_kernels.h"
 
-namespace shunt {
+namespace shunt
+{
 
 __device__ __forceinline__ void wait_for_previous()
 {
@@ -41,8 +42,8 @@ inline bool can_launch_early(int compute_capability)
 // shared: bytes of dynamic shared memory.
 template <class... Parameters, class... Arguments>
 inline shunt_status launch_early_with(int shared, void (*kernel)(Parameters...), dim3 grid,
-                                      dim3 block, const struct shunt_device *d,
-                                      cudaStream_t stream, Arguments... arguments)
+                                      dim3 block, const struct shunt_device *d, cudaStream_t stream,
+                                      Arguments... arguments)
 {
   cudaLaunchAttribute early = {};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -67,4 +68,4 @@ inline shunt_status launch_early(void (*kernel)(Parameters...), dim3 grid, dim3 
   return launch_early_with(0, kernel, grid, block, d, stream, arguments...);
 }
 
-}  // namespace shunt
+} // namespace shunt

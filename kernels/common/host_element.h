@@ -16,32 +16,20 @@ static inline int64_t shunt_index_at(const void *array, int64_t i, shunt_type t)
 static inline double shunt_load(const void *from, int64_t i, shunt_type t)
 {
   switch (t) {
-  case SHUNT_F16:
-    return (double)shunt_half_to_float(((const uint16_t *)from)[i]);
-  case SHUNT_BF16:
-    return (double)shunt_bfloat_to_float(((const uint16_t *)from)[i]);
-  case SHUNT_F32:
-    return (double)((const float *)from)[i];
-  default:
-    return ((const double *)from)[i];
+  case SHUNT_F16: return (double)shunt_half_to_float(((const uint16_t *)from)[i]);
+  case SHUNT_BF16: return (double)shunt_bfloat_to_float(((const uint16_t *)from)[i]);
+  case SHUNT_F32: return (double)((const float *)from)[i];
+  default: return ((const double *)from)[i];
   }
 }
 
 static inline void shunt_store(void *to, int64_t i, shunt_type t, double x)
 {
   switch (t) {
-  case SHUNT_F16:
-    ((uint16_t *)to)[i] = shunt_float_to_half((float)x);
-    break;
-  case SHUNT_BF16:
-    ((uint16_t *)to)[i] = shunt_float_to_bfloat((float)x);
-    break;
-  case SHUNT_F32:
-    ((float *)to)[i] = (float)x;
-    break;
-  default:
-    ((double *)to)[i] = x;
-    break;
+  case SHUNT_F16: ((uint16_t *)to)[i] = shunt_float_to_half((float)x); break;
+  case SHUNT_BF16: ((uint16_t *)to)[i] = shunt_float_to_bfloat((float)x); break;
+  case SHUNT_F32: ((float *)to)[i] = (float)x; break;
+  default: ((double *)to)[i] = x; break;
   }
 }
 

@@ -18,17 +18,32 @@
 
 #include "kernels/common/types.h"
 
-namespace shunt {
+namespace shunt
+{
 
 // The shunt_type of a stored type.
 template <class S> struct type_id;
-template <> struct type_id<__half> { static constexpr shunt_type value = SHUNT_F16; };
-template <> struct type_id<__nv_bfloat16> { static constexpr shunt_type value = SHUNT_BF16; };
-template <> struct type_id<float> { static constexpr shunt_type value = SHUNT_F32; };
-template <> struct type_id<double> { static constexpr shunt_type value = SHUNT_F64; };
-template <> struct type_id<int8_t> { static constexpr shunt_type value = SHUNT_I8; };
-template <> struct type_id<int32_t> { static constexpr shunt_type value = SHUNT_I32; };
-template <> struct type_id<int64_t> { static constexpr shunt_type value = SHUNT_I64; };
+template <> struct type_id<__half> {
+  static constexpr shunt_type value = SHUNT_F16;
+};
+template <> struct type_id<__nv_bfloat16> {
+  static constexpr shunt_type value = SHUNT_BF16;
+};
+template <> struct type_id<float> {
+  static constexpr shunt_type value = SHUNT_F32;
+};
+template <> struct type_id<double> {
+  static constexpr shunt_type value = SHUNT_F64;
+};
+template <> struct type_id<int8_t> {
+  static constexpr shunt_type value = SHUNT_I8;
+};
+template <> struct type_id<int32_t> {
+  static constexpr shunt_type value = SHUNT_I32;
+};
+template <> struct type_id<int64_t> {
+  static constexpr shunt_type value = SHUNT_I64;
+};
 
 // One conversion; from a stored to a compute type or back.
 template <class To, class From> struct convert {
@@ -57,7 +72,10 @@ template <class S, class C> __device__ __forceinline__ S narrow(C x)
 }
 
 // a * b + c in the compute type; integers wrap as the original's do.
-__device__ __forceinline__ float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
+__device__ __forceinline__ float multiply_add(float a, float b, float c)
+{
+  return fmaf(a, b, c);
+}
 __device__ __forceinline__ double multiply_add(double a, double b, double c)
 {
   return fma(a, b, c);
@@ -69,12 +87,18 @@ __device__ __forceinline__ int32_t multiply_add(int32_t a, int32_t b, int32_t c)
 }
 
 // a * b, a + b in the compute type, wrapping for integers.
-template <class C> __device__ __forceinline__ C multiply(C a, C b) { return a * b; }
+template <class C> __device__ __forceinline__ C multiply(C a, C b)
+{
+  return a * b;
+}
 template <> __device__ __forceinline__ int32_t multiply<int32_t>(int32_t a, int32_t b)
 {
   return static_cast<int32_t>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
 }
-template <class C> __device__ __forceinline__ C add(C a, C b) { return a + b; }
+template <class C> __device__ __forceinline__ C add(C a, C b)
+{
+  return a + b;
+}
 template <> __device__ __forceinline__ int32_t add<int32_t>(int32_t a, int32_t b)
 {
   return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
@@ -91,4 +115,4 @@ template <class S, int N> struct alignas(sizeof(S) * N) vec {
   S at[N];
 };
 
-}  // namespace shunt
+} // namespace shunt

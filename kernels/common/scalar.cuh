@@ -6,7 +6,8 @@
 #pragma once
 #include "kernels/common/types.h"
 
-namespace shunt {
+namespace shunt
+{
 
 // T is the compute type: float, double or int32_t.
 template <class T> struct scalar_arg {
@@ -25,4 +26,4 @@ template <class T> inline scalar_arg<T> make_scalar_arg(const struct shunt_scala
   return out;
 }
 
-}  // namespace shunt
+} // namespace shunt

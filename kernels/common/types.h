@@ -43,7 +43,7 @@ typedef enum shunt_type {
 /* Bytes of one element. */
 static inline size_t shunt_type_size(shunt_type t)
 {
-  static const unsigned char size[SHUNT_TYPE_COUNT] = { 2, 2, 4, 8, 1, 4, 8, 8 };
+  static const unsigned char size[SHUNT_TYPE_COUNT] = {2, 2, 4, 8, 1, 4, 8, 8};
   return size[t];
 }
 

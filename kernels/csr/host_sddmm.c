@@ -68,7 +68,6 @@ shunt_status shunt_csr_sddmm_host(const struct shunt_sddmm *p)
   double alpha = shunt_scalar_value(&p->alpha, p->compute);
   double beta = shunt_scalar_value(&p->beta, p->compute);
   SHUNT_OMP(omp parallel for schedule(dynamic, 16))
-  for (int64_t i = 0; i < p->c.rows; i++)
-    one_row(p, i, alpha, beta);
+  for (int64_t i = 0; i < p->c.rows; i++) one_row(p, i, alpha, beta);
   return SHUNT_OK;
 }

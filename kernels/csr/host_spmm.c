@@ -45,15 +45,15 @@ static int64_t column_at(const struct shunt_csr *a, int64_t p)
 
 /* ---- elements ---------------------------------------------------------------
    NAME_load and NAME_store: one element of a stored type in compute type T. */
-#define ELEMENT(NAME, T, STORED, LOAD, STORE)                              \
-  static inline T NAME##_load(const void *from, int64_t i)                 \
-  {                                                                        \
-    STORED x = ((const STORED *)from)[i];                                  \
-    return LOAD;                                                           \
-  }                                                                        \
-  static inline void NAME##_store(void *to, int64_t i, T x)                \
-  {                                                                        \
-    ((STORED *)to)[i] = STORE;                                             \
+#define ELEMENT(NAME, T, STORED, LOAD, STORE)                                                      \
+  static inline T NAME##_load(const void *from, int64_t i)                                         \
+  {                                                                                                \
+    STORED x = ((const STORED *)from)[i];                                                          \
+    return LOAD;                                                                                   \
+  }                                                                                                \
+  static inline void NAME##_store(void *to, int64_t i, T x)                                        \
+  {                                                                                                \
+    ((STORED *)to)[i] = STORE;                                                                     \
   }
 ELEMENT(f16, float, uint16_t, shunt_half_to_float(x), shunt_float_to_half(x))
 ELEMENT(bf16, float, uint16_t, shunt_bfloat_to_float(x), shunt_float_to_bfloat(x))
@@ -79,50 +79,47 @@ static uint32_t scalar_i32(const struct shunt_scalar *s)
 
 /* ---- one combination of types -----------------------------------------------
    IN: stored type of A and B.  OUT: of C.  T: compute type.  */
-#define SPMM(IN, OUT, T, SCALAR)                                                             \
-  static void element_##IN##_##OUT(const struct shunt_spmm *p, int64_t i, int64_t j)         \
-  {                                                                                          \
-    const int64_t at = i * p->c.row_stride + j * p->c.col_stride;                            \
-    const T beta = SCALAR(&p->beta);                                                         \
-    T sum = 0;                                                                               \
-    for (int64_t q = row_begin(&p->a, i); q < row_begin(&p->a, i + 1); q++)                  \
-      sum += IN##_load(p->a.values, q) *                                                     \
-             IN##_load(p->b.values,                                                          \
-                       column_at(&p->a, q) * p->b.row_stride + j * p->b.col_stride);         \
-    sum = SCALAR(&p->alpha) == 0 ? 0 : sum * SCALAR(&p->alpha);                              \
-    if (beta != 0) sum += beta * OUT##_load(p->c.values, at);                                \
-    OUT##_store(p->c.values, at, sum);                                                       \
-  }                                                                                          \
-                                                                                             \
-  static void rows_##IN##_##OUT(const struct shunt_spmm *p, int64_t begin, int64_t end)      \
-  {                                                                                          \
-    const struct shunt_csr *a = &p->a;                                                       \
-    const T alpha = SCALAR(&p->alpha), beta = SCALAR(&p->beta);                              \
-    const int64_t n = p->c.cols, stride = p->b.col_stride;                                   \
-    for (int64_t j0 = 0; j0 < n; j0 += BLOCK) {                                              \
-      const int width = n - j0 < BLOCK ? (int)(n - j0) : BLOCK;                              \
-      for (int64_t i = begin; i < end; i++) {                                                \
-        T sum[BLOCK] = { 0 };                                                                \
-        for (int64_t q = row_begin(a, i); q < row_begin(a, i + 1); q++) {                    \
-          const T x = IN##_load(a->values, q);                                               \
-          const int64_t at = column_at(a, q) * p->b.row_stride + j0 * stride;                \
-          if (stride == 1) {                                                                 \
-            SHUNT_OMP(omp simd)                                                              \
-            for (int e = 0; e < width; e++)                                                  \
-              sum[e] += x * IN##_load(p->b.values, at + e);                                  \
-          } else {                                                                           \
-            for (int e = 0; e < width; e++)                                                  \
-              sum[e] += x * IN##_load(p->b.values, at + e * stride);                         \
-          }                                                                                  \
-        }                                                                                    \
-        for (int e = 0; e < width; e++) {                                                    \
-          const int64_t at = i * p->c.row_stride + (j0 + e) * p->c.col_stride;               \
-          T value = alpha == 0 ? 0 : alpha * sum[e];                                         \
-          if (beta != 0) value += beta * OUT##_load(p->c.values, at);                        \
-          OUT##_store(p->c.values, at, value);                                               \
-        }                                                                                    \
-      }                                                                                      \
-    }                                                                                        \
+#define SPMM(IN, OUT, T, SCALAR)                                                                   \
+  static void element_##IN##_##OUT(const struct shunt_spmm *p, int64_t i, int64_t j)               \
+  {                                                                                                \
+    const int64_t at = i * p->c.row_stride + j * p->c.col_stride;                                  \
+    const T beta = SCALAR(&p->beta);                                                               \
+    T sum = 0;                                                                                     \
+    for (int64_t q = row_begin(&p->a, i); q < row_begin(&p->a, i + 1); q++)                        \
+      sum += IN##_load(p->a.values, q) *                                                           \
+             IN##_load(p->b.values, column_at(&p->a, q) * p->b.row_stride + j * p->b.col_stride);  \
+    sum = SCALAR(&p->alpha) == 0 ? 0 : sum * SCALAR(&p->alpha);                                    \
+    if (beta != 0) sum += beta * OUT##_load(p->c.values, at);                                      \
+    OUT##_store(p->c.values, at, sum);                                                             \
+  }                                                                                                \
+                                                                                                   \
+  static void rows_##IN##_##OUT(const struct shunt_spmm *p, int64_t begin, int64_t end)            \
+  {                                                                                                \
+    const struct shunt_csr *a = &p->a;                                                             \
+    const T alpha = SCALAR(&p->alpha), beta = SCALAR(&p->beta);                                    \
+    const int64_t n = p->c.cols, stride = p->b.col_stride;                                         \
+    for (int64_t j0 = 0; j0 < n; j0 += BLOCK) {                                                    \
+      const int width = n - j0 < BLOCK ? (int)(n - j0) : BLOCK;                                    \
+      for (int64_t i = begin; i < end; i++) {                                                      \
+        T sum[BLOCK] = {0};                                                                        \
+        for (int64_t q = row_begin(a, i); q < row_begin(a, i + 1); q++) {                          \
+          const T x = IN##_load(a->values, q);                                                     \
+          const int64_t at = column_at(a, q) * p->b.row_stride + j0 * stride;                      \
+          if (stride == 1) {                                                                       \
+            SHUNT_OMP(omp simd)                                                                    \
+            for (int e = 0; e < width; e++) sum[e] += x * IN##_load(p->b.values, at + e);          \
+          } else {                                                                                 \
+            for (int e = 0; e < width; e++) sum[e] += x * IN##_load(p->b.values, at + e * stride); \
+          }                                                                                        \
+        }                                                                                          \
+        for (int e = 0; e < width; e++) {                                                          \
+          const int64_t at = i * p->c.row_stride + (j0 + e) * p->c.col_stride;                     \
+          T value = alpha == 0 ? 0 : alpha * sum[e];                                               \
+          if (beta != 0) value += beta * OUT##_load(p->c.values, at);                              \
+          OUT##_store(p->c.values, at, value);                                                     \
+        }                                                                                          \
+      }                                                                                            \
+    }                                                                                              \
   }
 SPMM(f16, f16, float, scalar_f32)
 SPMM(f16, f32, float, scalar_f32)
@@ -140,14 +137,14 @@ typedef struct {
 } combination;
 
 static const combination combinations[] = {
-  { SHUNT_F16, SHUNT_F16, SHUNT_F32, element_f16_f16, rows_f16_f16 },
-  { SHUNT_F16, SHUNT_F32, SHUNT_F32, element_f16_f32, rows_f16_f32 },
-  { SHUNT_BF16, SHUNT_BF16, SHUNT_F32, element_bf16_bf16, rows_bf16_bf16 },
-  { SHUNT_BF16, SHUNT_F32, SHUNT_F32, element_bf16_f32, rows_bf16_f32 },
-  { SHUNT_F32, SHUNT_F32, SHUNT_F32, element_f32_f32, rows_f32_f32 },
-  { SHUNT_F64, SHUNT_F64, SHUNT_F64, element_f64_f64, rows_f64_f64 },
-  { SHUNT_I8, SHUNT_F32, SHUNT_F32, element_i8_f32, rows_i8_f32 },
-  { SHUNT_I8, SHUNT_I32, SHUNT_I32, element_i8i_i32, rows_i8i_i32 },
+    {SHUNT_F16, SHUNT_F16, SHUNT_F32, element_f16_f16, rows_f16_f16},
+    {SHUNT_F16, SHUNT_F32, SHUNT_F32, element_f16_f32, rows_f16_f32},
+    {SHUNT_BF16, SHUNT_BF16, SHUNT_F32, element_bf16_bf16, rows_bf16_bf16},
+    {SHUNT_BF16, SHUNT_F32, SHUNT_F32, element_bf16_f32, rows_bf16_f32},
+    {SHUNT_F32, SHUNT_F32, SHUNT_F32, element_f32_f32, rows_f32_f32},
+    {SHUNT_F64, SHUNT_F64, SHUNT_F64, element_f64_f64, rows_f64_f64},
+    {SHUNT_I8, SHUNT_F32, SHUNT_F32, element_i8_f32, rows_i8_f32},
+    {SHUNT_I8, SHUNT_I32, SHUNT_I32, element_i8i_i32, rows_i8i_i32},
 };
 
 static shunt_status find_combination(const struct shunt_spmm *p, const combination **found)

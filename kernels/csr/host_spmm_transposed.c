@@ -37,8 +37,7 @@ shunt_status shunt_csr_spmm_transposed_host(const struct shunt_spmm *p)
   float *sums = malloc((size_t)p->c.rows * sizeof *sums);
   if (!sums) return SHUNT_E_MEMORY;
   for (int64_t j = 0; j < p->c.cols; j++) {
-    for (int64_t i = 0; i < p->c.rows; i++)
-      sums[i] = 0;
+    for (int64_t i = 0; i < p->c.rows; i++) sums[i] = 0;
     add_entries(p, j, sums);
     for (int64_t i = 0; i < p->c.rows; i++) {
       int64_t at = i * p->c.row_stride + j * p->c.col_stride;

@@ -19,15 +19,21 @@
 #include "kernels/common/scalar.cuh"
 #include "kernels/shunt_kernels.h"
 
-namespace shunt {
-namespace csr::sddmm {
+namespace shunt
+{
+namespace csr::sddmm
+{
 
 constexpr unsigned ALL = 0xffffffffu; // every lane of a warp
 constexpr int WARP = 32;
 
 // The type that sums of T are kept in.
-template <class T> struct compute_of { using type = float; };
-template <> struct compute_of<double> { using type = double; };
+template <class T> struct compute_of {
+  using type = float;
+};
+template <> struct compute_of<double> {
+  using type = double;
+};
 template <class T> using compute_t = typename compute_of<T>::type;
 
 // I is the index type, int32_t or int64_t.  Positions fit in it.
@@ -90,8 +96,7 @@ __device__ __forceinline__ void store_value(const output<T> &out, const scale<T>
 // they go, which leaves lane q the total of the team's entry q:
 //
 //   sums   u0..u7  --xor 4-->  4 of them  --xor 2-->  2  --xor 1-->  1
-template <class C, int Team>
-__device__ __forceinline__ C fold_team(C (&sum)[Team], int q)
+template <class C, int Team> __device__ __forceinline__ C fold_team(C (&sum)[Team], int q)
 {
 #pragma unroll
   for (int half = Team / 2; half; half /= 2) {
@@ -111,8 +116,8 @@ __device__ __forceinline__ C fold_team(C (&sum)[Team], int q)
 // length put it, then of the whole range.  Needs offsets[low * step] <= x < the end of
 // row count - 1.
 template <class I>
-__device__ __forceinline__ int64_t find_row(const I *offsets, int64_t low, int64_t count,
-                                            int step, I x, int64_t guess, int lane)
+__device__ __forceinline__ int64_t find_row(const I *offsets, int64_t low, int64_t count, int step,
+                                            I x, int64_t guess, int lane)
 {
   int64_t high = count, stride = 1;
   int64_t from = max(low, min(guess - WARP / 2, count - WARP));
@@ -149,8 +154,8 @@ template <class I> struct row_window {
   I end;
 
   // The window's first row holds `position`; it is `low` or a later one.
-  __device__ __forceinline__ void seek(const pattern<I> &c, int64_t low, int64_t guess,
-                                       I position, int lane)
+  __device__ __forceinline__ void seek(const pattern<I> &c, int64_t low, int64_t guess, I position,
+                                       int lane)
   {
     first = find_row(c.offsets, low, c.rows, 1, I(position + c.base), guess, lane);
     load(c, lane);
@@ -188,5 +193,5 @@ template <class I> struct row_window {
   }
 };
 
-}  // namespace csr::sddmm
-}  // namespace shunt
+} // namespace csr::sddmm
+} // namespace shunt

@@ -1,12 +1,15 @@
 // sddmm_operands.cu: see sddmm_operands.cuh.
 #include "kernels/csr/sddmm_operands.cuh"
 
-namespace shunt {
-namespace csr::sddmm {
-namespace {
+namespace shunt
+{
+namespace csr::sddmm
+{
+namespace
+{
 
-constexpr int64_t LOAD = 16;       // bytes of a load
-constexpr size_t ALIGNMENT = 256;  // of each copy
+constexpr int64_t LOAD = 16;      // bytes of a load
+constexpr size_t ALIGNMENT = 256; // of each copy
 
 // An operand with the inner dimension along its columns: A, or B transposed.
 struct shunt_dense transposed(const struct shunt_dense &m)
@@ -19,9 +22,15 @@ struct shunt_dense transposed(const struct shunt_dense &m)
   return t;
 }
 
-int64_t per_load(const struct shunt_dense &m) { return LOAD / (int64_t)shunt_type_size(m.type); }
+int64_t per_load(const struct shunt_dense &m)
+{
+  return LOAD / (int64_t)shunt_type_size(m.type);
+}
 
-bool is_empty(const struct shunt_dense &m) { return m.rows <= 0 || m.cols <= 0; }
+bool is_empty(const struct shunt_dense &m)
+{
+  return m.rows <= 0 || m.cols <= 0;
+}
 
 // Rows shorter than a load are read by elements: alignment is nothing to them.
 bool needs_copy(const struct shunt_dense &m)
@@ -53,17 +62,17 @@ bool is_aligned(const struct shunt_dense &m)
 shunt_status place(const struct shunt_dense &m, char *room, const struct shunt_device *d,
                    shunt_stream stream, operand *out)
 {
-  *out = operand{ m.values, m.row_stride };
+  *out = operand{m.values, m.row_stride};
   if (!needs_copy(m)) return SHUNT_OK;
   struct shunt_dense copy = m;
   copy.values = room;
   copy.row_stride = copy_stride(m);
   copy.col_stride = 1;
-  *out = operand{ room, copy.row_stride };
+  *out = operand{room, copy.row_stride};
   return shunt_dense_copy_cuda(&m, &copy, d, stream);
 }
 
-}  // namespace
+} // namespace
 
 size_t operands_bytes(const struct shunt_sddmm *p)
 {
@@ -106,5 +115,5 @@ shunt_status check_problem(const struct shunt_sddmm *p)
   }
 }
 
-}  // namespace csr::sddmm
-}  // namespace shunt
+} // namespace csr::sddmm
+} // namespace shunt

@@ -13,8 +13,10 @@
 #pragma once
 #include "kernels/csr/sddmm_common.cuh"
 
-namespace shunt {
-namespace csr::sddmm {
+namespace shunt
+{
+namespace csr::sddmm
+{
 
 // Element (r, k) of an operand is values[r * ld + k].
 struct operand {
@@ -45,17 +47,17 @@ template <class T, class I> args<T, I> make_args(const struct shunt_sddmm *p, co
   a.lda = o.a.ld;
   a.ldb = o.b.ld;
   a.k = p->a.cols;
-  a.c = pattern<I>{ (const I *)p->c.row_offsets, (const I *)p->c.columns, p->c.rows,
-                    (I)p->c.nnz, (I)p->c.base };
-  a.out = output<T>{ p->c.values, p->c.value_type != p->a.type, make_scalar_arg<C>(p->alpha),
-                     make_scalar_arg<C>(p->beta) };
+  a.c = pattern<I>{(const I *)p->c.row_offsets, (const I *)p->c.columns, p->c.rows, (I)p->c.nnz,
+                   (I)p->c.base};
+  a.out = output<T>{p->c.values, p->c.value_type != p->a.type, make_scalar_arg<C>(p->alpha),
+                    make_scalar_arg<C>(p->beta)};
   return a;
 }
 
 // The rows kernel with operands that are ready (sddmm_rows.cu).  `room`: as many
 // bytes as panel_bytes says, or NULL where it says 0.
-shunt_status rows_with(const struct shunt_sddmm *p, const operands &o,
-                       const struct shunt_device *d, void *room, shunt_stream stream);
+shunt_status rows_with(const struct shunt_sddmm *p, const operands &o, const struct shunt_device *d,
+                       void *room, shunt_stream stream);
 
 // The same for dense patterns, where columns of B are worth keeping in L1
 // (sddmm_panel.cu); rows_with asks and hands over.
@@ -67,5 +69,5 @@ shunt_status panel_with(const struct shunt_sddmm *p, const operands &o,
 // What every launcher refuses: shapes that do not fit, types of which none is built.
 shunt_status check_problem(const struct shunt_sddmm *p);
 
-}  // namespace csr::sddmm
-}  // namespace shunt
+} // namespace csr::sddmm
+} // namespace shunt

@@ -27,16 +27,19 @@
 #include "kernels/csr/sddmm_operands.cuh"
 #include "kernels/csr/sddmm_rows.cuh"
 
-namespace shunt {
-namespace csr::sddmm {
-namespace {
+namespace shunt
+{
+namespace csr::sddmm
+{
+namespace
+{
 
 constexpr int WARPS = 16;
 constexpr int THREADS = WARPS * WARP;
-constexpr int ROWS_EACH = 2;                   // rows a thread searches at once
-constexpr int CHUNK = THREADS * ROWS_EACH;     // rows whose items stand in shared memory
+constexpr int ROWS_EACH = 2;               // rows a thread searches at once
+constexpr int CHUNK = THREADS * ROWS_EACH; // rows whose items stand in shared memory
 
-constexpr int64_t SLAB = 1024;                 // bytes of an operand's row
+constexpr int64_t SLAB = 1024; // bytes of an operand's row
 
 // How C is cut.
 struct cutting {
@@ -90,8 +93,8 @@ __device__ __forceinline__ void find_items(const pattern<I> &c, const cutting &h
       begin = __ldg(c.offsets + row) - c.base;
       end = __ldg(c.offsets + row + 1) - c.base;
     }
-    from[n] = { begin, panel == 0 ? begin : end };
-    to[n] = { panel == how.panels - 1 ? end : begin, end };
+    from[n] = {begin, panel == 0 ? begin : end};
+    to[n] = {panel == how.panels - 1 ? end : begin, end};
   }
   for (bool open = true; open;) {
     open = false;
@@ -166,18 +169,17 @@ __device__ __forceinline__ void find_slice(const pattern<I> &c, const cutting &h
 // One slab of a chunk's items.  `sums` holds what earlier slabs found; an entry is
 // always served by the same thread.
 template <class T, class I, class Batch>
-__device__ __forceinline__ void walk_items(const args<T, I> &p, const Batch &warp,
-                                           const scale<T> &by, const items<I> &all,
-                                           int64_t first, int rows, compute_t<T> *sums,
-                                           bool opens, bool closes, int lane)
+__device__ __forceinline__ void
+walk_items(const args<T, I> &p, const Batch &warp, const scale<T> &by, const items<I> &all,
+           int64_t first, int rows, compute_t<T> *sums, bool opens, bool closes, int lane)
 {
   const int64_t bytes = warp.k * (int64_t)sizeof(T);
-  item_cursor<I> now = { (int)(threadIdx.x / WARP) - WARPS, 0, 0 };
+  item_cursor<I> now = {(int)(threadIdx.x / WARP) - WARPS, 0, 0};
   now.settle(all, rows);
   I column = now.row < rows ? now.column(p.c.columns, lane) : I(0);
 
   while (now.row < rows) {
-    item_cursor<I> next = { now.row, I(now.position + now.count()), now.end };
+    item_cursor<I> next = {now.row, I(now.position + now.count()), now.end};
     next.settle(all, rows);
     I coming = 0;
     unsigned word = 0;
@@ -185,8 +187,7 @@ __device__ __forceinline__ void walk_items(const args<T, I> &p, const Batch &war
       coming = next.column(p.c.columns, lane);
       word = touch(warp.a + (first + next.row) * p.lda, bytes, lane);
     }
-    compute_t<T> dot =
-        warp.template run<true>(first + now.row, I(column - p.c.base), now.count());
+    compute_t<T> dot = warp.template run<true>(first + now.row, I(column - p.c.base), now.count());
     if (warp.mine() < now.count()) {
       const int64_t position = now.position + warp.mine();
       if (!opens) dot += sums[position];
@@ -203,7 +204,7 @@ __device__ __forceinline__ void walk_items(const args<T, I> &p, const Batch &war
 
 template <class T, class I>
 __global__ void __launch_bounds__(THREADS, 1)
-panel_kernel(const __grid_constant__ args<T, I> p, cutting how, compute_t<T> *sums)
+    panel_kernel(const __grid_constant__ args<T, I> p, cutting how, compute_t<T> *sums)
 {
   constexpr int N = 16 / (int)sizeof(T);
   __shared__ items<I> all;
@@ -252,9 +253,9 @@ shunt_status with_index(const struct shunt_sddmm *p, const operands &o, const cu
 // columns in L1 anyway).
 bool cut(const struct shunt_sddmm *p, const struct shunt_device *d, cutting *how)
 {
-  constexpr int64_t ENTRIES = 8;           // of a row in a panel: less, and searching costs more
-  constexpr int64_t GATHER = 128 << 20;    // bytes: what takes as long as the searches
-  constexpr int64_t SPARSE = 40;           // places for each entry
+  constexpr int64_t ENTRIES = 8;        // of a row in a panel: less, and searching costs more
+  constexpr int64_t GATHER = 128 << 20; // bytes: what takes as long as the searches
+  constexpr int64_t SPARSE = 40;        // places for each entry
   const int64_t size = (int64_t)shunt_type_size(p->a.type), inner = p->a.cols * size;
   const int64_t rows = p->c.rows, cols = p->c.cols, blocks = d->multiprocessors;
   if (inner == 0 || p->c.nnz == 0 || p->c.nnz < GATHER / inner) return false;
@@ -280,7 +281,7 @@ bool cut(const struct shunt_sddmm *p, const struct shunt_device *d, cutting *how
   return true;
 }
 
-}  // namespace
+} // namespace
 
 size_t panel_bytes(const struct shunt_sddmm *p, const struct shunt_device *d)
 {
@@ -309,5 +310,5 @@ shunt_status panel_with(const struct shunt_sddmm *p, const operands &o,
   }
 }
 
-}  // namespace csr::sddmm
-}  // namespace shunt
+} // namespace csr::sddmm
+} // namespace shunt

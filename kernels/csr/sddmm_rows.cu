@@ -21,9 +21,12 @@
 #include "kernels/csr/sddmm_operands.cuh"
 #include "kernels/csr/sddmm_rows_teams.cuh"
 
-namespace shunt {
-namespace csr::sddmm {
-namespace {
+namespace shunt
+{
+namespace csr::sddmm
+{
+namespace
+{
 
 constexpr int THREADS = 128;
 constexpr int WARPS = THREADS / WARP;
@@ -36,7 +39,8 @@ template <class T, class I> constexpr int blocks_of = sizeof(T) == 8 || sizeof(I
 
 template <class T, class I, int N, int Chunks>
 __global__ void __launch_bounds__(THREADS, (blocks_of<T, I>))
-rows_kernel(const __grid_constant__ args<T, I> p, const __grid_constant__ steps<I> step, int run)
+    rows_kernel(const __grid_constant__ args<T, I> p, const __grid_constant__ steps<I> step,
+                int run)
 {
   const int64_t warp = (int64_t)blockIdx.x * WARPS + threadIdx.x / WARP;
   wait_for_previous();
@@ -91,7 +95,7 @@ shunt_status launch(const struct shunt_sddmm *p, const operands &o, const struct
   if (!places_fit<I>(p, o, N)) return SHUNT_E_UNSUPPORTED;
   using place = typename place_of<I>::type;
   const args<T, I> a = make_args<T, I>(p, o);
-  const steps<I> step = { place(o.a.ld / N), place(o.b.ld / N), (int)p->a.cols };
+  const steps<I> step = {place(o.a.ld / N), place(o.b.ld / N), (int)p->a.cols};
   return launch_early(rows_kernel<T, I, N, Chunks>, dim3((unsigned)blocks), dim3(THREADS), d,
                       stream, a, step, run);
 }
@@ -114,10 +118,10 @@ shunt_status with_index(const struct shunt_sddmm *p, const operands &o,
                                       : with_loads<T, int64_t>(p, o, d, stream);
 }
 
-}  // namespace
+} // namespace
 
-shunt_status rows_with(const struct shunt_sddmm *p, const operands &o,
-                       const struct shunt_device *d, void *room, shunt_stream stream)
+shunt_status rows_with(const struct shunt_sddmm *p, const operands &o, const struct shunt_device *d,
+                       void *room, shunt_stream stream)
 {
   if (panel_pays(p, o, d)) return panel_with(p, o, d, room, stream);
   switch (p->a.type) {
@@ -129,19 +133,19 @@ shunt_status rows_with(const struct shunt_sddmm *p, const operands &o,
   }
 }
 
-}  // namespace csr::sddmm
-}  // namespace shunt
+} // namespace csr::sddmm
+} // namespace shunt
 
 extern "C" size_t shunt_csr_sddmm_workspace(const struct shunt_sddmm *p,
-                                                 const struct shunt_device *d)
+                                            const struct shunt_device *d)
 {
   using namespace shunt::csr::sddmm;
   return operands_bytes(p) + panel_bytes(p, d);
 }
 
 extern "C" shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p,
-                                                  const struct shunt_device *d, void *workspace,
-                                                  size_t workspace_bytes, shunt_stream stream)
+                                             const struct shunt_device *d, void *workspace,
+                                             size_t workspace_bytes, shunt_stream stream)
 {
   using namespace shunt::csr::sddmm;
   shunt_status s = check_problem(p);

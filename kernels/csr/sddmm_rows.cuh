@@ -20,8 +20,10 @@
 #pragma once
 #include "kernels/csr/sddmm_common.cuh"
 
-namespace shunt {
-namespace csr::sddmm {
+namespace shunt
+{
+namespace csr::sddmm
+{
 
 constexpr int TEAM = 8;            // lanes of a team
 constexpr int TEAMS = WARP / TEAM; // of a warp
@@ -81,8 +83,7 @@ template <class T, class I, int N, int Chunks> struct batch {
     for (int c = 0; c < Chunks; c++) {
       const vec<T, N> v = load_chunk<Full>(row, k0, whole, c);
 #pragma unroll
-      for (int e = 0; e < N; e++)
-        to[c][e] = widen<C>(v.at[e]);
+      for (int e = 0; e < N; e++) to[c][e] = widen<C>(v.at[e]);
     }
   }
 
@@ -93,25 +94,25 @@ template <class T, class I, int N, int Chunks> struct batch {
   {
     vec<T, N> v[Chunks];
 #pragma unroll
-    for (int c = 0; c < Chunks; c++)
-      v[c] = load_chunk<Full>(row, k0, whole, c);
+    for (int c = 0; c < Chunks; c++) v[c] = load_chunk<Full>(row, k0, whole, c);
 #pragma unroll
     for (int c = 0; c < Chunks; c++)
 #pragma unroll
-      for (int e = 0; e < N; e++)
-        sum = multiply_add(x[c][e], widen<C>(v[c].at[e]), sum);
+      for (int e = 0; e < N; e++) sum = multiply_add(x[c][e], widen<C>(v[c].at[e]), sum);
     return sum;
   }
 
   // The last K % N elements: one a lane (N <= TEAM).
   __device__ __forceinline__ C dot_tail(const T *x, const T *y, int64_t whole, C sum) const
   {
-    return whole + q < k ? multiply_add(widen<C>(x[whole + q]), widen<C>(y[whole + q]), sum)
-                         : sum;
+    return whole + q < k ? multiply_add(widen<C>(x[whole + q]), widen<C>(y[whole + q]), sum) : sum;
   }
 
   // Which entry of the batch this lane's result belongs to.
-  __device__ __forceinline__ int mine() const { return q * TEAMS + team; }
+  __device__ __forceinline__ int mine() const
+  {
+    return q * TEAMS + team;
+  }
 
   // Row of A and column of B of entry 4 u + team.
   __device__ __forceinline__ const T *row_of_a(int64_t a_row, int u) const
@@ -154,8 +155,8 @@ template <class T, class I, int N, int Chunks> struct batch {
 #pragma unroll
       for (int u = 0; u < ROUNDS; u++)
         if (u * TEAMS < count)
-          sum[u] = dot_tail(OneRow ? a + a_row * lda : row_of_a(a_row, u),
-                            column_of_b(b_column, u), whole, sum[u]);
+          sum[u] = dot_tail(OneRow ? a + a_row * lda : row_of_a(a_row, u), column_of_b(b_column, u),
+                            whole, sum[u]);
     }
     return fold_team(sum, q);
   }
@@ -187,5 +188,5 @@ __device__ __forceinline__ void rows_range(const args<T, I> &p, row_window<I> wi
   }
 }
 
-}  // namespace csr::sddmm
-}  // namespace shunt
+} // namespace csr::sddmm
+} // namespace shunt

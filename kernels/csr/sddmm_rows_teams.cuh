@@ -26,13 +26,19 @@
 #pragma once
 #include "kernels/csr/sddmm_common.cuh"
 
-namespace shunt {
-namespace csr::sddmm {
+namespace shunt
+{
+namespace csr::sddmm
+{
 
 // Where a row of a or a column of b begins, counted in loads (N elements, or one), so that one
 // register holds it with 32-bit indices.
-template <class I> struct place_of { using type = uint32_t; };
-template <> struct place_of<int64_t> { using type = uint64_t; };
+template <class I> struct place_of {
+  using type = uint32_t;
+};
+template <> struct place_of<int64_t> {
+  using type = uint64_t;
+};
 
 // From row to row of a, from column to column of b; and K.
 template <class I> struct steps {
@@ -44,12 +50,12 @@ template <class I> struct steps {
 template <class T, class I, int N, int Team, int Chunks> struct team_batch {
   using C = compute_t<T>;
   using place = typename place_of<I>::type;
-  static constexpr int IN_FLIGHT = 8;           // loads
-  static constexpr int STEP = Team * N;         // elements of k in a chunk
+  static constexpr int IN_FLIGHT = 8;   // loads
+  static constexpr int STEP = Team * N; // elements of k in a chunk
   static constexpr int SLAB = STEP * Chunks;
-  static constexpr int ROUNDS = Team;           // entries of a team
+  static constexpr int ROUNDS = Team; // entries of a team
   static constexpr int STEADY = IN_FLIGHT / Chunks < ROUNDS ? IN_FLIGHT / Chunks : ROUNDS;
-  static constexpr int SCATTERED = STEADY / 2;  // rounds of a burst: each loads a's row too
+  static constexpr int SCATTERED = STEADY / 2; // rounds of a burst: each loads a's row too
   static constexpr unsigned FIRSTS = Team == 8 ? 0x01010101u : 0x11111111u; // lanes q = 0
   static_assert(Team == 4 || Team == 8, "what FIRSTS knows");
   static_assert(SCATTERED >= 1, "at most half as many chunks as loads in flight");
@@ -121,8 +127,7 @@ template <class T, class I, int N, int Team, int Chunks> struct team_batch {
     for (int first = 0; first < ROUNDS; first += STEADY) {
       slab y[STEADY];
 #pragma unroll
-      for (int u = 0; u < STEADY; u++)
-        load<Full>(y[u], b, b_line[first + u], left);
+      for (int u = 0; u < STEADY; u++) load<Full>(y[u], b, b_line[first + u], left);
 #pragma unroll
       for (int u = 0; u < STEADY; u++) {
         if (first + u > 0 && (moves & FIRSTS << (first + u))) // the whole warp's: uniform
@@ -146,8 +151,7 @@ template <class T, class I, int N, int Team, int Chunks> struct team_batch {
         load<Full>(y[u], b, b_line[first + u], left);
       }
 #pragma unroll
-      for (int u = 0; u < SCATTERED; u++)
-        sum[first + u] = add(x[u], y[u], sum[first + u]);
+      for (int u = 0; u < SCATTERED; u++) sum[first + u] = add(x[u], y[u], sum[first + u]);
     }
   }
 
@@ -168,8 +172,7 @@ template <class T, class I, int N, int Team, int Chunks> struct team_batch {
   static __device__ __forceinline__ unsigned rounds_of(unsigned moves)
   {
 #pragma unroll
-    for (int lanes = WARP / 2; lanes >= Team; lanes /= 2)
-      moves |= moves >> lanes;
+    for (int lanes = WARP / 2; lanes >= Team; lanes /= 2) moves |= moves >> lanes;
     return moves & ((1u << ROUNDS) - 1);
   }
 
@@ -182,8 +185,7 @@ template <class T, class I, int N, int Team, int Chunks> struct team_batch {
     const place a_line = place(row) * step.a, line = place(column) * step.b;
     place b_line[ROUNDS];
 #pragma unroll
-    for (int u = 0; u < ROUNDS; u++)
-      b_line[u] = of_entry(line, u);
+    for (int u = 0; u < ROUNDS; u++) b_line[u] = of_entry(line, u);
     const int before = __shfl_up_sync(ALL, row, 1);
     const unsigned moves = __ballot_sync(ALL, q > 0 && row != before);
     const bool steady = __popc(rounds_of(moves)) <= OFTEN;
@@ -233,5 +235,5 @@ __device__ __forceinline__ void teams_range(const args<T, I> &p, const steps<I> 
   }
 }
 
-}  // namespace csr::sddmm
-}  // namespace shunt
+} // namespace csr::sddmm
+} // namespace shunt

@@ -2,8 +2,10 @@
 // kernels of each type (spmm.cuh explains how work is cut).
 #include "kernels/csr/spmm.cuh"
 
-namespace shunt {
-namespace csr {
+namespace shunt
+{
+namespace csr
+{
 
 static int64_t ceil_div(int64_t a, int64_t b)
 {
@@ -150,21 +152,20 @@ shunt_status make_repair_args(const shunt_spmm *p, const shunt_guard *r, repair_
   return make_hash_job(&hashed, &to->arrays);
 }
 
-}  // namespace csr
-}  // namespace shunt
+} // namespace csr
+} // namespace shunt
 
 using namespace shunt::csr;
 
-extern "C" size_t shunt_csr_spmm_workspace(const struct shunt_spmm *p,
-                                                const struct shunt_device *d)
+extern "C" size_t shunt_csr_spmm_workspace(const struct shunt_spmm *p, const struct shunt_device *d)
 {
   if (p->a.rows == 0 || p->b.cols == 0 || !built(p)) return 0;
   return make_plan(p, d).bytes;
 }
 
 extern "C" shunt_status shunt_csr_spmm_merge_cuda(const struct shunt_spmm *p,
-                                                 const struct shunt_device *d, void *workspace,
-                                                 size_t workspace_bytes, shunt_stream stream)
+                                                  const struct shunt_device *d, void *workspace,
+                                                  size_t workspace_bytes, shunt_stream stream)
 {
   shunt_status status = check(p);
   if (status != SHUNT_OK) return status;
@@ -178,9 +179,8 @@ extern "C" shunt_status shunt_csr_spmm_merge_cuda(const struct shunt_spmm *p,
 }
 
 extern "C" shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p,
-                                                   const struct shunt_guard *r,
-                                                   const struct shunt_device *d,
-                                                   shunt_stream stream)
+                                                const struct shunt_guard *r,
+                                                const struct shunt_device *d, shunt_stream stream)
 {
   static_assert(sizeof(shunt::arrival_set) == SHUNT_GUARD_SET_BYTES, "a set of words");
   shunt_status status = check(p);
@@ -196,11 +196,9 @@ extern "C" shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p,
   return run(p, d, how, nullptr, stream);
 }
 
-extern "C" shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p,
-                                                       int64_t longest_row,
-                                                       const struct shunt_device *d,
-                                                       void *workspace, size_t workspace_bytes,
-                                                       shunt_stream stream)
+extern "C" shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, int64_t longest_row,
+                                                  const struct shunt_device *d, void *workspace,
+                                                  size_t workspace_bytes, shunt_stream stream)
 {
   shunt_status status = check(p);
   if (status != SHUNT_OK) return status;

@@ -39,22 +39,24 @@
 #pragma once
 #include <stdint.h>
 
+#include "kernels/common/number.cuh"
+#include "kernels/common/scalar.cuh"
 #include "kernels/guard/arrival.cuh"
 #include "kernels/guard/fingerprint_parts.cuh"
-#include "kernels/common/number.cuh"
 #include "kernels/guard/probe.cuh"
-#include "kernels/common/scalar.cuh"
 #include "kernels/shunt_kernels.h"
 
-namespace shunt {
-namespace csr {
+namespace shunt
+{
+namespace csr
+{
 
-constexpr int kThreads = 256;    // of a block
-constexpr int kBlocksPerSm = 4;  // resident blocks that registers are limited for
-constexpr int kTileMax = 1024;   // items of a tile: what is staged in shared memory
+constexpr int kThreads = 256;   // of a block
+constexpr int kBlocksPerSm = 4; // resident blocks that registers are limited for
+constexpr int kTileMax = 1024;  // items of a tile: what is staged in shared memory
 constexpr int kTileMin = 256;
-constexpr int kChunk = 8;        // nonzeros whose rows of B are in flight per lane
-constexpr int kSegment = 128;    // bytes of a row of B that one group gathers: an L1 line
+constexpr int kChunk = 8;     // nonzeros whose rows of B are in flight per lane
+constexpr int kSegment = 128; // bytes of a row of B that one group gathers: an L1 line
 
 // A cut row as its first tile describes it: `row`, and how many tiles follow;
 // row < 0 where no row begins in a tile and leaves it.
@@ -82,18 +84,18 @@ shunt_status make_repair_args(const struct shunt_spmm *p, const struct shunt_gua
 
 // Sizes: a function of sizes, types, strides and the device alone (workspace).
 struct plan {
-  bool direct;          // not cut at all: the guarded kernel, one launch, no workspace
-  bool repairs;         // direct, and only if there is reason to: the repair kernel
-  bool split;           // by rows, one launch, no workspace (spmm_split.cuh)
-  int64_t longest;      // of split: length of the longest row, as far as known; -1
-  bool copies_b;        // B is column-major and is copied to the workspace first
-  int tile;             // items of a tile
+  bool direct;     // not cut at all: the guarded kernel, one launch, no workspace
+  bool repairs;    // direct, and only if there is reason to: the repair kernel
+  bool split;      // by rows, one launch, no workspace (spmm_split.cuh)
+  int64_t longest; // of split: length of the longest row, as far as known; -1
+  bool copies_b;   // B is column-major and is copied to the workspace first
+  int tile;        // items of a tile
   int64_t tiles;
   int passes_per_block; // wanted; in units of kSegment bytes of B
   int64_t pitch;        // elements (compute type) from one head or tail slot to the next
   int64_t b_stride;     // of the B that the kernel reads
-  size_t cuts_at, heads_at, tails_at, b_at, bytes;  // in the workspace
-  repair_args repair;   // of the repair kernel
+  size_t cuts_at, heads_at, tails_at, b_at, bytes; // in the workspace
+  repair_args repair;                              // of the repair kernel
 };
 plan make_plan(const struct shunt_spmm *p, const struct shunt_device *d);
 
@@ -102,15 +104,15 @@ template <class T> struct args {
   const void *offsets, *columns, *values;
   int64_t rows, nonzeros;
   int base;
-  bool wide;  // 64-bit indices
+  bool wide; // 64-bit indices
 
   const void *b;
   int64_t b_row_stride, b_col_stride;
-  uint32_t b_row_bytes;  // tiled kernel: b_row_stride in bytes, b_col_stride is 1
+  uint32_t b_row_bytes; // tiled kernel: b_row_stride in bytes, b_col_stride is 1
 
   void *c;
   int64_t c_row_stride, c_col_stride;
-  bool c_vector;  // rows of C can be read and written V elements at once
+  bool c_vector; // rows of C can be read and written V elements at once
   int64_t n;
 
   scalar_arg<T> alpha, beta;
@@ -119,12 +121,12 @@ template <class T> struct args {
   int tile;
   int lanes_log2;
   int passes;
-  int buffers;  // of open sums in shared memory
-  int row_of_at, columns_at, values_at, open_at;  // bytes into shared memory
+  int buffers;                                   // of open sums in shared memory
+  int row_of_at, columns_at, values_at, open_at; // bytes into shared memory
   int64_t pitch;
-  cut_row *cuts;  // [tiles]
-  T *heads;       // [tiles][pitch]
-  T *tails;       // [tiles][pitch]
+  cut_row *cuts; // [tiles]
+  T *heads;      // [tiles][pitch]
+  T *tails;      // [tiles][pitch]
 };
 
 // One per stored type of A and B; each in a translation unit of its own.
@@ -154,8 +156,7 @@ __device__ __forceinline__ int64_t load_index(const void *array, int64_t i, bool
 }
 
 // alpha * sum + beta * old, rounded once; `old` is not looked at when beta is 0.
-template <class Out, class T>
-__device__ __forceinline__ Out finish(T sum, T alpha, T beta, Out old)
+template <class Out, class T> __device__ __forceinline__ Out finish(T sum, T alpha, T beta, Out old)
 {
   T value = scale(alpha, sum);
   if (beta != T(0)) value = multiply_add(beta, widen<T>(old), value);
@@ -172,5 +173,5 @@ __device__ __forceinline__ void store_element(const args<T> &a, int64_t row, int
   *c = finish<Out>(sum, alpha, beta, old);
 }
 
-}  // namespace csr
-}  // namespace shunt
+} // namespace csr
+} // namespace shunt

@@ -1,11 +1,13 @@
 // spmm_bf16.cu: the rows kernels for bfloat16 A and B, bfloat16 or float C, sums in float.
 #include "kernels/csr/spmm_launch.cuh"
 
-namespace shunt {
-namespace csr {
+namespace shunt
+{
+namespace csr
+{
 
 shunt_status launch_bf16(const shunt_spmm *p, const shunt_device *d, const plan &how,
-                        void *workspace, shunt_stream stream)
+                         void *workspace, shunt_stream stream)
 {
   if (p->compute != SHUNT_F32) return SHUNT_E_UNSUPPORTED;
   if (p->c.type == SHUNT_BF16)
@@ -15,5 +17,5 @@ shunt_status launch_bf16(const shunt_spmm *p, const shunt_device *d, const plan 
   return SHUNT_E_UNSUPPORTED;
 }
 
-}  // namespace csr
-}  // namespace shunt
+} // namespace csr
+} // namespace shunt

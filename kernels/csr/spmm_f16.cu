@@ -1,8 +1,10 @@
 // spmm_f16.cu: the rows kernels for half A and B, half or float C, sums in float.
 #include "kernels/csr/spmm_launch.cuh"
 
-namespace shunt {
-namespace csr {
+namespace shunt
+{
+namespace csr
+{
 
 shunt_status launch_f16(const shunt_spmm *p, const shunt_device *d, const plan &how,
                         void *workspace, shunt_stream stream)
@@ -15,5 +17,5 @@ shunt_status launch_f16(const shunt_spmm *p, const shunt_device *d, const plan &
   return SHUNT_E_UNSUPPORTED;
 }
 
-}  // namespace csr
-}  // namespace shunt
+} // namespace csr
+} // namespace shunt

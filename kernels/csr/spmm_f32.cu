@@ -1,8 +1,10 @@
 // spmm_f32.cu: the rows kernels for float A, B and C, sums in float.
 #include "kernels/csr/spmm_launch.cuh"
 
-namespace shunt {
-namespace csr {
+namespace shunt
+{
+namespace csr
+{
 
 shunt_status launch_f32(const shunt_spmm *p, const shunt_device *d, const plan &how,
                         void *workspace, shunt_stream stream)
@@ -12,5 +14,5 @@ shunt_status launch_f32(const shunt_spmm *p, const shunt_device *d, const plan &
   return SHUNT_E_UNSUPPORTED;
 }
 
-}  // namespace csr
-}  // namespace shunt
+} // namespace csr
+} // namespace shunt

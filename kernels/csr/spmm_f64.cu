@@ -1,8 +1,10 @@
 // spmm_f64.cu: the rows kernels for double A, B and C, sums in double.
 #include "kernels/csr/spmm_launch.cuh"
 
-namespace shunt {
-namespace csr {
+namespace shunt
+{
+namespace csr
+{
 
 shunt_status launch_f64(const shunt_spmm *p, const shunt_device *d, const plan &how,
                         void *workspace, shunt_stream stream)
@@ -12,5 +14,5 @@ shunt_status launch_f64(const shunt_spmm *p, const shunt_device *d, const plan &
   return SHUNT_E_UNSUPPORTED;
 }
 
-}  // namespace csr
-}  // namespace shunt
+} // namespace csr
+} // namespace shunt

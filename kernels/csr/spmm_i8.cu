@@ -1,11 +1,13 @@
 // spmm_i8.cu: the rows kernels for int8 A and B, sums and C in int32 (wrapping) or float.
 #include "kernels/csr/spmm_launch.cuh"
 
-namespace shunt {
-namespace csr {
+namespace shunt
+{
+namespace csr
+{
 
-shunt_status launch_i8(const shunt_spmm *p, const shunt_device *d, const plan &how,
-                        void *workspace, shunt_stream stream)
+shunt_status launch_i8(const shunt_spmm *p, const shunt_device *d, const plan &how, void *workspace,
+                       shunt_stream stream)
 {
   if (p->compute == SHUNT_I32 && p->c.type == SHUNT_I32)
     return launch<int8_t, int32_t, int32_t, 8, 4>(p, d, how, workspace, stream);
@@ -14,5 +16,5 @@ shunt_status launch_i8(const shunt_spmm *p, const shunt_device *d, const plan &h
   return SHUNT_E_UNSUPPORTED;
 }
 
-}  // namespace csr
-}  // namespace shunt
+} // namespace csr
+} // namespace shunt

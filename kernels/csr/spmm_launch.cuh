@@ -4,14 +4,16 @@
 
 #include <type_traits>
 
-#include "kernels/guard/row_by_row.cuh"
-#include "kernels/csr/spmm_merge_join.cuh"
-#include "kernels/guard/repair.cuh"
-#include "kernels/csr/spmm_split.cuh"
 #include "kernels/csr/spmm_merge.cuh"
+#include "kernels/csr/spmm_merge_join.cuh"
+#include "kernels/csr/spmm_split.cuh"
+#include "kernels/guard/repair.cuh"
+#include "kernels/guard/row_by_row.cuh"
 
-namespace shunt {
-namespace csr {
+namespace shunt
+{
+namespace csr
+{
 
 inline shunt_status status_of(cudaError_t e)
 {
@@ -60,9 +62,8 @@ shunt_status launch_guarded(const args<T> &a, const shunt_device *d, shunt_strea
   int64_t strips = (a.n + 31) / 32, wanted = (a.rows * strips + 7) / 8;
   int64_t most = d->multiprocessors; // few blocks: mostly they have nothing to do
   if (!a.only_if) most *= 16;
-  return launch_early(spmm_row_by_row<S, Out, T>,
-                      dim3((unsigned)(wanted < most ? wanted : most)), dim3(kThreads), d, stream,
-                      a);
+  return launch_early(spmm_row_by_row<S, Out, T>, dim3((unsigned)(wanted < most ? wanted : most)),
+                      dim3(kThreads), d, stream, a);
 }
 
 // Blocks enough for A's arrays, beside the one that probes, and for C; as many as fit at once.
@@ -78,7 +79,8 @@ shunt_status launch_repair(const args<T> &a, const plan &how, const shunt_device
   const int room = most < arrival_most_blocks ? most : arrival_most_blocks;
   const int64_t hashing = hash_blocks(r.arrays.tiles, d, room) + 1;
   // What is mostly hashed before the product ends is not worth many blocks behind it.
-  const bool soon = r.start == SHUNT_GUARD_OVERLAPPED && (int64_t)r.arrays.tiles * SHUNT_FP_TILE <= 9 << 20;
+  const bool soon =
+      r.start == SHUNT_GUARD_OVERLAPPED && (int64_t)r.arrays.tiles * SHUNT_FP_TILE <= 9 << 20;
   const int64_t repairing = soon ? d->multiprocessors + 1 : strips / (r.piece * hash_warps);
   const int64_t blocks = soon || repairing > hashing ? repairing : hashing;
   const dim3 grid((unsigned)(blocks < room ? blocks : room)), block(hash_threads);
@@ -172,11 +174,10 @@ shunt_status launch_tiled(args<T> a, const plan &how, const shunt_device *d, shu
 
   int shared = place_shared(&a, V);
   dim3 grid((unsigned)how.tiles, (unsigned)apart);
-  shunt_status status = launch_early_with(shared, spmm_merge<S, Out, T, V>, grid,
-                                          dim3(kThreads), d, stream, a);
+  shunt_status status =
+      launch_early_with(shared, spmm_merge<S, Out, T, V>, grid, dim3(kThreads), d, stream, a);
   // A single tile cuts nothing.
-  if (status == SHUNT_OK && how.tiles > 1)
-    status = launch_join<Out, T>(a, how.tiles, d, stream);
+  if (status == SHUNT_OK && how.tiles > 1) status = launch_join<Out, T>(a, how.tiles, d, stream);
   return status;
 }
 
@@ -206,5 +207,5 @@ shunt_status launch(const shunt_spmm *p, const shunt_device *d, const plan &how,
   return launch_tiled<S, Out, T, 1>(a, how, d, stream);
 }
 
-}  // namespace csr
-}  // namespace shunt
+} // namespace csr
+} // namespace shunt

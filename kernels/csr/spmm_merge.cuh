@@ -6,8 +6,10 @@
 #include "kernels/common/early_launch.cuh"
 #include "kernels/csr/spmm_merge_cut.cuh"
 
-namespace shunt {
-namespace csr {
+namespace shunt
+{
+namespace csr
+{
 
 // V elements in registers, moved in pieces of at most 16 bytes.
 template <class T, int V> struct wide {
@@ -37,11 +39,21 @@ template <class T, int V> struct wide {
 
 // An unsigned word of BYTES, so that V elements travel as one load or store.
 template <int BYTES> struct word;
-template <> struct word<1> { using type = unsigned char; };
-template <> struct word<2> { using type = unsigned short; };
-template <> struct word<4> { using type = unsigned int; };
-template <> struct word<8> { using type = uint2; };
-template <> struct word<16> { using type = uint4; };
+template <> struct word<1> {
+  using type = unsigned char;
+};
+template <> struct word<2> {
+  using type = unsigned short;
+};
+template <> struct word<4> {
+  using type = unsigned int;
+};
+template <> struct word<8> {
+  using type = uint2;
+};
+template <> struct word<16> {
+  using type = uint4;
+};
 
 // V elements of a row of B: read-only for the kernel's life.
 template <class S, int V> struct b_word {
@@ -67,8 +79,8 @@ template <class S, int V> struct b_word {
 // V columns of one row of C; scalars: alpha, beta.  Written evict-first: C is not read
 // again here, and where it is large it would push B out of L2.
 template <class Out, class T, int V>
-__device__ __forceinline__ void store_row(const args<T> &a, int64_t row, int64_t col,
-                                          const T *sum, const T *scalars)
+__device__ __forceinline__ void store_row(const args<T> &a, int64_t row, int64_t col, const T *sum,
+                                          const T *scalars)
 {
   const T alpha = scalars[0], beta = scalars[1];
   constexpr int kPiece = V * sizeof(Out) <= 16 ? V : 16 / (int)sizeof(Out);
@@ -101,9 +113,9 @@ __device__ __forceinline__ void store_row(const args<T> &a, int64_t row, int64_t
 template <class T>
 __device__ __forceinline__ void note_cut(const args<T> &a, const corner &from, const corner &to)
 {
-  cut_row cut = { -1, 0 };
+  cut_row cut = {-1, 0};
   if (to.cut && to.row_begin >= from.position) {
-    int64_t last_item = to.row + to.row_end - 1;  // of the row's last nonzero
+    int64_t last_item = to.row + to.row_end - 1; // of the row's last nonzero
     cut.row = (int32_t)to.row;
     cut.more = (int32_t)(last_item / a.tile - blockIdx.x);
   }
@@ -115,7 +127,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     spmm_merge(const __grid_constant__ args<T> a)
 {
   wait_for_previous();
-  let_next_in();  // the join waits for all of this grid anyway
+  let_next_in(); // the join waits for all of this grid anyway
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   const staged<T> s(shared_bytes, a);
   const int64_t items = a.rows + a.nonzeros;
@@ -150,8 +162,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   const int run_staged = group * (r.length + kRunGap);
   // Whether the run's first nonzero is its row's first, too.
   const bool run_fresh =
-      run_begin == 0 ? !from.cut : run_begin < r.count && last_end_before(s.flags, run_begin) ==
-                                                              run_begin - 1;
+      run_begin == 0 ? !from.cut
+                     : run_begin < r.count && last_end_before(s.flags, run_begin) == run_begin - 1;
   const int width = V << a.lanes_log2;
   int buffer = 0;
 
@@ -257,5 +269,5 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   }
 }
 
-}  // namespace csr
-}  // namespace shunt
+} // namespace csr
+} // namespace shunt

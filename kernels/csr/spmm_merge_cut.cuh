@@ -25,13 +25,15 @@
 #pragma once
 #include "kernels/csr/spmm.cuh"
 
-namespace shunt {
-namespace csr {
+namespace shunt
+{
+namespace csr
+{
 
 constexpr int kCounts = 32;
-constexpr int kScalars = kCounts - 8;         // alpha and beta: up to 8 bytes each
+constexpr int kScalars = kCounts - 8; // alpha and beta: up to 8 bytes each
 constexpr int kEmptyCount = kScalars - 1;
-constexpr int kProbes = 4;  // rows per thread in the last step of the search
+constexpr int kProbes = 4; // rows per thread in the last step of the search
 constexpr int kRunGap = 4;
 
 // Elements of `columns` and `values`: a run is never shorter than a chunk.
@@ -78,8 +80,8 @@ template <class T> struct staged {
 // Where a tile begins, or ends before.
 struct corner {
   int64_t row, position;
-  int64_t row_begin, row_end;  // positions of `row`; unset when row == rows
-  bool cut;                    // `row` has nonzeros on both sides
+  int64_t row_begin, row_end; // positions of `row`; unset when row == rows
+  bool cut;                   // `row` has nonzeros on both sides
 };
 
 // Sums two per-thread counts over the block into counts[0], counts[1].
@@ -102,11 +104,11 @@ __device__ __forceinline__ void find_rows(const args<T> &a, int64_t d0, int64_t 
 {
   auto item = [&](int64_t r) { return load_index(a.offsets, r + 1, a.wide) - a.base + r; };
   int64_t low0 = 0, low1 = 0;
-  int64_t width = a.rows;  // the answers are in [low, low + width]
+  int64_t width = a.rows; // the answers are in [low, low + width]
 
   for (; width > kProbes * kThreads; counts += 2) {
     int64_t step = (width + kThreads - 1) / kThreads;
-    int64_t last = (threadIdx.x + 1) * step - 1;  // of this thread's bucket of rows
+    int64_t last = (threadIdx.x + 1) * step - 1; // of this thread's bucket of rows
     bool in0 = last < width && low0 + last < a.rows;
     bool in1 = last < width && low1 + last < a.rows;
     int64_t item0 = in0 ? item(low0 + last) : d0;
@@ -154,9 +156,9 @@ __device__ __forceinline__ corner make_corner(const args<T> &a, int64_t row, int
 
 // How the block's groups share the tile.
 struct runs {
-  int count;    // nonzeros of the tile
-  int length;   // of a run: a multiple of kChunk
-  uint32_t magic;  // local * magic >> 20 == local / length for all local < 1024
+  int count;      // nonzeros of the tile
+  int length;     // of a run: a multiple of kChunk
+  uint32_t magic; // local * magic >> 20 == local / length for all local < 1024
 
   __device__ __forceinline__ runs(int count, int groups) : count(count)
   {
@@ -185,8 +187,8 @@ __device__ __forceinline__ void stage_nonzeros(const args<T> &a, int64_t positio
 #pragma unroll 4
   for (int local = threadIdx.x; local < end; local += kThreads) {
     bool real = local < r.count;
-    uint32_t column = real ? (uint32_t)(load_index(a.columns, position + local, a.wide) - a.base)
-                           : 0;
+    uint32_t column =
+        real ? (uint32_t)(load_index(a.columns, position + local, a.wide) - a.base) : 0;
     T value = real ? widen<T>(values[position + local]) : T(0);
     s.columns[r.staged_at(local)] = column;
     s.values[r.staged_at(local)] = value;
@@ -222,5 +224,5 @@ __device__ __forceinline__ int last_end_before(const unsigned *flags, int local)
   return bits ? word * 32 + 31 - __clz(bits) : -1;
 }
 
-}  // namespace csr
-}  // namespace shunt
+} // namespace csr
+} // namespace shunt

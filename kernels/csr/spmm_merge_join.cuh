@@ -10,12 +10,14 @@
 #pragma once
 #include "kernels/csr/spmm.cuh"
 
-namespace shunt {
-namespace csr {
+namespace shunt
+{
+namespace csr
+{
 
 constexpr int kJoinWarps = kThreads / 32;
-constexpr int kJoinColumns = 4;   // of a thread
-constexpr int kJoinAlone = 16;    // partials that a warp adds without help
+constexpr int kJoinColumns = 4; // of a thread
+constexpr int kJoinAlone = 16;  // partials that a warp adds without help
 
 // sum[0 .. 3] += partials k in [begin, end) of the row cut at tile t.
 template <class T>
@@ -58,10 +60,9 @@ __device__ __forceinline__ void join_by_warp(const args<T> &a, int64_t t, cut_ro
 
 // All threads of the block; `scratch` holds kThreads * kJoinColumns elements.
 template <class Out, class T>
-__device__ __forceinline__ void join_by_block(const args<T> &a, int64_t t, cut_row cut,
-                                              T *scratch)
+__device__ __forceinline__ void join_by_block(const args<T> &a, int64_t t, cut_row cut, T *scratch)
 {
-  int lanes = 1;  // threads that cover the columns, a warp at most: a team
+  int lanes = 1; // threads that cover the columns, a warp at most: a team
   while (lanes < 32 && lanes * kJoinColumns < a.n) lanes *= 2;
   const int teams = kThreads / lanes, team = threadIdx.x / lanes, lane = threadIdx.x % lanes;
   const int partials = cut.more + 1;
@@ -96,13 +97,13 @@ __global__ void __launch_bounds__(kThreads)
 #endif
   const int warp = threadIdx.x / 32;
   const int64_t first = (int64_t)blockIdx.x * kJoinWarps;
-  cut_row cut = { -1, 0 };
+  cut_row cut = {-1, 0};
   if (first + warp < tiles) cut = a.cuts[first + warp];
   const bool alone = cut.row >= 0 && cut.more < kJoinAlone;
 
   if (threadIdx.x % 32 == 0) {
     cuts[warp] = cut;
-    if (alone) cuts[warp].row = -1;  // none of the block's business
+    if (alone) cuts[warp].row = -1; // none of the block's business
   }
   if (alone) join_by_warp<Out>(a, first + warp, cut);
   if (!__syncthreads_or(cut.row >= 0 && !alone)) return;
@@ -110,5 +111,5 @@ __global__ void __launch_bounds__(kThreads)
     if (cuts[w].row >= 0) join_by_block<Out>(a, first + w, cuts[w], scratch);
 }
 
-}  // namespace csr
-}  // namespace shunt
+} // namespace csr
+} // namespace shunt

@@ -23,8 +23,10 @@
 #include "kernels/csr/spmm_split_long.cuh"
 #include "kernels/csr/spmm_split_short.cuh"
 
-namespace shunt {
-namespace csr {
+namespace shunt
+{
+namespace csr
+{
 
 // Which slice of C a row block has, and which block of the slice it is.  Most often there is but one
 // slice, and a division costs as much as a row of a few nonzeros.
@@ -36,8 +38,7 @@ __device__ __forceinline__ void place_of(const split_args &s, uint32_t *slice, u
 }
 
 template <bool WHOLE, class S, class Out, class T, int V, int CHUNK>
-__device__ __forceinline__ void multiply_rows(const args<T> &a, const split_args &s,
-                                              batch<T> &mine)
+__device__ __forceinline__ void multiply_rows(const args<T> &a, const split_args &s, batch<T> &mine)
 {
   const int lane = threadIdx.x % 32, teams = 32 >> s.team_log2;
   const int in_team = lane & ((1 << s.team_log2) - 1);
@@ -52,7 +53,7 @@ __device__ __forceinline__ void multiply_rows(const args<T> &a, const split_args
     begin = load_low(a.offsets, row, a.wide, a.base);
     end = load_low(a.offsets, row + 1, a.wide, a.base);
   }
-  const T scalars[2] = { a.alpha.get(), a.beta.get() };
+  const T scalars[2] = {a.alpha.get(), a.beta.get()};
   const bool ours = row < (uint32_t)a.rows && end - begin <= s.limit;
   bool helped = false;
   if (teams > 1) {
@@ -82,11 +83,11 @@ __device__ __forceinline__ void multiply_rows(const args<T> &a, const split_args
 
 // What a grid is made of; one kernel each, since registers are what decides.
 enum class way {
-  any,    // row blocks, and long blocks if there are any
-  plain,  // row blocks alone, of at most kPlainThreads: more registers than beside long blocks
-  whole,  // row blocks alone, which take whole chunks without a look at each nonzero
-  lists,  // row blocks alone, whose teams take several short rows as one list
-  mixed,  // the same beside long blocks
+  any,   // row blocks, and long blocks if there are any
+  plain, // row blocks alone, of at most kPlainThreads: more registers than beside long blocks
+  whole, // row blocks alone, which take whole chunks without a look at each nonzero
+  lists, // row blocks alone, whose teams take several short rows as one list
+  mixed, // the same beside long blocks
 };
 
 constexpr int kPlainThreads = kThreads / 2;
@@ -95,9 +96,9 @@ constexpr int kPlainThreads = kThreads / 2;
 // blocks, rows of f64 take whole chunks, too.
 template <class S, class Out, class T, int V, int CHUNK, way WAY>
 __global__ void __launch_bounds__(WAY == way::plain ? kPlainThreads : kThreads,
-                                  WAY == way::plain                    ? 7
+                                  WAY == way::plain                   ? 7
                                   : CHUNK < kChunk && WAY == way::any ? 5
-                                                                       : kBlocksPerSm)
+                                                                      : kBlocksPerSm)
     spmm_split(const __grid_constant__ args<T> a, const __grid_constant__ split_args s)
 {
   __shared__ __align__(16) batch<T> batches[WAY == way::plain ? kPlainThreads / 32 : kMostWarps];
@@ -124,5 +125,5 @@ __global__ void __launch_bounds__(WAY == way::plain ? kPlainThreads : kThreads,
   }
 }
 
-}  // namespace csr
-}  // namespace shunt
+} // namespace csr
+} // namespace shunt

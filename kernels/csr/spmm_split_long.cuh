@@ -21,35 +21,35 @@
 #pragma once
 #include "kernels/csr/spmm_split_walk.cuh"
 
-namespace shunt {
-namespace csr {
+namespace shunt
+{
+namespace csr
+{
 
-constexpr int kListed = 24;  // one row a lane of a warp
+constexpr int kListed = 24; // one row a lane of a warp
 constexpr int kMostWarps = kThreads / 32;
-constexpr int kScan = 4;     // rows per thread and step, when long rows are looked for
+constexpr int kScan = 4; // rows per thread and step, when long rows are looked for
 
 template <class T, int V> struct long_list {
   int row[kListed], begin[kListed], end[kListed];
-  int start[kListed + 1];  // in the list of nonzeros
-  int found[kMostWarps];       // long rows among those that a warp looked at
+  int start[kListed + 1]; // in the list of nonzeros
+  int found[kMostWarps];  // long rows among those that a warp looked at
   __align__(16) T partial[(kListed + kMostWarps) * kMostLongLanes * V];
 };
 
 // The rows that hold positions p0 and p1.  All threads of the block get both.
 template <class T>
-__device__ __forceinline__ void find_rows_of(const args<T> &a, int p0, int p1, int *row0,
-                                             int *row1)
+__device__ __forceinline__ void find_rows_of(const args<T> &a, int p0, int p1, int *row0, int *row1)
 {
   const int threads = blockDim.x, rows = (int)a.rows;
-  int low0 = 0, low1 = 0, width = rows;  // the answers are in [low, low + width]
+  int low0 = 0, low1 = 0, width = rows; // the answers are in [low, low + width]
   auto ends_before = [&](int low, int at, int p) {
-    return at < width && at < rows - low &&
-           load_low(a.offsets, low + at + 1, a.wide, a.base) <= p;
+    return at < width && at < rows - low && load_low(a.offsets, low + at + 1, a.wide, a.base) <= p;
   };
 
   while (width > kProbes * threads) {
     const int step = (width + threads - 1) / threads;
-    const int last = (threadIdx.x + 1) * step - 1;  // of this thread's bucket of rows
+    const int last = (threadIdx.x + 1) * step - 1; // of this thread's bucket of rows
     const bool before0 = ends_before(low0, last, p0), before1 = ends_before(low1, last, p1);
     low0 += __syncthreads_count(before0) * step;
     low1 += __syncthreads_count(before1) * step;
@@ -91,7 +91,7 @@ __device__ __forceinline__ void multiply_listed(const args<T> &a, int lanes_log2
   const int start = stop - length, all = __shfl_sync(~0u, stop, 31);
   if (warp == 0 && lane <= count) list.start[lane] = start;
 
-  const int chunks = CHUNK << (5 - lanes_log2);  // of all groups of a warp
+  const int chunks = CHUNK << (5 - lanes_log2); // of all groups of a warp
   const int share = (all + warps * chunks - 1) / (warps * chunks) * chunks;
   const int low = warp * share, high = min(all, low + share);
   for (unsigned rows = __ballot_sync(~0u, lane < count && start < high && stop > low); rows;
@@ -109,7 +109,7 @@ __device__ __forceinline__ void multiply_listed(const args<T> &a, int lanes_log2
   }
   __syncthreads();
 
-  const T scalars[2] = { a.alpha.get(), a.beta.get() };
+  const T scalars[2] = {a.alpha.get(), a.beta.get()};
   for (int i = threadIdx.x >> lanes_log2; i < count; i += blockDim.x >> lanes_log2) {
     const int last = (list.start[i + 1] - 1) / share;
     T total[V];
@@ -172,12 +172,12 @@ __device__ __forceinline__ void multiply_long_rows(const args<T> &a, const split
     for (int done = 0; done < all; done += kListed) {
       scan(base, before, done);
       __syncthreads();
-      multiply_listed<S, Out, T, V, CHUNK>(a, s.long_lanes_log2, min(kListed, all - done), c,
-                                           mine, list);
-      __syncthreads();  // the list has been read
+      multiply_listed<S, Out, T, V, CHUNK>(a, s.long_lanes_log2, min(kListed, all - done), c, mine,
+                                           list);
+      __syncthreads(); // the list has been read
     }
   }
 }
 
-}  // namespace csr
-}  // namespace shunt
+} // namespace csr
+} // namespace shunt

@@ -6,21 +6,25 @@
 #pragma once
 #include "kernels/csr/spmm.cuh"
 
-namespace shunt {
-namespace csr {
+namespace shunt
+{
+namespace csr
+{
 
-constexpr int kLeastTeamLog2 = 2; // a batch of a team's columns is then 2 chunks
-constexpr int kMostLongLanes = 8; // of a group of a long block
-constexpr int64_t kMostNonzeros = 1 << 30;  // of A, and rows: positions fit in an int
+constexpr int kLeastTeamLog2 = 2;                   // a batch of a team's columns is then 2 chunks
+constexpr int kMostLongLanes = 8;                   // of a group of a long block
+constexpr int64_t kMostNonzeros = 1 << 30;          // of A, and rows: positions fit in an int
 constexpr int64_t kLeastLong = 64, kMostLong = 128; // a long row begins between, by the longest
-constexpr int64_t kWideRow = 256, kMostWideLong = 512; // bytes of B a group has; the latest, for twice them
-constexpr int64_t kMostWindow = 20480;      // of long blocks in f64, or a fourth
-constexpr int64_t kHuge = 2048;             // a row that takes long even of a long block
+constexpr int64_t kWideRow = 256,
+                  kMostWideLong = 512; // bytes of B a group has; the latest, for twice them
+constexpr int64_t kMostWindow = 20480; // of long blocks in f64, or a fourth
+constexpr int64_t kHuge = 2048;        // a row that takes long even of a long block
 constexpr int64_t kShortMean = 8, kShortMost = 96; // what rows are short: on average, the longest
 constexpr int kShortRows = 8;                      // of a team, then
-constexpr int64_t kSkewed = 64, kSkewedMean = 24; // and beside long ones: the longest over the mean, the mean
-constexpr int64_t kSparseMean = 6;                // most rows have next to nothing
-constexpr int64_t kMostLimit = 1 << 24;     // and so do 16 times the lengths of a warp's rows
+constexpr int64_t kSkewed = 64,
+                  kSkewedMean = 24;     // and beside long ones: the longest over the mean, the mean
+constexpr int64_t kSparseMean = 6;      // most rows have next to nothing
+constexpr int64_t kMostLimit = 1 << 24; // and so do 16 times the lengths of a warp's rows
 
 inline int64_t least_of(int64_t a, int64_t b)
 {
@@ -28,16 +32,16 @@ inline int64_t least_of(int64_t a, int64_t b)
 }
 
 struct split_shape {
-  int threads;          // of a block: 64, 128 or 256
-  int chunk;            // rows of B in flight per lane: 8, or 4 where rows are short
-  int lanes_log2;       // threads of a group: they share the columns of a row of C
-  int team_log2;        // threads of a team: the groups that share a row from the start
-  int long_lanes_log2;  // threads of a group in the long blocks, 4 or 8
-  int limit;            // rows with more nonzeros are left to the long blocks
-  int window;           // nonzeros where a long block looks for beginnings of long rows
-  bool search;          // whether there are long blocks
-  bool whole;           // whether a way of its own takes full chunks; not with search
-  int team_rows;        // rows that a team takes as one list; 0: one at a time
+  int threads;         // of a block: 64, 128 or 256
+  int chunk;           // rows of B in flight per lane: 8, or 4 where rows are short
+  int lanes_log2;      // threads of a group: they share the columns of a row of C
+  int team_log2;       // threads of a team: the groups that share a row from the start
+  int long_lanes_log2; // threads of a group in the long blocks, 4 or 8
+  int limit;           // rows with more nonzeros are left to the long blocks
+  int window;          // nonzeros where a long block looks for beginnings of long rows
+  bool search;         // whether there are long blocks
+  bool whole;          // whether a way of its own takes full chunks; not with search
+  int team_rows;       // rows that a team takes as one list; 0: one at a time
 };
 
 // Several groups to a row while warps are few and each group has more than a few chunks; more
@@ -126,7 +130,8 @@ inline void choose_way(split_shape *s, int64_t rows, int64_t n, int V, int64_t m
                         longest <= kShortMost && warps >= 12 * multiprocessors;
   // Beside long blocks it takes more warps to pay.
   const bool is_skewed = s->lanes_log2 == 5 && s->search && longest > kSkewed * mean &&
-                         mean < (V > 2 ? kSparseMean : kSkewedMean) && warps >= 64 * multiprocessors;
+                         mean < (V > 2 ? kSparseMean : kSkewedMean) &&
+                         warps >= 64 * multiprocessors;
   if (is_short || is_skewed) s->team_rows = kShortRows;
   if (is_skewed) s->limit = (int)least_of(s->limit, kLeastLong > 2 * mean ? kLeastLong : 2 * mean);
   // Chunks of 4 beside long blocks: where most rows do not fill them; and in f32, where most of the
@@ -183,8 +188,8 @@ inline split_shape choose_split(int64_t rows, int64_t nonzeros, int64_t n, int V
   while (s.lanes_log2 < 5 && (V << s.lanes_log2) < n) s.lanes_log2++;
   // Few rows: narrower groups, so that more of them share a row.
   const int least = mean >= kChunk << 4 ? 1 : 2;
-  while (s.lanes_log2 > least && rows * ((n + (V << s.lanes_log2) - 1) / (V << s.lanes_log2)) <
-                                     4 * multiprocessors)
+  while (s.lanes_log2 > least &&
+         rows * ((n + (V << s.lanes_log2) - 1) / (V << s.lanes_log2)) < 4 * multiprocessors)
     s.lanes_log2--;
   const int64_t width = V << s.lanes_log2;
   const int64_t slices = (n + width - 1) / width;
@@ -204,10 +209,10 @@ inline split_shape choose_split(int64_t rows, int64_t nonzeros, int64_t n, int V
 struct split_args {
   int lanes_log2, team_log2, long_lanes_log2;
   int limit, window;
-  uint32_t long_blocks, long_slices;  // the first blocks of the grid; slices of C
-  uint32_t row_blocks;                // of each slice of C
+  uint32_t long_blocks, long_slices; // the first blocks of the grid; slices of C
+  uint32_t row_blocks;               // of each slice of C
   int team_rows;
 };
 
-}  // namespace csr
-}  // namespace shunt
+} // namespace csr
+} // namespace shunt

@@ -13,20 +13,22 @@
 #pragma once
 #include "kernels/csr/spmm_split_walk.cuh"
 
-namespace shunt {
-namespace csr {
+namespace shunt
+{
+namespace csr
+{
 
-constexpr int kTeamRows = 64;  // of all teams of a warp, at most
+constexpr int kTeamRows = 64; // of all teams of a warp, at most
 
 // The rows of a team as it walks their nonzeros; `ends` are the team's own, in shared memory.
 template <class Out, class T, int V> struct open_row {
   const args<T> &a;
-  const int *ends;  // [count]: of each row, in A
-  int row, count;   // the first one; how many
+  const int *ends; // [count]: of each row, in A
+  int row, count;  // the first one; how many
   int col;
   bool active;
   T scalars[2];
-  int at, end;      // the row that is open, and where it ends: INT32_MAX behind the last one
+  int at, end; // the row that is open, and where it ends: INT32_MAX behind the last one
 
   // Stores the open row, and the empty ones behind it, which end at p, too.
   __device__ __forceinline__ void finish(int p, T *sum)
@@ -46,7 +48,7 @@ __device__ __noinline__ void multiply_one_by_one(const args<T> &a, const split_a
                                                  const lane_columns<S, V> &c, int row, int count,
                                                  int begin, const int *ends, batch<T> &mine)
 {
-  const T scalars[2] = { a.alpha.get(), a.beta.get() };
+  const T scalars[2] = {a.alpha.get(), a.beta.get()};
   for (int i = 0; __any_sync(~0u, i < count); i++) {
     const int end = i < count ? ends[i] : begin;
     const bool ours = i < count && end - begin <= s.limit;
@@ -89,8 +91,15 @@ __device__ __forceinline__ void multiply_short_rows(const args<T> &a, const spli
   const int first = team_first(s.lanes_log2);
   T sum[V];
   set_zero<T, V>(sum);
-  open_row<Out, T, V> open = { a, ends, row, count, c.col, c.active, { a.alpha.get(), a.beta.get() },
-                               0, count > 0 ? ends[0] : INT32_MAX };
+  open_row<Out, T, V> open = {a,
+                              ends,
+                              row,
+                              count,
+                              c.col,
+                              c.active,
+                              {a.alpha.get(), a.beta.get()},
+                              0,
+                              count > 0 ? ends[0] : INT32_MAX};
   if (open.end == begin) open.finish(begin, sum);
   for (int at = begin; __any_sync(~0u, at < stop); at = min(stop, at + (kLoads << s.lanes_log2))) {
     fetched<S> some;
@@ -109,9 +118,9 @@ __device__ __forceinline__ void multiply_short_rows(const args<T> &a, const spli
         if (p + u == open.end) open.finish(open.end, sum);
       }
     }
-    __syncwarp();  // the batch has been read
+    __syncwarp(); // the batch has been read
   }
 }
 
-}  // namespace csr
-}  // namespace shunt
+} // namespace csr
+} // namespace shunt

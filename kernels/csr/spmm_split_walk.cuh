@@ -17,13 +17,15 @@
 //   column [ team 0: kLoads << team_log2 | 4 | team 1: kLoads << team_log2 | 4 | .. ]
 //   value  [ the same                                                              ]
 #pragma once
-#include "kernels/csr/spmm_split_shape.cuh"
 #include "kernels/csr/spmm_merge.cuh"
+#include "kernels/csr/spmm_split_shape.cuh"
 
-namespace shunt {
-namespace csr {
+namespace shunt
+{
+namespace csr
+{
 
-constexpr int kLoads = 4;  // nonzeros of a batch per lane
+constexpr int kLoads = 4; // nonzeros of a batch per lane
 constexpr int kTeamGap = 4;
 constexpr int kBatch = 32 * kLoads + (32 >> kLeastTeamLog2) * kTeamGap;
 
@@ -74,8 +76,7 @@ template <class S> struct fetched {
     }
   }
   template <class T>
-  __device__ __forceinline__ void stage(int first, int in_team, int team_log2,
-                                        batch<T> &mine) const
+  __device__ __forceinline__ void stage(int first, int in_team, int team_log2, batch<T> &mine) const
   {
 #pragma unroll
     for (int k = 0; k < kLoads; k++) {
@@ -112,7 +113,7 @@ __device__ __forceinline__ void multiply_chunk(const args<T> &a, const char *b,
   b_word<S, V> x[CHUNK];
   T value[CHUNK];
   load_chunk<WHOLE, S, T, V, CHUNK>(a, b, mine, from, stop, x);
-  wide<T, CHUNK>::load(value, mine.value + from);  // 0 beyond the row's end
+  wide<T, CHUNK>::load(value, mine.value + from); // 0 beyond the row's end
 #pragma unroll
   for (int u = 0; u < CHUNK; u++) x[u].multiply_into(sum, value[u]);
 }
@@ -140,13 +141,13 @@ __device__ __forceinline__ void walk(const args<T> &a, const char *b, int begin,
     if (AHEAD) next.load(a, begin, end, in_team, team_log2);
     int step = from;
     if (WHOLE) {
-      const int chunks = (stop - first) / CHUNK >> (team_log2 - lanes_log2);  // of each group
+      const int chunks = (stop - first) / CHUNK >> (team_log2 - lanes_log2); // of each group
       for (int full = __reduce_min_sync(~0u, max(chunks, 0)); full > 0; full--, step += stride)
         multiply_chunk<true, S, T, V, CHUNK>(a, b, mine, step, stop, sum);
     }
     for (; step < stop; step += stride)
       multiply_chunk<false, S, T, V, CHUNK>(a, b, mine, step, stop, sum);
-    __syncwarp();  // the batch has been read
+    __syncwarp(); // the batch has been read
   }
 }
 
@@ -169,7 +170,7 @@ template <class T, int V> __device__ __forceinline__ void set_zero(T *sum)
 template <class S, int V> struct lane_columns {
   int col;
   bool active;
-  const char *b;  // column col of row 0 of B
+  const char *b; // column col of row 0 of B
 
   // Lanes beyond the last column repeat their group's first: no branches, no stores.
   template <class T>
@@ -184,5 +185,5 @@ template <class S, int V> struct lane_columns {
   }
 };
 
-}  // namespace csr
-}  // namespace shunt
+} // namespace csr
+} // namespace shunt

@@ -2,8 +2,8 @@
 // (spmm_transposed.cuh says how they work).
 #include <cuda_runtime.h>
 
-#include "kernels/shunt_kernels.h"
 #include "kernels/csr/spmm_transposed.cuh"
+#include "kernels/shunt_kernels.h"
 
 namespace shunt
 {
@@ -77,21 +77,18 @@ extern "C" shunt_status shunt_csr_spmm_transposed_cuda(const struct shunt_spmm *
   if (status != SHUNT_OK) return status;
   if (p->c.rows <= 0 || p->c.cols <= 0) return SHUNT_OK;
   switch (p->b.type) {
-  case SHUNT_F16:
-    return choose_output<__half>(p, d, stream);
-  case SHUNT_BF16:
-    return choose_output<__nv_bfloat16>(p, d, stream);
-  case SHUNT_F32:
-    return choose_index<float, float>(p, d, stream);
-  default:
-    return SHUNT_E_UNSUPPORTED;
+  case SHUNT_F16: return choose_output<__half>(p, d, stream);
+  case SHUNT_BF16: return choose_output<__nv_bfloat16>(p, d, stream);
+  case SHUNT_F32: return choose_index<float, float>(p, d, stream);
+  default: return SHUNT_E_UNSUPPORTED;
   }
 }
 
-extern "C" shunt_status
-shunt_guard_repair_transposed_cuda(const struct shunt_spmm *p, const struct shunt_guard *r,
-                                      const struct shunt_fingerprint *actual,
-                                      const struct shunt_device *d, shunt_stream stream)
+extern "C" shunt_status shunt_guard_repair_transposed_cuda(const struct shunt_spmm *p,
+                                                           const struct shunt_guard *r,
+                                                           const struct shunt_fingerprint *actual,
+                                                           const struct shunt_device *d,
+                                                           shunt_stream stream)
 {
   shunt_status status = check(p);
   if (status != SHUNT_OK) return status;

@@ -22,8 +22,8 @@
 #pragma once
 #include "kernels/common/early_launch.cuh"
 #include "kernels/common/number.cuh"
-#include "kernels/guard/probe.cuh"
 #include "kernels/common/scalar.cuh"
+#include "kernels/guard/probe.cuh"
 
 namespace shunt
 {
@@ -125,8 +125,7 @@ __device__ __forceinline__ void store(const args &a, int64_t i0, int64_t j0,
     const int r = by_column ? e % kRows : e / kCols, j = by_column ? e / kRows : e % kCols;
     if (i0 + r >= a.rows || j0 + j >= a.n) continue;
     float sum = sums[0][r][j];
-    for (int w = 1; w < kWarps; w++)
-      sum += sums[w][r][j];
+    for (int w = 1; w < kWarps; w++) sum += sums[w][r][j];
     Out *c = static_cast<Out *>(a.c) + (i0 + r) * a.c_row_stride + (j0 + j) * a.c_col_stride;
     float result = scale(alpha, sum);
     if (beta != 0.0f) result = fmaf(beta, widen<float>(*c), result);
@@ -150,8 +149,7 @@ __global__ void __launch_bounds__(kThreads) spmm_transposed(const __grid_constan
 
   for (int64_t tile = blockIdx.x; tile < across * down; tile += gridDim.x) {
     const int64_t i0 = tile / across * kRows, j0 = tile % across * kCols;
-    for (int r = 0; r < kRows; r++)
-      sums[warp][r][lane] = sums[warp][r][lane + 32] = 0.0f;
+    for (int r = 0; r < kRows; r++) sums[warp][r][lane] = sums[warp][r][lane + 32] = 0.0f;
     walk<S, I>(a, begin, end, i0, j0, sums[warp]);
     __syncthreads();
     store<Out>(a, i0, j0, sums, alpha, beta);

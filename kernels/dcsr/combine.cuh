@@ -44,8 +44,7 @@ template <class Out> struct combine_job {
 __device__ __forceinline__ void add_four(four_sums &sum, const four_sums &x)
 {
 #pragma unroll
-  for (int e = 0; e < 4; e++)
-    sum.at[e] += x.at[e];
+  for (int e = 0; e < 4; e++) sum.at[e] += x.at[e];
 }
 
 struct some_segments {
@@ -58,8 +57,7 @@ __device__ __forceinline__ some_segments load_segments(const combine_job<Out> &j
 {
   some_segments g;
 #pragma unroll
-  for (int u = 0; u < kAtOnce; u++)
-    g.at[u] = q + u * step < end ? j.segments[q + u * step] : -1;
+  for (int u = 0; u < kAtOnce; u++) g.at[u] = q + u * step < end ? j.segments[q + u * step] : -1;
   return g;
 }
 
@@ -77,8 +75,7 @@ __device__ __forceinline__ four_sums add_list(const combine_job<Out> &j, int beg
       if (g.at[u] >= 0) x[u] = j.partial[(static_cast<int64_t>(g.at[u]) << j.group_log2) + column];
     g = load_segments(j, q + kAtOnce * step, end, step);
 #pragma unroll
-    for (int u = 0; u < kAtOnce; u++)
-      add_four(sum, x[u]);
+    for (int u = 0; u < kAtOnce; u++) add_four(sum, x[u]);
   }
   return sum;
 }
@@ -91,8 +88,7 @@ __device__ __forceinline__ void add_groups(const combine_job<Out> &j, int thread
   for (int apart = 1 << threads_log2 >> 1; apart >= 1 << j.group_log2; apart /= 2) {
     four_sums other;
 #pragma unroll
-    for (int e = 0; e < 4; e++)
-      other.at[e] = __shfl_xor_sync(kAll, sum.at[e], apart);
+    for (int e = 0; e < 4; e++) other.at[e] = __shfl_xor_sync(kAll, sum.at[e], apart);
     add_four(sum, other);
   }
 }
@@ -112,8 +108,7 @@ __device__ __forceinline__ void store(const combine_job<Out> &j, int64_t row, in
     vec<Out, 4> *at = reinterpret_cast<vec<Out, 4> *>(c), out = {};
     if (beta != 0) out = *at;
 #pragma unroll
-    for (int e = 0; e < 4; e++)
-      out.at[e] = of(sum.at[e], out.at[e]);
+    for (int e = 0; e < 4; e++) out.at[e] = of(sum.at[e], out.at[e]);
     *at = out;
     return;
   }
@@ -208,8 +203,7 @@ shunt_status launch_combine(const struct shunt_spmm *p, const struct shunt_dcsr_
   j.c = static_cast<Out *>(p->c.values) + first * p->c.col_stride;
   j.rows = p->c.rows, j.row_stride = p->c.row_stride, j.col_stride = p->c.col_stride;
   j.columns = columns;
-  while (4 << j.group_log2 < width)
-    j.group_log2++;
+  while (4 << j.group_log2 < width) j.group_log2++;
   j.team_log2 = choose_team(j.group_log2, sums, device);
   j.wide = p->c.col_stride == 1 && p->c.row_stride % 4 == 0 &&
            reinterpret_cast<uintptr_t>(j.c) % (4 * sizeof(Out)) == 0;

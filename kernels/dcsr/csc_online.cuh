@@ -36,7 +36,7 @@ constexpr int kOnlineThreads = kPairs * 64;
 // P and the list of rows.
 template <class T> struct partial_sink {
   lane_sums<T> *partial; // [entries of A][1 << lanes_log2]
-  int32_t *row_of;          // [entries of A], -1 where no segment is
+  int32_t *row_of;       // [entries of A], -1 where no segment is
 
   __device__ __forceinline__ void take(const batch<T> &from, const lane_columns<T> *tile,
                                        int lanes_log2) const

@@ -183,8 +183,7 @@ __device__ __forceinline__ void producer<T, I>::start(int64_t strip, int part, i
   }
   cut(part, parts, static_cast<int64_t>(offsets[first]) - a.base);
 #pragma unroll
-  for (int side = 0; side < 2; side++)
-    column[side].fetched = column[side].frontier;
+  for (int side = 0; side < 2; side++) column[side].fetched = column[side].frontier;
   refill<kBuffer>();
   ptx::cp_async_wait<0>();
 #pragma unroll

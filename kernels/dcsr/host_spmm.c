@@ -12,8 +12,8 @@
    (What stays on the chip while the rest streams past: Fujiki et al., SC '19.)  Sums are kept in
    the compute type and rounded once.  A sum of floats is kept in a double between two additions,
    which holds it exactly.  */
-#include "kernels/dcsr/dcsr_kernels.h"
 #include "kernels/common/host_element.h"
+#include "kernels/dcsr/dcsr_kernels.h"
 
 /* One operation in the compute type: each is rounded to float where that is f32. */
 static double times(shunt_type compute, double x, double y)
@@ -108,14 +108,12 @@ shunt_status shunt_dcsr_spmm_strips_host(const struct shunt_spmm *p, const struc
     return SHUNT_E_WORKSPACE;
   if (p->only_if && *p->only_if == 0) return SHUNT_OK;
   for (int64_t j = 0; j < p->c.cols; j++) {
-    for (int64_t i = 0; i < d->rows; i++)
-      sums[i] = 0;
+    for (int64_t i = 0; i < d->rows; i++) sums[i] = 0;
     for (int64_t g = 0; g < (int64_t)d->counts->segments; g++) { /* strip after strip */
       int64_t i = shunt_index_at(d->row_ids, g, d->index_type);
       sums[i] = plus(p->compute, sums[i], segment_sum(p, d, g, j));
     }
-    for (int64_t i = 0; i < d->rows; i++)
-      finish(p, i, j, sums[i]);
+    for (int64_t i = 0; i < d->rows; i++) finish(p, i, j, sums[i]);
   }
   return SHUNT_OK;
 }

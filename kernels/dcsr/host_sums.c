@@ -2,8 +2,8 @@
    and its making on the host.  */
 #include <string.h>
 
-#include "kernels/dcsr/dcsr_kernels.h"
 #include "kernels/common/host_element.h"
+#include "kernels/dcsr/dcsr_kernels.h"
 
 enum { MOST = 1 << 30 };
 
@@ -38,7 +38,8 @@ shunt_status shunt_dcsr_sums_host(const struct shunt_dcsr *d, const struct shunt
 {
   int64_t segments = (int64_t)d->counts->segments;
 
-  if (out->rows != d->rows || out->value_type != shunt_dcsr_sum_type(d->value_type)) return SHUNT_E_ARGUMENT;
+  if (out->rows != d->rows || out->value_type != shunt_dcsr_sum_type(d->value_type))
+    return SHUNT_E_ARGUMENT;
   if (d->counts->irregular) return SHUNT_E_ARGUMENT;
   if (out->room < segments) return SHUNT_E_WORKSPACE;
   memset(out->offsets, 0, ((size_t)out->rows + 1) * sizeof *out->offsets);
@@ -46,8 +47,7 @@ shunt_status shunt_dcsr_sums_host(const struct shunt_dcsr *d, const struct shunt
     int64_t row = shunt_index_at(d->row_ids, g, d->index_type);
     if (row + 2 <= out->rows) out->offsets[row + 2]++;
   }
-  for (int64_t i = 1; i < out->rows; i++)
-    out->offsets[i + 1] += out->offsets[i];
+  for (int64_t i = 1; i < out->rows; i++) out->offsets[i + 1] += out->offsets[i];
   for (int64_t g = 0; g < segments; g++) {
     out->segments[out->offsets[shunt_index_at(d->row_ids, g, d->index_type) + 1]++] = (int32_t)g;
     shunt_store(out->ones, g, out->value_type, 1);

@@ -46,8 +46,7 @@ __global__ void __launch_bounds__(kOffsetsBand) offsets_of_rows(const offsets_jo
   }
   __syncthreads();
   int64_t g = begin + __popc(filled[word] & ((1u << lane) - 1));
-  for (int w = 0; w < word; w++)
-    g += __popc(filled[w]);
+  for (int w = 0; w < word; w++) g += __popc(filled[w]);
   if (first + threadIdx.x <= j.rows) j.all[first + threadIdx.x] = j.offsets[g];
 }
 

@@ -15,8 +15,8 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-#include "kernels/dcsr/dcsr_kernels.h"
 #include "kernels/common/number.cuh"
+#include "kernels/dcsr/dcsr_kernels.h"
 #include "kernels/ptx/cp_async_word.cuh"
 #include "kernels/ptx/ldst.cuh"
 
@@ -71,8 +71,7 @@ template <class T> struct b_panel {
 template <class T> inline b_panel<T> panel_of(const struct shunt_spmm *p, int64_t first)
 {
   b_panel<T> b = {};
-  while (b.lanes_log2 < kMostLanesLog2 && b.width() < p->b.cols)
-    b.lanes_log2++;
+  while (b.lanes_log2 < kMostLanesLog2 && b.width() < p->b.cols) b.lanes_log2++;
   const int64_t left = p->b.cols - first;
   b.values = static_cast<const T *>(p->b.values) + first * p->b.col_stride;
   b.rows = p->b.rows;
@@ -88,12 +87,9 @@ template <class T> inline b_panel<T> panel_of(const struct shunt_spmm *p, int64_
 inline int panel_width(const struct shunt_spmm *p)
 {
   switch (shunt_type_size(p->b.type)) {
-  case 2:
-    return panel_of<__half>(p, 0).width();
-  case 4:
-    return panel_of<float>(p, 0).width();
-  default:
-    return panel_of<double>(p, 0).width();
+  case 2: return panel_of<__half>(p, 0).width();
+  case 4: return panel_of<float>(p, 0).width();
+  default: return panel_of<double>(p, 0).width();
   }
 }
 inline size_t partial_row_bytes(const struct shunt_spmm *p)

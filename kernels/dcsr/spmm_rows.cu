@@ -16,11 +16,11 @@
 //             whose type is the one that is computed with: 2-byte results are rounded once, from P.
 #include <cuda_runtime.h>
 
-#include "kernels/dcsr/sums.cuh"
 #include "kernels/common/early_launch.cuh"
 #include "kernels/common/scalar.cuh"
 #include "kernels/dcsr/spmm_offsets.cuh"
 #include "kernels/dcsr/spmm_panel.cuh"
+#include "kernels/dcsr/sums.cuh"
 
 namespace shunt
 {
@@ -243,13 +243,9 @@ extern "C" shunt_status shunt_dcsr_spmm_rows_cuda(const struct shunt_spmm *p,
                  workspace_bytes - w.bytes, stream);
   if (s != SHUNT_OK || !w.partial) return s;
   switch (p->c.type) {
-  case SHUNT_F16:
-    return expand<__half, float>(p, d, workspace, device, stream);
-  case SHUNT_BF16:
-    return expand<__nv_bfloat16, float>(p, d, workspace, device, stream);
-  case SHUNT_F32:
-    return expand<float, float>(p, d, workspace, device, stream);
-  default:
-    return expand<double, double>(p, d, workspace, device, stream);
+  case SHUNT_F16: return expand<__half, float>(p, d, workspace, device, stream);
+  case SHUNT_BF16: return expand<__nv_bfloat16, float>(p, d, workspace, device, stream);
+  case SHUNT_F32: return expand<float, float>(p, d, workspace, device, stream);
+  default: return expand<double, double>(p, d, workspace, device, stream);
   }
 }

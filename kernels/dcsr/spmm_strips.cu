@@ -22,8 +22,8 @@
 //
 // against e n s of gather for C-stationary: it pays where segments have many entries each.
 #include "kernels/dcsr/combine.cuh"
-#include "kernels/dcsr/sums.cuh"
 #include "kernels/dcsr/spmm_panel.cuh"
+#include "kernels/dcsr/sums.cuh"
 
 namespace shunt
 {
@@ -152,8 +152,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
     const int64_t last = begins[strip + 1], end = last < mine.end ? last : mine.end;
     int64_t next = strip + 1; // the next strip with segments
     if (end < mine.end) {
-      while (begins[next + 1] == end)
-        next++;
+      while (begins[next + 1] == end) next++;
       load_tile(j.b, next * j.width, j.width, tiles + (stage ^ 1) * tile_size, threadIdx.x,
                 kThreads);
     }
@@ -213,14 +212,10 @@ shunt_status multiply(const struct shunt_spmm *p, const struct shunt_dcsr *d, in
 {
   if (d->room == 0) return SHUNT_OK;
   switch (p->a.value_type) {
-  case SHUNT_F16:
-    return launch<__half>(p, d, first, device, partial, stream);
-  case SHUNT_BF16:
-    return launch<__nv_bfloat16>(p, d, first, device, partial, stream);
-  case SHUNT_F32:
-    return launch<float>(p, d, first, device, partial, stream);
-  default:
-    return launch<double>(p, d, first, device, partial, stream);
+  case SHUNT_F16: return launch<__half>(p, d, first, device, partial, stream);
+  case SHUNT_BF16: return launch<__nv_bfloat16>(p, d, first, device, partial, stream);
+  case SHUNT_F32: return launch<float>(p, d, first, device, partial, stream);
+  default: return launch<double>(p, d, first, device, partial, stream);
   }
 }
 

@@ -73,8 +73,7 @@ __device__ __forceinline__ int add_block(int x, int *parts)
   if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = x;
   __syncthreads();
   int sum = 0;
-  for (int w = 0; w < kThreads / 32; w++)
-    sum += parts[w];
+  for (int w = 0; w < kThreads / 32; w++) sum += parts[w];
   __syncthreads();
   return sum;
 }
@@ -103,8 +102,7 @@ __device__ __forceinline__ int before_in_block(int x, int *parts)
   }
   if (lane == 31) parts[warp] = sum;
   __syncthreads();
-  for (int w = 0; w < warp; w++)
-    sum += parts[w];
+  for (int w = 0; w < warp; w++) sum += parts[w];
   return sum - x;
 }
 
@@ -114,8 +112,7 @@ __global__ void __launch_bounds__(kThreads) scan_kernel(const __grid_constant__ 
   const int64_t first = static_cast<int64_t>(blockIdx.x) * kChunk + threadIdx.x * kRowsOfThread;
   int before = 0, count[kRowsOfThread], mine = 0;
 
-  for (int64_t k = threadIdx.x; k < blockIdx.x; k += kThreads)
-    before += j.totals[k];
+  for (int64_t k = threadIdx.x; k < blockIdx.x; k += kThreads) before += j.totals[k];
   before = add_block(before, parts);
   for (int k = 0; k < kRowsOfThread; k++) {
     count[k] = first + k < j.out.rows ? j.left[first + k] : 0;
@@ -146,8 +143,7 @@ __global__ void __launch_bounds__(kThreads) order_kernel(const __grid_constant__
     const int g = j.loose[p], row = row_of(j, g);
     const int begin = j.out.offsets[row], end = j.out.offsets[row + 1];
     int below = 0;
-    for (int q = begin; q < end; q++)
-      below += __ldg(j.loose + q) < g;
+    for (int q = begin; q < end; q++) below += __ldg(j.loose + q) < g;
     j.out.segments[begin + below] = g;
     static_cast<T *>(j.out.ones)[p] = T(1);
   }

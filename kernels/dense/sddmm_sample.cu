@@ -13,15 +13,18 @@
 
 #include "kernels/csr/sddmm_common.cuh"
 
-namespace shunt {
-namespace dense {
+namespace shunt
+{
+namespace dense
+{
 
 using namespace csr::sddmm;
-namespace {
+namespace
+{
 
 constexpr int THREADS = 256;
-constexpr int DEPTH = 4;                // loads of D in flight
-constexpr int RUN = WARP * DEPTH;       // entries of a warp
+constexpr int DEPTH = 4;          // loads of D in flight
+constexpr int RUN = WARP * DEPTH; // entries of a warp
 
 template <class S> struct dense_product {
   const S *values;
@@ -31,8 +34,9 @@ template <class S> struct dense_product {
 // S: stored type of D; T: stored type of C.
 template <class S, class T, class I>
 __global__ void __launch_bounds__(THREADS)
-sample_kernel(dense_product<S> product, pattern<I> c, T *__restrict__ values,
-              scalar_arg<compute_t<T>> alpha_arg, scalar_arg<compute_t<T>> beta_arg, bool prescaled)
+    sample_kernel(dense_product<S> product, pattern<I> c, T *__restrict__ values,
+                  scalar_arg<compute_t<T>> alpha_arg, scalar_arg<compute_t<T>> beta_arg,
+                  bool prescaled)
 {
   using C = compute_t<T>;
   const int lane = threadIdx.x % WARP;
@@ -70,9 +74,9 @@ shunt_status launch(const struct shunt_sddmm *p, const struct shunt_dense *produ
                     cudaStream_t stream)
 {
   using C = compute_t<T>;
-  pattern<I> c{ (const I *)p->c.row_offsets, (const I *)p->c.columns, p->c.rows, (I)p->c.nnz,
-                (I)p->c.base };
-  dense_product<S> d{ (const S *)product->values, product->row_stride };
+  pattern<I> c{(const I *)p->c.row_offsets, (const I *)p->c.columns, p->c.rows, (I)p->c.nnz,
+               (I)p->c.base};
+  dense_product<S> d{(const S *)product->values, product->row_stride};
   int64_t warps = (p->c.nnz + RUN - 1) / RUN;
   int64_t blocks = (warps + THREADS / WARP - 1) / (THREADS / WARP);
   if (blocks > INT32_MAX) return SHUNT_E_UNSUPPORTED;
@@ -91,14 +95,14 @@ shunt_status with_index(const struct shunt_sddmm *p, const struct shunt_dense *p
   return SHUNT_E_UNSUPPORTED;
 }
 
-}  // namespace
-}  // namespace dense
-}  // namespace shunt
+} // namespace
+} // namespace dense
+} // namespace shunt
 
 extern "C" shunt_status shunt_dense_sddmm_sample_cuda(const struct shunt_sddmm *p,
-                                                    const struct shunt_dense *product,
-                                                    int prescaled, const struct shunt_device *d,
-                                                    shunt_stream stream)
+                                                      const struct shunt_dense *product,
+                                                      int prescaled, const struct shunt_device *d,
+                                                      shunt_stream stream)
 {
   using namespace shunt::dense;
   (void)d;

@@ -2,9 +2,9 @@
 #include "kernels/shunt_kernels.h"
 
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
-#include "kernels/dense/sddmm_wgmma.cuh"
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
+#include "kernels/dense/sddmm_wgmma.cuh"
 
 namespace shunt
 {

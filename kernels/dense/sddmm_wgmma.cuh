@@ -33,13 +33,13 @@
 #include <cuda_runtime.h>
 
 #include "kernels/common/early_launch.cuh"
+#include "kernels/dense/sddmm_wgmma_sample.cuh"
+#include "kernels/dense/spmm_wgmma_frame.cuh"
 #include "kernels/ptx/elect.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/registers.cuh"
 #include "kernels/ptx/tma.cuh"
-#include "kernels/dense/sddmm_wgmma_sample.cuh"
-#include "kernels/dense/spmm_wgmma_frame.cuh"
 
 namespace shunt
 {
@@ -154,8 +154,7 @@ __device__ __forceinline__ void be_multiplying(const Arguments &p, int group, ui
     multiply<T, BMajor>(p.steps, group, ring, b, place, d);
     wait_for(b.sampled[quarter], parity);
 #pragma unroll
-    for (int i = 0; i < kProducts; i++)
-      put<T>(d[i], alpha, tile + row * kPitch + i * kOfProduct);
+    for (int i = 0; i < kProducts; i++) put<T>(d[i], alpha, tile + row * kPitch + i * kOfProduct);
     __syncwarp();
     tell(b.ready[quarter]);
   }

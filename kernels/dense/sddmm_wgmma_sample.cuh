@@ -20,9 +20,9 @@
 // good: eleven warps, two rows at once (21.2 where four rows by seven take 21.0); one row: 25.4.
 #pragma once
 #include "kernels/common/number.cuh"
-#include "kernels/ptx/mbarrier.cuh"
 #include "kernels/csr/sddmm_common.cuh"
 #include "kernels/dense/spmm_wgmma_frame.cuh"
+#include "kernels/ptx/mbarrier.cuh"
 
 namespace shunt
 {
@@ -142,8 +142,7 @@ __device__ __forceinline__ void multiply_strays(const arguments<T, I> &p, int64_
       sum = fmaf(widen<float>(p.a.values[row * p.a.row_stride + k * p.a.col_stride]),
                  widen<float>(p.b.values[k * p.b.row_stride + column * p.b.col_stride]), sum);
 #pragma unroll
-    for (int half = 16; half; half /= 2)
-      sum += __shfl_xor_sync(kAll, sum, half);
+    for (int half = 16; half; half /= 2) sum += __shfl_xor_sync(kAll, sum, half);
     if (lane == 0) p.values[from + i] = narrow<T>(p.alpha.get() * sum);
   }
 }
@@ -154,8 +153,8 @@ constexpr int kAbsent = INT32_MAX; // behind all columns
 template <class I> struct chunks {
   int column[kAtOnce][kChunks];
 
-  __device__ __forceinline__ void load(const csr::sddmm::pattern<I> &c, const pieces<I> &of, int group,
-                                       bool one)
+  __device__ __forceinline__ void load(const csr::sddmm::pattern<I> &c, const pieces<I> &of,
+                                       int group, bool one)
   {
     const int lane = threadIdx.x % 32;
     const vec<I, kAtOnce> position = of.position[group], end = of.end[group];
@@ -252,8 +251,7 @@ __device__ __forceinline__ bool sample_chunks(const arguments<T, I> &p, const gr
   uint32_t first[kAtOnce], second[kAtOnce] = {};
   bool odd = look(at, next, 0, first), full = false;
 #pragma unroll
-  for (int i = 0; i < kAtOnce; i++)
-    full |= first[i] == kAll;
+  for (int i = 0; i < kAtOnce; i++) full |= first[i] == kAll;
   bool more = full;
   if (full && !one) {
     odd |= look(at, next, 1, second);
@@ -271,13 +269,11 @@ __device__ __forceinline__ bool sample_chunks(const arguments<T, I> &p, const gr
   if (at.last && !more) { // all that is left is the tile's
     const vec<I, kAtOnce> end = of.end[at.group];
 #pragma unroll
-    for (int i = 0; i < kAtOnce; i++)
-      odd |= behind.at[i] != end.at[i];
+    for (int i = 0; i < kAtOnce; i++) odd |= behind.at[i] != end.at[i];
   }
   if (odd) {
 #pragma unroll 1
-    for (int i = 0; i < kAtOnce; i++)
-      sample_row(p, at, i, of);
+    for (int i = 0; i < kAtOnce; i++) sample_row(p, at, i, of);
     return false;
   }
   store(p, at, next, 0, position);

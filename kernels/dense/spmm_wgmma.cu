@@ -4,10 +4,10 @@
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
 #include <algorithm>
 
-#include "kernels/csr/spmm_launch.cuh"
-#include "kernels/dense/spmm_wgmma.cuh"
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
+#include "kernels/csr/spmm_launch.cuh"
+#include "kernels/dense/spmm_wgmma.cuh"
 
 namespace shunt
 {
@@ -18,7 +18,7 @@ static shunt_status check(const struct shunt_spmm *p, const struct shunt_dense *
                           const struct shunt_device *d)
 {
   const shunt_type t = p->a.value_type;
-  if (d->compute_capability != 90 || shared_bytes<shape_64> > d->shared_per_block)
+  if (d->compute_capability != 90 || shared_bytes < shape_64 >> d->shared_per_block)
     return SHUNT_E_UNSUPPORTED;
   if (t != SHUNT_F16 && t != SHUNT_BF16) return SHUNT_E_UNSUPPORTED;
   if (p->b.type != t || (p->c.type != t && p->c.type != SHUNT_F32)) return SHUNT_E_UNSUPPORTED;
@@ -77,13 +77,13 @@ static shunt_status launch(const arguments &k, const maps &m, const csr::args<fl
   config.attrs = with;
   config.numAttrs = 2;
   return cudaLaunchKernelEx(&config, kernel, k, m.d, m.b, a, r) == cudaSuccess ? SHUNT_OK
-                                                                              : SHUNT_E_CUDA;
+                                                                               : SHUNT_E_CUDA;
 }
 
 template <class T>
 static shunt_status launch_type(const arguments &k, bool b_row_major, const maps &m,
-                                const csr::args<float> &a,
-                                const csr::repair_args &r, int clusters, cudaStream_t stream)
+                                const csr::args<float> &a, const csr::repair_args &r, int clusters,
+                                cudaStream_t stream)
 {
   return b_row_major ? launch<T, 1, shape_64>(k, m, a, r, clusters, stream)
                      : launch<T, 0, shape_64>(k, m, a, r, clusters, stream);

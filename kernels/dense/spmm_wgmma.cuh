@@ -29,14 +29,14 @@
 #include <cuda_runtime.h>
 
 #include "kernels/common/early_launch.cuh"
+#include "kernels/dense/spmm_wgmma_frame.cuh"
+#include "kernels/dense/spmm_wgmma_store.cuh"
+#include "kernels/guard/agreement.cuh"
 #include "kernels/guard/fingerprint_parts.cuh"
 #include "kernels/ptx/cluster_load.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/tma.cuh"
-#include "kernels/guard/agreement.cuh"
-#include "kernels/dense/spmm_wgmma_frame.cuh"
-#include "kernels/dense/spmm_wgmma_store.cuh"
 
 namespace shunt
 {
@@ -121,8 +121,7 @@ __device__ __forceinline__ void bring(const position &at, const CUtensorMap &map
 template <class Shape>
 __device__ __forceinline__ void release(const position &at, const board<Shape> &b, int slot)
 {
-  if (threadIdx.x % 32 == 0)
-    ptx::mbarrier_arrive_at(ptx::shared_address(&b.empty[slot]), at.part);
+  if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive_at(ptx::shared_address(&b.empty[slot]), at.part);
 }
 
 // d = the tile's rows of D times its columns of B, over the warpgroup's part of the block's K.
@@ -181,15 +180,14 @@ __device__ __noinline__ void repair_own(const arguments &p, const position &at,
   for (int w = threadIdx.x / 32 - 4; w < rows * kStrips; w += kMultiplyingWarps) {
     const int64_t row = at.row + at.part * rows + w / kStrips;
     const int64_t strip = at.column / 32 + w % kStrips;
-    if (row < p.m && strip * 32 < p.n)
-      csr::multiply_strip<S, Out>(a, row, strip, alpha, 0.0f);
+    if (row < p.m && strip * 32 < p.n) csr::multiply_strip<S, Out>(a, row, strip, alpha, 0.0f);
   }
 }
 
 template <class S, class Out, class Shape>
 __device__ __forceinline__ void repair(const arguments &p, const position &at,
-                                       const csr::args<float> &a,
-                                       const csr::repair_args &r, uint32_t *next)
+                                       const csr::args<float> &a, const csr::repair_args &r,
+                                       uint32_t *next)
 {
   if (next)
     csr::repair<S, Out>(a, r, next, 0, 0);
@@ -200,9 +198,9 @@ __device__ __forceinline__ void repair(const arguments &p, const position &at,
 // ---- the two kinds of warps --------------------------------------------------------------------
 
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void
-be_multiplying(const arguments &p, const position &at, const csr::args<float> &a,
-               const csr::repair_args &r, unsigned char *shared, board<Shape> &b)
+__device__ __forceinline__ void be_multiplying(const arguments &p, const position &at,
+                                               const csr::args<float> &a, const csr::repair_args &r,
+                                               unsigned char *shared, board<Shape> &b)
 {
   const bool judges = threadIdx.x == 128;
   bool flagged = false, bad = false;
@@ -235,10 +233,10 @@ be_multiplying(const arguments &p, const position &at, const csr::args<float> &a
 }
 
 template <int BMajor, class Shape>
-__device__ __forceinline__ void
-be_reading(const position &at, const CUtensorMap &map_d,
-           const CUtensorMap &map_b, const csr::repair_args &r, const hash_worker &worker,
-           unsigned char *shared, board<Shape> &b)
+__device__ __forceinline__ void be_reading(const position &at, const CUtensorMap &map_d,
+                                           const CUtensorMap &map_b, const csr::repair_args &r,
+                                           const hash_worker &worker, unsigned char *shared,
+                                           board<Shape> &b)
 {
   ptx::cluster_arrive(); // store()'s barrier, without a wait
   if (threadIdx.x < 32) {

@@ -4,11 +4,11 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include "kernels/guard/agreement.cuh"
 #include "kernels/guard/fingerprint_parts.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/wgmma.cuh"
-#include "kernels/guard/agreement.cuh"
 
 namespace shunt
 {
@@ -95,8 +95,7 @@ __device__ __forceinline__ void judge_block(const csr::repair_args &r, Board &b,
                                             bool flagged)
 {
   struct shunt_fingerprint part = {0, 0};
-  for (const struct shunt_fingerprint &of_warp : b.part)
-    shunt_fp_add(&part, of_warp);
+  for (const struct shunt_fingerprint &of_warp : b.part) shunt_fp_add(&part, of_warp);
   ptx::cp_async_wait<0>();
   __threadfence(); // who hears of this block's arrival may write C
   b.order = csr::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, alarm, flagged);

@@ -17,9 +17,9 @@
 #include <cuda_runtime.h>
 
 #include "kernels/common/number.cuh"
+#include "kernels/dense/spmm_wgmma_frame.cuh"
 #include "kernels/ptx/cluster_load.cuh"
 #include "kernels/shunt_kernels.h"
-#include "kernels/dense/spmm_wgmma_frame.cuh"
 
 namespace shunt
 {
@@ -47,7 +47,7 @@ template <class Out> struct alignas(2 * sizeof(Out)) element_pair {
 };
 template <class Out> constexpr int elements_of_16 = 16 / (int)sizeof(Out);
 // Bytes from row to row of the tile of C in shared memory.
-template <class Out, int Columns> constexpr int pitch_of = Columns * (int)sizeof(Out) + 16;
+template <class Out, int Columns> constexpr int pitch_of = Columns *(int)sizeof(Out) + 16;
 
 // Sums of one row, two columns, to the tile.
 template <class Out, int Columns>
@@ -64,8 +64,8 @@ template <int Columns>
 __device__ __forceinline__ void leave_sums(unsigned char *ring, const float (&d)[Columns / 2])
 {
   const int group = threadIdx.x / 128 - 1;
-  float4 *mine = reinterpret_cast<float4 *>(ring + group * (Columns / 8) * kOctetBytes) +
-                 threadIdx.x % 128;
+  float4 *mine =
+      reinterpret_cast<float4 *>(ring + group * (Columns / 8) * kOctetBytes) + threadIdx.x % 128;
 #pragma unroll
   for (int i = 0; i < Columns / 8; i++)
     mine[i * 128] = make_float4(d[4 * i], d[4 * i + 1], d[4 * i + 2], d[4 * i + 3]);
@@ -110,8 +110,8 @@ __device__ __forceinline__ void put_added(const arguments &p, unsigned char *til
       float4 sum = x[k][0];
 #pragma unroll
       for (int j = 1; j < 4; j++)
-        sum = make_float4(sum.x + x[k][j].x, sum.y + x[k][j].y, sum.z + x[k][j].z,
-                          sum.w + x[k][j].w);
+        sum =
+            make_float4(sum.x + x[k][j].x, sum.y + x[k][j].y, sum.z + x[k][j].z, sum.w + x[k][j].w);
       put<Out, Columns>(tile, at.row, at.column, sum.x, sum.y, alpha);
       put<Out, Columns>(tile, at.row + 8, at.column, sum.z, sum.w, alpha);
     }
@@ -155,8 +155,8 @@ __device__ __forceinline__ bool store_rows(const arguments &p, const unsigned ch
     const int q = by_rows ? i % kPieces : i >> log2_rows;
     const int at = column + q * elements_of_16<Out>;
     if (row + in_tile < p.m && at < p.n)
-      bad |= store_piece<Out>(p, tile + in_tile * pitch_of<Out, Columns> + q * 16, row + in_tile,
-                              at);
+      bad |=
+          store_piece<Out>(p, tile + in_tile * pitch_of<Out, Columns> + q * 16, row + in_tile, at);
   }
   return bad;
 }

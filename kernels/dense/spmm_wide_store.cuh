@@ -12,10 +12,10 @@
 #include <cuda_runtime.h>
 
 #include "kernels/common/number.cuh"
+#include "kernels/common/scalar.cuh"
 #include "kernels/ptx/elect.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/tma_store.cuh"
-#include "kernels/common/scalar.cuh"
 
 namespace shunt
 {

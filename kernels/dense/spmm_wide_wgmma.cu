@@ -2,10 +2,10 @@
 #include "kernels/dense/spmm_wgmma_shape.h"
 
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
-#include "kernels/csr/spmm_launch.cuh"
-#include "kernels/dense/spmm_wide_wgmma.cuh"
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
+#include "kernels/csr/spmm_launch.cuh"
+#include "kernels/dense/spmm_wide_wgmma.cuh"
 
 namespace shunt
 {

@@ -33,14 +33,14 @@
 #include <cuda_runtime.h>
 
 #include "kernels/common/early_launch.cuh"
+#include "kernels/dense/spmm_wgmma_frame.cuh"
+#include "kernels/dense/spmm_wide_store.cuh"
+#include "kernels/guard/agreement.cuh"
 #include "kernels/guard/fingerprint_bulk.cuh"
 #include "kernels/ptx/elect.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/tma.cuh"
-#include "kernels/guard/agreement.cuh"
-#include "kernels/dense/spmm_wgmma_frame.cuh"
-#include "kernels/dense/spmm_wide_store.cuh"
 #include "kernels/sparse24/spmm_store.cuh"
 
 namespace shunt
@@ -239,7 +239,8 @@ __device__ __forceinline__ void multiply_and_store(const arguments &p, const CUt
     if (last && p.boxes)
       store_last<T, Shape>(p, map_c, group, d, at, ring, b, place);
     else
-      sparse24::store_rows<sparse24::types<T, float>, kColumns>(p.c, d, at.row + group * 64, at.column);
+      sparse24::store_rows<sparse24::types<T, float>, kColumns>(p.c, d, at.row + group * 64,
+                                                                at.column);
   }
 }
 
@@ -255,8 +256,7 @@ __device__ __noinline__ void repair_own(const arguments &p, const csr::args<floa
     const tile_place<Shape> at(p, tile);
     for (int w = threadIdx.x / 32 - 4; w < kRows * strips; w += kMultiplyingWarps) {
       const int64_t row = at.row + w / strips, strip = at.column / 32 + w % strips;
-      if (row < a.rows && strip * 32 < a.n)
-        csr::multiply_strip<S, Out>(a, row, strip, alpha, 0.0f);
+      if (row < a.rows && strip * 32 < a.n) csr::multiply_strip<S, Out>(a, row, strip, alpha, 0.0f);
     }
   }
 }
@@ -283,9 +283,9 @@ __device__ __forceinline__ hash_worker find_worker(const arguments &p, int own)
 
 // By a warp whose block has no tile: its ring lies in the block's.
 template <class Shape>
-__device__ __forceinline__ struct shunt_fingerprint
-hash_idle(const arguments &p, const csr::repair_args &r, int own,
-          const typename Shape::idle_ring &ring)
+__device__ __forceinline__ struct shunt_fingerprint hash_idle(const arguments &p,
+                                                              const csr::repair_args &r, int own,
+                                                              const typename Shape::idle_ring &ring)
 {
   if (threadIdx.x % 32 == 0) {
     prepare_hash_ring(ring);
@@ -301,11 +301,9 @@ __device__ __forceinline__ void judge_block(const csr::repair_args &r, Board &b,
 {
   struct shunt_fingerprint part = {0, 0};
   wait_for(b.found, 0);
-  for (const struct shunt_fingerprint &of_warp : b.part)
-    shunt_fp_add(&part, of_warp);
+  for (const struct shunt_fingerprint &of_warp : b.part) shunt_fp_add(&part, of_warp);
   ptx::cp_async_wait<0>();
-  b.order =
-      csr::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, b.alarm, flagged, &b.place);
+  b.order = csr::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, b.alarm, flagged, &b.place);
 }
 
 // By all threads, when their warps have done their part.  False: C stands, or others see to it.
@@ -328,9 +326,9 @@ template <class Board> __device__ __forceinline__ bool is_to_repair(const Board 
 // group: of warps, in a way that the compiler knows to be the same for all lanes: else products
 // wait for their operands' descriptors.
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void
-be_multiplying(const arguments &p, const CUtensorMap &map_c, const csr::args<float> &a,
-               const csr::repair_args &r, int group, unsigned char *shared, board<Shape> &b)
+__device__ __forceinline__ void be_multiplying(const arguments &p, const CUtensorMap &map_c,
+                                               const csr::args<float> &a, const csr::repair_args &r,
+                                               int group, unsigned char *shared, board<Shape> &b)
 {
   const bool works = (int)blockIdx.x < p.tiles;
   const int warp = threadIdx.x / 32 - 4, own = kHashWarps + warp;
@@ -359,8 +357,7 @@ __device__ __forceinline__ void be_bringing(const arguments &p, const CUtensorMa
 }
 
 template <class Shape>
-__device__ __forceinline__ void be_hashing(const csr::args<float> &a,
-                                           const csr::repair_args &r,
+__device__ __forceinline__ void be_hashing(const csr::args<float> &a, const csr::repair_args &r,
                                            const hash_worker &worker, int own, board<Shape> &b)
 {
   const bool judges = threadIdx.x == kJudge;
@@ -390,8 +387,7 @@ __device__ __forceinline__ void prepare(const CUtensorMap &map_d, const CUtensor
     ptx::mbarrier_init(ptx::shared_address(&b.begun), 1);
     ptx::mbarrier_init(ptx::shared_address(&b.found), kHashWarps + kMultiplyingWarps);
     b.alarm = false;
-    for (const auto &hashing : b.ring)
-      prepare_hash_ring(hashing);
+    for (const auto &hashing : b.ring) prepare_hash_ring(hashing);
     ptx::mbarrier_init_fence();
   }
   __syncthreads();

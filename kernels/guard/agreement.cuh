@@ -12,8 +12,8 @@
 // nothing can be agreed on: then every block computes its part of C unasked.
 #pragma once
 #include "kernels/guard/arrival.cuh"
-#include "kernels/ptx/gpu_scope.cuh"
 #include "kernels/guard/row_by_row.cuh"
+#include "kernels/ptx/gpu_scope.cuh"
 
 namespace shunt
 {
@@ -40,8 +40,7 @@ __device__ __forceinline__ void tell_stored(const arrival_place &place)
 __device__ __forceinline__ void wait_for_stores(const arrival_place &place, uint32_t blocks)
 {
   if (!place.set) return;
-  while (ptx::add_relaxed(place.taken(), 0) < blocks)
-    __nanosleep(40);
+  while (ptx::add_relaxed(place.taken(), 0) < blocks) __nanosleep(40);
   __threadfence();
 }
 
@@ -72,7 +71,8 @@ __device__ __forceinline__ repair_order judge(const repair_args &r, bool speaks,
   if (r.expected) expected = *r.expected;
   arrival_sum sum;
   const bool last = arrive(place, part, alarm, flagged, gridDim.x, &sum);
-  if (r.start != SHUNT_GUARD_BEHIND) wait_for_previous(); // the others may still stand behind the product
+  if (r.start != SHUNT_GUARD_BEHIND)
+    wait_for_previous(); // the others may still stand behind the product
   const int64_t cycles = (int)blockIdx.x < r.helpers ? r.wait_cycles : 0;
   if (!wait_for_all(place, gridDim.x, last, cycles, &sum)) return {false, nullptr, false};
 

@@ -14,12 +14,14 @@
 #include "kernels/common/scalar.cuh"
 #include "kernels/shunt_kernels.h"
 
-namespace shunt {
-namespace {
+namespace shunt
+{
+namespace
+{
 
-constexpr int SIDE = 32;  // of a tile
-constexpr int DOWN = 8;   // threads along a tile's rows: each serves SIDE / DOWN rows
-constexpr int WIDTH = 4;  // elements a thread moves at once where C is row-major
+constexpr int SIDE = 32; // of a tile
+constexpr int DOWN = 8;  // threads along a tile's rows: each serves SIDE / DOWN rows
+constexpr int WIDTH = 4; // elements a thread moves at once where C is row-major
 
 struct combine_args {
   const float *w;
@@ -46,8 +48,7 @@ __device__ __forceinline__ void combine_one(S *c, float w, float alpha, float be
 }
 
 // Row-major C: V elements a thread; blockDim = (threads along a row, rows).
-template <class S, int V>
-__global__ void __launch_bounds__(256) combine_rows_kernel(combine_args a)
+template <class S, int V> __global__ void __launch_bounds__(256) combine_rows_kernel(combine_args a)
 {
   if (forbidden(a)) return;
   const float alpha = a.alpha.get(), beta = a.beta.get();
@@ -62,12 +63,10 @@ __global__ void __launch_bounds__(256) combine_rows_kernel(combine_args a)
         vec<S, V> y{};
         if (beta != 0.0f) y = *reinterpret_cast<vec<S, V> *>(c + j);
 #pragma unroll
-        for (int e = 0; e < V; e++)
-          combine_one(&y.at[e], x.at[e], alpha, beta);
+        for (int e = 0; e < V; e++) combine_one(&y.at[e], x.at[e], alpha, beta);
         *reinterpret_cast<vec<S, V> *>(c + j) = y;
       } else {
-        for (int64_t e = j; e < j + V && e < a.cols; e++)
-          combine_one(c + e, w[e], alpha, beta);
+        for (int64_t e = j; e < j + V && e < a.cols; e++) combine_one(c + e, w[e], alpha, beta);
       }
     }
   }
@@ -75,7 +74,7 @@ __global__ void __launch_bounds__(256) combine_rows_kernel(combine_args a)
 
 // Column-major C.
 template <class S>
-__global__ void __launch_bounds__(SIDE * DOWN) combine_columns_kernel(combine_args a)
+__global__ void __launch_bounds__(SIDE *DOWN) combine_columns_kernel(combine_args a)
 {
   __shared__ float tile[SIDE][SIDE + 1];
   if (forbidden(a)) return;
@@ -109,8 +108,7 @@ cudaError_t launch_combine(combine_args a, bool row_major, const struct shunt_de
   size_t c_bits = (size_t)a.c | (size_t)a.c_stride * sizeof(S);
   bool vector = w_bits % (WIDTH * sizeof(float)) == 0 && c_bits % (WIDTH * sizeof(S)) == 0;
   unsigned across = 32;
-  while (across < 256 && (int64_t)across * WIDTH < a.cols)
-    across *= 2;
+  while (across < 256 && (int64_t)across * WIDTH < a.cols) across *= 2;
   dim3 block(across, 256 / across);
   int64_t blocks = (a.rows + block.y - 1) / block.y;
   unsigned grid = (unsigned)(blocks < most ? blocks : most);
@@ -121,8 +119,8 @@ cudaError_t launch_combine(combine_args a, bool row_major, const struct shunt_de
   return cudaGetLastError();
 }
 
-}  // namespace
-}  // namespace shunt
+} // namespace
+} // namespace shunt
 
 extern "C" shunt_status shunt_guard_combine_cuda(const struct shunt_dense *w,
                                                  const struct shunt_spmm *p,

@@ -22,7 +22,8 @@ __global__ void __launch_bounds__(hash_threads, hash_blocks_per_multiprocessor)
 {
   let_next_in();
   wait_for_previous();
-  const struct shunt_fingerprint part = block_sum(hash_share(job, worker_of(blockIdx.x, gridDim.x)));
+  const struct shunt_fingerprint part =
+      block_sum(hash_share(job, worker_of(blockIdx.x, gridDim.x)));
   if (threadIdx.x == 0) parts[blockIdx.x] = part;
 }
 
@@ -31,8 +32,7 @@ __global__ void __launch_bounds__(hash_threads)
 {
   struct shunt_fingerprint f = {0, 0};
   wait_for_previous();
-  for (int i = threadIdx.x; i < count; i += hash_threads)
-    shunt_fp_add(&f, parts[i]);
+  for (int i = threadIdx.x; i < count; i += hash_threads) shunt_fp_add(&f, parts[i]);
   f = block_sum(f);
   if (threadIdx.x == 0) *out = f;
 }

@@ -135,7 +135,7 @@ static inline struct shunt_fingerprint shunt_fp_seed(const struct shunt_csr *a)
 {
   uint64_t word[5];
   int64_t bytes[3];
-  struct shunt_fp_chunk c = { 0, 0 };
+  struct shunt_fp_chunk c = {0, 0};
   unsigned k;
 
   shunt_fp_sizes(a, bytes);
@@ -144,8 +144,7 @@ static inline struct shunt_fingerprint shunt_fp_seed(const struct shunt_csr *a)
   word[2] = (uint64_t)a->nnz;
   word[3] = (uint64_t)bytes[SHUNT_FP_VALUES];
   word[4] = (uint64_t)a->index_type | (uint64_t)a->value_type << 8 | (uint64_t)a->base << 16;
-  for (k = 0; k < 5; k++)
-    shunt_fp_absorb(&c, k, (uint32_t)word[k], (uint32_t)(word[k] >> 32));
+  for (k = 0; k < 5; k++) shunt_fp_absorb(&c, k, (uint32_t)word[k], (uint32_t)(word[k] >> 32));
   return shunt_fp_close(c, SHUNT_FP_SHAPE, 0);
 }
 

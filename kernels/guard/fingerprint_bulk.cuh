@@ -44,8 +44,7 @@ using hash_ring = hash_ring_of<kHashSlots>;
 template <int Slots>
 __device__ __forceinline__ void prepare_hash_ring(const hash_ring_of<Slots> &ring)
 {
-  for (int i = 0; i < Slots; i++)
-    ptx::mbarrier_init(ptx::shared_address(&ring.full[i]), 1);
+  for (int i = 0; i < Slots; i++) ptx::mbarrier_init(ptx::shared_address(&ring.full[i]), 1);
 }
 
 // The tiles of one array among all tiles: those from `first` on and before `whole` the copy engine
@@ -117,8 +116,7 @@ __device__ __forceinline__ void take_tile(uint4 (&piece)[SHUNT_FP_PIECES], const
   }
   if (shift == 0) {
 #pragma unroll
-    for (int j = 0; j < SHUNT_FP_PIECES; j++)
-      piece[j] = slot.piece[j][threadIdx.x % 32];
+    for (int j = 0; j < SHUNT_FP_PIECES; j++) piece[j] = slot.piece[j][threadIdx.x % 32];
   } else {
 #pragma unroll
     for (int j = 0; j < SHUNT_FP_PIECES; j++)

@@ -75,8 +75,7 @@ __device__ __forceinline__ uint4 load_piece(const unsigned char *p, uint64_t pol
     uint32_t w[4] = {0, 0, 0, 0};
     if (wanted)
 #pragma unroll
-      for (int i = 0; i < 16; i += W)
-        w[i / 4] |= load_narrow<W>(p + i).x << (8 * (i % 4));
+      for (int i = 0; i < 16; i += W) w[i / 4] |= load_narrow<W>(p + i).x << (8 * (i % 4));
     return make_uint4(w[0], w[1], w[2], w[3]);
   }
 }
@@ -118,8 +117,7 @@ __device__ __forceinline__ struct shunt_fp_chunk absorb(const uint4 (&piece)[SHU
 {
   struct shunt_fp_chunk c = {0, 0};
 #pragma unroll
-  for (int j = 0; j < SHUNT_FP_PIECES; j++)
-    absorb_piece(c, j, piece[j]);
+  for (int j = 0; j < SHUNT_FP_PIECES; j++) absorb_piece(c, j, piece[j]);
   return c;
 }
 
@@ -158,27 +156,16 @@ static __device__ __noinline__ struct shunt_fp_chunk absorb_halves(const unsigne
 }
 
 // Of any tile, `left` bytes of the array from p on, as for fetch().
-__device__ __forceinline__ struct shunt_fp_chunk absorb_any(const hash_array &a,
-                                                            const unsigned char *p, int left,
-                                                            uint64_t policy)
+__device__ __forceinline__ struct shunt_fp_chunk
+absorb_any(const hash_array &a, const unsigned char *p, int left, uint64_t policy)
 {
   uint4 piece[SHUNT_FP_PIECES];
   switch (a.align) {
-  case 16:
-    fetch<16>(piece, p, left, policy);
-    break;
-  case 8:
-    fetch<8>(piece, p, left, policy);
-    break;
-  case 4:
-    fetch<4>(piece, p, left, policy);
-    break;
-  case 2:
-    fetch<2>(piece, p, left, policy);
-    break;
-  default:
-    fetch<1>(piece, p, left, policy);
-    break;
+  case 16: fetch<16>(piece, p, left, policy); break;
+  case 8: fetch<8>(piece, p, left, policy); break;
+  case 4: fetch<4>(piece, p, left, policy); break;
+  case 2: fetch<2>(piece, p, left, policy); break;
+  default: fetch<1>(piece, p, left, policy); break;
   }
   // At most one piece of the whole array is cut by its end.
   const int cut = left % SHUNT_FP_ROW;
@@ -199,8 +186,8 @@ __device__ __forceinline__ void hash_tile(const hash_array &a, unsigned id, int 
   const int64_t rest = a.bytes - first;
   const int left = rest <= 0 ? 0 : rest < SHUNT_FP_TILE ? (int)rest : SHUNT_FP_TILE;
   const bool halves = a.align == 8 && tile > 0 && a.bytes - begin >= SHUNT_FP_TILE;
-  const struct shunt_fp_chunk c = halves ? absorb_halves(a.at + first, policy)
-                                         : absorb_any(a, a.at + first, left, policy);
+  const struct shunt_fp_chunk c =
+      halves ? absorb_halves(a.at + first, policy) : absorb_any(a, a.at + first, left, policy);
   shunt_fp_add(&sum, shunt_fp_close(c, id, (uint64_t)tile * SHUNT_FP_LANES + lane));
 }
 
@@ -325,8 +312,7 @@ __device__ __forceinline__ struct shunt_fingerprint block_sum(struct shunt_finge
 inline int hash_alignment(const void *p)
 {
   int a = 1;
-  while (a < 16 && reinterpret_cast<uintptr_t>(p) % (2 * a) == 0)
-    a *= 2;
+  while (a < 16 && reinterpret_cast<uintptr_t>(p) % (2 * a) == 0) a *= 2;
   return a;
 }
 
@@ -340,8 +326,7 @@ inline shunt_status make_hash_job(const struct shunt_csr *a, hash_job *job)
   if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
   if (a->rows < 0 || a->nnz < 0) return SHUNT_E_ARGUMENT;
   shunt_fp_sizes(a, bytes);
-  for (int i = 0; i < 3; i++)
-    tiles += shunt_fp_tiles(bytes[i]);
+  for (int i = 0; i < 3; i++) tiles += shunt_fp_tiles(bytes[i]);
   if (tiles >= (int64_t)1 << 30) return SHUNT_E_UNSUPPORTED; // 4 TB
   job->tiles = (int)tiles;
   for (int i = 0; i < 3; i++)

@@ -65,15 +65,13 @@ __device__ __forceinline__ struct shunt_fingerprint hash_share_rolling(const has
   for (int i = 0; i < AtOnce; i++) {
     const rolling_tile first(all, t + i * apart);
 #pragma unroll
-    for (int j = 0; j < SHUNT_FP_PIECES; j++)
-      first.load(piece[i][j], j, policy);
+    for (int j = 0; j < SHUNT_FP_PIECES; j++) first.load(piece[i][j], j, policy);
   }
   for (; t < tiles; t += AtOnce * apart) {
     struct shunt_fp_chunk chunk[AtOnce] = {};
     rolling_tile next[AtOnce];
 #pragma unroll
-    for (int i = 0; i < AtOnce; i++)
-      next[i] = rolling_tile(all, t + (AtOnce + i) * apart);
+    for (int i = 0; i < AtOnce; i++) next[i] = rolling_tile(all, t + (AtOnce + i) * apart);
 #pragma unroll
     for (int j = 0; j < SHUNT_FP_PIECES; j++)
 #pragma unroll
@@ -82,8 +80,7 @@ __device__ __forceinline__ struct shunt_fingerprint hash_share_rolling(const has
         next[i].load(piece[i][j], j, policy);
       }
 #pragma unroll
-    for (int i = 0; i < AtOnce; i++)
-      close_rolling(chunk[i], all, t + i * apart, sum);
+    for (int i = 0; i < AtOnce; i++) close_rolling(chunk[i], all, t + i * apart, sum);
   }
   add_others(job, all, w, policy, sum);
   if (w.share == 0 && w.warp == 0 && threadIdx.x % 32 == 0) shunt_fp_add(&sum, job.seed);

@@ -15,8 +15,7 @@ static uint64_t load_word(const unsigned char *array, int64_t bytes, int64_t at)
     memcpy(&word, array + at, 8);
     return word;
   }
-  for (int i = 0; i < 8 && at + i < bytes; i++)
-    word |= (uint64_t)array[at + i] << (8 * i);
+  for (int i = 0; i < 8 && at + i < bytes; i++) word |= (uint64_t)array[at + i] << (8 * i);
   return word;
 }
 
@@ -24,7 +23,7 @@ static struct shunt_fingerprint hash_chunk(const unsigned char *array, int64_t b
                                            int64_t tile, int lane)
 {
   int64_t first = tile * SHUNT_FP_TILE + (int64_t)lane * SHUNT_FP_PIECE;
-  struct shunt_fp_chunk c = { 0, 0 };
+  struct shunt_fp_chunk c = {0, 0};
 
   for (unsigned k = 0; k < 2 * SHUNT_FP_PIECES; k++) {
     uint64_t word = load_word(array, bytes, first + (k / 2) * SHUNT_FP_ROW + (k % 2) * 8);
@@ -35,7 +34,7 @@ static struct shunt_fingerprint hash_chunk(const unsigned char *array, int64_t b
 
 struct shunt_fingerprint shunt_fingerprint_csr_host(const struct shunt_csr *a)
 {
-  const void *array[3] = { a->row_offsets, a->columns, a->values };
+  const void *array[3] = {a->row_offsets, a->columns, a->values};
   struct shunt_fingerprint sum = shunt_fp_seed(a);
   int64_t bytes[3];
 

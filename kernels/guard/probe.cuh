@@ -10,7 +10,8 @@
 #pragma once
 #include "kernels/common/number.cuh"
 
-namespace shunt {
+namespace shunt
+{
 
 struct probe_args {
   const void *row; // NULL: no probe
@@ -51,4 +52,4 @@ __device__ __forceinline__ bool probe_fails(const probe_args &p)
   return __syncthreads_or(bad);
 }
 
-}  // namespace shunt
+} // namespace shunt

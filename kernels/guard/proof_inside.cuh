@@ -21,9 +21,9 @@
 // No witness: a sum that became NaN is computed again from A's entries as it is stored.
 #pragma once
 #include "kernels/common/early_launch.cuh"
+#include "kernels/guard/agreement.cuh"
 #include "kernels/guard/fingerprint_parts.cuh"
 #include "kernels/ptx/ldst.cuh"
-#include "kernels/guard/agreement.cuh"
 
 namespace shunt
 {
@@ -35,7 +35,8 @@ struct proof {
   csr::args<float> a;
   csr::repair_args r;
   int pieces; // of work, of all blocks together
-  bool brief; // the next kernel may come in when the blocks have hashed: they have little else to do
+  bool
+      brief; // the next kernel may come in when the blocks have hashed: they have little else to do
 };
 
 // The warps of a block.  Barrier: one of the hardware's that the product has no use for.
@@ -75,8 +76,7 @@ template <class Team> __device__ __forceinline__ void prove(const proof &f, boar
   if (f.brief) let_next_in();
   if (!judges) return;
   part = b.part[0];
-  for (int i = 1; i < Team::kHashWarps; i++)
-    shunt_fp_add(&part, b.part[i]);
+  for (int i = 1; i < Team::kHashWarps; i++) shunt_fp_add(&part, b.part[i]);
   ptx::cp_async_wait<0>();
   b.order = csr::judge(f.r, speaks, b.at_home, part, false, flagged, &b.place);
 }

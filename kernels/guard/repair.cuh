@@ -29,9 +29,9 @@
 // The next kernel in the stream is not let in early: whoever follows a call finds C finished.
 #pragma once
 #include "kernels/common/early_launch.cuh"
+#include "kernels/guard/agreement.cuh"
 #include "kernels/guard/fingerprint_parts.cuh"
 #include "kernels/ptx/ldst.cuh"
-#include "kernels/guard/agreement.cuh"
 
 namespace shunt
 {

@@ -4,8 +4,10 @@
 #pragma once
 #include <stdint.h>
 
-namespace shunt {
-namespace ptx {
+namespace shunt
+{
+namespace ptx
+{
 
 // The 32-bit address of shared memory that cp.async and ldmatrix want.
 __device__ __forceinline__ uint32_t shared_address(const void *p)
@@ -65,5 +67,5 @@ __device__ __forceinline__ uint32_t permute_bytes(uint32_t low, uint32_t high, u
   return v;
 }
 
-}  // namespace ptx
-}  // namespace shunt
+} // namespace ptx
+} // namespace shunt

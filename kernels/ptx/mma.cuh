@@ -16,8 +16,10 @@
 #pragma once
 #include <stdint.h>
 
-namespace shunt {
-namespace ptx {
+namespace shunt
+{
+namespace ptx
+{
 
 __device__ __forceinline__ void mma_m16n8k16_f16(float (&d)[4], const uint32_t (&a)[4],
                                                  const uint32_t (&b)[2])
@@ -37,5 +39,5 @@ __device__ __forceinline__ void mma_m16n8k16_bf16(float (&d)[4], const uint32_t 
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-}  // namespace ptx
-}  // namespace shunt
+} // namespace ptx
+} // namespace shunt

@@ -100,8 +100,7 @@ ALWAYS_INLINE int NAME(group_size)(const struct shunt_rows_job *r, int64_t v, in
 
 static void NAME(clear)(const struct shunt_rows_job *r, T *out)
 {
-  for (int j = 0; j < r->width; j++)
-    out[j] = 0;
+  for (int j = 0; j < r->width; j++) out[j] = 0;
 }
 
 ALWAYS_INLINE void NAME(tile_groups)(const struct shunt_rows_job *r, int64_t begin, int64_t end,

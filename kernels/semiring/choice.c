@@ -36,18 +36,10 @@ static union shunt_element number(shunt_type t, double x)
 {
   union shunt_element e = {.u64 = 0};
   switch (t) {
-  case SHUNT_F32:
-    e.f32 = (float)x;
-    break;
-  case SHUNT_F64:
-    e.f64 = x;
-    break;
-  case SHUNT_I32:
-    e.i32 = (int32_t)x;
-    break;
-  default:
-    e.i64 = (int64_t)x;
-    break;
+  case SHUNT_F32: e.f32 = (float)x; break;
+  case SHUNT_F64: e.f64 = x; break;
+  case SHUNT_I32: e.i32 = (int32_t)x; break;
+  default: e.i64 = (int64_t)x; break;
   }
   return e;
 }
@@ -58,14 +50,10 @@ static union shunt_element none(shunt_type t, enum shunt_monoid monoid)
   const bool min = monoid == SHUNT_MIN;
   if (monoid == SHUNT_PLUS) return number(t, 0);
   switch (t) {
-  case SHUNT_I32:
-    return (union shunt_element){.i32 = min ? INT32_MAX : INT32_MIN};
-  case SHUNT_I64:
-    return (union shunt_element){.i64 = min ? INT64_MAX : INT64_MIN};
-  case SHUNT_U64:
-    return (union shunt_element){.u64 = min ? UINT64_MAX : 0};
-  default:
-    return number(t, NAN);
+  case SHUNT_I32: return (union shunt_element){.i32 = min ? INT32_MAX : INT32_MIN};
+  case SHUNT_I64: return (union shunt_element){.i64 = min ? INT64_MAX : INT64_MIN};
+  case SHUNT_U64: return (union shunt_element){.u64 = min ? UINT64_MAX : 0};
+  default: return number(t, NAN);
   }
 }
 

@@ -118,7 +118,7 @@ static void TYPED(P, groups)(const struct shunt_rows_job *r, int64_t begin, int6
 #define BUNDLES_MAX_ADD NULL
 
 #define ENTRY(OP)                                                                                  \
-  [SHUNT_OP_##OP] = {2 * LANES_MOST, TYPED(P, rows_##OP), BUNDLES_##OP, TYPED(P, spread_##OP),      \
+  [SHUNT_OP_##OP] = {2 * LANES_MOST, TYPED(P, rows_##OP), BUNDLES_##OP, TYPED(P, spread_##OP),     \
                      TYPED(P, dots_##OP)}
 static const struct shunt_semiring_kernels TYPED(P, kernels)[SHUNT_OP_COUNT] = {
 #if PLUS

@@ -292,8 +292,7 @@ ALWAYS_INLINE void NAME(spread)(const struct shunt_rows_job *r, int64_t first, i
 ALWAYS_INLINE T NAME(reduce)(enum shunt_semiring_op op, NAME(vec) x)
 {
   NAME(bits) lane;
-  for (int i = 0; i < L; i++)
-    lane[i] = i;
+  for (int i = 0; i < L; i++) lane[i] = i;
   UNROLL for (int half = L / 2; half > 0; half /= 2) x =
       NAME(combine)(op, x, __builtin_shuffle(x, lane ^ (M)half));
   return x[0];
@@ -333,18 +332,15 @@ ALWAYS_INLINE void NAME(dots)(const struct shunt_dots_job *d, int64_t begin, int
 {
   /* The last vector reaches back over lanes that are already summed: `tail` drops them. */
   NAME(bits) tail;
-  for (int i = 0; i < L; i++)
-    tail[i] = i >= L - d->depth % L ? -1 : 0;
+  for (int i = 0; i < L; i++) tail[i] = i >= L - d->depth % L ? -1 : 0;
 
   int64_t q = shunt_index_at(d->offsets, d->offset_bytes, begin);
   for (int64_t v = begin; v < end; v++) {
     const int64_t stop = shunt_index_at(d->offsets, d->offset_bytes, v + 1);
     const int64_t id = d->ids ? shunt_index_at(d->ids, d->id_bytes, v) : v;
     const T *left = (const T *)d->left + id * d->left_stride;
-    for (; q + DOTS <= stop; q += DOTS)
-      NAME(dot)(d, left, q, tail, op, DOTS);
-    for (; q < stop; q++)
-      NAME(dot)(d, left, q, tail, op, 1);
+    for (; q + DOTS <= stop; q += DOTS) NAME(dot)(d, left, q, tail, op, DOTS);
+    for (; q < stop; q++) NAME(dot)(d, left, q, tail, op, 1);
   }
 }
 

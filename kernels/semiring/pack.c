@@ -62,18 +62,15 @@ enum {
   }                                                                                                \
   static void fill_##WORD(WORD value, WORD *to, int64_t n)                                         \
   {                                                                                                \
-    for (int64_t i = 0; i < n; i++)                                                                \
-      to[i] = value;                                                                               \
+    for (int64_t i = 0; i < n; i++) to[i] = value;                                                 \
   }                                                                                                \
   static void gather_##WORD(const WORD *from, int64_t stride, WORD *to, int64_t n)                 \
   {                                                                                                \
-    for (int64_t i = 0; i < n; i++)                                                                \
-      to[i] = from[i * stride];                                                                    \
+    for (int64_t i = 0; i < n; i++) to[i] = from[i * stride];                                      \
   }                                                                                                \
   static void scatter_##WORD(const WORD *from, WORD *to, int64_t stride, int64_t n)                \
   {                                                                                                \
-    for (int64_t i = 0; i < n; i++)                                                                \
-      to[i * stride] = from[i];                                                                    \
+    for (int64_t i = 0; i < n; i++) to[i * stride] = from[i];                                      \
   }
 PACK(u32)
 PACK(u64)

@@ -90,7 +90,6 @@ bool shunt_in_bundles(const struct shunt_sparse *s)
   const int64_t pairs = s->vectors / APART < PAIRS ? s->vectors / APART : PAIRS;
   int64_t same = 0;
   if (s->by_column || pairs == 0 || s->nnz / SHORT < s->vectors) return false;
-  for (int64_t i = 0; i < pairs; i++)
-    same += same_indices(s, s->vectors / pairs * i + i % 6);
+  for (int64_t i = 0; i < pairs; i++) same += same_indices(s, s->vectors / pairs * i + i % 6);
   return 4 * same >= pairs;
 }

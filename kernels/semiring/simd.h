@@ -85,15 +85,10 @@ enum {
 const struct shunt_semiring_kernels *KERNELS(shunt_type t, enum shunt_semiring_op op)
 {
   switch (t) {
-  case SHUNT_F32:
-    return &f32_kernels[op];
-  case SHUNT_F64:
-    return &f64_kernels[op];
-  case SHUNT_I32:
-    return &i32_kernels[op];
-  case SHUNT_I64:
-    return &i64_kernels[op];
-  default:
-    return op == SHUNT_OP_PLUS_TIMES ? &i64_kernels[op] : &u64_kernels[op];
+  case SHUNT_F32: return &f32_kernels[op];
+  case SHUNT_F64: return &f64_kernels[op];
+  case SHUNT_I32: return &i32_kernels[op];
+  case SHUNT_I64: return &i64_kernels[op];
+  default: return op == SHUNT_OP_PLUS_TIMES ? &i64_kernels[op] : &u64_kernels[op];
   }
 }

@@ -71,8 +71,7 @@ size_t shunt_sparse_sort_bytes(const struct shunt_sparse *s, size_t size, int th
     const int bytes = w->s->index_bytes, shift = w->shift;                                         \
     TYPE *counts = (TYPE *)w->counts + thread * w->buckets;                                        \
     memset(counts, 0, (size_t)w->buckets * sizeof *counts);                                        \
-    for (int64_t q = begin; q < end; q++)                                                          \
-      counts[shunt_index_at(indices, bytes, q) >> shift]++;                                        \
+    for (int64_t q = begin; q < end; q++) counts[shunt_index_at(indices, bytes, q) >> shift]++;    \
   }                                                                                                \
   static void prefix_##NAME(const struct shunt_sort *w, int threads)                               \
   {                                                                                                \
@@ -199,8 +198,7 @@ void shunt_sort_begin(const struct shunt_sparse *s, size_t size, int threads, vo
 
   const bool direct = at_once(s, threads);
   *w = (struct shunt_sort){.s = s, .size = size};
-  while (!direct && (s->rows - 1) >> w->shift >= BUCKETS)
-    w->shift++;
+  while (!direct && (s->rows - 1) >> w->shift >= BUCKETS) w->shift++;
   w->buckets = ((s->rows - 1) >> w->shift) + 1;
   w->counts = take(&at, (size_t)(threads * w->buckets) * sizeof(int64_t));
   w->begin = take(&at, (size_t)(w->buckets + 1) * sizeof *w->begin);

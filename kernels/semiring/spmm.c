@@ -301,11 +301,9 @@ static void multiply(const struct product *x)
   for (int64_t j0 = 0; j0 < n; j0 += STRIP) {
     const int width = n - j0 < STRIP ? (int)(n - j0) : STRIP;
     SHUNT_OMP(omp for schedule(dynamic, 1))
-    for (int64_t k = 0; k < k_end; k += PACKED)
-      pack_rows(x, k, j0, width);
+    for (int64_t k = 0; k < k_end; k += PACKED) pack_rows(x, k, j0, width);
     SHUNT_OMP(omp for schedule(dynamic, 1))
-    for (int64_t k = 0; k < x->parts; k++)
-      part(x, k, j0, width);
+    for (int64_t k = 0; k < x->parts; k++) part(x, k, j0, width);
   }
 }
 
@@ -363,8 +361,7 @@ static void spread(struct product *x, int threads, char *scratch)
 
   if (x->packed) {
     SHUNT_OMP(omp parallel for schedule(dynamic, 1) num_threads(x->threads))
-    for (int64_t k = 0; k < x->p->b.rows; k += PACKED)
-      pack_rows(x, k, 0, width);
+    for (int64_t k = 0; k < x->p->b.rows; k += PACKED) pack_rows(x, k, 0, width);
   }
   job = rows_job(x, 0, width);
   shunt_spread(&x->choice, &x->p->s, x->size, threads, scratch, &job, &x->s);

@@ -24,28 +24,20 @@ static bool present(const struct shunt_full *f, int64_t i, int64_t j)
   static T NAME##_multiply(enum shunt_multiplier by, T s, T b)                                     \
   {                                                                                                \
     switch (by) {                                                                                  \
-    case SHUNT_TIMES:                                                                              \
-      return (T)((W)s * (W)b);                                                                     \
-    case SHUNT_FIRST:                                                                              \
-      return s;                                                                                    \
-    case SHUNT_SECOND:                                                                             \
-      return b;                                                                                    \
-    case SHUNT_PAIR:                                                                               \
-      return 1;                                                                                    \
-    default:                                                                                       \
-      return (T)((W)s + (W)b);                                                                     \
+    case SHUNT_TIMES: return (T)((W)s * (W)b);                                                     \
+    case SHUNT_FIRST: return s;                                                                    \
+    case SHUNT_SECOND: return b;                                                                   \
+    case SHUNT_PAIR: return 1;                                                                     \
+    default: return (T)((W)s + (W)b);                                                              \
     }                                                                                              \
   }                                                                                                \
                                                                                                    \
   static T NAME##_combine(enum shunt_monoid with, T x, T y)                                        \
   {                                                                                                \
     switch (with) {                                                                                \
-    case SHUNT_MIN:                                                                                \
-      return LESSER(x, y);                                                                         \
-    case SHUNT_MAX:                                                                                \
-      return GREATER(x, y);                                                                        \
-    default:                                                                                       \
-      return (T)((W)x + (W)y);                                                                     \
+    case SHUNT_MIN: return LESSER(x, y);                                                           \
+    case SHUNT_MAX: return GREATER(x, y);                                                          \
+    default: return (T)((W)x + (W)y);                                                              \
     }                                                                                              \
   }                                                                                                \
                                                                                                    \
@@ -146,21 +138,11 @@ shunt_status shunt_host_sddmm_twin(const struct shunt_host_sddmm *p)
   const shunt_status status = shunt_host_sddmm_check(p);
   if (status != SHUNT_OK) return status;
   switch (p->semiring.type) {
-  case SHUNT_F32:
-    f32_sddmm(p);
-    break;
-  case SHUNT_F64:
-    f64_sddmm(p);
-    break;
-  case SHUNT_I32:
-    i32_sddmm(p);
-    break;
-  case SHUNT_I64:
-    i64_sddmm(p);
-    break;
-  default:
-    u64_sddmm(p);
-    break;
+  case SHUNT_F32: f32_sddmm(p); break;
+  case SHUNT_F64: f64_sddmm(p); break;
+  case SHUNT_I32: i32_sddmm(p); break;
+  case SHUNT_I64: i64_sddmm(p); break;
+  default: u64_sddmm(p); break;
   }
   return SHUNT_OK;
 }

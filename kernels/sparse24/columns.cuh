@@ -108,8 +108,7 @@ template <bool Wide, int AtOnce> struct column_reader {
       first[i] = (t * (SHUNT_FP_PIECES * kStep) + lane() * (kStep / 32)) % job.cols;
       load_positions(i, t);
 #pragma unroll
-      for (int p = 0; p < SHUNT_FP_PIECES; p++)
-        load(i, p, t);
+      for (int p = 0; p < SHUNT_FP_PIECES; p++) load(i, p, t);
     }
   }
   static __device__ __forceinline__ uint32_t lane()

@@ -52,8 +52,7 @@ static float add_tile(const struct shunt_spmm *p, const struct shunt_sparse24 *v
 
   for (int selector = 0; selector < 2; selector++)
     for (int place = 0; place < 16; place++) {
-      int64_t k =
-          chunk * 64 + selector * 32 + column_at(metadata, r, place, selector);
+      int64_t k = chunk * 64 + selector * 32 + column_at(metadata, r, place, selector);
       float x = (float)value_at(v, values + selector * PRODUCT_BYTES, r, place);
       if (k >= p->b.rows) continue;
       sum +=
@@ -77,8 +76,8 @@ static int64_t add_tile_i8(const struct shunt_spmm *p, const struct shunt_sparse
 {
   int64_t tile = i / SHUNT_SPARSE24_ROWS * v->chunks + chunk;
   const int8_t *values = (const int8_t *)v->tiles + tile * TILE_BYTES_I8;
-  const uint32_t *metadata = (const uint32_t *)((const char *)v->tiles + tile * TILE_BYTES_I8 +
-                                                VALUE_BYTES);
+  const uint32_t *metadata =
+      (const uint32_t *)((const char *)v->tiles + tile * TILE_BYTES_I8 + VALUE_BYTES);
   int r = (int)(i % SHUNT_SPARSE24_ROWS);
 
   for (int product = 0; product < 2; product++)
@@ -99,8 +98,7 @@ static void store_i8(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
   int64_t at = i * p->c.row_stride + j * p->c.col_stride, sum = 0;
   double alpha = p->alpha.host, beta = p->beta.host;
 
-  for (int64_t chunk = 0; chunk < v->chunks; chunk++)
-    sum = add_tile_i8(p, v, chunk, i, j, sum);
+  for (int64_t chunk = 0; chunk < v->chunks; chunk++) sum = add_tile_i8(p, v, chunk, i, j, sum);
   if (p->compute == SHUNT_I32) {
     int32_t *c = (int32_t *)p->c.values + at;
     if (p->alpha.device) alpha = *(const int32_t *)p->alpha.device;
@@ -128,12 +126,12 @@ static float sum_of_entries(const struct shunt_spmm *p, int64_t i, int64_t j)
   return sum;
 }
 
-static float sum_of(const struct shunt_spmm *p, const struct shunt_sparse24 *v, int64_t i, int64_t j)
+static float sum_of(const struct shunt_spmm *p, const struct shunt_sparse24 *v, int64_t i,
+                    int64_t j)
 {
   float sum = 0;
 
-  for (int64_t chunk = 0; chunk < v->chunks; chunk++)
-    sum = add_tile(p, v, chunk, i, j, sum);
+  for (int64_t chunk = 0; chunk < v->chunks; chunk++) sum = add_tile(p, v, chunk, i, j, sum);
   return isnan(sum) ? sum_of_entries(p, i, j) : sum;
 }
 
@@ -160,7 +158,6 @@ shunt_status shunt_sparse24_spmm_host(const struct shunt_spmm *p, const struct s
     return SHUNT_OK;
   }
   for (int64_t i = 0; i < p->c.rows; i++)
-    for (int64_t j = 0; j < p->c.cols; j++)
-      store_i8(p, v, i, j);
+    for (int64_t j = 0; j < p->c.cols; j++) store_i8(p, v, i, j);
   return SHUNT_OK;
 }

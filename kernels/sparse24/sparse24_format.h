@@ -79,7 +79,7 @@ struct shunt_sparse24 {
   int64_t rows, cols;
   int64_t bands, chunks; /* of tiles, from top to bottom and from left to right */
   shunt_type value_type;
-  void *tiles; /* [bands][chunks][shunt_sparse24_tile_bytes] */
+  void *tiles;     /* [bands][chunks][shunt_sparse24_tile_bytes] */
   void *positions; /* NULL: not every quad is full */
 };
 

@@ -36,8 +36,8 @@ extern "C" {
    row, of a column-major B from column to column), a row-major B of int8, values that cannot be
    read in place, and a build without sm_90a.  */
 shunt_status shunt_sparse24_spmm_cuda(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
-                                     bool in_place, const struct shunt_guard *r,
-                                     const struct shunt_device *d, shunt_stream stream);
+                                      bool in_place, const struct shunt_guard *r,
+                                      const struct shunt_device *d, shunt_stream stream);
 /* If a is 2:4, can its values be read in place? */
 SHUNT_TILE_INLINE bool shunt_sparse24_in_place(const struct shunt_csr *a)
 {
@@ -59,12 +59,12 @@ enum shunt_sparse24_shape {
 /* The one that shunt_sparse24_spmm_cuda takes, in place if it can be; and the same with a given
    one. */
 enum shunt_sparse24_shape shunt_sparse24_spmm_shape(const struct shunt_spmm *p,
-                                                  const struct shunt_device *d);
+                                                    const struct shunt_device *d);
 shunt_status shunt_sparse24_spmm_shaped_cuda(const struct shunt_spmm *p,
-                                            const struct shunt_sparse24 *v,
-                                            enum shunt_sparse24_shape shape, bool in_place,
-                                            const struct shunt_guard *r,
-                                            const struct shunt_device *d, shunt_stream stream);
+                                             const struct shunt_sparse24 *v,
+                                             enum shunt_sparse24_shape shape, bool in_place,
+                                             const struct shunt_guard *r,
+                                             const struct shunt_device *d, shunt_stream stream);
 /* The twin, for any beta: decodes values and metadata as the instruction does, and computes
    sums that are NaN again from p->a's entries.  */
 shunt_status shunt_sparse24_spmm_host(const struct shunt_spmm *p, const struct shunt_sparse24 *v);

@@ -2,10 +2,10 @@
 #pragma once
 #include <algorithm>
 
-#include "kernels/csr/spmm_launch.cuh"
-#include "kernels/sparse24/spmm_wgmma.cuh"
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
+#include "kernels/csr/spmm_launch.cuh"
+#include "kernels/sparse24/spmm_wgmma.cuh"
 
 namespace shunt
 {
@@ -57,8 +57,7 @@ inline struct shunt_dense values_of(const struct shunt_csr &a)
 
 // How blocks agree on a repair, and share it.  of_pattern: A's values are not hashed.
 inline shunt_status make_repair(const struct shunt_spmm *p, const struct shunt_guard *r,
-                                const struct shunt_device *d, bool of_pattern,
-                                csr::repair_args *to)
+                                const struct shunt_device *d, bool of_pattern, csr::repair_args *to)
 {
   const int64_t strips = p->c.rows * ceil_div(p->c.cols, 32), most_pieces = 1 << 16;
   struct shunt_spmm hashed = *p;
@@ -166,14 +165,10 @@ shunt_status launch_as(const struct shunt_spmm *p, const struct shunt_sparse24 *
 {
   constexpr int size = sizeof(typename T::stored);
   switch (shape) {
-  case SHUNT_SPARSE24_128:
-    return launch_shape<T, shape_128<size>>(p, v, r, d, stream);
-  case SHUNT_SPARSE24_256:
-    return launch_shape<T, shape_256<size>>(p, v, r, d, stream);
-  case SHUNT_SPARSE24_2X128:
-    return launch_shape<T, shape_2x128<size>>(p, v, r, d, stream);
-  default:
-    return SHUNT_E_UNSUPPORTED;
+  case SHUNT_SPARSE24_128: return launch_shape<T, shape_128<size>>(p, v, r, d, stream);
+  case SHUNT_SPARSE24_256: return launch_shape<T, shape_256<size>>(p, v, r, d, stream);
+  case SHUNT_SPARSE24_2X128: return launch_shape<T, shape_2x128<size>>(p, v, r, d, stream);
+  default: return SHUNT_E_UNSUPPORTED;
   }
 }
 
@@ -183,14 +178,10 @@ shunt_status launch_in_place(const struct shunt_spmm *p, const struct shunt_spar
                              const struct shunt_device *d, cudaStream_t stream)
 {
   switch (shape) {
-  case SHUNT_SPARSE24_128:
-    return launch_shape<T, in_place_128>(p, v, r, d, stream);
-  case SHUNT_SPARSE24_256:
-    return launch_shape<T, in_place_256>(p, v, r, d, stream);
-  case SHUNT_SPARSE24_2X128:
-    return launch_shape<T, in_place_2x128>(p, v, r, d, stream);
-  default:
-    return SHUNT_E_UNSUPPORTED;
+  case SHUNT_SPARSE24_128: return launch_shape<T, in_place_128>(p, v, r, d, stream);
+  case SHUNT_SPARSE24_256: return launch_shape<T, in_place_256>(p, v, r, d, stream);
+  case SHUNT_SPARSE24_2X128: return launch_shape<T, in_place_2x128>(p, v, r, d, stream);
+  default: return SHUNT_E_UNSUPPORTED;
   }
 }
 

@@ -12,8 +12,8 @@
 #include <type_traits>
 
 #include "kernels/common/number.cuh"
-#include "kernels/ptx/wgmma_sparse.cuh"
 #include "kernels/common/scalar.cuh"
+#include "kernels/ptx/wgmma_sparse.cuh"
 #include "kernels/shunt_kernels.h"
 
 namespace shunt
@@ -107,14 +107,12 @@ __device__ __forceinline__ void store_whole(Out *c, const vec<Out, 2> (&v)[4], b
   if constexpr (sizeof(Out) == 2) {
     uint32_t w[4];
 #pragma unroll
-    for (int g = 0; g < 4; g++)
-      w[g] = *reinterpret_cast<const uint32_t *>(&v[g]);
+    for (int g = 0; g < 4; g++) w[g] = *reinterpret_cast<const uint32_t *>(&v[g]);
     transpose_quad(w);
     if (there) *reinterpret_cast<uint4 *>(c + 8 * q) = make_uint4(w[0], w[1], w[2], w[3]);
   } else if (there) {
 #pragma unroll
-    for (int g = 0; g < 4; g++)
-      *reinterpret_cast<vec<Out, 2> *>(c + 8 * g + 2 * q) = v[g];
+    for (int g = 0; g < 4; g++) *reinterpret_cast<vec<Out, 2> *>(c + 8 * g + 2 * q) = v[g];
   }
 }
 
@@ -145,8 +143,8 @@ __device__ __forceinline__ void store_as(const destination<C> &to, const Sum (&d
       vec<Out, 2> v[4];
 #pragma unroll
       for (int i = 0; i < 8; i++)
-        v[i / 2].at[i % 2] = narrow<Out>(
-            scale(alpha, static_cast<C>(d[16 * u + i / 2 * 4 + 2 * half + i % 2])));
+        v[i / 2].at[i % 2] =
+            narrow<Out>(scale(alpha, static_cast<C>(d[16 * u + i / 2 * 4 + 2 * half + i % 2])));
       const int64_t r = row + 8 * half;
       if (to.aligned && column + 32 <= to.cols)
         store_whole(static_cast<Out *>(to.c) + r * to.row_stride + column, v, r < to.rows);

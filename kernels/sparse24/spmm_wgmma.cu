@@ -56,7 +56,7 @@ shunt_status check(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
 // sparse24-columns.txt): a multiprocessor's tiles by 128 bytes of K, and what hashing a megabyte of
 // A adds to them, or takes where that is longer.
 extern "C" enum shunt_sparse24_shape shunt_sparse24_spmm_shape(const struct shunt_spmm *p,
-                                                             const struct shunt_device *d)
+                                                               const struct shunt_device *d)
 {
   using namespace shunt::sparse24;
   using shunt::ceil_div;
@@ -72,9 +72,8 @@ extern "C" enum shunt_sparse24_shape shunt_sparse24_spmm_shape(const struct shun
       shunt_type_size(p->a.index_type) + (in_place ? 0 : shunt_type_size(p->a.value_type));
   const double read = 1e-6 * static_cast<double>(p->a.nnz) * static_cast<double>(entry);
   const double of_128 = 0.276 * narrow + 0.125 * read;
-  const double of_256 =
-      in_place ? std::max(0.521 * wide + 0.06 * read, 0.42 * read)
-               : std::max(0.521 * wide + 0.128 * read, 0.576 * read);
+  const double of_256 = in_place ? std::max(0.521 * wide + 0.06 * read, 0.42 * read)
+                                 : std::max(0.521 * wide + 0.128 * read, 0.576 * read);
   const double of_2x128 = std::max(0.565 * wide + (in_place ? 0.09 : 0.043) * read, 0.477 * read);
   if (of_128 <= of_256 && of_128 <= of_2x128) return SHUNT_SPARSE24_128;
   return of_256 <= of_2x128 ? SHUNT_SPARSE24_256 : SHUNT_SPARSE24_2X128;
@@ -89,33 +88,33 @@ extern "C" shunt_status shunt_sparse24_spmm_shaped_cuda(
   if (s != SHUNT_OK) return s;
   if (in_place)
     return shunt_sparse24_in_place(&p->a) ? launch_16_in_place(p, v, shape, r, d, stream)
-                                         : SHUNT_E_UNSUPPORTED;
+                                          : SHUNT_E_UNSUPPORTED;
   if (p->b.type == SHUNT_I8) return launch_i8(p, v, shape, r, d, stream);
   if (p->b.type == SHUNT_F16) return launch_as<types<__half, float>>(p, v, shape, r, d, stream);
   return launch_as<types<__nv_bfloat16, float>>(p, v, shape, r, d, stream);
 }
 #else
 extern "C" enum shunt_sparse24_shape shunt_sparse24_spmm_shape(const struct shunt_spmm *,
-                                                             const struct shunt_device *)
+                                                               const struct shunt_device *)
 {
   return SHUNT_SPARSE24_NONE;
 }
 
 extern "C" shunt_status shunt_sparse24_spmm_shaped_cuda(const struct shunt_spmm *,
-                                                       const struct shunt_sparse24 *,
-                                                       enum shunt_sparse24_shape, bool,
-                                                       const struct shunt_guard *,
-                                                       const struct shunt_device *, shunt_stream)
+                                                        const struct shunt_sparse24 *,
+                                                        enum shunt_sparse24_shape, bool,
+                                                        const struct shunt_guard *,
+                                                        const struct shunt_device *, shunt_stream)
 {
   return SHUNT_E_UNSUPPORTED;
 }
 #endif
 
 extern "C" shunt_status shunt_sparse24_spmm_cuda(const struct shunt_spmm *p,
-                                                const struct shunt_sparse24 *v, bool in_place,
-                                                const struct shunt_guard *r,
-                                                const struct shunt_device *d, shunt_stream stream)
+                                                 const struct shunt_sparse24 *v, bool in_place,
+                                                 const struct shunt_guard *r,
+                                                 const struct shunt_device *d, shunt_stream stream)
 {
   return shunt_sparse24_spmm_shaped_cuda(p, v, shunt_sparse24_spmm_shape(p, d), in_place, r, d,
-                                        stream);
+                                         stream);
 }

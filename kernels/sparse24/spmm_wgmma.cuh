@@ -56,6 +56,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/common/early_launch.cuh"
+#include "kernels/guard/agreement.cuh"
 #include "kernels/guard/fingerprint_rolling.cuh"
 #include "kernels/ptx/bulk_copy.cuh"
 #include "kernels/ptx/elect.cuh"
@@ -64,10 +65,9 @@
 #include "kernels/ptx/registers.cuh"
 #include "kernels/ptx/tma.cuh"
 #include "kernels/ptx/wgmma_sparse.cuh"
-#include "kernels/guard/agreement.cuh"
-#include "kernels/sparse24/spmm_store.cuh"
 #include "kernels/sparse24/columns.cuh"
 #include "kernels/sparse24/sparse24_kernels.h"
+#include "kernels/sparse24/spmm_store.cuh"
 
 namespace shunt
 {
@@ -193,8 +193,7 @@ template <class Shape> struct ring_places {
     const auto there = *reinterpret_cast<const vec<uint32_t, Shape::kWords> *>(
         shared + at + threadIdx.x % 128 * 4 * Shape::kWords);
 #pragma unroll
-    for (int w = 0; w < Shape::kWords; w++)
-      to[w] = there.at[w];
+    for (int w = 0; w < Shape::kWords; w++) to[w] = there.at[w];
   }
 };
 
@@ -239,8 +238,7 @@ template <class Shape> struct chunk_source {
   __device__ __forceinline__ void advance()
   {
 #pragma unroll
-    for (int i = 0; i < kGroups; i++)
-      a[i] += Shape::kTileBytes;
+    for (int i = 0; i < kGroups; i++) a[i] += Shape::kTileBytes;
     k += Shape::kDepth;
   }
 };
@@ -343,8 +341,7 @@ __device__ __forceinline__ void multiply_chunk(uint32_t stage, uint32_t left,
 template <int Words> __device__ __forceinline__ void keep_words(const uint32_t (&metadata)[Words])
 {
 #pragma unroll
-  for (uint32_t word : metadata)
-    ptx::wgmma_keep(word);
+  for (uint32_t word : metadata) ptx::wgmma_keep(word);
 }
 
 __device__ __forceinline__ void give_back(uint32_t empty)
@@ -410,8 +407,7 @@ __device__ __forceinline__ void multiply_and_store(const arguments<typename T::c
     multiply<T, BMajor, Shape>(p, group, at, d);
     if (!Shape::kInPlace) // else nothing was filled up
 #pragma unroll
-      for (sum x : d)
-        nan |= x != x;
+      for (sum x : d) nan |= x != x;
     if (t + gridDim.x >= p.tiles) tell_multiplied(b, nan);
     store_rows<T, Shape::kColumns>(p.c, d, tile.row * kRows + group * 64,
                                    tile.column * Shape::kColumns);
@@ -435,8 +431,7 @@ template <class Shape> __device__ __forceinline__ column_worker find_worker(cons
   const int block = blockIdx.x, blocks = gridDim.x, busy = p.tiles % blocks;
   if (p.spared == 0) return {{block, blocks, warp, Shape::kHashWarps}};
   if (!has_time(p)) return {{block, busy, warp, Shape::kHashWarps}, p.spared, INT_MAX};
-  return {
-      {block - busy, blocks - busy, warp, Shape::kHashWarps + kMultiplyingWarps}, 0, p.spared};
+  return {{block - busy, blocks - busy, warp, Shape::kHashWarps + kMultiplyingWarps}, 0, p.spared};
 }
 
 template <class Shape>
@@ -461,13 +456,13 @@ prove_share(const walk &p, const csr::repair_args &r, const column_worker &worke
 
 // By a warp that multiplies, before, where there is time.
 template <class Shape>
-__device__ __forceinline__ void prove_before(const walk &p, const csr::repair_args &r,
-                                             int warp, board &b)
+__device__ __forceinline__ void prove_before(const walk &p, const csr::repair_args &r, int warp,
+                                             board &b)
 {
   if constexpr (Shape::kInPlace) {
     if (p.spared == 0 || !has_time(p)) return;
-    struct shunt_fingerprint part = compare_share<2>(
-        p.columns, r.expected, find_worker<Shape>(p, Shape::kHashWarps + warp));
+    struct shunt_fingerprint part =
+        compare_share<2>(p.columns, r.expected, find_worker<Shape>(p, Shape::kHashWarps + warp));
     warp_sum(part, 32);
     if (threadIdx.x % 32 == 0) b.part[Shape::kHashWarps + warp] = part;
   }
@@ -483,16 +478,14 @@ __device__ __forceinline__ void tell_hashed(board &b, int warp, struct shunt_fin
 }
 
 // By one thread, when all warps have told what they found.
-__device__ __forceinline__ void judge_block(const csr::repair_args &r, board &b,
-                                            int parts, bool flagged)
+__device__ __forceinline__ void judge_block(const csr::repair_args &r, board &b, int parts,
+                                            bool flagged)
 {
   struct shunt_fingerprint part = {0, 0};
   wait_for(ptx::shared_address(&b.found), 0);
-  for (int i = 0; i < parts; i++)
-    shunt_fp_add(&part, b.part[i]);
+  for (int i = 0; i < parts; i++) shunt_fp_add(&part, b.part[i]);
   ptx::cp_async_wait<0>();
-  b.order =
-      csr::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, b.nan, flagged, &b.place);
+  b.order = csr::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, b.nan, flagged, &b.place);
 }
 
 // Nothing could be agreed on: the tiles that this block has stored, which no other writes.
@@ -506,8 +499,7 @@ __device__ __noinline__ void repair_own(const walk &p, const csr::args<C> &a)
     for (int w = threadIdx.x / 32; w < kRows * strips; w += kMultiplyingWarps) {
       const int64_t row = (int64_t)tile.row * kRows + w / strips;
       const int64_t strip = (int64_t)tile.column * strips + w % strips;
-      if (row < a.rows && strip * 32 < a.n)
-        csr::multiply_strip<S, Out>(a, row, strip, alpha, beta);
+      if (row < a.rows && strip * 32 < a.n) csr::multiply_strip<S, Out>(a, row, strip, alpha, beta);
     }
   }
 }
@@ -542,10 +534,9 @@ __device__ __forceinline__ bool is_to_repair(const board &b)
 // the ring's place in vector registers, and each product waits for its operands' descriptors: a
 // quarter longer in all.
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void be_multiplying(const arguments<typename T::compute> &p,
-                                               const csr::args<typename T::compute> &a,
-                                               const csr::repair_args &r, int warp,
-                                               const ring_places<Shape> &ring, board &b)
+__device__ __forceinline__ void
+be_multiplying(const arguments<typename T::compute> &p, const csr::args<typename T::compute> &a,
+               const csr::repair_args &r, int warp, const ring_places<Shape> &ring, board &b)
 {
   using stored = typename T::stored;
   prove_before<Shape>(p, r, warp, b);
@@ -567,8 +558,8 @@ __device__ __forceinline__ void be_bringing(const walk &p, const tensor_maps &ma
 
 template <class Shape, class C>
 __device__ __forceinline__ void be_hashing(const walk &p, const csr::args<C> &a,
-                                           const csr::repair_args &r,
-                                           const column_worker &worker, board &b)
+                                           const csr::repair_args &r, const column_worker &worker,
+                                           board &b)
 {
   const bool judges = threadIdx.x == kJudge;
   bool flagged = false;
@@ -580,8 +571,8 @@ __device__ __forceinline__ void be_hashing(const walk &p, const csr::args<C> &a,
   struct shunt_fingerprint part = prove_share<Shape, Shape::kHashedAtOnce>(p, r, worker);
   if constexpr (Shape::kInPlace)
     if (p.columns.columns)
-      part.lo += rows_differ(p.columns, {(int)blockIdx.x, (int)gridDim.x, worker.warp,
-                                         Shape::kHashWarps});
+      part.lo +=
+          rows_differ(p.columns, {(int)blockIdx.x, (int)gridDim.x, worker.warp, Shape::kHashWarps});
   tell_hashed(b, worker.warp, part);
   if (judges) judge_block(r, b, worker.warps, flagged);
   is_to_repair(b);
@@ -612,9 +603,9 @@ __device__ __forceinline__ void prepare(const tensor_maps &maps, const ring_plac
 template <class T, int BMajor, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
     spmm_sparse24(const __grid_constant__ arguments<typename T::compute> p,
-                 const __grid_constant__ tensor_maps maps,
-                 const __grid_constant__ csr::args<typename T::compute> a,
-                 const __grid_constant__ csr::repair_args r)
+                  const __grid_constant__ tensor_maps maps,
+                  const __grid_constant__ csr::args<typename T::compute> a,
+                  const __grid_constant__ csr::repair_args r)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   const ring_places<Shape> ring(shared);

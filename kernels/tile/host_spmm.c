@@ -22,26 +22,18 @@ enum { M = 16, N = 8, LANES = 32, REGISTERS = 4 };
 static float load(const void *from, int64_t i, shunt_type t)
 {
   switch (t) {
-  case SHUNT_F16:
-    return shunt_half_to_float(((const uint16_t *)from)[i]);
-  case SHUNT_BF16:
-    return shunt_bfloat_to_float(((const uint16_t *)from)[i]);
-  default:
-    return ((const float *)from)[i];
+  case SHUNT_F16: return shunt_half_to_float(((const uint16_t *)from)[i]);
+  case SHUNT_BF16: return shunt_bfloat_to_float(((const uint16_t *)from)[i]);
+  default: return ((const float *)from)[i];
   }
 }
 
 static void store(void *to, int64_t i, shunt_type t, float x)
 {
   switch (t) {
-  case SHUNT_F16:
-    ((uint16_t *)to)[i] = shunt_float_to_half(x);
-    return;
-  case SHUNT_BF16:
-    ((uint16_t *)to)[i] = shunt_float_to_bfloat(x);
-    return;
-  default:
-    ((float *)to)[i] = x;
+  case SHUNT_F16: ((uint16_t *)to)[i] = shunt_float_to_half(x); return;
+  case SHUNT_BF16: ((uint16_t *)to)[i] = shunt_float_to_bfloat(x); return;
+  default: ((float *)to)[i] = x;
   }
 }
 
@@ -77,8 +69,7 @@ static void mma_sp_m16n8k32(float d[M][N], const struct fragment *f, float b[32]
       for (int half = 0; half < 2; half++) {
         float x = element(f, r % 8 * 4 + q % 4, r / 8 + q / 4 * 2, half, t);
         int k = 4 * q + (int)(pair >> (2 * half) & 3);
-        for (int j = 0; j < N; j++)
-          d[r][j] += x * b[k][j];
+        for (int j = 0; j < N; j++) d[r][j] += x * b[k][j];
       }
     }
 }
@@ -88,8 +79,7 @@ static void mma_m16n8k16(float d[M][N], const struct fragment *f, float b[32][N]
   for (int r = 0; r < M; r++)
     for (int k = 0; k < 16; k++) {
       float x = element(f, r % 8 * 4 + k % 8 / 2, r / 8 + k / 8 * 2, k % 2, t);
-      for (int j = 0; j < N; j++)
-        d[r][j] += x * b[k][j];
+      for (int j = 0; j < N; j++) d[r][j] += x * b[k][j];
     }
 }
 
@@ -106,8 +96,7 @@ static void load_values(const struct shunt_tile_list *list, int64_t tile, struct
 
 static void load_metadata(const struct shunt_tile *v, int64_t tile, struct fragment *f)
 {
-  for (int l = 0; l < LANES; l++)
-    f->e[l] = v->metadata[tile * 16 + l / 4 * 2 + l % 2];
+  for (int l = 0; l < LANES; l++) f->e[l] = v->metadata[tile * 16 + l / 4 * 2 + l % 2];
 }
 
 /* The row of B that position i of a packed tile of so many columns meets. */

@@ -3,8 +3,8 @@
 // The kernels: spmm.cuh, spmm_blocked.cuh, spmm_gather.cuh.
 #include <math.h>
 
-#include "kernels/tile/spmm_launch.cuh"
 #include "kernels/common/tensor_map.h"
+#include "kernels/tile/spmm_launch.cuh"
 
 namespace shunt
 {
@@ -46,8 +46,7 @@ static bool shape_fits(const struct shunt_tile_shape *s, const struct shunt_tile
   if (s->rows == 0) return !merged && (s->tile == 64 || s->tile == 128);
   if (s->split != 1 && s->split != 2 && s->split != 4 && s->split != 8) return false;
   if (s->rows == kRows)
-    return merged && s->tile == kGatherTile &&
-           gather_bytes(s->split) <= d->shared_per_block;
+    return merged && s->tile == kGatherTile && gather_bytes(s->split) <= d->shared_per_block;
   if (s->split == 8) return false;
   if (d->compute_capability < 90 || !v->chunk) return false;
   for (const blocked_choice &c : kBlocked)
@@ -58,7 +57,7 @@ static bool shape_fits(const struct shunt_tile_shape *s, const struct shunt_tile
 // The direct kernel: 128 columns, unless that leaves half of the multiprocessors without work or
 // most of the last 128 empty.
 static struct shunt_tile_shape direct_shape(const struct shunt_spmm *p,
-                                              const struct shunt_device *d)
+                                            const struct shunt_device *d)
 {
   const int64_t wide = (p->b.cols + 127) / 128, tall = (p->a.rows + 127) / 128;
   const bool narrow = (p->b.cols - 1) % 128 < 64 && p->b.cols < 256;
@@ -67,14 +66,13 @@ static struct shunt_tile_shape direct_shape(const struct shunt_spmm *p,
 
 // Gathered: so many warps a unit (16 x 64 of C) that each multiprocessor has a dozen.
 static struct shunt_tile_shape gather_shape(const struct shunt_spmm *p,
-                                              const struct shunt_device *d)
+                                            const struct shunt_device *d)
 {
   const int64_t units =
       (p->a.rows + kRows - 1) / kRows * ((p->b.cols + kGatherTile - 1) / kGatherTile);
   const int64_t wanted = INT64_C(12) * d->multiprocessors;
   int split = 1;
-  while (split < 8 && split * units < wanted)
-    split *= 2;
+  while (split < 8 && split * units < wanted) split *= 2;
   if (split == 8 && 2 * units > 3 * d->multiprocessors) split = 4;
   return {kRows, kGatherTile, split};
 }
@@ -109,8 +107,8 @@ static double blocked_cost(const struct shunt_spmm *p, const blocked_choice &c, 
 }
 
 // The cheapest of all shapes, by itself and split in two; rows: 0 where none fits.
-static struct shunt_tile_shape
-best_blocked(const struct shunt_spmm *p, const struct shunt_tile *v, const struct shunt_device *d)
+static struct shunt_tile_shape best_blocked(const struct shunt_spmm *p, const struct shunt_tile *v,
+                                            const struct shunt_device *d)
 {
   struct shunt_tile_shape best = {};
   double least = 0;
@@ -230,7 +228,7 @@ extern "C" size_t shunt_tile_spmm_workspace(const struct shunt_spmm *p)
 }
 
 extern "C" double shunt_tile_spmm_merged_us(const struct shunt_spmm *p, double tiles,
-                                              double longest_row, const struct shunt_device *d)
+                                            double longest_row, const struct shunt_device *d)
 {
   return p->a.rows > 0 ? gather_cost(p, tiles, longest_row, d) : 0;
 }
@@ -247,8 +245,8 @@ extern "C" bool shunt_tile_spmm_proves(const struct shunt_spmm *p, const struct 
 }
 
 extern "C" struct shunt_tile_shape shunt_tile_spmm_shape(const struct shunt_spmm *p,
-                                                             const struct shunt_tile *v,
-                                                             const struct shunt_device *d)
+                                                         const struct shunt_tile *v,
+                                                         const struct shunt_device *d)
 {
   if (v->sparse.gather) return gather_shape(p, d);
   const struct shunt_tile_shape blocked = best_blocked(p, v, d);
@@ -256,10 +254,10 @@ extern "C" struct shunt_tile_shape shunt_tile_spmm_shape(const struct shunt_spmm
 }
 
 extern "C" shunt_status shunt_tile_spmm_shaped_cuda(const struct shunt_spmm *p,
-                                                      const struct shunt_tile *v,
-                                                      const struct shunt_tile_shape *shape,
-                                                      const struct shunt_device *d, void *workspace,
-                                                      size_t workspace_bytes, shunt_stream stream)
+                                                    const struct shunt_tile *v,
+                                                    const struct shunt_tile_shape *shape,
+                                                    const struct shunt_device *d, void *workspace,
+                                                    size_t workspace_bytes, shunt_stream stream)
 {
   struct shunt_dense b;
   shunt_status s = place_b(p, v, shape, d, workspace, workspace_bytes, &b);
@@ -275,10 +273,9 @@ extern "C" shunt_status shunt_tile_spmm_shaped_cuda(const struct shunt_spmm *p,
   return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
 }
 
-extern "C" shunt_status shunt_tile_spmm_cuda(const struct shunt_spmm *p,
-                                               const struct shunt_tile *v,
-                                               const struct shunt_device *d, void *workspace,
-                                               size_t workspace_bytes, shunt_stream stream)
+extern "C" shunt_status shunt_tile_spmm_cuda(const struct shunt_spmm *p, const struct shunt_tile *v,
+                                             const struct shunt_device *d, void *workspace,
+                                             size_t workspace_bytes, shunt_stream stream)
 {
   shunt_status s = check(p, v);
   if (s != SHUNT_OK) return s;

@@ -96,8 +96,7 @@ template <class T, class Out, int Tile> struct worker {
 
   __device__ __forceinline__ void mark_strips()
   {
-    for (int i = threadIdx.x; i < kMarks / 32; i += kThreads)
-      marks[i] = 0;
+    for (int i = threadIdx.x; i < kMarks / 32; i += kThreads) marks[i] = 0;
     __syncthreads();
     mark<true>(sparse);
     mark<false>(dense);
@@ -174,8 +173,7 @@ template <class T, class Out, int Tile> struct worker {
   {
     const uint32_t now = first_strip + strip;
     if (sparse.column == now) multiply_24(stage);
-    while (dense.column / 2 == now)
-      multiply_half(stage);
+    while (dense.column / 2 == now) multiply_half(stage);
   }
 
   // The marked strips of one part of the matrix.  All threads find the same.

@@ -89,8 +89,7 @@ __device__ __forceinline__ void add_images(const image_place &at, int row, int c
   const int warp = row / 64 * Shape::kColumnWarps + column / 64;
   const int from = warp * Shape::kImageFloats + row % 64 * Shape::kPitch + column % 64;
 #pragma unroll
-  for (int i = 0; i < Count; i++)
-    v[i] = 0.0f;
+  for (int i = 0; i < Count; i++) v[i] = 0.0f;
   for (int part = 0; part < at.split; part++)
 #pragma unroll
     for (int g = 0; g < Shape::kGroups; g++)
@@ -145,8 +144,7 @@ template <class Shape> __device__ __forceinline__ void start_barriers(uint32_t b
 
 template <class T, class Out, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
-    spmm_blocked(const __grid_constant__ arguments p,
-                        const __grid_constant__ CUtensorMap map)
+    spmm_blocked(const __grid_constant__ arguments p, const __grid_constant__ CUtensorMap map)
 {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(1024) unsigned char shared[];

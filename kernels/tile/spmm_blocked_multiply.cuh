@@ -46,8 +46,7 @@ template <class T, class Shape> struct multiplier {
 #pragma unroll
       for (int j = 0; j < kPieces; j++)
 #pragma unroll
-        for (int k = 0; k < 4; k++)
-          d[i][j][k] = 0.0f;
+        for (int k = 0; k < 4; k++) d[i][j][k] = 0.0f;
   }
 
   // ---- operands; stage: where it begins in shared memory ----------------------------------------
@@ -77,8 +76,7 @@ template <class T, class Shape> struct multiplier {
   {
     const uint32_t mask = here ? ~0u : 0u;
 #pragma unroll
-    for (int k = 0; k < 4; k++)
-      a[k] &= mask;
+    for (int k = 0; k < 4; k++) a[k] &= mask;
   }
   // A 2:4 tile as it stands.  All: each block row has one.
   template <bool All>
@@ -107,15 +105,13 @@ template <class T, class Shape> struct multiplier {
     for (int strip = 0; strip < 2; strip++) {
       uint32_t a[kTiles][4], metadata[kTiles];
 #pragma unroll
-      for (int i = 0; i < kTiles; i++)
-        load_natural<All>(a[i], metadata[i], stage, strip, i, rows);
+      for (int i = 0; i < kTiles; i++) load_natural<All>(a[i], metadata[i], stage, strip, i, rows);
 #pragma unroll
       for (int j = 0; j < kPieces; j++) {
         uint32_t b[4];
         ptx::ldmatrix_x4_trans(b, (at + strip * kStripBytes) ^ j << 4);
 #pragma unroll
-        for (int i = 0; i < kTiles; i++)
-          sparse_mma_of<T>::run(d[i][j], a[i], b, metadata[i]);
+        for (int i = 0; i < kTiles; i++) sparse_mma_of<T>::run(d[i][j], a[i], b, metadata[i]);
       }
     }
   }

@@ -10,8 +10,8 @@
 
 #include "kernels/common/mma_of.cuh"
 #include "kernels/common/number.cuh"
-#include "kernels/ptx/mma_sparse.cuh"
 #include "kernels/common/scalar.cuh"
+#include "kernels/ptx/mma_sparse.cuh"
 #include "kernels/tile/tile_format.h"
 
 namespace shunt

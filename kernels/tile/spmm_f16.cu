@@ -6,8 +6,8 @@ namespace shunt
 namespace tile
 {
 
-cudaError_t launch_f16(const arguments &p, const struct shunt_tile_shape &s,
-                       const CUtensorMap &map, shunt_type out, cudaStream_t stream)
+cudaError_t launch_f16(const arguments &p, const struct shunt_tile_shape &s, const CUtensorMap &map,
+                       shunt_type out, cudaStream_t stream)
 {
   return out == SHUNT_F32 ? launch_shape<__half, float>(p, s, map, stream)
                           : launch_shape<__half, __half>(p, s, map, stream);

@@ -159,8 +159,7 @@ template <class T> struct gatherer {
       ptx::ldmatrix_x4_trans(b[n], row + ((n ^ lane % 8) * 16));
     if (sparse) {
 #pragma unroll
-      for (int n = 0; n < kGatherTile / 8; n++)
-        sparse_mma_of<T>::run(d[n], a0, b[n], word);
+      for (int n = 0; n < kGatherTile / 8; n++) sparse_mma_of<T>::run(d[n], a0, b[n], word);
       return;
     }
 #pragma unroll
@@ -222,8 +221,7 @@ template <class T> struct gatherer {
 #pragma unroll
     for (int n = 0; n < kGatherTile / 8; n++)
 #pragma unroll
-      for (int i = 0; i < 4; i++)
-        odd[i] = fmaf(d[n][i], 0.0f, odd[i]);
+      for (int i = 0; i < 4; i++) odd[i] = fmaf(d[n][i], 0.0f, odd[i]);
     const float any = odd[0] + odd[1] + (odd[2] + odd[3]);
     if (!p.c_wide || beta != 0.0f || p.n % 8 != 0 || __any_sync(0xffffffffu, any != any))
       return false;
@@ -233,8 +231,8 @@ template <class T> struct gatherer {
     for (int n = 0; n < kGatherTile / 8; n++)
 #pragma unroll
       for (int h = 0; h < 2; h++)
-        to[8 * h * kPitch + 4 * n] = pair{{narrow<Out>(scale(alpha, d[n][2 * h])),
-                                           narrow<Out>(scale(alpha, d[n][2 * h + 1]))}};
+        to[8 * h * kPitch + 4 * n] = pair{
+            {narrow<Out>(scale(alpha, d[n][2 * h])), narrow<Out>(scale(alpha, d[n][2 * h + 1]))}};
     __syncwarp();
     const int column = column0 + lane % 8 * 8;
     const uint4 *from = reinterpret_cast<const uint4 *>(ring) + lane / 8 * (kPitch / 4) + lane % 8;

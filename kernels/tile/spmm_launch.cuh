@@ -82,8 +82,8 @@ shunt_status prepare_gather(const struct shunt_spmm *p, const struct shunt_tile 
                             const struct shunt_device *d, void *workspace, size_t workspace_bytes,
                             shunt_stream stream, arguments *k);
 
-cudaError_t launch_f16(const arguments &p, const struct shunt_tile_shape &s,
-                       const CUtensorMap &map, shunt_type out, cudaStream_t stream);
+cudaError_t launch_f16(const arguments &p, const struct shunt_tile_shape &s, const CUtensorMap &map,
+                       shunt_type out, cudaStream_t stream);
 cudaError_t launch_bf16(const arguments &p, const struct shunt_tile_shape &s,
                         const CUtensorMap &map, shunt_type out, cudaStream_t stream);
 

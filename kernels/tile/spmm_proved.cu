@@ -48,10 +48,10 @@ static cudaError_t launch_proved_type(const arguments &p, const proved::proof &f
 using namespace shunt::tile;
 
 extern "C" shunt_status shunt_tile_spmm_proved_cuda(const struct shunt_spmm *p,
-                                                      const struct shunt_tile *v,
-                                                      const struct shunt_guard *r,
-                                                      const struct shunt_device *d, void *workspace,
-                                                      size_t workspace_bytes, shunt_stream stream)
+                                                    const struct shunt_tile *v,
+                                                    const struct shunt_guard *r,
+                                                    const struct shunt_device *d, void *workspace,
+                                                    size_t workspace_bytes, shunt_stream stream)
 {
   struct shunt_spmm product = *p;
   shunt::proved::proof f = {};
@@ -61,9 +61,10 @@ extern "C" shunt_status shunt_tile_spmm_proved_cuda(const struct shunt_spmm *p,
   shunt_status s = shunt::proved::make_proof(p, r, &f);
   if (s == SHUNT_OK) s = prepare_gather(&product, v, d, workspace, workspace_bytes, stream, &k);
   if (s != SHUNT_OK) return s;
-  const cudaError_t e =
-      p->a.value_type == SHUNT_F16
-          ? launch_proved_type<__half>(k, f, p->c.type, d, stream)
-          : launch_proved_type<__nv_bfloat16>(k, f, p->c.type, d, stream);
-  return e == cudaSuccess ? SHUNT_OK : e == cudaErrorNotSupported ? SHUNT_E_UNSUPPORTED : SHUNT_E_CUDA;
+  const cudaError_t e = p->a.value_type == SHUNT_F16
+                            ? launch_proved_type<__half>(k, f, p->c.type, d, stream)
+                            : launch_proved_type<__nv_bfloat16>(k, f, p->c.type, d, stream);
+  return e == cudaSuccess             ? SHUNT_OK
+         : e == cudaErrorNotSupported ? SHUNT_E_UNSUPPORTED
+                                      : SHUNT_E_CUDA;
 }

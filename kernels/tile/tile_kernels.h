@@ -34,13 +34,13 @@ struct shunt_tile_shape {
 
 /* The shape that shunt_tile_spmm_cuda takes. */
 struct shunt_tile_shape shunt_tile_spmm_shape(const struct shunt_spmm *p,
-                                                  const struct shunt_tile *v,
-                                                  const struct shunt_device *d);
+                                              const struct shunt_tile *v,
+                                              const struct shunt_device *d);
 
 /* Microseconds that the gathered kernel is expected to take for so many merged tiles, the longest row of
    A having so many entries; 1.1 off.  */
 double shunt_tile_spmm_merged_us(const struct shunt_spmm *p, double tiles, double longest_row,
-                                   const struct shunt_device *d);
+                                 const struct shunt_device *d);
 
 /* p->a gives sizes and types only; its arrays are not read.  v: made from a matrix of
    these sizes.  No `only_if`.  The workspace is needed for a copy of B when B is
@@ -48,13 +48,13 @@ double shunt_tile_spmm_merged_us(const struct shunt_spmm *p, double tiles, doubl
    capability 8.0.  */
 size_t shunt_tile_spmm_workspace(const struct shunt_spmm *p);
 shunt_status shunt_tile_spmm_cuda(const struct shunt_spmm *p, const struct shunt_tile *v,
-                                    const struct shunt_device *d, void *workspace,
-                                    size_t workspace_bytes, shunt_stream stream);
+                                  const struct shunt_device *d, void *workspace,
+                                  size_t workspace_bytes, shunt_stream stream);
 /* The same with a given shape.  SHUNT_E_UNSUPPORTED when it does not fit. */
 shunt_status shunt_tile_spmm_shaped_cuda(const struct shunt_spmm *p, const struct shunt_tile *v,
-                                           const struct shunt_tile_shape *shape,
-                                           const struct shunt_device *d, void *workspace,
-                                           size_t workspace_bytes, shunt_stream stream);
+                                         const struct shunt_tile_shape *shape,
+                                         const struct shunt_device *d, void *workspace,
+                                         size_t workspace_bytes, shunt_stream stream);
 /* Is such a product from merged columns proved inside its own launch?  Where its blocks are at work all
    at once, or twice with few to spare: more are dealt out better by the hardware.  */
 bool shunt_tile_spmm_proves(const struct shunt_spmm *p, const struct shunt_device *d);
@@ -63,9 +63,9 @@ bool shunt_tile_spmm_proves(const struct shunt_spmm *p, const struct shunt_devic
    has there.  A's arrays are read.  SHUNT_E_UNSUPPORTED, and nothing enqueued, where beta is not 0 on
    the host or the tiles are no merged ones.  */
 shunt_status shunt_tile_spmm_proved_cuda(const struct shunt_spmm *p, const struct shunt_tile *v,
-                                           const struct shunt_guard *r,
-                                           const struct shunt_device *d, void *workspace,
-                                           size_t workspace_bytes, shunt_stream stream);
+                                         const struct shunt_guard *r, const struct shunt_device *d,
+                                         void *workspace, size_t workspace_bytes,
+                                         shunt_stream stream);
 /* The twin: decodes fragments and metadata as the instructions do. */
 shunt_status shunt_tile_spmm_host(const struct shunt_spmm *p, const struct shunt_tile *v);
 

@@ -31,9 +31,12 @@
 #include "kernels/csr/sddmm_operands.cuh"
 #include "kernels/vector/csr_sddmm.cuh"
 
-namespace shunt {
-namespace vector::sddmm {
-namespace {
+namespace shunt
+{
+namespace vector::sddmm
+{
+namespace
+{
 
 constexpr int ANCHOR = TILE * GROUP; // entries of a tile
 constexpr int MOST = 31;             // tiles of a warp
@@ -81,7 +84,7 @@ __device__ __forceinline__ void even_group(const args<T, I> &p, const scale<T> &
 
 template <class T, class I>
 __global__ void __launch_bounds__(warps_of<T> *WARP, 1)
-vector_kernel(const __grid_constant__ args<T, I> p, sharing how)
+    vector_kernel(const __grid_constant__ args<T, I> p, sharing how)
 {
   __shared__ stage room[warps_of<T>];
   const int lane = threadIdx.x % WARP, member = threadIdx.x / WARP;
@@ -117,10 +120,9 @@ vector_kernel(const __grid_constant__ args<T, I> p, sharing how)
 template <class T> sharing share_out(const struct shunt_sddmm *p, const struct shunt_device *d)
 {
   constexpr int64_t START = 2 * ANCHOR;
-  const int64_t resident = (int64_t)(d->multiprocessors > 0 ? d->multiprocessors : 1) *
-                           warps_of<T>;
+  const int64_t resident = (int64_t)(d->multiprocessors > 0 ? d->multiprocessors : 1) * warps_of<T>;
   const int64_t nnz = p->c.nnz, mean = nnz / ((p->c.rows + GROUP - 1) / GROUP) + 1;
-  sharing best = { ANCHOR, 1 };
+  sharing best = {ANCHOR, 1};
   int64_t best_cost = INT64_MAX;
 
   auto consider = [&](int64_t run, int64_t phases) {
@@ -128,13 +130,12 @@ template <class T> sharing share_out(const struct shunt_sddmm *p, const struct s
     int64_t warps = (nnz + run - 1) / run;
     int64_t cost = (warps + resident - 1) / resident * (START + run);
     if (cost >= best_cost) return;
-    best = sharing{ (int)run, (int)phases };
+    best = sharing{(int)run, (int)phases};
     best_cost = cost;
   };
   for (int64_t phases = 1; phases <= 64 && mean / phases >= ANCHOR; phases++)
     consider((mean + phases - 1) / phases, phases);
-  for (int64_t tiles = 1; mean < ANCHOR && tiles <= 8; tiles++)
-    consider(tiles * ANCHOR, 1);
+  for (int64_t tiles = 1; mean < ANCHOR && tiles <= 8; tiles++) consider(tiles * ANCHOR, 1);
   return best;
 }
 
@@ -160,9 +161,9 @@ shunt_status with_index(const struct shunt_sddmm *p, const operands &o,
                                       : launch<T, int64_t>(p, o, d, stream);
 }
 
-}  // namespace
-}  // namespace vector::sddmm
-}  // namespace shunt
+} // namespace
+} // namespace vector::sddmm
+} // namespace shunt
 
 extern "C" size_t shunt_vector_csr_sddmm_workspace(const struct shunt_sddmm *p,
                                                    const struct shunt_device *d)

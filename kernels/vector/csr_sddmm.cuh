@@ -17,17 +17,19 @@
 //                16 gathered columns of B, the 8-side the rows of A.
 //   fma_product  f32: a column of B is loaded once and multiplied with the 8 rows.
 #pragma once
-#include "kernels/ptx/mma.cuh"
 #include "kernels/csr/sddmm_rows.cuh"
+#include "kernels/ptx/mma.cuh"
 
-namespace shunt {
-namespace vector::sddmm {
+namespace shunt
+{
+namespace vector::sddmm
+{
 
 using namespace shunt::csr::sddmm;
 using shunt::csr::sddmm::scale;
 
-constexpr int GROUP = 8;      // rows of a group
-constexpr int TILE = WARP;    // list positions of a tile
+constexpr int GROUP = 8;        // rows of a group
+constexpr int TILE = WARP;      // list positions of a tile
 constexpr int STAGE_PITCH = 36; // floats a row: fragments of four rows miss each other's banks
 
 // Shared memory of one warp; only mma_product uses it.
@@ -35,8 +37,8 @@ struct stage {
   float at[GROUP][STAGE_PITCH];
 };
 
-template <class T> __device__ __forceinline__ void mma(float (&d)[4], const uint32_t (&a)[4],
-                                                       const uint32_t (&b)[2]);
+template <class T>
+__device__ __forceinline__ void mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]);
 template <>
 __device__ __forceinline__ void mma<__half>(float (&d)[4], const uint32_t (&a)[4],
                                             const uint32_t (&b)[2])
@@ -58,7 +60,7 @@ __device__ __forceinline__ void mma<__nv_bfloat16>(float (&d)[4], const uint32_t
 //   step 1 multiplies        w0   w1                  as (2t, 2t+1), (2t+8, 2t+9)
 //   step 2 multiplies                  w2   w3
 template <class T, class I> struct mma_product {
-  static constexpr int PIECE = 8;   // elements of 16 bytes
+  static constexpr int PIECE = 8; // elements of 16 bytes
   static constexpr int STEP = 4 * PIECE;
 
   const args<T, I> &p;
@@ -94,14 +96,13 @@ template <class T, class I> struct mma_product {
   {
 #pragma unroll
     for (int h = 0; h < Halves; h++) {
-      mma<T>(d[h], { b[h][0].x, b[h][1].x, b[h][0].y, b[h][1].y }, { a.x, a.y });
-      mma<T>(d[h], { b[h][0].z, b[h][1].z, b[h][0].w, b[h][1].w }, { a.z, a.w });
+      mma<T>(d[h], {b[h][0].x, b[h][1].x, b[h][0].y, b[h][1].y}, {a.x, a.y});
+      mma<T>(d[h], {b[h][0].z, b[h][1].z, b[h][0].w, b[h][1].w}, {a.z, a.w});
     }
   }
 
   // 16 * Halves list positions into shared.at.
-  template <int Halves>
-  __device__ __forceinline__ void multiply(int64_t first_row, I column) const
+  template <int Halves> __device__ __forceinline__ void multiply(int64_t first_row, I column) const
   {
     const T *row = p.a + (first_row + g) * p.lda + t * PIECE;
     const T *gathered[Halves][2];
@@ -139,12 +140,14 @@ template <class T, class I> struct mma_product {
 #pragma unroll
     for (int h = 0; h < Halves; h++)
 #pragma unroll
-      for (int e = 0; e < 4; e++)
-        shared.at[2 * t + e % 2][h * 16 + e / 2 * 8 + g] = d[h][e];
+      for (int e = 0; e < 4; e++) shared.at[2 * t + e % 2][h * 16 + e / 2 * 8 + g] = d[h][e];
   }
 
   // The list position, counted from the tile's first, that this lane ends up with.
-  __device__ __forceinline__ int mine() const { return lane; }
+  __device__ __forceinline__ int mine() const
+  {
+    return lane;
+  }
 
   // `column` of list position `lane`, valid in every lane; `count` are wanted.
   __device__ __forceinline__ void run(int64_t first_row, I column, int count,
@@ -156,8 +159,7 @@ template <class T, class I> struct mma_product {
       multiply<1>(first_row, column);
     __syncwarp();
 #pragma unroll
-    for (int r = 0; r < GROUP; r++)
-      dot[r] = shared.at[r][lane];
+    for (int r = 0; r < GROUP; r++) dot[r] = shared.at[r][lane];
     __syncwarp();
   }
 };
@@ -198,8 +200,7 @@ template <class T, class I> struct fma_product {
       const int64_t k = k0 + warp.q * N;
       vec<T, N> x[GROUP];
 #pragma unroll
-      for (int r = 0; r < GROUP; r++)
-        x[r] = piece(rows + r * p.lda + k, k < whole);
+      for (int r = 0; r < GROUP; r++) x[r] = piece(rows + r * p.lda + k, k < whole);
 #pragma unroll
       for (int u = 0; u < Used; u++) {
         vec<T, N> y = piece(warp.column_of_b(column, u) + k, k < whole);
@@ -221,8 +222,7 @@ template <class T, class I> struct fma_product {
     }
   }
 
-  __device__ __forceinline__ void run(int64_t first_row, I column, int count,
-                                      C (&dot)[GROUP]) const
+  __device__ __forceinline__ void run(int64_t first_row, I column, int count, C (&dot)[GROUP]) const
   {
     C sum[GROUP][ROUNDS] = {};
     if (count > TILE / 2)
@@ -230,13 +230,16 @@ template <class T, class I> struct fma_product {
     else
       multiply<ROUNDS / 2>(first_row, column, sum);
 #pragma unroll
-    for (int r = 0; r < GROUP; r++)
-      dot[r] = fold_team(sum[r], warp.q);
+    for (int r = 0; r < GROUP; r++) dot[r] = fold_team(sum[r], warp.q);
   }
 };
 
-template <class T, class I> struct product_of { using type = mma_product<T, I>; };
-template <class I> struct product_of<float, I> { using type = fma_product<float, I>; };
+template <class T, class I> struct product_of {
+  using type = mma_product<T, I>;
+};
+template <class I> struct product_of<float, I> {
+  using type = fma_product<float, I>;
+};
 
 // Eight rows from `first`: lane r <= 8 holds where row first + r begins.
 template <class I> struct group_rows {
@@ -279,8 +282,7 @@ template <class T, class I> struct tile_lists {
   {
     bool same = true;
 #pragma unroll
-    for (int r = 1; r < GROUP; r++)
-      same &= column[r] == column[0];
+    for (int r = 1; r < GROUP; r++) same &= column[r] == column[0];
     return __all_sync(ALL, same);
   }
 };
@@ -325,5 +327,5 @@ __device__ __forceinline__ void vector_tile(const args<T, I> &p, const scale<T> 
   }
 }
 
-}  // namespace vector::sddmm
-}  // namespace shunt
+} // namespace vector::sddmm
+} // namespace shunt

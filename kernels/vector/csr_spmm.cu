@@ -17,12 +17,14 @@
 // A misaligned pointer to otherwise aligned rows needs it too, but workspace sizes
 // must not depend on pointers: then the call answers SHUNT_E_WORKSPACE unless more
 // than was asked for is there.
+#include "kernels/common/spmm_operands.cuh"
 #include "kernels/shunt_kernels.h"
 #include "kernels/vector/csr_spmm.cuh"
-#include "kernels/common/spmm_operands.cuh"
 
-namespace shunt {
-namespace vector::csr {
+namespace shunt
+{
+namespace vector::csr
+{
 
 // levels[g] of group g: the largest v of 8, 4, 2, 1 such that the aligned sets of v
 // rows in the group have equal lists; rows beyond the matrix do not count.  Row r is
@@ -40,7 +42,7 @@ __global__ void __launch_bounds__(256) classify_groups(const matrix p, uint8_t *
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int group = Warps == 8 ? blockIdx.x : blockIdx.x * 8 + warp;
 #if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();  // the multiplication may begin
+  cudaTriggerProgrammaticLaunchCompletion(); // the multiplication may begin
 #endif
   if (group >= p.groups) return;
 
@@ -61,8 +63,8 @@ __global__ void __launch_bounds__(256) classify_groups(const matrix p, uint8_t *
     for (int r = 0; r < kGroup; r++) {
       column[r] = 0;
       if (e0 + lane < length[r])
-        column[r] = load_index(p.columns, static_cast<int64_t>(start[r]) + e0 + lane,
-                               p.index_bytes);
+        column[r] =
+            load_index(p.columns, static_cast<int64_t>(start[r]) + e0 + lane, p.index_bytes);
     }
 #pragma unroll
     for (int r = 1; r < kGroup; r++)
@@ -86,7 +88,7 @@ static cudaError_t launch_classify(const matrix &p, uint8_t *levels, bool long_r
 {
   const void *kernel = long_rows ? reinterpret_cast<const void *>(&classify_groups<8>)
                                  : reinterpret_cast<const void *>(&classify_groups<1>);
-  void *parameters[] = { const_cast<matrix *>(&p), &levels };
+  void *parameters[] = {const_cast<matrix *>(&p), &levels};
   return cudaLaunchKernel(kernel, dim3(long_rows ? p.groups : (p.groups + 7) / 8), dim3(256),
                           parameters, 0, stream);
 }
@@ -147,8 +149,8 @@ static void choose_split(const struct shunt_spmm *p, const struct shunt_device *
                                 : ((tasks64 << sliced64) + slots - 1) / slots * (16 >> sliced64);
   const int64_t rounds128 = ((tasks128 << sliced128) + slots - 1) / slots * (16 >> sliced128);
 
-  const bool whole = (half && rounds128 * 20 < rounds64 * 11) ||
-                     (wide && rounds128 * 7 < rounds64 * 4);
+  const bool whole =
+      (half && rounds128 * 20 < rounds64 * 11) || (wide && rounds128 * 7 < rounds64 * 4);
   *tile = whole ? 128 : 64;
   *log2_slices = whole ? sliced128 : sliced64;
 }
@@ -189,8 +191,8 @@ static shunt_status classify_and_launch(const arguments_of<Sum> &k, uint8_t *lev
   return launch(k) == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
 }
 
-}  // namespace vector::csr
-}  // namespace shunt
+} // namespace vector::csr
+} // namespace shunt
 
 using namespace shunt::vector::csr;
 
@@ -206,8 +208,8 @@ extern "C" size_t shunt_vector_csr_spmm_workspace(const struct shunt_spmm *p,
 // chunks where lists are short or groups many, 8 warps where groups are few, which also take fewer
 // tiles a block, and large chunks where long lists fill the device.
 extern "C" bool shunt_vector_csr_spmm_single_launch(const struct shunt_spmm *p,
-                                           const struct shunt_device *d,
-                                           struct shunt_vector_single_launch *how)
+                                                    const struct shunt_device *d,
+                                                    struct shunt_vector_single_launch *how)
 {
   if (check(p) != SHUNT_OK || shunt_type_size(p->a.value_type) != 2) return false;
   const int64_t groups = (p->a.rows + kGroup - 1) / kGroup, mean = p->a.nnz / p->a.rows;

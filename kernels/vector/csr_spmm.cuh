@@ -31,33 +31,35 @@
 
 #include "kernels/common/early_launch.cuh"
 #include "kernels/common/number.cuh"
-#include "kernels/ptx/ldst.cuh"
 #include "kernels/common/scalar.cuh"
+#include "kernels/ptx/ldst.cuh"
 #include "kernels/shunt_kernels.h"
 
-namespace shunt {
-namespace vector::csr {
+namespace shunt
+{
+namespace vector::csr
+{
 
-constexpr int kGroup = 8;  // rows that one mma.m16n8k16 takes as its 8-wide side
+constexpr int kGroup = 8; // rows that one mma.m16n8k16 takes as its 8-wide side
 
-struct matrix {  // A
+struct matrix { // A
   const char *row_offsets, *columns, *values;
-  int index_bytes;      // 4, or 8 (of which the low half is read: all fit)
+  int index_bytes; // 4, or 8 (of which the low half is read: all fit)
   int base;
-  int rows, groups;     // groups = ceil(rows / 8)
+  int rows, groups; // groups = ceil(rows / 8)
 };
 
 // Sum: what is summed and scaled in, float or double.
 template <class Sum> struct arguments_of : matrix {
   int n;
-  const char *b;        // row-major, rows and row_bytes aligned to 16, n padded to 16 bytes
+  const char *b; // row-major, rows and row_bytes aligned to 16, n padded to 16 bytes
   uint32_t b_row_bytes;
   void *c;
   int64_t c_row_stride, c_col_stride;
-  bool c_wide;          // row-major and aligned: stored by 16 bytes
+  bool c_wide; // row-major and aligned: stored by 16 bytes
   scalar_arg<Sum> alpha, beta;
   const uint8_t *levels;
-  int log2_slices;      // slices = parts that the list of a group is split into
+  int log2_slices; // slices = parts that the list of a group is split into
 };
 using arguments = arguments_of<float>;
 
@@ -72,10 +74,10 @@ template <> struct sum_of<double> {
 // The columns that the rows `first` .. `first + rows - 1` of a group share, and
 // where their values are.
 struct column_list {
-  const char *columns;  // of the first entry, in A's index array
-  const char *values;   // of the first entry of the first row
-  int length;           // entries; may be <= 0
-  int pitch;            // from one row's entry to the next row's, in values
+  const char *columns; // of the first entry, in A's index array
+  const char *values;  // of the first entry of the first row
+  int length;          // entries; may be <= 0
+  int pitch;           // from one row's entry to the next row's, in values
   int first, rows;
 };
 
@@ -88,8 +90,7 @@ __device__ __forceinline__ int row_start(const matrix &p, int row)
   return static_cast<int>(load_index(p.row_offsets, row, p.index_bytes)) - p.base;
 }
 // Column indices, base included, address B through this pointer.
-template <class Sum>
-__device__ __forceinline__ const char *based_b(const arguments_of<Sum> &p)
+template <class Sum> __device__ __forceinline__ const char *based_b(const arguments_of<Sum> &p)
 {
   return p.b - static_cast<int64_t>(p.base) * p.b_row_bytes;
 }
@@ -163,8 +164,7 @@ __device__ __forceinline__ void store_images(const arguments_of<Sum> &p,
           for (int i = 0; i < kPiece; i++) v[j + i] += x.at[i];
         }
       }
-      if (column0 + column < p.n)
-        store_run<Out>(p, alpha, beta, row0 + row, column0 + column, v);
+      if (column0 + column < p.n) store_run<Out>(p, alpha, beta, row0 + row, column0 + column, v);
     }
     return;
   }
@@ -232,8 +232,8 @@ __device__ __forceinline__ void multiply_row(const arguments_of<Sum> &p, int row
         value[u] = __shfl_sync(kAll, my_value, from);
         uint4 bits = make_uint4(0, 0, 0, 0);
         if (inside && e + u * kParts + part < count)
-          bits = __ldg(reinterpret_cast<const uint4 *>(
-              b + static_cast<uint64_t>(index) * p.b_row_bytes));
+          bits = __ldg(
+              reinterpret_cast<const uint4 *>(b + static_cast<uint64_t>(index) * p.b_row_bytes));
         else
           value[u] = 0;
         x[u] = *reinterpret_cast<vec<T, kWide> *>(&bits);
@@ -249,8 +249,7 @@ __device__ __forceinline__ void multiply_row(const arguments_of<Sum> &p, int row
   for (int other = kLanes; other < 32; other *= 2)
 #pragma unroll
     for (int j = 0; j < kWide; j++) sum[j] += __shfl_xor_sync(kAll, sum[j], other);
-  if (part == 0 && inside)
-    store_run<Out>(p, p.alpha.get(), p.beta.get(), row, column, sum);
+  if (part == 0 && inside) store_run<Out>(p, p.alpha.get(), p.beta.get(), row, column, sum);
 }
 
 // ---- the kernel -----------------------------------------------------------------
@@ -268,8 +267,8 @@ __device__ __forceinline__ column_list slice_list(const arguments_of<Sum> &p, in
 {
   const int64_t steps = (static_cast<int64_t>(length) + 15) / 16;
   const int begin = static_cast<int>(steps * slice >> p.log2_slices) * 16;
-  const int end = static_cast<int>(min(static_cast<int64_t>(length),
-                                       (steps * (slice + 1) >> p.log2_slices) * 16));
+  const int end = static_cast<int>(
+      min(static_cast<int64_t>(length), (steps * (slice + 1) >> p.log2_slices) * 16));
   const int64_t at = static_cast<int64_t>(start) + begin;
   column_list l;
   l.columns = p.columns + at * p.index_bytes;
@@ -306,7 +305,7 @@ __global__ void __launch_bounds__(Engine::kWarps * 32, Engine::kBlocks)
   unsigned char *images = shared + (warp - slice) * Engine::kBytes;
 
   const int my_start = row_start(p, row0 + min(lane, present));
-  const int my_length = __shfl_down_sync(kAll, my_start, 1) - my_start;  // of row `lane`
+  const int my_length = __shfl_down_sync(kAll, my_start, 1) - my_start; // of row `lane`
   const int first_length = __shfl_sync(kAll, my_length, 0);
   const bool same_lengths = __all_sync(kAll, lane >= present || my_length == first_length);
   int level = same_lengths ? kGroup : wait_for_level(p, group);
@@ -359,7 +358,7 @@ inline cudaError_t launch(const arguments_of<typename Engine::sum> &p, int compu
   config.stream = stream;
   config.attrs = &early;
   config.numAttrs = can_launch_early(compute_capability) ? 1 : 0;
-  void *parameters[] = { const_cast<arguments_of<typename Engine::sum> *>(&p) };
+  void *parameters[] = {const_cast<arguments_of<typename Engine::sum> *>(&p)};
   return cudaLaunchKernelExC(&config, kernel, parameters);
 }
 
@@ -369,13 +368,13 @@ cudaError_t launch_f16(const arguments &p, int tile, shunt_type out, int compute
 cudaError_t launch_bf16(const arguments &p, int tile, shunt_type out, int compute_capability,
                         cudaStream_t stream);
 // Small products (csr_spmm_single_launch.cuh).
-cudaError_t launch_once_f16(const arguments &p, const shunt_vector_single_launch &how, shunt_type out,
-                            int compute_capability, cudaStream_t stream);
-cudaError_t launch_once_bf16(const arguments &p, const shunt_vector_single_launch &how, shunt_type out,
-                             int compute_capability, cudaStream_t stream);
+cudaError_t launch_once_f16(const arguments &p, const shunt_vector_single_launch &how,
+                            shunt_type out, int compute_capability, cudaStream_t stream);
+cudaError_t launch_once_bf16(const arguments &p, const shunt_vector_single_launch &how,
+                             shunt_type out, int compute_capability, cudaStream_t stream);
 cudaError_t launch_f32(const arguments_of<float> &p, int tile, int compute_capability,
                        cudaStream_t stream);
 cudaError_t launch_f64(const arguments_of<double> &p, int compute_capability, cudaStream_t stream);
 
-}  // namespace vector::csr
-}  // namespace shunt
+} // namespace vector::csr
+} // namespace shunt

@@ -2,8 +2,10 @@
 #include "kernels/vector/csr_spmm_mma.cuh"
 #include "kernels/vector/csr_spmm_single_launch.cuh"
 
-namespace shunt {
-namespace vector::csr {
+namespace shunt
+{
+namespace vector::csr
+{
 
 cudaError_t launch_bf16(const arguments &p, int tile, shunt_type out, int compute_capability,
                         cudaStream_t stream)
@@ -11,11 +13,11 @@ cudaError_t launch_bf16(const arguments &p, int tile, shunt_type out, int comput
   return launch_mma<__nv_bfloat16>(p, tile, out, compute_capability, stream);
 }
 
-cudaError_t launch_once_bf16(const arguments &p, const shunt_vector_single_launch &how, shunt_type out,
-                            int compute_capability, cudaStream_t stream)
+cudaError_t launch_once_bf16(const arguments &p, const shunt_vector_single_launch &how,
+                             shunt_type out, int compute_capability, cudaStream_t stream)
 {
   return launch_once_of<__nv_bfloat16>(p, how, out, compute_capability, stream);
 }
 
-}  // namespace vector::csr
-}  // namespace shunt
+} // namespace vector::csr
+} // namespace shunt

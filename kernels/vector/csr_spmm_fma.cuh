@@ -32,12 +32,14 @@
 #include "kernels/ptx/cp_async_word.cuh"
 #include "kernels/vector/csr_spmm.cuh"
 
-namespace shunt {
-namespace vector::csr {
+namespace shunt
+{
+namespace vector::csr
+{
 
 // Column indices and values of two chunks of a list.
 template <class T> struct fma_chunks {
-  static constexpr int kEntries = 32;  // staged at once, one a lane
+  static constexpr int kEntries = 32; // staged at once, one a lane
   static constexpr int kSize = sizeof(T);
   uint32_t columns[2][kEntries];
   T values[2][kGroup][kEntries];
@@ -71,12 +73,12 @@ template <class T, int Pieces> struct fma_lists {
   using value = T;
   using sum = T;
   static constexpr int kWarps = 16, kBlocks = 1;
-  static constexpr int kWide = 16 / sizeof(T);    // columns of a piece
-  static constexpr int kLanes = 64 / kWide;       // for a row of B
-  static constexpr int kParts = 32 / kLanes;      // of a warp, each with entries of its own
-  static constexpr int kStride = kLanes * kWide;  // columns from a lane's piece to its next
+  static constexpr int kWide = 16 / sizeof(T);   // columns of a piece
+  static constexpr int kLanes = 64 / kWide;      // for a row of B
+  static constexpr int kParts = 32 / kLanes;     // of a warp, each with entries of its own
+  static constexpr int kStride = kLanes * kWide; // columns from a lane's piece to its next
   static constexpr int kTile = kStride * Pieces;
-  static constexpr int kEach = 8 / Pieces;        // entries of a batch that a lane takes
+  static constexpr int kEach = 8 / Pieces; // entries of a batch that a lane takes
   static constexpr int kBatch = kEach * kParts;
 
   using storage = fma_chunks<T>;
@@ -95,9 +97,9 @@ template <class T, int Pieces> struct fma_lists {
 
   // Loads this lane's pieces of the rows of B that `columns` names; `whole`: all of them exist,
   // else `left` of the rows and `inside` of the pieces do.
-  static __device__ __forceinline__ void gather(const arguments_of<T> &p,
-                                                piece (&x)[kEach][Pieces], const uint32_t *columns,
-                                                const char *b, bool whole, int left, int inside)
+  static __device__ __forceinline__ void gather(const arguments_of<T> &p, piece (&x)[kEach][Pieces],
+                                                const uint32_t *columns, const char *b, bool whole,
+                                                int left, int inside)
   {
     if (whole) {
 #pragma unroll
@@ -165,9 +167,8 @@ template <class T, int Pieces> struct fma_lists {
   }
 
   template <int Rows>
-  static __device__ __forceinline__ void multiply_rows(const arguments_of<T> &p,
-                                                       const column_list &l, int column0,
-                                                       unsigned char *bytes)
+  static __device__ __forceinline__ void
+  multiply_rows(const arguments_of<T> &p, const column_list &l, int column0, unsigned char *bytes)
   {
     storage &s = *reinterpret_cast<storage *>(bytes);
     const int lane = threadIdx.x % 32, part = lane / kLanes, first = l.first / Rows * Rows;
@@ -175,7 +176,7 @@ template <class T, int Pieces> struct fma_lists {
     const int inside = min(Pieces, max(0, (p.n - column + kStride - 1) / kStride));
     const bool whole = column0 + kTile <= p.n;
     const char *b = based_b(p) + static_cast<int64_t>(column) * static_cast<int>(sizeof(T));
-    asm("" : "+l"(b));  // else the compiler adds its terms again for every row loaded
+    asm("" : "+l"(b)); // else the compiler adds its terms again for every row loaded
     T sum[Rows][Pieces][kWide] = {};
 
     s.stage(p, l, 0);
@@ -210,5 +211,5 @@ template <class T, int Pieces> struct fma_lists {
   }
 };
 
-}  // namespace vector::csr
-}  // namespace shunt
+} // namespace vector::csr
+} // namespace shunt

@@ -41,8 +41,10 @@
 #include "kernels/common/mma_of.cuh"
 #include "kernels/vector/csr_spmm.cuh"
 
-namespace shunt {
-namespace vector::csr {
+namespace shunt
+{
+namespace vector::csr
+{
 
 // Tile, Stages: 128, 3 and 64, 5 both let four blocks of four warps share an SM of
 // sm_90, with 8 KB under way for each warp.
@@ -50,13 +52,13 @@ template <class T, int Tile, int Stages> struct mma_lists {
   using value = T;
   using sum = float;
   static constexpr int kTile = Tile, kWarps = 4, kBlocks = 4;
-  static constexpr int kSteps = Stages - 1;          // steps gathered ahead; steps a chunk
-  static constexpr int kChunk = 16 * kSteps;         // entries a chunk
-  static constexpr int kWords = kChunk / 2;          // words of values a row and chunk
-  static constexpr int kWordPitch = kWords + 8;      // 8 or 24 modulo 32: rows on other banks
-  static constexpr int kRowBytes = Tile * 2;         // of a row in the ring
-  static constexpr int kLanes = Tile / 8;            // lanes that gather one row of B
-  static constexpr int kEach = kLanes / 2;           // entries that a lane gathers in a step
+  static constexpr int kSteps = Stages - 1;     // steps gathered ahead; steps a chunk
+  static constexpr int kChunk = 16 * kSteps;    // entries a chunk
+  static constexpr int kWords = kChunk / 2;     // words of values a row and chunk
+  static constexpr int kWordPitch = kWords + 8; // 8 or 24 modulo 32: rows on other banks
+  static constexpr int kRowBytes = Tile * 2;    // of a row in the ring
+  static constexpr int kLanes = Tile / 8;       // lanes that gather one row of B
+  static constexpr int kEach = kLanes / 2;      // entries that a lane gathers in a step
 
   struct storage {
     uint4 ring[Stages][16][kLanes];
@@ -106,8 +108,7 @@ template <class T, int Tile, int Stages> struct mma_lists {
   static __device__ __forceinline__ void stage_word(const column_list &l, storage &s, int c,
                                                     const char *chunk, int row, int word)
   {
-    const uint64_t at =
-        reinterpret_cast<uint64_t>(chunk) + 2 * static_cast<int64_t>(row * l.pitch);
+    const uint64_t at = reinterpret_cast<uint64_t>(chunk) + 2 * static_cast<int64_t>(row * l.pitch);
     const uint32_t to = ptx::shared_address(&s.values[c & 1][l.first + row][word]);
     const char *row_words = reinterpret_cast<const char *>(at & ~UINT64_C(3));
     if (Whole) {
@@ -167,7 +168,7 @@ template <class T, int Tile, int Stages> struct mma_lists {
     const int column = column0 + 8 * piece;
     const bool inside = column < p.n;
     const char *b = based_b(p) + static_cast<int64_t>(column) * 2;
-    asm("" : "+l"(b));  // else the compiler adds its terms again for every row gathered
+    asm("" : "+l"(b)); // else the compiler adds its terms again for every row gathered
     const uint32_t base = ptx::shared_address(s.ring);
     const uint32_t key = part * (kEach / 2);
     const uint32_t gather_to = base + part * kEach * kRowBytes + ((piece ^ key) << 4);
@@ -211,8 +212,8 @@ template <class T, int Tile, int Stages> struct mma_lists {
       const uint32_t *w = &s.values[step / kSteps & 1][g][step % kSteps * 8 + 2 * t];
       const uint2 low = *reinterpret_cast<const uint2 *>(w);
       const uint32_t high = w[2];
-      const uint32_t values[2] = { ptx::permute_bytes(low.x, low.y, halves),
-                                   ptx::permute_bytes(low.y, high, halves) };
+      const uint32_t values[2] = {ptx::permute_bytes(low.x, low.y, halves),
+                                  ptx::permute_bytes(low.y, high, halves)};
       const uint32_t rows = ldmatrix_from + from_slot * 16 * kRowBytes;
 #pragma unroll
       for (int m = 0; m < Tile / 16; m++) {
@@ -250,5 +251,5 @@ inline cudaError_t launch_mma(const arguments &p, int tile, shunt_type out, int 
                           : launch<narrow, T>(p, compute_capability, stream);
 }
 
-}  // namespace vector::csr
-}  // namespace shunt
+} // namespace vector::csr
+} // namespace shunt

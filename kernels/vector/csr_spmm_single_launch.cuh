@@ -118,8 +118,7 @@ __device__ __forceinline__ void stage_chunk(const matrix &p, group_rows &rows, i
   if (threadIdx.x % 32 == 0) found[threadIdx.x / 32] = level;
   __syncthreads();
 #pragma unroll
-  for (int w = 0; w < Shape::kWarps; w++)
-    level = min(level, found[w]);
+  for (int w = 0; w < Shape::kWarps; w++) level = min(level, found[w]);
   rows.level = level;
 }
 
@@ -235,8 +234,7 @@ __device__ __forceinline__ void store_staged(const arguments &p, const unsigned 
     const int row = first + (down ? i % rows : i / width), column = down ? i / rows : i % width;
     const float *from = images(row, column);
     float v[1] = {};
-    for (int s = 0; s < part.slices; s++, from += Shape::kWarpBytes / 4)
-      v[0] += *from;
+    for (int s = 0; s < part.slices; s++, from += Shape::kWarpBytes / 4) v[0] += *from;
     store_run<Out>(p, alpha, beta, row0 + row, column0 + column, v);
   }
 }
@@ -310,8 +308,7 @@ inline cudaError_t launch_once(arguments p, int tiles, int compute_capability, c
     if (e != cudaSuccess) return e;
   }
   p.log2_slices = 0;
-  while (tiles << (p.log2_slices + 1) <= Shape::kWarps)
-    p.log2_slices++;
+  while (tiles << (p.log2_slices + 1) <= Shape::kWarps) p.log2_slices++;
   cudaLaunchAttribute early = {};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
@@ -327,8 +324,8 @@ inline cudaError_t launch_once(arguments p, int tiles, int compute_capability, c
 }
 
 template <class T>
-inline cudaError_t launch_once_of(const arguments &p, const shunt_vector_single_launch &how, shunt_type out,
-                                  int compute_capability, cudaStream_t stream)
+inline cudaError_t launch_once_of(const arguments &p, const shunt_vector_single_launch &how,
+                                  shunt_type out, int compute_capability, cudaStream_t stream)
 {
   using few = once_shape<4, 2, 128, 8>;
   using some = once_shape<8, 2, 256, 4>;

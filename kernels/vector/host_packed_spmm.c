@@ -8,8 +8,8 @@
 
    Only A's own entries count, in the order of storage.  Sums are kept in float and rounded
    once.  */
-#include "kernels/vector/vector_kernels.h"
 #include "kernels/common/host_element.h"
+#include "kernels/vector/vector_kernels.h"
 
 static float sum_of(const struct shunt_spmm *p, const struct shunt_vector *v, int64_t i, int64_t j)
 {

@@ -4,8 +4,8 @@
 // packed_spmm_proved.cu.
 #include <math.h>
 
-#include "kernels/vector/packed_spmm_launch.cuh"
 #include "kernels/common/tensor_map.h"
+#include "kernels/vector/packed_spmm_launch.cuh"
 
 namespace shunt
 {
@@ -248,15 +248,15 @@ extern "C" size_t shunt_vector_packed_spmm_workspace(const struct shunt_spmm *p)
   return b_copy_bytes(p);
 }
 
-extern "C" enum shunt_vector_order shunt_vector_packed_spmm_order(const struct shunt_spmm *p, int height,
-                                                           const struct shunt_device *d)
+extern "C" enum shunt_vector_order
+shunt_vector_packed_spmm_order(const struct shunt_spmm *p, int height, const struct shunt_device *d)
 {
   const struct size_of_product z = size_of(p, height);
   return strips_pay(z, z.vectors, height, d) ? SHUNT_VECTOR_WINDOWED : SHUNT_VECTOR_SEQUENTIAL;
 }
 
-extern "C" double shunt_vector_packed_spmm_us(const struct shunt_spmm *p, double vectors, int height,
-                                       const struct shunt_device *d)
+extern "C" double shunt_vector_packed_spmm_us(const struct shunt_spmm *p, double vectors,
+                                              int height, const struct shunt_device *d)
 {
   const struct size_of_product z = size_with(p, vectors);
   return strips_pay(z, z.vectors, height, d) ? strips_us(z, best_strips(z, d), d)
@@ -283,16 +283,16 @@ shunt_status shunt::vector::prepare_proved(const struct shunt_spmm *p, const str
   return proof_fits(p) ? fill_arguments(k, p, v, &p->b, shape) : SHUNT_E_UNSUPPORTED;
 }
 
-extern "C" bool shunt_vector_packed_spmm_proves(const struct shunt_spmm *p, double vectors, int height,
-                                         const struct shunt_device *d)
+extern "C" bool shunt_vector_packed_spmm_proves(const struct shunt_spmm *p, double vectors,
+                                                int height, const struct shunt_device *d)
 {
   const struct size_of_product z = size_with(p, vectors);
   return proof_fits(p) && !takes_pairs(z, height, d) && !strips_pay(z, z.vectors, height, d);
 }
 
 extern "C" struct shunt_vector_shape shunt_vector_packed_spmm_shape(const struct shunt_spmm *p,
-                                                             const struct shunt_vector *v,
-                                                             const struct shunt_device *d)
+                                                                    const struct shunt_vector *v,
+                                                                    const struct shunt_device *d)
 {
   const struct size_of_product z = size_of(p, v->height);
   const struct shunt_vector_shape strips = {256, best_strips(z, d), 0, 0};
@@ -302,11 +302,11 @@ extern "C" struct shunt_vector_shape shunt_vector_packed_spmm_shape(const struct
   return takes_pairs(z, v->height, d) ? pairs_of(z, d) : direct_of(z, d);
 }
 
-extern "C" shunt_status shunt_vector_packed_spmm_shaped_cuda(const struct shunt_spmm *p,
-                                                      const struct shunt_vector *v,
-                                                      const struct shunt_vector_shape *shape,
-                                                      const struct shunt_device *d, void *workspace,
-                                                      size_t workspace_bytes, shunt_stream stream)
+extern "C" shunt_status
+shunt_vector_packed_spmm_shaped_cuda(const struct shunt_spmm *p, const struct shunt_vector *v,
+                                     const struct shunt_vector_shape *shape,
+                                     const struct shunt_device *d, void *workspace,
+                                     size_t workspace_bytes, shunt_stream stream)
 {
   shunt_status s = check(p, v);
   if (s != SHUNT_OK) return s;
@@ -333,9 +333,9 @@ extern "C" shunt_status shunt_vector_packed_spmm_shaped_cuda(const struct shunt_
 }
 
 extern "C" shunt_status shunt_vector_packed_spmm_cuda(const struct shunt_spmm *p,
-                                               const struct shunt_vector *v,
-                                               const struct shunt_device *d, void *workspace,
-                                               size_t workspace_bytes, shunt_stream stream)
+                                                      const struct shunt_vector *v,
+                                                      const struct shunt_device *d, void *workspace,
+                                                      size_t workspace_bytes, shunt_stream stream)
 {
   const struct shunt_vector_shape shape = shunt_vector_packed_spmm_shape(p, v, d);
   return shunt_vector_packed_spmm_shaped_cuda(p, v, &shape, d, workspace, workspace_bytes, stream);

@@ -147,8 +147,7 @@ __device__ __forceinline__ void store_rows(const arguments &p, const float *imag
     const int row = p.c_row_stride == 1 ? i % rows : i / Tile;
     const int column = p.c_row_stride == 1 ? i / rows : i % Tile;
     float v[1] = {};
-    for (int s = 0; s < slices; s++)
-      v[0] += images[s * Apart + row * kPitch + column];
+    for (int s = 0; s < slices; s++) v[0] += images[s * Apart + row * kPitch + column];
     if (column0 + column < p.n)
       store_run<T, Out, Listed>(p, alpha, beta, group, row, column0 + column, v);
   }

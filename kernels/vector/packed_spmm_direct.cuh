@@ -33,6 +33,7 @@
 #include "kernels/common/early_launch.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/vector/packed_spmm_common.cuh"
+#include "kernels/vector/vector_format.h"
 
 namespace shunt
 {
@@ -141,8 +142,7 @@ template <class Shape, int Groups> struct direct_gather {
                         stage * (Shape::kColumnsBytes / 16) + part * (kEach / 4);
     columns_of_lane columns;
 #pragma unroll
-    for (int i = 0; i < kEach / 4; i++)
-      columns[i] = from[i];
+    for (int i = 0; i < kEach / 4; i++) columns[i] = from[i];
     if (!alike(columns, from + 4)) return false;
     bring_a(step, end, stage);
     bring_rows(stage, columns);
@@ -217,8 +217,7 @@ __device__ __forceinline__ uint32_t multiply_direct(const arguments &p, unsigned
       uint32_t a[4];
       ptx::ldmatrix_x4_trans(a, at ^ m << 5);
 #pragma unroll
-      for (int g = 0; g < Groups; g++)
-        mma_of<T>::run(d[g][m], a, values[g]);
+      for (int g = 0; g < Groups; g++) mma_of<T>::run(d[g][m], a, values[g]);
     }
     to_stage = to_stage == kAhead ? 0 : to_stage + 1;
     from_stage = from_stage == kAhead ? 0 : from_stage + 1;

@@ -1,9 +1,9 @@
 // packed_spmm_launch.cuh: the launches of spmm_direct and spmm_strips for
 // one stored type; instantiated in one file per type.
 #pragma once
-#include "kernels/vector/vector_kernels.h"
 #include "kernels/vector/packed_spmm_direct.cuh"
 #include "kernels/vector/packed_spmm_strips.cuh"
+#include "kernels/vector/vector_kernels.h"
 
 namespace shunt
 {

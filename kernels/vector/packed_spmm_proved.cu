@@ -55,11 +55,10 @@ static cudaError_t launch_proved_type(const arguments &p, const proof &f, int ti
 
 using namespace shunt::vector;
 
-extern "C" shunt_status
-shunt_vector_packed_spmm_proved_shaped_cuda(const struct shunt_spmm *p, const struct shunt_vector *v,
-                                     const struct shunt_vector_shape *shape,
-                                     const struct shunt_guard *r, const struct shunt_device *d,
-                                     shunt_stream stream)
+extern "C" shunt_status shunt_vector_packed_spmm_proved_shaped_cuda(
+    const struct shunt_spmm *p, const struct shunt_vector *v,
+    const struct shunt_vector_shape *shape, const struct shunt_guard *r,
+    const struct shunt_device *d, shunt_stream stream)
 {
   arguments k;
   proof f = {};
@@ -75,10 +74,10 @@ shunt_vector_packed_spmm_proved_shaped_cuda(const struct shunt_spmm *p, const st
 }
 
 extern "C" shunt_status shunt_vector_packed_spmm_proved_cuda(const struct shunt_spmm *p,
-                                                      const struct shunt_vector *v,
-                                                      const struct shunt_guard *r,
-                                                      const struct shunt_device *d,
-                                                      shunt_stream stream)
+                                                             const struct shunt_vector *v,
+                                                             const struct shunt_guard *r,
+                                                             const struct shunt_device *d,
+                                                             shunt_stream stream)
 {
   const struct shunt_vector_shape shape = shunt_vector_packed_spmm_shape(p, v, d);
   return shunt_vector_packed_spmm_proved_shaped_cuda(p, v, &shape, r, d, stream);

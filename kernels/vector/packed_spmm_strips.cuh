@@ -149,8 +149,7 @@ template <class T, class Shape> struct strip_group {
 #pragma unroll
     for (int m = 0; m < Shape::kTile / 16; m++)
 #pragma unroll
-      for (int i = 0; i < 4; i++)
-        d[m][i] = 0.0f;
+      for (int i = 0; i < 4; i++) d[m][i] = 0.0f;
     begin = step = group < p.groups ? p.begin[group] : 0;
     next_column = 0, next_values = make_uint2(0, 0);
     load_next(l, true); // there is one step more than the matrix has
@@ -175,8 +174,7 @@ template <class T, class Shape> struct strip_group {
       for (int m = 0; m < 4; m++)
         ptx::ldmatrix_x4_trans(a[m], (at ^ m << 5) + h * Shape::kPlaneBytes);
 #pragma unroll
-      for (int m = 0; m < 4; m++)
-        mma_of<T>::run(d[4 * h + m], a[m], values);
+      for (int m = 0; m < 4; m++) mma_of<T>::run(d[4 * h + m], a[m], values);
       __syncwarp(); // else ptxas lets the last ldmatrix share a scoreboard with the loads of A
     }
   }
@@ -195,8 +193,7 @@ __device__ __forceinline__ void multiply_groups(strip_group<T, Shape> (&k)[Shape
   for (;;) {
     bool due[kGroups], any = false;
 #pragma unroll
-    for (int i = 0; i < kGroups; i++)
-      due[i] = k[i].step < end[i], any |= due[i];
+    for (int i = 0; i < kGroups; i++) due[i] = k[i].step < end[i], any |= due[i];
     if (!any) return;
     uint32_t at[kGroups], values[kGroups][2];
 #pragma unroll
@@ -230,8 +227,7 @@ __device__ __forceinline__ void follow_strips(const arguments &p, const CUtensor
   const int group0 = (blockIdx.x * Shape::kWarps + warp) * kGroups;
   const typename Group::lane l(p, base);
 #pragma unroll
-  for (int i = 0; i < kGroups; i++)
-    k[i].start(p, l, group0 + i);
+  for (int i = 0; i < kGroups; i++) k[i].start(p, l, group0 + i);
 
   ring_place<Shape> at;
   int release = Shape::kRing - (SHUNT_VECTOR_STRIPS - 1); // the place of strip at.strip - 3
@@ -240,13 +236,11 @@ __device__ __forceinline__ void follow_strips(const arguments &p, const CUtensor
   while (at.strip < p.strips) {
     if (at.strip % 32 == 0) {
 #pragma unroll
-      for (int i = 0; i < kGroups; i++)
-        k[i].load_ends(p, group0 + i, at.strip);
+      for (int i = 0; i < kGroups; i++) k[i].load_ends(p, group0 + i, at.strip);
     }
     uint32_t end[kGroups];
 #pragma unroll
-    for (int i = 0; i < kGroups; i++)
-      end[i] = __shfl_sync(0xffffffffu, k[i].ends, at.strip % 32);
+    for (int i = 0; i < kGroups; i++) end[i] = __shfl_sync(0xffffffffu, k[i].ends, at.strip % 32);
     while (!ptx::mbarrier_try_wait(base + Shape::kFull + 8 * at.slot, at.parity)) {
     }
     multiply_groups(k, l, wrapped, end);

@@ -83,15 +83,12 @@ __device__ __forceinline__ void multiply_tf32(float (&d)[2][4],
 {
   if (Products == 3) {
 #pragma unroll
-    for (int q = 0; q < 2; q++)
-      ptx::mma_m16n8k8_tf32(d[q], a[q].low, b.high);
+    for (int q = 0; q < 2; q++) ptx::mma_m16n8k8_tf32(d[q], a[q].low, b.high);
 #pragma unroll
-    for (int q = 0; q < 2; q++)
-      ptx::mma_m16n8k8_tf32(d[q], a[q].high, b.low);
+    for (int q = 0; q < 2; q++) ptx::mma_m16n8k8_tf32(d[q], a[q].high, b.low);
   }
 #pragma unroll
-  for (int q = 0; q < 2; q++)
-    ptx::mma_m16n8k8_tf32(d[q], a[q].high, b.high);
+  for (int q = 0; q < 2; q++) ptx::mma_m16n8k8_tf32(d[q], a[q].high, b.high);
 }
 
 // A group of A on its way through the strips.
@@ -113,8 +110,7 @@ template <int Products, class Shape> struct strip_group_tf32 {
   __device__ __forceinline__ void start(const arguments &p, const lane &l, int group)
   {
 #pragma unroll
-    for (int i = 0; i < Shape::kPlanes * 8; i++)
-      d[i / 8][i / 4 % 2][i % 4] = 0.0f;
+    for (int i = 0; i < Shape::kPlanes * 8; i++) d[i / 8][i / 4 % 2][i % 4] = 0.0f;
     begin = step = group < p.groups ? p.begin[group] : 0;
     next_columns[0] = next_columns[1] = make_uint2(0, 0), next_values = make_uint4(0, 0, 0, 0);
     load_next(l, true); // there is one step more than the matrix has
@@ -159,8 +155,7 @@ template <int Products, class Shape> struct strip_group_tf32 {
   {
     tf32_operand<Products, 2> b[2];
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-      b[i / 2].set(i % 2, values[i]);
+    for (int i = 0; i < 4; i++) b[i / 2].set(i % 2, values[i]);
 #pragma unroll
     for (int h = 0; h < Shape::kPlanes; h++) {
       const unsigned char *plane = ring + h * Shape::kPlaneBytes;
@@ -171,8 +166,7 @@ template <int Products, class Shape> struct strip_group_tf32 {
       float sum[2][4] = {};
       multiply_plane(sum, plane, at, b);
 #pragma unroll
-      for (int i = 0; i < 8; i++)
-        d[h][i / 4][i % 4] += sum[i / 4][i % 4];
+      for (int i = 0; i < 8; i++) d[h][i / 4][i % 4] += sum[i / 4][i % 4];
     }
   }
 };
@@ -189,8 +183,7 @@ multiply_groups(strip_group_tf32<Products, Shape> (&k)[Shape::kGroups], const st
   for (;;) {
     bool due[kGroups], any = false;
 #pragma unroll
-    for (int i = 0; i < kGroups; i++)
-      due[i] = k[i].step < end[i], any |= due[i];
+    for (int i = 0; i < kGroups; i++) due[i] = k[i].step < end[i], any |= due[i];
     if (!any) return;
     uint32_t at[kGroups][4], values[kGroups][4];
 #pragma unroll

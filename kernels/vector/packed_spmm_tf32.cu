@@ -3,9 +3,9 @@
 // The kernel: packed_spmm_strips_tf32.cuh.
 #include <math.h>
 
+#include "kernels/common/tensor_map.h"
 #include "kernels/vector/packed_spmm_launch.cuh"
 #include "kernels/vector/packed_spmm_strips_tf32.cuh"
-#include "kernels/common/tensor_map.h"
 
 namespace shunt
 {
@@ -58,7 +58,7 @@ static int best_tile(const struct shunt_spmm *p, double vectors, int products,
 using namespace shunt::vector;
 
 extern "C" bool shunt_vector_packed_spmm_tf32_takes(const struct shunt_spmm *p,
-                                             const struct shunt_device *d)
+                                                    const struct shunt_device *d)
 {
   return p->a.value_type == SHUNT_F32 && check(p, NULL) == SHUNT_OK &&
          d->compute_capability >= 90 && wide::kBytes <= d->shared_per_block &&
@@ -66,16 +66,15 @@ extern "C" bool shunt_vector_packed_spmm_tf32_takes(const struct shunt_spmm *p,
 }
 
 extern "C" double shunt_vector_packed_spmm_tf32_us(const struct shunt_spmm *p, double vectors,
-                                            int products, const struct shunt_device *d)
+                                                   int products, const struct shunt_device *d)
 {
   return strips_us(p, vectors, products, best_tile(p, vectors, products, d), d);
 }
 
-extern "C" shunt_status shunt_vector_packed_spmm_tf32_cuda(const struct shunt_spmm *p,
-                                                    const struct shunt_vector *v, int products,
-                                                    int tile, const struct shunt_device *d,
-                                                    void *workspace, size_t workspace_bytes,
-                                                    shunt_stream stream)
+extern "C" shunt_status
+shunt_vector_packed_spmm_tf32_cuda(const struct shunt_spmm *p, const struct shunt_vector *v,
+                                   int products, int tile, const struct shunt_device *d,
+                                   void *workspace, size_t workspace_bytes, shunt_stream stream)
 {
   shunt_status s = check(p, v);
   if (s != SHUNT_OK) return s;

@@ -133,8 +133,7 @@ static bool measure(const Case &q, const Cublas &cublas, const Dense *dense, int
 static void print_head()
 {
   printf("%-11s V  zeros    N", "A");
-  for (const char *name : way_name)
-    printf(" %7s", name);
+  for (const char *name : way_name) printf(" %7s", name);
   printf(" us   fpu/octet wmma/octet\n");
 }
 
@@ -143,8 +142,7 @@ static void print_row(const Result &r)
   char size[32];
   snprintf(size, sizeof size, "%lldx%lld", (long long)r.size.rows, (long long)r.size.cols);
   printf("%-11s %lld  %.2f %5lld", size, (long long)r.v, r.sparsity, (long long)r.n);
-  for (double us : r.us)
-    us < 0 ? (void)printf(" %7s", "-") : (void)printf(" %7.1f", us);
+  for (double us : r.us) us < 0 ? (void)printf(" %7s", "-") : (void)printf(" %7.1f", us);
   printf("      %6.2f     %6.2f\n", r.us[FPU] / r.us[OCTET], r.us[WMMA] / r.us[OCTET]);
   fflush(stdout);
 }
@@ -291,13 +289,9 @@ static bool parse_option(int c, const char *text, Settings &s)
     if (!parse_number(text, number, 1, 1000) || *text) return false;
     s.replays = (int)number;
     return true;
-  case 'o':
-    s.json = text;
-    return true;
-  case 'm':
-    return parse_list(text, s.sizes, parse_size);
-  case 's':
-    return parse_list(text, s.sparsities, parse_sparsity);
+  case 'o': s.json = text; return true;
+  case 'm': return parse_list(text, s.sizes, parse_size);
+  case 's': return parse_list(text, s.sparsities, parse_sparsity);
   case 'v':
     return parse_list(text, s.vectors, [](const char *&at, int64_t &v) {
       return parse_number(at, v, 2, 8) && (v & (v - 1)) == 0;

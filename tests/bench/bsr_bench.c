@@ -142,13 +142,13 @@ static double time_product(const struct matrix *m, cudaDataType type, int64_t n)
 
 static void time_type(cudaDataType type)
 {
-  static const int sizes[] = { 4, 8, 16, 32 };
-  static const int64_t widths[] = { 64, 256, 1024 };
+  static const int sizes[] = {4, 8, 16, 32};
+  static const int64_t widths[] = {64, 256, 1024};
   for (int bsr = 1; bsr >= 0; bsr--)
     for (int s = 0; s < 4; s++)
       for (int d = 0; d < 2; d++) {
         const double share = d ? 0.3 : 0.1;
-        struct matrix m = { .bsr = bsr, .size = sizes[s] };
+        struct matrix m = {.bsr = bsr, .size = sizes[s]};
         if (d && m.size == 4) continue;
         make_matrix(&m, type, share);
         for (int w = d ? 2 : 0; w < 3; w++) {

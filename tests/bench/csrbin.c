@@ -14,7 +14,7 @@ int main(int argc, char **argv)
     return fprintf(stderr, "csrbin: %s\n", why.text), 1;
   FILE *f = fopen(argv[2], "wb");
   if (!f) return perror(argv[2]), 1;
-  int64_t head[3] = { m.rows, m.cols, m.nnz };
+  int64_t head[3] = {m.rows, m.cols, m.nnz};
   int good = fwrite(head, sizeof head, 1, f) == 1 &&
              fwrite(m.row_offsets, sizeof(int64_t), (size_t)m.rows + 1, f) == (size_t)m.rows + 1;
   for (int64_t i = 0; good && i < m.nnz; i++) {

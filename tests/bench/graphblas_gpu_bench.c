@@ -73,8 +73,7 @@ static GrB_Matrix sparse(const struct matrix *m, GrB_Type type)
   void *values = allocate(m->nnz, size_of(type));
   memcpy(offsets, m->offsets, (m->rows + 1) * sizeof *offsets);
   memcpy(columns, m->columns, m->nnz * sizeof *columns);
-  for (GrB_Index p = 0; p < m->nnz; p++)
-    put(values, type, p, m->values[p]);
+  for (GrB_Index p = 0; p < m->nnz; p++) put(values, type, p, m->values[p]);
   TRY(GrB_Matrix_new(&a, type, m->rows, m->rows));
   TRY(GxB_Matrix_pack_CSR(a, &offsets, &columns, &values, (m->rows + 1) * sizeof *offsets,
                           m->nnz * sizeof *columns, m->nnz * size_of(type), false, false, NULL));
@@ -86,8 +85,7 @@ static GrB_Matrix full(GrB_Index rows, GrB_Index cols, GrB_Type type, uint64_t s
   GrB_Matrix b;
   size_t bytes = rows * cols * size_of(type);
   void *values = allocate(rows * cols, size_of(type));
-  for (GrB_Index i = 0; i < rows * cols; i++)
-    put(values, type, i, random_value(&seed));
+  for (GrB_Index i = 0; i < rows * cols; i++) put(values, type, i, random_value(&seed));
   TRY(GrB_Matrix_new(&b, type, rows, cols));
   TRY(GxB_Matrix_pack_FullR(b, &values, bytes, false, NULL));
   return b;
@@ -284,8 +282,7 @@ static void run_matrix(const struct matrix *m)
 static void run_grid(void)
 {
   int side = 1;
-  while (162.0 * 6 * side * side * side < (double)option.entries * 1.1)
-    side++;
+  while (162.0 * 6 * side * side * side < (double)option.entries * 1.1) side++;
   struct matrix m = grid_matrix(side, 6, 1, "27-point grid x 6");
   run_matrix(&m);
   free_matrix(&m);
@@ -305,38 +302,17 @@ static void run_bus(void)
 
 static void read_arguments(int argc, char **argv)
 {
-  for (int c; (c = getopt(argc, argv, "o:b:t:k:e:r:c:l:n")) != -1;)
-    switch (c) {
-    case 'o':
-      option.out = optarg;
-      break;
-    case 'b':
-      option.base = optarg;
-      break;
-    case 't':
-      option.threads = atoi(optarg);
-      break;
-    case 'k':
-      option.k = atoll(optarg);
-      break;
-    case 'e':
-      option.entries = atoll(optarg) * 1000000;
-      break;
-    case 'r':
-      option.repetitions = atoi(optarg);
-      break;
-    case 'c':
-      option.cases = optarg;
-      break;
-    case 'l':
-      option.limit_mb = atoll(optarg);
-      break;
-    case 'n':
-      option.no_grid = 1;
-      break;
-    default:
-      fprintf(stderr, "graphblas_gpu_bench: see the top of its source\n");
-      exit(2);
+  for (int c; (c = getopt(argc, argv, "o:b:t:k:e:r:c:l:n")) != -1;) switch (c) {
+    case 'o': option.out = optarg; break;
+    case 'b': option.base = optarg; break;
+    case 't': option.threads = atoi(optarg); break;
+    case 'k': option.k = atoll(optarg); break;
+    case 'e': option.entries = atoll(optarg) * 1000000; break;
+    case 'r': option.repetitions = atoi(optarg); break;
+    case 'c': option.cases = optarg; break;
+    case 'l': option.limit_mb = atoll(optarg); break;
+    case 'n': option.no_grid = 1; break;
+    default: fprintf(stderr, "graphblas_gpu_bench: see the top of its source\n"); exit(2);
     }
   NEED(option.k > 1 && option.repetitions > 0 && option.repetitions < 100 && option.limit_mb > 0);
 }

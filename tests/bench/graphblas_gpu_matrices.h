@@ -73,8 +73,7 @@ static struct matrix grid_matrix(int side, int unknowns, int corners, const char
       if (!corners && abs(dx) + abs(dy) + abs(dz) > 1) continue;
       if (u < 0 || v < 0 || w < 0 || u >= side || v >= side || w >= side) continue;
       GrB_Index other = ((GrB_Index)w * side + v) * side + u;
-      for (int i = 0; i < unknowns; i++)
-        m.columns[m.nnz++] = other * unknowns + i;
+      for (int i = 0; i < unknowns; i++) m.columns[m.nnz++] = other * unknowns + i;
     }
   }
   m.offsets[m.rows] = m.nnz;
@@ -100,8 +99,7 @@ static struct entry *read_pattern(const char *path, GrB_Index *rows, size_t *cou
   FILE *f = fopen(path, "r");
   NEED(f && fgets(line, sizeof line, f));
   int symmetric = strstr(line, "general") == NULL;
-  do
-    NEED(fgets(line, sizeof line, f));
+  do NEED(fgets(line, sizeof line, f));
   while (line[0] == '%');
   unsigned long long m, n, nnz, i, j;
   NEED(sscanf(line, "%llu %llu %llu", &m, &n, &nnz) == 3 && m == n);
@@ -125,8 +123,7 @@ static struct matrix file_matrix(const char *path, int64_t entries)
   size_t count;
   struct entry *e = read_pattern(path, &rows, &count);
   GrB_Index block = 1;
-  while (count * block * block < (size_t)entries || rows * block < 100000)
-    block++;
+  while (count * block * block < (size_t)entries || rows * block < 100000) block++;
   struct matrix m = {.rows = rows * block, .nnz = count * block * block};
   const char *slash = strrchr(path, '/');
   snprintf(m.name, sizeof m.name, "%.40s x %d", slash ? slash + 1 : path, (int)block);
@@ -139,8 +136,7 @@ static struct matrix file_matrix(const char *path, int64_t entries)
     for (GrB_Index i = 0; i < block; i++) {
       m.offsets[row * block + i] = at;
       for (size_t q = begin; q < end; q++)
-        for (GrB_Index j = 0; j < block; j++)
-          m.columns[at++] = e[q].column * block + j;
+        for (GrB_Index j = 0; j < block; j++) m.columns[at++] = e[q].column * block + j;
     }
   }
   m.offsets[m.rows] = at;

@@ -47,8 +47,7 @@ static GrB_Matrix full(float **values)
   uint64_t seed = 7;
   float *v = allocate(grid.rows * cols, sizeof *v);
   *values = v;
-  for (GrB_Index i = 0; i < grid.rows * cols; i++)
-    v[i] = (float)random_value(&seed);
+  for (GrB_Index i = 0; i < grid.rows * cols; i++) v[i] = (float)random_value(&seed);
   void *given = v;
   TRY(GrB_Matrix_new(&m, GrB_FP32, grid.rows, cols));
   TRY(GxB_Matrix_pack_FullR(m, &given, grid.rows * cols * sizeof *v, false, NULL));
@@ -62,8 +61,7 @@ static void read_grid(void)
   float *values = allocate(grid.nnz, sizeof *values);
   memcpy(offsets, grid.offsets, (grid.rows + 1) * sizeof *offsets);
   memcpy(columns, grid.columns, grid.nnz * sizeof *columns);
-  for (GrB_Index p = 0; p < grid.nnz; p++)
-    values[p] = (float)grid.values[p];
+  for (GrB_Index p = 0; p < grid.nnz; p++) values[p] = (float)grid.values[p];
   TRY(GrB_Matrix_new(&a, GrB_FP32, grid.rows, grid.rows));
   TRY(GxB_Matrix_pack_CSR(a, &offsets, &columns, (void **)&values,
                           (grid.rows + 1) * sizeof *offsets, grid.nnz * sizeof *columns,
@@ -180,8 +178,7 @@ static void test_unseen(void)
   double worst = 0;
   p.b = full(&p.vb);
   p.c = full(&p.vc);
-  for (GrB_Index i = 0; i < grid.rows * cols; i++)
-    p.vb[i] = 1 - p.vb[i];
+  for (GrB_Index i = 0; i < grid.rows * cols; i++) p.vb[i] = 1 - p.vb[i];
   for (int round = 0; round < 3; round++) {
     TRY(GrB_mxm(p.c, NULL, NULL, GrB_PLUS_TIMES_SEMIRING_FP32, a, p.b, NULL));
     worst = fmax(worst, error_of(p.vb, p.vc));

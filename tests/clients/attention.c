@@ -142,8 +142,7 @@ static struct mask make_mask(int64_t n)
     m.offsets[i] = p;
     if (i > group) { /* as the row before */
       int32_t begin = m.offsets[i - 1], end = m.offsets[i];
-      for (int32_t e = begin; e < end; e++)
-        m.columns[p++] = m.columns[e];
+      for (int32_t e = begin; e < end; e++) m.columns[p++] = m.columns[e];
       continue;
     }
     for (int64_t j = 0; j < n; j++)
@@ -205,8 +204,7 @@ static double row_error(const struct problem *p, int64_t z, int64_t i, double *w
           (double)p->scale * element(&p->q, z, i, c) * element(&p->k, z, p->mask.columns[e], c);
     most = fmax(most, weights[e - begin]);
   }
-  for (int32_t e = begin; e < end; e++)
-    sum += weights[e - begin] = exp(weights[e - begin] - most);
+  for (int32_t e = begin; e < end; e++) sum += weights[e - begin] = exp(weights[e - begin] - most);
   for (int64_t c = 0; c < p->d; c++) {
     double want = 0;
     for (int32_t e = begin; e < end; e++)
@@ -292,8 +290,7 @@ int main(int argc, char **argv)
   struct operand *all[] = {&p.q, &p.k, &p.v, &p.o};
   p.scale = 1 / sqrtf((float)p.d);
   p.mask = make_mask(p.n);
-  for (int i = 0; i < 4; i++)
-    *all[i] = make_operand(where, p.n, p.d);
+  for (int i = 0; i < 4; i++) *all[i] = make_operand(where, p.n, p.d);
   double ms = run(where, &p), error = largest_error(&p);
   printf("| attention | %s | %lld | %d x %d | %lld | %.3f | %.3f | %.2g |\n",
          where == SHUNT_HOST ? "host" : "cuda", (long long)p.n, BATCHES, HEADS, (long long)p.d,

@@ -73,8 +73,8 @@ static int64_t count_wrong(struct problem *p, cudaStream_t s)
     for (int j = 0; j < N; j += 5) {
       double sum = 0, scale = 0;
       for (int32_t q = p->offsets[i]; q < p->offsets[i + 1]; q++) {
-        double v = type_load(p->values, q, p->type) *
-                   type_load(p->b, p->columns[q] * N + j, p->type);
+        double v =
+            type_load(p->values, q, p->type) * type_load(p->b, p->columns[q] * N + j, p->type);
         sum += v;
         scale += fabs(v);
       }
@@ -101,8 +101,8 @@ static void prepare_call(struct problem *p, struct call *k)
   SPARSE_OK(cusparseCreateDnMat(&k->b, COLS, N, N, p->d_b, p->type, CUSPARSE_ORDER_ROW));
   SPARSE_OK(cusparseCreateDnMat(&k->c, ROWS, N, N, p->d_c, p->type, CUSPARSE_ORDER_ROW));
   SPARSE_OK(cusparseSpMM_bufferSize(k->handle, CUSPARSE_OPERATION_NON_TRANSPOSE,
-                                    CUSPARSE_OPERATION_NON_TRANSPOSE, &one, k->a, k->b, &zero,
-                                    k->c, CUDA_R_32F, CUSPARSE_SPMM_ALG_DEFAULT, &bytes));
+                                    CUSPARSE_OPERATION_NON_TRANSPOSE, &one, k->a, k->b, &zero, k->c,
+                                    CUDA_R_32F, CUSPARSE_SPMM_ALG_DEFAULT, &bytes));
   CUDA_OK(cudaMalloc(&p->workspace, bytes ? bytes : 1));
 }
 
@@ -128,7 +128,7 @@ static cudaGraphExec_t capture(struct problem *p, struct call *k, cudaStream_t s
 
 static void test(cudaDataType type, double density, int group)
 {
-  struct problem p = { .type = type, .density = density, .group = group };
+  struct problem p = {.type = type, .density = density, .group = group};
   struct call k;
   cudaStream_t s;
   size_t e = type_size(type);
@@ -171,7 +171,7 @@ static void test(cudaDataType type, double density, int group)
   SPARSE_OK(cusparseDestroyDnMat(k.c));
   SPARSE_OK(cusparseDestroy(k.handle));
   CUDA_OK(cudaStreamDestroy(s));
-  void *device[] = { p.d_offsets, p.d_columns, p.d_values, p.d_b, p.d_c, p.workspace };
+  void *device[] = {p.d_offsets, p.d_columns, p.d_values, p.d_b, p.d_c, p.workspace};
   for (int i = 0; i < 6; i++) CUDA_OK(cudaFree(device[i]));
   free(p.offsets);
   free(p.columns);
@@ -182,7 +182,7 @@ static void test(cudaDataType type, double density, int group)
 
 int main(void)
 {
-  static const cudaDataType types[] = { CUDA_R_16F, CUDA_R_16BF, CUDA_R_32F };
+  static const cudaDataType types[] = {CUDA_R_16F, CUDA_R_16BF, CUDA_R_32F};
   for (int t = 0; t < 3; t++) {
     test(types[t], 0.1, 1);
     test(types[t], 0.1, 8);

@@ -54,26 +54,26 @@ static inline int finish(void)
 }
 
 /* For set-up that no test is about: says where it failed and leaves. */
-#define CUDA_OK(call)                                                                        \
-  do {                                                                                       \
-    cudaError_t e_ = (call);                                                                 \
-    if (e_ != cudaSuccess) {                                                                 \
-      printf("not ok - %s:%d %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(e_));  \
-      client_failed++;                                                                       \
-      finish();                                                                              \
-      exit(2);                                                                               \
-    }                                                                                        \
+#define CUDA_OK(call)                                                                              \
+  do {                                                                                             \
+    cudaError_t e_ = (call);                                                                       \
+    if (e_ != cudaSuccess) {                                                                       \
+      printf("not ok - %s:%d %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(e_));        \
+      client_failed++;                                                                             \
+      finish();                                                                                    \
+      exit(2);                                                                                     \
+    }                                                                                              \
   } while (0)
 
-#define SPARSE_OK(call)                                                                      \
-  do {                                                                                       \
-    cusparseStatus_t s_ = (call);                                                            \
-    if (s_ != CUSPARSE_STATUS_SUCCESS) {                                                     \
-      printf("not ok - %s:%d %s: status %d\n", __FILE__, __LINE__, #call, (int)s_);          \
-      client_failed++;                                                                       \
-      finish();                                                                              \
-      exit(2);                                                                               \
-    }                                                                                        \
+#define SPARSE_OK(call)                                                                            \
+  do {                                                                                             \
+    cusparseStatus_t s_ = (call);                                                                  \
+    if (s_ != CUSPARSE_STATUS_SUCCESS) {                                                           \
+      printf("not ok - %s:%d %s: status %d\n", __FILE__, __LINE__, #call, (int)s_);                \
+      client_failed++;                                                                             \
+      finish();                                                                                    \
+      exit(2);                                                                                     \
+    }                                                                                              \
   } while (0)
 
 /* splitmix64 */

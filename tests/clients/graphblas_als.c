@@ -35,25 +35,21 @@ static void step_exact(const struct shunt_matrix *r, double *u, double *v, doubl
   for (int64_t i = 0; i < r->rows; i++)
     for (int64_t p = r->row_offsets[i]; p < r->row_offsets[i + 1]; p++) {
       double sum = 0;
-      for (int64_t c = 0; c < k; c++)
-        sum += u[i * k + c] * v[r->columns[p] * k + c];
+      for (int64_t c = 0; c < k; c++) sum += u[i * k + c] * v[r->columns[p] * k + c];
       e[p] = rate * (r->values[p] - sum);
     }
   for (int64_t i = 0; i < r->rows; i++)
     for (int64_t p = r->row_offsets[i]; p < r->row_offsets[i + 1]; p++)
-      for (int64_t c = 0; c < k; c++)
-        u[i * k + c] += e[p] * v[r->columns[p] * k + c];
+      for (int64_t c = 0; c < k; c++) u[i * k + c] += e[p] * v[r->columns[p] * k + c];
   for (int64_t i = 0; i < r->rows; i++)
     for (int64_t p = r->row_offsets[i]; p < r->row_offsets[i + 1]; p++)
-      for (int64_t c = 0; c < k; c++)
-        v[r->columns[p] * k + c] += e[p] * u[i * k + c];
+      for (int64_t c = 0; c < k; c++) v[r->columns[p] * k + c] += e[p] * u[i * k + c];
 }
 
 static double *widen(const float *x, int64_t count)
 {
   double *d = must(malloc((size_t)count * sizeof *d));
-  for (int64_t i = 0; i < count; i++)
-    d[i] = x[i];
+  for (int64_t i = 0; i < count; i++) d[i] = x[i];
   return d;
 }
 
@@ -62,10 +58,8 @@ static double check(const struct shunt_matrix *r, const float *u0, const float *
 {
   double *eu = widen(u0, r->rows * k), *ev = widen(v0, r->cols * k);
   double *e = must(malloc((size_t)(r->nnz + 1) * sizeof *e)), worst = 0;
-  for (int s = 0; s < steps; s++)
-    step_exact(r, eu, ev, e, k);
-  for (int64_t i = 0; i < r->rows * k; i++)
-    worst = fmax(worst, fabs(eu[i] - u[i]));
+  for (int s = 0; s < steps; s++) step_exact(r, eu, ev, e, k);
+  for (int64_t i = 0; i < r->rows * k; i++) worst = fmax(worst, fabs(eu[i] - u[i]));
   free(eu);
   free(ev);
   free(e);
@@ -100,8 +94,7 @@ int main(int argc, char **argv)
   int bad = print_row(by_column ? "als, by column" : "als", argv[1], &r, k, best,
                       check(&r, u0, v0, k, steps, u), 1e-4);
   GrB_Matrix *all[] = {&f.ratings, &f.u, &f.v, &f.sampled, &f.errors};
-  for (int i = 0; i < 5; i++)
-    GRB_OK(GrB_Matrix_free(all[i]));
+  for (int i = 0; i < 5; i++) GRB_OK(GrB_Matrix_free(all[i]));
   free(u);
   free(u0);
   free(v0);

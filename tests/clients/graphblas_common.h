@@ -117,8 +117,7 @@ static inline float *grb_values(GrB_Matrix a, int64_t rows, int64_t cols)
   float *x = must(malloc((n + 1) * sizeof *x));
   float *out = must(calloc((size_t)(rows * cols) + 1, sizeof *out));
   GRB_OK(GrB_Matrix_extractTuples_FP32(i, j, x, &n, a));
-  for (GrB_Index e = 0; e < n; e++)
-    out[(int64_t)i[e] * cols + (int64_t)j[e]] = x[e];
+  for (GrB_Index e = 0; e < n; e++) out[(int64_t)i[e] * cols + (int64_t)j[e]] = x[e];
   free(i);
   free(j);
   free(x);
@@ -130,8 +129,7 @@ static inline float *random_values(int64_t count, uint64_t seed)
   double *d = must(malloc(((size_t)count + 1) * sizeof *d));
   float *x = must(malloc(((size_t)count + 1) * sizeof *x));
   shunt_fill_values(d, count, seed);
-  for (int64_t i = 0; i < count; i++)
-    x[i] = (float)d[i];
+  for (int64_t i = 0; i < count; i++) x[i] = (float)d[i];
   free(d);
   return x;
 }

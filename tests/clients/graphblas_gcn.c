@@ -26,11 +26,9 @@ static struct shunt_matrix normalise(const struct shunt_matrix *a)
   out.values = must(malloc((size_t)(a->nnz + a->rows) * sizeof *out.values));
   for (int64_t i = 0; i < a->rows; i++) {
     int64_t p = a->row_offsets[i], end = a->row_offsets[i + 1];
-    for (; p < end && a->columns[p] < i; p++)
-      out.columns[out.nnz++] = a->columns[p];
+    for (; p < end && a->columns[p] < i; p++) out.columns[out.nnz++] = a->columns[p];
     out.columns[out.nnz++] = i;
-    for (p += p < end && a->columns[p] == i; p < end; p++)
-      out.columns[out.nnz++] = a->columns[p];
+    for (p += p < end && a->columns[p] == i; p < end; p++) out.columns[out.nnz++] = a->columns[p];
     out.row_offsets[i + 1] = out.nnz;
   }
   for (int64_t i = 0; i < out.rows; i++)
@@ -51,8 +49,7 @@ static struct shunt_matrix make_features(int64_t nodes)
   x.columns = must(malloc((size_t)x.nnz * sizeof *x.columns));
   x.values = must(malloc((size_t)x.nnz * sizeof *x.values));
   shunt_fill_values(x.values, x.nnz, 3);
-  for (int64_t i = 0; i <= nodes; i++)
-    x.row_offsets[i] = i * (FEATURES / 10);
+  for (int64_t i = 0; i <= nodes; i++) x.row_offsets[i] = i * (FEATURES / 10);
   for (int64_t p = 0; p < x.nnz; p++)
     x.columns[p] = p % (FEATURES / 10) * 10 + (p * 2654435761 >> 7) % 10;
   return x;
@@ -106,8 +103,7 @@ static double check(const struct network *n, const float *y)
   double *exact = must(malloc((size_t)(nodes * CLASSES) * sizeof *exact));
   double *w1 = must(malloc((size_t)(FEATURES * w) * sizeof *w1));
   double worst = 0, largest = 0;
-  for (int64_t i = 0; i < FEATURES * w; i++)
-    w1[i] = n->w1[i];
+  for (int64_t i = 0; i < FEATURES * w; i++) w1[i] = n->w1[i];
   multiply(&n->x, w1, w, wide);
   multiply(&n->graph, wide, w, h);
   for (int64_t i = 0; i < nodes; i++)
@@ -161,8 +157,7 @@ int main(int argc, char **argv)
   shunt_matrix_free(&n.x);
   shunt_matrix_free(&file);
   GrB_Matrix *all[] = {&l.a, &l.x, &l.w1, &l.w2};
-  for (int i = 0; i < 4; i++)
-    GRB_OK(GrB_Matrix_free(all[i]));
+  for (int i = 0; i < 4; i++) GRB_OK(GrB_Matrix_free(all[i]));
   GRB_OK(GrB_finalize());
   return bad;
 }

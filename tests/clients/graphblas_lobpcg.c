@@ -20,15 +20,12 @@ static struct shunt_matrix laplacian(const struct shunt_matrix *a)
   int64_t *seen = must(malloc((size_t)n * sizeof *seen));
   int64_t *offsets = must(calloc((size_t)n + 2, sizeof *offsets)); /* of A' */
   int64_t *rows = must(malloc((size_t)(a->nnz + 1) * sizeof *rows));
-  for (int64_t p = 0; p < a->nnz; p++)
-    offsets[a->columns[p] + 2]++;
-  for (int64_t i = 0; i < n; i++)
-    offsets[i + 2] += offsets[i + 1];
+  for (int64_t p = 0; p < a->nnz; p++) offsets[a->columns[p] + 2]++;
+  for (int64_t i = 0; i < n; i++) offsets[i + 2] += offsets[i + 1];
   for (int64_t i = 0; i < n; i++)
     for (int64_t p = a->row_offsets[i]; p < a->row_offsets[i + 1]; p++)
       rows[offsets[a->columns[p] + 1]++] = i;
-  for (int64_t i = 0; i < n; i++)
-    seen[i] = -1;
+  for (int64_t i = 0; i < n; i++) seen[i] = -1;
   for (int64_t i = 0; i < n; i++) {
     int64_t diagonal = l.nnz++;
     l.columns[diagonal] = seen[i] = i;
@@ -36,8 +33,7 @@ static struct shunt_matrix laplacian(const struct shunt_matrix *a)
       if (seen[a->columns[p]] != i) seen[l.columns[l.nnz++] = a->columns[p]] = i;
     for (int64_t p = offsets[i]; p < offsets[i + 1]; p++)
       if (seen[rows[p]] != i) seen[l.columns[l.nnz++] = rows[p]] = i;
-    for (int64_t p = diagonal; p < l.nnz; p++)
-      l.values[p] = -1;
+    for (int64_t p = diagonal; p < l.nnz; p++) l.values[p] = -1;
     l.values[diagonal] = (double)(l.nnz - diagonal - 1);
     l.row_offsets[i + 1] = l.nnz;
   }
@@ -53,8 +49,7 @@ static int invert_factor(double *g, int64_t k, float *inverse)
   for (int64_t j = 0; j < k; j++) {
     for (int64_t i = 0; i <= j; i++) {
       double sum = g[i * k + j];
-      for (int64_t p = 0; p < i; p++)
-        sum -= g[p * k + i] * g[p * k + j];
+      for (int64_t p = 0; p < i; p++) sum -= g[p * k + i] * g[p * k + j];
       if (i == j && !(sum > 0)) return 0;
       g[i * k + j] = i == j ? sqrt(sum) : sum / g[i * k + i];
     }
@@ -64,13 +59,11 @@ static int invert_factor(double *g, int64_t k, float *inverse)
     x[j * k + j] = 1 / g[j * k + j];
     for (int64_t i = j - 1; i >= 0; i--) {
       double sum = 0;
-      for (int64_t p = i + 1; p <= j; p++)
-        sum -= g[i * k + p] * x[p * k + j];
+      for (int64_t p = i + 1; p <= j; p++) sum -= g[i * k + p] * x[p * k + j];
       x[i * k + j] = sum / g[i * k + i];
     }
   }
-  for (int64_t i = 0; i < k * k; i++)
-    inverse[i] = (float)x[i];
+  for (int64_t i = 0; i < k * k; i++) inverse[i] = (float)x[i];
   free(x);
   return 1;
 }
@@ -84,11 +77,9 @@ static void orthonormalise(GrB_Matrix x, GrB_Matrix y, int64_t k)
   float *g = grb_values(gram, k, k), *inverse = must(malloc((size_t)(k * k) * sizeof *inverse));
   double *wide = must(malloc((size_t)(k * k) * sizeof *wide));
   double trace = 0;
-  for (int64_t i = 0; i < k; i++)
-    trace += g[i * k + i];
+  for (int64_t i = 0; i < k; i++) trace += g[i * k + i];
   /* A breath of the identity keeps G definite in float arithmetic. */
-  for (int64_t i = 0; i < k * k; i++)
-    wide[i] = g[i] + (i % (k + 1) == 0 ? 1e-5 * trace : 0);
+  for (int64_t i = 0; i < k * k; i++) wide[i] = g[i] + (i % (k + 1) == 0 ? 1e-5 * trace : 0);
   if (!invert_factor(wide, k, inverse)) {
     printf("not ok - the block has lost its rank\n");
     exit(2);

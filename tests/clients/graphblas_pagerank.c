@@ -22,8 +22,7 @@ static float *make_scale(const struct shunt_matrix *m, int64_t width)
   float *x = must(malloc((size_t)(m->rows * width) * sizeof *x));
   for (int64_t i = 0; i < m->rows; i++) {
     int64_t degree = m->row_offsets[i + 1] - m->row_offsets[i];
-    for (int64_t k = 0; k < width; k++)
-      x[i * width + k] = degree ? damping / (float)degree : 0;
+    for (int64_t k = 0; k < width; k++) x[i * width + k] = degree ? damping / (float)degree : 0;
   }
   return x;
 }
@@ -32,8 +31,7 @@ static float *make_scale(const struct shunt_matrix *m, int64_t width)
 static float *make_start(int64_t nodes, int64_t width)
 {
   float *x = must(calloc((size_t)(nodes * width), sizeof *x));
-  for (int64_t k = 0; k < width; k++)
-    x[(k * 7919 % nodes) * width + k] = 1 - damping;
+  for (int64_t k = 0; k < width; k++) x[(k * 7919 % nodes) * width + k] = 1 - damping;
   return x;
 }
 
@@ -58,19 +56,16 @@ static double check(const struct shunt_matrix *m, const float *scale, const floa
   size_t count = (size_t)(m->rows * width);
   double *r = must(malloc(count * sizeof *r)), *next = must(malloc(count * sizeof *next));
   double worst = 0;
-  for (size_t i = 0; i < count; i++)
-    r[i] = start[i];
+  for (size_t i = 0; i < count; i++) r[i] = start[i];
   for (int s = 0; s < steps; s++) {
-    for (size_t i = 0; i < count; i++)
-      next[i] = start[i];
+    for (size_t i = 0; i < count; i++) next[i] = start[i];
     for (int64_t i = 0; i < m->rows; i++)
       for (int64_t p = m->row_offsets[i]; p < m->row_offsets[i + 1]; p++)
         for (int64_t k = 0; k < width; k++)
           next[m->columns[p] * width + k] += r[i * width + k] * scale[i * width + k];
     memcpy(r, next, count * sizeof *r);
   }
-  for (size_t i = 0; i < count; i++)
-    worst = fmax(worst, fabs(r[i] - ranks[i]));
+  for (size_t i = 0; i < count; i++) worst = fmax(worst, fabs(r[i] - ranks[i]));
   free(r);
   free(next);
   return worst;
@@ -98,8 +93,7 @@ static int run(const char *name, void (*step)(const struct ranks *), const char 
   int bad =
       print_row(name, path, m, width, best, check(m, scale, start, width, steps, ranks), 1e-6);
   GrB_Matrix *all[] = {&g.a, &g.scale, &g.e, &g.r, &g.w, &g.t};
-  for (int i = 0; i < 6; i++)
-    GRB_OK(GrB_Matrix_free(all[i]));
+  for (int i = 0; i < 6; i++) GRB_OK(GrB_Matrix_free(all[i]));
   free(ranks);
   free(scale);
   free(start);

@@ -66,13 +66,10 @@ static inline void rows_from_list(struct matrix *a, const int32_t *list, int64_t
   a->columns = allocate((size_t)n * 4);
   int64_t *next = allocate(((size_t)a->rows + 1) * 8);
   memset(a->offsets, 0, ((size_t)a->rows + 1) * 8);
-  for (int64_t p = 0; p < n; p++)
-    a->offsets[list[2 * p] + 1]++;
-  for (int64_t i = 0; i < a->rows; i++)
-    a->offsets[i + 1] += a->offsets[i];
+  for (int64_t p = 0; p < n; p++) a->offsets[list[2 * p] + 1]++;
+  for (int64_t i = 0; i < a->rows; i++) a->offsets[i + 1] += a->offsets[i];
   memcpy(next, a->offsets, ((size_t)a->rows + 1) * 8);
-  for (int64_t p = 0; p < n; p++)
-    a->columns[next[list[2 * p]]++] = list[2 * p + 1];
+  for (int64_t p = 0; p < n; p++) a->columns[next[list[2 * p]]++] = list[2 * p + 1];
   free(next);
 }
 

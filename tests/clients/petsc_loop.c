@@ -96,8 +96,7 @@ static void *row_scaled_values(const struct matrix *a, cudaDataType t)
   for (int64_t i = 0; i < a->rows; i++) {
     uint64_t again = seed;
     double sum = 0;
-    for (int64_t p = a->offsets[i]; p < a->offsets[i + 1]; p++)
-      sum += 0.5 + random_uniform(&seed);
+    for (int64_t p = a->offsets[i]; p < a->offsets[i + 1]; p++) sum += 0.5 + random_uniform(&seed);
     for (int64_t p = a->offsets[i]; p < a->offsets[i + 1]; p++)
       type_store(values, p, t, (0.5 + random_uniform(&again)) / sum);
   }
@@ -107,8 +106,7 @@ static void *row_scaled_values(const struct matrix *a, cudaDataType t)
 static void *random_block(int64_t count, cudaDataType t, uint64_t seed)
 {
   void *p = allocate((size_t)count * type_size(t));
-  for (int64_t i = 0; i < count; i++)
-    type_store(p, i, t, 2 * random_uniform(&seed) - 1);
+  for (int64_t i = 0; i < count; i++) type_store(p, i, t, 2 * random_uniform(&seed) - 1);
   return p;
 }
 
@@ -167,8 +165,7 @@ static void open_loop(struct loop *l, const struct matrix *a, const void *values
   static const cusparseSpMMAlg_t algorithms[] = {CUSPARSE_SPMM_ALG_DEFAULT, CUSPARSE_SPMM_CSR_ALG1,
                                                  CUSPARSE_SPMM_CSR_ALG2, CUSPARSE_SPMM_CSR_ALG3};
   int32_t *offsets = allocate(((size_t)a->rows + 1) * 4);
-  for (int64_t i = 0; i <= a->rows; i++)
-    offsets[i] = (int32_t)a->offsets[i];
+  for (int64_t i = 0; i <= a->rows; i++) offsets[i] = (int32_t)a->offsets[i];
   l->type = o->type;
   l->algorithm = algorithms[o->algorithm];
   l->d_offsets = to_device(offsets, ((size_t)a->rows + 1) * 4);
@@ -213,8 +210,7 @@ static struct times measure(struct loop *l, const struct options *o)
   struct times t;
   cudaEvent_t event[4];
   float first, ms;
-  for (int i = 0; i < 4; i++)
-    CUDA_OK(cudaEventCreate(&event[i]));
+  for (int i = 0; i < 4; i++) CUDA_OK(cudaEventCreate(&event[i]));
   CUDA_OK(cudaEventRecord(event[0], 0));
   if (o->preprocess) SPARSE_OK(with_scalars(l, preprocess));
   step(l);
@@ -224,16 +220,14 @@ static struct times measure(struct loop *l, const struct options *o)
     CUDA_OK(cudaDeviceSynchronize());
   }
   CUDA_OK(cudaEventRecord(event[2], 0));
-  for (int i = 0; i < o->iterations; i++)
-    step(l);
+  for (int i = 0; i < o->iterations; i++) step(l);
   CUDA_OK(cudaEventRecord(event[3], 0));
   CUDA_OK(cudaEventSynchronize(event[3]));
   CUDA_OK(cudaEventElapsedTime(&first, event[0], event[1]));
   CUDA_OK(cudaEventElapsedTime(&ms, event[2], event[3]));
   t.first_us = first * 1000;
   t.us = ms * 1000 / o->iterations;
-  for (int i = 0; i < 4; i++)
-    CUDA_OK(cudaEventDestroy(event[i]));
+  for (int i = 0; i < 4; i++) CUDA_OK(cudaEventDestroy(event[i]));
   return t;
 }
 

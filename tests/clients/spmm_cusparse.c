@@ -52,10 +52,10 @@ static void multiply(cusparseHandle_t handle, const struct matrix *a, const stru
   SPARSE_OK(cusparseCreateCsr(&ma, a->rows, a->cols, a->nnz, d->offsets, d->columns, d->values,
                               CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
                               o->type));
-  SPARSE_OK(cusparseCreateDnMat(&mb, a->cols, o->n, o->col_major ? a->cols : o->n, d->b, o->type,
-                                order));
-  SPARSE_OK(cusparseCreateDnMat(&mc, a->rows, o->n, o->col_major ? a->rows : o->n, d->c, o->type,
-                                order));
+  SPARSE_OK(
+      cusparseCreateDnMat(&mb, a->cols, o->n, o->col_major ? a->cols : o->n, d->b, o->type, order));
+  SPARSE_OK(
+      cusparseCreateDnMat(&mc, a->rows, o->n, o->col_major ? a->rows : o->n, d->c, o->type, order));
   SPARSE_OK(cusparseSpMM_bufferSize(handle, plain, plain, alpha, ma, mb, beta, mc, compute,
                                     CUSPARSE_SPMM_ALG_DEFAULT, &bytes));
   if (bytes > d->workspace_bytes) {
@@ -85,7 +85,7 @@ static struct times measure(cusparseHandle_t handle, const struct matrix *a,
 {
   enum { WARM = 8 };
   int n = o->repeats + WARM;
-  struct times t = { 0, 0, 0 };
+  struct times t = {0, 0, 0};
   cudaEvent_t *event = allocate(((size_t)n + 1) * sizeof *event);
   float *us = allocate((size_t)n * sizeof *us), ms;
   for (int i = 0; i <= n; i++) CUDA_OK(cudaEventCreate(&event[i]));
@@ -148,8 +148,8 @@ static void usage(void)
 
 static void parse(int argc, char **argv, struct options *o)
 {
-  static const cudaDataType types[] = { CUDA_R_16F, CUDA_R_16BF, CUDA_R_32F, CUDA_R_64F };
-  *o = (struct options){ NULL, 128, CUDA_R_16F, 100, 0 };
+  static const cudaDataType types[] = {CUDA_R_16F, CUDA_R_16BF, CUDA_R_32F, CUDA_R_64F};
+  *o = (struct options){NULL, 128, CUDA_R_16F, 100, 0};
   for (int i = 1; i < argc; i++) {
     const char *next = i + 1 < argc ? argv[i + 1] : NULL;
     if (!strcmp(argv[i], "--col-major"))
@@ -176,7 +176,7 @@ int main(int argc, char **argv)
 {
   struct options o;
   struct matrix a;
-  struct device d = { 0 };
+  struct device d = {0};
   client_name = "spmm_cusparse";
   parse(argc, argv, &o);
   read_matrix(o.file, &a);

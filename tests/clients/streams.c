@@ -62,8 +62,8 @@ static int64_t count_wrong(const struct lane *l, const void *b, const void *c)
     for (int j = 0; j < N; j += 3) {
       double sum = 0, scale = 0;
       for (int32_t q = l->a->offsets[i]; q < l->a->offsets[i + 1]; q++) {
-        double v = type_load(l->a->values, q, l->type) *
-                   type_load(b, l->a->columns[q] * N + j, l->type);
+        double v =
+            type_load(l->a->values, q, l->type) * type_load(b, l->a->columns[q] * N + j, l->type);
         sum += v;
         scale += fabs(v);
       }
@@ -97,8 +97,8 @@ static int multiply(struct lane *l, cusparseHandle_t h, void *b, void *c, void *
     bad |= (int)cudaMalloc(workspace, bytes);
     *room = bytes;
   }
-  bad |= cusparseSpMM(h, plain, plain, &one, ma, mb, &zero, mc, CUDA_R_32F,
-                      CUSPARSE_SPMM_CSR_ALG3, *workspace);
+  bad |= cusparseSpMM(h, plain, plain, &one, ma, mb, &zero, mc, CUDA_R_32F, CUSPARSE_SPMM_CSR_ALG3,
+                      *workspace);
   bad |= cusparseDestroySpMat(ma) | cusparseDestroyDnMat(mb) | cusparseDestroyDnMat(mc);
   return bad;
 }

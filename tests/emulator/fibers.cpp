@@ -94,8 +94,7 @@ void prepare(context *c, void (*entry)())
   uint64_t *top = (uint64_t *)(c->stack + stack_bytes) - 3;
   top[0] = 0;
   *--top = (uint64_t)entry;
-  for (int i = 0; i < 6; i++)
-    *--top = 0;
+  for (int i = 0; i < 6; i++) *--top = 0;
   c->top = top;
 }
 void switch_context(context *from, context *to, bool last)

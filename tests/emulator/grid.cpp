@@ -273,7 +273,6 @@ static void thread_entry()
 
 // ---- blocks' lives -----------------------------------------------------------------------------
 
-
 // Threads are used again, with their stacks.
 static auto &unused_threads = *new std::vector<thread_state *>; // never destroyed
 static thread_state *take_thread()
@@ -394,8 +393,7 @@ void run_grid(const launch_config &config, const std::function<void()> &thread)
     select_thread(t);
     switch_context(&scheduler, &t->where);
     self = nullptr;
-    for (cluster_state *c : g.finished)
-      end_cluster(c);
+    for (cluster_state *c : g.finished) end_cluster(c);
     g.finished.clear();
   }
   grid = nullptr;

@@ -263,8 +263,7 @@ extern "C" CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType
   if (row % 16 || (patterns[swizzle] && row > patterns[swizzle])) return CUDA_ERROR_INVALID_VALUE;
   *map = {};
   map->values = (uint64_t)values;
-  for (int d = 0; d < 2; d++)
-    map->sizes[d] = sizes[d], map->box[d] = box[d];
+  for (int d = 0; d < 2; d++) map->sizes[d] = sizes[d], map->box[d] = box[d];
   map->pitch = pitches[0];
   map->element = element;
   map->swizzle = patterns[swizzle];
@@ -305,8 +304,7 @@ static void bring_row(const box_job &j, block_state *b, uint32_t row)
 static void bring(const box_job &j)
 {
   if (j.block->alive == 0) fail("cp.async.bulk: the block has left");
-  for (uint32_t row = 0; row < j.map.box[1]; row++)
-    bring_row(j, j.block, row);
+  for (uint32_t row = 0; row < j.map.box[1]; row++) bring_row(j, j.block, row);
   shared_barrier &full = find_barrier(j.block, j.barrier, "cp.async.bulk");
   full.bytes -= (int64_t)j.map.box[0] * j.map.box[1] * j.map.element;
   end_phase_if_complete(full);

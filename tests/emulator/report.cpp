@@ -102,8 +102,7 @@ void deadlock(const char *kind)
     text += (text.empty() ? "" : "; ") + std::to_string(r.second) + " threads wait for " + r.first;
   int left = 0;
   for (const cluster_state *c : alive_clusters)
-    for (const block_state *b : c->blocks)
-      left += (int)(b->threads.size() - b->alive);
+    for (const block_state *b : c->blocks) left += (int)(b->threads.size() - b->alive);
   if (left) text += "; " + std::to_string(left) + " threads of these blocks have left";
   self = one;
   fail("%s: %s", kind, text.c_str());

@@ -34,8 +34,7 @@ int devices()
 {
   static const int count = [] {
     const char *s = getenv("SHUNT_EMULATOR_DEVICES");
-    for (int i = 0; i < devices_most; i++)
-      primary[i].device = i;
+    for (int i = 0; i < devices_most; i++) primary[i].device = i;
     return s ? std::max(0, std::min(atoi(s), devices_most)) : 1;
   }();
   return count;
@@ -53,24 +52,15 @@ using namespace emulator;
 const char *cudaGetErrorName(cudaError_t e)
 {
   switch (e) {
-  case cudaSuccess:
-    return "cudaSuccess";
-  case cudaErrorInvalidValue:
-    return "cudaErrorInvalidValue";
-  case cudaErrorMemoryAllocation:
-    return "cudaErrorMemoryAllocation";
-  case cudaErrorInvalidConfiguration:
-    return "cudaErrorInvalidConfiguration";
-  case cudaErrorInvalidDeviceFunction:
-    return "cudaErrorInvalidDeviceFunction";
-  case cudaErrorNoDevice:
-    return "cudaErrorNoDevice";
-  case cudaErrorInvalidDevice:
-    return "cudaErrorInvalidDevice";
-  case cudaErrorInvalidResourceHandle:
-    return "cudaErrorInvalidResourceHandle";
-  default:
-    return "another error";
+  case cudaSuccess: return "cudaSuccess";
+  case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
+  case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
+  case cudaErrorInvalidConfiguration: return "cudaErrorInvalidConfiguration";
+  case cudaErrorInvalidDeviceFunction: return "cudaErrorInvalidDeviceFunction";
+  case cudaErrorNoDevice: return "cudaErrorNoDevice";
+  case cudaErrorInvalidDevice: return "cudaErrorInvalidDevice";
+  case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
+  default: return "another error";
   }
 }
 const char *cudaGetErrorString(cudaError_t e)
@@ -150,26 +140,13 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr a, int device)
   const cudaError_t e = cudaGetDeviceProperties(&p, device);
   if (e != cudaSuccess) return e;
   switch (a) {
-  case cudaDevAttrMaxThreadsPerBlock:
-    *value = p.maxThreadsPerBlock;
-    break;
-  case cudaDevAttrMultiProcessorCount:
-    *value = p.multiProcessorCount;
-    break;
-  case cudaDevAttrL2CacheSize:
-    *value = p.l2CacheSize;
-    break;
-  case cudaDevAttrComputeCapabilityMajor:
-    *value = p.major;
-    break;
-  case cudaDevAttrComputeCapabilityMinor:
-    *value = p.minor;
-    break;
-  case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-    *value = (int)p.sharedMemPerBlockOptin;
-    break;
-  default:
-    return note(cudaErrorInvalidValue);
+  case cudaDevAttrMaxThreadsPerBlock: *value = p.maxThreadsPerBlock; break;
+  case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; break;
+  case cudaDevAttrL2CacheSize: *value = p.l2CacheSize; break;
+  case cudaDevAttrComputeCapabilityMajor: *value = p.major; break;
+  case cudaDevAttrComputeCapabilityMinor: *value = p.minor; break;
+  case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (int)p.sharedMemPerBlockOptin; break;
+  default: return note(cudaErrorInvalidValue);
   }
   return cudaSuccess;
 }

@@ -108,8 +108,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *x, cudaGraph_t g, unsigned lon
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s)
 {
-  for (const auto &work : x->work)
-    enqueue(s, work);
+  for (const auto &work : x->work) enqueue(s, work);
   return cudaSuccess;
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t g)

@@ -56,8 +56,7 @@ static bool step(CUstream_st *s)
 static void work_a_little()
 {
   std::vector<CUstream_st *> &all = streams();
-  for (uint64_t n = draw() % 4; n > 0 && !all.empty(); n--)
-    step(all[draw() % all.size()]);
+  for (uint64_t n = draw() % 4; n > 0 && !all.empty(); n--) step(all[draw() % all.size()]);
 }
 
 // All streams in turn, from a random one on, until `done`.
@@ -67,8 +66,7 @@ template <class Done> static void work_until(Done done)
   while (!done()) {
     const size_t from = all.empty() ? 0 : draw() % all.size();
     bool any = false;
-    for (size_t i = 0; i < all.size() && !any; i++)
-      any = step(all[(from + i) % all.size()]);
+    for (size_t i = 0; i < all.size() && !any; i++) any = step(all[(from + i) % all.size()]);
     if (!any) fail("streams that wait for each other");
   }
 }
@@ -140,8 +138,7 @@ void event_finish(const CUevent_st *e)
 }
 void streams_finish()
 {
-  for (CUstream_st *s : streams())
-    stream_finish(s);
+  for (CUstream_st *s : streams()) stream_finish(s);
 }
 
 void stream_opened(CUstream_st *s)

@@ -79,14 +79,11 @@ static bool product_right(int m, int n, int k, Fill fill, Place place, int selec
   Random r(11);
   memset(&f, 0xee, sizeof f);
   for (int i = 0; i < m; i++)
-    for (int q = 0; q < k; q++)
-      a[i][q] = small(r);
+    for (int q = 0; q < k; q++) a[i][q] = small(r);
   for (int q = 0; q < k; q++)
-    for (int j = 0; j < n; j++)
-      b[q][j] = small(r);
+    for (int j = 0; j < n; j++) b[q][j] = small(r);
   for (int i = 0; i < m; i++)
-    for (int j = 0; j < n; j++)
-      c[i][j] = small(r);
+    for (int j = 0; j < n; j++) c[i][j] = small(r);
   fill(f, a, b, r);
   for (int l = 0; l < 32; l++)
     for (int w = 0; w < (m == 16 ? 4 : 2); w++) {
@@ -101,8 +98,7 @@ static bool product_right(int m, int n, int k, Fill fill, Place place, int selec
       int i, j;
       place(l, w, &i, &j);
       double sum = c[i][j];
-      for (int q = 0; q < k; q++)
-        sum += a[i][q] * b[q][j];
+      for (int q = 0; q < k; q++) sum += a[i][q] * b[q][j];
       good &= (double)f.d[l][w] == sum;
     }
   return good;
@@ -151,8 +147,7 @@ static void test_mma_others()
         "mma.m16n8k8, tf32, whose lower 13 bits are not looked at");
   const auto bytes = [](const double *x, int step) {
     uint32_t word = 0;
-    for (int e = 0; e < 4; e++)
-      word |= (uint32_t)(uint8_t)(int8_t)x[e * step] << 8 * e;
+    for (int e = 0; e < 4; e++) word |= (uint32_t)(uint8_t)(int8_t)x[e * step] << 8 * e;
     return word;
   };
   check(product_right<emulator::m16n8k32_s8>(
@@ -171,8 +166,7 @@ static void test_mma_others()
   check(product_right<emulator::m8n8k4_f64>(
             8, 8, 4,
             [&](auto &f, auto &a, auto &b, Random &) {
-              for (int l = 0; l < 32; l++)
-                f.a[l][0] = a[l / 4][l % 4], f.b[l][0] = b[l % 4][l / 4];
+              for (int l = 0; l < 32; l++) f.a[l][0] = a[l / 4][l % 4], f.b[l][0] = b[l % 4][l / 4];
             },
             [](int l, int w, int *i, int *j) { *i = l / 4, *j = l % 4 * 2 + w; }),
         "mma.m8n8k4, f64");
@@ -219,17 +213,14 @@ __global__ void run_ldmatrix(uint32_t *out)
 {
   __shared__ __align__(16) uint16_t rows[32][24]; // 48 bytes from row to row
   const int l = threadIdx.x;
-  for (int k = 0; k < 8; k++)
-    rows[l][k] = (uint16_t)(l * 8 + k);
+  for (int k = 0; k < 8; k++) rows[l][k] = (uint16_t)(l * 8 + k);
   __syncwarp();
   uint32_t with[4];
   ptx::ldmatrix_x4_trans(with, ptx::shared_address(rows[l]));
   uint32_t without[2];
   emulator::ldmatrix<2, false>(without, ptx::shared_address(rows[l]));
-  for (int j = 0; j < 4; j++)
-    out[l * 6 + j] = with[j];
-  for (int j = 0; j < 2; j++)
-    out[l * 6 + 4 + j] = without[j];
+  for (int j = 0; j < 4; j++) out[l * 6 + j] = with[j];
+  for (int j = 0; j < 2; j++) out[l * 6 + 4 + j] = without[j];
 }
 static void test_ldmatrix()
 {
@@ -294,18 +285,15 @@ __global__ void run_cp_async(const int *from, int *out)
     ptx::cp_async_commit();
   }
   ptx::cp_async_wait<1>();
-  for (int e = 0; e < 4; e++)
-    out[4 * t + e] = to[0][4 * t + e];
+  for (int e = 0; e < 4; e++) out[4 * t + e] = to[0][4 * t + e];
   ptx::cp_async_wait<0>();
   __syncthreads();
-  for (int e = 0; e < 4; e++)
-    out[256 + 4 * t + e] = to[1][4 * (63 - t) + e];
+  for (int e = 0; e < 4; e++) out[256 + 4 * t + e] = to[1][4 * (63 - t) + e];
 }
 static void test_cp_async()
 {
   alignas(16) static int from[512], out[512];
-  for (int i = 0; i < 512; i++)
-    from[i] = i + 1;
+  for (int i = 0; i < 512; i++) from[i] = i + 1;
   run_cp_async<<<1, 64>>>(from, out);
   bool good = true;
   for (int i = 0; i < 256; i++) {
@@ -343,8 +331,7 @@ __global__ void run_boxes(const __grid_constant__ CUtensorMap map, uint16_t *out
 static void test_boxes()
 {
   alignas(16) static uint16_t from[7 * 48], out[512];
-  for (int i = 0; i < 7 * 48; i++)
-    from[i] = (uint16_t)(i + 1);
+  for (int i = 0; i < 7 * 48; i++) from[i] = (uint16_t)(i + 1);
   CUtensorMap map;
   const cuuint64_t sizes[2] = {40, 7}, pitch[1] = {96};
   const cuuint32_t box[2] = {64, 4}, steps[2] = {1, 1};
@@ -378,10 +365,8 @@ static void test_launches()
   unsigned order[100], next = 0, seen[100] = {};
   bool each_once = true, ascending = true;
   count_blocks<<<100, 1>>>(order, &next);
-  for (unsigned i = 0; i < 100; i++)
-    seen[order[i]]++, ascending &= order[i] == i;
-  for (unsigned s : seen)
-    each_once &= s == 1;
+  for (unsigned i = 0; i < 100; i++) seen[order[i]]++, ascending &= order[i] == i;
+  for (unsigned s : seen) each_once &= s == 1;
   check(each_once && next == 100 && !ascending, "each block runs once, in another order");
   count_blocks<<<1, 2000>>>(order, &next);
   check(cudaGetLastError() == cudaErrorInvalidConfiguration && cudaGetLastError() == cudaSuccess,

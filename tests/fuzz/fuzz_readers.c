@@ -18,20 +18,34 @@
 #define MM "%%MatrixMarket matrix "
 
 static const char *const mtx_seed[] = {
-  MM "coordinate real general\n% c\n3 4 4\n1 1 1.5\n2 3 -2e-3\n3 4 7\n1 4 .25\n",
-  MM "coordinate pattern symmetric\n4 4 3\n1 1\n3 2\n4 4\n",
-  MM "coordinate integer skew-symmetric\n3 3 2\n2 1 5\n3 1 -6\n",
-  MM "array real general\r\n2 2\r\n1.0\r\n0\r\nnan\r\n-3\r\n",
-  MM "array integer symmetric\n3 3\n1\n2\n3\n4\n5\n6\n",
+    MM "coordinate real general\n% c\n3 4 4\n1 1 1.5\n2 3 -2e-3\n3 4 7\n1 4 .25\n",
+    MM "coordinate pattern symmetric\n4 4 3\n1 1\n3 2\n4 4\n",
+    MM "coordinate integer skew-symmetric\n3 3 2\n2 1 5\n3 1 -6\n",
+    MM "array real general\r\n2 2\r\n1.0\r\n0\r\nnan\r\n-3\r\n",
+    MM "array integer symmetric\n3 3\n1\n2\n3\n4\n5\n6\n",
 };
 static const char *const smtx_seed[] = {
-  "3, 4, 5\n0 2 2 5\n0 3 1 2 3\n",
-  "1, 1, 1\n0 1\n0\n",
+    "3, 4, 5\n0 2 2 5\n0 3 1 2 3\n",
+    "1, 1, 1\n0 1\n0\n",
 };
 /* What a mutation likes to put in. */
-static const char *const word[] = { "-1", "0", "99999999999999999999", "9223372036854775807",
-                                    "nan", "1e999", " ", "\n", "\r", ",", "%", "complex", "\0x",
-                                    "16777216", "00000000000000000001", "array", "." };
+static const char *const word[] = {"-1",
+                                   "0",
+                                   "99999999999999999999",
+                                   "9223372036854775807",
+                                   "nan",
+                                   "1e999",
+                                   " ",
+                                   "\n",
+                                   "\r",
+                                   ",",
+                                   "%",
+                                   "complex",
+                                   "\0x",
+                                   "16777216",
+                                   "00000000000000000001",
+                                   "array",
+                                   "."};
 
 enum { ROOM = 4096 };
 
@@ -53,12 +67,9 @@ static size_t below(size_t n)
 /* Replaces `gone` bytes at `at` by n others. */
 static size_t splice(char *text, size_t size, size_t at, size_t gone, const char *with, size_t n)
 {
-  if (at > size)
-    at = size;
-  if (gone > size - at)
-    gone = size - at;
-  if (size - gone + n > ROOM)
-    return size;
+  if (at > size) at = size;
+  if (gone > size - at) gone = size - at;
+  if (size - gone + n > ROOM) return size;
   memmove(text + at + n, text + at + gone, size - at - gone);
   memcpy(text + at, with, n);
   return size - gone + n;
@@ -71,22 +82,17 @@ static size_t mutate(char *text, size_t size)
   size_t at = below(size + 1), n;
 
   switch (below(6)) {
-  case 0: /* one byte, any */
-    return splice(text, size, at, 1, &byte, 1);
+  case 0: /* one byte, any */ return splice(text, size, at, 1, &byte, 1);
   case 1: /* a bit */
-    if (at < size)
-      text[at] ^= (char)(1 << below(8));
+    if (at < size) text[at] ^= (char)(1 << below(8));
     return size;
-  case 2: /* cut short */
-    return at;
-  case 3: /* take some out */
-    return splice(text, size, at, 1 + below(8), "", 0);
+  case 2: /* cut short */ return at;
+  case 3: /* take some out */ return splice(text, size, at, 1 + below(8), "", 0);
   case 4: /* a word in the place of something */
     return splice(text, size, at, below(4), w, w[0] ? strlen(w) : 2);
   default: /* a piece once more */
     n = below(sizeof copy);
-    if (n > size - at)
-      n = size - at;
+    if (n > size - at) n = size - at;
     memcpy(copy, text + at, n);
     return splice(text, size, below(size + 1), 0, copy, n);
   }
@@ -98,8 +104,7 @@ static int keeps_promises(const struct shunt_matrix *m)
   if (m->rows < 0 || m->cols < 0 || m->row_offsets[0] != 0 || m->row_offsets[m->rows] != m->nnz)
     return 0;
   for (int64_t i = 0; i < m->rows; i++) {
-    if (m->row_offsets[i + 1] < m->row_offsets[i])
-      return 0;
+    if (m->row_offsets[i + 1] < m->row_offsets[i]) return 0;
     for (int64_t p = m->row_offsets[i]; p < m->row_offsets[i + 1]; p++)
       if (m->columns[p] < 0 || m->columns[p] >= m->cols ||
           (p > m->row_offsets[i] && m->columns[p] <= m->columns[p - 1]))
@@ -113,8 +118,7 @@ static void write_file(const char *path, const char *text, size_t size, int way)
 {
   gzFile f = gzopen(path, way ? "wb1" : "wbT");
 
-  if (size)
-    gzwrite(f, text, (unsigned)size);
+  if (size) gzwrite(f, text, (unsigned)size);
   gzclose(f);
   if (way == 2) {
     char packed[ROOM + 512];
@@ -142,8 +146,7 @@ static int step(uint64_t k, const char *mtx_path, const char *smtx_path)
   seed = smtx ? smtx_seed[below(2)] : mtx_seed[below(5)];
   size = strlen(seed);
   memcpy(text, seed, size);
-  for (size_t i = below(3); i < 3; i += 2)
-    size = mutate(text, size);
+  for (size_t i = below(3); i < 3; i += 2) size = mutate(text, size);
   write_file(path, text, size, (int)(k % 16 == 1 ? 1 : k % 16 == 2 ? 2 : 0));
   if (shunt_read_matrix(path, &m, &why) != SHUNT_OK)
     return why.text[0] && !m.row_offsets && !m.columns && !m.values ? 0 : -1;
@@ -169,8 +172,7 @@ int main(void)
   for (k = 0; k < steps && (double)(clock() - begin) / CLOCKS_PER_SEC < seconds; k++) {
     int result = step(k, mtx, smtx);
     accepted += result == 1;
-    if (result < 0 && broken++ < 5)
-      printf("# step %llu broke a promise\n", (unsigned long long)k);
+    if (result < 0 && broken++ < 5) printf("# step %llu broke a promise\n", (unsigned long long)k);
   }
   unlink(mtx);
   unlink(smtx);

@@ -193,8 +193,7 @@ static void draw_operands(uint64_t *r, struct product_case *c, bool large)
   enum type t = c->semiring.type;
   int64_t m = draw_size(r, large), k = draw_size(r, large), n = draw_size(r, large);
   if (large && c->call == CALL_MXM) n = 1 + rng_below(r, 160);
-  for (int s = 0; s < SLOTS; s++)
-    c->same_as[s] = s;
+  for (int s = 0; s < SLOTS; s++) c->same_as[s] = s;
   bool square = !large && rng_chance(r, 14);
   if (square) m = k = n = 1 + rng_below(r, 14);
   struct operand *o = c->operand;
@@ -216,8 +215,7 @@ static void draw_operands(uint64_t *r, struct product_case *c, bool large)
   o[SLOT_B].cols = c->call != CALL_MXM ? 1 : c->transpose_b ? k : n;
   o[SLOT_C].rows = o[SLOT_M].rows = m;
   o[SLOT_C].cols = o[SLOT_M].cols = c->call == CALL_MXM ? n : 1;
-  for (int s = 0; s < SLOTS; s++)
-    draw_rest(r, &o[s], t);
+  for (int s = 0; s < SLOTS; s++) draw_rest(r, &o[s], t);
   if (rng_chance(r, 60)) o[SLOT_M].type = rng_chance(r, 60) ? T_BOOL : any_type(r);
   if (square && c->call == CALL_MXM) {
     static const int slots[][2] = {{SLOT_A, SLOT_C}, {SLOT_B, SLOT_C}, {SLOT_M, SLOT_C},
@@ -448,8 +446,7 @@ bool case_eligible(const struct product_case *c, const int status[SLOTS])
   const struct operand *o = c->operand;
   enum type t = c->semiring.type;
   bool type_listed = false;
-  for (int64_t i = 0; i < COUNT(listed_types); i++)
-    type_listed |= listed_types[i] == t;
+  for (int64_t i = 0; i < COUNT(listed_types); i++) type_listed |= listed_types[i] == t;
   if (c->wrong || !type_listed || !is_listed(&c->semiring)) return false;
   if (c->semiring.origin != FROM_LIBRARY && c->semiring.origin != FROM_LIBRARY_OPS) return false;
   for (int s = 0; s < SLOTS; s++) {

@@ -60,8 +60,7 @@ static void make_operands(struct passed *x)
   x->a = make(x->form_a), x->b = make(x->form_b), x->c = make(GxB_SPARSE);
   GrB_Vector_new(&x->u, GrB_FP64, 4);
   GrB_Vector_new(&x->w, GrB_FP64, 4);
-  for (GrB_Index i = 0; i < 4; i++)
-    GrB_Vector_setElement_FP64(x->u, (double)i, i);
+  for (GrB_Index i = 0; i < 4; i++) GrB_Vector_setElement_FP64(x->u, (double)i, i);
   GrB_Vector_wait(x->u, GrB_MATERIALIZE);
 }
 

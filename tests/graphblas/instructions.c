@@ -29,8 +29,7 @@ long instructions_of(void (*piece)(void *), void *argument)
   long steps = -1;
   if (stopped_by(child, SIGSTOP)) {
     steps = 0;
-    while (!ptrace(PTRACE_SINGLESTEP, child, 0, 0) && stopped_by(child, SIGTRAP))
-      steps++;
+    while (!ptrace(PTRACE_SINGLESTEP, child, 0, 0) && stopped_by(child, SIGTRAP)) steps++;
   }
   kill(child, SIGKILL);
   waitpid(child, NULL, 0);

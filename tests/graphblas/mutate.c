@@ -363,8 +363,7 @@ static bool products_agree(char why[200])
     taken += p == &subject && calls_seen() == 0;
   }
   if (info) good = snprintf(why, 200, "a product ends with %d", (int)info) < 0;
-  for (int i = 0; good && i < 2; i++)
-    good = object_see(false, c[i], type, &seen[i], why);
+  for (int i = 0; good && i < 2; i++) good = object_see(false, c[i], type, &seen[i], why);
   if (good) good = seen_equal(&seen[0], &seen[1], NULL, NULL, why);
   for (int i = 0; i < 2; i++) {
     seen_free(&seen[i]);
@@ -413,8 +412,7 @@ int main(int argc, char **argv)
   calls_reset();
   types_start();
   state = seed;
-  while (done < steps && step(done, why))
-    done++;
+  while (done < steps && step(done, why)) done++;
   GrB_Matrix_free(&matrix[0]);
   GrB_Matrix_free(&matrix[1]);
   GrB_Matrix_free(&stale[0]);

@@ -37,27 +37,18 @@ static double draw_value(const struct operand *o, uint64_t *state)
 {
   double whole = (double)(rng_below(state, 9) - 4);
   switch (o->values) {
-  case VALUES_REAL:
-    return 2 * rng_unit(state) - 1;
-  case VALUES_BIG:
-    return ldexp(whole, (int)(8 * type_rows[o->type].size - 4)) + whole;
-  case VALUES_ZEROS:
-    return rng_chance(state, 50) ? 0 : whole;
+  case VALUES_REAL: return 2 * rng_unit(state) - 1;
+  case VALUES_BIG: return ldexp(whole, (int)(8 * type_rows[o->type].size - 4)) + whole;
+  case VALUES_ZEROS: return rng_chance(state, 50) ? 0 : whole;
   case VALUES_SPECIAL:
     switch (rng_below(state, 12)) {
-    case 0:
-      return NAN;
-    case 1:
-      return INFINITY;
-    case 2:
-      return -INFINITY;
-    case 3:
-      return o->no_minus_zero ? 0.0 : -0.0;
-    default:
-      return whole;
+    case 0: return NAN;
+    case 1: return INFINITY;
+    case 2: return -INFINITY;
+    case 3: return o->no_minus_zero ? 0.0 : -0.0;
+    default: return whole;
     }
-  default:
-    return whole;
+  default: return whole;
   }
 }
 

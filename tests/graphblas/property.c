@@ -86,8 +86,7 @@ static enum outcome prepare(const struct product_case *c, const struct made *m, 
   bool good = side_make(c, &two[0]) && side_make(c, &two[1]);
   if (good) side_read_before(c, &two[0], status);
   if (good && c->stale_error)
-    for (int i = 0; i < 2; i++)
-      side_cause_error(c, &two[i]);
+    for (int i = 0; i < 2; i++) side_cause_error(c, &two[i]);
   if (good) side_multiply(c, &original, m, desc, &two[1]);
   in_original = 0;
   return good ? READY : IMPOSSIBLE;
@@ -115,8 +114,7 @@ static bool run_case(const struct product_case *c, enum spoil kind, bool *was_sp
     side_multiply(c, &subject, &made, desc, &two[0]);
     if (kind == SPOIL_NOTHING) count_taken(c, status, two[0].info);
     total.errors += two[1].info != GrB_SUCCESS;
-    for (int i = 0; i < 2; i++)
-      side_read_error(c, &two[i]);
+    for (int i = 0; i < 2; i++) side_read_error(c, &two[i]);
     *was_spoilt = kind != SPOIL_NOTHING && spoil(kind, c, &two[0]);
   }
   bool good = outcome == READY && sides_equal(c, two, &total.differences, why);
@@ -292,14 +290,12 @@ int main(int argc, char **argv)
   if (info || !products_find(&subject, &original)) return 2;
   if (!products_preloaded(&subject, &original))
     printf("# nothing is preloaded: the original is compared with itself\n");
-  for (int i = 0; i < 4; i++)
-    signal((int[]){SIGSEGV, SIGABRT, SIGFPE, SIGALRM}[i], on_signal);
+  for (int i = 0; i < 4; i++) signal((int[]){SIGSEGV, SIGABRT, SIGFPE, SIGALRM}[i], on_signal);
   types_start();
   own_ops_start();
   calls_watch();
   clock_gettime(CLOCK_MONOTONIC, &start);
-  for (long i = 0; i < option.cases; i++)
-    run_one(option.from + i);
+  for (long i = 0; i < option.cases; i++) run_one(option.from + i);
   clock_gettime(CLOCK_MONOTONIC, &end);
   own_ops_finish();
   types_finish();

@@ -62,8 +62,7 @@ static bool sort_entries(struct seen *s)
   struct place *order = malloc((s->count + 1) * sizeof *order);
   char *x = malloc((s->count + 1) * size);
   if (!order || !x) return free(order), free(x), false;
-  for (GrB_Index e = 0; e < s->count; e++)
-    order[e] = (struct place){s->i[e], s->j[e], e};
+  for (GrB_Index e = 0; e < s->count; e++) order[e] = (struct place){s->i[e], s->j[e], e};
   qsort(order, s->count, sizeof *order, by_place);
   for (GrB_Index e = 0; e < s->count; e++) {
     s->i[e] = order[e].i;

@@ -78,29 +78,16 @@ static void make_wrong(enum wrong wrong, struct arguments *a)
   switch (wrong) {
   case NO_C:
   case NO_A:
-  case NO_B:
-    a->x[slot[wrong]].matrix = NULL;
-    break;
+  case NO_B: a->x[slot[wrong]].matrix = NULL; break;
   case EMPTY_C:
   case EMPTY_M:
   case EMPTY_A:
-  case EMPTY_B:
-    a->x[slot[wrong]].matrix = (void *)no_object;
-    break;
-  case NO_SEMIRING:
-    a->semiring = NULL;
-    break;
-  case EMPTY_SEMIRING:
-    a->semiring = (void *)no_object;
-    break;
-  case EMPTY_ACCUM:
-    a->accum = (void *)no_object;
-    break;
-  case EMPTY_DESC:
-    a->desc = (void *)no_object;
-    break;
-  default:
-    break;
+  case EMPTY_B: a->x[slot[wrong]].matrix = (void *)no_object; break;
+  case NO_SEMIRING: a->semiring = NULL; break;
+  case EMPTY_SEMIRING: a->semiring = (void *)no_object; break;
+  case EMPTY_ACCUM: a->accum = (void *)no_object; break;
+  case EMPTY_DESC: a->desc = (void *)no_object; break;
+  default: break;
   }
 }
 

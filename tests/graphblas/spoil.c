@@ -51,20 +51,12 @@ bool spoil(enum spoil kind, const struct product_case *c, struct side *s)
   union object x = s->object[SLOT_C];
   int value;
   switch (kind) {
-  case SPOIL_VALUE:
-    return spoil_value(o, x, false);
-  case SPOIL_VALUE_SLIGHTLY:
-    return spoil_value(o, x, true);
-  case SPOIL_DROP:
-    return spoil_pattern(o, x, true);
-  case SPOIL_ENTRY:
-    return spoil_pattern(o, x, false);
-  case SPOIL_CODE:
-    s->info = s->info ? GrB_SUCCESS : GrB_NO_VALUE;
-    return true;
-  case SPOIL_ERROR:
-    s->error[0] ^= 1;
-    return true;
+  case SPOIL_VALUE: return spoil_value(o, x, false);
+  case SPOIL_VALUE_SLIGHTLY: return spoil_value(o, x, true);
+  case SPOIL_DROP: return spoil_pattern(o, x, true);
+  case SPOIL_ENTRY: return spoil_pattern(o, x, false);
+  case SPOIL_CODE: s->info = s->info ? GrB_SUCCESS : GrB_NO_VALUE; return true;
+  case SPOIL_ERROR: s->error[0] ^= 1; return true;
   case SPOIL_ORIENTATION:
     if (o->vector || GxB_Matrix_Option_get(x.matrix, GxB_FORMAT, &value)) return false;
     return !GxB_Matrix_Option_set(x.matrix, GxB_FORMAT,
@@ -74,9 +66,7 @@ bool spoil(enum spoil kind, const struct product_case *c, struct side *s)
     return !GxB_Matrix_Option_set(x.matrix, GxB_SPARSITY_CONTROL, value == 15 ? 7 : 15);
   case SPOIL_SWITCH:
     return !o->vector && !GxB_Matrix_Option_set(x.matrix, GxB_BITMAP_SWITCH, 0.123);
-  case SPOIL_INPUT:
-    return spoil_value(&c->operand[c->same_as[SLOT_A]], s->object[SLOT_A], false);
-  default:
-    return false;
+  case SPOIL_INPUT: return spoil_value(&c->operand[c->same_as[SLOT_A]], s->object[SLOT_A], false);
+  default: return false;
   }
 }

@@ -191,10 +191,8 @@ int main(int argc, char **argv)
   for (double end = seconds() + duration; good && seconds() < end && !atomic_load(&wrong);)
     nanosleep(&(struct timespec){0, 50 * 1000 * 1000}, NULL);
   atomic_store(&stop, true);
-  for (int i = 0; i < started; i++)
-    pthread_join(thread[i], NULL);
-  for (int i = 0; i < SHARED; i++)
-    free_job(&jobs[i]);
+  for (int i = 0; i < started; i++) pthread_join(thread[i], NULL);
+  for (int i = 0; i < SHARED; i++) free_job(&jobs[i]);
   types_finish();
   GrB_finalize();
   good = good && started == threads && !atomic_load(&wrong);

@@ -26,10 +26,8 @@ static bool keep_left(struct tolerance *t, const struct seen *s, bool flip)
   if (!t->offsets || !t->columns || !t->values) return false;
   const GrB_Index *row = flip ? s->j : s->i, *column = flip ? s->i : s->j;
   int64_t *next = t->offsets + 1;
-  for (GrB_Index e = 0; e < s->count; e++)
-    next[row[e] + 1]++;
-  for (int64_t i = 0; i < t->rows; i++)
-    next[i + 1] += next[i];
+  for (GrB_Index e = 0; e < s->count; e++) next[row[e] + 1]++;
+  for (int64_t i = 0; i < t->rows; i++) next[i + 1] += next[i];
   for (GrB_Index e = 0; e < s->count; e++) {
     int64_t at = next[row[e]]++;
     t->columns[at] = (int64_t)column[e];

@@ -131,32 +131,19 @@ void types_finish(void)
 GrB_Type type_handle(enum type t)
 {
   switch (t) {
-  case T_BOOL:
-    return GrB_BOOL;
-  case T_INT8:
-    return GrB_INT8;
-  case T_INT16:
-    return GrB_INT16;
-  case T_INT32:
-    return GrB_INT32;
-  case T_INT64:
-    return GrB_INT64;
-  case T_UINT8:
-    return GrB_UINT8;
-  case T_UINT16:
-    return GrB_UINT16;
-  case T_UINT32:
-    return GrB_UINT32;
-  case T_UINT64:
-    return GrB_UINT64;
-  case T_FP32:
-    return GrB_FP32;
-  case T_FP64:
-    return GrB_FP64;
-  case T_FC64:
-    return GxB_FC64;
-  default:
-    return user_type;
+  case T_BOOL: return GrB_BOOL;
+  case T_INT8: return GrB_INT8;
+  case T_INT16: return GrB_INT16;
+  case T_INT32: return GrB_INT32;
+  case T_INT64: return GrB_INT64;
+  case T_UINT8: return GrB_UINT8;
+  case T_UINT16: return GrB_UINT16;
+  case T_UINT32: return GrB_UINT32;
+  case T_UINT64: return GrB_UINT64;
+  case T_FP32: return GrB_FP32;
+  case T_FP64: return GrB_FP64;
+  case T_FC64: return GxB_FC64;
+  default: return user_type;
   }
 }
 
@@ -170,32 +157,21 @@ GrB_Type type_handle(enum type t)
 void element_store(enum type t, void *to, double v)
 {
   switch (t) {
-  case T_BOOL:
-    STORE_WHOLE(bool, 0, 1)
-  case T_INT8:
-    STORE_WHOLE(int8_t, INT8_MIN, INT8_MAX)
-  case T_INT16:
-    STORE_WHOLE(int16_t, INT16_MIN, INT16_MAX)
-  case T_INT32:
-    STORE_WHOLE(int32_t, INT32_MIN, INT32_MAX)
-  case T_INT64:
-    STORE_WHOLE(int64_t, INT64_MIN, INT64_MAX)
-  case T_UINT8:
-    STORE_WHOLE(uint8_t, 0, UINT8_MAX)
-  case T_UINT16:
-    STORE_WHOLE(uint16_t, 0, UINT16_MAX)
-  case T_UINT32:
-    STORE_WHOLE(uint32_t, 0, UINT32_MAX)
-  case T_UINT64:
-    STORE_WHOLE(uint64_t, 0, UINT64_MAX)
+  case T_BOOL: STORE_WHOLE(bool, 0, 1)
+  case T_INT8: STORE_WHOLE(int8_t, INT8_MIN, INT8_MAX)
+  case T_INT16: STORE_WHOLE(int16_t, INT16_MIN, INT16_MAX)
+  case T_INT32: STORE_WHOLE(int32_t, INT32_MIN, INT32_MAX)
+  case T_INT64: STORE_WHOLE(int64_t, INT64_MIN, INT64_MAX)
+  case T_UINT8: STORE_WHOLE(uint8_t, 0, UINT8_MAX)
+  case T_UINT16: STORE_WHOLE(uint16_t, 0, UINT16_MAX)
+  case T_UINT32: STORE_WHOLE(uint32_t, 0, UINT32_MAX)
+  case T_UINT64: STORE_WHOLE(uint64_t, 0, UINT64_MAX)
   case T_FP32: {
     float x = (float)v;
     memcpy(to, &x, sizeof x);
     return;
   }
-  case T_FP64:
-    memcpy(to, &v, sizeof v);
-    return;
+  case T_FP64: memcpy(to, &v, sizeof v); return;
   case T_FC64: {
     double x[2] = {v, v / 2};
     memcpy(to, x, sizeof x);
@@ -219,31 +195,19 @@ void element_store(enum type t, void *to, double v)
 double element_load(enum type t, const void *from)
 {
   switch (t) {
-  case T_BOOL:
-    LOAD(bool)
-  case T_INT8:
-    LOAD(int8_t)
-  case T_INT16:
-    LOAD(int16_t)
-  case T_INT32:
-    LOAD(int32_t)
-  case T_INT64:
-    LOAD(int64_t)
-  case T_UINT8:
-    LOAD(uint8_t)
-  case T_UINT16:
-    LOAD(uint16_t)
-  case T_UINT32:
-    LOAD(uint32_t)
-  case T_UINT64:
-    LOAD(uint64_t)
-  case T_FP32:
-    LOAD(float)
+  case T_BOOL: LOAD(bool)
+  case T_INT8: LOAD(int8_t)
+  case T_INT16: LOAD(int16_t)
+  case T_INT32: LOAD(int32_t)
+  case T_INT64: LOAD(int64_t)
+  case T_UINT8: LOAD(uint8_t)
+  case T_UINT16: LOAD(uint16_t)
+  case T_UINT32: LOAD(uint32_t)
+  case T_UINT64: LOAD(uint64_t)
+  case T_FP32: LOAD(float)
   case T_FP64:
-  case T_FC64:
-    LOAD(double)
-  default:
-    LOAD(int32_t)
+  case T_FC64: LOAD(double)
+  default: LOAD(int32_t)
   }
 }
 

@@ -95,8 +95,7 @@ static bool test(const struct products *subject, const struct products *original
          taken ? "taken" : "by the original");
   GrB_Matrix_free(&a);
   GrB_Vector_free(&u);
-  for (int i = 0; i < 2; i++)
-    GrB_Vector_free(&w[i]);
+  for (int i = 0; i < 2; i++) GrB_Vector_free(&w[i]);
   return right;
 }
 
@@ -130,8 +129,7 @@ int main(void)
   const int count = (int)(sizeof all / sizeof *all);
   int failed = 0;
   calls_watch();
-  for (int i = 0; i < count; i++)
-    failed += !test(&subject, &original, &all[i], preloaded);
+  for (int i = 0; i < count; i++) failed += !test(&subject, &original, &all[i], preloaded);
   GrB_finalize();
   printf("%d passed, %d failed, 0 skipped\n", count - failed, failed);
   return failed != 0;

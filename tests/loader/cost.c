@@ -30,7 +30,7 @@ int main(void)
   const struct shunt_original *o = ask();
   double first = seconds() - start;
   if (!o || !o->path || !o->base || !strstr(o->path, "libcusparse.so.12")) return 1;
-#define THERE(f) \
+#define THERE(f)                                                                                   \
   if (!o->f) return printf("no " #f "\n"), 1;
   SHUNT_TAKEN(THERE)
   CUSPARSE_READ(THERE)

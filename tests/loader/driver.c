@@ -41,7 +41,7 @@ static use_function *extension(const char *name, int flags)
 
 static void use(use_function *f, int copy)
 {
-  struct cusparseContext h = { .copy = 0 };
+  struct cusparseContext h = {.copy = 0};
   EXPECT(f(&h) == 0);
   expect_reached(&h, copy, 6);
 }
@@ -90,7 +90,7 @@ static void row_other_global_lazy(void)
 
 static void row_deepbind(void)
 {
-  struct cusparseContext h = { .copy = 0 };
+  struct cusparseContext h = {.copy = 0};
   use_function *f = extension("./extension_1.so", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   EXPECT(f(&h) == 0);
   expect_reached_unseen(&h, 1, 6);
@@ -146,7 +146,7 @@ static void row_twice(void)
 
 static int look_up_and_use(lookup_function *f, void *library, cusparseHandle_t h)
 {
-  *h = (struct cusparseContext){ .copy = 0 };
+  *h = (struct cusparseContext){.copy = 0};
   return f(h, library);
 }
 
@@ -177,7 +177,7 @@ static void row_lookup(void)
 
 static void row_lookup_main(void)
 {
-  struct cusparseContext h = { .copy = 0 };
+  struct cusparseContext h = {.copy = 0};
   float one = 1;
   open_or_die(COPY_1, RTLD_NOW | RTLD_LOCAL);
   __typeof__(cusparseSpMM) *f = (__typeof__(cusparseSpMM) *)dlsym(RTLD_DEFAULT, "cusparseSpMM");
@@ -195,14 +195,14 @@ struct bound {
 static struct bound bind_to(void *library)
 {
   return (struct bound){
-    (__typeof__(cusparseSpMM) *)dlsym(library, "cusparseSpMM"),
-    (__typeof__(cusparseSDDMM_preprocess) *)dlsym(library, "cusparseSDDMM_preprocess"),
+      (__typeof__(cusparseSpMM) *)dlsym(library, "cusparseSpMM"),
+      (__typeof__(cusparseSDDMM_preprocess) *)dlsym(library, "cusparseSDDMM_preprocess"),
   };
 }
 
 static void use_bound(const struct bound *b, int copy, int faced)
 {
-  struct cusparseContext h = { .copy = 0 };
+  struct cusparseContext h = {.copy = 0};
   float one = 1;
   if (b->spmm(&h, 0, 0, &one, NULL, NULL, &one, NULL, CUDA_C_32F, 0, NULL) != 0 ||
       b->prepare(&h, 0, 0, &one, NULL, NULL, &one, NULL, CUDA_C_32F, 0, NULL) != 0)
@@ -249,7 +249,7 @@ static void row_handle_many(void)
 {
   for (int i = 0; i < 12; i++) {
     char name[32];
-    struct cusparseContext h = { .copy = 0 };
+    struct cusparseContext h = {.copy = 0};
     float one = 1;
     snprintf(name, sizeof name, "./many/copy%d.so", i);
     struct bound b = bind_to(open_or_die(name, RTLD_NOW | RTLD_LOCAL));
@@ -272,7 +272,7 @@ static void *thread_main(void *number)
   const char *face = getenv("FACE");
   pthread_barrier_wait(&barrier);
   for (int i = 0; i < THREAD_CALLS; i++) {
-    struct cusparseContext h = { .copy = 0 };
+    struct cusparseContext h = {.copy = 0};
     if (threaded[which](&h) != 0 || h.copy != which + 1 || h.calls != 6 ||
         (face && h.face != (strcmp(face, "yes") == 0 ? 6 : 0)))
       return "wrong";
@@ -324,12 +324,21 @@ static const struct row {
   const char *name;
   void (*run)(void);
 } rows[] = {
-#define ROW(name) { #name, row_##name }
-  ROW(other_global), ROW(other_global_lazy),
-  ROW(local),  ROW(lazy),   ROW(global),      ROW(promoted), ROW(deepbind),
-  ROW(renamed), ROW(old),   ROW(static),      ROW(orphan),   ROW(two),
-  ROW(twice),  ROW(never),  ROW(lookup),      ROW(lookup_main), ROW(handle),
-  ROW(handle_unseen), ROW(handle_many), ROW(threads), ROW(next), ROW(traces),
+#define ROW(name)                                                                                  \
+  {                                                                                                \
+#name, row_##name                                                                              \
+  }
+    ROW(other_global), ROW(other_global_lazy),
+    ROW(local),        ROW(lazy),
+    ROW(global),       ROW(promoted),
+    ROW(deepbind),     ROW(renamed),
+    ROW(old),          ROW(static),
+    ROW(orphan),       ROW(two),
+    ROW(twice),        ROW(never),
+    ROW(lookup),       ROW(lookup_main),
+    ROW(handle),       ROW(handle_unseen),
+    ROW(handle_many),  ROW(threads),
+    ROW(next),         ROW(traces),
 };
 
 int main(int argc, char **argv)

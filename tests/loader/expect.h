@@ -15,12 +15,12 @@
 
 static int expect_failures;
 
-#define EXPECT(condition)                                                       \
-  do {                                                                          \
-    if (!(condition)) {                                                         \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);           \
-      expect_failures = 1;                                                      \
-    }                                                                           \
+#define EXPECT(condition)                                                                          \
+  do {                                                                                             \
+    if (!(condition)) {                                                                            \
+      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                              \
+      expect_failures = 1;                                                                         \
+    }                                                                                              \
   } while (0)
 
 /* Did all calls of a fresh handle reach that copy, along the way this row prescribes? */

@@ -91,17 +91,16 @@ cusparseStatus_t cusparseGetPointerMode(cusparseHandle_t handle, cusparsePointer
 
 /* ---- descriptors ------------------------------------------------------------------ */
 
-cusparseStatus_t cusparseCreateCsr(cusparseSpMatDescr_t *m, int64_t rows, int64_t cols,
-                                   int64_t nnz, void *offsets, void *columns, void *values,
-                                   cusparseIndexType_t offset_type,
-                                   cusparseIndexType_t column_type, cusparseIndexBase_t base,
-                                   cudaDataType type)
+cusparseStatus_t cusparseCreateCsr(cusparseSpMatDescr_t *m, int64_t rows, int64_t cols, int64_t nnz,
+                                   void *offsets, void *columns, void *values,
+                                   cusparseIndexType_t offset_type, cusparseIndexType_t column_type,
+                                   cusparseIndexBase_t base, cudaDataType type)
 {
   (void)offsets, (void)columns, (void)values, (void)offset_type, (void)column_type;
   (void)base, (void)type;
   *m = malloc(sizeof **m);
   if (!*m) return CUSPARSE_STATUS_ALLOC_FAILED;
-  **m = (struct cusparseSpMatDescr){ rows, cols, nnz, COPY, 1, 0, 0, 0 };
+  **m = (struct cusparseSpMatDescr){rows, cols, nnz, COPY, 1, 0, 0, 0};
   DONE;
 }
 
@@ -144,7 +143,7 @@ cusparseStatus_t cusparseCreateDnMat(cusparseDnMatDescr_t *m, int64_t rows, int6
   (void)values, (void)type, (void)order;
   *m = malloc(sizeof **m);
   if (!*m) return CUSPARSE_STATUS_ALLOC_FAILED;
-  **m = (struct cusparseDnMatDescr){ rows, cols, ld };
+  **m = (struct cusparseDnMatDescr){rows, cols, ld};
   DONE;
 }
 
@@ -243,41 +242,41 @@ cusparseStatus_t cusparseDnMatGetStridedBatch(cusparseConstDnMatDescr_t m, int *
 }
 
 /* One body for the two forms of each getter; CSR and CSC have the same parameters. */
-#define CSR_GET(name, Matrix, Pointer)                                                         \
-  cusparseStatus_t name(Matrix m, int64_t *rows, int64_t *cols, int64_t *nnz,                  \
-                        Pointer *offsets, Pointer *columns, Pointer *values,                   \
-                        cusparseIndexType_t *offset_type, cusparseIndexType_t *column_type,    \
-                        cusparseIndexBase_t *base, cudaDataType *type)                         \
-  {                                                                                            \
-    *offsets = *columns = *values = NULL;                                                      \
-    *offset_type = *column_type = CUSPARSE_INDEX_32I;                                          \
-    *base = CUSPARSE_INDEX_BASE_ZERO;                                                          \
-    *type = CUDA_C_32F;                                                                        \
-    return cusparseSpMatGetSize(m, rows, cols, nnz);                                           \
+#define CSR_GET(name, Matrix, Pointer)                                                             \
+  cusparseStatus_t name(Matrix m, int64_t *rows, int64_t *cols, int64_t *nnz, Pointer *offsets,    \
+                        Pointer *columns, Pointer *values, cusparseIndexType_t *offset_type,       \
+                        cusparseIndexType_t *column_type, cusparseIndexBase_t *base,               \
+                        cudaDataType *type)                                                        \
+  {                                                                                                \
+    *offsets = *columns = *values = NULL;                                                          \
+    *offset_type = *column_type = CUSPARSE_INDEX_32I;                                              \
+    *base = CUSPARSE_INDEX_BASE_ZERO;                                                              \
+    *type = CUDA_C_32F;                                                                            \
+    return cusparseSpMatGetSize(m, rows, cols, nnz);                                               \
   }
-#define COO_GET(name, Matrix, Pointer)                                                         \
-  cusparseStatus_t name(Matrix m, int64_t *rows, int64_t *cols, int64_t *nnz,                  \
-                        Pointer *row_indices, Pointer *columns, Pointer *values,               \
-                        cusparseIndexType_t *index_type, cusparseIndexBase_t *base,            \
-                        cudaDataType *type)                                                    \
-  {                                                                                            \
-    *row_indices = *columns = *values = NULL;                                                  \
-    *index_type = CUSPARSE_INDEX_32I;                                                          \
-    *base = CUSPARSE_INDEX_BASE_ZERO;                                                          \
-    *type = CUDA_C_32F;                                                                        \
-    return cusparseSpMatGetSize(m, rows, cols, nnz);                                           \
+#define COO_GET(name, Matrix, Pointer)                                                             \
+  cusparseStatus_t name(Matrix m, int64_t *rows, int64_t *cols, int64_t *nnz,                      \
+                        Pointer *row_indices, Pointer *columns, Pointer *values,                   \
+                        cusparseIndexType_t *index_type, cusparseIndexBase_t *base,                \
+                        cudaDataType *type)                                                        \
+  {                                                                                                \
+    *row_indices = *columns = *values = NULL;                                                      \
+    *index_type = CUSPARSE_INDEX_32I;                                                              \
+    *base = CUSPARSE_INDEX_BASE_ZERO;                                                              \
+    *type = CUDA_C_32F;                                                                            \
+    return cusparseSpMatGetSize(m, rows, cols, nnz);                                               \
   }
-#define DENSE_GET(name, Matrix, Pointer)                                                       \
-  cusparseStatus_t name(Matrix m, int64_t *rows, int64_t *cols, int64_t *ld, Pointer *values,  \
-                        cudaDataType *type, cusparseOrder_t *order)                            \
-  {                                                                                            \
-    *rows = m->rows;                                                                           \
-    *cols = m->cols;                                                                           \
-    *ld = m->ld;                                                                               \
-    *values = NULL;                                                                            \
-    *type = CUDA_C_32F;                                                                        \
-    *order = CUSPARSE_ORDER_ROW;                                                               \
-    DONE;                                                                                      \
+#define DENSE_GET(name, Matrix, Pointer)                                                           \
+  cusparseStatus_t name(Matrix m, int64_t *rows, int64_t *cols, int64_t *ld, Pointer *values,      \
+                        cudaDataType *type, cusparseOrder_t *order)                                \
+  {                                                                                                \
+    *rows = m->rows;                                                                               \
+    *cols = m->cols;                                                                               \
+    *ld = m->ld;                                                                                   \
+    *values = NULL;                                                                                \
+    *type = CUDA_C_32F;                                                                            \
+    *order = CUSPARSE_ORDER_ROW;                                                                   \
+    DONE;                                                                                          \
   }
 
 CSR_GET(cusparseCsrGet, cusparseSpMatDescr_t, void *)

@@ -30,13 +30,13 @@ static void look_at(const struct shunt_original *o, cusparseHandle_t handle,
                    &column_type, &base, &type);
 }
 
-#define FACE(f, sparse, ...)                                                                     \
-  const struct shunt_original *o = shunt_original_for(__builtin_return_address(0));        \
-  if (!o || !o->f) return CUSPARSE_STATUS_NOT_INITIALIZED;                                       \
-  if (*shunt_entry_depth() == 0) look_at(o, handle, sparse);                                        \
-  ++*shunt_entry_depth();                                                                           \
-  cusparseStatus_t status = o->f(__VA_ARGS__);                                                   \
-  --*shunt_entry_depth();                                                                           \
+#define FACE(f, sparse, ...)                                                                       \
+  const struct shunt_original *o = shunt_original_for(__builtin_return_address(0));                \
+  if (!o || !o->f) return CUSPARSE_STATUS_NOT_INITIALIZED;                                         \
+  if (*shunt_entry_depth() == 0) look_at(o, handle, sparse);                                       \
+  ++*shunt_entry_depth();                                                                          \
+  cusparseStatus_t status = o->f(__VA_ARGS__);                                                     \
+  --*shunt_entry_depth();                                                                          \
   return status
 
 cusparseStatus_t cusparseSpMM(SPMM_PARAMETERS(void *buffer))
@@ -70,12 +70,12 @@ cusparseStatus_t cusparseSDDMM_bufferSize(SDDMM_PARAMETERS(size_t *bytes))
 }
 
 /* No handle, so nothing to note. */
-#define SEEN(f, ...)                                                                      \
-  const struct shunt_original *o = shunt_original_for(__builtin_return_address(0)); \
-  if (!o || !o->f) return CUSPARSE_STATUS_NOT_INITIALIZED;                                \
-  ++*shunt_entry_depth();                                                                    \
-  cusparseStatus_t status = o->f(__VA_ARGS__);                                            \
-  --*shunt_entry_depth();                                                                    \
+#define SEEN(f, ...)                                                                               \
+  const struct shunt_original *o = shunt_original_for(__builtin_return_address(0));                \
+  if (!o || !o->f) return CUSPARSE_STATUS_NOT_INITIALIZED;                                         \
+  ++*shunt_entry_depth();                                                                          \
+  cusparseStatus_t status = o->f(__VA_ARGS__);                                                     \
+  --*shunt_entry_depth();                                                                          \
   return status
 
 cusparseStatus_t cusparseCsrSetStridedBatch(cusparseSpMatDescr_t m, int batches, int64_t offsets,
@@ -106,14 +106,14 @@ cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t m, void *values)
   SEEN(SpMatSetValues, m, values);
 }
 
-#define BSR_PARAMETERS(Matrix, Array)                                                          \
-  Matrix *m, int64_t rows, int64_t cols, int64_t blocks, int64_t row_size, int64_t col_size,   \
-      Array offsets, Array columns, Array values, cusparseIndexType_t offset_type,             \
-      cusparseIndexType_t column_type, cusparseIndexBase_t base, cudaDataType type,            \
+#define BSR_PARAMETERS(Matrix, Array)                                                              \
+  Matrix *m, int64_t rows, int64_t cols, int64_t blocks, int64_t row_size, int64_t col_size,       \
+      Array offsets, Array columns, Array values, cusparseIndexType_t offset_type,                 \
+      cusparseIndexType_t column_type, cusparseIndexBase_t base, cudaDataType type,                \
       cusparseOrder_t order
-#define BSR_ARGUMENTS                                                                          \
-  m, rows, cols, blocks, row_size, col_size, offsets, columns, values, offset_type,            \
-      column_type, base, type, order
+#define BSR_ARGUMENTS                                                                              \
+  m, rows, cols, blocks, row_size, col_size, offsets, columns, values, offset_type, column_type,   \
+      base, type, order
 
 cusparseStatus_t cusparseCreateBsr(BSR_PARAMETERS(cusparseSpMatDescr_t, void *))
 {

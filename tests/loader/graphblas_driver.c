@@ -18,7 +18,6 @@ int main(int argc, char **argv)
     }
     memcpy(&run[i - 1], &p, sizeof p);
   }
-  for (int turn = 0; turn < argc - 1 && turn < MOST; turn++)
-    bad |= run[turn]();
+  for (int turn = 0; turn < argc - 1 && turn < MOST; turn++) bad |= run[turn]();
   return bad;
 }

@@ -75,8 +75,7 @@ static inline int use_fill(GrB_Matrix a, GrB_Matrix b)
   float *x = use_malloc(sizeof(float) * USE_N * USE_K);
   if (!x) return 1;
   for (GrB_Index i = 0; i < USE_N; i++) {
-    for (GrB_Index j = 0; j < USE_K; j++)
-      x[i * USE_K + j] = (float)(i + j);
+    for (GrB_Index j = 0; j < USE_K; j++) x[i * USE_K + j] = (float)(i + j);
     if (i == 7) continue;
     if (i > 0) GrB_Matrix_setElement_FP32(a, 1, i, 0);
     GrB_Matrix_setElement_FP32(a, (float)(i + 1), i, i);

@@ -17,7 +17,7 @@ int NAME(void)
 
 pid_t getppid(void)
 {
-  pid_t (*next)(void) = (pid_t (*)(void))dlsym(RTLD_NEXT, "getppid");
+  pid_t (*next)(void) = (pid_t(*)(void))dlsym(RTLD_NEXT, "getppid");
   seen++;
   return next ? next() : -1;
 }

@@ -14,12 +14,12 @@
 #include <stdint.h>
 
 struct cusparseContext {
-  int copy;       /* number of the library copy that ran last */
-  int calls;      /* calls that reached a library */
-  int mixed;      /* more than one copy ran */
-  int face;       /* calls that went through the face */
-  int wrapped;    /* cusparseSpMM calls that went through another preload */
-  int read_copy;  /* number of the copy whose getters the face was given; 0: none */
+  int copy;          /* number of the library copy that ran last */
+  int calls;         /* calls that reached a library */
+  int mixed;         /* more than one copy ran */
+  int face;          /* calls that went through the face */
+  int wrapped;       /* cusparseSpMM calls that went through another preload */
+  int read_copy;     /* number of the copy whose getters the face was given; 0: none */
   int64_t read_rows; /* rows of the sparse operand, as those getters say */
 };
 
@@ -35,16 +35,14 @@ struct cusparseDnMatDescr {
 };
 
 /* Parameters of the exported functions, and the same as arguments. */
-#define SPMM_PARAMETERS(last)                                                                \
-  cusparseHandle_t handle, cusparseOperation_t op_a, cusparseOperation_t op_b,               \
-      const void *alpha, cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,           \
-      const void *beta, cusparseDnMatDescr_t c, cudaDataType compute, cusparseSpMMAlg_t alg, \
-      last
-#define SDDMM_PARAMETERS(last)                                                                 \
-  cusparseHandle_t handle, cusparseOperation_t op_a, cusparseOperation_t op_b,                 \
-      const void *alpha, cusparseConstDnMatDescr_t a, cusparseConstDnMatDescr_t b,             \
-      const void *beta, cusparseSpMatDescr_t c, cudaDataType compute, cusparseSDDMMAlg_t alg,  \
-      last
+#define SPMM_PARAMETERS(last)                                                                      \
+  cusparseHandle_t handle, cusparseOperation_t op_a, cusparseOperation_t op_b, const void *alpha,  \
+      cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b, const void *beta,                  \
+      cusparseDnMatDescr_t c, cudaDataType compute, cusparseSpMMAlg_t alg, last
+#define SDDMM_PARAMETERS(last)                                                                     \
+  cusparseHandle_t handle, cusparseOperation_t op_a, cusparseOperation_t op_b, const void *alpha,  \
+      cusparseConstDnMatDescr_t a, cusparseConstDnMatDescr_t b, const void *beta,                  \
+      cusparseSpMatDescr_t c, cudaDataType compute, cusparseSDDMMAlg_t alg, last
 #define ARGUMENTS(last) handle, op_a, op_b, alpha, a, b, beta, c, compute, alg, last
 
 #endif

@@ -59,9 +59,8 @@ static int use_library(cusparseHandle_t h)
   if (status) return status;
   status = (int)cusparseCreateDnMat(&d, 5, 5, 5, NULL, CUDA_C_32F, CUSPARSE_ORDER_ROW);
   if (status) return status;
-#define CALL(f, Alg, a, c, last)                                           \
-  if (!status)                                                             \
-  status = (int)cusparse##f(h, n, n, &one, a, d, &one, c, CUDA_C_32F, Alg, last)
+#define CALL(f, Alg, a, c, last)                                                                   \
+  if (!status) status = (int)cusparse##f(h, n, n, &one, a, d, &one, c, CUDA_C_32F, Alg, last)
   CALL(SpMM_bufferSize, CUSPARSE_SPMM_ALG_DEFAULT, s, d, &bytes);
   CALL(SpMM_preprocess, CUSPARSE_SPMM_ALG_DEFAULT, s, d, NULL);
   CALL(SpMM, CUSPARSE_SPMM_ALG_DEFAULT, s, d, NULL);

@@ -22,8 +22,7 @@ uint64_t grb_epoch(const void *handle)
 {
   if (!handle || atomic_load(&grb_several_copies)) return 0;
   /* Both terms only ever grow, so an equal sum means that neither has. */
-  return 1 + atomic_load(&grb_counters[counter_of(handle)]) +
-         atomic_load(&grb_all_counter);
+  return 1 + atomic_load(&grb_counters[counter_of(handle)]) + atomic_load(&grb_all_counter);
 }
 #else
 uint64_t grb_epoch(const void *handle)

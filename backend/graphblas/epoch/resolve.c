@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/graphblas/epoch/interposed.h"
+#include "backend/graphblas/epoch/pins.h"
 #include "backend/graphblas/gpu/gpu_engine.h"
 #include "backend/graphblas/library.h"
-#include "backend/graphblas/epoch/pins.h"
-#include "backend/graphblas/epoch/interposed.h"
 #include "backend/loader/loaded.h"
 #include "backend/plan/fault.h"
 
@@ -105,8 +105,7 @@ static struct caller *caller_at(const void *base)
   if (!c) return NULL;
   c->base = base;
   struct caller *head = atomic_load(&callers);
-  do
-    c->next = head;
+  do c->next = head;
   while (!atomic_compare_exchange_weak(&callers, &head, c));
   return c;
 }

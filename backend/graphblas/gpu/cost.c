@@ -58,7 +58,7 @@ double grb_gpu_host_seconds(const struct shunt_host_spmm *p)
 }
 
 double grb_gpu_upload_seconds(const struct shunt_host_spmm *p, const struct grb_gpu_rates *r,
-                               int devices)
+                              int devices)
 {
   double size = (double)shunt_type_size(p->semiring.type), entries = (double)p->s.nnz;
   double bytes = entries * (4 + size) + 4.0 * (double)p->s.rows;
@@ -67,7 +67,7 @@ double grb_gpu_upload_seconds(const struct shunt_host_spmm *p, const struct grb_
 }
 
 double grb_gpu_stream_seconds(const struct shunt_host_spmm *p, const struct grb_gpu_rates *r,
-                               bool b_kept, int devices)
+                              bool b_kept, int devices)
 {
   double size = (double)shunt_type_size(p->semiring.type), share = 1.0 / devices;
   double b = b_kept ? 0 : (double)p->s.cols * (double)p->c.cols * size;

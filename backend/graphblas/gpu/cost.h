@@ -17,9 +17,9 @@ struct grb_gpu_rates grb_gpu_usual_rates(void);
 double grb_gpu_host_seconds(const struct shunt_host_spmm *p);
 /* Bringing S to one device. */
 double grb_gpu_upload_seconds(const struct shunt_host_spmm *p, const struct grb_gpu_rates *r,
-                               int devices);
+                              int devices);
 /* The rest, with the columns shared by `devices`. */
 double grb_gpu_stream_seconds(const struct shunt_host_spmm *p, const struct grb_gpu_rates *r,
-                               bool b_kept, int devices);
+                              bool b_kept, int devices);
 
 #endif

@@ -22,7 +22,7 @@ template <class T> shunt_status launch(void *to, int64_t count, double value, sh
 } // namespace
 
 extern "C" shunt_status grb_gpu_fill(void *to, int64_t count, shunt_type type, double value,
-                                            shunt_stream stream)
+                                     shunt_stream stream)
 {
   if (count <= 0) return SHUNT_OK;
   if (type == SHUNT_F32) return launch<float>(to, count, value, stream);

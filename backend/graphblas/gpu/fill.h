@@ -10,7 +10,7 @@ extern "C" {
 
 /* to[i] = value for i < count; type SHUNT_F32 or SHUNT_F64.  Enqueues one kernel. */
 shunt_status grb_gpu_fill(void *to, int64_t count, shunt_type type, double value,
-                                 shunt_stream stream);
+                          shunt_stream stream);
 
 #ifdef __cplusplus
 }

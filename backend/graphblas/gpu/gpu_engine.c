@@ -3,10 +3,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "backend/graphblas/gpu/pins.h"
-#include "backend/graphblas/gpu/placement.h"
 #include "backend/graphblas/gpu/gpu_product.h"
 #include "backend/graphblas/gpu/gpu_semiring.h"
+#include "backend/graphblas/gpu/pins.h"
+#include "backend/graphblas/gpu/placement.h"
 #include "backend/plan/options.h"
 
 /* STARTING: somebody is in start(); left, like the first, with the notes locked. */
@@ -73,8 +73,7 @@ static bool start(void)
 }
 
 bool grb_gpu_wise(const struct shunt_host_spmm *p, const struct grb_identity *sparse,
-                         const struct grb_identity *dense,
-                         const struct grb_identity *out)
+                  const struct grb_identity *dense, const struct grb_identity *out)
 {
   if (!grb_gpu_may_gain(p) || atomic_load(&state) == NONE) return false;
   struct grb_gpu_view v = grb_gpu_view_make(p, sparse, dense, out);
@@ -87,10 +86,8 @@ bool grb_gpu_wise(const struct shunt_host_spmm *p, const struct grb_identity *sp
   return now && (at == READY || start());
 }
 
-shunt_status grb_gpu_spmm(const struct shunt_host_spmm *p,
-                                 const struct grb_identity *sparse,
-                                 const struct grb_identity *dense,
-                                 const struct grb_identity *out)
+shunt_status grb_gpu_spmm(const struct shunt_host_spmm *p, const struct grb_identity *sparse,
+                          const struct grb_identity *dense, const struct grb_identity *out)
 {
   if (!grb_gpu_built(p) || atomic_load(&state) == NONE ||
       (atomic_load(&state) != READY && !start()))
@@ -144,8 +141,7 @@ void grb_gpu_forget(void)
     struct grb_gpu_device *d = &devices.device[i];
     struct grb_gpu_resident *e;
     if (grb_gpu_enter(d, &before) != SHUNT_OK) continue;
-    while ((e = grb_gpu_resident_oldest(&d->kept)))
-      grb_gpu_let_go(d, e);
+    while ((e = grb_gpu_resident_oldest(&d->kept))) grb_gpu_let_go(d, e);
     grb_gpu_leave(before);
   }
   pthread_mutex_unlock(&notes);

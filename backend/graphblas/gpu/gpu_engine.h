@@ -35,8 +35,7 @@ extern "C" {
    have taken the host as long as the start takes.  A few nanoseconds for small products. Identities
    as below.  */
 bool grb_gpu_wise(const struct shunt_host_spmm *p, const struct grb_identity *sparse,
-                         const struct grb_identity *dense,
-                         const struct grb_identity *out);
+                  const struct grb_identity *dense, const struct grb_identity *out);
 
 /* The product, wise or not; complete on return, c.present included.  Types f32 and f64;
    PLUS with TIMES, FIRST, SECOND and PAIR; b.present NULL or all ones is not looked for:
@@ -51,10 +50,8 @@ bool grb_gpu_wise(const struct shunt_host_spmm *p, const struct grb_identity *sp
    out: the matrix that will own c.values, that very array with that very content, from
    now until its epoch moves; its epoch read after the last bump.  handle NULL if C goes
    through a mask or is temporary: else a later matrix at the same address would be taken for it. */
-shunt_status grb_gpu_spmm(const struct shunt_host_spmm *p,
-                                 const struct grb_identity *sparse,
-                                 const struct grb_identity *dense,
-                                 const struct grb_identity *out);
+shunt_status grb_gpu_spmm(const struct shunt_host_spmm *p, const struct grb_identity *sparse,
+                          const struct grb_identity *dense, const struct grb_identity *out);
 
 /* To be called before a matrix' array may be freed, moved or handed out (pins.h); `handle`
    NULL: any matrix'.  Waits for products that use it.  */

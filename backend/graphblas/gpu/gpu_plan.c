@@ -35,10 +35,8 @@ static uint64_t needs_of(const struct grb_gpu_chunks *c, int place, int blocks)
 {
   const int step = GRB_GPU_CHUNKS / blocks;
   uint64_t chunks = 0, needs = 0;
-  for (int i = 0; i < step; i++)
-    chunks |= c->needs[place * step + i];
-  for (int j = 0; j < GRB_GPU_CHUNKS; j++)
-    needs |= (chunks >> j & 1) << j / step;
+  for (int i = 0; i < step; i++) chunks |= c->needs[place * step + i];
+  for (int j = 0; j < GRB_GPU_CHUNKS; j++) needs |= (chunks >> j & 1) << j / step;
   return needs;
 }
 
@@ -52,8 +50,7 @@ static void order_blocks(struct grb_gpu_plan *plan, const struct grb_gpu_chunks 
 {
   uint64_t needs[GRB_GPU_CHUNKS], sent = 0, done = 0;
   int count = 0;
-  for (int i = 0; i < blocks; i++)
-    needs[i] = needs_of(c, i, blocks);
+  for (int i = 0; i < blocks; i++) needs[i] = needs_of(c, i, blocks);
   for (int i = 0; i < blocks; i++) {
     int best = -1;
     for (int k = 0; k < blocks; k++)
@@ -139,8 +136,7 @@ static void lay_out(struct grb_gpu_plan *plan, const struct shunt_host_spmm *p,
   plan->b_ring_strips = plan->blocks > 1 ? GRB_GPU_RING_B - 1 : GRB_GPU_RING_B;
   if (plan->b_ring_strips > plan->strips) plan->b_ring_strips = plan->strips;
   plan->c_ring_blocks = plan->blocks > 2 * GRB_GPU_RING_C ? plan->blocks / 4 : GRB_GPU_RING_C;
-  plan->c_block =
-      grb_gpu_round((p->s.rows + plan->blocks - 1) / plan->blocks * plan->width * size);
+  plan->c_block = grb_gpu_round((p->s.rows + plan->blocks - 1) / plan->blocks * plan->width * size);
   bool b_streams = plan->b == GRB_GPU_B_HOST;
   plan->b_ring = b_streams && (plan->b_turned || !plan->keep_b);
   plan->c_ring = plan->c_turned || !plan->keep_c;
@@ -164,17 +160,18 @@ static int64_t all_bytes(const struct grb_gpu_plan *plan)
 }
 
 bool grb_gpu_plan_make(struct grb_gpu_plan *plan, const struct shunt_host_spmm *p,
-                        const struct grb_gpu_wish *wish)
+                       const struct grb_gpu_wish *wish)
 {
   const int64_t size = (int64_t)shunt_type_size(p->semiring.type);
   const int64_t granule = GRANULE_BYTES / size, columns = wish->last - wish->first;
   const bool can_keep_b = wish->may_keep_b && wish->b == GRB_GPU_B_HOST;
   *plan = (struct grb_gpu_plan){.first = wish->first,
-                                 .last = wish->last,
-                                 .b = wish->b,
-                                 .b_turned = grb_gpu_by_column(&p->b),
-                                 .c_turned = grb_gpu_by_column(&p->c)};
-  plan->width = wish->b == GRB_GPU_B_RESIDENT ? wish->kept_width : favourite_width(plan, wish, size);
+                                .last = wish->last,
+                                .b = wish->b,
+                                .b_turned = grb_gpu_by_column(&p->b),
+                                .c_turned = grb_gpu_by_column(&p->c)};
+  plan->width =
+      wish->b == GRB_GPU_B_RESIDENT ? wish->kept_width : favourite_width(plan, wish, size);
   /* C before B: a chain of products needs its results again, and has read B for the last time. */
   for (int what = 3; what >= 0; what--) {
     plan->keep_c = what & 2;

@@ -49,7 +49,7 @@ struct grb_gpu_plan {
   int64_t b_strip, c_strip; /* bytes of a strip of full width, rounded up */
   uint8_t b_order[GRB_GPU_CHUNKS], c_order[GRB_GPU_CHUNKS]; /* [blocks] places */
   uint8_t needed[GRB_GPU_CHUNKS]; /* the first so many of b_order are what c_order[i] needs */
-  int64_t c_block;                 /* bytes of the largest block of C, rounded up */
+  int64_t c_block;                /* bytes of the largest block of C, rounded up */
   /* The transient block, offsets in bytes: */
   int64_t b_ring_at, c_ring_at, b_scratch_at, c_scratch_at, workspace_at, block_bytes;
 };
@@ -59,7 +59,7 @@ struct grb_gpu_wish {
   enum grb_gpu_b b;
   int64_t kept_width; /* of strips of a B that is kept already */
   bool may_keep_b, may_keep_c;
-  int64_t available;             /* bytes for everything but what is kept already and is used */
+  int64_t available;                /* bytes for everything but what is kept already and is used */
   const struct grb_gpu_resident *s; /* its lengths and chunks */
   size_t (*workspace)(const struct shunt_host_spmm *p, int64_t width, const void *context);
   const void *context;
@@ -67,7 +67,7 @@ struct grb_gpu_wish {
 
 /* False: it does not fit, however narrow the strips. */
 bool grb_gpu_plan_make(struct grb_gpu_plan *plan, const struct shunt_host_spmm *p,
-                        const struct grb_gpu_wish *wish);
+                       const struct grb_gpu_wish *wish);
 
 static inline int64_t grb_gpu_round(int64_t bytes)
 {

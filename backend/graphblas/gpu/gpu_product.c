@@ -5,10 +5,10 @@
 #include <omp.h>
 #endif
 
-#include "backend/graphblas/gpu/pins.h"
-#include "backend/graphblas/gpu/proof.h"
-#include "backend/graphblas/gpu/pipeline/host_fallback.h"
 #include "backend/graphblas/gpu/gpu_semiring.h"
+#include "backend/graphblas/gpu/pins.h"
+#include "backend/graphblas/gpu/pipeline/host_fallback.h"
+#include "backend/graphblas/gpu/proof.h"
 
 /* ---- C in host memory ------------------------------------------------------------------------ */
 
@@ -22,8 +22,7 @@ static void mark_present(const struct shunt_host_spmm *p, const int32_t *empty, 
   int64_t stride = by_row ? c->row_stride : c->col_stride;
   if (!c->present) return;
 #pragma omp parallel for num_threads(threads)
-  for (int64_t l = 0; l < lines; l++)
-    memset(c->present + l * stride, 1, (size_t)length);
+  for (int64_t l = 0; l < lines; l++) memset(c->present + l * stride, 1, (size_t)length);
   for (int64_t i = 0; i < count; i++)
     for (int64_t j = 0; j < c->cols; j++)
       c->present[empty[i] * c->row_stride + j * c->col_stride] = 0;
@@ -70,7 +69,7 @@ static void take_pins(struct work *w, struct grb_gpu_shard *part)
   if (one_piece(plan, &v->p->c, plan->c_turned))
     part->run.c_pinned = take_pin(w, v->c_own, &v->p->c);
   grb_gpu_proof_begin(&part->run,
-                       w->devices->lane[0] + GRB_GPU_SLOTS * (int64_t)GRB_GPU_SLOT_BYTES);
+                      w->devices->lane[0] + GRB_GPU_SLOTS * (int64_t)GRB_GPU_SLOT_BYTES);
 }
 
 static void give_pins_back(const struct grb_gpu_view *v, struct grb_gpu_shard *part)
@@ -99,7 +98,7 @@ static shunt_status prepare(struct work *w, const int32_t **empty, int64_t *empt
   }
   if (missing) {
     s = grb_gpu_rows_make(&w->rows, &v->p->s, shunt_type_size(v->p->semiring.type),
-                           !grb_gpu_ones(v->p), v->threads);
+                          !grb_gpu_ones(v->p), v->threads);
     if (s != SHUNT_OK) return s;
     w->has_rows = true;
   }
@@ -158,8 +157,7 @@ static shunt_status settle(struct work *w, shunt_status s)
   for (int i = 0; i < w->count; i++)
     committed |= w->part[i].made && grb_gpu_run_committed(&w->part[i].run);
   if (!committed) return s;
-  for (int i = 0; i < w->count; i++)
-    grb_gpu_run_add_rest(&w->part[i].run);
+  for (int i = 0; i < w->count; i++) grb_gpu_run_add_rest(&w->part[i].run);
   w->counts->finished_on_host++;
   return SHUNT_OK;
 }
@@ -204,8 +202,7 @@ static bool pins_were_stale(struct grb_gpu_view *v, const struct grb_gpu_shard *
 }
 
 static shunt_status product(struct grb_gpu_view *v, struct grb_gpu_devices *devices, int count,
-                            pthread_mutex_t *notes, struct grb_gpu_counts *counts,
-                            bool *stale)
+                            pthread_mutex_t *notes, struct grb_gpu_counts *counts, bool *stale)
 {
   struct grb_gpu_shard part[GRB_GPU_MOST_DEVICES];
   struct work w = {.view = v,
@@ -237,7 +234,7 @@ static shunt_status product(struct grb_gpu_view *v, struct grb_gpu_devices *devi
 }
 
 shunt_status grb_gpu_product(struct grb_gpu_view *v, struct grb_gpu_devices *devices, int count,
-                              pthread_mutex_t *notes, struct grb_gpu_counts *counts)
+                             pthread_mutex_t *notes, struct grb_gpu_counts *counts)
 {
   bool stale = false;
   shunt_status s = product(v, devices, count, notes, counts, &stale);

@@ -18,6 +18,6 @@
    `counts` is added to.  Statuses, and what they say about C, as grb_gpu_spmm's.  One
    product at a time.  */
 shunt_status grb_gpu_product(struct grb_gpu_view *v, struct grb_gpu_devices *devices, int count,
-                              pthread_mutex_t *notes, struct grb_gpu_counts *counts);
+                             pthread_mutex_t *notes, struct grb_gpu_counts *counts);
 
 #endif

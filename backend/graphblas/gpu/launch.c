@@ -53,13 +53,13 @@ static shunt_status multiply(const struct grb_gpu_run *r, int unit)
   if (blocks > 1)
     return SHUNT_LAUNCH(shunt_csr_spmm_split_cuda(&x, 0, d, NULL, 0, r->device->compute));
   if (r->s.longest <= GRB_GPU_LONGEST_FOR_SPLIT) {
-    shunt_status status = SHUNT_LAUNCH(
-        shunt_csr_spmm_split_cuda(&x, r->s.longest, d, NULL, 0, r->device->compute));
+    shunt_status status =
+        SHUNT_LAUNCH(shunt_csr_spmm_split_cuda(&x, r->s.longest, d, NULL, 0, r->device->compute));
     if (status != SHUNT_E_UNSUPPORTED) return status;
   }
-  return SHUNT_LAUNCH(shunt_csr_spmm_merge_cuda(&x, d, r->block + r->plan.workspace_at,
-                                               (size_t)(r->plan.block_bytes - r->plan.workspace_at),
-                                               r->device->compute));
+  return SHUNT_LAUNCH(shunt_csr_spmm_merge_cuda(
+      &x, d, r->block + r->plan.workspace_at, (size_t)(r->plan.block_bytes - r->plan.workspace_at),
+      r->device->compute));
 }
 
 /* What is the same all over need not be sent. */
@@ -75,8 +75,8 @@ static shunt_status fill_constants(struct grb_gpu_run *r)
     s = SHUNT_LAUNCH(grb_gpu_fill(r->s.values, p->s.nnz, type, value, r->device->compute));
   }
   if (s == SHUNT_OK && r->plan.b == GRB_GPU_B_CONSTANT)
-    s = SHUNT_LAUNCH(grb_gpu_fill(r->block + r->plan.b_scratch_at, p->s.cols * r->plan.width,
-                                         type, grb_gpu_constant_of_b(r->p), r->device->compute));
+    s = SHUNT_LAUNCH(grb_gpu_fill(r->block + r->plan.b_scratch_at, p->s.cols * r->plan.width, type,
+                                  grb_gpu_constant_of_b(r->p), r->device->compute));
   return s;
 }
 

@@ -95,7 +95,7 @@ static void unpin(struct pin *p)
 }
 
 bool grb_gpu_pins_take(const struct grb_gpu_device *d, const void *handle, void *values,
-                        int64_t bytes)
+                       int64_t bytes)
 {
   pthread_mutex_lock(&lock);
   device = d;

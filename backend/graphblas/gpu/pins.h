@@ -26,7 +26,7 @@ enum { GRB_GPU_LEAST_PIN = 1 << 20 };
 /* The array was met once more.  True: it is pinned, and remains so until it is given back.  No
    device is entered.  */
 bool grb_gpu_pins_take(const struct grb_gpu_device *d, const void *handle, void *values,
-                        int64_t bytes);
+                       int64_t bytes);
 void grb_gpu_pins_give_back(const void *handle);
 /* Lets go, in the product that took it, of what turned out to be another array's pages: and of any
    array of this matrix for good.  */

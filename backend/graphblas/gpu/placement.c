@@ -22,8 +22,8 @@ bool grb_gpu_may_gain(const struct shunt_host_spmm *p)
 }
 
 struct grb_gpu_estimate grb_gpu_estimate(const struct grb_gpu_view *v,
-                                           struct grb_gpu_devices *devices,
-                                           const struct grb_gpu_rates *rates)
+                                         struct grb_gpu_devices *devices,
+                                         const struct grb_gpu_rates *rates)
 {
   struct grb_gpu_estimate best = {1, 0, 1e30};
   int most = devices->visible > 0 ? devices->visible : 1;
@@ -37,11 +37,11 @@ struct grb_gpu_estimate grb_gpu_estimate(const struct grb_gpu_view *v,
       bool open = i < devices->count;
       if (!open || !grb_gpu_view_find_sparse(v, kept)) missing++;
       if (!open || !grb_gpu_view_find_dense(v, kept, grb_gpu_share_begin(v->p, i, n),
-                                             grb_gpu_share_begin(v->p, i + 1, n)))
+                                            grb_gpu_share_begin(v->p, i + 1, n)))
         b_kept = false;
     }
     struct grb_gpu_estimate e = {n, missing ? grb_gpu_upload_seconds(v->p, rates, missing) : 0,
-                                  grb_gpu_stream_seconds(v->p, rates, b_kept, n)};
+                                 grb_gpu_stream_seconds(v->p, rates, b_kept, n)};
     /* Each has narrower parts of the rows, and all share the host's memory. */
     if (n > 1 && MARGIN * (e.upload + e.stream) > best.upload + best.stream) continue;
     /* A device that is not open yet costs a second start. */
@@ -84,7 +84,7 @@ static bool fits(const struct shunt_host_spmm *p, const struct grb_gpu_devices *
 }
 
 bool grb_gpu_worth_start(struct grb_gpu_placement *l, const struct grb_gpu_view *v,
-                          struct grb_gpu_devices *devices)
+                         struct grb_gpu_devices *devices)
 {
   if (!fits(v->p, devices)) return false;
   l->rates = grb_gpu_usual_rates();
@@ -94,7 +94,7 @@ bool grb_gpu_worth_start(struct grb_gpu_placement *l, const struct grb_gpu_view 
 }
 
 bool grb_gpu_worth_product(struct grb_gpu_placement *l, const struct grb_gpu_view *v,
-                            struct grb_gpu_devices *devices)
+                           struct grb_gpu_devices *devices)
 {
   if (!fits(v->p, devices)) return false;
   struct grb_gpu_estimate e = grb_gpu_estimate(v, devices, &l->rates);

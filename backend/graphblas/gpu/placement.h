@@ -44,14 +44,14 @@ bool grb_gpu_may_gain(const struct shunt_host_spmm *p);
 
 /* `rates` are set; devices that are visible but not open yet count with what opening takes. */
 struct grb_gpu_estimate grb_gpu_estimate(const struct grb_gpu_view *v,
-                                           struct grb_gpu_devices *devices,
-                                           const struct grb_gpu_rates *rates);
+                                         struct grb_gpu_devices *devices,
+                                         const struct grb_gpu_rates *rates);
 
 /* Before CUDA is started, with no device open: is it time?  Takes usual rates for granted. */
 bool grb_gpu_worth_start(struct grb_gpu_placement *l, const struct grb_gpu_view *v,
-                          struct grb_gpu_devices *devices);
+                         struct grb_gpu_devices *devices);
 /* Afterwards: is the product to go to the GPU? */
 bool grb_gpu_worth_product(struct grb_gpu_placement *l, const struct grb_gpu_view *v,
-                            struct grb_gpu_devices *devices);
+                           struct grb_gpu_devices *devices);
 
 #endif

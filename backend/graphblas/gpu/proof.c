@@ -46,10 +46,9 @@ void grb_gpu_proof_begin(struct grb_gpu_run *r, char *room)
 shunt_status grb_gpu_proof_fetch_b(struct grb_gpu_run *r)
 {
   const int64_t count = samples_of(bytes_of(r, &r->p->b), r->sample_first);
-  return SHUNT_CUDA(cudaMemcpy2DAsync(r->samples, GRB_GPU_SAMPLE,
-                                      grb_gpu_b_as_sent(r, 0) + r->sample_first,
-                                      GRB_GPU_SAMPLE_EVERY, GRB_GPU_SAMPLE, (size_t)count,
-                                      cudaMemcpyDeviceToHost, r->device->up));
+  return SHUNT_CUDA(cudaMemcpy2DAsync(
+      r->samples, GRB_GPU_SAMPLE, grb_gpu_b_as_sent(r, 0) + r->sample_first, GRB_GPU_SAMPLE_EVERY,
+      GRB_GPU_SAMPLE, (size_t)count, cudaMemcpyDeviceToHost, r->device->up));
 }
 
 bool grb_gpu_proof_holds(const struct grb_gpu_run *r)

@@ -17,7 +17,7 @@ static bool may_keep(const struct grb_identity *id, bool verify, struct grb_gpu_
 }
 
 bool grb_gpu_sparse_key(const struct shunt_sparse *s, shunt_type type, bool ones,
-                         const struct grb_identity *id, bool verify, struct grb_gpu_key *key)
+                        const struct grb_identity *id, bool verify, struct grb_gpu_key *key)
 {
   if (!may_keep(id, verify, key)) return false;
   key->arrays[0] = address(s->ids);
@@ -33,8 +33,8 @@ bool grb_gpu_sparse_key(const struct shunt_sparse *s, shunt_type type, bool ones
   return true;
 }
 
-bool grb_gpu_dense_key(const struct shunt_full *m, shunt_type type,
-                        const struct grb_identity *id, bool verify, struct grb_gpu_key *key)
+bool grb_gpu_dense_key(const struct shunt_full *m, shunt_type type, const struct grb_identity *id,
+                       bool verify, struct grb_gpu_key *key)
 {
   if (m->iso || m->present || !may_keep(id, verify, key)) return false;
   key->arrays[0] = address(m->values);
@@ -67,13 +67,10 @@ static uint64_t hash_chunk(const char *from, int64_t bytes)
   int64_t at = 0;
   for (; at + 32 <= bytes; at += 32) {
     memcpy(word, from + at, 32);
-    for (int i = 0; i < 4; i++)
-      lane[i] = (lane[i] ^ word[i]) * factor;
-    for (int i = 0; i < 4; i++)
-      lane[i] ^= lane[i] >> 29;
+    for (int i = 0; i < 4; i++) lane[i] = (lane[i] ^ word[i]) * factor;
+    for (int i = 0; i < 4; i++) lane[i] ^= lane[i] >> 29;
   }
-  for (; at < bytes; at++)
-    lane[0] = (lane[0] ^ (unsigned char)from[at]) * factor;
+  for (; at < bytes; at++) lane[0] = (lane[0] ^ (unsigned char)from[at]) * factor;
   return mix(lane[0] + mix(lane[1] + mix(lane[2] + mix(lane[3] + (uint64_t)bytes))));
 }
 
@@ -149,8 +146,8 @@ static bool same(const struct grb_gpu_key *a, const struct grb_gpu_key *b)
   for (struct grb_gpu_resident *e = (l)->entry; e < (l)->entry + GRB_GPU_MOST_RESIDENT; e++)
 
 struct grb_gpu_resident *grb_gpu_resident_find(struct grb_gpu_resident_list *l,
-                                         const struct grb_gpu_key *key, bool sparse, int64_t first,
-                                         int64_t last)
+                                               const struct grb_gpu_key *key, bool sparse,
+                                               int64_t first, int64_t last)
 {
   FOR_EACH(e, l)
   if (e->used && e->sparse == sparse && same(&e->key, key) &&
@@ -160,7 +157,7 @@ struct grb_gpu_resident *grb_gpu_resident_find(struct grb_gpu_resident_list *l,
 }
 
 struct grb_gpu_resident *grb_gpu_resident_stale(struct grb_gpu_resident_list *l,
-                                          const struct grb_gpu_key *key)
+                                                const struct grb_gpu_key *key)
 {
   /* Epochs only grow. */
   FOR_EACH(e, l)

@@ -21,10 +21,9 @@ struct grb_gpu_key {
 
 /* False: nothing may be kept of this operand. */
 bool grb_gpu_sparse_key(const struct shunt_sparse *s, shunt_type type, bool ones,
-                         const struct grb_identity *id, bool verify,
-                         struct grb_gpu_key *key);
-bool grb_gpu_dense_key(const struct shunt_full *m, shunt_type type,
                         const struct grb_identity *id, bool verify, struct grb_gpu_key *key);
+bool grb_gpu_dense_key(const struct shunt_full *m, shunt_type type, const struct grb_identity *id,
+                       bool verify, struct grb_gpu_key *key);
 
 /* Of the content: of all of it with `threads` threads, or of samples. */
 uint64_t grb_gpu_sparse_hash(const struct shunt_sparse *s, shunt_type type, bool all, int threads);
@@ -65,11 +64,11 @@ struct grb_gpu_resident_list {
 /* The entry with this key; for dense ones, of these columns.  NULL: none.  Does not ask for hashes.
  */
 struct grb_gpu_resident *grb_gpu_resident_find(struct grb_gpu_resident_list *l,
-                                         const struct grb_gpu_key *key, bool sparse, int64_t first,
-                                         int64_t last);
+                                               const struct grb_gpu_key *key, bool sparse,
+                                               int64_t first, int64_t last);
 /* An entry of the same matrix that no key will find again, or else NULL. */
 struct grb_gpu_resident *grb_gpu_resident_stale(struct grb_gpu_resident_list *l,
-                                          const struct grb_gpu_key *key);
+                                                const struct grb_gpu_key *key);
 /* The entry that was used longest ago and is not held; NULL: none. */
 struct grb_gpu_resident *grb_gpu_resident_oldest(struct grb_gpu_resident_list *l);
 struct grb_gpu_resident *grb_gpu_resident_unused(struct grb_gpu_resident_list *l);

@@ -34,16 +34,13 @@ static void offsets_by_row(struct grb_gpu_rows *r, int threads)
   const struct shunt_sparse *s = r->s;
   if (!s->ids) {
 #pragma omp parallel for num_threads(threads)
-    for (int64_t i = 0; i <= s->rows; i++)
-      r->offsets[i] = (int32_t)offset(s, i);
+    for (int64_t i = 0; i <= s->rows; i++) r->offsets[i] = (int32_t)offset(s, i);
     return;
   }
   int64_t row = 0;
   for (int64_t v = 0; v < s->vectors; v++)
-    for (; row <= id(s, v); row++)
-      r->offsets[row] = (int32_t)offset(s, v);
-  for (; row <= s->rows; row++)
-    r->offsets[row] = (int32_t)s->nnz;
+    for (; row <= id(s, v); row++) r->offsets[row] = (int32_t)offset(s, v);
+  for (; row <= s->rows; row++) r->offsets[row] = (int32_t)s->nnz;
 }
 
 /* ---- the transpose -------------------------------------------------------------------
@@ -131,12 +128,10 @@ static shunt_status transpose(struct grb_gpu_rows *r, bool values, int threads)
     return SHUNT_E_MEMORY;
   }
 #pragma omp parallel for num_threads(t.chunks) schedule(static, 1)
-  for (int chunk = 0; chunk < t.chunks; chunk++)
-    count_chunk(&t, chunk);
+  for (int chunk = 0; chunk < t.chunks; chunk++) count_chunk(&t, chunk);
   place_rows(&t);
 #pragma omp parallel for num_threads(t.chunks) schedule(static, 1)
-  for (int chunk = 0; chunk < t.chunks; chunk++)
-    send_chunk(&t, chunk);
+  for (int chunk = 0; chunk < t.chunks; chunk++) send_chunk(&t, chunk);
   free(t.counts);
   return SHUNT_OK;
 }
@@ -161,8 +156,7 @@ static void look_at_chunks(struct grb_gpu_rows *r, int threads)
   for (int i = 0; i <= GRB_GPU_CHUNKS; i++)
     c->begin[i] = r->offsets[r->s->rows * i / GRB_GPU_CHUNKS];
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-  for (int i = 0; i < GRB_GPU_CHUNKS; i++)
-    c->needs[i] = needs_of(r, c->begin[i], c->begin[i + 1]);
+  for (int i = 0; i < GRB_GPU_CHUNKS; i++) c->needs[i] = needs_of(r, c->begin[i], c->begin[i + 1]);
 }
 
 static shunt_status look_at_rows(struct grb_gpu_rows *r)
@@ -181,11 +175,11 @@ static shunt_status look_at_rows(struct grb_gpu_rows *r)
 }
 
 shunt_status grb_gpu_rows_make(struct grb_gpu_rows *r, const struct shunt_sparse *s, size_t size,
-                                bool values, int threads)
+                               bool values, int threads)
 {
   *r = (struct grb_gpu_rows){.s = s, .size = size};
-  if (s->rows < 1 || s->rows >= GRB_GPU_MOST_INDEX || s->cols >= GRB_GPU_MOST_INDEX ||
-      s->nnz < 1 || s->nnz >= GRB_GPU_MOST_INDEX)
+  if (s->rows < 1 || s->rows >= GRB_GPU_MOST_INDEX || s->cols >= GRB_GPU_MOST_INDEX || s->nnz < 1 ||
+      s->nnz >= GRB_GPU_MOST_INDEX)
     return SHUNT_E_UNSUPPORTED;
   shunt_status status = SHUNT_OK;
   r->offsets = allocate(s->rows + 1, sizeof *r->offsets);
@@ -218,8 +212,7 @@ void grb_gpu_rows_columns(const struct grb_gpu_rows *r, int64_t first, int64_t c
   else if (s->index_bytes == 4)
     memcpy(to, (const char *)s->indices + first * 4, (size_t)count * sizeof *to);
   else
-    for (int64_t i = 0; i < count; i++)
-      to[i] = (int32_t)((const int64_t *)s->indices)[first + i];
+    for (int64_t i = 0; i < count; i++) to[i] = (int32_t)((const int64_t *)s->indices)[first + i];
 }
 
 void grb_gpu_rows_values(const struct grb_gpu_rows *r, int64_t first, int64_t count, void *to)

@@ -28,12 +28,11 @@ enum { GRB_GPU_MOST_INDEX = 1 << 30 }; /* rows, columns and entries stay below i
 /* SHUNT_E_MEMORY, or SHUNT_E_UNSUPPORTED for what does not fit.  `values` false: not needed.
    Uses `threads` OpenMP threads.  After a failure there is nothing to free.  */
 shunt_status grb_gpu_rows_make(struct grb_gpu_rows *r, const struct shunt_sparse *s, size_t size,
-                                bool values, int threads);
+                               bool values, int threads);
 void grb_gpu_rows_free(struct grb_gpu_rows *r);
 
 /* Entries first <= p < first + count. */
-void grb_gpu_rows_columns(const struct grb_gpu_rows *r, int64_t first, int64_t count,
-                           int32_t *to);
+void grb_gpu_rows_columns(const struct grb_gpu_rows *r, int64_t first, int64_t count, int32_t *to);
 void grb_gpu_rows_values(const struct grb_gpu_rows *r, int64_t first, int64_t count, void *to);
 
 #endif

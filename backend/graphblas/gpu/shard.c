@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/graphblas/gpu/launch.h"
 #include "backend/graphblas/gpu/gpu_semiring.h"
+#include "backend/graphblas/gpu/launch.h"
 #include "backend/plan/fault.h"
 #include "backend/plan/options.h"
 
@@ -27,16 +27,15 @@ static size_t workspace(const struct shunt_host_spmm *p, int64_t width, const vo
 static void drop_stale(struct grb_gpu_view *v, struct grb_gpu_device *d)
 {
   const struct grb_gpu_key *key[] = {v->s_keyed ? &v->s_key : NULL, v->b_keyed ? &v->b_key : NULL,
-                                      v->c_keyed ? &v->c_key : NULL};
+                                     v->c_keyed ? &v->c_key : NULL};
   struct grb_gpu_resident *stale;
   for (int i = 0; i < 3; i++)
-    while (key[i] && (stale = grb_gpu_resident_stale(&d->kept, key[i])))
-      grb_gpu_let_go(d, stale);
+    while (key[i] && (stale = grb_gpu_resident_stale(&d->kept, key[i]))) grb_gpu_let_go(d, stale);
 }
 
 /* Holds `e` if it is proved fresh, else lets go of it. */
 static struct grb_gpu_resident *prove(struct grb_gpu_device *d, struct grb_gpu_resident *e,
-                                   uint64_t hash)
+                                      uint64_t hash)
 {
   if (e->hash != hash) {
     grb_gpu_let_go(d, e);
@@ -77,7 +76,8 @@ static shunt_status place_s(struct grb_gpu_view *v, struct grb_gpu_shard *part,
   }
   const struct shunt_sparse *s = &v->p->s;
   int64_t offsets = grb_gpu_round((s->rows + 1) * 4), columns = grb_gpu_round(s->nnz * 4);
-  r->s = (struct grb_gpu_resident){.sparse = true, .longest = rows->longest, .chunks = rows->chunks};
+  r->s =
+      (struct grb_gpu_resident){.sparse = true, .longest = rows->longest, .chunks = rows->chunks};
   r->s.bytes =
       offsets + columns + grb_gpu_round(s->nnz * (int64_t)shunt_type_size(v->p->semiring.type));
   if (r->s.bytes > r->device->limit - held_bytes(r->device)) return SHUNT_E_UNSUPPORTED;
@@ -98,8 +98,8 @@ static bool plan(struct grb_gpu_view *v, struct grb_gpu_shard *part, int64_t fir
       .first = first,
       .last = last,
       .b = grb_gpu_constant_b(v->p) ? GRB_GPU_B_CONSTANT
-           : part->b                 ? GRB_GPU_B_RESIDENT
-                                     : GRB_GPU_B_HOST,
+           : part->b                ? GRB_GPU_B_RESIDENT
+                                    : GRB_GPU_B_HOST,
       .kept_width = part->b ? part->b->width : 0,
       .may_keep_b = v->b_keyed,
       .may_keep_c = v->c_keyed && full_c,
@@ -167,14 +167,14 @@ static bool keep(struct grb_gpu_device *d, struct grb_gpu_resident what,
 }
 
 static struct grb_gpu_resident kept_dense(const struct grb_gpu_plan *plan, void *memory,
-                                       int64_t strip_bytes)
+                                          int64_t strip_bytes)
 {
   return (struct grb_gpu_resident){.memory = memory,
-                                .bytes = plan->strips * strip_bytes,
-                                .first = plan->first,
-                                .last = plan->last,
-                                .width = plan->width,
-                                .strip_bytes = strip_bytes};
+                                   .bytes = plan->strips * strip_bytes,
+                                   .first = plan->first,
+                                   .last = plan->last,
+                                   .width = plan->width,
+                                   .strip_bytes = strip_bytes};
 }
 
 /* Moves what may stay from the part to the list; what is left in the part is released. */
@@ -200,7 +200,7 @@ void grb_gpu_shard_keep(struct grb_gpu_shard *part, struct grb_gpu_view *v,
       keep(d, kept_dense(&r->plan, r->b, r->plan.b_strip), &v->b_key, grb_gpu_view_dense_hash(v)))
     r->b = NULL;
   uint64_t hash = r->plan.keep_c ? grb_gpu_dense_hash(&v->p->c, v->p->semiring.type,
-                                                       shunt_options()->verify, v->threads)
+                                                      shunt_options()->verify, v->threads)
                                  : 0;
   if (r->plan.keep_c && keep(d, kept_dense(&r->plan, r->c, r->plan.c_strip), &v->c_key, hash))
     r->c = NULL;

@@ -16,7 +16,7 @@
 #include "backend/graphblas/gpu/view.h"
 
 struct grb_gpu_shard {
-  struct grb_gpu_run run;     /* run.device: set by the caller */
+  struct grb_gpu_run run;         /* run.device: set by the caller */
   struct grb_gpu_resident *s, *b; /* entries that are used; NULL: not kept */
   int64_t block_bytes, b_bytes, c_bytes;
   bool made; /* set by the caller: run is made, or was tried to be */

@@ -11,9 +11,9 @@ static const void *owner(const struct grb_identity *id)
 }
 
 struct grb_gpu_view grb_gpu_view_make(const struct shunt_host_spmm *p,
-                                        const struct grb_identity *sparse,
-                                        const struct grb_identity *dense,
-                                        const struct grb_identity *out)
+                                      const struct grb_identity *sparse,
+                                      const struct grb_identity *dense,
+                                      const struct grb_identity *out)
 {
   struct grb_gpu_view v = {.p = p, .threads = p->threads < 1 ? 1 : p->threads};
   const shunt_type type = p->semiring.type;
@@ -50,14 +50,14 @@ uint64_t grb_gpu_view_dense_hash(struct grb_gpu_view *v)
 }
 
 struct grb_gpu_resident *grb_gpu_view_find_sparse(const struct grb_gpu_view *v,
-                                                struct grb_gpu_resident_list *kept)
+                                                  struct grb_gpu_resident_list *kept)
 {
   return v->s_keyed ? grb_gpu_resident_find(kept, &v->s_key, true, 0, 0) : NULL;
 }
 
 struct grb_gpu_resident *grb_gpu_view_find_dense(const struct grb_gpu_view *v,
-                                               struct grb_gpu_resident_list *kept, int64_t first,
-                                               int64_t last)
+                                                 struct grb_gpu_resident_list *kept, int64_t first,
+                                                 int64_t last)
 {
   return v->b_keyed ? grb_gpu_resident_find(kept, &v->b_key, false, first, last) : NULL;
 }

@@ -26,9 +26,9 @@ struct grb_gpu_view {
 
 /* Identities as in gpu_engine.h.  Reads no values. */
 struct grb_gpu_view grb_gpu_view_make(const struct shunt_host_spmm *p,
-                                        const struct grb_identity *sparse,
-                                        const struct grb_identity *dense,
-                                        const struct grb_identity *out);
+                                      const struct grb_identity *sparse,
+                                      const struct grb_identity *dense,
+                                      const struct grb_identity *out);
 
 /* Of the operands' content, or of samples of it; the first call reads them. */
 uint64_t grb_gpu_view_sparse_hash(struct grb_gpu_view *v);
@@ -37,10 +37,10 @@ uint64_t grb_gpu_view_dense_hash(struct grb_gpu_view *v);
 /* S, and columns first <= j < last of B, as the list holds them; NULL: it does not.  Found by key
    alone: the caller compares hashes before use.  */
 struct grb_gpu_resident *grb_gpu_view_find_sparse(const struct grb_gpu_view *v,
-                                                struct grb_gpu_resident_list *kept);
+                                                  struct grb_gpu_resident_list *kept);
 struct grb_gpu_resident *grb_gpu_view_find_dense(const struct grb_gpu_view *v,
-                                               struct grb_gpu_resident_list *kept, int64_t first,
-                                               int64_t last);
+                                                 struct grb_gpu_resident_list *kept, int64_t first,
+                                                 int64_t last);
 
 /* Into how many pieces of 16 bytes the columns are cut: the most devices that can share them. */
 int64_t grb_gpu_pieces(const struct shunt_host_spmm *p);

@@ -10,7 +10,7 @@
 /* The tree around this program, which stands in its root or in .libs. */
 static bool find_program(char path[PATH_MAX])
 {
-  static const char *const beside[] = { "tests/bench", "../tests/bench" };
+  static const char *const beside[] = {"tests/bench", "../tests/bench"};
   char own[PATH_MAX];
   for (int i = 0; i < 2 && launch_own_folder(own, sizeof own); i++) {
     int length = snprintf(path, PATH_MAX, "%s/%s/ablation_bench", own, beside[i]);
@@ -34,7 +34,7 @@ int bench_ablation(char **arguments, int count, const char *json)
     if (json) argv[at++] = (char *)"-o";
     if (json) argv[at++] = (char *)json;
     memcpy(argv + at, arguments, (size_t)count * sizeof *argv);
-    const struct launch l = { .argv = argv };
+    const struct launch l = {.argv = argv};
     struct launch_end end = launch_program(&l);
     if (end.signal) tool_say("%s: ended by signal %d", path, end.signal);
     status = end.ran && end.status <= EXIT_USAGE ? end.status : EXIT_BAD;

@@ -63,36 +63,42 @@ enum {
   OPT_QUICK,
   OPT_SEED
 };
-static const struct option options[] = { { "columns", required_argument, NULL, 'n' },
-                                         { "types", required_argument, NULL, 't' },
-                                         { "layout", required_argument, NULL, OPT_LAYOUT },
-                                         { "op", required_argument, NULL, OPT_OP },
-                                         { "index", required_argument, NULL, OPT_INDEX },
-                                         { "vector", required_argument, NULL, 'v' },
-                                         { "suite", required_argument, NULL, OPT_SUITE },
-                                         { "ablation", no_argument, NULL, OPT_ABLATION },
-                                         { "data", required_argument, NULL, OPT_DATA },
-                                         { "ways", required_argument, NULL, OPT_WAYS },
-                                         { "list", no_argument, NULL, OPT_LIST },
-                                         { "host", no_argument, NULL, OPT_HOST },
-                                         { "output", required_argument, NULL, 'o' },
-                                         { "csv", no_argument, NULL, OPT_CSV },
-                                         { "quick", no_argument, NULL, OPT_QUICK },
-                                         { "seed", required_argument, NULL, OPT_SEED },
-                                         { "help", no_argument, NULL, 'h' },
-                                         { NULL, 0, NULL, 0 } };
+static const struct option options[] = {{"columns", required_argument, NULL, 'n'},
+                                        {"types", required_argument, NULL, 't'},
+                                        {"layout", required_argument, NULL, OPT_LAYOUT},
+                                        {"op", required_argument, NULL, OPT_OP},
+                                        {"index", required_argument, NULL, OPT_INDEX},
+                                        {"vector", required_argument, NULL, 'v'},
+                                        {"suite", required_argument, NULL, OPT_SUITE},
+                                        {"ablation", no_argument, NULL, OPT_ABLATION},
+                                        {"data", required_argument, NULL, OPT_DATA},
+                                        {"ways", required_argument, NULL, OPT_WAYS},
+                                        {"list", no_argument, NULL, OPT_LIST},
+                                        {"host", no_argument, NULL, OPT_HOST},
+                                        {"output", required_argument, NULL, 'o'},
+                                        {"csv", no_argument, NULL, OPT_CSV},
+                                        {"quick", no_argument, NULL, OPT_QUICK},
+                                        {"seed", required_argument, NULL, OPT_SEED},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
 
-static const char *const layout_words[] = { "rr", "rc", "cr", "cc", NULL };
-static const char *const op_words[] = { "spmm", "sddmm", NULL };
-static const char *const index_words[] = { "i32", "i64", NULL };
+static const char *const layout_words[] = {"rr", "rc", "cr", "cc", NULL};
+static const char *const op_words[] = {"spmm", "sddmm", NULL};
+static const char *const index_words[] = {"i32", "i64", NULL};
 
 struct bench_options bench_defaults(void)
 {
-  return (struct bench_options){ .n = { 32, 128 }, .n_count = 2,
-                                 .types = { 0, 2 }, .type_count = 2,
-                                 .layouts = { 0 }, .layout_count = 1,
-                                 .op = SHUNT_SPMM, .index_type = SHUNT_I32, .v = 1, .seed = 1,
-                                 .data = "../shared/data" };
+  return (struct bench_options){.n = {32, 128},
+                                .n_count = 2,
+                                .types = {0, 2},
+                                .type_count = 2,
+                                .layouts = {0},
+                                .layout_count = 1,
+                                .op = SHUNT_SPMM,
+                                .index_type = SHUNT_I32,
+                                .v = 1,
+                                .seed = 1,
+                                .data = "../shared/data"};
 }
 
 /* ---- a run ---------------------------------------------------------------- */
@@ -111,8 +117,8 @@ static void report_wrong(struct run *r, const struct bench_case *c)
   for (int i = 0; i < c->ways; i++) {
     const struct bench_way *w = &c->way[i];
     if (!w->ran || w->right || !w->ours) continue;
-    tool_say("%s: %s is wrong: largest error %.3g, %.3g times what the types allow (%s)",
-             c->matrix, w->name, w->max_error, w->error_ratio, c->word);
+    tool_say("%s: %s is wrong: largest error %.3g, %.3g times what the types allow (%s)", c->matrix,
+             w->name, w->max_error, w->error_ratio, c->word);
     r->wrong = true;
   }
 }
@@ -150,7 +156,7 @@ static bool run_source(struct run *r, const char *text)
   const struct bench_options *o = r->o;
   struct tool_source source;
   struct shunt_matrix m;
-  struct bench_case base = { .v = o->v };
+  struct bench_case base = {.v = o->v};
   bool alive = true;
   if (!tool_load(text, o->v, o->seed, &source, &m)) {
     r->bad = true;
@@ -170,10 +176,9 @@ static bool run_source(struct run *r, const char *text)
     for (int i = 0; i < count && alive; i++) {
       struct bench_case c = base;
       int layout = i / (o->n_count * o->type_count), types = i / o->n_count % o->type_count;
-      c.problem = source.from_problem
-                      ? source.problem
-                      : bench_problem(&m, o->n[i % o->n_count], o->types[types],
-                                     layout_words[o->layouts[layout]], o);
+      c.problem = source.from_problem ? source.problem
+                                      : bench_problem(&m, o->n[i % o->n_count], o->types[types],
+                                                      layout_words[o->layouts[layout]], o);
       bench_finish_case(&c, &m, o->v);
       if (bench_sane(&c))
         alive = run_case(r, &c);
@@ -210,7 +215,7 @@ static void open_engine(struct run *r)
 int bench_run(const struct bench_step *steps, int count)
 {
   const struct bench_options *how = &steps[0].o;
-  struct run r = { .o = how };
+  struct run r = {.o = how};
   bool alive = true;
   open_engine(&r);
   if (how->json && !(r.json = bench_json_open(how->json, &r.machine))) {
@@ -301,8 +306,8 @@ static int bench(int argc, char **argv)
   if (o.suite && optind < argc) return tool_bad_usage("bench", "a suite brings its own matrices");
   if (o.suite) return bench_named_suite(&o);
   if (optind == argc) return tool_bad_usage("bench", "no matrix, made-up pattern or problem given");
-  struct bench_step step = { o, argv + optind, argc - optind };
+  struct bench_step step = {o, argv + optind, argc - optind};
   return bench_run(&step, 1);
 }
 
-const struct tool_command tool_bench = { "bench", help, bench };
+const struct tool_command tool_bench = {"bench", help, bench};

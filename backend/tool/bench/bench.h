@@ -29,12 +29,13 @@
 enum { BENCH_WAYS = 24 };
 
 struct bench_way {
-  const char *name;   /* a static word: see report.c */
-  bool ours;          /* Shunt's */
+  const char *name; /* a static word: see report.c */
+  bool ours;        /* Shunt's */
   bool ran;
-  bool right;         /* error_ratio <= 1 */
-  double us;          /* median; < 0: not timed */
-  double conversion_us; /* of the matrix into the format that the way keeps; 0: none, or not timed */
+  bool right; /* error_ratio <= 1 */
+  double us;  /* median; < 0: not timed */
+  double
+      conversion_us;  /* of the matrix into the format that the way keeps; 0: none, or not timed */
   double max_error;   /* largest |result - float64 sum| */
   double error_ratio; /* largest error over what the types allow (tolerance.h) */
   const char *timing; /* "graph", "stream" or "wall" */
@@ -60,8 +61,8 @@ struct bench_machine {
   char name[128];
   int multiprocessors, compute_capability; /* cuda */
   int64_t memory_bytes, l2_bytes;
-  int driver, runtime, cusparse, cublas;   /* as their libraries number them; 0: absent */
-  int threads;                             /* host */
+  int driver, runtime, cusparse, cublas; /* as their libraries number them; 0: absent */
+  int threads;                           /* host */
 };
 
 struct bench_options {

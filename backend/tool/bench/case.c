@@ -4,21 +4,21 @@
 
 #include "backend/tool/bench/bench.h"
 
-const char *const bench_type_words[] = { "f16",    "bf16",    "f32",   "f64", "i8",
-                                         "f16f32", "bf16f32", "i8f32", NULL };
+const char *const bench_type_words[] = {"f16",    "bf16",    "f32",   "f64", "i8",
+                                        "f16f32", "bf16f32", "i8f32", NULL};
 static const struct {
   shunt_type in, out, compute;
 } type_table[] = {
-  { SHUNT_F16, SHUNT_F16, SHUNT_F32 },  { SHUNT_BF16, SHUNT_BF16, SHUNT_F32 },
-  { SHUNT_F32, SHUNT_F32, SHUNT_F32 },  { SHUNT_F64, SHUNT_F64, SHUNT_F64 },
-  { SHUNT_I8, SHUNT_I32, SHUNT_I32 },   { SHUNT_F16, SHUNT_F32, SHUNT_F32 },
-  { SHUNT_BF16, SHUNT_F32, SHUNT_F32 }, { SHUNT_I8, SHUNT_F32, SHUNT_F32 },
+    {SHUNT_F16, SHUNT_F16, SHUNT_F32},  {SHUNT_BF16, SHUNT_BF16, SHUNT_F32},
+    {SHUNT_F32, SHUNT_F32, SHUNT_F32},  {SHUNT_F64, SHUNT_F64, SHUNT_F64},
+    {SHUNT_I8, SHUNT_I32, SHUNT_I32},   {SHUNT_F16, SHUNT_F32, SHUNT_F32},
+    {SHUNT_BF16, SHUNT_F32, SHUNT_F32}, {SHUNT_I8, SHUNT_F32, SHUNT_F32},
 };
 
 static struct shunt_dense make_dense(int64_t rows, int64_t cols, char order, shunt_type type)
 {
-  return (struct shunt_dense){ rows, cols, order == 'r' ? cols : 1, order == 'r' ? 1 : rows, NULL,
-                               type };
+  return (struct shunt_dense){rows, cols, order == 'r' ? cols : 1, order == 'r' ? 1 : rows,
+                              NULL, type};
 }
 
 struct shunt_problem bench_problem(const struct shunt_matrix *m, int64_t width, int types,
@@ -26,20 +26,25 @@ struct shunt_problem bench_problem(const struct shunt_matrix *m, int64_t width, 
 {
   shunt_type in = type_table[types].in, out = type_table[types].out;
   shunt_type compute = type_table[types].compute;
-  struct shunt_csr sparse = { .rows = m->rows, .cols = m->cols, .nnz = m->nnz,
-                              .index_type = o->index_type };
-  struct shunt_problem p = { .op = o->op, .format = SHUNT_CSR, .op_a = 'N', .op_b = 'N',
-                             .batches = 1 };
+  struct shunt_csr sparse = {
+      .rows = m->rows, .cols = m->cols, .nnz = m->nnz, .index_type = o->index_type};
+  struct shunt_problem p = {
+      .op = o->op, .format = SHUNT_CSR, .op_a = 'N', .op_b = 'N', .batches = 1};
   if (o->op == SHUNT_SPMM) {
-    p.spmm = (struct shunt_spmm){ .a = sparse,
-                                  .b = make_dense(m->cols, width, layout[0], in),
-                                  .c = make_dense(m->rows, width, layout[1], out),
-                                  .alpha = { NULL, 1 }, .beta = { NULL, 0 }, .compute = compute };
+    p.spmm = (struct shunt_spmm){.a = sparse,
+                                 .b = make_dense(m->cols, width, layout[0], in),
+                                 .c = make_dense(m->rows, width, layout[1], out),
+                                 .alpha = {NULL, 1},
+                                 .beta = {NULL, 0},
+                                 .compute = compute};
     p.spmm.a.value_type = in;
   } else {
-    p.sddmm = (struct shunt_sddmm){ .a = make_dense(m->rows, width, layout[0], in),
-                                    .b = make_dense(width, m->cols, layout[1], in), .c = sparse,
-                                    .alpha = { NULL, 1 }, .beta = { NULL, 0 }, .compute = compute };
+    p.sddmm = (struct shunt_sddmm){.a = make_dense(m->rows, width, layout[0], in),
+                                   .b = make_dense(width, m->cols, layout[1], in),
+                                   .c = sparse,
+                                   .alpha = {NULL, 1},
+                                   .beta = {NULL, 0},
+                                   .compute = compute};
     p.sddmm.c.value_type = out;
   }
   return p;
@@ -49,7 +54,7 @@ struct shunt_problem bench_problem(const struct shunt_matrix *m, int64_t width, 
 static void settle_scalar(struct shunt_scalar *s, double usual, bool *on_device)
 {
   if (!s->device) return;
-  *s = (struct shunt_scalar){ NULL, usual };
+  *s = (struct shunt_scalar){NULL, usual};
   *on_device = true;
 }
 
@@ -110,7 +115,7 @@ struct bench_way *bench_add_way(struct bench_case *c, const char *name, bool our
 {
   if (c->ways == BENCH_WAYS) return NULL;
   struct bench_way *w = &c->way[c->ways++];
-  *w = (struct bench_way){ .name = name, .ours = ours, .us = -1, .timing = "" };
+  *w = (struct bench_way){.name = name, .ours = ours, .us = -1, .timing = ""};
   return w;
 }
 

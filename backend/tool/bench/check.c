@@ -57,9 +57,9 @@ static void check_spmm_row(const struct shunt_spmm *p, const void *before, int64
     int64_t place = i * p->c.row_stride + j * p->c.col_stride;
     double old = p->beta.host != 0 ? p->beta.host * bench_load(before, place, p->c.type) : 0;
     double want = p->alpha.host * sum[j] + old;
-    double bound = bench_tolerance(p->c.type, p->compute, 0,
-                                   fabs(p->alpha.host) * scale[j] + fabs(old), want,
-                                   (double)(end - begin));
+    double bound =
+        bench_tolerance(p->c.type, p->compute, 0, fabs(p->alpha.host) * scale[j] + fabs(old), want,
+                        (double)(end - begin));
     note_error(e, bench_load(p->c.values, place, p->c.type), want, bound);
   }
 }
@@ -79,9 +79,9 @@ static void check_sddmm_row(const struct shunt_sddmm *p, const void *before, int
     }
     double old = p->beta.host != 0 ? p->beta.host * bench_load(before, at, c->value_type) : 0;
     double want = p->alpha.host * sum + old;
-    double bound = bench_tolerance(c->value_type, p->compute, 0,
-                                   fabs(p->alpha.host) * scale + fabs(old), want,
-                                   (double)p->a.cols);
+    double bound =
+        bench_tolerance(c->value_type, p->compute, 0, fabs(p->alpha.host) * scale + fabs(old), want,
+                        (double)p->a.cols);
     note_error(e, bench_load(c->values, at, c->value_type), want, bound);
   }
 }
@@ -93,7 +93,7 @@ bool bench_check_host(const struct shunt_problem *p, const void *before, struct 
   double products = (double)a->nnz * (double)width;
   int64_t step = products > most_products ? (int64_t)(products / most_products) + 1 : 1;
   double *sum = malloc((size_t)width * 2 * sizeof *sum);
-  *out = (struct bench_error){ 0, 0, 0 };
+  *out = (struct bench_error){0, 0, 0};
   if (!sum) return false;
   for (int64_t i = 0; i < a->rows; i++) {
     if (i % step != 0 && i != a->rows - 1) continue;

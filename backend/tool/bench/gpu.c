@@ -34,15 +34,15 @@ bool bench_cuda_present(char *why, size_t bytes)
 static bool cuda_open(struct bench_machine *m, char *why, size_t bytes)
 {
   struct cudaDeviceProp prop;
-  *m = (struct bench_machine){ .engine = "cuda" };
+  *m = (struct bench_machine){.engine = "cuda"};
   if (!bench_cuda_present(why, bytes)) return false;
   if (cudaGetDeviceProperties(&prop, 0) != cudaSuccess) {
     snprintf(why, bytes, "the GPU cannot be asked (%s)", cudaGetErrorString(cudaGetLastError()));
     return false;
   }
   memset(&gpu, 0, sizeof gpu);
-  gpu.device = (struct shunt_device){ prop.multiProcessorCount, prop.major * 10 + prop.minor,
-                                      (int)prop.sharedMemPerBlockOptin, prop.l2CacheSize };
+  gpu.device = (struct shunt_device){prop.multiProcessorCount, prop.major * 10 + prop.minor,
+                                     (int)prop.sharedMemPerBlockOptin, prop.l2CacheSize};
   if (!make_streams()) {
     snprintf(why, bytes, "the GPU cannot be used (%s)", cudaGetErrorString(cudaGetLastError()));
     return false;
@@ -93,13 +93,13 @@ static bool place_scalars(struct gpu_case *g)
 {
   bool spmm = g->p.op == SHUNT_SPMM;
   shunt_type compute = spmm ? g->p.spmm.compute : g->p.sddmm.compute;
-  struct shunt_scalar *both[2] = { spmm ? &g->p.spmm.alpha : &g->p.sddmm.alpha,
-                                   spmm ? &g->p.spmm.beta : &g->p.sddmm.beta };
+  struct shunt_scalar *both[2] = {spmm ? &g->p.spmm.alpha : &g->p.sddmm.alpha,
+                                  spmm ? &g->p.spmm.beta : &g->p.sddmm.beta};
   union {
     double f64;
     float f32;
     int32_t i32;
-  } value[2] = { { 0 }, { 0 } };
+  } value[2] = {{0}, {0}};
   for (int i = 0; i < 2; i++) {
     if (compute == SHUNT_F64)
       value[i].f64 = both[i]->host;
@@ -118,7 +118,7 @@ static bool make_case(struct gpu_case *g, const struct bench_case *c, uint64_t s
 {
   struct bench_operands o;
   bool good = true;
-  *g = (struct gpu_case){ .gpu = &gpu, .c = c };
+  *g = (struct gpu_case){.gpu = &gpu, .c = c};
   if (!bench_operands_make(c, seed, &o)) return false;
   int result = bench_result_array(&c->problem);
   for (int i = 0; i < BENCH_ARRAYS && good; i++)
@@ -175,7 +175,7 @@ static double operand_roundoff(const struct gpu_case *g, const struct bench_way 
 
 static bool check_result(struct gpu_case *g, struct bench_way *w)
 {
-  unsigned long long bits[2] = { 0, 0 };
+  unsigned long long bits[2] = {0, 0};
   unsigned long long *device = (unsigned long long *)((char *)g->words + 128);
   if (cudaMemsetAsync(device, 0, sizeof bits, gpu.stream) != cudaSuccess ||
       bench_reference_cuda(&g->checked, operand_roundoff(g, w), g->before, device, gpu.stream) !=
@@ -230,20 +230,20 @@ static bool measure_shunt(struct gpu_case *g, struct bench_case *c, const struct
     const char *name;
     bool (*prepare)(struct gpu_case *g, struct bench_way *w);
     gpu_enqueue enqueue;
-  } way[] = { { "csr", gpu_prepare_csr, gpu_csr },
-              { "vector", gpu_prepare_vector, gpu_vector },
-              { "bundle", gpu_prepare_bundle, gpu_bundle },
-              { "vector-packed", gpu_prepare_packed, gpu_packed },
-              { "vector-ordered", gpu_prepare_clustered, gpu_packed },
-              { "tile-aligned-24", gpu_prepare_tile_aligned_24, gpu_tile },
-              { "tile-24", gpu_prepare_tile_24, gpu_tile },
-              { "tile-aligned", gpu_prepare_tile_aligned, gpu_tile },
-              { "tile", gpu_prepare_tile, gpu_tile },
-              { "sparse24", gpu_prepare_sparse24, gpu_sparse24 },
-              { "dcsr-b", gpu_prepare_dcsr_b, gpu_dcsr_b },
-              { "dcsr-online", gpu_prepare_dcsr_online, gpu_dcsr_online },
-              { "dcsr-c", gpu_prepare_dcsr_c, gpu_dcsr_c },
-              { "routed", gpu_prepare_routed, gpu_routed } };
+  } way[] = {{"csr", gpu_prepare_csr, gpu_csr},
+             {"vector", gpu_prepare_vector, gpu_vector},
+             {"bundle", gpu_prepare_bundle, gpu_bundle},
+             {"vector-packed", gpu_prepare_packed, gpu_packed},
+             {"vector-ordered", gpu_prepare_clustered, gpu_packed},
+             {"tile-aligned-24", gpu_prepare_tile_aligned_24, gpu_tile},
+             {"tile-24", gpu_prepare_tile_24, gpu_tile},
+             {"tile-aligned", gpu_prepare_tile_aligned, gpu_tile},
+             {"tile", gpu_prepare_tile, gpu_tile},
+             {"sparse24", gpu_prepare_sparse24, gpu_sparse24},
+             {"dcsr-b", gpu_prepare_dcsr_b, gpu_dcsr_b},
+             {"dcsr-online", gpu_prepare_dcsr_online, gpu_dcsr_online},
+             {"dcsr-c", gpu_prepare_dcsr_c, gpu_dcsr_c},
+             {"routed", gpu_prepare_routed, gpu_routed}};
   bool alive = true;
   for (size_t i = 0; i < sizeof way / sizeof *way && alive; i++) {
     if (!is_wanted(way[i].name, o)) continue;
@@ -275,10 +275,11 @@ static bool measure_dense(struct gpu_case *g, struct bench_case *c, const struct
   return alive;
 }
 
-static bool measure_cusparse(struct gpu_case *g, struct bench_case *c, const struct bench_options *o)
+static bool measure_cusparse(struct gpu_case *g, struct bench_case *c,
+                             const struct bench_options *o)
 {
-  static const char *const name[] = { "cusparse-default", "cusparse-alg1", "cusparse-alg2",
-                                      "cusparse-alg3" };
+  static const char *const name[] = {"cusparse-default", "cusparse-alg1", "cusparse-alg2",
+                                     "cusparse-alg3"};
   int count = c->problem.op == SHUNT_SPMM ? 4 : 2; /* SDDMM has one algorithm; 1: preprocessed */
   bool alive = true;
   for (int i = 0; i < count && alive; i++) {
@@ -327,4 +328,4 @@ static bool cuda_measure(struct bench_case *c, const struct bench_options *o)
   return alive;
 }
 
-const struct bench_engine bench_cuda_engine = { cuda_open, cuda_measure, cuda_close };
+const struct bench_engine bench_cuda_engine = {cuda_open, cuda_measure, cuda_close};

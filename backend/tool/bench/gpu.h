@@ -5,10 +5,10 @@
 #include <cuda_runtime_api.h>
 
 #include "backend/tool/bench/bench.h"
-#include "kernels/dcsr/dcsr_kernels.h"
 #include "kernels/bundle/bundle_format.h"
-#include "kernels/tile/tile_format.h"
+#include "kernels/dcsr/dcsr_kernels.h"
 #include "kernels/sparse24/sparse24_format.h"
+#include "kernels/tile/tile_format.h"
 #include "kernels/vector/vector_format.h"
 
 #ifdef __cplusplus
@@ -33,8 +33,8 @@ struct gpu_case {
   void *array[BENCH_ARRAYS];
   void *result, *before; /* the result's array; its content before any call */
   size_t result_bytes;
-  void *scalars;         /* alpha at 0, beta at 8, in the compute type */
-  void *workspace;       /* of the way being measured */
+  void *scalars;   /* alpha at 0, beta at 8, in the compute type */
+  void *workspace; /* of the way being measured */
   size_t workspace_bytes;
   struct shunt_dense dense; /* SpMM: A as a dense matrix; SDDMM: the dense product */
   struct shunt_fingerprint *expected;
@@ -63,8 +63,7 @@ bool gpu_get_workspace(struct gpu_case *g, size_t bytes, struct bench_way *w);
 
 /* Median microseconds of one `enqueue`: replays of a graph of many, or plain
    launches when it cannot be captured.  False: a call failed.  */
-bool gpu_time(struct gpu_case *g, gpu_enqueue enqueue, bool quick, double *us,
-              const char **timing);
+bool gpu_time(struct gpu_case *g, gpu_enqueue enqueue, bool quick, double *us, const char **timing);
 
 /* ---- gpu_shunt.c ------------------------------------------------------ */
 

@@ -26,10 +26,9 @@ static bool describe(struct gpu_case *g)
   p->matrix = NULL;
   p->first = p->second = NULL;
   p->buffer = NULL;
-  return p->sparse.cusparseCreateCsr(&p->matrix, a->rows, a->cols, a->nnz,
-                                     (void *)a->row_offsets, (void *)a->columns, a->values, index,
-                                     index, a->base ? CUSPARSE_INDEX_BASE_ONE
-                                                    : CUSPARSE_INDEX_BASE_ZERO,
+  return p->sparse.cusparseCreateCsr(&p->matrix, a->rows, a->cols, a->nnz, (void *)a->row_offsets,
+                                     (void *)a->columns, a->values, index, index,
+                                     a->base ? CUSPARSE_INDEX_BASE_ONE : CUSPARSE_INDEX_BASE_ZERO,
                                      gpu_cuda_type(a->value_type)) == CUSPARSE_STATUS_SUCCESS &&
          describe_dense(p, spmm ? &g->p.spmm.b : &g->p.sddmm.a, &p->first) &&
          describe_dense(p, spmm ? &g->p.spmm.c : &g->p.sddmm.b, &p->second);
@@ -45,10 +44,10 @@ struct ell {
 
 static bool lay_out_ell(const struct gpu_case *g, struct ell *e)
 {
-  static const int height[3] = { 8, 4, 2 };
+  static const int height[3] = {8, 4, 2};
   const struct shunt_profile *f = &g->c->profile;
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
-  *e = (struct ell){ 0 };
+  *e = (struct ell){0};
   for (int i = 2; i >= 0; i--)
     if (f->groups_nonempty[i] && f->groups_equal[i] >= 0.99 * (double)f->groups_nonempty[i])
       e->v = height[i];
@@ -104,19 +103,18 @@ static bool describe_ell(struct gpu_case *g, const struct ell *e)
   p->matrix = NULL;
   p->first = p->second = NULL;
   p->buffer = NULL;
-  return p->sparse.cusparseCreateBlockedEll(&p->matrix, a->rows, a->cols, e->v, e->blocks * e->v,
-                                            g->converted, (char *)g->converted + e->index_bytes,
-                                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
-                                            gpu_cuda_type(a->value_type)) ==
-             CUSPARSE_STATUS_SUCCESS &&
+  return p->sparse.cusparseCreateBlockedEll(
+             &p->matrix, a->rows, a->cols, e->v, e->blocks * e->v, g->converted,
+             (char *)g->converted + e->index_bytes, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
+             gpu_cuda_type(a->value_type)) == CUSPARSE_STATUS_SUCCESS &&
          describe_dense(p, &g->p.spmm.b, &p->first) && describe_dense(p, &g->p.spmm.c, &p->second);
 }
 
 /* ---- the calls ---------------------------------------------------------------------- */
 
 static const cusparseOperation_t N = CUSPARSE_OPERATION_NON_TRANSPOSE;
-static const cusparseSpMMAlg_t algorithms[] = { CUSPARSE_SPMM_ALG_DEFAULT, CUSPARSE_SPMM_CSR_ALG1,
-                                                CUSPARSE_SPMM_CSR_ALG2, CUSPARSE_SPMM_CSR_ALG3 };
+static const cusparseSpMMAlg_t algorithms[] = {CUSPARSE_SPMM_ALG_DEFAULT, CUSPARSE_SPMM_CSR_ALG1,
+                                               CUSPARSE_SPMM_CSR_ALG2, CUSPARSE_SPMM_CSR_ALG3};
 
 enum step { SIZE, PREPROCESS, EXECUTE };
 
@@ -130,10 +128,10 @@ static cusparseStatus_t call(struct gpu_case *g, enum step step, size_t *bytes)
   if (g->p.op == SHUNT_SPMM) {
     cusparseSpMMAlg_t alg = algorithms[p->algorithm];
     if (step == SIZE)
-      return p->sparse.cusparseSpMM_bufferSize(p->sparse_handle, N, N, s.at[0], p->matrix,
-                                               p->first, s.at[1], p->second, compute, alg, bytes);
-    __typeof__(&cusparseSpMM) run = step == PREPROCESS ? p->sparse.cusparseSpMM_preprocess
-                                                       : p->sparse.cusparseSpMM;
+      return p->sparse.cusparseSpMM_bufferSize(p->sparse_handle, N, N, s.at[0], p->matrix, p->first,
+                                               s.at[1], p->second, compute, alg, bytes);
+    __typeof__(&cusparseSpMM) run =
+        step == PREPROCESS ? p->sparse.cusparseSpMM_preprocess : p->sparse.cusparseSpMM;
     return run(p->sparse_handle, N, N, s.at[0], p->matrix, p->first, s.at[1], p->second, compute,
                alg, p->buffer);
   }
@@ -141,10 +139,10 @@ static cusparseStatus_t call(struct gpu_case *g, enum step step, size_t *bytes)
   if (step == SIZE)
     return p->sparse.cusparseSDDMM_bufferSize(p->sparse_handle, N, N, s.at[0], p->first, p->second,
                                               s.at[1], p->matrix, compute, alg, bytes);
-  __typeof__(&cusparseSDDMM) run = step == PREPROCESS ? p->sparse.cusparseSDDMM_preprocess
-                                                      : p->sparse.cusparseSDDMM;
-  return run(p->sparse_handle, N, N, s.at[0], p->first, p->second, s.at[1], p->matrix, compute,
-             alg, p->buffer);
+  __typeof__(&cusparseSDDMM) run =
+      step == PREPROCESS ? p->sparse.cusparseSDDMM_preprocess : p->sparse.cusparseSDDMM;
+  return run(p->sparse_handle, N, N, s.at[0], p->first, p->second, s.at[1], p->matrix, compute, alg,
+             p->buffer);
 }
 
 void gpu_finish_cusparse(struct gpu_case *g)

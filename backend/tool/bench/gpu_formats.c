@@ -18,13 +18,13 @@
 #include "backend/plan/planner.h"
 #include "backend/tool/bench/gpu.h"
 #include "conv/bundle/bundle_conv.h"
+#include "conv/sparse24/sparse24_conv.h"
 #include "conv/tile/tile_conv.h"
 #include "conv/vector/vector_conv.h"
-#include "conv/sparse24/sparse24_conv.h"
 #include "kernels/bundle/bundle_kernels.h"
-#include "kernels/vector/vector_kernels.h"
-#include "kernels/tile/tile_kernels.h"
 #include "kernels/sparse24/sparse24_kernels.h"
+#include "kernels/tile/tile_kernels.h"
+#include "kernels/vector/vector_kernels.h"
 
 /* Calls after which a matrix is known: its profile has arrived, and what is kept is made. */
 enum { CALLS_BEFORE = 64 };
@@ -70,13 +70,14 @@ bool gpu_prepare_bundle(struct gpu_case *g, struct bench_way *w)
 shunt_status gpu_bundle(struct gpu_case *g, cudaStream_t stream)
 {
   return shunt_bundle_spmm_cuda(&g->p.spmm, &g->groups, &g->groups_known, &g->gpu->device,
-                                    g->workspace, g->workspace_bytes, stream);
+                                g->workspace, g->workspace_bytes, stream);
 }
 
 /* ---- packed ------------------------------------------------------------------------ */
 
 /* Twice, the second time timed. */
-static shunt_status timed(struct gpu_case *g, shunt_status (*convert)(struct gpu_case *, const void *),
+static shunt_status timed(struct gpu_case *g,
+                          shunt_status (*convert)(struct gpu_case *, const void *),
                           const void *plan, struct bench_way *w)
 {
   struct gpu *gpu = g->gpu;
@@ -102,8 +103,8 @@ bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w)
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
   const int height = shunt_vector_profiled_height(&g->c->profile, 0.99);
   const struct shunt_vector_layout plan = {
-    .order = shunt_vector_packed_spmm_order(&g->p.spmm, height, &g->gpu->device), .height = height
-  };
+      .order = shunt_vector_packed_spmm_order(&g->p.spmm, height, &g->gpu->device),
+      .height = height};
   struct shunt_vector_counts counts;
   size_t bytes = shunt_vector_bytes(a, &plan);
   if (!is_spmm(g) || shunt_type_size(a->value_type) != 2) return false;
@@ -119,7 +120,7 @@ bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w)
 shunt_status gpu_packed(struct gpu_case *g, cudaStream_t stream)
 {
   return shunt_vector_packed_spmm_cuda(&g->p.spmm, &g->packed, &g->gpu->device, g->workspace,
-                                g->workspace_bytes, stream);
+                                       g->workspace_bytes, stream);
 }
 
 /* ---- tile24 ------------------------------------------------------------------------ */
@@ -127,14 +128,14 @@ shunt_status gpu_packed(struct gpu_case *g, cudaStream_t stream)
 static shunt_status to_tiles(struct gpu_case *g, const void *plan)
 {
   return shunt_csr_to_tile_cuda(shunt_problem_sparse(&g->p), plan, &g->tile, &g->gpu->device,
-                                  g->gpu->stream);
+                                g->gpu->stream);
 }
 
 static bool prepare_tile(struct gpu_case *g, int how, struct bench_way *w)
 {
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
   const struct shunt_device *d = &g->gpu->device;
-  struct shunt_tile_layout plan = { .how = how };
+  struct shunt_tile_layout plan = {.how = how};
   struct shunt_tile_census census, *device = (void *)((char *)g->words + 128);
   if (!is_spmm(g) || shunt_type_size(a->value_type) != 2) return false;
   shunt_status s = shunt_csr_tile_census_cuda(a, how, device, d, g->gpu->stream);
@@ -170,7 +171,7 @@ bool gpu_prepare_tile(struct gpu_case *g, struct bench_way *w)
 shunt_status gpu_tile(struct gpu_case *g, cudaStream_t stream)
 {
   return shunt_tile_spmm_cuda(&g->p.spmm, &g->tile, &g->gpu->device, g->workspace,
-                                g->workspace_bytes, stream);
+                              g->workspace_bytes, stream);
 }
 
 /* ---- sparse24 ----------------------------------------------------------------------- */
@@ -202,11 +203,11 @@ bool gpu_prepare_sparse24(struct gpu_case *g, struct bench_way *w)
 shunt_status gpu_sparse24(struct gpu_case *g, cudaStream_t stream)
 {
   /* The product alone: nothing is expected of A, which is not read then. */
-  const struct shunt_guard r = { .product = &g->p.spmm.c,
-                                  .sets = g->workspace,
-                                  .set_count = 1,
-                                  .key = g->workspace,
-                                  .wait_cycles = SHUNT_GUARD_WAIT_CYCLES };
+  const struct shunt_guard r = {.product = &g->p.spmm.c,
+                                .sets = g->workspace,
+                                .set_count = 1,
+                                .key = g->workspace,
+                                .wait_cycles = SHUNT_GUARD_WAIT_CYCLES};
   const bool in_place = shunt_sparse24_in_place(&g->p.spmm.a);
   return shunt_sparse24_spmm_cuda(&g->p.spmm, &g->sparse24, in_place, &r, &g->gpu->device, stream);
 }
@@ -215,7 +216,7 @@ shunt_status gpu_sparse24(struct gpu_case *g, cudaStream_t stream)
 
 bool gpu_prepare_routed(struct gpu_case *g, struct bench_way *w)
 {
-  struct shunt_answer answer = { .route = "" };
+  struct shunt_answer answer = {.route = ""};
   if (!gpu_get_workspace(g, shunt_plan_workspace(&g->p, g->gpu->stream, NULL), w)) return false;
   struct shunt_context *e = shunt_context_find();
   if (e) shunt_cache_forget(e->cache); /* the case before may have stood at the same addresses */

@@ -33,8 +33,8 @@ static void *open_library(const char *const *names)
 
 static void open_cusparse(struct gpu_peers *p, struct gpu *gpu, int *version)
 {
-  static const char *const names[] = { "libcusparse.so.12", "libcusparse.so.13", "libcusparse.so",
-                                       NULL };
+  static const char *const names[] = {"libcusparse.so.12", "libcusparse.so.13", "libcusparse.so",
+                                      NULL};
   bool good = (p->sparse_library = open_library(names)) != NULL;
   if (good) {
     CUSPARSE_FUNCTIONS(FIND_SPARSE)
@@ -49,7 +49,7 @@ static void open_cusparse(struct gpu_peers *p, struct gpu *gpu, int *version)
 
 static void open_cublas(struct gpu_peers *p, struct gpu *gpu, int *version)
 {
-  static const char *const names[] = { "libcublas.so.13", "libcublas.so.12", "libcublas.so", NULL };
+  static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so", NULL};
   bool good = (p->blas_library = open_library(names)) != NULL;
   if (good) {
     CUBLAS_FUNCTIONS(FIND_BLAS)
@@ -99,7 +99,7 @@ bool gpu_has_cublas(const struct gpu *gpu)
 
 union gpu_scalar gpu_scalar_of(double x, shunt_type compute)
 {
-  union gpu_scalar s = { .f64 = 0 };
+  union gpu_scalar s = {.f64 = 0};
   if (compute == SHUNT_F64)
     s.f64 = x;
   else if (compute == SHUNT_I32)
@@ -117,8 +117,8 @@ shunt_type gpu_compute_of(const struct shunt_problem *p)
 void gpu_find_scalars(const struct gpu_case *g, struct gpu_scalars *s)
 {
   bool spmm = g->p.op == SHUNT_SPMM;
-  const struct shunt_scalar *both[2] = { spmm ? &g->p.spmm.alpha : &g->p.sddmm.alpha,
-                                         spmm ? &g->p.spmm.beta : &g->p.sddmm.beta };
+  const struct shunt_scalar *both[2] = {spmm ? &g->p.spmm.alpha : &g->p.sddmm.alpha,
+                                        spmm ? &g->p.spmm.beta : &g->p.sddmm.beta};
   for (int i = 0; i < 2; i++) {
     s->host[i] = gpu_scalar_of(both[i]->host, gpu_compute_of(&g->p));
     s->at[i] = both[i]->device ? both[i]->device : &s->host[i];
@@ -140,9 +140,9 @@ void gpu_peers_scalars(struct gpu_case *g)
 
 cudaDataType gpu_cuda_type(shunt_type t)
 {
-  static const cudaDataType type[SHUNT_TYPE_COUNT] = { CUDA_R_16F, CUDA_R_16BF, CUDA_R_32F,
-                                                       CUDA_R_64F, CUDA_R_8I,   CUDA_R_32I,
-                                                       CUDA_R_64I, CUDA_R_64U };
+  static const cudaDataType type[SHUNT_TYPE_COUNT] = {CUDA_R_16F, CUDA_R_16BF, CUDA_R_32F,
+                                                      CUDA_R_64F, CUDA_R_8I,   CUDA_R_32I,
+                                                      CUDA_R_64I, CUDA_R_64U};
   return type[t];
 }
 

@@ -8,23 +8,30 @@
 
 #include "backend/tool/bench/gpu.h"
 
-#define CUSPARSE_FUNCTIONS(X)                                                                   \
-  X(cusparseCreate) X(cusparseDestroy) X(cusparseSetStream) X(cusparseSetPointerMode)           \
-  X(cusparseGetVersion) X(cusparseCreateCsr) X(cusparseCreateBlockedEll)                        \
-  X(cusparseCreateDnMat) X(cusparseDestroySpMat)                                                \
-  X(cusparseDestroyDnMat) X(cusparseSpMM_bufferSize) X(cusparseSpMM_preprocess) X(cusparseSpMM) \
-  X(cusparseSDDMM_bufferSize) X(cusparseSDDMM_preprocess) X(cusparseSDDMM)
-#define CUBLAS_FUNCTIONS(X)                                                                     \
-  X(cublasCreate_v2) X(cublasDestroy_v2) X(cublasSetStream_v2) X(cublasSetWorkspace_v2)         \
-  X(cublasSetPointerMode_v2) X(cublasGetVersion_v2) X(cublasGemmEx) \
-  X(cublasSetMathMode)
+#define CUSPARSE_FUNCTIONS(X)                                                                      \
+  X(cusparseCreate)                                                                                \
+  X(cusparseDestroy)                                                                               \
+  X(cusparseSetStream) X(cusparseSetPointerMode) X(cusparseGetVersion) X(cusparseCreateCsr)        \
+      X(cusparseCreateBlockedEll) X(cusparseCreateDnMat) X(cusparseDestroySpMat)                   \
+          X(cusparseDestroyDnMat) X(cusparseSpMM_bufferSize) X(cusparseSpMM_preprocess)            \
+              X(cusparseSpMM) X(cusparseSDDMM_bufferSize) X(cusparseSDDMM_preprocess)              \
+                  X(cusparseSDDMM)
+#define CUBLAS_FUNCTIONS(X)                                                                        \
+  X(cublasCreate_v2)                                                                               \
+  X(cublasDestroy_v2)                                                                              \
+  X(cublasSetStream_v2) X(cublasSetWorkspace_v2) X(cublasSetPointerMode_v2) X(cublasGetVersion_v2) \
+      X(cublasGemmEx) X(cublasSetMathMode)
 /* One line of a struct of pointers to them. */
 #define MEMBER(f) __typeof__(&f) f;
 
 /* Both libraries as far as they were found; a NULL handle means: not. */
 struct gpu_peers {
-  struct { CUSPARSE_FUNCTIONS(MEMBER) } sparse;
-  struct { CUBLAS_FUNCTIONS(MEMBER) } blas;
+  struct {
+    CUSPARSE_FUNCTIONS(MEMBER)
+  } sparse;
+  struct {
+    CUBLAS_FUNCTIONS(MEMBER)
+  } blas;
   void *sparse_library, *blas_library, *blas_workspace;
   cusparseHandle_t sparse_handle;
   cublasHandle_t blas_handle;

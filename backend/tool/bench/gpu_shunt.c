@@ -29,7 +29,7 @@ shunt_status gpu_csr(struct gpu_case *g, cudaStream_t stream)
   const struct shunt_device *d = &g->gpu->device;
   if (g->p.op == SHUNT_SPMM)
     return shunt_route_csr_spmm(&g->p.spmm, g->c->profile.longest_row, d, g->workspace,
-                           g->workspace_bytes, stream);
+                                g->workspace_bytes, stream);
   return shunt_csr_sddmm_cuda(&g->p.sddmm, d, g->workspace, g->workspace_bytes, stream);
 }
 
@@ -73,13 +73,13 @@ bool gpu_prepare_dense(struct gpu_case *g, struct bench_way *w)
     snprintf(w->note, sizeof w->note, "the dense matrix would take %.1f GB", bytes / 1e9);
     return false;
   }
-  g->dense = (struct shunt_dense){ a->rows, a->cols, row_stride, 1, g->dense.values, type };
+  g->dense = (struct shunt_dense){a->rows, a->cols, row_stride, 1, g->dense.values, type};
   if (!spmm) return true;
-  shunt_status status = shunt_csr_to_dense_cuda(a, &g->dense, NULL, &g->gpu->device,
-                                                g->gpu->stream);
+  shunt_status status =
+      shunt_csr_to_dense_cuda(a, &g->dense, NULL, &g->gpu->device, g->gpu->stream);
   if (status == SHUNT_OK)
-    status = shunt_fingerprint_csr_cuda(a, g->expected, &g->gpu->device, g->scratch,
-                                        g->gpu->stream);
+    status =
+        shunt_fingerprint_csr_cuda(a, g->expected, &g->gpu->device, g->scratch, g->gpu->stream);
   if (status == SHUNT_OK) return true;
   snprintf(w->note, sizeof w->note, "%s", refusal(status));
   cudaFree(g->dense.values);
@@ -105,12 +105,12 @@ shunt_status gpu_dense(struct gpu_case *g, cudaStream_t stream)
 shunt_status gpu_dense_kept(struct gpu_case *g, cudaStream_t stream)
 {
   const struct shunt_device *d = &g->gpu->device;
-  struct shunt_guard how = { .product = &g->p.spmm.c,
-                              .expected = g->expected,
-                              .sets = g->words,
-                              .set_count = 1,
-                              .key = g->words,
-                              .wait_cycles = SHUNT_GUARD_WAIT_CYCLES };
+  struct shunt_guard how = {.product = &g->p.spmm.c,
+                            .expected = g->expected,
+                            .sets = g->words,
+                            .set_count = 1,
+                            .key = g->words,
+                            .wait_cycles = SHUNT_GUARD_WAIT_CYCLES};
   if (g->p.op != SHUNT_SPMM) return SHUNT_E_UNSUPPORTED;
   shunt_status status = gpu_gemm(g, stream);
   return status == SHUNT_OK ? shunt_guard_repair_cuda(&g->p.spmm, &how, d, stream) : status;

@@ -53,8 +53,7 @@ static bool time_replay(struct gpu *gpu, cudaGraphExec_t replay, double *us)
          cudaGraphLaunch(replay, gpu->stream) == cudaSuccess && elapsed(gpu, us);
 }
 
-bool gpu_time(struct gpu_case *g, gpu_enqueue enqueue, bool quick, double *us,
-              const char **timing)
+bool gpu_time(struct gpu_case *g, gpu_enqueue enqueue, bool quick, double *us, const char **timing)
 {
   double sample[7], once;
   int samples = quick ? 3 : 7;
@@ -67,8 +66,7 @@ bool gpu_time(struct gpu_case *g, gpu_enqueue enqueue, bool quick, double *us,
   bool good = true;
   for (int i = -1; i < samples && good; i++) {
     double total = 0;
-    good = replay ? time_replay(g->gpu, replay, &total)
-                  : time_stream(g, enqueue, repeats, &total);
+    good = replay ? time_replay(g->gpu, replay, &total) : time_stream(g, enqueue, repeats, &total);
     if (i >= 0) sample[i] = total / repeats;
   }
   if (replay) cudaGraphExecDestroy(replay);

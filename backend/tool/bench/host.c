@@ -40,15 +40,13 @@ static bool host_open(struct bench_machine *m, char *why, size_t bytes)
 {
   (void)why;
   (void)bytes;
-  *m = (struct bench_machine){ .engine = "host", .threads = thread_count() };
+  *m = (struct bench_machine){.engine = "host", .threads = thread_count()};
   processor_name(m->name, sizeof m->name);
   m->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
   return true;
 }
 
-static void host_close(void)
-{
-}
+static void host_close(void) {}
 
 static double now_us(void)
 {
@@ -96,7 +94,8 @@ static void measure_way(struct bench_case *c, struct bench_way *w, solver solve,
   if (status != SHUNT_OK || !bench_check_host(p, before, &error)) {
     snprintf(w->note, sizeof w->note, "%s",
              status == SHUNT_E_UNSUPPORTED ? "not built for this operation and these types"
-             : status == SHUNT_OK || status == SHUNT_E_MEMORY ? "out of memory" : "failed");
+             : status == SHUNT_OK || status == SHUNT_E_MEMORY ? "out of memory"
+                                                              : "failed");
     return;
   }
   w->ran = true;
@@ -131,4 +130,4 @@ static bool host_measure(struct bench_case *c, const struct bench_options *o)
   return before != NULL;
 }
 
-const struct bench_engine bench_host_engine = { host_open, host_measure, host_close };
+const struct bench_engine bench_host_engine = {host_open, host_measure, host_close};

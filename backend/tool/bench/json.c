@@ -41,7 +41,8 @@ FILE *bench_json_open(const char *path, const struct bench_machine *m)
   if (strcmp(m->engine, "host") == 0)
     fprintf(to, ", \"threads\": %d", m->threads);
   else
-    fprintf(to, ", \"multiprocessors\": %d, \"compute_capability\": %d, \"l2_bytes\": %" PRId64
+    fprintf(to,
+            ", \"multiprocessors\": %d, \"compute_capability\": %d, \"l2_bytes\": %" PRId64
             ", \"driver\": %d, \"runtime\": %d, \"cusparse\": %d, \"cublas\": %d",
             m->multiprocessors, m->compute_capability, m->l2_bytes, m->driver, m->runtime,
             m->cusparse, m->cublas);
@@ -94,12 +95,14 @@ void bench_json_case(FILE *to, const struct bench_case *c, bool first)
   write_text(to, "matrix", c->matrix);
   fprintf(to, ", \"v\": %d, ", c->v);
   write_text(to, "problem", c->word);
-  fprintf(to, ", \"rows\": %" PRId64 ", \"columns\": %" PRId64 ", \"nonzeros\": %" PRId64
+  fprintf(to,
+          ", \"rows\": %" PRId64 ", \"columns\": %" PRId64 ", \"nonzeros\": %" PRId64
           ", \"width\": %" PRId64 ", \"checked_rows\": %" PRId64,
           a->rows, a->cols, a->nnz,
           c->problem.op == SHUNT_SPMM ? c->problem.spmm.c.cols : c->problem.sddmm.a.cols,
           c->checked_rows);
-  fprintf(to, ",\n   \"profile\": {\"empty_rows\": %" PRId64 ", \"longest_row\": %" PRId64
+  fprintf(to,
+          ",\n   \"profile\": {\"empty_rows\": %" PRId64 ", \"longest_row\": %" PRId64
           ", \"unsorted_rows\": %" PRId64 ", \"row_length_squares\": %.6g",
           f->empty_rows, f->longest_row, f->unsorted_rows, f->row_length_squares);
   fprintf(to, ", \"groups_nonempty\": [%" PRId64 ", %" PRId64 ", %" PRId64 "]",

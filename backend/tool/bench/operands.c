@@ -92,14 +92,13 @@ bool bench_operands_make(const struct bench_case *c, uint64_t seed, struct bench
 {
   const struct shunt_problem *p = &c->problem;
   const struct shunt_csr *a = shunt_problem_sparse(p);
-  int64_t count[BENCH_ARRAYS] = { a->rows + 1, a->nnz, a->nnz,
-                                  stored_elements(dense_of(p, BENCH_FIRST)),
-                                  stored_elements(dense_of(p, BENCH_SECOND)) };
-  shunt_type type[BENCH_ARRAYS] = { a->index_type, a->index_type, a->value_type,
-                                    dense_of(p, BENCH_FIRST)->type,
-                                    dense_of(p, BENCH_SECOND)->type };
+  int64_t count[BENCH_ARRAYS] = {a->rows + 1, a->nnz, a->nnz,
+                                 stored_elements(dense_of(p, BENCH_FIRST)),
+                                 stored_elements(dense_of(p, BENCH_SECOND))};
+  shunt_type type[BENCH_ARRAYS] = {a->index_type, a->index_type, a->value_type,
+                                   dense_of(p, BENCH_FIRST)->type, dense_of(p, BENCH_SECOND)->type};
   double total = 0;
-  *o = (struct bench_operands){ { 0 }, { 0 } };
+  *o = (struct bench_operands){{0}, {0}};
   for (int i = 0; i < BENCH_ARRAYS; i++)
     total += (double)count[i] * (double)shunt_type_size(type[i]);
   if (!tool_fits_memory(2 * total, c->matrix)) return false;
@@ -128,7 +127,7 @@ bool bench_operands_make(const struct bench_case *c, uint64_t seed, struct bench
 void bench_operands_free(struct bench_operands *o)
 {
   for (int i = 0; i < BENCH_ARRAYS; i++) free(o->array[i]);
-  *o = (struct bench_operands){ { 0 }, { 0 } };
+  *o = (struct bench_operands){{0}, {0}};
 }
 
 struct shunt_problem bench_bind(const struct bench_case *c, void *const array[BENCH_ARRAYS])

@@ -10,13 +10,29 @@
 #include "backend/tool/bench/gpu.h"
 #include "backend/tool/bench/tolerance.h"
 
-namespace {
+namespace
+{
 
-__device__ double widen(__half x) { return __half2float(x); }
-__device__ double widen(__nv_bfloat16 x) { return __bfloat162float(x); }
-__device__ double widen(float x) { return x; }
-__device__ double widen(double x) { return x; }
-__device__ double widen(int8_t x) { return x; }
+__device__ double widen(__half x)
+{
+  return __half2float(x);
+}
+__device__ double widen(__nv_bfloat16 x)
+{
+  return __bfloat162float(x);
+}
+__device__ double widen(float x)
+{
+  return x;
+}
+__device__ double widen(double x)
+{
+  return x;
+}
+__device__ double widen(int8_t x)
+{
+  return x;
+}
 
 // Once per entry, so the branch does not matter.
 __device__ double load(const void *from, int64_t i, shunt_type type)
@@ -77,7 +93,7 @@ __global__ void check_spmm(shunt_spmm p, double operands, const void *before,
 // The row that holds position `at`: the last one that begins at or before it.
 template <class I> __device__ int64_t row_of(const I *offsets, int64_t rows, int base, int64_t at)
 {
-  int64_t low = 0, high = rows;  // offsets[low] <= at < offsets[high]
+  int64_t low = 0, high = rows; // offsets[low] <= at < offsets[high]
   while (high - low > 1) {
     int64_t middle = (low + high) / 2;
     if (offsets[middle] - base <= at)
@@ -113,8 +129,8 @@ __global__ void check_sddmm(shunt_sddmm p, double operands, const void *before,
 }
 
 template <class T, class I>
-void launch(const shunt_problem *p, double operands, const void *before,
-            unsigned long long *error, cudaStream_t stream)
+void launch(const shunt_problem *p, double operands, const void *before, unsigned long long *error,
+            cudaStream_t stream)
 {
   int64_t entries = p->op == SHUNT_SPMM ? p->spmm.c.rows * p->spmm.c.cols : p->sddmm.c.nnz;
   int64_t blocks = (entries + 255) / 256;
@@ -135,7 +151,7 @@ void launch_index(const shunt_problem *p, double operands, const void *before,
     launch<T, int32_t>(p, operands, before, error, stream);
 }
 
-}  // namespace
+} // namespace
 
 extern "C" shunt_status bench_reference_cuda(const struct shunt_problem *p, double operands,
                                              const void *before, unsigned long long *error,

@@ -22,19 +22,32 @@ struct column {
   const char *way, *title;
 };
 static const struct column cuda_columns[] = {
-  { "csr", "csr" },             { "vector", "vector" },         { "bundle", "bundle" },
-  { "vector-packed", "packed" }, { "vector-ordered", "ordered" }, { "tile", "tile" },
-  { "tile-24", "tile24" },      { "tile-aligned", "aligned" },  { "tile-aligned-24", "align24" },
-  { "sparse24", "sparse24" },
-  { "dcsr-b", "dcsr-b" },       { "dcsr-online", "online" }, { "dcsr-c", "dcsr-c" },
-  { "dense", "dense" },         { "dense-packed", "d.packed" },    { "routed", "routed" },
-  { "cusparse-default", "cs.def" },
-  { "cusparse-alg1", "cs.alg1" }, { "cusparse-alg2", "cs.alg2" },
-  { "cusparse-alg3", "cs.alg3" }, { "blocked-ell", "b.ell" }, { "cublas", "cuBLAS" },
+    {"csr", "csr"},
+    {"vector", "vector"},
+    {"bundle", "bundle"},
+    {"vector-packed", "packed"},
+    {"vector-ordered", "ordered"},
+    {"tile", "tile"},
+    {"tile-24", "tile24"},
+    {"tile-aligned", "aligned"},
+    {"tile-aligned-24", "align24"},
+    {"sparse24", "sparse24"},
+    {"dcsr-b", "dcsr-b"},
+    {"dcsr-online", "online"},
+    {"dcsr-c", "dcsr-c"},
+    {"dense", "dense"},
+    {"dense-packed", "d.packed"},
+    {"routed", "routed"},
+    {"cusparse-default", "cs.def"},
+    {"cusparse-alg1", "cs.alg1"},
+    {"cusparse-alg2", "cs.alg2"},
+    {"cusparse-alg3", "cs.alg3"},
+    {"blocked-ell", "b.ell"},
+    {"cublas", "cuBLAS"},
 };
 enum { CUDA_COLUMNS = sizeof cuda_columns / sizeof *cuda_columns };
-static const struct column host_columns[] = { { "host-one", "one thread" },
-                                              { "host-parallel", "parallel" } };
+static const struct column host_columns[] = {{"host-one", "one thread"},
+                                             {"host-parallel", "parallel"}};
 
 /* ---- progress --------------------------------------------------------------- */
 
@@ -184,7 +197,8 @@ void bench_print_csv(const struct bench_case *c, bool first)
   int64_t width = c->problem.op == SHUNT_SPMM ? c->problem.spmm.c.cols : c->problem.sddmm.a.cols;
   if (first) {
     fputs("csv,matrix,problem,rows,cols,nnz,width,empty_rows,longest_row,row_length_squares,"
-          "equal8,equal4,equal2", stdout);
+          "equal8,equal4,equal2",
+          stdout);
     for (int i = 0; i < CUDA_COLUMNS; i++) printf(",%s", cuda_columns[i].way);
     puts(",host-one,host-parallel");
   }

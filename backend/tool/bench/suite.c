@@ -16,18 +16,27 @@ struct step {
 /* SC'21: the Deep Learning Matrix Collection, each entry a V x 1 vector. */
 static const char *const dlmc_files[] = {"dlmc/*.smtx.gz", NULL};
 /* Sizes of layers; 0.2 .. 0.02 of the vectors are there. */
-static const char *const layers[] = {
-    "random:2048x1024:0.2",  "random:2048x1024:0.1",  "random:2048x1024:0.05",
-    "random:2048x1024:0.02", "random:4096x4096:0.2",  "random:4096x4096:0.1",
-    "random:4096x4096:0.05", "random:4096x4096:0.02", "random:8192x8192:0.2",
-    "random:8192x8192:0.1",  "random:8192x8192:0.05", "random:8192x8192:0.02",
-    "random:4096x11008:0.2", "random:4096x11008:0.1", "random:4096x11008:0.05",
-    "random:4096x11008:0.02", NULL};
-static const struct step dlmc[] = {
-    {"spmm", "f16", "64,128,256", "2,4,8", dlmc_files},
-    {"sddmm", "f16", "64,128,256", "2,4,8", dlmc_files},
-    {"spmm", "f16", "64,128,256,512,1024,2048", "2,4,8", layers},
-    {NULL, NULL, NULL, NULL, NULL}};
+static const char *const layers[] = {"random:2048x1024:0.2",
+                                     "random:2048x1024:0.1",
+                                     "random:2048x1024:0.05",
+                                     "random:2048x1024:0.02",
+                                     "random:4096x4096:0.2",
+                                     "random:4096x4096:0.1",
+                                     "random:4096x4096:0.05",
+                                     "random:4096x4096:0.02",
+                                     "random:8192x8192:0.2",
+                                     "random:8192x8192:0.1",
+                                     "random:8192x8192:0.05",
+                                     "random:8192x8192:0.02",
+                                     "random:4096x11008:0.2",
+                                     "random:4096x11008:0.1",
+                                     "random:4096x11008:0.05",
+                                     "random:4096x11008:0.02",
+                                     NULL};
+static const struct step dlmc[] = {{"spmm", "f16", "64,128,256", "2,4,8", dlmc_files},
+                                   {"sddmm", "f16", "64,128,256", "2,4,8", dlmc_files},
+                                   {"spmm", "f16", "64,128,256,512,1024,2048", "2,4,8", layers},
+                                   {NULL, NULL, NULL, NULL, NULL}};
 
 /* Scattered matrices of solvers and graphs: real ones, and twenty made up. */
 static const char *const mtx_files[] = {"mtx/*.mtx.gz", NULL};
@@ -52,33 +61,31 @@ static const char *const scattered[] = {"random:100000x100000:0.00008",
                                         "mesh:100x100x100:1",
                                         "mesh:64x64x64:3",
                                         NULL};
-static const struct step mtx[] = {
-    {"spmm", "f32,f64", "8,16,32,64,128", "1", mtx_files},
-    {"spmm", "f32,f64", "8,16,32,64,128", "1", scattered},
-    {"sddmm", "f32", "32,128", "1", mtx_files},
-    {NULL, NULL, NULL, NULL, NULL}};
+static const struct step mtx[] = {{"spmm", "f32,f64", "8,16,32,64,128", "1", mtx_files},
+                                  {"spmm", "f32,f64", "8,16,32,64,128", "1", scattered},
+                                  {"sddmm", "f32", "32,128", "1", mtx_files},
+                                  {NULL, NULL, NULL, NULL, NULL}};
 
 /* The thesis on 2:4 tiles: XdYs, X % of the tiles dense and Y % 2:4; its finite-element matrices;
    and magnitude-pruned layers. */
 static const char *const tile_patterns[] = {
-    "tiles:2048x2048:0:0.1",   "tiles:2048x2048:0:0.2",   "tiles:4096x4096:0:0.1",
-    "tiles:4096x4096:0:0.2",   "tiles:4096x4096:0.1:0.1", "tiles:4096x4096:0.1:0.2",
-    "tiles:4096x4096:0.2:0",   "tiles:8192x8192:0:0.1",   "tiles:8192x8192:0:0.2",
-    "tiles:8192x8192:0.1:0.1", "tiles:8192x8192:0.1:0",   "tiles:16384x16384:0:0.1",
+    "tiles:2048x2048:0:0.1",   "tiles:2048x2048:0:0.2",     "tiles:4096x4096:0:0.1",
+    "tiles:4096x4096:0:0.2",   "tiles:4096x4096:0.1:0.1",   "tiles:4096x4096:0.1:0.2",
+    "tiles:4096x4096:0.2:0",   "tiles:8192x8192:0:0.1",     "tiles:8192x8192:0:0.2",
+    "tiles:8192x8192:0.1:0.1", "tiles:8192x8192:0.1:0",     "tiles:16384x16384:0:0.1",
     "tiles:16384x16384:0:0.2", "tiles:4096x4096:0.05:0.05", NULL};
 static const char *const pruned[] = {"tiles:4096x4096:0:1", "tiles:8192x8192:0:1", NULL};
 static const char *const elements[] = {
-    "mtx/opt1.mtx.gz", "mtx/pkustk06.mtx.gz", "mtx/bcsstk32.mtx.gz", "mtx/cfd1.mtx.gz",
-    "mtx/kim1.mtx.gz", "mtx/ex11.mtx.gz",     "mtx/rajat16.mtx.gz",  "mtx/gupta2.mtx.gz",
-    NULL};
+    "mtx/opt1.mtx.gz",    "mtx/pkustk06.mtx.gz", "mtx/bcsstk32.mtx.gz",
+    "mtx/cfd1.mtx.gz",    "mtx/kim1.mtx.gz",     "mtx/ex11.mtx.gz",
+    "mtx/rajat16.mtx.gz", "mtx/gupta2.mtx.gz",   NULL};
 static const char *const sparse_layers[] = {"dlmc/*_0.9.smtx.gz", "dlmc/*_0.95.smtx.gz",
                                             "dlmc/*_0.98.smtx.gz", NULL};
-static const struct step tiles[] = {
-    {"spmm", "f16", "8,16,32,64,128,256", "1", tile_patterns},
-    {"spmm", "f16", "8,32,64,128,256,512,1024,2048", "1", pruned},
-    {"spmm", "f16", "64,128", "1", elements},
-    {"spmm", "f16", "256", "1", sparse_layers},
-    {NULL, NULL, NULL, NULL, NULL}};
+static const struct step tiles[] = {{"spmm", "f16", "8,16,32,64,128,256", "1", tile_patterns},
+                                    {"spmm", "f16", "8,32,64,128,256,512,1024,2048", "1", pruned},
+                                    {"spmm", "f16", "64,128", "1", elements},
+                                    {"spmm", "f16", "256", "1", sparse_layers},
+                                    {NULL, NULL, NULL, NULL, NULL}};
 
 static const struct suite {
   const char *name;
@@ -116,8 +123,7 @@ static bool add_files(struct bench_step *s, const char *data, const char *names)
     return false;
   }
   bool good = true;
-  for (size_t i = 0; good && i < found.gl_pathc; i++)
-    good = add_source(s, found.gl_pathv[i]);
+  for (size_t i = 0; good && i < found.gl_pathc; i++) good = add_source(s, found.gl_pathv[i]);
   globfree(&found);
   return good;
 }
@@ -148,8 +154,7 @@ static const struct suite *find_suite(const char *name)
 void bench_suite_free(struct bench_step *steps, int count)
 {
   for (int i = 0; i < count; i++) {
-    for (int j = 0; j < steps[i].count; j++)
-      free(steps[i].sources[j]);
+    for (int j = 0; j < steps[i].count; j++) free(steps[i].sources[j]);
     free(steps[i].sources);
   }
 }

@@ -6,9 +6,10 @@
 
 enum { OWN = 17, RIVALS = 4 };
 static const char *const own[OWN] = {
-  "csr", "vector", "bundle", "vector-packed", "vector-ordered", "tile", "tile-24", "tile-aligned",
-  "tile-aligned-24", "sparse24", "dcsr-b", "dcsr-online", "dcsr-c", "dense", "dense-packed",
-  "routed", "best"};
+    "csr",    "vector",      "bundle",       "vector-packed",   "vector-ordered",
+    "tile",   "tile-24",     "tile-aligned", "tile-aligned-24", "sparse24",
+    "dcsr-b", "dcsr-online", "dcsr-c",       "dense",           "dense-packed",
+    "routed", "best"};
 static const char *const rival_title[RIVALS] = {"cuSPARSE's default", "its best", "cuBLAS",
                                                 "Blocked-ELL"};
 
@@ -28,9 +29,9 @@ static void note_ratio(struct mean *m, const struct bench_way *rival, const stru
 
 void bench_note_means(const struct bench_case *c)
 {
-  const struct bench_way *rival[RIVALS] = { bench_find_way(c, "cusparse-default"),
-                                            bench_best(c, false), bench_find_way(c, "cublas"),
-                                            bench_find_way(c, "blocked-ell") };
+  const struct bench_way *rival[RIVALS] = {bench_find_way(c, "cusparse-default"),
+                                           bench_best(c, false), bench_find_way(c, "cublas"),
+                                           bench_find_way(c, "blocked-ell")};
   for (int i = 0; i < OWN; i++)
     for (int j = 0; j < RIVALS; j++)
       note_ratio(&means[i][j], rival[j],

@@ -94,14 +94,10 @@ inline cudaError_t launch_attention_d(const attention_arguments &a, int64_t d, i
                                       cudaStream_t stream)
 {
   switch (d) {
-  case 16:
-    return launch_attention<T, 16>(a, problems, stream);
-  case 32:
-    return launch_attention<T, 32>(a, problems, stream);
-  case 64:
-    return launch_attention<T, 64>(a, problems, stream);
-  default:
-    return launch_attention<T, 128>(a, problems, stream);
+  case 16: return launch_attention<T, 16>(a, problems, stream);
+  case 32: return launch_attention<T, 32>(a, problems, stream);
+  case 64: return launch_attention<T, 64>(a, problems, stream);
+  default: return launch_attention<T, 128>(a, problems, stream);
   }
 }
 

@@ -22,8 +22,8 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-#include "kernels/vector/attention/attention_check.h"
 #include "kernels/ptx/movmatrix.cuh"
+#include "kernels/vector/attention/attention_check.h"
 #include "kernels/vector/packed_spmm_common.cuh"
 
 namespace shunt

@@ -1,8 +1,8 @@
 // attention_slice.cuh: the way of one warp through the steps of a group, or a slice of them;
 // attention.cuh says what is held where.
 #pragma once
-#include "kernels/vector/attention/attention_common.cuh"
 #include "kernels/ptx/ldst.cuh"
+#include "kernels/vector/attention/attention_common.cuh"
 
 namespace shunt
 {
@@ -141,8 +141,7 @@ template <class T, class Shape> struct attention_slice {
 #pragma unroll
     for (int m = 0; m < Shape::kProducts; m++)
 #pragma unroll
-      for (int i = 0; i < 4; i++)
-        o[m][i] *= by[i % 2];
+      for (int i = 0; i < 4; i++) o[m][i] *= by[i % 2];
   }
 
   // The lane's words of V for a step: slots 2t, 2t + 1, 2t + 8, 2t + 9.
@@ -207,8 +206,7 @@ template <class T, class Shape> struct attention_slice {
       if (g == 0) to.most[2 * t + r] = most[r], to.sum[2 * t + r] = sum[r];
     }
 #pragma unroll
-    for (int other = 4; other <= 16; other *= 2)
-      seen |= __shfl_xor_sync(kAllLanes, seen, other);
+    for (int other = 4; other <= 16; other *= 2) seen |= __shfl_xor_sync(kAllLanes, seen, other);
     if (threadIdx.x % 32 == 0) to.seen = seen;
   }
 };

@@ -38,8 +38,7 @@ __device__ __forceinline__ float exact_weight(const attention_arguments &a,
 {
   const T *k = reinterpret_cast<const T *>(h.k + column * a.k.row);
   float s = 0.0f;
-  for (int c = 0; c < Shape::D; c++)
-    s = fmaf(widen<float>(q[c]), widen<float>(k[c]), s);
+  for (int c = 0; c < Shape::D; c++) s = fmaf(widen<float>(q[c]), widen<float>(k[c]), s);
   return weight(a.scale * s - base);
 }
 
@@ -81,8 +80,7 @@ __device__ __forceinline__ void store_group(const attention_arguments &a, const 
 #pragma unroll
     for (int c = 0; c < kRun; c++) {
       float x = 0.0f;
-      for (int s = 0; s < slices; s++)
-        x += images[s].o[row][column + c] * joined.by[s];
+      for (int s = 0; s < slices; s++) x += images[s].o[row][column + c] * joined.by[s];
       x /= joined.sum;
       if (!joined.seen)
         x = 0.0f;

@@ -8,9 +8,9 @@
    allocated: the scores are computed once for m and once for each 64 columns of O.  */
 #include <math.h>
 
+#include "kernels/common/host_element.h"
 #include "kernels/vector/attention/attention_check.h"
 #include "kernels/vector/attention/host_attention_row.h"
-#include "kernels/common/host_element.h"
 
 #ifdef _OPENMP
 #define SHUNT_OMP(x) _Pragma(#x)
@@ -60,8 +60,7 @@ static void some_columns(const struct row *k, double most, int64_t c0, int count
     double w = exp(score(k, at) - most);
     any = 1;
     weights += w;
-    for (int c = 0; c < count; c++)
-      sum[c] += w * shunt_load(p->v.values, v_at + c, t);
+    for (int c = 0; c < count; c++) sum[c] += w * shunt_load(p->v.values, v_at + c, t);
   }
   for (int c = 0; c < count; c++)
     shunt_store(p->o.values, k->o_at + c0 + c, t, any ? sum[c] / weights : 0);

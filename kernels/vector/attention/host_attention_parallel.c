@@ -19,9 +19,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/common/host_half.h"
 #include "kernels/vector/attention/attention_check.h"
 #include "kernels/vector/attention/host_attention_row.h"
-#include "kernels/common/host_half.h"
 
 #ifdef _OPENMP
 #define SHUNT_OMP(x) _Pragma(#x)
@@ -74,8 +74,7 @@ static void start_block(struct block *b, int64_t z, int64_t group)
     b->sum[r] = 0;
     for (int64_t c = 0; row < b->v->rows && c < p->d; c++)
       b->q[r][c] = widen(q[row * p->q.row_stride + c], b->v->value_type);
-    for (int i = 0; i < b->wide; i++)
-      b->o[r][i] = (lanes){0};
+    for (int i = 0; i < b->wide; i++) b->o[r][i] = (lanes){0};
   }
 }
 
@@ -102,8 +101,7 @@ static float weigh(struct block *b, int r, const uint8_t *masks, float w[STEP])
   lanes s = {0};
   float before = b->most[r], base;
 
-  for (int64_t c = 0; c < b->p->d; c++)
-    s += b->q[r][c] * b->k[c];
+  for (int64_t c = 0; c < b->p->d; c++) s += b->q[r][c] * b->k[c];
   for (int slot = 0; slot < STEP; slot++)
     if (masks[slot] >> r & 1) b->most[r] = fmaxf(b->most[r], b->p->scale * s[slot]);
   base = b->most[r] == -INFINITY ? 0 : b->most[r];
@@ -117,13 +115,11 @@ static void add_row(struct block *b, int r, const uint8_t *masks)
   float w[STEP], by = weigh(b, r, masks, w);
 
   b->sum[r] *= by;
-  for (int i = 0; i < b->wide; i++)
-    b->o[r][i] *= by;
+  for (int i = 0; i < b->wide; i++) b->o[r][i] *= by;
   for (int slot = 0; slot < STEP; slot++) {
     if (!(masks[slot] >> r & 1)) continue;
     b->sum[r] += w[slot];
-    for (int i = 0; i < b->wide; i++)
-      b->o[r][i] += w[slot] * b->values[slot][i];
+    for (int i = 0; i < b->wide; i++) b->o[r][i] += w[slot] * b->values[slot][i];
   }
 }
 
@@ -152,8 +148,7 @@ static void one_block(const struct shunt_vector_attention *p, const struct shunt
   start_block(&b, z, group);
   for (int64_t s = v->begin[group]; s < (int64_t)v->begin[group] + v->count[group]; s++) {
     load_step(&b, s);
-    for (int r = 0; r < ROWS; r++)
-      add_row(&b, r, v->masks + s * STEP);
+    for (int r = 0; r < ROWS; r++) add_row(&b, r, v->masks + s * STEP);
   }
   for (int r = 0; r < ROWS && group * ROWS + r < v->rows; r++)
     store_row(&b, r, z, group * ROWS + r);

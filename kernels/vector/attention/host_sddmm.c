@@ -6,8 +6,8 @@
    Sums are kept in double.  Places of a step that are no positions of the pattern become 0.
    Groups of rows are independent: with OpenMP, threads take groups, and the result does not
    depend on their number.  */
-#include "kernels/vector/attention/attention_check.h"
 #include "kernels/common/host_element.h"
+#include "kernels/vector/attention/attention_check.h"
 
 #ifdef _OPENMP
 #define SHUNT_OMP(x) _Pragma(#x)

@@ -7,8 +7,8 @@
    pattern do not count and become 0.  */
 #include <math.h>
 
-#include "kernels/vector/attention/attention_check.h"
 #include "kernels/common/host_element.h"
+#include "kernels/vector/attention/attention_check.h"
 
 #ifdef _OPENMP
 #define SHUNT_OMP(x) _Pragma(#x)

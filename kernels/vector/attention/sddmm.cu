@@ -14,8 +14,7 @@ static int sddmm_slices(int64_t groups, int64_t problems, const struct shunt_dev
 {
   const int64_t warps = static_cast<int64_t>(d->multiprocessors) * 16;
   int log2_slices = 0;
-  while (log2_slices < 3 && groups * problems << (log2_slices + 1) <= warps)
-    ++log2_slices;
+  while (log2_slices < 3 && groups * problems << (log2_slices + 1) <= warps) ++log2_slices;
   return log2_slices;
 }
 

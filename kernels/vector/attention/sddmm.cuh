@@ -85,8 +85,7 @@ __device__ __forceinline__ void dot_products(float (&d)[kPair][4], const sddmm_r
 #pragma unroll
     for (int h = 0; h < kPair; h++)
 #pragma unroll
-      for (int i = 0; i < 2; i++)
-        load_piece<Aligned>(k[h][i], rows.k[h][i] + c * 2, d_all - c);
+      for (int i = 0; i < 2; i++) load_piece<Aligned>(k[h][i], rows.k[h][i] + c * 2, d_all - c);
     multiply_pieces<T>(d, q, k);
   }
 }

@@ -69,8 +69,7 @@ __device__ __forceinline__ uint32_t load_scores(float (&x)[4], const softmax_arg
   vec<T, 4> v;
   memcpy(&v, &raw, sizeof v);
 #pragma unroll
-  for (int i = 0; i < 4; i++)
-    x[i] = there >> i & 1 ? a.scale * widen<float>(v.at[i]) : -INFINITY;
+  for (int i = 0; i < 4; i++) x[i] = there >> i & 1 ? a.scale * widen<float>(v.at[i]) : -INFINITY;
   return there;
 }
 
@@ -86,8 +85,7 @@ __device__ __forceinline__ running_sum sum_row(const softmax_arguments &a, const
     const float base = most == -INFINITY ? 0.0f : most;
     float sum = 0.0f;
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-      sum += exponential(x[i] - base);
+    for (int i = 0; i < 4; i++) sum += exponential(x[i] - base);
     r.join(most, sum);
   }
 #pragma unroll
@@ -112,8 +110,7 @@ __global__ void __launch_bounds__(kSoftmaxWarps * 32)
     float x[4];
     const uint32_t there = load_scores<T>(x, a, in, step);
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-      x[i] = there >> i & 1 ? exponential(x[i] - base) / r.sum : 0.0f;
+    for (int i = 0; i < 4; i++) x[i] = there >> i & 1 ? exponential(x[i] - base) / r.sum : 0.0f;
     out[uint64_t(step) * 32 + lane] =
         make_uint2(pack_words<T>(x[0], x[1]), pack_words<T>(x[2], x[3]));
   }

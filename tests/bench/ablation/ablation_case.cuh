@@ -62,8 +62,7 @@ struct Matrix {
   const shunt_csr &fill(uint64_t seed)
   {
     Random r(seed);
-    for (int64_t e = 0; e < pattern.nnz(); e++)
-      store(values.data(), e, SHUNT_F16, r.value());
+    for (int64_t e = 0; e < pattern.nnz(); e++) store(values.data(), e, SHUNT_F16, r.value());
     return csr;
   }
   bool good() const { return sequential.good && windowed.good; }
@@ -105,8 +104,7 @@ struct Case {
   {
     Random r(seed);
     std::vector<char> used((size_t)a.pattern.cols);
-    for (int64_t column : a.pattern.columns)
-      used[(size_t)column] = 1;
+    for (int64_t column : a.pattern.columns) used[(size_t)column] = 1;
     const int64_t pitch = n + o.b_gap;
     for (int64_t i = 0; i < a.pattern.cols * pitch; i++)
       store(b.host.data(), i, SHUNT_F16,

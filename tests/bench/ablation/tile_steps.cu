@@ -170,8 +170,7 @@ template <int Fetch> struct step_warp {
 };
 
 template <int Fetch, int Kinds>
-__global__ void __launch_bounds__(kStepWarps * 32)
-    tile_step(const __grid_constant__ arguments p)
+__global__ void __launch_bounds__(kStepWarps * 32) tile_step(const __grid_constant__ arguments p)
 {
   __shared__ __align__(16) step_buffer buffers[Fetch == DIRECT ? 1 : kStepWarps][2];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -219,8 +218,8 @@ static const void *kernel_of(enum shunt_tile_step step)
 using namespace shunt::tile;
 
 extern "C" shunt_status shunt_ablation_tile_cuda(const struct shunt_spmm *p,
-                                                   const struct shunt_tile *v,
-                                                   enum shunt_tile_step step, shunt_stream stream)
+                                                 const struct shunt_tile *v,
+                                                 enum shunt_tile_step step, shunt_stream stream)
 {
   if (!aligned(p->b) || !aligned(p->c) || v->value_type != SHUNT_F16 || v->sparse.gather)
     return SHUNT_E_UNSUPPORTED;

@@ -38,7 +38,7 @@ enum shunt_tile_step {
 
 /* p->a gives sizes and types only. */
 shunt_status shunt_ablation_tile_cuda(const struct shunt_spmm *p, const struct shunt_tile *v,
-                                        enum shunt_tile_step step, shunt_stream stream);
+                                      enum shunt_tile_step step, shunt_stream stream);
 
 #ifdef __cplusplus
 }

@@ -34,15 +34,13 @@ template <int V, int Places> struct fpu_ring {
   {
     columns[place] = column;
 #pragma unroll
-    for (int r = 0; r < V; r++)
-      values[place][r] = __half2float(x[r]);
+    for (int r = 0; r < V; r++) values[place][r] = __half2float(x[r]);
   }
   __device__ __forceinline__ void nothing(int place, int like)
   {
     columns[place] = columns[like];
 #pragma unroll
-    for (int r = 0; r < V; r++)
-      values[place][r] = 0.0f;
+    for (int r = 0; r < V; r++) values[place][r] = 0.0f;
   }
 };
 // sum[r][i] += a[r] b[i], b the eight halves of x.
@@ -59,8 +57,7 @@ __device__ __forceinline__ void multiply_add_8(float (&sum)[V][8], const float *
 #pragma unroll
   for (int r = 0; r < V; r++)
 #pragma unroll
-    for (int i = 0; i < 8; i++)
-      sum[r][i] = fmaf(a[r], b[i], sum[r][i]);
+    for (int i = 0; i < 8; i++) sum[r][i] = fmaf(a[r], b[i], sum[r][i]);
 }
 
 // One tile of the list, kAhead rows of B under way at once.
@@ -77,8 +74,7 @@ __device__ __forceinline__ void multiply_tile(float (&sum)[V][8], const Ring &ri
       x[j] = __ldg(reinterpret_cast<const uint4 *>(
           b + static_cast<uint64_t>(ring.columns[head + i + j]) * row_bytes));
 #pragma unroll
-    for (int j = 0; j < kAhead; j++)
-      multiply_add_8<V>(sum, ring.values[head + i + j], x[j]);
+    for (int j = 0; j < kAhead; j++) multiply_add_8<V>(sum, ring.values[head + i + j], x[j]);
   }
 }
 

@@ -57,14 +57,12 @@ template <int V, int Lanes> struct vector_list {
   // The lanes of a warp get the answers of their subwarps; __syncwarp before the tile is read.
   template <class Put> __device__ __forceinline__ bool next_tile(Put &put)
   {
-    while (__any_sync(~0u, filled < kTile && first < end))
-      append(put);
+    while (__any_sync(~0u, filled < kTile && first < end)) append(put);
     __syncwarp();
     if (filled == 0) return false;
     // A tile that is not full: zeros times a row of B that is read already.  A NaN that comes
     // of it is repaired at the store.
-    for (int i = filled + lane; i < kTile; i += Lanes)
-      put.nothing(head + i, head);
+    for (int i = filled + lane; i < kTile; i += Lanes) put.nothing(head + i, head);
     if (filled < kTile) filled = kTile;
     return true;
   }
@@ -85,8 +83,7 @@ template <int V, int Lanes> struct vector_list {
                            row * kStep + (s % 8 / 2 * 4 + s / 8 * 2 + s % 2);
       __half x[V];
 #pragma unroll
-      for (int r = 0; r < V; r++)
-        x[r] = from[r * kStep];
+      for (int r = 0; r < V; r++) x[r] = from[r * kStep];
       put((head + filled + __popc(hits & ((1u << lane) - 1))) % kPlaces, column, x);
     }
     if (wanted) {

@@ -44,15 +44,13 @@ template <int V> struct put_wmma {
   {
     m.columns[place] = column;
 #pragma unroll
-    for (int r = 0; r < V; r++)
-      m.a[place / 16][r][place % 16] = __half_as_ushort(x[r]);
+    for (int r = 0; r < V; r++) m.a[place / 16][r][place % 16] = __half_as_ushort(x[r]);
   }
   __device__ __forceinline__ void nothing(int place, int like)
   {
     m.columns[place] = m.columns[like];
 #pragma unroll
-    for (int r = 0; r < V; r++)
-      m.a[place / 16][r][place % 16] = 0;
+    for (int r = 0; r < V; r++) m.a[place / 16][r][place % 16] = 0;
   }
 };
 
@@ -114,9 +112,9 @@ __device__ __forceinline__ void store_tile(wmma_memory &m, const float (&d)[kWmm
     if (unit.group * kGroup + unit.row + row >= p.rows || column0 + column >= p.n) continue;
     float v[8];
 #pragma unroll
-    for (int k = 0; k < 8; k++)
-      v[k] = image[row * kPitchC + column + k];
-    store_run<__half, __half, false>(p, alpha, beta, unit.group, unit.row + row, column0 + column, v);
+    for (int k = 0; k < 8; k++) v[k] = image[row * kPitchC + column + k];
+    store_run<__half, __half, false>(p, alpha, beta, unit.group, unit.row + row, column0 + column,
+                                     v);
   }
 }
 

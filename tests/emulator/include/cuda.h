@@ -51,9 +51,9 @@ typedef enum {
 // Opaque to programs, 128 bytes, as the driver's; what stands in it is the emulator's.
 typedef struct CUtensorMap {
   __attribute__((aligned(64))) uint64_t values; // address
-  uint64_t sizes[2];       // elements: along a row, rows
-  uint64_t pitch;          // bytes from row to row
-  uint32_t box[2];         // elements
+  uint64_t sizes[2];                            // elements: along a row, rows
+  uint64_t pitch;                               // bytes from row to row
+  uint32_t box[2];                              // elements
   uint32_t element, swizzle; // bytes of an element; bytes of a row of the pattern, 0: none
   uint64_t magic;
   uint64_t unused[7];

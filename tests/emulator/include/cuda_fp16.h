@@ -28,8 +28,7 @@ inline const float *half_table()
 {
   static const float *table = [] {
     float *t = new float[65536];
-    for (int i = 0; i < 65536; i++)
-      t[i] = float_of_half((uint16_t)i);
+    for (int i = 0; i < 65536; i++) t[i] = float_of_half((uint16_t)i);
     return t;
   }();
   return table;

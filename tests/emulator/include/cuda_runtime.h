@@ -5,16 +5,16 @@
 #define SHUNT_EMULATOR_CUDA_RUNTIME_H
 
 // The standard library before the qualifiers: __noinline__ is also its own attribute's name.
+#include <algorithm>
+#include <functional>
 #include <limits.h>
 #include <math.h>
+#include <memory>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <algorithm>
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 

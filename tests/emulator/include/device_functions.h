@@ -327,8 +327,7 @@ inline int __ffsll(long long x)
 inline unsigned __brev(unsigned x)
 {
   unsigned y = 0;
-  for (int i = 0; i < 32; i++)
-    y |= (x >> i & 1) << (31 - i);
+  for (int i = 0; i < 32; i++) y |= (x >> i & 1) << (31 - i);
   return y;
 }
 // Nibble i of the selector names a byte of {high, low}; its bit 3 asks for that byte's sign.

@@ -105,8 +105,7 @@ struct m16n8 {
   static constexpr int M = 16, N = 8;
   template <class F> static void each_d(int l, F f)
   {
-    for (int w = 0; w < 4; w++)
-      f(l / 4 + w / 2 * 8, l % 4 * 2 + w % 2, w);
+    for (int w = 0; w < 4; w++) f(l / 4 + w / 2 * 8, l % 4 * 2 + w % 2, w);
   }
   template <class Lanes> static bool multiplies(Lanes, int, int) { return true; }
 };
@@ -129,8 +128,7 @@ template <class E, int K_> struct m16n8_half : m16n8 {
   template <class F> static void each_b(int l, const b_word *b, F f)
   {
     for (int w = 0; w < K / 8; w++)
-      for (int e = 0; e < 2; e++)
-        f(l % 4 * 2 + w * 8 + e, l / 4, E::get(b[w], e));
+      for (int e = 0; e < 2; e++) f(l % 4 * 2 + w * 8 + e, l / 4, E::get(b[w], e));
   }
 };
 
@@ -144,13 +142,11 @@ struct m16n8k8_tf32 : m16n8 {
   using d_word = float;
   template <class Lanes, class F> static void each_a(Lanes lanes, int l, F f)
   {
-    for (int w = 0; w < 4; w++)
-      f(l / 4 + w % 2 * 8, l % 4 + w / 2 * 4, tf32::get(lanes[l]->a[w]));
+    for (int w = 0; w < 4; w++) f(l / 4 + w % 2 * 8, l % 4 + w / 2 * 4, tf32::get(lanes[l]->a[w]));
   }
   template <class F> static void each_b(int l, const b_word *b, F f)
   {
-    for (int w = 0; w < 2; w++)
-      f(l % 4 + w * 4, l / 4, tf32::get(b[w]));
+    for (int w = 0; w < 2; w++) f(l % 4 + w * 4, l / 4, tf32::get(b[w]));
   }
 };
 
@@ -173,8 +169,7 @@ struct m16n8k32_s8 : m16n8 {
   template <class F> static void each_b(int l, const b_word *b, F f)
   {
     for (int w = 0; w < 2; w++)
-      for (int e = 0; e < 4; e++)
-        f(l % 4 * 4 + w * 16 + e, l / 4, get(b[w], e));
+      for (int e = 0; e < 4; e++) f(l % 4 * 4 + w * 16 + e, l / 4, get(b[w], e));
   }
 };
 
@@ -193,8 +188,7 @@ struct m8n8k4_f64 {
   template <class F> static void each_b(int l, const b_word *b, F f) { f(l % 4, l / 4, b[0]); }
   template <class F> static void each_d(int l, F f)
   {
-    for (int w = 0; w < 2; w++)
-      f(l / 4, l % 4 * 2 + w, w);
+    for (int w = 0; w < 2; w++) f(l / 4, l % 4 * 2 + w, w);
   }
   template <class Lanes> static bool multiplies(Lanes, int, int) { return true; }
 };
@@ -240,8 +234,7 @@ template <class E> struct m16n8k32_sparse : m16n8 {
   template <class F> static void each_b(int l, const b_word *b, F f)
   {
     for (int w = 0; w < 4; w++)
-      for (int e = 0; e < 2; e++)
-        f(l % 4 * 2 + w * 8 + e, l / 4, E::get(b[w], e));
+      for (int e = 0; e < 2; e++) f(l % 4 * 2 + w * 8 + e, l / 4, E::get(b[w], e));
   }
   // What is not stored meets no element of B, so a NaN there stays where it is.
   template <class Lanes> static bool multiplies(Lanes lanes, int row, int k)

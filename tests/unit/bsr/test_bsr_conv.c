@@ -24,8 +24,7 @@ struct grid {
 
 static void fill(void *values, int64_t n, shunt_type type)
 {
-  for (int64_t i = 0; i < n; i++)
-    shunt_store(values, i, type, (double)(i % 97));
+  for (int64_t i = 0; i < n; i++) shunt_store(values, i, type, (double)(i % 97));
 }
 
 static void make_bsr(struct grid *g, shunt_type index, shunt_type value, int base)
@@ -54,8 +53,7 @@ static void make_ell(struct grid *g, shunt_type index, shunt_type value, int bas
 
   for (int64_t i = 0; i < g->down; i++) {
     int64_t many = 0;
-    for (int64_t j = 0; j < g->across; j++)
-      many += g->there[i * g->across + j];
+    for (int64_t j = 0; j < g->across; j++) many += g->there[i * g->across + j];
     if (many > g->wide) g->wide = many;
   }
   g->wide += 2;
@@ -68,8 +66,7 @@ static void make_ell(struct grid *g, shunt_type index, shunt_type value, int bas
       if (spare > 0 && chance(0.2)) put(g->memory[3], index, i * g->wide + at++, -1), spare--;
       if (g->there[i * g->across + j]) put(g->memory[3], index, i * g->wide + at++, j + base);
     }
-    while (at < g->wide)
-      put(g->memory[3], index, i * g->wide + at++, -1);
+    while (at < g->wide) put(g->memory[3], index, i * g->wide + at++, -1);
   }
   fill(g->memory[4], g->down * b * width, value);
   g->ell = (struct shunt_blocked_ell){g->down * b,  g->across * b, b,     width, g->memory[3],
@@ -82,8 +79,7 @@ static struct grid make_grid(int64_t down, int64_t across, int64_t block, double
   struct grid g = {.down = down, .across = across, .block = block};
 
   g.there = calloc((size_t)(down * across) + 1, 1);
-  for (int64_t i = 0; i < down * across; i++)
-    g.there[i] = (unsigned char)chance(density);
+  for (int64_t i = 0; i < down * across; i++) g.there[i] = (unsigned char)chance(density);
   make_bsr(&g, index, value, base);
   make_ell(&g, index, value, base);
   return g;
@@ -92,8 +88,7 @@ static struct grid make_grid(int64_t down, int64_t across, int64_t block, double
 static void grid_free(struct grid *g)
 {
   free(g->there);
-  for (int i = 0; i < 5; i++)
-    free(g->memory[i]);
+  for (int i = 0; i < 5; i++) free(g->memory[i]);
 }
 
 static struct owned room_for(const struct shunt_csr *sizes)
@@ -119,8 +114,7 @@ static int is_right(const struct grid *g, const struct shunt_csr *a, int ell)
       many = 0;
       for (int64_t c = 0; c < g->across; c++) {
         if (!g->there[r * g->across + c]) continue;
-        while (ell && get(g->ell.columns, a->index_type, r * g->wide + slot) < 0)
-          slot++;
+        while (ell && get(g->ell.columns, a->index_type, r * g->wide + slot) < 0) slot++;
         for (int64_t j = 0; good && j < b; j++, at++) {
           int64_t place = ell                   ? (r * b + i) * g->ell.width + slot * b + j
                           : g->bsr.column_major ? (n * b + j) * b + i
@@ -170,10 +164,8 @@ static void test_by_hand(void)
   struct shunt_csr size = shunt_blocked_ell_sizes(&ell);
   struct owned o = room_for(&size);
 
-  for (int i = 0; i < 16; i++)
-    values[i] = (float)(i + 1);
-  for (int i = 0; i < 12; i++)
-    blocks[i] = (float)(i + 1);
+  for (int i = 0; i < 16; i++) values[i] = (float)(i + 1);
+  for (int i = 0; i < 12; i++) blocks[i] = (float)(i + 1);
   o.a.nnz = size.nnz;
   check(size.nnz == 16 && shunt_blocked_ell_to_csr_host(&ell, &o.a) == SHUNT_OK &&
             !memcmp(o.offsets, row_offsets, sizeof row_offsets) &&

@@ -52,8 +52,7 @@ static struct made make(const struct owned *o)
   m.good = shunt_bundle_lay_out(&o->a, m.memory, &m.g) &&
            shunt_csr_to_bundle_host(&o->a, &m.g) == SHUNT_OK;
   m.overrun = 0;
-  for (int i = 0; i < 256; i++)
-    m.overrun |= m.memory[m.bytes + (size_t)i] != 0xee;
+  for (int i = 0; i < 256; i++) m.overrun |= m.memory[m.bytes + (size_t)i] != 0xee;
   return m;
 }
 
@@ -74,8 +73,7 @@ static int group_is_union(const struct owned *o, const struct made *m, int64_t g
 
   for (int64_t j = 0; j < o->a.cols; j++) {
     unsigned mask = 0;
-    for (int r = 0; r < 8; r++)
-      mask |= (unsigned)row_has(&o->a, group * 8 + r, j) << r;
+    for (int r = 0; r < 8; r++) mask |= (unsigned)row_has(&o->a, group * 8 + r, j) << r;
     if (!mask) continue;
     if (at == end || m->g.columns[at] != (uint32_t)j || m->g.masks[at] != mask) return 0;
     at++;
@@ -164,10 +162,8 @@ static void test_long(void)
 
   /* Two groups of one row each: 512 vectors, and one more. */
   o = owned_new(9, 513, 1025, SHUNT_I32, SHUNT_F16, 0);
-  for (int64_t p = 0; p < 1025; p++)
-    put(o.columns, SHUNT_I32, p, p < 512 ? p : p - 512);
-  for (int64_t r = 1; r <= 9; r++)
-    put(o.offsets, SHUNT_I32, r, r < 9 ? 512 : 1025);
+  for (int64_t p = 0; p < 1025; p++) put(o.columns, SHUNT_I32, p, p < 512 ? p : p - 512);
+  for (int64_t r = 1; r <= 9; r++) put(o.offsets, SHUNT_I32, r, r < 9 ? 512 : 1025);
   o.a.nnz = 1025;
   m = make(&o);
   check(is_union(&o, &m) && m.g.counts->long_groups == 1 && m.g.long_list[0] == 1,
@@ -185,10 +181,8 @@ static void test_spoiled(const char *what, int in_offsets, int64_t i, int64_t va
   struct made m;
   int good;
 
-  for (int64_t p = 0; p < 24 * 4; p++)
-    put(o.columns, SHUNT_I64, p, p % 4 * 10 + 1);
-  for (int64_t r = 0; r <= 24; r++)
-    put(o.offsets, SHUNT_I64, r, r * 4 + 1);
+  for (int64_t p = 0; p < 24 * 4; p++) put(o.columns, SHUNT_I64, p, p % 4 * 10 + 1);
+  for (int64_t r = 0; r <= 24; r++) put(o.offsets, SHUNT_I64, r, r * 4 + 1);
   o.a.nnz = 24 * 4;
   put(in_offsets ? o.offsets : o.columns, SHUNT_I64, i, value);
   m = make(&o);
@@ -222,13 +216,11 @@ static void test_too_many_long(void)
   struct owned o = owned_new(80, 600, 600, SHUNT_I32, SHUNT_F16, 0);
   struct made m;
 
-  for (int64_t p = 0; p < 600; p++)
-    put(o.columns, SHUNT_I32, p, p);
+  for (int64_t p = 0; p < 600; p++) put(o.columns, SHUNT_I32, p, p);
   for (int64_t g = 0; g < 10; g++) /* 0, 600, 600 .. in even groups; odd ones go back */
     for (int64_t r = 0; r < 8; r++)
       put(o.offsets, SHUNT_I32, g * 8 + r, g % 2 == 0 && r > 0 ? 600 : 0);
-  for (int64_t g = 1; g < 10; g += 2)
-    put(o.offsets, SHUNT_I32, g * 8, 600);
+  for (int64_t g = 1; g < 10; g += 2) put(o.offsets, SHUNT_I32, g * 8, 600);
   put(o.offsets, SHUNT_I32, 80, 0);
   o.a.nnz = 600;
   m = make(&o);
@@ -247,7 +239,7 @@ static void test_declined(void)
 
 #define DECLINED(CHANGE)                                                                           \
   a = o.a, CHANGE,                                                                                 \
-  good = good && shunt_bundle_bytes(&a) == 0 && !shunt_bundle_lay_out(&a, NULL, &g) &&     \
+  good = good && shunt_bundle_bytes(&a) == 0 && !shunt_bundle_lay_out(&a, NULL, &g) &&             \
          shunt_csr_to_bundle_host(&a, &g) == SHUNT_E_UNSUPPORTED
   DECLINED(a.rows = 0);
   DECLINED(a.cols = 0);

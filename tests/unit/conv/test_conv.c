@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conv/dcsr/traversal.h"
 #include "conv/read/read.h"
 #include "conv/shunt_conv.h"
-#include "conv/dcsr/traversal.h"
 #include "tests/unit/check.h"
 #include "tests/unit/random_csr.h"
 
@@ -38,7 +38,7 @@ static int round_trip(shunt_type value, shunt_type index, int base, int64_t rows
 {
   size_t size = shunt_type_size(value), bytes = (size_t)(rows * stride) * size;
   unsigned char *from = calloc(bytes + 1, 1), *to = malloc(bytes + 1);
-  struct shunt_dense d = { rows, cols, stride, 1, from, value };
+  struct shunt_dense d = {rows, cols, stride, 1, from, value};
   struct owned o = owned_new(rows, cols, rows * cols, index, value, base);
   uint32_t irregular = 0;
   int good;
@@ -75,14 +75,13 @@ static void test_dense(void)
 static uint32_t scatter_flags(struct owned *o)
 {
   unsigned char *to = malloc((size_t)(o->a.rows * o->a.cols) * 4 + 8);
-  struct shunt_dense d = { o->a.rows, o->a.cols, o->a.cols, 1, to, SHUNT_F32 };
+  struct shunt_dense d = {o->a.rows, o->a.cols, o->a.cols, 1, to, SHUNT_F32};
   uint32_t irregular = 0;
 
   memset(to + o->a.rows * o->a.cols * 4, 0xee, 8);
   shunt_csr_to_dense_host(&o->a, &d, &irregular);
   for (int i = 0; i < 8; i++)
-    if (to[o->a.rows * o->a.cols * 4 + i] != 0xee)
-      irregular = 99;
+    if (to[o->a.rows * o->a.cols * 4 + i] != 0xee) irregular = 99;
   free(to);
   return irregular;
 }
@@ -115,16 +114,15 @@ static void test_irregular(void)
 
 static void test_coo(void)
 {
-  int32_t rows32[] = { 1, 1, 1, 3, 3, 6 }, offsets32[8];
-  int64_t rows64[] = { 0, 0, 0, 2, 2, 5 }, offsets64[8];
-  static const int64_t want[7] = { 0, 3, 3, 5, 5, 5, 6 };
+  int32_t rows32[] = {1, 1, 1, 3, 3, 6}, offsets32[8];
+  int64_t rows64[] = {0, 0, 0, 2, 2, 5}, offsets64[8];
+  static const int64_t want[7] = {0, 3, 3, 5, 5, 5, 6};
   uint32_t irregular = 0;
   int good = 1;
 
   shunt_coo_to_csr_host(6, 6, rows32, SHUNT_I32, 1, offsets32, &irregular);
   shunt_coo_to_csr_host(6, 6, rows64, SHUNT_I64, 0, offsets64, &irregular);
-  for (int i = 0; i < 7; i++)
-    good &= offsets32[i] == want[i] + 1 && offsets64[i] == want[i];
+  for (int i = 0; i < 7; i++) good &= offsets32[i] == want[i] + 1 && offsets64[i] == want[i];
   check(good && irregular == 0, "coo -> csr, with empty rows, both bases and index types");
   shunt_coo_to_csr_host(3, 0, rows64, SHUNT_I64, 0, offsets64, &irregular);
   check(offsets64[0] == 0 && offsets64[3] == 0 && irregular == 0, "coo -> csr without entries");
@@ -141,9 +139,25 @@ static void test_coo(void)
 static void test_profile(void)
 {
   /* 8 equal rows; then 4 equal, 1 + 1 different, 2 empty; then a ragged pair. */
-  struct owned o = from_picture("1010" "1010" "1010" "1010" "1010" "1010" "1010" "1010"
-                                "0110" "0110" "0110" "0110" "1000" "0100" "0000" "0000"
-                                "1111" "1111" "0000",
+  struct owned o = from_picture("1010"
+                                "1010"
+                                "1010"
+                                "1010"
+                                "1010"
+                                "1010"
+                                "1010"
+                                "1010"
+                                "0110"
+                                "0110"
+                                "0110"
+                                "0110"
+                                "1000"
+                                "0100"
+                                "0000"
+                                "0000"
+                                "1111"
+                                "1111"
+                                "0000",
                                 19, 4, SHUNT_I32, 0);
   struct shunt_profile p;
   int32_t *c = o.columns;
@@ -241,8 +255,7 @@ static void test_structure(void)
   owned_free(&o);
 
   memset(picture, '0', sizeof picture);
-  for (int i = 0; i < 16; i++)
-    picture[i * 64 + i] = '1';
+  for (int i = 0; i < 16; i++) picture[i * 64 + i] = '1';
   o = from_picture(picture, 16, 64, SHUNT_I64, 0);
   shunt_structure_csr_host(&o.a, &s);
   check(s.tile_zero == 0.5, "structure: half of the tiles are empty");
@@ -263,11 +276,9 @@ static int parse_row(struct index_row *r)
   int n = 0;
 
   for (; p && n < 15; p = strtok(NULL, "|")) {
-    while (*p == ' ')
-      p++;
+    while (*p == ' ') p++;
     size_t length = strlen(p);
-    while (length && (p[length - 1] == ' ' || p[length - 1] == '\n'))
-      p[--length] = '\0';
+    while (length && (p[length - 1] == ' ' || p[length - 1] == '\n')) p[--length] = '\0';
     r->cell[n++] = p;
   }
   return n >= 13 && (strncmp(r->cell[0], "mtx/", 4) == 0 || strncmp(r->cell[0], "dlmc/", 5) == 0);
@@ -295,20 +306,18 @@ static void compare_with_index(const char *folder, const struct index_row *r)
     check(0, "%s: %s", r->cell[0], why.text);
     return;
   }
-  struct shunt_csr a = { m.rows, m.cols, m.nnz, m.row_offsets, m.columns, m.values,
-                         SHUNT_I64, SHUNT_F64, 0 };
+  struct shunt_csr a = {m.rows,    m.cols,    m.nnz, m.row_offsets, m.columns, m.values,
+                        SHUNT_I64, SHUNT_F64, 0};
   status = shunt_structure_csr_host(&a, &s);
-  if (status == SHUNT_OK)
-    status = shunt_profile_csr_host(&a, &p);
+  if (status == SHUNT_OK) status = shunt_profile_csr_host(&a, &p);
   check(status == SHUNT_OK && m.rows == atoll(r->cell[1]) && m.cols == atoll(r->cell[2]) &&
             m.nnz == atoll(r->cell[3]) && rounds_to(s.tile_24, r->cell[6], 3) &&
             rounds_to(s.fill[0], r->cell[7], 3) && rounds_to(s.fill[1], r->cell[8], 3) &&
-            rounds_to(s.fill[2], r->cell[9], 3) &&
-            rounds_to(s.strip_occupancy, r->cell[10], 5) &&
+            rounds_to(s.fill[2], r->cell[9], 3) && rounds_to(s.strip_occupancy, r->cell[10], 5) &&
             p.longest_row == atoll(r->cell[12]),
         "%s is as INDEX.md says (nnz %lld T24 %.3f F %.3f %.3f %.3f strip %.5f longest %lld)",
-        r->cell[0], (long long)m.nnz, s.tile_24, s.fill[0], s.fill[1], s.fill[2],
-        s.strip_occupancy, (long long)p.longest_row);
+        r->cell[0], (long long)m.nnz, s.tile_24, s.fill[0], s.fill[1], s.fill[2], s.strip_occupancy,
+        (long long)p.longest_row);
   shunt_matrix_free(&m);
 }
 
@@ -336,8 +345,7 @@ static void test_real_matrices(void)
     return;
   }
   while (fgets(r.text, sizeof r.text, index))
-    if (r.text[0] == '|' && parse_row(&r))
-      compare_with_index(folder, &r);
+    if (r.text[0] == '|' && parse_row(&r)) compare_with_index(folder, &r);
   fclose(index);
 }
 
@@ -367,8 +375,7 @@ static struct owned random_matrix(int64_t rows, int64_t cols, int64_t length)
 {
   struct owned o = owned_new(rows, cols, rows * length, SHUNT_I32, SHUNT_F16, 0);
 
-  for (int64_t i = 0; i <= rows; i++)
-    put(o.offsets, SHUNT_I32, i, i * length);
+  for (int64_t i = 0; i <= rows; i++) put(o.offsets, SHUNT_I32, i, i * length);
   for (int64_t p = 0; p < rows * length; p++) {
     put(o.columns, SHUNT_I32, p, random_below(cols));
     ((uint16_t *)o.a.values)[p] = (uint16_t)random_next();
@@ -391,8 +398,7 @@ static void test_fingerprint(void)
         "every single-bit change of every array is seen");
   for (size_t p = 1; p < n; p++) { /* swap two columns */
     size_t q = (size_t)random_below((int64_t)p);
-    if (c[p] == c[q])
-      continue;
+    if (c[p] == c[q]) continue;
     kept = c[p], c[p] = c[q], c[q] = kept;
     seen &= !same(f, shunt_fingerprint_csr_host(&o.a));
     kept = c[p], c[p] = c[q], c[q] = kept;

@@ -244,8 +244,7 @@ static void test_files(void)
         tried);
   unlink(path);
 
-  for (size_t i = 0; i < sizeof garbage; i++)
-    garbage[i] = (char)(i * 2654435761u >> 13);
+  for (size_t i = 0; i < sizeof garbage; i++) garbage[i] = (char)(i * 2654435761u >> 13);
   write_file("b.mtx", garbage, sizeof garbage, 0);
   check(shunt_read_matrix(path, &m, &why) == SHUNT_E_INPUT, "binary garbage is refused (%s)",
         why.text);

@@ -12,9 +12,9 @@
    C's pattern:  row 0: columns 2, 0 (unsorted);  row 1: none;  row 2: 1, 1 (twice).
    A B at it:    29, 17;  -;  8, 8.  */
 enum { M = 3, N = 3, K = 2, NNZ = 4 };
-static const double A[M][K] = { { 1, 2 }, { 3, 4 }, { 0, 1 } };
-static const double B[K][N] = { { 5, 7, 9 }, { 6, 8, 10 } };
-static const double AT_PATTERN[NNZ] = { 29, 17, 8, 8 };
+static const double A[M][K] = {{1, 2}, {3, 4}, {0, 1}};
+static const double B[K][N] = {{5, 7, 9}, {6, 8, 10}};
+static const double AT_PATTERN[NNZ] = {29, 17, 8, 8};
 
 static void put(void *to, int64_t i, shunt_type t, double x)
 {
@@ -44,7 +44,7 @@ struct memory {
 static struct shunt_dense dense(void *values, int64_t rows, int64_t cols, int row_major, int64_t ld,
                                 shunt_type t)
 {
-  struct shunt_dense d = { rows, cols, row_major ? ld : 1, row_major ? 1 : ld, values, t };
+  struct shunt_dense d = {rows, cols, row_major ? ld : 1, row_major ? 1 : ld, values, t};
   return d;
 }
 
@@ -53,8 +53,8 @@ static struct shunt_dense dense(void *values, int64_t rows, int64_t cols, int ro
 static struct shunt_sddmm problem(struct memory *m, shunt_type in, shunt_type out, shunt_type index,
                                   int base, int a_rows, int b_rows, double old)
 {
-  static const int offsets[M + 1] = { 0, 2, 2, 4 }, columns[NNZ] = { 2, 0, 1, 1 };
-  struct shunt_sddmm p = { 0 };
+  static const int offsets[M + 1] = {0, 2, 2, 4}, columns[NNZ] = {2, 0, 1, 1};
+  struct shunt_sddmm p = {0};
 
   p.a = dense(m->a, M, K, a_rows, 5, in);
   p.b = dense(m->b, K, N, b_rows, 4, in);
@@ -63,11 +63,9 @@ static struct shunt_sddmm problem(struct memory *m, shunt_type in, shunt_type ou
     put(m->b, i, in, NAN);
   }
   for (int i = 0; i < M; i++)
-    for (int k = 0; k < K; k++)
-      put(m->a, i * p.a.row_stride + k * p.a.col_stride, in, A[i][k]);
+    for (int k = 0; k < K; k++) put(m->a, i * p.a.row_stride + k * p.a.col_stride, in, A[i][k]);
   for (int k = 0; k < K; k++)
-    for (int j = 0; j < N; j++)
-      put(m->b, k * p.b.row_stride + j * p.b.col_stride, in, B[k][j]);
+    for (int j = 0; j < N; j++) put(m->b, k * p.b.row_stride + j * p.b.col_stride, in, B[k][j]);
   for (int i = 0; i <= M; i++)
     if (index == SHUNT_I64)
       m->offsets[i] = offsets[i] + base;
@@ -80,7 +78,7 @@ static struct shunt_sddmm problem(struct memory *m, shunt_type in, shunt_type ou
       ((int32_t *)m->columns)[i] = columns[i] + base;
     put(m->c, i, out, old);
   }
-  p.c = (struct shunt_csr){ M, N, NNZ, m->offsets, m->columns, m->c, index, out, base };
+  p.c = (struct shunt_csr){M, N, NNZ, m->offsets, m->columns, m->c, index, out, base};
   p.compute = in == SHUNT_F64 ? SHUNT_F64 : SHUNT_F32;
   p.alpha.host = 1;
   return p;
@@ -95,10 +93,10 @@ static int equals(const struct shunt_sddmm *p, double alpha, double plus)
 
 static void test_types(void)
 {
-  static const shunt_type in[] = { SHUNT_F16,  SHUNT_F16, SHUNT_BF16,
-                                   SHUNT_BF16, SHUNT_F32, SHUNT_F64 };
-  static const shunt_type out[] = { SHUNT_F16, SHUNT_F32, SHUNT_BF16,
-                                    SHUNT_F32, SHUNT_F32, SHUNT_F64 };
+  static const shunt_type in[] = {SHUNT_F16,  SHUNT_F16, SHUNT_BF16,
+                                  SHUNT_BF16, SHUNT_F32, SHUNT_F64};
+  static const shunt_type out[] = {SHUNT_F16, SHUNT_F32, SHUNT_BF16,
+                                   SHUNT_F32, SHUNT_F32, SHUNT_F64};
   struct memory m;
 
   for (int t = 0; t < 6; t++)

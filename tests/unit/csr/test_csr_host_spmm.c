@@ -22,9 +22,11 @@ static void test_half(void)
     float f;
     uint16_t h;
   } exact[] = {
-    { 0.0f, 0x0000 },     { 1.0f, 0x3c00 },      { -2.0f, 0xc000 },     { 65504.0f, 0x7bff },
-    { 0x1p-14f, 0x0400 }, { 0x1p-24f, 0x0001 },  { -0x3p-24f, 0x8003 }, { 0x3ffp-24f, 0x03ff },
-    { 1.5f, 0x3e00 },     { 0.333251953125f, 0x3555 },
+      {0.0f, 0x0000},      {1.0f, 0x3c00},
+      {-2.0f, 0xc000},     {65504.0f, 0x7bff},
+      {0x1p-14f, 0x0400},  {0x1p-24f, 0x0001},
+      {-0x3p-24f, 0x8003}, {0x3ffp-24f, 0x03ff},
+      {1.5f, 0x3e00},      {0.333251953125f, 0x3555},
   };
   int good = 1;
   for (size_t i = 0; i < sizeof exact / sizeof exact[0]; i++)
@@ -32,12 +34,12 @@ static void test_half(void)
             shunt_half_to_float(exact[i].h) == exact[i].f;
   check(good, "half: exact values both ways");
 
-  good = shunt_float_to_half(1 + 0x1p-11f) == 0x3c00;          /* tie to even: down */
-  good &= shunt_float_to_half(1 + 0x3p-11f) == 0x3c02;         /* tie to even: up */
-  good &= shunt_float_to_half(1 + 0x1.002p-11f) == 0x3c01;     /* above the tie */
+  good = shunt_float_to_half(1 + 0x1p-11f) == 0x3c00;      /* tie to even: down */
+  good &= shunt_float_to_half(1 + 0x3p-11f) == 0x3c02;     /* tie to even: up */
+  good &= shunt_float_to_half(1 + 0x1.002p-11f) == 0x3c01; /* above the tie */
   good &= shunt_float_to_half(65519.0f) == 0x7bff && shunt_float_to_half(65520.0f) == 0x7c00;
   good &= shunt_float_to_half(0x1p-25f) == 0 && shunt_float_to_half(0x1.1p-25f) == 1;
-  good &= shunt_float_to_half(0x3p-25f) == 2;                  /* subnormal tie to even */
+  good &= shunt_float_to_half(0x3p-25f) == 2; /* subnormal tie to even */
   good &= shunt_float_to_half(-0.0f) == 0x8000;
   good &= shunt_float_to_half(-INFINITY) == 0xfc00 && isinf(shunt_half_to_float(0x7c00));
   good &= isnan(shunt_half_to_float(shunt_float_to_half(NAN)));
@@ -65,11 +67,11 @@ static void test_half(void)
         | 0 5 0 |        | 3 4 |          |25 30 |    (2,1) = 2, and row 3 is
         | 4 0 3 |                         |13 20 |    unsorted                      */
 enum { ROWS = 4, INNER = 3, N = 2, NNZ = 6 };
-static const double value[NNZ] = { 1, 2, 3, 2, 3, 4 };
-static const int offsets[ROWS + 1] = { 0, 2, 2, 4, 6 };
-static const int columns[NNZ] = { 0, 2, 1, 1, 2, 0 };
-static const double b_value[INNER][N] = { { 1, 2 }, { 5, 6 }, { 3, 4 } };
-static const double product[ROWS][N] = { { 7, 10 }, { 0, 0 }, { 25, 30 }, { 13, 20 } };
+static const double value[NNZ] = {1, 2, 3, 2, 3, 4};
+static const int offsets[ROWS + 1] = {0, 2, 2, 4, 6};
+static const int columns[NNZ] = {0, 2, 1, 1, 2, 0};
+static const double b_value[INNER][N] = {{1, 2}, {5, 6}, {3, 4}};
+static const double product[ROWS][N] = {{7, 10}, {0, 0}, {25, 30}, {13, 20}};
 
 static void store(void *to, int64_t i, shunt_type t, double x)
 {
@@ -109,17 +111,24 @@ static struct shunt_spmm make(struct memory *m, shunt_type in, shunt_type out, s
                               int b_by_column, int c_by_column, shunt_type index, int base)
 {
   struct shunt_spmm p = {
-    .a = { ROWS, INNER, NNZ, m->offsets, m->columns, m->values, index, in, base },
-    .b = { INNER, N, b_by_column ? 1 : N + 3, b_by_column ? INNER + 3 : 1, m->b, in },
-    .c = { ROWS, N, c_by_column ? 1 : N + 3, c_by_column ? ROWS + 3 : 1, m->c, out },
-    .alpha = { NULL, 1 }, .beta = { NULL, 0 }, .compute = compute, .only_if = NULL,
+      .a = {ROWS, INNER, NNZ, m->offsets, m->columns, m->values, index, in, base},
+      .b = {INNER, N, b_by_column ? 1 : N + 3, b_by_column ? INNER + 3 : 1, m->b, in},
+      .c = {ROWS, N, c_by_column ? 1 : N + 3, c_by_column ? ROWS + 3 : 1, m->c, out},
+      .alpha = {NULL, 1},
+      .beta = {NULL, 0},
+      .compute = compute,
+      .only_if = NULL,
   };
   for (int i = 0; i <= ROWS; i++)
-    if (index == SHUNT_I64) m->offsets[i] = offsets[i] + base;
-    else ((int32_t *)m->offsets)[i] = offsets[i] + base;
+    if (index == SHUNT_I64)
+      m->offsets[i] = offsets[i] + base;
+    else
+      ((int32_t *)m->offsets)[i] = offsets[i] + base;
   for (int i = 0; i < NNZ; i++) {
-    if (index == SHUNT_I64) m->columns[i] = columns[i] + base;
-    else ((int32_t *)m->columns)[i] = columns[i] + base;
+    if (index == SHUNT_I64)
+      m->columns[i] = columns[i] + base;
+    else
+      ((int32_t *)m->columns)[i] = columns[i] + base;
     store(m->values, i, in, value[i]);
   }
   for (int i = 0; i < 64; i++) store(m->c, i, out, 100);
@@ -152,10 +161,10 @@ static int right(const struct shunt_spmm *p, double alpha, double beta)
 static void test_types(spmm f, const char *name, struct memory *m)
 {
   static const shunt_type types[][3] = {
-    { SHUNT_F16, SHUNT_F16, SHUNT_F32 },   { SHUNT_F16, SHUNT_F32, SHUNT_F32 },
-    { SHUNT_BF16, SHUNT_BF16, SHUNT_F32 }, { SHUNT_BF16, SHUNT_F32, SHUNT_F32 },
-    { SHUNT_F32, SHUNT_F32, SHUNT_F32 },   { SHUNT_F64, SHUNT_F64, SHUNT_F64 },
-    { SHUNT_I8, SHUNT_I32, SHUNT_I32 },    { SHUNT_I8, SHUNT_F32, SHUNT_F32 },
+      {SHUNT_F16, SHUNT_F16, SHUNT_F32},   {SHUNT_F16, SHUNT_F32, SHUNT_F32},
+      {SHUNT_BF16, SHUNT_BF16, SHUNT_F32}, {SHUNT_BF16, SHUNT_F32, SHUNT_F32},
+      {SHUNT_F32, SHUNT_F32, SHUNT_F32},   {SHUNT_F64, SHUNT_F64, SHUNT_F64},
+      {SHUNT_I8, SHUNT_I32, SHUNT_I32},    {SHUNT_I8, SHUNT_F32, SHUNT_F32},
   };
   char text[100];
   for (int t = 0; t < 8; t++) {
@@ -268,16 +277,18 @@ static void test_large(spmm f, const char *name)
   for (int k = 0; k < K; k++)
     for (int j = 0; j < WIDE; j++) b[k * WIDE + j] = (float)(10 * k + j);
   struct shunt_spmm p = {
-    .a = { M, K, nnz, off, col, val, SHUNT_I32, SHUNT_F32, 0 },
-    .b = { K, WIDE, WIDE, 1, b, SHUNT_F32 },
-    .c = { M, WIDE, WIDE, 1, c, SHUNT_F32 },
-    .alpha = { NULL, 1 }, .beta = { NULL, 0 }, .compute = SHUNT_F32, .only_if = NULL,
+      .a = {M, K, nnz, off, col, val, SHUNT_I32, SHUNT_F32, 0},
+      .b = {K, WIDE, WIDE, 1, b, SHUNT_F32},
+      .c = {M, WIDE, WIDE, 1, c, SHUNT_F32},
+      .alpha = {NULL, 1},
+      .beta = {NULL, 0},
+      .compute = SHUNT_F32,
+      .only_if = NULL,
   };
   good = f(&p) == SHUNT_OK;
   for (int i = 0; i < M; i++)
     for (int j = 0; j < WIDE; j++)
-      good &= c[i * WIDE + j] ==
-              (float)(2 * (10 * (i % 5) + j) - (i % 3 == 0 ? 40 + j : 0));
+      good &= c[i * WIDE + j] == (float)(2 * (10 * (i % 5) + j) - (i % 3 == 0 ? 40 + j : 0));
   snprintf(text, sizeof text, "%s: 700 rows by 131 columns", name);
   check(good, text);
 }
@@ -291,7 +302,7 @@ int main(void)
   static const struct {
     spmm f;
     const char *name;
-  } twins[] = { { shunt_csr_spmm_host, "host" }, { shunt_csr_spmm_parallel_host, "parallel" } };
+  } twins[] = {{shunt_csr_spmm_host, "host"}, {shunt_csr_spmm_parallel_host, "parallel"}};
   for (int i = 0; i < 2; i++) {
     test_types(twins[i].f, twins[i].name, m);
     test_rules(twins[i].f, twins[i].name, m);

@@ -9,14 +9,14 @@ static char arrays[8];
 static struct shunt_bsr matrix(uintptr_t descriptor)
 {
   return (struct shunt_bsr){.descriptor = (cusparseConstSpMatDescr_t)descriptor,
-                               .library = arrays,
-                               .block_rows = 7,
-                               .block_cols = 5,
-                               .blocks = 11,
-                               .size = 4,
-                               .row_offsets = arrays + 1,
-                               .columns = arrays + 2,
-                               .values = arrays + 3};
+                            .library = arrays,
+                            .block_rows = 7,
+                            .block_cols = 5,
+                            .blocks = 11,
+                            .size = 4,
+                            .row_offsets = arrays + 1,
+                            .columns = arrays + 2,
+                            .values = arrays + 3};
 }
 
 static bool finds(const struct shunt_bsr *m)

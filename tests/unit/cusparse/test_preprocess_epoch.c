@@ -45,12 +45,12 @@ static void test_other_call(void)
   const struct shunt_preprocessed m = call_of(0x3000, &p);
   shunt_epoch_begin(&m);
   const uint64_t epoch = shunt_epoch_of(&m);
-#define OTHER(what, change)                                           \
-  do {                                                                \
-    struct shunt_problem q = p;                                       \
-    struct shunt_preprocessed o = call_of(0x3000, &q);                 \
-    change;                                                           \
-    check(shunt_epoch_of(&o) == 0, "none with another " what); \
+#define OTHER(what, change)                                                                        \
+  do {                                                                                             \
+    struct shunt_problem q = p;                                                                    \
+    struct shunt_preprocessed o = call_of(0x3000, &q);                                             \
+    change;                                                                                        \
+    check(shunt_epoch_of(&o) == 0, "none with another " what);                                     \
   } while (0)
   OTHER("buffer", o.buffer = buffers + 1);
   OTHER("library", o.library = libraries + 1);
@@ -62,12 +62,12 @@ static void test_other_call(void)
   OTHER("operation", q.op_a = 'T');
   OTHER("algorithm", q.algorithm++);
   OTHER("width", q.spmm.b.cols++; q.spmm.c.cols++);
-#define SAME(what, change)                                                          \
-  do {                                                                              \
-    struct shunt_problem q = p;                                                     \
-    change;                                                                         \
-    const struct shunt_preprocessed o = call_of(0x3000, &q);                         \
-    check(shunt_epoch_of(&o) == epoch, "the same with another " what);       \
+#define SAME(what, change)                                                                         \
+  do {                                                                                             \
+    struct shunt_problem q = p;                                                                    \
+    change;                                                                                        \
+    const struct shunt_preprocessed o = call_of(0x3000, &q);                                       \
+    check(shunt_epoch_of(&o) == epoch, "the same with another " what);                             \
   } while (0)
   SAME("array of values", q.spmm.a.values = arrays + 5);
   SAME("alpha", q.spmm.alpha.host = 7);

@@ -47,7 +47,7 @@ static void test_other_matrix(void)
   shunt_strides_note(&m, 8, 11);
 #define OTHER(what, change)                                                                        \
   do {                                                                                             \
-    struct shunt_strided o = m;                                                                 \
+    struct shunt_strided o = m;                                                                    \
     change;                                                                                        \
     check(finds_nothing(&o), "no note for another " what);                                         \
   } while (0)

@@ -44,8 +44,7 @@ static inline struct entries random_entries(int64_t rows, int64_t cols, double d
     struct entry kept = m.e[p];
     m.e[p] = m.e[q], m.e[q] = kept;
   }
-  for (int64_t p = 0; p < m.nnz; p++)
-    m.e[p].place = p;
+  for (int64_t p = 0; p < m.nnz; p++) m.e[p].place = p;
   return m;
 }
 
@@ -74,8 +73,7 @@ static inline int by_row_and_column(const void *x, const void *y)
 static inline void reorder(struct entries *m, int (*order)(const void *, const void *))
 {
   qsort(m->e, (size_t)m->nnz, sizeof *m->e, order);
-  for (int64_t p = 0; p < m->nnz; p++)
-    m->e[p].place = p;
+  for (int64_t p = 0; p < m->nnz; p++) m->e[p].place = p;
 }
 
 /* A source with arrays of its own, and the entries as they stand in it. */
@@ -90,8 +88,7 @@ static inline void count_lines(struct owned *o, int64_t lines, int csr)
   int64_t p = 0;
 
   for (int64_t i = 0; i <= lines; i++) {
-    while (p < o->m.nnz && (csr ? o->m.e[p].row : o->m.e[p].column) < i)
-      p++;
+    while (p < o->m.nnz && (csr ? o->m.e[p].row : o->m.e[p].column) < i) p++;
     put(o->offsets, o->a.index_type, i, p + o->a.base);
   }
 }
@@ -162,8 +159,7 @@ static inline int is_guard(const unsigned char *at)
 {
   int whole = 1;
 
-  for (int i = 0; i < GUARD; i++)
-    whole &= at[i] == 0xee;
+  for (int i = 0; i < GUARD; i++) whole &= at[i] == 0xee;
   return whole;
 }
 
@@ -206,8 +202,7 @@ static inline int is_right(const struct shunt_dcsr *d, const struct owned *o)
   for (int64_t p = 0; p < o->m.nnz && good; p++) {
     int64_t s = e[p].column / d->width;
     if (p == 0 || e[p].row != e[p - 1].row || s != e[p - 1].column / d->width) {
-      for (; strip <= s; strip++)
-        good &= get(d->strip_begin, t, strip) == g;
+      for (; strip <= s; strip++) good &= get(d->strip_begin, t, strip) == g;
       good &= get(d->row_ids, t, g) == e[p].row && get(d->offsets, t, g) == p;
       g++;
     }
@@ -215,8 +210,7 @@ static inline int is_right(const struct shunt_dcsr *d, const struct owned *o)
     good &= !memcmp((char *)d->values + (size_t)p * size, &e[p].value, size);
     good &= !d->places || get(d->places, t, p) == e[p].place;
   }
-  for (; strip <= d->strips; strip++)
-    good &= get(d->strip_begin, t, strip) == g;
+  for (; strip <= d->strips; strip++) good &= get(d->strip_begin, t, strip) == g;
   good &= get(d->offsets, t, g) == o->m.nnz && d->counts->segments == (uint64_t)g;
   free(e);
   return good;

@@ -173,7 +173,7 @@ static void test_random(int from)
               source_new(&m, (enum shunt_dcsr_from)from, random_below(2) ? SHUNT_I32 : SHUNT_I64,
                          values[random_below(4)], (int)random_below(2));
           struct shunt_dcsr_layout plan = {widths[w], wide ? SHUNT_I64 : SHUNT_I32,
-                                         (int)random_below(2)};
+                                           (int)random_below(2)};
           try_one(&o, &plan, ascending, &v);
           source_free(&o);
           free(m.e);
@@ -346,8 +346,7 @@ int main(void)
 {
   test_by_hand();
   test_footprint();
-  for (int from = 0; from < 3; from++)
-    test_random(from);
+  for (int from = 0; from < 3; from++) test_random(from);
   test_faults();
   test_declined();
   return check_finish();

@@ -145,7 +145,7 @@ static void test_random(void)
         for (int w = 0; w < 4; w++) {
           struct entries m = random_entries(rows[i], cols[j], densities[d], (i + w) % 2);
           struct shunt_dcsr_layout plan = {widths[w], random_below(2) ? SHUNT_I32 : SHUNT_I64,
-                                         (int)random_below(2)};
+                                           (int)random_below(2)};
           reorder(&m, by_row_and_column); /* rows ascend in every column */
           struct owned o =
               source_new(&m, SHUNT_DCSR_FROM_CSC, random_below(2) ? SHUNT_I32 : SHUNT_I64,
@@ -175,18 +175,15 @@ static struct shunt_dcsr_source csc_of(const struct shunt_matrix *m, int64_t *of
                                        int64_t *rows, double *values)
 {
   memset(offsets, 0, ((size_t)m->cols + 1) * sizeof *offsets);
-  for (int64_t p = 0; p < m->nnz; p++)
-    offsets[m->columns[p] + 1]++;
-  for (int64_t j = 0; j < m->cols; j++)
-    offsets[j + 1] += offsets[j];
+  for (int64_t p = 0; p < m->nnz; p++) offsets[m->columns[p] + 1]++;
+  for (int64_t j = 0; j < m->cols; j++) offsets[j + 1] += offsets[j];
   for (int64_t i = 0; i < m->rows; i++)
     for (int64_t p = m->row_offsets[i]; p < m->row_offsets[i + 1]; p++) {
       int64_t q = offsets[m->columns[p]]++;
       rows[q] = i;
       values[q] = m->values[p];
     }
-  for (int64_t j = m->cols; j > 0; j--)
-    offsets[j] = offsets[j - 1];
+  for (int64_t j = m->cols; j > 0; j--) offsets[j] = offsets[j - 1];
   offsets[0] = 0;
   return (struct shunt_dcsr_source){
       SHUNT_DCSR_FROM_CSC, m->rows,   m->cols, m->nnz, offsets, rows, NULL, values,
@@ -242,8 +239,7 @@ static void test_real_matrices(void)
     check_skip("real matrices: none in SHUNT_DATA or ../shared/data");
     return;
   }
-  for (size_t i = 0; i < files.gl_pathc; i++)
-    try_file(files.gl_pathv[i]);
+  for (size_t i = 0; i < files.gl_pathc; i++) try_file(files.gl_pathv[i]);
   globfree(&files);
 }
 
@@ -260,29 +256,34 @@ static void test_declined(void)
   int32_t *rows = o.row_indices;
   char said[128];
 
-  check(shunt_dcsr_unit_run_host(&o.a, &plan, k.scratch, &k.d, &counts, &fault) == SHUNT_E_WORKSPACE &&
+  check(shunt_dcsr_unit_run_host(&o.a, &plan, k.scratch, &k.d, &counts, &fault) ==
+                SHUNT_E_WORKSPACE &&
             k.d.counts->irregular == SHUNT_IRREGULAR && is_guard(k.memory + k.bytes),
         "more segments than there is room for");
   packed_free(&k);
   k = packed_new(&o.a, &plan, 6, shunt_dcsr_unit_scratch_bytes(&o.a, &plan));
   rows[1] = 4;
-  check(shunt_dcsr_unit_run_host(&o.a, &plan, k.scratch, &k.d, &counts, &fault) == SHUNT_E_ARGUMENT &&
+  check(shunt_dcsr_unit_run_host(&o.a, &plan, k.scratch, &k.d, &counts, &fault) ==
+                SHUNT_E_ARGUMENT &&
             fault.rule == SHUNT_DCSR_UNSORTED && fault.line == 1 && fault.at == 2,
         "rows that descend in a column");
   shunt_dcsr_fault_text(&o.a, &fault, said, sizeof said);
   check(!strcmp(said, "column 1: row_indices[2] is 3, less than the one before"), "are named: %s",
         said);
   rows[1] = 6;
-  check(shunt_dcsr_unit_run_host(&o.a, &plan, k.scratch, &k.d, &counts, &fault) == SHUNT_E_ARGUMENT &&
+  check(shunt_dcsr_unit_run_host(&o.a, &plan, k.scratch, &k.d, &counts, &fault) ==
+                SHUNT_E_ARGUMENT &&
             fault.rule == SHUNT_DCSR_ROW && k.d.counts->irregular == SHUNT_IRREGULAR,
         "a row beyond the last");
   rows[1] = 1;
   plan.width = -1;
-  check(shunt_dcsr_unit_run_host(&o.a, &plan, k.scratch, &k.d, &counts, NULL) == SHUNT_E_UNSUPPORTED,
+  check(shunt_dcsr_unit_run_host(&o.a, &plan, k.scratch, &k.d, &counts, NULL) ==
+            SHUNT_E_UNSUPPORTED,
         "a width below 0");
   plan.width = 4;
   o.a.from = SHUNT_DCSR_FROM_COO, o.a.columns = o.columns;
-  check(shunt_dcsr_unit_run_host(&o.a, &plan, k.scratch, &k.d, &counts, NULL) == SHUNT_E_UNSUPPORTED,
+  check(shunt_dcsr_unit_run_host(&o.a, &plan, k.scratch, &k.d, &counts, NULL) ==
+            SHUNT_E_UNSUPPORTED,
         "a source that is not CSC");
   packed_free(&k);
   source_free(&o);

@@ -165,8 +165,7 @@ static void test_structure(void)
 {
   struct entries m = random_entries(300, 500, 0.05, 0);
   qsort(m.e, (size_t)m.nnz, sizeof *m.e, by_place);
-  for (int64_t p = 0; p < m.nnz; p++)
-    m.e[p].place = p;
+  for (int64_t p = 0; p < m.nnz; p++) m.e[p].place = p;
   struct owned o = source_new(&m, SHUNT_DCSR_FROM_CSR, SHUNT_I64, SHUNT_F32, 0);
   struct shunt_traffic_tiles tiles = shunt_traffic_tiles_default();
   struct shunt_csr a = view(&o);

@@ -2,8 +2,8 @@
    CSR (kernels/csr/host_spmm.c) on random matrices in every layout.  */
 #include <math.h>
 
-#include "kernels/dcsr/dcsr_kernels.h"
 #include "kernels/common/host_element.h"
+#include "kernels/dcsr/dcsr_kernels.h"
 #include "tests/unit/check.h"
 #include "tests/unit/dcsr/dcsr_random.h"
 
@@ -88,8 +88,7 @@ static void product_free(struct product *x)
   packed_free(&x->whole);
   packed_free(&x->strips);
   free(x->p.b.values);
-  for (int w = 0; w < WAYS; w++)
-    free(x->c[w]);
+  for (int w = 0; w < WAYS; w++) free(x->c[w]);
 }
 
 static shunt_status run_strips(const struct shunt_spmm *p, const struct shunt_dcsr *d)
@@ -144,8 +143,7 @@ static void try_one(const struct setting *given, const struct entries *m, struct
     x.p.alpha = (struct shunt_scalar){s.in == SHUNT_F64 ? (void *)&d[0] : (void *)&f[0], 99};
     x.p.beta = (struct shunt_scalar){s.in == SHUNT_F64 ? (void *)&d[1] : (void *)&f[1], 99};
   }
-  for (int w = 0; w < WAYS; w++)
-    v->ran &= run(&x, w) == SHUNT_OK;
+  for (int w = 0; w < WAYS; w++) v->ran &= run(&x, w) == SHUNT_OK;
   v->rows_same &= !memcmp(x.c[CSR], x.c[ROWS], x.c_bytes); /* padding included */
   if (s.whole)
     v->strips_exact &= !memcmp(x.c[CSR], x.c[STRIPS], x.c_bytes);
@@ -205,8 +203,7 @@ static void test_order(void)
   a[0] = 0x1p24f, a[1] = 0, a[2] = 1, a[3] = 1;
   memcpy(x.whole.d.values, a, 16);
   memcpy(x.strips.d.values, a, 16);
-  for (int i = 0; i < 8; i++)
-    ((float *)x.p.b.values)[i] = 1;
+  for (int i = 0; i < 8; i++) ((float *)x.p.b.values)[i] = 1;
   run(&x, ROWS);
   c = x.c[ROWS];
   check(c[0] == 0x1p24f && c[1] == 0, "C-stationary adds entry by entry; empty rows become 0");
@@ -261,8 +258,7 @@ static void test_sums(void)
 
   good = good && !memcmp(s.offsets, offsets, sizeof offsets) &&
          !memcmp(s.segments, segments, sizeof segments);
-  for (int g = 0; g < 5; g++)
-    good = good && ((double *)s.ones)[g] == 1;
+  for (int g = 0; g < 5; g++) good = good && ((double *)s.ones)[g] == 1;
   check(good, "S names each row's segments, strip after strip");
   s.room = 4;
   check(shunt_dcsr_sums_host(&d, &s) == SHUNT_E_WORKSPACE, "S without room is refused");

@@ -12,8 +12,7 @@ static double score(const struct shunt_tensor *q, const struct shunt_tensor *k, 
 {
   double sum = 0;
 
-  for (int64_t c = 0; c < q->cols; c++)
-    sum += element(q, z, i, c) * element(k, z, j, c);
+  for (int64_t c = 0; c < q->cols; c++) sum += element(q, z, i, c) * element(k, z, j, c);
   return sum;
 }
 
@@ -31,8 +30,7 @@ static int attention_right(const struct packed_pattern *p, const struct shunt_te
         if (!p->there[i * COLS + j]) continue;
         double w = exp(scale * score(q, k, z, i, j));
         sum += w;
-        for (int64_t c = 0; c < D; c++)
-          want[c] += w * element(v, z, j, c);
+        for (int64_t c = 0; c < D; c++) want[c] += w * element(v, z, j, c);
       }
       for (int64_t c = 0; c < D; c++)
         worst = fmax(worst, fabs(element(o, z, i, c) - (sum > 0 ? want[c] / sum : 0)));
@@ -48,7 +46,8 @@ static void test_header(void)
   const size_t facts[NATIVE_HEADER_FACTS] = {NATIVE_HEADER_LIST};
   int texts = 1;
 
-  check(!memcmp(facts, native_header_facts, sizeof facts), "shunt.h and kernels/common/types.h agree");
+  check(!memcmp(facts, native_header_facts, sizeof facts),
+        "shunt.h and kernels/common/types.h agree");
   for (int s = SHUNT_OK; s <= SHUNT_E_WRITTEN; s++)
     texts &= strcmp(shunt_status_text((shunt_status)s), "unknown status") != 0;
   check(texts && !strcmp(shunt_status_text((shunt_status)99), "unknown status"),
@@ -68,8 +67,7 @@ static void test_spmm(void)
             shunt_spmm(m.p, NULL, 1, &b, -0.5f, &c, NULL, 0, NULL) == SHUNT_OK,
         "C = 2 A B, then C = A B - C / 2, which is 0");
   for (int64_t i = 0; i < ROWS; i++)
-    for (int64_t j = 0; j < 7; j++)
-      worst = fmax(worst, fabs(element(&c, 0, i, j)));
+    for (int64_t j = 0; j < 7; j++) worst = fmax(worst, fabs(element(&c, 0, i, j)));
   check(worst < 1e-5, "is 0 but for %g", worst);
   check(shunt_spmm(m.p, NULL, 1, &b, 0, &c, NULL, 0, NULL) == SHUNT_OK, "C = A B");
   for (int64_t i = 0; i < ROWS; i++)
@@ -169,8 +167,7 @@ static void test_no_entries(void)
   shunt_packed_describe(p, &info);
   check(info.nnz == 0 && info.vectors == 0 && info.fill == 1, "has no vectors");
   check(shunt_attention(p, 1, &q, &k, &k, &o, NULL, 0, NULL) == SHUNT_OK, "its attention");
-  for (int64_t i = 0; i < PROBLEMS * ROWS * D; i++)
-    zero &= ((uint16_t *)o.values)[i] == 0;
+  for (int64_t i = 0; i < PROBLEMS * ROWS * D; i++) zero &= ((uint16_t *)o.values)[i] == 0;
   check(zero, "is zero");
   shunt_packed_free(p);
   free(q.values), free(k.values), free(o.values);

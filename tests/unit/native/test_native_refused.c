@@ -42,8 +42,7 @@ static void test_height(void)
   int32_t *columns;
 
   for (int i = 0; i < 64; i++)
-    for (int j = 0; j < 8; j++)
-      there[i * 64 + (i * 8 + j) % 64] = 1;
+    for (int j = 0; j < 8; j++) there[i * 64 + (i * 8 + j) % 64] = 1;
   pattern_pack(&raw, 64, 64, there, SHUNT_BF16, SHUNT_VECTOR_SEQUENTIAL);
   check(shunt_pack(&raw.a, SHUNT_HOST, &how, NULL, &p) == SHUNT_E_INPUT && !p,
         "rows that share nothing do not fit as 8 x 1 vectors");
@@ -122,8 +121,7 @@ static void test_refused_operands(void)
   check(shunt_softmax(m.p, 0, 1, NULL, NULL, NULL) == SHUNT_E_ARGUMENT, "softmax of no problem");
   check(shunt_spmm(m.p, NULL, 1, &good[1], 0, &good[3], NULL, 0, NULL) == SHUNT_E_ARGUMENT,
         "spmm with the matrix's own values for six problems");
-  for (int i = 0; i < 4; i++)
-    free(good[i].values);
+  for (int i = 0; i < 4; i++) free(good[i].values);
   unmake(&m);
 }
 

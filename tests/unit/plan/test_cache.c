@@ -129,7 +129,7 @@ void shunt_log_profile(const struct shunt_profile *f)
 
 static struct shunt_cache *cache;
 static const char formats[3];
-static const struct shunt_key key = { .columns = formats, .rows = 8, .cols = 8, .nnz = 8 };
+static const struct shunt_key key = {.columns = formats, .rows = 8, .cols = 8, .nnz = 8};
 
 /* One call with the matrix that uses the plan of `by`, if it has one: has it? */
 static bool call(const void *by, struct shunt_lookup *s)

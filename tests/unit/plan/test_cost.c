@@ -1,13 +1,13 @@
 /* What the planner expects: the times of routes and of the originals against those measured on an
    H200, and what each route takes or declines for them.  */
-#include "backend/plan/cost.h"
 #include "backend/plan/context.h"
+#include "backend/plan/cost.h"
 #include "backend/plan/problem.h"
 #include "backend/routes/route.h"
 #include "kernels/sparse24/sparse24_kernels.h"
 #include "tests/unit/check.h"
 
-static const struct shunt_device h200 = { 132, 90, 232448, 60 << 20 };
+static const struct shunt_device h200 = {132, 90, 232448, 60 << 20};
 
 static double gemm_us(shunt_type type, enum shunt_math math)
 {
@@ -17,8 +17,8 @@ static double gemm_us(shunt_type type, enum shunt_math math)
 static void test_costs(void)
 {
   struct shunt_problem p;
-  shunt_problem_parse("spmm:csr:f16.f16.f16.f32:i64b0:m4096n1024k2048z1677721:NN:rr:ld1024.1024:a1b0:alg0",
-                      &p);
+  shunt_problem_parse(
+      "spmm:csr:f16.f16.f16.f32:i64b0:m4096n1024k2048z1677721:NN:rr:ld1024.1024:a1b0:alg0", &p);
   double n1024 = shunt_cost_original(&p, NULL, &h200);
   p.spmm.c.cols = p.spmm.b.cols = 256;
   check(shunt_cost_original(&p, NULL, &h200) < n1024, "fewer columns cost less");
@@ -30,7 +30,7 @@ static void test_costs(void)
   check(tf32 > 90 && tf32 < 111, "near its measured 100 us (%.1f)", tf32);
   double narrow = shunt_cost_gemm(4096, 256, 4096, SHUNT_F32, SHUNT_MATH_TF32, &h200);
   check(narrow > 33 && narrow < 41, "4096 x 4096 x 256 near its 37 us (%.1f)", narrow);
-  static const shunt_type others[] = { SHUNT_F16, SHUNT_BF16, SHUNT_F64 };
+  static const shunt_type others[] = {SHUNT_F16, SHUNT_BF16, SHUNT_F64};
   for (unsigned i = 0; i < sizeof others / sizeof others[0]; i++)
     check(gemm_us(others[i], SHUNT_MATH_TF32) == gemm_us(others[i], SHUNT_MATH_EXACT),
           "type %d costs the same with TF32 allowed", (int)others[i]);
@@ -46,16 +46,16 @@ struct measured {
   double by_rows, by_groups, by_original;
 };
 static const struct measured cases[] = {
-  { "bcsstk32", 44609, 44609, 2014701, 216, 430762, 338, 32, SHUNT_F32, 26.4, 25.4, 98 },
-  { "bcsstk32", 44609, 44609, 2014701, 216, 430762, 338, 128, SHUNT_F64, 145, 100, 229 },
-  { "ex11", 16614, 16614, 1096948, 90, 261946, 189, 32, SHUNT_F64, 20.9, 16.4, 57.9 },
-  { "ex11", 16614, 16614, 1096948, 90, 261946, 189, 128, SHUNT_F64, 68.6, 49.5, 121 },
-  { "cfd1", 70656, 70656, 1828364, 33, 830425, 164, 32, SHUNT_F32, 20.4, 37.3, 99.9 },
-  { "delaunay_n16", 65536, 65536, 393150, 17, 243682, 61, 128, SHUNT_F32, 39.8, 38.5, 54.4 },
-  { "gupta2", 62064, 62064, 4248286, 8413, 1939464, 10543, 32, SHUNT_F32, 64.7, 103, 200 },
-  { "pyfr_p6_tet_m132-sp", 84, 252, 20400, 252, 0, 0, 32, SHUNT_F32, 4.0, 0, 0 },
-  { "random 4096x4096, 4 x 1", 4096, 4096, 1677720, 460, 0, 0, 256, SHUNT_F32, 100, 0, 0 },
-  { "transformer_512x2048_0.9", 512, 2048, 104857, 670, 0, 0, 256, SHUNT_F16, 13.2, 0, 0 },
+    {"bcsstk32", 44609, 44609, 2014701, 216, 430762, 338, 32, SHUNT_F32, 26.4, 25.4, 98},
+    {"bcsstk32", 44609, 44609, 2014701, 216, 430762, 338, 128, SHUNT_F64, 145, 100, 229},
+    {"ex11", 16614, 16614, 1096948, 90, 261946, 189, 32, SHUNT_F64, 20.9, 16.4, 57.9},
+    {"ex11", 16614, 16614, 1096948, 90, 261946, 189, 128, SHUNT_F64, 68.6, 49.5, 121},
+    {"cfd1", 70656, 70656, 1828364, 33, 830425, 164, 32, SHUNT_F32, 20.4, 37.3, 99.9},
+    {"delaunay_n16", 65536, 65536, 393150, 17, 243682, 61, 128, SHUNT_F32, 39.8, 38.5, 54.4},
+    {"gupta2", 62064, 62064, 4248286, 8413, 1939464, 10543, 32, SHUNT_F32, 64.7, 103, 200},
+    {"pyfr_p6_tet_m132-sp", 84, 252, 20400, 252, 0, 0, 32, SHUNT_F32, 4.0, 0, 0},
+    {"random 4096x4096, 4 x 1", 4096, 4096, 1677720, 460, 0, 0, 256, SHUNT_F32, 100, 0, 0},
+    {"transformer_512x2048_0.9", 512, 2048, 104857, 670, 0, 0, 256, SHUNT_F16, 13.2, 0, 0},
 };
 
 static double within(double estimate, double measured)
@@ -68,12 +68,15 @@ static void test_cost_fits(void)
 {
   for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const struct measured *m = &cases[i];
-    struct shunt_problem p = { .op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1 };
-    const struct shunt_profile f = { .rows = m->rows, .nnz = m->nnz, .longest_row = m->longest };
-    p.spmm.a = (struct shunt_csr){ .rows = m->rows, .cols = m->cols, .nnz = m->nnz,
-                                   .index_type = SHUNT_I32, .value_type = m->type };
-    p.spmm.b = (struct shunt_dense){ m->cols, m->n, m->n, 1, NULL, m->type };
-    p.spmm.c = (struct shunt_dense){ m->rows, m->n, m->n, 1, NULL, m->type };
+    struct shunt_problem p = {.op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1};
+    const struct shunt_profile f = {.rows = m->rows, .nnz = m->nnz, .longest_row = m->longest};
+    p.spmm.a = (struct shunt_csr){.rows = m->rows,
+                                  .cols = m->cols,
+                                  .nnz = m->nnz,
+                                  .index_type = SHUNT_I32,
+                                  .value_type = m->type};
+    p.spmm.b = (struct shunt_dense){m->cols, m->n, m->n, 1, NULL, m->type};
+    p.spmm.c = (struct shunt_dense){m->rows, m->n, m->n, 1, NULL, m->type};
     double rows = shunt_cost_csr(&p.spmm, &f, &h200);
     double groups = shunt_cost_bundle(&p.spmm, (double)m->vectors, (double)m->longest_group, &h200);
     double original = shunt_cost_original(&p, &f, &h200);
@@ -101,23 +104,32 @@ static void test_algorithms_fit(void)
     shunt_type type;
     double us[3]; /* of the default, ALG1, ALG3 */
   } measured[] = {
-    { "rmat:131072:8", 131072, 1000464, 5983, 32, SHUNT_F32, { 118, 201, 43 } },
-    { "rmat:131072:8", 131072, 1000464, 5983, 32, SHUNT_F64, { 133, 221, 106 } },
-    { "mesh:48x48x48:4", 442368, 45812608, 108, 32, SHUNT_F32, { 2363, 7364, 701 } },
-    { "random:1000000x1000000:0.00002", 1000000, 20000000, 46, 16, SHUNT_F64, { 1860, 1937, 888 } },
-    { "random:1000000x1000000:0.00002", 1000000, 20000000, 46, 128, SHUNT_F64, { 6089, 15638, 6897 } },
+      {"rmat:131072:8", 131072, 1000464, 5983, 32, SHUNT_F32, {118, 201, 43}},
+      {"rmat:131072:8", 131072, 1000464, 5983, 32, SHUNT_F64, {133, 221, 106}},
+      {"mesh:48x48x48:4", 442368, 45812608, 108, 32, SHUNT_F32, {2363, 7364, 701}},
+      {"random:1000000x1000000:0.00002", 1000000, 20000000, 46, 16, SHUNT_F64, {1860, 1937, 888}},
+      {"random:1000000x1000000:0.00002",
+       1000000,
+       20000000,
+       46,
+       128,
+       SHUNT_F64,
+       {6089, 15638, 6897}},
   };
-  static const int number[3] = { 0, 4, 12 };
+  static const int number[3] = {0, 4, 12};
   for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++)
     for (int a = 0; a < 3; a++) {
       const int64_t rows = measured[i].rows, n = measured[i].n;
-      const struct shunt_profile f = { .rows = rows, .nnz = measured[i].nnz,
-                                       .longest_row = measured[i].longest };
-      struct shunt_problem p = { .op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1,
-                                 .algorithm = number[a] };
-      p.spmm.a = (struct shunt_csr){ .rows = rows, .cols = rows, .nnz = measured[i].nnz,
-                                     .index_type = SHUNT_I32, .value_type = measured[i].type };
-      p.spmm.b = p.spmm.c = (struct shunt_dense){ rows, n, n, 1, NULL, measured[i].type };
+      const struct shunt_profile f = {
+          .rows = rows, .nnz = measured[i].nnz, .longest_row = measured[i].longest};
+      struct shunt_problem p = {
+          .op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1, .algorithm = number[a]};
+      p.spmm.a = (struct shunt_csr){.rows = rows,
+                                    .cols = rows,
+                                    .nnz = measured[i].nnz,
+                                    .index_type = SHUNT_I32,
+                                    .value_type = measured[i].type};
+      p.spmm.b = p.spmm.c = (struct shunt_dense){rows, n, n, 1, NULL, measured[i].type};
       double us = shunt_cost_original(&p, &f, &h200);
       check(within(us, measured[i].us[a]) < 2.2, "%s, N = %d, algorithm %d: %.0f us, measured %.0f",
             measured[i].matrix, (int)n, number[a], us, measured[i].us[a]);
@@ -127,10 +139,13 @@ static void test_algorithms_fit(void)
 /* Blocks of 4 x 4: 911 us by `vector`, 339 by `rows`; it had been taken for 203. */
 static void test_vector_is_slow_on_elements(void)
 {
-  struct shunt_spmm p = { .a = { .rows = 442368, .cols = 442368, .nnz = 45812608,
-                                 .index_type = SHUNT_I32, .value_type = SHUNT_F32 } };
-  const struct shunt_profile f = { .rows = p.a.rows, .nnz = p.a.nnz, .longest_row = 108 };
-  p.b = p.c = (struct shunt_dense){ p.a.rows, 32, 32, 1, NULL, SHUNT_F32 };
+  struct shunt_spmm p = {.a = {.rows = 442368,
+                               .cols = 442368,
+                               .nnz = 45812608,
+                               .index_type = SHUNT_I32,
+                               .value_type = SHUNT_F32}};
+  const struct shunt_profile f = {.rows = p.a.rows, .nnz = p.a.nnz, .longest_row = 108};
+  p.b = p.c = (struct shunt_dense){p.a.rows, 32, 32, 1, NULL, SHUNT_F32};
   double vector = shunt_cost_vector(&p, 4, 108, &h200), rows = shunt_cost_csr(&p, &f, &h200);
   check(within(vector, 911) < 1.3 && rows < vector, "4 x 4 elements: vector %.0f us, rows %.0f",
         vector, rows);
@@ -144,25 +159,27 @@ static void test_vector_once_fits(void)
     int n, reuse;
     double us;
   } measured[] = {
-    {4096, 512, 41936, 24, 64, 8, 3.57},    {4096, 1024, 419424, 134, 128, 8, 6.49},
-    {4096, 4096, 839680, 205, 256, 8, 9.70}, {8192, 256, 209712, 91, 256, 8, 8.13},
-    {2048, 512, 314572, 243, 64, 4, 4.87},  {2048, 4096, 167936, 82, 256, 4, 6.57},
-    {1024, 1024, 104856, 134, 64, 2, 4.39}, {512, 1024, 157286, 490, 256, 2, 10.0},
+      {4096, 512, 41936, 24, 64, 8, 3.57},     {4096, 1024, 419424, 134, 128, 8, 6.49},
+      {4096, 4096, 839680, 205, 256, 8, 9.70}, {8192, 256, 209712, 91, 256, 8, 8.13},
+      {2048, 512, 314572, 243, 64, 4, 4.87},   {2048, 4096, 167936, 82, 256, 4, 6.57},
+      {1024, 1024, 104856, 134, 64, 2, 4.39},  {512, 1024, 157286, 490, 256, 2, 10.0},
   };
   for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
-    struct shunt_spmm p = { .a = { .rows = measured[i].rows, .cols = measured[i].cols,
-                                   .nnz = measured[i].nnz, .index_type = SHUNT_I32,
-                                   .value_type = SHUNT_F16 },
-                            .compute = SHUNT_F32 };
+    struct shunt_spmm p = {.a = {.rows = measured[i].rows,
+                                 .cols = measured[i].cols,
+                                 .nnz = measured[i].nnz,
+                                 .index_type = SHUNT_I32,
+                                 .value_type = SHUNT_F16},
+                           .compute = SHUNT_F32};
     const int n = measured[i].n;
-    p.b = (struct shunt_dense){ p.a.cols, n, n, 1, NULL, SHUNT_F16 };
-    p.c = (struct shunt_dense){ p.a.rows, n, n, 1, NULL, SHUNT_F16 };
+    p.b = (struct shunt_dense){p.a.cols, n, n, 1, NULL, SHUNT_F16};
+    p.c = (struct shunt_dense){p.a.rows, n, n, 1, NULL, SHUNT_F16};
     struct shunt_vector_single_launch how;
     const bool once = shunt_vector_csr_spmm_single_launch(&p, &h200, &how);
     check(once, "%d x 1 vectors, %d rows: one launch", measured[i].reuse, (int)p.a.rows);
     if (!once) continue;
     const double us = shunt_cost_vector_single_launch(&p, &how, measured[i].reuse,
-                                             (double)measured[i].longest, &h200);
+                                                      (double)measured[i].longest, &h200);
     check(within(us, measured[i].us) < 1.25, "%d x 1 vectors, %d rows: %.1f us, measured %.1f",
           measured[i].reuse, (int)p.a.rows, us, measured[i].us);
     p.a.rows *= 32, p.c.rows *= 32, p.a.nnz *= 32;
@@ -179,29 +196,30 @@ static void test_sddmm_cost_fits(void)
     shunt_type type;
     double by_rows, by_original;
   } measured[] = {
-    { "opt1", 15449, 1930655, 243, 32, SHUNT_F32, 34.0, 43.8 },
-    { "opt1", 15449, 1930655, 243, 128, SHUNT_F64, 176.6, 293 },
-    { "cfd1", 70656, 1828364, 33, 128, SHUNT_F32, 136.8, 443 },
-    { "rajat16", 94294, 641159, 28755, 32, SHUNT_F32, 27.2, 1133 },
-    { "delaunay_n16", 65536, 393150, 17, 32, SHUNT_F64, 32.8, 99.2 },
-    { "p2p-Gnutella31", 62586, 147892, 78, 128, SHUNT_F32, 47.4, 130 },
+      {"opt1", 15449, 1930655, 243, 32, SHUNT_F32, 34.0, 43.8},
+      {"opt1", 15449, 1930655, 243, 128, SHUNT_F64, 176.6, 293},
+      {"cfd1", 70656, 1828364, 33, 128, SHUNT_F32, 136.8, 443},
+      {"rajat16", 94294, 641159, 28755, 32, SHUNT_F32, 27.2, 1133},
+      {"delaunay_n16", 65536, 393150, 17, 32, SHUNT_F64, 32.8, 99.2},
+      {"p2p-Gnutella31", 62586, 147892, 78, 128, SHUNT_F32, 47.4, 130},
   };
   for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
     const int64_t n = measured[i].rows, k = measured[i].inner;
     const shunt_type t = measured[i].type;
-    struct shunt_problem p = { .op = SHUNT_SDDMM, .format = SHUNT_CSR, .batches = 1 };
-    const struct shunt_profile f = { .rows = n, .nnz = measured[i].nnz,
-                                     .longest_row = measured[i].longest };
-    p.sddmm.a = (struct shunt_dense){ n, k, k, 1, NULL, t };
-    p.sddmm.b = (struct shunt_dense){ k, n, n, 1, NULL, t };
-    p.sddmm.c = (struct shunt_csr){ .rows = n, .cols = n, .nnz = measured[i].nnz,
-                                    .index_type = SHUNT_I32, .value_type = t };
+    struct shunt_problem p = {.op = SHUNT_SDDMM, .format = SHUNT_CSR, .batches = 1};
+    const struct shunt_profile f = {
+        .rows = n, .nnz = measured[i].nnz, .longest_row = measured[i].longest};
+    p.sddmm.a = (struct shunt_dense){n, k, k, 1, NULL, t};
+    p.sddmm.b = (struct shunt_dense){k, n, n, 1, NULL, t};
+    p.sddmm.c = (struct shunt_csr){
+        .rows = n, .cols = n, .nnz = measured[i].nnz, .index_type = SHUNT_I32, .value_type = t};
     double rows = shunt_cost_csr_sddmm(&p.sddmm, &h200);
     double original = shunt_cost_original(&p, &f, &h200);
     check(within(rows, measured[i].by_rows) < 1.3, "%s, K = %d: rows %.1f us, measured %.1f",
           measured[i].matrix, (int)k, rows, measured[i].by_rows);
-    check(within(original, measured[i].by_original) < 2, "%s, K = %d: cuSPARSE %.1f us, measured %.1f",
-          measured[i].matrix, (int)k, original, measured[i].by_original);
+    check(within(original, measured[i].by_original) < 2,
+          "%s, K = %d: cuSPARSE %.1f us, measured %.1f", measured[i].matrix, (int)k, original,
+          measured[i].by_original);
     check(rows < original, "%s, K = %d: taken", measured[i].matrix, (int)k);
   }
 }
@@ -212,16 +230,18 @@ static void test_sampled_on_the_chip(void)
   static const struct {
     int64_t inner;
     double density, us;
-  } measured[] = { { 64, 0.1, 16.9 }, { 128, 0.1, 18.5 }, { 256, 0.05, 18.6 }, { 256, 0.1, 21.1 },
-                   { 256, 0.2, 24.7 }, { 512, 0.1, 28.5 }, { 1024, 0.1, 48.5 } };
+  } measured[] = {{64, 0.1, 16.9},  {128, 0.1, 18.5}, {256, 0.05, 18.6}, {256, 0.1, 21.1},
+                  {256, 0.2, 24.7}, {512, 0.1, 28.5}, {1024, 0.1, 48.5}};
   for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
     const int64_t n = 4096, k = measured[i].inner;
-    struct shunt_sddmm s = { .compute = SHUNT_F32 };
-    s.a = (struct shunt_dense){ n, k, k, 1, NULL, SHUNT_F16 };
-    s.b = (struct shunt_dense){ k, n, 1, k, NULL, SHUNT_F16 };
-    s.c = (struct shunt_csr){ .rows = n, .cols = n, .index_type = SHUNT_I32,
-                              .nnz = (int64_t)(measured[i].density * (double)(n * n)),
-                              .value_type = SHUNT_F16 };
+    struct shunt_sddmm s = {.compute = SHUNT_F32};
+    s.a = (struct shunt_dense){n, k, k, 1, NULL, SHUNT_F16};
+    s.b = (struct shunt_dense){k, n, 1, k, NULL, SHUNT_F16};
+    s.c = (struct shunt_csr){.rows = n,
+                             .cols = n,
+                             .index_type = SHUNT_I32,
+                             .nnz = (int64_t)(measured[i].density * (double)(n * n)),
+                             .value_type = SHUNT_F16};
     const double us = shunt_cost_dense_sddmm(&s, &h200);
     check(within(us, measured[i].us) < 1.08, "SDDMM on the chip, K = %d: %.1f us, measured %.1f",
           (int)k, us, measured[i].us);
@@ -231,21 +251,21 @@ static void test_sampled_on_the_chip(void)
 /* SDDMM by `vector` where all rows are equal in groups of `height`, and no larger ones are. */
 static enum shunt_reason sddmm_by_vector(int height)
 {
-  struct shunt_context e = { .device = h200 };
+  struct shunt_context e = {.device = h200};
   const int64_t rows = 4096, inner = 128;
-  struct shunt_problem p = { .op = SHUNT_SDDMM, .format = SHUNT_CSR, .batches = 1 };
-  struct shunt_profile f = { .rows = rows, .nnz = 60 * rows, .longest_row = 60 };
+  struct shunt_problem p = {.op = SHUNT_SDDMM, .format = SHUNT_CSR, .batches = 1};
+  struct shunt_profile f = {.rows = rows, .nnz = 60 * rows, .longest_row = 60};
   for (int v = 0; v < 3; v++) {
     f.groups_nonempty[v] = rows / (8 >> v);
     f.groups_equal[v] = 8 >> v <= height ? f.groups_nonempty[v] : 0;
   }
-  p.sddmm.a = (struct shunt_dense){ rows, inner, inner, 1, NULL, SHUNT_F32 };
-  p.sddmm.b = (struct shunt_dense){ inner, rows, 1, inner, NULL, SHUNT_F32 };
-  p.sddmm.c = (struct shunt_csr){ .rows = rows, .cols = rows, .nnz = f.nnz,
-                                  .index_type = SHUNT_I32, .value_type = SHUNT_F32 };
+  p.sddmm.a = (struct shunt_dense){rows, inner, inner, 1, NULL, SHUNT_F32};
+  p.sddmm.b = (struct shunt_dense){inner, rows, 1, inner, NULL, SHUNT_F32};
+  p.sddmm.c = (struct shunt_csr){
+      .rows = rows, .cols = rows, .nnz = f.nnz, .index_type = SHUNT_I32, .value_type = SHUNT_F32};
   p.sddmm.compute = SHUNT_F32;
-  const struct shunt_call c = { .problem = &p, .context = &e, .profile = &f,
-                                .workspace_bytes = (size_t)1 << 30 };
+  const struct shunt_call c = {
+      .problem = &p, .context = &e, .profile = &f, .workspace_bytes = (size_t)1 << 30};
   double us = 0;
   return shunt_route_at(shunt_route_index("vector"))->expect(&c, &us).reason;
 }
@@ -264,22 +284,22 @@ static void test_vector_copies_operands(void)
   static const struct {
     int64_t inner;
     double by_column, by_row;
-  } measured[] = { { 256, 21.2, 25.5 }, { 512, 35.2, 43.2 }, { 1024, 61.9, 75.8 } };
-  struct shunt_context e = { .device = h200 };
+  } measured[] = {{256, 21.2, 25.5}, {512, 35.2, 43.2}, {1024, 61.9, 75.8}};
+  struct shunt_context e = {.device = h200};
   const int64_t n = 4096, nnz = n * n / 10;
-  struct shunt_profile f = { .rows = n, .nnz = nnz, .longest_row = 480 };
+  struct shunt_profile f = {.rows = n, .nnz = nnz, .longest_row = 480};
   for (int v = 0; v < 3; v++) f.groups_nonempty[v] = f.groups_equal[v] = n / (8 >> v);
   for (unsigned i = 0; i < 2 * sizeof measured / sizeof measured[0]; i++) {
     const int64_t k = measured[i / 2].inner;
     const bool by_row = i % 2;
-    struct shunt_problem p = { .op = SHUNT_SDDMM, .format = SHUNT_CSR, .batches = 1 };
-    p.sddmm.a = (struct shunt_dense){ n, k, k, 1, NULL, SHUNT_F16 };
-    p.sddmm.b = (struct shunt_dense){ k, n, by_row ? n : 1, by_row ? 1 : k, NULL, SHUNT_F16 };
-    p.sddmm.c = (struct shunt_csr){ .rows = n, .cols = n, .nnz = nnz, .index_type = SHUNT_I32,
-                                    .value_type = SHUNT_F16 };
+    struct shunt_problem p = {.op = SHUNT_SDDMM, .format = SHUNT_CSR, .batches = 1};
+    p.sddmm.a = (struct shunt_dense){n, k, k, 1, NULL, SHUNT_F16};
+    p.sddmm.b = (struct shunt_dense){k, n, by_row ? n : 1, by_row ? 1 : k, NULL, SHUNT_F16};
+    p.sddmm.c = (struct shunt_csr){
+        .rows = n, .cols = n, .nnz = nnz, .index_type = SHUNT_I32, .value_type = SHUNT_F16};
     p.sddmm.compute = SHUNT_F32;
-    const struct shunt_call c = { .problem = &p, .context = &e, .profile = &f,
-                                  .workspace_bytes = (size_t)1 << 30 };
+    const struct shunt_call c = {
+        .problem = &p, .context = &e, .profile = &f, .workspace_bytes = (size_t)1 << 30};
     double us = 0;
     shunt_route_at(shunt_route_index("vector"))->expect(&c, &us);
     const double took = by_row ? measured[i / 2].by_row : measured[i / 2].by_column;
@@ -301,22 +321,28 @@ static void test_groups_are_hoped_for(void)
     shunt_type type;
     bool taken;
   } hoped[] = {
-    { "opt1", 15449, 1930655, 243, 32, SHUNT_F64, true },
-    { "pkustk06", 43164, 2571768, 126, 32, SHUNT_F64, true },
-    { "opt1", 15449, 1930655, 243, 8, SHUNT_F32, false },
+      {"opt1", 15449, 1930655, 243, 32, SHUNT_F64, true},
+      {"pkustk06", 43164, 2571768, 126, 32, SHUNT_F64, true},
+      {"opt1", 15449, 1930655, 243, 8, SHUNT_F32, false},
   };
-  struct shunt_context e = { .device = h200 };
+  struct shunt_context e = {.device = h200};
   for (unsigned i = 0; i < sizeof hoped / sizeof hoped[0]; i++) {
-    struct shunt_problem p = { .op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1 };
-    const struct shunt_profile f = { .rows = hoped[i].rows, .nnz = hoped[i].nnz,
-                                     .longest_row = hoped[i].longest };
-    p.spmm.a = (struct shunt_csr){ .rows = f.rows, .cols = f.rows, .nnz = f.nnz,
-                                   .index_type = SHUNT_I32, .value_type = hoped[i].type };
-    p.spmm.b = (struct shunt_dense){ f.rows, hoped[i].n, hoped[i].n, 1, NULL, hoped[i].type };
+    struct shunt_problem p = {.op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1};
+    const struct shunt_profile f = {
+        .rows = hoped[i].rows, .nnz = hoped[i].nnz, .longest_row = hoped[i].longest};
+    p.spmm.a = (struct shunt_csr){.rows = f.rows,
+                                  .cols = f.rows,
+                                  .nnz = f.nnz,
+                                  .index_type = SHUNT_I32,
+                                  .value_type = hoped[i].type};
+    p.spmm.b = (struct shunt_dense){f.rows, hoped[i].n, hoped[i].n, 1, NULL, hoped[i].type};
     p.spmm.c = p.spmm.b;
     p.spmm.compute = hoped[i].type;
-    const struct shunt_call c = { .problem = &p, .context = &e, .profile = &f, .will_keep = true,
-                                  .workspace_bytes = (size_t)1 << 30 };
+    const struct shunt_call c = {.problem = &p,
+                                 .context = &e,
+                                 .profile = &f,
+                                 .will_keep = true,
+                                 .workspace_bytes = (size_t)1 << 30};
     double rows = 0, groups = 0;
     shunt_route_at(shunt_route_index("csr"))->expect(&c, &rows);
     shunt_route_at(shunt_route_index("bundle"))->expect(&c, &groups);
@@ -334,26 +360,29 @@ static void test_rows_leave_what_they_lose(void)
     shunt_type type;
     double by_rows, by_original;
   } measured[] = {
-    { "rajat16", 94294, 641159, 28755, 128, SHUNT_F32, 88.5, 83.2 },
-    { "rajat16", 94294, 641159, 28755, 128, SHUNT_F64, 132, 149 },
-    { "c-64", 51035, 717841, 9474, 128, SHUNT_F64, 108, 124 },
-    { "rmat:131072:32", 131072, 3729482, 15666, 128, SHUNT_F32, 244, 278 },
-    { "rmat:131072:32", 131072, 3729482, 15666, 128, SHUNT_F64, 550, 530 },
-    { "rmat:1048576:16", 1048576, 16086321, 39440, 128, SHUNT_F64, 2720, 2951 },
-    { "rmat:3000000:3", 3000000, 8360000, 18909, 128, SHUNT_F32, 1515, 1392 },
+      {"rajat16", 94294, 641159, 28755, 128, SHUNT_F32, 88.5, 83.2},
+      {"rajat16", 94294, 641159, 28755, 128, SHUNT_F64, 132, 149},
+      {"c-64", 51035, 717841, 9474, 128, SHUNT_F64, 108, 124},
+      {"rmat:131072:32", 131072, 3729482, 15666, 128, SHUNT_F32, 244, 278},
+      {"rmat:131072:32", 131072, 3729482, 15666, 128, SHUNT_F64, 550, 530},
+      {"rmat:1048576:16", 1048576, 16086321, 39440, 128, SHUNT_F64, 2720, 2951},
+      {"rmat:3000000:3", 3000000, 8360000, 18909, 128, SHUNT_F32, 1515, 1392},
   };
-  struct shunt_context e = { .device = h200 };
+  struct shunt_context e = {.device = h200};
   for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
-    struct shunt_problem p = { .op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1 };
+    struct shunt_problem p = {.op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1};
     const int64_t rows = measured[i].rows, n = measured[i].n;
-    const struct shunt_profile f = { .rows = rows, .nnz = measured[i].nnz,
-                                     .longest_row = measured[i].longest };
-    p.spmm.a = (struct shunt_csr){ .rows = rows, .cols = rows, .nnz = f.nnz,
-                                   .index_type = SHUNT_I32, .value_type = measured[i].type };
-    p.spmm.b = p.spmm.c = (struct shunt_dense){ rows, n, n, 1, NULL, measured[i].type };
+    const struct shunt_profile f = {
+        .rows = rows, .nnz = measured[i].nnz, .longest_row = measured[i].longest};
+    p.spmm.a = (struct shunt_csr){.rows = rows,
+                                  .cols = rows,
+                                  .nnz = f.nnz,
+                                  .index_type = SHUNT_I32,
+                                  .value_type = measured[i].type};
+    p.spmm.b = p.spmm.c = (struct shunt_dense){rows, n, n, 1, NULL, measured[i].type};
     p.spmm.compute = measured[i].type;
-    const struct shunt_call c = { .problem = &p, .context = &e, .profile = &f,
-                                  .workspace_bytes = (size_t)1 << 40 };
+    const struct shunt_call c = {
+        .problem = &p, .context = &e, .profile = &f, .workspace_bytes = (size_t)1 << 40};
     double us = 0;
     const bool fits =
         shunt_route_at(shunt_route_index("csr"))->expect(&c, &us).reason == SHUNT_FITS;
@@ -367,14 +396,18 @@ static void test_rows_leave_what_they_lose(void)
 /* pyfr, 84 x 252 with 20,400 entries, N = 128: 4.6 us by `rows`, 9.2 by `dense`. */
 static void test_small_f32_products_are_not_dense(void)
 {
-  struct shunt_spmm p = { .a = { .rows = 84, .cols = 252, .nnz = 20400, .index_type = SHUNT_I32,
-                                 .value_type = SHUNT_F32 },
-                          .b = { 252, 128, 128, 1, NULL, SHUNT_F32 },
-                          .c = { 84, 128, 128, 1, NULL, SHUNT_F32 } };
-  const struct shunt_profile f = { .rows = 84, .nnz = 20400, .longest_row = 252 };
+  struct shunt_spmm p = {.a = {.rows = 84,
+                               .cols = 252,
+                               .nnz = 20400,
+                               .index_type = SHUNT_I32,
+                               .value_type = SHUNT_F32},
+                         .b = {252, 128, 128, 1, NULL, SHUNT_F32},
+                         .c = {84, 128, 128, 1, NULL, SHUNT_F32}};
+  const struct shunt_profile f = {.rows = 84, .nnz = 20400, .longest_row = 252};
   const double dense = shunt_cost_gemm(84, 128, 252, SHUNT_F32, SHUNT_MATH_EXACT, &h200) +
                        shunt_cost_copy(shunt_cost_csr_bytes(&p.a), &h200) - 1;
-  check(shunt_cost_csr(&p, &f, &h200) < dense, "a small f32 product is rows' (dense %.1f us)", dense);
+  check(shunt_cost_csr(&p, &f, &h200) < dense, "a small f32 product is rows' (dense %.1f us)",
+        dense);
 }
 
 /* ---- sparse24 ---------------------------------------------------------------------------------- */
@@ -389,15 +422,22 @@ struct pruned {
 /* Square weights of n columns, half of them pruned. */
 static void pruned_weights(struct pruned *w, int64_t m, int64_t n, bool in_place)
 {
-  *w = (struct pruned){ .e = { .device = h200 }, .f = { .rows = m, .cols = m, .nnz = m * m / 2 } };
-  w->p = (struct shunt_problem){ .op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1 };
-  w->p.spmm = (struct shunt_spmm){
-    .a = { .rows = m, .cols = m, .nnz = m * m / 2, .index_type = SHUNT_I32, .value_type = SHUNT_F16 },
-    .b = { m, n, n, 1, NULL, SHUNT_F16 }, .c = { m, n, n, 1, NULL, SHUNT_F16 },
-    .alpha = { NULL, 1 }, .compute = SHUNT_F32
-  };
-  w->c = (struct shunt_call){ .problem = &w->p, .context = &w->e, .profile = &w->f,
-                              .will_keep = true, .workspace_bytes = (size_t)1 << 30 };
+  *w = (struct pruned){.e = {.device = h200}, .f = {.rows = m, .cols = m, .nnz = m * m / 2}};
+  w->p = (struct shunt_problem){.op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1};
+  w->p.spmm = (struct shunt_spmm){.a = {.rows = m,
+                                        .cols = m,
+                                        .nnz = m * m / 2,
+                                        .index_type = SHUNT_I32,
+                                        .value_type = SHUNT_F16},
+                                  .b = {m, n, n, 1, NULL, SHUNT_F16},
+                                  .c = {m, n, n, 1, NULL, SHUNT_F16},
+                                  .alpha = {NULL, 1},
+                                  .compute = SHUNT_F32};
+  w->c = (struct shunt_call){.problem = &w->p,
+                             .context = &w->e,
+                             .profile = &w->f,
+                             .will_keep = true,
+                             .workspace_bytes = (size_t)1 << 30};
   if (!in_place) w->p.spmm.a.nnz -= 2; /* a quad that is not full */
 }
 
@@ -416,17 +456,17 @@ static void test_sparse24(void)
     enum shunt_sparse24_shape shape;
     double us; /* measured on an H200, with the proof */
     bool in_place;
-  } measured[] = { { 4096, 512, SHUNT_SPARSE24_128, 23.2, false },
-                   { 4096, 1024, SHUNT_SPARSE24_2X128, 38.8, false },
-                   { 4096, 2048, SHUNT_SPARSE24_256, 75.9, false },
-                   { 8192, 512, SHUNT_SPARSE24_128, 94.3, false },
-                   { 8192, 2048, SHUNT_SPARSE24_256, 314, false },
-                   { 4096, 512, SHUNT_SPARSE24_128, 20.2, true },
-                   { 4096, 1024, SHUNT_SPARSE24_256, 33.8, true },
-                   { 4096, 2048, SHUNT_SPARSE24_256, 69.9, true },
-                   { 8192, 512, SHUNT_SPARSE24_256, 78.7, true },
-                   { 8192, 1024, SHUNT_SPARSE24_256, 135.9, true },
-                   { 8192, 2048, SHUNT_SPARSE24_256, 304, true } };
+  } measured[] = {{4096, 512, SHUNT_SPARSE24_128, 23.2, false},
+                  {4096, 1024, SHUNT_SPARSE24_2X128, 38.8, false},
+                  {4096, 2048, SHUNT_SPARSE24_256, 75.9, false},
+                  {8192, 512, SHUNT_SPARSE24_128, 94.3, false},
+                  {8192, 2048, SHUNT_SPARSE24_256, 314, false},
+                  {4096, 512, SHUNT_SPARSE24_128, 20.2, true},
+                  {4096, 1024, SHUNT_SPARSE24_256, 33.8, true},
+                  {4096, 2048, SHUNT_SPARSE24_256, 69.9, true},
+                  {8192, 512, SHUNT_SPARSE24_256, 78.7, true},
+                  {8192, 1024, SHUNT_SPARSE24_256, 135.9, true},
+                  {8192, 2048, SHUNT_SPARSE24_256, 304, true}};
   const int cases = sizeof measured / sizeof *measured;
   struct pruned w;
   for (int i = 0; i < cases; i++) {

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "backend/cublas/cublaslt.h"
-#include "backend/plan/graph_overlap.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
+#include "backend/plan/graph_overlap.h"
 #include "backend/plan/options.h"
 #include "backend/routes/routes.h"
 #include "tests/unit/check.h"
@@ -193,15 +193,15 @@ shunt_status shunt_fingerprint_csr_cuda(const struct shunt_csr *a, struct shunt_
   return SHUNT_OK;
 }
 shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p, const struct shunt_guard *r,
-                                        const struct shunt_device *d, shunt_stream stream)
+                                     const struct shunt_device *d, shunt_stream stream)
 {
   (void)p, (void)r, (void)d, (void)stream;
   return SHUNT_OK;
 }
 shunt_status shunt_dense_spmm_proved_cuda(const struct shunt_spmm *p,
                                           const struct shunt_dense *copy,
-                                          const struct shunt_guard *r,
-                                          const struct shunt_device *d, shunt_stream stream)
+                                          const struct shunt_guard *r, const struct shunt_device *d,
+                                          shunt_stream stream)
 {
   (void)p, (void)copy, (void)r, (void)d, (void)stream;
   return SHUNT_E_UNSUPPORTED;
@@ -221,10 +221,9 @@ bool shunt_dense_spmm_proved_pays(const struct shunt_spmm *p, const struct shunt
   return false;
 }
 shunt_status shunt_guard_repair_transposed_cuda(const struct shunt_spmm *p,
-                                                   const struct shunt_guard *r,
-                                                   const struct shunt_fingerprint *actual,
-                                                   const struct shunt_device *d,
-                                                   shunt_stream stream)
+                                                const struct shunt_guard *r,
+                                                const struct shunt_fingerprint *actual,
+                                                const struct shunt_device *d, shunt_stream stream)
 {
   (void)p, (void)r, (void)actual, (void)d, (void)stream;
   return SHUNT_OK;
@@ -248,8 +247,8 @@ shunt_status shunt_dense_sddmm_cuda(const struct shunt_sddmm *p, const struct sh
   return SHUNT_E_UNSUPPORTED;
 }
 shunt_status shunt_dense_sddmm_sample_cuda(const struct shunt_sddmm *p,
-                                         const struct shunt_dense *product, int prescaled,
-                                         const struct shunt_device *d, shunt_stream stream)
+                                           const struct shunt_dense *product, int prescaled,
+                                           const struct shunt_device *d, shunt_stream stream)
 {
   (void)p, (void)product, (void)prescaled, (void)d, (void)stream;
   return SHUNT_OK;
@@ -337,7 +336,8 @@ static void test_many_shapes(void)
     }
     asked[round] = lt.asked;
   }
-  check(done == 2 * SHAPES && lt.products == products + done, "%d products of as many shapes", done);
+  check(done == 2 * SHAPES && lt.products == products + done, "%d products of as many shapes",
+        done);
   check(asked[0] == SHAPES && asked[1] < SHAPES - 3000, "%d of them were remembered",
         asked[0] - asked[1]);
   check((lt.held - held) / 4 == asked[0] - asked[1], "and the others' descriptions freed");
@@ -376,11 +376,11 @@ static bool f32_in(cublasComputeType_t compute)
   uint32_t words[3];
   struct shunt_fingerprint print;
   struct shunt_packed_view kept = {.irregular = &words[0],
-                                 .fingerprint = &print,
-                                 .payload = workspace,
-                                 .payload_bytes = sizeof workspace,
-                                 .changed = &words[1],
-                                 .nonfinite = &words[2]};
+                                   .fingerprint = &print,
+                                   .payload = workspace,
+                                   .payload_bytes = sizeof workspace,
+                                   .changed = &words[1],
+                                   .nonfinite = &words[2]};
   static const char *const words_of[] = {
       "spmm:csr:f32.f32.f32.f32:" SIZES ":NN:rr:ld32.32:a1b0:alg0",
       "spmm:csr:f32.f32.f32.f32:" SIZES ":NN:cc:ld48.64:a0.5b2:alg0",
@@ -461,8 +461,7 @@ static bool in_child(const char *value, bool (*body)(void), char said[512])
     _exit(body() ? 0 : 1);
   }
   close(ends[1]);
-  while ((got = read(ends[0], said + n, (size_t)(511 - n))) > 0)
-    n += got;
+  while ((got = read(ends[0], said + n, (size_t)(511 - n))) > 0) n += got;
   said[n] = 0;
   close(ends[0]);
   return child > 0 && waitpid(child, &status, 0) == child && status == 0;

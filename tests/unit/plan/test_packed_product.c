@@ -2,9 +2,9 @@
    words the proof is given, and what is made of launches that fail.  */
 #include <string.h>
 
-#include "backend/plan/graph_overlap.h"
 #include "backend/plan/context.h"
 #include "backend/plan/fault.h"
+#include "backend/plan/graph_overlap.h"
 #include "backend/routes/packed_product.h"
 #include "tests/unit/check.h"
 
@@ -57,7 +57,7 @@ shunt_status shunt_fingerprint_csr_cuda(const struct shunt_csr *a, struct shunt_
   return say('f');
 }
 shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p, const struct shunt_guard *r,
-                                        const struct shunt_device *d, shunt_stream stream)
+                                     const struct shunt_device *d, shunt_stream stream)
 {
   (void)d, (void)stream;
   world.repaired = *p;
@@ -76,10 +76,9 @@ void shunt_graph_overlap_undo(cudaStream_t stream)
   say('u');
 }
 shunt_status shunt_guard_repair_transposed_cuda(const struct shunt_spmm *p,
-                                                   const struct shunt_guard *r,
-                                                   const struct shunt_fingerprint *actual,
-                                                   const struct shunt_device *d,
-                                                   shunt_stream stream)
+                                                const struct shunt_guard *r,
+                                                const struct shunt_fingerprint *actual,
+                                                const struct shunt_device *d, shunt_stream stream)
 {
   (void)p, (void)r, (void)d, (void)stream;
   return say(actual ? 'T' : 't');
@@ -126,11 +125,11 @@ static shunt_status proved(const struct shunt_packed_product *x, const struct sh
 }
 
 static const struct shunt_packed_format direct = {.own_bytes = bytes_100,
-                                                .direct_bytes = bytes_100,
-                                                .convert = convert,
-                                                .product = product,
-                                                .witness = witness,
-                                                .proved = proved};
+                                                  .direct_bytes = bytes_100,
+                                                  .convert = convert,
+                                                  .product = product,
+                                                  .witness = witness,
+                                                  .proved = proved};
 static const struct shunt_packed_format only_kept = {
     .convert = convert, .product = product, .witness = witness};
 static const struct shunt_packed_format only_proved = {.convert = convert, .proved = proved};
@@ -142,12 +141,12 @@ static char payload[1 << 16] __attribute__((aligned(256)));
 static uint32_t host_words[3];
 static struct shunt_fingerprint print, print_of_values;
 static const struct shunt_packed_view kept = {.irregular = &host_words[0],
-                                            .fingerprint = &print,
-                                            .of_values = &print_of_values,
-                                            .payload = payload,
-                                            .payload_bytes = sizeof payload,
-                                            .changed = &host_words[1],
-                                            .nonfinite = &host_words[2]};
+                                              .fingerprint = &print,
+                                              .of_values = &print_of_values,
+                                              .payload = payload,
+                                              .payload_bytes = sizeof payload,
+                                              .changed = &host_words[1],
+                                              .nonfinite = &host_words[2]};
 
 #define SPMM "spmm:csr:f16.f16.f16.f32:i32b0:m64n32k48z500:"
 
@@ -177,8 +176,11 @@ static bool runs(const struct shunt_packed_format *f, const char *word,
 
 static void test_order(void)
 {
-  const char *plain = SPMM "NN:rr:ld32.32:a2b0:alg0", *adds = SPMM "NN:rr:ld32.32:a2b3:alg0";
-  const char *transposed = SPMM "TN:rr:ld32.32:a2b0:alg0";
+  const char *plain = SPMM
+  "NN:rr:ld32.32:a2b0:alg0", *adds = SPMM
+  "NN:rr:ld32.32:a2b3:alg0";
+  const char *transposed = SPMM
+  "TN:rr:ld32.32:a2b0:alg0";
   check(runs(&direct, plain, NULL, "0mpr", SHUNT_OK), "direct: zero, make, multiply, repair");
   check(world.zeroed[0] == workspace && world.repaired.only_if == (uint32_t *)(void *)workspace &&
             world.repair.set_count == 1 && !world.repair.expected,
@@ -202,7 +204,9 @@ static void test_order(void)
 /* A pattern that the caller has promised is not read. */
 static void test_pattern_stands(void)
 {
-  const char *plain = SPMM "NN:rr:ld32.32:a2b0:alg0", *transposed = SPMM "TN:rr:ld32.32:a2b0:alg0";
+  const char *plain = SPMM
+  "NN:rr:ld32.32:a2b0:alg0", *transposed = SPMM
+  "TN:rr:ld32.32:a2b0:alg0";
   struct shunt_packed_view stands = kept;
   check(runs(&direct, plain, &kept, "pr", SHUNT_OK) && !world.repair.of_values,
         "without a promise the whole of A is proved");
@@ -219,13 +223,16 @@ static void test_pattern_stands(void)
 
 static void test_beside(void)
 {
-  const char *plain = SPMM "NN:rr:ld32.32:a2b0:alg0";
-  check(world.repair.start == SHUNT_GUARD_BEHIND, "outside of a capture a repair stands behind the product");
+  const char *plain = SPMM
+  "NN:rr:ld32.32:a2b0:alg0";
+  check(world.repair.start == SHUNT_GUARD_BEHIND,
+        "outside of a capture a repair stands behind the product");
   world.captures = true;
   check(runs(&direct, plain, &kept, "p-r", SHUNT_OK) && world.repair.start == SHUNT_GUARD_BEHIND,
         "in a capture, too, where it cannot begin beside");
   world.has_room = true;
-  check(runs(&direct, plain, &kept, "pbr", SHUNT_OK) && world.repair.start == SHUNT_GUARD_OVERLAPPED,
+  check(runs(&direct, plain, &kept, "pbr", SHUNT_OK) &&
+            world.repair.start == SHUNT_GUARD_OVERLAPPED,
         "else it begins beside the product");
   check(runs(&direct, plain, NULL, "0mpr", SHUNT_OK) && world.repair.start == SHUNT_GUARD_BEHIND,
         "not where it has nothing to read");

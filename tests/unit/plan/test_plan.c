@@ -10,20 +10,20 @@
 #include "tests/unit/check.h"
 
 static const char *const words[] = {
-  "spmm:csr:f16.f16.f16.f32:i64b0:m4096n1024k2048z1677721:NN:rr:ld1024.1024:a1b0:alg0",
-  "spmm:csr:f32.f32.f32.f32:i32b1:m7n3k5z11:NT:rc:ld5.9:a-0.5b2:alg12",
-  "spmm:coo:bf16.bf16.f32.f32:i32b0:m10n4k12z30:NN:cr:ld12.4:a*b*:alg2",
-  "spmm:csr:i8.i8.i32.i32:i32b0:m10n4k12z30:NN:cc:ld12.10:a1b1:alg4",
-  "sddmm:csr:f16.f16.f16.f32:i32b0:m64n32k256z500:NN:rc:ld256.256:a1b0:alg0",
-  "sddmm:csr:f64.f64.f64.f64:i64b1:m64n32k16z500:TT:cr:ld16.16:a1b0.25:alg0",
-  "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:TN:rr:ld3.3:a1b0:alg0",
-  "spmm:coo:f32.f32.f32.f32:i32b0:m7n3k5z11:HN:rr:ld3.3:a1b0:alg0",
-  "spmm:csc:f16.f16.f32.f32:i64b1:m7n3k5z11:NN:cc:ld5.7:a1b0:alg0",
-  "spmm:csc:f16.f16.f32.f32:i64b1:m7n3k5z11:TT:cr:ld3.4:a1b0:alg6",
-  "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x16s0.11.15.21",
-  "sddmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld5.3:a1b0.5:alg0:x3s8.11.35.15",
-  "spmm:bsr:f16.f16.f16.f32:i32b0:m64n24k48z512:NN:rr:ld24.24:a1b0:alg14:v8",
-  "spmm:ell:f16.f16.f32.f32:i32b1:m64n24k48z1024:NN:rc:ld24.64:a1b0.5:alg0:v8w2",
+    "spmm:csr:f16.f16.f16.f32:i64b0:m4096n1024k2048z1677721:NN:rr:ld1024.1024:a1b0:alg0",
+    "spmm:csr:f32.f32.f32.f32:i32b1:m7n3k5z11:NT:rc:ld5.9:a-0.5b2:alg12",
+    "spmm:coo:bf16.bf16.f32.f32:i32b0:m10n4k12z30:NN:cr:ld12.4:a*b*:alg2",
+    "spmm:csr:i8.i8.i32.i32:i32b0:m10n4k12z30:NN:cc:ld12.10:a1b1:alg4",
+    "sddmm:csr:f16.f16.f16.f32:i32b0:m64n32k256z500:NN:rc:ld256.256:a1b0:alg0",
+    "sddmm:csr:f64.f64.f64.f64:i64b1:m64n32k16z500:TT:cr:ld16.16:a1b0.25:alg0",
+    "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:TN:rr:ld3.3:a1b0:alg0",
+    "spmm:coo:f32.f32.f32.f32:i32b0:m7n3k5z11:HN:rr:ld3.3:a1b0:alg0",
+    "spmm:csc:f16.f16.f32.f32:i64b1:m7n3k5z11:NN:cc:ld5.7:a1b0:alg0",
+    "spmm:csc:f16.f16.f32.f32:i64b1:m7n3k5z11:TT:cr:ld3.4:a1b0:alg6",
+    "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x16s0.11.15.21",
+    "sddmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld5.3:a1b0.5:alg0:x3s8.11.35.15",
+    "spmm:bsr:f16.f16.f16.f32:i32b0:m64n24k48z512:NN:rr:ld24.24:a1b0:alg14:v8",
+    "spmm:ell:f16.f16.f32.f32:i32b1:m64n24k48z1024:NN:rc:ld24.64:a1b0.5:alg0:v8w2",
 };
 
 /* The longest that can be printed: it is not cut, and comes back. */
@@ -39,10 +39,11 @@ static void test_longest(void)
   p.sddmm.alpha.host = p.sddmm.beta.host = -1.23456e-300;
   p.algorithm = INT32_MIN;
   p.batches = INT32_MAX;
-  p.strides = (struct shunt_batch_strides){ huge, huge, { huge, huge } };
+  p.strides = (struct shunt_batch_strides){huge, huge, {huge, huge}};
   int length = shunt_problem_print(&p, text);
   check(length < SHUNT_PROBLEM_TEXT && length == (int)strlen(text), "%d characters fit", length);
-  check(shunt_problem_parse(text, &q) == SHUNT_OK && shunt_problem_hash(&p) == shunt_problem_hash(&q),
+  check(shunt_problem_parse(text, &q) == SHUNT_OK &&
+            shunt_problem_hash(&p) == shunt_problem_hash(&q),
         "and come back: %s", text);
 }
 
@@ -59,21 +60,24 @@ static void test_text(void)
           "hash survives the round trip");
   }
   static const char *const bad[] = {
-    "", "spmm", "spmm:csr", "gemm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0",
-    "spmm:csr:f16.f16.f16.f99:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0",
-    "spmm:csr:f16.f16.f16.f32:i64b2:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m-1n1k1z1:NN:rr:ld1.1:a1b0:alg0",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NX:rr:ld1.1:a1b0:alg0",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rq:ld1.1:a1b0:alg0",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0:more",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0:x2s0.1.1",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0:x1s0.1.1.1",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0:x2s0.1.1.1:",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m8n1k8z64:NN:rr:ld1.1:a1b0:alg0:v8",
-    "spmm:bsr:f16.f16.f16.f32:i64b0:m8n1k8z64:NN:rr:ld1.1:a1b0:alg0",
-    "spmm:bsr:f16.f16.f16.f32:i64b0:m8n1k8z64:NN:rr:ld1.1:a1b0:alg0:v0",
-    "spmm:bsr:f16.f16.f16.f32:i64b0:m8n1k8z64:NN:rr:ld1.1:a1b0:alg0:v8w1",
-    "spmm:ell:f16.f16.f16.f32:i64b0:m8n1k8z64:NN:rr:ld1.1:a1b0:alg0:v8",
+      "",
+      "spmm",
+      "spmm:csr",
+      "gemm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0",
+      "spmm:csr:f16.f16.f16.f99:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0",
+      "spmm:csr:f16.f16.f16.f32:i64b2:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m-1n1k1z1:NN:rr:ld1.1:a1b0:alg0",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NX:rr:ld1.1:a1b0:alg0",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rq:ld1.1:a1b0:alg0",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0:more",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0:x2s0.1.1",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0:x1s0.1.1.1",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1b0:alg0:x2s0.1.1.1:",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m8n1k8z64:NN:rr:ld1.1:a1b0:alg0:v8",
+      "spmm:bsr:f16.f16.f16.f32:i64b0:m8n1k8z64:NN:rr:ld1.1:a1b0:alg0",
+      "spmm:bsr:f16.f16.f16.f32:i64b0:m8n1k8z64:NN:rr:ld1.1:a1b0:alg0:v0",
+      "spmm:bsr:f16.f16.f16.f32:i64b0:m8n1k8z64:NN:rr:ld1.1:a1b0:alg0:v8w1",
+      "spmm:ell:f16.f16.f16.f32:i64b0:m8n1k8z64:NN:rr:ld1.1:a1b0:alg0:v8",
   };
   for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     struct shunt_problem p;
@@ -87,38 +91,39 @@ static void test_hash(void)
   uint64_t seen[64];
   int n = 0;
   static const char *const variants[] = {
-    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0",
-    "spmm:csr:f16.f16.f32.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0",
-    "spmm:csr:f16.f16.f16.f32:i32b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0",
-    "spmm:csr:f16.f16.f16.f32:i64b1:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m9n8k8z8:NN:rr:ld8.8:a1b0:alg0",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m8n7k8z8:NN:rr:ld8.8:a1b0:alg0",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k9z8:NN:rr:ld8.8:a1b0:alg0",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z9:NN:rr:ld8.8:a1b0:alg0",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld9.8:a1b0:alg0",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.9:a1b0:alg0",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:cr:ld9.8:a1b0:alg0",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg6",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a*b*:alg0",
-    "spmm:coo:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0",
-    "spmm:csc:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0",
-    "spmm:csc:f16.f16.f16.f32:i64b0:m8n8k8z8:TN:rr:ld8.8:a1b0:alg0",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:TN:rr:ld8.8:a1b0:alg0",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x2s9.8.64.64",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x3s9.8.64.64",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x2s0.8.64.64",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x2s0.0.64.64",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x2s0.0.65.64",
-    "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x2s0.0.64.65",
-    "sddmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0",
-    "spmm:bsr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:v2",
-    "spmm:bsr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:v1",
-    "spmm:ell:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:v2w1",
-    "spmm:ell:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:v2w2",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0",
+      "spmm:csr:f16.f16.f32.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0",
+      "spmm:csr:f16.f16.f16.f32:i32b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0",
+      "spmm:csr:f16.f16.f16.f32:i64b1:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m9n8k8z8:NN:rr:ld8.8:a1b0:alg0",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m8n7k8z8:NN:rr:ld8.8:a1b0:alg0",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k9z8:NN:rr:ld8.8:a1b0:alg0",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z9:NN:rr:ld8.8:a1b0:alg0",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld9.8:a1b0:alg0",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.9:a1b0:alg0",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:cr:ld9.8:a1b0:alg0",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg6",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a*b*:alg0",
+      "spmm:coo:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0",
+      "spmm:csc:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0",
+      "spmm:csc:f16.f16.f16.f32:i64b0:m8n8k8z8:TN:rr:ld8.8:a1b0:alg0",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:TN:rr:ld8.8:a1b0:alg0",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x2s9.8.64.64",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x3s9.8.64.64",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x2s0.8.64.64",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x2s0.0.64.64",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x2s0.0.65.64",
+      "spmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:x2s0.0.64.65",
+      "sddmm:csr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0",
+      "spmm:bsr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:v2",
+      "spmm:bsr:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:v1",
+      "spmm:ell:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:v2w1",
+      "spmm:ell:f16.f16.f16.f32:i64b0:m8n8k8z8:NN:rr:ld8.8:a1b0:alg0:v2w2",
   };
   for (unsigned i = 0; i < sizeof variants / sizeof variants[0]; i++) {
     struct shunt_problem p;
-    if (!check(shunt_problem_parse(variants[i], &p) == SHUNT_OK, "parses %s", variants[i])) continue;
+    if (!check(shunt_problem_parse(variants[i], &p) == SHUNT_OK, "parses %s", variants[i]))
+      continue;
     uint64_t h = shunt_problem_hash(&p);
     int fresh = 1;
     for (int j = 0; j < n; j++) fresh &= seen[j] != h;
@@ -171,7 +176,8 @@ static void test_check(void)
   q.format = SHUNT_BLOCKED_ELL;
   check(shunt_problem_check(&q).reason == SHUNT_R_EMPTY, "Blocked-ELL without a block in a row");
   q.blocks.wide = 1;
-  check(shunt_problem_check(&q).reason == (q.spmm.a.index_type == SHUNT_I32 ? SHUNT_FITS : SHUNT_R_INDEX),
+  check(shunt_problem_check(&q).reason ==
+            (q.spmm.a.index_type == SHUNT_I32 ? SHUNT_FITS : SHUNT_R_INDEX),
         "Blocked-ELL of 64-bit indices");
   q.format = SHUNT_FORMAT_COUNT;
   check(shunt_problem_check(&q).reason == SHUNT_R_FORMAT, "format");
@@ -207,27 +213,24 @@ static void test_batch_strides(void)
     const char *word;
     enum shunt_reason reason;
   } cases[] = {
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld3.3:a1b0:alg6:x3s0.0.15.21", SHUNT_FITS },
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld3.3:a1b0:alg6:x3s0.0.0.21", SHUNT_FITS },
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld3.3:a1b0:alg6:x3s0.0.15.20",
-      SHUNT_R_SHAPE },
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld3.3:a1b0:alg6:x3s0.0.15.0",
-      SHUNT_R_SHAPE },
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld9.9:a1b0:alg6:x3s0.0.3.3", SHUNT_FITS },
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld9.8:a1b0:alg6:x3s0.0.3.3",
-      SHUNT_R_SHAPE },
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld9.9:a1b0:alg6:x3s0.0.3.2",
-      SHUNT_R_SHAPE },
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x3s-1.0.15.21",
-      SHUNT_R_SHAPE },
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x3s0.11.15.-21",
-      SHUNT_R_SHAPE },
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.8:a1b0:alg6:x3s0.11.15.23", SHUNT_FITS },
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.8:a1b0:alg6:x3s0.11.15.22",
-      SHUNT_R_SHAPE },
-    { "sddmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld5.3:a1b0:alg0:x3s0.11.0.0", SHUNT_FITS },
-    { "sddmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld5.3:a1b0:alg0:x3s8.10.35.15",
-      SHUNT_R_SHAPE },
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld3.3:a1b0:alg6:x3s0.0.15.21", SHUNT_FITS},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld3.3:a1b0:alg6:x3s0.0.0.21", SHUNT_FITS},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld3.3:a1b0:alg6:x3s0.0.15.20",
+       SHUNT_R_SHAPE},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld3.3:a1b0:alg6:x3s0.0.15.0", SHUNT_R_SHAPE},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld9.9:a1b0:alg6:x3s0.0.3.3", SHUNT_FITS},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld9.8:a1b0:alg6:x3s0.0.3.3", SHUNT_R_SHAPE},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld9.9:a1b0:alg6:x3s0.0.3.2", SHUNT_R_SHAPE},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x3s-1.0.15.21",
+       SHUNT_R_SHAPE},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x3s0.11.15.-21",
+       SHUNT_R_SHAPE},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.8:a1b0:alg6:x3s0.11.15.23", SHUNT_FITS},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.8:a1b0:alg6:x3s0.11.15.22",
+       SHUNT_R_SHAPE},
+      {"sddmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld5.3:a1b0:alg0:x3s0.11.0.0", SHUNT_FITS},
+      {"sddmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld5.3:a1b0:alg0:x3s8.10.35.15",
+       SHUNT_R_SHAPE},
   };
   for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct shunt_problem p = bound(cases[i].word);
@@ -242,20 +245,21 @@ static void test_batch_joined(void)
     const char *word;
     int64_t columns; /* of the one product; 0: not one */
   } cases[] = {
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s0.0.15.21", 12 },
-    { "spmm:coo:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld6.9:a1b0:alg2:x4s0.0.18.27", 12 },
-    { "spmm:csc:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s0.0.15.21", 12 },
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NT:rc:ld5.7:a1b0:alg6:x4s0.0.15.21", 12 },
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld12.13:a1b0:alg6:x4s0.0.3.3", 12 },
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rc:ld12.7:a1b0:alg6:x4s0.0.3.21", 12 },
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld11.13:a1b0:alg6:x4s0.0.3.3", 0 },
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s0.0.15.28", 0 },
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s0.0.0.21", 0 },
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s0.11.15.21", 0 },
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s8.0.15.21", 0 },
-    { "spmm:csr:f32.f32.f32.f32:i32b0:m7n65535k5z11:NN:cc:ld5.7:a1b0:alg6:x65535s0.0.327675.458745",
-      0 },
-    { "sddmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld5.3:a1b0:alg0:x3s0.11.35.15", 0 },
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s0.0.15.21", 12},
+      {"spmm:coo:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld6.9:a1b0:alg2:x4s0.0.18.27", 12},
+      {"spmm:csc:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s0.0.15.21", 12},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NT:rc:ld5.7:a1b0:alg6:x4s0.0.15.21", 12},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld12.13:a1b0:alg6:x4s0.0.3.3", 12},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rc:ld12.7:a1b0:alg6:x4s0.0.3.21", 12},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld11.13:a1b0:alg6:x4s0.0.3.3", 0},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s0.0.15.28", 0},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s0.0.0.21", 0},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s0.11.15.21", 0},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6:x4s8.0.15.21", 0},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n65535k5z11:NN:cc:ld5.7:a1b0:alg6:x65535s0.0.327675."
+       "458745",
+       0},
+      {"sddmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld5.3:a1b0:alg0:x3s0.11.35.15", 0},
   };
   for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct shunt_problem p = bound(cases[i].word), one;
@@ -362,13 +366,13 @@ static void test_scalars(void)
 {
   static struct shunt_context context = {.device = {132, 90, 232448, 60 << 20}};
   static const char *const products[] = {
-    "spmm:csr:i8.i8.i32.i32:i32b0:m1024n128k1024z524288:NN:rr:ld128.128:a1b0:alg0",
-    "spmm:csr:i8.i8.f32.f32:i32b0:m1024n128k1024z524288:NN:rr:ld128.128:a1b0:alg0",
-    "spmm:csr:f16.f16.f16.f32:i32b0:m1024n128k1024z524288:NN:rr:ld128.128:a1b0:alg0",
-    "spmm:csr:bf16.bf16.f32.f32:i64b0:m1024n128k1024z104857:NN:cc:ld1024.1024:a1b0:alg0",
-    "spmm:csr:f32.f32.f32.f32:i32b0:m1024n128k1024z104857:NN:rr:ld128.128:a1b0:alg0",
-    "spmm:csr:f64.f64.f64.f64:i32b0:m1024n128k1024z104857:TN:rr:ld128.128:a1b0:alg0",
-    "sddmm:csr:f16.f16.f16.f32:i32b0:m1024n1024k128z104857:NN:rc:ld128.128:a1b0:alg0",
+      "spmm:csr:i8.i8.i32.i32:i32b0:m1024n128k1024z524288:NN:rr:ld128.128:a1b0:alg0",
+      "spmm:csr:i8.i8.f32.f32:i32b0:m1024n128k1024z524288:NN:rr:ld128.128:a1b0:alg0",
+      "spmm:csr:f16.f16.f16.f32:i32b0:m1024n128k1024z524288:NN:rr:ld128.128:a1b0:alg0",
+      "spmm:csr:bf16.bf16.f32.f32:i64b0:m1024n128k1024z104857:NN:cc:ld1024.1024:a1b0:alg0",
+      "spmm:csr:f32.f32.f32.f32:i32b0:m1024n128k1024z104857:NN:rr:ld128.128:a1b0:alg0",
+      "spmm:csr:f64.f64.f64.f64:i32b0:m1024n128k1024z104857:TN:rr:ld128.128:a1b0:alg0",
+      "sddmm:csr:f16.f16.f16.f32:i32b0:m1024n1024k128z104857:NN:rc:ld128.128:a1b0:alg0",
   };
   static const double scalars[] = {1, -3, 0.5};
   for (unsigned w = 0; w < sizeof products / sizeof products[0]; w++) {

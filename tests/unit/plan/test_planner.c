@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "backend/plan/cache.h"
-#include "backend/plan/cost.h"
 #include "backend/plan/context.h"
+#include "backend/plan/cost.h"
 #include "backend/plan/options.h"
 #include "backend/plan/planner.h"
 #include "backend/plan/tune.h"
@@ -21,19 +21,19 @@ static struct {
   char name[32];           /* and the route's first letter */
   int converted;           /* COO to CSR */
   int seen, released, profiles;
-  bool only_library; /* `direct` does not fit */
+  bool only_library;              /* `direct` does not fit */
   bool wise, profiled, contested; /* the cache: keep; there is a profile; `library` keeps, too */
   size_t keep_bytes;              /* what `direct` would keep */
   size_t asked_to_keep;           /* bytes that the cache was asked for */
   bool may_study, study_fails, has_study, library_kept; /* the cache: what it has of the matrix */
-  size_t study_bytes;                      /* what `direct` wants to study with */
-  int made;      /* plans */
-  bool has_plan; /* the last run had one */
+  size_t study_bytes;                                   /* what `direct` wants to study with */
+  int made;                                             /* plans */
+  bool has_plan;                                        /* the last run had one */
   int studies, dropped_kept, dropped_studies, held;
   double spent_us, best_us; /* as the study is told */
   uint64_t kept_epoch;      /* what the kept copy says of itself */
   bool has_memory, capturing, stood;
-  shunt_status how;  /* what a failing run returns */
+  shunt_status how; /* what a failing run returns */
   double direct_us, library_us, original_us;
 } world;
 
@@ -84,15 +84,16 @@ double shunt_cost_original(const struct shunt_problem *p, const struct shunt_pro
   return world.original_us;
 }
 
-void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key, struct shunt_lookup *out)
+void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
+                         struct shunt_lookup *out)
 {
   (void)c, (void)key;
   *out = (struct shunt_lookup){.sights = 1,
-                              .profile_wanted = true,
-                              .keep_wise = world.wise,
-                              .has_profile = world.profiled,
-                              .profile = {.longest_row = 7},
-                              .study_wise = world.may_study};
+                               .profile_wanted = true,
+                               .keep_wise = world.wise,
+                               .has_profile = world.profiled,
+                               .profile = {.longest_row = 7},
+                               .study_wise = world.may_study};
   if (world.library_kept) out->plan[1].kept = KEPT, out->plan[1].by = shunt_route_at(1);
   if (world.has_study) out->study = STUDY, out->has_study = true;
   world.held += world.library_kept + (out->study != NULL);
@@ -114,9 +115,9 @@ void shunt_cache_relieve(struct shunt_cache *c)
 }
 
 /* Nothing is kept here, unless there is memory. */
-shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_lookup *s, const void *by,
-                             cudaMemPool_t pool, size_t bytes, cudaStream_t stream,
-                             struct shunt_cache_packed **out)
+shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_lookup *s,
+                                     const void *by, cudaMemPool_t pool, size_t bytes,
+                                     cudaStream_t stream, struct shunt_cache_packed **out)
 {
   (void)c, (void)s, (void)by, (void)pool, (void)stream;
   world.asked_to_keep = bytes;
@@ -126,8 +127,9 @@ shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_l
   world.made++;
   return SHUNT_OK;
 }
-shunt_status shunt_cache_study_make(struct shunt_cache *c, const struct shunt_lookup *s, cudaMemPool_t pool,
-                              size_t bytes, cudaStream_t stream, struct shunt_cache_packed **out)
+shunt_status shunt_cache_study_make(struct shunt_cache *c, const struct shunt_lookup *s,
+                                    cudaMemPool_t pool, size_t bytes, cudaStream_t stream,
+                                    struct shunt_cache_packed **out)
 {
   (void)c, (void)s, (void)pool, (void)bytes, (void)stream;
   *out = STUDY;
@@ -241,12 +243,12 @@ static shunt_status study(const struct shunt_call *c, const struct shunt_packed_
 }
 
 static struct shunt_route direct = {.name = "direct",
-                                          .fits = fits,
-                                          .workspace = workspace,
-                                          .expect = expect_direct,
-                                          .run = run_direct,
-                                          .keep_bytes = keep_bytes_direct,
-                                          .keep = keep};
+                                    .fits = fits,
+                                    .workspace = workspace,
+                                    .expect = expect_direct,
+                                    .run = run_direct,
+                                    .keep_bytes = keep_bytes_direct,
+                                    .keep = keep};
 static const struct shunt_route library = {.name = "library",
                                            .fits = fits,
                                            .workspace = workspace,
@@ -502,7 +504,8 @@ static void test_studies(void)
   world.keep_bytes = 100;
   world.has_study = true;
   run(&p);
-  check(world.asked_to_keep == 107 && world.dropped_kept == 0, "another's conversion stays beside it");
+  check(world.asked_to_keep == 107 && world.dropped_kept == 0,
+        "another's conversion stays beside it");
   check(world.dropped_studies == 0 && world.held == 0, "no memory now: the study stays");
   world.has_memory = true;
   run(&p);

@@ -28,7 +28,7 @@ static void keep(const char *word, int winner)
 {
   struct shunt_problem p;
   if (shunt_problem_parse(word, &p) == SHUNT_OK)
-    shunt_tune_keep(&p, (struct shunt_tune_answer){ winner, 14.25, 17.5 });
+    shunt_tune_keep(&p, (struct shunt_tune_answer){winner, 14.25, 17.5});
 }
 
 static void write_text(const char *text)
@@ -81,20 +81,18 @@ static void test_files(void)
   static const struct {
     const char *what, *text;
   } bad[] = {
-    { "another GPU",
-      "# shunt tune 1 build=1 gpu=H100 driver=13000 math=exact\ncsr\t1\t2\t" WORD "\n" },
-    { "a longer signature", "# shunt tune 1 " SIGNED "1\ncsr\t1\t2\t" WORD "\n" },
-    { "another arithmetic", "# shunt tune 1 " HERE " math=tf32\ncsr\t1\t2\t" WORD "\n" },
-    { "no arithmetic", "# shunt tune 1 " HERE "\ncsr\t1\t2\t" WORD "\n" },
-    { "another version", "# shunt tune 2 " SIGNED "\ncsr\t1\t2\t" WORD "\n" },
-    { "an unknown route",
-      "# shunt tune 1 " SIGNED "\ncsr\t1\t2\t" OTHER "\ncs\t1\t2\t" WORD "\n" },
-    { "a number missing", "# shunt tune 1 " SIGNED "\ncsr\t1\t" WORD "\n" },
-    { "a number that is none", "# shunt tune 1 " SIGNED "\ncsr\t1x\t2\t" WORD "\n" },
-    { "a broken problem", "# shunt tune 1 " SIGNED "\ncsr\t1\t2\tspmm:csr\n" },
-    { "a last line cut short",
-      "# shunt tune 1 " SIGNED "\ncsr\t1\t2\t" OTHER "\ncsr\t1\t2\tspm" },
-    { "an empty file", "" },
+      {"another GPU",
+       "# shunt tune 1 build=1 gpu=H100 driver=13000 math=exact\ncsr\t1\t2\t" WORD "\n"},
+      {"a longer signature", "# shunt tune 1 " SIGNED "1\ncsr\t1\t2\t" WORD "\n"},
+      {"another arithmetic", "# shunt tune 1 " HERE " math=tf32\ncsr\t1\t2\t" WORD "\n"},
+      {"no arithmetic", "# shunt tune 1 " HERE "\ncsr\t1\t2\t" WORD "\n"},
+      {"another version", "# shunt tune 2 " SIGNED "\ncsr\t1\t2\t" WORD "\n"},
+      {"an unknown route", "# shunt tune 1 " SIGNED "\ncsr\t1\t2\t" OTHER "\ncs\t1\t2\t" WORD "\n"},
+      {"a number missing", "# shunt tune 1 " SIGNED "\ncsr\t1\t" WORD "\n"},
+      {"a number that is none", "# shunt tune 1 " SIGNED "\ncsr\t1x\t2\t" WORD "\n"},
+      {"a broken problem", "# shunt tune 1 " SIGNED "\ncsr\t1\t2\tspmm:csr\n"},
+      {"a last line cut short", "# shunt tune 1 " SIGNED "\ncsr\t1\t2\t" OTHER "\ncsr\t1\t2\tspm"},
+      {"an empty file", ""},
   };
   for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     write_text(bad[i].text);

@@ -66,26 +66,17 @@ static inline void random_element(shunt_type t, bool special, void *array, int64
 {
   const uint64_t bits = one_in(2) ? random_bits() : (uint64_t)random_below(7) - 3;
   switch (t) {
-  case SHUNT_F32:
-    ((float *)array)[i] = (float)random_real(special);
-    break;
-  case SHUNT_F64:
-    ((double *)array)[i] = random_real(special);
-    break;
-  case SHUNT_I32:
-    ((uint32_t *)array)[i] = (uint32_t)bits;
-    break;
-  default:
-    ((uint64_t *)array)[i] = bits;
-    break;
+  case SHUNT_F32: ((float *)array)[i] = (float)random_real(special); break;
+  case SHUNT_F64: ((double *)array)[i] = random_real(special); break;
+  case SHUNT_I32: ((uint32_t *)array)[i] = (uint32_t)bits; break;
+  default: ((uint64_t *)array)[i] = bits; break;
   }
 }
 
 static inline void *random_elements(shunt_type t, bool special, int64_t n)
 {
   void *array = allocate((size_t)n * shunt_type_size(t));
-  for (int64_t i = 0; i < n; i++)
-    random_element(t, special, array, i);
+  for (int64_t i = 0; i < n; i++) random_element(t, special, array, i);
   return array;
 }
 
@@ -177,8 +168,7 @@ static inline void choose(int64_t *permutation, int64_t of, int64_t n)
 static inline int64_t *permutation_of(int64_t n)
 {
   int64_t *p = allocate((size_t)n * sizeof *p);
-  for (int64_t i = 0; i < n; i++)
-    p[i] = i;
+  for (int64_t i = 0; i < n; i++) p[i] = i;
   return p;
 }
 

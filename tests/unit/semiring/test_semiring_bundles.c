@@ -3,8 +3,8 @@
    engine against products of one row each.
 
      test_semiring_groups [cases of each]  */
-#include "tests/unit/check.h"
 #include "kernels/semiring/choice.h"
+#include "tests/unit/check.h"
 #include "tests/unit/semiring/semiring_random.h"
 
 /* ---- rows in groups ------------------------------------------------------------------------- */
@@ -61,8 +61,7 @@ static struct shunt_sparse grouped_sparse(shunt_type t, int64_t rows, int64_t co
   struct lists x = random_lists(rows, cols);
   struct shunt_sparse s = {.rows = rows, .cols = cols, .vectors = rows, .nnz = x.nnz};
   int64_t *ids = allocate((size_t)rows * sizeof *ids);
-  for (int64_t i = 0; i < rows; i++)
-    ids[i] = 2 * i + 1;
+  for (int64_t i = 0; i < rows; i++) ids[i] = 2 * i + 1;
   s.iso = one_in(6);
   if (one_in(4)) {
     s.rows = 2 * rows;
@@ -226,8 +225,7 @@ static bool engine_case(void)
 static void run(int level, const char *what, bool (*one)(void), int64_t cases)
 {
   int64_t bad = 0;
-  for (int64_t i = 0; i < cases; i++)
-    bad += !one();
+  for (int64_t i = 0; i < cases; i++) bad += !one();
   check(bad == 0, "instruction set %d: %lld of %lld %s", level, (long long)(cases - bad),
         (long long)cases, what);
 }

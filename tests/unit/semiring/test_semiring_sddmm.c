@@ -2,8 +2,8 @@
    types, semirings and layouts, with every instruction set of this machine.
 
      test_semiring_sddmm [cases per instruction set]  */
-#include "tests/unit/check.h"
 #include "kernels/semiring/choice.h"
+#include "tests/unit/check.h"
 #include "tests/unit/semiring/semiring_random.h"
 
 static struct shunt_host_sddmm random_product(void)

@@ -3,8 +3,8 @@
    computed by hand.
 
      test_semiring_spmm [cases per instruction set]  */
-#include "tests/unit/check.h"
 #include "kernels/semiring/choice.h"
+#include "tests/unit/check.h"
 #include "tests/unit/semiring/semiring_random.h"
 
 /* ---- one random case ---------------------------------------------------------------------- */

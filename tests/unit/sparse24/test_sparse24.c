@@ -31,7 +31,8 @@ static struct owned random_24_of(shunt_type type, int64_t rows, int64_t cols, do
       if (type == SHUNT_I8)
         ((int8_t *)o.a.values)[p++] = (int8_t)(random_next() % 2 ? value : -value);
       else
-        ((uint16_t *)o.a.values)[p++] = random_next() % 9 ? shunt_float_to_half(random_next() % 2 ? value : -value) : 0x8000;
+        ((uint16_t *)o.a.values)[p++] =
+            random_next() % 9 ? shunt_float_to_half(random_next() % 2 ? value : -value) : 0x8000;
     }
   }
   put(o.offsets, index, rows, p + base);
@@ -62,8 +63,7 @@ static struct packed pack(const struct owned *o)
   memset(k.memory, 0xee, bytes + 64);
   k.good = shunt_sparse24_lay_out(&o->a, k.memory, &k.v) &&
            shunt_csr_to_sparse24_host(&o->a, &k.v, &k.irregular) == SHUNT_OK;
-  for (int i = 0; i < 64; i++)
-    k.good &= k.memory[bytes + (size_t)i] == 0xee;
+  for (int i = 0; i < 64; i++) k.good &= k.memory[bytes + (size_t)i] == 0xee;
   return k;
 }
 
@@ -74,13 +74,13 @@ static int round_trip(const struct owned *o, const struct packed *k)
   shunt_type index = o->a.index_type;
   size_t size = shunt_type_size(index);
   struct owned back = owned_new(o->a.rows, o->a.cols, o->a.nnz, index, o->a.value_type, o->a.base);
-  int same = shunt_sparse24_to_csr_host(&k->v, &back.a) == SHUNT_OK && back.a.nnz == o->a.nnz &&
-             back.a.rows == o->a.rows && back.a.cols == o->a.cols &&
-             back.a.value_type == o->a.value_type &&
-             !memcmp(back.offsets, o->offsets, (size_t)(o->a.rows + 1) * size) &&
-             !memcmp(back.columns, o->columns, (size_t)o->a.nnz * size) &&
-             !memcmp(back.a.values, o->a.values,
-                     (size_t)o->a.nnz * shunt_type_size(o->a.value_type));
+  int same =
+      shunt_sparse24_to_csr_host(&k->v, &back.a) == SHUNT_OK && back.a.nnz == o->a.nnz &&
+      back.a.rows == o->a.rows && back.a.cols == o->a.cols &&
+      back.a.value_type == o->a.value_type &&
+      !memcmp(back.offsets, o->offsets, (size_t)(o->a.rows + 1) * size) &&
+      !memcmp(back.columns, o->columns, (size_t)o->a.nnz * size) &&
+      !memcmp(back.a.values, o->a.values, (size_t)o->a.nnz * shunt_type_size(o->a.value_type));
 
   owned_free(&back);
   return same;
@@ -125,8 +125,7 @@ static void test_positions(void)
       put(o.columns, index, p, p % 24 / 2 * 4 + (p % 2 ? 2 + (p / 2) % 2 : (p / 3) % 2));
       ((uint16_t *)o.a.values)[p] = 0x3c00;
     }
-    for (int64_t i = 0; i <= 67; i++)
-      put(o.offsets, index, i, i * 24);
+    for (int64_t i = 0; i <= 67; i++) put(o.offsets, index, i, i * 24);
     o.a.nnz = 67 * 24;
     struct packed k = pack(&o);
     good &= k.good && !k.irregular && k.v.positions && round_trip(&o, &k);
@@ -152,8 +151,7 @@ static void test_by_hand(void)
   uint16_t value[2];
   uint32_t word;
 
-  for (int r = 0; r <= 64; r++)
-    put(o.offsets, SHUNT_I32, r, r > 41 ? 2 : 0);
+  for (int r = 0; r <= 64; r++) put(o.offsets, SHUNT_I32, r, r > 41 ? 2 : 0);
   put(o.columns, SHUNT_I32, 0, 64 + 32 + 21);
   put(o.columns, SHUNT_I32, 1, 64 + 32 + 23);
   ((uint16_t *)o.a.values)[0] = 0x1111;
@@ -179,8 +177,7 @@ static void test_by_hand_i8(void)
   const unsigned char *tile;
   uint32_t word;
 
-  for (int r = 0; r <= 64; r++)
-    put(o.offsets, SHUNT_I32, r, r > 41 ? 2 : 0);
+  for (int r = 0; r <= 64; r++) put(o.offsets, SHUNT_I32, r, r > 41 ? 2 : 0);
   put(o.columns, SHUNT_I32, 0, 128 + 64 + 52);
   put(o.columns, SHUNT_I32, 1, 128 + 64 + 54);
   ((int8_t *)o.a.values)[0] = 17;
@@ -207,10 +204,8 @@ static int is_irregular(int count, const int *columns, int row_end)
   struct packed k;
   int irregular;
 
-  for (int i = 0; i < count; i++)
-    put(o.columns, SHUNT_I32, i, columns[i]);
-  for (int r = 1; r <= 3; r++)
-    put(o.offsets, SHUNT_I32, r, r == 1 ? row_end : count);
+  for (int i = 0; i < count; i++) put(o.columns, SHUNT_I32, i, columns[i]);
+  for (int r = 1; r <= 3; r++) put(o.offsets, SHUNT_I32, r, r == 1 ? row_end : count);
   o.a.nnz = count;
   k = pack(&o);
   irregular = k.good && k.irregular == SHUNT_IRREGULAR;
@@ -276,15 +271,13 @@ static int product_agrees(int64_t m, int64_t k, int64_t n, double density, uint1
   for (int64_t i = 0; i < k * n; i++)
     b[i] = shunt_float_to_half((float)(int)(random_next() % 9) - 4);
   if (bad) b[k * n / 2] = bad;
-  for (int64_t i = 0; i < m * n; i++)
-    c[0][i] = c[1][i] = (float)(random_next() % 5);
+  for (int64_t i = 0; i < m * n; i++) c[0][i] = c[1][i] = (float)(random_next() % 5);
   p.b = dense(k, n, n % 2 == 0, b, SHUNT_F16);
   p.c = dense(m, n, m % 2 == 0, c[0], SHUNT_F32);
   good = good && shunt_csr_spmm_host(&p) == SHUNT_OK;
   p.c.values = c[1];
   good = good && shunt_sparse24_spmm_host(&p, &packed.v) == SHUNT_OK;
-  for (int64_t i = 0; i < m * n; i++)
-    good &= isnan(c[0][i]) ? isnan(c[1][i]) : c[0][i] == c[1][i];
+  for (int64_t i = 0; i < m * n; i++) good &= isnan(c[0][i]) ? isnan(c[1][i]) : c[0][i] == c[1][i];
   free(c[0]);
   free(c[1]);
   free(b);

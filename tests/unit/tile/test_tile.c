@@ -60,7 +60,8 @@ static void test_random(void)
     check(trips, "pattern %d: csr -> tile -> csr gives the same bytes", pattern);
     check(rules, "pattern %d: pairs ascend, columns ascend, what fills up is zero", pattern);
     check(chunks, "pattern %d: the table of chunks says what the lists hold", pattern);
-    check(census, "pattern %d: the census agrees with the lists and with conv/profile/structure.c", pattern);
+    check(census, "pattern %d: the census agrees with the lists and with conv/profile/structure.c",
+          pattern);
   }
 }
 
@@ -71,8 +72,7 @@ static void test_few_tiles(void)
     struct owned o =
         owned_new(many ? 16 * 80 : 16 * 64, many ? 64 * 80 : 64 * 64, 1, SHUNT_I32, SHUNT_F16, 0);
     struct packed k;
-    for (int64_t r = 0; r <= o.a.rows; r++)
-      put(o.offsets, SHUNT_I32, r, r > 70);
+    for (int64_t r = 0; r <= o.a.rows; r++) put(o.offsets, SHUNT_I32, r, r > 70);
     put(o.columns, SHUNT_I32, 0, 100);
     ((uint16_t *)o.a.values)[0] = 1;
     o.a.nnz = 1;
@@ -166,8 +166,7 @@ static int order_works(const uint32_t rows[16], const uint8_t order[32])
   for (int r = 0; r < 16; r++)
     for (int q = 0; q < 8; q++) {
       int entries = 0;
-      for (int i = 0; i < 4; i++)
-        entries += rows[r] >> order[4 * q + i] & 1;
+      for (int i = 0; i < 4; i++) entries += rows[r] >> order[4 * q + i] & 1;
       good &= entries <= 2;
     }
   return good;
@@ -180,8 +179,7 @@ static int has_clash(const uint8_t order[32])
 
   for (int m = 0; m < 4; m++) {
     unsigned residues = 0;
-    for (int i = 0; i < 8; i++)
-      residues |= 1u << order[8 * m + i] % 8;
+    for (int i = 0; i < 8; i++) residues |= 1u << order[8 * m + i] % 8;
     clash |= residues != 0xff;
   }
   return clash;
@@ -195,8 +193,7 @@ static int orders_found(double density, int tiles, int *all_work, int *clashes)
   for (int n = 0; n < tiles; n++) {
     uint32_t rows[16] = {0};
     uint8_t order[32];
-    for (int i = 0; i < 512; i++)
-      rows[i / 32] |= (uint32_t)chance(density) << i % 32;
+    for (int i = 0; i < 512; i++) rows[i / 32] |= (uint32_t)chance(density) << i % 32;
     if (!shunt_tile_order(rows, order)) continue;
     found++;
     *all_work &= order_works(rows, order);
@@ -222,14 +219,11 @@ static void test_orders(void)
   check(clashes < 50, "%d of these orders have rows on one bank, of 50 allowed", clashes);
   check(orders_found(0.3, 500, &works, &clashes) >= 350, "of those of density 0.3, 70 %%");
   check(works, "in these orders they are 2:4");
-  for (int r = 0; r < 16; r++)
-    rows[r] = 0x00ffff00u;
+  for (int r = 0; r < 16; r++) rows[r] = 0x00ffff00u;
   check(shunt_tile_order(rows, order) && order_works(rows, order), "16 equal columns find one");
-  for (int r = 0; r < 16; r++)
-    rows[r] = r == 5 ? 15 : 0;
+  for (int r = 0; r < 16; r++) rows[r] = r == 5 ? 15 : 0;
   check(shunt_tile_order(rows, order) && !memcmp(order, by_hand, 32), "an order by hand");
-  for (int r = 0; r < 16; r++)
-    rows[r] = r == 3 ? 0x00ffff01u : 0;
+  for (int r = 0; r < 16; r++) rows[r] = r == 3 ? 0x00ffff01u : 0;
   check(!shunt_tile_order(rows, order), "a row of 17 entries does not");
 }
 

@@ -1,13 +1,13 @@
 /* The `merged` route: when it keeps a copy, and what it expects, held against times measured on an
    H200 (tests/bench/results/merged.txt).  */
-#include "backend/plan/cost.h"
 #include "backend/plan/context.h"
+#include "backend/plan/cost.h"
 #include "backend/routes/routes.h"
 #include "conv/tile/tile_conv.h"
 #include "tests/unit/check.h"
 
 static struct shunt_context context = {.device = {132, 90, 232448, 60 << 20},
-                                     .memory_bytes = (int64_t)140 << 30};
+                                       .memory_bytes = (int64_t)140 << 30};
 
 /* A matrix, of which the profile is known, and a call on it. */
 struct world {
@@ -24,11 +24,8 @@ struct matrix {
 static void make(struct world *w, const struct matrix *m, int64_t n, shunt_type type)
 {
   *w = (struct world){.p = {.op = SHUNT_SPMM, .op_a = 'N', .op_b = 'N', .batches = 1}};
-  w->p.spmm.a = (struct shunt_csr){.rows = m->rows,
-                                   .cols = m->cols,
-                                   .nnz = m->nnz,
-                                   .index_type = SHUNT_I32,
-                                   .value_type = type};
+  w->p.spmm.a = (struct shunt_csr){
+      .rows = m->rows, .cols = m->cols, .nnz = m->nnz, .index_type = SHUNT_I32, .value_type = type};
   w->p.spmm.b = (struct shunt_dense){m->cols, n, n, 1, NULL, type};
   w->p.spmm.c = (struct shunt_dense){m->rows, n, n, 1, NULL, type};
   w->p.spmm.alpha.host = 1;
@@ -51,7 +48,7 @@ static const struct matrix opt1 = {"opt1", 15449, 15449, 1930655, 243, 7427},
                            bcsstk32 = {"bcsstk32", 44609, 44609, 2014701, 216, 10595},
                            ex11 = {"ex11", 16614, 16614, 1096948, 90, 6733},
                            pkustk06 = {"pkustk06", 43164, 43164, 2571768, 126, 15867},
-                                           kim1 = {"kim1", 38415, 38415, 933195, 25, 9409},
+                           kim1 = {"kim1", 38415, 38415, 933195, 25, 9409},
                            gupta2 = {"gupta2", 62064, 62064, 4248286, 8413, 47122},
                            rajat16 = {"rajat16", 94294, 94294, 641159, 28755, 13104};
 
@@ -100,7 +97,8 @@ static void test_conditions(void)
   const struct shunt_tile_layout exact = {.how = SHUNT_TILE_MERGE | SHUNT_TILE_DENSE,
                                           .dense_room = 2 * opt1.tiles};
   const size_t least = shunt_tile_bytes(&w.p.spmm.a, &exact);
-  check(bytes > least && bytes < least + least / 8 + (1 << 20), "room for the tiles, and some more");
+  check(bytes > least && bytes < least + least / 8 + (1 << 20),
+        "room for the tiles, and some more");
   w.f.merged_blocks /= 2, w.f.merged_tiles /= 2;
   check(within((double)shunt_route_tile.keep_bytes(&w.call), (double)bytes) < 1.01,
         "every other block was looked at: as much");

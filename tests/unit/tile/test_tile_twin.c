@@ -42,8 +42,7 @@ static struct shunt_dense dense_new(int64_t rows, int64_t cols, int by_column, s
   struct shunt_dense m = {rows, cols, by_column ? 1 : cols + 3, by_column ? rows + 3 : 1, NULL, t};
 
   m.values = calloc((size_t)elements(&m), 4);
-  for (int64_t i = 0; i < elements(&m); i++)
-    set(m.values, i, t, whole());
+  for (int64_t i = 0; i < elements(&m); i++) set(m.values, i, t, whole());
   return m;
 }
 
@@ -61,8 +60,7 @@ static struct product product_new(struct owned a, int reorder, int64_t n, int la
   struct product q = {.a = a};
 
   q.a.a.value_type = t;
-  for (int64_t p = 0; p < a.a.nnz; p++)
-    set(a.a.values, p, t, whole());
+  for (int64_t p = 0; p < a.a.nnz; p++) set(a.a.values, p, t, whole());
   q.k = pack(&q.a, reorder, -1, -1);
   q.csr.a = q.a.a;
   q.csr.b = dense_new(a.a.cols, n, layouts & 1, t);
@@ -107,8 +105,7 @@ static int agree(struct product *q, double alpha, double beta)
 
 static void poison_c(struct product *q)
 {
-  for (int64_t i = 0; i < elements(&q->csr.c); i++)
-    set(q->csr.c.values, i, q->csr.c.type, NAN);
+  for (int64_t i = 0; i < elements(&q->csr.c); i++) set(q->csr.c.values, i, q->csr.c.type, NAN);
 }
 
 /* ---- tests --------------------------------------------------------------------------------- */
@@ -129,8 +126,7 @@ static void test_random(void)
                           n % 5 ? SHUNT_I32 : SHUNT_I64, n / 2 % 2);
         struct product q =
             product_new(a, reorder, ns[(n + n / 9) % 3], n / 27, t, n % 7 < 3 ? SHUNT_F32 : t);
-        for (int e = 0; e < 3; e++)
-          good &= agree(&q, alphas[(n + e) % 3], betas[(n / 3 + e) % 3]);
+        for (int e = 0; e < 3; e++) good &= agree(&q, alphas[(n + e) % 3], betas[(n / 3 + e) % 3]);
         product_free(&q);
       }
       check(good, "equals the product over CSR, pattern %d, packed in way %d", pattern, reorder);
@@ -178,14 +174,11 @@ static float element_of(int dense, int stored_zero, int64_t k, float x)
   int count = dense ? 3 : 1;
   float result;
 
-  for (int i = 0; i < count; i++)
-    put(o.columns, SHUNT_I32, i, i);
-  for (int r = 1; r <= 16; r++)
-    put(o.offsets, SHUNT_I32, r, count);
+  for (int i = 0; i < count; i++) put(o.columns, SHUNT_I32, i, i);
+  for (int r = 1; r <= 16; r++) put(o.offsets, SHUNT_I32, r, count);
   o.a.nnz = count;
   q = product_new(o, 0, 1, 0, SHUNT_F16, SHUNT_F32);
-  for (int i = 0; i < count; i++)
-    set(o.a.values, i, SHUNT_F16, stored_zero ? 0 : 1);
+  for (int i = 0; i < count; i++) set(o.a.values, i, SHUNT_F16, stored_zero ? 0 : 1);
   free(q.k.memory);
   q.k = pack(&q.a, 0, -1, -1);
   for (int64_t i = 0; i < elements(&q.csr.b); i++)
@@ -217,8 +210,7 @@ static void test_scalars(void)
   q.csr.beta.device = q.tile.beta.device = &beta;
   check(agree(&q, 7, 7), "alpha and beta where a pointer says");
   alpha = 0, beta = 0;
-  for (int64_t i = 0; i < elements(&q.csr.b); i++)
-    set(q.csr.b.values, i, SHUNT_BF16, NAN);
+  for (int64_t i = 0; i < elements(&q.csr.b); i++) set(q.csr.b.values, i, SHUNT_BF16, NAN);
   poison_c(&q);
   for (int64_t i = 0; i < 20; i++) /* the gaps stay */
     set(q.csr.c.values, i * q.csr.c.row_stride + 9, SHUNT_F32, 5);

@@ -84,8 +84,7 @@ static inline struct packed pack(const struct owned *o, int reorder, int64_t spa
   memset(k.memory, 0xee, k.bytes + 64);
   k.overrun = !shunt_tile_lay_out(&o->a, &plan, k.memory, &k.v) ||
               shunt_csr_to_tile_host(&o->a, &plan, &k.v) != SHUNT_OK;
-  for (int i = 0; i < 64; i++)
-    k.overrun |= k.memory[k.bytes + (size_t)i] != 0xee;
+  for (int i = 0; i < 64; i++) k.overrun |= k.memory[k.bytes + (size_t)i] != 0xee;
   return k;
 }
 
@@ -130,8 +129,7 @@ static inline int description_right(const struct shunt_tile *v, int64_t tile)
     uint32_t pair = v->metadata[tile * 16 + i / 8] >> (i % 8 * 4);
     good &= (pair & 3) < (pair >> 2 & 3);
   }
-  for (int c = 0; v->order && c < 32; c++)
-    seen |= UINT32_C(1) << v->order[tile * 32 + c];
+  for (int c = 0; v->order && c < 32; c++) seen |= UINT32_C(1) << v->order[tile * 32 + c];
   return good && (!v->order || seen == ~UINT32_C(0));
 }
 
@@ -149,8 +147,7 @@ static inline int chunk_right(const struct shunt_tile *v, int64_t b, int64_t chu
 
   for (uint32_t i = v->sparse.begin[b]; i < v->sparse.begin[b + 1]; i++) {
     int strip = strip_in_chunk(v->sparse.column[i], chunk), ordered = 0;
-    for (int c = 0; v->order && c < 32; c++)
-      ordered |= v->order[i * 32 + (uint32_t)c] != c;
+    for (int c = 0; v->order && c < 32; c++) ordered |= v->order[i * 32 + (uint32_t)c] != c;
     want.sparse += strip < 0;
     if (strip == 0 || strip == 1) want.kinds |= (ordered ? 4u : 1u) << strip;
   }
@@ -167,8 +164,7 @@ static inline int chunks_right(const struct shunt_tile *v)
   int good = v->chunk != NULL;
 
   for (int64_t c = 0; v->chunk && c * 64 < v->cols; c++)
-    for (int64_t b = 0; b < v->blocks; b++)
-      good &= chunk_right(v, b, c);
+    for (int64_t b = 0; b < v->blocks; b++) good &= chunk_right(v, b, c);
   return good;
 }
 

@@ -36,8 +36,7 @@ static struct owned shuffled_matrix(int64_t rows, int64_t cols, double density, 
   unsigned char *there = calloc((size_t)(lists * cols) + 1, 1);
   int32_t *order = random_order(rows);
 
-  for (int64_t i = 0; i < lists * cols; i++)
-    there[i] = (unsigned char)chance(density);
+  for (int64_t i = 0; i < lists * cols; i++) there[i] = (unsigned char)chance(density);
   for (int64_t i = 0; i < rows; i++) {
     put(o.offsets, index, i, p + base);
     for (int64_t j = 0; j < cols; j++) {
@@ -98,8 +97,7 @@ static uint64_t count_vectors(const struct owned *o, const uint32_t *row_of)
   for (int64_t g = 0; g < o->a.rows; g += 8)
     for (int64_t j = 0; j < o->a.cols; j++) {
       int any = 0;
-      for (int64_t i = g; i < g + 8 && i < o->a.rows; i++)
-        any |= has(o, row_of ? row_of[i] : i, j);
+      for (int64_t i = g; i < g + 8 && i < o->a.rows; i++) any |= has(o, row_of ? row_of[i] : i, j);
       vectors += (uint64_t)any;
     }
   return vectors;

@@ -10,8 +10,7 @@ static unsigned char *copy_there(const char *text, int64_t n)
 {
   unsigned char *there = malloc((size_t)n);
 
-  for (int64_t i = 0; i < n; i++)
-    there[i] = text[i] == 'x';
+  for (int64_t i = 0; i < n; i++) there[i] = text[i] == 'x';
   return there;
 }
 
@@ -37,14 +36,10 @@ static void test_sddmm_by_hand(void)
                           SHUNT_F16, SHUNT_VECTOR_SEQUENTIAL);
   struct shunt_vector_sddmm m = {.batches = 1, .heads = 1, .d = 2, .alpha = 0.5f};
 
-  for (int i = 0; i < 9; i++)
-    q[i][0] = (float)i, q[i][1] = 1;
-  for (int j = 0; j < 3; j++)
-    k[j][0] = 1, k[j][1] = (float)j;
-  for (int i = 0; i < 18; i++)
-    shunt_store(qh, i, SHUNT_F16, (double)q[i / 2][i % 2]);
-  for (int i = 0; i < 6; i++)
-    shunt_store(kh, i, SHUNT_F16, (double)k[i / 2][i % 2]);
+  for (int i = 0; i < 9; i++) q[i][0] = (float)i, q[i][1] = 1;
+  for (int j = 0; j < 3; j++) k[j][0] = 1, k[j][1] = (float)j;
+  for (int i = 0; i < 18; i++) shunt_store(qh, i, SHUNT_F16, (double)q[i / 2][i % 2]);
+  for (int i = 0; i < 6; i++) shunt_store(kh, i, SHUNT_F16, (double)k[i / 2][i % 2]);
   out = malloc((size_t)p.value_count * 2);
   memset(out, 0xee, (size_t)p.value_count * 2);
   m.q = (struct shunt_heads){qh, 2, 0, 0};
@@ -140,8 +135,7 @@ static void test_attention_by_hand(const char *name, attention_function *attenti
   struct shunt_vector_attention m = {
       1, 1, 1, logf(3) / 2, {q, 1, 0, 0}, {k, 1, 0, 0}, {v, 1, 0, 0}, {o, 1, 0, 0}};
 
-  for (int i = 0; i < 2; i++)
-    shunt_store(q, i, SHUNT_BF16, 1);
+  for (int i = 0; i < 2; i++) shunt_store(q, i, SHUNT_BF16, 1);
   shunt_store(k, 0, SHUNT_BF16, 0), shunt_store(k, 1, SHUNT_BF16, NAN);
   shunt_store(k, 2, SHUNT_BF16, 2);
   shunt_store(v, 0, SHUNT_BF16, 8), shunt_store(v, 1, SHUNT_BF16, INFINITY);

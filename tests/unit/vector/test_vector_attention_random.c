@@ -96,8 +96,7 @@ static int problem_right(struct problem *m)
 
   for (int engine = 0; engine < 2; engine++) {
     for (int64_t z = 0; z < problems; z++)
-      for (int64_t i = 0; i < p->rows; i++)
-        good = good && row_right(m, soft, z, i);
+      for (int64_t i = 0; i < p->rows; i++) good = good && row_right(m, soft, z, i);
     memset(m->o, 0xff, (size_t)(problems * p->rows * (m->d + 1)) * 2);
     good = good && shunt_vector_attention_parallel_host(&attention, &p->v) == SHUNT_OK;
   }

@@ -74,8 +74,7 @@ static struct packed pack(const struct owned *o, enum shunt_vector_order order, 
   memset(k.memory, 0xee, k.bytes + 64);
   k.overrun = !shunt_vector_lay_out(&o->a, &plan, k.memory, &k.v) ||
               shunt_csr_to_vector_host(&o->a, &plan, &k.v) != SHUNT_OK;
-  for (int i = 0; i < 64; i++)
-    k.overrun |= k.memory[k.bytes + i] != 0xee;
+  for (int i = 0; i < 64; i++) k.overrun |= k.memory[k.bytes + i] != 0xee;
   return k;
 }
 
@@ -120,8 +119,7 @@ static int rules_hold(const struct shunt_vector *v)
   for (int64_t g = 0; g < v->groups; g++) {
     int64_t step = v->begin[g], end = step + v->count[g];
     if (v->order == SHUNT_VECTOR_SEQUENTIAL)
-      for (; step < end; step++)
-        good &= slots_right(v, step, -1);
+      for (; step < end; step++) good &= slots_right(v, step, -1);
     else
       for (int64_t p = 0; p < v->strips; p++)
         for (; step < v->begin[g] + (int64_t)v->strip_end[g * v->strips + p]; step++)
@@ -240,10 +238,8 @@ static void test_irregular(void)
   }
   /* Every eighth column: two vectors a step, where there is room for 16 of each. */
   struct owned o = owned_new(64, 4096, 64 * 512, SHUNT_I32, SHUNT_F16, 0);
-  for (int i = 0; i <= 64; i++)
-    put(o.offsets, SHUNT_I32, i, i * 512);
-  for (int i = 0; i < 64 * 512; i++)
-    put(o.columns, SHUNT_I32, i, i % 512 * 8);
+  for (int i = 0; i <= 64; i++) put(o.offsets, SHUNT_I32, i, i * 512);
+  for (int i = 0; i < 64 * 512; i++) put(o.columns, SHUNT_I32, i, i % 512 * 8);
   o.a.nnz = 64 * 512;
   check(irregular(&o, SHUNT_VECTOR_WINDOWED, 8),
         "columns of one residue do not fit a window order");

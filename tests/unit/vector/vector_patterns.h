@@ -107,8 +107,7 @@ static inline int rest_is_zero(const struct packed_pattern *p, const uint16_t *v
 
 static inline void fill_random(void *to, int64_t n, shunt_type t, double size)
 {
-  for (int64_t i = 0; i < n; i++)
-    shunt_store(to, i, t, size * (2 * random_unit() - 1));
+  for (int64_t i = 0; i < n; i++) shunt_store(to, i, t, size * (2 * random_unit() - 1));
 }
 
 #endif

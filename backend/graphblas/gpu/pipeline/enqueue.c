@@ -1,9 +1,9 @@
 #include "backend/graphblas/gpu/pipeline/enqueue.h"
 
 #include "backend/graphblas/gpu/launch.h"
-#include "backend/graphblas/gpu/proof.h"
 #include "backend/graphblas/gpu/pipeline/tasks.h"
 #include "backend/graphblas/gpu/pipeline/units.h"
+#include "backend/graphblas/gpu/proof.h"
 #include "backend/plan/cuda_call.h"
 
 bool grb_gpu_failed(const struct grb_gpu_run *r)
@@ -44,8 +44,7 @@ static bool may_launch(const struct grb_gpu_run *r)
 shunt_status grb_gpu_advance(struct grb_gpu_run *r)
 {
   shunt_status status = SHUNT_OK;
-  while (r->b_ready < r->units && r->b_left[r->b_ready] == 0)
-    r->b_ready++;
+  while (r->b_ready < r->units && r->b_left[r->b_ready] == 0) r->b_ready++;
   while (status == SHUNT_OK && may_launch(r)) {
     status = grb_gpu_launch(r, atomic_load(&r->launched));
     if (status == SHUNT_OK) atomic_fetch_add(&r->launched, 1);
@@ -58,7 +57,7 @@ shunt_status grb_gpu_advance(struct grb_gpu_run *r)
 static size_t task_element(const struct grb_gpu_run *r, const struct grb_gpu_task *t)
 {
   return t->what == GRB_GPU_OFFSETS || t->what == GRB_GPU_COLUMNS ? sizeof(int32_t)
-                                                                    : grb_gpu_element(r);
+                                                                  : grb_gpu_element(r);
 }
 
 static char *destination(const struct grb_gpu_run *r, const struct grb_gpu_task *t)
@@ -66,7 +65,7 @@ static char *destination(const struct grb_gpu_run *r, const struct grb_gpu_task 
   char *base = t->what == GRB_GPU_OFFSETS   ? (char *)r->s.offsets
                : t->what == GRB_GPU_COLUMNS ? (char *)r->s.columns
                : t->what == GRB_GPU_VALUES  ? (char *)r->s.values
-                                             : grb_gpu_b_as_sent(r, grb_gpu_strip_of(r, t->unit));
+                                            : grb_gpu_b_as_sent(r, grb_gpu_strip_of(r, t->unit));
   return base + t->first * (int64_t)task_element(r, t);
 }
 
@@ -117,10 +116,9 @@ static shunt_status enqueue_down(struct grb_gpu_run *r, struct grb_gpu_slot *slo
   if (*left == grb_gpu_unit_pieces(r, false, t->unit))
     s = SHUNT_CUDA(cudaStreamWaitEvent(down, grb_gpu_computed(r, t->unit), 0));
   if (s == SHUNT_OK)
-    s = SHUNT_CUDA(
-        cudaMemcpyAsync(host_side(r, slot),
-                        grb_gpu_c_as_fetched(r, t->unit) + place * (int64_t)grb_gpu_element(r),
-                        bytes, cudaMemcpyDeviceToHost, down));
+    s = SHUNT_CUDA(cudaMemcpyAsync(
+        host_side(r, slot), grb_gpu_c_as_fetched(r, t->unit) + place * (int64_t)grb_gpu_element(r),
+        bytes, cudaMemcpyDeviceToHost, down));
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaEventRecord(slot->done, down));
   if (s != SHUNT_OK) return s;
   atomic_fetch_add(&r->bytes_down, bytes);

@@ -37,7 +37,7 @@ static void add_entry(const struct grb_gpu_run *r, const struct grb_gpu_task *t,
     if (e < t->first || e >= t->first + t->count) continue;
     int64_t b_at = k * p->b.row_stride + (first + j) * p->b.col_stride;
     double b = r->plan.b == GRB_GPU_B_CONSTANT ? grb_gpu_constant_of_b(r->p)
-                                                : value_at(p->b.values, b_at, type);
+                                               : value_at(p->b.values, b_at, type);
     int64_t c_at = i * p->c.row_stride + (first + j) * p->c.col_stride;
     if (type == SHUNT_F32)
       ((float *)p->c.values)[c_at] += (float)(s * b);

@@ -16,12 +16,8 @@ static void read_piece(const struct grb_gpu_run *r, const struct grb_gpu_task *t
   case GRB_GPU_OFFSETS:
     memcpy(to, r->rows->offsets + t->first, (size_t)t->count * sizeof(int32_t));
     break;
-  case GRB_GPU_COLUMNS:
-    grb_gpu_rows_columns(r->rows, t->first, t->count, to);
-    break;
-  case GRB_GPU_VALUES:
-    grb_gpu_rows_values(r->rows, t->first, t->count, to);
-    break;
+  case GRB_GPU_COLUMNS: grb_gpu_rows_columns(r->rows, t->first, t->count, to); break;
+  case GRB_GPU_VALUES: grb_gpu_rows_values(r->rows, t->first, t->count, to); break;
   default: {
     struct grb_gpu_strip strip = grb_gpu_host_strip(r, &r->p->b, grb_gpu_strip_of(r, t->unit));
     grb_gpu_strip_read(&strip, t->first, t->count, to);
@@ -72,7 +68,7 @@ static struct grb_gpu_slot *oldest_busy(const struct ring *ring)
 
 /* The first task that is left, if it is ready; NULL: none is. */
 static const struct grb_gpu_task *take(const struct grb_gpu_run *r, atomic_int_fast64_t *next,
-                                        int64_t end)
+                                       int64_t end)
 {
   int_fast64_t i = atomic_load(next);
   while (i < end && grb_gpu_task_ready(r, &r->tasks[i]))
@@ -156,8 +152,7 @@ static void idle(struct grb_gpu_run *r, int round)
   else if (round > PATIENCE)
     sched_yield();
   else
-    for (int i = 0; i < PAUSES; i++)
-      pause_briefly();
+    for (int i = 0; i < PAUSES; i++) pause_briefly();
 }
 
 /* `down`: rather empties slots than fills them. */
@@ -174,8 +169,7 @@ static void take_tasks(struct grb_gpu_run *r, struct hands *h, bool down)
 static void let_go_of_slots(struct grb_gpu_run *r, struct hands *h)
 {
   for (int i = 0; i < GRB_GPU_SLOTS; i++) {
-    while (atomic_load(&h->slot[i].state) == SLOT_POSTED)
-      sched_yield();
+    while (atomic_load(&h->slot[i].state) == SLOT_POSTED) sched_yield();
     if (atomic_load(&h->slot[i].state) == SLOT_ENQUEUED) cudaEventSynchronize(h->slot[i].done);
   }
   if (!grb_gpu_failed(r)) return;

@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 
 #include "backend/graphblas/gpu/device.h"
-#include "backend/graphblas/gpu/pages.h"
 #include "backend/graphblas/gpu/gpu_plan.h"
+#include "backend/graphblas/gpu/pages.h"
 #include "backend/graphblas/gpu/rows.h"
 
 struct grb_gpu_task;
@@ -20,11 +20,11 @@ struct grb_gpu_run {
   struct grb_gpu_device *device;
   struct grb_gpu_plan plan;
   const struct grb_gpu_rows *rows; /* what S is uploaded from; NULL: it is on the device */
-  struct grb_gpu_resident s;           /* S on the device */
+  struct grb_gpu_resident s;       /* S on the device */
   struct grb_gpu_pages *pages;     /* of C, to be populated by threads that wait */
-  bool ones;                        /* all values of S count as 1 */
-  char *b, *c;                      /* strips that are kept; NULL: in the block */
-  char *block;                      /* plan.block_bytes */
+  bool ones;                       /* all values of S count as 1 */
+  char *b, *c;                     /* strips that are kept; NULL: in the block */
+  char *block;                     /* plan.block_bytes */
   char *samples; /* of B, for the proof of the pins, which are in host memory, from here on: */
   int64_t sample_first;      /* (backend/graphblas/gpu/proof.h) */
   char *b_pinned, *c_pinned; /* B and C in host memory, if the bus may take them there */
@@ -38,8 +38,8 @@ struct grb_gpu_run {
   int64_t *b_left, *c_left; /* the same of each unit */
 
   /* The pipeline's own (pipeline.c): */
-  atomic_int_fast64_t next_up, next_down;     /* tasks */
-  pthread_mutex_t lock;                       /* of what is posted; held for no call of CUDA */
+  atomic_int_fast64_t next_up, next_down;    /* tasks */
+  pthread_mutex_t lock;                      /* of what is posted; held for no call of CUDA */
   struct grb_gpu_slot *posted, *posted_last; /* to be enqueued, the oldest first */
   pthread_mutex_t driver; /* whoever enqueues; nobody waits for it.  What is left, and: */
   int b_ready, b_awaited; /* units of B: enqueued whole; the compute stream waits for */

@@ -11,7 +11,7 @@ bool grb_gpu_by_column(const struct shunt_full *m)
 }
 
 struct grb_gpu_strip grb_gpu_strip(const struct shunt_full *m, int64_t first, int64_t last,
-                                     size_t size)
+                                   size_t size)
 {
   struct grb_gpu_strip s = {.size = size};
   s.values = (char *)m->values + first * m->col_stride * (int64_t)size;
@@ -109,7 +109,7 @@ void grb_gpu_strip_read(const struct grb_gpu_strip *s, int64_t first, int64_t co
 }
 
 void grb_gpu_strip_write(const struct grb_gpu_strip *s, int64_t first, int64_t count,
-                          const void *packed)
+                         const void *packed)
 {
   const char *from = packed;
   const bool large = s->lines * s->length * (int64_t)s->size >= LARGE_BYTES;
@@ -129,19 +129,17 @@ void grb_gpu_strip_write(const struct grb_gpu_strip *s, int64_t first, int64_t c
 static void add_f32(float *restrict to, const float *restrict from, int64_t count)
 {
 #pragma omp simd
-  for (int64_t i = 0; i < count; i++)
-    to[i] += from[i];
+  for (int64_t i = 0; i < count; i++) to[i] += from[i];
 }
 
 static void add_f64(double *restrict to, const double *restrict from, int64_t count)
 {
 #pragma omp simd
-  for (int64_t i = 0; i < count; i++)
-    to[i] += from[i];
+  for (int64_t i = 0; i < count; i++) to[i] += from[i];
 }
 
 void grb_gpu_strip_add(const struct grb_gpu_strip *s, int64_t first, int64_t count,
-                        const void *packed)
+                       const void *packed)
 {
   const char *from = packed;
   for (int64_t line = first / s->length, place = first % s->length; count > 0; line++, place = 0) {

@@ -22,15 +22,14 @@ struct grb_gpu_strip {
 bool grb_gpu_by_column(const struct shunt_full *m);
 /* Columns first <= j < last of m. */
 struct grb_gpu_strip grb_gpu_strip(const struct shunt_full *m, int64_t first, int64_t last,
-                                     size_t size);
+                                   size_t size);
 
 /* Elements first <= e < first + count to and from `packed`. */
-void grb_gpu_strip_read(const struct grb_gpu_strip *s, int64_t first, int64_t count,
-                         void *packed);
+void grb_gpu_strip_read(const struct grb_gpu_strip *s, int64_t first, int64_t count, void *packed);
 void grb_gpu_strip_write(const struct grb_gpu_strip *s, int64_t first, int64_t count,
-                          const void *packed);
+                         const void *packed);
 /* The strip += packed; f32 or f64 by size. */
 void grb_gpu_strip_add(const struct grb_gpu_strip *s, int64_t first, int64_t count,
-                        const void *packed);
+                       const void *packed);
 
 #endif

@@ -42,8 +42,7 @@ static void list_tasks(struct grb_gpu_run *r, struct list *l)
   for (int i = 0; i < r->units; i++)
     r->b_left[i] = r->plan.b == GRB_GPU_B_HOST ? add_unit(r, l, true, i) : 0;
   r->up_count = l->count;
-  for (int i = 0; i < r->units; i++)
-    r->c_left[i] = add_unit(r, l, false, i);
+  for (int i = 0; i < r->units; i++) r->c_left[i] = add_unit(r, l, false, i);
 }
 
 shunt_status grb_gpu_tasks_make(struct grb_gpu_run *r)

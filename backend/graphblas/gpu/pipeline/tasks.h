@@ -27,12 +27,11 @@ struct grb_gpu_task {
 
 /* The array that the task's elements are counted in, if the bus takes them there; NULL: the task
    needs a slot's memory.  */
-static inline char *grb_gpu_task_pinned(const struct grb_gpu_run *r,
-                                         const struct grb_gpu_task *t)
+static inline char *grb_gpu_task_pinned(const struct grb_gpu_run *r, const struct grb_gpu_task *t)
 {
   return t->what == GRB_GPU_DENSE_UP     ? r->b_pinned
          : t->what == GRB_GPU_DENSE_DOWN ? r->c_pinned
-                                          : NULL;
+                                         : NULL;
 }
 
 /* Makes the lists, with how many pieces of each unit are left to be enqueued: all.  SHUNT_E_MEMORY;

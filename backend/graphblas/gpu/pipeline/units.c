@@ -13,10 +13,10 @@ int64_t grb_gpu_strip_columns(const struct grb_gpu_run *r, int s)
 }
 
 struct grb_gpu_strip grb_gpu_host_strip(const struct grb_gpu_run *r, const struct shunt_full *m,
-                                          int s)
+                                        int s)
 {
   return grb_gpu_strip(m, grb_gpu_strip_first(&r->plan, s), grb_gpu_strip_last(&r->plan, s),
-                        grb_gpu_element(r));
+                       grb_gpu_element(r));
 }
 
 int grb_gpu_strip_of(const struct grb_gpu_run *r, int unit)
@@ -28,19 +28,17 @@ int64_t grb_gpu_unit_row(const struct grb_gpu_run *r, bool of_b, int unit, int e
 {
   const int i = unit % r->plan.blocks;
   return grb_gpu_block_first(&r->plan, of_b ? r->p->s.cols : r->p->s.rows,
-                              (of_b ? r->plan.b_order[i] : r->plan.c_order[i]) + end);
+                             (of_b ? r->plan.b_order[i] : r->plan.c_order[i]) + end);
 }
 
 int64_t grb_gpu_unit_first(const struct grb_gpu_run *r, bool of_b, int unit)
 {
-  return grb_gpu_unit_row(r, of_b, unit, 0) *
-         grb_gpu_strip_columns(r, grb_gpu_strip_of(r, unit));
+  return grb_gpu_unit_row(r, of_b, unit, 0) * grb_gpu_strip_columns(r, grb_gpu_strip_of(r, unit));
 }
 
 int64_t grb_gpu_unit_last(const struct grb_gpu_run *r, bool of_b, int unit)
 {
-  return grb_gpu_unit_row(r, of_b, unit, 1) *
-         grb_gpu_strip_columns(r, grb_gpu_strip_of(r, unit));
+  return grb_gpu_unit_row(r, of_b, unit, 1) * grb_gpu_strip_columns(r, grb_gpu_strip_of(r, unit));
 }
 
 int64_t grb_gpu_piece(const struct grb_gpu_run *r, bool of_b, int unit)

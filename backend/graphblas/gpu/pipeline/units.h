@@ -19,7 +19,7 @@ size_t grb_gpu_element(const struct grb_gpu_run *r);
 int64_t grb_gpu_strip_columns(const struct grb_gpu_run *r, int s);
 /* Strip s of B or C, `m`, in host memory. */
 struct grb_gpu_strip grb_gpu_host_strip(const struct grb_gpu_run *r, const struct shunt_full *m,
-                                          int s);
+                                        int s);
 int grb_gpu_strip_of(const struct grb_gpu_run *r, int unit);
 
 /* Where a unit's block begins, in rows; `end` 1: where it ends. */

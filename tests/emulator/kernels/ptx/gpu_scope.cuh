@@ -35,8 +35,14 @@ template <class T> inline T add_at_once(T *p, T x)
   emulator::progress();
   return before;
 }
-inline uint64_t add_relaxed(uint64_t *p, uint64_t x) { return add_at_once(p, x); }
-inline uint32_t add_relaxed(uint32_t *p, uint32_t x) { return add_at_once(p, x); }
+inline uint64_t add_relaxed(uint64_t *p, uint64_t x)
+{
+  return add_at_once(p, x);
+}
+inline uint32_t add_relaxed(uint32_t *p, uint32_t x)
+{
+  return add_at_once(p, x);
+}
 
 inline void or_relaxed(uint64_t *p, uint64_t bits)
 {

@@ -18,13 +18,11 @@ struct m16n8k8_f64 : emulator::m16n8 {
   using d_word = double;
   template <class Lanes, class F> static void each_a(Lanes lanes, int l, F f)
   {
-    for (int w = 0; w < 4; w++)
-      f(l / 4 + w % 2 * 8, l % 4 + w / 2 * 4, lanes[l]->a[w]);
+    for (int w = 0; w < 4; w++) f(l / 4 + w % 2 * 8, l % 4 + w / 2 * 4, lanes[l]->a[w]);
   }
   template <class F> static void each_b(int l, const b_word *b, F f)
   {
-    for (int w = 0; w < 2; w++)
-      f(l % 4 + w * 4, l / 4, b[w]);
+    for (int w = 0; w < 2; w++) f(l % 4 + w * 4, l / 4, b[w]);
   }
 };
 

@@ -13,9 +13,15 @@ template <class V> inline void load_once_if(bool there, V &v, const V *from)
 {
   if (there) v = *from;
 }
-inline uint32_t exclusive_or(uint32_t a, uint32_t b) { return a ^ b; }
+inline uint32_t exclusive_or(uint32_t a, uint32_t b)
+{
+  return a ^ b;
+}
 
-inline uint64_t evict_first_policy() { return 0; }
+inline uint64_t evict_first_policy()
+{
+  return 0;
+}
 
 inline uint4 read_once_16(const void *p, uint64_t, bool wanted)
 {

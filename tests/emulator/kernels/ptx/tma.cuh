@@ -10,10 +10,22 @@ namespace ptx
 {
 
 inline void tensor_prefetch(const void *) {}
-inline uint32_t cluster_rank() { return emulator::cluster_rank(); }
-inline void cluster_arrive() { emulator::cluster_arrive(); }
-inline void cluster_arrive_relaxed() { emulator::cluster_arrive(); }
-inline void cluster_wait() { emulator::cluster_wait(); }
+inline uint32_t cluster_rank()
+{
+  return emulator::cluster_rank();
+}
+inline void cluster_arrive()
+{
+  emulator::cluster_arrive();
+}
+inline void cluster_arrive_relaxed()
+{
+  emulator::cluster_arrive();
+}
+inline void cluster_wait()
+{
+  emulator::cluster_wait();
+}
 inline void cluster_barrier()
 {
   cluster_arrive();

@@ -33,9 +33,15 @@ inline void wgmma_meet()
   wgmma_meeting mine;
   emulator::all_together(mine);
 }
-inline void wgmma_fence() { wgmma_meet(); }
+inline void wgmma_fence()
+{
+  wgmma_meet();
+}
 inline void wgmma_commit() {}
-template <int Pending> inline void wgmma_wait() { wgmma_meet(); }
+template <int Pending> inline void wgmma_wait()
+{
+  wgmma_meet();
+}
 // Value (i, k) of an operand that a descriptor names: i along M or N.
 template <class T> inline float wgmma_value(uint64_t operand, int i, int k, bool k_major)
 {
@@ -70,8 +76,7 @@ inline void wgmma_emulated(float (&d)[N / 2], uint64_t a, uint64_t b, bool keep)
   const int lane = threadIdx.x % 32, row = threadIdx.x / 32 % 4 * 16 + lane / 4;
   float left[2][16];
   for (int h = 0; h < 2; h++)
-    for (int k = 0; k < 16; k++)
-      left[h][k] = wgmma_value<T>(a, row + 8 * h, k, true);
+    for (int k = 0; k < 16; k++) left[h][k] = wgmma_value<T>(a, row + 8 * h, k, true);
   for (int j = 0; j < N / 8; j++)
     for (int c = 0; c < 2; c++) {
       float sum[2] = {0, 0};
@@ -80,14 +85,13 @@ inline void wgmma_emulated(float (&d)[N / 2], uint64_t a, uint64_t b, bool keep)
         sum[0] += left[0][k] * right;
         sum[1] += left[1][k] * right;
       }
-      for (int h = 0; h < 2; h++)
-        d[4 * j + 2 * h + c] = (keep ? d[4 * j + 2 * h + c] : 0) + sum[h];
+      for (int h = 0; h < 2; h++) d[4 * j + 2 * h + c] = (keep ? d[4 * j + 2 * h + c] : 0) + sum[h];
     }
 }
 
 #define SHUNT_WGMMA(N, type, T)                                                                    \
   template <int BMajor>                                                                            \
-  inline void wgmma_m64n##N##k16_##type(float (&d)[N / 2], uint64_t a, uint64_t b, bool keep)      \
+  inline void wgmma_m64n##N##k16_##type(float(&d)[N / 2], uint64_t a, uint64_t b, bool keep)       \
   {                                                                                                \
     wgmma_emulated<T, BMajor, N>(d, a, b, keep);                                                   \
   }

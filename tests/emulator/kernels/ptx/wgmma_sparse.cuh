@@ -46,8 +46,7 @@ inline void wgmma_sp_emulated(float (&d)[N / 2], uint64_t a, uint64_t b, uint32_
         for (int h = 0; h < 2; h++)
           if (stored[h] >> k & 1) sum[h] += left[h][k] * right;
       }
-      for (int h = 0; h < 2; h++)
-        d[4 * j + 2 * h + c] = (keep ? d[4 * j + 2 * h + c] : 0) + sum[h];
+      for (int h = 0; h < 2; h++) d[4 * j + 2 * h + c] = (keep ? d[4 * j + 2 * h + c] : 0) + sum[h];
     }
 }
 
@@ -92,8 +91,7 @@ inline void wgmma_sp_emulated_s8(int32_t (&d)[N / 2], uint64_t a, uint64_t b, ui
       for (int k = 0; k < 64; k++) {
         if (left[0][k] == 0 && left[1][k] == 0) continue;
         const int32_t right = wgmma_byte(b, 8 * j + threadIdx.x % 4 * 2 + c, k);
-        for (int h = 0; h < 2; h++)
-          sum[h] += (uint32_t)(left[h][k] * right);
+        for (int h = 0; h < 2; h++) sum[h] += (uint32_t)(left[h][k] * right);
       }
       for (int h = 0; h < 2; h++) {
         int32_t &to = d[4 * j + 2 * h + c];
