@@ -61,7 +61,7 @@ struct shunt_profile {
   int64_t merged_blocks, merged_tiles;
   /* Of vertical strips of SHUNT_PROFILE_STRIP columns: runs of entries, in the order in which a row
      has them, in one strip, which are the rows of strips with an entry where no row descends; their
-     normalised entropy, and how entries crowd into them (conv/dcsr/traversal.h, SC '19).  */
+     normalised entropy, and how entries crowd into them (conv/dcsr/dcsr_traversal.h, SC '19).  */
   int64_t segments;
   double entropy, ssf;
   uint64_t serial; /* written last by the device: equals the serial asked for */

@@ -106,7 +106,7 @@ struct shunt_guard {
 shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p, const struct shunt_guard *r,
                                      const struct shunt_device *d, shunt_stream stream);
 /* C = alpha D B, D the dense copy of p->a that an earlier call made (row-major), and in the same
-   launch what shunt_guard_repair_cuda does behind a product (kernels/dense/spmm_wgmma.cuh):
+   launch what shunt_guard_repair_cuda does behind a product (kernels/dense/dense_spmm_wgmma.cuh):
    r->product is not looked at, C is the product.  No workspace.  p->only_if has the meaning
    that it has for a repair.  f16, bf16 -> same or f32, compute f32, beta 0 and on the
    host.  SHUNT_E_UNSUPPORTED, and nothing enqueued, for all else: other devices than compute
@@ -122,7 +122,7 @@ shunt_status shunt_dense_spmm_proved_cuda(const struct shunt_spmm *p,
 shunt_status shunt_csr_spmm_host(const struct shunt_spmm *p);          /* one thread, the twin */
 shunt_status shunt_csr_spmm_parallel_host(const struct shunt_spmm *p); /* OpenMP, the host engine */
 
-/* ---- SpMM, A transposed (kernels/csr/spmm_transposed.cu) -------------------
+/* ---- SpMM, A transposed (kernels/csr/csr_spmm_transposed.cu) -------------------
    C = alpha A^T B + beta C: A is k x m as it is stored, B k x n, C m x n.  Right for any A
    and slow (each tile of C walks all of A): for repairs.  Honours `only_if`; no workspace;
    f16, bf16 -> same or f32, f32; compute f32.  */
@@ -145,7 +145,7 @@ shunt_status shunt_csr_spmm_transposed_host(const struct shunt_spmm *p);
    for V x 1 column vectors (SC'21, column-vector sparse encoding).  Types: f16/bf16 -> same
    or f32, f32.  No `only_if`.
    Small products of f16 and bf16 are one launch, of blocks that compare a group as they read it
-   (kernels/vector/csr_spmm_single_launch.cuh).  */
+   (kernels/vector/vector_csr_spmm_single_launch.cuh).  */
 size_t shunt_vector_csr_spmm_workspace(const struct shunt_spmm *p, const struct shunt_device *d);
 /* Is p such a product?  Then a group is `blocks` blocks of so many warps, each with `tiles` tiles of 64
    columns, which take `chunk` entries of a row at a time.  */
@@ -173,7 +173,7 @@ shunt_status shunt_vector_csr_sddmm_cuda(const struct shunt_sddmm *p, const stru
 shunt_status shunt_csr_sddmm_host(const struct shunt_sddmm *p);
 
 /* The same by the dense product, of which only what C's pattern names leaves the chip (kernels/
-   kernels/dense/sddmm_wgmma.cu): f16 and bf16 into the same on compute capability 9.0, beta 0, A row-major, A
+   kernels/dense/dense_sddmm_wgmma.cu): f16 and bf16 into the same on compute capability 9.0, beta 0, A row-major, A
    and B with rows of memory on 16 bytes; SHUNT_E_UNSUPPORTED otherwise.  Rows that are not sorted
    come out right and slow.  _takes: whether it takes p.  */
 bool shunt_dense_sddmm_takes(const struct shunt_sddmm *p, const struct shunt_device *d);
@@ -182,7 +182,7 @@ shunt_status shunt_dense_sddmm_cuda(const struct shunt_sddmm *p, const struct sh
 
 /* C.values[p] = alpha D(i, j) + beta C.values[p] for every entry p = (i, j) of
    C: the second half of SDDMM through a dense product D (kernels/
-   kernels/dense/sddmm_sample.cu).  D is row-major, type f32 or c's value type.  With
+   kernels/dense/dense_sddmm_sample.cu).  D is row-major, type f32 or c's value type.  With
    `prescaled`, D already holds alpha A B and alpha is not applied again.  */
 shunt_status shunt_dense_sddmm_sample_cuda(const struct shunt_sddmm *p,
                                            const struct shunt_dense *product, int prescaled,

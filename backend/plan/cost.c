@@ -76,7 +76,7 @@ double shunt_cost_csr_bytes(const struct shunt_csr *a)
 
 /* A tile of 128 rows is a multiprocessor's work: so long for 128 bytes of K, and hashing a megabyte
    of A beside that adds so much, or takes so long if that is longer
-   (kernels/sparse24/spmm_wgmma.cu).  Arrays off 16 bytes are read piece by piece.  */
+   (kernels/sparse24/sparse24_spmm_wgmma.cu).  Arrays off 16 bytes are read piece by piece.  */
 static const struct {
   double columns, step, beside, least;
 } sparse24[][4] = {{[SHUNT_SPARSE24_NONE] = {128, 0.276, 0.125, 0},

@@ -21,7 +21,7 @@ double shunt_cost_copy(double bytes, const struct shunt_device *d);
 double shunt_cost_gather(double bytes, double row_bytes, double table_bytes,
                          const struct shunt_device *d);
 /* The product with a kept dense copy of A and its proof in one launch, where that pays
-   (kernels/dense/spmm_wgmma.cu).  */
+   (kernels/dense/dense_spmm_wgmma.cu).  */
 double shunt_cost_dense_proved(const struct shunt_spmm *p, const struct shunt_device *d);
 /* Dense product on cuBLAS; `math` counts for f32 only. */
 double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt_math math,
@@ -60,7 +60,7 @@ double shunt_cost_sparse24(const struct shunt_spmm *p, enum shunt_sparse24_shape
 double shunt_cost_sddmm_copies(const struct shunt_sddmm *p, const struct shunt_device *d);
 /* SDDMM by the kernel of `rows`, with its copies. */
 double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_device *d);
-/* SDDMM by the dense product that is sampled on the chip (kernels/dense/sddmm_wgmma.cu). */
+/* SDDMM by the dense product that is sampled on the chip (kernels/dense/dense_sddmm_wgmma.cu). */
 double shunt_cost_dense_sddmm(const struct shunt_sddmm *p, const struct shunt_device *d);
 /* cuSPARSE itself, for the algorithm asked for. */
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,

@@ -11,7 +11,7 @@
 
 #include "backend/plan/fault.h"
 #include "backend/plan/options.h"
-#include "conv/dcsr/traversal.h"
+#include "conv/dcsr/dcsr_traversal.h"
 
 enum { SLOTS = 4096, PROBES = 32 };
 

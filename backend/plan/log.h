@@ -7,7 +7,7 @@
      shunt,1,dispatch,cusparseSpMM,dense,fits,backend/routes/dense.c:88,spmm:csr:...
 
    and each profile that arrives another: a matrix, its SSF and the traversal that is faster by it
-   (conv/dcsr/traversal.h):
+   (conv/dcsr/dcsr_traversal.h):
 
      shunt,1,profile,rows=62 cols=62 nnz=159 longest=12 ssf=1.234e+04,C-stationary
 

@@ -1,7 +1,7 @@
 /* dense: the sparse matrix written out as D, and a dense product on cuBLASLt.
 
    SpMM: D is a copy as of packed_product.h, direct or kept; where it is kept, product and proof are
-   one launch for the B of which a kernel of our own is the faster (kernels/dense/spmm_wgmma.cu).
+   one launch for the B of which a kernel of our own is the faster (kernels/dense/dense_spmm_wgmma.cu).
    A column that repeats in a row D cannot hold at full precision: irregular.  The zeros of D turn a NaN or Inf
    of B into NaN where the sparse product has none; that shows in C's first row
    (kernels/guard/probe.cuh), which is the witness, so B itself is never read for it.
@@ -14,7 +14,7 @@
    and where it makes an Inf of a large B, that shows there as well.
 
    SDDMM: W = alpha A B (dense), then sampled at C's pattern; or in one kernel, in which W never
-   leaves the chip, where that is the faster (kernels/dense/sddmm_wgmma.cu).  Each element of
+   leaves the chip, where that is the faster (kernels/dense/dense_sddmm_wgmma.cu).  Each element of
    the result depends on its own row and column alone, so nothing needs a guard.
 
    Its own part of the workspace is cuBLASLt's.  */

@@ -20,7 +20,7 @@
    In a captured graph the proof of a kept copy begins beside the product (backend/plan/graph_overlap.h).
 
    Where op(A) is the transpose of what is stored, the repair is another (kernels/
-   kernels/csr/spmm_transposed.cu), for which the fingerprint of a kept copy's A is taken apart:
+   kernels/csr/csr_spmm_transposed.cu), for which the fingerprint of a kept copy's A is taken apart:
 
      stream  C = alpha A^T B -- fingerprint of A's arrays -- verdict -- repair
 

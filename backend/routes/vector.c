@@ -1,7 +1,7 @@
 /* vector: aligned groups of 8, 4 or 2 rows with equal column lists, multiplied as
    column vectors on the tensor cores (f32 and f64: by FMA).
 
-   Direct: straight from CSR (kernels/vector/csr_spmm.cu, kernels/vector/csr_sddmm.cu).  Groups are
+   Direct: straight from CSR (kernels/vector/vector_csr_spmm.cu, kernels/vector/vector_csr_sddmm.cu).  Groups are
    compared as they are read, and one that differs goes row by row in the same launch; so the
    profile is only what makes it worth trying.
 

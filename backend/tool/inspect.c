@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "backend/tool/tool.h"
-#include "conv/dcsr/traversal.h"
+#include "conv/dcsr/dcsr_traversal.h"
 #include "conv/tile/tile_conv.h"
 
 static const char help[] =

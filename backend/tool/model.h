@@ -6,8 +6,8 @@
 #define SHUNT_TOOL_MODEL_H
 
 #include "backend/tool/tool.h"
-#include "conv/dcsr/hardware_model.h"
-#include "conv/dcsr/traffic.h"
+#include "conv/dcsr/dcsr_hardware_model.h"
+#include "conv/dcsr/dcsr_traffic.h"
 
 struct model {
   const char *file;

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "backend/tool/model.h"
-#include "conv/dcsr/traversal.h"
+#include "conv/dcsr/dcsr_traversal.h"
 
 static const char *const keys[SHUNT_TRAVERSALS] = {"c_stationary", "b_stationary", "a_stationary"};
 

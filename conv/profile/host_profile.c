@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "conv/index.h"
-#include "conv/profile/segments.h"
+#include "conv/profile/profile_segments.h"
 
 struct row {
   int64_t begin, length;

@@ -25,7 +25,7 @@
 //
 //   strip      3 3 3 7 7 9 9 9 | 9 9 12 ..     | : the next 32
 //   begins     1 0 0 1 0 1 0 0 | 0 0 1
-//   adds             3   2           5         entries: their weight (segments.h)
+//   adds             3   2           5         entries: their weight (profile_segments.h)
 //
 // Where warps share a group, each looks back up to 64 entries for its first run.
 //
@@ -36,7 +36,7 @@
 // blocks; the last block writes it to pinned host memory, the serial last.
 #include <cuda_runtime.h>
 
-#include "conv/profile/segments.h"
+#include "conv/profile/profile_segments.h"
 
 namespace shunt
 {

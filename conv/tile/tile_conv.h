@@ -86,7 +86,7 @@ shunt_status shunt_csr_to_tile_host(const struct shunt_csr *a, const struct shun
 shunt_status shunt_tile_to_csr_host(const struct shunt_tile *v, struct shunt_csr *a);
 
 /* Looks for an order of a tile's columns that makes it 2:4 (rows[r]: bit c for column c); true
-   when order[] holds one.  Heuristic, deterministic (conv/tile/host_order.c).  Host only.  */
+   when order[] holds one.  Heuristic, deterministic (conv/tile/host_tile_order.c).  Host only.  */
 int shunt_tile_order(const uint32_t rows[SHUNT_TILE_ROWS], uint8_t order[SHUNT_TILE_COLS]);
 enum { SHUNT_TILE_TRIES = 16 }; /* without and with clashes, each */
 

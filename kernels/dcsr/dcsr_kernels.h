@@ -28,7 +28,7 @@ static inline shunt_type shunt_dcsr_sum_type(shunt_type value)
   return value == SHUNT_F16 || value == SHUNT_BF16 ? SHUNT_F32 : value;
 }
 
-/* ---- C-stationary on the device (kernels/dcsr/spmm_rows.cu) ---------------------------------
+/* ---- C-stationary on the device (kernels/dcsr/dcsr_spmm_rows.cu) ---------------------------------
 
    d is whole (one strip, or none), else SHUNT_E_UNSUPPORTED; regular, and room is the number of
    its segments (as its counts say, which the caller has read).  All types of the table; no
@@ -43,7 +43,7 @@ shunt_status shunt_dcsr_spmm_rows_cuda(const struct shunt_spmm *p, const struct 
                                        void *workspace, size_t workspace_bytes,
                                        shunt_stream stream);
 
-/* ---- B-stationary: the second phase's matrix (kernels/dcsr/sums.cu) --------------------------
+/* ---- B-stationary: the second phase's matrix (kernels/dcsr/dcsr_sums.cu) --------------------------
 
    Both B-stationary products write the sums of each segment to a row of P, in whatever order
    segments come, and then C = alpha S P + beta C for the matrix S of ones that says which rows
@@ -77,7 +77,7 @@ shunt_status shunt_dcsr_sums_cuda(const struct shunt_dcsr *d, const struct shunt
                                   const struct shunt_device *device, shunt_stream stream);
 shunt_status shunt_dcsr_sums_host(const struct shunt_dcsr *d, const struct shunt_dcsr_sums *out);
 
-/* ---- B-stationary on the device, stored strips (kernels/dcsr/spmm_strips.cu) -------------------
+/* ---- B-stationary on the device, stored strips (kernels/dcsr/dcsr_spmm_strips.cu) -------------------
 
    Any d of strips up to SHUNT_DCSR_MOST_WIDTH columns with room for fewer than 2^30 segments (C
    is beta C where d is irregular);
@@ -92,7 +92,7 @@ shunt_status shunt_dcsr_spmm_strips_cuda(const struct shunt_spmm *p, const struc
                                          const struct shunt_device *device, void *workspace,
                                          size_t workspace_bytes, shunt_stream stream);
 
-/* ---- B-stationary on the device, A in CSC (kernels/dcsr/csc_online.cu) --------------------------
+/* ---- B-stationary on the device, A in CSC (kernels/dcsr/dcsr_csc_online.cu) --------------------------
 
    Strips of SHUNT_DCSR_STRIP columns are made in shared memory as they are multiplied: nothing
    is converted before and no strip is ever stored.  `columns` is A in CSC, given as the CSR of
@@ -107,7 +107,7 @@ shunt_status shunt_dcsr_csc_online_cuda(const struct shunt_spmm *p, const struct
                                         const struct shunt_device *device, void *workspace,
                                         size_t workspace_bytes, shunt_stream stream);
 
-/* ---- host: the slow twins, one thread (kernels/dcsr/host_spmm.c) ---------------------------- */
+/* ---- host: the slow twins, one thread (kernels/dcsr/host_dcsr_spmm.c) ---------------------------- */
 
 /* C-stationary: each element of C is summed at once, in the order of storage, and written once.
    d is whole (one strip, or none); more strips: SHUNT_E_UNSUPPORTED.  The same bits as

@@ -1,6 +1,6 @@
 // agreement.cuh: how the blocks of a launch agree whether C is to be computed row by
 // row, and share that work; for the kernels that prove that a dense copy of A still stands
-// for A (repair.cuh, kernels/dense/spmm_wgmma.cuh).
+// for A (repair.cuh, kernels/dense/dense_spmm_wgmma.cuh).
 //
 // Each block arrives with its part of A's fingerprint and its alarms.  Who sees the sum complete
 // knows everything: C is repaired if the hashes are not the expected ones or an alarm is set.

@@ -1,6 +1,6 @@
 // proof_inside.cuh: the proof that a kept copy still stands for A, in the launch of the product that
-// it is multiplied in; for kernels whose blocks have warps to spare (kernels/vector/packed_spmm_proved.cuh,
-// kernels/tile/spmm_proved.cuh).
+// it is multiplied in; for kernels whose blocks have warps to spare (kernels/vector/vector_packed_spmm_proved.cuh,
+// kernels/tile/tile_spmm_proved.cuh).
 //
 //   warps 0 .. Warps - 1   multiply and store
 //   HashWarps others       hash the block's share of A's arrays at once, and arrive with it; by the

@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "kernels/csr/spmm_launch.cuh"
+#include "kernels/csr/csr_spmm_launch.cuh"
 #include "kernels/guard/proof_inside.cuh"
 
 namespace shunt
@@ -10,7 +10,7 @@ namespace shunt
 namespace proved
 {
 
-// How the proof repairs p: as launch_repair of kernels/csr/spmm_launch.cuh shares it.
+// How the proof repairs p: as launch_repair of kernels/csr/csr_spmm_launch.cuh shares it.
 inline shunt_status make_proof(const struct shunt_spmm *p, const struct shunt_guard *r, proof *f)
 {
   const shunt_status s = csr::make_repair_args(p, r, &f->r);

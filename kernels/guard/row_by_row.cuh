@@ -6,7 +6,7 @@
 // bits wide.  The repair (repair.cuh) takes the same strips.
 #pragma once
 #include "kernels/common/early_launch.cuh"
-#include "kernels/csr/spmm.cuh"
+#include "kernels/csr/csr_spmm.cuh"
 
 namespace shunt
 {

@@ -51,7 +51,7 @@
 
    Where every quad of a matrix of 16 bits is full, an entry's place in CSR's array of columns tells
    its quad, and the positions follow the tiles once more, in the array's order, so that it can be
-   compared with them (kernels/sparse24/columns.cuh).  The array is cut as for a hash
+   compared with them (kernels/sparse24/sparse24_columns.cuh).  The array is cut as for a hash
    (kernels/guard/fingerprint.h), into tiles of 4096 bytes and pieces of 16; a piece has 8 bits (int32:
    four entries) or 4 (int64: two), the first entry's in the low ones:
 

@@ -1,5 +1,5 @@
 /* sparse24_kernels.h: launchers of SpMM with A in the `sparse24` format
-   (kernels/sparse24/spmm_wgmma.cu).
+   (kernels/sparse24/sparse24_spmm_wgmma.cu).
 
      C[m x n] = alpha A[m x k] B[k x n] + beta C,    A packed (kernels/sparse24/sparse24_format.h)
 
@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* The product with the copy v of p->a, and in the same launch the proof that v still stands for A
-   and the repair if it does not (kernels/sparse24/spmm_wgmma.cuh): C is computed from A itself, row
+   and the repair if it does not (kernels/sparse24/sparse24_spmm_wgmma.cuh): C is computed from A itself, row
    by row, if A's fingerprint is not *r->expected, if *p->only_if is not 0, or if a sum became
    NaN, which zeros that fill v up may have caused.  What shunt_guard_repair_cuda says of the
    other words of r holds here, too.  r->product is where the product goes:

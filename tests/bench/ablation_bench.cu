@@ -3,9 +3,9 @@
 //
 //   fpu      1-D subwarp tiling, no tensor cores             (ablation/vector_fpu.cu)
 //   wmma     classic warp tiling, A on the 16-side           (ablation/vector_wmma.cu)
-//   octet    V on the 8-side, one warp for 8 rows x 64       (kernels/vector/packed_spmm_direct.cuh)
+//   octet    V on the 8-side, one warp for 8 rows x 64       (kernels/vector/vector_packed_spmm_direct.cuh)
 //   direct   the same kernel in the shape that Shunt takes
-//   strips   B through shared memory for 128 or 256 rows     (kernels/vector/packed_spmm_strips.cuh)
+//   strips   B through shared memory for 128 or 256 rows     (kernels/vector/vector_packed_spmm_strips.cuh)
 //   cublas   the dense product, if the library is there
 //
 // All but cublas read one packed format; rows of C, four groups of each case, are compared with

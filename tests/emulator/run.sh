@@ -41,101 +41,101 @@ finish() {
 }
 
 # ---- what each test is made of -------------------------------------------------------------------
-vector="kernels/vector/csr_spmm.cu kernels/vector/csr_spmm_bf16.cu kernels/vector/csr_spmm_f16.cu
-  kernels/vector/csr_spmm_f32.cu kernels/vector/csr_spmm_f64.cu"
-csr="kernels/csr/spmm.cu kernels/csr/spmm_bf16.cu kernels/csr/spmm_f16.cu
-  kernels/csr/spmm_f32.cu kernels/csr/spmm_f64.cu kernels/csr/spmm_i8.cu"
-sddmm="kernels/csr/sddmm_operands.cu kernels/csr/sddmm_panel.cu kernels/csr/sddmm_rows.cu
-  kernels/dense/sddmm_sample.cu kernels/vector/csr_sddmm.cu kernels/guard/combine.cu"
-packed="kernels/vector/packed_spmm.cu kernels/vector/packed_spmm_bf16.cu kernels/vector/packed_spmm_f16.cu kernels/vector/packed_spmm_tf32.cu
-  kernels/common/tensor_map.cu kernels/vector/host_packed_spmm.c"
-dcsr="conv/dcsr/layout.c conv/dcsr/check.c conv/dcsr/host_from_csr.c conv/dcsr/hardware_model.c"
-tile="conv/tile/from_csr.cu conv/tile/layout.c conv/tile/host_from_csr.c conv/tile/host_order.c conv/tile/host_to_csr.c"
+vector="kernels/vector/vector_csr_spmm.cu kernels/vector/vector_csr_spmm_bf16.cu kernels/vector/vector_csr_spmm_f16.cu
+  kernels/vector/vector_csr_spmm_f32.cu kernels/vector/vector_csr_spmm_f64.cu"
+csr="kernels/csr/csr_spmm.cu kernels/csr/csr_spmm_bf16.cu kernels/csr/csr_spmm_f16.cu
+  kernels/csr/csr_spmm_f32.cu kernels/csr/csr_spmm_f64.cu kernels/csr/csr_spmm_i8.cu"
+sddmm="kernels/csr/csr_sddmm_operands.cu kernels/csr/csr_sddmm_panel.cu kernels/csr/csr_sddmm_rows.cu
+  kernels/dense/dense_sddmm_sample.cu kernels/vector/vector_csr_sddmm.cu kernels/guard/combine.cu"
+packed="kernels/vector/vector_packed_spmm.cu kernels/vector/vector_packed_spmm_bf16.cu kernels/vector/vector_packed_spmm_f16.cu kernels/vector/vector_packed_spmm_tf32.cu
+  kernels/common/tensor_map.cu kernels/vector/host_vector_packed_spmm.c"
+dcsr="conv/dcsr/dcsr_layout.c conv/dcsr/dcsr_check.c conv/dcsr/host_dcsr_from_csr.c conv/dcsr/dcsr_hardware_model.c"
+tile="conv/tile/tile_from_csr.cu conv/tile/tile_layout.c conv/tile/host_tile_from_csr.c conv/tile/host_tile_order.c conv/tile/host_tile_to_csr.c"
 ablation="tests/bench/ablation/vector_fpu.cu tests/bench/ablation/vector_wmma.cu"
 attention="kernels/vector/attention/attention.cu kernels/vector/attention/attention_f16.cu
   kernels/vector/attention/attention_bf16.cu kernels/vector/attention/host_attention.c
   kernels/vector/attention/host_attention_parallel.c"
-parts="kernels/vector/attention/sddmm.cu kernels/vector/attention/softmax.cu kernels/vector/attention/host_sddmm.c
-  kernels/vector/attention/host_softmax.c"
+parts="kernels/vector/attention/attention_sddmm.cu kernels/vector/attention/attention_softmax.cu kernels/vector/attention/host_attention_sddmm.c
+  kernels/vector/attention/host_attention_softmax.c"
 native="backend/native/cuda_engine.c backend/native/pack.c backend/native/operands.c
   backend/native/spmm.c backend/native/sddmm.c backend/native/softmax.c backend/native/attention.c
   backend/native/host_engine.c backend/plan/fault.c"
 sources_of() {
   case $1 in
-  test_ablation) echo "$ablation $packed kernels/common/dense_copy.cu conv/vector/host_from_csr.c" ;;
-  test_attention) echo "$attention conv/vector/host_from_csr.c" ;;
-  test_attention_parts) echo "$parts conv/vector/host_from_csr.c" ;;
+  test_ablation) echo "$ablation $packed kernels/common/dense_copy.cu conv/vector/host_vector_from_csr.c" ;;
+  test_attention) echo "$attention conv/vector/host_vector_from_csr.c" ;;
+  test_attention_parts) echo "$parts conv/vector/host_vector_from_csr.c" ;;
   test_native_gpu)
-    echo "$native $attention $parts $packed conv/vector/host_from_csr.c conv/vector/from_csr.cu" \
+    echo "$native $attention $parts $packed conv/vector/host_vector_from_csr.c conv/vector/vector_from_csr.cu" \
       "kernels/common/dense_copy.cu" ;;
   test_dcsr_format)
-    echo "conv/dcsr/from_csr.cu conv/dcsr/sort.cu conv/dcsr/layout.c conv/dcsr/check.c" \
-      "conv/dcsr/host_from_csr.c" ;;
+    echo "conv/dcsr/dcsr_from_csr.cu conv/dcsr/dcsr_sort.cu conv/dcsr/dcsr_layout.c conv/dcsr/dcsr_check.c" \
+      "conv/dcsr/host_dcsr_from_csr.c" ;;
   test_graphblas_gpu)
     echo "$csr kernels/common/dense_copy.cu backend/graphblas/gpu/fill.cu" \
       $(cd "$top" && find backend/graphblas/gpu -name '*.c' && ls kernels/semiring/*.c) \
       "backend/plan/fault.c backend/plan/log.c backend/plan/options.c backend/plan/batches.c" \
       "backend/plan/problem.c backend/plan/reason.c backend/routes/no_routes.c" ;;
   test_bundle_spmm | test_bundle_stale)
-    echo "kernels/bundle/spmm.cu kernels/bundle/spmm_f32.cu kernels/bundle/spmm_f64.cu" \
-      "kernels/common/dense_copy.cu kernels/guard/combine.cu conv/bundle/host_from_csr.c conv/bundle/from_csr.cu" \
-      "conv/bundle/layout.c" ;;
+    echo "kernels/bundle/bundle_spmm.cu kernels/bundle/bundle_spmm_f32.cu kernels/bundle/bundle_spmm_f64.cu" \
+      "kernels/common/dense_copy.cu kernels/guard/combine.cu conv/bundle/host_bundle_from_csr.c conv/bundle/bundle_from_csr.cu" \
+      "conv/bundle/bundle_layout.c" ;;
   test_dcsr_spmm | test_dcsr_csc_online)
-    echo "$dcsr $csr kernels/dcsr/sums.cu kernels/dcsr/host_sums.c kernels/dcsr/csc_online.cu" \
-      "kernels/dcsr/spmm_rows.cu kernels/dcsr/spmm_strips.cu kernels/dcsr/host_spmm.c" \
-      "kernels/bundle/spmm.cu kernels/bundle/spmm_f32.cu kernels/bundle/spmm_f64.cu" \
-      "kernels/common/dense_copy.cu kernels/guard/combine.cu conv/bundle/host_from_csr.c conv/bundle/from_csr.cu" \
-      "conv/bundle/layout.c" ;;
+    echo "$dcsr $csr kernels/dcsr/dcsr_sums.cu kernels/dcsr/host_dcsr_sums.c kernels/dcsr/dcsr_csc_online.cu" \
+      "kernels/dcsr/dcsr_spmm_rows.cu kernels/dcsr/dcsr_spmm_strips.cu kernels/dcsr/host_dcsr_spmm.c" \
+      "kernels/bundle/bundle_spmm.cu kernels/bundle/bundle_spmm_f32.cu kernels/bundle/bundle_spmm_f64.cu" \
+      "kernels/common/dense_copy.cu kernels/guard/combine.cu conv/bundle/host_bundle_from_csr.c conv/bundle/bundle_from_csr.cu" \
+      "conv/bundle/bundle_layout.c" ;;
   test_tile_format) echo "$tile" ;;
   test_tile_spmm)
-    echo "$tile kernels/tile/spmm.cu kernels/tile/spmm_f16.cu kernels/tile/spmm_bf16.cu" \
-      "kernels/common/tensor_map.cu kernels/common/dense_copy.cu kernels/tile/host_spmm.c" ;;
+    echo "$tile kernels/tile/tile_spmm.cu kernels/tile/tile_spmm_f16.cu kernels/tile/tile_spmm_bf16.cu" \
+      "kernels/common/tensor_map.cu kernels/common/dense_copy.cu kernels/tile/host_tile_spmm.c" ;;
   test_ablation_tiles)
     echo "$(sources_of test_tile_spmm) tests/bench/ablation/tile_steps.cu" ;;
   test_sparse24_spmm)
-    echo "conv/sparse24/from_csr.cu conv/sparse24/host_from_csr.c conv/sparse24/layout.c kernels/sparse24/spmm_wgmma.cu kernels/sparse24/spmm_i8_wgmma.cu" \
-      "kernels/sparse24/spmm_in_place_wgmma.cu" \
-      "kernels/common/tensor_map.cu kernels/csr/host_spmm.c kernels/sparse24/host_spmm.c $csr" \
+    echo "conv/sparse24/sparse24_from_csr.cu conv/sparse24/host_sparse24_from_csr.c conv/sparse24/sparse24_layout.c kernels/sparse24/sparse24_spmm_wgmma.cu kernels/sparse24/sparse24_spmm_i8_wgmma.cu" \
+      "kernels/sparse24/sparse24_spmm_in_place_wgmma.cu" \
+      "kernels/common/tensor_map.cu kernels/csr/host_csr_spmm.c kernels/sparse24/host_sparse24_spmm.c $csr" \
       "kernels/common/dense_copy.cu kernels/guard/fingerprint.cu" ;;
   test_sparse24_route)
     echo "backend/routes/sparse24.c backend/routes/packed_product.c backend/plan/graph_overlap.c backend/plan/cost.c" \
       "backend/plan/fault.c backend/plan/problem.c kernels/guard/combine.cu" \
-      "kernels/csr/spmm_transposed.cu $(sources_of test_sparse24_spmm)" ;;
+      "kernels/csr/csr_spmm_transposed.cu $(sources_of test_sparse24_spmm)" ;;
   test_csr_spmm | test_csr_spmm_cuts) echo "$csr kernels/common/dense_copy.cu" ;;
   test_vector_csr_spmm) echo "$vector kernels/common/dense_copy.cu" ;;
   test_repair)
     echo "$csr kernels/common/dense_copy.cu kernels/guard/fingerprint.cu" \
       "kernels/guard/host_fingerprint.c" ;;
   test_dense_spmm_wgmma)
-    echo "kernels/dense/spmm_wgmma.cu kernels/dense/spmm_wide_wgmma.cu kernels/common/tensor_map.cu $csr kernels/common/dense_copy.cu" \
+    echo "kernels/dense/dense_spmm_wgmma.cu kernels/dense/dense_spmm_wide_wgmma.cu kernels/common/tensor_map.cu $csr kernels/common/dense_copy.cu" \
       "kernels/guard/fingerprint.cu" ;;
   test_csr_spmm_transposed)
-    echo "kernels/csr/spmm_transposed.cu kernels/guard/fingerprint.cu" \
-      "kernels/csr/host_spmm_transposed.c" ;;
+    echo "kernels/csr/csr_spmm_transposed.cu kernels/guard/fingerprint.cu" \
+      "kernels/csr/host_csr_spmm_transposed.c" ;;
   test_dense_sddmm)
-    echo "$sddmm kernels/dense/sddmm_wgmma.cu kernels/common/tensor_map.cu kernels/common/dense_copy.cu" ;;
+    echo "$sddmm kernels/dense/dense_sddmm_wgmma.cu kernels/common/tensor_map.cu kernels/common/dense_copy.cu" ;;
   test_csr_sddmm) echo "$sddmm kernels/common/dense_copy.cu" ;;
   test_conv)
-    echo "conv/coo/to_csr.cu conv/dense/from_csr.cu conv/profile/profile.cu conv/coo/host_to_csr.c" \
-      "conv/dense/host_from_csr.c conv/profile/host_profile.c conv/profile/structure.c" ;;
+    echo "conv/coo/coo_to_csr.cu conv/dense/dense_from_csr.cu conv/profile/profile.cu conv/coo/host_coo_to_csr.c" \
+      "conv/dense/host_dense_from_csr.c conv/profile/host_profile.c conv/profile/structure.c" ;;
   test_fingerprint) echo "kernels/guard/fingerprint.cu kernels/guard/host_fingerprint.c" ;;
-  test_bsr_conv) echo "conv/bsr/to_csr.cu conv/bsr/host_to_csr.c conv/dcsr/sort.cu" ;;
+  test_bsr_conv) echo "conv/bsr/bsr_to_csr.cu conv/bsr/host_bsr_to_csr.c conv/dcsr/dcsr_sort.cu" ;;
   test_bsr_spmm)
-    echo "kernels/bsr/spmm.cu kernels/bsr/spmm_bf16.cu kernels/bsr/spmm_f16.cu kernels/bsr/spmm_f32.cu kernels/bsr/spmm_f64.cu" \
-      "kernels/bsr/host_spmm.c kernels/common/dense_copy.cu" ;;
+    echo "kernels/bsr/bsr_spmm.cu kernels/bsr/bsr_spmm_bf16.cu kernels/bsr/bsr_spmm_f16.cu kernels/bsr/bsr_spmm_f32.cu kernels/bsr/bsr_spmm_f64.cu" \
+      "kernels/bsr/host_bsr_spmm.c kernels/common/dense_copy.cu" ;;
   test_row_clusters)
-    echo "conv/vector/row_clusters.cu conv/vector/host_row_clusters.c conv/dcsr/sort.cu" \
-      "conv/vector/measure.cu conv/vector/host_measure.c conv/vector/from_csr.cu" \
-      "conv/vector/host_from_csr.c" ;;
-  test_vector_format) echo "conv/vector/from_csr.cu conv/vector/host_from_csr.c" ;;
+    echo "conv/vector/row_clusters.cu conv/vector/host_vector_row_clusters.c conv/dcsr/dcsr_sort.cu" \
+      "conv/vector/vector_measure.cu conv/vector/host_vector_measure.c conv/vector/vector_from_csr.cu" \
+      "conv/vector/host_vector_from_csr.c" ;;
+  test_vector_format) echo "conv/vector/vector_from_csr.cu conv/vector/host_vector_from_csr.c" ;;
   test_vector_packed_spmm)
-    echo "$packed kernels/common/dense_copy.cu conv/vector/from_csr.cu conv/vector/host_from_csr.c" ;;
+    echo "$packed kernels/common/dense_copy.cu conv/vector/vector_from_csr.cu conv/vector/host_vector_from_csr.c" ;;
   test_vector_packed_tf32) echo "$vector $(sources_of test_vector_packed_spmm)" ;;
   test_vector_packed_proved)
     sources_of test_vector_packed_spmm
-    echo "$csr kernels/vector/packed_spmm_proved.cu kernels/guard/fingerprint.cu" ;;
+    echo "$csr kernels/vector/vector_packed_spmm_proved.cu kernels/guard/fingerprint.cu" ;;
   test_tile_proved)
-    echo "$(sources_of test_tile_spmm) $(sources_of test_vector_packed_spmm) $csr kernels/tile/spmm_proved.cu" \
+    echo "$(sources_of test_tile_spmm) $(sources_of test_vector_packed_spmm) $csr kernels/tile/tile_spmm_proved.cu" \
       "kernels/guard/fingerprint.cu" ;;
   test_dense_parts) sources_of test_csr_sddmm ;;
   test_graphblas_gpu_*) sources_of test_graphblas_gpu ;;

@@ -2,7 +2,7 @@
    AVX-512, 0 from AVX2, too, so that the inner loops of each are run on one machine.  */
 #include <stdlib.h>
 
-#include "kernels/semiring/choice.h"
+#include "kernels/semiring/semiring_choice.h"
 
 __attribute__((constructor)) static void limit_loops(void)
 {

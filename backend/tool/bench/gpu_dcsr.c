@@ -10,7 +10,7 @@
 
 #include "backend/tool/bench/gpu.h"
 #include "conv/dcsr/dcsr_conv.h"
-#include "conv/dcsr/traversal.h"
+#include "conv/dcsr/dcsr_traversal.h"
 
 static bool get(void **to, size_t bytes, const char *what, struct bench_way *w)
 {

@@ -21,7 +21,7 @@
 //
 //    K, Q   lane holds c = 8t .. 8t + 7 of each 32 (D = 16: 4t .. 4t + 3): two mma (one)
 //    V      lane holds columns 8g .. 8g + 7 of each 64 (D = 32: 4g .., D = 16: 2g ..) of slots 2t,
-//           2t + 1, 2t + 8, 2t + 9: as in kernels/vector/packed_spmm_direct.cuh
+//           2t + 1, 2t + 8, 2t + 9: as in kernels/vector/vector_packed_spmm_direct.cuh
 //
 // A row whose largest score is -Inf, because none of its slots was seen or all scores are -Inf,
 // keeps its sums relative to 0: they stay 0.  At the end a row without positions gives 0, and one

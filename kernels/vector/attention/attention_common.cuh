@@ -24,7 +24,7 @@
 
 #include "kernels/ptx/movmatrix.cuh"
 #include "kernels/vector/attention/attention_check.h"
-#include "kernels/vector/packed_spmm_common.cuh"
+#include "kernels/vector/vector_packed_spmm_common.cuh"
 
 namespace shunt
 {

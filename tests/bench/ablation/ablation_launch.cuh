@@ -1,7 +1,7 @@
 // ablation_launch.cuh: what the launchers of ablation.h check, and the arguments of the kernels
-// that they measure themselves against (kernels/vector/packed_spmm_common.cuh).  Host code.
+// that they measure themselves against (kernels/vector/vector_packed_spmm_common.cuh).  Host code.
 #pragma once
-#include "kernels/vector/packed_spmm_common.cuh"
+#include "kernels/vector/vector_packed_spmm_common.cuh"
 #include "tests/bench/ablation/ablation.h"
 
 namespace shunt

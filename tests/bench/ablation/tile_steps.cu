@@ -10,7 +10,7 @@
 // L1, tiles x n x 64 bytes, as in any kernel without reuse, but by pieces of 16 bytes instead
 // of lines; and one tile's latency after the other.
 #include "kernels/ptx/ldst.cuh"
-#include "kernels/tile/spmm_common.cuh"
+#include "kernels/tile/tile_spmm_common.cuh"
 #include "tests/bench/ablation/tile_steps.h"
 
 namespace shunt

@@ -12,7 +12,7 @@
 // The ring lies in shared memory; what a place holds beside its column is for the kernel to
 // say (Put).  All subwarps of a warp go together: the functions are called by all 32 lanes.
 #pragma once
-#include "kernels/vector/packed_spmm_common.cuh"
+#include "kernels/vector/vector_packed_spmm_common.cuh"
 
 namespace shunt
 {

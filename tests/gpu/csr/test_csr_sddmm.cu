@@ -5,7 +5,7 @@
 //
 //   test_sddmm          the checks
 //   test_sddmm --time   and then timings (time_sddmm.cuh)
-#include "kernels/csr/sddmm_operands.cuh"
+#include "kernels/csr/csr_sddmm_operands.cuh"
 #include "tests/gpu/csr/sddmm_problem.cuh"
 #include "tests/gpu/csr/time_sddmm.cuh"
 

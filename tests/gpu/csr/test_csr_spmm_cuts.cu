@@ -3,7 +3,7 @@
 // reference.
 //
 // Column 0 of A is never used, and row 0 of B is NaN: what is not stored must not be multiplied.
-#include "kernels/csr/spmm_launch.cuh"
+#include "kernels/csr/csr_spmm_launch.cuh"
 #include "tests/gpu/common/harness.cuh"
 
 using namespace harness;

@@ -1,6 +1,6 @@
 // test_csr_spmm_split.cu: the kernel of shunt_csr_spmm_split_cuda against a float64
 // reference, however it is told to cut the work.
-#include "kernels/csr/spmm_launch.cuh"
+#include "kernels/csr/csr_spmm_launch.cuh"
 #include "tests/gpu/csr/csr_spmm_case.cuh"
 
 using namespace harness;

@@ -13,7 +13,7 @@
 
 #include <string>
 
-#include "kernels/csr/spmm_launch.cuh"
+#include "kernels/csr/csr_spmm_launch.cuh"
 #include "tests/gpu/common/harness.cuh"
 
 namespace harness {

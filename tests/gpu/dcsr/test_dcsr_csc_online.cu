@@ -1,7 +1,7 @@
 // test_dcsr_csc_online.cu: the product that makes its strips from CSC as it goes: the stream of
-// segments is that of the engine's model (conv/dcsr/hardware_model.h), and C is a float64 sum.
-#include "conv/dcsr/hardware_model.h"
-#include "kernels/dcsr/csc_online.cuh"
+// segments is that of the engine's model (conv/dcsr/dcsr_hardware_model.h), and C is a float64 sum.
+#include "conv/dcsr/dcsr_hardware_model.h"
+#include "kernels/dcsr/dcsr_csc_online.cuh"
 #include "tests/gpu/dcsr/dcsr_operands.cuh"
 
 using namespace shunt::dcsr;

@@ -3,7 +3,7 @@
 //
 // C's padding, D's padding and what surrounds B hold NaN bits: none of it may be read or change.
 #pragma once
-#include "kernels/dense/spmm_wgmma_shape.h"
+#include "kernels/dense/dense_spmm_wgmma_shape.h"
 #include "tests/gpu/common/harness.cuh"
 
 namespace

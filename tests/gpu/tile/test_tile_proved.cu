@@ -1,5 +1,5 @@
 // test_tile_proved.cu: the product with merged tiles that proves them inside its launch
-// (kernels/tile/spmm_proved.cuh) is A B with every split; a change of each of A's arrays, a flag
+// (kernels/tile/tile_spmm_proved.cuh) is A B with every split; a change of each of A's arrays, a flag
 // and a full table each lead to the exact product; in replayed graphs, too.
 #include "conv/tile/tile_conv.h"
 #include "kernels/tile/tile_kernels.h"

@@ -1,5 +1,5 @@
 // test_vector_packed_proved.cu: the product with a packed copy of A that proves the copy inside
-// (kernels/vector/packed_spmm_proved.cuh) is A B in every shape; a change of each of A's arrays, a flag
+// (kernels/vector/vector_packed_spmm_proved.cuh) is A B in every shape; a change of each of A's arrays, a flag
 // and a full table each lead to the exact product; with rows in another order, and in replayed
 // graphs.
 //   --only-time   times small products: alone, with the proof inside, and with it behind

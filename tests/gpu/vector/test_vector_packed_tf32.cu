@@ -11,7 +11,7 @@ struct Way {
 };
 static const Way ways[] = {{1, 64}, {1, 32}, {3, 64}, {3, 32}};
 
-// Both operands 1.44 / 2^11 off at most (kernels/vector/packed_spmm_strips_tf32.cuh); of three products what is
+// Both operands 1.44 / 2^11 off at most (kernels/vector/vector_packed_spmm_strips_tf32.cuh); of three products what is
 // left out, and what is cut off.
 static double product_error(const Way &w)
 {

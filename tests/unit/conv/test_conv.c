@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conv/dcsr/traversal.h"
+#include "conv/dcsr/dcsr_traversal.h"
 #include "conv/read/read.h"
 #include "conv/shunt_conv.h"
 #include "tests/unit/check.h"

@@ -3,7 +3,7 @@
 #include <glob.h>
 #include <math.h>
 
-#include "conv/dcsr/hardware_model.h"
+#include "conv/dcsr/dcsr_hardware_model.h"
 #include "conv/read/read.h"
 #include "tests/unit/check.h"
 #include "tests/unit/dcsr/dcsr_random.h"

@@ -2,8 +2,8 @@
    against expected on random ones, and the choice.  */
 #include <math.h>
 
-#include "conv/dcsr/traffic.h"
-#include "conv/dcsr/traversal.h"
+#include "conv/dcsr/dcsr_traffic.h"
+#include "conv/dcsr/dcsr_traversal.h"
 #include "tests/unit/check.h"
 #include "tests/unit/dcsr/dcsr_random.h"
 

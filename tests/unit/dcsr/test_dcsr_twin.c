@@ -1,5 +1,5 @@
 /* test_dcsr_twin.c: the host products of dcsr matrices: by hand, and against the product of
-   CSR (kernels/csr/host_spmm.c) on random matrices in every layout.  */
+   CSR (kernels/csr/host_csr_spmm.c) on random matrices in every layout.  */
 #include <math.h>
 
 #include "kernels/common/host_element.h"

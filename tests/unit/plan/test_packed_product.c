@@ -1,4 +1,4 @@
-/* packed_product.c with a format that notes what it is asked for: the order of what is enqueued, which
+/* test_packed_product.c with a format that notes what it is asked for: the order of what is enqueued, which
    words the proof is given, and what is made of launches that fail.  */
 #include <string.h>
 

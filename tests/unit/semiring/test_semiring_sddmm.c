@@ -2,7 +2,7 @@
    types, semirings and layouts, with every instruction set of this machine.
 
      test_semiring_sddmm [cases per instruction set]  */
-#include "kernels/semiring/choice.h"
+#include "kernels/semiring/semiring_choice.h"
 #include "tests/unit/check.h"
 #include "tests/unit/semiring/semiring_random.h"
 

@@ -3,7 +3,7 @@
    computed by hand.
 
      test_semiring_spmm [cases per instruction set]  */
-#include "kernels/semiring/choice.h"
+#include "kernels/semiring/semiring_choice.h"
 #include "tests/unit/check.h"
 #include "tests/unit/semiring/semiring_random.h"
 

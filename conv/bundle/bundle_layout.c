@@ -1,0 +1,63 @@
+/* bundle_layout.c: sizes of the lists of row groups, and their arrays in one allocation. */
+#include "conv/bundle/bundle_conv.h"
+
+#include <string.h>
+
+static int can_be_made(const struct shunt_csr *a)
+{
+  if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64) return 0;
+  if (a->rows < 1 || a->cols < 1 || a->nnz < 0) return 0;
+  return a->rows <= INT32_MAX - 64 && a->cols <= INT32_MAX - 1024 && a->nnz <= INT32_MAX - 1024;
+}
+
+/* The next multiple of 256 from `at`, which then moves behind `bytes`. */
+static size_t part(size_t *at, int64_t bytes)
+{
+  size_t from = (*at + 255) & ~(size_t)255;
+
+  *at = from + (size_t)bytes;
+  return from;
+}
+
+/* Bytes in all; pointers are set when there is memory. */
+static size_t lay_out(const struct shunt_csr *a, char *memory, struct shunt_bundle *g)
+{
+  size_t at = 0, counts, begin, count, columns, masks, longs;
+
+  memset(g, 0, sizeof *g);
+  if (!can_be_made(a)) return 0;
+  g->rows = a->rows, g->cols = a->cols, g->nnz = a->nnz;
+  g->groups = (a->rows + SHUNT_BUNDLE_ROWS - 1) / SHUNT_BUNDLE_ROWS;
+  counts = part(&at, sizeof *g->counts);
+  begin = part(&at, g->groups * 4);
+  count = part(&at, g->groups * 4);
+  columns = part(&at, a->nnz * 4);
+  masks = part(&at, a->nnz);
+  longs = part(&at, a->nnz / SHUNT_BUNDLE_LONG * 4);
+  if (memory) {
+    g->counts = (struct shunt_bundle_counts *)(void *)(memory + counts);
+    g->begin = (uint32_t *)(void *)(memory + begin);
+    g->count = (uint32_t *)(void *)(memory + count);
+    g->columns = (uint32_t *)(void *)(memory + columns);
+    g->masks = (uint8_t *)(memory + masks);
+    g->long_list = (uint32_t *)(void *)(memory + longs);
+  }
+  return (at + 255) & ~(size_t)255;
+}
+
+size_t shunt_bundle_bytes(const struct shunt_csr *a)
+{
+  struct shunt_bundle g;
+
+  return lay_out(a, NULL, &g);
+}
+
+int shunt_bundle_lay_out(const struct shunt_csr *a, void *memory, struct shunt_bundle *out)
+{
+  return lay_out(a, memory, out) != 0;
+}
+
+double shunt_bundle_sharing(const struct shunt_bundle *g, const struct shunt_bundle_counts *counts)
+{
+  return counts->vectors ? (double)g->nnz / (double)counts->vectors : 0;
+}

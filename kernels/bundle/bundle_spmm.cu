@@ -1,0 +1,211 @@
+// bundle_spmm.cu: shunt_bundle_spmm_cuda: checks, the shape of a launch, and the way
+// to the kernels of each type (bundle_spmm.cuh explains how work is cut).
+//
+// Workspace:  | row-major copy of B, rows padded to 16 bytes, if B is column-major |
+#include "kernels/bundle/bundle_spmm.cuh"
+#include "kernels/common/spmm_operands.cuh"
+
+namespace shunt
+{
+namespace bundle
+{
+
+static constexpr int64_t kMost = INT32_MAX - 1024; // entries, columns: positions are 32-bit
+static constexpr int kMostSlicesLog2 = 3;
+static constexpr uint32_t kMostLongSlots = 1024;
+static constexpr int64_t kStageTurns = 227, kStepTurns = 58; // besides FMA and mma
+
+static shunt_status check(const struct shunt_spmm *p)
+{
+  const shunt_type t = p->a.value_type;
+  if (t != SHUNT_F32 && t != SHUNT_F64) return SHUNT_E_UNSUPPORTED;
+  if (p->b.type != t || p->c.type != t || p->compute != t || p->only_if) return SHUNT_E_UNSUPPORTED;
+  const shunt_status s = check_spmm_sizes(p);
+  if (s != SHUNT_OK) return s;
+  if (p->a.rows > INT32_MAX - 64 || p->a.nnz > kMost || p->a.cols > kMost || p->b.cols > kMost)
+    return SHUNT_E_UNSUPPORTED;
+  return SHUNT_OK;
+}
+
+static bool is_of(const struct shunt_bundle *g, const struct shunt_csr &a)
+{
+  return g->rows == a.rows && g->cols == a.cols && g->groups == (a.rows + kGroup - 1) / kGroup &&
+         g->nnz >= 0 && g->nnz <= kMost;
+}
+
+// ---- B ---------------------------------------------------------------------------------------
+
+static bool is_row_major(const struct shunt_dense &m)
+{
+  return m.col_stride == 1 || m.cols == 1;
+}
+
+// Whether rows of B may be read 16 bytes at a time.  A ragged last piece must exist: in the copy it
+// does, behind the last row of the caller's B it may not.
+static bool reads_wide(const struct shunt_dense &b, bool is_copy)
+{
+  return aligned(b) && (is_copy || pieces_are_whole(b));
+}
+
+// ---- shape -----------------------------------------------------------------------------------
+
+// Tiles of 16 columns of a warp by mma; 0: by FMA.
+static int mma_tiles(const struct shunt_spmm *p, int columns, int lanes_log2)
+{
+  return p->a.value_type == SHUNT_F64 && columns > 1 ? 1 << (lanes_log2 - kMmaLanesLog2) : 0;
+}
+
+// Turns of a scheduler for a chunk of 32 vectors and all columns of C, counted in the compiled
+// kernels: staging A, and steps of FMAs (a DFMA takes two turns) or of mma.m16n8k8 (30 turns).
+static int64_t chunk_cost(const struct shunt_spmm *p, int columns, int lanes_log2)
+{
+  const int64_t n = p->b.cols, tile = columns << lanes_log2, tiles = (n + tile - 1) / tile;
+  const int mma = mma_tiles(p, columns, lanes_log2);
+  if (mma > 0) return tiles * (kStageTurns + 4 * (30 + 36 * mma));
+  const int64_t steps = lanes_log2 == kLeastLanesLog2 ? 2 : 1 << (lanes_log2 - kLeastLanesLog2);
+  const int64_t fma = (p->a.value_type == SHUNT_F64 ? 2 : 1) * kGroup * columns;
+  return tiles * (kStageTurns + steps * kStepTurns + (fma << lanes_log2));
+}
+
+// Where long groups are the rule, slices by the mean length do.  (Counts of some other hint may
+// name more than there can be.)
+static bool long_groups_are_few(const struct shunt_bundle *g, uint32_t long_groups)
+{
+  return long_groups <= kMostLongSlots && long_groups <= g->groups / 4 + 1 &&
+         long_groups <= g->nnz / SHUNT_BUNDLE_LONG;
+}
+
+// `columns`: of C that a lane has.
+static struct shunt_bundle_shape choose_shape(const struct shunt_spmm *p,
+                                              const struct shunt_bundle *g, int columns,
+                                              const struct shunt_bundle_counts *known,
+                                              const struct shunt_device *d)
+{
+  const int64_t n = p->b.cols;
+  const int least = mma_tiles(p, columns, 5) > 0 ? kMmaLanesLog2 : kLeastLanesLog2;
+  struct shunt_bundle_shape s = {least, 0, 0, 0};
+
+  for (int lanes = least + 1; lanes <= 5; lanes++)
+    if (chunk_cost(p, columns, lanes) <= chunk_cost(p, columns, s.lanes_log2)) s.lanes_log2 = lanes;
+  // Several warps to a group while all run at once and each has 8 vectors and more: the start of a
+  // group costs as much as some 30 vectors.
+  const int64_t tasks =
+      g->groups * ((n + (columns << s.lanes_log2) - 1) / (columns << s.lanes_log2));
+  const int64_t vectors = known ? static_cast<int64_t>(known->vectors) : p->a.nnz / 4;
+  const int64_t mean = vectors / g->groups;
+  const int64_t slots =
+      static_cast<int64_t>(d->multiprocessors) * warps_at_once(mma_tiles(p, columns, s.lanes_log2));
+  while (s.slices_log2 < kMostSlicesLog2 && tasks << (s.slices_log2 + 1) <= slots &&
+         mean >> s.slices_log2 >= 16)
+    s.slices_log2++;
+  // Narrow tiles: a block of 8 warps then reads 64 or 32 rows of B at a time.
+  s.long_lanes_log2 = n > columns << 4 ? kLeastLanesLog2 + 1 : least;
+  if (known && long_groups_are_few(g, known->long_groups)) s.long_slots = known->long_groups;
+  return s;
+}
+
+static bool in_range(const struct shunt_bundle_shape *s, const struct shunt_bundle *g)
+{
+  return s->lanes_log2 >= kLeastLanesLog2 && s->lanes_log2 <= 5 && s->slices_log2 >= 0 &&
+         s->slices_log2 <= kMostSlicesLog2 &&
+         (s->long_slots == 0 || s->long_lanes_log2 >= kLeastLanesLog2) && s->long_lanes_log2 >= 0 &&
+         s->long_lanes_log2 <= 5 && s->long_slots <= g->nnz / SHUNT_BUNDLE_LONG;
+}
+
+// ---- launch ----------------------------------------------------------------------------------
+
+template <class T>
+static arguments<T> make_arguments(const struct shunt_spmm *p, const struct shunt_dense &b,
+                                   const struct shunt_bundle *hint)
+{
+  arguments<T> k = {};
+  k.offsets = p->a.row_offsets;
+  k.columns = p->a.columns;
+  k.values = static_cast<const T *>(p->a.values);
+  k.index_bytes = static_cast<uint32_t>(shunt_type_size(p->a.index_type));
+  k.base = p->a.base;
+  k.rows = static_cast<int>(p->a.rows);
+  k.groups = static_cast<int>(hint->groups);
+  k.n = static_cast<int>(b.cols);
+  k.b = static_cast<const char *>(b.values);
+  k.b_row_bytes = static_cast<uint32_t>(b.row_stride * static_cast<int64_t>(sizeof(T)));
+  k.c = static_cast<T *>(p->c.values);
+  k.c_row_stride = p->c.row_stride;
+  k.c_col_stride = p->c.col_stride;
+  k.c_wide = aligned(p->c);
+  k.alpha = make_scalar_arg<T>(p->alpha);
+  k.beta = make_scalar_arg<T>(p->beta);
+  k.hint = *hint;
+  return k;
+}
+
+// Columns of C that a lane has where the rows of B are these.
+static int columns_of_lane(const struct shunt_dense &b, bool is_copy)
+{
+  return reads_wide(b, is_copy) ? 16 / static_cast<int>(shunt_type_size(b.type)) : 1;
+}
+
+// shape == NULL: chosen here.
+static shunt_status run(const struct shunt_spmm *p, const struct shunt_bundle *hint,
+                        const struct shunt_bundle_counts *known,
+                        const struct shunt_bundle_shape *shape, const struct shunt_device *d,
+                        void *workspace, size_t workspace_bytes, cudaStream_t stream)
+{
+  shunt_status s = check(p);
+  if (s != SHUNT_OK) return s;
+  if (!is_of(hint, p->a)) return SHUNT_E_ARGUMENT;
+  if (shape && !in_range(shape, hint)) return SHUNT_E_UNSUPPORTED;
+
+  const bool copy = !is_row_major(p->b);
+  if (copy && (!workspace || workspace_bytes < aligned_copy_bytes(p->b) ||
+               reinterpret_cast<uintptr_t>(workspace) % 256 != 0))
+    return SHUNT_E_WORKSPACE;
+  const struct shunt_dense b = copy ? aligned_copy(p->b, workspace) : p->b;
+  if (b.row_stride < 0 || b.row_stride > UINT32_MAX / static_cast<int64_t>(shunt_type_size(b.type)))
+    return SHUNT_E_UNSUPPORTED;
+  const int columns = columns_of_lane(b, copy);
+  const struct shunt_bundle_shape taken = shape ? *shape : choose_shape(p, hint, columns, known, d);
+  if (copy) s = shunt_dense_copy_cuda(&p->b, &b, d, stream);
+  if (s != SHUNT_OK) return s;
+  if (p->a.value_type == SHUNT_F32)
+    return launch_f32(make_arguments<float>(p, b, hint), taken, columns > 1, d, stream);
+  return launch_f64(make_arguments<double>(p, b, hint), taken, columns > 1, d, stream);
+}
+
+} // namespace bundle
+} // namespace shunt
+
+using namespace shunt::bundle;
+
+extern "C" size_t shunt_bundle_spmm_workspace(const struct shunt_spmm *p)
+{
+  return check(p) == SHUNT_OK && !is_row_major(p->b) ? shunt::aligned_copy_bytes(p->b) : 0;
+}
+
+extern "C" struct shunt_bundle_shape
+shunt_bundle_spmm_shape(const struct shunt_spmm *p, const struct shunt_bundle *hint,
+                        const struct shunt_bundle_counts *known, const struct shunt_device *d)
+{
+  const bool copy = !is_row_major(p->b);
+  // A workspace is aligned; its address does not matter.
+  const struct shunt_dense b = copy ? shunt::aligned_copy(p->b, NULL) : p->b;
+  return choose_shape(p, hint, columns_of_lane(b, copy), known, d);
+}
+
+extern "C" shunt_status shunt_bundle_spmm_cuda(const struct shunt_spmm *p,
+                                               const struct shunt_bundle *hint,
+                                               const struct shunt_bundle_counts *known,
+                                               const struct shunt_device *d, void *workspace,
+                                               size_t workspace_bytes, shunt_stream stream)
+{
+  return run(p, hint, known, NULL, d, workspace, workspace_bytes, stream);
+}
+
+extern "C" shunt_status shunt_bundle_spmm_shaped_cuda(const struct shunt_spmm *p,
+                                                      const struct shunt_bundle *hint,
+                                                      const struct shunt_bundle_shape *shape,
+                                                      const struct shunt_device *d, void *workspace,
+                                                      size_t workspace_bytes, shunt_stream stream)
+{
+  return run(p, hint, NULL, shape, d, workspace, workspace_bytes, stream);
+}

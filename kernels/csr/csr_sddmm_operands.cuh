@@ -1,0 +1,73 @@
+// csr_sddmm_operands.cuh: A and B^T as the SDDMM kernels want them.
+//
+// The kernels read rows of A and columns of B along the inner dimension, 16 bytes at
+// a time.  An operand that stands the other way, or whose rows do not all begin at
+// multiples of 16 bytes, is copied into the workspace first:
+//
+//   workspace   | copy of A, if needed | copy of B^T, if needed |   256-byte aligned
+//
+// Whether a copy is made depends on sizes, type and strides alone, so the workspace
+// can be asked for before pointers are known.  A misaligned pointer to an operand
+// that needs no copy is left as it is; `aligned` says so, and such calls take
+// kernels that load element by element.
+#pragma once
+#include "kernels/csr/csr_sddmm_common.cuh"
+
+namespace shunt
+{
+namespace csr::sddmm
+{
+
+// Element (r, k) of an operand is values[r * ld + k].
+struct operand {
+  const void *values;
+  int64_t ld;
+};
+
+struct operands {
+  operand a, b;
+  bool aligned; // every 16-byte load of both is aligned
+};
+
+// Bytes of workspace that make_operands wants.
+size_t operands_bytes(const struct shunt_sddmm *p);
+
+// Enqueues the copies and describes the result.
+shunt_status make_operands(const struct shunt_sddmm *p, const struct shunt_device *d,
+                           void *workspace, size_t workspace_bytes, shunt_stream stream,
+                           operands *out);
+
+// The arguments of the kernels.
+template <class T, class I> args<T, I> make_args(const struct shunt_sddmm *p, const operands &o)
+{
+  using C = compute_t<T>;
+  args<T, I> a;
+  a.a = (const T *)o.a.values;
+  a.b = (const T *)o.b.values;
+  a.lda = o.a.ld;
+  a.ldb = o.b.ld;
+  a.k = p->a.cols;
+  a.c = pattern<I>{(const I *)p->c.row_offsets, (const I *)p->c.columns, p->c.rows, (I)p->c.nnz,
+                   (I)p->c.base};
+  a.out = output<T>{p->c.values, p->c.value_type != p->a.type, make_scalar_arg<C>(p->alpha),
+                    make_scalar_arg<C>(p->beta)};
+  return a;
+}
+
+// The rows kernel with operands that are ready (csr_sddmm_rows.cu).  `room`: as many
+// bytes as panel_bytes says, or NULL where it says 0.
+shunt_status rows_with(const struct shunt_sddmm *p, const operands &o, const struct shunt_device *d,
+                       void *room, shunt_stream stream);
+
+// The same for dense patterns, where columns of B are worth keeping in L1
+// (csr_sddmm_panel.cu); rows_with asks and hands over.
+size_t panel_bytes(const struct shunt_sddmm *p, const struct shunt_device *d);
+bool panel_pays(const struct shunt_sddmm *p, const operands &o, const struct shunt_device *d);
+shunt_status panel_with(const struct shunt_sddmm *p, const operands &o,
+                        const struct shunt_device *d, void *room, shunt_stream stream);
+
+// What every launcher refuses: shapes that do not fit, types of which none is built.
+shunt_status check_problem(const struct shunt_sddmm *p);
+
+} // namespace csr::sddmm
+} // namespace shunt

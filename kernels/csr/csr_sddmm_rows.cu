@@ -1,0 +1,158 @@
+// csr_sddmm_rows.cu: SDDMM for any pattern: dot products.
+//
+//   C.values[p] = alpha * dot(A(i, :), B(:, j)) + beta * C.values[p],   p = (i, j)
+//
+// Entries are cut into runs of equal length, one warp a run, so long rows spread over
+// many warps and short ones share one; the row where a run begins is found by a
+// search in row_offsets.
+//
+//   entries   | row 0 |r1|        row 2             |r3|r4|   row 5   |
+//   warps     |---- 0 ----|---- 1 ----|---- 2 ----|---- 3 ----|-- 4 --|
+//   blocks    |------------- 0 -----------------------|------ 1 ------|
+//
+// The runs of a block lie beside each other and are short (RUN_BYTES of B): where
+// neighbouring rows share columns, as those of finite elements do, its warps find in L1
+// what another of them has brought.  Patterns so dense that all rows share columns take
+// csr_sddmm_panel.cu instead.  Operands as csr_sddmm_operands.cuh makes them; the product
+// of 32 entries is in csr_sddmm_rows_teams.cuh.
+//
+// Roofline: every entry gathers a column of B, from L1 or L2 (A's row stays in registers).
+#include "kernels/common/early_launch.cuh"
+#include "kernels/csr/csr_sddmm_operands.cuh"
+#include "kernels/csr/csr_sddmm_rows_teams.cuh"
+
+namespace shunt
+{
+namespace csr::sddmm
+{
+namespace
+{
+
+constexpr int THREADS = 128;
+constexpr int WARPS = THREADS / WARP;
+
+// Lanes of a team: 4 fold fewer sums than 8 (1.2 times as fast), unless these are of 8 bytes
+// (0.9 times).
+template <class T> constexpr int team_of = sizeof(T) == 8 ? 8 : 4;
+// Blocks of a multiprocessor: as many as leave registers for 8 loads in flight.
+template <class T, class I> constexpr int blocks_of = sizeof(T) == 8 || sizeof(I) == 8 ? 4 : 5;
+
+template <class T, class I, int N, int Chunks>
+__global__ void __launch_bounds__(THREADS, (blocks_of<T, I>))
+    rows_kernel(const __grid_constant__ args<T, I> p, const __grid_constant__ steps<I> step,
+                int run)
+{
+  const int64_t warp = (int64_t)blockIdx.x * WARPS + threadIdx.x / WARP;
+  wait_for_previous();
+  if (warp * run >= p.c.nnz) return;
+  const I begin = I(warp * run);
+  const I end = p.c.nnz - begin < run ? p.c.nnz : I(begin + run);
+  teams_range<T, I, N, team_of<T>, Chunks>(p, step, begin, end, threadIdx.x % WARP);
+}
+
+// Entries of a warp, a multiple of 32.  `resident` warps of a multiprocessor run at a time, so
+// runs go in waves; a wave takes as long as a run's batches and its start, the search.  Of the
+// runs short enough for L1 the one whose waves end first: one entry too many for a wave would
+// cost another.
+int run_length(const struct shunt_sddmm *p, const struct shunt_device *d, int resident)
+{
+  constexpr int64_t RUN_BYTES = 49152, LEAST = 4 * WARP, MOST = 16 * WARP;
+  constexpr int64_t START = 2; // batches that would have been done meanwhile
+  const int64_t column = p->a.cols * (int64_t)shunt_type_size(p->a.type);
+  const int64_t warps = (int64_t)(d->multiprocessors > 0 ? d->multiprocessors : 1) * resident;
+  int64_t longest = RUN_BYTES / (column > 0 ? column : 1);
+  if (longest < LEAST) longest = LEAST;
+  if (longest > MOST) longest = MOST;
+  int64_t best = WARP, least = INT64_MAX;
+  for (int64_t run = WARP; run <= longest; run += WARP) {
+    const int64_t waves = (p->c.nnz + run * warps - 1) / (run * warps);
+    const int64_t time = waves * (run / WARP + START);
+    if (time < least) {
+      least = time;
+      best = run;
+    }
+  }
+  return (int)best;
+}
+
+// Does every place of the kernel fit in its type?  With 32-bit indices B may have 64 GB.
+template <class I> bool places_fit(const struct shunt_sddmm *p, const operands &o, int n)
+{
+  const double most = (double)UINT32_MAX;
+  if (p->a.cols > INT32_MAX) return false;
+  return sizeof(I) == 8 || ((double)p->b.cols * (double)(o.b.ld / n) <= most &&
+                            (double)WARP * (double)(o.a.ld / n) <= most);
+}
+
+template <class T, class I, int N, int Chunks>
+shunt_status launch(const struct shunt_sddmm *p, const operands &o, const struct shunt_device *d,
+                    cudaStream_t stream)
+{
+  const int run = run_length(p, d, blocks_of<T, I> * WARPS);
+  const int64_t warps = (p->c.nnz + run - 1) / run;
+  const int64_t blocks = (warps + WARPS - 1) / WARPS;
+  if (blocks > INT32_MAX) return SHUNT_E_UNSUPPORTED;
+  if (!places_fit<I>(p, o, N)) return SHUNT_E_UNSUPPORTED;
+  using place = typename place_of<I>::type;
+  const args<T, I> a = make_args<T, I>(p, o);
+  const steps<I> step = {place(o.a.ld / N), place(o.b.ld / N), (int)p->a.cols};
+  return launch_early(rows_kernel<T, I, N, Chunks>, dim3((unsigned)blocks), dim3(THREADS), d,
+                      stream, a, step, run);
+}
+
+template <class T, class I>
+shunt_status with_loads(const struct shunt_sddmm *p, const operands &o,
+                        const struct shunt_device *d, cudaStream_t stream)
+{
+  constexpr int N = 16 / (int)sizeof(T), CHUNKS = 8 / team_of<T>;
+  // Rows shorter than a load need not begin at multiples of one.
+  if (!o.aligned || p->a.cols < N) return launch<T, I, 1, 2>(p, o, d, stream);
+  return launch<T, I, N, CHUNKS>(p, o, d, stream);
+}
+
+template <class T>
+shunt_status with_index(const struct shunt_sddmm *p, const operands &o,
+                        const struct shunt_device *d, cudaStream_t stream)
+{
+  return p->c.index_type == SHUNT_I32 ? with_loads<T, int32_t>(p, o, d, stream)
+                                      : with_loads<T, int64_t>(p, o, d, stream);
+}
+
+} // namespace
+
+shunt_status rows_with(const struct shunt_sddmm *p, const operands &o, const struct shunt_device *d,
+                       void *room, shunt_stream stream)
+{
+  if (panel_pays(p, o, d)) return panel_with(p, o, d, room, stream);
+  switch (p->a.type) {
+  case SHUNT_F16: return with_index<__half>(p, o, d, stream);
+  case SHUNT_BF16: return with_index<__nv_bfloat16>(p, o, d, stream);
+  case SHUNT_F32: return with_index<float>(p, o, d, stream);
+  case SHUNT_F64: return with_index<double>(p, o, d, stream);
+  default: return SHUNT_E_UNSUPPORTED;
+  }
+}
+
+} // namespace csr::sddmm
+} // namespace shunt
+
+extern "C" size_t shunt_csr_sddmm_workspace(const struct shunt_sddmm *p,
+                                            const struct shunt_device *d)
+{
+  using namespace shunt::csr::sddmm;
+  return operands_bytes(p) + panel_bytes(p, d);
+}
+
+extern "C" shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p,
+                                             const struct shunt_device *d, void *workspace,
+                                             size_t workspace_bytes, shunt_stream stream)
+{
+  using namespace shunt::csr::sddmm;
+  shunt_status s = check_problem(p);
+  if (s != SHUNT_OK || p->c.nnz == 0) return s;
+  if (workspace_bytes < shunt_csr_sddmm_workspace(p, d)) return SHUNT_E_WORKSPACE;
+  operands o;
+  s = make_operands(p, d, workspace, workspace_bytes, stream, &o);
+  if (s != SHUNT_OK) return s;
+  return rows_with(p, o, d, (char *)workspace + operands_bytes(p), stream);
+}

@@ -1,0 +1,214 @@
+// csr_spmm.cu: SpMM for any CSR matrix: checks, the plan, and the way to the
+// kernels of each type (csr_spmm.cuh explains how work is cut).
+#include "kernels/csr/csr_spmm.cuh"
+
+namespace shunt
+{
+namespace csr
+{
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+  return (a + b - 1) / b;
+}
+
+static int64_t clamp(int64_t x, int64_t low, int64_t high)
+{
+  return x < low ? low : x > high ? high : x;
+}
+
+static size_t round256(size_t x)
+{
+  return (x + 255) / 256 * 256;
+}
+
+// Items of a tile: so long that the grid is a few full waves, within limits.
+static int choose_tile(int64_t items, int64_t slots)
+{
+  int64_t waves = ceil_div(items, slots * kTileMax);
+  int64_t tile = waves ? ceil_div(items, slots * waves) : 0;
+  return (int)clamp(ceil_div(tile, 32) * 32, kTileMin, kTileMax);
+}
+
+// Passes that one block makes over its tile: all, so that A is read once; fewer
+// when tiles do not fill the device, or when the slices of B that many blocks
+// gather at once would not fit in L2 together.
+static int choose_passes(const shunt_spmm *p, const shunt_device *d, int64_t tiles, int64_t slots)
+{
+  int64_t passes = ceil_div(p->b.cols * (int64_t)shunt_type_size(p->b.type), kSegment);
+  int64_t apart = clamp(ceil_div(slots, tiles ? tiles : 1), 1, passes);
+  int64_t fit = d->l2_bytes / 2 / (kSegment * (p->b.rows ? p->b.rows : 1));
+  return (int)clamp(ceil_div(passes, apart), 1, fit > 0 ? fit : 1);
+}
+
+// Beyond what the tiled kernel's 32-bit words hold.
+static bool too_large(const shunt_spmm *p, int64_t b_stride)
+{
+  const int64_t word = (int64_t)1 << 32;
+  return p->a.rows >= word / 2 || p->a.cols >= word || p->b.cols >= word / 2 ||
+         b_stride >= word / (int64_t)shunt_type_size(p->b.type);
+}
+
+plan make_plan(const shunt_spmm *p, const shunt_device *d)
+{
+  plan how = {};
+  const size_t element = shunt_type_size(p->b.type), partial = shunt_type_size(p->compute);
+  const int64_t n = p->b.cols, items = p->a.rows + p->a.nnz;
+  const int64_t slots = (int64_t)d->multiprocessors * kBlocksPerSm;
+
+  how.b_stride = p->b.row_stride;
+  how.copies_b = p->b.col_stride != 1 && n > 1 && p->b.rows > 0;
+  if (how.copies_b) how.b_stride = ceil_div(n * element, 16) * 16 / element;
+  if (p->only_if || too_large(p, how.b_stride)) {
+    how.direct = true;
+    how.copies_b = false;
+    return how;
+  }
+  how.tile = choose_tile(items, slots);
+  how.tiles = ceil_div(items, how.tile);
+  how.passes_per_block = choose_passes(p, d, how.tiles, slots);
+  how.pitch = ceil_div(n, 8) * 8;
+
+  how.heads_at = round256(how.tiles * sizeof(cut_row));
+  how.tails_at = how.heads_at + round256(how.tiles * how.pitch * partial);
+  how.b_at = how.tails_at + round256(how.tiles * how.pitch * partial);
+  how.bytes = how.b_at + (how.copies_b ? round256(p->b.rows * how.b_stride * element) : 0);
+  return how;
+}
+
+static bool one_stride_is_1(const shunt_dense &m)
+{
+  return m.row_stride == 1 || m.col_stride == 1;
+}
+
+static shunt_status check(const shunt_spmm *p)
+{
+  if (p->a.value_type != p->b.type) return SHUNT_E_UNSUPPORTED;
+  if (p->a.index_type != SHUNT_I32 && p->a.index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
+  if (p->b.rows != p->a.cols || p->c.rows != p->a.rows || p->c.cols != p->b.cols)
+    return SHUNT_E_ARGUMENT;
+  if (!one_stride_is_1(p->b) || !one_stride_is_1(p->c)) return SHUNT_E_ARGUMENT;
+  return SHUNT_OK;
+}
+
+static shunt_status copy_b(const shunt_spmm *p, const shunt_device *d, const plan &how,
+                           void *workspace, shunt_stream stream)
+{
+  shunt_dense to = p->b;
+  to.row_stride = how.b_stride;
+  to.col_stride = 1;
+  to.values = static_cast<char *>(workspace) + how.b_at;
+  return shunt_dense_copy_cuda(&p->b, &to, d, stream);
+}
+
+shunt_status run(const shunt_spmm *p, const shunt_device *d, const plan &how, void *workspace,
+                 shunt_stream stream)
+{
+  if (how.copies_b) {
+    shunt_status status = copy_b(p, d, how, workspace, stream);
+    if (status != SHUNT_OK) return status;
+  }
+  switch (p->a.value_type) {
+  case SHUNT_F16: return launch_f16(p, d, how, workspace, stream);
+  case SHUNT_BF16: return launch_bf16(p, d, how, workspace, stream);
+  case SHUNT_F32: return launch_f32(p, d, how, workspace, stream);
+  case SHUNT_F64: return launch_f64(p, d, how, workspace, stream);
+  case SHUNT_I8: return launch_i8(p, d, how, workspace, stream);
+  default: return SHUNT_E_UNSUPPORTED;
+  }
+}
+
+// The combinations of types that launch_* know.
+static bool built(const shunt_spmm *p)
+{
+  const shunt_type s = p->a.value_type, out = p->c.type, t = p->compute;
+  if (s == SHUNT_F64) return out == SHUNT_F64 && t == SHUNT_F64;
+  if (s == SHUNT_I8 && t == SHUNT_I32) return out == SHUNT_I32;
+  if (s == SHUNT_I8) return out == SHUNT_F32 && t == SHUNT_F32;
+  return (s == SHUNT_F16 || s == SHUNT_BF16 || s == SHUNT_F32) && t == SHUNT_F32 &&
+         (out == s || out == SHUNT_F32);
+}
+
+static bool check_table(const shunt_guard *r)
+{
+  const int count = r->set_count;
+  return r->sets && r->key && count > 0 && count <= 1 << 20 && (count & (count - 1)) == 0 &&
+         reinterpret_cast<uintptr_t>(r->sets) % SHUNT_GUARD_SET_BYTES == 0;
+}
+
+shunt_status make_repair_args(const shunt_spmm *p, const shunt_guard *r, repair_args *to)
+{
+  *to = {};
+  if (!check_table(r)) return SHUNT_E_ARGUMENT;
+  to->expected = r->expected;
+  to->table = make_arrival_table(r->sets, (uint32_t)r->set_count, r->key);
+  to->verdict = r->verdict;
+  to->changed = r->changed;
+  to->nonfinite = r->nonfinite;
+  to->wait_cycles = r->wait_cycles;
+  to->start = r->start;
+  if (!r->expected) return SHUNT_OK;
+  const struct shunt_csr hashed = r->of_values ? shunt_fp_values_of(&p->a) : p->a;
+  return make_hash_job(&hashed, &to->arrays);
+}
+
+} // namespace csr
+} // namespace shunt
+
+using namespace shunt::csr;
+
+extern "C" size_t shunt_csr_spmm_workspace(const struct shunt_spmm *p, const struct shunt_device *d)
+{
+  if (p->a.rows == 0 || p->b.cols == 0 || !built(p)) return 0;
+  return make_plan(p, d).bytes;
+}
+
+extern "C" shunt_status shunt_csr_spmm_merge_cuda(const struct shunt_spmm *p,
+                                                  const struct shunt_device *d, void *workspace,
+                                                  size_t workspace_bytes, shunt_stream stream)
+{
+  shunt_status status = check(p);
+  if (status != SHUNT_OK) return status;
+  if (!built(p)) return SHUNT_E_UNSUPPORTED;
+  if (p->c.rows == 0 || p->c.cols == 0) return SHUNT_OK;
+  const plan how = make_plan(p, d);
+  if (workspace_bytes < how.bytes || (how.bytes && !workspace) ||
+      reinterpret_cast<uintptr_t>(workspace) % 256)
+    return SHUNT_E_WORKSPACE;
+  return run(p, d, how, workspace, stream);
+}
+
+extern "C" shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p,
+                                                const struct shunt_guard *r,
+                                                const struct shunt_device *d, shunt_stream stream)
+{
+  static_assert(sizeof(shunt::arrival_set) == SHUNT_GUARD_SET_BYTES, "a set of words");
+  shunt_status status = check(p);
+  if (status != SHUNT_OK) return status;
+  if (!built(p) || p->compute != SHUNT_F32 || p->a.value_type == SHUNT_I8)
+    return SHUNT_E_UNSUPPORTED;
+  if (!r->product) return SHUNT_E_ARGUMENT;
+  plan how = {};
+  how.direct = how.repairs = true;
+  status = make_repair_args(p, r, &how.repair);
+  if (status != SHUNT_OK || p->c.rows == 0 || p->c.cols == 0) return status;
+  how.repair.probe = shunt::make_probe(r->product);
+  return run(p, d, how, nullptr, stream);
+}
+
+extern "C" shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, int64_t longest_row,
+                                                  const struct shunt_device *d, void *workspace,
+                                                  size_t workspace_bytes, shunt_stream stream)
+{
+  shunt_status status = check(p);
+  if (status != SHUNT_OK) return status;
+  if (!built(p) || p->only_if) return SHUNT_E_UNSUPPORTED;
+  if (p->c.rows == 0 || p->c.cols == 0) return SHUNT_OK;
+  plan how = make_plan(p, d); // where a copy of B stands, if one is needed
+  if (how.direct) return SHUNT_E_UNSUPPORTED;
+  if (how.copies_b && (workspace_bytes < how.bytes || reinterpret_cast<uintptr_t>(workspace) % 256))
+    return SHUNT_E_WORKSPACE;
+  how.split = true;
+  how.longest = longest_row;
+  return run(p, d, how, workspace, stream);
+}

@@ -1,0 +1,177 @@
+// csr_spmm.cuh: what the files of the rows kernel share: the words, the way
+// work is cut, the launch plan and the arguments of the device code.
+//
+//   C = alpha A B + beta C,   A m x k in CSR, B k x n, C m x n
+//
+// How work is cut.  Walking A gives one list of rows + nonzeros items: the
+// nonzeros of row 0, the end of row 0, the nonzeros of row 1, the end of row 1 ..
+// An empty row is one item, a long row many.  The list is cut into tiles of equal
+// length; one block multiplies one tile (by all of B's columns, or a part of them
+// when tiles are few), so a block's work does not depend on how long rows are.
+//
+//   items   a a a a |b b b b b b b b b b b b b b b b b |c c c|d|e|f f f|
+//           <--- tile 0 ---><--- tile 1 ---><--- tile 2 ---><--- tile 3 -
+//                     tail of b     head of b    head of b
+//
+// A row that lies in one tile is written to C by that tile.  A row that was cut
+// leaves partial sums in the workspace: the tile where it begins fills its tail
+// slot, the tiles that continue it fill their head slots; a second kernel (join)
+// adds them in the order of the tiles and writes C.  No atomics on numbers: the
+// same inputs give the same bits.
+//
+// Inside a block.  `lanes` neighbouring threads form a group; a group holds
+// lanes x V columns of one row of C in registers (V elements of 16 bytes a load)
+// and walks a run of the tile's nonzeros; the block's groups cut the tile into
+// runs of equal length, multiples of 8.
+//
+//   tile's nonzeros  |....run 0....|....run 1....|....run 2....|   e = row end
+//                       e      e              e
+//                       |      |              '- cut by runs: run 1 keeps its piece,
+//                       |      |                 adds what run 0 left open, stores
+//                       '------'- whole rows: stored at once
+//
+// When columns are wider than a group, the block walks the same tile again for the
+// next `lanes` x V columns (a pass): A stays in shared memory and the slice of B
+// that a pass gathers stays in L1 where neighbouring rows share columns.
+//
+// Index words: tile, group, run, pass as above; `position` counts nonzeros of A,
+// `local` counts them from the tile's first.
+#pragma once
+#include <stdint.h>
+
+#include "kernels/common/number.cuh"
+#include "kernels/common/scalar.cuh"
+#include "kernels/guard/arrival.cuh"
+#include "kernels/guard/fingerprint_parts.cuh"
+#include "kernels/guard/probe.cuh"
+#include "kernels/shunt_kernels.h"
+
+namespace shunt
+{
+namespace csr
+{
+
+constexpr int kThreads = 256;   // of a block
+constexpr int kBlocksPerSm = 4; // resident blocks that registers are limited for
+constexpr int kTileMax = 1024;  // items of a tile: what is staged in shared memory
+constexpr int kTileMin = 256;
+constexpr int kChunk = 8;     // nonzeros whose rows of B are in flight per lane
+constexpr int kSegment = 128; // bytes of a row of B that one group gathers: an L1 line
+
+// A cut row as its first tile describes it: `row`, and how many tiles follow;
+// row < 0 where no row begins in a tile and leaves it.
+struct cut_row {
+  int32_t row;
+  int32_t more;
+};
+
+// How a repair finds out whether it is needed, and goes about it (struct shunt_guard).
+struct repair_args {
+  hash_job arrays;
+  probe_args probe;
+  const shunt_fingerprint *expected;
+  arrival_table table;
+  uint32_t *verdict, *changed, *nonfinite;
+  int64_t wait_cycles;
+  int helpers;   // blocks [0, helpers) wait to help
+  int64_t piece; // strips that a warp takes at a time
+  enum shunt_guard_start start;
+};
+
+// All of it but the probe and how the work is shared; SHUNT_OK, or what is wrong with r or A.
+shunt_status make_repair_args(const struct shunt_spmm *p, const struct shunt_guard *r,
+                              repair_args *to);
+
+// Sizes: a function of sizes, types, strides and the device alone (workspace).
+struct plan {
+  bool direct;     // not cut at all: the guarded kernel, one launch, no workspace
+  bool repairs;    // direct, and only if there is reason to: the repair kernel
+  bool split;      // by rows, one launch, no workspace (csr_spmm_split.cuh)
+  int64_t longest; // of split: length of the longest row, as far as known; -1
+  bool copies_b;   // B is column-major and is copied to the workspace first
+  int tile;        // items of a tile
+  int64_t tiles;
+  int passes_per_block; // wanted; in units of kSegment bytes of B
+  int64_t pitch;        // elements (compute type) from one head or tail slot to the next
+  int64_t b_stride;     // of the B that the kernel reads
+  size_t cuts_at, heads_at, tails_at, b_at, bytes; // in the workspace
+  repair_args repair;                              // of the repair kernel
+};
+plan make_plan(const struct shunt_spmm *p, const struct shunt_device *d);
+
+// What the kernels read.  T is the compute type.
+template <class T> struct args {
+  const void *offsets, *columns, *values;
+  int64_t rows, nonzeros;
+  int base;
+  bool wide; // 64-bit indices
+
+  const void *b;
+  int64_t b_row_stride, b_col_stride;
+  uint32_t b_row_bytes; // tiled kernel: b_row_stride in bytes, b_col_stride is 1
+
+  void *c;
+  int64_t c_row_stride, c_col_stride;
+  bool c_vector; // rows of C can be read and written V elements at once
+  int64_t n;
+
+  scalar_arg<T> alpha, beta;
+  const uint32_t *only_if;
+
+  int tile;
+  int lanes_log2;
+  int passes;
+  int buffers;                                   // of open sums in shared memory
+  int row_of_at, columns_at, values_at, open_at; // bytes into shared memory
+  int64_t pitch;
+  cut_row *cuts; // [tiles]
+  T *heads;      // [tiles][pitch]
+  T *tails;      // [tiles][pitch]
+};
+
+// One per stored type of A and B; each in a translation unit of its own.
+// SHUNT_E_UNSUPPORTED for a type of C or a compute type that was not built.
+shunt_status launch_f16(const shunt_spmm *, const shunt_device *, const plan &, void *,
+                        shunt_stream);
+shunt_status launch_bf16(const shunt_spmm *, const shunt_device *, const plan &, void *,
+                         shunt_stream);
+shunt_status launch_f32(const shunt_spmm *, const shunt_device *, const plan &, void *,
+                        shunt_stream);
+shunt_status launch_f64(const shunt_spmm *, const shunt_device *, const plan &, void *,
+                        shunt_stream);
+shunt_status launch_i8(const shunt_spmm *, const shunt_device *, const plan &, void *,
+                       shunt_stream);
+
+// The whole call with a plan of the caller's making (tests tune with it).
+shunt_status run(const shunt_spmm *p, const shunt_device *d, const plan &how, void *workspace,
+                 shunt_stream stream);
+
+// ---- device helpers that all kernels of the family use ----------------------
+
+// Element i of an index array, base removed by the caller.
+__device__ __forceinline__ int64_t load_index(const void *array, int64_t i, bool wide)
+{
+  return wide ? __ldg(static_cast<const long long *>(array) + i)
+              : __ldg(static_cast<const int *>(array) + i);
+}
+
+// alpha * sum + beta * old, rounded once; `old` is not looked at when beta is 0.
+template <class Out, class T> __device__ __forceinline__ Out finish(T sum, T alpha, T beta, Out old)
+{
+  T value = scale(alpha, sum);
+  if (beta != T(0)) value = multiply_add(beta, widen<T>(old), value);
+  return narrow<Out>(value);
+}
+
+// One element of C.
+template <class Out, class T>
+__device__ __forceinline__ void store_element(const args<T> &a, int64_t row, int64_t col, T sum,
+                                              T alpha, T beta)
+{
+  Out *c = static_cast<Out *>(a.c) + row * a.c_row_stride + col * a.c_col_stride;
+  Out old = beta != T(0) ? *c : Out();
+  *c = finish<Out>(sum, alpha, beta, old);
+}
+
+} // namespace csr
+} // namespace shunt

@@ -1,0 +1,73 @@
+/* host_csr_sddmm.c: SDDMM on the host, one entry at a time.
+
+     C.values[p] = round(alpha * sum over k of A(i, k) B(k, j) + beta * C.values[p])
+
+   for every entry p = (i, j) of C; C.values[p] is not read when beta is 0.  A and B
+   in any order, the index base and both index types, all floating types.
+
+   Sums are kept in double whatever the type, so this is also the reference that
+   kernels are measured against.  Entries are independent: with
+   OpenMP, threads take rows, and the result does not depend on their number.  */
+#include "kernels/common/host_element.h"
+#include "kernels/shunt_kernels.h"
+
+#ifdef _OPENMP
+#define SHUNT_OMP(x) _Pragma(#x)
+#else
+#define SHUNT_OMP(x)
+#endif
+
+static double dot(const struct shunt_dense *a, int64_t i, const struct shunt_dense *b, int64_t j)
+{
+  double sum = 0;
+
+  for (int64_t k = 0; k < a->cols; k++)
+    sum += shunt_load(a->values, i * a->row_stride + k * a->col_stride, a->type) *
+           shunt_load(b->values, k * b->row_stride + j * b->col_stride, b->type);
+  return sum;
+}
+
+static int is_floating(shunt_type t)
+{
+  return t == SHUNT_F16 || t == SHUNT_BF16 || t == SHUNT_F32 || t == SHUNT_F64;
+}
+
+static shunt_status check(const struct shunt_sddmm *p)
+{
+  shunt_type a = p->a.type, c = p->c.value_type;
+  int halves = a == SHUNT_F16 || a == SHUNT_BF16;
+
+  if (p->a.rows != p->c.rows || p->b.cols != p->c.cols || p->a.cols != p->b.rows)
+    return SHUNT_E_ARGUMENT;
+  if (!is_floating(a) || p->b.type != a) return SHUNT_E_UNSUPPORTED;
+  if (c != a && !(halves && c == SHUNT_F32)) return SHUNT_E_UNSUPPORTED;
+  if (p->compute != (a == SHUNT_F64 ? SHUNT_F64 : SHUNT_F32)) return SHUNT_E_UNSUPPORTED;
+  if (p->c.index_type != SHUNT_I32 && p->c.index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
+  return SHUNT_OK;
+}
+
+static void one_row(const struct shunt_sddmm *p, int64_t i, double alpha, double beta)
+{
+  const struct shunt_csr *c = &p->c;
+  int64_t begin = shunt_index_at(c->row_offsets, i, c->index_type) - c->base;
+  int64_t end = shunt_index_at(c->row_offsets, i + 1, c->index_type) - c->base;
+
+  for (int64_t at = begin; at < end; at++) {
+    int64_t j = shunt_index_at(c->columns, at, c->index_type) - c->base;
+    double result = alpha * dot(&p->a, i, &p->b, j);
+    if (beta != 0) result += beta * shunt_load(c->values, at, c->value_type);
+    shunt_store(c->values, at, c->value_type, result);
+  }
+}
+
+shunt_status shunt_csr_sddmm_host(const struct shunt_sddmm *p)
+{
+  shunt_status s = check(p);
+
+  if (s != SHUNT_OK || p->c.nnz == 0) return s;
+  double alpha = shunt_scalar_value(&p->alpha, p->compute);
+  double beta = shunt_scalar_value(&p->beta, p->compute);
+  SHUNT_OMP(omp parallel for schedule(dynamic, 16))
+  for (int64_t i = 0; i < p->c.rows; i++) one_row(p, i, alpha, beta);
+  return SHUNT_OK;
+}

@@ -1,0 +1,215 @@
+// dense_spmm_wgmma.cu: checks, choice of shape and launch of dense_spmm_wgmma.cuh.
+#include "kernels/dense/dense_spmm_wgmma_shape.h"
+
+#if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
+#include <algorithm>
+
+#include "kernels/common/tensor_map.h"
+#include "kernels/common/tensor_operand.h"
+#include "kernels/csr/csr_spmm_launch.cuh"
+#include "kernels/dense/dense_spmm_wgmma.cuh"
+
+namespace shunt
+{
+namespace dense
+{
+
+static shunt_status check(const struct shunt_spmm *p, const struct shunt_dense *copy,
+                          const struct shunt_device *d)
+{
+  const shunt_type t = p->a.value_type;
+  if (d->compute_capability != 90 || shared_bytes < shape_64 >> d->shared_per_block)
+    return SHUNT_E_UNSUPPORTED;
+  if (t != SHUNT_F16 && t != SHUNT_BF16) return SHUNT_E_UNSUPPORTED;
+  if (p->b.type != t || (p->c.type != t && p->c.type != SHUNT_F32)) return SHUNT_E_UNSUPPORTED;
+  if (p->compute != SHUNT_F32 || p->beta.device || p->beta.host != 0) return SHUNT_E_UNSUPPORTED;
+  if (p->b.rows != p->a.cols || p->c.rows != p->a.rows || p->c.cols != p->b.cols ||
+      copy->rows != p->a.rows || copy->cols != p->a.cols || copy->type != t)
+    return SHUNT_E_ARGUMENT;
+  const int64_t most = INT32_MAX - 1024; // of C in the kernel's coordinates
+  if (p->a.rows < 1 || p->a.cols < 1 || p->c.cols < 1) return SHUNT_E_UNSUPPORTED;
+  if (p->a.rows > most || p->a.cols > most || p->c.cols > most) return SHUNT_E_UNSUPPORTED;
+  return copy->col_stride == 1 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
+}
+
+static arguments make_arguments(const struct shunt_spmm *p, const tile_shape &s)
+{
+  arguments k = {};
+  k.m = (int)p->c.rows;
+  k.n = (int)p->c.cols;
+  k.steps = (int)ceil_div(p->a.cols, kDepth);
+  k.tiles_across = (int)ceil_div(k.n, s.columns);
+  k.tiles = (int)std::min<int64_t>(ceil_div(k.m, kRows) * k.tiles_across, INT32_MAX);
+  k.split = s.split;
+  k.c = p->c.values;
+  k.c_row_stride = p->c.row_stride;
+  k.c_col_stride = p->c.col_stride;
+  k.wide_sums = p->c.type == SHUNT_F32;
+  k.aligned = on_16_bytes(p->c);
+  return k;
+}
+
+struct maps {
+  CUtensorMap d, b;
+};
+
+template <class T, int BMajor, class Shape>
+static shunt_status launch(const arguments &k, const maps &m, const csr::args<float> &a,
+                           const csr::repair_args &r, int clusters, cudaStream_t stream)
+{
+  const auto kernel = &spmm_dense_wgmma<T, BMajor, Shape>;
+  // Kept by the context, which the program may destroy: so asked for each time.
+  if (cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+                           cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           shared_bytes<Shape>) != cudaSuccess)
+    return SHUNT_E_CUDA;
+  cudaLaunchAttribute with[2] = {};
+  with[0].id = cudaLaunchAttributeClusterDimension;
+  with[0].val.clusterDim.x = k.split;
+  with[0].val.clusterDim.y = with[0].val.clusterDim.z = 1;
+  with[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  with[1].val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(clusters * k.split);
+  config.blockDim = dim3(Shape::kThreads);
+  config.dynamicSmemBytes = shared_bytes<Shape>;
+  config.stream = stream;
+  config.attrs = with;
+  config.numAttrs = 2;
+  return cudaLaunchKernelEx(&config, kernel, k, m.d, m.b, a, r) == cudaSuccess ? SHUNT_OK
+                                                                               : SHUNT_E_CUDA;
+}
+
+template <class T>
+static shunt_status launch_type(const arguments &k, bool b_row_major, const maps &m,
+                                const csr::args<float> &a, const csr::repair_args &r, int clusters,
+                                cudaStream_t stream)
+{
+  return b_row_major ? launch<T, 1, shape_64>(k, m, a, r, clusters, stream)
+                     : launch<T, 0, shape_64>(k, m, a, r, clusters, stream);
+}
+
+// One tile a cluster, all at once.
+static bool shape_fits(const tile_shape &s, const arguments &k, int clusters)
+{
+  return s.columns == 64 && (s.split == 1 || s.split == 2) && s.split <= k.steps &&
+         k.tiles <= clusters;
+}
+
+shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
+                 const struct shunt_guard *r, const tile_shape &s, const struct shunt_device *d,
+                 shunt_stream stream)
+{
+  shunt_status status = check(p, copy, d);
+  if (status != SHUNT_OK) return status;
+  if (s.columns <= 0 || s.split <= 0) return SHUNT_E_UNSUPPORTED;
+  if (s.columns > 64)
+    return s.split == 1 ? dense::wide::run(p, copy, r, s.columns, d, stream) : SHUNT_E_UNSUPPORTED;
+  const arguments k = make_arguments(p, s);
+  const int clusters = d->multiprocessors / s.split; // those without a tile hash only
+  if (!shape_fits(s, k, clusters)) return SHUNT_E_UNSUPPORTED;
+  csr::repair_args repair;
+  status = csr::make_repair_args(p, r, &repair);
+  if (status != SHUNT_OK) return status;
+  const int64_t strips = p->c.rows * ceil_div(p->c.cols, 32), most_pieces = 1 << 16;
+  repair.piece = strips > 4 * most_pieces ? ceil_div(strips, most_pieces) : 4;
+  repair.helpers = clusters * s.split;
+  const struct shunt_dense b = as_stored(p->b);
+  maps m;
+  if (!on_16_bytes(*copy) || !on_16_bytes(b) || !make_tensor_map(&m.d, *copy, 64, 64) ||
+      !make_tensor_map(&m.b, b, 64, 64))
+    return SHUNT_E_UNSUPPORTED;
+  csr::plan how = {};
+  how.direct = true;
+  const csr::args<float> a = csr::make_args<float>(p, how, nullptr);
+  const bool row_major = p->b.col_stride == 1;
+  return p->a.value_type == SHUNT_F16
+             ? launch_type<__half>(k, row_major, m, a, repair, clusters, stream)
+             : launch_type<__nv_bfloat16>(k, row_major, m, a, repair, clusters, stream);
+}
+
+// Of fewer than half as many blocks as multiprocessors, too few read D.
+static tile_shape choose_narrow(const struct shunt_spmm *p, const struct shunt_device *d)
+{
+  const int64_t blocks = ceil_div(p->c.rows, kRows) * 2;
+  if (blocks > d->multiprocessors || blocks * 2 < d->multiprocessors) return {};
+  return {64, 2};
+}
+
+// Bytes of A's arrays that the copy engine cannot bring (kernels/guard/fingerprint_bulk.cuh).
+static double read_by_lanes(const struct shunt_csr &a)
+{
+  const double nnz = static_cast<double>(a.nnz);
+  double bytes = 0;
+  if (reinterpret_cast<uintptr_t>(a.columns) % 8)
+    bytes += nnz * static_cast<double>(shunt_type_size(a.index_type));
+  if (reinterpret_cast<uintptr_t>(a.values) % 8)
+    bytes += nnz * static_cast<double>(shunt_type_size(a.value_type));
+  return bytes;
+}
+
+// One round of tiles of 128 rows that leaves few multiprocessors without one, and D in L2: else
+// cuBLAS and a proof beside it are as fast or faster.  A step of K takes 0.3 us or twice as long,
+// in which lanes hash 0.22 MB.
+static tile_shape choose_wide(const struct shunt_spmm *p, const struct shunt_device *d)
+{
+  const double rows = static_cast<double>(p->c.rows), cols = static_cast<double>(p->c.cols);
+  const double deep = static_cast<double>(p->a.cols);
+  if (deep < 1024 || rows * deep * 2 > static_cast<double>(d->l2_bytes)) return {};
+  if (!on_16_bytes(p->c)) return {};
+  for (int columns = 128; columns <= 256; columns *= 2) {
+    const int64_t tiles = ceil_div(p->c.rows, 128) * ceil_div(p->c.cols, columns);
+    if (tiles <= d->multiprocessors && rows / 128 * cols / columns >= 0.9 * d->multiprocessors &&
+        read_by_lanes(p->a) <= 0.22e6 * deep / 64 * columns / 128)
+      return {columns, 1};
+  }
+  return {};
+}
+
+// Between, products are bound by L2, which cuBLAS uses better.
+tile_shape choose_shape(const struct shunt_spmm *p, const struct shunt_device *d)
+{
+  if (p->c.cols <= 16 || p->a.cols <= kDepth) return {};
+  return p->c.cols <= 64 ? choose_narrow(p, d) : choose_wide(p, d);
+}
+
+} // namespace dense
+} // namespace shunt
+#else
+namespace shunt
+{
+namespace dense
+{
+
+shunt_status run(const struct shunt_spmm *, const struct shunt_dense *, const struct shunt_guard *,
+                 const tile_shape &, const struct shunt_device *, shunt_stream)
+{
+  return SHUNT_E_UNSUPPORTED;
+}
+tile_shape choose_shape(const struct shunt_spmm *, const struct shunt_device *)
+{
+  return {};
+}
+
+} // namespace dense
+} // namespace shunt
+#endif
+
+extern "C" shunt_status shunt_dense_spmm_proved_cuda(const struct shunt_spmm *p,
+                                                     const struct shunt_dense *copy,
+                                                     const struct shunt_guard *r,
+                                                     const struct shunt_device *d,
+                                                     shunt_stream stream)
+{
+  using namespace shunt::dense;
+  const tile_shape s = choose_shape(p, d);
+  return s.columns == 0 ? SHUNT_E_UNSUPPORTED : run(p, copy, r, s, d, stream);
+}
+
+extern "C" bool shunt_dense_spmm_proved_pays(const struct shunt_spmm *p,
+                                             const struct shunt_device *d)
+{
+  const shunt_type t = p->a.value_type;
+  return d->compute_capability == 90 && (t == SHUNT_F16 || t == SHUNT_BF16) && !p->beta.device &&
+         p->beta.host == 0 && shunt::dense::choose_shape(p, d).columns > 0;
+}

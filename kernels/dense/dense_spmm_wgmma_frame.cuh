@@ -1,0 +1,106 @@
+// dense_spmm_wgmma_frame.cuh: what the kernels share that multiply a dense copy of A by wgmma and
+// prove it in the same launch (dense_spmm_wgmma.cuh, dense_spmm_wide_wgmma.cuh).
+#pragma once
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "kernels/guard/agreement.cuh"
+#include "kernels/guard/fingerprint_parts.cuh"
+#include "kernels/ptx/ldst.cuh"
+#include "kernels/ptx/mbarrier.cuh"
+#include "kernels/ptx/wgmma.cuh"
+
+namespace shunt
+{
+namespace dense
+{
+
+constexpr int kBoxBytes = 64 * 128; // what the copy engine brings at once: 64 rows of 64 values
+
+// d (+)= 64 x 16 of D times 16 x N of B, N by the number of sums.
+template <class T> struct product_of;
+template <> struct product_of<__half> {
+  template <int BMajor>
+  static __device__ __forceinline__ void run(float (&d)[32], uint64_t a, uint64_t b, bool keep)
+  {
+    ptx::wgmma_m64n64k16_f16<BMajor>(d, a, b, keep);
+  }
+  template <int BMajor>
+  static __device__ __forceinline__ void run(float (&d)[64], uint64_t a, uint64_t b, bool keep)
+  {
+    ptx::wgmma_m64n128k16_f16<BMajor>(d, a, b, keep);
+  }
+  template <int BMajor>
+  static __device__ __forceinline__ void run(float (&d)[128], uint64_t a, uint64_t b, bool keep)
+  {
+    ptx::wgmma_m64n256k16_f16<BMajor>(d, a, b, keep);
+  }
+};
+template <> struct product_of<__nv_bfloat16> {
+  template <int BMajor>
+  static __device__ __forceinline__ void run(float (&d)[32], uint64_t a, uint64_t b, bool keep)
+  {
+    ptx::wgmma_m64n64k16_bf16<BMajor>(d, a, b, keep);
+  }
+  template <int BMajor>
+  static __device__ __forceinline__ void run(float (&d)[64], uint64_t a, uint64_t b, bool keep)
+  {
+    ptx::wgmma_m64n128k16_bf16<BMajor>(d, a, b, keep);
+  }
+  template <int BMajor>
+  static __device__ __forceinline__ void run(float (&d)[128], uint64_t a, uint64_t b, bool keep)
+  {
+    ptx::wgmma_m64n256k16_bf16<BMajor>(d, a, b, keep);
+  }
+};
+
+// d (+)= 64 x 64 of D times 64 columns of K of B, whose operands begin at of_d, of_b.
+template <class T, int BMajor, int Sums>
+__device__ __forceinline__ void multiply_64(float (&d)[Sums], uint64_t of_d, uint64_t of_b,
+                                            bool keep)
+{
+  constexpr uint32_t eight = 1024, further_d = 32 >> 4, further_b = (BMajor ? 2 * eight : 32) >> 4;
+  ptx::wgmma_fence();
+#pragma unroll
+  for (int j = 0; j < 64 / 16; j++)
+    product_of<T>::template run<BMajor>(d, of_d + j * further_d, of_b + j * further_b,
+                                        keep || j > 0);
+  ptx::wgmma_commit();
+}
+
+// A place in the ring, and the parity of its round.
+template <class Shape> struct ring_place {
+  int slot = 0;
+  uint32_t parity = 0;
+  __device__ __forceinline__ void advance()
+  {
+    if (++slot == Shape::kStages) slot = 0, parity ^= 1;
+  }
+};
+
+__device__ __forceinline__ void wait_for(const uint64_t &barrier, uint32_t parity)
+{
+  while (!ptx::mbarrier_try_wait(ptx::shared_address(&barrier), parity)) {
+  }
+}
+
+__device__ __forceinline__ bool is_finite(float x)
+{
+  return fabsf(x) <= 3.402823466e38f;
+}
+
+// By one thread, when the whole block is done and its stores were ordered before it by a barrier.
+template <class Board>
+__device__ __forceinline__ void judge_block(const csr::repair_args &r, Board &b, bool alarm,
+                                            bool flagged)
+{
+  struct shunt_fingerprint part = {0, 0};
+  for (const struct shunt_fingerprint &of_warp : b.part) shunt_fp_add(&part, of_warp);
+  ptx::cp_async_wait<0>();
+  __threadfence(); // who hears of this block's arrival may write C
+  b.order = csr::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, alarm, flagged);
+  if (b.order.needed) __threadfence();
+}
+
+} // namespace dense
+} // namespace shunt

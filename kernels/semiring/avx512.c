@@ -1,9 +1,0 @@
-/* avx512.c: the inner loops for AVX-512; empty for other machines than x86-64. */
-#include "kernels/semiring/loops.h"
-
-#ifdef SHUNT_SEMIRING_X86
-#pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,fma,prefer-vector-width=512")
-#define VECTOR_BYTES 64
-#define KERNELS shunt_semiring_avx512
-#include "kernels/semiring/simd.h"
-#endif

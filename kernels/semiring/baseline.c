@@ -1,5 +1,0 @@
-/* baseline.c: the inner loops for whatever every machine of this kind can do: vectors
-   of 16 bytes, which SSE2 and NEON have.  */
-#define VECTOR_BYTES 16
-#define KERNELS shunt_semiring_baseline
-#include "kernels/semiring/simd.h"

@@ -1,0 +1,198 @@
+// sparse24_spmm_launch.cuh: launch of sparse24_spmm_wgmma.cuh, for one type of values.
+#pragma once
+#include <algorithm>
+
+#include "kernels/common/tensor_map.h"
+#include "kernels/common/tensor_operand.h"
+#include "kernels/csr/csr_spmm_launch.cuh"
+#include "kernels/sparse24/sparse24_spmm_wgmma.cuh"
+
+namespace shunt
+{
+namespace sparse24
+{
+
+// C is the product itself, not what is combined from it later.
+inline bool in_place(const struct shunt_spmm *p, const struct shunt_guard *r)
+{
+  return r->product->values == p->c.values;
+}
+
+// B as the copy engine sees it: rows of memory, which for int8 are its columns.
+inline struct shunt_dense operand_of(const struct shunt_dense &b)
+{
+  if (b.type != SHUNT_I8) return as_stored(b);
+  return {b.cols, b.rows, b.col_stride, b.row_stride, b.values, b.type};
+}
+
+template <class C>
+arguments<C> make_arguments(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
+                            const struct shunt_guard *r, int columns)
+{
+  static const struct shunt_scalar one = {NULL, 1};
+  const struct shunt_dense *to = r->product;
+  arguments<C> k = {};
+  k.a = static_cast<const char *>(v->tiles);
+  k.chunks = static_cast<int>(v->chunks);
+  k.tiles_down = static_cast<int>(v->bands / kGroups);
+  k.tiles_across = static_cast<int>(ceil_div(p->c.cols, columns));
+  k.last_box = static_cast<int>((p->c.cols - 1) / 64 * 64);
+  k.c = {to->values,
+         to->rows,
+         to->cols,
+         to->row_stride,
+         to->col_stride,
+         make_scalar_arg<C>(in_place(p, r) ? p->alpha : one),
+         to->type == SHUNT_F32,
+         on_16_bytes(*to)};
+  k.repairs_wide = p->c.type == SHUNT_F32;
+  return k;
+}
+
+// The values of a matrix whose quads are all full, as the copy engine sees them.
+inline struct shunt_dense values_of(const struct shunt_csr &a)
+{
+  return {a.rows, a.cols / 2, a.cols / 2, 1, const_cast<void *>(a.values), a.value_type};
+}
+
+// How blocks agree on a repair, and share it.  of_pattern: A's values are not hashed.
+inline shunt_status make_repair(const struct shunt_spmm *p, const struct shunt_guard *r,
+                                const struct shunt_device *d, bool of_pattern, csr::repair_args *to)
+{
+  const int64_t strips = p->c.rows * ceil_div(p->c.cols, 32), most_pieces = 1 << 16;
+  struct shunt_spmm hashed = *p;
+  if (of_pattern) hashed.a.values = NULL;
+  const shunt_status s = csr::make_repair_args(&hashed, r, to);
+  to->piece = strips > 4 * most_pieces ? ceil_div(strips, most_pieces) : 4;
+  to->helpers = d->multiprocessors;
+  return s;
+}
+
+// Is A's pattern compared?  Beside tiles of 128 columns only where they come in one round, and
+// their products take a microsecond for 3 MB of A's columns, or many blocks have none: else hashing,
+// which asks memory for less at a time, was 1 to 15 % faster (results/sparse24-columns.txt).
+template <class Shape>
+bool compares(const struct shunt_csr &a, int64_t tiles, double product, int64_t blocks)
+{
+  if (!Shape::kInPlace || !shunt_sparse24_compared(&a)) return false;
+  if (Shape::kColumns > 128) return true;
+  const double read = 16e-6 * static_cast<double>(shunt_sparse24_pieces(&a));
+  return tiles <= blocks && (read <= 3 * product || 4 * tiles <= 3 * blocks);
+}
+
+// Tiles of A's columns, in all `tiles`, that blocks with a tile of C less than the others take:
+// so that both are done at one time, by what was measured on an H200 (results/sparse24-columns.txt).
+// product: microseconds of a tile of C.
+inline int spare(int64_t tiles, int64_t of_c, double product, int64_t blocks)
+{
+  const int64_t busy = of_c % blocks, free = blocks - busy;
+  if (busy == 0 || tiles == 0) return 0;
+  const double start = 5, slower = 12; // us; us that a block's product takes longer by a MB
+  const double rate = 0.03 + 0.035 * static_cast<double>(free) / static_cast<double>(blocks);
+  const double all = 1e-6 * SHUNT_FP_TILE * static_cast<double>(tiles);
+  const double beside = slower * all / static_cast<double>(busy);
+  const double part =
+      (product - start + beside) / (all / (static_cast<double>(free) * rate) + beside);
+  const double even = static_cast<double>(free) / static_cast<double>(blocks);
+  return part <= even ? 0 : static_cast<int>(std::min(part, 1.) * static_cast<double>(tiles));
+}
+
+template <class C> struct rows_side {
+  csr::args<C> a;
+  csr::repair_args r;
+};
+
+// A block for each multiprocessor: those that no tile is left for hash only.
+template <class T, int BMajor, class Shape>
+shunt_status launch(const arguments<typename T::compute> &k, const tensor_maps &maps,
+                    const rows_side<typename T::compute> &rows, const struct shunt_device *d,
+                    cudaStream_t stream)
+{
+  const auto kernel = &spmm_sparse24<T, BMajor, Shape>;
+  // Kept by the context, which the program may destroy: so asked for each time.
+  if (cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+                           cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           Shape::kBytes) != cudaSuccess)
+    return SHUNT_E_CUDA;
+  cudaLaunchAttribute early = {};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(d->multiprocessors);
+  config.blockDim = dim3(Shape::kThreads);
+  config.dynamicSmemBytes = Shape::kBytes;
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, kernel, k, maps, rows.a, rows.r) == cudaSuccess ? SHUNT_OK
+                                                                                     : SHUNT_E_CUDA;
+}
+
+template <class T, class Shape>
+shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
+                          const struct shunt_guard *r, const struct shunt_device *d,
+                          cudaStream_t stream)
+{
+  using compute = typename T::compute;
+  arguments<compute> k = make_arguments<compute>(p, v, r, Shape::kColumns);
+  const int64_t tiles = static_cast<int64_t>(k.tiles_down) * k.tiles_across;
+  rows_side<compute> rows;
+  tensor_maps maps = {};
+  const shunt_status s = make_repair(p, r, d, Shape::kInPlace, &rows.r);
+  if (s != SHUNT_OK) return s;
+  if (tiles > INT32_MAX / 2 || !make_tensor_map(&maps.b, operand_of(p->b), 64, 128 / Shape::kSize))
+    return SHUNT_E_UNSUPPORTED;
+  if (Shape::kInPlace && !make_tensor_map(&maps.values, values_of(p->a), kRows, 64))
+    return SHUNT_E_UNSUPPORTED;
+  k.tiles = static_cast<int>(tiles);
+  const double product = Shape::kMicroseconds * k.chunks;
+  if (rows.r.expected && compares<Shape>(p->a, tiles, product, d->multiprocessors)) {
+    k.columns = make_column_job(p->a, *v);
+    k.spared = spare(k.columns.tiles, tiles, product, d->multiprocessors);
+  }
+  csr::plan how = {};
+  how.direct = true;
+  rows.a = csr::make_args<compute>(p, how, nullptr);
+  if constexpr (!T::whole_numbers)
+    if (p->b.col_stride == 1) return launch<T, 1, Shape>(k, maps, rows, d, stream);
+  return launch<T, 0, Shape>(k, maps, rows, d, stream);
+}
+
+template <class T>
+shunt_status launch_as(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
+                       enum shunt_sparse24_shape shape, const struct shunt_guard *r,
+                       const struct shunt_device *d, cudaStream_t stream)
+{
+  constexpr int size = sizeof(typename T::stored);
+  switch (shape) {
+  case SHUNT_SPARSE24_128: return launch_shape<T, shape_128<size>>(p, v, r, d, stream);
+  case SHUNT_SPARSE24_256: return launch_shape<T, shape_256<size>>(p, v, r, d, stream);
+  case SHUNT_SPARSE24_2X128: return launch_shape<T, shape_2x128<size>>(p, v, r, d, stream);
+  default: return SHUNT_E_UNSUPPORTED;
+  }
+}
+
+template <class T>
+shunt_status launch_in_place(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
+                             enum shunt_sparse24_shape shape, const struct shunt_guard *r,
+                             const struct shunt_device *d, cudaStream_t stream)
+{
+  switch (shape) {
+  case SHUNT_SPARSE24_128: return launch_shape<T, in_place_128>(p, v, r, d, stream);
+  case SHUNT_SPARSE24_256: return launch_shape<T, in_place_256>(p, v, r, d, stream);
+  case SHUNT_SPARSE24_2X128: return launch_shape<T, in_place_2x128>(p, v, r, d, stream);
+  default: return SHUNT_E_UNSUPPORTED;
+  }
+}
+
+// sparse24_spmm_in_place_wgmma.cu: for 16 bits
+shunt_status launch_16_in_place(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
+                                enum shunt_sparse24_shape shape, const struct shunt_guard *r,
+                                const struct shunt_device *d, cudaStream_t stream);
+// sparse24_spmm_i8_wgmma.cu
+shunt_status launch_i8(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
+                       enum shunt_sparse24_shape shape, const struct shunt_guard *r,
+                       const struct shunt_device *d, cudaStream_t stream);
+
+} // namespace sparse24
+} // namespace shunt

@@ -1,0 +1,120 @@
+// sparse24_spmm_wgmma.cu: checks, choice of shape, and sparse24_spmm_wgmma.cuh for 16 bits.
+#include <algorithm>
+
+#include "kernels/sparse24/sparse24_kernels.h"
+
+#if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
+#include "kernels/sparse24/sparse24_spmm_launch.cuh"
+
+namespace shunt
+{
+namespace sparse24
+{
+namespace
+{
+
+// What is stored, computed with, and written.
+bool types_fit(const struct shunt_spmm *p)
+{
+  const shunt_type t = p->b.type, c = p->c.type;
+  if (p->a.value_type != t) return false;
+  if (t == SHUNT_I8) return (c == SHUNT_I32 || c == SHUNT_F32) && p->compute == c;
+  return (t == SHUNT_F16 || t == SHUNT_BF16) && (c == t || c == SHUNT_F32) &&
+         p->compute == SHUNT_F32;
+}
+
+shunt_status check(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
+                   const struct shunt_guard *r, const struct shunt_device *d)
+{
+  const shunt_type t = p->b.type;
+  const int64_t most = INT32_MAX - 1024; // of C in the kernel's coordinates
+  const struct shunt_dense *to = r->product;
+  if (!to || v->rows != p->c.rows || v->cols != p->b.rows || v->value_type != t ||
+      p->c.cols != p->b.cols || p->a.rows != v->rows || p->a.cols != v->cols ||
+      to->rows != p->c.rows || to->cols != p->c.cols)
+    return SHUNT_E_ARGUMENT;
+  if (!types_fit(p)) return SHUNT_E_UNSUPPORTED;
+  if (to->type != (in_place(p, r) ? p->c.type : SHUNT_F32)) return SHUNT_E_ARGUMENT;
+  if (!in_place(p, r) && p->compute != SHUNT_F32)
+    return SHUNT_E_UNSUPPORTED; // W does not hold int32
+  if (in_place(p, r) && (p->beta.device || p->beta.host != 0)) return SHUNT_E_UNSUPPORTED;
+  if (p->c.cols < 1 || p->c.cols > most) return SHUNT_E_UNSUPPORTED;
+  if (!on_16_bytes(operand_of(p->b))) return SHUNT_E_UNSUPPORTED;
+  const uint32_t shared =
+      std::max({shape_256<1>::kBytes, in_place_256::kBytes, in_place_128::kBytes});
+  return d->compute_capability == 90 && d->multiprocessors <= arrival_most_blocks &&
+                 shared <= (uint32_t)d->shared_per_block
+             ? SHUNT_OK
+             : SHUNT_E_UNSUPPORTED;
+}
+
+} // namespace
+} // namespace sparse24
+} // namespace shunt
+
+// Microseconds on an H200, fitted to results/sparse24-shapes.txt (values in place:
+// sparse24-columns.txt): a multiprocessor's tiles by 128 bytes of K, and what hashing a megabyte of
+// A adds to them, or takes where that is longer.
+extern "C" enum shunt_sparse24_shape shunt_sparse24_spmm_shape(const struct shunt_spmm *p,
+                                                               const struct shunt_device *d)
+{
+  using namespace shunt::sparse24;
+  using shunt::ceil_div;
+  const bool in_place = shunt_sparse24_in_place(&p->a);
+  const int64_t down = ceil_div(p->c.rows, kRows), at_once = d->multiprocessors;
+  const int64_t chunks =
+      ceil_div(p->b.rows, shunt_sparse24_cols(static_cast<int>(shunt_type_size(p->b.type))));
+  const double narrow =
+      static_cast<double>(chunks * ceil_div(down * ceil_div(p->c.cols, 128), at_once));
+  const double wide =
+      static_cast<double>(chunks * ceil_div(down * ceil_div(p->c.cols, 256), at_once));
+  const size_t entry =
+      shunt_type_size(p->a.index_type) + (in_place ? 0 : shunt_type_size(p->a.value_type));
+  const double read = 1e-6 * static_cast<double>(p->a.nnz) * static_cast<double>(entry);
+  const double of_128 = 0.276 * narrow + 0.125 * read;
+  const double of_256 = in_place ? std::max(0.521 * wide + 0.06 * read, 0.42 * read)
+                                 : std::max(0.521 * wide + 0.128 * read, 0.576 * read);
+  const double of_2x128 = std::max(0.565 * wide + (in_place ? 0.09 : 0.043) * read, 0.477 * read);
+  if (of_128 <= of_256 && of_128 <= of_2x128) return SHUNT_SPARSE24_128;
+  return of_256 <= of_2x128 ? SHUNT_SPARSE24_256 : SHUNT_SPARSE24_2X128;
+}
+
+extern "C" shunt_status shunt_sparse24_spmm_shaped_cuda(
+    const struct shunt_spmm *p, const struct shunt_sparse24 *v, enum shunt_sparse24_shape shape,
+    bool in_place, const struct shunt_guard *r, const struct shunt_device *d, shunt_stream stream)
+{
+  using namespace shunt::sparse24;
+  const shunt_status s = check(p, v, r, d);
+  if (s != SHUNT_OK) return s;
+  if (in_place)
+    return shunt_sparse24_in_place(&p->a) ? launch_16_in_place(p, v, shape, r, d, stream)
+                                          : SHUNT_E_UNSUPPORTED;
+  if (p->b.type == SHUNT_I8) return launch_i8(p, v, shape, r, d, stream);
+  if (p->b.type == SHUNT_F16) return launch_as<types<__half, float>>(p, v, shape, r, d, stream);
+  return launch_as<types<__nv_bfloat16, float>>(p, v, shape, r, d, stream);
+}
+#else
+extern "C" enum shunt_sparse24_shape shunt_sparse24_spmm_shape(const struct shunt_spmm *,
+                                                               const struct shunt_device *)
+{
+  return SHUNT_SPARSE24_NONE;
+}
+
+extern "C" shunt_status shunt_sparse24_spmm_shaped_cuda(const struct shunt_spmm *,
+                                                        const struct shunt_sparse24 *,
+                                                        enum shunt_sparse24_shape, bool,
+                                                        const struct shunt_guard *,
+                                                        const struct shunt_device *, shunt_stream)
+{
+  return SHUNT_E_UNSUPPORTED;
+}
+#endif
+
+extern "C" shunt_status shunt_sparse24_spmm_cuda(const struct shunt_spmm *p,
+                                                 const struct shunt_sparse24 *v, bool in_place,
+                                                 const struct shunt_guard *r,
+                                                 const struct shunt_device *d, shunt_stream stream)
+{
+  return shunt_sparse24_spmm_shaped_cuda(p, v, shunt_sparse24_spmm_shape(p, d), in_place, r, d,
+                                         stream);
+}

@@ -1,0 +1,23 @@
+// vector_csr_spmm_bf16.cu: the kernels of shunt_vector_csr_spmm_cuda for bf16.
+#include "kernels/vector/vector_csr_spmm_mma.cuh"
+#include "kernels/vector/vector_csr_spmm_single_launch.cuh"
+
+namespace shunt
+{
+namespace vector::csr
+{
+
+cudaError_t launch_bf16(const arguments &p, int tile, shunt_type out, int compute_capability,
+                        cudaStream_t stream)
+{
+  return launch_mma<__nv_bfloat16>(p, tile, out, compute_capability, stream);
+}
+
+cudaError_t launch_once_bf16(const arguments &p, const shunt_vector_single_launch &how,
+                             shunt_type out, int compute_capability, cudaStream_t stream)
+{
+  return launch_once_of<__nv_bfloat16>(p, how, out, compute_capability, stream);
+}
+
+} // namespace vector::csr
+} // namespace shunt
