@@ -111,7 +111,7 @@ double shunt_cost_sparse24(const struct shunt_spmm *p, enum shunt_sparse24_shape
 /* ---- SpMM: least squares over measurements ------------------------------------------------ */
 
 /* Microseconds on an H200, fitted by the least relative error to tests/bench/results: `scattered`
-   ones to the 26 matrices of ../shared/data/mtx in f32 and f64 at 8, 32 and 128 columns, the others
+   ones to 26 matrices of SuiteSparse and SNAP in f32 and f64 at 8, 32 and 128 columns, the others
    to layers, pruned and of random vectors; `half`: in 2-byte types, scattered ones to 7 matrices.  By geometric standard deviation
    a case is 1.14 (the original), 1.31 (the same, preprocessed), 1.2 (rows), 1.15 (groups) and 1.11
    (vector) off.  */
@@ -351,7 +351,7 @@ double shunt_cost_dense_sddmm(const struct shunt_sddmm *p, const struct shunt_de
 }
 
 /* Scattered patterns: by rows, entries and what the longest row has beyond the mean; fitted to the
-   26 matrices in f32, 1.5 off.  Others: FLOP per microsecond, after ../shared/limits.md.  */
+   26 matrices in f32, 1.5 off.  Others: FLOP per microsecond, as measured on an H200.  */
 static double original_sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
                              const struct shunt_device *d)
 {
@@ -433,7 +433,7 @@ double shunt_cost_bsr(const struct shunt_spmm *p, const struct shunt_block_shape
          copy_of_b(p, d);
 }
 
-/* Pruned layers: a start-up and a rate in FLOP per microsecond, after ../shared/limits.md.
+/* Pruned layers: a start-up and a rate in FLOP per microsecond, as measured on an H200.
    CSR_ALG1 and ALG3 are taken at their speed after preprocess, because whoever asks for them may have
    done that.  */
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,

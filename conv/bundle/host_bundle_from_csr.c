@@ -4,7 +4,7 @@
    Eight cursors, one a row; each step takes the least of the columns they stand at, and
    moves on those that stand there.  */
 #include "conv/bundle/bundle_conv.h"
-#include "conv/index.h"
+#include "conv/common/index.h"
 
 #include <string.h>
 

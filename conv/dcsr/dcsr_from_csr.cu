@@ -19,7 +19,7 @@
 #include <cuda_runtime.h>
 
 #include "conv/dcsr/dcsr_conv.h"
-#include "conv/dcsr/dcsr_sort.h"
+#include "conv/common/sort.h"
 
 namespace shunt
 {

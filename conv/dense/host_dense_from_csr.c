@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conv/index.h"
+#include "conv/common/index.h"
 #include "conv/shunt_conv.h"
 
 /* Scatters row i into its zeroed place; nonzero when a column is out of range or

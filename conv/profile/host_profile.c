@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "conv/index.h"
+#include "conv/common/index.h"
 #include "conv/profile/profile_segments.h"
 
 struct row {

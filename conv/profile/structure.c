@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conv/index.h"
+#include "conv/common/index.h"
 #include "conv/shunt_conv.h"
 
 enum { TILE_ROWS = 16, TILE_COLS = 32, STRIP_COLS = 64, QUAD = 4 };

@@ -2,7 +2,7 @@
    sparse24_from_csr.cu.  Values are moved, never computed with.  */
 #include <string.h>
 
-#include "conv/index.h"
+#include "conv/common/index.h"
 #include "conv/sparse24/sparse24_conv.h"
 
 enum { ROWS = SHUNT_SPARSE24_ROWS };

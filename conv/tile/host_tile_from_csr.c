@@ -16,7 +16,7 @@
    row stops at the first entry that breaks the rules; the matrix is then irregular.  */
 #include <string.h>
 
-#include "conv/index.h"
+#include "conv/common/index.h"
 #include "conv/tile/tile_chunk.h"
 #include "conv/tile/tile_conv.h"
 

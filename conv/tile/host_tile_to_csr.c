@@ -5,7 +5,7 @@
    row is spread out over its columns first:
 
      packed    values, present, metadata, order   -->   found: bit c, value[c]   -->   CSR  */
-#include "conv/index.h"
+#include "conv/common/index.h"
 #include "conv/tile/tile_conv.h"
 
 enum { LANES = SHUNT_TILE_LANES, PER_LANE = SHUNT_TILE_PER_LANE };

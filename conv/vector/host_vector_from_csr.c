@@ -12,7 +12,7 @@
    Steps are made when a strip is whole.  */
 #include <string.h>
 
-#include "conv/index.h"
+#include "conv/common/index.h"
 #include "conv/vector/vector_conv.h"
 
 enum {

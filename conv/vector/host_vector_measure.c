@@ -4,7 +4,7 @@
    A group's rows are merged: the least column that any of them has next is a vector.  */
 #include <string.h>
 
-#include "conv/index.h"
+#include "conv/common/index.h"
 #include "conv/vector/vector_conv.h"
 
 /* The rows of a group on their way to their ends. */

@@ -2,7 +2,7 @@
    row_clusters.cu, and the layout of their scratch.  */
 #include <string.h>
 
-#include "conv/index.h"
+#include "conv/common/index.h"
 #include "conv/vector/row_sketch.h"
 
 /* ---- the scratch -------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #ifndef SHUNT_CONV_ROW_SKETCH_H
 #define SHUNT_CONV_ROW_SKETCH_H
 
-#include "conv/dcsr/dcsr_sort.h"
+#include "conv/common/sort.h"
 #include "conv/vector/row_clusters.h"
 
 #ifdef __CUDACC__

@@ -26,6 +26,7 @@
 // Roofline: every entry reads K * size bytes from L1: nnz * K * size / 29 TB/s.
 #include "kernels/csr/csr_sddmm_operands.cuh"
 #include "kernels/csr/csr_sddmm_rows.cuh"
+#include "kernels/ptx/touch.cuh"
 
 namespace shunt
 {
@@ -132,21 +133,11 @@ template <class I> struct item_cursor {
 };
 
 // Brings a row into L1: a word of each 128-byte line, 32 lines at most.  The word must
-// be handed to keep() later, so that no register waits for it before.
-__device__ __forceinline__ unsigned touch(const void *row, int64_t bytes, int lane)
+// be handed to ptx::keep() later, so that no register waits for it before.
+__device__ __forceinline__ uint32_t touch(const void *row, int64_t bytes, int lane)
 {
-  unsigned word = 0;
-#ifdef __CUDA_ARCH__
-  if (lane * 128 + 4 <= bytes)
-    asm volatile("ld.global.nc.u32 %0, [%1];"
-                 : "=r"(word)
-                 : "l"(static_cast<const char *>(row) + lane * 128));
-#endif
-  return word;
-}
-__device__ __forceinline__ void keep(unsigned word)
-{
-  asm volatile("" ::"r"(word));
+  if (lane * 128 + 4 > bytes) return 0;
+  return ptx::load_word(static_cast<const char *>(row) + lane * 128);
 }
 
 // Rows first .. last - 1 of a slice: about nnz / slices entries.
@@ -196,7 +187,7 @@ walk_items(const args<T, I> &p, const Batch &warp, const scale<T> &by, const ite
       else
         sums[position] = dot;
     }
-    keep(word);
+    ptx::keep(word);
     now = next;
     column = coming;
   }

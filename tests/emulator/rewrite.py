@@ -9,19 +9,14 @@ Writes TO/<path of FILE below the top of the tree>.  What changes, and what it b
   __global__ void k(..) {           and emulator::enter_kernel(name, launch bounds);
   reinterpret_cast<const void *>(k) emulator::kernel_address(k): cudaLaunchKernel has to know k's types
   asm("" : .. )                     nothing: a hint to the compiler
-  asm("one of ASM" : .. : .. )      its function; any other instruction is an error (put it behind
-                                    a wrapper in kernels/ptx/ and give that a twin here)
+  asm("an instruction" : .. )       an error: it belongs behind a wrapper in kernels/ptx/, which has a
+                                    twin in tests/emulator/kernels/ptx/
 
 --cut FILE: a list of exact replacements, as in cuts.txt; one that does not apply is an error.
 """
 import os
 import re
 import sys
-
-# PTX that stands outside of kernels/ptx: the C++ statement, with operands by number.
-ASM = {
-    'ld.global.nc.u32 %0, [%1];': '{0} = *reinterpret_cast<const unsigned *>({1})',
-}
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), '..', '..'))
 
@@ -167,18 +162,9 @@ def rewrite_asm(text):
         end = closing(text, m.end() - 1)
         body = text[m.end():end]
         code = ''.join(re.findall(r'"((?:[^"\\]|\\.)*)"', re.match(r'(?:\s*"(?:[^"\\]|\\.)*")*', body).group()))
-        if code == '':
-            statement = '(void)0'
-        elif code in ASM:
-            operands = re.findall(r'"[^"]*"\s*\(', body)
-            found, at = [], 0
-            for o in operands:
-                at = body.index(o, at) + len(o) - 1
-                found.append('(' + flat(body[at + 1:closing(body, at)]) + ')')
-            statement = ASM[code].format(*found)
-        else:
+        if code:
             raise Bad('an instruction outside of kernels/ptx: ' + code)
-        out += text[done:m.start()] + lines(statement, text[m.start():end + 1])
+        out += text[done:m.start()] + lines('(void)0', text[m.start():end + 1])
         done = end + 1
     return out + text[done:]
 

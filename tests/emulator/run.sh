@@ -69,7 +69,7 @@ sources_of() {
     echo "$native $attention $parts $packed conv/vector/host_vector_from_csr.c conv/vector/vector_from_csr.cu" \
       "kernels/common/dense_copy.cu" ;;
   test_dcsr_format)
-    echo "conv/dcsr/dcsr_from_csr.cu conv/dcsr/dcsr_sort.cu conv/dcsr/dcsr_layout.c conv/dcsr/dcsr_check.c" \
+    echo "conv/dcsr/dcsr_from_csr.cu conv/common/sort.cu conv/dcsr/dcsr_layout.c conv/dcsr/dcsr_check.c" \
       "conv/dcsr/host_dcsr_from_csr.c" ;;
   test_graphblas_gpu)
     echo "$csr kernels/common/dense_copy.cu backend/graphblas/gpu/fill.cu" \
@@ -119,12 +119,11 @@ sources_of() {
     echo "conv/coo/coo_to_csr.cu conv/dense/dense_from_csr.cu conv/profile/profile.cu conv/coo/host_coo_to_csr.c" \
       "conv/dense/host_dense_from_csr.c conv/profile/host_profile.c conv/profile/structure.c" ;;
   test_fingerprint) echo "kernels/guard/fingerprint.cu kernels/guard/host_fingerprint.c" ;;
-  test_bsr_conv) echo "conv/bsr/bsr_to_csr.cu conv/bsr/host_bsr_to_csr.c conv/dcsr/dcsr_sort.cu" ;;
   test_bsr_spmm)
     echo "kernels/bsr/bsr_spmm.cu kernels/bsr/bsr_spmm_bf16.cu kernels/bsr/bsr_spmm_f16.cu kernels/bsr/bsr_spmm_f32.cu kernels/bsr/bsr_spmm_f64.cu" \
       "kernels/bsr/host_bsr_spmm.c kernels/common/dense_copy.cu" ;;
   test_row_clusters)
-    echo "conv/vector/row_clusters.cu conv/vector/host_vector_row_clusters.c conv/dcsr/dcsr_sort.cu" \
+    echo "conv/vector/row_clusters.cu conv/vector/host_vector_row_clusters.c conv/common/sort.cu" \
       "conv/vector/vector_measure.cu conv/vector/host_vector_measure.c conv/vector/vector_from_csr.cu" \
       "conv/vector/host_vector_from_csr.c" ;;
   test_vector_format) echo "conv/vector/vector_from_csr.cu conv/vector/host_vector_from_csr.c" ;;
@@ -146,7 +145,7 @@ sources_of() {
 all="test_csr_spmm test_csr_spmm_cuts test_vector_csr_spmm test_repair test_csr_spmm_transposed test_csr_sddmm test_dense_sddmm test_conv
   test_fingerprint test_dense_spmm_wgmma test_vector_format test_vector_packed_spmm test_tile_proved test_vector_packed_proved test_vector_packed_tf32 test_dcsr_format test_dcsr_spmm
   test_dcsr_csc_online test_tile_format test_tile_spmm test_sparse24_spmm test_sparse24_route
-  test_ablation test_ablation_tiles test_attention test_attention_parts test_native_gpu test_bsr_conv test_bsr_spmm test_row_clusters
+  test_ablation test_ablation_tiles test_attention test_attention_parts test_native_gpu test_bsr_spmm test_row_clusters
   test_bundle_spmm test_bundle_stale
   test_graphblas_gpu test_graphblas_gpu_faults test_graphblas_gpu_resident test_repair_together
   test_dense_parts test_csr_spmm_contract test_csr_spmm_split"

@@ -3,7 +3,7 @@
 #include "backend/graphblas/gpu/pipeline/strip.h"
 
 /* Held by column: narrower strips start and end the pipeline sooner; below 128 bytes a row of B
-   costs the kernel as much as one of 128 (shared/limits.md), beyond 512 nothing is gained.  */
+   costs the kernel as much as one of 128, beyond 512 nothing is gained.  */
 enum { NARROWEST_BYTES = 128, WIDEST_BYTES = 512, STRIPS_WANTED = 4, GRANULE_BYTES = 16 };
 /* Held by row: no gain from wider rows; parts of rows that still are copied well. */
 enum { WIDEST_ROW_BYTES = 16384, GOOD_ROW_BYTES = 2048 };

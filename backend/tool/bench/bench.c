@@ -36,7 +36,7 @@ static const char help[] =
     "      --ablation      what the mapping of vectors to the tensor cores buys: run\n"
     "                      tests/bench/ablation_bench of the build tree, with the OPTIONs\n"
     "                      behind -- (see shunt bench --ablation -- --help)\n"
-    "      --data FOLDER   where a suite's files are [../shared/data]\n"
+    "      --data FOLDER   where a suite's files are [$SHUNT_DATA]\n"
     "      --ways LIST     only these ways, on a GPU: rows, groups, routed, cusparse, dense ..\n"
     "                      (the words of the table; cusparse: all of its algorithms) [all]\n"
     "      --list          print the cases, matrix and problem, and time none\n"
@@ -98,7 +98,7 @@ struct bench_options bench_defaults(void)
                                 .index_type = SHUNT_I32,
                                 .v = 1,
                                 .seed = 1,
-                                .data = "../shared/data"};
+                                .data = getenv("SHUNT_DATA")};
 }
 
 /* ---- a run ---------------------------------------------------------------- */

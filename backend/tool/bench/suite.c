@@ -165,6 +165,10 @@ int bench_suite(const char *name, const char *data, const struct bench_options *
   const struct suite *suite = find_suite(name);
   int count = 0;
   if (!suite) return -1;
+  if (!data) {
+    tool_say("SHUNT_DATA or --data says where the suite's matrices are (folders mtx and dlmc)");
+    return 0;
+  }
   for (const struct step *s = suite->steps; s->op; s++) {
     int64_t heights[TOOL_LIST];
     int n = tool_parse_sizes("heights", s->heights, TOOL_MAX_V, heights);

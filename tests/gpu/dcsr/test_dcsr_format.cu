@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "conv/dcsr/dcsr_conv.h"
-#include "conv/dcsr/dcsr_sort.h"
+#include "conv/common/sort.h"
 #include "tests/gpu/common/captured.cuh"
 #include "tests/gpu/common/harness.cuh"
 

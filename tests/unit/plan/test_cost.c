@@ -36,7 +36,7 @@ static void test_costs(void)
           "type %d costs the same with TF32 allowed", (int)others[i]);
 }
 
-/* Sizes, types and times of one case of ../shared/data/mtx or of a pruned layer, us on an H200
+/* Sizes, types and times of one matrix of SuiteSparse or of a pruned layer, us on an H200
    (tests/bench/results/rows.json, dlmc.json); 0: not measured.  */
 struct measured {
   const char *matrix;

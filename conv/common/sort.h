@@ -1,5 +1,4 @@
-/* dcsr_sort.h: a stable sort and a running sum on the device, for conv/dcsr/dcsr_from_csr.cu.  Private
-   to conv/.
+/* sort.h: a stable sort and a running sum on the device.  Private to conv/.
 
    CUB has both, but its headers include <iostream>, which makes a library depend on libstdc++, and
    nothing that is preloaded may.
@@ -7,8 +6,8 @@
    Both only enqueue, and work in `temporary`, device memory (256-byte aligned) of
    shunt_sort_bytes(n).  `place`: SHUNT_I32 or SHUNT_I64, the type of places and sums, which holds
    n. The same input gives the same bytes.  */
-#ifndef SHUNT_CONV_DCSR_SORT_H
-#define SHUNT_CONV_DCSR_SORT_H
+#ifndef SHUNT_CONV_SORT_H
+#define SHUNT_CONV_SORT_H
 
 #include "conv/shunt_conv.h"
 

@@ -1,4 +1,4 @@
-// dcsr_sort.cu: the sort and the running sum of dcsr_sort.h.
+// sort.cu: the sort and the running sum of sort.h.
 //
 // Running sum: in tiles of 2048 numbers, a block each.
 //
@@ -16,7 +16,7 @@
 //        those of warps before + those of rounds before + lanes before.
 #include <cuda_runtime.h>
 
-#include "conv/dcsr/dcsr_sort.h"
+#include "conv/common/sort.h"
 
 namespace shunt
 {

@@ -1,0 +1,2 @@
+# backend/cublas: cuBLASLt, opened when first needed.
+CUBLAS_SOURCES = %D%/cublaslt.c

@@ -1,0 +1,46 @@
+# tests/gpu: programs for a machine with a GPU.  Built here by plain compiler calls, carried there, run
+# by check_gpu.sh.  A test is a file test_*.cu (or .c, for routes, whose headers are C) in a folder.
+GPU_TESTS = $(patsubst $(srcdir)/%.cu,%,$(wildcard $(srcdir)/%D%/*/test_*.cu))
+GPU_ROUTE_TESTS = $(patsubst $(srcdir)/%.c,%,$(wildcard $(srcdir)/%D%/*/test_*.c))
+GPU_BLACKBOX = $(patsubst %,%D%/blackbox/%,stale stale_bsr parity determinism faults host_time tune)
+
+NVCC_TEST = $(NVCC) $(NVCC_TEST_ARCH) -std=c++17 -O2 -I$(top_srcdir) -I$(top_builddir) \
+  -MMD -MP -MF $@.d -MT $@
+GPU_LIBS = libshunt-formats.la libshunt-graphblas-gpu.la libshunt-native.la \
+  libshunt-semiring.la libshunt-core.la libshunt-host.la
+GPU_ARCHIVES = $(GPU_LIBS:%.la=.libs/%.a)
+-include $(shell find %D% tests/bench -name '*.d' 2>/dev/null)
+
+# The kernels of `shunt bench --ablation` come with their test; the native API's engine is C.
+ABLATION_CU = $(wildcard $(srcdir)/tests/bench/ablation/*.cu)
+%D%/ablation/test_ablation %D%/ablation/test_ablation_tiles: $(ABLATION_CU)
+%D%/ablation/test_ablation %D%/ablation/test_ablation_tiles: EXTRA_OBJECTS = $(ABLATION_CU)
+%D%/native/cuda_engine.o: $(srcdir)/backend/native/cuda_engine.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(CFLAGS) -I$(top_srcdir) $(CUDA_CPPFLAGS) -c -o $@ $<
+%D%/native/test_native_gpu: %D%/native/cuda_engine.o
+%D%/native/test_native_gpu: EXTRA_OBJECTS = %D%/native/cuda_engine.o
+
+$(GPU_TESTS): %: %.cu $(GPU_LIBS)
+	$(V_NVCC)$(MKDIR_P) $(@D) && $(NVCC_TEST) -Xlinker --as-needed -o $@ $< $(EXTRA_OBJECTS) \
+	  $(GPU_ARCHIVES) $(CUDA_LIBS) $(ZLIB_LIBS) -lgomp -lcusparse
+$(GPU_ROUTE_TESTS): %: %.c $(GPU_LIBS)
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(CFLAGS) -I$(top_srcdir) $(CUDA_CPPFLAGS) -MMD -MP \
+	  -MF $@.d -MT $@ -o $@ $< $(GPU_ARCHIVES) $(CUDA_LIBS) $(ZLIB_LIBS) $(OPENMP_CFLAGS) -lm
+$(GPU_BLACKBOX): %: %.cu
+	$(V_NVCC)$(MKDIR_P) $(@D) && $(NVCC_TEST) -cudart shared -o $@ $< -lcusparse
+%D%/blackbox/quiet_preload.so: %D%/blackbox/quiet_preload.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(CFLAGS) -shared -fPIC $(CUDA_CPPFLAGS) \
+	  -isystem $(CUDA_DIR)/extras/CUPTI/include -o $@ $< -ldl -lpthread
+
+if HAVE_CUDA
+gpu-tests: $(GPU_TESTS) $(GPU_ROUTE_TESTS) $(GPU_BLACKBOX) %D%/blackbox/quiet \
+  %D%/blackbox/quiet_preload.so tests/bench/ablation_bench
+check-gpu: all gpu-tests clients
+	sh $(top_srcdir)/%D%/check_gpu.sh $(abs_top_builddir) $(abs_top_builddir)/gpu-logs
+else
+gpu-tests check-gpu:
+	@echo "built without CUDA: no GPU programs"
+endif
+.PHONY: gpu-tests check-gpu
+CLEANFILES += $(GPU_TESTS) $(GPU_ROUTE_TESTS) $(GPU_BLACKBOX) %D%/blackbox/quiet \
+  %D%/blackbox/quiet_preload.so %D%/native/cuda_engine.o

@@ -1,0 +1,82 @@
+#!/bin/sh
+# house.sh: the rules of the tree.
+#
+#   one format, one word    each row of backend/routes/table.c has kernels/<word>/, tests/gpu/<word>/,
+#                           backend/routes/<word>.c and a column <word> in `shunt bench`
+#   small rooms             no folder has more than 40 files
+#   one way                 no include goes from kernels or conv to backend, from kernels to conv
+#                           (but for formats that tests' twins need), and none goes in a circle
+#   instructions            no inline PTX but in kernels/ptx
+set -u
+cd "${SHUNT_SRCDIR:-.}" || exit 2
+passed=0
+failed=0
+check() {
+  if [ -z "$2" ]; then
+    passed=$((passed + 1))
+    echo "ok - $1"
+  else
+    failed=$((failed + 1))
+    echo "not ok - $1"
+    echo "$2" | sed 's/^/#   /'
+  fi
+}
+sources() { find backend conv kernels tests "$@" -type f; }
+
+# ---- one format, one word ---------------------------------------------------------------------
+words=$(grep -o '&shunt_route_[a-z0-9]*,' backend/routes/table.c | sed 's/.*route_//; s/,//')
+check "the table of routes has rows" "$([ -n "$words" ] || echo none)"
+for word in $words; do
+  missing=
+  [ -d "kernels/$word" ] || missing="$missing kernels/$word"
+  [ -d "tests/gpu/$word" ] || missing="$missing tests/gpu/$word"
+  [ -f "backend/routes/$word.c" ] || missing="$missing backend/routes/$word.c"
+  grep -q "\.name = \"$word\"" "backend/routes/$word.c" || missing="$missing its-name"
+  grep -q "{\"$word\", \"$word\"}" backend/tool/bench/report.c || missing="$missing column"
+  check "route $word: its folders, its file, its column" "$missing"
+done
+
+# ---- small rooms --------------------------------------------------------------------------------
+# Without what was built here, or came along.
+files=$(git ls-files 2>/dev/null) || files=
+[ -n "$files" ] || files=$(sources)
+check "no folder has more than 40 files" "$(echo "$files" | sed -n 's,/[^/]*$,,p' | sort |
+  uniq -c | awk '$1 > 40 { print $2 ": " $1 }')"
+
+# ---- one way --------------------------------------------------------------------------------------
+check "kernels and conv include nothing of backend" \
+  "$(grep -rn '#include "backend/' kernels conv)"
+check "kernels include nothing of conv" "$(grep -rn '#include "conv/' kernels)"
+circles() {
+  python3 - <<'PYTHON'
+import os, re
+graph = {}
+for top in ("backend", "conv", "kernels"):
+    for where, _, names in os.walk(top):
+        for name in names:
+            if name.endswith((".h", ".cuh", ".c", ".cu")):
+                path = os.path.join(where, name)
+                text = open(path, errors="replace").read()
+                graph[path] = re.findall(r'^\s*#\s*include "([^"]+)"', text, re.M)
+state = {}
+def walk(path, way):
+    if state.get(path) == 2 or path not in graph:
+        return
+    if path in way:
+        print(" -> ".join(way[way.index(path):] + [path]))
+        return
+    for other in graph[path]:
+        walk(other, way + [path])
+    state[path] = 2
+for path in sorted(graph):
+    walk(path, [])
+PYTHON
+}
+check "no include goes in a circle" "$(circles)"
+
+# ---- instructions ------------------------------------------------------------------------------------
+check "no inline PTX but in kernels/ptx" "$(grep -rnE '\basm( volatile)?[ (]' kernels conv \
+  --include='*.cu' --include='*.cuh' | grep -v '^kernels/ptx/' | grep -v 'asm("" :')"
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,32 @@
+# tests: `make check` needs no GPU, `make check-gpu` does.
+include %D%/unit/local.mk
+include %D%/gpu/local.mk
+include %D%/clients/local.mk
+include %D%/bench/local.mk
+
+# The longest first, for make -j.
+shell_tests = %D%/emulator/run.sh
+if HAVE_GRAPHBLAS
+shell_tests += %D%/graphblas/run.sh %D%/loader/graphblas.sh
+endif
+if HAVE_CUDA
+shell_tests += %D%/loader/run.sh
+endif
+shell_tests += $(unit_scripts) %D%/format.sh %D%/house.sh
+TESTS = $(shell_tests) $(check_PROGRAMS)
+TEST_EXTENSIONS = .sh
+SH_LOG_COMPILER = $(SHELL)
+AM_TESTS_ENVIRONMENT = \
+  SHUNT='$(abs_top_builddir)/shunt'; export SHUNT; \
+  SHUNT_SRCDIR='$(abs_top_srcdir)'; export SHUNT_SRCDIR; \
+  CC='$(CC)'; export CC; CUDA_INCLUDE='$(CUDA_DIR)/include'; export CUDA_INCLUDE; \
+  builddir='$(abs_top_builddir)/tests/loader/work'; export builddir; \
+  srcdir='$(abs_top_srcdir)'; export srcdir; \
+  SHUNT_CUSPARSE_SO='$(abs_top_builddir)/.libs/libshunt-cusparse.so'; export SHUNT_CUSPARSE_SO; \
+  SHUNT_GRAPHBLAS_SO='$(abs_top_builddir)/.libs/libshunt-graphblas.so'; export SHUNT_GRAPHBLAS_SO; \
+  SHUNT_GRAPHBLAS_A='$(abs_top_builddir)/libshunt-graphblas.a'; export SHUNT_GRAPHBLAS_A; \
+  GRAPHBLAS_CPPFLAGS='$(GRAPHBLAS_CPPFLAGS)'; export GRAPHBLAS_CPPFLAGS; \
+  GRAPHBLAS_LIBS='$(GRAPHBLAS_LIBS)'; export GRAPHBLAS_LIBS; \
+  OPENMP_CFLAGS='$(OPENMP_CFLAGS)'; export OPENMP_CFLAGS; \
+  SHUNT_LIBSHUNT_SO='$(abs_top_builddir)/.libs/libshunt.so'; export SHUNT_LIBSHUNT_SO; \
+  SHUNT_DLSYM_SO='$(abs_top_builddir)/.libs/libshunt-dlsym.so'; export SHUNT_DLSYM_SO;

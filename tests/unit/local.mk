@@ -1,0 +1,73 @@
+# tests/unit: one room at a time, without a GPU.
+check_PROGRAMS = \
+  %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_read %D%/csr/test_csr_host_sddmm \
+  %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr %D%/dcsr/test_dcsr_hardware_model \
+  %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin %D%/native/test_native \
+  %D%/native/test_native_refused %D%/semiring/test_semiring_bundles \
+  %D%/semiring/test_semiring_sddmm %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
+  %D%/tile/test_tile %D%/tile/test_tile_refused %D%/tile/test_tile_twin \
+  %D%/vector/test_row_clusters %D%/vector/test_vector_attention \
+  %D%/vector/test_vector_attention_random %D%/vector/test_vector_host_format \
+  tests/fuzz/fuzz_readers
+LDADD = libshunt-host.la $(ZLIB_LIBS) -lm
+
+NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
+%C%_native_test_native_SOURCES = %D%/native/test_native.c %D%/native/native_header.c \
+  backend/native/no_cuda.c
+%C%_native_test_native_CFLAGS = $(AM_CFLAGS)
+%C%_native_test_native_LDADD = $(NATIVE_TEST_LIBS)
+%C%_native_test_native_refused_SOURCES = %D%/native/test_native_refused.c backend/native/no_cuda.c
+%C%_native_test_native_refused_CFLAGS = $(AM_CFLAGS)
+%C%_native_test_native_refused_LDADD = $(NATIVE_TEST_LIBS)
+
+%C%_semiring_test_semiring_bundles_LDADD = libshunt-semiring.la -lm
+%C%_semiring_test_semiring_sddmm_LDADD = libshunt-semiring.la -lm
+%C%_semiring_test_semiring_spmm_LDADD = libshunt-semiring.la -lm
+
+# With what they test compiled in, and stand-ins for the rest.
+if HAVE_CUDA
+check_PROGRAMS += \
+  %D%/cusparse/test_bsr_notes %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
+  %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_math %D%/plan/test_packed_product \
+  %D%/plan/test_plan %D%/plan/test_planner %D%/plan/test_tune %D%/tile/test_tile_route \
+  %D%/vector/test_vector_route
+%C%_cusparse_test_bsr_notes_SOURCES = %D%/cusparse/test_bsr_notes.c backend/cusparse/bsr.c \
+  backend/cusparse/descriptor_table.c
+%C%_cusparse_test_bsr_notes_CFLAGS = $(AM_CFLAGS)
+%C%_cusparse_test_bsr_notes_LDADD = -lpthread
+%C%_cusparse_test_preprocess_epoch_SOURCES = %D%/cusparse/test_preprocess_epoch.c \
+  backend/cusparse/descriptor_table.c backend/cusparse/preprocess_epoch.c
+%C%_cusparse_test_preprocess_epoch_CFLAGS = $(AM_CFLAGS)
+%C%_cusparse_test_preprocess_epoch_LDADD = libshunt-problem.la -lm -lpthread
+%C%_cusparse_test_strides_SOURCES = %D%/cusparse/test_strides.c \
+  backend/cusparse/descriptor_table.c backend/cusparse/strides.c
+%C%_cusparse_test_strides_CFLAGS = $(AM_CFLAGS)
+%C%_cusparse_test_strides_LDADD = -lpthread
+%C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c backend/plan/cache.c backend/plan/fault.c \
+  backend/plan/packed.c
+%C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread
+%C%_plan_test_math_SOURCES = %D%/plan/test_math.c backend/cublas/cublaslt.c backend/plan/cost.c \
+  backend/plan/fault.c backend/plan/options.c backend/routes/dense.c backend/routes/no_routes.c \
+  backend/routes/packed_product.c
+%C%_plan_test_math_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_math_LDADD = libshunt-problem.la -lm
+%C%_plan_test_packed_product_SOURCES = %D%/plan/test_packed_product.c backend/plan/fault.c \
+  backend/routes/packed_product.c
+%C%_plan_test_packed_product_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_packed_product_LDADD = libshunt-problem.la -lm
+%C%_plan_test_planner_SOURCES = %D%/plan/test_planner.c backend/plan/choice.c backend/plan/fault.c \
+  backend/plan/planner.c backend/plan/product.c
+%C%_plan_test_planner_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_planner_LDADD = libshunt-problem.la -lm
+
+CORE_TEST_LIBS = libshunt-core.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm
+%C%_plan_test_cost_LDADD = $(CORE_TEST_LIBS)
+%C%_plan_test_plan_LDADD = $(CORE_TEST_LIBS)
+%C%_plan_test_tune_LDADD = $(CORE_TEST_LIBS)
+%C%_tile_test_tile_route_LDADD = $(CORE_TEST_LIBS)
+%C%_vector_test_vector_route_LDADD = $(CORE_TEST_LIBS)
+endif
+
+unit_scripts = %D%/native/test_libshunt.sh %D%/tool/test_plots.sh %D%/tool/test_readme.sh \
+  %D%/tool/test_report.sh %D%/tool/test_solvers.sh %D%/tool/test_tool.sh
