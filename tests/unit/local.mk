@@ -43,10 +43,10 @@ check_PROGRAMS += \
   backend/cusparse/descriptor_table.c backend/cusparse/strides.c
 %C%_cusparse_test_strides_CFLAGS = $(AM_CFLAGS)
 %C%_cusparse_test_strides_LDADD = -lpthread
-%C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c backend/plan/cache.c backend/plan/fault.c \
-  backend/plan/packed.c
+%C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c backend/plan/cache.c \
+  backend/plan/cache_profile.c backend/plan/fault.c backend/plan/packed.c
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread
+%C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
 %C%_plan_test_math_SOURCES = %D%/plan/test_math.c backend/cublas/cublaslt.c backend/plan/cost.c \
   backend/plan/fault.c backend/plan/options.c backend/routes/dense.c backend/routes/no_routes.c \
   backend/routes/packed_product.c

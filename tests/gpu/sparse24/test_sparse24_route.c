@@ -194,7 +194,7 @@ static void make(struct world *w, const struct setup *s)
   }
   w->profile = (struct shunt_profile){.rows = s->rows, .cols = s->cols, .nnz = on->a.nnz};
   w->call = (struct shunt_call){
-      .problem = &w->p, .context = &context, .profile = &w->profile, .will_keep = true};
+      .problem = &w->p, .context = &context, .profile = &w->profile, .will_pack = true};
   w->space = get(shunt_route_sparse24.workspace(&w->p, &context));
   w->call.workspace = w->space.device, w->call.workspace_bytes = w->space.bytes;
 }
@@ -208,9 +208,9 @@ static void end(struct world *w)
   if (w->pinned) cudaFreeHost(w->pinned);
 }
 
-static shunt_status keep(struct world *w)
+static shunt_status pack(struct world *w)
 {
-  const size_t bytes = shunt_route_sparse24.keep_bytes(&w->call);
+  const size_t bytes = shunt_route_sparse24.pack_bytes(&w->call);
   if (!bytes) return SHUNT_E_UNSUPPORTED;
   w->payload = get(bytes), w->header = get(64);
   if (cudaMallocHost((void **)&w->pinned, 8) != cudaSuccess) abort();
@@ -224,7 +224,7 @@ static shunt_status keep(struct world *w)
                                      .nonfinite = w->pinned + 1};
   const shunt_status r = shunt_route_sparse24.keep(&w->call, &w->view);
   if (cudaDeviceSynchronize() != cudaSuccess) return SHUNT_E_CUDA;
-  w->call.kept = &w->view;
+  w->call.packed = &w->view;
   return r;
 }
 

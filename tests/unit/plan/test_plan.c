@@ -355,7 +355,7 @@ static void test_routes(void)
     const struct shunt_route *r = shunt_route_at(i);
     check(shunt_route_index(r->name) == i && r->fits && r->workspace && r->expect && r->run,
           "route %s is whole", r->name);
-    check(!r->keep == !r->keep_bytes, "route %s keeps with both functions or neither", r->name);
+    check(!r->pack == !r->pack_bytes, "route %s packs with both functions or neither", r->name);
   }
   check(shunt_route_index("nonsense") == -1, "unknown route");
 }
