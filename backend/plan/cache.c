@@ -15,13 +15,14 @@
 /* After so many calls it is looked again whether the pattern is another by now. */
 enum { PROFILE_EVERY = 4096 };
 
-shunt_status shunt_cache_make(struct shunt_cache **out, int64_t most_bytes)
+shunt_status shunt_cache_make(struct shunt_cache **out, int64_t most_bytes, int64_t ample_bytes)
 {
   struct shunt_cache *c = SHUNT_TRY_OR(NULL, calloc(1, sizeof *c));
   if (!c) return SHUNT_E_MEMORY;
   pthread_mutex_init(&c->lock, NULL);
   pthread_mutex_init(&c->using, NULL);
   c->most_bytes = most_bytes;
+  c->ample_bytes = ample_bytes;
   c->buckets = FIRST_BUCKETS;
   c->bucket = SHUNT_TRY_OR(NULL, calloc(c->buckets, sizeof(struct shunt_cache_entry *)));
   shunt_status s = c->bucket ? SHUNT_OK : SHUNT_E_MEMORY;

@@ -18,7 +18,7 @@
 
    Entries: as many as there are matrices, up to 65,536; then the one not seen for longest goes.
 
-   Memory: copies count against the cache's limit.  A copy is worth what its uses have saved of late
+   Memory: copies count against the cache's limit, a larger one while most of the device is free.  A copy is worth what its uses have saved of late
    (each use counts half as much after 8,192 calls of any matrix).  Where a new copy finds no room, it
    takes the place of those that are worth less for each byte than the new one would have saved; else
    it is not made.  So matrices that come in turn do not drive each other out.  What is retired is
@@ -68,7 +68,8 @@ struct shunt_lookup {
   _Alignas(8) char studied[SHUNT_PACKED_MEASURES]; /* the measures of the last study */
 };
 
-shunt_status shunt_cache_make(struct shunt_cache **out, int64_t most_bytes);
+/* Copies may have most_bytes in all; ample_bytes while more than half of the device is free. */
+shunt_status shunt_cache_make(struct shunt_cache **out, int64_t most_bytes, int64_t ample_bytes);
 void shunt_cache_free(struct shunt_cache *c);
 
 void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,

@@ -101,8 +101,8 @@ struct shunt_cache {
   } words[MOST_WORD_PAGES];
   struct shunt_cache_packed *first[4]; /* of each state */
   int word_pages, packed_in_use;
-  int64_t bytes, most_bytes;
-  cudaStream_t reaper; /* waits for last uses, then frees */
+  int64_t bytes, most_bytes, ample_bytes; /* of copies; see packed.c, allowance */
+  cudaStream_t reaper;                    /* waits for last uses, then frees */
 };
 
 /* By packed.c, with the lock held. */

@@ -116,7 +116,8 @@ static struct shunt_context *create(unsigned long long id)
   }
   if (s == SHUNT_OK) {
     int64_t most = shunt_options()->cache_bytes;
-    s = shunt_cache_make(&e->cache, most >= 0 ? most : e->memory_bytes / 10);
+    s = most >= 0 ? shunt_cache_make(&e->cache, most, most)
+                  : shunt_cache_make(&e->cache, e->memory_bytes / 10, e->memory_bytes / 4);
   }
   if (s == SHUNT_OK) return e;
   destroy(e);

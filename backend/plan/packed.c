@@ -155,27 +155,33 @@ static double missed_by(struct shunt_cache *c, struct shunt_cache_entry *e, doub
 
 /* ---- room ----------------------------------------------------------------------------------- */
 
-/* A twentieth of the device's memory is left to the program. */
-static bool memory_is_short(size_t need)
+/* Bytes that copies may have, `need` more of them included; less than they have: they are to go.
+
+     free now     more than half of the device   c->ample_bytes
+                  otherwise                      c->most_bytes
+                  less than a twentieth          none, as that is left to the program  */
+static int64_t allowance(const struct shunt_cache *c, size_t need)
 {
   size_t available, total;
-  return SHUNT_CUDA(cudaMemGetInfo(&available, &total)) != SHUNT_OK ||
-         available < need + total / 20;
+  if (SHUNT_CUDA(cudaMemGetInfo(&available, &total)) != SHUNT_OK) return 0;
+  if (available < need + total / 20) return 0;
+  return available > need + total / 2 ? c->ample_bytes : c->most_bytes;
 }
 
 /* A copy makes way for one that is worth half as much again: so two never take turns. */
 static bool make_room(struct shunt_cache *c, size_t bytes, double worth_a_byte_of_it)
 {
   const double enough = worth_a_byte_of_it / 1.5;
-  if ((int64_t)bytes > c->most_bytes) return false;
-  while (c->bytes + (int64_t)bytes > c->most_bytes) {
+  const int64_t most = allowance(c, bytes);
+  if ((int64_t)bytes > most) return false;
+  while (c->bytes + (int64_t)bytes > most) {
     double least;
     struct shunt_cache_packed *k = least_worth(c, &least);
     if (!k || least > enough) return false;
     shunt_cache_packed_retire(k);
     shunt_cache_packed_tidy(c);
   }
-  return !memory_is_short(bytes);
+  return true;
 }
 
 static shunt_status open_slot(struct shunt_cache *c, struct shunt_cache_packed *k,
@@ -379,12 +385,12 @@ void shunt_cache_packed_release(struct shunt_cache *c, struct shunt_cache_packed
 
 void shunt_cache_relieve(struct shunt_cache *c)
 {
-  enum { AT_ONCE = 8 };
   enum cudaStreamCaptureMode mode = cache_enter_relaxed();
   double worth;
   pthread_mutex_lock(&c->lock);
   shunt_cache_packed_tidy(c);
-  for (int i = 0; i < AT_ONCE && c->bytes > 0 && memory_is_short(0); i++) {
+  const int64_t most = c->bytes > 0 ? allowance(c, 0) : 0;
+  while (c->bytes > most) {
     struct shunt_cache_packed *k = least_worth(c, &worth);
     if (!k) break;
     shunt_cache_packed_retire(k);

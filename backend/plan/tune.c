@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/plan/fork.h"
 #include "backend/plan/options.h"
 #include "backend/routes/route.h"
 
@@ -22,6 +23,7 @@ struct entry {
 static _Atomic(struct entry *) table[SLOTS];
 static atomic_int count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the file and the signature */
+SHUNT_LOCK_SURVIVES_FORK(tune, lock)
 static char signature_of_file[512];
 
 bool shunt_tune_wanted(void)

@@ -231,10 +231,10 @@ needs_libc_only() {
 }
 inspect_face() {
   check "$2: no version nodes" no_version_nodes "$1"
-  check "$2: exports the fourteen names and the hook" exports_exactly "$1" cusparseSpMM \
+  check "$2: exports the fifteen names and the hook" exports_exactly "$1" cusparseSpMM \
     cusparseSpMM_bufferSize cusparseSpMM_preprocess cusparseSDDMM cusparseSDDMM_bufferSize \
     cusparseSDDMM_preprocess cusparseCsrSetStridedBatch cusparseCooSetStridedBatch \
-    cusparseCsrSetPointers cusparseCooSetPointers cusparseSpMatSetValues \
+    cusparseCsrSetPointers cusparseCscSetPointers cusparseCooSetPointers cusparseSpMatSetValues \
     cusparseCreateBsr cusparseCreateConstBsr cusparseDestroySpMat \
     shunt_cusparse_note_original
   check "$2: needs libc's family only" needs_libc_only "$1"

@@ -29,7 +29,7 @@ if HAVE_CUDA
 check_PROGRAMS += \
   %D%/cusparse/test_bsr_notes %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
   %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_math %D%/plan/test_packed_product \
-  %D%/plan/test_plan %D%/plan/test_planner %D%/plan/test_tune %D%/tile/test_tile_route \
+  %D%/plan/test_plan %D%/plan/test_planner %D%/plan/test_promise %D%/plan/test_tune %D%/tile/test_tile_route \
   %D%/vector/test_vector_route
 %C%_cusparse_test_bsr_notes_SOURCES = %D%/cusparse/test_bsr_notes.c backend/cusparse/bsr.c \
   backend/cusparse/descriptor_table.c
@@ -60,6 +60,10 @@ check_PROGRAMS += \
   backend/plan/planner.c backend/plan/product.c
 %C%_plan_test_planner_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_planner_LDADD = libshunt-problem.la -lm
+
+%C%_plan_test_promise_SOURCES = %D%/plan/test_promise.c backend/plan/promise.c
+%C%_plan_test_promise_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_promise_LDADD = -lpthread
 
 CORE_TEST_LIBS = libshunt-core.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm
 %C%_plan_test_cost_LDADD = $(CORE_TEST_LIBS)

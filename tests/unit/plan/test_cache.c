@@ -210,7 +210,7 @@ static void open_cache(int64_t most_bytes)
   struct shunt_lookup l;
   allocated = events = waits = asks = 0;
   busy = arrives = false;
-  check(shunt_cache_make(&cache, most_bytes) == SHUNT_OK, "a cache of %lld bytes",
+  check(shunt_cache_make(&cache, most_bytes, most_bytes) == SHUNT_OK, "a cache of %lld bytes",
         (long long)most_bytes);
   check(!call(NULL, &l) && !l.pack_wise, "the first call packs nothing");
 }
@@ -518,6 +518,18 @@ static void test_memory(void)
   shunt_lookup_release(cache, &l);
   check(shunt_cache_release_all(cache) > 0 && allocated == 0, "all others are");
   free(memory);
+  close_cache();
+
+  check(shunt_cache_make(&cache, 2 * 1256, 4 * 1256) == SHUNT_OK, "a cache with two limits");
+  for (int i = 0; i < 4; i++) {
+    const struct shunt_key each = key_of(10 + i);
+    call_of(&each, NULL, 0, &l);
+    check(pack_of(&each, formats, 1000, 1) == SHUNT_OK, "copy %d while most memory is free", i);
+  }
+  available = (size_t)1 << 38; /* a quarter of the device */
+  shunt_cache_relieve(cache);
+  check(allocated == 2, "two of them go when others need memory");
+  available = (size_t)1 << 40;
   close_cache();
 }
 
