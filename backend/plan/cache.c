@@ -10,17 +10,20 @@
 
 #include "backend/plan/cache_inside.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/plan/device_memory.h"
 #include "backend/plan/log.h"
 
 /* After so many calls it is looked again whether the pattern is another by now. */
 enum { PROFILE_EVERY = 4096 };
 
-shunt_status shunt_cache_make(struct shunt_cache **out, int64_t most_bytes, int64_t ample_bytes)
+shunt_status shunt_cache_make(struct shunt_cache **out, cudaMemPool_t pool, int64_t most_bytes,
+                              int64_t ample_bytes)
 {
   struct shunt_cache *c = SHUNT_TRY_OR(NULL, calloc(1, sizeof *c));
   if (!c) return SHUNT_E_MEMORY;
   pthread_mutex_init(&c->lock, NULL);
   pthread_mutex_init(&c->using, NULL);
+  c->pool = pool;
   c->most_bytes = most_bytes;
   c->ample_bytes = ample_bytes;
   c->buckets = FIRST_BUCKETS;
@@ -31,9 +34,11 @@ shunt_status shunt_cache_make(struct shunt_cache **out, int64_t most_bytes, int6
                                  cudaHostAllocPortable));
   if (s == SHUNT_OK) memset(c->arriving, 0, PROFILES * sizeof *c->arriving);
   if (s == SHUNT_OK) s = shunt_cache_words_add(c);
-  if (s == SHUNT_OK)
-    s = SHUNT_CUDA(cudaMalloc((void **)&c->scratch, (size_t)PROFILES * SHUNT_PROFILE_SCRATCH));
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamCreateWithFlags(&c->reaper, cudaStreamNonBlocking));
+  if (s == SHUNT_OK)
+    s = shunt_device_allocate((void **)&c->scratch, (size_t)PROFILES * SHUNT_PROFILE_SCRATCH, pool,
+                              c->reaper);
+  if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamSynchronize(c->reaper)); /* for all streams */
   if (s != SHUNT_OK) {
     shunt_cache_free(c);
     return s;
@@ -45,8 +50,8 @@ shunt_status shunt_cache_make(struct shunt_cache **out, int64_t most_bytes, int6
 void shunt_cache_free(struct shunt_cache *c)
 {
   if (!c) return;
+  if (c->scratch) shunt_device_free(c->scratch, c->reaper);
   if (c->reaper) cudaStreamDestroy(c->reaper);
-  if (c->scratch) cudaFree(c->scratch);
   shunt_cache_words_free(c);
   if (c->arriving) cudaFreeHost(c->arriving);
   for (int i = 0; i < c->pages; i++) free(c->page[i]);

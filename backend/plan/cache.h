@@ -68,8 +68,10 @@ struct shunt_lookup {
   _Alignas(8) char studied[SHUNT_PACKED_MEASURES]; /* the measures of the last study */
 };
 
-/* Copies may have most_bytes in all; ample_bytes while more than half of the device is free. */
-shunt_status shunt_cache_make(struct shunt_cache **out, int64_t most_bytes, int64_t ample_bytes);
+/* Copies are made in `pool`, which outlives the cache, and may have most_bytes in all; ample_bytes while
+   more than half of the device is free.  */
+shunt_status shunt_cache_make(struct shunt_cache **out, cudaMemPool_t pool, int64_t most_bytes,
+                              int64_t ample_bytes);
 void shunt_cache_free(struct shunt_cache *c);
 
 void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
@@ -115,7 +117,6 @@ struct shunt_packed_view {
 /* What a copy is made for. */
 struct shunt_packed_request {
   const void *by; /* whose format it is; NULL: a study */
-  cudaMemPool_t pool;
   size_t payload_bytes;
   double saves_us; /* what one call with it is expected to save against the next best way */
 };

@@ -5,6 +5,7 @@
 
 #include "backend/plan/cache_inside.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/plan/device_memory.h"
 
 enum { HEADER_BYTES = 256, FINGERPRINTS_AT = 16, MEASURES_AT = 48 };
 
@@ -95,7 +96,7 @@ static void reap(struct shunt_cache *c, struct shunt_cache_packed *k)
 {
   for (int i = 0; i < k->uses; i++)
     if (SHUNT_CUDA(cudaStreamWaitEvent(c->reaper, k->use[i].event, 0)) != SHUNT_OK) return;
-  if (k->memory && SHUNT_CUDA(cudaFreeAsync(k->memory, c->reaper)) != SHUNT_OK) return;
+  if (k->memory && shunt_device_free(k->memory, c->reaper) != SHUNT_OK) return;
   k->memory = NULL;
   c->bytes -= (int64_t)k->bytes;
   k->bytes = 0;
@@ -191,7 +192,7 @@ static shunt_status open_slot(struct shunt_cache *c, struct shunt_cache_packed *
   const size_t bytes = HEADER_BYTES + r->payload_bytes;
   shunt_status s = SHUNT_CUDA(cudaEventCreateWithFlags(&k->reaped, cudaEventDisableTiming));
   if (s != SHUNT_OK) return s;
-  s = SHUNT_CUDA(cudaMallocFromPoolAsync((void **)&k->memory, bytes, r->pool, stream));
+  s = shunt_device_allocate((void **)&k->memory, bytes, c->pool, stream);
   if (s != SHUNT_OK) {
     cudaEventDestroy(k->reaped);
     k->reaped = NULL;
@@ -414,7 +415,8 @@ size_t shunt_cache_release_all(struct shunt_cache *c)
   shunt_cache_packed_tidy(c);
   const int64_t given = before - c->bytes;
   pthread_mutex_unlock(&c->lock);
-  if (given > 0) SHUNT_CUDA(cudaStreamSynchronize(c->reaper));
+  if (given > 0 && SHUNT_CUDA(cudaStreamSynchronize(c->reaper)) == SHUNT_OK)
+    SHUNT_CUDA(cudaMemPoolTrimTo(c->pool, 0));
   cache_leave_relaxed(mode);
   return (size_t)given;
 }

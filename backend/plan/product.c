@@ -96,10 +96,8 @@ static void pack(struct shunt_product *x, const struct shunt_call *c,
                  const struct shunt_route *route, double saves_us)
 {
   struct shunt_cache *cache = c->context->cache;
-  const struct shunt_packed_request request = {.by = route,
-                                               .pool = c->context->pool,
-                                               .payload_bytes = route->pack_bytes(c),
-                                               .saves_us = saves_us};
+  const struct shunt_packed_request request = {
+      .by = route, .payload_bytes = route->pack_bytes(c), .saves_us = saves_us};
   release_packed(x, false); /* by a route that failed to run */
   if (shunt_cache_packed_make(cache, &x->lookup, &request, c->stream, &x->packed.copy) !=
       SHUNT_OK) {
@@ -168,8 +166,7 @@ static void study(struct shunt_product *x, const struct shunt_route *route)
   struct shunt_cache_packed *k;
   c.best_us = x->plan.count > 0 ? x->plan.candidate[0].us : x->plan.original_us;
   c.spent_us = fmax(c.best_us, x->plan.original_us - c.best_us) * x->lookup.calls;
-  const struct shunt_packed_request request = {.pool = c.context->pool,
-                                               .payload_bytes = route->study_bytes(&c)};
+  const struct shunt_packed_request request = {.payload_bytes = route->study_bytes(&c)};
   if (request.payload_bytes == 0 ||
       shunt_cache_packed_make(cache, &x->lookup, &request, c.stream, &k) != SHUNT_OK)
     return;

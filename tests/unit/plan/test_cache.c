@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "backend/plan/cache.h"
+#include "backend/plan/device_memory.h"
 #include "backend/plan/log.h"
 #include "tests/unit/check.h"
 
 /* ---- a runtime in which all is done at once -------------------------------------------- */
 
-static int allocated; /* pieces of packed memory that are not given back */
+static int allocated; /* pieces of device memory that are not given back, but the cache's own */
 static int events, waits;
 static bool busy; /* events that were recorded have not passed */
 static size_t available = (size_t)1 << 40;
@@ -19,33 +20,34 @@ cudaError_t cudaGetLastError(void)
 {
   return cudaSuccess;
 }
-cudaError_t cudaMalloc(void **p, size_t n)
+static cudaError_t allocate(void **p, size_t n)
 {
   return *p = calloc(1, n), *p ? cudaSuccess : cudaErrorMemoryAllocation;
 }
-cudaError_t cudaFree(void *p)
-{
-  return free(p), cudaSuccess;
-}
 cudaError_t cudaHostAlloc(void **p, size_t n, unsigned flags)
 {
-  return (void)flags, cudaMalloc(p, n);
+  return (void)flags, allocate(p, n);
 }
 cudaError_t cudaFreeHost(void *p)
 {
-  return cudaFree(p);
+  return free(p), cudaSuccess;
 }
-cudaError_t cudaMallocFromPoolAsync(void **p, size_t n, cudaMemPool_t pool, cudaStream_t s)
+shunt_status shunt_device_allocate(void **memory, size_t bytes, cudaMemPool_t pool,
+                                   cudaStream_t stream)
 {
-  (void)pool, (void)s;
+  (void)pool, (void)stream;
   allocated++;
-  return cudaMalloc(p, n);
+  return allocate(memory, bytes) == cudaSuccess ? SHUNT_OK : SHUNT_E_MEMORY;
 }
-cudaError_t cudaFreeAsync(void *p, cudaStream_t s)
+shunt_status shunt_device_free(void *memory, cudaStream_t stream)
 {
-  (void)s;
+  (void)stream;
   allocated--;
-  return cudaFree(p);
+  return free(memory), SHUNT_OK;
+}
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
+{
+  return (void)pool, (void)bytes, cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
 {
@@ -208,10 +210,11 @@ static shunt_status pack(const void *by)
 static void open_cache(int64_t most_bytes)
 {
   struct shunt_lookup l;
-  allocated = events = waits = asks = 0;
+  events = waits = asks = 0;
   busy = arrives = false;
-  check(shunt_cache_make(&cache, most_bytes, most_bytes) == SHUNT_OK, "a cache of %lld bytes",
+  check(shunt_cache_make(&cache, NULL, most_bytes, most_bytes) == SHUNT_OK, "a cache of %lld bytes",
         (long long)most_bytes);
+  allocated = 0;
   check(!call(NULL, &l) && !l.pack_wise, "the first call packs nothing");
 }
 
@@ -220,6 +223,7 @@ static void close_cache(void)
   shunt_cache_forget(cache);
   check(allocated == 0, "all memory is given back");
   shunt_cache_free(cache);
+  check(allocated == -1, "and the cache's own");
 }
 
 /* ---- cases ----------------------------------------------------------------------------- */
@@ -520,7 +524,8 @@ static void test_memory(void)
   free(memory);
   close_cache();
 
-  check(shunt_cache_make(&cache, 2 * 1256, 4 * 1256) == SHUNT_OK, "a cache with two limits");
+  check(shunt_cache_make(&cache, NULL, 2 * 1256, 4 * 1256) == SHUNT_OK, "a cache with two limits");
+  allocated = 0;
   for (int i = 0; i < 4; i++) {
     const struct shunt_key each = key_of(10 + i);
     call_of(&each, NULL, 0, &l);
