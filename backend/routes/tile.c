@@ -27,7 +27,7 @@ static double tiles_of(const struct shunt_profile *f)
 }
 
 /* All tiles dense: 2:4 ones would save A's bytes, but not B's, which count; at most 8 %, for a
-   conversion that takes several times as long (tests/bench/NOTES.md).  */
+   conversion that takes several times as long (tests/bench/tile.md).  */
 static struct shunt_tile_layout plan_with(uint32_t room)
 {
   return (struct shunt_tile_layout){.how = SHUNT_TILE_MERGE | SHUNT_TILE_DENSE,

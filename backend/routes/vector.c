@@ -32,7 +32,7 @@ double shunt_vector_rows_per_gather(const struct shunt_profile *f)
 }
 
 /* SDDMM finds pairs last, after eights and fours: 600 us where `rows` takes 49
-   (tests/bench/NOTES.md). */
+   (tests/bench/sddmm.md). */
 #define LEAST_REUSE_SDDMM 3.0
 
 double shunt_vector_direct_us(const struct shunt_call *c, double reuse)
