@@ -156,8 +156,7 @@ int main()
 {
   for (Kernel k : {FPU, WMMA}) {
     for (int v : {8, 4, 2}) {
-      for (int kind = 0; kind < KINDS; kind++)
-        test_kernel(k, v, (Kind)kind);
+      for (int kind = 0; kind < KINDS; kind++) test_kernel(k, v, (Kind)kind);
       test_nonfinite(k, v);
     }
     test_repeats(k);
@@ -168,8 +167,7 @@ int main()
       skip("strips need compute capability 9.0");
       break;
     }
-    for (int v : {8, 4, 2})
-      test_kernel(k, v, VECTORS);
+    for (int v : {8, 4, 2}) test_kernel(k, v, VECTORS);
   }
   return finish();
 }

@@ -72,8 +72,7 @@ static void replay(const Scene &s, Operands &o)
   CUDA_OK(cudaGraphDestroy(graph));
 }
 
-static void one_problem(const Scene &s, const Shape &shape, int times, bool graph,
-                        const char *what)
+static void one_problem(const Scene &s, const Shape &shape, int times, bool graph, const char *what)
 {
   Operands o;
   make_operands(o, shape, 31, s.stream);
@@ -96,10 +95,10 @@ static int scenario()
   SPARSE_OK(cusparseCreate(&s.handle));
   SPARSE_OK(cusparseSetStream(s.handle, s.stream));
   s.outcome = (Outcome *)device_bytes(sizeof(Outcome));
-  one_problem(s, { false, CUDA_R_16F, 5120, 5120, 64, 0.5, 1, false }, 4, true, "half full f16");
-  one_problem(s, { false, CUDA_R_16F, 1024, 1024, 128, 0.1, 8, false }, 2, false, "8 x 1 f16");
-  one_problem(s, { false, CUDA_R_32F, 1024, 1000, 64, 0.05, 1, false }, 2, false, "random f32");
-  one_problem(s, { true, CUDA_R_16F, 1024, 1024, 128, 0.1, 8, false }, 2, false, "sddmm f16");
+  one_problem(s, {false, CUDA_R_16F, 5120, 5120, 64, 0.5, 1, false}, 4, true, "half full f16");
+  one_problem(s, {false, CUDA_R_16F, 1024, 1024, 128, 0.1, 8, false}, 2, false, "8 x 1 f16");
+  one_problem(s, {false, CUDA_R_32F, 1024, 1000, 64, 0.05, 1, false}, 2, false, "random f32");
+  one_problem(s, {true, CUDA_R_16F, 1024, 1024, 128, 0.1, 8, false}, 2, false, "sddmm f16");
   CUDA_OK(cudaFree(s.outcome));
   SPARSE_OK(cusparseDestroy(s.handle));
   CUDA_OK(cudaStreamDestroy(s.stream));
@@ -169,8 +168,7 @@ static bool survived(int64_t n, int status)
   size_t bad = text.find("not ok");
   std::string said = bad == std::string::npos ? "no failed check" : text.substr(bad, 200);
   printf("# %s %lld: %sstatus %#x: %s\n", n < 0 ? "control" : "fault", (long long)(n < 0 ? -n : n),
-         n < 0 ? "" : "wrong, ", (unsigned)status,
-         said.substr(0, said.find('\n')).c_str());
+         n < 0 ? "" : "wrong, ", (unsigned)status, said.substr(0, said.find('\n')).c_str());
   return false;
 }
 

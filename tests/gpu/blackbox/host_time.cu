@@ -56,8 +56,7 @@ void row_columns(const host_case &c, int i, std::vector<int> *out)
       for (int y = -1; y <= 1; y++)
         for (int x = -1; x <= 1; x++) {
           const int to = node + (z * side + y) * side + x;
-          for (int u = 0; to >= 0 && to < nodes && u < 3; u++)
-            out->push_back(to * 3 + u);
+          for (int u = 0; to >= 0 && to < nodes && u < 3; u++) out->push_back(to * 3 + u);
         }
     return;
   }
@@ -194,8 +193,7 @@ template <class Call> void time_host(const char *name, cudaStream_t stream, cons
   for (int round = 0; round < 40; round++) {
     CUDA_OK(cudaStreamSynchronize(stream));
     const double begin = now_us();
-    for (int i = 0; i < 16; i++)
-      once();
+    for (int i = 0; i < 16; i++) once();
     const double us = (now_us() - begin) / 16;
     if (us < best) best = us;
   }

@@ -104,8 +104,7 @@ static void draw_pattern(Slot &s, bool keep)
     s.offsets.push_back(keep ? (int)((i + 1) * (int64_t)before / s.down) : (int)s.columns.size());
   }
   if (s.columns.empty()) s.columns.push_back(0), s.offsets.back() = 1;
-  for (int &c : s.columns)
-    c = (int)below(s.across);
+  for (int &c : s.columns) c = (int)below(s.across);
   put_indices(s.memory.offsets, s.offsets);
   put_indices(s.memory.columns, s.columns);
 }

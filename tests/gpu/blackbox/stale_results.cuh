@@ -6,10 +6,10 @@
 #include "tests/gpu/blackbox/stale_state.cuh"
 
 // ---- what was found ------------------------------------------------------------
-static Outcome *outcomes;  // device, OUTCOMES of them
+static Outcome *outcomes; // device, OUTCOMES of them
 static std::vector<std::string> texts, groups;
 static int64_t calls, step;
-static std::vector<bool> by_original;  // the result is surely not Shunt's
+static std::vector<bool> by_original; // the result is surely not Shunt's
 struct Tally {
   int64_t calls, strict, loose, outside;
 };

@@ -13,7 +13,7 @@ using namespace harness;
 
 static void test_kernel(const Kernel &kernel, const shunt_device &d)
 {
-  static const int64_t inner[] = { 0, 1, 7, 8, 16, 17, 64, 100, 256, 272 };
+  static const int64_t inner[] = {0, 1, 7, 8, 16, 17, 64, 100, 256, 272};
   int turn = 0;
   for (const Named &n : patterns())
     for (int types = 0; types < 6; types++) {
@@ -27,8 +27,10 @@ static void test_kernel(const Kernel &kernel, const shunt_device &d)
           int64_t wrong = status == SHUNT_OK ? problem.wrong() : -1;
           good = none_built ? status == SHUNT_E_UNSUPPORTED : status == SHUNT_OK && wrong < 0;
           if (!good)
-            snprintf(what, sizeof what, ": K %d a %d b %d pad %d shift %d i%d base %d: status %d, "
-                     "entry %d", (int)k, problem.s.a_rows, problem.s.b_rows, (int)problem.s.pad,
+            snprintf(what, sizeof what,
+                     ": K %d a %d b %d pad %d shift %d i%d base %d: status %d, "
+                     "entry %d",
+                     (int)k, problem.s.a_rows, problem.s.b_rows, (int)problem.s.pad,
                      (int)problem.s.shift, problem.s.index == SHUNT_I64 ? 64 : 32, problem.s.base,
                      status, (int)wrong);
         }
@@ -40,8 +42,8 @@ static void test_kernel(const Kernel &kernel, const shunt_device &d)
 // A device full of warps.  At density 0.3 and 1 KB a column, `rows` cuts into panels.
 static void test_large(const Kernel &kernel, const shunt_device &d)
 {
-  static const int group[] = { 1, 8, 8, 1 };
-  static const double density[] = { 0.02, 0.05, 0.3, 0.3 };
+  static const int group[] = {1, 8, 8, 1};
+  static const double density[] = {0.02, 0.05, 0.3, 0.3};
   for (int n = 0; n < 4; n++) {
     Pattern p = random_pattern(1003, 900, density[n], group[n], (uint64_t)n + 20);
     Random r(1);
@@ -94,7 +96,7 @@ static void test_order(const Kernel &kernel, const shunt_device &d)
   for (int types = 0; types < 6; types++) {
     bool same = true;
     for (const Named &n : patterns())
-      for (int64_t k : { 33, 100, 272 }) {
+      for (int64_t k : {33, 100, 272}) {
         Setup s = setup_for(types, k, 1);
         s.alpha = 1;
         s.beta = 0;
@@ -102,10 +104,8 @@ static void test_order(const Kernel &kernel, const shunt_device &d)
         Random r((uint64_t)k);
         for (int64_t at = 0; at < k; at++) {
           const double x = r.value(), y = r.value();
-          for (int64_t i = 0; i < n.pattern.rows; i++)
-            problem.a.set(i, at, x);
-          for (int64_t j = 0; j < n.pattern.cols; j++)
-            problem.b.set(at, j, y);
+          for (int64_t i = 0; i < n.pattern.rows; i++) problem.a.set(i, at, x);
+          for (int64_t j = 0; j < n.pattern.cols; j++) problem.b.set(at, j, y);
         }
         problem.a.bytes.upload();
         problem.b.bytes.upload();
@@ -114,8 +114,7 @@ static void test_order(const Kernel &kernel, const shunt_device &d)
         const std::vector<char> &out = problem.c.values.host;
         const size_t size = shunt_type_size(s.out), nnz = (size_t)n.pattern.nnz();
         same = same && (nnz == 0 || problem.wrong() < 0);
-        for (size_t at = 1; at < nnz && same; at++)
-          same = !memcmp(&out[0], &out[at * size], size);
+        for (size_t at = 1; at < nnz && same; at++) same = !memcmp(&out[0], &out[at * size], size);
       }
     check(same, "%s, %s -> %s: an entry's bits do not depend on its place", kernel.name,
           type_name(IN[types]), type_name(OUT[types]));
@@ -130,10 +129,9 @@ static void test_panel_choice()
   d.multiprocessors = 132;
   d.shared_per_block = 227 << 10;
   shunt_sddmm task = {};
-  task.a = shunt_dense{ 15449, 32, 32, 1, nullptr, SHUNT_F32 };
-  task.b = shunt_dense{ 32, 15449, 1, 32, nullptr, SHUNT_F32 };
-  task.c = shunt_csr{ 15449, 15449, 15449 * 125, nullptr, nullptr, nullptr,
-                      SHUNT_I32, SHUNT_F32, 0 };
+  task.a = shunt_dense{15449, 32, 32, 1, nullptr, SHUNT_F32};
+  task.b = shunt_dense{32, 15449, 1, 32, nullptr, SHUNT_F32};
+  task.c = shunt_csr{15449, 15449, 15449 * 125, nullptr, nullptr, nullptr, SHUNT_I32, SHUNT_F32, 0};
   shunt::csr::sddmm::operands ready = {};
   ready.aligned = true;
   const bool sparse = shunt::csr::sddmm::panel_pays(&task, ready, &d);
@@ -147,10 +145,10 @@ static void test_too_large(const shunt_device &d)
 {
   Buffer room(64);
   shunt_sddmm task = {};
-  task.a = shunt_dense{ 1, 16, 16, 1, room.device, SHUNT_F32 };
-  task.b = shunt_dense{ 16, INT32_MAX, 1, 16, room.device, SHUNT_F32 };
-  task.c = shunt_csr{ 1, INT32_MAX, 1, room.device, room.device, room.device,
-                      SHUNT_I32, SHUNT_F32, 0 };
+  task.a = shunt_dense{1, 16, 16, 1, room.device, SHUNT_F32};
+  task.b = shunt_dense{16, INT32_MAX, 1, 16, room.device, SHUNT_F32};
+  task.c =
+      shunt_csr{1, INT32_MAX, 1, room.device, room.device, room.device, SHUNT_I32, SHUNT_F32, 0};
   task.compute = SHUNT_F32;
   check(shunt_csr_sddmm_cuda(&task, &d, nullptr, 0, 0) == SHUNT_E_UNSUPPORTED,
         "rows: 128 GB of B with 32-bit indices are refused");
@@ -175,7 +173,7 @@ static void test_refusals(const Kernel &kernel, const shunt_device &d)
 int main(int argc, char **argv)
 {
   shunt_device d = this_device();
-  for (const Kernel *kernel : { &ROWS, &VECTOR }) {
+  for (const Kernel *kernel : {&ROWS, &VECTOR}) {
     test_kernel(*kernel, d);
     test_large(*kernel, d);
     test_repeats(*kernel, d);

@@ -12,7 +12,8 @@
 
 using namespace harness;
 
-namespace {
+namespace
+{
 
 // Runs and judges one case, by one of the two kernels; prints what is wrong.
 bool run_once(Arena &m, const Pattern &p, const Reference &r, const Types &t, const Options &o,
@@ -51,7 +52,7 @@ bool run_case(Arena &m, const Pattern &p, const Reference &r, const Types &t, co
 
 void test_combinations(Arena &m, const std::vector<Named> &all)
 {
-  static const int64_t widths[] = { 1, 3, 8, 32, 33, 64, 128, 200, 257 };
+  static const int64_t widths[] = {1, 3, 8, 32, 33, 64, 128, 200, 257};
   Random r(42);
   for (const Types &t : kTypes)
     for (const Named &pattern : all) {
@@ -111,14 +112,14 @@ void test_large()
   CUDA_OK(cudaMemcpy(dp.device, offsets.data(), offsets.size() * 4, cudaMemcpyHostToDevice));
   CUDA_OK(cudaMemcpy(dj.device, columns.data(), columns.size() * 4, cudaMemcpyHostToDevice));
   shunt_spmm q = {};
-  q.a = { p.rows, p.cols, p.nnz(), dp.device, dj.device, da.device, SHUNT_I32, SHUNT_F32, 0 };
-  q.b = { p.cols, n, n, 1, db.device, SHUNT_F32 };
-  q.c = { p.rows, n, n, 1, dc.device, SHUNT_F32 };
+  q.a = {p.rows, p.cols, p.nnz(), dp.device, dj.device, da.device, SHUNT_I32, SHUNT_F32, 0};
+  q.b = {p.cols, n, n, 1, db.device, SHUNT_F32};
+  q.c = {p.rows, n, n, 1, dc.device, SHUNT_F32};
   q.alpha.host = 1;
   q.compute = SHUNT_F32;
   shunt_device d = this_device();
   Buffer w(shunt_csr_spmm_workspace(&q, &d));
-  for (bool split : { false, true }) {
+  for (bool split : {false, true}) {
     shunt_status s = split ? shunt_csr_spmm_split_cuda(&q, 3, &d, nullptr, 0, nullptr)
                            : shunt_csr_spmm_merge_cuda(&q, &d, w.device, w.host.size(), nullptr);
     CUDA_OK(cudaMemcpy(c.data(), dc.device, c.size() * 4, cudaMemcpyDeviceToHost));
@@ -136,12 +137,12 @@ void test_large()
         wrong += !(fabs(c[i * n + j] - sum[j]) <= tolerance(SHUNT_F32, SHUNT_F32, scale[j], sum[j],
                                                             p.offsets[i + 1] - p.offsets[i]));
     }
-    check(!wrong, "200000 rows, %lld entries, more blocks than fit at once%s",
-          (long long)p.nnz(), split ? ", by rows" : "");
+    check(!wrong, "200000 rows, %lld entries, more blocks than fit at once%s", (long long)p.nnz(),
+          split ? ", by rows" : "");
   }
 }
 
-}  // namespace
+} // namespace
 
 int main(int argc, char **argv)
 {

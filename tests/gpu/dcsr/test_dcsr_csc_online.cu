@@ -24,10 +24,8 @@ struct Columns {
   {
     const Pattern &p = q.pattern;
     std::vector<int64_t> next((size_t)p.cols + 1);
-    for (int64_t j : p.columns)
-      next[(size_t)j + 1]++;
-    for (size_t j = 0; j < (size_t)p.cols; j++)
-      next[j + 1] += next[j];
+    for (int64_t j : p.columns) next[(size_t)j + 1]++;
+    for (size_t j = 0; j < (size_t)p.cols; j++) next[j + 1] += next[j];
     for (size_t j = 0; j <= (size_t)p.cols; j++)
       store(offsets.host.data(), (int64_t)j, q.o.index, (double)(next[j] + q.o.base));
     for (int64_t i = 0; i < p.rows; i++)
@@ -36,8 +34,7 @@ struct Columns {
         store(rows.host.data(), at, q.o.index, (double)(i + q.o.base));
         store(values.host.data(), at, q.o.type, load(q.values.host.data(), e, q.o.type));
       }
-    for (Buffer *x : {&offsets, &rows, &values})
-      x->upload();
+    for (Buffer *x : {&offsets, &rows, &values}) x->upload();
     host = {p.cols,    p.rows,   p.nnz(), offsets.host.data(), rows.host.data(), values.host.data(),
             q.o.index, q.o.type, q.o.base};
     device = host;
@@ -134,8 +131,7 @@ static std::vector<Segment> device_stream(const Columns &c, int64_t chunk)
   CUDA_OK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   kernel<<<(unsigned)blocks, kOnlineThreads, bytes>>>(a, b, sink);
   CUDA_OK(cudaDeviceSynchronize());
-  for (Buffer *x : {&rows, &length, &column, &value})
-    x->download();
+  for (Buffer *x : {&rows, &length, &column, &value}) x->download();
 
   std::vector<Segment> out;
   size_t entry = 0;

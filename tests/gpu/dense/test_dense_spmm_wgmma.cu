@@ -92,7 +92,8 @@ void test_shifts(Table *table)
     Problem x(c, table);
     good &= x.runs(0);
     const size_t size = shunt_type_size(c.index), bytes = (size_t)x.p.nnz() * size;
-    for (size_t at : {(size_t)0, 4096 - size, (size_t)4096, 8192 - size, bytes / 16 * 8, bytes - size}) {
+    for (size_t at :
+         {(size_t)0, 4096 - size, (size_t)4096, 8192 - size, bytes / 16 * 8, bytes - size}) {
       x.columns.host[(size_t)shift + at] ^= 1;
       x.columns.upload();
       x.reset(CHANGED);
@@ -180,8 +181,7 @@ void test_streams()
   }
   problems[1]->change();
   bool good = true;
-  for (int k = 0; k < streams; k++)
-    problems[(size_t)k]->reset(0);
+  for (int k = 0; k < streams; k++) problems[(size_t)k]->reset(0);
   for (int round = 0; round < 100 / every(); round++)
     for (int k = 0; k < streams; k++)
       good &= problems[(size_t)k]->launch(at[(size_t)k]) == SHUNT_OK;
@@ -260,8 +260,7 @@ int main()
     return finish();
   }
   Table table(2);
-  for (const tile_shape &shape : shapes)
-    test_shape(shape, &table);
+  for (const tile_shape &shape : shapes) test_shape(shape, &table);
   test_rounds(&table);
   test_shifts(&table);
   test_repeats(&table);

@@ -163,8 +163,8 @@ static void test_wise()
     wise = grb_gpu_wise(&large.x, &large.sparse, &large.dense, &large.out);
   check(wise, "%s: a large one goes to the GPU", mode);
   large.x.semiring.multiplier = SHUNT_PAIR;
-  check(!grb_gpu_wise(&large.x, &large.sparse, &large.dense, &large.out),
-        "%s: PLUS_PAIR does not", mode);
+  check(!grb_gpu_wise(&large.x, &large.sparse, &large.dense, &large.out), "%s: PLUS_PAIR does not",
+        mode);
 }
 
 // ---- the program --------------------------------------------------------------------------------

@@ -90,8 +90,7 @@ static void test_threads()
     w[i] = {i, 0, &shared};
     pthread_create(&t[i], NULL, work, &w[i]);
   }
-  for (int i = 0; i < 4; i++)
-    pthread_join(t[i], NULL), bad += w[i].bad;
+  for (int i = 0; i < 4; i++) pthread_join(t[i], NULL), bad += w[i].bad;
   check(bad == 0, "%s: four threads share S", mode);
 }
 
@@ -123,8 +122,8 @@ static void test_context()
   get(&before);
   p.run();
   get(&after);
-  check(before == after, "%s: the thread's context is as it was (%p, then %p)", mode, (void *)before,
-        (void *)after);
+  check(before == after, "%s: the thread's context is as it was (%p, then %p)", mode,
+        (void *)before, (void *)after);
 }
 
 int main()

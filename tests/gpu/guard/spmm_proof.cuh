@@ -106,4 +106,4 @@ void move_entry(Pattern &p, Problem &q)
   q.columns.upload();
 }
 
-}  // namespace
+} // namespace

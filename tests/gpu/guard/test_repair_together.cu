@@ -7,7 +7,8 @@
 
 using namespace harness;
 
-namespace {
+namespace
+{
 
 // ---- the table ---------------------------------------------------------------------------
 
@@ -16,21 +17,21 @@ void test_full_table()
 {
   Lab lab(random_pattern(300, 200, 0.2, 1, 6), 70, SHUNT_F16, SHUNT_I32, 0);
   bool kept = true, turned_away = true;
-  for (int count : { 1, 4 }) {
+  for (int count : {1, 4}) {
     Table table(count);
     How how;
     how.out = SHUNT_F16;
     how.table = &table;
     for (int round = 0; round < 3; round++) {
       for (int k = 1; k <= count; k++)
-        for (int reasons : { 0, (int)CHANGED, (int)NONFINITE }) {
+        for (int reasons : {0, (int)CHANGED, (int)NONFINITE}) {
           how.key = (uintptr_t)k * 0x2700;
           how.reasons = reasons;
           kept &= runs(lab, how);
         }
       std::vector<char> full = table.content();
       how.no_room = true;
-      for (int reasons : { 0, (int)FLAG, (int)NONFINITE }) {
+      for (int reasons : {0, (int)FLAG, (int)NONFINITE}) {
         how.beside = round & 1;
         how.key = 0x990000;
         how.reasons = reasons;
@@ -85,7 +86,7 @@ void test_together(bool crowded, int64_t wait_cycles)
     how.reasons = k == 1 ? CHANGED : k == 3 ? NONFINITE : k == 4 ? FLAG : 0;
     how.expected = 2;
     how.beside = k & 1;
-    how.separate = k == 3;  // there the reason lasts: W is not overwritten
+    how.separate = k == 3; // there the reason lasts: W is not overwritten
     how.wait_cycles = wait_cycles;
     outputs.emplace_back(new Output(lab, how));
   }
@@ -178,8 +179,8 @@ void begin_beside(cudaStream_t s)
   begun.type = cudaGraphDependencyTypeProgrammatic;
   CUDA_OK(cudaStreamGetCaptureInfo(s, &status, nullptr, nullptr, &last, nullptr, &count));
   cudaGraphNode_t node = count == 1 ? last[0] : nullptr;
-  CUDA_OK(cudaStreamUpdateCaptureDependencies(s, &node, &begun, 1,
-                                              cudaStreamSetCaptureDependencies));
+  CUDA_OK(
+      cudaStreamUpdateCaptureDependencies(s, &node, &begun, 1, cudaStreamSetCaptureDependencies));
 }
 
 // A proof beside the product sees what the product writes at its very end.
@@ -220,7 +221,7 @@ void test_beside(double density)
 }
 #endif
 
-}  // namespace
+} // namespace
 
 int main()
 {
@@ -228,10 +229,10 @@ int main()
   test_full_table();
   test_replays();
 #ifndef SHUNT_EMULATED
-  for (double density : { 0.01, 0.5 }) test_beside(density);
+  for (double density : {0.01, 0.5}) test_beside(density);
 #endif
-  for (bool crowded : { false, true })
-    for (int64_t wait : { (int64_t)0, (int64_t)3000, (int64_t)SHUNT_GUARD_WAIT_CYCLES }) {
+  for (bool crowded : {false, true})
+    for (int64_t wait : {(int64_t)0, (int64_t)3000, (int64_t)SHUNT_GUARD_WAIT_CYCLES}) {
       if (every() > 1 && (crowded || wait > 0)) continue; // nothing is on time under a sanitizer
       test_together(crowded, wait);
     }

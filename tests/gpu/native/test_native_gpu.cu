@@ -22,8 +22,7 @@ struct Operand {
     Random r(seed);
     const int64_t pitch = aligned ? (cols + 7) / 8 * 8 : cols + 1,
                   n = batches * heads * rows * pitch;
-    for (int64_t i = 0; i < n + !aligned; i++)
-      store(at.host.data(), i, t, r.value());
+    for (int64_t i = 0; i < n + !aligned; i++) store(at.host.data(), i, t, r.value());
     at.upload();
     const size_t skip = aligned ? 0 : shunt_type_size(t);
     host = {at.host.data() + skip, t, batches, heads, rows, cols, heads * pitch, pitch,
@@ -55,10 +54,8 @@ struct Both {
     Random r(3);
     memcpy(offsets.host.data(), p.offsets.data(), offsets.host.size());
     memcpy(columns.host.data(), p.columns.data(), columns.host.size());
-    for (int64_t i = 0; i < p.nnz(); i++)
-      store(values.host.data(), i, SHUNT_F16, r.value());
-    for (Buffer *b : {&offsets, &columns, &values})
-      b->upload();
+    for (int64_t i = 0; i < p.nnz(); i++) store(values.host.data(), i, SHUNT_F16, r.value());
+    for (Buffer *b : {&offsets, &columns, &values}) b->upload();
     on_host = {
         p.rows,    p.cols,    p.nnz(), offsets.host.data(), columns.host.data(), values.host.data(),
         SHUNT_I64, SHUNT_F16, 0};

@@ -116,8 +116,7 @@ static void make_a(struct world *w)
   const size_t size = shunt_type_size(s->index);
   w->offsets = get((size_t)(s->rows + 1) * size), w->columns = get((size_t)nnz * size);
   w->values = get((size_t)nnz * shunt_type_size(s->in));
-  for (int64_t i = 0; i <= s->rows; i++)
-    put(w->offsets.host, i, s->index, offsets[i]);
+  for (int64_t i = 0; i <= s->rows; i++) put(w->offsets.host, i, s->index, offsets[i]);
   for (int64_t i = 0; i < nnz; i++) {
     put(w->columns.host, i, s->index, columns[i]);
     put(w->values.host, i, s->in, below(256) - 128);
@@ -158,8 +157,7 @@ static void make_dense(struct world *w)
   w->c = get((size_t)of_c * 4);
   for (int64_t i = 0; i < (int64_t)(w->b.bytes / shunt_type_size(s->in)); i++)
     put(w->b.host, i, s->in, below(256) - 128);
-  for (int64_t i = 0; i < of_c; i++)
-    put(w->c.host, i, s->out, below(2001) - 1000);
+  for (int64_t i = 0; i < of_c; i++) put(w->c.host, i, s->out, below(2001) - 1000);
   up(&w->b);
   w->host.b = b_of(s, w->b.host);
   w->host.c = (struct shunt_dense){
@@ -217,11 +215,11 @@ static shunt_status keep(struct world *w)
   w->pinned[0] = w->pinned[1] = 0;
   char *header = w->header.device;
   w->view = (struct shunt_packed_view){.irregular = (uint32_t *)header,
-                                     .fingerprint = (struct shunt_fingerprint *)(header + 16),
-                                     .payload = w->payload.device,
-                                     .payload_bytes = bytes,
-                                     .changed = w->pinned,
-                                     .nonfinite = w->pinned + 1};
+                                       .fingerprint = (struct shunt_fingerprint *)(header + 16),
+                                       .payload = w->payload.device,
+                                       .payload_bytes = bytes,
+                                       .changed = w->pinned,
+                                       .nonfinite = w->pinned + 1};
   const shunt_status r = shunt_route_sparse24.keep(&w->call, &w->view);
   if (cudaDeviceSynchronize() != cudaSuccess) return SHUNT_E_CUDA;
   w->call.kept = &w->view;
@@ -453,7 +451,7 @@ int main(void)
   }
   /* Few: what blocks do beside their tiles is test_spmm_sparse24's. */
   context.device = (struct shunt_device){p.multiProcessorCount < 6 ? p.multiProcessorCount : 6, 90,
-                                        (int)p.sharedMemPerBlockOptin, p.l2CacheSize};
+                                         (int)p.sharedMemPerBlockOptin, p.l2CacheSize};
   test_refusals();
   test_products();
   test_in_place(SHUNT_F16, 0);

@@ -310,11 +310,9 @@ static void test_streams()
     good &= products.back()->packs();
   }
   products[1]->change();
-  for (int k = 0; k < streams; k++)
-    products[(size_t)k]->reset(0);
+  for (int k = 0; k < streams; k++) products[(size_t)k]->reset(0);
   for (int round = 0; round < std::max(1, 12 / every()); round++)
-    for (int k = 0; k < streams; k++)
-      good &= products[(size_t)k]->run(at[(size_t)k]) == SHUNT_OK;
+    for (int k = 0; k < streams; k++) good &= products[(size_t)k]->run(at[(size_t)k]) == SHUNT_OK;
   CUDA_OK(cudaDeviceSynchronize());
   for (int k = 0; k < streams; k++) {
     const int reasons = k == 1 ? CHANGED : 0;
@@ -344,8 +342,7 @@ static void test_replays()
     const int reasons = round % 3 == 1 ? CHANGED : 0;
     if (reasons) q.change();
     q.reset(reasons);
-    for (int again = 0; again < 3; again++)
-      CUDA_OK(cudaGraphLaunch(replay, stream));
+    for (int again = 0; again < 3; again++) CUDA_OK(cudaGraphLaunch(replay, stream));
     CUDA_OK(cudaDeviceSynchronize());
     good &= q.words_right(reasons) && q.content_right(reasons, false);
     if (reasons) q.change();
@@ -409,7 +406,8 @@ int main(int argc, char **argv)
     return finish();
   }
   Table table(2);
-  for (shunt_sparse24_shape shape : {SHUNT_SPARSE24_128, SHUNT_SPARSE24_256, SHUNT_SPARSE24_2X128}) {
+  for (shunt_sparse24_shape shape :
+       {SHUNT_SPARSE24_128, SHUNT_SPARSE24_256, SHUNT_SPARSE24_2X128}) {
     for (bool integers : {false, true}) {
       test_products(shape, integers, true, &table);
       test_products(shape, integers, false, &table);

@@ -21,8 +21,7 @@ static Pattern shuffled_pattern(int64_t rows, int64_t cols, double density, int 
   Random r(seed + 1);
   std::vector<int64_t> order((size_t)rows);
   std::iota(order.begin(), order.end(), 0);
-  for (int64_t i = rows - 1; i > 0; i--)
-    std::swap(order[(size_t)i], order[(size_t)r.below(i + 1)]);
+  for (int64_t i = rows - 1; i > 0; i--) std::swap(order[(size_t)i], order[(size_t)r.below(i + 1)]);
   Pattern out;
   out.rows = rows;
   out.cols = cols;
@@ -58,8 +57,7 @@ struct Matrix {
       store(columns.host.data(), e, index, (double)(p.columns[(size_t)e] + base));
       store(values.host.data(), e, SHUNT_F16, r.below(9) ? r.value() : 0);
     }
-    for (Buffer *x : {&offsets, &columns, &values})
-      x->upload();
+    for (Buffer *x : {&offsets, &columns, &values}) x->upload();
   }
 };
 
@@ -155,8 +153,7 @@ static bool pack_same(const Matrix &m, const Clusters &k, const shunt_vector_lay
   CUDA_OK(cudaDeviceSynchronize());
   memory.download();
   bool good = !memcmp(memory.host.data(), on_host.counts, bytes);
-  for (size_t i = bytes; i < memory.host.size(); i++)
-    good = good && memory.host[i] == (char)0xee;
+  for (size_t i = bytes; i < memory.host.size(); i++) good = good && memory.host[i] == (char)0xee;
   memcpy(back.counts, memory.host.data(), bytes);
   if (back.counts->irregular) return good && plan.order == SHUNT_VECTOR_WINDOWED;
   good = good && back.counts->vectors == measured.vectors;
@@ -253,8 +250,7 @@ static void test_broken()
   }
   Matrix m(p, SHUNT_I32, 0, 4);
   Clusters k(m);
-  for (uint32_t &row : k.twin)
-    row = 120;
+  for (uint32_t &row : k.twin) row = 120;
   memcpy(k.row_of.host.data(), k.twin.data(), k.row_of.host.size());
   k.row_of.upload();
   shunt_vector_measure counts;
@@ -327,7 +323,6 @@ int main(int argc, char **argv)
   if (only || (argc > 1 && !strcmp(argv[1], "--time")))
     for (int64_t size : {4096, 8192})
       for (double density : {0.1, 0.05})
-        for (double lost : {0.0, 0.1})
-          time_case(size, density, lost);
+        for (double lost : {0.0, 0.1}) time_case(size, density, lost);
   return finish();
 }

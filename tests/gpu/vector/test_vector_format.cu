@@ -39,10 +39,8 @@ struct Packed {
   // Packs on both sides; what is not written stays 0xee.
   bool pack()
   {
-    for (Buffer *x : {&offsets, &columns, &values})
-      x->upload();
-    for (Buffer *x : {&memory, &twin})
-      memset(x->host.data(), 0xee, x->host.size());
+    for (Buffer *x : {&offsets, &columns, &values}) x->upload();
+    for (Buffer *x : {&memory, &twin}) memset(x->host.data(), 0xee, x->host.size());
     memory.upload();
     char *aligned = (char *)(((uintptr_t)twin.host.data() + 255) & ~(uintptr_t)255);
     const shunt_device d = this_device();
@@ -126,7 +124,6 @@ int main(int argc, char **argv)
   test_same();
   test_irregular();
   if (argc > 1 && !strcmp(argv[1], "--time"))
-    for (double s : {0.8, 0.9, 0.95, 0.98})
-      time_conversion(s);
+    for (double s : {0.8, 0.9, 0.95, 0.98}) time_conversion(s);
   return finish();
 }

@@ -205,7 +205,8 @@ void time_case(Kind kind, int64_t rows, int64_t cols, double zeros, int64_t n)
     if (s != SHUNT_OK) exit(3);
   };
   const auto alone = [&](cudaStream_t stream) {
-    launched(shunt_vector_packed_spmm_shaped_cuda(&q.spmm, &q.v, &shape, &q.device, nullptr, 0, stream));
+    launched(
+        shunt_vector_packed_spmm_shaped_cuda(&q.spmm, &q.v, &shape, &q.device, nullptr, 0, stream));
   };
   const double product = time_graph(alone);
   const double inside = time_graph([&](cudaStream_t stream) { launched(x.launch(shape, stream)); });

@@ -11,7 +11,7 @@
 static shunt_status call(Problem &q, const shunt_vector_shape &s, cudaStream_t stream)
 {
   return shunt_vector_packed_spmm_shaped_cuda(&q.spmm, &q.v, &s, &q.device, q.workspace.device,
-                                       q.workspace.host.size() - 64, stream);
+                                              q.workspace.host.size() - 64, stream);
 }
 
 static int64_t run_problem(Problem &q, const shunt_vector_shape &s)
@@ -153,13 +153,15 @@ static void test_choice()
   };
   check(order(0.02) == SHUNT_VECTOR_SEQUENTIAL, "few vectors are gathered directly");
   check(order(0.2) == SHUNT_VECTOR_WINDOWED, "many share strips");
-  check(shunt_vector_packed_spmm_shape(&p, &v, &d).rows == 256, "and a matrix packed so goes there");
+  check(shunt_vector_packed_spmm_shape(&p, &v, &d).rows == 256,
+        "and a matrix packed so goes there");
   v.order = SHUNT_VECTOR_SEQUENTIAL;
   check(shunt_vector_packed_spmm_shape(&p, &v, &d).rows == 0, "one that is not does not");
   v.height = 16;
   shunt_vector_shape s = shunt_vector_packed_spmm_shape(&p, &v, &d);
   check(s.rows == 0 && s.pairs && s.log2_slices == 0, "16 x 1 vectors are gathered in pairs");
-  check(shunt_vector_packed_spmm_order(&p, 16, &d) == SHUNT_VECTOR_SEQUENTIAL, "and packed for that");
+  check(shunt_vector_packed_spmm_order(&p, 16, &d) == SHUNT_VECTOR_SEQUENTIAL,
+        "and packed for that");
   p.b.cols = p.c.cols = 256;
   s = shunt_vector_packed_spmm_shape(&p, &v, &d);
   check(s.pairs && s.log2_slices == 1, "two warps a pair where they are few");
@@ -170,7 +172,8 @@ static void test_choice()
   d.compute_capability = 80;
   check(order(0.2) == SHUNT_VECTOR_SEQUENTIAL, "before 9.0 there are no strips");
   p.b.cols = 8;
-  check(shunt_vector_packed_spmm_shape(&p, &v, &d).log2_slices == 2, "few columns: a group is shared");
+  check(shunt_vector_packed_spmm_shape(&p, &v, &d).log2_slices == 2,
+        "few columns: a group is shared");
 }
 
 static void test_declined()
@@ -183,7 +186,8 @@ static void test_declined()
   const shunt_vector_shape direct = {0, 64, 0}, strips = {256, 64, 0};
   const size_t bytes = shunt_vector_packed_spmm_workspace(&q.spmm);
   const auto with = [&](void *workspace, size_t size) {
-    return shunt_vector_packed_spmm_shaped_cuda(&q.spmm, &q.v, &direct, &q.device, workspace, size, 0);
+    return shunt_vector_packed_spmm_shaped_cuda(&q.spmm, &q.v, &direct, &q.device, workspace, size,
+                                                0);
   };
   check(with(nullptr, 0) == SHUNT_E_WORKSPACE, "no workspace for a column-major B is declined");
   check(with(q.workspace.device, bytes - 1) == SHUNT_E_WORKSPACE, "a small one too");
@@ -293,8 +297,7 @@ int main(int argc, char **argv)
         break;
       }
       test_shape(s, 20261121);
-      for (Kind kind : {EIGHTS, SIXTEENS, FOURS, TWOS, HOLES})
-        test_nonfinite(s, SHUNT_F16, kind);
+      for (Kind kind : {EIGHTS, SIXTEENS, FOURS, TWOS, HOLES}) test_nonfinite(s, SHUNT_F16, kind);
       test_nonfinite(s, SHUNT_BF16, TWOS);
       test_nonfinite(s, SHUNT_F16, FOURS, true);
       test_repeats(s);

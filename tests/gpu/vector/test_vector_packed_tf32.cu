@@ -21,12 +21,14 @@ static double product_error(const Way &w)
 static shunt_status call(Problem &q, const Way &w, cudaStream_t stream)
 {
   return shunt_vector_packed_spmm_tf32_cuda(&q.spmm, &q.v, w.products, w.tile, &q.device,
-                                     q.workspace.device, q.workspace.host.size() - 64, stream);
+                                            q.workspace.device, q.workspace.host.size() - 64,
+                                            stream);
 }
 
 static int64_t run_problem(Problem &q, const Way &w, double error)
 {
-  return run_once(q, [&] { return call(q, w, 0); }, error);
+  return run_once(
+      q, [&] { return call(q, w, 0); }, error);
 }
 
 static Options options()
@@ -198,8 +200,8 @@ static void test_declined()
   Problem q(p, 64, o, 14);
   const size_t bytes = shunt_vector_packed_spmm_workspace(&q.spmm);
   const auto with = [&](int products, int tile, void *workspace, size_t size) {
-    return shunt_vector_packed_spmm_tf32_cuda(&q.spmm, &q.v, products, tile, &q.device, workspace, size,
-                                       0);
+    return shunt_vector_packed_spmm_tf32_cuda(&q.spmm, &q.v, products, tile, &q.device, workspace,
+                                              size, 0);
   };
   void *room = q.workspace.device;
   check(shunt_vector_packed_spmm_tf32_takes(&q.spmm, &q.device), "f32 is taken");
@@ -269,8 +271,7 @@ int main(int argc, char **argv)
   if (tested) {
     for (const Way &w : ways) {
       test_way(w, 20261123);
-      for (Kind kind : {EIGHTS, SIXTEENS, FOURS, TWOS, HOLES})
-        test_nonfinite(w, kind);
+      for (Kind kind : {EIGHTS, SIXTEENS, FOURS, TWOS, HOLES}) test_nonfinite(w, kind);
       test_whole(w);
       test_repeats(w);
     }
