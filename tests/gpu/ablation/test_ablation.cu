@@ -1,5 +1,5 @@
 // test_ablation.cu: the kernels that only the ablation bench runs (tests/bench/ablation) against
-// the C twin, and the three of Shunt's that they are measured beside.
+// the C twin, and the three of Shunt's that they are compared with.
 //
 // Every pattern meets every V and width; gaps between rows and scalars rotate with a fixed random
 // sequence.  Rows of B that no vector names hold NaN throughout.

@@ -1,6 +1,6 @@
 // test_ablation_tiles.cu: the thesis' kernels on 2:4 tiles (tests/bench/ablation/tile_steps.h)
 // against the host twin of `tile`, whole numbers bit by bit.
-//   --time        also times them beside Shunt's, on XdYs matrices: X % of all 16 x 32 tiles
+//   --time        also times them and Shunt's, on XdYs matrices: X % of all 16 x 32 tiles
 //                 dense, Y % 2:4; throughput: 2 entries n / time
 //   --only-time   times without testing
 #include "kernels/tile/tile_kernels.h"

@@ -164,8 +164,8 @@ __global__ void move_entry_kernel(Csr a, int64_t row, int64_t q, uint64_t salt)
 }
 
 // ---- checks ------------------------------------------------------------------
-__device__ inline void judge(Outcome *o, int64_t i, int64_t j, double got, double want,
-                             double strict, double loose)
+__device__ inline void compare(Outcome *o, int64_t i, int64_t j, double got, double want,
+                               double strict, double loose)
 {
   bool bad_strict, bad_loose;
   if (isfinite(want)) {
@@ -250,7 +250,7 @@ __global__ void check_spmm_kernel(Problem p, int size, Outcome *o)
     double old = beta == 0 ? 0 : beta * get(p.before, t, p.c.type);
     double want = alpha * sum + old, strict, loose;
     limits(p.c.type, p.compute, fabs(alpha) * scale + fabs(old), want, terms, &strict, &loose);
-    judge(o, i, j, get(p.c.values, t, p.c.type), want, strict, loose);
+    compare(o, i, j, get(p.c.values, t, p.c.type), want, strict, loose);
   }
 }
 
@@ -280,7 +280,7 @@ __global__ void check_sddmm_kernel(Problem p, Outcome *o)
     double want = alpha * sum + old, strict, loose;
     limits(p.a.type, p.compute, fabs(alpha) * scale + fabs(old), want, (double)p.c.cols + 1,
            &strict, &loose);
-    judge(o, lo, j, get(p.a.values, q, p.a.type), want, strict, loose);
+    compare(o, lo, j, get(p.a.values, q, p.a.type), want, strict, loose);
   }
 }
 

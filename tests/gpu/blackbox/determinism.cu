@@ -7,7 +7,7 @@
 // times (100), every other half hundred while another stream keeps the multiprocessors
 // busy; C is poisoned before each call.
 //
-// The first calls know nothing of the matrix, later ones its profile, the last a kept copy:
+// The first calls know nothing of the matrix, later ones its profile, the last a packed copy:
 // the route may change, and the result's last bits with it, but at most twice:
 //
 //   call     0 .. REPEATS - 1: at most three runs of the same bits    | .. 2 REPEATS - 1

@@ -12,8 +12,8 @@
 //   one at a time   also: no more device memory in use at the end than without a fault,
 //                   but for the modules that the original loads when it takes over
 //
-// The control is printed, not judged: it is not Shunt that runs.  The scenario's largest
-// matrix makes a kept plan of 52 MB: a leaked one shows.
+// The control is printed, not checked: it is not Shunt that runs.  The scenario's largest
+// matrix makes a packed copy of 52 MB: a leaked one shows.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -33,7 +33,7 @@ struct Scene {
   Outcome *outcome;
 };
 
-static void judge_call(const Scene &s, Operands &o, const char *what)
+static void check_call(const Scene &s, Operands &o, const char *what)
 {
   Outcome found;
   CUDA_OK(cudaMemsetAsync(s.outcome, 0, sizeof found, s.stream));
@@ -50,7 +50,7 @@ static void repeat(const Scene &s, Operands &o, int times, const char *what)
     prepare_output(o, (uint64_t)i, s.stream);
     check(ask_workspace(o, s.handle) == CUSPARSE_STATUS_SUCCESS, "%s: bufferSize", what);
     check(multiply(o, s.handle) == CUSPARSE_STATUS_SUCCESS, "%s: call %d", what, i);
-    judge_call(s, o, what);
+    check_call(s, o, what);
   }
 }
 
@@ -66,7 +66,7 @@ static void replay(const Scene &s, Operands &o)
     if (i) fill(o.p.a.values, o.p.a.nnz, o.p.a.type, 77, FILL_RANDOM, s.stream);
     prepare_output(o, 5, s.stream);
     CUDA_OK(cudaGraphLaunch(exec, s.stream));
-    judge_call(s, o, "replay");
+    check_call(s, o, "replay");
   }
   CUDA_OK(cudaGraphExecDestroy(exec));
   CUDA_OK(cudaGraphDestroy(graph));

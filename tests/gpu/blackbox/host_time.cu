@@ -3,8 +3,9 @@
 //   host_time [WORD]...   cases whose name has one of the words; all without
 //
 // "time host_us=... name" each: the least of 40 means over 16 calls that are enqueued behind one
-// another.  Run as it is and with Shunt preloaded (tests/gpu/check_gpu.sh, phase host).  Cases are named
-// after what Shunt does with them; SHUNT_REPORT tells whether it did.  Times decide nothing here.
+// another.  Run as it is and with Shunt preloaded (tests/gpu/check_gpu.sh, phase host).  Cases are
+// named after what Shunt does with them; SHUNT_REPORT tells whether it did.  Times decide nothing
+// here.
 #include <time.h>
 
 #include <vector>

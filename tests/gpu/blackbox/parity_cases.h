@@ -446,7 +446,7 @@ inline void add_batch_strides(List &l)
     }
 }
 
-// Calls that the routes like, repeated until kept plans serve them.
+// Calls that the routes like, repeated until packed matrices serve them.
 inline void add_favourites(List &l)
 {
   for (cudaDataType t : FLOATS)

@@ -171,7 +171,7 @@ static void time_host(struct problem *p, cudaStream_t s)
   printf("time host_us=%.2f %s\n", best, p->name);
 }
 
-static void judge(const struct problem *p, const char *how)
+static void expect_quiet(const struct problem *p, const char *how)
 {
   struct quiet_counts n;
   quiet_end(&n);
@@ -185,7 +185,7 @@ static void test_plain(struct problem *p, cudaStream_t s)
 {
   quiet_begin(s);
   for (int i = 0; i < CALLS; i++) call(p);
-  judge(p, "100 calls");
+  expect_quiet(p, "100 calls");
   CUDA_OK(cudaStreamSynchronize(s));
   /* Descriptors come and go, as in PyTorch; the buffer keeps its size. */
   quiet_begin(s);
@@ -195,7 +195,7 @@ static void test_plain(struct problem *p, cudaStream_t s)
     ask_workspace(p);
     call(p);
   }
-  judge(p, "20 calls with fresh descriptors");
+  expect_quiet(p, "20 calls with fresh descriptors");
   CUDA_OK(cudaStreamSynchronize(s));
 }
 
@@ -205,7 +205,7 @@ static void test_captured(struct problem *p, cudaStream_t s)
   CUDA_OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
   quiet_begin(s);
   for (int i = 0; i < CALLS; i++) call(p);
-  judge(p, "100 captured calls");
+  expect_quiet(p, "100 captured calls");
   CUDA_OK(cudaStreamEndCapture(s, &graph));
   CUDA_OK(cudaGraphDestroy(graph));
 }

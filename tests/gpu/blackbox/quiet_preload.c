@@ -2,7 +2,7 @@
 
    Shunt carries its own CUDA runtime, so interposing the program's runtime would
    not see its calls.  CUPTI's callbacks sit inside the driver and see every call,
-   whoever makes it.  This object is preloaded beside Shunt; tests/gpu/blackbox/quiet.c finds
+   whoever makes it.  This object is preloaded with Shunt; tests/gpu/blackbox/quiet.c finds
    the three functions below by dlsym.
 
    Counted as loud: calls that allocate or free device or pinned memory at once, that

@@ -1,6 +1,7 @@
 // stale.cu: no result is ever computed from what a matrix used to hold.
 //
-//   stale [STEPS [SEED]] [--strict] [--spmm] [--pruned] [--single] [--shuffled] [--wide] [--verbose]
+//   stale [STEPS [SEED]] [--strict] [--spmm] [--pruned] [--single] [--shuffled] [--wide]
+//         [--verbose]
 //
 // A program that behaves as badly as cuSPARSE allows.  Six matrices live in nine
 // blocks of device memory; every step picks one, changes something about it (one
@@ -15,7 +16,7 @@
 // Without --strict an error as large as cuSPARSE's own rounding of partial sums
 // passes; with it, only one rounding of a float32 sum does.  --strict is for runs in
 // which Shunt is forced to take all that it can (SHUNT_ROUTES=csr,bundle,vector,dense); what
-// it leaves to the original even then is known here and judged without: alpha 0 on the
+// it leaves to the original even then is known here and checked without: alpha 0 on the
 // host, matrices without entries; and, since it may be either's, what is transposed or comes
 // in batches.
 //
@@ -36,7 +37,7 @@
 // what is stored, by rows, and `transposed` says that the product is with its transpose.
 // Some products come in strided batches, which share one array of row offsets.
 //
-// What cuSPARSE asks of its callers is kept.  After a preprocess a descriptor stands for
+// The program does what cuSPARSE asks of its callers.  After a preprocess a descriptor stands for
 // that pattern, those addresses and that buffer; where the program gives this promise up,
 // it makes new descriptors.  Sizes are asked and preprocesses made with an alpha that is
 // not 0: for alpha 0 less is needed, and less prepared, than for later calls.

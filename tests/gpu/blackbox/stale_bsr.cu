@@ -1,6 +1,6 @@
 // stale_bsr.cu: no product of a matrix in blocks is ever computed from what it used to be.
 //
-//   stale_blocks [STEPS [SEED]]
+//   stale_bsr [STEPS [SEED]]
 //
 // What no getter tells of BSR is noted where it is made (backend/cusparse/bsr.h); so this program
 // makes and destroys descriptors as badly as it may.  Each of six slots holds a BSR or Blocked-ELL

@@ -1,4 +1,4 @@
-// bundle_operands.cuh: patterns, hints and products for the tests of row groups.
+// bundle_operands.cuh: patterns, hints and products for the tests of bundles.
 //
 // Rows of B that A does not name hold NaN and Inf throughout, as does C where beta is 0 and
 // wherever C's layout has gaps.

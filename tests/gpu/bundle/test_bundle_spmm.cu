@@ -1,6 +1,6 @@
-// test_bundle_spmm.cu: the hint of merged column lists, device against host twin, and
-// shunt_bundle_spmm_cuda against float64 with the right hint, in every shape
-// (bundle_operands.cuh; other hints: test_bundle_stale.cu).
+// test_bundle_spmm.cu: the bundles' column lists (the hint), device against host twin, and
+// shunt_bundle_spmm_cuda against float64 with the right hint, in every shape (bundle_operands.cuh;
+// other hints: test_bundle_stale.cu).
 //   --time   also times hint and kernel on made-up finite-element patterns
 #include "tests/gpu/bundle/bundle_operands.cuh"
 #include "tests/gpu/common/captured.cuh"

@@ -1,4 +1,4 @@
-// sddmm_kernels.cuh: the SDDMM kernels of the rows, vector and dense routes, called alike.
+// sddmm_kernels.cuh: the SDDMM kernels of the csr, vector and dense routes, called alike.
 #pragma once
 #include "tests/gpu/common/harness.cuh"
 
@@ -13,7 +13,7 @@ struct Kernel {
   workspace_fn workspace;
   launch_fn launch;
 };
-inline const Kernel ROWS = {"rows", shunt_csr_sddmm_workspace, shunt_csr_sddmm_cuda};
+inline const Kernel CSR = {"csr", shunt_csr_sddmm_workspace, shunt_csr_sddmm_cuda};
 inline const Kernel VECTOR = {"vector", shunt_vector_csr_sddmm_workspace,
                               shunt_vector_csr_sddmm_cuda};
 

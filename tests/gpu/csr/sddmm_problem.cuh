@@ -1,4 +1,4 @@
-// sddmm_problem.cuh: an SDDMM, run by any kernel and judged against float64.
+// sddmm_problem.cuh: an SDDMM, run by any kernel and compared with float64.
 //
 // What must not be read is NaN: padding, rows of A and columns of B without entries, and C.values
 // where beta is 0.
@@ -10,7 +10,7 @@
 namespace harness
 {
 
-// One problem, ready to run by any kernel and to be judged.
+// One problem, ready to run by any kernel.
 struct Problem {
   Setup s;
   const Pattern &p;

@@ -1,8 +1,8 @@
 // test_csr_spmm_transposed.cu: C = alpha A^T B + beta C against float64 and the host twin; and
 // the repair that runs it only for a reason.
 //
-//   test_spmm_transposed            the checks
-//   test_spmm_transposed --time     and what a product, and a repair not needed, cost
+//   test_csr_spmm_transposed            the checks
+//   test_csr_spmm_transposed --time     and what a product, and a repair not needed, cost
 #include "tests/gpu/common/harness.cuh"
 
 using namespace harness;

@@ -1,6 +1,6 @@
-// test_dcsr_format.cu: shunt_source_to_dcsr_cuda writes the bytes that its host twin writes, from CSR, CSC
-// and COO, whole and in strips; what is bad is named as the host names it and stays
-// inside its memory; the sort and the running sum below it.
+// test_dcsr_format.cu: shunt_source_to_dcsr_cuda writes the bytes that its host twin writes, from
+// CSR, CSC and COO, whole and in strips; what is bad is named as the host names it and stays inside
+// its memory; the sort and the running sum below it.
 //   --time   also times the conversion
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// test_graphblas_gpu_resident.cu: what the GPU engine of the GraphBLAS face keeps on the device
+// test_graphblas_gpu_resident.cu: what GraphBLAS' GPU engine keeps on the device
 // from one product to the next, and what it must not keep.
 #include <sys/mman.h>
 #include <sys/wait.h>

@@ -32,7 +32,7 @@ struct How {
   uintptr_t key = 0x1000;
   bool no_room = false; // the table is full: repaired, and a change told, whatever the reasons
   int64_t wait_cycles = SHUNT_GUARD_WAIT_CYCLES;
-  bool beside = false; // the launch may begin before the product's end
+  bool overlaps = false; // the launch may begin before the product's end
 };
 
 inline double largest(shunt_type t)
@@ -115,7 +115,7 @@ struct Output {
     r.changed = how.tells ? pinned : nullptr;
     r.nonfinite = how.tells ? pinned + 1 : nullptr;
     static int launches; // every second one as behind a kernel that lets it in
-    r.start = how.beside       ? SHUNT_GUARD_OVERLAPPED
+    r.start = how.overlaps     ? SHUNT_GUARD_OVERLAPPED
               : launches++ % 2 ? SHUNT_GUARD_EARLY
                                : SHUNT_GUARD_BEHIND;
     return shunt_guard_repair_cuda(&p, &r, &device, stream);

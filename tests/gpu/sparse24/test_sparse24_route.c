@@ -1,6 +1,6 @@
-/* test_sparse24_route.c: the `sparse24` route's keep and run, by hand, against A B by the host's plain
-   loop: int8 bit by bit, with B where the kernel reads it and where the route copies it first;
-   after A changed in place; with an A that is not 2:4.  In C, as the routes' headers are.
+/* test_sparse24_route.c: the `sparse24` route's keep and run, by hand, against A B by the host's
+   plain loop: int8 bit by bit, with B where the kernel reads it and where the route copies it
+   first; after A changed in place; with an A that is not 2:4.  In C, as the routes' headers are.
 
    What the route is given has the sizes it asked for, so that the emulator sees what lies outside.
  */
@@ -302,7 +302,7 @@ static void test_case(const struct setup *s)
         s->any ? "not 2:4, " : "", (int)s->rows, (int)s->cols, (int)s->n,
         s->index == SHUNT_I64 ? 64 : 32, s->in, s->out, b_names[s->b],
         s->c_by_columns ? "columns" : "rows", s->alpha, s->beta, s->on_device ? " (device)" : "",
-        taken ? "kept, " : "NOT KEPT, ", right ? "right, " : "WRONG, ",
+        taken ? "packed, " : "NOT PACKED, ", right ? "right, " : "WRONG, ",
         repaired ? "repaired" : "NOT REPAIRED");
   end(&w);
 }
@@ -449,7 +449,7 @@ int main(void)
     check_skip("wgmma.sp needs compute capability 9.0");
     return check_finish();
   }
-  /* Few: what blocks do beside their tiles is test_spmm_sparse24's. */
+  /* Few: what blocks do besides their tiles is test_sparse24_spmm's. */
   context.device = (struct shunt_device){p.multiProcessorCount < 6 ? p.multiProcessorCount : 6, 90,
                                          (int)p.sharedMemPerBlockOptin, p.l2CacheSize};
   test_refusals();

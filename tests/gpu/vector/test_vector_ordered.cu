@@ -1,6 +1,6 @@
 // test_vector_ordered.cu: the planner puts the rows of a matrix in another order where that pays
-// (backend/routes/vector_packed.h): not at once, in place of what another route kept by then, once
-// for a matrix as it is; and no result is of what the matrix used to hold.
+// (backend/routes/vector_packed.h): not at once, in place of what another route had packed by then,
+// once for a matrix as it is; and no result is of what the matrix used to hold.
 #include <numeric>
 #include <string>
 

@@ -169,6 +169,22 @@ template <class Call> int64_t run_once(Problem &q, const Call &call, double erro
   return wrong;
 }
 
+// The twin on the same operands.
+[[maybe_unused]] bool twin_is_right(Problem &q)
+{
+  const std::vector<char> before = q.c.host;
+  std::vector<char> memory(q.packed.host.size() + 256);
+  char *aligned = (char *)(((uintptr_t)memory.data() + 255) & ~(uintptr_t)255);
+  shunt_spmm host = q.spmm;
+  shunt_vector v;
+  host.a = q.csr(q.offsets.host.data(), q.columns.host.data(), q.values.host.data());
+  host.b.values = q.b.host.data();
+  host.c.values = q.c.host.data();
+  return shunt_vector_lay_out(&host.a, &q.plan, aligned, &v) &&
+         shunt_csr_to_vector_host(&host.a, &q.plan, &v) == SHUNT_OK &&
+         shunt_vector_packed_spmm_host(&host, &v) == SHUNT_OK && wrong_elements(q, before) == 0;
+}
+
 [[maybe_unused]] void name_shape(const shunt_vector_shape &s, char (&name)[40])
 {
   if (s.rows == 0)

@@ -1,5 +1,6 @@
-/* What the cache keeps of a matrix, with a CUDA runtime of the test's own that works at once: plans
-   of two formats side by side, the third in an idle one's place, and when all of them go.  */
+/* test_cache.c: what the cache holds of a matrix, with a CUDA runtime of the test's own that works
+   at once: packed in two formats at a time, the third in an idle one's place, and when all of them
+   go.  */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 
 /* ---- a runtime in which all is done at once -------------------------------------------- */
 
-static int allocated; /* pieces of kept memory that are not given back */
+static int allocated; /* pieces of packed memory that are not given back */
 
 cudaError_t cudaGetLastError(void)
 {
