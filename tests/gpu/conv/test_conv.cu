@@ -62,8 +62,14 @@ static bool dense_agrees(Matrix &m, int64_t pad, size_t dense_skew, bool compare
 
 static void test_dense()
 {
-  static const int64_t shape[][2] = {{1, 1},      {7, 3},     {33, 100},  {64, 513},
-                                     {100, 1025}, {37, 4096}, {5, 30001}, {3, 70000}};
+  static const int64_t shape[][2] = {{1, 1},
+                                     {7, 3},
+                                     {33, 100},
+                                     {64, 513},
+                                     {sized(100, 20), 1025},
+                                     {sized(37, 7), 4096},
+                                     {sized(5, 2), 30001},
+                                     {sized(3, 1), 70000}};
   static const shunt_type types[] = {SHUNT_I8, SHUNT_F16, SHUNT_F32, SHUNT_F64};
 
   for (auto &s : shape) {
@@ -90,7 +96,7 @@ static void test_dense()
 
 static void test_irregular()
 {
-  for (int64_t cols : {40, 700, 3000, 60000}) {
+  for (int64_t cols : {40, 700, 3000, sized(60000, 5000)}) {
     Pattern p = random_pattern(40, cols, 0.3, 1, 11);
     bool seen = true, inside = true, quiet = true;
     for (shunt_type index : {SHUNT_I32, SHUNT_I64})
@@ -159,8 +165,8 @@ static bool coo_agrees(const std::vector<int64_t> &rows_of, int64_t rows, shunt_
 static void test_coo()
 {
   bool good = true;
-  for (int64_t rows : {0, 1, 100, 5000, 300000})
-    for (int64_t n : {0, 1, 1000, 200000}) {
+  for (int64_t rows : {0, 1, 100, 5000, sized(300000, 30000)})
+    for (int64_t n : {0, 1, 1000, sized(200000, 9000)}) {
       if (rows == 0 && n) continue;
       Random r((uint64_t)(rows * 31 + n));
       std::vector<int64_t> v((size_t)n);
@@ -208,10 +214,10 @@ static void test_profile()
       {"groups of 8", random_pattern(803, 500, 0.1, 8, 2)},
       {"groups of 4", random_pattern(807, 500, 0.1, 4, 3)},
       {"groups of 2", random_pattern(801, 500, 0.01, 2, 4)},
-      {"long rows, groups of 8", random_pattern(104, 5000, 0.4, 8, 5)},
-      {"long rows, groups of 2", random_pattern(101, 5000, 0.4, 2, 6)},
-      {"skewed", skewed_pattern(20000, 60000, 10, 7)},
-      {"very skewed", skewed_pattern(3000, 300000, 60, 8)},
+      {"long rows, groups of 8", random_pattern(sized(104, 56), sized(5000, 1500), 0.4, 8, 5)},
+      {"long rows, groups of 2", random_pattern(sized(101, 53), sized(5000, 1500), 0.4, 2, 6)},
+      {"skewed", skewed_pattern(sized(20000, 2000), sized(60000, 6000), 10, 7)},
+      {"very skewed", skewed_pattern(sized(3000, 300), sized(300000, 30000), 60, 8)},
       {"mostly empty", random_pattern(5003, 100, 0.002, 1, 9)},
       {"one row", random_pattern(1, 10000, 0.9, 1, 10)},
       {"seven rows", random_pattern(7, 64, 0.5, 7, 11)},
@@ -229,7 +235,7 @@ static void test_profile()
       good &= profile_agrees(m);
       // a change somewhere: one list differs, or is out of order, at some place
       Random r((uint64_t)way);
-      for (int k = 0; k < 6 && c.p.nnz(); k++) {
+      for (int k = 0; k < sized(6, 2) && c.p.nnz(); k++) {
         size_t at = (size_t)r.below(c.p.nnz());
         m.put(m.columns, at, r.below(c.p.cols) + m.base);
         m.upload();

@@ -1,4 +1,4 @@
-// test_csr_spmm_contract.cu: what a call of shunt_csr_spmm_merge_cuda promises beside its
+// test_csr_spmm_contract.cu: what a call of shunt_csr_spmm_merge_cuda promises besides its
 // product: NaN goes where it must, the same bits each time, captured calls read anew, bad calls
 // are refused.
 #include "tests/gpu/common/captured.cuh"
@@ -35,6 +35,7 @@ void test_nan_spreads(Arena &m, const Pattern &p, bool split)
 
 void test_repeats(Arena &m, const Named &pattern, bool split)
 {
+  constexpr int repeats = sized(20, 3);
   for (int which : {0, 4, 5}) {
     const Types &t = kTypes[which];
     Reference ref = make_reference(pattern.p, t, 80);
@@ -43,7 +44,7 @@ void test_repeats(Arena &m, const Named &pattern, bool split)
     o.alpha = 0.7;
     std::vector<char> first;
     int differ = 0;
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < repeats; i++) {
       Case k = make_case(m, pattern.p, ref, t, o);
       CUDA_OK(cudaMemset(m.workspace.device, i % 2 ? 0xff : 0, k.workspace_bytes));
       launch(m, k, split);
@@ -51,8 +52,8 @@ void test_repeats(Arena &m, const Named &pattern, bool split)
       if (i == 0) first = c;
       differ += c != first;
     }
-    check(!differ, "%s, %s%s: 20 repeats give the same bits", t.name, pattern.name,
-          split ? ", by rows" : "");
+    check(!differ, "%s, %s%s: %d repeats give the same bits", t.name, pattern.name,
+          split ? ", by rows" : "", repeats);
   }
 }
 

@@ -25,15 +25,17 @@ void test_split_shapes(Arena &m, const std::vector<Named> &all)
   static const int windows[] = {1, 16, 300, 2048, 1 << 20};
   static const int64_t widths[] = {4, 20, 32, 100, 128};
   Random r(44);
+  Sample matrices(2), sample(23);
   for (int which : {4, 5}) {
     const Types &t = kTypes[which];
     for (const Named &pattern : all) {
+      if (matrices.leaves_out()) continue;
       Reference ref = make_reference(pattern.p, t, 83);
       int wrong = 0, cases = 0;
       for (int lanes = 1; lanes <= 5; lanes++)
         for (int team = lanes > 2 ? lanes : 2; team <= 5; team++)
           for (int turn = 0; turn < 6; turn++, cases++) {
-            if (left_out()) continue;
+            if (left_out() || sample.leaves_out()) continue;
             Options o = vary(t, widths[r.below(5)], (int)r.below(16) & 14, r);
             o.b_gap = o.b_shift = 0;
             shunt::csr::split_shape s = {};

@@ -1,4 +1,4 @@
-// time_csr_spmm.cuh: times of shunt_csr_spmm_merge_cuda beside cuSPARSE's CSR
+// time_csr_spmm.cuh: times of shunt_csr_spmm_merge_cuda and of cuSPARSE's CSR
 // algorithms, by graph replays, on matrices from .csrbin files
 // (tests/bench/mtx_to_csrbin.py writes them).
 //
@@ -282,7 +282,7 @@ inline bool time_case(cusparseHandle_t h, const FileMatrix &m, shunt_type t, int
 }
 
 // All files, fp32 and fp64, N = 32 and 128; then the geometric means.
-inline bool time_spmm_rows(int files, char **file, bool tune)
+inline bool time_csr_spmm(int files, char **file, bool tune)
 {
   cusparseHandle_t h;
   SPARSE_OK(cusparseCreate(&h));

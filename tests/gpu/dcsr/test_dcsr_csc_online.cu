@@ -216,13 +216,14 @@ static void test_products()
 {
   static const int64_t some_n[] = {1, 2, 5, 8, 31, 32, 65, 130, 261};
   Random r(13);
+  Sample sample(4);
   for (int kind = 0; kind < KINDS_OF_DCSR; kind++) {
     bool good = true;
     int cases = 0;
     for (int64_t rows : {1, 63, 400})
       for (int64_t cols : {1, 64, 333})
         for (int64_t n : some_n) {
-          if (left_out()) continue;
+          if (left_out() || sample.leaves_out()) continue;
           Online x(dcsr_pattern((DcsrKind)kind, rows, cols, 0.15, r.next()), n, some_options(r),
                    r.next());
           const bool right = x.computes();

@@ -1,5 +1,5 @@
-// graphblas_gpu_product.cuh: the GraphBLAS face's products for the tests of its GPU engine:
-// operands of every form, judged by the twin on the host, and how often they were uploaded.
+// graphblas_gpu_product.cuh: products for the tests of GraphBLAS' GPU engine: operands of
+// every form, compared with the twin on the host, and how often they were uploaded.
 #pragma once
 #include "backend/graphblas/gpu/gpu_engine.h"
 #include "tests/gpu/common/harness.cuh"
@@ -204,8 +204,8 @@ inline grb_gpu_counts counts()
 inline Case medium()
 {
   Case k;
-  k.rows = 3000;
-  k.cols = 2500;
+  k.rows = sized(3000, 1500);
+  k.cols = sized(2500, 1250);
   k.n = 96;
   k.density = 0.01;
   return k;

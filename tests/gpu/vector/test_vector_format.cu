@@ -71,9 +71,10 @@ static void test_same()
   for (int order = 0; order < 2; order++)
     for (int height : {16, 8, 4, 2, 1}) {
       bool good = true;
-      for (int64_t rows : {1, 8, 13, 264})
+      for (int64_t rows : {1, 8, 13, sized(264, 40)})
         for (int64_t cols : {1, 63, 64, 700, 2100})
           for (double density : {0.0, 0.02, 0.3, 1.0}) {
+            if (beyond(cols, 700)) continue;
             const Pattern p = random_pattern(rows, cols, density, height, r.next());
             const shunt_vector_layout plan = {(shunt_vector_order)order, height};
             const shunt_type index = r.below(2) ? SHUNT_I64 : SHUNT_I32;
