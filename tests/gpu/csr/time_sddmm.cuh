@@ -20,7 +20,7 @@ inline void time_kernels(const shunt_device &d, shunt_type t, int64_t k, double 
   CUDA_OK(cudaMemset(product.device.values, 0x3c, product.bytes.host.size()));
   shunt_sddmm task = {a.device, b.device, c.device, {nullptr, 1}, {nullptr, 0}, compute_of(t)};
   const char *shape = group == 8 ? "8x1" : "1x1";
-  for (const Kernel *kernel : {&ROWS, &VECTOR}) {
+  for (const Kernel *kernel : {&CSR, &VECTOR}) {
     size_t bytes = kernel->workspace(&task, &d);
     Buffer room(bytes);
     printf("time %s-%s %s %d %g %.2f\n", kernel->name, shape, type_name(t), (int)k, sparsity,
