@@ -40,11 +40,12 @@ below = $(patsubst $(top)/%,%,$(shell find $(addprefix $(top)/,$(1)) -name '$(2)
 
 # Left out: conv/read has no twin on a device; no_cuda.c stands for the engine that is here; table.c
 # wants every route, and cuBLAS with the dense one (no_routes.c stands for it); packed.c holds matrices
-# by objects of CUDA graphs, which the emulator has not; tune_machine.c asks for a driver's version.
+# by objects of CUDA graphs, which the emulator has not; device_memory.c calls the driver;
+# tune_machine.c asks for its version.
 BACKEND = backend/native backend/graphblas/gpu backend/plan backend/routes
 LEFT_OUT = conv/read/% backend/native/no_cuda.c backend/routes/table.c backend/plan/packed.c \
-  backend/plan/tune_machine.c
-ARCHIVED := $(call below,kernels conv tests/bench/ablation,*.cu) \
+  backend/plan/device_memory.c backend/plan/tune_machine.c
+ARCHIVED := $(call below,kernels conv $(BACKEND) tests/bench/ablation,*.cu) \
   $(filter-out $(LEFT_OUT),$(call below,kernels conv $(BACKEND),*.c))
 REWRITTEN := $(addprefix $(B)/tree/,$(filter-out kernels/ptx/%,\
   $(call below,kernels conv tests/gpu tests/bench/ablation,*.cuh)))
@@ -77,7 +78,7 @@ endef
 $(foreach n,$(NAMES),$(foreach s,$(SEEDS),$(eval $(call run,$(n),$(s)))))
 
 # ---- objects ---------------------------------------------------------------------------------------
-.SECONDARY:
+.PRECIOUS: $(B)/tree/%
 .PHONY: program runs
 $(B)/tree/%: $(top)/% $(here)/rewrite.py
 	@$(PYTHON) $(here)/rewrite.py $(B)/tree $<
