@@ -40,11 +40,11 @@ typedef enum shunt_type {
   SHUNT_TYPE_COUNT
 } shunt_type;
 
-/* Bytes of one element. */
+/* Bytes of one element; 0: no such type. */
 static inline size_t shunt_type_size(shunt_type t)
 {
   static const unsigned char size[SHUNT_TYPE_COUNT] = {2, 2, 4, 8, 1, 4, 8, 8};
-  return size[t];
+  return (unsigned)t < SHUNT_TYPE_COUNT ? size[t] : 0;
 }
 
 /* A sparse matrix in CSR.

@@ -104,8 +104,8 @@ static void test_in_place(shunt_sparse24_shape shape, Table *table)
   }
 }
 
-// Some columns one after the other, and where rows begin: anything that is changed is seen, and C is
-// what the changed arrays say.
+// Some columns one after the other, and where rows begin: anything that is changed is seen, and C
+// is what the changed arrays say.
 static void test_compared(shunt_sparse24_shape shape, Table *table)
 {
   Random r(97);

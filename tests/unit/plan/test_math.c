@@ -1,4 +1,4 @@
-/* SHUNT_MATH: in what arithmetic the dense route has products computed.
+/* test_math.c: SHUNT_MATH: in what arithmetic the dense route has products computed.
 
    The route, the options and cublaslt.c are the real ones.  cuBLASLt is a stand-in: dlopen and
    dlsym below find it instead of the library, and it notes the compute type of each product.

@@ -1,5 +1,6 @@
-/* test_packed_product.c with a format that notes what it is asked for: the order of what is enqueued, which
-   words the proof is given, and what is made of launches that fail.  */
+/* test_packed_product.c: products with a packed matrix, of a format that notes what it is asked
+   for: the order of what is enqueued, which words the proof is given, and what follows a launch
+   that fails.  */
 #include <string.h>
 
 #include "backend/plan/context.h"
