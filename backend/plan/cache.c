@@ -7,6 +7,7 @@
 #include "backend/plan/cache_entry.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/log.h"
+#include "conv/profile/profile.h"
 
 enum { PROFILE_EVERY = 4096 };
 

@@ -5,6 +5,7 @@
 #include "backend/plan/batches.h"
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
+#include "conv/coo/coo_conv.h"
 
 enum { RELIEVE_EVERY = 1024 };
 

@@ -1,6 +1,9 @@
 // csr_spmm.cu: SpMM for any CSR matrix: checks, the plan, and the way to the
 // kernels of each type (csr_spmm.cuh explains how work is cut).
+#include "kernels/common/dense_copy.h"
+#include "kernels/csr/csr_kernels.h"
 #include "kernels/csr/csr_spmm.cuh"
+#include "kernels/guard/guard.h"
 
 namespace shunt
 {
@@ -142,7 +145,7 @@ shunt_status make_repair_args(const shunt_spmm *p, const shunt_guard *r, repair_
   if (!check_table(r)) return SHUNT_E_ARGUMENT;
   to->expected = r->expected;
   to->table = make_arrival_table(r->sets, (uint32_t)r->set_count, r->key);
-  to->verdict = r->verdict;
+  to->verdict = r->repaired;
   to->changed = r->changed;
   to->nonfinite = r->nonfinite;
   to->wait_cycles = r->wait_cycles;

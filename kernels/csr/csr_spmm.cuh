@@ -43,8 +43,8 @@
 #include "kernels/common/scalar.cuh"
 #include "kernels/guard/arrival.cuh"
 #include "kernels/guard/fingerprint_parts.cuh"
+#include "kernels/guard/guard.h"
 #include "kernels/guard/probe.cuh"
-#include "kernels/shunt_kernels.h"
 
 namespace shunt
 {

@@ -2,8 +2,9 @@
 // (csr_spmm_transposed.cuh says how they work).
 #include <cuda_runtime.h>
 
+#include "kernels/csr/csr_kernels.h"
 #include "kernels/csr/csr_spmm_transposed.cuh"
-#include "kernels/shunt_kernels.h"
+#include "kernels/guard/guard.h"
 
 namespace shunt
 {
@@ -92,18 +93,18 @@ extern "C" shunt_status shunt_guard_repair_transposed_cuda(const struct shunt_sp
 {
   shunt_status status = check(p);
   if (status != SHUNT_OK) return status;
-  if (!r->product || !r->verdict || !actual != !r->expected) return SHUNT_E_ARGUMENT;
+  if (!r->product || !r->repaired || !actual != !r->expected) return SHUNT_E_ARGUMENT;
   if (p->c.rows <= 0 || p->c.cols <= 0) return SHUNT_OK;
   const judge_args g = {shunt::make_probe(r->product),
                         p->only_if,
                         actual,
                         r->expected,
-                        r->verdict,
+                        r->repaired,
                         r->changed,
                         r->nonfinite};
   status = shunt::launch_early(judge_copy, dim3(1), dim3(256), d, stream, g);
   if (status != SHUNT_OK) return status;
   shunt_spmm guarded = *p;
-  guarded.only_if = r->verdict;
+  guarded.only_if = r->repaired;
   return shunt_csr_spmm_transposed_cuda(&guarded, d, stream);
 }

@@ -7,6 +7,7 @@
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
 #include "kernels/csr/csr_spmm_launch.cuh"
+#include "kernels/dense/dense_kernels.h"
 #include "kernels/dense/dense_spmm_wgmma.cuh"
 
 namespace shunt

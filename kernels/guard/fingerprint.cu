@@ -9,6 +9,7 @@
 
 #include "kernels/common/early_launch.cuh"
 #include "kernels/guard/fingerprint_parts.cuh"
+#include "kernels/guard/guard.h"
 
 namespace shunt
 {

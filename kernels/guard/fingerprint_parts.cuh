@@ -23,10 +23,10 @@
 // first that L2 gives up, before the operands of the product.  Small blocks, so that some find a
 // quarter of a multiprocessor's registers free beside a product, where half of them never are.
 #pragma once
+#include "kernels/common/device.h"
 #include "kernels/guard/fingerprint.h"
 #include "kernels/ptx/gpu_scope.cuh"
 #include "kernels/ptx/stream_load.cuh"
-#include "kernels/shunt_kernels.h"
 
 namespace shunt
 {

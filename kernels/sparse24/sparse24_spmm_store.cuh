@@ -14,7 +14,6 @@
 #include "kernels/common/number.cuh"
 #include "kernels/common/scalar.cuh"
 #include "kernels/ptx/wgmma_sparse.cuh"
-#include "kernels/shunt_kernels.h"
 
 namespace shunt
 {

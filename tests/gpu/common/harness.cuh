@@ -16,8 +16,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "conv/shunt_conv.h"
-#include "kernels/shunt_kernels.h"
+#include "kernels/common/device.h"
 
 namespace harness {
 

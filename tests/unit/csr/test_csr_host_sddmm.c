@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "kernels/common/host_half.h"
-#include "kernels/shunt_kernels.h"
+#include "kernels/csr/csr_kernels.h"
 #include "tests/unit/check.h"
 
 /*       | 1 2 |        | 5 7  9 |           | 17 23  29 |

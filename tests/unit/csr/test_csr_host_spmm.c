@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "kernels/common/host_half.h"
-#include "kernels/shunt_kernels.h"
+#include "kernels/csr/csr_kernels.h"
 
 static int passed, failed;
 
