@@ -11,7 +11,7 @@
 #include "backend/graphblas/gpu/pipeline/run.h"
 
 /* S with a row of more entries goes through the balanced kernel, which needs workspace
-   (tests/bench/NOTES.md; backend/routes/csr.c).  */
+   (tests/bench/csr.md; backend/routes/csr.c).  */
 enum { GRB_GPU_LONGEST_FOR_SPLIT = 16384 };
 
 /* Units in ascending order, each once; everything that it waits for has been enqueued.  The device
