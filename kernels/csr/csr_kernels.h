@@ -18,7 +18,7 @@ extern "C" {
    merge (kernels/csr/csr_spmm_merge.cuh): work is cut by nonzeros, not by rows, so that long rows
    spread over many blocks; a second kernel adds the partial sums of rows that were cut, in a
    fixed order.  With p->only_if the launch is one small kernel that needs no workspace and is
-   slower (kernels/csr/csr_row_by_row.cuh).  */
+   slower (kernels/guard/row_by_row.cuh).  */
 size_t shunt_csr_spmm_workspace(const struct shunt_spmm *p, const struct shunt_device *d);
 shunt_status shunt_csr_spmm_merge_cuda(const struct shunt_spmm *p, const struct shunt_device *d,
                                        void *workspace, size_t workspace_bytes,

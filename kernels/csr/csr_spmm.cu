@@ -3,7 +3,6 @@
 #include "kernels/common/dense_copy.h"
 #include "kernels/csr/csr_kernels.h"
 #include "kernels/csr/csr_spmm.cuh"
-#include "kernels/guard/guard.h"
 
 namespace shunt
 {
@@ -132,29 +131,6 @@ static bool built(const shunt_spmm *p)
          (out == s || out == SHUNT_F32);
 }
 
-static bool check_table(const shunt_guard *r)
-{
-  const int count = r->set_count;
-  return r->sets && r->key && count > 0 && count <= 1 << 20 && (count & (count - 1)) == 0 &&
-         reinterpret_cast<uintptr_t>(r->sets) % SHUNT_GUARD_SET_BYTES == 0;
-}
-
-shunt_status make_repair_args(const shunt_spmm *p, const shunt_guard *r, repair_args *to)
-{
-  *to = {};
-  if (!check_table(r)) return SHUNT_E_ARGUMENT;
-  to->expected = r->expected;
-  to->table = make_arrival_table(r->sets, (uint32_t)r->set_count, r->key);
-  to->verdict = r->repaired;
-  to->changed = r->changed;
-  to->nonfinite = r->nonfinite;
-  to->wait_cycles = r->wait_cycles;
-  to->start = r->start;
-  if (!r->expected) return SHUNT_OK;
-  const struct shunt_csr hashed = r->of_values ? shunt_fp_values_of(&p->a) : p->a;
-  return make_hash_job(&hashed, &to->arrays);
-}
-
 } // namespace csr
 } // namespace shunt
 
@@ -179,24 +155,6 @@ extern "C" shunt_status shunt_csr_spmm_merge_cuda(const struct shunt_spmm *p,
       reinterpret_cast<uintptr_t>(workspace) % 256)
     return SHUNT_E_WORKSPACE;
   return run(p, d, how, workspace, stream);
-}
-
-extern "C" shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p,
-                                                const struct shunt_guard *r,
-                                                const struct shunt_device *d, shunt_stream stream)
-{
-  static_assert(sizeof(shunt::arrival_set) == SHUNT_GUARD_SET_BYTES, "a set of words");
-  shunt_status status = check(p);
-  if (status != SHUNT_OK) return status;
-  if (!built(p) || p->compute != SHUNT_F32 || p->a.value_type == SHUNT_I8)
-    return SHUNT_E_UNSUPPORTED;
-  if (!r->product) return SHUNT_E_ARGUMENT;
-  plan how = {};
-  how.direct = how.repairs = true;
-  status = make_repair_args(p, r, &how.repair);
-  if (status != SHUNT_OK || p->c.rows == 0 || p->c.cols == 0) return status;
-  how.repair.probe = shunt::make_probe(r->product);
-  return run(p, d, how, nullptr, stream);
 }
 
 extern "C" shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, int64_t longest_row,

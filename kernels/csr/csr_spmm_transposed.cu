@@ -95,14 +95,14 @@ extern "C" shunt_status shunt_guard_repair_transposed_cuda(const struct shunt_sp
   if (status != SHUNT_OK) return status;
   if (!r->product || !r->repaired || !actual != !r->expected) return SHUNT_E_ARGUMENT;
   if (p->c.rows <= 0 || p->c.cols <= 0) return SHUNT_OK;
-  const judge_args g = {shunt::make_probe(r->product),
-                        p->only_if,
-                        actual,
-                        r->expected,
-                        r->repaired,
-                        r->changed,
-                        r->nonfinite};
-  status = shunt::launch_early(judge_copy, dim3(1), dim3(256), d, stream, g);
+  const compare_args g = {shunt::make_probe(r->product),
+                          p->only_if,
+                          actual,
+                          r->expected,
+                          r->repaired,
+                          r->changed,
+                          r->nonfinite};
+  status = shunt::launch_early(compare_copy, dim3(1), dim3(256), d, stream, g);
   if (status != SHUNT_OK) return status;
   shunt_spmm guarded = *p;
   guarded.only_if = r->repaired;

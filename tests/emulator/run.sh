@@ -45,6 +45,7 @@ vector="kernels/vector/vector_csr_spmm.cu kernels/vector/vector_csr_spmm_bf16.cu
   kernels/vector/vector_csr_spmm_f32.cu kernels/vector/vector_csr_spmm_f64.cu"
 csr="kernels/csr/csr_spmm.cu kernels/csr/csr_spmm_bf16.cu kernels/csr/csr_spmm_f16.cu
   kernels/csr/csr_spmm_f32.cu kernels/csr/csr_spmm_f64.cu kernels/csr/csr_spmm_i8.cu"
+guard="kernels/guard/guard_repair.cu kernels/guard/fingerprint.cu"
 sddmm="kernels/csr/csr_sddmm_operands.cu kernels/csr/csr_sddmm_panel.cu kernels/csr/csr_sddmm_rows.cu
   kernels/dense/dense_sddmm_sample.cu kernels/vector/vector_csr_sddmm.cu kernels/guard/combine.cu"
 packed="kernels/vector/vector_packed_spmm.cu kernels/vector/vector_packed_spmm_bf16.cu kernels/vector/vector_packed_spmm_f16.cu kernels/vector/vector_packed_spmm_tf32.cu
@@ -96,7 +97,7 @@ sources_of() {
     echo "conv/sparse24/sparse24_from_csr.cu conv/sparse24/host_sparse24_from_csr.c conv/sparse24/sparse24_layout.c kernels/sparse24/sparse24_spmm_wgmma.cu kernels/sparse24/sparse24_spmm_i8_wgmma.cu" \
       "kernels/sparse24/sparse24_spmm_in_place_wgmma.cu" \
       "kernels/common/tensor_map.cu kernels/csr/host_csr_spmm.c kernels/sparse24/host_sparse24_spmm.c $csr" \
-      "kernels/common/dense_copy.cu kernels/guard/fingerprint.cu" ;;
+      "kernels/common/dense_copy.cu $guard" ;;
   test_sparse24_route)
     echo "backend/routes/sparse24.c backend/routes/packed_product.c backend/plan/graph_overlap.c backend/plan/cost.c" \
       "backend/plan/fault.c backend/plan/problem.c kernels/guard/combine.cu" \
@@ -104,11 +105,11 @@ sources_of() {
   test_csr_spmm | test_csr_spmm_cuts) echo "$csr kernels/common/dense_copy.cu" ;;
   test_vector_csr_spmm) echo "$vector kernels/common/dense_copy.cu" ;;
   test_repair)
-    echo "$csr kernels/common/dense_copy.cu kernels/guard/fingerprint.cu" \
+    echo "$csr kernels/common/dense_copy.cu $guard" \
       "kernels/guard/host_fingerprint.c" ;;
   test_dense_spmm_wgmma)
     echo "kernels/dense/dense_spmm_wgmma.cu kernels/dense/dense_spmm_wide_wgmma.cu kernels/common/tensor_map.cu $csr kernels/common/dense_copy.cu" \
-      "kernels/guard/fingerprint.cu" ;;
+      "$guard" ;;
   test_csr_spmm_transposed)
     echo "kernels/csr/csr_spmm_transposed.cu kernels/guard/fingerprint.cu" \
       "kernels/csr/host_csr_spmm_transposed.c" ;;
@@ -132,10 +133,10 @@ sources_of() {
   test_vector_packed_tf32) echo "$vector $(sources_of test_vector_packed_spmm)" ;;
   test_vector_packed_proved)
     sources_of test_vector_packed_spmm
-    echo "$csr kernels/vector/vector_packed_spmm_proved.cu kernels/guard/fingerprint.cu" ;;
+    echo "$csr kernels/vector/vector_packed_spmm_proved.cu $guard" ;;
   test_tile_proved)
     echo "$(sources_of test_tile_spmm) $(sources_of test_vector_packed_spmm) $csr kernels/tile/tile_spmm_proved.cu" \
-      "kernels/guard/fingerprint.cu" ;;
+      "$guard" ;;
   test_dense_parts) sources_of test_csr_sddmm ;;
   test_graphblas_gpu_*) sources_of test_graphblas_gpu ;;
   test_repair_together) sources_of test_repair ;;
