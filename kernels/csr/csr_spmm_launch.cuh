@@ -5,6 +5,7 @@
 #include "kernels/csr/csr_spmm_merge.cuh"
 #include "kernels/csr/csr_spmm_merge_join.cuh"
 #include "kernels/csr/csr_spmm_split.cuh"
+#include "kernels/csr/csr_spmm_split_choice.cuh"
 #include "kernels/guard/row_by_row.cuh"
 
 namespace shunt
