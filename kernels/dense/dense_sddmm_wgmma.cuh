@@ -18,8 +18,9 @@
 // the operands' type.  Tiles of f32 sums, 128 columns, were slower than the product in memory.
 //
 // Two products of 128 columns, not one of 256, since seven warps sample: the compiler gives 512
-// threads 128 registers each, and a product of 256 columns names more (kernels/sparse24/sparse24_spmm_wgmma.cuh).
-// Three warps beside products of 256 columns take 37 us where seven took 22.9.
+// threads 128 registers each, and a product of 256 columns names more
+// (kernels/sparse24/sparse24_spmm_wgmma.cuh).  Three warps beside products of 256 columns take 37
+// us where seven took 22.9.
 //
 // Bound: the products; 14.4 us for 4096 x 4096 x 256 where nothing is sampled, 21.0 with a tenth of
 // the entries (f16).  Sampling is waited for up to K = 256: a tile takes seven warps 3800 cycles

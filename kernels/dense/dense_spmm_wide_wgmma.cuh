@@ -11,8 +11,8 @@
 //   meanwhile       when all is multiplied and hashed, and the last tile still being stored, one
 //                   thread arrives with the block's part of the fingerprint, and whether its part
 //                   of C's first row holds a NaN or Inf; whoever sees the sum complete knows
-//                   whether C stands or is computed row by row (kernels/guard/agreement.cuh), once all
-//                   have stored
+//                   whether C stands or is computed row by row (kernels/guard/agreement.cuh),
+//                   once all have stored
 //
 //   ring, one of kStages:  | D: 128 rows x 64 of K | B: 64 columns x 64 of K | next 64 columns | ..
 //                            16 KB                   8 KB each; rows of 128 bytes, swizzled
@@ -26,8 +26,8 @@
 //
 // Lost: clusters that share B by multicast, 1 to 15 % slower; three stages and larger rings for A;
 // whole rows of C by way of the ring stored by threads, 1.6 times as long as 64 bytes a row from
-// registers; A hashed from registers alone (kernels/guard/fingerprint_rolling.cuh), 2 to 6 % slower; one
-// warpgroup two steps ahead of the other.  Figures: tests/bench/dense.md.
+// registers; A hashed from registers alone (kernels/guard/fingerprint_rolling.cuh), 2 to 6 %
+// slower; one warpgroup two steps ahead of the other.  Figures: tests/bench/dense.md.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime.h>

@@ -36,7 +36,8 @@ struct repair_order {
   bool stands; // the sum is complete, and speaks for C: then so do all who see it
 };
 
-// By the speaker.  at_home: in shared memory, of 16 bytes; there when its copies are (cp_async_wait).
+// By the speaker.  at_home: in shared memory, of 16 bytes; there when its copies are
+// (cp_async_wait).
 __device__ __forceinline__ void ask_for_home(const repair_args &r, ptx::word_pair *at_home)
 {
   ptx::cp_async_16(ptx::shared_address(at_home), &r.table.sets[r.table.home]);
@@ -81,8 +82,8 @@ __device__ __forceinline__ void tell(const repair_args &r, bool needed, bool cha
 }
 
 // By the speaker of each block, with what its block has found: its part of the fingerprint, a NaN
-// or Inf in the first row, the flag of irregular rows.  reporting: in one block of the grid.  found: the
-// launch's place, for those who ask.
+// or Inf in the first row, the flag of irregular rows.  reporting: in one block of the grid.
+// found: the launch's place, for those who ask.
 __device__ __forceinline__ repair_order agree(const repair_args &r, bool reporting,
                                               ptx::word_pair at_home, struct shunt_fingerprint part,
                                               bool alarm, bool flagged,

@@ -1,5 +1,5 @@
-// proof_inside.cuh: the proof that a packed copy still stands for A, in the launch of the product that
-// it is multiplied in; for kernels whose blocks have warps to spare
+// proof_inside.cuh: the proof that a packed copy still stands for A, in the launch of the product
+// that it is multiplied in; for kernels whose blocks have warps to spare
 // (kernels/vector/vector_packed_spmm_proved.cuh, kernels/tile/tile_spmm_proved.cuh).
 //
 //   warps 0 .. Warps - 1   multiply and store

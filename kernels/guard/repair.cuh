@@ -13,18 +13,20 @@
 // How they agree and share the repair: agreement.cuh.
 //
 // Behind the product: before wait_for_previous() A is only prefetched to L2, which is no read.
-// Hashing it there would need that whoever wrote A had finished when the product's kernel began, and
-// cuBLAS does not say whether it lets its own kernels in early.  While it runs (Overlaps): where the
-// product began behind all else, and this launch begins before the product ends, because a graph says
-// so (backend/plan/graph_overlap.h) or because the product's kernel is one of ours that lets it in, A is
-// hashed at once.  Some blocks then find a multiprocessor that the product leaves free, the others
-// come when it has ended; so shares are taken from a queue, and the product is waited for before the
-// probe, and before C is touched.
+// Hashing it there would need that whoever wrote A had finished when the product's kernel began,
+// and cuBLAS does not say whether it lets its own kernels in early.  While it runs (Overlaps):
+// where the product began behind all else, and this launch begins before the product ends, because
+// a graph says so (backend/plan/graph_overlap.h) or because the product's kernel is one of ours
+// that lets it in, A is hashed at once.  Some blocks then find a multiprocessor that the product
+// leaves free, the others come when it has ended; so shares are taken from a queue, and the product
+// is waited for before the probe, and before C is touched.
 //
-//   multiprocessors   product ............ |           Cost where nothing is to be done: the arrays
-//   left free         hash, hash, hash ..  | hash      at copy bandwidth, less what was hashed beside
-//   the others        ...................  | hash      the product, and behind the last block's part
-//                                                      one atomic and one look at the sum.
+//   multiprocessors   product ............ |
+//   left free         hash, hash, hash ..  | hash
+//   the others        ...................  | hash
+//
+// Cost where nothing is to be done: the arrays at copy bandwidth, less what was hashed while the
+// product ran, and behind the last block's part one atomic and one look at the sum.
 //
 // The next kernel in the stream is not let in early: whoever follows a call finds C finished.
 #pragma once

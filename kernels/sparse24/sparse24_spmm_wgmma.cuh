@@ -37,9 +37,9 @@
 // Zeros that fill A up turn a NaN or Inf of B into NaN where A has no entry: so a NaN among the
 // sums is an alarm.  Where the product goes to W, a repair writes C all the same.
 //
-// Where every quad is full, A's columns are compared with the copy's (sparse24_columns.cuh), which is
-// less work than a hash; and blocks that have fewer tiles of C than others then take more of them,
-// by all their warps before they multiply.
+// Where every quad is full, A's columns are compared with the copy's (sparse24_columns.cuh), which
+// is less work than a hash; and blocks that have fewer tiles of C than others then take more of
+// them, by all their warps before they multiply.
 //
 // Bound, 128 columns: a multiprocessor takes 64 bytes a cycle from L2.  4096 x 4096 x 512 has
 // 128 tiles, each of 1.64 MB, and 0.38 MB of A's arrays a block: 31,600 cycles, 17.8 us at 1.77
