@@ -78,19 +78,9 @@ plan make_plan(const shunt_spmm *p, const shunt_device *d)
   return how;
 }
 
-static bool one_stride_is_1(const shunt_dense &m)
-{
-  return m.row_stride == 1 || m.col_stride == 1;
-}
-
 static shunt_status check(const shunt_spmm *p)
 {
-  if (p->a.value_type != p->b.type) return SHUNT_E_UNSUPPORTED;
-  if (p->a.index_type != SHUNT_I32 && p->a.index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
-  if (p->b.rows != p->a.cols || p->c.rows != p->a.rows || p->c.cols != p->b.cols)
-    return SHUNT_E_ARGUMENT;
-  if (!one_stride_is_1(p->b) || !one_stride_is_1(p->c)) return SHUNT_E_ARGUMENT;
-  return SHUNT_OK;
+  return check_csr_operands(p, p->a.rows, p->a.cols);
 }
 
 static shunt_status copy_b(const shunt_spmm *p, const shunt_device *d, const plan &how,

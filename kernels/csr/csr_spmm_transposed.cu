@@ -2,6 +2,7 @@
 // (csr_spmm_transposed.cuh says how they work).
 #include <cuda_runtime.h>
 
+#include "kernels/common/csr_operands.cuh"
 #include "kernels/csr/csr_kernels.h"
 #include "kernels/csr/csr_spmm_transposed.cuh"
 #include "kernels/guard/guard.h"
@@ -11,20 +12,11 @@ namespace shunt
 namespace csr::transposed
 {
 
-static bool one_stride_is_1(const shunt_dense &m)
-{
-  return m.row_stride == 1 || m.col_stride == 1;
-}
-
 static shunt_status check(const shunt_spmm *p)
 {
-  if (p->a.value_type != p->b.type || p->compute != SHUNT_F32) return SHUNT_E_UNSUPPORTED;
-  if (p->a.index_type != SHUNT_I32 && p->a.index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
+  if (p->compute != SHUNT_F32) return SHUNT_E_UNSUPPORTED;
   if (p->c.type != p->b.type && p->c.type != SHUNT_F32) return SHUNT_E_UNSUPPORTED;
-  if (p->b.rows != p->a.rows || p->c.rows != p->a.cols || p->c.cols != p->b.cols)
-    return SHUNT_E_ARGUMENT;
-  if (!one_stride_is_1(p->b) || !one_stride_is_1(p->c)) return SHUNT_E_ARGUMENT;
-  return SHUNT_OK;
+  return check_csr_operands(p, p->a.cols, p->a.rows);
 }
 
 static args make_args(const shunt_spmm *p)

@@ -42,21 +42,13 @@ shunt_status make_repair_args(const shunt_spmm *p, const shunt_guard *r, int hel
   return make_hash_job(&hashed, &to->arrays);
 }
 
-static bool one_stride_is_1(const shunt_dense &m)
-{
-  return m.row_stride == 1 || m.col_stride == 1;
-}
-
 static shunt_status check(const shunt_spmm *p, const shunt_guard *r)
 {
-  const shunt_type s = p->a.value_type;
-  if (s != p->b.type) return SHUNT_E_UNSUPPORTED;
-  if (p->a.index_type != SHUNT_I32 && p->a.index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
-  if (p->b.rows != p->a.cols || p->c.rows != p->a.rows || p->c.cols != p->b.cols)
-    return SHUNT_E_ARGUMENT;
-  if (!one_stride_is_1(p->b) || !one_stride_is_1(p->c)) return SHUNT_E_ARGUMENT;
-  if (s != SHUNT_F16 && s != SHUNT_BF16 && s != SHUNT_F32) return SHUNT_E_UNSUPPORTED;
-  if (p->compute != SHUNT_F32 || (p->c.type != s && p->c.type != SHUNT_F32))
+  const shunt_type type = p->a.value_type;
+  const shunt_status status = check_csr_operands(p, p->a.rows, p->a.cols);
+  if (status != SHUNT_OK) return status;
+  if (type != SHUNT_F16 && type != SHUNT_BF16 && type != SHUNT_F32) return SHUNT_E_UNSUPPORTED;
+  if (p->compute != SHUNT_F32 || (p->c.type != type && p->c.type != SHUNT_F32))
     return SHUNT_E_UNSUPPORTED;
   return r->product ? SHUNT_OK : SHUNT_E_ARGUMENT;
 }
