@@ -28,6 +28,9 @@ typedef enum shunt_status {
   SHUNT_E_WRITTEN      /* part of the work that writes the result was enqueued, the rest failed */
 } shunt_status;
 
+/* Bits of the words in which a conversion says that its result must not be used. */
+enum { SHUNT_IRREGULAR = 4 /* a column repeats within a row, or is out of range */ };
+
 typedef enum shunt_type {
   SHUNT_F16 = 0, /* IEEE binary16 */
   SHUNT_BF16,    /* bfloat16 */

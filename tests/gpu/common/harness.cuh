@@ -16,8 +16,7 @@
 #include <string.h>
 #include <vector>
 
-#include "conv/shunt_conv.h"
-#include "kernels/shunt_kernels.h"
+#include "kernels/common/device.h"
 #include "tests/gpu/common/sizes.cuh"
 #include "tests/splitmix64.h"
 

@@ -3,6 +3,7 @@
 #ifndef SHUNT_TEST_CONV_OPERANDS_CUH
 #define SHUNT_TEST_CONV_OPERANDS_CUH
 
+#include "kernels/guard/guard.h"
 #include "tests/gpu/common/harness.cuh"
 
 namespace harness

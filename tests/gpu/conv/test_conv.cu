@@ -1,5 +1,8 @@
 // test_conv.cu: conversions and profile against their host twins, bit for bit; and that garbage
 // never writes outside of what is ours.
+#include "conv/coo/coo_conv.h"
+#include "conv/dense/dense_conv.h"
+#include "conv/profile/profile.h"
 #include "tests/gpu/conv/conv_operands.cuh"
 
 using namespace harness;

@@ -1,6 +1,7 @@
 // csr_spmm_case.cuh: one call of shunt_csr_spmm_merge_cuda: its options, its arrays on the
 // device, and the verdict on C.
 #pragma once
+#include "kernels/csr/csr_kernels.h"
 #include "tests/gpu/csr/csr_spmm_operands.cuh"
 
 namespace harness

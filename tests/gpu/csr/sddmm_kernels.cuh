@@ -1,5 +1,8 @@
 // sddmm_kernels.cuh: the SDDMM kernels of the csr, vector and dense routes, called alike.
 #pragma once
+#include "kernels/csr/csr_kernels.h"
+#include "kernels/dense/dense_kernels.h"
+#include "kernels/vector/vector_kernels.h"
 #include "tests/gpu/common/harness.cuh"
 
 namespace harness

@@ -3,6 +3,8 @@
 //
 //   test_csr_spmm_transposed            the checks
 //   test_csr_spmm_transposed --time     and what a product, and a repair not needed, cost
+#include "kernels/csr/csr_kernels.h"
+#include "kernels/guard/guard.h"
 #include "tests/gpu/common/harness.cuh"
 
 using namespace harness;
@@ -278,7 +280,7 @@ void test_repair(int reasons, bool asks, bool separate, bool c_by_column)
   shunt_guard r = {};
   r.product = &product;
   r.expected = asks ? print + (reasons & CHANGED ? 1 : 2) : nullptr;
-  r.verdict = (uint32_t *)words.device + VERDICT;
+  r.repaired = (uint32_t *)words.device + VERDICT;
   r.changed = pinned;
   r.nonfinite = pinned + 1;
   if (s == SHUNT_OK)

@@ -13,6 +13,7 @@
 
 #include <string>
 
+#include "kernels/csr/csr_kernels.h"
 #include "kernels/csr/csr_spmm_launch.cuh"
 #include "tests/gpu/common/harness.cuh"
 

@@ -1,6 +1,7 @@
 // time_sddmm.cuh: times of the SDDMM kernels, of sampling a dense product and of a
 // transposition, by graph replays: "time NAME type K sparsity us".
 #pragma once
+#include "kernels/common/dense_copy.h"
 #include "tests/gpu/csr/sddmm_kernels.cuh"
 #include "tests/gpu/csr/sddmm_operands.cuh"
 

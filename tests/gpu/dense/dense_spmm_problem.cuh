@@ -131,7 +131,7 @@ struct Problem {
     r.set_count = table->count;
     r.key = (const void *)key;
     r.wait_cycles = wait_cycles;
-    r.verdict = (uint32_t *)words.device + VERDICT;
+    r.repaired = (uint32_t *)words.device + VERDICT;
     r.changed = pinned;
     r.nonfinite = pinned + 1;
     return r;

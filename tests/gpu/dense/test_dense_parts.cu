@@ -2,6 +2,9 @@
 // sampling a product at C's entries, combining it with C, copying a matrix into another layout.
 //
 // Padding, and C where beta is 0, hold NaN throughout.
+#include "kernels/common/dense_copy.h"
+#include "kernels/dense/dense_kernels.h"
+#include "kernels/guard/guard.h"
 #include "tests/gpu/csr/sddmm_operands.cuh"
 #include "tests/gpu/csr/sddmm_patterns.cuh"
 

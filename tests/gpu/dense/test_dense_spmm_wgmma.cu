@@ -3,6 +3,7 @@
 // table each lead to the exact product; on several streams and in replayed graphs, too.
 #include <memory>
 
+#include "kernels/dense/dense_kernels.h"
 #include "tests/gpu/common/captured.cuh"
 #include "tests/gpu/dense/dense_spmm_problem.cuh"
 

@@ -2,6 +2,7 @@
 // of shunt_guard_repair_cuda share between launches.
 #pragma once
 #include "kernels/guard/fingerprint.h"
+#include "kernels/guard/guard.h"
 #include "tests/gpu/common/harness.cuh"
 
 namespace harness

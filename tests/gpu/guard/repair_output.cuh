@@ -111,7 +111,7 @@ struct Output {
     r.set_count = how.table->count;
     r.key = (const void *)how.key;
     r.wait_cycles = how.wait_cycles;
-    r.verdict = how.tells ? word + VERDICT : nullptr;
+    r.repaired = how.tells ? word + VERDICT : nullptr;
     r.changed = how.tells ? pinned : nullptr;
     r.nonfinite = how.tells ? pinned + 1 : nullptr;
     static int launches; // every second one as behind a kernel that lets it in

@@ -47,7 +47,7 @@ struct Proof {
     r.set_count = sets_count;
     r.key = (const void *)key;
     r.wait_cycles = wait_cycles;
-    r.verdict = (uint32_t *)words.device + VERDICT;
+    r.repaired = (uint32_t *)words.device + VERDICT;
     r.changed = changed;
     r.start = start;
     return r;

@@ -5,6 +5,7 @@
 // change.
 #pragma once
 #include "conv/sparse24/sparse24_conv.h"
+#include "kernels/csr/csr_kernels.h"
 #include "kernels/sparse24/sparse24_kernels.h"
 #include "tests/gpu/common/harness.cuh"
 
@@ -209,7 +210,7 @@ struct Product {
     r.set_count = table->count;
     r.key = (const void *)key;
     r.wait_cycles = SHUNT_GUARD_WAIT_CYCLES;
-    r.verdict = (uint32_t *)words.device + VERDICT;
+    r.repaired = (uint32_t *)words.device + VERDICT;
     r.changed = pinned, r.nonfinite = pinned + 1;
     return r;
   }

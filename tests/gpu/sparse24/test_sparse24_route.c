@@ -10,7 +10,9 @@
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
 #include "backend/routes/routes.h"
-#include "kernels/shunt_kernels.h"
+#include "conv/profile/profile.h"
+#include "kernels/csr/csr_kernels.h"
+#include "kernels/guard/guard.h"
 #include "tests/unit/check.h"
 
 static struct shunt_context context;

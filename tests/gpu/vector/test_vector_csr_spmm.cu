@@ -5,6 +5,7 @@
 // and slices) rotate with a fixed random sequence, so all pairs of them occur.
 //   --time   also times the shapes that the project has targets for
 //   --only-time   times without testing
+#include "kernels/vector/vector_kernels.h"
 #include "tests/gpu/common/spmm_reference.cuh"
 
 using namespace harness;

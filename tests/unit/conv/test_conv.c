@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conv/coo/coo_conv.h"
 #include "conv/dcsr/dcsr_traversal.h"
+#include "conv/dense/dense_conv.h"
+#include "conv/profile/profile.h"
 #include "conv/read/read.h"
-#include "conv/shunt_conv.h"
+#include "kernels/guard/guard.h"
 #include "tests/unit/check.h"
 #include "tests/unit/random_csr.h"
 

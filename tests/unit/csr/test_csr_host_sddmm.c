@@ -1,7 +1,8 @@
 /* test_csr_host_sddmm.c: the host SDDMM against answers computed by hand. */
 #include <math.h>
 
-#include "kernels/shunt_kernels.h"
+#include "kernels/common/host_half.h"
+#include "kernels/csr/csr_kernels.h"
 #include "tests/unit/check.h"
 #include "tests/unit/csr/by_hand.h"
 

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "kernels/shunt_kernels.h"
+#include "kernels/common/host_half.h"
+#include "kernels/csr/csr_kernels.h"
 #include "tests/unit/check.h"
 #include "tests/unit/csr/by_hand.h"
 

@@ -17,6 +17,9 @@
 #include "backend/plan/graph_overlap.h"
 #include "backend/plan/options.h"
 #include "backend/routes/routes.h"
+#include "conv/dense/dense_conv.h"
+#include "kernels/dense/dense_kernels.h"
+#include "kernels/guard/guard.h"
 #include "tests/unit/check.h"
 
 /* ---- the stand-in for cuBLASLt --------------------------------------------------------- */

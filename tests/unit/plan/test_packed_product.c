@@ -89,7 +89,7 @@ shunt_status shunt_guard_combine_cuda(const struct shunt_dense *w, const struct 
                                       shunt_stream stream)
 {
   (void)w, (void)p, (void)d, (void)stream;
-  check(only_unless == world.repair.verdict, "C is combined by the repair's verdict");
+  check(only_unless == world.repair.repaired, "C is combined unless the repair computed it");
   return say('c');
 }
 

@@ -10,6 +10,7 @@
 #include "backend/plan/planner.h"
 #include "backend/plan/tune.h"
 #include "backend/routes/route.h"
+#include "conv/coo/coo_conv.h"
 #include "tests/unit/check.h"
 
 /* ---- what is around ------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "tests/unit/check.h"
 
 #define RANDOM_SEED 2424
+#include "kernels/csr/csr_kernels.h"
 #include "tests/unit/random_csr.h"
 
 /* At most two entries in each four columns, no value +0, rarely a -0; whole numbers up to 4. */
