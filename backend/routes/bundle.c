@@ -12,8 +12,8 @@
    Kept, payload: the lists of kernels/bundle/bundle_format.h.  Measures: their counts.  */
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
-#include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/routes/costs.h"
 #include "backend/routes/routes.h"
 #include "conv/bundle/bundle_conv.h"
 #include "kernels/bundle/bundle_kernels.h"

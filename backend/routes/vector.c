@@ -7,8 +7,8 @@
 
    Packed, SpMM of f16 and bf16, and of f32 where SHUNT_MATH allows TF32: vector_packed.h.  */
 #include "backend/plan/context.h"
-#include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/routes/costs.h"
 #include "backend/routes/routes.h"
 #include "backend/routes/vector_packed.h"
 
@@ -94,15 +94,6 @@ static size_t workspace(const struct shunt_problem *p, const struct shunt_contex
   return copy > direct ? copy : direct;
 }
 
-static double expected_sddmm(const struct shunt_sddmm *p, double reuse,
-                             const struct shunt_device *d)
-{
-  const double row = (double)p->a.cols * (double)shunt_type_size(p->b.type);
-  return 5 + shunt_cost_sddmm_copies(p, d) +
-         shunt_cost_gather((double)p->c.nnz / reuse * row, row, row * (double)p->b.cols, d) +
-         shunt_cost_csr_bytes(&p->c) / 16e6; /* beside the gather, for the most part */
-}
-
 static double expected_spmm(const struct shunt_call *c, double reuse)
 {
   return shunt_vector_takes_packed(c) ? shunt_vector_packed_us(c, reuse)
@@ -114,7 +105,8 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   const struct shunt_problem *p = c->problem;
   const struct shunt_device *d = &c->context->device;
   const double reuse = c->profile ? shunt_vector_rows_per_gather(c->profile) : 8;
-  *us = p->op == SHUNT_SPMM ? expected_spmm(c, reuse) : expected_sddmm(&p->sddmm, reuse, d);
+  *us =
+      p->op == SHUNT_SPMM ? expected_spmm(c, reuse) : shunt_cost_vector_sddmm(&p->sddmm, reuse, d);
   SHUNT_DECLINE_IF(c->workspace_bytes < direct_workspace(p, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
   if (shunt_vector_takes_packed(c) && shunt_vector_in_order(c))

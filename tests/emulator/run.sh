@@ -48,7 +48,8 @@ csr="kernels/csr/csr_spmm.cu kernels/csr/csr_spmm_bf16.cu kernels/csr/csr_spmm_f
 sddmm="kernels/csr/csr_sddmm_operands.cu kernels/csr/csr_sddmm_panel.cu kernels/csr/csr_sddmm_rows.cu
   kernels/dense/dense_sddmm_sample.cu kernels/vector/vector_csr_sddmm.cu kernels/guard/combine.cu"
 packed="kernels/vector/vector_packed_spmm.cu kernels/vector/vector_packed_spmm_bf16.cu kernels/vector/vector_packed_spmm_f16.cu kernels/vector/vector_packed_spmm_tf32.cu
-  kernels/common/tensor_map.cu kernels/vector/host_vector_packed_spmm.c"
+  kernels/common/tensor_map.cu kernels/vector/host_vector_packed_spmm.c
+  backend/routes/cost_forms.c backend/routes/vector_packed_cost.c"
 dcsr="conv/dcsr/dcsr_layout.c conv/dcsr/dcsr_check.c conv/dcsr/host_dcsr_from_csr.c conv/dcsr/dcsr_hardware_model.c"
 tile="conv/tile/tile_from_csr.cu conv/tile/tile_layout.c conv/tile/host_tile_from_csr.c conv/tile/host_tile_order.c conv/tile/host_tile_to_csr.c"
 ablation="tests/bench/ablation/vector_fpu.cu tests/bench/ablation/vector_wmma.cu"
@@ -89,16 +90,18 @@ sources_of() {
   test_tile_format) echo "$tile" ;;
   test_tile_spmm)
     echo "$tile kernels/tile/tile_spmm.cu kernels/tile/tile_spmm_f16.cu kernels/tile/tile_spmm_bf16.cu" \
+      "kernels/tile/tile_mixed_spmm.cu kernels/tile/tile_mixed_spmm_f16.cu kernels/tile/tile_mixed_spmm_bf16.cu" \
+      "backend/routes/cost_forms.c backend/routes/tile_mixed_cost.c" \
       "kernels/common/tensor_map.cu kernels/common/dense_copy.cu kernels/tile/host_tile_spmm.c" ;;
   test_ablation_tiles)
     echo "$(sources_of test_tile_spmm) tests/bench/ablation/tile_steps.cu" ;;
   test_sparse24_spmm)
     echo "conv/sparse24/sparse24_from_csr.cu conv/sparse24/host_sparse24_from_csr.c conv/sparse24/sparse24_layout.c kernels/sparse24/sparse24_spmm_wgmma.cu kernels/sparse24/sparse24_spmm_i8_wgmma.cu" \
-      "kernels/sparse24/sparse24_spmm_in_place_wgmma.cu" \
+      "kernels/sparse24/sparse24_spmm_in_place_wgmma.cu backend/routes/cost_forms.c backend/routes/sparse24_cost.c" \
       "kernels/common/tensor_map.cu kernels/csr/host_csr_spmm.c kernels/sparse24/host_sparse24_spmm.c $csr" \
       "kernels/common/dense_copy.cu kernels/guard/fingerprint.cu" ;;
   test_sparse24_route)
-    echo "backend/routes/sparse24.c backend/routes/packed_product.c backend/plan/graph_overlap.c backend/plan/cost.c" \
+    echo "backend/routes/sparse24.c backend/routes/packed_product.c backend/plan/graph_overlap.c" \
       "backend/plan/fault.c backend/plan/problem.c kernels/guard/combine.cu" \
       "kernels/csr/csr_spmm_transposed.cu $(sources_of test_sparse24_spmm)" ;;
   test_csr_spmm | test_csr_spmm_cuts) echo "$csr kernels/common/dense_copy.cu" ;;

@@ -47,9 +47,9 @@ check_PROGRAMS += \
   backend/plan/cache_profile.c backend/plan/fault.c backend/plan/packed.c
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
-%C%_plan_test_math_SOURCES = %D%/plan/test_math.c backend/cublas/cublaslt.c backend/plan/cost.c \
-  backend/plan/fault.c backend/plan/options.c backend/routes/dense.c backend/routes/no_routes.c \
-  backend/routes/packed_product.c
+%C%_plan_test_math_SOURCES = %D%/plan/test_math.c backend/cublas/cublaslt.c backend/plan/fault.c \
+  backend/plan/options.c backend/routes/cost_forms.c backend/routes/dense.c \
+  backend/routes/dense_cost.c backend/routes/no_routes.c backend/routes/packed_product.c
 %C%_plan_test_math_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_math_LDADD = libshunt-problem.la -lm
 %C%_plan_test_packed_product_SOURCES = %D%/plan/test_packed_product.c backend/plan/fault.c \
@@ -57,7 +57,7 @@ check_PROGRAMS += \
 %C%_plan_test_packed_product_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_packed_product_LDADD = libshunt-problem.la -lm
 %C%_plan_test_planner_SOURCES = %D%/plan/test_planner.c backend/plan/choice.c backend/plan/fault.c \
-  backend/plan/planner.c backend/plan/product.c
+  backend/plan/planner.c backend/plan/product.c backend/routes/cost_forms.c
 %C%_plan_test_planner_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_planner_LDADD = libshunt-problem.la -lm
 

@@ -16,6 +16,8 @@
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
 #include "backend/plan/planner.h"
+#include "backend/routes/costs.h"
+#include "backend/routes/tile_mixed_cost.h"
 #include "backend/tool/bench/gpu.h"
 #include "conv/bundle/bundle_conv.h"
 #include "conv/sparse24/sparse24_conv.h"
@@ -103,8 +105,7 @@ bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w)
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
   const int height = shunt_vector_profiled_height(&g->c->profile, 0.99);
   const struct shunt_vector_layout plan = {
-      .order = shunt_vector_packed_spmm_order(&g->p.spmm, height, &g->gpu->device),
-      .height = height};
+      .order = shunt_choose_vector_order(&g->p.spmm, height, &g->gpu->device), .height = height};
   struct shunt_vector_counts counts;
   size_t bytes = shunt_vector_bytes(a, &plan);
   if (!is_spmm(g) || shunt_type_size(a->value_type) != 2) return false;
@@ -119,8 +120,10 @@ bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w)
 
 shunt_status gpu_packed(struct gpu_case *g, cudaStream_t stream)
 {
-  return shunt_vector_packed_spmm_cuda(&g->p.spmm, &g->packed, &g->gpu->device, g->workspace,
-                                       g->workspace_bytes, stream);
+  const struct shunt_device *d = &g->gpu->device;
+  const struct shunt_vector_shape shape = shunt_choose_vector_shape_of(&g->p.spmm, &g->packed, d);
+  return shunt_vector_packed_spmm_shaped_cuda(&g->p.spmm, &g->packed, &shape, d, g->workspace,
+                                              g->workspace_bytes, stream);
 }
 
 /* ---- tile24 ------------------------------------------------------------------------ */
@@ -170,8 +173,12 @@ bool gpu_prepare_tile(struct gpu_case *g, struct bench_way *w)
 
 shunt_status gpu_tile(struct gpu_case *g, cudaStream_t stream)
 {
-  return shunt_tile_spmm_cuda(&g->p.spmm, &g->tile, &g->gpu->device, g->workspace,
-                              g->workspace_bytes, stream);
+  const struct shunt_device *d = &g->gpu->device;
+  if (g->tile.sparse.gather && g->tile.sparse.room == 0) /* as route tile does */
+    return shunt_tile_spmm_cuda(&g->p.spmm, &g->tile, d, g->workspace, g->workspace_bytes, stream);
+  const struct shunt_tile_shape shape = shunt_choose_tile_shape(&g->p.spmm, &g->tile, d);
+  return shunt_tile_mixed_spmm_shaped_cuda(&g->p.spmm, &g->tile, &shape, d, g->workspace,
+                                           g->workspace_bytes, stream);
 }
 
 /* ---- sparse24 ----------------------------------------------------------------------- */
@@ -181,7 +188,7 @@ static bool is_for_sparse24(const struct gpu_case *g)
   const struct shunt_spmm *s = &g->p.spmm;
   if (!is_spmm(g) || g->c->profile.crowded_rows || g->c->profile.unsorted_rows) return false;
   return !s->beta.device && s->beta.host == 0 && shunt_sparse24_bytes(&s->a) > 0 &&
-         shunt_sparse24_spmm_shape(s, &g->gpu->device) != SHUNT_SPARSE24_NONE;
+         shunt_sparse24_spmm_built();
 }
 
 bool gpu_prepare_sparse24(struct gpu_case *g, struct bench_way *w)
@@ -209,7 +216,11 @@ shunt_status gpu_sparse24(struct gpu_case *g, cudaStream_t stream)
                                 .key = g->workspace,
                                 .wait_cycles = SHUNT_GUARD_WAIT_CYCLES};
   const bool in_place = shunt_sparse24_in_place(&g->p.spmm.a);
-  return shunt_sparse24_spmm_cuda(&g->p.spmm, &g->sparse24, in_place, &r, &g->gpu->device, stream);
+  const struct shunt_sparse24_proof none = {0};
+  const struct shunt_device *d = &g->gpu->device;
+  const enum shunt_sparse24_shape shape = shunt_choose_sparse24_shape(&g->p.spmm, d);
+  return shunt_sparse24_spmm_shaped_cuda(&g->p.spmm, &g->sparse24, shape, in_place, &none, &r, d,
+                                         stream);
 }
 
 /* ---- routed ------------------------------------------------------------------------ */

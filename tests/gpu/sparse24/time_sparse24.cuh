@@ -1,4 +1,4 @@
-// time_sparse24.cuh: times of shunt_sparse24_spmm_cuda alone and with its proof, by graph
+// time_sparse24.cuh: times of shunt_sparse24_spmm_shaped_cuda alone and with its proof, by graph
 // replays, for 4096 and 8192 square.
 #pragma once
 #include "tests/gpu/sparse24/sparse24_problem.cuh"
@@ -20,7 +20,8 @@ void time_shapes(Product &q)
 {
   const shunt_dense &b = q.on_device.b;
   const int64_t m = b.rows, n = b.cols;
-  for (shunt_sparse24_shape shape : {SHUNT_SPARSE24_128, SHUNT_SPARSE24_256, SHUNT_SPARSE24_2X128}) {
+  for (shunt_sparse24_shape shape :
+       {SHUNT_SPARSE24_128, SHUNT_SPARSE24_256, SHUNT_SPARSE24_2X128}) {
     double us[3];
     q.o.shape = shape;
     for (int proves : {0, 1}) {
@@ -44,7 +45,7 @@ void time_shapes(Product &q)
            : b.col_stride == m ? "columns"
                                : "columns (+ 8)",
            name_of(shape),
-           shape == shunt_sparse24_spmm_shape(&q.on_device, &q.device) ? " (chosen)" : "", us[0],
+           shape == shunt_choose_sparse24_shape(&q.on_device, &q.device) ? " (chosen)" : "", us[0],
            us[1], us[2], 2e-6 * (double)m * (double)m * (double)n / us[1]);
   }
 }

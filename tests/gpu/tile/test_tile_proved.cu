@@ -10,7 +10,7 @@ namespace
 {
 
 struct Proved : Proof {
-  shunt_tile_layout plan = {SHUNT_TILE_MERGE | SHUNT_TILE_DENSE, -1, -1};
+  shunt_tile_layout plan = {SHUNT_TILE_MERGE | SHUNT_TILE_DENSE, 0, -1};
   Buffer tiles;
   shunt_tile v;
 
@@ -26,7 +26,7 @@ struct Proved : Proof {
   {
     const shunt_guard r = repair();
     return shunt_tile_spmm_proved_cuda(&s, &v, &r, &q.device, q.workspace.device,
-                                         q.workspace.host.size(), stream);
+                                       q.workspace.host.size(), stream);
   }
 };
 
@@ -171,11 +171,12 @@ void test_declined()
   check(y.launch(0) == SHUNT_E_UNSUPPORTED, "tiles that are not merged are declined");
 }
 
-}  // namespace
+} // namespace
 
 int main()
 {
-  for (int multiprocessors : {1, 4, 20, 132}) test_device(multiprocessors, 100 + (uint64_t)multiprocessors);
+  for (int multiprocessors : {1, 4, 20, 132})
+    test_device(multiprocessors, 100 + (uint64_t)multiprocessors);
   test_nonfinite();
   test_full_table();
   test_many_pieces();

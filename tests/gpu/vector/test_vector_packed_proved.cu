@@ -19,7 +19,8 @@ struct Proved : Proof {
   shunt_status launch(cudaStream_t stream) override
   {
     const shunt_guard r = repair();
-    return shunt_vector_packed_spmm_proved_shaped_cuda(&s, &q.v, &shape, &r, &q.device, stream);
+    return shunt_vector_packed_spmm_proved_shaped_cuda(
+        &s, &q.v, &shape, shunt_choose_vector_brief(&s, &q.v, &q.device), &r, &q.device, stream);
   }
   shunt_status launch(const shunt_vector_shape &with, cudaStream_t stream = 0)
   {
@@ -199,13 +200,14 @@ void time_case(Kind kind, int64_t rows, int64_t cols, double zeros, int64_t n)
   q.v.height = o.height;
   Proved x(q);
   x.reset(0);
-  shunt_vector_shape shape = shunt_vector_packed_spmm_shape(&q.spmm, &q.v, &q.device);
+  shunt_vector_shape shape = shunt_choose_vector_shape_of(&q.spmm, &q.v, &q.device);
   if (shape.rows || shape.pairs) return;
   const auto launched = [](shunt_status s) {
     if (s != SHUNT_OK) exit(3);
   };
   const auto alone = [&](cudaStream_t stream) {
-    launched(shunt_vector_packed_spmm_shaped_cuda(&q.spmm, &q.v, &shape, &q.device, nullptr, 0, stream));
+    launched(
+        shunt_vector_packed_spmm_shaped_cuda(&q.spmm, &q.v, &shape, &q.device, nullptr, 0, stream));
   };
   const double product = time_graph(alone);
   const double inside = time_graph([&](cudaStream_t stream) { launched(x.launch(shape, stream)); });

@@ -1,4 +1,4 @@
-// test_vector_packed_spmm.cu: shunt_vector_packed_spmm_cuda against float64, in every shape.
+// test_vector_packed_spmm.cu: shunt_vector_packed_spmm_shaped_cuda against float64, in every shape.
 //
 // Every pattern meets every width and shape; types, layouts, scalars rotate with a fixed
 // random sequence.  Rows of B that no vector names hold NaN and Inf throughout.
@@ -11,7 +11,7 @@
 static shunt_status call(Problem &q, const shunt_vector_shape &s, cudaStream_t stream)
 {
   return shunt_vector_packed_spmm_shaped_cuda(&q.spmm, &q.v, &s, &q.device, q.workspace.device,
-                                       q.workspace.host.size() - 64, stream);
+                                              q.workspace.host.size() - 64, stream);
 }
 
 static int64_t run_problem(Problem &q, const shunt_vector_shape &s)
@@ -121,7 +121,7 @@ static void test_twin_and_choice()
   for (shunt_vector_order order : {SHUNT_VECTOR_SEQUENTIAL, SHUNT_VECTOR_WINDOWED}) {
     o.order = order;
     Problem q(p, 64, o, 22);
-    check(run_problem(q, shunt_vector_packed_spmm_shape(&q.spmm, &q.v, &q.device)) == 0,
+    check(run_problem(q, shunt_choose_vector_shape_of(&q.spmm, &q.v, &q.device)) == 0,
           "the chosen shape is right, order %d", order);
     std::vector<char> before = q.c.host, memory(q.packed.host.size() + 256);
     char *aligned = (char *)(((uintptr_t)memory.data() + 255) & ~(uintptr_t)255);
@@ -149,28 +149,29 @@ static void test_choice()
   v.rows = v.cols = 4096, v.height = 8, v.order = SHUNT_VECTOR_WINDOWED;
   const auto order = [&](double density) {
     p.a.nnz = (int64_t)(4096 * 4096 * density);
-    return shunt_vector_packed_spmm_order(&p, 8, &d);
+    return shunt_choose_vector_order(&p, 8, &d);
   };
   check(order(0.02) == SHUNT_VECTOR_SEQUENTIAL, "few vectors are gathered directly");
   check(order(0.2) == SHUNT_VECTOR_WINDOWED, "many share strips");
-  check(shunt_vector_packed_spmm_shape(&p, &v, &d).rows == 256, "and a matrix packed so goes there");
+  check(shunt_choose_vector_shape_of(&p, &v, &d).rows == 256, "and a matrix packed so goes there");
   v.order = SHUNT_VECTOR_SEQUENTIAL;
-  check(shunt_vector_packed_spmm_shape(&p, &v, &d).rows == 0, "one that is not does not");
+  check(shunt_choose_vector_shape_of(&p, &v, &d).rows == 0, "one that is not does not");
   v.height = 16;
-  shunt_vector_shape s = shunt_vector_packed_spmm_shape(&p, &v, &d);
+  shunt_vector_shape s = shunt_choose_vector_shape_of(&p, &v, &d);
   check(s.rows == 0 && s.pairs && s.log2_slices == 0, "16 x 1 vectors are gathered in pairs");
-  check(shunt_vector_packed_spmm_order(&p, 16, &d) == SHUNT_VECTOR_SEQUENTIAL, "and packed for that");
+  check(shunt_choose_vector_order(&p, 16, &d) == SHUNT_VECTOR_SEQUENTIAL, "and packed for that");
   p.b.cols = p.c.cols = 256;
-  s = shunt_vector_packed_spmm_shape(&p, &v, &d);
+  s = shunt_choose_vector_shape_of(&p, &v, &d);
   check(s.pairs && s.log2_slices == 1, "two warps a pair where they are few");
   p.b.cols = p.c.cols = 64;
-  check(!shunt_vector_packed_spmm_shape(&p, &v, &d).pairs, "one by one where they are fewer");
+  check(!shunt_choose_vector_shape_of(&p, &v, &d).pairs, "one by one where they are fewer");
   p.b.cols = p.c.cols = 1024;
   v.height = 8;
   d.compute_capability = 80;
   check(order(0.2) == SHUNT_VECTOR_SEQUENTIAL, "before 9.0 there are no strips");
   p.b.cols = 8;
-  check(shunt_vector_packed_spmm_shape(&p, &v, &d).log2_slices == 2, "few columns: a group is shared");
+  check(shunt_choose_vector_shape_of(&p, &v, &d).log2_slices == 2,
+        "few columns: a group is shared");
 }
 
 static void test_declined()
@@ -183,7 +184,8 @@ static void test_declined()
   const shunt_vector_shape direct = {0, 64, 0}, strips = {256, 64, 0};
   const size_t bytes = shunt_vector_packed_spmm_workspace(&q.spmm);
   const auto with = [&](void *workspace, size_t size) {
-    return shunt_vector_packed_spmm_shaped_cuda(&q.spmm, &q.v, &direct, &q.device, workspace, size, 0);
+    return shunt_vector_packed_spmm_shaped_cuda(&q.spmm, &q.v, &direct, &q.device, workspace, size,
+                                                0);
   };
   check(with(nullptr, 0) == SHUNT_E_WORKSPACE, "no workspace for a column-major B is declined");
   check(with(q.workspace.device, bytes - 1) == SHUNT_E_WORKSPACE, "a small one too");
@@ -248,7 +250,7 @@ static void time_case(const Pattern &p, Kind kind, double sparsity, int64_t n, b
   o.order = SHUNT_VECTOR_SEQUENTIAL;
   {
     Problem q(p, n, o, 18);
-    const shunt_vector_shape chosen = shunt_vector_packed_spmm_shape(&q.spmm, &q.v, &q.device);
+    const shunt_vector_shape chosen = shunt_choose_vector_shape_of(&q.spmm, &q.v, &q.device);
     time_shape(q, chosen, v[kind], sparsity, false);
     for (const shunt_vector_shape &s : shapes)
       if (all && s.rows == 0 && memcmp(&s, &chosen, sizeof s))
@@ -256,7 +258,7 @@ static void time_case(const Pattern &p, Kind kind, double sparsity, int64_t n, b
   }
   o.order = SHUNT_VECTOR_WINDOWED;
   Problem q(p, n, o, 18);
-  const shunt_vector_shape chosen = shunt_vector_packed_spmm_shape(&q.spmm, &q.v, &q.device);
+  const shunt_vector_shape chosen = shunt_choose_vector_shape_of(&q.spmm, &q.v, &q.device);
   time_shape(q, chosen, v[kind], sparsity, true);
   for (const shunt_vector_shape &s : shapes)
     if (s.rows != 0 && memcmp(&s, &chosen, sizeof s)) time_shape(q, s, v[kind], sparsity, false);
@@ -293,8 +295,7 @@ int main(int argc, char **argv)
         break;
       }
       test_shape(s, 20261121);
-      for (Kind kind : {EIGHTS, SIXTEENS, FOURS, TWOS, HOLES})
-        test_nonfinite(s, SHUNT_F16, kind);
+      for (Kind kind : {EIGHTS, SIXTEENS, FOURS, TWOS, HOLES}) test_nonfinite(s, SHUNT_F16, kind);
       test_nonfinite(s, SHUNT_BF16, TWOS);
       test_nonfinite(s, SHUNT_F16, FOURS, true);
       test_repeats(s);

@@ -1,4 +1,5 @@
-// test_vector_packed_tf32.cu: shunt_vector_packed_spmm_tf32_cuda against float64, in one product and three.
+// test_vector_packed_tf32.cu: shunt_vector_packed_spmm_tf32_cuda against float64, in one product
+// and three.
 //
 // Every pattern meets every width and tile; layouts and scalars rotate with a fixed random
 // sequence. Rows of B that no vector names hold NaN and Inf throughout.
@@ -11,8 +12,8 @@ struct Way {
 };
 static const Way ways[] = {{1, 64}, {1, 32}, {3, 64}, {3, 32}};
 
-// Both operands 1.44 / 2^11 off at most (kernels/vector/vector_packed_spmm_strips_tf32.cuh); of three products what is
-// left out, and what is cut off.
+// Both operands 1.44 / 2^11 off at most (kernels/vector/vector_packed_spmm_strips_tf32.cuh); of
+// three products what is left out, and what is cut off.
 static double product_error(const Way &w)
 {
   return w.products == 1 ? 0x1.8p-10 : 0x1p-20;
@@ -21,12 +22,14 @@ static double product_error(const Way &w)
 static shunt_status call(Problem &q, const Way &w, cudaStream_t stream)
 {
   return shunt_vector_packed_spmm_tf32_cuda(&q.spmm, &q.v, w.products, w.tile, &q.device,
-                                     q.workspace.device, q.workspace.host.size() - 64, stream);
+                                            q.workspace.device, q.workspace.host.size() - 64,
+                                            stream);
 }
 
 static int64_t run_problem(Problem &q, const Way &w, double error)
 {
-  return run_once(q, [&] { return call(q, w, 0); }, error);
+  return run_once(
+      q, [&] { return call(q, w, 0); }, error);
 }
 
 static Options options()
@@ -157,7 +160,9 @@ static void test_twin_and_choice()
   o.height = 4;
   Problem q(p, 64, o, 22);
   for (int products : {1, 3}) {
-    const Way chosen = {products, 0};
+    const double vectors = shunt_cost_vectors_of(&q.spmm.a, q.v.height);
+    const Way chosen = {products,
+                        shunt_choose_vector_tf32_tile(&q.spmm, vectors, products, &q.device)};
     check(run_problem(q, chosen, product_error(chosen)) == 0, "the chosen tile is right, %d x TF32",
           products);
   }
@@ -183,7 +188,7 @@ static void test_costs()
   p.a.rows = p.a.cols = 4096;
   p.b.cols = 1024;
   const auto us = [&](double density, int products) {
-    return shunt_vector_packed_spmm_tf32_us(&p, 512 * 4096 * density, products, &d);
+    return shunt_cost_vector_tf32_product(&p, 512 * 4096 * density, products, &d);
   };
   check(us(0.3, 1) < us(0.3, 3) && us(0.1, 1) < us(0.1, 3), "three products cost more than one");
   check(us(0.1, 1) < us(0.3, 1), "few vectors cost less than many");
@@ -198,15 +203,16 @@ static void test_declined()
   Problem q(p, 64, o, 14);
   const size_t bytes = shunt_vector_packed_spmm_workspace(&q.spmm);
   const auto with = [&](int products, int tile, void *workspace, size_t size) {
-    return shunt_vector_packed_spmm_tf32_cuda(&q.spmm, &q.v, products, tile, &q.device, workspace, size,
-                                       0);
+    return shunt_vector_packed_spmm_tf32_cuda(&q.spmm, &q.v, products, tile, &q.device, workspace,
+                                              size, 0);
   };
   void *room = q.workspace.device;
   check(shunt_vector_packed_spmm_tf32_takes(&q.spmm, &q.device), "f32 is taken");
   check(with(1, 64, nullptr, 0) == SHUNT_E_WORKSPACE, "not without the workspace it asks for");
   check(with(3, 64, room, bytes - 1) == SHUNT_E_WORKSPACE, "nor with a small one");
   check(with(2, 64, room, bytes) == SHUNT_E_ARGUMENT, "two products are declined");
-  check(with(1, 128, room, bytes) == SHUNT_E_ARGUMENT, "so is a tile that there is none of");
+  for (int tile : {0, 128})
+    check(with(1, tile, room, bytes) == SHUNT_E_ARGUMENT, "so is a tile of %d columns", tile);
   const shunt_vector_shape direct = {0, 64, 0}, strips = {256, 64, 0};
   for (const shunt_vector_shape &s : {direct, strips})
     check(shunt_vector_packed_spmm_shaped_cuda(&q.spmm, &q.v, &s, &q.device, room, bytes, 0) ==
@@ -269,8 +275,7 @@ int main(int argc, char **argv)
   if (tested) {
     for (const Way &w : ways) {
       test_way(w, 20261123);
-      for (Kind kind : {EIGHTS, SIXTEENS, FOURS, TWOS, HOLES})
-        test_nonfinite(w, kind);
+      for (Kind kind : {EIGHTS, SIXTEENS, FOURS, TWOS, HOLES}) test_nonfinite(w, kind);
       test_whole(w);
       test_repeats(w);
     }

@@ -2,6 +2,7 @@
 //
 // Rows of B that no vector names hold NaN and Inf throughout.
 #pragma once
+#include "backend/routes/costs.h"
 #include "conv/vector/vector_conv.h"
 #include "kernels/vector/vector_kernels.h"
 #include "tests/gpu/common/spmm_reference.cuh"
@@ -25,7 +26,7 @@ enum Kind {
   KINDS
 };
 const char *const kind_name[KINDS] = {"eights", "sixteens", "nearly sixteens", "fours",
-                                             "twos",   "holes",    "empty",           "dense"};
+                                      "twos",   "holes",    "empty",           "dense"};
 
 Pattern make_pattern(Kind kind, int64_t rows, int64_t cols, double density, uint64_t seed)
 {
@@ -92,8 +93,7 @@ struct Problem {
     memcpy(offsets.host.data(), pattern.offsets.data(), offsets.host.size());
     memcpy(columns.host.data(), pattern.columns.data(), columns.host.size());
     fill(seed);
-    for (Buffer *x : {&offsets, &columns, &values, &b, &c, &scalars})
-      x->upload();
+    for (Buffer *x : {&offsets, &columns, &values, &b, &c, &scalars}) x->upload();
 
     spmm.a = csr(offsets.device, columns.device, values.device);
     spmm.b = bl.view(b.device, o.type);
@@ -119,8 +119,7 @@ struct Problem {
   void fill(uint64_t seed)
   {
     Random r(seed);
-    for (int64_t e = 0; e < pattern.nnz(); e++)
-      store(values.host.data(), e, o.type, r.value());
+    for (int64_t e = 0; e < pattern.nnz(); e++) store(values.host.data(), e, o.type, r.value());
     fill_dense(*this, r);
     ((float *)scalars.host.data())[0] = (float)o.alpha;
     ((float *)scalars.host.data())[1] = (float)o.beta;
@@ -143,8 +142,7 @@ struct Problem {
     if (o.listed)
       CUDA_OK(cudaMemcpy(v.row_of, row_list().data(), (size_t)pattern.rows * 4,
                          cudaMemcpyHostToDevice));
-    if (shunt_csr_to_vector_cuda(&spmm.a, &plan, &v, &device, 0) != SHUNT_OK)
-      exit(3);
+    if (shunt_csr_to_vector_cuda(&spmm.a, &plan, &v, &device, 0) != SHUNT_OK) exit(3);
     CUDA_OK(cudaMemcpy(&counts, v.counts, sizeof counts, cudaMemcpyDeviceToHost));
     if (counts.irregular) {
       printf("not ok - the test's pattern does not fit its memory\n");
