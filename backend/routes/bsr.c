@@ -1,4 +1,4 @@
-/* blocks: A in square blocks, BSR or Blocked-ELL, read in place (kernels/bsr/bsr_spmm.cu).  Direct:
+/* bsr: A in square blocks, BSR or Blocked-ELL, read in place (kernels/bsr/bsr_spmm.cu).  Direct:
    no state, right on the first call.  */
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"

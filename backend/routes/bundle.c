@@ -1,4 +1,4 @@
-/* groups: rows of A taken by eights, each row of B loaded once for all of them that need it
+/* bundle: rows of A taken by eights, each row of B loaded once for all of them that need it
    (kernels/bundle/bundle_kernels.h).  A is read in place, as it is; what is kept is a hint of
    which columns the eights have, which the kernel checks as it goes, so it needs no proof.
 

@@ -58,11 +58,17 @@ double shunt_cost_bundle(const struct shunt_spmm *p, double vectors, double long
 
 /* ---- vector, straight from CSR ------------------------------------------------------------ */
 
-/* Each gathered row of B serves `reuse` rows of A, of which the longest has so many entries (0: not
-   known).  */
+/* Rows of A that one gathered row of B serves, on average over the groups; 1 where groups differ.
+   */
+double shunt_cost_vector_reuse(const struct shunt_profile *f);
+/* SpMM, in whichever way the launcher takes.  Each gathered row of B serves `reuse` rows of A, of
+   which the longest has so many entries (0: not known). */
+double shunt_cost_vector_direct(const struct shunt_spmm *p, double reuse, double longest_row,
+                                const struct shunt_device *d);
+/* The same by lists; */
 double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longest_row,
                          const struct shunt_device *d);
-/* The same in one launch, as `how` says. */
+/* and in one launch, as `how` says. */
 double shunt_cost_vector_single_launch(const struct shunt_spmm *p,
                                        const struct shunt_vector_single_launch *how, double reuse,
                                        double longest_row, const struct shunt_device *d);
@@ -125,7 +131,7 @@ double shunt_cost_tile_product(const struct shunt_spmm *p, double tiles, double 
 /* With its proof, as above. */
 double shunt_cost_tile(const struct shunt_spmm *p, double product, bool inside,
                        const struct shunt_device *d);
-/* Making them. */
+/* Packing them. */
 double shunt_cost_tile_packing(const struct shunt_csr *a, double tiles, double longest_row,
                                const struct shunt_device *d);
 
@@ -134,12 +140,12 @@ double shunt_cost_tile_packing(const struct shunt_csr *a, double tiles, double l
 /* Dense product on cuBLAS; `math` counts for f32 only. */
 double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt_math math,
                        const struct shunt_device *d);
-/* From a kept copy, with its proof behind it; and from one made on the way. */
+/* From a packed copy, with its proof behind it; and from one that is written in the same call. */
 double shunt_cost_dense_packed(const struct shunt_spmm *p, enum shunt_math math,
                                const struct shunt_device *d);
 double shunt_cost_dense_direct(const struct shunt_spmm *p, enum shunt_math math,
                                const struct shunt_device *d);
-/* From a kept copy, with its proof in one launch. */
+/* From a packed copy, with its proof in one launch. */
 double shunt_cost_dense_proved(const struct shunt_spmm *p, const struct shunt_device *d);
 /* The shape of that launch; columns 0: cuBLAS and a proof beside it are as fast or faster, or it
    cannot be had.  */

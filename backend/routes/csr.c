@@ -1,4 +1,4 @@
-/* rows: any CSR matrix, split by nonzeros (kernels/csr/csr_spmm.cu,
+/* csr: any CSR matrix, split by nonzeros (kernels/csr/csr_spmm.cu,
    kernels/csr/csr_sddmm_rows.cu).  Direct: no state, right on the first call.  */
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"

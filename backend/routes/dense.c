@@ -1,10 +1,11 @@
 /* dense: the sparse matrix written out as D, and a dense product on cuBLASLt.
 
    SpMM: D is a copy as of packed_product.h, direct or kept; where it is kept, product and proof are
-   one launch for the B of which a kernel of our own is the faster (kernels/dense/dense_spmm_wgmma.cu).
-   A column that repeats in a row D cannot hold at full precision: irregular.  The zeros of D turn a NaN or Inf
-   of B into NaN where the sparse product has none; that shows in C's first row
-   (kernels/guard/probe.cuh), which is the witness, so B itself is never read for it.
+   one launch for the B of which a kernel of our own is the faster
+   (kernels/dense/dense_spmm_wgmma.cu). A column that repeats in a row D cannot hold at full
+   precision: irregular.  The zeros of D turn a NaN or Inf of B into NaN where the sparse product
+   has none; that shows in C's first row (kernels/guard/probe.cuh), which is the witness, so B
+   itself is never read for it.
 
    Where op(A) is the transpose of what is stored, D is what is stored all the same, and the
    product reads it transposed.

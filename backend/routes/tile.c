@@ -1,6 +1,6 @@
-/* merged: rows of A taken by sixteens, whose columns, those that any of the sixteen has, stand 32
-   by 32 in merged tiles of the `tile` format (kernels/tile/tile_format.h): each row of B is gathered
-   once for all sixteen and multiplied on the tensor cores.  SpMM, f16 and bf16.
+/* tile: rows of A taken by sixteens, whose columns, those that any of the sixteen has, stand 32
+   by 32 in merged tiles of the `tile` format (kernels/tile/tile_format.h): each row of B is
+   gathered once for all sixteen and multiplied on the tensor cores.  SpMM, f16 and bf16.
 
    What finite elements are made of, and pruned layers from 0.9 on.  How many tiles there are says
    the profile, and with it what the product takes and what memory the copy needs.

@@ -35,6 +35,22 @@ static const struct shunt_vector_costs h200 = {
     .copies_start = 1.2,
     .copied = 780e-9};
 
+/* Groups that differ are computed by one warp each, row by row: a few are many. */
+#define LEAST_EQUAL 0.95
+
+double shunt_cost_vector_reuse(const struct shunt_profile *f)
+{
+  static const int height_of[3] = {8, 4, 2};
+  double best = 1;
+  for (int v = 0; v < 3; v++) {
+    if (f->groups_nonempty[v] == 0) continue;
+    double share = (double)f->groups_equal[v] / (double)f->groups_nonempty[v];
+    double gathers = share / height_of[v] + (1 - share);
+    if (share >= LEAST_EQUAL && 1 / gathers > best) best = 1 / gathers;
+  }
+  return best;
+}
+
 double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longest_row,
                          const struct shunt_device *d)
 {
@@ -78,6 +94,15 @@ double shunt_cost_vector_single_launch(const struct shunt_spmm *p,
              (h200.single_gather * nnz / reuse * row + h200.single_written * written +
               h200.single_entry * index * nnz * how->blocks +
               h200.single_warp * groups * how->blocks * how->warps);
+}
+
+double shunt_cost_vector_direct(const struct shunt_spmm *p, double reuse, double longest_row,
+                                const struct shunt_device *d)
+{
+  struct shunt_vector_single_launch how;
+  return shunt_vector_csr_spmm_single_launch(p, d, &how)
+             ? shunt_cost_vector_single_launch(p, &how, reuse, longest_row, d)
+             : shunt_cost_vector(p, reuse, longest_row, d);
 }
 
 static double copies(const struct shunt_sddmm *p, const struct shunt_device *d)

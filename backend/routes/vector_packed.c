@@ -220,9 +220,10 @@ static bool packed_gains(const struct shunt_call *c, double least)
 {
   if (!c->profile || c->profile->unsorted_rows > 0) return false;
   if (c->forced) return true;
-  const double reuse = shunt_vector_rows_per_gather(c->profile);
-  return reuse >= SHUNT_VECTOR_LEAST_REUSE &&
-         natural_us(c, reuse) + least < shunt_vector_direct_us(c, reuse);
+  const double reuse = shunt_cost_vector_reuse(c->profile);
+  const double direct = shunt_cost_vector_direct(
+      &c->problem->spmm, reuse, (double)c->profile->longest_row, &c->context->device);
+  return reuse >= SHUNT_VECTOR_LEAST_REUSE && natural_us(c, reuse) + least < direct;
 }
 
 /* ---- rows in another order -------------------------------------------------------- */
@@ -237,7 +238,7 @@ _Static_assert(sizeof(struct shunt_vector_measure) <= SHUNT_PACKED_MEASURES, "th
 static bool can_order(const struct shunt_call *c)
 {
   return c->profile && c->profile->unsorted_rows == 0 && !c->no_copies && can_pack(c) &&
-         shunt_vector_rows_per_gather(c->profile) < SHUNT_VECTOR_LEAST_REUSE &&
+         shunt_cost_vector_reuse(c->profile) < SHUNT_VECTOR_LEAST_REUSE &&
          shunt_row_clusters_cuda_bytes(&c->problem->spmm.a) > 0;
 }
 
