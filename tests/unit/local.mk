@@ -6,6 +6,7 @@ check_PROGRAMS = \
   %D%/native/test_native_refused %D%/semiring/test_semiring_bundles \
   %D%/semiring/test_semiring_sddmm %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
   %D%/tile/test_tile %D%/tile/test_tile_refused %D%/tile/test_tile_twin \
+  %D%/tool/test_bench_blocks \
   %D%/vector/test_row_clusters %D%/vector/test_vector_attention \
   %D%/vector/test_vector_attention_random %D%/vector/test_vector_host_format \
   tests/fuzz/fuzz_readers
@@ -19,6 +20,13 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 %C%_native_test_native_refused_SOURCES = %D%/native/test_native_refused.c backend/native/no_cuda.c
 %C%_native_test_native_refused_CFLAGS = $(AM_CFLAGS)
 %C%_native_test_native_refused_LDADD = $(NATIVE_TEST_LIBS)
+
+%C%_tool_test_bench_blocks_SOURCES = %D%/tool/test_bench_blocks.c backend/tool/bench/blocks.c \
+  backend/tool/bench/case.c backend/tool/bench/operands.c backend/tool/tool_matrix.c \
+  backend/tool/tool_memory.c backend/tool/tool_patterns.c backend/tool/tool_random.c \
+  backend/tool/tool_text.c
+%C%_tool_test_bench_blocks_CFLAGS = $(AM_CFLAGS)
+%C%_tool_test_bench_blocks_LDADD = libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm
 
 %C%_semiring_test_semiring_bundles_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_sddmm_LDADD = libshunt-semiring.la -lm

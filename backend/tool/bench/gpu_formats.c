@@ -1,12 +1,14 @@
 /* gpu_formats.c: Shunt's kernels on converted matrices, and its planner as a whole.
 
-   groups   the caller's CSR under a hint of merged column lists (kernels/bundle/bundle_format.h)
-   packed   column vectors, stored (kernels/vector/vector_format.h)
-   tile24   tiles of 16 x 32, 2:4 where an order of columns makes them so (kernels/tile/tile_format.h)
-   merged24 the same with merged columns
-   tiles, merged   the same two with all tiles dense
-   sparse24  2:4 throughout, by wgmma.sp (kernels/sparse24/sparse24_format.h)
-   routed   whatever the planner takes, once it knows the matrix; also under capture
+   bundle           the caller's CSR under a hint of merged column lists
+                    (kernels/bundle/bundle_format.h)
+   vector-packed    column vectors, stored (kernels/vector/vector_format.h)
+   tile-aligned-24  tiles of 16 x 32, 2:4 where an order of columns makes them so
+                    (kernels/tile/tile_format.h)
+   tile-24          the same with merged columns
+   tile-aligned, tile   the same two with all tiles dense
+   sparse24         2:4 throughout, by wgmma.sp (kernels/sparse24/sparse24_format.h)
+   routed           whatever the planner takes, once it knows the matrix; also under capture
 
    A way that is not for the case's operation, types or pattern is left out without a word.
    Converted once, before the timing: what a kept matrix costs a call, without the proof that
@@ -54,7 +56,7 @@ static bool converted(struct gpu_case *g, shunt_status status, void *to, const v
   return refuse(w, "the matrix could not be converted");
 }
 
-/* ---- groups ------------------------------------------------------------------------ */
+/* ---- bundle ------------------------------------------------------------------------ */
 
 bool gpu_prepare_bundle(struct gpu_case *g, struct bench_way *w)
 {
@@ -126,7 +128,7 @@ shunt_status gpu_packed(struct gpu_case *g, cudaStream_t stream)
                                               g->workspace_bytes, stream);
 }
 
-/* ---- tile24 ------------------------------------------------------------------------ */
+/* ---- tile ------------------------------------------------------------------------ */
 
 static shunt_status to_tiles(struct gpu_case *g, const void *plan)
 {
@@ -225,14 +227,22 @@ shunt_status gpu_sparse24(struct gpu_case *g, cudaStream_t stream)
 
 /* ---- routed ------------------------------------------------------------------------ */
 
+/* The problem as a program has it: in blocks where it was given so. */
+static const struct shunt_problem *as_given(const struct gpu_case *g)
+{
+  return g->c->blocks.size ? &g->blocked : &g->p;
+}
+
 bool gpu_prepare_routed(struct gpu_case *g, struct bench_way *w)
 {
   struct shunt_answer answer = {.route = ""};
-  if (!gpu_get_workspace(g, shunt_plan_workspace(&g->p, g->gpu->stream, NULL), w)) return false;
+  if (g->c->blocks.size && !gpu_place_blocks(g, w)) return false;
+  const struct shunt_problem *p = as_given(g);
+  if (!gpu_get_workspace(g, shunt_plan_workspace(p, g->gpu->stream, NULL), w)) return false;
   struct shunt_context *e = shunt_context_find();
   if (e) shunt_cache_forget(e->cache); /* the case before may have stood at the same addresses */
   for (int i = 0; i < CALLS_BEFORE; i++) {
-    answer = shunt_plan_run(&g->p, g->workspace, g->workspace_bytes, g->gpu->stream);
+    answer = shunt_plan_run(p, g->workspace, g->workspace_bytes, g->gpu->stream);
     if (cudaStreamSynchronize(g->gpu->stream) != cudaSuccess) return refuse(w, "failed");
   }
   bool taken = answer.why.reason == SHUNT_FITS;
@@ -244,6 +254,6 @@ bool gpu_prepare_routed(struct gpu_case *g, struct bench_way *w)
 
 shunt_status gpu_routed(struct gpu_case *g, cudaStream_t stream)
 {
-  struct shunt_answer a = shunt_plan_run(&g->p, g->workspace, g->workspace_bytes, stream);
+  struct shunt_answer a = shunt_plan_run(as_given(g), g->workspace, g->workspace_bytes, stream);
   return a.why.reason == SHUNT_FITS ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
 }
