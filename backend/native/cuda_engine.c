@@ -2,6 +2,7 @@
    launchers of kernels/. */
 #include "backend/native/native.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/routes/costs.h"
 
 static shunt_status read_device(struct shunt_packed *p)
 {
@@ -89,8 +90,9 @@ static shunt_status cuda_spmm(const struct shunt_packed *p, const struct shunt_s
                               const struct shunt_vector *v, void *workspace, size_t workspace_bytes,
                               shunt_stream stream)
 {
-  return SHUNT_LAUNCH(
-      shunt_vector_packed_spmm_cuda(q, v, &p->device, workspace, workspace_bytes, stream));
+  const struct shunt_vector_shape shape = shunt_choose_vector_shape_of(q, v, &p->device);
+  return SHUNT_LAUNCH(shunt_vector_packed_spmm_shaped_cuda(q, v, &shape, &p->device, workspace,
+                                                           workspace_bytes, stream));
 }
 
 static shunt_status cuda_sddmm(const struct shunt_packed *p, const struct shunt_vector_sddmm *q,

@@ -13,7 +13,7 @@ libshunt_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-z,defs \
 EXTRA_libshunt_la_DEPENDENCIES = %D%/exports.map
 if HAVE_CUDA
 libshunt_la_SOURCES += %D%/cuda_engine.c $(COMMON_CUDA) $(VECTOR_PACKED_CUDA) \
-  $(CONV_VECTOR_CUDA) $(ATTENTION_CUDA)
+  $(CONV_VECTOR_CUDA) $(ATTENTION_CUDA) $(VECTOR_COST_SOURCES)
 libshunt_la_LIBADD += $(CUDA_LIBS)
 else
 libshunt_la_SOURCES += %D%/no_cuda.c

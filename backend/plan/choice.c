@@ -1,11 +1,8 @@
 /* choice.c: the plan of a product: which routes may run it, in which order. */
 #include "backend/plan/context.h"
-#include "backend/plan/cost.h"
 #include "backend/plan/options.h"
 #include "backend/plan/product.h"
-
-/* Each of the batches that are run in turn keeps the host busy for so long. */
-enum { BATCH_HOST_US = 8 };
+#include "backend/routes/costs.h"
 
 static bool allowed(int route)
 {
@@ -112,7 +109,7 @@ static void consider(struct shunt_product *x, const struct shunt_route *r, bool 
     const bool only_slow = v.reason == SHUNT_R_UNPROFILED || v.reason == SHUNT_R_PATTERN;
     if (only_slow && !compare) v = SHUNT_VERDICT(SHUNT_FITS);
   }
-  if (x->batches > 1 && us < BATCH_HOST_US) us = BATCH_HOST_US;
+  us = shunt_cost_in_batches(us, x->batches);
   if (v.reason == SHUNT_FITS || v.reason == SHUNT_R_ORDERED)
     insert(plan, &(struct shunt_candidate){r, v, us});
   else

@@ -1,8 +1,8 @@
-/* blocks: A in square blocks, BSR or Blocked-ELL, read in place (kernels/bsr/bsr_spmm.cu).  Direct:
+/* bsr: A in square blocks, BSR or Blocked-ELL, read in place (kernels/bsr/bsr_spmm.cu).  Direct:
    no state, right on the first call.  */
 #include "backend/plan/context.h"
-#include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/routes/costs.h"
 #include "backend/routes/routes.h"
 #include "kernels/bsr/bsr_kernels.h"
 

@@ -1,4 +1,4 @@
-/* groups: rows of A taken by eights, each row of B loaded once for all of them that need it
+/* bundle: rows of A taken by eights, each row of B loaded once for all of them that need it
    (kernels/bundle/bundle_kernels.h).  A is read in place, as it is; what is kept is a hint of
    which columns the eights have, which the kernel checks as it goes, so it needs no proof.
 
@@ -12,8 +12,8 @@
    Kept, payload: the lists of kernels/bundle/bundle_format.h.  Measures: their counts.  */
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
-#include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/routes/costs.h"
 #include "backend/routes/routes.h"
 #include "conv/bundle/bundle_conv.h"
 #include "kernels/bundle/bundle_kernels.h"

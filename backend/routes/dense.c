@@ -1,10 +1,11 @@
 /* dense: the sparse matrix written out as D, and a dense product on cuBLASLt.
 
    SpMM: D is a copy as of packed_product.h, direct or kept; where it is kept, product and proof are
-   one launch for the B of which a kernel of our own is the faster (kernels/dense/dense_spmm_wgmma.cu).
-   A column that repeats in a row D cannot hold at full precision: irregular.  The zeros of D turn a NaN or Inf
-   of B into NaN where the sparse product has none; that shows in C's first row
-   (kernels/guard/probe.cuh), which is the witness, so B itself is never read for it.
+   one launch for the B of which a kernel of our own is the faster
+   (kernels/dense/dense_spmm_wgmma.cu). A column that repeats in a row D cannot hold at full
+   precision: irregular.  The zeros of D turn a NaN or Inf of B into NaN where the sparse product
+   has none; that shows in C's first row (kernels/guard/probe.cuh), which is the witness, so B
+   itself is never read for it.
 
    Where op(A) is the transpose of what is stored, D is what is stored all the same, and the
    product reads it transposed.
@@ -21,9 +22,9 @@
 
 #include "backend/cublas/cublaslt.h"
 #include "backend/plan/context.h"
-#include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/options.h"
+#include "backend/routes/costs.h"
 #include "backend/routes/packed_product.h"
 #include "backend/routes/routes.h"
 #include "conv/dense/dense_conv.h"
@@ -106,8 +107,10 @@ static struct shunt_dense witness(const struct shunt_packed_product *x)
 static shunt_status proved(const struct shunt_packed_product *x, const struct shunt_spmm *s,
                            const struct shunt_guard *r)
 {
+  const struct shunt_device *d = &x->call->context->device;
   const struct shunt_dense dense = dense_of(&s->a, x->copy);
-  return shunt_dense_spmm_proved_cuda(s, &dense, r, &x->call->context->device, x->call->stream);
+  const struct shunt_dense_shape shape = shunt_choose_dense_shape(s, d);
+  return shunt_dense_spmm_proved_cuda(s, &dense, &shape, r, d, x->call->stream);
 }
 
 static const struct shunt_packed_format format = {.own_bytes = gemm_bytes,
@@ -142,49 +145,41 @@ static size_t workspace(const struct shunt_problem *p, const struct shunt_contex
   return lay_out(p).total;
 }
 
-/* SDDMM by cuBLASLt's product and a pass over C. */
-static double sampled_from_memory(const struct shunt_sddmm *s, const struct shunt_device *d)
-{
-  const double cells = (double)s->c.rows * (double)s->c.cols;
-  return shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->a.cols, s->b.type,
-                         shunt_options()->math, d) +
-         shunt_cost_copy(cells * 4, d) + shunt_cost_copy(shunt_cost_csr_bytes(&s->c), d);
-}
-
 /* Whether SDDMM is one kernel: for rows known to be sorted, the others it computes one by one. */
 static bool samples_on_chip(const struct shunt_call *c)
 {
   const struct shunt_sddmm *s = &c->problem->sddmm;
   const struct shunt_device *d = &c->context->device;
   return c->profile && c->profile->unsorted_rows == 0 && shunt_dense_sddmm_takes(s, d) &&
-         shunt_cost_dense_sddmm(s, d) < 0.9 * sampled_from_memory(s, d);
+         shunt_choose_dense_on_chip(s, shunt_options()->math, d);
+}
+
+/* Microseconds. */
+static double expected_spmm(const struct shunt_call *c)
+{
+  const struct shunt_spmm *s = &c->problem->spmm;
+  const struct shunt_device *d = &c->context->device;
+  const enum shunt_math math = shunt_options()->math;
+  const bool transposed = shunt_problem_transposed(c->problem), keeps = c->packed || c->will_pack;
+  double us = keeps ? shunt_cost_dense_packed(s, math, d) : shunt_cost_dense_direct(s, math, d);
+  if (keeps && !transposed && shunt_choose_dense_shape(s, d).columns > 0)
+    us = shunt_cost_dense_proved(s, d);
+  if (transposed) us += shunt_cost_launches(2); /* the repair's */
+  return shunt_packed_overwrites(s) ? us : us + shunt_cost_combine(s, d);
+}
+
+static double expected_sddmm(const struct shunt_call *c)
+{
+  const struct shunt_sddmm *s = &c->problem->sddmm;
+  const struct shunt_device *d = &c->context->device;
+  return samples_on_chip(c) ? shunt_cost_dense_sddmm(s, d)
+                            : shunt_cost_dense_sampled(s, shunt_options()->math, d);
 }
 
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
-  const struct shunt_csr *a = shunt_problem_sparse(p);
-  const struct shunt_device *d = &c->context->device;
-  enum shunt_math math = shunt_options()->math;
-  double cells = (double)a->rows * (double)a->cols;
-  if (p->op == SHUNT_SPMM) {
-    double read = shunt_cost_copy(shunt_cost_csr_bytes(a), d);
-    const struct shunt_spmm *s = &p->spmm;
-    double gemm = shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->b.rows,
-                                  s->b.type, math, d);
-    double make = read + cells * (double)shunt_type_size(s->b.type) / 3.6e6;
-    /* The proof is launched early, but ends last; fitted to 134 products of layers. */
-    *us = c->packed || c->will_pack ? gemm + 0.4 + read : make + gemm + SHUNT_COST_LAUNCH_US;
-    if ((c->packed || c->will_pack) && !shunt_problem_transposed(p) &&
-        shunt_dense_spmm_proved_pays(s, d))
-      *us = shunt_cost_dense_proved(s, d);
-    if (shunt_problem_transposed(p)) *us += 2 * SHUNT_COST_LAUNCH_US; /* the repair's */
-    if (!shunt_packed_overwrites(s))
-      *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
-  } else {
-    const struct shunt_sddmm *s = &p->sddmm;
-    *us = samples_on_chip(c) ? shunt_cost_dense_sddmm(s, d) : sampled_from_memory(s, d);
-  }
+  *us = p->op == SHUNT_SPMM ? expected_spmm(c) : expected_sddmm(c);
   SHUNT_DECLINE_IF(!c->context->gemm, SHUNT_R_LIBRARY);
   SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && c->no_copies, SHUNT_R_COPY);
   SHUNT_DECLINE_IF(c->workspace_bytes < lay_out(p).total, SHUNT_R_WORKSPACE);

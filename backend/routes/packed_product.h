@@ -17,7 +17,8 @@
    Where the caller promised that the pattern stays (problem.h, pattern_epoch), and the copy was
    made since, the proof reads A's values alone.
 
-   In a captured graph the proof of a kept copy begins beside the product (backend/plan/graph_overlap.h).
+   In a captured graph the proof of a kept copy begins beside the product
+   (backend/plan/graph_overlap.h).
 
    Where op(A) is the transpose of what is stored, the repair is another (kernels/
    kernels/csr/csr_spmm_transposed.cu), for which the fingerprint of a kept copy's A is taken apart:
@@ -25,10 +26,10 @@
      stream  C = alpha A^T B -- fingerprint of A's arrays -- verdict -- repair
 
    The repair's blocks agree through words that must be zero before their first use
-   (kernels/guard/arrival.cuh).  Kept memory begins with a table of them, zeroed when the copy is made,
-   in which each call finds its own by the address of its workspace; so calls on several streams
-   and replays of captured graphs may use one copy at once.  A direct call has one set in its
-   workspace, zeroed with the irregular word.
+   (kernels/guard/arrival.cuh).  Kept memory begins with a table of them, zeroed when the copy is
+   made, in which each call finds its own by the address of its workspace; so calls on several
+   streams and replays of captured graphs may use one copy at once.  A direct call has one set in
+   its workspace, zeroed with the irregular word.
 
    Workspace, in this order, each part 256-byte aligned:
      words (256) | fingerprint's scratch | the format's own | copy, where direct | W

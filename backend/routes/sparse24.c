@@ -1,16 +1,16 @@
 /* sparse24: matrices of which every aligned four columns of a row hold at most two entries, as
-   pruned weights are, kept in the `sparse24` format (kernels/sparse24/sparse24_format.h) and multiplied by
-   wgmma.sp.  SpMM, f16, bf16 and int8, compute capability 9.0.
+   pruned weights are, kept in the `sparse24` format (kernels/sparse24/sparse24_format.h) and
+   multiplied by wgmma.sp.  SpMM, f16, bf16 and int8, compute capability 9.0.
 
-   A kept copy as of packed_product.h, multiplied and proved in one launch; a matrix that was not 2:4
-   after all is irregular.  A NaN that zeros which fill the copy up may have caused is seen by
+   A kept copy as of packed_product.h, multiplied and proved in one launch; a matrix that was not
+   2:4 after all is irregular.  A NaN that zeros which fill the copy up may have caused is seen by
    that launch, too.  Where every four columns hold two entries, their values are read where the
    caller has them, so that only the pattern is copied and proved.
 
    Whether a matrix is 2:4 the profile says; that is a hint, and the conversion checks.  */
 #include "backend/plan/context.h"
-#include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/routes/costs.h"
 #include "backend/routes/packed_product.h"
 #include "backend/routes/routes.h"
 #include "conv/sparse24/sparse24_conv.h"
@@ -86,7 +86,11 @@ static shunt_status proved(const struct shunt_packed_product *x, const struct sh
   }
   /* r->of_values: the pattern stands, and there is nothing else to prove. */
   if (in_place) how.expected = r->of_values ? NULL : of_pattern(&s->a, x->copy);
-  return shunt_sparse24_spmm_cuda(&product, &copy, in_place, &how, d, x->call->stream);
+  const enum shunt_sparse24_shape shape = shunt_choose_sparse24_shape(&product, d);
+  const struct shunt_sparse24_proof proof =
+      shunt_choose_sparse24_proof(&product, shape, in_place, d);
+  return shunt_sparse24_spmm_shaped_cuda(&product, &copy, shape, in_place, &proof, &how, d,
+                                         x->call->stream);
 }
 
 static const struct shunt_packed_format format = {
@@ -121,7 +125,7 @@ static struct shunt_verdict fits(const struct shunt_problem *p, const struct shu
   const double cells = (double)s->a.rows * (double)s->a.cols;
   SHUNT_DECLINE_IF(!types_fit(s), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(e->device.compute_capability != 90, SHUNT_R_DEVICE);
-  SHUNT_DECLINE_IF(shunt_sparse24_spmm_shape(s, &e->device) == SHUNT_SPARSE24_NONE, SHUNT_R_DEVICE);
+  SHUNT_DECLINE_IF(!shunt_sparse24_spmm_built(), SHUNT_R_DEVICE);
   SHUNT_DECLINE_IF(!b_fits(&s->b), SHUNT_R_SHAPE);
   SHUNT_DECLINE_IF((double)s->a.nnz < cells / 16, SHUNT_R_SPARSE);
   SHUNT_DECLINE_IF((double)s->a.nnz > cells / 2 + 2 * (double)s->a.rows, SHUNT_R_PATTERN);
@@ -143,10 +147,9 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_device *d = &c->context->device;
-  *us = shunt_cost_sparse24(s, shunt_sparse24_spmm_shape(s, d), d);
+  *us = shunt_cost_sparse24(s, shunt_choose_sparse24_shape(s, d), d);
   if (copies_b(&s->b)) *us += shunt_cost_copy(2 * (double)s->b.rows * (double)s->b.cols, d);
-  if (!shunt_packed_overwrites(s))
-    *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
+  if (!shunt_packed_overwrites(s)) *us += shunt_cost_combine(s, d);
   /* int32 that are added to have no room in the f32 matrix W. */
   SHUNT_DECLINE_IF(s->c.type == SHUNT_I32 && !shunt_packed_overwrites(s), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(!c->packed && !c->will_pack, SHUNT_R_UNCONVERTED);

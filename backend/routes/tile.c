@@ -1,6 +1,6 @@
-/* merged: rows of A taken by sixteens, whose columns, those that any of the sixteen has, stand 32
-   by 32 in merged tiles of the `tile` format (kernels/tile/tile_format.h): each row of B is gathered
-   once for all sixteen and multiplied on the tensor cores.  SpMM, f16 and bf16.
+/* tile: rows of A taken by sixteens, whose columns, those that any of the sixteen has, stand 32
+   by 32 in merged tiles of the `tile` format (kernels/tile/tile_format.h): each row of B is
+   gathered once for all sixteen and multiplied on the tensor cores.  SpMM, f16 and bf16.
 
    What finite elements are made of, and pruned layers from 0.9 on.  How many tiles there are says
    the profile, and with it what the product takes and what memory the copy needs.
@@ -9,8 +9,8 @@
    entries, so that no witness is needed; a matrix that has more tiles than there is memory
    for, or whose columns do not ascend, is irregular.  Kept note: tiles that there is room for.  */
 #include "backend/plan/context.h"
-#include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/routes/costs.h"
 #include "backend/routes/packed_product.h"
 #include "backend/routes/routes.h"
 #include "conv/tile/tile_conv.h"
@@ -121,12 +121,11 @@ static double expected_us(const struct shunt_call *c)
   const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_device *d = &c->context->device;
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
-  const double product = shunt_tile_spmm_merged_us(s, tiles_of(c->profile), longest, d);
+  const double product = shunt_cost_tile_product(s, tiles_of(c->profile), longest, d);
   const size_t copied = own_bytes(c->problem);
   double us = shunt_cost_tile(s, product, shunt_tile_spmm_proves(s, d), d);
   if (copied) us += shunt_cost_copy(2 * (double)copied, d);
-  if (!shunt_packed_overwrites(s))
-    us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
+  if (!shunt_packed_overwrites(s)) us += shunt_cost_combine(s, d);
   return us;
 }
 
@@ -139,7 +138,7 @@ static bool gains(const struct shunt_call *c)
   const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_device *d = &c->context->device;
   const double made =
-      shunt_cost_tile_making(&s->a, tiles_of(c->profile), (double)c->profile->longest_row, d);
+      shunt_cost_tile_packing(&s->a, tiles_of(c->profile), (double)c->profile->longest_row, d);
   return expected_us(c) + made / GAINED_WITHIN < shunt_cost_csr(s, c->profile, d);
 }
 

@@ -1,51 +1,21 @@
 /* vector: aligned groups of 8, 4 or 2 rows with equal column lists, multiplied as
    column vectors on the tensor cores (f32 and f64: by FMA).
 
-   Direct: straight from CSR (kernels/vector/vector_csr_spmm.cu, kernels/vector/vector_csr_sddmm.cu).  Groups are
-   compared as they are read, and one that differs goes row by row in the same launch; so the
-   profile is only what makes it worth trying.
+   Direct: straight from CSR (kernels/vector/vector_csr_spmm.cu,
+   kernels/vector/vector_csr_sddmm.cu).  Groups are compared as they are read, and one that differs
+   goes row by row in the same launch; so the profile is only what makes it worth trying.
 
    Packed, SpMM of f16 and bf16, and of f32 where SHUNT_MATH allows TF32: vector_packed.h.  */
 #include "backend/plan/context.h"
-#include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/routes/costs.h"
 #include "backend/routes/routes.h"
 #include "backend/routes/vector_packed.h"
 #include "kernels/vector/vector_kernels.h"
 
-/* ---- what the profile says ---------------------------------------------------- */
-
-/* Groups that differ are computed by one warp each, row by row: a few are many. */
-#define LEAST_EQUAL 0.95
-
-static const int height_of[3] = {8, 4, 2};
-
-double shunt_vector_rows_per_gather(const struct shunt_profile *f)
-{
-  double best = 1;
-  for (int v = 0; v < 3; v++) {
-    if (f->groups_nonempty[v] == 0) continue;
-    double share = (double)f->groups_equal[v] / (double)f->groups_nonempty[v];
-    double gathers = share / height_of[v] + (1 - share);
-    if (share >= LEAST_EQUAL && 1 / gathers > best) best = 1 / gathers;
-  }
-  return best;
-}
-
-/* SDDMM finds pairs last, after eights and fours: 600 us where `rows` takes 49
+/* SDDMM finds pairs last, after eights and fours: 600 us where `csr` takes 49
    (tests/bench/sddmm.md). */
 #define LEAST_REUSE_SDDMM 3.0
-
-double shunt_vector_direct_us(const struct shunt_call *c, double reuse)
-{
-  const double longest = c->profile ? (double)c->profile->longest_row : 0;
-  const struct shunt_spmm *p = &c->problem->spmm;
-  const struct shunt_device *d = &c->context->device;
-  struct shunt_vector_single_launch how;
-  return shunt_vector_csr_spmm_single_launch(p, d, &how)
-             ? shunt_cost_vector_single_launch(p, &how, reuse, longest, d)
-             : shunt_cost_vector(p, reuse, longest, d);
-}
 
 /* ---- the route ------------------------------------------------------------------ */
 
@@ -95,27 +65,21 @@ static size_t workspace(const struct shunt_problem *p, const struct shunt_contex
   return copy > direct ? copy : direct;
 }
 
-static double expected_sddmm(const struct shunt_sddmm *p, double reuse,
-                             const struct shunt_device *d)
-{
-  const double row = (double)p->a.cols * (double)shunt_type_size(p->b.type);
-  return 5 + shunt_cost_sddmm_copies(p, d) +
-         shunt_cost_gather((double)p->c.nnz / reuse * row, row, row * (double)p->b.cols, d) +
-         shunt_cost_csr_bytes(&p->c) / 16e6; /* beside the gather, for the most part */
-}
-
 static double expected_spmm(const struct shunt_call *c, double reuse)
 {
-  return shunt_vector_takes_packed(c) ? shunt_vector_packed_us(c, reuse)
-                                      : shunt_vector_direct_us(c, reuse);
+  const double longest = c->profile ? (double)c->profile->longest_row : 0;
+  return shunt_vector_takes_packed(c)
+             ? shunt_vector_packed_us(c, reuse)
+             : shunt_cost_vector_direct(&c->problem->spmm, reuse, longest, &c->context->device);
 }
 
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
   const struct shunt_device *d = &c->context->device;
-  const double reuse = c->profile ? shunt_vector_rows_per_gather(c->profile) : 8;
-  *us = p->op == SHUNT_SPMM ? expected_spmm(c, reuse) : expected_sddmm(&p->sddmm, reuse, d);
+  const double reuse = c->profile ? shunt_cost_vector_reuse(c->profile) : 8;
+  *us =
+      p->op == SHUNT_SPMM ? expected_spmm(c, reuse) : shunt_cost_vector_sddmm(&p->sddmm, reuse, d);
   SHUNT_DECLINE_IF(c->workspace_bytes < direct_workspace(p, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
   if (shunt_vector_takes_packed(c) && shunt_vector_in_order(c))

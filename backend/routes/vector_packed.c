@@ -5,9 +5,9 @@
 
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
-#include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/options.h"
+#include "backend/routes/costs.h"
 #include "backend/routes/packed_product.h"
 #include "conv/vector/row_clusters.h"
 #include "conv/vector/vector_conv.h"
@@ -41,7 +41,7 @@ static enum shunt_vector_order best_order(const struct shunt_call *c, int shape)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   return tf32_products(s) ? SHUNT_VECTOR_WINDOWED
-                          : shunt_vector_packed_spmm_order(s, shape, &c->context->device);
+                          : shunt_choose_vector_order(s, shape, &c->context->device);
 }
 
 static struct packing natural_packing(const struct shunt_call *c)
@@ -125,26 +125,35 @@ static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *ir
 static shunt_status product(const struct shunt_packed_product *x)
 {
   const struct shunt_call *c = x->call;
+  const struct shunt_device *d = &c->context->device;
+  const struct shunt_spmm *s = &x->spmm;
   const struct packing k = packing_noted(*c->packed->note);
   struct shunt_vector v;
-  const int products = tf32_products(&x->spmm);
-  if (!lay_out(&x->spmm.a, &k, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
-  if (products)
-    return SHUNT_LAUNCH(shunt_vector_packed_spmm_tf32_cuda(
-        &x->spmm, &v, products, 0, &c->context->device, x->own, own_bytes(c->problem), c->stream));
-  return SHUNT_LAUNCH(shunt_vector_packed_spmm_cuda(&x->spmm, &v, &c->context->device, x->own,
-                                                    own_bytes(c->problem), c->stream));
+  const int products = tf32_products(s);
+  if (!lay_out(&s->a, &k, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
+  if (products) {
+    const double vectors = shunt_cost_vectors_of(&s->a, v.height);
+    const int tile = shunt_choose_vector_tf32_tile(s, vectors, products, d);
+    return SHUNT_LAUNCH(shunt_vector_packed_spmm_tf32_cuda(s, &v, products, tile, d, x->own,
+                                                           own_bytes(c->problem), c->stream));
+  }
+  const struct shunt_vector_shape shape = shunt_choose_vector_shape_of(s, &v, d);
+  return SHUNT_LAUNCH(shunt_vector_packed_spmm_shaped_cuda(s, &v, &shape, d, x->own,
+                                                           own_bytes(c->problem), c->stream));
 }
 
 static shunt_status proved(const struct shunt_packed_product *x, const struct shunt_spmm *s,
                            const struct shunt_guard *r)
 {
   const struct shunt_call *c = x->call;
+  const struct shunt_device *d = &c->context->device;
   const struct packing k = packing_noted(*c->packed->note);
   struct shunt_vector v;
   if (tf32_products(s)) return SHUNT_E_UNSUPPORTED;
   if (!lay_out(&s->a, &k, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
-  return shunt_vector_packed_spmm_proved_cuda(s, &v, r, &c->context->device, c->stream);
+  const struct shunt_vector_shape shape = shunt_choose_vector_shape_of(s, &v, d);
+  return shunt_vector_packed_spmm_proved_shaped_cuda(
+      s, &v, &shape, shunt_choose_vector_brief(s, &v, d), r, d, c->stream);
 }
 
 static const struct shunt_packed_format packed = {.own_bytes = own_bytes,
@@ -188,12 +197,12 @@ static double proved_us(const struct shunt_call *c, double vectors, double reuse
   const struct shunt_device *d = &c->context->device;
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
   const int products = tf32_products(s);
-  const double product = products ? shunt_vector_packed_spmm_tf32_us(s, vectors, products, d)
-                                  : shunt_vector_packed_spmm_us(s, vectors, height, d);
-  const bool inside = !products && shunt_vector_packed_spmm_proves(s, vectors, height, d);
-  double us = shunt_cost_packed(s, product, reuse, longest, inside, d);
-  if (!shunt_packed_overwrites(s))
-    us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
+  const double product = products ? shunt_cost_vector_tf32_product(s, vectors, products, d)
+                                  : shunt_cost_vector_product(s, vectors, height, d);
+  const struct shunt_vector_shape shape = shunt_choose_vector_shape(s, vectors, height, d);
+  const bool inside = !products && shunt_vector_packed_spmm_proves(s, &shape);
+  double us = shunt_cost_vector_packed(s, product, reuse, longest, inside, d);
+  if (!shunt_packed_overwrites(s)) us += shunt_cost_combine(s, d);
   return us;
 }
 
@@ -206,21 +215,15 @@ static double natural_us(const struct shunt_call *c, double reuse)
 /* What the conversion takes has to be gained within so many calls. */
 enum { GAINED_WITHIN = 200 };
 
-/* Microseconds: a warp takes a group of 8 rows in steps of 64 columns, 2.5 us each. */
-static double pack_us(const struct shunt_csr *a, const struct shunt_device *d)
-{
-  const double warps = d->multiprocessors > 0 ? 16.0 * d->multiprocessors : 2112;
-  return 10 + 2.5 * ceil((double)a->rows / 8 / warps) * ceil((double)a->cols / 64);
-}
-
 /* Is a packed copy faster than the direct way by at least so many microseconds? */
 static bool packed_gains(const struct shunt_call *c, double least)
 {
   if (!c->profile || c->profile->unsorted_rows > 0) return false;
   if (c->forced) return true;
-  const double reuse = shunt_vector_rows_per_gather(c->profile);
-  return reuse >= SHUNT_VECTOR_LEAST_REUSE &&
-         natural_us(c, reuse) + least < shunt_vector_direct_us(c, reuse);
+  const double reuse = shunt_cost_vector_reuse(c->profile);
+  const double direct = shunt_cost_vector_direct(
+      &c->problem->spmm, reuse, (double)c->profile->longest_row, &c->context->device);
+  return reuse >= SHUNT_VECTOR_LEAST_REUSE && natural_us(c, reuse) + least < direct;
 }
 
 /* ---- rows in another order -------------------------------------------------------- */
@@ -235,16 +238,8 @@ _Static_assert(sizeof(struct shunt_vector_measure) <= SHUNT_PACKED_MEASURES, "th
 static bool can_order(const struct shunt_call *c)
 {
   return c->profile && c->profile->unsorted_rows == 0 && !c->no_copies && can_pack(c) &&
-         shunt_vector_rows_per_gather(c->profile) < SHUNT_VECTOR_LEAST_REUSE &&
+         shunt_cost_vector_reuse(c->profile) < SHUNT_VECTOR_LEAST_REUSE &&
          shunt_row_clusters_cuda_bytes(&c->problem->spmm.a) > 0;
-}
-
-/* Microseconds: some 80 launches, each row compared with up to 8192. */
-static double order_us(const struct shunt_csr *a, const struct shunt_device *d)
-{
-  const double rows = (double)a->rows, among = rows < 8192 ? rows : 8192;
-  const double scale = d->multiprocessors > 0 ? 132.0 / d->multiprocessors : 1;
-  return 180 + 6e-6 * rows * among * scale;
 }
 
 /* Product and proof in the order that was found; until the copy is there, with what that takes. */
@@ -255,7 +250,9 @@ static double ordered_us(const struct shunt_call *c)
   const double reuse = m ? 8 * shunt_vector_measured_fill(a, m) : 8;
   const double vectors = m ? (double)m->vectors : vectors_of(a, reuse);
   const double us = proved_us(c, vectors, reuse, 8);
-  return c->packed ? us : MARGIN * us + pack_us(a, &c->context->device) / GAINED_WITHIN;
+  return c->packed
+             ? us
+             : MARGIN * us + shunt_cost_vector_packing(a, &c->context->device) / GAINED_WITHIN;
 }
 
 bool shunt_vector_in_order(const struct shunt_call *c)
@@ -279,7 +276,7 @@ size_t shunt_vector_study_bytes(const struct shunt_call *c)
   const struct shunt_vector_measure *m = c->studied;
   if (!can_order(c) || (m && m->irregular)) return 0;
   if (!c->forced && ordered_us(c) >= c->best_us) return 0;
-  if (!c->forced && c->spent_us < order_us(a, &c->context->device)) return 0;
+  if (!c->forced && c->spent_us < shunt_cost_vector_ordering(a, &c->context->device)) return 0;
   return study_list_bytes(a) + shunt_row_clusters_cuda_bytes(a);
 }
 
@@ -314,7 +311,8 @@ static bool natural_pays(const struct shunt_call *c)
   const struct shunt_vector_measure *m = c->studied;
   if (!c->profile) return true;
   if (c->forced && can_order(c) && !(m && m->irregular)) return false;
-  return packed_gains(c, pack_us(&c->problem->spmm.a, &c->context->device) / GAINED_WITHIN);
+  return packed_gains(c, shunt_cost_vector_packing(&c->problem->spmm.a, &c->context->device) /
+                             GAINED_WITHIN);
 }
 
 size_t shunt_vector_pack_bytes(const struct shunt_call *c)

@@ -1,13 +1,14 @@
 /* vector_packed.h: what `vector` keeps of a matrix.
 
    Packed, SpMM of f16 and bf16, and of f32 where SHUNT_MATH allows TF32: a kept copy as of
-   packed_product.h in the `vector` format (kernels/vector/vector_format.h), made where product and proof are
-   expected to take less than the direct way, and used where they are.  The kernels compute a sum
-   that became NaN again from A's own entries, so that no witness is needed; a matrix that does not
-   fit its memory is irregular.
+   packed_product.h in the `vector` format (kernels/vector/vector_format.h), made where product and
+   proof are expected to take less than the direct way, and used where they are.  The kernels
+   compute a sum that became NaN again from A's own entries, so that no witness is needed; a matrix
+   that does not fit its memory is irregular.
 
    Ordered: where groups of neighbouring rows have nothing in common, an order of the rows is looked
-   for in which they have (conv/vector/row_clusters.h).  What it is worth shows only when it is there:
+   for in which they have (conv/vector/row_clusters.h).  What it is worth shows only when it is
+   there:
 
      call 2, 3 ..  the product as before, by whatever route; when such calls have taken, or saved
                    against the original, as much as ordering takes, and vectors that are all whole
@@ -26,12 +27,9 @@
 
 struct shunt_packed_view;
 
-/* Rows that one gathered row of B serves, on average over the groups; 1 where groups differ. */
-double shunt_vector_rows_per_gather(const struct shunt_profile *f);
-/* Less than that is `rows`' case: it has most of B in L1 where pairs of rows are alike. */
+/* Rows of A that a gathered row of B has to serve (shunt_cost_vector_reuse).  Less is for `csr`,
+   which has most of B in L1 where pairs of rows are alike. */
 #define SHUNT_VECTOR_LEAST_REUSE 1.6
-/* Microseconds of SpMM by the direct way; reuse: as above. */
-double shunt_vector_direct_us(const struct shunt_call *c, double reuse);
 
 /* Bytes of the workspace that a product from a packed copy wants; 0: none can be kept. */
 size_t shunt_vector_packed_workspace(const struct shunt_call *c);

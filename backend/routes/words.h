@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* Today's name of the route that was once called `word`; `word` itself where that is no old name. */
+/* Today's name of the route that was once called `word`; `word` itself where that is no old name.
+   */
 static inline const char *shunt_route_word(const char *word)
 {
   static const char *const old[][2] = {

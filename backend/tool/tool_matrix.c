@@ -38,13 +38,41 @@ static bool expand_vectors(struct shunt_matrix *m, int v)
 
 /* ---- sources -------------------------------------------------------------- */
 
+/* Every entry becomes a row of `size` entries: column j of the file is columns j size .. */
+static bool expand_columns(struct shunt_matrix *m, int64_t size)
+{
+  int64_t *columns = malloc((size_t)(m->nnz * size + 1) * sizeof *columns);
+  if (!columns) return tool_out_of_memory(m);
+  for (int64_t p = 0; p < m->nnz * size; p++) columns[p] = m->columns[p / size] * size + p % size;
+  for (int64_t i = 0; i <= m->rows; i++) m->row_offsets[i] *= size;
+  free(m->columns);
+  m->columns = columns;
+  m->cols *= size, m->nnz *= size;
+  return true;
+}
+
+/* As many blocks as the problem has, at random places, and every entry of them. */
+static bool random_blocks(const struct tool_source *s, uint64_t seed, struct shunt_matrix *out)
+{
+  const struct shunt_csr *a = &s->problem.spmm.a;
+  const int64_t size = s->problem.blocks.size;
+  if (size > TOOL_MAX_V || a->rows % size || a->cols % size || a->nnz % (size * size)) {
+    tool_say("'%s': rows, columns and nonzeros are those of whole blocks, of up to %d rows",
+             s->text, (int)TOOL_MAX_V);
+    return false;
+  }
+  return tool_random_pattern(a->rows / size, a->cols / size, a->nnz / (size * size), 1, seed,
+                             out) &&
+         expand_columns(out, size) && expand_vectors(out, (int)size);
+}
+
 static bool load_problem(struct tool_source *s, int v, uint64_t seed, struct shunt_matrix *out)
 {
   const struct shunt_problem *p = &s->problem;
   const struct shunt_csr *a = shunt_problem_sparse(p);
-  if (p->format == SHUNT_BSR || p->format == SHUNT_BLOCKED_ELL || shunt_problem_transposed(p)) {
-    tool_say("'%s': bench reruns problems in csr and coo whose sparse matrix is not transposed, "
-             "and in csc where it is",
+  if (p->format == SHUNT_BLOCKED_ELL || shunt_problem_transposed(p)) {
+    tool_say("'%s': bench reruns problems in csr, coo and bsr whose sparse matrix is not "
+             "transposed, and in csc where it is",
              s->text);
     return false;
   }
@@ -58,7 +86,8 @@ static bool load_problem(struct tool_source *s, int v, uint64_t seed, struct shu
     tool_say("'%s': sizes go from 1 to %d, and the nonzeros must fit the matrix", s->text, MOST);
     return false;
   }
-  return tool_random_pattern(a->rows, a->cols, a->nnz, v, seed, out);
+  return p->format == SHUNT_BSR ? random_blocks(s, seed, out)
+                                : tool_random_pattern(a->rows, a->cols, a->nnz, v, seed, out);
 }
 
 /* A word that was meant as a problem, not as a file. */

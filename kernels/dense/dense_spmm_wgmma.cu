@@ -1,4 +1,4 @@
-// dense_spmm_wgmma.cu: checks, choice of shape and launch of dense_spmm_wgmma.cuh.
+// dense_spmm_wgmma.cu: checks and launch of dense_spmm_wgmma.cuh.
 #include "kernels/dense/dense_spmm_wgmma_shape.h"
 
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
@@ -32,7 +32,7 @@ static shunt_status check(const struct shunt_spmm *p, const struct shunt_dense *
   return copy->col_stride == 1 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
 }
 
-static arguments make_arguments(const struct shunt_spmm *p, const tile_shape &s)
+static arguments make_arguments(const struct shunt_spmm *p, const struct shunt_dense_shape &s)
 {
   arguments k = {};
   k.m = (int)p->c.rows;
@@ -90,15 +90,15 @@ static shunt_status launch_type(const arguments &k, bool b_row_major, const maps
 }
 
 // One tile a cluster, all at once.
-static bool shape_fits(const tile_shape &s, const arguments &k, int clusters)
+static bool shape_fits(const struct shunt_dense_shape &s, const arguments &k, int clusters)
 {
   return s.columns == 64 && (s.split == 1 || s.split == 2) && s.split <= k.steps &&
          k.tiles <= clusters;
 }
 
-shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
-                 const struct shunt_guard *r, const tile_shape &s, const struct shunt_device *d,
-                 shunt_stream stream)
+static shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
+                        const struct shunt_dense_shape &s, const struct shunt_guard *r,
+                        const struct shunt_device *d, shunt_stream stream)
 {
   shunt_status status = check(p, copy, d);
   if (status != SHUNT_OK) return status;
@@ -123,49 +123,11 @@ shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
              : launch_type<__nv_bfloat16>(k, row_major, m, a, repair, clusters, stream);
 }
 
-// Of fewer than half as many blocks as multiprocessors, too few read D.
-static tile_shape choose_narrow(const struct shunt_spmm *p, const struct shunt_device *d)
+static bool takes(const struct shunt_spmm *p, const struct shunt_device *d)
 {
-  const int64_t blocks = ceil_div(p->c.rows, kRows) * 2;
-  if (blocks > d->multiprocessors || blocks * 2 < d->multiprocessors) return {};
-  return {64, 2};
-}
-
-// Bytes of A's arrays that the copy engine cannot bring (kernels/guard/fingerprint_bulk.cuh).
-static double read_by_lanes(const struct shunt_csr &a)
-{
-  const double nnz = static_cast<double>(a.nnz);
-  double bytes = 0;
-  if (reinterpret_cast<uintptr_t>(a.columns) % 8)
-    bytes += nnz * static_cast<double>(shunt_type_size(a.index_type));
-  if (reinterpret_cast<uintptr_t>(a.values) % 8)
-    bytes += nnz * static_cast<double>(shunt_type_size(a.value_type));
-  return bytes;
-}
-
-// One round of tiles of 128 rows that leaves few multiprocessors without one, and D in L2: else
-// cuBLAS and a proof beside it are as fast or faster.  A step of K takes 0.3 us or twice as long,
-// in which lanes hash 0.22 MB.
-static tile_shape choose_wide(const struct shunt_spmm *p, const struct shunt_device *d)
-{
-  const double rows = static_cast<double>(p->c.rows), cols = static_cast<double>(p->c.cols);
-  const double deep = static_cast<double>(p->a.cols);
-  if (deep < 1024 || rows * deep * 2 > static_cast<double>(d->l2_bytes)) return {};
-  if (!on_16_bytes(p->c)) return {};
-  for (int columns = 128; columns <= 256; columns *= 2) {
-    const int64_t tiles = ceil_div(p->c.rows, 128) * ceil_div(p->c.cols, columns);
-    if (tiles <= d->multiprocessors && rows / 128 * cols / columns >= 0.9 * d->multiprocessors &&
-        read_by_lanes(p->a) <= 0.22e6 * deep / 64 * columns / 128)
-      return {columns, 1};
-  }
-  return {};
-}
-
-// Between, products are bound by L2, which cuBLAS uses better.
-tile_shape choose_shape(const struct shunt_spmm *p, const struct shunt_device *d)
-{
-  if (p->c.cols <= 16 || p->a.cols <= kDepth) return {};
-  return p->c.cols <= 64 ? choose_narrow(p, d) : choose_wide(p, d);
+  const shunt_type t = p->a.value_type;
+  return d->compute_capability == 90 && (t == SHUNT_F16 || t == SHUNT_BF16) && !p->beta.device &&
+         p->beta.host == 0;
 }
 
 } // namespace dense
@@ -176,35 +138,31 @@ namespace shunt
 namespace dense
 {
 
-shunt_status run(const struct shunt_spmm *, const struct shunt_dense *, const struct shunt_guard *,
-                 const tile_shape &, const struct shunt_device *, shunt_stream)
+static shunt_status run(const struct shunt_spmm *, const struct shunt_dense *,
+                        const struct shunt_dense_shape &, const struct shunt_guard *,
+                        const struct shunt_device *, shunt_stream)
 {
   return SHUNT_E_UNSUPPORTED;
 }
-tile_shape choose_shape(const struct shunt_spmm *, const struct shunt_device *)
+static bool takes(const struct shunt_spmm *, const struct shunt_device *)
 {
-  return {};
+  return false;
 }
 
 } // namespace dense
 } // namespace shunt
 #endif
 
-extern "C" shunt_status shunt_dense_spmm_proved_cuda(const struct shunt_spmm *p,
-                                                     const struct shunt_dense *copy,
-                                                     const struct shunt_guard *r,
-                                                     const struct shunt_device *d,
-                                                     shunt_stream stream)
+extern "C" shunt_status
+shunt_dense_spmm_proved_cuda(const struct shunt_spmm *p, const struct shunt_dense *copy,
+                             const struct shunt_dense_shape *shape, const struct shunt_guard *r,
+                             const struct shunt_device *d, shunt_stream stream)
 {
-  using namespace shunt::dense;
-  const tile_shape s = choose_shape(p, d);
-  return s.columns == 0 ? SHUNT_E_UNSUPPORTED : run(p, copy, r, s, d, stream);
+  return shunt::dense::run(p, copy, *shape, r, d, stream);
 }
 
-extern "C" bool shunt_dense_spmm_proved_pays(const struct shunt_spmm *p,
-                                             const struct shunt_device *d)
+extern "C" bool shunt_dense_spmm_proved_takes(const struct shunt_spmm *p,
+                                              const struct shunt_device *d)
 {
-  const shunt_type t = p->a.value_type;
-  return d->compute_capability == 90 && (t == SHUNT_F16 || t == SHUNT_BF16) && !p->beta.device &&
-         p->beta.host == 0 && shunt::dense::choose_shape(p, d).columns > 0;
+  return shunt::dense::takes(p, d);
 }

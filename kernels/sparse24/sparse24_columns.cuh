@@ -43,7 +43,7 @@ inline column_job make_column_job(const struct shunt_csr &a, const struct shunt_
           static_cast<uint32_t>(a.cols),
           static_cast<uint32_t>(a.rows),
           static_cast<uint32_t>(pieces),
-          static_cast<int>(pieces / (SHUNT_FP_PIECES * SHUNT_FP_LANES)),
+          static_cast<int>(shunt_sparse24_column_tiles(&a)),
           a.index_type == SHUNT_I64};
 }
 

@@ -9,7 +9,7 @@ namespace sparse24
 {
 
 shunt_status launch_16_in_place(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
-                                enum shunt_sparse24_shape shape, const struct shunt_guard *r,
+                                enum shunt_sparse24_shape shape, const proving &r,
                                 const struct shunt_device *d, cudaStream_t stream)
 {
   if (p->b.type == SHUNT_F16)

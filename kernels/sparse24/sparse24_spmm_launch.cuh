@@ -1,7 +1,5 @@
 // sparse24_spmm_launch.cuh: launch of sparse24_spmm_wgmma.cuh, for one type of values.
 #pragma once
-#include <algorithm>
-
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
 #include "kernels/sparse24/sparse24_spmm_wgmma.cuh"
@@ -64,34 +62,11 @@ inline shunt_status make_repair(const struct shunt_spmm *p, const struct shunt_g
   return guard::make_repair_args(&hashed, r, d->multiprocessors, to);
 }
 
-// Is A's pattern compared?  Beside tiles of 128 columns only where they come in one round, and
-// their products take a microsecond for 3 MB of A's columns, or many blocks have none: else hashing,
-// which asks memory for less at a time, was 1 to 15 % faster (results/sparse24-columns.txt).
-template <class Shape>
-bool compares(const struct shunt_csr &a, int64_t tiles, double product, int64_t blocks)
-{
-  if (!Shape::kInPlace || !shunt_sparse24_compared(&a)) return false;
-  if (Shape::kColumns > 128) return true;
-  const double read = 16e-6 * static_cast<double>(shunt_sparse24_pieces(&a));
-  return tiles <= blocks && (read <= 3 * product || 4 * tiles <= 3 * blocks);
-}
-
-// Tiles of A's columns, in all `tiles`, that blocks with a tile of C less than the others take:
-// so that both are done at one time, by what was measured on an H200 (results/sparse24-columns.txt).
-// product: microseconds of a tile of C.
-inline int spare(int64_t tiles, int64_t of_c, double product, int64_t blocks)
-{
-  const int64_t busy = of_c % blocks, free = blocks - busy;
-  if (busy == 0 || tiles == 0) return 0;
-  const double start = 5, slower = 12; // us; us that a block's product takes longer by a MB
-  const double rate = 0.03 + 0.035 * static_cast<double>(free) / static_cast<double>(blocks);
-  const double all = 1e-6 * SHUNT_FP_TILE * static_cast<double>(tiles);
-  const double beside = slower * all / static_cast<double>(busy);
-  const double part =
-      (product - start + beside) / (all / (static_cast<double>(free) * rate) + beside);
-  const double even = static_cast<double>(free) / static_cast<double>(blocks);
-  return part <= even ? 0 : static_cast<int>(std::min(part, 1.) * static_cast<double>(tiles));
-}
+// What a launch is told beside the problem: how A is proved, and how C is repaired.
+struct proving {
+  struct shunt_sparse24_proof how;
+  const struct shunt_guard *guard;
+};
 
 template <class C> struct rows_side {
   csr_operands<C> a;
@@ -126,25 +101,23 @@ shunt_status launch(const arguments<typename T::compute> &k, const tensor_maps &
 
 template <class T, class Shape>
 shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
-                          const struct shunt_guard *r, const struct shunt_device *d,
-                          cudaStream_t stream)
+                          const proving &r, const struct shunt_device *d, cudaStream_t stream)
 {
   using compute = typename T::compute;
-  arguments<compute> k = make_arguments<compute>(p, v, r, Shape::kColumns);
+  arguments<compute> k = make_arguments<compute>(p, v, r.guard, Shape::kColumns);
   const int64_t tiles = static_cast<int64_t>(k.tiles_down) * k.tiles_across;
   rows_side<compute> rows;
   tensor_maps maps = {};
-  const shunt_status s = make_repair(p, r, d, Shape::kInPlace, &rows.r);
+  const shunt_status s = make_repair(p, r.guard, d, Shape::kInPlace, &rows.r);
   if (s != SHUNT_OK) return s;
   if (tiles > INT32_MAX / 2 || !make_tensor_map(&maps.b, operand_of(p->b), 64, 128 / Shape::kSize))
     return SHUNT_E_UNSUPPORTED;
   if (Shape::kInPlace && !make_tensor_map(&maps.values, values_of(p->a), kRows, 64))
     return SHUNT_E_UNSUPPORTED;
   k.tiles = static_cast<int>(tiles);
-  const double product = Shape::kMicroseconds * k.chunks;
-  if (rows.r.expected && compares<Shape>(p->a, tiles, product, d->multiprocessors)) {
+  if (rows.r.expected && r.how.compares) {
     k.columns = make_column_job(p->a, *v);
-    k.spared = spare(k.columns.tiles, tiles, product, d->multiprocessors);
+    k.spared = r.how.spared;
   }
   rows.a = make_csr_operands<compute>(p);
   if constexpr (!T::whole_numbers)
@@ -154,7 +127,7 @@ shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_sparse2
 
 template <class T>
 shunt_status launch_as(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
-                       enum shunt_sparse24_shape shape, const struct shunt_guard *r,
+                       enum shunt_sparse24_shape shape, const proving &r,
                        const struct shunt_device *d, cudaStream_t stream)
 {
   constexpr int size = sizeof(typename T::stored);
@@ -168,7 +141,7 @@ shunt_status launch_as(const struct shunt_spmm *p, const struct shunt_sparse24 *
 
 template <class T>
 shunt_status launch_in_place(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
-                             enum shunt_sparse24_shape shape, const struct shunt_guard *r,
+                             enum shunt_sparse24_shape shape, const proving &r,
                              const struct shunt_device *d, cudaStream_t stream)
 {
   switch (shape) {
@@ -181,11 +154,11 @@ shunt_status launch_in_place(const struct shunt_spmm *p, const struct shunt_spar
 
 // sparse24_spmm_in_place_wgmma.cu: for 16 bits
 shunt_status launch_16_in_place(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
-                                enum shunt_sparse24_shape shape, const struct shunt_guard *r,
+                                enum shunt_sparse24_shape shape, const proving &r,
                                 const struct shunt_device *d, cudaStream_t stream);
 // sparse24_spmm_i8_wgmma.cu
 shunt_status launch_i8(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
-                       enum shunt_sparse24_shape shape, const struct shunt_guard *r,
+                       enum shunt_sparse24_shape shape, const proving &r,
                        const struct shunt_device *d, cudaStream_t stream);
 
 } // namespace sparse24

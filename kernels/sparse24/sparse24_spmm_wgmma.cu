@@ -1,4 +1,4 @@
-// sparse24_spmm_wgmma.cu: checks, choice of shape, and sparse24_spmm_wgmma.cuh for 16 bits.
+// sparse24_spmm_wgmma.cu: checks, and sparse24_spmm_wgmma.cuh for 16 bits.
 #include <algorithm>
 
 #include "kernels/sparse24/sparse24_kernels.h"
@@ -48,73 +48,52 @@ shunt_status check(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
              : SHUNT_E_UNSUPPORTED;
 }
 
+bool proof_fits(const struct shunt_spmm *p, bool in_place, const struct shunt_sparse24_proof &how)
+{
+  if (!how.compares) return how.spared == 0;
+  return in_place && shunt_sparse24_compared(&p->a) && how.spared >= 0 &&
+         how.spared <= shunt_sparse24_column_tiles(&p->a);
+}
+
 } // namespace
 } // namespace sparse24
 } // namespace shunt
 
-// Microseconds on an H200, fitted to results/sparse24-shapes.txt (values in place:
-// sparse24-columns.txt): a multiprocessor's tiles by 128 bytes of K, and what hashing a megabyte of
-// A adds to them, or takes where that is longer.
-extern "C" enum shunt_sparse24_shape shunt_sparse24_spmm_shape(const struct shunt_spmm *p,
-                                                               const struct shunt_device *d)
+extern "C" bool shunt_sparse24_spmm_built(void)
 {
-  using namespace shunt::sparse24;
-  using shunt::ceil_div;
-  const bool in_place = shunt_sparse24_in_place(&p->a);
-  const int64_t down = ceil_div(p->c.rows, kRows), at_once = d->multiprocessors;
-  const int64_t chunks =
-      ceil_div(p->b.rows, shunt_sparse24_cols(static_cast<int>(shunt_type_size(p->b.type))));
-  const double narrow =
-      static_cast<double>(chunks * ceil_div(down * ceil_div(p->c.cols, 128), at_once));
-  const double wide =
-      static_cast<double>(chunks * ceil_div(down * ceil_div(p->c.cols, 256), at_once));
-  const size_t entry =
-      shunt_type_size(p->a.index_type) + (in_place ? 0 : shunt_type_size(p->a.value_type));
-  const double read = 1e-6 * static_cast<double>(p->a.nnz) * static_cast<double>(entry);
-  const double of_128 = 0.276 * narrow + 0.125 * read;
-  const double of_256 = in_place ? std::max(0.521 * wide + 0.06 * read, 0.42 * read)
-                                 : std::max(0.521 * wide + 0.128 * read, 0.576 * read);
-  const double of_2x128 = std::max(0.565 * wide + (in_place ? 0.09 : 0.043) * read, 0.477 * read);
-  if (of_128 <= of_256 && of_128 <= of_2x128) return SHUNT_SPARSE24_128;
-  return of_256 <= of_2x128 ? SHUNT_SPARSE24_256 : SHUNT_SPARSE24_2X128;
+  return true;
 }
 
 extern "C" shunt_status shunt_sparse24_spmm_shaped_cuda(
     const struct shunt_spmm *p, const struct shunt_sparse24 *v, enum shunt_sparse24_shape shape,
-    bool in_place, const struct shunt_guard *r, const struct shunt_device *d, shunt_stream stream)
+    bool in_place, const struct shunt_sparse24_proof *proof, const struct shunt_guard *r,
+    const struct shunt_device *d, shunt_stream stream)
 {
   using namespace shunt::sparse24;
   const shunt_status s = check(p, v, r, d);
   if (s != SHUNT_OK) return s;
+  if (!proof_fits(p, in_place, *proof)) return SHUNT_E_ARGUMENT;
+  const proving with = {*proof, r};
   if (in_place)
-    return shunt_sparse24_in_place(&p->a) ? launch_16_in_place(p, v, shape, r, d, stream)
+    return shunt_sparse24_in_place(&p->a) ? launch_16_in_place(p, v, shape, with, d, stream)
                                           : SHUNT_E_UNSUPPORTED;
-  if (p->b.type == SHUNT_I8) return launch_i8(p, v, shape, r, d, stream);
-  if (p->b.type == SHUNT_F16) return launch_as<types<__half, float>>(p, v, shape, r, d, stream);
-  return launch_as<types<__nv_bfloat16, float>>(p, v, shape, r, d, stream);
+  if (p->b.type == SHUNT_I8) return launch_i8(p, v, shape, with, d, stream);
+  if (p->b.type == SHUNT_F16) return launch_as<types<__half, float>>(p, v, shape, with, d, stream);
+  return launch_as<types<__nv_bfloat16, float>>(p, v, shape, with, d, stream);
 }
 #else
-extern "C" enum shunt_sparse24_shape shunt_sparse24_spmm_shape(const struct shunt_spmm *,
-                                                               const struct shunt_device *)
+extern "C" bool shunt_sparse24_spmm_built(void)
 {
-  return SHUNT_SPARSE24_NONE;
+  return false;
 }
 
 extern "C" shunt_status shunt_sparse24_spmm_shaped_cuda(const struct shunt_spmm *,
                                                         const struct shunt_sparse24 *,
                                                         enum shunt_sparse24_shape, bool,
+                                                        const struct shunt_sparse24_proof *,
                                                         const struct shunt_guard *,
                                                         const struct shunt_device *, shunt_stream)
 {
   return SHUNT_E_UNSUPPORTED;
 }
 #endif
-
-extern "C" shunt_status shunt_sparse24_spmm_cuda(const struct shunt_spmm *p,
-                                                 const struct shunt_sparse24 *v, bool in_place,
-                                                 const struct shunt_guard *r,
-                                                 const struct shunt_device *d, shunt_stream stream)
-{
-  return shunt_sparse24_spmm_shaped_cuda(p, v, shunt_sparse24_spmm_shape(p, d), in_place, r, d,
-                                         stream);
-}

@@ -116,8 +116,6 @@ struct shape {
   static constexpr uint32_t kBytes = kRingBytes + sizeof(block_state);
   static constexpr bool kMoves = Columns == 256 && Helpers == 8; // registers
   static constexpr int kOfProduct = kMoves ? 128 : Columns;      // columns
-  // Of a chunk on an H200.
-  static constexpr double kMicroseconds = Columns == 128 ? 0.276 : kMoves ? 0.565 : 0.521;
   static_assert(kStageBytes % 1024 == 0 && kLeftBytes % 1024 == 0, "B is swizzled, and A in place");
   static_assert(kHashWarps <= kMostHashWarps, "each has a place for its part");
   static_assert(!kInPlace || Size == 2, "int8 is not built");

@@ -1,4 +1,4 @@
-// tile_spmm_bf16.cu: the kernels over the `tile` format for bf16.
+// tile_spmm_bf16.cu: the kernels over gathered dense tiles for bf16.
 #include "kernels/tile/tile_spmm_launch.cuh"
 
 namespace shunt
@@ -6,11 +6,10 @@ namespace shunt
 namespace tile
 {
 
-cudaError_t launch_bf16(const arguments &p, const struct shunt_tile_shape &s,
-                        const CUtensorMap &map, shunt_type out, cudaStream_t stream)
+cudaError_t launch_bf16(const arguments &p, shunt_type out, cudaStream_t stream)
 {
-  return out == SHUNT_F32 ? launch_shape<__nv_bfloat16, float>(p, s, map, stream)
-                          : launch_shape<__nv_bfloat16, __nv_bfloat16>(p, s, map, stream);
+  return out == SHUNT_F32 ? launch_gather<__nv_bfloat16, float, false>(p, stream)
+                          : launch_gather<__nv_bfloat16, __nv_bfloat16, false>(p, stream);
 }
 
 } // namespace tile

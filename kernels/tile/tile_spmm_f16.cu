@@ -1,4 +1,4 @@
-// tile_spmm_f16.cu: the kernels over the `tile` format for f16.
+// tile_spmm_f16.cu: the kernels over gathered dense tiles for f16.
 #include "kernels/tile/tile_spmm_launch.cuh"
 
 namespace shunt
@@ -6,11 +6,10 @@ namespace shunt
 namespace tile
 {
 
-cudaError_t launch_f16(const arguments &p, const struct shunt_tile_shape &s, const CUtensorMap &map,
-                       shunt_type out, cudaStream_t stream)
+cudaError_t launch_f16(const arguments &p, shunt_type out, cudaStream_t stream)
 {
-  return out == SHUNT_F32 ? launch_shape<__half, float>(p, s, map, stream)
-                          : launch_shape<__half, __half>(p, s, map, stream);
+  return out == SHUNT_F32 ? launch_gather<__half, float, false>(p, stream)
+                          : launch_gather<__half, __half, false>(p, stream);
 }
 
 } // namespace tile

@@ -65,7 +65,8 @@ constexpr int gather_bytes(int split)
   return gather_warps(split) * kGatherStages * static_cast<int>(sizeof(gather_stage));
 }
 
-template <class T> struct gatherer {
+// Sparse: tiles may be 2:4; else all are dense.
+template <class T, bool Sparse> struct gatherer {
   const arguments &p;
   gather_stage *ring; // this warp's, [kGatherStages]
   int column0, lane;
@@ -79,11 +80,16 @@ template <class T> struct gatherer {
         half_end(0), tiles(0), steps(0), d{}
   {
     if (block >= p.blocks) return;
-    tile = p.v.sparse.begin[block], half = p.v.dense.begin[block];
-    tiles = static_cast<int>(p.v.sparse.begin[block + 1] - tile);
+    if constexpr (Sparse) {
+      tile = p.v.sparse.begin[block];
+      tiles = static_cast<int>(p.v.sparse.begin[block + 1] - tile);
+    }
+    half = p.v.dense.begin[block];
     half_end = p.v.dense.begin[block + 1];
     steps = tiles + static_cast<int>((half_end - half + 1) / 2);
   }
+
+  __device__ __forceinline__ bool is_sparse(int i) const { return Sparse && i < tiles; }
 
   // The first half of a dense step; the last half may stand alone.
   __device__ __forceinline__ uint32_t left(int i) const { return half + 2 * (i - tiles); }
@@ -92,7 +98,7 @@ template <class T> struct gatherer {
   // those of the one that is there.
   __device__ __forceinline__ const uint4 *rows_of(int i, int q) const
   {
-    if (i < tiles)
+    if (is_sparse(i))
       return reinterpret_cast<const uint4 *>(p.v.sparse.gather) +
              static_cast<int64_t>(tile + i) * 8 + q;
     const bool whole = left(i) + 1 < half_end;
@@ -107,7 +113,7 @@ template <class T> struct gatherer {
 
   __device__ __forceinline__ void bring_a(int i, gather_stage &to) const
   {
-    if (i < tiles) {
+    if (is_sparse(i)) {
       const int64_t at = tile + i;
       copy(&to.a[lane], reinterpret_cast<const uint4 *>(p.v.sparse.values) + at * 32 + lane, 16);
       if (lane < SHUNT_TILE_WORDS / 4)
@@ -147,7 +153,6 @@ template <class T> struct gatherer {
   __device__ __forceinline__ void multiply(int i, int stage)
   {
     const gather_stage &from = ring[stage];
-    const bool sparse = i < tiles;
     const uint4 x = from.a[lane], y = from.a[32 + lane];
     const uint32_t word = reinterpret_cast<const uint32_t *>(from.a + 32)[lane / 4 * 2 + lane % 2];
     const uint32_t a0[4] = {x.x, x.y, x.z, x.w}, a1[4] = {y.x, y.y, y.z, y.w};
@@ -157,7 +162,7 @@ template <class T> struct gatherer {
 #pragma unroll
     for (int n = 0; n < kGatherTile / 8; n++)
       ptx::ldmatrix_x4_trans(b[n], row + ((n ^ lane % 8) * 16));
-    if (sparse) {
+    if (is_sparse(i)) {
 #pragma unroll
       for (int n = 0; n < kGatherTile / 8; n++) sparse_mma_of<T>::run(d[n], a0, b[n], word);
       return;
@@ -287,7 +292,7 @@ __device__ __forceinline__ void store_sums(const arguments &p, float alpha, floa
 
 // The units of piece number `piece`, by the first gather_warps(Split) warps of the block.  Narrow:
 // through images in C's type where that is possible (no gain was seen beside warps that prove).
-template <class T, class Out, int Split, bool Narrow>
+template <class T, class Out, bool Sparse, int Split, bool Narrow>
 __device__ __forceinline__ void multiply_units(const arguments &p, unsigned char *shared, int piece)
 {
   gather_stage *rings = reinterpret_cast<gather_stage *>(shared);
@@ -298,7 +303,7 @@ __device__ __forceinline__ void multiply_units(const arguments &p, unsigned char
   const int column0 = static_cast<int>(unit % wide) * kGatherTile;
   const int64_t row0 = static_cast<int64_t>(block) * kRows;
   {
-    gatherer<T> w(p, rings + warp * kGatherStages, block, column0);
+    gatherer<T, Sparse> w(p, rings + warp * kGatherStages, block, column0);
     w.walk(warp % Split, Split);
     if constexpr (Narrow && Split == 1 && sizeof(Out) == 2)
       if (w.template store_plainly<Out>(p.alpha.get(), p.beta.get(), row0)) return;
@@ -326,13 +331,13 @@ __device__ __forceinline__ void multiply_units(const arguments &p, unsigned char
   }
 }
 
-template <class T, class Out, int Split>
+template <class T, class Out, bool Sparse, int Split>
 __global__ void __launch_bounds__(gather_warps(Split) * 32, gather_blocks(Split))
     spmm_gather(const __grid_constant__ arguments p)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   let_next_in();
-  multiply_units<T, Out, Split, true>(p, shared, blockIdx.x);
+  multiply_units<T, Out, Sparse, Split, true>(p, shared, blockIdx.x);
 }
 
 } // namespace tile

@@ -1,6 +1,4 @@
 // tile_spmm_proved.cu: launch of tile_spmm_proved.cuh, merged tiles with their proof inside.
-//
-// Apart from tile_spmm.cu, whose products libshunt-formats has as well, without repairs.
 #include "kernels/guard/proof_inside_launch.cuh"
 #include "kernels/tile/tile_spmm_launch.cuh"
 #include "kernels/tile/tile_spmm_proved.cuh"
@@ -55,11 +53,12 @@ extern "C" shunt_status shunt_tile_spmm_proved_cuda(const struct shunt_spmm *p,
 {
   struct shunt_spmm product = *p;
   shunt::guard::proof f = {};
+  const int split = shunt_tile_spmm_shape(p, d).split;
   arguments k;
   product.only_if = nullptr;
   if (p->beta.device || p->beta.host != 0 || !v->sparse.gather) return SHUNT_E_UNSUPPORTED;
   shunt_status s = shunt::guard::make_proof(p, r, &f);
-  if (s == SHUNT_OK) s = prepare_gather(&product, v, d, workspace, workspace_bytes, stream, &k);
+  if (s == SHUNT_OK) s = prepare(&product, v, split, d, workspace, workspace_bytes, stream, &k);
   if (s != SHUNT_OK) return s;
   const cudaError_t e = p->a.value_type == SHUNT_F16
                             ? launch_proved_type<__half>(k, f, p->c.type, d, stream)

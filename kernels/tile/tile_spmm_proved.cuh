@@ -1,5 +1,5 @@
 // tile_spmm_proved.cuh: spmm_gather, and in the same launch the proof that the merged
-// tiles still stand for A (kernels/guard/proof_inside.cuh).
+// tiles, all dense, still stand for A (kernels/guard/proof_inside.cuh).
 //
 // A piece of work is what a block of spmm_gather has: one unit (16 rows x 64 columns of C)
 // for each Split warps.
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(proved_team<Split>::kThreads, proved_blocks(Sp
   if (threadIdx.x < gather_warps(Split) * 32) {
     wait_for_previous();
     for (int i = blockIdx.x; i < f.pieces; i += gridDim.x) {
-      multiply_units<T, Out, Split, false>(p, shared, i);
+      multiply_units<T, Out, false, Split, false>(p, shared, i);
       unit_barrier<Split>(); // the images are read
     }
   } else {

@@ -51,7 +51,13 @@ shunt_status shunt_vector_csr_sddmm_cuda(const struct shunt_sddmm *p, const stru
    computed again from A's own entries, in the same launch.  The kernel lets the next one in the
    stream in early (kernels/common/early_launch.cuh).  */
 
-/* How a product is computed; all ways give right results.
+enum {
+  SHUNT_VECTOR_WARPS = 16,      /* that gather on a multiprocessor at one time */
+  SHUNT_VECTOR_BLOCK_ROWS = 256 /* of a block with strips */
+};
+
+/* How a product is computed; all ways give right results.  Which is the fastest the caller has to
+   know.
 
    rows == 0: direct.  A warp gathers rows of B for one group of 8 rows of A and `tile` (64 or
    128) columns.  2^log2_slices (0 .. 3) warps share a group.  pairs != 0: it takes two groups, and
@@ -62,33 +68,25 @@ struct shunt_vector_shape {
   int rows, tile, log2_slices, pairs;
 };
 
-/* The order to pack A in for this product: WINDOWED where strips, and a proof behind them, are
-   expected to be faster than the direct way.  height: as of struct shunt_vector_layout.  */
-enum shunt_vector_order shunt_vector_packed_spmm_order(const struct shunt_spmm *p, int height,
-                                                       const struct shunt_device *d);
+/* Can a product be computed so, with A packed in this order? */
+bool shunt_vector_packed_spmm_fits(const struct shunt_vector_shape *s,
+                                   enum shunt_vector_order order, const struct shunt_device *d);
 
-/* Microseconds that the product is expected to take with A packed in the better order, when A
-   has so many vectors of 8 rows; of the height only 16 counts.  */
-double shunt_vector_packed_spmm_us(const struct shunt_spmm *p, double vectors, int height,
-                                   const struct shunt_device *d);
+/* The direct shape whose warps are neither too many nor too few for the device, when A has so many
+   vectors of 8 rows; of the height only 16 counts.  */
+struct shunt_vector_shape shunt_vector_packed_spmm_gather(const struct shunt_spmm *p,
+                                                          double vectors, int height,
+                                                          const struct shunt_device *d);
 
-/* Is such a product proved inside its own launch (shunt_vector_packed_spmm_proved_cuda)? */
-bool shunt_vector_packed_spmm_proves(const struct shunt_spmm *p, double vectors, int height,
-                                     const struct shunt_device *d);
-
-/* The shape that shunt_vector_packed_spmm_cuda takes. */
-struct shunt_vector_shape shunt_vector_packed_spmm_shape(const struct shunt_spmm *p,
-                                                         const struct shunt_vector *v,
-                                                         const struct shunt_device *d);
+/* Can the product be proved inside its own launch (shunt_vector_packed_spmm_proved_shaped_cuda)? */
+bool shunt_vector_packed_spmm_proves(const struct shunt_spmm *p,
+                                     const struct shunt_vector_shape *shape);
 
 /* p->a gives sizes and types only; its arrays are not read.  v: made from a matrix of
    these sizes.  No `only_if`.  The workspace is needed for a copy of B when B is
    column-major or its rows or pointer are not multiples of 16 bytes.  */
 size_t shunt_vector_packed_spmm_workspace(const struct shunt_spmm *p);
-shunt_status shunt_vector_packed_spmm_cuda(const struct shunt_spmm *p, const struct shunt_vector *v,
-                                           const struct shunt_device *d, void *workspace,
-                                           size_t workspace_bytes, shunt_stream stream);
-/* The same with a given shape.  SHUNT_E_UNSUPPORTED when it does not fit. */
+/* SHUNT_E_UNSUPPORTED when the shape does not fit. */
 shunt_status shunt_vector_packed_spmm_shaped_cuda(const struct shunt_spmm *p,
                                                   const struct shunt_vector *v,
                                                   const struct shunt_vector_shape *shape,
@@ -97,28 +95,21 @@ shunt_status shunt_vector_packed_spmm_shaped_cuda(const struct shunt_spmm *p,
 /* C = alpha A B, and in the same launch what shunt_guard_repair_cuda(p, r) does behind a
    product: r->product is not looked at, none is needed; p->only_if has the meaning that it has
    there.  A's arrays are read.  v's are read before the kernel in front has ended: that one must
-   not write them, and must have waited for whoever did.  No workspace.  SHUNT_E_UNSUPPORTED, and
-   nothing enqueued, where the shape is not a direct one of single groups, beta not 0 on the host,
-   or B not to be read in place. */
-shunt_status shunt_vector_packed_spmm_proved_cuda(const struct shunt_spmm *p,
-                                                  const struct shunt_vector *v,
-                                                  const struct shunt_guard *r,
-                                                  const struct shunt_device *d,
-                                                  shunt_stream stream);
+   not write them, and must have waited for whoever did.  brief: the next kernel may come in as soon
+   as A is hashed, else when the product is there.  No workspace.  SHUNT_E_UNSUPPORTED, and nothing
+   enqueued, where the shape is not a direct one of single groups, beta not 0 on the host, or B not
+   to be read in place. */
 shunt_status shunt_vector_packed_spmm_proved_shaped_cuda(const struct shunt_spmm *p,
                                                          const struct shunt_vector *v,
                                                          const struct shunt_vector_shape *shape,
-                                                         const struct shunt_guard *r,
+                                                         bool brief, const struct shunt_guard *r,
                                                          const struct shunt_device *d,
                                                          shunt_stream stream);
 /* The same for f32, whose operands are multiplied as TF32, rounded to 11 bits of mantissa: products
    == 1, about 1e-3 of a product off; or in three products of their upper and lower bits, products
    == 3: as exact as f32 (2^-20 of a product off, at random).  A in the WINDOWED order, compute
-   capability 9.0, p->c of f32.  tile: columns of a block's part of C, 64, 32, or 0 for the faster
-   one.  */
+   capability 9.0, p->c of f32.  tile: columns of a block's part of C, 64 or 32.  */
 bool shunt_vector_packed_spmm_tf32_takes(const struct shunt_spmm *p, const struct shunt_device *d);
-double shunt_vector_packed_spmm_tf32_us(const struct shunt_spmm *p, double vectors, int products,
-                                        const struct shunt_device *d);
 shunt_status shunt_vector_packed_spmm_tf32_cuda(const struct shunt_spmm *p,
                                                 const struct shunt_vector *v, int products,
                                                 int tile, const struct shunt_device *d,

@@ -10,18 +10,6 @@ namespace shunt
 namespace vector
 {
 
-// Microseconds: what comes in early slows long products down by 5 %, and leaves short ones 0.2 to
-// 0.5 us sooner.
-constexpr double most_of_brief = 12;
-
-static bool is_brief(const struct shunt_spmm *p, const struct shunt_vector *v,
-                     const struct shunt_device *d)
-{
-  const double height = v->height < 8 ? v->height : 8;
-  const double vectors = static_cast<double>(p->a.nnz) / height;
-  return shunt_vector_packed_spmm_us(p, vectors, v->height, d) < most_of_brief;
-}
-
 // The direct way with its proof; f.pieces and f.down are set here.
 template <class T, class Out, class Shape>
 inline cudaError_t launch_proved(const arguments &p, proof f, const struct shunt_device *d,
@@ -57,7 +45,7 @@ using namespace shunt::vector;
 
 extern "C" shunt_status shunt_vector_packed_spmm_proved_shaped_cuda(
     const struct shunt_spmm *p, const struct shunt_vector *v,
-    const struct shunt_vector_shape *shape, const struct shunt_guard *r,
+    const struct shunt_vector_shape *shape, bool brief, const struct shunt_guard *r,
     const struct shunt_device *d, shunt_stream stream)
 {
   arguments k;
@@ -65,20 +53,10 @@ extern "C" shunt_status shunt_vector_packed_spmm_proved_shaped_cuda(
   shunt_status s = prepare_proved(p, v, shape, d, &k);
   if (s == SHUNT_OK) s = shunt::guard::make_proof(p, r, &f);
   if (s != SHUNT_OK) return s;
-  f.brief = is_brief(p, v, d);
+  f.brief = brief;
   const cudaError_t e =
       p->a.value_type == SHUNT_F16
           ? launch_proved_type<__half>(k, f, shape->tile, p->c.type, d, stream)
           : launch_proved_type<__nv_bfloat16>(k, f, shape->tile, p->c.type, d, stream);
   return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
-}
-
-extern "C" shunt_status shunt_vector_packed_spmm_proved_cuda(const struct shunt_spmm *p,
-                                                             const struct shunt_vector *v,
-                                                             const struct shunt_guard *r,
-                                                             const struct shunt_device *d,
-                                                             shunt_stream stream)
-{
-  const struct shunt_vector_shape shape = shunt_vector_packed_spmm_shape(p, v, d);
-  return shunt_vector_packed_spmm_proved_shaped_cuda(p, v, &shape, r, d, stream);
 }

@@ -6,6 +6,7 @@ check_PROGRAMS = \
   %D%/native/test_native_refused %D%/semiring/test_semiring_bundles \
   %D%/semiring/test_semiring_sddmm %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
   %D%/tile/test_tile %D%/tile/test_tile_refused %D%/tile/test_tile_twin \
+  %D%/tool/test_bench_blocks \
   %D%/vector/test_row_clusters %D%/vector/test_vector_attention \
   %D%/vector/test_vector_attention_random %D%/vector/test_vector_host_format \
   tests/fuzz/fuzz_readers
@@ -19,6 +20,13 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 %C%_native_test_native_refused_SOURCES = %D%/native/test_native_refused.c backend/native/no_cuda.c
 %C%_native_test_native_refused_CFLAGS = $(AM_CFLAGS)
 %C%_native_test_native_refused_LDADD = $(NATIVE_TEST_LIBS)
+
+%C%_tool_test_bench_blocks_SOURCES = %D%/tool/test_bench_blocks.c backend/tool/bench/blocks.c \
+  backend/tool/bench/case.c backend/tool/bench/operands.c backend/tool/tool_matrix.c \
+  backend/tool/tool_memory.c backend/tool/tool_patterns.c backend/tool/tool_random.c \
+  backend/tool/tool_text.c
+%C%_tool_test_bench_blocks_CFLAGS = $(AM_CFLAGS)
+%C%_tool_test_bench_blocks_LDADD = libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm
 
 %C%_semiring_test_semiring_bundles_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_sddmm_LDADD = libshunt-semiring.la -lm
@@ -47,9 +55,9 @@ check_PROGRAMS += \
   backend/plan/cache_profile.c backend/plan/fault.c backend/plan/packed.c
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
-%C%_plan_test_math_SOURCES = %D%/plan/test_math.c backend/cublas/cublaslt.c backend/plan/cost.c \
-  backend/plan/fault.c backend/plan/options.c backend/routes/dense.c backend/routes/no_routes.c \
-  backend/routes/packed_product.c
+%C%_plan_test_math_SOURCES = %D%/plan/test_math.c backend/cublas/cublaslt.c backend/plan/fault.c \
+  backend/plan/options.c backend/routes/cost_forms.c backend/routes/dense.c \
+  backend/routes/dense_cost.c backend/routes/no_routes.c backend/routes/packed_product.c
 %C%_plan_test_math_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_math_LDADD = libshunt-problem.la -lm
 %C%_plan_test_packed_product_SOURCES = %D%/plan/test_packed_product.c backend/plan/fault.c \
@@ -57,7 +65,7 @@ check_PROGRAMS += \
 %C%_plan_test_packed_product_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_packed_product_LDADD = libshunt-problem.la -lm
 %C%_plan_test_planner_SOURCES = %D%/plan/test_planner.c backend/plan/choice.c backend/plan/fault.c \
-  backend/plan/planner.c backend/plan/product.c
+  backend/plan/planner.c backend/plan/product.c backend/routes/cost_forms.c
 %C%_plan_test_planner_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_planner_LDADD = libshunt-problem.la -lm
 

@@ -5,11 +5,13 @@
      ablation.c    --ablation: runs a program of the build tree
      case.c        a case's problem, and its list of ways
      operands.c    a case's operands in host memory
+     blocks.c      its matrix in blocks, where the problem is given so
      check.c       a result against a float64 sum, on the host
      host.c        engine: the host twins, one thread and parallel
      gpu.c        engine: the GPU; the list of ways to time
      gpu_shunt.c     Shunt's kernels that the routes use
      gpu_formats.c   those on converted matrices, and the planner's choice
+     gpu_bsr.c       that on blocks
      gpu_dcsr.c      those on densified CSR
      gpu_peers.c     cuSPARSE and cuBLAS, opened when present
      gpu_cusparse.c    cuSPARSE's ways
@@ -47,8 +49,9 @@ struct bench_case {
   char matrix[96];
   const struct shunt_matrix *pattern;
   int v;
-  struct shunt_problem problem; /* array pointers are NULL, scalars are host values */
-  bool device_scalars;          /* alpha and beta are to stand on the device */
+  struct shunt_problem problem;    /* array pointers are NULL, scalars are host values */
+  struct shunt_block_shape blocks; /* of a problem that was given in blocks, now in CSR; else 0 */
+  bool device_scalars;             /* alpha and beta are to stand on the device */
   char word[SHUNT_PROBLEM_TEXT];
   struct shunt_profile profile;
   struct bench_way way[BENCH_WAYS];
@@ -165,6 +168,12 @@ int bench_result_array(const struct shunt_problem *p);
 const struct shunt_scalar *bench_beta(const struct shunt_problem *p);
 double bench_load(const void *from, int64_t i, shunt_type type);
 void bench_store(void *to, int64_t i, shunt_type type, double x);
+
+/* ---- blocks.c -------------------------------------------------------- */
+
+/* Offsets, columns and values in blocks of a case that was given so; `values`: in CSR's order.
+   Freed by bench_operands_free; false after a message when memory is short.  */
+bool bench_blocks_make(const struct bench_case *c, const void *values, struct bench_operands *o);
 
 /* ---- check.c --------------------------------------------------------- */
 

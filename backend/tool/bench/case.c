@@ -72,12 +72,15 @@ void bench_finish_case(struct bench_case *c, const struct shunt_matrix *m, int v
   c->pattern = m;
   c->v = v;
   /* A coo problem differs in its row indices only; a csc one, transposed, in nothing. */
-  p->format = SHUNT_CSR;
+  if (p->format != SHUNT_BSR) p->format = SHUNT_CSR;
   if (p->op == SHUNT_SPMM) p->op_a = 'N';
   a->nnz = m->nnz;
   settle_layout(p->op == SHUNT_SPMM ? &p->spmm.b : &p->sddmm.a);
   settle_layout(p->op == SHUNT_SPMM ? &p->spmm.c : &p->sddmm.b);
   shunt_problem_print(p, c->word);
+  c->blocks = p->blocks; /* the same entries stand in CSR */
+  p->format = SHUNT_CSR;
+  p->blocks = (struct shunt_block_shape){0};
   if (p->op == SHUNT_SPMM) {
     settle_scalar(&p->spmm.alpha, 1, &c->device_scalars);
     settle_scalar(&p->spmm.beta, 0, &c->device_scalars);

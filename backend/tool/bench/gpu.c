@@ -234,6 +234,7 @@ static bool measure_shunt(struct gpu_case *g, struct bench_case *c, const struct
   } way[] = {{"csr", gpu_prepare_csr, gpu_csr},
              {"vector", gpu_prepare_vector, gpu_vector},
              {"bundle", gpu_prepare_bundle, gpu_bundle},
+             {"bsr", gpu_prepare_bsr, gpu_bsr},
              {"vector-packed", gpu_prepare_packed, gpu_packed},
              {"vector-ordered", gpu_prepare_clustered, gpu_packed},
              {"tile-aligned-24", gpu_prepare_tile_aligned_24, gpu_tile},

@@ -47,8 +47,9 @@ struct gpu_case {
   struct shunt_tile tile;
   struct shunt_sparse24 sparse24;
   struct shunt_dcsr dcsr;
-  struct shunt_dcsr_sums sums; /* of dcsr */
-  struct shunt_csr columns;    /* A in CSC, as the CSR of its transpose */
+  struct shunt_dcsr_sums sums;  /* of dcsr */
+  struct shunt_csr columns;     /* A in CSC, as the CSR of its transpose */
+  struct shunt_problem blocked; /* p in blocks */
 };
 
 typedef shunt_status (*gpu_enqueue)(struct gpu_case *g, cudaStream_t stream);
@@ -94,6 +95,14 @@ shunt_status gpu_sparse24(struct gpu_case *g, cudaStream_t stream);
 /* Through the planner: w->note is the route taken, or why none was (false). */
 bool gpu_prepare_routed(struct gpu_case *g, struct bench_way *w);
 shunt_status gpu_routed(struct gpu_case *g, cudaStream_t stream);
+
+/* ---- gpu_bsr.c --------------------------------------------------------- */
+
+/* False where the problem is not given in blocks. */
+bool gpu_prepare_bsr(struct gpu_case *g, struct bench_way *w);
+shunt_status gpu_bsr(struct gpu_case *g, cudaStream_t stream);
+/* g->blocked, over g->converted; of a problem in blocks. */
+bool gpu_place_blocks(struct gpu_case *g, struct bench_way *w);
 
 /* ---- gpu_clusters.c --------------------------------------------------- */
 

@@ -4,6 +4,7 @@
    ordering, measuring with and without the order, and packing.  */
 #include <stdio.h>
 
+#include "backend/routes/costs.h"
 #include "backend/tool/bench/gpu.h"
 #include "conv/vector/row_clusters.h"
 #include "conv/vector/vector_conv.h"
@@ -71,7 +72,7 @@ static bool pack(struct gpu_case *g, struct clustering *k)
   char *memory = g->converted;
   int height = nearest_height(shunt_vector_measured_fill(k->a, &k->after));
   k->plan.height = shunt_vector_measured_height(&k->after);
-  k->plan.order = shunt_vector_packed_spmm_order(&g->p.spmm, height, d);
+  k->plan.order = shunt_choose_vector_order(&g->p.spmm, height, d);
   if (k->plan.order == SHUNT_VECTOR_WINDOWED && k->plan.height > 1) k->plan.height /= 2;
   if (!shunt_vector_lay_out(k->a, &k->plan, memory, &g->packed)) return false;
   if (cudaMemcpyAsync(g->packed.row_of, memory + k->list_at, (size_t)k->a->rows * sizeof(uint32_t),

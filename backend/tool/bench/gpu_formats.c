@@ -1,12 +1,14 @@
 /* gpu_formats.c: Shunt's kernels on converted matrices, and its planner as a whole.
 
-   groups   the caller's CSR under a hint of merged column lists (kernels/bundle/bundle_format.h)
-   packed   column vectors, stored (kernels/vector/vector_format.h)
-   tile24   tiles of 16 x 32, 2:4 where an order of columns makes them so (kernels/tile/tile_format.h)
-   merged24 the same with merged columns
-   tiles, merged   the same two with all tiles dense
-   sparse24  2:4 throughout, by wgmma.sp (kernels/sparse24/sparse24_format.h)
-   routed   whatever the planner takes, once it knows the matrix; also under capture
+   bundle           the caller's CSR under a hint of merged column lists
+                    (kernels/bundle/bundle_format.h)
+   vector-packed    column vectors, stored (kernels/vector/vector_format.h)
+   tile-aligned-24  tiles of 16 x 32, 2:4 where an order of columns makes them so
+                    (kernels/tile/tile_format.h)
+   tile-24          the same with merged columns
+   tile-aligned, tile   the same two with all tiles dense
+   sparse24         2:4 throughout, by wgmma.sp (kernels/sparse24/sparse24_format.h)
+   routed           whatever the planner takes, once it knows the matrix; also under capture
 
    A way that is not for the case's operation, types or pattern is left out without a word.
    Converted once, before the timing: what a kept matrix costs a call, without the proof that
@@ -16,6 +18,8 @@
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
 #include "backend/plan/planner.h"
+#include "backend/routes/costs.h"
+#include "backend/routes/tile_mixed_cost.h"
 #include "backend/tool/bench/gpu.h"
 #include "conv/bundle/bundle_conv.h"
 #include "conv/sparse24/sparse24_conv.h"
@@ -52,7 +56,7 @@ static bool converted(struct gpu_case *g, shunt_status status, void *to, const v
   return refuse(w, "the matrix could not be converted");
 }
 
-/* ---- groups ------------------------------------------------------------------------ */
+/* ---- bundle ------------------------------------------------------------------------ */
 
 bool gpu_prepare_bundle(struct gpu_case *g, struct bench_way *w)
 {
@@ -103,8 +107,7 @@ bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w)
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
   const int height = shunt_vector_profiled_height(&g->c->profile, 0.99);
   const struct shunt_vector_layout plan = {
-      .order = shunt_vector_packed_spmm_order(&g->p.spmm, height, &g->gpu->device),
-      .height = height};
+      .order = shunt_choose_vector_order(&g->p.spmm, height, &g->gpu->device), .height = height};
   struct shunt_vector_counts counts;
   size_t bytes = shunt_vector_bytes(a, &plan);
   if (!is_spmm(g) || shunt_type_size(a->value_type) != 2) return false;
@@ -119,11 +122,13 @@ bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w)
 
 shunt_status gpu_packed(struct gpu_case *g, cudaStream_t stream)
 {
-  return shunt_vector_packed_spmm_cuda(&g->p.spmm, &g->packed, &g->gpu->device, g->workspace,
-                                       g->workspace_bytes, stream);
+  const struct shunt_device *d = &g->gpu->device;
+  const struct shunt_vector_shape shape = shunt_choose_vector_shape_of(&g->p.spmm, &g->packed, d);
+  return shunt_vector_packed_spmm_shaped_cuda(&g->p.spmm, &g->packed, &shape, d, g->workspace,
+                                              g->workspace_bytes, stream);
 }
 
-/* ---- tile24 ------------------------------------------------------------------------ */
+/* ---- tile ------------------------------------------------------------------------ */
 
 static shunt_status to_tiles(struct gpu_case *g, const void *plan)
 {
@@ -170,8 +175,12 @@ bool gpu_prepare_tile(struct gpu_case *g, struct bench_way *w)
 
 shunt_status gpu_tile(struct gpu_case *g, cudaStream_t stream)
 {
-  return shunt_tile_spmm_cuda(&g->p.spmm, &g->tile, &g->gpu->device, g->workspace,
-                              g->workspace_bytes, stream);
+  const struct shunt_device *d = &g->gpu->device;
+  if (g->tile.sparse.gather && g->tile.sparse.room == 0) /* as route tile does */
+    return shunt_tile_spmm_cuda(&g->p.spmm, &g->tile, d, g->workspace, g->workspace_bytes, stream);
+  const struct shunt_tile_shape shape = shunt_choose_tile_shape(&g->p.spmm, &g->tile, d);
+  return shunt_tile_mixed_spmm_shaped_cuda(&g->p.spmm, &g->tile, &shape, d, g->workspace,
+                                           g->workspace_bytes, stream);
 }
 
 /* ---- sparse24 ----------------------------------------------------------------------- */
@@ -181,7 +190,7 @@ static bool is_for_sparse24(const struct gpu_case *g)
   const struct shunt_spmm *s = &g->p.spmm;
   if (!is_spmm(g) || g->c->profile.crowded_rows || g->c->profile.unsorted_rows) return false;
   return !s->beta.device && s->beta.host == 0 && shunt_sparse24_bytes(&s->a) > 0 &&
-         shunt_sparse24_spmm_shape(s, &g->gpu->device) != SHUNT_SPARSE24_NONE;
+         shunt_sparse24_spmm_built();
 }
 
 bool gpu_prepare_sparse24(struct gpu_case *g, struct bench_way *w)
@@ -209,19 +218,31 @@ shunt_status gpu_sparse24(struct gpu_case *g, cudaStream_t stream)
                                 .key = g->workspace,
                                 .wait_cycles = SHUNT_GUARD_WAIT_CYCLES};
   const bool in_place = shunt_sparse24_in_place(&g->p.spmm.a);
-  return shunt_sparse24_spmm_cuda(&g->p.spmm, &g->sparse24, in_place, &r, &g->gpu->device, stream);
+  const struct shunt_sparse24_proof none = {0};
+  const struct shunt_device *d = &g->gpu->device;
+  const enum shunt_sparse24_shape shape = shunt_choose_sparse24_shape(&g->p.spmm, d);
+  return shunt_sparse24_spmm_shaped_cuda(&g->p.spmm, &g->sparse24, shape, in_place, &none, &r, d,
+                                         stream);
 }
 
 /* ---- routed ------------------------------------------------------------------------ */
 
+/* The problem as a program has it: in blocks where it was given so. */
+static const struct shunt_problem *as_given(const struct gpu_case *g)
+{
+  return g->c->blocks.size ? &g->blocked : &g->p;
+}
+
 bool gpu_prepare_routed(struct gpu_case *g, struct bench_way *w)
 {
   struct shunt_answer answer = {.route = ""};
-  if (!gpu_get_workspace(g, shunt_plan_workspace(&g->p, g->gpu->stream, NULL), w)) return false;
+  if (g->c->blocks.size && !gpu_place_blocks(g, w)) return false;
+  const struct shunt_problem *p = as_given(g);
+  if (!gpu_get_workspace(g, shunt_plan_workspace(p, g->gpu->stream, NULL), w)) return false;
   struct shunt_context *e = shunt_context_find();
   if (e) shunt_cache_forget(e->cache); /* the case before may have stood at the same addresses */
   for (int i = 0; i < CALLS_BEFORE; i++) {
-    answer = shunt_plan_run(&g->p, g->workspace, g->workspace_bytes, g->gpu->stream);
+    answer = shunt_plan_run(p, g->workspace, g->workspace_bytes, g->gpu->stream);
     if (cudaStreamSynchronize(g->gpu->stream) != cudaSuccess) return refuse(w, "failed");
   }
   bool taken = answer.why.reason == SHUNT_FITS;
@@ -233,6 +254,6 @@ bool gpu_prepare_routed(struct gpu_case *g, struct bench_way *w)
 
 shunt_status gpu_routed(struct gpu_case *g, cudaStream_t stream)
 {
-  struct shunt_answer a = shunt_plan_run(&g->p, g->workspace, g->workspace_bytes, stream);
+  struct shunt_answer a = shunt_plan_run(as_given(g), g->workspace, g->workspace_bytes, stream);
   return a.why.reason == SHUNT_FITS ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
 }

@@ -3,6 +3,7 @@
    Ways and their columns (us per call):
 
      csr vector bundle             Shunt, in place
+     bsr                           the same, of problems that are given in blocks
      packed ordered                `vector`, converted, the second in another order of the rows
      tile tile24 aligned align24   `tile`: columns merged or as they stand, all dense or 2:4 where so
      sparse24 dcsr-b online dcsr-c dense d.packed routed
@@ -25,6 +26,7 @@ static const struct column cuda_columns[] = {
     {"csr", "csr"},
     {"vector", "vector"},
     {"bundle", "bundle"},
+    {"bsr", "bsr"},
     {"vector-packed", "packed"},
     {"vector-ordered", "ordered"},
     {"tile", "tile"},

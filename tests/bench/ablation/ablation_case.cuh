@@ -1,6 +1,7 @@
 // ablation_case.cuh: one product on both sides, for the bench and the test of the ablation: A
 // packed by the host in both orders, and every kernel under one name.  Host code.
 #pragma once
+#include "backend/routes/costs.h"
 #include "conv/vector/vector_conv.h"
 #include "kernels/vector/vector_kernels.h"
 #include "tests/bench/ablation/ablation.h"
@@ -118,7 +119,7 @@ struct Case {
   {
     if (k == OCTET) return {0, 64, 0};
     const shunt_vector &v = k == STRIPS ? a.windowed.device : a.sequential.device;
-    const shunt_vector_shape s = shunt_vector_packed_spmm_shape(&device, &v, &gpu);
+    const shunt_vector_shape s = shunt_choose_vector_shape_of(&device, &v, &gpu);
     return k == STRIPS && s.rows == 0 ? shunt_vector_shape{256, 64, 0} : s;
   }
 

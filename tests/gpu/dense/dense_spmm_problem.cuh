@@ -3,14 +3,13 @@
 //
 // C's padding, D's padding and what surrounds B hold NaN bits: none of it may be read or change.
 #pragma once
-#include "kernels/dense/dense_spmm_wgmma_shape.h"
+#include "kernels/dense/dense_kernels.h"
 #include "tests/gpu/common/harness.cuh"
 
 namespace
 {
 
 using namespace harness;
-using shunt::dense::tile_shape;
 
 shunt_device device;
 
@@ -27,7 +26,7 @@ struct Case {
   int shift = 0;                             // A's columns are so many bytes off a multiple of 16
   double alpha = 1;
   bool alpha_on_device = false;
-  tile_shape shape = {64, 1};
+  shunt_dense_shape shape = {64, 1};
 };
 
 int64_t round_up(int64_t n, int64_t to)
@@ -139,7 +138,7 @@ struct Problem {
   shunt_status launch(cudaStream_t stream = 0)
   {
     const shunt_guard r = repair();
-    return shunt::dense::run(&s, &copy, &r, c.shape, &device, stream);
+    return shunt_dense_spmm_proved_cuda(&s, &copy, &c.shape, &r, &device, stream);
   }
 
   // Before a launch: C and the words as nobody may leave them.

@@ -10,7 +10,7 @@
 namespace
 {
 
-const tile_shape shapes[] = {{64, 1}, {64, 2}, {128, 1}, {256, 1}};
+const shunt_dense_shape shapes[] = {{64, 1}, {64, 2}, {128, 1}, {256, 1}};
 
 // ---- every shape of tile and size, each way in which C may be wrong ----------------------------
 
@@ -32,7 +32,7 @@ void test_reasons(Problem &x, bool *rests, bool *repaired)
   *rests &= x.runs(0);
 }
 
-void test_shape(const tile_shape &shape, Table *table)
+void test_shape(const shunt_dense_shape &shape, Table *table)
 {
   const int64_t sizes[][3] = {
       {1, 260, 8}, {130, sized(300, 150), 72}, {300, 333, 264}, {70, sized(1000, 340), 33}};
@@ -67,7 +67,7 @@ void test_rounds(Table *table)
 {
   const shunt_device all = device;
   device.multiprocessors = 3;
-  for (const tile_shape &shape : {tile_shape{128, 1}, tile_shape{256, 1}}) {
+  for (const shunt_dense_shape &shape : {shunt_dense_shape{128, 1}, shunt_dense_shape{256, 1}}) {
     bool rests = true, repaired = true;
     for (int form = sized(0, shape.columns / 256); form < 3; form += sized(1, 2)) {
       Case c = {300 + 128 * form, 200, 2 * shape.columns + 40};
@@ -116,7 +116,8 @@ void test_shifts(Table *table)
 void test_repeats(Table *table)
 {
   constexpr int calls = sized(20, 2);
-  for (const tile_shape &shape : {tile_shape{64, 2}, tile_shape{64, 1}, tile_shape{256, 1}}) {
+  for (const shunt_dense_shape &shape :
+       {shunt_dense_shape{64, 2}, shunt_dense_shape{64, 1}, shunt_dense_shape{256, 1}}) {
     Case c = {64 * sized(32, 4), 400, 2 * shape.columns - 8};
     c.density = 0.02;
     c.shape = shape;
@@ -151,7 +152,8 @@ void test_repeats(Table *table)
 void test_full_table()
 {
   bool kept = true, turned_away = true;
-  for (const tile_shape &shape : {tile_shape{64, 2}, tile_shape{64, 1}, tile_shape{128, 1}}) {
+  for (const shunt_dense_shape &shape :
+       {shunt_dense_shape{64, 2}, shunt_dense_shape{64, 1}, shunt_dense_shape{128, 1}}) {
     Table one(1);
     Case c = {300, 400, 136};
     c.shape = shape;
@@ -180,7 +182,7 @@ void test_streams()
   for (int k = 0; k < streams; k++) {
     CUDA_OK(cudaStreamCreateWithFlags(&at[(size_t)k], cudaStreamNonBlocking));
     Case c = {1000, 500, k == 2 ? 200 : 64};
-    c.shape = k == 2 ? tile_shape{256, 1} : tile_shape{64, 2};
+    c.shape = k == 2 ? shunt_dense_shape{256, 1} : shunt_dense_shape{64, 2};
     problems.emplace_back(new Problem(c, &table));
     problems.back()->key = 0x4000 + (uintptr_t)k * 256;
   }
@@ -231,7 +233,7 @@ void test_refused(Table *table)
   shunt_dense copy = x.copy;
   bool refused = true;
   auto says = [&](shunt_status s) {
-    refused &= shunt::dense::run(&x.s, &copy, &r, c.shape, &device, 0) == s;
+    refused &= shunt_dense_spmm_proved_cuda(&x.s, &copy, &c.shape, &r, &device, 0) == s;
     x.s = right;
     copy = x.copy;
     r = x.repair();
@@ -245,12 +247,14 @@ void test_refused(Table *table)
   copy.cols -= 1, says(SHUNT_E_ARGUMENT);
   r.sets = nullptr, says(SHUNT_E_ARGUMENT);
   r.set_count = 3, says(SHUNT_E_ARGUMENT);
-  const tile_shape odd_shapes[] = {{128, 2}, {192, 1}, {64, 3}, {96, 1}, {}};
-  for (const tile_shape &odd : odd_shapes)
-    refused &= shunt::dense::run(&x.s, &copy, &r, odd, &device, 0) == SHUNT_E_UNSUPPORTED;
+  const shunt_dense_shape odd_shapes[] = {{128, 2}, {192, 1}, {64, 3}, {96, 1}, {}};
+  for (const shunt_dense_shape &odd : odd_shapes)
+    refused &=
+        shunt_dense_spmm_proved_cuda(&x.s, &copy, &odd, &r, &device, 0) == SHUNT_E_UNSUPPORTED;
   shunt_device old = device;
   old.compute_capability = 80;
-  refused &= shunt_dense_spmm_proved_cuda(&x.s, &copy, &r, &old, 0) == SHUNT_E_UNSUPPORTED;
+  refused &=
+      shunt_dense_spmm_proved_cuda(&x.s, &copy, &c.shape, &r, &old, 0) == SHUNT_E_UNSUPPORTED;
   check(refused, "beta, odd addresses, other types, devices and shapes are refused");
   check(x.runs(0), "and the same without any of them is not");
 }
@@ -266,7 +270,7 @@ int main()
     return finish();
   }
   Table table(2);
-  for (const tile_shape &shape : shapes) test_shape(shape, &table);
+  for (const shunt_dense_shape &shape : shapes) test_shape(shape, &table);
   test_rounds(&table);
   test_shifts(&table);
   test_repeats(&table);

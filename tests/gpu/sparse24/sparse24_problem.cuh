@@ -4,6 +4,7 @@
 // Before a launch C, W and what lies behind the tiles hold NaN bits: what is not the result may not
 // change.
 #pragma once
+#include "backend/routes/costs.h"
 #include "conv/sparse24/sparse24_conv.h"
 #include "kernels/csr/csr_kernels.h"
 #include "kernels/sparse24/sparse24_kernels.h"
@@ -151,8 +152,9 @@ struct Product {
   Table *table;
   uintptr_t key = 0x1000;
   bool proves = true;
-  char other_column = 0; // its low byte
-  uint32_t *pinned;      // changed, nonfinite
+  const shunt_sparse24_proof *proof = nullptr; // as the route does
+  char other_column = 0;                       // its low byte
+  uint32_t *pinned;                            // changed, nonfinite
   shunt_device device = this_device();
   shunt_spmm on_device = {}, on_host;
   shunt_dense product = {};
@@ -217,7 +219,9 @@ struct Product {
   shunt_status run(cudaStream_t stream = 0)
   {
     const shunt_guard r = repair();
-    return shunt_sparse24_spmm_shaped_cuda(&on_device, &a.on_device, o.shape, o.in_place, &r,
+    const shunt_sparse24_proof how =
+        proof ? *proof : shunt_choose_sparse24_proof(&on_device, o.shape, o.in_place, &device);
+    return shunt_sparse24_spmm_shaped_cuda(&on_device, &a.on_device, o.shape, o.in_place, &how, &r,
                                            &device, stream);
   }
 

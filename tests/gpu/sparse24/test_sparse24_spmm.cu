@@ -1,6 +1,6 @@
 // test_sparse24_spmm.cu: shunt_csr_to_sparse24_cuda writes the bytes that its host twin writes, and
-// shunt_sparse24_spmm_cuda computes what its twin computes, in both shapes, and from A itself where
-// anything speaks against the copy.
+// shunt_sparse24_spmm_shaped_cuda computes what its twin computes, in both shapes, and from A
+// itself where anything speaks against the copy.
 //
 // With whole numbers every sum is exact, so the two agree bit by bit; with fractions within the
 // error that float sums may have.  C's surroundings must not change.
@@ -113,7 +113,8 @@ static void test_compared(shunt_sparse24_shape shape, Table *table)
     Options o;
     o.shape = shape, o.in_place = true, o.index = index;
     Product q(pattern_24(75, 592, 1, 23), 8, o, 24, table); // 86 tiles and 3/4, or 173 and a half
-    q.device.multiprocessors = 3;
+    const shunt_sparse24_proof compares = {true, 0};
+    q.device.multiprocessors = 3, q.proof = &compares;
     bool rests = q.packs() && shunt_sparse24_compared(&q.on_device.a) && q.runs(0), sees = true;
     const auto changed = [&](Buffer &in, int64_t at, int64_t by) {
       const double was = load(in.host.data(), at, index);
@@ -133,22 +134,31 @@ static void test_compared(shunt_sparse24_shape shape, Table *table)
   }
 }
 
-// Blocks with fewer tiles of C than others prove more of A.
+// Blocks with fewer tiles of C than others prove more of A: as the route says, some, or all.
 static void test_spared(shunt_sparse24_shape shape, Table *table)
 {
   Random r(98);
   bool rests = true, sees = true;
+  const auto proves = [&](Product &q) {
+    rests &= q.runs(0);
+    q.change();
+    sees &= q.runs(CHANGED);
+    q.change();
+    rests &= q.runs(0);
+  };
   for (bool in_place : {true, false})
     for (int blocks : {2, 4, 8}) {
       Options o;
       o.shape = shape, o.in_place = in_place, o.index = r.below(2) ? SHUNT_I32 : SHUNT_I64;
       Product q(pattern_24(300, 4112, 1, 25), 8, o, 26, table);
       q.device.multiprocessors = blocks;
-      rests &= q.packs() && q.runs(0);
-      q.change();
-      sees &= q.runs(CHANGED);
-      q.change();
-      rests &= q.runs(0);
+      rests &= q.packs();
+      proves(q);
+      if (!in_place || blocks == 4) continue;
+      const int all = (int)shunt_sparse24_column_tiles(&q.on_device.a);
+      const shunt_sparse24_proof proof = {true, blocks == 2 ? all : all / 3};
+      q.proof = &proof;
+      proves(q);
     }
   check(rests && sees, "blocks with time prove more, tiles of %s%s", name_of(shape),
         rests && sees ? "" : " WRONG");
@@ -415,7 +425,15 @@ static void test_declined(Table *table)
           q.on_device.a.values = (char *)const_cast<void *>(q.on_device.a.values) + 2;
         }) == SHUNT_E_UNSUPPORTED,
         "in place, values off 16 bytes");
+  static const shunt_sparse24_proof compares = {true, 0}, spares = {true, 1 << 20},
+                                    hashes_and_spares = {false, 1};
+  check(status([](Product &q) { q.proof = &spares; }) == SHUNT_E_ARGUMENT,
+        "more spared than there is");
+  check(status([](Product &q) { q.proof = &hashes_and_spares; }) == SHUNT_E_ARGUMENT,
+        "columns spared that are not compared");
   o.in_place = false;
+  check(status([](Product &q) { q.proof = &compares; }) == SHUNT_E_ARGUMENT,
+        "columns compared of a copy");
   check(status([](Product &q) { q.on_device.c.rows = 69; }) == SHUNT_E_ARGUMENT, "another size");
   check(status([](Product &q) { q.product.cols = 8; }) == SHUNT_E_ARGUMENT, "another product");
   check(status([](Product &q) { q.key = 0; }) == SHUNT_E_ARGUMENT, "no key");

@@ -1,4 +1,4 @@
-// time_sparse24.cuh: times of shunt_sparse24_spmm_cuda alone and with its proof, by graph
+// time_sparse24.cuh: times of shunt_sparse24_spmm_shaped_cuda alone and with its proof, by graph
 // replays, for 4096 and 8192 square.
 #pragma once
 #include "tests/gpu/sparse24/sparse24_problem.cuh"
@@ -45,7 +45,7 @@ void time_shapes(Product &q)
            : b.col_stride == m ? "columns"
                                : "columns (+ 8)",
            name_of(shape),
-           shape == shunt_sparse24_spmm_shape(&q.on_device, &q.device) ? " (chosen)" : "", us[0],
+           shape == shunt_choose_sparse24_shape(&q.on_device, &q.device) ? " (chosen)" : "", us[0],
            us[1], us[2], 2e-6 * (double)m * (double)m * (double)n / us[1]);
   }
 }

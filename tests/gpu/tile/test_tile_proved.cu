@@ -9,7 +9,7 @@ namespace
 {
 
 struct Proved : Proof {
-  shunt_tile_layout plan = {SHUNT_TILE_MERGE | SHUNT_TILE_DENSE, -1, -1};
+  shunt_tile_layout plan = {SHUNT_TILE_MERGE | SHUNT_TILE_DENSE, 0, -1};
   Buffer tiles;
   shunt_tile v;
 

@@ -1,11 +1,14 @@
-// test_tile_spmm.cu: shunt_tile_spmm_cuda against its host twin, in every shape.
+// test_tile_spmm.cu: SpMM over tiles against its host twin: shunt_tile_spmm_cuda, which takes
+// merged tiles that are all dense, and shunt_tile_mixed_spmm_shaped_cuda, which takes any, in every
+// shape.
 //
 // With whole numbers every sum is exact, so the two agree bit by bit, in whatever order a
 // tensor core adds; with fractions within the error that float sums may have.  Patterns, types,
 // layouts and scalars rotate with a fixed random sequence.  C's surroundings must not change.
 //   --time        also times squares of 4096 and 8192, every shape that makes sense
 //   --only-time   times without testing
-#include "kernels/tile/tile_kernels.h"
+#include "backend/routes/tile_mixed_cost.h"
+#include "kernels/tile/tile_mixed_kernels.h"
 #include "tests/gpu/common/dense_layouts.cuh"
 #include "tests/gpu/tile/tile_patterns.cuh"
 
@@ -46,7 +49,8 @@ struct Problem {
   shunt_spmm on_device, on_host;
 
   Problem(const Pattern &p, int64_t n, const Options &options, uint64_t seed)
-      : o(options), a(p, {o.reorder, -1, -1}, o.type, SHUNT_I32, 0, o.whole, seed),
+      : o(options), a(p, {o.reorder, o.reorder & SHUNT_TILE_DENSE ? 0 : -1, -1}, o.type, SHUNT_I32,
+                      0, o.whole, seed),
         bl(dense_layout(o.b_layout, p.cols, n)), cl(dense_layout(o.c_layout, p.rows, n)),
         b((size_t)bl.size() * 2), c((size_t)cl.size() * shunt_type_size(o.out)), scalars(8),
         workspace((size_t)(p.cols * (n + 8)) * 2 + 64), device(this_device())
@@ -85,13 +89,22 @@ struct Problem {
     p.compute = SHUNT_F32;
     return p;
   }
+  bool all_merged_and_dense() const
+  {
+    return a.on_device.sparse.gather && a.on_device.sparse.room == 0;
+  }
+  shunt_status run_in(void *space, size_t bytes, cudaStream_t stream = 0)
+  {
+    if (!shape.tile && all_merged_and_dense())
+      return shunt_tile_spmm_cuda(&on_device, &a.on_device, &device, space, bytes, stream);
+    const shunt_tile_shape s =
+        shape.tile ? shape : shunt_choose_tile_shape(&on_device, &a.on_device, &device);
+    return shunt_tile_mixed_spmm_shaped_cuda(&on_device, &a.on_device, &s, &device, space, bytes,
+                                             stream);
+  }
   shunt_status run(cudaStream_t stream = 0)
   {
-    if (shape.tile)
-      return shunt_tile_spmm_shaped_cuda(&on_device, &a.on_device, &shape, &device,
-                                         workspace.device, workspace.host.size(), stream);
-    return shunt_tile_spmm_cuda(&on_device, &a.on_device, &device, workspace.device,
-                                workspace.host.size(), stream);
+    return run_in(workspace.device, workspace.host.size(), stream);
   }
   bool same_value(double got, double want) const
   {
@@ -121,7 +134,7 @@ static Options random_options(Random &r)
   o.type = r.below(2) ? SHUNT_F16 : SHUNT_BF16;
   o.out = r.below(2) ? o.type : SHUNT_F32;
   o.b_layout = (int)r.below(5), o.c_layout = (int)r.below(5);
-  o.reorder = (int)r.below(6);
+  o.reorder = (int)r.below(8);
   o.alpha = scalar[r.below(4)], o.beta = scalar[r.below(4)];
   o.device_scalars = r.below(2);
   return o;
@@ -249,11 +262,11 @@ static void test_few_tiles()
   check(q.agree(), "where the launcher takes the direct kernel");
 }
 
-static void test_declined()
+static void test_declined(int reorder)
 {
   const Pattern p = tile_pattern(ANYWHERE, 40, 60, 0.1, 31);
   Options o;
-  o.b_layout = 3;
+  o.b_layout = 3, o.reorder = reorder;
   Problem q(p, 20, o, 32);
   const shunt_spmm good = q.on_device;
   const uint32_t word = 1;
@@ -275,13 +288,25 @@ static void test_declined()
   q.on_device = good, q.a.on_device.rows++;
   check(q.run() == SHUNT_E_ARGUMENT, "so is A packed from another size");
   q.a.on_device.rows--;
-  check(shunt_tile_spmm_cuda(&good, &q.a.on_device, &q.device, nullptr, 0, 0) == SHUNT_E_WORKSPACE,
-        "a column-major B needs a workspace");
-  check(shunt_tile_spmm_cuda(&good, &q.a.on_device, &q.device, q.workspace.device,
-                             shunt_tile_spmm_workspace(&good) - 1, 0) == SHUNT_E_WORKSPACE,
-        "all of it");
   q.on_device = good;
+  check(q.run_in(nullptr, 0) == SHUNT_E_WORKSPACE, "a column-major B needs a workspace");
+  check(q.run_in(q.workspace.device, shunt_tile_spmm_workspace(&good) - 1) == SHUNT_E_WORKSPACE,
+        "all of it");
   check(q.agree(), "and computes with it");
+}
+
+// Aligned tiles, and merged ones that may be 2:4, have launchers of their own.
+static void test_others_declined()
+{
+  const Pattern p = tile_pattern(ANYWHERE, 40, 60, 0.1, 37);
+  for (int how : {0, (int)SHUNT_TILE_DENSE, (int)SHUNT_TILE_MERGE}) {
+    Options o;
+    o.reorder = how;
+    Problem q(p, 24, o, 38);
+    check(shunt_tile_spmm_cuda(&q.on_device, &q.a.on_device, &q.device, q.workspace.device,
+                               q.workspace.host.size(), 0) == SHUNT_E_UNSUPPORTED,
+          "only tiles that are all merged and dense, not %d", how);
+  }
 }
 
 // Shapes that do not fit are declined, not launched.
@@ -337,7 +362,7 @@ static void test_chosen()
     p.a.rows = p.a.cols = p.b.rows = p.c.rows = c.size, p.b.cols = p.c.cols = c.n;
     v.rows = v.cols = c.size, v.blocks = c.size / 16, v.chunk = &table;
     v.sparse.room = v.blocks * (c.size / 32);
-    const shunt_tile_shape s = shunt_tile_spmm_shape(&p, &v, &d);
+    const shunt_tile_shape s = shunt_choose_tile_shape(&p, &v, &d);
     check(!memcmp(&s, &c.want, sizeof s), "%lld x %lld takes blocks of %d x %d, split by %d",
           (long long)c.size, (long long)c.n, s.rows, s.tile, s.split);
   }
@@ -350,7 +375,7 @@ static void time_shapes(Problem &q, const char *name, int64_t n)
   const int64_t size = q.bl.rows;
   q.on_device.b.cols = q.on_device.c.cols = n;
   q.on_device.b.row_stride = q.on_device.c.row_stride = n;
-  const shunt_tile_shape chosen = shunt_tile_spmm_shape(&q.on_device, &q.a.on_device, &q.device);
+  const shunt_tile_shape chosen = shunt_choose_tile_shape(&q.on_device, &q.a.on_device, &q.device);
   for (const shunt_tile_shape &s : kShapes) {
     if ((s.rows == 16) != ((q.o.reorder & SHUNT_TILE_MERGE) != 0)) continue;
     const bool is_chosen = !memcmp(&s, &chosen, sizeof s);
@@ -408,7 +433,9 @@ int main(int argc, char **argv)
     test_wide({16, 64, 2});
     test_few_tiles();
     test_chosen();
-    test_declined();
+    test_declined(SHUNT_TILE_REORDER);
+    test_declined(SHUNT_TILE_MERGE | SHUNT_TILE_DENSE);
+    test_others_declined();
     test_shapes_declined();
   }
   if (timed) time_all();

@@ -21,7 +21,8 @@ struct Proved : Proof {
   shunt_status launch(cudaStream_t stream) override
   {
     const shunt_guard r = repair();
-    return shunt_vector_packed_spmm_proved_shaped_cuda(&s, &q.v, &shape, &r, &q.device, stream);
+    return shunt_vector_packed_spmm_proved_shaped_cuda(
+        &s, &q.v, &shape, shunt_choose_vector_brief(&s, &q.v, &q.device), &r, &q.device, stream);
   }
 };
 
@@ -144,7 +145,7 @@ void time_case(Kind kind, int64_t rows, int64_t cols, double zeros, int64_t n)
   o.order = SHUNT_VECTOR_SEQUENTIAL;
   Problem q(p, n, o, 18);
   q.v.height = o.height;
-  const shunt_vector_shape shape = shunt_vector_packed_spmm_shape(&q.spmm, &q.v, &q.device);
+  const shunt_vector_shape shape = shunt_choose_vector_shape_of(&q.spmm, &q.v, &q.device);
   Proved x(q, shape);
   x.reset(0);
   if (shape.rows || shape.pairs) return;

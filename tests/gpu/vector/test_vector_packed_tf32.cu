@@ -161,7 +161,9 @@ static void test_twin_and_choice()
   o.height = 4;
   Problem q(p, 64, o, 22);
   for (int products : {1, 3}) {
-    const Way chosen = {products, 0};
+    const double vectors = shunt_cost_vectors_of(&q.spmm.a, q.v.height);
+    const Way chosen = {products,
+                        shunt_choose_vector_tf32_tile(&q.spmm, vectors, products, &q.device)};
     check(run_problem(q, chosen, product_error(chosen)) == 0, "the chosen tile is right, %d x TF32",
           products);
   }
@@ -176,7 +178,7 @@ static void test_costs()
   p.a.rows = p.a.cols = 4096;
   p.b.cols = 1024;
   const auto us = [&](double density, int products) {
-    return shunt_vector_packed_spmm_tf32_us(&p, 512 * 4096 * density, products, &d);
+    return shunt_cost_vector_tf32_product(&p, 512 * 4096 * density, products, &d);
   };
   check(us(0.3, 1) < us(0.3, 3) && us(0.1, 1) < us(0.1, 3), "three products cost more than one");
   check(us(0.1, 1) < us(0.3, 1), "few vectors cost less than many");
@@ -199,7 +201,8 @@ static void test_declined()
   check(with(1, 64, nullptr, 0) == SHUNT_E_WORKSPACE, "not without the workspace it asks for");
   check(with(3, 64, room, bytes - 1) == SHUNT_E_WORKSPACE, "nor with a small one");
   check(with(2, 64, room, bytes) == SHUNT_E_ARGUMENT, "two products are declined");
-  check(with(1, 128, room, bytes) == SHUNT_E_ARGUMENT, "so is a tile that there is none of");
+  for (int tile : {0, 128})
+    check(with(1, tile, room, bytes) == SHUNT_E_ARGUMENT, "so is a tile of %d columns", tile);
   const shunt_vector_shape direct = {0, 64, 0}, strips = {256, 64, 0};
   for (const shunt_vector_shape &s : {direct, strips})
     check(shunt_vector_packed_spmm_shaped_cuda(&q.spmm, &q.v, &s, &q.device, room, bytes, 0) ==

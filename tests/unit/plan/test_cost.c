@@ -1,8 +1,8 @@
 /* What the planner expects: the times of routes and of the originals against those measured on an
    H200, and what each route takes or declines for them.  */
 #include "backend/plan/context.h"
-#include "backend/plan/cost.h"
 #include "backend/plan/problem.h"
+#include "backend/routes/costs.h"
 #include "backend/routes/route.h"
 #include "kernels/sparse24/sparse24_kernels.h"
 #include "tests/unit/check.h"
@@ -483,13 +483,13 @@ static void test_sparse24(void)
     check(shunt_cost_sparse24(&w.p.spmm, measured[i].shape, &h200) > us + read / 2,
           "more where an array stands off 16 bytes");
   }
-  if (shunt_sparse24_spmm_shape(&w.p.spmm, &h200) == SHUNT_SPARSE24_NONE) {
+  if (shunt_choose_sparse24_shape(&w.p.spmm, &h200) == SHUNT_SPARSE24_NONE) {
     check(sparse24_says(&w) == SHUNT_R_DEVICE, "a build without wgmma has no sparse24");
     return;
   }
   for (int i = 0; i < cases; i++) {
     pruned_weights(&w, measured[i].m, measured[i].n, measured[i].in_place);
-    check(shunt_sparse24_spmm_shape(&w.p.spmm, &h200) == measured[i].shape,
+    check(shunt_choose_sparse24_shape(&w.p.spmm, &h200) == measured[i].shape,
           "2:4, %d^2 by %d%s: shape %d", (int)measured[i].m, (int)measured[i].n,
           measured[i].in_place ? ", in place" : "", (int)measured[i].shape);
   }
@@ -511,6 +511,73 @@ static void test_sparse24(void)
   check(sparse24_says(&w) == SHUNT_R_DEVICE, "nor another GPU");
 }
 
+/* The shapes of kernels, at sizes on both sides of each limit. */
+
+static void test_merge_is_for_long_rows(void)
+{
+  struct pruned w;
+  pruned_weights(&w, 1 << 20, 128, true);
+  struct shunt_spmm *s = &w.p.spmm;
+  s->a.nnz = 20 << 20;
+  check(!shunt_choose_csr_merge(s, -1, &h200), "an unknown matrix is split by rows");
+  check(!shunt_choose_csr_merge(s, 2048, &h200), "so is one of rows that are not long");
+  check(!shunt_choose_csr_merge(s, 100000, &h200), "or of one that ends with all the others");
+  check(shunt_choose_csr_merge(s, 1000000, &h200), "not where its row would end last");
+  s->a.nnz = 3 << 20;
+  check(shunt_choose_csr_merge(s, 2049, &h200), "nor a narrow product of nearly empty rows");
+  s->b.cols = s->c.cols = 129;
+  check(!shunt_choose_csr_merge(s, 2049, &h200), "a wide one is");
+}
+
+static void test_dense_shapes(void)
+{
+  static const struct {
+    int64_t m, n, k;
+    struct shunt_dense_shape shape;
+  } wanted[] = {{4096, 16, 4096, {0, 0}},    {4096, 64, 128, {0, 0}},
+                {4096, 17, 4096, {64, 2}},   {4096, 64, 4096, {64, 2}},
+                {8192, 64, 4096, {0, 0}},    {1024, 64, 4096, {0, 0}},
+                {4096, 512, 4096, {128, 1}}, {4096, 1024, 4096, {256, 1}},
+                {4096, 512, 1000, {0, 0}},   {4096, 256, 4096, {0, 0}}};
+  struct pruned w;
+  for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+    pruned_weights(&w, wanted[i].m, wanted[i].n, true);
+    struct shunt_spmm *s = &w.p.spmm;
+    s->a.cols = s->b.rows = wanted[i].k;
+    const struct shunt_dense_shape got = shunt_choose_dense_shape(s, &h200);
+    const bool built = shunt_dense_spmm_proved_takes(s, &h200);
+    check(got.columns == (built ? wanted[i].shape.columns : 0) &&
+              got.split == (built ? wanted[i].shape.split : 0),
+          "dense, %d x %d x %d: %d columns, split by %d", (int)wanted[i].m, (int)wanted[i].n,
+          (int)wanted[i].k, got.columns, got.split);
+  }
+  pruned_weights(&w, 4096, 512, true);
+  w.p.spmm.a.columns = (const void *)4;
+  check(shunt_choose_dense_shape(&w.p.spmm, &h200).columns == 0,
+        "none where lanes would have to hash all of A's columns");
+}
+
+static void test_sparse24_proofs(void)
+{
+  struct pruned w;
+  pruned_weights(&w, 4096, 512, true);
+  const struct shunt_spmm *s = &w.p.spmm;
+  struct shunt_sparse24_proof how = shunt_choose_sparse24_proof(s, SHUNT_SPARSE24_128, true, &h200);
+  check(how.compares && how.spared >= 0 && how.spared <= shunt_sparse24_column_tiles(&s->a),
+        "columns are compared where tiles come in one round (%d spared)", how.spared);
+  how = shunt_choose_sparse24_proof(s, SHUNT_SPARSE24_128, false, &h200);
+  check(!how.compares && how.spared == 0, "a copy is hashed");
+  pruned_weights(&w, 4096, 2048, true);
+  how = shunt_choose_sparse24_proof(s, SHUNT_SPARSE24_128, true, &h200);
+  check(!how.compares && how.spared == 0, "so is A beside several rounds of 128 columns");
+  how = shunt_choose_sparse24_proof(s, SHUNT_SPARSE24_256, true, &h200);
+  check(how.compares, "not of 256");
+  pruned_weights(&w, 4096, 128, true);
+  how = shunt_choose_sparse24_proof(s, SHUNT_SPARSE24_128, true, &h200);
+  check(how.compares && how.spared > 0, "blocks without a tile of C take more (%d of %d)",
+        how.spared, (int)shunt_sparse24_column_tiles(&s->a));
+}
+
 int main(void)
 {
   test_costs();
@@ -526,5 +593,8 @@ int main(void)
   test_sampled_on_the_chip();
   test_small_f32_products_are_not_dense();
   test_sparse24();
+  test_merge_is_for_long_rows();
+  test_dense_shapes();
+  test_sparse24_proofs();
   return check_finish();
 }

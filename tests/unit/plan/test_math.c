@@ -203,10 +203,11 @@ shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p, const struct sh
 }
 shunt_status shunt_dense_spmm_proved_cuda(const struct shunt_spmm *p,
                                           const struct shunt_dense *copy,
+                                          const struct shunt_dense_shape *shape,
                                           const struct shunt_guard *r, const struct shunt_device *d,
                                           shunt_stream stream)
 {
-  (void)p, (void)copy, (void)r, (void)d, (void)stream;
+  (void)p, (void)copy, (void)shape, (void)r, (void)d, (void)stream;
   return SHUNT_E_UNSUPPORTED;
 }
 bool shunt_graph_overlap_begin(cudaStream_t stream)
@@ -218,7 +219,7 @@ void shunt_graph_overlap_undo(cudaStream_t stream)
 {
   (void)stream;
 }
-bool shunt_dense_spmm_proved_pays(const struct shunt_spmm *p, const struct shunt_device *d)
+bool shunt_dense_spmm_proved_takes(const struct shunt_spmm *p, const struct shunt_device *d)
 {
   (void)p, (void)d;
   return false;

@@ -5,7 +5,6 @@
 
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
-#include "backend/plan/cost.h"
 #include "backend/plan/options.h"
 #include "backend/plan/planner.h"
 #include "backend/plan/tune.h"

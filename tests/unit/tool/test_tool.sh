@@ -296,6 +296,7 @@ lacks out "!"
 for problem in spmm:csr:f16.f16.f16.f32:i64b1:m40n10k30z100:NN:rr:ld12.10:a1.5b0.5:alg0 \
   spmm:coo:f32.f32.f32.f32:i32b0:m40n10k30z100:NT:cc:ld10.48:a1b0:alg0 \
   'spmm:csr:f64.f64.f64.f64:i32b0:m40n10k30z1200:NN:rc:ld10.40:a*b*:alg6' \
+  spmm:bsr:f32.f32.f32.f32:i32b0:m40n10k32z320:NN:rr:ld12.10:a1b0:alg0:v8 \
   sddmm:csr:f32.f32.f32.f32:i32b0:m40n10k30z100:NT:rr:ld32.30:a-2b1:alg0; do
   expect 0 "bench $problem" "$SHUNT" bench --host --quick "$problem"
   has err "[1/1]"

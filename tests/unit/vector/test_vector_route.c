@@ -2,6 +2,7 @@
    and proof, held against times measured on an H200 (tests/bench/results/vector-routed.json).  */
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
+#include "backend/routes/costs.h"
 #include "backend/routes/routes.h"
 #include "conv/vector/vector_conv.h"
 #include "kernels/vector/vector_kernels.h"
@@ -97,8 +98,8 @@ static void test_conditions(void)
   struct world w;
   make(&w, 8192, 1024, 0.1, 8, SHUNT_BF16);
   const size_t bytes = shunt_route_vector.pack_bytes(&w.call);
-  const struct shunt_vector_layout plan = {
-      shunt_vector_packed_spmm_order(&w.p.spmm, 8, &context.device), 8, 0};
+  const struct shunt_vector_layout plan = {shunt_choose_vector_order(&w.p.spmm, 8, &context.device),
+                                           8, 0};
   check(bytes > shunt_vector_bytes(&w.p.spmm.a, &plan), "room for the copy and more");
   w.call.no_copies = true;
   check(shunt_route_vector.pack_bytes(&w.call) == 0, "not where copies do not stand");

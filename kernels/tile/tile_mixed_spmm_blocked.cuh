@@ -1,4 +1,4 @@
-// tile_spmm_blocked.cuh: C by blocks of 128 x 128 to 64 x 64, A in the `tile` format, both
+// tile_mixed_spmm_blocked.cuh: C by blocks of 128 x 128 to 64 x 64, A in the `tile` format, both
 // operands through shared memory.
 //
 // Four warps multiply, 64 x 64 of C each, and keep their sums in registers (multiply.cuh); four
@@ -47,8 +47,8 @@
 // cycles and what is written.
 #pragma once
 #include "kernels/ptx/cluster_load.cuh"
-#include "kernels/tile/tile_spmm_blocked_fetch.cuh"
-#include "kernels/tile/tile_spmm_blocked_multiply.cuh"
+#include "kernels/tile/tile_mixed_spmm_blocked_fetch.cuh"
+#include "kernels/tile/tile_mixed_spmm_blocked_multiply.cuh"
 
 namespace shunt
 {

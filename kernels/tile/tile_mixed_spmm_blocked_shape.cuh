@@ -1,4 +1,5 @@
-// tile_spmm_blocked_shape.cuh: what one block of the blocked kernel owns, and its shared memory.
+// tile_mixed_spmm_blocked_shape.cuh: what one block of the blocked kernel owns, and its shared
+// memory.
 //
 //   stage  | B: ColumnWarps planes of 64 rows x 128 bytes | values | metadata | order | head |
 //

@@ -1,4 +1,4 @@
-// tile_spmm_blocked_multiply.cuh: a warp that multiplies: four block rows x 64 columns of C.
+// tile_mixed_spmm_blocked_multiply.cuh: a warp that multiplies: four block rows x 64 columns of C.
 //
 // The fragment of B that ldmatrix.x4.trans brings for 32 rows x 8 columns is the B operand of
 // mma.sp.m16n8k32, and its halves are those of mma.m16n8k16 for a dense tile's two halves.  So the
@@ -18,7 +18,7 @@
 #pragma once
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mbarrier.cuh"
-#include "kernels/tile/tile_spmm_blocked_shape.cuh"
+#include "kernels/tile/tile_mixed_spmm_blocked_shape.cuh"
 
 namespace shunt
 {

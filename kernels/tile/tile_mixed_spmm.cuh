@@ -1,4 +1,4 @@
-// tile_spmm.cuh: 8 block rows of A (128 rows) times Tile columns of B by one block of 8
+// tile_mixed_spmm.cuh: 8 block rows of A (128 rows) times Tile columns of B by one block of 8
 // warps, each with its block row.
 //
 // B passes through shared memory strip by strip, 32 rows x Tile columns, brought by cp.async
@@ -24,8 +24,8 @@
 //
 // Bound: every mma.sp takes 512 bytes of B from shared memory, 4 cycles at 128 bytes a cycle, so
 // a multiprocessor makes at most 512 multiplications of packed values a cycle; half a dense
-// tile takes 256 bytes.  From L2: strips fetched x Tile x 64 bytes for each 128 rows.  Measured, 4096^2
-// with all tiles 2:4: 115 us for N = 128, 361 for N = 2048, a tenth to a fifth of the bound.
+// tile takes 256 bytes.  From L2: strips fetched x Tile x 64 bytes for each 128 rows.  Measured,
+// 4096^2 with all tiles 2:4: 115 us for N = 128, 361 for N = 2048, a tenth to a fifth of the bound.
 #pragma once
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/tile/tile_spmm_common.cuh"

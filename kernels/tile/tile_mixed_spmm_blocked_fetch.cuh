@@ -1,4 +1,4 @@
-// tile_spmm_blocked_fetch.cuh: the warps of a block that fetch.
+// tile_mixed_spmm_blocked_fetch.cuh: the warps of a block that fetch.
 //
 // The block's chunks (64 columns of A, two strips) go round the ring, and the warps take turns at
 // them:
@@ -21,7 +21,7 @@
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/tma.cuh"
-#include "kernels/tile/tile_spmm_blocked_shape.cuh"
+#include "kernels/tile/tile_mixed_spmm_blocked_shape.cuh"
 
 namespace shunt
 {

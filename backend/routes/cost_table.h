@@ -1,0 +1,198 @@
+/* cost_table.h: the coefficients of the estimates (backend/routes/costs.h), as plain data.
+
+   A struct for each format, of doubles alone: what one GPU and one cuSPARSE have to say of it can
+   be written down, and read, as a list of numbers.  Each <format>_cost.c has its own, measured on
+   an H200 (132 multiprocessors, CUDA 13.0, cuSPARSE 12.6.3, cuBLAS 13.1; tests/bench/limits.md).
+   Times in microseconds, us.  "Scaled": by 132 over the multiprocessors of the device at hand. */
+#ifndef SHUNT_COST_TABLE_H
+#define SHUNT_COST_TABLE_H
+
+/* ---- what several formats share (cost_forms.c) ---------------------------------------------- */
+
+struct shunt_common_costs {
+  double launch;         /* us of a launch that does next to nothing, in a busy stream */
+  double batch_host;     /* us that each of several products keeps the host busy */
+  double stream;         /* bytes per us that are read or written in order; scaled */
+  double gather;         /* bytes per us that are gathered out of L2, */
+  double gather_far;     /* and from beyond it; scaled */
+  double narrow;         /* share of that rate for the narrowest rows, */
+  double whole;          /* growing up to rows of so many bytes */
+  double let_in;         /* us of a proof behind the product and let in by it, and its reading */
+  double let_in_least;   /* us, at least */
+  double inside;         /* bytes per us that are hashed beside the product; scaled */
+  double inside_before;  /* us of that which pass while the product starts */
+  double inside_least;   /* us, at least */
+  double combined_bytes; /* of an element of C, to add it to its old content */
+};
+
+/* SpMM, rows of B gathered for rows of A:
+
+     start + longest (rows one after the other, up to 512) + beyond (from there up to 4096)
+       + scaled (entry nnz + row rows + list gathered rows
+                 + gather, far (bytes gathered) + written (bytes of C))  */
+struct shunt_fit_costs {
+  double start;   /* us */
+  double entry;   /* us per million entries of A */
+  double gather;  /* us per GB of gathered B; L1 serves much where rows share columns */
+  double written; /* us per GB of C */
+  double row;     /* us per million rows of A */
+  double list;    /* us per million gathered rows of B */
+  double longest; /* us per thousand rows of B that one team gathers and others do not, up to 512 */
+  double beyond;  /* us per thousand of those from there up to 4096, which rows are cut at */
+  double far;     /* us per GB of B that is gathered from beyond L2 */
+};
+
+/* SpMM, A in square blocks:  start + scaled (rate products + written elements of C) */
+struct shunt_block_costs {
+  double size;    /* rows of a block; the next smaller one stands for others */
+  double start;   /* us */
+  double rate;    /* us per 2^30 products */
+  double written; /* us per 2^20 elements of C */
+};
+enum { SHUNT_BLOCK_SIZES = 5, SHUNT_BLOCK_TYPES = 3 /* of 2 bytes, f32, f64 */ };
+
+/* ---- each format ------------------------------------------------------------------------------
+   */
+
+struct shunt_csr_costs {
+  struct shunt_fit_costs scattered, scattered_half; /* one entry in 64 or fewer; of 2-byte types */
+  struct shunt_fit_costs layer, layer_half;         /* the others */
+  double sddmm_start;                               /* us */
+  double sddmm_entry;                               /* us per entry; scaled */
+  double sddmm_byte;                                /* us per byte of a gathered row; scaled */
+  double sddmm_copied;                              /* us per byte that is copied first; scaled */
+  double huge_entry;   /* ns of an entry of a row that one block computes */
+  double others_bytes; /* bytes of B per ns that all blocks together gather; scaled */
+};
+
+struct shunt_bundle_costs {
+  struct shunt_fit_costs f32, f64;
+};
+
+struct shunt_vector_costs {
+  struct shunt_fit_costs narrow, wide; /* f32, by 64 and by 128 columns a warp */
+  struct shunt_fit_costs f64, half;
+  struct shunt_fit_costs scattered; /* one entry in 64 or fewer, not of 2 bytes */
+  double index;                     /* bytes per us, of the upper halves of wide indices; scaled */
+  double walk_start;                /* us; 2-byte types: lists are walked row by row of B, */
+  double walk, walk_fours;          /* us for each of them; in lists of fours */
+  double longest_start;             /* us; the same of the longest list, */
+  double longest;                   /* us for each */
+  double single_start;              /* us; in one launch: */
+  double single_step;               /* us for each step of 16 entries, */
+  double single_round;              /* us for each chunk of a row, and each round of lists */
+  double single_gather;             /* us per byte of B that is gathered; scaled */
+  double single_written;            /* us per byte of C; scaled */
+  double single_entry;              /* us per entry and block of a group; scaled */
+  double single_warp;               /* us per warp; scaled */
+  double sddmm_start;               /* us */
+  double sddmm_read;                /* bytes per us of C's arrays, read beside the gather */
+  double copies_start;              /* us, where an operand of SDDMM is copied first, */
+  double copied;                    /* us per byte of it; scaled */
+};
+
+/* A strip: 128 rows of B (kernels/vector/vector_packed_spmm_strips.cuh). */
+struct shunt_strip_costs {
+  double start; /* us of a block, to start and to store */
+  double strip; /* us to bring a strip, */
+  double full;  /* and so much more if every vector were there */
+};
+
+struct shunt_vector_packed_costs {
+  double start;                        /* us; gathered one group a warp: */
+  double step;                         /* us for each step of 16 vectors, one after the other */
+  double slot;                         /* us for each vector and column of C */
+  double row;                          /* us for each row and column of C */
+  double pairs_start;                  /* us; two groups a warp: */
+  double pairs_group, pairs_vector;    /* us for each, of 128 columns */
+  struct shunt_strip_costs strips[2];  /* of 128 columns, of 64 */
+  struct shunt_strip_costs tf32[2][2]; /* [one product, three][64 columns, 32] */
+  double unused;       /* slots that a group of random vectors leaves, for each column of A */
+  double proof_behind; /* us that a proof behind strips takes longer than one inside */
+  double brief;        /* us; up to there, letting the next kernel in early pays */
+  double longest_start, longest; /* us; of the longest list of a warp, us for each of its rows */
+  double read_before;            /* us that lists are read while what stands before it ends */
+  double pack_start, pack;       /* us; to pack 64 columns of a group */
+  double order_start, order;     /* us; to compare a row with another; scaled */
+};
+
+struct shunt_sparse24_costs {
+  double start; /* us */
+  /* [by a copy, values in place][none, 128, 256, 2 x 128 columns].  A tile of C of 128 rows takes
+     `step` us for 128 bytes of K; hashing a MB of A's arrays adds `hash` us to all of them, or
+     takes `least` us if that is longer; scaled.  */
+  struct {
+    double step, hash, least;
+  } shape[2][4];
+  double misplaced;     /* arrays off 16 bytes are read so many times more slowly than copied */
+  double compared;      /* MB of A's columns to the us of a tile of C, up to which comparing pays */
+  double compared_tail; /* or share of blocks with a tile of C, */
+  double spare_start;   /* us of a tile of C before its products begin */
+  double spare_slower;  /* us that a block's products take longer by a MB of A that it compares */
+  double spare_rate;    /* MB per us that a block without a tile of C compares, */
+  double spare_alone;   /* and more, if all blocks have none */
+};
+
+struct shunt_tile_costs {
+  double start;      /* us */
+  double step;       /* us to gather 32 rows of B, 64 columns of them, and a tile of A; scaled */
+  double written;    /* us per byte of C; scaled */
+  double latency;    /* us for each tile of the warp that has most of them */
+  double pack_start; /* us */
+  double pack;       /* us for each column of a block row, counted and packed */
+};
+
+/* Aligned tiles, for which no route has a use (libshunt-formats). */
+struct shunt_tile_mixed_costs {
+  double start;    /* us of a block */
+  double sum;      /* us of the sum where blocks split K */
+  double chunk[3]; /* us of 64 columns of A; blocks of 128 x 128, 128 x 64 and 64 x 64 of C */
+};
+
+struct shunt_dense_costs {
+  double start;                     /* us; cuBLAS: */
+  double f64, f32, tf32, half;      /* FLOP per us */
+  double step, step_f32, step_tf32; /* us for each of K, one after the other */
+  double traffic;                   /* bytes per us, much of it from L2; scaled */
+  double proof;                     /* us of the proof behind cuBLAS' product, and its reading */
+  double stored;                    /* bytes per us that are written of D */
+  double narrow_start;              /* us; product and proof in one launch, up to 64 columns: */
+  double narrow_bytes;              /* bytes per us of D and A's arrays; scaled */
+  double narrow_least, narrow_step; /* us at least, us for each of K */
+  double wide_start;                /* us; more columns: */
+  double wide_step;                 /* us for 64 of K of tiles of 128 columns; of 256 twice */
+  double wide_bytes;                /* bytes per us of A's arrays; scaled */
+  double wide_full;                 /* share of multiprocessors that must have a tile, */
+  double wide_deepest;              /* the least K, */
+  double wide_lanes;                /* bytes that lanes may hash in such a step */
+  double sample_start;              /* us; SDDMM on the chip: */
+  double sample_step, sample_early; /* us for 64 of K of a tile, less at its start, */
+  double sample_least;              /* us, at least; */
+  double sample, sample_entry, sample_dense; /* us to sample a tile: by density, and its square */
+  double sample_other;                       /* share of the shorter of both that is waited for */
+  double sample_margin;                      /* how much better than from memory it has to be */
+};
+
+struct shunt_bsr_costs {
+  struct shunt_block_costs fit[SHUNT_BLOCK_TYPES][SHUNT_BLOCK_SIZES];
+};
+
+/* cuSPARSE. */
+struct shunt_original_costs {
+  struct shunt_fit_costs narrow, wide; /* the default; up to 128 bytes of a row of B, beyond */
+  struct shunt_fit_costs alg1;         /* CSR_ALG1, preprocessed */
+  struct shunt_fit_costs alg3_narrow, alg3_wide;
+  double layer_start;                  /* us; more than one entry in 64: */
+  double layer, layer_preprocessed;    /* FLOP per us; scaled */
+  double layer_f64;                    /* share of that rate in f64 */
+  double sddmm_layer_start;            /* us */
+  double sddmm_layer, sddmm_layer_f16; /* FLOP per us; scaled */
+  double sddmm_start;                  /* us; one entry in 64 or fewer, each times the inner */
+  double sddmm_row, sddmm_entry;       /* us for each; scaled */
+  double sddmm_longest;                /* us for each entry of the longest row beyond the mean */
+  double sddmm_f64;                    /* how many times as long f64 takes */
+  struct shunt_block_costs ell[SHUNT_BLOCK_TYPES][SHUNT_BLOCK_SIZES];
+  struct shunt_block_costs bsr[SHUNT_BLOCK_TYPES][SHUNT_BLOCK_SIZES];
+};
+
+#endif

@@ -1,0 +1,68 @@
+/* csr_cost.c: what the kernels of `csr` are expected to take. */
+#include "backend/routes/cost_forms.h"
+
+/* Fitted by the least relative error to tests/bench/results: the scattered ones to 26 matrices of
+   SuiteSparse and SNAP in f32 and f64 at 8, 32 and 128 columns (of 2-byte types: 7 of them), the
+   others to layers, pruned and of random vectors.  A case is 1.2 off by geometric standard
+   deviation.
+ */
+static const struct shunt_csr_costs h200 = {
+    .scattered = {.start = 1.9,
+                  .entry = 4.2,
+                  .gather = 42.8,
+                  .written = 782,
+                  .longest = 13.1,
+                  .beyond = 2.25},
+    .scattered_half =
+        {.start = 2.6, .entry = 4.2, .gather = 68, .written = 782, .longest = 13.1, .beyond = 2.25},
+    .layer = {.start = 3.6, .entry = 1, .gather = 52, .written = 460},
+    .layer_half = {.start = 2.6,
+                   .entry = 3.1,
+                   .gather = 77,
+                   .written = 1146,
+                   .longest = 14.6,
+                   .beyond = 18.2},
+    /* Nine of the matrices, f32 and f64, inner dimensions 32 and 128: 1.1 off. */
+    .sddmm_start = 3,
+    .sddmm_entry = 4.7e-6,
+    .sddmm_byte = 87e-9,
+    .sddmm_copied = 600e-9,
+    .huge_entry = 1.2, /* made-up matrices with one huge row (tests/bench/csr.md) */
+    .others_bytes = 8000};
+
+double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
+                      const struct shunt_device *d)
+{
+  const bool half = shunt_cost_is_half(p);
+  const struct shunt_fit_costs *c = shunt_cost_scattered(&p->a)
+                                        ? half ? &h200.scattered_half : &h200.scattered
+                                    : half ? &h200.layer_half
+                                           : &h200.layer;
+  return shunt_cost_fitted(c, p, (double)p->a.nnz, shunt_cost_excess(&p->a, f), d) +
+         shunt_cost_copy_of_b(p, d);
+}
+
+double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_device *d)
+{
+  const double row = shunt_cost_sddmm_row_bytes(p), nnz = (double)p->c.nnz;
+  const double copied = shunt_cost_sddmm_copied_bytes(p);
+  return h200.sddmm_start +
+         shunt_cost_scale(d) *
+             (h200.sddmm_entry * nnz + h200.sddmm_byte * nnz * row + h200.sddmm_copied * copied);
+}
+
+/* Where one block's row would end last; and for narrow products of rows that mostly have next to
+   nothing (tests/bench/csr.md).  */
+bool shunt_choose_csr_merge(const struct shunt_spmm *p, int64_t longest_row,
+                            const struct shunt_device *d)
+{
+  enum { HUGE_ROW = 2048 };
+  const double row = (double)p->b.cols * (double)shunt_type_size(p->b.type);
+  const double nnz = (double)p->a.nnz;
+  if (longest_row <= HUGE_ROW) return false;
+  const double sparse = row < 128 ? 3.5 : 6;
+  if (nnz < sparse * (double)p->a.rows && row <= 256) return true;
+  const double others =
+      nnz * row / h200.others_bytes * 132 / (d->multiprocessors > 0 ? d->multiprocessors : 132);
+  return longest_row > SHUNT_LONGEST_FOR_SPLIT && h200.huge_entry * (double)longest_row > others;
+}

@@ -1,0 +1,122 @@
+/* original_cost.c: what cuSPARSE is expected to take. */
+#include "backend/routes/cost_forms.h"
+
+/* cuSPARSE 12.6.3.  CSR_ALG1 and ALG3 are taken at their speed after preprocess, because whoever
+   asks for them may have done that. */
+static const struct shunt_original_costs h200 = {
+    /* 26 matrices of SuiteSparse and SNAP in f32 and f64 at 8, 32 and 128 columns: a case is 1.14
+       off by geometric standard deviation, preprocessed 1.31. */
+    .narrow = {.start = 6.7,
+               .entry = 41.6,
+               .gather = 8.9,
+               .written = 453,
+               .row = 257,
+               .longest = 0.9,
+               .beyond = 1.0,
+               .far = 37},
+    .wide = {.start = 6.1,
+             .entry = 25.2,
+             .gather = 62.3,
+             .written = 578,
+             .row = 214,
+             .beyond = 1.6,
+             .far = 12},
+    .alg1 = {.start = 7.5, .gather = 846, .written = 689, .row = 49, .longest = 1.3, .beyond = 2.3},
+    .alg3_narrow = {.start = 0.7,
+                    .entry = 11.3,
+                    .gather = 11.2,
+                    .written = 173,
+                    .row = 172,
+                    .longest = 26,
+                    .far = 148},
+    .alg3_wide =
+        {.start = 2.8, .gather = 93.5, .written = 1750, .longest = 10, .beyond = 6.6, .far = 75},
+    /* Pruned layers. */
+    .layer_start = 10,
+    .layer = 4.8e6,
+    .layer_preprocessed = 9.0e6,
+    .layer_f64 = 0.6,
+    .sddmm_layer_start = 8,
+    .sddmm_layer = 9.5e6,
+    .sddmm_layer_f16 = 12.4e6,
+    /* The 26 matrices in f32: 1.5 off. */
+    .sddmm_start = 2.9,
+    .sddmm_row = 15e-6,
+    .sddmm_entry = 0.59e-6,
+    .sddmm_longest = 0.83e-3,
+    .sddmm_f64 = 1.5,
+    /* 4096 x 4096 with 2 to 30 % of the blocks, 256 and 1024 columns. */
+    .ell = {{{1, 20, 480, 0},
+             {4, 20, 480, 0},
+             {8, 6, 42.4, 5.5},
+             {16, 4.5, 21.7, 2.6},
+             {32, 4.5, 8.1, 0.9}},
+            {{1, 15, 250, 0}, {4, 15, 250, 0}, {8, 15, 125, 0}, {16, 10, 64, 0}, {32, 3.5, 23, 0}},
+            {{1, 25, 700, 0}, {4, 25, 700, 0}, {8, 20, 355, 0}, {16, 7, 142, 0}, {32, 4, 69, 0}}},
+    .bsr = {{{1, 25, 770, 0}, {4, 25, 770, 0}, {8, 12, 260, 0}, {16, 11, 162, 0}, {32, 14, 161, 0}},
+            {{1, 15, 690, 0}, {4, 15, 690, 0}, {8, 12, 213, 0}, {16, 9, 148, 0}, {32, 6, 154, 0}},
+            {{1, 10, 990, 0}, {4, 10, 990, 0}, {8, 6, 358, 0}, {16, 4, 263, 0}, {32, 4, 263, 0}}}};
+
+static bool is_preprocessed(const struct shunt_problem *p)
+{
+  return p->algorithm == SHUNT_CSR_ALG1 || p->algorithm == SHUNT_CSR_ALG3;
+}
+
+/* Scattered patterns: by rows, entries and what the longest row has beyond the mean. */
+static double sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
+                    const struct shunt_device *d)
+{
+  const double inner = (double)p->a.cols, nnz = (double)p->c.nnz, scale = shunt_cost_scale(d);
+  if (!shunt_cost_scattered(&p->c))
+    return h200.sddmm_layer_start +
+           2 * nnz * inner / (p->a.type == SHUNT_F16 ? h200.sddmm_layer_f16 : h200.sddmm_layer) *
+               scale;
+  const double size = p->a.type == SHUNT_F64 ? h200.sddmm_f64 : 1;
+  return h200.sddmm_start +
+         size * inner *
+             (scale * (h200.sddmm_row * (double)p->c.rows + h200.sddmm_entry * nnz) +
+              h200.sddmm_longest * shunt_cost_excess(&p->c, f));
+}
+
+static double blocks(const struct shunt_problem *p, const struct shunt_device *d)
+{
+  const int type = shunt_cost_block_type(p->spmm.a.value_type);
+  return shunt_cost_blocks(p->format == SHUNT_BSR ? h200.bsr[type] : h200.ell[type], &p->spmm,
+                           p->blocks.size, d);
+}
+
+static const struct shunt_fit_costs *fit_of(const struct shunt_problem *p)
+{
+  const struct shunt_dense *b = &p->spmm.b;
+  const bool narrow = (double)b->cols * (double)shunt_type_size(b->type) <= 128;
+  if (p->algorithm == SHUNT_CSR_ALG1) return &h200.alg1;
+  if (p->algorithm == SHUNT_CSR_ALG3) return narrow ? &h200.alg3_narrow : &h200.alg3_wide;
+  return narrow ? &h200.narrow : &h200.wide;
+}
+
+double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
+                           const struct shunt_device *d)
+{
+  const struct shunt_csr *sparse = shunt_problem_sparse(p);
+  if (p->op == SHUNT_SDDMM) return sddmm(&p->sddmm, f, d);
+  if (shunt_problem_in_blocks(p)) return blocks(p, d);
+  if (shunt_cost_scattered(sparse))
+    return shunt_cost_fitted(fit_of(p), &p->spmm, (double)sparse->nnz, shunt_cost_excess(sparse, f),
+                             d);
+  double flop = 2.0 * (double)sparse->nnz * (double)p->spmm.c.cols;
+  double rate = is_preprocessed(p) ? h200.layer_preprocessed : h200.layer;
+  if (sparse->value_type == SHUNT_F64) rate *= h200.layer_f64;
+  return h200.layer_start + flop / rate * shunt_cost_scale(d);
+}
+
+/* Where the default was measured to be the faster one: wide products of matrices with huge rows, in
+   f32 where all others are short, in f64 where they are not.  */
+bool shunt_choose_original_over_csr(const struct shunt_problem *p, const struct shunt_profile *f)
+{
+  const struct shunt_spmm *s = &p->spmm;
+  if (!f || f->rows == 0 || is_preprocessed(p)) return false;
+  const double row = (double)s->b.cols * (double)shunt_type_size(s->b.type);
+  const double mean = (double)f->nnz / (double)f->rows, longest = (double)f->longest_row;
+  if (s->b.type == SHUNT_F64) return row >= 1024 && mean >= 24 && longest > 256 * mean;
+  return row >= 512 && mean < 8 && longest > SHUNT_LONGEST_FOR_SPLIT;
+}

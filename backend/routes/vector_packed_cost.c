@@ -1,0 +1,212 @@
+/* vector_packed_cost.c: what the kernels of `vector` are expected to take with A packed, and which
+   of their shapes takes the least.
+
+   Strips bring all of B to every block; gathering brings what the vectors name.  So strips are for
+   many vectors, and want A in the WINDOWED order.  */
+#include <math.h>
+
+#include "backend/routes/cost_forms.h"
+
+/* 4096^2 and 8192^2, 256 and 1024 columns of B, 2 to 20 % of vectors, within 15 %; and layers of
+   256 to 4608 columns. */
+static const struct shunt_vector_packed_costs h200 = {
+    /* 446 products of layers: 1.07 off. */
+    .start = 3.3,
+    .step = 0.0685,
+    .slot = 0.147e-6,
+    .row = 1.3e-6,
+    /* 12 % off. */
+    .pairs_start = 3,
+    .pairs_group = 2.0e-3,
+    .pairs_vector = 10.2e-6,
+    .strips = {{7.5, 0.345, 4.7}, {6, 0.27, 3.7}},
+    /* 16 products of random vectors: 4 % off. */
+    .tf32 = {{{6, 0.347, 5.85}, {6, 0.31, 4.28}}, {{6, 0.53, 10.4}, {6, 0.374, 6.6}}},
+    .unused = 0.026, /* one slot in every 40 columns */
+    .proof_behind = 2,
+    .brief =
+        12, /* what comes in early slows longer products down by 5 %, and leaves shorter ones 0.2
+                    to 0.5 us sooner */
+    .longest_start = 3.1,
+    .longest = 0.0018,
+    .read_before = 0.5, /* 288 products of layers: 1.07 off */
+    .pack_start = 10,
+    .pack = 2.5,
+    .order_start = 180, /* some 80 launches */
+    .order = 6e-6};
+
+/* ---- products ----------------------------------------------------------------------------- */
+
+struct size {
+  double groups, strips, vectors;
+  int64_t n;
+};
+
+static struct size size_of(const struct shunt_spmm *p, double vectors)
+{
+  const int64_t groups = (p->a.rows + SHUNT_VECTOR_ROWS - 1) / SHUNT_VECTOR_ROWS;
+  const int64_t strips = (p->a.cols + SHUNT_VECTOR_STRIP - 1) / SHUNT_VECTOR_STRIP;
+  const double most = (double)groups * (double)p->a.cols;
+  return (struct size){(double)groups, (double)strips, shunt_lesser(vectors, most), p->b.cols};
+}
+
+/* What is gathered, what is stored, and the steps that a multiprocessor's warps take one after the
+   other.  slots: vectors, and those that are not used.  */
+static double single_us(const struct shunt_vector_shape *s, const struct size *z, double slots,
+                        const struct shunt_device *d)
+{
+  const double slices = 1 << s->log2_slices, n = (double)z->n;
+  const double warps = z->groups * ceil(n / s->tile) * slices;
+  const double rounds = ceil(warps / ((double)SHUNT_VECTOR_WARPS * d->multiprocessors));
+  const double steps = ceil(slots / z->groups / SHUNT_VECTOR_STEP / slices) * rounds;
+  return h200.start + h200.step * steps +
+         (h200.slot * slots + h200.row * SHUNT_VECTOR_ROWS * z->groups) * n;
+}
+
+/* With two groups a warp, which gathers once for both. */
+static double pairs_us(const struct size *z)
+{
+  const double tiles = (double)((z->n + 127) / 128);
+  return h200.pairs_start + tiles * (h200.pairs_group * z->groups + h200.pairs_vector * z->vectors);
+}
+
+static double gather_us(const struct shunt_vector_shape *s, const struct size *z, double slots,
+                        const struct shunt_device *d)
+{
+  return s->pairs ? pairs_us(z) : single_us(s, z, slots, d);
+}
+
+/* A block starts and stores; a strip takes so long to bring, and so much longer the more vectors it
+   has to do with.  */
+static double strips_us(const struct shunt_strip_costs *c, const struct size *z, int tile,
+                        const struct shunt_device *d)
+{
+  const int64_t groups = SHUNT_VECTOR_BLOCK_ROWS / SHUNT_VECTOR_ROWS;
+  const int64_t blocks = ((int64_t)z->groups + groups - 1) / groups * ((z->n + tile - 1) / tile);
+  const int64_t rounds = (blocks + d->multiprocessors - 1) / d->multiprocessors;
+  const double full = z->vectors / (z->groups * z->strips * SHUNT_VECTOR_STRIP);
+  return (double)rounds * (c->start + z->strips * (c->strip + c->full * full));
+}
+
+static double half_strips_us(const struct size *z, int tile, const struct shunt_device *d)
+{
+  return strips_us(&h200.strips[tile == 64], z, tile, d);
+}
+
+/* ---- shapes ------------------------------------------------------------------------------- */
+
+static struct shunt_vector_shape best_strips(const struct size *z, const struct shunt_device *d)
+{
+  const bool wide = half_strips_us(z, 128, d) <= half_strips_us(z, 64, d);
+  return (struct shunt_vector_shape){SHUNT_VECTOR_BLOCK_ROWS, wide ? 128 : 64, 0, 0};
+}
+
+/* Strips where they are faster, with a proof behind them, than to gather, with one inside or
+   behind. order: the one that A has, or may come to have. */
+static struct shunt_vector_shape best_shape(const struct shunt_spmm *p, const struct size *z,
+                                            double slots, int height, enum shunt_vector_order order,
+                                            const struct shunt_device *d)
+{
+  const struct shunt_vector_shape strips = best_strips(z, d);
+  const struct shunt_vector_shape gather =
+      shunt_vector_packed_spmm_gather(p, z->vectors, height, d);
+  const double behind = gather.pairs ? 0 : h200.proof_behind;
+  return shunt_vector_packed_spmm_fits(&strips, order, d) &&
+                 half_strips_us(z, strips.tile, d) + behind < gather_us(&gather, z, slots, d)
+             ? strips
+             : gather;
+}
+
+double shunt_cost_vectors_of(const struct shunt_csr *a, int height)
+{
+  return (double)a->nnz / (height < 8 ? height : 8);
+}
+
+struct shunt_vector_shape shunt_choose_vector_shape(const struct shunt_spmm *p, double vectors,
+                                                    int height, const struct shunt_device *d)
+{
+  const struct size z = size_of(p, vectors);
+  return best_shape(p, &z, z.vectors, height, SHUNT_VECTOR_WINDOWED, d);
+}
+
+enum shunt_vector_order shunt_choose_vector_order(const struct shunt_spmm *p, int height,
+                                                  const struct shunt_device *d)
+{
+  return shunt_choose_vector_shape(p, shunt_cost_vectors_of(&p->a, height), height, d).rows
+             ? SHUNT_VECTOR_WINDOWED
+             : SHUNT_VECTOR_SEQUENTIAL;
+}
+
+struct shunt_vector_shape shunt_choose_vector_shape_of(const struct shunt_spmm *p,
+                                                       const struct shunt_vector *v,
+                                                       const struct shunt_device *d)
+{
+  const struct size z = size_of(p, shunt_cost_vectors_of(&p->a, v->height));
+  const double slots = z.vectors + h200.unused * z.groups * (double)v->cols;
+  return best_shape(p, &z, slots, v->height, v->order, d);
+}
+
+double shunt_cost_vector_product(const struct shunt_spmm *p, double vectors, int height,
+                                 const struct shunt_device *d)
+{
+  const struct size z = size_of(p, vectors);
+  const struct shunt_vector_shape s = shunt_choose_vector_shape(p, vectors, height, d);
+  return s.rows ? half_strips_us(&z, s.tile, d) : gather_us(&s, &z, z.vectors, d);
+}
+
+bool shunt_choose_vector_brief(const struct shunt_spmm *p, const struct shunt_vector *v,
+                               const struct shunt_device *d)
+{
+  const double vectors = shunt_cost_vectors_of(&p->a, v->height);
+  return shunt_cost_vector_product(p, vectors, v->height, d) < h200.brief;
+}
+
+/* ---- f32 by TF32 ------------------------------------------------------------------------ */
+
+static double tf32_us(const struct shunt_spmm *p, double vectors, int products, int tile,
+                      const struct shunt_device *d)
+{
+  struct size z = size_of(p, vectors);
+  z.vectors = shunt_lesser(vectors, z.groups * z.strips * SHUNT_VECTOR_STRIP);
+  return strips_us(&h200.tf32[products == 3][tile == 32], &z, tile, d);
+}
+
+int shunt_choose_vector_tf32_tile(const struct shunt_spmm *p, double vectors, int products,
+                                  const struct shunt_device *d)
+{
+  return tf32_us(p, vectors, products, 64, d) <= tf32_us(p, vectors, products, 32, d) ? 64 : 32;
+}
+
+double shunt_cost_vector_tf32_product(const struct shunt_spmm *p, double vectors, int products,
+                                      const struct shunt_device *d)
+{
+  const int tile = shunt_choose_vector_tf32_tile(p, vectors, products, d);
+  return tf32_us(p, vectors, products, tile, d);
+}
+
+/* ---- proof, packing, ordering ------------------------------------------------------------- */
+
+/* Of a copy with its proof inside the lists are read while what stands before it ends. */
+double shunt_cost_vector_packed(const struct shunt_spmm *p, double product, double reuse,
+                                double longest_row, bool inside, const struct shunt_device *d)
+{
+  const struct shunt_cost_walk w = shunt_cost_walk_of(p, reuse, longest_row, d);
+  return shunt_larger(product, h200.longest_start + h200.longest * reuse * w.longest) +
+         (inside ? shunt_cost_proof_inside(&p->a, d) - h200.read_before
+                 : shunt_cost_proof_let_in(&p->a, d));
+}
+
+/* A warp takes a group of 8 rows in steps of 64 columns. */
+double shunt_cost_vector_packing(const struct shunt_csr *a, const struct shunt_device *d)
+{
+  const double warps = d->multiprocessors > 0 ? 16.0 * d->multiprocessors : 2112;
+  return h200.pack_start +
+         h200.pack * ceil((double)a->rows / 8 / warps) * ceil((double)a->cols / 64);
+}
+
+/* Each row is compared with up to 8192. */
+double shunt_cost_vector_ordering(const struct shunt_csr *a, const struct shunt_device *d)
+{
+  const double rows = (double)a->rows, among = shunt_lesser(rows, 8192);
+  return h200.order_start + h200.order * rows * among * shunt_cost_scale(d);
+}

@@ -1,0 +1,103 @@
+// tile_spmm_operands.cuh: host side of all kernels over the `tile` format: what they take, where B
+// is read, and what they are told.
+#pragma once
+#include "kernels/common/dense_copy.h"
+#include "kernels/tile/tile_spmm_common.cuh"
+
+namespace shunt
+{
+namespace tile
+{
+
+inline shunt_status check(const struct shunt_spmm *p, const struct shunt_tile *v)
+{
+  const shunt_type t = p->a.value_type;
+  if (t != SHUNT_F16 && t != SHUNT_BF16) return SHUNT_E_UNSUPPORTED;
+  if (p->b.type != t || (p->c.type != t && p->c.type != SHUNT_F32)) return SHUNT_E_UNSUPPORTED;
+  if (p->compute != SHUNT_F32 || p->only_if) return SHUNT_E_UNSUPPORTED;
+  if (p->a.rows < 1 || p->a.cols < 1 || p->b.cols < 1) return SHUNT_E_ARGUMENT;
+  if (p->b.rows != p->a.cols || p->c.rows != p->a.rows || p->c.cols != p->b.cols)
+    return SHUNT_E_ARGUMENT;
+  if (v && (v->rows != p->a.rows || v->cols != p->a.cols || v->value_type != t))
+    return SHUNT_E_ARGUMENT;
+  if (p->a.rows > INT32_MAX - 1024 || p->a.cols > INT32_MAX - (1 << 20)) return SHUNT_E_UNSUPPORTED;
+  if (p->b.cols > 65535 * INT64_C(64)) return SHUNT_E_UNSUPPORTED;
+  return SHUNT_OK;
+}
+
+inline bool rows_aligned(const struct shunt_dense &m)
+{
+  const int64_t size = static_cast<int64_t>(shunt_type_size(m.type));
+  return m.col_stride == 1 && m.row_stride * size % 16 == 0;
+}
+
+// The rows of B start at multiples of 16 bytes and have no ragged last piece.
+inline bool b_in_place(const struct shunt_spmm *p)
+{
+  return rows_aligned(p->b) && p->b.cols % 8 == 0;
+}
+
+// An aligned row-major copy of B at `at`.
+inline struct shunt_dense b_copy(const struct shunt_spmm *p, void *at)
+{
+  struct shunt_dense copy = p->b;
+  copy.row_stride = (p->b.cols + 7) / 8 * 8;
+  copy.col_stride = 1;
+  copy.values = at;
+  return copy;
+}
+inline size_t b_copy_bytes(const struct shunt_spmm *p)
+{
+  const struct shunt_dense copy = b_copy(p, NULL);
+  return static_cast<size_t>(copy.rows) * copy.row_stride * shunt_type_size(copy.type);
+}
+
+inline arguments make_arguments(const struct shunt_spmm *p, const struct shunt_tile *v,
+                                const struct shunt_dense *b, int split)
+{
+  const size_t pair = 2 * shunt_type_size(p->c.type);
+  arguments k = {};
+  k.v = *v;
+  k.rows = static_cast<int>(v->rows);
+  k.blocks = static_cast<int>(v->blocks);
+  k.k = static_cast<int>(v->cols);
+  k.n = static_cast<int>(b->cols);
+  k.b = static_cast<const char *>(b->values);
+  k.b_row_bytes = b->row_stride * 2;
+  k.c = p->c.values;
+  k.c_row_stride = p->c.row_stride;
+  k.c_col_stride = p->c.col_stride;
+  k.split = split;
+  k.c_wide = rows_aligned(p->c) && reinterpret_cast<uintptr_t>(p->c.values) % 16 == 0;
+  k.c_pairs = p->c.col_stride == 1 && p->c.row_stride % 2 == 0 &&
+              reinterpret_cast<uintptr_t>(p->c.values) % pair == 0;
+  k.alpha = make_scalar_arg<float>(p->alpha);
+  k.beta = make_scalar_arg<float>(p->beta);
+  return k;
+}
+
+// Checks; *b: where B will be read, in the workspace if it has to be copied.  fits: is there a
+// kernel for such tiles, and such a shape?
+inline shunt_status place_b(const struct shunt_spmm *p, const struct shunt_tile *v, bool fits,
+                            const struct shunt_device *d, void *workspace, size_t workspace_bytes,
+                            struct shunt_dense *b)
+{
+  const shunt_status s = check(p, v);
+  if (s != SHUNT_OK) return s;
+  if (d->compute_capability < 80 || !fits) return SHUNT_E_UNSUPPORTED;
+  const bool copy = !b_in_place(p) || reinterpret_cast<uintptr_t>(p->b.values) % 16 != 0;
+  if (copy && (!workspace || workspace_bytes < b_copy_bytes(p) ||
+               reinterpret_cast<uintptr_t>(workspace) % 256 != 0))
+    return SHUNT_E_WORKSPACE;
+  *b = copy ? b_copy(p, workspace) : p->b;
+  return SHUNT_OK;
+}
+
+inline shunt_status copy_b(const struct shunt_spmm *p, const struct shunt_dense *b,
+                           const struct shunt_device *d, shunt_stream stream)
+{
+  return b->values == p->b.values ? SHUNT_OK : shunt_dense_copy_cuda(&p->b, b, d, stream);
+}
+
+} // namespace tile
+} // namespace shunt
