@@ -1,7 +1,7 @@
 /* choice.c: the plan of a product: which routes may run it, in which order. */
+#include "backend/options/options.h"
 #include "backend/plan/context.h"
 #include "backend/plan/cost.h"
-#include "backend/plan/options.h"
 #include "backend/plan/product.h"
 
 /* Each of the batches that are run in turn keeps the host busy for so long. */

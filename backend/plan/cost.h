@@ -6,7 +6,7 @@
 #ifndef SHUNT_COST_H
 #define SHUNT_COST_H
 
-#include "backend/plan/options.h"
+#include "backend/options/options.h"
 #include "backend/plan/problem.h"
 #include "conv/shunt_conv.h"
 #include "kernels/shunt_kernels.h"

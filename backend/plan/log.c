@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/options/options.h"
 #include "backend/plan/fault.h"
-#include "backend/plan/options.h"
 #include "conv/dcsr/dcsr_traversal.h"
 
 enum { SLOTS = 4096, PROBES = 32 };

@@ -3,11 +3,11 @@
 
 #include <math.h>
 
+#include "backend/options/options.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/options.h"
 #include "backend/routes/packed_product.h"
 #include "conv/vector/row_clusters.h"
 #include "conv/vector/vector_conv.h"

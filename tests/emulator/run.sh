@@ -73,8 +73,8 @@ sources_of() {
       "conv/dcsr/host_dcsr_from_csr.c" ;;
   test_graphblas_gpu)
     echo "$csr kernels/common/dense_copy.cu backend/graphblas/gpu/fill.cu" \
-      $(cd "$top" && find backend/graphblas/gpu -name '*.c' && ls kernels/semiring/*.c) \
-      "backend/plan/fault.c backend/plan/log.c backend/plan/options.c backend/plan/batches.c" \
+      $(cd "$top" && find backend/graphblas/gpu -name '*.c' && ls backend/options/*.c kernels/semiring/*.c) \
+      "backend/plan/fault.c backend/plan/log.c backend/plan/batches.c" \
       "backend/plan/problem.c backend/plan/reason.c backend/routes/no_routes.c" ;;
   test_bundle_spmm | test_bundle_stale)
     echo "kernels/bundle/bundle_spmm.cu kernels/bundle/bundle_spmm_f32.cu kernels/bundle/bundle_spmm_f64.cu" \

@@ -48,7 +48,7 @@ check_PROGRAMS += \
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
 %C%_plan_test_math_SOURCES = %D%/plan/test_math.c backend/cublas/cublaslt.c backend/plan/cost.c \
-  backend/plan/fault.c backend/plan/options.c backend/routes/dense.c backend/routes/no_routes.c \
+  backend/plan/fault.c backend/options/options.c backend/routes/dense.c backend/routes/no_routes.c \
   backend/routes/packed_product.c
 %C%_plan_test_math_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_math_LDADD = libshunt-problem.la -lm

@@ -2,7 +2,7 @@
 """check_documents.py SOURCES: do the documents say what the sources do?
 
   options    each SHUNT_* variable that backend reads stands in shunt-env(7) and in the table of
-             backend/plan/options.h, and no other does; so do the values that are accepted
+             backend/options/options.h, and no other does; so do the values that are accepted
   routes     each row of backend/routes/table.c has its paragraph in shunt-cusparse(7) and stands in
              shunt-env(7), with the names of earlier releases, and in `shunt run --help`
   reasons    the words and sentences of backend/plan/reason.c are those of shunt-env(7)
@@ -78,10 +78,10 @@ def check_options():
     used = variables_read()
     check("every variable that is read stands in shunt-env(7)", used - documented)
     check("every variable of shunt-env(7) is read", documented - used)
-    table = set(re.findall(r"^   \| (SHUNT_\w+)", read("backend/plan/options.h"), re.M))
+    table = set(re.findall(r"^   \| (SHUNT_\w+)", read("backend/options/options.h"), re.M))
     check("the table of options.h has the same", table ^ (used - TOOL_VARIABLES))
     accepted = set()
-    for values in re.findall(r'warn\("SHUNT_\w+", \w+, "([^"]*)"\)', read("backend/plan/options.c")):
+    for values in re.findall(r'warn\("SHUNT_\w+", \w+, "([^"]*)"\)', read("backend/options/options.c")):
         accepted.update(re.findall(r"[a-z]\w+", values.replace("a whole number", "")))
     check("every value that is accepted stands in shunt-env(7)", accepted - words(env))
 

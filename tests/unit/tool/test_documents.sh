@@ -31,9 +31,9 @@ broken() {
 man=backend/tool/man
 broken "shunt-env(7): SHUNT_VERIFY" $man/shunt-env.7 's/^\.B SHUNT_VERIFY$/.B SHUNT_VERIFI/'
 broken "is read: SHUNT_VERIFI" $man/shunt-env.7 's/^\.B SHUNT_VERIFY$/.B SHUNT_VERIFI/'
-broken "stands in shunt-env(7): SHUNT_NEW" backend/plan/options.c 's/"SHUNT_TUNE_FILE"/"SHUNT_NEW"/'
-broken "options.h has the same: SHUNT_TUNE_FILE" backend/plan/options.h '/| SHUNT_TUNE_FILE/d'
-broken "accepted stands in shunt-env(7): tf32x4" backend/plan/options.c 's/exact, tf32, /&tf32x4, /'
+broken "stands in shunt-env(7): SHUNT_NEW" backend/options/options.c 's/"SHUNT_TUNE_FILE"/"SHUNT_NEW"/'
+broken "options.h has the same: SHUNT_TUNE_FILE" backend/options/options.h '/| SHUNT_TUNE_FILE/d'
+broken "accepted stands in shunt-env(7): tf32x4" backend/options/options.c 's/exact, tf32, /&tf32x4, /'
 broken "paragraph in shunt-cusparse(7): tile" $man/shunt-cusparse.7 's/^\.B tile$/.B tiles/'
 broken "help of shunt run: bundle" backend/tool/run.c 's/csr,bundle,/csr,/'
 broken "earlier name stands in shunt-env(7): merged" $man/shunt-env.7 's/^\.B merged$/.B mixed/'

@@ -1,4 +1,4 @@
-#include "backend/plan/options.h"
+#include "backend/options/options.h"
 
 #include <pthread.h>
 #include <stdio.h>
