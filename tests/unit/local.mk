@@ -3,7 +3,7 @@ check_PROGRAMS = \
   %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_read %D%/csr/test_csr_host_sddmm \
   %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr %D%/dcsr/test_dcsr_hardware_model \
   %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin %D%/native/test_native \
-  %D%/native/test_native_refused %D%/semiring/test_semiring_bundles \
+  %D%/native/test_native_refused %D%/options/test_options %D%/semiring/test_semiring_bundles \
   %D%/semiring/test_semiring_sddmm %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
   %D%/tile/test_tile %D%/tile/test_tile_refused %D%/tile/test_tile_twin \
   %D%/vector/test_row_clusters %D%/vector/test_vector_attention \
@@ -19,6 +19,11 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 %C%_native_test_native_refused_SOURCES = %D%/native/test_native_refused.c backend/native/no_cuda.c
 %C%_native_test_native_refused_CFLAGS = $(AM_CFLAGS)
 %C%_native_test_native_refused_LDADD = $(NATIVE_TEST_LIBS)
+
+%C%_options_test_options_SOURCES = %D%/options/test_options.c $(OPTION_SOURCES) \
+  $(NO_ROUTES_SOURCES) backend/plan/fault.c
+%C%_options_test_options_CFLAGS = $(AM_CFLAGS)
+%C%_options_test_options_LDADD = -lpthread
 
 %C%_semiring_test_semiring_bundles_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_sddmm_LDADD = libshunt-semiring.la -lm
@@ -48,7 +53,7 @@ check_PROGRAMS += \
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
 %C%_plan_test_math_SOURCES = %D%/plan/test_math.c backend/cublas/cublaslt.c backend/plan/cost.c \
-  backend/plan/fault.c backend/options/options.c backend/routes/dense.c backend/routes/no_routes.c \
+  backend/plan/fault.c $(OPTION_SOURCES) backend/routes/dense.c backend/routes/no_routes.c \
   backend/routes/packed_product.c
 %C%_plan_test_math_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_math_LDADD = libshunt-problem.la -lm
