@@ -7,6 +7,7 @@
 #   CUDA_INCLUDE     where cusparse.h is (/usr/local/cuda/include)
 #   SHUNT_CUSPARSE_SO, SHUNT_DLSYM_SO   the built libraries: they are put through the same
 #                    rows and inspected; unset: the stand-in face alone
+#   SHUNT_GRAPHBLAS_SO   the other library that is preloaded; unset: not tried beside the first
 #   SHUNT            the shunt command; unset: what it says of these programs is not tried
 #   KEEP             set: leave the scratch files
 #
@@ -25,6 +26,8 @@ here=$top/tests/loader
 absolute() { [ -z "$1" ] || echo "$(cd "$(dirname "$1")" && pwd)/$(basename "$1")"; }
 real_face=$(absolute "${SHUNT_CUSPARSE_SO:-}")
 real_dlsym=$(absolute "${SHUNT_DLSYM_SO:-}")
+real_graphblas=$(absolute "${SHUNT_GRAPHBLAS_SO:-}")
+[ -e "$real_graphblas" ] || real_graphblas=
 shunt=$(absolute "${SHUNT:-}")
 [ -z "$real_dlsym" ] || [ -e "$real_dlsym" ] || { # not built for every machine
   echo "# there is no $real_dlsym"
@@ -255,6 +258,12 @@ warns_once() {
   [ "$(grep -c '^shunt: ' "$work/err")" = 1 ] && grep -q 'and 1 more' "$work/err"
 }
 
+# One flag for both: the second library's is bound to the first's.
+shares_flag() {
+  LD_DEBUG=bindings LD_PRELOAD="$real_face:$real_graphblas" /bin/true >"$work/said" 2>&1 &&
+    grep -q 'libshunt-graphblas.*libshunt-cusparse.*shunt_options_warned' "$work/said"
+}
+
 # ---- failing look-ups ----------------------------------------------------------------
 
 # The n-th look-up of the face fails, for every n: the call arrives all the same.
@@ -359,6 +368,8 @@ done
   cudaMalloc cudaMallocAsync cudaMallocManaged cudaFree cudaFreeAsync \
   cuMemAlloc_v2 cuMemAllocAsync cuMemCreate cuMemFree_v2 cuMemFreeAsync shunt_options_warned
 [ -z "$real_dlsym" ] || inspect_dlsym "$real_dlsym" "libshunt-dlsym.so"
+[ -z "$real_face" ] || [ -z "$real_graphblas" ] ||
+  check "libraries of one process warn once between them" shares_flag
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
