@@ -1,4 +1,5 @@
 # backend: it decides and never computes.
+include %D%/options/local.mk
 include %D%/plan/local.mk
 include %D%/routes/local.mk
 include %D%/cublas/local.mk

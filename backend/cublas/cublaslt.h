@@ -21,7 +21,7 @@
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 
-#include "backend/plan/options.h"
+#include "backend/options/options.h"
 #include "kernels/common/types.h"
 
 struct shunt_cublaslt;

@@ -7,6 +7,8 @@
                 tried again before the program hears of it
      free       what is known of matrices in that memory is forgotten first, and their copies go
 
+   With SHUNT_DISABLE=1 all is handed on, and nothing else done.
+
    Only calls by name come here: not those of a runtime that is linked statically, nor those through
    pointers from dlsym.
 
@@ -23,6 +25,7 @@
 #include "backend/cusparse/entry.h"
 #include "backend/loader/callers.h"
 #include "backend/loader/library.h"
+#include "backend/options/disable.h"
 #include "backend/plan/context.h"
 #include "backend/plan/device_memory.h"
 #include "backend/plan/fault.h"
@@ -137,6 +140,7 @@ static inline const struct functions *driver_for(const void *caller)
 #define ALLOCATE(f, ...)                                                                           \
   const struct functions *o = runtime_for(CALLER);                                                 \
   if (!o || !o->f) return cudaErrorInitializationError;                                            \
+  if (shunt_disabled()) return o->f(__VA_ARGS__);                                                  \
   cudaError_t e = o->f(__VA_ARGS__);                                                               \
   if (e == cudaErrorMemoryAllocation && shunt_context_release_memory()) {                          \
     if (o->GetLastError) o->GetLastError();                                                        \
@@ -147,6 +151,7 @@ static inline const struct functions *driver_for(const void *caller)
 #define RELEASE(f, memory, ...)                                                                    \
   const struct functions *o = runtime_for(CALLER);                                                 \
   if (!o || !o->f) return cudaErrorInitializationError;                                            \
+  if (shunt_disabled()) return o->f(__VA_ARGS__);                                                  \
   shunt_context_forget_memory(memory);                                                             \
   return o->f(__VA_ARGS__)
 
@@ -181,6 +186,7 @@ SHUNT_EXPORT cudaError_t cudaFreeAsync(void *devPtr, cudaStream_t hStream)
 #define ALLOCATE(f, ...)                                                                           \
   const struct functions *o = driver_for(CALLER);                                                  \
   if (!o || !o->f) return CUDA_ERROR_NOT_INITIALIZED;                                              \
+  if (shunt_disabled()) return o->f(__VA_ARGS__);                                                  \
   CUresult e = o->f(__VA_ARGS__);                                                                  \
   if (e == CUDA_ERROR_OUT_OF_MEMORY && shunt_context_release_memory()) e = o->f(__VA_ARGS__);      \
   return e
@@ -189,6 +195,7 @@ SHUNT_EXPORT cudaError_t cudaFreeAsync(void *devPtr, cudaStream_t hStream)
 #define RELEASE(f, memory, ...)                                                                    \
   const struct functions *o = driver_for(CALLER);                                                  \
   if (!o || !o->f) return CUDA_ERROR_NOT_INITIALIZED;                                              \
+  if (shunt_disabled()) return o->f(__VA_ARGS__);                                                  \
   shunt_context_forget_memory((const void *)(memory));                                             \
   return o->f(__VA_ARGS__)
 

@@ -1,6 +1,6 @@
 #include "backend/cusparse/describe.h"
 
-#include "backend/plan/options.h"
+#include "backend/options/options.h"
 
 #include <string.h>
 

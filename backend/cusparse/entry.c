@@ -1,9 +1,9 @@
 #include "backend/cusparse/entry.h"
 
+#include "backend/options/options.h"
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/log.h"
-#include "backend/plan/options.h"
 #include "backend/plan/promise.h"
 
 /* What bufferSize's answers for p are known by on the current device. */

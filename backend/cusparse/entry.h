@@ -5,18 +5,24 @@
 #include <cusparse.h>
 
 #include "backend/cusparse/original.h"
+#include "backend/options/disable.h"
 #include "backend/plan/planner.h"
 #include "backend/plan/tuner.h"
 
 /* What the program may see of us; all else is hidden (exports.map says it again). */
 #define SHUNT_EXPORT __attribute__((visibility("default")))
 
-/* Finds `original` for whoever called the exported function.  Without one the
-   library's own "not initialized" is the answer.  A call that comes from inside an
-   original (a wrapper that found us again) is handed straight on.  */
+/* Finds `original` for whoever called the exported function.  Without one the library's own "not
+   initialized" is the answer.
+
+   With SHUNT_DISABLE=1 the rest is a tail call: the original returns to the program.  (A wrapper
+   behind us that finds its own original by RTLD_DEFAULT then calls itself for ever, as it does
+   without us.)  Otherwise a call that comes from inside an original (a wrapper that found us again)
+   is handed straight on.  */
 #define SHUNT_ENTER(function, ...)                                                                 \
   const struct shunt_original *original = shunt_original_for(__builtin_return_address(0));         \
   if (!original || !original->function) return CUSPARSE_STATUS_NOT_INITIALIZED;                    \
+  if (shunt_disabled()) return original->function(__VA_ARGS__);                                    \
   ++*shunt_entry_depth();                                                                          \
   if (*shunt_entry_depth() > 1) {                                                                  \
     cusparseStatus_t nested = original->function(__VA_ARGS__);                                     \

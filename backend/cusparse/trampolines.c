@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "backend/cusparse/original.h"
+#include "backend/options/disable.h"
 
 enum { MOST_COPIES = 8 };
 
@@ -87,9 +88,11 @@ void *shunt_cusparse_note_original(const char *name, void *found)
     __attribute__((visibility("default")));
 
 /* What dlsym shall answer for `name` instead of `found`, the real answer.  NULL: the real
-   one, since found is not cuSPARSE's own, or the copies are more than we count.  */
+   one, since found is not cuSPARSE's own, the copies are more than we count, or Shunt is switched
+   off.  */
 void *shunt_cusparse_note_original(const char *name, void *found)
 {
+  if (shunt_disabled()) return NULL;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     if (strcmp(name, names[i].name) != 0) continue;
     const struct shunt_original *o = shunt_original_around(found);

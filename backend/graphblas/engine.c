@@ -1,7 +1,7 @@
 #include "backend/graphblas/engine.h"
 
+#include "backend/options/options.h"
 #include "backend/plan/fault.h"
-#include "backend/plan/options.h"
 #ifdef SHUNT_HAVE_CUDA
 #include "backend/graphblas/gpu/gpu_engine.h"
 #endif

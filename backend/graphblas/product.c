@@ -1,7 +1,7 @@
 #include "backend/graphblas/product.h"
 
 #include "backend/graphblas/engine.h"
-#include "backend/plan/options.h"
+#include "backend/options/options.h"
 
 #define FORWARD(call)                                                                              \
   do {                                                                                             \

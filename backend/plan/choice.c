@@ -1,6 +1,6 @@
 /* choice.c: the plan of a product: which routes may run it, in which order. */
+#include "backend/options/options.h"
 #include "backend/plan/context.h"
-#include "backend/plan/options.h"
 #include "backend/plan/product.h"
 #include "backend/routes/costs.h"
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/options/options.h"
 #include "backend/plan/fault.h"
-#include "backend/plan/options.h"
 #include "conv/dcsr/dcsr_traversal.h"
 
 enum { SLOTS = 4096, PROBES = 32 };
@@ -85,7 +85,7 @@ static void print_line(const struct decision *d)
 
 void shunt_log_profile(const struct shunt_profile *f)
 {
-  if (!shunt_options()->log_dispatch) return;
+  if (shunt_options()->log != SHUNT_LOG_DISPATCH) return;
   print("shunt,1,profile,rows=%" PRId64 " cols=%" PRId64 " nnz=%" PRId64 " longest=%" PRId64
         " ssf=%.4g,%s\n",
         f->rows, f->cols, f->nnz, f->longest_row, f->ssf,
@@ -129,7 +129,7 @@ void shunt_log_decision_of(const char *call, const char *route, struct shunt_ver
       if (!fresh) return;
       if (atomic_compare_exchange_strong(slot, &d, fresh)) {
         d = fresh;
-        if (shunt_options()->log_dispatch) print_line(d);
+        if (shunt_options()->log == SHUNT_LOG_DISPATCH) print_line(d);
       } else {
         free(fresh);
       }
@@ -158,7 +158,7 @@ void shunt_log_decision(const char *call, const char *route, struct shunt_verdic
 
 bool shunt_log_wanted(void)
 {
-  return shunt_options()->log_dispatch || shunt_options()->report[0];
+  return shunt_options()->log == SHUNT_LOG_DISPATCH || shunt_options()->report[0];
 }
 
 static void name_of_program(char *name, size_t size)
@@ -172,11 +172,12 @@ static void name_of_program(char *name, size_t size)
 /* No CUDA here: the driver may be gone by now. */
 __attribute__((destructor)) static void report(void)
 {
-  const char *path = shunt_options()->report;
   char name[64];
   bool any = shunt_faults_seen() > 0;
   for (int i = 0; i < SLOTS && !any; i++) any = atomic_load(&table[i]) != NULL;
-  FILE *f = path[0] && any ? fopen(path, "ae") : NULL;
+  if (!any) return; /* a program that made no calls has read no options */
+  const char *path = shunt_options()->report;
+  FILE *f = path[0] ? fopen(path, "ae") : NULL;
   if (!f) return;
   name_of_program(name, sizeof name);
   fprintf(f, "# shunt report 1 pid=%ld prog=%s\n# faults seen %ld\n", (long)getpid(), name,

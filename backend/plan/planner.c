@@ -2,9 +2,9 @@
 
 #include <math.h>
 
+#include "backend/options/options.h"
 #include "backend/plan/batches.h"
 #include "backend/plan/context.h"
-#include "backend/plan/options.h"
 #include "backend/plan/product.h"
 #include "backend/plan/tune.h"
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/options/options.h"
+#include "backend/options/user_file.h"
 #include "backend/plan/fork.h"
-#include "backend/plan/options.h"
-#include "backend/plan/user_file.h"
 #include "backend/routes/route.h"
 
 enum { SLOTS = 4096, PROBES = 32, LINE = 1024 };

@@ -11,7 +11,7 @@
 #ifndef SHUNT_COSTS_H
 #define SHUNT_COSTS_H
 
-#include "backend/plan/options.h"
+#include "backend/options/options.h"
 #include "backend/plan/problem.h"
 #include "conv/profile/profile.h"
 #include "kernels/bundle/bundle_kernels.h"

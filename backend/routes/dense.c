@@ -21,9 +21,9 @@
    Its own part of the workspace is cuBLASLt's.  */
 
 #include "backend/cublas/cublaslt.h"
+#include "backend/options/options.h"
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/options.h"
 #include "backend/routes/costs.h"
 #include "backend/routes/packed_product.h"
 #include "backend/routes/routes.h"

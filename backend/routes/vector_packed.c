@@ -3,10 +3,10 @@
 
 #include <math.h>
 
+#include "backend/options/options.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/options.h"
 #include "backend/routes/costs.h"
 #include "backend/routes/packed_product.h"
 #include "conv/vector/row_clusters.h"

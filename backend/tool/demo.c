@@ -125,7 +125,8 @@ static int run_pairs(const struct demo *d, const char *csrbin, const char *prelo
       if (!after.right) status = EXIT_BAD;
     }
   struct launch_end end = {0, 0, true};
-  run_report_print(report, &end, stdout);
+  const struct run_demands none = {false, NULL};
+  run_report_print(report, &end, &none, stdout);
   return status;
 }
 

@@ -55,8 +55,8 @@ static bool find_folder(char out[PATH_MAX])
 {
   static const char *const beside[] = {"../lib/shunt", "../lib64/shunt", ".libs", "."};
   char own[PATH_MAX], folder[2 * PATH_MAX];
-  const char *named = getenv("SHUNT_LIBDIR");
-  if (named && *named) {
+  const char *named = tool_option_text("SHUNT_LIBDIR");
+  if (named) {
     if (holds_preload(named) && realpath(named, out)) return true;
     tool_say("SHUNT_LIBDIR=%s: there is no %s", named, preload_object);
     return false;

@@ -2,7 +2,7 @@
 bin_PROGRAMS = shunt
 shunt_SOURCES = \
   %D%/demo.c %D%/inspect.c %D%/launch.c %D%/main.c %D%/model.c %D%/model_print.c %D%/run.c \
-  %D%/run_report.c %D%/tool_matrix.c %D%/tool_memory.c %D%/tool_patterns.c %D%/tool_random.c \
+  %D%/run_report.c %D%/tool_matrix.c %D%/tool_memory.c %D%/tool_options.c %D%/tool_patterns.c %D%/tool_random.c \
   %D%/tool_text.c \
   %D%/bench/ablation.c %D%/bench/bench.c %D%/bench/blocks.c %D%/bench/case.c \
   %D%/bench/check.c %D%/bench/host.c %D%/bench/json.c %D%/bench/operands.c %D%/bench/report.c \
@@ -17,7 +17,9 @@ shunt_SOURCES += \
 shunt_LDADD = libshunt-bench.la libshunt-formats.la libshunt-core.la libshunt-host.la \
   $(CUDA_LIBS) $(ZLIB_LIBS) -lm
 else
-shunt_LDADD = libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm
+noinst_LTLIBRARIES += libshunt-options.la
+libshunt_options_la_SOURCES = $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) backend/plan/fault.c
+shunt_LDADD = libshunt-options.la libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm
 endif
 dist_man_MANS = %D%/man/shunt.1 %D%/man/shunt-cusparse.7 %D%/man/shunt-env.7 \
   %D%/man/shunt-graphblas.7

@@ -3,8 +3,8 @@
 
 #include "backend/tool/tool.h"
 
-static const struct tool_command *const commands[] = {&tool_run, &tool_bench, &tool_inspect,
-                                                      &tool_model, &tool_demo};
+static const struct tool_command *const commands[] = {&tool_run,   &tool_bench,   &tool_inspect,
+                                                      &tool_model, &tool_options, &tool_demo};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const char help[] =
@@ -16,6 +16,7 @@ static const char help[] =
     "  bench    time every applicable route against cuSPARSE and cuBLAS on one matrix\n"
     "  inspect  print what a matrix's pattern looks like (no GPU needed)\n"
     "  model    print what decides how a matrix is best traversed (no GPU needed)\n"
+    "  options  print every variable that may be set, its value and where it is set\n"
     "  demo     the main job on a real matrix, before and after\n"
     "\n"
     "Options:\n"
@@ -58,7 +59,8 @@ int main(int argc, char **argv)
     fputs(help, stderr);
   else
     tool_say(
-        "unknown %s '%s'; the commands are run, bench, inspect, model, demo (see shunt --help)",
+        "unknown %s '%s'; the commands are run, bench, inspect, model, options, demo (see shunt "
+        "--help)",
         word[0] == '-' ? "option" : "command", word);
   return EXIT_USAGE;
 }

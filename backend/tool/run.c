@@ -20,18 +20,23 @@ static const char help[] =
     "      --routes LIST   routes that may be used: all, none, or some of\n"
     "                      csr,bundle,vector,sparse24,tile,dense,bsr (cuSPARSE),\n"
     "                      host,cuda (GraphBLAS)\n"
+    "      --strict        fail if a call was left to the original, and name it (SHUNT_STRICT=1)\n"
+    "      --require LIST  fail if one of these routes or engines took no call\n"
     "      --dlsym         also serve programs that bind cuSPARSE by handle, as JAX does\n"
     "                      (the default)\n"
     "      --no-dlsym      do not: leave the program's dlsym alone\n"
     "  -h, --help          print this text and exit\n"
     "\n"
-    "Exit status: PROGRAM's own; 128 + N when signal N ended it; 2 usage; 125 Shunt\n"
-    "could not start it; 126 PROGRAM cannot be executed; 127 PROGRAM was not found.\n";
+    "Exit status: PROGRAM's own; 128 + N when signal N ended it; 2 usage; 123 --strict or\n"
+    "--require is not met, and PROGRAM's own was 0; 125 Shunt could not start it;\n"
+    "126 PROGRAM cannot be executed; 127 PROGRAM was not found.\n";
 
-enum { OPT_ROUTES = 256, OPT_DLSYM, OPT_NO_DLSYM };
+enum { OPT_ROUTES = 256, OPT_STRICT, OPT_REQUIRE, OPT_DLSYM, OPT_NO_DLSYM };
 static const struct option options[] = {{"report", required_argument, NULL, 'r'},
                                         {"explain", no_argument, NULL, 'x'},
                                         {"routes", required_argument, NULL, OPT_ROUTES},
+                                        {"strict", no_argument, NULL, OPT_STRICT},
+                                        {"require", required_argument, NULL, OPT_REQUIRE},
                                         {"dlsym", no_argument, NULL, OPT_DLSYM},
                                         {"no-dlsym", no_argument, NULL, OPT_NO_DLSYM},
                                         {"help", no_argument, NULL, 'h'},
@@ -39,22 +44,26 @@ static const struct option options[] = {{"report", required_argument, NULL, 'r'}
 
 struct run_options {
   const char *report;
-  char routes[256]; /* "": none given */
-  bool explain, dlsym;
+  char routes[256], require[256]; /* "": none given */
+  bool explain, strict, dlsym;
 };
 
-/* A list of routes with the names that they have today; false, and a message: it is too long. */
-static bool todays_words(const char *list, char *to, size_t size)
+/* A list of routes with the names that they have today; false, and a message: it is too long, or
+   has a word that is not among the `accepted`.  */
+static bool todays_words(const char *option, const char *list, const char *const *accepted,
+                         char *to, size_t size)
 {
   char copy[256], *rest;
   size_t used = 0;
+  int word[TOOL_LIST];
   snprintf(copy, sizeof copy, "%s", list);
   *to = 0;
   for (char *word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
     used += (size_t)snprintf(to + (used < size ? used : size), size - (used < size ? used : size),
                              "%s%s", used ? "," : "", shunt_route_word(word));
-  if (used < size && strlen(list) < sizeof copy) return true;
-  tool_say("--routes: the list is too long");
+  if (used < size && strlen(list) < sizeof copy)
+    return tool_parse_words(option, to, accepted, word);
+  tool_say("%s: the list is too long", option);
   return false;
 }
 
@@ -63,8 +72,8 @@ static int parse(int argc, char **argv, struct run_options *o)
 {
   static const char *const routes[] = {"all",  "none",  "csr", "bundle", "vector", "sparse24",
                                        "tile", "dense", "bsr", "host",   "cuda",   NULL};
-  int word[TOOL_LIST], c;
-  *o = (struct run_options){.dlsym = true};
+  int c;
+  *o = (struct run_options){.dlsym = true, .strict = tool_option_strict()};
   optind = 1;
   opterr = 0;
   while ((c = getopt_long(argc, argv, "+:r:xh", options, NULL)) != -1) {
@@ -72,8 +81,11 @@ static int parse(int argc, char **argv, struct run_options *o)
     case 'r': o->report = optarg; break;
     case 'x': o->explain = true; break;
     case OPT_ROUTES:
-      if (!todays_words(optarg, o->routes, sizeof o->routes) ||
-          !tool_parse_words("--routes", o->routes, routes, word))
+      if (!todays_words("--routes", optarg, routes, o->routes, sizeof o->routes)) return EXIT_USAGE;
+      break;
+    case OPT_STRICT: o->strict = true; break;
+    case OPT_REQUIRE: /* all but "all" and "none" */
+      if (!todays_words("--require", optarg, routes + 2, o->require, sizeof o->require))
         return EXIT_USAGE;
       break;
     case OPT_DLSYM: o->dlsym = true; break;
@@ -112,9 +124,10 @@ static int run_program(int argc, char **argv)
                        .routes = o.routes[0] ? o.routes : NULL,
                        .explain = o.explain};
     struct launch_end end = launch_program(&l);
-    if (end.ran) run_report_print(report, &end, stderr);
+    const struct run_demands demands = {o.strict, o.require[0] ? o.require : NULL};
+    const bool met = !end.ran || run_report_print(report, &end, &demands, stderr);
     if (!o.report) unlink(report);
-    status = end.status;
+    status = end.status == EXIT_OK && !met ? EXIT_RUN_UNMET : end.status;
   }
   free(report);
   free(preload);

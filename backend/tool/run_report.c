@@ -30,6 +30,7 @@ struct report {
   int count, room;
   int with_calls; /* blocks that hold calls: processes */
   int strange;    /* lines not understood */
+  int64_t lost;   /* calls that were not counted by problem */
   int64_t calls, taken;
   double saved;
 };
@@ -109,10 +110,13 @@ static bool read_report(const char *path, struct report *r)
   while ((n = getline(&text, &room, from)) > 0) {
     struct line l;
     int version = 0;
+    int64_t lost;
     if (text[n - 1] == '\n') text[n - 1] = 0;
     if (sscanf(text, "# shunt report %d", &version) == 1) {
       calls_in_block = false;
       if (version != 1) r->strange++;
+    } else if (sscanf(text, "# decisions not counted %" SCNd64, &lost) == 1) {
+      r->lost += lost;
     } else if (text[0] && text[0] != '#') {
       if (!parse_line(text, &l) || !add_line(r, &l)) {
         r->strange++;
@@ -149,6 +153,10 @@ static const char *sentence(const char *word)
 
 static void print_no_calls(const struct launch_end *end, FILE *to)
 {
+  if (tool_option_disable()) {
+    fputs("shunt: SHUNT_DISABLE=1: no call was looked at\n", to);
+    return;
+  }
   if (end->signal) {
     fprintf(to, "shunt: signal %d ended the program before it could report its calls\n",
             end->signal);
@@ -177,13 +185,56 @@ static void print_lines(struct report *r, FILE *to)
     fprintf(to, "  and %d lines more; shunt run --report FILE keeps them all\n", r->count - SHOWN);
 }
 
-void run_report_print(const char *path, const struct launch_end *end, FILE *to)
+/* ---- demands ------------------------------------------------------------------ */
+
+/* Each problem that was left to the original, most calls first: the lines are sorted. */
+static bool meets_strict(const struct report *r, FILE *to)
+{
+  bool met = true;
+  char calls[32];
+  for (int i = 0; i < r->count; i++) {
+    const struct line *l = &r->line[i];
+    if (!is_original(l)) continue;
+    met = false;
+    fprintf(to, "shunt: --strict: %s was left to the original, %s time%s: %s (%s): %s\n", l->call,
+            tool_grouped(l->calls, calls), l->calls == 1 ? "" : "s", l->reason, sentence(l->reason),
+            l->problem);
+  }
+  if (r->lost > 0 || r->strange > 0) {
+    met = false;
+    fputs("shunt: --strict: the report does not tell of every call\n", to);
+  }
+  return met;
+}
+
+static bool took_a_call(const struct report *r, const char *route)
+{
+  for (int i = 0; i < r->count; i++)
+    if (strcmp(r->line[i].route, route) == 0) return true;
+  return false;
+}
+
+static bool meets_required(const struct report *r, const char *list, FILE *to)
+{
+  char copy[256], *rest;
+  bool met = true;
+  snprintf(copy, sizeof copy, "%s", list);
+  for (char *word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+    if (took_a_call(r, word)) continue;
+    met = false;
+    fprintf(to, "shunt: --require: no call ran on %s\n", word);
+  }
+  return met;
+}
+
+bool run_report_print(const char *path, const struct launch_end *end,
+                      const struct run_demands *demands, FILE *to)
 {
   struct report r;
   char calls[32], taken[32], left[32], saved[24];
   if (!read_report(path, &r)) {
     tool_say("%s: %s", path, strerror(errno));
-    return;
+    return !demands->strict && !demands->require;
   }
   if (r.calls == 0) {
     print_no_calls(end, to);
@@ -199,5 +250,8 @@ void run_report_print(const char *path, const struct launch_end *end, FILE *to)
   if (r.strange)
     fprintf(to, "shunt: %d report line%s not understood (another version of the library?)\n",
             r.strange, r.strange == 1 ? "" : "s");
+  const bool strict = !demands->strict || meets_strict(&r, to);
+  const bool required = !demands->require || meets_required(&r, demands->require, to);
   free(r.line);
+  return strict && required;
 }

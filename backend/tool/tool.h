@@ -10,6 +10,7 @@
      backend/tool/bench/bench.c          shunt bench: options into cases, cases into an engine
      backend/tool/bench/bench.h            (its own header)
      demo.c           shunt demo: the main job, before and after
+     tool_options.c   shunt options: what is set, and where
      tool_matrix.c    files, made-up patterns and problems into host CSR
      tool_patterns.c    the made-up ones
      tool_text.c      messages and lists of words
@@ -38,6 +39,7 @@ enum {
   EXIT_OK = 0,
   EXIT_BAD = 1,          /* input not understood, or a result was wrong */
   EXIT_USAGE = 2,        /* unknown option, word or command */
+  EXIT_RUN_UNMET = 123,  /* shunt run: the program did well, --strict or --require did not */
   EXIT_RUN_SELF = 125,   /* shunt run: failed before the program started */
   EXIT_RUN_DENIED = 126, /* shunt run: the program could not be executed */
   EXIT_RUN_MISSING = 127 /* shunt run: the program was not found */
@@ -48,7 +50,8 @@ struct tool_command {
   const char *help; /* first line "Usage: ...", second what it does */
   int (*run)(int argc, char **argv);
 };
-extern const struct tool_command tool_run, tool_inspect, tool_bench, tool_model, tool_demo;
+extern const struct tool_command tool_run, tool_inspect, tool_bench, tool_model, tool_options,
+    tool_demo;
 
 /* ---- tool_text.c ---------------------------------------------------------- */
 
@@ -81,6 +84,13 @@ void tool_short_name(const char *path, char *out, size_t bytes);
 const char *tool_grouped(int64_t n, char out[32]);
 /* Microseconds for people: "12.3 us", "4.56 ms", "7.8 s". */
 const char *tool_duration(double us, char out[24]);
+
+/* ---- tool_options.c ------------------------------------------------------- */
+
+/* What SHUNT_... is set to, in the environment or the file of SHUNT_CONFIG; NULL: nothing. */
+const char *tool_option_text(const char *name);
+bool tool_option_strict(void);  /* SHUNT_STRICT=1 */
+bool tool_option_disable(void); /* SHUNT_DISABLE=1 */
 
 /* ---- tool_matrix.c -------------------------------------------------------- */
 
@@ -146,8 +156,17 @@ bool launch_own_folder(char *out, size_t bytes);
 
 /* ---- run_report.c --------------------------------------------------------- */
 
-/* Reads the library's report and prints the table for people. */
-void run_report_print(const char *path, const struct launch_end *end, FILE *to);
+/* What a run must have done, beside what its program did. */
+struct run_demands {
+  bool strict;         /* no call is left to the original */
+  const char *require; /* routes and engines, each of which takes a call: "csr,host"; NULL: none */
+};
+
+/* Reads the library's report, prints the table for people, and what of the demands is not met, a
+   line for each problem with its call and reason.  False: something is not met, or there is no
+   report to tell.  */
+bool run_report_print(const char *path, const struct launch_end *end,
+                      const struct run_demands *demands, FILE *to);
 
 /* ---- backend/tool/bench/bench.c, for demo ---------------------------------------------------- */
 

@@ -1,7 +1,10 @@
 /* fuzz_options.c: lines "ROUTES=csr,vector" as the variables SHUNT_ROUTES and so on
-   (backend/plan/options.c, which is compiled in here, so that they are read anew for each case).
-   Whatever is set, every option has a value that it may have.  */
-#include "backend/plan/options.c"
+   (backend/options/options.h).  Whatever is set, every option has a value that it may have.  */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/options/options.h"
+#include "backend/routes/route.h"
 #include "tests/fuzz/fuzz.h"
 
 static const struct shunt_route routes[] = {{.name = "csr"},      {.name = "bundle"},
@@ -57,12 +60,13 @@ static void expect_switch(bool option, const char *variable)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-  const struct shunt_options *o = &options;
+  static struct shunt_options_reading reading;
+  struct shunt_complaints complaints = {.to = NULL};
+  const struct shunt_options *o = &reading.options;
   char *text = fuzz_text(data, size);
   set_variables(text);
   free(text);
-  memset(&options, 0, sizeof options);
-  read_options();
+  shunt_options_read(&reading, &complaints);
   FUZZ_EXPECT(o->engines <= (SHUNT_ENGINE_HOST | SHUNT_ENGINE_CUDA));
   FUZZ_EXPECT(o->engines_forced ? o->routes < 1u << ROUTES : o->routes == ~(uint32_t)0);
   FUZZ_EXPECT(o->math <= SHUNT_MATH_TF32X3);

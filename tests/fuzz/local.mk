@@ -21,10 +21,11 @@ endif
   backend/tool/run_report.c backend/tool/tool_text.c
 %C%_fuzz_report_CFLAGS = $(AM_CFLAGS)
 %C%_fuzz_report_LDADD = libshunt-problem.la -lm
-%C%_fuzz_options_SOURCES = %D%/replay.c %D%/fuzz_options.c backend/plan/fault.c
+%C%_fuzz_options_SOURCES = %D%/replay.c %D%/fuzz_options.c $(OPTION_SOURCES) \
+  backend/plan/fault.c
 %C%_fuzz_options_CFLAGS = $(AM_CFLAGS)
 %C%_fuzz_options_LDADD = -lpthread
-%C%_fuzz_tune_SOURCES = %D%/replay.c %D%/fuzz_tune.c %D%/fuzz_file.c backend/plan/user_file.c
+%C%_fuzz_tune_SOURCES = %D%/replay.c %D%/fuzz_tune.c %D%/fuzz_file.c backend/options/user_file.c
 %C%_fuzz_tune_CFLAGS = $(AM_CFLAGS)
 %C%_fuzz_tune_LDADD = libshunt-problem.la -lm -lpthread
 

@@ -9,6 +9,7 @@
 #include "tests/loader/fake_cuda.h"
 
 #define EXPORT __attribute__((visibility("default")))
+#define CALLED(fake) (fake).returned_to = __builtin_return_address(0)
 #undef cuMemAlloc
 #undef cuMemFree
 
@@ -39,22 +40,27 @@ static cudaError_t give_back(void *memory, unsigned long long with)
 }
 cudaError_t cudaMalloc(void **out, size_t bytes)
 {
+  CALLED(fake_runtime);
   return allocate(out, bytes, 0);
 }
 cudaError_t cudaMallocAsync(void **out, size_t bytes, cudaStream_t s)
 {
+  CALLED(fake_runtime);
   return allocate(out, bytes, (unsigned long long)(uintptr_t)s);
 }
 cudaError_t cudaMallocManaged(void **out, size_t bytes, unsigned flags)
 {
+  CALLED(fake_runtime);
   return allocate(out, bytes, flags);
 }
 cudaError_t cudaFree(void *memory)
 {
+  CALLED(fake_runtime);
   return give_back(memory, 0);
 }
 cudaError_t cudaFreeAsync(void *memory, cudaStream_t s)
 {
+  CALLED(fake_runtime);
   return give_back(memory, (unsigned long long)(uintptr_t)s);
 }
 #endif
@@ -79,23 +85,28 @@ static CUresult give_back(CUdeviceptr memory, unsigned long long with)
 }
 CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
 {
+  CALLED(fake_driver);
   return allocate(out, bytes, 0);
 }
 CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream s)
 {
+  CALLED(fake_driver);
   return allocate(out, bytes, (unsigned long long)(uintptr_t)s);
 }
 CUresult cuMemCreate(CUmemGenericAllocationHandle *out, size_t bytes,
                      const CUmemAllocationProp *prop, unsigned long long flags)
 {
+  CALLED(fake_driver);
   return allocate(out, bytes, flags + (unsigned long long)prop->location.id);
 }
 CUresult cuMemFree_v2(CUdeviceptr memory)
 {
+  CALLED(fake_driver);
   return give_back(memory, 0);
 }
 CUresult cuMemFreeAsync(CUdeviceptr memory, CUstream s)
 {
+  CALLED(fake_driver);
   return give_back(memory, (unsigned long long)(uintptr_t)s);
 }
 #endif

@@ -14,6 +14,7 @@ struct fake_calls {
   unsigned long long freed; /* the last */
   int to_fail, failure;     /* so many allocations fail, with this */
   int last_error;           /* of the runtime */
+  const void *returned_to;  /* by the last call */
 };
 extern struct fake_calls fake_runtime, fake_driver;
 

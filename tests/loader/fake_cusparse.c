@@ -9,6 +9,14 @@
 
 #define DONE return CUSPARSE_STATUS_SUCCESS
 
+/* Where the last function that Shunt exports was called from. */
+static _Thread_local const void *returned_to;
+#define CALLED() returned_to = __builtin_return_address(0)
+const void *cusparseFakeReturnedTo(void)
+{
+  return returned_to;
+}
+
 static cusparseStatus_t ran(cusparseHandle_t handle, cusparseConstSpMatDescr_t m)
 {
   if (m && m->copy != COPY) handle->mixed = 1;
@@ -22,36 +30,46 @@ cusparseStatus_t cusparseSpMM(SPMM_PARAMETERS(void *buffer))
 {
   (void)op_a, (void)op_b, (void)alpha, (void)b, (void)beta, (void)c;
   (void)compute, (void)alg, (void)buffer;
+  CALLED();
   return ran(handle, a);
 }
 
 cusparseStatus_t cusparseSpMM_preprocess(SPMM_PARAMETERS(void *buffer))
 {
-  return cusparseSpMM(ARGUMENTS(buffer));
+  const cusparseStatus_t status = cusparseSpMM(ARGUMENTS(buffer));
+  CALLED();
+  return status;
 }
 
 cusparseStatus_t cusparseSpMM_bufferSize(SPMM_PARAMETERS(size_t *bytes))
 {
   *bytes = 1000 + COPY;
-  return cusparseSpMM(ARGUMENTS(NULL));
+  const cusparseStatus_t status = cusparseSpMM(ARGUMENTS(NULL));
+  CALLED();
+  return status;
 }
 
 cusparseStatus_t cusparseSDDMM(SDDMM_PARAMETERS(void *buffer))
 {
   (void)op_a, (void)op_b, (void)alpha, (void)a, (void)b, (void)beta;
   (void)compute, (void)alg, (void)buffer;
+  CALLED();
   return ran(handle, c);
 }
 
 cusparseStatus_t cusparseSDDMM_preprocess(SDDMM_PARAMETERS(void *buffer))
 {
-  return cusparseSDDMM(ARGUMENTS(buffer));
+  const cusparseStatus_t status = cusparseSDDMM(ARGUMENTS(buffer));
+  CALLED();
+  return status;
 }
 
 cusparseStatus_t cusparseSDDMM_bufferSize(SDDMM_PARAMETERS(size_t *bytes))
 {
   *bytes = 1000 + COPY;
-  return cusparseSDDMM(ARGUMENTS(NULL));
+  const cusparseStatus_t status = cusparseSDDMM(ARGUMENTS(NULL));
+  CALLED();
+  return status;
 }
 
 /* ---- handles ---------------------------------------------------------------------- */
@@ -113,8 +131,11 @@ cusparseStatus_t cusparseCreateBsr(cusparseSpMatDescr_t *m, int64_t rows, int64_
                                    cusparseOrder_t order)
 {
   (void)order;
-  return cusparseCreateCsr(m, rows * row_size, cols * col_size, blocks, offsets, columns, values,
-                           offset_type, column_type, base, type);
+  const cusparseStatus_t status =
+      cusparseCreateCsr(m, rows * row_size, cols * col_size, blocks, offsets, columns, values,
+                        offset_type, column_type, base, type);
+  CALLED();
+  return status;
 }
 
 cusparseStatus_t cusparseCreateConstBsr(cusparseConstSpMatDescr_t *m, int64_t rows, int64_t cols,
@@ -124,13 +145,16 @@ cusparseStatus_t cusparseCreateConstBsr(cusparseConstSpMatDescr_t *m, int64_t ro
                                         cusparseIndexType_t column_type, cusparseIndexBase_t base,
                                         cudaDataType type, cusparseOrder_t order)
 {
-  return cusparseCreateBsr((cusparseSpMatDescr_t *)m, rows, cols, blocks, row_size, col_size,
-                           (void *)offsets, (void *)columns, (void *)values, offset_type,
-                           column_type, base, type, order);
+  const cusparseStatus_t status = cusparseCreateBsr(
+      (cusparseSpMatDescr_t *)m, rows, cols, blocks, row_size, col_size, (void *)offsets,
+      (void *)columns, (void *)values, offset_type, column_type, base, type, order);
+  CALLED();
+  return status;
 }
 
 cusparseStatus_t cusparseDestroySpMat(cusparseConstSpMatDescr_t m)
 {
+  CALLED();
   if (m->copy != COPY) return CUSPARSE_STATUS_INVALID_VALUE;
   free((void *)m);
   DONE;
@@ -201,6 +225,7 @@ cusparseStatus_t cusparseSpMatGetStridedBatch(cusparseConstSpMatDescr_t m, int *
 cusparseStatus_t cusparseCsrSetStridedBatch(cusparseSpMatDescr_t m, int batches, int64_t offsets,
                                             int64_t entries)
 {
+  CALLED();
   if (batches < 1) return CUSPARSE_STATUS_INVALID_VALUE;
   m->batches = batches;
   m->offsets_stride = offsets;
@@ -211,12 +236,15 @@ cusparseStatus_t cusparseCsrSetStridedBatch(cusparseSpMatDescr_t m, int batches,
 
 cusparseStatus_t cusparseCooSetStridedBatch(cusparseSpMatDescr_t m, int batches, int64_t stride)
 {
-  return cusparseCsrSetStridedBatch(m, batches, 0, stride);
+  const cusparseStatus_t status = cusparseCsrSetStridedBatch(m, batches, 0, stride);
+  CALLED();
+  return status;
 }
 
 cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t m, void *offsets, void *columns,
                                         void *values)
 {
+  CALLED();
   (void)offsets, (void)columns, (void)values;
   return m->copy == COPY ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_INVALID_VALUE;
 }
@@ -224,18 +252,24 @@ cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t m, void *offsets, v
 cusparseStatus_t cusparseCscSetPointers(cusparseSpMatDescr_t m, void *offsets, void *rows,
                                         void *values)
 {
-  return cusparseCsrSetPointers(m, offsets, rows, values);
+  const cusparseStatus_t status = cusparseCsrSetPointers(m, offsets, rows, values);
+  CALLED();
+  return status;
 }
 
 cusparseStatus_t cusparseCooSetPointers(cusparseSpMatDescr_t m, void *rows, void *columns,
                                         void *values)
 {
-  return cusparseCsrSetPointers(m, rows, columns, values);
+  const cusparseStatus_t status = cusparseCsrSetPointers(m, rows, columns, values);
+  CALLED();
+  return status;
 }
 
 cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t m, void *values)
 {
-  return cusparseCsrSetPointers(m, NULL, NULL, values);
+  const cusparseStatus_t status = cusparseCsrSetPointers(m, NULL, NULL, values);
+  CALLED();
+  return status;
 }
 
 cusparseStatus_t cusparseDnMatGetStridedBatch(cusparseConstDnMatDescr_t m, int *batches,

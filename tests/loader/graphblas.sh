@@ -3,6 +3,7 @@
 #
 #   CC, GRAPHBLAS_CPPFLAGS, GRAPHBLAS_LIBS, OPENMP_CFLAGS   as configure found them
 #   SHUNT_GRAPHBLAS_SO, SHUNT_GRAPHBLAS_A   the built libraries
+#   SHUNT       the shunt command; unset: it is not tried
 #   builddir    scratch files go to a folder in it, removed at the end (TMPDIR)
 #   KEEP        set: leave the scratch files
 set -u
@@ -11,6 +12,7 @@ CC=${CC:-cc}
 here=$(cd "$(dirname "$0")" && pwd) || exit 2
 so=$SHUNT_GRAPHBLAS_SO
 archive=${SHUNT_GRAPHBLAS_A:-}
+shunt=${SHUNT:-}
 builddir=${builddir:-${TMPDIR:-/tmp}}
 mkdir -p "$builddir" || exit 2
 work=$(mktemp -d "$(cd "$builddir" && pwd)/graphblas.XXXXXX") || exit 2
@@ -45,6 +47,7 @@ build_all() {
     compile -o relinked "$here/graphblas_linked.c" $relink $graphblas -ldl &&
     compile -o wrapped "$here/graphblas_linked.c" -Wl,--wrap=GrB_mxm $relink $graphblas -ldl &&
     compile -o driver "$here/graphblas_driver.c" -ldl &&
+    compile -shared -o returns.so "$here/graphblas_returns.c" -ldl &&
     compile -shared -o extension.so "$here/graphblas_extension.c" $graphblas &&
     second_copy
 }
@@ -68,6 +71,16 @@ taken() {
   [ "$got" = "$expected" ] || { echo "$got products taken instead of $expected"; cat report; return 1; }
 }
 preload=LD_PRELOAD=$so
+fails() { ! "$@"; }
+# ends STATUS TEXT COMMAND...: the status, and the text on standard error.
+ends() {
+  status=$1 text=$2
+  shift 2
+  "$@" 2>err
+  got=$?
+  cat err
+  [ $got = "$status" ] && grep -q -F -e "$text" err
+}
 
 # Same status, same output, nothing reported.
 same_with_preload() {
@@ -99,6 +112,22 @@ fi
 check "program linked to GraphBLAS" taken 3 "$preload" ./linked
 check "without Shunt" ./linked
 check "SHUNT_ROUTES=none: nothing taken" taken 0 "$preload" SHUNT_ROUTES=none ./linked
+check "SHUNT_DISABLE=1: nothing taken" taken 0 "$preload" SHUNT_DISABLE=1 ./linked
+check "SHUNT_DISABLE=1: nothing reported" [ ! -e report ]
+check "SHUNT_DISABLE=1: a program's own allocator" taken 0 "$preload" SHUNT_DISABLE=1 ./linked malloc
+check "SHUNT_DISABLE=1: two copies" taken 0 "$preload" SHUNT_DISABLE=1 ./driver ./extension.so ./other.so
+check "SHUNT_DISABLE=1: GraphBLAS returns to the program" env LD_PRELOAD="$so:./returns.so" \
+  SHUNT_DISABLE=1 ./linked
+check "while Shunt is on, it does not" fails env LD_PRELOAD="$so:./returns.so" SHUNT_ROUTES=none ./linked
+if [ -n "$shunt" ]; then
+  export SHUNT_LIBDIR="$(dirname "$so")"
+  check "shunt run --strict --require host" env SHUNT_ROUTES=host "$shunt" run --strict --require host \
+    ./linked
+  check "... is not met by another engine" ends 123 "no call ran on cuda" env SHUNT_ROUTES=host "$shunt" \
+    run --require cuda ./linked
+  check "... nor by declined calls" ends 123 "GrB_mxm was left to the original" env SHUNT_ROUTES=none \
+    "$shunt" run --strict ./linked
+fi
 check "GrB_mxm by the library's handle: not seen, works" taken 0 "$preload" ./linked handle
 check "a program's own allocator" taken 3 "$preload" ./linked malloc
 check "before GrB_init: the original's error" taken 0 "$preload" ./linked early
@@ -129,7 +158,7 @@ no_references() { ! nm -D --undefined-only "$so" | grep -E ' (w|U|v) (GrB|GxB|GB
 check "no reference to a symbol of GraphBLAS" no_references
 no_versions() { ! readelf -V "$so" | grep -q 'Version definition'; }
 check "no versions of its own" no_versions
-only_theirs() { ! nm -D --defined-only "$so" | grep -Ev ' (GrB_|GxB_|__wrap_G)'; }
+only_theirs() { ! nm -D --defined-only "$so" | grep -Ev ' (GrB_|GxB_|__wrap_G|shunt_options_warned$)'; }
 check "no other name is shown" only_theirs
 
 finish

@@ -1,4 +1,10 @@
-/* linked.c: a program linked with -lcusparse. */
+/* linked.c: a program linked with -lcusparse.
+
+     -DDIRECT   fails unless the library's functions return to this program: Shunt's have made tail
+                calls, or are not there  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* dladdr */
+#endif
 #include "expect.h"
 #include "use.h"
 
@@ -11,5 +17,8 @@ int main(void)
     expect_reached(h, 1, USE_CALLS);
     cusparseDestroy(h);
   }
+#ifdef DIRECT
+  EXPECT(!use_indirect);
+#endif
   return expect_failures;
 }

@@ -5,25 +5,31 @@
      -DOURSELVES      backend/cusparse/allocations.c is in this program, with a stand-in for the rest of
                       Shunt: memory that is given back is told of first, and an allocation that failed
                       is tried again if Shunt gave something back, the runtime's last error being what
-                      it would have been.  A repeated question costs at most 500 ns.  */
+                      it would have been.  A repeated question costs at most 500 ns.  With
+                      SHUNT_DISABLE=1 none of this.
+     memory direct    fails unless the originals return to this program: Shunt is switched off, or
+                      not there  */
+#define _GNU_SOURCE /* dladdr */
 #ifdef LOCAL
 #include <dlfcn.h>
 #include <string.h>
 
 int main(void)
 {
-  int (*run)(void);
+  int (*run)(int, char **);
   void *library = dlopen("./memory.so", RTLD_NOW | RTLD_LOCAL), *symbol;
   if (!library || !(symbol = dlsym(library, "run"))) return 1;
   memcpy(&run, &symbol, sizeof run);
-  return run();
+  return run(0, NULL);
 }
 #else
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "tests/loader/fake_cuda.h"
@@ -42,7 +48,16 @@ static const void *last_forgotten;
 static int frees_before; /* those that the originals had seen when we were told */
 
 #ifdef OURSELVES
+#include "backend/options/disable.h"
 #include "backend/plan/context.h"
+
+_Atomic signed char shunt_disabled_state;
+static bool disable;
+bool shunt_disabled_read(void)
+{
+  shunt_disabled_state = disable ? 1 : -1;
+  return disable;
+}
 
 bool shunt_context_release_memory(void)
 {
@@ -129,6 +144,23 @@ static void test_out_of_memory(void)
   EXPECT(cudaMalloc(&p, 8) == cudaErrorInvalidValue && releases == 0);
 }
 
+static void test_disabled(void)
+{
+  disable = true;
+  shunt_disabled_state = 0; /* not read yet */
+  fake_runtime = (struct fake_calls){.to_fail = 1, .failure = cudaErrorMemoryAllocation};
+  has_memory = true;
+  releases = forgotten = 0;
+  EXPECT(cudaMalloc(&p, 8) == cudaErrorMemoryAllocation && fake_runtime.allocations == 1);
+  EXPECT(cudaGetLastError() == cudaErrorMemoryAllocation);
+  EXPECT(cudaFree(p) == cudaSuccess && cuMemFree_v2(d) == CUDA_SUCCESS);
+  fake_driver = (struct fake_calls){.to_fail = 1, .failure = CUDA_ERROR_OUT_OF_MEMORY};
+  EXPECT(cuMemAlloc_v2(&d, 8) == CUDA_ERROR_OUT_OF_MEMORY && fake_driver.allocations == 1);
+  EXPECT(releases == 0 && forgotten == 0);
+  disable = false;
+  shunt_disabled_state = -1;
+}
+
 static double seconds(void)
 {
   struct timespec t;
@@ -153,15 +185,25 @@ static void test_cost(void)
 
 /* ---- the program's side ------------------------------------------------------------------ */
 
+static bool direct;
+static bool returned_here(const void *to)
+{
+  static const char own[1];
+  Dl_info there, here;
+  return dladdr(to, &there) && dladdr(own, &here) && there.dli_fbase == here.dli_fbase;
+}
+
 static void expect_allocated(struct fake_calls *f, bool ok, size_t bytes, unsigned long long with)
 {
   EXPECT(ok && f->allocations == 1 && f->bytes == bytes && f->with == with);
+  EXPECT(!direct || returned_here(f->returned_to));
   *f = (struct fake_calls){.to_fail = 0};
 }
 
 static void expect_freed(struct fake_calls *f, bool ok, unsigned long long with)
 {
   EXPECT(ok && f->frees == 1 && f->freed == FAKE_MEMORY && f->with == with);
+  EXPECT(!direct || returned_here(f->returned_to));
 #ifdef OURSELVES
   EXPECT(forgotten == 1 && frees_before == 0 &&
          last_forgotten == (const void *)(uintptr_t)FAKE_MEMORY);
@@ -194,15 +236,17 @@ static void test_handed_on(void)
   EXPECT(cuMemAlloc_v2(&at, 18) == CUDA_ERROR_OUT_OF_MEMORY && v->allocations == 1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   int version;
+  direct = argc > 1 && strcmp(argv[1], "direct") == 0;
   /* References that show which copies this program uses. */
   EXPECT(cudaRuntimeGetVersion(&version) == cudaSuccess);
   EXPECT(cuDriverGetVersion(&version) == CUDA_SUCCESS);
   test_handed_on();
 #ifdef OURSELVES
   test_out_of_memory();
+  test_disabled();
   test_cost();
 #endif
   (void)has_memory, (void)releases, (void)frees_before, (void)last_forgotten;

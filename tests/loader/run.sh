@@ -7,6 +7,8 @@
 #   CUDA_INCLUDE     where cusparse.h is (/usr/local/cuda/include)
 #   SHUNT_CUSPARSE_SO, SHUNT_DLSYM_SO   the built libraries: they are put through the same
 #                    rows and inspected; unset: the stand-in alone
+#   SHUNT_GRAPHBLAS_SO   the other library that is preloaded; unset: not tried with the first
+#   SHUNT            the shunt command; unset: what it says of these programs is not tried
 #   KEEP             set: leave the scratch files
 #
 # Everything is built twice, at -O0 and at -O2, each set of files in a folder of its own.
@@ -24,6 +26,9 @@ here=$top/tests/loader
 absolute() { [ -z "$1" ] || echo "$(cd "$(dirname "$1")" && pwd)/$(basename "$1")"; }
 real_entry=$(absolute "${SHUNT_CUSPARSE_SO:-}")
 real_dlsym=$(absolute "${SHUNT_DLSYM_SO:-}")
+real_graphblas=$(absolute "${SHUNT_GRAPHBLAS_SO:-}")
+[ -e "$real_graphblas" ] || real_graphblas=
+shunt=$(absolute "${SHUNT:-}")
 [ -z "$real_dlsym" ] || [ -e "$real_dlsym" ] || { # not built for every machine
   echo "# there is no $real_dlsym"
   real_dlsym=
@@ -33,7 +38,7 @@ mkdir -p "$builddir" || exit 2
 work=$(mktemp -d "$(cd "$builddir" && pwd)/loader.XXXXXX") || exit 2
 [ -n "${KEEP:-}" ] || trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-unset LD_PRELOAD LD_LIBRARY_PATH ENTRY WRAPS FAULTY SHUNT_FAULT
+unset LD_PRELOAD LD_LIBRARY_PATH ENTRY WRAPS FAULTY SHUNT_FAULT SHUNT_DISABLE SHUNT_CONFIG
 
 . "$top/tests/checks.sh"
 
@@ -90,12 +95,13 @@ build_all() {
       -Wl,--version-script="$top/backend/cusparse/dlsym.map" &&
     compile -o driver "$here/driver.c" -ldl -lpthread &&
     compile -o linked "$here/linked.c" ./libcusparse.so.12 '-Wl,-rpath,$ORIGIN' &&
+    compile -o direct -DDIRECT "$here/linked.c" ./libcusparse.so.12 '-Wl,-rpath,$ORIGIN' -ldl &&
     compile -o plain "$here/plain.c" &&
     library libcudart.so.12 -Wl,-soname,libcudart.so.12 -DRUNTIME "$here/fake_cuda.c" &&
     library libcuda.so.1 -Wl,-soname,libcuda.so.1 -DDRIVER "$here/fake_cuda.c" &&
-    compile -o memory "$here/memory.c" ./libcudart.so.12 ./libcuda.so.1 '-Wl,-rpath,$ORIGIN' &&
+    compile -o memory "$here/memory.c" ./libcudart.so.12 ./libcuda.so.1 '-Wl,-rpath,$ORIGIN' -ldl &&
     library memory.so -Dmain=run "$here/memory.c" ./libcudart.so.12 ./libcuda.so.1 \
-      '-Wl,-rpath,$ORIGIN' &&
+      '-Wl,-rpath,$ORIGIN' -ldl &&
     compile -o memory_local -DLOCAL "$here/memory.c" -ldl &&
     compile -o memory_ourselves -DOURSELVES "$here/memory.c" \
       "$top/backend/cusparse/allocations.c" "$top/backend/loader/library.c" callers.c loaded.c \
@@ -178,6 +184,71 @@ dlsym_matrix() {
     row "RTLD_NEXT of others [$others]" $others $seen $limited ./driver next
   done
   row "dlsym object alone" $dlsym ENTRY=no $limited ./driver handle_unseen
+}
+
+# ---- switched off --------------------------------------------------------------------
+
+# Every call arrives, and the original returns to the program: nothing of ours is between.
+fails() { ! "$@"; }
+disabled_matrix() {
+  off=SHUNT_DISABLE=1
+  check "$level: without Shunt, the original returns to the program" $limited ./direct
+  check "$level: the same of a program's memory" $limited ./memory direct
+  check "$level, $entry_name: on, it does not" fails env LD_PRELOAD=$entry $limited ./direct
+  check "$level, $entry_name: on, nor of memory" fails env LD_PRELOAD=$entry $limited ./memory direct
+  row "SHUNT_DISABLE=1: the original returns to the program" $entry $off $limited ./direct
+  row "SHUNT_DISABLE=1: the same of a program's memory" $entry $off $limited ./memory direct
+  row "SHUNT_DISABLE=1: a program's memory, RTLD_LOCAL" $entry $off $limited ./memory_local
+  for way in local lazy promoted other_global renamed old static orphan two threads never lookup \
+    traces; do
+    row "SHUNT_DISABLE=1: driver $way" $entry $off $limited ./driver $way
+  done
+  for w in wrap wrap_handle; do
+    row "SHUNT_DISABLE=1: $w after us" $entry:./$w.so WRAPS=1 $off $limited ./linked
+    row "SHUNT_DISABLE=1: $w before us" ./$w.so:$entry WRAPS=1 $off $limited ./linked
+  done
+  [ -z "$real_dlsym" ] ||
+    row "SHUNT_DISABLE=1: dlsym(handle)" $entry:$dlsym $off $limited ./driver handle_unseen
+}
+
+# ---- shunt run, strictly ---------------------------------------------------------------
+
+# ends STATUS TEXT COMMAND...: the status, and the text on standard error.
+ends() {
+  status=$1 text=$2
+  shift 2
+  env -u SHUNT SHUNT_LIBDIR="$(dirname "$real_entry")" "$@" 2>"$work/err"
+  got=$?
+  cat "$work/err"
+  [ $got = "$status" ] && grep -q -F -e "$text" "$work/err"
+}
+# The matrices of these programs are complex: every call is declined.
+strict_runs() {
+  check "$level, shunt run: a declined call" ends 0 "left to the original" "$shunt" run ./linked
+  for call in cusparseSpMM cusparseSDDMM; do
+    check "$level, shunt run --strict names $call" ends 123 \
+      "--strict: $call was left to the original, 3 times: types" "$shunt" run --strict ./linked
+  done
+  check "$level, SHUNT_STRICT=1" ends 123 "--strict: cusparseSpMM" env SHUNT_STRICT=1 "$shunt" run \
+    ./linked
+  check "$level, shunt run --require csr" ends 123 "--require: no call ran on csr" "$shunt" run \
+    --require csr ./linked
+  check "$level, the program's own failure goes before" ends 7 "--strict: cusparseSpMM" "$shunt" run \
+    --strict sh -c './linked; exit 7'
+  check "$level, shunt run, switched off" ends 0 "SHUNT_DISABLE=1" env SHUNT_DISABLE=1 "$shunt" run \
+    --strict ./linked
+}
+# One line for the process, though two libraries of Shunt's may read the options.
+warns_once() {
+  env LD_PRELOAD="$real_entry" SHUNT_ROUTE=all SHUNT_MATH=fast ./linked 2>"$work/err"
+  cat "$work/err"
+  [ "$(grep -c '^shunt: ' "$work/err")" = 1 ] && grep -q 'and 1 more' "$work/err"
+}
+
+# One flag for both: the second library's is bound to the first's.
+shares_flag() {
+  LD_DEBUG=bindings LD_PRELOAD="$real_entry:$real_graphblas" /bin/true >"$work/said" 2>&1 &&
+    grep -q 'libshunt-graphblas.*libshunt-cusparse.*shunt_options_warned' "$work/said"
 }
 
 # ---- failing look-ups ----------------------------------------------------------------
@@ -273,13 +344,18 @@ for level in -O0 -O2; do
       dlsym=./shunt-dlsym.so
       dlsym_matrix ""
     fi
+    disabled_matrix
+    [ -z "$shunt" ] || strict_runs
+    check "$level, what is not understood is said once" warns_once
     faults ""
     bystanders "$entry:$dlsym"
   fi
 done
 [ -z "$real_entry" ] || inspect_entry "$real_entry" "libshunt-cusparse.so" \
   cudaMalloc cudaMallocAsync cudaMallocManaged cudaFree cudaFreeAsync \
-  cuMemAlloc_v2 cuMemAllocAsync cuMemCreate cuMemFree_v2 cuMemFreeAsync
+  cuMemAlloc_v2 cuMemAllocAsync cuMemCreate cuMemFree_v2 cuMemFreeAsync shunt_options_warned
 [ -z "$real_dlsym" ] || inspect_dlsym "$real_dlsym" "libshunt-dlsym.so"
+[ -z "$real_entry" ] || [ -z "$real_graphblas" ] ||
+  check "libraries of one process warn once between them" shares_flag
 
 finish

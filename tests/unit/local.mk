@@ -3,7 +3,7 @@ check_PROGRAMS = \
   %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_read %D%/csr/test_csr_host_sddmm \
   %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr %D%/dcsr/test_dcsr_hardware_model \
   %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin %D%/native/test_native \
-  %D%/native/test_native_refused %D%/semiring/test_semiring_bundles \
+  %D%/native/test_native_refused %D%/options/test_options %D%/semiring/test_semiring_bundles \
   %D%/semiring/test_semiring_sddmm %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
   %D%/tile/test_tile %D%/tile/test_tile_refused %D%/tile/test_tile_twin \
   %D%/tool/test_bench_blocks \
@@ -21,6 +21,10 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 %C%_native_test_native_refused_CFLAGS = $(AM_CFLAGS)
 %C%_native_test_native_refused_LDADD = $(NATIVE_TEST_LIBS)
 
+%C%_options_test_options_SOURCES = %D%/options/test_options.c $(OPTION_SOURCES) \
+  $(NO_ROUTES_SOURCES) backend/plan/fault.c
+%C%_options_test_options_CFLAGS = $(AM_CFLAGS)
+%C%_options_test_options_LDADD = -lpthread
 %C%_tool_test_bench_blocks_SOURCES = %D%/tool/test_bench_blocks.c backend/tool/bench/blocks.c \
   backend/tool/bench/case.c backend/tool/bench/operands.c backend/tool/tool_matrix.c \
   backend/tool/tool_memory.c backend/tool/tool_patterns.c backend/tool/tool_random.c \
@@ -55,8 +59,8 @@ check_PROGRAMS += \
   backend/plan/cache_profile.c backend/plan/fault.c backend/plan/packed.c
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
-%C%_plan_test_math_SOURCES = %D%/plan/test_math.c backend/cublas/cublaslt.c backend/plan/fault.c \
-  backend/plan/options.c backend/routes/cost_forms.c backend/routes/dense.c \
+%C%_plan_test_math_SOURCES = %D%/plan/test_math.c $(OPTION_SOURCES) backend/cublas/cublaslt.c \
+  backend/plan/fault.c backend/routes/cost_forms.c backend/routes/dense.c \
   backend/routes/dense_cost.c backend/routes/no_routes.c backend/routes/packed_product.c
 %C%_plan_test_math_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_math_LDADD = libshunt-problem.la -lm

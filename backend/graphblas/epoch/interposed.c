@@ -8,6 +8,7 @@
      stub      r10 = number
      HANDLE    r11 = first argument          POINTER   r11 = what it points to
      raise     counters[hash(r11)] += 1      ALL       all_counter += 1
+               neither with SHUNT_DISABLE=1, from the second call of a page on
      dispatch  the caller's page is known, and so is the original: jump there
      search    else, or while an array is pinned, save all argument registers, ask
                grb_mutator_original, restore
@@ -30,6 +31,8 @@ __asm__(
     ".p2align 4\n"
     "grb_raise_POINTER:\n"
     "  .cfi_startproc\n"
+    "  cmpb $0, shunt_disabled_state(%rip)\n"
+    "  jg grb_save\n"
     "  xorl %r11d, %r11d\n"
     "  testq %rdi, %rdi\n"
     "  jz grb_raise\n"
@@ -37,6 +40,8 @@ __asm__(
     "  jmp grb_raise\n"
     ".p2align 4\n"
     "grb_raise_HANDLE:\n"
+    "  cmpb $0, shunt_disabled_state(%rip)\n"
+    "  jg grb_save\n"
     "  movq %rdi, %r11\n"
     "grb_raise:\n"
     "  imulq $" TEXT(
@@ -136,7 +141,10 @@ __asm__(
                                                                                                                              "  ret\n"
                                                                                                                              ".p2align 4\n"
                                                                                                                              "grb_raise_ALL:\n"
+                                                                                                                             "  cmpb $0, shunt_disabled_state(%rip)\n"
+                                                                                                                             "  jg grb_save\n"
                                                                                                                              "  lock incq grb_all_counter(%rip)\n"
+                                                                                                                             "grb_save:\n"
                                                                                                                              "  pushq %rax\n"
                                                                                                                              "  .cfi_adjust_cfa_offset 8\n"
                                                                                                                              "  pushq %rcx\n"

@@ -7,7 +7,7 @@
 #include "backend/graphblas/gpu/gpu_semiring.h"
 #include "backend/graphblas/gpu/pins.h"
 #include "backend/graphblas/gpu/placement.h"
-#include "backend/plan/options.h"
+#include "backend/options/options.h"
 
 /* STARTING: somebody is in start(); left, like the first, with the notes locked. */
 enum state { UNTRIED, STARTING, READY, NONE };

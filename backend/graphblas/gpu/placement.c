@@ -4,7 +4,7 @@
 
 #include "backend/graphblas/gpu/gpu_plan.h"
 #include "backend/graphblas/gpu/gpu_semiring.h"
-#include "backend/plan/options.h"
+#include "backend/options/options.h"
 
 /* Of multiply-adds: below it a product is over before a GPU has begun. */
 enum { LEAST_WORK = 4000000 };

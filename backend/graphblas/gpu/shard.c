@@ -5,8 +5,8 @@
 
 #include "backend/graphblas/gpu/gpu_semiring.h"
 #include "backend/graphblas/gpu/launch.h"
+#include "backend/options/options.h"
 #include "backend/plan/fault.h"
-#include "backend/plan/options.h"
 #include "kernels/csr/csr_kernels.h"
 
 /* ---- before the product ---------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 
 #include "backend/graphblas/gpu/device.h"
 #include "backend/graphblas/gpu/gpu_semiring.h"
-#include "backend/plan/options.h"
+#include "backend/options/options.h"
 
 /* NULL unless every function is seen that may free the array. */
 static const void *owner(const struct grb_identity *id)

@@ -99,7 +99,7 @@ struct bench_options bench_defaults(void)
                                 .index_type = SHUNT_I32,
                                 .v = 1,
                                 .seed = 1,
-                                .data = getenv("SHUNT_DATA")};
+                                .data = tool_option_text("SHUNT_DATA")};
 }
 
 /* ---- a run ---------------------------------------------------------------- */

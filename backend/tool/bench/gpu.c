@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/plan/options.h"
+#include "backend/options/options.h"
 #include "backend/tool/bench/gpu.h"
 #include "kernels/guard/guard.h"
 

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "backend/cublas/cublaslt.h"
+#include "backend/options/options.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
 #include "backend/plan/graph_overlap.h"
-#include "backend/plan/options.h"
 #include "backend/routes/routes.h"
 #include "conv/dense/dense_conv.h"
 #include "kernels/dense/dense_kernels.h"

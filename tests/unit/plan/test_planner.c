@@ -3,9 +3,9 @@
    and `library`, which needs another library and takes transposed matrices.  */
 #include <string.h>
 
+#include "backend/options/options.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
-#include "backend/plan/options.h"
 #include "backend/plan/planner.h"
 #include "backend/plan/tune.h"
 #include "backend/routes/route.h"

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """check_documents.py SOURCES: do the documents say what the sources do?
 
-  options    each SHUNT_* variable that backend reads stands in shunt-env(7) and in the table of
-             backend/plan/options.h, and no other does; so do the values that are accepted
+  options    each row of backend/options/option_table.c has its paragraph in shunt-env(7), which begins
+             with the row's sentence and names its default, and no other has; each word that is
+             accepted stands there; what backend reads of the environment is in the table
   routes     each row of backend/routes/table.c has its paragraph in shunt-cusparse(7) and stands in
              shunt-env(7), with the names of earlier releases, and in `shunt run --help`
   reasons    the words and sentences of backend/plan/reason.c are those of shunt-env(7)
@@ -20,7 +21,6 @@ import sys
 
 MAN = "backend/tool/man/"
 DOCUMENTS = ("README.md", "backend/README.md", "tests/bench/RESULTS.md")
-TOOL_VARIABLES = {"SHUNT_LIBDIR", "SHUNT_DATA"}
 README_LINES = 180
 passed = failed = 0
 
@@ -62,27 +62,54 @@ def words(text):
 
 
 # ---- options ------------------------------------------------------------------------------
+def plain(text):
+    """A paragraph of a man page as running text, macros taken away."""
+    out = []
+    for line in text.split("\n"):
+        macro = re.match(r"\.(\w+) ?(.*)", line)
+        if macro and macro.group(1) in ("BR", "RB", "BI", "IR", "RI"):
+            line = "".join(a or b for a, b in re.findall(r'"([^"]*)"|(\S+)', macro.group(2)))
+        elif macro:
+            line = macro.group(2).replace('"', "")
+        out.append(line)
+    return " ".join(" ".join(out).split())
+
+
+def option_rows():
+    """name -> (default, sentence)"""
+    row = (r'\.name = "(SHUNT_\w+)",\s+\.otherwise = "([^"]*)"'
+           r'(?:(?!\.name).)*?\.sentence = "([^"]*)"')
+    text = read("backend/options/option_table.c")
+    return {name: (default, sentence) for name, default, sentence in re.findall(row, text, re.S)}
+
+
 def variables_read():
-    read_by = r'(?:getenv|parse_switch|parse_number|copy_path)\([^;]*?"(SHUNT_\w+)"'
     names = set()
     for where, _, files in os.walk("backend"):
         for name in files:
             if name.endswith((".c", ".cu")):
-                names.update(re.findall(read_by, read(os.path.join(where, name))))
+                names.update(re.findall(r'(?:getenv|tool_option_text)\("(SHUNT_\w+)"\)',
+                                        read(os.path.join(where, name))))
     return names
 
 
 def check_options():
-    env = page("shunt-env.7")
-    documented = {head[0] for head in paragraphs(section(env, "ENVIRONMENT"))}
-    used = variables_read()
-    check("every variable that is read stands in shunt-env(7)", used - documented)
-    check("every variable of shunt-env(7) is read", documented - used)
-    table = set(re.findall(r"^   \| (SHUNT_\w+)", read("backend/plan/options.h"), re.M))
-    check("the table of options.h has the same", table ^ (used - TOOL_VARIABLES))
+    rows, env = option_rows(), page("shunt-env.7")
+    count = re.search(r"SHUNT_OPTION_COUNT = (\d+)", read("backend/options/option_table.h"))
+    check("all rows of the options were found",
+          set() if count and int(count.group(1)) == len(rows) else {str(len(rows))})
+    written = re.split(r"^\.TP\n", section(env, "ENVIRONMENT"), flags=re.M)[1:]
+    paragraph = {plain(p.split("\n", 1)[0]): plain(p.split("\n", 1)[1]) for p in written}
+    check("every option stands in shunt-env(7)", set(rows) - set(paragraph))
+    check("every option of shunt-env(7) is in the table", set(paragraph) - set(rows))
+    both = set(rows) & set(paragraph)
+    check("the paragraph of every option begins with its sentence",
+          {n for n in both if not paragraph[n].startswith(rows[n][1])})
+    check("... and names its default", {n for n in both if "Default: " + rows[n][0] not in paragraph[n]})
+    check("every variable that is read is in the table", variables_read() - set(rows))
     accepted = set()
-    for values in re.findall(r'warn\("SHUNT_\w+", \w+, "([^"]*)"\)', read("backend/plan/options.c")):
-        accepted.update(re.findall(r"[a-z]\w+", values.replace("a whole number", "")))
+    for values in re.findall(r"_words\[\] = \{([^}]*)NULL\}", read("backend/options/option_table.c")):
+        accepted.update(re.findall(r"\w+", values))
     check("every value that is accepted stands in shunt-env(7)", accepted - words(env))
 
 

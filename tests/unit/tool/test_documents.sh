@@ -30,10 +30,14 @@ broken() {
 }
 man=backend/tool/man
 broken "shunt-env(7): SHUNT_VERIFY" $man/shunt-env.7 's/^\.B SHUNT_VERIFY$/.B SHUNT_VERIFI/'
-broken "is read: SHUNT_VERIFI" $man/shunt-env.7 's/^\.B SHUNT_VERIFY$/.B SHUNT_VERIFI/'
-broken "stands in shunt-env(7): SHUNT_NEW" backend/plan/options.c 's/"SHUNT_TUNE_FILE"/"SHUNT_NEW"/'
-broken "options.h has the same: SHUNT_TUNE_FILE" backend/plan/options.h '/| SHUNT_TUNE_FILE/d'
-broken "accepted stands in shunt-env(7): tf32x4" backend/plan/options.c 's/exact, tf32, /&tf32x4, /'
+table=backend/options/option_table.c
+broken "is in the table: SHUNT_VERIFI" $man/shunt-env.7 's/^\.B SHUNT_VERIFY$/.B SHUNT_VERIFI/'
+broken "stands in shunt-env(7): SHUNT_NEW" $table 's/"SHUNT_TUNE_FILE"/"SHUNT_NEW"/'
+broken "begins with its sentence: SHUNT_TUNE" $table 's/preprocess measures/preprocess times/'
+broken "names its default: SHUNT_LOG_FILE" $table 's/"standard error"/"none"/'
+broken "options were found: 15" $table 's/\.name = "SHUNT_LOG"/.title = "SHUNT_LOG"/'
+broken "is read is in the table: SHUNT_HOME" backend/tool/launch.c 's/"SHUNT_LIBDIR")/"SHUNT_HOME")/'
+broken "accepted stands in shunt-env(7): tf32x4" $table 's/"exact", "tf32", /&"tf32x4", /'
 broken "paragraph in shunt-cusparse(7): tile" $man/shunt-cusparse.7 's/^\.B tile$/.B tiles/'
 broken "help of shunt run: bundle" backend/tool/run.c 's/csr,bundle,/csr,/'
 broken "earlier name stands in shunt-env(7): merged" $man/shunt-env.7 's/^\.B merged$/.B mixed/'

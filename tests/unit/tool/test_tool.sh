@@ -6,7 +6,7 @@ srcdir=${srcdir:-.}
 case $SHUNT in /*) ;; *) SHUNT=$(pwd)/$SHUNT ;; esac
 man_page=$(cd "$srcdir" && pwd)/backend/tool/man/shunt.1
 . "$srcdir/tests/unit/tool/check.sh"
-unset LD_PRELOAD SHUNT_LIBDIR SHUNT_ROUTES SHUNT_LOG SHUNT_REPORT
+unset LD_PRELOAD SHUNT_LIBDIR SHUNT_ROUTES SHUNT_LOG SHUNT_REPORT SHUNT_CONFIG SHUNT_STRICT SHUNT_DISABLE
 
 # expect STATUS TEXT COMMAND...: the command's output goes to the files out and err.
 expect() {
@@ -27,7 +27,7 @@ has out "shunt "
 expect 0 "--help" "$SHUNT" --help
 has out "Usage: shunt COMMAND"
 expect 2 "no command" "$SHUNT"
-for command in run bench inspect model demo; do
+for command in run bench inspect model options demo; do
   expect 0 "$command --help" "$SHUNT" $command --help
   has out "Usage: shunt $command"
   cp out help.$command
@@ -39,7 +39,7 @@ done
 expect 0 "--help after other options" "$SHUNT" bench -n 3 --help
 has out "Usage: shunt bench"
 expect 2 "unknown command" "$SHUNT" frobnicate
-has err "run, bench, inspect, model, demo"
+has err "run, bench, inspect, model, options, demo"
 expect 2 "option without its argument" "$SHUNT" bench -n
 has err "needs an argument"
 for command in run bench inspect model; do
@@ -50,7 +50,7 @@ expect 2 "demo with two files" "$SHUNT" demo a b
 
 if [ -f "$man_page" ]; then
   sed 's/\\-/-/g; s/\\f[BIR]//g' "$man_page" >man.txt
-  for command in run bench inspect model demo; do
+  for command in run bench inspect model options demo; do
     section=$(echo "$command" | tr '[:lower:]' '[:upper:]')
     sed -n "/^\\.SH SHUNT $section\$/,/^\\.SH EXIT/p" man.txt |
       awk '/^\.SH/ { n++ } n < 2' >section
@@ -311,6 +311,33 @@ ok $? "a random pattern has the nonzeros asked for"
 expect 0 "demo without a file or on one, on the host or the GPU" \
   "$SHUNT" demo -n 8 --client "$work/none" random:64x64:0.2
 
+# ---- options ---------------------------------------------------------------------------------
+expect 0 "options" "$SHUNT" options
+[ "$(grep -c '^SHUNT_' out)" -gt 10 ] && [ ! -s err ]
+ok $? "... prints every variable, and nothing on stderr"
+grep -q -E '^SHUNT_MATH +exact +exact +default +How products' out
+ok $? "... with value, default, where it is set and what it means"
+printf '# mine\nSHUNT_MATH=tf32\nSHUNT_CACHE_MB = 5\n' >config
+chmod 600 config
+expect 0 "options by a file" env SHUNT_CONFIG=config SHUNT_CACHE_MB=7 "$SHUNT" options
+grep -q -E '^SHUNT_MATH +tf32 +exact +file ' out && grep -q -E '^SHUNT_CACHE_MB +7 .* environment ' out
+ok $? "... the environment before the file"
+expect 0 "options --json" env SHUNT_CONFIG=config "$SHUNT" options --json
+python3 -c 'import json, sys
+rows = {row["name"]: row for row in json.load(sys.stdin)}
+sys.exit(rows["SHUNT_MATH"] != {"name": "SHUNT_MATH", "value": "tf32", "default": "exact",
+                                "set_by": "file", "meaning": rows["SHUNT_MATH"]["meaning"]})' <out
+ok $? "... is JSON"
+expect 1 "options that are not understood" env SHUNT_MATH=fast SHUNT_ROUTE=all "$SHUNT" options
+has err "SHUNT_MATH=fast is not understood; accepted: exact, tf32, tf32x3"
+has err "SHUNT_ROUTE is not known; the nearest name is SHUNT_ROUTES"
+chmod 620 config
+expect 1 "a file that others may write" env SHUNT_CONFIG=config "$SHUNT" options
+has err "SHUNT_CONFIG=config is not used: others may write it"
+grep -q -E '^SHUNT_MATH +exact +exact +default ' out
+ok $? "... does not count"
+expect 2 "options of something" "$SHUNT" options SHUNT_MATH
+
 # ---- run -----------------------------------------------------------------------------------
 mkdir lib "spaced lib"
 expect 125 "run without the library" env SHUNT_LIBDIR="$work/lib" "$SHUNT" run -- true
@@ -331,7 +358,8 @@ __attribute__((destructor)) static void report(void)
   if (!f) return;
   fprintf(f, "# shunt report 1 pid=%ld prog=cat\n# faults seen 0\n", (long)getpid());
   fprintf(f, "cusparseSpMM\tdense\tfits\t1200\t3000.5\tspmm:csr:aaa\n");
-  fprintf(f, "cusparseSpMM\toriginal\ttransposed\t34\t0.0\tspmm:csr:bbb\n");
+  if (!getenv("TAKEN")) fprintf(f, "cusparseSpMM\toriginal\ttransposed\t34\t0.0\tspmm:csr:bbb\n");
+  if (getenv("LOST")) fprintf(f, "# decisions not counted 2\n");
   if (getenv("STRANGE")) fprintf(f, "nonsense\ncusparseSpMM\tdense\n\t\t\t\t\t\nx\ty\tz\t-3\t1\tq\n");
   fclose(f);
 }
@@ -383,6 +411,32 @@ if ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err &&
   ok $? "... added up by problem, with the reason"
   [ "$(grep -c '^cusparseSpMM' kept)" -eq 4 ]
   ok $? "... and --report keeps the lines"
+  expect 123 "--strict, and a call was declined" env WORKER=1 "$SHUNT" run --strict cat
+  has err "--strict: cusparseSpMM was left to the original, 34 times: transposed (op(A) transposes the sparse matrix): spmm:csr:bbb"
+  lacks err "--strict: cusparseSpMM was left to the original, 1,200 times"
+  expect 123 "SHUNT_STRICT=1 does the same" env WORKER=1 SHUNT_STRICT=1 "$SHUNT" run cat
+  printf 'SHUNT_STRICT=1\n' >strict.config
+  chmod 600 strict.config
+  expect 123 "... also by the file" env WORKER=1 SHUNT_CONFIG=strict.config "$SHUNT" run cat
+  expect 0 "... and without it a declined call is none" env WORKER=1 SHUNT_STRICT=0 "$SHUNT" run cat
+  expect 0 "--strict, and all calls were taken" env WORKER=1 TAKEN=1 "$SHUNT" run --strict cat
+  expect 0 "--strict without a call" "$SHUNT" run --strict true
+  expect 3 "the program's own failure goes before" env WORKER=1 "$SHUNT" run --strict sh -c 'cat; exit 3'
+  has err "--strict: cusparseSpMM was left"
+  expect 123 "--strict, and a line is strange" env WORKER=1 TAKEN=1 STRANGE=1 "$SHUNT" run --strict cat
+  has err "does not tell of every call"
+  expect 123 "--strict, and calls were not counted" env WORKER=1 TAKEN=1 LOST=1 "$SHUNT" run --strict cat
+  has err "does not tell of every call"
+  expect 0 "--require, and a call ran on it" env WORKER=1 "$SHUNT" run --require dense cat
+  expect 123 "--require, and one of two did not run" env WORKER=1 "$SHUNT" run --require dense,merged cat
+  has err "--require: no call ran on tile"
+  lacks err "no call ran on dense"
+  expect 123 "--require without a call" "$SHUNT" run --require csr true
+  expect 5 "... of a program that failed" "$SHUNT" run --require csr sh -c 'exit 5'
+  expect 2 "--require of what is no route" "$SHUNT" run --require all true
+  has err "csr"
+  expect 0 "switched off" env SHUNT_DISABLE=1 "$SHUNT" run true
+  has err "SHUNT_DISABLE=1: no call was looked at"
   expect 0 "strange report lines" env WORKER=1 STRANGE=1 "$SHUNT" run cat
   has err "not understood"
   has err "1,234 calls seen"

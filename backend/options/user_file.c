@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* mkostemp */
-#include "backend/plan/user_file.h"
+#include "backend/options/user_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* user_file.h: files in which a process leaves something for the user's next one.
+/* user_file.h: files that the user names: options, and what one process leaves for the next.
 
    What such a file says decides how later products are computed, so it is read only if nobody else
    can have written it, and written so that a reader finds the old or the new one, whole.
@@ -15,8 +15,8 @@
    the reason in words.  Never waits (a FIFO is refused).  The caller closes it.  */
 FILE *shunt_user_file_open(const char *path, const char **why);
 
-/* Writes by `print` and puts the file in the place of `path`, readable and writable by this user alone.
-   False: it could not, or `path` is not a file that would be read; nothing is left behind.  */
+/* Writes by `print` and puts the file in the place of `path`, readable and writable by this user
+   alone.  False: it could not, or `path` is not a file that would be read; nothing is left.  */
 bool shunt_user_file_write(const char *path, void (*print)(FILE *f, void *argument),
                            void *argument);
 
