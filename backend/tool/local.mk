@@ -6,7 +6,11 @@ shunt_SOURCES = \
   %D%/tool_text.c \
   %D%/bench/ablation.c %D%/bench/bench.c %D%/bench/case.c %D%/bench/check.c %D%/bench/host.c \
   %D%/bench/json.c %D%/bench/operands.c %D%/bench/report.c %D%/bench/suite.c \
-  %D%/bench/summary.c
+  %D%/bench/summary.c \
+  %D%/doctor/doctor.c %D%/doctor/doctor_bindings.c %D%/doctor/doctor_driver.c \
+  %D%/doctor/doctor_elf.c %D%/doctor/doctor_findings.c %D%/doctor/doctor_install.c \
+  %D%/doctor/doctor_path.c %D%/doctor/doctor_program.c %D%/doctor/doctor_python.c \
+  %D%/doctor/doctor_reach.c %D%/doctor/doctor_search.c %D%/doctor/doctor_settings.c
 if HAVE_CUDA
 noinst_LTLIBRARIES += libshunt-bench.la
 libshunt_bench_la_SOURCES = %D%/bench/reference.cu
@@ -15,9 +19,9 @@ shunt_SOURCES += \
   %D%/bench/gpu_dcsr.c %D%/bench/gpu_formats.c %D%/bench/gpu_memory.c %D%/bench/gpu_peers.c \
   %D%/bench/gpu_shunt.c %D%/bench/gpu_time.c
 shunt_LDADD = libshunt-bench.la libshunt-formats.la libshunt-core.la libshunt-host.la \
-  $(CUDA_LIBS) $(ZLIB_LIBS) -lm
+  $(CUDA_LIBS) $(ZLIB_LIBS) -lm -ldl
 else
-shunt_LDADD = libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm
+shunt_LDADD = libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm -ldl
 endif
 dist_man_MANS = %D%/man/shunt.1 %D%/man/shunt-cusparse.7 %D%/man/shunt-env.7 \
   %D%/man/shunt-graphblas.7

@@ -3,8 +3,8 @@
 
 #include "backend/tool/tool.h"
 
-static const struct tool_command *const commands[] = {&tool_run, &tool_bench, &tool_inspect,
-                                                      &tool_model, &tool_demo};
+static const struct tool_command *const commands[] = {&tool_run,   &tool_bench, &tool_inspect,
+                                                      &tool_model, &tool_demo,  &tool_doctor};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const char help[] =
@@ -17,6 +17,7 @@ static const char help[] =
     "  inspect  print what a matrix's pattern looks like (no GPU needed)\n"
     "  model    print what decides how a matrix is best traversed (no GPU needed)\n"
     "  demo     the main job on a real matrix, before and after\n"
+    "  doctor   say whether Shunt can serve this machine and a program, and what to do if not\n"
     "\n"
     "Options:\n"
     "      --help     print this text and exit; also after a COMMAND\n"
@@ -57,8 +58,8 @@ int main(int argc, char **argv)
   if (argc < 2)
     fputs(help, stderr);
   else
-    tool_say(
-        "unknown %s '%s'; the commands are run, bench, inspect, model, demo (see shunt --help)",
-        word[0] == '-' ? "option" : "command", word);
+    tool_say("unknown %s '%s'; the commands are run, bench, inspect, model, demo, doctor (see "
+             "shunt --help)",
+             word[0] == '-' ? "option" : "command", word);
   return EXIT_USAGE;
 }

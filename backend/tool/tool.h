@@ -10,6 +10,7 @@
      backend/tool/bench/bench.c          shunt bench: options into cases, cases into an engine
      backend/tool/bench/bench.h            (its own header)
      demo.c           shunt demo: the main job, before and after
+     backend/tool/doctor/doctor.h        shunt doctor (its own header)
      tool_matrix.c    files, made-up patterns and problems into host CSR
      tool_patterns.c    the made-up ones
      tool_text.c      messages and lists of words
@@ -49,7 +50,8 @@ struct tool_command {
   const char *help; /* first line "Usage: ...", second what it does */
   int (*run)(int argc, char **argv);
 };
-extern const struct tool_command tool_run, tool_inspect, tool_bench, tool_model, tool_demo;
+extern const struct tool_command tool_run, tool_inspect, tool_bench, tool_model, tool_demo,
+    tool_doctor;
 
 /* ---- tool_text.c ---------------------------------------------------------- */
 
