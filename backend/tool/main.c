@@ -14,7 +14,7 @@ static const char help[] =
     "Commands:\n"
     "  run      run a program with its calls rerouted, and say what was gained\n"
     "  bench    time every applicable route against cuSPARSE and cuBLAS on one matrix\n"
-    "  inspect  print what a matrix's pattern looks like (no GPU needed)\n"
+    "  inspect  print and draw what a matrix's pattern looks like (no GPU needed)\n"
     "  model    print what decides how a matrix is best traversed (no GPU needed)\n"
     "  demo     the main job on a real matrix, before and after\n"
     "  doctor   say whether Shunt can serve this machine and a program, and what to do if not\n"

@@ -4,7 +4,7 @@
      run.c            shunt run: a program under the preload
      launch.c           environment, fork, signals, exit status
      run_report.c       the table of calls that the library left behind
-     inspect.c        shunt inspect: what a pattern looks like
+     backend/tool/inspect/inspect.h      shunt inspect (its own header)
      model.c          shunt model: traffic, skewness and conversion of a matrix
      model_print.c      its figures, for people and as JSON (model.h)
      backend/tool/bench/bench.c          shunt bench: options into cases, cases into an engine
