@@ -3,7 +3,7 @@
    | binding                       | reached by the preload                        |
    | linked (DT_NEEDED)            | yes: references go to the global scope first  |
    | linked, opened by Python      | yes: a local scope comes after the global one |
-   | by name (dlopen, dlsym)       | by libshunt-dlsym.so                          |
+   | by name (dlopen, dlsym)       | cuSPARSE by libshunt-dlsym.so; GraphBLAS no   |
    | contained (linked statically) | no                                            |
    | opened with RTLD_DEEPBIND     | no; the flag is in no file, `shunt run` tells |  */
 #define _GNU_SOURCE
@@ -153,11 +153,34 @@ static void report_version(struct doctor *d, int k, const struct doctor_object *
     doctor_find(&d->findings, DOCTOR_WARNING, kinds[k].name,
                 "compare results once with SHUNT_ROUTES=none",
                 "%s is newer than those tested (%s): %s", version, t->list, where);
+  else if (numbers < 2)
+    doctor_find(&d->findings, DOCTOR_OK, kinds[k].name, NULL, "%s (no file tells more), %s",
+                version, where);
   else
     doctor_find(&d->findings, DOCTOR_OK, kinds[k].name, NULL, "%s, %s", version, where);
 }
 
 /* ---- bindings ------------------------------------------------------------------------------- */
+
+/* libshunt-dlsym.so hands out functions of cuSPARSE only. */
+static void describe_opener(struct doctor *d, int k, const struct doctor_object *o)
+{
+  const char *name = doctor_base_name(o->path);
+  if (k == DOCTOR_GRAPHBLAS)
+    doctor_find(&d->findings, o->local ? DOCTOR_WARNING : DOCTOR_PROBLEM, "binding",
+                "link the program to libgraphblas.so",
+                "%s binds GraphBLAS by name (dlopen, dlsym): not reached", name);
+  else if (d->has_dlsym)
+    doctor_find(&d->findings, DOCTOR_OK, "binding", NULL,
+                "%s binds cuSPARSE by name (dlopen, dlsym): reached by libshunt-dlsym.so, unless "
+                "opened with RTLD_DEEPBIND",
+                name);
+  else
+    doctor_find(&d->findings, DOCTOR_PROBLEM, "binding",
+                "install libshunt-dlsym.so beside Shunt's other libraries",
+                "%s binds cuSPARSE by name (dlopen, dlsym): not reached without libshunt-dlsym.so",
+                name);
+}
 
 static void describe_user(struct doctor *d, int k, const struct doctor_object *o)
 {
@@ -176,11 +199,7 @@ static void describe_user(struct doctor *d, int k, const struct doctor_object *o
                       "libshunt-graphblas.a and -Wl,--wrap=GrB_mxm",
                 "%s contains %s (linked statically): its calls are not reached", name, library);
   else if (u->opens)
-    doctor_find(f, d->has_dlsym ? DOCTOR_OK : DOCTOR_PROBLEM, "binding",
-                d->has_dlsym ? NULL : "install libshunt-dlsym.so beside Shunt's other libraries",
-                "%s binds %s by name (dlopen, dlsym): %s", name, library,
-                d->has_dlsym ? "reached by libshunt-dlsym.so, unless opened with RTLD_DEEPBIND"
-                             : "not reached without libshunt-dlsym.so");
+    describe_opener(d, k, o);
   else
     doctor_find(f, u->calls ? DOCTOR_OK : DOCTOR_NOTE, "binding", NULL, "%s is linked to %s%s: %s",
                 name, library, o->local ? ", in a local scope" : "",

@@ -156,6 +156,15 @@ static void report_missing(struct doctor *d, bool module, int nodes, bool libcud
         "libcuda.so.1 is not found");
 }
 
+/* The rates that times are estimated by were measured on an H200. */
+static void describe_costs(struct doctor *d)
+{
+  if (d->wants[DOCTOR_CUSPARSE])
+    doctor_find(&d->findings, DOCTOR_NOTE, "cost", NULL,
+                "routes are chosen by rates measured on an H200, scaled to other GPUs by "
+                "multiprocessors");
+}
+
 void doctor_ask_driver(struct doctor *d)
 {
   char number[64] = "";
@@ -174,6 +183,7 @@ void doctor_ask_driver(struct doctor *d)
                 number[0] ? number : "(number not known)", nodes < 0 ? 1 : nodes,
                 nodes == 1 || nodes < 0 ? "" : "s");
   if (handle) dlclose(handle);
+  describe_costs(d);
 }
 
 /* ---- toolkits ------------------------------------------------------------------------------- */

@@ -257,6 +257,10 @@ rm root/usr/local/lib/shunt/libshunt-dlsym.so
 doctor 1 "... without libshunt-dlsym.so" solver
 says problem "not reached without libshunt-dlsym.so"
 
+program /usr/bin/graphs --undefined dlopen --text GrB_mxm --text libgraphblas.so.7
+doctor 1 "GraphBLAS by name" graphs
+says problem "graphs binds GraphBLAS by name (dlopen, dlsym): not reached"
+
 # A virtual environment with wheels, and a script of its Python.
 fresh
 site=/venv/lib/python3.11/site-packages
@@ -319,6 +323,7 @@ if ${CC:-cc} -shared -fPIC -o cuda/libcuda.so.1 fake.c >out 2>err; then
     ok $? "$text (status $got)"
   }
   asked 0 "a driver and a GPU" A=1
+  says note "rates measured on an H200"
   says ok "0: Fake 0, compute capability 9.0, 132 multiprocessors, 80 GiB"
   asked 1 "a GPU that the build has no code for" FAKE_MAJOR=8
   says problem "built for compute capability 9.0; this GPU has 8.0"
