@@ -51,11 +51,13 @@ static int how_many(const struct doctor_findings *f, enum doctor_level level)
   return n;
 }
 
-/* Has an earlier finding the same advice? */
+/* Has an earlier finding, as bad as this one, the same advice? */
 static bool given_before(const struct doctor_findings *f, int i)
 {
   for (int j = 0; j < i; j++)
-    if (f->list[j].advice && strcmp(f->list[j].advice, f->list[i].advice) == 0) return true;
+    if (f->list[j].level >= DOCTOR_WARNING && f->list[j].advice &&
+        strcmp(f->list[j].advice, f->list[i].advice) == 0)
+      return true;
   return false;
 }
 
@@ -85,13 +87,12 @@ void doctor_print(const struct doctor_findings *f, const char *program)
   putchar('\n');
   print_verdict(f, program);
   for (int i = 0; i < f->count; i++) {
-    if (!f->list[i].advice || given_before(f, i)) continue;
+    if (f->list[i].level < DOCTOR_WARNING || !f->list[i].advice || given_before(f, i)) continue;
     if (!headed) puts("what to do:");
     headed = true;
     printf("  - %s\n", f->list[i].advice);
   }
-  if (!headed && program && doctor_worst(f) <= DOCTOR_WARNING)
-    puts("what to do: shunt run -- PROGRAM");
+  if (!headed && program && !f->idle) printf("what to do: shunt run -- %s\n", program);
 }
 
 void doctor_print_json(const struct doctor_findings *f, const char *program)

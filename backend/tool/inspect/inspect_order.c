@@ -4,8 +4,8 @@
 #include "backend/tool/inspect/inspect.h"
 #include "conv/vector/row_clusters.h"
 
-/* Rows compared with others: some ten seconds at most. */
-#define MOST_COMPARED 4e8
+/* Rows compared with others: some five seconds at most. */
+#define MOST_COMPARED 2e8
 
 void inspect_order_try(const struct shunt_csr *a, struct inspect_order *out)
 {

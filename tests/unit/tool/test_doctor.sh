@@ -97,6 +97,8 @@ says problem "there is no NVIDIA driver"
 verdict "Shunt cannot serve solver (1 problem)."
 doctor 0 "no driver, GraphBLAS: the host engine serves" graphs
 says note "there is no NVIDIA driver"
+! grep -q -e '  - ' out
+ok $? "... which calls for nothing to be done"
 
 # ---- 2. wrong architecture ------------------------------------------------------------------------
 fresh
