@@ -7,9 +7,9 @@ pkglib_LTLIBRARIES += libshunt-cusparse.la
 libshunt_cusparse_la_SOURCES = $(LOADER_SOURCES) \
   %D%/allocations.c %D%/bsr.c %D%/describe.c %D%/descriptor_table.c %D%/entry.c %D%/original.c \
   %D%/preprocess_epoch.c %D%/sddmm.c %D%/setters.c %D%/spmm.c %D%/strides.c %D%/trampolines.c
-libshunt_cusparse_la_LIBADD = libshunt-core.la -L%D% -lcudart_renamed -ldl -lrt -lpthread
+libshunt_cusparse_la_LIBADD = libshunt-core.la libshunt-note.la -L%D% -lcudart_renamed -ldl -lrt -lpthread
 libshunt_cusparse_la_LDFLAGS = $(PRELOAD_LDFLAGS) -Wl,--version-script=$(top_srcdir)/%D%/exports.map
-libshunt_cusparse_la_DEPENDENCIES = libshunt-core.la %D%/exports.map %D%/libcudart_renamed.a
+libshunt_cusparse_la_DEPENDENCIES = libshunt-core.la libshunt-note.la %D%/exports.map %D%/libcudart_renamed.a
 
 # The static runtime without the names that allocations.c exports.
 %D%/libcudart_renamed.a: $(CUDA_STATIC) %D%/cudart_renames.txt
@@ -23,5 +23,6 @@ if HAVE_DLSYM_OBJECT
 pkglib_LTLIBRARIES += libshunt-dlsym.la
 libshunt_dlsym_la_SOURCES = %D%/dlsym.c
 libshunt_dlsym_la_LDFLAGS = $(PRELOAD_LDFLAGS) -Wl,--version-script=$(top_srcdir)/%D%/dlsym.map
-libshunt_dlsym_la_DEPENDENCIES = %D%/dlsym.map
+libshunt_dlsym_la_LIBADD = libshunt-note.la
+libshunt_dlsym_la_DEPENDENCIES = libshunt-note.la %D%/dlsym.map
 endif

@@ -3,8 +3,8 @@
 
 #include "backend/tool/tool.h"
 
-static const struct tool_command *const commands[] = {&tool_run,   &tool_bench,   &tool_inspect,
-                                                      &tool_model, &tool_options, &tool_demo};
+static const struct tool_command *const commands[] = {
+    &tool_run, &tool_bench, &tool_inspect, &tool_model, &tool_options, &tool_demo, &tool_doctor};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const char help[] =
@@ -14,10 +14,11 @@ static const char help[] =
     "Commands:\n"
     "  run      run a program with its calls rerouted, and say what was gained\n"
     "  bench    time every applicable route against cuSPARSE and cuBLAS on one matrix\n"
-    "  inspect  print what a matrix's pattern looks like (no GPU needed)\n"
+    "  inspect  print and draw what a matrix's pattern looks like (no GPU needed)\n"
     "  model    print what decides how a matrix is best traversed (no GPU needed)\n"
     "  options  print every variable that may be set, its value and where it is set\n"
     "  demo     the main job on a real matrix, before and after\n"
+    "  doctor   say whether Shunt can serve this machine and a program, and what to do if not\n"
     "\n"
     "Options:\n"
     "      --help     print this text and exit; also after a COMMAND\n"
@@ -59,8 +60,8 @@ int main(int argc, char **argv)
     fputs(help, stderr);
   else
     tool_say(
-        "unknown %s '%s'; the commands are run, bench, inspect, model, options, demo (see shunt "
-        "--help)",
+        "unknown %s '%s'; the commands are run, bench, inspect, model, options, demo, doctor (see "
+        "shunt --help)",
         word[0] == '-' ? "option" : "command", word);
   return EXIT_USAGE;
 }

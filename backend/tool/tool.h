@@ -4,13 +4,14 @@
      run.c            shunt run: a program under the preload
      launch.c           environment, fork, signals, exit status
      run_report.c       the table of calls that the library left behind
-     inspect.c        shunt inspect: what a pattern looks like
+     backend/tool/inspect/inspect.h      shunt inspect (its own header)
      model.c          shunt model: traffic, skewness and conversion of a matrix
      model_print.c      its figures, for people and as JSON (model.h)
      backend/tool/bench/bench.c          shunt bench: options into cases, cases into an engine
      backend/tool/bench/bench.h            (its own header)
      demo.c           shunt demo: the main job, before and after
      tool_options.c   shunt options: what is set, and where
+     backend/tool/doctor/doctor.h        shunt doctor (its own header)
      tool_matrix.c    files, made-up patterns and problems into host CSR
      tool_patterns.c    the made-up ones
      tool_text.c      messages and lists of words
@@ -51,7 +52,7 @@ struct tool_command {
   int (*run)(int argc, char **argv);
 };
 extern const struct tool_command tool_run, tool_inspect, tool_bench, tool_model, tool_options,
-    tool_demo;
+    tool_demo, tool_doctor;
 
 /* ---- tool_text.c ---------------------------------------------------------- */
 

@@ -27,7 +27,7 @@ has out "shunt "
 expect 0 "--help" "$SHUNT" --help
 has out "Usage: shunt COMMAND"
 expect 2 "no command" "$SHUNT"
-for command in run bench inspect model options demo; do
+for command in run bench inspect model options demo doctor; do
   expect 0 "$command --help" "$SHUNT" $command --help
   has out "Usage: shunt $command"
   cp out help.$command

@@ -1,40 +1,11 @@
-/* inspect.c: shunt inspect FILE: what a pattern looks like, from the host engine. */
-#include <getopt.h>
+/* inspect_print.c: the figures of `shunt inspect`, for people and as JSON. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "backend/tool/tool.h"
+#include "backend/tool/inspect/inspect.h"
 #include "conv/dcsr/dcsr_traversal.h"
 #include "conv/profile/profile.h"
 #include "conv/tile/tile_conv.h"
-
-static const char help[] =
-    "Usage: shunt inspect [OPTION]... FILE...\n"
-    "Print the profile of matrix FILE (Matrix Market or .smtx, also gzipped; or a\n"
-    "made-up pattern, as for shunt bench).  Needs no GPU.\n"
-    "\n"
-    "  -v, --vector V  first replace each stored entry by a V x 1 vector\n"
-    "      --json      print JSON, one object per FILE and line\n"
-    "  -h, --help      print this text and exit\n"
-    "\n"
-    "Exit status: 0 success; 1 malformed input; 2 usage.\n";
-
-enum { OPT_JSON = 256 };
-static const struct option options[] = {{"vector", required_argument, NULL, 'v'},
-                                        {"json", no_argument, NULL, OPT_JSON},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
-
-struct inspection {
-  const char *file;
-  bool made_up; /* the file held no values */
-  struct shunt_profile p;
-  struct shunt_structure s;
-  int64_t merged; /* tiles of 32 columns that 16 rows have */
-  struct shunt_tile_shares tiles;
-};
 
 static double share(int64_t part, int64_t of)
 {
@@ -66,7 +37,78 @@ static void print_share(const char *what, double x)
   printf("  %-34s %14.2f%%\n", what, 100 * x);
 }
 
-static void print_table(const struct inspection *i)
+/* How the entries divide among the kinds from `first` to before `end`. */
+static void print_kinds(const struct inspect_grid *g, int first, int end)
+{
+  uint64_t all = 0;
+  for (int k = first; k < end; k++) all += g->entries[k];
+  for (int k = first; k < end; k++)
+    print_share(inspect_kind_name((enum inspect_kind)k),
+                share((int64_t)g->entries[k], (int64_t)all));
+}
+
+/* ---- expected times ----------------------------------------------------------------------- */
+
+static void print_time(double us)
+{
+  if (us > 0)
+    printf(" %10.1f", us);
+  else
+    printf(" %10s", "-");
+}
+
+static void print_estimates(const struct inspection *i)
+{
+  if (i->estimates == 0) return;
+  puts(" expected time, us (estimated; packed where that pays)\n"
+       "  GPU   type        N  route           time   cuSPARSE     cuBLAS");
+  for (int e = 0; e < i->estimates; e++) {
+    const struct inspect_estimate *x = &i->estimate[e];
+    printf("  %-5s %-5s %7" PRId64 "  %-8s", x->gpu, x->type, x->n, x->route);
+    print_time(x->us);
+    print_time(x->original_us);
+    print_time(x->gemm_us);
+    printf("%s%s\n", x->why[0] ? "  " : "", x->why);
+  }
+}
+
+/* A line for each estimate that another one undercuts by a twentieth. */
+static int print_better(const struct inspection *i, const struct inspect_estimate *other,
+                        const char *how)
+{
+  int n = 0;
+  for (int e = 0; e < i->estimates; e++) {
+    const struct inspect_estimate *x = &i->estimate[e], *y = &other[e];
+    if (y->us >= 0.95 * x->us) continue;
+    printf("  %s, %s N = %" PRId64 ": %s %.1f us instead of %.1f\n", x->gpu, x->type, x->n, how,
+           y->us, x->us);
+    n++;
+  }
+  return n;
+}
+
+static void print_changes(const struct inspection *i)
+{
+  const struct shunt_profile *p = &i->p;
+  const struct inspect_order *o = &i->order;
+  puts(" what would change that");
+  if (p->unsorted_rows > 0)
+    puts("  sort the columns of each row: bundle, vector, tile and sparse24 need it");
+  if (p->rows % 8)
+    printf("  the last %" PRId64 " rows are no group of 8: add %" PRId64 " empty rows\n",
+           p->rows % 8, 8 - p->rows % 8);
+  int better = print_better(i, i->padded, "with N rounded up to a multiple of 8");
+  if (!o->tried) {
+    puts("  rows in another order: not tried (it would take long, or there are no entries)");
+  } else {
+    printf("  rows in another order: fill of 8 x 1 vectors %.1f %% instead of %.1f %%\n",
+           100 * o->fill_ordered, 100 * o->fill_now);
+    better += print_better(i, i->ordered, "with rows in that order (Shunt finds it itself)");
+  }
+  if (i->estimates && !better) puts("  no change that was tried lowers an expected time");
+}
+
+void inspect_print_table(const struct inspection *i)
 {
   static const int v[3] = {8, 4, 2};
   const struct shunt_profile *p = &i->p;
@@ -113,6 +155,13 @@ static void print_table(const struct inspection *i)
     puts(what);
     break;
   }
+  puts(" entries, by columns that 8 aligned rows have in common");
+  print_kinds(&i->grid, 0, INSPECT_VECTOR_KINDS);
+  puts(" entries, by aligned 16 x 32 tiles");
+  print_kinds(&i->grid, INSPECT_VECTOR_KINDS, INSPECT_KINDS);
+  print_number("strips without an entry", i->grid.empty_strips);
+  print_estimates(i);
+  print_changes(i);
 }
 
 static void print_three(const char *name, double x, double y, double z)
@@ -126,7 +175,40 @@ static double finite_or_zero(double x)
   return isfinite(x) ? x : 0;
 }
 
-static void print_json(const struct inspection *i)
+static void json_kinds(const struct inspect_grid *g)
+{
+  static const char *const keys[INSPECT_KINDS] = {"vector_8", "vector_4", "vector_2",  "shared",
+                                                  "alone",    "tile_24",  "tile_other"};
+  fputs("\"entries\": {", stdout);
+  for (int k = 0; k < INSPECT_KINDS; k++)
+    printf("%s\"%s\": %" PRIu64, k ? ", " : "", keys[k], g->entries[k]);
+  printf("}, \"strips\": %" PRId64 ", \"empty_strips\": %" PRId64 ", ", g->strips, g->empty_strips);
+}
+
+static void json_order(const struct inspect_order *o)
+{
+  if (o->tried)
+    printf("\"order\": {\"fill_now\": %.17g, \"fill_ordered\": %.17g}, ", o->fill_now,
+           o->fill_ordered);
+  else
+    fputs("\"order\": null, ", stdout);
+}
+
+static void json_estimates(const struct inspection *i)
+{
+  fputs("\"estimates\": [", stdout);
+  for (int e = 0; e < i->estimates; e++) {
+    const struct inspect_estimate *x = &i->estimate[e];
+    printf("%s{\"gpu\": \"%s\", \"type\": \"%s\", \"n\": %" PRId64
+           ", \"route\": \"%s\", \"us\": %.17g, \"cusparse_us\": %.17g, \"cublas_us\": %.17g, "
+           "\"ordered_us\": %.17g, \"padded_us\": %.17g}",
+           e ? ", " : "", x->gpu, x->type, x->n, x->route, x->us, x->original_us, x->gemm_us,
+           i->ordered[e].us, i->padded[e].us);
+  }
+  fputs("]", stdout);
+}
+
+void inspect_print_json(const struct inspection *i)
 {
   const struct shunt_profile *p = &i->p;
   const struct shunt_structure *s = &i->s;
@@ -149,67 +231,11 @@ static void print_json(const struct inspection *i)
          "\"fill\": %.17g}, ",
          i->merged, i->tiles.sparse, i->tiles.dense, i->tiles.fill);
   printf("\"strip_occupancy\": %.17g, \"entropy\": %.17g, \"ssf\": %.17g, "
-         "\"faster_by_ssf\": \"%c_stationary\"}\n",
+         "\"faster_by_ssf\": \"%c_stationary\", ",
          finite_or_zero(s->strip_occupancy), p->entropy, p->ssf,
          shunt_traversal_of(p) == SHUNT_B_STATIONARY ? 'b' : 'c');
+  json_kinds(&i->grid);
+  json_order(&i->order);
+  json_estimates(i);
+  puts("}");
 }
-
-/* The tiles of `merged` (backend/routes), 2:4 in any order of their columns. */
-static shunt_status count_merged(struct inspection *i, struct shunt_csr a)
-{
-  struct shunt_tile_census census = {0};
-  a.value_type = SHUNT_F16, a.values = NULL;
-  shunt_status s = SHUNT_OK;
-  if (a.rows > 0 && a.cols > 0)
-    s = shunt_csr_tile_census_host(&a, SHUNT_TILE_MERGE | SHUNT_TILE_REORDER, &census);
-  if (s == SHUNT_E_UNSUPPORTED) s = SHUNT_OK; /* too large: no tiles */
-  i->merged = (int64_t)(census.sparse + census.dense);
-  i->tiles = shunt_tile_shares(a.rows, a.cols, &census);
-  return s;
-}
-
-static bool inspect_one(const char *file, int v, bool json)
-{
-  struct tool_source source;
-  struct shunt_matrix m;
-  struct inspection i = {.file = file};
-  if (!tool_load(file, v, 1, &source, &m)) return false;
-  struct shunt_csr a = tool_view(&m);
-  i.made_up = m.pattern;
-  shunt_status status = shunt_profile_csr_host(&a, &i.p);
-  if (status == SHUNT_OK) status = shunt_structure_csr_host(&a, &i.s);
-  if (status == SHUNT_OK) status = count_merged(&i, a);
-  if (status == SHUNT_OK)
-    (json ? print_json : print_table)(&i);
-  else
-    tool_say("%s: the profile failed (%s)", file,
-             status == SHUNT_E_MEMORY ? "out of memory" : "internal error");
-  shunt_matrix_free(&m);
-  return status == SHUNT_OK;
-}
-
-static int inspect(int argc, char **argv)
-{
-  int64_t v[TOOL_LIST] = {1};
-  bool json = false;
-  int c, status = EXIT_OK;
-  optind = 1;
-  opterr = 0;
-  while ((c = getopt_long(argc, argv, ":v:h", options, NULL)) != -1) {
-    switch (c) {
-    case 'v':
-      if (!tool_parse_sizes("--vector", optarg, TOOL_MAX_V, v)) return EXIT_USAGE;
-      break;
-    case OPT_JSON: json = true; break;
-    case 'h': fputs(help, stdout); return EXIT_OK;
-    default: return tool_bad_option("inspect", c, argv, options);
-    }
-  }
-  if (optind == argc) return tool_bad_usage("inspect", "no file given");
-  for (; optind < argc; optind++)
-    if (!inspect_one(argv[optind], (int)v[0], json)) status = EXIT_BAD;
-  if (fflush(stdout) != 0) status = EXIT_BAD;
-  return status;
-}
-
-const struct tool_command tool_inspect = {"inspect", help, inspect};

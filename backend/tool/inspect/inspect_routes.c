@@ -1,0 +1,85 @@
+/* inspect_routes.c: which route would take a product with this matrix, and in what time: the
+   planner's own choice (backend/plan/choice.c) on a GPU that need not be here.
+
+   Nothing is launched: the routes are asked what they expect, with a context that has a device's
+   figures and no device.  Where they only ask whether there is something (a workspace, cuBLAS, an
+   order of the rows), they get an address that is never followed.  */
+#include <inttypes.h>
+#include <string.h>
+
+#include "backend/plan/context.h"
+#include "backend/plan/product.h"
+#include "backend/routes/costs.h"
+#include "backend/tool/inspect/inspect.h"
+
+/* Rates were measured on an H200; elsewhere they are scaled by multiprocessors (cost.h). */
+static const struct inspect_gpu gpus[INSPECT_GPUS] = {
+    {"h200", "H200", {132, 90, 227 << 10, 60 << 20}, (int64_t)141 << 30},
+    {"h100", "H100", {132, 90, 227 << 10, 50 << 20}, (int64_t)80 << 30},
+    {"a100", "A100", {108, 80, 163 << 10, 40 << 20}, (int64_t)80 << 30},
+    {"b200", "B200", {148, 100, 227 << 10, 126 << 20}, (int64_t)180 << 30}};
+const char *const inspect_gpu_words[INSPECT_GPUS + 1] = {"h200", "h100", "a100", "b200", NULL};
+
+static _Alignas(256) char something[256];
+
+static bool make_problem(const struct inspect_question *q, struct shunt_problem *p)
+{
+  const struct shunt_csr *a = q->a;
+  const bool wide = a->rows > INT32_MAX || a->cols > INT32_MAX || a->nnz > INT32_MAX;
+  const char *compute = strcmp(q->type, "f64") == 0 ? "f64" : "f32";
+  char text[SHUNT_PROBLEM_TEXT];
+  snprintf(text, sizeof text,
+           "spmm:csr:%s.%s.%s.%s:%sb0:m%" PRId64 "n%" PRId64 "k%" PRId64 "z%" PRId64
+           ":NN:rr:ld%" PRId64 ".%" PRId64 ":a1b0:alg0",
+           q->type, q->type, q->type, compute, wide ? "i64" : "i32", a->rows, q->n, a->cols, a->nnz,
+           q->n, q->n);
+  return shunt_problem_parse(text, p) == SHUNT_OK;
+}
+
+/* The matrix is known, and would be packed now; with q->order, its rows in that order. */
+static void know_matrix(const struct inspect_question *q, const struct shunt_profile *f,
+                        struct shunt_lookup *l, struct shunt_packed_view *study)
+{
+  l->calls = 2;
+  l->pack_wise = true;
+  l->has_profile = true;
+  l->profile = *f;
+  if (!q->order) return;
+  l->has_study = true;
+  memcpy(l->studied, q->order, sizeof *q->order);
+  l->study = (struct shunt_cache_packed *)(void *)something;
+  study->payload = something;
+}
+
+bool inspect_estimate(const struct inspect_question *q, struct inspect_estimate *out)
+{
+  const struct inspect_gpu *gpu = &gpus[q->gpu];
+  struct shunt_context context = {.device = gpu->device, .memory_bytes = gpu->memory_bytes};
+  struct shunt_product x = {.batches = 1};
+  context.gemm = (struct shunt_cublaslt *)(void *)something;
+  if (!make_problem(q, &x.problem)) return false;
+  const struct shunt_spmm *s = &x.problem.spmm;
+  const struct shunt_profile *f = shunt_type_size(s->a.value_type) == 2 ? q->half : q->profile;
+  know_matrix(q, f, &x.lookup, &x.study);
+  x.call = (struct shunt_call){.problem = &x.problem,
+                               .context = &context,
+                               .profile = f,
+                               .workspace = something,
+                               .workspace_bytes = (size_t)1 << 40};
+  shunt_product_choose(&x, -1);
+  const bool taken = x.plan.count > 0;
+  const double cells = (double)s->a.rows * (double)s->a.cols;
+  *out = (struct inspect_estimate){
+      .gpu = gpu->name,
+      .type = q->type,
+      .n = q->n,
+      .route = taken ? x.plan.candidate[0].route->name : "original",
+      .why = taken ? "" : shunt_reason_sentence(x.plan.why_none.reason),
+      .us = taken ? x.plan.candidate[0].us : x.plan.original_us,
+      .original_us = x.plan.original_us,
+      .gemm_us = cells > 4e9
+                     ? 0
+                     : shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->b.rows,
+                                       s->b.type, SHUNT_MATH_EXACT, &gpu->device)};
+  return true;
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""check_inspect.py FILE.mtx FILE.json FILE.svg: are the kinds that `shunt inspect` counts and draws
+those of the matrix?  The matrix is a pattern of at most 128 x 128, so that each cell is one place."""
+import json
+import re
+import sys
+import xml.etree.ElementTree as tree
+
+KEYS = ("vector_8", "vector_4", "vector_2", "shared", "alone", "tile_24", "tile_other")
+lines = [line for line in open(sys.argv[1]) if not line.startswith("%")]
+rows, cols, count = map(int, lines[0].split())
+places = {tuple(int(x) - 1 for x in line.split()[:2]) for line in lines[1:]}
+assert len(places) == count
+
+
+def whole(row, col, high):
+    first = row // high * high
+    return all((r, col) in places for r in range(first, first + high))
+
+
+def vector_kind(row, col):
+    for kind, high in enumerate((8, 4, 2)):
+        if whole(row, col, high):
+            return kind
+    first = row // 8 * 8
+    return 3 if sum((r, col) in places for r in range(first, first + 8)) > 1 else 4
+
+
+def tile_kind(row, col):
+    top, left = row // 16 * 16, col // 32 * 32
+    crowded = any(sum((r, c) in places for c in range(quad, quad + 4)) > 2
+                  for r in range(top, top + 16) for quad in range(left, left + 32, 4))
+    return 6 if crowded else 5
+
+
+expected = {}
+for place in places:
+    for kind in (vector_kind(*place), tile_kind(*place)):
+        expected.setdefault(kind, set()).add(place)
+answer = json.loads(open(sys.argv[2]).readline())
+for kind, key in enumerate(KEYS):
+    want = len(expected.get(kind, ()))
+    assert answer["entries"][key] == want, (key, answer["entries"][key], want)
+strips = {c // 64 for _, c in places}
+assert answer["strips"] == (cols + 63) // 64
+assert answer["empty_strips"] == answer["strips"] - len(strips)
+
+# The picture: cells by class and place, from the panels' frames.
+space = "{http://www.w3.org/2000/svg}"
+root = tree.parse(sys.argv[3]).getroot()
+assert root.find(space + "title").text, "a title"
+assert "prefers-color-scheme:dark" in root.find(space + "style").text
+panels = [[float(r.get(x)) for x in ("x", "y", "width", "height")]
+          for r in root.iter(space + "rect") if r.get("class") == "panel"]
+assert len(panels) == 2
+drawn = {}
+for path in root.iter(space + "path"):
+    kind = int(path.get("class").split()[0][1:])
+    x0, y0, width, height = panels[0] if kind < 5 else panels[1]
+    wide, high = (width - 1) / cols, (height - 1) / rows
+    for x, y, run in re.findall(r"M([\d.]+) ([\d.]+)h([\d.]+)", path.get("d")):
+        row = round((float(y) - y0 - 0.5) / high)
+        first = round((float(x) - x0 - 0.5) / wide)
+        for col in range(first, first + round(float(run) / wide)):
+            assert (row, col) not in drawn.setdefault(kind, set()), "drawn once"
+            drawn[kind].add((row, col))
+assert drawn == expected, {k: (len(drawn.get(k, ())), len(expected.get(k, ()))) for k in range(7)}
+text = " ".join(t.text for t in root.iter(space + "text"))
+for words in ("8 x 1 vectors", "2:4 tiles", "alone", "strips of 64"):
+    assert words in text, words
