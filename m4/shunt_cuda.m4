@@ -69,5 +69,6 @@ AC_DEFUN([SHUNT_CHECK_CUDA], [
   AC_SUBST([NVCC_GENCODE_WGMMA])
   AC_SUBST([NVCC_TEST_ARCH])
   AC_SUBST([CUDA_DIR], [$shunt_cuda_dir])
+  AC_SUBST([CUDA_ARCH], [$with_cuda_arch])
   AM_CONDITIONAL([HAVE_CUDA], [test $have_cuda = yes])
 ])
