@@ -1,0 +1,70 @@
+#!/bin/sh
+# deb.sh BUILD: installs the packages of BUILD/deb on a bare Debian, and runs them there.
+#
+# SHUNT_TEST_ROOT=FOLDER names a tree of Debian 12, Ubuntu 24.04 or later; it stays as it is.  Without
+# one debootstrap makes one of Debian 12.  Skips with a message where this cannot be done.
+set -u
+[ $# = 1 ] && [ -f "$1/Makefile" ] || { echo "usage: deb.sh BUILD" >&2; exit 2; }
+skip() {
+  echo "skip - $1"
+  exit 0
+}
+debs=$(find "$1/deb" -name '*.deb' ! -name '*dbgsym*' 2>/dev/null)
+[ -n "$debs" ] || skip "there are no packages: make deb"
+[ "$(id -u)" = 0 ] || skip "only root can enter a bare root"
+unshare -m true 2>/dev/null || skip "unshare does not work here"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+root=${SHUNT_TEST_ROOT:-}
+if [ -z "$root" ]; then
+  command -v debootstrap >/dev/null 2>&1 || skip "debootstrap is not installed"
+  root=$work/root
+  debootstrap --variant=minbase bookworm "$root" >"$work/log" 2>&1 ||
+    skip "debootstrap: $(tail -1 "$work/log")"
+fi
+
+mkdir "$work/over" "$work/debs"
+# shellcheck disable=SC2086
+cp $debs "$work/debs"
+cat >"$work/debs/try.sh" <<'EOF'
+passed=0
+failed=0
+check() {
+  name=$1
+  shift
+  if "$@" >/tmp/out 2>&1; then
+    passed=$((passed + 1))
+    echo "ok - $name"
+  else
+    failed=$((failed + 1))
+    echo "not ok - $name"
+    sed 's/^/#   /' /tmp/out
+  fi
+}
+export DEBIAN_FRONTEND=noninteractive
+cd /debs
+apt-get update -qq >/dev/null 2>&1
+check "apt installs them, with what they need" apt-get install -y -qq ./*.deb
+check "the program starts" shunt --version
+check "it finds its libraries" sh -c \
+  'shunt run -- sh -c "echo \$LD_PRELOAD" | grep -q "^/usr/lib/.*/shunt/libshunt-graphblas.so"'
+check "they load" sh -c '! shunt run -- true 2>&1 | grep "cannot be preloaded"'
+check "the loader knows libshunt.so" sh -c 'ldconfig -p | grep -q libshunt.so.0'
+check "header and link for programs" test -f /usr/include/shunt.h -a -e /usr/lib/*/libshunt.so
+check "they go again" apt-get purge -y -qq shunt libshunt0 libshunt-dev
+check "and leave nothing" sh -c '! find /usr /etc /var/lib -path "*shunt*" ! -path "/var/lib/apt/*" | grep .'
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
+EOF
+# What is written goes to memory: the root stays as it is.
+unshare -m sh -c '
+  mount -t tmpfs none "$2/over" && mkdir "$2/over/up" "$2/over/work" "$2/over/root" || exit 99
+  mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/over/up,workdir=$2/over/work" "$2/over/root" ||
+    exit 99
+  cd "$2/over/root" && mkdir debs && cp "$2"/debs/* debs && cp /etc/resolv.conf etc/resolv.conf
+  mount -t proc proc proc
+  mount --bind /dev dev
+  chroot . env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin sh /debs/try.sh' sh "$root" "$work"
+status=$?
+[ $status != 99 ] || skip "an overlay cannot be mounted here"
+exit $status
