@@ -7,7 +7,8 @@
 # link the shared libraries as programs do), NVCC_GENCODE, NVCC_GENCODE_WGMMA, HAVE_CUDA.
 AC_DEFUN([SHUNT_CHECK_CUDA], [
   AC_ARG_WITH([cuda],
-    [AS_HELP_STRING([--with-cuda=DIR], [CUDA toolkit @<:@CUDA_HOME, nvcc on PATH, /usr/local/cuda, build/cuda@:>@])],
+    [AS_HELP_STRING([--with-cuda=DIR],
+      [CUDA toolkit @<:@CUDA_HOME, nvcc on PATH, /usr/local/cuda, build/cuda@:>@])],
     [], [with_cuda=check])
   AC_ARG_WITH([cuda-arch],
     [AS_HELP_STRING([--with-cuda-arch=LIST],

@@ -8,8 +8,8 @@
 #   FOLDER/lib      libcudart_static.a            nvidia-cuda-runtime
 #                   cuSPARSE, cuBLAS, nvJitLink   for the tests and the demo
 #
-# CUDA 13.0: the oldest release whose packages have a whole nvcc, so it serves the most drivers.  The
-# parts must be of one release.  PIP_INDEX_URL and pip's other settings hold.
+# CUDA 13.0: the oldest release whose packages have a whole nvcc, so it serves the most drivers.
+# The parts must be of one release.  PIP_INDEX_URL and pip's other settings hold.
 set -eu
 [ $# = 1 ] || {
   echo "usage: cuda_from_pypi.sh FOLDER" >&2
@@ -20,7 +20,8 @@ mkdir -p "$(dirname "$1")"
 work=$(mktemp -d "$1.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+export PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1
+python3 -m pip install --quiet --no-deps --only-binary :all: \
   --target "$work" 'nvidia-cuda-nvcc==13.0.*' 'nvidia-cuda-crt==13.0.*' 'nvidia-nvvm==13.0.*' \
   'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-cccl==13.0.*' 'nvidia-nvjitlink==13.0.*' \
   'nvidia-cusparse==12.6.3.*' 'nvidia-cublas==13.1.0.*'

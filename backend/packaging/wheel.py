@@ -204,7 +204,7 @@ def main():
     size = os.path.getsize(wheel) / 1e6
     print(f"{wheel} ({size:.1f} MB)")
     if size > LIMIT_MB:
-        fail(f"more than {LIMIT_MB} MB: NVCCFLAGS='-O3 --compress-mode=size', or fewer architectures")
+        fail(f"more than {LIMIT_MB} MB: configure with NVCCFLAGS='-O3 --compress-mode=size'")
 
 
 main()

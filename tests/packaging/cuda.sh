@@ -1,7 +1,7 @@
 #!/bin/sh
-# cuda.sh: when bootstrap gets a CUDA toolkit from PyPI, and what it makes of the packages.  pip, the
-# driver and the compilers are stand-ins, so nothing is downloaded.  With SHUNT_TEST_DOWNLOADS=1 the
-# real packages come too, and compile and link a program.
+# cuda.sh: when bootstrap gets a CUDA toolkit from PyPI, and what it makes of the packages.  pip,
+# the driver and the compilers are stand-ins, so nothing is downloaded.  With
+# SHUNT_TEST_DOWNLOADS=1 the real packages come too, and compile and link a program.
 set -u
 top=$(cd "${SHUNT_SRCDIR:-.}" && pwd)
 work=$(mktemp -d)
@@ -27,7 +27,7 @@ script() {
   chmod +x "$1"
 }
 
-# ---- what is made of the packages -------------------------------------------------------------------
+# ---- what is made of the packages ----------------------------------------------------------------
 script "$work/pip/python3" <<'EOF'
 [ "${PIP_BREAKS:-}" ] && exit 1
 while [ "$1" != --target ]; do shift; done
@@ -47,7 +47,7 @@ check "and nothing beside it" test "$(ls "$work/a")" = cuda
 PIP_BREAKS=1 from_pypi >"$work/out" 2>&1
 check "what is there is not made again" test $? = 0
 
-# ---- when bootstrap wants one -------------------------------------------------------------------------
+# ---- when bootstrap wants one --------------------------------------------------------------------
 mkdir -p "$work/clone/backend/packaging"
 cp "$top/bootstrap" "$work/clone"
 script "$work/clone/backend/packaging/cuda_from_pypi.sh" <<'EOF'
@@ -95,11 +95,11 @@ else
   not_asked "SHUNT_BOOTSTRAP_CUDA=no: none is got"
 fi
 
-# ---- the real packages ----------------------------------------------------------------------------------
+# ---- the real packages ---------------------------------------------------------------------------
 if [ "${SHUNT_TEST_DOWNLOADS:-}" != 1 ]; then
   echo "skip - the real packages: SHUNT_TEST_DOWNLOADS=1 gets them (700 MB)"
 else
-  cat >"$work/a.cu" <<'EOF'
+  cat >"$work/program.cu" <<'EOF'
 #include <cublasLt.h>
 #include <cuda_fp16.h>
 #include <cusparse.h>
@@ -108,9 +108,9 @@ int main() { return cusparseGetVersion(nullptr, nullptr) == CUSPARSE_STATUS_SUCC
 EOF
   unset CUDA_HOME CUDA_PATH
   check "they come" sh "$top/backend/packaging/cuda_from_pypi.sh" "$work/real"
-  check "they compile and link" env PATH=/usr/bin:/bin "$work/real/bin/nvcc" -arch=sm_90 -o "$work/a" \
-    "$work/a.cu" -lcusparse
-  check "the program starts" env LD_LIBRARY_PATH="$work/real/lib" "$work/a"
+  check "they compile and link" env PATH=/usr/bin:/bin "$work/real/bin/nvcc" -arch=sm_90 \
+    -o "$work/program" "$work/program.cu" -lcusparse
+  check "the program starts" env LD_LIBRARY_PATH="$work/real/lib" "$work/program"
 fi
 
 echo "$passed passed, $failed failed"

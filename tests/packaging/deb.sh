@@ -1,8 +1,8 @@
 #!/bin/sh
 # deb.sh BUILD: installs the packages of BUILD/deb on a bare Debian, and runs them there.
 #
-# SHUNT_TEST_ROOT=FOLDER names a tree of Debian 12, Ubuntu 24.04 or later; it stays as it is.  Without
-# one debootstrap makes one of Debian 12.  Skips with a message where this cannot be done.
+# SHUNT_TEST_ROOT=FOLDER names a tree of Debian 12, Ubuntu 24.04 or later; it stays as it is.
+# Without one debootstrap makes one of Debian 12.  Skips with a message where this cannot be done.
 set -u
 [ $# = 1 ] && [ -f "$1/Makefile" ] || { echo "usage: deb.sh BUILD" >&2; exit 2; }
 skip() {
@@ -52,14 +52,16 @@ check "they load" sh -c '! shunt run -- true 2>&1 | grep "cannot be preloaded"'
 check "the loader knows libshunt.so" sh -c 'ldconfig -p | grep -q libshunt.so.0'
 check "header and link for programs" test -f /usr/include/shunt.h -a -e /usr/lib/*/libshunt.so
 check "they go again" apt-get purge -y -qq shunt libshunt0 libshunt-dev
-check "and leave nothing" sh -c '! find /usr /etc /var/lib -path "*shunt*" ! -path "/var/lib/apt/*" | grep .'
+check "and leave nothing" sh -c \
+  '! find /usr /etc /var/lib -path "*shunt*" ! -path "/var/lib/apt/*" | grep .'
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
 EOF
 # What is written goes to memory: the root stays as it is.
 unshare -m sh -c '
   mount -t tmpfs none "$2/over" && mkdir "$2/over/up" "$2/over/work" "$2/over/root" || exit 99
-  mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/over/up,workdir=$2/over/work" "$2/over/root" ||
+  over=$2/over
+  mount -t overlay overlay -o "lowerdir=$1,upperdir=$over/up,workdir=$over/work" "$over/root" ||
     exit 99
   cd "$2/over/root" && mkdir debs && cp "$2"/debs/* debs && cp /etc/resolv.conf etc/resolv.conf
   mount -t proc proc proc

@@ -1,6 +1,6 @@
 #!/bin/sh
-# install.sh BUILD: what `make install` makes: moved to another folder it still works, pkg-config tells
-# how to build with it, and `make uninstall` takes all of it away.
+# install.sh BUILD: what `make install` makes: moved to another folder it still works, pkg-config
+# tells how to build with it, and `make uninstall` takes all of it away.
 set -u
 [ $# = 1 ] && [ -f "$1/Makefile" ] || { echo "usage: install.sh BUILD" >&2; exit 2; }
 build=$(cd "$1" && pwd)
@@ -30,7 +30,7 @@ check "the program" "$work/moved/bin/shunt" --version
 check "it finds its libraries where they are now" sh -c \
   "'$work/moved/bin/shunt' run -- sh -c 'echo \$LD_PRELOAD' | grep -q '^$work/moved/'"
 
-# ---- a C program ------------------------------------------------------------------------------------
+# ---- a C program ---------------------------------------------------------------------------------
 cat >client.c <<'EOF'
 #include <shunt.h>
 #include <stdio.h>
@@ -41,8 +41,9 @@ if command -v pkg-config >/dev/null 2>&1; then
   export PKG_CONFIG_PATH
   check "pkg-config knows the version" test "$(pkg-config --modversion shunt)" = \
     "$("$work/moved/bin/shunt" --version | cut -d' ' -f2)"
-  check "a C program builds with its words" sh -c \
-    "gcc client.c -o client \$(pkg-config --define-variable=prefix='$work/moved' --cflags --libs shunt)"
+  words=$(pkg-config --define-variable=prefix="$work/moved" --cflags --libs shunt)
+  # shellcheck disable=SC2086
+  check "a C program builds with its words" gcc client.c -o client $words
   check "and runs" env LD_LIBRARY_PATH="$work/moved/lib" ./client
 else
   echo "skip - pkg-config is not installed"

@@ -29,7 +29,11 @@ says() {
   name=$1
   pattern=$2
   shift 2
-  if "$@" >"$work/out" 2>&1 && grep -qE -e "$pattern" "$work/out"; then ok "$name"; else not_ok "$name"; fi
+  if "$@" >"$work/out" 2>&1 && grep -qE -e "$pattern" "$work/out"; then
+    ok "$name"
+  else
+    not_ok "$name"
+  fi
 }
 # ends NAME STATUS COMMAND...: it ends with that status.
 ends() {
@@ -41,7 +45,7 @@ ends() {
 }
 skip() { echo "skip - $1"; }
 
-# ---- what is in it ----------------------------------------------------------------------------------
+# ---- what is in it -------------------------------------------------------------------------------
 check "RECORD has every file, with its hash and size" python3 - "$wheel" <<'PYTHON'
 import base64, csv, hashlib, io, sys, zipfile
 archive = zipfile.ZipFile(sys.argv[1])
@@ -68,8 +72,9 @@ bin=$work/venv/bin
 check "installs without the network" "$bin/pip" install -q --no-index --disable-pip-version-check \
   "$wheel"
 package=$("$bin/python" -c 'import os, shunt; print(os.path.dirname(shunt.__file__))')
+foreign='cuda|cublas|cusparse|nv|graphblas|libgomp\.so'
 for file in "$package"/bin/shunt "$package"/lib/*.so.0 "$package"/lib/shunt/*.so*; do
-  if readelf -dW "$file" | grep NEEDED | grep -qE 'cuda|cublas|cusparse|nv|graphblas|libgomp\.so'; then
+  if readelf -dW "$file" | grep NEEDED | grep -qE "$foreign"; then
     readelf -dW "$file" | grep NEEDED >"$work/out"
     not_ok "$(basename "$file") needs nothing of CUDA's, GraphBLAS' or OpenMP's"
   else
@@ -77,10 +82,14 @@ for file in "$package"/bin/shunt "$package"/lib/*.so.0 "$package"/lib/shunt/*.so
   fi
 done
 
-# ---- the command --------------------------------------------------------------------------------------
+# ---- the command ---------------------------------------------------------------------------------
 cd "$work" || exit 2
-echo 'import os, sys; print("argv", sys.argv[1:]); print(os.environ["LD_PRELOAD"]); sys.exit(7)' >train.py
-maps='import re; print(sorted(set(re.findall(r"/lib/shunt/(\S+)", open("/proc/self/maps").read()))))'
+echo 'import os, sys
+print("argv", sys.argv[1:])
+print(os.environ["LD_PRELOAD"])
+sys.exit(7)' >train.py
+maps='import re
+print(sorted(set(re.findall(r"/lib/shunt/(\S+)", open("/proc/self/maps").read()))))'
 says "shunt --version" '^shunt [0-9]+\.[0-9]+' "$bin/shunt" --version
 says "shunt run preloads its own libraries, and they load" libshunt-graphblas.so \
   "$bin/shunt" run -- python3 -c "$maps"
@@ -92,7 +101,8 @@ else
 fi
 ends "python -m shunt SCRIPT: the script's status" 7 "$bin/python" -m shunt train.py a -b
 "$bin/python" -m shunt train.py a -b >"$work/out" 2>&1
-if grep -q "argv \['a', '-b'\]" "$work/out" && grep -q "$package/lib/shunt/libshunt" "$work/out"; then
+if grep -q "argv \['a', '-b'\]" "$work/out" &&
+  grep -q "$package/lib/shunt/libshunt" "$work/out"; then
   ok "python -m shunt SCRIPT: arguments and preload"
 else
   not_ok "python -m shunt SCRIPT: arguments and preload"
@@ -111,7 +121,7 @@ if command -v gcc >/dev/null 2>&1; then
       -l:libshunt.so.0 -Wl,-rpath,'$package/lib' && ./client"
 fi
 
-# ---- Jupyter ----------------------------------------------------------------------------------------------
+# ---- Jupyter -------------------------------------------------------------------------------------
 kernel=$work/venv/share/jupyter/kernels/shunt/kernel.json
 says "shunt kernelspec install" "$kernel|installed" "$bin/shunt" kernelspec install
 check "its kernel runs this Python with the preload" "$bin/python" -c "
@@ -119,7 +129,8 @@ import json, shunt, sys
 spec = json.load(open('$kernel'))
 assert spec['env']['LD_PRELOAD'] == shunt.preload() != '', spec
 assert spec['argv'][0].startswith(sys.prefix) and '{connection_file}' in spec['argv'], spec"
-check "for the user" env JUPYTER_DATA_DIR="$work/data" "$bin/shunt" kernelspec install --user --name mine
+check "for the user" env JUPYTER_DATA_DIR="$work/data" "$bin/shunt" kernelspec install --user \
+  --name mine
 check "it lies where Jupyter looks" test -f "$work/data/kernels/mine/kernel.json"
 check "shunt kernelspec remove" "$bin/shunt" kernelspec remove
 ends "what is not there cannot be removed" 1 "$bin/shunt" kernelspec remove
@@ -129,7 +140,7 @@ python3 -m venv "$work/two words" && "$work/two words/bin/pip" install -q --no-i
   --disable-pip-version-check "$wheel"
 ends "a path with a space is refused" 1 "$work/two words/bin/python" -m shunt kernelspec install
 
-# ---- PyPI's own checks ----------------------------------------------------------------------------------
+# ---- PyPI's own checks ---------------------------------------------------------------------------
 tools=${SHUNT_WHEEL_TOOLS:-}
 if [ -z "$tools" ]; then
   tools=$work/tools
