@@ -33,5 +33,5 @@ check-packages: wheel
 	SHUNT_SRCDIR=$(srcdir) $(SHELL) $(srcdir)/tests/packaging/cuda.sh
 	$(SHELL) $(srcdir)/tests/packaging/wheel.sh shunt-$(PACKAGE_VERSION)-*.whl
 	$(SHELL) $(srcdir)/tests/packaging/install.sh .
-	$(SHELL) $(srcdir)/tests/packaging/deb.sh .
+	$(SHELL) $(srcdir)/tests/packaging/root.sh .
 .PHONY: wheel deb check-packages
