@@ -8,3 +8,4 @@ include %D%/cusparse/local.mk
 include %D%/graphblas/local.mk
 include %D%/native/local.mk
 include %D%/tool/local.mk
+include %D%/packaging/local.mk

@@ -1,12 +1,14 @@
 # SHUNT_CHECK_CUDA
 # ----------------
 # Finds a CUDA toolkit: --with-cuda=DIR, then CUDA_HOME, CUDA_PATH, nvcc on PATH,
-# /usr/local/cuda.  --without-cuda builds the host engine and the tool only.
+# /usr/local/cuda, and what bootstrap put into build/cuda.  --without-cuda builds the host engine
+# and the tool only.
 # Sets NVCC, CUDA_CPPFLAGS, CUDA_LIBS (static runtime), CUDA_LDFLAGS (for tests that
 # link the shared libraries as programs do), NVCC_GENCODE, NVCC_GENCODE_WGMMA, HAVE_CUDA.
 AC_DEFUN([SHUNT_CHECK_CUDA], [
   AC_ARG_WITH([cuda],
-    [AS_HELP_STRING([--with-cuda=DIR], [CUDA toolkit @<:@CUDA_HOME, nvcc on PATH, /usr/local/cuda@:>@])],
+    [AS_HELP_STRING([--with-cuda=DIR],
+      [CUDA toolkit @<:@CUDA_HOME, nvcc on PATH, /usr/local/cuda, build/cuda@:>@])],
     [], [with_cuda=check])
   AC_ARG_WITH([cuda-arch],
     [AS_HELP_STRING([--with-cuda-arch=LIST],
@@ -16,11 +18,13 @@ AC_DEFUN([SHUNT_CHECK_CUDA], [
   AC_ARG_VAR([NVCCFLAGS], [flags for the CUDA compiler @<:@-O3@:>@])
 
   shunt_cuda_dir=
+  shunt_top=`cd "$srcdir" && pwd`
   AS_CASE([$with_cuda],
     [no], [],
     [yes|check], [
       shunt_nvcc=`command -v nvcc 2>/dev/null | $SED 's,/bin/nvcc$,,'`
-      for shunt_dir in "$CUDA_HOME" "$CUDA_PATH" "$shunt_nvcc" /usr/local/cuda; do
+      for shunt_dir in "$CUDA_HOME" "$CUDA_PATH" "$shunt_nvcc" /usr/local/cuda \
+                       "$shunt_top/build/cuda"; do
         AS_IF([test -z "$shunt_cuda_dir" && test -n "$shunt_dir" && test -x "$shunt_dir/bin/nvcc"],
               [shunt_cuda_dir=$shunt_dir])
       done],
@@ -46,6 +50,9 @@ AC_DEFUN([SHUNT_CHECK_CUDA], [
     AS_IF([test ! -d "$shunt_cuda_lib"], [shunt_cuda_lib=$shunt_cuda_dir/lib])
     CUDA_CPPFLAGS="-isystem $shunt_cuda_dir/include"
     CUDA_LDFLAGS="-L$shunt_cuda_lib"
+    # Programs of the tests: the loader knows of other toolkits, not of this one.
+    AS_IF([test "$shunt_cuda_dir" = "$shunt_top/build/cuda"],
+      [CUDA_LDFLAGS="$CUDA_LDFLAGS -Wl,-rpath,$shunt_cuda_lib"])
     CUDA_STATIC=$shunt_cuda_lib/libcudart_static.a
     CUDA_LIBS="-L$shunt_cuda_lib -lcudart_static -ldl -lrt -lpthread"
     NVCC_GENCODE=
@@ -69,5 +76,6 @@ AC_DEFUN([SHUNT_CHECK_CUDA], [
   AC_SUBST([NVCC_GENCODE_WGMMA])
   AC_SUBST([NVCC_TEST_ARCH])
   AC_SUBST([CUDA_DIR], [$shunt_cuda_dir])
+  AC_SUBST([CUDA_ARCH], [$with_cuda_arch])
   AM_CONDITIONAL([HAVE_CUDA], [test $have_cuda = yes])
 ])

@@ -12,7 +12,7 @@
 #include "backend/routes/costs.h"
 #include "backend/tool/inspect/inspect.h"
 
-/* Rates were measured on an H200; elsewhere they are scaled by multiprocessors (cost.h). */
+/* Rates were measured on an H200; elsewhere they are scaled by multiprocessors (costs.h). */
 static const struct inspect_gpu gpus[INSPECT_GPUS] = {
     {"h200", "H200", {132, 90, 227 << 10, 60 << 20}, (int64_t)141 << 30},
     {"h100", "H100", {132, 90, 227 << 10, 50 << 20}, (int64_t)80 << 30},
