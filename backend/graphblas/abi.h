@@ -1,4 +1,4 @@
-/* abi.h: as much of GraphBLAS' binary interface as this face uses, for every version from
+/* abi.h: as much of GraphBLAS' binary interface as Shunt uses, for every version from
    7.4 on.  GraphBLAS.h is not included: it belongs to one version, and a direct
    reference to any of its symbols would stop programs without GraphBLAS from starting.
 

@@ -2,14 +2,14 @@
 
    The static archive cannot define GraphBLAS' own names beside GraphBLAS itself: there
    the functions are the __wrap_ ones that the linker's --wrap option asks for.  */
-#ifndef SHUNT_GRAPHBLAS_FACE_H
-#define SHUNT_GRAPHBLAS_FACE_H
+#ifndef SHUNT_GRAPHBLAS_ENTRY_H
+#define SHUNT_GRAPHBLAS_ENTRY_H
 
 #include "backend/graphblas/library.h"
 
 #define GRB_EXPORT __attribute__((visibility("default")))
 
-#ifdef SHUNT_GRB_STATIC
+#ifdef GRB_STATIC
 #define DECLARE(f, arguments) GRB_EXPORT int f arguments __asm__("__wrap_" #f);
 #else
 #define DECLARE(f, arguments) GRB_EXPORT int f arguments;

@@ -21,7 +21,7 @@ endif
 pkglib_LIBRARIES = libshunt-graphblas.a
 libshunt_graphblas_a_SOURCES = $(GRAPHBLAS_SOURCES) %D%/library_static.c \
   $(HOST_PLAN_SOURCES) $(NO_ROUTES_SOURCES) $(libshunt_problem_la_SOURCES)
-libshunt_graphblas_a_CPPFLAGS = $(AM_CPPFLAGS) -USHUNT_HAVE_CUDA -DSHUNT_GRB_STATIC
+libshunt_graphblas_a_CPPFLAGS = $(AM_CPPFLAGS) -USHUNT_HAVE_CUDA -DGRB_STATIC
 # The kernels as they are in the library: they compile for long, and know of neither macro.
 libshunt_graphblas_a_LIBADD = \
   $(foreach s,$(SEMIRING_HOST),$(dir $(s)).libs/$(notdir $(s:.c=.o)))

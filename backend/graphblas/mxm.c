@@ -38,7 +38,7 @@ GRB_EXPORT int GrB_vxm(GrB_Vector w, GrB_Vector mask, GrB_BinaryOp accum, GrB_Se
   return l->original.GrB_vxm(w, mask, accum, semiring, u, a, descriptor);
 }
 
-#ifndef SHUNT_GRB_STATIC
+#ifndef GRB_STATIC
 #define WRAP(f, arguments) GRB_EXPORT int __wrap_##f arguments __attribute__((alias(#f)));
 WRAP(GrB_mxm,
      (GrB_Matrix, GrB_Matrix, GrB_BinaryOp, GrB_Semiring, GrB_Matrix, GrB_Matrix, GrB_Descriptor))

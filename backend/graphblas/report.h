@@ -1,4 +1,4 @@
-/* report.h: the decisions of this face, for SHUNT_LOG and SHUNT_REPORT (plan/log.h).
+/* report.h: the decisions about GraphBLAS' products, for SHUNT_LOG and SHUNT_REPORT (plan/log.h).
 
    The problem column is one word:
 

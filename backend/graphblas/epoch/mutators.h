@@ -1,11 +1,11 @@
 /* Made by list_mutators.py from GraphBLAS 7.4.0 (372 functions), GraphBLAS 10.5.1 (416 functions): do not edit.
 
    X(number, function, what its first argument is)  */
-#ifndef SHUNT_GRAPHBLAS_MUTATOR_LIST_H
-#define SHUNT_GRAPHBLAS_MUTATOR_LIST_H
+#ifndef SHUNT_GRAPHBLAS_EPOCH_MUTATORS_H
+#define SHUNT_GRAPHBLAS_EPOCH_MUTATORS_H
 
-#define SHUNT_GRB_MUTATOR_COUNT 419
-#define SHUNT_GRB_MUTATORS(X) \
+#define GRB_MUTATOR_COUNT 419
+#define GRB_MUTATORS(X) \
   X(0, GrB_Col_assign, HANDLE) \
   X(1, GrB_Col_extract, HANDLE) \
   X(2, GrB_Matrix_apply, HANDLE) \
