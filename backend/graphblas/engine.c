@@ -31,19 +31,18 @@ bool grb_engine_worth_vector(const struct grb_semiring *s)
 }
 
 shunt_status grb_engine_spmm(struct grb_product *p, const struct shunt_host_spmm *x,
-                             const struct grb_identity *sparse, const struct grb_identity *dense,
-                             const struct grb_identity *out)
+                             const struct grb_spmm_sources *from)
 {
   uint32_t engines = shunt_options()->engines;
 #ifdef SHUNT_HAVE_CUDA
   bool only = !(engines & SHUNT_ENGINE_HOST);
-  if ((engines & SHUNT_ENGINE_CUDA) && (only || grb_gpu_wise(x, sparse, dense, out))) {
+  if ((engines & SHUNT_ENGINE_CUDA) && (only || grb_gpu_wise(x, &from->s, &from->d, &from->c))) {
     p->engine = "cuda";
-    shunt_status status = grb_gpu_spmm(x, sparse, dense, out);
+    shunt_status status = grb_gpu_spmm(x, &from->s, &from->d, &from->c);
     if (status == SHUNT_OK || status == SHUNT_E_WRITTEN) return status;
   }
 #else
-  (void)sparse, (void)dense, (void)out;
+  (void)from;
 #endif
   if (!(engines & SHUNT_ENGINE_HOST)) return SHUNT_E_UNSUPPORTED;
   p->engine = "host";

@@ -16,11 +16,16 @@ bool grb_engine_worth_columns(int64_t columns);
    do its least and greatest integers; for those of floats it calls fmin and fmax.  */
 bool grb_engine_worth_vector(const struct grb_semiring *s);
 
-/* Computes; p->engine is set to what did it.  `out` says whose array the result is.  A status
-   other than SHUNT_OK has written nothing but the result.  */
+/* Whose arrays S, D and C of a product are (handle NULL: nobody's), for an engine that lets some
+   stay where it has brought them.  */
+struct grb_spmm_sources {
+  struct grb_identity s, d, c;
+};
+
+/* Computes; p->engine is set to what did it.  A status other than SHUNT_OK has written nothing but
+   the result.  */
 shunt_status grb_engine_spmm(struct grb_product *p, const struct shunt_host_spmm *x,
-                             const struct grb_identity *sparse, const struct grb_identity *dense,
-                             const struct grb_identity *out);
+                             const struct grb_spmm_sources *from);
 shunt_status grb_engine_sddmm(struct grb_product *p, const struct shunt_host_sddmm *x);
 
 #endif

@@ -2,8 +2,9 @@
 include %D%/gpu/local.mk
 
 GRAPHBLAS_SOURCES = \
-  %D%/commit.c %D%/engine.c %D%/layout.c %D%/library.c %D%/memory.c %D%/mxm.c %D%/operand.c \
-  %D%/product.c %D%/report.c %D%/run.c %D%/sddmm.c %D%/semiring.c %D%/settings.c %D%/spmm.c
+  %D%/choose.c %D%/commit.c %D%/engine.c %D%/entry.c %D%/layout.c %D%/library.c %D%/memory.c \
+  %D%/operand.c %D%/product.c %D%/read.c %D%/report.c %D%/sddmm.c %D%/semiring.c %D%/settings.c \
+  %D%/spmm.c
 
 pkglib_LTLIBRARIES += libshunt-graphblas.la
 libshunt_graphblas_la_SOURCES = $(GRAPHBLAS_SOURCES) %D%/library_loaded.c $(LOADER_SOURCES)

@@ -44,8 +44,9 @@ static bool is_true(const void *values, size_t size, int64_t p)
 }
 
 /* Fills t's pattern with the whole of M's. */
-static void copy_pattern(const struct grb_product *p, struct grb_result *t)
+static void copy_pattern(struct grb_product *p)
 {
+  struct grb_result *t = &p->t;
   const struct grb_operand *m = &p->mask;
   copy_integers(t->offsets, m->offsets, m->offset_bytes, m->vectors + 1, p->threads);
   copy_integers(t->indices, m->indices, m->index_bytes, m->nnz, p->threads);
@@ -65,8 +66,9 @@ static void count_true(const struct grb_operand *m, size_t size, uint64_t *count
 }
 
 /* Fills it with the entries that are true. */
-static void filter_pattern(const struct grb_product *p, size_t size, struct grb_result *t)
+static void filter_pattern(struct grb_product *p, size_t size)
 {
+  struct grb_result *t = &p->t;
   const struct grb_operand *m = &p->mask;
   uint64_t sum = 0;
   count_true(m, size, t->offsets, p->threads);
@@ -101,10 +103,11 @@ static void drop_empty_vectors(struct grb_result *t)
 
 /* ---- the result ------------------------------------------------------------------------------ */
 
-static bool allocate_result(const struct grb_product *p, struct grb_result *t)
+static bool allocate_result(struct grb_product *p)
 {
   const struct grb_library *l = p->library;
   const struct grb_operand *m = &p->mask;
+  struct grb_result *t = &p->t;
   size_t entries = (size_t)m->nnz, vectors = (size_t)m->vectors;
   bool hyper = m->form == GRB_HYPERSPARSE;
   *t = (struct grb_result){.form = m->form, .by_column = m->by_column, .vectors = m->vectors};
@@ -115,8 +118,9 @@ static bool allocate_result(const struct grb_product *p, struct grb_result *t)
   return t->offsets && t->indices && t->values && (!hyper || t->ids);
 }
 
-static struct shunt_sparse pattern_of(const struct grb_product *p, const struct grb_result *t)
+static struct shunt_sparse pattern_of(const struct grb_product *p)
 {
+  const struct grb_result *t = &p->t;
   return (struct shunt_sparse){
       .rows = p->m,
       .cols = p->n,
@@ -132,16 +136,15 @@ static struct shunt_sparse pattern_of(const struct grb_product *p, const struct 
   };
 }
 
-static shunt_status compute(struct grb_product *p, struct grb_result *t)
+static shunt_status run_engine(struct grb_product *p)
 {
+  const enum shunt_multiplier times = p->semiring.multiplier;
   struct shunt_host_sddmm x = {
       .semiring = grb_semiring_of_kernels(&p->semiring),
-      .pattern = pattern_of(p, t),
-      .u = grb_operand_full(&p->a, p->settings.transpose_first,
-                            grb_uses_first(p->semiring.multiplier)),
-      .v = grb_operand_full(&p->b, p->settings.transpose_second,
-                            grb_uses_second(p->semiring.multiplier)),
-      .out = t->values,
+      .pattern = pattern_of(p),
+      .u = grb_operand_full(&p->a, p->settings.transpose_first, grb_uses_first(times)),
+      .v = grb_operand_full(&p->b, p->settings.transpose_second, grb_uses_second(times)),
+      .out = p->t.values,
       .threads = p->threads,
   };
   return grb_engine_sddmm(p, &x);
@@ -158,53 +161,54 @@ static bool replaces_all(const struct grb_product *p, bool all_true)
   return p->library->GrB_Matrix_nvals(&nvals, p->c.handle) == GRB_SUCCESS && nvals == 0;
 }
 
-static struct shunt_verdict check(struct grb_product *p, size_t *mask_size, bool *all_true)
+/* Do all entries of the mask count? */
+static bool all_true(const struct grb_product *p)
 {
-  enum shunt_multiplier times = p->semiring.multiplier;
+  return p->settings.structural || p->mask.iso;
+}
+
+static struct shunt_verdict choose(struct grb_product *p)
+{
   SHUNT_DECLINE_IF(!p->masked || p->settings.complement, SHUNT_R_MASK);
   SHUNT_DECLINE_IF(p->a.form != GRB_FULL || p->b.form != GRB_FULL, SHUNT_R_FORMAT);
-  SHUNT_DECLINE_IF(!grb_product_type_fits(p, &p->a, grb_uses_first(times)) ||
-                       !grb_product_type_fits(p, &p->b, grb_uses_second(times)),
-                   SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(!grb_operand_is_sparse(&p->mask), SHUNT_R_MASK);
   SHUNT_DECLINE_IF(!grb_operand_read(p->library, &p->mask), SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(!grb_operand_is_sparse(&p->mask), SHUNT_R_MASK);
   SHUNT_DECLINE_IF(p->mask.nnz == 0, SHUNT_R_EMPTY);
-  *all_true = p->settings.structural;
   if (!p->settings.structural) {
-    *mask_size = size_of_values(p->library, grb_operand_type(p->library, &p->mask));
-    SHUNT_DECLINE_IF(*mask_size == 0, SHUNT_R_TYPES);
-    SHUNT_DECLINE_IF(p->mask.iso && !is_true(p->mask.values, *mask_size, 0), SHUNT_R_MASK);
-    *all_true = p->mask.iso;
+    size_t size = size_of_values(p->library, grb_operand_type(p->library, &p->mask));
+    SHUNT_DECLINE_IF(size == 0, SHUNT_R_TYPES);
+    SHUNT_DECLINE_IF(p->mask.iso && !is_true(p->mask.values, size, 0), SHUNT_R_MASK);
   }
   SHUNT_DECLINE_IF(__builtin_mul_overflow(p->mask.nnz, p->k, &p->work), SHUNT_R_LARGE);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-struct shunt_verdict grb_sddmm(struct grb_product *p)
+static void make_pattern(struct grb_product *p)
 {
-  size_t mask_size = 0;
-  struct grb_result t;
-  bool all_true;
-  struct shunt_verdict v = check(p, &mask_size, &all_true);
-  if (v.reason != SHUNT_FITS) return v;
-  if (!allocate_result(p, &t)) goto failed;
-  if (t.ids) copy_integers(t.ids, p->mask.ids, p->mask.id_bytes, t.vectors, p->threads);
-  if (all_true)
-    copy_pattern(p, &t);
+  const struct grb_operand *m = &p->mask;
+  if (p->t.ids) copy_integers(p->t.ids, m->ids, m->id_bytes, p->t.vectors, p->threads);
+  if (all_true(p))
+    copy_pattern(p);
   else
-    filter_pattern(p, mask_size, &t);
-  if (t.ids) drop_empty_vectors(&t);
-  if (t.nvals == 0) {
-    grb_result_release(p, &t);
-    return SHUNT_VERDICT(SHUNT_R_EMPTY);
-  }
-  if (compute(p, &t) != SHUNT_OK) goto failed;
-  SHUNT_DECLINE_IF(!grb_commit(p, &t, replaces_all(p, all_true)), SHUNT_R_FAILED);
-  return v;
-
-failed:
-  grb_result_release(p, &t);
-  return SHUNT_VERDICT(SHUNT_R_FAILED);
+    filter_pattern(p, size_of_values(p->library, grb_operand_type(p->library, m)));
+  if (p->t.ids) drop_empty_vectors(&p->t);
 }
+
+static struct shunt_verdict compute(struct grb_product *p)
+{
+  struct shunt_verdict v = SHUNT_VERDICT(SHUNT_R_FAILED);
+  if (allocate_result(p)) {
+    make_pattern(p);
+    p->t.replaces_all = replaces_all(p, all_true(p));
+    if (p->t.nvals == 0)
+      v = SHUNT_VERDICT(SHUNT_R_EMPTY);
+    else if (run_engine(p) == SHUNT_OK)
+      v = SHUNT_VERDICT(SHUNT_FITS);
+  }
+  if (v.reason != SHUNT_FITS) grb_result_release(p);
+  return v;
+}
+
+const struct grb_method grb_sddmm = {choose, compute};

@@ -1,0 +1,33 @@
+/* choose.c: the method of a product, by the forms of its operands.
+
+     sparse x full, full x sparse           spmm.c
+     full x full, masked by a sparse M      sddmm.c  */
+#include "backend/graphblas/product.h"
+
+/* Is the result one value for all entries?  GraphBLAS then stores it as such. */
+static bool is_uniform(const struct grb_product *p)
+{
+  bool first = !grb_uses_first(p->semiring.multiplier) || p->a.iso;
+  bool second = !grb_uses_second(p->semiring.multiplier) || p->b.iso;
+  /* PLUS of equal terms depends on how many there are; but iso x iso is the original's. */
+  return first && second && (p->semiring.monoid != SHUNT_PLUS || (p->a.iso && p->b.iso));
+}
+
+/* Does this operand have the product's type, or one that does not matter? */
+static bool type_fits(const struct grb_product *p, const struct grb_operand *x, bool used)
+{
+  GrB_Type type = grb_operand_type(p->library, x);
+  return type == grb_product_type(p) || (!used && grb_type_is_built_in(p->library, type));
+}
+
+struct shunt_verdict grb_choose(struct grb_product *p)
+{
+  const enum shunt_multiplier times = p->semiring.multiplier;
+  const bool sparse = grb_operand_is_sparse(&p->a) || grb_operand_is_sparse(&p->b);
+  SHUNT_DECLINE_IF(is_uniform(p), SHUNT_R_ISO);
+  SHUNT_DECLINE_IF(!type_fits(p, &p->a, grb_uses_first(times)) ||
+                       !type_fits(p, &p->b, grb_uses_second(times)),
+                   SHUNT_R_TYPES);
+  p->method = sparse ? &grb_spmm : &grb_sddmm;
+  return p->method->choose(p);
+}
