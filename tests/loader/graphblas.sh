@@ -58,6 +58,7 @@ build_all() {
     compile -o relinked "$here/graphblas_linked.c" $relink $graphblas -ldl &&
     compile -o wrapped "$here/graphblas_linked.c" -Wl,--wrap=GrB_mxm $relink $graphblas -ldl &&
     compile -o driver "$here/graphblas_driver.c" -ldl &&
+    compile -o pages "$here/graphblas_pages.c" $graphblas &&
     compile -o startup "$here/graphblas_startup.c" $graphblas &&
     compile -I"$here/../.." -o loaded "$here/graphblas_loaded.c" -ldl &&
     compile -I"$here/../.." -DSHUNT_WITHOUT_FIND_OBJECT -o loaded_old "$here/graphblas_loaded.c" -ldl &&
@@ -148,6 +149,7 @@ check "every fault of Shunt's own leaves the result right" every_fault
 
 check "objects are found as dladdr finds them" ./loaded
 check "so they are without _dl_find_object" ./loaded_old
+check "pages of code that share a place are no slower" env "$preload" ./pages
 check "a process starts and ends within 5 ms more" start_up 5000
 
 check "/bin/true is not changed" same_with_preload /bin/true
