@@ -46,6 +46,7 @@ AC_DEFUN([SHUNT_CHECK_CUDA], [
     AS_IF([test ! -d "$shunt_cuda_lib"], [shunt_cuda_lib=$shunt_cuda_dir/lib])
     CUDA_CPPFLAGS="-isystem $shunt_cuda_dir/include"
     CUDA_LDFLAGS="-L$shunt_cuda_lib"
+    CUDA_STATIC=$shunt_cuda_lib/libcudart_static.a
     CUDA_LIBS="-L$shunt_cuda_lib -lcudart_static -ldl -lrt -lpthread"
     NVCC_GENCODE=
     shunt_last=
@@ -63,6 +64,7 @@ AC_DEFUN([SHUNT_CHECK_CUDA], [
   AC_SUBST([CUDA_CPPFLAGS])
   AC_SUBST([CUDA_LDFLAGS])
   AC_SUBST([CUDA_LIBS])
+  AC_SUBST([CUDA_STATIC])
   AC_SUBST([NVCC_GENCODE])
   AC_SUBST([NVCC_GENCODE_WGMMA])
   AC_SUBST([NVCC_TEST_ARCH])

@@ -209,7 +209,7 @@ static bool describe(struct shunt_cublaslt *lt, struct choice *c)
 
 /* Which of cuBLASLt's answers, best first, to take.  Where other work is to run beside it, one that
    leaves a sixth of the device free or more, if it is among the first and the product is so small
-   that it costs little: what is done beside is worth more (tests/bench/NOTES.md).  */
+   that it costs little: what is done beside is worth more (tests/bench/dense.md).  */
 static int pick(const struct shape *s, const cublasLtMatmulHeuristicResult_t *answer, int count)
 {
   const double flop = 2.0 * (double)s->rows * (double)s->cols * (double)s->inner;

@@ -2,7 +2,7 @@
 
 #include "backend/cusparse/descriptor_table.h"
 
-SHUNT_DESCRIPTOR_TABLE(notes, struct shunt_bsr);
+SHUNT_DESCRIPTOR_TABLE(notes, struct shunt_bsr)
 
 void shunt_bsr_note(const struct shunt_bsr *m)
 {

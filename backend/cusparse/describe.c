@@ -1,5 +1,7 @@
 #include "backend/cusparse/describe.h"
 
+#include "backend/plan/options.h"
+
 #include <string.h>
 
 static bool value_type(cudaDataType t, shunt_type *out)
@@ -329,6 +331,8 @@ struct shunt_verdict shunt_describe_spmm(const struct shunt_original *o,
   FORWARD(read_dense(o, x->b, p->op_b, 0, p, &p->spmm.b));
   FORWARD(read_dense(o, x->c, 'N', 1, p, &p->spmm.c));
   SHUNT_DECLINE_IF(!algorithm_fits(x->algorithm, p), SHUNT_R_ALGORITHM);
+  p->deterministic = shunt_options()->deterministic || x->algorithm == CUSPARSE_SPMM_CSR_ALG3 ||
+                     (int)x->algorithm == BSR_ALG1;
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
@@ -347,6 +351,7 @@ struct shunt_verdict shunt_describe_sddmm(const struct shunt_original *o,
   FORWARD(read_dense(o, x->a, p->op_a, 0, p, &p->sddmm.a));
   FORWARD(read_dense(o, x->b, p->op_b, 1, p, &p->sddmm.b));
   FORWARD(read_sparse(o, x->c, p, &p->sddmm.c));
+  p->deterministic = shunt_options()->deterministic;
   SHUNT_DECLINE_IF(x->algorithm != CUSPARSE_SDDMM_ALG_DEFAULT, SHUNT_R_ALGORITHM);
   return SHUNT_VERDICT(SHUNT_FITS);
 }

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "backend/plan/fork.h"
+
 enum { SHUNT_DESCRIPTORS = 1024 };
 
 struct shunt_descriptor_table {
@@ -28,7 +30,8 @@ struct shunt_descriptor_table {
   _Static_assert(offsetof(Type, descriptor) == 0, "a note begins with its descriptor");            \
   static Type name##_places[SHUNT_DESCRIPTORS];                                                    \
   static struct shunt_descriptor_table name = {PTHREAD_MUTEX_INITIALIZER, false,                   \
-                                               (char *)name##_places, sizeof(Type)}
+                                               (char *)name##_places, sizeof(Type)};               \
+  SHUNT_LOCK_SURVIVES_FORK(name, name.lock)
 
 /* Copies *note into the table. */
 void shunt_descriptor_table_put(struct shunt_descriptor_table *t, const void *note);

@@ -1,13 +1,35 @@
 #include "backend/cusparse/entry.h"
 
+#include "backend/plan/context.h"
+#include "backend/plan/cuda_call.h"
 #include "backend/plan/log.h"
 #include "backend/plan/options.h"
 #include "backend/plan/promise.h"
 
+/* What bufferSize's answers for p are known by on the current device. */
+static uint64_t key_of(const struct shunt_problem *p)
+{
+  const struct shunt_context *context = shunt_context_find();
+  int device = 0;
+  if (context)
+    device = context->ordinal;
+  else
+    SHUNT_CUDA(cudaGetDevice(&device));
+  return shunt_promise_key(shunt_problem_hash(p), device);
+}
+
+/* An answer counts although nothing is wanted now: buffers of its size may be about later. */
+size_t shunt_entry_buffer_size(const struct shunt_problem *p, size_t original_bytes,
+                               cudaStream_t stream, const char *path)
+{
+  const size_t own = shunt_plan_workspace(p, stream, path);
+  return shunt_promise_make(key_of(p), original_bytes, own);
+}
+
 /* Shunt's part of the program's buffer for p; NULL when there is none to be trusted. */
 static void *workspace_for(const struct shunt_problem *p, void *buffer, size_t *bytes)
 {
-  return shunt_promise_workspace(shunt_promise_find(shunt_problem_hash(p)), buffer, bytes);
+  return shunt_promise_workspace(shunt_promise_find(key_of(p)), buffer, bytes);
 }
 
 bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatus_t *status)

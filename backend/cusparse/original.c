@@ -44,7 +44,7 @@ struct function {
 };
 #define FUNCTION(f) {offsetof(struct shunt_original, f), "cusparse" #f},
 static const struct function taken[] = {SHUNT_TAKEN(FUNCTION) SHUNT_SEEN(FUNCTION)};
-static const struct function read_back[] = {CUSPARSE_READ(FUNCTION)};
+static const struct function read_back[] = {SHUNT_READ(FUNCTION)};
 #undef FUNCTION
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -28,32 +28,33 @@
   X(SpMM) X(SpMM_bufferSize) X(SpMM_preprocess) X(SDDMM) X(SDDMM_bufferSize) X(SDDMM_preprocess)
 
 /* What sets what no getter tells, and what ends it; we export them to see them pass (setters.c). */
+/* clang-format off */
 #define SHUNT_SEEN(X)                                                                              \
-  X(CsrSetStridedBatch)                                                                            \
-  X(CooSetStridedBatch)                                                                            \
-  X(CsrSetPointers) X(CooSetPointers) X(SpMatSetValues) X(CreateBsr) X(CreateConstBsr)             \
-      X(DestroySpMat)
+  X(CsrSetStridedBatch) X(CooSetStridedBatch)                                                      \
+  X(CsrSetPointers) X(CscSetPointers) X(CooSetPointers) X(SpMatSetValues)                          \
+  X(CreateBsr) X(CreateConstBsr) X(DestroySpMat)
 
 /* The functions that we only call, to read handles and descriptors back. */
-#define CUSPARSE_READ(X)                                                                           \
-  X(GetStream)                                                                                     \
-  X(GetPointerMode)                                                                                \
-  X(GetVersion) X(SpMatGetFormat) X(SpMatGetSize) X(SpMatGetStridedBatch) X(SpMatGetIndexBase)     \
-      X(DnMatGetStridedBatch) X(ConstSpMatGetValues) X(ConstCsrGet) X(ConstCscGet) X(ConstCooGet)  \
-          X(ConstBlockedEllGet) X(ConstDnMatGet)
+#define SHUNT_READ(X)                                                                              \
+  X(GetStream) X(GetPointerMode) X(GetVersion)                                                     \
+  X(SpMatGetFormat) X(SpMatGetSize) X(SpMatGetStridedBatch) X(SpMatGetIndexBase)                   \
+  X(DnMatGetStridedBatch)                                                                          \
+  X(ConstSpMatGetValues) X(ConstCsrGet) X(ConstCscGet) X(ConstCooGet) X(ConstBlockedEllGet)        \
+  X(ConstDnMatGet)
+/* clang-format on */
 
 /* Any pointer may be NULL: an old library lacks some functions.  (Where only the
    ConstXGet form is missing, XGet stands in its place: the two differ in the
    qualifiers of their arguments.)
 
-   The functions of CUSPARSE_READ all live in the library at `base`.  Those of
+   The functions of SHUNT_READ all live in the library at `base`.  Those of
    SHUNT_TAKEN and SHUNT_SEEN live there too, unless another preload wraps them: then they
    are the wrapper's, which the call must pass through as it did without us.  */
 struct shunt_original {
 #define POINTER(f) __typeof__(cusparse##f) *f;
   SHUNT_TAKEN(POINTER)
   SHUNT_SEEN(POINTER)
-  CUSPARSE_READ(POINTER)
+  SHUNT_READ(POINTER)
 #undef POINTER
   const char *path; /* file name of the library, as loaded */
   void *base;       /* the lowest address that it is mapped at */

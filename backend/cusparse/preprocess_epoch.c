@@ -9,7 +9,7 @@ struct note {
   const void *library, *buffer, *row_offsets, *columns, *row_indices;
   uint64_t problem, epoch;
 };
-SHUNT_DESCRIPTOR_TABLE(notes, struct note);
+SHUNT_DESCRIPTOR_TABLE(notes, struct note)
 
 static struct note note_of(const struct shunt_preprocessed *p)
 {

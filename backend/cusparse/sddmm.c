@@ -3,7 +3,6 @@
 #include "backend/cusparse/describe.h"
 #include "backend/cusparse/entry.h"
 #include "backend/plan/planner.h"
-#include "backend/plan/promise.h"
 
 SHUNT_EXPORT cusparseStatus_t cusparseSDDMM_bufferSize(
     cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB, const void *alpha,
@@ -20,8 +19,7 @@ SHUNT_EXPORT cusparseStatus_t cusparseSDDMM_bufferSize(
                                                        matC, computeType, alg, bufferSize);
   if (status == CUSPARSE_STATUS_SUCCESS &&
       shunt_describe_sddmm(original, &x, &p, &stream).reason == SHUNT_FITS)
-    *bufferSize = shunt_promise_make(shunt_problem_hash(&p), *bufferSize,
-                                     shunt_plan_workspace(&p, stream, original->path));
+    *bufferSize = shunt_entry_buffer_size(&p, *bufferSize, stream, original->path);
   SHUNT_LEAVE();
   return status;
 }

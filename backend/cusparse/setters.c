@@ -83,6 +83,18 @@ SHUNT_EXPORT cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t spMatD
   return status;
 }
 
+SHUNT_EXPORT cusparseStatus_t cusparseCscSetPointers(cusparseSpMatDescr_t spMatDescr,
+                                                     void *cscColOffsets, void *cscRowInd,
+                                                     void *cscValues)
+{
+  SHUNT_ENTER(CscSetPointers, spMatDescr, cscColOffsets, cscRowInd, cscValues);
+  shunt_epoch_end(spMatDescr); /* CSC has no batches, so there is nothing to note again */
+  cusparseStatus_t status =
+      original->CscSetPointers(spMatDescr, cscColOffsets, cscRowInd, cscValues);
+  SHUNT_LEAVE();
+  return status;
+}
+
 SHUNT_EXPORT cusparseStatus_t cusparseCooSetPointers(cusparseSpMatDescr_t spMatDescr, void *cooRows,
                                                      void *cooColumns, void *cooValues)
 {

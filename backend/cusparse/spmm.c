@@ -6,8 +6,8 @@
 #include "backend/cusparse/describe.h"
 #include "backend/cusparse/entry.h"
 #include "backend/cusparse/preprocess_epoch.h"
+#include "backend/plan/context.h"
 #include "backend/plan/planner.h"
-#include "backend/plan/promise.h"
 
 SHUNT_EXPORT cusparseStatus_t cusparseSpMM_bufferSize(
     cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB, const void *alpha,
@@ -24,8 +24,7 @@ SHUNT_EXPORT cusparseStatus_t cusparseSpMM_bufferSize(
                                                       matC, computeType, alg, bufferSize);
   if (status == CUSPARSE_STATUS_SUCCESS &&
       shunt_describe_spmm(original, &x, &p, &stream).reason == SHUNT_FITS)
-    *bufferSize = shunt_promise_make(shunt_problem_hash(&p), *bufferSize,
-                                     shunt_plan_workspace(&p, stream, original->path));
+    *bufferSize = shunt_entry_buffer_size(&p, *bufferSize, stream, original->path);
   SHUNT_LEAVE();
   return status;
 }
@@ -69,7 +68,8 @@ cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperation_t opA, cuspar
         (struct shunt_original_run){run_original,
                                     &(struct original_run){original, &x, matC, externalBuffer}});
     const struct shunt_preprocessed prepared = {matA, original->base, externalBuffer, &p};
-    if (by_name) shunt_epoch_begin(&prepared);
+    /* Captured, it has not run, and may run at any time, or never. */
+    if (by_name && !shunt_capture_of(stream).active) shunt_epoch_begin(&prepared);
   }
   SHUNT_LEAVE();
   return status;

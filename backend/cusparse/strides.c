@@ -7,7 +7,7 @@ struct note {
   struct shunt_strided matrix;
   int64_t offsets, entries;
 };
-SHUNT_DESCRIPTOR_TABLE(notes, struct note);
+SHUNT_DESCRIPTOR_TABLE(notes, struct note)
 
 void shunt_strides_note(const struct shunt_strided *m, int64_t offsets, int64_t entries)
 {

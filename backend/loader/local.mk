@@ -1,2 +1,2 @@
 # backend/loader: what this process has loaded.
-LOADER_SOURCES = %D%/callers.c %D%/loaded.c
+LOADER_SOURCES = %D%/callers.c %D%/library.c %D%/loaded.c

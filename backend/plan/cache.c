@@ -1,32 +1,48 @@
-/* cache.c: what is known of the matrices that a context has seen; packed.c has the memory. */
+/* cache.c: what is known of the matrices that a context has seen: one entry each, found by a hash
+   of the key.
+
+     bucket[hash] -> entry -> entry -> NULL        entries stand in pages that never move
+     newest <-> entry <-> entry <-> oldest         by the last call  */
 #include "backend/plan/cache.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/plan/cache_entry.h"
+#include "backend/plan/cache_inside.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/plan/device_memory.h"
 #include "backend/plan/log.h"
 
+/* After so many calls it is looked again whether the pattern is another by now. */
 enum { PROFILE_EVERY = 4096 };
 
-shunt_status shunt_cache_make(struct shunt_cache **out, int64_t most_bytes)
+shunt_status shunt_cache_make(struct shunt_cache **out, cudaMemPool_t pool, int64_t most_bytes,
+                              int64_t ample_bytes)
 {
   struct shunt_cache *c = SHUNT_TRY_OR(NULL, calloc(1, sizeof *c));
   if (!c) return SHUNT_E_MEMORY;
   pthread_mutex_init(&c->lock, NULL);
+  pthread_mutex_init(&c->using, NULL);
+  c->pool = pool;
   c->most_bytes = most_bytes;
-  shunt_status s =
-      SHUNT_CUDA(cudaHostAlloc((void **)&c->pinned, sizeof *c->pinned, cudaHostAllocPortable));
+  c->ample_bytes = ample_bytes;
+  c->buckets = FIRST_BUCKETS;
+  c->bucket = SHUNT_TRY_OR(NULL, calloc(c->buckets, sizeof(struct shunt_cache_entry *)));
+  shunt_status s = c->bucket ? SHUNT_OK : SHUNT_E_MEMORY;
   if (s == SHUNT_OK)
-    s = SHUNT_CUDA(cudaMalloc((void **)&c->scratch, (size_t)ENTRIES * SHUNT_PROFILE_SCRATCH));
+    s = SHUNT_CUDA(cudaHostAlloc((void **)&c->arriving, PROFILES * sizeof *c->arriving,
+                                 cudaHostAllocPortable));
+  if (s == SHUNT_OK) memset(c->arriving, 0, PROFILES * sizeof *c->arriving);
+  if (s == SHUNT_OK) s = shunt_cache_words_add(c);
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamCreateWithFlags(&c->reaper, cudaStreamNonBlocking));
+  if (s == SHUNT_OK)
+    s = shunt_device_allocate((void **)&c->scratch, (size_t)PROFILES * SHUNT_PROFILE_SCRATCH, pool,
+                              c->reaper);
+  if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamSynchronize(c->reaper)); /* for all streams */
   if (s != SHUNT_OK) {
     shunt_cache_free(c);
     return s;
   }
-  memset(c->pinned, 0, sizeof *c->pinned);
-  for (int i = 0; i < MOST_KEPT; i++) c->kept[i].word = &c->pinned->word[i];
   *out = c;
   return SHUNT_OK;
 }
@@ -34,21 +50,31 @@ shunt_status shunt_cache_make(struct shunt_cache **out, int64_t most_bytes)
 void shunt_cache_free(struct shunt_cache *c)
 {
   if (!c) return;
+  if (c->scratch) shunt_device_free(c->scratch, c->reaper);
   if (c->reaper) cudaStreamDestroy(c->reaper);
-  if (c->scratch) cudaFree(c->scratch);
-  if (c->pinned) cudaFreeHost(c->pinned);
+  shunt_cache_words_free(c);
+  if (c->arriving) cudaFreeHost(c->arriving);
+  for (int i = 0; i < c->pages; i++) free(c->page[i]);
+  free(c->bucket);
   pthread_mutex_destroy(&c->lock);
+  pthread_mutex_destroy(&c->using);
   free(c);
 }
 
 /* ---- entries ------------------------------------------------------------------- */
 
-static unsigned set_of(const struct shunt_key *k)
+static uint64_t hash_of(const struct shunt_key *k)
 {
   uint64_t h = (uint64_t)(uintptr_t)k->columns * 0x9e3779b97f4a7c15u;
   h ^= (uint64_t)(uintptr_t)k->values * 0xc2b2ae3d27d4eb4fu;
+  h ^= (uint64_t)(uintptr_t)k->row_offsets * 0x27d4eb2f165667c5u;
   h ^= (uint64_t)k->rows * 0x165667b19e3779f9u + (uint64_t)k->nnz;
-  return (unsigned)((h ^ (h >> 29)) >> 7) % SETS;
+  return (h ^ (h >> 29)) * 0x9e3779b97f4a7c15u >> 32;
+}
+
+static struct shunt_cache_entry **bucket_of(struct shunt_cache *c, const struct shunt_key *k)
+{
+  return &c->bucket[hash_of(k) % c->buckets];
 }
 
 static bool same_key(const struct shunt_key *a, const struct shunt_key *b)
@@ -59,169 +85,268 @@ static bool same_key(const struct shunt_key *a, const struct shunt_key *b)
          a->base == b->base;
 }
 
-static void retire_plans(struct entry *e)
+static void unlink_age(struct shunt_cache *c, struct shunt_cache_entry *e)
+{
+  *(e->newer ? &e->newer->older : &c->newest) = e->older;
+  *(e->older ? &e->older->newer : &c->oldest) = e->newer;
+}
+
+static void link_newest(struct shunt_cache *c, struct shunt_cache_entry *e)
+{
+  e->newer = NULL;
+  e->older = c->newest;
+  *(c->newest ? &c->newest->newer : &c->oldest) = e;
+  c->newest = e;
+}
+
+static void retire_copies(struct shunt_cache_entry *e)
 {
   for (int i = 0; i < SHUNT_MOST_PACKED; i++)
-    if (e->plan[i]) shunt_cache_packed_retire(e->plan[i]);
+    if (e->packed[i]) shunt_cache_packed_retire(e->packed[i]);
 }
 
-static void forget(struct entry *e)
+/* The entry is free for another matrix. */
+static void forget(struct shunt_cache *c, struct shunt_cache_entry *e)
 {
-  retire_plans(e);
+  struct shunt_cache_entry **at = bucket_of(c, &e->key);
+  retire_copies(e);
   if (e->study) shunt_cache_packed_retire(e->study);
-  *e = (struct entry){0};
+  shunt_cache_profile_orphan(c, e);
+  while (*at != e) at = &(*at)->next;
+  *at = e->next;
+  unlink_age(c, e);
+  *e = (struct shunt_cache_entry){.next = c->free, .profile_slot = -1};
+  c->free = e;
+  c->entries--;
 }
 
-static struct entry *find_entry(struct shunt_cache *c, const struct shunt_key *key)
+static void add_page(struct shunt_cache *c)
 {
-  struct entry *set = &c->entry[set_of(key) * WAYS], *oldest = set;
-  for (int i = 0; i < WAYS; i++) {
-    if (set[i].identity && same_key(&set[i].key, key)) return &set[i];
-    if (set[i].last < oldest->last) oldest = &set[i];
+  struct shunt_cache_entry *page = NULL;
+  if (c->pages < MOST_ENTRIES / ENTRY_PAGE)
+    page = SHUNT_TRY_OR(NULL, calloc(ENTRY_PAGE, sizeof *page));
+  if (!page) return;
+  c->page[c->pages++] = page;
+  for (int i = 0; i < ENTRY_PAGE; i++) {
+    page[i].profile_slot = -1;
+    page[i].next = c->free;
+    c->free = &page[i];
   }
-  forget(oldest);
-  oldest->key = *key;
-  oldest->identity = ++c->clock;
-  return oldest;
 }
+
+/* Buckets enough for the entries; where there is no memory, chains are longer. */
+static void widen(struct shunt_cache *c)
+{
+  const unsigned wanted = c->buckets * 4;
+  if (c->entries < c->buckets) return;
+  struct shunt_cache_entry **wider = SHUNT_TRY_OR(NULL, calloc(wanted, sizeof *wider));
+  if (!wider) return;
+  free(c->bucket);
+  c->bucket = wider;
+  c->buckets = wanted;
+  for (struct shunt_cache_entry *e = c->newest; e; e = e->older) {
+    struct shunt_cache_entry **at = bucket_of(c, &e->key);
+    e->next = *at;
+    *at = e;
+  }
+}
+
+/* NULL: there is no memory for a single one. */
+static struct shunt_cache_entry *find_entry(struct shunt_cache *c, const struct shunt_key *key)
+{
+  for (struct shunt_cache_entry *e = *bucket_of(c, key); e; e = e->next)
+    if (same_key(&e->key, key)) {
+      unlink_age(c, e);
+      link_newest(c, e);
+      return e;
+    }
+  if (!c->free) add_page(c);
+  if (!c->free && c->oldest) forget(c, c->oldest);
+  struct shunt_cache_entry *e = c->free;
+  if (!e) return NULL;
+  widen(c);
+  struct shunt_cache_entry **at = bucket_of(c, key);
+  c->free = e->next;
+  *e = (struct shunt_cache_entry){
+      .key = *key, .identity = ++c->identities, .next = *at, .profile_slot = -1};
+  *at = e;
+  link_newest(c, e);
+  c->entries++;
+  return e;
+}
+
+/* ---- what the device has said -------------------------------------------------------- */
 
 static bool is_ready(const struct shunt_cache_packed *k)
 {
   return k && k->built && k->word->stamp;
 }
 
-/* What was known of the matrix may be of another by now. */
-static void forget_hints(struct entry *e)
+/* Calls to wait after so many failures in a row: 16, 32, .. 65,536. */
+static uint32_t pause_after(uint32_t failures)
 {
+  return (uint32_t)8 << (failures < 13 ? failures : 13);
+}
+
+/* Copies do not stand for this matrix, or products from them have to be repaired: its columns
+   repeat, or its values or B's hold a NaN or Inf.  A step of a training may have diverged; so it is
+   tried again, each time later.  */
+static void refuse_copies(struct shunt_cache_entry *e)
+{
+  e->no_copies = true;
+  e->refusals++;
+  e->pack_from = e->calls + pause_after(e->refusals);
+  retire_copies(e);
+}
+
+/* Values or pattern changed under a copy: where it had not been used for long, the next is made after
+   twice as many calls.  It may be another matrix at the same addresses, too.  */
+static void forget_changed(struct shunt_cache_entry *e, const struct shunt_cache_packed *k)
+{
+  enum { PAID = 64 };
+  e->changes = atomic_load(&k->used) >= PAID ? 0 : e->changes + 1;
+  e->pack_from = e->calls + pause_after(e->changes) / 2;
   e->has_profile = e->has_study = false;
   if (e->study) shunt_cache_packed_retire(e->study);
+  retire_copies(e);
 }
 
-/* What the device has said of one of its plans concerns all: the others are of the same content. */
-static void listen_to_plan(struct entry *e, const struct shunt_cache_packed *k)
+/* What the device says of one copy concerns all: the others are of the same content. */
+static void listen_to_copy(struct shunt_cache_entry *e, const struct shunt_cache_packed *k)
 {
+  enum { SOUND = 64 };
   if (!k->word->stamp) return;
-  if ((k->word->irregular && !k->by_study) || k->word->nonfinite) {
-    /* Repeated columns; or products that are nonfinite in their first row, call after
-       call a repair: copies of this matrix do not pay.  */
-    e->no_copies = true;
-    retire_plans(e);
-  } else if (k->word->changed || k->word->irregular) {
-    /* Values or pattern changed under the plan: keeping was a poor bet, so the
-       next try waits for twice as many calls; and it may be another matrix at the same
-       addresses, so that the profile is looked for anew.  */
-    e->strikes += e->strikes < 12;
-    e->keep_from = e->sights + (4u << e->strikes);
-    forget_hints(e);
-    retire_plans(e);
-  }
+  if ((k->word->irregular && !k->by_study) || k->word->nonfinite)
+    refuse_copies(e);
+  else if (k->word->changed || k->word->irregular)
+    forget_changed(e, k);
+  else if (atomic_load(&k->used) >= SOUND)
+    e->refusals = 0;
 }
 
-/* Reads what the device has said since the last look; true if a profile was among it. */
-static bool listen(struct shunt_cache *c, struct entry *e)
+/* Reads what the device has said since the last call; true if a profile was among it. */
+static bool listen(struct shunt_cache *c, struct shunt_cache_entry *e)
 {
-  struct shunt_profile *arrived = &c->pinned->profile[e - c->entry];
-  const bool profiled =
-      e->profile_pending && *(volatile uint64_t *)&arrived->serial == e->identity + e->profiled_at;
-  if (profiled) {
-    atomic_thread_fence(memory_order_acquire);
-    e->profile = *arrived;
-    e->has_profile = true;
-    e->profile_pending = false;
-  }
-  struct shunt_cache_packed *k = e->study;
-  if (is_ready(k)) {
-    memcpy(e->studied, (const void *)k->word->measures, sizeof e->studied);
+  const bool profiled = shunt_cache_profile_listen(c, e);
+  if (is_ready(e->study)) {
+    memcpy(e->studied, (const void *)e->study->word->measures, sizeof e->studied);
     e->has_study = true;
   }
   for (int i = 0; i < SHUNT_MOST_PACKED; i++)
-    if (e->plan[i]) listen_to_plan(e, e->plan[i]);
+    if (e->packed[i]) listen_to_copy(e, e->packed[i]);
+  if (e->no_copies && e->calls >= e->pack_from) e->no_copies = false;
   return profiled;
 }
 
-static void hold(struct shunt_cache_packed *k, uint64_t now)
+/* ---- looking up --------------------------------------------------------------------------- */
+
+static void hold(struct shunt_cache_packed *k)
 {
   atomic_fetch_add(&k->holds, 1);
-  if (atomic_fetch_add(&k->idle, 1) < IDLE_CALLS) k->last = now;
+  atomic_fetch_add(&k->idle, 1);
 }
 
-/* Carries what is ready; false where a plan is still being made. */
-static bool carry_plans(struct entry *e, struct shunt_lookup *out)
+/* Carries what is ready; false where a copy is still being made. */
+static bool carry_copies(struct shunt_cache_entry *e, struct shunt_lookup *out)
 {
   bool all = true;
   for (int i = 0; i < SHUNT_MOST_PACKED; i++) {
-    struct shunt_cache_packed *k = e->plan[i];
+    struct shunt_cache_packed *k = e->packed[i];
     if (k && is_ready(k)) {
-      out->plan[i].kept = k;
-      out->plan[i].by = k->by;
-      hold(k, e->last);
+      out->packed[i].copy = k;
+      out->packed[i].by = k->by;
+      hold(k);
     }
     all = all && (!k || is_ready(k));
   }
   return all;
 }
 
-void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
-                         struct shunt_lookup *out)
+static void fill(struct shunt_cache_entry *e, struct shunt_lookup *out)
 {
-  pthread_mutex_lock(&c->lock);
-  struct entry *e = find_entry(c, key);
-  e->last = ++c->clock;
-  e->sights += e->sights < UINT32_MAX / 2;
-  const bool profiled = listen(c, e);
   struct shunt_cache_packed *study = is_ready(e->study) ? e->study : NULL;
-  const bool wise = !e->no_copies && e->sights >= 2 && e->sights >= e->keep_from;
+  const bool wise = !e->no_copies && e->calls >= 2 && e->calls >= e->pack_from;
   *out = (struct shunt_lookup){
-      .index = (int)(e - c->entry),
+      .entry = e,
       .identity = e->identity,
-      .sights = e->sights,
+      .calls = e->calls,
       .no_copies = e->no_copies,
       .profile_wanted =
-          !e->profile_pending && (!e->has_profile || e->sights - e->profiled_at > PROFILE_EVERY),
+          e->profile_slot < 0 && (!e->has_profile || e->calls - e->profiled_at > PROFILE_EVERY),
       .has_profile = e->has_profile,
       .profile = e->profile,
       .study = study,
       .has_study = e->has_study,
   };
   memcpy(out->studied, e->studied, sizeof out->studied);
-  const bool all_ready = carry_plans(e, out);
-  out->keep_wise = wise && all_ready && cache_place(e);
+  const bool all_ready = carry_copies(e, out);
+  out->pack_wise = wise && all_ready && cache_place(e);
   out->study_wise = wise && all_ready && !e->study;
-  if (study) hold(study, e->last);
+  if (study) hold(study);
+}
+
+void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
+                         struct shunt_lookup *out)
+{
+  bool profiled = false;
+  pthread_mutex_lock(&c->lock);
+  struct shunt_cache_entry *e = find_entry(c, key);
+  if (e) {
+    c->clock++;
+    e->calls += e->calls < UINT32_MAX / 2;
+    profiled = listen(c, e);
+    fill(e, out);
+  } else {
+    *out = (struct shunt_lookup){.calls = 1};
+  }
   pthread_mutex_unlock(&c->lock);
   if (profiled && out->has_profile) shunt_log_profile(&out->profile);
 }
 
-shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_lookup *s,
-                                 const struct shunt_csr *a, const struct shunt_device *d,
-                                 cudaStream_t stream)
+void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *key,
+                                 struct shunt_lookup *out)
 {
-  struct entry *e = &c->entry[s->index];
+  *out = (struct shunt_lookup){.calls = 1};
   pthread_mutex_lock(&c->lock);
-  bool mine = e->identity == s->identity && !e->profile_pending;
-  if (mine) {
-    e->profile_pending = true;
-    e->profiled_at = s->sights;
-  }
+  for (const struct shunt_cache_entry *e = *bucket_of(c, key); e; e = e->next)
+    if (same_key(&e->key, key) && e->is_settled) {
+      out->has_profile = true;
+      out->profile = e->settled;
+    }
   pthread_mutex_unlock(&c->lock);
-  if (!mine) return SHUNT_OK;
-  shunt_status r = SHUNT_LAUNCH(
-      shunt_profile_csr_cuda(a, s->identity + s->sights, &c->pinned->profile[s->index],
-                             c->scratch + (size_t)s->index * SHUNT_PROFILE_SCRATCH, d, stream));
-  if (r != SHUNT_OK) {
-    pthread_mutex_lock(&c->lock);
-    if (e->identity == s->identity) e->profile_pending = false;
-    pthread_mutex_unlock(&c->lock);
+}
+
+/* ---- forgetting ---------------------------------------------------------------------------- */
+
+/* Does an array of the matrix begin in [base, base + bytes)? */
+static bool stands_in(const struct shunt_key *k, uintptr_t base, size_t bytes)
+{
+  const void *const array[] = {k->row_offsets, k->columns, k->values, k->row_indices};
+  for (int i = 0; i < 4; i++)
+    if (array[i] && (uintptr_t)array[i] - base < bytes) return true;
+  return false;
+}
+
+/* bytes 0: all. */
+static void forget_those(struct shunt_cache *c, const void *base, size_t bytes)
+{
+  enum cudaStreamCaptureMode mode = cache_enter_relaxed();
+  pthread_mutex_lock(&c->lock);
+  for (struct shunt_cache_entry *e = c->newest, *older; e; e = older) {
+    older = e->older;
+    if (!bytes || stands_in(&e->key, (uintptr_t)base, bytes)) forget(c, e);
   }
-  return r;
+  shunt_cache_packed_tidy(c);
+  pthread_mutex_unlock(&c->lock);
+  cache_leave_relaxed(mode);
 }
 
 void shunt_cache_forget(struct shunt_cache *c)
 {
-  enum cudaStreamCaptureMode mode = cache_enter_relaxed();
-  pthread_mutex_lock(&c->lock);
-  for (int i = 0; i < ENTRIES; i++) forget(&c->entry[i]);
-  shunt_cache_packed_tidy(c);
-  pthread_mutex_unlock(&c->lock);
-  cache_leave_relaxed(mode);
+  forget_those(c, NULL, 0);
+}
+
+void shunt_cache_forget_range(struct shunt_cache *c, const void *base, size_t bytes)
+{
+  if (bytes) forget_those(c, base, bytes);
 }

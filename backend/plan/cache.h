@@ -1,27 +1,32 @@
 /* cache.h: what is remembered of the matrices that a context has seen.
 
-   A matrix is known by its arrays' addresses, sizes and types.  That says which
-   notes to look at, never that the content is still the same: a profile is only
-   a hint for choosing among routes that are right for every pattern, and kept
-   memory is used only under a guard that proves it (kernels/guard/fingerprint.cu).
+   A matrix is known by its arrays' addresses, sizes and types.  That says which notes to look at,
+   never that the content is still the same: a profile is only a hint for choosing among routes that
+   are right for every pattern, and a packed copy is used only under a guard that proves it
+   (kernels/guard).
 
-   One entry:
-     key | sights | profile (hint) | study (hint) | kept plans: one or two routes' converted matrix
+   One entry a matrix:
 
-   Products of one matrix that differ in width may want it converted in two ways.  A third takes the
-   place of a plan that many calls in a row had no use for.
+     key | calls | profile (hint) | study (hint) | packed copies, of up to two formats
 
-   A study is what a route computes of a matrix before it knows whether a conversion pays: a
-   result that is too large for the host, in kept memory of its own, and measures of it, which
-   stay when that memory is given back.
+   Products of one matrix that differ in width may want it packed in two formats.  A third takes the
+   place of a copy that many calls in a row had no use for.
 
-   Kept memory is counted against the cache's limit, evicted by least recent
-   use, and freed in stream order after its last use: uses leave an event on their
-   stream, graphs that captured it hold a reference.
+   A study is what a route computes of a matrix before it knows whether packing pays: a result that
+   is too large for the host, in packed memory of its own, and measures of it, which stay when that
+   memory is given back.
 
-   Thread-safety: every function may be called from any thread.  The lock inside
-   is held over no CUDA call but those of shunt_cache_packed_make and shunt_cache_relieve,
-   which are rare.  */
+   Entries: as many as there are matrices, up to 65,536; then the one not seen for longest goes.
+
+   Memory: copies count against the cache's limit, a larger one while most of the device is free.  A copy is worth what its uses have saved of late
+   (each use counts half as much after 8,192 calls of any matrix).  Where a new copy finds no room, it
+   takes the place of those that are worth less for each byte than the new one would have saved; else
+   it is not made.  So matrices that come in turn do not drive each other out.  What is retired is
+   freed in stream order after its last use: uses leave an event on their stream, graphs that captured
+   one hold a reference.
+
+   Thread-safety: every function may be called from any thread.  The lock inside is held over no
+   CUDA call but those of making, relieving and releasing, which are rare.  */
 #ifndef SHUNT_CACHE_H
 #define SHUNT_CACHE_H
 
@@ -31,6 +36,7 @@
 #include "conv/shunt_conv.h"
 
 struct shunt_cache;
+struct shunt_cache_entry;
 struct shunt_cache_packed;
 
 enum { SHUNT_PACKED_MEASURES = 48, SHUNT_MOST_PACKED = 2 /* of one matrix */ };
@@ -41,42 +47,56 @@ struct shunt_key {
   int index_type, value_type, base;
 };
 
-/* What the cache knows at the moment of a call. */
+/* What the cache knows when a call comes. */
 struct shunt_lookup {
-  int index;           /* entry, for the calls below */
-  uint64_t identity;   /* tells a reused entry from this one */
-  uint32_t sights;     /* calls with this key so far, this one included */
-  bool keep_wise;      /* nothing speaks against keeping a plan, or one more, now */
+  struct shunt_cache_entry *entry; /* for the calls below */
+  uint64_t identity;   /* tells an entry that was given to another matrix from this one */
+  uint32_t calls;      /* with this key so far, this one included */
+  bool pack_wise;      /* nothing speaks against packing the matrix, or once more, now */
   bool study_wise;     /* nor against a study */
-  bool no_copies;      /* copies were found not to stand for this matrix */
+  bool no_copies;      /* copies were found not to stand for this matrix: for a while */
   bool profile_wanted; /* nobody has started a profile, or it is old */
   bool has_profile;
   struct shunt_profile profile;
   struct {
     struct shunt_cache_packed
-        *kept; /* ready to use, held for the caller until shunt_cache_packed_release; or NULL */
+        *copy;      /* ready to use, held until shunt_cache_packed_release; or NULL */
     const void *by; /* what shunt_cache_packed_make was given */
-  } plan[SHUNT_MOST_PACKED];
-  struct shunt_cache_packed *study; /* ready to use, held like `kept` */
+  } packed[SHUNT_MOST_PACKED];
+  struct shunt_cache_packed *study; /* ready to use, held like a copy */
   bool has_study;
-  _Alignas(
-      8) char studied[SHUNT_PACKED_MEASURES]; /* the measures of the study, the last one made */
+  _Alignas(8) char studied[SHUNT_PACKED_MEASURES]; /* the measures of the last study */
 };
 
-shunt_status shunt_cache_make(struct shunt_cache **out, int64_t most_bytes);
+/* Copies are made in `pool`, which outlives the cache, and may have most_bytes in all; ample_bytes while
+   more than half of the device is free.  */
+shunt_status shunt_cache_make(struct shunt_cache **out, cudaMemPool_t pool, int64_t most_bytes,
+                              int64_t ample_bytes);
 void shunt_cache_free(struct shunt_cache *c);
 
 void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
                          struct shunt_lookup *out);
 
-/* Enqueues a profile of `a` whose result a later sight will carry. */
-shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_lookup *s,
+/* Enqueues a profile of `a` whose result a later lookup will carry. */
+shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_lookup *l,
                                  const struct shunt_csr *a, const struct shunt_device *d,
                                  cudaStream_t stream);
 
+/* For deterministic problems, the profile that the last shunt_cache_settle found, and nothing else:
+   neither does this change what the cache knows, nor does it change with that.  */
+void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *key,
+                                 struct shunt_lookup *out);
+/* Profiles `a` and waits for the result; where preprocess invites such work, never in SpMM or SDDMM.
+   A failure leaves the matrix without a settled profile.  */
+shunt_status shunt_cache_settle(struct shunt_cache *c, const struct shunt_lookup *l,
+                                const struct shunt_csr *a, const struct shunt_device *d,
+                                cudaStream_t stream);
+
 /* Device memory that outlives the call:
+
      header | payload, 256-byte aligned
      | irregular (u32) | stamp (u32) | .. | fingerprints (2 x 16 bytes) | measures (48 bytes) |
+
    The owner fills the header's irregular word and the payload on `stream`, the fingerprints and
    the measures where its route reads them, then calls shunt_cache_packed_built.  */
 struct shunt_packed_view {
@@ -85,7 +105,7 @@ struct shunt_packed_view {
   struct shunt_fingerprint *of_values;   /* and that of its values alone */
   void *measures;                        /* device: what the conversion says of the matrix */
   const void *known;                     /* host: the measures, once they have arrived; or NULL */
-  uint32_t *note;                        /* host: the route's own, from its keep to later runs */
+  uint32_t *note;                        /* host: the route's own, from its packing to later runs */
   uint64_t *pattern_epoch;               /* host: the problem's (problem.h) when this was made */
   bool pattern_stands;                   /* this call has the same one, and is not captured */
   void *payload;                         /* device */
@@ -93,37 +113,49 @@ struct shunt_packed_view {
   uint32_t *changed;   /* pinned host: a repair found that A changed */
   uint32_t *nonfinite; /* pinned host: a repair had to run for NaN or Inf */
 };
-/* Makes room (evicting) and enqueues the allocation on `stream`; not in capture.
-   The caller holds the result (as from shunt_cache_look_up).  `by` tells whose format
-   it is; SHUNT_E_MEMORY also where the matrix has one of that format, or has no place for one
-   more.  */
-shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_lookup *s,
-                                     const void *by, cudaMemPool_t pool, size_t payload_bytes,
-                                     cudaStream_t stream, struct shunt_cache_packed **out);
-/* The same for a study, which has nothing to do with what is kept. */
-shunt_status shunt_cache_study_make(struct shunt_cache *c, const struct shunt_lookup *s,
-                                    cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
-                                    struct shunt_cache_packed **out);
+
+/* What a copy is made for. */
+struct shunt_packed_request {
+  const void *by; /* whose format it is; NULL: a study */
+  size_t payload_bytes;
+  double saves_us; /* what one call with it is expected to save against the next best way */
+};
+/* Makes room and enqueues the allocation on `stream`; not in capture.  The caller holds the result,
+   as from a lookup.  SHUNT_E_MEMORY where there is no room for what is worth so much, where the matrix
+   has a copy of that format, and where it has no place for one more.  */
+shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_lookup *l,
+                                     const struct shunt_packed_request *r, cudaStream_t stream,
+                                     struct shunt_cache_packed **out);
 struct shunt_packed_view shunt_cache_packed_view(struct shunt_cache_packed *k);
-/* The work that fills it is enqueued on `stream`; later sights may carry it. */
-shunt_status shunt_cache_packed_built(struct shunt_cache_packed *k, cudaStream_t stream);
-/* A use of it is enqueued on `stream` (eager), or captured there. */
-shunt_status shunt_cache_packed_used(struct shunt_cache_packed *k, cudaStream_t stream,
-                                     bool capturing);
-/* Gives the hold back; `discard` drops the plan (its building failed). */
+/* The work that fills it is enqueued on `stream`; later lookups may carry it. */
+shunt_status shunt_cache_packed_built(struct shunt_cache *c, struct shunt_cache_packed *k,
+                                      cudaStream_t stream);
+/* A use of it, which saved so much, is enqueued on `stream` (eager), or captured there. */
+shunt_status shunt_cache_packed_used(struct shunt_cache *c, struct shunt_cache_packed *k,
+                                     double saved_us, cudaStream_t stream, bool capturing);
+/* Gives the hold back; `discard` drops the copy (its building failed). */
 void shunt_cache_packed_release(struct shunt_cache *c, struct shunt_cache_packed *k, bool discard);
 
-/* Gives back the holds of the plans that a sight carries; not that of its study. */
-static inline void shunt_lookup_release(struct shunt_cache *c, const struct shunt_lookup *s)
+/* Gives back the holds of the copies that a lookup carries; not that of its study. */
+static inline void shunt_lookup_release(struct shunt_cache *c, const struct shunt_lookup *l)
 {
   for (int i = 0; i < SHUNT_MOST_PACKED; i++)
-    if (s->plan[i].kept) shunt_cache_packed_release(c, s->plan[i].kept, false);
+    if (l->packed[i].copy) shunt_cache_packed_release(c, l->packed[i].copy, false);
 }
+
+/* Pinned memory for more copies, where little is left; from bufferSize, as it may wait for the
+   device.  */
+void shunt_cache_reserve(struct shunt_cache *c);
 
 /* Forgets all matrices, whose addresses others are about to have. */
 void shunt_cache_forget(struct shunt_cache *c);
+/* Forgets those of which an array lies in [base, base + bytes), which is being freed. */
+void shunt_cache_forget_range(struct shunt_cache *c, const void *base, size_t bytes);
 
-/* Frees kept memory when the device runs short of it; eager calls only. */
+/* Gives packed memory back while the device is short of it; eager calls only. */
 void shunt_cache_relieve(struct shunt_cache *c);
+/* Gives all packed memory back and waits until the device has it: the program's own allocation has
+   failed.  Bytes given back; copies that graphs or calls under way hold stay.  */
+size_t shunt_cache_release_all(struct shunt_cache *c);
 
 #endif

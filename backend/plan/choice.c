@@ -1,4 +1,4 @@
-/* choice.c: which routes may run a product, in which order. */
+/* choice.c: the plan of a product: which routes may run it, in which order. */
 #include "backend/plan/context.h"
 #include "backend/plan/cost.h"
 #include "backend/plan/options.h"
@@ -24,19 +24,14 @@ bool shunt_route_may_take(int i, const struct shunt_problem *p)
          (!shunt_problem_transposed(p) || r->takes_transposed);
 }
 
-static void insert(struct shunt_choice *c, const struct shunt_candidate *x)
+/* ---- what a route is told of the call ------------------------------------------------- */
+
+static bool packs(const struct shunt_call *c, const struct shunt_route *route)
 {
-  int i = c->count++;
-  for (; i > 0 && c->candidate[i - 1].us > x->us; i--) c->candidate[i] = c->candidate[i - 1];
-  c->candidate[i] = *x;
+  return route->pack && route->pack_bytes(c) > 0;
 }
 
-static bool keeps(const struct shunt_call *c, const struct shunt_route *route)
-{
-  return route->keep && route->keep_bytes(c) > 0;
-}
-
-/* Where several routes would convert the matrix, none does before the profile has told which is the
+/* Where several routes would pack the matrix, none does before the profile has told which is the
    best.  */
 static bool is_contested(const struct shunt_call *c)
 {
@@ -44,46 +39,49 @@ static bool is_contested(const struct shunt_call *c)
   for (int i = 0; i < shunt_route_count(); i++) {
     const struct shunt_route *r = shunt_route_at(i);
     n += shunt_route_may_take(i, c->problem) &&
-         r->fits(c->problem, c->context).reason == SHUNT_FITS && keeps(c, r);
+         r->fits(c->problem, c->context).reason == SHUNT_FITS && packs(c, r);
   }
   return n > 1;
 }
 
-struct shunt_cache_packed *shunt_product_plan(const struct shunt_product *x,
+struct shunt_cache_packed *shunt_product_copy(const struct shunt_product *x,
                                               const struct shunt_route *route,
                                               const struct shunt_packed_view **view)
 {
-  *view = &x->made.view;
-  if (x->made.kept && x->made.by == route) return x->made.kept;
+  *view = &x->packed.view;
+  if (x->packed.copy && x->packed.by == route) return x->packed.copy;
   for (int i = 0; i < SHUNT_MOST_PACKED; i++) {
     *view = &x->view[i];
-    if (x->sight.plan[i].kept && x->sight.plan[i].by == route) return x->sight.plan[i].kept;
+    if (x->lookup.packed[i].copy && x->lookup.packed[i].by == route)
+      return x->lookup.packed[i].copy;
   }
   *view = NULL;
   return NULL;
 }
 
-/* Should `route` convert the matrix now?  What costs most to answer is asked last. */
-static bool will_keep(const struct shunt_product *x, const struct shunt_route *route,
+/* Should `route` pack the matrix now?  What costs most to answer is asked last. */
+static bool will_pack(const struct shunt_product *x, const struct shunt_route *route,
                       const struct shunt_call *c)
 {
-  if (!x->sight.keep_wise || c->kept || c->capturing) return false;
-  if (!c->profile && (route->keeps_by_profile || is_contested(&x->call))) return false;
-  return keeps(c, route);
+  if (!x->lookup.pack_wise || c->packed || c->capturing) return false;
+  if (!c->profile && (route->packs_by_profile || is_contested(&x->call))) return false;
+  return packs(c, route);
 }
 
-struct shunt_call shunt_call_as_seen_by(const struct shunt_product *x,
-                                        const struct shunt_route *route)
+struct shunt_call shunt_call_for(const struct shunt_product *x, const struct shunt_route *route)
 {
   struct shunt_call c = x->call;
-  const struct shunt_lookup *sight = &x->sight;
-  shunt_product_plan(x, route, &c.kept);
-  c.no_copies = sight->no_copies;
-  if (route->study && sight->has_study) c.studied = sight->studied;
-  if (route->study && sight->study) c.study = x->study.payload;
-  c.will_keep = will_keep(x, route, &c);
+  const struct shunt_lookup *l = &x->lookup;
+  if (!route->pack) return c;
+  shunt_product_copy(x, route, &c.packed);
+  c.no_copies = l->no_copies;
+  if (route->study && l->has_study) c.studied = l->studied;
+  if (route->study && l->study) c.study = x->study.payload;
+  c.will_pack = will_pack(x, route, &c);
   return c;
 }
+
+/* ---- the plan --------------------------------------------------------------------------- */
 
 /* The original's time; of batches, which it starts together, a share. */
 static double original_us(const struct shunt_product *x)
@@ -94,33 +92,46 @@ static double original_us(const struct shunt_product *x)
   return shunt_cost_original(&all, x->call.profile, &x->call.context->device) / x->batches;
 }
 
+static void insert(struct shunt_plan *plan, const struct shunt_candidate *x)
+{
+  int i = plan->count++;
+  for (; i > 0 && plan->candidate[i - 1].us > x->us; i--)
+    plan->candidate[i] = plan->candidate[i - 1];
+  plan->candidate[i] = *x;
+}
+
+/* Adds route r, or notes why it does not take the product. */
+static void consider(struct shunt_product *x, const struct shunt_route *r, bool compare)
+{
+  struct shunt_plan *plan = &x->plan;
+  double us = 0;
+  struct shunt_verdict v = r->fits(&x->problem, x->call.context);
+  if (v.reason == SHUNT_FITS) {
+    const struct shunt_call c = shunt_call_for(x, r);
+    v = r->expect(&c, &us);
+    const bool only_slow = v.reason == SHUNT_R_UNPROFILED || v.reason == SHUNT_R_PATTERN;
+    if (only_slow && !compare) v = SHUNT_VERDICT(SHUNT_FITS);
+  }
+  if (x->batches > 1 && us < BATCH_HOST_US) us = BATCH_HOST_US;
+  if (v.reason == SHUNT_FITS || v.reason == SHUNT_R_ORDERED)
+    insert(plan, &(struct shunt_candidate){r, v, us});
+  else
+    plan->why_none = v;
+}
+
 void shunt_product_choose(struct shunt_product *x, int only)
 {
-  const struct shunt_problem *p = &x->problem;
-  struct shunt_choice *out = &x->choice;
-  bool compare = !shunt_routes_forced() && only < 0;
-  out->count = 0;
-  out->why_none = shunt_problem_transposed(p) ? SHUNT_VERDICT(SHUNT_R_TRANSPOSED)
-                                              : SHUNT_VERDICT(SHUNT_R_DISABLED);
-  for (int i = shunt_route_count() - 1; i >= 0; i--) {
-    const struct shunt_route *r = shunt_route_at(i);
-    struct shunt_call c = shunt_call_as_seen_by(x, r);
-    double us = 0;
-    if (!shunt_route_may_take(i, p) || (only >= 0 && i != only)) continue;
-    struct shunt_verdict v = r->fits(p, c.context);
-    bool fits = v.reason == SHUNT_FITS;
-    if (fits) v = r->expect(&c, &us);
-    if (x->batches > 1 && us < BATCH_HOST_US) us = BATCH_HOST_US;
-    bool only_slow = v.reason == SHUNT_R_UNPROFILED || v.reason == SHUNT_R_PATTERN;
-    if (fits && only_slow && !compare) v = SHUNT_VERDICT(SHUNT_FITS);
-    if (v.reason == SHUNT_FITS || v.reason == SHUNT_R_ORDERED)
-      insert(out, &(struct shunt_candidate){r, v, us});
-    else
-      out->why_none = v;
-  }
-  x->original_us = original_us(x);
-  if (out->count > 0 && out->candidate[0].us >= x->original_us && compare) {
-    out->count = 0;
-    out->why_none = SHUNT_VERDICT(SHUNT_R_SLOWER);
+  struct shunt_plan *plan = &x->plan;
+  const bool compare = !shunt_routes_forced() && only < 0;
+  plan->count = 0;
+  plan->why_none = shunt_problem_transposed(&x->problem) ? SHUNT_VERDICT(SHUNT_R_TRANSPOSED)
+                                                         : SHUNT_VERDICT(SHUNT_R_DISABLED);
+  for (int i = shunt_route_count() - 1; i >= 0; i--)
+    if (shunt_route_may_take(i, &x->problem) && (only < 0 || i == only))
+      consider(x, shunt_route_at(i), compare);
+  plan->original_us = original_us(x);
+  if (plan->count > 0 && compare && plan->candidate[0].us >= plan->original_us) {
+    plan->count = 0;
+    plan->why_none = SHUNT_VERDICT(SHUNT_R_SLOWER);
   }
 }

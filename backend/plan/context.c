@@ -7,6 +7,7 @@
 #include "backend/cublas/cublaslt.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/plan/device_memory.h"
 #include "backend/plan/options.h"
 #include "backend/plan/tune_machine.h"
 
@@ -116,7 +117,8 @@ static struct shunt_context *create(unsigned long long id)
   }
   if (s == SHUNT_OK) {
     int64_t most = shunt_options()->cache_bytes;
-    s = shunt_cache_make(&e->cache, most >= 0 ? most : e->memory_bytes / 10);
+    s = most >= 0 ? shunt_cache_make(&e->cache, e->pool, most, most)
+                  : shunt_cache_make(&e->cache, e->pool, e->memory_bytes / 10, e->memory_bytes / 4);
   }
   if (s == SHUNT_OK) return e;
   destroy(e);
@@ -155,6 +157,21 @@ void shunt_context_open_gemm(struct shunt_context *e, const char *beside)
     atomic_store_explicit(&e->gemm, shunt_cublaslt_open(beside), memory_order_release);
   }
   pthread_mutex_unlock(&making);
+}
+
+bool shunt_context_release_memory(void)
+{
+  struct shunt_context *e = shunt_context_find();
+  return e && shunt_cache_release_all(e->cache) > 0;
+}
+
+void shunt_context_forget_memory(const void *memory)
+{
+  struct shunt_context *e = memory ? shunt_context_find() : NULL;
+  const void *base;
+  size_t bytes;
+  if (e && shunt_device_range(memory, &base, &bytes))
+    shunt_cache_forget_range(e->cache, base, bytes);
 }
 
 struct shunt_capture shunt_capture_of(cudaStream_t stream)

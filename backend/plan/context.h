@@ -24,7 +24,7 @@ struct shunt_context {
   int ordinal;           /* CUDA device */
   struct shunt_device device;
   int64_t memory_bytes; /* of the whole device */
-  cudaMemPool_t pool;   /* what plans are kept in */
+  cudaMemPool_t pool;   /* what copies are made in */
   struct shunt_cache *cache;
   _Atomic(struct shunt_cublaslt *) gemm; /* NULL until opened, or not to be had */
   bool gemm_tried;
@@ -40,6 +40,12 @@ struct shunt_context *shunt_context_make(void);
 /* Opens cuBLASLt for the context, once; see cublaslt.h for `beside`.  Takes its
    time, so it is called where shunt_context_make is.  */
 void shunt_context_open_gemm(struct shunt_context *e, const char *beside);
+
+/* Gives back what the current context's cache has of device memory; waits until the device has it.
+   False: it had none.  For the program's allocations that fail.  */
+bool shunt_context_release_memory(void);
+/* The program is about to free the allocation that `memory` is in, or NULL. */
+void shunt_context_forget_memory(const void *memory);
 
 /* What a stream is doing. */
 struct shunt_capture {

@@ -1,6 +1,6 @@
 /* cost.h: microseconds that pieces of work are expected to take.
 
-   Rates were measured on an H200 (tests/bench/NOTES.md says which run); on another
+   Rates were measured on an H200 (tests/bench/limits.md); on another
    GPU they scale with the number of multiprocessors.  They only rank ways that are all
    right, so 20 % off is good enough.  All functions are pure.  */
 #ifndef SHUNT_COST_H

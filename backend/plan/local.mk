@@ -5,5 +5,6 @@ libshunt_problem_la_SOURCES = %D%/batches.c %D%/problem.c %D%/reason.c
 # What of it works without a GPU.
 HOST_PLAN_SOURCES = %D%/fault.c %D%/log.c %D%/options.c
 PLAN_SOURCES = $(HOST_PLAN_SOURCES) \
-  %D%/cache.c %D%/choice.c %D%/context.c %D%/cost.c %D%/graph_overlap.c %D%/packed.c \
-  %D%/planner.c %D%/product.c %D%/promise.c %D%/tune.c %D%/tune_machine.c %D%/tuner.c
+  %D%/cache.c %D%/cache_profile.c %D%/choice.c %D%/context.c %D%/cost.c %D%/device_memory.c %D%/graph_overlap.c %D%/packed.c \
+  %D%/planner.c %D%/product.c %D%/promise.c %D%/tune.c %D%/tune_machine.c %D%/tuner.c \
+  %D%/user_file.c

@@ -115,6 +115,7 @@ static void read_options(void)
     warn("SHUNT_LOG", log, "dispatch");
   copy_path(options.log_file, sizeof options.log_file, "SHUNT_LOG_FILE");
   copy_path(options.report, sizeof options.report, "SHUNT_REPORT");
+  options.deterministic = parse_switch("SHUNT_DETERMINISTIC");
   options.tune = parse_switch("SHUNT_TUNE");
   options.verify = parse_switch("SHUNT_VERIFY");
   copy_path(options.tune_file, sizeof options.tune_file, "SHUNT_TUNE_FILE");

@@ -7,6 +7,7 @@
    | SHUNT_LOG       | dispatch                    | a line per new decision                    |
    | SHUNT_LOG_FILE  | path                        | where the lines go instead of stderr       |
    | SHUNT_REPORT    | path                        | table of calls, appended at exit           |
+   | SHUNT_DETERMINISTIC | 0, 1                    | the same bits on every run (planner.h)     |
    | SHUNT_CACHE_MB  | number                      | device memory for kept plans, per device   |
    | SHUNT_TUNE      | 0, 1                        | let preprocess measure the ways (tune.h)   |
    | SHUNT_TUNE_FILE | path                        | where its answers are kept between runs    |
@@ -37,10 +38,11 @@ struct shunt_options {
   bool log_dispatch;
   char log_file[512]; /* "": stderr */
   char report[512];   /* "": none */
+  bool deterministic;
   bool tune;
   char tune_file[512]; /* "": answers last as long as the process */
   bool verify;
-  int64_t cache_bytes; /* < 0: a tenth of the device's memory */
+  int64_t cache_bytes; /* < 0: a tenth of the device's memory, a quarter while half is free */
 };
 
 /* Read on first use (any thread); never changes afterwards. */

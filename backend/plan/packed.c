@@ -1,17 +1,85 @@
 /* packed.c: device memory that outlives calls: its room, its uses, and how it is given back. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "backend/plan/cache_entry.h"
+#include "backend/plan/cache_inside.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/plan/device_memory.h"
 
 enum { HEADER_BYTES = 256, FINGERPRINTS_AT = 16, MEASURES_AT = 48 };
 
+/* ---- pinned words, in pages ---------------------------------------------------------- */
+
+shunt_status shunt_cache_words_add(struct shunt_cache *c)
+{
+  struct shunt_cache_packed *packed;
+  struct word *word;
+  if (c->word_pages == MOST_WORD_PAGES) return SHUNT_E_MEMORY;
+  packed = SHUNT_TRY_OR(NULL, calloc(WORD_PAGE, sizeof *packed));
+  if (!packed) return SHUNT_E_MEMORY;
+  shunt_status s =
+      SHUNT_CUDA(cudaHostAlloc((void **)&word, WORD_PAGE * sizeof *word, cudaHostAllocPortable));
+  if (s != SHUNT_OK) {
+    free(packed);
+    return s;
+  }
+  memset(word, 0, WORD_PAGE * sizeof *word);
+  for (int i = 0; i < WORD_PAGE; i++) {
+    struct shunt_cache_packed *k = &packed[i];
+    k->word = &word[i];
+    k->cache = c;
+    k->behind = c->first[FREE];
+    if (k->behind) k->behind->before = k;
+    c->first[FREE] = k;
+  }
+  c->words[c->word_pages].packed = packed;
+  c->words[c->word_pages].word = word;
+  c->word_pages++;
+  return SHUNT_OK;
+}
+
+void shunt_cache_words_free(struct shunt_cache *c)
+{
+  for (int i = 0; i < c->word_pages; i++) {
+    cudaFreeHost(c->words[i].word);
+    free(c->words[i].packed);
+  }
+}
+
+void shunt_cache_reserve(struct shunt_cache *c)
+{
+  enum cudaStreamCaptureMode mode;
+  pthread_mutex_lock(&c->lock);
+  if (c->packed_in_use + WORD_PAGE / 4 > c->word_pages * WORD_PAGE) {
+    mode = cache_enter_relaxed();
+    shunt_cache_words_add(c); /* without: fewer copies */
+    cache_leave_relaxed(mode);
+  }
+  pthread_mutex_unlock(&c->lock);
+}
+
+/* From the list of its state to that of another. */
+static void move_to(struct shunt_cache_packed *k, enum state state)
+{
+  struct shunt_cache *c = k->cache;
+  *(k->before ? &k->before->behind : &c->first[k->state]) = k->behind;
+  if (k->behind) k->behind->before = k->before;
+  k->state = state;
+  k->before = NULL;
+  k->behind = c->first[state];
+  if (k->behind) k->behind->before = k;
+  c->first[state] = k;
+}
+
+/* ---- giving back ----------------------------------------------------------------------- */
+
 void shunt_cache_packed_retire(struct shunt_cache_packed *k)
 {
-  struct entry *e = k->owner;
-  k->state = RETIRED;
+  struct shunt_cache_entry *e = k->owner;
+  move_to(k, RETIRED);
   for (int i = 0; e && i < SHUNT_MOST_PACKED; i++)
-    if (e->plan[i] == k) e->plan[i] = NULL;
+    if (e->packed[i] == k) e->packed[i] = NULL;
   if (e && e->study == k) e->study = NULL;
   k->owner = NULL;
 }
@@ -20,78 +88,111 @@ static void drop_events(struct shunt_cache_packed *k)
 {
   for (int i = 0; i < k->uses; i++)
     if (k->use[i].event) cudaEventDestroy(k->use[i].event);
-  k->uses = 0;
+  k->uses = k->oldest_use = 0;
 }
 
-/* Gives a retired plan's memory back after its last use, without waiting. */
+/* Gives a retired copy's memory back after its last use, without waiting. */
 static void reap(struct shunt_cache *c, struct shunt_cache_packed *k)
 {
   for (int i = 0; i < k->uses; i++)
     if (SHUNT_CUDA(cudaStreamWaitEvent(c->reaper, k->use[i].event, 0)) != SHUNT_OK) return;
-  if (k->memory && SHUNT_CUDA(cudaFreeAsync(k->memory, c->reaper)) != SHUNT_OK) return;
+  if (k->memory && shunt_device_free(k->memory, c->reaper) != SHUNT_OK) return;
   k->memory = NULL;
   c->bytes -= (int64_t)k->bytes;
   k->bytes = 0;
-  if (SHUNT_CUDA(cudaEventRecord(k->reaped, c->reaper)) == SHUNT_OK) k->state = REAPED;
+  if (SHUNT_CUDA(cudaEventRecord(k->reaped, c->reaper)) == SHUNT_OK) move_to(k, REAPED);
 }
 
 void shunt_cache_packed_tidy(struct shunt_cache *c)
 {
-  for (int i = 0; i < MOST_KEPT; i++) {
-    struct shunt_cache_packed *k = &c->kept[i];
-    if (k->state == RETIRED && atomic_load(&k->holds) == 0) reap(c, k);
-    if (k->state == REAPED && cudaEventQuery(k->reaped) == cudaSuccess) {
-      drop_events(k);
-      cudaEventDestroy(k->reaped);
-      k->reaped = NULL;
-      k->state = FREE;
-    }
+  for (struct shunt_cache_packed *k = c->first[RETIRED], *behind; k; k = behind) {
+    behind = k->behind;
+    if (atomic_load(&k->holds) == 0) reap(c, k);
+  }
+  for (struct shunt_cache_packed *k = c->first[REAPED], *behind; k; k = behind) {
+    behind = k->behind;
+    if (cudaEventQuery(k->reaped) != cudaSuccess) continue;
+    drop_events(k);
+    cudaEventDestroy(k->reaped);
+    k->reaped = NULL;
+    move_to(k, FREE);
+    c->packed_in_use--;
   }
 }
 
-static bool evict_oldest(struct shunt_cache *c)
+/* ---- worth ------------------------------------------------------------------------------- */
+
+static double aged(double us, uint64_t since, uint64_t now)
 {
-  struct shunt_cache_packed *oldest = NULL;
-  for (int i = 0; i < MOST_KEPT; i++) {
-    struct shunt_cache_packed *k = &c->kept[i];
-    if (k->state == LIVE && atomic_load(&k->holds) == 0 && (!oldest || k->last < oldest->last))
-      oldest = k;
+  return us > 0 ? us * exp2(-(double)(now - since) / HALF_LIFE) : 0;
+}
+
+/* Of a copy that may go: what a byte of it has saved of late. */
+static double worth_a_byte(const struct shunt_cache *c, const struct shunt_cache_packed *k)
+{
+  return aged(k->worth, k->worth_at, c->clock) / (double)k->bytes;
+}
+
+static struct shunt_cache_packed *least_worth(struct shunt_cache *c, double *worth)
+{
+  struct shunt_cache_packed *least = NULL;
+  for (struct shunt_cache_packed *k = c->first[LIVE]; k; k = k->behind) {
+    if (atomic_load(&k->holds) > 0) continue;
+    const double w = worth_a_byte(c, k);
+    if (!least || w < *worth) least = k, *worth = w;
   }
-  if (!oldest) return false;
-  shunt_cache_packed_retire(oldest);
-  shunt_cache_packed_tidy(c);
+  return least;
+}
+
+/* What the entry has missed since it first found no room, this call included. */
+static double missed_by(struct shunt_cache *c, struct shunt_cache_entry *e, double saves_us)
+{
+  const uint32_t calls = e->missed_call ? e->calls - e->missed_call : 1;
+  e->missed = aged(e->missed, e->missed_at, c->clock) + saves_us * calls;
+  e->missed_at = c->clock;
+  e->missed_call = e->calls;
+  return e->missed;
+}
+
+/* ---- room ----------------------------------------------------------------------------------- */
+
+/* Bytes that copies may have, `need` more of them included; less than they have: they are to go.
+
+     free now     more than half of the device   c->ample_bytes
+                  otherwise                      c->most_bytes
+                  less than a twentieth          none, as that is left to the program  */
+static int64_t allowance(const struct shunt_cache *c, size_t need)
+{
+  size_t available, total;
+  if (SHUNT_CUDA(cudaMemGetInfo(&available, &total)) != SHUNT_OK) return 0;
+  if (available < need + total / 20) return 0;
+  return available > need + total / 2 ? c->ample_bytes : c->most_bytes;
+}
+
+/* A copy makes way for one that is worth half as much again: so two never take turns. */
+static bool make_room(struct shunt_cache *c, size_t bytes, double worth_a_byte_of_it)
+{
+  const double enough = worth_a_byte_of_it / 1.5;
+  const int64_t most = allowance(c, bytes);
+  if ((int64_t)bytes > most) return false;
+  while (c->bytes + (int64_t)bytes > most) {
+    double least;
+    struct shunt_cache_packed *k = least_worth(c, &least);
+    if (!k || least > enough) return false;
+    shunt_cache_packed_retire(k);
+    shunt_cache_packed_tidy(c);
+  }
   return true;
 }
 
-/* A twentieth of the device's memory is left to the program. */
-static bool memory_is_short(size_t need)
+static shunt_status open_slot(struct shunt_cache *c, struct shunt_cache_packed *k,
+                              struct shunt_cache_entry *e, const struct shunt_packed_request *r,
+                              cudaStream_t stream)
 {
-  size_t available, total;
-  return SHUNT_CUDA(cudaMemGetInfo(&available, &total)) != SHUNT_OK ||
-         available < need + total / 20;
-}
-
-static bool make_room(struct shunt_cache *c, size_t bytes)
-{
-  if ((int64_t)bytes > c->most_bytes) return false;
-  while (c->bytes + (int64_t)bytes > c->most_bytes)
-    if (!evict_oldest(c)) return false;
-  return !memory_is_short(bytes);
-}
-
-static struct shunt_cache_packed *free_slot(struct shunt_cache *c)
-{
-  for (int i = 0; i < MOST_KEPT; i++)
-    if (c->kept[i].state == FREE) return &c->kept[i];
-  return NULL;
-}
-
-static shunt_status open_slot(struct shunt_cache *c, struct shunt_cache_packed *k, struct entry *e,
-                              cudaMemPool_t pool, size_t bytes, cudaStream_t stream)
-{
+  const size_t bytes = HEADER_BYTES + r->payload_bytes;
   shunt_status s = SHUNT_CUDA(cudaEventCreateWithFlags(&k->reaped, cudaEventDisableTiming));
   if (s != SHUNT_OK) return s;
-  s = SHUNT_CUDA(cudaMallocFromPoolAsync((void **)&k->memory, bytes, pool, stream));
+  s = shunt_device_allocate((void **)&k->memory, bytes, c->pool, stream);
   if (s != SHUNT_OK) {
     cudaEventDestroy(k->reaped);
     k->reaped = NULL;
@@ -99,72 +200,64 @@ static shunt_status open_slot(struct shunt_cache *c, struct shunt_cache_packed *
     return s;
   }
   memset((void *)k->word, 0, sizeof *k->word);
-  k->state = LIVE;
+  move_to(k, LIVE);
   k->owner = e;
+  k->by = r->by;
   k->bytes = bytes;
-  k->built = false;
-  k->by_study = false;
-  atomic_store(&k->idle, 0);
+  k->built = k->by_study = false;
   k->note = 0;
   k->pattern_epoch = 0;
-  k->uses = 0;
-  k->last = ++c->clock;
+  k->uses = k->oldest_use = 0;
+  k->worth = e->missed; /* it saves what it was missed for */
+  k->worth_at = c->clock;
+  atomic_store(&k->idle, 0);
+  atomic_store(&k->used, 0);
   atomic_store(&k->holds, 1);
+  e->missed = 0;
+  e->missed_call = 0;
   c->bytes += (int64_t)bytes;
+  c->packed_in_use++;
   return SHUNT_OK;
 }
 
-/* An empty place of the entry for a study, or for a plan by `by`. */
-static struct shunt_cache_packed **empty_place(struct entry *e, const void *by)
+/* An empty place of the entry for a study, or for a copy by `by`. */
+static struct shunt_cache_packed **empty_place(struct shunt_cache_entry *e, const void *by)
 {
   if (!by) return e->study ? NULL : &e->study;
   for (int i = 0; i < SHUNT_MOST_PACKED; i++)
-    if (e->plan[i] && e->plan[i]->by == by) return NULL;
+    if (e->packed[i] && e->packed[i]->by == by) return NULL;
   struct shunt_cache_packed **place = cache_place(e);
   if (place && *place) shunt_cache_packed_retire(*place);
   return place;
 }
 
-/* Kept memory for an entry; by: whose format it is, NULL for a study. */
-static shunt_status make(struct shunt_cache *c, const struct shunt_lookup *s, const void *by,
-                         cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
-                         struct shunt_cache_packed **out)
+shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_lookup *l,
+                                     const struct shunt_packed_request *r, cudaStream_t stream,
+                                     struct shunt_cache_packed **out)
 {
-  struct entry *e = &c->entry[s->index];
-  size_t bytes = HEADER_BYTES + payload_bytes;
-  shunt_status r = SHUNT_E_MEMORY;
+  enum { ASK_AGAIN = 64 };
+  struct shunt_cache_entry *e = l->entry;
+  const size_t bytes = HEADER_BYTES + r->payload_bytes;
+  shunt_status s = SHUNT_E_MEMORY;
+  if (!e) return s;
   enum cudaStreamCaptureMode mode = cache_enter_relaxed();
   pthread_mutex_lock(&c->lock);
-  struct shunt_cache_packed **place = e->identity == s->identity ? empty_place(e, by) : NULL;
+  struct shunt_cache_packed **place = e->identity == l->identity ? empty_place(e, r->by) : NULL;
   if (place) {
     shunt_cache_packed_tidy(c);
-    struct shunt_cache_packed *k = make_room(c, bytes) ? free_slot(c) : NULL;
-    if (k) r = open_slot(c, k, e, pool, bytes, stream);
-    if (r == SHUNT_OK) {
-      k->by = by;
-      k->by_study = by && s->study;
+    const double worth = missed_by(c, e, r->saves_us) / (double)bytes;
+    struct shunt_cache_packed *k = make_room(c, bytes, worth) ? c->first[FREE] : NULL;
+    if (k) s = open_slot(c, k, e, r, stream);
+    if (s == SHUNT_OK) {
+      k->by_study = r->by && l->study;
       *place = *out = k;
     } else {
-      e->keep_from = e->sights + 64; /* no room now: ask again later */
+      e->pack_from = e->calls + ASK_AGAIN;
     }
   }
   pthread_mutex_unlock(&c->lock);
   cache_leave_relaxed(mode);
-  return r;
-}
-
-shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_lookup *s,
-                                     const void *by, cudaMemPool_t pool, size_t payload_bytes,
-                                     cudaStream_t stream, struct shunt_cache_packed **out)
-{
-  return make(c, s, by, pool, payload_bytes, stream, out);
-}
-
-shunt_status shunt_cache_study_make(struct shunt_cache *c, const struct shunt_lookup *s,
-                                    cudaMemPool_t pool, size_t payload_bytes, cudaStream_t stream,
-                                    struct shunt_cache_packed **out)
-{
-  return make(c, s, NULL, pool, payload_bytes, stream, out);
+  return s;
 }
 
 struct shunt_packed_view shunt_cache_packed_view(struct shunt_cache_packed *k)
@@ -184,10 +277,12 @@ struct shunt_packed_view shunt_cache_packed_view(struct shunt_cache_packed *k)
   };
 }
 
+/* ---- uses ------------------------------------------------------------------------------------ */
+
 /* The graph that is being captured on `stream` holds k until it is destroyed. */
-static void let_go(void *kept)
+static void let_go(void *packed)
 {
-  atomic_fetch_sub(&((struct shunt_cache_packed *)kept)->holds, 1);
+  atomic_fetch_sub(&((struct shunt_cache_packed *)packed)->holds, 1);
 }
 
 static shunt_status hold_by_graph(struct shunt_cache_packed *k, cudaStream_t stream)
@@ -205,39 +300,65 @@ static shunt_status hold_by_graph(struct shunt_cache_packed *k, cudaStream_t str
   return s;
 }
 
-/* Only calls on one stream meet here at a time per slot of the stream's id; the
-   list itself is extended under the plan's hold.  */
-static cudaEvent_t use_event(struct shunt_cache_packed *k, unsigned long long id)
+/* An event that stands for uses which have ended, or that the reaper waits for by now: free for
+   another stream's.  Ids of streams never repeat, so a program may show any number of them.  */
+static int take_over(struct shunt_cache *c, struct shunt_cache_packed *k)
 {
-  static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
-  cudaEvent_t event = NULL;
-  pthread_mutex_lock(&adding);
-  for (int i = 0; i < k->uses && !event; i++)
-    if (k->use[i].stream == id) event = k->use[i].event;
-  if (!event && k->uses < MOST_USES &&
-      SHUNT_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming)) == SHUNT_OK) {
-    k->use[k->uses].stream = id;
-    k->use[k->uses].event = event;
+  for (int i = 0; i < k->uses; i++)
+    if (cudaEventQuery(k->use[i].event) == cudaSuccess) return i;
+  const int i = k->oldest_use++ % MOST_USES;
+  return SHUNT_CUDA(cudaStreamWaitEvent(c->reaper, k->use[i].event, 0)) == SHUNT_OK ? i : -1;
+}
+
+/* The event of the last use on a stream; with `using` held. */
+static cudaEvent_t use_event(struct shunt_cache *c, struct shunt_cache_packed *k,
+                             unsigned long long id)
+{
+  for (int i = 0; i < k->uses; i++)
+    if (k->use[i].stream == id) return k->use[i].event;
+  int i = k->uses;
+  if (i == MOST_USES) {
+    i = take_over(c, k);
+    if (i < 0) return NULL;
+  } else {
+    k->use[i].event = NULL;
+    if (SHUNT_CUDA(cudaEventCreateWithFlags(&k->use[i].event, cudaEventDisableTiming)) != SHUNT_OK)
+      return NULL;
     k->uses++;
   }
-  pthread_mutex_unlock(&adding);
-  return event;
+  k->use[i].stream = id;
+  return k->use[i].event;
 }
 
-shunt_status shunt_cache_packed_used(struct shunt_cache_packed *k, cudaStream_t stream,
-                                     bool capturing)
+static shunt_status record_use(struct shunt_cache *c, struct shunt_cache_packed *k,
+                               cudaStream_t stream)
+{
+  unsigned long long id;
+  shunt_status s = SHUNT_CUDA(cudaStreamGetId(stream, &id));
+  if (s == SHUNT_OK) {
+    pthread_mutex_lock(&c->using);
+    cudaEvent_t event = use_event(c, k, id);
+    s = event ? SHUNT_CUDA(cudaEventRecord(event, stream)) : SHUNT_E_CUDA;
+    pthread_mutex_unlock(&c->using);
+  }
+  if (s != SHUNT_OK) atomic_fetch_add(&k->holds, 1); /* can't be followed: it stays */
+  return s;
+}
+
+shunt_status shunt_cache_packed_used(struct shunt_cache *c, struct shunt_cache_packed *k,
+                                     double saved_us, cudaStream_t stream, bool capturing)
 {
   atomic_store(&k->idle, 0);
-  if (capturing) return hold_by_graph(k, stream);
-  unsigned long long id;
-  cudaEvent_t event = NULL;
-  if (SHUNT_CUDA(cudaStreamGetId(stream, &id)) == SHUNT_OK) event = use_event(k, id);
-  if (event && SHUNT_CUDA(cudaEventRecord(event, stream)) == SHUNT_OK) return SHUNT_OK;
-  atomic_fetch_add(&k->holds, 1); /* can't be followed: it stays as long as the process */
-  return SHUNT_E_CUDA;
+  atomic_fetch_add(&k->used, 1);
+  pthread_mutex_lock(&c->lock);
+  k->worth = aged(k->worth, k->worth_at, c->clock) + (saved_us > 0 ? saved_us : 0);
+  k->worth_at = c->clock;
+  pthread_mutex_unlock(&c->lock);
+  return capturing ? hold_by_graph(k, stream) : record_use(c, k, stream);
 }
 
-shunt_status shunt_cache_packed_built(struct shunt_cache_packed *k, cudaStream_t stream)
+shunt_status shunt_cache_packed_built(struct shunt_cache *c, struct shunt_cache_packed *k,
+                                      cudaStream_t stream)
 {
   /* measures, then irregular | stamp -> pinned word; the stamp arrives with the content. */
   shunt_status s = SHUNT_CUDA(cudaMemsetAsync(k->memory + 4, 1, 4, stream));
@@ -247,7 +368,7 @@ shunt_status shunt_cache_packed_built(struct shunt_cache_packed *k, cudaStream_t
   if (s == SHUNT_OK)
     s = SHUNT_CUDA(cudaMemcpyAsync((void *)k->word, k->memory, 8, cudaMemcpyDeviceToHost, stream));
   if (s == SHUNT_OK) k->built = true;
-  shunt_cache_packed_used(k, stream, false);
+  record_use(c, k, stream);
   return s;
 }
 
@@ -261,12 +382,41 @@ void shunt_cache_packed_release(struct shunt_cache *c, struct shunt_cache_packed
   atomic_fetch_sub(&k->holds, 1);
 }
 
+/* ---- when memory is short ---------------------------------------------------------------------- */
+
 void shunt_cache_relieve(struct shunt_cache *c)
 {
   enum cudaStreamCaptureMode mode = cache_enter_relaxed();
+  double worth;
   pthread_mutex_lock(&c->lock);
   shunt_cache_packed_tidy(c);
-  if (c->bytes > 0 && memory_is_short(0)) evict_oldest(c);
+  const int64_t most = c->bytes > 0 ? allowance(c, 0) : 0;
+  while (c->bytes > most) {
+    struct shunt_cache_packed *k = least_worth(c, &worth);
+    if (!k) break;
+    shunt_cache_packed_retire(k);
+    shunt_cache_packed_tidy(c);
+  }
   pthread_mutex_unlock(&c->lock);
   cache_leave_relaxed(mode);
+}
+
+size_t shunt_cache_release_all(struct shunt_cache *c)
+{
+  enum cudaStreamCaptureMode mode = cache_enter_relaxed();
+  pthread_mutex_lock(&c->lock);
+  const int64_t before = c->bytes;
+  for (struct shunt_cache_packed *k = c->first[LIVE], *behind; k; k = behind) {
+    behind = k->behind;
+    if (atomic_load(&k->holds) > 0) continue;
+    if (k->owner) k->owner->pack_from = k->owner->calls + 64;
+    shunt_cache_packed_retire(k);
+  }
+  shunt_cache_packed_tidy(c);
+  const int64_t given = before - c->bytes;
+  pthread_mutex_unlock(&c->lock);
+  if (given > 0 && SHUNT_CUDA(cudaStreamSynchronize(c->reaper)) == SHUNT_OK)
+    SHUNT_CUDA(cudaMemPoolTrimTo(c->pool, 0));
+  cache_leave_relaxed(mode);
+  return (size_t)given;
 }

@@ -53,6 +53,7 @@ size_t shunt_plan_workspace(const struct shunt_problem *asked, cudaStream_t stre
   if (!e) return 0;
   size_t most = 0;
   bool any = false;
+  if (free_to_make) shunt_cache_reserve(e->cache);
   for (int i = 0; i < shunt_route_count(); i++) {
     const struct shunt_route *r = shunt_route_at(i);
     if (!shunt_route_may_take(i, p) || r->fits(p, e).reason != SHUNT_FITS) continue;
@@ -70,7 +71,7 @@ static struct shunt_answer run_one(const struct shunt_problem *p, const struct s
                                    int only)
 {
   struct shunt_product x;
-  shunt_product_look(&x, p, 0, call, only);
+  shunt_product_look_up(&x, p, 0, call, only);
   struct shunt_answer answer = shunt_product_run(&x);
   shunt_product_leave(&x);
   return answer;
@@ -96,10 +97,10 @@ static bool overwrites(const struct shunt_problem *p)
 
 /* Can one of the chosen routes run whatever another library says to the addresses of a
    later batch?  */
-static bool sure(const struct shunt_choice *c)
+static bool sure(const struct shunt_plan *plan)
 {
-  for (int i = 0; i < c->count; i++)
-    if (!c->candidate[i].route->wants_gemm) return true;
+  for (int i = 0; i < plan->count; i++)
+    if (!plan->candidate[i].route->wants_gemm) return true;
   return false;
 }
 
@@ -109,14 +110,15 @@ static struct shunt_answer run_in_turn(const struct shunt_problem *p, const stru
                                        int only)
 {
   struct shunt_product x[MOST_IN_TURN];
-  int matrices = shunt_batches_share_a(p) ? 1 : p->batches, looked = 0, i = 0;
+  const int matrices = shunt_batches_share_a(p) ? 1 : p->batches;
+  int looked = 0, i = 0;
   struct shunt_answer answer = {.why = SHUNT_VERDICT(SHUNT_FITS)};
   double saved = 0;
   while (looked < matrices && answer.why.reason == SHUNT_FITS) {
-    shunt_product_look(&x[looked], p, looked, call, only);
-    if (x[looked].choice.count == 0)
-      answer = shunt_declined(x[looked].choice.why_none);
-    else if (!overwrites(p) && !sure(&x[looked].choice))
+    shunt_product_look_up(&x[looked], p, looked, call, only);
+    if (x[looked].plan.count == 0)
+      answer = shunt_declined(x[looked].plan.why_none);
+    else if (!overwrites(p) && !sure(&x[looked].plan))
       answer = shunt_declined(SHUNT_VERDICT(SHUNT_R_BATCHED));
     looked++;
   }
@@ -167,7 +169,7 @@ struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, v
 struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspace,
                                    size_t workspace_bytes, cudaStream_t stream)
 {
-  int measured = shunt_tune_find(p);
+  const int measured = p->deterministic ? SHUNT_TUNE_UNKNOWN : shunt_tune_find(p);
   if (measured == SHUNT_TUNE_ORIGINAL) return shunt_declined(SHUNT_VERDICT(SHUNT_R_SLOWER));
   return shunt_plan_run_by(p, measured, workspace, workspace_bytes, stream);
 }
@@ -177,11 +179,14 @@ void shunt_plan_prepare(const struct shunt_problem *p, cudaStream_t stream)
   struct shunt_context *e = shunt_context_find();
   if (!e || p->format == SHUNT_COO || shunt_problem_in_blocks(p) || p->batches != 1) return;
   if (shunt_problem_check(p).reason != SHUNT_FITS || shunt_capture_of(stream).active) return;
-  struct shunt_key key = shunt_key_of(p);
-  struct shunt_lookup sight;
-  shunt_cache_look_up(e->cache, &key, &sight);
-  shunt_lookup_release(e->cache, &sight);
-  if (sight.study) shunt_cache_packed_release(e->cache, sight.study, false);
-  if (sight.profile_wanted)
-    shunt_cache_profile(e->cache, &sight, shunt_problem_sparse(p), &e->device, stream);
+  const struct shunt_key key = shunt_key_of(p);
+  const struct shunt_csr *a = shunt_problem_sparse(p);
+  struct shunt_lookup l;
+  shunt_cache_look_up(e->cache, &key, &l);
+  shunt_lookup_release(e->cache, &l);
+  if (l.study) shunt_cache_packed_release(e->cache, l.study, false);
+  if (p->deterministic)
+    shunt_cache_settle(e->cache, &l, a, &e->device, stream);
+  else if (l.profile_wanted)
+    shunt_cache_profile(e->cache, &l, a, &e->device, stream);
 }

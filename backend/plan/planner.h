@@ -3,9 +3,16 @@
    The planner asks every route, sorts those that fit by the time they expect,
    compares with what the original library is expected to need, and runs the
    best; if that fails before anything was written, the next; at last it
-   declines, and the face calls the original with its arguments unchanged.
+   declines, and the entry calls the original with its arguments unchanged.
 
-   Called by the faces (backend/cusparse) and by the tool.  Thread-safe.  */
+   Deterministic problems.  Which way a product goes decides the order of its sums, and so its last
+   bits.  As a rule that may change while a matrix settles: when its profile has arrived, and when a
+   copy is there.  Both depend on how far the program runs ahead of the device.  Where the caller asks
+   for the same bits on every run (problem.h), a product is chosen by the problem and by what
+   preprocess found, for which that waits; never by what arrives later.  No copies are kept then,
+   since whether one still stands is learnt from the device in its own time.
+
+   Called by the exported functions (backend/cusparse) and by the tool.  Thread-safe.  */
 #ifndef SHUNT_PLANNER_H
 #define SHUNT_PLANNER_H
 
@@ -37,7 +44,8 @@ struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspac
 struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int route, void *workspace,
                                       size_t workspace_bytes, cudaStream_t stream);
 
-/* The invitation of cusparseSpMM_preprocess: profiles the pattern. */
+/* The invitation of cusparseSpMM_preprocess: profiles the pattern; of a deterministic problem it
+   waits for the result.  Nothing while `stream` is being captured.  */
 void shunt_plan_prepare(const struct shunt_problem *p, cudaStream_t stream);
 
 #endif

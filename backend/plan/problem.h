@@ -76,8 +76,10 @@ struct shunt_problem {
   struct shunt_batch_strides strides; /* 0 where there is one batch */
   const void *row_indices;            /* COO only; csr.row_offsets is then NULL */
   struct shunt_block_shape blocks;    /* BSR and Blocked-ELL only */
+  /* Neither printed nor hashed: */
   uint64_t pattern_epoch; /* calls with the same one, not 0, have the same pattern: the caller's
-                             promise.  Neither printed nor hashed */
+                             promise */
+  bool deterministic;     /* the same bits on every run: nothing may depend on time (planner.h) */
   union {
     struct shunt_spmm spmm;
     struct shunt_sddmm sddmm;

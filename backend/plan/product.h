@@ -1,8 +1,8 @@
 /* product.h: one product on its way through the planner.
 
-     shunt_product_look     the matrix looked up in the cache, the routes chosen (choice.c)
-     shunt_product_run      the best of them that does not fail
-     shunt_product_leave    what was taken hold of given back; profiles and studies asked for
+     shunt_product_look_up   what the cache knows of the matrix; the plan (choice.c)
+     shunt_product_run       the first route of the plan that does not fail
+     shunt_product_leave     what was taken hold of given back; profiles and studies asked for
 
    For the planner alone (planner.h is what others call).  A struct is one thread's.  */
 #ifndef SHUNT_PRODUCT_H
@@ -20,27 +20,27 @@ struct shunt_candidate {
   double us;
 };
 
-struct shunt_choice {
+/* What the router chose: the routes that may run, fastest first, or the reason why there is none. */
+struct shunt_plan {
   struct shunt_candidate candidate[SHUNT_MOST_ROUTES];
   int count;
   struct shunt_verdict why_none; /* the most general route's reason */
+  double original_us;            /* what the original is expected to need */
 };
 
-/* One product on its way: what is known of its matrix, and the routes that may run it. */
 struct shunt_product {
   struct shunt_problem problem; /* CSR by now, one batch */
-  struct shunt_call call;       /* of `problem` */
+  struct shunt_call call;       /* of `problem`; what no route is told apart from others */
   int batches;                  /* that it is one of */
-  struct shunt_lookup sight;
-  struct shunt_packed_view view[SHUNT_MOST_PACKED]; /* of sight.plan */
-  struct shunt_packed_view study;                   /* of sight.study */
+  struct shunt_lookup lookup;
+  struct shunt_packed_view view[SHUNT_MOST_PACKED]; /* of lookup.packed */
+  struct shunt_packed_view study;                   /* of lookup.study */
   struct {
-    struct shunt_cache_packed *kept; /* the plan that this product made, or NULL, */
+    struct shunt_cache_packed *copy; /* that this product packed, or NULL, */
     const struct shunt_route *by;
     struct shunt_packed_view view;
-  } made;
-  double original_us; /* what the original is expected to need */
-  struct shunt_choice choice;
+  } packed;
+  struct shunt_plan plan;
 };
 
 /* ---- choice.c ------------------------------------------------------------------------ */
@@ -52,17 +52,16 @@ bool shunt_routes_forced(void);
 /* May route i take p, as far as the options and the layout of A say? */
 bool shunt_route_may_take(int i, const struct shunt_problem *p);
 
-/* The plan by `route`, which the sight carries or this product made, and its view; or NULL. */
-struct shunt_cache_packed *shunt_product_plan(const struct shunt_product *x,
+/* The copy in `route`'s format, which the lookup carries or this product packed, and its view; or
+   NULL.  */
+struct shunt_cache_packed *shunt_product_copy(const struct shunt_product *x,
                                               const struct shunt_route *route,
                                               const struct shunt_packed_view **view);
 
-/* The call as `route` sees it: only its own kept matrix, or the prospect of one. */
-struct shunt_call shunt_call_as_seen_by(const struct shunt_product *x,
-                                        const struct shunt_route *route);
+/* The call as `route` is told of it: with its own packed copy only, or the prospect of one. */
+struct shunt_call shunt_call_for(const struct shunt_product *x, const struct shunt_route *route);
 
-/* Every route that may run, fastest first; `only`: no other than this one, whatever it
-   costs, unless it is negative.  */
+/* Fills x->plan.  `only`: no other route than this one, whatever it costs, unless it is negative. */
 void shunt_product_choose(struct shunt_product *x, int only);
 
 /* ---- product.c ----------------------------------------------------------------------- */
@@ -70,14 +69,13 @@ void shunt_product_choose(struct shunt_product *x, int only);
 /* What the cache knows p's matrix by. */
 struct shunt_key shunt_key_of(const struct shunt_problem *p);
 
-/* Looks batch i of p up in the cache and chooses its routes. */
-void shunt_product_look(struct shunt_product *x, const struct shunt_problem *p, int i,
-                        const struct shunt_call *call, int only);
+/* Looks the matrix of p's batch i up, and chooses. */
+void shunt_product_look_up(struct shunt_product *x, const struct shunt_problem *p, int i,
+                           const struct shunt_call *call, int only);
 
-/* The best of the chosen routes that does not fail. */
 struct shunt_answer shunt_product_run(struct shunt_product *x);
 
-/* Gives back what the look-up and the run took hold of. */
+/* Gives back what the lookup and the run took hold of. */
 void shunt_product_leave(struct shunt_product *x);
 
 struct shunt_answer shunt_declined(struct shunt_verdict why);

@@ -3,61 +3,96 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { SLOTS = 1 << 16, PROBES = 32 };
+#include "backend/plan/fork.h"
 
-/* hash is written last and never changes; offset and bytes are atomic because a
-   void promise may be declared while others read.  A program with more kinds of
-   problems than fit keeps the first ones: the rest get no workspace.  */
-static struct {
-  _Atomic uint64_t hash;
+/* A promise stands in one of the eight ways of its key's set. */
+enum { SETS = 1 << 13, WAYS = 8 };
+
+/* A reader takes offset and bytes between two looks at the key, and a writer clears the key while it
+   writes, so that nobody reads half of two promises.  */
+struct slot {
+  _Atomic uint64_t key; /* 0: free */
   _Atomic size_t offset, bytes;
-} slot[SLOTS];
+  _Atomic uint32_t age; /* of the last use */
+};
+static struct slot table[SETS][WAYS];
+static _Atomic uint32_t now;
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
+static bool
+    grown; /* an original has asked for more than before: nothing is forgotten from then on */
+SHUNT_LOCK_SURVIVES_FORK(promise, writing)
+
+static struct slot *set_of(uint64_t key)
+{
+  return table[(key ^ key >> 32) % SETS];
+}
 
 static size_t round_up(size_t n)
 {
   return (n + 255) & ~(size_t)255;
 }
 
-/* Called with `writing` held. */
-static size_t record(unsigned i, uint64_t hash, size_t original, size_t own)
+/* The key's slot, or one for it; NULL: there is none.  With `writing` held. */
+static struct slot *slot_for(uint64_t key)
 {
-  size_t offset = round_up(original);
-  if (atomic_load(&slot[i].hash) == 0) {
-    atomic_store(&slot[i].offset, offset);
-    atomic_store(&slot[i].bytes, own);
-    atomic_store_explicit(&slot[i].hash, hash, memory_order_release);
-  } else if (atomic_load(&slot[i].offset) < offset || atomic_load(&slot[i].bytes) != own) {
-    atomic_store(&slot[i].bytes, 0); /* void, for good */
+  struct slot *set = set_of(key), *oldest = NULL;
+  const uint32_t time = atomic_load(&now);
+  for (int i = 0; i < WAYS; i++)
+    if (atomic_load(&set[i].key) == key) return &set[i];
+  for (int i = 0; i < WAYS; i++) {
+    if (atomic_load(&set[i].key) == 0) return &set[i];
+    if (!oldest || time - atomic_load(&set[i].age) > time - atomic_load(&oldest->age))
+      oldest = &set[i];
   }
-  /* An original that asks for less than before gets what it asked for before. */
-  return atomic_load(&slot[i].bytes) ? atomic_load(&slot[i].offset) + own : original;
+  return grown ? NULL : oldest;
 }
 
-size_t shunt_promise_make(uint64_t hash, size_t original, size_t own)
+static void begin(struct slot *s, uint64_t key, size_t offset, size_t bytes)
 {
+  atomic_store(&s->key, 0);
+  atomic_store(&s->offset, offset);
+  atomic_store(&s->bytes, bytes);
+  atomic_store(&s->key, key);
+}
+
+/* Another answer for the same problem: buffers of both sizes may be about. */
+static void renew(struct slot *s, size_t offset, size_t bytes)
+{
+  if (atomic_load(&s->offset) < offset) {
+    grown = true;
+    bytes = 0; /* void, for good */
+  }
+  if (bytes < atomic_load(&s->bytes)) atomic_store(&s->bytes, bytes);
+}
+
+size_t shunt_promise_make(uint64_t key, size_t original, size_t own)
+{
+  size_t total = original;
   if (own) own = round_up(own) + 256; /* whatever the alignment of the buffer */
   pthread_mutex_lock(&writing);
-  size_t total = original;
-  for (unsigned p = 0; p < PROBES; p++) {
-    unsigned i = (unsigned)(hash + p) % SLOTS;
-    uint64_t there = atomic_load(&slot[i].hash);
-    if (there != 0 && there != hash) continue;
-    total = record(i, hash, original, own);
-    break;
+  struct slot *s = slot_for(key);
+  if (s) {
+    if (atomic_load(&s->key) == key)
+      renew(s, round_up(original), own);
+    else
+      begin(s, key, round_up(original), own);
+    atomic_store(&s->age, atomic_fetch_add(&now, 1));
+    /* An original that asks for less than before gets what it asked for before. */
+    if (atomic_load(&s->bytes)) total = atomic_load(&s->offset) + atomic_load(&s->bytes);
   }
   pthread_mutex_unlock(&writing);
   return total;
 }
 
-struct shunt_promise shunt_promise_find(uint64_t hash)
+struct shunt_promise shunt_promise_find(uint64_t key)
 {
-  for (unsigned p = 0; p < PROBES; p++) {
-    unsigned i = (unsigned)(hash + p) % SLOTS;
-    uint64_t there = atomic_load_explicit(&slot[i].hash, memory_order_acquire);
-    if (there == hash)
-      return (struct shunt_promise){atomic_load(&slot[i].offset), atomic_load(&slot[i].bytes)};
-    if (there == 0) break;
+  struct slot *set = set_of(key);
+  for (int i = 0; i < WAYS; i++) {
+    if (atomic_load(&set[i].key) != key) continue;
+    const struct shunt_promise p = {atomic_load(&set[i].offset), atomic_load(&set[i].bytes)};
+    atomic_store_explicit(&set[i].age, atomic_load_explicit(&now, memory_order_relaxed),
+                          memory_order_relaxed);
+    if (atomic_load(&set[i].key) == key) return p;
   }
   return (struct shunt_promise){0, 0};
 }

@@ -5,14 +5,18 @@
      | what the original asked for | up to 256 | what Shunt asked for |
      0                             own_offset                     total
 
-   only if our own bufferSize was asked about the very same problem before
-   (hash of everything but pointers and scalar values, and the device): then any
-   buffer that the caller sized for such a problem is that large.  The original's
-   part comes first and is never touched, so preprocess and declined calls find
-   it as they left it.
+   only if our own bufferSize was asked about the very same problem before (hash of everything but
+   pointers and scalar values, and the device): then any buffer that the caller sized for such a
+   problem is that large.  The original's part comes first and is never touched, so preprocess and
+   declined calls find it as they left it.
 
-   If the original ever asks for more than it did before, buffers of both sizes may be
-   about, and the promise is void: no workspace is trusted for that problem any more.
+   Where Shunt asked for less than before, since memory ran short, the least that it ever asked for
+   counts, because buffers of all sizes may be about.  If the original ever asks for more than it did
+   before, the promise is void: no workspace is trusted for that problem any more.
+
+   65,536 promises are kept, the last ones; a problem whose promise is gone runs without a workspace
+   until bufferSize is asked again.  Only as long as no original has ever asked for more than before:
+   else what is gone could be wanted to tell.
 
    Thread-safe; reading takes no lock.  */
 #ifndef SHUNT_PROMISE_H
@@ -26,10 +30,17 @@ struct shunt_promise {
   size_t own_offset, own_bytes; /* own_bytes 0: nothing may be used */
 };
 
+/* What a promise is known by: a problem's hash and the number of the CUDA device. */
+static inline uint64_t shunt_promise_key(uint64_t problem_hash, int device)
+{
+  const uint64_t key = problem_hash ^ (uint64_t)(device + 1) * UINT64_C(0x9e3779b97f4a7c15);
+  return key ? key : 1;
+}
+
 /* Remembers an answer; returns the total to report to the caller: original_bytes
-   alone when the promise can't be kept. */
-size_t shunt_promise_make(uint64_t problem_hash, size_t original_bytes, size_t own_bytes);
-struct shunt_promise shunt_promise_find(uint64_t problem_hash);
+   alone when the promise can't be made. */
+size_t shunt_promise_make(uint64_t key, size_t original_bytes, size_t own_bytes);
+struct shunt_promise shunt_promise_find(uint64_t key);
 
 /* The part of `buffer` that is Shunt's, aligned to 256 bytes; NULL if none. */
 static inline void *shunt_promise_workspace(struct shunt_promise p, void *buffer, size_t *bytes)

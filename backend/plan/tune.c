@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "backend/plan/fork.h"
 #include "backend/plan/options.h"
+#include "backend/plan/user_file.h"
 #include "backend/routes/route.h"
 
 enum { SLOTS = 4096, PROBES = 32, LINE = 1024 };
@@ -22,6 +23,7 @@ struct entry {
 static _Atomic(struct entry *) table[SLOTS];
 static atomic_int count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the file and the signature */
+SHUNT_LOCK_SURVIVES_FORK(tune, lock)
 static char signature_of_file[512];
 
 bool shunt_tune_wanted(void)
@@ -101,6 +103,20 @@ static bool read_lines(FILE *f, bool adding)
   return true;
 }
 
+/* Under the lock. */
+static void read_file(const char *path)
+{
+  const char *why;
+  FILE *f = shunt_user_file_open(path, &why);
+  if (why) fprintf(stderr, "shunt: SHUNT_TUNE_FILE=%s is not used: %s\n", path, why);
+  if (!f) return;
+  if (read_lines(f, false)) {
+    rewind(f);
+    read_lines(f, true);
+  }
+  fclose(f);
+}
+
 /* Ways measured in one arithmetic say nothing of another. */
 static const char *math_text(void)
 {
@@ -116,27 +132,13 @@ void shunt_tune_sign(const char *machine)
   bool first = signature_of_file[0] == 0;
   if (first)
     snprintf(signature_of_file, sizeof signature_of_file, "%s math=%s", machine, math_text());
-  FILE *f = first && path[0] ? fopen(path, "re") : NULL;
-  if (f) {
-    if (read_lines(f, false)) {
-      rewind(f);
-      read_lines(f, true);
-    }
-    fclose(f);
-  }
+  if (first && path[0]) read_file(path);
   pthread_mutex_unlock(&lock);
 }
 
-/* Under the lock.  A file that can't be written is not an error: the answers hold for
-   this process.  */
-static void write_file(void)
+static void print_file(FILE *f, void *unused)
 {
-  const char *path = shunt_options()->tune_file;
-  char fresh[sizeof shunt_options()->tune_file + 32];
-  if (!path[0] || !signature_of_file[0]) return;
-  snprintf(fresh, sizeof fresh, "%s.%ld", path, (long)getpid());
-  FILE *f = fopen(fresh, "we");
-  if (!f) return;
+  (void)unused;
   fprintf(f, HEAD "%s\n", signature_of_file);
   for (int i = 0; i < SLOTS; i++) {
     const struct entry *e = atomic_load(&table[i]);
@@ -144,16 +146,15 @@ static void write_file(void)
       fprintf(f, "%s\t%.2f\t%.2f\t%s\n", winner_text(e->answer.winner), e->answer.us,
               e->answer.original_us, e->problem);
   }
-  bool good = !ferror(f);
-  good = fclose(f) == 0 && good;
-  if (!good || rename(fresh, path) != 0) unlink(fresh);
 }
 
 void shunt_tune_keep(const struct shunt_problem *p, struct shunt_tune_answer answer)
 {
+  const char *path = shunt_options()->tune_file;
   struct entry e = {.hash = shunt_problem_hash(p), .answer = answer};
   shunt_problem_print(p, e.problem);
   pthread_mutex_lock(&lock);
-  if (add(&e)) write_file();
+  /* A file that can't be written is not an error: the answers hold for this process. */
+  if (add(&e) && path[0] && signature_of_file[0]) shunt_user_file_write(path, print_file, NULL);
   pthread_mutex_unlock(&lock);
 }

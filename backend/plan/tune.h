@@ -9,12 +9,13 @@
    SHUNT_TUNE_FILE=PATH keeps the answers from one process to the next, as text:
 
      # shunt tune 1 build=0.1.0 gpu=NVIDIA H200 driver=13000 math=exact
-     rows <tab> 14.2 <tab> 17.9 <tab> spmm:csr:f32.f32.f32.f32:...
+     csr <tab>  14.2 <tab> 17.9 <tab> spmm:csr:f32.f32.f32.f32:...
      winner     its us      original's us  problem
 
    The file is read once, all or nothing: one line that is not understood, or another
-   build, GPU, driver or SHUNT_MATH in the first, and none of it counts.  It is written anew (and
-   renamed into place) when an answer is added.
+   build, GPU, driver or SHUNT_MATH in the first, and none of it counts.  A file that somebody else
+   could have written is refused (user_file.h), with a line on stderr.  It is written anew (and renamed
+   into place) when an answer is added.
 
    Thread-safe; shunt_tune_find takes no lock and costs nothing where nothing was tuned.  */
 #ifndef SHUNT_TUNE_H

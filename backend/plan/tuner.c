@@ -4,6 +4,7 @@
 
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/plan/device_memory.h"
 #include "backend/plan/planner.h"
 #include "backend/plan/tune.h"
 #include "backend/routes/route.h"
@@ -103,8 +104,7 @@ void shunt_tuner_measure(const struct shunt_problem *p, void *workspace, size_t 
       shunt_problem_check(p).reason != SHUNT_FITS || shunt_tune_find(p) != SHUNT_TUNE_UNKNOWN)
     return;
   result_of(p, &result, &bytes);
-  if (!result || SHUNT_CUDA(cudaMallocFromPoolAsync(&saved, bytes, e->pool, stream)) != SHUNT_OK)
-    return;
+  if (!result || shunt_device_allocate(&saved, bytes, e->pool, stream) != SHUNT_OK) return;
   if (SHUNT_CUDA(cudaMemcpyAsync(saved, result, bytes, cudaMemcpyDeviceToDevice, stream)) ==
           SHUNT_OK &&
       SHUNT_CUDA(cudaEventCreate(&begin)) == SHUNT_OK &&
@@ -114,5 +114,5 @@ void shunt_tuner_measure(const struct shunt_problem *p, void *workspace, size_t 
   }
   if (begin) cudaEventDestroy(begin);
   if (end) cudaEventDestroy(end);
-  cudaFreeAsync(saved, stream);
+  shunt_device_free(saved, stream);
 }

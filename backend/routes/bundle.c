@@ -55,7 +55,7 @@ static size_t workspace(const struct shunt_problem *p, const struct shunt_contex
   return bytes ? bytes : 256;
 }
 
-static size_t keep_bytes(const struct shunt_call *c)
+static size_t pack_bytes(const struct shunt_call *c)
 {
   const bool fit = fits(c->problem, c->context).reason == SHUNT_FITS;
   return fit ? shunt_bundle_bytes(&c->problem->spmm.a) : 0;
@@ -71,12 +71,12 @@ static bool is_candidate(const struct shunt_csr *a, const struct shunt_profile *
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
-  const struct shunt_bundle_counts *known = c->kept ? c->kept->known : NULL;
+  const struct shunt_bundle_counts *known = c->packed ? c->packed->known : NULL;
   const double vectors = known ? (double)known->vectors : (double)s->a.nnz / SHARING_HOPED_FOR;
   const double longest = known ? known->longest : c->profile ? (double)c->profile->longest_row : 0;
   const double margin = s->b.type == SHUNT_F64 ? MARGIN_F64 : MARGIN;
   *us = margin * shunt_cost_bundle(s, vectors, longest, &c->context->device);
-  SHUNT_DECLINE_IF(!c->kept && !c->will_keep, SHUNT_R_UNCONVERTED);
+  SHUNT_DECLINE_IF(!c->packed && !c->will_pack, SHUNT_R_UNCONVERTED);
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
   SHUNT_DECLINE_IF(!is_candidate(&s->a, c->profile), SHUNT_R_PATTERN);
@@ -87,14 +87,14 @@ static shunt_status run(const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   struct shunt_bundle hint;
-  if (!c->kept || !shunt_bundle_lay_out(&s->a, c->kept->payload, &hint))
+  if (!c->packed || !shunt_bundle_lay_out(&s->a, c->packed->payload, &hint))
     return SHUNT_E_UNSUPPORTED; /* there was no memory for it */
-  hint.stale = c->kept->changed;
-  return SHUNT_LAUNCH(shunt_bundle_spmm_cuda(s, &hint, c->kept->known, &c->context->device,
+  hint.stale = c->packed->changed;
+  return SHUNT_LAUNCH(shunt_bundle_spmm_cuda(s, &hint, c->packed->known, &c->context->device,
                                              c->workspace, c->workspace_bytes, c->stream));
 }
 
-static shunt_status keep(const struct shunt_call *c, const struct shunt_packed_view *into)
+static shunt_status pack(const struct shunt_call *c, const struct shunt_packed_view *into)
 {
   const struct shunt_csr *a = &c->problem->spmm.a;
   struct shunt_bundle hint;
@@ -114,5 +114,5 @@ const struct shunt_route shunt_route_bundle = {.name = "bundle",
                                                .workspace = workspace,
                                                .expect = expect,
                                                .run = run,
-                                               .keep_bytes = keep_bytes,
-                                               .keep = keep};
+                                               .pack_bytes = pack_bytes,
+                                               .pack = pack};

@@ -5,7 +5,7 @@
 #include "backend/plan/cuda_call.h"
 #include "backend/routes/routes.h"
 
-/* Is the balanced kernel the faster one (tests/bench/NOTES.md)?  Where one block's row would end
+/* Is the balanced kernel the faster one (tests/bench/csr.md)?  Where one block's row would end
    last, at 1.2 ns an entry; and for narrow products of rows that mostly have next to nothing.  The
    profile is a hint: both kernels are right for any matrix.  */
 enum { LONGEST_FOR_SPLIT = 16384 };

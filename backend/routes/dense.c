@@ -84,7 +84,7 @@ static shunt_status multiply(const struct shunt_call *c, void *own, const struct
                              struct shunt_scalar alpha)
 {
   static const struct shunt_scalar zero = {NULL, 0};
-  const bool proof_follows = c->kept != NULL;
+  const bool proof_follows = c->packed != NULL;
   return shunt_cublaslt_multiply(c->context->gemm, a, b, out, alpha, zero, shunt_options()->math,
                                  proof_follows, own, gemm_bytes(c->problem), c->stream);
 }
@@ -172,8 +172,8 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
                                   s->b.type, math, d);
     double make = read + cells * (double)shunt_type_size(s->b.type) / 3.6e6;
     /* The proof is launched early, but ends last; fitted to 134 products of layers. */
-    *us = c->kept || c->will_keep ? gemm + 0.4 + read : make + gemm + SHUNT_COST_LAUNCH_US;
-    if ((c->kept || c->will_keep) && !shunt_problem_transposed(p) &&
+    *us = c->packed || c->will_pack ? gemm + 0.4 + read : make + gemm + SHUNT_COST_LAUNCH_US;
+    if ((c->packed || c->will_pack) && !shunt_problem_transposed(p) &&
         shunt_dense_spmm_proved_pays(s, d))
       *us = shunt_cost_dense_proved(s, d);
     if (shunt_problem_transposed(p)) *us += 2 * SHUNT_COST_LAUNCH_US; /* the repair's */
@@ -225,15 +225,15 @@ static shunt_status run(const struct shunt_call *c)
   return c->problem->op == SHUNT_SPMM ? shunt_packed_run(&format, c) : run_sddmm(c);
 }
 
-static size_t keep_bytes(const struct shunt_call *c)
+static size_t pack_bytes(const struct shunt_call *c)
 {
   const struct shunt_problem *p = c->problem;
-  return p->op == SHUNT_SPMM ? shunt_packed_keep_bytes(dense_bytes(&p->spmm.a)) : 0;
+  return p->op == SHUNT_SPMM ? shunt_packed_copy_bytes(dense_bytes(&p->spmm.a)) : 0;
 }
 
-static shunt_status keep(const struct shunt_call *c, const struct shunt_packed_view *into)
+static shunt_status pack(const struct shunt_call *c, const struct shunt_packed_view *into)
 {
-  return shunt_packed_keep(&format, c, into);
+  return shunt_packed_fill(&format, c, into);
 }
 
 const struct shunt_route shunt_route_dense = {.name = "dense",
@@ -241,7 +241,7 @@ const struct shunt_route shunt_route_dense = {.name = "dense",
                                               .workspace = workspace,
                                               .expect = expect,
                                               .run = run,
-                                              .keep_bytes = keep_bytes,
-                                              .keep = keep,
+                                              .pack_bytes = pack_bytes,
+                                              .pack = pack,
                                               .wants_gemm = true,
                                               .takes_transposed = true};

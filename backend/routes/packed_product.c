@@ -45,12 +45,12 @@ struct shunt_packed_workspace shunt_packed_lay_out(const struct shunt_packed_for
   return l;
 }
 
-size_t shunt_packed_keep_bytes(size_t copy_bytes)
+size_t shunt_packed_copy_bytes(size_t copy_bytes)
 {
   return TABLE_BYTES + copy_bytes;
 }
 
-static void *kept_copy(const struct shunt_packed_view *kept)
+static void *copy_of(const struct shunt_packed_view *kept)
 {
   return (char *)kept->payload + TABLE_BYTES;
 }
@@ -75,7 +75,7 @@ static struct shunt_packed_product product_of(const struct shunt_call *c,
   static const struct shunt_scalar one = {NULL, 1}, zero = {NULL, 0};
   struct shunt_packed_product x = {.call = c,
                                    .spmm = c->problem->spmm,
-                                   .copy = c->kept ? kept_copy(c->kept) : at(c, l->copy),
+                                   .copy = c->packed ? copy_of(c->packed) : at(c, l->copy),
                                    .own = at(c, l->own)};
   if (!shunt_packed_overwrites(&x.spmm)) x.spmm.c = *w, x.spmm.alpha = one, x.spmm.beta = zero;
   return x;
@@ -94,14 +94,14 @@ static struct shunt_guard repair_of(const struct shunt_call *c, const struct shu
                           .verdict = &words->verdict};
   *s = c->problem->spmm;
   s->only_if = &words->irregular;
-  if (c->kept) {
-    s->only_if = c->kept->irregular;
-    r.sets = c->kept->payload;
+  if (c->packed) {
+    s->only_if = c->packed->irregular;
+    r.sets = c->packed->payload;
     r.set_count = KEPT_SETS;
-    r.of_values = c->kept->pattern_stands;
-    r.expected = r.of_values ? c->kept->of_values : c->kept->fingerprint;
-    r.changed = c->kept->changed;
-    r.nonfinite = c->kept->nonfinite;
+    r.of_values = c->packed->pattern_stands;
+    r.expected = r.of_values ? c->packed->of_values : c->packed->fingerprint;
+    r.changed = c->packed->changed;
+    r.nonfinite = c->packed->nonfinite;
   }
   return r;
 }
@@ -115,12 +115,12 @@ static shunt_status repair_transposed(const struct shunt_call *c,
   struct words *words = words_of(c);
   shunt_status status = SHUNT_OK;
   const struct shunt_csr hashed = r->of_values ? shunt_fp_values_of(&s->a) : s->a;
-  if (c->kept)
+  if (c->packed)
     status = SHUNT_LAUNCH(
         shunt_fingerprint_csr_cuda(&hashed, &words->actual, d, at(c, l->scratch), c->stream));
   if (status != SHUNT_OK) return status;
   return SHUNT_LAUNCH(
-      shunt_guard_repair_transposed_cuda(s, r, c->kept ? &words->actual : NULL, d, c->stream));
+      shunt_guard_repair_transposed_cuda(s, r, c->packed ? &words->actual : NULL, d, c->stream));
 }
 
 /* Behind a product that does not let it in, the proof can begin early in a graph only. */
@@ -128,8 +128,8 @@ static enum shunt_guard_start start_of(const struct shunt_packed_format *f,
                                        const struct shunt_call *c)
 {
   if (f->lets_in) return SHUNT_GUARD_EARLY;
-  return c->kept && c->capturing && shunt_graph_overlap_begin(c->stream) ? SHUNT_GUARD_OVERLAPPED
-                                                                         : SHUNT_GUARD_BEHIND;
+  return c->packed && c->capturing && shunt_graph_overlap_begin(c->stream) ? SHUNT_GUARD_OVERLAPPED
+                                                                           : SHUNT_GUARD_BEHIND;
 }
 
 static shunt_status repair(const struct shunt_packed_format *f, const struct shunt_call *c,
@@ -151,7 +151,7 @@ static shunt_status run_proved(const struct shunt_packed_format *f,
 {
   const struct shunt_call *c = x->call;
   struct shunt_spmm s;
-  if (!f->proved || !c->kept || shunt_problem_transposed(c->problem)) return SHUNT_E_UNSUPPORTED;
+  if (!f->proved || !c->packed || shunt_problem_transposed(c->problem)) return SHUNT_E_UNSUPPORTED;
   struct shunt_guard r = repair_of(c, &x->spmm.c, &s);
   return SHUNT_LAUNCH(f->proved(x, &s, &r));
 }
@@ -163,7 +163,7 @@ static shunt_status multiply(const struct shunt_packed_format *f,
   const struct shunt_call *c = x->call;
   struct words *words = words_of(c);
   if (!f->product) return SHUNT_E_UNSUPPORTED;
-  if (!c->kept) {
+  if (!c->packed) {
     shunt_status r = SHUNT_CUDA(cudaMemsetAsync(words, 0, sizeof *words, c->stream));
     if (r == SHUNT_OK) r = f->convert(c, x->copy, &words->irregular);
     if (r != SHUNT_OK) return r;
@@ -192,7 +192,7 @@ shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct 
   const struct shunt_packed_workspace l = shunt_packed_lay_out(f, c->problem);
   const struct shunt_dense w = {s->c.rows, s->c.cols, s->c.cols, 1, at(c, l.product), SHUNT_F32};
   const struct shunt_packed_product x = product_of(c, &l, &w);
-  if (!c->kept && !f->direct_bytes) return SHUNT_E_UNSUPPORTED; /* no memory to keep one */
+  if (!c->packed && !f->direct_bytes) return SHUNT_E_UNSUPPORTED; /* no memory to keep one */
   shunt_status r = run_proved(f, &x);
   if (r == SHUNT_OK) return finish(c, &w);
   if (r != SHUNT_E_UNSUPPORTED) return r;
@@ -218,7 +218,7 @@ static shunt_status take_fingerprint(const struct shunt_call *c,
       shunt_fingerprint_csr_cuda(a, into, &c->context->device, at(c, l->scratch), c->stream));
 }
 
-shunt_status shunt_packed_keep(const struct shunt_packed_format *f, const struct shunt_call *c,
+shunt_status shunt_packed_fill(const struct shunt_packed_format *f, const struct shunt_call *c,
                                const struct shunt_packed_view *into)
 {
   const struct shunt_packed_workspace l = shunt_packed_lay_out(f, c->problem);
@@ -226,7 +226,7 @@ shunt_status shunt_packed_keep(const struct shunt_packed_format *f, const struct
   shunt_status r =
       SHUNT_CUDA(cudaMemsetAsync(into->irregular, 0, sizeof *into->irregular, c->stream));
   if (r == SHUNT_OK) r = SHUNT_CUDA(cudaMemsetAsync(into->payload, 0, TABLE_BYTES, c->stream));
-  if (r == SHUNT_OK) r = f->convert(c, kept_copy(into), into->irregular);
+  if (r == SHUNT_OK) r = f->convert(c, copy_of(into), into->irregular);
   if (r == SHUNT_OK) r = take_fingerprint(c, &l, a, into->fingerprint);
   if (r != SHUNT_OK || !c->problem->pattern_epoch) return r;
   const struct shunt_csr values = shunt_fp_values_of(a);

@@ -80,10 +80,10 @@ size_t shunt_packed_round_up(size_t bytes);               /* to 256 */
 bool shunt_packed_overwrites(const struct shunt_spmm *s); /* beta is 0, and on the host */
 
 /* Kept memory for a copy of so many bytes. */
-size_t shunt_packed_keep_bytes(size_t copy_bytes);
+size_t shunt_packed_copy_bytes(size_t copy_bytes);
 /* A route's run, for SpMM, and keep. */
 shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct shunt_call *c);
-shunt_status shunt_packed_keep(const struct shunt_packed_format *f, const struct shunt_call *c,
+shunt_status shunt_packed_fill(const struct shunt_packed_format *f, const struct shunt_call *c,
                                const struct shunt_packed_view *into);
 
 #endif

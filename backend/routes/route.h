@@ -11,8 +11,8 @@
                 asked for than when it is used
      expect     microseconds it would take, given what is known of the pattern
      run        enqueue it
-   and, for routes that keep a converted matrix across calls:
-     keep_bytes, keep  size of the converted matrix; enqueue the conversion
+   and, for routes that keep the matrix in a format of their own across calls:
+     pack_bytes, pack    size of the packed copy; enqueue the conversion
      study_bytes, study  the same of what has to be found out before  */
 #ifndef SHUNT_ROUTE_H
 #define SHUNT_ROUTE_H
@@ -25,18 +25,23 @@ struct shunt_packed_view;
 
 /* Everything a route may know of one call. */
 struct shunt_call {
-  const struct shunt_problem
-      *problem; /* CSR by now, or blocks, one batch, checked by shunt_problem_check */
+  /* CSR by now, or blocks; one batch; passed shunt_problem_check. */
+  const struct shunt_problem *problem;
   struct shunt_context *context;
-  const struct shunt_profile *profile;  /* NULL: not known; a hint, never a proof */
-  const struct shunt_packed_view *kept; /* this route's converted matrix, to be guarded; or NULL */
-  const void *studied;                  /* measures that this route's study left; or NULL */
-  const void *study;                    /* device: its payload, where there still is one; or NULL */
-  double spent_us; /* about what calls with this matrix have taken so far, or have
-                                           saved against the original, whichever is more; and */
-  double best_us;  /* what this one will take; both: study_bytes only */
-  bool will_keep;  /* a conversion would be kept from now on */
-  bool no_copies;  /* copies of this matrix were found not to stand for it */
+  const struct shunt_profile *profile; /* NULL: not known; a hint, never a proof */
+
+  /* For routes that pack: */
+  const struct shunt_packed_view *packed; /* this route's copy, to be guarded; or NULL */
+  bool will_pack;                         /* the matrix would be packed now, and stay so */
+  bool no_copies;                         /* copies were found not to stand for this matrix */
+
+  /* For routes that study: */
+  const void *studied; /* the measures that this route's study left; or NULL */
+  const void *study;   /* device: its payload, where there still is one; or NULL */
+  double spent_us;     /* what calls with this matrix have taken so far, or have saved against the
+                          original, whichever is more; and */
+  double best_us;      /* what this one will take; both for study_bytes only */
+
   bool forced;     /* the user's choice of routes counts, costs do not */
   void *workspace; /* 256-byte aligned, or NULL */
   size_t workspace_bytes;
@@ -51,16 +56,16 @@ struct shunt_route {
   /* Fills *us; a verdict other than SHUNT_FITS and SHUNT_R_ORDERED says what this call lacks. */
   struct shunt_verdict (*expect)(const struct shunt_call *c, double *us);
   shunt_status (*run)(const struct shunt_call *c);
-  /* NULL for routes that keep nothing.  Bytes: 0 where nothing should be kept, as far as is known
+  /* NULL for routes that keep nothing.  Bytes: 0 where nothing should be packed, as far as is known
      of the pattern.  */
-  size_t (*keep_bytes)(const struct shunt_call *c);
-  shunt_status (*keep)(const struct shunt_call *c, const struct shunt_packed_view *into);
-  /* NULL: nothing is to be found out.  A conversion of a route that has studied the matrix may take
+  size_t (*pack_bytes)(const struct shunt_call *c);
+  shunt_status (*pack)(const struct shunt_call *c, const struct shunt_packed_view *into);
+  /* NULL: nothing is to be found out.  A copy of a route that has studied the matrix may take
      the place of another's.  */
   size_t (*study_bytes)(const struct shunt_call *c);
   shunt_status (*study)(const struct shunt_call *c, const struct shunt_packed_view *into);
-  /* A conversion follows what the profile says: none is kept before there is one. */
-  bool keeps_by_profile;
+  /* A copy follows what the profile says: none is made before there is one. */
+  bool packs_by_profile;
   /* cuBLASLt must be open before this route can run. */
   bool wants_gemm;
   /* SpMM with op_a 'T', where op(A) is the transpose of spmm.a; others never see such calls. */

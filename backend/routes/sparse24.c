@@ -147,7 +147,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
     *us += shunt_cost_copy((double)s->c.rows * (double)s->c.cols * 16, d);
   /* int32 that are added to have no room in the f32 matrix W. */
   SHUNT_DECLINE_IF(s->c.type == SHUNT_I32 && !shunt_packed_overwrites(s), SHUNT_R_TYPES);
-  SHUNT_DECLINE_IF(!c->kept && !c->will_keep, SHUNT_R_UNCONVERTED);
+  SHUNT_DECLINE_IF(!c->packed && !c->will_pack, SHUNT_R_UNCONVERTED);
   SHUNT_DECLINE_IF(c->no_copies, SHUNT_R_COPY);
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
@@ -160,15 +160,15 @@ static shunt_status run(const struct shunt_call *c)
   return shunt_packed_run(&format, c);
 }
 
-static size_t keep_bytes(const struct shunt_call *c)
+static size_t pack_bytes(const struct shunt_call *c)
 {
   if (fits(c->problem, c->context).reason != SHUNT_FITS) return 0;
-  return shunt_packed_keep_bytes(copy_bytes(&c->problem->spmm.a));
+  return shunt_packed_copy_bytes(copy_bytes(&c->problem->spmm.a));
 }
 
-static shunt_status keep(const struct shunt_call *c, const struct shunt_packed_view *into)
+static shunt_status pack(const struct shunt_call *c, const struct shunt_packed_view *into)
 {
-  return shunt_packed_keep(&format, c, into);
+  return shunt_packed_fill(&format, c, into);
 }
 
 const struct shunt_route shunt_route_sparse24 = {.name = "sparse24",
@@ -176,5 +176,5 @@ const struct shunt_route shunt_route_sparse24 = {.name = "sparse24",
                                                  .workspace = workspace,
                                                  .expect = expect,
                                                  .run = run,
-                                                 .keep_bytes = keep_bytes,
-                                                 .keep = keep};
+                                                 .pack_bytes = pack_bytes,
+                                                 .pack = pack};

@@ -27,7 +27,7 @@ static double tiles_of(const struct shunt_profile *f)
 }
 
 /* All tiles dense: 2:4 ones would save A's bytes, but not B's, which count; at most 8 %, for a
-   conversion that takes several times as long (tests/bench/NOTES.md).  */
+   conversion that takes several times as long (tests/bench/tile.md).  */
 static struct shunt_tile_layout plan_with(uint32_t room)
 {
   return (struct shunt_tile_layout){.how = SHUNT_TILE_MERGE | SHUNT_TILE_DENSE,
@@ -65,7 +65,7 @@ static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *ir
 static shunt_status product(const struct shunt_packed_product *x)
 {
   const struct shunt_call *c = x->call;
-  const struct shunt_tile_layout plan = plan_with(*c->kept->note);
+  const struct shunt_tile_layout plan = plan_with(*c->packed->note);
   struct shunt_tile v;
   if (!shunt_tile_lay_out(&x->spmm.a, &plan, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
   return SHUNT_LAUNCH(shunt_tile_spmm_cuda(&x->spmm, &v, &c->context->device, x->own,
@@ -76,7 +76,7 @@ static shunt_status proved(const struct shunt_packed_product *x, const struct sh
                            const struct shunt_guard *r)
 {
   const struct shunt_call *c = x->call;
-  const struct shunt_tile_layout plan = plan_with(*c->kept->note);
+  const struct shunt_tile_layout plan = plan_with(*c->packed->note);
   struct shunt_tile v;
   if (!shunt_tile_spmm_proves(s, &c->context->device)) return SHUNT_E_UNSUPPORTED;
   if (!shunt_tile_lay_out(&s->a, &plan, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
@@ -153,7 +153,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   *us = expected_us(c);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
-  SHUNT_DECLINE_IF(!c->kept && !c->will_keep, SHUNT_R_UNCONVERTED);
+  SHUNT_DECLINE_IF(!c->packed && !c->will_pack, SHUNT_R_UNCONVERTED);
   SHUNT_DECLINE_IF(c->no_copies, SHUNT_R_COPY);
   SHUNT_DECLINE_IF(is_misplaced(c->problem), SHUNT_R_SHAPE);
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
@@ -166,7 +166,7 @@ static shunt_status run(const struct shunt_call *c)
   return shunt_packed_run(&format, c);
 }
 
-static size_t keep_bytes(const struct shunt_call *c)
+static size_t pack_bytes(const struct shunt_call *c)
 {
   const struct shunt_profile *f = c->profile;
   if (fits(c->problem, c->context).reason != SHUNT_FITS || c->no_copies) return 0;
@@ -174,13 +174,13 @@ static size_t keep_bytes(const struct shunt_call *c)
   if (!c->forced && !gains(c)) return 0;
   const struct shunt_tile_layout plan = plan_with(room_for(f));
   const size_t bytes = shunt_tile_bytes(&c->problem->spmm.a, &plan);
-  return bytes ? shunt_packed_keep_bytes(bytes) : 0;
+  return bytes ? shunt_packed_copy_bytes(bytes) : 0;
 }
 
-static shunt_status keep(const struct shunt_call *c, const struct shunt_packed_view *into)
+static shunt_status pack(const struct shunt_call *c, const struct shunt_packed_view *into)
 {
   *into->note = room_for(c->profile);
-  return shunt_packed_keep(&format, c, into);
+  return shunt_packed_fill(&format, c, into);
 }
 
 const struct shunt_route shunt_route_tile = {.name = "tile",
@@ -188,6 +188,6 @@ const struct shunt_route shunt_route_tile = {.name = "tile",
                                              .workspace = workspace,
                                              .expect = expect,
                                              .run = run,
-                                             .keep_bytes = keep_bytes,
-                                             .keep = keep,
-                                             .keeps_by_profile = true};
+                                             .pack_bytes = pack_bytes,
+                                             .pack = pack,
+                                             .packs_by_profile = true};

@@ -32,7 +32,7 @@ double shunt_vector_rows_per_gather(const struct shunt_profile *f)
 }
 
 /* SDDMM finds pairs last, after eights and fours: 600 us where `rows` takes 49
-   (tests/bench/NOTES.md). */
+   (tests/bench/sddmm.md). */
 #define LEAST_REUSE_SDDMM 3.0
 
 double shunt_vector_direct_us(const struct shunt_call *c, double reuse)
@@ -60,7 +60,7 @@ static shunt_status run_direct(const struct shunt_call *c)
 
 static shunt_status run(const struct shunt_call *c)
 {
-  if (c->kept && shunt_vector_takes_packed(c)) {
+  if (c->packed && shunt_vector_takes_packed(c)) {
     /* Not for this B or C: nothing was enqueued. */
     const shunt_status r = shunt_vector_run_packed(c);
     if (r != SHUNT_E_UNSUPPORTED && r != SHUNT_E_WORKSPACE) return r;
@@ -129,8 +129,8 @@ const struct shunt_route shunt_route_vector = {.name = "vector",
                                                .workspace = workspace,
                                                .expect = expect,
                                                .run = run,
-                                               .keep_bytes = shunt_vector_keep_bytes,
-                                               .keep = shunt_vector_keep,
+                                               .pack_bytes = shunt_vector_pack_bytes,
+                                               .pack = shunt_vector_pack,
                                                .study_bytes = shunt_vector_study_bytes,
                                                .study = shunt_vector_study,
-                                               .keeps_by_profile = true};
+                                               .packs_by_profile = true};

@@ -125,7 +125,7 @@ static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *ir
 static shunt_status product(const struct shunt_packed_product *x)
 {
   const struct shunt_call *c = x->call;
-  const struct packing k = packing_noted(*c->kept->note);
+  const struct packing k = packing_noted(*c->packed->note);
   struct shunt_vector v;
   const int products = tf32_products(&x->spmm);
   if (!lay_out(&x->spmm.a, &k, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
@@ -140,7 +140,7 @@ static shunt_status proved(const struct shunt_packed_product *x, const struct sh
                            const struct shunt_guard *r)
 {
   const struct shunt_call *c = x->call;
-  const struct packing k = packing_noted(*c->kept->note);
+  const struct packing k = packing_noted(*c->packed->note);
   struct shunt_vector v;
   if (tf32_products(s)) return SHUNT_E_UNSUPPORTED;
   if (!lay_out(&s->a, &k, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
@@ -255,13 +255,13 @@ static double ordered_us(const struct shunt_call *c)
   const double reuse = m ? 8 * shunt_vector_measured_fill(a, m) : 8;
   const double vectors = m ? (double)m->vectors : vectors_of(a, reuse);
   const double us = proved_us(c, vectors, reuse, 8);
-  return c->kept ? us : MARGIN * us + pack_us(a, &c->context->device) / GAINED_WITHIN;
+  return c->packed ? us : MARGIN * us + pack_us(a, &c->context->device) / GAINED_WITHIN;
 }
 
 bool shunt_vector_in_order(const struct shunt_call *c)
 {
   const struct shunt_vector_measure *m = c->studied;
-  if (c->kept) return packing_noted(*c->kept->note).plan.listed;
+  if (c->packed) return packing_noted(*c->packed->note).plan.listed;
   return m && !m->irregular && c->study && can_order(c);
 }
 
@@ -303,7 +303,7 @@ shunt_status shunt_vector_study(const struct shunt_call *c, const struct shunt_p
 
 bool shunt_vector_takes_packed(const struct shunt_call *c)
 {
-  return (c->kept || c->will_keep) && !c->no_copies && can_pack(c) &&
+  return (c->packed || c->will_pack) && !c->no_copies && can_pack(c) &&
          c->workspace_bytes >= shunt_packed_lay_out(&packed, c->problem).total &&
          (shunt_vector_in_order(c) || packed_gains(c, 0));
 }
@@ -317,19 +317,19 @@ static bool natural_pays(const struct shunt_call *c)
   return packed_gains(c, pack_us(&c->problem->spmm.a, &c->context->device) / GAINED_WITHIN);
 }
 
-size_t shunt_vector_keep_bytes(const struct shunt_call *c)
+size_t shunt_vector_pack_bytes(const struct shunt_call *c)
 {
   if (!can_pack(c) || c->no_copies || !(shunt_vector_in_order(c) || natural_pays(c))) return 0;
   const struct packing k = packing_for(c);
   const size_t bytes = shunt_vector_bytes(&c->problem->spmm.a, &k.plan);
-  return bytes ? shunt_packed_keep_bytes(bytes) : 0;
+  return bytes ? shunt_packed_copy_bytes(bytes) : 0;
 }
 
-shunt_status shunt_vector_keep(const struct shunt_call *c, const struct shunt_packed_view *into)
+shunt_status shunt_vector_pack(const struct shunt_call *c, const struct shunt_packed_view *into)
 {
   const struct packing k = packing_for(c);
   *into->note = noted(&k);
-  return shunt_packed_keep(&packed, c, into);
+  return shunt_packed_fill(&packed, c, into);
 }
 
 /* ---- using ------------------------------------------------------------------------ */

@@ -45,8 +45,8 @@ double shunt_vector_packed_us(const struct shunt_call *c, double reuse);
 shunt_status shunt_vector_run_packed(const struct shunt_call *c);
 
 /* The route's own. */
-size_t shunt_vector_keep_bytes(const struct shunt_call *c);
-shunt_status shunt_vector_keep(const struct shunt_call *c, const struct shunt_packed_view *into);
+size_t shunt_vector_pack_bytes(const struct shunt_call *c);
+shunt_status shunt_vector_pack(const struct shunt_call *c, const struct shunt_packed_view *into);
 size_t shunt_vector_study_bytes(const struct shunt_call *c);
 shunt_status shunt_vector_study(const struct shunt_call *c, const struct shunt_packed_view *into);
 

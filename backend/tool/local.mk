@@ -19,4 +19,5 @@ shunt_LDADD = libshunt-bench.la libshunt-formats.la libshunt-core.la libshunt-ho
 else
 shunt_LDADD = libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm
 endif
-dist_man_MANS = %D%/shunt.1
+dist_man_MANS = %D%/man/shunt.1 %D%/man/shunt-cusparse.7 %D%/man/shunt-env.7 \
+  %D%/man/shunt-graphblas.7

@@ -9,7 +9,7 @@
 // the row's positions, whether each column is above the one before: together they look at all.
 //
 // A tile reads its entries from the lines of 64 rows; a line is read by two blocks at most.
-// Measured: see tests/bench/NOTES.md.
+// Measured: see tests/bench/sparse24.md.
 #include <cuda_runtime.h>
 
 #include "conv/sparse24/sparse24_conv.h"

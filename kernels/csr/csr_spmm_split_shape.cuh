@@ -2,7 +2,7 @@
 //
 // The shape is a function of sizes, the type, the device and a hint (how long the longest
 // row was when somebody looked); a wrong hint costs time, since what rows look like the
-// kernel finds out by itself.  The numbers were chosen by measurement (tests/bench/NOTES.md).
+// kernel finds out by itself.  The numbers were chosen by measurement (tests/bench/csr.md).
 #pragma once
 #include "kernels/csr/csr_spmm.cuh"
 

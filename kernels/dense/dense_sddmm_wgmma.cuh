@@ -23,7 +23,7 @@
 //
 // Bound: the products; 14.4 us for 4096 x 4096 x 256 where nothing is sampled, 21.0 with a tenth of
 // the entries (f16).  Sampling is waited for up to K = 256: a tile takes seven warps 3800 cycles
-// beside the products of K = 64, and more beside longer ones.  Figures: tests/bench/NOTES.md.
+// beside the products of K = 64, and more beside longer ones.  Figures: tests/bench/sddmm.md.
 //
 // full, empty: barriers of a stage; the copy engine has brought it, all warps are done with it.
 // ready, sampled: of a quarter of a tile, 32 rows; its results are there, all samplers are done

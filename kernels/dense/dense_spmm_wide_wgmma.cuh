@@ -27,7 +27,7 @@
 // Lost: clusters that share B by multicast, 1 to 15 % slower; three stages and larger rings for A;
 // whole rows of C by way of the ring stored by threads, 1.6 times as long as 64 bytes a row from
 // registers; A hashed from registers alone (kernels/guard/fingerprint_rolling.cuh), 2 to 6 % slower; one
-// warpgroup two steps ahead of the other.  Figures: tests/bench/NOTES.md.
+// warpgroup two steps ahead of the other.  Figures: tests/bench/dense.md.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime.h>

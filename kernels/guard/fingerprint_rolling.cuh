@@ -9,7 +9,7 @@
 // One tile for each of seven warps, or two for each of three, who otherwise wait for their own
 // arithmetic.  No shared memory, which the product has use for.  Rings there that the copy engine
 // fills, and L2 asked ahead, were slower: what is asked for early stands before what the product
-// waits for (tests/bench/NOTES.md).
+// waits for (tests/bench/guard.md).
 //
 // Tiles cut by an array's end, or not on 16 bytes, are read one after the other, at the end.
 #pragma once

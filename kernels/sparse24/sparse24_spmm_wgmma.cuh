@@ -50,7 +50,7 @@
 // measured.  Two products of 128 columns: 640 + 328, measured 1000.  A from registers takes 128
 // alone, but brought there past shared memory 10 to 15 % longer in all.  Clusters that share B are
 // no faster.  Values in place take as long as the copy's, and hashing a third less.  Figures:
-// tests/bench/NOTES.md.
+// tests/bench/sparse24.md.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime.h>

@@ -80,7 +80,7 @@ printf '%-11s %8s %6s %6s %6s %8s %8s %7s %9s %7s\n' kernel no-inst wait short l
   cp.async blocks k-instr us
 for v in $heights; do
   for kernel in $kernels; do
-    if "$ncu" --csv --print-units base --metrics "$metrics" --kernel-name regex:spmm_vector \
+    if "$ncu" --csv --print-units base --metrics "$metrics" --kernel-name regex:spmm \
       --launch-count 1 --log-file "$work/csv" "$bench" --profile "$kernel" -m "$size" -s "$zeros" \
       -n "$columns" -v "$v" >"$work/out" 2>&1; then
       row "$kernel V=$v" "$work/csv" || failed=1

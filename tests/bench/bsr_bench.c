@@ -1,7 +1,7 @@
 /* bsr_bench.c: times cusparseSpMM on random matrices in blocks, 4096 x 4096, as any program
    calls it: run it as it is, and preloaded.
 
-     blocks_bench [TYPES]      of hbsd: f16, bf16, f32, f64; all by default
+     bsr_bench [TYPES]      of hbsd: f16, bf16, f32, f64; all by default
 
    One line a case: format, type, size of blocks, share of them, columns, and the microseconds of
    a call, the median of 9 replays of a graph of 10 calls.  What is computed is tests/gpu/blackbox/parity's

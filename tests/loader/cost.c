@@ -33,7 +33,7 @@ int main(void)
 #define THERE(f)                                                                                   \
   if (!o->f) return printf("no " #f "\n"), 1;
   SHUNT_TAKEN(THERE)
-  CUSPARSE_READ(THERE)
+  SHUNT_READ(THERE)
   if (o->SpMM != cusparseSpMM || o->GetVersion != cusparseGetVersion) return 1;
   double best = 1;
   for (int round = 0; round < 5; round++) {

@@ -221,6 +221,12 @@ cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t m, void *offsets, v
   return m->copy == COPY ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_INVALID_VALUE;
 }
 
+cusparseStatus_t cusparseCscSetPointers(cusparseSpMatDescr_t m, void *offsets, void *rows,
+                                        void *values)
+{
+  return cusparseCsrSetPointers(m, offsets, rows, values);
+}
+
 cusparseStatus_t cusparseCooSetPointers(cusparseSpMatDescr_t m, void *rows, void *columns,
                                         void *values)
 {

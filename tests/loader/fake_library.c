@@ -95,6 +95,12 @@ cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t m, void *offsets, v
   SEEN(CsrSetPointers, m, offsets, columns, values);
 }
 
+cusparseStatus_t cusparseCscSetPointers(cusparseSpMatDescr_t m, void *offsets, void *rows,
+                                        void *values)
+{
+  SEEN(CscSetPointers, m, offsets, rows, values);
+}
+
 cusparseStatus_t cusparseCooSetPointers(cusparseSpMatDescr_t m, void *rows, void *columns,
                                         void *values)
 {

@@ -104,6 +104,15 @@ build_all() {
     compile -o driver "$here/driver.c" -ldl -lpthread &&
     compile -o linked "$here/linked.c" ./libcusparse.so.12 '-Wl,-rpath,$ORIGIN' &&
     compile -o plain "$here/plain.c" &&
+    library libcudart.so.12 -Wl,-soname,libcudart.so.12 -DRUNTIME "$here/fake_cuda.c" &&
+    library libcuda.so.1 -Wl,-soname,libcuda.so.1 -DDRIVER "$here/fake_cuda.c" &&
+    compile -o memory "$here/memory.c" ./libcudart.so.12 ./libcuda.so.1 '-Wl,-rpath,$ORIGIN' &&
+    library memory.so -Dmain=run "$here/memory.c" ./libcudart.so.12 ./libcuda.so.1 \
+      '-Wl,-rpath,$ORIGIN' &&
+    compile -o memory_local -DLOCAL "$here/memory.c" -ldl &&
+    compile -o memory_ourselves -DOURSELVES "$here/memory.c" \
+      "$top/backend/cusparse/allocations.c" "$top/backend/loader/library.c" callers.c loaded.c \
+      fault.c ./libcudart.so.12 ./libcuda.so.1 '-Wl,-rpath,$ORIGIN' -ldl &&
     compile -o cost "$here/cost.c" $sources ./libcusparse.so.12 '-Wl,-rpath,$ORIGIN' -ldl
 }
 
@@ -229,15 +238,18 @@ needs_libc_only() {
   readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' >"$work/needs"
   ! grep -vE '^(lib(c|m|dl|pthread|rt)\.so\.[0-9]+|ld-linux.*)$' "$work/needs"
 }
+# The stand-in for the face has no functions of memory.
 inspect_face() {
-  check "$2: no version nodes" no_version_nodes "$1"
-  check "$2: exports the fourteen names and the hook" exports_exactly "$1" cusparseSpMM \
+  file=$1 name=$2
+  shift 2
+  check "$name: no version nodes" no_version_nodes "$file"
+  check "$name: exports these names and no other" exports_exactly "$file" cusparseSpMM \
     cusparseSpMM_bufferSize cusparseSpMM_preprocess cusparseSDDMM cusparseSDDMM_bufferSize \
     cusparseSDDMM_preprocess cusparseCsrSetStridedBatch cusparseCooSetStridedBatch \
-    cusparseCsrSetPointers cusparseCooSetPointers cusparseSpMatSetValues \
+    cusparseCsrSetPointers cusparseCscSetPointers cusparseCooSetPointers cusparseSpMatSetValues \
     cusparseCreateBsr cusparseCreateConstBsr cusparseDestroySpMat \
-    shunt_cusparse_note_original
-  check "$2: needs libc's family only" needs_libc_only "$1"
+    shunt_cusparse_note_original "$@"
+  check "$name: needs libc's family only" needs_libc_only "$file"
 }
 inspect_dlsym() {
   check "$2: no version nodes" no_version_nodes "$1"
@@ -260,10 +272,15 @@ for level in -O0 -O2; do
   inspect_dlsym $dlsym "$level, dlsym object"
   check "$level: cost of a repeated question" $limited ./cost
   sed -n 's/^# /# cost: /p' "$work/out"
+  check "$level: the program's memory comes first" $limited ./memory_ourselves
+  sed -n 's/^# /# cost: /p' "$work/out"
+  check "$level: a program's memory, alone" $limited ./memory
   if [ -n "$real_face" ]; then
     ln -s "$real_face" shunt.so
     face=./shunt.so face_name="libshunt-cusparse.so"
     matrix "" ""
+    row "a program's memory is handed on" $face $limited ./memory
+    row "the same, RTLD_LOCAL" $face $limited ./memory_local
     if [ -n "$real_dlsym" ]; then
       ln -s "$real_dlsym" shunt-dlsym.so
       dlsym=./shunt-dlsym.so
@@ -273,7 +290,9 @@ for level in -O0 -O2; do
     bystanders "$face:$dlsym"
   fi
 done
-[ -z "$real_face" ] || inspect_face "$real_face" "libshunt-cusparse.so"
+[ -z "$real_face" ] || inspect_face "$real_face" "libshunt-cusparse.so" \
+  cudaMalloc cudaMallocAsync cudaMallocManaged cudaFree cudaFreeAsync \
+  cuMemAlloc_v2 cuMemAllocAsync cuMemCreate cuMemFree_v2 cuMemFreeAsync
 [ -z "$real_dlsym" ] || inspect_dlsym "$real_dlsym" "libshunt-dlsym.so"
 
 echo "$passed passed, $failed failed"

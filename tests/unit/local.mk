@@ -29,7 +29,7 @@ if HAVE_CUDA
 check_PROGRAMS += \
   %D%/cusparse/test_bsr_notes %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
   %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_math %D%/plan/test_packed_product \
-  %D%/plan/test_plan %D%/plan/test_planner %D%/plan/test_tune %D%/tile/test_tile_route \
+  %D%/plan/test_plan %D%/plan/test_planner %D%/plan/test_promise %D%/plan/test_tune %D%/tile/test_tile_route \
   %D%/vector/test_vector_route
 %C%_cusparse_test_bsr_notes_SOURCES = %D%/cusparse/test_bsr_notes.c backend/cusparse/bsr.c \
   backend/cusparse/descriptor_table.c
@@ -43,10 +43,10 @@ check_PROGRAMS += \
   backend/cusparse/descriptor_table.c backend/cusparse/strides.c
 %C%_cusparse_test_strides_CFLAGS = $(AM_CFLAGS)
 %C%_cusparse_test_strides_LDADD = -lpthread
-%C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c backend/plan/cache.c backend/plan/fault.c \
-  backend/plan/packed.c
+%C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c backend/plan/cache.c \
+  backend/plan/cache_profile.c backend/plan/fault.c backend/plan/packed.c
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
-%C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread
+%C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
 %C%_plan_test_math_SOURCES = %D%/plan/test_math.c backend/cublas/cublaslt.c backend/plan/cost.c \
   backend/plan/fault.c backend/plan/options.c backend/routes/dense.c backend/routes/no_routes.c \
   backend/routes/packed_product.c
@@ -61,6 +61,10 @@ check_PROGRAMS += \
 %C%_plan_test_planner_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_planner_LDADD = libshunt-problem.la -lm
 
+%C%_plan_test_promise_SOURCES = %D%/plan/test_promise.c backend/plan/promise.c
+%C%_plan_test_promise_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_promise_LDADD = -lpthread
+
 CORE_TEST_LIBS = libshunt-core.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm
 %C%_plan_test_cost_LDADD = $(CORE_TEST_LIBS)
 %C%_plan_test_plan_LDADD = $(CORE_TEST_LIBS)
@@ -69,5 +73,5 @@ CORE_TEST_LIBS = libshunt-core.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm
 %C%_vector_test_vector_route_LDADD = $(CORE_TEST_LIBS)
 endif
 
-unit_scripts = %D%/native/test_libshunt.sh %D%/tool/test_plots.sh %D%/tool/test_readme.sh \
-  %D%/tool/test_report.sh %D%/tool/test_solvers.sh %D%/tool/test_tool.sh
+unit_scripts = %D%/native/test_libshunt.sh %D%/tool/test_documents.sh %D%/tool/test_plots.sh \
+  %D%/tool/test_report.sh %D%/tool/test_results.sh %D%/tool/test_solvers.sh %D%/tool/test_tool.sh

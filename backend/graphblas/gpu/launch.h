@@ -5,13 +5,13 @@
      event: computed
 
    SHUNT_OK, or the first launch or call that failed.  */
-#ifndef SHUNT_GRAPHBLAS_GPU_LAUNCH_H
-#define SHUNT_GRAPHBLAS_GPU_LAUNCH_H
+#ifndef SHUNT_GRAPHBLAS_CUDA_LAUNCH_H
+#define SHUNT_GRAPHBLAS_CUDA_LAUNCH_H
 
 #include "backend/graphblas/gpu/pipeline/run.h"
 
 /* S with a row of more entries goes through the balanced kernel, which needs workspace
-   (backend/routes/csr.c).  */
+   (tests/bench/csr.md; backend/routes/csr.c).  */
 enum { GRB_GPU_LONGEST_FOR_SPLIT = 16384 };
 
 /* Units in ascending order, each once; everything that it waits for has been enqueued.  The device

@@ -270,7 +270,7 @@ static bool measure_dense(struct gpu_case *g, struct bench_case *c, const struct
   }
   if (!gpu_prepare_dense(g, dense)) return true;
   alive = measure_way(g, dense, gpu_dense, true, quick);
-  if (alive && kept) alive = measure_way(g, kept, gpu_dense_kept, true, quick);
+  if (alive && kept) alive = measure_way(g, kept, gpu_dense_packed, true, quick);
   if (alive) alive = measure_way(g, alone, gpu_gemm, spmm, quick);
   return alive;
 }

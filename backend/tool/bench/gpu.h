@@ -75,7 +75,7 @@ bool gpu_prepare_dense(struct gpu_case *g, struct bench_way *w);
 shunt_status gpu_csr(struct gpu_case *g, cudaStream_t stream);
 shunt_status gpu_vector(struct gpu_case *g, cudaStream_t stream);
 shunt_status gpu_dense(struct gpu_case *g, cudaStream_t stream);
-shunt_status gpu_dense_kept(struct gpu_case *g, cudaStream_t stream);
+shunt_status gpu_dense_packed(struct gpu_case *g, cudaStream_t stream);
 
 /* ---- gpu_formats.c ---------------------------------------------------- */
 

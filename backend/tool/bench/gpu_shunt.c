@@ -102,7 +102,7 @@ shunt_status gpu_dense(struct gpu_case *g, cudaStream_t stream)
 
 /* SpMM only: what SDDMM's dense way computes is not kept.  The product, and the proof
    with the repair that finds nothing to do, as backend/routes/dense.c has them.  */
-shunt_status gpu_dense_kept(struct gpu_case *g, cudaStream_t stream)
+shunt_status gpu_dense_packed(struct gpu_case *g, cudaStream_t stream)
 {
   const struct shunt_device *d = &g->gpu->device;
   struct shunt_guard how = {.product = &g->p.spmm.c,

@@ -1,4 +1,4 @@
-/* test_sparse24_route.c: the `sparse24` route's keep and run, by hand, against A B by the host's plain
+/* test_sparse24_route.c: the `sparse24` route's pack and run, by hand, against A B by the host's plain
    loop: int8 bit by bit, with B where the kernel reads it and where the route copies it first;
    after A changed in place; with an A that is not 2:4.  In C, as the routes' headers are.
 
@@ -194,7 +194,7 @@ static void make(struct world *w, const struct setup *s)
   }
   w->profile = (struct shunt_profile){.rows = s->rows, .cols = s->cols, .nnz = on->a.nnz};
   w->call = (struct shunt_call){
-      .problem = &w->p, .context = &context, .profile = &w->profile, .will_keep = true};
+      .problem = &w->p, .context = &context, .profile = &w->profile, .will_pack = true};
   w->space = get(shunt_route_sparse24.workspace(&w->p, &context));
   w->call.workspace = w->space.device, w->call.workspace_bytes = w->space.bytes;
 }
@@ -208,9 +208,9 @@ static void end(struct world *w)
   if (w->pinned) cudaFreeHost(w->pinned);
 }
 
-static shunt_status keep(struct world *w)
+static shunt_status pack(struct world *w)
 {
-  const size_t bytes = shunt_route_sparse24.keep_bytes(&w->call);
+  const size_t bytes = shunt_route_sparse24.pack_bytes(&w->call);
   if (!bytes) return SHUNT_E_UNSUPPORTED;
   w->payload = get(bytes), w->header = get(64);
   if (cudaMallocHost((void **)&w->pinned, 8) != cudaSuccess) abort();
@@ -222,9 +222,9 @@ static shunt_status keep(struct world *w)
                                      .payload_bytes = bytes,
                                      .changed = w->pinned,
                                      .nonfinite = w->pinned + 1};
-  const shunt_status r = shunt_route_sparse24.keep(&w->call, &w->view);
+  const shunt_status r = shunt_route_sparse24.pack(&w->call, &w->view);
   if (cudaDeviceSynchronize() != cudaSuccess) return SHUNT_E_CUDA;
-  w->call.kept = &w->view;
+  w->call.packed = &w->view;
   return r;
 }
 
@@ -286,7 +286,7 @@ static void test_case(const struct setup *s)
 {
   struct world w;
   make(&w, s);
-  const bool taken = fits(&w) == SHUNT_FITS && expects(&w) == SHUNT_FITS && keep(&w) == SHUNT_OK;
+  const bool taken = fits(&w) == SHUNT_FITS && expects(&w) == SHUNT_FITS && pack(&w) == SHUNT_OK;
   bool right = taken, repaired = taken;
   if (taken) {
     right = irregular(&w) == (s->any ? SHUNT_IRREGULAR : 0) && runs(&w, false) && runs(&w, false);
@@ -372,7 +372,7 @@ static void test_in_place(shunt_type out, double beta)
                            .alpha = 1,
                            .beta = beta,
                            .full = true});
-  bool good = fits(&w) == SHUNT_FITS && keep(&w) == SHUNT_OK;
+  bool good = fits(&w) == SHUNT_FITS && pack(&w) == SHUNT_OK;
   if (good) {
     const int64_t last = w.host.a.nnz - 1;
     const int64_t was = w.s.index == SHUNT_I32 ? ((int32_t *)w.columns.host)[last]

@@ -1,51 +1,57 @@
-/* What the cache keeps of a matrix, with a CUDA runtime of the test's own that works at once: plans
-   of two formats side by side, the third in an idle one's place, and when all of them go.  */
+/* test_cache.c: what the cache keeps of matrices, with a CUDA runtime of the test's own that works at
+   once: copies of two formats side by side, the third in an idle one's place; which copies make room
+   for which; thousands of matrices, streams and profiles; and when all of it goes.  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend/plan/cache.h"
+#include "backend/plan/device_memory.h"
 #include "backend/plan/log.h"
 #include "tests/unit/check.h"
 
 /* ---- a runtime in which all is done at once -------------------------------------------- */
 
-static int allocated; /* pieces of kept memory that are not given back */
+static int allocated; /* pieces of device memory that are not given back, but the cache's own */
+static int events, waits;
+static bool busy; /* events that were recorded have not passed */
+static size_t available = (size_t)1 << 40;
 
 cudaError_t cudaGetLastError(void)
 {
   return cudaSuccess;
 }
-cudaError_t cudaMalloc(void **p, size_t n)
+static cudaError_t allocate(void **p, size_t n)
 {
   return *p = calloc(1, n), *p ? cudaSuccess : cudaErrorMemoryAllocation;
 }
-cudaError_t cudaFree(void *p)
-{
-  return free(p), cudaSuccess;
-}
 cudaError_t cudaHostAlloc(void **p, size_t n, unsigned flags)
 {
-  return (void)flags, cudaMalloc(p, n);
+  return (void)flags, allocate(p, n);
 }
 cudaError_t cudaFreeHost(void *p)
 {
-  return cudaFree(p);
+  return free(p), cudaSuccess;
 }
-cudaError_t cudaMallocFromPoolAsync(void **p, size_t n, cudaMemPool_t pool, cudaStream_t s)
+shunt_status shunt_device_allocate(void **memory, size_t bytes, cudaMemPool_t pool,
+                                   cudaStream_t stream)
 {
-  (void)pool, (void)s;
+  (void)pool, (void)stream;
   allocated++;
-  return cudaMalloc(p, n);
+  return allocate(memory, bytes) == cudaSuccess ? SHUNT_OK : SHUNT_E_MEMORY;
 }
-cudaError_t cudaFreeAsync(void *p, cudaStream_t s)
+shunt_status shunt_device_free(void *memory, cudaStream_t stream)
 {
-  (void)s;
+  (void)stream;
   allocated--;
-  return cudaFree(p);
+  return free(memory), SHUNT_OK;
 }
-cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
 {
-  return *available = *total = (size_t)1 << 30, cudaSuccess;
+  return (void)pool, (void)bytes, cudaSuccess;
+}
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
+{
+  return *free_bytes = available, *total = (size_t)1 << 40, cudaSuccess;
 }
 cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t s)
 {
@@ -66,11 +72,16 @@ cudaError_t cudaStreamDestroy(cudaStream_t s)
 }
 cudaError_t cudaStreamGetId(cudaStream_t s, unsigned long long *id)
 {
-  return (void)s, *id = 1, cudaSuccess;
+  return *id = (unsigned long long)(uintptr_t)s + 1, cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags)
 {
+  waits++;
   return (void)s, (void)e, (void)flags, cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t s)
+{
+  return (void)s, cudaSuccess;
 }
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatus *status,
                                      unsigned long long *id, cudaGraph_t *graph,
@@ -98,6 +109,7 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned flags)
 {
   static char event;
+  events++;
   return (void)flags, *e = (cudaEvent_t)(void *)&event, cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
@@ -106,17 +118,35 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 }
 cudaError_t cudaEventQuery(cudaEvent_t e)
 {
-  return (void)e, cudaSuccess;
+  return (void)e, busy ? cudaErrorNotReady : cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t e)
 {
+  events--;
   return (void)e, cudaSuccess;
 }
+/* Profiles that were asked for, and arrive at once or when the test says so. */
+static struct ask {
+  struct shunt_profile *to;
+  uint64_t serial;
+  int64_t nnz;
+} asked[1024];
+static int asks;
+static bool arrives;
+
+static void arrive(int i)
+{
+  *asked[i % 1024].to =
+      (struct shunt_profile){.nnz = asked[i % 1024].nnz, .serial = asked[i % 1024].serial};
+}
+
 shunt_status shunt_profile_csr_cuda(const struct shunt_csr *a, uint64_t serial,
                                     struct shunt_profile *out, void *scratch,
                                     const struct shunt_device *d, shunt_stream stream)
 {
-  (void)a, (void)serial, (void)out, (void)scratch, (void)d, (void)stream;
+  (void)scratch, (void)d, (void)stream;
+  asked[asks++ % 1024] = (struct ask){out, serial, a->nnz};
+  if (arrives) arrive(asks - 1);
   return SHUNT_OK;
 }
 
@@ -128,43 +158,72 @@ void shunt_log_profile(const struct shunt_profile *f)
 /* ---- calls ----------------------------------------------------------------------------- */
 
 static struct shunt_cache *cache;
-static const char formats[3];
+static const char formats[1 << 17];
 static const struct shunt_key key = {.columns = formats, .rows = 8, .cols = 8, .nnz = 8};
 
-/* One call with the matrix that uses the plan of `by`, if it has one: has it? */
-static bool call(const void *by, struct shunt_lookup *s)
+static struct shunt_key key_of(int i)
+{
+  struct shunt_key k = key;
+  k.values = formats + i;
+  return k;
+}
+
+/* One call with a matrix that uses the copy of `by`, if it has one, which saves so much: has it? */
+static bool call_of(const struct shunt_key *k, const void *by, double saves, struct shunt_lookup *l)
 {
   bool used = false;
-  shunt_cache_look_up(cache, &key, s);
+  shunt_cache_look_up(cache, k, l);
   for (int i = 0; i < SHUNT_MOST_PACKED; i++)
-    if (s->plan[i].kept && s->plan[i].by == by)
-      used = shunt_cache_packed_used(s->plan[i].kept, NULL, false) == SHUNT_OK;
-  shunt_lookup_release(cache, s);
+    if (l->packed[i].copy && l->packed[i].by == by)
+      used = shunt_cache_packed_used(cache, l->packed[i].copy, saves, NULL, false) == SHUNT_OK;
+  shunt_lookup_release(cache, l);
   return used;
 }
 
-/* The same for a call that makes the plan. */
-static shunt_status make(const void *by)
+static bool call(const void *by, struct shunt_lookup *l)
 {
-  struct shunt_lookup s;
+  return call_of(&key, by, 1, l);
+}
+
+/* The same for a call that packs. */
+static shunt_status pack_of(const struct shunt_key *key_, const void *by, size_t bytes,
+                            double saves)
+{
+  const struct shunt_packed_request r = {.by = by, .payload_bytes = bytes, .saves_us = saves};
+  struct shunt_lookup l;
   struct shunt_cache_packed *k;
-  shunt_cache_look_up(cache, &key, &s);
-  shunt_status r = shunt_cache_packed_make(cache, &s, by, NULL, 1000, NULL, &k);
-  if (r == SHUNT_OK) {
-    r = shunt_cache_packed_built(k, NULL);
+  shunt_cache_look_up(cache, key_, &l);
+  shunt_status s = shunt_cache_packed_make(cache, &l, &r, NULL, &k);
+  if (s == SHUNT_OK) {
+    s = shunt_cache_packed_built(cache, k, NULL);
     shunt_cache_packed_release(cache, k, false);
   }
-  shunt_lookup_release(cache, &s);
-  return r;
+  shunt_lookup_release(cache, &l);
+  return s;
+}
+
+static shunt_status pack(const void *by)
+{
+  return pack_of(&key, by, 1000, 1);
 }
 
 static void open_cache(int64_t most_bytes)
 {
-  struct shunt_lookup s;
-  allocated = 0;
-  check(shunt_cache_make(&cache, most_bytes) == SHUNT_OK, "a cache of %lld bytes",
+  struct shunt_lookup l;
+  events = waits = asks = 0;
+  busy = arrives = false;
+  check(shunt_cache_make(&cache, NULL, most_bytes, most_bytes) == SHUNT_OK, "a cache of %lld bytes",
         (long long)most_bytes);
-  check(!call(NULL, &s) && !s.keep_wise, "the first call keeps nothing");
+  allocated = 0;
+  check(!call(NULL, &l) && !l.pack_wise, "the first call packs nothing");
+}
+
+static void close_cache(void)
+{
+  shunt_cache_forget(cache);
+  check(allocated == 0, "all memory is given back");
+  shunt_cache_free(cache);
+  check(allocated == -1, "and the cache's own");
 }
 
 /* ---- cases ----------------------------------------------------------------------------- */
@@ -172,77 +231,324 @@ static void open_cache(int64_t most_bytes)
 static void test_two_widths(void)
 {
   const char *narrow = &formats[0], *wide = &formats[1], *third = &formats[2];
-  struct shunt_lookup s;
+  struct shunt_lookup l;
   open_cache(1 << 20);
-  check(!call(narrow, &s) && s.keep_wise && make(narrow) == SHUNT_OK, "the second may keep a plan");
-  check(call(narrow, &s) && s.keep_wise, "which is used, and leaves a place");
-  check(make(narrow) == SHUNT_E_MEMORY && allocated == 1, "not for another of that format");
-  check(make(wide) == SHUNT_OK && call(wide, &s) && call(narrow, &s), "two plans stand together");
-  check(!s.keep_wise && make(third) == SHUNT_E_MEMORY && allocated == 2, "not three");
+  check(!call(narrow, &l) && l.pack_wise && pack(narrow) == SHUNT_OK, "the second may pack");
+  check(call(narrow, &l) && l.pack_wise, "what it packed is used, and leaves a place");
+  check(pack(narrow) == SHUNT_E_MEMORY && allocated == 1, "not for another of that format");
+  check(pack(wide) == SHUNT_OK && call(wide, &l) && call(narrow, &l), "two copies stand together");
+  check(!l.pack_wise && pack(third) == SHUNT_E_MEMORY && allocated == 2, "not three");
   bool both = true, place = false;
   for (int i = 0; i < 100; i++) {
-    both = both && call(narrow, &s) && call(wide, &s);
-    place = place || s.keep_wise;
+    both = both && call(narrow, &l) && call(wide, &l);
+    place = place || l.pack_wise;
   }
   check(both && !place, "calls of both widths by turns keep both");
-  for (int i = 0; i < 20; i++) call(wide, &s);
-  check(s.keep_wise && make(third) == SHUNT_OK, "a third takes the place of an idle one,");
-  check(call(third, &s) && call(wide, &s) && !call(narrow, &s), "and of no other");
+  for (int i = 0; i < 80; i++) call(wide, &l);
+  check(l.pack_wise && pack(third) == SHUNT_OK, "a third takes the place of an idle one,");
+  check(call(third, &l) && call(wide, &l) && !call(narrow, &l), "and of no other");
   shunt_cache_relieve(cache);
-  check(make(narrow) == SHUNT_E_MEMORY && allocated == 2, "whose memory is given back");
-  shunt_cache_free(cache);
+  check(pack(narrow) == SHUNT_E_MEMORY && allocated == 2, "whose memory is given back");
+  close_cache();
 }
 
-/* The device says of one plan that the matrix changed. */
+/* The device says of one copy that the matrix changed, or that copies do not stand for it. */
 static void test_change(void)
 {
-  struct shunt_lookup s;
+  struct shunt_lookup l;
   open_cache(1 << 20);
-  call(NULL, &s);
-  make(&formats[0]);
-  make(&formats[1]);
-  shunt_cache_look_up(cache, &key, &s);
-  *shunt_cache_packed_view(s.plan[1].kept).changed = 1;
-  shunt_lookup_release(cache, &s);
-  check(!call(&formats[0], &s) && !call(&formats[1], &s), "what changed has no plans any more,");
-  check(!s.keep_wise && !s.no_copies, "and gets none for a while");
-  for (int i = 0; i < 16; i++) call(NULL, &s);
-  check(s.keep_wise && make(&formats[1]) == SHUNT_OK && call(&formats[1], &s), "but later");
-  shunt_cache_look_up(cache, &key, &s);
-  *shunt_cache_packed_view(s.plan[0].kept).nonfinite = 1;
-  shunt_lookup_release(cache, &s);
-  check(!call(&formats[1], &s) && s.no_copies && !s.keep_wise, "where copies do not stand: never");
-  shunt_cache_free(cache);
+  call(NULL, &l);
+  pack(&formats[0]);
+  pack(&formats[1]);
+  shunt_cache_look_up(cache, &key, &l);
+  *shunt_cache_packed_view(l.packed[1].copy).changed = 1;
+  shunt_lookup_release(cache, &l);
+  check(!call(&formats[0], &l) && !call(&formats[1], &l), "what changed has no copies any more,");
+  check(!l.pack_wise && !l.no_copies, "and gets none for a while");
+  for (int i = 0; i < 16; i++) call(NULL, &l);
+  check(l.pack_wise && pack(&formats[1]) == SHUNT_OK && call(&formats[1], &l), "but later");
+  close_cache();
 }
 
-/* Plans that nobody uses make room first, though calls with their matrix go on. */
+static void spoil(void)
+{
+  struct shunt_lookup l;
+  shunt_cache_look_up(cache, &key, &l);
+  for (int i = 0; i < SHUNT_MOST_PACKED; i++)
+    if (l.packed[i].copy) *shunt_cache_packed_view(l.packed[i].copy).nonfinite = 1;
+  shunt_lookup_release(cache, &l);
+}
+
+/* Calls until the matrix may be packed again. */
+static int calls_without(void)
+{
+  struct shunt_lookup l;
+  int n = 0;
+  do call(NULL, &l);
+  while (!l.pack_wise && ++n < 1 << 20);
+  return n;
+}
+
+static void test_recovery(void)
+{
+  struct shunt_lookup l;
+  open_cache(1 << 20);
+  call(NULL, &l);
+  pack(&formats[0]);
+  spoil();
+  check(!call(&formats[0], &l) && l.no_copies && !l.pack_wise, "a NaN ends copies");
+  const int once = calls_without();
+  check(once < 100 && pack(&formats[0]) == SHUNT_OK && call(&formats[0], &l) && !l.no_copies,
+        "for %d calls, not for good", once);
+  spoil();
+  call(NULL, &l);
+  const int twice = calls_without();
+  check(twice > once && pack(&formats[0]) == SHUNT_OK, "the next time for longer (%d)", twice);
+  for (int i = 0; i < 100; i++) call(&formats[0], &l);
+  spoil();
+  call(NULL, &l);
+  const int again = calls_without();
+  check(again <= once + 1, "until copies have stood for a while (%d)", again);
+  close_cache();
+}
+
+/* Copies that nobody uses make room first, though calls with their matrix go on. */
 static void test_room(void)
 {
-  struct shunt_lookup s;
-  struct shunt_key other = key;
-  struct shunt_cache_packed *k;
-  other.nnz = 9;
-  open_cache(3 * 1256); /* three plans of 1000 bytes and their headers */
-  call(NULL, &s);
-  make(&formats[0]);
-  make(&formats[1]);
-  for (int i = 0; i < 40; i++) call(&formats[0], &s);
-  for (int i = 0; i < 2; i++) {
-    shunt_cache_look_up(cache, &other, &s);
-    check(shunt_cache_packed_make(cache, &s, &formats[i], NULL, 1000, NULL, &k) == SHUNT_OK,
-          "plan %d of another matrix has room", i);
-    shunt_cache_packed_built(k, NULL);
-    shunt_cache_packed_release(cache, k, false);
-    shunt_lookup_release(cache, &s);
+  const struct shunt_key other = key_of(1);
+  struct shunt_lookup l;
+  open_cache(3 * 1256); /* three copies of 1000 bytes and their headers */
+  call(NULL, &l);
+  pack(&formats[0]);
+  pack(&formats[1]);
+  for (int i = 0; i < 40; i++) call(&formats[0], &l);
+  for (int i = 0; i < 2; i++)
+    check(pack_of(&other, &formats[i], 1000, 2) == SHUNT_OK, "copy %d of another matrix has room",
+          i);
+  check(call(&formats[0], &l) && !call(&formats[1], &l), "an idle copy's");
+  close_cache();
+}
+
+/* Matrices in turn, more than fit: those that are packed stay, and run at their speed. */
+static void test_turns(void)
+{
+  enum { MATRICES = 100, FIT = 40, ROUNDS = 50 };
+  struct shunt_lookup l;
+  int hits[ROUNDS] = {0}, makes = 0;
+  open_cache(FIT * 1256);
+  for (int round = 0; round < ROUNDS; round++)
+    for (int i = 0; i < MATRICES; i++) {
+      const struct shunt_key k = key_of(i);
+      if (call_of(&k, formats, 10, &l))
+        hits[round]++;
+      else if (l.pack_wise && pack_of(&k, formats, 1000, 10) == SHUNT_OK)
+        makes++;
+    }
+  check(hits[5] == FIT && hits[ROUNDS - 1] == FIT && makes <= FIT + 5,
+        "%d of %d matrices in turn keep their copies (%d, %d used; %d made)", FIT, MATRICES,
+        hits[5], hits[ROUNDS - 1], makes);
+  const struct shunt_key worthy = key_of(MATRICES);
+  call_of(&worthy, formats, 1000, &l);
+  call_of(&worthy, formats, 1000, &l);
+  check(pack_of(&worthy, formats, 1000, 1000) == SHUNT_OK && call_of(&worthy, formats, 1000, &l),
+        "one that saves a hundred times as much takes the place of one of them");
+  const struct shunt_key large = key_of(MATRICES + 1);
+  call_of(&large, formats, 30, &l);
+  check(pack_of(&large, formats, 20 * 1256 - 256, 30) != SHUNT_OK,
+        "not one that saves three times as much, on twenty times the memory");
+  close_cache();
+}
+
+/* As many matrices as a large model has, and more than the cache knows at a time. */
+static void test_many(void)
+{
+  enum { FEW = 1000, MANY = 70000 };
+  struct shunt_lookup l;
+  int known = 0, used = 0;
+  open_cache((int64_t)1 << 30);
+  for (int i = 0; i < FEW; i++) {
+    const struct shunt_key k = key_of(i);
+    call_of(&k, formats, 1, &l);
+    call_of(&k, formats, 1, &l);
+    pack_of(&k, formats, 1000, 1);
   }
-  check(call(&formats[0], &s) && !call(&formats[1], &s), "an idle plan's");
-  shunt_cache_free(cache);
+  for (int i = 0; i < FEW; i++) {
+    const struct shunt_key k = key_of(i);
+    used += call_of(&k, formats, 1, &l);
+    known += l.calls > 1;
+  }
+  check(known == FEW && used == FEW, "%d matrices are known at a time (%d), packed (%d)", FEW,
+        known, used);
+  for (int i = 0; i < MANY; i++) {
+    const struct shunt_key k = key_of(i);
+    call_of(&k, NULL, 0, &l);
+  }
+  known = 0;
+  for (int i = MANY - 1000; i < MANY; i++) {
+    const struct shunt_key k = key_of(i);
+    call_of(&k, NULL, 0, &l);
+    known += l.calls > 1;
+  }
+  check(known == 1000, "of %d matrices the last ones are known", MANY);
+  const struct shunt_key first = key_of(1);
+  call_of(&first, NULL, 0, &l);
+  check(l.calls == 1, "and the first ones forgotten");
+  close_cache();
+}
+
+/* A stream for each call: the copy can be given back all the same. */
+static void test_streams(void)
+{
+  struct shunt_lookup l;
+  open_cache(1 << 20);
+  call(NULL, &l);
+  pack(formats);
+  for (int phase = 0; phase < 2; phase++) {
+    busy = phase; /* the uses before have not ended */
+    for (uintptr_t i = 0; i < 100000; i++) {
+      shunt_cache_look_up(cache, &key, &l);
+      if (l.packed[0].copy)
+        shunt_cache_packed_used(cache, l.packed[0].copy, 1, (cudaStream_t)(i + 8), false);
+      shunt_lookup_release(cache, &l);
+    }
+    check(events < 16, "100000 streams leave %d events", events);
+    check(phase ? waits > 90000 : waits < 10, "%s",
+          phase ? "what has not ended is waited for when memory goes" : "what has ended is not");
+  }
+  busy = false;
+  check(shunt_cache_release_all(cache) > 0 && allocated == 0, "and its memory goes");
+  close_cache();
+}
+
+static void test_profiles(void)
+{
+  const struct shunt_csr a = {.nnz = 5}, b = {.nnz = 6};
+  const struct shunt_key k1 = key_of(1), k2 = key_of(2);
+  struct shunt_lookup l, m;
+  open_cache(1 << 20);
+  call_of(&k1, NULL, 0, &l);
+  check(l.profile_wanted && shunt_cache_profile(cache, &l, &a, NULL, NULL) == SHUNT_OK && asks == 1,
+        "a profile is asked for");
+  call_of(&k1, NULL, 0, &m);
+  check(!m.profile_wanted && !m.has_profile, "once");
+  shunt_cache_profile(cache, &l, &a, NULL, NULL);
+  check(asks == 1, "though two calls want it");
+  arrive(0);
+  call_of(&k1, NULL, 0, &l);
+  check(l.has_profile && l.profile.nnz == 5 && !l.profile_wanted, "it arrives");
+
+  call_of(&k2, NULL, 0, &l);
+  shunt_cache_profile(cache, &l, &b, NULL, NULL);
+  shunt_cache_forget(cache);
+  call_of(&k2, NULL, 0, &m);
+  check(m.profile_wanted, "an entry whose profile was under way when it went wants one again");
+  shunt_cache_profile(cache, &l, &b, NULL, NULL);
+  check(asks == 2, "(not by a lookup of the entry that went)");
+  shunt_cache_profile(cache, &m, &a, NULL, NULL);
+  arrive(1);
+  call_of(&k2, NULL, 0, &l);
+  check(!l.has_profile && asks == 3 && asked[1].to != asked[2].to,
+        "what comes for the old one is nobody's,");
+  arrive(2);
+  call_of(&k2, NULL, 0, &l);
+  check(l.has_profile && l.profile.nnz == 5, "what comes for the new one is its own");
+
+  const struct shunt_key k3 = key_of(3);
+  call_of(&k3, NULL, 0, &l);
+  shunt_cache_profile(cache, &l, &a, NULL, NULL); /* never arrives: its stream failed */
+  bool wanted = false;
+  for (int i = 0; i < 100000 && !wanted; i++) {
+    call_of(&k3, NULL, 0, &l);
+    wanted = l.profile_wanted;
+  }
+  check(wanted, "one that never comes is asked for again");
+
+  arrives = false;
+  for (int i = 0; i < 1000; i++) {
+    const struct shunt_key k = key_of(100 + i);
+    call_of(&k, NULL, 0, &l);
+    shunt_cache_profile(cache, &l, &a, NULL, NULL);
+  }
+  const int before = asks;
+  check(before < 400, "only so many are under way at a time (%d)", before);
+  close_cache();
+}
+
+static void test_settled(void)
+{
+  const struct shunt_csr a = {.nnz = 5};
+  struct shunt_lookup l;
+  open_cache(1 << 20);
+  shunt_cache_look_up_settled(cache, &key, &l);
+  check(!l.has_profile, "nothing is settled at first");
+  call(NULL, &l);
+  arrives = true;
+  shunt_cache_profile(cache, &l, &a, NULL, NULL);
+  call(NULL, &l);
+  check(l.has_profile, "a profile that has come");
+  shunt_cache_look_up_settled(cache, &key, &l);
+  check(!l.has_profile && !l.entry, "is not settled");
+  call(NULL, &l);
+  check(shunt_cache_settle(cache, &l, &a, NULL, NULL) == SHUNT_OK, "one that was waited for is");
+  shunt_cache_look_up_settled(cache, &key, &l);
+  check(l.has_profile && l.profile.nnz == 5 && !l.pack_wise && !l.profile_wanted,
+        "and comes alone");
+  close_cache();
+}
+
+static void test_memory(void)
+{
+  struct shunt_key k = key_of(1), other = key_of(2);
+  struct shunt_lookup l;
+  char *memory = malloc(4096);
+  open_cache(1 << 20);
+  k.columns = memory + 100;
+  for (int i = 0; i < 2; i++) call_of(&k, NULL, 0, &l), call_of(&other, NULL, 0, &l);
+  pack_of(&k, formats, 1000, 1);
+  pack_of(&other, formats, 1000, 1);
+  shunt_cache_forget_range(cache, memory, 4096);
+  check(!call_of(&k, formats, 1, &l) && l.calls == 1 && allocated == 1,
+        "a matrix whose memory is freed is forgotten, and its copy freed");
+  check(call_of(&other, formats, 1, &l), "no other");
+  available = (size_t)1 << 30; /* a thousandth of the device */
+  shunt_cache_relieve(cache);
+  check(!call_of(&other, formats, 1, &l) && allocated == 0, "when memory runs short copies go");
+  check(pack_of(&other, formats, 1000, 1) == SHUNT_E_MEMORY, "and none are made");
+  available = (size_t)1 << 40;
+  for (int i = 0; i < 100; i++) call_of(&other, NULL, 0, &l);
+  check(pack_of(&other, formats, 1000, 1) == SHUNT_OK, "until there is some again");
+  shunt_cache_look_up(cache, &other, &l);
+  check(shunt_cache_release_all(cache) == 0, "a copy that a call holds is not taken away");
+  shunt_lookup_release(cache, &l);
+  check(shunt_cache_release_all(cache) > 0 && allocated == 0, "all others are");
+  free(memory);
+  close_cache();
+
+  check(shunt_cache_make(&cache, NULL, 2 * 1256, 4 * 1256) == SHUNT_OK, "a cache with two limits");
+  allocated = 0;
+  for (int i = 0; i < 4; i++) {
+    const struct shunt_key each = key_of(10 + i);
+    call_of(&each, NULL, 0, &l);
+    check(pack_of(&each, formats, 1000, 1) == SHUNT_OK, "copy %d while most memory is free", i);
+  }
+  available = (size_t)1 << 38; /* a quarter of the device */
+  shunt_cache_relieve(cache);
+  check(allocated == 2, "two of them go when others need memory");
+  available = (size_t)1 << 40;
+  close_cache();
 }
 
 int main(void)
 {
   test_two_widths();
   test_change();
+  test_recovery();
   test_room();
+  test_turns();
+  test_many();
+  test_streams();
+  test_profiles();
+  test_settled();
+  test_memory();
   return check_finish();
 }

@@ -341,7 +341,7 @@ static void test_groups_are_hoped_for(void)
     const struct shunt_call c = {.problem = &p,
                                  .context = &e,
                                  .profile = &f,
-                                 .will_keep = true,
+                                 .will_pack = true,
                                  .workspace_bytes = (size_t)1 << 30};
     double rows = 0, groups = 0;
     shunt_route_at(shunt_route_index("csr"))->expect(&c, &rows);
@@ -436,7 +436,7 @@ static void pruned_weights(struct pruned *w, int64_t m, int64_t n, bool in_place
   w->c = (struct shunt_call){.problem = &w->p,
                              .context = &w->e,
                              .profile = &w->f,
-                             .will_keep = true,
+                             .will_pack = true,
                              .workspace_bytes = (size_t)1 << 30};
   if (!in_place) w->p.spmm.a.nnz -= 2; /* a quad that is not full */
 }
@@ -501,7 +501,7 @@ static void test_sparse24(void)
   pruned_weights(&w, 4096, 512, true);
   w.c.profile = NULL;
   check(sparse24_says(&w) == SHUNT_R_UNPROFILED, "nor before it is known");
-  w.c.profile = &w.f, w.c.will_keep = false;
+  w.c.profile = &w.f, w.c.will_pack = false;
   check(sparse24_says(&w) == SHUNT_R_UNCONVERTED, "nor without a copy");
   pruned_weights(&w, 4096, 512, true);
   w.p.spmm.b.row_stride = 513;

@@ -357,7 +357,7 @@ static bool runs_in(const char *word, const struct shunt_packed_view *kept,
   e.gemm = shunt_cublaslt_open(NULL);
   struct shunt_call c = {.problem = &p,
                          .context = &e,
-                         .kept = kept,
+                         .packed = kept,
                          .workspace = workspace,
                          .workspace_bytes = sizeof workspace};
   double us;
@@ -418,7 +418,7 @@ static double expected_us(const char *word)
 {
   struct shunt_context e = {.device = {132, 90, 232448, 60 << 20}, .memory_bytes = 1ll << 37};
   struct shunt_problem p;
-  struct shunt_call c = {.problem = &p, .context = &e, .will_keep = true};
+  struct shunt_call c = {.problem = &p, .context = &e, .will_pack = true};
   double us = 0;
   if (shunt_problem_parse(word, &p) == SHUNT_OK) shunt_route_dense.expect(&c, &us);
   return us;

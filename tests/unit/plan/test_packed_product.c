@@ -160,14 +160,14 @@ static bool runs(const struct shunt_packed_format *f, const char *word,
   p.format = SHUNT_CSR;
   struct shunt_call c = {.problem = &p,
                          .context = &context,
-                         .kept = view,
+                         .packed = view,
                          .workspace = workspace,
                          .workspace_bytes = sizeof workspace,
                          .capturing = world.captures};
   if (shunt_packed_lay_out(f, &p).total > sizeof workspace) return false;
   world.count = world.zeroes = 0;
   memset(world.said, 0, sizeof world.said);
-  if (view) world.copy = payload + shunt_packed_keep_bytes(0);
+  if (view) world.copy = payload + shunt_packed_copy_bytes(0);
   const shunt_status s = shunt_packed_run(f, &c);
   if (s == status && strcmp(world.said, wanted) == 0) return true;
   printf("# %s: status %d, enqueued %s\n", word, (int)s, world.said);
@@ -305,7 +305,7 @@ static void test_keep(void)
     world.count = world.zeroes = 0;
     memset(world.said, 0, sizeof world.said);
     world.fails = cases[i].fails, world.times = 1;
-    const shunt_status s = shunt_packed_keep(&direct, &c, &kept);
+    const shunt_status s = shunt_packed_fill(&direct, &c, &kept);
     check((s == SHUNT_OK) == !cases[i].fails && strcmp(world.said, cases[i].enqueued) == 0,
           "keeping, '%c' fails: %s", cases[i].fails ? cases[i].fails : '-', world.said);
   }
@@ -313,11 +313,11 @@ static void test_keep(void)
   p.pattern_epoch = 3;
   p.spmm.a.columns = workspace;
   world.count = world.zeroes = world.hashes = 0;
-  check(shunt_packed_keep(&direct, &c, &kept) == SHUNT_OK && world.hashes == 2 &&
+  check(shunt_packed_fill(&direct, &c, &kept) == SHUNT_OK && world.hashes == 2 &&
             world.hashed[0].into == &print && world.hashed[0].a.columns == workspace &&
             world.hashed[1].into == &print_of_values && !world.hashed[1].a.columns,
         "in an epoch, the values have a fingerprint of their own");
-  check(world.copy == payload + shunt_packed_keep_bytes(0) && (uintptr_t)world.copy % 256 == 0 &&
+  check(world.copy == payload + shunt_packed_copy_bytes(0) && (uintptr_t)world.copy % 256 == 0 &&
             world.zeroed[0] == &host_words[0] && world.zeroed[1] == payload,
         "the copy lies behind the table, which is zeroed");
 }

@@ -1,11 +1,10 @@
-/* The planner's pure parts: problems as text, batches, promises, reasons, faults, routes. */
+/* The planner's pure parts: problems as text, batches, reasons, faults, routes. */
 #include <string.h>
 
 #include "backend/plan/batches.h"
 #include "backend/plan/context.h"
 #include "backend/plan/fault.h"
 #include "backend/plan/problem.h"
-#include "backend/plan/promise.h"
 #include "backend/routes/route.h"
 #include "tests/unit/check.h"
 
@@ -309,26 +308,6 @@ static void test_batch_places(void)
         "SDDMM's arrays move, too");
 }
 
-static void test_promise(void)
-{
-  size_t bytes;
-  char buffer[4096];
-  check(shunt_promise_find(77).own_bytes == 0, "no promise before it is made");
-  size_t total = shunt_promise_make(77, 100, 1000);
-  struct shunt_promise p = shunt_promise_find(77);
-  char *w = shunt_promise_workspace(p, buffer + 8, &bytes);
-  check(total >= 256 + 1000 && w >= buffer + 8 + 100, "ours lies behind the original's part");
-  check(((uintptr_t)w & 255) == 0 && bytes >= 1000 && w + bytes <= buffer + 8 + total,
-        "aligned, large enough, inside");
-  check(shunt_promise_make(77, 100, 1000) == total, "the same question, the same answer");
-  check(shunt_promise_workspace(p, NULL, &bytes) == NULL && bytes == 0, "no buffer, no workspace");
-  check(shunt_promise_make(77, 10, 1000) == total, "an original that asks for less gets the same");
-  check(shunt_promise_make(77, 1000, 1000) == 1000, "the original changed its mind: void");
-  check(shunt_promise_find(77).own_bytes == 0, "a void promise gives nothing");
-  check(shunt_promise_make(77, 100, 1000) == 100, "and stays void");
-  check(shunt_promise_make(78, 5, 0) == 5, "nothing wanted leaves the original's answer");
-}
-
 static void test_reasons(void)
 {
   int distinct = 1;
@@ -355,7 +334,7 @@ static void test_routes(void)
     const struct shunt_route *r = shunt_route_at(i);
     check(shunt_route_index(r->name) == i && r->fits && r->workspace && r->expect && r->run,
           "route %s is whole", r->name);
-    check(!r->keep == !r->keep_bytes, "route %s keeps with both functions or neither", r->name);
+    check(!r->pack == !r->pack_bytes, "route %s packs with both functions or neither", r->name);
   }
   check(shunt_route_index("nonsense") == -1, "unknown route");
 }
@@ -409,7 +388,6 @@ int main(void)
   test_batch_strides();
   test_batch_joined();
   test_batch_places();
-  test_promise();
   test_reasons();
   test_faults();
   test_routes();

@@ -22,24 +22,26 @@ static struct {
   int converted;           /* COO to CSR */
   int seen, released, profiles;
   bool only_library;              /* `direct` does not fit */
-  bool wise, profiled, contested; /* the cache: keep; there is a profile; `library` keeps, too */
-  size_t keep_bytes;              /* what `direct` would keep */
-  size_t asked_to_keep;           /* bytes that the cache was asked for */
-  bool may_study, study_fails, has_study, library_kept; /* the cache: what it has of the matrix */
-  size_t study_bytes;                                   /* what `direct` wants to study with */
-  int made;                                             /* plans */
-  bool has_plan;                                        /* the last run had one */
-  int studies, dropped_kept, dropped_studies, held;
+  bool wise, profiled, contested; /* the cache: pack; there is a profile; `library` packs, too */
+  size_t pack_bytes;              /* what `direct` would pack */
+  size_t asked_to_pack;           /* bytes that the cache was asked for */
+  bool may_study, study_fails, has_study, library_packed; /* the cache: what it has of the matrix */
+  size_t study_bytes;                                     /* what `direct` wants to study with */
+  int made;                                               /* copies */
+  bool has_copy;                                          /* the last run had one */
+  int studies, dropped_copies, dropped_studies, held;
   double spent_us, best_us; /* as the study is told */
-  uint64_t kept_epoch;      /* what the kept copy says of itself */
+  uint64_t copy_epoch;      /* what the copy says of itself */
   bool has_memory, capturing, stood;
   shunt_status how; /* what a failing run returns */
-  double direct_us, library_us, original_us;
+  double direct_us, library_us, original_us, saves_us;
+  bool settled, saw_profile;
+  int seen_settled;
 } world;
 
 /* What the cache hands out; nobody looks inside. */
 static char things[2];
-#define KEPT ((struct shunt_cache_packed *)(void *)&things[0])
+#define COPY ((struct shunt_cache_packed *)(void *)&things[0])
 #define STUDY ((struct shunt_cache_packed *)(void *)&things[1])
 
 static struct shunt_context context;
@@ -88,15 +90,15 @@ void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
                          struct shunt_lookup *out)
 {
   (void)c, (void)key;
-  *out = (struct shunt_lookup){.sights = 1,
+  *out = (struct shunt_lookup){.calls = 1,
                                .profile_wanted = true,
-                               .keep_wise = world.wise,
+                               .pack_wise = world.wise,
                                .has_profile = world.profiled,
                                .profile = {.longest_row = 7},
                                .study_wise = world.may_study};
-  if (world.library_kept) out->plan[1].kept = KEPT, out->plan[1].by = shunt_route_at(1);
+  if (world.library_packed) out->packed[1].copy = COPY, out->packed[1].by = shunt_route_at(1);
   if (world.has_study) out->study = STUDY, out->has_study = true;
-  world.held += world.library_kept + (out->study != NULL);
+  world.held += world.library_packed + (out->study != NULL);
   world.seen++;
 }
 
@@ -114,46 +116,66 @@ void shunt_cache_relieve(struct shunt_cache *c)
   (void)c;
 }
 
-/* Nothing is kept here, unless there is memory. */
-shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_lookup *s,
-                                     const void *by, cudaMemPool_t pool, size_t bytes,
-                                     cudaStream_t stream, struct shunt_cache_packed **out)
+void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *key,
+                                 struct shunt_lookup *out)
 {
-  (void)c, (void)s, (void)by, (void)pool, (void)stream;
-  world.asked_to_keep = bytes;
-  if (!world.has_memory) return SHUNT_E_MEMORY;
-  *out = KEPT;
-  world.held++;
-  world.made++;
+  (void)c, (void)key;
+  *out = (struct shunt_lookup){
+      .calls = 1, .has_profile = world.settled, .profile = {.longest_row = 9}};
+  world.seen_settled++;
+}
+shunt_status shunt_cache_settle(struct shunt_cache *c, const struct shunt_lookup *l,
+                                const struct shunt_csr *a, const struct shunt_device *d,
+                                cudaStream_t stream)
+{
+  (void)c, (void)l, (void)a, (void)d, (void)stream;
+  world.settled = true;
   return SHUNT_OK;
 }
-shunt_status shunt_cache_study_make(struct shunt_cache *c, const struct shunt_lookup *s,
-                                    cudaMemPool_t pool, size_t bytes, cudaStream_t stream,
-                                    struct shunt_cache_packed **out)
+void shunt_cache_reserve(struct shunt_cache *c)
 {
-  (void)c, (void)s, (void)pool, (void)bytes, (void)stream;
-  *out = STUDY;
+  (void)c;
+}
+
+/* Nothing is packed here, unless there is memory. */
+shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_lookup *l,
+                                     const struct shunt_packed_request *r, cudaStream_t stream,
+                                     struct shunt_cache_packed **out)
+{
+  (void)c, (void)l, (void)stream;
+  if (!r->by) {
+    *out = STUDY;
+    world.held++;
+    return SHUNT_OK;
+  }
+  world.asked_to_pack = r->payload_bytes;
+  world.saves_us = r->saves_us;
+  if (!world.has_memory) return SHUNT_E_MEMORY;
+  *out = COPY;
   world.held++;
+  world.made++;
   return SHUNT_OK;
 }
 struct shunt_packed_view shunt_cache_packed_view(struct shunt_cache_packed *k)
 {
   (void)k;
-  return (struct shunt_packed_view){.pattern_epoch = &world.kept_epoch};
+  return (struct shunt_packed_view){.pattern_epoch = &world.copy_epoch};
 }
-shunt_status shunt_cache_packed_built(struct shunt_cache_packed *k, cudaStream_t s)
+shunt_status shunt_cache_packed_built(struct shunt_cache *c, struct shunt_cache_packed *k,
+                                      cudaStream_t s)
 {
-  return (void)k, (void)s, SHUNT_OK;
+  return (void)c, (void)k, (void)s, SHUNT_OK;
 }
-shunt_status shunt_cache_packed_used(struct shunt_cache_packed *k, cudaStream_t s, bool capturing)
+shunt_status shunt_cache_packed_used(struct shunt_cache *c, struct shunt_cache_packed *k,
+                                     double saved_us, cudaStream_t s, bool capturing)
 {
-  return (void)k, (void)s, (void)capturing, SHUNT_OK;
+  return (void)c, (void)k, (void)saved_us, (void)s, (void)capturing, SHUNT_OK;
 }
 void shunt_cache_packed_release(struct shunt_cache *c, struct shunt_cache_packed *k, bool discard)
 {
   (void)c;
   world.held--;
-  world.dropped_kept += discard && k == KEPT;
+  world.dropped_copies += discard && k == COPY;
   world.dropped_studies += discard && k == STUDY;
   world.released++;
 }
@@ -198,8 +220,9 @@ static struct shunt_verdict expect_library(const struct shunt_call *c, double *u
 static shunt_status note(const struct shunt_call *c, char name)
 {
   int i = world.runs++;
-  world.stood = c->kept && c->kept->pattern_stands;
-  world.has_plan = c->kept;
+  world.stood = c->packed && c->packed->pattern_stands;
+  world.saw_profile = c->profile;
+  world.has_copy = c->packed;
   if (world.fail_from >= 0 && i >= world.fail_from) return world.how;
   world.c[i] = c->problem->spmm.c.values;
   world.columns[i] = c->problem->spmm.a.columns;
@@ -216,15 +239,15 @@ static shunt_status run_library(const struct shunt_call *c)
 }
 
 /* As much more as the profile says. */
-static size_t keep_bytes_direct(const struct shunt_call *c)
+static size_t pack_bytes_direct(const struct shunt_call *c)
 {
-  return world.keep_bytes ? world.keep_bytes + (c->profile ? c->profile->longest_row : 0) : 0;
+  return world.pack_bytes ? world.pack_bytes + (c->profile ? c->profile->longest_row : 0) : 0;
 }
-static size_t keep_bytes_library(const struct shunt_call *c)
+static size_t pack_bytes_library(const struct shunt_call *c)
 {
   return (void)c, world.contested;
 }
-static shunt_status keep(const struct shunt_call *c, const struct shunt_packed_view *into)
+static shunt_status pack(const struct shunt_call *c, const struct shunt_packed_view *into)
 {
   return (void)c, (void)into, SHUNT_OK;
 }
@@ -247,15 +270,15 @@ static struct shunt_route direct = {.name = "direct",
                                     .workspace = workspace,
                                     .expect = expect_direct,
                                     .run = run_direct,
-                                    .keep_bytes = keep_bytes_direct,
-                                    .keep = keep};
+                                    .pack_bytes = pack_bytes_direct,
+                                    .pack = pack};
 static const struct shunt_route library = {.name = "library",
                                            .fits = fits,
                                            .workspace = workspace,
                                            .expect = expect_library,
                                            .run = run_library,
-                                           .keep_bytes = keep_bytes_library,
-                                           .keep = keep,
+                                           .pack_bytes = pack_bytes_library,
+                                           .pack = pack,
                                            .wants_gemm = true,
                                            .takes_transposed = true};
 int shunt_route_count(void)
@@ -298,6 +321,28 @@ static struct shunt_answer run(const struct shunt_problem *p)
   return shunt_plan_run(p, buffer, sizeof buffer, NULL);
 }
 
+/* What arrives from the device in its own time has no part in it. */
+static void test_deterministic(void)
+{
+  struct shunt_problem p = bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg12");
+  p.deterministic = true;
+  world.wise = world.has_memory = world.profiled = world.library_packed = true;
+  world.pack_bytes = 100;
+  struct shunt_answer a = run(&p);
+  check(a.why.reason == SHUNT_FITS && world.seen == 0 && world.seen_settled == 1,
+        "a deterministic product asks for what is settled alone,");
+  check(!world.saw_profile && !world.has_copy && world.made == 0 && world.profiles == 0,
+        "and neither profile nor copy comes to it, nor is asked for");
+  shunt_plan_prepare(&p, NULL);
+  check(world.settled && world.profiles == 0, "preprocess settles the matrix");
+  a = run(&p);
+  check(a.why.reason == SHUNT_FITS && world.saw_profile && !world.has_copy && world.made == 0,
+        "whose profile products then have");
+  world.settled = false, world.capturing = true;
+  shunt_plan_prepare(&p, NULL);
+  check(!world.settled, "not by a preprocess that is captured");
+}
+
 static void test_order(void)
 {
   struct shunt_problem p =
@@ -320,9 +365,9 @@ static void test_shared(void)
   check(a.why.reason == SHUNT_FITS && world.runs == 3 && world.seen == 1,
         "one matrix is looked up once");
   check(shunt_plan_workspace(&p, NULL, NULL) == 3, "workspace for one batch");
-  world.wise = world.has_memory = true, world.keep_bytes = 100, world.runs = 0;
+  world.wise = world.has_memory = true, world.pack_bytes = 100, world.runs = 0;
   a = run(&p);
-  check(world.runs == 3 && world.made == 1 && world.held == 0 && world.has_plan,
+  check(world.runs == 3 && world.made == 1 && world.held == 0 && world.has_copy,
         "and converted once, for all of its batches");
   p = bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6:x3s0.0.15.21");
   a = run(&p);
@@ -430,17 +475,17 @@ static void test_keeping(void)
     world.wise = cases[i].wise;
     world.profiled = cases[i].profiled;
     world.contested = cases[i].contested;
-    world.keep_bytes = cases[i].bytes;
-    direct.keeps_by_profile = cases[i].by_profile;
+    world.pack_bytes = cases[i].bytes;
+    direct.packs_by_profile = cases[i].by_profile;
     check(run(&p).why.reason == SHUNT_FITS && world.runs == 1 &&
-              world.asked_to_keep == cases[i].asked,
+              world.asked_to_pack == cases[i].asked,
           "keeping: %s", cases[i].what);
   }
-  direct.keeps_by_profile = false;
+  direct.packs_by_profile = false;
   struct shunt_problem p = bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6");
   world.wise = world.profiled = world.contested = world.has_memory = true;
-  world.keep_bytes = 100, world.fail_from = 0;
-  check(run(&p).why.reason == SHUNT_R_FAILED && world.held == 0 && world.asked_to_keep == 1,
+  world.pack_bytes = 100, world.fail_from = 0;
+  check(run(&p).why.reason == SHUNT_R_FAILED && world.held == 0 && world.asked_to_pack == 1,
         "two routes convert and fail to run: both conversions are let go of");
 }
 
@@ -449,7 +494,7 @@ static void test_epochs(void)
 {
   static const char *word = "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6";
   static const struct {
-    uint64_t call, kept;
+    uint64_t call, packed;
     bool capturing, stands;
     const char *what;
   } cases[] = {
@@ -464,8 +509,8 @@ static void test_epochs(void)
   for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     p = bound(word);
     p.pattern_epoch = cases[i].call;
-    world.library_kept = true, world.library_us = 1;
-    world.kept_epoch = cases[i].kept;
+    world.library_packed = true, world.library_us = 1;
+    world.copy_epoch = cases[i].packed;
     world.capturing = cases[i].capturing;
     check(run(&p).why.reason == SHUNT_FITS && world.name[0] == 'l' &&
               world.stood == cases[i].stands,
@@ -473,8 +518,8 @@ static void test_epochs(void)
   }
   p = bound(word);
   world.wise = world.profiled = world.has_memory = true;
-  world.keep_bytes = 100, p.pattern_epoch = 8;
-  check(run(&p).why.reason == SHUNT_FITS && world.kept_epoch == 8 && !world.stood,
+  world.pack_bytes = 100, p.pattern_epoch = 8;
+  check(run(&p).why.reason == SHUNT_FITS && world.copy_epoch == 8 && !world.stood,
         "a conversion tells the epoch that it was made in");
 }
 
@@ -500,20 +545,20 @@ static void test_studies(void)
         "a study that fails costs its memory, not the call");
 
   p = bound(word);
-  world.wise = world.profiled = world.library_kept = true;
-  world.keep_bytes = 100;
+  world.wise = world.profiled = world.library_packed = true;
+  world.pack_bytes = 100;
   world.has_study = true;
   run(&p);
-  check(world.asked_to_keep == 107 && world.dropped_kept == 0,
+  check(world.asked_to_pack == 107 && world.dropped_copies == 0,
         "another's conversion stays beside it");
   check(world.dropped_studies == 0 && world.held == 0, "no memory now: the study stays");
   world.has_memory = true;
   run(&p);
-  check(world.dropped_kept == 0 && world.dropped_studies == 1 && world.held == 0,
+  check(world.dropped_copies == 0 && world.dropped_studies == 1 && world.held == 0,
         "with memory it has served");
-  world.direct_us = 30, world.asked_to_keep = 0;
+  world.direct_us = 30, world.asked_to_pack = 0;
   run(&p);
-  check(world.asked_to_keep == 0 && world.dropped_studies == 2 && world.held == 0,
+  check(world.asked_to_pack == 0 && world.dropped_studies == 2 && world.held == 0,
         "where it does not pay the study is dropped, the conversion not");
   p = bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:TN:rr:ld3.3:a1b0:alg0");
   world.has_study = true;
@@ -528,6 +573,7 @@ int main(void)
   test_keeping();
   test_epochs();
   test_order();
+  test_deterministic();
   test_shared();
   test_coo();
   test_failures();

@@ -1,9 +1,13 @@
 /* The file of SHUNT_TUNE: what is kept comes back, and nothing of a file that is not
    whole or not about this machine.  Options are read once a process, so each case runs
    in a child.  */
+#include <glob.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,6 +122,66 @@ static void test_math(void)
   unsetenv("SHUNT_MATH");
 }
 
+/* Files that somebody else could have written, or that cannot be written. */
+static void test_refused(void)
+{
+  static const char good[] = "# shunt tune 1 " SIGNED "\ncsr\t1\t2\t" WORD "\n";
+  char other[80];
+  snprintf(other, sizeof other, "%s.other", path);
+  const struct {
+    const char *what;
+    mode_t mode;
+  } modes[] = {{"a file that others may write", 0666},
+               {"a file that the group may write", 0620},
+               {"a file that is ours alone", 0600}};
+  for (int i = 0; i < 3; i++) {
+    unlink(path);
+    write_text(good);
+    chmod(path, modes[i].mode);
+    check(in_child(i < 2 ? nothing_known : finds_one), "%s", modes[i].what);
+  }
+  unlink(path);
+  check(symlink(other, path) == 0 && in_child(keeps_the_first), "a symbolic link to nothing");
+  check(access(other, F_OK) != 0, "is not written through");
+  unlink(path);
+  write_text(good);
+  check(rename(path, other) == 0 && symlink(other, path) == 0 && in_child(nothing_known),
+        "a symbolic link to a good file");
+  unlink(other), unlink(path);
+  check(mkfifo(path, 0600) == 0 && in_child(nothing_known), "a FIFO, without waiting");
+  unlink(path);
+  check(mkdir(path, 0700) == 0 && in_child(keeps_the_first), "a folder");
+  rmdir(path);
+  write_text(good);
+  if (geteuid() == 0) {
+    check(chown(path, 12345, 12345) == 0 && in_child(finds_one) == (geteuid() == 12345),
+          "a file of another user");
+    check(chown(path, 0, 0) == 0 && in_child(finds_one), "a file of root's");
+  }
+  unlink(path);
+}
+
+/* A disk that is full leaves the old file, and nothing beside it. */
+static int keeps_on_a_full_disk(void)
+{
+  struct rlimit none = {8, 8};
+  signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &none);
+  keep(OTHER, SHUNT_TUNE_ORIGINAL);
+  return find(OTHER) == SHUNT_TUNE_ORIGINAL;
+}
+
+static void test_full_disk(void)
+{
+  char pattern[80];
+  glob_t g;
+  write_text("# shunt tune 1 " SIGNED "\ncsr\t1\t2\t" WORD "\n");
+  check(in_child(keeps_on_a_full_disk), "the answer holds though the disk is full");
+  check(in_child(finds_one), "and the old file stays whole");
+  snprintf(pattern, sizeof pattern, "%s.*", path);
+  check(glob(pattern, 0, NULL, &g) == GLOB_NOMATCH, "and nothing is left beside it");
+}
+
 int main(void)
 {
   snprintf(path, sizeof path, "/tmp/shunt-tune.%ld", (long)getpid());
@@ -127,6 +191,8 @@ int main(void)
   check(in_child(finds_both), "the next process finds the answers");
   test_files();
   test_math();
+  test_refused();
+  test_full_disk();
   unlink(path);
   return check_finish();
 }

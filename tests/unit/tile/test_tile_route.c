@@ -1,5 +1,5 @@
 /* The `merged` route: when it keeps a copy, and what it expects, held against times measured on an
-   H200 (tests/bench/results/merged.txt).  */
+   H200 (tests/bench/results/tile-routed.txt).  */
 #include "backend/plan/context.h"
 #include "backend/plan/cost.h"
 #include "backend/routes/routes.h"
@@ -39,7 +39,7 @@ static void make(struct world *w, const struct matrix *m, int64_t n, shunt_type 
   w->call = (struct shunt_call){.problem = &w->p,
                                 .context = &context,
                                 .profile = &w->f,
-                                .will_keep = true,
+                                .will_pack = true,
                                 .workspace = w,
                                 .workspace_bytes = (size_t)1 << 40};
 }
@@ -84,7 +84,7 @@ static void test_times(void)
     check(v.reason == SHUNT_FITS, "it may run");
     if (cases[i].proved > 0)
       check(within(us, cases[i].proved) < 1.3 && within(rows, cases[i].rows) < 1.3, "as measured");
-    check((shunt_route_tile.keep_bytes(&w.call) > 0) == cases[i].keeps, "a copy is %skept",
+    check((shunt_route_tile.pack_bytes(&w.call) > 0) == cases[i].keeps, "a copy is %skept",
           cases[i].keeps ? "" : "not ");
   }
 }
@@ -93,26 +93,26 @@ static void test_conditions(void)
 {
   struct world w;
   make(&w, &opt1, 128, SHUNT_BF16);
-  const size_t bytes = shunt_route_tile.keep_bytes(&w.call);
+  const size_t bytes = shunt_route_tile.pack_bytes(&w.call);
   const struct shunt_tile_layout exact = {.how = SHUNT_TILE_MERGE | SHUNT_TILE_DENSE,
                                           .dense_room = 2 * opt1.tiles};
   const size_t least = shunt_tile_bytes(&w.p.spmm.a, &exact);
   check(bytes > least && bytes < least + least / 8 + (1 << 20),
         "room for the tiles, and some more");
   w.f.merged_blocks /= 2, w.f.merged_tiles /= 2;
-  check(within((double)shunt_route_tile.keep_bytes(&w.call), (double)bytes) < 1.01,
+  check(within((double)shunt_route_tile.pack_bytes(&w.call), (double)bytes) < 1.01,
         "every other block was looked at: as much");
   w.call.profile = NULL;
-  check(shunt_route_tile.keep_bytes(&w.call) == 0, "nothing before there is a profile");
+  check(shunt_route_tile.pack_bytes(&w.call) == 0, "nothing before there is a profile");
   w.call.profile = &w.f;
   w.f.unsorted_rows = 1;
-  check(shunt_route_tile.keep_bytes(&w.call) == 0, "nor of unsorted rows");
+  check(shunt_route_tile.pack_bytes(&w.call) == 0, "nor of unsorted rows");
   w.f.unsorted_rows = 0;
   w.call.no_copies = true;
-  check(shunt_route_tile.keep_bytes(&w.call) == 0, "nor where copies do not stand");
+  check(shunt_route_tile.pack_bytes(&w.call) == 0, "nor where copies do not stand");
   make(&w, &rajat16, 64, SHUNT_F16);
   w.call.forced = true;
-  check(shunt_route_tile.keep_bytes(&w.call) > 0, "slow ones if forced");
+  check(shunt_route_tile.pack_bytes(&w.call) > 0, "slow ones if forced");
 }
 
 static enum shunt_reason fits(const struct world *w)
@@ -145,9 +145,9 @@ static void test_refusals(void)
   w.p.spmm.b.values = (void *)24;
   check(expects(&w) == SHUNT_R_SHAPE, "B off 16 bytes");
   w.p.spmm.b.values = NULL;
-  w.call.will_keep = false;
+  w.call.will_pack = false;
   check(expects(&w) == SHUNT_R_UNCONVERTED, "no copy, none to come");
-  w.call.will_keep = true;
+  w.call.will_pack = true;
   w.call.workspace_bytes = 1024;
   check(expects(&w) == SHUNT_R_WORKSPACE, "no room for W");
   w.call.workspace_bytes = (size_t)1 << 40;

@@ -4,7 +4,7 @@
 SHUNT=${SHUNT:-./shunt}
 srcdir=${srcdir:-.}
 case $SHUNT in /*) ;; *) SHUNT=$(pwd)/$SHUNT ;; esac
-man_page=$(cd "$srcdir" && pwd)/backend/tool/shunt.1
+man_page=$(cd "$srcdir" && pwd)/backend/tool/man/shunt.1
 . "$srcdir/tests/unit/tool/check.sh"
 unset LD_PRELOAD SHUNT_LIBDIR SHUNT_ROUTES SHUNT_LOG SHUNT_REPORT
 

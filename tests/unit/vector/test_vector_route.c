@@ -79,8 +79,8 @@ static void test_times(void)
     struct world w;
     make(&w, m[i].side, m[i].n, m[i].density, m[i].v, SHUNT_F16);
     const double direct = expected(&w);
-    const bool keeps = shunt_route_vector.keep_bytes(&w.call) > 0;
-    w.call.will_keep = true;
+    const bool keeps = shunt_route_vector.pack_bytes(&w.call) > 0;
+    w.call.will_pack = true;
     const double kept = expected(&w), best = m[i].packed + m[i].proof;
     printf("# %d, N = %d, %.2f, V = %d: ", (int)m[i].side, (int)m[i].n, m[i].density, m[i].v);
     printf("direct %.1f (%.1f), kept %.1f (%.1f)\n", direct, m[i].direct, kept, best);
@@ -96,29 +96,29 @@ static void test_conditions(void)
 {
   struct world w;
   make(&w, 8192, 1024, 0.1, 8, SHUNT_BF16);
-  const size_t bytes = shunt_route_vector.keep_bytes(&w.call);
+  const size_t bytes = shunt_route_vector.pack_bytes(&w.call);
   const struct shunt_vector_layout plan = {
       shunt_vector_packed_spmm_order(&w.p.spmm, 8, &context.device), 8, 0};
   check(bytes > shunt_vector_bytes(&w.p.spmm.a, &plan), "room for the copy and more");
   w.call.no_copies = true;
-  check(shunt_route_vector.keep_bytes(&w.call) == 0, "not where copies do not stand");
+  check(shunt_route_vector.pack_bytes(&w.call) == 0, "not where copies do not stand");
   w.call.no_copies = false;
   w.f.unsorted_rows = 1;
-  check(shunt_route_vector.keep_bytes(&w.call) == 0, "nor of unsorted rows");
+  check(shunt_route_vector.pack_bytes(&w.call) == 0, "nor of unsorted rows");
   w.call.forced = true;
-  check(shunt_route_vector.keep_bytes(&w.call) == 0, "nor if forced");
+  check(shunt_route_vector.pack_bytes(&w.call) == 0, "nor if forced");
   w.f.unsorted_rows = 0;
   w.call.profile = NULL;
-  check(shunt_route_vector.keep_bytes(&w.call) > 0 && shunt_route_vector.keeps_by_profile,
+  check(shunt_route_vector.pack_bytes(&w.call) > 0 && shunt_route_vector.packs_by_profile,
         "unprofiled: it might be kept, and waits");
   w.call.profile = &w.f;
   w.f.groups_equal[0]--;
-  check(shunt_route_vector.keep_bytes(&w.call) > bytes, "one odd group of 8: room for fours");
+  check(shunt_route_vector.pack_bytes(&w.call) > bytes, "one odd group of 8: room for fours");
   w.call.forced = false;
   make(&w, 8192, 1024, 0.1, 1, SHUNT_F16);
-  check(shunt_route_vector.keep_bytes(&w.call) == 0, "no vectors, no copy");
+  check(shunt_route_vector.pack_bytes(&w.call) == 0, "no vectors, no copy");
   w.call.forced = true;
-  check(shunt_route_vector.keep_bytes(&w.call) == 0, "forced, it waits for an order of the rows");
+  check(shunt_route_vector.pack_bytes(&w.call) == 0, "forced, it waits for an order of the rows");
   check(shunt_route_vector.study_bytes(&w.call) > 0, "which is looked for at once");
   w.f.groups_nonempty[2] = 0;
   w.p.spmm.a.rows = w.p.spmm.c.rows = INT32_MAX - 8;
@@ -126,9 +126,9 @@ static void test_conditions(void)
   w.p.spmm.a.nnz = INT32_MAX;
   check(shunt_route_vector.study_bytes(&w.call) == 0, "but not of so many rows");
   make(&w, 8192, 1024, 0.1, 8, SHUNT_F32);
-  check(shunt_route_vector.keep_bytes(&w.call) == 0, "f32 is read in place");
+  check(shunt_route_vector.pack_bytes(&w.call) == 0, "f32 is read in place");
   make(&w, 8192, 1024, 0.01, 8, SHUNT_F16);
-  check(shunt_route_vector.keep_bytes(&w.call) == 0, "so is what is scattered");
+  check(shunt_route_vector.pack_bytes(&w.call) == 0, "so is what is scattered");
 }
 
 /* 16 x 1 vectors: products and proofs as measured, results/vector-sixteens.txt. */
@@ -144,7 +144,7 @@ static void test_sixteens(void)
   for (unsigned i = 0; i < sizeof t / sizeof t[0]; i++) {
     struct world w;
     make(&w, t[i].side, t[i].n, t[i].density, 8, SHUNT_F16);
-    w.call.will_keep = true;
+    w.call.will_pack = true;
     const double eights = expected(&w), row = t[i].density * (double)t[i].side;
     w.f.merged_blocks = t[i].side / 16;
     w.f.merged_tiles = (int64_t)((double)w.f.merged_blocks * (row + 16) / 32);
@@ -152,7 +152,7 @@ static void test_sixteens(void)
     printf("# 16 x 1, %d, N = %d, %.2f: %.1f (%.1f)\n", (int)t[i].side, (int)t[i].n, t[i].density,
            sixteens, measured);
     check(sixteens < eights && within(sixteens, measured) < 1.3, "16 x 1 vectors as measured");
-    check(shunt_route_vector.keep_bytes(&w.call) > 0, "and kept");
+    check(shunt_route_vector.pack_bytes(&w.call) > 0, "and kept");
   }
 }
 
@@ -162,7 +162,7 @@ static void test_workspace(void)
   make(&w, 4096, 1024, 0.1, 8, SHUNT_F16);
   check(shunt_route_vector.workspace(&w.p, &context) > (size_t)4096 * 1024 * 4,
         "the workspace has room for W");
-  w.call.will_keep = true;
+  w.call.will_pack = true;
   const double kept = expected(&w);
   w.call.workspace_bytes = 1 << 20;
   check(expected(&w) > kept, "with less there is no copy to use");
@@ -171,7 +171,7 @@ static void test_workspace(void)
         "scattered matrices ask for no more than before");
   make(&w, 4096, 1024, 0.1, 8, SHUNT_F16);
   w.p.spmm.beta.host = 1;
-  w.call.will_keep = true;
+  w.call.will_pack = true;
   check(expected(&w) > kept, "beta costs a pass");
 }
 
@@ -248,10 +248,10 @@ static void test_ordered(void)
     check(shunt_route_vector.expect(&w.call, &us).reason == SHUNT_R_PATTERN,
           "nothing studied: no pattern for `vector`");
     w.call.studied = &m;
-    check(shunt_route_vector.keep_bytes(&w.call) == 0, "the list of rows gone: nothing to keep");
+    check(shunt_route_vector.pack_bytes(&w.call) == 0, "the list of rows gone: nothing to keep");
     w.call.study = &m;
-    check(shunt_route_vector.keep_bytes(&w.call) > 0, "with it there is");
-    w.call.will_keep = true;
+    check(shunt_route_vector.pack_bytes(&w.call) > 0, "with it there is");
+    w.call.will_pack = true;
     check(shunt_route_vector.expect(&w.call, &us).reason == SHUNT_R_ORDERED, "taken, ordered");
     const double measured = t[i].product + t[i].proof;
     printf("# %d, N = %d, %.2f: %.1f (%.1f)\n", (int)t[i].side, (int)t[i].n, t[i].density, us,
@@ -271,13 +271,13 @@ static void test_packing(void)
   double us;
   make_studied(&w, &m, 8192, 256, 0.05, 1);
   w.call.studied = w.call.study = &m;
-  const size_t whole = shunt_route_vector.keep_bytes(&w.call);
+  const size_t whole = shunt_route_vector.pack_bytes(&w.call);
   make_studied(&w, &m, 8192, 256, 0.05, 0.8);
   w.call.studied = w.call.study = &m;
-  check(shunt_route_vector.keep_bytes(&w.call) > whole, "crowded groups have more room");
+  check(shunt_route_vector.pack_bytes(&w.call) > whole, "crowded groups have more room");
   uint32_t note = 8u << 24 | 1u << 16 | 4u << 8 | SHUNT_VECTOR_SEQUENTIAL;
   const struct shunt_packed_view kept = {.note = &note};
-  w.call.kept = &kept;
+  w.call.packed = &kept;
   w.call.study = NULL;
   check(shunt_route_vector.expect(&w.call, &us).reason == SHUNT_R_ORDERED,
         "a copy that was packed in order is used so");
@@ -329,8 +329,8 @@ static bool times_hold(bool once)
     make(&w, in_f32[i].side, in_f32[i].n, in_f32[i].density, in_f32[i].v, SHUNT_F32);
     const double direct = expected(&w), proof = 8e-6 * (double)w.p.spmm.a.nnz / 4;
     const double product = once ? in_f32[i].once : in_f32[i].thrice;
-    const bool keeps = shunt_route_vector.keep_bytes(&w.call) > 0;
-    w.call.will_keep = true;
+    const bool keeps = shunt_route_vector.pack_bytes(&w.call) > 0;
+    w.call.will_pack = true;
     const double kept = expected(&w), best = product + proof;
     printf("# f32, %d, N = %d, %.2f, V = %d: direct %.1f (%.1f), kept %.1f (%.1f)\n",
            (int)in_f32[i].side, (int)in_f32[i].n, in_f32[i].density, in_f32[i].v, direct,
@@ -354,7 +354,7 @@ static bool packs(void)
 {
   struct world w;
   make(&w, 8192, 1024, 0.3, 4, SHUNT_F32);
-  return shunt_route_vector.keep_bytes(&w.call) > 0;
+  return shunt_route_vector.pack_bytes(&w.call) > 0;
 }
 static bool packs_not(void)
 {
@@ -368,14 +368,14 @@ static bool conditions_hold(void)
   const struct shunt_vector_layout plan = {SHUNT_VECTOR_WINDOWED, 8, 0};
   struct world w;
   make(&w, 8192, 1024, 0.3, 8, SHUNT_F32);
-  bool good = shunt_route_vector.keep_bytes(&w.call) > shunt_vector_bytes(&w.p.spmm.a, &plan);
+  bool good = shunt_route_vector.pack_bytes(&w.call) > shunt_vector_bytes(&w.p.spmm.a, &plan);
   context.device.compute_capability = 80;
-  good = good && shunt_route_vector.keep_bytes(&w.call) == 0;
+  good = good && shunt_route_vector.pack_bytes(&w.call) == 0;
   context.device = h200;
   w.p.spmm.c.type = SHUNT_F64;
-  good = good && shunt_route_vector.keep_bytes(&w.call) == 0;
+  good = good && shunt_route_vector.pack_bytes(&w.call) == 0;
   make(&w, 8192, 1024, 0.3, 8, SHUNT_F16);
-  return good && shunt_route_vector.keep_bytes(&w.call) > 0;
+  return good && shunt_route_vector.pack_bytes(&w.call) > 0;
 }
 
 /* Rows in an order that was found, for f32: large ones, since strips take long to start. */
@@ -389,8 +389,8 @@ static bool orders(void)
   w.call.best_us = 2000, w.call.spent_us = 1e6;
   bool good = studies(&w);
   w.call.studied = w.call.study = &m;
-  w.call.will_keep = true;
-  good = good && shunt_route_vector.keep_bytes(&w.call) > 0;
+  w.call.will_pack = true;
+  good = good && shunt_route_vector.pack_bytes(&w.call) > 0;
   good = good && shunt_route_vector.expect(&w.call, &us).reason == SHUNT_R_ORDERED;
   printf("# f32, 8192, N = 1024, 0.30, ordered: %.1f\n", us);
   return good && us > 500 && us < 1000;

@@ -1,17 +1,18 @@
 /* enqueue.h: copies and products of a run, put on the device's streams.
 
    Calls of CUDA take 5 to 20 us a piece, and many threads that wait for their turn at them keep
-   the bus waiting.  So a thread that has a copy to be made posts its slot,
-   and goes on; it enqueues what is posted, its own and the others', if no other thread is at it.
+   the bus waiting (tests/bench/graphblas.md).  So a thread that has a copy to be made posts its
+   slot, and goes on; it enqueues what is posted, its own and the others', if no other thread is at
+   it.
 
      thread 0   read, post | enqueue 0, 2, 1 ......... | read, post |
      thread 1   read ............ post | read .......................
      thread 2   read ....... post | read ............................
 
-   Whoever enqueues the last piece that a product needs launches it (gpu/launch.h), and the
+   Whoever enqueues the last piece that a product needs launches it (backend/graphblas/gpu/launch.h), and the
    products behind it that have all they need.  */
-#ifndef SHUNT_GRAPHBLAS_GPU_PIPELINE_ENQUEUE_H
-#define SHUNT_GRAPHBLAS_GPU_PIPELINE_ENQUEUE_H
+#ifndef SHUNT_GRAPHBLAS_CUDA_ENQUEUE_H
+#define SHUNT_GRAPHBLAS_CUDA_ENQUEUE_H
 
 #include "backend/graphblas/gpu/pipeline/run.h"
 

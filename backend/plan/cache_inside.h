@@ -1,0 +1,145 @@
+/* cache_inside.h: the cache's own data, for cache.c (entries), cache_profile.c (profiles on their
+   way) and packed.c (memory).  What others may know stands in cache.h.  */
+#ifndef SHUNT_CACHE_INSIDE_H
+#define SHUNT_CACHE_INSIDE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "backend/plan/cache.h"
+
+enum {
+  ENTRY_PAGE = 256, /* entries that are allocated at once */
+  MOST_ENTRIES = 1 << 16,
+  FIRST_BUCKETS = 1024,
+  PROFILES = 256,   /* profiles on their way at a time */
+  WORD_PAGE = 2048, /* copies that pinned memory is made for at once */
+  MOST_WORD_PAGES = 32,
+  MOST_USES = 8 /* streams whose last use of a copy is told apart */
+};
+/* A copy that so many calls with its matrix in a row did not use is idle. */
+enum { IDLE_CALLS = 16 };
+/* Calls of any matrix after which a use counts half. */
+enum { HALF_LIFE = 8192 };
+
+/* What the device tells the host about a copy; pinned, polled, never waited for. */
+struct word {
+  uint32_t irregular, stamp;            /* copied from the memory's header */
+  uint32_t changed, nonfinite;          /* written by repairs */
+  char measures[SHUNT_PACKED_MEASURES]; /* copied from the header, before the stamp */
+};
+
+/*  FREE -> LIVE -> RETIRED, nobody finds it any more -> REAPED, its memory is on its way back -> FREE */
+enum state { FREE, LIVE, RETIRED, REAPED };
+
+struct shunt_cache_packed {
+  struct shunt_cache *cache;
+  enum state state;
+  struct shunt_cache_packed *before, *behind; /* in the list of its state */
+  struct shunt_cache_entry *owner;
+  const void *by;
+  uint32_t note;
+  uint64_t pattern_epoch;
+  char *memory;
+  size_t bytes;
+  atomic_int holds;     /* calls that are enqueueing a use, and graphs that captured one */
+  atomic_int idle;      /* calls with its matrix since the last use */
+  atomic_uint used;     /* uses so far */
+  bool built, by_study; /* made as a study of A said, which may have changed since */
+  double worth;         /* microseconds saved, uses counting less with age, */
+  uint64_t worth_at;    /* as of this clock */
+  struct {
+    unsigned long long stream;
+    cudaEvent_t event;
+  } use[MOST_USES];
+  int uses, oldest_use;
+  cudaEvent_t reaped; /* the memory is given back once this has passed */
+  volatile struct word *word;
+};
+
+struct shunt_cache_entry {
+  struct shunt_key key;
+  uint64_t identity;                       /* 0: unused */
+  struct shunt_cache_entry *next;          /* of its bucket, or of the free ones */
+  struct shunt_cache_entry *newer, *older; /* by the last call */
+  uint32_t calls, profiled_at, pack_from;  /* counts of calls: not packed before pack_from */
+  uint32_t changes, refusals;              /* how often in a row a copy was no good: A changed, */
+  bool no_copies;                          /* or copies cannot stand for it */
+  bool has_profile, has_study, is_settled;
+  int profile_slot;                      /* of the one on its way; -1: none */
+  struct shunt_profile profile, settled; /* the last; that of deterministic problems */
+  char studied[SHUNT_PACKED_MEASURES];
+  double missed;        /* what copies that found no room would have saved, */
+  uint64_t missed_at;   /* as of this clock, */
+  uint32_t missed_call; /* and this call */
+  struct shunt_cache_packed *packed[SHUNT_MOST_PACKED], *study;
+};
+
+struct profile_slot {
+  struct shunt_cache_entry
+      *owner;      /* NULL: the entry went to another matrix, the result to nobody */
+  uint64_t serial; /* 0: free */
+};
+
+struct shunt_cache {
+  pthread_mutex_t lock;
+  pthread_mutex_t using; /* the events of uses; taken within `lock` or alone */
+  uint64_t clock, identities, serials;
+
+  struct shunt_cache_entry **bucket;
+  unsigned buckets, entries;
+  struct shunt_cache_entry *page[MOST_ENTRIES / ENTRY_PAGE], *free, *newest, *oldest;
+  int pages;
+
+  struct profile_slot slot[PROFILES];
+  struct shunt_profile *arriving; /* pinned, one a slot */
+  char *scratch;                  /* device: SHUNT_PROFILE_SCRATCH a slot */
+
+  struct {
+    struct shunt_cache_packed *packed; /* WORD_PAGE of them, */
+    struct word *word;                 /* and their words, pinned */
+  } words[MOST_WORD_PAGES];
+  struct shunt_cache_packed *first[4]; /* of each state */
+  int word_pages, packed_in_use;
+  int64_t bytes, most_bytes, ample_bytes; /* of copies; see packed.c, allowance */
+  cudaMemPool_t pool;                     /* what copies are made in; not ours */
+  cudaStream_t reaper;                    /* waits for last uses, then frees */
+};
+
+/* By packed.c, with the lock held. */
+void shunt_cache_packed_retire(struct shunt_cache_packed *k); /* nobody is to find it any more */
+void shunt_cache_packed_tidy(struct shunt_cache *c); /* gives back what is retired and not in use */
+shunt_status shunt_cache_words_add(struct shunt_cache *c);
+void shunt_cache_words_free(struct shunt_cache *c);
+
+/* By cache_profile.c, with the lock held. */
+bool shunt_cache_profile_listen(struct shunt_cache *c,
+                                struct shunt_cache_entry *e); /* it arrived */
+void shunt_cache_profile_orphan(struct shunt_cache *c, struct shunt_cache_entry *e);
+
+/* Where one more copy of the matrix may stand: an empty place, or else an idle copy's; or NULL. */
+static inline struct shunt_cache_packed **cache_place(struct shunt_cache_entry *e)
+{
+  struct shunt_cache_packed **place = NULL;
+  for (int i = 0; i < SHUNT_MOST_PACKED; i++) {
+    if (!e->packed[i]) return &e->packed[i];
+    if (atomic_load(&e->packed[i]->idle) > IDLE_CALLS) place = &e->packed[i];
+  }
+  return place;
+}
+
+/* Work of ours that is not part of the caller's stream must neither disturb nor be
+   refused by a capture that another thread has under way.  */
+static inline enum cudaStreamCaptureMode cache_enter_relaxed(void)
+{
+  enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  return mode;
+}
+
+static inline void cache_leave_relaxed(enum cudaStreamCaptureMode mode)
+{
+  cudaThreadExchangeStreamCaptureMode(&mode);
+}
+
+#endif

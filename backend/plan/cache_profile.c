@@ -1,0 +1,102 @@
+/* cache_profile.c: profiles on their way from the device.
+
+   A profile is written into pinned memory some time after it was asked for, with a serial number
+   last.  That memory is a slot, which is its request's until the number has come: an entry that went
+   to another matrix meanwhile leaves the slot behind, and no two requests write the same one.  */
+#include <string.h>
+
+#include "backend/plan/cache_inside.h"
+#include "backend/plan/cuda_call.h"
+
+/* A profile that has not come after so many calls with its matrix never will: its stream failed. */
+enum { LOST_AFTER = 1 << 16 };
+
+static bool has_arrived(const struct shunt_cache *c, int i)
+{
+  const volatile uint64_t *serial = &c->arriving[i].serial;
+  if (!c->slot[i].serial || *serial != c->slot[i].serial) return false;
+  atomic_thread_fence(memory_order_acquire);
+  return true;
+}
+
+bool shunt_cache_profile_listen(struct shunt_cache *c, struct shunt_cache_entry *e)
+{
+  const int i = e->profile_slot;
+  if (i < 0) return false;
+  if (has_arrived(c, i)) {
+    e->profile = c->arriving[i];
+    e->has_profile = true;
+    e->profile_slot = -1;
+    c->slot[i] = (struct profile_slot){NULL, 0};
+    return true;
+  }
+  if (e->calls - e->profiled_at > LOST_AFTER) shunt_cache_profile_orphan(c, e);
+  return false;
+}
+
+void shunt_cache_profile_orphan(struct shunt_cache *c, struct shunt_cache_entry *e)
+{
+  if (e->profile_slot >= 0) c->slot[e->profile_slot].owner = NULL;
+  e->profile_slot = -1;
+}
+
+/* A slot for a new request, -1: all are on their way. */
+static int claim_slot(struct shunt_cache *c, struct shunt_cache_entry *e)
+{
+  for (int i = 0; i < PROFILES; i++) {
+    if (c->slot[i].serial && (c->slot[i].owner || !has_arrived(c, i))) continue;
+    c->slot[i] = (struct profile_slot){e, ++c->serials};
+    e->profile_slot = i;
+    e->profiled_at = e->calls;
+    return i;
+  }
+  return -1;
+}
+
+shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_lookup *l,
+                                 const struct shunt_csr *a, const struct shunt_device *d,
+                                 cudaStream_t stream)
+{
+  struct shunt_cache_entry *e = l->entry;
+  uint64_t serial = 0;
+  int i = -1;
+  if (!e) return SHUNT_E_MEMORY;
+  pthread_mutex_lock(&c->lock);
+  if (e->identity == l->identity && e->profile_slot < 0) i = claim_slot(c, e);
+  if (i >= 0) serial = c->slot[i].serial;
+  pthread_mutex_unlock(&c->lock);
+  if (i < 0) return SHUNT_OK; /* somebody else's is on its way, or too many are */
+  shunt_status r = SHUNT_LAUNCH(shunt_profile_csr_cuda(
+      a, serial, &c->arriving[i], c->scratch + (size_t)i * SHUNT_PROFILE_SCRATCH, d, stream));
+  if (r == SHUNT_OK) return r;
+  pthread_mutex_lock(&c->lock);
+  if (c->slot[i].owner) c->slot[i].owner->profile_slot = -1;
+  c->slot[i] = (struct profile_slot){NULL, 0};
+  pthread_mutex_unlock(&c->lock);
+  return r;
+}
+
+shunt_status shunt_cache_settle(struct shunt_cache *c, const struct shunt_lookup *l,
+                                const struct shunt_csr *a, const struct shunt_device *d,
+                                cudaStream_t stream)
+{
+  struct shunt_cache_entry *e = l->entry;
+  if (!e) return SHUNT_E_MEMORY;
+  /* One that is on its way already is of these arrays, but may be of earlier content. */
+  pthread_mutex_lock(&c->lock);
+  if (e->identity == l->identity) {
+    e->is_settled = false;
+    shunt_cache_profile_orphan(c, e);
+  }
+  pthread_mutex_unlock(&c->lock);
+  shunt_status s = shunt_cache_profile(c, l, a, d, stream);
+  if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamSynchronize(stream));
+  if (s != SHUNT_OK) return s;
+  pthread_mutex_lock(&c->lock);
+  if (e->identity == l->identity && shunt_cache_profile_listen(c, e)) {
+    e->settled = e->profile;
+    e->is_settled = true;
+  }
+  pthread_mutex_unlock(&c->lock);
+  return SHUNT_OK;
+}

@@ -1,0 +1,49 @@
+#include "backend/plan/device_memory.h"
+
+#include <cuda.h>
+#include <stdatomic.h>
+
+#include "backend/plan/cuda_call.h"
+
+/* A function of the driver through the runtime, so that nothing links against libcuda. */
+static void *driver_function(const char *name, unsigned version, _Atomic(void *) *known)
+{
+  void *f = atomic_load_explicit(known, memory_order_acquire);
+  enum cudaDriverEntryPointQueryResult found;
+  if (f) return f;
+  if (SHUNT_CUDA(cudaGetDriverEntryPointByVersion(name, &f, version, cudaEnableDefault, &found)) !=
+          SHUNT_OK ||
+      found != cudaDriverEntryPointSuccess)
+    return NULL;
+  atomic_store_explicit(known, f, memory_order_release);
+  return f;
+}
+
+shunt_status shunt_device_allocate(void **memory, size_t bytes, cudaMemPool_t pool,
+                                   cudaStream_t stream)
+{
+  return SHUNT_CUDA(cudaMallocFromPoolAsync(memory, bytes, pool, stream));
+}
+
+shunt_status shunt_device_free(void *memory, cudaStream_t stream)
+{
+  static _Atomic(void *) known;
+  CUresult (*const f)(CUdeviceptr, CUstream) =
+      (CUresult(*)(CUdeviceptr, CUstream))driver_function("cuMemFreeAsync", 11020, &known);
+  if (!f) return SHUNT_E_CUDA;
+  return SHUNT_TRY_OR(CUDA_ERROR_UNKNOWN, f((CUdeviceptr)memory, stream)) == CUDA_SUCCESS
+             ? SHUNT_OK
+             : SHUNT_E_CUDA;
+}
+
+bool shunt_device_range(const void *p, const void **base, size_t *bytes)
+{
+  static _Atomic(void *) known;
+  CUdeviceptr start;
+  CUresult (*const f)(CUdeviceptr *, size_t *, CUdeviceptr) =
+      (CUresult(*)(CUdeviceptr *, size_t *, CUdeviceptr))driver_function("cuMemGetAddressRange",
+                                                                         3020, &known);
+  if (!f || f(&start, bytes, (CUdeviceptr)p) != CUDA_SUCCESS) return false;
+  *base = (const void *)start;
+  return true;
+}

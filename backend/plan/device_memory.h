@@ -1,0 +1,24 @@
+/* device_memory.h: device memory of Shunt's own, in stream order.
+
+   By the driver's functions where the runtime's are exported to programs (backend/cusparse/
+   allocations.c): what Shunt gives back is not for those to see.
+
+   Thread-safe; nothing waits for the device.  */
+#ifndef SHUNT_DEVICE_MEMORY_H
+#define SHUNT_DEVICE_MEMORY_H
+
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+
+#include "kernels/common/types.h"
+
+/* `bytes` of `pool`, there for work that comes later in `stream`. */
+shunt_status shunt_device_allocate(void **memory, size_t bytes, cudaMemPool_t pool,
+                                   cudaStream_t stream);
+/* Gives it back when `stream` has come to this. */
+shunt_status shunt_device_free(void *memory, cudaStream_t stream);
+
+/* The allocation around p; false: p is not in device memory. */
+bool shunt_device_range(const void *p, const void **base, size_t *bytes);
+
+#endif

@@ -1,0 +1,398 @@
+#!/usr/bin/env python3
+"""results_table.py [--check] SOURCES: the tables of README.md and tests/bench/RESULTS.md.
+
+Writes each table anew from tests/bench/results, between the lines `<!-- table: NAME -->` and
+`<!-- end -->`.  With --check it writes nothing and says whether each document is what it would
+write.  Every figure of a table comes from a committed result; means are geometric."""
+import json
+import math
+import os
+import re
+import sys
+
+DOCUMENTS = ("README.md", "tests/bench/RESULTS.md")
+RESULTS = "tests/bench/results"
+folder = None
+
+
+# ---- reading ------------------------------------------------------------------------------
+def load(name):
+    with open(os.path.join(folder, name)) as file:
+        return json.load(file)
+
+
+def lines(name):
+    with open(os.path.join(folder, name)) as file:
+        return file.read().splitlines()
+
+
+class Case:
+    """One case of `shunt bench`: microseconds by way, and the route that was taken."""
+
+    def __init__(self, case):
+        self.us = {w["way"]: w["us"] for w in case["ways"] if w.get("us")}
+        self.route = {w["way"]: w.get("note") for w in case["ways"]}.get("routed")
+        self.default = self.us.get("cusparse-default")
+        self.best = min((v for k, v in self.us.items() if k.startswith("cusparse")), default=None)
+        self.routed = self.us.get("routed", self.default)
+        self.matrix, self.width = case["matrix"], case["width"]
+        self.height = case.get("v", 1)
+        self.type = case["problem"].split(":")[2].split(".")[0] if "problem" in case else None
+        self.orders = case["problem"].split(":")[6] if "problem" in case else None
+
+
+def cases(name):
+    return [Case(case) for case in load(name)["cases"]]
+
+
+def block_lines():
+    for line in lines("blocks.tsv"):
+        if not line.startswith("#"):
+            form, kind, size, share, n, theirs, ours = line.split("\t")
+            yield form, kind, int(size), float(theirs) / float(ours)
+
+
+def graphblas_host_means():
+    """(what, times as fast, least or None) of each closing line."""
+    for line in lines("graphblas-host.txt"):
+        found = re.match(r"# (?:(\w+): )?geometric mean ([\d.]+) of (\d+)(?:, least ([\d.]+))?(.*)",
+                         line)
+        if found:
+            yield found.groups()
+
+
+# ---- arithmetic ---------------------------------------------------------------------------
+def mean(values):
+    return math.exp(sum(math.log(v) for v in values) / len(values))
+
+
+def with_least(values):
+    return "%.2f (%.2f)" % (mean(values), min(values))
+
+
+def span(values):
+    """Mean, least and greatest, in three digits or fewer."""
+    def short(x):
+        return "%.0f" % x if x >= 100 else "%.1f" % x if x >= 10 else "%.2f" % x
+    return "%s (%s to %s)" % (short(mean(values)), short(min(values)), short(max(values)))
+
+
+def table(head, rows):
+    return ["| %s |" % " | ".join(head), "|" + " --- |" * len(head)] + [
+        "| %s |" % " | ".join(row) for row in rows]
+
+
+# ---- the tables of RESULTS.md ----------------------------------------------------------------
+def pytorch():
+    return table(
+        ("pattern, zeros, N", "cuSPARSE, us", "with Shunt, us", "times as fast",
+         "cuBLAS on the dense matrix, us"),
+        [("%s, %.0f %%, %d" % ("8x1" if p["group"] == 8 else "random", 100 * p["sparsity"], p["n"]),
+          "%.0f" % p["original_us"], "%.1f" % p["shunt_us"], "%.1f" % p["speedup"],
+          "%.1f" % p["dense_us"])
+         for p in load("pytorch.json")["products"]
+         if p["index"] == "int64" and p["sparsity"] in (0.5, 0.9, 0.95)])
+
+
+def network():
+    data = load("pytorch.json")
+    return ["Before: %.0f us. With Shunt: %.0f us, %.1f times as fast. On dense weights: %.0f us." % (
+        data["mlp_original_us"], data["mlp_shunt_us"], data["mlp_speedup"], data["mlp_dense_us"])]
+
+
+def csr():
+    rows, all_cases = [], cases("rows.json")
+    for kind in ("f32", "f64"):
+        for n in (8, 16, 32, 64, 128):
+            some = [c for c in all_cases if c.type == kind and c.width == n]
+            kernels = [min(c.us["csr"], c.us.get("bundle", math.inf)) for c in some]
+            rows.append(("%s, %d" % (kind, n), "%d" % len(some),
+                         "%d" % sum(c.routed == c.default for c in some),
+                         with_least([c.default / c.routed for c in some]),
+                         with_least([c.best / us for c, us in zip(some, kernels)])))
+    return table(("type, N", "matrices", "left to cuSPARSE", "over its default, as routed",
+                  "the better kernel over its best algorithm, after preprocess"), rows)
+
+
+def layers(name):
+    rows, all_cases = [], cases(name)
+    for height in sorted({c.height for c in all_cases}, reverse=True):
+        for n in sorted({c.width for c in all_cases}):
+            some = [c for c in all_cases if c.height == height and c.width == n]
+            rows.append(("%d x 1, %d" % (height, n), "%d" % len(some),
+                         with_least([c.default / c.routed for c in some]),
+                         with_least([c.best / c.routed for c in some]),
+                         with_least([c.us["cublas"] / c.routed for c in some])))
+    return table(("vectors, N", "layers", "over cuSPARSE's default", "over its best algorithm",
+                  "over cuBLAS on the dense matrix"), rows)
+
+
+def vector():
+    """Over cuBLAS, by height and share of vectors; as routed, and the packed kernel alone."""
+    rows, all_cases = [], cases("vector-layers.json")
+    for height in ("8", "4", "2"):
+        for share in ("0.2", "0.1", "0.05", "0.02"):
+            some = [c for c in all_cases if c.matrix.split(":")[2:] == [share, height]]
+            rows.append(("%s x 1, %.0f %%" % (height, 100 - 100 * float(share)),
+                         with_least([c.us["cublas"] / c.routed for c in some]),
+                         with_least([c.us["cublas"] / c.us["vector-packed"] for c in some])))
+    return table(("vectors, zeros", "over cuBLAS, as routed", "the packed kernel alone"), rows)
+
+
+def vector_tf32():
+    found = [line.split() for line in lines("vector-tf32.txt")]
+    return table(
+        ("matrix, N, zeros, V", "exact, from CSR, us", "SHUNT_MATH=tf32, us",
+         "SHUNT_MATH=tf32x3, us"),
+        [("%s x %s, %s, %.0f %%, %s" % (w[1], w[1], w[2], 100 * float(w[3]), w[0]), w[4],
+          min(w[5:7], key=float), min(w[7:9], key=float))
+         for w in found if len(w) == 10 and re.fullmatch(r"[248]", w[0])])
+
+
+def row_order():
+    found = [line.split() for line in lines("row_order_routed.txt")
+             if re.match(r"shuffled:\S+ +\d+ ", line)]
+    return table(("pattern, N", "with Shunt, us", "without another order, us",
+                  "cuBLAS on the dense matrix, us"),
+                 [("%s, %s" % (w[0], w[1]), w[6], w[7], w[5]) for w in found])
+
+
+def prepared():
+    found = [line.split("\t") for line in lines("prepared.txt") if not line.startswith("#")]
+    return table(("matrix, zeros, N", "without preprocess, us", "after preprocess, us"),
+                 [("%s x %s, %.0f %%, %s" % (w[0], w[1], 100 * float(w[2]), w[3]), w[4], w[5])
+                  for w in found])
+
+
+def sparse24():
+    rows = []
+    for line in lines("whole24-in-place.txt"):
+        found = re.match(r"(\d+)\^2 x (\d+): cuBLAS ([\d.]+), cuSPARSELt ([\d.]+) .*"
+                         r"int32 ([\d.]+).*int64 ([\d.]+)", line)
+        if found:
+            size, n, cublas, cusparselt, int32, int64 = found.groups()
+            rows.append(("%s x %s, %s" % (size, size, n), int32, int64, cublas, cusparselt))
+    return table(("matrix, N", "with Shunt, int32 indices, us", "int64, us",
+                  "cuBLAS on the dense matrix, us", "cuSPARSELt, us"), rows)
+
+
+def sparse24_int8():
+    rows = []
+    for line in lines("whole24-int8.txt"):
+        if line.startswith("B by rows"):
+            break
+        w = line.split()
+        if re.match(r"\d+x\d+ ", line) and len(w) >= 7:
+            rows.append(("%s, %s" % (w[0].replace("x", " x "), w[1]), w[2], w[4],
+                         "not measured" if w[5] == "-" else w[5]))
+    return table(("matrix, N", "with Shunt, us", "cuBLAS on the dense matrix, us",
+                  "cuSPARSE, us"), rows)
+
+
+def bsr():
+    found, rows = list(block_lines()), []
+    for form, name in (("bsr", "BSR"), ("ell", "Blocked-ELL")):
+        for kind in ("f16", "f32", "f64"):
+            rows.append([name + ", " + kind] + [
+                with_least([x for f, k, s, x in found if (f, k, s) == (form, kind, size)])
+                for size in (4, 8, 16, 32)])
+    return table(("format, type", "blocks of 4", "of 8", "of 16", "of 32"), rows)
+
+
+def tile():
+    rows, all_cases = [], cases("merged.json")
+    for n in sorted({c.width for c in all_cases}):
+        some = [c for c in all_cases if c.width == n]
+        rows.append(("%d" % n, "%d" % len(some), "%d" % sum(c.route == "tile" for c in some),
+                     with_least([c.default / c.routed for c in some]),
+                     with_least([c.best / c.routed for c in some])))
+    return table(("N", "matrices", "taken by tile", "over cuSPARSE's default",
+                  "over its best algorithm, after preprocess"), rows)
+
+
+def sddmm():
+    def pattern(name):
+        return name.replace("random:4096x4096:0.1:8", "8x1, 90 %").replace(
+            "random:4096x4096:0.1", "random, 90 %")
+    return table(("pattern, inner size, orders of A and B", "cuSPARSE, us", "with Shunt, us",
+                  "route", "times as fast"),
+                 [("%s, %d, %s" % (pattern(c.matrix), c.width, c.orders), "%.1f" % c.default,
+                   "%.1f" % c.routed, c.route, "%.1f" % (c.default / c.routed))
+                  for c in cases("sddmm.json")])
+
+
+def sddmm_scattered():
+    rows, all_cases = [], cases("sddmm-mtx.json")
+    for n in sorted({c.width for c in all_cases}):
+        some = [c.default / c.routed for c in all_cases if c.width == n]
+        rows.append(("%d" % n, "%d" % len(some), with_least(some)))
+    return table(("inner size", "matrices", "times as fast as cuSPARSE"), rows)
+
+
+def solvers():
+    data, rows = load("solvers.json"), []
+    for a, b in zip(data["plain"], data["shunt"]):
+        rows.append((a["name"], "%d, %s" % (a["block"], a["dtype"].replace("float", "f")),
+                     "%d, %d" % (a["iterations"], b["iterations"]), "%.1f" % (1e3 * a["seconds"]),
+                     "%.1f" % (1e3 * b["seconds"]), "%.2f" % (a["seconds"] / b["seconds"])))
+    for loop in data["petsc"]["loops"]:
+        a, b = loop["original_us"] / 1e3, loop["shunt_us"] / 1e3
+        rows.append(("petsc_loop, one step", "%d, %s" % (loop["n"], loop["type"]), "", "%.2f" % a,
+                     "%.2f" % b, "%.2f" % (a / b)))
+    return table(("solver", "columns, type", "iterations: cuSPARSE, Shunt", "cuSPARSE, ms",
+                  "with Shunt, ms", "times as fast"), rows)
+
+
+def host():
+    """Calls are named by their routes; the file may have the routes' earlier names."""
+    today = {"rows": "csr", "groups": "bundle", "tile24": "sparse24", "merged": "tile"}
+    rows = []
+    for line in lines("host.txt"):
+        if not line.startswith("#"):
+            ours, theirs, call = line.split(" ", 2)
+            name = " ".join(today.get(word, word) for word in call.split())
+            rows.append((name, theirs, ours))
+    return table(("call", "without Shunt, us", "with Shunt, us"), rows)
+
+
+def attention():
+    found = [line.split("\t") for line in lines("attention.txt") if not line.startswith("#")]
+    return table(("sequence, share of pairs", "shunt_attention, ms", "its memory, MB",
+                  "cuBLAS and dense softmax, ms", "their memory, MB",
+                  "flash attention on all pairs, ms"),
+                 [("%s, %s" % (w[0], w[1]), w[2], w[9], w[4], w[10], w[5]) for w in found])
+
+
+def graphblas():
+    data = load("graphblas-gpu.json")
+    def key(r):
+        return r["matrix"], r["case"], r["type"]
+    plain = {key(r): r["median_s"] * 1e3 for r in data["plain"] if "case" in r}
+    rows = []
+    for what, some in (("", data["shunt"]), ("", data["beyond"]),
+                       (", host engine alone", data["host_engine"])):
+        for r in some:
+            if "case" not in r:
+                continue
+            ms, theirs = r["median_s"] * 1e3, plain.get(key(r))
+            rows.append((r["case"] + what, "%s, %s" % (r["matrix"], r["type"]),
+                         "%.1f" % theirs if theirs else "-", "%.1f" % ms,
+                         "%.1f" % (theirs / ms) if theirs else "-",
+                         "%.0f %%" % (100 * r["bus_share"])))
+    return table(("product", "matrix, type", "GraphBLAS, ms", "with Shunt, ms", "times as fast",
+                  "of the bus"), rows)
+
+
+def graphblas_host():
+    rows = []
+    for kind, x, count, least, rest in graphblas_host_means():
+        what = ("32 orientations, %s, 64 columns" % kind if kind else
+                "26 matrices" + rest.replace("k = 1 (", "one column (").replace("k = ", "") +
+                ("" if "(" in rest else " columns"))
+        rows.append((what, x, least or "-"))
+    return table(("products", "times as fast", "least"), rows)
+
+
+# ---- the table of README.md -------------------------------------------------------------------
+def gains():
+    torch, solver, grb = load("pytorch.json"), load("solvers.json"), load("graphblas-gpu.json")
+    mtx, dlmc = cases("rows.json"), cases("dlmc.json")
+    mlp = torch["mlp_speedup"]
+    plain = {(r["matrix"], r["case"], r["type"]): r["median_s"] for r in grb["plain"] if "case" in r}
+    gpu = [plain[r["matrix"], r["case"], r["type"]] / r["median_s"] for r in grb["shunt"]
+           if "case" in r]
+    host_rows = [(kind, float(x), least) for kind, x, _, least, _ in graphblas_host_means()]
+    bench, gpu_check = "shunt bench ", "sh tests/gpu/check_gpu.sh BUILD OUT "
+    blocks = [x for form, kind, _, x in block_lines() if (form, kind) == ("bsr", "f16")]
+    rows = [
+        ("PyTorch `A @ B`, fp16, 50 to 95 % zeros, 60 cases", "cuSPARSE's default",
+         span([p["speedup"] for p in torch["products"]]), gpu_check + "bench"),
+        ("PyTorch, a pruned network of two layers, whole step", "cuSPARSE's default",
+         "%.1f" % mlp, gpu_check + "bench"),
+        ("26 matrices of solvers and graphs, fp32 and fp64, 8 to 128 columns", "cuSPARSE's default",
+         span([c.default / c.routed for c in mtx]), bench + "--suite mtx"),
+        ("53 pruned layers in 2, 4 and 8 x 1 vectors, fp16", "cuSPARSE's default",
+         span([c.default / c.routed for c in dlmc]), bench + "--suite dlmc"),
+        ("the same layers", "cuBLAS on the dense matrix",
+         span([c.us["cublas"] / c.routed for c in dlmc]), bench + "--suite dlmc"),
+        ("6 matrices of finite elements, fp16", "cuSPARSE's best, after preprocess",
+         span([c.best / c.routed for c in cases("merged.json")]),
+         bench + "-t f16 -n 32,64,128,256 FILE..."),
+        ("BSR, fp16", "cuSPARSE", span(blocks), "tests/bench/bsr_bench h"),
+        ("`cusparseSDDMM`, fp16, 4096 x 4096, 90 % zeros", "cuSPARSE",
+         span([c.default / c.routed for c in cases("sddmm.json")]),
+         bench + "--op sddmm -t f16 -n 256,512,1024 --layout rr,rc random:4096x4096:0.1{,:8}"),
+        ("CuPy, four block solvers, whole programs", "cuSPARSE's default",
+         span([a["seconds"] / b["seconds"] for a, b in zip(solver["plain"], solver["shunt"])]),
+         'SOLVERS="--mesh 40x3" ' + gpu_check + "solvers"),
+        ("C, a smoother's loop, fp32 and fp64", "cuSPARSE's default",
+         span([p["original_us"] / p["shunt_us"] for p in solver["petsc"]["loops"]]),
+         gpu_check + "solvers"),
+        ("GraphBLAS, 2 CPU cores, fp32, 32 orientations", "GraphBLAS 7.4.0",
+         "%.2f (least %s)" % [(x, least) for kind, x, least in host_rows if kind == "fp32"][0],
+         "tests/bench/graphblas_host_bench"),
+        ("GraphBLAS on the GPU, large matrices, fp32 and fp64", "GraphBLAS on 16 cores",
+         span(gpu), "tests/bench/graphblas_gpu_bench"),
+    ]
+    return table(("what", "compared with", "times as fast: mean (least to greatest)", "command"),
+                 [(w, a, x, "`%s`" % c) for w, a, x, c in rows])
+
+
+TABLES = {
+    "gains": gains, "pytorch": pytorch, "network": network, "csr": csr,
+    "layers": lambda: layers("dlmc.json"), "layers sddmm": lambda: layers("dlmc-sddmm.json"),
+    "vector": vector, "vector tf32": vector_tf32, "row order": row_order, "prepared": prepared,
+    "sparse24": sparse24, "sparse24 int8": sparse24_int8, "bsr": bsr, "tile": tile,
+    "sddmm": sddmm, "sddmm scattered": sddmm_scattered, "solvers": solvers, "host": host,
+    "attention": attention, "graphblas": graphblas, "graphblas host": graphblas_host,
+}
+
+
+# ---- the documents ----------------------------------------------------------------------------
+def written(text):
+    """The document with its tables written anew, and the names of these."""
+    names = []
+
+    def one(found):
+        names.append(found.group(1))
+        if found.group(1) not in TABLES:
+            sys.exit("no table is called '%s'; there are: %s" % (
+                found.group(1), ", ".join(sorted(TABLES))))
+        return "<!-- table: %s -->\n%s\n<!-- end -->" % (
+            found.group(1), "\n".join(TABLES[found.group(1)]()))
+    return re.sub(r"<!-- table: ([\w ]+) -->\n.*?<!-- end -->", one, text, flags=re.S), names
+
+
+def main():
+    global folder
+    check = sys.argv[1:2] == ["--check"]
+    if len(sys.argv) != 2 + check:
+        print(__doc__, file=sys.stderr)
+        return 2
+    sources = sys.argv[-1]
+    folder = os.path.join(sources, RESULTS)
+    failed, seen = 0, set()
+    for document in DOCUMENTS:
+        path = os.path.join(sources, document)
+        with open(path) as file:
+            text = file.read()
+        new, names = written(text)
+        seen.update(names)
+        if check:
+            good = new == text and bool(names)
+            failed += not good
+            print("%s - the tables of %s equal %s" % ("ok" if good else "not ok", document, RESULTS))
+        elif new != text:
+            with open(path, "w") as file:
+                file.write(new)
+    if check:
+        missing = sorted(set(TABLES) - seen)
+        failed += bool(missing)
+        print("%s - every table stands in a document%s" % (
+            "not ok" if missing else "ok", ": not " + ", ".join(missing) if missing else ""))
+        print("%d passed, %d failed" % (len(DOCUMENTS) + 1 - failed, failed))
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

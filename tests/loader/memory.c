@@ -1,0 +1,211 @@
+/* memory.c: a program's allocations reach the runtime and the driver it is linked to.
+
+     memory           preloaded, or alone: arguments, answers and errors are handed on, once each
+     -DLOCAL          opens memory.so, RTLD_LOCAL, which is this file with -Dmain=run, and runs that
+     -DOURSELVES      backend/cusparse/allocations.c is in this program, with a stand-in for the rest of
+                      Shunt: memory that is given back is told of first, and an allocation that failed
+                      is tried again if Shunt gave something back, the runtime's last error being what
+                      it would have been.  A repeated question costs at most 500 ns.  */
+#ifdef LOCAL
+#include <dlfcn.h>
+#include <string.h>
+
+int main(void)
+{
+  int (*run)(void);
+  void *library = dlopen("./memory.so", RTLD_NOW | RTLD_LOCAL), *symbol;
+  if (!library || !(symbol = dlsym(library, "run"))) return 1;
+  memcpy(&run, &symbol, sizeof run);
+  return run();
+}
+#else
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "tests/loader/fake_cuda.h"
+
+static int failures;
+#define EXPECT(condition)                                                                          \
+  do {                                                                                             \
+    if (!(condition)) failures++, printf("line %d: not %s\n", __LINE__, #condition);               \
+  } while (0)
+
+/* ---- Shunt's side ------------------------------------------------------------------------ */
+
+static int releases, forgotten;
+static bool has_memory;
+static const void *last_forgotten;
+static int frees_before; /* those that the originals had seen when we were told */
+
+#ifdef OURSELVES
+#include "backend/plan/context.h"
+
+bool shunt_context_release_memory(void)
+{
+  const bool had = has_memory;
+  releases++;
+  has_memory = false;
+  return had;
+}
+
+void shunt_context_forget_memory(const void *memory)
+{
+  forgotten++;
+  last_forgotten = memory;
+  frees_before = fake_runtime.frees + fake_driver.frees;
+}
+
+/* `made` and `tried` of the original after an allocation that failed. */
+static void try_again(cudaError_t (*allocate)(void), bool has, int tries, cudaError_t wanted)
+{
+  fake_runtime = (struct fake_calls){.to_fail = 1, .failure = cudaErrorMemoryAllocation};
+  has_memory = has;
+  releases = 0;
+  EXPECT(allocate() == wanted);
+  EXPECT(fake_runtime.allocations == tries && releases == 1);
+  EXPECT(cudaGetLastError() == wanted);
+}
+static void try_driver_again(CUresult (*allocate)(void), bool has, int tries, CUresult wanted)
+{
+  fake_driver = (struct fake_calls){.to_fail = 1, .failure = CUDA_ERROR_OUT_OF_MEMORY};
+  has_memory = has;
+  releases = 0;
+  EXPECT(allocate() == wanted);
+  EXPECT(fake_driver.allocations == tries && releases == 1);
+}
+
+static void *p;
+static CUdeviceptr d;
+static cudaError_t runtime_malloc(void)
+{
+  return cudaMalloc(&p, 8);
+}
+static cudaError_t runtime_malloc_async(void)
+{
+  return cudaMallocAsync(&p, 8, NULL);
+}
+static cudaError_t runtime_malloc_managed(void)
+{
+  return cudaMallocManaged(&p, 8, cudaMemAttachGlobal);
+}
+static CUresult driver_malloc(void)
+{
+  return cuMemAlloc_v2(&d, 8);
+}
+static CUresult driver_malloc_async(void)
+{
+  return cuMemAllocAsync(&d, 8, NULL);
+}
+static CUresult driver_create(void)
+{
+  CUmemGenericAllocationHandle h;
+  CUmemAllocationProp prop = {.location.id = 0};
+  return cuMemCreate(&h, 8, &prop, 0);
+}
+
+static void test_out_of_memory(void)
+{
+  cudaError_t (*const runtime[])(void) = {runtime_malloc, runtime_malloc_async,
+                                          runtime_malloc_managed};
+  CUresult (*const driver[])(void) = {driver_malloc, driver_malloc_async, driver_create};
+  for (int i = 0; i < 3; i++) {
+    try_again(runtime[i], true, 2, cudaSuccess);
+    try_again(runtime[i], false, 1, cudaErrorMemoryAllocation);
+    try_driver_again(driver[i], true, 2, CUDA_SUCCESS);
+    try_driver_again(driver[i], false, 1, CUDA_ERROR_OUT_OF_MEMORY);
+  }
+  /* It does not help: the program hears of it, after one more try. */
+  fake_runtime = (struct fake_calls){.to_fail = 9, .failure = cudaErrorMemoryAllocation};
+  has_memory = true;
+  EXPECT(cudaMalloc(&p, 8) == cudaErrorMemoryAllocation && fake_runtime.allocations == 2);
+  EXPECT(cudaGetLastError() == cudaErrorMemoryAllocation);
+  /* Other errors are none of ours. */
+  fake_runtime = (struct fake_calls){.to_fail = 1, .failure = cudaErrorInvalidValue};
+  releases = 0;
+  EXPECT(cudaMalloc(&p, 8) == cudaErrorInvalidValue && releases == 0);
+}
+
+static double seconds(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void test_cost(void)
+{
+  enum { REPEATS = 1000000 };
+  double best = 1;
+  for (int round = 0; round < 5; round++) {
+    const double start = seconds();
+    for (int i = 0; i < REPEATS; i++) cudaFree(NULL);
+    const double each = (seconds() - start) / REPEATS;
+    if (each < best) best = each;
+  }
+  printf("# memory: repeated %.1f ns\n", 1e9 * best);
+  EXPECT(best < 500e-9);
+}
+#endif
+
+/* ---- the program's side ------------------------------------------------------------------ */
+
+static void expect_allocated(struct fake_calls *f, bool ok, size_t bytes, unsigned long long with)
+{
+  EXPECT(ok && f->allocations == 1 && f->bytes == bytes && f->with == with);
+  *f = (struct fake_calls){.to_fail = 0};
+}
+
+static void expect_freed(struct fake_calls *f, bool ok, unsigned long long with)
+{
+  EXPECT(ok && f->frees == 1 && f->freed == FAKE_MEMORY && f->with == with);
+#ifdef OURSELVES
+  EXPECT(forgotten == 1 && frees_before == 0 &&
+         last_forgotten == (const void *)(uintptr_t)FAKE_MEMORY);
+#endif
+  forgotten = 0;
+  *f = (struct fake_calls){.to_fail = 0};
+}
+
+static void test_handed_on(void)
+{
+  void *memory = NULL, *const m = (void *)(uintptr_t)FAKE_MEMORY;
+  CUdeviceptr at = 0;
+  CUmemGenericAllocationHandle h;
+  CUmemAllocationProp prop = {.location.id = 3};
+  struct fake_calls *const r = &fake_runtime, *const v = &fake_driver;
+  expect_allocated(r, cudaMalloc(&memory, 11) == cudaSuccess && memory == m, 11, 0);
+  expect_allocated(r, cudaMallocAsync(&memory, 12, (cudaStream_t)5) == cudaSuccess, 12, 5);
+  expect_allocated(r, cudaMallocManaged(&memory, 13, 2) == cudaSuccess, 13, 2);
+  expect_freed(r, cudaFree(m) == cudaSuccess, 0);
+  expect_freed(r, cudaFreeAsync(m, (cudaStream_t)5) == cudaSuccess, 5);
+  expect_allocated(v, cuMemAlloc_v2(&at, 14) == CUDA_SUCCESS && at == FAKE_MEMORY, 14, 0);
+  expect_allocated(v, cuMemAllocAsync(&at, 15, (CUstream)5) == CUDA_SUCCESS, 15, 5);
+  expect_allocated(v, cuMemCreate(&h, 16, &prop, 4) == CUDA_SUCCESS, 16, 7);
+  expect_freed(v, cuMemFree_v2(FAKE_MEMORY) == CUDA_SUCCESS, 0);
+  expect_freed(v, cuMemFreeAsync(FAKE_MEMORY, (CUstream)5) == CUDA_SUCCESS, 5);
+  *r = (struct fake_calls){.to_fail = 1, .failure = cudaErrorMemoryAllocation};
+  *v = (struct fake_calls){.to_fail = 1, .failure = CUDA_ERROR_OUT_OF_MEMORY};
+  EXPECT(cudaMalloc(&memory, 17) == cudaErrorMemoryAllocation && r->allocations == 1);
+  EXPECT(cudaGetLastError() == cudaErrorMemoryAllocation);
+  EXPECT(cuMemAlloc_v2(&at, 18) == CUDA_ERROR_OUT_OF_MEMORY && v->allocations == 1);
+}
+
+int main(void)
+{
+  int version;
+  /* References that show which copies this program uses. */
+  EXPECT(cudaRuntimeGetVersion(&version) == cudaSuccess);
+  EXPECT(cuDriverGetVersion(&version) == CUDA_SUCCESS);
+  test_handed_on();
+#ifdef OURSELVES
+  test_out_of_memory();
+  test_cost();
+#endif
+  (void)has_memory, (void)releases, (void)frees_before, (void)last_forgotten;
+  return failures != 0;
+}
+#endif

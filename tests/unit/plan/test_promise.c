@@ -1,0 +1,121 @@
+/* test_promise.c: what bufferSize answered: one problem, more problems than have room, answers that
+   change, readers beside writers, and forked children.  */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backend/plan/promise.h"
+#include "tests/unit/check.h"
+
+static void test_one(void)
+{
+  size_t bytes;
+  char buffer[4096];
+  check(shunt_promise_find(77).own_bytes == 0, "no promise before it is made");
+  const size_t total = shunt_promise_make(77, 100, 1000);
+  const struct shunt_promise p = shunt_promise_find(77);
+  const char *w = shunt_promise_workspace(p, buffer + 8, &bytes);
+  check(total >= 256 + 1000 && w >= buffer + 8 + 100, "ours lies behind the original's part");
+  check(((uintptr_t)w & 255) == 0 && bytes >= 1000 && w + bytes <= buffer + 8 + total,
+        "aligned, large enough, inside");
+  check(shunt_promise_make(77, 100, 1000) == total, "the same question, the same answer");
+  check(shunt_promise_workspace(p, NULL, &bytes) == NULL && bytes == 0, "no buffer, no workspace");
+  check(shunt_promise_make(77, 10, 1000) == total, "an original that asks for less gets the same");
+  check(shunt_promise_make(78, 5, 0) == 5, "nothing wanted leaves the original's answer");
+  check(shunt_promise_make(79, 5, 3000) > 3000, "where less is wanted than before,");
+  const size_t less = shunt_promise_make(79, 5, 1000);
+  check(less < 3000 && shunt_promise_find(79).own_bytes <= less - 256, "less is promised,");
+  check(shunt_promise_make(79, 5, 3000) == less, "and no more from then on");
+  check(shunt_promise_key(5, 0) != shunt_promise_key(5, 1) && shunt_promise_key(0, 0),
+        "two devices have promises of their own");
+}
+
+/* Sampled batches: every call another problem.  */
+static void test_many(void)
+{
+  enum { MANY = 1000000, LAST = 20000 };
+  bool made = true;
+  int found = 0;
+  for (uint64_t i = 1; i <= MANY; i++)
+    made = made && shunt_promise_make(i * 0x9e3779b97f4a7c15u, 100, 1000) > 1000 &&
+           shunt_promise_find(i * 0x9e3779b97f4a7c15u).own_bytes > 0;
+  check(made, "each of %d problems in turn has its workspace", MANY);
+  for (uint64_t i = MANY - LAST + 1; i <= MANY; i++)
+    found += shunt_promise_find(i * 0x9e3779b97f4a7c15u).own_bytes > 0;
+  check(found > LAST * 99 / 100, "the last %d still have (%d)", LAST, found);
+}
+
+/* Readers never see half of one promise and half of another: offset and bytes are made alike. */
+static atomic_bool stop;
+static void *write_promises(void *unused)
+{
+  for (uint64_t i = 1; !atomic_load(&stop); i++) {
+    const uint64_t key = i * 8192 * 0x100000001u; /* all of one set */
+    shunt_promise_make(key, (size_t)(i % 1000 + 1) * 256, (size_t)(i % 1000 + 1) * 256);
+  }
+  return unused;
+}
+
+static void test_readers(void)
+{
+  pthread_t writer;
+  long seen = 0, torn = 0;
+  atomic_store(&stop, false);
+  pthread_create(&writer, NULL, write_promises, NULL);
+  for (uint64_t round = 0; round < 300; round++)
+    for (uint64_t i = 1; i < 20000; i++) {
+      const struct shunt_promise p = shunt_promise_find(i * 8192 * 0x100000001u);
+      if (!p.own_bytes) continue;
+      seen++;
+      torn += p.own_bytes != p.own_offset + 256;
+    }
+  atomic_store(&stop, true);
+  pthread_join(writer, NULL);
+  check(torn == 0, "a reader beside a writer sees whole promises (%ld seen)", seen);
+}
+
+/* A child of a process whose other thread holds the lock now and then. */
+static void test_fork(void)
+{
+  enum { FORKS = 200 };
+  pthread_t writer;
+  int good = 0;
+  atomic_store(&stop, false);
+  pthread_create(&writer, NULL, write_promises, NULL);
+  for (int i = 0; i < FORKS; i++) {
+    int status = 1;
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(5);
+      _exit(shunt_promise_make(1234567, 100, 1000) > 1000 ? 0 : 1);
+    }
+    good += child > 0 && waitpid(child, &status, 0) == child && status == 0;
+  }
+  atomic_store(&stop, true);
+  pthread_join(writer, NULL);
+  check(good == FORKS, "%d of %d forked children make promises", good, FORKS);
+}
+
+/* Last: from then on nothing is forgotten. */
+static void test_void(void)
+{
+  const size_t total = shunt_promise_make(80, 100, 1000);
+  check(total > 1000 && shunt_promise_make(80, 1000, 1000) == 1000,
+        "an original that asks for more than before: void");
+  check(shunt_promise_find(80).own_bytes == 0, "a void promise gives nothing");
+  check(shunt_promise_make(80, 100, 1000) == 100, "and stays void");
+  for (uint64_t i = 1; i < 300000; i++) shunt_promise_make(i * 0x2545f4914f6cdd1du, 100, 1000);
+  check(shunt_promise_make(80, 100, 1000) == 100, "whatever comes after it");
+}
+
+int main(void)
+{
+  test_one();
+  test_many();
+  test_readers();
+  test_fork();
+  test_void();
+  return check_finish();
+}

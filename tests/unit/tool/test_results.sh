@@ -1,0 +1,30 @@
+#!/bin/sh
+# The tables of README.md and tests/bench/RESULTS.md say what the committed results say, and a figure
+# that does not is found.
+set -u
+sources=$(cd "${SHUNT_SRCDIR:?}" && pwd) || exit 2
+. "$sources/tests/unit/tool/check.sh"
+tables=$sources/tests/bench/results_table.py
+
+check "the tables equal the results" 'python3 "$tables" --check "$sources"'
+mkdir -p copy/tests
+cp -R "$sources/tests/bench" copy/tests/ && cp "$sources/README.md" copy/ && chmod -R u+w copy
+
+# wrong FILE SED-SCRIPT: with the file so changed, its tables differ; written anew, they do not.
+wrong() {
+  cp "copy/$1" whole
+  sed "$2" whole >"copy/$1"
+  ! cmp -s whole "copy/$1" && ! python3 "$tables" --check copy >out 2>err &&
+    grep -q -F "not ok - the tables of $1" out
+  ok $? "a wrong figure in $1 is found"
+  python3 "$tables" copy && cmp -s whole "copy/$1"
+  ok $? "... and put right"
+}
+wrong README.md '/BSR, fp16/s/8\./9./'
+wrong tests/bench/RESULTS.md '/random, 50 %, 1024/s/4833/3833/'
+sed -i 's/<!-- table: host -->/<!-- table: none -->/' copy/tests/bench/RESULTS.md
+check "a table that nobody knows is an error" \
+  '! python3 "$tables" --check copy 2>err && grep "no table is called .none.;" err'
+check "wrong usage is an error" '! python3 "$tables" --check'
+
+finish
