@@ -79,6 +79,20 @@ static bool read_sparse(const struct grb_layout *at, const struct grb_iterator *
   return true;
 }
 
+/* A bitmap without a gap is read as what it is worth: full. */
+static bool read_dense(const struct grb_library *l, void *present, int64_t elements,
+                       struct grb_operand *a)
+{
+  uint64_t entries = (uint64_t)elements;
+  a->present = NULL;
+  if (a->form == GRB_BITMAP) {
+    if (!present || l->GrB_Matrix_nvals(&entries, a->handle) != GRB_SUCCESS) return false;
+    if ((int64_t)entries < elements) a->present = present;
+  }
+  a->nnz = (int64_t)entries;
+  return true;
+}
+
 bool grb_operand_read(const struct grb_library *l, struct grb_operand *a)
 {
   struct grb_iterator it;
@@ -93,9 +107,7 @@ bool grb_operand_read(const struct grb_library *l, struct grb_operand *a)
   a->values = word(&it, at->values);
   if (!a->values) return false; /* an empty matrix has no arrays */
   if (grb_operand_is_sparse(a)) return read_sparse(at, &it, a);
-  a->present = a->form == GRB_BITMAP ? word(&it, at->present) : NULL;
-  a->nnz = length * dimension;
-  return a->form == GRB_FULL || a->present;
+  return read_dense(l, word(&it, at->present), length * dimension, a);
 }
 
 /* ---- as the kernels take them ------------------------------------------------------------- */

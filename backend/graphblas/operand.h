@@ -11,7 +11,7 @@
      offsets [rows + 1]
      indices [nnz]   values [nnz], or [1] if iso
      HYPERSPARSE: vectors present ids[vectors], offsets [vectors + 1]
-     BITMAP:      present [rows * cols], values at the same places
+     BITMAP:      present [rows * cols], NULL if nothing is missing; values at the same places
      FULL:        values [rows * cols]
 
    A GrB_Vector of length n is, in every version, an n x 1 matrix held by column under

@@ -3,10 +3,9 @@
 
    T has the pattern of M, without the entries whose value is false if the mask is
    not structural.  */
-#include <string.h>
-
 #include "backend/graphblas/commit.h"
 #include "backend/graphblas/engine.h"
+#include "backend/graphblas/mask.h"
 #include "backend/graphblas/memory.h"
 #include "backend/plan/fault.h"
 
@@ -21,26 +20,6 @@ static void copy_integers(uint64_t *to, const void *from, int bytes, int64_t n, 
 {
 #pragma omp parallel for num_threads(threads) schedule(static) if (n > 65536)
   for (int64_t i = 0; i < n; i++) to[i] = integer_at(from, bytes, i);
-}
-
-/* Bytes of a valued mask's entries; 0: a type that is not known here. */
-static size_t size_of_values(const struct grb_library *l, GrB_Type type)
-{
-  static const size_t size[GRB_NUMBER_COUNT] = {4, 8, 4, 8, 8};
-  static const size_t other_size[GRB_OTHER_TYPE_COUNT] = {1, 1, 2, 1, 2, 4};
-  for (int i = 0; i < GRB_NUMBER_COUNT; i++)
-    if (type == l->type[i]) return size[i];
-  for (int i = 0; i < GRB_OTHER_TYPE_COUNT; i++)
-    if (type == l->other_type[i]) return other_size[i];
-  return 0;
-}
-
-/* GraphBLAS looks at the bits: an entry is false if all are 0, so -0.0 and NaN are true. */
-static bool is_true(const void *values, size_t size, int64_t p)
-{
-  uint64_t x = 0;
-  memcpy(&x, (const char *)values + (size_t)p * size, size);
-  return x != 0;
 }
 
 /* Fills t's pattern with the whole of M's. */
@@ -60,7 +39,7 @@ static void count_true(const struct grb_operand *m, size_t size, uint64_t *count
     int64_t end = (int64_t)integer_at(m->offsets, m->offset_bytes, v + 1);
     uint64_t count = 0;
     for (int64_t e = (int64_t)integer_at(m->offsets, m->offset_bytes, v); e < end; e++)
-      count += is_true(m->values, size, e);
+      count += grb_mask_is_true(m->values, size, e);
     counts[v] = count;
   }
 }
@@ -84,7 +63,8 @@ static void filter_pattern(struct grb_product *p, size_t size)
     int64_t end = (int64_t)integer_at(m->offsets, m->offset_bytes, v + 1);
     uint64_t to = t->offsets[v];
     for (int64_t e = (int64_t)integer_at(m->offsets, m->offset_bytes, v); e < end; e++)
-      if (is_true(m->values, size, e)) t->indices[to++] = integer_at(m->indices, m->index_bytes, e);
+      if (grb_mask_is_true(m->values, size, e))
+        t->indices[to++] = integer_at(m->indices, m->index_bytes, e);
   }
 }
 
@@ -176,9 +156,10 @@ static struct shunt_verdict choose(struct grb_product *p)
   SHUNT_DECLINE_IF(!grb_operand_is_sparse(&p->mask), SHUNT_R_MASK);
   SHUNT_DECLINE_IF(p->mask.nnz == 0, SHUNT_R_EMPTY);
   if (!p->settings.structural) {
-    size_t size = size_of_values(p->library, grb_operand_type(p->library, &p->mask));
+    GRB_CONTINUE(grb_mask_check_zeros(p));
+    size_t size = grb_mask_value_size(p->library, grb_operand_type(p->library, &p->mask));
     SHUNT_DECLINE_IF(size == 0, SHUNT_R_TYPES);
-    SHUNT_DECLINE_IF(p->mask.iso && !is_true(p->mask.values, size, 0), SHUNT_R_MASK);
+    SHUNT_DECLINE_IF(p->mask.iso && !grb_mask_is_true(p->mask.values, size, 0), SHUNT_R_MASK);
   }
   SHUNT_DECLINE_IF(__builtin_mul_overflow(p->mask.nnz, p->k, &p->work), SHUNT_R_LARGE);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
@@ -192,7 +173,7 @@ static void make_pattern(struct grb_product *p)
   if (all_true(p))
     copy_pattern(p);
   else
-    filter_pattern(p, size_of_values(p->library, grb_operand_type(p->library, m)));
+    filter_pattern(p, grb_mask_value_size(p->library, grb_operand_type(p->library, m)));
   if (p->t.ids) drop_empty_vectors(&p->t);
 }
 

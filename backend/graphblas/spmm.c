@@ -12,6 +12,7 @@
 
 #include "backend/graphblas/commit.h"
 #include "backend/graphblas/engine.h"
+#include "backend/graphblas/mask.h"
 #include "backend/graphblas/memory.h"
 #include "backend/plan/fault.h"
 
@@ -110,6 +111,31 @@ static bool worth_columns(const struct grb_product *p, const struct shunt_sparse
          grb_engine_forced();
 }
 
+/* By a sample: nothing depends on it but time. */
+static bool is_diagonal(const struct shunt_sparse *s)
+{
+  const int64_t sample = 32, step = s->rows / sample + 1;
+  if (s->rows != s->cols || s->nnz != s->rows || s->vectors != s->rows) return false;
+  for (int64_t i = 0; i < s->rows; i += step)
+    if (offset_at(s, i) != i || index_at(s, i) != i) return false;
+  return true;
+}
+
+/* Entries of S that meet one of D, for each row of T: with fewer, moving T is all of the cost, and
+   GraphBLAS moves it as fast.  Measured by tests/bench/graphblas_sweep.  */
+static bool worth_entries(const struct grb_product *p, const struct shunt_host_spmm *x)
+{
+  const struct grb_operand *d = from_right(p) ? &p->a : &p->b;
+  const double there = (double)d->nnz / ((double)d->rows * (double)d->cols);
+  const double met = (double)x->s.nnz / (double)x->s.rows * there;
+  const int64_t few_rows = 512, few_columns = 16;
+  if (p->call->kind != GRB_CALL_MXM || grb_engine_forced()) return true;
+  if (!p->masked && is_diagonal(&x->s)) return false; /* it scales the rows of D */
+  if (x->b.present && p->masked) return met >= 8 && x->b.cols >= few_columns;
+  if (x->b.present) return met >= 0.5;
+  return x->s.rows >= few_rows || met >= 4;
+}
+
 /* Sizes whose product is no number of bytes, or of which T would be nearly all of the cost. */
 static struct shunt_verdict check_sizes(struct grb_product *p)
 {
@@ -118,28 +144,41 @@ static struct shunt_verdict check_sizes(struct grb_product *p)
   int64_t elements;
   SHUNT_DECLINE_IF(__builtin_mul_overflow(p->m, p->n, &elements) || elements > most, SHUNT_R_LARGE);
   SHUNT_DECLINE_IF(__builtin_mul_overflow(x.s.nnz, x.b.cols, &p->work), SHUNT_R_LARGE);
+  SHUNT_DECLINE_IF(x.s.by_column && x.s.cols > INT32_MAX, SHUNT_R_LARGE); /* of the kernels */
+  SHUNT_DECLINE_IF(x.b.rows > UINT32_MAX, SHUNT_R_LARGE);
   SHUNT_DECLINE_IF(x.s.nnz == 0, SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(x.s.rows / 4 > x.s.nnz && elements > small, SHUNT_R_SPARSE);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
-  SHUNT_DECLINE_IF(!worth_columns(p, &x.s, &x.b), SHUNT_R_SLOWER);
+  SHUNT_DECLINE_IF(!worth_columns(p, &x.s, &x.b) || !worth_entries(p, &x), SHUNT_R_SLOWER);
   return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+/* Where M is bitmap or full, and D too, GraphBLAS skips what either lacks; of a power law's hubs,
+   which have most of the terms, nearly all are lacking.  */
+static bool complement_wins(const struct grb_product *p, uint64_t passing, uint64_t all)
+{
+  const struct grb_operand *d = from_right(p) ? &p->a : &p->b;
+  const int64_t elements = d->rows * d->cols;
+  return !p->settings.complement || !d->present || (passing >= all / 2 && d->nnz >= elements / 2);
 }
 
 /* A mask that lets little through leaves GraphBLAS little to compute, while here all of T is: worth
    it from one entry in 32 on, or in 512 for a sparse mask, which slows GraphBLAS down itself.  */
-static struct shunt_verdict check_mask(const struct grb_product *p)
+static struct shunt_verdict check_mask(struct grb_product *p)
 {
   uint64_t entries, all = (uint64_t)p->m * (uint64_t)p->n;
   bool sparse = grb_operand_is_sparse(&p->mask) && !p->settings.complement;
   if (!p->masked) return SHUNT_VERDICT(SHUNT_FITS);
   /* 7.4.0 may crash on adding a full matrix through such a mask (GB_subassign_08n). */
   SHUNT_DECLINE_IF(sparse && p->call->accum, SHUNT_R_MASK);
-  if (grb_engine_forced()) return SHUNT_VERDICT(SHUNT_FITS);
-  SHUNT_DECLINE_IF(p->library->GrB_Matrix_nvals(&entries, p->mask.handle) != GRB_SUCCESS,
-                   SHUNT_R_UNREADABLE);
-  uint64_t passing = p->settings.complement ? all - entries : entries;
-  SHUNT_DECLINE_IF(passing < all / (sparse ? 512 : 32), SHUNT_R_MASK);
-  return SHUNT_VERDICT(SHUNT_FITS);
+  if (!grb_engine_forced()) {
+    SHUNT_DECLINE_IF(p->library->GrB_Matrix_nvals(&entries, p->mask.handle) != GRB_SUCCESS,
+                     SHUNT_R_UNREADABLE);
+    uint64_t passing = p->settings.complement ? all - entries : entries;
+    SHUNT_DECLINE_IF(passing < all / (sparse ? 512 : 32), SHUNT_R_MASK);
+    SHUNT_DECLINE_IF(!complement_wins(p, passing, all), SHUNT_R_MASK);
+  }
+  return grb_mask_check_zeros(p);
 }
 
 static struct shunt_verdict choose(struct grb_product *p)

@@ -230,7 +230,6 @@ static void draw_operands(uint64_t *r, struct product_case *c, bool large)
   }
   for (int s = 0; s < SLOTS; s++) /* an alias of an alias */
     c->same_as[s] = c->same_as[c->same_as[s]];
-  o[c->same_as[SLOT_M]].no_minus_zero = c->has_mask;
 }
 
 /* A matrix with more rows than memory has bytes: only hypersparse ones can be. */
@@ -319,7 +318,6 @@ static void draw_wrong(uint64_t *r, struct product_case *c)
 {
   c->wrong = rng_chance(r, 3) ? (enum wrong)(1 + rng_below(r, SIZE_B)) : RIGHT;
   if (c->wrong == EMPTY_M || c->wrong == SIZE_M) c->has_mask = true;
-  c->operand[c->same_as[SLOT_M]].no_minus_zero |= c->has_mask;
   if (c->wrong == EMPTY_ACCUM) c->has_accum = true;
   if (c->wrong == EMPTY_DESC) c->has_desc = true;
   if (c->wrong < SIZE_C) return;

@@ -45,7 +45,7 @@ static double draw_value(const struct operand *o, uint64_t *state)
     case 0: return NAN;
     case 1: return INFINITY;
     case 2: return -INFINITY;
-    case 3: return o->no_minus_zero ? 0.0 : -0.0;
+    case 3: return -0.0;
     default: return whole;
     }
   default: return whole;

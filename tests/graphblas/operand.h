@@ -35,7 +35,6 @@ struct operand {
   int control;      /* sparsity control set at the end; 0: leave it as the form asks */
   double bitmap_switch, hyper_switch; /* < 0: leave them */
   enum values values;
-  bool no_minus_zero; /* as a mask it is true or false by the mask's orientation */
   uint64_t seed;
 };
 
