@@ -55,3 +55,12 @@ shunt_status grb_engine_sddmm(struct grb_product *p, const struct shunt_host_sdd
   p->engine = "host";
   return SHUNT_TRY_OR(SHUNT_E_MEMORY, shunt_host_sddmm(x));
 }
+
+shunt_status grb_engine_masked_dot(struct grb_product *p, const struct shunt_masked_dot *x,
+                                   uint64_t *offsets, struct shunt_masked_dot_work **work)
+{
+  *work = NULL;
+  if (!(shunt_options()->engines & SHUNT_ENGINE_HOST)) return SHUNT_E_UNSUPPORTED;
+  p->engine = "host";
+  return SHUNT_TRY_OR(SHUNT_E_MEMORY, shunt_masked_dot_begin(x, offsets, work));
+}

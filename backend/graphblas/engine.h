@@ -3,6 +3,7 @@
 #define SHUNT_GRAPHBLAS_ENGINE_H
 
 #include "backend/graphblas/product.h"
+#include "kernels/semiring/semiring_masked.h"
 
 /* Does a list in SHUNT_ROUTES say that costs do not count? */
 bool grb_engine_forced(void);
@@ -27,5 +28,7 @@ struct grb_spmm_sources {
 shunt_status grb_engine_spmm(struct grb_product *p, const struct shunt_host_spmm *x,
                              const struct grb_spmm_sources *from);
 shunt_status grb_engine_sddmm(struct grb_product *p, const struct shunt_host_sddmm *x);
+shunt_status grb_engine_masked_dot(struct grb_product *p, const struct shunt_masked_dot *x,
+                                   uint64_t *offsets, struct shunt_masked_dot_work **work);
 
 #endif

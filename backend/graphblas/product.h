@@ -3,7 +3,8 @@
      entry.c  ->  grb_product_run (product.c)
                     grb_read      operands, semiring, descriptor, shapes         read.c
                     grb_choose    the method, and whether it is worth while      choose.c
-                    compute       the method's: T = A * B, by an engine          spmm.c, sddmm.c
+                    compute       the method's: T = A * B, by an engine          spmm.c, sddmm.c,
+                                                                         masked_dot.c
                     grb_commit    C<M> = accum (C, T)                            commit.c
 
    Every step does its part or gives the reason why the original has to run.  Nothing of C is
@@ -69,7 +70,7 @@ struct grb_method {
   /* Sets p->t.  After a failure p->t holds nothing. */
   struct shunt_verdict (*compute)(struct grb_product *p);
 };
-extern const struct grb_method grb_spmm, grb_sddmm;
+extern const struct grb_method grb_spmm, grb_sddmm, grb_masked_dot;
 
 /* True: done, the program's answer is GrB_SUCCESS.  False: the original must run. */
 bool grb_product_run(const struct grb_call *call);

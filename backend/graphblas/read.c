@@ -39,6 +39,18 @@ static int64_t most_work(const struct grb_operand *sparse, const struct grb_oper
   return __builtin_mul_overflow(sparse->nnz, longer, &work) ? INT64_MAX : work;
 }
 
+/* Of two sparse operands the product is taken under a sparse mask; what tells whether that is there
+   costs little, and finishes nothing.  */
+static struct shunt_verdict check_sparse_mask(struct grb_product *p)
+{
+  const struct grb_call *x = p->call;
+  SHUNT_DECLINE_IF(!x->mask || x->kind != GRB_CALL_MXM, SHUNT_R_FORMAT);
+  SHUNT_DECLINE_IF(!grb_settings_read(p->library, x->descriptor, &p->settings), SHUNT_R_UNREADABLE);
+  SHUNT_DECLINE_IF(!grb_operand_glance(p->library, x->mask, &p->mask), SHUNT_R_UNREADABLE);
+  SHUNT_DECLINE_IF(p->settings.complement || !grb_operand_is_sparse(&p->mask), SHUNT_R_MASK);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
 static struct shunt_verdict read_inputs(struct grb_product *p)
 {
   const struct grb_call *x = p->call;
@@ -55,15 +67,17 @@ static struct shunt_verdict read_inputs(struct grb_product *p)
   SHUNT_DECLINE_IF(!grb_operand_glance(l, x->b, &p->b), SHUNT_R_UNREADABLE);
   bool sparse = grb_operand_is_sparse(&p->a) || grb_operand_is_sparse(&p->b);
   bool dense = grb_operand_is_dense(&p->a) || grb_operand_is_dense(&p->b);
-  SHUNT_DECLINE_IF(!dense || (!sparse && !x->mask), SHUNT_R_FORMAT);
+  SHUNT_DECLINE_IF(!sparse && !x->mask, SHUNT_R_FORMAT);
+  if (!dense) GRB_CONTINUE(check_sparse_mask(p));
   SHUNT_DECLINE_IF(vector && !grb_operand_is_sparse(&p->a) && !grb_engine_forced(), SHUNT_R_FORMAT);
   SHUNT_DECLINE_IF(!grb_operand_read(l, &p->a), SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(vector && !grb_engine_worth(p->a.nnz), SHUNT_R_SMALL);
   SHUNT_DECLINE_IF(!grb_operand_read(l, &p->b), SHUNT_R_EMPTY);
   bool sparse_a = grb_operand_is_sparse(&p->a), sparse_b = grb_operand_is_sparse(&p->b);
-  SHUNT_DECLINE_IF(sparse_a && sparse_b, SHUNT_R_FORMAT);
-  SHUNT_DECLINE_IF(sparse_a && !grb_engine_worth(most_work(&p->a, &p->b)), SHUNT_R_SMALL);
-  SHUNT_DECLINE_IF(sparse_b && !grb_engine_worth(most_work(&p->b, &p->a)), SHUNT_R_SMALL);
+  const bool both = sparse_a && sparse_b;
+  SHUNT_DECLINE_IF(both && dense, SHUNT_R_FORMAT);
+  SHUNT_DECLINE_IF(sparse_a && !both && !grb_engine_worth(most_work(&p->a, &p->b)), SHUNT_R_SMALL);
+  SHUNT_DECLINE_IF(sparse_b && !both && !grb_engine_worth(most_work(&p->b, &p->a)), SHUNT_R_SMALL);
   SHUNT_DECLINE_IF(!vector && !grb_semiring_read(l, x->semiring, &p->semiring), SHUNT_R_SEMIRING);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
