@@ -121,7 +121,6 @@ static struct shunt_verdict multiply(struct grb_product *p)
   grb_result_release(p); /* the pattern */
   p->t = t;
   SHUNT_DECLINE_IF(!good, SHUNT_R_FAILED);
-  SHUNT_DECLINE_IF(t.nvals == 0, SHUNT_R_EMPTY);
   if (p->t.ids) grb_mask_drop_empty_vectors(&p->t);
   p->t.replaces_all = grb_mask_replaces_all(p);
   return SHUNT_VERDICT(SHUNT_FITS);

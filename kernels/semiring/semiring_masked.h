@@ -15,7 +15,8 @@
    Where A and B are the same arrays, (x) does not mind their order and M's pattern is symmetric, so is
    T: each pair is computed once, with the shorter of the two rows scanned.  M's symmetry is proved
    in one pass: as rows i come in turn, the entries (i,j) before the diagonal must meet the ones behind
-   it in row j, in the order in which these stand there.
+   it in row j, in the order in which these stand there.  Where M's pattern is A's and B's, too, and
+   their values are not read, the proof stands for theirs, and nothing is transposed.
 
    Two steps, because only the first tells how large T is; scratch is held in between.  Threads
    share the work by the entries that they will read.  Each entry is summed by one thread in the order

@@ -303,17 +303,34 @@ static bool multiply(struct shunt_masked_dot_work *x)
 
 /* ---- symmetry -------------------------------------------------------------------------------- */
 
-static bool commutes(const struct shunt_masked_dot_work *x)
+/* Are both operands read as one value each, or not at all? */
+static bool values_alike(const struct shunt_masked_dot *p)
 {
-  const enum shunt_multiplier by = x->p->semiring.multiplier;
-  const bool one_value = x->p->a.iso && x->p->b.iso;
-  return by == SHUNT_PAIR || by == SHUNT_TIMES || by == SHUNT_ADD || one_value;
+  return p->a.iso && p->b.iso;
+}
+
+static bool commutes(const struct shunt_masked_dot *p)
+{
+  const enum shunt_multiplier by = p->semiring.multiplier;
+  return by == SHUNT_PAIR || by == SHUNT_TIMES || by == SHUNT_ADD || values_alike(p);
+}
+
+static bool same_pattern(const struct shunt_sparse *a, const struct shunt_sparse *b)
+{
+  return a->offsets == b->offsets && a->indices == b->indices && a->ids == b->ids;
 }
 
 static bool same_arrays(const struct shunt_sparse *a, const struct shunt_sparse *b)
 {
-  return a->offsets == b->offsets && a->indices == b->indices && a->ids == b->ids &&
-         a->by_column == b->by_column && a->values == b->values;
+  return same_pattern(a, b) && a->by_column == b->by_column && a->values == b->values;
+}
+
+/* Would a proof that M is symmetric prove that A is, too, and B the same?  Then neither has to be
+   transposed, whichever way they are held.  */
+static bool all_are_one(const struct shunt_masked_dot *p)
+{
+  return same_pattern(&p->m, &p->a) && same_pattern(&p->m, &p->b) && values_alike(p) &&
+         p->a.rows == p->a.cols && p->b.rows == p->b.cols;
 }
 
 /* Fills `mirror`; next: [rows] scratch.  False: M is not symmetric. */
@@ -338,14 +355,17 @@ static bool pair_up(const struct shunt_sparse *m, int64_t *next, uint32_t *mirro
 
 static void find_symmetry(struct shunt_masked_dot_work *x)
 {
-  const struct shunt_sparse *m = &x->p->m;
-  if (!same_arrays(&x->p->a, &x->p->b) || !commutes(x) || m->rows != m->cols || m->ids ||
-      m->nnz > UINT32_MAX)
+  struct shunt_masked_dot *p = &x->copy;
+  const struct shunt_sparse *m = &p->m;
+  const bool one = all_are_one(p);
+  if (m->rows != m->cols || m->ids || m->nnz > UINT32_MAX ||
+      !(one || (same_arrays(&p->a, &p->b) && commutes(p))))
     return;
   int64_t *next = malloc(((size_t)m->rows + 1) * sizeof *next);
   x->mirror = malloc(((size_t)m->nnz + 1) * sizeof *x->mirror);
   x->symmetric = next && x->mirror && pair_up(m, next, x->mirror);
   free(next);
+  if (one && x->symmetric) p->a.by_column = p->b.by_column = false;
 }
 
 /* ---- the whole -------------------------------------------------------------------------------- */
@@ -375,9 +395,11 @@ static bool make_operands(struct shunt_masked_dot_work *x)
   const struct shunt_masked_dot *p = x->p;
   const size_t size = shunt_type_size(p->semiring.type);
   if (!shunt_rows_make(&p->a, size, uses(p, 0), x->threads, &x->a)) return false;
-  if (same_arrays(&p->a, &p->b)) {
+  if (same_pattern(&p->a, &p->b) && p->a.by_column == p->b.by_column &&
+      (p->a.values == p->b.values || values_alike(p))) {
     x->b = x->a;
     memset(x->b.owned, 0, sizeof x->b.owned);
+    x->b.values = p->b.iso ? p->b.values : x->a.values;
     x->b.iso = p->b.iso;
   } else if (!shunt_rows_make(&p->b, size, uses(p, 1), x->threads, &x->b)) {
     return false;
@@ -435,11 +457,11 @@ shunt_status shunt_masked_dot_begin(const struct shunt_masked_dot *p, uint64_t *
   x->sum = shunt_sum_of(p->semiring.type);
   x->counts = p->semiring.monoid == SHUNT_PLUS && p->semiring.multiplier == SHUNT_PAIR;
   x->threads = shunt_semiring_threads(p->threads, p->m.nnz * 16);
+  find_symmetry(x);
   if (!make_operands(x) || !make_results(x)) {
     work_free(x);
     return SHUNT_E_MEMORY;
   }
-  find_symmetry(x);
   count_reads(x);
   if (!multiply(x)) {
     work_free(x);
