@@ -20,11 +20,13 @@ static bool is_uniform(const struct grb_product *p)
   return first && second && (p->semiring.monoid != SHUNT_PLUS || (iso && !both_sparse(p)));
 }
 
-/* Does this operand have the product's type, or one that does not matter? */
-static bool type_fits(const struct grb_product *p, const struct grb_operand *x, bool used)
+/* Does this operand have the product's type, or one that does not matter, or, of two sparse ones,
+   one value that is easily brought to it?  */
+static bool type_fits(const struct grb_product *p, struct grb_operand *x, bool used)
 {
   GrB_Type type = grb_operand_type(p->library, x);
-  return type == grb_product_type(p) || (!used && grb_type_is_built_in(p->library, type));
+  return type == grb_product_type(p) || (!used && grb_type_is_built_in(p->library, type)) ||
+         (both_sparse(p) && grb_operand_cast_iso(p->library, x, p->semiring.number));
 }
 
 struct shunt_verdict grb_choose(struct grb_product *p)

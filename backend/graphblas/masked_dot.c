@@ -57,7 +57,9 @@ static struct shunt_verdict choose(struct grb_product *p)
   SHUNT_DECLINE_IF(p->mask.nnz < small || p->work < small, SHUNT_R_SMALL);
   /* What is made of A and B before the first dot product. */
   const double made = (double)x.a.nnz + (double)x.b.nnz + (double)x.a.cols;
+  const double worth_a_mark = 5; /* entries of a row; GraphBLAS merges shorter ones as fast */
   SHUNT_DECLINE_IF(reads + 4 * (double)x.m.nnz < made, SHUNT_R_SLOWER);
+  SHUNT_DECLINE_IF(reads < worth_a_mark * (double)x.m.nnz, SHUNT_R_SLOWER);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 

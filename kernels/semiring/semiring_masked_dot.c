@@ -13,13 +13,15 @@ enum {
   HALVING = 8,    /* a step of a search costs as much as scanning so many entries */
   SPARSEST = 64,  /* rows and columns for each entry, at most */
   READ_AHEAD = 4, /* entries of M between the prefetch of a row and its use */
-  SAMPLE = 1024   /* entries of M that are looked at for what there will be to read */
+  SAMPLE = 256    /* entries of M that are looked at for what there will be to read */
 };
 
 struct shunt_masked_dot_work {
   const struct shunt_masked_dot *p;
   struct shunt_masked_dot copy;
   struct shunt_rows a, b;
+  const uint32_t *columns; /* [m.nnz] M's indices */
+  void *own_columns;
   shunt_sum sum;
   bool counts;      /* PLUS of PAIR: values are counts */
   bool symmetric;   /* each pair once, to two places */
@@ -46,30 +48,30 @@ static inline int64_t length(const struct shunt_rows *r, int64_t i)
   return r->offsets[i + 1] - r->offsets[i];
 }
 
-static int steps_of_search(int64_t n)
+static inline int steps_of_search(int64_t n)
 {
   return n > 1 ? 64 - __builtin_clzll((uint64_t)n) : 1;
 }
 
 /* Is it cheaper to seek each of `few` in the other row than to scan that? */
-static bool worth_seeking(int64_t few, int64_t many)
+static inline bool worth_seeking(int64_t few, int64_t many)
 {
-  return few * HALVING * steps_of_search(many) < many;
+  return few * HALVING < many && few * HALVING * steps_of_search(many) < many;
 }
 
 /* In a symmetric T the pair {i,j} is computed from the longer row, or of equal ones from the later,
    which scans the other.  */
-static bool is_mine(const struct shunt_masked_dot_work *x, int64_t i, int64_t j)
+static inline bool is_mine(const struct shunt_masked_dot_work *x, int64_t i, int64_t j)
 {
   const int64_t li = length(&x->a, i), lj = length(&x->b, j);
   return !x->symmetric || lj < li || (lj == li && j <= i);
 }
 
-static int64_t reads_of(const struct shunt_rows *a, const struct shunt_rows *b, int64_t i,
-                        int64_t j)
+/* About as many as cost as much as entry (i,j) of M. */
+static inline int64_t reads_of(const struct shunt_masked_dot_work *x, int64_t i, int64_t j)
 {
-  const int64_t la = length(a, i), lb = length(b, j);
-  return 4 + (worth_seeking(la, lb) ? la * HALVING * steps_of_search(lb) : lb);
+  const int64_t la = length(&x->a, i) * 2 * HALVING, lb = length(&x->b, j);
+  return !is_mine(x, i, j) ? 1 : 4 + (la < lb ? la : lb);
 }
 
 /* First entry of sorted indices[0 .. n) that is not below k. */
@@ -190,9 +192,9 @@ static void entries_of_row(const struct shunt_masked_dot_work *x, struct marks *
   const int64_t i = shunt_vector_id(m, v);
   mark_row(x, t, i, 1);
   for (int64_t p = begin; p < end; p++) {
-    const int64_t j = shunt_entry_index(m, p);
+    const int64_t j = x->columns[p];
     if (p + READ_AHEAD < end) {
-      const int64_t next = shunt_entry_index(m, p + READ_AHEAD);
+      const int64_t next = x->columns[p + READ_AHEAD];
       __builtin_prefetch(x->b.indices + x->b.offsets[next]);
     }
     if (!is_mine(x, i, j)) continue;
@@ -210,8 +212,8 @@ static int64_t reads_of_row(const struct shunt_masked_dot_work *x, int64_t v)
   const int64_t i = shunt_vector_id(m, v), end = shunt_vector_begin(m, v + 1);
   int64_t reads = length(&x->a, i);
   for (int64_t p = shunt_vector_begin(m, v); p < end; p++) {
-    const int64_t j = shunt_entry_index(m, p);
-    reads += is_mine(x, i, j) ? reads_of(&x->a, &x->b, i, j) : 1;
+    const int64_t j = x->columns[p];
+    reads += reads_of(x, i, j);
   }
   return reads;
 }
@@ -245,8 +247,8 @@ static struct place place_of(const struct shunt_masked_dot_work *x, int64_t read
   const int64_t i = shunt_vector_id(m, low), end = shunt_vector_begin(m, low + 1);
   int64_t p = shunt_vector_begin(m, low), done = x->before[low] + length(&x->a, i);
   for (; p < end && done < reads; p++) {
-    const int64_t j = shunt_entry_index(m, p);
-    done += is_mine(x, i, j) ? reads_of(&x->a, &x->b, i, j) : 1;
+    const int64_t j = x->columns[p];
+    done += reads_of(x, i, j);
   }
   return (struct place){low, p};
 }
@@ -390,6 +392,18 @@ static bool uses(const struct shunt_masked_dot *p, int operand)
   return by != SHUNT_PAIR && by != (operand ? SHUNT_FIRST : SHUNT_SECOND);
 }
 
+static bool make_columns(struct shunt_masked_dot_work *x)
+{
+  const struct shunt_sparse *m = &x->p->m;
+  if (m->index_bytes == 4) x->columns = m->indices;
+  if (same_pattern(m, &x->p->a) && !x->p->a.by_column) x->columns = x->a.indices;
+  if (x->columns) return true;
+  uint32_t *columns = malloc(((size_t)m->nnz + 1) * sizeof *columns);
+  x->columns = x->own_columns = columns;
+  for (int64_t p = 0; columns && p < m->nnz; p++) columns[p] = (uint32_t)shunt_entry_index(m, p);
+  return columns != NULL;
+}
+
 static bool make_operands(struct shunt_masked_dot_work *x)
 {
   const struct shunt_masked_dot *p = x->p;
@@ -406,7 +420,7 @@ static bool make_operands(struct shunt_masked_dot_work *x)
   }
   for (int64_t j = 0; j < x->b.rows; j++)
     if (length(&x->b, j) > x->longest) x->longest = length(&x->b, j);
-  return true;
+  return make_columns(x);
 }
 
 static bool make_results(struct shunt_masked_dot_work *x)
@@ -438,6 +452,7 @@ static void work_free(struct shunt_masked_dot_work *x)
   shunt_rows_free(&x->b);
   free(x->mirror);
   free(x->before);
+  free(x->own_columns);
   free(x->exists);
   free(x->values);
   free(x);
@@ -473,32 +488,44 @@ shunt_status shunt_masked_dot_begin(const struct shunt_masked_dot *p, uint64_t *
   return SHUNT_OK;
 }
 
-void shunt_masked_dot_finish(struct shunt_masked_dot_work *x, uint64_t *indices, void *values)
+/* Row v of T: those of M's entries that exist. */
+static void finish_row(const struct shunt_masked_dot_work *x, int64_t v, uint64_t *indices,
+                       void *values)
 {
   const struct shunt_sparse *m = &x->p->m;
   const bool narrow = shunt_type_size(x->p->semiring.type) == 4;
-  SHUNT_OMP(omp parallel for schedule(dynamic, 1024) num_threads(x->threads))
-  for (int64_t v = 0; v < (indices ? m->vectors : 0); v++) {
-    const int64_t end = shunt_vector_begin(m, v + 1);
-    uint64_t to = x->offsets[v];
-    for (int64_t p = shunt_vector_begin(m, v); p < end; p++) {
-      if (!x->exists[p]) continue;
-      indices[to] = (uint64_t)shunt_entry_index(m, p);
-      if (narrow)
-        ((uint32_t *)values)[to++] = ((const uint32_t *)x->values)[p];
-      else
-        ((uint64_t *)values)[to++] = ((const uint64_t *)x->values)[p];
-    }
+  const int64_t begin = shunt_vector_begin(m, v), end = shunt_vector_begin(m, v + 1);
+  uint64_t to = x->offsets[v];
+  const bool all = x->offsets[v + 1] - to == (uint64_t)(end - begin);
+  if (x->offsets[v + 1] == to) return;
+  for (int64_t p = begin; p < end; p++) {
+    if (!all && !x->exists[p]) continue;
+    indices[to] = x->columns[p];
+    if (narrow)
+      ((uint32_t *)values)[to++] = ((const uint32_t *)x->values)[p];
+    else
+      ((uint64_t *)values)[to++] = ((const uint64_t *)x->values)[p];
   }
+}
+
+void shunt_masked_dot_finish(struct shunt_masked_dot_work *x, uint64_t *indices, void *values)
+{
+  const int64_t vectors = indices ? x->p->m.vectors : 0;
+  SHUNT_OMP(omp parallel for schedule(dynamic, 1024) num_threads(x->threads))
+  for (int64_t v = 0; v < vectors; v++) finish_row(x, v, indices, values);
   work_free(x);
 }
 
-/* Entries of vector `id`, if it is there; 8 where that is not known without a transpose. */
-static int64_t length_of(const struct shunt_sparse *s, int64_t id)
+/* A vector of a sparse matrix. */
+struct line {
+  int64_t begin, end;
+};
+
+/* Empty if it is not there; an average one where it is not known without a transpose. */
+static struct line line_of(const struct shunt_sparse *s, int64_t id)
 {
-  if (s->by_column) return s->rows ? s->nnz / s->rows + 1 : 0;
-  if (!s->ids) return shunt_vector_begin(s, id + 1) - shunt_vector_begin(s, id);
-  int64_t low = 0, high = s->vectors;
+  if (s->by_column) return (struct line){0, s->rows ? s->nnz / s->rows + 1 : 0};
+  int64_t low = s->ids ? 0 : id, high = s->ids ? s->vectors : id;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
     if (shunt_vector_id(s, middle) < id)
@@ -506,8 +533,24 @@ static int64_t length_of(const struct shunt_sparse *s, int64_t id)
     else
       high = middle;
   }
-  if (low == s->vectors || shunt_vector_id(s, low) != id) return 0;
-  return shunt_vector_begin(s, low + 1) - shunt_vector_begin(s, low);
+  if (low == s->vectors || shunt_vector_id(s, low) != id) return (struct line){0, 0};
+  return (struct line){shunt_vector_begin(s, low), shunt_vector_begin(s, low + 1)};
+}
+
+static bool ends_before(const struct shunt_sparse *s, struct line x, const struct shunt_sparse *t,
+                        struct line y)
+{
+  return shunt_entry_index(s, x.end - 1) < shunt_entry_index(t, y.begin);
+}
+
+/* Of one dot product: none where one row ends before the other begins. */
+static int64_t reads_of_pair(const struct shunt_masked_dot *p, int64_t i, int64_t j)
+{
+  const struct line a = line_of(&p->a, i), b = line_of(&p->b, j);
+  const int64_t la = a.end - a.begin, lb = b.end - b.begin;
+  const bool known = !p->a.by_column && !p->b.by_column && la > 0 && lb > 0;
+  if (known && (ends_before(&p->a, a, &p->b, b) || ends_before(&p->b, b, &p->a, a))) return 0;
+  return la < lb ? la : lb;
 }
 
 double shunt_masked_dot_reads(const struct shunt_masked_dot *p)
@@ -517,8 +560,7 @@ double shunt_masked_dot_reads(const struct shunt_masked_dot *p)
   for (int64_t e = 0; e < sample; e++) {
     const int64_t q = p->m.nnz / sample * e;
     const int64_t i = shunt_vector_id(&p->m, shunt_vector_of(&p->m, q));
-    const int64_t la = length_of(&p->a, i), lb = length_of(&p->b, shunt_entry_index(&p->m, q));
-    reads += (double)(la < lb ? la : lb);
+    reads += (double)reads_of_pair(p, i, shunt_entry_index(&p->m, q));
   }
   return sample ? reads / (double)sample * (double)p->m.nnz : 0;
 }
