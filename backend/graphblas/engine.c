@@ -7,7 +7,7 @@
 #endif
 
 /* Where the way round GraphBLAS costs as much as it saves (2 threads of a Zen 4). */
-enum { LEAST_WORK = 8192, LEAST_COLUMNS = 3 };
+enum { LEAST_WORK = 8192, LEAST_COLUMNS = 3, LEAST_MASK = 4096 };
 
 bool grb_engine_forced(void)
 {
@@ -22,6 +22,11 @@ bool grb_engine_worth(int64_t work)
 bool grb_engine_worth_columns(int64_t columns)
 {
   return columns >= LEAST_COLUMNS || grb_engine_forced();
+}
+
+bool grb_engine_worth_mask(int64_t entries)
+{
+  return entries >= LEAST_MASK || grb_engine_forced();
 }
 
 bool grb_engine_worth_vector(const struct grb_semiring *s)

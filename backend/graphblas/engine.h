@@ -13,6 +13,8 @@ bool grb_engine_forced(void);
 bool grb_engine_worth(int64_t work);
 /* Are so many columns of a dense operand? */
 bool grb_engine_worth_columns(int64_t columns);
+/* Are so many entries of the mask of a product of two sparse matrices? */
+bool grb_engine_worth_mask(int64_t entries);
 /* Is a product with a vector by this semiring?  GraphBLAS' sums run at the speed of memory, and so
    do its least and greatest integers; for those of floats it calls fmin and fmax.  */
 bool grb_engine_worth_vector(const struct grb_semiring *s);

@@ -47,14 +47,13 @@ static struct shunt_masked_dot product(const struct grb_product *p)
 
 static struct shunt_verdict choose(struct grb_product *p)
 {
-  const int64_t small = 4096;
   SHUNT_DECLINE_IF(p->settings.complement, SHUNT_R_MASK);
   GRB_CONTINUE(grb_mask_read_sparse(p));
   const struct shunt_masked_dot x = product(p);
   const double reads = shunt_masked_dot_reads(&x);
   p->work = (int64_t)reads;
   if (grb_engine_forced()) return SHUNT_VERDICT(SHUNT_FITS);
-  SHUNT_DECLINE_IF(p->mask.nnz < small || p->work < small, SHUNT_R_SMALL);
+  SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
   /* What is made of A and B before the first dot product. */
   const double made = (double)x.a.nnz + (double)x.b.nnz + (double)x.a.cols;
   const double worth_a_mark = 5; /* entries of a row; GraphBLAS merges shorter ones as fast */

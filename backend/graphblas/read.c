@@ -48,6 +48,10 @@ static struct shunt_verdict check_sparse_mask(struct grb_product *p)
   SHUNT_DECLINE_IF(!grb_settings_read(p->library, x->descriptor, &p->settings), SHUNT_R_UNREADABLE);
   SHUNT_DECLINE_IF(!grb_operand_glance(p->library, x->mask, &p->mask), SHUNT_R_UNREADABLE);
   SHUNT_DECLINE_IF(p->settings.complement || !grb_operand_is_sparse(&p->mask), SHUNT_R_MASK);
+  uint64_t entries;
+  SHUNT_DECLINE_IF(p->library->GrB_Matrix_nvals(&entries, x->mask) != GRB_SUCCESS ||
+                       !grb_engine_worth_mask((int64_t)entries),
+                   SHUNT_R_SMALL);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
