@@ -59,6 +59,9 @@ static struct shunt_verdict choose(struct grb_product *p)
   const double worth_a_mark = 5; /* entries of a row; GraphBLAS merges shorter ones as fast */
   SHUNT_DECLINE_IF(reads + 4 * (double)x.m.nnz < made, SHUNT_R_SLOWER);
   SHUNT_DECLINE_IF(reads < worth_a_mark * (double)x.m.nnz, SHUNT_R_SLOWER);
+  /* GraphBLAS adds up rows of op(B) instead, where these are by row. */
+  const double terms = shunt_masked_dot_terms(&x), few = 4 * (double)x.m.nnz;
+  SHUNT_DECLINE_IF(terms >= 0 && terms < few, SHUNT_R_SLOWER);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 

@@ -53,6 +53,10 @@ void shunt_masked_dot_finish(struct shunt_masked_dot_work *work, uint64_t *indic
 /* Entries of A and B that will be read, by a sample of M's. */
 double shunt_masked_dot_reads(const struct shunt_masked_dot *p);
 
+/* Multiplications of the whole of A B', without M, by a sample of A's entries; -1 where that is not
+   known without a transpose: unless A is by row and B by column.  */
+double shunt_masked_dot_terms(const struct shunt_masked_dot *p);
+
 /* The slow, obviously right twin: values [m.nnz] and exists [m.nnz] at the places of M's entries. */
 shunt_status shunt_masked_dot_twin(const struct shunt_masked_dot *p, void *values, bool *exists);
 

@@ -9,11 +9,10 @@
 
 enum {
   PARTS_PER_THREAD = 64,
-  LONG = 64,      /* entries of a row of B from which it is cut to the range of A's */
-  HALVING = 8,    /* a step of a search costs as much as scanning so many entries */
-  SPARSEST = 64,  /* rows and columns for each entry, at most */
-  READ_AHEAD = 4, /* entries of M between the prefetch of a row and its use */
-  SAMPLE = 256    /* entries of M that are looked at for what there will be to read */
+  LONG = 64,     /* entries of a row of B from which it is cut to the range of A's */
+  HALVING = 8,   /* a step of a search costs as much as scanning so many entries */
+  SPARSEST = 64, /* rows and columns for each entry, at most */
+  READ_AHEAD = 4 /* entries of M between the prefetch of a row and its use */
 };
 
 struct shunt_masked_dot_work {
@@ -303,73 +302,6 @@ static bool multiply(struct shunt_masked_dot_work *x)
   return good;
 }
 
-/* ---- symmetry -------------------------------------------------------------------------------- */
-
-/* Are both operands read as one value each, or not at all? */
-static bool values_alike(const struct shunt_masked_dot *p)
-{
-  return p->a.iso && p->b.iso;
-}
-
-static bool commutes(const struct shunt_masked_dot *p)
-{
-  const enum shunt_multiplier by = p->semiring.multiplier;
-  return by == SHUNT_PAIR || by == SHUNT_TIMES || by == SHUNT_ADD || values_alike(p);
-}
-
-static bool same_pattern(const struct shunt_sparse *a, const struct shunt_sparse *b)
-{
-  return a->offsets == b->offsets && a->indices == b->indices && a->ids == b->ids;
-}
-
-static bool same_arrays(const struct shunt_sparse *a, const struct shunt_sparse *b)
-{
-  return same_pattern(a, b) && a->by_column == b->by_column && a->values == b->values;
-}
-
-/* Would a proof that M is symmetric prove that A is, too, and B the same?  Then neither has to be
-   transposed, whichever way they are held.  */
-static bool all_are_one(const struct shunt_masked_dot *p)
-{
-  return same_pattern(&p->m, &p->a) && same_pattern(&p->m, &p->b) && values_alike(p) &&
-         p->a.rows == p->a.cols && p->b.rows == p->b.cols;
-}
-
-/* Fills `mirror`; next: [rows] scratch.  False: M is not symmetric. */
-static bool pair_up(const struct shunt_sparse *m, int64_t *next, uint32_t *mirror)
-{
-  for (int64_t i = 0; i < m->rows; i++) {
-    const int64_t end = shunt_vector_begin(m, i + 1);
-    int64_t p = shunt_vector_begin(m, i);
-    for (; p < end && shunt_entry_index(m, p) < i; p++) {
-      const int64_t j = shunt_entry_index(m, p), q = next[j]++;
-      if (q >= shunt_vector_begin(m, j + 1) || shunt_entry_index(m, q) != i) return false;
-      mirror[p] = (uint32_t)q;
-      mirror[q] = (uint32_t)p;
-    }
-    if (p < end && shunt_entry_index(m, p) == i) mirror[p] = (uint32_t)p, p++;
-    next[i] = p; /* behind the diagonal */
-  }
-  for (int64_t i = 0; i < m->rows; i++)
-    if (next[i] != shunt_vector_begin(m, i + 1)) return false;
-  return true;
-}
-
-static void find_symmetry(struct shunt_masked_dot_work *x)
-{
-  struct shunt_masked_dot *p = &x->copy;
-  const struct shunt_sparse *m = &p->m;
-  const bool one = all_are_one(p);
-  if (m->rows != m->cols || m->ids || m->nnz > UINT32_MAX ||
-      !(one || (same_arrays(&p->a, &p->b) && commutes(p))))
-    return;
-  int64_t *next = malloc(((size_t)m->rows + 1) * sizeof *next);
-  x->mirror = malloc(((size_t)m->nnz + 1) * sizeof *x->mirror);
-  x->symmetric = next && x->mirror && pair_up(m, next, x->mirror);
-  free(next);
-  if (one && x->symmetric) p->a.by_column = p->b.by_column = false;
-}
-
 /* ---- the whole -------------------------------------------------------------------------------- */
 
 static bool too_sparse(const struct shunt_sparse *s)
@@ -396,7 +328,7 @@ static bool make_columns(struct shunt_masked_dot_work *x)
 {
   const struct shunt_sparse *m = &x->p->m;
   if (m->index_bytes == 4) x->columns = m->indices;
-  if (same_pattern(m, &x->p->a) && !x->p->a.by_column) x->columns = x->a.indices;
+  if (shunt_same_pattern(m, &x->p->a) && !x->p->a.by_column) x->columns = x->a.indices;
   if (x->columns) return true;
   uint32_t *columns = malloc(((size_t)m->nnz + 1) * sizeof *columns);
   x->columns = x->own_columns = columns;
@@ -409,8 +341,8 @@ static bool make_operands(struct shunt_masked_dot_work *x)
   const struct shunt_masked_dot *p = x->p;
   const size_t size = shunt_type_size(p->semiring.type);
   if (!shunt_rows_make(&p->a, size, uses(p, 0), x->threads, &x->a)) return false;
-  if (same_pattern(&p->a, &p->b) && p->a.by_column == p->b.by_column &&
-      (p->a.values == p->b.values || values_alike(p))) {
+  if (shunt_same_pattern(&p->a, &p->b) && p->a.by_column == p->b.by_column &&
+      (p->a.values == p->b.values || (p->a.iso && p->b.iso))) {
     x->b = x->a;
     memset(x->b.owned, 0, sizeof x->b.owned);
     x->b.values = p->b.iso ? p->b.values : x->a.values;
@@ -472,7 +404,7 @@ shunt_status shunt_masked_dot_begin(const struct shunt_masked_dot *p, uint64_t *
   x->sum = shunt_sum_of(p->semiring.type);
   x->counts = p->semiring.monoid == SHUNT_PLUS && p->semiring.multiplier == SHUNT_PAIR;
   x->threads = shunt_semiring_threads(p->threads, p->m.nnz * 16);
-  find_symmetry(x);
+  x->symmetric = shunt_find_symmetry(&x->copy, &x->mirror);
   if (!make_operands(x) || !make_results(x)) {
     work_free(x);
     return SHUNT_E_MEMORY;
@@ -514,53 +446,4 @@ void shunt_masked_dot_finish(struct shunt_masked_dot_work *x, uint64_t *indices,
   SHUNT_OMP(omp parallel for schedule(dynamic, 1024) num_threads(x->threads))
   for (int64_t v = 0; v < vectors; v++) finish_row(x, v, indices, values);
   work_free(x);
-}
-
-/* A vector of a sparse matrix. */
-struct line {
-  int64_t begin, end;
-};
-
-/* Empty if it is not there; an average one where it is not known without a transpose. */
-static struct line line_of(const struct shunt_sparse *s, int64_t id)
-{
-  if (s->by_column) return (struct line){0, s->rows ? s->nnz / s->rows + 1 : 0};
-  int64_t low = s->ids ? 0 : id, high = s->ids ? s->vectors : id;
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    if (shunt_vector_id(s, middle) < id)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == s->vectors || shunt_vector_id(s, low) != id) return (struct line){0, 0};
-  return (struct line){shunt_vector_begin(s, low), shunt_vector_begin(s, low + 1)};
-}
-
-static bool ends_before(const struct shunt_sparse *s, struct line x, const struct shunt_sparse *t,
-                        struct line y)
-{
-  return shunt_entry_index(s, x.end - 1) < shunt_entry_index(t, y.begin);
-}
-
-/* Of one dot product: none where one row ends before the other begins. */
-static int64_t reads_of_pair(const struct shunt_masked_dot *p, int64_t i, int64_t j)
-{
-  const struct line a = line_of(&p->a, i), b = line_of(&p->b, j);
-  const int64_t la = a.end - a.begin, lb = b.end - b.begin;
-  const bool known = !p->a.by_column && !p->b.by_column && la > 0 && lb > 0;
-  if (known && (ends_before(&p->a, a, &p->b, b) || ends_before(&p->b, b, &p->a, a))) return 0;
-  return la < lb ? la : lb;
-}
-
-double shunt_masked_dot_reads(const struct shunt_masked_dot *p)
-{
-  const int64_t sample = p->m.nnz < SAMPLE ? p->m.nnz : SAMPLE;
-  double reads = 0;
-  for (int64_t e = 0; e < sample; e++) {
-    const int64_t q = p->m.nnz / sample * e;
-    const int64_t i = shunt_vector_id(&p->m, shunt_vector_of(&p->m, q));
-    reads += (double)reads_of_pair(p, i, shunt_entry_index(&p->m, q));
-  }
-  return sample ? reads / (double)sample * (double)p->m.nnz : 0;
 }

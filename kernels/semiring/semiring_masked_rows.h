@@ -3,7 +3,7 @@
 #ifndef SHUNT_SEMIRING_MASKED_ROWS_H
 #define SHUNT_SEMIRING_MASKED_ROWS_H
 
-#include "kernels/semiring/semiring_kernels.h"
+#include "kernels/semiring/semiring_masked.h"
 
 /* By row, not hypersparse: row i has the entries offsets[i] <= p < offsets[i + 1].  Values as in
    shunt_sparse, of entry p.  */
@@ -20,6 +20,12 @@ struct shunt_rows {
 bool shunt_rows_make(const struct shunt_sparse *s, size_t size, bool use_values, int threads,
                      struct shunt_rows *out);
 void shunt_rows_free(struct shunt_rows *r);
+
+/* Do they have the same index arrays? */
+bool shunt_same_pattern(const struct shunt_sparse *a, const struct shunt_sparse *b);
+/* Is T symmetric?  Then mirror [m.nnz], to be freed, says where (j,i) stands for (i,j), and operands
+   that the proof covers are said to be by row.  To be freed even if not.  */
+bool shunt_find_symmetry(struct shunt_masked_dot *p, uint32_t **mirror);
 
 /* Pairs of entries that meet: a[h] of A and b[h] of B. */
 struct shunt_meetings {
