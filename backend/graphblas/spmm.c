@@ -133,7 +133,7 @@ static bool worth_entries(const struct grb_product *p, const struct shunt_host_s
   if (!p->masked && is_diagonal(&x->s)) return false; /* it scales the rows of D */
   if (x->b.present && p->masked) return met >= 8 && x->b.cols >= few_columns;
   if (x->b.present) return met >= 0.5;
-  return x->s.rows >= few_rows || met >= 4;
+  return x->s.rows >= few_rows || met >= (x->b.col_stride == 1 ? 1.5 : 4);
 }
 
 /* Sizes whose product is no number of bytes, or of which T would be nearly all of the cost. */
