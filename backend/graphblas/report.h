@@ -9,7 +9,8 @@
      |   |          |    |                        |        transposes of A and B: N or T
      |   |          |    |                        A, B, C: s(parse) h(ypersparse) b(itmap) f(ull),
      |   |          |    |                        held by r(ow) or c(olumn); +i: iso
-     |   |          |    C is m x n; inner size k; w multiplications, 0 if not counted
+     |   |          |    C is m x n; inner size k; w multiplications (of two sparse operands:
+     |   |          |    entries that will be read), 0 if not counted
      |   |          type of the semiring
      |   monoid and multiplication
      function
