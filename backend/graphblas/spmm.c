@@ -132,7 +132,7 @@ static bool worth_entries(const struct grb_product *p, const struct shunt_host_s
   if (p->call->kind != GRB_CALL_MXM || grb_engine_forced()) return true;
   if (!p->masked && is_diagonal(&x->s)) return false; /* it scales the rows of D */
   if (x->b.present && p->masked) return met >= 8 && x->b.cols >= few_columns;
-  if (x->b.present) return met >= 0.5;
+  if (x->b.present) return met >= (x->b.col_stride == 1 ? 0.5 : 2);
   return x->s.rows >= few_rows || met >= (x->b.col_stride == 1 ? 1.5 : 4);
 }
 

@@ -150,7 +150,7 @@ int main(void)
       {"full x 16 entries a row", 5000, 64, 64, 16, FULL, 0, NULL, true},
       {"a bitmap without gaps is full", 5000, 64, 64, 16, WHOLE_BITMAP, 0, NULL, true},
       {"bitmap, next to nothing meets", 500, 1000, 1000, 1, BITMAP, 0, NULL, false},
-      {"bitmap x 16 entries a row", 500, 1000, 1000, 16, BITMAP, 0, NULL, true},
+      {"bitmap x 40 entries a row", 500, 1000, 1000, 40, BITMAP, 0, NULL, true},
       {"F<!P> = F A, a sparse frontier", 32, 2000, 2000, 16, BITMAP, 2, GrB_DESC_RSC, false},
       {"W<P> = W A', a sparse frontier", 32, 2000, 2000, 16, BITMAP, 2, GrB_DESC_RST1, false},
       {"F<!P> = F A, all there", 32, 2000, 2000, 16, FULL, 4, GrB_DESC_RSC, true},
