@@ -345,9 +345,9 @@ def gains():
         ("GraphBLAS, 2 CPU cores, fp32, 32 orientations", "GraphBLAS 7.4.0",
          "%.2f (least %s)" % [(x, least) for kind, x, least in host_rows if kind == "fp32"][0],
          "tests/bench/graphblas_host_bench"),
-        ("GraphBLAS, graphs, `C<S> = S S'` as in k-truss, CPU time of one thread",
+        ("GraphBLAS, graphs, `C<S> = S S'` as in k-truss, 2 CPU cores, 12 graphs",
          "GraphBLAS 7.4.0", span(graph_gains()["C<S> = S S', plus.pair uint32"]),
-         "tests/bench/graphblas_graphs -u GRAPH..."),
+         "tests/bench/graphblas_graphs GRAPH..."),
         ("GraphBLAS on the GPU, large matrices, fp32 and fp64", "GraphBLAS on 16 cores",
          span(gpu), "tests/bench/graphblas_gpu_bench"),
     ]
