@@ -7,6 +7,7 @@
 #   one way                 no include goes from kernels or conv to backend, from kernels to conv
 #                           (but for formats that tests' twins need), and none goes in a circle
 #   instructions            no inline PTX but in kernels/ptx
+#   results with a reader   each file of tests/bench/results is named by a page or a test
 set -u
 cd "${SHUNT_SRCDIR:-.}" || exit 2
 passed=0
@@ -21,7 +22,7 @@ check() {
     echo "$2" | sed 's/^/#   /'
   fi
 }
-sources() { find backend conv kernels tests "$@" -type f; }
+sources() { find backend conv kernels tests -type f; }
 
 # ---- one format, one word ---------------------------------------------------------------------
 words=$(grep -o '&shunt_route_[a-z0-9]*,' backend/routes/table.c | sed 's/.*route_//; s/,//')
@@ -77,6 +78,16 @@ check "no include goes in a circle" "$(circles)"
 # ---- instructions ------------------------------------------------------------------------------------
 check "no inline PTX but in kernels/ptx" "$(grep -rnE '\basm( volatile)?[ (]' kernels conv \
   --include='*.cu' --include='*.cuh' | grep -v '^kernels/ptx/' | grep -v 'asm("" :')"
+
+# ---- results with a reader -----------------------------------------------------------------------------
+unread() {
+  for file in tests/bench/results/*; do
+    name=$(basename "$file" | sed 's/\./\\./g')
+    grep -qE "(^|[^A-Za-z0-9_-])$name([^A-Za-z0-9_-]|\$)" README.md tests/bench/*.md tests/bench/*.py \
+      tests/unit/*/*.sh tests/unit/*/*.c tests/unit/*/*.py || echo "$file"
+  done
+}
+check "each file of tests/bench/results is named by a page or a test" "$(unread)"
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -1,5 +1,6 @@
 # tests: `make check` needs no GPU, `make check-gpu` does.
 include %D%/unit/local.mk
+include %D%/fuzz/local.mk
 include %D%/gpu/local.mk
 include %D%/clients/local.mk
 include %D%/bench/local.mk

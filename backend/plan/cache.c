@@ -12,6 +12,7 @@
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/device_memory.h"
 #include "backend/plan/log.h"
+#include "conv/profile/profile.h"
 
 /* After so many calls it is looked again whether the pattern is another by now. */
 enum { PROFILE_EVERY = 4096 };

@@ -33,7 +33,7 @@
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 
-#include "conv/shunt_conv.h"
+#include "conv/profile/profile.h"
 
 struct shunt_cache;
 struct shunt_cache_entry;

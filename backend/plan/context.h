@@ -14,7 +14,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "conv/shunt_conv.h"
+#include "kernels/common/device.h"
 
 struct shunt_cache;
 struct shunt_cublaslt;

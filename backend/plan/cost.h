@@ -8,9 +8,9 @@
 
 #include "backend/plan/options.h"
 #include "backend/plan/problem.h"
-#include "conv/shunt_conv.h"
-#include "kernels/shunt_kernels.h"
+#include "conv/profile/profile.h"
 #include "kernels/sparse24/sparse24_kernels.h"
+#include "kernels/vector/vector_kernels.h"
 
 /* A launch that does next to nothing, in a stream that is kept busy. */
 enum { SHUNT_COST_LAUNCH_US = 2 };

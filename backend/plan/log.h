@@ -24,7 +24,7 @@
 #define SHUNT_LOG_H
 
 #include "backend/plan/problem.h"
-#include "conv/shunt_conv.h"
+#include "conv/profile/profile.h"
 
 /* `call`: the caller's function, a static string.  `route`: static, "original"
    when nothing took it.  `problem` may be NULL when it could not be read.  */

@@ -5,6 +5,7 @@
 #include "backend/plan/batches.h"
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
+#include "conv/coo/coo_conv.h"
 
 /* Memory is looked at after so many calls with a matrix. */
 enum { RELIEVE_EVERY = 1024 };

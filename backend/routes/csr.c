@@ -4,6 +4,7 @@
 #include "backend/plan/cost.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/routes/routes.h"
+#include "kernels/csr/csr_kernels.h"
 
 /* Is the balanced kernel the faster one (tests/bench/csr.md)?  Where one block's row would end
    last, at 1.2 ns an entry; and for narrow products of rows that mostly have next to nothing.  The

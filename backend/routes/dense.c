@@ -26,6 +26,8 @@
 #include "backend/plan/options.h"
 #include "backend/routes/packed_product.h"
 #include "backend/routes/routes.h"
+#include "conv/dense/dense_conv.h"
+#include "kernels/dense/dense_kernels.h"
 
 /* D's leading dimension: rows start on 16 bytes. */
 static int64_t dense_stride(const struct shunt_csr *a)

@@ -4,15 +4,16 @@
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/graph_overlap.h"
 #include "kernels/guard/fingerprint.h"
+#include "kernels/guard/guard.h"
 
 /* Calls of one copy whose workspaces differ and that its table has room for: far more than
    streams and graphs that share a matrix.  */
 enum { KEPT_SETS = 512, TABLE_BYTES = KEPT_SETS * SHUNT_GUARD_SET_BYTES, WORDS_BYTES = 256 };
 
-/* The words of a call; all but the verdict zero before a direct one.  */
+/* The words of a call; all but `repaired` zero before a direct one.  */
 struct words {
   uint32_t irregular; /* direct: from the conversion */
-  uint32_t verdict;   /* from the repair: it computed C */
+  uint32_t repaired;  /* from the repair: it computed C */
   uint32_t unused[2];
   struct shunt_fingerprint actual; /* kept, transposed: A's, as it is now */
   char padding[SHUNT_GUARD_SET_BYTES - 16 - sizeof(struct shunt_fingerprint)];
@@ -91,7 +92,7 @@ static struct shunt_guard repair_of(const struct shunt_call *c, const struct shu
                           .set_count = 1,
                           .key = c->workspace,
                           .wait_cycles = SHUNT_GUARD_WAIT_CYCLES,
-                          .verdict = &words->verdict};
+                          .repaired = &words->repaired};
   *s = c->problem->spmm;
   s->only_if = &words->irregular;
   if (c->packed) {
@@ -173,7 +174,7 @@ static shunt_status multiply(const struct shunt_packed_format *f,
 
 static shunt_status combine(const struct shunt_call *c, const struct shunt_dense *w)
 {
-  return SHUNT_LAUNCH(shunt_guard_combine_cuda(w, &c->problem->spmm, &words_of(c)->verdict,
+  return SHUNT_LAUNCH(shunt_guard_combine_cuda(w, &c->problem->spmm, &words_of(c)->repaired,
                                                &c->context->device, c->stream));
 }
 

@@ -39,6 +39,7 @@
 
 #include "backend/plan/cache.h"
 #include "backend/routes/route.h"
+#include "kernels/guard/guard.h"
 
 /* One product under way, as its format sees it. */
 struct shunt_packed_product {

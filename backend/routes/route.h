@@ -18,7 +18,7 @@
 #define SHUNT_ROUTE_H
 
 #include "backend/plan/problem.h"
-#include "conv/shunt_conv.h"
+#include "conv/profile/profile.h"
 
 struct shunt_context;
 struct shunt_packed_view;

@@ -14,6 +14,8 @@
 #include "backend/routes/packed_product.h"
 #include "backend/routes/routes.h"
 #include "conv/sparse24/sparse24_conv.h"
+#include "kernels/common/dense_copy.h"
+#include "kernels/guard/guard.h"
 #include "kernels/sparse24/sparse24_kernels.h"
 
 /* ---- the format ---------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "backend/plan/cuda_call.h"
 #include "backend/routes/routes.h"
 #include "backend/routes/vector_packed.h"
+#include "kernels/vector/vector_kernels.h"
 
 /* ---- what the profile says ---------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 
 #include "backend/tool/tool.h"
 #include "conv/dcsr/dcsr_traversal.h"
+#include "conv/profile/profile.h"
 #include "conv/tile/tile_conv.h"
 
 static const char help[] =

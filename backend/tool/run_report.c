@@ -11,6 +11,7 @@
    understood is counted.  (backend/plan/log.h writes it.)  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,11 +65,13 @@ static bool parse_line(char *text, struct line *l)
   l->calls = strtoll(field[3], &rest, 10);
   l->saved = strtod(field[4], &rest2);
   snprintf(l->problem, sizeof l->problem, "%s", field[5]);
-  return *field[3] && !*rest && *field[4] && !*rest2 && l->calls > 0;
+  return *field[3] && !*rest && *field[4] && !*rest2 && l->calls > 0 && isfinite(l->saved);
 }
 
+/* False: no memory, or more calls than can be counted. */
 static bool add_line(struct report *r, const struct line *l)
 {
+  if (l->calls > INT64_MAX - r->calls) return false;
   r->calls += l->calls;
   if (!is_original(l)) {
     r->taken += l->calls;

@@ -32,7 +32,6 @@
 
 #include "backend/plan/problem.h"
 #include "conv/read/read.h"
-#include "conv/shunt_conv.h"
 
 /* Exit statuses; shunt.1 documents them. */
 enum {

@@ -1,12 +1,12 @@
 /* bundle_conv.h: CSR to merged column lists of groups of 8 rows (kernels/bundle/bundle_format.h).
 
-   The same rules as conv/shunt_conv.h.  Nothing waits for the device: the memory is
+   The rules of kernels/common/device.h.  Nothing waits for the device: the memory is
    bounded by the number of entries.  Thread-safe for different outputs.  */
 #ifndef SHUNT_CONV_ROW_GROUPS_H
 #define SHUNT_CONV_ROW_GROUPS_H
 
-#include "conv/shunt_conv.h"
 #include "kernels/bundle/bundle_format.h"
+#include "kernels/common/device.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -10,12 +10,6 @@
 
 enum { ROWS = SHUNT_BUNDLE_ROWS };
 
-/* Unsigned, so that garbage wraps (to a place that the checks refuse). */
-static int64_t from_base(int64_t index, int base)
-{
-  return (int64_t)((uint64_t)index - (uint64_t)base);
-}
-
 /* ---- merging -------------------------------------------------------------------- */
 
 /* Where the rows of a group begin and end; false: offsets that cannot be. */

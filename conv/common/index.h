@@ -14,6 +14,13 @@ static inline int64_t index_at(const void *array, shunt_type type, int64_t i)
   return type == SHUNT_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
 }
 
+/* An index or offset, counted from 0.  Unsigned, so that garbage wraps (to a place that the checks
+   refuse).  */
+static inline int64_t from_base(int64_t index, int base)
+{
+  return (int64_t)((uint64_t)index - (uint64_t)base);
+}
+
 static inline void set_index(void *array, shunt_type type, int64_t i, int64_t value)
 {
   if (type == SHUNT_I32)

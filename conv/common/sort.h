@@ -9,7 +9,7 @@
 #ifndef SHUNT_CONV_SORT_H
 #define SHUNT_CONV_SORT_H
 
-#include "conv/shunt_conv.h"
+#include "kernels/common/device.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -9,7 +9,7 @@
 // of range.  Offsets lie in [base, nnz + base] whatever the indices are.
 #include <cuda_runtime.h>
 
-#include "conv/shunt_conv.h"
+#include "conv/coo/coo_conv.h"
 
 namespace shunt
 {

@@ -6,7 +6,7 @@
    found by binary search, so that even unsorted rows give offsets inside
    [base, nnz + base].  */
 #include "conv/common/index.h"
-#include "conv/shunt_conv.h"
+#include "conv/coo/coo_conv.h"
 
 static int64_t lower_bound(const void *rows, shunt_type type, int64_t nnz, int64_t row)
 {

@@ -1,7 +1,7 @@
 /* dcsr_conv.h: CSR, CSC and COO to the `dcsr` format (kernels/dcsr/dcsr_format.h), whole or in strips,
    and back.
 
-   The same rules as conv/shunt_conv.h: nothing here allocates, prints or decides; all memory is the
+   The rules of kernels/common/device.h: nothing here allocates, prints or decides; all memory is the
    caller's, sizes are asked for first.  Thread-safe for different outputs and scratch.
 
    The order of use:
@@ -14,7 +14,7 @@
 #ifndef SHUNT_CONV_DCSR_H
 #define SHUNT_CONV_DCSR_H
 
-#include "conv/shunt_conv.h"
+#include "kernels/common/device.h"
 #include "kernels/dcsr/dcsr_format.h"
 
 #ifdef __cplusplus

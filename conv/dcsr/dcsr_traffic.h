@@ -35,7 +35,7 @@
 #ifndef SHUNT_CONV_DCSR_TRAFFIC_H
 #define SHUNT_CONV_DCSR_TRAFFIC_H
 
-#include "conv/shunt_conv.h"
+#include "kernels/common/types.h"
 
 #ifdef __cplusplus
 extern "C" {

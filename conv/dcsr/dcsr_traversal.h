@@ -14,6 +14,7 @@
 #define SHUNT_CONV_TRAVERSAL_H
 
 #include "conv/dcsr/dcsr_traffic.h"
+#include "conv/profile/profile.h"
 
 #define SHUNT_SSF_THRESHOLD 3.2e8 /* B-stationary from here on */
 #define SHUNT_SSF_ACCURACY 0.964  /* share of the 220 cases */

@@ -56,20 +56,20 @@ static void divide_scratch(const struct shunt_dcsr_source *a, const struct shunt
 static int64_t row_begin(const struct by_row *r, int64_t i)
 {
   if (r->offsets) return r->offsets[i];
-  return index_at(r->a->offsets, r->a->index_type, i) - r->a->base;
+  return from_base(index_at(r->a->offsets, r->a->index_type, i), r->a->base);
 }
 
 static int64_t column_of(const struct by_row *r, int64_t q)
 {
   if (r->columns) return r->columns[q];
-  return index_at(r->a->columns, r->a->index_type, q) - r->a->base;
+  return from_base(index_at(r->a->columns, r->a->index_type, q), r->a->base);
 }
 
 /* ---- by row ------------------------------------------------------------------------------ */
 
 static int64_t row_index(const struct shunt_dcsr_source *a, int64_t p)
 {
-  return index_at(a->row_indices, a->index_type, p) - a->base;
+  return from_base(index_at(a->row_indices, a->index_type, p), a->base);
 }
 
 static void place_entry(struct by_row *r, int64_t p, int64_t column)
@@ -91,11 +91,11 @@ static void sort_by_row(struct by_row *r)
   for (int64_t i = 0; i < a->rows; i++) r->offsets[i + 1] += r->offsets[i];
   if (a->from == SHUNT_DCSR_FROM_COO) {
     for (int64_t p = 0; p < a->nnz; p++)
-      place_entry(r, p, index_at(a->columns, a->index_type, p) - a->base);
+      place_entry(r, p, from_base(index_at(a->columns, a->index_type, p), a->base));
   } else {
     for (int64_t j = 0; j < a->cols; j++) {
-      int64_t end = index_at(a->offsets, a->index_type, j + 1) - a->base;
-      for (int64_t p = index_at(a->offsets, a->index_type, j) - a->base; p < end; p++)
+      int64_t end = from_base(index_at(a->offsets, a->index_type, j + 1), a->base);
+      for (int64_t p = from_base(index_at(a->offsets, a->index_type, j), a->base); p < end; p++)
         place_entry(r, p, j);
     }
   }

@@ -25,7 +25,7 @@
 // row empty, a column outside the matrix is dropped, both are reported.
 #include <cuda_runtime.h>
 
-#include "conv/shunt_conv.h"
+#include "conv/dense/dense_conv.h"
 
 namespace shunt
 {

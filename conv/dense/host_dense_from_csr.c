@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "conv/common/index.h"
-#include "conv/shunt_conv.h"
+#include "conv/dense/dense_conv.h"
 
 /* Scatters row i into its zeroed place; nonzero when a column is out of range or
    repeats.  seen[c] == i + 1 marks a column of this row.  */

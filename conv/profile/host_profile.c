@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "conv/common/index.h"
+#include "conv/profile/profile.h"
 #include "conv/profile/profile_segments.h"
 
 struct row {

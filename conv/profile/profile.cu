@@ -36,6 +36,7 @@
 // blocks; the last block writes it to pinned host memory, the serial last.
 #include <cuda_runtime.h>
 
+#include "conv/profile/profile.h"
 #include "conv/profile/profile_segments.h"
 
 namespace shunt

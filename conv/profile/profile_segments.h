@@ -10,7 +10,7 @@
 #ifndef SHUNT_CONV_PROFILE_SEGMENTS_H
 #define SHUNT_CONV_PROFILE_SEGMENTS_H
 
-#include "conv/shunt_conv.h"
+#include "conv/profile/profile.h"
 
 #ifdef __CUDACC__
 #define SHUNT_SEGMENTS_INLINE static inline __host__ __device__

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "conv/common/index.h"
-#include "conv/shunt_conv.h"
+#include "conv/profile/profile.h"
 
 enum { TILE_ROWS = 16, TILE_COLS = 32, STRIP_COLS = 64, QUAD = 4 };
 

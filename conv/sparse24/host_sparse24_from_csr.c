@@ -35,12 +35,6 @@ static char *tile_of(const struct shunt_sparse24 *v, int64_t row, int64_t chunk)
   return (char *)v->tiles + tile * shunt_sparse24_tile_bytes(size_of(v));
 }
 
-/* Unsigned, so that garbage wraps (to a place that the checks refuse). */
-static int64_t from_base(int64_t index, int base)
-{
-  return (int64_t)((uint64_t)index - (uint64_t)base);
-}
-
 /* What is left of a row. */
 struct rest {
   int64_t at, end;

@@ -1,10 +1,10 @@
 /* sparse24_conv.h: CSR to the `sparse24` format (kernels/sparse24/sparse24_format.h) and back.
 
-   The same rules as conv/shunt_conv.h.  */
+   The rules of kernels/common/device.h.  */
 #ifndef SHUNT_CONV_SPARSE24_H
 #define SHUNT_CONV_SPARSE24_H
 
-#include "conv/shunt_conv.h"
+#include "kernels/common/device.h"
 #include "kernels/sparse24/sparse24_format.h"
 
 #ifdef __cplusplus

@@ -22,12 +22,6 @@
 
 enum { ROWS = SHUNT_TILE_ROWS, COLS = SHUNT_TILE_COLS, LANES = SHUNT_TILE_LANES };
 
-/* Unsigned, so that garbage wraps (to a place that the checks refuse). */
-static int64_t from_base(int64_t index, int base)
-{
-  return (int64_t)((uint64_t)index - (uint64_t)base);
-}
-
 /* ---- the walk over a block row ---------------------------------------------------- */
 
 struct walk {

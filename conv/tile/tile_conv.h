@@ -1,6 +1,6 @@
 /* tile_conv.h: CSR to the `tile` format (kernels/tile/tile_format.h) and back.
 
-   The same rules as conv/shunt_conv.h.  Nothing waits for the device: the memory that a
+   The rules of kernels/common/device.h.  Nothing waits for the device: the memory that a
    packed matrix takes is bounded by numbers the host knows, and a matrix that does not keep
    within them, or breaks the format's conditions, is called irregular.
 
@@ -9,7 +9,7 @@
 #ifndef SHUNT_CONV_TILE_H
 #define SHUNT_CONV_TILE_H
 
-#include "conv/shunt_conv.h"
+#include "kernels/common/device.h"
 #include "kernels/tile/tile_format.h"
 
 #ifdef __cplusplus

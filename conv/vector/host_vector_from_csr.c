@@ -179,7 +179,7 @@ struct packer {
 
 static int64_t first_entry(const struct shunt_csr *a, int64_t row)
 {
-  int64_t p = index_at(a->row_offsets, a->index_type, row) - a->base;
+  int64_t p = from_base(index_at(a->row_offsets, a->index_type, row), a->base);
 
   return p < 0 ? 0 : p > a->nnz ? a->nnz : p;
 }
@@ -192,8 +192,8 @@ static int find_row(const struct shunt_csr *a, const uint32_t *row_of, int64_t p
 
   *begin = *end = 0;
   if (row >= a->rows) return 0;
-  *begin = index_at(a->row_offsets, a->index_type, row) - a->base;
-  *end = index_at(a->row_offsets, a->index_type, row + 1) - a->base;
+  *begin = from_base(index_at(a->row_offsets, a->index_type, row), a->base);
+  *end = from_base(index_at(a->row_offsets, a->index_type, row + 1), a->base);
   if (*begin >= 0 && *end >= *begin && *end <= a->nnz) return 1;
   *begin = *end = 0;
   return 0;
@@ -252,7 +252,7 @@ static uint64_t read_half(struct packer *k, int64_t p)
   for (int r = 0; r < SHUNT_VECTOR_ROWS; r++) {
     int64_t before = low - 1;
     for (; k->at[r] < k->end[r]; k->at[r]++) {
-      int64_t c = index_at(k->a->columns, k->a->index_type, k->at[r]) - k->a->base;
+      int64_t c = from_base(index_at(k->a->columns, k->a->index_type, k->at[r]), k->a->base);
       if (c >= high) break;
       if (c <= before) { /* not ascending; or out of range, below 0 */
         k->irregular = 1;
@@ -466,7 +466,7 @@ shunt_status shunt_vector_to_csr_host(const struct shunt_vector *v, struct shunt
   a->nnz = find_offsets(v, offsets, a->index_type, a->base);
   for (int64_t i = 0; i < v->rows; i++) {
     int64_t row = v->row_of ? (int64_t)v->row_of[i] : i;
-    unpack_row(v, i, a, index_at(offsets, a->index_type, row) - a->base);
+    unpack_row(v, i, a, from_base(index_at(offsets, a->index_type, row), a->base));
   }
   return SHUNT_OK;
 }

@@ -24,8 +24,8 @@ static int64_t start(struct merge *m, const uint32_t *row_of, int64_t group)
     m->at[r] = m->end[r] = 0;
     if (place >= a->rows) continue;
     row = row_of ? (int64_t)row_of[place] : place;
-    begin = row < a->rows ? index_at(a->row_offsets, a->index_type, row) - a->base : -1;
-    end = row < a->rows ? index_at(a->row_offsets, a->index_type, row + 1) - a->base : -1;
+    begin = row < a->rows ? from_base(index_at(a->row_offsets, a->index_type, row), a->base) : -1;
+    end = row < a->rows ? from_base(index_at(a->row_offsets, a->index_type, row + 1), a->base) : -1;
     m->irregular |= begin < 0 || end < begin || end > a->nnz;
     if (begin < 0 || end < begin || end > a->nnz) continue;
     m->at[r] = begin, m->end[r] = end;
@@ -36,7 +36,7 @@ static int64_t start(struct merge *m, const uint32_t *row_of, int64_t group)
 
 static int64_t column_at(const struct merge *m, int64_t p)
 {
-  return index_at(m->a->columns, m->a->index_type, p) - m->a->base;
+  return from_base(index_at(m->a->columns, m->a->index_type, p), m->a->base);
 }
 
 /* The column of the next vector behind column `last`; cols: there is none. */

@@ -67,8 +67,8 @@ static void add_column(struct row_hashes *s, int64_t column)
 static void sketch_row(const struct shunt_csr *a, int64_t row, const struct shunt_row_clusters *k)
 {
   static const uint32_t zero[SHUNT_SKETCH_WORDS];
-  int64_t begin = index_at(a->row_offsets, a->index_type, row) - a->base;
-  int64_t end = index_at(a->row_offsets, a->index_type, row + 1) - a->base;
+  int64_t begin = from_base(index_at(a->row_offsets, a->index_type, row), a->base);
+  int64_t end = from_base(index_at(a->row_offsets, a->index_type, row + 1), a->base);
   int bits = shunt_sketch_hash_bits(k->rows);
   uint32_t *sketch = k->sketch + row * SHUNT_SKETCH_WORDS;
   struct row_hashes s;
@@ -77,7 +77,7 @@ static void sketch_row(const struct shunt_csr *a, int64_t row, const struct shun
   memset(&s, 0xff, sizeof s);
   s.sum = 0;
   for (int64_t p = begin; p < end; p++)
-    add_column(&s, index_at(a->columns, a->index_type, p) - a->base);
+    add_column(&s, from_base(index_at(a->columns, a->index_type, p), a->base));
   memset(sketch, 0, SHUNT_SKETCH_WORDS * sizeof *sketch);
   for (int i = 0; i < SHUNT_SKETCH_BINS; i++)
     sketch[i / 4] |= shunt_sketch_byte(s.bin[i]) << i % 4 * 8;

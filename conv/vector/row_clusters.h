@@ -35,7 +35,7 @@
 #ifndef SHUNT_CONV_ROW_CLUSTERS_H
 #define SHUNT_CONV_ROW_CLUSTERS_H
 
-#include "conv/shunt_conv.h"
+#include "kernels/common/device.h"
 
 #ifdef __cplusplus
 extern "C" {

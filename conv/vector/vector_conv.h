@@ -1,12 +1,12 @@
 /* vector_conv.h: CSR to the `vector` format (kernels/vector/vector_format.h) and back.
 
-   The same rules as conv/shunt_conv.h.  Nothing waits for the device: the memory that a
+   The rules of kernels/common/device.h.  Nothing waits for the device: the memory that a
    packed matrix takes is bounded by numbers the host knows, and a matrix that does not keep
    within them, or breaks the format's conditions, is called irregular.  */
 #ifndef SHUNT_CONV_VECTOR_H
 #define SHUNT_CONV_VECTOR_H
 
-#include "conv/shunt_conv.h"
+#include "conv/profile/profile.h"
 #include "kernels/vector/vector_format.h"
 
 #ifdef __cplusplus

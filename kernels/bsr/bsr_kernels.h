@@ -3,7 +3,7 @@
 
      C[m x n] = alpha A[m x k] B[k x n] + beta C,    p->a and *shape: struct shunt_block_shape
 
-   The rules of kernels/shunt_kernels.h hold.  Every element of a block counts, stored zeros
+   The rules of kernels/common/device.h hold.  Every element of a block counts, stored zeros
    included (0 x NaN is NaN); a place of Blocked-ELL with a negative column holds no block, whatever
    its values are.  Types: f16 or bf16, into the same or f32, accumulated in f32; f32; f64.  Blocks
    of 2, 4, 8, 16 or 32; a.values at a multiple of 16 bytes.  Nothing is kept, so nothing can be
@@ -12,7 +12,7 @@
 #define SHUNT_SPMM_BLOCKS_H
 
 #include "kernels/bsr/bsr_format.h"
-#include "kernels/shunt_kernels.h"
+#include "kernels/common/device.h"
 
 #ifdef __cplusplus
 extern "C" {

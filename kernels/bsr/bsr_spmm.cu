@@ -3,6 +3,7 @@
 // The kernels: bsr_spmm_mma.cuh (f16, bf16), bsr_spmm_fma.cuh (f32, f64).
 #include "kernels/bsr/bsr_kernels.h"
 #include "kernels/bsr/bsr_spmm_operands.cuh"
+#include "kernels/common/dense_copy.h"
 #include "kernels/common/spmm_operands.cuh"
 
 namespace shunt

@@ -1,7 +1,7 @@
 /* bundle_kernels.h: C = alpha A B + beta C with A in CSR and a hint of which columns each
    group of 8 rows has (kernels/bundle/bundle_format.h).
 
-   The rules of kernels/shunt_kernels.h.  Direct: A's offsets, columns and values are those of the
+   The rules of kernels/common/device.h.  Direct: A's offsets, columns and values are those of the
    moment; the hint only says where to expect what.  Each entry of A that is used was compared with
    the hint, and a group whose entries are not the hint's, one and all, is computed row by row in
    the same launch: results are right for any A and any hint, in whatever state A was when the
@@ -18,7 +18,7 @@
 #define SHUNT_ROW_GROUPS_KERNELS_H
 
 #include "kernels/bundle/bundle_format.h"
-#include "kernels/shunt_kernels.h"
+#include "kernels/common/device.h"
 
 #ifdef __cplusplus
 extern "C" {

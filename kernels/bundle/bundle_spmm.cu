@@ -3,6 +3,7 @@
 //
 // Workspace:  | row-major copy of B, rows padded to 16 bytes, if B is column-major |
 #include "kernels/bundle/bundle_spmm.cuh"
+#include "kernels/common/dense_copy.h"
 #include "kernels/common/spmm_operands.cuh"
 
 namespace shunt

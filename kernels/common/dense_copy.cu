@@ -19,9 +19,9 @@
 // Roofline: bytes read plus written at copy bandwidth.
 #include <cuda_runtime.h>
 
+#include "kernels/common/dense_copy.h"
 #include "kernels/common/early_launch.cuh"
 #include "kernels/common/number.cuh"
-#include "kernels/shunt_kernels.h"
 
 namespace shunt
 {

@@ -9,7 +9,7 @@
 #pragma once
 #include <cuda_runtime.h>
 
-#include "kernels/shunt_kernels.h"
+#include "kernels/common/device.h"
 
 namespace shunt
 {

@@ -5,7 +5,7 @@
 #pragma once
 #include <stdint.h>
 
-#include "kernels/shunt_kernels.h"
+#include "kernels/common/types.h"
 
 namespace shunt
 {

@@ -28,6 +28,9 @@ typedef enum shunt_status {
   SHUNT_E_WRITTEN      /* part of the work that writes the result was enqueued, the rest failed */
 } shunt_status;
 
+/* Bits of the words in which a conversion says that its result must not be used. */
+enum { SHUNT_IRREGULAR = 4 /* a column repeats within a row, or is out of range */ };
+
 typedef enum shunt_type {
   SHUNT_F16 = 0, /* IEEE binary16 */
   SHUNT_BF16,    /* bfloat16 */
@@ -40,11 +43,11 @@ typedef enum shunt_type {
   SHUNT_TYPE_COUNT
 } shunt_type;
 
-/* Bytes of one element. */
+/* Bytes of one element; 0: no such type. */
 static inline size_t shunt_type_size(shunt_type t)
 {
   static const unsigned char size[SHUNT_TYPE_COUNT] = {2, 2, 4, 8, 1, 4, 8, 8};
-  return size[t];
+  return (unsigned)t < SHUNT_TYPE_COUNT ? size[t] : 0;
 }
 
 /* A sparse matrix in CSR.

@@ -17,7 +17,6 @@
 
 #include "kernels/common/number.cuh"
 #include "kernels/common/scalar.cuh"
-#include "kernels/shunt_kernels.h"
 
 namespace shunt
 {

@@ -1,4 +1,5 @@
 // csr_sddmm_operands.cu: see csr_sddmm_operands.cuh.
+#include "kernels/common/dense_copy.h"
 #include "kernels/csr/csr_sddmm_operands.cuh"
 
 namespace shunt

@@ -11,6 +11,7 @@
 // that needs no copy is left as it is; `aligned` says so, and such calls take
 // kernels that load element by element.
 #pragma once
+#include "kernels/common/device.h"
 #include "kernels/csr/csr_sddmm_common.cuh"
 
 namespace shunt

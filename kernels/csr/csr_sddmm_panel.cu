@@ -244,9 +244,13 @@ shunt_status with_index(const struct shunt_sddmm *p, const operands &o, const cu
 // columns in L1 anyway).
 bool cut(const struct shunt_sddmm *p, const struct shunt_device *d, cutting *how)
 {
-  constexpr int64_t ENTRIES = 8;        // of a row in a panel: less, and searching costs more
+  constexpr int64_t ENTRIES = 8; // of a row in a panel: less, and searching costs more
+#ifdef SHUNT_EMULATED
+  constexpr int64_t GATHER = 64 << 10; // the emulator's patterns are small
+#else
   constexpr int64_t GATHER = 128 << 20; // bytes: what takes as long as the searches
-  constexpr int64_t SPARSE = 40;        // places for each entry
+#endif
+  constexpr int64_t SPARSE = 40; // places for each entry
   const int64_t size = (int64_t)shunt_type_size(p->a.type), inner = p->a.cols * size;
   const int64_t rows = p->c.rows, cols = p->c.cols, blocks = d->multiprocessors;
   if (inner == 0 || p->c.nnz == 0 || p->c.nnz < GATHER / inner) return false;

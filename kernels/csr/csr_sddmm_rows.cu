@@ -18,6 +18,7 @@
 //
 // Roofline: every entry gathers a column of B, from L1 or L2 (A's row stays in registers).
 #include "kernels/common/early_launch.cuh"
+#include "kernels/csr/csr_kernels.h"
 #include "kernels/csr/csr_sddmm_operands.cuh"
 #include "kernels/csr/csr_sddmm_rows_teams.cuh"
 

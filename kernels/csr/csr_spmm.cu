@@ -1,5 +1,7 @@
 // csr_spmm.cu: SpMM for any CSR matrix: checks, the plan, and the way to the
 // kernels of each type (csr_spmm.cuh explains how work is cut).
+#include "kernels/common/dense_copy.h"
+#include "kernels/csr/csr_kernels.h"
 #include "kernels/csr/csr_spmm.cuh"
 
 namespace shunt
@@ -76,19 +78,9 @@ plan make_plan(const shunt_spmm *p, const shunt_device *d)
   return how;
 }
 
-static bool one_stride_is_1(const shunt_dense &m)
-{
-  return m.row_stride == 1 || m.col_stride == 1;
-}
-
 static shunt_status check(const shunt_spmm *p)
 {
-  if (p->a.value_type != p->b.type) return SHUNT_E_UNSUPPORTED;
-  if (p->a.index_type != SHUNT_I32 && p->a.index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
-  if (p->b.rows != p->a.cols || p->c.rows != p->a.rows || p->c.cols != p->b.cols)
-    return SHUNT_E_ARGUMENT;
-  if (!one_stride_is_1(p->b) || !one_stride_is_1(p->c)) return SHUNT_E_ARGUMENT;
-  return SHUNT_OK;
+  return check_csr_operands(p, p->a.rows, p->a.cols);
 }
 
 static shunt_status copy_b(const shunt_spmm *p, const shunt_device *d, const plan &how,
@@ -129,29 +121,6 @@ static bool built(const shunt_spmm *p)
          (out == s || out == SHUNT_F32);
 }
 
-static bool check_table(const shunt_guard *r)
-{
-  const int count = r->set_count;
-  return r->sets && r->key && count > 0 && count <= 1 << 20 && (count & (count - 1)) == 0 &&
-         reinterpret_cast<uintptr_t>(r->sets) % SHUNT_GUARD_SET_BYTES == 0;
-}
-
-shunt_status make_repair_args(const shunt_spmm *p, const shunt_guard *r, repair_args *to)
-{
-  *to = {};
-  if (!check_table(r)) return SHUNT_E_ARGUMENT;
-  to->expected = r->expected;
-  to->table = make_arrival_table(r->sets, (uint32_t)r->set_count, r->key);
-  to->verdict = r->verdict;
-  to->changed = r->changed;
-  to->nonfinite = r->nonfinite;
-  to->wait_cycles = r->wait_cycles;
-  to->start = r->start;
-  if (!r->expected) return SHUNT_OK;
-  const struct shunt_csr hashed = r->of_values ? shunt_fp_values_of(&p->a) : p->a;
-  return make_hash_job(&hashed, &to->arrays);
-}
-
 } // namespace csr
 } // namespace shunt
 
@@ -176,24 +145,6 @@ extern "C" shunt_status shunt_csr_spmm_merge_cuda(const struct shunt_spmm *p,
       reinterpret_cast<uintptr_t>(workspace) % 256)
     return SHUNT_E_WORKSPACE;
   return run(p, d, how, workspace, stream);
-}
-
-extern "C" shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p,
-                                                const struct shunt_guard *r,
-                                                const struct shunt_device *d, shunt_stream stream)
-{
-  static_assert(sizeof(shunt::arrival_set) == SHUNT_GUARD_SET_BYTES, "a set of words");
-  shunt_status status = check(p);
-  if (status != SHUNT_OK) return status;
-  if (!built(p) || p->compute != SHUNT_F32 || p->a.value_type == SHUNT_I8)
-    return SHUNT_E_UNSUPPORTED;
-  if (!r->product) return SHUNT_E_ARGUMENT;
-  plan how = {};
-  how.direct = how.repairs = true;
-  status = make_repair_args(p, r, &how.repair);
-  if (status != SHUNT_OK || p->c.rows == 0 || p->c.cols == 0) return status;
-  how.repair.probe = shunt::make_probe(r->product);
-  return run(p, d, how, nullptr, stream);
 }
 
 extern "C" shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, int64_t longest_row,

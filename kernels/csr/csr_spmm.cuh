@@ -39,12 +39,8 @@
 #pragma once
 #include <stdint.h>
 
-#include "kernels/common/number.cuh"
-#include "kernels/common/scalar.cuh"
-#include "kernels/guard/arrival.cuh"
-#include "kernels/guard/fingerprint_parts.cuh"
-#include "kernels/guard/probe.cuh"
-#include "kernels/shunt_kernels.h"
+#include "kernels/common/csr_operands.cuh"
+#include "kernels/common/device.h"
 
 namespace shunt
 {
@@ -65,27 +61,9 @@ struct cut_row {
   int32_t more;
 };
 
-// How a repair finds out whether it is needed, and goes about it (struct shunt_guard).
-struct repair_args {
-  hash_job arrays;
-  probe_args probe;
-  const shunt_fingerprint *expected;
-  arrival_table table;
-  uint32_t *verdict, *changed, *nonfinite;
-  int64_t wait_cycles;
-  int helpers;   // blocks [0, helpers) wait to help
-  int64_t piece; // strips that a warp takes at a time
-  enum shunt_guard_start start;
-};
-
-// All of it but the probe and how the work is shared; SHUNT_OK, or what is wrong with r or A.
-shunt_status make_repair_args(const struct shunt_spmm *p, const struct shunt_guard *r,
-                              repair_args *to);
-
 // Sizes: a function of sizes, types, strides and the device alone (workspace).
 struct plan {
   bool direct;     // not cut at all: the guarded kernel, one launch, no workspace
-  bool repairs;    // direct, and only if there is reason to: the repair kernel
   bool split;      // by rows, one launch, no workspace (csr_spmm_split.cuh)
   int64_t longest; // of split: length of the longest row, as far as known; -1
   bool copies_b;   // B is column-major and is copied to the workspace first
@@ -95,28 +73,13 @@ struct plan {
   int64_t pitch;        // elements (compute type) from one head or tail slot to the next
   int64_t b_stride;     // of the B that the kernel reads
   size_t cuts_at, heads_at, tails_at, b_at, bytes; // in the workspace
-  repair_args repair;                              // of the repair kernel
 };
 plan make_plan(const struct shunt_spmm *p, const struct shunt_device *d);
 
-// What the kernels read.  T is the compute type.
-template <class T> struct args {
-  const void *offsets, *columns, *values;
-  int64_t rows, nonzeros;
-  int base;
-  bool wide; // 64-bit indices
-
-  const void *b;
-  int64_t b_row_stride, b_col_stride;
-  uint32_t b_row_bytes; // tiled kernel: b_row_stride in bytes, b_col_stride is 1
-
-  void *c;
-  int64_t c_row_stride, c_col_stride;
-  bool c_vector; // rows of C can be read and written V elements at once
-  int64_t n;
-
-  scalar_arg<T> alpha, beta;
-  const uint32_t *only_if;
+// What the kernels read.  Of the merge and the split kernel b_col_stride is 1.
+template <class T> struct args : csr_operands<T> {
+  uint32_t b_row_bytes; // b_row_stride in bytes
+  bool c_vector;        // rows of C can be read and written V elements at once
 
   int tile;
   int lanes_log2;
@@ -145,33 +108,6 @@ shunt_status launch_i8(const shunt_spmm *, const shunt_device *, const plan &, v
 // The whole call with a plan of the caller's making (tests tune with it).
 shunt_status run(const shunt_spmm *p, const shunt_device *d, const plan &how, void *workspace,
                  shunt_stream stream);
-
-// ---- device helpers that all kernels of the family use ----------------------
-
-// Element i of an index array, base removed by the caller.
-__device__ __forceinline__ int64_t load_index(const void *array, int64_t i, bool wide)
-{
-  return wide ? __ldg(static_cast<const long long *>(array) + i)
-              : __ldg(static_cast<const int *>(array) + i);
-}
-
-// alpha * sum + beta * old, rounded once; `old` is not looked at when beta is 0.
-template <class Out, class T> __device__ __forceinline__ Out finish(T sum, T alpha, T beta, Out old)
-{
-  T value = scale(alpha, sum);
-  if (beta != T(0)) value = multiply_add(beta, widen<T>(old), value);
-  return narrow<Out>(value);
-}
-
-// One element of C.
-template <class Out, class T>
-__device__ __forceinline__ void store_element(const args<T> &a, int64_t row, int64_t col, T sum,
-                                              T alpha, T beta)
-{
-  Out *c = static_cast<Out *>(a.c) + row * a.c_row_stride + col * a.c_col_stride;
-  Out old = beta != T(0) ? *c : Out();
-  *c = finish<Out>(sum, alpha, beta, old);
-}
 
 } // namespace csr
 } // namespace shunt

@@ -2,23 +2,16 @@
 #pragma once
 #include <cuda_runtime.h>
 
-#include <type_traits>
-
 #include "kernels/csr/csr_spmm_merge.cuh"
 #include "kernels/csr/csr_spmm_merge_join.cuh"
 #include "kernels/csr/csr_spmm_split.cuh"
-#include "kernels/guard/repair.cuh"
+#include "kernels/csr/csr_spmm_split_choice.cuh"
 #include "kernels/guard/row_by_row.cuh"
 
 namespace shunt
 {
 namespace csr
 {
-
-inline shunt_status status_of(cudaError_t e)
-{
-  return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
-}
 
 inline bool aligned(const void *pointer, size_t bytes)
 {
@@ -29,23 +22,10 @@ template <class T> args<T> make_args(const shunt_spmm *p, const plan &how, void 
 {
   char *w = static_cast<char *>(workspace);
   args<T> a = {};
-  a.offsets = p->a.row_offsets;
-  a.columns = p->a.columns;
-  a.values = p->a.values;
-  a.rows = p->a.rows;
-  a.nonzeros = p->a.nnz;
-  a.base = p->a.base;
-  a.wide = p->a.index_type == SHUNT_I64;
-  a.b = how.copies_b ? w + how.b_at : p->b.values;
+  static_cast<csr_operands<T> &>(a) = make_csr_operands<T>(p);
+  if (how.copies_b) a.b = w + how.b_at;
   a.b_row_stride = how.direct ? p->b.row_stride : how.b_stride;
   a.b_col_stride = how.direct ? p->b.col_stride : 1;
-  a.c = p->c.values;
-  a.c_row_stride = p->c.row_stride;
-  a.c_col_stride = p->c.col_stride;
-  a.n = p->c.cols;
-  a.alpha = make_scalar_arg<T>(p->alpha);
-  a.beta = make_scalar_arg<T>(p->beta);
-  a.only_if = p->only_if;
   a.tile = how.tile;
   a.pitch = how.pitch;
   if (!how.direct && !how.split) {
@@ -62,34 +42,9 @@ shunt_status launch_guarded(const args<T> &a, const shunt_device *d, shunt_strea
   int64_t strips = (a.n + 31) / 32, wanted = (a.rows * strips + 7) / 8;
   int64_t most = d->multiprocessors; // few blocks: mostly they have nothing to do
   if (!a.only_if) most *= 16;
-  return launch_early(spmm_row_by_row<S, Out, T>, dim3((unsigned)(wanted < most ? wanted : most)),
-                      dim3(kThreads), d, stream, a);
-}
-
-// Blocks enough for A's arrays, beside the one that probes, and for C; as many as fit at once.
-template <class S, class Out, class T>
-shunt_status launch_repair(const args<T> &a, const plan &how, const shunt_device *d,
-                           shunt_stream stream)
-{
-  const int64_t most_pieces = 1 << 16, strips = a.rows * ((a.n + 31) / 32);
-  repair_args r = how.repair;
-  r.piece = strips > 4 * most_pieces ? (strips + most_pieces - 1) / most_pieces : 4;
-  r.helpers = d->multiprocessors;
-  const int most = d->multiprocessors * hash_blocks_per_multiprocessor;
-  const int room = most < arrival_most_blocks ? most : arrival_most_blocks;
-  const int64_t hashing = hash_blocks(r.arrays.tiles, d, room) + 1;
-  // What is mostly hashed before the product ends is not worth many blocks behind it.
-  const bool soon =
-      r.start == SHUNT_GUARD_OVERLAPPED && (int64_t)r.arrays.tiles * SHUNT_FP_TILE <= 9 << 20;
-  const int64_t repairing = soon ? d->multiprocessors + 1 : strips / (r.piece * hash_warps);
-  const int64_t blocks = soon || repairing > hashing ? repairing : hashing;
-  const dim3 grid((unsigned)(blocks < room ? blocks : room)), block(hash_threads);
-  if (r.start == SHUNT_GUARD_BEHIND)
-    return launch_early(spmm_repair<S, Out, T, false>, grid, block, d, stream, a, r);
-  if (r.start == SHUNT_GUARD_EARLY)
-    return launch_early(spmm_repair<S, Out, T, true>, grid, block, d, stream, a, r);
-  spmm_repair<S, Out, T, true><<<grid, block, 0, stream>>>(a, r);
-  return status_of(cudaGetLastError());
+  return launch_early(
+      guard::spmm_row_by_row<S, Out, T>, dim3((unsigned)(wanted < most ? wanted : most)),
+      dim3(guard::row_by_row_threads), d, stream, static_cast<const csr_operands<T> &>(a));
 }
 
 // The join starts while the tiles still run, where the device can do that.
@@ -187,10 +142,6 @@ template <class S, int V, class T> bool b_fits(const args<T> &a)
   return a.n % V == 0 && a.b_row_stride % V == 0 && aligned(a.b, V * sizeof(S));
 }
 
-// The types that dense copies are made of.
-template <class S, class T>
-constexpr bool has_repair = std::is_same<T, float>::value && sizeof(S) > 1;
-
 // V: elements in 16 bytes of S (or less, where sums take more registers), the
 // widest of the built V, HALF and 1 that fits is taken.
 template <class S, class Out, class T, int V, int HALF>
@@ -198,8 +149,6 @@ shunt_status launch(const shunt_spmm *p, const shunt_device *d, const plan &how,
                     shunt_stream stream)
 {
   args<T> a = make_args<T>(p, how, workspace);
-  if constexpr (has_repair<S, T>)
-    if (how.repairs) return launch_repair<S, Out, T>(a, how, d, stream);
   if (how.direct) return launch_guarded<S, Out, T>(a, d, stream);
   a.b_row_bytes = (uint32_t)(a.b_row_stride * sizeof(S));
   if (b_fits<S, V>(a)) return launch_tiled<S, Out, T, V>(a, how, d, stream);

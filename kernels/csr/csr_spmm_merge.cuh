@@ -122,6 +122,187 @@ __device__ __forceinline__ void note_cut(const args<T> &a, const corner &from, c
   a.cuts[blockIdx.x] = cut;
 }
 
+// What the thread's group has of the tile: one run of its nonzeros.
+struct group_run {
+  int groups, group, lane; // of the block; of the group
+  int begin;               // the run's first nonzero
+  int staged;              // where that stands in `columns` and `values`
+  bool fresh;              // whether it is its row's first, too
+
+  template <class T>
+  __device__ __forceinline__ group_run(const args<T> &a, const corner &from, const runs &r,
+                                       const unsigned *flags)
+      : groups(kThreads >> a.lanes_log2), group(threadIdx.x >> a.lanes_log2),
+        lane(threadIdx.x & ((1 << a.lanes_log2) - 1)), begin(group * r.length),
+        staged(group * (r.length + kRunGap)),
+        fresh(begin == 0 ? !from.cut
+                         : begin < r.count && last_end_before(flags, begin) == begin - 1)
+  {
+  }
+};
+
+// The columns of C that a lane looks after in a pass.
+template <class S, int V> struct pass_columns {
+  int col;
+  bool active;
+  const char *b; // column col of row 0 of B
+
+  // Lanes beyond the last column repeat their group's first: no branches, no stores.
+  template <class T> __device__ __forceinline__ pass_columns(const args<T> &a, int pass, int lane)
+  {
+    const int first = pass * (V << a.lanes_log2);
+    col = first + lane * V;
+    active = col < a.n;
+    b = static_cast<const char *>(a.b) + (int64_t)(active ? col : first) * (int64_t)sizeof(S);
+  }
+};
+
+// A thread's sums on its way along the run.
+template <class T, int V> struct run_sums {
+  T sum[V];      // of the row it is in
+  T *open;       // shared, V of each thread: what its run leaves open at its end; until then its
+                 // first piece, if that is of a row begun in an earlier run
+  int first_row; // which that is
+  bool fresh;    // the row began in this run
+
+  __device__ __forceinline__ void clear()
+  {
+#pragma unroll
+    for (int e = 0; e < V; e++) sum[e] = T(0);
+  }
+};
+
+// Copies the block's part of A to shared memory.  All threads; a barrier must follow.
+template <class S, class T>
+__device__ __forceinline__ void stage_tile(const args<T> &a, const corner &from, const corner &to,
+                                           const runs &r, const staged<T> &s)
+{
+  stage_nonzeros<S>(a, from.position, r, s);
+  stage_rows(a, from, to, r.count, s);
+  if (threadIdx.x == 0) {
+    if (blockIdx.y == 0) note_cut(a, from, to);
+    s.scalars[0] = a.alpha.get();
+    s.scalars[1] = a.beta.get();
+  }
+}
+
+// x = the rows of B of a chunk, of which `left` nonzeros are of the tile.
+template <class S, class T, int V>
+__device__ __forceinline__ void fetch(const args<T> &a, const char *b, const uint32_t *columns,
+                                      int left, b_word<S, V> *x)
+{
+  uint32_t column[kChunk];
+  wide<uint32_t, kChunk>::load(column, columns);
+  if (__all_sync(~0u, left >= kChunk)) {
+#pragma unroll
+    for (int u = 0; u < kChunk; u++) x[u].load(b + (uint64_t)column[u] * a.b_row_bytes);
+  } else {
+    // What is not stored is not multiplied: B may hold a NaN there.
+#pragma unroll
+    for (int u = 0; u < kChunk; u++) {
+      x[u].clear();
+      if (u < left) x[u].load(b + (uint64_t)column[u] * a.b_row_bytes);
+    }
+  }
+}
+
+// The row that ends here, `row` of the tile's: to C if it began in this run, else its piece stays
+// in shared memory.
+template <class S, class Out, class T, int V>
+__device__ __forceinline__ void end_row(const args<T> &a, const staged<T> &s, int row_base, int row,
+                                        const pass_columns<S, V> &c, run_sums<T, V> &at)
+{
+  if (at.fresh) {
+    if (c.active) store_row<Out, T, V>(a, row_base + row, c.col, at.sum, s.scalars);
+  } else {
+    at.first_row = row;
+    wide<T, V>::store(at.open + threadIdx.x * V, at.sum);
+  }
+  at.fresh = true;
+  at.clear();
+}
+
+// Walks the run: the rows that begin and end in it are stored.
+template <class S, class Out, class T, int V>
+__device__ __forceinline__ void multiply_run(const args<T> &a, const runs &r, const group_run &run,
+                                             const staged<T> &s, int row_base,
+                                             const pass_columns<S, V> &c, run_sums<T, V> &at)
+{
+  for (int step = 0; step < r.length; step += kChunk) {
+    const int local = run.begin + step, left = r.count - local;
+    const int from = left > 0 ? run.staged + step : 0;
+    b_word<S, V> x[kChunk];
+    fetch(a, c.b, s.columns + from, left, x);
+    const unsigned ends =
+        left > 0 ? reinterpret_cast<const unsigned char *>(s.flags)[local >> 3] : 0;
+    T value[kChunk];
+    wide<T, kChunk>::load(value, s.values + from);
+    if (!__any_sync(~0u, ends)) {
+#pragma unroll
+      for (int u = 0; u < kChunk; u++) x[u].multiply_into(at.sum, value[u]);
+      continue;
+    }
+#pragma unroll
+    for (int u = 0; u < kChunk; u++) {
+      x[u].multiply_into(at.sum, value[u]);
+      if (ends >> u & 1) end_row<S, Out, T, V>(a, s, row_base, s.row_of[local + u], c, at);
+    }
+  }
+}
+
+// Rows cut by runs: the group where a row ends adds what the runs before left open.  Job 0: a row
+// that ended in this run; job 1, the last group's: the row that the tile leaves open.  All threads
+// of the block; a barrier is passed.
+template <class S, class Out, class T, int V>
+__device__ __forceinline__ void close_rows(const args<T> &a, const corner &from, const corner &to,
+                                           const runs &r, const group_run &run, const staged<T> &s,
+                                           int row_base, const pass_columns<S, V> &c,
+                                           const run_sums<T, V> &at)
+{
+  T first[V];
+  wide<T, V>::load(first, at.open + threadIdx.x * V);
+  wide<T, V>::store(at.open + threadIdx.x * V, at.sum);
+  __syncthreads();
+  const bool ends_row = at.fresh && !run.fresh;
+  const bool ends_tile = run.group == run.groups - 1 && to.cut;
+  for (int job = 0; job < 2; job++) {
+    if (!(job == 0 ? ends_row : ends_tile) || !c.active) continue;
+    const int last = last_end_before(s.flags, job == 0 ? run.begin : r.count);
+    const int end = job == 0 ? run.group : (r.count + r.length - 1) / r.length;
+    T total[V];
+#pragma unroll
+    for (int e = 0; e < V; e++) total[e] = T(0);
+#pragma unroll 4
+    for (int g = last < 0 ? 0 : r.run_of(last); g < end; g++) {
+      T piece[V];
+      wide<T, V>::load(piece, at.open + ((g << a.lanes_log2) + run.lane) * V);
+#pragma unroll
+      for (int e = 0; e < V; e++) total[e] = add(total[e], piece[e]);
+    }
+    if (job == 0) {
+#pragma unroll
+      for (int e = 0; e < V; e++) total[e] = add(total[e], first[e]);
+    }
+    const int64_t slot = blockIdx.x * a.pitch + c.col;
+    if (last < 0 && from.cut)
+      wide<T, V>::store(a.heads + slot, total);
+    else if (job == 1)
+      wide<T, V>::store(a.tails + slot, total);
+    else
+      store_row<Out, T, V>(a, row_base + at.first_row, c.col, total, s.scalars);
+  }
+}
+
+template <class S, class Out, class T, int V>
+__device__ __forceinline__ void
+store_empty_rows(const args<T> &a, const runs &r, const group_run &run, const staged<T> &s,
+                 int row_base, int count, const pass_columns<S, V> &c)
+{
+  const T nothing[V] = {};
+  for (int i = run.group; i < count && c.active; i += run.groups)
+    store_row<Out, T, V>(a, row_base + s.row_of[r.count + i], c.col, nothing, s.scalars);
+}
+
 template <class S, class Out, class T, int V>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     spmm_merge(const __grid_constant__ args<T> a)
@@ -130,140 +311,31 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   let_next_in(); // the join waits for all of this grid anyway
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   const staged<T> s(shared_bytes, a);
-  const int64_t items = a.rows + a.nonzeros;
   const int64_t d0 = (int64_t)blockIdx.x * a.tile;
-  const int64_t d1 = min(d0 + a.tile, items);
+  const int64_t d1 = min(d0 + a.tile, a.rows + a.nonzeros);
 
   for (int i = threadIdx.x; i < kCounts + (a.tile + 31) / 32; i += kThreads) s.counts[i] = 0;
   __syncthreads();
   int64_t row0, row1;
   find_rows(a, d0, d1, s.counts, &row0, &row1);
-  const corner from = make_corner(a, row0, d0);
-  const corner to = make_corner(a, row1, d1);
-
-  const int lanes = 1 << a.lanes_log2;
-  const int groups = kThreads >> a.lanes_log2;
-  const int group = threadIdx.x >> a.lanes_log2;
-  const int lane = threadIdx.x & (lanes - 1);
-  const runs r((int)(to.position - from.position), groups);
-
-  stage_nonzeros<S>(a, from.position, r, s);
-  stage_rows(a, from, to, r.count, s);
-  if (threadIdx.x == 0) {
-    if (blockIdx.y == 0) note_cut(a, from, to);
-    s.scalars[0] = a.alpha.get();
-    s.scalars[1] = a.beta.get();
-  }
+  const corner from = make_corner(a, row0, d0), to = make_corner(a, row1, d1);
+  const runs r((int)(to.position - from.position), kThreads >> a.lanes_log2);
+  stage_tile<S>(a, from, to, r, s);
   __syncthreads();
 
-  const int row_base = (int)from.row;
-  const int empty_rows = s.counts[kEmptyCount];
-  const int run_begin = group * r.length;
-  const int run_staged = group * (r.length + kRunGap);
-  // Whether the run's first nonzero is its row's first, too.
-  const bool run_fresh =
-      run_begin == 0 ? !from.cut
-                     : run_begin < r.count && last_end_before(s.flags, run_begin) == run_begin - 1;
-  const int width = V << a.lanes_log2;
+  const int row_base = (int)from.row, empty_rows = s.counts[kEmptyCount];
+  const group_run run(a, from, r, s.flags);
   int buffer = 0;
-
   for (int pass = blockIdx.y; pass < a.passes; pass += gridDim.y) {
-    const int col = pass * width + lane * V;
-    const bool active = col < a.n;
-    // Lanes beyond the last column repeat their group's first: no branches, no stores.
-    const char *b = static_cast<const char *>(a.b) +
-                    (int64_t)(active ? col : pass * width) * (int64_t)sizeof(S);
-    // What the run leaves open at its end; until then, its first piece, if that is
-    // of a row begun in an earlier run.
-    T *open = s.open + buffer * kThreads * V;
-    T sum[V];
-    int first_row = 0;
-    bool fresh = run_fresh;
-#pragma unroll
-    for (int e = 0; e < V; e++) sum[e] = T(0);
-
-    for (int step = 0; step < r.length; step += kChunk) {
-      const int left = r.count - (run_begin + step);
-      const int at = left > 0 ? run_staged + step : 0;
-      b_word<S, V> x[kChunk];
-      uint32_t column[kChunk];
-      wide<uint32_t, kChunk>::load(column, s.columns + at);
-      if (__all_sync(~0u, left >= kChunk)) {
-#pragma unroll
-        for (int u = 0; u < kChunk; u++) x[u].load(b + (uint64_t)column[u] * a.b_row_bytes);
-      } else {
-        // What is not stored is not multiplied: B may hold a NaN there.
-#pragma unroll
-        for (int u = 0; u < kChunk; u++) {
-          x[u].clear();
-          if (u < left) x[u].load(b + (uint64_t)column[u] * a.b_row_bytes);
-        }
-      }
-      const unsigned ends =
-          left > 0 ? reinterpret_cast<const unsigned char *>(s.flags)[(run_begin + step) >> 3] : 0;
-      T value[kChunk];
-      wide<T, kChunk>::load(value, s.values + at);
-      if (!__any_sync(~0u, ends)) {
-#pragma unroll
-        for (int u = 0; u < kChunk; u++) x[u].multiply_into(sum, value[u]);
-        continue;
-      }
-#pragma unroll
-      for (int u = 0; u < kChunk; u++) {
-        x[u].multiply_into(sum, value[u]);
-        if (ends >> u & 1) {
-          const int row = s.row_of[run_begin + step + u];
-          if (fresh) {
-            if (active) store_row<Out, T, V>(a, row_base + row, col, sum, s.scalars);
-          } else {
-            first_row = row;
-            wide<T, V>::store(open + threadIdx.x * V, sum);
-          }
-          fresh = true;
-#pragma unroll
-          for (int e = 0; e < V; e++) sum[e] = T(0);
-        }
-      }
-    }
-
-    // Rows cut by runs: who ends a row adds what the runs before left open.
-    T first[V];
-    wide<T, V>::load(first, open + threadIdx.x * V);
-    wide<T, V>::store(open + threadIdx.x * V, sum);
-    __syncthreads();
-    const bool ends_row = fresh && !run_fresh;
-    const bool ends_tile = group == groups - 1 && to.cut;
-    for (int job = 0; job < 2; job++) {
-      if (!(job == 0 ? ends_row : ends_tile) || !active) continue;
-      const int before = job == 0 ? run_begin : r.count;
-      const int last = last_end_before(s.flags, before);
-      const int end = job == 0 ? group : (r.count + r.length - 1) / r.length;
-      T total[V];
-#pragma unroll
-      for (int e = 0; e < V; e++) total[e] = T(0);
-#pragma unroll 4
-      for (int g = last < 0 ? 0 : r.run_of(last); g < end; g++) {
-        T piece[V];
-        wide<T, V>::load(piece, open + ((g << a.lanes_log2) + lane) * V);
-#pragma unroll
-        for (int e = 0; e < V; e++) total[e] = add(total[e], piece[e]);
-      }
-      if (job == 0) {
-#pragma unroll
-        for (int e = 0; e < V; e++) total[e] = add(total[e], first[e]);
-      }
-      const int64_t slot = blockIdx.x * a.pitch + col;
-      if (last < 0 && from.cut)
-        wide<T, V>::store(a.heads + slot, total);
-      else if (job == 1)
-        wide<T, V>::store(a.tails + slot, total);
-      else
-        store_row<Out, T, V>(a, row_base + first_row, col, total, s.scalars);
-    }
-
-    const T nothing[V] = {};
-    for (int i = group; i < empty_rows && active; i += groups)
-      store_row<Out, T, V>(a, row_base + s.row_of[r.count + i], col, nothing, s.scalars);
+    const pass_columns<S, V> c(a, pass, run.lane);
+    run_sums<T, V> at;
+    at.open = s.open + buffer * kThreads * V;
+    at.first_row = 0;
+    at.fresh = run.fresh;
+    at.clear();
+    multiply_run<S, Out, T, V>(a, r, run, s, row_base, c, at);
+    close_rows<S, Out, T, V>(a, from, to, r, run, s, row_base, c, at);
+    store_empty_rows<S, Out, T, V>(a, r, run, s, row_base, empty_rows, c);
     // The other buffer is free: all threads have passed the barrier after its readers.
     buffer = a.buffers - 1 - buffer;
   }

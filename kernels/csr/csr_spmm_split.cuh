@@ -28,8 +28,8 @@ namespace shunt
 namespace csr
 {
 
-// Which slice of C a row block has, and which block of the slice it is.  Most often there is but one
-// slice, and a division costs as much as a row of a few nonzeros.
+// Which slice of C a row block has, and which block of the slice it is.  Most often there is but
+// one slice, and a division costs as much as a row of a few nonzeros.
 __device__ __forceinline__ void place_of(const split_args &s, uint32_t *slice, uint32_t *block)
 {
   const uint32_t at = blockIdx.x - s.long_blocks;

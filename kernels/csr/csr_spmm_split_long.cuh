@@ -124,6 +124,36 @@ __device__ __forceinline__ void multiply_listed(const args<T> &a, int lanes_log2
   }
 }
 
+// Lists the long ones among the rows [base, base + kScan x threads) in an order of its own, but
+// always the same: by warp, by k, by lane.  Of those up to `last` that begin at `window` or behind
+// it, writes the ones whose place is in [done, done + kListed).  before: how many the warps before
+// found.  Returns that and what this warp found; reads the offsets anew each time, since registers
+// are scarcer than L1.
+template <class T, int V>
+__device__ __forceinline__ int list_long_rows(const args<T> &a, int limit, int window, int base,
+                                              int last, int before, int done, long_list<T, V> &list)
+{
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int k = 0; k < kScan; k++) {
+    const int r = base + k * (int)blockDim.x + (int)threadIdx.x;
+    int begin = 0, end = 0;
+    if (r <= last && r < a.rows) {
+      begin = load_low(a.offsets, r, a.wide, a.base);
+      end = load_low(a.offsets, r + 1, a.wide, a.base);
+    }
+    const bool is_long = end - begin > limit && begin >= window;
+    const unsigned others = __ballot_sync(~0u, is_long);
+    const int at = before + __popc(others & ((1u << lane) - 1)) - done;
+    before += __popc(others);
+    if (!is_long || at < 0 || at >= kListed) continue;
+    list.row[at] = r;
+    list.begin[at] = begin;
+    list.end[at] = end;
+  }
+  return before;
+}
+
 template <class S, class Out, class T, int V, int CHUNK>
 __device__ __forceinline__ void multiply_long_rows(const args<T> &a, const split_args &s,
                                                    batch<T> &mine, long_list<T, V> &list)
@@ -134,33 +164,8 @@ __device__ __forceinline__ void multiply_long_rows(const args<T> &a, const split
   int row0, row1;
   find_rows_of(a, window, min(window + s.window, (int)a.nonzeros) - 1, &row0, &row1);
 
-  // Lists the long ones among the rows [base, base + kScan x threads) in an order of its
-  // own, but always the same: by warp, by k, by lane.  Writes those whose place is in
-  // [done, done + kListed) and returns the number found by this warp; reads the offsets
-  // anew each time, since registers are scarcer than L1.
-  auto scan = [&](int base, int before, int done) {
-#pragma unroll
-    for (int k = 0; k < kScan; k++) {
-      const int r = base + k * (int)blockDim.x + (int)threadIdx.x;
-      int begin = 0, end = 0;
-      if (r <= row1 && r < a.rows) {
-        begin = load_low(a.offsets, r, a.wide, a.base);
-        end = load_low(a.offsets, r + 1, a.wide, a.base);
-      }
-      const bool is_long = end - begin > s.limit && begin >= window;
-      const unsigned others = __ballot_sync(~0u, is_long);
-      const int at = before + __popc(others & ((1u << lane) - 1)) - done;
-      before += __popc(others);
-      if (!is_long || at < 0 || at >= kListed) continue;
-      list.row[at] = r;
-      list.begin[at] = begin;
-      list.end[at] = end;
-    }
-    return before;
-  };
-
   for (int base = row0; base <= row1; base += kScan * (int)blockDim.x) {
-    const int found = scan(base, 0, INT32_MAX);
+    const int found = list_long_rows(a, s.limit, window, base, row1, 0, INT32_MAX, list);
     if (!__syncthreads_or(found)) continue;
     if (lane == 0) list.found[warp] = found;
     __syncthreads();
@@ -170,7 +175,7 @@ __device__ __forceinline__ void multiply_long_rows(const args<T> &a, const split
       all += list.found[w];
     }
     for (int done = 0; done < all; done += kListed) {
-      scan(base, before, done);
+      list_long_rows(a, s.limit, window, base, row1, before, done, list);
       __syncthreads();
       multiply_listed<S, Out, T, V, CHUNK>(a, s.long_lanes_log2, min(kListed, all - done), c, mine,
                                            list);

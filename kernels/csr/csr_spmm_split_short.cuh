@@ -61,63 +61,92 @@ __device__ __noinline__ void multiply_one_by_one(const args<T> &a, const split_a
   }
 }
 
+// The rows of a lane's team.
+struct short_rows {
+  int in_team;     // the lane, of its team
+  int row, count;  // the first one; how many
+  int begin, stop; // their nonzeros in A
+  int *ends;       // [count]: of each row, in A; in shared memory
+
+  // Reads the offsets; `ends` have room for the rows of all teams of the warp.
+  template <class T>
+  __device__ __forceinline__ short_rows(const args<T> &a, const split_args &s, uint32_t block,
+                                        int *warp_ends)
+      : begin(0)
+  {
+    const int lane = threadIdx.x % 32, teams = 32 >> s.lanes_log2, team = lane >> s.lanes_log2;
+    const int warp = (int)block * (blockDim.x / 32) + threadIdx.x / 32;
+    in_team = lane & ((1 << s.lanes_log2) - 1);
+    row = min((int)a.rows, (warp * teams + team) * s.team_rows);
+    count = min(s.team_rows, (int)a.rows - row);
+    ends = warp_ends + team * s.team_rows;
+    if (count > 0) begin = load_low(a.offsets, row, a.wide, a.base);
+    for (int i = in_team; i < count; i += 1 << s.lanes_log2)
+      ends[i] = load_low(a.offsets, row + i + 1, a.wide, a.base);
+    __syncwarp();
+    stop = count > 0 ? ends[count - 1] : 0;
+  }
+
+  // Whether a row of the warp's teams is the long blocks'.
+  __device__ __forceinline__ bool has_long(const split_args &s) const
+  {
+    bool met = false;
+    for (int i = in_team; i < count; i += 1 << s.lanes_log2)
+      met |= ends[i] - (i ? ends[i - 1] : begin) > s.limit;
+    return __any_sync(~0u, met);
+  }
+};
+
+// Multiplies the nonzeros staged at [first, after), of which the first is `at` in A.
+template <class S, class Out, class T, int V, int CHUNK>
+__device__ __forceinline__ void multiply_batch(const args<T> &a, const char *b,
+                                               const batch<T> &mine, int first, int after, int at,
+                                               open_row<Out, T, V> &open, T *sum)
+{
+  for (int step = first, p = at + 1; step < after; step += CHUNK, p += CHUNK) {
+    b_word<S, V> x[CHUNK];
+    T value[CHUNK];
+    load_chunk<false, S, T, V, CHUNK>(a, b, mine, step, after, x);
+    wide<T, CHUNK>::load(value, mine.value + step);
+#pragma unroll
+    for (int u = 0; u < CHUNK; u++) {
+      x[u].multiply_into(sum, value[u]);
+      if (p + u == open.end) open.finish(open.end, sum);
+    }
+  }
+}
+
 template <bool LONG, class S, class Out, class T, int V, int CHUNK>
 __device__ __forceinline__ void multiply_short_rows(const args<T> &a, const split_args &s,
                                                     batch<T> &mine, int *ends)
 {
-  const int lane = threadIdx.x % 32, teams = 32 >> s.lanes_log2, team = lane >> s.lanes_log2;
-  const int in_team = lane & ((1 << s.lanes_log2) - 1);
-  const uint32_t block = blockIdx.x - s.long_blocks, slice = block / s.row_blocks;
-  const int warp = (int)(block - slice * s.row_blocks) * (blockDim.x / 32) + threadIdx.x / 32;
-  const int row = min((int)a.rows, (warp * teams + team) * s.team_rows);
-  const int count = min(s.team_rows, (int)a.rows - row);
+  const uint32_t from = blockIdx.x - s.long_blocks, slice = from / s.row_blocks;
   const lane_columns<S, V> c(a, slice, s.lanes_log2);
-
-  int begin = 0;
-  ends += team * s.team_rows;
-  if (count > 0) begin = load_low(a.offsets, row, a.wide, a.base);
-  for (int i = in_team; i < count; i += 1 << s.lanes_log2)
-    ends[i] = load_low(a.offsets, row + i + 1, a.wide, a.base);
-  __syncwarp();
-  const int stop = count > 0 ? ends[count - 1] : 0;
-  if (LONG) {
-    bool met = false;
-    for (int i = in_team; i < count; i += 1 << s.lanes_log2)
-      met |= ends[i] - (i ? ends[i - 1] : begin) > s.limit;
-    if (__any_sync(~0u, met))
-      return multiply_one_by_one<S, Out, T, V, CHUNK>(a, s, c, row, count, begin, ends, mine);
-  }
+  const short_rows t(a, s, from - slice * s.row_blocks, ends);
+  if (LONG && t.has_long(s))
+    return multiply_one_by_one<S, Out, T, V, CHUNK>(a, s, c, t.row, t.count, t.begin, t.ends, mine);
 
   const int first = team_first(s.lanes_log2);
   T sum[V];
   set_zero<T, V>(sum);
   open_row<Out, T, V> open = {a,
-                              ends,
-                              row,
-                              count,
+                              t.ends,
+                              t.row,
+                              t.count,
                               c.col,
                               c.active,
                               {a.alpha.get(), a.beta.get()},
                               0,
-                              count > 0 ? ends[0] : INT32_MAX};
-  if (open.end == begin) open.finish(begin, sum);
-  for (int at = begin; __any_sync(~0u, at < stop); at = min(stop, at + (kLoads << s.lanes_log2))) {
+                              t.count > 0 ? t.ends[0] : INT32_MAX};
+  if (open.end == t.begin) open.finish(t.begin, sum);
+  const int length = kLoads << s.lanes_log2; // of a batch
+  for (int at = t.begin; __any_sync(~0u, at < t.stop); at = min(t.stop, at + length)) {
     fetched<S> some;
-    some.load(a, at, stop, in_team, s.lanes_log2);
-    some.stage(first, in_team, s.lanes_log2, mine);
+    some.load(a, at, t.stop, t.in_team, s.lanes_log2);
+    some.stage(first, t.in_team, s.lanes_log2, mine);
     __syncwarp();
-    const int after = first + min(kLoads << s.lanes_log2, stop - at);
-    for (int step = first, p = at + 1; step < after; step += CHUNK, p += CHUNK) {
-      b_word<S, V> x[CHUNK];
-      T value[CHUNK];
-      load_chunk<false, S, T, V, CHUNK>(a, c.b, mine, step, after, x);
-      wide<T, CHUNK>::load(value, mine.value + step);
-#pragma unroll
-      for (int u = 0; u < CHUNK; u++) {
-        x[u].multiply_into(sum, value[u]);
-        if (p + u == open.end) open.finish(open.end, sum);
-      }
-    }
+    multiply_batch<S, Out, T, V, CHUNK>(a, c.b, mine, first, first + min(length, t.stop - at), at,
+                                        open, sum);
     __syncwarp(); // the batch has been read
   }
 }

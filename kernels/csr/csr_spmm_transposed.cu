@@ -2,28 +2,21 @@
 // (csr_spmm_transposed.cuh says how they work).
 #include <cuda_runtime.h>
 
+#include "kernels/common/csr_operands.cuh"
+#include "kernels/csr/csr_kernels.h"
 #include "kernels/csr/csr_spmm_transposed.cuh"
-#include "kernels/shunt_kernels.h"
+#include "kernels/guard/guard.h"
 
 namespace shunt
 {
 namespace csr::transposed
 {
 
-static bool one_stride_is_1(const shunt_dense &m)
-{
-  return m.row_stride == 1 || m.col_stride == 1;
-}
-
 static shunt_status check(const shunt_spmm *p)
 {
-  if (p->a.value_type != p->b.type || p->compute != SHUNT_F32) return SHUNT_E_UNSUPPORTED;
-  if (p->a.index_type != SHUNT_I32 && p->a.index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
+  if (p->compute != SHUNT_F32) return SHUNT_E_UNSUPPORTED;
   if (p->c.type != p->b.type && p->c.type != SHUNT_F32) return SHUNT_E_UNSUPPORTED;
-  if (p->b.rows != p->a.rows || p->c.rows != p->a.cols || p->c.cols != p->b.cols)
-    return SHUNT_E_ARGUMENT;
-  if (!one_stride_is_1(p->b) || !one_stride_is_1(p->c)) return SHUNT_E_ARGUMENT;
-  return SHUNT_OK;
+  return check_csr_operands(p, p->a.cols, p->a.rows);
 }
 
 static args make_args(const shunt_spmm *p)
@@ -92,18 +85,18 @@ extern "C" shunt_status shunt_guard_repair_transposed_cuda(const struct shunt_sp
 {
   shunt_status status = check(p);
   if (status != SHUNT_OK) return status;
-  if (!r->product || !r->verdict || !actual != !r->expected) return SHUNT_E_ARGUMENT;
+  if (!r->product || !r->repaired || !actual != !r->expected) return SHUNT_E_ARGUMENT;
   if (p->c.rows <= 0 || p->c.cols <= 0) return SHUNT_OK;
-  const judge_args g = {shunt::make_probe(r->product),
-                        p->only_if,
-                        actual,
-                        r->expected,
-                        r->verdict,
-                        r->changed,
-                        r->nonfinite};
-  status = shunt::launch_early(judge_copy, dim3(1), dim3(256), d, stream, g);
+  const compare_args g = {shunt::make_probe(r->product),
+                          p->only_if,
+                          actual,
+                          r->expected,
+                          r->repaired,
+                          r->changed,
+                          r->nonfinite};
+  status = shunt::launch_early(compare_copy, dim3(1), dim3(256), d, stream, g);
   if (status != SHUNT_OK) return status;
   shunt_spmm guarded = *p;
-  guarded.only_if = r->verdict;
+  guarded.only_if = r->repaired;
   return shunt_csr_spmm_transposed_cuda(&guarded, d, stream);
 }

@@ -157,17 +157,17 @@ __global__ void __launch_bounds__(kThreads) spmm_transposed(const __grid_constan
   }
 }
 
-// ---- the verdict -------------------------------------------------------------------
+// ---- is C to be repaired? -----------------------------------------------------------
 
-struct judge_args {
+struct compare_args {
   probe_args probe;
   const uint32_t *flag;
   const shunt_fingerprint *actual, *expected;
-  uint32_t *verdict, *changed, *nonfinite;
+  uint32_t *repaired, *changed, *nonfinite;
 };
 
 // One block: does anything speak against the copy of A that the product was made with?
-__global__ void __launch_bounds__(256) judge_copy(const __grid_constant__ judge_args g)
+__global__ void __launch_bounds__(256) compare_copy(const __grid_constant__ compare_args g)
 {
   wait_for_previous();
   const bool alarm = probe_fails(g.probe);
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(256) judge_copy(const __grid_constant__ judge_
   const bool flagged = g.flag && *g.flag != 0;
   const bool changed =
       g.expected && (g.actual->lo != g.expected->lo || g.actual->hi != g.expected->hi);
-  *g.verdict = alarm || flagged || changed;
+  *g.repaired = alarm || flagged || changed;
   if (changed && g.changed) *(volatile uint32_t *)g.changed = 1;
   if (alarm && !changed && g.nonfinite) *(volatile uint32_t *)g.nonfinite = 1;
   __threadfence_system();

@@ -9,7 +9,7 @@
    kernels are measured against.  Entries are independent: with
    OpenMP, threads take rows, and the result does not depend on their number.  */
 #include "kernels/common/host_element.h"
-#include "kernels/shunt_kernels.h"
+#include "kernels/csr/csr_kernels.h"
 
 #ifdef _OPENMP
 #define SHUNT_OMP(x) _Pragma(#x)

@@ -18,7 +18,7 @@
    once.  Each element is summed by one thread in the order of storage: results
    do not depend on the number of threads.  Integers wrap.  */
 #include "kernels/common/host_half.h"
-#include "kernels/shunt_kernels.h"
+#include "kernels/csr/csr_kernels.h"
 
 #ifdef _OPENMP
 #define SHUNT_OMP(x) _Pragma(#x)

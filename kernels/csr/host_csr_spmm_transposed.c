@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "kernels/common/host_element.h"
-#include "kernels/shunt_kernels.h"
+#include "kernels/csr/csr_kernels.h"
 
 static void add_entries(const struct shunt_spmm *p, int64_t j, float *sums)
 {

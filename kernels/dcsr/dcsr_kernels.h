@@ -1,6 +1,6 @@
 /* dcsr_kernels.h: C = alpha A B + beta C for A in the `dcsr` format.
 
-   The rules of kernels/shunt_kernels.h.  Only sizes and types of p->a are read (and may be zero);
+   The rules of kernels/common/device.h.  Only sizes and types of p->a are read (and may be zero);
    A is `d`, its arrays as conv/dcsr/dcsr_conv.h lays them out (columns and values begin at multiples of 32
    bytes and may be read up to the next).  B and C may be row- or column-major, with any leading
    dimension.
@@ -15,8 +15,8 @@
 #ifndef SHUNT_DCSR_KERNELS_H
 #define SHUNT_DCSR_KERNELS_H
 
+#include "kernels/common/device.h"
 #include "kernels/dcsr/dcsr_format.h"
-#include "kernels/shunt_kernels.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "kernels/common/number.cuh"
+#include "kernels/csr/csr_kernels.h"
 #include "kernels/dcsr/dcsr_kernels.h"
 #include "kernels/ptx/cp_async_word.cuh"
 #include "kernels/ptx/ldst.cuh"

@@ -18,6 +18,7 @@
 
 #include "kernels/common/early_launch.cuh"
 #include "kernels/common/scalar.cuh"
+#include "kernels/csr/csr_kernels.h"
 #include "kernels/dcsr/dcsr_spmm_offsets.cuh"
 #include "kernels/dcsr/dcsr_spmm_panel.cuh"
 #include "kernels/dcsr/dcsr_sums.cuh"

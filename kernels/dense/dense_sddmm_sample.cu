@@ -12,6 +12,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/csr/csr_sddmm_common.cuh"
+#include "kernels/dense/dense_kernels.h"
 
 namespace shunt
 {

@@ -1,9 +1,9 @@
 // dense_sddmm_wgmma.cu: checks and launch of dense_sddmm_wgmma.cuh.
-#include "kernels/shunt_kernels.h"
 
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
+#include "kernels/dense/dense_kernels.h"
 #include "kernels/dense/dense_sddmm_wgmma.cuh"
 
 namespace shunt

@@ -18,8 +18,9 @@
 // the operands' type.  Tiles of f32 sums, 128 columns, were slower than the product in memory.
 //
 // Two products of 128 columns, not one of 256, since seven warps sample: the compiler gives 512
-// threads 128 registers each, and a product of 256 columns names more (kernels/sparse24/sparse24_spmm_wgmma.cuh).
-// Three warps beside products of 256 columns take 37 us where seven took 22.9.
+// threads 128 registers each, and a product of 256 columns names more
+// (kernels/sparse24/sparse24_spmm_wgmma.cuh).  Three warps beside products of 256 columns take 37
+// us where seven took 22.9.
 //
 // Bound: the products; 14.4 us for 4096 x 4096 x 256 where nothing is sampled, 21.0 with a tenth of
 // the entries (f16).  Sampling is waited for up to K = 256: a tile takes seven warps 3800 cycles
@@ -59,21 +60,21 @@ constexpr int kTileBytes = kRows * kPitch * 2, kPiecesBytes = sizeof(pieces<int6
 constexpr int kMultiplyingRegisters = 168, kSamplingRegisters = 88;
 
 // Behind the tile.
-struct board {
+struct block_state {
   static constexpr int kStages = dense::sampled::kStages; // of ring_place
   uint64_t full[kStages], empty[kStages];
   uint64_t ready[kQuarters], sampled[kQuarters];
 };
 constexpr int kSharedBytes =
-    kRingBytes + kTileBytes + kPiecesBytes + static_cast<int>(sizeof(board));
+    kRingBytes + kTileBytes + kPiecesBytes + static_cast<int>(sizeof(block_state));
 
 // ---- bringing --------------------------------------------------------------------------------
 
 template <int BMajor, class Arguments>
 __device__ __forceinline__ void bring(const Arguments &p, const CUtensorMap &map_a,
-                                      const CUtensorMap &map_b, uint32_t ring, const board &b)
+                                      const CUtensorMap &map_b, uint32_t ring, const block_state &b)
 {
-  ring_place<board> place;
+  ring_place<block_state> place;
   for (tile_walk at(p.tiles, p.across); at.here(); at.advance()) {
     for (int k = 0; k < p.steps * kDepth; k += kDepth, place.advance()) {
       wait_for(b.empty[place.slot], place.parity ^ 1);
@@ -103,8 +104,8 @@ __device__ __forceinline__ void tell(const uint64_t &barrier)
 
 // d = the group's 64 rows of a tile.  One step's products are under way while the next one's begin.
 template <class T, int BMajor, int Products, int Sums>
-__device__ __forceinline__ void multiply(int steps, int group, uint32_t ring, const board &b,
-                                         ring_place<board> &place, float (&d)[Products][Sums])
+__device__ __forceinline__ void multiply(int steps, int group, uint32_t ring, const block_state &b,
+                                         ring_place<block_state> &place, float (&d)[Products][Sums])
 {
   const uint64_t of_a = ptx::wgmma_operand(ring + group * kBoxBytes, 0, 1024);
   const uint64_t of_b = ptx::wgmma_operand(ring + 2 * kBoxBytes, kBoxBytes, 1024);
@@ -143,11 +144,11 @@ __device__ __forceinline__ void put(const float (&d)[Sums], float alpha, T *to)
 
 template <class T, int BMajor, class Arguments>
 __device__ __forceinline__ void be_multiplying(const Arguments &p, int group, uint32_t ring,
-                                               T *tile, board &b)
+                                               T *tile, block_state &b)
 {
   const float alpha = p.alpha.get();
   const int row = group * 64 + threadIdx.x / 32 % 4 * 16, quarter = row / (kRows / kQuarters);
-  ring_place<board> place;
+  ring_place<block_state> place;
   uint32_t parity = 1;
   for (tile_walk at(p.tiles, p.across); at.here(); at.advance(), parity ^= 1) {
     float d[kProducts][kOfProduct / 2];
@@ -163,15 +164,12 @@ __device__ __forceinline__ void be_multiplying(const Arguments &p, int group, ui
 // ---- the kernel --------------------------------------------------------------------------------
 
 __device__ __forceinline__ void prepare(const CUtensorMap &map_a, const CUtensorMap &map_b,
-                                        board &b)
+                                        block_state &b)
 {
   if (threadIdx.x == 0) {
     ptx::tensor_prefetch(&map_a);
     ptx::tensor_prefetch(&map_b);
-    for (int i = 0; i < kStages; i++) {
-      ptx::mbarrier_init(ptx::shared_address(&b.full[i]), 1);
-      ptx::mbarrier_init(ptx::shared_address(&b.empty[i]), kMultiplyingWarps);
-    }
+    dense::prepare_ring<block_state>(b, kMultiplyingWarps);
     for (int i = 0; i < kQuarters; i++) {
       ptx::mbarrier_init(ptx::shared_address(&b.ready[i]), kMultiplyingWarps / kQuarters);
       ptx::mbarrier_init(ptx::shared_address(&b.sampled[i]), kSamplers);
@@ -190,7 +188,8 @@ __global__ void __launch_bounds__(kThreads, 1)
   extern __shared__ __align__(1024) unsigned char shared[];
   T *tile = reinterpret_cast<T *>(shared + kRingBytes);
   pieces<I> &of = *reinterpret_cast<pieces<I> *>(shared + kRingBytes + kTileBytes);
-  board &b = *reinterpret_cast<board *>(shared + kRingBytes + kTileBytes + kPiecesBytes);
+  block_state &b =
+      *reinterpret_cast<block_state *>(shared + kRingBytes + kTileBytes + kPiecesBytes);
   prepare(map_a, map_b, b);
   wait_for_previous();
   // The same for all lanes, as the compiler knows: else products wait for their descriptors.

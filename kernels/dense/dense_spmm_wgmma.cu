@@ -6,7 +6,7 @@
 
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
-#include "kernels/csr/csr_spmm_launch.cuh"
+#include "kernels/dense/dense_kernels.h"
 #include "kernels/dense/dense_spmm_wgmma.cuh"
 
 namespace shunt
@@ -54,8 +54,8 @@ struct maps {
 };
 
 template <class T, int BMajor, class Shape>
-static shunt_status launch(const arguments &k, const maps &m, const csr::args<float> &a,
-                           const csr::repair_args &r, int clusters, cudaStream_t stream)
+static shunt_status launch(const arguments &k, const maps &m, const csr_operands<float> &a,
+                           const guard::repair_args &r, int clusters, cudaStream_t stream)
 {
   const auto kernel = &spmm_dense_wgmma<T, BMajor, Shape>;
   // Kept by the context, which the program may destroy: so asked for each time.
@@ -82,8 +82,8 @@ static shunt_status launch(const arguments &k, const maps &m, const csr::args<fl
 
 template <class T>
 static shunt_status launch_type(const arguments &k, bool b_row_major, const maps &m,
-                                const csr::args<float> &a, const csr::repair_args &r, int clusters,
-                                cudaStream_t stream)
+                                const csr_operands<float> &a, const guard::repair_args &r,
+                                int clusters, cudaStream_t stream)
 {
   return b_row_major ? launch<T, 1, shape_64>(k, m, a, r, clusters, stream)
                      : launch<T, 0, shape_64>(k, m, a, r, clusters, stream);
@@ -108,20 +108,15 @@ shunt_status run(const struct shunt_spmm *p, const struct shunt_dense *copy,
   const arguments k = make_arguments(p, s);
   const int clusters = d->multiprocessors / s.split; // those without a tile hash only
   if (!shape_fits(s, k, clusters)) return SHUNT_E_UNSUPPORTED;
-  csr::repair_args repair;
-  status = csr::make_repair_args(p, r, &repair);
+  guard::repair_args repair;
+  status = guard::make_repair_args(p, r, clusters * s.split, &repair);
   if (status != SHUNT_OK) return status;
-  const int64_t strips = p->c.rows * ceil_div(p->c.cols, 32), most_pieces = 1 << 16;
-  repair.piece = strips > 4 * most_pieces ? ceil_div(strips, most_pieces) : 4;
-  repair.helpers = clusters * s.split;
   const struct shunt_dense b = as_stored(p->b);
   maps m;
   if (!on_16_bytes(*copy) || !on_16_bytes(b) || !make_tensor_map(&m.d, *copy, 64, 64) ||
       !make_tensor_map(&m.b, b, 64, 64))
     return SHUNT_E_UNSUPPORTED;
-  csr::plan how = {};
-  how.direct = true;
-  const csr::args<float> a = csr::make_args<float>(p, how, nullptr);
+  const csr_operands<float> a = make_csr_operands<float>(p);
   const bool row_major = p->b.col_stride == 1;
   return p->a.value_type == SHUNT_F16
              ? launch_type<__half>(k, row_major, m, a, repair, clusters, stream)

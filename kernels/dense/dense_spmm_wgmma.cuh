@@ -56,13 +56,13 @@ template <int Columns, int Stages, int Threads> struct shape {
 using shape_64 = shape<64, 6, 640>;
 
 // Behind the ring.
-template <class Shape> struct board {
+template <class Shape> struct block_state {
   uint64_t full[Shape::kStages], empty[Shape::kStages], begun;
   alignas(16) ptx::word_pair at_home; // arrives while the block multiplies
   struct shunt_fingerprint part[Shape::kHashWarps];
-  csr::repair_order order;
+  guard::repair_order order;
 };
-template <class Shape> constexpr int shared_bytes = Shape::kRingBytes + sizeof(board<Shape>);
+template <class Shape> constexpr int shared_bytes = Shape::kRingBytes + sizeof(block_state<Shape>);
 
 // Where a block stands.
 struct position {
@@ -105,7 +105,7 @@ __device__ __forceinline__ void bring_step(const position &at, const CUtensorMap
 template <int BMajor, class Shape>
 __device__ __forceinline__ void bring(const position &at, const CUtensorMap &map_d,
                                       const CUtensorMap &map_b, uint32_t ring,
-                                      const board<Shape> &b)
+                                      const block_state<Shape> &b)
 {
   ring_place<Shape> place;
   for (int step = at.begin; step < at.end; step++, place.advance()) {
@@ -119,14 +119,15 @@ __device__ __forceinline__ void bring(const position &at, const CUtensorMap &map
 
 // Tells that this warp is done with a stage.
 template <class Shape>
-__device__ __forceinline__ void release(const position &at, const board<Shape> &b, int slot)
+__device__ __forceinline__ void release(const position &at, const block_state<Shape> &b, int slot)
 {
   if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive_at(ptx::shared_address(&b.empty[slot]), at.part);
 }
 
 // d = the tile's rows of D times its columns of B, over the warpgroup's part of the block's K.
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void multiply(const position &at, uint32_t ring, const board<Shape> &b,
+__device__ __forceinline__ void multiply(const position &at, uint32_t ring,
+                                         const block_state<Shape> &b,
                                          float (&d)[Shape::kColumns / 2])
 {
   constexpr uint32_t eight = 1024; // rows of 128 bytes
@@ -172,7 +173,7 @@ __device__ __forceinline__ bool store(const arguments &p, const position &at, un
 // Nothing could be agreed on: the rows that this block has stored, which no other writes.
 template <class S, class Out, class Shape>
 __device__ __noinline__ void repair_own(const arguments &p, const position &at,
-                                        const csr::args<float> &a)
+                                        const csr_operands<float> &a)
 {
   constexpr int kStrips = Shape::kColumns / 32;
   const float alpha = a.alpha.get();
@@ -180,17 +181,17 @@ __device__ __noinline__ void repair_own(const arguments &p, const position &at,
   for (int w = threadIdx.x / 32 - 4; w < rows * kStrips; w += kMultiplyingWarps) {
     const int64_t row = at.row + at.part * rows + w / kStrips;
     const int64_t strip = at.column / 32 + w % kStrips;
-    if (row < p.m && strip * 32 < p.n) csr::multiply_strip<S, Out>(a, row, strip, alpha, 0.0f);
+    if (row < p.m && strip * 32 < p.n) guard::multiply_strip<S, Out>(a, row, strip, alpha, 0.0f);
   }
 }
 
 template <class S, class Out, class Shape>
 __device__ __forceinline__ void repair(const arguments &p, const position &at,
-                                       const csr::args<float> &a, const csr::repair_args &r,
+                                       const csr_operands<float> &a, const guard::repair_args &r,
                                        uint32_t *next)
 {
   if (next)
-    csr::repair<S, Out>(a, r, next, 0, 0);
+    guard::repair<S, Out>(a, r, next, 0, 0);
   else if (at.works)
     repair_own<S, Out, Shape>(p, at, a);
 }
@@ -198,20 +199,19 @@ __device__ __forceinline__ void repair(const arguments &p, const position &at,
 // ---- the two kinds of warps --------------------------------------------------------------------
 
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void be_multiplying(const arguments &p, const position &at,
-                                               const csr::args<float> &a, const csr::repair_args &r,
-                                               unsigned char *shared, board<Shape> &b)
+__device__ __forceinline__ void
+be_multiplying(const arguments &p, const position &at, const csr_operands<float> &a,
+               const guard::repair_args &r, unsigned char *shared, block_state<Shape> &b)
 {
-  const bool judges = threadIdx.x == 128;
+  const bool speaks = threadIdx.x == 128;
   bool flagged = false, bad = false;
-  if (judges) {
-    ptx::cp_async_16(ptx::shared_address(&b.at_home), &r.table.sets[r.table.home]);
-    ptx::cp_async_commit();
-    flagged = blockIdx.x == gridDim.x - 1 && a.only_if && *a.only_if != 0;
+  if (speaks) {
+    guard::ask_for_home(r, &b.at_home);
+    flagged = guard::reports() && guard::is_flagged(a);
   }
   const float alpha = a.alpha.get();
   if (at.works) wait_for(b.full[0], 0);
-  if (judges) ptx::mbarrier_arrive_at(ptx::shared_address(&b.begun), ptx::cluster_rank());
+  if (speaks) ptx::mbarrier_arrive_at(ptx::shared_address(&b.begun), ptx::cluster_rank());
   if (at.works) {
     float d[Shape::kColumns / 2];
     multiply<T, BMajor, Shape>(at, ptx::shared_address(shared), b, d);
@@ -222,7 +222,7 @@ __device__ __forceinline__ void be_multiplying(const arguments &p, const positio
   }
   const bool alarm = __syncthreads_or(bad);
   ptx::cluster_arrive_relaxed();
-  if (judges) judge_block(r, b, alarm, flagged);
+  if (speaks) agree_for_block(r, b, alarm, flagged);
   __barrier_sync_count(1, kMultiplying);
   ptx::cluster_wait();
   if (!b.order.needed) return;
@@ -234,9 +234,9 @@ __device__ __forceinline__ void be_multiplying(const arguments &p, const positio
 
 template <int BMajor, class Shape>
 __device__ __forceinline__ void be_reading(const position &at, const CUtensorMap &map_d,
-                                           const CUtensorMap &map_b, const csr::repair_args &r,
+                                           const CUtensorMap &map_b, const guard::repair_args &r,
                                            const hash_worker &worker, unsigned char *shared,
-                                           board<Shape> &b)
+                                           block_state<Shape> &b)
 {
   ptx::cluster_arrive(); // store()'s barrier, without a wait
   if (threadIdx.x < 32) {
@@ -257,15 +257,12 @@ __device__ __forceinline__ void be_reading(const position &at, const CUtensorMap
 
 template <class Shape>
 __device__ __forceinline__ void prepare(const CUtensorMap &map_d, const CUtensorMap &map_b,
-                                        const board<Shape> &b)
+                                        const block_state<Shape> &b)
 {
   if (threadIdx.x == 0) {
     ptx::tensor_prefetch(&map_d);
     ptx::tensor_prefetch(&map_b);
-    for (int i = 0; i < Shape::kStages; i++) {
-      ptx::mbarrier_init(ptx::shared_address(&b.full[i]), 1);
-      ptx::mbarrier_init(ptx::shared_address(&b.empty[i]), kMultiplyingWarps);
-    }
+    prepare_ring<Shape>(b, kMultiplyingWarps);
     ptx::mbarrier_init(ptx::shared_address(&b.begun), 1);
     ptx::mbarrier_init_fence();
   }
@@ -276,11 +273,11 @@ template <class T, int BMajor, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
     spmm_dense_wgmma(const __grid_constant__ arguments p, const __grid_constant__ CUtensorMap map_d,
                      const __grid_constant__ CUtensorMap map_b,
-                     const __grid_constant__ csr::args<float> a,
-                     const __grid_constant__ csr::repair_args r)
+                     const __grid_constant__ csr_operands<float> a,
+                     const __grid_constant__ guard::repair_args r)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
-  board<Shape> &b = *reinterpret_cast<board<Shape> *>(shared + Shape::kRingBytes);
+  block_state<Shape> &b = *reinterpret_cast<block_state<Shape> *>(shared + Shape::kRingBytes);
   const int warp = threadIdx.x / 32;
   const position at = find_position<Shape>(p);
   prepare<Shape>(map_d, map_b, b);

@@ -78,6 +78,17 @@ template <class Shape> struct ring_place {
   }
 };
 
+// By one thread, before a fence: the barriers of the ring's stages.  One thread brings a stage;
+// `users` warps tell when they are done with it.
+template <class Shape, class State>
+__device__ __forceinline__ void prepare_ring(const State &b, int users)
+{
+  for (int i = 0; i < Shape::kStages; i++) {
+    ptx::mbarrier_init(ptx::shared_address(&b.full[i]), 1);
+    ptx::mbarrier_init(ptx::shared_address(&b.empty[i]), users);
+  }
+}
+
 __device__ __forceinline__ void wait_for(const uint64_t &barrier, uint32_t parity)
 {
   while (!ptx::mbarrier_try_wait(ptx::shared_address(&barrier), parity)) {
@@ -90,15 +101,15 @@ __device__ __forceinline__ bool is_finite(float x)
 }
 
 // By one thread, when the whole block is done and its stores were ordered before it by a barrier.
-template <class Board>
-__device__ __forceinline__ void judge_block(const csr::repair_args &r, Board &b, bool alarm,
-                                            bool flagged)
+template <class State>
+__device__ __forceinline__ void agree_for_block(const guard::repair_args &r, State &b, bool alarm,
+                                                bool flagged)
 {
   struct shunt_fingerprint part = {0, 0};
   for (const struct shunt_fingerprint &of_warp : b.part) shunt_fp_add(&part, of_warp);
   ptx::cp_async_wait<0>();
   __threadfence(); // who hears of this block's arrival may write C
-  b.order = csr::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, alarm, flagged);
+  b.order = guard::agree(r, guard::reports(), b.at_home, part, alarm, flagged);
   if (b.order.needed) __threadfence();
 }
 

@@ -3,7 +3,7 @@
 #ifndef SHUNT_SPMM_DENSE_WGMMA_H
 #define SHUNT_SPMM_DENSE_WGMMA_H
 
-#include "kernels/shunt_kernels.h"
+#include "kernels/guard/guard.h"
 
 namespace shunt
 {

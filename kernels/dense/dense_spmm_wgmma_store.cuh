@@ -19,7 +19,6 @@
 #include "kernels/common/number.cuh"
 #include "kernels/dense/dense_spmm_wgmma_frame.cuh"
 #include "kernels/ptx/cluster_load.cuh"
-#include "kernels/shunt_kernels.h"
 
 namespace shunt
 {

@@ -4,7 +4,6 @@
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
-#include "kernels/csr/csr_spmm_launch.cuh"
 #include "kernels/dense/dense_spmm_wide_wgmma.cuh"
 
 namespace shunt
@@ -18,8 +17,8 @@ namespace
 struct launch_arguments {
   arguments k;
   CUtensorMap d, b, c;
-  csr::args<float> a;
-  csr::repair_args r;
+  csr_operands<float> a;
+  guard::repair_args r;
   int blocks;
   cudaStream_t stream;
 };
@@ -78,20 +77,15 @@ shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_dense *
   x.k.tiles = static_cast<int>(tiles);
   x.blocks = d->multiprocessors; // those that no tile is left for hash only
   x.stream = stream;
-  const shunt_status s = csr::make_repair_args(p, r, &x.r);
+  const shunt_status s = guard::make_repair_args(p, r, x.blocks, &x.r);
   if (s != SHUNT_OK) return s;
-  const int64_t strips = p->c.rows * ceil_div(p->c.cols, 32), most_pieces = 1 << 16;
-  x.r.piece = strips > 4 * most_pieces ? ceil_div(strips, most_pieces) : 4;
-  x.r.helpers = x.blocks;
   if (!on_16_bytes(*copy) || !on_16_bytes(b) || !make_tensor_map(&x.d, *copy, kRows, 64) ||
       !make_tensor_map(&x.b, b, 64, 64))
     return SHUNT_E_UNSUPPORTED;
   // Rows that end within 16 bytes the engine would not cut off right (seen at 33 columns).
   x.k.boxes = x.k.c.aligned && !x.k.c.wide_sums && p->c.cols % 8 == 0 &&
               make_tensor_map(&x.c, p->c, kStoreRows, kStoreColumns);
-  csr::plan how = {};
-  how.direct = true;
-  x.a = csr::make_args<float>(p, how, nullptr);
+  x.a = make_csr_operands<float>(p);
   const bool row_major = p->b.col_stride == 1;
   if (p->a.value_type == SHUNT_F16)
     return row_major ? launch<__half, 1, Shape>(x) : launch<__half, 0, Shape>(x);

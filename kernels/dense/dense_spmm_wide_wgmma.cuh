@@ -11,8 +11,8 @@
 //   meanwhile       when all is multiplied and hashed, and the last tile still being stored, one
 //                   thread arrives with the block's part of the fingerprint, and whether its part
 //                   of C's first row holds a NaN or Inf; whoever sees the sum complete knows
-//                   whether C stands or is computed row by row (kernels/guard/agreement.cuh), once all
-//                   have stored
+//                   whether C stands or is computed row by row (kernels/guard/agreement.cuh),
+//                   once all have stored
 //
 //   ring, one of kStages:  | D: 128 rows x 64 of K | B: 64 columns x 64 of K | next 64 columns | ..
 //                            16 KB                   8 KB each; rows of 128 bytes, swizzled
@@ -26,13 +26,14 @@
 //
 // Lost: clusters that share B by multicast, 1 to 15 % slower; three stages and larger rings for A;
 // whole rows of C by way of the ring stored by threads, 1.6 times as long as 64 bytes a row from
-// registers; A hashed from registers alone (kernels/guard/fingerprint_rolling.cuh), 2 to 6 % slower; one
-// warpgroup two steps ahead of the other.  Figures: tests/bench/dense.md.
+// registers; A hashed from registers alone (kernels/guard/fingerprint_rolling.cuh), 2 to 6 %
+// slower; one warpgroup two steps ahead of the other.  Figures: tests/bench/dense.md.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime.h>
 
 #include "kernels/common/early_launch.cuh"
+#include "kernels/common/wgmma_store.cuh"
 #include "kernels/dense/dense_spmm_wgmma_frame.cuh"
 #include "kernels/dense/dense_spmm_wide_store.cuh"
 #include "kernels/guard/agreement.cuh"
@@ -41,7 +42,6 @@
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/tma.cuh"
-#include "kernels/sparse24/sparse24_spmm_store.cuh"
 
 namespace shunt
 {
@@ -51,11 +51,11 @@ namespace dense::wide
 using dense::kBoxBytes;
 using dense::ring_place;
 using dense::wait_for;
-using destination = sparse24::destination<float>;
+using destination = wgmma::destination<float>;
 
 constexpr int kRows = 128, kDepth = 64, kPanel = 2048;
 constexpr int kMultiplyingWarps = 8, kHashWarps = 3;
-constexpr int kThreads = 128 + kMultiplyingWarps * 32, kJudge = 32; // the thread that judges
+constexpr int kThreads = 128 + kMultiplyingWarps * 32, kSpeaker = 32; // speaks for its block
 
 template <int Columns, int Stages, int Slots> struct shape {
   static constexpr int kColumns = Columns, kStages = Stages, kSlots = Slots;
@@ -69,17 +69,17 @@ using shape_128 = shape<128, 5, 4>;
 using shape_256 = shape<256, 4, 2>;
 
 // Behind the ring.
-template <class Shape> struct board {
+template <class Shape> struct block_state {
   hash_ring_of<Shape::kSlots> ring[kHashWarps];
   uint64_t full[Shape::kStages], empty[Shape::kStages], begun;
   alignas(16) ptx::word_pair at_home; // arrives while the block multiplies
   struct shunt_fingerprint part[kHashWarps + kMultiplyingWarps];
   uint64_t found; // barrier: warps have written what follows, and `part`
   bool alarm;
-  csr::repair_order order;
+  guard::repair_order order;
   arrival_place place;
 };
-template <class Shape> constexpr int shared_bytes = Shape::kRingBytes + sizeof(board<Shape>);
+template <class Shape> constexpr int shared_bytes = Shape::kRingBytes + sizeof(block_state<Shape>);
 
 // What the kernel is told beside the maps.
 struct arguments {
@@ -123,7 +123,7 @@ __device__ __forceinline__ void bring_step(const tile_place<Shape> &at, int k,
 template <int BMajor, class Shape>
 __device__ __forceinline__ void bring(const arguments &p, const CUtensorMap &map_d,
                                       const CUtensorMap &map_b, uint32_t ring,
-                                      const board<Shape> &b)
+                                      const block_state<Shape> &b)
 {
   const int steps = p.steps;
   ring_place<Shape> place;
@@ -142,15 +142,17 @@ __device__ __forceinline__ void bring(const arguments &p, const CUtensorMap &map
 // ---- multiplying and storing -------------------------------------------------------------------
 
 // Tells that this warp is done with a stage.
-template <class Shape> __device__ __forceinline__ void release(const board<Shape> &b, int slot)
+template <class Shape>
+__device__ __forceinline__ void release(const block_state<Shape> &b, int slot)
 {
   if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive_at(ptx::shared_address(&b.empty[slot]), 0);
 }
 
 // d = the group's 64 rows of a tile.  One step's products are under way while the next one's begin.
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void multiply(int steps, int group, uint32_t ring, const board<Shape> &b,
-                                         ring_place<Shape> &place, float (&d)[Shape::kColumns / 2])
+__device__ __forceinline__ void multiply(int steps, int group, uint32_t ring,
+                                         const block_state<Shape> &b, ring_place<Shape> &place,
+                                         float (&d)[Shape::kColumns / 2])
 {
   const uint64_t of_d = ptx::wgmma_operand(ring + group * kBoxBytes, 0, 1024);
   const uint64_t of_b = ptx::wgmma_operand(ring + 2 * kBoxBytes, kBoxBytes, 1024);
@@ -191,9 +193,9 @@ __device__ __forceinline__ bool alarms(const destination &c, const float (&d)[Co
 }
 
 // By all lanes of a warp, number `own` of those that find something.
-template <class Board>
+template <class State>
 __device__ __forceinline__ void tell_found(struct shunt_fingerprint part, bool alarm, int own,
-                                           Board &b)
+                                           State &b)
 {
   if (alarm) b.alarm = true;
   warp_sum(part, 32);
@@ -209,7 +211,7 @@ template <class T, class Shape>
 __device__ __forceinline__ void store_last(const arguments &p, const CUtensorMap &map_c, int group,
                                            const float (&d)[Shape::kColumns / 2],
                                            const tile_place<Shape> &at, unsigned char *ring,
-                                           const board<Shape> &b, ring_place<Shape> place)
+                                           const block_state<Shape> &b, ring_place<Shape> place)
 {
   constexpr int bytes = store_bytes<Shape::kColumns>;
   static_assert(4 * bytes <= Shape::kStageBytes, "a stage has room");
@@ -224,7 +226,7 @@ __device__ __forceinline__ void store_last(const arguments &p, const CUtensorMap
 template <class T, int BMajor, class Shape>
 __device__ __forceinline__ void multiply_and_store(const arguments &p, const CUtensorMap &map_c,
                                                    int group, int own, unsigned char *ring,
-                                                   board<Shape> &b)
+                                                   block_state<Shape> &b)
 {
   constexpr int kColumns = Shape::kColumns;
   float d[kColumns / 2];
@@ -239,8 +241,7 @@ __device__ __forceinline__ void multiply_and_store(const arguments &p, const CUt
     if (last && p.boxes)
       store_last<T, Shape>(p, map_c, group, d, at, ring, b, place);
     else
-      sparse24::store_rows<sparse24::types<T, float>, kColumns>(p.c, d, at.row + group * 64,
-                                                                at.column);
+      wgmma::store_rows<T, kColumns>(p.c, d, at.row + group * 64, at.column);
   }
 }
 
@@ -248,7 +249,7 @@ __device__ __forceinline__ void multiply_and_store(const arguments &p, const CUt
 
 // Nothing could be agreed on: the tiles that this block has stored, which no other writes.
 template <class S, class Out, class Shape>
-__device__ __noinline__ void repair_own(const arguments &p, const csr::args<float> &a)
+__device__ __noinline__ void repair_own(const arguments &p, const csr_operands<float> &a)
 {
   constexpr int strips = Shape::kColumns / 32;
   const float alpha = a.alpha.get();
@@ -256,17 +257,18 @@ __device__ __noinline__ void repair_own(const arguments &p, const csr::args<floa
     const tile_place<Shape> at(p, tile);
     for (int w = threadIdx.x / 32 - 4; w < kRows * strips; w += kMultiplyingWarps) {
       const int64_t row = at.row + w / strips, strip = at.column / 32 + w % strips;
-      if (row < a.rows && strip * 32 < a.n) csr::multiply_strip<S, Out>(a, row, strip, alpha, 0.0f);
+      if (row < a.rows && strip * 32 < a.n)
+        guard::multiply_strip<S, Out>(a, row, strip, alpha, 0.0f);
     }
   }
 }
 
 template <class S, class Out, class Shape>
-__device__ __forceinline__ void repair(const arguments &p, const csr::args<float> &a,
-                                       const csr::repair_args &r, uint32_t *next)
+__device__ __forceinline__ void repair(const arguments &p, const csr_operands<float> &a,
+                                       const guard::repair_args &r, uint32_t *next)
 {
   if (next)
-    csr::repair<S, Out>(a, r, next, 0, 0);
+    guard::repair<S, Out>(a, r, next, 0, 0);
   else
     repair_own<S, Out, Shape>(p, a);
 }
@@ -284,7 +286,7 @@ __device__ __forceinline__ hash_worker find_worker(const arguments &p, int own)
 // By a warp whose block has no tile: its ring lies in the block's.
 template <class Shape>
 __device__ __forceinline__ struct shunt_fingerprint hash_idle(const arguments &p,
-                                                              const csr::repair_args &r, int own,
+                                                              const guard::repair_args &r, int own,
                                                               const typename Shape::idle_ring &ring)
 {
   if (threadIdx.x % 32 == 0) {
@@ -296,29 +298,14 @@ __device__ __forceinline__ struct shunt_fingerprint hash_idle(const arguments &p
 }
 
 // By one thread, when all warps have told what they found.
-template <class Board>
-__device__ __forceinline__ void judge_block(const csr::repair_args &r, Board &b, bool flagged)
+template <class State>
+__device__ __forceinline__ void agree_for_block(const guard::repair_args &r, State &b, bool flagged)
 {
   struct shunt_fingerprint part = {0, 0};
   wait_for(b.found, 0);
   for (const struct shunt_fingerprint &of_warp : b.part) shunt_fp_add(&part, of_warp);
   ptx::cp_async_wait<0>();
-  b.order = csr::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, b.alarm, flagged, &b.place);
-}
-
-// By all threads, when their warps have done their part.  False: C stands, or others see to it.
-template <class Board> __device__ __forceinline__ bool is_to_repair(const Board &b)
-{
-  __syncthreads();                                     // stored, and judged
-  const bool stands = !b.order.needed && b.order.next; // as every block finds: nobody waits for us
-  if (stands) return false;
-  if (threadIdx.x == kJudge) {
-    csr::tell_stored(b.place);
-    if (b.order.needed) csr::wait_for_stores(b.place, gridDim.x);
-  }
-  if (!b.order.needed) return false;
-  __syncthreads();
-  return true;
+  b.order = guard::agree(r, guard::reports(), b.at_home, part, b.alarm, flagged, &b.place);
 }
 
 // ---- the kinds of warps ------------------------------------------------------------------------
@@ -326,9 +313,9 @@ template <class Board> __device__ __forceinline__ bool is_to_repair(const Board 
 // group: of warps, in a way that the compiler knows to be the same for all lanes: else products
 // wait for their operands' descriptors.
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void be_multiplying(const arguments &p, const CUtensorMap &map_c,
-                                               const csr::args<float> &a, const csr::repair_args &r,
-                                               int group, unsigned char *shared, board<Shape> &b)
+__device__ __forceinline__ void
+be_multiplying(const arguments &p, const CUtensorMap &map_c, const csr_operands<float> &a,
+               const guard::repair_args &r, int group, unsigned char *shared, block_state<Shape> &b)
 {
   const bool works = (int)blockIdx.x < p.tiles;
   const int warp = threadIdx.x / 32 - 4, own = kHashWarps + warp;
@@ -340,7 +327,7 @@ __device__ __forceinline__ void be_multiplying(const arguments &p, const CUtenso
     tell_found(
         hash_idle<Shape>(p, r, own, reinterpret_cast<typename Shape::idle_ring *>(shared)[warp]),
         false, own, b);
-  if (!is_to_repair(b)) return;
+  if (!guard::is_to_repair(b, threadIdx.x == kSpeaker)) return;
   if (p.c.wide_sums)
     repair<T, float, Shape>(p, a, r, b.order.next);
   else
@@ -350,40 +337,37 @@ __device__ __forceinline__ void be_multiplying(const arguments &p, const CUtenso
 template <int BMajor, class Shape>
 __device__ __forceinline__ void be_bringing(const arguments &p, const CUtensorMap &map_d,
                                             const CUtensorMap &map_b, uint32_t ring,
-                                            const board<Shape> &b)
+                                            const block_state<Shape> &b)
 {
   bring<BMajor, Shape>(p, map_d, map_b, ring, b);
-  is_to_repair(b);
+  guard::is_to_repair(b, threadIdx.x == kSpeaker);
 }
 
 template <class Shape>
-__device__ __forceinline__ void be_hashing(const csr::args<float> &a, const csr::repair_args &r,
-                                           const hash_worker &worker, int own, board<Shape> &b)
+__device__ __forceinline__ void be_hashing(const csr_operands<float> &a,
+                                           const guard::repair_args &r, const hash_worker &worker,
+                                           int own, block_state<Shape> &b)
 {
-  const bool judges = threadIdx.x == kJudge;
+  const bool speaks = threadIdx.x == kSpeaker;
   bool flagged = false;
-  if (judges) {
-    ptx::cp_async_16(ptx::shared_address(&b.at_home), &r.table.sets[r.table.home]);
-    ptx::cp_async_commit();
-    flagged = blockIdx.x == gridDim.x - 1 && a.only_if && *a.only_if != 0;
+  if (speaks) {
+    guard::ask_for_home(r, &b.at_home);
+    flagged = guard::reports() && guard::is_flagged(a);
   }
   wait_for(b.begun, 0);
   tell_found(hash_share_bulk(r.arrays, worker, b.ring[own]), false, own, b);
-  if (judges) judge_block(r, b, flagged);
-  is_to_repair(b);
+  if (speaks) agree_for_block(r, b, flagged);
+  guard::is_to_repair(b, threadIdx.x == kSpeaker);
 }
 
 template <class Shape>
 __device__ __forceinline__ void prepare(const CUtensorMap &map_d, const CUtensorMap &map_b,
-                                        board<Shape> &b)
+                                        block_state<Shape> &b)
 {
   if (threadIdx.x == 0) {
     ptx::tensor_prefetch(&map_d);
     ptx::tensor_prefetch(&map_b);
-    for (int i = 0; i < Shape::kStages; i++) {
-      ptx::mbarrier_init(ptx::shared_address(&b.full[i]), 1);
-      ptx::mbarrier_init(ptx::shared_address(&b.empty[i]), kMultiplyingWarps);
-    }
+    dense::prepare_ring<Shape>(b, kMultiplyingWarps);
     ptx::mbarrier_init(ptx::shared_address(&b.begun), 1);
     ptx::mbarrier_init(ptx::shared_address(&b.found), kHashWarps + kMultiplyingWarps);
     b.alarm = false;
@@ -398,11 +382,11 @@ __global__ void __launch_bounds__(kThreads, 1)
     spmm_dense_wide(const __grid_constant__ arguments p, const __grid_constant__ CUtensorMap map_d,
                     const __grid_constant__ CUtensorMap map_b,
                     const __grid_constant__ CUtensorMap map_c,
-                    const __grid_constant__ csr::args<float> a,
-                    const __grid_constant__ csr::repair_args r)
+                    const __grid_constant__ csr_operands<float> a,
+                    const __grid_constant__ guard::repair_args r)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
-  board<Shape> &b = *reinterpret_cast<board<Shape> *>(shared + Shape::kRingBytes);
+  block_state<Shape> &b = *reinterpret_cast<block_state<Shape> *>(shared + Shape::kRingBytes);
   prepare<Shape>(map_d, map_b, b);
   if (p.boxes && threadIdx.x == 128) ptx::tensor_prefetch(&map_c);
   const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);

@@ -1,6 +1,6 @@
 // agreement.cuh: how the blocks of a launch agree whether C is to be computed row by
-// row, and share that work; for the kernels that prove that a dense copy of A still stands
-// for A (repair.cuh, kernels/dense/dense_spmm_wgmma.cuh).
+// row, and share that work; for all kernels that prove that a packed copy of A still stands for A
+// (repair.cuh, proof_inside.cuh, kernels/dense/dense_spmm_wgmma.cuh and others).
 //
 // Each block arrives with its part of A's fingerprint and its alarms.  Who sees the sum complete
 // knows everything: C is repaired if the hashes are not the expected ones or an alarm is set.
@@ -10,27 +10,55 @@
 // mostly they see within a microsecond that there is nothing to do.  A block that waited
 // in vain, because others were kept off the device, leaves.  When the table of words is full,
 // nothing can be agreed on: then every block computes its part of C unasked.
+//
+// In a block one thread, its speaker, agrees with the others:
+//
+//   ask_for_home    before the block hashes: its place in the table is on its way meanwhile
+//   agree           when all warps of the block have told what they found
+//   is_to_repair    all threads, where the block multiplies, too, and its C is stored
 #pragma once
-#include "kernels/guard/arrival.cuh"
+#include "kernels/common/early_launch.cuh"
+#include "kernels/guard/repair_args.cuh"
 #include "kernels/guard/row_by_row.cuh"
 #include "kernels/ptx/gpu_scope.cuh"
+#include "kernels/ptx/ldst.cuh"
 
 namespace shunt
 {
-namespace csr
+namespace guard
 {
 
-// What the thread that judges tells its block: whether to repair, and the counter of pieces (NULL:
-// every block knows its pieces).
+// What the speaker tells its block: whether to repair, and the counter of pieces (NULL: every block
+// knows its pieces).
 struct repair_order {
   bool needed;
   uint32_t *next;
   bool stands; // the sum is complete, and speaks for C: then so do all who see it
 };
 
-// Where blocks judge while they still store: each tells that it has stored, and who repairs waits for
-// all.  Counted in the word of what is taken before the arrival, which such launches have no other use
-// for.  By one thread, when the block's stores were ordered before it by a barrier.
+// By the speaker.  at_home: in shared memory, of 16 bytes; there when its copies are
+// (cp_async_wait).
+__device__ __forceinline__ void ask_for_home(const repair_args &r, ptx::word_pair *at_home)
+{
+  ptx::cp_async_16(ptx::shared_address(at_home), &r.table.sets[r.table.home]);
+  ptx::cp_async_commit();
+}
+
+template <class T> __device__ __forceinline__ bool is_flagged(const csr_operands<T> &a)
+{
+  return a.only_if && *a.only_if != 0;
+}
+
+// Whether the block is the one of the grid that reports to the host, and looks for what one has to
+// look for.
+__device__ __forceinline__ bool reports()
+{
+  return blockIdx.x == gridDim.x - 1;
+}
+
+// Where blocks agree while they still store: each tells that it has stored, and who repairs
+// waits for all.  Counted in the word of what is taken before the arrival, which such launches have
+// no other use for.  By the speaker, when the block's stores were ordered before it by a barrier.
 __device__ __forceinline__ void tell_stored(const arrival_place &place)
 {
   __threadfence();
@@ -44,19 +72,19 @@ __device__ __forceinline__ void wait_for_stores(const arrival_place &place, uint
   __threadfence();
 }
 
-// To whom it concerns, by one thread of the grid.
+// To the host, and to the kernels behind, by one thread of the grid.
 __device__ __forceinline__ void tell(const repair_args &r, bool needed, bool changed,
                                      bool nonfinite)
 {
-  if (r.verdict) *r.verdict = needed;
+  if (r.repaired) *r.repaired = needed;
   if (changed && r.changed) *(volatile uint32_t *)r.changed = 1;
   if (nonfinite && !changed && r.nonfinite) *(volatile uint32_t *)r.nonfinite = 1;
 }
 
-// One thread of each block, with what its block has found: its part of the fingerprint, a NaN
-// or Inf in the first row, the flag of irregular rows.  speaks: in one block of the grid.  found: the
-// launch's place, for those who ask.
-__device__ __forceinline__ repair_order judge(const repair_args &r, bool speaks,
+// By the speaker of each block, with what its block has found: its part of the fingerprint, a NaN
+// or Inf in the first row, the flag of irregular rows.  reporting: in one block of the grid.
+// found: the launch's place, for those who ask.
+__device__ __forceinline__ repair_order agree(const repair_args &r, bool reporting,
                                               ptx::word_pair at_home, struct shunt_fingerprint part,
                                               bool alarm, bool flagged,
                                               arrival_place *found = nullptr)
@@ -64,7 +92,7 @@ __device__ __forceinline__ repair_order judge(const repair_args &r, bool speaks,
   const arrival_place place = find_place(r.table, at_home);
   if (found) *found = place;
   if (!place.set) {
-    if (speaks) tell(r, true, true, false);
+    if (reporting) tell(r, true, true, false);
     return {true, nullptr, false};
   }
   struct shunt_fingerprint expected = {0, 0};
@@ -86,10 +114,25 @@ __device__ __forceinline__ repair_order judge(const repair_args &r, bool speaks,
   return {needed, place.next(), !needed};
 }
 
+// By all threads of a block whose `state` holds order and place, when their warps have done their
+// part.  False: C stands, or others see to it.
+template <class State> __device__ __forceinline__ bool is_to_repair(const State &state, bool speaks)
+{
+  __syncthreads();                      // stored, and agreed
+  if (state.order.stands) return false; // as every block finds: nobody waits for us
+  if (speaks) {
+    tell_stored(state.place);
+    if (state.order.needed) wait_for_stores(state.place, gridDim.x);
+  }
+  if (!state.order.needed) return false;
+  __syncthreads();
+  return true;
+}
+
 // Piece p is strips [p piece, (p + 1) piece) of all rows' strips, one row after another.  By a
 // warp, number `own` of the grid's `warps`.
 template <class S, class Out, class T>
-__device__ __noinline__ void repair(const args<T> &a, const repair_args &r, uint32_t *next,
+__device__ __noinline__ void repair(const csr_operands<T> &a, const repair_args &r, uint32_t *next,
                                     uint32_t own, uint32_t warps)
 {
   const T alpha = a.alpha.get(), beta = a.beta.get();
@@ -108,5 +151,5 @@ __device__ __noinline__ void repair(const args<T> &a, const repair_args &r, uint
   }
 }
 
-} // namespace csr
+} // namespace guard
 } // namespace shunt

@@ -43,9 +43,9 @@
 // that are free have generation 0, so the generation that was read with a free set's key is right
 // whoever of the launch's blocks then takes it.
 //
-// What blocks take from `taken` before they arrive, they take in the same turn: whoever has taken has
-// not arrived, so the turn lasts.  A launch that takes nothing may count there who has stored, after the
-// arrival (agreement.cuh): the last of the next launch clears it.
+// What blocks take from `taken` before they arrive, they take in the same turn: whoever has taken
+// has not arrived, so the turn lasts.  A launch that takes nothing may count there who has stored,
+// after the arrival (agreement.cuh): the last of the next launch clears it.
 //
 // Relaxed atomics do: what the sum tells depends on no other memory.
 #pragma once

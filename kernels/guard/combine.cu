@@ -12,7 +12,7 @@
 
 #include "kernels/common/number.cuh"
 #include "kernels/common/scalar.cuh"
-#include "kernels/shunt_kernels.h"
+#include "kernels/guard/guard.h"
 
 namespace shunt
 {

@@ -1,14 +1,14 @@
 // fingerprint.cu: 128 bits that stand for the content of a CSR matrix.
 //
-// One pass over row offsets, columns and values at copy bandwidth (kernels/guard/fingerprint.h has the
-// mathematics, kernels/guard/fingerprint_parts.cuh the work of a block).  Every block writes
-// its part, one block of a second launch adds them: for when a copy is made.  The proof that a
-// copy still stands takes the same parts in one launch with the repair
-// (kernels/guard/repair.cuh).
+// One pass over row offsets, columns and values at copy bandwidth (kernels/guard/fingerprint.h has
+// the mathematics, kernels/guard/fingerprint_parts.cuh the work of a block).  Every block writes
+// its part, one block of a second launch adds them: for when a copy is made.  The proof that a copy
+// still stands takes the same parts in one launch with the repair (kernels/guard/repair.cuh).
 #include <cuda_runtime.h>
 
 #include "kernels/common/early_launch.cuh"
 #include "kernels/guard/fingerprint_parts.cuh"
+#include "kernels/guard/guard.h"
 
 namespace shunt
 {

@@ -57,6 +57,7 @@ struct hash_range {
 };
 struct hash_ranges {
   hash_range of[3];
+  __device__ __forceinline__ hash_ranges() {}
   __device__ __forceinline__ explicit hash_ranges(const hash_job &job)
   {
     int begin = 0;

@@ -23,10 +23,10 @@
 // first that L2 gives up, before the operands of the product.  Small blocks, so that some find a
 // quarter of a multiprocessor's registers free beside a product, where half of them never are.
 #pragma once
+#include "kernels/common/device.h"
 #include "kernels/guard/fingerprint.h"
 #include "kernels/ptx/gpu_scope.cuh"
 #include "kernels/ptx/stream_load.cuh"
-#include "kernels/shunt_kernels.h"
 
 namespace shunt
 {
@@ -130,8 +130,8 @@ close_tile(const uint4 (&piece)[SHUNT_FP_PIECES], unsigned id, int tile, int lan
 
 // A lane's chunk of a whole tile that is not its array's first, where p is a multiple of 8 and not
 // of 16: the 16 bytes around each piece's first half, and the second half from the next lane, whose
-// are 16 further on.  (The columns that PyTorch makes, if the number of entries is odd.)  A function
-// of its own, for its registers' sake.
+// are 16 further on.  (The columns that PyTorch makes, if the number of entries is odd.)  A
+// function of its own, for its registers' sake.
 static __device__ __noinline__ struct shunt_fp_chunk absorb_halves(const unsigned char *p,
                                                                    uint64_t policy)
 {

@@ -11,15 +11,33 @@
 // fills, and L2 asked ahead, were slower: what is asked for early stands before what the product
 // waits for (tests/bench/guard.md).
 //
-// Tiles cut by an array's end, or not on 16 bytes, are read one after the other, at the end.
+// If an array begins 8 bytes off 16 (the columns that PyTorch makes, if the number of entries is odd),
+// all are read by 8 bytes: two loads a piece.  Tiles cut by an array's end, or not on 8 bytes, are
+// read one after the other, at the end.
 #pragma once
 #include "kernels/guard/fingerprint_bulk.cuh"
 
 namespace shunt
 {
 
+// The tiles to be read so: whole ones of arrays whose address is a multiple of `width`.
+struct rolling_ranges : hash_ranges {
+  __device__ __forceinline__ rolling_ranges(const hash_job &job, int width)
+  {
+    int begin = 0;
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+      const hash_array &a = job.array[i];
+      const int whole = a.align >= width ? (int)(a.bytes / SHUNT_FP_TILE) : 0;
+      of[i] = {
+          a.at - (int64_t)begin * SHUNT_FP_TILE, begin, begin, begin + whole, begin + a.tiles, 0};
+      begin += a.tiles;
+    }
+  }
+};
+
 // A lane's pieces of tile t of all, if it is one to be read so.
-struct rolling_tile {
+template <int Width> struct rolling_tile {
   const unsigned char *from;
   bool there;
   __device__ __forceinline__ rolling_tile() {}
@@ -31,7 +49,10 @@ struct rolling_tile {
   }
   __device__ __forceinline__ void load(uint4 &piece, int j, uint64_t policy) const
   {
-    ptx::read_once_16_if(there, piece, from + j * SHUNT_FP_ROW, policy);
+    if constexpr (Width == 16)
+      ptx::read_once_16_if(there, piece, from + j * SHUNT_FP_ROW, policy);
+    else if (there)
+      piece = load_piece<Width>(from + j * SHUNT_FP_ROW, policy, true);
   }
 };
 
@@ -50,12 +71,12 @@ __device__ __forceinline__ void close_rolling(const struct shunt_fp_chunk &c,
   sum.hi += f.hi & counts;
 }
 
-// hash_share() in that way.
-template <int AtOnce>
-__device__ __forceinline__ struct shunt_fingerprint hash_share_rolling(const hash_job &job,
-                                                                       const hash_worker &w)
+// hash_share() in that way, by loads of Width bytes.
+template <int AtOnce, int Width>
+__device__ __forceinline__ struct shunt_fingerprint hash_by_width(const hash_job &job,
+                                                                  const hash_worker &w)
 {
-  const hash_ranges all(job);
+  const rolling_ranges all(job, Width);
   const uint64_t policy = ptx::evict_first_policy();
   const int tiles = job.tiles, apart = w.shares * w.warps;
   struct shunt_fingerprint sum = {0, 0};
@@ -63,15 +84,15 @@ __device__ __forceinline__ struct shunt_fingerprint hash_share_rolling(const has
   int t = w.first_tile();
 #pragma unroll
   for (int i = 0; i < AtOnce; i++) {
-    const rolling_tile first(all, t + i * apart);
+    const rolling_tile<Width> first(all, t + i * apart);
 #pragma unroll
     for (int j = 0; j < SHUNT_FP_PIECES; j++) first.load(piece[i][j], j, policy);
   }
   for (; t < tiles; t += AtOnce * apart) {
     struct shunt_fp_chunk chunk[AtOnce] = {};
-    rolling_tile next[AtOnce];
+    rolling_tile<Width> next[AtOnce];
 #pragma unroll
-    for (int i = 0; i < AtOnce; i++) next[i] = rolling_tile(all, t + (AtOnce + i) * apart);
+    for (int i = 0; i < AtOnce; i++) next[i] = rolling_tile<Width>(all, t + (AtOnce + i) * apart);
 #pragma unroll
     for (int j = 0; j < SHUNT_FP_PIECES; j++)
 #pragma unroll
@@ -85,6 +106,15 @@ __device__ __forceinline__ struct shunt_fingerprint hash_share_rolling(const has
   add_others(job, all, w, policy, sum);
   if (w.share == 0 && w.warp == 0 && threadIdx.x % 32 == 0) shunt_fp_add(&sum, job.seed);
   return sum;
+}
+
+// hash_share() in that way.
+template <int AtOnce>
+__device__ __forceinline__ struct shunt_fingerprint hash_share_rolling(const hash_job &job,
+                                                                       const hash_worker &w)
+{
+  const bool off = job.array[0].align == 8 || job.array[1].align == 8 || job.array[2].align == 8;
+  return off ? hash_by_width<AtOnce, 8>(job, w) : hash_by_width<AtOnce, 16>(job, w);
 }
 
 } // namespace shunt

@@ -1,10 +1,9 @@
 /* host_fingerprint.c: the slow twin of fingerprint.cu's fingerprint; the
    mathematics is in kernels/guard/fingerprint.h.  */
 #include "kernels/guard/fingerprint.h"
+#include "kernels/guard/guard.h"
 
 #include <string.h>
-
-#include "kernels/shunt_kernels.h"
 
 /* The 8 bytes from `at` on, zero beyond the array's end. */
 static uint64_t load_word(const unsigned char *array, int64_t bytes, int64_t at)

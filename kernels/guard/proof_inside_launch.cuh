@@ -2,32 +2,27 @@
 #pragma once
 #include <algorithm>
 
-#include "kernels/csr/csr_spmm_launch.cuh"
+#include "kernels/common/early_launch.cuh"
 #include "kernels/guard/proof_inside.cuh"
 
 namespace shunt
 {
-namespace proved
+namespace guard
 {
 
-// How the proof repairs p: as launch_repair of kernels/csr/csr_spmm_launch.cuh shares it.
+// The proof of p's A; its blocks repair p's C.
 inline shunt_status make_proof(const struct shunt_spmm *p, const struct shunt_guard *r, proof *f)
 {
-  const shunt_status s = csr::make_repair_args(p, r, &f->r);
-  const int64_t strips = p->c.rows * ((p->c.cols + 31) / 32), most_pieces = 1 << 16;
-  csr::plan how = {};
-  how.direct = true;
-  f->a = csr::make_args<float>(p, how, nullptr);
-  f->r.piece = strips > 4 * most_pieces ? (strips + most_pieces - 1) / most_pieces : 4;
-  return s;
+  f->a = make_csr_operands<float>(p);
+  return make_repair_args(p, r, 0, &f->r); // helpers: launch_proof knows
 }
 
 // No more blocks than are at work at one time, which fit `each` on a multiprocessor; f.pieces is
 // set.
 template <class Product, class Proof>
-inline cudaError_t launch(void (*kernel)(Product, Proof), int threads, int bytes, int each,
-                          const Product &p, Proof f, const struct shunt_device *d,
-                          cudaStream_t stream)
+inline cudaError_t launch_proof(void (*kernel)(Product, Proof), int threads, int bytes, int each,
+                                const Product &p, Proof f, const struct shunt_device *d,
+                                cudaStream_t stream)
 {
   const int at_once = std::min(each * d->multiprocessors, arrival_most_blocks);
   const int blocks = std::min(f.pieces, at_once);
@@ -42,5 +37,5 @@ inline cudaError_t launch(void (*kernel)(Product, Proof), int threads, int bytes
              : cudaErrorUnknown;
 }
 
-} // namespace proved
+} // namespace guard
 } // namespace shunt

@@ -13,37 +13,29 @@
 // How they agree and share the repair: agreement.cuh.
 //
 // Behind the product: before wait_for_previous() A is only prefetched to L2, which is no read.
-// Hashing it there would need that whoever wrote A had finished when the product's kernel began, and
-// cuBLAS does not say whether it lets its own kernels in early.  Beside it (Beside): where the
-// product began behind all else, and this launch begins before the product ends, because a graph says
-// so (backend/plan/graph_overlap.h) or because the product's kernel is one of ours that lets it in, A is
-// hashed at once.  Some blocks then find a multiprocessor that the product leaves free, the others
-// come when it has ended; so shares are taken from a queue, and the product is waited for before the
-// probe, and before C is touched.
+// Hashing it there would need that whoever wrote A had finished when the product's kernel began,
+// and cuBLAS does not say whether it lets its own kernels in early.  While it runs (Overlaps):
+// where the product began behind all else, and this launch begins before the product ends, because
+// a graph says so (backend/plan/graph_overlap.h) or because the product's kernel is one of ours
+// that lets it in, A is hashed at once.  Some blocks then find a multiprocessor that the product
+// leaves free, the others come when it has ended; so shares are taken from a queue, and the product
+// is waited for before the probe, and before C is touched.
 //
-//   multiprocessors   product ............ |           Cost where nothing is to be done: the arrays
-//   left free         hash, hash, hash ..  | hash      at copy bandwidth, less what was hashed beside
-//   the others        ...................  | hash      the product, and behind the last block's part
-//                                                      one atomic and one look at the sum.
+//   multiprocessors   product ............ |
+//   left free         hash, hash, hash ..  | hash
+//   the others        ...................  | hash
+//
+// Cost where nothing is to be done: the arrays at copy bandwidth, less what was hashed while the
+// product ran, and behind the last block's part one atomic and one look at the sum.
 //
 // The next kernel in the stream is not let in early: whoever follows a call finds C finished.
 #pragma once
-#include "kernels/common/early_launch.cuh"
 #include "kernels/guard/agreement.cuh"
-#include "kernels/guard/fingerprint_parts.cuh"
-#include "kernels/ptx/ldst.cuh"
 
 namespace shunt
 {
-namespace csr
+namespace guard
 {
-
-__device__ __forceinline__ void ask_for_home(const repair_args &r, ptx::word_pair *at_home)
-{
-  if (threadIdx.x != 0) return;
-  ptx::cp_async_16(ptx::shared_address(at_home), &r.table.sets[r.table.home]);
-  ptx::cp_async_commit();
-}
 
 // Where the launch may have begun before the product's end: the arrays' tiles in a queue, its first
 // chunk taken.  Without a set nothing counts but that C is repaired.
@@ -62,40 +54,41 @@ __device__ __forceinline__ hash_queue *open_queue(const repair_args &r,
   return &queue;
 }
 
-template <class S, class Out, class T, bool Beside>
+template <class S, class Out, bool Overlaps>
 __global__ void __launch_bounds__(hash_threads, hash_blocks_per_multiprocessor)
-    spmm_repair(const __grid_constant__ args<T> a, const __grid_constant__ repair_args r)
+    spmm_repair(const __grid_constant__ csr_operands<float> a,
+                const __grid_constant__ repair_args r)
 {
   __shared__ repair_order order;
   __shared__ alignas(16) ptx::word_pair at_home; // arrives while the block hashes
-  const bool probes = blockIdx.x == gridDim.x - 1;
+  const bool probes = reports();
   const int shares = gridDim.x > 1 ? gridDim.x - 1 : 1;
   const bool hashes = (int)blockIdx.x < shares;
   struct shunt_fingerprint part = {0, 0};
-  if constexpr (Beside) {
-    ask_for_home(r, &at_home);
+  if constexpr (Overlaps) {
+    if (threadIdx.x == 0) ask_for_home(r, &at_home);
     if (hashes) part = hash_queued(r.arrays, open_queue(r, at_home));
     if (probes) wait_for_previous();
   } else {
     const hash_worker worker = worker_of(blockIdx.x, shares);
     prefetch_share(r.arrays, worker);
     wait_for_previous();
-    ask_for_home(r, &at_home);
+    if (threadIdx.x == 0) ask_for_home(r, &at_home);
     if (hashes) part = hash_share(r.arrays, worker);
   }
   const bool alarm = probes && probe_fails(r.probe);
   part = block_sum(part);
   if (threadIdx.x == 0) {
     ptx::cp_async_wait<0>();
-    const bool flagged = probes && a.only_if && *a.only_if != 0;
-    order = judge(r, probes, at_home, part, alarm, flagged);
+    const bool flagged = probes && is_flagged(a);
+    order = agree(r, probes, at_home, part, alarm, flagged);
   }
   __syncthreads();
   if (!order.needed) return;
-  if (Beside) wait_for_previous(); // before C is touched, by every thread that does
+  if (Overlaps) wait_for_previous(); // before C is touched, by every thread that does
   repair<S, Out>(a, r, order.next, blockIdx.x * hash_warps + threadIdx.x / 32,
                  gridDim.x * hash_warps);
 }
 
-} // namespace csr
+} // namespace guard
 } // namespace shunt

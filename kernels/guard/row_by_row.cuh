@@ -1,21 +1,23 @@
-// row_by_row.cuh: the kernel for calls under a condition, and for sizes that
-// the others do not reach.
+// row_by_row.cuh: C from A in CSR, row by row: the kernel for calls under a condition and for sizes
+// that no other reaches, and the device function that repairs call.
 //
 // Rare, so nothing is spent on speed, and nothing but C is written.  A warp takes 32 columns of
 // one row at a time, a strip, and reads B where it stands, in any layout; all sizes are 64
 // bits wide.  The repair (repair.cuh) takes the same strips.
 #pragma once
+#include "kernels/common/csr_operands.cuh"
 #include "kernels/common/early_launch.cuh"
-#include "kernels/csr/csr_spmm.cuh"
 
 namespace shunt
 {
-namespace csr
+namespace guard
 {
+
+constexpr int row_by_row_threads = 256; // of a block
 
 // Columns [32 strip, ..) of one row of C, by one warp.
 template <class S, class Out, class T>
-__device__ __forceinline__ void multiply_strip(const args<T> &a, int64_t row, int64_t strip,
+__device__ __forceinline__ void multiply_strip(const csr_operands<T> &a, int64_t row, int64_t strip,
                                                T alpha, T beta)
 {
   const S *values = static_cast<const S *>(a.values);
@@ -35,16 +37,17 @@ __device__ __forceinline__ void multiply_strip(const args<T> &a, int64_t row, in
 }
 
 template <class S, class Out, class T>
-__global__ void __launch_bounds__(kThreads) spmm_row_by_row(const __grid_constant__ args<T> a)
+__global__ void __launch_bounds__(row_by_row_threads)
+    spmm_row_by_row(const __grid_constant__ csr_operands<T> a)
 {
   wait_for_previous();
   if (a.only_if && *a.only_if == 0) return;
   const T alpha = a.alpha.get(), beta = a.beta.get();
-  const int64_t strips = (a.n + 31) / 32, warps_per_block = kThreads / 32;
+  const int64_t strips = (a.n + 31) / 32, warps_per_block = row_by_row_threads / 32;
   for (int64_t w = blockIdx.x * warps_per_block + threadIdx.x / 32; w < a.rows * strips;
        w += gridDim.x * warps_per_block)
     multiply_strip<S, Out, T>(a, w / strips, w % strips, alpha, beta);
 }
 
-} // namespace csr
+} // namespace guard
 } // namespace shunt

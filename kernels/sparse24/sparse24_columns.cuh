@@ -1,12 +1,12 @@
-// sparse24_columns.cuh: a block's part of the proof that a matrix of full quads has the pattern that
-// its copy was made from: columns are compared with the copy's positions (sparse24_format.h), one by
-// one, and rows begin where those of such a matrix do.
+// sparse24_columns.cuh: a block's part of the proof that a matrix of full quads has the pattern
+// that its copy was made from: columns are compared with the copy's positions (sparse24_format.h),
+// one by one, and rows begin where those of such a matrix do.
 //
 //   entry e of the array   row e / (cols / 2), the quad that begins at column 2 e % cols / 4 * 4
 //   its column             that + position                       position: 0 .. 3
 //
-// The array is cut into tiles and pieces as for a hash (kernels/guard/fingerprint.h).  Of a piece with
-// columns c_i, of quads that begin at b_i, and positions p_i:
+// The array is cut into tiles and pieces as for a hash (kernels/guard/fingerprint.h).  Of a piece
+// with columns c_i, of quads that begin at b_i, and positions p_i:
 //
 //   c_i ^ b_i  has none but its low two bits, for all i, and then
 //   sum of 4^i (c_i - b_i)  is  sum of 4^i p_i  only if each is.  Four pieces' sums fill a word

@@ -3,12 +3,12 @@
 
      C[m x n] = alpha A[m x k] B[k x n] + beta C,    A packed (kernels/sparse24/sparse24_format.h)
 
-   The rules of kernels/shunt_kernels.h hold.  Types: f16 or bf16, into the same or f32, accumulation
+   The rules of kernels/common/device.h hold.  Types: f16 or bf16, into the same or f32, accumulation
    in f32; int8 into int32, or into f32 computing in f32, accumulation in int32 (wrapping).  */
 #ifndef SHUNT_SPARSE24_KERNELS_H
 #define SHUNT_SPARSE24_KERNELS_H
 
-#include "kernels/shunt_kernels.h"
+#include "kernels/guard/guard.h"
 #include "kernels/sparse24/sparse24_format.h"
 
 #ifdef __cplusplus
@@ -22,7 +22,7 @@ extern "C" {
    other words of r holds here, too.  r->product is where the product goes:
 
      C itself             C = alpha A B; beta 0 and on the host
-     a f32 matrix W       (not for int32) W = A B; C is written by a repair only (then *r->verdict is 1), else to be
+     a f32 matrix W       (not for int32) W = A B; C is written by a repair only (then *r->repaired is 1), else to be
                           combined from W by shunt_guard_combine_cuda
 
    in_place: where every quad of A is full, and each row's values stand on 16 bytes

@@ -1,5 +1,5 @@
-// sparse24_spmm_i8_wgmma.cu: sparse24_spmm_wgmma.cuh for int8 A and B: sums in int32, C in int32 or,
-// scaled in float, f32.
+// sparse24_spmm_i8_wgmma.cu: sparse24_spmm_wgmma.cuh for int8 A and B: sums in int32, C in int32
+// or, scaled in float, f32.
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
 #include "kernels/sparse24/sparse24_spmm_launch.cuh"
 

@@ -4,7 +4,6 @@
 
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
-#include "kernels/csr/csr_spmm_launch.cuh"
 #include "kernels/sparse24/sparse24_spmm_wgmma.cuh"
 
 namespace shunt
@@ -57,15 +56,12 @@ inline struct shunt_dense values_of(const struct shunt_csr &a)
 
 // How blocks agree on a repair, and share it.  of_pattern: A's values are not hashed.
 inline shunt_status make_repair(const struct shunt_spmm *p, const struct shunt_guard *r,
-                                const struct shunt_device *d, bool of_pattern, csr::repair_args *to)
+                                const struct shunt_device *d, bool of_pattern,
+                                guard::repair_args *to)
 {
-  const int64_t strips = p->c.rows * ceil_div(p->c.cols, 32), most_pieces = 1 << 16;
   struct shunt_spmm hashed = *p;
   if (of_pattern) hashed.a.values = NULL;
-  const shunt_status s = csr::make_repair_args(&hashed, r, to);
-  to->piece = strips > 4 * most_pieces ? ceil_div(strips, most_pieces) : 4;
-  to->helpers = d->multiprocessors;
-  return s;
+  return guard::make_repair_args(&hashed, r, d->multiprocessors, to);
 }
 
 // Is A's pattern compared?  Beside tiles of 128 columns only where they come in one round, and
@@ -98,8 +94,8 @@ inline int spare(int64_t tiles, int64_t of_c, double product, int64_t blocks)
 }
 
 template <class C> struct rows_side {
-  csr::args<C> a;
-  csr::repair_args r;
+  csr_operands<C> a;
+  guard::repair_args r;
 };
 
 // A block for each multiprocessor: those that no tile is left for hash only.
@@ -150,9 +146,7 @@ shunt_status launch_shape(const struct shunt_spmm *p, const struct shunt_sparse2
     k.columns = make_column_job(p->a, *v);
     k.spared = spare(k.columns.tiles, tiles, product, d->multiprocessors);
   }
-  csr::plan how = {};
-  how.direct = true;
-  rows.a = csr::make_args<compute>(p, how, nullptr);
+  rows.a = make_csr_operands<compute>(p);
   if constexpr (!T::whole_numbers)
     if (p->b.col_stride == 1) return launch<T, 1, Shape>(k, maps, rows, d, stream);
   return launch<T, 0, Shape>(k, maps, rows, d, stream);

@@ -37,9 +37,9 @@
 // Zeros that fill A up turn a NaN or Inf of B into NaN where A has no entry: so a NaN among the
 // sums is an alarm.  Where the product goes to W, a repair writes C all the same.
 //
-// Where every quad is full, A's columns are compared with the copy's (sparse24_columns.cuh), which is
-// less work than a hash; and blocks that have fewer tiles of C than others then take more of them,
-// by all their warps before they multiply.
+// Where every quad is full, A's columns are compared with the copy's (sparse24_columns.cuh), which
+// is less work than a hash; and blocks that have fewer tiles of C than others then take more of
+// them, by all their warps before they multiply.
 //
 // Bound, 128 columns: a multiprocessor takes 64 bytes a cycle from L2.  4096 x 4096 x 512 has
 // 128 tiles, each of 1.64 MB, and 0.38 MB of A's arrays a block: 31,600 cycles, 17.8 us at 1.77
@@ -56,6 +56,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/common/early_launch.cuh"
+#include "kernels/common/wgmma_store.cuh"
 #include "kernels/guard/agreement.cuh"
 #include "kernels/guard/fingerprint_rolling.cuh"
 #include "kernels/ptx/bulk_copy.cuh"
@@ -67,7 +68,7 @@
 #include "kernels/ptx/wgmma_sparse.cuh"
 #include "kernels/sparse24/sparse24_columns.cuh"
 #include "kernels/sparse24/sparse24_kernels.h"
-#include "kernels/sparse24/sparse24_spmm_store.cuh"
+#include "kernels/sparse24/sparse24_spmm_product.cuh"
 
 namespace shunt
 {
@@ -75,17 +76,17 @@ namespace sparse24
 {
 
 constexpr int kRows = 128, kBoxBytes = 64 * 128, kPanel = 2048;
-constexpr int kGroups = 2, kMultiplyingWarps = 4 * kGroups;              // of warps that multiply
-constexpr int kMultiplyingRegisters = 176, kHelpingRegisters = 80;       // of 128 each
-constexpr int kMostHashWarps = 7, kJudge = 32 * (kMultiplyingWarps + 1); // the thread that judges
+constexpr int kGroups = 2, kMultiplyingWarps = 4 * kGroups;                // of warps that multiply
+constexpr int kMultiplyingRegisters = 176, kHelpingRegisters = 80;         // of 128 each
+constexpr int kMostHashWarps = 7, kSpeaker = 32 * (kMultiplyingWarps + 1); // speaks for its block
 
 // Behind the ring.
-struct board {
+struct block_state {
   alignas(16) ptx::word_pair at_home; // arrives while the block multiplies
   struct shunt_fingerprint part[kMostHashWarps + kMultiplyingWarps];
   uint64_t found; // barrier: warps have written what follows, and `part`
   bool nan;
-  csr::repair_order order;
+  guard::repair_order order;
   arrival_place place;
 };
 
@@ -112,13 +113,13 @@ struct shape {
   static constexpr uint32_t kStagesEnd = Stages * kStageBytes;
   static constexpr uint32_t kSlotsEnd = kStagesEnd + LeftSlots * kLeftBytes; // barriers begin
   static constexpr uint32_t kRingBytes = kSlotsEnd + (Stages + LeftSlots) * 16;
-  static constexpr uint32_t kBytes = kRingBytes + sizeof(board);
+  static constexpr uint32_t kBytes = kRingBytes + sizeof(block_state);
   static constexpr bool kMoves = Columns == 256 && Helpers == 8; // registers
   static constexpr int kOfProduct = kMoves ? 128 : Columns;      // columns
   // Of a chunk on an H200.
   static constexpr double kMicroseconds = Columns == 128 ? 0.276 : kMoves ? 0.565 : 0.521;
   static_assert(kStageBytes % 1024 == 0 && kLeftBytes % 1024 == 0, "B is swizzled, and A in place");
-  static_assert(kHashWarps <= kMostHashWarps, "each has its place on the board");
+  static_assert(kHashWarps <= kMostHashWarps, "each has a place for its part");
   static_assert(!kInPlace || Size == 2, "int8 is not built");
 };
 template <int Size> using shape_128 = shape<128, 6, 8, 1, Size>;
@@ -141,8 +142,8 @@ struct tensor_maps {
   CUtensorMap b, values;
 };
 template <class C> struct arguments : walk {
-  destination<C> c;  // of the product
-  bool repairs_wide; // what a repair writes is f32
+  wgmma::destination<C> c; // of the product
+  bool repairs_wide;       // what a repair writes is f32
 };
 
 // ---- the ring and the tiles ------------------------------------------------------------------
@@ -388,7 +389,7 @@ __device__ __forceinline__ void multiply(const walk &p, int group, ring_places<S
 }
 
 // By all lanes of a warp that multiplies: its last products are done.
-__device__ __forceinline__ void tell_multiplied(board &b, bool nan)
+__device__ __forceinline__ void tell_multiplied(block_state &b, bool nan)
 {
   if (nan) b.nan = true;
   __syncwarp();
@@ -397,7 +398,7 @@ __device__ __forceinline__ void tell_multiplied(board &b, bool nan)
 
 template <class T, int BMajor, class Shape>
 __device__ __forceinline__ void multiply_and_store(const arguments<typename T::compute> &p,
-                                                   int group, ring_places<Shape> at, board &b)
+                                                   int group, ring_places<Shape> at, block_state &b)
 {
   using sum = typename T::sum;
   sum d[Shape::kColumns / 2];
@@ -409,8 +410,8 @@ __device__ __forceinline__ void multiply_and_store(const arguments<typename T::c
 #pragma unroll
       for (sum x : d) nan |= x != x;
     if (t + gridDim.x >= p.tiles) tell_multiplied(b, nan);
-    store_rows<T, Shape::kColumns>(p.c, d, tile.row * kRows + group * 64,
-                                   tile.column * Shape::kColumns);
+    wgmma::store_rows<typename T::out, Shape::kColumns>(p.c, d, tile.row * kRows + group * 64,
+                                                        tile.column * Shape::kColumns);
   }
   if (blockIdx.x >= p.tiles) tell_multiplied(b, false);
 }
@@ -435,7 +436,7 @@ template <class Shape> __device__ __forceinline__ column_worker find_worker(cons
 }
 
 template <class Shape>
-__device__ __forceinline__ void prefetch(const walk &p, const csr::repair_args &r,
+__device__ __forceinline__ void prefetch(const walk &p, const guard::repair_args &r,
                                          const column_worker &worker)
 {
   if (Shape::kInPlace && p.columns.columns)
@@ -447,7 +448,7 @@ __device__ __forceinline__ void prefetch(const walk &p, const csr::repair_args &
 // What a worker's tiles of A's arrays contribute.
 template <class Shape, int AtOnce>
 __device__ __forceinline__ struct shunt_fingerprint
-prove_share(const walk &p, const csr::repair_args &r, const column_worker &worker)
+prove_share(const walk &p, const guard::repair_args &r, const column_worker &worker)
 {
   if constexpr (Shape::kInPlace)
     if (p.columns.columns) return compare_share<AtOnce>(p.columns, r.expected, worker);
@@ -456,8 +457,8 @@ prove_share(const walk &p, const csr::repair_args &r, const column_worker &worke
 
 // By a warp that multiplies, before, where there is time.
 template <class Shape>
-__device__ __forceinline__ void prove_before(const walk &p, const csr::repair_args &r, int warp,
-                                             board &b)
+__device__ __forceinline__ void prove_before(const walk &p, const guard::repair_args &r, int warp,
+                                             block_state &b)
 {
   if constexpr (Shape::kInPlace) {
     if (p.spared == 0 || !has_time(p)) return;
@@ -469,7 +470,7 @@ __device__ __forceinline__ void prove_before(const walk &p, const csr::repair_ar
 }
 
 // By all lanes of a warp that hashes.
-__device__ __forceinline__ void tell_hashed(board &b, int warp, struct shunt_fingerprint part)
+__device__ __forceinline__ void tell_hashed(block_state &b, int warp, struct shunt_fingerprint part)
 {
   warp_sum(part, 32);
   if (threadIdx.x % 32 != 0) return;
@@ -478,19 +479,19 @@ __device__ __forceinline__ void tell_hashed(board &b, int warp, struct shunt_fin
 }
 
 // By one thread, when all warps have told what they found.
-__device__ __forceinline__ void judge_block(const csr::repair_args &r, board &b, int parts,
-                                            bool flagged)
+__device__ __forceinline__ void agree_for_block(const guard::repair_args &r, block_state &b,
+                                                int parts, bool flagged)
 {
   struct shunt_fingerprint part = {0, 0};
   wait_for(ptx::shared_address(&b.found), 0);
   for (int i = 0; i < parts; i++) shunt_fp_add(&part, b.part[i]);
   ptx::cp_async_wait<0>();
-  b.order = csr::judge(r, blockIdx.x == gridDim.x - 1, b.at_home, part, b.nan, flagged, &b.place);
+  b.order = guard::agree(r, guard::reports(), b.at_home, part, b.nan, flagged, &b.place);
 }
 
 // Nothing could be agreed on: the tiles that this block has stored, which no other writes.
 template <class S, class Out, class Shape, class C>
-__device__ __noinline__ void repair_own(const walk &p, const csr::args<C> &a)
+__device__ __noinline__ void repair_own(const walk &p, const csr_operands<C> &a)
 {
   constexpr int strips = Shape::kColumns / 32;
   const C alpha = a.alpha.get(), beta = a.beta.get();
@@ -499,17 +500,18 @@ __device__ __noinline__ void repair_own(const walk &p, const csr::args<C> &a)
     for (int w = threadIdx.x / 32; w < kRows * strips; w += kMultiplyingWarps) {
       const int64_t row = (int64_t)tile.row * kRows + w / strips;
       const int64_t strip = (int64_t)tile.column * strips + w % strips;
-      if (row < a.rows && strip * 32 < a.n) csr::multiply_strip<S, Out>(a, row, strip, alpha, beta);
+      if (row < a.rows && strip * 32 < a.n)
+        guard::multiply_strip<S, Out>(a, row, strip, alpha, beta);
     }
   }
 }
 
 template <class S, class Out, class Shape, class C>
-__device__ __forceinline__ void repair(const walk &p, const csr::args<C> &a,
-                                       const csr::repair_args &r, uint32_t *next)
+__device__ __forceinline__ void repair(const walk &p, const csr_operands<C> &a,
+                                       const guard::repair_args &r, uint32_t *next)
 {
   if (next)
-    csr::repair<S, Out>(a, r, next, 0, 0);
+    guard::repair<S, Out>(a, r, next, 0, 0);
   else
     repair_own<S, Out, Shape>(p, a);
 }
@@ -517,31 +519,19 @@ __device__ __forceinline__ void repair(const walk &p, const csr::args<C> &a,
 // ---- the kinds of warps
 // --------------------------------------------------------------------------
 
-// By all threads, when their warps have done their part.  False: C stands, or others see to it.
-__device__ __forceinline__ bool is_to_repair(const board &b)
-{
-  __syncthreads(); // stored, and judged
-  if (threadIdx.x == kJudge) {
-    if (!b.order.stands) csr::tell_stored(b.place);
-    if (b.order.needed) csr::wait_for_stores(b.place, gridDim.x);
-  }
-  if (!b.order.needed) return false;
-  __syncthreads();
-  return true;
-}
-
 // warp: of the block, in a way that the compiler knows to be the same for all lanes.  Else it keeps
 // the ring's place in vector registers, and each product waits for its operands' descriptors: a
 // quarter longer in all.
 template <class T, int BMajor, class Shape>
-__device__ __forceinline__ void
-be_multiplying(const arguments<typename T::compute> &p, const csr::args<typename T::compute> &a,
-               const csr::repair_args &r, int warp, const ring_places<Shape> &ring, board &b)
+__device__ __forceinline__ void be_multiplying(const arguments<typename T::compute> &p,
+                                               const csr_operands<typename T::compute> &a,
+                                               const guard::repair_args &r, int warp,
+                                               const ring_places<Shape> &ring, block_state &b)
 {
   using stored = typename T::stored;
   prove_before<Shape>(p, r, warp, b);
   multiply_and_store<T, BMajor, Shape>(p, warp / 4, ring, b);
-  if (!is_to_repair(b)) return;
+  if (!guard::is_to_repair(b, threadIdx.x == kSpeaker)) return;
   if (!T::whole_numbers && p.repairs_wide)
     repair<stored, float, Shape>(p, a, r, b.order.next);
   else
@@ -550,23 +540,22 @@ be_multiplying(const arguments<typename T::compute> &p, const csr::args<typename
 
 template <int BMajor, class Shape>
 __device__ __forceinline__ void be_bringing(const walk &p, const tensor_maps &maps,
-                                            const ring_places<Shape> &ring, const board &b)
+                                            const ring_places<Shape> &ring, const block_state &b)
 {
   bring<BMajor, Shape>(p, maps, ring);
-  is_to_repair(b);
+  guard::is_to_repair(b, threadIdx.x == kSpeaker);
 }
 
 template <class Shape, class C>
-__device__ __forceinline__ void be_hashing(const walk &p, const csr::args<C> &a,
-                                           const csr::repair_args &r, const column_worker &worker,
-                                           board &b)
+__device__ __forceinline__ void be_hashing(const walk &p, const csr_operands<C> &a,
+                                           const guard::repair_args &r, const column_worker &worker,
+                                           block_state &b)
 {
-  const bool judges = threadIdx.x == kJudge;
+  const bool speaks = threadIdx.x == kSpeaker;
   bool flagged = false;
-  if (judges) {
-    ptx::cp_async_16(ptx::shared_address(&b.at_home), &r.table.sets[r.table.home]);
-    ptx::cp_async_commit();
-    flagged = blockIdx.x == gridDim.x - 1 && a.only_if && *a.only_if != 0;
+  if (speaks) {
+    guard::ask_for_home(r, &b.at_home);
+    flagged = guard::reports() && guard::is_flagged(a);
   }
   struct shunt_fingerprint part = prove_share<Shape, Shape::kHashedAtOnce>(p, r, worker);
   if constexpr (Shape::kInPlace)
@@ -574,13 +563,13 @@ __device__ __forceinline__ void be_hashing(const walk &p, const csr::args<C> &a,
       part.lo +=
           rows_differ(p.columns, {(int)blockIdx.x, (int)gridDim.x, worker.warp, Shape::kHashWarps});
   tell_hashed(b, worker.warp, part);
-  if (judges) judge_block(r, b, worker.warps, flagged);
-  is_to_repair(b);
+  if (speaks) agree_for_block(r, b, worker.warps, flagged);
+  guard::is_to_repair(b, threadIdx.x == kSpeaker);
 }
 
 template <class Shape>
 __device__ __forceinline__ void prepare(const tensor_maps &maps, const ring_places<Shape> &ring,
-                                        board &b)
+                                        block_state &b)
 {
   if (threadIdx.x == 0) {
     ptx::tensor_prefetch(&maps.b);
@@ -604,12 +593,12 @@ template <class T, int BMajor, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
     spmm_sparse24(const __grid_constant__ arguments<typename T::compute> p,
                   const __grid_constant__ tensor_maps maps,
-                  const __grid_constant__ csr::args<typename T::compute> a,
-                  const __grid_constant__ csr::repair_args r)
+                  const __grid_constant__ csr_operands<typename T::compute> a,
+                  const __grid_constant__ guard::repair_args r)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   const ring_places<Shape> ring(shared);
-  board &b = *reinterpret_cast<board *>(shared + Shape::kRingBytes);
+  block_state &b = *reinterpret_cast<block_state *>(shared + Shape::kRingBytes);
   prepare(maps, ring, b);
   const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
   if (warp < kMultiplyingWarps) {

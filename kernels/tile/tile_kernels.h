@@ -2,7 +2,7 @@
 
      C[m x n] = alpha A[m x k] B[k x n] + beta C,    A packed (kernels/tile/tile_format.h)
 
-   The rules of kernels/shunt_kernels.h hold.  Types: f16 or bf16, into the same or f32;
+   The rules of kernels/common/device.h hold.  Types: f16 or bf16, into the same or f32;
    accumulation in f32.  A zero that only fills a tile up never meets a NaN or Inf of B in
    the result: a sum that became NaN is computed again from A's own entries, in the same
    launch.  */
@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "kernels/shunt_kernels.h"
+#include "kernels/guard/guard.h"
 #include "kernels/tile/tile_format.h"
 
 #ifdef __cplusplus

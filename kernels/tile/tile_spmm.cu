@@ -3,6 +3,7 @@
 // The kernels: tile_spmm.cuh, tile_spmm_blocked.cuh, tile_spmm_gather.cuh.
 #include <math.h>
 
+#include "kernels/common/dense_copy.h"
 #include "kernels/common/tensor_map.h"
 #include "kernels/tile/tile_spmm_launch.cuh"
 

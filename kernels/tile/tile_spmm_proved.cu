@@ -11,19 +11,19 @@ namespace tile
 {
 
 template <class T, class Out, int Split>
-static cudaError_t launch_proved(const arguments &p, proved::proof f, const struct shunt_device *d,
+static cudaError_t launch_proved(const arguments &p, guard::proof f, const struct shunt_device *d,
                                  cudaStream_t stream)
 {
   constexpr int kWarps = gather_warps(Split), kUnits = kWarps / Split;
   const int64_t units = p.blocks * static_cast<int64_t>((p.n + kGatherTile - 1) / kGatherTile);
   if (units > INT32_MAX) return cudaErrorNotSupported;
   f.pieces = static_cast<int>((units + kUnits - 1) / kUnits);
-  return proved::launch(&spmm_gather_proved<T, Out, Split>, proved_team<Split>::kThreads,
-                        gather_bytes(Split), proved_blocks(Split), p, f, d, stream);
+  return guard::launch_proof(&spmm_gather_proved<T, Out, Split>, proved_team<Split>::kThreads,
+                             gather_bytes(Split), proved_blocks(Split), p, f, d, stream);
 }
 
 template <class T, class Out>
-static cudaError_t launch_proved_split(const arguments &p, const proved::proof &f,
+static cudaError_t launch_proved_split(const arguments &p, const guard::proof &f,
                                        const struct shunt_device *d, cudaStream_t stream)
 {
   switch (p.split) {
@@ -35,7 +35,7 @@ static cudaError_t launch_proved_split(const arguments &p, const proved::proof &
 }
 
 template <class T>
-static cudaError_t launch_proved_type(const arguments &p, const proved::proof &f, shunt_type out,
+static cudaError_t launch_proved_type(const arguments &p, const guard::proof &f, shunt_type out,
                                       const struct shunt_device *d, cudaStream_t stream)
 {
   return out == SHUNT_F32 ? launch_proved_split<T, float>(p, f, d, stream)
@@ -54,11 +54,11 @@ extern "C" shunt_status shunt_tile_spmm_proved_cuda(const struct shunt_spmm *p,
                                                     size_t workspace_bytes, shunt_stream stream)
 {
   struct shunt_spmm product = *p;
-  shunt::proved::proof f = {};
+  shunt::guard::proof f = {};
   arguments k;
   product.only_if = nullptr;
   if (p->beta.device || p->beta.host != 0 || !v->sparse.gather) return SHUNT_E_UNSUPPORTED;
-  shunt_status s = shunt::proved::make_proof(p, r, &f);
+  shunt_status s = shunt::guard::make_proof(p, r, &f);
   if (s == SHUNT_OK) s = prepare_gather(&product, v, d, workspace, workspace_bytes, stream, &k);
   if (s != SHUNT_OK) return s;
   const cudaError_t e = p->a.value_type == SHUNT_F16

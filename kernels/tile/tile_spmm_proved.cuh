@@ -14,11 +14,11 @@ namespace tile
 
 // Behind the barriers of the units.
 template <int Split>
-using proved_team = proved::team<gather_warps(Split), (Split > 4 ? 2 : 1), kUnitBarrier + 1>;
+using proved_team = guard::team<gather_warps(Split), (Split > 4 ? 2 : 1), kUnitBarrier + 1>;
 
 // Nothing could be agreed on: the rows that this block has stored, which no other writes.
 template <class T, class Out, int Split>
-__device__ __noinline__ void repair_own(const arguments &p, const proved::proof &f)
+__device__ __noinline__ void repair_own(const arguments &p, const guard::proof &f)
 {
   constexpr int kStrips = kGatherTile / 32, kUnits = gather_warps(Split) / Split;
   const float alpha = f.a.alpha.get();
@@ -30,16 +30,16 @@ __device__ __noinline__ void repair_own(const arguments &p, const proved::proof 
       const int64_t row = unit / wide * kRows + w / kStrips % kRows;
       const int64_t strip = unit % wide * kStrips + w % kStrips;
       if (row >= p.rows || strip * 32 >= p.n) continue;
-      csr::multiply_strip<T, Out>(f.a, row, strip, alpha, 0.0f);
+      guard::multiply_strip<T, Out>(f.a, row, strip, alpha, 0.0f);
     }
 }
 
 template <class T, class Out, int Split>
 __global__ void __launch_bounds__(proved_team<Split>::kThreads, proved_blocks(Split))
-    spmm_gather_proved(const __grid_constant__ arguments p, const __grid_constant__ proved::proof f)
+    spmm_gather_proved(const __grid_constant__ arguments p, const __grid_constant__ guard::proof f)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
-  __shared__ proved::board<proved_team<Split>> b;
+  __shared__ guard::proof_state<proved_team<Split>> b;
   if (threadIdx.x < gather_warps(Split) * 32) {
     wait_for_previous();
     for (int i = blockIdx.x; i < f.pieces; i += gridDim.x) {
@@ -47,11 +47,11 @@ __global__ void __launch_bounds__(proved_team<Split>::kThreads, proved_blocks(Sp
       unit_barrier<Split>(); // the images are read
     }
   } else {
-    proved::prove(f, b);
+    guard::prove(f, b);
   }
-  if (!proved::is_to_repair(b)) return;
+  if (!guard::is_to_repair(b, threadIdx.x == 0)) return;
   if (b.order.next)
-    csr::repair<T, Out>(f.a, f.r, b.order.next, 0, 0);
+    guard::repair<T, Out>(f.a, f.r, b.order.next, 0, 0);
   else
     repair_own<T, Out, Split>(p, f);
 }

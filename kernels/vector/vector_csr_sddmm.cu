@@ -30,6 +30,7 @@
 #include "kernels/common/early_launch.cuh"
 #include "kernels/csr/csr_sddmm_operands.cuh"
 #include "kernels/vector/vector_csr_sddmm.cuh"
+#include "kernels/vector/vector_kernels.h"
 
 namespace shunt
 {

@@ -17,9 +17,10 @@
 // A misaligned pointer to otherwise aligned rows needs it too, but workspace sizes
 // must not depend on pointers: then the call answers SHUNT_E_WORKSPACE unless more
 // than was asked for is there.
+#include "kernels/common/dense_copy.h"
 #include "kernels/common/spmm_operands.cuh"
-#include "kernels/shunt_kernels.h"
 #include "kernels/vector/vector_csr_spmm.cuh"
+#include "kernels/vector/vector_kernels.h"
 
 namespace shunt
 {

@@ -33,7 +33,7 @@
 #include "kernels/common/number.cuh"
 #include "kernels/common/scalar.cuh"
 #include "kernels/ptx/ldst.cuh"
-#include "kernels/shunt_kernels.h"
+#include "kernels/vector/vector_kernels.h"
 
 namespace shunt
 {

@@ -155,79 +155,99 @@ template <class T, int Tile, int Stages> struct mma_lists {
     return (to ^ ((i & 1) | (i >> 2) << 1) << 4) + i * kRowBytes;
   }
 
-  // The products of `l` with columns column0 .. of B, left as an image in `bytes`.
-  static __device__ __forceinline__ void multiply(const arguments &p, const column_list &l,
-                                                  int column0, unsigned char *bytes)
-  {
-    storage &s = *reinterpret_cast<storage *>(bytes);
-    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-    const int steps = (l.length + 15) / 16;
-
-    // What this lane gathers: piece `piece` of entries kEach * part ..
-    const int part = lane / kLanes, piece = lane % kLanes;
-    const int column = column0 + 8 * piece;
-    const bool inside = column < p.n;
-    const char *b = based_b(p) + static_cast<int64_t>(column) * 2;
-    asm("" : "+l"(b)); // else the compiler adds its terms again for every row gathered
-    const uint32_t base = ptx::shared_address(s.ring);
-    const uint32_t key = part * (kEach / 2);
-    const uint32_t gather_to = base + part * kEach * kRowBytes + ((piece ^ key) << 4);
-
+  // Where a lane works.
+  struct lane_place {
+    // What it gathers: piece `piece` of entries kEach * part ..
+    const char *b;      // of row 0 of B
+    bool inside;        // these columns are
+    uint32_t gather_to; // in slot 0 of the ring
     // What it hands to ldmatrix: row i of matrix j.
-    const int i = lane % 8, j = lane / 8;
-    const int entry = (i >> 1) * 4 + (i & 1) + (j >> 1) * 2;
-    const uint32_t ldmatrix_from = base + entry * kRowBytes + (((j & 1) ^ i) << 4);
-
+    uint32_t ldmatrix_from; // in slot 0
     // Values of row g start at a half-word: which one is the same in every chunk.
-    const uint64_t row_g =
-        reinterpret_cast<uint64_t>(l.values) + 2 * (static_cast<int64_t>(g - l.first) * l.pitch);
-    const uint32_t halves = row_g & 2 ? 0x5432 : 0x3210;
+    int g, t;
+    uint32_t halves;
 
-    float d[Tile / 16][4] = {};
-    int to_slot = 0, from_slot = 0;
+    __device__ __forceinline__ lane_place(const arguments &p, const column_list &l, int column0,
+                                          const storage &s)
+    {
+      const int lane = threadIdx.x % 32, part = lane / kLanes, piece = lane % kLanes;
+      const int column = column0 + 8 * piece;
+      inside = column < p.n;
+      b = based_b(p) + static_cast<int64_t>(column) * 2;
+      asm("" : "+l"(b)); // else the compiler adds its terms again for every row gathered
+      const uint32_t base = ptx::shared_address(s.ring);
+      const uint32_t key = part * (kEach / 2);
+      gather_to = base + part * kEach * kRowBytes + ((piece ^ key) << 4);
 
+      const int i = lane % 8, j = lane / 8;
+      const int entry = (i >> 1) * 4 + (i & 1) + (j >> 1) * 2;
+      ldmatrix_from = base + entry * kRowBytes + (((j & 1) ^ i) << 4);
+
+      g = lane / 4, t = lane % 4;
+      const uint64_t row_g =
+          reinterpret_cast<uint64_t>(l.values) + 2 * (static_cast<int64_t>(g - l.first) * l.pitch);
+      halves = row_g & 2 ? 0x5432 : 0x3210;
+    }
+  };
+
+  // Stages the first chunk and asks for the first kSteps steps, a group of copies for each.
+  static __device__ __forceinline__ void fill(const arguments &p, const column_list &l, storage &s,
+                                              const lane_place &at)
+  {
     stage_columns(p, l, s, 0);
     stage_columns(p, l, s, 1);
     stage_values(l, s, 0);
     ptx::cp_async_commit();
     ptx::cp_async_wait<0>();
     __syncwarp();
-    for (; to_slot < kSteps; to_slot++) {
-      gather(p, l, s, gather_to, b, inside, to_slot, to_slot);
+    for (int step = 0; step < kSteps; step++) {
+      gather(p, l, s, at.gather_to, at.b, at.inside, step, step);
       ptx::cp_async_commit();
     }
-#pragma unroll 1
-    for (int step = 0; step < steps; step++) {
-      // One group of copies a step, so this waits for step's rows of B and for what
-      // was staged kSteps steps ago; and all lanes are done with the step before.
-      ptx::cp_async_wait<kSteps - 1>();
-      __syncwarp();
-      if (step % kSteps == 0) {
-        stage_values(l, s, step / kSteps + 1);
-        stage_columns(p, l, s, step / kSteps + 2);
-      }
-      gather(p, l, s, gather_to, b, inside, step + kSteps, to_slot);
-      ptx::cp_async_commit();
+  }
 
-      const uint32_t *w = &s.values[step / kSteps & 1][g][step % kSteps * 8 + 2 * t];
-      const uint2 low = *reinterpret_cast<const uint2 *>(w);
-      const uint32_t high = w[2];
-      const uint32_t values[2] = {ptx::permute_bytes(low.x, low.y, halves),
-                                  ptx::permute_bytes(low.y, high, halves)};
-      const uint32_t rows = ldmatrix_from + from_slot * 16 * kRowBytes;
-#pragma unroll
-      for (int m = 0; m < Tile / 16; m++) {
-        uint32_t a[4];
-        ptx::ldmatrix_x4_trans(a, rows ^ m << 5);
-        mma_of<T>::run(d[m], a, values);
-      }
-      to_slot = to_slot == Stages - 1 ? 0 : to_slot + 1;
-      from_slot = from_slot == Stages - 1 ? 0 : from_slot + 1;
-    }
-    ptx::cp_async_wait<0>();
+  // One group of copies a step, so this waits for step's rows of B and for what was staged kSteps
+  // steps ago; and all lanes are done with the step before.
+  static __device__ __forceinline__ void wait()
+  {
+    ptx::cp_async_wait<kSteps - 1>();
     __syncwarp();
+  }
 
-    float *to = reinterpret_cast<float *>(bytes) + 2 * t * image<Tile>::kPitch + g;
+  // Asks for what is kSteps steps ahead: its rows of B, and a chunk of A where one begins.
+  static __device__ __forceinline__ void fetch(const arguments &p, const column_list &l, storage &s,
+                                               const lane_place &at, int step, int slot)
+  {
+    if (step % kSteps == 0) {
+      stage_values(l, s, step / kSteps + 1);
+      stage_columns(p, l, s, step / kSteps + 2);
+    }
+    gather(p, l, s, at.gather_to, at.b, at.inside, step + kSteps, slot);
+    ptx::cp_async_commit();
+  }
+
+  static __device__ __forceinline__ void multiply_step(const storage &s, const lane_place &at,
+                                                       int step, int slot, float (&d)[Tile / 16][4])
+  {
+    const uint32_t *w = &s.values[step / kSteps & 1][at.g][step % kSteps * 8 + 2 * at.t];
+    const uint2 low = *reinterpret_cast<const uint2 *>(w);
+    const uint32_t high = w[2];
+    const uint32_t values[2] = {ptx::permute_bytes(low.x, low.y, at.halves),
+                                ptx::permute_bytes(low.y, high, at.halves)};
+    const uint32_t rows = at.ldmatrix_from + slot * 16 * kRowBytes;
+#pragma unroll
+    for (int m = 0; m < Tile / 16; m++) {
+      uint32_t a[4];
+      ptx::ldmatrix_x4_trans(a, rows ^ m << 5);
+      mma_of<T>::run(d[m], a, values);
+    }
+  }
+
+  // In place of the ring, which nobody reads any more.
+  static __device__ __forceinline__ void store(unsigned char *bytes, const lane_place &at,
+                                               const float (&d)[Tile / 16][4])
+  {
+    float *to = reinterpret_cast<float *>(bytes) + 2 * at.t * image<Tile>::kPitch + at.g;
 #pragma unroll
     for (int m = 0; m < Tile / 16; m++) {
       to[16 * m] = d[m][0];
@@ -235,6 +255,30 @@ template <class T, int Tile, int Stages> struct mma_lists {
       to[16 * m + 8] = d[m][2];
       to[16 * m + 8 + image<Tile>::kPitch] = d[m][3];
     }
+  }
+
+  // The products of `l` with columns column0 .. of B, left as an image in `bytes`.
+  static __device__ __forceinline__ void multiply(const arguments &p, const column_list &l,
+                                                  int column0, unsigned char *bytes)
+  {
+    storage &s = *reinterpret_cast<storage *>(bytes);
+    const int steps = (l.length + 15) / 16;
+    const lane_place at(p, l, column0, s);
+    float d[Tile / 16][4] = {};
+    int to_slot = kSteps, from_slot = 0;
+
+    fill(p, l, s, at);
+#pragma unroll 1
+    for (int step = 0; step < steps; step++) {
+      wait();
+      fetch(p, l, s, at, step, to_slot);
+      multiply_step(s, at, step, from_slot, d);
+      to_slot = to_slot == Stages - 1 ? 0 : to_slot + 1;
+      from_slot = from_slot == Stages - 1 ? 0 : from_slot + 1;
+    }
+    ptx::cp_async_wait<0>();
+    __syncwarp();
+    store(bytes, at, d);
   }
 };
 

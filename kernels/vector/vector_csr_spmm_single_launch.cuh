@@ -122,6 +122,66 @@ __device__ __forceinline__ void stage_chunk(const matrix &p, group_rows &rows, i
   rows.level = level;
 }
 
+// Where a lane works, among the 64 columns of B from column0 on and the list of row `first`.
+template <class Shape> struct staged_place {
+  const char *b;     // of row 0 of B: what it brings
+  int part;          // which entries of a step: 4 part ..
+  uint32_t to, from; // in stage 0 of the ring: of what it brings; of what it hands to ldmatrix
+  const uint4 *columns;
+  const unsigned char *values;
+
+  __device__ __forceinline__ staged_place(const arguments &p, unsigned char *shared, int first,
+                                          int column0)
+  {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    const int piece = lane % 8, column = column0 + 8 * piece;
+    const uint32_t ring = ptx::shared_address(shared + warp * Shape::kWarpBytes);
+    part = lane / 8;
+    // Lanes beyond the last column bring the first; what it makes is not stored.
+    b = based_b(p) + static_cast<int64_t>(column < p.n ? column : 0) * 2;
+    asm("" : "+l"(b));
+    to = ring + part * 4 * Shape::kRowBytes + ((piece ^ part * 2) << 4);
+    const int i = lane % 8, j = lane / 8;
+    const int entry = (i >> 1) * 4 + (i & 1) + (j >> 1) * 2;
+    from = ring + entry * Shape::kRowBytes + (((j & 1) ^ i) << 4);
+    columns =
+        reinterpret_cast<const uint4 *>(shared + Shape::kColumns + first * Shape::kChunk * 4) +
+        part;
+    values = shared + Shape::kValues + g * Shape::kValuesPitch + t * 8;
+  }
+};
+
+// Asks for the 16 rows of B of a step; count: entries of the list that are staged.
+template <class Shape>
+__device__ __forceinline__ void fetch(const arguments &p, const staged_place<Shape> &l, int count,
+                                      int step, int stage)
+{
+  const uint4 four = l.columns[step * 4];
+  const uint32_t index[4] = {four.x, four.y, four.z, four.w};
+  const int left = count - 16 * step - 4 * l.part;
+  const uint32_t at = l.to + stage * Shape::kStepBytes;
+#pragma unroll
+  for (int k = 0; k < 4; k++)
+    ptx::cp_async_16((at ^ (k & 1) << 4) + k * Shape::kRowBytes,
+                     k < left ? l.b + static_cast<uint64_t>(index[k]) * p.b_row_bytes : p.b,
+                     k < left ? 16 : 0);
+}
+
+template <class T, class Shape>
+__device__ __forceinline__ void multiply_step(const staged_place<Shape> &l, int step, int stage,
+                                              float (&d)[4][4])
+{
+  const uint2 fragment = *reinterpret_cast<const uint2 *>(l.values + step * 32);
+  const uint32_t row_values[2] = {fragment.x, fragment.y};
+  const uint32_t at = l.from + stage * Shape::kStepBytes;
+#pragma unroll
+  for (int m = 0; m < 4; m++) {
+    uint32_t a[4];
+    ptx::ldmatrix_x4_trans(a, at ^ m << 5);
+    mma_of<T>::run(d[m], a, row_values);
+  }
+}
+
 // Adds to d what steps slice, slice + slices, .. of the staged part of the list of row `first` make
 // with 64 columns; count: entries of it that are staged.
 template <class T, class Shape>
@@ -130,36 +190,12 @@ __device__ __forceinline__ void multiply_staged(const arguments &p, unsigned cha
                                                 int column0, float (&d)[4][4])
 {
   constexpr int kAhead = Shape::kStages - 1;
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  const int part = lane / 8, piece = lane % 8, column = column0 + 8 * piece;
-  const uint32_t ring = ptx::shared_address(shared + warp * Shape::kWarpBytes);
-  // Lanes beyond the last column bring the first; what it makes is not stored.
-  const char *b = based_b(p) + static_cast<int64_t>(column < p.n ? column : 0) * 2;
-  asm("" : "+l"(b));
-  const uint32_t to = ring + part * 4 * Shape::kRowBytes + ((piece ^ part * 2) << 4);
-  const int i = lane % 8, j = lane / 8;
-  const int entry = (i >> 1) * 4 + (i & 1) + (j >> 1) * 2;
-  const uint32_t from = ring + entry * Shape::kRowBytes + (((j & 1) ^ i) << 4);
-  const uint4 *columns =
-      reinterpret_cast<const uint4 *>(shared + Shape::kColumns + first * Shape::kChunk * 4) + part;
-  const unsigned char *values = shared + Shape::kValues + g * Shape::kValuesPitch + t * 8;
+  const staged_place<Shape> l(p, shared, first, column0);
   const int steps = (count + 15) / 16;
-
-  auto bring = [&](int step, int stage) {
-    const uint4 four = columns[step * 4];
-    const uint32_t index[4] = {four.x, four.y, four.z, four.w};
-    const int left = count - 16 * step - 4 * part;
-    const uint32_t at = to + stage * Shape::kStepBytes;
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-      ptx::cp_async_16((at ^ (k & 1) << 4) + k * Shape::kRowBytes,
-                       k < left ? b + static_cast<uint64_t>(index[k]) * p.b_row_bytes : p.b,
-                       k < left ? 16 : 0);
-  };
 
 #pragma unroll
   for (int s = 0; s < kAhead; s++) {
-    if (slice + s * slices < steps) bring(slice + s * slices, s);
+    if (slice + s * slices < steps) fetch(p, l, count, slice + s * slices, s);
     ptx::cp_async_commit();
   }
   int to_stage = kAhead, from_stage = 0;
@@ -167,17 +203,9 @@ __device__ __forceinline__ void multiply_staged(const arguments &p, unsigned cha
   for (int step = slice; step < steps; step += slices) {
     ptx::cp_async_wait<kAhead - 1>();
     __syncwarp();
-    if (step + kAhead * slices < steps) bring(step + kAhead * slices, to_stage);
+    if (step + kAhead * slices < steps) fetch(p, l, count, step + kAhead * slices, to_stage);
     ptx::cp_async_commit();
-    const uint2 fragment = *reinterpret_cast<const uint2 *>(values + step * 32);
-    const uint32_t row_values[2] = {fragment.x, fragment.y};
-    const uint32_t at = from + from_stage * Shape::kStepBytes;
-#pragma unroll
-    for (int m = 0; m < 4; m++) {
-      uint32_t a[4];
-      ptx::ldmatrix_x4_trans(a, at ^ m << 5);
-      mma_of<T>::run(d[m], a, row_values);
-    }
+    multiply_step<T>(l, step, from_stage, d);
     to_stage = to_stage == kAhead ? 0 : to_stage + 1;
     from_stage = from_stage == kAhead ? 0 : from_stage + 1;
   }

@@ -1,20 +1,55 @@
-/* vector_kernels.h: launchers of SpMM with A in the `vector` format (kernels/spmm_vector*.cu).
+/* vector_kernels.h: launchers for matrices with V x 1 column vectors: rows that share columns, in
+   aligned groups of 8.  Some work on the caller's CSR in place, some on a packed copy.
 
-     C[m x n] = alpha A[m x k] B[k x n] + beta C,    A packed (kernels/vector/vector_format.h)
+   The rules of kernels/common/device.h.  */
+#ifndef SHUNT_VECTOR_KERNELS_H
+#define SHUNT_VECTOR_KERNELS_H
 
-   The rules of kernels/shunt_kernels.h hold.  Types: f16 or bf16, into the same or f32; f32 as
-   TF32, where said; accumulation in f32.  A zero that only fills a vector up never meets a NaN or
-   Inf of B in the result: a sum that became NaN is computed again from A's own entries, in the same
-   launch.  The kernel lets the next one in the stream in early (kernels/common/early_launch.cuh).  */
-#ifndef SHUNT_SPMM_VECTOR_H
-#define SHUNT_SPMM_VECTOR_H
-
-#include "kernels/shunt_kernels.h"
+#include "kernels/guard/guard.h"
 #include "kernels/vector/vector_format.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- SpMM in place: C = alpha A B + beta C, A in CSR ------------------------------------------
+   A first small launch compares the column lists of every aligned group of 8 rows, on each call,
+   so nothing is remembered and nothing can be out of date.  Equal lists (of 8, 4 or 2 rows) go to
+   mma.m16n8k16 (f16, bf16; f32 accumulate) or to FMAs that share their load of B (f32, f64), the
+   others row by row.  Right for any CSR, fast for V x 1 column vectors (SC'21, column-vector sparse
+   encoding).  Types: f16 or bf16 into the same or f32, f32, f64.  No `only_if`.
+
+   Small products of f16 and bf16 are one launch, of blocks that compare a group as they read it
+   (kernels/vector/vector_csr_spmm_single_launch.cuh).  */
+size_t shunt_vector_csr_spmm_workspace(const struct shunt_spmm *p, const struct shunt_device *d);
+shunt_status shunt_vector_csr_spmm_cuda(const struct shunt_spmm *p, const struct shunt_device *d,
+                                        void *workspace, size_t workspace_bytes,
+                                        shunt_stream stream);
+/* Is p such a small product?  Then a group is `blocks` blocks of so many warps, each with `tiles`
+   tiles of 64 columns, which take `chunk` entries of a row at a time.  */
+struct shunt_vector_single_launch {
+  int warps, tiles, chunk, blocks;
+};
+bool shunt_vector_csr_spmm_single_launch(const struct shunt_spmm *p, const struct shunt_device *d,
+                                         struct shunt_vector_single_launch *how);
+
+/* ---- SDDMM in place: C.values = alpha (A B) at C's pattern + beta C.values ---------------------
+   Groups of 8 rows with equal column lists on the tensor cores, others entry by entry.  Types: f16
+   into f16 or f32, bf16 into bf16 or f32 (compute f32), f32.  A and B in any order: the workspace
+   holds copies where the kernel wants the other one.  */
+size_t shunt_vector_csr_sddmm_workspace(const struct shunt_sddmm *p, const struct shunt_device *d);
+shunt_status shunt_vector_csr_sddmm_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,
+                                         void *workspace, size_t workspace_bytes,
+                                         shunt_stream stream);
+
+/* ---- SpMM with A packed (kernels/vector/vector_format.h) ----------------------------------------
+
+     C[m x n] = alpha A[m x k] B[k x n] + beta C
+
+   Types: f16 or bf16, into the same or f32; f32 as TF32, where said; accumulation in f32.  A zero
+   that only fills a vector up never meets a NaN or Inf of B in the result: a sum that became NaN is
+   computed again from A's own entries, in the same launch.  The kernel lets the next one in the
+   stream in early (kernels/common/early_launch.cuh).  */
 
 /* How a product is computed; all ways give right results.
 

@@ -4,6 +4,7 @@
 // vector_packed_spmm_proved.cu.
 #include <math.h>
 
+#include "kernels/common/dense_copy.h"
 #include "kernels/common/tensor_map.h"
 #include "kernels/vector/vector_packed_spmm_launch.cuh"
 

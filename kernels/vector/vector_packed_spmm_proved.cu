@@ -30,8 +30,8 @@ inline cudaError_t launch_proved(const arguments &p, proof f, const struct shunt
   const int groups_a_block = kDirectWarps >> p.log2_slices;
   f.down = (p.groups + groups_a_block - 1) / groups_a_block;
   f.pieces = f.down * ((p.n + Shape::kTile - 1) / Shape::kTile);
-  return proved::launch(&spmm_direct_proved<T, Out, Shape>, proved_team<Shape>::kThreads,
-                        Shape::kBytes, 2, p, f, d, stream);
+  return guard::launch_proof(&spmm_direct_proved<T, Out, Shape>, proved_team<Shape>::kThreads,
+                             Shape::kBytes, 2, p, f, d, stream);
 }
 
 template <class T, class Out>
@@ -63,7 +63,7 @@ extern "C" shunt_status shunt_vector_packed_spmm_proved_shaped_cuda(
   arguments k;
   proof f = {};
   shunt_status s = prepare_proved(p, v, shape, d, &k);
-  if (s == SHUNT_OK) s = shunt::proved::make_proof(p, r, &f);
+  if (s == SHUNT_OK) s = shunt::guard::make_proof(p, r, &f);
   if (s != SHUNT_OK) return s;
   f.brief = is_brief(p, v, d);
   const cudaError_t e =

@@ -17,9 +17,9 @@ namespace vector
 
 // Registers of two blocks decide how many warps hash; the barrier is behind those of the slices.
 template <class Shape>
-using proved_team = proved::team<kDirectWarps, Shape::kTile == 128 ? 2 : 4, 1 + kDirectWarps / 2>;
+using proved_team = guard::team<kDirectWarps, Shape::kTile == 128 ? 2 : 4, 1 + kDirectWarps / 2>;
 
-struct proof : proved::proof {
+struct proof : guard::proof {
   int down; // pieces of a column of them
 };
 
@@ -36,7 +36,7 @@ __device__ __noinline__ void repair_own(const arguments &p, const proof &f)
       const int64_t strip = i / f.down * kStrips + w % kStrips;
       if (place >= p.rows || strip * 32 >= p.n) continue;
       const int64_t row = p.row_of ? __ldg(p.row_of + place) : place;
-      csr::multiply_strip<T, Out>(f.a, row, strip, alpha, 0.0f);
+      guard::multiply_strip<T, Out>(f.a, row, strip, alpha, 0.0f);
     }
 }
 
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(proved_team<Shape>::kThreads, 2)
     spmm_direct_proved(const __grid_constant__ arguments p, const __grid_constant__ proof f)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
-  __shared__ proved::board<proved_team<Shape>> b;
+  __shared__ guard::proof_state<proved_team<Shape>> b;
   if (threadIdx.x < kDirectWarps * 32) {
     for (int i = blockIdx.x; i < f.pieces; i += gridDim.x) {
       multiply_groups_of<T, Out, Shape>(p, shared, i % f.down, i / f.down * Shape::kTile);
@@ -54,11 +54,11 @@ __global__ void __launch_bounds__(proved_team<Shape>::kThreads, 2)
     wait_for_previous(); // those who had no group
     let_next_in();
   } else {
-    proved::prove(f, b);
+    guard::prove(f, b);
   }
-  if (!proved::is_to_repair(b)) return;
+  if (!guard::is_to_repair(b, threadIdx.x == 0)) return;
   if (b.order.next)
-    csr::repair<T, Out>(f.a, f.r, b.order.next, 0, 0);
+    guard::repair<T, Out>(f.a, f.r, b.order.next, 0, 0);
   else
     repair_own<T, Out, Shape>(p, f);
 }

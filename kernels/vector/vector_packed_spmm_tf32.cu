@@ -3,6 +3,7 @@
 // The kernel: vector_packed_spmm_strips_tf32.cuh.
 #include <math.h>
 
+#include "kernels/common/dense_copy.h"
 #include "kernels/common/tensor_map.h"
 #include "kernels/vector/vector_packed_spmm_launch.cuh"
 #include "kernels/vector/vector_packed_spmm_strips_tf32.cuh"

@@ -46,7 +46,7 @@ def cases(name):
 
 
 def block_lines():
-    for line in lines("blocks.tsv"):
+    for line in lines("bsr.tsv"):
         if not line.startswith("#"):
             form, kind, size, share, n, theirs, ours = line.split("\t")
             yield form, kind, int(size), float(theirs) / float(ours)
@@ -150,7 +150,7 @@ def vector_tf32():
 
 
 def row_order():
-    found = [line.split() for line in lines("row_order_routed.txt")
+    found = [line.split() for line in lines("vector-ordered.txt")
              if re.match(r"shuffled:\S+ +\d+ ", line)]
     return table(("pattern, N", "with Shunt, us", "without another order, us",
                   "cuBLAS on the dense matrix, us"),
@@ -166,7 +166,7 @@ def prepared():
 
 def sparse24():
     rows = []
-    for line in lines("whole24-in-place.txt"):
+    for line in lines("sparse24-in-place.txt"):
         found = re.match(r"(\d+)\^2 x (\d+): cuBLAS ([\d.]+), cuSPARSELt ([\d.]+) .*"
                          r"int32 ([\d.]+).*int64 ([\d.]+)", line)
         if found:
@@ -178,7 +178,7 @@ def sparse24():
 
 def sparse24_int8():
     rows = []
-    for line in lines("whole24-int8.txt"):
+    for line in lines("sparse24-int8.txt"):
         if line.startswith("B by rows"):
             break
         w = line.split()
@@ -200,7 +200,7 @@ def bsr():
 
 
 def tile():
-    rows, all_cases = [], cases("merged.json")
+    rows, all_cases = [], cases("tile.json")
     for n in sorted({c.width for c in all_cases}):
         some = [c for c in all_cases if c.width == n]
         rows.append(("%d" % n, "%d" % len(some), "%d" % sum(c.route == "tile" for c in some),
@@ -330,7 +330,7 @@ def gains():
         ("the same layers", "cuBLAS on the dense matrix",
          span([c.us["cublas"] / c.routed for c in dlmc]), bench + "--suite dlmc"),
         ("6 matrices of finite elements, fp16", "cuSPARSE's best, after preprocess",
-         span([c.best / c.routed for c in cases("merged.json")]),
+         span([c.best / c.routed for c in cases("tile.json")]),
          bench + "-t f16 -n 32,64,128,256 FILE..."),
         ("BSR, fp16", "cuSPARSE", span(blocks), "tests/bench/bsr_bench h"),
         ("`cusparseSDDMM`, fp16, 4096 x 4096, 90 % zeros", "cuSPARSE",

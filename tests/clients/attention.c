@@ -24,6 +24,7 @@
 
 #include "backend/shunt.h"
 #include "kernels/common/host_half.h"
+#include "tests/splitmix64.h"
 
 enum { BATCHES = 2, HEADS = 2, PROBLEMS = BATCHES * HEADS, BAND = 64, CALLS = 5 };
 
@@ -122,10 +123,7 @@ static uint64_t random_state = 20261121;
 
 static double random_unit(void)
 {
-  uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+  return (double)(splitmix64(&random_state) >> 11) * 0x1p-53;
 }
 
 /* The mask as CSR. */

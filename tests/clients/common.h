@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../splitmix64.h"
+
 static int client_passed, client_failed, client_skipped;
 
 static inline int check(int good, const char *format, ...)
@@ -76,13 +78,9 @@ static inline int finish(void)
     }                                                                                              \
   } while (0)
 
-/* splitmix64 */
 static inline uint64_t random_next(uint64_t *state)
 {
-  uint64_t z = (*state += 0x9e3779b97f4a7c15ull);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  return z ^ (z >> 31);
+  return splitmix64(state);
 }
 
 static inline double random_uniform(uint64_t *state) /* [0, 1) */

@@ -1,19 +1,24 @@
-# emulate.mk: builds CUDA tests for the emulator (tests/emulator/include/emulator.h), with GNU make:
+# emulate.mk: builds GPU tests for the emulator (tests/emulator/include/emulator.h), with GNU make:
 #
-#   make -f tests/emulator/emulate.mk B=/tmp/b NAMES=test_x \
-#     SOURCES_test_x="tests/gpu/test_x.cu kernels/x.cu conv/x.c" program
+#   make -f tests/emulator/emulate.mk B=/tmp/b NAMES=test_csr_spmm program
 #
-# leaves B/test_x; `runs` also runs it, its output and status go to B/logs/test_x.SEED.  Sources: paths
-# below the top of the tree (or absolute ones elsewhere); .cu are rewritten and compiled as C++,
-# .c as C.
+# leaves B/test_csr_spmm; `runs` also runs it, its output and status go to B/logs/test_csr_spmm.SEED.
+#
+#   tests/gpu/*/NAME.cu (or .c) --\
+#   B/libemulated.a              ---> B/NAME
+#   the emulator                --/
+#
+# The archive holds all kernels and conversions and what of backend the tests call; the linker takes
+# what a test needs.  Sources in .cu are rewritten and compiled as C++, those in .c as C.
 #
 #   NAMES      the tests
-#   LIST       a makefile that sets SOURCES_<name> of each; or set on the command line
+#   SOURCE_<name>  a test's source, if it is not in tests/gpu: a path below the top of the tree, or an
+#              absolute one
+#   ARCHIVE    the archive; empty: what is linked needs none of it
 #   SEEDS, TEST_SECONDS   of `runs`: orders of threads and blocks, the longest time of one
 #   B          objects and programs
 #   CXX, CC    compilers
 #   SANITIZE   the sanitizers' flags; empty: none
-#   CUTS       cuts.txt; empty: tests in full size
 top := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/../..)
 here := $(top)/tests/emulator
 B ?= emulated
@@ -21,29 +26,44 @@ CXX ?= g++
 CC ?= gcc
 PYTHON ?= python3
 SANITIZE ?= -fsanitize=address,alignment -fno-sanitize-recover=alignment
-CUTS ?= $(here)/cuts.txt
+ARCHIVE ?= $(B)/libemulated.a
 SEEDS ?= 1
 TEST_SECONDS ?= 1500
--include $(LIST)
-SOURCES := $(foreach n,$(NAMES),$(SOURCES_$(n)))
 CXX_FLAGS = -std=c++17 -O1 -g1 $(SANITIZE) -ffp-contract=off -Wall -Wno-unknown-pragmas \
   -Wno-maybe-uninitialized -Wno-psabi -DSHUNT_EMULATED \
   -I$(here)/include -I$(here) -I$(B)/tree -I$(top)
 C_FLAGS = -std=gnu11 -O2 -g1 -fopenmp -I$(here)/include -I$(top)
 
-REWRITTEN := $(patsubst $(top)/%,$(B)/tree/%,$(shell find $(top)/kernels $(top)/tests/gpu -name '*.cuh' -not -path '*/ptx/*'))
-# Absolute sources come into the tree by their last name.
-source_in_tree = $(if $(filter /%,$(1)),$(notdir $(1)),$(1))
-objects = $(patsubst %,$(B)/o/%.o,$(foreach s,$(1),$(call source_in_tree,$(s))))
+# ---- what is compiled --------------------------------------------------------------------------
+# below FOLDERS, NAME: the files of that name, as paths below the top.
+below = $(patsubst $(top)/%,%,$(shell find $(addprefix $(top)/,$(1)) -name '$(2)'))
+
+# Left out: conv/read has no twin on a device; no_cuda.c stands for the engine that is here; table.c
+# wants every route, and cuBLAS with the dense one (no_routes.c stands for it); packed.c holds matrices
+# by objects of CUDA graphs, which the emulator has not; device_memory.c calls the driver;
+# tune_machine.c asks for its version.
+BACKEND = backend/native backend/graphblas/gpu backend/plan backend/routes
+LEFT_OUT = conv/read/% backend/native/no_cuda.c backend/routes/table.c backend/plan/packed.c \
+  backend/plan/device_memory.c backend/plan/tune_machine.c
+ARCHIVED := $(call below,kernels conv $(BACKEND) tests/bench/ablation,*.cu) \
+  $(filter-out $(LEFT_OUT),$(call below,kernels conv $(BACKEND),*.c))
+REWRITTEN := $(addprefix $(B)/tree/,$(filter-out kernels/ptx/%,\
+  $(call below,kernels conv tests/gpu tests/bench/ablation,*.cuh)))
 EMULATOR := $(patsubst %,$(B)/o/tests/emulator/%.o,fibers.cpp grid.cpp memory.cpp report.cpp runtime.cpp \
   runtime_launch.cpp runtime_memory.cpp runtime_streams.cpp streams.cpp)
+source_of = $(or $(SOURCE_$(1)),$(patsubst $(top)/%,%,$(wildcard \
+  $(top)/tests/gpu/*/$(1).cu $(top)/tests/gpu/*/$(1).c)))
+# Absolute sources come into the tree by their last name.
+in_tree = $(if $(filter /%,$(1)),$(notdir $(1)),$(1))
 
-rewrite = $(PYTHON) $(here)/rewrite.py $(if $(CUTS),--cut $(CUTS)) $(B)/tree $<
-
+# ---- programs and their runs ---------------------------------------------------------------------
 program: $(NAMES:%=$(B)/%)
+$(B)/libemulated.a: $(ARCHIVED:%=$(B)/o/%.o)
+	@rm -f $@
+	$(AR) rcs $@ $^
 define linked
-$(B)/$(1): $(call objects,$(SOURCES_$(1))) $(EMULATOR)
-	$$(CXX) $(SANITIZE) -fopenmp -rdynamic -o $$@ $$^ -lpthread -lm
+$(B)/$(1): $(B)/o/$(call in_tree,$(call source_of,$(1))).o $(ARCHIVE) $(EMULATOR)
+	$$(CXX) $(SANITIZE) -fopenmp -rdynamic -o $$@ $$< $(EMULATOR) $(ARCHIVE) -lpthread -lm
 endef
 $(foreach n,$(NAMES),$(eval $(call linked,$(n))))
 
@@ -57,14 +77,16 @@ $(B)/logs/$(1).$(2): $(B)/$(1)
 endef
 $(foreach n,$(NAMES),$(foreach s,$(SEEDS),$(eval $(call run,$(n),$(s)))))
 
-.SECONDARY:
-$(B)/tree/%: $(top)/% $(here)/rewrite.py $(CUTS)
-	@$(rewrite)
+# ---- objects ---------------------------------------------------------------------------------------
+.PRECIOUS: $(B)/tree/%
+.PHONY: program runs
+$(B)/tree/%: $(top)/% $(here)/rewrite.py
+	@$(PYTHON) $(here)/rewrite.py $(B)/tree $<
 define elsewhere
-$(B)/tree/$(notdir $(1)): $(1) $(here)/rewrite.py $(CUTS)
-	@$$(rewrite)
+$(B)/tree/$(notdir $(1)): $(1) $(here)/rewrite.py
+	@$(PYTHON) $(here)/rewrite.py $(B)/tree $$<
 endef
-$(foreach s,$(sort $(filter /%,$(SOURCES))),$(eval $(call elsewhere,$(s))))
+$(foreach s,$(filter /%,$(foreach n,$(NAMES),$(SOURCE_$(n)))),$(eval $(call elsewhere,$(s))))
 
 $(B)/o/%.cu.o: $(B)/tree/%.cu | $(REWRITTEN)
 	@mkdir -p $(@D)

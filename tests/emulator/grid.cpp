@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "../splitmix64.h"
 #include "machine.h"
 #include "runtime_api.h"
 
@@ -39,10 +40,7 @@ uint64_t draw()
     const char *seed = getenv("SHUNT_EMULATOR_SEED");
     return seed ? strtoull(seed, nullptr, 0) * 0x9e3779b97f4a7c15u + 1 : 1;
   }();
-  uint64_t z = (state += 0x9e3779b97f4a7c15u); // splitmix64
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
+  return splitmix64(&state);
 }
 
 static thread_state *take_next()

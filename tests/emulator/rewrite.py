@@ -11,8 +11,6 @@ Writes TO/<path of FILE below the top of the tree>.  What changes, and what it b
   asm("" : .. )                     nothing: a hint to the compiler
   asm("an instruction" : .. )       an error: it belongs behind a wrapper in kernels/ptx/, which has a
                                     twin in tests/emulator/kernels/ptx/
-
---cut FILE: a list of exact replacements, as in cuts.txt; one that does not apply is an error.
 """
 import os
 import re
@@ -179,36 +177,17 @@ def rewrite(text):
     return rewrite_asm(text)
 
 
-def read_cuts(path):
-    """{file: [(old, new)]} of cuts.txt."""
-    cuts = {}
-    for block in open(path).read().split('\n== ')[1:]:
-        name, rest = block.split('\n', 1)
-        old, new = rest.split('\n=>\n')
-        cuts.setdefault(name.strip(), []).append((old, new.rstrip('\n')))
-    return cuts
-
-
 def main():
-    arguments = sys.argv[1:]
-    cuts = {}
-    if arguments[0] == '--cut':
-        cuts = read_cuts(arguments[1])
-        arguments = arguments[2:]
-    for path in arguments[1:]:
+    to_tree, *paths = sys.argv[1:]
+    for path in paths:
         path = os.path.abspath(path)
         name = os.path.relpath(path, TOP) if path.startswith(TOP + os.sep) else os.path.basename(path)
         text = open(path).read()
         try:
-            for old, new in cuts.get(name, []):
-                if text.count(old) != 1:
-                    raise Bad('cuts.txt: %d times in the file: %s' % (text.count(old), old))
-                extra = new.count('\n') - old.count('\n')
-                text = text.replace(old, lines(new.replace('\n', ' ', max(extra, 0)), old))
             text = rewrite(text)
         except Bad as e:
             sys.exit('rewrite.py: %s: %s' % (name, e))
-        to = os.path.join(arguments[0], name)
+        to = os.path.join(to_tree, name)
         os.makedirs(os.path.dirname(to), exist_ok=True)
         with open(to, 'w') as f:
             f.write('#line 1 "%s"\n' % path + text)

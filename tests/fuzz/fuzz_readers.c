@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "conv/read/read.h"
+#include "tests/splitmix64.h"
 #include "tests/unit/check.h"
 
 #define MM "%%MatrixMarket matrix "
@@ -53,10 +54,7 @@ static uint64_t state;
 
 static uint64_t next(void)
 {
-  uint64_t z = (state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
+  return splitmix64(&state);
 }
 
 static size_t below(size_t n)

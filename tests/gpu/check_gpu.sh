@@ -4,7 +4,7 @@
 #   unit       BUILD/tests/gpu/test_*: kernels and conversions against their twins; UNIT="test_a
 #              test_b": these alone
 #   stale      never a result of what a matrix used to hold
-#   blackbox   stale, parity, quiet, determinism, faults: cuSPARSE programs under Shunt
+#   blackbox   stale, parity, determinism, tune, quiet, faults: cuSPARSE programs under Shunt
 #   sanitize   compute-sanitizer memcheck on short runs of both; SANITIZE="test_a test_b": of these
 #              alone, and of stale; SANITIZE_JOBS at a time (2), SANITIZE_SECONDS each (300), and
 #              of the largest tests one case in SANITIZE_EVERY (8)
@@ -13,12 +13,16 @@
 #   solvers    block solvers and a PETSc-like loop, timed without and with Shunt
 #   bench      torch_bench.py without and with Shunt
 #
+# Programs run side by side, JOBS at a time (8; unit: all at once).  Those that measure times or count
+# the device's memory have the device for themselves: tune, quiet, faults, host, solvers, bench and
+# the products of clients.
+#
 # Without a phase: unit, blackbox, clients.  OUT receives report.json and logs.tar.gz, after each
 # phase, and from bench bench.json; `report.py --join` makes one report of several sessions.  The
 # output is short: one line a program, and the first findings of those that failed.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
-[ $# -ge 2 ] || { sed -n '2,18p' "$0"; exit 2; }
+[ $# -ge 2 ] || { sed -n '/^[^#]/q; 2,$p' "$0"; exit 2; }
 here=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd) || exit 2
 mkdir -p "$2" && out=$(cd "$2" && pwd) || exit 2
@@ -64,6 +68,25 @@ run() {
   return 0
 }
 
+# wait_for_turn [JOBS]: until fewer than so many are running.
+wait_for_turn() {
+  while [ "$(jobs -rp | wc -l)" -ge "${1:-${JOBS:-8}}" ]; do wait -n; done
+}
+
+# start COMMAND...: in the background; what it prints comes at its end, in one piece.
+start() {
+  {
+    text=$("$@" 2>&1)
+    [ -z "$text" ] || printf '%s\n' "$text"
+  } &
+}
+
+# turn COMMAND...: starts it when there is room.
+turn() {
+  wait_for_turn
+  start "$@"
+}
+
 # plain NAME SECONDS PROGRAM...: a C program as it is.
 plain() {
   local name=$1 limit=$2
@@ -71,12 +94,18 @@ plain() {
   run "$name" "$limit" env LD_LIBRARY_PATH="$(library_path "$1")" "$@"
 }
 
-# preloaded NAME SECONDS PROGRAM...: a C program under Shunt.
+# preloaded NAME SECONDS PROGRAM... [-- RULE...]: a C program under Shunt, and what Shunt shall have
+# done.
 preloaded() {
-  local name=$1 limit=$2
+  local name=$1 limit=$2 program=()
   shift 2
-  run "$name" "$limit" env LD_LIBRARY_PATH="$(library_path "$1")" \
-    LD_PRELOAD="${also:+$also:}$shunt" SHUNT_REPORT="$work/$name.report" "$@"
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    program+=("$1")
+    shift
+  done
+  run "$name" "$limit" env LD_LIBRARY_PATH="$(library_path "${program[0]}")" \
+    LD_PRELOAD="${also:+$also:}$shunt" SHUNT_REPORT="$work/$name.report" "${program[@]}"
+  [ $# -lt 2 ] || expected "$name" "${@:2}"
 }
 
 # expected NAME RULE...: what Shunt said it did; a program of its own in the report.
@@ -86,73 +115,94 @@ expected() {
   run "$name-expect" 20 python3 "$report" --expect "$work/$name.report" "$@"
 }
 
-unit() {
+# tests_in [NAME...]: the programs of tests/gpu; of these names alone.
+tests_in() {
   local test
-  for test in $(find "$build/tests/gpu" -name 'test_*'); do
-    [ -f "$test" ] && [ -x "$test" ] || continue
+  find "$build/tests/gpu" -name 'test_*' -type f -perm -u+x | sort | while read -r test; do
     case $test in *.log | *.trs | *.o) continue ;; esac
-    case " ${UNIT:-$(basename "$test")} " in *" $(basename "$test") "*) ;; *) continue ;; esac
-    plain "$(basename "$test")" 150 "$test" &
+    case " ${*:-${test##*/}} " in *" ${test##*/} "*) echo "$test" ;; esac
   done
+}
+
+unit() {
+  local test tests
+  # shellcheck disable=SC2086
+  mapfile -t tests < <(tests_in ${UNIT:-})
+  for test in "${tests[@]}"; do start plain "${test##*/}" 150 "$test"; done
   wait
 }
 
-stale() {
+# Routes are forced, so that as few calls as possible are left to cuSPARSE.
+start_stale() {
   local bin=$build/tests/gpu/blackbox
-  plain original-stale 60 "$bin/stale" 500 3
-  # Forced routes, so that as few calls as possible are left to cuSPARSE; --strict (one
-  # rounding) would judge those few too, which is more than cuSPARSE keeps.
-  SHUNT_ROUTES=$every_route preloaded stale 150 "$bin/stale" 10000 14
-  expected stale 'rerouted cusparseSpMM >= 5000' 'route csr >= 1' 'route vector >= 1' \
-    'route dense >= 1'
-  # What rows would take as the cheaper one; the original would get what no other route takes.
-  SHUNT_ROUTES=bundle,vector,dense preloaded stale-bundle 60 "$bin/stale" 4000 6 --spmm
-  expected stale-bundle 'route bundle >= 100'
-  # Pruned weights, which dense would take at these widths.
-  SHUNT_ROUTES=csr,sparse24 preloaded stale-sparse24 60 "$bin/stale" 8000 7 --pruned
-  expected stale-sparse24 'route sparse24 >= 100'
-  # Packed vectors, which are kept wherever they are right when the route is forced; in another order
-  # of the rows where neighbours do not share their columns.
-  SHUNT_ROUTES=csr,vector preloaded stale-vector 60 "$bin/stale" 6000 18
-  expected stale-vector 'route vector >= 100'
-  SHUNT_ROUTES=csr,vector preloaded stale-ordered 60 "$bin/stale" 6000 12 --shuffled
-  expected stale-ordered 'reason ordered >= 100'
-  # The same for f32, by TF32 in three products.
-  SHUNT_MATH=tf32x3 SHUNT_ROUTES=csr,vector preloaded stale-tf32 60 "$bin/stale" 4000 23 --single
-  expected stale-tf32 'route vector >= 100'
-  SHUNT_MATH=tf32x3 SHUNT_ROUTES=csr,vector preloaded stale-ordered-tf32 60 \
-    "$bin/stale" 6000 24 --shuffled --single
-  expected stale-ordered-tf32 'reason ordered >= 10'
+  # --strict (one rounding) would judge the calls that are left, too, which is more than cuSPARSE
+  # keeps.
+  SHUNT_ROUTES=$every_route turn preloaded stale 150 "$bin/stale" 10000 14 -- \
+    'rerouted cusparseSpMM >= 5000' 'route csr >= 1' 'route vector >= 1' 'route dense >= 1'
   # Merged tiles, of matrices that are large enough for them, at widths from 32 on.
-  SHUNT_ROUTES=csr,tile preloaded stale-tile 60 "$bin/stale" 6000 10 --pruned
-  expected stale-tile 'route tile >= 100'
-  # Pruned weights by dense, whose proof begins beside the product in graphs.
-  SHUNT_ROUTES=csr,dense preloaded stale-dense 60 "$bin/stale" 4000 9 --pruned
-  expected stale-dense 'route dense >= 100'
-  SHUNT_ROUTES=csr,dense preloaded stale-wide 60 "$bin/stale" 600 11 --wide
-  expected stale-wide 'route dense >= 100'
+  SHUNT_ROUTES=csr,tile turn preloaded stale-tile 150 "$bin/stale" 6000 10 --pruned -- \
+    'route tile >= 100'
+  # Packed vectors, in another order of the rows where neighbours do not share their columns.
+  SHUNT_ROUTES=csr,vector turn preloaded stale-ordered 150 "$bin/stale" 6000 12 --shuffled -- \
+    'reason ordered >= 100'
+  SHUNT_ROUTES=csr,vector turn preloaded stale-vector 150 "$bin/stale" 6000 18 -- \
+    'route vector >= 100'
+  # Pruned weights by dense, whose proof begins during the product in graphs.
+  SHUNT_ROUTES=csr,dense turn preloaded stale-wide 150 "$bin/stale" 600 11 --wide -- \
+    'route dense >= 100'
+  SHUNT_ROUTES=csr,dense turn preloaded stale-dense 150 "$bin/stale" 4000 9 --pruned -- \
+    'route dense >= 100'
+  # What csr would take as the cheaper one; the original would get what no other route takes.
+  SHUNT_ROUTES=bundle,vector,dense turn preloaded stale-bundle 150 "$bin/stale" 4000 6 --spmm -- \
+    'route bundle >= 100'
+  # Pruned weights, which dense would take at these widths.
+  SHUNT_ROUTES=csr,sparse24 turn preloaded stale-sparse24 150 "$bin/stale" 8000 7 --pruned -- \
+    'route sparse24 >= 100'
   # Matrices in blocks, made, changed and destroyed.
-  plain original-stale-bsr 60 "$bin/stale_bsr" 300 2
-  SHUNT_ROUTES=$every_route preloaded stale-bsr 60 "$bin/stale_bsr" 5000 1
-  expected stale-bsr 'route bsr >= 3000'
-  SHUNT_ROUTES=$every_route preloaded stale-strict 60 "$bin/stale" 3000 4 --strict
-  SHUNT_ROUTES=$every_route SHUNT_CACHE_MB=8 preloaded stale-small-cache 60 "$bin/stale" 1500 2
+  SHUNT_ROUTES=$every_route turn preloaded stale-bsr 150 "$bin/stale_bsr" 5000 1 -- \
+    'route bsr >= 3000'
+  # Packed vectors of f32, by TF32 in three products.
+  SHUNT_MATH=tf32x3 SHUNT_ROUTES=csr,vector turn preloaded stale-tf32 150 \
+    "$bin/stale" 4000 23 --single -- 'route vector >= 100'
+  SHUNT_MATH=tf32x3 SHUNT_ROUTES=csr,vector turn preloaded stale-ordered-tf32 150 \
+    "$bin/stale" 6000 24 --shuffled --single -- 'reason ordered >= 10'
+  SHUNT_ROUTES=$every_route turn preloaded stale-strict 150 "$bin/stale" 3000 4 --strict
+  SHUNT_ROUTES=$every_route SHUNT_CACHE_MB=8 turn preloaded stale-small-cache 150 \
+    "$bin/stale" 1500 2
+  turn plain original-stale 150 "$bin/stale" 500 3
+  turn plain original-stale-bsr 150 "$bin/stale_bsr" 300 2
+}
+
+stale() {
+  start_stale
+  wait
+}
+
+# The original's results, then both comparisons with them.
+# shellcheck disable=SC2317 # started by its name
+parity() {
+  local bin=$build/tests/gpu/blackbox
+  plain original-parity 150 "$bin/parity" record "$work/parity.record"
+  start preloaded parity 150 "$bin/parity" compare "$work/parity.record" -- \
+    'rerouted cusparseSpMM >= 200' 'rerouted cusparseSDDMM >= 30'
+  SHUNT_ROUTES=$every_route start preloaded parity-forced 150 \
+    "$bin/parity" compare "$work/parity.record" -- \
+    'rerouted cusparseSpMM >= 1000' 'rerouted cusparseSDDMM >= 200'
+  wait
 }
 
 blackbox() {
   local bin=$build/tests/gpu/blackbox
-  stale
-  plain original-parity 100 "$bin/parity" record "$work/parity.record"
-  preloaded parity 150 "$bin/parity" compare "$work/parity.record"
-  expected parity 'rerouted cusparseSpMM >= 200' 'rerouted cusparseSDDMM >= 30'
-  SHUNT_ROUTES=$every_route preloaded parity-forced 150 "$bin/parity" compare "$work/parity.record"
-  expected parity-forced 'rerouted cusparseSpMM >= 1000' 'rerouted cusparseSDDMM >= 200'
+  start parity # the longest
+  start_stale
+  SHUNT_ROUTES=$every_route turn preloaded determinism 150 "$bin/determinism"
+  wait
+  # Alone, each.
   quiet_programs
   plain original-quiet 60 "$work/quiet"
-  also=$work/quiet_preload.so preloaded quiet 60 "$work/quiet"
+  also=$work/quiet_preload.so preloaded quiet 60 "$work/quiet" -- \
+    'rerouted cusparseSpMM >= 300' 'rerouted cusparseSDDMM >= 100'
   host_times
-  expected quiet 'rerouted cusparseSpMM >= 300' 'rerouted cusparseSDDMM >= 100'
-  SHUNT_ROUTES=$every_route preloaded determinism 60 "$bin/determinism"
   SHUNT_TUNE=1 SHUNT_TUNE_FILE=$work/tuned preloaded tune 60 "$bin/tune"
   SHUNT_TUNE_FILE=$work/tuned preloaded tuned 60 "$bin/tune"
   run tuned-expect 20 python3 "$report" --tuned "$work/tuned" "$work/tuned.report"
@@ -164,12 +214,12 @@ blackbox() {
 quiet_programs() {
   local include=$cuda/include cc=${CC:-gcc}
   [ -f "$include/cupti.h" ] || include=$cuda/extras/CUPTI/include
-  [ -f "$bin/quiet_preload.so" ] && cp "$bin/quiet_preload.so" "$work/" ||
+  cp "$bin/quiet_preload.so" "$work/" 2>/dev/null ||
     "$cc" -std=gnu11 -shared -fPIC -O2 -I"$include" -I"$cuda/include" \
       "$here/tests/gpu/blackbox/quiet_preload.c" -o "$work/quiet_preload.so" -ldl
-  [ -x "$bin/quiet" ] && cp "$bin/quiet" "$work/" ||
-    "$cc" -std=gnu11 -O2 -I"$here" -I"$cuda/include" "$here/tests/gpu/blackbox/quiet.c" -o "$work/quiet" \
-      -L"$cuda/lib64" -lcusparse -lcudart -lm -ldl
+  cp "$bin/quiet" "$work/" 2>/dev/null ||
+    "$cc" -std=gnu11 -O2 -I"$here" -I"$cuda/include" "$here/tests/gpu/blackbox/quiet.c" \
+      -o "$work/quiet" -L"$cuda/lib64" -lcusparse -lcudart -lm -ldl
 }
 
 # What a call costs the host, the original's beside Shunt's.
@@ -190,7 +240,8 @@ host() {
   expected host-1 'route dense >= 1000' 'route vector >= 1000' 'route sparse24 >= 500' \
     'route tile >= 500' 'route bundle >= 500' 'route csr >= 1000'
   {
-    echo "# least host us of three runs: with Shunt, without, what (check_gpu.sh, phase host, $(date -I))"
+    echo "# least host us of three runs: with Shunt, without, what" \
+      "(check_gpu.sh, phase host, $(date -I))"
     cat "$logs"/host-[123].log "$logs"/original-host-[123].log | awk -v runs=3 '
       sub(/^time host_us=/, "") {
         us = $1; $1 = ""; with = seen[$0]++ < runs
@@ -202,16 +253,12 @@ host() {
   } | tee "$out/host.txt"
 }
 
-# Waits until another program may begin: under the sanitizer, two at a time end before as many
-# as there are would, of which the longest then run into their limits.
-wait_for_turn() {
-  while [ "$(jobs -rp | wc -l)" -ge "${SANITIZE_JOBS:-2}" ]; do wait -n; done
-}
-
 # The preload goes in behind the sanitizer's own.
+# shellcheck disable=SC2317 # started by its name
 sanitized() {
   local name=$1 limit=$2
   shift 2
+  # shellcheck disable=SC2016
   SHUNT_SO=$shunt SHUNT_REPORT=$work/$name.report run "$name" "$limit" \
     env LD_LIBRARY_PATH="$(library_path "$1")" \
     "$sanitizer" --tool memcheck --target-processes all --report-api-errors no \
@@ -219,19 +266,21 @@ sanitized() {
     sh -c 'LD_PRELOAD=${LD_PRELOAD:+$LD_PRELOAD:}$SHUNT_SO exec "$@"' sh "$@"
 }
 
+# Two at a time end before as many as there are would, of which the longest then run into their
+# limits.
 sanitize() {
-  local test sanitizer
+  local test tests sanitizer
   sanitizer=$(command -v compute-sanitizer || echo "$cuda/bin/compute-sanitizer")
-  SHUNT_ROUTES=$every_route sanitized sanitize-stale 300 "$build/tests/gpu/blackbox/stale" 200 5 &
-  for test in $(find "$build/tests/gpu" -name 'test_*'); do
-    [ -f "$test" ] && [ -x "$test" ] || continue
-    case $test in *.log | *.trs | *.o) continue ;; esac
-    case " ${SANITIZE:-$(basename "$test")} " in *" $(basename "$test") "*) ;; *) continue ;; esac
-    wait_for_turn
-    run "sanitize-$(basename "$test")" "${SANITIZE_SECONDS:-300}" \
+  # shellcheck disable=SC2086
+  mapfile -t tests < <(tests_in ${SANITIZE:-})
+  SHUNT_ROUTES=$every_route start sanitized sanitize-stale 300 \
+    "$build/tests/gpu/blackbox/stale" 200 5
+  for test in "${tests[@]}"; do
+    wait_for_turn "${SANITIZE_JOBS:-2}"
+    start run "sanitize-${test##*/}" "${SANITIZE_SECONDS:-300}" \
       env SHUNT_TEST_EVERY="${SANITIZE_EVERY:-8}" LD_LIBRARY_PATH="$(library_path "$test")" \
       "$sanitizer" --tool memcheck --report-api-errors no --error-exitcode 9 --print-limit 20 \
-      "$test" &
+      "$test"
   done
   wait
   expected sanitize-stale 'rerouted cusparseSpMM >= 100'
@@ -256,41 +305,39 @@ with open(sys.argv[4], "wb") as f:
 PYTHON
 }
 
-# One Python client without and with Shunt, beside the others.
+# python_client NAME RULE...: a Python client under Shunt.
+# shellcheck disable=SC2317 # started by its name
 python_client() {
-  local name=$1
-  run "original-$name" 150 python3 "$here/tests/clients/$name.py" &
+  local name=$1 script=$here/tests/clients/$1.py
   if [ "$name" = jax_client ]; then
-    run "$name" 150 "$build/shunt" run --report "$work/$name.report" -- \
-      python3 "$here/tests/clients/$name.py" --strict &
+    run "$name" 150 "$build/shunt" run --report "$work/$name.report" -- python3 "$script" --strict
   else
     run "$name" 150 env LD_PRELOAD="$shunt" SHUNT_REPORT="$work/$name.report" \
-      python3 "$here/tests/clients/$name.py" --strict &
+      python3 "$script" --strict
   fi
+  expected "$@"
 }
 
 clients() {
   local bin=$build/tests/clients name type
   export PYTHONDONTWRITEBYTECODE=1
   for name in torch_client cupy_client jax_client pyg_client; do
-    python_client "$name"
+    start run "original-$name" 150 python3 "$here/tests/clients/$name.py"
   done
-  for name in capture streams; do
-    plain "original-$name" 60 "$bin/$name" &
-    preloaded "$name" 60 "$bin/$name" &
-  done
+  start python_client torch_client 'rerouted cusparseSpMM >= 60' 'rerouted cusparseSDDMM >= 4'
+  start python_client cupy_client 'rerouted cusparseSpMM >= 20'
+  start python_client jax_client 'rerouted cusparseSpMM >= 6'
+  start python_client pyg_client 'rerouted cusparseSpMM >= 4'
+  start plain original-capture 60 "$bin/capture"
+  start plain original-streams 60 "$bin/streams"
+  start preloaded capture 60 "$bin/capture" -- 'rerouted cusparseSpMM >= 50'
+  start preloaded streams 60 "$bin/streams" -- 'rerouted cusparseSpMM >= 600'
   wait
-  expected torch_client 'rerouted cusparseSpMM >= 60' 'rerouted cusparseSDDMM >= 4'
-  expected cupy_client 'rerouted cusparseSpMM >= 20'
-  expected jax_client 'rerouted cusparseSpMM >= 6'
-  expected pyg_client 'rerouted cusparseSpMM >= 4'
-  expected capture 'rerouted cusparseSpMM >= 50'
-  expected streams 'rerouted cusparseSpMM >= 600'
   make_matrix 4096 4096 0.1
   for type in f16 f32; do
     plain "original-spmm_cusparse-$type" 60 "$bin/spmm_cusparse" "$work/random.csrbin" -n 256 \
-      -t $type
-    preloaded "spmm_cusparse-$type" 60 "$bin/spmm_cusparse" "$work/random.csrbin" -n 256 -t $type
+      -t "$type"
+    preloaded "spmm_cusparse-$type" 60 "$bin/spmm_cusparse" "$work/random.csrbin" -n 256 -t "$type"
     grep -h '^result' "$logs/original-spmm_cusparse-$type.log" "$logs/spmm_cusparse-$type.log" |
       cut -c1-90
   done
@@ -302,19 +349,22 @@ clients() {
 # Solvers without and with Shunt, one after the other, since their times are compared.
 solvers() {
   local bin=$build/tests/clients script=$here/tests/clients/solvers_client.py type n how json
-  local problems=${SOLVERS:---mesh 64x3 --mesh 48x6}
+  local problems
+  read -ra problems <<<"${SOLVERS:---mesh 64x3 --mesh 48x6}"
   export PYTHONDONTWRITEBYTECODE=1
   json=$out/solvers
-  run original-solvers 280 python3 "$script" $problems -o "$json-plain.json"
+  run original-solvers 280 python3 "$script" "${problems[@]}" -o "$json-plain.json"
   run solvers 280 env LD_PRELOAD="$shunt" SHUNT_REPORT="$work/solvers.report" \
-    python3 "$script" $problems -o "$json-shunt.json" --compare "$json-plain.json"
+    python3 "$script" "${problems[@]}" -o "$json-shunt.json" --compare "$json-plain.json"
   grep '^speed-up' "$logs/solvers.log"
   expected solvers 'rerouted cusparseSpMM >= 500'
   for type in f32 f64; do
     for n in 8 32; do
       for how in '' --preprocess; do
-        plain "original-petsc-$type-$n$how" 60 "$bin/petsc_loop" mesh:64x3 -n $n -t $type $how
-        preloaded "petsc-$type-$n$how" 60 "$bin/petsc_loop" mesh:64x3 -n $n -t $type $how
+        plain "original-petsc-$type-$n$how" 60 "$bin/petsc_loop" mesh:64x3 -n "$n" -t "$type" \
+          ${how:+"$how"}
+        preloaded "petsc-$type-$n$how" 60 "$bin/petsc_loop" mesh:64x3 -n "$n" -t "$type" \
+          ${how:+"$how"}
         grep -h '^result' "$logs/original-petsc-$type-$n$how.log" "$logs/petsc-$type-$n$how.log" |
           cut -c1-100
       done
@@ -341,18 +391,24 @@ hand_over() {
 also=
 status=0
 for phase in $phases; do
+  echo "== $phase"
   case $phase in
-  unit | stale | blackbox | sanitize | host | clients | solvers | bench)
-    echo "== $phase"
-    $phase
-    hand_over
-    status=$?
-    ;;
+  unit) unit ;;
+  stale) stale ;;
+  blackbox) blackbox ;;
+  sanitize) sanitize ;;
+  host) host ;;
+  clients) clients ;;
+  solvers) solvers ;;
+  bench) bench ;;
   *)
-    echo "check_gpu: unknown phase '$phase'; accepted: unit stale blackbox sanitize host clients solvers bench"
+    echo "check_gpu: unknown phase '$phase'; accepted:" \
+      "unit stale blackbox sanitize host clients solvers bench"
     exit 2
     ;;
   esac
+  hand_over
+  status=$?
 done
 cat "$work/written"
 rm -rf "$work"

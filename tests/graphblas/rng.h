@@ -1,16 +1,15 @@
-/* rng.h: splitmix64, the same numbers on every machine. */
+/* rng.h: random numbers, the same on every machine. */
 #ifndef TEST_RNG_H
 #define TEST_RNG_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../splitmix64.h"
+
 static inline uint64_t rng_next(uint64_t *state)
 {
-  uint64_t z = (*state += 0x9e3779b97f4a7c15ull);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  return z ^ (z >> 31);
+  return splitmix64(state);
 }
 
 static inline double rng_unit(uint64_t *state) /* [0, 1) */

@@ -200,28 +200,28 @@ static struct bound bind_to(void *library)
   };
 }
 
-static void use_bound(const struct bound *b, int copy, int faced)
+static void use_bound(const struct bound *b, int copy, int entered)
 {
   struct cusparseContext h = {.copy = 0};
   float one = 1;
   if (b->spmm(&h, 0, 0, &one, NULL, NULL, &one, NULL, CUDA_C_32F, 0, NULL) != 0 ||
       b->prepare(&h, 0, 0, &one, NULL, NULL, &one, NULL, CUDA_C_32F, 0, NULL) != 0)
     EXPECT(!"a bound function failed");
-  expect_way(&h, copy, 2, faced);
+  expect_way(&h, copy, 2, entered);
 }
 
 /* Two copies by handle, a third party's in the global scope: each handle means its own. */
-static void handles(int faced)
+static void handles(int entered)
 {
   void *one = open_or_die(COPY_1, RTLD_NOW | RTLD_LOCAL);
   void *two = open_or_die(COPY_2, RTLD_NOW | RTLD_LOCAL);
   struct bound b1 = bind_to(one), b2 = bind_to(two);
   for (int i = 0; i < 3; i++) {
-    use_bound(&b1, 1, faced);
-    use_bound(&b2, 2, faced);
+    use_bound(&b1, 1, entered);
+    use_bound(&b2, 2, entered);
   }
   open_or_die(COPY_1, RTLD_NOW | RTLD_GLOBAL);
-  use_bound(&b2, 2, faced);
+  use_bound(&b2, 2, entered);
   EXPECT(dlsym(one, "cusparseSpMM") == (void *)b1.spmm);
   EXPECT(dlsym(two, "cusparseSpMM") == (void *)b2.spmm);
   EXPECT(b1.spmm != b2.spmm);
@@ -255,7 +255,7 @@ static void row_handle_many(void)
     struct bound b = bind_to(open_or_die(name, RTLD_NOW | RTLD_LOCAL));
     EXPECT(b.spmm(&h, 0, 0, &one, NULL, NULL, &one, NULL, CUDA_C_32F, 0, NULL) == 0);
     EXPECT(h.calls == 1 && h.copy == 1);
-    if (getenv("FACE")) EXPECT(h.face == (i < 8));
+    if (getenv("ENTRY")) EXPECT(h.entry == (i < 8));
   }
 }
 
@@ -269,12 +269,12 @@ static use_function *threaded[2];
 static void *thread_main(void *number)
 {
   int which = (int)(size_t)number % 2;
-  const char *face = getenv("FACE");
+  const char *entry = getenv("ENTRY");
   pthread_barrier_wait(&barrier);
   for (int i = 0; i < THREAD_CALLS; i++) {
     struct cusparseContext h = {.copy = 0};
     if (threaded[which](&h) != 0 || h.copy != which + 1 || h.calls != 6 ||
-        (face && h.face != (strcmp(face, "yes") == 0 ? 6 : 0)))
+        (entry && h.entry != (strcmp(entry, "yes") == 0 ? 6 : 0)))
       return "wrong";
   }
   return NULL;

@@ -2,7 +2,7 @@
 
    Compiled with -DCOPY=n; -DOLD leaves out what CUDA 12 added.  Linked like the real one:
    -Bsymbolic, every symbol in a version node named libcusparse.so.12.  Matrices are
-   complex, a type that the real face hands on before it looks at any pointer.  */
+   complex, a type that Shunt hands on before it looks at any pointer.  */
 #include <stdlib.h>
 
 #include "standin.h"

@@ -12,7 +12,7 @@ __attribute__((constructor)) static void arm(void)
   if (n) shunt_fault_arm(atol(n));
 }
 
-/* Reads back through the original's getters, as the real face does. */
+/* Reads back through the original's getters, as the real library does. */
 static void look_at(const struct shunt_original *o, cusparseHandle_t handle,
                     cusparseConstSpMatDescr_t m)
 {
@@ -22,7 +22,7 @@ static void look_at(const struct shunt_original *o, cusparseHandle_t handle,
   cusparseIndexBase_t base;
   cudaDataType type;
   int version = 12000;
-  handle->face++;
+  handle->entry++;
   if (o->GetVersion) o->GetVersion(handle, &version);
   handle->read_copy = version - 12000;
   if (o->ConstCsrGet && m)
@@ -30,7 +30,7 @@ static void look_at(const struct shunt_original *o, cusparseHandle_t handle,
                    &column_type, &base, &type);
 }
 
-#define FACE(f, sparse, ...)                                                                       \
+#define ENTRY(f, sparse, ...)                                                                      \
   const struct shunt_original *o = shunt_original_for(__builtin_return_address(0));                \
   if (!o || !o->f) return CUSPARSE_STATUS_NOT_INITIALIZED;                                         \
   if (*shunt_entry_depth() == 0) look_at(o, handle, sparse);                                       \
@@ -41,32 +41,32 @@ static void look_at(const struct shunt_original *o, cusparseHandle_t handle,
 
 cusparseStatus_t cusparseSpMM(SPMM_PARAMETERS(void *buffer))
 {
-  FACE(SpMM, a, ARGUMENTS(buffer));
+  ENTRY(SpMM, a, ARGUMENTS(buffer));
 }
 
 cusparseStatus_t cusparseSpMM_preprocess(SPMM_PARAMETERS(void *buffer))
 {
-  FACE(SpMM_preprocess, a, ARGUMENTS(buffer));
+  ENTRY(SpMM_preprocess, a, ARGUMENTS(buffer));
 }
 
 cusparseStatus_t cusparseSpMM_bufferSize(SPMM_PARAMETERS(size_t *bytes))
 {
-  FACE(SpMM_bufferSize, a, ARGUMENTS(bytes));
+  ENTRY(SpMM_bufferSize, a, ARGUMENTS(bytes));
 }
 
 cusparseStatus_t cusparseSDDMM(SDDMM_PARAMETERS(void *buffer))
 {
-  FACE(SDDMM, c, ARGUMENTS(buffer));
+  ENTRY(SDDMM, c, ARGUMENTS(buffer));
 }
 
 cusparseStatus_t cusparseSDDMM_preprocess(SDDMM_PARAMETERS(void *buffer))
 {
-  FACE(SDDMM_preprocess, c, ARGUMENTS(buffer));
+  ENTRY(SDDMM_preprocess, c, ARGUMENTS(buffer));
 }
 
 cusparseStatus_t cusparseSDDMM_bufferSize(SDDMM_PARAMETERS(size_t *bytes))
 {
-  FACE(SDDMM_bufferSize, c, ARGUMENTS(bytes));
+  ENTRY(SDDMM_bufferSize, c, ARGUMENTS(bytes));
 }
 
 /* No handle, so nothing to note. */

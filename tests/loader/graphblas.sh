@@ -19,20 +19,7 @@ trap 'exit 130' INT TERM
 unset LD_PRELOAD SHUNT_FAULT SHUNT_ROUTES SHUNT_LOG SHUNT_LOG_FILE SHUNT_REPORT
 cd "$work" || exit 2
 
-passed=0
-failed=0
-ok() { passed=$((passed + 1)); echo "ok - $1"; }
-not_ok() {
-  failed=$((failed + 1))
-  echo "not ok - $1"
-  [ ! -s out ] || sed 's/^/#   /' out
-}
-# check NAME COMMAND...: passes if the command does.
-check() {
-  name=$1
-  shift
-  if "$@" >out 2>&1; then ok "$name"; else not_ok "$name"; fi
-}
+. "$here/../checks.sh"
 
 # ---- building --------------------------------------------------------------------
 
@@ -168,5 +155,4 @@ check "no versions of its own" no_versions
 only_theirs() { ! nm -D --defined-only "$so" | grep -Ev ' (GrB_|GxB_|__wrap_G)'; }
 check "no other name is shown" only_theirs
 
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+finish

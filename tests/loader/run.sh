@@ -6,7 +6,7 @@
 #   builddir         scratch files go to a folder in it, removed at the end (TMPDIR)
 #   CUDA_INCLUDE     where cusparse.h is (/usr/local/cuda/include)
 #   SHUNT_CUSPARSE_SO, SHUNT_DLSYM_SO   the built libraries: they are put through the same
-#                    rows and inspected; unset: the stand-in face alone
+#                    rows and inspected; unset: the stand-in alone
 #   KEEP             set: leave the scratch files
 #
 # Everything is built twice, at -O0 and at -O2, each set of files in a folder of its own.
@@ -22,7 +22,7 @@ while [ ! -f "$top/backend/cusparse/original.c" ]; do
 done
 here=$top/tests/loader
 absolute() { [ -z "$1" ] || echo "$(cd "$(dirname "$1")" && pwd)/$(basename "$1")"; }
-real_face=$(absolute "${SHUNT_CUSPARSE_SO:-}")
+real_entry=$(absolute "${SHUNT_CUSPARSE_SO:-}")
 real_dlsym=$(absolute "${SHUNT_DLSYM_SO:-}")
 [ -z "$real_dlsym" ] || [ -e "$real_dlsym" ] || { # not built for every machine
   echo "# there is no $real_dlsym"
@@ -33,22 +33,9 @@ mkdir -p "$builddir" || exit 2
 work=$(mktemp -d "$(cd "$builddir" && pwd)/loader.XXXXXX") || exit 2
 [ -n "${KEEP:-}" ] || trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-unset LD_PRELOAD LD_LIBRARY_PATH FACE WRAPS FAULTY SHUNT_FAULT
+unset LD_PRELOAD LD_LIBRARY_PATH ENTRY WRAPS FAULTY SHUNT_FAULT
 
-passed=0
-failed=0
-ok() { passed=$((passed + 1)); echo "ok - $1"; }
-not_ok() {
-  failed=$((failed + 1))
-  echo "not ok - $1"
-  [ ! -s "$work/out" ] || sed 's/^/#   /' "$work/out"
-}
-# check NAME COMMAND...: passes if the command does.
-check() {
-  name=$1
-  shift
-  if "$@" >"$work/out" 2>&1; then ok "$name"; else not_ok "$name"; fi
-}
+. "$top/tests/checks.sh"
 
 # ---- building --------------------------------------------------------------------
 
@@ -122,61 +109,61 @@ build_all() {
 row() {
   name=$1 preloads=$2
   shift 2
-  check "$level, $face_name: $name" env LD_PRELOAD="$preloads" "$@"
+  check "$level, $entry_name: $name" env LD_PRELOAD="$preloads" "$@"
 }
 limited="timeout 60"
 
-# With $face and $dlsym: a stand-in face is asked whether it was passed (FACE=yes).
+# With $entry preloaded: of the stand-in it is known whether calls passed it (ENTRY=yes).
 matrix() {
   seen=$1 unseen=$2
-  row "program linked to cuSPARSE" $face $seen $limited ./linked
-  row "extension, RTLD_LOCAL (PyTorch)" $face $seen $limited ./driver local
-  row "extension, RTLD_LOCAL, lazy binding" $face $seen $limited ./driver lazy
-  row "extension, cuSPARSE RTLD_GLOBAL before" $face $seen $limited ./driver global
-  row "extension, cuSPARSE made global after" $face $seen $limited ./driver promoted
-  row "another copy made global, bound before" $face $seen $limited ./driver other_global
-  row "another copy made global, bound after" $face $seen $limited ./driver other_global_lazy
-  row "the same with a wrapper" $face:./wrap_handle.so WRAPS=1 $seen $limited ./driver other_global
-  row "RTLD_DEEPBIND: not seen, works" $face $seen $limited ./driver deepbind
-  row "renamed copy (wheel)" $face $seen $limited ./driver renamed
-  row "old copy without the Const getters" $face $seen $limited ./driver old
-  row "cuSPARSE inside the extension" $face $seen $limited ./driver static
-  row "caller served by its loader's scope" $face $seen $limited ./driver orphan
-  row "two copies, two extensions" $face $seen $limited ./driver two
-  row "loaded and unloaded many times" $face $seen $limited ./driver twice
-  row "threads resolve at once" $face $seen $limited ./driver threads
-  row "cuSPARSE is never loaded" $face $seen $limited ./driver never
-  row "dlsym(RTLD_DEFAULT) before and after loading" $face $seen $limited ./driver lookup
-  row "dlsym(RTLD_DEFAULT) by the program" $face $seen $limited ./driver lookup_main
-  row "errno and dlerror stay the program's" $face $seen $limited ./driver traces
-  row "dlsym(handle): not seen, works" $face $seen $limited ./driver handle_unseen
+  row "program linked to cuSPARSE" $entry $seen $limited ./linked
+  row "extension, RTLD_LOCAL (PyTorch)" $entry $seen $limited ./driver local
+  row "extension, RTLD_LOCAL, lazy binding" $entry $seen $limited ./driver lazy
+  row "extension, cuSPARSE RTLD_GLOBAL before" $entry $seen $limited ./driver global
+  row "extension, cuSPARSE made global after" $entry $seen $limited ./driver promoted
+  row "another copy made global, bound before" $entry $seen $limited ./driver other_global
+  row "another copy made global, bound after" $entry $seen $limited ./driver other_global_lazy
+  row "the same with a wrapper" $entry:./wrap_handle.so WRAPS=1 $seen $limited ./driver other_global
+  row "RTLD_DEEPBIND: not seen, works" $entry $seen $limited ./driver deepbind
+  row "renamed copy (wheel)" $entry $seen $limited ./driver renamed
+  row "old copy without the Const getters" $entry $seen $limited ./driver old
+  row "cuSPARSE inside the extension" $entry $seen $limited ./driver static
+  row "caller served by its loader's scope" $entry $seen $limited ./driver orphan
+  row "two copies, two extensions" $entry $seen $limited ./driver two
+  row "loaded and unloaded many times" $entry $seen $limited ./driver twice
+  row "threads resolve at once" $entry $seen $limited ./driver threads
+  row "cuSPARSE is never loaded" $entry $seen $limited ./driver never
+  row "dlsym(RTLD_DEFAULT) before and after loading" $entry $seen $limited ./driver lookup
+  row "dlsym(RTLD_DEFAULT) by the program" $entry $seen $limited ./driver lookup_main
+  row "errno and dlerror stay the program's" $entry $seen $limited ./driver traces
+  row "dlsym(handle): not seen, works" $entry $seen $limited ./driver handle_unseen
   for w in wrap wrap_default wrap_handle wrap_whole; do
-    row "$w after us, linked program" $face:./$w.so WRAPS=1 $(reads $w) $limited ./linked
+    row "$w after us, linked program" $entry:./$w.so WRAPS=1 $(reads $w) $limited ./linked
   done
   # It looks like a cuSPARSE, and finds us: only its second time round tells that it is not.
-  row "wrap_whole_default after us, linked program" $face:./wrap_whole_default.so WRAPS=2 \
+  row "wrap_whole_default after us, linked program" $entry:./wrap_whole_default.so WRAPS=2 \
     $(reads wrap_whole) $limited ./linked
   for w in wrap wrap_whole; do
-    row "$w before us, linked program" ./$w.so:$face WRAPS=1 $seen $limited ./linked
+    row "$w before us, linked program" ./$w.so:$entry WRAPS=1 $seen $limited ./linked
   done
-  row "wrap_handle before us passes us by" ./wrap_handle.so:$face WRAPS=1 $limited ./linked
+  row "wrap_handle before us passes us by" ./wrap_handle.so:$entry WRAPS=1 $limited ./linked
   for w in wrap wrap_whole; do
-    row "$w before us, RTLD_LOCAL" ./$w.so:$face WRAPS=1 $seen $limited ./driver local
+    row "$w before us, RTLD_LOCAL" ./$w.so:$entry WRAPS=1 $seen $limited ./driver local
   done
-  row "wrap_handle after us, RTLD_LOCAL" $face:./wrap_handle.so WRAPS=1 $seen \
+  row "wrap_handle after us, RTLD_LOCAL" $entry:./wrap_handle.so WRAPS=1 $seen \
     $limited ./driver local
-  row "wrappers on both sides" ./wrap.so:$face:./wrap_whole.so WRAPS=2 $(reads wrap_whole) \
+  row "wrappers on both sides" ./wrap.so:$entry:./wrap_whole.so WRAPS=2 $(reads wrap_whole) \
     $limited ./linked
   # Alone these two would call each other for ever.
-  row "wrappers in a circle" ./wrap.so:$face:./wrap_default.so WRAPS=3 $seen $limited ./linked
+  row "wrappers in a circle" ./wrap.so:$entry:./wrap_default.so WRAPS=3 $seen $limited ./linked
 }
 # A wrapper that calls itself a cuSPARSE is taken for one: no more is read through it.
 reads() { case $1 in wrap_whole*) echo $seen FAULTY=1 ;; *) echo $seen ;; esac; }
 
-# The opt-in object, before and after the face.
+# The opt-in object, before and after the library.
 dlsym_matrix() {
   seen=$1
-  for both in "$face:$dlsym" "$dlsym:$face"; do
+  for both in "$entry:$dlsym" "$dlsym:$entry"; do
     row "dlsym(handle) with the dlsym object [$both]" $both $seen $limited ./driver handle
     row "more copies than it counts [$both]" $both $seen $limited ./driver handle_many
     row "linked program, dlsym object [$both]" $both $seen $limited ./linked
@@ -186,28 +173,28 @@ dlsym_matrix() {
     row "wrapper by handle after us, dlsym object [$both]" $both:./wrap_handle.so WRAPS=1 $seen \
       $limited ./linked
   done
-  for others in "./first.so:./second.so:$face:$dlsym" "$dlsym:./first.so:./second.so:$face" \
-    "./first.so:$dlsym:$face:./second.so" "./first.so:$face:$dlsym:./second.so"; do
+  for others in "./first.so:./second.so:$entry:$dlsym" "$dlsym:./first.so:./second.so:$entry" \
+    "./first.so:$dlsym:$entry:./second.so" "./first.so:$entry:$dlsym:./second.so"; do
     row "RTLD_NEXT of others [$others]" $others $seen $limited ./driver next
   done
-  row "dlsym object without the face" $dlsym FACE=no $limited ./driver handle_unseen
+  row "dlsym object alone" $dlsym ENTRY=no $limited ./driver handle_unseen
 }
 
 # ---- failing look-ups ----------------------------------------------------------------
 
-# The n-th look-up of the face fails, for every n: the call arrives all the same.
+# The n-th look-up of the library fails, for every n: the call arrives all the same.
 faults() {
   for way in "./linked" "./driver local" "./driver static" "./driver lookup_main" \
     "./driver two" "./driver orphan"; do
     bad=
     n=1
     while [ $n -le 80 ]; do
-      env LD_PRELOAD=$face $1 FAULTY=1 SHUNT_FAULT=$n $limited $way >"$work/out" 2>&1 ||
+      env LD_PRELOAD=$entry $1 FAULTY=1 SHUNT_FAULT=$n $limited $way >"$work/out" 2>&1 ||
         { bad=$n; break; }
       n=$((n + 1))
     done
-    if [ -z "$bad" ]; then ok "$level, $face_name: any one look-up fails, $way"
-    else not_ok "$level, $face_name: look-up $bad fails, $way"; fi
+    if [ -z "$bad" ]; then ok "$level, $entry_name: any one look-up fails, $way"
+    else not_ok "$level, $entry_name: look-up $bad fails, $way"; fi
   done
 }
 
@@ -220,8 +207,8 @@ opens_no_cuda() {
 }
 bystanders() {
   for p in /bin/true ./plain; do
-    check "$level, $face_name: $p starts, says nothing" silent "$1" $p
-    check "$level, $face_name: $p opens no CUDA library" opens_no_cuda "$1" $p
+    check "$level, $entry_name: $p starts, says nothing" silent "$1" $p
+    check "$level, $entry_name: $p opens no CUDA library" opens_no_cuda "$1" $p
   done
 }
 
@@ -238,8 +225,8 @@ needs_libc_only() {
   readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' >"$work/needs"
   ! grep -vE '^(lib(c|m|dl|pthread|rt)\.so\.[0-9]+|ld-linux.*)$' "$work/needs"
 }
-# The stand-in for the face has no functions of memory.
-inspect_face() {
+# The stand-in has no functions of memory.
+inspect_entry() {
   file=$1 name=$2
   shift 2
   check "$name: no version nodes" no_version_nodes "$file"
@@ -263,37 +250,36 @@ for level in -O0 -O2; do
   mkdir "$work/$level" && cd "$work/$level" || exit 2
   check "$level: builds" build_all
   [ -x cost ] || break # the last to be built
-  face=./library.so dlsym=./dlsym.so face_name="stand-in face"
-  matrix "FACE=yes" "FACE=no"
-  dlsym_matrix "FACE=yes"
-  faults "FACE=yes"
-  bystanders "$face:$dlsym"
-  inspect_face $face "$level, stand-in face"
+  entry=./library.so dlsym=./dlsym.so entry_name="stand-in"
+  matrix "ENTRY=yes" "ENTRY=no"
+  dlsym_matrix "ENTRY=yes"
+  faults "ENTRY=yes"
+  bystanders "$entry:$dlsym"
+  inspect_entry $entry "$level, stand-in"
   inspect_dlsym $dlsym "$level, dlsym object"
   check "$level: cost of a repeated question" $limited ./cost
   sed -n 's/^# /# cost: /p' "$work/out"
   check "$level: the program's memory comes first" $limited ./memory_ourselves
   sed -n 's/^# /# cost: /p' "$work/out"
   check "$level: a program's memory, alone" $limited ./memory
-  if [ -n "$real_face" ]; then
-    ln -s "$real_face" shunt.so
-    face=./shunt.so face_name="libshunt-cusparse.so"
+  if [ -n "$real_entry" ]; then
+    ln -s "$real_entry" shunt.so
+    entry=./shunt.so entry_name="libshunt-cusparse.so"
     matrix "" ""
-    row "a program's memory is handed on" $face $limited ./memory
-    row "the same, RTLD_LOCAL" $face $limited ./memory_local
+    row "a program's memory is handed on" $entry $limited ./memory
+    row "the same, RTLD_LOCAL" $entry $limited ./memory_local
     if [ -n "$real_dlsym" ]; then
       ln -s "$real_dlsym" shunt-dlsym.so
       dlsym=./shunt-dlsym.so
       dlsym_matrix ""
     fi
     faults ""
-    bystanders "$face:$dlsym"
+    bystanders "$entry:$dlsym"
   fi
 done
-[ -z "$real_face" ] || inspect_face "$real_face" "libshunt-cusparse.so" \
+[ -z "$real_entry" ] || inspect_entry "$real_entry" "libshunt-cusparse.so" \
   cudaMalloc cudaMallocAsync cudaMallocManaged cudaFree cudaFreeAsync \
   cuMemAlloc_v2 cuMemAllocAsync cuMemCreate cuMemFree_v2 cuMemFreeAsync
 [ -z "$real_dlsym" ] || inspect_dlsym "$real_dlsym" "libshunt-dlsym.so"
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

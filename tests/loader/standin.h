@@ -3,7 +3,7 @@
    Everybody who sees a call writes it into the caller's handle, so a test needs no
    symbol of anybody's to learn where its call went, and threads do not meet:
 
-     program -> [wrapper: wrapped++] -> [face: face++] -> [wrapper: wrapped++]
+     program -> [wrapper: wrapped++] -> [Shunt: entry++] -> [wrapper: wrapped++]
              -> library: calls++, copy = its number
 */
 #ifndef LOADER_STANDIN_H
@@ -17,9 +17,9 @@ struct cusparseContext {
   int copy;          /* number of the library copy that ran last */
   int calls;         /* calls that reached a library */
   int mixed;         /* more than one copy ran */
-  int face;          /* calls that went through the face */
+  int entry;         /* calls that went through Shunt, or its stand-in */
   int wrapped;       /* cusparseSpMM calls that went through another preload */
-  int read_copy;     /* number of the copy whose getters the face was given; 0: none */
+  int read_copy;     /* number of the copy whose getters that was given; 0: none */
   int64_t read_rows; /* rows of the sparse operand, as those getters say */
 };
 

@@ -75,5 +75,6 @@ CORE_TEST_LIBS = libshunt-core.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm
 %C%_vector_test_vector_route_LDADD = $(CORE_TEST_LIBS)
 endif
 
-unit_scripts = %D%/native/test_libshunt.sh %D%/tool/test_documents.sh %D%/tool/test_plots.sh \
+unit_scripts = %D%/native/test_libshunt.sh %D%/tool/test_check_gpu.sh \
+  %D%/tool/test_documents.sh %D%/tool/test_plots.sh \
   %D%/tool/test_report.sh %D%/tool/test_results.sh %D%/tool/test_solvers.sh %D%/tool/test_tool.sh

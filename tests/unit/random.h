@@ -5,6 +5,7 @@
 #define RANDOM_H
 
 #include "kernels/common/types.h"
+#include "tests/splitmix64.h"
 
 #ifndef RANDOM_SEED
 #define RANDOM_SEED 1
@@ -12,12 +13,9 @@
 
 static uint64_t random_state = RANDOM_SEED;
 
-static inline uint64_t random_next(void) /* splitmix64 */
+static inline uint64_t random_next(void)
 {
-  uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
+  return splitmix64(&random_state);
 }
 
 static inline int64_t random_below(int64_t n)

@@ -13,7 +13,7 @@
 #include <cuda_runtime_api.h>
 
 #include "backend/graphblas/gpu/resident.h"
-#include "kernels/shunt_kernels.h"
+#include "kernels/common/device.h"
 
 enum {
   GRB_GPU_MOST_DEVICES = 16,

@@ -2,7 +2,7 @@
 #ifndef SHUNT_GRAPHBLAS_GPU_FILL_H
 #define SHUNT_GRAPHBLAS_GPU_FILL_H
 
-#include "kernels/shunt_kernels.h"
+#include "kernels/common/device.h"
 
 #ifdef __cplusplus
 extern "C" {

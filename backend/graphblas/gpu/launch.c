@@ -4,6 +4,8 @@
 #include "backend/graphblas/gpu/gpu_semiring.h"
 #include "backend/graphblas/gpu/pipeline/units.h"
 #include "backend/plan/cuda_call.h"
+#include "kernels/common/dense_copy.h"
+#include "kernels/csr/csr_kernels.h"
 
 static struct shunt_dense dense(const struct grb_gpu_run *r, char *values, int64_t rows,
                                 int64_t cols, bool by_column)

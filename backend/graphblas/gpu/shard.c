@@ -7,6 +7,7 @@
 #include "backend/graphblas/gpu/launch.h"
 #include "backend/plan/fault.h"
 #include "backend/plan/options.h"
+#include "kernels/csr/csr_kernels.h"
 
 /* ---- before the product ---------------------------------------------------------------------- */
 

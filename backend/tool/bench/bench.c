@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend/tool/bench/bench.h"
+#include "conv/profile/profile.h"
 
 static const char help[] =
     "Usage: shunt bench [OPTION]... SOURCE...\n"

@@ -25,6 +25,7 @@
 #define SHUNT_BENCH_H
 
 #include "backend/tool/tool.h"
+#include "conv/profile/profile.h"
 
 enum { BENCH_WAYS = 24 };
 

@@ -7,6 +7,7 @@
 
 #include "backend/plan/options.h"
 #include "backend/tool/bench/gpu.h"
+#include "kernels/guard/guard.h"
 
 static struct gpu gpu;
 

@@ -7,6 +7,11 @@
 
 #include "backend/routes/routes.h"
 #include "backend/tool/bench/gpu.h"
+#include "conv/dense/dense_conv.h"
+#include "kernels/csr/csr_kernels.h"
+#include "kernels/dense/dense_kernels.h"
+#include "kernels/guard/guard.h"
+#include "kernels/vector/vector_kernels.h"
 
 bool gpu_prepare_csr(struct gpu_case *g, struct bench_way *w)
 {

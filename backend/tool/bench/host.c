@@ -10,6 +10,7 @@
 #endif
 
 #include "backend/tool/bench/bench.h"
+#include "kernels/csr/csr_kernels.h"
 
 static int thread_count(void)
 {

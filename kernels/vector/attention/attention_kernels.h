@@ -10,7 +10,7 @@
                           x = scale S,  m[i] = the largest x[i, j] of row i
      attention  O[i, c] = sum over j in N(i) of P[i, j] V[j, c]            S not stored
 
-   The rules of kernels/shunt_kernels.h hold.  All elements are of the pattern's type, f16 or
+   The rules of kernels/common/device.h hold.  All elements are of the pattern's type, f16 or
    bf16; everything between is f32.  No workspace.  Only the pattern's own positions count:
    zeros that fill up a vector or a step meet no NaN or Inf.  A row without positions gives zeros.
    Otherwise NaN and Inf are what the formulas give when evaluated in f32: a NaN or +Inf
@@ -19,7 +19,7 @@
 #ifndef SHUNT_ATTENTION_VECTOR_H
 #define SHUNT_ATTENTION_VECTOR_H
 
-#include "kernels/shunt_kernels.h"
+#include "kernels/common/device.h"
 #include "kernels/vector/vector_format.h"
 
 #ifdef __cplusplus

@@ -11,13 +11,13 @@
    never meet a NaN or Inf of B in the result.
 
    p->a gives sizes and types only.  No workspace, no `only_if`.  The rules of
-   kernels/shunt_kernels.h hold: work is enqueued on `stream`, nothing waits, nothing is
+   kernels/common/device.h hold: work is enqueued on `stream`, nothing waits, nothing is
    allocated.  SHUNT_E_UNSUPPORTED for another type, layout or height, SHUNT_E_ARGUMENT for
    sizes that do not go together.  */
 #ifndef SHUNT_BENCH_ABLATION_H
 #define SHUNT_BENCH_ABLATION_H
 
-#include "kernels/shunt_kernels.h"
+#include "kernels/common/device.h"
 #include "kernels/vector/vector_format.h"
 
 #ifdef __cplusplus

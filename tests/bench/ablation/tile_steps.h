@@ -18,7 +18,7 @@
 #ifndef SHUNT_BENCH_TILE_STEPS_H
 #define SHUNT_BENCH_TILE_STEPS_H
 
-#include "kernels/shunt_kernels.h"
+#include "kernels/common/device.h"
 #include "kernels/tile/tile_format.h"
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-// cuda_runtime_api.h: the runtime's calls that host code in C can use, too.  Streams work at once, or
-// later (streams.h); a stream that is captured keeps its work for the graph.
+// cuda_runtime_api.h: the runtime's calls that host code in C can use, too.  Streams work at once,
+// or later (streams.h); a stream that is captured keeps its work for the graph.
 //
 // Any number of host threads may call.  SHUNT_EMULATOR_DEVICES sets how many devices there are
 // (1): all have the host's memory, but a stream or an event belongs to the device, and what uses it

@@ -36,9 +36,9 @@
 // what lies outside of an allocation and vectors that are misaligned.  Shared memory and what
 // shfl gives for a lane that is not there are filled with patterns that make wrong results.
 //
-// Streams work at once, in the order of the calls; with SHUNT_EMULATOR_STREAMS=late they do what they
-// were given later, in any order that their events allow (streams.h).  SHUNT_EMULATOR_DEVICES=2 is a
-// machine with two devices.
+// Streams work at once, in the order of the calls; with SHUNT_EMULATOR_STREAMS=late they do what
+// they were given later, in any order that their events allow (streams.h).
+// SHUNT_EMULATOR_DEVICES=2 is a machine with two devices.
 //
 // What is not: races within a piece, memory order (all is sequentially consistent), two kernels at
 // the same moment, time.

@@ -1,5 +1,5 @@
 // test_ablation.cu: the kernels that only the ablation bench runs (tests/bench/ablation) against
-// the C twin, and the three of Shunt's that they are measured beside.
+// the C twin, and the three of Shunt's that they are compared with.
 //
 // Every pattern meets every V and width; gaps between rows and scalars rotate with a fixed random
 // sequence.  Rows of B that no vector names hold NaN throughout.
@@ -156,8 +156,7 @@ int main()
 {
   for (Kernel k : {FPU, WMMA}) {
     for (int v : {8, 4, 2}) {
-      for (int kind = 0; kind < KINDS; kind++)
-        test_kernel(k, v, (Kind)kind);
+      for (int kind = 0; kind < KINDS; kind++) test_kernel(k, v, (Kind)kind);
       test_nonfinite(k, v);
     }
     test_repeats(k);
@@ -168,8 +167,7 @@ int main()
       skip("strips need compute capability 9.0");
       break;
     }
-    for (int v : {8, 4, 2})
-      test_kernel(k, v, VECTORS);
+    for (int v : {8, 4, 2}) test_kernel(k, v, VECTORS);
   }
   return finish();
 }

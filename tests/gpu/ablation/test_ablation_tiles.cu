@@ -1,6 +1,6 @@
 // test_ablation_tiles.cu: the thesis' kernels on 2:4 tiles (tests/bench/ablation/tile_steps.h)
 // against the host twin of `tile`, whole numbers bit by bit.
-//   --time        also times them beside Shunt's, on XdYs matrices: X % of all 16 x 32 tiles
+//   --time        also times them and Shunt's, on XdYs matrices: X % of all 16 x 32 tiles
 //                 dense, Y % 2:4; throughput: 2 entries n / time
 //   --only-time   times without testing
 #include "kernels/tile/tile_kernels.h"
@@ -105,8 +105,7 @@ static Pattern xdys(int64_t size, double dense, double two, uint64_t seed)
   std::vector<double> draw((size_t)(size / 32));
   for (int64_t i = 0; i < size; i++) {
     if (i % 16 == 0)
-      for (double &x : draw)
-        x = r.uniform();
+      for (double &x : draw) x = r.uniform();
     for (int64_t j = 0; j < size; j += 4) {
       const double x = draw[(size_t)(j / 32)];
       const int *pair = pairs[r.below(6)];
@@ -134,15 +133,14 @@ static void time_steps(const char *name, const Pattern &p, int how, int64_t n)
     if ((how == SHUNT_TILE_DENSE) != is_dense_step(step) || how & SHUNT_TILE_MERGE) continue;
     print_time(name, kStepName[step], q, time_graph([&](cudaStream_t s) {
                  if (shunt_ablation_tile_cuda(&q.p, &q.a.on_device, (enum shunt_tile_step)step,
-                                                s) != SHUNT_OK)
+                                              s) != SHUNT_OK)
                    exit(3);
                }));
   }
   static const char *const ours[] = {"tile-aligned-24", nullptr, "tile-24", nullptr,
-                                     "tile-aligned",  nullptr, "tile"};
+                                     "tile-aligned",    nullptr, "tile"};
   print_time(name, ours[how], q, time_graph([&](cudaStream_t s) {
-               if (shunt_tile_spmm_cuda(&q.p, &q.a.on_device, &q.device, nullptr, 0, s) !=
-                   SHUNT_OK)
+               if (shunt_tile_spmm_cuda(&q.p, &q.a.on_device, &q.device, nullptr, 0, s) != SHUNT_OK)
                  exit(3);
              }));
 }
@@ -159,8 +157,8 @@ static void time_all()
   for (auto &c : cases) {
     const Pattern p = xdys(c.size, c.dense, c.two, 6);
     for (int64_t n : {8, 32, 128, 256})
-      for (int how : {(int)SHUNT_TILE_DENSE, 0, (int)SHUNT_TILE_MERGE,
-                      SHUNT_TILE_MERGE | SHUNT_TILE_DENSE})
+      for (int how :
+           {(int)SHUNT_TILE_DENSE, 0, (int)SHUNT_TILE_MERGE, SHUNT_TILE_MERGE | SHUNT_TILE_DENSE})
         time_steps(c.name, p, how, n);
   }
 }
@@ -168,8 +166,7 @@ static void time_all()
 int main(int argc, char **argv)
 {
   if (argc < 2 || strcmp(argv[1], "--only-time")) {
-    for (int step = 0; step < SHUNT_STEPS; step++)
-      test_step(step);
+    for (int step = 0; step < SHUNT_STEPS; step++) test_step(step);
     test_declined();
   }
   if (argc > 1 && strstr(argv[1], "time")) time_all();

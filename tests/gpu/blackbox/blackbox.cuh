@@ -14,12 +14,13 @@
 
 #include "tests/clients/common.h"
 
-namespace blackbox {
+namespace blackbox
+{
 
 struct Csr {
   void *offsets, *columns, *values;
   int64_t rows, cols, nnz;
-  int wide;  // 64-bit indices
+  int wide; // 64-bit indices
   int base;
   cudaDataType type;
 };
@@ -43,9 +44,9 @@ struct Problem {
   Dense b, c;
   cudaDataType compute;
   int device_scalars;
-  double alpha, beta;  // when on the host
-  void *scalars;       // device: alpha, beta in the compute type
-  const void *before;  // device: bytes of the output before the call
+  double alpha, beta; // when on the host
+  void *scalars;      // device: alpha, beta in the compute type
+  const void *before; // device: bytes of the output before the call
 };
 
 // What one check found; `claimed` guards the first finding.
@@ -146,7 +147,8 @@ __global__ void columns_kernel(Csr a, int group, uint64_t seed, int kind)
   int64_t length = index_at(a.offsets, i + 1, a.wide) - a.base - begin;
   for (int64_t q = threadIdx.x; q < length; q += blockDim.x) {
     int64_t w = kind == PATTERN_REPEATED ? q & ~(int64_t)1 : q;
-    uint64_t h = mix(seed ^ mix((uint64_t)set_of_row(i, group, a.rows) * 1315423911u + (uint64_t)w));
+    uint64_t h =
+        mix(seed ^ mix((uint64_t)set_of_row(i, group, a.rows) * 1315423911u + (uint64_t)w));
     int64_t at = kind == PATTERN_REVERSED ? length - 1 - q : q;
     index_put(a.columns, begin + at, a.wide, pick_column(w, length, a.cols, h) + a.base);
   }
@@ -162,8 +164,8 @@ __global__ void move_entry_kernel(Csr a, int64_t row, int64_t q, uint64_t salt)
 }
 
 // ---- checks ------------------------------------------------------------------
-__device__ inline void judge(Outcome *o, int64_t i, int64_t j, double got, double want,
-                             double strict, double loose)
+__device__ inline void compare(Outcome *o, int64_t i, int64_t j, double got, double want,
+                               double strict, double loose)
 {
   bool bad_strict, bad_loose;
   if (isfinite(want)) {
@@ -248,7 +250,7 @@ __global__ void check_spmm_kernel(Problem p, int size, Outcome *o)
     double old = beta == 0 ? 0 : beta * get(p.before, t, p.c.type);
     double want = alpha * sum + old, strict, loose;
     limits(p.c.type, p.compute, fabs(alpha) * scale + fabs(old), want, terms, &strict, &loose);
-    judge(o, i, j, get(p.c.values, t, p.c.type), want, strict, loose);
+    compare(o, i, j, get(p.c.values, t, p.c.type), want, strict, loose);
   }
 }
 
@@ -259,7 +261,7 @@ __global__ void check_sddmm_kernel(Problem p, Outcome *o)
   read_scalars(p, &alpha, &beta);
   for (int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; q < p.a.nnz;
        q += (int64_t)gridDim.x * blockDim.x) {
-    int64_t lo = 0, hi = p.a.rows;  // the row i with offsets[i] <= q < offsets[i + 1]
+    int64_t lo = 0, hi = p.a.rows; // the row i with offsets[i] <= q < offsets[i + 1]
     while (hi - lo > 1) {
       int64_t mid = (lo + hi) / 2;
       if (index_at(p.a.offsets, mid, p.a.wide) - p.a.base <= q)
@@ -270,8 +272,7 @@ __global__ void check_sddmm_kernel(Problem p, Outcome *o)
     int64_t j = index_at(p.a.columns, q, p.a.wide) - p.a.base;
     double sum = 0, scale = 0;
     for (int64_t l = 0; l < p.c.cols; l++) {
-      double v = get(p.c.values, p.c.at(lo, l), p.c.type) *
-                 get(p.b.values, p.b.at(l, j), p.b.type);
+      double v = get(p.c.values, p.c.at(lo, l), p.c.type) * get(p.b.values, p.b.at(l, j), p.b.type);
       sum += v;
       scale += fabs(v);
     }
@@ -279,7 +280,7 @@ __global__ void check_sddmm_kernel(Problem p, Outcome *o)
     double want = alpha * sum + old, strict, loose;
     limits(p.a.type, p.compute, fabs(alpha) * scale + fabs(old), want, (double)p.c.cols + 1,
            &strict, &loose);
-    judge(o, lo, j, get(p.a.values, q, p.a.type), want, strict, loose);
+    compare(o, lo, j, get(p.a.values, q, p.a.type), want, strict, loose);
   }
 }
 
@@ -339,4 +340,4 @@ inline void check_result(const Problem &p, Outcome *o, cudaStream_t s)
   CUDA_OK(cudaGetLastError());
 }
 
-}  // namespace blackbox
+} // namespace blackbox

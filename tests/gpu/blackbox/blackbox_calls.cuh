@@ -6,14 +6,15 @@
 
 #include "tests/gpu/blackbox/blackbox.cuh"
 
-namespace blackbox {
+namespace blackbox
+{
 
 struct Shape {
   bool sddmm;
   cudaDataType type;
   int64_t rows, cols, n;
   double density;
-  int group;  // rows that share their columns
+  int group; // rows that share their columns
   bool column_order;
 };
 
@@ -37,8 +38,7 @@ inline void *device_bytes(size_t n)
 inline Dense make_dense(int64_t rows, int64_t cols, bool column_order, cudaDataType t)
 {
   int64_t ld = column_order ? rows : cols;
-  return Dense{ device_bytes((size_t)(rows * cols) * type_size(t)), rows, cols, ld, column_order,
-                t };
+  return Dense{device_bytes((size_t)(rows * cols) * type_size(t)), rows, cols, ld, column_order, t};
 }
 
 inline void describe(cusparseDnMatDescr_t *d, const Dense &x)
@@ -65,16 +65,23 @@ inline void make_operands(Operands &o, const Shape &s, uint64_t seed, cudaStream
   uint64_t rng = seed;
   for (int64_t i = 0; i < s.rows; i++) {
     if (i % s.group == 0)
-      length = std::min<int64_t>(s.cols, (int64_t)(s.density * (double)s.cols *
-                                                   (0.8 + 0.4 * random_uniform(&rng))));
+      length = std::min<int64_t>(
+          s.cols, (int64_t)(s.density * (double)s.cols * (0.8 + 0.4 * random_uniform(&rng))));
     offsets.push_back(offsets.back() + (int32_t)length);
   }
   o = Operands();
   o.p.sddmm = s.sddmm;
   o.p.compute = s.type == CUDA_R_64F ? CUDA_R_64F : CUDA_R_32F;
   Csr &a = o.p.a;
-  a = Csr{ device_bytes(offsets.size() * 4), nullptr, nullptr, s.rows, s.cols, offsets.back(), 0,
-           0, s.type };
+  a = Csr{device_bytes(offsets.size() * 4),
+          nullptr,
+          nullptr,
+          s.rows,
+          s.cols,
+          offsets.back(),
+          0,
+          0,
+          s.type};
   a.columns = device_bytes((size_t)a.nnz * 4);
   a.values = device_bytes((size_t)a.nnz * type_size(s.type));
   CUDA_OK(cudaMemcpy(a.offsets, offsets.data(), offsets.size() * 4, cudaMemcpyHostToDevice));
@@ -102,8 +109,8 @@ inline void destroy_operands(Operands &o)
   SPARSE_OK(cusparseDestroySpMat(o.sparse));
   SPARSE_OK(cusparseDestroyDnMat(o.b));
   SPARSE_OK(cusparseDestroyDnMat(o.c));
-  void *all[] = { o.p.a.offsets, o.p.a.columns, o.p.a.values, o.p.b.values, o.p.c.values, o.before,
-                  o.workspace };
+  void *all[] = {o.p.a.offsets, o.p.a.columns, o.p.a.values, o.p.b.values,
+                 o.p.c.values,  o.before,      o.workspace};
   for (void *p : all) CUDA_OK(cudaFree(p));
 }
 
@@ -114,12 +121,11 @@ inline cusparseStatus_t ask_workspace(Operands &o, cusparseHandle_t h)
   const void *beta = wide ? (void *)&o.wide_scalars[1] : (void *)&o.scalars[1];
   cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
   cusparseStatus_t s =
-      o.p.sddmm ? cusparseSDDMM_bufferSize(h, plain, plain, alpha, o.c, o.b, beta, o.sparse,
-                                           o.p.compute, CUSPARSE_SDDMM_ALG_DEFAULT,
-                                           &o.workspace_bytes)
-                : cusparseSpMM_bufferSize(h, plain, plain, alpha, o.sparse, o.b, beta, o.c,
-                                          o.p.compute, CUSPARSE_SPMM_ALG_DEFAULT,
-                                          &o.workspace_bytes);
+      o.p.sddmm
+          ? cusparseSDDMM_bufferSize(h, plain, plain, alpha, o.c, o.b, beta, o.sparse, o.p.compute,
+                                     CUSPARSE_SDDMM_ALG_DEFAULT, &o.workspace_bytes)
+          : cusparseSpMM_bufferSize(h, plain, plain, alpha, o.sparse, o.b, beta, o.c, o.p.compute,
+                                    CUSPARSE_SPMM_ALG_DEFAULT, &o.workspace_bytes);
   if (s == CUSPARSE_STATUS_SUCCESS && !o.workspace) o.workspace = device_bytes(o.workspace_bytes);
   return s;
 }
@@ -149,4 +155,4 @@ inline void prepare_output(Operands &o, uint64_t seed, cudaStream_t stream)
   CUDA_OK(cudaMemcpyAsync(o.before, output(o.p), bytes, cudaMemcpyDeviceToDevice, stream));
 }
 
-}  // namespace blackbox
+} // namespace blackbox

@@ -7,7 +7,7 @@
 // times (100), every other half hundred while another stream keeps the multiprocessors
 // busy; C is poisoned before each call.
 //
-// The first calls know nothing of the matrix, later ones its profile, the last a kept copy:
+// The first calls know nothing of the matrix, later ones its profile, the last a packed copy:
 // the route may change, and the result's last bits with it, but at most twice:
 //
 //   call     0 .. REPEATS - 1: at most three runs of the same bits    | .. 2 REPEATS - 1
@@ -28,7 +28,7 @@ __global__ void busy_kernel(float *sink, int rounds)
 struct Lab {
   cusparseHandle_t handle;
   cudaStream_t stream, other;
-  unsigned *differ;  // device: for each call, bytes beside the call before it
+  unsigned *differ; // device: for each call, bytes beside the call before it
   float *sink;
 };
 
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
 {
   int repeats = argc > 1 ? atoi(argv[1]) : 100;
   if (repeats < 20) repeats = 20;
-  static const cudaDataType types[] = { CUDA_R_16F, CUDA_R_16BF, CUDA_R_32F, CUDA_R_64F };
+  static const cudaDataType types[] = {CUDA_R_16F, CUDA_R_16BF, CUDA_R_32F, CUDA_R_64F};
   Lab lab;
   CUDA_OK(cudaStreamCreateWithFlags(&lab.stream, cudaStreamNonBlocking));
   CUDA_OK(cudaStreamCreateWithFlags(&lab.other, cudaStreamNonBlocking));
@@ -101,13 +101,13 @@ int main(int argc, char **argv)
   lab.differ = (unsigned *)device_bytes((size_t)repeats * 2 * sizeof(unsigned));
   lab.sink = (float *)device_bytes(4);
   for (cudaDataType t : types) {
-    test(lab, { false, t, 1024, 1024, 128, 0.5, 1, false }, "half full", repeats);
-    test(lab, { false, t, 1024, 1024, 256, 0.1, 8, false }, "8 x 1", repeats);
-    test(lab, { false, t, 2000, 1500, 96, 0.1, 1, true }, "random, column-major", repeats);
-    test(lab, { false, t, 3, 20000, 64, 0.5, 1, false }, "three long rows", repeats);
-    test(lab, { false, t, 20000, 500, 16, 0.006, 1, false }, "short rows", repeats);
-    test(lab, { true, t, 1024, 1024, 256, 0.1, 8, false }, "8 x 1", repeats);
-    test(lab, { true, t, 1000, 700, 100, 0.05, 1, false }, "random", repeats);
+    test(lab, {false, t, 1024, 1024, 128, 0.5, 1, false}, "half full", repeats);
+    test(lab, {false, t, 1024, 1024, 256, 0.1, 8, false}, "8 x 1", repeats);
+    test(lab, {false, t, 2000, 1500, 96, 0.1, 1, true}, "random, column-major", repeats);
+    test(lab, {false, t, 3, 20000, 64, 0.5, 1, false}, "three long rows", repeats);
+    test(lab, {false, t, 20000, 500, 16, 0.006, 1, false}, "short rows", repeats);
+    test(lab, {true, t, 1024, 1024, 256, 0.1, 8, false}, "8 x 1", repeats);
+    test(lab, {true, t, 1000, 700, 100, 0.05, 1, false}, "random", repeats);
   }
   SPARSE_OK(cusparseDestroy(lab.handle));
   return finish();

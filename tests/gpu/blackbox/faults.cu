@@ -12,8 +12,8 @@
 //   one at a time   also: no more device memory in use at the end than without a fault,
 //                   but for the modules that the original loads when it takes over
 //
-// The control is printed, not judged: it is not Shunt that runs.  The scenario's largest
-// matrix makes a kept plan of 52 MB: a leaked one shows.
+// The control is printed, not checked: it is not Shunt that runs.  The scenario's largest
+// matrix makes a packed copy of 52 MB: a leaked one shows.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -33,7 +33,7 @@ struct Scene {
   Outcome *outcome;
 };
 
-static void judge_call(const Scene &s, Operands &o, const char *what)
+static void check_call(const Scene &s, Operands &o, const char *what)
 {
   Outcome found;
   CUDA_OK(cudaMemsetAsync(s.outcome, 0, sizeof found, s.stream));
@@ -50,7 +50,7 @@ static void repeat(const Scene &s, Operands &o, int times, const char *what)
     prepare_output(o, (uint64_t)i, s.stream);
     check(ask_workspace(o, s.handle) == CUSPARSE_STATUS_SUCCESS, "%s: bufferSize", what);
     check(multiply(o, s.handle) == CUSPARSE_STATUS_SUCCESS, "%s: call %d", what, i);
-    judge_call(s, o, what);
+    check_call(s, o, what);
   }
 }
 
@@ -66,14 +66,13 @@ static void replay(const Scene &s, Operands &o)
     if (i) fill(o.p.a.values, o.p.a.nnz, o.p.a.type, 77, FILL_RANDOM, s.stream);
     prepare_output(o, 5, s.stream);
     CUDA_OK(cudaGraphLaunch(exec, s.stream));
-    judge_call(s, o, "replay");
+    check_call(s, o, "replay");
   }
   CUDA_OK(cudaGraphExecDestroy(exec));
   CUDA_OK(cudaGraphDestroy(graph));
 }
 
-static void one_problem(const Scene &s, const Shape &shape, int times, bool graph,
-                        const char *what)
+static void one_problem(const Scene &s, const Shape &shape, int times, bool graph, const char *what)
 {
   Operands o;
   make_operands(o, shape, 31, s.stream);
@@ -96,10 +95,10 @@ static int scenario()
   SPARSE_OK(cusparseCreate(&s.handle));
   SPARSE_OK(cusparseSetStream(s.handle, s.stream));
   s.outcome = (Outcome *)device_bytes(sizeof(Outcome));
-  one_problem(s, { false, CUDA_R_16F, 5120, 5120, 64, 0.5, 1, false }, 4, true, "half full f16");
-  one_problem(s, { false, CUDA_R_16F, 1024, 1024, 128, 0.1, 8, false }, 2, false, "8 x 1 f16");
-  one_problem(s, { false, CUDA_R_32F, 1024, 1000, 64, 0.05, 1, false }, 2, false, "random f32");
-  one_problem(s, { true, CUDA_R_16F, 1024, 1024, 128, 0.1, 8, false }, 2, false, "sddmm f16");
+  one_problem(s, {false, CUDA_R_16F, 5120, 5120, 64, 0.5, 1, false}, 4, true, "half full f16");
+  one_problem(s, {false, CUDA_R_16F, 1024, 1024, 128, 0.1, 8, false}, 2, false, "8 x 1 f16");
+  one_problem(s, {false, CUDA_R_32F, 1024, 1000, 64, 0.05, 1, false}, 2, false, "random f32");
+  one_problem(s, {true, CUDA_R_16F, 1024, 1024, 128, 0.1, 8, false}, 2, false, "sddmm f16");
   CUDA_OK(cudaFree(s.outcome));
   SPARSE_OK(cusparseDestroy(s.handle));
   CUDA_OK(cudaStreamDestroy(s.stream));
@@ -169,8 +168,7 @@ static bool survived(int64_t n, int status)
   size_t bad = text.find("not ok");
   std::string said = bad == std::string::npos ? "no failed check" : text.substr(bad, 200);
   printf("# %s %lld: %sstatus %#x: %s\n", n < 0 ? "control" : "fault", (long long)(n < 0 ? -n : n),
-         n < 0 ? "" : "wrong, ", (unsigned)status,
-         said.substr(0, said.find('\n')).c_str());
+         n < 0 ? "" : "wrong, ", (unsigned)status, said.substr(0, said.find('\n')).c_str());
   return false;
 }
 

@@ -3,8 +3,9 @@
 //   host_time [WORD]...   cases whose name has one of the words; all without
 //
 // "time host_us=... name" each: the least of 40 means over 16 calls that are enqueued behind one
-// another.  Run as it is and with Shunt preloaded (tests/gpu/check_gpu.sh, phase host).  Cases are named
-// after what Shunt does with them; SHUNT_REPORT tells whether it did.  Times decide nothing here.
+// another.  Run as it is and with Shunt preloaded (tests/gpu/check_gpu.sh, phase host).  Cases are
+// named after what Shunt does with them; SHUNT_REPORT tells whether it did.  Times decide nothing
+// here.
 #include <time.h>
 
 #include <vector>
@@ -56,8 +57,7 @@ void row_columns(const host_case &c, int i, std::vector<int> *out)
       for (int y = -1; y <= 1; y++)
         for (int x = -1; x <= 1; x++) {
           const int to = node + (z * side + y) * side + x;
-          for (int u = 0; to >= 0 && to < nodes && u < 3; u++)
-            out->push_back(to * 3 + u);
+          for (int u = 0; to >= 0 && to < nodes && u < 3; u++) out->push_back(to * 3 + u);
         }
     return;
   }
@@ -194,8 +194,7 @@ template <class Call> void time_host(const char *name, cudaStream_t stream, cons
   for (int round = 0; round < 40; round++) {
     CUDA_OK(cudaStreamSynchronize(stream));
     const double begin = now_us();
-    for (int i = 0; i < 16; i++)
-      once();
+    for (int i = 0; i < 16; i++) once();
     const double us = (now_us() - begin) / 16;
     if (us < best) best = us;
   }

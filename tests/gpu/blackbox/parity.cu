@@ -30,8 +30,8 @@ struct Answer {
 
 static void write_answer(FILE *f, const std::string &name, const Answer &a)
 {
-  int64_t head[4] = { (int64_t)name.size(), a.crashed, (int64_t)a.statuses.size(),
-                      (int64_t)a.got.size() };
+  int64_t head[4] = {(int64_t)name.size(), a.crashed, (int64_t)a.statuses.size(),
+                     (int64_t)a.got.size()};
   fwrite(head, sizeof head, 1, f);
   fwrite(name.data(), 1, name.size(), f);
   fwrite(a.statuses.data(), sizeof(int), a.statuses.size(), f);
@@ -193,7 +193,7 @@ static void run_from(size_t first, const std::vector<Case> &cases, const char *p
       died = broken(r);
       FILE *f = fopen(path, "ab");
       if (!f) _exit(4);
-      write_answer(f, cases[i].name, { died, r.statuses, r.got });
+      write_answer(f, cases[i].name, {died, r.statuses, r.got});
       fclose(f);
     } else
       compare_case(cases[i], answers, &died);
@@ -219,7 +219,7 @@ static size_t after_crash(const std::vector<Case> &cases, const char *path, bool
   if (record) {
     FILE *f = fopen(path, "ab");
     if (f) {
-      write_answer(f, name, { true, {}, {} });
+      write_answer(f, name, {true, {}, {}});
       fclose(f);
     }
   } else {
@@ -289,6 +289,7 @@ int main(int argc, char **argv)
   client_passed = shared->passed;
   client_failed = shared->failed;
   client_skipped = shared->skipped;
-  check(some || client_passed + client_failed >= 300, "%d calls compared", client_passed + client_failed);
+  check(some || client_passed + client_failed >= 300, "%d calls compared",
+        client_passed + client_failed);
   return finish();
 }

@@ -46,17 +46,17 @@ struct Numbers {
 
 struct Result {
   std::vector<int> statuses;
-  std::vector<double> got, want, limit;  // limit < 0: must be unchanged; want empty: unknown
+  std::vector<double> got, want, limit; // limit < 0: must be unchanged; want empty: unknown
 };
 
-struct Work {  // everything one case holds
+struct Work { // everything one case holds
   Case c;
   uint64_t rng;
-  int64_t sparse_rows, sparse_cols, nnz;  // nnz: stored values per batch
+  int64_t sparse_rows, sparse_cols, nnz; // nnz: stored values per batch
   int64_t first_rows, first_cols, second_rows, second_cols;
   int64_t first_ld, second_ld;
-  int64_t first_stride, second_stride;  // from batch to batch
-  std::vector<Entry> entries;  // one batch, in storage order
+  int64_t first_stride, second_stride; // from batch to batch
+  std::vector<Entry> entries;          // one batch, in storage order
   std::vector<int64_t> offsets, columns;
   Numbers values, first, second, initial;
   DeviceArray d_offsets, d_columns, d_values, d_first, d_second, d_scalars;
@@ -108,14 +108,14 @@ static void make_entries(Work &w)
       if (c.repeated)
         for (size_t i = 1; i < list.size(); i += 3) list[i] = list[i - 1];
     }
-    if (c.format == ELL)  // every block row has the same number of blocks
+    if (c.format == ELL) // every block row has the same number of blocks
       while ((int64_t)list.size() < (inner + 2) / 3) list.push_back(-1);
     for (int64_t i : list) {
       w.columns.push_back(i);
       for (int64_t r = 0; r < unit; r++)
         for (int64_t q = 0; q < unit; q++) {
           int64_t row = by_column ? i : o * unit + r, col = by_column ? o : i * unit + q;
-          w.entries.push_back({ row, i < 0 ? -1 : col, 0 });
+          w.entries.push_back({row, i < 0 ? -1 : col, 0});
         }
     }
     w.offsets.push_back((int64_t)w.columns.size());
@@ -169,8 +169,7 @@ static void fill(Work &w, Numbers &x, cudaDataType t, int64_t n)
 static void poison(Numbers &x)
 {
   if (x.bytes.empty()) return;
-  memset(x.bytes.data(), x.type == CUDA_R_8I || x.type == CUDA_R_32I ? 0x55 : 0xff,
-         x.bytes.size());
+  memset(x.bytes.data(), x.type == CUDA_R_8I || x.type == CUDA_R_32I ? 0x55 : 0xff, x.bytes.size());
 }
 
 static std::vector<char> indices(const std::vector<int64_t> &v, bool wide, int base)

@@ -71,12 +71,11 @@ static bool create_all(Work &w, Descriptors &d, std::vector<int> &statuses)
   statuses.push_back(create_sparse(w, &d.sparse));
   statuses.push_back(cusparseCreateDnMat(
       &d.first, w.first_rows + c.grow_first_rows, w.first_cols + c.grow_first_cols, w.first_ld,
-      c.null_array & FIRST ? nullptr : w.d_first.at, w.first.type,
-      (cusparseOrder_t)c.order_first));
-  statuses.push_back(cusparseCreateDnMat(
-      &d.second, w.second_rows + c.grow_second_rows, w.second_cols + c.grow_second_cols,
-      w.second_ld, c.null_array & SECOND ? nullptr : w.d_second.at, w.second.type,
-      (cusparseOrder_t)c.order_second));
+      c.null_array & FIRST ? nullptr : w.d_first.at, w.first.type, (cusparseOrder_t)c.order_first));
+  statuses.push_back(cusparseCreateDnMat(&d.second, w.second_rows + c.grow_second_rows,
+                                         w.second_cols + c.grow_second_cols, w.second_ld,
+                                         c.null_array & SECOND ? nullptr : w.d_second.at,
+                                         w.second.type, (cusparseOrder_t)c.order_second));
   for (int s : statuses)
     if (s != CUSPARSE_STATUS_SUCCESS) return false;
   if (c.batches > 1) {
@@ -93,14 +92,14 @@ struct Arguments {
   cusparseSpMatDescr_t sparse;
   cusparseDnMatDescr_t first, second;
   const void *alpha, *beta;
-  void *last;  // buffer, or where its size goes
+  void *last; // buffer, or where its size goes
 };
 
 static Arguments arguments(Work &w, Descriptors &d, void *last, Stage stage)
 {
   const Case &c = w.c;
   const char *scalars = c.device_scalars ? w.d_scalars.at : w.scalars;
-  Arguments a = { d.handle, d.sparse, d.first, d.second, scalars, scalars + 32, last };
+  Arguments a = {d.handle, d.sparse, d.first, d.second, scalars, scalars + 32, last};
   int null = c.null_stage & stage ? c.null_argument : 0;
   if (null == 1) a.handle = nullptr;
   if (null == 4) a.alpha = nullptr;
@@ -127,8 +126,7 @@ static cusparseStatus_t call(const Case &c, const Arguments &a, Stage stage)
       return cusparseSDDMM_bufferSize(a.handle, op_a, op_b, a.alpha, a.first, a.second, a.beta,
                                       a.sparse, c.compute, alg, (size_t *)a.last);
     return (stage == PREPROCESS ? cusparseSDDMM_preprocess : cusparseSDDMM)(
-        a.handle, op_a, op_b, a.alpha, a.first, a.second, a.beta, a.sparse, c.compute, alg,
-        a.last);
+        a.handle, op_a, op_b, a.alpha, a.first, a.second, a.beta, a.sparse, c.compute, alg, a.last);
   }
   cusparseSpMMAlg_t alg = (cusparseSpMMAlg_t)c.algorithm;
   if (stage == BUFFER_SIZE)
@@ -180,8 +178,8 @@ static void set_want(Work &w, Result &r, int64_t at, double sum, double scale, d
   double old = beta == 0 ? 0 : beta * w.initial.get(at);
   double want = alpha * sum + old;
   r.want[(size_t)at] = want;
-  r.limit[(size_t)at] = type_tolerance(w.initial.type, c.compute,
-                                       fabs(alpha) * scale + fabs(old), want, terms + 1);
+  r.limit[(size_t)at] =
+      type_tolerance(w.initial.type, c.compute, fabs(alpha) * scale + fabs(old), want, terms + 1);
 }
 
 static std::vector<double> all_of(const Numbers &x)

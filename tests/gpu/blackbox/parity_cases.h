@@ -8,12 +8,13 @@
 #include "tests/gpu/blackbox/parity_cases_bsr.h"
 #include "tests/gpu/blackbox/parity_cases_transposed.h"
 
-namespace parity {
+namespace parity
+{
 
 inline void add_nulls(List &l)
 {
-  static const int arguments[] = { 1, 4, 5, 6, 7, 8, 11 };
-  static const char *stages[] = { "bufferSize", "preprocess", "compute" };
+  static const int arguments[] = {1, 4, 5, 6, 7, 8, 11};
+  static const char *stages[] = {"bufferSize", "preprocess", "compute"};
   for (int sddmm = 0; sddmm < 2; sddmm++) {
     for (int stage = 0; stage < 3; stage++)
       for (int argument : arguments) {
@@ -44,7 +45,7 @@ inline void add_zero_sizes(List &l)
 {
   for (int sddmm = 0; sddmm < 2; sddmm++)
     for (cudaDataType t : HALF_AND_SINGLE)
-      for (double beta : { 0.0, 0.5 })
+      for (double beta : {0.0, 0.5})
         for (int zero = 0; zero < 5; zero++) {
           Case c = typed(t);
           c.sddmm = sddmm;
@@ -53,24 +54,23 @@ inline void add_zero_sizes(List &l)
           if (zero == 1 || zero == 4) c.k = 0;
           if (zero == 2 || zero == 4) c.n = 0;
           if (zero == 3) c.density = 0;
-          static const char *what[] = { "m = 0", "k = 0", "n = 0", "nnz = 0", "all sizes 0" };
+          static const char *what[] = {"m = 0", "k = 0", "n = 0", "nnz = 0", "all sizes 0"};
           l.add(c, text("%s, %s, beta %g", what[zero], type_text(t), beta));
         }
 }
 
 inline void add_types(List &l)
 {
-  static const cudaDataType inputs[] = { CUDA_R_16F, CUDA_R_16BF, CUDA_R_32F, CUDA_R_64F,
-                                         CUDA_R_8I };
-  static const cudaDataType outputs[] = { CUDA_R_16F, CUDA_R_16BF, CUDA_R_32F, CUDA_R_64F,
-                                          CUDA_R_32I, CUDA_R_8I };
-  static const cudaDataType computes[] = { CUDA_R_16F, CUDA_R_32F, CUDA_R_64F, CUDA_R_32I };
+  static const cudaDataType inputs[] = {CUDA_R_16F, CUDA_R_16BF, CUDA_R_32F, CUDA_R_64F, CUDA_R_8I};
+  static const cudaDataType outputs[] = {CUDA_R_16F, CUDA_R_16BF, CUDA_R_32F,
+                                         CUDA_R_64F, CUDA_R_32I,  CUDA_R_8I};
+  static const cudaDataType computes[] = {CUDA_R_16F, CUDA_R_32F, CUDA_R_64F, CUDA_R_32I};
   for (int sddmm = 0; sddmm < 2; sddmm++)
     for (cudaDataType in : inputs)
       for (cudaDataType out : outputs)
         for (cudaDataType compute : computes) {
-          if (sddmm && (in == CUDA_R_8I || out == CUDA_R_32I || out == CUDA_R_8I ||
-                        compute == CUDA_R_32I))
+          if (sddmm &&
+              (in == CUDA_R_8I || out == CUDA_R_32I || out == CUDA_R_8I || compute == CUDA_R_32I))
             continue;
           Case c;
           c.sddmm = sddmm;
@@ -80,12 +80,12 @@ inline void add_types(List &l)
           l.add(c, text("types %s x %s > %s in %s", type_text(in), type_text(in), type_text(out),
                         type_text(compute)));
         }
-  for (cudaDataType other : { CUDA_R_16BF, CUDA_R_32F, CUDA_R_8I }) {
+  for (cudaDataType other : {CUDA_R_16BF, CUDA_R_32F, CUDA_R_8I}) {
     Case c = typed(CUDA_R_16F);
     c.type_b = other;
     l.add(c, text("types f16 x %s", type_text(other)));
   }
-  for (cudaDataType t : { CUDA_C_32F, CUDA_C_64F })
+  for (cudaDataType t : {CUDA_C_32F, CUDA_C_64F})
     for (int op = 0; op < 3; op++)
       for (int sddmm = 0; sddmm < 2; sddmm++) {
         Case c = typed(t);
@@ -99,7 +99,7 @@ inline void add_types(List &l)
 inline void add_algorithms(List &l)
 {
   for (cudaDataType t : FLOATS)
-    for (int algorithm : { 0, 1, 2, 3, 4, 5, 6, 12, 13, 14, 15, 99, -1 })
+    for (int algorithm : {0, 1, 2, 3, 4, 5, 6, 12, 13, 14, 15, 99, -1})
       for (int column = 0; column < 2; column++) {
         Case c = typed(t);
         c.algorithm = algorithm;
@@ -109,7 +109,7 @@ inline void add_algorithms(List &l)
         c.repeats = 2;
         l.add(c, text("algorithm %d, %s, %s", algorithm, type_text(t), column ? "col" : "row"));
       }
-  for (int algorithm : { 1, 99, -1 }) {
+  for (int algorithm : {1, 99, -1}) {
     Case c;
     c.sddmm = true;
     c.algorithm = algorithm;
@@ -121,15 +121,15 @@ inline void add_shapes(List &l)
 {
   for (int sddmm = 0; sddmm < 2; sddmm++) {
     for (int which = 0; which < 4; which++)
-      for (int by : { 1, -1 }) {
+      for (int by : {1, -1}) {
         Case c;
         c.sddmm = sddmm;
         (which == 0   ? c.grow_first_rows
          : which == 1 ? c.grow_first_cols
          : which == 2 ? c.grow_second_rows
                       : c.grow_second_cols) = by;
-        static const char *what[] = { "first rows", "first columns", "second rows",
-                                      "second columns" };
+        static const char *what[] = {"first rows", "first columns", "second rows",
+                                     "second columns"};
         l.add(c, text("%s off by %d", what[which], by));
       }
     for (int side = 0; side < 2; side++) {
@@ -142,7 +142,7 @@ inline void add_shapes(List &l)
       (side ? d.order_second : d.order_first) = 99;
       l.add(d, text("order 99, %d", side));
     }
-    for (int op : { 3, 7 }) {
+    for (int op : {3, 7}) {
       Case c;
       c.sddmm = sddmm;
       c.op_a = op;
@@ -154,7 +154,7 @@ inline void add_shapes(List &l)
     }
     for (int op_a = 0; op_a < 3; op_a++)
       for (int op_b = 0; op_b < 3; op_b++)
-        for (cudaDataType t : { CUDA_R_16F, CUDA_R_32F, CUDA_R_64F }) {
+        for (cudaDataType t : {CUDA_R_16F, CUDA_R_32F, CUDA_R_64F}) {
           Case c = typed(t);
           c.sddmm = sddmm;
           c.op_a = op_a;
@@ -173,8 +173,7 @@ inline void add_shapes(List &l)
             c.op_b = op_b;
             c.extra_first = 3;
             c.extra_second = 5;
-            l.add(c, text("orders %d %d, op(B) %d, odd ld, %s", first, second, op_b,
-                          type_text(t)));
+            l.add(c, text("orders %d %d, op(B) %d, odd ld, %s", first, second, op_b, type_text(t)));
           }
   }
 }
@@ -184,7 +183,7 @@ inline void add_numbers(List &l)
   for (int sddmm = 0; sddmm < 2; sddmm++)
     for (int bit = 0; bit < 7; bit++)
       for (cudaDataType t : HALF_AND_SINGLE)
-        for (double beta : { 0.0, 1.0 })
+        for (double beta : {0.0, 1.0})
           for (int dense = 0; dense < 2; dense++) {
             if (sddmm && dense) continue;
             Case c = typed(t);
@@ -204,10 +203,9 @@ inline void add_numbers(List &l)
   struct {
     double alpha, beta;
     int special;
-  } scalars[] = { { NAN, 0, 0 },       { INFINITY, 0, 0 },  { 0, 0, NAN_SPARSE },
-                  { 0, 1, NAN_DENSE }, { 0, 0, INF_DENSE }, { 1, NAN, 0 },
-                  { 1, INFINITY, 0 },  { 1, -0.0, 0 },      { 0, 0, 0 },
-                  { -0.0, 0.5, 0 },    { 1, 1, NAN_OLD },   { 0, 0, NAN_OLD } };
+  } scalars[] = {{NAN, 0, 0},       {INFINITY, 0, 0}, {0, 0, NAN_SPARSE}, {0, 1, NAN_DENSE},
+                 {0, 0, INF_DENSE}, {1, NAN, 0},      {1, INFINITY, 0},   {1, -0.0, 0},
+                 {0, 0, 0},         {-0.0, 0.5, 0},   {1, 1, NAN_OLD},    {0, 0, NAN_OLD}};
   for (auto &s : scalars)
     for (cudaDataType t : HALF_AND_SINGLE)
       for (int device = 0; device < 2; device++)
@@ -221,8 +219,8 @@ inline void add_numbers(List &l)
           l.add(c, text("alpha %g, beta %g, special %d, %s, %s", s.alpha, s.beta, s.special,
                         type_text(t), device ? "device" : "host"));
         }
-  for (double magnitude : { 300.0, 1e-4 })
-    for (int group : { 1, 8 })
+  for (double magnitude : {300.0, 1e-4})
+    for (int group : {1, 8})
       for (int sddmm = 0; sddmm < 2; sddmm++) {
         Case c = typed(CUDA_R_16F);
         c.sddmm = sddmm;
@@ -236,7 +234,7 @@ inline void add_storage(List &l)
 {
   for (cudaDataType t : FLOATS)
     for (int sddmm = 0; sddmm < 2; sddmm++)
-      for (int group : { 1, 8 }) {
+      for (int group : {1, 8}) {
         Case c = typed(t);
         c.sddmm = sddmm;
         c.group = group;
@@ -269,7 +267,7 @@ inline void add_storage(List &l)
         c.group = 8;
         l.add(c, text("array %d one element off, %s", array, type_text(t)));
       }
-      for (int extra : { 1, 2, 3, 7 })
+      for (int extra : {1, 2, 3, 7})
         for (int order = 1; order <= 2; order++) {
           Case c = typed(t);
           c.sddmm = sddmm;
@@ -287,9 +285,9 @@ inline void add_storage(List &l)
 
 inline void add_formats(List &l)
 {
-  for (cudaDataType t : { CUDA_R_16F, CUDA_R_32F, CUDA_R_64F })
+  for (cudaDataType t : {CUDA_R_16F, CUDA_R_32F, CUDA_R_64F})
     for (int op = 0; op < 2; op++) {
-      for (int algorithm : { 0, 1, 2, 3, 5 }) {
+      for (int algorithm : {0, 1, 2, 3, 5}) {
         Case c = typed(t);
         c.format = COO;
         c.algorithm = algorithm;
@@ -307,7 +305,7 @@ inline void add_formats(List &l)
       c.m = c.k = 64;
       c.block = 8;
       l.add(c, text("Blocked-ELL, op(A) %d, %s", op, type_text(t)));
-      for (int block : { 2, 3, 4, 8, 16 }) {
+      for (int block : {2, 3, 4, 8, 16}) {
         Case d = typed(t);
         d.format = BSR;
         d.op_a = op;
@@ -319,17 +317,17 @@ inline void add_formats(List &l)
     }
   for (int base = 0; base < 2; base++)
     for (int wide = 0; wide < 2; wide++)
-      for (Format f : { COO, CSC, BSR }) {
+      for (Format f : {COO, CSC, BSR}) {
         Case c = typed(CUDA_R_16F);
         c.format = f;
         c.base = base;
         c.wide = wide;
         c.device_scalars = true;
         c.beta = 1;
-        static const char *what[] = { "CSR", "COO", "CSC", "BSR" };
+        static const char *what[] = {"CSR", "COO", "CSC", "BSR"};
         l.add(c, text("%s base %d, i%d", what[f], base, wide ? 64 : 32));
       }
-  for (Format f : { COO, CSC, BSR, ELL }) {
+  for (Format f : {COO, CSC, BSR, ELL}) {
     Case c;
     c.sddmm = true;
     c.format = f;
@@ -342,7 +340,7 @@ inline void add_batches(List &l)
 {
   for (int sddmm = 0; sddmm < 2; sddmm++)
     for (cudaDataType t : HALF_AND_SINGLE)
-      for (int algorithm : { 0, 6, 12 }) {
+      for (int algorithm : {0, 6, 12}) {
         if (sddmm && algorithm) continue;
         Case c = typed(t);
         c.sddmm = sddmm;
@@ -352,8 +350,8 @@ inline void add_batches(List &l)
         l.add(c, text("3 batches, %s, algorithm %d", type_text(t), algorithm));
         c.broadcast = !sddmm;
         if (!sddmm)
-          l.add(c, text("3 batches of one sparse matrix, %s, algorithm %d", type_text(t),
-                        algorithm));
+          l.add(c,
+                text("3 batches of one sparse matrix, %s, algorithm %d", type_text(t), algorithm));
         c.batches_second = 2;
         l.add(c, text("3 and 2 batches, %s, algorithm %d", type_text(t), algorithm));
       }
@@ -364,7 +362,7 @@ inline void add_batch_strides(List &l)
 {
   for (int sddmm = 0; sddmm < 2; sddmm++)
     for (cudaDataType t : FLOATS)
-      for (Format f : { CSR, COO })
+      for (Format f : {CSR, COO})
         for (int order = 1; order <= 2; order++) {
           if (sddmm && f == COO) continue;
           Case c = typed(t);
@@ -374,9 +372,9 @@ inline void add_batch_strides(List &l)
           c.algorithm = sddmm ? 0 : f == CSR ? 6 : 2;
           c.batches = 4;
           c.repeats = 3;
-          std::string what = text("%s, order %d, %s", f == COO ? "COO" : "CSR", order,
-                                  type_text(t));
-          for (double beta : { 0.0, -0.75 }) {
+          std::string what =
+              text("%s, order %d, %s", f == COO ? "COO" : "CSR", order, type_text(t));
+          for (double beta : {0.0, -0.75}) {
             Case d = c;
             d.beta = beta;
             l.add(d, "4 batches, " + what + text(", beta %g", beta));
@@ -422,7 +420,7 @@ inline void add_batch_strides(List &l)
           d.extra_first = d.extra_second = d.n * (d.batches - 1);
           l.add(d, "4 batches side by side, " + what);
         }
-  for (int batches : { 2, 16, 17, 100 })
+  for (int batches : {2, 16, 17, 100})
     for (int broadcast = 0; broadcast < 2; broadcast++) {
       Case c;
       c.batches = batches;
@@ -435,7 +433,7 @@ inline void add_batch_strides(List &l)
       l.add(c, text("%d batches%s", batches, broadcast ? " of one matrix" : ""));
     }
   for (int op_a = 0; op_a < 2; op_a++)
-    for (int algorithm : { 0, 4, 6, 12 }) {
+    for (int algorithm : {0, 4, 6, 12}) {
       Case c;
       c.batches = 3;
       c.op_a = op_a;
@@ -448,7 +446,7 @@ inline void add_batch_strides(List &l)
     }
 }
 
-// Calls that the routes like, repeated until kept plans serve them.
+// Calls that the routes like, repeated until packed matrices serve them.
 inline void add_favourites(List &l)
 {
   for (cudaDataType t : FLOATS)
@@ -469,8 +467,8 @@ inline void add_favourites(List &l)
           c.sddmm = true;
           c.n = c.m;
           c.k = 64;
-          if (kind == 1) l.add(c, text("favourite, %s, order %d, beta %d", type_text(t), order,
-                                       beta));
+          if (kind == 1)
+            l.add(c, text("favourite, %s, order %d, beta %d", type_text(t), order, beta));
         }
 }
 
@@ -493,4 +491,4 @@ inline std::vector<Case> all_cases()
   return l.all;
 }
 
-}  // namespace parity
+} // namespace parity

@@ -2,7 +2,8 @@
 #pragma once
 #include "tests/gpu/blackbox/parity_case.h"
 
-namespace parity {
+namespace parity
+{
 
 // With one third of the blocks Blocked-ELL has no padding where 3 divides them across.
 inline Case in_blocks(Format f, int block, cudaDataType t)
@@ -20,7 +21,7 @@ inline Case in_blocks(Format f, int block, cudaDataType t)
 // Every pair of orders, with widths in turn.
 inline void add_block_orders(List &l, const Case &c, const std::string &what)
 {
-  static const int widths[] = { 37, 1, 136, 40 };
+  static const int widths[] = {37, 1, 136, 40};
   for (int i = 0; i < 4; i++) {
     Case d = c;
     d.order_first = 1 + i / 2;
@@ -34,7 +35,7 @@ inline void add_block_orders(List &l, const Case &c, const std::string &what)
 
 inline void add_block_layouts(List &l, const Case &c, const std::string &what)
 {
-  for (int extra : { 1, 8 }) {
+  for (int extra : {1, 8}) {
     Case d = c;
     d.extra_first = extra;
     d.extra_second = extra + 1;
@@ -71,12 +72,12 @@ inline void add_block_storage(List &l, const Case &c, const std::string &what)
   d.alpha = 0;
   d.beta = 0.5;
   l.add(d, what + ", alpha 0");
-  for (int algorithm : { 6, 13, 14 }) {
+  for (int algorithm : {6, 13, 14}) {
     d = c;
     d.algorithm = algorithm;
     l.add(d, what + text(", algorithm %d", algorithm));
   }
-  for (int array : { (int)VALUES, (int)FIRST, (int)SECOND }) {
+  for (int array : {(int)VALUES, (int)FIRST, (int)SECOND}) {
     d = c;
     d.misaligned = array;
     l.add(d, what + text(", array %d one element off", array));
@@ -97,9 +98,9 @@ inline void add_block_storage(List &l, const Case &c, const std::string &what)
 
 inline void add_blocks(List &l)
 {
-  for (Format f : { BSR, ELL })
+  for (Format f : {BSR, ELL})
     for (cudaDataType t : FLOATS)
-      for (int block : { 4, 8, 16, 32 }) {
+      for (int block : {4, 8, 16, 32}) {
         const Case c = in_blocks(f, block, t);
         const std::string what =
             text("blocks, %s %d, %s", f == BSR ? "BSR" : "ELL", block, type_text(t));
@@ -112,7 +113,7 @@ inline void add_blocks(List &l)
         add_block_storage(l, c, what);
       }
   // Large enough to be worth it as they are.
-  for (Format f : { BSR, ELL })
+  for (Format f : {BSR, ELL})
     for (cudaDataType t : FLOATS) {
       Case c = in_blocks(f, 8, t);
       c.m = 1024;
@@ -123,4 +124,4 @@ inline void add_blocks(List &l)
     }
 }
 
-}  // namespace parity
+} // namespace parity

@@ -3,7 +3,8 @@
 #pragma once
 #include "tests/gpu/blackbox/parity_case.h"
 
-namespace parity {
+namespace parity
+{
 
 // What is stored is the transpose of op(A), or CSC stands for it.  Only the large ones are
 // worth a dense product; the others are for a run that forces the routes (SHUNT_ROUTES).
@@ -11,7 +12,7 @@ static const struct {
   Format format;
   int op_a;
   const char *name;
-} TURNED[] = { { CSR, 1, "CSR T" }, { CSC, 0, "CSC N" }, { CSC, 1, "CSC T" }, { COO, 1, "COO T" } };
+} TURNED[] = {{CSR, 1, "CSR T"}, {CSC, 0, "CSC N"}, {CSC, 1, "CSC T"}, {COO, 1, "COO T"}};
 
 inline void add_transposed_storage(List &l, const Case &c, const std::string &what)
 {
@@ -30,7 +31,7 @@ inline void add_transposed_storage(List &l, const Case &c, const std::string &wh
   d.alpha = -2;
   d.beta = 0.25;
   l.add(d, what + ", op(B) 1, device scalars");
-  for (int extra : { 1, 3, 8 }) {
+  for (int extra : {1, 3, 8}) {
     d = c;
     d.extra_first = extra;
     d.extra_second = extra + 1;
@@ -52,7 +53,7 @@ inline void add_transposed_storage(List &l, const Case &c, const std::string &wh
 inline void add_transposed_odd(List &l, const Case &c, const std::string &what)
 {
   for (int which = 0; which < 4; which++)
-    for (int by : { 1, -1 }) {
+    for (int by : {1, -1}) {
       Case d = c;
       (which == 0   ? d.grow_first_rows
        : which == 1 ? d.grow_first_cols
@@ -67,7 +68,7 @@ inline void add_transposed_odd(List &l, const Case &c, const std::string &what)
     d.beta = 0.5;
     l.add(d, what + text(", zero size %d", zero));
   }
-  for (int algorithm : { 0, 1, 2, 3, 4, 5, 6, 12, 13, 14, 99 }) {
+  for (int algorithm : {0, 1, 2, 3, 4, 5, 6, 12, 13, 14, 99}) {
     Case d = c;
     d.algorithm = algorithm;
     d.preprocess = algorithm == 4 || algorithm == 12;
@@ -101,8 +102,7 @@ inline void add_transposed(List &l)
         c.density = 0.6;
         c.order_first = c.order_second = order;
         c.repeats = 4;
-        std::string what =
-            text("turned, %s, %s, order %d", turned.name, type_text(t), order);
+        std::string what = text("turned, %s, %s, order %d", turned.name, type_text(t), order);
         Case large = c;
         large.m = 131;
         large.k = 2999;
@@ -136,4 +136,4 @@ inline void add_transposed(List &l)
   }
 }
 
-}  // namespace parity
+} // namespace parity

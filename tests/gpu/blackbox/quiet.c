@@ -75,10 +75,10 @@ static void describe(struct problem *p)
   SPARSE_OK(cusparseCreateCsr(&p->sparse, p->rows, p->cols, p->nnz, p->offsets, p->columns,
                               p->values, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
                               CUSPARSE_INDEX_BASE_ZERO, p->type));
-  SPARSE_OK(cusparseCreateDnMat(&p->dense_b, b_rows, b_cols, b_cols, p->b, p->type,
-                                CUSPARSE_ORDER_ROW));
-  SPARSE_OK(cusparseCreateDnMat(&p->dense_c, p->rows, p->n, p->n, p->c, p->type,
-                                CUSPARSE_ORDER_ROW));
+  SPARSE_OK(
+      cusparseCreateDnMat(&p->dense_b, b_rows, b_cols, b_cols, p->b, p->type, CUSPARSE_ORDER_ROW));
+  SPARSE_OK(
+      cusparseCreateDnMat(&p->dense_c, p->rows, p->n, p->n, p->c, p->type, CUSPARSE_ORDER_ROW));
 }
 
 static void forget(struct problem *p)
@@ -89,8 +89,8 @@ static void forget(struct problem *p)
 }
 
 /* Large enough for complex doubles too. */
-static const double one[2] = { 1, 0 }, zero[2] = { 0, 0 };
-static const float one32[2] = { 1, 0 }, zero32[2] = { 0, 0 };
+static const double one[2] = {1, 0}, zero[2] = {0, 0};
+static const float one32[2] = {1, 0}, zero32[2] = {0, 0};
 
 static cudaDataType compute_of(const struct problem *p)
 {
@@ -145,7 +145,7 @@ static void tear_down(struct problem *p)
 {
   forget(p);
   SPARSE_OK(cusparseDestroy(p->handle));
-  void *all[] = { p->offsets, p->columns, p->values, p->b, p->c, p->workspace };
+  void *all[] = {p->offsets, p->columns, p->values, p->b, p->c, p->workspace};
   for (int i = 0; i < 6; i++) CUDA_OK(cudaFree(all[i]));
 }
 
@@ -171,7 +171,7 @@ static void time_host(struct problem *p, cudaStream_t s)
   printf("time host_us=%.2f %s\n", best, p->name);
 }
 
-static void judge(const struct problem *p, const char *how)
+static void expect_quiet(const struct problem *p, const char *how)
 {
   struct quiet_counts n;
   quiet_end(&n);
@@ -185,7 +185,7 @@ static void test_plain(struct problem *p, cudaStream_t s)
 {
   quiet_begin(s);
   for (int i = 0; i < CALLS; i++) call(p);
-  judge(p, "100 calls");
+  expect_quiet(p, "100 calls");
   CUDA_OK(cudaStreamSynchronize(s));
   /* Descriptors come and go, as in PyTorch; the buffer keeps its size. */
   quiet_begin(s);
@@ -195,7 +195,7 @@ static void test_plain(struct problem *p, cudaStream_t s)
     ask_workspace(p);
     call(p);
   }
-  judge(p, "20 calls with fresh descriptors");
+  expect_quiet(p, "20 calls with fresh descriptors");
   CUDA_OK(cudaStreamSynchronize(s));
 }
 
@@ -205,7 +205,7 @@ static void test_captured(struct problem *p, cudaStream_t s)
   CUDA_OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
   quiet_begin(s);
   for (int i = 0; i < CALLS; i++) call(p);
-  judge(p, "100 captured calls");
+  expect_quiet(p, "100 captured calls");
   CUDA_OK(cudaStreamEndCapture(s, &graph));
   CUDA_OK(cudaGraphDestroy(graph));
 }
@@ -236,22 +236,64 @@ static int find_counter(void)
 int main(void)
 {
   static struct problem problems[] = {
-    { .name = "spmm f16, half full", .type = CUDA_R_16F, .rows = 1024, .cols = 1024, .n = 128,
-      .group = 1, .density = 0.5 },
-    { .name = "spmm f16, 8 x 1", .type = CUDA_R_16F, .rows = 1024, .cols = 1024, .n = 256,
-      .group = 8, .density = 0.1 },
-    { .name = "spmm f16, random", .type = CUDA_R_16F, .rows = 2048, .cols = 2048, .n = 64,
-      .group = 1, .density = 0.01 },
-    { .name = "spmm f32, random", .type = CUDA_R_32F, .rows = 1024, .cols = 1024, .n = 64,
-      .group = 1, .density = 0.1 },
-    { .name = "spmm f64, random", .type = CUDA_R_64F, .rows = 1024, .cols = 1024, .n = 64,
-      .group = 1, .density = 0.1 },
-    { .name = "sddmm f16, 8 x 1", .sddmm = 1, .type = CUDA_R_16F, .rows = 1024, .cols = 1024,
-      .n = 256, .group = 8, .density = 0.1 },
-    { .name = "sddmm f32, random", .sddmm = 1, .type = CUDA_R_32F, .rows = 1024, .cols = 1024,
-      .n = 128, .group = 1, .density = 0.05 },
-    { .name = "spmm c32 (declined)", .type = CUDA_C_32F, .rows = 256, .cols = 256, .n = 32,
-      .group = 1, .density = 0.05 },
+      {.name = "spmm f16, half full",
+       .type = CUDA_R_16F,
+       .rows = 1024,
+       .cols = 1024,
+       .n = 128,
+       .group = 1,
+       .density = 0.5},
+      {.name = "spmm f16, 8 x 1",
+       .type = CUDA_R_16F,
+       .rows = 1024,
+       .cols = 1024,
+       .n = 256,
+       .group = 8,
+       .density = 0.1},
+      {.name = "spmm f16, random",
+       .type = CUDA_R_16F,
+       .rows = 2048,
+       .cols = 2048,
+       .n = 64,
+       .group = 1,
+       .density = 0.01},
+      {.name = "spmm f32, random",
+       .type = CUDA_R_32F,
+       .rows = 1024,
+       .cols = 1024,
+       .n = 64,
+       .group = 1,
+       .density = 0.1},
+      {.name = "spmm f64, random",
+       .type = CUDA_R_64F,
+       .rows = 1024,
+       .cols = 1024,
+       .n = 64,
+       .group = 1,
+       .density = 0.1},
+      {.name = "sddmm f16, 8 x 1",
+       .sddmm = 1,
+       .type = CUDA_R_16F,
+       .rows = 1024,
+       .cols = 1024,
+       .n = 256,
+       .group = 8,
+       .density = 0.1},
+      {.name = "sddmm f32, random",
+       .sddmm = 1,
+       .type = CUDA_R_32F,
+       .rows = 1024,
+       .cols = 1024,
+       .n = 128,
+       .group = 1,
+       .density = 0.05},
+      {.name = "spmm c32 (declined)",
+       .type = CUDA_C_32F,
+       .rows = 256,
+       .cols = 256,
+       .n = 32,
+       .group = 1,
+       .density = 0.05},
   };
   enum { COUNT = sizeof problems / sizeof *problems, DECLINED = COUNT - 1 };
   cudaStream_t s;

@@ -2,7 +2,7 @@
 
    Shunt carries its own CUDA runtime, so interposing the program's runtime would
    not see its calls.  CUPTI's callbacks sit inside the driver and see every call,
-   whoever makes it.  This object is preloaded beside Shunt; tests/gpu/blackbox/quiet.c finds
+   whoever makes it.  This object is preloaded with Shunt; tests/gpu/blackbox/quiet.c finds
    the three functions below by dlsym.
 
    Counted as loud: calls that allocate or free device or pinned memory at once, that
@@ -33,11 +33,20 @@ static int begins(const char *name, const char *with)
 
 static int is_loud(const char *name)
 {
-  static const char *const words[] = { "cuMemAlloc", "cuMemHostAlloc", "cuMemHostRegister",
-                                       "cuMemFree", "cuMemcpy", "cuMemset", "cuCtxSynchronize",
-                                       "cuStreamSynchronize", "cuEventSynchronize",
-                                       "cuModuleLoad", "cuLibraryLoad", "cuMemCreate",
-                                       "cuMemAddressReserve", "cuMemMap" };
+  static const char *const words[] = {"cuMemAlloc",
+                                      "cuMemHostAlloc",
+                                      "cuMemHostRegister",
+                                      "cuMemFree",
+                                      "cuMemcpy",
+                                      "cuMemset",
+                                      "cuCtxSynchronize",
+                                      "cuStreamSynchronize",
+                                      "cuEventSynchronize",
+                                      "cuModuleLoad",
+                                      "cuLibraryLoad",
+                                      "cuMemCreate",
+                                      "cuMemAddressReserve",
+                                      "cuMemMap"};
   /* These names begin like loud ones and are ordered by a stream. */
   if (strstr(name, "Async") || begins(name, "cuMemAllocFromPool")) return 0;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -48,9 +57,9 @@ static int is_loud(const char *name)
 /* The stream argument of a call that puts work on one; 0 when it is no such call. */
 static int stream_of(CUpti_CallbackId id, const void *p, void **stream)
 {
-#define STREAM_CASE(call, member)                    \
-  case CUPTI_DRIVER_TRACE_CBID_##call:               \
-    *stream = (void *)((const call##_params *)p)->member; \
+#define STREAM_CASE(call, member)                                                                  \
+  case CUPTI_DRIVER_TRACE_CBID_##call:                                                             \
+    *stream = (void *)((const call##_params *)p)->member;                                          \
     return 1
   switch (id) {
     STREAM_CASE(cuLaunchKernel, hStream);
@@ -102,11 +111,10 @@ static void CUPTIAPI seen(void *user, CUpti_CallbackDomain domain, CUpti_Callbac
 
 static void *open_cupti(void)
 {
-  static const char *const names[] = {
-    "libcupti.so.13", "libcupti.so", "/usr/local/cuda/lib64/libcupti.so.13",
-    "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.13",
-    "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"
-  };
+  static const char *const names[] = {"libcupti.so.13", "libcupti.so",
+                                      "/usr/local/cuda/lib64/libcupti.so.13",
+                                      "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.13",
+                                      "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (library) return library;

@@ -1,6 +1,7 @@
 // stale.cu: no result is ever computed from what a matrix used to hold.
 //
-//   stale [STEPS [SEED]] [--strict] [--spmm] [--pruned] [--single] [--shuffled] [--wide] [--verbose]
+//   stale [STEPS [SEED]] [--strict] [--spmm] [--pruned] [--single] [--shuffled] [--wide]
+//         [--verbose]
 //
 // A program that behaves as badly as cuSPARSE allows.  Six matrices live in nine
 // blocks of device memory; every step picks one, changes something about it (one
@@ -15,7 +16,7 @@
 // Without --strict an error as large as cuSPARSE's own rounding of partial sums
 // passes; with it, only one rounding of a float32 sum does.  --strict is for runs in
 // which Shunt is forced to take all that it can (SHUNT_ROUTES=csr,bundle,vector,dense); what
-// it leaves to the original even then is known here and judged without: alpha 0 on the
+// it leaves to the original even then is known here and checked without: alpha 0 on the
 // host, matrices without entries; and, since it may be either's, what is transposed or comes
 // in batches.
 //
@@ -36,7 +37,7 @@
 // what is stored, by rows, and `transposed` says that the product is with its transpose.
 // Some products come in strided batches, which share one array of row offsets.
 //
-// What cuSPARSE asks of its callers is kept.  After a preprocess a descriptor stands for
+// The program does what cuSPARSE asks of its callers.  After a preprocess a descriptor stands for
 // that pattern, those addresses and that buffer; where the program gives this promise up,
 // it makes new descriptors.  Sizes are asked and preprocesses made with an alpha that is
 // not 0: for alpha 0 less is needed, and less prepared, than for later calls.
@@ -45,21 +46,22 @@
 #include "tests/gpu/blackbox/stale_matrices.cuh"
 
 // ---- calls ---------------------------------------------------------------------------
-struct Scalars {  // host copies in both types, and where a call finds its own
+struct Scalars { // host copies in both types, and where a call finds its own
   float f[2];
   double d[2];
   int32_t i[2];
   const void *alpha, *beta;
-  const void *ask;  // alpha of bufferSize and preprocess
+  const void *ask; // alpha of bufferSize and preprocess
 };
 
 // Draws alpha and beta.  Between replays only the device's copies may change.  For SDDMM
 // with alpha 0 on the host, the original leaves some of repeated entries as they were.
 static void draw_scalars(Problem &p, bool nonfinite, cudaStream_t s)
 {
-  static const double alphas[] = { 1, 1, 1, 1, -0.5, 2.25, 0 }, betas[] = { 0, 0, 0, 1, -0.75 };
+  static const double alphas[] = {1, 1, 1, 1, -0.5, 2.25, 0}, betas[] = {0, 0, 0, 1, -0.75};
   bool zero = !nonfinite && (p.device_scalars || (!p.sddmm && !original_stumbles(p)));
-  const bool whole = p.compute == CUDA_R_32I;  // a quarter of them, so that they are; put() takes 1/16
+  const bool whole =
+      p.compute == CUDA_R_32I; // a quarter of them, so that they are; put() takes 1/16
   const double unit = whole ? 4 : 1, stored = whole ? 1.0 / 16 : 1;
   p.alpha = alphas[below(zero ? 7 : 6)] * unit;
   p.beta = betas[below(5)] * unit;
@@ -115,19 +117,20 @@ static cusparseOperation_t operation(bool flip)
 static cusparseStatus_t buffer_size(Slot &m, cusparseHandle_t h, const Scalars &v, size_t *bytes)
 {
   if (m.p.sddmm)
-    return cusparseSDDMM_bufferSize(h, operation(m.flip_c), operation(m.flip_b), v.ask, m.c,
-                                    m.b, v.beta, m.sparse, m.p.compute,
-                                    CUSPARSE_SDDMM_ALG_DEFAULT, bytes);
+    return cusparseSDDMM_bufferSize(h, operation(m.flip_c), operation(m.flip_b), v.ask, m.c, m.b,
+                                    v.beta, m.sparse, m.p.compute, CUSPARSE_SDDMM_ALG_DEFAULT,
+                                    bytes);
   return cusparseSpMM_bufferSize(h, operation(m.form.op_a()), operation(m.flip_b), v.ask, m.sparse,
-                                 m.b, v.beta, m.c, m.p.compute, (cusparseSpMMAlg_t)m.algorithm, bytes);
+                                 m.b, v.beta, m.c, m.p.compute, (cusparseSpMMAlg_t)m.algorithm,
+                                 bytes);
 }
 
 static cusparseStatus_t preprocess(Slot &m, cusparseHandle_t h, const Scalars &v, void *buffer)
 {
   if (m.p.sddmm)
-    return cusparseSDDMM_preprocess(h, operation(m.flip_c), operation(m.flip_b), v.ask, m.c,
-                                    m.b, v.beta, m.sparse, m.p.compute,
-                                    CUSPARSE_SDDMM_ALG_DEFAULT, buffer);
+    return cusparseSDDMM_preprocess(h, operation(m.flip_c), operation(m.flip_b), v.ask, m.c, m.b,
+                                    v.beta, m.sparse, m.p.compute, CUSPARSE_SDDMM_ALG_DEFAULT,
+                                    buffer);
   return cusparseSpMM_preprocess(h, operation(m.form.op_a()), operation(m.flip_b), v.ask, m.sparse,
                                  m.b, v.beta, m.c, m.p.compute, (cusparseSpMMAlg_t)m.algorithm,
                                  buffer);
@@ -138,8 +141,8 @@ static cusparseStatus_t multiply(Slot &m, cusparseHandle_t h, const Scalars &v, 
   if (m.p.sddmm)
     return cusparseSDDMM(h, operation(m.flip_c), operation(m.flip_b), v.alpha, m.c, m.b, v.beta,
                          m.sparse, m.p.compute, CUSPARSE_SDDMM_ALG_DEFAULT, buffer);
-  return cusparseSpMM(h, operation(m.form.op_a()), operation(m.flip_b), v.alpha, m.sparse, m.b, v.beta,
-                      m.c, m.p.compute, (cusparseSpMMAlg_t)m.algorithm, buffer);
+  return cusparseSpMM(h, operation(m.form.op_a()), operation(m.flip_b), v.alpha, m.sparse, m.b,
+                      v.beta, m.c, m.p.compute, (cusparseSpMMAlg_t)m.algorithm, buffer);
 }
 
 static std::string group_text(const Problem &p, const Form &f, const char *mode)
@@ -156,19 +159,18 @@ static std::string call_text(const Slot &m, const char *mode, const char *change
   char text[400];
   const Problem &p = m.p;
   const Form &f = m.form;
-  snprintf(text, sizeof text,
-           "step %lld call %d (%s; changed: %s) %s %s>%s i%d b%d %lldx%lldx%lld nnz %lld group %d "
-           "kind %d %c%c ld %lld/%lld flip %d%d alg %d alpha %g beta %g%s%s block %d%s%s batches %d "
-           "entries %lld",
-           (long long)step, repeat, mode, changed, p.sddmm ? "sddmm" : "spmm",
-           type_text(p.a.type), type_text(p.c.type), p.a.wide ? 64 : 32, p.a.base,
-           (long long)p.a.rows, (long long)p.a.cols,
-           (long long)(p.sddmm ? p.b.rows : p.b.cols), (long long)p.a.nnz, m.group, m.kind,
-           p.b.column_order ? 'c' : 'r', p.c.column_order ? 'c' : 'r', (long long)p.b.ld,
-           (long long)p.c.ld, m.flip_b, m.flip_c, m.algorithm, p.alpha, p.beta,
-           p.device_scalars ? " (device)" : "", m.nonfinite ? " nonfinite" : "", m.block,
-           f.as_csc ? " csc" : "", f.transposed ? " transposed" : "", f.batches,
-           (long long)f.entries);
+  snprintf(
+      text, sizeof text,
+      "step %lld call %d (%s; changed: %s) %s %s>%s i%d b%d %lldx%lldx%lld nnz %lld group %d "
+      "kind %d %c%c ld %lld/%lld flip %d%d alg %d alpha %g beta %g%s%s block %d%s%s batches %d "
+      "entries %lld",
+      (long long)step, repeat, mode, changed, p.sddmm ? "sddmm" : "spmm", type_text(p.a.type),
+      type_text(p.c.type), p.a.wide ? 64 : 32, p.a.base, (long long)p.a.rows, (long long)p.a.cols,
+      (long long)(p.sddmm ? p.b.rows : p.b.cols), (long long)p.a.nnz, m.group, m.kind,
+      p.b.column_order ? 'c' : 'r', p.c.column_order ? 'c' : 'r', (long long)p.b.ld,
+      (long long)p.c.ld, m.flip_b, m.flip_c, m.algorithm, p.alpha, p.beta,
+      p.device_scalars ? " (device)" : "", m.nonfinite ? " nonfinite" : "", m.block,
+      f.as_csc ? " csc" : "", f.transposed ? " transposed" : "", f.batches, (long long)f.entries);
   return text;
 }
 
@@ -297,7 +299,7 @@ static void run_graph(Slot &m, int lane, const char *changed)
     return;
   }
   m.graph_workspaces.pop_back();
-  Graph g = { nullptr, m.p, m.form, workspace, bytes, text };
+  Graph g = {nullptr, m.p, m.form, workspace, bytes, text};
   CUDA_OK(cudaGraphInstantiate(&g.exec, graph, 0));
   CUDA_OK(cudaGraphDestroy(graph));
   m.graphs.push_back(g);
@@ -306,9 +308,9 @@ static void run_graph(Slot &m, int lane, const char *changed)
 
 static void take_step()
 {
-  static const int algorithms[] = { CUSPARSE_SPMM_ALG_DEFAULT, CUSPARSE_SPMM_ALG_DEFAULT,
-                                    CUSPARSE_SPMM_CSR_ALG1, CUSPARSE_SPMM_CSR_ALG2,
-                                    CUSPARSE_SPMM_CSR_ALG3 };
+  static const int algorithms[] = {CUSPARSE_SPMM_ALG_DEFAULT, CUSPARSE_SPMM_ALG_DEFAULT,
+                                   CUSPARSE_SPMM_CSR_ALG1, CUSPARSE_SPMM_CSR_ALG2,
+                                   CUSPARSE_SPMM_CSR_ALG3};
   Slot &m = slots[below(SLOTS)];
   int lane = m.promised ? m.lane : (int)below(STREAMS);
   cudaStream_t s = streams[lane];
@@ -323,12 +325,11 @@ static void take_step()
     if (m.sparse && chance(0.5)) destroy_descriptors(m);
     if (!m.sparse) create_descriptors(m);
   }
-  SPARSE_OK(cusparseSetPointerMode(handles[lane], m.p.device_scalars
-                                                      ? CUSPARSE_POINTER_MODE_DEVICE
-                                                      : CUSPARSE_POINTER_MODE_HOST));
+  SPARSE_OK(cusparseSetPointerMode(handles[lane], m.p.device_scalars ? CUSPARSE_POINTER_MODE_DEVICE
+                                                                     : CUSPARSE_POINTER_MODE_HOST));
   int64_t u = below(100);
   if (!m.graphs.empty() && u < 12) {
-    give_up_promise(m);  // replays may change the pattern
+    give_up_promise(m); // replays may change the pattern
     replay(m, m.graphs[below((int64_t)m.graphs.size())], s, false);
   } else if (u < 34 && !m.promised && lane != LEGACY)
     run_graph(m, lane, changed);

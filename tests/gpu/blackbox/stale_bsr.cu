@@ -1,6 +1,6 @@
 // stale_bsr.cu: no product of a matrix in blocks is ever computed from what it used to be.
 //
-//   stale_blocks [STEPS [SEED]]
+//   stale_bsr [STEPS [SEED]]
 //
 // What no getter tells of BSR is noted where it is made (backend/cusparse/bsr.h); so this program
 // makes and destroys descriptors as badly as it may.  Each of six slots holds a BSR or Blocked-ELL
@@ -104,8 +104,7 @@ static void draw_pattern(Slot &s, bool keep)
     s.offsets.push_back(keep ? (int)((i + 1) * (int64_t)before / s.down) : (int)s.columns.size());
   }
   if (s.columns.empty()) s.columns.push_back(0), s.offsets.back() = 1;
-  for (int &c : s.columns)
-    c = (int)below(s.across);
+  for (int &c : s.columns) c = (int)below(s.across);
   put_indices(s.memory.offsets, s.offsets);
   put_indices(s.memory.columns, s.columns);
 }

@@ -53,8 +53,8 @@ static void create_descriptors(Slot &m)
 static void set_pointers(Slot &m)
 {
   const Csr &a = m.p.a;
-  SPARSE_OK((m.form.as_csc ? cusparseCscSetPointers : cusparseCsrSetPointers)(
-      m.sparse, a.offsets, a.columns, a.values));
+  SPARSE_OK((m.form.as_csc ? cusparseCscSetPointers : cusparseCsrSetPointers)(m.sparse, a.offsets,
+                                                                              a.columns, a.values));
   SPARSE_OK(cusparseDnMatSetValues(m.b, m.p.b.values));
   SPARSE_OK(cusparseDnMatSetValues(m.c, m.p.c.values));
 }
@@ -81,8 +81,8 @@ static void upload_offsets(Slot &m, cudaStream_t s)
     from = narrow.data();
   }
   // Pageable and under 64 KiB: staged before the call returns, ordered by the stream.
-  CUDA_OK(cudaMemcpyAsync(m.p.a.offsets, from, n * (m.p.a.wide ? 8 : 4), cudaMemcpyHostToDevice,
-                          s));
+  CUDA_OK(
+      cudaMemcpyAsync(m.p.a.offsets, from, n * (m.p.a.wide ? 8 : 4), cudaMemcpyHostToDevice, s));
 }
 
 // Row lengths for the sizes in m.p.a: from nearly empty to nearly dense.  Rows with exactly half of
@@ -90,7 +90,7 @@ static void upload_offsets(Slot &m, cudaStream_t s)
 // moves.
 static void draw_lengths(Slot &m)
 {
-  static const double densities[] = { 0.004, 0.03, 0.1, 0.1, 0.2, 0.4, 0.5, 0.7, 0.95 };
+  static const double densities[] = {0.004, 0.03, 0.1, 0.1, 0.2, 0.4, 0.5, 0.7, 0.95};
   double density = densities[below(9)];
   bool skewed = chance(0.15), holes = chance(0.3);
   Csr &a = m.p.a;
@@ -100,7 +100,8 @@ static void draw_lengths(Slot &m)
   for (int64_t i = 0; i < a.rows; i++) {
     const size_t set = (size_t)set_of_row(i, m.group, a.rows);
     if (set == of_set.size()) {
-      int64_t length = (int64_t)(density * (double)a.cols * (0.6 + 0.8 * random_uniform(&rng)) + 0.5);
+      int64_t length =
+          (int64_t)(density * (double)a.cols * (0.6 + 0.8 * random_uniform(&rng)) + 0.5);
       if (skewed && chance(0.02)) length = a.cols;
       if (pruned) length = a.cols / 2;
       if (holes && chance(0.2)) length = 0;
@@ -116,8 +117,7 @@ static void fill_pattern(Slot &m, cudaStream_t s)
   m.seed = salt();
   m.kind = chance(0.05) ? PATTERN_REVERSED : chance(0.05) ? PATTERN_REPEATED : PATTERN_PLAIN;
   for (int i = 0; i < m.form.batches; i++)
-    fill_columns(batch_of(m.p, m.form, i).a, m.group, m.seed + (m.form.entries ? i : 0), m.kind,
-                 s);
+    fill_columns(batch_of(m.p, m.form, i).a, m.group, m.seed + (m.form.entries ? i : 0), m.kind, s);
 }
 
 static void fill_values(Slot &m, cudaStream_t s)
@@ -132,7 +132,7 @@ static void fill_dense(Slot &m, cudaStream_t s)
   if (m.p.sddmm) fill(m.p.c.values, stored_c(m.p, m.form), m.p.c.type, salt(), FILL_RANDOM, s);
   m.nonfinite = m.p.b.type != CUDA_R_8I && chance(0.06);
   if (!m.nonfinite) return;
-  static const double odd[] = { NAN, INFINITY, -INFINITY };
+  static const double odd[] = {NAN, INFINITY, -INFINITY};
   int64_t at = m.p.b.at(below(m.p.b.rows), below(m.p.b.cols));
   put_kernel<<<1, 1, 0, s>>>(m.p.b.values, at, m.p.b.type, odd[below(3)]);
   CUDA_OK(cudaGetLastError());
@@ -166,11 +166,11 @@ static int64_t draw_side(double large)
 // Another problem altogether, in the same block.
 static void draw_problem(Slot &m)
 {
-  static const int64_t widths[] = { 1, 3, 8, 16, 32, 64, 64, 100, 128, 128, 256 };
+  static const int64_t widths[] = {1, 3, 8, 16, 32, 64, 64, 100, 128, 128, 256};
   Problem &p = m.p;
   double large = chance(mostly_pruned ? 0.3 : 0.08) ? 1 : 0; // pruned small ones go to rows
-  p.sddmm = !only_spmm && !mostly_pruned && !mostly_single && !shuffled && !mostly_wide &&
-            chance(0.25);
+  p.sddmm =
+      !only_spmm && !mostly_pruned && !mostly_single && !shuffled && !mostly_wide && chance(0.25);
   p.a.rows = draw_side(large);
   p.a.cols = draw_side(large);
   int64_t n = chance(0.8) ? widths[below(11)] : 1 + below(USUAL_N);

@@ -1,4 +1,4 @@
-// stale_results.cuh: the results of stale.cu's calls, judged on the device in stream order and
+// stale_results.cuh: the results of stale.cu's calls, checked on the device in stream order and
 // counted here later; with the references of batched and transposed products.
 #pragma once
 #include <map>
@@ -6,10 +6,10 @@
 #include "tests/gpu/blackbox/stale_state.cuh"
 
 // ---- what was found ------------------------------------------------------------
-static Outcome *outcomes;  // device, OUTCOMES of them
+static Outcome *outcomes; // device, OUTCOMES of them
 static std::vector<std::string> texts, groups;
 static int64_t calls, step;
-static std::vector<bool> by_original;  // the result is surely not Shunt's
+static std::vector<bool> by_original; // the result is surely not Shunt's
 struct Tally {
   int64_t calls, strict, loose, outside;
 };
@@ -158,7 +158,7 @@ __global__ void check_transposed_kernel(Problem p, int size, const double *sum, 
     double want = alpha * sum[e] + old, strict, loose;
     limits(p.c.type, p.compute, fabs(alpha) * scale[e] + fabs(old), want, terms[i] + 1, &strict,
            &loose);
-    judge(o, i, j, get(p.c.values, t, p.c.type), want, strict, loose);
+    compare(o, i, j, get(p.c.values, t, p.c.type), want, strict, loose);
   }
 }
 

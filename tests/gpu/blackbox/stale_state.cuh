@@ -11,14 +11,14 @@ using namespace blackbox;
 enum {
   USUAL_SIDE = 1024,
   USUAL_N = 256,
-  MAX_SIDE = 2048,  // with --wide
+  MAX_SIDE = 2048, // with --wide
   MAX_N = 1024,
   PAD = 8,
   BLOCKS = 9,
   SLOTS = 6,
   STREAMS = 4,
-  LEGACY = 3,  // this one is the legacy default stream
-  GRAPHS = 3,  // live graphs a slot
+  LEGACY = 3, // this one is the legacy default stream
+  GRAPHS = 3, // live graphs a slot
   CANARY = 256,
   OUTCOMES = 1 << 14
 };
@@ -29,13 +29,22 @@ static const size_t WORKSPACE = 64u << 20;
 static uint64_t rng;
 static bool strict, only_spmm, mostly_pruned, mostly_single, shuffled, mostly_wide, verbose;
 
-static int64_t below(int64_t n) { return random_below(&rng, n); }
-static bool chance(double p) { return random_uniform(&rng) < p; }
-static uint64_t salt() { return random_next(&rng); }
+static int64_t below(int64_t n)
+{
+  return random_below(&rng, n);
+}
+static bool chance(double p)
+{
+  return random_uniform(&rng) < p;
+}
+static uint64_t salt()
+{
+  return random_next(&rng);
+}
 
-struct Block {  // device memory that one matrix at a time lives in
+struct Block { // device memory that one matrix at a time lives in
   void *offsets, *columns, *values, *b, *c, *before, *scalars;
-  cudaEvent_t done;  // after the last work that touched it
+  cudaEvent_t done; // after the last work that touched it
   bool used;
 };
 
@@ -60,23 +69,23 @@ struct Slot {
   Problem p;
   Form form;
   int block = -1;
-  int group, kind;               // how columns_kernel makes the pattern (set_of_row)
+  int group, kind; // how columns_kernel makes the pattern (set_of_row)
   uint64_t seed;
-  bool nonfinite;                // b holds a NaN or Inf
-  bool flip_b, flip_c;           // descriptor says "transposed"
-  std::vector<int64_t> offsets;  // base 0
+  bool nonfinite;               // b holds a NaN or Inf
+  bool flip_b, flip_c;          // descriptor says "transposed"
+  std::vector<int64_t> offsets; // base 0
   cusparseSpMatDescr_t sparse = nullptr;
   cusparseDnMatDescr_t b = nullptr, c = nullptr;
   char *workspace, *other_workspace;
-  bool promised = false;  // preprocess ran: the pattern stays, and so do the descriptors
-  int algorithm, lane;  // lane: of the preprocess
+  bool promised = false; // preprocess ran: the pattern stays, and so do the descriptors
+  int algorithm, lane;   // lane: of the preprocess
   size_t promised_bytes;
   std::vector<Graph> graphs;
-  std::vector<char *> graph_workspaces;  // free ones
+  std::vector<char *> graph_workspaces; // free ones
 };
 
 static Block blocks[BLOCKS];
 static Slot slots[SLOTS];
 static cudaStream_t streams[STREAMS];
 static cusparseHandle_t handles[STREAMS];
-static double *sums[STREAMS];  // device: room for the references of transposed products
+static double *sums[STREAMS]; // device: room for the references of transposed products

@@ -3,10 +3,9 @@
 //
 //   tune
 //
-// For each problem: C (or the sampled values) holds numbers that count (beta = 1), then
-// preprocess, which must leave them alone, then the product, which must be right.  What was
-// measured stands in SHUNT_TUNE_FILE; tests/gpu/check_gpu.sh compares it with the routes that a second
-// process takes.
+// For each problem: C (or the sampled values) holds numbers that count (beta = 1), then preprocess,
+// which must leave them alone, then the product, which must be right.  What was measured stands in
+// SHUNT_TUNE_FILE; tests/gpu/check_gpu.sh compares it with the routes that a second process takes.
 #include "tests/gpu/blackbox/blackbox_calls.cuh"
 
 using namespace blackbox;

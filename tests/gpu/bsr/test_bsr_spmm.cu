@@ -46,8 +46,7 @@ struct Blocks {
         if (o.ell && r.below(6) == 0) put_column(o, used++, i, -1); // padding among blocks
         add(o, i, j, used++, rows, at);
       }
-      while (o.ell && used < shape.wide)
-        put_column(o, used++, i, -1);
+      while (o.ell && used < shape.wide) put_column(o, used++, i, -1);
       store(offsets.host.data(), i + 1, o.index, (double)(stored + o.base));
     }
     fill(o, r, at);
@@ -55,11 +54,9 @@ struct Blocks {
     for (size_t i = 0; i < rows.size(); i++) {
       pattern.columns.insert(pattern.columns.end(), rows[i].begin(), rows[i].end());
       pattern.offsets.push_back(pattern.nnz());
-      for (int64_t place : at[i])
-        entries.push_back(load(values.host.data(), place, o.type));
+      for (int64_t place : at[i]) entries.push_back(load(values.host.data(), place, o.type));
     }
-    for (Buffer *x : {&offsets, &columns, &values})
-      x->upload();
+    for (Buffer *x : {&offsets, &columns, &values}) x->upload();
   }
   int64_t room(const Options &o) const { return down * (o.ell ? wide_of(o, across) : across); }
   void put_column(const Options &o, int64_t used, int64_t i, int64_t column)
@@ -119,10 +116,8 @@ struct Problem {
     fill_dense(*this, r);
     store(scalars.host.data(), 0, compute(), o.alpha);
     store(scalars.host.data(), 1, compute(), o.beta);
-    for (Buffer *x : {&b, &c, &scalars})
-      x->upload();
-    for (int d = 0; d < 2; d++)
-      spmm[d] = view(d);
+    for (Buffer *x : {&b, &c, &scalars}) x->upload();
+    for (int d = 0; d < 2; d++) spmm[d] = view(d);
   }
   int64_t wide() const { return 16 / (int64_t)shunt_type_size(o.type); }
   shunt_type compute() const { return o.type == SHUNT_F64 ? SHUNT_F64 : SHUNT_F32; }
@@ -151,9 +146,9 @@ struct Problem {
   shunt_status run(int tile, int log2_slices, cudaStream_t stream = 0)
   {
     return tile ? shunt_bsr_spmm_shaped_cuda(&spmm[1], &blocks.shape, tile, log2_slices, &device,
-                                                workspace.device, workspace.host.size(), stream)
+                                             workspace.device, workspace.host.size(), stream)
                 : shunt_bsr_spmm_cuda(&spmm[1], &blocks.shape, &device, workspace.device,
-                                         workspace.host.size(), stream);
+                                      workspace.host.size(), stream);
   }
 };
 
@@ -290,8 +285,7 @@ int main(int argc, char **argv)
   const char *types_timed = argc > 2 ? argv[2] : "hsd"; // h: f16, s: f32, d: f64
   if (!only) {
     for (int64_t size : {2, 4, 8, 16, 32})
-      for (bool ell : {false, true})
-        test_products(size, ell);
+      for (bool ell : {false, true}) test_products(size, ell);
     test_nonfinite();
     test_declined();
   }

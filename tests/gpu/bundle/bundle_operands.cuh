@@ -1,4 +1,4 @@
-// bundle_operands.cuh: patterns, hints and products for the tests of row groups.
+// bundle_operands.cuh: patterns, hints and products for the tests of bundles.
 //
 // Rows of B that A does not name hold NaN and Inf throughout, as does C where beta is 0 and
 // wherever C's layout has gaps.
@@ -182,25 +182,21 @@ struct Problem {
     for (int64_t e = 0; e < pattern.nnz(); e++)
       store(values.host.data(), e, o.type, r.below(9) ? r.value() : 0);
     fill_b(r);
-    for (int64_t i = 0; i < cl.size(); i++)
-      store(c.host.data(), i, o.c_type(), NAN);
+    for (int64_t i = 0; i < cl.size(); i++) store(c.host.data(), i, o.c_type(), NAN);
     for (int64_t i = 0; i < cl.rows && o.beta != 0; i++)
       for (int64_t j = 0; j < cl.cols; j++)
         store(c.host.data(), cl.at(i, j), o.c_type(), r.value());
     c_before = c.host;
     store(scalars.host.data(), 0, o.compute(), o.alpha);
     store(scalars.host.data(), 1, o.compute(), o.beta);
-    for (Buffer *x : {&values, &c, &scalars})
-      x->upload();
+    for (Buffer *x : {&values, &c, &scalars}) x->upload();
   }
   // Rows that A names are numbers, all else is poison.
   void fill_b(Random &r)
   {
     std::vector<char> used((size_t)pattern.cols);
-    for (int64_t j : pattern.columns)
-      used[(size_t)j] = 1;
-    for (int64_t i = 0; i < bl.size(); i++)
-      store(b.host.data(), i, o.type, i % 3 ? NAN : INFINITY);
+    for (int64_t j : pattern.columns) used[(size_t)j] = 1;
+    for (int64_t i = 0; i < bl.size(); i++) store(b.host.data(), i, o.type, i % 3 ? NAN : INFINITY);
     for (int64_t j = 0; j < bl.rows; j++)
       for (int64_t k = 0; k < bl.cols && used[(size_t)j]; k++)
         store(b.host.data(), bl.at(j, k), o.type, r.value());
@@ -234,13 +230,13 @@ struct Problem {
   }
   shunt_status run(cudaStream_t stream = 0)
   {
-    return shunt_bundle_spmm_cuda(&spmm, &hint.on_device, hint.counts(), &device,
-                                      workspace.device, workspace.host.size(), stream);
+    return shunt_bundle_spmm_cuda(&spmm, &hint.on_device, hint.counts(), &device, workspace.device,
+                                  workspace.host.size(), stream);
   }
   shunt_status run(const shunt_bundle_shape &shape)
   {
-    return shunt_bundle_spmm_shaped_cuda(&spmm, &hint.on_device, &shape, &device,
-                                             workspace.device, workspace.host.size(), 0);
+    return shunt_bundle_spmm_shaped_cuda(&spmm, &hint.on_device, &shape, &device, workspace.device,
+                                         workspace.host.size(), 0);
   }
   void fetch()
   {

@@ -1,9 +1,9 @@
-// test_bundle_spmm.cu: the hint of merged column lists, device against host twin, and
-// shunt_bundle_spmm_cuda against float64 with the right hint, in every shape
-// (bundle_operands.cuh; other hints: test_bundle_stale.cu).
+// test_bundle_spmm.cu: the bundles' column lists (the hint), device against host twin, and
+// shunt_bundle_spmm_cuda against float64 with the right hint, in every shape (bundle_operands.cuh;
+// other hints: test_bundle_stale.cu).
 //   --time   also times hint and kernel on made-up finite-element patterns
-#include "tests/gpu/common/captured.cuh"
 #include "tests/gpu/bundle/bundle_operands.cuh"
+#include "tests/gpu/common/captured.cuh"
 
 // ---- the hint ------------------------------------------------------------------------
 
@@ -32,8 +32,7 @@ static void test_hint_long()
   Pattern p; // two groups of one row each: 512 vectors, and one more
   p.rows = 9, p.cols = 513;
   for (int64_t i = 0; i < 9; i++) {
-    for (int64_t j = 0; j < (i == 0 ? 512 : i == 8 ? 513 : 0); j++)
-      p.columns.push_back(j);
+    for (int64_t j = 0; j < (i == 0 ? 512 : i == 8 ? 513 : 0); j++) p.columns.push_back(j);
     p.offsets.push_back((int64_t)p.columns.size());
   }
   const Arrays a(p, SHUNT_I32, 0);
@@ -197,8 +196,7 @@ static void test_determinism()
     Problem q(p, 40, o, 13);
     bool same = q.computes();
     const std::vector<char> first = q.c.host;
-    for (int i = 0; i < 3; i++)
-      same = q.computes() && q.c.host == first && same;
+    for (int i = 0; i < 3; i++) same = q.computes() && q.c.host == first && same;
     check(same, "%s: the same bits on every call", type == SHUNT_F32 ? "f32" : "f64");
   }
 }
@@ -294,8 +292,8 @@ static void test_declined()
   Options row_major;
   Problem r(make_pattern(ELEMENTS, 24, 40, 0.3, 30), 12, row_major, 31);
   check(shunt_bundle_spmm_workspace(&r.spmm) == 0 &&
-            shunt_bundle_spmm_cuda(&r.spmm, &r.hint.on_device, nullptr, &r.device, nullptr, 0,
-                                       0) == SHUNT_OK,
+            shunt_bundle_spmm_cuda(&r.spmm, &r.hint.on_device, nullptr, &r.device, nullptr, 0, 0) ==
+                SHUNT_OK,
         "a row-major B needs no workspace");
   CUDA_OK(cudaDeviceSynchronize());
 }
@@ -315,8 +313,7 @@ static Pattern element_pattern(int64_t nodes, int unknowns, int64_t reach, doubl
       if (j == i || r.uniform() < share) list.push_back(j);
     for (int u = 0; u < unknowns; u++) {
       for (int64_t j : list)
-        for (int k = 0; k < unknowns; k++)
-          p.columns.push_back(j * unknowns + k);
+        for (int k = 0; k < unknowns; k++) p.columns.push_back(j * unknowns + k);
       p.offsets.push_back((int64_t)p.columns.size());
     }
   }
@@ -344,8 +341,8 @@ static void time_products()
         for (int slices = 0; slices <= 2; slices++) {
           const shunt_bundle_shape s = {lanes, slices, 2, 0};
           const double us = time_graph([&](cudaStream_t stream) {
-            if (shunt_bundle_spmm_shaped_cuda(&q.spmm, &q.hint.on_device, &s, &q.device,
-                                                  nullptr, 0, stream) != SHUNT_OK)
+            if (shunt_bundle_spmm_shaped_cuda(&q.spmm, &q.hint.on_device, &s, &q.device, nullptr, 0,
+                                              stream) != SHUNT_OK)
               exit(3);
           });
           printf("time groups %s n %lld lanes %d slices %d: %.2f us, %.2f TB/s of B%s\n",

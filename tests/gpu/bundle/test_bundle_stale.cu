@@ -56,19 +56,16 @@ static void longer_group(Pattern &p, Random &)
 static void shorter(Pattern &p, Random &) // fewer entries than the lists have
 {
   p.columns.resize(p.columns.size() / 2);
-  for (int64_t &x : p.offsets)
-    x = std::min(x, (int64_t)p.columns.size());
+  for (int64_t &x : p.offsets) x = std::min(x, (int64_t)p.columns.size());
 }
 static void no_entries(Pattern &p, Random &)
 {
   p.columns.clear();
-  for (int64_t &x : p.offsets)
-    x = 0;
+  for (int64_t &x : p.offsets) x = 0;
 }
 static void emptied_rows(Pattern &p, Random &) // all of a group's in its first row
 {
-  for (int i = 17; i < 24; i++)
-    p.offsets[(size_t)i] = p.offsets[24];
+  for (int i = 17; i < 24; i++) p.offsets[(size_t)i] = p.offsets[24];
 }
 static void another(Pattern &p, Random &r) // of the same shape, fewer entries
 {
@@ -129,8 +126,7 @@ static void test_garbage(const char *what, void (*spoil)(Hint &, Random &))
 }
 static void random_bytes(void *at, size_t bytes, Random &r)
 {
-  for (size_t i = 0; i < bytes; i++)
-    ((char *)at)[i] = (char)r.next();
+  for (size_t i = 0; i < bytes; i++) ((char *)at)[i] = (char)r.next();
 }
 static void garbage_masks(Hint &h, Random &r)
 {
@@ -139,8 +135,7 @@ static void garbage_masks(Hint &h, Random &r)
 static void zero_masks(Hint &h, Random &r)
 {
   uint8_t *masks = h.mine(h.on_device.masks);
-  for (int i = 0; i < 5; i++)
-    masks[r.below(h.on_device.nnz)] = 0;
+  for (int i = 0; i < 5; i++) masks[r.below(h.on_device.nnz)] = 0;
 }
 // A vector of no row behind each list: its column is nobody's, and must not be used.
 static void hidden_columns(Hint &h, Random &)
@@ -164,8 +159,7 @@ static void garbage_columns(Hint &h, Random &r)
 }
 static void a_garbage_column(Hint &h, Random &r)
 {
-  for (int i = 0; i < 4; i++)
-    h.mine(h.on_device.columns)[r.below(h.on_device.nnz)] = 0x7fffffff;
+  for (int i = 0; i < 4; i++) h.mine(h.on_device.columns)[r.below(h.on_device.nnz)] = 0x7fffffff;
 }
 static void garbage_begins(Hint &h, Random &r)
 {
@@ -173,17 +167,15 @@ static void garbage_begins(Hint &h, Random &r)
 }
 static void shifted_begins(Hint &h, Random &)
 {
-  for (int64_t g = 0; g < h.on_device.groups; g++)
-    h.mine(h.on_device.begin)[g]++;
+  for (int64_t g = 0; g < h.on_device.groups; g++) h.mine(h.on_device.begin)[g]++;
 }
 // Counts that keep to which groups are long, which long_list is to know.
 static void garbage_counts(Hint &h, Random &r)
 {
   uint32_t *count = h.mine(h.on_device.count);
   for (int64_t g = 0; g < h.on_device.groups; g++)
-    count[g] = count[g] > SHUNT_BUNDLE_LONG
-                   ? SHUNT_BUNDLE_LONG + 1 + (uint32_t)r.below(1 << 30)
-                   : (uint32_t)r.below(SHUNT_BUNDLE_LONG);
+    count[g] = count[g] > SHUNT_BUNDLE_LONG ? SHUNT_BUNDLE_LONG + 1 + (uint32_t)r.below(1 << 30)
+                                            : (uint32_t)r.below(SHUNT_BUNDLE_LONG);
 }
 static void all_zero(Hint &h, Random &)
 {

@@ -29,8 +29,7 @@ struct Captured {
   }
   void replay(int times = 1)
   {
-    for (int i = 0; i < times; i++)
-      CUDA_OK(cudaGraphLaunch(exec, stream));
+    for (int i = 0; i < times; i++) CUDA_OK(cudaGraphLaunch(exec, stream));
     CUDA_OK(cudaStreamSynchronize(stream));
   }
 };

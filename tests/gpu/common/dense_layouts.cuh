@@ -10,7 +10,8 @@
 #pragma once
 #include "tests/gpu/common/harness.cuh"
 
-namespace harness {
+namespace harness
+{
 
 // Counted in elements.
 struct DenseLayout {
@@ -20,7 +21,7 @@ struct DenseLayout {
   shunt_dense view(void *memory, shunt_type t) const
   {
     char *first = (char *)memory + offset * (int64_t)shunt_type_size(t);
-    return shunt_dense{ rows, cols, row_stride, col_stride, first, t };
+    return shunt_dense{rows, cols, row_stride, col_stride, first, t};
   }
 };
 
@@ -31,12 +32,12 @@ inline DenseLayout dense_layout(int kind, int64_t rows, int64_t cols, int64_t wi
 {
   const int64_t aligned = (cols + wide - 1) / wide * wide;
   switch (kind) {
-  case 0: return { rows, cols, cols, 1, 0 };
-  case 1: return { rows, cols, aligned + 8, 1, 0 };
-  case 2: return { rows, cols, cols + 3, 1, 0 };
-  case 3: return { rows, cols, 1, rows + 1, 0 };
-  default: return { rows, cols, aligned, 1, 1 };
+  case 0: return {rows, cols, cols, 1, 0};
+  case 1: return {rows, cols, aligned + 8, 1, 0};
+  case 2: return {rows, cols, cols + 3, 1, 0};
+  case 3: return {rows, cols, 1, rows + 1, 0};
+  default: return {rows, cols, aligned, 1, 1};
   }
 }
 
-}  // namespace harness
+} // namespace harness

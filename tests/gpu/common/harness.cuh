@@ -5,6 +5,7 @@
 // ends with "N passed, N failed, N skipped"; its exit status is 0 when nothing
 // failed.  With --time it prints timing lines ("time ...") after the checks.
 #pragma once
+#include <algorithm>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -13,13 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <algorithm>
 #include <vector>
 
-#include "conv/shunt_conv.h"
-#include "kernels/shunt_kernels.h"
+#include "kernels/common/device.h"
+#include "tests/gpu/common/sizes.cuh"
+#include "tests/splitmix64.h"
 
-namespace harness {
+namespace harness
+{
 
 inline int passed, failed, skipped;
 
@@ -42,46 +44,25 @@ inline void skip(const char *why)
   skipped++;
 }
 
-// Runs under compute-sanitizer, which take hundreds of times as long, set SHUNT_TEST_EVERY: of the
-// cases of a large loop only every so manieth is taken.
-inline int every()
-{
-  static const char *set = getenv("SHUNT_TEST_EVERY");
-  static const int n = set && atoi(set) > 1 ? atoi(set) : 1;
-  return n;
-}
-
-inline bool left_out()
-{
-  static int count;
-  return count++ % every() != 0;
-}
-
 inline int finish()
 {
   printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);
   return failed != 0;
 }
 
-#define CUDA_OK(call)                                                                        \
-  do {                                                                                       \
-    cudaError_t e_ = (call);                                                                 \
-    if (e_ != cudaSuccess) {                                                                 \
-      printf("not ok - %s:%d %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(e_)); \
-      exit(2);                                                                               \
-    }                                                                                        \
+#define CUDA_OK(call)                                                                              \
+  do {                                                                                             \
+    cudaError_t e_ = (call);                                                                       \
+    if (e_ != cudaSuccess) {                                                                       \
+      printf("not ok - %s:%d %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(e_));        \
+      exit(2);                                                                                     \
+    }                                                                                              \
   } while (0)
 
-struct Random {  // splitmix64
+struct Random {
   uint64_t state;
   explicit Random(uint64_t seed) : state(seed) {}
-  uint64_t next()
-  {
-    uint64_t z = (state += 0x9e3779b97f4a7c15ull);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-  }
+  uint64_t next() { return splitmix64(&state); }
   double uniform() { return (double)(next() >> 11) * 0x1p-53; }
   int64_t below(int64_t n) { return (int64_t)(next() % (uint64_t)n); }
   double value() { return 2 * uniform() - 1; }
@@ -90,7 +71,7 @@ struct Random {  // splitmix64
 // A pattern on the host: base 0, 64-bit indices.
 struct Pattern {
   int64_t rows = 0, cols = 0;
-  std::vector<int64_t> offsets{ 0 }, columns;
+  std::vector<int64_t> offsets{0}, columns;
   int64_t nnz() const { return (int64_t)columns.size(); }
 };
 
@@ -162,10 +143,15 @@ inline double load(const void *from, int64_t i, shunt_type t)
 }
 // Largest error allowed for a sum whose terms have absolute sum `scale`, of
 // `terms` products, accumulated in `compute` and rounded once to `t`.
-inline double tolerance(shunt_type t, shunt_type compute, double scale, double result, int64_t terms)
+inline double tolerance(shunt_type t, shunt_type compute, double scale, double result,
+                        int64_t terms)
 {
   double eps_acc = compute == SHUNT_F64 ? 0x1p-53 : compute == SHUNT_I32 ? 0 : 0x1p-24;
-  double eps_out = t == SHUNT_F16 ? 0x1p-11 : t == SHUNT_BF16 ? 0x1p-8 : t == SHUNT_F32 ? 0x1p-24 : t == SHUNT_F64 ? 0x1p-53 : 0;
+  double eps_out = t == SHUNT_F16    ? 0x1p-11
+                   : t == SHUNT_BF16 ? 0x1p-8
+                   : t == SHUNT_F32  ? 0x1p-24
+                   : t == SHUNT_F64  ? 0x1p-53
+                                     : 0;
   double tiny = t == SHUNT_F16 ? 0x1p-25 : 0;
   return eps_out * fabs(result) * 1.01 + tiny + eps_acc * scale * (4 + sqrt((double)terms) * 2);
 }
@@ -182,10 +168,12 @@ inline bool same_value(double got, double want, double allowed)
 struct Buffer {
   std::vector<char> host;
   void *device = nullptr;
+  // In the emulator next to nothing is behind it, so that a read beyond the end is found.
+  static constexpr size_t behind = sized(512, 1);
   explicit Buffer(size_t bytes = 0) : host(bytes)
   {
-    CUDA_OK(cudaMalloc(&device, bytes + 512));
-    CUDA_OK(cudaMemset(device, 0xff, bytes + 512));
+    CUDA_OK(cudaMalloc(&device, bytes + behind));
+    CUDA_OK(cudaMemset(device, 0xff, bytes + behind));
   }
   Buffer(const Buffer &) = delete;
   Buffer &operator=(const Buffer &) = delete;
@@ -198,7 +186,8 @@ inline shunt_device this_device()
 {
   cudaDeviceProp p;
   CUDA_OK(cudaGetDeviceProperties(&p, 0));
-  return shunt_device{ p.multiProcessorCount, p.major * 10 + p.minor, (int)p.sharedMemPerBlockOptin, p.l2CacheSize };
+  return shunt_device{p.multiProcessorCount, p.major * 10 + p.minor, (int)p.sharedMemPerBlockOptin,
+                      p.l2CacheSize};
 }
 
 // ---- timing ------------------------------------------------------------------
@@ -237,4 +226,4 @@ template <class F> double time_graph(F enqueue, int replays = 20)
   return t[t.size() / 2];
 }
 
-}  // namespace harness
+} // namespace harness

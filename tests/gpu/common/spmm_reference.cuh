@@ -3,7 +3,8 @@
 #pragma once
 #include "tests/gpu/common/dense_layouts.cuh"
 
-namespace harness {
+namespace harness
+{
 
 // Below, Problem has the pattern of A, `values`, `b` and `c` (Buffer), `bl` and `cl` (DenseLayout)
 // and, in `o`, the types of operands and C, alpha and beta.
@@ -14,8 +15,7 @@ template <class Problem> void fill_dense(Problem &q, Random &r)
 {
   const Pattern &p = q.pattern;
   std::vector<char> used((size_t)p.cols);
-  for (int64_t column : p.columns)
-    used[(size_t)column] = 1;
+  for (int64_t column : p.columns) used[(size_t)column] = 1;
   memset(q.b.host.data(), 0xff, q.b.host.size());
   memset(q.c.host.data(), 0xff, q.c.host.size());
   for (int64_t k = 0; k < p.cols; k++)
@@ -88,4 +88,4 @@ int64_t wrong_elements(const Problem &q, const std::vector<char> &before, double
   return wrong;
 }
 
-}  // namespace harness
+} // namespace harness

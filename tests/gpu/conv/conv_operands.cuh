@@ -3,9 +3,11 @@
 #ifndef SHUNT_TEST_CONV_OPERANDS_CUH
 #define SHUNT_TEST_CONV_OPERANDS_CUH
 
+#include "kernels/guard/guard.h"
 #include "tests/gpu/common/harness.cuh"
 
-namespace harness {
+namespace harness
+{
 
 // `skew` elements before each array, so that its address is aligned to no more than
 // its element.
@@ -29,15 +31,15 @@ struct Matrix {
       put(columns, i, p.columns[i] + base);
       store(values.host.data() + skew * vsize, (int64_t)i, value, r.value() * 100);
     }
-    host = shunt_csr{ p.rows,
-                      p.cols,
-                      p.nnz(),
-                      offsets.host.data() + skew * isize,
-                      columns.host.data() + skew * isize,
-                      values.host.data() + skew * vsize,
-                      index,
-                      value,
-                      base };
+    host = shunt_csr{p.rows,
+                     p.cols,
+                     p.nnz(),
+                     offsets.host.data() + skew * isize,
+                     columns.host.data() + skew * isize,
+                     values.host.data() + skew * vsize,
+                     index,
+                     value,
+                     base};
     dev = host;
     dev.row_offsets = (char *)offsets.device + skew * isize;
     dev.columns = (char *)columns.device + skew * isize;
@@ -66,7 +68,7 @@ struct Matrix {
 struct Words {
   uint32_t *flag;
   shunt_fingerprint *print;
-  void *scratch;  // and a canary behind
+  void *scratch; // and a canary behind
   Words()
   {
     CUDA_OK(cudaMalloc(&flag, 256));
@@ -84,6 +86,6 @@ struct Words {
   }
 };
 
-}  // namespace harness
+} // namespace harness
 
 #endif

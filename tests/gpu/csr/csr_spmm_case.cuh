@@ -1,9 +1,11 @@
 // csr_spmm_case.cuh: one call of shunt_csr_spmm_merge_cuda: its options, its arrays on the
 // device, and the verdict on C.
 #pragma once
+#include "kernels/csr/csr_kernels.h"
 #include "tests/gpu/csr/csr_spmm_operands.cuh"
 
-namespace harness {
+namespace harness
+{
 
 struct Options {
   int64_t n = 1;
@@ -16,22 +18,22 @@ struct Options {
   bool scalars_on_device = false;
   int multiprocessors = 132;
   int64_t l2_bytes = 50 << 20;
-  int only_if = -1;  // -1: NULL
+  int only_if = -1; // -1: NULL
 };
 
 // Device memory that all cases share.
 struct Arena {
-  Buffer offsets{ 64 << 10 }, columns{ 128 << 10 }, values{ 128 << 10 };
-  Buffer b{ 16 << 20 }, c{ 16 << 20 }, workspace{ 64 << 20 }, scalars{ 256 };
+  Buffer offsets{64 << 10}, columns{128 << 10}, values{128 << 10};
+  Buffer b{16 << 20}, c{16 << 20}, workspace{64 << 20}, scalars{256};
 };
 
-struct Dense {  // a layout inside an Arena buffer
+struct Dense { // a layout inside an Arena buffer
   int64_t row_stride, col_stride, elements;
 };
 inline Dense layout(int64_t rows, int64_t cols, bool by_column, int64_t gap)
 {
-  if (by_column) return { 1, rows + gap, cols * (rows + gap) };
-  return { cols + gap, 1, rows * (cols + gap) };
+  if (by_column) return {1, rows + gap, cols * (rows + gap)};
+  return {cols + gap, 1, rows * (cols + gap)};
 }
 
 inline void put(Buffer &to, size_t bytes, const std::vector<char> &from)
@@ -43,8 +45,10 @@ inline std::vector<char> index_array(const std::vector<int64_t> &x, shunt_type t
 {
   std::vector<char> out(x.size() * 8 + 8);
   for (size_t i = 0; i < x.size(); i++)
-    if (t == SHUNT_I64) ((int64_t *)out.data())[i] = x[i] + base;
-    else ((int32_t *)out.data())[i] = (int32_t)(x[i] + base);
+    if (t == SHUNT_I64)
+      ((int64_t *)out.data())[i] = x[i] + base;
+    else
+      ((int32_t *)out.data())[i] = (int32_t)(x[i] + base);
   return out;
 }
 
@@ -95,13 +99,17 @@ inline Case make_case(Arena &m, const Pattern &p, const Reference &r, const Type
   CUDA_OK(cudaMemcpy(m.scalars.device, scalars, 256, cudaMemcpyHostToDevice));
 
   char *s = (char *)m.scalars.device;
-  k.p.a = { p.rows, p.cols, p.nnz(), m.offsets.device, m.columns.device, m.values.device,
-            o.index, t.in, o.base };
-  k.p.b = { p.cols, o.n, b.row_stride, b.col_stride,
-            (char *)m.b.device + o.b_shift * shunt_type_size(t.in), t.in };
-  k.p.c = { p.rows, o.n, c.row_stride, c.col_stride, (char *)m.c.device + o.c_shift * size, t.out };
-  k.p.alpha = { o.scalars_on_device ? s : nullptr, o.scalars_on_device ? 77 : o.alpha };
-  k.p.beta = { o.scalars_on_device ? s + 64 : nullptr, o.scalars_on_device ? 77 : o.beta };
+  k.p.a = {p.rows,  p.cols, p.nnz(), m.offsets.device, m.columns.device, m.values.device,
+           o.index, t.in,   o.base};
+  k.p.b = {p.cols,
+           o.n,
+           b.row_stride,
+           b.col_stride,
+           (char *)m.b.device + o.b_shift * shunt_type_size(t.in),
+           t.in};
+  k.p.c = {p.rows, o.n, c.row_stride, c.col_stride, (char *)m.c.device + o.c_shift * size, t.out};
+  k.p.alpha = {o.scalars_on_device ? s : nullptr, o.scalars_on_device ? 77 : o.alpha};
+  k.p.beta = {o.scalars_on_device ? s + 64 : nullptr, o.scalars_on_device ? 77 : o.beta};
   k.p.compute = t.compute;
   k.p.only_if = o.only_if < 0 ? nullptr : (const uint32_t *)(s + 128);
   static const shunt_device device = this_device();
@@ -116,8 +124,7 @@ inline Case make_case(Arena &m, const Pattern &p, const Reference &r, const Type
 inline shunt_status launch(const Arena &m, const Case &k, bool split, int64_t longest = -1)
 {
   void *w = m.workspace.device;
-  if (split)
-    return shunt_csr_spmm_split_cuda(&k.p, longest, &k.d, w, k.workspace_bytes, nullptr);
+  if (split) return shunt_csr_spmm_split_cuda(&k.p, longest, &k.d, w, k.workspace_bytes, nullptr);
   return shunt_csr_spmm_merge_cuda(&k.p, &k.d, w, k.workspace_bytes, nullptr);
 }
 
@@ -138,7 +145,8 @@ inline const char *verdict(const Arena &m, const Case &k, const Pattern &p, cons
   const size_t size = shunt_type_size(t.out);
   for (int64_t i = 0; i < p.rows; i++)
     for (int64_t j = 0; j < o.n; j++) {
-      const int64_t at = o.c_shift + i * k.p.c.row_stride + j * k.p.c.col_stride, q = i * kWidest + j;
+      const int64_t at = o.c_shift + i * k.p.c.row_stride + j * k.p.c.col_stride,
+                    q = i * kWidest + j;
       const double got = load(after.data(), at, t.out);
       const double old = o.beta != 0 ? o.beta * r.c[q] : 0;
       const double want = o.alpha * r.sum[q] + old;
@@ -158,18 +166,19 @@ inline const char *verdict(const Arena &m, const Case &k, const Pattern &p, cons
 inline const char *describe(const Options &o)
 {
   static char text[300];
-  snprintf(text, sizeof text,
-           "n %lld, B %s+%lld@%lld, C %s+%lld@%lld, i%d base %d, alpha %g beta %g%s, %d SM, l2 %lld",
-           (long long)o.n, o.b_by_column ? "col" : "row", (long long)o.b_gap, (long long)o.b_shift,
-           o.c_by_column ? "col" : "row", (long long)o.c_gap, (long long)o.c_shift,
-           o.index == SHUNT_I64 ? 64 : 32, o.base, o.alpha, o.beta,
-           o.scalars_on_device ? " (device)" : "", o.multiprocessors, (long long)o.l2_bytes);
+  snprintf(
+      text, sizeof text,
+      "n %lld, B %s+%lld@%lld, C %s+%lld@%lld, i%d base %d, alpha %g beta %g%s, %d SM, l2 %lld",
+      (long long)o.n, o.b_by_column ? "col" : "row", (long long)o.b_gap, (long long)o.b_shift,
+      o.c_by_column ? "col" : "row", (long long)o.c_gap, (long long)o.c_shift,
+      o.index == SHUNT_I64 ? 64 : 32, o.base, o.alpha, o.beta,
+      o.scalars_on_device ? " (device)" : "", o.multiprocessors, (long long)o.l2_bytes);
   return text;
 }
 
 inline Options vary(const Types &t, int64_t n, int form, Random &r)
 {
-  static const int64_t gaps[] = { 0, 0, 1, 8, 16 };
+  static const int64_t gaps[] = {0, 0, 1, 8, 16};
   Options o;
   o.n = n;
   o.b_by_column = form & 1;
@@ -190,4 +199,4 @@ inline Options vary(const Types &t, int64_t n, int form, Random &r)
   return o;
 }
 
-}  // namespace harness
+} // namespace harness

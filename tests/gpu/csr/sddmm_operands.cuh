@@ -4,11 +4,12 @@
 #pragma once
 #include "tests/gpu/common/harness.cuh"
 
-namespace harness {
+namespace harness
+{
 
 inline const char *type_name(shunt_type t)
 {
-  static const char *name[] = { "f16", "bf16", "f32", "f64", "i8", "i32", "i64", "u64" };
+  static const char *name[] = {"f16", "bf16", "f32", "f64", "i8", "i32", "i64", "u64"};
   return name[t];
 }
 
@@ -26,8 +27,12 @@ struct Matrix {
   {
     std::fill(bytes.host.begin(), bytes.host.end(), (char)0xff);
     int64_t ld = (row_major ? cols : rows) + pad;
-    host = shunt_dense{ rows, cols, row_major ? ld : 1, row_major ? 1 : ld,
-                        bytes.host.data() + shift * shunt_type_size(t), t };
+    host = shunt_dense{rows,
+                       cols,
+                       row_major ? ld : 1,
+                       row_major ? 1 : ld,
+                       bytes.host.data() + shift * shunt_type_size(t),
+                       t};
     device = host;
     device.values = (char *)bytes.device + shift * shunt_type_size(t);
   }
@@ -56,8 +61,8 @@ struct Sparse {
     offsets.upload();
     columns.upload();
     values.upload();
-    device = shunt_csr{ p.rows, p.cols, p.nnz(), offsets.device, columns.device, values.device,
-                        index, t, base };
+    device = shunt_csr{p.rows, p.cols, p.nnz(), offsets.device, columns.device, values.device,
+                       index,  t,      base};
   }
 };
 
@@ -69,33 +74,34 @@ struct Scalar {
   {
     store(memory.host.data(), 0, compute, v);
     memory.upload();
-    value = shunt_scalar{ on_device ? memory.device : nullptr, on_device ? 0 : v };
+    value = shunt_scalar{on_device ? memory.device : nullptr, on_device ? 0 : v};
   }
 };
 
 struct Setup {
   shunt_type in, out;
   int64_t k;
-  bool a_rows, b_rows;    // row-major?
-  int64_t pad, shift;     // elements between rows, elements off alignment
+  bool a_rows, b_rows; // row-major?
+  int64_t pad, shift;  // elements between rows, elements off alignment
   shunt_type index;
   int base;
   double alpha, beta;
   bool device_scalars;
 };
 
-inline shunt_type compute_of(shunt_type t) { return t == SHUNT_F64 ? SHUNT_F64 : SHUNT_F32; }
+inline shunt_type compute_of(shunt_type t)
+{
+  return t == SHUNT_F64 ? SHUNT_F64 : SHUNT_F32;
+}
 
-inline const shunt_type IN[] = { SHUNT_F16, SHUNT_F16, SHUNT_BF16, SHUNT_BF16, SHUNT_F32,
-                                 SHUNT_F64 };
-inline const shunt_type OUT[] = { SHUNT_F16, SHUNT_F32, SHUNT_BF16, SHUNT_F32, SHUNT_F32,
-                                  SHUNT_F64 };
+inline const shunt_type IN[] = {SHUNT_F16, SHUNT_F16, SHUNT_BF16, SHUNT_BF16, SHUNT_F32, SHUNT_F64};
+inline const shunt_type OUT[] = {SHUNT_F16, SHUNT_F32, SHUNT_BF16, SHUNT_F32, SHUNT_F32, SHUNT_F64};
 
 // Two bits of `turn` are the layouts; everything else is drawn from it.
 inline Setup setup_for(int types, int64_t k, int turn)
 {
-  static const double alphas[] = { 1, 0.75, -2 }, betas[] = { 0, 0.5, 0, -1 };
-  static const int64_t pads[] = { 0, 8, 16, 3 };
+  static const double alphas[] = {1, 0.75, -2}, betas[] = {0, 0.5, 0, -1};
+  static const int64_t pads[] = {0, 8, 16, 3};
   Random r((uint64_t)turn * 8 + (uint64_t)types);
   Setup s;
   s.in = IN[types];
@@ -113,4 +119,4 @@ inline Setup setup_for(int types, int64_t k, int turn)
   return s;
 }
 
-}  // namespace harness
+} // namespace harness

@@ -2,7 +2,8 @@
 #pragma once
 #include "tests/gpu/common/harness.cuh"
 
-namespace harness {
+namespace harness
+{
 
 inline void add_row(Pattern &p, const std::vector<int64_t> &list)
 {
@@ -70,8 +71,7 @@ inline Pattern unsorted(int64_t cols, uint64_t seed)
   for (int i = 0; i < 64; i++) {
     if (i % 8 == 0 || i >= 32) {
       list.clear();
-      for (int n = 0; n < 45; n++)
-        list.push_back(r.below(cols));
+      for (int n = 0; n < 45; n++) list.push_back(r.below(cols));
     }
     add_row(p, list);
   }
@@ -86,18 +86,18 @@ struct Named {
 inline std::vector<Named> patterns()
 {
   std::vector<Named> all;
-  all.push_back({ "random", random_pattern(83, 150, 0.1, 1, 1) });
-  all.push_back({ "groups of 8, ragged end", random_pattern(83, 150, 0.3, 8, 2) });
-  all.push_back({ "mixed groups", mixed_groups(170, 0.3, 3) });
-  all.push_back({ "mostly empty", mostly_empty(90, 4) });
-  all.push_back({ "long row", long_row(3000, 5) });
-  all.push_back({ "unsorted, repeated", unsorted(120, 6) });
-  all.push_back({ "dense groups", random_pattern(24, 700, 0.6, 8, 7) });
-  all.push_back({ "dense rows", random_pattern(37, 500, 0.5, 1, 8) });
-  all.push_back({ "short rows", random_pattern(400, 50, 0.03, 1, 9) });
-  all.push_back({ "one entry", random_pattern(1, 1, 2, 1, 10) });
-  all.push_back({ "no entry", random_pattern(9, 9, -1, 1, 11) });
+  all.push_back({"random", random_pattern(83, 150, 0.1, 1, 1)});
+  all.push_back({"groups of 8, ragged end", random_pattern(83, 150, 0.3, 8, 2)});
+  all.push_back({"mixed groups", mixed_groups(170, 0.3, 3)});
+  all.push_back({"mostly empty", mostly_empty(90, 4)});
+  all.push_back({"long row", long_row(3000, 5)});
+  all.push_back({"unsorted, repeated", unsorted(120, 6)});
+  all.push_back({"dense groups", random_pattern(24, 700, 0.6, 8, 7)});
+  all.push_back({"dense rows", random_pattern(37, 500, 0.5, 1, 8)});
+  all.push_back({"short rows", random_pattern(400, 50, 0.03, 1, 9)});
+  all.push_back({"one entry", random_pattern(1, 1, 2, 1, 10)});
+  all.push_back({"no entry", random_pattern(9, 9, -1, 1, 11)});
   return all;
 }
 
-}  // namespace harness
+} // namespace harness

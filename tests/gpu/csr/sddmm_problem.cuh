@@ -1,4 +1,4 @@
-// sddmm_problem.cuh: an SDDMM, run by any kernel and judged against float64.
+// sddmm_problem.cuh: an SDDMM, run by any kernel and compared with float64.
 //
 // What must not be read is NaN: padding, rows of A and columns of B without entries, and C.values
 // where beta is 0.
@@ -7,9 +7,10 @@
 #include "tests/gpu/csr/sddmm_operands.cuh"
 #include "tests/gpu/csr/sddmm_patterns.cuh"
 
-namespace harness {
+namespace harness
+{
 
-// One problem, ready to run by any kernel and to be judged.
+// One problem, ready to run by any kernel.
 struct Problem {
   Setup s;
   const Pattern &p;
@@ -27,17 +28,15 @@ struct Problem {
         beta(s.beta, s.device_scalars, compute_of(s.in))
   {
     std::vector<char> used((size_t)p.cols);
-    for (int64_t j : p.columns)
-      used[(size_t)j] = 1;
+    for (int64_t j : p.columns) used[(size_t)j] = 1;
     for (int64_t i = 0; i < p.rows; i++)
       for (int64_t k = 0; k < s.k && p.offsets[(size_t)i] < p.offsets[(size_t)i + 1]; k++)
         a.set(i, k, random.value());
     for (int64_t j = 0; j < p.cols; j++)
-      for (int64_t k = 0; k < s.k && used[(size_t)j]; k++)
-        b.set(k, j, random.value());
+      for (int64_t k = 0; k < s.k && used[(size_t)j]; k++) b.set(k, j, random.value());
     a.bytes.upload();
     b.bytes.upload();
-    task = shunt_sddmm{ a.device, b.device, c.device, alpha.value, beta.value, compute_of(s.in) };
+    task = shunt_sddmm{a.device, b.device, c.device, alpha.value, beta.value, compute_of(s.in)};
   }
 
   shunt_status run(const Kernel &kernel, const shunt_device &d, cudaStream_t stream = 0)
@@ -56,11 +55,9 @@ struct Problem {
   {
     std::vector<double> x((size_t)(p.rows * s.k)), y((size_t)(p.cols * s.k));
     for (int64_t i = 0; i < p.rows; i++)
-      for (int64_t k = 0; k < s.k; k++)
-        x[(size_t)(i * s.k + k)] = a.get(i, k);
+      for (int64_t k = 0; k < s.k; k++) x[(size_t)(i * s.k + k)] = a.get(i, k);
     for (int64_t j = 0; j < p.cols; j++)
-      for (int64_t k = 0; k < s.k; k++)
-        y[(size_t)(j * s.k + k)] = b.get(k, j);
+      for (int64_t k = 0; k < s.k; k++) y[(size_t)(j * s.k + k)] = b.get(k, j);
     std::vector<char> before = c.values.host;
     c.values.download();
     int64_t bad = -1;
@@ -87,4 +84,4 @@ struct Problem {
   }
 };
 
-}  // namespace harness
+} // namespace harness

@@ -1,4 +1,4 @@
-// test_csr_spmm_contract.cu: what a call of shunt_csr_spmm_merge_cuda promises beside its
+// test_csr_spmm_contract.cu: what a call of shunt_csr_spmm_merge_cuda promises besides its
 // product: NaN goes where it must, the same bits each time, captured calls read anew, bad calls
 // are refused.
 #include "tests/gpu/common/captured.cuh"
@@ -6,7 +6,8 @@
 
 using namespace harness;
 
-namespace {
+namespace
+{
 
 void test_nan_spreads(Arena &m, const Pattern &p, bool split)
 {
@@ -17,7 +18,7 @@ void test_nan_spreads(Arena &m, const Pattern &p, bool split)
   const int64_t poisoned = p.columns[p.nnz() / 2];
   ref.b[poisoned * kWidest + 5] = NAN;
   for (int64_t q = 0; q < p.nnz(); q++)
-    if (p.columns[q] == poisoned && q % 2) ref.a[q] = 0;  // 0 x NaN is NaN
+    if (p.columns[q] == poisoned && q % 2) ref.a[q] = 0; // 0 x NaN is NaN
   Case k = make_case(m, p, ref, t, o);
   launch(m, k, split);
   std::vector<char> c = download(m.c, k.c_bytes);
@@ -34,7 +35,8 @@ void test_nan_spreads(Arena &m, const Pattern &p, bool split)
 
 void test_repeats(Arena &m, const Named &pattern, bool split)
 {
-  for (int which : { 0, 4, 5 }) {
+  constexpr int repeats = sized(20, 3);
+  for (int which : {0, 4, 5}) {
     const Types &t = kTypes[which];
     Reference ref = make_reference(pattern.p, t, 80);
     Options o;
@@ -42,7 +44,7 @@ void test_repeats(Arena &m, const Named &pattern, bool split)
     o.alpha = 0.7;
     std::vector<char> first;
     int differ = 0;
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < repeats; i++) {
       Case k = make_case(m, pattern.p, ref, t, o);
       CUDA_OK(cudaMemset(m.workspace.device, i % 2 ? 0xff : 0, k.workspace_bytes));
       launch(m, k, split);
@@ -50,8 +52,8 @@ void test_repeats(Arena &m, const Named &pattern, bool split)
       if (i == 0) first = c;
       differ += c != first;
     }
-    check(!differ, "%s, %s%s: 20 repeats give the same bits", t.name, pattern.name,
-          split ? ", by rows" : "");
+    check(!differ, "%s, %s%s: %d repeats give the same bits", t.name, pattern.name,
+          split ? ", by rows" : "", repeats);
   }
 }
 
@@ -71,7 +73,7 @@ void test_capture(Arena &m, const Pattern &p)
   int wrong = !calls.good;
   for (int replay = 0; replay < 3; replay++) {
     o.alpha = 1 + replay;
-    o.beta = replay == 1 ? 0.5 : 0;  // beta turns 0 between replays, and back
+    o.beta = replay == 1 ? 0.5 : 0; // beta turns 0 between replays, and back
     ref = make_reference(p, t, 82 + replay);
     k = make_case(m, p, ref, t, o);
     calls.replay();
@@ -107,13 +109,13 @@ void test_refusals(Arena &m, const Pattern &p)
   check(download(m.c, k.c_bytes) == k.c_before, "refusals leave C alone");
 }
 
-}  // namespace
+} // namespace
 
 int main()
 {
   Arena m;
   const std::vector<Named> all = patterns();
-  for (bool split : { false, true }) {
+  for (bool split : {false, true}) {
     test_nan_spreads(m, all[0].p, split);
     test_repeats(m, all[2], split);
     test_repeats(m, all[4], split);

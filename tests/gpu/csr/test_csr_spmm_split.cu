@@ -5,10 +5,10 @@
 
 using namespace harness;
 
-namespace {
+namespace
+{
 
-template <class T, int V>
-shunt_status run_split(const Case &k, const shunt::csr::split_shape &s)
+template <class T, int V> shunt_status run_split(const Case &k, const shunt::csr::split_shape &s)
 {
   using namespace shunt::csr;
   plan how = {};
@@ -21,19 +21,21 @@ shunt_status run_split(const Case &k, const shunt::csr::split_shape &s)
 
 void test_split_shapes(Arena &m, const std::vector<Named> &all)
 {
-  static const int limits[] = { 0, 1, 7, 64, 500, 1 << 20 };
-  static const int windows[] = { 1, 16, 300, 2048, 1 << 20 };
-  static const int64_t widths[] = { 4, 20, 32, 100, 128 };
+  static const int limits[] = {0, 1, 7, 64, 500, 1 << 20};
+  static const int windows[] = {1, 16, 300, 2048, 1 << 20};
+  static const int64_t widths[] = {4, 20, 32, 100, 128};
   Random r(44);
-  for (int which : { 4, 5 }) {
+  Sample matrices(2), sample(23);
+  for (int which : {4, 5}) {
     const Types &t = kTypes[which];
     for (const Named &pattern : all) {
+      if (matrices.leaves_out()) continue;
       Reference ref = make_reference(pattern.p, t, 83);
       int wrong = 0, cases = 0;
       for (int lanes = 1; lanes <= 5; lanes++)
         for (int team = lanes > 2 ? lanes : 2; team <= 5; team++)
           for (int turn = 0; turn < 6; turn++, cases++) {
-            if (left_out()) continue;
+            if (left_out() || sample.leaves_out()) continue;
             Options o = vary(t, widths[r.below(5)], (int)r.below(16) & 14, r);
             o.b_gap = o.b_shift = 0;
             shunt::csr::split_shape s = {};
@@ -57,15 +59,16 @@ void test_split_shapes(Arena &m, const std::vector<Named> &all)
             if (!what) continue;
             if (wrong++ < 3)
               printf("# %s: %d threads, chunk %d, lanes %d, team %d, long %d, limit %d, window %d, "
-                     "whole %d: %s: %s\n", t.name, s.threads, s.chunk, 1 << lanes, 1 << team,
-                     1 << s.long_lanes_log2, s.limit, s.window, s.whole, describe(o), what);
+                     "whole %d: %s: %s\n",
+                     t.name, s.threads, s.chunk, 1 << lanes, 1 << team, 1 << s.long_lanes_log2,
+                     s.limit, s.window, s.whole, describe(o), what);
           }
       check(!wrong, "%s, %s: %d ways to cut by rows", t.name, pattern.name, cases);
     }
   }
 }
 
-}  // namespace
+} // namespace
 
 int main()
 {

@@ -1,8 +1,10 @@
 // test_csr_spmm_transposed.cu: C = alpha A^T B + beta C against float64 and the host twin; and
 // the repair that runs it only for a reason.
 //
-//   test_spmm_transposed            the checks
-//   test_spmm_transposed --time     and what a product, and a repair not needed, cost
+//   test_csr_spmm_transposed            the checks
+//   test_csr_spmm_transposed --time     and what a product, and a repair not needed, cost
+#include "kernels/csr/csr_kernels.h"
+#include "kernels/guard/guard.h"
 #include "tests/gpu/common/harness.cuh"
 
 using namespace harness;
@@ -46,21 +48,17 @@ struct Lab {
       store(offsets.host.data(), (int64_t)i, k.index, (double)(k.p.offsets[i] + k.base));
     for (size_t i = 0; i < k.p.columns.size(); i++)
       store(columns.host.data(), (int64_t)i, k.index, (double)(k.p.columns[i] + k.base));
-    for (int64_t i = 0; i < k.p.nnz(); i++)
-      store(values.host.data(), i, k.type, r.value());
+    for (int64_t i = 0; i < k.p.nnz(); i++) store(values.host.data(), i, k.type, r.value());
     std::fill(b.host.begin(), b.host.end(), (char)0xff);
     for (int64_t l = 0; l < rows; l++)
-      for (int64_t j = 0; j < k.n; j++)
-        store(b.host.data(), b_at(l, j), k.type, r.value());
+      for (int64_t j = 0; j < k.n; j++) store(b.host.data(), b_at(l, j), k.type, r.value());
     std::fill(c.host.begin(), c.host.end(), (char)0xff);
     for (int64_t i = 0; i < cols && k.beta != 0; i++)
-      for (int64_t j = 0; j < k.n; j++)
-        store(c.host.data(), c_at(i, j), k.out, r.value());
+      for (int64_t j = 0; j < k.n; j++) store(c.host.data(), c_at(i, j), k.out, r.value());
     store(scalars.host.data(), 0, SHUNT_F32, k.alpha);
     store(scalars.host.data(), 1, SHUNT_F32, k.beta);
     before = c.host;
-    for (Buffer *x : {&offsets, &columns, &values, &b, &c, &scalars})
-      x->upload();
+    for (Buffer *x : {&offsets, &columns, &values, &b, &c, &scalars}) x->upload();
     CUDA_OK(cudaDeviceSynchronize());
   }
 
@@ -164,8 +162,7 @@ Pattern irregular()
     auto first = p.columns.begin() + p.offsets[(size_t)i];
     auto last = p.columns.begin() + p.offsets[(size_t)i + 1];
     std::reverse(first, last);
-    for (auto c = first; c + 1 < last; c += 3)
-      c[1] = c[0];
+    for (auto c = first; c + 1 < last; c += 3) c[1] = c[0];
   }
   return p;
 }
@@ -189,8 +186,7 @@ void test_shapes()
   add("wide", wide(), 33);
   add("irregular", irregular(), 65);
   add("skewed", skewed_pattern(400, 300, 9, 6), 31);
-  for (Case &k : cases)
-    test_case(k);
+  for (Case &k : cases) test_case(k);
 }
 
 void test_types()
@@ -265,13 +261,11 @@ void test_repair(int reasons, bool asks, bool separate, bool c_by_column)
   if (separate) {
     product = shunt_dense{lab.cols, k.n, k.n, 1, w.device, SHUNT_F32};
     std::fill(w.host.begin(), w.host.end(), (char)0xff);
-    for (int64_t j = 0; j < k.n; j++)
-      store(w.host.data(), j, SHUNT_F32, 1);
+    for (int64_t j = 0; j < k.n; j++) store(w.host.data(), j, SHUNT_F32, 1);
     if (reasons & NONFINITE) store(w.host.data(), k.n - 1, SHUNT_F32, INFINITY);
     w.upload();
   } else {
-    for (int64_t j = 0; j < k.n; j++)
-      store(lab.c.host.data(), lab.c_at(0, j), SHUNT_F16, 1);
+    for (int64_t j = 0; j < k.n; j++) store(lab.c.host.data(), lab.c_at(0, j), SHUNT_F16, 1);
     if (reasons & NONFINITE) store(lab.c.host.data(), lab.c_at(0, k.n - 1), SHUNT_F16, NAN);
     lab.c.upload();
     lab.before = lab.c.host;
@@ -286,7 +280,7 @@ void test_repair(int reasons, bool asks, bool separate, bool c_by_column)
   shunt_guard r = {};
   r.product = &product;
   r.expected = asks ? print + (reasons & CHANGED ? 1 : 2) : nullptr;
-  r.verdict = (uint32_t *)words.device + VERDICT;
+  r.repaired = (uint32_t *)words.device + VERDICT;
   r.changed = pinned;
   r.nonfinite = pinned + 1;
   if (s == SHUNT_OK)
@@ -373,8 +367,7 @@ int main(int argc, char **argv)
   test_shapes();
   test_types();
   for (int reasons = 0; reasons < 8; reasons++)
-    for (int how = 0; how < 8; how++)
-      test_repair(reasons, how & 1, how & 2, how & 4);
+    for (int how = 0; how < 8; how++) test_repair(reasons, how & 1, how & 2, how & 4);
   test_contract();
   if (argc > 1 && !strcmp(argv[1], "--time")) print_times();
   return finish();

@@ -1,4 +1,4 @@
-// time_csr_spmm.cuh: times of shunt_csr_spmm_merge_cuda beside cuSPARSE's CSR
+// time_csr_spmm.cuh: times of shunt_csr_spmm_merge_cuda and of cuSPARSE's CSR
 // algorithms, by graph replays, on matrices from .csrbin files
 // (tests/bench/mtx_to_csrbin.py writes them).
 //
@@ -13,18 +13,20 @@
 
 #include <string>
 
+#include "kernels/csr/csr_kernels.h"
 #include "kernels/csr/csr_spmm_launch.cuh"
 #include "tests/gpu/common/harness.cuh"
 
-namespace harness {
+namespace harness
+{
 
-#define SPARSE_OK(call)                                                       \
-  do {                                                                        \
-    cusparseStatus_t s_ = (call);                                             \
-    if (s_ != CUSPARSE_STATUS_SUCCESS) {                                      \
-      printf("not ok - %s:%d %s: cuSPARSE %d\n", __FILE__, __LINE__, #call, s_); \
-      exit(2);                                                                \
-    }                                                                         \
+#define SPARSE_OK(call)                                                                            \
+  do {                                                                                             \
+    cusparseStatus_t s_ = (call);                                                                  \
+    if (s_ != CUSPARSE_STATUS_SUCCESS) {                                                           \
+      printf("not ok - %s:%d %s: cuSPARSE %d\n", __FILE__, __LINE__, #call, s_);                   \
+      exit(2);                                                                                     \
+    }                                                                                              \
   } while (0)
 
 struct FileMatrix {
@@ -64,8 +66,8 @@ struct Timed {
   Buffer offsets, columns, values, b, c, other_c, workspace;
   size_t workspace_bytes;
   cudaDataType type;
-  int64_t longest = 0;  // row
-  double one[2] = {}, zero[2] = {};  // alpha and beta of either type, for cuSPARSE
+  int64_t longest = 0;              // row
+  double one[2] = {}, zero[2] = {}; // alpha and beta of either type, for cuSPARSE
 
   Timed(const FileMatrix &m, shunt_type t, int64_t n)
       : offsets(m.offsets.size() * 4), columns(m.nnz * 4), values(m.nnz * shunt_type_size(t)),
@@ -83,9 +85,9 @@ struct Timed {
     columns.upload();
     values.upload();
     b.upload();
-    p.a = { m.rows, m.cols, m.nnz, offsets.device, columns.device, values.device, SHUNT_I32, t, 0 };
-    p.b = { m.cols, n, n, 1, b.device, t };
-    p.c = { m.rows, n, n, 1, c.device, t };
+    p.a = {m.rows, m.cols, m.nnz, offsets.device, columns.device, values.device, SHUNT_I32, t, 0};
+    p.b = {m.cols, n, n, 1, b.device, t};
+    p.c = {m.rows, n, n, 1, c.device, t};
     p.alpha.host = 1;
     p.compute = t;
     type = t == SHUNT_F32 ? CUDA_R_32F : CUDA_R_64F;
@@ -162,8 +164,10 @@ struct Timed {
       with("nolong", &split_shape::limit, shunt::csr::kMostLimit);
     }
     for (int up = 1; base.team_log2 + up <= 5; up++)
-      with(up == 1 ? "team*2" : up == 2 ? "team*4" : "team*8", &split_shape::team_log2,
-           base.team_log2 + up);
+      with(up == 1   ? "team*2"
+           : up == 2 ? "team*4"
+                     : "team*8",
+           &split_shape::team_log2, base.team_log2 + up);
     if (base.team_log2 > base.lanes_log2)
       with("team/2", &split_shape::team_log2, base.team_log2 - 1);
     for (int down = 1; down <= 2 && base.lanes_log2 - down >= 2; down++) {
@@ -172,8 +176,7 @@ struct Timed {
       s.limit = std::min(base.limit << down, (int)shunt::csr::kMostLimit);
       show(down == 1 ? "lanes/2" : "lanes/4", s);
       s.team_log2 -= down;
-      if (s.team_log2 >= s.lanes_log2)
-        show(down == 1 ? "lanes/2,team/2" : "lanes/4,team/4", s);
+      if (s.team_log2 >= s.lanes_log2) show(down == 1 ? "lanes/2,team/2" : "lanes/4,team/4", s);
     }
     printf("\n");
   }
@@ -185,8 +188,8 @@ struct Timed {
     SPARSE_OK(cusparseCreateCsr(&a, p.a.rows, p.a.cols, p.a.nnz, offsets.device, columns.device,
                                 values.device, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
                                 CUSPARSE_INDEX_BASE_ZERO, type));
-    SPARSE_OK(cusparseCreateDnMat(&mb, p.b.rows, p.b.cols, p.b.cols, b.device, type,
-                                  CUSPARSE_ORDER_ROW));
+    SPARSE_OK(
+        cusparseCreateDnMat(&mb, p.b.rows, p.b.cols, p.b.cols, b.device, type, CUSPARSE_ORDER_ROW));
     SPARSE_OK(cusparseCreateDnMat(&mc, p.c.rows, p.c.cols, p.c.cols, other_c.device, type,
                                   CUSPARSE_ORDER_ROW));
     const cusparseOperation_t op = CUSPARSE_OPERATION_NON_TRANSPOSE;
@@ -226,8 +229,8 @@ struct Timed {
   void tune(const char *name)
   {
     using namespace shunt::csr;
-    for (int tile : { 256, 384, 512, 768, 1024 }) {
-      for (int passes : { 1, 2, 4, 64 }) {
+    for (int tile : {256, 384, 512, 768, 1024}) {
+      for (int passes : {1, 2, 4, 64}) {
         plan how = make_plan(&p, &d);
         how.tile = tile;
         how.tiles = (p.a.rows + p.a.nnz + tile - 1) / tile;
@@ -252,8 +255,10 @@ inline bool time_case(cusparseHandle_t h, const FileMatrix &m, shunt_type t, int
   static const struct {
     cusparseSpMMAlg_t alg;
     const char *name;
-  } algs[] = { { CUSPARSE_SPMM_ALG_DEFAULT, "default" }, { CUSPARSE_SPMM_CSR_ALG1, "alg1" },
-               { CUSPARSE_SPMM_CSR_ALG2, "alg2" },       { CUSPARSE_SPMM_CSR_ALG3, "alg3" } };
+  } algs[] = {{CUSPARSE_SPMM_ALG_DEFAULT, "default"},
+              {CUSPARSE_SPMM_CSR_ALG1, "alg1"},
+              {CUSPARSE_SPMM_CSR_ALG2, "alg2"},
+              {CUSPARSE_SPMM_CSR_ALG3, "alg3"}};
   Timed x(m, t, n);
   double plain = x.time_cusparse(h, CUSPARSE_SPMM_ALG_DEFAULT, false), best = plain;
   const char *which = "plain";
@@ -278,12 +283,12 @@ inline bool time_case(cusparseHandle_t h, const FileMatrix &m, shunt_type t, int
 }
 
 // All files, fp32 and fp64, N = 32 and 128; then the geometric means.
-inline bool time_spmm_rows(int files, char **file, bool tune)
+inline bool time_csr_spmm(int files, char **file, bool tune)
 {
   cusparseHandle_t h;
   SPARSE_OK(cusparseCreate(&h));
   bool good = true;
-  double logs[2][2] = {}, worst[2] = { 1e9, 1e9 };
+  double logs[2][2] = {}, worst[2] = {1e9, 1e9};
   int cases[2] = {};
   printf("# time NAME type N tiled_us split_us default_us best_us best_alg ratio\n");
   for (int i = 0; i < files; i++) {
@@ -294,7 +299,7 @@ inline bool time_spmm_rows(int files, char **file, bool tune)
       continue;
     }
     for (int t = 0; t < 2; t++)
-      for (int64_t n : { 32, 128 }) {
+      for (int64_t n : {32, 128}) {
         double best, plain;
         good &= time_case(h, m, t ? SHUNT_F64 : SHUNT_F32, n, tune, &best, &plain);
         logs[t][0] += log(best);
@@ -312,4 +317,4 @@ inline bool time_spmm_rows(int files, char **file, bool tune)
   return good;
 }
 
-}  // namespace harness
+} // namespace harness

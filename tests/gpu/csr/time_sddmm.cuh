@@ -1,27 +1,27 @@
 // time_sddmm.cuh: times of the SDDMM kernels, of sampling a dense product and of a
 // transposition, by graph replays: "time NAME type K sparsity us".
 #pragma once
+#include "kernels/common/dense_copy.h"
 #include "tests/gpu/csr/sddmm_kernels.cuh"
 #include "tests/gpu/csr/sddmm_operands.cuh"
 
-namespace harness {
+namespace harness
+{
 
-inline void time_kernels(const shunt_device &d, shunt_type t, int64_t k, double sparsity,
-                         int group)
+inline void time_kernels(const shunt_device &d, shunt_type t, int64_t k, double sparsity, int group)
 {
   const int64_t n = 4096;
   Pattern p = random_pattern(n, n, 1 - sparsity, group, 42);
-  Setup s = { t, t, k, true, false, 0, 0, SHUNT_I32, 0, 1, 0, false };
+  Setup s = {t, t, k, true, false, 0, 0, SHUNT_I32, 0, 1, 0, false};
   Random r(1);
   Matrix a(n, k, true, 0, 0, t), b(k, n, false, 0, 0, t), product(n, n, true, 0, 0, t);
   Sparse c(p, s.index, s.base, s.out, s.beta, r);
   CUDA_OK(cudaMemset(a.device.values, 0x3c, a.bytes.host.size()));
   CUDA_OK(cudaMemset(b.device.values, 0x3c, b.bytes.host.size()));
   CUDA_OK(cudaMemset(product.device.values, 0x3c, product.bytes.host.size()));
-  shunt_sddmm task = { a.device, b.device, c.device, { nullptr, 1 }, { nullptr, 0 },
-                       compute_of(t) };
+  shunt_sddmm task = {a.device, b.device, c.device, {nullptr, 1}, {nullptr, 0}, compute_of(t)};
   const char *shape = group == 8 ? "8x1" : "1x1";
-  for (const Kernel *kernel : { &ROWS, &VECTOR }) {
+  for (const Kernel *kernel : {&CSR, &VECTOR}) {
     size_t bytes = kernel->workspace(&task, &d);
     Buffer room(bytes);
     printf("time %s-%s %s %d %g %.2f\n", kernel->name, shape, type_name(t), (int)k, sparsity,
@@ -46,13 +46,12 @@ inline void time_copy(const shunt_device &d, shunt_type t)
 
 inline void time_sddmm(const shunt_device &d)
 {
-  for (int64_t k : { 256, 1024 })
-    for (shunt_type t : { SHUNT_F16, SHUNT_F32 })
-      for (int group : { 8, 1 })
-        for (double sparsity : { 0.9, 0.98 })
-          time_kernels(d, t, k, sparsity, group);
+  for (int64_t k : {256, 1024})
+    for (shunt_type t : {SHUNT_F16, SHUNT_F32})
+      for (int group : {8, 1})
+        for (double sparsity : {0.9, 0.98}) time_kernels(d, t, k, sparsity, group);
   time_copy(d, SHUNT_F16);
   time_copy(d, SHUNT_F32);
 }
 
-}  // namespace harness
+} // namespace harness

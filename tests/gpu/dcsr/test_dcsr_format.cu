@@ -1,11 +1,11 @@
-// test_dcsr_format.cu: shunt_source_to_dcsr_cuda writes the bytes that its host twin writes, from CSR, CSC
-// and COO, whole and in strips; what is bad is named as the host names it and stays
-// inside its memory; the sort and the running sum below it.
+// test_dcsr_format.cu: shunt_source_to_dcsr_cuda writes the bytes that its host twin writes, from
+// CSR, CSC and COO, whole and in strips; what is bad is named as the host names it and stays inside
+// its memory; the sort and the running sum below it.
 //   --time   also times the conversion
 #include <cstdint>
 
-#include "conv/dcsr/dcsr_conv.h"
 #include "conv/common/sort.h"
+#include "conv/dcsr/dcsr_conv.h"
 #include "tests/gpu/common/captured.cuh"
 #include "tests/gpu/common/harness.cuh"
 
@@ -25,8 +25,7 @@ static std::vector<Entry> random_entries(int64_t rows, int64_t cols, double dens
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < cols; j++)
       if (r.uniform() < density) e.insert(e.end(), r.below(8) ? 1 : 2, Entry{i, j});
-  for (size_t p = e.size(); p > 1; p--)
-    std::swap(e[p - 1], e[(size_t)r.below((int64_t)p)]);
+  for (size_t p = e.size(); p > 1; p--) std::swap(e[p - 1], e[(size_t)r.below((int64_t)p)]);
   return e;
 }
 
@@ -59,16 +58,14 @@ struct Conversion {
         return csr ? x.row < y.row : x.column < y.column;
       });
     for (int64_t i = 0, p = 0; i <= lines; i++) {
-      while (p < (int64_t)e.size() && (csr ? e[(size_t)p].row : e[(size_t)p].column) < i)
-        p++;
+      while (p < (int64_t)e.size() && (csr ? e[(size_t)p].row : e[(size_t)p].column) < i) p++;
       store(offsets.host.data(), i, index, (double)(p + base));
     }
     for (size_t p = 0; p < e.size(); p++) {
       store(row_indices.host.data(), (int64_t)p, index, (double)(e[p].row + base));
       store(columns.host.data(), (int64_t)p, index, (double)(e[p].column + base));
     }
-    for (char &x : values.host)
-      x = (char)r.next();
+    for (char &x : values.host) x = (char)r.next();
     host = {from,
             rows,
             cols,
@@ -115,8 +112,7 @@ struct Conversion {
   // Both ways; what is not written stays 0xee.
   bool convert()
   {
-    for (Buffer *x : {&offsets, &row_indices, &columns, &values, &memory, &scratch})
-      x->upload();
+    for (Buffer *x : {&offsets, &row_indices, &columns, &values, &memory, &scratch}) x->upload();
     host_status =
         shunt_source_to_dcsr_host(&host, &plan, host_scratch.host.data(), &on_host, &fault);
     const bool good = enqueue(0) == SHUNT_OK;
@@ -150,7 +146,7 @@ static void test_same()
         for (double density : {0.0, 0.03, 0.4})
           for (int64_t width : {0, 1, 64}) {
             const shunt_dcsr_layout plan = {width, r.below(2) ? SHUNT_I64 : SHUNT_I32,
-                                          (int)r.below(2)};
+                                            (int)r.below(2)};
             Conversion c(random_entries(rows, cols, density, r.next()), (shunt_dcsr_from)from, rows,
                          cols, plan, r.below(2) ? SHUNT_I64 : SHUNT_I32, values[r.below(4)],
                          (int)r.below(2), r.next());
@@ -274,8 +270,7 @@ static void test_gather()
       Conversion c(random_entries(60, 150, 0.1, 9), (shunt_dcsr_from)from, 60, 150,
                    {64, from ? SHUNT_I32 : SHUNT_I64, 1}, SHUNT_I32, value, 0, 3);
       good = good && c.convert();
-      for (char &x : c.values.host)
-        x = (char)(x * 5 + 1);
+      for (char &x : c.values.host) x = (char)(x * 5 + 1);
       c.values.upload();
       const shunt_device d = this_device();
       good = good && shunt_dcsr_gather_host(&c.on_host, c.values.host.data()) == SHUNT_OK &&
@@ -307,10 +302,8 @@ static void test_capture()
   Captured calls([&](cudaStream_t s) { return c.enqueue(s) == SHUNT_OK; });
   bool good = calls.good;
   for (int replay = 0; replay < 2; replay++) {
-    for (char &v : c.values.host)
-      v = (char)(v + 1 + replay);
-    for (Buffer *b : {&c.offsets, &c.row_indices, &c.values, &c.memory})
-      b->upload();
+    for (char &v : c.values.host) v = (char)(v + 1 + replay);
+    for (Buffer *b : {&c.offsets, &c.row_indices, &c.values, &c.memory}) b->upload();
     CUDA_OK(cudaDeviceSynchronize());
     calls.replay();
     c.memory.download();
@@ -365,8 +358,7 @@ template <class J> static bool sum_one(int64_t n)
   Random r(1);
   std::vector<J> want;
   J sum = 0;
-  for (int64_t i = 0; i < n; i++)
-    want.push_back(sum += x[i] = (J)r.below(3));
+  for (int64_t i = 0; i < n; i++) want.push_back(sum += x[i] = (J)r.below(3));
   sums.upload();
   const bool good = shunt_running_sum(temporary.device, sums.device, n, place, 0) == SHUNT_OK;
   CUDA_OK(cudaDeviceSynchronize());
@@ -413,7 +405,6 @@ int main(int argc, char **argv)
   test_capture();
   if (argc > 1 && !strcmp(argv[1], "--time"))
     for (int from = 0; from < 3; from++)
-      for (int64_t width : {0, 64})
-        time_conversion((shunt_dcsr_from)from, width);
+      for (int64_t width : {0, 64}) time_conversion((shunt_dcsr_from)from, width);
   return finish();
 }

@@ -62,13 +62,14 @@ static void test_products(bool rows_kernel)
   static const int64_t some_n[] = {1, 2, 5, 8, 31, 32, 64, 65, 130, 261};
   static const int64_t some_width[] = {64, 1, 17, 256};
   Random r(rows_kernel ? 11 : 12);
+  Sample sample(3);
   for (int kind = 0; kind < KINDS_OF_DCSR; kind++) {
     bool good = true;
     int cases = 0;
     for (int64_t rows : {1, 63, 400})
       for (int64_t cols : {1, 64, 333})
         for (int64_t n : some_n) {
-          if (left_out()) continue;
+          if (left_out() || sample.leaves_out()) continue;
           const Pattern p = dcsr_pattern((DcsrKind)kind, rows, cols, 0.15, r.next());
           const Options o = some_options_of_four(r);
           Product x(p, n, o, rows_kernel ? 0 : some_width[r.below(4)], r.next());

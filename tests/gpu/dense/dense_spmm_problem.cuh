@@ -71,15 +71,14 @@ struct Problem {
         dense((size_t)(c.m * ldd) * shunt_type_size(c.type)),
         b((size_t)((c.b_columns ? c.n : c.k) * ldb) * shunt_type_size(c.type)),
         out((size_t)((c.c_columns ? c.n : c.m) * ldc) * shunt_type_size(c.out)), words(WORDS * 4),
-        print(sizeof(shunt_fingerprint)), scratch(SHUNT_FINGERPRINT_SCRATCH), alpha(4),
-        table(table)
+        print(sizeof(shunt_fingerprint)), scratch(SHUNT_FINGERPRINT_SCRATCH), alpha(4), table(table)
   {
     CUDA_OK(cudaMallocHost(&pinned, 2 * sizeof *pinned));
     fill();
     describe();
     CUDA_OK(cudaDeviceSynchronize());
-    if (shunt_fingerprint_csr_cuda(&s.a, (shunt_fingerprint *)print.device, &device,
-                                   scratch.device, 0) != SHUNT_OK)
+    if (shunt_fingerprint_csr_cuda(&s.a, (shunt_fingerprint *)print.device, &device, scratch.device,
+                                   0) != SHUNT_OK)
       check(false, "a fingerprint");
     CUDA_OK(cudaDeviceSynchronize());
   }
@@ -95,29 +94,26 @@ struct Problem {
       store(offsets.host.data(), (int64_t)i, c.index, (double)(p.offsets[i] + c.base));
     for (size_t i = 0; i < p.columns.size(); i++)
       store(columns.host.data() + c.shift, (int64_t)i, c.index, (double)(p.columns[i] + c.base));
-    for (int64_t i = 0; i < p.nnz(); i++)
-      store(values.host.data(), i, c.type, r.value());
+    for (int64_t i = 0; i < p.nnz(); i++) store(values.host.data(), i, c.type, r.value());
     std::fill(dense.host.begin(), dense.host.end(), (char)0xff);
     std::fill(b.host.begin(), b.host.end(), (char)0xff);
     for (int64_t i = 0; i < c.m; i++) {
-      for (int64_t k = 0; k < c.k; k++)
-        store(dense.host.data(), i * ldd + k, c.type, 0);
+      for (int64_t k = 0; k < c.k; k++) store(dense.host.data(), i * ldd + k, c.type, 0);
       for (int64_t q = p.offsets[(size_t)i]; q < p.offsets[(size_t)i + 1]; q++)
         store(dense.host.data(), i * ldd + p.columns[(size_t)q], c.type,
               load(values.host.data(), q, c.type));
     }
     for (int64_t k = 0; k < c.k; k++)
-      for (int64_t j = 0; j < c.n; j++)
-        store(b.host.data(), b_at(k, j), c.type, r.value());
+      for (int64_t j = 0; j < c.n; j++) store(b.host.data(), b_at(k, j), c.type, r.value());
     store(alpha.host.data(), 0, SHUNT_F32, c.alpha);
-    for (Buffer *x : {&offsets, &columns, &values, &dense, &b, &alpha})
-      x->upload();
+    for (Buffer *x : {&offsets, &columns, &values, &dense, &b, &alpha}) x->upload();
   }
 
   void describe()
   {
-    s.a = shunt_csr{c.m,           c.k,     p.nnz(), offsets.device, (char *)columns.device + c.shift,
-                    values.device, c.index, c.type,  c.base};
+    s.a =
+        shunt_csr{c.m,           c.k,     p.nnz(), offsets.device, (char *)columns.device + c.shift,
+                  values.device, c.index, c.type,  c.base};
     s.b = shunt_dense{c.k, c.n, c.b_columns ? 1 : ldb, c.b_columns ? ldb : 1, b.device, c.type};
     s.c = shunt_dense{c.m, c.n, c.c_columns ? 1 : ldc, c.c_columns ? ldc : 1, out.device, c.out};
     s.alpha.host = c.alpha;
@@ -135,7 +131,7 @@ struct Problem {
     r.set_count = table->count;
     r.key = (const void *)key;
     r.wait_cycles = wait_cycles;
-    r.verdict = (uint32_t *)words.device + VERDICT;
+    r.repaired = (uint32_t *)words.device + VERDICT;
     r.changed = pinned;
     r.nonfinite = pinned + 1;
     return r;
@@ -218,8 +214,8 @@ struct Problem {
     printf("# status %d, %lld x %lld x %lld, tiles of %d columns, split %d, B %s, C %s%s type %d, "
            "reasons %d\n",
            (int)status, (long long)c.m, (long long)c.k, (long long)c.n, c.shape.columns,
-           c.shape.split, c.b_columns ? "columns" : "rows",
-           c.c_columns ? "columns" : "rows", c.c_odd ? " odd" : "", (int)c.out, reasons);
+           c.shape.split, c.b_columns ? "columns" : "rows", c.c_columns ? "columns" : "rows",
+           c.c_odd ? " odd" : "", (int)c.out, reasons);
     return false;
   }
 

@@ -2,6 +2,9 @@
 // sampling a product at C's entries, combining it with C, copying a matrix into another layout.
 //
 // Padding, and C where beta is 0, hold NaN throughout.
+#include "kernels/common/dense_copy.h"
+#include "kernels/dense/dense_kernels.h"
+#include "kernels/guard/guard.h"
 #include "tests/gpu/csr/sddmm_operands.cuh"
 #include "tests/gpu/csr/sddmm_patterns.cuh"
 
@@ -25,8 +28,8 @@ static bool sample_right(const Pattern &p, int types, bool f32_product, int turn
       product.set(i, p.columns[(size_t)at], r.value() * 8);
   product.bytes.upload();
   shunt_sddmm task = {};
-  task.a = shunt_dense{ p.rows, 0, 1, 1, nullptr, s.in };
-  task.b = shunt_dense{ 0, p.cols, 1, 1, nullptr, s.in };
+  task.a = shunt_dense{p.rows, 0, 1, 1, nullptr, s.in};
+  task.b = shunt_dense{0, p.cols, 1, 1, nullptr, s.in};
   task.c = c.device;
   task.alpha = alpha.value;
   task.beta = beta.value;
@@ -40,8 +43,7 @@ static bool sample_right(const Pattern &p, int types, bool f32_product, int turn
       double x = product.get(i, p.columns[(size_t)at]) * (prescaled ? 1 : s.alpha);
       double y = s.beta == 0 ? 0 : s.beta * c.old[(size_t)at];
       double got = load(c.values.host.data(), at, s.out);
-      if (!(fabs(got - x - y) <=
-            tolerance(s.out, compute_of(s.in), fabs(x) + fabs(y), x + y, 2)))
+      if (!(fabs(got - x - y) <= tolerance(s.out, compute_of(s.in), fabs(x) + fabs(y), x + y, 2)))
         return false;
     }
   return true;
@@ -54,8 +56,8 @@ static void test_sample(const shunt_device &d)
     for (int types = 0; types < 6; types++) {
       bool good = true;
       for (int i = 0; i < 4; i++)
-        good = good && sample_right(n.pattern, types, types % 2 && IN[types] != SHUNT_F64, turn++,
-                                    d);
+        good =
+            good && sample_right(n.pattern, types, types % 2 && IN[types] != SHUNT_F64, turn++, d);
       check(good, "sample, %s, %s of %s", n.name, type_name(IN[types]),
             types % 2 && IN[types] != SHUNT_F64 ? "f32" : "its own type");
     }
@@ -87,8 +89,8 @@ static bool combine_right(int64_t m, int64_t n, shunt_type t, int turn, const sh
   task.alpha = alpha.value;
   task.beta = beta.value;
   task.compute = SHUNT_F32;
-  if (shunt_guard_combine_cuda(&w.device, &task, flag ? (const uint32_t *)word.device : nullptr,
-                               &d, 0) != SHUNT_OK)
+  if (shunt_guard_combine_cuda(&w.device, &task, flag ? (const uint32_t *)word.device : nullptr, &d,
+                               0) != SHUNT_OK)
     return false;
   CUDA_OK(cudaDeviceSynchronize());
   c.bytes.download();
@@ -106,12 +108,12 @@ static bool combine_right(int64_t m, int64_t n, shunt_type t, int turn, const sh
 
 static void test_combine(const shunt_device &d)
 {
-  static const shunt_type types[] = { SHUNT_F16, SHUNT_BF16, SHUNT_F32 };
-  static const int64_t sizes[][2] = { { 1, 1 }, { 5, 300 }, { 33, 70 }, { 130, 64 } };
+  static const shunt_type types[] = {SHUNT_F16, SHUNT_BF16, SHUNT_F32};
+  static const int64_t sizes[][2] = {{1, 1}, {5, 300}, {33, 70}, {130, 64}};
   for (shunt_type t : types)
     for (auto &size : sizes) {
       bool good = true;
-      for (int turn = 0; turn < 20 && good; turn++)
+      for (int turn = 0; turn < 20 && good; turn += sized(1, 3))
         good = combine_right(size[0], size[1], t, turn, d);
       check(good, "combine, %s, %d x %d", type_name(t), (int)size[0], (int)size[1]);
     }
@@ -122,8 +124,7 @@ static bool copy_right(int64_t m, int64_t n, shunt_type t, int turn, const shunt
   Random r((uint64_t)turn + 1);
   Matrix from(m, n, turn & 1, turn % 3 * 4, turn % 5 == 4, t);
   Matrix to(m, n, turn & 2, turn % 4, turn % 7 == 6, t);
-  for (char &x : from.bytes.host)
-    x = (char)r.next();
+  for (char &x : from.bytes.host) x = (char)r.next();
   from.bytes.upload();
   to.bytes.upload();
   if (shunt_dense_copy_cuda(&from.device, &to.device, &d, 0) != SHUNT_OK) return false;
@@ -140,13 +141,14 @@ static bool copy_right(int64_t m, int64_t n, shunt_type t, int turn, const shunt
 
 static void test_copy(const shunt_device &d)
 {
-  static const shunt_type types[] = { SHUNT_I8, SHUNT_F16, SHUNT_F32, SHUNT_F64 };
-  static const int64_t sizes[][2] = { { 1, 1 }, { 1, 777 }, { 777, 1 }, { 63, 131 }, { 64, 64 },
-                                      { 65, 131 }, { 300, 40 }, { 1000, 1025 } };
+  static const shunt_type types[] = {SHUNT_I8, SHUNT_F16, SHUNT_F32, SHUNT_F64};
+  static const int64_t sizes[][2] = {{1, 1},   {1, 777},  {777, 1},  {63, 131},
+                                     {64, 64}, {65, 131}, {300, 40}, {1000, sized(1025, 37)}};
   for (shunt_type t : types)
     for (auto &size : sizes) {
       bool good = true;
-      for (int turn = 0; turn < 24 && good; turn += size[0] > 500 && size[1] > 500 ? 5 : 1)
+      for (int turn = 0; turn < 24 && good;
+           turn += size[0] > 500 && size[1] > 500 ? 5 : sized(1, 5))
         good = copy_right(size[0], size[1], t, turn, d);
       check(good, "dense copy, %s, %d x %d", type_name(t), (int)size[0], (int)size[1]);
     }

@@ -1,12 +1,13 @@
-// graphblas_gpu_product.cuh: the GraphBLAS face's products for the tests of its GPU engine:
-// operands of every form, judged by the twin on the host, and how often they were uploaded.
+// graphblas_gpu_product.cuh: products for the tests of GraphBLAS' GPU engine: operands of
+// every form, compared with the twin on the host, and how often they were uploaded.
 #pragma once
 #include "backend/graphblas/gpu/gpu_engine.h"
 #include "tests/gpu/common/harness.cuh"
 
-namespace harness {
+namespace harness
+{
 
-inline const char *mode = "plain";  // of this run: every line says it
+inline const char *mode = "plain"; // of this run: every line says it
 
 struct Case {
   shunt_type type = SHUNT_F32;
@@ -70,8 +71,7 @@ struct Product {
     s.by_column = k.by_column;
     s.iso = k.s_iso;
     values.resize((s.iso ? 1 : s.nnz) * shunt_type_size(k.type));
-    for (int64_t i = 0; i < (s.iso ? 1 : s.nnz); i++)
-      set(values, i, number(r, k.specials));
+    for (int64_t i = 0; i < (s.iso ? 1 : s.nnz); i++) set(values, i, number(r, k.specials));
     ids32.assign(ids.begin(), ids.end());
     offsets32.assign(offsets.begin(), offsets.end());
     indices32.assign(indices.begin(), indices.end());
@@ -101,8 +101,7 @@ struct Product {
   void fill(std::vector<char> &to, int64_t count, Random &r, bool specials)
   {
     to.resize(count * shunt_type_size(x.semiring.type));
-    for (int64_t i = 0; i < count; i++)
-      set(to, i, number(r, specials));
+    for (int64_t i = 0; i < count; i++) set(to, i, number(r, specials));
   }
 
   void make(const Case &k, uint64_t seed)
@@ -205,8 +204,8 @@ inline grb_gpu_counts counts()
 inline Case medium()
 {
   Case k;
-  k.rows = 3000;
-  k.cols = 2500;
+  k.rows = sized(3000, 1500);
+  k.cols = sized(2500, 1250);
   k.n = 96;
   k.density = 0.01;
   return k;
@@ -241,4 +240,4 @@ inline int device_count()
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
-}  // namespace harness
+} // namespace harness

@@ -1,4 +1,4 @@
-// test_graphblas_gpu.cu: the GPU engine of the GraphBLAS face against the twin on the host:
+// test_graphblas_gpu.cu: GraphBLAS' GPU engine against the twin on the host:
 // every form of the operands, the limit on device memory, several GPUs, and which products it
 // takes.
 //
@@ -98,9 +98,8 @@ static void test_unsupported()
 static void test_limit(int64_t limit)
 {
   Case k = medium();
-  k.rows = 12000;
-  k.cols = 12000;
-  k.density = 0.002;
+  k.rows = k.cols = sized(12000, 2000);
+  k.density = sized(0.002, 0.008);
   k.n = 3 * limit / (k.cols * 4) + 5;
   for (int form = 0; form < 4; form++) {
     k.b_by_column = form & 1;
@@ -129,7 +128,7 @@ static void test_devices()
   for (int n = 2; n <= count && n <= 4; n++) {
     grb_gpu_force_devices(n);
     mode = "several devices";
-    test_forms(60);
+    test_forms(sized(60, 20));
     Case k = medium();
     k.cols = k.rows;
     Product p(k, 41);
@@ -163,8 +162,8 @@ static void test_wise()
     wise = grb_gpu_wise(&large.x, &large.sparse, &large.dense, &large.out);
   check(wise, "%s: a large one goes to the GPU", mode);
   large.x.semiring.multiplier = SHUNT_PAIR;
-  check(!grb_gpu_wise(&large.x, &large.sparse, &large.dense, &large.out),
-        "%s: PLUS_PAIR does not", mode);
+  check(!grb_gpu_wise(&large.x, &large.sparse, &large.dense, &large.out), "%s: PLUS_PAIR does not",
+        mode);
 }
 
 // ---- the program --------------------------------------------------------------------------------
@@ -187,7 +186,7 @@ int main(int argc, char **argv)
 {
   mode = argc > 1 ? argv[1] : "plain";
   if (argc == 1) {
-    again("SHUNT_CACHE_MB", "4", "limit");
+    again("SHUNT_CACHE_MB", emulated ? "1" : "4", "limit");
     again("SHUNT_VERIFY", "1", "verify");
   }
   if (device_count() == 0) {
@@ -198,8 +197,8 @@ int main(int argc, char **argv)
   }
   if (strcmp(mode, "plain")) grb_gpu_force_devices(1);
   if (!strcmp(mode, "limit")) {
-    test_limit(4 << 20);
-    test_forms(100);
+    test_limit(sized(4, 1) << 20);
+    test_forms(sized(100, 30));
     return finish();
   }
   if (!strcmp(mode, "verify")) {
@@ -209,12 +208,12 @@ int main(int argc, char **argv)
     uploads(p, "kept without an epoch", 0, 1);
     p.set(p.values, p.x.s.nnz / 3 + 1, 0.75);
     uploads(p, "one value changed, nobody said so", 1, 1);
-    test_forms(60);
+    test_forms(sized(60, 20));
     return finish();
   }
   test_wise();
   grb_gpu_force_devices(1);
-  test_forms(400);
+  test_forms(sized(400, 120));
   test_long_row();
   test_unsupported();
   test_devices();

@@ -1,5 +1,5 @@
-// test_graphblas_gpu_faults.cu: the GPU engine of the GraphBLAS face when CUDA fails, at each
-// of its calls in turn, and beside a program's threads, contexts and forks.
+// test_graphblas_gpu_faults.cu: GraphBLAS' GPU engine when CUDA fails, at each of its calls in
+// turn, and with a program's threads, contexts and forks.
 #include <cuda.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -17,12 +17,12 @@ using namespace harness;
 static void test_faults(bool accumulate, int devices)
 {
   Case k = medium();
-  k.rows = 9000;
-  k.cols = 300;
+  k.rows = sized(9000, 3000);
+  k.cols = sized(300, 100);
   k.density = 0.004;
   /* More pieces of C than a thread has slots, and no thread but one: some pieces are in their place
      before the last are enqueued, so that failures come between.  */
-  k.n = 320;
+  k.n = sized(320, 160);
   k.threads = devices;
   k.by_column = true;
   k.accumulate = accumulate;
@@ -30,7 +30,7 @@ static void test_faults(bool accumulate, int devices)
   Product p(k, 50);
   int refused = 0, finished = 0, bad = 0, rounds = 0;
   grb_gpu_force_devices(devices);
-  for (long n = 1; n < 5000; n += every(), rounds++) {
+  for (long n = 1; n < 5000; n += sized(1, 2) * every(), rounds++) {
     grb_gpu_forget();
     p.name(1000 + n);
     uint64_t before = counts().finished_on_host;
@@ -48,8 +48,8 @@ static void test_faults(bool accumulate, int devices)
     bad += p.run() != SHUNT_OK || !(p.wrong() <= 1);
     if (seen < n) break;
   }
-  check(bad == 0 && refused > 20 / every() && rounds < 4999 &&
-            (!accumulate || finished > 2 / every()),
+  check(bad == 0 && refused > sized(20, 5) / every() && rounds < 4999 &&
+            (!accumulate || finished > sized(2, 1) / every()),
         "%s: %d faults, accumulate %d, %d devices: %d refused, %d finished on the host, %d bad",
         mode, rounds, accumulate, devices, refused, finished, bad);
   grb_gpu_force_devices(1);
@@ -66,7 +66,7 @@ static void *work(void *of)
 {
   Worker *w = (Worker *)of;
   Case k = medium();
-  for (int i = 0; i < 12; i++) {
+  for (int i = 0; i < sized(12, 3); i++) {
     Product p(k, 70 + w->number);
     p.x.s = w->shared->x.s;
     p.values = w->shared->values, p.offsets = w->shared->offsets, p.indices = w->shared->indices;
@@ -90,8 +90,7 @@ static void test_threads()
     w[i] = {i, 0, &shared};
     pthread_create(&t[i], NULL, work, &w[i]);
   }
-  for (int i = 0; i < 4; i++)
-    pthread_join(t[i], NULL), bad += w[i].bad;
+  for (int i = 0; i < 4; i++) pthread_join(t[i], NULL), bad += w[i].bad;
   check(bad == 0, "%s: four threads share S", mode);
 }
 
@@ -123,8 +122,8 @@ static void test_context()
   get(&before);
   p.run();
   get(&after);
-  check(before == after, "%s: the thread's context is as it was (%p, then %p)", mode, (void *)before,
-        (void *)after);
+  check(before == after, "%s: the thread's context is as it was (%p, then %p)", mode,
+        (void *)before, (void *)after);
 }
 
 int main()

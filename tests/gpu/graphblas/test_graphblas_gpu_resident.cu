@@ -1,4 +1,4 @@
-// test_graphblas_gpu_resident.cu: what the GPU engine of the GraphBLAS face keeps on the device
+// test_graphblas_gpu_resident.cu: what GraphBLAS' GPU engine keeps on the device
 // from one product to the next, and what it must not keep.
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -20,8 +20,7 @@ static void test_kept_sparse(bool by_column)
   p.sparse = {&p, 5, false};
   uploads(p, "S is new", 1, 1);
   uploads(p, "S is kept", 0, 1);
-  for (int64_t i = 0; i < p.x.s.nnz; i++)
-    p.set(p.values, i, 0.25);
+  for (int64_t i = 0; i < p.x.s.nnz; i++) p.set(p.values, i, 0.25);
   p.sparse.epoch = 6;
   uploads(p, "values changed in place, new epoch", 1, 1);
   uploads(p, "kept again", 0, 1);
@@ -83,8 +82,7 @@ static void test_chain(bool c_by_column)
   next(p.c, 3);
   uploads(q, "C is B of the next: nothing is sent", 0, 0);
   uploads(q, "and once more", 0, 0);
-  for (int64_t i = 0; i < Product::places(p.x.c); i++)
-    p.set(p.c, i, 0.125);
+  for (int64_t i = 0; i < Product::places(p.x.c); i++) p.set(p.c, i, 0.125);
   next(p.c, 4);
   uploads(q, "C was written since", 0, 1);
   next(first, 4);
@@ -140,8 +138,7 @@ static int pins_of(Product &p, const char *what)
 static int pins_of(Product &p, int times, const char *what)
 {
   int sum = 0;
-  while (times-- > 0)
-    sum += pins_of(p, what);
+  while (times-- > 0) sum += pins_of(p, what);
   return sum;
 }
 
@@ -204,8 +201,7 @@ static void test_stale_pins()
   Product p = pinnable(wide(), 28);
   pins_of(p, 6, "before pages change");
   map_anew(p.b);
-  for (int64_t i = 0; i < p.x.b.rows * p.x.b.cols; i++)
-    p.set(p.b, i, (double)(i % 64) / 64);
+  for (int64_t i = 0; i < p.x.b.rows * p.x.b.cols; i++) p.set(p.b, i, (double)(i % 64) / 64);
   pins_of(p, 2, "B has other pages and other values, which nobody was told");
   Product q = pinnable(wide(), 29);
   pins_of(q, 6, "before pages change");

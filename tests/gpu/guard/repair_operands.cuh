@@ -2,11 +2,13 @@
 // of shunt_guard_repair_cuda share between launches.
 #pragma once
 #include "kernels/guard/fingerprint.h"
+#include "kernels/guard/guard.h"
 #include "tests/gpu/common/harness.cuh"
 
-namespace harness {
+namespace harness
+{
 
-inline shunt_device device;  // main sets it
+inline shunt_device device; // main sets it
 
 // A table of sets, zeroed once, with a canary behind.
 struct Table {
@@ -40,7 +42,7 @@ struct Table {
 
 // A in CSR, B, and the product's sums in float64.
 struct Lab {
-  enum { OF_VALUES = 4, PRINTS = 8 };  // of A, and from OF_VALUES on of its values alone
+  enum { OF_VALUES = 4, PRINTS = 8 }; // of A, and from OF_VALUES on of its values alone
   Pattern p;
   int64_t n;
   shunt_type type, index;
@@ -49,8 +51,7 @@ struct Lab {
   std::vector<double> a_values, b_values, sum, scale;
   shunt_csr a;
 
-  Lab(const Pattern &p, int64_t n, shunt_type type, shunt_type index, int base,
-      bool sums = true)
+  Lab(const Pattern &p, int64_t n, shunt_type type, shunt_type index, int base, bool sums = true)
       : p(p), n(n), type(type), index(index), base(base),
         offsets(p.offsets.size() * shunt_type_size(index)),
         columns(p.columns.size() * shunt_type_size(index)),
@@ -67,8 +68,8 @@ struct Lab {
     for (int64_t i = 0; i < p.cols * n; i++) store(b.host.data(), i, type, r.value());
     offsets.upload();
     columns.upload();
-    a = shunt_csr{ p.rows,         p.cols, p.nnz(), offsets.device, columns.device,
-                   values.device, index,  type,    base };
+    a = shunt_csr{p.rows, p.cols, p.nnz(), offsets.device, columns.device, values.device,
+                  index,  type,   base};
     b.upload();
     take_fingerprints(a, 0);
     take_fingerprints(shunt_fp_values_of(&a), OF_VALUES);
@@ -87,14 +88,13 @@ struct Lab {
     CUDA_OK(cudaDeviceSynchronize());
     if (p.nnz()) values.host[values.host.size() - size] ^= 1;
     values.upload();
-    if (s == SHUNT_OK)
-      s = shunt_fingerprint_csr_cuda(&m, device_at, &device, scratch.device, 0);
+    if (s == SHUNT_OK) s = shunt_fingerprint_csr_cuda(&m, device_at, &device, scratch.device, 0);
     CUDA_OK(cudaDeviceSynchronize());
     expected.download();
     shunt_fingerprint *f = (shunt_fingerprint *)expected.host.data() + at;
     f[1] = f[2] = f[0];
     f[1].lo ^= 1;
-    f[2].hi ^= (uint64_t)1 << 51;  // the highest bit that is compared
+    f[2].hi ^= (uint64_t)1 << 51; // the highest bit that is compared
     if (!p.nnz()) f[3] = f[1];
     expected.upload();
     if (s != SHUNT_OK) check(false, "a fingerprint: status %d", (int)s);
@@ -123,4 +123,4 @@ struct Lab {
   }
 };
 
-}  // namespace harness
+} // namespace harness

@@ -5,9 +5,10 @@
 #pragma once
 #include "tests/gpu/guard/repair_operands.cuh"
 
-namespace harness {
+namespace harness
+{
 
-enum { FLAG = 1, CHANGED = 2, NONFINITE = 4 };  // reasons to repair
+enum { FLAG = 1, CHANGED = 2, NONFINITE = 4 }; // reasons to repair
 
 // Device words of one output: only_if, verdict, and a canary.
 enum { ONLY_IF, VERDICT, CANARY, WORDS };
@@ -18,20 +19,20 @@ inline Table *common;
 
 struct How {
   int reasons = 0;
-  bool asks_flag = true, asks_print = true, tells = true;  // what struct shunt_guard names
-  bool of_values = false;  // only with asks_print
-  double special = NAN;  // and where in the product's first row it stands, if NONFINITE
+  bool asks_flag = true, asks_print = true, tells = true; // what struct shunt_guard names
+  bool of_values = false;                                 // only with asks_print
+  double special = NAN; // and where in the product's first row it stands, if NONFINITE
   int64_t at = 0;
-  bool separate = false;  // the product is a matrix W, not C
+  bool separate = false; // the product is a matrix W, not C
   bool column_order = false;
   shunt_type out = SHUNT_F32;
   double alpha = 1, beta = 0;
-  int expected = 0;  // which wrong fingerprint, if CHANGED
+  int expected = 0; // which wrong fingerprint, if CHANGED
   Table *table = common;
   uintptr_t key = 0x1000;
-  bool no_room = false;  // the table is full: repaired, and a change told, whatever the reasons
+  bool no_room = false; // the table is full: repaired, and a change told, whatever the reasons
   int64_t wait_cycles = SHUNT_GUARD_WAIT_CYCLES;
-  bool beside = false;  // the launch may begin before the product's end
+  bool overlaps = false; // the launch may begin before the product's end
 };
 
 inline double largest(shunt_type t)
@@ -47,7 +48,7 @@ struct Output {
   How how;
   int64_t row_stride, col_stride, stored;
   Buffer c, w, words;
-  uint32_t *pinned;  // [0] changed, [1] nonfinite
+  uint32_t *pinned; // [0] changed, [1] nonfinite
   std::vector<char> before;
 
   Output(Lab &lab, const How &how)
@@ -94,15 +95,14 @@ struct Output {
     const shunt_fingerprint *expected = (const shunt_fingerprint *)lab.expected.device;
     shunt_spmm p = {};
     p.a = lab.a;
-    p.b = shunt_dense{ lab.p.cols, lab.n, lab.n, 1, lab.b.device, lab.type };
-    p.c = shunt_dense{ lab.p.rows, lab.n, row_stride, col_stride, c.device, how.out };
+    p.b = shunt_dense{lab.p.cols, lab.n, lab.n, 1, lab.b.device, lab.type};
+    p.c = shunt_dense{lab.p.rows, lab.n, row_stride, col_stride, c.device, how.out};
     p.alpha.host = how.alpha;
     p.beta.host = how.beta;
     p.compute = SHUNT_F32;
     p.only_if = how.asks_flag ? word + ONLY_IF : nullptr;
     shunt_dense product = p.c;
-    if (how.separate)
-      product = shunt_dense{ lab.p.rows, lab.n, lab.n + 2, 1, w.device, SHUNT_F32 };
+    if (how.separate) product = shunt_dense{lab.p.rows, lab.n, lab.n + 2, 1, w.device, SHUNT_F32};
     shunt_guard r = {};
     r.product = &product;
     if (how.asks_print) r.expected = expected + (how.reasons & CHANGED ? 1 + how.expected % 3 : 0);
@@ -111,11 +111,11 @@ struct Output {
     r.set_count = how.table->count;
     r.key = (const void *)how.key;
     r.wait_cycles = how.wait_cycles;
-    r.verdict = how.tells ? word + VERDICT : nullptr;
+    r.repaired = how.tells ? word + VERDICT : nullptr;
     r.changed = how.tells ? pinned : nullptr;
     r.nonfinite = how.tells ? pinned + 1 : nullptr;
     static int launches; // every second one as behind a kernel that lets it in
-    r.start = how.beside       ? SHUNT_GUARD_OVERLAPPED
+    r.start = how.overlaps     ? SHUNT_GUARD_OVERLAPPED
               : launches++ % 2 ? SHUNT_GUARD_EARLY
                                : SHUNT_GUARD_BEHIND;
     return shunt_guard_repair_cuda(&p, &r, &device, stream);
@@ -184,7 +184,7 @@ struct Output {
     c.host = before;
     c.upload();
     set_words();
-    CUDA_OK(cudaDeviceSynchronize());  // other streams do not wait for these copies
+    CUDA_OK(cudaDeviceSynchronize()); // other streams do not wait for these copies
   }
 
   bool run()
@@ -197,8 +197,8 @@ struct Output {
       printf("# status %d: %lld x %lld x %lld, C type %d, %s, %s, reasons %d, %g at %lld, alpha %g "
              "beta %g\n",
              (int)s, (long long)lab.p.rows, (long long)lab.p.cols, (long long)lab.n, (int)how.out,
-             how.column_order ? "column-major" : "row-major", how.separate ? "W" : "C",
-             how.reasons, how.special, (long long)how.at, how.alpha, how.beta);
+             how.column_order ? "column-major" : "row-major", how.separate ? "W" : "C", how.reasons,
+             how.special, (long long)how.at, how.alpha, how.beta);
     return good;
   }
 };
@@ -214,4 +214,4 @@ inline const char *name_of(shunt_type t)
   return t == SHUNT_F16 ? "f16" : t == SHUNT_BF16 ? "bf16" : "f32";
 }
 
-}  // namespace harness
+} // namespace harness

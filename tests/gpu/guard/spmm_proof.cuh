@@ -2,6 +2,7 @@
 // (kernels/guard/proof_inside.cuh), started from every state and looked at behind; for
 // tests/gpu/vector/test_vector_packed_proved.cu and tests/gpu/tile/test_tile_proved.cu.
 #pragma once
+#include "tests/gpu/common/captured.cuh"
 #include "tests/gpu/vector/vector_spmm_problem.cuh"
 
 namespace
@@ -10,7 +11,7 @@ namespace
 enum { CHANGED = 1, FLAG = 2 }; // what speaks against the copy
 enum { VERDICT, ONLY_IF, WORDS };
 
-// What a proof needs beside the product, which is a kernel of its own for each format.
+// What a proof needs besides the product, which is a kernel of its own for each format.
 struct Proof {
   Problem &q;
   int sets_count;
@@ -46,7 +47,7 @@ struct Proof {
     r.set_count = sets_count;
     r.key = (const void *)key;
     r.wait_cycles = wait_cycles;
-    r.verdict = (uint32_t *)words.device + VERDICT;
+    r.repaired = (uint32_t *)words.device + VERDICT;
     r.changed = changed;
     r.start = start;
     return r;
@@ -91,6 +92,75 @@ struct Proof {
     q.values.host[q.values.host.size() - 2] ^= 1;
     q.values.upload();
   }
+
+  // ---- what holds for every format --------------------------------------------------------------
+
+  // Each reason alone, and none before and behind.
+  void each_reason(bool *rests, bool *repaired)
+  {
+    *rests &= runs(0) && runs(0);
+    change();
+    *repaired &= runs(CHANGED) && runs(CHANGED);
+    change();
+    *repaired &= runs(FLAG);
+    *rests &= runs(0);
+  }
+  // With a table of one set: a second key finds no room, the first keeps its set.
+  void full_table(bool *keeps, bool *turned_away)
+  {
+    *keeps &= runs(0) && runs(0);
+    key = 0x99000;
+    *turned_away &= runs(0, true);
+    change();
+    *turned_away &= runs(0, true);
+    change();
+    key = 0x1000;
+    *keeps &= runs(0);
+  }
+  // Repaired by the last block alone, and by those that wait to help.
+  bool any_wait()
+  {
+    bool good = true;
+    for (int64_t cycles : {(int64_t)0, (int64_t)100, (int64_t)SHUNT_GUARD_WAIT_CYCLES}) {
+      wait_cycles = cycles;
+      good &= runs(0);
+      change();
+      good &= runs(CHANGED);
+      change();
+    }
+    return good;
+  }
+  // NaN and Inf in B are the product's own business: nothing speaks against the copy.
+  bool nonfinite()
+  {
+    const Pattern &p = q.pattern;
+    for (int64_t row : {0, 9, 22}) {
+      const int64_t from = p.offsets[(size_t)row], to = p.offsets[(size_t)row + 1];
+      store(q.b.host.data(), q.bl.at(p.columns[(size_t)from], 3 + row), q.o.type, NAN);
+      store(q.b.host.data(), q.bl.at(p.columns[(size_t)to - 1], 40 + row), q.o.type, -INFINITY);
+    }
+    q.b.upload();
+    bool good = runs(0);
+    change();
+    return runs(CHANGED) && good;
+  }
+  // A graph of two calls, replayed while A changes and changes back.
+  bool replays()
+  {
+    Captured calls([&](cudaStream_t stream) {
+      return launch(stream) == SHUNT_OK && launch(stream) == SHUNT_OK;
+    });
+    bool good = calls.good;
+    for (int round = 0; round < 9; round++) {
+      const int reasons = round % 3 == 1 ? CHANGED : 0;
+      if (reasons) change();
+      reset(reasons);
+      calls.replay(3);
+      good &= right(reasons);
+      if (reasons) change();
+    }
+    return good;
+  }
 };
 
 // An entry of the pattern moves to a column that its row does not have, which the copy lacks.
@@ -106,4 +176,4 @@ void move_entry(Pattern &p, Problem &q)
   q.columns.upload();
 }
 
-}  // namespace
+} // namespace

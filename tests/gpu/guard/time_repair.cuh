@@ -5,14 +5,15 @@
 
 #include "tests/gpu/guard/repair_output.cuh"
 
-namespace harness {
+namespace harness
+{
 
 // Microseconds of a proof that finds nothing: `copies` of A's arrays in turn, so that 1
 // reads what L2 still holds, and many read device memory.
 inline double time_rest(Lab &lab, Output &o, int copies)
 {
   const shunt_csr original = lab.a;
-  const Buffer *from[3] = { &lab.offsets, &lab.columns, &lab.values };
+  const Buffer *from[3] = {&lab.offsets, &lab.columns, &lab.values};
   std::vector<std::unique_ptr<Buffer>> memory;
   std::vector<shunt_csr> a(1, original);
   for (int k = 1; k < copies; k++) {
@@ -47,8 +48,8 @@ inline void time_proof(double density, shunt_type index)
   How how;
   how.out = SHUNT_F16;
   Output o(lab, how);
-  double bytes = (double)(lab.offsets.host.size() + lab.columns.host.size() +
-                          lab.values.host.size());
+  double bytes =
+      (double)(lab.offsets.host.size() + lab.columns.host.size() + lab.values.host.size());
   int copies = (int)(3e8 / bytes) + 1;
   printf("time repair_rests 4096x4096_%.2f_%s %6.1f MB  same A %7.2f us  fresh A %7.2f us  at 4.28 "
          "TB/s %6.2f us\n",
@@ -82,11 +83,11 @@ inline void time_needed(int64_t wait_cycles, const char *who)
 
 inline void time_repair()
 {
-  for (shunt_type index : { SHUNT_I32, SHUNT_I64 })
-    for (double density : { 0.5, 0.3, 0.1, 0.05 }) time_proof(density, index);
+  for (shunt_type index : {SHUNT_I32, SHUNT_I64})
+    for (double density : {0.5, 0.3, 0.1, 0.05}) time_proof(density, index);
   time_direct();
   time_needed(SHUNT_GUARD_WAIT_CYCLES, "all blocks");
   time_needed(0, "last block");
 }
 
-}  // namespace harness
+} // namespace harness

@@ -1,6 +1,6 @@
-// test_native_gpu.cu: libshunt.so's functions on the device against the same calls on the host engine:
-// memory of either owner, fused attention and the three kernels, batches, what is refused, and
-// every CUDA call that can fail.
+// test_native_gpu.cu: libshunt.so's functions on the device against the same calls on the host
+// engine: memory of either owner, fused attention and the three kernels, batches, what is refused,
+// and every CUDA call that can fail.
 #include "tests/gpu/vector/attention_operands.cuh"
 
 #include "backend/native/native.h"
@@ -22,8 +22,7 @@ struct Operand {
     Random r(seed);
     const int64_t pitch = aligned ? (cols + 7) / 8 * 8 : cols + 1,
                   n = batches * heads * rows * pitch;
-    for (int64_t i = 0; i < n + !aligned; i++)
-      store(at.host.data(), i, t, r.value());
+    for (int64_t i = 0; i < n + !aligned; i++) store(at.host.data(), i, t, r.value());
     at.upload();
     const size_t skip = aligned ? 0 : shunt_type_size(t);
     host = {at.host.data() + skip, t, batches, heads, rows, cols, heads * pitch, pitch,
@@ -55,10 +54,8 @@ struct Both {
     Random r(3);
     memcpy(offsets.host.data(), p.offsets.data(), offsets.host.size());
     memcpy(columns.host.data(), p.columns.data(), columns.host.size());
-    for (int64_t i = 0; i < p.nnz(); i++)
-      store(values.host.data(), i, SHUNT_F16, r.value());
-    for (Buffer *b : {&offsets, &columns, &values})
-      b->upload();
+    for (int64_t i = 0; i < p.nnz(); i++) store(values.host.data(), i, SHUNT_F16, r.value());
+    for (Buffer *b : {&offsets, &columns, &values}) b->upload();
     on_host = {
         p.rows,    p.cols,    p.nnz(), offsets.host.data(), columns.host.data(), values.host.data(),
         SHUNT_I64, SHUNT_F16, 0};
@@ -192,7 +189,7 @@ static void test_capture()
   CUDA_OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
   CUDA_OK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
   CUDA_OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
-  const shunt_status beside = shunt_pack(&m.on_device, SHUNT_DEVICE, nullptr, other, &x);
+  const shunt_status outside = shunt_pack(&m.on_device, SHUNT_DEVICE, nullptr, other, &x);
   shunt_packed_free(x);
   x = nullptr;
   const shunt_status packed = shunt_pack(&m.on_device, SHUNT_DEVICE, nullptr, s, &x);
@@ -206,7 +203,7 @@ static void test_capture()
                                     nullptr) == SHUNT_OK;
   const std::vector<char> want = o.at.host;
   check(packed == SHUNT_E_ARGUMENT && !x, "no packing inside stream capture");
-  check(beside == SHUNT_OK, "packing on another stream beside a capture: status %d", (int)beside);
+  check(outside == SHUNT_OK, "packing on another stream during a capture: status %d", (int)outside);
   check(called == SHUNT_OK && host && agree(o, want, 2.1, 1.1), "attention by graph replay");
   cudaGraphExecDestroy(e);
   cudaGraphDestroy(g);
@@ -239,15 +236,15 @@ static void test_packing_faults()
   shunt_csr a = m.on_device;
   a.values = nullptr;
   long calls = 1;
-  bool kept = false;
-  for (int i = 0; i < 20 && calls > 0 && !kept; i++) {
+  bool back = false;
+  for (int i = 0; i < 20 && calls > 0 && !back; i++) {
     size_t before = 0, after = 0, total;
     CUDA_OK(cudaMemGetInfo(&before, &total));
     calls = fail_each_call(a);
     CUDA_OK(cudaMemGetInfo(&after, &total));
-    kept = before == after;
+    back = before == after;
   }
-  check(calls >= 10 && kept, "each of %ld calls of packing fails, nothing leaks", calls);
+  check(calls >= 10 && back, "each of %ld calls of packing fails, nothing leaks", calls);
 }
 
 // Scores that f16 holds only once they are scaled: by way of the three kernels no result is lost.

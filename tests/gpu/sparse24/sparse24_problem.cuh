@@ -5,6 +5,7 @@
 // change.
 #pragma once
 #include "conv/sparse24/sparse24_conv.h"
+#include "kernels/csr/csr_kernels.h"
 #include "kernels/sparse24/sparse24_kernels.h"
 #include "tests/gpu/common/harness.cuh"
 
@@ -56,8 +57,7 @@ struct Packed {
       store(values.host.data(), i, type, some_value(r, type, whole));
     }
     memset(word.host.data(), 0, 8);
-    for (Buffer *b : {&offsets, &columns, &values, &word})
-      b->upload();
+    for (Buffer *b : {&offsets, &columns, &values, &word}) b->upload();
     host = {p.rows, p.cols, p.nnz(), offsets.host.data(), columns.host.data(), values.host.data(),
             index,  type,   base};
     device = host;
@@ -152,7 +152,7 @@ struct Product {
   uintptr_t key = 0x1000;
   bool proves = true;
   char other_column = 0; // its low byte
-  uint32_t *pinned; // changed, nonfinite
+  uint32_t *pinned;      // changed, nonfinite
   shunt_device device = this_device();
   shunt_spmm on_device = {}, on_host;
   shunt_dense product = {};
@@ -172,8 +172,7 @@ struct Product {
     if (o.bad != 0) store(b.host.data(), o.bad_at, o.type, o.bad);
     store(scalars.host.data(), 0, compute(), o.alpha);
     store(scalars.host.data(), 1, compute(), o.beta);
-    for (Buffer *x : {&b, &scalars})
-      x->upload();
+    for (Buffer *x : {&b, &scalars}) x->upload();
     on_host = on_device;
     fill(on_device, a.device, b.device, c.device, (const float *)scalars.device, n);
     fill(on_host, a.host, b.host.data(), c.host.data(), (const float *)scalars.host.data(), n);
@@ -211,7 +210,7 @@ struct Product {
     r.set_count = table->count;
     r.key = (const void *)key;
     r.wait_cycles = SHUNT_GUARD_WAIT_CYCLES;
-    r.verdict = (uint32_t *)words.device + VERDICT;
+    r.repaired = (uint32_t *)words.device + VERDICT;
     r.changed = pinned, r.nonfinite = pinned + 1;
     return r;
   }
@@ -219,7 +218,7 @@ struct Product {
   {
     const shunt_guard r = repair();
     return shunt_sparse24_spmm_shaped_cuda(&on_device, &a.on_device, o.shape, o.in_place, &r,
-                                          &device, stream);
+                                           &device, stream);
   }
 
   // Before a launch: C, W and the words as nobody may leave them.  With beta C's elements count.

@@ -1,6 +1,6 @@
-/* test_sparse24_route.c: the `sparse24` route's pack and run, by hand, against A B by the host's plain
-   loop: int8 bit by bit, with B where the kernel reads it and where the route copies it first;
-   after A changed in place; with an A that is not 2:4.  In C, as the routes' headers are.
+/* test_sparse24_route.c: the `sparse24` route's pack and run, by hand, against A B by the host's
+   plain loop: int8 bit by bit, with B where the kernel reads it and where the route copies it
+   first; after A changed in place; with an A that is not 2:4.  In C, as the routes' headers are.
 
    What the route is given has the sizes it asked for, so that the emulator sees what lies outside.
  */
@@ -10,7 +10,9 @@
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
 #include "backend/routes/routes.h"
-#include "kernels/shunt_kernels.h"
+#include "conv/profile/profile.h"
+#include "kernels/csr/csr_kernels.h"
+#include "kernels/guard/guard.h"
 #include "tests/unit/check.h"
 
 static struct shunt_context context;
@@ -116,8 +118,7 @@ static void make_a(struct world *w)
   const size_t size = shunt_type_size(s->index);
   w->offsets = get((size_t)(s->rows + 1) * size), w->columns = get((size_t)nnz * size);
   w->values = get((size_t)nnz * shunt_type_size(s->in));
-  for (int64_t i = 0; i <= s->rows; i++)
-    put(w->offsets.host, i, s->index, offsets[i]);
+  for (int64_t i = 0; i <= s->rows; i++) put(w->offsets.host, i, s->index, offsets[i]);
   for (int64_t i = 0; i < nnz; i++) {
     put(w->columns.host, i, s->index, columns[i]);
     put(w->values.host, i, s->in, below(256) - 128);
@@ -158,8 +159,7 @@ static void make_dense(struct world *w)
   w->c = get((size_t)of_c * 4);
   for (int64_t i = 0; i < (int64_t)(w->b.bytes / shunt_type_size(s->in)); i++)
     put(w->b.host, i, s->in, below(256) - 128);
-  for (int64_t i = 0; i < of_c; i++)
-    put(w->c.host, i, s->out, below(2001) - 1000);
+  for (int64_t i = 0; i < of_c; i++) put(w->c.host, i, s->out, below(2001) - 1000);
   up(&w->b);
   w->host.b = b_of(s, w->b.host);
   w->host.c = (struct shunt_dense){
@@ -217,11 +217,11 @@ static shunt_status pack(struct world *w)
   w->pinned[0] = w->pinned[1] = 0;
   char *header = w->header.device;
   w->view = (struct shunt_packed_view){.irregular = (uint32_t *)header,
-                                     .fingerprint = (struct shunt_fingerprint *)(header + 16),
-                                     .payload = w->payload.device,
-                                     .payload_bytes = bytes,
-                                     .changed = w->pinned,
-                                     .nonfinite = w->pinned + 1};
+                                       .fingerprint = (struct shunt_fingerprint *)(header + 16),
+                                       .payload = w->payload.device,
+                                       .payload_bytes = bytes,
+                                       .changed = w->pinned,
+                                       .nonfinite = w->pinned + 1};
   const shunt_status r = shunt_route_sparse24.pack(&w->call, &w->view);
   if (cudaDeviceSynchronize() != cudaSuccess) return SHUNT_E_CUDA;
   w->call.packed = &w->view;
@@ -304,7 +304,7 @@ static void test_case(const struct setup *s)
         s->any ? "not 2:4, " : "", (int)s->rows, (int)s->cols, (int)s->n,
         s->index == SHUNT_I64 ? 64 : 32, s->in, s->out, b_names[s->b],
         s->c_by_columns ? "columns" : "rows", s->alpha, s->beta, s->on_device ? " (device)" : "",
-        taken ? "kept, " : "NOT KEPT, ", right ? "right, " : "WRONG, ",
+        taken ? "packed, " : "NOT PACKED, ", right ? "right, " : "WRONG, ",
         repaired ? "repaired" : "NOT REPAIRED");
   end(&w);
 }
@@ -451,9 +451,9 @@ int main(void)
     check_skip("wgmma.sp needs compute capability 9.0");
     return check_finish();
   }
-  /* Few: what blocks do beside their tiles is test_spmm_sparse24's. */
+  /* Few: what blocks do besides their tiles is test_sparse24_spmm's. */
   context.device = (struct shunt_device){p.multiProcessorCount < 6 ? p.multiProcessorCount : 6, 90,
-                                        (int)p.sharedMemPerBlockOptin, p.l2CacheSize};
+                                         (int)p.sharedMemPerBlockOptin, p.l2CacheSize};
   test_refusals();
   test_products();
   test_in_place(SHUNT_F16, 0);

@@ -104,8 +104,8 @@ static void test_in_place(shunt_sparse24_shape shape, Table *table)
   }
 }
 
-// Some columns one after the other, and where rows begin: anything that is changed is seen, and C is
-// what the changed arrays say.
+// Some columns one after the other, and where rows begin: anything that is changed is seen, and C
+// is what the changed arrays say.
 static void test_compared(shunt_sparse24_shape shape, Table *table)
 {
   Random r(97);
@@ -173,42 +173,66 @@ static void test_products(shunt_sparse24_shape shape, bool integers, bool whole,
 }
 
 // Many tiles of the fingerprint for each of few warps, arrays on any address.
+// One of A's arrays, behind so many bytes of another buffer.
+struct Moved {
+  Buffer buffer;
+  char *at;
+  Moved(const Buffer &from, size_t by) : buffer(from.host.size() + by)
+  {
+    at = (char *)buffer.device + by;
+    CUDA_OK(cudaMemcpy(at, from.device, from.host.size(), cudaMemcpyDeviceToDevice));
+  }
+  // Element i's first byte, on both sides.
+  void flip(Buffer &original, size_t place, char bits)
+  {
+    original.host[place] ^= bits;
+    CUDA_OK(cudaMemcpy(at + place, &original.host[place], 1, cudaMemcpyHostToDevice));
+  }
+};
+
+// Elements at an array's ends and within are changed, and change back.
+static bool changes_are_seen(Product &q, Moved &moved, Buffer &array, size_t size, char bits)
+{
+  const size_t n = array.host.size() / size;
+  bool sees = true;
+  for (size_t at : {n / 3, n - 1})
+    for (int reason : {(int)CHANGED, 0}) {
+      moved.flip(array, at * size, bits);
+      sees &= q.runs(reason);
+    }
+  return sees;
+}
+
 static void test_proof(shunt_type type, Table *table)
 {
   const size_t size = shunt_type_size(type);
-  bool rests = true, sees = true;
-  for (int odd = 0; odd < 4; odd++)
-    for (int blocks : {1, 3}) {
-      Options o;
-      o.type = type, o.out = type == SHUNT_I8 ? SHUNT_I32 : type, o.b_layout = 3;
-      o.index = odd & 2 ? SHUNT_I64 : SHUNT_I32;
-      Product q(pattern_24(301, 700, 0.9, 21), 8, o, 22, table);
-      q.device.multiprocessors = blocks;
-      rests &= q.packs();
-      Buffer elsewhere(q.a.values.host.size() + 16);
-      if (odd & 1) {
-        char *moved = (char *)elsewhere.device + size;
-        CUDA_OK(
-            cudaMemcpy(moved, q.a.values.device, q.a.values.host.size(), cudaMemcpyDeviceToDevice));
-        q.on_device.a.values = moved;
+  static const size_t moves[][2] = {{0, 0}, {8, 0}, {0, 8}, {8, 8}, {4, 4}, {0, 1}};
+  for (shunt_type index : {SHUNT_I32, SHUNT_I64})
+    for (const auto &move : moves) {
+      const size_t of_index = std::max(move[0], move[0] ? shunt_type_size(index) : 0);
+      const size_t of_values = move[1] == 1 ? size : move[1];
+      bool rests = true, sees = true;
+      for (int blocks : {3}) {
+        Options o;
+        o.type = type, o.out = type == SHUNT_I8 ? SHUNT_I32 : type, o.b_layout = 3;
+        o.index = index;
+        Product q(pattern_24(301, 700, 0.9, 21), 8, o, 22, table);
+        q.device.multiprocessors = blocks;
+        rests &= q.packs();
+        Moved offsets(q.a.offsets, of_index), columns(q.a.columns, of_index);
+        Moved values(q.a.values, of_values);
+        q.on_device.a.row_offsets = offsets.at;
+        q.on_device.a.columns = columns.at;
+        q.on_device.a.values = values.at;
+        rests &= q.runs(0);
+        sees &= changes_are_seen(q, columns, q.a.columns, shunt_type_size(index), 1);
+        sees &= changes_are_seen(q, values, q.a.values, size, 1);
       }
-      rests &= q.runs(0);
-      const int64_t n = q.a.host.nnz;
-      for (int64_t at : {(int64_t)0, n / 3, n - 1}) {
-        const size_t place = size * (size_t)at;
-        char *value = (char *)const_cast<void *>(q.on_device.a.values) + place, was[2], is[2];
-        memcpy(was, q.a.values.host.data() + place, size);
-        is[0] = was[0], is[size - 1] = (char)(was[size - 1] ^ 0x80);
-        for (const char *bytes : {is, was}) {
-          CUDA_OK(cudaMemcpy(value, bytes, size, cudaMemcpyHostToDevice));
-          memcpy(q.a.values.host.data() + place, bytes, size);
-          sees &= q.runs(bytes == is ? CHANGED : 0);
-        }
-      }
+      const char *of_type = size == 1 ? "int8" : "fp16";
+      check(rests && sees, "few warps prove %s, columns %d bits, %d and %d bytes off 16%s%s",
+            of_type, (int)shunt_type_size(index) * 8, (int)of_index, (int)of_values,
+            rests ? "" : ": WRONG FINGERPRINT", sees ? "" : ": CHANGE NOT SEEN");
     }
-  const char *what = size == 1 ? ", int8" : "";
-  check(rests, "a proof by few warps comes to the same fingerprint%s", what);
-  check(sees, "a changed value is seen, and that it changed back%s", what);
 }
 
 // Each way in which the copy may be wrong, with and without beta.
@@ -310,11 +334,9 @@ static void test_streams()
     good &= products.back()->packs();
   }
   products[1]->change();
-  for (int k = 0; k < streams; k++)
-    products[(size_t)k]->reset(0);
+  for (int k = 0; k < streams; k++) products[(size_t)k]->reset(0);
   for (int round = 0; round < std::max(1, 12 / every()); round++)
-    for (int k = 0; k < streams; k++)
-      good &= products[(size_t)k]->run(at[(size_t)k]) == SHUNT_OK;
+    for (int k = 0; k < streams; k++) good &= products[(size_t)k]->run(at[(size_t)k]) == SHUNT_OK;
   CUDA_OK(cudaDeviceSynchronize());
   for (int k = 0; k < streams; k++) {
     const int reasons = k == 1 ? CHANGED : 0;
@@ -344,8 +366,7 @@ static void test_replays()
     const int reasons = round % 3 == 1 ? CHANGED : 0;
     if (reasons) q.change();
     q.reset(reasons);
-    for (int again = 0; again < 3; again++)
-      CUDA_OK(cudaGraphLaunch(replay, stream));
+    for (int again = 0; again < 3; again++) CUDA_OK(cudaGraphLaunch(replay, stream));
     CUDA_OK(cudaDeviceSynchronize());
     good &= q.words_right(reasons) && q.content_right(reasons, false);
     if (reasons) q.change();
@@ -409,7 +430,8 @@ int main(int argc, char **argv)
     return finish();
   }
   Table table(2);
-  for (shunt_sparse24_shape shape : {SHUNT_SPARSE24_128, SHUNT_SPARSE24_256, SHUNT_SPARSE24_2X128}) {
+  for (shunt_sparse24_shape shape :
+       {SHUNT_SPARSE24_128, SHUNT_SPARSE24_256, SHUNT_SPARSE24_2X128}) {
     for (bool integers : {false, true}) {
       test_products(shape, integers, true, &table);
       test_products(shape, integers, false, &table);

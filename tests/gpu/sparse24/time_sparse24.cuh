@@ -20,7 +20,8 @@ void time_shapes(Product &q)
 {
   const shunt_dense &b = q.on_device.b;
   const int64_t m = b.rows, n = b.cols;
-  for (shunt_sparse24_shape shape : {SHUNT_SPARSE24_128, SHUNT_SPARSE24_256, SHUNT_SPARSE24_2X128}) {
+  for (shunt_sparse24_shape shape :
+       {SHUNT_SPARSE24_128, SHUNT_SPARSE24_256, SHUNT_SPARSE24_2X128}) {
     double us[3];
     q.o.shape = shape;
     for (int proves : {0, 1}) {

@@ -18,7 +18,7 @@ static void test_same()
           for (double density : {0.0, 0.03, 0.2, 1.0}) {
             const Pattern p = tile_pattern((TileKind)kind, rows, cols, density, r.next());
             Tiles k(p, {reorder, -1, -1}, r.below(2) ? SHUNT_F16 : SHUNT_BF16,
-                     r.below(2) ? SHUNT_I64 : SHUNT_I32, (int)r.below(2), false, r.next());
+                    r.below(2) ? SHUNT_I64 : SHUNT_I32, (int)r.below(2), false, r.next());
             const bool same = k.pack() && k.same() && k.inside() && !k.census().irregular;
             if (!same)
               printf("# %lld x %lld, density %g, index %d, base %d\n", (long long)rows,
@@ -45,23 +45,23 @@ static void test_census()
     Tiles k(p, {reorder, -1, -1}, SHUNT_F16, SHUNT_I32, 1, false, 22);
     Buffer out(sizeof(shunt_tile_census));
     const shunt_device d = this_device();
-    const bool good = k.pack() && shunt_csr_tile_census_cuda(&k.device, reorder,
-                                                               (shunt_tile_census *)out.device,
-                                                               &d, 0) == SHUNT_OK;
+    const bool good =
+        k.pack() && shunt_csr_tile_census_cuda(&k.device, reorder, (shunt_tile_census *)out.device,
+                                               &d, 0) == SHUNT_OK;
     out.download();
     const shunt_tile_census &c = k.census();
     check(good && !memcmp(out.host.data(), &c, sizeof c) && c.sparse && c.dense,
           "the census alone counts the same, way %d", reorder);
     Tiles exact(p, {reorder, (int64_t)c.sparse, (int64_t)c.halves}, SHUNT_F16, SHUNT_I32, 1, false,
-                 22);
+                22);
     check(exact.pack() && exact.same() && !exact.census().irregular && exact.inside(),
           "fits into the room that it asks for");
     Tiles less(p, {reorder, (int64_t)c.sparse - 1, (int64_t)c.halves}, SHUNT_F16, SHUNT_I32, 1,
-                false, 22);
+               false, 22);
     check(less.pack() && less.same() && less.census().irregular == SHUNT_IRREGULAR && less.inside(),
           "not into room for one 2:4 tile less");
     Tiles half(p, {reorder, (int64_t)c.sparse, (int64_t)c.halves - 1}, SHUNT_F16, SHUNT_I32, 1,
-                false, 22);
+               false, 22);
     check(half.pack() && half.same() && half.census().irregular == SHUNT_IRREGULAR && half.inside(),
           "nor for one half less");
   }
@@ -114,7 +114,6 @@ int main(int argc, char **argv)
   test_declined();
   if (argc > 1 && !strcmp(argv[1], "--time"))
     for (double s : {0.7, 0.8, 0.9, 0.95, 0.98})
-      for (int how = 0; how < 4; how++)
-        time_conversion(s, how);
+      for (int how = 0; how < 4; how++) time_conversion(s, how);
   return finish();
 }

@@ -1,9 +1,8 @@
-// test_tile_proved.cu: the product with merged tiles that proves them inside its launch
-// (kernels/tile/tile_spmm_proved.cuh) is A B with every split; a change of each of A's arrays, a flag
-// and a full table each lead to the exact product; in replayed graphs, too.
+// test_tile_proved.cu: the product with packed tiles that proves them inside its launch
+// (kernels/tile/tile_spmm_proved.cuh) is A B with every split; a change of each of A's arrays, a
+// flag and a full table each lead to the exact product; in replayed graphs, too.
 #include "conv/tile/tile_conv.h"
 #include "kernels/tile/tile_kernels.h"
-#include "tests/gpu/common/captured.cuh"
 #include "tests/gpu/guard/spmm_proof.cuh"
 
 namespace
@@ -20,13 +19,13 @@ struct Proved : Proof {
     const bool good = shunt_tile_lay_out(&q.spmm.a, &plan, tiles.device, &v) &&
                       shunt_csr_to_tile_cuda(&q.spmm.a, &plan, &v, &q.device, 0) == SHUNT_OK;
     CUDA_OK(cudaDeviceSynchronize());
-    if (!good) check(false, "a matrix in merged tiles");
+    if (!good) check(false, "a matrix in tiles");
   }
   shunt_status launch(cudaStream_t stream) override
   {
     const shunt_guard r = repair();
     return shunt_tile_spmm_proved_cuda(&s, &v, &r, &q.device, q.workspace.device,
-                                         q.workspace.host.size(), stream);
+                                       q.workspace.host.size(), stream);
   }
 };
 
@@ -54,12 +53,7 @@ void test_device(int multiprocessors, uint64_t seed)
       q.device.multiprocessors = multiprocessors;
       Proved x(q);
       x.wait_cycles = r.below(2) ? SHUNT_GUARD_WAIT_CYCLES : 0;
-      rests &= x.runs(0) && x.runs(0);
-      x.change();
-      repaired &= x.runs(CHANGED) && x.runs(CHANGED);
-      x.change();
-      repaired &= x.runs(FLAG);
-      rests &= x.runs(0);
+      x.each_reason(&rests, &repaired);
       if (p.cols < 100) continue;
       move_entry(p, q);
       repaired &= x.runs(CHANGED);
@@ -68,49 +62,30 @@ void test_device(int multiprocessors, uint64_t seed)
   check(repaired, "%d multiprocessors: A B after a change and a flag", multiprocessors);
 }
 
-// NaN and Inf are the product's own business: nothing speaks against the tiles.
 void test_nonfinite()
 {
   const Pattern p = make_pattern(FOURS, 24, 900, 0.1, 5);
   Options o;
   o.height = 4;
   Problem q(p, 72, o, 6);
-  Proved x(q);
-  for (int64_t row : {0, 9, 22}) {
-    const int64_t from = p.offsets[(size_t)row], to = p.offsets[(size_t)row + 1];
-    store(q.b.host.data(), q.bl.at(p.columns[(size_t)from], 3 + row), o.type, NAN);
-    store(q.b.host.data(), q.bl.at(p.columns[(size_t)to - 1], 40 + row), o.type, -INFINITY);
-  }
-  q.b.upload();
-  bool good = x.runs(0);
-  x.change();
-  good &= x.runs(CHANGED);
-  check(good, "NaN and Inf in B, A as it was and changed");
+  check(Proved(q).nonfinite(), "NaN and Inf in B, A as it was and changed");
 }
 
 void test_full_table()
 {
   const Pattern p = make_pattern(EIGHTS, 300, 400, 0.1, 7);
-  bool kept = true, turned_away = true;
+  bool keeps = true, turned_away = true;
   for (int multiprocessors : {1, 4, 132}) {
     Options o;
     Problem q(p, 136, o, 8);
     q.device.multiprocessors = multiprocessors;
-    Proved x(q, 1);
-    kept &= x.runs(0) && x.runs(0);
-    x.key = 0x99000;
-    turned_away &= x.runs(0, true);
-    x.change();
-    turned_away &= x.runs(0, true);
-    x.change();
-    x.key = 0x1000;
-    kept &= x.runs(0);
+    Proved(q, 1).full_table(&keeps, &turned_away);
   }
-  check(kept, "a key that has a set keeps it");
+  check(keeps, "a key that has a set keeps it");
   check(turned_away, "without room in the table: A B all the same, and a change told");
 }
 
-// Several pieces of work a block; repaired by the last alone, and by those that wait to help.
+// Several pieces of work a block.
 void test_many_pieces()
 {
   const Pattern p = make_pattern(EIGHTS, 16 * 200, 90, 0.1, 9);
@@ -119,14 +94,7 @@ void test_many_pieces()
     Options o;
     Problem q(p, 128, o, 10);
     q.device.multiprocessors = multiprocessors;
-    Proved x(q);
-    for (int64_t cycles : {(int64_t)0, (int64_t)100, (int64_t)SHUNT_GUARD_WAIT_CYCLES}) {
-      x.wait_cycles = cycles;
-      good &= x.runs(0);
-      x.change();
-      good &= x.runs(CHANGED);
-      x.change();
-    }
+    good &= Proved(q).any_wait();
   }
   check(good, "400 units: A B, repaired or not");
 }
@@ -136,20 +104,7 @@ void test_replays()
   const Pattern p = make_pattern(EIGHTS, 700, 600, 0.1, 11);
   Options o;
   Problem q(p, 64, o, 12);
-  Proved x(q);
-  Captured calls([&](cudaStream_t stream) {
-    return x.launch(stream) == SHUNT_OK && x.launch(stream) == SHUNT_OK;
-  });
-  bool good = calls.good;
-  for (int round = 0; round < 9; round++) {
-    const int reasons = round % 3 == 1 ? CHANGED : 0;
-    if (reasons) x.change();
-    x.reset(reasons);
-    calls.replay(3);
-    good &= x.right(reasons);
-    if (reasons) x.change();
-  }
-  check(good, "replayed graphs see A change in place, and change back");
+  check(Proved(q).replays(), "replayed graphs see A change in place, and change back");
 }
 
 void test_declined()
@@ -168,14 +123,15 @@ void test_declined()
   Proved y(plain);
   check(shunt_tile_spmm_proves(&plain.spmm, &plain.device), "a small product proves inside");
   y.v.sparse.gather = nullptr;
-  check(y.launch(0) == SHUNT_E_UNSUPPORTED, "tiles that are not merged are declined");
+  check(y.launch(0) == SHUNT_E_UNSUPPORTED, "tiles without merged columns are declined");
 }
 
-}  // namespace
+} // namespace
 
 int main()
 {
-  for (int multiprocessors : {1, 4, 20, 132}) test_device(multiprocessors, 100 + (uint64_t)multiprocessors);
+  for (int multiprocessors : {1, 4, 20, 132})
+    test_device(multiprocessors, 100 + (uint64_t)multiprocessors);
   test_nonfinite();
   test_full_table();
   test_many_pieces();

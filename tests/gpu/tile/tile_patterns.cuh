@@ -70,7 +70,7 @@ struct Tiles {
   shunt_tile on_device, on_host;
 
   Tiles(const Pattern &p, shunt_tile_layout with, shunt_type type, shunt_type index, int base,
-         bool whole, uint64_t seed)
+        bool whole, uint64_t seed)
       : offsets((size_t)(p.rows + 1) * shunt_type_size(index)),
         columns((size_t)p.nnz() * shunt_type_size(index)), values((size_t)p.nnz() * 2), plan(with),
         bytes(size_of(p, with, type, index)), memory(bytes + 256), twin(bytes + 256)
@@ -99,8 +99,7 @@ struct Tiles {
   // Packs on the device; what is not written stays 0xee.
   bool pack_on_device()
   {
-    for (Buffer *x : {&offsets, &columns, &values})
-      x->upload();
+    for (Buffer *x : {&offsets, &columns, &values}) x->upload();
     memset(memory.host.data(), 0xee, memory.host.size());
     memory.upload();
     const shunt_device d = this_device();
@@ -125,10 +124,7 @@ struct Tiles {
       if (memory.host[i] != (char)0xee) return false;
     return true;
   }
-  const shunt_tile_census &census() const
-  {
-    return *(const shunt_tile_census *)memory.host.data();
-  }
+  const shunt_tile_census &census() const { return *(const shunt_tile_census *)memory.host.data(); }
 };
 
 } // namespace harness

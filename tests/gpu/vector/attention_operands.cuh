@@ -128,14 +128,12 @@ struct Tensor {
   {
     for (int64_t z = 0; z < layout.batches * layout.heads; z++)
       for (int64_t i = 0; i < rows; i++)
-        for (int64_t c = 0; c < d; c++)
-          set(z, i, c, size * r.value());
+        for (int64_t c = 0; c < d; c++) set(z, i, c, size * r.value());
   }
   void fill_row(int64_t i, double x)
   {
     for (int64_t z = 0; z < layout.batches * layout.heads; z++)
-      for (int64_t c = 0; c < d; c++)
-        set(z, i, c, x);
+      for (int64_t c = 0; c < d; c++) set(z, i, c, x);
   }
   shunt_heads in(bool on_device)
   {

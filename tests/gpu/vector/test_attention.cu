@@ -15,8 +15,7 @@ struct Attention {
       : p(pattern, t, order), q(t, l, pattern.rows, d), k(t, l, pattern.cols, d),
         v(t, l, pattern.cols, d), o(t, l, pattern.rows, d)
   {
-    for (Tensor *x : {&q, &k, &v})
-      x->fill(r, 1);
+    for (Tensor *x : {&q, &k, &v}) x->fill(r, 1);
     for (int64_t j = 0; j < pattern.cols; j++) { // what nobody names must not show
       if (p.named(j)) continue;
       k.fill_row(j, j % 2 ? (double)NAN : (double)INFINITY);
@@ -50,8 +49,7 @@ struct Attention {
   int64_t run(int log2_slices, const std::vector<char> &want)
   {
     memset(o.at.host.data(), 0xff, o.at.host.size());
-    for (Tensor *x : {&q, &k, &v, &o})
-      x->at.upload();
+    for (Tensor *x : {&q, &k, &v, &o}) x->at.upload();
     if (call(log2_slices) != SHUNT_OK) return -1;
     CUDA_OK(cudaDeviceSynchronize());
     o.at.download();
@@ -90,8 +88,7 @@ static void test_slices(shunt_type t)
   for (int slices = 0; slices < 4; slices++) {
     bool good = a.run(slices, want) == 0;
     const std::vector<char> first = a.o.at.host;
-    for (int i = 0; i < 3; i++)
-      good = a.run(slices, want) == 0 && a.o.at.host == first && good;
+    for (int i = 0; i < 3; i++) good = a.run(slices, want) == 0 && a.o.at.host == first && good;
     check(good, "%d slices, right and the same bits each time, type %d", 1 << slices, t);
   }
 }
@@ -170,8 +167,7 @@ static void test_overflow()
   Attention a(make_pattern(ALL, 8, 200, 1, 11), SHUNT_BF16, SHUNT_VECTOR_SEQUENTIAL, {0, 1, 1}, 16,
               r, 0.01f);
   for (int64_t j = 0; j < 200; j++) {
-    for (int64_t c = 0; c < 16; c++)
-      a.k.set(0, j, c, 0.005 * (double)j), a.v.set(0, j, c, 3e38);
+    for (int64_t c = 0; c < 16; c++) a.k.set(0, j, c, 0.005 * (double)j), a.v.set(0, j, c, 3e38);
   }
   const std::vector<char> want = a.twin();
   memset(a.o.at.host.data(), 0xff, a.o.at.host.size());
@@ -200,8 +196,7 @@ static void test_refused()
 int main()
 {
   for (shunt_type t : {SHUNT_F16, SHUNT_BF16}) {
-    for (int kind = 0; kind < KINDS; kind++)
-      test_sizes((Kind)kind, t);
+    for (int kind = 0; kind < KINDS; kind++) test_sizes((Kind)kind, t);
     test_slices(t);
     test_large_scores(t);
     test_nonfinite(t);

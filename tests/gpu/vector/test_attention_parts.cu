@@ -30,8 +30,7 @@ struct Sddmm {
   int64_t run()
   {
     memset(values.host.data(), 0xff, values.host.size());
-    for (Buffer *x : {&q.at, &k.at, &values})
-      x->upload();
+    for (Buffer *x : {&q.at, &k.at, &values}) x->upload();
     std::vector<char> want = values.host;
     shunt_vector_sddmm on_host = problem, on_device = problem;
     on_host.q = q.in(false), on_host.k = k.in(false), on_host.values = (uint16_t *)want.data();
@@ -162,14 +161,10 @@ static void test_softmax_nonfinite(shunt_type t)
   q.put(2, length(2) - 1, NAN);
   q.put(4, 3, INFINITY);
   q.put(5, 0, -INFINITY);
-  for (int n = 0; n < length(6); n++)
-    q.put(6, n, -INFINITY);
-  for (int n = 0; n < length(7) - 1; n++)
-    q.put(7, n, -INFINITY);
-  for (int n = 0; n < length(9); n++)
-    q.put(9, n, n < 20 ? -INFINITY : -300);
-  for (int n = 0; n < length(10); n++)
-    q.put(10, n, NAN);
+  for (int n = 0; n < length(6); n++) q.put(6, n, -INFINITY);
+  for (int n = 0; n < length(7) - 1; n++) q.put(7, n, -INFINITY);
+  for (int n = 0; n < length(9); n++) q.put(9, n, n < 20 ? -INFINITY : -300);
+  for (int n = 0; n < length(10); n++) q.put(10, n, NAN);
   check(q.run(1, false) == 0, "softmax with NaN, Inf and -Inf, type %d", t);
 }
 

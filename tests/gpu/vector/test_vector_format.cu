@@ -39,10 +39,8 @@ struct Packed {
   // Packs on both sides; what is not written stays 0xee.
   bool pack()
   {
-    for (Buffer *x : {&offsets, &columns, &values})
-      x->upload();
-    for (Buffer *x : {&memory, &twin})
-      memset(x->host.data(), 0xee, x->host.size());
+    for (Buffer *x : {&offsets, &columns, &values}) x->upload();
+    for (Buffer *x : {&memory, &twin}) memset(x->host.data(), 0xee, x->host.size());
     memory.upload();
     char *aligned = (char *)(((uintptr_t)twin.host.data() + 255) & ~(uintptr_t)255);
     const shunt_device d = this_device();
@@ -73,9 +71,10 @@ static void test_same()
   for (int order = 0; order < 2; order++)
     for (int height : {16, 8, 4, 2, 1}) {
       bool good = true;
-      for (int64_t rows : {1, 8, 13, 264})
+      for (int64_t rows : {1, 8, 13, sized(264, 40)})
         for (int64_t cols : {1, 63, 64, 700, 2100})
           for (double density : {0.0, 0.02, 0.3, 1.0}) {
+            if (beyond(cols, 700)) continue;
             const Pattern p = random_pattern(rows, cols, density, height, r.next());
             const shunt_vector_layout plan = {(shunt_vector_order)order, height};
             const shunt_type index = r.below(2) ? SHUNT_I64 : SHUNT_I32;
@@ -126,7 +125,6 @@ int main(int argc, char **argv)
   test_same();
   test_irregular();
   if (argc > 1 && !strcmp(argv[1], "--time"))
-    for (double s : {0.8, 0.9, 0.95, 0.98})
-      time_conversion(s);
+    for (double s : {0.8, 0.9, 0.95, 0.98}) time_conversion(s);
   return finish();
 }

@@ -1,6 +1,6 @@
 // test_vector_ordered.cu: the planner puts the rows of a matrix in another order where that pays
-// (backend/routes/vector_packed.h): not at once, in place of what another route kept by then, once
-// for a matrix as it is; and no result is of what the matrix used to hold.
+// (backend/routes/vector_packed.h): not at once, in place of what another route had packed by then,
+// once for a matrix as it is; and no result is of what the matrix used to hold.
 #include <numeric>
 #include <string>
 
@@ -21,8 +21,7 @@ static Pattern shuffled(double density, int share, uint64_t seed)
   Random r(seed + 1);
   std::vector<int64_t> order(SIDE);
   std::iota(order.begin(), order.end(), 0);
-  for (int64_t i = SIDE - 1; i > 0; i--)
-    std::swap(order[(size_t)i], order[(size_t)r.below(i + 1)]);
+  for (int64_t i = SIDE - 1; i > 0; i--) std::swap(order[(size_t)i], order[(size_t)r.below(i + 1)]);
   Pattern out;
   out.rows = out.cols = SIDE;
   for (int64_t row : order) {
@@ -86,15 +85,13 @@ struct Case {
   }
   void write_values()
   {
-    for (int64_t e = 0; e < pattern.nnz(); e++)
-      store(values.host.data(), e, SHUNT_F16, r.value());
+    for (int64_t e = 0; e < pattern.nnz(); e++) store(values.host.data(), e, SHUNT_F16, r.value());
     values.upload();
   }
   // Each column one further: other lists, of the same lengths.
   void turn_columns()
   {
-    for (int64_t &k : pattern.columns)
-      k = (k + 1) % SIDE;
+    for (int64_t &k : pattern.columns) k = (k + 1) % SIDE;
     for (size_t i = 0; i < SIDE; i++)
       std::sort(pattern.columns.begin() + pattern.offsets[i],
                 pattern.columns.begin() + pattern.offsets[i + 1]);
@@ -115,8 +112,7 @@ struct Case {
       for (int64_t e = pattern.offsets[(size_t)i]; e < pattern.offsets[(size_t)i + 1]; e++) {
         const float *row = &wide_b[(size_t)(pattern.columns[(size_t)e] * WIDTH)];
         const double x = load(values.host.data(), e, SHUNT_F16);
-        for (int j = 0; j < WIDTH; j++)
-          sum[j] += x * row[j], scale[j] += fabs(x * row[j]);
+        for (int j = 0; j < WIDTH; j++) sum[j] += x * row[j], scale[j] += fabs(x * row[j]);
       }
       const int64_t terms = pattern.offsets[(size_t)i + 1] - pattern.offsets[(size_t)i] + 2;
       for (int j = 0; j < WIDTH; j++) {

@@ -1,9 +1,8 @@
 // test_vector_packed_proved.cu: the product with a packed copy of A that proves the copy inside
-// (kernels/vector/vector_packed_spmm_proved.cuh) is A B in every shape; a change of each of A's arrays, a flag
-// and a full table each lead to the exact product; with rows in another order, and in replayed
-// graphs.
+// (kernels/vector/vector_packed_spmm_proved.cuh) is A B in every shape; a change of each of A's
+// arrays, a flag and a full table each lead to the exact product; with rows in another order, and
+// in replayed graphs.
 //   --only-time   times small products: alone, with the proof inside, and with it behind
-#include "tests/gpu/common/captured.cuh"
 #include "tests/gpu/guard/spmm_proof.cuh"
 
 namespace
@@ -13,23 +12,16 @@ const shunt_vector_shape shapes[] = {{0, 64, 0}, {0, 64, 1},  {0, 64, 2},
                                      {0, 64, 3}, {0, 128, 0}, {0, 128, 1}};
 
 struct Proved : Proof {
-  shunt_vector_shape shape = {};
+  shunt_vector_shape shape;
 
-  explicit Proved(Problem &problem, int count = 4) : Proof(problem, count) {}
+  Proved(Problem &problem, const shunt_vector_shape &shape, int count = 4)
+      : Proof(problem, count), shape(shape)
+  {
+  }
   shunt_status launch(cudaStream_t stream) override
   {
     const shunt_guard r = repair();
     return shunt_vector_packed_spmm_proved_shaped_cuda(&s, &q.v, &shape, &r, &q.device, stream);
-  }
-  shunt_status launch(const shunt_vector_shape &with, cudaStream_t stream = 0)
-  {
-    shape = with;
-    return launch(stream);
-  }
-  bool runs(const shunt_vector_shape &with, int reasons, bool no_room = false)
-  {
-    shape = with;
-    return Proof::runs(reasons, no_room);
   }
 };
 
@@ -57,23 +49,17 @@ void test_shape(const shunt_vector_shape &shape, uint64_t seed)
       if (r.below(2)) o.alpha = -1.5;
       o.device_scalars = false;
       Problem q(p, size[2], o, r.next());
-      Proved x(q);
+      Proved x(q, shape);
       x.wait_cycles = r.below(2) ? SHUNT_GUARD_WAIT_CYCLES : 0;
-      rests &= x.runs(shape, 0) && x.runs(shape, 0);
-      x.change();
-      repaired &= x.runs(shape, CHANGED) && x.runs(shape, CHANGED);
-      x.change();
-      repaired &= x.runs(shape, FLAG);
-      rests &= x.runs(shape, 0);
+      x.each_reason(&rests, &repaired);
       if (p.cols < 100) continue;
       move_entry(p, q);
-      repaired &= x.runs(shape, CHANGED);
+      repaired &= x.runs(CHANGED);
     }
   check(rests, "%s: A B, and nothing to repair", name);
   check(repaired, "%s: A B after a change and a flag", name);
 }
 
-// NaN and Inf are the product's own business: nothing speaks against the copy.
 void test_nonfinite(const shunt_vector_shape &shape)
 {
   const Pattern p = make_pattern(FOURS, 24, 900, 0.1, 5);
@@ -82,44 +68,26 @@ void test_nonfinite(const shunt_vector_shape &shape)
   Options o;
   o.height = 4;
   Problem q(p, 72, o, 6);
-  Proved x(q);
-  for (int64_t row : {0, 9, 22}) {
-    const int64_t from = p.offsets[(size_t)row], to = p.offsets[(size_t)row + 1];
-    store(q.b.host.data(), q.bl.at(p.columns[(size_t)from], 3 + row), o.type, NAN);
-    store(q.b.host.data(), q.bl.at(p.columns[(size_t)to - 1], 40 + row), o.type, -INFINITY);
-  }
-  q.b.upload();
-  bool good = x.runs(shape, 0);
-  x.change();
-  good &= x.runs(shape, CHANGED);
-  check(good, "%s: NaN and Inf in B, A as it was and changed", name);
+  check(Proved(q, shape).nonfinite(), "%s: NaN and Inf in B, A as it was and changed", name);
 }
 
 void test_full_table()
 {
   const Pattern p = make_pattern(EIGHTS, 300, 400, 0.1, 7);
-  bool kept = true, turned_away = true;
+  bool keeps = true, turned_away = true;
   for (bool listed : {false, true})
     for (const shunt_vector_shape &shape : shapes) {
       Options o;
       o.listed = listed;
       o.height = listed ? 1 : 8;
       Problem q(p, 136, o, 8);
-      Proved x(q, 1);
-      kept &= x.runs(shape, 0) && x.runs(shape, 0);
-      x.key = 0x99000;
-      turned_away &= x.runs(shape, 0, true);
-      x.change();
-      turned_away &= x.runs(shape, 0, true);
-      x.change();
-      x.key = 0x1000;
-      kept &= x.runs(shape, 0);
+      Proved(q, shape, 1).full_table(&keeps, &turned_away);
     }
-  check(kept, "a key that has a set keeps it");
+  check(keeps, "a key that has a set keeps it");
   check(turned_away, "without room in the table: A B all the same, and a change told");
 }
 
-// Several pieces of work a block; repaired by the last alone, and by those that wait to help.
+// Several pieces of work a block.
 void test_many_pieces()
 {
   const Pattern p = make_pattern(EIGHTS, 8 * 700, 90, 0.1, 9);
@@ -128,15 +96,9 @@ void test_many_pieces()
        {shunt_vector_shape{0, 64, 3}, shunt_vector_shape{0, 128, 0}}) {
     Options o;
     Problem q(p, shape.tile, o, 10);
-    Proved x(q);
+    Proved x(q, shape);
     q.device.multiprocessors = shape.tile == 128 ? 2 : 132;
-    for (int64_t cycles : {(int64_t)0, (int64_t)100, (int64_t)SHUNT_GUARD_WAIT_CYCLES}) {
-      x.wait_cycles = cycles;
-      good &= x.runs(shape, 0);
-      x.change();
-      good &= x.runs(shape, CHANGED);
-      x.change();
-    }
+    good &= x.any_wait();
   }
   check(good, "700 pieces: A B, repaired or not");
 }
@@ -146,21 +108,7 @@ void test_replays()
   const Pattern p = make_pattern(EIGHTS, 700, 600, 0.1, 11);
   Options o;
   Problem q(p, 64, o, 12);
-  Proved x(q);
-  const shunt_vector_shape shape = {0, 64, 2};
-  Captured calls([&](cudaStream_t stream) {
-    return x.launch(shape, stream) == SHUNT_OK && x.launch(shape, stream) == SHUNT_OK;
-  });
-  bool good = calls.good;
-  for (int round = 0; round < 9; round++) {
-    const int reasons = round % 3 == 1 ? CHANGED : 0;
-    if (reasons) x.change();
-    x.reset(reasons);
-    calls.replay(3);
-    good &= x.right(reasons);
-    if (reasons) x.change();
-  }
-  check(good, "replayed graphs see A change in place, and change back");
+  check(Proved(q, {0, 64, 2}).replays(), "replayed graphs see A change in place, and change back");
 }
 
 void test_declined()
@@ -169,21 +117,20 @@ void test_declined()
   Options o;
   o.beta = 0.5;
   Problem with_beta(p, 64, o, 14);
-  Proved x(with_beta);
+  Proved x(with_beta, {0, 64, 0});
   x.reset(0);
-  check(x.launch({0, 64, 0}) == SHUNT_E_UNSUPPORTED, "beta is declined");
+  check(x.launch(0) == SHUNT_E_UNSUPPORTED, "beta is declined");
   o.beta = 0;
   o.b_layout = 3;
   Problem by_columns(p, 64, o, 14);
-  Proved y(by_columns);
+  Proved y(by_columns, {0, 64, 0});
   y.reset(0);
-  check(y.launch({0, 64, 0}) == SHUNT_E_UNSUPPORTED, "so is a column-major B");
+  check(y.launch(0) == SHUNT_E_UNSUPPORTED, "so is a column-major B");
   o.b_layout = 0;
   Problem plain(p, 64, o, 14);
-  Proved z(plain);
-  z.reset(0);
-  check(z.launch({256, 64, 0}) == SHUNT_E_UNSUPPORTED &&
-            z.launch({0, 128, 0, 1}) == SHUNT_E_UNSUPPORTED,
+  Proved strips(plain, {256, 64, 0}), pairs(plain, {0, 128, 0, 1});
+  strips.reset(0);
+  check(strips.launch(0) == SHUNT_E_UNSUPPORTED && pairs.launch(0) == SHUNT_E_UNSUPPORTED,
         "so are strips and pairs");
 }
 
@@ -197,18 +144,19 @@ void time_case(Kind kind, int64_t rows, int64_t cols, double zeros, int64_t n)
   o.order = SHUNT_VECTOR_SEQUENTIAL;
   Problem q(p, n, o, 18);
   q.v.height = o.height;
-  Proved x(q);
+  const shunt_vector_shape shape = shunt_vector_packed_spmm_shape(&q.spmm, &q.v, &q.device);
+  Proved x(q, shape);
   x.reset(0);
-  shunt_vector_shape shape = shunt_vector_packed_spmm_shape(&q.spmm, &q.v, &q.device);
   if (shape.rows || shape.pairs) return;
   const auto launched = [](shunt_status s) {
     if (s != SHUNT_OK) exit(3);
   };
   const auto alone = [&](cudaStream_t stream) {
-    launched(shunt_vector_packed_spmm_shaped_cuda(&q.spmm, &q.v, &shape, &q.device, nullptr, 0, stream));
+    launched(
+        shunt_vector_packed_spmm_shaped_cuda(&q.spmm, &q.v, &shape, &q.device, nullptr, 0, stream));
   };
   const double product = time_graph(alone);
-  const double inside = time_graph([&](cudaStream_t stream) { launched(x.launch(shape, stream)); });
+  const double inside = time_graph([&](cudaStream_t stream) { launched(x.launch(stream)); });
   x.start = SHUNT_GUARD_EARLY;
   const shunt_dense none = {};
   const double behind = time_graph([&](cudaStream_t stream) {

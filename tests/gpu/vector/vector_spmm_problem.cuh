@@ -25,7 +25,7 @@ enum Kind {
   KINDS
 };
 const char *const kind_name[KINDS] = {"eights", "sixteens", "nearly sixteens", "fours",
-                                             "twos",   "holes",    "empty",           "dense"};
+                                      "twos",   "holes",    "empty",           "dense"};
 
 Pattern make_pattern(Kind kind, int64_t rows, int64_t cols, double density, uint64_t seed)
 {
@@ -92,8 +92,7 @@ struct Problem {
     memcpy(offsets.host.data(), pattern.offsets.data(), offsets.host.size());
     memcpy(columns.host.data(), pattern.columns.data(), columns.host.size());
     fill(seed);
-    for (Buffer *x : {&offsets, &columns, &values, &b, &c, &scalars})
-      x->upload();
+    for (Buffer *x : {&offsets, &columns, &values, &b, &c, &scalars}) x->upload();
 
     spmm.a = csr(offsets.device, columns.device, values.device);
     spmm.b = bl.view(b.device, o.type);
@@ -119,8 +118,7 @@ struct Problem {
   void fill(uint64_t seed)
   {
     Random r(seed);
-    for (int64_t e = 0; e < pattern.nnz(); e++)
-      store(values.host.data(), e, o.type, r.value());
+    for (int64_t e = 0; e < pattern.nnz(); e++) store(values.host.data(), e, o.type, r.value());
     fill_dense(*this, r);
     ((float *)scalars.host.data())[0] = (float)o.alpha;
     ((float *)scalars.host.data())[1] = (float)o.beta;
@@ -143,8 +141,7 @@ struct Problem {
     if (o.listed)
       CUDA_OK(cudaMemcpy(v.row_of, row_list().data(), (size_t)pattern.rows * 4,
                          cudaMemcpyHostToDevice));
-    if (shunt_csr_to_vector_cuda(&spmm.a, &plan, &v, &device, 0) != SHUNT_OK)
-      exit(3);
+    if (shunt_csr_to_vector_cuda(&spmm.a, &plan, &v, &device, 0) != SHUNT_OK) exit(3);
     CUDA_OK(cudaMemcpy(&counts, v.counts, sizeof counts, cudaMemcpyDeviceToHost));
     if (counts.irregular) {
       printf("not ok - the test's pattern does not fit its memory\n");
@@ -170,6 +167,22 @@ template <class Call> int64_t run_once(Problem &q, const Call &call, double erro
   q.c.host = before;
   q.c.upload();
   return wrong;
+}
+
+// The twin on the same operands.
+[[maybe_unused]] bool twin_is_right(Problem &q)
+{
+  const std::vector<char> before = q.c.host;
+  std::vector<char> memory(q.packed.host.size() + 256);
+  char *aligned = (char *)(((uintptr_t)memory.data() + 255) & ~(uintptr_t)255);
+  shunt_spmm host = q.spmm;
+  shunt_vector v;
+  host.a = q.csr(q.offsets.host.data(), q.columns.host.data(), q.values.host.data());
+  host.b.values = q.b.host.data();
+  host.c.values = q.c.host.data();
+  return shunt_vector_lay_out(&host.a, &q.plan, aligned, &v) &&
+         shunt_csr_to_vector_host(&host.a, &q.plan, &v) == SHUNT_OK &&
+         shunt_vector_packed_spmm_host(&host, &v) == SHUNT_OK && wrong_elements(q, before) == 0;
 }
 
 [[maybe_unused]] void name_shape(const shunt_vector_shape &s, char (&name)[40])

@@ -1,5 +1,6 @@
-/* test_bundle.c: CSR to merged column lists of groups of 8 rows, on the host: by hand on a tiny
-   matrix, against a brute-force union on random ones, irregular groups, sizes, long groups.  */
+/* test_bundle.c: CSR to the `bundle` format (of each 8 rows, the columns that any of them has), on
+   the host: by hand on a tiny matrix, against a brute-force union on random ones; irregular rows,
+   sizes, long lists.  */
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,7 +103,8 @@ static int is_union(const struct owned *o, const struct made *m)
 
 static void test_by_hand(void)
 {
-  /* The matrix drawn in kernels/bundle/bundle_format.h: rows 0, 1 and 7 of one group, and a ninth row. */
+  /* The matrix drawn in kernels/bundle/bundle_format.h: rows 0, 1 and 7 of one bundle, and a
+     ninth row.  */
   static const int32_t offsets[] = {0, 3, 6, 6, 6, 6, 6, 6, 9, 10};
   static const int32_t columns[] = {3, 9, 17, 3, 4, 17, 4, 9, 17, 5};
   static const uint32_t want[] = {3, 4, 9, 17};

@@ -1,13 +1,16 @@
-/* test_conv.c: the host half of conv/ and of the fingerprint: by hand on tiny
-   matrices, by other means on random ones, and against the published figures of
-   the real matrices (INDEX.md) where those are there.  */
+/* test_conv.c: the host half of conv/ and of the fingerprint: by hand on tiny matrices, by other
+   means on random ones, and against the figures of the real matrices in $SHUNT_DATA (its INDEX.md),
+   where it is set.  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "conv/coo/coo_conv.h"
 #include "conv/dcsr/dcsr_traversal.h"
+#include "conv/dense/dense_conv.h"
+#include "conv/profile/profile.h"
 #include "conv/read/read.h"
-#include "conv/shunt_conv.h"
+#include "kernels/guard/guard.h"
 #include "tests/unit/check.h"
 #include "tests/unit/random_csr.h"
 
@@ -170,7 +173,7 @@ static void test_profile(void)
   check(p.groups_nonempty[1] == 4 && p.groups_equal[1] == 3, "profile: groups of 4");
   check(p.groups_nonempty[2] == 8 && p.groups_equal[2] == 7, "profile: groups of 2");
   check(p.row_length_squares == 12 * 4 + 2 + 2 * 16, "profile: squares of row lengths");
-  check(p.merged_blocks == 0 && p.merged_tiles == 0, "profile: f32 is not for merged tiles");
+  check(p.merged_blocks == 0 && p.merged_tiles == 0, "profile: tiles of f32 are not counted");
   c[0] = 2, c[1] = 0; /* the first row, unsorted */
   c[3] = 0, c[2] = 0; /* the second, repeated */
   shunt_profile_csr_host(&o.a, &p);
@@ -206,7 +209,7 @@ static void test_profile_segments(void)
 }
 
 /* Rows of 17 with 40 columns, far apart, in the first block and one in the second. */
-static void test_profile_merged(void)
+static void test_profile_tiles(void)
 {
   enum { ROWS = 17, COLS = 40000 };
   struct owned o = owned_new(ROWS, COLS, 41, SHUNT_I32, SHUNT_F16, 1);
@@ -453,7 +456,7 @@ int main(void)
   test_irregular();
   test_coo();
   test_profile();
-  test_profile_merged();
+  test_profile_tiles();
   test_profile_segments();
   test_structure();
   test_fingerprint();

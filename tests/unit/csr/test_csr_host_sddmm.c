@@ -2,8 +2,9 @@
 #include <math.h>
 
 #include "kernels/common/host_half.h"
-#include "kernels/shunt_kernels.h"
+#include "kernels/csr/csr_kernels.h"
 #include "tests/unit/check.h"
+#include "tests/unit/csr/by_hand.h"
 
 /*       | 1 2 |        | 5 7  9 |           | 17 23  29 |
      A = | 3 4 |    B = | 6 8 10 |     A B = | 39 53  67 |
@@ -15,26 +16,6 @@ enum { M = 3, N = 3, K = 2, NNZ = 4 };
 static const double A[M][K] = {{1, 2}, {3, 4}, {0, 1}};
 static const double B[K][N] = {{5, 7, 9}, {6, 8, 10}};
 static const double AT_PATTERN[NNZ] = {29, 17, 8, 8};
-
-static void put(void *to, int64_t i, shunt_type t, double x)
-{
-  switch (t) {
-  case SHUNT_F16: ((uint16_t *)to)[i] = shunt_float_to_half((float)x); break;
-  case SHUNT_BF16: ((uint16_t *)to)[i] = shunt_float_to_bfloat((float)x); break;
-  case SHUNT_F32: ((float *)to)[i] = (float)x; break;
-  default: ((double *)to)[i] = x; break;
-  }
-}
-
-static double get(const void *from, int64_t i, shunt_type t)
-{
-  switch (t) {
-  case SHUNT_F16: return shunt_half_to_float(((const uint16_t *)from)[i]);
-  case SHUNT_BF16: return shunt_bfloat_to_float(((const uint16_t *)from)[i]);
-  case SHUNT_F32: return ((const float *)from)[i];
-  default: return ((const double *)from)[i];
-  }
-}
 
 struct memory {
   double a[64], b[64], c[NNZ]; /* room for the widest type */
@@ -59,25 +40,16 @@ static struct shunt_sddmm problem(struct memory *m, shunt_type in, shunt_type ou
   p.a = dense(m->a, M, K, a_rows, 5, in);
   p.b = dense(m->b, K, N, b_rows, 4, in);
   for (int i = 0; i < 64; i++) {
-    put(m->a, i, in, NAN);
-    put(m->b, i, in, NAN);
+    store(m->a, i, in, NAN);
+    store(m->b, i, in, NAN);
   }
   for (int i = 0; i < M; i++)
-    for (int k = 0; k < K; k++) put(m->a, i * p.a.row_stride + k * p.a.col_stride, in, A[i][k]);
+    for (int k = 0; k < K; k++) store(m->a, i * p.a.row_stride + k * p.a.col_stride, in, A[i][k]);
   for (int k = 0; k < K; k++)
-    for (int j = 0; j < N; j++) put(m->b, k * p.b.row_stride + j * p.b.col_stride, in, B[k][j]);
-  for (int i = 0; i <= M; i++)
-    if (index == SHUNT_I64)
-      m->offsets[i] = offsets[i] + base;
-    else
-      ((int32_t *)m->offsets)[i] = offsets[i] + base;
-  for (int i = 0; i < NNZ; i++) {
-    if (index == SHUNT_I64)
-      m->columns[i] = columns[i] + base;
-    else
-      ((int32_t *)m->columns)[i] = columns[i] + base;
-    put(m->c, i, out, old);
-  }
+    for (int j = 0; j < N; j++) store(m->b, k * p.b.row_stride + j * p.b.col_stride, in, B[k][j]);
+  store_indices(m->offsets, offsets, M + 1, index, base);
+  store_indices(m->columns, columns, NNZ, index, base);
+  for (int i = 0; i < NNZ; i++) store(m->c, i, out, old);
   p.c = (struct shunt_csr){M, N, NNZ, m->offsets, m->columns, m->c, index, out, base};
   p.compute = in == SHUNT_F64 ? SHUNT_F64 : SHUNT_F32;
   p.alpha.host = 1;
@@ -87,7 +59,7 @@ static struct shunt_sddmm problem(struct memory *m, shunt_type in, shunt_type ou
 static int equals(const struct shunt_sddmm *p, double alpha, double plus)
 {
   for (int i = 0; i < NNZ; i++)
-    if (get(p->c.values, i, p->c.value_type) != alpha * AT_PATTERN[i] + plus) return 0;
+    if (load(p->c.values, i, p->c.value_type) != alpha * AT_PATTERN[i] + plus) return 0;
   return 1;
 }
 
@@ -150,13 +122,13 @@ static void test_edges(void)
   check(shunt_csr_sddmm_host(&p) == SHUNT_E_UNSUPPORTED && equals(&p, 0, 4), "types that differ");
 
   p = problem(&m, SHUNT_F32, SHUNT_F32, SHUNT_I32, 0, 1, 0, NAN);
-  put(m.a, 1 * 5, SHUNT_F32, INFINITY); /* row 1 has no entries */
+  store(m.a, 1 * 5, SHUNT_F32, INFINITY); /* row 1 has no entries */
   check(shunt_csr_sddmm_host(&p) == SHUNT_OK && equals(&p, 1, 0), "rows without entries unread");
 
   p = problem(&m, SHUNT_F32, SHUNT_F32, SHUNT_I32, 0, 1, 1, NAN);
-  put(m.b, 2, SHUNT_F32, NAN); /* column 2: entry 0 only */
-  check(shunt_csr_sddmm_host(&p) == SHUNT_OK && isnan(get(m.c, 0, SHUNT_F32)) &&
-            get(m.c, 1, SHUNT_F32) == 17,
+  store(m.b, 2, SHUNT_F32, NAN); /* column 2: entry 0 only */
+  check(shunt_csr_sddmm_host(&p) == SHUNT_OK && isnan(load(m.c, 0, SHUNT_F32)) &&
+            load(m.c, 1, SHUNT_F32) == 17,
         "a NaN reaches the entries of its column and no others");
 }
 

@@ -1,19 +1,12 @@
 /* test_csr_host_spmm.c: the host twins of SpMM and the half conversions, against
    answers computed by hand.  No GPU, no files.  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "kernels/common/host_half.h"
-#include "kernels/shunt_kernels.h"
-
-static int passed, failed;
-
-static void check(int good, const char *what)
-{
-  printf("%s - %s\n", good ? "ok" : "not ok", what);
-  good ? passed++ : failed++;
-}
+#include "kernels/csr/csr_kernels.h"
+#include "tests/unit/check.h"
+#include "tests/unit/csr/by_hand.h"
 
 /* ---- conversions --------------------------------------------------------- */
 static void test_half(void)
@@ -73,30 +66,6 @@ static const int columns[NNZ] = {0, 2, 1, 1, 2, 0};
 static const double b_value[INNER][N] = {{1, 2}, {5, 6}, {3, 4}};
 static const double product[ROWS][N] = {{7, 10}, {0, 0}, {25, 30}, {13, 20}};
 
-static void store(void *to, int64_t i, shunt_type t, double x)
-{
-  switch (t) {
-  case SHUNT_F16: ((uint16_t *)to)[i] = shunt_float_to_half((float)x); break;
-  case SHUNT_BF16: ((uint16_t *)to)[i] = shunt_float_to_bfloat((float)x); break;
-  case SHUNT_F32: ((float *)to)[i] = (float)x; break;
-  case SHUNT_F64: ((double *)to)[i] = x; break;
-  case SHUNT_I8: ((int8_t *)to)[i] = (int8_t)x; break;
-  default: ((int32_t *)to)[i] = (int32_t)x; break;
-  }
-}
-
-static double load(const void *from, int64_t i, shunt_type t)
-{
-  switch (t) {
-  case SHUNT_F16: return shunt_half_to_float(((const uint16_t *)from)[i]);
-  case SHUNT_BF16: return shunt_bfloat_to_float(((const uint16_t *)from)[i]);
-  case SHUNT_F32: return ((const float *)from)[i];
-  case SHUNT_F64: return ((const double *)from)[i];
-  case SHUNT_I8: return ((const int8_t *)from)[i];
-  default: return ((const int32_t *)from)[i];
-  }
-}
-
 typedef shunt_status (*spmm)(const struct shunt_spmm *);
 
 /* Room for the problem in any type; from malloc, so that it has no type yet. */
@@ -119,18 +88,9 @@ static struct shunt_spmm make(struct memory *m, shunt_type in, shunt_type out, s
       .compute = compute,
       .only_if = NULL,
   };
-  for (int i = 0; i <= ROWS; i++)
-    if (index == SHUNT_I64)
-      m->offsets[i] = offsets[i] + base;
-    else
-      ((int32_t *)m->offsets)[i] = offsets[i] + base;
-  for (int i = 0; i < NNZ; i++) {
-    if (index == SHUNT_I64)
-      m->columns[i] = columns[i] + base;
-    else
-      ((int32_t *)m->columns)[i] = columns[i] + base;
-    store(m->values, i, in, value[i]);
-  }
+  store_indices(m->offsets, offsets, ROWS + 1, index, base);
+  store_indices(m->columns, columns, NNZ, index, base);
+  for (int i = 0; i < NNZ; i++) store(m->values, i, in, value[i]);
   for (int i = 0; i < 64; i++) store(m->c, i, out, 100);
   for (int k = 0; k < INNER; k++)
     for (int j = 0; j < N; j++)
@@ -181,7 +141,7 @@ static void test_types(spmm f, const char *name, struct memory *m)
     }
     snprintf(text, sizeof text, "%s: types %d -> %d, all layouts and index forms", name,
              types[t][0], types[t][1]);
-    check(good, text);
+    check(good, "%s", text);
   }
 }
 
@@ -199,7 +159,7 @@ static void test_rules(spmm f, const char *name, struct memory *m)
   f(&p);
   good &= isnan(at(&p, 0, 0)) && at(&p, 0, 1) == 20;
   snprintf(text, sizeof text, "%s: beta 0 does not read C, beta 1 does", name);
-  check(good, text);
+  check(good, "%s", text);
 
   p = make(m, SHUNT_F32, SHUNT_F32, SHUNT_F32, 0, 0, SHUNT_I32, 0);
   store(m->values, 0, SHUNT_F32, 0);
@@ -207,12 +167,12 @@ static void test_rules(spmm f, const char *name, struct memory *m)
   f(&p);
   good = isnan(at(&p, 0, 0)) && at(&p, 0, 1) == 8 && at(&p, 2, 0) == 25 && isinf(at(&p, 3, 0));
   snprintf(text, sizeof text, "%s: a stored zero times Inf is NaN, an absent one is not", name);
-  check(good, text);
+  check(good, "%s", text);
 
   p.alpha.host = 0;
   f(&p);
   snprintf(text, sizeof text, "%s: alpha 0 leaves no trace of a NaN or Inf", name);
-  check(right(&p, 0, 0), text);
+  check(right(&p, 0, 0), "%s", text);
 
   float alpha = 2, beta = 0.5f;
   p = make(m, SHUNT_F32, SHUNT_F32, SHUNT_F32, 0, 1, SHUNT_I64, 1);
@@ -221,7 +181,7 @@ static void test_rules(spmm f, const char *name, struct memory *m)
   p.alpha.host = p.beta.host = 77;
   f(&p);
   snprintf(text, sizeof text, "%s: scalars by pointer", name);
-  check(right(&p, 2, 0.5), text);
+  check(right(&p, 2, 0.5), "%s", text);
 
   uint32_t word = 0;
   p = make(m, SHUNT_F32, SHUNT_F32, SHUNT_F32, 0, 0, SHUNT_I32, 0);
@@ -230,7 +190,7 @@ static void test_rules(spmm f, const char *name, struct memory *m)
   word = 4;
   good &= f(&p) == SHUNT_OK && right(&p, 1, 0);
   snprintf(text, sizeof text, "%s: only_if", name);
-  check(good, text);
+  check(good, "%s", text);
 
   p = make(m, SHUNT_I8, SHUNT_I32, SHUNT_I32, 0, 0, SHUNT_I32, 0);
   p.alpha.host = 1 << 30;
@@ -238,7 +198,7 @@ static void test_rules(spmm f, const char *name, struct memory *m)
   good = (int32_t)at(&p, 0, 0) == (int32_t)(7u << 30);
   good &= (int32_t)at(&p, 3, 1) == (int32_t)(20u << 30);
   snprintf(text, sizeof text, "%s: int32 wraps", name);
-  check(good, text);
+  check(good, "%s", text);
 
   p = make(m, SHUNT_F32, SHUNT_F64, SHUNT_F32, 0, 0, SHUNT_I32, 0);
   good = f(&p) == SHUNT_E_UNSUPPORTED;
@@ -251,7 +211,7 @@ static void test_rules(spmm f, const char *name, struct memory *m)
   p.b.cols = p.c.cols = 0;
   good &= f(&p) == SHUNT_OK && at(&p, 0, 0) == 100;
   snprintf(text, sizeof text, "%s: refusals and zero sizes", name);
-  check(good, text);
+  check(good, "%s", text);
 }
 
 /* Wider than a block of columns, more rows than parts: A has A(i, i % 5) = 2 and,
@@ -290,7 +250,7 @@ static void test_large(spmm f, const char *name)
     for (int j = 0; j < WIDE; j++)
       good &= c[i * WIDE + j] == (float)(2 * (10 * (i % 5) + j) - (i % 3 == 0 ? 40 + j : 0));
   snprintf(text, sizeof text, "%s: 700 rows by 131 columns", name);
-  check(good, text);
+  check(good, "%s", text);
 }
 
 int main(void)
@@ -309,6 +269,5 @@ int main(void)
     test_large(twins[i].f, twins[i].name);
   }
   free(m);
-  printf("%d passed, %d failed\n", passed, failed);
-  return failed != 0;
+  return check_finish();
 }

@@ -1,4 +1,5 @@
-/* Notes of BSR matrices: found while the matrix lives, for its descriptor and library alone. */
+/* test_bsr_notes.c: what is noted of a BSR matrix is found while the matrix lives, for its
+   descriptor and library alone.  */
 #include <string.h>
 
 #include "backend/cusparse/bsr.h"

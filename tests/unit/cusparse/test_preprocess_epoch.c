@@ -1,4 +1,5 @@
-/* Active buffers: an epoch is found for the call that began it, and for no other. */
+/* test_preprocess_epoch.c: active buffers: an epoch is found for the call that began it, and for no
+   other.  */
 #include "backend/cusparse/preprocess_epoch.h"
 #include "tests/unit/check.h"
 

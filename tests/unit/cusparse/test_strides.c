@@ -1,4 +1,4 @@
-/* Notes of batch strides: found for the matrix they were written for, and for no other. */
+/* test_strides.c: batch strides are found for the matrix they were noted for, and for no other. */
 #include <string.h>
 
 #include "backend/cusparse/strides.h"

@@ -6,7 +6,7 @@
 
 static const char *const name_of[] = {"CSR", "CSC", "COO"};
 
-/* ---- by hand: the drawing of kernels/dcsr/dcsr_format.h ------------------------------------------- */
+/* ---- by hand: the drawing of kernels/dcsr/dcsr_format.h -------------------------------------- */
 
 static struct entries drawing(void)
 {

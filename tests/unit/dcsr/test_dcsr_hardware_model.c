@@ -1,5 +1,5 @@
-/* test_dcsr_hardware_model.c: the model of the conversion engine against the stored strips, bit for bit,
-   over random and real matrices; its counts, by hand on a tiny matrix.  */
+/* test_dcsr_hardware_model.c: the model of the conversion engine against the stored strips, bit for
+   bit, over random and real matrices; its counts, by hand on a tiny matrix.  */
 #include <glob.h>
 #include <math.h>
 
@@ -54,7 +54,7 @@ static void engine_free(struct engine_run *r)
   packed_free(&r->emitted);
 }
 
-/* ---- by hand: the drawing of kernels/dcsr/dcsr_format.h ------------------------------------------- */
+/* ---- by hand: the drawing of kernels/dcsr/dcsr_format.h -------------------------------------- */
 
 /* Strip 0: columns 0 {c}, 1 {a d}; strip 1: 0 {b}, 2 {f}, 3 {e}; and between them, in a second
    matrix, a strip without entries.  */

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "kernels/common/host_element.h"
+#include "kernels/csr/csr_kernels.h"
 #include "kernels/dcsr/dcsr_kernels.h"
 #include "tests/unit/check.h"
 #include "tests/unit/dcsr/dcsr_random.h"

@@ -1,6 +1,6 @@
-/* test_cache.c: what the cache keeps of matrices, with a CUDA runtime of the test's own that works at
-   once: copies of two formats side by side, the third in an idle one's place; which copies make room
-   for which; thousands of matrices, streams and profiles; and when all of it goes.  */
+/* test_cache.c: what the cache holds of matrices, with a CUDA runtime of the test's own that works
+   at once: copies of two formats at a time, the third in an idle one's place; which copies make
+   room for which; thousands of matrices, streams and profiles; and when all of it goes.  */
 #include <stdlib.h>
 #include <string.h>
 

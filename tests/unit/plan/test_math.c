@@ -1,4 +1,4 @@
-/* SHUNT_MATH: in what arithmetic the dense route has products computed.
+/* test_math.c: SHUNT_MATH: in what arithmetic the dense route has products computed.
 
    The route, the options and cublaslt.c are the real ones.  cuBLASLt is a stand-in: dlopen and
    dlsym below find it instead of the library, and it notes the compute type of each product.
@@ -17,6 +17,9 @@
 #include "backend/plan/graph_overlap.h"
 #include "backend/plan/options.h"
 #include "backend/routes/routes.h"
+#include "conv/dense/dense_conv.h"
+#include "kernels/dense/dense_kernels.h"
+#include "kernels/guard/guard.h"
 #include "tests/unit/check.h"
 
 /* ---- the stand-in for cuBLASLt --------------------------------------------------------- */

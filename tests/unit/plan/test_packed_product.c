@@ -1,5 +1,6 @@
-/* test_packed_product.c with a format that notes what it is asked for: the order of what is enqueued, which
-   words the proof is given, and what is made of launches that fail.  */
+/* test_packed_product.c: products with a packed matrix, of a format that notes what it is asked
+   for: the order of what is enqueued, which words the proof is given, and what follows a launch
+   that fails.  */
 #include <string.h>
 
 #include "backend/plan/context.h"
@@ -88,7 +89,7 @@ shunt_status shunt_guard_combine_cuda(const struct shunt_dense *w, const struct 
                                       shunt_stream stream)
 {
   (void)w, (void)p, (void)d, (void)stream;
-  check(only_unless == world.repair.verdict, "C is combined by the repair's verdict");
+  check(only_unless == world.repair.repaired, "C is combined unless the repair computed it");
   return say('c');
 }
 

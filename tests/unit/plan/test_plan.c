@@ -1,4 +1,4 @@
-/* The planner's pure parts: problems as text, batches, reasons, faults, routes. */
+/* test_plan.c: the planner's pure parts: problems as text, batches, reasons, faults, routes. */
 #include <string.h>
 
 #include "backend/plan/batches.h"

@@ -1,6 +1,6 @@
-/* The planner with everything around it replaced: which routes it asks, in which order it
-   runs batches, and what it makes of failures.  Two routes are in the table: `direct`, and
-   `library`, which needs another library and takes transposed matrices.  */
+/* test_planner.c: the planner with everything around it replaced: which routes it asks, in which
+   order it runs batches, and what it does after failures.  Two routes are in the table: `direct`,
+   and `library`, which needs another library and takes transposed matrices.  */
 #include <string.h>
 
 #include "backend/plan/cache.h"
@@ -10,6 +10,7 @@
 #include "backend/plan/planner.h"
 #include "backend/plan/tune.h"
 #include "backend/routes/route.h"
+#include "conv/coo/coo_conv.h"
 #include "tests/unit/check.h"
 
 /* ---- what is around ------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
-/* The file of SHUNT_TUNE: what is kept comes back, and nothing of a file that is not
-   whole or not about this machine.  Options are read once a process, so each case runs
-   in a child.  */
+/* test_tune.c: the file of SHUNT_TUNE: what was written comes back, and nothing of a file that is
+   not whole or not about this machine.  Options are read once a process, so each case runs in a
+   child.  */
 #include <glob.h>
 #include <signal.h>
 #include <stdio.h>

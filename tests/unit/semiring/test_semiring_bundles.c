@@ -1,8 +1,8 @@
 /* test_semiring_bundles.c: rows of S with the same columns, several at a time: the loops of
-   kernels/semiring/semiring_bundles.h against those of one row at a time, bit for bit, and whole products by the
-   engine against products of one row each.
+   kernels/semiring/semiring_bundles.h against those of one row at a time, bit for bit, and whole
+   products by the engine against products of one row each.
 
-     test_semiring_groups [cases of each]  */
+     test_semiring_bundles [cases of each]  */
 #include "kernels/semiring/semiring_choice.h"
 #include "tests/unit/check.h"
 #include "tests/unit/semiring/semiring_random.h"

@@ -11,6 +11,7 @@
 #include "tests/unit/check.h"
 
 #define RANDOM_SEED 2424
+#include "kernels/csr/csr_kernels.h"
 #include "tests/unit/random_csr.h"
 
 /* At most two entries in each four columns, no value +0, rarely a -0; whole numbers up to 4. */
@@ -168,8 +169,8 @@ static void test_by_hand(void)
   owned_free(&o);
 }
 
-/* int8, row 41 again: columns 64 + 4 x 13 + {0, 2} of chunk 1, so quad 5 of the second 32 columns of its
-   second product. */
+/* int8, row 41 again: columns 64 + 4 x 13 + {0, 2} of chunk 1, so quad 5 of the second 32 columns of
+   its second product.  */
 static void test_by_hand_i8(void)
 {
   struct owned o = owned_new(64, 256, 2, SHUNT_I32, SHUNT_I8, 0);

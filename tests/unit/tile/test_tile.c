@@ -3,6 +3,9 @@
    test_tile_refused.c; the product: test_tile_twin.c.  */
 #include <math.h>
 
+#include "conv/coo/coo_conv.h"
+#include "conv/dense/dense_conv.h"
+#include "conv/profile/profile.h"
 #include "tests/unit/check.h"
 #include "tests/unit/tile/tile_matrices.h"
 

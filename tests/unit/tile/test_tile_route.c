@@ -1,5 +1,5 @@
-/* The `merged` route: when it keeps a copy, and what it expects, held against times measured on an
-   H200 (tests/bench/results/tile-routed.txt).  */
+/* test_tile_route.c: the `tile` route: when it packs a matrix, and what it expects, held against
+   times measured on an H200 (tests/bench/results/tile-routed.txt).  */
 #include "backend/plan/context.h"
 #include "backend/plan/cost.h"
 #include "backend/routes/routes.h"

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "kernels/common/host_half.h"
+#include "kernels/csr/csr_kernels.h"
 #include "kernels/tile/tile_kernels.h"
 #include "tests/unit/check.h"
 #include "tests/unit/tile/tile_matrices.h"

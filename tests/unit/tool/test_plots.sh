@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/bench/plot_suite.py draws what `shunt bench` wrote.
+# test_plots.sh: tests/bench/plot_suite.py draws what `shunt bench` wrote.
 set -u
 SHUNT=${SHUNT:?}
 plot=${SHUNT_SRCDIR:?}/tests/bench/plot_suite.py

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/gpu/report.py tells whether a GPU session's report is about today's source.
+# test_report.sh: tests/gpu/report.py tells whether a report of GPU tests is about today's source.
 set -u
 report=${SHUNT_SRCDIR:?}/tests/gpu/report.py
 . "$SHUNT_SRCDIR/tests/unit/tool/check.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/clients/solvers_client.py on the host: its solvers against dense algebra, with the
-# products of SciPy and with its own, which must agree; and what it says of bad input.
+# test_solvers.sh: tests/clients/solvers_client.py on the host: its solvers against dense algebra,
+# with the products of SciPy and with its own, which must agree; and what it says of bad input.
 set -u
 client=${SHUNT_SRCDIR:?}/tests/clients/solvers_client.py
 . "$SHUNT_SRCDIR/tests/unit/tool/check.sh"

@@ -1,5 +1,5 @@
-/* The `vector` route: when it keeps a packed copy, and what it expects of product and proof, held
-   against times measured on an H200 (tests/bench/results/vector-routed.json).  */
+/* test_vector_route.c: the `vector` route: when it packs a matrix, and what it expects of product
+   and proof, held against times measured on an H200 (tests/bench/results/vector-routed.json).  */
 #include "backend/plan/cache.h"
 #include "backend/plan/context.h"
 #include "backend/routes/routes.h"

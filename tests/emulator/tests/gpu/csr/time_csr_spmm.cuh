@@ -5,7 +5,7 @@
 namespace harness
 {
 
-inline bool time_spmm_rows(int, char **, bool)
+inline bool time_csr_spmm(int, char **, bool)
 {
   skip("times: the emulator has none");
   return true;

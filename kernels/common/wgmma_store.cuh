@@ -1,11 +1,12 @@
-// sparse24_spmm_store.cuh: products by type, and the way of sums to C, for sparse24_spmm_wgmma.cuh.
+// wgmma_store.cuh: sums of wgmma straight from registers to C; for all kernels whose warpgroups own
+// 64 rows of C (kernels/dense/dense_spmm_wide_wgmma.cuh, kernels/sparse24/sparse24_spmm_wgmma.cuh).
 //
 // A thread's sums lie as wgmma leaves them (ptx/wgmma.cuh): of two rows, pairs of columns, 8 apart.
 // Where C is row-major in 16 bits, the four lanes of a row exchange pairs, so that each stores 16
 // bytes:
 //
-//   before   lane q:  columns 2q, 2q + 1 of groups 0 .. 3 of 8        after   lane q:  all of group
-//   q
+//   before   lane q:  columns 2q, 2q + 1 of groups 0 .. 3 of 8
+//   after    lane q:  all of group q
 #pragma once
 #include <cuda_runtime.h>
 
@@ -13,74 +14,19 @@
 
 #include "kernels/common/number.cuh"
 #include "kernels/common/scalar.cuh"
-#include "kernels/ptx/wgmma_sparse.cuh"
-#include "kernels/shunt_kernels.h"
 
 namespace shunt
 {
-namespace sparse24
+namespace wgmma
 {
 
-// Types of a product: stored, computed with, and summed up by the tensor cores.
-template <class S, class C> struct types {
-  using stored = S;
-  using compute = C;
-  static constexpr bool whole_numbers = sizeof(S) == 1;
-  using sum = std::conditional_t<whole_numbers, int32_t, float>;
-  using out = std::conditional_t<whole_numbers, C, S>; // of C, where it is not f32
-};
-
+// Where the sums go.  C: the compute type.
 template <class C> struct destination {
   void *c;
   int64_t rows, cols, row_stride, col_stride;
   scalar_arg<C> alpha;
   bool wide_sums; // C is f32
   bool aligned;   // row-major, rows and their begin on multiples of 16 bytes
-};
-
-template <class T> struct product_of;
-template <> struct product_of<__half> {
-  template <int BMajor, int Selector>
-  static __device__ __forceinline__ void run(float (&d)[64], uint64_t a, uint64_t b,
-                                             uint32_t metadata, bool keep)
-  {
-    ptx::wgmma_sp_m64n128k32_f16<BMajor, Selector>(d, a, b, metadata, keep);
-  }
-  template <int BMajor, int Selector>
-  static __device__ __forceinline__ void run(float (&d)[128], uint64_t a, uint64_t b,
-                                             uint32_t metadata, bool keep)
-  {
-    ptx::wgmma_sp_m64n256k32_f16<BMajor, Selector>(d, a, b, metadata, keep);
-  }
-};
-template <> struct product_of<__nv_bfloat16> {
-  template <int BMajor, int Selector>
-  static __device__ __forceinline__ void run(float (&d)[64], uint64_t a, uint64_t b,
-                                             uint32_t metadata, bool keep)
-  {
-    ptx::wgmma_sp_m64n128k32_bf16<BMajor, Selector>(d, a, b, metadata, keep);
-  }
-  template <int BMajor, int Selector>
-  static __device__ __forceinline__ void run(float (&d)[128], uint64_t a, uint64_t b,
-                                             uint32_t metadata, bool keep)
-  {
-    ptx::wgmma_sp_m64n256k32_bf16<BMajor, Selector>(d, a, b, metadata, keep);
-  }
-};
-
-template <> struct product_of<int8_t> {
-  template <int BMajor, int Selector>
-  static __device__ __forceinline__ void run(int32_t (&d)[64], uint64_t a, uint64_t b,
-                                             uint32_t metadata, bool keep)
-  {
-    ptx::wgmma_sp_m64n128k64_s8(d, a, b, metadata, keep);
-  }
-  template <int BMajor, int Selector>
-  static __device__ __forceinline__ void run(int32_t (&d)[128], uint64_t a, uint64_t b,
-                                             uint32_t metadata, bool keep)
-  {
-    ptx::wgmma_sp_m64n256k64_s8(d, a, b, metadata, keep);
-  }
 };
 
 // 4 x 4 words, transposed among the four lanes of a row: lane q has word q of each lane.
@@ -152,16 +98,16 @@ __device__ __forceinline__ void store_as(const destination<C> &to, const Sum (&d
         store_parts(to, r, column, v);
     }
 }
-template <class T, int Columns>
-__device__ __forceinline__ void store_rows(const destination<typename T::compute> &to,
-                                           const typename T::sum (&d)[Columns / 2], int64_t row,
-                                           int64_t column)
+// The same, C being f32 where it is wide, else of type Narrow; sums of whole numbers have one type.
+template <class Narrow, int Columns, class C, class Sum>
+__device__ __forceinline__ void store_rows(const destination<C> &to, const Sum (&d)[Columns / 2],
+                                           int64_t row, int64_t column)
 {
-  if (!T::whole_numbers && to.wide_sums)
+  if (!std::is_same<Sum, int32_t>::value && to.wide_sums)
     store_as<float, Columns>(to, d, row, column);
   else
-    store_as<typename T::out, Columns>(to, d, row, column);
+    store_as<Narrow, Columns>(to, d, row, column);
 }
 
-} // namespace sparse24
+} // namespace wgmma
 } // namespace shunt

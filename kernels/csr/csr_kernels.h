@@ -1,0 +1,59 @@
+/* csr_kernels.h: launchers of SpMM and SDDMM that work on any matrix in CSR, in place.
+
+   They are right for every pattern: nothing is remembered from one call to the next, so nothing
+   can be out of date.  The rules of kernels/common/device.h.  */
+#ifndef SHUNT_CSR_KERNELS_H
+#define SHUNT_CSR_KERNELS_H
+
+#include "kernels/common/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- SpMM: C = alpha A B + beta C -----------------------------------------------------------
+   Types: f16 or bf16 into the same or f32 (compute f32); f32; f64; i8 into i32 (compute i32) or
+   f32 (compute f32).  Indices of 32 or 64 bits.  B and C in either order.
+
+   merge (kernels/csr/csr_spmm_merge.cuh): work is cut by nonzeros, not by rows, so that long rows
+   spread over many blocks; a second kernel adds the partial sums of rows that were cut, in a
+   fixed order.  With p->only_if the launch is one small kernel that needs no workspace and is
+   slower (kernels/guard/row_by_row.cuh).  */
+size_t shunt_csr_spmm_workspace(const struct shunt_spmm *p, const struct shunt_device *d);
+shunt_status shunt_csr_spmm_merge_cuda(const struct shunt_spmm *p, const struct shunt_device *d,
+                                       void *workspace, size_t workspace_bytes,
+                                       shunt_stream stream);
+
+/* split (kernels/csr/csr_spmm_split.cuh): the same result with one launch.  A group of lanes has a
+   row; blocks that look for long rows share those.  The faster of the two unless a row has some
+   16,000 entries.  longest_row: how long the longest row was when somebody looked, -1 if nobody
+   did; a hint that may be wrong.  The workspace, of the same size, is needed only for a
+   column-major B.  SHUNT_E_UNSUPPORTED with only_if, or for 2^30 rows or nonzeros and more.  */
+shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, int64_t longest_row,
+                                       const struct shunt_device *d, void *workspace,
+                                       size_t workspace_bytes, shunt_stream stream);
+
+shunt_status shunt_csr_spmm_host(const struct shunt_spmm *p);          /* one thread, the twin */
+shunt_status shunt_csr_spmm_parallel_host(const struct shunt_spmm *p); /* OpenMP, the host engine */
+
+/* ---- SpMM with A transposed: C = alpha A^T B + beta C ------------------------------------------
+   A is k x m as it is stored, B k x n, C m x n.  Right for any A and slow, as each tile of C walks
+   all of A: for repairs (kernels/csr/csr_spmm_transposed.cuh).  Honours only_if; no workspace; f16
+   or bf16 into the same or f32, f32; compute f32.  */
+shunt_status shunt_csr_spmm_transposed_cuda(const struct shunt_spmm *p,
+                                            const struct shunt_device *d, shunt_stream stream);
+shunt_status shunt_csr_spmm_transposed_host(const struct shunt_spmm *p);
+
+/* ---- SDDMM: C.values = alpha (A B) at C's pattern + beta C.values --------------------------------
+   Dot products, for any pattern.  Types: f16 into f16 or f32, bf16 into bf16 or f32 (compute f32),
+   f32, f64.  A and B in any order: the workspace holds copies where the kernel wants the other
+   one.  */
+size_t shunt_csr_sddmm_workspace(const struct shunt_sddmm *p, const struct shunt_device *d);
+shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,
+                                  void *workspace, size_t workspace_bytes, shunt_stream stream);
+shunt_status shunt_csr_sddmm_host(const struct shunt_sddmm *p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,262 @@
+// csr_spmm_split_choice.cuh: how the split kernel's shape is chosen: one table of rules, read from
+// top to bottom.
+//
+// The shape is a function of sizes, the type, the device and a hint (how long the longest row was
+// when somebody looked); a wrong hint costs time, since what rows look like the kernel finds out by
+// itself.  The numbers were chosen by measurement (tests/bench/csr.md).
+//
+// What the estimates rest on: a warp with 16 bytes a lane takes 80 ns for a nonzero of one row, 25
+// in whole chunks (of which 5 are for it to come from A, the others shared by the warp's groups),
+// and the device gathers 8000 bytes a nanosecond.
+#pragma once
+#include <utility>
+
+#include "kernels/csr/csr_spmm_split_shape.cuh"
+
+namespace shunt
+{
+namespace csr
+{
+
+constexpr int64_t kWalk = 80, kWholeWalk = 25, kGather = 8000;
+
+// The shape in the making, and what it is made from.
+struct split_choice {
+  int64_t rows, nonzeros, n, longest, multiprocessors; // longest: the hint, or negative
+  int64_t mean;                                        // nonzeros of a row
+  int V, size;                                         // elements of B in one load, bytes of each
+
+  split_shape s;
+  int64_t slices, row_bytes; // of C; of B, that a group reads: by the first choice of lanes
+  int64_t warps;             // of all teams, while they are chosen
+  int64_t limit, most;       // where long rows begin; that at the latest
+  int64_t window;
+
+  int64_t slices_now() const { return (n + (V << s.lanes_log2) - 1) / (V << s.lanes_log2); }
+  int64_t warps_now() const { return (rows * slices << s.team_log2) / 32; }
+  // Where a team takes 8 rows.
+  int64_t list_warps() const { return (rows * slices_now() << s.lanes_log2) / (32 * 8); }
+  // Can a team have more groups, and does each of those it has get more than so many nonzeros?
+  bool is_worth(int64_t nonzeros_each) const
+  {
+    return s.team_log2 < 5 && mean > nonzeros_each << (s.team_log2 - s.lanes_log2);
+  }
+
+  bool known() const { return longest >= 0; }
+  bool huge() const { return longest < 0 || longest > 2048; } // takes long even of a long block
+  bool narrow_c() const { return n * size < 1024; }
+  bool chunks() const { return V * size == 16 && size >= 4; } // has ways of its own, as built
+
+  // ns: gathering all; walking a nonzero by a group.
+  int64_t all() const { return nonzeros * row_bytes / kGather; }
+  int64_t walk() const { return kWalk >> (5 - s.lanes_log2); }
+  // Nonzeros, if each multiprocessor had a row like the longest.
+  int64_t longest_each() const { return longest * multiprocessors; }
+
+  // Rows of 256 bytes, if none is more than one and a half multiprocessors' share; or of 512.
+  bool wide_rows() const
+  {
+    return known() && row_bytes >= (2 * longest_each() <= 3 * nonzeros ? 256 : 512);
+  }
+  // Whether the longest row, walked by a whole warp, would end last.  In whole chunks up to a third
+  // of what all rows gather lies before that; huge rows are not trusted with it.  Long rows that
+  // end within 3 us are no matter.
+  bool ends_late() const
+  {
+    if (!chunks() || longest > 2048) return longest * walk() > all() + 3000;
+    return longest * (8 + (1 << s.lanes_log2)) * kWholeWalk / 40 > all() / 3 + 3500;
+  }
+  bool may_widen() const { return !s.search && s.team_log2 < 5 && mean >= kChunk; }
+  bool even_and_short() const { return s.lanes_log2 == 5 && mean < 32 && longest <= 3 * mean; }
+  // Most of the time goes to a few rows, but none is huge.
+  bool few_rows_last() const
+  {
+    return !huge() && longest > 64 * mean && 2 * longest_each() > mean * rows;
+  }
+  bool searches_wide() const { return s.search && s.lanes_log2 == 5; }
+};
+
+// `then` is done once where `when` holds (ONCE), or as long as it holds (WHILE).
+struct split_rule {
+  enum { ONCE, WHILE } how;
+  bool (*when)(const split_choice &x);
+  void (*then)(split_choice &x);
+};
+
+#define RULE(how, condition, action)                                                               \
+  {                                                                                                \
+    split_rule::how, [](const split_choice &x) -> bool { return (void)x, (condition); },           \
+        [](split_choice &x) { action; }                                                            \
+  }
+
+constexpr split_rule split_rules[] = {
+    // ---- lanes of a group, groups of a team
+    // A group is as wide as C: 4 lanes to 32.
+    RULE(WHILE, x.s.lanes_log2 < 5 && (x.V << x.s.lanes_log2) < x.n, x.s.lanes_log2++),
+    // Few rows: narrower groups, so that more of them share a row.
+    RULE(WHILE, x.s.lanes_log2 > 2 && x.rows * x.slices_now() < 4 * x.multiprocessors,
+         x.s.lanes_log2--),
+    // 2 lanes only where rows are long, too.
+    RULE(WHILE,
+         x.s.lanes_log2 == 2 && x.mean >= 16 * kChunk &&
+             x.rows * x.slices_now() < 4 * x.multiprocessors,
+         x.s.lanes_log2--),
+    RULE(ONCE, true, (x.slices = x.slices_now(), x.row_bytes = (x.V << x.s.lanes_log2) * x.size)),
+    // A team is a group at first, and 4 lanes at least.
+    RULE(ONCE, true, x.s.team_log2 = x.s.lanes_log2),
+    RULE(ONCE, x.s.team_log2 < kLeastTeamLog2, x.s.team_log2 = kLeastTeamLog2),
+    RULE(ONCE, true, x.warps = x.warps_now()),
+    // Warps are so few that latency is all that counts: more groups while each has more than a
+    // chunk.
+    RULE(WHILE, x.is_worth(kChunk) && x.warps <= 8 * x.multiprocessors,
+         (x.s.team_log2++, x.warps *= 2)),
+    // Warps are few: more groups while each has more than two and a half.
+    RULE(WHILE,
+         x.is_worth(5 * kChunk / 2) && x.warps > 8 * x.multiprocessors &&
+             x.warps <= 64 * x.multiprocessors,
+         (x.s.team_log2++, x.warps *= 2)),
+
+    // ---- from where on rows are long, and whether they are searched for
+    // A row is long that has a fourth of the longest one, or 128 nonzeros where nobody looked.
+    RULE(ONCE, true, x.limit = x.most = 128),
+    RULE(ONCE, x.known(), x.limit = x.longest / 4),
+    // In wide products: where walking it would take a 25th of the whole, and at 128 or 512 nonzeros
+    // at the latest.
+    RULE(ONCE, x.wide_rows(), x.most = x.all() / (25 * x.walk())),
+    RULE(ONCE, x.wide_rows() && x.row_bytes <= 256 && x.most > 128, x.most = 128),
+    RULE(ONCE, x.most > 512, x.most = 512),
+    RULE(ONCE, x.limit > x.most, x.limit = x.most),
+    // Never one of 64, or of twice the mean.
+    RULE(ONCE, x.limit < 64, x.limit = 64),
+    RULE(ONCE, x.limit < 2 * x.mean, x.limit = 2 * x.mean),
+    // Long blocks look for their rows for a microsecond or two.  They pay where nobody looked yet,
+    RULE(ONCE, !x.known(), x.s.search = true),
+    // where 16 times the lengths of a warp's rows might not fit in an int,
+    RULE(ONCE, x.nonzeros >= kMostLimit, x.s.search = true),
+    // and where a row that is clearly long would end after all others.
+    RULE(ONCE, 2 * x.longest > 3 * x.limit && x.ends_late(), x.s.search = true),
+    // Without them no row is long: one that has grown since is walked like the others.
+    RULE(ONCE, !x.s.search || x.limit > kMostLimit, x.limit = kMostLimit),
+
+    // ---- second thoughts about groups and teams, where there are no long blocks
+    // Narrow products: one step more where the longest row is several times the mean.
+    RULE(ONCE, x.s.lanes_log2 == 2 && x.may_widen() && 2 * x.longest > 7 * x.mean, x.s.team_log2++),
+    // Others: where it is many times the mean, and warps are not many more than above.
+    RULE(ONCE,
+         x.s.lanes_log2 != 2 && x.may_widen() && x.warps_now() <= 128 * x.multiprocessors &&
+             x.is_worth(5 * kChunk / 2) && x.longest > 8 * x.mean,
+         x.s.team_log2++),
+    // Wide rows of B in two slices, two groups to a row, where the longest row takes a warp more
+    // than an eighth of the whole: it ends sooner.  Elsewhere it is better to gather all at once.
+    RULE(ONCE,
+         x.chunks() && x.s.lanes_log2 == 5 && !x.s.search && x.nonzeros >= 4 * kChunk * x.rows &&
+             8 * kWholeWalk * x.longest > x.all() && x.rows * x.slices > 32 * x.multiprocessors,
+         x.s.lanes_log2 = 4),
+
+    // ---- by how rows look
+    // Whole chunks have a way of their own; not for short rows of one length,
+    RULE(ONCE, !x.s.search && x.V > 2 && !x.even_and_short(), x.s.whole = true),
+    // and of 8-byte values not in narrow groups.
+    RULE(ONCE, !x.s.search && x.V <= 2 && x.s.lanes_log2 >= 4, x.s.whole = true),
+    // Short rows, and many: a team takes 8 as one list.
+    RULE(ONCE,
+         x.s.lanes_log2 >= 4 && !x.s.search && x.mean < 8 && x.known() && x.longest <= 96 &&
+             x.list_warps() >= 12 * x.multiprocessors,
+         x.s.team_rows = 8),
+    // Short rows beside long ones: so, too, where warps are more; then rows are long early.
+    RULE(ONCE,
+         x.searches_wide() && x.longest > 64 * x.mean && x.mean < (x.V > 2 ? 6 : 24) &&
+             x.list_warps() >= 64 * x.multiprocessors,
+         x.s.team_rows = 8),
+    RULE(ONCE, x.searches_wide() && x.s.team_rows && x.limit > 64 && x.limit > 2 * x.mean,
+         x.limit = 2 * x.mean > 64 ? 2 * x.mean : 64),
+    // 4 rows of B in flight: in f32 beside huge rows, where most rows have next to nothing,
+    RULE(ONCE, x.searches_wide() && x.V > 2 && x.known() && x.huge() && x.mean < 6, x.s.chunk = 4),
+    // in f64 with more than one slice, the same,
+    RULE(ONCE, x.searches_wide() && x.V <= 2 && x.known() && x.slices_now() > 1 && x.mean < 6,
+         x.s.chunk = 4),
+    // in f32 of few columns, where most of the time goes to a few rows,
+    RULE(ONCE, x.searches_wide() && x.V > 2 && x.n < 256 && x.few_rows_last(), x.s.chunk = 4),
+    // and in f32 for short rows of one length.
+    RULE(ONCE, x.s.lanes_log2 == 5 && !x.s.search && !x.s.whole && x.V > 2, x.s.chunk = 4),
+    // Two lanes of 16 bytes are a sector: more nonzeros at once, where columns are few.
+    RULE(ONCE, x.n <= 2 * x.V, x.s.lanes_log2 = 1),
+
+    // ---- long blocks: threads
+    // The warps of a long block have its rows in common.  Large blocks for huge rows,
+    RULE(ONCE, x.huge() && x.s.search, x.s.threads = kThreads),
+    // where one row is more than half a multiprocessor's share, in narrow products,
+    RULE(ONCE, x.n > 16 && x.s.search && x.narrow_c() && 2 * x.longest_each() > x.nonzeros,
+         x.s.threads = kThreads),
+    // and for up to 8 columns; small ones end sooner.
+    RULE(ONCE, x.n <= 8 && x.s.search, x.s.threads = kThreads),
+
+    // ---- long blocks: lanes of a group, 4 at first
+    // Wide groups search less, as each slice of C is searched for: 8, if that is not all of C,
+    RULE(ONCE, x.n > x.V << 4, x.s.long_lanes_log2 = 3),
+    // or half, where no row is more than one and a half multiprocessors' share,
+    RULE(ONCE, x.n > x.V << 3 && x.known() && 2 * x.longest_each() <= 3 * x.nonzeros,
+         x.s.long_lanes_log2 = 3),
+    // or a quarter, where none is more than half of that share.
+    RULE(ONCE, x.n > x.V << 2 && x.known() && 2 * x.longest_each() <= x.nonzeros,
+         x.s.long_lanes_log2 = 3),
+    // Narrow ones have more of a row under way: 4 where a row is more than four shares,
+    RULE(ONCE, x.longest_each() > 4 * x.nonzeros, x.s.long_lanes_log2 = 2),
+    // 2 in narrow products,
+    RULE(ONCE, x.longest_each() > 4 * x.nonzeros && x.narrow_c(), x.s.long_lanes_log2 = 1),
+    // and 2 for few columns,
+    RULE(ONCE, x.n <= 2 * x.V, x.s.long_lanes_log2 = 1),
+    // or twice as many, where a row is more than a share.
+    RULE(ONCE, x.n <= 4 * x.V && x.longest_each() > x.nonzeros, x.s.long_lanes_log2 = 1),
+
+    // ---- long blocks: the window of each
+    // Not more blocks than run at once, for all slices.
+    RULE(ONCE, true,
+         x.window = x.nonzeros / (kBlocksPerSm * x.multiprocessors) *
+                    ((x.n + (x.V << x.s.long_lanes_log2) - 1) / (x.V << x.s.long_lanes_log2))),
+    // In f64 more of them, where that is much.
+    RULE(ONCE, x.V <= 2 && x.window > 20480, x.window /= 4),
+    // But a few for each multiprocessor,
+    RULE(ONCE, x.window < 512, x.window = 512),
+    // fewer large ones,
+    RULE(ONCE, x.s.threads == kThreads && x.n > 8 && x.window < 1024, x.window = 1024),
+    // fewer of large matrices,
+    RULE(ONCE, x.nonzeros >= 2048 * x.multiprocessors && x.window < 2048, x.window = 2048),
+    // and one at least.
+    RULE(ONCE, x.window > x.nonzeros, x.window = x.nonzeros),
+};
+#undef RULE
+
+// Each rule known to the compiler, so that no call is left: a launch waits for this.
+template <size_t I> inline void apply_rule(split_choice &x)
+{
+  constexpr split_rule rule = split_rules[I];
+  while (rule.when(x)) {
+    rule.then(x);
+    if (rule.how == split_rule::ONCE) break;
+  }
+}
+template <size_t... I> inline void apply_rules(split_choice &x, std::index_sequence<I...>)
+{
+  (apply_rule<I>(x), ...);
+}
+
+// V: elements of B in one load, of `size` bytes each.  longest: the hint, negative where nothing is
+// known.
+inline split_shape choose_split(int64_t rows, int64_t nonzeros, int64_t n, int V, int size,
+                                int64_t longest, const shunt_device *d)
+{
+  split_choice x = {};
+  x.rows = rows, x.nonzeros = nonzeros, x.n = n, x.V = V, x.size = size;
+  x.longest = longest, x.multiprocessors = d->multiprocessors, x.mean = nonzeros / rows;
+  x.s.lanes_log2 = x.s.long_lanes_log2 = 2;
+  x.s.chunk = kChunk;
+  x.s.threads = kThreads / 2;
+  apply_rules(x, std::make_index_sequence<sizeof split_rules / sizeof split_rules[0]>());
+  x.s.limit = (int)x.limit;
+  x.s.window = (int)x.window;
+  return x.s;
+}
+
+} // namespace csr
+} // namespace shunt

@@ -1,0 +1,48 @@
+/* dense_kernels.h: launchers that multiply a dense copy of a sparse matrix, or sample a dense
+   product.  The rules of kernels/common/device.h.  */
+#ifndef SHUNT_DENSE_KERNELS_H
+#define SHUNT_DENSE_KERNELS_H
+
+#include "kernels/guard/guard.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- SpMM ----------------------------------------------------------------------------------
+   C = alpha D B, D the dense copy of p->a that an earlier call made (row-major), and in the same
+   launch what shunt_guard_repair_cuda does behind a product (kernels/dense/dense_spmm_wgmma.cuh):
+   r->product is not looked at, C is the product.  No workspace.  p->only_if has the meaning that
+   it has for a repair.  f16, bf16 -> same or f32, compute f32, beta 0 and on the host.
+
+   SHUNT_E_UNSUPPORTED, and nothing enqueued, for all else: other devices than compute capability
+   9.0, D or B not on multiples of 16 bytes (address, and from row to row, of a column-major B from
+   column to column), a build without sm_90a, and sizes for which a product by cuBLAS and a repair
+   behind it are not slower.  _pays: as far as types and sizes tell, it can be had.  */
+bool shunt_dense_spmm_proved_pays(const struct shunt_spmm *p, const struct shunt_device *d);
+shunt_status shunt_dense_spmm_proved_cuda(const struct shunt_spmm *p,
+                                          const struct shunt_dense *copy,
+                                          const struct shunt_guard *r, const struct shunt_device *d,
+                                          shunt_stream stream);
+
+/* ---- SDDMM -----------------------------------------------------------------------------------
+   By the dense product, of which only what C's pattern names leaves the chip
+   (kernels/dense/dense_sddmm_wgmma.cu): f16 and bf16 into the same on compute capability 9.0,
+   beta 0, A row-major, A and B with rows of memory on 16 bytes; SHUNT_E_UNSUPPORTED otherwise.
+   Rows that are not sorted come out right and slow.  _takes: whether it takes p.  */
+bool shunt_dense_sddmm_takes(const struct shunt_sddmm *p, const struct shunt_device *d);
+shunt_status shunt_dense_sddmm_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,
+                                    shunt_stream stream);
+
+/* C.values[p] = alpha D(i, j) + beta C.values[p] for every entry p = (i, j) of C: the second half
+   of SDDMM through a dense product D (kernels/dense/dense_sddmm_sample.cu).  D is row-major, of
+   type f32 or C's value type.  With `prescaled`, D already holds alpha A B and alpha is not applied
+   again.  */
+shunt_status shunt_dense_sddmm_sample_cuda(const struct shunt_sddmm *p,
+                                           const struct shunt_dense *product, int prescaled,
+                                           const struct shunt_device *d, shunt_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,52 @@
+# tests/fuzz: fuzzers in libFuzzer's form (fuzz.h, README.md).
+#
+#   make check   replays each one's corpus, and changes of it (replay.c); needs no clang
+#   make fuzz    by libFuzzer, FUZZ_SECONDS each, with the sanitizers of addresses and of undefined
+#                behaviour: new cases go to fuzzed/NAME, the output to fuzzed/NAME.log, a case that
+#                fails to fuzzed/NAME-crash-*; FUZZED="problem native": these alone
+check_PROGRAMS += %D%/fuzz_native %D%/fuzz_problem %D%/fuzz_report
+FUZZED = native problem report
+if HAVE_CUDA
+check_PROGRAMS += %D%/fuzz_options %D%/fuzz_tune
+FUZZED += options tune
+endif
+
+%C%_fuzz_native_SOURCES = %D%/replay.c %D%/fuzz_native.c backend/native/no_cuda.c
+%C%_fuzz_native_CFLAGS = $(AM_CFLAGS)
+%C%_fuzz_native_LDADD = $(NATIVE_TEST_LIBS)
+%C%_fuzz_problem_SOURCES = %D%/replay.c %D%/fuzz_problem.c
+%C%_fuzz_problem_CFLAGS = $(AM_CFLAGS)
+%C%_fuzz_problem_LDADD = libshunt-problem.la -lm
+%C%_fuzz_report_SOURCES = %D%/replay.c %D%/fuzz_report.c %D%/fuzz_file.c \
+  backend/tool/run_report.c backend/tool/tool_text.c
+%C%_fuzz_report_CFLAGS = $(AM_CFLAGS)
+%C%_fuzz_report_LDADD = libshunt-problem.la -lm
+%C%_fuzz_options_SOURCES = %D%/replay.c %D%/fuzz_options.c backend/plan/fault.c
+%C%_fuzz_options_CFLAGS = $(AM_CFLAGS)
+%C%_fuzz_options_LDADD = -lpthread
+%C%_fuzz_tune_SOURCES = %D%/replay.c %D%/fuzz_tune.c %D%/fuzz_file.c backend/plan/user_file.c
+%C%_fuzz_tune_CFLAGS = $(AM_CFLAGS)
+%C%_fuzz_tune_LDADD = libshunt-problem.la -lm -lpthread
+
+# ---- by libFuzzer: what is tested is compiled anew, with the sanitizers ---------------------------------
+CLANG = clang
+FUZZ_SECONDS = 300
+FUZZ_FLAGS = -g -O1 -std=gnu11 -w -fsanitize=fuzzer,address,undefined \
+  -fno-sanitize-recover=undefined $(DEFS) -I$(top_builddir) -I$(top_srcdir) $(CUDA_CPPFLAGS)
+FUZZ_native = $(libshunt_native_la_SOURCES) $(libshunt_host_la_SOURCES)
+FUZZ_problem = $(libshunt_problem_la_SOURCES)
+FUZZ_report = $(libshunt_problem_la_SOURCES)
+FUZZ_tune = $(libshunt_problem_la_SOURCES)
+
+$(FUZZED:%=fuzzed/fuzz_%): fuzzed/fuzz_%: %D%/fuzz_%.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CLANG) $(FUZZ_FLAGS) -o $@ $(addprefix $(top_srcdir)/,$(sort \
+	  $(filter-out %D%/replay.c,$(%C%_fuzz_$*_SOURCES)) $(FUZZ_$*))) $(ZLIB_LIBS) -lm -lpthread
+fuzz: $(FUZZED:%=fuzzed/fuzz_%)
+	@for name in $(FUZZED); do \
+	  $(MKDIR_P) fuzzed/$$name && echo "fuzz_$$name: $(FUZZ_SECONDS) s" || exit 1; \
+	  OMP_NUM_THREADS=1 fuzzed/fuzz_$$name -max_total_time=$(FUZZ_SECONDS) -timeout=30 \
+	    -artifact_prefix=fuzzed/$$name- fuzzed/$$name $(srcdir)/%D%/corpus/$$name \
+	    >fuzzed/$$name.log 2>&1 || { tail -40 fuzzed/$$name.log; exit 1; }; \
+	  tail -1 fuzzed/$$name.log; \
+	done
+.PHONY: fuzz

@@ -1,0 +1,102 @@
+#!/bin/sh
+# test_check_gpu.sh: tests/gpu/check_gpu.sh on a build of programs that only say when they ran: each
+# is run and counted, those that measure run alone, and one that fails is told.
+set -u
+sources=$(cd "${SHUNT_SRCDIR:?}" && pwd) || exit 2
+. "$sources/tests/unit/tool/check.sh"
+if ! bash -c : 2>/dev/null || ! date +%s%N | grep -q '^[0-9]*$'; then
+  skip "needs bash and GNU date"
+  finish
+fi
+
+# ---- a build -----------------------------------------------------------------------------------
+# A line of $TIMES: begin, end and name; the reports promise more than any rule asks for.
+mkdir -p build/.libs build/tests/gpu/blackbox build/tests/gpu/csr
+: >build/.libs/libshunt-cusparse.so
+cat >program <<'PROGRAM'
+#!/bin/sh
+begin=$(date +%s%N)
+sleep 0.2
+name=${SHUNT_REPORT:-${0##*/}}
+name=${name##*/}
+if [ -n "${SHUNT_REPORT:-}" ]; then
+  for route in csr vector dense bundle sparse24 tile bsr; do
+    printf 'cusparseSpMM\t%s\tordered\t10000\ncusparseSDDMM\t%s\tordered\t10000\n' $route $route
+  done >"$SHUNT_REPORT"
+fi
+[ -z "${SHUNT_TUNE_FILE:-}" ] || echo "#" >"$SHUNT_TUNE_FILE"
+echo "$begin $(date +%s%N) ${name%.report}" >>"$TIMES"
+case " $FAILING " in
+*" ${0##*/} "*)
+  echo "not ok - made to fail"
+  echo "2 passed, 1 failed, 0 skipped"
+  exit 1
+  ;;
+esac
+echo "3 passed, 0 failed, 1 skipped"
+PROGRAM
+chmod +x program
+for name in stale stale_bsr parity determinism tune faults quiet quiet_preload.so host_time; do
+  cp program "build/tests/gpu/blackbox/$name"
+done
+for name in test_one test_two; do cp program "build/tests/gpu/csr/$name"; done
+echo "not a program" >build/tests/gpu/csr/test_one.log
+
+# session FAILING PHASE...: what check_gpu.sh says and leaves, and times.
+session() {
+  FAILING=$1 TIMES=$work/times
+  export FAILING TIMES
+  shift
+  rm -rf times left
+  bash "$sources/tests/gpu/check_gpu.sh" build left "$@" >said 2>&1
+}
+counted() {
+  python3 - "$@" <<'PYTHON'
+import json, sys
+report = json.load(open("left/report.json"))
+want = dict(word.split("=") for word in sys.argv[1:])
+print({key: report[key] for key in want})
+sys.exit(any(report[key] != int(n) for key, n in want.items()))
+PYTHON
+}
+# alone NAME...: while they ran, nothing else did.
+alone() {
+  python3 - "$@" <<'PYTHON'
+import sys
+runs = [(int(a), int(b), name) for a, b, name in map(str.split, open("times"))]
+bad = [f"{x[2]} and {y[2]}" for x in runs for y in runs
+       if x is not y and x[2] in sys.argv[1:] and x[0] < y[1] and y[0] < x[1]]
+print("\n".join(bad))
+sys.exit(bool(bad) or not {name for *_, name in runs} >= set(sys.argv[1:]))
+PYTHON
+}
+# together N: so many ran at some moment, and never more.
+together() {
+  python3 - "$1" <<'PYTHON'
+import sys
+runs = [tuple(map(int, line.split()[:2])) for line in open("times")]
+most = max(sum(a <= at < b for a, b in runs) for at, _ in runs)
+print(most, "at a time")
+sys.exit(most != int(sys.argv[1]))
+PYTHON
+}
+
+# ---- what it does --------------------------------------------------------------------------------
+session "" unit
+check "the tests of tests/gpu, and no other file" '[ "$(grep -c "^test_" said)" = 2 ] && together 2'
+check "are counted" 'counted passed=6 failed=0 skipped=2'
+JOBS=4 session "" stale
+check "stale: JOBS at a time" 'together 4'
+check "each program has its line" '[ "$(grep -c "^[a-z0-9-]* .* passed" said)" = 26 ]'
+check "the reports of eleven are looked at" '[ "$(grep -c "^stale.*-expect" said)" = 11 ]'
+session "" blackbox
+check "what measures runs alone" 'alone quiet tune tuned faults'
+check "the original ends before what is compared with it begins" \
+  'grep parity times | sort -n | awk "NR == 1 { end = \$2 } \$1 < end && NR > 1 { exit 1 }
+    END { exit NR != 3 }"'
+session "stale_bsr" stale
+check "a program that fails is told, and why" \
+  'grep -A1 "^stale-bsr .*2 passed, 1 failed" said | grep "not ok - made to fail"'
+check "and counted" 'counted failed=1'
+check "an unknown phase is an error" '! session "" nothing; grep "unknown phase .nothing." said'
+finish
