@@ -296,7 +296,7 @@ def graphblas_host():
 def graph_gains():
     """Times as fast, by product, of each graph."""
     gains = {}
-    for r in load("graphs.json")["graphs"]["products"]:
+    for r in load("graphs/products.json")["graphs"]["products"]:
         gains.setdefault(r["product"], []).append(r["graphblas_ms"] / r["shunt_ms"])
     return gains
 
