@@ -1,4 +1,4 @@
-/* abi.h: as much of GraphBLAS' binary interface as this face uses, for every version from
+/* abi.h: as much of GraphBLAS' binary interface as Shunt uses, for every version from
    7.4 on.  GraphBLAS.h is not included: it belongs to one version, and a direct
    reference to any of its symbols would stop programs without GraphBLAS from starting.
 
@@ -95,10 +95,10 @@ struct grb_numbers {
   X(GxB_Context_engage, (GxB_Context))                                                             \
   X(GxB_Context_disengage, (GxB_Context))
 
-/* Handles of built-in objects: variables of the library that hold a pointer.  The five types
+/* Handles of built-in objects: variables of the library that hold a pointer.  The six types
    that products are taken for, in the order of enum grb_number.  */
-#define GRB_NUMBERS(X) X(FP32) X(FP64) X(INT32) X(INT64) X(UINT64)
-#define GRB_OTHER_TYPES(X) X(BOOL) X(INT8) X(INT16) X(UINT8) X(UINT16) X(UINT32)
+#define GRB_NUMBERS(X) X(FP32) X(FP64) X(INT32) X(INT64) X(UINT64) X(UINT32)
+#define GRB_OTHER_TYPES(X) X(BOOL) X(INT8) X(INT16) X(UINT8) X(UINT16)
 #define GRB_OPERATORS(X, number)                                                                   \
   X(PLUS, number)                                                                                  \
   X(MIN, number) X(MAX, number) X(TIMES, number) X(FIRST, number) X(SECOND, number) X(ONEB, number)

@@ -41,8 +41,9 @@ static void clear_error(const struct grb_library *l, GrB_Matrix c)
 
 /* ---- packing -------------------------------------------------------------------------------- */
 
-static int pack_dense(const struct grb_product *p, GrB_Matrix into, struct grb_result *t)
+static int pack_dense(struct grb_product *p, GrB_Matrix into)
 {
+  struct grb_result *t = &p->t;
   const struct grb_library *l = p->library;
   uint64_t elements = (uint64_t)p->m * (uint64_t)p->n;
   uint64_t bytes = elements * grb_number_size(p->semiring.number);
@@ -53,8 +54,9 @@ static int pack_dense(const struct grb_product *p, GrB_Matrix into, struct grb_r
       into, &t->present, &t->values, elements, bytes, false, (uint64_t)t->nvals, NULL);
 }
 
-static int pack_sparse(const struct grb_product *p, GrB_Matrix into, struct grb_result *t)
+static int pack_sparse(struct grb_product *p, GrB_Matrix into)
 {
+  struct grb_result *t = &p->t;
   const struct grb_library *l = p->library;
   uint64_t nvals = (uint64_t)t->nvals, vectors = (uint64_t)t->vectors;
   uint64_t bytes = nvals * grb_number_size(p->semiring.number);
@@ -67,16 +69,17 @@ static int pack_sparse(const struct grb_product *p, GrB_Matrix into, struct grb_
       nvals * 8, bytes, false, vectors, false, NULL);
 }
 
-static bool pack(const struct grb_product *p, GrB_Matrix into, struct grb_result *t)
+static bool pack(struct grb_product *p, GrB_Matrix into)
 {
   if (shunt_fault()) return false;
-  bool dense = t->form == GRB_FULL || t->form == GRB_BITMAP;
-  return (dense ? pack_dense(p, into, t) : pack_sparse(p, into, t)) == GRB_SUCCESS;
+  bool dense = p->t.form == GRB_FULL || p->t.form == GRB_BITMAP;
+  return (dense ? pack_dense(p, into) : pack_sparse(p, into)) == GRB_SUCCESS;
 }
 
-void grb_result_release(const struct grb_product *p, struct grb_result *t)
+void grb_result_release(struct grb_product *p)
 {
   const struct grb_library *l = p->library;
+  struct grb_result *t = &p->t;
   grb_release(l, t->values);
   grb_release(l, t->present);
   grb_release(l, t->offsets);
@@ -87,17 +90,17 @@ void grb_result_release(const struct grb_product *p, struct grb_result *t)
 
 /* ---- the ways -------------------------------------------------------------------------------- */
 
-static bool commit_packed(const struct grb_product *p, struct grb_result *t)
+static bool commit_packed(struct grb_product *p)
 {
   struct controls saved;
   if (!get_controls(p->library, p->c.handle, &saved)) return false;
-  if (!pack(p, p->c.handle, t)) return false;
+  if (!pack(p, p->c.handle)) return false;
   put_back(p->library, p->c.handle, &saved);
   clear_error(p->library, p->c.handle);
   return true;
 }
 
-static bool commit_merged(const struct grb_product *p, struct grb_result *t)
+static bool commit_merged(struct grb_product *p)
 {
   const struct grb_library *l = p->library;
   GrB_Matrix merged = NULL;
@@ -105,7 +108,7 @@ static bool commit_merged(const struct grb_product *p, struct grb_result *t)
   if (!get_controls(l, p->c.handle, &saved)) return false;
   bool done = SHUNT_TRY_OR(-1, l->GrB_Matrix_new(&merged, grb_product_type(p), (uint64_t)p->m,
                                                  (uint64_t)p->n)) == GRB_SUCCESS &&
-              pack(p, merged, t) &&
+              pack(p, merged) &&
               l->GrB_Matrix_apply(p->c.handle, p->call->mask, p->call->accum,
                                   l->identity[p->semiring.number], merged,
                                   grb_settings_output(l, &p->settings)) == GRB_SUCCESS;
@@ -117,10 +120,9 @@ static bool commit_merged(const struct grb_product *p, struct grb_result *t)
   return done;
 }
 
-bool grb_commit_hands_over(const struct grb_product *p, const struct grb_result *t,
-                           bool replaces_all)
+bool grb_commit_hands_over(const struct grb_product *p)
 {
-  return replaces_all && t->by_column == p->c.by_column &&
+  return p->t.replaces_all && p->t.by_column == p->c.by_column &&
          grb_operand_type(p->library, &p->c) == grb_product_type(p);
 }
 
@@ -134,14 +136,6 @@ static void let_go(const struct grb_product *p)
 #endif
 }
 
-bool grb_commit(const struct grb_product *p, struct grb_result *t, bool replaces_all)
-{
-  let_go(p);
-  bool done = grb_commit_hands_over(p, t, replaces_all) ? commit_packed(p, t) : commit_merged(p, t);
-  grb_result_release(p, t); /* what was not handed over */
-  return done;
-}
-
 bool grb_commit_in_place_possible(struct grb_product *p)
 {
   const struct grb_library *l = p->library;
@@ -151,7 +145,14 @@ bool grb_commit_in_place_possible(struct grb_product *p)
          !grb_operand_is_read_only(l, &p->c);
 }
 
-void grb_commit_in_place(const struct grb_product *p)
+struct shunt_verdict grb_commit(struct grb_product *p)
 {
-  clear_error(p->library, p->c.handle);
+  if (p->t.in_place) {
+    clear_error(p->library, p->c.handle);
+    return SHUNT_VERDICT(SHUNT_FITS);
+  }
+  let_go(p);
+  bool done = grb_commit_hands_over(p) ? commit_packed(p) : commit_merged(p);
+  grb_result_release(p); /* what was not handed over */
+  return SHUNT_VERDICT(done ? SHUNT_FITS : SHUNT_R_FAILED);
 }

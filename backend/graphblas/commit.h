@@ -13,29 +13,13 @@
 
 #include "backend/graphblas/product.h"
 
-/* T, in memory of grb_allocate.  Which arrays there are follows from the form. */
-struct grb_result {
-  int form; /* GRB_FULL, GRB_BITMAP, GRB_SPARSE, GRB_HYPERSPARSE */
-  bool by_column;
-  int64_t vectors, nvals;
-  void *values;
-  int8_t *present;
-  uint64_t *offsets, *ids, *indices;
-};
-
-/* True: done, and T's arrays are GraphBLAS'.  False: C is as it was.  `replaces_all`: C = T,
-   whatever C held.  Either way *t is cleared.  */
-bool grb_commit(const struct grb_product *p, struct grb_result *t, bool replaces_all);
-
-/* Will T's arrays become C's? */
-bool grb_commit_hands_over(const struct grb_product *p, const struct grb_result *t,
-                           bool replaces_all);
+/* Will T's arrays become C's?  T's orientation and replaces_all are set. */
+bool grb_commit_hands_over(const struct grb_product *p);
 
 /* May C's array be written in place?  Reads C. */
 bool grb_commit_in_place_possible(struct grb_product *p);
-/* Ends a product that was computed in C's array. */
-void grb_commit_in_place(const struct grb_product *p);
 
-void grb_result_release(const struct grb_product *p, struct grb_result *t);
+/* For a result that is not committed. */
+void grb_result_release(struct grb_product *p);
 
 #endif

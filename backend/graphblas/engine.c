@@ -7,7 +7,7 @@
 #endif
 
 /* Where the way round GraphBLAS costs as much as it saves (2 threads of a Zen 4). */
-enum { LEAST_WORK = 8192, LEAST_COLUMNS = 3 };
+enum { LEAST_WORK = 8192, LEAST_COLUMNS = 3, LEAST_MASK = 4096 };
 
 bool grb_engine_forced(void)
 {
@@ -24,6 +24,11 @@ bool grb_engine_worth_columns(int64_t columns)
   return columns >= LEAST_COLUMNS || grb_engine_forced();
 }
 
+bool grb_engine_worth_mask(int64_t entries)
+{
+  return entries >= LEAST_MASK || grb_engine_forced();
+}
+
 bool grb_engine_worth_vector(const struct grb_semiring *s)
 {
   const bool floats = s->number == GRB_FP32 || s->number == GRB_FP64;
@@ -31,19 +36,18 @@ bool grb_engine_worth_vector(const struct grb_semiring *s)
 }
 
 shunt_status grb_engine_spmm(struct grb_product *p, const struct shunt_host_spmm *x,
-                             const struct grb_identity *sparse, const struct grb_identity *dense,
-                             const struct grb_identity *out)
+                             const struct grb_spmm_sources *from)
 {
   uint32_t engines = shunt_options()->engines;
 #ifdef SHUNT_HAVE_CUDA
   bool only = !(engines & SHUNT_ENGINE_HOST);
-  if ((engines & SHUNT_ENGINE_CUDA) && (only || grb_gpu_wise(x, sparse, dense, out))) {
+  if ((engines & SHUNT_ENGINE_CUDA) && (only || grb_gpu_wise(x, &from->s, &from->d, &from->c))) {
     p->engine = "cuda";
-    shunt_status status = grb_gpu_spmm(x, sparse, dense, out);
+    shunt_status status = grb_gpu_spmm(x, &from->s, &from->d, &from->c);
     if (status == SHUNT_OK || status == SHUNT_E_WRITTEN) return status;
   }
 #else
-  (void)sparse, (void)dense, (void)out;
+  (void)from;
 #endif
   if (!(engines & SHUNT_ENGINE_HOST)) return SHUNT_E_UNSUPPORTED;
   p->engine = "host";
@@ -55,4 +59,13 @@ shunt_status grb_engine_sddmm(struct grb_product *p, const struct shunt_host_sdd
   if (!(shunt_options()->engines & SHUNT_ENGINE_HOST)) return SHUNT_E_UNSUPPORTED;
   p->engine = "host";
   return SHUNT_TRY_OR(SHUNT_E_MEMORY, shunt_host_sddmm(x));
+}
+
+shunt_status grb_engine_masked_dot(struct grb_product *p, const struct shunt_masked_dot *x,
+                                   uint64_t *offsets, struct shunt_masked_dot_work **work)
+{
+  *work = NULL;
+  if (!(shunt_options()->engines & SHUNT_ENGINE_HOST)) return SHUNT_E_UNSUPPORTED;
+  p->engine = "host";
+  return SHUNT_TRY_OR(SHUNT_E_MEMORY, shunt_masked_dot_begin(x, offsets, work));
 }

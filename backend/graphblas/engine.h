@@ -3,6 +3,7 @@
 #define SHUNT_GRAPHBLAS_ENGINE_H
 
 #include "backend/graphblas/product.h"
+#include "kernels/semiring/semiring_masked.h"
 
 /* Does a list in SHUNT_ROUTES say that costs do not count? */
 bool grb_engine_forced(void);
@@ -12,15 +13,24 @@ bool grb_engine_forced(void);
 bool grb_engine_worth(int64_t work);
 /* Are so many columns of a dense operand? */
 bool grb_engine_worth_columns(int64_t columns);
+/* Are so many entries of the mask of a product of two sparse matrices? */
+bool grb_engine_worth_mask(int64_t entries);
 /* Is a product with a vector by this semiring?  GraphBLAS' sums run at the speed of memory, and so
    do its least and greatest integers; for those of floats it calls fmin and fmax.  */
 bool grb_engine_worth_vector(const struct grb_semiring *s);
 
-/* Computes; p->engine is set to what did it.  `out` says whose array the result is.  A status
-   other than SHUNT_OK has written nothing but the result.  */
+/* Whose arrays S, D and C of a product are (handle NULL: nobody's), for an engine that lets some
+   stay where it has brought them.  */
+struct grb_spmm_sources {
+  struct grb_identity s, d, c;
+};
+
+/* Computes; p->engine is set to what did it.  A status other than SHUNT_OK has written nothing but
+   the result.  */
 shunt_status grb_engine_spmm(struct grb_product *p, const struct shunt_host_spmm *x,
-                             const struct grb_identity *sparse, const struct grb_identity *dense,
-                             const struct grb_identity *out);
+                             const struct grb_spmm_sources *from);
 shunt_status grb_engine_sddmm(struct grb_product *p, const struct shunt_host_sddmm *x);
+shunt_status grb_engine_masked_dot(struct grb_product *p, const struct shunt_masked_dot *x,
+                                   uint64_t *offsets, struct shunt_masked_dot_work **work);
 
 #endif

@@ -25,7 +25,7 @@ enum grb_operator {
 #undef OPERATOR
       GRB_OPERATOR_COUNT
 };
-enum { GRB_OTHER_TYPE_COUNT = 6 };
+enum { GRB_OTHER_TYPE_COUNT = 5 };
 enum grb_library_state { GRB_UNTRIED, GRB_READY, GRB_UNUSABLE };
 
 struct grb_library {

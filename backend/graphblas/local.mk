@@ -2,8 +2,10 @@
 include %D%/gpu/local.mk
 
 GRAPHBLAS_SOURCES = \
-  %D%/commit.c %D%/engine.c %D%/layout.c %D%/library.c %D%/memory.c %D%/mxm.c %D%/operand.c \
-  %D%/product.c %D%/report.c %D%/run.c %D%/sddmm.c %D%/semiring.c %D%/settings.c %D%/spmm.c
+  %D%/choose.c %D%/commit.c %D%/engine.c %D%/entry.c %D%/layout.c %D%/library.c %D%/mask.c %D%/masked_dot.c \
+  %D%/memory.c \
+  %D%/operand.c %D%/product.c %D%/read.c %D%/report.c %D%/sddmm.c %D%/semiring.c %D%/settings.c \
+  %D%/spmm.c
 
 pkglib_LTLIBRARIES += libshunt-graphblas.la
 libshunt_graphblas_la_SOURCES = $(GRAPHBLAS_SOURCES) %D%/library_loaded.c $(LOADER_SOURCES)
@@ -21,7 +23,7 @@ endif
 pkglib_LIBRARIES = libshunt-graphblas.a
 libshunt_graphblas_a_SOURCES = $(GRAPHBLAS_SOURCES) %D%/library_static.c \
   $(HOST_PLAN_SOURCES) $(NO_ROUTES_SOURCES) $(libshunt_problem_la_SOURCES)
-libshunt_graphblas_a_CPPFLAGS = $(AM_CPPFLAGS) -USHUNT_HAVE_CUDA -DSHUNT_GRB_STATIC
+libshunt_graphblas_a_CPPFLAGS = $(AM_CPPFLAGS) -USHUNT_HAVE_CUDA -DGRB_STATIC
 # The kernels as they are in the library: they compile for long, and know of neither macro.
 libshunt_graphblas_a_LIBADD = \
   $(foreach s,$(SEMIRING_HOST),$(dir $(s)).libs/$(notdir $(s:.c=.o)))

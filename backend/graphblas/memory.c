@@ -4,8 +4,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "backend/graphblas/entry.h"
-#include "backend/options/disable.h"
 #include "backend/plan/fault.h"
 
 enum { GXB_MALLOC_FUNCTION = 7037, GXB_FREE_FUNCTION = 7040, MOST_ARENAS = 16 };
@@ -64,31 +62,8 @@ void grb_release(const struct grb_library *l, void *p)
   if (p) allocator(l).release(p);
 }
 
-/* ---- what the program starts GraphBLAS with -------------------------------------------- */
-
-GRB_EXPORT int GrB_init(int mode)
+void grb_set_allocator(struct grb_library *l, void *(*allocate)(size_t), void (*release)(void *))
 {
-  struct grb_library *l = grb_library_for(__builtin_return_address(0));
-  if (!l || !l->original.GrB_init) return GRB_PANIC;
-  if (shunt_disabled()) return l->original.GrB_init(mode);
-  int info = l->original.GrB_init(mode);
-  if (info == GRB_SUCCESS) {
-    l->allocate = NULL;
-    l->release = NULL;
-  }
-  return info;
-}
-
-GRB_EXPORT int GxB_init(int mode, void *(*allocate)(size_t), void *(*clear)(size_t, size_t),
-                        void *(*resize)(void *, size_t), void (*release)(void *))
-{
-  struct grb_library *l = grb_library_for(__builtin_return_address(0));
-  if (!l || !l->original.GxB_init) return GRB_PANIC;
-  if (shunt_disabled()) return l->original.GxB_init(mode, allocate, clear, resize, release);
-  int info = l->original.GxB_init(mode, allocate, clear, resize, release);
-  if (info == GRB_SUCCESS) {
-    l->allocate = allocate;
-    l->release = release;
-  }
-  return info;
+  l->allocate = allocate;
+  l->release = release;
 }

@@ -9,6 +9,8 @@
 
 #include "backend/graphblas/library.h"
 
+/* What a program started GraphBLAS with; NULL: the C library's functions. */
+void grb_set_allocator(struct grb_library *l, void *(*allocate)(size_t), void (*release)(void *));
 /* May arrays be freed with an arena, without their matrices' being named? */
 bool grb_has_arenas(const struct grb_library *l);
 /* NULL: none left, or not to be had in this program.  Not zeroed. */

@@ -79,6 +79,20 @@ static bool read_sparse(const struct grb_layout *at, const struct grb_iterator *
   return true;
 }
 
+/* A bitmap without a gap is read as what it is worth: full. */
+static bool read_dense(const struct grb_library *l, void *present, int64_t elements,
+                       struct grb_operand *a)
+{
+  uint64_t entries = (uint64_t)elements;
+  a->present = NULL;
+  if (a->form == GRB_BITMAP) {
+    if (!present || l->GrB_Matrix_nvals(&entries, a->handle) != GRB_SUCCESS) return false;
+    if ((int64_t)entries < elements) a->present = present;
+  }
+  a->nnz = (int64_t)entries;
+  return true;
+}
+
 bool grb_operand_read(const struct grb_library *l, struct grb_operand *a)
 {
   struct grb_iterator it;
@@ -93,9 +107,50 @@ bool grb_operand_read(const struct grb_library *l, struct grb_operand *a)
   a->values = word(&it, at->values);
   if (!a->values) return false; /* an empty matrix has no arrays */
   if (grb_operand_is_sparse(a)) return read_sparse(at, &it, a);
-  a->present = a->form == GRB_BITMAP ? word(&it, at->present) : NULL;
-  a->nnz = length * dimension;
-  return a->form == GRB_FULL || a->present;
+  return read_dense(l, word(&it, at->present), length * dimension, a);
+}
+
+/* ---- one value of another type ------------------------------------------------------------ */
+
+/* Two's complement of an integer or truth value; false: another type. */
+static bool integer_value(const struct grb_library *l, GrB_Type type, const void *value,
+                          int64_t *out)
+{
+  const GrB_Type *other = l->other_type; /* in the order of GRB_OTHER_TYPES */
+  enum { BOOL, INT8, INT16, UINT8, UINT16 };
+  if (type == other[BOOL] || type == other[UINT8])
+    *out = *(const uint8_t *)value;
+  else if (type == other[INT8])
+    *out = *(const int8_t *)value;
+  else if (type == other[INT16])
+    *out = *(const int16_t *)value;
+  else if (type == other[UINT16])
+    *out = *(const uint16_t *)value;
+  else if (type == l->type[GRB_INT32])
+    *out = *(const int32_t *)value;
+  else if (type == l->type[GRB_UINT32])
+    *out = *(const uint32_t *)value;
+  else if (type == l->type[GRB_INT64])
+    *out = *(const int64_t *)value;
+  else
+    return false;
+  return true;
+}
+
+bool grb_operand_cast_iso(const struct grb_library *l, struct grb_operand *a, enum grb_number to)
+{
+  int64_t value;
+  if (!a->iso || !integer_value(l, grb_operand_type(l, a), a->values, &value)) return false;
+  void *out = &a->one_value;
+  switch (to) {
+  case GRB_FP32: *(float *)out = (float)value; break;
+  case GRB_FP64: *(double *)out = (double)value; break;
+  case GRB_INT32:
+  case GRB_UINT32: *(uint32_t *)out = (uint32_t)value; break;
+  default: *(int64_t *)out = value; break;
+  }
+  a->values = out;
+  return true;
 }
 
 /* ---- as the kernels take them ------------------------------------------------------------- */

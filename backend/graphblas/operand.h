@@ -11,7 +11,7 @@
      offsets [rows + 1]
      indices [nnz]   values [nnz], or [1] if iso
      HYPERSPARSE: vectors present ids[vectors], offsets [vectors + 1]
-     BITMAP:      present [rows * cols], values at the same places
+     BITMAP:      present [rows * cols], NULL if nothing is missing; values at the same places
      FULL:        values [rows * cols]
 
    A GrB_Vector of length n is, in every version, an n x 1 matrix held by column under
@@ -35,6 +35,7 @@ struct grb_operand {
   int id_bytes, offset_bytes, index_bytes;
   void *values;
   int8_t *present;
+  uint64_t one_value; /* see grb_operand_cast_iso */
 };
 
 /* Fills handle and form.  False: not a matrix (freed, not initialised). */
@@ -59,6 +60,10 @@ static inline bool grb_operand_is_dense(const struct grb_operand *a)
 {
   return a->form == GRB_BITMAP || a->form == GRB_FULL;
 }
+
+/* The one value of a matrix of truth values or integers as a number of this type, which `values` then
+   points to, inside *a.  False: not iso, or of floating-point or user's type.  */
+bool grb_operand_cast_iso(const struct grb_library *l, struct grb_operand *a, enum grb_number to);
 
 /* As the kernels take them, transposed on request.  If the values are not used, they may
    be of any type: they are then replaced by one zero.  */

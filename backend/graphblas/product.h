@@ -1,13 +1,15 @@
-/* product.h: C<M> = accum (C, A * B) as GraphBLAS' arguments put it, read and judged.
+/* product.h: C<M> = accum (C, A * B), from GraphBLAS' arguments to the result.
 
-   Every step either does its part or gives the reason why the original has to run.
-   Nothing of C is touched before the result is complete, so the original can always run
-   with the arguments as they came; it also makes all errors and their texts.
+     entry.c  ->  grb_product_run (product.c)
+                    grb_read      operands, semiring, descriptor, shapes         read.c
+                    grb_choose    the method, and whether it is worth while      choose.c
+                    compute       the method's: T = A * B, by an engine          spmm.c, sddmm.c,
+                                                                         masked_dot.c
+                    grb_commit    C<M> = accum (C, T)                            commit.c
 
-     sparse x full    spmm.c    S (x) D, S = op(A), D = op(B)
-     full x sparse    spmm.c    the transpose of the same: S = op(B)', D = op(A)', and FIRST
-                                and SECOND change places
-     full x full, masked by a sparse M   sddmm.c  */
+   Every step does its part or gives the reason why the original has to run.  Nothing of C is
+   touched before the result is complete, so the original can always run with the arguments as
+   they came; it also makes all errors and their texts.  */
 #ifndef SHUNT_GRAPHBLAS_PRODUCT_H
 #define SHUNT_GRAPHBLAS_PRODUCT_H
 
@@ -28,35 +30,67 @@ struct grb_call {
   GrB_Descriptor descriptor;
 };
 
+/* T, in memory of grb_allocate, or in C's own array.  Which arrays there are follows from the
+   form.  */
+struct grb_result {
+  int form; /* GRB_FULL, GRB_BITMAP, GRB_SPARSE, GRB_HYPERSPARSE */
+  bool by_column;
+  bool in_place;     /* it was computed in C's array: nothing else is set */
+  bool replaces_all; /* C = T, whatever C held */
+  int64_t vectors, nvals;
+  void *values;
+  int8_t *present;
+  uint64_t *offsets, *ids, *indices;
+};
+
+struct grb_method;
+
 struct grb_product {
   const struct grb_call *call;
   const struct grb_library *library;
+  /* Read: */
   struct grb_settings settings;
   struct grb_semiring semiring;
   struct grb_operand a, b, c, mask;
   bool masked; /* by a mask that changes anything */
   int64_t m, n, k;
-  int64_t work; /* multiplications; set once both operands are read */
   int threads;
-  const char *engine; /* that computed it */
+  /* Chosen: */
+  const struct grb_method *method;
+  int64_t work; /* multiplications */
+  /* Computed: */
+  const char *engine;
+  struct grb_result t;
 };
+
+/* One way to compute products of some forms of operands. */
+struct grb_method {
+  /* May it take the product, and is that worth while?  Sets p->work. */
+  struct shunt_verdict (*choose)(struct grb_product *p);
+  /* Sets p->t.  After a failure p->t holds nothing. */
+  struct shunt_verdict (*compute)(struct grb_product *p);
+};
+extern const struct grb_method grb_spmm, grb_sddmm, grb_masked_dot;
 
 /* True: done, the program's answer is GrB_SUCCESS.  False: the original must run. */
 bool grb_product_run(const struct grb_call *call);
 
-/* Its steps: operands, shapes and settings, and whether it is worth while; then the work. */
-struct shunt_verdict grb_product_read(struct grb_product *p);
-struct shunt_verdict grb_spmm(struct grb_product *p);
-struct shunt_verdict grb_sddmm(struct grb_product *p);
+/* Its steps. */
+struct shunt_verdict grb_read(struct grb_product *p);
+struct shunt_verdict grb_choose(struct grb_product *p);
+struct shunt_verdict grb_commit(struct grb_product *p);
 
 /* The product's type. */
 static inline GrB_Type grb_product_type(const struct grb_product *p)
 {
   return p->library->type[p->semiring.number];
 }
-/* Does this operand have the product's type, or one that does not matter? */
-bool grb_product_type_fits(const struct grb_product *p, const struct grb_operand *x, bool used);
-/* Is the result one value for all entries?  GraphBLAS then stores it as such. */
-bool grb_product_is_uniform(const struct grb_product *p);
+
+/* Inside a function that returns a struct shunt_verdict. */
+#define GRB_CONTINUE(call)                                                                         \
+  do {                                                                                             \
+    struct shunt_verdict v_ = (call);                                                              \
+    if (v_.reason != SHUNT_FITS) return v_;                                                        \
+  } while (0)
 
 #endif

@@ -1,4 +1,4 @@
-/* report.h: the decisions of this face, for SHUNT_LOG and SHUNT_REPORT (plan/log.h).
+/* report.h: the decisions about GraphBLAS' products, for SHUNT_LOG and SHUNT_REPORT (plan/log.h).
 
    The problem column is one word:
 
@@ -9,7 +9,8 @@
      |   |          |    |                        |        transposes of A and B: N or T
      |   |          |    |                        A, B, C: s(parse) h(ypersparse) b(itmap) f(ull),
      |   |          |    |                        held by r(ow) or c(olumn); +i: iso
-     |   |          |    C is m x n; inner size k; w multiplications, 0 if not counted
+     |   |          |    C is m x n; inner size k; w multiplications (of two sparse operands:
+     |   |          |    entries that will be read), 0 if not counted
      |   |          type of the semiring
      |   monoid and multiplication
      function

@@ -3,108 +3,19 @@
 
    T has the pattern of M, without the entries whose value is false if the mask is
    not structural.  */
-#include <string.h>
-
 #include "backend/graphblas/commit.h"
 #include "backend/graphblas/engine.h"
+#include "backend/graphblas/mask.h"
 #include "backend/graphblas/memory.h"
 #include "backend/plan/fault.h"
 
-/* ---- arrays of M ----------------------------------------------------------------------------- */
-
-static uint64_t integer_at(const void *p, int bytes, int64_t i)
-{
-  return bytes == 8 ? ((const uint64_t *)p)[i] : ((const uint32_t *)p)[i];
-}
-
-static void copy_integers(uint64_t *to, const void *from, int bytes, int64_t n, int threads)
-{
-#pragma omp parallel for num_threads(threads) schedule(static) if (n > 65536)
-  for (int64_t i = 0; i < n; i++) to[i] = integer_at(from, bytes, i);
-}
-
-/* Bytes of a valued mask's entries; 0: a type that is not known here. */
-static size_t size_of_values(const struct grb_library *l, GrB_Type type)
-{
-  static const size_t size[GRB_NUMBER_COUNT] = {4, 8, 4, 8, 8};
-  static const size_t other_size[GRB_OTHER_TYPE_COUNT] = {1, 1, 2, 1, 2, 4};
-  for (int i = 0; i < GRB_NUMBER_COUNT; i++)
-    if (type == l->type[i]) return size[i];
-  for (int i = 0; i < GRB_OTHER_TYPE_COUNT; i++)
-    if (type == l->other_type[i]) return other_size[i];
-  return 0;
-}
-
-/* GraphBLAS looks at the bits: an entry is false if all are 0, so -0.0 and NaN are true. */
-static bool is_true(const void *values, size_t size, int64_t p)
-{
-  uint64_t x = 0;
-  memcpy(&x, (const char *)values + (size_t)p * size, size);
-  return x != 0;
-}
-
-/* Fills t's pattern with the whole of M's. */
-static void copy_pattern(const struct grb_product *p, struct grb_result *t)
-{
-  const struct grb_operand *m = &p->mask;
-  copy_integers(t->offsets, m->offsets, m->offset_bytes, m->vectors + 1, p->threads);
-  copy_integers(t->indices, m->indices, m->index_bytes, m->nnz, p->threads);
-  t->nvals = m->nnz;
-}
-
-static void count_true(const struct grb_operand *m, size_t size, uint64_t *counts, int threads)
-{
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1024) if (m->nnz > 16384)
-  for (int64_t v = 0; v < m->vectors; v++) {
-    int64_t end = (int64_t)integer_at(m->offsets, m->offset_bytes, v + 1);
-    uint64_t count = 0;
-    for (int64_t e = (int64_t)integer_at(m->offsets, m->offset_bytes, v); e < end; e++)
-      count += is_true(m->values, size, e);
-    counts[v] = count;
-  }
-}
-
-/* Fills it with the entries that are true. */
-static void filter_pattern(const struct grb_product *p, size_t size, struct grb_result *t)
-{
-  const struct grb_operand *m = &p->mask;
-  uint64_t sum = 0;
-  count_true(m, size, t->offsets, p->threads);
-  for (int64_t v = 0; v < m->vectors; v++) {
-    uint64_t count = t->offsets[v];
-    t->offsets[v] = sum;
-    sum += count;
-  }
-  t->offsets[m->vectors] = sum;
-  t->nvals = (int64_t)sum;
-#pragma omp parallel for num_threads(p->threads) schedule(dynamic, 1024) if (m->nnz > 16384)
-  for (int64_t v = 0; v < m->vectors; v++) {
-    int64_t end = (int64_t)integer_at(m->offsets, m->offset_bytes, v + 1);
-    uint64_t to = t->offsets[v];
-    for (int64_t e = (int64_t)integer_at(m->offsets, m->offset_bytes, v); e < end; e++)
-      if (is_true(m->values, size, e)) t->indices[to++] = integer_at(m->indices, m->index_bytes, e);
-  }
-}
-
-/* A hypersparse matrix lists only vectors with entries: GraphBLAS' transpose counts on it. */
-static void drop_empty_vectors(struct grb_result *t)
-{
-  int64_t to = 0;
-  for (int64_t v = 0; v < t->vectors; v++) {
-    if (t->offsets[v] == t->offsets[v + 1]) continue;
-    t->ids[to] = t->ids[v];
-    t->offsets[to++] = t->offsets[v];
-  }
-  t->offsets[to] = (uint64_t)t->nvals;
-  t->vectors = to;
-}
-
 /* ---- the result ------------------------------------------------------------------------------ */
 
-static bool allocate_result(const struct grb_product *p, struct grb_result *t)
+static bool allocate_result(struct grb_product *p)
 {
   const struct grb_library *l = p->library;
   const struct grb_operand *m = &p->mask;
+  struct grb_result *t = &p->t;
   size_t entries = (size_t)m->nnz, vectors = (size_t)m->vectors;
   bool hyper = m->form == GRB_HYPERSPARSE;
   *t = (struct grb_result){.form = m->form, .by_column = m->by_column, .vectors = m->vectors};
@@ -115,8 +26,9 @@ static bool allocate_result(const struct grb_product *p, struct grb_result *t)
   return t->offsets && t->indices && t->values && (!hyper || t->ids);
 }
 
-static struct shunt_sparse pattern_of(const struct grb_product *p, const struct grb_result *t)
+static struct shunt_sparse pattern_of(const struct grb_product *p)
 {
+  const struct grb_result *t = &p->t;
   return (struct shunt_sparse){
       .rows = p->m,
       .cols = p->n,
@@ -132,79 +44,43 @@ static struct shunt_sparse pattern_of(const struct grb_product *p, const struct 
   };
 }
 
-static shunt_status compute(struct grb_product *p, struct grb_result *t)
+static shunt_status run_engine(struct grb_product *p)
 {
+  const enum shunt_multiplier times = p->semiring.multiplier;
   struct shunt_host_sddmm x = {
       .semiring = grb_semiring_of_kernels(&p->semiring),
-      .pattern = pattern_of(p, t),
-      .u = grb_operand_full(&p->a, p->settings.transpose_first,
-                            grb_uses_first(p->semiring.multiplier)),
-      .v = grb_operand_full(&p->b, p->settings.transpose_second,
-                            grb_uses_second(p->semiring.multiplier)),
-      .out = t->values,
+      .pattern = pattern_of(p),
+      .u = grb_operand_full(&p->a, p->settings.transpose_first, grb_uses_first(times)),
+      .v = grb_operand_full(&p->b, p->settings.transpose_second, grb_uses_second(times)),
+      .out = p->t.values,
       .threads = p->threads,
   };
   return grb_engine_sddmm(p, &x);
 }
 
-/* Does the result replace all of C?  Without accum C's entries outside M stay, unless
-   REPLACE clears them or there are none.  */
-static bool replaces_all(const struct grb_product *p, bool all_true)
+static struct shunt_verdict choose(struct grb_product *p)
 {
-  uint64_t nvals;
-  if (p->call->accum) return false;
-  if (p->settings.replace) return true;
-  if (p->c.handle == p->mask.handle) return all_true;
-  return p->library->GrB_Matrix_nvals(&nvals, p->c.handle) == GRB_SUCCESS && nvals == 0;
-}
-
-static struct shunt_verdict check(struct grb_product *p, size_t *mask_size, bool *all_true)
-{
-  enum shunt_multiplier times = p->semiring.multiplier;
   SHUNT_DECLINE_IF(!p->masked || p->settings.complement, SHUNT_R_MASK);
   SHUNT_DECLINE_IF(p->a.form != GRB_FULL || p->b.form != GRB_FULL, SHUNT_R_FORMAT);
-  SHUNT_DECLINE_IF(!grb_product_type_fits(p, &p->a, grb_uses_first(times)) ||
-                       !grb_product_type_fits(p, &p->b, grb_uses_second(times)),
-                   SHUNT_R_TYPES);
-  SHUNT_DECLINE_IF(!grb_operand_is_sparse(&p->mask), SHUNT_R_MASK);
-  SHUNT_DECLINE_IF(!grb_operand_read(p->library, &p->mask), SHUNT_R_EMPTY);
-  SHUNT_DECLINE_IF(!grb_operand_is_sparse(&p->mask), SHUNT_R_MASK);
-  SHUNT_DECLINE_IF(p->mask.nnz == 0, SHUNT_R_EMPTY);
-  *all_true = p->settings.structural;
-  if (!p->settings.structural) {
-    *mask_size = size_of_values(p->library, grb_operand_type(p->library, &p->mask));
-    SHUNT_DECLINE_IF(*mask_size == 0, SHUNT_R_TYPES);
-    SHUNT_DECLINE_IF(p->mask.iso && !is_true(p->mask.values, *mask_size, 0), SHUNT_R_MASK);
-    *all_true = p->mask.iso;
-  }
+  GRB_CONTINUE(grb_mask_read_sparse(p));
   SHUNT_DECLINE_IF(__builtin_mul_overflow(p->mask.nnz, p->k, &p->work), SHUNT_R_LARGE);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-struct shunt_verdict grb_sddmm(struct grb_product *p)
+static struct shunt_verdict compute(struct grb_product *p)
 {
-  size_t mask_size = 0;
-  struct grb_result t;
-  bool all_true;
-  struct shunt_verdict v = check(p, &mask_size, &all_true);
-  if (v.reason != SHUNT_FITS) return v;
-  if (!allocate_result(p, &t)) goto failed;
-  if (t.ids) copy_integers(t.ids, p->mask.ids, p->mask.id_bytes, t.vectors, p->threads);
-  if (all_true)
-    copy_pattern(p, &t);
-  else
-    filter_pattern(p, mask_size, &t);
-  if (t.ids) drop_empty_vectors(&t);
-  if (t.nvals == 0) {
-    grb_result_release(p, &t);
-    return SHUNT_VERDICT(SHUNT_R_EMPTY);
+  struct shunt_verdict v = SHUNT_VERDICT(SHUNT_R_FAILED);
+  if (allocate_result(p)) {
+    grb_mask_pattern(p);
+    p->t.replaces_all = grb_mask_replaces_all(p);
+    if (p->t.nvals == 0)
+      v = SHUNT_VERDICT(SHUNT_R_EMPTY);
+    else if (run_engine(p) == SHUNT_OK)
+      v = SHUNT_VERDICT(SHUNT_FITS);
   }
-  if (compute(p, &t) != SHUNT_OK) goto failed;
-  SHUNT_DECLINE_IF(!grb_commit(p, &t, replaces_all(p, all_true)), SHUNT_R_FAILED);
+  if (v.reason != SHUNT_FITS) grb_result_release(p);
   return v;
-
-failed:
-  grb_result_release(p, &t);
-  return SHUNT_VERDICT(SHUNT_R_FAILED);
 }
+
+const struct grb_method grb_sddmm = {choose, compute};

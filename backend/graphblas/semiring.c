@@ -43,6 +43,8 @@ bool grb_semiring_read(const struct grb_library *l, GrB_Semiring handle, struct 
   for (int n = 0; n < GRB_NUMBER_COUNT; n++) {
     if (!find_monoid(l->op[n], out->add, &out->monoid)) continue;
     out->number = (enum grb_number)n;
+    /* Computed as INT32: sums wrap alike, the least and the greatest are others. */
+    if (n == GRB_UINT32 && out->monoid != SHUNT_PLUS) return false;
     return find_multiplier(l->op[n], multiply, &out->multiplier);
   }
   return false;
@@ -64,14 +66,14 @@ enum shunt_multiplier grb_exchanged(enum shunt_multiplier m)
 
 struct shunt_semiring grb_semiring_of_kernels(const struct grb_semiring *s)
 {
-  static const shunt_type type[GRB_NUMBER_COUNT] = {SHUNT_F32, SHUNT_F64, SHUNT_I32, SHUNT_I64,
-                                                    SHUNT_U64};
+  static const shunt_type type[GRB_NUMBER_COUNT] = {SHUNT_F32, SHUNT_F64, SHUNT_I32,
+                                                    SHUNT_I64, SHUNT_U64, SHUNT_I32};
   return (struct shunt_semiring){s->monoid, s->multiplier, type[s->number]};
 }
 
 size_t grb_number_size(enum grb_number n)
 {
-  return n == GRB_FP32 || n == GRB_INT32 ? 4 : 8;
+  return n == GRB_FP32 || n == GRB_INT32 || n == GRB_UINT32 ? 4 : 8;
 }
 
 const char *grb_monoid_text(enum shunt_monoid m)
@@ -87,6 +89,7 @@ const char *grb_multiplier_text(enum shunt_multiplier m)
 
 const char *grb_number_text(enum grb_number n)
 {
-  static const char *const text[GRB_NUMBER_COUNT] = {"fp32", "fp64", "int32", "int64", "uint64"};
+  static const char *const text[GRB_NUMBER_COUNT] = {"fp32",  "fp64",   "int32",
+                                                     "int64", "uint64", "uint32"};
   return text[n];
 }

@@ -1,8 +1,5 @@
 #include "backend/graphblas/settings.h"
 
-#include "backend/graphblas/entry.h"
-#include "backend/options/disable.h"
-
 bool grb_settings_read(const struct grb_library *l, GrB_Descriptor d, struct grb_settings *out)
 {
   int32_t outp, mask, first, second;
@@ -31,7 +28,7 @@ GrB_Descriptor grb_settings_output(const struct grb_library *l, const struct grb
 /* ---- threads ------------------------------------------------------------------------------ */
 
 /* Threads of the context that this thread has engaged; 0: none.  GraphBLAS has no question for
-   it, so the exported functions below take note.  */
+   it, so the exported functions tell.  */
 static _Thread_local int32_t engaged __attribute__((tls_model("initial-exec")));
 
 static int32_t descriptor_threads(const struct grb_library *l, GrB_Descriptor d)
@@ -51,25 +48,11 @@ int grb_threads(const struct grb_library *l, GrB_Descriptor d)
   return n > 0 ? n : 1;
 }
 
-GRB_EXPORT int GxB_Context_engage(GxB_Context context)
+void grb_set_context(struct grb_library *l, GxB_Context context)
 {
-  struct grb_library *l = grb_library_for(__builtin_return_address(0));
-  if (!l || !l->original.GxB_Context_engage) return GRB_PANIC;
-  if (shunt_disabled()) return l->original.GxB_Context_engage(context);
   int32_t n = 0;
-  int info = l->original.GxB_Context_engage(context);
-  if (info == GRB_SUCCESS && l->GxB_Context_get_INT32 && grb_library_ready(l) &&
-      l->GxB_Context_get_INT32(context, l->numbers.nthreads, &n) == GRB_SUCCESS)
-    engaged = n;
-  return info;
-}
-
-GRB_EXPORT int GxB_Context_disengage(GxB_Context context)
-{
-  struct grb_library *l = grb_library_for(__builtin_return_address(0));
-  if (!l || !l->original.GxB_Context_disengage) return GRB_PANIC;
-  if (shunt_disabled()) return l->original.GxB_Context_disengage(context);
-  int info = l->original.GxB_Context_disengage(context);
-  if (info == GRB_SUCCESS) engaged = 0;
-  return info;
+  if (context && !(l->GxB_Context_get_INT32 && grb_library_ready(l) &&
+                   l->GxB_Context_get_INT32(context, l->numbers.nthreads, &n) == GRB_SUCCESS))
+    return;
+  engaged = n;
 }

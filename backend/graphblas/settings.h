@@ -18,4 +18,7 @@ GrB_Descriptor grb_settings_output(const struct grb_library *l, const struct grb
    calling thread has engaged (from 8 on), or the global setting.  At least 1.  */
 int grb_threads(const struct grb_library *l, GrB_Descriptor d);
 
+/* The calling thread has engaged this context; NULL: it has disengaged the one it had. */
+void grb_set_context(struct grb_library *l, GxB_Context context);
+
 #endif

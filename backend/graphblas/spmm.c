@@ -1,5 +1,9 @@
 /* spmm.c: sparse x full and full x sparse.
 
+     S (x) D         S = op(A), D = op(B)
+     (D (x) S)'      the transpose of the same: S = op(B)', D = op(A)', and FIRST and SECOND
+                     change places
+
    Where T has entries: T(i,j) exists if row i of S has an entry whose partner in D
    exists.  With a full D that depends on the row alone, so one flag per row tells whether T
    is full before anything is computed; only then may T take C's own array.  */
@@ -8,16 +12,9 @@
 
 #include "backend/graphblas/commit.h"
 #include "backend/graphblas/engine.h"
+#include "backend/graphblas/mask.h"
 #include "backend/graphblas/memory.h"
 #include "backend/plan/fault.h"
-
-struct spmm {
-  struct shunt_host_spmm x;
-  struct grb_identity sparse, dense, out;
-  struct grb_result t;
-  bool from_right;           /* the sparse operand is B: all is transposed */
-  int64_t rows_with_entries; /* of S */
-};
 
 /* ---- which rows of S have entries ---------------------------------------------------------- */
 
@@ -61,78 +58,46 @@ static int64_t count_rows(const struct shunt_sparse *s, int threads)
   return s->by_column ? count_rows_hit(s, threads) : count_vectors_with_entries(s);
 }
 
-/* ---- the result ------------------------------------------------------------------------------ */
+/* ---- operands and result as the kernel sees them -------------------------------------------- */
 
-/* T as an array in C's orientation, seen as the kernel sees it. */
-static struct shunt_full result_view(const struct grb_product *p, const struct spmm *q,
-                                     void *values, int8_t *present)
+/* Is the sparse operand B?  Then all is transposed. */
+static bool from_right(const struct grb_product *p)
+{
+  return !grb_operand_is_sparse(&p->a);
+}
+
+static struct shunt_host_spmm operands(const struct grb_product *p)
+{
+  const bool right = from_right(p);
+  const struct grb_operand *s = right ? &p->b : &p->a, *d = right ? &p->a : &p->b;
+  const bool ta = p->settings.transpose_first, tb = p->settings.transpose_second;
+  struct shunt_host_spmm x = {.semiring = grb_semiring_of_kernels(&p->semiring),
+                              .threads = p->threads};
+  if (right) x.semiring.multiplier = grb_exchanged(x.semiring.multiplier);
+  x.s = grb_operand_sparse(s, right ? !tb : ta, grb_uses_first(x.semiring.multiplier));
+  x.b = grb_operand_full(d, right ? !ta : tb, grb_uses_second(x.semiring.multiplier));
+  return x;
+}
+
+/* Which matrices they are.  An input that is the output, too, has no content to stay. */
+static struct grb_spmm_sources sources(const struct grb_product *p)
+{
+  const struct grb_operand *s = from_right(p) ? &p->b : &p->a, *d = from_right(p) ? &p->a : &p->b;
+  struct grb_spmm_sources from = {.s = {.handle = NULL}};
+  if (s->handle != p->call->c) from.s = grb_operand_identity(p->library, s);
+  if (d->handle != p->call->c) from.d = grb_operand_identity(p->library, d);
+  return from;
+}
+
+/* T as an array in C's orientation. */
+static struct shunt_full result_view(const struct grb_product *p, void *values, int8_t *present)
 {
   struct grb_operand t = {.by_column = p->c.by_column,
                           .rows = p->m,
                           .cols = p->n,
                           .values = values,
                           .present = present};
-  return grb_operand_full(&t, q->from_right, true);
-}
-
-static struct shunt_verdict compute(struct grb_product *p, struct spmm *q)
-{
-  shunt_status status = grb_engine_spmm(p, &q->x, &q->sparse, &q->dense, &q->out);
-  SHUNT_DECLINE_IF(status == SHUNT_E_UNSUPPORTED, SHUNT_R_SEMIRING);
-  SHUNT_DECLINE_IF(status != SHUNT_OK, SHUNT_R_FAILED);
-  return SHUNT_VERDICT(SHUNT_FITS);
-}
-
-static struct shunt_verdict run_in_place(struct grb_product *p, struct spmm *q, bool accumulate)
-{
-  q->x.accumulate = accumulate;
-  q->x.c = result_view(p, q, p->c.values, NULL);
-  q->out = grb_operand_identity(p->library, &p->c);
-  struct shunt_verdict v = compute(p, q);
-  if (v.reason == SHUNT_FITS) grb_commit_in_place(p);
-  return v;
-}
-
-static bool allocate_result(const struct grb_product *p, struct spmm *q, bool full)
-{
-  size_t elements = (size_t)p->m * (size_t)p->n;
-  q->t.form = full ? GRB_FULL : GRB_BITMAP;
-  q->t.by_column = p->c.by_column;
-  q->t.values = grb_allocate(p->library, elements * grb_number_size(p->semiring.number));
-  if (!full) q->t.present = grb_allocate(p->library, elements);
-  return q->t.values && (full || q->t.present);
-}
-
-static int64_t count_present(const struct grb_product *p, const struct spmm *q)
-{
-  int64_t count = 0, elements = p->m * p->n;
-  const int8_t *present = q->t.present;
-  if (!q->x.b.present) return q->rows_with_entries * q->x.b.cols;
-#pragma omp parallel for num_threads(p->threads) reduction(+ : count) if (elements > 65536)
-  for (int64_t i = 0; i < elements; i++) count += present[i];
-  return count;
-}
-
-static struct shunt_verdict run_fresh(struct grb_product *p, struct spmm *q, bool full)
-{
-  bool plain = !p->masked && !p->call->accum;
-  if (!allocate_result(p, q, full)) {
-    grb_result_release(p, &q->t);
-    return SHUNT_VERDICT(SHUNT_R_FAILED);
-  }
-  q->x.c = result_view(p, q, q->t.values, q->t.present);
-  if (grb_commit_hands_over(p, &q->t, plain)) {
-    q->out = grb_operand_identity(p->library, &p->c);
-    q->out.own_array = false; /* not yet */
-  }
-  struct shunt_verdict v = compute(p, q);
-  if (v.reason != SHUNT_FITS) {
-    grb_result_release(p, &q->t);
-    return v;
-  }
-  q->t.nvals = full ? p->m * p->n : count_present(p, q);
-  SHUNT_DECLINE_IF(!grb_commit(p, &q->t, plain), SHUNT_R_FAILED);
-  return v;
+  return grb_operand_full(&t, from_right(p), true);
 }
 
 /* ---- the decision ---------------------------------------------------------------------------- */
@@ -146,74 +111,158 @@ static bool worth_columns(const struct grb_product *p, const struct shunt_sparse
          grb_engine_forced();
 }
 
-/* Sizes whose product is no number of bytes, or of which T would be nearly all of the cost. */
-static struct shunt_verdict check_sizes(struct grb_product *p, const struct shunt_sparse *s,
-                                        const struct shunt_full *d)
+/* By a sample: nothing depends on it but time. */
+static bool is_diagonal(const struct shunt_sparse *s)
 {
+  const int64_t sample = 32, step = s->rows / sample + 1;
+  if (s->rows != s->cols || s->nnz != s->rows || s->vectors != s->rows) return false;
+  for (int64_t i = 0; i < s->rows; i += step)
+    if (offset_at(s, i) != i || index_at(s, i) != i) return false;
+  return true;
+}
+
+/* Entries of S that meet one of D, for each row of T: with fewer, moving T is all of the cost, and
+   GraphBLAS moves it as fast.  Measured by tests/bench/graphblas_sweep.  */
+static bool worth_entries(const struct grb_product *p, const struct shunt_host_spmm *x)
+{
+  const struct grb_operand *d = from_right(p) ? &p->a : &p->b;
+  const double there = (double)d->nnz / ((double)d->rows * (double)d->cols);
+  const double met = (double)x->s.nnz / (double)x->s.rows * there;
+  const int64_t few_rows = 512, few_columns = 16;
+  if (p->call->kind != GRB_CALL_MXM || grb_engine_forced()) return true;
+  if (!p->masked && is_diagonal(&x->s)) return false; /* it scales the rows of D */
+  if (x->b.present && p->masked) return met >= 8 && x->b.cols >= few_columns;
+  if (x->b.present) return met >= (x->b.col_stride == 1 ? 0.5 : 2);
+  return x->s.rows >= few_rows || met >= (x->b.col_stride == 1 ? 1.5 : 4);
+}
+
+/* Sizes whose product is no number of bytes, or of which T would be nearly all of the cost. */
+static struct shunt_verdict check_sizes(struct grb_product *p)
+{
+  const struct shunt_host_spmm x = operands(p);
   const int64_t most = (int64_t)1 << 40, small = 1 << 16;
   int64_t elements;
   SHUNT_DECLINE_IF(__builtin_mul_overflow(p->m, p->n, &elements) || elements > most, SHUNT_R_LARGE);
-  SHUNT_DECLINE_IF(__builtin_mul_overflow(s->nnz, d->cols, &p->work), SHUNT_R_LARGE);
-  SHUNT_DECLINE_IF(s->nnz == 0, SHUNT_R_EMPTY);
-  SHUNT_DECLINE_IF(s->rows / 4 > s->nnz && elements > small, SHUNT_R_SPARSE);
+  SHUNT_DECLINE_IF(__builtin_mul_overflow(x.s.nnz, x.b.cols, &p->work), SHUNT_R_LARGE);
+  SHUNT_DECLINE_IF(x.s.by_column && x.s.cols > INT32_MAX, SHUNT_R_LARGE); /* of the kernels */
+  SHUNT_DECLINE_IF(x.b.rows > UINT32_MAX, SHUNT_R_LARGE);
+  SHUNT_DECLINE_IF(x.s.nnz == 0, SHUNT_R_EMPTY);
+  SHUNT_DECLINE_IF(x.s.rows / 4 > x.s.nnz && elements > small, SHUNT_R_SPARSE);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
-  SHUNT_DECLINE_IF(!worth_columns(p, s, d), SHUNT_R_SLOWER);
+  SHUNT_DECLINE_IF(!worth_columns(p, &x.s, &x.b) || !worth_entries(p, &x), SHUNT_R_SLOWER);
   return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+/* Where M is bitmap or full, and D too, GraphBLAS skips what either lacks; of a power law's hubs,
+   which have most of the terms, nearly all are lacking.  */
+static bool complement_wins(const struct grb_product *p, uint64_t passing, uint64_t all)
+{
+  const struct grb_operand *d = from_right(p) ? &p->a : &p->b;
+  const int64_t elements = d->rows * d->cols;
+  return !p->settings.complement || !d->present || (passing >= all / 2 && d->nnz >= elements / 2);
 }
 
 /* A mask that lets little through leaves GraphBLAS little to compute, while here all of T is: worth
    it from one entry in 32 on, or in 512 for a sparse mask, which slows GraphBLAS down itself.  */
-static struct shunt_verdict check_mask(const struct grb_product *p)
+static struct shunt_verdict check_mask(struct grb_product *p)
 {
   uint64_t entries, all = (uint64_t)p->m * (uint64_t)p->n;
   bool sparse = grb_operand_is_sparse(&p->mask) && !p->settings.complement;
   if (!p->masked) return SHUNT_VERDICT(SHUNT_FITS);
   /* 7.4.0 may crash on adding a full matrix through such a mask (GB_subassign_08n). */
   SHUNT_DECLINE_IF(sparse && p->call->accum, SHUNT_R_MASK);
-  if (grb_engine_forced()) return SHUNT_VERDICT(SHUNT_FITS);
-  SHUNT_DECLINE_IF(p->library->GrB_Matrix_nvals(&entries, p->mask.handle) != GRB_SUCCESS,
-                   SHUNT_R_UNREADABLE);
-  uint64_t passing = p->settings.complement ? all - entries : entries;
-  SHUNT_DECLINE_IF(passing < all / (sparse ? 512 : 32), SHUNT_R_MASK);
+  if (!grb_engine_forced()) {
+    SHUNT_DECLINE_IF(p->library->GrB_Matrix_nvals(&entries, p->mask.handle) != GRB_SUCCESS,
+                     SHUNT_R_UNREADABLE);
+    uint64_t passing = p->settings.complement ? all - entries : entries;
+    SHUNT_DECLINE_IF(passing < all / (sparse ? 512 : 32), SHUNT_R_MASK);
+    SHUNT_DECLINE_IF(!complement_wins(p, passing, all), SHUNT_R_MASK);
+  }
+  return grb_mask_check_zeros(p);
+}
+
+static struct shunt_verdict choose(struct grb_product *p)
+{
+  GRB_CONTINUE(check_sizes(p));
+  return check_mask(p);
+}
+
+/* ---- the product ---------------------------------------------------------------------------- */
+
+static struct shunt_verdict run_engine(struct grb_product *p, const struct shunt_host_spmm *x,
+                                       const struct grb_spmm_sources *from)
+{
+  shunt_status status = grb_engine_spmm(p, x, from);
+  SHUNT_DECLINE_IF(status == SHUNT_E_UNSUPPORTED, SHUNT_R_SEMIRING);
+  SHUNT_DECLINE_IF(status != SHUNT_OK, SHUNT_R_FAILED);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-static void read_operands(const struct grb_product *p, struct spmm *q)
+static struct shunt_verdict compute_in_place(struct grb_product *p, struct shunt_host_spmm *x,
+                                             bool accumulate)
 {
-  const struct grb_operand *s = q->from_right ? &p->b : &p->a, *d = q->from_right ? &p->a : &p->b;
-  bool ts = p->settings.transpose_first, td = p->settings.transpose_second;
-  if (q->from_right) { /* C' = op(B)' op(A)' */
-    ts = !p->settings.transpose_second;
-    td = !p->settings.transpose_first;
+  struct grb_spmm_sources from = sources(p);
+  from.c = grb_operand_identity(p->library, &p->c);
+  x->accumulate = accumulate;
+  x->c = result_view(p, p->c.values, NULL);
+  p->t.in_place = true;
+  return run_engine(p, x, &from);
+}
+
+static bool allocate_result(struct grb_product *p, bool full)
+{
+  struct grb_result *t = &p->t;
+  size_t elements = (size_t)p->m * (size_t)p->n;
+  t->form = full ? GRB_FULL : GRB_BITMAP;
+  t->by_column = p->c.by_column;
+  t->values = grb_allocate(p->library, elements * grb_number_size(p->semiring.number));
+  if (!full) t->present = grb_allocate(p->library, elements);
+  return t->values && (full || t->present);
+}
+
+static int64_t count_present(const struct grb_product *p)
+{
+  int64_t count = 0, elements = p->m * p->n;
+  const int8_t *present = p->t.present;
+#pragma omp parallel for num_threads(p->threads) reduction(+ : count) if (elements > 65536)
+  for (int64_t i = 0; i < elements; i++) count += present[i];
+  return count;
+}
+
+/* `rows` of S have entries. */
+static struct shunt_verdict compute_fresh(struct grb_product *p, struct shunt_host_spmm *x,
+                                          int64_t rows)
+{
+  const bool full = rows == x->s.rows && !x->b.present;
+  struct grb_spmm_sources from = sources(p);
+  struct shunt_verdict v = SHUNT_VERDICT(SHUNT_R_FAILED);
+  if (allocate_result(p, full)) {
+    p->t.replaces_all = !p->masked && !p->call->accum;
+    if (grb_commit_hands_over(p)) {
+      from.c = grb_operand_identity(p->library, &p->c);
+      from.c.own_array = false; /* not yet */
+    }
+    x->c = result_view(p, p->t.values, p->t.present);
+    v = run_engine(p, x, &from);
   }
-  q->x.semiring = grb_semiring_of_kernels(&p->semiring);
-  if (q->from_right) q->x.semiring.multiplier = grb_exchanged(q->x.semiring.multiplier);
-  q->x.s = grb_operand_sparse(s, ts, grb_uses_first(q->x.semiring.multiplier));
-  q->x.b = grb_operand_full(d, td, grb_uses_second(q->x.semiring.multiplier));
-  q->x.threads = p->threads;
-  /* An input that is the output, too, has no content to keep. */
-  if (s->handle != p->call->c) q->sparse = grb_operand_identity(p->library, s);
-  if (d->handle != p->call->c) q->dense = grb_operand_identity(p->library, d);
+  if (v.reason != SHUNT_FITS)
+    grb_result_release(p);
+  else
+    p->t.nvals = full ? p->m * p->n : x->b.present ? count_present(p) : rows * x->b.cols;
+  return v;
 }
 
-struct shunt_verdict grb_spmm(struct grb_product *p)
+static struct shunt_verdict compute(struct grb_product *p)
 {
-  struct spmm q = {.from_right = !grb_operand_is_sparse(&p->a)};
-  enum shunt_multiplier times = p->semiring.multiplier;
-  SHUNT_DECLINE_IF(!grb_product_type_fits(p, &p->a, grb_uses_first(times)) ||
-                       !grb_product_type_fits(p, &p->b, grb_uses_second(times)),
-                   SHUNT_R_TYPES);
-  read_operands(p, &q);
-  struct shunt_verdict checked = check_sizes(p, &q.x.s, &q.x.b);
-  if (checked.reason == SHUNT_FITS) checked = check_mask(p);
-  if (checked.reason != SHUNT_FITS) return checked;
-
-  bool plain = !p->masked && !p->call->accum;
-  bool adds = !p->masked && p->call->accum == p->semiring.add;
-  if (adds && grb_commit_in_place_possible(p)) return run_in_place(p, &q, true);
-  q.rows_with_entries = count_rows(&q.x.s, p->threads);
-  SHUNT_DECLINE_IF(q.rows_with_entries < 0, SHUNT_R_FAILED);
-  bool full = q.rows_with_entries == q.x.s.rows && !q.x.b.present;
-  if (plain && full && grb_commit_in_place_possible(p)) return run_in_place(p, &q, false);
-  return run_fresh(p, &q, full);
+  struct shunt_host_spmm x = operands(p);
+  const bool plain = !p->masked && !p->call->accum;
+  const bool adds = !p->masked && p->call->accum == p->semiring.add;
+  if (adds && grb_commit_in_place_possible(p)) return compute_in_place(p, &x, true);
+  const int64_t rows = count_rows(&x.s, p->threads);
+  SHUNT_DECLINE_IF(rows < 0, SHUNT_R_FAILED);
+  if (plain && rows == x.s.rows && !x.b.present && grb_commit_in_place_possible(p))
+    return compute_in_place(p, &x, false);
+  return compute_fresh(p, &x, rows);
 }
+
+const struct grb_method grb_spmm = {choose, compute};

@@ -22,23 +22,77 @@ void *loaded_symbol(void *handle, const char *name)
   return p ? p : shunt_dlsym(handle, name);
 }
 
+/* Where dladdr says that an object starts: its first loadable segment. */
+static void *first_address(const struct dl_phdr_info *o)
+{
+  for (size_t i = 0; i < o->dlpi_phnum; i++)
+    if (o->dlpi_phdr[i].p_type == PT_LOAD) {
+      uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+      return (void *)((o->dlpi_addr + o->dlpi_phdr[i].p_vaddr) & ~(page - 1));
+    }
+  return NULL;
+}
+
+/* dladdr also searches all symbols of the object for the nearest one, which takes 100 us in a
+   library with 20,000 of them; so the object alone is asked for.  */
+struct object {
+  void *base;
+  const char *name;
+  const struct link_map *map; /* NULL where it is not known */
+};
+
+#if defined __GLIBC__ && __GLIBC_PREREQ(2, 35) && !defined SHUNT_WITHOUT_FIND_OBJECT
+static struct object object_around(const void *address)
+{
+  struct dl_find_object found;
+  if (_dl_find_object((void *)address, &found) != 0) return (struct object){NULL, "", NULL};
+  const struct link_map *map = found.dlfo_link_map;
+  return (struct object){found.dlfo_map_start, map->l_name, map};
+}
+#else
+struct around {
+  uintptr_t address;
+  struct object found;
+};
+
+static int look_around(struct dl_phdr_info *o, size_t size, void *data)
+{
+  struct around *x = data;
+  (void)size;
+  for (size_t i = 0; i < o->dlpi_phnum; i++) {
+    const ElfW(Phdr) *h = &o->dlpi_phdr[i];
+    if (h->p_type != PT_LOAD || x->address - (o->dlpi_addr + h->p_vaddr) >= h->p_memsz) continue;
+    x->found = (struct object){first_address(o), o->dlpi_name, NULL};
+    return 1;
+  }
+  return 0;
+}
+
+static struct object object_around(const void *address)
+{
+  struct around x = {(uintptr_t)address, {NULL, "", NULL}};
+  dl_iterate_phdr(look_around, &x);
+  return x.found;
+}
+#endif
+
 void *loaded_base(const void *address)
 {
-  Dl_info info;
-  return address && dladdr(address, &info) ? info.dli_fbase : NULL;
+  return address ? object_around(address).base : NULL;
 }
 
 const char *loaded_name(const void *address)
 {
-#if defined __GLIBC__ && __GLIBC_PREREQ(2, 35)
-  struct dl_find_object found;
-  if (_dl_find_object((void *)address, &found) != 0) return "";
-  return found.dlfo_link_map->l_name;
-#else
+  return object_around(address).name;
+}
+
+static const struct link_map *map_around(const void *address)
+{
   Dl_info info;
   struct link_map *map = NULL;
-  return dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) && map ? map->l_name : "";
-#endif
+  const struct object o = object_around(address);
+  if (o.map || !o.base) return o.map;
+  return dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
 }
 
 static void *open_loaded(const char *name)
@@ -50,14 +104,13 @@ bool loaded_open(const void *address, struct loaded *out)
 {
   /* By the name under which it is loaded: a search by SONAME would miss the renamed
      libraries of Python wheels.  The main program has none.  */
-  const char *name = loaded_name(address);
-  void *base = loaded_base(address);
+  const struct object o = object_around(address);
   *out = (struct loaded){NULL, NULL, NULL};
-  if (!base || !name[0]) return false;
-  void *handle = open_loaded(name);
-  if (!handle) handle = open_loaded(name); /* as in loaded_symbol */
+  if (!o.base || !o.name[0]) return false;
+  void *handle = open_loaded(o.name);
+  if (!handle) handle = open_loaded(o.name); /* as in loaded_symbol */
   if (!handle) return false;
-  *out = (struct loaded){base, handle, name};
+  *out = (struct loaded){o.base, handle, o.name};
   return true;
 }
 
@@ -71,17 +124,6 @@ bool loaded_defines(const struct loaded *o, const char *name)
 {
   void *p = loaded_symbol(o->handle, name);
   return p && loaded_base(p) == o->base;
-}
-
-/* Where dladdr says that an object starts: its first loadable segment. */
-static void *first_address(const struct dl_phdr_info *o)
-{
-  for (size_t i = 0; i < o->dlpi_phnum; i++)
-    if (o->dlpi_phdr[i].p_type == PT_LOAD) {
-      uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-      return (void *)((o->dlpi_addr + o->dlpi_phdr[i].p_vaddr) & ~(page - 1));
-    }
-  return NULL;
 }
 
 struct list {
@@ -194,11 +236,9 @@ static bool find_in(const struct tables *t, const ElfW(Rela) * first, size_t byt
 bool loaded_find_reference(const void *address, bool (*wanted)(const struct loaded_reference *),
                            struct loaded_reference *out)
 {
-  Dl_info info;
-  struct link_map *map = NULL;
+  const struct link_map *map = address ? map_around(address) : NULL;
   struct tables t;
-  if (!address || !dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) return false;
-  if (!read_tables(map, &t)) return false;
+  if (!map || !read_tables(map, &t)) return false;
   size_t relative = t.relative * sizeof *t.pointers;
   return find_in(&t, t.calls, t.call_bytes, wanted, out) ||
          (t.pointers && relative <= t.pointer_bytes &&

@@ -18,8 +18,8 @@
 // there are.  So everything stays inside its arrays whatever the input is.
 #include <cuda_runtime.h>
 
-#include "conv/dcsr/dcsr_conv.h"
 #include "conv/common/sort.h"
+#include "conv/dcsr/dcsr_conv.h"
 
 namespace shunt
 {

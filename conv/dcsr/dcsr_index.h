@@ -2,8 +2,8 @@
 #ifndef SHUNT_CONV_DCSR_INDEX_H
 #define SHUNT_CONV_DCSR_INDEX_H
 
-#include "conv/dcsr/dcsr_conv.h"
 #include "conv/common/index.h"
+#include "conv/dcsr/dcsr_conv.h"
 
 /* Entry `from` of one array of values to `to` of another; values are moved, not computed with. */
 static inline void dcsr_move(void *to, int64_t i, const void *from, int64_t j, size_t size)

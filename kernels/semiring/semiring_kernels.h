@@ -10,8 +10,8 @@
    A GraphBLAS matrix held by column is the transpose held by row, so one sparse struct
    serves both, and full x sparse is computed as its transpose with FIRST and SECOND
    exchanged.  */
-#ifndef SHUNT_HOST_KERNELS_H
-#define SHUNT_HOST_KERNELS_H
+#ifndef SHUNT_SEMIRING_KERNELS_H
+#define SHUNT_SEMIRING_KERNELS_H
 
 #include <stdbool.h>
 

@@ -7,8 +7,8 @@
      MIN:        s + -0.0               -0.0 + b               (1 + -0.0)
 
    Each set is the same source (semiring_element.h), built for another instruction set.  */
-#ifndef SHUNT_SEMIRING_KERNELS_H
-#define SHUNT_SEMIRING_KERNELS_H
+#ifndef SHUNT_SEMIRING_LOOPS_H
+#define SHUNT_SEMIRING_LOOPS_H
 
 #include "kernels/semiring/semiring_kernels.h"
 

@@ -143,18 +143,47 @@ static void store_block(const struct product *x, int64_t begin, int64_t end, int
                          element(x, c, shunt_vector_id(&x->s, v), j0), c->col_stride, width);
 }
 
-/* `masks`: which sums have a term, as the loops leave it; NULL: those of rows with entries. */
+/* Of one row of T: `mask`, which sums have a term as the loops leave it, or NULL: all or none. */
+static void store_row_present(const struct product *x, int64_t v, int64_t j0, int width,
+                              const char *mask)
+{
+  const struct shunt_full *c = &x->p->c;
+  int8_t *to = c->present + shunt_vector_id(&x->s, v) * c->row_stride + j0 * c->col_stride;
+  const bool any = entries(&x->s, v) > 0;
+  if (!mask && c->col_stride == 1) {
+    memset(to, any, (size_t)width);
+    return;
+  }
+  for (int j = 0; j < width; j++)
+    to[j * c->col_stride] = any && (!mask || mask[(size_t)j * x->size]);
+}
+
+/* Of a whole block, C by column and no row left out: a column's bytes follow each other. */
+static void store_columns_present(const struct product *x, int64_t begin, int64_t end, int64_t j0,
+                                  int width, const char *masks)
+{
+  const struct shunt_full *c = &x->p->c;
+  const int64_t rows = end - begin;
+  int8_t any[BLOCK], column[BLOCK];
+  for (int64_t i = 0; i < rows; i++) any[i] = entries(&x->s, begin + i) > 0;
+  for (int j = 0; j < width; j++) {
+    const char *from = masks ? masks + (size_t)j * x->size : NULL;
+    for (int64_t i = 0; from && i < rows; i++)
+      column[i] = any[i] & (from[(size_t)(i * STRIP) * x->size] != 0);
+    memcpy(c->present + begin + (j0 + j) * c->col_stride, masks ? column : any, (size_t)rows);
+  }
+}
+
 static void store_present(const struct product *x, int64_t begin, int64_t end, int64_t j0,
                           int width, const char *masks)
 {
-  const struct shunt_full *c = &x->p->c;
-  for (int64_t v = begin; v < end; v++) {
-    int8_t *to = c->present + shunt_vector_id(&x->s, v) * c->row_stride + j0 * c->col_stride;
-    const char *from = masks ? masks + (size_t)((v - begin) * STRIP) * x->size : NULL;
-    const bool any = entries(&x->s, v) > 0;
-    for (int j = 0; j < width; j++)
-      to[j * c->col_stride] = any && (!masks || from[(size_t)j * x->size]);
+  if (x->p->c.row_stride == 1 && !x->s.ids) {
+    store_columns_present(x, begin, end, j0, width, masks);
+    return;
   }
+  for (int64_t v = begin; v < end; v++)
+    store_row_present(x, v, j0, width,
+                      masks ? masks + (size_t)((v - begin) * STRIP) * x->size : NULL);
 }
 
 /* Where the lower 32 bits of the first index are. */
@@ -292,6 +321,14 @@ static void clear(const struct product *x)
   }
 }
 
+/* Must all parts of this strip be done before the next begins?  They read what the next strip
+   overwrites, or make what it reads.  Where they don't, nobody waits for a thread that does not
+   get its processor.  */
+static bool waits(const struct product *x, int64_t j0)
+{
+  return x->packed || (x->sort.buckets > 0 && j0 == 0);
+}
+
 static void multiply(const struct product *x)
 {
   const int64_t n = x->p->c.cols, k_end = x->packed ? x->p->b.rows : 0;
@@ -300,10 +337,15 @@ static void multiply(const struct product *x)
   SHUNT_OMP(omp parallel num_threads(x->threads))
   for (int64_t j0 = 0; j0 < n; j0 += STRIP) {
     const int width = n - j0 < STRIP ? (int)(n - j0) : STRIP;
-    SHUNT_OMP(omp for schedule(dynamic, 1))
-    for (int64_t k = 0; k < k_end; k += PACKED) pack_rows(x, k, j0, width);
-    SHUNT_OMP(omp for schedule(dynamic, 1))
+    if (x->packed) {
+      SHUNT_OMP(omp for schedule(dynamic, 1))
+      for (int64_t k = 0; k < k_end; k += PACKED) pack_rows(x, k, j0, width);
+    }
+    SHUNT_OMP(omp for schedule(dynamic, 1) nowait)
     for (int64_t k = 0; k < x->parts; k++) part(x, k, j0, width);
+    if (waits(x, j0)) {
+      SHUNT_OMP(omp barrier)
+    }
   }
 }
 

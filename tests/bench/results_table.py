@@ -293,6 +293,20 @@ def graphblas_host():
     return table(("products", "times as fast", "least"), rows)
 
 
+def graph_gains():
+    """Times as fast, by product, of each graph."""
+    gains = {}
+    for r in load("graphs/products.json")["graphs"]["products"]:
+        gains.setdefault(r["product"], []).append(r["graphblas_ms"] / r["shunt_ms"])
+    return gains
+
+
+def graphs():
+    return table(("product", "graphs", "times as fast: mean (least to greatest)"),
+                 [("`%s`, %s" % tuple(product.split(", ")), str(len(x)), span(x))
+                  for product, x in graph_gains().items()])
+
+
 # ---- the table of README.md -------------------------------------------------------------------
 def gains():
     torch, solver, grb = load("pytorch.json"), load("solvers.json"), load("graphblas-gpu.json")
@@ -331,6 +345,9 @@ def gains():
         ("GraphBLAS, 2 CPU cores, fp32, 32 orientations", "GraphBLAS 7.4.0",
          "%.2f (least %s)" % [(x, least) for kind, x, least in host_rows if kind == "fp32"][0],
          "tests/bench/graphblas_host_bench"),
+        ("GraphBLAS, graphs, `C<S> = S S'` as in k-truss, 2 CPU cores, 12 graphs",
+         "GraphBLAS 7.4.0", span(graph_gains()["C<S> = S S', plus.pair uint32"]),
+         "tests/bench/graphblas_graphs GRAPH..."),
         ("GraphBLAS on the GPU, large matrices, fp32 and fp64", "GraphBLAS on 16 cores",
          span(gpu), "tests/bench/graphblas_gpu_bench"),
     ]
@@ -345,6 +362,7 @@ TABLES = {
     "sparse24": sparse24, "sparse24 int8": sparse24_int8, "bsr": bsr, "tile": tile,
     "sddmm": sddmm, "sddmm scattered": sddmm_scattered, "solvers": solvers, "host": host,
     "attention": attention, "graphblas": graphblas, "graphblas host": graphblas_host,
+    "graphs": graphs,
 }
 
 

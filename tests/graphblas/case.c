@@ -1,5 +1,6 @@
 #include "case.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -181,11 +182,30 @@ static void draw_forms(uint64_t *r, struct product_case *c, bool large)
     draw_sparse(r, m, large);
     c->has_mask = true;
     c->complement = rng_chance(r, 10);
+  } else if (kind < 92) {
+    draw_sparse(r, a, large);
+    draw_sparse(r, b, large);
+    draw_sparse(r, m, large);
+    m->density = sqrt(m->density);
+    c->has_mask = true;
+    c->complement = rng_chance(r, 10);
   } else {
     draw_any_form(r, a, large);
     draw_any_form(r, b, large);
   }
   if (c->call != CALL_MXM && rng_chance(r, 15)) draw_any_form(r, b, large);
+}
+
+/* A is B and M, as in the counting of triangles, mostly with a symmetric pattern. */
+static void draw_graph(uint64_t *r, struct product_case *c)
+{
+  struct operand *a = &c->operand[SLOT_A];
+  c->same_as[SLOT_B] = c->same_as[SLOT_M] = SLOT_A;
+  c->has_mask = true;
+  c->complement = false;
+  draw_sparse(r, a, false);
+  a->symmetric = rng_chance(r, 80);
+  if (rng_chance(r, 70)) a->skip_rows = a->skip_cols = a->remove_after = a->set_after = 0;
 }
 
 static void draw_operands(uint64_t *r, struct product_case *c, bool large)
@@ -194,7 +214,7 @@ static void draw_operands(uint64_t *r, struct product_case *c, bool large)
   int64_t m = draw_size(r, large), k = draw_size(r, large), n = draw_size(r, large);
   if (large && c->call == CALL_MXM) n = 1 + rng_below(r, 160);
   for (int s = 0; s < SLOTS; s++) c->same_as[s] = s;
-  bool square = !large && rng_chance(r, 14);
+  bool square = !large && rng_chance(r, 18);
   if (square) m = k = n = 1 + rng_below(r, 14);
   struct operand *o = c->operand;
   memset(o, 0, sizeof c->operand);
@@ -220,6 +240,7 @@ static void draw_operands(uint64_t *r, struct product_case *c, bool large)
   if (square && c->call == CALL_MXM) {
     static const int slots[][2] = {{SLOT_A, SLOT_C}, {SLOT_B, SLOT_C}, {SLOT_M, SLOT_C},
                                    {SLOT_B, SLOT_A}, {SLOT_A, SLOT_M}, {SLOT_B, SLOT_M}};
+    if (rng_chance(r, 25)) draw_graph(r, c);
     for (int times = 1 + (int)rng_below(r, 2); times > 0; times--) {
       const int *pair = PICK(r, slots);
       c->same_as[pair[0]] = c->same_as[pair[1]];
@@ -230,7 +251,6 @@ static void draw_operands(uint64_t *r, struct product_case *c, bool large)
   }
   for (int s = 0; s < SLOTS; s++) /* an alias of an alias */
     c->same_as[s] = c->same_as[c->same_as[s]];
-  o[c->same_as[SLOT_M]].no_minus_zero = c->has_mask;
 }
 
 /* A matrix with more rows than memory has bytes: only hypersparse ones can be. */
@@ -319,7 +339,6 @@ static void draw_wrong(uint64_t *r, struct product_case *c)
 {
   c->wrong = rng_chance(r, 3) ? (enum wrong)(1 + rng_below(r, SIZE_B)) : RIGHT;
   if (c->wrong == EMPTY_M || c->wrong == SIZE_M) c->has_mask = true;
-  c->operand[c->same_as[SLOT_M]].no_minus_zero |= c->has_mask;
   if (c->wrong == EMPTY_ACCUM) c->has_accum = true;
   if (c->wrong == EMPTY_DESC) c->has_desc = true;
   if (c->wrong < SIZE_C) return;
@@ -459,6 +478,7 @@ bool case_eligible(const struct product_case *c, const int status[SLOTS])
   if (c->call != CALL_MXM) return sparse_a && status[SLOT_B] == FORM_FULL;
   if (sparse_a && !sparse_b) return true;
   if (status[SLOT_A] == FORM_FULL && sparse_b) return true;
+  if (sparse_a && sparse_b) return c->has_mask && !c->complement && status[SLOT_M] <= FORM_SPARSE;
   return c->has_mask && !c->complement && status[SLOT_M] <= FORM_SPARSE &&
          status[SLOT_A] == FORM_FULL && status[SLOT_B] == FORM_FULL;
 }

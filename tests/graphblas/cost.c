@@ -22,7 +22,7 @@ struct passed {
   int form_a, form_b;
   GrB_Semiring semiring;
   GrB_Descriptor desc;
-  bool by_vector;
+  bool by_vector, masked;
   GrB_Matrix a, b, c;
   GrB_Vector u, w;
 };
@@ -41,7 +41,7 @@ static void call(void *argument)
     if (w->by_vector)
       x->products->mxv(w->w, NULL, NULL, w->semiring, w->a, w->u, w->desc);
     else
-      x->products->mxm(w->c, NULL, NULL, w->semiring, w->a, w->b, w->desc);
+      x->products->mxm(w->c, w->masked ? w->a : NULL, NULL, w->semiring, w->a, w->b, w->desc);
 }
 
 static GrB_Matrix make(int form)
@@ -117,6 +117,13 @@ int main(int argc, char **argv)
   GrB_Semiring plus_times = GrB_PLUS_TIMES_SEMIRING_FP64;
   struct passed cases[] = {
       {.why = "sparse x sparse", GxB_SPARSE, GxB_SPARSE, plus_times},
+      {.why = "sparse x sparse, a small mask",
+       GxB_SPARSE,
+       GxB_SPARSE,
+       plus_times,
+       NULL,
+       false,
+       true},
       {.why = "full x full", GxB_FULL, GxB_FULL, plus_times},
       {.why = "another semiring", GxB_SPARSE, GxB_FULL, GxB_TIMES_PLUS_FP64},
       {.why = "another type", GxB_SPARSE, GxB_FULL, GrB_PLUS_TIMES_SEMIRING_FP32},

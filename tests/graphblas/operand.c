@@ -45,7 +45,7 @@ static double draw_value(const struct operand *o, uint64_t *state)
     case 0: return NAN;
     case 1: return INFINITY;
     case 2: return -INFINITY;
-    case 3: return o->no_minus_zero ? 0.0 : -0.0;
+    case 3: return -0.0;
     default: return whole;
     }
   default: return whole;
@@ -127,6 +127,22 @@ static GrB_Info jumble(const struct operand *o, GrB_Matrix x)
   return info;
 }
 
+/* X gets the entries of X' that it lacks. */
+static GrB_Info make_symmetric(const struct operand *o, GrB_Matrix x)
+{
+  GrB_BinaryOp first = o->type == T_FP64    ? GrB_FIRST_FP64
+                       : o->type == T_FP32  ? GrB_FIRST_FP32
+                       : o->type == T_INT64 ? GrB_FIRST_INT64
+                       : o->type == T_INT32 ? GrB_FIRST_INT32
+                                            : NULL;
+  GrB_Matrix turned = NULL;
+  if (!first) return GrB_SUCCESS;
+  GrB_Info info = GrB_Matrix_dup(&turned, x);
+  if (!info) info = GrB_transpose(x, NULL, first, turned, NULL);
+  GrB_Matrix_free(&turned);
+  return info;
+}
+
 static GrB_Info edit_after(const struct operand *o, uint64_t *state, union object *out)
 {
   GrB_Info info = GrB_SUCCESS;
@@ -166,6 +182,7 @@ static GrB_Info make_matrix(const struct operand *o, uint64_t *state, union obje
   if (!info) info = GxB_Matrix_Option_set(out->matrix, GxB_FORMAT, format);
   if (!info) info = GxB_Matrix_Option_set(out->matrix, GxB_SPARSITY_CONTROL, o->form);
   if (!info) info = fill(o, state, out);
+  if (!info && o->symmetric && o->rows == o->cols) info = make_symmetric(o, out->matrix);
   if (!info && o->jumbled) info = jumble(o, out->matrix);
   if (!info && o->control)
     info = GxB_Matrix_Option_set(out->matrix, GxB_SPARSITY_CONTROL, o->control);

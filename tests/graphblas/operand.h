@@ -32,10 +32,10 @@ struct operand {
   int set_after;    /* entries set when all else is done, left pending */
   int remove_after; /* entries removed likewise */
   bool jumbled;     /* passed through a product that may leave its rows unsorted */
+  bool symmetric;   /* square, and the transpose's entries were added, where the type has any */
   int control;      /* sparsity control set at the end; 0: leave it as the form asks */
   double bitmap_switch, hyper_switch; /* < 0: leave them */
   enum values values;
-  bool no_minus_zero; /* as a mask it is true or false by the mask's orientation */
   uint64_t seed;
 };
 

@@ -64,7 +64,7 @@ if ! compile probe "$work/probe.c" >"$work/out" 2>&1 || ! "$work/probe"; then
 fi
 
 common="$here/operand.c $here/seen.c $here/types.c $here/original.c"
-for program in property mutate threads cost vectors; do
+for program in property mutate threads cost vectors gainless; do
   sources="$here/$program.c $common"
   case $program in
   property)
@@ -98,8 +98,16 @@ cases=${PROPERTY_CASES:-50000}
   report $preloaded "$work/threads" --seconds "${THREAD_SECONDS:-3}"
   report env LD_PRELOAD="$library" "$work/property" --cases $((cases / 5)) --seed 3
   report env LD_PRELOAD="$library" "$work/vectors"
+  report env LD_PRELOAD="$library" "$work/gainless"
 }
 [ -n "$library" ] || finish 1
+
+# The log gives the real reason.
+reason() {
+  env LD_PRELOAD="$library" SHUNT_LOG=dispatch SHUNT_LOG_FILE="$work/log" "$work/gainless" &&
+    grep -q "original,large,.*n64k1152921504606846976" "$work/log" || { cat "$work/log"; return 1; }
+}
+check "too many columns: the log says large" reason
 
 # ---- costs nothing, changes nothing ---------------------------------------------------------------
 # 1021 instructions take 170 to 190 ns on the machine where 200 ns were asked for.

@@ -6,26 +6,26 @@
 
    A page of code belongs to one loaded object, and an object's calls go to one copy of
    GraphBLAS: so the page that a call returns to says where the call goes.  */
-#ifndef SHUNT_GRAPHBLAS_MUTATOR_TABLE_H
-#define SHUNT_GRAPHBLAS_MUTATOR_TABLE_H
+#ifndef SHUNT_GRAPHBLAS_EPOCH_INTERPOSED_H
+#define SHUNT_GRAPHBLAS_EPOCH_INTERPOSED_H
 
 #include "backend/graphblas/epoch/mutators.h"
 
 /* The static archive is linked with --wrap for the products alone: its users' other calls
    do not pass us.  */
-#if defined __x86_64__ && !defined __ILP32__ && !defined SHUNT_GRB_STATIC
-#define SHUNT_GRB_HAVE_STUBS 1
+#if defined __x86_64__ && !defined __ILP32__ && !defined GRB_STATIC
+#define GRB_HAVE_TRAMPOLINES 1
 #else
-#define SHUNT_GRB_HAVE_STUBS 0
+#define GRB_HAVE_TRAMPOLINES 0
 #endif
 
 /* Literals, for the assembler too.  The factor is odd and, as the assembler's 32-bit operand,
    sign-extended.  */
-#define SHUNT_GRB_COUNTERS 8192
-#define SHUNT_GRB_COUNTER_FACTOR -1640531535
-#define SHUNT_GRB_SITES 4096
-#define SHUNT_GRB_PAGE_BITS 12
-#define SHUNT_GRB_PANIC -101
+#define GRB_COUNTERS 8192
+#define GRB_COUNTER_FACTOR -1640531535
+#define GRB_SITES 4096
+#define GRB_PAGE_BITS 12
+#define GRB_PANIC_CODE -101
 
 #ifndef __ASSEMBLER__
 #include <stdatomic.h>
@@ -34,14 +34,14 @@
 
 #define SHUNT_HIDDEN __attribute__((visibility("hidden")))
 
-extern SHUNT_HIDDEN _Atomic uint64_t grb_counters[SHUNT_GRB_COUNTERS];
-extern SHUNT_HIDDEN _Atomic uint64_t grb_all_counter; /* a part of every epoch */
+extern SHUNT_HIDDEN _Atomic uint64_t grb_counters[GRB_COUNTERS];
+extern SHUNT_HIDDEN _Atomic uint64_t grb_all_counter; /* every epoch counts it, too */
 
 struct grb_site {
   atomic_uintptr_t page; /* 0: free; never changes again; written after targets */
   _Atomic(void *_Atomic *) targets;
 };
-extern SHUNT_HIDDEN struct grb_site grb_sites[SHUNT_GRB_SITES];
+extern SHUNT_HIDDEN struct grb_site grb_sites[GRB_SITES];
 
 /* Calls of two copies of GraphBLAS were seen.  From then on every call is looked up
    anew, and there are no epochs.  */

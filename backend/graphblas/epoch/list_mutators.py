@@ -94,9 +94,9 @@ def main():
         versions.append("%s (%d functions)" % (version, len(chosen)))
     print("/* Made by list_mutators.py from %s: do not edit.\n" % ", ".join(versions))
     print("   X(number, function, what its first argument is)  */")
-    print("#ifndef SHUNT_GRAPHBLAS_MUTATOR_LIST_H\n#define SHUNT_GRAPHBLAS_MUTATOR_LIST_H\n")
-    print("#define SHUNT_GRB_MUTATOR_COUNT %d" % len(taken))
-    print("#define SHUNT_GRB_MUTATORS(X) \\")
+    print("#ifndef SHUNT_GRAPHBLAS_EPOCH_MUTATORS_H\n#define SHUNT_GRAPHBLAS_MUTATOR_LIST_H\n")
+    print("#define GRB_MUTATOR_COUNT %d" % len(taken))
+    print("#define GRB_MUTATORS(X) \\")
     rows = ["  X(%d, %s, %s)" % (i, n, taken[n]) for i, n in enumerate(sorted(taken))]
     print(" \\\n".join(rows))
     print("\n#endif")

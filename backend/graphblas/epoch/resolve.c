@@ -1,9 +1,9 @@
-/* resolve.c: where a stub's call goes.
+/* resolve.c: where a trampoline's call goes.
 
    To the function that the caller would have reached without us: another preload's that
    stands behind us, or that of the copy of GraphBLAS which is the caller's (library.h).
-   Answers are kept per calling object and function, and found by the page of code that
-   called (interposed.h).  Nothing is unloaded that was an answer.
+   Answers are remembered per calling object and function, and found by the page of code
+   that called (interposed.h).  Nothing is unloaded that was an answer.
 
    Not noticed: a plugin that is closed and another one, bound to another copy of GraphBLAS,
    that is then mapped to the same page.  */
@@ -23,20 +23,20 @@
 #include "backend/options/disable.h"
 #include "backend/plan/fault.h"
 
-#if SHUNT_GRB_HAVE_STUBS
+#if GRB_HAVE_TRAMPOLINES
 
-struct grb_site grb_sites[SHUNT_GRB_SITES];
+struct grb_site grb_sites[GRB_SITES];
 atomic_bool grb_several_copies;
 
 #define NAME(number, name, what) #name,
-static const char *const names[SHUNT_GRB_MUTATOR_COUNT] = {SHUNT_GRB_MUTATORS(NAME)};
+static const char *const names[GRB_MUTATOR_COUNT] = {GRB_MUTATORS(NAME)};
 #undef NAME
 
 /* One object that calls: its answers. */
 struct caller {
   const void *base;
   const struct caller *next;
-  void *_Atomic targets[SHUNT_GRB_MUTATOR_COUNT];
+  void *_Atomic targets[GRB_MUTATOR_COUNT];
 };
 static _Atomic(struct caller *) callers;
 
@@ -116,14 +116,14 @@ static struct caller *caller_at(const void *base)
 static void remember(unsigned number, const void *address, void *target)
 {
   struct caller *c = caller_at(loaded_base(address));
-  struct loaded kept; /* stays open, so that the target stays mapped */
+  struct loaded held; /* stays open, so that the target stays mapped */
   if (!c) return;
   if (!atomic_load(&c->targets[number])) {
-    loaded_open(target, &kept);
+    loaded_open(target, &held);
     atomic_store(&c->targets[number], target);
   }
-  uintptr_t page = (uintptr_t)address >> SHUNT_GRB_PAGE_BITS;
-  struct grb_site *s = &grb_sites[page % SHUNT_GRB_SITES];
+  uintptr_t page = (uintptr_t)address >> GRB_PAGE_BITS;
+  struct grb_site *s = &grb_sites[page % GRB_SITES];
   void *_Atomic *free_place = NULL;
   if (atomic_compare_exchange_strong(&s->targets, &free_place, c->targets))
     atomic_store(&s->page, page);
@@ -132,7 +132,7 @@ static void remember(unsigned number, const void *address, void *target)
 /* What a first argument names; ALL: any matrix. */
 enum what { HANDLE, POINTER, ALL };
 #define WHAT(number, name, what) what,
-static const unsigned char named_by[SHUNT_GRB_MUTATOR_COUNT] = {SHUNT_GRB_MUTATORS(WHAT)};
+static const unsigned char named_by[GRB_MUTATOR_COUNT] = {GRB_MUTATORS(WHAT)};
 #undef WHAT
 
 /* An element of a full matrix changes in its place. */
@@ -152,11 +152,11 @@ static void let_go(unsigned number, void *first)
   }
 }
 
-/* What the stub itself would have found; NULL: nothing is known. */
+/* What the trampoline itself would have found; NULL: nothing is known. */
 static void *remembered(unsigned number, const void *return_address)
 {
-  const uintptr_t page = (uintptr_t)return_address >> SHUNT_GRB_PAGE_BITS;
-  const struct grb_site *s = &grb_sites[page % SHUNT_GRB_SITES];
+  const uintptr_t page = (uintptr_t)return_address >> GRB_PAGE_BITS;
+  const struct grb_site *s = &grb_sites[page % GRB_SITES];
   if (atomic_load(&grb_several_copies) || atomic_load(&s->page) != page) return NULL;
   return atomic_load(&atomic_load(&s->targets)[number]);
 }
@@ -164,7 +164,7 @@ static void *remembered(unsigned number, const void *return_address)
 void *grb_mutator_original(unsigned number, void *return_address, void *first)
 {
   int saved_errno = errno;
-  (void)shunt_disabled(); /* read for the stubs, which look at its state alone */
+  (void)shunt_disabled(); /* read for the trampolines, which look at its state alone */
   if (atomic_load(&grb_pinned)) {
     let_go(number, first);
     errno = saved_errno;

@@ -67,10 +67,10 @@ double grb_gpu_upload_seconds(const struct shunt_host_spmm *p, const struct grb_
 }
 
 double grb_gpu_stream_seconds(const struct shunt_host_spmm *p, const struct grb_gpu_rates *r,
-                              bool b_kept, int devices)
+                              bool b_resident, int devices)
 {
   double size = (double)shunt_type_size(p->semiring.type), share = 1.0 / devices;
-  double b = b_kept ? 0 : (double)p->s.cols * (double)p->c.cols * size;
+  double b = b_resident ? 0 : (double)p->s.cols * (double)p->c.cols * size;
   double c = (double)p->c.rows * (double)p->c.cols * size;
   double up = share * b / r->up, down = share * c / r->down;
   double kernel = share * work(p) * size / r->gather;

@@ -1,8 +1,8 @@
 /* cost.h: what a product takes on the host engine and on the GPUs, in seconds.
 
    Estimates for the choice between the two, from sizes and machine constants.  Pure.  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_COST_H
-#define SHUNT_GRAPHBLAS_CUDA_COST_H
+#ifndef SHUNT_GRAPHBLAS_GPU_COST_H
+#define SHUNT_GRAPHBLAS_GPU_COST_H
 
 #include "kernels/semiring/semiring_kernels.h"
 
@@ -18,8 +18,8 @@ double grb_gpu_host_seconds(const struct shunt_host_spmm *p);
 /* Bringing S to one device. */
 double grb_gpu_upload_seconds(const struct shunt_host_spmm *p, const struct grb_gpu_rates *r,
                               int devices);
-/* The rest, with the columns shared by `devices`. */
+/* B and C, with the columns shared by `devices`. */
 double grb_gpu_stream_seconds(const struct shunt_host_spmm *p, const struct grb_gpu_rates *r,
-                              bool b_kept, int devices);
+                              bool b_resident, int devices);
 
 #endif

@@ -214,7 +214,7 @@ shunt_status grb_gpu_lanes(struct grb_gpu_devices *d, int lanes)
     while (s == SHUNT_OK && d->lanes < lanes)
       if ((s = SHUNT_CUDA(
                cudaHostAlloc((void **)&d->lane[d->lanes],
-                             GRB_GPU_SLOTS * (size_t)GRB_GPU_SLOT_BYTES + GRB_GPU_LANE_REST,
+                             GRB_GPU_SLOTS * (size_t)GRB_GPU_SLOT_BYTES + GRB_GPU_LANE_SAMPLES,
                              cudaHostAllocPortable))) == SHUNT_OK)
         d->lanes++;
     grb_gpu_leave(before);
@@ -242,13 +242,13 @@ shunt_status grb_gpu_allocate(struct grb_gpu_device *d, int64_t bytes, void **ou
   *out = NULL;
   if (bytes <= 0) return SHUNT_OK;
   while (d->taken + bytes > d->limit) {
-    if (!(oldest = grb_gpu_resident_oldest(&d->kept))) return SHUNT_E_MEMORY;
+    if (!(oldest = grb_gpu_resident_oldest(&d->residents))) return SHUNT_E_MEMORY;
     grb_gpu_let_go(d, oldest);
   }
   shunt_status s;
   while ((s = SHUNT_CUDA(cudaMallocFromPoolAsync(out, (size_t)bytes, d->pool, d->compute))) ==
              SHUNT_E_MEMORY &&
-         (oldest = grb_gpu_resident_oldest(&d->kept)))
+         (oldest = grb_gpu_resident_oldest(&d->residents)))
     grb_gpu_let_go(d, oldest); /* others use the device as well */
   cudaGetLastError();
   if (s == SHUNT_OK) d->taken += bytes;

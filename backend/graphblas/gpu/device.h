@@ -6,8 +6,8 @@
 
    Thread-safety: grb_gpu_devices_open, _allocate and _release under the engine's lock; entering
    and leaving from any thread.  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_DEVICE_H
-#define SHUNT_GRAPHBLAS_CUDA_DEVICE_H
+#ifndef SHUNT_GRAPHBLAS_GPU_DEVICE_H
+#define SHUNT_GRAPHBLAS_GPU_DEVICE_H
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -19,11 +19,11 @@ enum {
   GRB_GPU_MOST_DEVICES = 16,
   GRB_GPU_MOST_LANES = 64, /* threads that copy */
   GRB_GPU_SLOTS = 4,       /* of a lane, in whichever direction */
-  /* A piece costs the bus 2 to 4 us beside its bytes, and the driver 5; most blocks of B and C
+  /* A piece costs the bus 2 to 4 us on top of its bytes, and the driver 5; most blocks of B and C
      (gpu_plan.h) fit.  */
   GRB_GPU_SLOT_BYTES = 5 << 19,
   /* Behind the slots of a lane, for samples (proof.h). */
-  GRB_GPU_LANE_REST = 1 << 16
+  GRB_GPU_LANE_SAMPLES = 1 << 16
 };
 
 struct grb_gpu_device {
@@ -39,7 +39,7 @@ struct grb_gpu_device {
   int slot_events; /* how many of these exist */
   cudaEvent_t *events;
   int event_count;
-  struct grb_gpu_resident_list kept;
+  struct grb_gpu_resident_list residents;
 };
 
 struct grb_gpu_devices {

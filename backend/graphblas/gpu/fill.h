@@ -1,6 +1,6 @@
 /* fill.h: a value all over a piece of device memory. */
-#ifndef SHUNT_GRAPHBLAS_CUDA_FILL_H
-#define SHUNT_GRAPHBLAS_CUDA_FILL_H
+#ifndef SHUNT_GRAPHBLAS_GPU_FILL_H
+#define SHUNT_GRAPHBLAS_GPU_FILL_H
 
 #include "kernels/common/device.h"
 

@@ -14,7 +14,7 @@ enum state { UNTRIED, STARTING, READY, NONE };
 static atomic_int state;
 
 static pthread_mutex_t engine = PTHREAD_MUTEX_INITIALIZER; /* products take turns */
-static pthread_mutex_t notes = PTHREAD_MUTEX_INITIALIZER;  /* kept lists, below, and what follows */
+static pthread_mutex_t notes = PTHREAD_MUTEX_INITIALIZER; /* lists of residents, and what follows */
 static struct grb_gpu_devices devices;
 static struct grb_gpu_placement placement;
 static int forced_devices;
@@ -141,7 +141,7 @@ void grb_gpu_forget(void)
     struct grb_gpu_device *d = &devices.device[i];
     struct grb_gpu_resident *e;
     if (grb_gpu_enter(d, &before) != SHUNT_OK) continue;
-    while ((e = grb_gpu_resident_oldest(&d->kept))) grb_gpu_let_go(d, e);
+    while ((e = grb_gpu_resident_oldest(&d->residents))) grb_gpu_let_go(d, e);
     grb_gpu_leave(before);
   }
   pthread_mutex_unlock(&notes);

@@ -1,4 +1,4 @@
-/* gpu_engine.h: the GPU engine of the GraphBLAS face: C = S (x) B with everything in host
+/* gpu_engine.h: the GPU engine for GraphBLAS: C = S (x) B with everything in host
    memory, computed on the GPUs of this machine.
 
      host   S ----once----> device   row offsets | columns | values, kept under proof
@@ -9,9 +9,9 @@
    once more into blocks of rows; where one is held by column, a strip is a single block of a few
    whole columns (gpu_plan.h).  A block of a strip is a unit: host threads copy units through
    pinned memory while the units before them are multiplied and those before these return
-   (backend/graphblas/gpu/pipeline/pipeline.h).  Operands that do not fit in SHUNT_CACHE_MB of device memory (a tenth of the
-   device by default) stream through it, S staying (Fujiki et al., SC 2019, section 6.2); several
-   GPUs share the columns.
+   (pipeline/pipeline.h).  Operands that do not fit in SHUNT_CACHE_MB of device memory (a tenth of
+   the device by default) stream through it, S staying (Fujiki et al., SC 2019, section 6.2);
+   several GPUs share the columns.
 
    What stays on a device between calls: S, and B and C where they fit, so that a product
    whose B is the C of an earlier one uploads nothing.  Kept memory is used again only
@@ -20,8 +20,8 @@
 
    Thread-safety: every function may be called from any thread.  Products take turns.
    A child of fork() that was made after CUDA was started never uses it.  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_ENGINE_H
-#define SHUNT_GRAPHBLAS_CUDA_ENGINE_H
+#ifndef SHUNT_GRAPHBLAS_GPU_ENGINE_H
+#define SHUNT_GRAPHBLAS_GPU_ENGINE_H
 
 #include "backend/graphblas/identity.h"
 #include "kernels/semiring/semiring_kernels.h"

@@ -171,7 +171,7 @@ bool grb_gpu_plan_make(struct grb_gpu_plan *plan, const struct shunt_host_spmm *
                                 .b_turned = grb_gpu_by_column(&p->b),
                                 .c_turned = grb_gpu_by_column(&p->c)};
   plan->width =
-      wish->b == GRB_GPU_B_RESIDENT ? wish->kept_width : favourite_width(plan, wish, size);
+      wish->b == GRB_GPU_B_RESIDENT ? wish->resident_width : favourite_width(plan, wish, size);
   /* C before B: a chain of products needs its results again, and has read B for the last time. */
   for (int what = 3; what >= 0; what--) {
     plan->keep_c = what & 2;

@@ -21,11 +21,11 @@
            free again when the products of strip s have run
      C     likewise, unit u in place u % c_ring_blocks, free again when it has gone down
      rows  kernels want row-major strips; what the host holds by column goes through a ring as it
-           is and is turned on the device, into the kept strip or one strip of scratch
+           is and is turned on the device, into the strip that stays or one strip of scratch
 
    Pure functions; no device is touched.  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_PLAN_H
-#define SHUNT_GRAPHBLAS_CUDA_PLAN_H
+#ifndef SHUNT_GRAPHBLAS_GPU_PLAN_H
+#define SHUNT_GRAPHBLAS_GPU_PLAN_H
 
 #include <stddef.h>
 
@@ -57,9 +57,9 @@ struct grb_gpu_plan {
 struct grb_gpu_wish {
   int64_t first, last;
   enum grb_gpu_b b;
-  int64_t kept_width; /* of strips of a B that is kept already */
+  int64_t resident_width; /* of strips of a B that is resident already */
   bool may_keep_b, may_keep_c;
-  int64_t available;                /* bytes for everything but what is kept already and is used */
+  int64_t available;                /* bytes for everything but the residents that are used */
   const struct grb_gpu_resident *s; /* its lengths and chunks */
   size_t (*workspace)(const struct shunt_host_spmm *p, int64_t width, const void *context);
   const void *context;

@@ -1,12 +1,12 @@
-/* gpu_product.h: one product on the first so many devices, from what is kept to what stays.
+/* gpu_product.h: one product on the first so many devices, from what is resident to what stays so.
 
      find on each device | S as rows, once, if one of them lacks it | make on each device
      run: the threads are dealt out to the devices and take their tasks
      keep and release on each device
 
    On failure after pieces of C += S (x) B were written the host adds what is missing.  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_PRODUCT_H
-#define SHUNT_GRAPHBLAS_CUDA_PRODUCT_H
+#ifndef SHUNT_GRAPHBLAS_GPU_PRODUCT_H
+#define SHUNT_GRAPHBLAS_GPU_PRODUCT_H
 
 #include <pthread.h>
 
@@ -14,7 +14,7 @@
 #include "backend/graphblas/gpu/shard.h"
 
 /* 1 <= count <= devices->count, and at most grb_gpu_pieces() of the product.  `notes` is locked
-   while the devices' lists of what is kept are read or written; it is not held by the caller.
+   while the devices' lists of residents are read or written; it is not held by the caller.
    `counts` is added to.  Statuses, and what they say about C, as grb_gpu_spmm's.  One
    product at a time.  */
 shunt_status grb_gpu_product(struct grb_gpu_view *v, struct grb_gpu_devices *devices, int count,

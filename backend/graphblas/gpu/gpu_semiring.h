@@ -7,8 +7,8 @@
      PAIR            1        not: 1       not: 1
 
    1 times b is b, NaN and Inf included, so one kernel multiplies for all four.  Pure functions.  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_SEMIRING_H
-#define SHUNT_GRAPHBLAS_CUDA_SEMIRING_H
+#ifndef SHUNT_GRAPHBLAS_GPU_SEMIRING_H
+#define SHUNT_GRAPHBLAS_GPU_SEMIRING_H
 
 #include "kernels/semiring/semiring_kernels.h"
 

@@ -8,8 +8,8 @@
    request.
 
    Any thread, at any time; the array stays where it is as long as its pages are in use.  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_PAGES_H
-#define SHUNT_GRAPHBLAS_CUDA_PAGES_H
+#ifndef SHUNT_GRAPHBLAS_GPU_PAGES_H
+#define SHUNT_GRAPHBLAS_GPU_PAGES_H
 
 #include <stdatomic.h>
 

@@ -27,7 +27,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pin pins[MOST];
 static const struct grb_gpu_device *device; /* in whose context all are pinned */
 static int64_t pinned_bytes;
-static uint64_t clock_, made;
+static uint64_t clock_, pinned_count;
 
 atomic_bool grb_pinned;
 
@@ -71,7 +71,7 @@ static void pin(struct pin *p)
   }
   p->used = 0;
   pinned_bytes += p->bytes;
-  made++;
+  pinned_count++;
   tell();
 }
 
@@ -158,7 +158,7 @@ void grb_gpu_pins_let_go(const void *handle)
 uint64_t grb_gpu_pins_made(void)
 {
   pthread_mutex_lock(&lock);
-  const uint64_t count = made;
+  const uint64_t count = pinned_count;
   pthread_mutex_unlock(&lock);
   return count;
 }

@@ -10,13 +10,13 @@
 
    An array that is freed while it is pinned would be read and written where nobody sees it any
    more, so it is let go of before any function that may free, move or hand out the array sees the
-   matrix (backend/graphblas/epoch/resolve.c), before C gets another array (commit.c), and before a fork, for a
+   matrix (epoch/resolve.c), before C gets another array (commit.c), and before a fork, for a
    child's copies.  What may be pinned: the arrays of a matrix (identity.h: own_array) whose
    functions are all seen; at most a quarter of the machine's memory.
 
    Any thread, at any time.  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_PINS_H
-#define SHUNT_GRAPHBLAS_CUDA_PINS_H
+#ifndef SHUNT_GRAPHBLAS_GPU_PINS_H
+#define SHUNT_GRAPHBLAS_GPU_PINS_H
 
 #include "backend/graphblas/gpu/device.h"
 

@@ -31,17 +31,17 @@ struct grb_gpu_estimate grb_gpu_estimate(const struct grb_gpu_view *v,
   if (most > grb_gpu_pieces(v->p)) most = (int)grb_gpu_pieces(v->p);
   for (int n = 1; n <= most; n++) {
     int missing = 0;
-    bool b_kept = true;
+    bool b_resident = true;
     for (int i = 0; i < n; i++) {
-      struct grb_gpu_resident_list *kept = &devices->device[i].kept;
+      struct grb_gpu_resident_list *residents = &devices->device[i].residents;
       bool open = i < devices->count;
-      if (!open || !grb_gpu_view_find_sparse(v, kept)) missing++;
-      if (!open || !grb_gpu_view_find_dense(v, kept, grb_gpu_share_begin(v->p, i, n),
+      if (!open || !grb_gpu_view_find_sparse(v, residents)) missing++;
+      if (!open || !grb_gpu_view_find_dense(v, residents, grb_gpu_share_begin(v->p, i, n),
                                             grb_gpu_share_begin(v->p, i + 1, n)))
-        b_kept = false;
+        b_resident = false;
     }
     struct grb_gpu_estimate e = {n, missing ? grb_gpu_upload_seconds(v->p, rates, missing) : 0,
-                                 grb_gpu_stream_seconds(v->p, rates, b_kept, n)};
+                                 grb_gpu_stream_seconds(v->p, rates, b_resident, n)};
     /* Each has narrower parts of the rows, and all share the host's memory. */
     if (n > 1 && MARGIN * (e.upload + e.stream) > best.upload + best.stream) continue;
     /* A device that is not open yet costs a second start. */
@@ -57,13 +57,13 @@ struct grb_gpu_estimate grb_gpu_estimate(const struct grb_gpu_view *v,
 static bool upload_pays_later(struct grb_gpu_placement *l, const struct grb_gpu_view *v,
                               double gain, double upload)
 {
-  struct grb_gpu_sighting *s = NULL;
+  struct grb_gpu_deferral *s = NULL;
   if (!v->s_keyed || gain <= 0) return false;
-  for (unsigned i = 0; !s && i < GRB_GPU_MOST_SIGHTINGS; i++)
-    if (memcmp(&l->sightings[i].key, &v->s_key, sizeof v->s_key) == 0) s = &l->sightings[i];
+  for (unsigned i = 0; !s && i < GRB_GPU_MOST_DEFERRALS; i++)
+    if (memcmp(&l->deferrals[i].key, &v->s_key, sizeof v->s_key) == 0) s = &l->deferrals[i];
   if (!s) {
-    s = &l->sightings[l->next_sighting++ % GRB_GPU_MOST_SIGHTINGS];
-    *s = (struct grb_gpu_sighting){v->s_key, 0};
+    s = &l->deferrals[l->next_deferral++ % GRB_GPU_MOST_DEFERRALS];
+    *s = (struct grb_gpu_deferral){v->s_key, 0};
   }
   s->gain += gain;
   return s->gain > upload;

@@ -1,41 +1,41 @@
 /* placement.h: whether a product is worth the way to the GPUs, and how many are to share it.
 
    Times are estimated (cost.h).  What a product costs on the GPU is S's way there, unless it
-   is kept already, and the rest:
+   is resident already, and of the stream of B and C:
 
-     now         if   host - 1.3 rest  >  1.3 upload
-     else later  once the sum of (host - 1.3 rest) over products with this S exceeds the upload
+     now         if   host - 1.3 stream  >  1.3 upload
+     else later  once the sum of (host - 1.3 stream) over products with this S exceeds the upload
 
    The same bookkeeping decides when CUDA is started: once the products that would have gained
    from it have lost as much time on the host as the start takes.
 
    Thread-safety: calls with the same struct grb_gpu_placement or the same devices one at a time
    (the engine's `notes`).  No CUDA call is made.  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_PLACEMENT_H
-#define SHUNT_GRAPHBLAS_CUDA_PLACEMENT_H
+#ifndef SHUNT_GRAPHBLAS_GPU_PLACEMENT_H
+#define SHUNT_GRAPHBLAS_GPU_PLACEMENT_H
 
 #include "backend/graphblas/gpu/cost.h"
 #include "backend/graphblas/gpu/device.h"
 #include "backend/graphblas/gpu/view.h"
 
 /* Products of an S that was not worth its upload yet: what each upload would have gained. */
-struct grb_gpu_sighting {
+struct grb_gpu_deferral {
   struct grb_gpu_key key;
   double gain; /* seconds */
 };
 
-enum { GRB_GPU_MOST_SIGHTINGS = 16 };
+enum { GRB_GPU_MOST_DEFERRALS = 16 };
 /* All zero at first. */
 struct grb_gpu_placement {
   struct grb_gpu_rates rates;
   double gain_so_far; /* seconds that the host took longer, before CUDA was started */
-  struct grb_gpu_sighting sightings[GRB_GPU_MOST_SIGHTINGS];
-  unsigned next_sighting;
+  struct grb_gpu_deferral deferrals[GRB_GPU_MOST_DEFERRALS];
+  unsigned next_deferral;
 };
 
 struct grb_gpu_estimate {
   int devices;           /* the best number of them */
-  double upload, stream; /* seconds: of S where it is missing; of the rest */
+  double upload, stream; /* seconds: of S where it is missing; of B and C */
 };
 
 /* Can a GPU gain from it at all?  False for what is small, not built, or written by the host

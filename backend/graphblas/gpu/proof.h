@@ -8,8 +8,8 @@
      C    a mark, which no product gives, was written before, and is gone after
 
    A pin that fails is let go of, and the product is done again through slots.  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_PROOF_H
-#define SHUNT_GRAPHBLAS_CUDA_PROOF_H
+#ifndef SHUNT_GRAPHBLAS_GPU_PROOF_H
+#define SHUNT_GRAPHBLAS_GPU_PROOF_H
 
 #include "backend/graphblas/gpu/pipeline/run.h"
 

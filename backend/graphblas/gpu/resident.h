@@ -5,8 +5,8 @@
    were.  In verify mode the epoch is left out of the key and the whole content is hashed.
 
    No locks: the list is guarded by whoever owns it (gpu_engine.c).  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_KEPT_H
-#define SHUNT_GRAPHBLAS_CUDA_KEPT_H
+#ifndef SHUNT_GRAPHBLAS_GPU_RESIDENT_H
+#define SHUNT_GRAPHBLAS_GPU_RESIDENT_H
 
 #include "backend/graphblas/identity.h"
 #include "kernels/semiring/semiring_kernels.h"
@@ -19,7 +19,7 @@ struct grb_gpu_key {
   int64_t form; /* flags and types */
 };
 
-/* False: nothing may be kept of this operand. */
+/* False: nothing may stay resident of this operand. */
 bool grb_gpu_sparse_key(const struct shunt_sparse *s, shunt_type type, bool ones,
                         const struct grb_identity *id, bool verify, struct grb_gpu_key *key);
 bool grb_gpu_dense_key(const struct shunt_full *m, shunt_type type, const struct grb_identity *id,

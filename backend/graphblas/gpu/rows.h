@@ -5,8 +5,8 @@
                  indices are narrowed and values copied piece by piece, on the way
      by column   transposed here by a stable counting sort, so columns ascend within
                  each row and results do not depend on the number of threads  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_ROWS_H
-#define SHUNT_GRAPHBLAS_CUDA_ROWS_H
+#ifndef SHUNT_GRAPHBLAS_GPU_ROWS_H
+#define SHUNT_GRAPHBLAS_GPU_ROWS_H
 
 #include "backend/graphblas/gpu/resident.h"
 #include "kernels/semiring/semiring_kernels.h"

@@ -13,15 +13,15 @@
 
 static size_t workspace(const struct shunt_host_spmm *p, int64_t width, const void *context)
 {
-  const struct grb_gpu_shard *part = context;
+  const struct grb_gpu_shard *shard = context;
   const shunt_type type = p->semiring.type;
-  if (part->run.s.longest <= GRB_GPU_LONGEST_FOR_SPLIT) return 0;
+  if (shard->run.s.longest <= GRB_GPU_LONGEST_FOR_SPLIT) return 0;
   struct shunt_spmm x = {
       .a = {p->s.rows, p->s.cols, p->s.nnz, NULL, NULL, NULL, SHUNT_I32, type, 0},
       .b = {p->s.cols, width, width, 1, NULL, type},
       .c = {p->s.rows, width, width, 1, NULL, type},
       .compute = type};
-  return shunt_csr_spmm_workspace(&x, &part->run.device->about);
+  return shunt_csr_spmm_workspace(&x, &shard->run.device->about);
 }
 
 /* Entries of the same matrices that can't come into use any more make room first. */
@@ -31,7 +31,8 @@ static void drop_stale(struct grb_gpu_view *v, struct grb_gpu_device *d)
                                      v->c_keyed ? &v->c_key : NULL};
   struct grb_gpu_resident *stale;
   for (int i = 0; i < 3; i++)
-    while (key[i] && (stale = grb_gpu_resident_stale(&d->kept, key[i]))) grb_gpu_let_go(d, stale);
+    while (key[i] && (stale = grb_gpu_resident_stale(&d->residents, key[i])))
+      grb_gpu_let_go(d, stale);
 }
 
 /* Holds `e` if it is proved fresh, else lets go of it. */
@@ -43,18 +44,18 @@ static struct grb_gpu_resident *prove(struct grb_gpu_device *d, struct grb_gpu_r
     return NULL;
   }
   e->held = true;
-  grb_gpu_resident_touch(&d->kept, e);
+  grb_gpu_resident_touch(&d->residents, e);
   return e;
 }
 
-void grb_gpu_shard_find(struct grb_gpu_shard *part, struct grb_gpu_view *v, int64_t first,
+void grb_gpu_shard_find(struct grb_gpu_shard *shard, struct grb_gpu_view *v, int64_t first,
                         int64_t last)
 {
-  struct grb_gpu_device *d = part->run.device;
-  part->s = grb_gpu_view_find_sparse(v, &d->kept);
-  if (part->s) part->s = prove(d, part->s, grb_gpu_view_sparse_hash(v));
-  part->b = grb_gpu_view_find_dense(v, &d->kept, first, last);
-  if (part->b) part->b = prove(d, part->b, grb_gpu_view_dense_hash(v));
+  struct grb_gpu_device *d = shard->run.device;
+  shard->s = grb_gpu_view_find_sparse(v, &d->residents);
+  if (shard->s) shard->s = prove(d, shard->s, grb_gpu_view_sparse_hash(v));
+  shard->b = grb_gpu_view_find_dense(v, &d->residents, first, last);
+  if (shard->b) shard->b = prove(d, shard->b, grb_gpu_view_dense_hash(v));
   drop_stale(v, d); /* not before: B may be an earlier C */
 }
 
@@ -62,17 +63,18 @@ static int64_t held_bytes(const struct grb_gpu_device *d)
 {
   int64_t sum = 0;
   for (int i = 0; i < GRB_GPU_MOST_RESIDENT; i++)
-    if (d->kept.entry[i].used && d->kept.entry[i].held) sum += d->kept.entry[i].bytes;
+    if (d->residents.entry[i].used && d->residents.entry[i].held)
+      sum += d->residents.entry[i].bytes;
   return sum;
 }
 
 /* S takes its place before B and C: it is to stay. */
-static shunt_status place_s(struct grb_gpu_view *v, struct grb_gpu_shard *part,
+static shunt_status place_s(struct grb_gpu_view *v, struct grb_gpu_shard *shard,
                             const struct grb_gpu_rows *rows)
 {
-  struct grb_gpu_run *r = &part->run;
-  if (part->s) {
-    r->s = *part->s;
+  struct grb_gpu_run *r = &shard->run;
+  if (shard->s) {
+    r->s = *shard->s;
     return SHUNT_OK;
   }
   const struct shunt_sparse *s = &v->p->s;
@@ -91,60 +93,60 @@ static shunt_status place_s(struct grb_gpu_view *v, struct grb_gpu_shard *part,
   return SHUNT_OK;
 }
 
-static bool plan(struct grb_gpu_view *v, struct grb_gpu_shard *part, int64_t first, int64_t last,
+static bool plan(struct grb_gpu_view *v, struct grb_gpu_shard *shard, int64_t first, int64_t last,
                  bool full_c)
 {
-  const struct grb_gpu_device *d = part->run.device;
+  const struct grb_gpu_device *d = shard->run.device;
   struct grb_gpu_wish wish = {
       .first = first,
       .last = last,
       .b = grb_gpu_constant_b(v->p) ? GRB_GPU_B_CONSTANT
-           : part->b                ? GRB_GPU_B_RESIDENT
+           : shard->b               ? GRB_GPU_B_RESIDENT
                                     : GRB_GPU_B_HOST,
-      .kept_width = part->b ? part->b->width : 0,
+      .resident_width = shard->b ? shard->b->width : 0,
       .may_keep_b = v->b_keyed,
       .may_keep_c = v->c_keyed && full_c,
-      .available = d->limit - held_bytes(d) - (part->s ? 0 : part->run.s.bytes),
-      .s = &part->run.s,
+      .available = d->limit - held_bytes(d) - (shard->s ? 0 : shard->run.s.bytes),
+      .s = &shard->run.s,
       .workspace = workspace,
-      .context = part,
+      .context = shard,
   };
-  if (grb_gpu_plan_make(&part->run.plan, v->p, &wish)) return true;
-  if (!part->b) return false;
-  part->b->held = false;
-  part->b = NULL;
-  return plan(v, part, first, last, full_c);
+  if (grb_gpu_plan_make(&shard->run.plan, v->p, &wish)) return true;
+  if (!shard->b) return false;
+  shard->b->held = false;
+  shard->b = NULL;
+  return plan(v, shard, first, last, full_c);
 }
 
-static shunt_status place_dense(struct grb_gpu_shard *part)
+static shunt_status place_dense(struct grb_gpu_shard *shard)
 {
-  struct grb_gpu_run *r = &part->run;
+  struct grb_gpu_run *r = &shard->run;
   const struct grb_gpu_plan *plan = &r->plan;
   void *block, *b, *c;
-  part->block_bytes = plan->block_bytes;
-  part->b_bytes = plan->keep_b ? plan->strips * plan->b_strip : 0;
-  part->c_bytes = plan->keep_c ? plan->strips * plan->c_strip : 0;
-  shunt_status s = grb_gpu_allocate(r->device, part->block_bytes, &block);
+  shard->block_bytes = plan->block_bytes;
+  shard->b_bytes = plan->keep_b ? plan->strips * plan->b_strip : 0;
+  shard->c_bytes = plan->keep_c ? plan->strips * plan->c_strip : 0;
+  shunt_status s = grb_gpu_allocate(r->device, shard->block_bytes, &block);
   r->block = block;
   if (s != SHUNT_OK) return s;
-  s = grb_gpu_allocate(r->device, part->b_bytes, &b);
-  r->b = part->b ? part->b->memory : b;
+  s = grb_gpu_allocate(r->device, shard->b_bytes, &b);
+  r->b = shard->b ? shard->b->memory : b;
   if (s != SHUNT_OK) return s;
-  s = grb_gpu_allocate(r->device, part->c_bytes, &c);
+  s = grb_gpu_allocate(r->device, shard->c_bytes, &c);
   r->c = c;
   return s;
 }
 
-shunt_status grb_gpu_shard_make(struct grb_gpu_shard *part, struct grb_gpu_view *v,
+shunt_status grb_gpu_shard_make(struct grb_gpu_shard *shard, struct grb_gpu_view *v,
                                 const struct grb_gpu_rows *rows, bool full_c, int64_t first,
                                 int64_t last)
 {
-  struct grb_gpu_run *r = &part->run;
+  struct grb_gpu_run *r = &shard->run;
   r->p = v->p;
   r->ones = grb_gpu_ones(v->p);
-  shunt_status s = place_s(v, part, rows);
-  if (s == SHUNT_OK && !plan(v, part, first, last, full_c)) s = SHUNT_E_UNSUPPORTED;
-  return s == SHUNT_OK ? place_dense(part) : s;
+  shunt_status s = place_s(v, shard, rows);
+  if (s == SHUNT_OK && !plan(v, shard, first, last, full_c)) s = SHUNT_E_UNSUPPORTED;
+  return s == SHUNT_OK ? place_dense(shard) : s;
 }
 
 /* ---- after the product ----------------------------------------------------------------------- */
@@ -153,8 +155,8 @@ shunt_status grb_gpu_shard_make(struct grb_gpu_shard *part, struct grb_gpu_view 
 static bool keep(struct grb_gpu_device *d, struct grb_gpu_resident what,
                  const struct grb_gpu_key *key, uint64_t hash)
 {
-  struct grb_gpu_resident *e = grb_gpu_resident_unused(&d->kept), *old;
-  if (!e && (old = grb_gpu_resident_oldest(&d->kept))) {
+  struct grb_gpu_resident *e = grb_gpu_resident_unused(&d->residents), *old;
+  if (!e && (old = grb_gpu_resident_oldest(&d->residents))) {
     grb_gpu_let_go(d, old);
     e = old;
   }
@@ -163,7 +165,7 @@ static bool keep(struct grb_gpu_device *d, struct grb_gpu_resident what,
   e->used = true;
   e->key = *key;
   e->hash = hash;
-  grb_gpu_resident_touch(&d->kept, e);
+  grb_gpu_resident_touch(&d->residents, e);
   return true;
 }
 
@@ -178,13 +180,13 @@ static struct grb_gpu_resident kept_dense(const struct grb_gpu_plan *plan, void 
                                    .strip_bytes = strip_bytes};
 }
 
-/* Moves what may stay from the part to the list; what is left in the part is released. */
-void grb_gpu_shard_keep(struct grb_gpu_shard *part, struct grb_gpu_view *v,
+/* Moves what may stay from the shard to the list; what is left in the shard is released. */
+void grb_gpu_shard_keep(struct grb_gpu_shard *shard, struct grb_gpu_view *v,
                         const struct grb_gpu_rows *rows)
 {
-  struct grb_gpu_run *r = &part->run;
+  struct grb_gpu_run *r = &shard->run;
   struct grb_gpu_device *d = r->device;
-  if (!part->s && v->s_keyed) {
+  if (!shard->s && v->s_keyed) {
     r->s.empty_count = rows->empty_count;
     if (rows->empty_count > 0) {
       size_t bytes = (size_t)rows->empty_count * sizeof *rows->empty;
@@ -207,18 +209,18 @@ void grb_gpu_shard_keep(struct grb_gpu_shard *part, struct grb_gpu_view *v,
     r->c = NULL;
 }
 
-void grb_gpu_shard_release(struct grb_gpu_shard *part)
+void grb_gpu_shard_release(struct grb_gpu_shard *shard)
 {
-  struct grb_gpu_run *r = &part->run;
-  if (part->s)
-    part->s->held = false;
+  struct grb_gpu_run *r = &shard->run;
+  if (shard->s)
+    shard->s->held = false;
   else
     grb_gpu_release(r->device, r->s.memory, r->s.bytes);
-  if (part->b)
-    part->b->held = false;
+  if (shard->b)
+    shard->b->held = false;
   else
-    grb_gpu_release(r->device, r->b, part->b_bytes);
-  grb_gpu_release(r->device, r->c, part->c_bytes);
-  grb_gpu_release(r->device, r->block, part->block_bytes);
-  if (part->made) grb_gpu_run_free(r);
+    grb_gpu_release(r->device, r->b, shard->b_bytes);
+  grb_gpu_release(r->device, r->c, shard->c_bytes);
+  grb_gpu_release(r->device, r->block, shard->block_bytes);
+  if (shard->run_made) grb_gpu_run_free(r);
 }

@@ -1,39 +1,39 @@
-/* shard.h: one device's part of a product: some columns of B and C, and all of S.
+/* shard.h: one device's shard of a product: some columns of B and C, and all of S.
 
-     find      what the device has kept of S and B, proved fresh, is held
+     find      what is resident of S and B, proved fresh, is held
      make      memory for what is missing, a plan (gpu_plan.h)
      (run)     backend/graphblas/gpu/pipeline/pipeline.h
      keep      what may stay goes into the device's list, under its key
      release   everything else goes
 
    In this order; release whatever happened before.  Thread-safety: all of it between
-   grb_gpu_enter and grb_gpu_leave of the part's device, which nobody else uses, with its list
-   of what is kept locked; release also where the device could not be entered.  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_PART_H
-#define SHUNT_GRAPHBLAS_CUDA_PART_H
+   grb_gpu_enter and grb_gpu_leave of the shard's device, which nobody else uses, with its list
+   of residents locked; release also where the device could not be entered.  */
+#ifndef SHUNT_GRAPHBLAS_GPU_SHARD_H
+#define SHUNT_GRAPHBLAS_GPU_SHARD_H
 
 #include "backend/graphblas/gpu/pipeline/pipeline.h"
 #include "backend/graphblas/gpu/view.h"
 
 struct grb_gpu_shard {
   struct grb_gpu_run run;         /* run.device: set by the caller */
-  struct grb_gpu_resident *s, *b; /* entries that are used; NULL: not kept */
+  struct grb_gpu_resident *s, *b; /* entries that are used; NULL: not resident */
   int64_t block_bytes, b_bytes, c_bytes;
-  bool made; /* set by the caller: run is made, or was tried to be */
+  bool run_made; /* set by the caller: run is run_made, or was tried to be */
 };
 
-void grb_gpu_shard_find(struct grb_gpu_shard *part, struct grb_gpu_view *v, int64_t first,
+void grb_gpu_shard_find(struct grb_gpu_shard *shard, struct grb_gpu_view *v, int64_t first,
                         int64_t last);
 
-/* `rows`: what S is uploaded from, where it is missing; it outlives the part.  `full_c`: no row
+/* `rows`: what S is uploaded from, where it is missing; it outlives the shard.  `full_c`: no row
    of S is empty, or C has no marks of what is present.  SHUNT_E_UNSUPPORTED: it does not fit.  */
-shunt_status grb_gpu_shard_make(struct grb_gpu_shard *part, struct grb_gpu_view *v,
+shunt_status grb_gpu_shard_make(struct grb_gpu_shard *shard, struct grb_gpu_view *v,
                                 const struct grb_gpu_rows *rows, bool full_c, int64_t first,
                                 int64_t last);
 
 /* After a product that succeeded. */
-void grb_gpu_shard_keep(struct grb_gpu_shard *part, struct grb_gpu_view *v,
+void grb_gpu_shard_keep(struct grb_gpu_shard *shard, struct grb_gpu_view *v,
                         const struct grb_gpu_rows *rows);
-void grb_gpu_shard_release(struct grb_gpu_shard *part);
+void grb_gpu_shard_release(struct grb_gpu_shard *shard);
 
 #endif

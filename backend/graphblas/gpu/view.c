@@ -50,16 +50,16 @@ uint64_t grb_gpu_view_dense_hash(struct grb_gpu_view *v)
 }
 
 struct grb_gpu_resident *grb_gpu_view_find_sparse(const struct grb_gpu_view *v,
-                                                  struct grb_gpu_resident_list *kept)
+                                                  struct grb_gpu_resident_list *residents)
 {
-  return v->s_keyed ? grb_gpu_resident_find(kept, &v->s_key, true, 0, 0) : NULL;
+  return v->s_keyed ? grb_gpu_resident_find(residents, &v->s_key, true, 0, 0) : NULL;
 }
 
 struct grb_gpu_resident *grb_gpu_view_find_dense(const struct grb_gpu_view *v,
-                                                 struct grb_gpu_resident_list *kept, int64_t first,
-                                                 int64_t last)
+                                                 struct grb_gpu_resident_list *residents,
+                                                 int64_t first, int64_t last)
 {
-  return v->b_keyed ? grb_gpu_resident_find(kept, &v->b_key, false, first, last) : NULL;
+  return v->b_keyed ? grb_gpu_resident_find(residents, &v->b_key, false, first, last) : NULL;
 }
 
 static int64_t columns_per_piece(const struct shunt_host_spmm *p)

@@ -1,4 +1,4 @@
-/* view.h: one product as the engine looks for what it has kept of its operands: their keys
+/* view.h: one product as the engine looks for what is resident of its operands: their keys
    and hashes (resident.h), and which columns of B and C each device computes.
 
      pieces    |--|--|--|--|--|--|--|-|     16 bytes of a row each, the last one less
@@ -6,8 +6,8 @@
 
    A view refers to the product's arrays; it owns nothing.  For one thread at a time: hashes are
    computed when they are first asked for.  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_VIEW_H
-#define SHUNT_GRAPHBLAS_CUDA_VIEW_H
+#ifndef SHUNT_GRAPHBLAS_GPU_VIEW_H
+#define SHUNT_GRAPHBLAS_GPU_VIEW_H
 
 #include "backend/graphblas/gpu/resident.h"
 #include "backend/graphblas/identity.h"
@@ -16,7 +16,7 @@
 struct grb_gpu_view {
   const struct shunt_host_spmm *p;
   int threads;                    /* 1 .. GRB_GPU_MOST_LANES */
-  bool s_keyed, b_keyed, c_keyed; /* may be kept */
+  bool s_keyed, b_keyed, c_keyed; /* may stay resident */
   struct grb_gpu_key s_key, b_key, c_key;
   bool s_hashed, b_hashed;
   uint64_t s_hash, b_hash;
@@ -37,10 +37,10 @@ uint64_t grb_gpu_view_dense_hash(struct grb_gpu_view *v);
 /* S, and columns first <= j < last of B, as the list holds them; NULL: it does not.  Found by key
    alone: the caller compares hashes before use.  */
 struct grb_gpu_resident *grb_gpu_view_find_sparse(const struct grb_gpu_view *v,
-                                                  struct grb_gpu_resident_list *kept);
+                                                  struct grb_gpu_resident_list *residents);
 struct grb_gpu_resident *grb_gpu_view_find_dense(const struct grb_gpu_view *v,
-                                                 struct grb_gpu_resident_list *kept, int64_t first,
-                                                 int64_t last);
+                                                 struct grb_gpu_resident_list *residents,
+                                                 int64_t first, int64_t last);
 
 /* Into how many pieces of 16 bytes the columns are cut: the most devices that can share them. */
 int64_t grb_gpu_pieces(const struct shunt_host_spmm *p);

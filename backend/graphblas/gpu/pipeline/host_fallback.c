@@ -60,7 +60,7 @@ static void add_piece(const struct grb_gpu_run *r, const struct grb_gpu_task *t)
   }
 }
 
-void grb_gpu_run_add_rest(const struct grb_gpu_run *r)
+void grb_gpu_run_add_missing(const struct grb_gpu_run *r)
 {
   for (int64_t i = 0; i < r->task_count; i++)
     if (r->tasks[i].what == GRB_GPU_DENSE_DOWN && !r->committed[i]) add_piece(r, &r->tasks[i]);

@@ -1,16 +1,16 @@
-/* host_fallback.h: what a run that failed has left of C += S (x) B, computed on the host.
+/* host_fallback.h: what a run that failed did not write of C += S (x) B, computed on the host.
 
    Pieces that were written can't be taken back, so the others are added: element by element,
    slowly, and in need of nothing that could fail.  For a run that was made and whose threads have
    ended; no device is touched.  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_REST_H
-#define SHUNT_GRAPHBLAS_CUDA_REST_H
+#ifndef SHUNT_GRAPHBLAS_GPU_PIPELINE_HOST_FALLBACK_H
+#define SHUNT_GRAPHBLAS_GPU_PIPELINE_HOST_FALLBACK_H
 
 #include "backend/graphblas/gpu/pipeline/run.h"
 
 /* Has any piece of C been written? */
 bool grb_gpu_run_committed(const struct grb_gpu_run *r);
 /* Adds the pieces of C += S (x) B that were not written. */
-void grb_gpu_run_add_rest(const struct grb_gpu_run *r);
+void grb_gpu_run_add_missing(const struct grb_gpu_run *r);
 
 #endif

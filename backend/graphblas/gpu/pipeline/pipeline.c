@@ -165,7 +165,7 @@ static void take_tasks(struct grb_gpu_run *r, struct hands *h, bool down)
   }
 }
 
-/* Nobody is to look at the slots any more, and the next device's part uses the same memory. */
+/* Nobody is to look at the slots any more, and the next device's shard uses the same memory. */
 static void let_go_of_slots(struct grb_gpu_run *r, struct hands *h)
 {
   for (int i = 0; i < GRB_GPU_SLOTS; i++) {

@@ -15,15 +15,15 @@
 
    A thread has slots of its own for each way, so that B, which is ready long before the bus takes
    it, does not leave C without any.  It does whatever can be done, and otherwise makes pages of C
-   (backend/graphblas/gpu/pages.h) or looks again: to be woken takes longer than most waits.
+   (gpu/pages.h) or looks again: to be woken takes longer than most waits.
 
-   What is pinned where it is (backend/graphblas/gpu/pins.h) needs a slot, too, but none of its memory.
+   What is pinned where it is (gpu/pins.h) needs a slot, too, but none of its memory.
 
    It waits for no other thread.  What it finds neither ready nor done is in another one's hands or
    on the device's streams; for if all that was taken is enqueued, the first unit of C that is not
    down yet is launched, or needs pieces of B that are ready: so one thread suffices.  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_PIPELINE_H
-#define SHUNT_GRAPHBLAS_CUDA_PIPELINE_H
+#ifndef SHUNT_GRAPHBLAS_GPU_PIPELINE_PIPELINE_H
+#define SHUNT_GRAPHBLAS_GPU_PIPELINE_PIPELINE_H
 
 #include "backend/graphblas/gpu/pipeline/run.h"
 

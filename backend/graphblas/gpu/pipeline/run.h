@@ -1,7 +1,7 @@
 /* run.h: the state of one device's share of a product while it is computed
    (pipeline.h says how).  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_RUN_H
-#define SHUNT_GRAPHBLAS_CUDA_RUN_H
+#ifndef SHUNT_GRAPHBLAS_GPU_PIPELINE_RUN_H
+#define SHUNT_GRAPHBLAS_GPU_PIPELINE_RUN_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -32,18 +32,18 @@ struct grb_gpu_strip grb_gpu_strip(const struct shunt_full *m, int64_t first, in
   return s;
 }
 
-/* The part of a piece that lies in one line. */
-struct part {
+/* As much of a piece as lies in one line. */
+struct run_of_line {
   char *values;
   int64_t count;
 };
 
-static struct part next_part(const struct grb_gpu_strip *s, int64_t line, int64_t place,
-                             int64_t left)
+static struct run_of_line next_run(const struct grb_gpu_strip *s, int64_t line, int64_t place,
+                                   int64_t left)
 {
   int64_t most = s->length - place;
-  return (struct part){s->values + (line * s->line_stride + place) * (int64_t)s->size,
-                       left < most ? left : most};
+  return (struct run_of_line){s->values + (line * s->line_stride + place) * (int64_t)s->size,
+                              left < most ? left : most};
 }
 
 /* Results so large that no cache holds them anyway. */
@@ -87,11 +87,11 @@ static void end_of_copies(void) {}
 #endif
 
 /* Parts of lines are not what the hardware reads ahead: it stops at pages. */
-static void read_ahead(const struct grb_gpu_strip *s, const struct part *part)
+static void read_ahead(const struct grb_gpu_strip *s, const struct run_of_line *run)
 {
   enum { LINES = 2 };
-  const char *values = part->values + LINES * s->line_stride * (int64_t)s->size;
-  for (int64_t at = 0; at < part->count * (int64_t)s->size; at += LINE)
+  const char *values = run->values + LINES * s->line_stride * (int64_t)s->size;
+  for (int64_t at = 0; at < run->count * (int64_t)s->size; at += LINE)
     __builtin_prefetch(values + at);
 }
 
@@ -99,12 +99,12 @@ void grb_gpu_strip_read(const struct grb_gpu_strip *s, int64_t first, int64_t co
 {
   char *to = packed;
   for (int64_t line = first / s->length, place = first % s->length; count > 0; line++, place = 0) {
-    struct part part = next_part(s, line, place, count);
-    size_t bytes = (size_t)part.count * s->size;
-    if (count > part.count) read_ahead(s, &part);
-    memcpy(to, part.values, bytes);
+    struct run_of_line run = next_run(s, line, place, count);
+    size_t bytes = (size_t)run.count * s->size;
+    if (count > run.count) read_ahead(s, &run);
+    memcpy(to, run.values, bytes);
     to += bytes;
-    count -= part.count;
+    count -= run.count;
   }
 }
 
@@ -114,14 +114,14 @@ void grb_gpu_strip_write(const struct grb_gpu_strip *s, int64_t first, int64_t c
   const char *from = packed;
   const bool large = s->lines * s->length * (int64_t)s->size >= LARGE_BYTES;
   for (int64_t line = first / s->length, place = first % s->length; count > 0; line++, place = 0) {
-    struct part part = next_part(s, line, place, count);
-    size_t bytes = (size_t)part.count * s->size;
+    struct run_of_line run = next_run(s, line, place, count);
+    size_t bytes = (size_t)run.count * s->size;
     if (large)
-      copy_past_caches(part.values, from, bytes);
+      copy_past_caches(run.values, from, bytes);
     else
-      memcpy(part.values, from, bytes);
+      memcpy(run.values, from, bytes);
     from += bytes;
-    count -= part.count;
+    count -= run.count;
   }
   if (large) end_of_copies();
 }
@@ -143,12 +143,12 @@ void grb_gpu_strip_add(const struct grb_gpu_strip *s, int64_t first, int64_t cou
 {
   const char *from = packed;
   for (int64_t line = first / s->length, place = first % s->length; count > 0; line++, place = 0) {
-    struct part part = next_part(s, line, place, count);
+    struct run_of_line run = next_run(s, line, place, count);
     if (s->size == sizeof(float))
-      add_f32((float *)part.values, (const float *)from, part.count);
+      add_f32((float *)run.values, (const float *)from, run.count);
     else
-      add_f64((double *)part.values, (const double *)from, part.count);
-    from += (size_t)part.count * s->size;
-    count -= part.count;
+      add_f64((double *)run.values, (const double *)from, run.count);
+    from += (size_t)run.count * s->size;
+    count -= run.count;
   }
 }

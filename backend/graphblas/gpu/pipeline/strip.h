@@ -7,8 +7,8 @@
    Packed, the lines follow one another without gaps: element e of the strip is place
    e % length of line e / length.  Pieces are ranges of e, so that they may be of any size
    whatever the layout.  Pure functions on memory of the caller; thread-safe.  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_STRIP_H
-#define SHUNT_GRAPHBLAS_CUDA_STRIP_H
+#ifndef SHUNT_GRAPHBLAS_GPU_PIPELINE_STRIP_H
+#define SHUNT_GRAPHBLAS_GPU_PIPELINE_STRIP_H
 
 #include "kernels/semiring/semiring_kernels.h"
 

@@ -5,8 +5,8 @@
 
    B and C come in units (units.h).  Each of the two lists is worked off in its order, the two
    side by side: both ways of the bus are in use as long as there is something left for both.  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_TASKS_H
-#define SHUNT_GRAPHBLAS_CUDA_TASKS_H
+#ifndef SHUNT_GRAPHBLAS_GPU_PIPELINE_TASKS_H
+#define SHUNT_GRAPHBLAS_GPU_PIPELINE_TASKS_H
 
 #include "backend/graphblas/gpu/pipeline/run.h"
 

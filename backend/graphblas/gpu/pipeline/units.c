@@ -48,9 +48,9 @@ int64_t grb_gpu_piece(const struct grb_gpu_run *r, bool of_b, int unit)
   const int64_t bytes =
       (grb_gpu_unit_last(r, of_b, unit) - grb_gpu_unit_first(r, of_b, unit)) * size;
   if (bytes > 0 && (of_b ? r->b_pinned : r->c_pinned)) return bytes / size;
-  const int64_t beside = bytes * (of_b ? unit : r->units - 1 - unit);
+  const int64_t bytes_beyond = bytes * (of_b ? unit : r->units - 1 - unit);
   /* In the time that the bus takes for a byte a thread copies a seventh to a quarter. */
-  const int64_t ramp = SMALLEST + beside / GROWTH;
+  const int64_t ramp = SMALLEST + bytes_beyond / GROWTH;
   const int64_t most = ramp < GRB_GPU_SLOT_BYTES ? ramp : GRB_GPU_SLOT_BYTES;
   const int64_t pieces = bytes > most ? (bytes + most - 1) / most : 1;
   return pieces == 1 ? most / size

@@ -1,6 +1,6 @@
 /* units.h: the units of a run: how large they are, and where they are on the device.
 
-   A unit is a block of rows of a strip of columns (backend/graphblas/gpu/gpu_plan.h): unit = strip * blocks + i.
+   A unit is a block of rows of a strip of columns (gpu/gpu_plan.h): unit = strip * blocks + i.
    A strip's elements have one order in host memory and in what is copied (strip.h), and a
    unit is a range of them, first <= e < last:
 
@@ -8,8 +8,8 @@
      by column   |            block 0 ..                |    one unit
 
    Pure functions of the run.  `s`: a strip; `of_b`: a unit of B, else of C.  */
-#ifndef SHUNT_GRAPHBLAS_CUDA_UNITS_H
-#define SHUNT_GRAPHBLAS_CUDA_UNITS_H
+#ifndef SHUNT_GRAPHBLAS_GPU_PIPELINE_UNITS_H
+#define SHUNT_GRAPHBLAS_GPU_PIPELINE_UNITS_H
 
 #include "backend/graphblas/gpu/pipeline/run.h"
 #include "backend/graphblas/gpu/pipeline/strip.h"

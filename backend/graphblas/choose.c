@@ -1,0 +1,42 @@
+/* choose.c: the method of a product, by the forms of its operands.
+
+     sparse x full, full x sparse           spmm.c
+     full x full, masked by a sparse M      sddmm.c
+     sparse x sparse, the same              masked_dot.c  */
+#include "backend/graphblas/product.h"
+
+static bool both_sparse(const struct grb_product *p)
+{
+  return grb_operand_is_sparse(&p->a) && grb_operand_is_sparse(&p->b);
+}
+
+/* Is the result one value for all entries?  GraphBLAS then stores it as such. */
+static bool is_uniform(const struct grb_product *p)
+{
+  bool first = !grb_uses_first(p->semiring.multiplier) || p->a.iso;
+  bool second = !grb_uses_second(p->semiring.multiplier) || p->b.iso;
+  const bool iso = p->a.iso && p->b.iso;
+  /* PLUS of equal terms depends on how many there are, which may be the same for all. */
+  return first && second && (p->semiring.monoid != SHUNT_PLUS || (iso && !both_sparse(p)));
+}
+
+/* Does this operand have the product's type, or one that does not matter, or, of two sparse ones,
+   one value that is easily brought to it?  */
+static bool type_fits(const struct grb_product *p, struct grb_operand *x, bool used)
+{
+  GrB_Type type = grb_operand_type(p->library, x);
+  return type == grb_product_type(p) || (!used && grb_type_is_built_in(p->library, type)) ||
+         (both_sparse(p) && grb_operand_cast_iso(p->library, x, p->semiring.number));
+}
+
+struct shunt_verdict grb_choose(struct grb_product *p)
+{
+  const enum shunt_multiplier times = p->semiring.multiplier;
+  const bool sparse = grb_operand_is_sparse(&p->a) || grb_operand_is_sparse(&p->b);
+  SHUNT_DECLINE_IF(is_uniform(p), SHUNT_R_ISO);
+  SHUNT_DECLINE_IF(!type_fits(p, &p->a, grb_uses_first(times)) ||
+                       !type_fits(p, &p->b, grb_uses_second(times)),
+                   SHUNT_R_TYPES);
+  p->method = both_sparse(p) ? &grb_masked_dot : sparse ? &grb_spmm : &grb_sddmm;
+  return p->method->choose(p);
+}

@@ -1,0 +1,141 @@
+/* masked_dot.c: C<M> = accum (C, A * B) with sparse A, B and M: a dot product of two sparse rows
+   for each entry of M that counts (kernels/semiring/semiring_masked.h).
+
+   T exists where M does and row i of A meets column j of B.  With M by row the kernel wants rows of
+   op(A) and of op(B)'; with M by column all is transposed, rows of op(B)' come first, and FIRST and
+   SECOND change places.  */
+#include <string.h>
+
+#include "backend/graphblas/commit.h"
+#include "backend/graphblas/engine.h"
+#include "backend/graphblas/mask.h"
+#include "backend/graphblas/memory.h"
+#include "backend/plan/fault.h"
+
+/* ---- the product as the kernel sees it ------------------------------------------------------- */
+
+/* The entries of M that count, as rows: M's own arrays, or those in p->t. */
+static struct shunt_sparse pattern(const struct grb_product *p)
+{
+  const struct grb_result *t = &p->t;
+  struct shunt_sparse m = grb_operand_sparse(&p->mask, p->mask.by_column, false);
+  if (!t->indices) return m;
+  m.vectors = t->vectors;
+  m.nnz = t->nvals;
+  m.ids = t->ids, m.offsets = t->offsets, m.indices = t->indices;
+  m.id_bytes = m.offset_bytes = m.index_bytes = 8;
+  return m;
+}
+
+static struct shunt_masked_dot product(const struct grb_product *p)
+{
+  const bool ta = p->settings.transpose_first, tb = p->settings.transpose_second;
+  const enum shunt_multiplier times = p->semiring.multiplier;
+  const struct shunt_sparse a = grb_operand_sparse(&p->a, ta, grb_uses_first(times));
+  const struct shunt_sparse b = grb_operand_sparse(&p->b, !tb, grb_uses_second(times));
+  const bool turned = p->mask.by_column;
+  struct shunt_masked_dot x = {.semiring = grb_semiring_of_kernels(&p->semiring),
+                               .m = pattern(p),
+                               .a = turned ? b : a,
+                               .b = turned ? a : b,
+                               .threads = p->threads};
+  if (turned) x.semiring.multiplier = grb_exchanged(times);
+  return x;
+}
+
+/* ---- the decision ---------------------------------------------------------------------------- */
+
+static struct shunt_verdict choose(struct grb_product *p)
+{
+  SHUNT_DECLINE_IF(p->settings.complement, SHUNT_R_MASK);
+  GRB_CONTINUE(grb_mask_read_sparse(p));
+  const struct shunt_masked_dot x = product(p);
+  const double reads = shunt_masked_dot_reads(&x);
+  p->work = (int64_t)reads;
+  if (grb_engine_forced()) return SHUNT_VERDICT(SHUNT_FITS);
+  SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
+  /* What is made of A and B before the first dot product. */
+  const double made = (double)x.a.nnz + (double)x.b.nnz + (double)x.a.cols;
+  const double worth_a_mark = 5; /* entries of a row; GraphBLAS merges shorter ones as fast */
+  SHUNT_DECLINE_IF(reads + 4 * (double)x.m.nnz < made, SHUNT_R_SLOWER);
+  SHUNT_DECLINE_IF(reads < worth_a_mark * (double)x.m.nnz, SHUNT_R_SLOWER);
+  /* GraphBLAS adds up rows of op(B) instead, where these are by row. */
+  const double terms = shunt_masked_dot_terms(&x), few = 4 * (double)x.m.nnz;
+  SHUNT_DECLINE_IF(terms >= 0 && terms < few, SHUNT_R_SLOWER);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+/* ---- the result ------------------------------------------------------------------------------ */
+
+static uint64_t *allocate_integers(const struct grb_product *p, int64_t n)
+{
+  return grb_allocate(p->library, (size_t)n * sizeof(uint64_t));
+}
+
+/* A valued mask's entries that count, into p->t. */
+static bool make_pattern(struct grb_product *p)
+{
+  struct grb_result *t = &p->t;
+  const struct grb_operand *m = &p->mask;
+  t->vectors = m->vectors;
+  if (grb_mask_is_whole(p)) return true;
+  t->offsets = allocate_integers(p, m->vectors + 1);
+  t->indices = allocate_integers(p, m->nnz);
+  if (m->ids) t->ids = allocate_integers(p, m->vectors);
+  if (!t->offsets || !t->indices || (m->ids && !t->ids)) return false;
+  grb_mask_pattern(p);
+  return true;
+}
+
+/* T's arrays, filled from the kernel's work; on failure some of them, and the work is gone. */
+static bool take_result(struct grb_product *p, const struct shunt_sparse *m, uint64_t *offsets,
+                        struct shunt_masked_dot_work *work, struct grb_result *t)
+{
+  const int64_t n = (int64_t)offsets[m->vectors];
+  const size_t bytes = (size_t)n * grb_number_size(p->semiring.number);
+  *t = (struct grb_result){.form = m->ids ? GRB_HYPERSPARSE : GRB_SPARSE,
+                           .by_column = p->mask.by_column,
+                           .vectors = m->vectors,
+                           .nvals = n,
+                           .offsets = offsets};
+  t->indices = allocate_integers(p, n);
+  t->values = grb_allocate(p->library, bytes);
+  if (m->ids) t->ids = allocate_integers(p, m->vectors);
+  const bool good = t->indices && t->values && (!m->ids || t->ids);
+  shunt_masked_dot_finish(work, good ? t->indices : NULL, t->values);
+  for (int64_t v = 0; good && m->ids && v < m->vectors; v++)
+    t->ids[v] = m->id_bytes == 8 ? ((const uint64_t *)m->ids)[v] : ((const uint32_t *)m->ids)[v];
+  return good;
+}
+
+static struct shunt_verdict multiply(struct grb_product *p)
+{
+  struct shunt_masked_dot_work *work;
+  struct grb_result t;
+  const struct shunt_masked_dot x = product(p);
+  SHUNT_DECLINE_IF(x.m.nnz == 0, SHUNT_R_EMPTY);
+  uint64_t *offsets = allocate_integers(p, x.m.vectors + 1);
+  SHUNT_DECLINE_IF(!offsets, SHUNT_R_FAILED);
+  const shunt_status status = grb_engine_masked_dot(p, &x, offsets, &work);
+  if (status != SHUNT_OK) {
+    grb_release(p->library, offsets);
+    return SHUNT_VERDICT(status == SHUNT_E_UNSUPPORTED ? SHUNT_R_LARGE : SHUNT_R_FAILED);
+  }
+  const bool good = take_result(p, &x.m, offsets, work, &t);
+  grb_result_release(p); /* the pattern */
+  p->t = t;
+  SHUNT_DECLINE_IF(!good, SHUNT_R_FAILED);
+  if (p->t.ids) grb_mask_drop_empty_vectors(&p->t);
+  p->t.replaces_all = grb_mask_replaces_all(p);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+static struct shunt_verdict compute(struct grb_product *p)
+{
+  struct shunt_verdict v = SHUNT_VERDICT(SHUNT_R_FAILED);
+  if (make_pattern(p)) v = multiply(p);
+  if (v.reason != SHUNT_FITS) grb_result_release(p);
+  return v;
+}
+
+const struct grb_method grb_masked_dot = {choose, compute};

@@ -1,0 +1,69 @@
+/* semiring_masked_reads.c: what a masked product costs, by samples of its entries. */
+#include "kernels/semiring/semiring_masked.h"
+#include "kernels/semiring/semiring_operands.h"
+
+enum { SAMPLE = 256 }; /* entries that are looked at */
+
+/* A vector of a sparse matrix. */
+struct line {
+  int64_t begin, end;
+};
+
+/* Empty if it is not there; an average one where it is not known without a transpose. */
+static struct line line_of(const struct shunt_sparse *s, int64_t id)
+{
+  if (s->by_column) return (struct line){0, s->rows ? s->nnz / s->rows + 1 : 0};
+  int64_t low = s->ids ? 0 : id, high = s->ids ? s->vectors : id;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (shunt_vector_id(s, middle) < id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == s->vectors || shunt_vector_id(s, low) != id) return (struct line){0, 0};
+  return (struct line){shunt_vector_begin(s, low), shunt_vector_begin(s, low + 1)};
+}
+
+static bool ends_before(const struct shunt_sparse *s, struct line x, const struct shunt_sparse *t,
+                        struct line y)
+{
+  return shunt_entry_index(s, x.end - 1) < shunt_entry_index(t, y.begin);
+}
+
+/* Of one dot product: none where one row ends before the other begins. */
+static int64_t reads_of_pair(const struct shunt_masked_dot *p, int64_t i, int64_t j)
+{
+  const struct line a = line_of(&p->a, i), b = line_of(&p->b, j);
+  const int64_t la = a.end - a.begin, lb = b.end - b.begin;
+  const bool known = !p->a.by_column && !p->b.by_column && la > 0 && lb > 0;
+  if (known && (ends_before(&p->a, a, &p->b, b) || ends_before(&p->b, b, &p->a, a))) return 0;
+  return la < lb ? la : lb;
+}
+
+double shunt_masked_dot_terms(const struct shunt_masked_dot *p)
+{
+  const struct shunt_sparse *a = &p->a;
+  const int64_t sample = a->nnz < SAMPLE ? a->nnz : SAMPLE;
+  double terms = 0;
+  if (a->by_column || !p->b.by_column) return -1;
+  struct shunt_sparse columns = p->b; /* read as the rows of its transpose */
+  columns.by_column = false;
+  for (int64_t e = 0; e < sample; e++) {
+    const struct line k = line_of(&columns, shunt_entry_index(a, a->nnz / sample * e));
+    terms += (double)(k.end - k.begin);
+  }
+  return sample ? terms / (double)sample * (double)a->nnz : 0;
+}
+
+double shunt_masked_dot_reads(const struct shunt_masked_dot *p)
+{
+  const int64_t sample = p->m.nnz < SAMPLE ? p->m.nnz : SAMPLE;
+  double reads = 0;
+  for (int64_t e = 0; e < sample; e++) {
+    const int64_t q = p->m.nnz / sample * e;
+    const int64_t i = shunt_vector_id(&p->m, shunt_vector_of(&p->m, q));
+    reads += (double)reads_of_pair(p, i, shunt_entry_index(&p->m, q));
+  }
+  return sample ? reads / (double)sample * (double)p->m.nnz : 0;
+}

@@ -1,0 +1,82 @@
+/* graphblas_paired.h: one product by GraphBLAS itself and by the GrB_mxm that the program is
+   bound to (Shunt's, under the preload), in turns in one process; medians of both.
+
+   On a machine that does other work besides, the time of the clock says little: paired_clock is
+   then CLOCK_PROCESS_CPUTIME_ID, with one thread.  */
+#ifndef GRAPHBLAS_PAIRED_H
+#define GRAPHBLAS_PAIRED_H
+
+#include <dlfcn.h>
+
+#include "tests/clients/graphblas_common.h"
+
+typedef GrB_Info (*mxm_function)(GrB_Matrix, const GrB_Matrix, const GrB_BinaryOp,
+                                 const GrB_Semiring, const GrB_Matrix, const GrB_Matrix,
+                                 const GrB_Descriptor);
+
+/* NULL: no library of a known name is loaded. */
+static inline mxm_function original_mxm(void)
+{
+  static const char *const names[] = {"libgraphblas.so.7", "libgraphblas.so.10"};
+  for (int i = 0; i < 2; i++) {
+    void *library = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
+    if (library) return (mxm_function)(uintptr_t)dlsym(library, "GrB_mxm");
+  }
+  return NULL;
+}
+
+/* C<mask> = accum (C, A * B); c: C before the product, copied for each. */
+struct paired_product {
+  GrB_Matrix c, mask;
+  GrB_BinaryOp accum;
+  GrB_Semiring semiring;
+  GrB_Matrix a, b;
+  GrB_Descriptor descriptor;
+};
+
+static clockid_t paired_clock = CLOCK_MONOTONIC;
+
+static inline double paired_seconds(void)
+{
+  struct timespec t;
+  clock_gettime(paired_clock, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+struct paired_time {
+  double original, shunt; /* median, ms */
+};
+
+static inline double paired_once(mxm_function mxm, const struct paired_product *p)
+{
+  GrB_Matrix c;
+  GRB_OK(GrB_Matrix_dup(&c, p->c));
+  const double start = paired_seconds();
+  GRB_OK(mxm(c, p->mask, p->accum, p->semiring, p->a, p->b, p->descriptor));
+  const double ms = (paired_seconds() - start) * 1e3;
+  GrB_Matrix_free(&c);
+  return ms;
+}
+
+static inline int paired_ascending(const void *x, const void *y)
+{
+  const double a = *(const double *)x, b = *(const double *)y;
+  return (a > b) - (a < b);
+}
+
+/* repeats: 1 .. 99 */
+static inline struct paired_time paired_run(mxm_function original, const struct paired_product *p,
+                                            int repeats)
+{
+  double theirs[99], ours[99];
+  paired_once(GrB_mxm, p); /* pages, caches, threads */
+  for (int i = 0; i < repeats; i++) {
+    theirs[i] = paired_once(original, p);
+    ours[i] = paired_once(GrB_mxm, p);
+  }
+  qsort(theirs, (size_t)repeats, sizeof *theirs, paired_ascending);
+  qsort(ours, (size_t)repeats, sizeof *ours, paired_ascending);
+  return (struct paired_time){theirs[repeats / 2], ours[repeats / 2]};
+}
+
+#endif

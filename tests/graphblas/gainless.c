@@ -1,0 +1,180 @@
+/* gainless.c: products that are passed through because GraphBLAS is as fast, and their neighbours that
+   are taken; the results are the original's.
+
+   To be run without SHUNT_ROUTES, which would force all to be taken.  */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "original.h"
+#include "rng.h"
+
+enum dense_form { FULL, WHOLE_BITMAP, BITMAP };
+
+struct product {
+  const char *what;
+  GrB_Index m, k, n;
+  int entries; /* of a row of the sparse operand; 0: the diagonal */
+  enum dense_form form;
+  int mask; /* one of so many elements; 0: none */
+  GrB_Descriptor descriptor;
+  bool taken;
+};
+
+/* Whole numbers, so that every order of summation gives the same. */
+static void set(GrB_Matrix a, uint64_t *r, GrB_Index i, GrB_Index j)
+{
+  GrB_Matrix_setElement_FP32(a, (float)(1 + rng_below(r, 9)), i, j);
+}
+
+static GrB_Matrix make_sparse(GrB_Index m, GrB_Index n, int entries)
+{
+  GrB_Matrix a = NULL;
+  uint64_t r = 1;
+  GrB_Matrix_new(&a, GrB_FP32, m, n);
+  GxB_Matrix_Option_set(a, GxB_SPARSITY_CONTROL, GxB_SPARSE);
+  for (GrB_Index i = 0; i < m; i++) {
+    if (entries == 0) set(a, &r, i, i);
+    for (int e = 0; e < entries; e++) set(a, &r, i, rng_next(&r) % n);
+  }
+  GrB_Matrix_wait(a, GrB_MATERIALIZE);
+  return a;
+}
+
+static GrB_Matrix make_dense(GrB_Index m, GrB_Index n, int control, int of)
+{
+  GrB_Matrix a = NULL;
+  uint64_t r = 2;
+  GrB_Matrix_new(&a, GrB_FP32, m, n);
+  GxB_Matrix_Option_set(a, GxB_SPARSITY_CONTROL, control);
+  if (control == GxB_FULL) GrB_Matrix_assign_FP32(a, NULL, NULL, 1, GrB_ALL, m, GrB_ALL, n, NULL);
+  for (GrB_Index i = 0; i < m; i++)
+    for (GrB_Index j = 0; j < n; j++)
+      if (rng_below(&r, of) == 0) set(a, &r, i, j);
+  GrB_Matrix_wait(a, GrB_MATERIALIZE);
+  return a;
+}
+
+static bool equal(GrB_Matrix x, GrB_Matrix y)
+{
+  GrB_Matrix same = NULL;
+  GrB_Index m, n, nx, ny, both;
+  bool all = true;
+  GrB_Matrix_nrows(&m, x);
+  GrB_Matrix_ncols(&n, x);
+  GrB_Matrix_nvals(&nx, x);
+  GrB_Matrix_nvals(&ny, y);
+  GrB_Matrix_new(&same, GrB_BOOL, m, n);
+  GrB_Matrix_eWiseMult_BinaryOp(same, NULL, NULL, GrB_EQ_FP32, x, y, NULL);
+  GrB_Matrix_nvals(&both, same);
+  GrB_Matrix_reduce_BOOL(&all, NULL, GrB_LAND_MONOID_BOOL, same, NULL);
+  GrB_Matrix_free(&same);
+  return nx == ny && both == nx && all;
+}
+
+static bool right(const struct products *subject, const struct products *original,
+                  const struct product *x)
+{
+  GrB_Matrix a =
+      make_dense(x->m, x->k, x->form == FULL ? GxB_FULL : GxB_BITMAP, x->form == BITMAP ? 8 : 1);
+  GrB_Matrix b = make_sparse(x->k, x->n, x->entries), mask = NULL, c[2];
+  GrB_Info info[2];
+  if (x->mask) mask = make_dense(x->m, x->n, GxB_BITMAP, x->mask);
+  for (int i = 0; i < 2; i++) {
+    const struct products *by = i ? original : subject;
+    GrB_Matrix_new(&c[i], GrB_FP32, x->m, x->n);
+    calls_reset();
+    info[i] = by->mxm(c[i], mask, NULL, GrB_PLUS_TIMES_SEMIRING_FP32, a, b, x->descriptor);
+    if (i == 0 && (calls_seen() == 0) != x->taken) info[0] = GrB_PANIC;
+  }
+  const bool good = info[0] == GrB_SUCCESS && info[1] == GrB_SUCCESS && equal(c[0], c[1]);
+  for (int i = 0; i < 2; i++) GrB_Matrix_free(&c[i]);
+  GrB_Matrix_free(&mask);
+  GrB_Matrix_free(&a);
+  GrB_Matrix_free(&b);
+  return good;
+}
+
+/* 100 x 2^60 by column: more columns than the kernels count. */
+static bool large(const struct products *subject)
+{
+  const GrB_Index huge = (GrB_Index)1 << 60, rows = 100, columns = 64;
+  GrB_Matrix a = NULL, b = NULL, c = NULL;
+  GrB_Matrix_new(&a, GrB_FP32, rows, huge);
+  GrB_Matrix_new(&b, GrB_FP32, huge, columns);
+  GrB_Matrix_new(&c, GrB_FP32, rows, columns);
+  GxB_Matrix_Option_set(a, GxB_FORMAT, GxB_BY_COL);
+  GrB_Matrix_assign_FP32(b, NULL, NULL, 1, GrB_ALL, huge, GrB_ALL, columns, NULL);
+  for (GrB_Index i = 0; i < rows; i++)
+    for (GrB_Index e = 0; e < 9; e++)
+      GrB_Matrix_setElement_FP32(a, (float)e, i, (i * 7919 + e * 104729) << 20);
+  calls_reset();
+  GrB_Info info = subject->mxm(c, NULL, NULL, GrB_PLUS_TIMES_SEMIRING_FP32, a, b, NULL);
+  const bool good = info == GrB_SUCCESS && calls_seen() == 1;
+  GrB_Matrix_free(&a);
+  GrB_Matrix_free(&b);
+  GrB_Matrix_free(&c);
+  return good;
+}
+
+/* C<S> = S S' of a symmetric S with about 2 * `entries` a row, as in k-truss. */
+static bool graph(const struct products *subject, const struct products *original, int entries,
+                  bool taken)
+{
+  const GrB_Index n = 2000;
+  GrB_Matrix s = make_sparse(n, n, entries), c[2];
+  GrB_Info info[2];
+  bool was_taken = false;
+  GrB_transpose(s, NULL, GrB_PLUS_FP32, s, NULL);
+  for (int i = 0; i < 2; i++) {
+    GrB_Matrix_new(&c[i], GrB_UINT32, n, n);
+    calls_reset();
+    info[i] =
+        (i ? original : subject)->mxm(c[i], s, NULL, GxB_PLUS_PAIR_UINT32, s, s, GrB_DESC_RST1);
+    if (i == 0) was_taken = calls_seen() == 0;
+  }
+  const bool good = info[0] == GrB_SUCCESS && info[1] == GrB_SUCCESS && equal(c[0], c[1]);
+  for (int i = 0; i < 2; i++) GrB_Matrix_free(&c[i]);
+  GrB_Matrix_free(&s);
+  return good && was_taken == taken;
+}
+
+int main(void)
+{
+  struct products subject, original;
+  if (GrB_init(GrB_NONBLOCKING) || !products_find(&subject, &original)) return 2;
+  const bool preloaded = products_preloaded(&subject, &original);
+  calls_watch();
+  const struct product cases[] = {
+      {"full x diagonal", 5000, 64, 64, 0, FULL, 0, NULL, false},
+      {"full x one entry a row, 64 columns", 5000, 64, 64, 1, FULL, 0, NULL, false},
+      {"full x 16 entries a row", 5000, 64, 64, 16, FULL, 0, NULL, true},
+      {"a bitmap without gaps is full", 5000, 64, 64, 16, WHOLE_BITMAP, 0, NULL, true},
+      {"bitmap, next to nothing meets", 500, 1000, 1000, 1, BITMAP, 0, NULL, false},
+      {"bitmap x 40 entries a row", 500, 1000, 1000, 40, BITMAP, 0, NULL, true},
+      {"F<!P> = F A, a sparse frontier", 32, 2000, 2000, 16, BITMAP, 2, GrB_DESC_RSC, false},
+      {"W<P> = W A', a sparse frontier", 32, 2000, 2000, 16, BITMAP, 2, GrB_DESC_RST1, false},
+      {"F<!P> = F A, all there", 32, 2000, 2000, 16, FULL, 4, GrB_DESC_RSC, true},
+  };
+  const int count = (int)(sizeof cases / sizeof *cases);
+  int failed = 0;
+  for (int i = 0; i < count; i++) {
+    struct product x = cases[i];
+    x.taken &= preloaded;
+    const bool good = right(&subject, &original, &x);
+    failed += !good;
+    printf("%s - %s: %s, and as the original's\n", good ? "ok" : "not ok", x.what,
+           x.taken ? "taken" : "passed through");
+  }
+  const bool others[] = {large(&subject), graph(&subject, &original, 8, preloaded),
+                         graph(&subject, &original, 2, false)};
+  const char *const what[] = {"100 x 2^60 by column is passed through",
+                              "C<S> = S S' is taken, and as the original's",
+                              "C<S> = S S' of short rows is passed through"};
+  for (int i = 0; i < 3; i++) {
+    failed += !others[i];
+    printf("%s - %s\n", others[i] ? "ok" : "not ok", what[i]);
+  }
+  GrB_finalize();
+  printf("%d passed, %d failed, 0 skipped\n", count + 3 - failed, failed);
+  return failed != 0;
+}

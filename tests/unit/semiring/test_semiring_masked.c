@@ -1,0 +1,245 @@
+/* test_semiring_masked.c: the host engine's T<M> = A B' with sparse operands against its twin, over
+   random shapes, types, semirings and layouts, and over symmetric patterns.
+
+     test_semiring_masked [cases]  */
+#include "kernels/semiring/semiring_masked.h"
+#include "tests/unit/check.h"
+#include "tests/unit/semiring/semiring_random.h"
+
+/* ---- operands ------------------------------------------------------------------------------- */
+
+static int64_t at(const void *array, int bytes, int64_t i)
+{
+  return bytes == 8 ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
+}
+
+static int ascending_32(const void *x, const void *y)
+{
+  return *(const int32_t *)x < *(const int32_t *)y ? -1 : 1;
+}
+
+static int ascending_64(const void *x, const void *y)
+{
+  return *(const int64_t *)x < *(const int64_t *)y ? -1 : 1;
+}
+
+static void sort_integers(const void *array, int bytes, int64_t begin, int64_t end)
+{
+  char *from = (char *)(uintptr_t)array + begin * bytes;
+  qsort(from, (size_t)(end - begin), (size_t)bytes, bytes == 8 ? ascending_64 : ascending_32);
+}
+
+/* Vectors and indices ascend, as GraphBLAS has them once it is asked for arrays. */
+static struct shunt_sparse sorted_sparse(shunt_type t, int64_t rows, int64_t cols)
+{
+  struct shunt_sparse s = random_sparse(t, rows, cols, one_in(4));
+  if (s.ids) sort_integers(s.ids, s.id_bytes, 0, s.vectors);
+  for (int64_t v = 0; v < s.vectors; v++)
+    sort_integers(s.indices, s.index_bytes, at(s.offsets, s.offset_bytes, v),
+                  at(s.offsets, s.offset_bytes, v + 1));
+  return s;
+}
+
+static struct shunt_sparse sorted_by_row(shunt_type t, int64_t rows, int64_t cols)
+{
+  for (;;) {
+    struct shunt_sparse s = sorted_sparse(t, rows, cols);
+    if (!s.by_column) return s;
+    free_sparse(&s);
+  }
+}
+
+/* n x n by row, with a symmetric pattern. */
+static struct shunt_sparse symmetric(shunt_type t, int64_t n)
+{
+  struct shunt_sparse s = {.rows = n, .cols = n, .vectors = n, .offset_bytes = 8, .index_bytes = 4};
+  char *there = calloc((size_t)(n * n) + 1, 1);
+  int64_t *offsets = allocate((size_t)(n + 1) * sizeof *offsets);
+  int32_t *indices = allocate((size_t)(n * n) * sizeof *indices);
+  const int64_t rare = 1 + random_below(12);
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j <= i; j++) there[i * n + j] = there[j * n + i] = one_in(rare);
+  for (int64_t i = 0; i < n; i++) {
+    offsets[i] = s.nnz;
+    for (int64_t j = 0; j < n; j++)
+      if (there[i * n + j]) indices[s.nnz++] = (int32_t)j;
+  }
+  offsets[n] = s.nnz;
+  free(there);
+  s.offsets = offsets;
+  s.indices = indices;
+  s.iso = one_in(2);
+  s.values = random_elements(t, false, s.iso ? 1 : s.nnz);
+  return s;
+}
+
+struct product {
+  struct shunt_masked_dot p;
+  struct shunt_sparse owned[3];
+  int owners;
+};
+
+static struct product random_product(void)
+{
+  struct product x = {.p = {.semiring = random_semiring(), .threads = 1 + (int)random_below(4)}};
+  const shunt_type t = x.p.semiring.type;
+  /* The twin looks at all of A and B for every entry of M. */
+  const int64_t m = random_size() % 41, n = random_size() % 41;
+  const int64_t k = one_in(5) ? 700 : random_size() % 66;
+  if (one_in(4)) {
+    x.owned[x.owners++] = symmetric(t, m);
+    x.p.m = x.p.a = x.p.b = x.owned[0];
+    if (one_in(3)) {
+      x.p.m.nnz -= x.p.m.nnz > 0; /* not symmetric any more: an entry fewer */
+      ((int64_t *)(uintptr_t)x.p.m.offsets)[m] = x.p.m.nnz;
+      for (int64_t i = m; i > 0 && ((const int64_t *)x.p.m.offsets)[i - 1] > x.p.m.nnz; i--)
+        ((int64_t *)(uintptr_t)x.p.m.offsets)[i - 1] = x.p.m.nnz;
+      x.p.a.nnz = x.p.b.nnz = x.p.m.nnz;
+    }
+    return x;
+  }
+  x.p.m = x.owned[x.owners++] = sorted_by_row(t, m, n);
+  x.p.a = x.owned[x.owners++] = sorted_sparse(t, m, k);
+  x.p.b = x.owned[x.owners++] = sorted_sparse(t, n, k);
+  return x;
+}
+
+/* ---- one case ------------------------------------------------------------------------------- */
+
+/* T of the kernel against what the twin has at M's places. */
+static bool agrees(const struct shunt_masked_dot *p, const uint64_t *offsets,
+                   const uint64_t *indices, const void *values, const void *want,
+                   const bool *exists)
+{
+  const shunt_type t = p->semiring.type;
+  uint64_t next = 0;
+  for (int64_t v = 0; v < p->m.vectors; v++) {
+    if (offsets[v] != next) return false;
+    for (int64_t q = at(p->m.offsets, p->m.offset_bytes, v);
+         q < at(p->m.offsets, p->m.offset_bytes, v + 1); q++) {
+      if (!exists[q]) continue;
+      const size_t size = shunt_type_size(t);
+      const bool same_place =
+          next < offsets[v + 1] && indices[next] == (uint64_t)at(p->m.indices, p->m.index_bytes, q);
+      if (!same_place) return false;
+      /* Both add in the order of k; a symmetric T has its operands the other way round. */
+      char pair[2][8];
+      memcpy(pair[0], (const char *)values + next * size, size);
+      memcpy(pair[1], (const char *)want + (size_t)q * size, size);
+      if (!same_element(t, pair[0], pair[1], 0)) return false;
+      next++;
+    }
+  }
+  return offsets[p->m.vectors] == next;
+}
+
+static bool holds(const struct shunt_masked_dot *p)
+{
+  const size_t n = (size_t)p->m.nnz, size = shunt_type_size(p->semiring.type);
+  uint64_t *offsets = allocate((size_t)(p->m.vectors + 1) * sizeof *offsets);
+  void *want = allocate(n * size);
+  bool *exists = allocate(n * sizeof *exists);
+  struct shunt_masked_dot_work *work = NULL;
+  bool good = shunt_masked_dot_twin(p, want, exists) == SHUNT_OK &&
+              shunt_masked_dot_begin(p, offsets, &work) == SHUNT_OK;
+  if (good) {
+    const size_t entries = (size_t)offsets[p->m.vectors];
+    uint64_t *indices = allocate(entries * sizeof *indices);
+    void *values = allocate(entries * size);
+    shunt_masked_dot_finish(work, indices, values);
+    good = agrees(p, offsets, indices, values, want, exists);
+    free(indices);
+    free(values);
+  }
+  free(offsets);
+  free(want);
+  free(exists);
+  return good;
+}
+
+static void describe(const struct shunt_masked_dot *p)
+{
+  printf("# monoid %d multiplier %d type %d; M %lld x %lld, %lld entries%s; A %lld entries by %s; "
+         "B %lld entries by %s, depth %lld; %d threads\n",
+         p->semiring.monoid, p->semiring.multiplier, p->semiring.type, (long long)p->m.rows,
+         (long long)p->m.cols, (long long)p->m.nnz, p->m.ids ? ", hyper" : "", (long long)p->a.nnz,
+         p->a.by_column ? "column" : "row", (long long)p->b.nnz, p->b.by_column ? "column" : "row",
+         (long long)p->a.cols, p->threads);
+}
+
+static void test_random(int64_t cases)
+{
+  int64_t bad = 0;
+  for (int64_t i = 0; i < cases; i++) {
+    struct product x = random_product();
+    if (!holds(&x.p) && bad++ < 3) describe(&x.p);
+    for (int o = 0; o < x.owners; o++) free_sparse(&x.owned[o]);
+  }
+  check(bad == 0, "%lld of %lld random products are right", (long long)(cases - bad),
+        (long long)cases);
+}
+
+/* ---- by hand ---------------------------------------------------------------------------------- */
+
+/* The triangle 0 1 2 and the edge 2 3: one common neighbour at each side of the triangle. */
+static const int64_t hand_offsets[] = {0, 2, 4, 7, 8};
+static const int32_t hand_indices[] = {1, 2, 0, 2, 0, 1, 3, 2};
+static const int32_t one = 1;
+
+static struct shunt_masked_dot by_hand(void)
+{
+  const struct shunt_sparse s = {.rows = 4,
+                                 .cols = 4,
+                                 .vectors = 4,
+                                 .nnz = 8,
+                                 .offsets = hand_offsets,
+                                 .indices = hand_indices,
+                                 .values = &one,
+                                 .offset_bytes = 8,
+                                 .index_bytes = 4,
+                                 .iso = true};
+  return (struct shunt_masked_dot){{SHUNT_PLUS, SHUNT_PAIR, SHUNT_I32}, s, s, s, 2};
+}
+
+static void test_by_hand(void)
+{
+  const struct shunt_masked_dot p = by_hand();
+  uint64_t offsets[5], indices[8];
+  int32_t values[8];
+  bool exists[8];
+  struct shunt_masked_dot_work *work;
+  check(shunt_masked_dot_twin(&p, values, exists) == SHUNT_OK && exists[0] && exists[1] &&
+            exists[2] && exists[3] && exists[4] && exists[5] && !exists[6] && !exists[7] &&
+            values[0] == 1 && values[5] == 1,
+        "twin by hand: a triangle and an edge");
+  check(shunt_masked_dot_begin(&p, offsets, &work) == SHUNT_OK && offsets[4] == 6,
+        "the kernel finds the six sides");
+  shunt_masked_dot_finish(work, indices, values);
+  check(indices[0] == 1 && indices[1] == 2 && indices[5] == 1 && values[0] == 1 && values[5] == 1,
+        "each has one common neighbour");
+}
+
+static void test_failures(void)
+{
+  uint64_t offsets[5];
+  struct shunt_masked_dot_work *work;
+  struct shunt_masked_dot p = by_hand();
+  p.a.cols = 5;
+  check(shunt_masked_dot_begin(&p, offsets, &work) == SHUNT_E_ARGUMENT, "shapes that do not fit");
+  p = by_hand(), p.semiring.type = SHUNT_I8;
+  check(shunt_masked_dot_begin(&p, offsets, &work) == SHUNT_E_UNSUPPORTED, "a type not built");
+  p = by_hand(), p.a.cols = p.b.cols = (int64_t)1 << 40;
+  check(shunt_masked_dot_begin(&p, offsets, &work) == SHUNT_E_UNSUPPORTED, "far too many columns");
+  p = by_hand();
+  check(shunt_masked_dot_begin(&p, offsets, &work) == SHUNT_OK, "a product that fails in no way");
+  shunt_masked_dot_finish(work, NULL, NULL);
+}
+
+int main(int argc, char **argv)
+{
+  const int64_t cases = argc > 1 ? atoll(argv[1]) : 1000;
+  test_by_hand();
+  test_random(cases);
+  test_failures();
+  return check_finish();
+}
