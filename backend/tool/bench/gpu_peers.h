@@ -8,20 +8,34 @@
 
 #include "backend/tool/bench/gpu.h"
 
+/* clang-format off */
 #define CUSPARSE_FUNCTIONS(X)                                                                      \
   X(cusparseCreate)                                                                                \
   X(cusparseDestroy)                                                                               \
   X(cusparseSetStream)                                                                             \
-  X(cusparseSetPointerMode) X(cusparseGetVersion) X(cusparseCreateCsr) X(cusparseCreateBlockedEll) \
-      X(cusparseCreateDnMat) X(cusparseDestroySpMat) X(cusparseDestroyDnMat)                       \
-          X(cusparseSpMM_bufferSize) X(cusparseSpMM_preprocess) X(cusparseSpMM)                    \
-              X(cusparseSDDMM_bufferSize) X(cusparseSDDMM_preprocess) X(cusparseSDDMM)
+  X(cusparseSetPointerMode)                                                                        \
+  X(cusparseGetVersion)                                                                            \
+  X(cusparseCreateCsr)                                                                             \
+  X(cusparseCreateBlockedEll)                                                                      \
+  X(cusparseCreateDnMat)                                                                           \
+  X(cusparseDestroySpMat)                                                                          \
+  X(cusparseDestroyDnMat)                                                                          \
+  X(cusparseSpMM_bufferSize)                                                                       \
+  X(cusparseSpMM_preprocess)                                                                       \
+  X(cusparseSpMM)                                                                                  \
+  X(cusparseSDDMM_bufferSize)                                                                      \
+  X(cusparseSDDMM_preprocess)                                                                      \
+  X(cusparseSDDMM)
 #define CUBLAS_FUNCTIONS(X)                                                                        \
   X(cublasCreate_v2)                                                                               \
   X(cublasDestroy_v2)                                                                              \
   X(cublasSetStream_v2)                                                                            \
-  X(cublasSetWorkspace_v2) X(cublasSetPointerMode_v2) X(cublasGetVersion_v2) X(cublasGemmEx)       \
-      X(cublasSetMathMode)
+  X(cublasSetWorkspace_v2)                                                                         \
+  X(cublasSetPointerMode_v2)                                                                       \
+  X(cublasGetVersion_v2)                                                                           \
+  X(cublasGemmEx)                                                                                  \
+  X(cublasSetMathMode)
+/* clang-format on */
 /* One line of a struct of pointers to them. */
 #define MEMBER(f) __typeof__(&f) f;
 
