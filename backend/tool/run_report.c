@@ -116,7 +116,7 @@ static bool read_report(const char *path, struct report *r)
       calls_in_block = false;
       if (version != 1) r->strange++;
     } else if (sscanf(text, "# decisions not counted %" SCNd64, &lost) == 1) {
-      r->lost += lost;
+      if (lost < 0 || __builtin_add_overflow(r->lost, lost, &r->lost)) r->strange++;
     } else if (text[0] && text[0] != '#') {
       if (!parse_line(text, &l) || !add_line(r, &l)) {
         r->strange++;
