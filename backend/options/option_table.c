@@ -29,7 +29,7 @@ const struct shunt_option shunt_option_table[SHUNT_OPTION_COUNT] = {
      PLACE(deterministic),
      .sentence = "With 1, the same bits on every run, from the first call on."},
     {.name = "SHUNT_CACHE_MB",
-     .otherwise = "a tenth of the device's memory",
+     .otherwise = "a tenth of the device's memory, a quarter while half of it is free",
      .kind = SHUNT_OPTION_MEGABYTES,
      PLACE(cache_bytes),
      .sentence = "Device memory, in MiB, for packed copies, on each device."},
