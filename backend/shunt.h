@@ -43,7 +43,8 @@ extern "C" {
 
 #define SHUNT_API __attribute__((visibility("default")))
 
-/* Shunt's own sources have these from kernels/common/types.h; tests/unit/native/test_native.c compares. */
+/* Shunt's own sources have these from kernels/common/types.h; tests/unit/native/test_native.c
+   compares. */
 #ifndef SHUNT_TYPES_H
 typedef enum shunt_status {
   SHUNT_OK = 0,

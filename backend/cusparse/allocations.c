@@ -12,8 +12,8 @@
    Only calls by name come here: not those of a runtime that is linked statically, nor those through
    pointers from dlsym.
 
-   Our own runtime is linked statically, and has functions of these names: they are renamed in the copy
-   of it that this library is linked to (local.mk).  */
+   Our own runtime is linked statically, and has functions of these names: they are renamed in the
+   copy of it that this library is linked to (local.mk).  */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -180,7 +180,7 @@ SHUNT_EXPORT cudaError_t cudaFreeAsync(void *devPtr, cudaStream_t hStream)
   RELEASE(FreeAsync, devPtr, devPtr, hStream);
 }
 
-/* ---- the driver --------------------------------------------------------------------------------- */
+/* ---- the driver ------------------------------------------------------------------------------ */
 
 #undef ALLOCATE
 #define ALLOCATE(f, ...)                                                                           \

@@ -38,7 +38,7 @@ struct shunt_sddmm_arguments {
   cusparseSDDMMAlg_t algorithm;
 };
 
-/* SHUNT_FITS: *p and *stream are filled, for shunt_problem_check to judge.  Another
+/* SHUNT_FITS: *p and *stream are filled, for shunt_problem_check.  Another
    verdict: the original has to look at it (null descriptors, unknown formats and
    types, failed getters); *p may then be half filled.  */
 struct shunt_verdict shunt_describe_spmm(const struct shunt_original *o,

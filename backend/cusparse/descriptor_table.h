@@ -1,4 +1,5 @@
-/* descriptor_table.h: what is noted of sparse matrices that no getter of cuSPARSE tells, by descriptor.
+/* descriptor_table.h: what is noted of sparse matrices that no getter of cuSPARSE tells, by
+   descriptor.
 
    A table has a fixed number of places; a note of the same descriptor is replaced, and where all
    places that a descriptor may take are taken, one of them is forgotten.  So a note may be missing:

@@ -38,8 +38,8 @@ struct shunt_entry_call {
   struct shunt_answer answer; /* why is set by the description, the rest by shunt_entry_take */
 };
 
-/* What bufferSize answers for p, the original's own answer being `original_bytes`: with room for Shunt.
-   For every call whose original succeeded.  `path`: of the original's library.  */
+/* What bufferSize answers for p, the original's own answer being `original_bytes`: with room for
+   Shunt. For every call whose original succeeded.  `path`: of the original's library.  */
 size_t shunt_entry_buffer_size(const struct shunt_problem *p, size_t original_bytes,
                                cudaStream_t stream, const char *path);
 

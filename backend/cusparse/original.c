@@ -235,7 +235,7 @@ static struct kept *new_kept(void)
   return shunt_fault() ? NULL : calloc(1, sizeof(struct kept));
 }
 
-/* The one kept copy of o.  Two threads may keep the same at the same time: harmless. */
+/* The one copy of o that is kept.  Two threads may keep the same at the same time: harmless. */
 static const struct shunt_original *keep(const struct shunt_original *o, bool direct,
                                          struct loaded *entry, struct loaded *library)
 {
@@ -328,7 +328,7 @@ static const struct shunt_original *resolve(const void *address, const struct th
   return leave_no_trace(inside ? behind(&c, t) : gather(&c), saved_errno);
 }
 
-/* ---- the face --------------------------------------------------------------------- */
+/* ---- the entry -------------------------------------------------------------------- */
 
 /* Out of line: the way that is taken once. */
 static __attribute__((noinline)) const struct shunt_original *learn(void *return_address,

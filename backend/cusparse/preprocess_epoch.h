@@ -10,12 +10,12 @@
    pattern, so what was proved of the pattern in one holds in all others; across epochs
    nothing is known, even where all addresses are the same.
 
-   A preprocess that is captured begins none, and ends the one before it: it has not run when the call
-   returns, may run at any time or never, and a graph that it is part of may be launched after the
-   pattern has changed.  Products that are captured are proved whole, too (product.c).
+   A preprocess that is captured begins none, and ends the one before it: it has not run when the
+   call returns, may run at any time or never, and a graph that it is part of may be launched after
+   the pattern has changed.  Products that are captured are proved whole, too (product.c).
 
-   Programs that bind cuSPARSE by handle (trampolines.c) have no epochs, because they destroy matrices
-   where we do not see it.
+   Programs that bind cuSPARSE by handle (trampolines.c) have no epochs, because they destroy
+   matrices where we do not see it.
 
    Thread-safe.  */
 #ifndef SHUNT_CUSPARSE_ACTIVE_H

@@ -2,8 +2,8 @@
 
    cuSPARSE tells how many batches a sparse matrix has, but not how far they stand apart:
    cusparseCsrSetStridedBatch and cusparseCooSetStridedBatch have no getter.  So these two
-   are exported and handed on (setters.c), and what they set is noted here; the setters of arrays are,
-   too, so that a note follows its matrix.
+   are exported and handed on (setters.c), and what they set is noted here; the setters of arrays
+   are, too, so that a note follows its matrix.
 
    A descriptor may be destroyed and another be made at its address, whose strides are set
    where we do not see it (through dlsym on a handle).  So a note counts only for a matrix

@@ -1,10 +1,10 @@
 /* identity.h: which matrix an operand was read from, for whoever keeps copies of it.
 
    A handle alone proves nothing: the matrix may change in place and keep its arrays.
-   The epoch (backend/graphblas/epoch/epochs.h) moves with every call that may change the matrix; equal
-   handle, epoch and arrays together mean equal content.  Arrays that GraphBLAS calls
-   read-only belong to the program, which may write them without telling anybody: nothing
-   may be kept of those.  */
+   The epoch (backend/graphblas/epoch/epochs.h) moves with every call that may change the matrix;
+   equal handle, epoch and arrays together mean equal content.  Arrays that GraphBLAS calls
+   read-only belong to the program, which may write them without telling anybody: nothing may be
+   kept of those.  */
 #ifndef SHUNT_GRAPHBLAS_IDENTITY_H
 #define SHUNT_GRAPHBLAS_IDENTITY_H
 

@@ -61,8 +61,8 @@ static inline bool grb_operand_is_dense(const struct grb_operand *a)
   return a->form == GRB_BITMAP || a->form == GRB_FULL;
 }
 
-/* The one value of a matrix of truth values or integers as a number of this type, which `values` then
-   points to, inside *a.  False: not iso, or of floating-point or user's type.  */
+/* The one value of a matrix of truth values or integers as a number of this type, which `values`
+   then points to, inside *a.  False: not iso, or of floating-point or user's type.  */
 bool grb_operand_cast_iso(const struct grb_library *l, struct grb_operand *a, enum grb_number to);
 
 /* As the kernels take them, transposed on request.  If the values are not used, they may

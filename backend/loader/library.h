@@ -1,7 +1,7 @@
 /* library.h: the copy of a library that some code would have reached by name without us.
 
-   A process may hold several copies of one library, in scopes that our own look-ups do not see.  The
-   first answer wins:
+   A process may hold several copies of one library, in scopes that our own look-ups do not see.
+   The first answer wins:
 
      1. the copy that the code's other references are bound to
      2. RTLD_NEXT            the global scope after ourselves
@@ -25,8 +25,8 @@ struct library_mark {
    closes it.  */
 bool loaded_library_for(const void *caller, const struct library_mark *mark, struct loaded *out);
 
-/* `name` as the code would have reached it: by a wrapper that is preloaded behind us, or in the copy
-   itself.  NULL: neither has it.  */
+/* `name` as the code would have reached it: by a wrapper that is preloaded behind us, or in the
+   copy itself.  NULL: neither has it.  */
 void *loaded_function_of(const struct loaded *copy, const struct library_mark *mark,
                          const char *name);
 

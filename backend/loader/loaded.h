@@ -16,7 +16,7 @@ struct loaded {
   const char *path; /* the loader's own string: valid as long as the library is loaded */
 };
 
-/* dlsym, and the only place of a face that calls it, so that a test can make it fail.
+/* dlsym, and the only place that calls it, so that a test can make it fail.
    RTLD_NEXT means: after the object that this file is linked into.  */
 void *shunt_dlsym(void *handle, const char *name);
 

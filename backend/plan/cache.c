@@ -200,8 +200,8 @@ static void refuse_copies(struct shunt_cache_entry *e)
   retire_copies(e);
 }
 
-/* Values or pattern changed under a copy: where it had not been used for long, the next is made after
-   twice as many calls.  It may be another matrix at the same addresses, too.  */
+/* Values or pattern changed under a copy: where it had not been used for long, the next is made
+   after twice as many calls.  It may be another matrix at the same addresses, too.  */
 static void forget_changed(struct shunt_cache_entry *e, const struct shunt_cache_packed *k)
 {
   enum { PAID = 64 };

@@ -21,9 +21,9 @@
    Memory: copies count against the cache's limit, a larger one while most of the device is free.  A
    copy is worth what its uses have saved of late (each use counts half as much after 8,192 calls of
    any matrix).  Where a new copy finds no room, it takes the place of those that are worth less for
-   each byte than the new one would have saved; else it is not made.  So matrices that come in turn do
-   not drive each other out.  What is retired is freed in stream order after its last use: uses leave
-   an event on their stream, graphs that captured one hold a reference.
+   each byte than the new one would have saved; else it is not made.  So matrices that come in turn
+   do not drive each other out.  What is retired is freed in stream order after its last use: uses
+   leave an event on their stream, graphs that captured one hold a reference.
 
    Thread-safety: every function may be called from any thread.  The lock inside is held over no
    CUDA call but those of making, relieving and releasing, which are rare.  */
@@ -68,8 +68,8 @@ struct shunt_lookup {
   _Alignas(8) char studied[SHUNT_PACKED_MEASURES]; /* the measures of the last study */
 };
 
-/* Copies are made in `pool`, which outlives the cache, and may have most_bytes in all; ample_bytes while
-   more than half of the device is free.  */
+/* Copies are made in `pool`, which outlives the cache, and may have most_bytes in all; ample_bytes
+   while more than half of the device is free.  */
 shunt_status shunt_cache_make(struct shunt_cache **out, cudaMemPool_t pool, int64_t most_bytes,
                               int64_t ample_bytes);
 void shunt_cache_free(struct shunt_cache *c);
@@ -86,8 +86,8 @@ shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_looku
    neither does this change what the cache knows, nor does it change with that.  */
 void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *key,
                                  struct shunt_lookup *out);
-/* Profiles `a` and waits for the result; where preprocess invites such work, never in SpMM or SDDMM.
-   A failure leaves the matrix without a settled profile.  */
+/* Profiles `a` and waits for the result; where preprocess invites such work, never in SpMM or
+   SDDMM. A failure leaves the matrix without a settled profile.  */
 shunt_status shunt_cache_settle(struct shunt_cache *c, const struct shunt_lookup *l,
                                 const struct shunt_csr *a, const struct shunt_device *d,
                                 cudaStream_t stream);
@@ -121,8 +121,8 @@ struct shunt_packed_request {
   double saves_us; /* what one call with it is expected to save against the next best way */
 };
 /* Makes room and enqueues the allocation on `stream`; not in capture.  The caller holds the result,
-   as from a lookup.  SHUNT_E_MEMORY where there is no room for what is worth so much, where the matrix
-   has a copy of that format, and where it has no place for one more.  */
+   as from a lookup.  SHUNT_E_MEMORY where there is no room for what is worth so much, where the
+   matrix has a copy of that format, and where it has no place for one more.  */
 shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_lookup *l,
                                      const struct shunt_packed_request *r, cudaStream_t stream,
                                      struct shunt_cache_packed **out);

@@ -1,8 +1,9 @@
 /* cache_profile.c: profiles on their way from the device.
 
    A profile is written into pinned memory some time after it was asked for, with a serial number
-   last.  That memory is a slot, which is its request's until the number has come: an entry that went
-   to another matrix meanwhile leaves the slot behind, and no two requests write the same one.  */
+   last.  That memory is a slot, which is its request's until the number has come: an entry that
+   went to another matrix meanwhile leaves the slot behind, and no two requests write the same
+   one.  */
 #include <string.h>
 
 #include "backend/plan/cache_inside.h"

@@ -31,7 +31,7 @@
 void shunt_log_decision(const char *call, const char *route, struct shunt_verdict why,
                         const struct shunt_problem *problem, double saved_us);
 
-/* The same for a problem of another face: `hash` tells it from others, and `print` writes its
+/* The same for a problem of another library: `hash` tells it from others, and `print` writes its
    one-word text, only when the decision is new.  `print` NULL: it could not be read.  */
 void shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict why,
                            uint64_t hash,

@@ -382,7 +382,7 @@ void shunt_cache_packed_release(struct shunt_cache *c, struct shunt_cache_packed
   atomic_fetch_sub(&k->holds, 1);
 }
 
-/* ---- when memory is short ---------------------------------------------------------------------- */
+/* ---- when memory is short -------------------------------------------------------------------- */
 
 void shunt_cache_relieve(struct shunt_cache *c)
 {

@@ -1,6 +1,6 @@
 /* problem.h: one operation asked for, as plain data.
 
-   A problem is what a face (cuSPARSE today) read from the caller's arguments.
+   A problem is what an entry (backend/cusparse) read from the caller's arguments.
    It can be printed as one word and parsed back, so that a log line reruns in
    `shunt bench`:
 

@@ -20,7 +20,8 @@ struct shunt_candidate {
   double us;
 };
 
-/* What the router chose: the routes that may run, fastest first, or the reason why there is none. */
+/* What the router chose: the routes that may run, fastest first, or the reason why there is
+   none. */
 struct shunt_plan {
   struct shunt_candidate candidate[SHUNT_MOST_ROUTES];
   int count;
@@ -61,7 +62,8 @@ struct shunt_cache_packed *shunt_product_copy(const struct shunt_product *x,
 /* The call as `route` is told of it: with its own packed copy only, or the prospect of one. */
 struct shunt_call shunt_call_for(const struct shunt_product *x, const struct shunt_route *route);
 
-/* Fills x->plan.  `only`: no other route than this one, whatever it costs, unless it is negative. */
+/* Fills x->plan.  `only`: no other route than this one, whatever it costs, unless it is
+   negative. */
 void shunt_product_choose(struct shunt_product *x, int only);
 
 /* ---- product.c ----------------------------------------------------------------------- */

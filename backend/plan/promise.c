@@ -8,8 +8,8 @@
 /* A promise stands in one of the eight ways of its key's set. */
 enum { SETS = 1 << 13, WAYS = 8 };
 
-/* A reader takes offset and bytes between two looks at the key, and a writer clears the key while it
-   writes, so that nobody reads half of two promises.  */
+/* A reader takes offset and bytes between two looks at the key, and a writer clears the key while
+   it writes, so that nobody reads half of two promises.  */
 struct slot {
   _Atomic uint64_t key; /* 0: free */
   _Atomic size_t offset, bytes;

@@ -11,12 +11,12 @@
    declined calls find it as they left it.
 
    Where Shunt asked for less than before, since memory ran short, the least that it ever asked for
-   counts, because buffers of all sizes may be about.  If the original ever asks for more than it did
-   before, the promise is void: no workspace is trusted for that problem any more.
+   counts, because buffers of all sizes may be about.  If the original ever asks for more than it
+   did before, the promise is void: no workspace is trusted for that problem any more.
 
    65,536 promises are kept, the last ones; a problem whose promise is gone runs without a workspace
-   until bufferSize is asked again.  Only as long as no original has ever asked for more than before:
-   else what is gone could be wanted to tell.
+   until bufferSize is asked again.  Only as long as no original has ever asked for more than
+   before: else what is gone could be wanted to tell.
 
    Thread-safe; reading takes no lock.  */
 #ifndef SHUNT_PROMISE_H

@@ -14,8 +14,8 @@
 
    The file is read once, all or nothing: one line that is not understood, or another
    build, GPU, driver or SHUNT_MATH in the first, and none of it counts.  A file that somebody else
-   could have written is refused (user_file.h), with a line on stderr.  It is written anew (and renamed
-   into place) when an answer is added.
+   could have written is refused (user_file.h), with a line on stderr.  It is written anew (and
+   renamed into place) when an answer is added.
 
    Thread-safe; shunt_tune_find takes no lock and costs nothing where nothing was tuned.  */
 #ifndef SHUNT_TUNE_H

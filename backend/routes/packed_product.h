@@ -17,11 +17,12 @@
    Where the caller promised that the pattern stays (problem.h, pattern_epoch), and the copy was
    made since, the proof reads A's values alone.
 
-   In a captured graph the proof of a kept copy begins beside the product
+   In a captured graph the proof of a packed copy begins beside the product
    (backend/plan/graph_overlap.h).
 
    Where op(A) is the transpose of what is stored, the repair is another (kernels/
-   kernels/csr/csr_spmm_transposed.cu), for which the fingerprint of a kept copy's A is taken apart:
+   kernels/csr/csr_spmm_transposed.cu), for which the fingerprint of a packed copy's A is taken
+   apart:
 
      stream  C = alpha A^T B -- fingerprint of A's arrays -- verdict -- repair
 
@@ -65,7 +66,7 @@ struct shunt_packed_format {
   /* The product's kernel lets the next one in, and was not let in early: the proof may begin. */
   bool lets_in;
   /* Product into r->product, C or W, and what shunt_guard_repair_cuda(s, r) does behind it, in
-     one launch, from a kept copy; SHUNT_E_UNSUPPORTED, and nothing enqueued, where that is not to
+     one launch, from a packed copy; SHUNT_E_UNSUPPORTED, and nothing enqueued, where that is not to
      be had.  NULL: nowhere.  */
   shunt_status (*proved)(const struct shunt_packed_product *x, const struct shunt_spmm *s,
                          const struct shunt_guard *r);

@@ -2,7 +2,7 @@
    pruned weights are, kept in the `sparse24` format (kernels/sparse24/sparse24_format.h) and
    multiplied by wgmma.sp.  SpMM, f16, bf16 and int8, compute capability 9.0.
 
-   A kept copy as of packed_product.h, multiplied and proved in one launch; a matrix that was not
+   A packed copy as of packed_product.h, multiplied and proved in one launch; a matrix that was not
    2:4 after all is irregular.  A NaN that zeros which fill the copy up may have caused is seen by
    that launch, too.  Where every four columns hold two entries, their values are read where the
    caller has them, so that only the pattern is copied and proved.

@@ -1,6 +1,6 @@
 /* vector_packed.h: what `vector` keeps of a matrix.
 
-   Packed, SpMM of f16 and bf16, and of f32 where SHUNT_MATH allows TF32: a kept copy as of
+   Packed, SpMM of f16 and bf16, and of f32 where SHUNT_MATH allows TF32: a packed copy as of
    packed_product.h in the `vector` format (kernels/vector/vector_format.h), made where product and
    proof are expected to take less than the direct way, and used where they are.  The kernels
    compute a sum that became NaN again from A's own entries, so that no witness is needed; a matrix

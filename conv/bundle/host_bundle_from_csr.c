@@ -1,5 +1,5 @@
-/* host_bundle_from_csr.c: CSR to merged column lists of groups of 8 rows, on the host: the slow twin
-   of bundle_from_csr.cu.
+/* host_bundle_from_csr.c: CSR to merged column lists of groups of 8 rows, on the host: the slow
+   twin of bundle_from_csr.cu.
 
    Eight cursors, one a row; each step takes the least of the columns they stand at, and
    moves on those that stand there.  */

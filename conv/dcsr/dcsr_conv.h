@@ -1,8 +1,8 @@
-/* dcsr_conv.h: CSR, CSC and COO to the `dcsr` format (kernels/dcsr/dcsr_format.h), whole or in strips,
-   and back.
+/* dcsr_conv.h: CSR, CSC and COO to the `dcsr` format (kernels/dcsr/dcsr_format.h), whole or in
+   strips, and back.
 
-   The rules of kernels/common/device.h: nothing here allocates, prints or decides; all memory is the
-   caller's, sizes are asked for first.  Thread-safe for different outputs and scratch.
+   The rules of kernels/common/device.h: nothing here allocates, prints or decides; all memory is
+   the caller's, sizes are asked for first.  Thread-safe for different outputs and scratch.
 
    The order of use:
 

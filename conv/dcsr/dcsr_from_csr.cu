@@ -1,4 +1,5 @@
-// dcsr_from_csr.cu: CSR, CSC and COO to dcsr, on the device; writes what host_dcsr_from_csr.c writes.
+// dcsr_from_csr.cu: CSR, CSC and COO to dcsr, on the device; writes what host_dcsr_from_csr.c
+// writes.
 //
 //   place in the source     0 1 2 3 4 5
 //   key = strip | row       . . . . . .      one 64-bit number; row in the lower row_bits

@@ -1,6 +1,6 @@
-/* dcsr_hardware_model.h: a functional model of the hardware unit that makes dcsr strips out of CSC on
-   their way from memory (Fujiki, Chatterjee, Lee and O'Connor, "Near-Memory Data Transformation for
-   Efficient Sparse Matrix Multi-Vector Multiplication", SC '19).
+/* dcsr_hardware_model.h: a functional model of the hardware unit that makes dcsr strips out of CSC
+   on their way from memory (Fujiki, Chatterjee, Lee and O'Connor, "Near-Memory Data Transformation
+   for Efficient Sparse Matrix Multi-Vector Multiplication", SC '19).
 
    A strip's columns are the lanes (64 in the paper).  A lane has two pointers into the CSC arrays,
    and a prefetch buffer for what lies behind the first:

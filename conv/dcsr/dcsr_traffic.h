@@ -25,8 +25,8 @@
                                                                     - filled_rows) n written
 
    passes = ceil(n / dense_columns); `whole` and `strips` are the footprints of the dcsr format
-   (kernels/dcsr/dcsr_format.h).  The first segment of a row writes its sums, later ones read, add and
-   write; rows without entries are written as zeros.  C counts in the type of the values.
+   (kernels/dcsr/dcsr_format.h).  The first segment of a row writes its sums, later ones read, add
+   and write; rows without entries are written as zeros.  C counts in the type of the values.
 
    These are the quantities that Table 1 of Fujiki, Chatterjee, Lee and O'Connor, SC '19, is about.
    The paper's text was not to be had when this was written: the table above is derived from
@@ -65,9 +65,9 @@ struct shunt_traffic_counts {
      SSF    = nnz x filled_rows / (segments / strips) x (1 - H_norm)
 
    as shunt_structure_csr_host has them for 64-wide strips, where no entry repeats (see
-   conv/profile/structure.c about where the forms come from).  Allocates what it needs for the time of the
-   call.  SHUNT_E_ARGUMENT: a bad matrix or tiles below 1; SHUNT_E_MEMORY; SHUNT_E_UNSUPPORTED:
-   index type.  */
+   conv/profile/structure.c about where the forms come from).  Allocates what it needs for the time
+   of the call.  SHUNT_E_ARGUMENT: a bad matrix or tiles below 1; SHUNT_E_MEMORY;
+   SHUNT_E_UNSUPPORTED: index type.  */
 shunt_status shunt_traffic_count_host(const struct shunt_csr *a,
                                       const struct shunt_traffic_tiles *tiles,
                                       struct shunt_traffic_counts *counts, double *entropy,

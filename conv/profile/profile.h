@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/* `groups_equal[v]` counts the aligned groups of 8, 4, 2 rows (v = 0, 1, 2; a ragged last group does
-   not count) whose rows have the same column list, in the same order, and at least one entry;
+/* `groups_equal[v]` counts the aligned groups of 8, 4, 2 rows (v = 0, 1, 2; a ragged last group
+   does not count) whose rows have the same column list, in the same order, and at least one entry;
    `groups_nonempty[v]` those with at least one entry.  */
 struct shunt_profile {
   int64_t rows, cols, nnz;
@@ -24,8 +24,8 @@ struct shunt_profile {
   int64_t groups_equal[3];
   double row_length_squares; /* sum over rows of length^2: skewness */
   /* Of values of 16 bits, else 0.  Aligned blocks of 16 rows, evenly spread, at most
-     SHUNT_PROFILE_BLOCKS: how many there are (of ceil(rows / 16)), and tiles of 32 columns they take
-     if columns that none of a block's rows has are left out (columns modulo 32768: never more
+     SHUNT_PROFILE_BLOCKS: how many there are (of ceil(rows / 16)), and tiles of 32 columns they
+     take if columns that none of a block's rows has are left out (columns modulo 32768: never more
      than there are).  A block with an impossible offset counts as empty.  */
   int64_t merged_blocks, merged_tiles;
   /* Of vertical strips of SHUNT_PROFILE_STRIP columns: runs of entries, in the order in which a row

@@ -1,5 +1,5 @@
-/* host_sparse24_from_csr.c: CSR to the `sparse24` format and back on the host; the first is the slow twin of
-   sparse24_from_csr.cu.  Values are moved, never computed with.  */
+/* host_sparse24_from_csr.c: CSR to the `sparse24` format and back on the host; the first is the
+   slow twin of sparse24_from_csr.cu.  Values are moved, never computed with.  */
 #include <string.h>
 
 #include "conv/common/index.h"

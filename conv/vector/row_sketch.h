@@ -1,5 +1,6 @@
-/* row_sketch.h: what host_vector_row_clusters.c and row_clusters.cu compute alike: hashes of columns,
-   sketches of rows, their similarity, and the places of both in the scratch.  Private to conv/.  */
+/* row_sketch.h: what host_vector_row_clusters.c and row_clusters.cu compute alike: hashes of
+   columns, sketches of rows, their similarity, and the places of both in the scratch.  Private to
+   conv/.  */
 #ifndef SHUNT_CONV_ROW_SKETCH_H
 #define SHUNT_CONV_ROW_SKETCH_H
 

@@ -2,8 +2,8 @@
 //
 // A warp packs one group of 8 rows, half a strip of 64 columns at a time, so that nothing is
 // counted beforehand: where a group's steps begin follows from its first entry alone
-// (conv/vector/vector_conv.h).  The vectors of the last 8 halves stand in shared memory, by column modulo
-// 512:
+// (conv/vector/vector_conv.h).  The vectors of the last 8 halves stand in shared memory, by column
+// modulo 512:
 //
 //   ring   512 x 8 values, 512 masks                 rows 0 .. 7 of the group
 //            ^ scattered by column        <-- read coalesced, 64 entries a row and half

@@ -1,7 +1,7 @@
 /* bsr_format.h: sparse matrices in square blocks, as cuSPARSE stores them: what has to be known
-   beside their struct shunt_csr.  conv/bsr/bsr_conv.h makes CSR of them.  */
-#ifndef SHUNT_BLOCKS_FORMAT_H
-#define SHUNT_BLOCKS_FORMAT_H
+   besides their struct shunt_csr.  */
+#ifndef SHUNT_BSR_FORMAT_H
+#define SHUNT_BSR_FORMAT_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* bsr_kernels.h: launchers of SpMM with A in square blocks, BSR or Blocked-ELL, read in place
-   (kernels/spmm_blocks*.cu).
+   (kernels/bsr/bsr_spmm*.cu).
 
      C[m x n] = alpha A[m x k] B[k x n] + beta C,    p->a and *shape: struct shunt_block_shape
 

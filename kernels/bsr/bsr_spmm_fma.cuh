@@ -78,7 +78,7 @@ __device__ __forceinline__ void multiply(const operands &p, const list &l, const
 
 template <class Shape>
 __global__ void __launch_bounds__(kWarps * 32, 2)
-    spmm_blocks_fma(const __grid_constant__ arguments<typename Shape::T> p)
+    bsr_spmm_fma(const __grid_constant__ arguments<typename Shape::T> p)
 {
   using T = typename Shape::T;
   extern __shared__ __align__(1024) unsigned char shared[];
@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(kWarps * 32, 2)
 template <class Shape>
 inline cudaError_t launch_fma_shape(const arguments<typename Shape::T> &p, cudaStream_t stream)
 {
-  const void *kernel = reinterpret_cast<const void *>(&spmm_blocks_fma<Shape>);
+  const void *kernel = reinterpret_cast<const void *>(&bsr_spmm_fma<Shape>);
   // Kept by the context, which the program may destroy: so asked for each time.
   cudaError_t e =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kBytes);

@@ -7,9 +7,9 @@
 //     s.
 //
 // Each warp has a ring of Stages steps in shared memory.  The 16 rows of B of a step come by
-// cp.async and go through ldmatrix.trans as in kernels/vector/vector_packed_spmm_direct.cuh, where the ring is drawn; the
-// 8 (or b) rows of A are the narrow side of mma.m16n8k16, so that blocks of 8 waste nothing and
-// blocks of 16 and 32 use each gathered row of B for 2 and 4 products:
+// cp.async and go through ldmatrix.trans as in kernels/vector/vector_packed_spmm_direct.cuh, where
+// the ring is drawn; the 8 (or b) rows of A are the narrow side of mma.m16n8k16, so that blocks of
+// 8 waste nothing and blocks of 16 and 32 use each gathered row of B for 2 and 4 products:
 //
 //     D[16 columns of B x 8 rows of A] += B^T[16 columns x 16 slots] A^T[16 x 8]
 //
@@ -180,7 +180,7 @@ __device__ __forceinline__ void multiply(const operands &p, const list &blocks,
 
 template <class T, class Shape>
 __global__ void __launch_bounds__(kWarps * 32, 2)
-    spmm_blocks_mma(const __grid_constant__ arguments<float> p)
+    bsr_spmm_mma(const __grid_constant__ arguments<float> p)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   constexpr int kSize = Shape::kSize, kTile = Shape::kTile, kApart = Shape::kWarpBytes / 4;
@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(kWarps * 32, 2)
 template <class T, class Shape>
 inline cudaError_t launch_shape(const arguments<float> &p, cudaStream_t stream)
 {
-  const void *kernel = reinterpret_cast<const void *>(&spmm_blocks_mma<T, Shape>);
+  const void *kernel = reinterpret_cast<const void *>(&bsr_spmm_mma<T, Shape>);
   // Kept by the context, which the program may destroy: so asked for each time.
   cudaError_t e =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kBytes);

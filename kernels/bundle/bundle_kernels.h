@@ -24,8 +24,9 @@
 extern "C" {
 #endif
 
-/* hint: made by conv/bundle/bundle_conv.h, device memory, complete when the stream comes to this launch.
-   Its lists may be those of another pattern; sizes of it and p->a must agree, but nnz need not.
+/* hint: made by conv/bundle/bundle_conv.h, device memory, complete when the stream comes to this
+   launch. Its lists may be those of another pattern; sizes of it and p->a must agree, but nnz need
+   not.
 
    known: hint->counts as the host last saw them, host memory; decides the shape of the launch,
    not the result.  NULL: nothing is known, long groups get no room of their own.

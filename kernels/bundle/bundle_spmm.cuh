@@ -1,5 +1,6 @@
 // bundle_spmm.cuh: the kernel that multiplies 8 rows of A at once, by the merged list of
-// their columns (kernels/bundle/bundle_format.h), so that each row of B is loaded once for all of them.
+// their columns (kernels/bundle/bundle_format.h), so that each row of B is loaded once for all of
+// them.
 //
 //   C[m x n] = alpha A[m x k] B[k x n] + beta C,   A in CSR, read in place
 //

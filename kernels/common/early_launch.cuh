@@ -29,8 +29,8 @@ __device__ __forceinline__ void let_next_in()
 #endif
 }
 
-// Whether device code built with that wait is what a device of this compute capability (90: 9.0) will
-// run: an image of its own major version, 9 or newer.  Older code ignores the dependency.
+// Whether device code built with that wait is what a device of this compute capability (90: 9.0)
+// will run: an image of its own major version, 9 or newer.  Older code ignores the dependency.
 inline bool can_launch_early(int compute_capability)
 {
   for (const int arch : {__CUDA_ARCH_LIST__})

@@ -1,7 +1,7 @@
-/* host_element.h: one index, element or scalar of a stored type, for code that is to be right rather
-   than fast.  A double holds every f16, bf16 and f32 exactly, so a twin that sums in float casts
-   what it loads and loses nothing; storing rounds once to the nearest (to f16 and bf16 by way of
-   float, where sums of theirs are kept).  */
+/* host_element.h: one index, element or scalar of a stored type, for code that is to be right
+   rather than fast.  A double holds every f16, bf16 and f32 exactly, so a twin that sums in float
+   casts what it loads and loses nothing; storing rounds once to the nearest (to f16 and bf16 by way
+   of float, where sums of theirs are kept).  */
 #ifndef SHUNT_HOST_ELEMENT_H
 #define SHUNT_HOST_ELEMENT_H
 

@@ -44,7 +44,7 @@ shunt_status shunt_csr_spmm_transposed_cuda(const struct shunt_spmm *p,
                                             const struct shunt_device *d, shunt_stream stream);
 shunt_status shunt_csr_spmm_transposed_host(const struct shunt_spmm *p);
 
-/* ---- SDDMM: C.values = alpha (A B) at C's pattern + beta C.values --------------------------------
+/* ---- SDDMM: C.values = alpha (A B) at C's pattern + beta C.values -------------------------------
    Dot products, for any pattern.  Types: f16 into f16 or f32, bf16 into bf16 or f32 (compute f32),
    f32, f64.  A and B in any order: the workspace holds copies where the kernel wants the other
    one.  */

@@ -1,7 +1,8 @@
 // dcsr_csc_online.cuh: strips of dcsr made from CSC in shared memory, while they are multiplied.
 //
-// The conversion unit of Fujiki et al. (SC '19; its functional model: conv/dcsr/dcsr_hardware_model.h) as a
-// warp (dcsr_csc_producer.cuh) that fills batches of segments:
+// The conversion unit of Fujiki et al. (SC '19; its functional model:
+// conv/dcsr/dcsr_hardware_model.h) as a warp (dcsr_csc_producer.cuh) that fills batches of
+// segments:
 //
 //     row    r0   r1  r2 ..                 up to kRows segments
 //     begin  0    3   4  ..                 and kEntries entries

@@ -1,9 +1,9 @@
 /* dcsr_kernels.h: C = alpha A B + beta C for A in the `dcsr` format.
 
    The rules of kernels/common/device.h.  Only sizes and types of p->a are read (and may be zero);
-   A is `d`, its arrays as conv/dcsr/dcsr_conv.h lays them out (columns and values begin at multiples of 32
-   bytes and may be read up to the next).  B and C may be row- or column-major, with any leading
-   dimension.
+   A is `d`, its arrays as conv/dcsr/dcsr_conv.h lays them out (columns and values begin at
+   multiples of 32 bytes and may be read up to the next).  B and C may be row- or column-major, with
+   any leading dimension.
 
      value type of A and B      C                compute
      f16, bf16                  the same, f32    f32
@@ -28,7 +28,7 @@ static inline shunt_type shunt_dcsr_sum_type(shunt_type value)
   return value == SHUNT_F16 || value == SHUNT_BF16 ? SHUNT_F32 : value;
 }
 
-/* ---- C-stationary on the device (kernels/dcsr/dcsr_spmm_rows.cu) ---------------------------------
+/* ---- C-stationary on the device (kernels/dcsr/dcsr_spmm_rows.cu) --------------------------------
 
    d is whole (one strip, or none), else SHUNT_E_UNSUPPORTED; regular, and room is the number of
    its segments (as its counts say, which the caller has read).  All types of the table; no
@@ -43,7 +43,7 @@ shunt_status shunt_dcsr_spmm_rows_cuda(const struct shunt_spmm *p, const struct 
                                        void *workspace, size_t workspace_bytes,
                                        shunt_stream stream);
 
-/* ---- B-stationary: the second phase's matrix (kernels/dcsr/dcsr_sums.cu) --------------------------
+/* ---- B-stationary: the second phase's matrix (kernels/dcsr/dcsr_sums.cu) ------------------------
 
    Both B-stationary products write the sums of each segment to a row of P, in whatever order
    segments come, and then C = alpha S P + beta C for the matrix S of ones that says which rows
@@ -77,14 +77,14 @@ shunt_status shunt_dcsr_sums_cuda(const struct shunt_dcsr *d, const struct shunt
                                   const struct shunt_device *device, shunt_stream stream);
 shunt_status shunt_dcsr_sums_host(const struct shunt_dcsr *d, const struct shunt_dcsr_sums *out);
 
-/* ---- B-stationary on the device, stored strips (kernels/dcsr/dcsr_spmm_strips.cu) -------------------
+/* ---- B-stationary on the device, stored strips (kernels/dcsr/dcsr_spmm_strips.cu) ---------------
 
    Any d of strips up to SHUNT_DCSR_MOST_WIDTH columns with room for fewer than 2^30 segments (C
    is beta C where d is irregular);
    all types of the table; no `only_if`.  `sums`: of d.  C's columns are taken in panels of 256
    bytes of B, two launches each.  Workspace: room x panel in the type that is summed in, up to 512
-   bytes a segment.  Deterministic; legal in stream capture.  The bits are not those of the twin, which adds a row's segments one
-   after the other, where a row has more than some.  */
+   bytes a segment.  Deterministic; legal in stream capture.  The bits are not those of the twin,
+   which adds a row's segments one after the other, where a row has more than some.  */
 enum { SHUNT_DCSR_MOST_WIDTH = 256 };
 size_t shunt_dcsr_spmm_strips_workspace(const struct shunt_spmm *p, const struct shunt_dcsr *d);
 shunt_status shunt_dcsr_spmm_strips_cuda(const struct shunt_spmm *p, const struct shunt_dcsr *d,
@@ -92,7 +92,7 @@ shunt_status shunt_dcsr_spmm_strips_cuda(const struct shunt_spmm *p, const struc
                                          const struct shunt_device *device, void *workspace,
                                          size_t workspace_bytes, shunt_stream stream);
 
-/* ---- B-stationary on the device, A in CSC (kernels/dcsr/dcsr_csc_online.cu) --------------------------
+/* ---- B-stationary on the device, A in CSC (kernels/dcsr/dcsr_csc_online.cu) ---------------------
 
    Strips of SHUNT_DCSR_STRIP columns are made in shared memory as they are multiplied: nothing
    is converted before and no strip is ever stored.  `columns` is A in CSC, given as the CSR of
@@ -107,7 +107,7 @@ shunt_status shunt_dcsr_csc_online_cuda(const struct shunt_spmm *p, const struct
                                         const struct shunt_device *device, void *workspace,
                                         size_t workspace_bytes, shunt_stream stream);
 
-/* ---- host: the slow twins, one thread (kernels/dcsr/host_dcsr_spmm.c) ---------------------------- */
+/* ---- host: the slow twins, one thread (kernels/dcsr/host_dcsr_spmm.c) ------------------------ */
 
 /* C-stationary: each element of C is summed at once, in the order of storage, and written once.
    d is whole (one strip, or none); more strips: SHUNT_E_UNSUPPORTED.  The same bits as

@@ -7,9 +7,9 @@
 //                        v   v    v           +----------+   while this one is multiplied
 //             P        row g of the panel: the sum over segment g of value x tile row
 //
-// then C = alpha S P + beta C (kernels/dcsr/dcsr_kernels.h, kernels/dcsr/dcsr_combine.cuh).  Segments and
-// entries together are cut into equal pieces, one a block, so that a block walks a few strips or
-// shares one with others:
+// then C = alpha S P + beta C (kernels/dcsr/dcsr_kernels.h, kernels/dcsr/dcsr_combine.cuh).
+// Segments and entries together are cut into equal pieces, one a block, so that a block walks a few
+// strips or shares one with others:
 //
 //   items    |s s s s s|s s|s s s s s s s s|s s s s|       s: strip's segments + their entries
 //   block    |--- 0 ---|--- 1 ---|--- 2 ---|- 3 --|

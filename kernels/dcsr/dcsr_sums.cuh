@@ -1,5 +1,6 @@
-// dcsr_sums.cuh: S, the matrix of ones that adds up what segments left (kernels/dcsr/dcsr_kernels.h),
-// from the row of each segment.  Private to kernels/dcsr/dcsr_sums.cu and dcsr_csc_online.cu.
+// dcsr_sums.cuh: S, the matrix of ones that adds up what segments left
+// (kernels/dcsr/dcsr_kernels.h), from the row of each segment.  Private to
+// kernels/dcsr/dcsr_sums.cu and dcsr_csc_online.cu.
 #pragma once
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
-/* host_dcsr_spmm.c: C = alpha A B + beta C for A in the `dcsr` format, on the host: the slow twins of
-   the kernels of kernels/dcsr/dcsr_kernels.h.
+/* host_dcsr_spmm.c: C = alpha A B + beta C for A in the `dcsr` format, on the host: the slow twins
+   of the kernels of kernels/dcsr/dcsr_kernels.h.
 
      C[i, j] = round(alpha * sum of row i's entries: value * B[column, j]  + beta * C[i, j]),
                C is not read when beta is 0; rows without entries have the sum 0

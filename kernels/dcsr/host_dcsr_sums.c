@@ -1,5 +1,5 @@
-/* host_dcsr_sums.c: S, the matrix of ones that adds up segments (kernels/dcsr/dcsr_kernels.h): its memory,
-   and its making on the host.  */
+/* host_dcsr_sums.c: S, the matrix of ones that adds up segments (kernels/dcsr/dcsr_kernels.h): its
+   memory, and its making on the host.  */
 #include <string.h>
 
 #include "kernels/common/host_element.h"

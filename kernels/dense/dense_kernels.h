@@ -9,9 +9,9 @@
 extern "C" {
 #endif
 
-/* How a product with a dense copy of A is computed; all ways give right results.  A tile of C has 64
-   rows and 64 columns, and `split` (1, 2) blocks share one: one tile for each, all at once; or 128
-   rows and `columns` (128, 256) columns, and `split` is 1.  */
+/* How a product with a dense copy of A is computed; all ways give right results.  A tile of C has
+   64 rows and 64 columns, and `split` (1, 2) blocks share one: one tile for each, all at once; or
+   128 rows and `columns` (128, 256) columns, and `split` is 1.  */
 struct shunt_dense_shape {
   int columns, split;
 };
@@ -24,8 +24,8 @@ struct shunt_dense_shape {
 
    SHUNT_E_UNSUPPORTED, and nothing enqueued, for all else: other devices than compute capability
    9.0, D or B not on multiples of 16 bytes (address, and from row to row, of a column-major B from
-   column to column), a build without sm_90a, and shapes that do not fit.  _takes: are build, device,
-   A's type and beta such?  */
+   column to column), a build without sm_90a, and shapes that do not fit.  _takes: are build,
+   device, A's type and beta such?  */
 bool shunt_dense_spmm_proved_takes(const struct shunt_spmm *p, const struct shunt_device *d);
 shunt_status shunt_dense_spmm_proved_cuda(const struct shunt_spmm *p,
                                           const struct shunt_dense *copy,

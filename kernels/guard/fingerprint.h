@@ -1,6 +1,6 @@
 /* fingerprint.h: 128 bits that stand for the content of a CSR matrix; the one
    definition, used by the kernel (fingerprint.cu) and its twin
-   (host/fingerprint_csr.c).
+   (host_fingerprint.c).
 
    The arrays (row offsets: 0, columns: 1, values: 2) are hashed as bytes, each
    cut into tiles of 4096 bytes, the last one padded with zeros.  A tile is what

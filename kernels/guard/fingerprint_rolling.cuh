@@ -11,9 +11,9 @@
 // fills, and L2 asked ahead, were slower: what is asked for early stands before what the product
 // waits for (tests/bench/guard.md).
 //
-// If an array begins 8 bytes off 16 (the columns that PyTorch makes, if the number of entries is odd),
-// all are read by 8 bytes: two loads a piece.  Tiles cut by an array's end, or not on 8 bytes, are
-// read one after the other, at the end.
+// If an array begins 8 bytes off 16 (the columns that PyTorch makes, if the number of entries is
+// odd), all are read by 8 bytes: two loads a piece.  Tiles cut by an array's end, or not on 8
+// bytes, are read one after the other, at the end.
 #pragma once
 #include "kernels/guard/fingerprint_bulk.cuh"
 

@@ -36,7 +36,7 @@ enum {
      *p->only_if is not 0           (NULL: there is no such word)
      A's fingerprint is not *expected: A changed since it was copied.  (104 of its 128 bits are
      compared.)
-     the first row of `product` holds a NaN or an Inf: B may (kernels/guard/nonfinite_row.cuh)
+     the first row of `product` holds a NaN or an Inf: B may (kernels/guard/agreement.cuh)
 
    and left alone otherwise.  product is C itself (when beta is 0) or the f32 matrix that C is
    combined from later.

@@ -1,9 +1,9 @@
 // tma.cuh: the tensor copy engine, global to shared, and barriers of a cluster; one wrapper
 // per instruction and nothing else.  Needs sm_90.
 //
-// A tensor map (CUtensorMap, made by kernels/common/tensor_map.h, a __grid_constant__ parameter) describes
-// a matrix in global memory and a box; load_2d brings the box whose first element is (x, y), x
-// along the row, zeros where the matrix has none, and reports its bytes to a barrier.
+// A tensor map (CUtensorMap, made by kernels/common/tensor_map.h, a __grid_constant__ parameter)
+// describes a matrix in global memory and a box; load_2d brings the box whose first element is (x,
+// y), x along the row, zeros where the matrix has none, and reports its bytes to a barrier.
 // https://docs.nvidia.com/cuda/parallel-thread-execution/#data-movement-and-conversion-instructions-cp-async-bulk-tensor
 #pragma once
 #include <stdint.h>

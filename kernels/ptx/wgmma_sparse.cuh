@@ -4,7 +4,8 @@
 //   D[64 x N] (+)= A[64 x 32] B[32 x N]      f16 or bf16 in, f32 sums
 //   D[64 x N] (+)= A[64 x 64] B[64 x N]      int8 in, int32 sums (wrapping); B is K-major
 //
-// A's operand is its 64 x 16 (64 x 32) stored values, two for each quad (aligned four columns) of a row.
+// A's operand is its 64 x 16 (64 x 32) stored values, two for each quad (aligned four columns) of a
+// row.
 // metadata: four bits a quad, the positions of its two values, which must ascend, the
 // first in the low two bits.  Row 16 w + 8 h + g of quads 4 i .. 4 i + 3 (i < 2): half h of
 // the word of lane 4 g + i + 2 Selector of warp w, the first quad in the low bits.  The other

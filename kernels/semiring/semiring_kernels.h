@@ -1,5 +1,5 @@
 /* semiring_kernels.h: products over semirings on the CPU, the host engine of the
-   GraphBLAS face (kernels/host/semiring_*.c).
+   GraphBLAS backend (kernels/semiring/semiring_*.c).
 
    All arrays are host memory of the caller.  Nothing here prints or fails half-way: a
    function that does not return SHUNT_OK has not touched its outputs.  One block of scratch,

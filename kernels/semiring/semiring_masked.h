@@ -12,15 +12,15 @@
        B  row j0 | k0 k1 k5 |           1 + 0 + 1 marked
        B  row j1, far longer than row i of A: each k is sought in it by halving
 
-   Where A and B are the same arrays, (x) does not mind their order and M's pattern is symmetric, so is
-   T: each pair is computed once, with the shorter of the two rows scanned.  M's symmetry is proved
-   in one pass: as rows i come in turn, the entries (i,j) before the diagonal must meet the ones behind
-   it in row j, in the order in which these stand there.  Where M's pattern is A's and B's, too, and
-   their values are not read, the proof stands for theirs, and nothing is transposed.
+   Where A and B are the same arrays, (x) does not mind their order and M's pattern is symmetric, so
+   is T: each pair is computed once, with the shorter of the two rows scanned.  M's symmetry is
+   proved in one pass: as rows i come in turn, the entries (i,j) before the diagonal must meet the
+   ones behind it in row j, in the order in which these stand there.  Where M's pattern is A's and
+   B's, too, and their values are not read, the proof stands for theirs, and nothing is transposed.
 
    Two steps, because only the first tells how large T is; scratch is held in between.  Threads
-   share the work by the entries that they will read.  Each entry is summed by one thread in the order
-   of k: results do not depend on the number of threads.  */
+   share the work by the entries that they will read.  Each entry is summed by one thread in the
+   order of k: results do not depend on the number of threads.  */
 #ifndef SHUNT_SEMIRING_MASKED_H
 #define SHUNT_SEMIRING_MASKED_H
 
@@ -30,8 +30,8 @@
 extern "C" {
 #endif
 
-/* All three are m x n, m x k, n x k; M by row, with indices in ascending order; A and B by row or by
-   column (then they are transposed first), indices in ascending order.  Integers wrap.  */
+/* All three are m x n, m x k, n x k; M by row, with indices in ascending order; A and B by row or
+   by column (then they are transposed first), indices in ascending order.  Integers wrap.  */
 struct shunt_masked_dot {
   struct shunt_semiring semiring;
   struct shunt_sparse m, a, b;
@@ -40,10 +40,10 @@ struct shunt_masked_dot {
 
 struct shunt_masked_dot_work;
 
-/* Computes.  offsets [m.vectors + 1]: where T's vectors, one for each of M's, begin; the last is the
-   number of T's entries.  *work holds the rest until it is finished.
-   SHUNT_E_UNSUPPORTED: a type that is not built; 2^31 or more rows or columns of A or B, or far more
-   than they have entries.  SHUNT_E_MEMORY: scratch.  SHUNT_E_ARGUMENT: shapes.  */
+/* Computes.  offsets [m.vectors + 1]: where T's vectors, one for each of M's, begin; the last is
+   the number of T's entries.  *work holds the rest until it is finished. SHUNT_E_UNSUPPORTED: a
+   type that is not built; 2^31 or more rows or columns of A or B, or far more than they have
+   entries.  SHUNT_E_MEMORY: scratch.  SHUNT_E_ARGUMENT: shapes.  */
 shunt_status shunt_masked_dot_begin(const struct shunt_masked_dot *p, uint64_t *offsets,
                                     struct shunt_masked_dot_work **work);
 /* Fills T's indices and values [offsets[m.vectors]], and lets go of the work; NULL for both: only
@@ -57,7 +57,8 @@ double shunt_masked_dot_reads(const struct shunt_masked_dot *p);
    known without a transpose: unless A is by row and B by column.  */
 double shunt_masked_dot_terms(const struct shunt_masked_dot *p);
 
-/* The slow, obviously right twin: values [m.nnz] and exists [m.nnz] at the places of M's entries. */
+/* The slow, obviously right twin: values [m.nnz] and exists [m.nnz] at the places of M's
+   entries. */
 shunt_status shunt_masked_dot_twin(const struct shunt_masked_dot *p, void *values, bool *exists);
 
 #ifdef __cplusplus

@@ -302,7 +302,7 @@ static bool multiply(struct shunt_masked_dot_work *x)
   return good;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool too_sparse(const struct shunt_sparse *s)
 {

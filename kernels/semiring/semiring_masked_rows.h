@@ -23,8 +23,8 @@ void shunt_rows_free(struct shunt_rows *r);
 
 /* Do they have the same index arrays? */
 bool shunt_same_pattern(const struct shunt_sparse *a, const struct shunt_sparse *b);
-/* Is T symmetric?  Then mirror [m.nnz], to be freed, says where (j,i) stands for (i,j), and operands
-   that the proof covers are said to be by row.  To be freed even if not.  */
+/* Is T symmetric?  Then mirror [m.nnz], to be freed, says where (j,i) stands for (i,j), and
+   operands that the proof covers are said to be by row.  To be freed even if not.  */
 bool shunt_find_symmetry(struct shunt_masked_dot *p, uint32_t **mirror);
 
 /* Pairs of entries that meet: a[h] of A and b[h] of B. */

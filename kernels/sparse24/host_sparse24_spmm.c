@@ -1,5 +1,5 @@
-/* host_sparse24_spmm.c: C = alpha A B + beta C for A in the `sparse24` format, on the host: the slow twin
-   of kernels/sparse24/sparse24_spmm_wgmma.cu.
+/* host_sparse24_spmm.c: C = alpha A B + beta C for A in the `sparse24` format, on the host: the
+   slow twin of kernels/sparse24/sparse24_spmm_wgmma.cu.
 
    Values and metadata are found as wgmma.mma_async.sp.m64nNk32 finds them, after the PTX ISA: A's
    64 x 16 stored values by a descriptor, the positions in the words of a warpgroup's lanes.
@@ -61,8 +61,8 @@ static float add_tile(const struct shunt_spmm *p, const struct shunt_sparse24 *v
   return sum;
 }
 
-/* int8: its column of a product's 64: quad place / 2 of row 16 w + 8 h + g has four bits in the word
-   of lane 4 g + 2 (quad / 8) + h of warp w, which stand two apart. */
+/* int8: its column of a product's 64: quad place / 2 of row 16 w + 8 h + g has four bits in the
+   word of lane 4 g + 2 (quad / 8) + h of warp w, which stand two apart. */
 static int column_at_i8(const uint32_t *metadata, int r, int place)
 {
   int quad = place / 2, lane = r / 16 * 32 + r % 8 * 4 + quad / 8 * 2 + r / 8 % 2;

@@ -13,8 +13,8 @@
             |chunks|  ..         |   band 1       tile = band x chunks + chunk
             +------+------+--  --+
 
-   A tile is so many bytes (shunt_sparse24_tile_bytes), in the order in which shared memory is to have it, so that one
-   bulk copy brings it:
+   A tile is so many bytes (shunt_sparse24_tile_bytes), in the order in which shared memory is to
+   have it, so that one bulk copy brings it:
 
      values    [4][8][8][8]   16 columns, 8 rows, row of them, value: matrices of 8 x 16 bytes,
                               K-major, not swizzled; 1024 bytes to the next 16 columns,
@@ -52,8 +52,8 @@
    Where every quad of a matrix of 16 bits is full, an entry's place in CSR's array of columns tells
    its quad, and the positions follow the tiles once more, in the array's order, so that it can be
    compared with them (kernels/sparse24/sparse24_columns.cuh).  The array is cut as for a hash
-   (kernels/guard/fingerprint.h), into tiles of 4096 bytes and pieces of 16; a piece has 8 bits (int32:
-   four entries) or 4 (int64: two), the first entry's in the low ones:
+   (kernels/guard/fingerprint.h), into tiles of 4096 bytes and pieces of 16; a piece has 8 bits
+   (int32: four entries) or 4 (int64: two), the first entry's in the low ones:
 
      positions [tiles][32 lanes][8] bytes      piece 32 j + lane of a tile: byte j of the lane
 

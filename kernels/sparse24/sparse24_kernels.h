@@ -3,8 +3,9 @@
 
      C[m x n] = alpha A[m x k] B[k x n] + beta C,    A packed (kernels/sparse24/sparse24_format.h)
 
-   The rules of kernels/common/device.h hold.  Types: f16 or bf16, into the same or f32, accumulation
-   in f32; int8 into int32, or into f32 computing in f32, accumulation in int32 (wrapping).  */
+   The rules of kernels/common/device.h hold.  Types: f16 or bf16, into the same or f32,
+   accumulation in f32; int8 into int32, or into f32 computing in f32, accumulation in int32
+   (wrapping).  */
 #ifndef SHUNT_SPARSE24_KERNELS_H
 #define SHUNT_SPARSE24_KERNELS_H
 

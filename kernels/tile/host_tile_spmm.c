@@ -1,5 +1,5 @@
 /* host_tile_spmm.c: C = alpha A B + beta C for A in the `tile` format, on the host: the slow
-   twin of kernels/tile/spmm*.cu.
+   twin of kernels/tile/tile_spmm*.cu and tile_mixed_spmm*.cu.
 
    A block row of C times 8 columns is computed as a warp would, by two instructions written
    out after the PTX ISA, lane by lane and register by register.  They share nothing with the

@@ -175,8 +175,8 @@ template <class T, bool Sparse> struct gatherer {
     }
   }
 
-  // Steps first, first + by, ..  A stage is sent for again as soon as it has been multiplied, so that
-  // all but one are always on their way.
+  // Steps first, first + by, ..  A stage is sent for again as soon as it has been multiplied, so
+  // that all but one are always on their way.
   __device__ __forceinline__ void walk(int first, int by)
   {
     const int q = lane / 8 * 2;
@@ -215,8 +215,8 @@ template <class T, bool Sparse> struct gatherer {
     }
   }
 
-  // A whole unit of C in a 16-bit type, through an image of it.  False: that takes more, and nothing has
-  // been done.
+  // A whole unit of C in a 16-bit type, through an image of it.  False: that takes more, and
+  // nothing has been done.
   template <class Out>
   __device__ __forceinline__ bool store_plainly(float alpha, float beta, int64_t row0) const
   {
@@ -268,8 +268,8 @@ __device__ __noinline__ void store_others(const arguments &p, float alpha, float
   store_run<T, Out>(p, p.c_wide, alpha, beta, row, column, v.at);
 }
 
-// store_run(), most often a few instructions.  Those of NaN, edges and C's old content stand apart: in
-// line, they cost each unit 4500 cycles, half of what its walk takes.
+// store_run(), most often a few instructions.  Those of NaN, edges and C's old content stand apart:
+// in line, they cost each unit 4500 cycles, half of what its walk takes.
 template <class T, class Out, int Count>
 __device__ __forceinline__ void store_sums(const arguments &p, float alpha, float beta, int64_t row,
                                            int column, const float (&v)[Count])

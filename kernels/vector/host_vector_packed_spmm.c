@@ -1,5 +1,5 @@
-/* host_vector_packed_spmm.c: C = alpha A B + beta C for A in the `vector` format, on the host: the slow
-   twin of kernels/spmm_vector*.cu.
+/* host_vector_packed_spmm.c: C = alpha A B + beta C for A in the `vector` format, on the host: the
+   slow twin of kernels/vector/vector_packed_spmm*.cu.
 
      C[r, j] = round(alpha * sum over the slots of i's group whose mask has bit i % 8:
                      value * B[column, j]  + beta * C[r, j]),   C is not read when beta is 0

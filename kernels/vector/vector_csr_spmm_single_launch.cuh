@@ -1,5 +1,5 @@
-// vector_csr_spmm_single_launch.cuh: column vectors straight from CSR in one launch, a group of 8 rows a
-// block; f16 and bf16.  For small products, whose time is that of launches and latencies.
+// vector_csr_spmm_single_launch.cuh: column vectors straight from CSR in one launch, a group of 8
+// rows a block; f16 and bf16.  For small products, whose time is that of launches and latencies.
 //
 //     offsets -> columns and values of 8 rows, compared -> rows of B -> mma -> sum -> C
 //                ^ staged in shared memory, chunk by chunk

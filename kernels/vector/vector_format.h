@@ -40,8 +40,8 @@
                 each residue.  A random pattern with 50, 20, 10, 5, 2 % of all vectors takes 1.06,
                 1.16, 1.27, 1.53, 2.2 slots a vector.
 
-   Rows may stand in another order (conv/vector/row_clusters.h): "row 8g + r of the matrix" is then row
-   row_of[8g + r], and a product stores it there.
+   Rows may stand in another order (conv/vector/row_clusters.h): "row 8g + r of the matrix" is then
+   row row_of[8g + r], and a product stores it there.
 
    All arrays are device memory (host memory for *_host functions) in one allocation that
    belongs to the caller; conv/vector/vector_conv.h makes them.  */

@@ -1,7 +1,7 @@
 // vector_packed_spmm.cu: checks, shapes and launch of SpMM over the `vector` format.
 //
-// The kernels: vector_packed_spmm_direct.cuh, vector_packed_spmm_strips.cuh; and with the proof inside,
-// vector_packed_spmm_proved.cu.
+// The kernels: vector_packed_spmm_direct.cuh, vector_packed_spmm_strips.cuh; and with the proof
+// inside, vector_packed_spmm_proved.cu.
 #include <math.h>
 
 #include "kernels/common/dense_copy.h"

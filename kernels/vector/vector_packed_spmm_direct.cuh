@@ -1,5 +1,5 @@
-// vector_packed_spmm_direct.cuh: one group of A times Tile columns of B by one warp (or one slice of
-// the group's steps), rows of B gathered from global memory.
+// vector_packed_spmm_direct.cuh: one group of A times Tile columns of B by one warp (or one slice
+// of the group's steps), rows of B gathered from global memory.
 //
 // Each warp has a ring of Stages steps in shared memory.  The 16 rows of B of a step come by
 // cp.async, a row by Tile / 8 neighbouring lanes, Stages - 1 steps before they are multiplied, and

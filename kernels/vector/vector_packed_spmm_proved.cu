@@ -1,4 +1,5 @@
-// vector_packed_spmm_proved.cu: launch of vector_packed_spmm_proved.cuh, the direct way with its proof inside.
+// vector_packed_spmm_proved.cu: launch of vector_packed_spmm_proved.cuh, the direct way with its
+// proof inside.
 //
 // Apart from vector_packed_spmm.cu, whose products libshunt.so has as well, without repairs.
 #include "kernels/guard/proof_inside_launch.cuh"

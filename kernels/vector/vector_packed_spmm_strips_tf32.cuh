@@ -15,10 +15,10 @@
 // of a row, what is loaded is moved between registers before it is an operand: 1.04 times the
 // time.)
 //
-// Products == 1: both operands rounded to TF32 by a multiplication.  mma cuts the lower 13 bits off,
-// which leaves half a unit too little on the mean; x (1 + 0.72 / 2^11) is half a unit more, on the
-// mean over all mantissas, and a number that is a TF32 already stays one and itself.  A NaN stays a
-// NaN.  (cvt.rna: 1.2 times the time for 0.93 of the error.)
+// Products == 1: both operands rounded to TF32 by a multiplication.  mma cuts the lower 13 bits
+// off, which leaves half a unit too little on the mean; x (1 + 0.72 / 2^11) is half a unit more, on
+// the mean over all mantissas, and a number that is a TF32 already stays one and itself.  A NaN
+// stays a NaN.  (cvt.rna: 1.2 times the time for 0.93 of the error.)
 //
 // Products == 3: x = high + low, high the upper bits of x as they are, low exact but for its own
 // lower 13 bits:
@@ -29,8 +29,8 @@
 // 0, and added to the sums in f32.  An Inf makes low a NaN, and so the sum: then it is computed
 // again, by FMA (vector_packed_spmm_common.cuh).
 //
-// Roofline: as of 16-bit types, 4 bytes an element.  Products == 1 has shared memory busy for 0.87 of
-// the time at 70 % zeros; Products == 3 waits for the tensor cores, at 0.67 of mma.sync's rate.
+// Roofline: as of 16-bit types, 4 bytes an element.  Products == 1 has shared memory busy for 0.87
+// of the time at 70 % zeros; Products == 3 waits for the tensor cores, at 0.67 of mma.sync's rate.
 #pragma once
 #include "kernels/ptx/mma_tf32.cuh"
 #include "kernels/ptx/stream_load_16.cuh"

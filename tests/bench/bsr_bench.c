@@ -4,8 +4,8 @@
      bsr_bench [TYPES]      of hbsd: f16, bf16, f32, f64; all by default
 
    One line a case: format, type, size of blocks, share of them, columns, and the microseconds of
-   a call, the median of 9 replays of a graph of 10 calls.  What is computed is tests/gpu/blackbox/parity's
-   to compare.  */
+   a call, the median of 9 replays of a graph of 10 calls.  What is computed is
+   tests/gpu/blackbox/parity's to compare.  */
 #include "tests/clients/common.h"
 
 enum { SIDE = 4096, CALLS = 10, REPLAYS = 9 };

@@ -1,5 +1,5 @@
-/* graphblas_graphs.c: the products of graph programs, sparse by sparse under a sparse mask, by GrB_mxm
-   under Shunt's preload and by the original, in turns in one process.
+/* graphblas_graphs.c: the products of graph programs, sparse by sparse under a sparse mask, by
+   GrB_mxm under Shunt's preload and by the original, in turns in one process.
 
      LD_PRELOAD=.../libshunt-graphblas.so graphblas_graphs [-t THREADS] [-u] [-r REPEATS]
          [-o OUT.json] GRAPH ...

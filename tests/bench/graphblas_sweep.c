@@ -1,10 +1,10 @@
 /* graphblas_sweep.c: the least gain of GrB_mxm under Shunt's preload over shapes, forms and
    entries a row: full or bitmap times sparse, both orders, diagonal ones, complemented masks.
 
-     LD_PRELOAD=.../libshunt-graphblas.so graphblas_sweep [-t THREADS] [-u] [-r REPEATS] [-o OUT.json]
+     LD_PRELOAD=libshunt-graphblas.so graphblas_sweep [-t THREADS] [-u] [-r REPEATS] [-o OUT.json]
 
-   A row for each product: medians of the original and of Shunt, in turns, ms, and the quotient; -u: of one thread,
-   by the process' CPU time.  */
+   A row for each product: medians of the original and of Shunt, in turns, ms, and the quotient; -u:
+   of one thread, by the process' CPU time.  */
 #define _GNU_SOURCE
 #include <getopt.h>
 

@@ -3,7 +3,8 @@
 
    One line a case: rows, columns, share of zeros, width of B, and the microseconds of a call, the
    median of 9 rounds of 200 plain ones, without preprocess before them and with.  Without, fresh
-   descriptors are made for each round.  What is computed is tests/gpu/blackbox/stale's to compare.  */
+   descriptors are made for each round.  What is computed is tests/gpu/blackbox/stale's to
+   compare.  */
 #include "tests/clients/common.h"
 
 enum { CALLS = 200, ROUNDS = 9, VECTOR = 8 };

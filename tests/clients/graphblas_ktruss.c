@@ -1,5 +1,5 @@
-/* graphblas_ktruss.c: the k-truss of an undirected graph, the largest part in which every edge is in
-   at least k - 2 triangles, in plain GraphBLAS.
+/* graphblas_ktruss.c: the k-truss of an undirected graph, the largest part in which every edge is
+   in at least k - 2 triangles, in plain GraphBLAS.
 
      repeat C<S> = S S' in PLUS_PAIR of UINT32;  S = the entries of C that are k - 2 or more
      until S keeps all of its entries

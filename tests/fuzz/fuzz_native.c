@@ -44,7 +44,7 @@ static int64_t odd_number(void)
   return odd[below(8)];
 }
 
-/* ---- the matrix ------------------------------------------------------------------------------- */
+/* ---- the matrix ------------------------------------------------------------------------------ */
 
 enum { MOST_ROWS = 40, MOST_COLS = 70, MOST_IN_ROW = 24 };
 
@@ -158,7 +158,7 @@ static bool is_packable(const struct shunt_csr *a)
          (a->index_type == SHUNT_I32 || a->index_type == SHUNT_I64) && a->rows && a->cols;
 }
 
-/* ---- dense operands ----------------------------------------------------------------------------- */
+/* ---- dense operands -------------------------------------------------------------------------- */
 
 struct operand {
   struct shunt_tensor t;
@@ -212,7 +212,7 @@ static void describe_wrongly(struct shunt_tensor *t)
   }
 }
 
-/* ---- calls ----------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static void *make_workspace(size_t bytes)
 {
@@ -279,7 +279,7 @@ static void call_attention(const struct matrix *m, const struct shunt_packed *p)
   for (int i = 0; i < 4; i++) free_operand(&o[i]);
 }
 
-/* ---- one case ---------------------------------------------------------------------------------------- */
+/* ---- one case -------------------------------------------------------------------------------- */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

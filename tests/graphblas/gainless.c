@@ -1,5 +1,5 @@
-/* gainless.c: products that are passed through because GraphBLAS is as fast, and their neighbours that
-   are taken; the results are the original's.
+/* gainless.c: products that are passed through because GraphBLAS is as fast, and their neighbours
+   that are taken; the results are the original's.
 
    To be run without SHUNT_ROUTES, which would force all to be taken.  */
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* limit_loops.c: part of a face built for sanitizers (build_library.sh): SHUNT_LOOPS=1 keeps it from
-   AVX-512, 0 from AVX2, too, so that the inner loops of each are run on one machine.  */
+/* limit_loops.c: part of a library built for sanitizers (build_library.sh): SHUNT_LOOPS=1 keeps it
+   from AVX-512, 0 from AVX2, too, so that the inner loops of each are run on one machine.  */
 #include <stdlib.h>
 
 #include "kernels/semiring/semiring_choice.h"

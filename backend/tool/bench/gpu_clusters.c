@@ -1,4 +1,5 @@
-/* gpu_clusters.c: column vectors of rows in another order (conv/vector/row_clusters.h): `clustered`.
+/* gpu_clusters.c: column vectors of rows in another order (conv/vector/row_clusters.h):
+   `clustered`.
 
    Left out where the order does not raise the fill by a half.  The conversion that is timed is
    ordering, measuring with and without the order, and packing.  */

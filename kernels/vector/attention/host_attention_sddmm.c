@@ -1,5 +1,5 @@
-/* host_attention_sddmm.c: S = alpha Q K^T at the positions of a pattern in the `vector` format, on the
-   host: the slow twin of kernels/sddmm_vector*.cu.
+/* host_attention_sddmm.c: S = alpha Q K^T at the positions of a pattern in the `vector` format, on
+   the host: the slow twin of kernels/vector/attention/attention_sddmm.cu.
 
      S[i, j] = round(alpha * sum over c of Q[i, c] K[j, c])
 

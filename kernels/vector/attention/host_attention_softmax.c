@@ -1,5 +1,5 @@
-/* host_attention_softmax.c: softmax over the rows of a matrix in the `vector` format, on the host: the
-   slow twin of kernels/vector/attention/attention_softmax.cu.
+/* host_attention_softmax.c: softmax over the rows of a matrix in the `vector` format, on the host:
+   the slow twin of kernels/vector/attention/attention_softmax.cu.
 
      P[i, j] = round(exp(x[i, j] - m) / sum over the row of exp(x[i, j] - m)),   x = scale S
 

@@ -11,8 +11,8 @@
 //     +----------------+         +-----------------------+       +-----------------------+
 //
 // A warp owns V rows x 64 columns.  Of each mma.m16n8k16, V / 16 is of use: 1/2, 1/4, 1/8 for V =
-// 8, 4, 2; the octet mapping (kernels/vector/vector_packed_spmm_direct.cuh) has V on the 8-side and uses all.
-// B's rows go to shared memory by cp.async, two tiles in turns, and are read by ldmatrix.
+// 8, 4, 2; the octet mapping (kernels/vector/vector_packed_spmm_direct.cuh) has V on the 8-side and
+// uses all. B's rows go to shared memory by cp.async, two tiles in turns, and are read by ldmatrix.
 //
 // Roofline: shared memory, vectors x 64 columns x 2 bytes in and out again for each 64 columns,
 // at 128 bytes a clock and multiprocessor (29.6 TB/s on an H200): 4 x vectors x n bytes, against

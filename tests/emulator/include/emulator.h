@@ -1,7 +1,7 @@
 // emulator.h: runs CUDA kernels on the CPU, slowly and strictly, so that a machine without a
 // GPU can test them.
 //
-//   kernels/*.cu(h), conv/*_device.cu, tests/gpu/*.cu
+//   kernels/*/*.cu(h), conv/*/*.cu, tests/gpu/*/*.cu
 //        |  rewrite.py: what no macro can do (launches, shared variables, inline PTX)
 //        v
 //   the same lines, for g++ -I tests/emulator/include -I tests/emulator -I <rewritten> -I <top>

@@ -179,7 +179,7 @@ static void test_random(int64_t cases)
         (long long)cases);
 }
 
-/* ---- by hand ---------------------------------------------------------------------------------- */
+/* ---- by hand --------------------------------------------------------------------------------- */
 
 /* The triangle 0 1 2 and the edge 2 3: one common neighbour at each side of the triangle. */
 static const int64_t hand_offsets[] = {0, 2, 4, 7, 8};

@@ -169,8 +169,8 @@ static void test_by_hand(void)
   owned_free(&o);
 }
 
-/* int8, row 41 again: columns 64 + 4 x 13 + {0, 2} of chunk 1, so quad 5 of the second 32 columns of
-   its second product.  */
+/* int8, row 41 again: columns 64 + 4 x 13 + {0, 2} of chunk 1, so quad 5 of the second 32 columns
+   of its second product.  */
 static void test_by_hand_i8(void)
 {
   struct owned o = owned_new(64, 256, 2, SHUNT_I32, SHUNT_I8, 0);
