@@ -1,4 +1,4 @@
-/* dcsr_index.h: indices, values and faults, for the files conv/dcsr/*.c.  Private to conv/. */
+/* dcsr_index.h: indices, values and faults, for the sources of conv/dcsr.  Private to conv/. */
 #ifndef SHUNT_CONV_DCSR_INDEX_H
 #define SHUNT_CONV_DCSR_INDEX_H
 
