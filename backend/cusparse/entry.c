@@ -44,7 +44,8 @@ bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatu
   }
   shunt_log_decision(call->name, call->answer.route,
                      described ? call->answer.how : call->answer.why,
-                     described ? &call->problem : NULL, call->answer.saved_us);
+                     described ? &call->problem : NULL,
+                     (struct shunt_log_times){call->answer.us, call->answer.saved_us, true});
   if (call->answer.written) {
     *status = CUSPARSE_STATUS_EXECUTION_FAILED;
     return true;

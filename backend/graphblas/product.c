@@ -1,5 +1,7 @@
 #include "backend/graphblas/product.h"
 
+#include <time.h>
+
 #include "backend/graphblas/report.h"
 #ifdef SHUNT_HAVE_CUDA
 #include "backend/graphblas/epoch/epochs.h"
@@ -23,8 +25,22 @@ static struct shunt_verdict run(struct grb_product *p)
   return grb_commit(p);
 }
 
-bool grb_product_run(const struct grb_call *call)
+/* Microseconds of a clock; negative where nobody reads them. */
+static double now(void)
 {
+  struct timespec t;
+  if (!shunt_log_wanted() || clock_gettime(CLOCK_MONOTONIC, &t) != 0) return -1;
+  return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
+}
+
+static double since(double start)
+{
+  return start < 0 ? -1 : now() - start;
+}
+
+bool grb_product_run(const struct grb_call *call, struct grb_left *left)
+{
+  const double start = now();
   struct grb_product p = {.call = call, .library = call->library, .engine = "original"};
   grb_bump(call->c);
   struct shunt_verdict why = run(&p);
@@ -32,6 +48,12 @@ bool grb_product_run(const struct grb_call *call)
     grb_bump(call->c);      /* an engine may know a result that C did not get */
     grb_gpu_unpin(call->c); /* the original may give it another array */
   }
-  grb_report(&p, why);
+  left->decision = grb_report(&p, why, why.reason == SHUNT_FITS ? since(start) : -1);
+  left->started = now();
   return why.reason == SHUNT_FITS;
+}
+
+void grb_product_left(const struct grb_left *left)
+{
+  shunt_log_took(left->decision, since(left->started));
 }

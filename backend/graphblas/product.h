@@ -30,6 +30,13 @@ struct grb_call {
   GrB_Descriptor descriptor;
 };
 
+/* A call that is the original's, for the log. */
+struct shunt_decision;
+struct grb_left {
+  struct shunt_decision *decision; /* NULL: nobody reads it */
+  double started;
+};
+
 /* T, in memory of grb_allocate, or in C's own array.  Which arrays there are follows from the
    form.  */
 struct grb_result {
@@ -73,7 +80,9 @@ struct grb_method {
 extern const struct grb_method grb_spmm, grb_sddmm, grb_masked_dot;
 
 /* True: done, the program's answer is GrB_SUCCESS.  False: the original must run. */
-bool grb_product_run(const struct grb_call *call);
+bool grb_product_run(const struct grb_call *call, struct grb_left *left);
+/* The original has run: tells the log how long. */
+void grb_product_left(const struct grb_left *left);
 
 /* Its steps. */
 struct shunt_verdict grb_read(struct grb_product *p);

@@ -2,8 +2,6 @@
 
 #include <stdio.h>
 
-#include "backend/plan/log.h"
-
 static void print_operand(const struct grb_operand *a, char text[8])
 {
   const char *form = a->form == GRB_HYPERSPARSE ? "h"
@@ -55,10 +53,11 @@ static uint64_t hash(const struct grb_product *p)
   return h ^ h >> 29;
 }
 
-void grb_report(const struct grb_product *p, struct shunt_verdict why)
+struct shunt_decision *grb_report(const struct grb_product *p, struct shunt_verdict why, double us)
 {
-  if (!shunt_log_wanted()) return;
+  if (!shunt_log_wanted()) return NULL;
   bool readable = p->m > 0;
-  shunt_log_decision_of(p->call->name, why.reason == SHUNT_FITS ? p->engine : "original", why,
-                        readable ? hash(p) : 1, readable ? print : NULL, p, 0);
+  return shunt_log_decision_of(p->call->name, why.reason == SHUNT_FITS ? p->engine : "original",
+                               why, readable ? hash(p) : 1, readable ? print : NULL, p,
+                               (struct shunt_log_times){.us = us, .saved_us = -1});
 }

@@ -20,7 +20,11 @@
 #define SHUNT_GRAPHBLAS_REPORT_H
 
 #include "backend/graphblas/product.h"
+#include "backend/plan/log.h"
 
-void grb_report(const struct grb_product *p, struct shunt_verdict why);
+/* `us`: what the call took if it was taken; negative: not known.  What it saved is not known:
+   GraphBLAS' own time has no model.  Returns the decision, for shunt_log_took; NULL: nobody reads
+   it.  */
+struct shunt_decision *grb_report(const struct grb_product *p, struct shunt_verdict why, double us);
 
 #endif

@@ -15,19 +15,20 @@
 
 enum { SLOTS = 4096, PROBES = 32 };
 
-struct decision {
+struct shunt_decision {
   const char *call, *route;
   struct shunt_verdict why;
   uint64_t hash;
   atomic_ullong calls;
-  _Atomic double saved_us;
+  _Atomic double us, saved_us;
+  bool saved_known, by_table;
   char problem[SHUNT_PROBLEM_TEXT];
 };
 
-static _Atomic(struct decision *) table[SLOTS];
+static _Atomic(struct shunt_decision *) table[SLOTS];
 static atomic_ullong lost; /* decisions that found no place */
 
-static bool same(const struct decision *d, const char *call, const char *route,
+static bool same(const struct shunt_decision *d, const char *call, const char *route,
                  struct shunt_verdict why, uint64_t hash)
 {
   return d->hash == hash && d->call == call && d->route == route && d->why.reason == why.reason;
@@ -77,7 +78,7 @@ static void print(const char *form, ...)
   errno = saved_errno;
 }
 
-static void print_line(const struct decision *d)
+static void print_line(const struct shunt_decision *d)
 {
   print("shunt,1,dispatch,%s,%s,%s,%s:%d,%s\n", d->call, d->route, shunt_reason_text(d->why.reason),
         short_place(d->why.file), d->why.line, d->problem);
@@ -98,14 +99,16 @@ struct subject {
   const void *problem;
 };
 
-static struct decision *make(const char *call, const char *route, struct shunt_verdict why,
-                             const struct subject *about)
+static struct shunt_decision *make(const char *call, const char *route, struct shunt_verdict why,
+                                   const struct subject *about, struct shunt_log_times times)
 {
-  struct decision *d = calloc(1, sizeof *d);
+  struct shunt_decision *d = calloc(1, sizeof *d);
   if (!d) return NULL;
   d->call = call;
   d->route = route;
   d->why = why;
+  d->saved_known = times.saved_us >= 0;
+  d->by_table = times.by_table;
   d->hash = about->hash;
   if (about->print)
     about->print(about->problem, d->problem);
@@ -114,19 +117,32 @@ static struct decision *make(const char *call, const char *route, struct shunt_v
   return d;
 }
 
-void shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict why,
-                           uint64_t hash,
-                           void (*print)(const void *problem, char text[SHUNT_PROBLEM_TEXT]),
-                           const void *problem, double saved_us)
+/* What is not known is negative, and adds nothing. */
+static void add(_Atomic double *sum, double x)
+{
+  double old = atomic_load_explicit(sum, memory_order_relaxed);
+  while (x > 0 && !atomic_compare_exchange_weak(sum, &old, old + x)) {
+  }
+}
+
+void shunt_log_took(struct shunt_decision *d, double us)
+{
+  if (d) add(&d->us, us);
+}
+
+struct shunt_decision *
+shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict why, uint64_t hash,
+                      void (*print)(const void *problem, char text[SHUNT_PROBLEM_TEXT]),
+                      const void *problem, struct shunt_log_times times)
 {
   struct subject about = {hash, print, problem};
   uint64_t start = hash ^ ((uintptr_t)call >> 3) ^ ((uintptr_t)route << 5) ^ (uint64_t)why.reason;
   for (unsigned i = 0; i < PROBES; i++) {
-    _Atomic(struct decision *) *slot = &table[(start + i) % SLOTS];
-    struct decision *d = atomic_load_explicit(slot, memory_order_acquire);
+    _Atomic(struct shunt_decision *) *slot = &table[(start + i) % SLOTS];
+    struct shunt_decision *d = atomic_load_explicit(slot, memory_order_acquire);
     if (!d) {
-      struct decision *fresh = make(call, route, why, &about);
-      if (!fresh) return;
+      struct shunt_decision *fresh = make(call, route, why, &about, times);
+      if (!fresh) return NULL;
       if (atomic_compare_exchange_strong(slot, &d, fresh)) {
         d = fresh;
         if (shunt_options()->log == SHUNT_LOG_DISPATCH) print_line(d);
@@ -136,12 +152,12 @@ void shunt_log_decision_of(const char *call, const char *route, struct shunt_ver
     }
     if (!same(d, call, route, why, hash)) continue;
     atomic_fetch_add_explicit(&d->calls, 1, memory_order_relaxed);
-    double old = atomic_load_explicit(&d->saved_us, memory_order_relaxed);
-    while (saved_us != 0 && !atomic_compare_exchange_weak(&d->saved_us, &old, old + saved_us)) {
-    }
-    return;
+    add(&d->us, times.us);
+    add(&d->saved_us, times.saved_us);
+    return d;
   }
   atomic_fetch_add(&lost, 1);
+  return NULL;
 }
 
 static void print_problem(const void *problem, char text[SHUNT_PROBLEM_TEXT])
@@ -150,10 +166,10 @@ static void print_problem(const void *problem, char text[SHUNT_PROBLEM_TEXT])
 }
 
 void shunt_log_decision(const char *call, const char *route, struct shunt_verdict why,
-                        const struct shunt_problem *problem, double saved_us)
+                        const struct shunt_problem *problem, struct shunt_log_times times)
 {
   shunt_log_decision_of(call, route, why, problem ? shunt_problem_hash(problem) : 1,
-                        problem ? print_problem : NULL, problem, saved_us);
+                        problem ? print_problem : NULL, problem, times);
 }
 
 bool shunt_log_wanted(void)
@@ -169,6 +185,20 @@ static void name_of_program(char *name, size_t size)
   if (f) fclose(f);
 }
 
+static void print_decision(FILE *f, struct shunt_decision *d)
+{
+  const double us = atomic_load(&d->us);
+  fprintf(f, "%s\t%s\t%s\t%llu\t", d->call, d->route, shunt_reason_text(d->why.reason),
+          atomic_load(&d->calls));
+  if (d->saved_known)
+    fprintf(f, "%.1f", atomic_load(&d->saved_us));
+  else
+    fputc('-', f);
+  fprintf(f, "\t%s", d->problem);
+  if (us > 0) fprintf(f, "\tus=%.1f%s", us, d->by_table ? "\tclock=table" : "");
+  fputc('\n', f);
+}
+
 /* No CUDA here: the driver may be gone by now. */
 __attribute__((destructor)) static void report(void)
 {
@@ -180,13 +210,12 @@ __attribute__((destructor)) static void report(void)
   FILE *f = path[0] ? fopen(path, "ae") : NULL;
   if (!f) return;
   name_of_program(name, sizeof name);
-  fprintf(f, "# shunt report 1 pid=%ld prog=%s\n# faults seen %ld\n", (long)getpid(), name,
+  fprintf(f, "# shunt report 2 pid=%ld prog=%s\n# faults seen %ld\n", (long)getpid(), name,
           shunt_faults_seen());
+  shunt_log_process(f);
   for (int i = 0; i < SLOTS; i++) {
-    struct decision *d = atomic_load(&table[i]);
-    if (!d) continue;
-    fprintf(f, "%s\t%s\t%s\t%llu\t%.1f\t%s\n", d->call, d->route, shunt_reason_text(d->why.reason),
-            atomic_load(&d->calls), atomic_load(&d->saved_us), d->problem);
+    struct shunt_decision *d = atomic_load(&table[i]);
+    if (d) print_decision(f, d);
   }
   if (atomic_load(&lost)) fprintf(f, "# decisions not counted %llu\n", atomic_load(&lost));
   fclose(f);

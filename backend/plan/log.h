@@ -13,34 +13,55 @@
 
    With SHUNT_REPORT=FILE all of them are appended to FILE when the process ends:
 
-     # shunt report 1 pid=123 prog=python3
+     # shunt report 2 pid=123 prog=python3
      # faults seen 0
-     call <tab> route-or-original <tab> reason <tab> calls <tab> saved_us <tab> problem
+     # process <tab> started=1790000000.250 <tab> seconds=12.500 <tab> rank=0 <tab> host=node7
+     call <tab> route-or-original <tab> reason <tab> calls <tab> saved_us <tab> problem <tab> us=N
 
-   saved_us is calls times what the cost model expects one call to have saved.
+   saved_us is calls times what the cost model expects one call to have saved, "-" where there is no
+   such model; us is what the calls took, left out where it is not known, and followed by
+   <tab> clock=table where the cost model expects it.  (backend/tool/report/run_report.h reads it.)
    Nothing is ever printed unasked, and nothing to stdout.  Thread-safe; counting
    takes no lock.  */
 #ifndef SHUNT_LOG_H
 #define SHUNT_LOG_H
 
+#include <stdio.h>
+
 #include "backend/plan/problem.h"
 #include "conv/profile/profile.h"
+
+/* Of one call, in microseconds.  All calls of one decision know the same. */
+struct shunt_log_times {
+  double us, saved_us; /* what it took, and saved; negative: not known */
+  bool by_table;       /* us is what the cost model expects, not what a clock told */
+};
+
+/* A decision that was made, for shunt_log_took. */
+struct shunt_decision;
 
 /* `call`: the caller's function, a static string.  `route`: static, "original"
    when nothing took it.  `problem` may be NULL when it could not be read.  */
 void shunt_log_decision(const char *call, const char *route, struct shunt_verdict why,
-                        const struct shunt_problem *problem, double saved_us);
+                        const struct shunt_problem *problem, struct shunt_log_times times);
 
 /* The same for a problem of another library: `hash` tells it from others, and `print` writes its
-   one-word text, only when the decision is new.  `print` NULL: it could not be read.  */
-void shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict why,
-                           uint64_t hash,
-                           void (*print)(const void *problem, char text[SHUNT_PROBLEM_TEXT]),
-                           const void *problem, double saved_us);
+   one-word text, only when the decision is new.  `print` NULL: it could not be read.  NULL: the
+   decision found no place.  */
+struct shunt_decision *
+shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict why, uint64_t hash,
+                      void (*print)(const void *problem, char text[SHUNT_PROBLEM_TEXT]),
+                      const void *problem, struct shunt_log_times times);
+
+/* What the last call of a decision took, told when it is done.  `d` may be NULL. */
+void shunt_log_took(struct shunt_decision *d, double us);
 
 void shunt_log_profile(const struct shunt_profile *f);
 
 /* Will anybody read it? */
 bool shunt_log_wanted(void);
+
+/* A line of the report about this process (log_process.c). */
+void shunt_log_process(FILE *to);
 
 #endif

@@ -113,7 +113,7 @@ static struct shunt_answer run_in_turn(const struct shunt_problem *p, const stru
   const int matrices = shunt_batches_share_a(p) ? 1 : p->batches;
   int looked = 0, i = 0;
   struct shunt_answer answer = {.why = SHUNT_VERDICT(SHUNT_FITS)};
-  double saved = 0;
+  double us = 0, saved = 0;
   while (looked < matrices && answer.why.reason == SHUNT_FITS) {
     shunt_product_look_up(&x[looked], p, looked, call, only);
     if (x[looked].plan.count == 0)
@@ -126,11 +126,13 @@ static struct shunt_answer run_in_turn(const struct shunt_problem *p, const stru
     struct shunt_product *mine = &x[matrices == 1 ? 0 : i];
     mine->problem = shunt_batch_at(p, i);
     answer = shunt_product_run(mine);
+    us += answer.us;
     saved += answer.saved_us;
   }
-  if (answer.why.reason == SHUNT_FITS)
+  if (answer.why.reason == SHUNT_FITS) {
+    answer.us = us;
     answer.saved_us = saved;
-  else if (i > 1 && !overwrites(p))
+  } else if (i > 1 && !overwrites(p))
     answer.written = true; /* by the batches before the one that failed */
   while (looked > 0) shunt_product_leave(&x[--looked]);
   return answer;

@@ -135,6 +135,7 @@ struct shunt_answer shunt_product_run(struct shunt_product *x)
 {
   const struct shunt_plan *plan = &x->plan;
   struct shunt_answer answer = shunt_declined(plan->why_none);
+  answer.us = plan->original_us;
   if (plan->count > 0 && make_offsets(&x->call) != SHUNT_OK)
     return shunt_declined(SHUNT_VERDICT(SHUNT_R_FAILED));
   for (int i = 0; i < plan->count && !answer.written; i++) {
@@ -143,9 +144,11 @@ struct shunt_answer shunt_product_run(struct shunt_product *x)
     if (s == SHUNT_OK)
       return (struct shunt_answer){.why = SHUNT_VERDICT(SHUNT_FITS),
                                    .route = best->route->name,
+                                   .us = best->us,
                                    .saved_us = fmax(plan->original_us - best->us, 0),
                                    .how = best->how};
     answer = shunt_declined(SHUNT_VERDICT(SHUNT_R_FAILED));
+    answer.us = plan->original_us;
     answer.written = s == SHUNT_E_WRITTEN;
   }
   return answer;

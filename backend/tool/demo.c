@@ -9,6 +9,7 @@
      result us=12.3 ...            (or median_us=)
      ok - ... largest error 0.50 of one rounding   (or max_error=)  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #include "backend/tool/bench/bench.h"
+#include "backend/tool/report/run_report.h"
 
 static const char help[] =
     "Usage: shunt demo [OPTION]... [FILE]\n"
@@ -126,7 +128,13 @@ static int run_pairs(const struct demo *d, const char *csrbin, const char *prelo
     }
   struct launch_end end = {0, 0, true};
   const struct run_demands none = {false, NULL};
-  run_report_print(report, &end, &none, stdout);
+  struct run_report r;
+  if (!run_report_read(report, &r)) {
+    tool_say("%s: %s", report, strerror(errno));
+    return status;
+  }
+  run_report_print(&r, &end, &none, stdout);
+  run_report_free(&r);
   return status;
 }
 

@@ -4,18 +4,21 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "backend/routes/words.h"
-#include "backend/tool/tool.h"
+#include "backend/tool/report/run_report.h"
 
 static const char help[] =
     "Usage: shunt run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
     "Run PROGRAM with its cuSPARSE and GraphBLAS calls rerouted; at the end print to stderr which\n"
     "calls were seen, which were taken and by what, which were left to the original and\n"
-    "why, and what it saved (estimated device time).\n"
+    "why, and what it saved (an estimate).\n"
     "\n"
-    "  -r, --report FILE   keep the report's lines in FILE\n"
+    "  -r, --report FILE   FILE.html: write a page to look at; others: keep the report's lines\n"
+    "      --json FILE     write the same as a JSON object, for programs\n"
     "  -x, --explain       log each new decision as it is made (SHUNT_LOG=dispatch)\n"
     "      --routes LIST   routes that may be used: all, none, or some of\n"
     "                      csr,bundle,vector,sparse24,tile,dense,bsr (cuSPARSE),\n"
@@ -31,19 +34,17 @@ static const char help[] =
     "--require is not met, and PROGRAM's own was 0; 125 Shunt could not start it;\n"
     "126 PROGRAM cannot be executed; 127 PROGRAM was not found.\n";
 
-enum { OPT_ROUTES = 256, OPT_STRICT, OPT_REQUIRE, OPT_DLSYM, OPT_NO_DLSYM };
-static const struct option options[] = {{"report", required_argument, NULL, 'r'},
-                                        {"explain", no_argument, NULL, 'x'},
-                                        {"routes", required_argument, NULL, OPT_ROUTES},
-                                        {"strict", no_argument, NULL, OPT_STRICT},
-                                        {"require", required_argument, NULL, OPT_REQUIRE},
-                                        {"dlsym", no_argument, NULL, OPT_DLSYM},
-                                        {"no-dlsym", no_argument, NULL, OPT_NO_DLSYM},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
+enum { OPT_ROUTES = 256, OPT_JSON, OPT_STRICT, OPT_REQUIRE, OPT_DLSYM, OPT_NO_DLSYM };
+static const struct option options[] = {
+    {"report", required_argument, NULL, 'r'},  {"json", required_argument, NULL, OPT_JSON},
+    {"explain", no_argument, NULL, 'x'},       {"routes", required_argument, NULL, OPT_ROUTES},
+    {"strict", no_argument, NULL, OPT_STRICT}, {"require", required_argument, NULL, OPT_REQUIRE},
+    {"dlsym", no_argument, NULL, OPT_DLSYM},   {"no-dlsym", no_argument, NULL, OPT_NO_DLSYM},
+    {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
 
 struct run_options {
-  const char *report;
+  const char *report; /* lines or page; NULL: none asked for */
+  const char *json;
   char routes[256], require[256]; /* "": none given */
   bool explain, strict, dlsym;
 };
@@ -79,6 +80,7 @@ static int parse(int argc, char **argv, struct run_options *o)
   while ((c = getopt_long(argc, argv, "+:r:xh", options, NULL)) != -1) {
     switch (c) {
     case 'r': o->report = optarg; break;
+    case OPT_JSON: o->json = optarg; break;
     case 'x': o->explain = true; break;
     case OPT_ROUTES:
       if (!todays_words("--routes", optarg, routes, o->routes, sizeof o->routes)) return EXIT_USAGE;
@@ -98,15 +100,63 @@ static int parse(int argc, char **argv, struct run_options *o)
   return tool_bad_usage("run", "no program given");
 }
 
-/* An empty file for the report; absolute, as the program may change its folder. */
-static char *make_report(const char *asked)
+/* Is the report asked for as a page? */
+static bool is_page(const char *path)
 {
-  if (!asked) return tool_temporary("shunt-report");
-  FILE *f = fopen(asked, "w");
+  const char *dot = path ? strrchr(path, '.') : NULL;
+  return dot && (strcasecmp(dot, ".html") == 0 || strcasecmp(dot, ".htm") == 0);
+}
+
+/* Empties a file, so that it is known before the run that it can be written; NULL: none. */
+static bool make_file(const char *path)
+{
+  FILE *f = path ? fopen(path, "w") : NULL;
+  if (path && !f) tool_say("%s: %s", path, strerror(errno));
   if (f) fclose(f);
-  char *path = f ? realpath(asked, NULL) : NULL;
-  if (!path) tool_say("%s: %s", asked, strerror(errno));
+  return !path || f;
+}
+
+/* Where the library leaves its lines; absolute, as the program may change its folder. */
+static char *make_report(const struct run_options *o)
+{
+  if (!make_file(o->json) || !make_file(o->report)) return NULL;
+  if (!o->report || is_page(o->report)) return tool_temporary("shunt-report");
+  char *path = realpath(o->report, NULL);
+  if (!path) tool_say("%s: %s", o->report, strerror(errno));
   return path;
+}
+
+static double seconds_of(clockid_t clock)
+{
+  struct timespec t = {0};
+  clock_gettime(clock, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Writes the page or the object; what fails is said, and changes nothing else. */
+static void write_file(const char *path, struct run_report *r, const struct run_end *run,
+                       bool (*print)(struct run_report *, const struct run_end *, FILE *))
+{
+  FILE *f = fopen(path, "w");
+  bool good = f && print(r, run, f);
+  if (f && fclose(f) != 0) good = false;
+  if (!good) tool_say("%s: %s", path, strerror(errno));
+}
+
+/* Tells of the run; false: a demand is not met, or there is no report to tell. */
+static bool tell(const char *lines, const struct run_options *o, const struct run_end *run)
+{
+  const struct run_demands demands = {o->strict, o->require[0] ? o->require : NULL};
+  struct run_report r;
+  if (!run_report_read(lines, &r)) {
+    tool_say("%s: %s", lines, strerror(errno));
+    return !demands.strict && !demands.require;
+  }
+  const bool met = run_report_print(&r, run->end, &demands, stderr);
+  if (is_page(o->report)) write_file(o->report, &r, run, run_report_page);
+  if (o->json) write_file(o->json, &r, run, run_report_json);
+  run_report_free(&r);
+  return met;
 }
 
 static int run_program(int argc, char **argv)
@@ -117,16 +167,19 @@ static int run_program(int argc, char **argv)
 
   char *report = NULL, *preload = launch_find_preload(o.dlsym);
   status = EXIT_RUN_SELF;
-  if (preload && (report = make_report(o.report))) {
+  if (preload && (report = make_report(&o))) {
     struct launch l = {.argv = argv + optind,
                        .preload = preload,
                        .report = report,
                        .routes = o.routes[0] ? o.routes : NULL,
                        .explain = o.explain};
-    struct launch_end end = launch_program(&l);
-    const struct run_demands demands = {o.strict, o.require[0] ? o.require : NULL};
-    const bool met = !end.ran || run_report_print(report, &end, &demands, stderr);
-    if (!o.report) unlink(report);
+    const double start = seconds_of(CLOCK_MONOTONIC);
+    struct run_end run = {.argv = l.argv, .started = seconds_of(CLOCK_REALTIME)};
+    const struct launch_end end = launch_program(&l);
+    run.end = &end;
+    run.seconds = seconds_of(CLOCK_MONOTONIC) - start;
+    const bool met = !end.ran || tell(report, &o, &run);
+    if (!o.report || is_page(o.report)) unlink(report);
     status = end.status == EXIT_OK && !met ? EXIT_RUN_UNMET : end.status;
   }
   free(report);

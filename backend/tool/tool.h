@@ -3,7 +3,7 @@
      main.c           finds the command
      run.c            shunt run: a program under the preload
      launch.c           environment, fork, signals, exit status
-     run_report.c       the table of calls that the library left behind
+     backend/tool/report/run_report.h      what the library left behind: table, page, object
      backend/tool/inspect/inspect.h      shunt inspect (its own header)
      model.c          shunt model: traffic, skewness and conversion of a matrix
      model_print.c      its figures, for people and as JSON (model.h)
@@ -77,6 +77,8 @@ int tool_parse_words(const char *option, const char *text, const char *const *ac
 /* An empty temporary file, below TMPDIR or /tmp, whose name begins with `stem`;
    to be unlinked and freed.  NULL after a message.  */
 char *tool_temporary(const char *stem);
+/* Makes text UTF-8 without control characters: a '?' for each byte that is none of it. */
+void tool_clean(char *text);
 /* A JSON string, quoted and escaped. */
 void tool_json_string(FILE *to, const char *text);
 /* The last component of a path, without .gz, .mtx and .smtx. */
@@ -154,20 +156,6 @@ struct launch_end launch_program(const struct launch *l);
 char *launch_find_preload(bool with_dlsym);
 /* The folder of this executable; false when the system does not say. */
 bool launch_own_folder(char *out, size_t bytes);
-
-/* ---- run_report.c --------------------------------------------------------- */
-
-/* What a run must have done, beside what its program did. */
-struct run_demands {
-  bool strict;         /* no call is left to the original */
-  const char *require; /* routes and engines, each of which takes a call: "csr,host"; NULL: none */
-};
-
-/* Reads the library's report, prints the table for people, and what of the demands is not met, a
-   line for each problem with its call and reason.  False: something is not met, or there is no
-   report to tell.  */
-bool run_report_print(const char *path, const struct launch_end *end,
-                      const struct run_demands *demands, FILE *to);
 
 /* ---- backend/tool/bench/bench.c, for demo ---------------------------------------------------- */
 

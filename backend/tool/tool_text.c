@@ -109,6 +109,38 @@ char *tool_temporary(const char *stem)
   return NULL;
 }
 
+/* Bytes of the character that begins at c; 0: none of UTF-8, or a control character. */
+static int character(const unsigned char *c)
+{
+  static const struct {
+    unsigned char mask, lead;
+    int bytes;
+    uint32_t least;
+  } kinds[] = {
+      {0x80, 0, 1, 0x20}, {0xe0, 0xc0, 2, 0xa0}, {0xf0, 0xe0, 3, 0x800}, {0xf8, 0xf0, 4, 0x10000}};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    if ((c[0] & kinds[i].mask) != kinds[i].lead) continue;
+    uint32_t code = c[0] & (unsigned char)~kinds[i].mask;
+    for (int k = 1; k < kinds[i].bytes; k++) {
+      if ((c[k] & 0xc0) != 0x80) return 0;
+      code = code << 6 | (c[k] & 0x3f);
+    }
+    const bool surrogate = code >= 0xd800 && code < 0xe000;
+    const bool good = code >= kinds[i].least && code <= 0x10ffff && !surrogate && code != 0x7f;
+    return good ? kinds[i].bytes : 0;
+  }
+  return 0;
+}
+
+void tool_clean(char *text)
+{
+  for (unsigned char *c = (unsigned char *)text; *c;) {
+    const int bytes = character(c);
+    if (bytes == 0) *c = '?';
+    c += bytes > 1 ? bytes : 1;
+  }
+}
+
 void tool_json_string(FILE *to, const char *text)
 {
   fputc('"', to);

@@ -1,0 +1,252 @@
+/* report_read.c: the file that the library left behind, read into struct run_report. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/tool/report/run_report.h"
+
+enum { FIELDS = 6, MOST_FIELDS = 24 };
+
+bool run_report_is_original(const struct report_line *l)
+{
+  return strcmp(l->route, "original") == 0;
+}
+
+/* ---- a line of calls ------------------------------------------------------------ */
+
+/* Splits at tabs; the number of fields, those beyond MOST_FIELDS not kept. */
+static int split(char *text, char *field[MOST_FIELDS])
+{
+  int n = 0;
+  for (char *at = text; at; n++) {
+    char *tab = strchr(at, '\t');
+    if (tab) *tab++ = 0;
+    if (n < MOST_FIELDS) field[n] = at;
+    at = tab;
+  }
+  return n;
+}
+
+/* A finite number and nothing else. */
+static bool parse_number(const char *text, double *out)
+{
+  char *rest;
+  *out = strtod(text, &rest);
+  return *text && !*rest && isfinite(*out);
+}
+
+/* name=value, of a line of calls; false: its value is not understood. */
+static bool parse_named(const char *field, struct report_line *l)
+{
+  if (strncmp(field, "us=", 3) == 0) {
+    l->timed = true;
+    return parse_number(field + 3, &l->us) && l->us >= 0;
+  }
+  if (strcmp(field, "clock=table") == 0) l->by_table = true;
+  return true;
+}
+
+static bool parse_line(char *text, struct report_line *l)
+{
+  char *field[MOST_FIELDS], *rest;
+  const int n = split(text, field);
+  if (n < FIELDS || n > MOST_FIELDS || !*field[0] || !*field[1]) return false;
+  memset(l, 0, sizeof *l);
+  snprintf(l->call, sizeof l->call, "%s", field[0]);
+  snprintf(l->route, sizeof l->route, "%s", field[1]);
+  snprintf(l->reason, sizeof l->reason, "%s", field[2]);
+  l->calls = strtoll(field[3], &rest, 10);
+  const bool counted = *field[3] && !*rest && l->calls > 0;
+  const bool unknown = strcmp(field[4], "-") == 0;
+  if (!counted || (!unknown && !parse_number(field[4], &l->saved))) return false;
+  if (unknown && !run_report_is_original(l)) l->saved_unknown = l->calls;
+  snprintf(l->problem, sizeof l->problem, "%s", field[5]);
+  for (int i = FIELDS; i < n; i++)
+    if (!parse_named(field[i], l)) return false;
+  tool_clean(l->call);
+  tool_clean(l->route);
+  tool_clean(l->reason);
+  tool_clean(l->problem);
+  return true;
+}
+
+static bool is_same(const struct report_line *a, const struct report_line *b)
+{
+  return strcmp(a->call, b->call) == 0 && strcmp(a->route, b->route) == 0 &&
+         strcmp(a->reason, b->reason) == 0 && strcmp(a->problem, b->problem) == 0 &&
+         a->timed == b->timed && a->by_table == b->by_table;
+}
+
+/* A place for one more of `count` things of `bytes`; NULL: no memory. */
+static void *make_room(void **things, int count, int *room, size_t bytes)
+{
+  if (count == *room) {
+    const int more = *room ? 2 * *room : 16;
+    void *longer = realloc(*things, (size_t)more * bytes);
+    if (!longer) return NULL;
+    *things = longer;
+    *room = more;
+  }
+  return (char *)*things + (size_t)count * bytes;
+}
+
+/* False: no memory, or more calls than can be counted. */
+static bool add_line(struct run_report *r, const struct report_line *l)
+{
+  if (l->calls > INT64_MAX - r->calls) return false;
+  struct report_line *place = NULL;
+  for (int i = 0; i < r->count && !place; i++)
+    if (is_same(&r->line[i], l)) place = &r->line[i];
+  if (place) {
+    place->calls += l->calls;
+    place->saved += l->saved;
+    place->us += l->us;
+    place->saved_unknown += l->saved_unknown;
+  } else {
+    place = make_room((void **)&r->line, r->count, &r->room, sizeof *place);
+    if (!place) return false;
+    *place = *l;
+    r->count++;
+  }
+  r->calls += l->calls;
+  if (run_report_is_original(l)) return true;
+  r->taken += l->calls;
+  r->saved += l->saved;
+  r->saved_unknown += l->saved_unknown;
+  return true;
+}
+
+/* ---- a process ---------------------------------------------------------------------- */
+
+/* "# shunt report 2 pid=123 prog=python3" */
+static void parse_head(const char *text, struct report_process *p)
+{
+  const char *pid = strstr(text, " pid="), *program = strstr(text, " prog=");
+  memset(p, 0, sizeof *p);
+  p->rank = -1;
+  if (pid) p->pid = strtol(pid + 5, NULL, 10);
+  if (program) snprintf(p->program, sizeof p->program, "%s", program + 6);
+  tool_clean(p->program);
+}
+
+/* "# process <TAB> name=value ..."; what is not understood is not known. */
+static void parse_process(char *text, struct report_process *p)
+{
+  char *field[MOST_FIELDS];
+  const int n = split(text, field);
+  for (int i = 1; i < n && i < MOST_FIELDS; i++) {
+    double x;
+    char *equals = strchr(field[i], '=');
+    if (!equals) continue;
+    *equals++ = 0;
+    if (strcmp(field[i], "host") == 0) {
+      snprintf(p->host, sizeof p->host, "%s", equals);
+      tool_clean(p->host);
+    } else if (!parse_number(equals, &x) || x < 0) {
+      continue;
+    } else if (strcmp(field[i], "started") == 0) {
+      p->started = x;
+    } else if (strcmp(field[i], "seconds") == 0) {
+      p->seconds = x;
+    } else if (strcmp(field[i], "rank") == 0 && x < INT32_MAX) {
+      p->rank = (int)x;
+    }
+  }
+}
+
+/* The process that a block is about: one block for each of the libraries that it loaded.  NULL: no
+   memory.  */
+static struct report_process *find_process(struct run_report *r, const struct report_process *block)
+{
+  for (int i = 0; i < r->processes && block->pid != 0; i++) {
+    struct report_process *p = &r->process[i];
+    if (p->pid == block->pid && strcmp(p->program, block->program) == 0 &&
+        strcmp(p->host, block->host) == 0)
+      return p;
+  }
+  struct report_process *p =
+      make_room((void **)&r->process, r->processes, &r->process_room, sizeof *p);
+  if (!p) return NULL;
+  *p = *block;
+  r->processes++;
+  return p;
+}
+
+static void add_to_process(struct report_process *p, const struct report_line *l)
+{
+  p->calls += l->calls;
+  if (run_report_is_original(l)) return;
+  p->taken += l->calls;
+  p->saved += l->saved;
+  p->saved_unknown += l->saved_unknown;
+}
+
+/* ---- the file -------------------------------------------------------------------------- */
+
+static void read_line(struct run_report *r, char *text, struct report_process *block,
+                      struct report_process **process)
+{
+  struct report_line l;
+  int version = 0;
+  int64_t lost;
+  if (sscanf(text, "# shunt report %d", &version) == 1) {
+    parse_head(text, block);
+    *process = NULL;
+    if (version != 1 && version != 2) r->strange++;
+  } else if (sscanf(text, "# decisions not counted %" SCNd64, &lost) == 1) {
+    if (lost < 0 || __builtin_add_overflow(r->lost, lost, &r->lost)) r->strange++;
+  } else if (strncmp(text, "# process\t", 10) == 0) {
+    parse_process(text, block);
+  } else if (text[0] && text[0] != '#') {
+    if (!parse_line(text, &l) || !add_line(r, &l)) {
+      r->strange++;
+      return;
+    }
+    if (!*process) *process = find_process(r, block);
+    if (*process) add_to_process(*process, &l);
+  }
+}
+
+bool run_report_read(const char *path, struct run_report *r)
+{
+  FILE *from = fopen(path, "r");
+  char *text = NULL;
+  size_t room = 0;
+  ssize_t n;
+  struct report_process block = {.rank = -1}, *process = NULL;
+  memset(r, 0, sizeof *r);
+  if (!from) return false;
+  while ((n = getline(&text, &room, from)) > 0) {
+    if (text[n - 1] == '\n') text[n - 1] = 0;
+    read_line(r, text, &block, &process);
+  }
+  free(text);
+  fclose(from);
+  return true;
+}
+
+void run_report_free(struct run_report *r)
+{
+  free(r->line);
+  free(r->process);
+  memset(r, 0, sizeof *r);
+}
+
+/* ---- order ------------------------------------------------------------------------------ */
+
+static int by_weight(const void *x, const void *y)
+{
+  const struct report_line *a = x, *b = y;
+  const bool a_left = run_report_is_original(a), b_left = run_report_is_original(b);
+  if (a_left != b_left) return a_left - b_left;
+  if (a->saved != b->saved) return a->saved < b->saved ? 1 : -1;
+  if (a->calls != b->calls) return a->calls < b->calls ? 1 : -1;
+  return strcmp(a->problem, b->problem);
+}
+
+void run_report_sort(struct run_report *r)
+{
+  if (r->count > 1) qsort(r->line, (size_t)r->count, sizeof *r->line, by_weight);
+}

@@ -1,0 +1,100 @@
+/* run_report.h: what the library left behind of a run, read once and told in several ways.
+
+     report_read.c      the file of SHUNT_REPORT into struct run_report
+     run_report.c       the table on the terminal, and the demands of --strict and --require
+     report_page.c      the page of `shunt run --report FILE.html`
+     report_style.c       its style sheet
+     report_json.c      the object of `shunt run --json FILE`
+     report_words.c     a problem in words, and what can be done about each reason
+
+   The library appends a block for each process, and for each of its preload libraries there:
+
+     # shunt report 2 pid=123 prog=python3
+     # process <TAB> started=1790000000.250 <TAB> seconds=12.500 <TAB> rank=0 <TAB> host=node7
+     call <TAB> route <TAB> reason <TAB> calls <TAB> saved_us <TAB> problem [<TAB> name=value]...
+
+   call is the function's name, route "original" for a call that was not taken, saved_us "-" where
+   nothing is known of it, problem "-" where it could not be read.  The names after the problem:
+
+     us=N        microseconds that the calls took, all together
+     clock=table   ... by the cost table, on the device (otherwise: by the clock, of the host)
+
+   Names that are not known are skipped, and so are other lines that begin with '#'.  Equal lines of
+   several processes are added up; a line that is not understood is counted.  Version 1 has neither
+   names nor "-" for saved_us.  (backend/plan/log.h writes it.)  */
+#ifndef SHUNT_RUN_REPORT_H
+#define SHUNT_RUN_REPORT_H
+
+#include "backend/tool/tool.h"
+
+struct report_line {
+  char call[32], route[24], reason[32], problem[SHUNT_PROBLEM_TEXT];
+  int64_t calls;
+  double saved, us;      /* 0 where not known; microseconds of all calls */
+  int64_t saved_unknown; /* of the calls: nothing is known of what they saved */
+  bool timed, by_table;  /* us is known; it is an estimate by the cost table */
+};
+
+struct report_process {
+  long pid; /* 0: the block has none */
+  int rank; /* -1: none */
+  char program[32], host[64];
+  double started, seconds; /* since 1970, and of the process' life; 0: not told */
+  int64_t calls, taken, saved_unknown;
+  double saved;
+};
+
+struct run_report {
+  struct report_line *line;
+  int count, room;
+  struct report_process *process; /* those with calls, in the order of their blocks */
+  int processes, process_room;
+  int strange;  /* lines not understood */
+  int64_t lost; /* calls that were not counted by problem */
+  int64_t calls, taken;
+  double saved;
+  int64_t saved_unknown; /* taken calls of which it is not known what they saved */
+};
+
+/* How the run itself went. */
+struct run_end {
+  const struct launch_end *end;
+  char *const *argv;       /* of the program, NULL-terminated */
+  double started, seconds; /* since 1970, and of the run */
+};
+
+/* What a run must have done, beside what its program did. */
+struct run_demands {
+  bool strict;         /* no call is left to the original */
+  const char *require; /* routes and engines, each of which takes a call: "csr,host"; NULL: none */
+};
+
+/* All text in *r is UTF-8 without control characters.  False, errno set and *r empty: the file
+   cannot be read.  Lines for which there is no memory count as not understood.  */
+bool run_report_read(const char *path, struct run_report *r);
+void run_report_free(struct run_report *r);
+
+/* Was the call not taken? */
+bool run_report_is_original(const struct report_line *l);
+/* Taken calls first, those that saved most before others. */
+void run_report_sort(struct run_report *r);
+
+/* Prints the table for people, and what of the demands is not met, a line for each problem with its
+   call and reason.  False: something is not met.  Sorts the lines.  */
+bool run_report_print(struct run_report *r, const struct launch_end *end,
+                      const struct run_demands *demands, FILE *to);
+/* The page and the object; both sort the lines.  False: `to` took less than all. */
+bool run_report_page(struct run_report *r, const struct run_end *run, FILE *to);
+bool run_report_json(struct run_report *r, const struct run_end *run, FILE *to);
+extern const char run_report_style[];
+
+/* The reason that a word names; SHUNT_R_COUNT: a newer library's. */
+enum shunt_reason run_report_reason(const char *word);
+/* The sentence for a reason's word; the word itself when it is a newer library's. */
+const char *run_report_sentence(const char *word);
+/* What the user can do about it, in whole sentences; "" when it is not known. */
+const char *run_report_advice(const char *word);
+/* A problem in words, "4,096 x 4,096 ..."; "" where it is not understood. */
+void run_report_words(const char *problem, char out[SHUNT_PROBLEM_TEXT]);
+
+#endif

@@ -1,0 +1,177 @@
+#!/bin/sh
+# test_page.sh: the page and the object of `shunt run --report FILE.html --json FILE`.
+# SHUNT: the binary; srcdir: the source tree.  Needs no GPU: a stand-in for the library leaves the
+# lines of the file LINES, and, where there is one, the library for GraphBLAS leaves its own.
+SHUNT=${SHUNT:-./shunt}
+srcdir=${srcdir:-.}
+case $SHUNT in /*) ;; *) SHUNT=$(pwd)/$SHUNT ;; esac
+srcdir=$(cd "$srcdir" && pwd)
+. "$srcdir/tests/unit/tool/check.sh"
+unset SHUNT_ROUTES SHUNT_REPORT SHUNT_DISABLE SHUNT_STRICT
+if ! python3 -c 'import html.parser, json' 2>/dev/null; then
+  skip "python3 is not installed"
+  finish
+fi
+valid() { python3 "$srcdir/tests/unit/tool/check_page.py" page.html object.json; }
+# json EXPRESSION: is it true of the object, a?
+json() { python3 -c 'import json, sys; a = json.load(open("object.json")); sys.exit(not ('"$1"'))'; }
+on_page() { grep -q -F -e "$1" page.html; }
+
+# ---- what a stand-in leaves ----------------------------------------------------------------------
+mkdir lib
+cat >stand_in.c <<'EOC'
+/* Copies the file LINES to SHUNT_REPORT at the end of a program called cat, "PID" made its own. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+__attribute__((destructor)) static void report(void)
+{
+  const char *path = getenv("SHUNT_REPORT"), *lines = getenv("LINES");
+  char line[4096];
+  if (!path || !lines || strcmp(program_invocation_short_name, "cat")) return;
+  FILE *from = fopen(lines, "r"), *to = fopen(path, "ae");
+  while (from && to && fgets(line, sizeof line, from)) {
+    char *pid = strstr(line, "PID");
+    if (pid) *pid = 0;
+    fputs(line, to);
+    if (pid) fprintf(to, "%ld%s", (long)getpid(), pid + 3);
+  }
+  if (to) fclose(to);
+}
+EOC
+if ! ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err; then
+  skip "no C compiler for the stand-in library"
+  finish
+fi
+libraries=$work/lib
+tab=$(printf '\t')
+# run COMMAND...: page.html and object.json of a run whose lines are in the file lines.
+run() {
+  rm -f page.html object.json
+  env SHUNT_LIBDIR="$libraries" LINES="$work/lines" "$SHUNT" run --report page.html \
+    --json object.json -- "$@" </dev/null
+}
+spmm=spmm:csr:f16.f16.f16.f32:i64b0:m4096n1024k4096z1677721:NN:rr:ld1024.1024:a1b0:alg0
+
+cat >lines <<EOF
+# shunt report 2 pid=PID prog=cat
+# faults seen 0
+# process${tab}started=1790000000.250${tab}seconds=12.5${tab}rank=1${tab}host=node7${tab}new=x
+cusparseSpMM${tab}vector${tab}fits${tab}1200${tab}3000.5${tab}$spmm${tab}us=6000${tab}clock=table
+cusparseSpMM${tab}original${tab}transposed${tab}34${tab}0.0${tab}$spmm
+cusparseSpMM${tab}original${tab}a-new-reason${tab}1${tab}0.0${tab}-
+GrB_mxm${tab}host${tab}fits${tab}7${tab}-${tab}mxm:plus_times:fp32:m20000n64k20000w25612544:sr.fr.fc:NT:am:t2${tab}us=700
+EOF
+check "a run of two processes" 'run sh -c "cat; cat"'
+check "the page is well formed, self-contained and tells all" 'valid'
+check "what was saved" 'on_page "<dd class=\"gain\">6.00 ms</dd>"'
+check "and of which calls that is not known" 'on_page "Of 14 taken calls it is not known"'
+check "how it is known" 'on_page "It is estimated, not measured"'
+check "the problem in words" 'on_page "4,096 × 4,096 csr, f16, 1,677,721 entries (10 %), times a dense matrix of 1,024 columns"'
+check "one of GraphBLAS in words" 'on_page "20,000 × 20,000 times 20,000 × 64, plus_times, fp32, 25,612,544 multiplications"'
+check "the reason, and what to do" \
+  'on_page "op(A) transposes the sparse matrix" && on_page "What you can do: Store the transpose as CSR once"'
+check "a reason of a newer library by its word" 'on_page "<h3>a-new-reason</h3>"'
+check "time of a call, estimated or measured" 'on_page "5.0 us, estimated" && on_page ">100.0 us<"'
+check "ranks and hosts" '[ "$(grep -c "data-name=\"Rank\">1<.*node7.*12.5 s" page.html)" -eq 2 ]'
+check "the object: sums" 'json "a[\"calls\"] == 2484 and a[\"taken\"] == 2414 and
+  a[\"saved_us\"] == 6001 and a[\"saved_unknown\"] == 14"'
+check "... what is not known is null" \
+  'json "[d[\"saved_us\"] for d in a[\"decisions\"] if d[\"route\"] == \"host\"] == [None]"'
+check "... processes" 'json "[(p[\"rank\"], p[\"host\"], p[\"seconds\"]) for p in a[\"processes\"]] ==
+  [(1, \"node7\", 12.5)] * 2"'
+check "... and the clock of each time" \
+  'json "sorted(d[\"clock\"] for d in a[\"decisions\"]) == [\"host\", \"none\", \"none\", \"table\"]"'
+
+# ---- what must be escaped, or is strange ------------------------------------------------------------
+cat >lines <<EOF
+# shunt report 2 pid=PID prog=<script>
+# process${tab}host=a"b<i>&
+cusparseSpMM${tab}ve<b>ctor${tab}<fits&${tab}2${tab}1.5${tab}"><script>alert(1)</script>
+cusparseSpMM${tab}original${tab}"><i>${tab}3${tab}0${tab}a&b
+cusparseSpMM${tab}csr${tab}fits${tab}1${tab}nan${tab}-
+cusparseSpMM${tab}csr${tab}fits${tab}1${tab}1${tab}-${tab}us=-3
+cusparseSpMM${tab}csr${tab}fits${tab}1${tab}1${tab}-${tab}us=x
+EOF
+printf 'cusparseSpMM\tcsr\tfits\t1\t1\tcut \303 short\001\n' >>lines
+check "a command and lines that would be markup" \
+  'run sh -c "cat; exit 0 # <script>alert(2)</script> & \"\""'
+check "are text" 'valid && ! grep -q -i "<script" page.html'
+check "what is not UTF-8 is replaced" 'on_page "cut ? short?"'
+check "strange lines are counted" 'on_page "3 lines of the library" && json "a[\"not_understood\"] == 3"'
+: >lines
+check "a run without a call" 'run cat && valid && on_page "No calls were seen"'
+check "a run that a signal ended" '! run sh -c "kill -TERM \$\$" && valid && on_page "ended by signal 15"'
+check "a page that cannot be written" \
+  'env SHUNT_LIBDIR="$libraries" "$SHUNT" run --report no/page.html true; [ $? -eq 125 ]'
+check "an object that cannot be written" \
+  'env SHUNT_LIBDIR="$libraries" "$SHUNT" run --json no/object.json true; [ $? -eq 125 ]'
+echo "# mine" >lines
+check "a file of another name keeps the lines" \
+  'env SHUNT_LIBDIR="$libraries" LINES="$work/lines" "$SHUNT" run --report kept cat </dev/null &&
+   grep -q -x "# mine" kept'
+
+# ---- every reason has its advice --------------------------------------------------------------------
+python3 - "$srcdir" >lines <<'EOF'
+import re, sys
+text = open(sys.argv[1] + "/backend/plan/reason.c").read()
+print("# shunt report 2 pid=1 prog=all")
+for word, sentence in re.findall(r'\{"([a-z-]+)", "([^"]*)"\}', text):
+    if not sentence.startswith("taken"):
+        print("cusparseSpMM\toriginal\t%s\t1\t0.0\t-" % word)
+EOF
+check "every reason has its advice" '[ "$(wc -l <lines)" -gt 25 ] && run cat && valid &&
+  json "all(d[\"advice\"] for d in a[\"decisions\"])"'
+
+# ---- a program that uses GraphBLAS -------------------------------------------------------------------
+cat >product.c <<'EOF'
+/* C = A B, 2000 x 2000 with 10 entries in each row, times 2000 x 32, three times. */
+#include <GraphBLAS.h>
+int main(void)
+{
+  enum { ROWS = 2000, WIDE = 32, EACH = 10 };
+  GrB_Matrix a, b, c;
+  GrB_init(GrB_NONBLOCKING);
+  GrB_Matrix_new(&a, GrB_FP32, ROWS, ROWS);
+  GrB_Matrix_new(&b, GrB_FP32, ROWS, WIDE);
+  GrB_Matrix_new(&c, GrB_FP32, ROWS, WIDE);
+  for (int i = 0; i < ROWS; i++) {
+    for (int k = 0; k < EACH; k++)
+      GrB_Matrix_setElement_FP32(a, (float)(k + 1), i, (i * 7 + k * 31) % ROWS);
+    for (int j = 0; j < WIDE; j++) GrB_Matrix_setElement_FP32(b, (float)(i - j), i, j);
+  }
+  GrB_Matrix_wait(a, GrB_MATERIALIZE);
+  GrB_Matrix_wait(b, GrB_MATERIALIZE);
+  int good = 1;
+  for (int i = 0; i < 3; i++)
+    good &= GrB_mxm(c, NULL, NULL, GrB_PLUS_TIMES_SEMIRING_FP32, a, b, NULL) == GrB_SUCCESS;
+  GrB_finalize();
+  return !good;
+}
+EOF
+# shellcheck disable=SC2086
+if [ ! -e "${SHUNT_GRAPHBLAS_SO:-}" ]; then
+  skip "the library for GraphBLAS was not built"
+elif ! ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -o product product.c ${GRAPHBLAS_LIBS:--lgraphblas} 2>err; then
+  skip "GraphBLAS' headers are not installed"
+else
+  mkdir graphblas && cp "$SHUNT_GRAPHBLAS_SO" graphblas/libshunt-graphblas.so
+  libraries=$work/graphblas
+  check "a GraphBLAS program" 'RANK=3 SHUNT_ROUTES=host run ./product && valid'
+  check "its calls are on the page" \
+    'json "a[\"taken\"] == 3 and a[\"processes\"][0][\"program\"] == \"product\""'
+  check "what they took is measured, what they saved is not known" \
+    'json "a[\"saved_us\"] is None and a[\"decisions\"][0][\"clock\"] == \"host\" and
+     0 < a[\"decisions\"][0][\"us\"] < 1e6 * a[\"seconds\"]" && on_page "gain\">unknown<"'
+  check "the terminal tells the same" 'SHUNT_ROUTES=host run ./product 2>&1 | grep -q " host  *unknown "'
+  check "its rank, host and time" 'RANK=3 SHUNT_ROUTES=host run ./product && json "a[\"processes\"][0][\"rank\"] == 3 and
+     a[\"processes\"][0][\"host\"] and 0 <= a[\"processes\"][0][\"seconds\"] < a[\"seconds\"] + 0.5 and
+     abs(a[\"processes\"][0][\"started\"] - a[\"started\"]) < 2"'
+  check "calls that are left are timed, too" 'SHUNT_ROUTES=none run ./product && valid && json "[(d[\"route\"], d[\"calls\"], d[\"clock\"]) for d in a[\"decisions\"]] ==
+     [(\"original\", 3, \"host\")]"'
+fi
+
+finish
