@@ -32,6 +32,12 @@ static void *workspace_for(const struct shunt_problem *p, void *buffer, size_t *
   return shunt_promise_workspace(shunt_promise_find(key_of(p)), buffer, bytes);
 }
 
+/* The caller, if it may be looked for: never while the stream is captured. */
+static const void *caller_of(const struct shunt_entry_call *call)
+{
+  return shunt_options()->report[0] && !shunt_capture_of(call->stream).active ? call->caller : NULL;
+}
+
 bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatus_t *status)
 {
   bool described = call->answer.why.reason == SHUNT_FITS;
@@ -42,10 +48,10 @@ bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatu
   } else {
     call->answer.route = "original";
   }
-  shunt_log_decision(call->name, call->answer.route,
-                     described ? call->answer.how : call->answer.why,
-                     described ? &call->problem : NULL,
-                     (struct shunt_log_times){call->answer.us, call->answer.saved_us, true});
+  shunt_log_decision(
+      call->name, call->answer.route, described ? call->answer.how : call->answer.why,
+      described ? &call->problem : NULL,
+      (struct shunt_log_call){call->answer.us, call->answer.saved_us, true, caller_of(call)});
   if (call->answer.written) {
     *status = CUSPARSE_STATUS_EXECUTION_FAILED;
     return true;

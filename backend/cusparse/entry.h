@@ -32,7 +32,8 @@
 #define SHUNT_LEAVE() --*shunt_entry_depth()
 
 struct shunt_entry_call {
-  const char *name; /* of the exported function, for the log */
+  const char *name;   /* of the exported function, for the log */
+  const void *caller; /* its return address */
   struct shunt_problem problem;
   cudaStream_t stream;
   struct shunt_answer answer; /* why is set by the description, the rest by shunt_entry_take */

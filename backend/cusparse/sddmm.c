@@ -75,7 +75,7 @@ SHUNT_EXPORT cusparseStatus_t cusparseSDDMM(cusparseHandle_t handle, cusparseOpe
               externalBuffer);
   struct shunt_sddmm_arguments x = {handle, opA,  opB,  alpha,       matA,
                                     matB,   beta, matC, computeType, alg};
-  struct shunt_entry_call call = {.name = "cusparseSDDMM"};
+  struct shunt_entry_call call = {.name = "cusparseSDDMM", .caller = __builtin_return_address(0)};
   call.answer.why = shunt_describe_sddmm(original, &x, &call.problem, &call.stream);
   cusparseStatus_t status = CUSPARSE_STATUS_SUCCESS;
   if (!shunt_entry_take(&call, externalBuffer, &status))

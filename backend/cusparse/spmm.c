@@ -86,7 +86,7 @@ SHUNT_EXPORT cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOper
               externalBuffer);
   struct shunt_spmm_arguments x = {handle, opA,  opB,  alpha,       matA,
                                    matB,   beta, matC, computeType, alg};
-  struct shunt_entry_call call = {.name = "cusparseSpMM"};
+  struct shunt_entry_call call = {.name = "cusparseSpMM", .caller = __builtin_return_address(0)};
   call.answer.why = shunt_describe_spmm(original, &x, &call.problem, &call.stream);
   if (call.answer.why.reason == SHUNT_FITS) {
     const struct shunt_preprocessed prepared = {matA, original->base, externalBuffer,

@@ -25,10 +25,12 @@ GRB_TAKEN(DECLARE)
 GRB_EXPORT int GrB_mxm(GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Semiring semiring,
                        GrB_Matrix a, GrB_Matrix b, GrB_Descriptor descriptor)
 {
-  struct grb_library *l = grb_library_for(__builtin_return_address(0));
+  void *caller = __builtin_return_address(0);
+  struct grb_library *l = grb_library_for(caller);
   if (!l || !l->original.GrB_mxm) return GRB_PANIC;
   if (shunt_disabled()) return l->original.GrB_mxm(c, mask, accum, semiring, a, b, descriptor);
-  struct grb_call call = {"GrB_mxm", GRB_CALL_MXM, l, c, mask, accum, semiring, a, b, descriptor};
+  struct grb_call call = {"GrB_mxm", GRB_CALL_MXM, l,     c, mask, accum, semiring, a,
+                          b,         descriptor,   caller};
   struct grb_left left;
   if (grb_product_run(&call, &left)) return GRB_SUCCESS;
   const int info = l->original.GrB_mxm(c, mask, accum, semiring, a, b, descriptor);
@@ -39,11 +41,13 @@ GRB_EXPORT int GrB_mxm(GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Se
 GRB_EXPORT int GrB_mxv(GrB_Vector w, GrB_Vector mask, GrB_BinaryOp accum, GrB_Semiring semiring,
                        GrB_Matrix a, GrB_Vector u, GrB_Descriptor descriptor)
 {
-  struct grb_library *l = grb_library_for(__builtin_return_address(0));
+  void *caller = __builtin_return_address(0);
+  struct grb_library *l = grb_library_for(caller);
   if (!l || !l->original.GrB_mxv) return GRB_PANIC;
   if (shunt_disabled()) return l->original.GrB_mxv(w, mask, accum, semiring, a, u, descriptor);
-  struct grb_call call = {"GrB_mxv", GRB_CALL_MXV, l, (GrB_Matrix)w, (GrB_Matrix)mask,
-                          accum,     semiring,     a, (GrB_Matrix)u, descriptor};
+  struct grb_call call = {"GrB_mxv",        GRB_CALL_MXV, l,        (GrB_Matrix)w,
+                          (GrB_Matrix)mask, accum,        semiring, a,
+                          (GrB_Matrix)u,    descriptor,   caller};
   struct grb_left left;
   if (grb_product_run(&call, &left)) return GRB_SUCCESS;
   const int info = l->original.GrB_mxv(w, mask, accum, semiring, a, u, descriptor);
@@ -55,11 +59,13 @@ GRB_EXPORT int GrB_mxv(GrB_Vector w, GrB_Vector mask, GrB_BinaryOp accum, GrB_Se
 GRB_EXPORT int GrB_vxm(GrB_Vector w, GrB_Vector mask, GrB_BinaryOp accum, GrB_Semiring semiring,
                        GrB_Vector u, GrB_Matrix a, GrB_Descriptor descriptor)
 {
-  struct grb_library *l = grb_library_for(__builtin_return_address(0));
+  void *caller = __builtin_return_address(0);
+  struct grb_library *l = grb_library_for(caller);
   if (!l || !l->original.GrB_vxm) return GRB_PANIC;
   if (shunt_disabled()) return l->original.GrB_vxm(w, mask, accum, semiring, u, a, descriptor);
-  struct grb_call call = {"GrB_vxm", GRB_CALL_VXM, l, (GrB_Matrix)w, (GrB_Matrix)mask,
-                          accum,     semiring,     a, (GrB_Matrix)u, descriptor};
+  struct grb_call call = {"GrB_vxm",        GRB_CALL_VXM, l,        (GrB_Matrix)w,
+                          (GrB_Matrix)mask, accum,        semiring, a,
+                          (GrB_Matrix)u,    descriptor,   caller};
   struct grb_left left;
   if (grb_product_run(&call, &left)) return GRB_SUCCESS;
   const int info = l->original.GrB_vxm(w, mask, accum, semiring, u, a, descriptor);

@@ -28,6 +28,7 @@ struct grb_call {
   GrB_Semiring semiring;
   GrB_Matrix a, b;
   GrB_Descriptor descriptor;
+  const void *caller; /* the return address */
 };
 
 /* A call that is the original's, for the log. */

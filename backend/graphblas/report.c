@@ -57,7 +57,8 @@ struct shunt_decision *grb_report(const struct grb_product *p, struct shunt_verd
 {
   if (!shunt_log_wanted()) return NULL;
   bool readable = p->m > 0;
-  return shunt_log_decision_of(p->call->name, why.reason == SHUNT_FITS ? p->engine : "original",
-                               why, readable ? hash(p) : 1, readable ? print : NULL, p,
-                               (struct shunt_log_times){.us = us, .saved_us = -1});
+  return shunt_log_decision_of(
+      p->call->name, why.reason == SHUNT_FITS ? p->engine : "original", why, readable ? hash(p) : 1,
+      readable ? print : NULL, p,
+      (struct shunt_log_call){.us = us, .saved_us = -1, .caller = p->call->caller});
 }

@@ -22,7 +22,10 @@ struct shunt_decision {
   atomic_ullong calls;
   _Atomic double us, saved_us;
   bool saved_known, by_table;
+  atomic_flag asked; /* whether `from` has been looked for */
+  atomic_bool found; /* it stands */
   char problem[SHUNT_PROBLEM_TEXT];
+  char from[192];
 };
 
 static _Atomic(struct shunt_decision *) table[SLOTS];
@@ -100,18 +103,19 @@ struct subject {
 };
 
 static struct shunt_decision *make(const char *call, const char *route, struct shunt_verdict why,
-                                   const struct subject *about, struct shunt_log_times times)
+                                   const struct subject *subject,
+                                   const struct shunt_log_call *about)
 {
   struct shunt_decision *d = calloc(1, sizeof *d);
   if (!d) return NULL;
   d->call = call;
   d->route = route;
   d->why = why;
-  d->saved_known = times.saved_us >= 0;
-  d->by_table = times.by_table;
-  d->hash = about->hash;
-  if (about->print)
-    about->print(about->problem, d->problem);
+  d->saved_known = about->saved_us >= 0;
+  d->by_table = about->by_table;
+  d->hash = subject->hash;
+  if (subject->print)
+    subject->print(subject->problem, d->problem);
   else
     memcpy(d->problem, "-", 2);
   return d;
@@ -125,6 +129,16 @@ static void add(_Atomic double *sum, double x)
   }
 }
 
+/* Once for each decision, and only for a report. */
+static void find_caller(struct shunt_decision *d, const void *caller)
+{
+  if (!caller || !shunt_options()->report[0] || atomic_load(&d->found) ||
+      atomic_flag_test_and_set(&d->asked))
+    return;
+  shunt_log_caller(caller, d->from, sizeof d->from);
+  atomic_store(&d->found, true);
+}
+
 void shunt_log_took(struct shunt_decision *d, double us)
 {
   if (d) add(&d->us, us);
@@ -133,15 +147,15 @@ void shunt_log_took(struct shunt_decision *d, double us)
 struct shunt_decision *
 shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict why, uint64_t hash,
                       void (*print)(const void *problem, char text[SHUNT_PROBLEM_TEXT]),
-                      const void *problem, struct shunt_log_times times)
+                      const void *problem, struct shunt_log_call about)
 {
-  struct subject about = {hash, print, problem};
+  struct subject subject = {hash, print, problem};
   uint64_t start = hash ^ ((uintptr_t)call >> 3) ^ ((uintptr_t)route << 5) ^ (uint64_t)why.reason;
   for (unsigned i = 0; i < PROBES; i++) {
     _Atomic(struct shunt_decision *) *slot = &table[(start + i) % SLOTS];
     struct shunt_decision *d = atomic_load_explicit(slot, memory_order_acquire);
     if (!d) {
-      struct shunt_decision *fresh = make(call, route, why, &about, times);
+      struct shunt_decision *fresh = make(call, route, why, &subject, &about);
       if (!fresh) return NULL;
       if (atomic_compare_exchange_strong(slot, &d, fresh)) {
         d = fresh;
@@ -152,8 +166,9 @@ shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict 
     }
     if (!same(d, call, route, why, hash)) continue;
     atomic_fetch_add_explicit(&d->calls, 1, memory_order_relaxed);
-    add(&d->us, times.us);
-    add(&d->saved_us, times.saved_us);
+    add(&d->us, about.us);
+    add(&d->saved_us, about.saved_us);
+    find_caller(d, about.caller);
     return d;
   }
   atomic_fetch_add(&lost, 1);
@@ -166,10 +181,10 @@ static void print_problem(const void *problem, char text[SHUNT_PROBLEM_TEXT])
 }
 
 void shunt_log_decision(const char *call, const char *route, struct shunt_verdict why,
-                        const struct shunt_problem *problem, struct shunt_log_times times)
+                        const struct shunt_problem *problem, struct shunt_log_call about)
 {
   shunt_log_decision_of(call, route, why, problem ? shunt_problem_hash(problem) : 1,
-                        problem ? print_problem : NULL, problem, times);
+                        problem ? print_problem : NULL, problem, about);
 }
 
 bool shunt_log_wanted(void)
@@ -196,6 +211,7 @@ static void print_decision(FILE *f, struct shunt_decision *d)
     fputc('-', f);
   fprintf(f, "\t%s", d->problem);
   if (us > 0) fprintf(f, "\tus=%.1f%s", us, d->by_table ? "\tclock=table" : "");
+  if (atomic_load(&d->found) && d->from[0]) fprintf(f, "\tfrom=%s", d->from);
   fputc('\n', f);
 }
 

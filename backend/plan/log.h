@@ -16,11 +16,12 @@
      # shunt report 2 pid=123 prog=python3
      # faults seen 0
      # process <tab> started=1790000000.250 <tab> seconds=12.500 <tab> rank=0 <tab> host=node7
-     call <tab> route-or-original <tab> reason <tab> calls <tab> saved_us <tab> problem <tab> us=N
+     call <tab> route-or-original <tab> reason <tab> calls <tab> saved_us <tab> problem <tab> us=N ...
 
    saved_us is calls times what the cost model expects one call to have saved, "-" where there is no
    such model; us is what the calls took, left out where it is not known, and followed by
-   <tab> clock=table where the cost model expects it.  (backend/tool/report/run_report.h reads it.)
+   <tab> clock=table where the cost model expects it; from=PLACE is where the program made the first
+   such call.  (backend/tool/report/run_report.h reads it.)
    Nothing is ever printed unasked, and nothing to stdout.  Thread-safe; counting
    takes no lock.  */
 #ifndef SHUNT_LOG_H
@@ -31,10 +32,11 @@
 #include "backend/plan/problem.h"
 #include "conv/profile/profile.h"
 
-/* Of one call, in microseconds.  All calls of one decision know the same. */
-struct shunt_log_times {
+/* Of one call; times in microseconds.  All calls of one decision know the same times. */
+struct shunt_log_call {
   double us, saved_us; /* what it took, and saved; negative: not known */
   bool by_table;       /* us is what the cost model expects, not what a clock told */
+  const void *caller;  /* the return address; NULL: who called is not to be looked for now */
 };
 
 /* A decision that was made, for shunt_log_took. */
@@ -43,7 +45,7 @@ struct shunt_decision;
 /* `call`: the caller's function, a static string.  `route`: static, "original"
    when nothing took it.  `problem` may be NULL when it could not be read.  */
 void shunt_log_decision(const char *call, const char *route, struct shunt_verdict why,
-                        const struct shunt_problem *problem, struct shunt_log_times times);
+                        const struct shunt_problem *problem, struct shunt_log_call times);
 
 /* The same for a problem of another library: `hash` tells it from others, and `print` writes its
    one-word text, only when the decision is new.  `print` NULL: it could not be read.  NULL: the
@@ -51,7 +53,7 @@ void shunt_log_decision(const char *call, const char *route, struct shunt_verdic
 struct shunt_decision *
 shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict why, uint64_t hash,
                       void (*print)(const void *problem, char text[SHUNT_PROBLEM_TEXT]),
-                      const void *problem, struct shunt_log_times times);
+                      const void *problem, struct shunt_log_call times);
 
 /* What the last call of a decision took, told when it is done.  `d` may be NULL. */
 void shunt_log_took(struct shunt_decision *d, double us);
@@ -60,6 +62,10 @@ void shunt_log_profile(const struct shunt_profile *f);
 
 /* Will anybody read it? */
 bool shunt_log_wanted(void);
+
+/* Where in the program a call came from that returns to `address`: "train.py:12 in step", or object
+   and symbol, "solver: multiply+0x1c"; "" where neither is known.  Slow (log_caller.c).  */
+void shunt_log_caller(const void *address, char *text, size_t bytes);
 
 /* A line of the report about this process (log_process.c). */
 void shunt_log_process(FILE *to);

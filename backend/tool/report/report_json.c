@@ -46,6 +46,7 @@ static void put_line(FILE *to, const struct report_line *l)
   put_number(to, "us", l->us, l->timed);
   put_string(to, "clock", !l->timed ? "none" : l->by_table ? "table" : "host", false);
   put_string(to, "problem", l->problem, false);
+  put_string(to, "from", l->from, false);
 }
 
 static void put_process(FILE *to, const struct report_process *p)

@@ -54,10 +54,16 @@ static void put_problem(FILE *to, const struct report_line *l)
     fputs(": ", to);
     put_text(to, words);
   }
-  if (strcmp(l->problem, "-") == 0) return;
-  fputs("<code>", to);
-  put_text(to, l->problem);
-  fputs("</code>", to);
+  if (strcmp(l->problem, "-") != 0) {
+    fputs("<code>", to);
+    put_text(to, l->problem);
+    fputs("</code>", to);
+  }
+  if (l->from[0]) {
+    fputs("<span class=\"from\">First called from ", to);
+    put_text(to, l->from);
+    fputs("</span>", to);
+  }
 }
 
 static void put_count(FILE *to, const char *name, int64_t n)

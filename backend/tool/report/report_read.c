@@ -44,6 +44,10 @@ static bool parse_named(const char *field, struct report_line *l)
     l->timed = true;
     return parse_number(field + 3, &l->us) && l->us >= 0;
   }
+  if (strncmp(field, "from=", 5) == 0) {
+    snprintf(l->from, sizeof l->from, "%s", field + 5);
+    tool_clean(l->from);
+  }
   if (strcmp(field, "clock=table") == 0) l->by_table = true;
   return true;
 }
@@ -104,6 +108,7 @@ static bool add_line(struct run_report *r, const struct report_line *l)
     place->saved += l->saved;
     place->us += l->us;
     place->saved_unknown += l->saved_unknown;
+    if (!place->from[0]) memcpy(place->from, l->from, sizeof place->from);
   } else {
     place = make_room((void **)&r->line, r->count, &r->room, sizeof *place);
     if (!place) return false;

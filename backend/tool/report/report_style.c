@@ -36,7 +36,7 @@ const char run_report_style[] =
     "th{font-size:.8125rem;font-weight:600;color:var(--soft)}\n"
     ".n{text-align:right;white-space:nowrap;overflow-wrap:normal}\n"
     "th.n:first-child,td.n:first-child{width:6rem}\n"
-    "td code{display:block}\n"
+    "td code,.from{display:block}.from{font-size:.875rem}\n"
     ".bar{display:block;height:.6rem;min-width:2px;border-radius:.2rem;background:var(--taken)}\n"
     ".bar.left{background:var(--left)}\n"
     ".meter{width:38%}\n"

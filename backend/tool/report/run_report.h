@@ -33,6 +33,7 @@ struct report_line {
   double saved, us;      /* 0 where not known; microseconds of all calls */
   int64_t saved_unknown; /* of the calls: nothing is known of what they saved */
   bool timed, by_table;  /* us is known; it is an estimate by the cost table */
+  char from[192];        /* where the program made the first of them; "": not known */
 };
 
 struct report_process {

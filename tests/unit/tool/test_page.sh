@@ -63,7 +63,7 @@ cat >lines <<EOF
 cusparseSpMM${tab}vector${tab}fits${tab}1200${tab}3000.5${tab}$spmm${tab}us=6000${tab}clock=table
 cusparseSpMM${tab}original${tab}transposed${tab}34${tab}0.0${tab}$spmm
 cusparseSpMM${tab}original${tab}a-new-reason${tab}1${tab}0.0${tab}-
-GrB_mxm${tab}host${tab}fits${tab}7${tab}-${tab}mxm:plus_times:fp32:m20000n64k20000w25612544:sr.fr.fc:NT:am:t2${tab}us=700
+GrB_mxm${tab}host${tab}fits${tab}7${tab}-${tab}mxm:plus_times:fp32:m20000n64k20000w25612544:sr.fr.fc:NT:am:t2${tab}us=700${tab}from=a <b>.py:3 in f${tab}other=x
 EOF
 check "a run of two processes" 'run sh -c "cat; cat"'
 check "the page is well formed, self-contained and tells all" 'valid'
@@ -76,6 +76,8 @@ check "the reason, and what to do" \
   'on_page "op(A) transposes the sparse matrix" && on_page "What you can do: Store the transpose as CSR once"'
 check "a reason of a newer library by its word" 'on_page "<h3>a-new-reason</h3>"'
 check "time of a call, estimated or measured" 'on_page "5.0 us, estimated" && on_page ">100.0 us<"'
+check "where it was called" 'on_page "First called from a &lt;b&gt;.py:3 in f<" &&
+  json "sorted(d[\"from\"] for d in a[\"decisions\"])[-1] == \"a <b>.py:3 in f\""'
 check "ranks and hosts" '[ "$(grep -c "data-name=\"Rank\">1<.*node7.*12.5 s" page.html)" -eq 2 ]'
 check "the object: sums" 'json "a[\"calls\"] == 2484 and a[\"taken\"] == 2414 and
   a[\"saved_us\"] == 6001 and a[\"saved_unknown\"] == 14"'
@@ -130,7 +132,12 @@ check "every reason has its advice" '[ "$(wc -l <lines)" -gt 25 ] && run cat && 
 cat >product.c <<'EOF'
 /* C = A B, 2000 x 2000 with 10 entries in each row, times 2000 x 32, three times. */
 #include <GraphBLAS.h>
-int main(void)
+#include <pthread.h>
+__attribute__((noinline)) int multiply(GrB_Matrix c, GrB_Matrix a, GrB_Matrix b)
+{
+  return GrB_mxm(c, NULL, NULL, GrB_PLUS_TIMES_SEMIRING_FP32, a, b, NULL) == GrB_SUCCESS;
+}
+int run(void)
 {
   enum { ROWS = 2000, WIDE = 32, EACH = 10 };
   GrB_Matrix a, b, c;
@@ -146,16 +153,47 @@ int main(void)
   GrB_Matrix_wait(a, GrB_MATERIALIZE);
   GrB_Matrix_wait(b, GrB_MATERIALIZE);
   int good = 1;
-  for (int i = 0; i < 3; i++)
-    good &= GrB_mxm(c, NULL, NULL, GrB_PLUS_TIMES_SEMIRING_FP32, a, b, NULL) == GrB_SUCCESS;
+  for (int i = 0; i < 3; i++) good &= multiply(c, a, b);
   GrB_finalize();
   return !good;
 }
+static void *in_thread(void *unused)
+{
+  return run() ? unused : NULL;
+}
+int run_in_thread(void)
+{
+  pthread_t thread;
+  return pthread_create(&thread, NULL, in_thread, &thread) || pthread_join(thread, NULL);
+}
+int main(void)
+{
+  return run();
+}
+EOF
+cat >thread.py <<'EOF'
+import ctypes
+raise SystemExit(ctypes.CDLL("./product.so").run_in_thread())
+EOF
+mkdir site-packages
+echo 'def call(function): return function()' >site-packages/installed.py
+cat >product.py <<'EOF'
+import ctypes, sys
+sys.path.insert(0, "site-packages")
+import installed
+library = ctypes.CDLL("./product.so")  # its functions run without the interpreter's lock
+
+
+def step():
+    return installed.call(library.run)
+
+
+raise SystemExit(step())
 EOF
 # shellcheck disable=SC2086
 if [ ! -e "${SHUNT_GRAPHBLAS_SO:-}" ]; then
   skip "the library for GraphBLAS was not built"
-elif ! ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -o product product.c ${GRAPHBLAS_LIBS:--lgraphblas} 2>err; then
+elif ! ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -rdynamic -o product product.c ${GRAPHBLAS_LIBS:--lgraphblas} 2>err; then
   skip "GraphBLAS' headers are not installed"
 else
   mkdir graphblas && cp "$SHUNT_GRAPHBLAS_SO" graphblas/libshunt-graphblas.so
@@ -170,6 +208,18 @@ else
   check "its rank, host and time" 'RANK=3 SHUNT_ROUTES=host run ./product && json "a[\"processes\"][0][\"rank\"] == 3 and
      a[\"processes\"][0][\"host\"] and 0 <= a[\"processes\"][0][\"seconds\"] < a[\"seconds\"] + 0.5 and
      abs(a[\"processes\"][0][\"started\"] - a[\"started\"]) < 2"'
+  check "a C program: its object and function" \
+    'json "a[\"decisions\"][0][\"from\"].startswith(\"product: multiply+0x\")"'
+  # shellcheck disable=SC2086
+  ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -shared -fPIC -o product.so product.c ${GRAPHBLAS_LIBS:--lgraphblas}
+  if ! python3 -c 'import ctypes; ctypes.CDLL(None)._Py_DumpTraceback' 2>err; then
+    skip "this Python does not export its reader of stacks"
+  else
+    check "a Python program: file, line and function" 'SHUNT_ROUTES=host run python3 product.py && valid &&
+      json "all(d[\"from\"].endswith(\"product.py:8 in step\") for d in a[\"decisions\"])"'
+    check "a thread that Python does not know, in a Python program" \
+      'SHUNT_ROUTES=host run python3 thread.py && json "a[\"decisions\"][0][\"from\"].startswith(\"product.so: \")"'
+  fi
   check "calls that are left are timed, too" 'SHUNT_ROUTES=none run ./product && valid && json "[(d[\"route\"], d[\"calls\"], d[\"clock\"]) for d in a[\"decisions\"]] ==
      [(\"original\", 3, \"host\")]"'
 fi
