@@ -11,6 +11,7 @@
 
 #include "backend/options/options.h"
 #include "backend/plan/fault.h"
+#include "backend/plan/log_timeline.h"
 #include "conv/dcsr/dcsr_traversal.h"
 
 enum { SLOTS = 4096, PROBES = 32 };
@@ -141,7 +142,9 @@ static void find_caller(struct shunt_decision *d, const void *caller)
 
 void shunt_log_took(struct shunt_decision *d, double us)
 {
-  if (d) add(&d->us, us);
+  if (!d) return;
+  add(&d->us, us);
+  if (shunt_options()->report[0]) shunt_timeline_add(d->route, 0, us);
 }
 
 struct shunt_decision *
@@ -169,6 +172,7 @@ shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict 
     add(&d->us, about.us);
     add(&d->saved_us, about.saved_us);
     find_caller(d, about.caller);
+    if (shunt_options()->report[0]) shunt_timeline_add(d->route, 1, about.us);
     return d;
   }
   atomic_fetch_add(&lost, 1);
@@ -233,6 +237,7 @@ __attribute__((destructor)) static void report(void)
     struct shunt_decision *d = atomic_load(&table[i]);
     if (d) print_decision(f, d);
   }
+  shunt_timeline_print(f);
   if (atomic_load(&lost)) fprintf(f, "# decisions not counted %llu\n", atomic_load(&lost));
   fclose(f);
 }

@@ -21,7 +21,8 @@
    saved_us is calls times what the cost model expects one call to have saved, "-" where there is no
    such model; us is what the calls took, left out where it is not known, and followed by
    <tab> clock=table where the cost model expects it; from=PLACE is where the program made the first
-   such call.  (backend/tool/report/run_report.h reads it.)
+   such call.  Lines of log_timeline.h follow.
+   (backend/tool/report/run_report.h reads it.)
    Nothing is ever printed unasked, and nothing to stdout.  Thread-safe; counting
    takes no lock.  */
 #ifndef SHUNT_LOG_H

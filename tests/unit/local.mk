@@ -3,7 +3,8 @@ check_PROGRAMS = \
   %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_read %D%/csr/test_csr_host_sddmm \
   %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr %D%/dcsr/test_dcsr_hardware_model \
   %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin %D%/native/test_native \
-  %D%/native/test_native_refused %D%/options/test_options %D%/semiring/test_semiring_bundles \
+  %D%/native/test_native_refused %D%/options/test_options \
+  %D%/plan/test_timeline %D%/semiring/test_semiring_bundles \
   %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_sddmm \
   %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
   %D%/tile/test_tile %D%/tile/test_tile_refused %D%/tile/test_tile_twin \
@@ -26,6 +27,9 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
   $(NO_ROUTES_SOURCES) backend/plan/fault.c
 %C%_options_test_options_CFLAGS = $(AM_CFLAGS)
 %C%_options_test_options_LDADD = -lpthread
+%C%_plan_test_timeline_SOURCES = %D%/plan/test_timeline.c backend/plan/log_timeline.c
+%C%_plan_test_timeline_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_timeline_LDADD =
 %C%_tool_test_bench_blocks_SOURCES = %D%/tool/test_bench_blocks.c backend/tool/bench/blocks.c \
   backend/tool/bench/case.c backend/tool/bench/operands.c backend/tool/tool_matrix.c \
   backend/tool/tool_memory.c backend/tool/tool_patterns.c backend/tool/tool_random.c \

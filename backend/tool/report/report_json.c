@@ -62,6 +62,15 @@ static void put_process(FILE *to, const struct report_process *p)
   put_number(to, "saved_us", p->saved, p->taken > 0 && p->saved_unknown < p->taken);
 }
 
+static void put_span(FILE *to, const struct report_span *s)
+{
+  put_string(to, "route", s->route, true);
+  put_number(to, "from", s->from, true);
+  put_number(to, "to", s->to, true);
+  put_number(to, "calls", s->calls, true);
+  put_number(to, "us", s->us, true);
+}
+
 static void put_command(FILE *to, char *const *argv)
 {
   put_key(to, "command", false);
@@ -95,6 +104,12 @@ bool run_report_json(struct run_report *r, const struct run_end *run, FILE *to)
   for (int i = 0; i < r->processes; i++) {
     fputs(i ? ",\n  {" : "\n  {", to);
     put_process(to, &r->process[i]);
+    fputc('}', to);
+  }
+  fputs("],\n \"timeline\": [", to);
+  for (int i = 0; i < r->spans; i++) {
+    fputs(i ? ",\n  {" : "\n  {", to);
+    put_span(to, &r->span[i]);
     fputc('}', to);
   }
   fputs("],\n \"decisions\": [", to);

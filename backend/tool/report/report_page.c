@@ -5,10 +5,11 @@
      taken       by problem: route, calls, saved, time
      left        by reason: what it means, what can be done, the problems
      routes      calls and time of each route, as bars
+     timeline    calls and time of each route over the run (report_timeline.c)
      processes   side by side, with their ranks
      footer      what the page does not tell, and where it is
 
-   One file: it loads nothing and runs nothing.  All that comes from outside is escaped by put_text.  */
+   One file: it loads nothing and runs nothing.  All that comes from outside is escaped by run_report_text.  */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -18,8 +19,7 @@
 
 /* ---- pieces ------------------------------------------------------------------------ */
 
-/* Escaped, for content and for attributes in double quotes. */
-static void put_text(FILE *to, const char *text)
+void run_report_text(FILE *to, const char *text)
 {
   for (; *text; text++) switch (*text) {
     case '&': fputs("&amp;", to); break;
@@ -35,7 +35,7 @@ static void put_argument(FILE *to, const char *argument)
   char text[1024];
   snprintf(text, sizeof text, "%s", argument);
   tool_clean(text);
-  put_text(to, text);
+  run_report_text(to, text);
 }
 
 /* What was saved, or "unknown". */
@@ -49,19 +49,19 @@ static void put_problem(FILE *to, const struct report_line *l)
 {
   char words[SHUNT_PROBLEM_TEXT];
   run_report_words(l->problem, words);
-  put_text(to, l->call);
+  run_report_text(to, l->call);
   if (words[0]) {
     fputs(": ", to);
-    put_text(to, words);
+    run_report_text(to, words);
   }
   if (strcmp(l->problem, "-") != 0) {
     fputs("<code>", to);
-    put_text(to, l->problem);
+    run_report_text(to, l->problem);
     fputs("</code>", to);
   }
   if (l->from[0]) {
     fputs("<span class=\"from\">First called from ", to);
-    put_text(to, l->from);
+    run_report_text(to, l->from);
     fputs("</span>", to);
   }
 }
@@ -198,10 +198,10 @@ static void put_taken(FILE *to, const struct run_report *r)
     const struct report_line *l = &r->line[i];
     if (run_report_is_original(l)) continue;
     fputs("<tr><td data-name=\"Route\">", to);
-    put_text(to, l->route);
+    run_report_text(to, l->route);
     if (run_report_reason(l->reason) != SHUNT_FITS) {
       fputs("<br><span class=\"soft\">", to);
-      put_text(to, run_report_sentence(l->reason));
+      run_report_text(to, run_report_sentence(l->reason));
       fputs("</span>", to);
     }
     fputs("</td>", to);
@@ -222,11 +222,11 @@ static void put_reason(FILE *to, const struct run_report *r, const char *reason)
   static const char *const heads[] = {"#Calls", "Problem", NULL};
   const char *advice = run_report_advice(reason);
   fputs("<h3>", to);
-  put_text(to, run_report_sentence(reason));
+  run_report_text(to, run_report_sentence(reason));
   fputs("</h3>\n", to);
   if (advice[0]) {
     fputs("<p>What you can do: ", to);
-    put_text(to, advice);
+    run_report_text(to, advice);
     fputs("</p>\n", to);
   }
   open_table(to, NULL, heads);
@@ -300,7 +300,7 @@ static void put_routes(FILE *to, const struct run_report *r)
   open_table(to, most_us > 0 ? "The bars show the time." : "The bars show the calls.", heads);
   for (int i = 0; i < n; i++) {
     fputs("<tr><td data-name=\"Route\">", to);
-    put_text(to, sum[i].name);
+    run_report_text(to, sum[i].name);
     fputs("</td>", to);
     put_count(to, "Calls", sum[i].calls);
     fprintf(to, "<td class=\"n\" data-name=\"Time\">%s</td>",
@@ -327,11 +327,11 @@ static void put_processes(FILE *to, const struct run_report *r)
   for (int i = 0; i < r->processes; i++) {
     const struct report_process *p = &r->process[i];
     fputs("<tr><td data-name=\"Process\">", to);
-    put_text(to, p->program);
+    run_report_text(to, p->program);
     fprintf(to, " %ld</td><td class=\"n\" data-name=\"Rank\">", p->pid);
     fprintf(to, p->rank >= 0 ? "%d" : "-", p->rank);
     fputs("</td><td data-name=\"Host\">", to);
-    put_text(to, p->host[0] ? p->host : "-");
+    run_report_text(to, p->host[0] ? p->host : "-");
     fputs("</td><td class=\"n\" data-name=\"Ran for\">", to);
     fprintf(to, p->seconds > 0 ? "%.1f s" : "-", p->seconds);
     fputs("</td>", to);
@@ -362,7 +362,8 @@ static void put_no_calls(FILE *to, const struct run_end *run)
 
 static const char footer[] =
     "<footer>\n"
-    "<p>Processes that a signal or _exit ended have told nothing, and are not on this page. "
+    "<p>Neither the memory of Shunt's copies nor the time to make and prove them is measured here. "
+    "Processes that a signal or _exit ended have told nothing, and are not on this page. "
     "Neither are pictures of the matrices: to read their patterns back from the device would hold "
     "up the program. <code>shunt inspect --picture OUT.svg FILE</code> draws a matrix from its "
     "file.</p>\n"
@@ -389,6 +390,7 @@ bool run_report_page(struct run_report *r, const struct run_end *run, FILE *to)
     put_taken(to, r);
     put_left(to, r);
     put_routes(to, r);
+    run_report_timeline(r, to);
     put_processes(to, r);
   }
   fprintf(to, "</main>\n%s</body>\n</html>\n", footer);

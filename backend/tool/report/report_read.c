@@ -188,6 +188,30 @@ static void add_to_process(struct report_process *p, const struct report_line *l
   p->saved_unknown += l->saved_unknown;
 }
 
+/* ---- the timeline --------------------------------------------------------------------- */
+
+/* "# time <TAB> route <TAB> from <TAB> to <TAB> calls <TAB> us"; false: not understood. */
+static bool parse_span(char *text, struct report_span *s)
+{
+  char *field[MOST_FIELDS];
+  memset(s, 0, sizeof *s);
+  if (split(text, field) != 6) return false;
+  snprintf(s->route, sizeof s->route, "%s", field[1]);
+  tool_clean(s->route);
+  return parse_number(field[2], &s->from) && parse_number(field[3], &s->to) &&
+         parse_number(field[4], &s->calls) && parse_number(field[5], &s->us) && s->from >= 0 &&
+         s->to > s->from && s->to < 1e12 && s->calls >= 0 && s->us >= 0;
+}
+
+static bool add_span(struct run_report *r, const struct report_span *s)
+{
+  struct report_span *place = make_room((void **)&r->span, r->spans, &r->span_room, sizeof *s);
+  if (!place) return false;
+  *place = *s;
+  r->spans++;
+  return true;
+}
+
 /* ---- the file -------------------------------------------------------------------------- */
 
 static void read_line(struct run_report *r, char *text, struct report_process *block,
@@ -204,6 +228,9 @@ static void read_line(struct run_report *r, char *text, struct report_process *b
     if (lost < 0 || __builtin_add_overflow(r->lost, lost, &r->lost)) r->strange++;
   } else if (strncmp(text, "# process\t", 10) == 0) {
     parse_process(text, block);
+  } else if (strncmp(text, "# time\t", 7) == 0) {
+    struct report_span s;
+    if (!parse_span(text, &s) || !add_span(r, &s)) r->strange++;
   } else if (text[0] && text[0] != '#') {
     if (!parse_line(text, &l) || !add_line(r, &l)) {
       r->strange++;
@@ -236,6 +263,7 @@ void run_report_free(struct run_report *r)
 {
   free(r->line);
   free(r->process);
+  free(r->span);
   memset(r, 0, sizeof *r);
 }
 

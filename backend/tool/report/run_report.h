@@ -3,6 +3,7 @@
      report_read.c      the file of SHUNT_REPORT into struct run_report
      run_report.c       the table on the terminal, and the demands of --strict and --require
      report_page.c      the page of `shunt run --report FILE.html`
+     report_timeline.c    its part about the time
      report_style.c       its style sheet
      report_json.c      the object of `shunt run --json FILE`
      report_words.c     a problem in words, and what can be done about each reason
@@ -18,6 +19,10 @@
 
      us=N        microseconds that the calls took, all together
      clock=table   ... by the cost table, on the device (otherwise: by the clock, of the host)
+
+   and, for stretches of time (since 1970) in which calls were made, of the timeline of each route:
+
+     # time <TAB> route <TAB> from <TAB> to <TAB> calls <TAB> us
 
    Names that are not known are skipped, and so are other lines that begin with '#'.  Equal lines of
    several processes are added up; a line that is not understood is counted.  Version 1 has neither
@@ -45,11 +50,20 @@ struct report_process {
   double saved;
 };
 
+/* What a route did in some stretch of the time. */
+struct report_span {
+  char route[24];
+  double from, to; /* since 1970 */
+  double calls, us;
+};
+
 struct run_report {
   struct report_line *line;
   int count, room;
   struct report_process *process; /* those with calls, in the order of their blocks */
   int processes, process_room;
+  struct report_span *span; /* in no order */
+  int spans, span_room;
   int strange;  /* lines not understood */
   int64_t lost; /* calls that were not counted by problem */
   int64_t calls, taken;
@@ -88,6 +102,10 @@ bool run_report_print(struct run_report *r, const struct launch_end *end,
 bool run_report_page(struct run_report *r, const struct run_end *run, FILE *to);
 bool run_report_json(struct run_report *r, const struct run_end *run, FILE *to);
 extern const char run_report_style[];
+/* Text in the page: escaped, for content and for attributes in double quotes. */
+void run_report_text(FILE *to, const char *text);
+/* The part of the page about the time (report_timeline.c). */
+void run_report_timeline(const struct run_report *r, FILE *to);
 
 /* The reason that a word names; SHUNT_R_COUNT: a newer library's. */
 enum shunt_reason run_report_reason(const char *word);

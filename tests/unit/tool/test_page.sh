@@ -64,6 +64,10 @@ cusparseSpMM${tab}vector${tab}fits${tab}1200${tab}3000.5${tab}$spmm${tab}us=6000
 cusparseSpMM${tab}original${tab}transposed${tab}34${tab}0.0${tab}$spmm
 cusparseSpMM${tab}original${tab}a-new-reason${tab}1${tab}0.0${tab}-
 GrB_mxm${tab}host${tab}fits${tab}7${tab}-${tab}mxm:plus_times:fp32:m20000n64k20000w25612544:sr.fr.fc:NT:am:t2${tab}us=700${tab}from=a <b>.py:3 in f${tab}other=x
+# time${tab}vector${tab}1790000000.250${tab}1790000001.250${tab}1200${tab}6000.0
+# time${tab}host${tab}1790000001.250${tab}1790000002.250${tab}7${tab}700.0
+# time${tab}original${tab}1790000000.250${tab}1790000006.250${tab}35${tab}0.0
+# an unknown remark
 EOF
 check "a run of two processes" 'run sh -c "cat; cat"'
 check "the page is well formed, self-contained and tells all" 'valid'
@@ -78,6 +82,10 @@ check "a reason of a newer library by its word" 'on_page "<h3>a-new-reason</h3>"
 check "time of a call, estimated or measured" 'on_page "5.0 us, estimated" && on_page ">100.0 us<"'
 check "where it was called" 'on_page "First called from a &lt;b&gt;.py:3 in f<" &&
   json "sorted(d[\"from\"] for d in a[\"decisions\"])[-1] == \"a <b>.py:3 in f\""'
+check "the timeline: routes, calls, time" 'on_page "highest column: 241" && on_page "<i class=\"left\"></i>original" &&
+  [ "$(grep -o "<rect" page.html | wc -l)" -eq 100 ]'
+check "... and in the object" 'json "[(s[\"route\"], s[\"calls\"]) for s in a[\"timeline\"]][:3] ==
+  [(\"vector\", 1200), (\"host\", 7), (\"original\", 35)] and len(a[\"timeline\"]) == 6"'
 check "ranks and hosts" '[ "$(grep -c "data-name=\"Rank\">1<.*node7.*12.5 s" page.html)" -eq 2 ]'
 check "the object: sums" 'json "a[\"calls\"] == 2484 and a[\"taken\"] == 2414 and
   a[\"saved_us\"] == 6001 and a[\"saved_unknown\"] == 14"'
@@ -92,6 +100,10 @@ check "... and the clock of each time" \
 cat >lines <<EOF
 # shunt report 2 pid=PID prog=<script>
 # process${tab}host=a"b<i>&
+# time${tab}<i>&"${tab}1${tab}2${tab}3${tab}4
+# time${tab}csr${tab}2${tab}1${tab}3${tab}4
+# time${tab}csr${tab}1${tab}2${tab}-3${tab}4
+# time${tab}csr${tab}1${tab}2
 cusparseSpMM${tab}ve<b>ctor${tab}<fits&${tab}2${tab}1.5${tab}"><script>alert(1)</script>
 cusparseSpMM${tab}original${tab}"><i>${tab}3${tab}0${tab}a&b
 cusparseSpMM${tab}csr${tab}fits${tab}1${tab}nan${tab}-
@@ -103,7 +115,7 @@ check "a command and lines that would be markup" \
   'run sh -c "cat; exit 0 # <script>alert(2)</script> & \"\""'
 check "are text" 'valid && ! grep -q -i "<script" page.html'
 check "what is not UTF-8 is replaced" 'on_page "cut ? short?"'
-check "strange lines are counted" 'on_page "3 lines of the library" && json "a[\"not_understood\"] == 3"'
+check "strange lines are counted" 'on_page "6 lines of the library" && json "a[\"not_understood\"] == 6"'
 : >lines
 check "a run without a call" 'run cat && valid && on_page "No calls were seen"'
 check "a run that a signal ended" '! run sh -c "kill -TERM \$\$" && valid && on_page "ended by signal 15"'
@@ -204,6 +216,10 @@ else
   check "what they took is measured, what they saved is not known" \
     'json "a[\"saved_us\"] is None and a[\"decisions\"][0][\"clock\"] == \"host\" and
      0 < a[\"decisions\"][0][\"us\"] < 1e6 * a[\"seconds\"]" && on_page "gain\">unknown<"'
+  check "their times are on the timeline" \
+    'json "sum(s[\"calls\"] for s in a[\"timeline\"]) == 3 and
+     abs(sum(s[\"us\"] for s in a[\"timeline\"]) - sum(d[\"us\"] for d in a[\"decisions\"])) < 2" &&
+     on_page "Over the run"'
   check "the terminal tells the same" 'SHUNT_ROUTES=host run ./product 2>&1 | grep -q " host  *unknown "'
   check "its rank, host and time" 'RANK=3 SHUNT_ROUTES=host run ./product && json "a[\"processes\"][0][\"rank\"] == 3 and
      a[\"processes\"][0][\"host\"] and 0 <= a[\"processes\"][0][\"seconds\"] < a[\"seconds\"] + 0.5 and
