@@ -69,4 +69,4 @@ const char run_report_style[] =
     "--taken:#0059b3;--left:#b45309;--good:#000}\n"
     "body{max-width:none;padding:0;font-size:10pt}\n"
     "tr,.figures div{break-inside:avoid}h2,h3{break-after:avoid}\n"
-    ".bar,.share,.share *{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
+    ".bar,.share,.share *,.key i{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";

@@ -134,7 +134,8 @@ void run_report_timeline(const struct run_report *r, FILE *to)
   for (int i = 0; i < r->spans; i++) add_span(c, &r->span[i]);
   fputs("<h2 id=\"timeline\">Over the run</h2>\n", to);
   put_key(c, to);
-  snprintf(text, sizeof text, "highest column: %.3g", highest(c, c->calls));
+  snprintf(text, sizeof text, "highest column: %s",
+           tool_grouped((int64_t)fmin(ceil(highest(c, c->calls)), 1e18), amount));
   put_chart(c, c->calls, "Calls", text, to);
   snprintf(text, sizeof text, "highest column: %s", tool_duration(highest(c, c->us), amount));
   put_chart(c, c->us, "Time that calls took, where it is known", text, to);

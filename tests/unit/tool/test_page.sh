@@ -82,7 +82,7 @@ check "a reason of a newer library by its word" 'on_page "<h3>a-new-reason</h3>"
 check "time of a call, estimated or measured" 'on_page "5.0 us, estimated" && on_page ">100.0 us<"'
 check "where it was called" 'on_page "First called from a &lt;b&gt;.py:3 in f<" &&
   json "sorted(d[\"from\"] for d in a[\"decisions\"])[-1] == \"a <b>.py:3 in f\""'
-check "the timeline: routes, calls, time" 'on_page "highest column: 241" && on_page "<i class=\"left\"></i>original" &&
+check "the timeline: routes, calls, time" 'on_page "highest column: 242" && on_page "<i class=\"left\"></i>original" &&
   [ "$(grep -o "<rect" page.html | wc -l)" -eq 100 ]'
 check "... and in the object" 'json "[(s[\"route\"], s[\"calls\"]) for s in a[\"timeline\"]][:3] ==
   [(\"vector\", 1200), (\"host\", 7), (\"original\", 35)] and len(a[\"timeline\"]) == 6"'
