@@ -7,13 +7,14 @@
 #   blackbox   stale, parity, determinism, tune, quiet, faults: cuSPARSE programs under Shunt
 #   sanitize   compute-sanitizer memcheck on short runs of both; SANITIZE="test_a test_b": of these
 #              alone, and of stale; SANITIZE_JOBS at a time (2), SANITIZE_SECONDS each (300), and
-#              of the largest tests one case in SANITIZE_EVERY (8)
+#              of the largest tests one case in SANITIZE_EVERY (8); then racecheck and initcheck on
+#              a few small tests (RACES="test_a test_b": on these)
 #   host       what a call costs the host, for each route, next to a bare launch: host.txt
 #   clients    tests/clients without and with Shunt
 #   solvers    block solvers and a PETSc-like loop, timed without and with Shunt
 #   bench      torch_bench.py without and with Shunt
 #   torture    what programs of production size run into: tests/TORTURE.md; longer by LAYERS_PASSES,
-#              STREAMS, PROBLEMS and RECOVERIES
+#              STREAMS, PROBLEMS, RECOVERIES, PRODUCTS and MATRICES
 #   changes    stale in rounds of other seeds, until CHANGES (1,000,000) results are checked
 #   memory     programs that fill the device, without and with Shunt: both get as much
 #
@@ -303,7 +304,7 @@ sanitized() {
 # Two at a time end before as many as there are would, of which the longest then run into their
 # limits.
 sanitize() {
-  local test tests sanitizer
+  local test tests tool sanitizer
   sanitizer=$(command -v compute-sanitizer || echo "$cuda/bin/compute-sanitizer")
   # shellcheck disable=SC2086
   mapfile -t tests < <(tests_in ${SANITIZE:-})
@@ -315,6 +316,18 @@ sanitize() {
       env SHUNT_TEST_EVERY="${SANITIZE_EVERY:-8}" LD_LIBRARY_PATH="$(library_path "$test")" \
       "$sanitizer" --tool memcheck --report-api-errors no --error-exitcode 9 --print-limit 20 \
       "$test"
+  done
+  # Kernels that hand tiles from thread to thread, and conversions, which fill memory in parts.
+  # shellcheck disable=SC2086
+  mapfile -t tests < <(tests_in ${RACES:-test_vector_format test_tile_format test_dcsr_format \
+    test_bundle_spmm test_tile_proved test_vector_packed_proved})
+  for tool in racecheck initcheck; do
+    for test in "${tests[@]}"; do
+      wait_for_turn "${SANITIZE_JOBS:-2}"
+      start run "$tool-${test##*/}" "${SANITIZE_SECONDS:-300}" \
+        env SHUNT_TEST_EVERY="${SANITIZE_EVERY:-8}" LD_LIBRARY_PATH="$(library_path "$test")" \
+        "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 "$test"
+    done
   done
   wait
   expected sanitize-stale 'rerouted cusparseSpMM >= 100'
@@ -440,6 +453,8 @@ torture() {
     "rerouted cusparseSpMM >= $((${PROBLEMS:-100000} / 2))"
   both recovery 550 "$bin/recovery" "${RECOVERIES:-1}" -- 'route dense >= 500' \
     'route sparse24 >= 500'
+  both service 590 "$bin/service" "${PRODUCTS:-100000}" "${MATRICES:-200}" -- \
+    "rerouted cusparseSpMM >= $((${PRODUCTS:-100000} / 2))"
 }
 
 # Programs that fill the device, each alone.

@@ -42,7 +42,7 @@ for name in stale stale_bsr stale_epochs parity determinism tune faults quiet qu
   host_time; do
   cp program "build/tests/gpu/blackbox/$name"
 done
-for name in layers many_streams many_problems recovery; do
+for name in layers many_streams many_problems recovery service; do
   cp program "build/tests/gpu/torture/$name"
 done
 cp program build/tests/clients/device_full
@@ -101,9 +101,9 @@ check "what measures runs alone" 'alone quiet tune tuned faults'
 check "the original ends before what is compared with it begins" \
   'grep parity times | sort -n | awk "NR == 1 { end = \$2 } \$1 < end && NR > 1 { exit 1 }
     END { exit NR != 3 }"'
-STREAMS=1000 PROBLEMS=1000 session "" torture
+STREAMS=1000 PROBLEMS=1000 PRODUCTS=1000 session "" torture
 check "torture: one at a time, without Shunt and with it" \
-  'together 1 && [ "$(grep -c "^original-" said)" = 4 ] && counted failed=0'
+  'together 1 && [ "$(grep -c "^original-" said)" = 5 ] && counted failed=0'
 CHANGES=100000 session "" changes
 check "changes: rounds until enough is checked" \
   'grep "136000 results of changed calls checked, in 2 rounds" said'
