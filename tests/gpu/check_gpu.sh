@@ -16,11 +16,13 @@
 #   torture    what programs of production size run into: tests/TORTURE.md; longer by LAYERS_PASSES,
 #              STREAMS, PROBLEMS, RECOVERIES, PRODUCTS and MATRICES
 #   changes    stale in rounds of other seeds, until CHANGES (1,000,000) results are checked
+#   train      PyTorch trains sparse models for TRAIN_STEPS (1,000): losses without Shunt and with
+#              it, the same bits in five runs with SHUNT_DETERMINISTIC=1, and what that costs
 #   memory     programs that fill the device, without and with Shunt: both get as much
 #
 # Programs run side by side, JOBS at a time (8; unit: all at once).  Those that measure times or
 # count the device's memory have the device for themselves: tune, quiet, faults, host, solvers,
-# bench, torture, memory and the products of clients.
+# bench, torture, memory, and the first runs of train and products of clients.
 #
 # Without a phase: unit, blackbox, clients.  OUT receives report.json and logs.tar.gz, after each
 # phase, and from bench bench.json; `report.py --join` makes one report of several sessions.  The
@@ -183,7 +185,7 @@ start_stale() {
   turn preloaded "stale-epochs$tag" 150 "$bin/stale_epochs" "${EPOCHS:-1}" $((1 + more)) -- \
     'rerouted cusparseSpMM >= 1000'
   SHUNT_ROUTES=$every_route turn preloaded "stale-epochs-forced$tag" 150 "$bin/stale_epochs" \
-    "${EPOCHS:-1}" $((51 + more)) -- 'rerouted cusparseSpMM >= 2000' 'route dense >= 100'
+    "${EPOCHS:-1}" $((51 + more)) -- 'rerouted cusparseSpMM >= 2000'
   [ -z "$tag" ] || return
   turn plain original-stale-epochs 150 "$bin/stale_epochs"
   turn plain original-stale 150 "$bin/stale" 500 3
@@ -444,15 +446,14 @@ both() {
 # One after the other: times and memory are measured.
 torture() {
   local bin=$build/tests/gpu/torture
-  both layers 300 "$bin/layers" "${LAYERS_PASSES:-8}" -- 'route dense >= 1000'
+  both layers 300 "$bin/layers" "${LAYERS_PASSES:-8}" -- 'rerouted cusparseSpMM >= 10000'
   grep -h '^time us_a_layer' "$logs/original-layers.log" | sed 's/^/  without: /'
   grep -h '^time us_a_layer' "$logs/layers.log" | sed 's/^/  with:    /'
   both many-streams 550 "$bin/many_streams" "${STREAMS:-100000}" -- \
-    "route dense >= $((${STREAMS:-100000} / 2))"
+    "rerouted cusparseSpMM >= $((${STREAMS:-100000} / 2))"
   both many-problems 550 "$bin/many_problems" "${PROBLEMS:-100000}" -- \
     "rerouted cusparseSpMM >= $((${PROBLEMS:-100000} / 2))"
-  both recovery 550 "$bin/recovery" "${RECOVERIES:-1}" -- 'route dense >= 500' \
-    'route sparse24 >= 500'
+  both recovery 550 "$bin/recovery" "${RECOVERIES:-1}" -- 'rerouted cusparseSpMM >= 3000'
   both service 590 "$bin/service" "${PRODUCTS:-100000}" "${MATRICES:-200}" -- \
     "rerouted cusparseSpMM >= $((${PRODUCTS:-100000} / 2))"
 }
@@ -471,6 +472,54 @@ memory() {
   run "$name" 150 env LD_PRELOAD="$shunt" SHUNT_REPORT="$work/$name.report" python3 "$script"
   expected "$name" 'rerouted cusparseSpMM >= 500'
   compared "$name" 'largest_mb >= -128' 'total_mb >= -128'
+}
+
+# trained NAME WORD...: torch_train.py, its losses to $work/NAME.losses; under Shunt but for names
+# that begin with "original-".
+# shellcheck disable=SC2317 # started by its name
+trained() {
+  local name=$1 preload=$shunt
+  shift
+  [ "$name" = "${name#original-}" ] || preload=
+  run "$name" 580 env LD_PRELOAD="$preload" SHUNT_REPORT="$work/$name.report" \
+    python3 "$here/tests/clients/torch_train.py" "$@" -o "$work/$name.losses"
+}
+
+# near NAME TOLERANCE: the losses of NAME and of original-NAME.
+near() {
+  run "$1-near" 60 python3 "$here/tests/clients/torch_train.py" --compare \
+    "$work/original-$1.losses" "$work/$1.losses" "$2"
+}
+
+# Alone first, since times are compared and memory runs out; then many at a time on one device.
+train() {
+  local steps=${TRAIN_STEPS:-1000} model run_number
+  export PYTHONDONTWRITEBYTECODE=1
+  for model in mlp gcn attention; do
+    trained "original-train-$model" "$model" --steps "$steps" --full
+    trained "train-$model" "$model" --steps "$steps" --full
+    SHUNT_DETERMINISTIC=1 trained "train-$model-deterministic" "$model" --steps "$steps" --full
+    grep -H '^value us_a_step' "$logs"/*"train-$model.log" "$logs/train-$model-deterministic.log" |
+      sed 's,.*/,  ,'
+    near "train-$model" 0.02
+  done
+  expected train-mlp "rerouted cusparseSpMM >= $((steps * 40))"
+  expected train-gcn "rerouted cusparseSpMM >= $steps"
+  expected train-attention "rerouted cusparseSpMM >= $steps" 'rerouted cusparseSDDMM >= 100'
+  for model in mlp gcn attention; do
+    turn trained "original-train-$model-graph" "$model" --steps "$steps" --graphs
+    turn trained "train-$model-graph" "$model" --steps "$steps" --graphs
+    for run_number in 1 2 3 4 5; do
+      SHUNT_DETERMINISTIC=1 turn trained "train-$model-again-$run_number" "$model" \
+        --steps $((steps / 4))
+    done
+  done
+  wait
+  for model in mlp gcn attention; do
+    near "train-$model-graph" 0.02
+    run "train-$model-bits" 60 python3 "$here/tests/clients/torch_train.py" --same \
+      "$work/train-$model-again"-[1-5].losses
+  done
 }
 
 # compared NAME RULE...: the values that NAME found with Shunt, and without.
@@ -503,10 +552,11 @@ for phase in $phases; do
   bench) bench ;;
   torture) torture ;;
   memory) memory ;;
+  train) train ;;
   changes) changes ;;
   *)
     echo "check_gpu: unknown phase '$phase'; accepted:" \
-      "unit stale blackbox sanitize host clients solvers bench torture memory changes"
+      "unit stale blackbox sanitize host clients solvers bench torture memory changes train"
     exit 2
     ;;
   esac
