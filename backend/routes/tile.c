@@ -132,7 +132,7 @@ static double expected_us(const struct shunt_call *c)
 /* What the conversion takes has to be gained within so many calls. */
 enum { GAINED_WITHIN = 200 };
 
-/* Is it faster than `rows`, the conversion included? */
+/* Is it faster than `csr`, the conversion included? */
 static bool gains(const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;

@@ -18,7 +18,7 @@
 # the products of clients.
 #
 # Without a phase: unit, blackbox, clients.  OUT receives report.json and logs.tar.gz, after each
-# phase, and from bench bench.json; `report.py --join` makes one report of several sessions.  The
+# phase, and from bench bench.json; `report.py --join` makes one report of several runs.  The
 # output is short: one line a program, and the first findings of those that failed.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
@@ -135,7 +135,7 @@ unit() {
 # Routes are forced, so that as few calls as possible are left to cuSPARSE.
 start_stale() {
   local bin=$build/tests/gpu/blackbox
-  # --strict (one rounding) would judge the calls that are left, too, which is more than cuSPARSE
+  # --strict (one rounding) would compare the calls that are left, too, which is more than cuSPARSE
   # keeps.
   SHUNT_ROUTES=$every_route turn preloaded stale 150 "$bin/stale" 10000 14 -- \
     'rerouted cusparseSpMM >= 5000' 'route csr >= 1' 'route vector >= 1' 'route dense >= 1'
@@ -382,7 +382,7 @@ bench() {
   python3 "$report" --merge "$work/plain.json" "$work/shunt.json" "$out/bench.json"
 }
 
-# After each phase, so that a session which is cut off leaves what it had.
+# After each phase, so that a run which is cut off leaves what it had.
 hand_over() {
   tar -C "$work" -czf "$out/logs.tar.gz" --exclude=parity.record --exclude='*.csrbin' .
   python3 "$report" --write "$here" "$logs" "$out/report.json" >"$work/written"
