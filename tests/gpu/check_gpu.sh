@@ -12,10 +12,13 @@
 #   clients    tests/clients without and with Shunt
 #   solvers    block solvers and a PETSc-like loop, timed without and with Shunt
 #   bench      torch_bench.py without and with Shunt
+#   torture    what programs of production size run into: tests/TORTURE.md; longer by LAYERS_PASSES,
+#              STREAMS, PROBLEMS and RECOVERIES
+#   memory     programs that fill the device, without and with Shunt: both get as much
 #
-# Programs run side by side, JOBS at a time (8; unit: all at once).  Those that measure times or count
-# the device's memory have the device for themselves: tune, quiet, faults, host, solvers, bench and
-# the products of clients.
+# Programs run side by side, JOBS at a time (8; unit: all at once).  Those that measure times or
+# count the device's memory have the device for themselves: tune, quiet, faults, host, solvers, bench,
+# torture, memory and the products of clients.
 #
 # Without a phase: unit, blackbox, clients.  OUT receives report.json and logs.tar.gz, after each
 # phase, and from bench bench.json; `report.py --join` makes one report of several runs.  The
@@ -169,6 +172,12 @@ start_stale() {
   SHUNT_ROUTES=$every_route turn preloaded stale-strict 150 "$bin/stale" 3000 4 --strict
   SHUNT_ROUTES=$every_route SHUNT_CACHE_MB=8 turn preloaded stale-small-cache 150 \
     "$bin/stale" 1500 2
+  # What a preprocess promises, and when it ends.
+  turn preloaded stale-epochs 150 "$bin/stale_epochs" "${EPOCHS:-1}" -- \
+    'rerouted cusparseSpMM >= 1000'
+  SHUNT_ROUTES=$every_route turn preloaded stale-epochs-forced 150 \
+    "$bin/stale_epochs" "${EPOCHS:-1}" 5 -- 'rerouted cusparseSpMM >= 2000' 'route dense >= 100'
+  turn plain original-stale-epochs 150 "$bin/stale_epochs"
   turn plain original-stale 150 "$bin/stale" 500 3
   turn plain original-stale-bsr 150 "$bin/stale_bsr" 300 2
 }
@@ -382,6 +391,57 @@ bench() {
   python3 "$report" --merge "$work/plain.json" "$work/shunt.json" "$out/bench.json"
 }
 
+# both NAME SECONDS PROGRAM... -- RULE...: alone, without Shunt and with it.
+both() {
+  local name=$1 limit=$2 words=()
+  shift 2
+  while [ "$1" != -- ]; do
+    words+=("$1")
+    shift
+  done
+  plain "original-$name" "$limit" "${words[@]}"
+  preloaded "$name" "$limit" "${words[@]}" "$@"
+}
+
+# One after the other: times and memory are measured.
+torture() {
+  local bin=$build/tests/gpu/torture
+  both layers 300 "$bin/layers" "${LAYERS_PASSES:-8}" -- 'route dense >= 1000'
+  grep -h '^time us_a_layer' "$logs/original-layers.log" | sed 's/^/  without: /'
+  grep -h '^time us_a_layer' "$logs/layers.log" | sed 's/^/  with:    /'
+  both many-streams 550 "$bin/many_streams" "${STREAMS:-100000}" -- \
+    "route dense >= $((${STREAMS:-100000} / 2))"
+  both many-problems 550 "$bin/many_problems" "${PROBLEMS:-100000}" -- \
+    "rerouted cusparseSpMM >= $((${PROBLEMS:-100000} / 2))"
+  both recovery 550 "$bin/recovery" "${RECOVERIES:-1}" -- 'route dense >= 500' \
+    'route sparse24 >= 500'
+}
+
+# Programs that fill the device, each alone.
+memory() {
+  local how name script=$here/tests/clients/torch_memory.py
+  for how in malloc async driver; do
+    both "device-full-$how" 120 "$build/tests/clients/device_full" "$how" -- \
+      'rerouted cusparseSpMM >= 500'
+    compared "device-full-$how" 'largest_mb >= -128' 'total_mb >= -128'
+  done
+  export PYTHONDONTWRITEBYTECODE=1
+  name=torch-memory
+  run "original-$name" 150 python3 "$script"
+  run "$name" 150 env LD_PRELOAD="$shunt" SHUNT_REPORT="$work/$name.report" python3 "$script"
+  expected "$name" 'rerouted cusparseSpMM >= 500'
+  compared "$name" 'largest_mb >= -128' 'total_mb >= -128'
+}
+
+# compared NAME RULE...: the values that NAME found with Shunt, and without.
+compared() {
+  local name=$1
+  shift
+  run "$name-compared" 20 python3 "$report" --compare "$logs/original-$name.log" \
+    "$logs/$name.log" "$@"
+  grep -h '_mb' "$logs/$name-compared.log" | sed 's/^/  /'
+}
+
 # After each phase, so that a run which is cut off leaves what it had.
 hand_over() {
   tar -C "$work" -czf "$out/logs.tar.gz" --exclude=parity.record --exclude='*.csrbin' .
@@ -401,9 +461,11 @@ for phase in $phases; do
   clients) clients ;;
   solvers) solvers ;;
   bench) bench ;;
+  torture) torture ;;
+  memory) memory ;;
   *)
     echo "check_gpu: unknown phase '$phase'; accepted:" \
-      "unit stale blackbox sanitize host clients solvers bench"
+      "unit stale blackbox sanitize host clients solvers bench torture memory"
     exit 2
     ;;
   esac
