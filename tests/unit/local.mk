@@ -5,7 +5,7 @@ check_PROGRAMS = \
   %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin %D%/native/test_native \
   %D%/native/test_native_refused %D%/options/test_options %D%/semiring/test_semiring_bundles \
   %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_sddmm \
-  %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
+  %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 %D%/srbcrs/test_srbcrs \
   %D%/tile/test_tile %D%/tile/test_tile_refused %D%/tile/test_tile_twin \
   %D%/tool/test_bench_blocks \
   %D%/vector/test_row_clusters %D%/vector/test_vector_attention \
