@@ -7,7 +7,8 @@
 // without a value changing.  The row offsets stay.  Each scene is a story about one descriptor:
 //
 //   captured        {preprocess, product} in a graph that is never launched, or launched once;
-//                   plain calls with the same buffer and with another; columns change; plain calls again
+//                   plain calls with the same buffer and with another; columns change; plain calls
+//                   again
 //   replayed        {preprocess, product} in a graph, launched again after the columns changed
 //   two streams     preprocess on one, products on another; a new preprocess after a change
 //   capture beside  a preprocess is being captured on one stream while products run on another
