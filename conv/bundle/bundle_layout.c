@@ -48,8 +48,3 @@ int shunt_bundle_lay_out(const struct shunt_csr *a, void *memory, struct shunt_b
 {
   return lay_out(a, memory, out) != 0;
 }
-
-double shunt_bundle_sharing(const struct shunt_bundle *g, const struct shunt_bundle_counts *counts)
-{
-  return counts->vectors ? (double)g->nnz / (double)counts->vectors : 0;
-}
