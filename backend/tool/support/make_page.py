@@ -83,7 +83,8 @@ has the limits of size.
 .BR shunt (1),
 .BR shunt-cusparse (7),
 .BR shunt-env (7),
-.BR shunt-graphblas (7)
+.BR shunt-graphblas (7),
+.BR shunt-troubleshooting (7)
 """
 HTML = """<!DOCTYPE html>
 <html lang="en">
