@@ -272,7 +272,7 @@ host() {
     plain "original-host-$round" 60 "$bin/host_time"
     preloaded "host-$round" 60 "$bin/host_time"
   done
-  expected host-1 'route dense >= 1000' 'route vector >= 1000' 'route sparse24 >= 500' \
+  expected host-1 'route dense >= 1000' 'route vector >= 1000' 'route sparse24 >= 2000' \
     'route tile >= 500' 'route bundle >= 500' 'route csr >= 1000'
   {
     echo "# least host us of three runs: with Shunt, without, what" \
@@ -448,11 +448,11 @@ torture() {
   grep -h '^time us_a_layer' "$logs/original-layers.log" | sed 's/^/  without: /'
   grep -h '^time us_a_layer' "$logs/layers.log" | sed 's/^/  with:    /'
   both many-streams 550 "$bin/many_streams" "${STREAMS:-100000}" -- \
-    "route dense >= $((${STREAMS:-100000} / 2))"
+    "route sparse24 >= $((${STREAMS:-100000} / 2))"
   both many-problems 550 "$bin/many_problems" "${PROBLEMS:-100000}" -- \
     "rerouted cusparseSpMM >= $((${PROBLEMS:-100000} / 2))"
   both recovery 550 "$bin/recovery" "${RECOVERIES:-1}" -- 'route dense >= 500' \
-    'route sparse24 >= 500'
+    'route sparse24 >= 2000'
   both service 590 "$bin/service" "${PRODUCTS:-100000}" "${MATRICES:-200}" -- \
     "rerouted cusparseSpMM >= $((${PRODUCTS:-100000} / 2))"
 }
