@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""report.py: what a session on a GPU found, and whether it is still about this source.
+"""report.py: what a run on a GPU found, and whether it is still about this source.
 
   report.py --write ROOT LOGS OUT.json     results of the logs in LOGS, with machine and digest
   report.py --join ROOT FILE...            writes ROOT/tests/gpu/report.json from several OUT.json
   report.py --verify ROOT                  exit status 1 when report.json is about other source,
-                                           with the files that the session did not see
+                                           with the files that the run did not see
   report.py --digest ROOT                  prints the digest
   report.py --expect REPORT RULE...        checks a SHUNT_REPORT file, one "ok - " line a rule
   report.py --compare PLAIN SHUNT RULE...  logs with lines "value NAME=NUMBER", one without and one
@@ -60,7 +60,7 @@ def digest(root):
 
 
 def differences(then, now):
-    """What a session has not seen, a line each: changed, new and removed files."""
+    """What a run has not seen, a line each: changed, new and removed files."""
     lists = {"changed": [p for p in then if p in now and now[p] != then[p]],
              "new": [p for p in now if p not in then],
              "removed": [p for p in then if p not in now]}

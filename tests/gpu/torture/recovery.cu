@@ -7,7 +7,10 @@
 //   NaN and Inf   in B or A for 40 calls, as when a step of a training diverges; 200 calls later a
 //                 product takes no longer than before (1.15 x)
 //   8 off 16      columns, values and both begin 8 bytes behind a multiple of 16, as PyTorch's do
-//                 after an odd number of entries: as fast as aligned ones (1.15 x)
+//                 after an odd number of entries: as fast as aligned ones (1.15 x); 2:4 matrices
+//                 within 2 x, whose columns are then hashed by 8 bytes, not compared by 16, and
+//                 whose values cannot be read in place.  check_gpu.sh asks Shunt's report that the
+//                 former stay on their route
 //
 // Results are compared with float64 throughout; times are the device's, the least of 15 blocks of
 // 20 calls.
@@ -21,11 +24,12 @@ static const double MOST = 1.15;
 struct Kind {
   const char *name;
   MatrixShape shape;
+  double most_shifted; // times as long as aligned
 };
 static const Kind kinds[] = {
-    {"half full", {SIDE, SIDE, SIDE * 2 / 5, 1, CUDA_R_16F}},
-    {"2:4", {SIDE, SIDE, SIDE / 2, 1, CUDA_R_16F}},
-    {"8 x 1", {SIDE, SIDE, SIDE / 10, 8, CUDA_R_16F}},
+    {"half full", {SIDE, SIDE, SIDE * 2 / 5, 1, CUDA_R_16F}, MOST},
+    {"2:4", {SIDE, SIDE, SIDE / 2, 1, CUDA_R_16F}, 2},
+    {"8 x 1", {SIDE, SIDE, SIDE / 10, 8, CUDA_R_16F}, MOST},
 };
 
 // The host hears of each before the next.
@@ -91,8 +95,9 @@ static void test_shifted(Lane &l, const Kind &k, const Problem &aligned)
     settle(l, p, 40);
     const double us = settled_us(l, p);
     const unsigned wrong = checked(l, p);
-    check(us <= MOST * before, "%s, columns %d and values %d bytes off 16: %.2f us, %.2f aligned",
-          k.name, shift[0], shift[1], us, before);
+    check(us <= k.most_shifted * before,
+          "%s, columns %d and values %d bytes off 16: %.2f us, %.2f aligned", k.name, shift[0],
+          shift[1], us, before);
     check(wrong == 0, "%s, columns %d and values %d bytes off 16: %u wrong elements", k.name,
           shift[0], shift[1], wrong);
     CUDA_OK(cudaDeviceSynchronize());

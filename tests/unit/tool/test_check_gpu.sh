@@ -49,8 +49,8 @@ cp program build/tests/clients/device_full
 for name in test_one test_two; do cp program "build/tests/gpu/csr/$name"; done
 echo "not a program" >build/tests/gpu/csr/test_one.log
 
-# session FAILING PHASE...: what check_gpu.sh says and leaves, and times.
-session() {
+# check_gpu FAILING PHASE...: what check_gpu.sh says and leaves, and times.
+check_gpu() {
   FAILING=$1 TIMES=$work/times
   export FAILING TIMES
   shift
@@ -89,27 +89,27 @@ PYTHON
 }
 
 # ---- what it does --------------------------------------------------------------------------------
-session "" unit
+check_gpu "" unit
 check "the tests of tests/gpu, and no other file" '[ "$(grep -c "^test_" said)" = 2 ] && together 2'
 check "are counted" 'counted passed=6 failed=0 skipped=2'
-JOBS=4 session "" stale
+JOBS=4 check_gpu "" stale
 check "stale: JOBS at a time" 'together 4'
 check "each program has its line" '[ "$(grep -c "^[a-z0-9-]* .* passed" said)" = 35 ]'
 check "the reports of fifteen are looked at" '[ "$(grep -c "^stale.*-expect" said)" = 15 ]'
-session "" blackbox
+check_gpu "" blackbox
 check "what measures runs alone" 'alone quiet tune tuned faults'
 check "the original ends before what is compared with it begins" \
   'grep parity times | sort -n | awk "NR == 1 { end = \$2 } \$1 < end && NR > 1 { exit 1 }
     END { exit NR != 3 }"'
-STREAMS=1000 PROBLEMS=1000 PRODUCTS=1000 session "" torture
+STREAMS=1000 PROBLEMS=1000 PRODUCTS=1000 check_gpu "" torture
 check "torture: one at a time, without Shunt and with it" \
   'together 1 && [ "$(grep -c "^original-" said)" = 5 ] && counted failed=0'
-CHANGES=100000 session "" changes
+CHANGES=100000 check_gpu "" changes
 check "changes: rounds until enough is checked" \
   'grep "136000 results of changed calls checked, in 2 rounds" said'
-session "stale_bsr" stale
+check_gpu "stale_bsr" stale
 check "a program that fails is told, and why" \
   'grep -A1 "^stale-bsr .*2 passed, 1 failed" said | grep "not ok - made to fail"'
 check "and counted" 'counted failed=1'
-check "an unknown phase is an error" '! session "" nothing; grep "unknown phase .nothing." said'
+check "an unknown phase is an error" '! check_gpu "" nothing; grep "unknown phase .nothing." said'
 finish
