@@ -9,8 +9,8 @@
 //             row k      | V | V | V | ..           is V columns, 16 bytes
 //
 //   P       [segments][panel], the sums of a panel, in f32 where values have 2 bytes: the second
-//           phase is C = alpha S P + beta C by the rows kernel (S: kernels/dcsr/dcsr_sums.cuh), or by
-//           kernels/dcsr/dcsr_combine.cuh where C has 2 bytes
+//           phase is C = alpha S P + beta C by the csr kernel (S: kernels/dcsr/dcsr_sums.cuh), or
+//           by kernels/dcsr/dcsr_combine.cuh where C has 2 bytes
 #pragma once
 #include <cuda_runtime.h>
 #include <stdint.h>
