@@ -14,9 +14,7 @@ enum { MOST_IN_TURN = 16 };
 
 /* ---- what is planned ------------------------------------------------------------- */
 
-/* p as routes see it: CSR unless it is in blocks, op_a 'T' where op(A) is the transpose of spmm.a;
-   and batches that are one product are joined.  */
-static struct shunt_verdict settle(const struct shunt_problem *p, struct shunt_problem *out)
+struct shunt_verdict shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out)
 {
   struct shunt_verdict v = shunt_problem_check(p);
   if (v.reason != SHUNT_FITS) return v;
@@ -42,7 +40,8 @@ size_t shunt_plan_workspace(const struct shunt_problem *asked, cudaStream_t stre
 {
   struct shunt_problem settled;
   const struct shunt_problem *p = &settled;
-  if (settle(asked, &settled).reason != SHUNT_FITS || shunt_options()->routes == 0) return 0;
+  if (shunt_plan_settle(asked, &settled).reason != SHUNT_FITS || shunt_options()->routes == 0)
+    return 0;
   struct shunt_context *e = shunt_context_find();
   bool free_to_make = !shunt_capture_of(stream).active;
   if (!e && free_to_make) e = shunt_context_make();
@@ -136,7 +135,7 @@ struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, v
                                       size_t workspace_bytes, cudaStream_t stream)
 {
   struct shunt_problem csr;
-  struct shunt_verdict v = settle(p, &csr);
+  struct shunt_verdict v = shunt_plan_settle(p, &csr);
   if (v.reason != SHUNT_FITS) return shunt_declined(v);
   const struct shunt_scalar *alpha = p->op == SHUNT_SPMM ? &p->spmm.alpha : &p->sddmm.alpha;
   if (!alpha->device && !(alpha->host != 0 && isfinite(alpha->host)))
