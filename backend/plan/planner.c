@@ -7,14 +7,10 @@
 #include "backend/plan/context.h"
 #include "backend/plan/product.h"
 #include "backend/plan/tune.h"
+#include "kernels/common/alignment.h"
 
 /* Strided batches are run one by one, up to so many. */
 enum { MOST_IN_TURN = 16 };
-
-static size_t round_up(size_t n)
-{
-  return (n + 255) & ~(size_t)255;
-}
 
 /* ---- what is planned ------------------------------------------------------------- */
 
@@ -34,7 +30,7 @@ struct shunt_verdict shunt_plan_settle(const struct shunt_problem *p, struct shu
 static size_t coo_bytes(const struct shunt_problem *p)
 {
   if (p->format != SHUNT_COO) return 0;
-  return round_up((size_t)(p->spmm.a.rows + 1) * shunt_type_size(p->spmm.a.index_type));
+  return shunt_align_up((size_t)(p->spmm.a.rows + 1) * shunt_type_size(p->spmm.a.index_type), 256);
 }
 
 /* ---- workspace --------------------------------------------------------------------- */

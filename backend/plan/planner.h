@@ -5,6 +5,11 @@
    best; if that fails before anything was written, the next; at last it
    declines, and the entry calls the original with its arguments unchanged.
 
+   Until the profile of a matrix has come, which takes a few calls of a program that runs ahead of
+   the device, the best route that needs none runs, even where the original is expected to be
+   somewhat faster; but not in deterministic problems and in captured graphs, which stay as they
+   were chosen.
+
    Deterministic problems.  Which way a product goes decides the order of its sums, and so its last
    bits.  As a rule that may change while a matrix settles: when its profile has arrived, and when a
    copy is there.  Both depend on how far the program runs ahead of the device.  Where the caller
