@@ -28,8 +28,8 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 %C%_options_test_options_LDADD = -lpthread
 %C%_tool_test_bench_blocks_SOURCES = %D%/tool/test_bench_blocks.c backend/tool/bench/blocks.c \
   backend/tool/bench/case.c backend/tool/bench/operands.c backend/tool/tool_matrix.c \
-  backend/tool/tool_memory.c backend/tool/tool_patterns.c backend/tool/tool_random.c \
-  backend/tool/tool_text.c
+  backend/tool/tool_memory.c backend/tool/tool_patterns.c backend/tool/tool_progress.c \
+  backend/tool/tool_random.c backend/tool/tool_text.c
 %C%_tool_test_bench_blocks_CFLAGS = $(AM_CFLAGS)
 %C%_tool_test_bench_blocks_LDADD = libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm
 
