@@ -2,7 +2,8 @@
 # by check_gpu.sh.  A test is a file test_*.cu (or .c, for routes, whose headers are C) in a folder.
 GPU_TESTS = $(patsubst $(srcdir)/%.cu,%,$(wildcard $(srcdir)/%D%/*/test_*.cu))
 GPU_ROUTE_TESTS = $(patsubst $(srcdir)/%.c,%,$(wildcard $(srcdir)/%D%/*/test_*.c))
-GPU_BLACKBOX = $(patsubst %,%D%/blackbox/%,stale stale_bsr parity determinism faults host_time tune)
+GPU_BLACKBOX = $(patsubst %,%D%/blackbox/%,stale stale_bsr parity determinism faults frozen \
+  host_time tune)
 
 NVCC_TEST = $(NVCC) $(NVCC_TEST_ARCH) -std=c++17 -O2 -I$(top_srcdir) -I$(top_builddir) \
   -MMD -MP -MF $@.d -MT $@
