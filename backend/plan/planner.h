@@ -33,6 +33,11 @@ struct shunt_answer {
   bool written;             /* declined, but part of the result was enqueued: report an error */
 };
 
+/* Fills *out with p as routes see it: CSR unless it is in blocks, op_a 'T' where op(A) is the
+   transpose of spmm.a; and batches that are one product are joined.  Another verdict than SHUNT_FITS:
+   no route ever takes it, and *out is not to be used.  A pure function.  */
+struct shunt_verdict shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out);
+
 /* Bytes of workspace that Shunt wants for p on the current device; 0 when no
    route takes it.  May make a context's struct and open libraries unless `stream` is being
    captured.  `library_path`: where the original lives, to look for cuBLAS.  */

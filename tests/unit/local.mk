@@ -5,7 +5,7 @@ check_PROGRAMS = \
   %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin %D%/native/test_native \
   %D%/native/test_native_refused %D%/options/test_options %D%/semiring/test_semiring_bundles \
   %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_sddmm \
-  %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
+  %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 %D%/srbcrs/test_srbcrs \
   %D%/tile/test_tile %D%/tile/test_tile_refused %D%/tile/test_tile_twin \
   %D%/tool/test_bench_blocks \
   %D%/vector/test_row_clusters %D%/vector/test_vector_attention \
@@ -42,9 +42,9 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 if HAVE_CUDA
 check_PROGRAMS += \
   %D%/cusparse/test_bsr_notes %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
-  %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_frozen %D%/plan/test_math %D%/plan/test_packed_product \
-  %D%/plan/test_plan %D%/plan/test_planner %D%/plan/test_promise %D%/plan/test_tune %D%/tile/test_tile_route \
-  %D%/vector/test_vector_route
+  %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_frozen %D%/plan/test_math \
+  %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner %D%/plan/test_promise \
+  %D%/plan/test_tune %D%/sparse24/test_sparse24_route %D%/tile/test_tile_route %D%/vector/test_vector_route
 %C%_cusparse_test_bsr_notes_SOURCES = %D%/cusparse/test_bsr_notes.c backend/cusparse/bsr.c \
   backend/cusparse/descriptor_table.c
 %C%_cusparse_test_bsr_notes_CFLAGS = $(AM_CFLAGS)
@@ -86,10 +86,12 @@ CORE_TEST_LIBS = libshunt-core.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm
 %C%_plan_test_cost_LDADD = $(CORE_TEST_LIBS)
 %C%_plan_test_plan_LDADD = $(CORE_TEST_LIBS)
 %C%_plan_test_tune_LDADD = $(CORE_TEST_LIBS)
+%C%_sparse24_test_sparse24_route_LDADD = $(CORE_TEST_LIBS)
 %C%_tile_test_tile_route_LDADD = $(CORE_TEST_LIBS)
 %C%_vector_test_vector_route_LDADD = $(CORE_TEST_LIBS)
 endif
 
 unit_scripts = %D%/native/test_libshunt.sh %D%/tool/test_check_gpu.sh %D%/tool/test_doctor.sh \
   %D%/tool/test_documents.sh %D%/tool/test_inspect.sh %D%/tool/test_plots.sh \
-  %D%/tool/test_report.sh %D%/tool/test_results.sh %D%/tool/test_solvers.sh %D%/tool/test_tool.sh
+  %D%/tool/test_report.sh %D%/tool/test_results.sh %D%/tool/test_solvers.sh \
+  %D%/tool/test_support.sh %D%/tool/test_tool.sh

@@ -167,7 +167,7 @@ static void test_layers_by_algorithm(void)
     }
 }
 
-/* Blocks of 4 x 4: 911 us by `vector`, 339 by `rows`; it had been taken for 203. */
+/* Blocks of 4 x 4: 911 us by `vector`, 339 by `csr`; it had been taken for 203. */
 static void test_vector_is_slow_on_elements(void)
 {
   struct shunt_spmm p = {.a = {.rows = 442368,
@@ -218,7 +218,7 @@ static void test_vector_once_fits(void)
   }
 }
 
-/* The same for SDDMM, B by row: inner dimension, us of `rows` with its copy of B, of cuSPARSE. */
+/* The same for SDDMM, B by row: inner dimension, us of `csr` with its copy of B, of cuSPARSE. */
 static void test_sddmm_cost_fits(void)
 {
   static const struct {
@@ -374,7 +374,7 @@ static void test_vector_copies_operands(void)
   }
 }
 
-/* What `groups` is expected to take before the merged lists are there decides whether they are
+/* What `bundle` is expected to take before the merged lists are there decides whether they are
    made: opt1 and pkustk06 take 28.0 us of 38.2 and 43.8 of 48.5, opt1 in f32, N = 8, 17.7 of
    16.4.  */
 static void test_groups_are_hoped_for(void)
@@ -415,7 +415,7 @@ static void test_groups_are_hoped_for(void)
   }
 }
 
-/* Wide products of matrices with huge rows: us by `rows` and by cuSPARSE's default. */
+/* Wide products of matrices with huge rows: us by `csr` and by cuSPARSE's default. */
 static void test_rows_leave_what_they_lose(void)
 {
   static const struct {
@@ -457,7 +457,7 @@ static void test_rows_leave_what_they_lose(void)
   }
 }
 
-/* pyfr, 84 x 252 with 20,400 entries, N = 128: 4.6 us by `rows`, 9.2 by `dense`. */
+/* pyfr, 84 x 252 with 20,400 entries, N = 128: 4.6 us by `csr`, 9.2 by `dense`. */
 static void test_small_f32_products_are_not_dense(void)
 {
   struct shunt_spmm p = {.a = {.rows = 84,
