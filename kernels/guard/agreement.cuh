@@ -75,11 +75,12 @@ __device__ __forceinline__ void wait_for_stores(const arrival_place &place, uint
 }
 
 // To the host, and to the kernels behind, by one thread of the grid.
-__device__ __forceinline__ void tell(const repair_args &r, bool needed, bool changed,
+// changed: 0, or what is said of A.
+__device__ __forceinline__ void tell(const repair_args &r, bool needed, uint32_t changed,
                                      bool nonfinite)
 {
   if (r.repaired) *r.repaired = needed;
-  if (changed && r.changed) *(volatile uint32_t *)r.changed = 1;
+  if (changed && r.changed) *(volatile uint32_t *)r.changed = changed;
   if (nonfinite && !changed && r.nonfinite) *(volatile uint32_t *)r.nonfinite = 1;
 }
 
@@ -94,7 +95,7 @@ __device__ __forceinline__ repair_order agree(const repair_args &r, bool reporti
   const arrival_place place = find_place(r.table, at_home);
   if (found) *found = place;
   if (!place.set) {
-    if (reporting) tell(r, true, true, false);
+    if (reporting) tell(r, true, SHUNT_GUARD_NO_SET, false);
     return {true, nullptr, false};
   }
   struct shunt_fingerprint expected = {0, 0};
@@ -110,7 +111,7 @@ __device__ __forceinline__ repair_order agree(const repair_args &r, bool reporti
   const bool nonfinite = sum.lo & arrival_alarm;
   const bool needed = changed || nonfinite || (sum.hi & arrival_alarm);
   if (last) {
-    tell(r, needed, changed, nonfinite);
+    tell(r, needed, changed ? SHUNT_GUARD_CHANGED : 0, nonfinite);
     pass_on(place);
   }
   return {needed, place.next(), !needed};
