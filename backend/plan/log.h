@@ -15,6 +15,7 @@
 
      # shunt report 2 pid=123 prog=python3
      # faults seen 0
+     # SHUNT_ASSUME=frozen was broken: a matrix changed     (where one did)
      # process <tab> started=1790000000.250 <tab> seconds=12.500 <tab> rank=0 <tab> host=node7
      call <tab> route-or-original <tab> reason <tab> calls <tab> saved_us <tab> problem <tab> us=N ...
 

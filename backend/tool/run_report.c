@@ -114,6 +114,10 @@ bool run_report_print(struct run_report *r, const struct launch_end *end,
     print_sum(r, to);
     print_lines(r, to);
   }
+  if (r->frozen_broken)
+    fputs("shunt: a matrix changed in spite of SHUNT_ASSUME=frozen: results may be of its old "
+          "content\n",
+          to);
   if (r->strange)
     fprintf(to, "shunt: %d report line%s not understood (another version of the library?)\n",
             r->strange, r->strange == 1 ? "" : "s");

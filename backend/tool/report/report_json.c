@@ -100,6 +100,8 @@ bool run_report_json(struct run_report *r, const struct run_end *run, FILE *to)
   put_integer(to, "saved_unknown", r->saved_unknown);
   put_integer(to, "not_counted", r->lost);
   put_integer(to, "not_understood", r->strange);
+  put_key(to, "frozen_broken", false);
+  fputs(r->frozen_broken ? "true" : "false", to);
   fputs(",\n \"processes\": [", to);
   for (int i = 0; i < r->processes; i++) {
     fputs(i ? ",\n  {" : "\n  {", to);

@@ -161,6 +161,11 @@ static void put_how_known(FILE *to, const struct run_report *r)
             "of %s is in the sum.</p>\n",
             tool_grouped(r->saved_unknown, calls), r->saved_unknown == 1 ? "" : "s",
             r->saved_unknown == 1 ? "it" : "them");
+  if (r->frozen_broken)
+    fputs(
+        "<p class=\"note\">A matrix changed in spite of SHUNT_ASSUME=frozen: results may be of its "
+        "old content. Unset SHUNT_ASSUME.</p>\n",
+        to);
   if (r->strange > 0)
     fprintf(to, "<p class=\"note\">%d line%s of the library's report %s not understood.</p>\n",
             r->strange, r->strange == 1 ? "" : "s", r->strange == 1 ? "was" : "were");

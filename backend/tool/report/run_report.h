@@ -64,8 +64,9 @@ struct run_report {
   int processes, process_room;
   struct report_span *span; /* in no order */
   int spans, span_room;
-  int strange;  /* lines not understood */
-  int64_t lost; /* calls that were not counted by problem */
+  bool frozen_broken; /* a matrix changed in spite of SHUNT_ASSUME=frozen */
+  int strange;        /* lines not understood */
+  int64_t lost;       /* calls that were not counted by problem */
   int64_t calls, taken;
   double saved;
   int64_t saved_unknown; /* taken calls of which it is not known what they saved */

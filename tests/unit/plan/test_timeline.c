@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "backend/plan/log_timeline.h"
+#include "backend/log/log_timeline.h"
 
 static int passed, failed;
 static double now = 5; /* seconds, of the monotonic clocks; the other runs a million ahead */

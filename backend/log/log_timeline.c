@@ -1,4 +1,4 @@
-#include "backend/plan/log_timeline.h"
+#include "backend/log/log_timeline.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
