@@ -36,7 +36,7 @@ cuda=${CUDA_HOME:-/usr/local/cuda}
 shunt=$(find "$build" -name libshunt-cusparse.so | head -1)
 [ -n "$shunt" ] || { echo "check_gpu: no libshunt-cusparse.so under $build"; exit 2; }
 shunt=$(readlink -f "$shunt")
-every_route=csr,bundle,vector,sparse24,tile,dense,bsr
+every_route=csr,bundle,vector,sparse24,srbcrs,tile,dense,bsr
 
 # Where Shunt's or the toolkit's libraries are not on the loader's path; for C programs only, since
 # Python's packages bring their own.
@@ -142,6 +142,9 @@ start_stale() {
   # Merged tiles, of matrices that are large enough for them, at widths from 32 on.
   SHUNT_ROUTES=csr,tile turn preloaded stale-tile 150 "$bin/stale" 6000 10 --pruned -- \
     'route tile >= 100'
+  # int8 whose rows share their columns by sets of 8, 4 and 2.
+  SHUNT_ROUTES=csr,srbcrs turn preloaded stale-srbcrs 150 "$bin/stale" 6000 21 --integers -- \
+    'route srbcrs >= 50'
   # Packed vectors, in another order of the rows where neighbours do not share their columns.
   SHUNT_ROUTES=csr,vector turn preloaded stale-ordered 150 "$bin/stale" 6000 12 --shuffled -- \
     'reason ordered >= 100'

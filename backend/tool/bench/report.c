@@ -6,7 +6,7 @@
      bsr                           the same, of problems that are given in blocks
      packed ordered                `vector`, converted, the second in another order of the rows
      tile tile24 aligned align24   `tile`: columns merged or as they stand, all dense or 2:4 where so
-     sparse24 dcsr-b online dcsr-c dense d.packed routed
+     sparse24 srbcrs dcsr-b online dcsr-c dense d.packed routed
      default alg1 alg2 alg3        cuSPARSE
      cuBLAS
      best of Shunt, over ..., and the route taken
@@ -34,6 +34,7 @@ static const struct column cuda_columns[] = {
     {"tile-aligned", "aligned"},
     {"tile-aligned-24", "align24"},
     {"sparse24", "sparse24"},
+    {"srbcrs", "srbcrs"},
     {"dcsr-b", "dcsr-b"},
     {"dcsr-online", "online"},
     {"dcsr-c", "dcsr-c"},

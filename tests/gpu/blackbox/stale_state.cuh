@@ -27,7 +27,8 @@ static const size_t DENSE_BYTES = (size_t)(MAX_SIDE + PAD) * (MAX_N + PAD) * 8;
 static const size_t WORKSPACE = 64u << 20;
 
 static uint64_t rng;
-static bool strict, only_spmm, mostly_pruned, mostly_single, shuffled, mostly_wide, verbose;
+static bool strict, only_spmm, mostly_pruned, mostly_single, shuffled, mostly_wide, mostly_integers,
+    verbose;
 
 static int64_t below(int64_t n)
 {

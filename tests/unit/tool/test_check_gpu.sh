@@ -20,7 +20,7 @@ sleep 0.2
 name=${SHUNT_REPORT:-${0##*/}}
 name=${name##*/}
 if [ -n "${SHUNT_REPORT:-}" ]; then
-  for route in csr vector dense bundle sparse24 tile bsr; do
+  for route in csr vector dense bundle sparse24 srbcrs tile bsr; do
     printf 'cusparseSpMM\t%s\tordered\t10000\ncusparseSDDMM\t%s\tordered\t10000\n' $route $route
   done >"$SHUNT_REPORT"
 fi
@@ -87,8 +87,8 @@ check "the tests of tests/gpu, and no other file" '[ "$(grep -c "^test_" said)" 
 check "are counted" 'counted passed=6 failed=0 skipped=2'
 JOBS=4 session "" stale
 check "stale: JOBS at a time" 'together 4'
-check "each program has its line" '[ "$(grep -c "^[a-z0-9-]* .* passed" said)" = 26 ]'
-check "the reports of eleven are looked at" '[ "$(grep -c "^stale.*-expect" said)" = 11 ]'
+check "each program has its line" '[ "$(grep -c "^[a-z0-9-]* .* passed" said)" = 28 ]'
+check "the reports of twelve are looked at" '[ "$(grep -c "^stale.*-expect" said)" = 12 ]'
 session "" blackbox
 check "what measures runs alone" 'alone quiet tune tuned faults'
 check "the original ends before what is compared with it begins" \
