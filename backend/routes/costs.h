@@ -64,6 +64,8 @@ double shunt_cost_bundle(const struct shunt_spmm *p, double vectors, double long
 /* Rows of A that one gathered row of B serves, on average over the groups; 1 where groups differ.
    */
 double shunt_cost_vector_reuse(const struct shunt_profile *f);
+/* The same in SDDMM, which has groups of 8 rows only: to it, those of 4 and 2 differ. */
+double shunt_cost_vector_sddmm_reuse(const struct shunt_profile *f);
 /* SpMM, in whichever way the launcher takes.  Each gathered row of B serves `reuse` rows of A, of
    which the longest has so many entries (0: not known). */
 double shunt_cost_vector_direct(const struct shunt_spmm *p, double reuse, double longest_row,

@@ -1,11 +1,11 @@
 /* dense: the sparse matrix written out as D, and a dense product on cuBLASLt.
 
-   SpMM: D is a copy as of packed_product.h, direct or kept; where it is kept, product and proof are
-   one launch for the B of which a kernel of our own is the faster
-   (kernels/dense/dense_spmm_wgmma.cu). A column that repeats in a row D cannot hold at full
-   precision: irregular.  The zeros of D turn a NaN or Inf of B into NaN where the sparse product
-   has none; that shows in C's first row (kernels/guard/probe.cuh), which is the witness, so B
-   itself is never read for it.
+   SpMM: D is a copy as of packed_product.h, direct or packed.  Where it is packed, and a kernel of
+   Shunt's is the faster one for this B, product and proof are one launch
+   (kernels/dense/dense_spmm_wgmma.cu).  A matrix with two entries at one place is irregular: D
+   cannot hold both at full precision.  The zeros of D turn a NaN or Inf of B into NaN where the
+   sparse product has none.  That shows in C's first row, which is probed (kernels/guard/probe.cuh),
+   so B itself is never read for it.
 
    Where op(A) is the transpose of what is stored, D is what is stored all the same, and the
    product reads it transposed.
@@ -99,7 +99,7 @@ static shunt_status product(const struct shunt_packed_product *x)
   return multiply(x->call, x->own, &left, &s->b, &s->c, s->alpha);
 }
 
-static struct shunt_dense witness(const struct shunt_packed_product *x)
+static struct shunt_dense probed(const struct shunt_packed_product *x)
 {
   return x->spmm.c;
 }
@@ -117,7 +117,7 @@ static const struct shunt_packed_format format = {.own_bytes = gemm_bytes,
                                                   .direct_bytes = direct_bytes,
                                                   .convert = convert,
                                                   .product = product,
-                                                  .witness = witness,
+                                                  .probed = probed,
                                                   .proved = proved};
 
 static struct shunt_packed_workspace lay_out(const struct shunt_problem *p)

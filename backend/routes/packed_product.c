@@ -15,7 +15,7 @@ struct words {
   uint32_t irregular; /* direct: from the conversion */
   uint32_t repaired;  /* from the repair: it computed C */
   uint32_t unused[2];
-  struct shunt_fingerprint actual; /* kept, transposed: A's, as it is now */
+  struct shunt_fingerprint actual; /* packed, transposed: A's, as it is now */
   char padding[SHUNT_GUARD_SET_BYTES - 16 - sizeof(struct shunt_fingerprint)];
   char set[SHUNT_GUARD_SET_BYTES]; /* direct: the repair's */
 };
@@ -51,9 +51,9 @@ size_t shunt_packed_copy_bytes(size_t copy_bytes)
   return TABLE_BYTES + copy_bytes;
 }
 
-static void *copy_of(const struct shunt_packed_view *kept)
+static void *copy_of(const struct shunt_packed_view *packed)
 {
-  return (char *)kept->payload + TABLE_BYTES;
+  return (char *)packed->payload + TABLE_BYTES;
 }
 
 /* ---- running -------------------------------------------------------------------- */
@@ -83,11 +83,11 @@ static struct shunt_packed_product product_of(const struct shunt_call *c,
 }
 
 /* How the product is repaired; *s: the problem, with the word that says irregular. */
-static struct shunt_guard repair_of(const struct shunt_call *c, const struct shunt_dense *witness,
+static struct shunt_guard repair_of(const struct shunt_call *c, const struct shunt_dense *probed,
                                     struct shunt_spmm *s)
 {
   struct words *words = words_of(c);
-  struct shunt_guard r = {.product = witness,
+  struct shunt_guard r = {.product = probed,
                           .sets = words->set,
                           .set_count = 1,
                           .key = c->workspace,
@@ -134,11 +134,10 @@ static enum shunt_guard_start start_of(const struct shunt_packed_format *f,
 }
 
 static shunt_status repair(const struct shunt_packed_format *f, const struct shunt_call *c,
-                           const struct shunt_packed_workspace *l,
-                           const struct shunt_dense *witness)
+                           const struct shunt_packed_workspace *l, const struct shunt_dense *probed)
 {
   struct shunt_spmm s;
-  struct shunt_guard r = repair_of(c, witness, &s);
+  struct shunt_guard r = repair_of(c, probed, &s);
   if (shunt_problem_transposed(c->problem)) return repair_transposed(c, l, &s, &r);
   r.start = start_of(f, c);
   shunt_status status =
@@ -157,7 +156,7 @@ static shunt_status run_proved(const struct shunt_packed_format *f,
   return SHUNT_LAUNCH(f->proved(x, &s, &r));
 }
 
-/* The product, from a copy that is kept or made on the way. */
+/* The product, from a copy that is packed, or made on the way. */
 static shunt_status multiply(const struct shunt_packed_format *f,
                              const struct shunt_packed_product *x)
 {
@@ -203,9 +202,9 @@ shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct 
   /* A launch that fails is tried again, because beyond the first of these two the
      original could no longer start over from C's old content.  */
   const struct shunt_dense none = {0};
-  const struct shunt_dense witness = f->witness ? f->witness(&x) : none;
-  r = repair(f, c, &l, &witness);
-  if (r != SHUNT_OK) r = repair(f, c, &l, &witness);
+  const struct shunt_dense probed = f->probed ? f->probed(&x) : none;
+  r = repair(f, c, &l, &probed);
+  if (r != SHUNT_OK) r = repair(f, c, &l, &probed);
   return r == SHUNT_OK ? finish(c, &w) : r;
 }
 

@@ -171,8 +171,8 @@ static bool types_fit(const struct shunt_call *c)
          (s->c.type == t || s->c.type == SHUNT_F32) && s->compute == SHUNT_F32;
 }
 
-/* May a packed copy of such a matrix be kept at all?  Not of a scattered one, whose large products
-   would need a large buffer.  */
+/* May such a matrix be packed at all?  Not a scattered one, whose large products would need a large
+   buffer.  */
 static bool can_pack(const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;

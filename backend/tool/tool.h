@@ -12,6 +12,7 @@
      demo.c           shunt demo: the main job, before and after
      tool_options.c   shunt options: what is set, and where
      backend/tool/doctor/doctor.h        shunt doctor (its own header)
+     backend/tool/support/support.h      shunt support (its own header)
      tool_matrix.c    files, made-up patterns and problems into host CSR
      tool_patterns.c    the made-up ones
      tool_text.c      messages and lists of words
@@ -52,7 +53,7 @@ struct tool_command {
   int (*run)(int argc, char **argv);
 };
 extern const struct tool_command tool_run, tool_inspect, tool_bench, tool_model, tool_options,
-    tool_demo, tool_doctor;
+    tool_demo, tool_doctor, tool_support;
 
 /* ---- tool_text.c ---------------------------------------------------------- */
 

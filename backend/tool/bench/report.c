@@ -5,7 +5,8 @@
      csr vector bundle             Shunt, in place
      bsr                           the same, of problems that are given in blocks
      packed ordered                `vector`, converted, the second in another order of the rows
-     tile tile24 aligned align24   `tile`: columns merged or as they stand, all dense or 2:4 where so
+     tile tile-24                  `tile`, columns merged: all tiles dense; those that can be 2:4
+     aligned align24               the same, columns as they stand
      sparse24 srbcrs dcsr-b online dcsr-c dense d.packed routed
      default alg1 alg2 alg3        cuSPARSE
      cuBLAS
@@ -30,7 +31,7 @@ static const struct column cuda_columns[] = {
     {"vector-packed", "packed"},
     {"vector-ordered", "ordered"},
     {"tile", "tile"},
-    {"tile-24", "tile24"},
+    {"tile-24", "tile-24"},
     {"tile-aligned", "aligned"},
     {"tile-aligned-24", "align24"},
     {"sparse24", "sparse24"},

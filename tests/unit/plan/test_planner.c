@@ -419,6 +419,34 @@ static void test_failures(void)
   check(run(&p).written, "a route that says so has written");
 }
 
+/* The best route that needs no profile runs until there is one, unless the original is far ahead. */
+static void test_before_the_profile(void)
+{
+  static const char *word = "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6";
+  static const struct {
+    double original_us;
+    bool profiled, capturing, deterministic, taken;
+    const char *what;
+  } cases[] = {
+      {8, false, false, false, true, "the original is somewhat faster"},
+      {8, true, false, false, false, "and there is a profile that says so"},
+      {8, false, true, false, false, "and a graph will repeat it"},
+      {8, false, false, true, false, "and no profile will come"},
+      {4, false, false, false, false, "the original is far ahead"},
+  };
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct shunt_problem p = bound(word);
+    world.original_us = cases[i].original_us;
+    world.profiled = cases[i].profiled;
+    world.capturing = cases[i].capturing;
+    p.deterministic = cases[i].deterministic;
+    const struct shunt_answer a = run(&p);
+    check(a.why.reason == (cases[i].taken ? SHUNT_FITS : SHUNT_R_SLOWER) &&
+              world.runs == cases[i].taken && a.saved_us == 0,
+          "before the profile: %s", cases[i].what);
+  }
+}
+
 /* Nothing runs before each batch has a route; and where C's old content counts, a direct one. */
 static void test_all_or_none(void)
 {
@@ -577,6 +605,7 @@ int main(void)
   test_shared();
   test_coo();
   test_failures();
+  test_before_the_profile();
   test_all_or_none();
   test_transposed();
   return check_finish();

@@ -27,7 +27,7 @@ has out "shunt "
 expect 0 "--help" "$SHUNT" --help
 has out "Usage: shunt COMMAND"
 expect 2 "no command" "$SHUNT"
-for command in run bench inspect model options demo doctor; do
+for command in run bench inspect model options demo doctor support; do
   expect 0 "$command --help" "$SHUNT" $command --help
   has out "Usage: shunt $command"
   cp out help.$command
@@ -50,7 +50,7 @@ expect 2 "demo with two files" "$SHUNT" demo a b
 
 if [ -f "$man_page" ]; then
   sed 's/\\-/-/g; s/\\f[BIR]//g' "$man_page" >man.txt
-  for command in run bench inspect model options demo; do
+  for command in run bench inspect model options demo support; do
     section=$(echo "$command" | tr '[:lower:]' '[:upper:]')
     sed -n "/^\\.SH SHUNT $section\$/,/^\\.SH EXIT/p" man.txt |
       awk '/^\.SH/ { n++ } n < 2' >section
