@@ -94,8 +94,9 @@ static double expected_us(const struct shunt_call *c)
   const struct shunt_device *d = &c->context->device;
   const int height = whole_height(c->profile);
   const size_t copied = own_bytes(c->problem);
-  double us = shunt_cost_srbcrs(s, height ? height : 1,
-                                c->profile ? (double)c->profile->longest_row : 0, d);
+  const double longest = c->profile ? (double)c->profile->longest_row : 0;
+  const enum shunt_proof_place proof = c->frozen ? SHUNT_PROOF_NONE : SHUNT_PROOF_BEHIND;
+  double us = shunt_cost_srbcrs(s, height ? height : 1, longest, proof, d);
   if (copied) us += shunt_cost_copy(2 * (double)copied, d);
   if (!shunt_packed_overwrites(s)) us += shunt_cost_combine(s, d);
   return us;

@@ -25,10 +25,12 @@ static double product_us(const struct shunt_spmm *p, int height, double longest_
          h200.written * written * shunt_cost_scale(d);
 }
 
+/* There is no proof inside the launch. */
 double shunt_cost_srbcrs(const struct shunt_spmm *p, int height, double longest_row,
-                         const struct shunt_device *d)
+                         enum shunt_proof_place proof, const struct shunt_device *d)
 {
-  return product_us(p, height, longest_row, d) + shunt_cost_proof_let_in(&p->a, d);
+  const double product = product_us(p, height, longest_row, d);
+  return proof == SHUNT_PROOF_NONE ? product : product + shunt_cost_proof_let_in(&p->a, d);
 }
 
 /* A warp takes a group window by window of 32 columns, those that have entries. */

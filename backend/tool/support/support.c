@@ -7,8 +7,8 @@
 
 static const char help[] =
     "Usage: shunt support [OPTION]...\n"
-    "Print which calls of cuSPARSE are taken, by which routes, and why others are not,\n"
-    "as this build and SHUNT_ROUTES have it.  Needs no GPU.\n"
+    "Print which calls of cuSPARSE are taken, by which routes, and why others are\n"
+    "not, as this build and SHUNT_ROUTES have it.  Needs no GPU.\n"
     "\n"
     "      --gpu GPU  h200 (the default), h100, a100, b200\n"
     "      --json     print JSON: a list of tables, the first row of each its head\n"
