@@ -44,7 +44,8 @@ check_PROGRAMS += \
   %D%/cusparse/test_bsr_notes %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
   %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_frozen %D%/plan/test_math \
   %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner %D%/plan/test_promise \
-  %D%/plan/test_tune %D%/sparse24/test_sparse24_route %D%/tile/test_tile_route %D%/vector/test_vector_route
+  %D%/plan/test_tune %D%/sparse24/test_sparse24_route %D%/srbcrs/test_srbcrs_cost \
+  %D%/tile/test_tile_route %D%/vector/test_vector_route
 %C%_cusparse_test_bsr_notes_SOURCES = %D%/cusparse/test_bsr_notes.c backend/cusparse/bsr.c \
   backend/cusparse/descriptor_table.c
 %C%_cusparse_test_bsr_notes_CFLAGS = $(AM_CFLAGS)
@@ -87,6 +88,7 @@ CORE_TEST_LIBS = libshunt-core.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm
 %C%_plan_test_plan_LDADD = $(CORE_TEST_LIBS)
 %C%_plan_test_tune_LDADD = $(CORE_TEST_LIBS)
 %C%_sparse24_test_sparse24_route_LDADD = $(CORE_TEST_LIBS)
+%C%_srbcrs_test_srbcrs_cost_LDADD = $(CORE_TEST_LIBS)
 %C%_tile_test_tile_route_LDADD = $(CORE_TEST_LIBS)
 %C%_vector_test_vector_route_LDADD = $(CORE_TEST_LIBS)
 endif
