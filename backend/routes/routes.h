@@ -4,7 +4,7 @@
 
 #include "backend/routes/route.h"
 
-/* SpMM by one of the two rows kernels; longest_row: a hint, -1 where nothing is known.  For
+/* SpMM by one of the two csr kernels; longest_row: a hint, -1 where nothing is known.  For
    the route and for `shunt bench`, which has no planner between.  */
 shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, int64_t longest_row,
                                   const struct shunt_device *d, void *workspace,

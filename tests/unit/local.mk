@@ -6,6 +6,7 @@ check_PROGRAMS = \
   %D%/native/test_native_refused %D%/options/test_options %D%/semiring/test_semiring_bundles \
   %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_masked_memory \
   %D%/semiring/test_semiring_sddmm %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
+  %D%/srbcrs/test_srbcrs \
   %D%/tile/test_tile %D%/tile/test_tile_refused %D%/tile/test_tile_twin \
   %D%/tool/test_bench_blocks \
   %D%/vector/test_row_clusters %D%/vector/test_vector_attention \
@@ -28,8 +29,8 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 %C%_options_test_options_LDADD = -lpthread
 %C%_tool_test_bench_blocks_SOURCES = %D%/tool/test_bench_blocks.c backend/tool/bench/blocks.c \
   backend/tool/bench/case.c backend/tool/bench/operands.c backend/tool/tool_matrix.c \
-  backend/tool/tool_memory.c backend/tool/tool_patterns.c backend/tool/tool_random.c \
-  backend/tool/tool_text.c
+  backend/tool/tool_memory.c backend/tool/tool_patterns.c backend/tool/tool_progress.c \
+  backend/tool/tool_random.c backend/tool/tool_text.c
 %C%_tool_test_bench_blocks_CFLAGS = $(AM_CFLAGS)
 %C%_tool_test_bench_blocks_LDADD = libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm
 
@@ -45,9 +46,9 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 if HAVE_CUDA
 check_PROGRAMS += \
   %D%/cusparse/test_bsr_notes %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
-  %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_math %D%/plan/test_packed_product \
-  %D%/plan/test_plan %D%/plan/test_planner %D%/plan/test_promise %D%/plan/test_tune %D%/tile/test_tile_route \
-  %D%/vector/test_vector_route
+  %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_frozen %D%/plan/test_math \
+  %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner %D%/plan/test_promise \
+  %D%/plan/test_tune %D%/sparse24/test_sparse24_route %D%/tile/test_tile_route %D%/vector/test_vector_route
 %C%_cusparse_test_bsr_notes_SOURCES = %D%/cusparse/test_bsr_notes.c backend/cusparse/bsr.c \
   backend/cusparse/descriptor_table.c
 %C%_cusparse_test_bsr_notes_CFLAGS = $(AM_CFLAGS)
@@ -61,9 +62,12 @@ check_PROGRAMS += \
 %C%_cusparse_test_strides_CFLAGS = $(AM_CFLAGS)
 %C%_cusparse_test_strides_LDADD = -lpthread
 %C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c backend/plan/cache.c \
-  backend/plan/cache_profile.c backend/plan/fault.c backend/plan/packed.c
+  backend/plan/cache_profile.c backend/plan/fault.c backend/plan/frozen.c backend/plan/packed.c
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
+%C%_plan_test_frozen_SOURCES = %D%/plan/test_frozen.c backend/plan/frozen.c
+%C%_plan_test_frozen_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_frozen_LDADD =
 %C%_plan_test_math_SOURCES = %D%/plan/test_math.c $(OPTION_SOURCES) backend/cublas/cublaslt.c \
   backend/plan/fault.c backend/routes/cost_forms.c backend/routes/dense.c \
   backend/routes/dense_cost.c backend/routes/no_routes.c backend/routes/packed_product.c
@@ -74,7 +78,7 @@ check_PROGRAMS += \
 %C%_plan_test_packed_product_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_packed_product_LDADD = libshunt-problem.la -lm
 %C%_plan_test_planner_SOURCES = %D%/plan/test_planner.c backend/plan/choice.c backend/plan/fault.c \
-  backend/plan/planner.c backend/plan/product.c backend/routes/cost_forms.c
+  backend/plan/frozen.c backend/plan/planner.c backend/plan/product.c backend/routes/cost_forms.c
 %C%_plan_test_planner_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_planner_LDADD = libshunt-problem.la -lm
 
@@ -86,10 +90,12 @@ CORE_TEST_LIBS = libshunt-core.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm
 %C%_plan_test_cost_LDADD = $(CORE_TEST_LIBS)
 %C%_plan_test_plan_LDADD = $(CORE_TEST_LIBS)
 %C%_plan_test_tune_LDADD = $(CORE_TEST_LIBS)
+%C%_sparse24_test_sparse24_route_LDADD = $(CORE_TEST_LIBS)
 %C%_tile_test_tile_route_LDADD = $(CORE_TEST_LIBS)
 %C%_vector_test_vector_route_LDADD = $(CORE_TEST_LIBS)
 endif
 
 unit_scripts = %D%/native/test_libshunt.sh %D%/tool/test_check_gpu.sh %D%/tool/test_doctor.sh \
   %D%/tool/test_documents.sh %D%/tool/test_inspect.sh %D%/tool/test_plots.sh \
-  %D%/tool/test_report.sh %D%/tool/test_results.sh %D%/tool/test_solvers.sh %D%/tool/test_tool.sh
+  %D%/tool/test_report.sh %D%/tool/test_results.sh %D%/tool/test_solvers.sh \
+  %D%/tool/test_support.sh %D%/tool/test_tool.sh

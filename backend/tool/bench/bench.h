@@ -186,6 +186,8 @@ bool bench_check_host(const struct shunt_problem *p, const void *before, struct 
 
 /* ---- report.c -------------------------------------------------------- */
 
+/* Case `index` of `count`, from 1 on, or 0: the same as before, and the way that is timed next; on
+   terminals (tool_progress_at).  */
 void bench_progress(int index, int count, const struct bench_case *c, const char *way);
 void bench_progress_end(void);
 void bench_print_machine(const struct bench_machine *m);

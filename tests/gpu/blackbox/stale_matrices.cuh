@@ -234,6 +234,7 @@ static int free_block()
 // The allocator hands one matrix's addresses to another: values become columns.
 static void reallocate(Block &k)
 {
+  std::unique_lock<std::shared_mutex> alone(device_at_rest);
   CUDA_OK(cudaDeviceSynchronize());
   CUDA_OK(cudaFree(k.columns));
   CUDA_OK(cudaFree(k.values));
