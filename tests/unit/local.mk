@@ -4,8 +4,9 @@ check_PROGRAMS = \
   %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr %D%/dcsr/test_dcsr_hardware_model \
   %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin %D%/native/test_native \
   %D%/native/test_native_refused %D%/options/test_options %D%/semiring/test_semiring_bundles \
-  %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_sddmm \
-  %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 %D%/srbcrs/test_srbcrs \
+  %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_masked_memory \
+  %D%/semiring/test_semiring_sddmm %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
+  %D%/srbcrs/test_srbcrs \
   %D%/tile/test_tile %D%/tile/test_tile_refused %D%/tile/test_tile_twin \
   %D%/tool/test_bench_blocks \
   %D%/vector/test_row_clusters %D%/vector/test_vector_attention \
@@ -35,6 +36,9 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 
 %C%_semiring_test_semiring_bundles_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_masked_LDADD = libshunt-semiring.la -lm
+%C%_semiring_test_semiring_masked_memory_LDADD = libshunt-semiring.la -lm
+%C%_semiring_test_semiring_masked_memory_LDFLAGS = \
+  -Wl,--wrap=malloc,--wrap=calloc,--wrap=free
 %C%_semiring_test_semiring_sddmm_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_spmm_LDADD = libshunt-semiring.la -lm
 
