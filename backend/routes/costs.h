@@ -18,6 +18,7 @@
 #include "kernels/csr/csr_kernels.h"
 #include "kernels/dense/dense_kernels.h"
 #include "kernels/sparse24/sparse24_kernels.h"
+#include "kernels/srbcrs/srbcrs_kernels.h"
 #include "kernels/tile/tile_kernels.h"
 #include "kernels/vector/vector_kernels.h"
 
@@ -131,6 +132,16 @@ struct shunt_sparse24_proof shunt_choose_sparse24_proof(const struct shunt_spmm 
                                                         enum shunt_sparse24_shape shape,
                                                         bool in_place,
                                                         const struct shunt_device *d);
+
+/* ---- srbcrs ------------------------------------------------------------------------------- */
+
+/* With its proof; groups of `height` rows that share their columns, the longest row having so many.
+   Unmeasured (tests/bench/srbcrs.md). */
+double shunt_cost_srbcrs(const struct shunt_spmm *p, int height, double longest_row,
+                         enum shunt_proof_place proof, const struct shunt_device *d);
+/* Packing them. */
+double shunt_cost_srbcrs_packing(const struct shunt_csr *a, int height, double longest_row,
+                                 const struct shunt_device *d);
 
 /* ---- tile --------------------------------------------------------------------------------- */
 

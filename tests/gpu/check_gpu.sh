@@ -44,7 +44,7 @@ cuda=${CUDA_HOME:-/usr/local/cuda}
 shunt=$(find "$build" -name libshunt-cusparse.so | head -1)
 [ -n "$shunt" ] || { echo "check_gpu: no libshunt-cusparse.so under $build"; exit 2; }
 shunt=$(readlink -f "$shunt")
-every_route=csr,bundle,vector,sparse24,tile,dense,bsr
+every_route=csr,bundle,vector,sparse24,srbcrs,tile,dense,bsr
 
 # Where Shunt's or the toolkit's libraries are not on the loader's path; for C programs only, since
 # Python's packages bring their own.
@@ -158,6 +158,8 @@ start_stale() {
     'route csr >= 1' 'route vector >= 1' 'route dense >= 1'
   # Merged tiles, of matrices that are large enough for them, at widths from 32 on.
   SHUNT_ROUTES=csr,tile changed stale-tile 6000 10 --pruned -- 'route tile >= 100'
+  # int8 whose rows share their columns by sets of 8, 4 and 2.
+  SHUNT_ROUTES=csr,srbcrs changed stale-srbcrs 6000 21 --integers -- 'route srbcrs >= 50'
   # Packed vectors, in another order of the rows where neighbours do not share their columns.
   SHUNT_ROUTES=csr,vector changed stale-ordered 6000 12 --shuffled -- 'reason ordered >= 100'
   SHUNT_ROUTES=csr,vector changed stale-vector 6000 18 -- 'route vector >= 100'

@@ -3,10 +3,11 @@ check_PROGRAMS = \
   %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_read %D%/csr/test_csr_host_sddmm \
   %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr %D%/dcsr/test_dcsr_hardware_model \
   %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin %D%/native/test_native \
-  %D%/native/test_native_refused %D%/options/test_options \
-  %D%/plan/test_timeline %D%/semiring/test_semiring_bundles \
-  %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_sddmm \
-  %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 %D%/srbcrs/test_srbcrs \
+  %D%/native/test_native_refused %D%/options/test_options %D%/plan/test_timeline \
+  %D%/semiring/test_semiring_bundles \
+  %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_masked_memory \
+  %D%/semiring/test_semiring_sddmm %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
+  %D%/srbcrs/test_srbcrs \
   %D%/tile/test_tile %D%/tile/test_tile_refused %D%/tile/test_tile_twin \
   %D%/tool/test_bench_blocks \
   %D%/vector/test_row_clusters %D%/vector/test_vector_attention \
@@ -39,6 +40,9 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 
 %C%_semiring_test_semiring_bundles_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_masked_LDADD = libshunt-semiring.la -lm
+%C%_semiring_test_semiring_masked_memory_LDADD = libshunt-semiring.la -lm
+%C%_semiring_test_semiring_masked_memory_LDFLAGS = \
+  -Wl,--wrap=malloc,--wrap=calloc,--wrap=free
 %C%_semiring_test_semiring_sddmm_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_spmm_LDADD = libshunt-semiring.la -lm
 
@@ -48,7 +52,8 @@ check_PROGRAMS += \
   %D%/cusparse/test_bsr_notes %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
   %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_frozen %D%/plan/test_math \
   %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner %D%/plan/test_promise \
-  %D%/plan/test_tune %D%/sparse24/test_sparse24_route %D%/tile/test_tile_route %D%/vector/test_vector_route
+  %D%/plan/test_tune %D%/sparse24/test_sparse24_route %D%/srbcrs/test_srbcrs_cost \
+  %D%/tile/test_tile_route %D%/vector/test_vector_route
 %C%_cusparse_test_bsr_notes_SOURCES = %D%/cusparse/test_bsr_notes.c backend/cusparse/bsr.c \
   backend/cusparse/descriptor_table.c
 %C%_cusparse_test_bsr_notes_CFLAGS = $(AM_CFLAGS)
@@ -91,6 +96,7 @@ CORE_TEST_LIBS = libshunt-core.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm
 %C%_plan_test_plan_LDADD = $(CORE_TEST_LIBS)
 %C%_plan_test_tune_LDADD = $(CORE_TEST_LIBS)
 %C%_sparse24_test_sparse24_route_LDADD = $(CORE_TEST_LIBS)
+%C%_srbcrs_test_srbcrs_cost_LDADD = $(CORE_TEST_LIBS)
 %C%_tile_test_tile_route_LDADD = $(CORE_TEST_LIBS)
 %C%_vector_test_vector_route_LDADD = $(CORE_TEST_LIBS)
 endif
