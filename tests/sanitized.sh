@@ -10,6 +10,9 @@
 # The programs are SANITIZED_TESTS and THREADED_TESTS of tests/unit/local.mk.  Not here: kernels
 # and what calls them, which the emulator runs under AddressSanitizer; the loops of semirings, which
 # tests/graphblas/sanitize.sh has.
+#
+# The objects also count which lines run (tests/coverage.py): the share is printed, and by file it
+# lies in builddir/sanitized/coverage.
 set -u
 top=${SHUNT_SRCDIR:-$(cd "$(dirname "$0")/.." && pwd)}
 CC=${CC:-gcc}
@@ -29,6 +32,9 @@ can() {
   $CC "$@" -o "$work/probe" "$work/probe.c" >"$work/out" 2>&1 &&
     "$work/probe" >>"$work/out" 2>&1
 }
+# Lines are counted as well, where the compiler can.
+counts=
+can --coverage && counts=--coverage
 
 # build NAME FLAGS LIST: a build with these flags of the programs that the variable LIST has.
 build() {
@@ -36,8 +42,8 @@ build() {
   cd "$work/$1" || return 1
   if [ ! -f config.status ]; then
     set -- "$1" "$2" "$3" "$([ ! -x "$build/config.status" ] || "$build/config.status" --config)"
-    eval "\"$top/configure\" $4 --disable-dependency-tracking CFLAGS='-g -O1' 'CC=$CC $2'" \
-      >configure.log 2>&1 || return 1
+    eval "\"$top/configure\" $4 --srcdir='$top' --disable-dependency-tracking" \
+      "CFLAGS='-g -O1' 'CC=$CC $2'" >configure.log 2>&1 || return 1
   fi
   find . -name '*.gcda' -exec rm -f {} +
   make -s Makefile >make.log 2>&1 && make -s print-programs LIST="$3" >programs &&
@@ -63,7 +69,7 @@ run() {
 sanitize() {
   if ! can $2; then
     skip "$CC has no $4"
-  elif ! build "$1" "$2" "$3"; then
+  elif ! build "$1" "$2 ${5:-}" "$3"; then
     cat "$work/$1/configure.log" "$work/$1/make.log" 2>/dev/null |
       grep -E 'error:|undefined reference|\*\*\*' >"$work/out"
     not_ok "the tests are built with $4"
@@ -72,10 +78,21 @@ sanitize() {
   fi
 }
 
-export OMP_WAIT_POLICY=passive UBSAN_OPTIONS=print_stacktrace=1
+coverage() {
+  python3 "$top/tests/coverage.py" "$work/address" >"$work/coverage" &&
+    tail -1 "$work/coverage" | grep -q '^# [0-9.]* % of [1-9][0-9]* lines of host code'
+}
+
+export OMP_WAIT_POLICY=passive GCOV_ERROR_FILE=/dev/null UBSAN_OPTIONS=print_stacktrace=1
 export SHUNT_FUZZ_STEPS="${SHUNT_FUZZ_STEPS:-20}"
 export SHUNT_SRCDIR="$top"
 sanitize address "-fsanitize=address,undefined -fno-sanitize-recover=all" SANITIZED_TESTS \
-  "AddressSanitizer and UndefinedBehaviorSanitizer"
+  "AddressSanitizer and UndefinedBehaviorSanitizer" "$counts"
+if [ -z "$counts" ] || ! command -v gcov >/dev/null || ! command -v python3 >/dev/null; then
+  skip "lines are counted by gcov and python3"
+elif [ -f "$work/address/programs" ]; then
+  check "the lines that ran are counted" coverage
+  tail -1 "$work/coverage"
+fi
 sanitize thread "-fsanitize=thread" THREADED_TESTS "ThreadSanitizer"
 finish
