@@ -7,6 +7,7 @@ include %D%/dense/local.mk
 include %D%/profile/local.mk
 include %D%/read/local.mk
 include %D%/sparse24/local.mk
+include %D%/srbcrs/local.mk
 include %D%/tile/local.mk
 include %D%/vector/local.mk
 
@@ -14,11 +15,11 @@ noinst_LTLIBRARIES += libshunt-host.la libshunt-semiring.la
 
 # The twins of kernels and conversions, and the readers of files.
 libshunt_host_la_SOURCES = \
-  $(BSR_HOST) $(CSR_HOST) $(DCSR_HOST) $(GUARD_HOST) $(SPARSE24_HOST) $(TILE_HOST) \
-  $(VECTOR_HOST) $(ATTENTION_HOST) \
+  $(BSR_HOST) $(CSR_HOST) $(DCSR_HOST) $(GUARD_HOST) $(SPARSE24_HOST) $(SRBCRS_HOST) \
+  $(TILE_HOST) $(VECTOR_HOST) $(ATTENTION_HOST) \
   $(CONV_BUNDLE_HOST) $(CONV_COO_HOST) $(CONV_DCSR_HOST) $(CONV_DENSE_HOST) \
-  $(CONV_PROFILE_HOST) $(CONV_READ_HOST) $(CONV_SPARSE24_HOST) $(CONV_TILE_HOST) \
-  $(CONV_VECTOR_HOST) $(CONV_VECTOR_ORDER_HOST)
+  $(CONV_PROFILE_HOST) $(CONV_READ_HOST) $(CONV_SPARSE24_HOST) \
+  $(CONV_SRBCRS_HOST) $(CONV_TILE_HOST) $(CONV_VECTOR_HOST) $(CONV_VECTOR_ORDER_HOST)
 libshunt_host_la_LIBADD = $(ZLIB_LIBS)
 
 libshunt_semiring_la_SOURCES = $(SEMIRING_HOST)
@@ -27,12 +28,12 @@ if HAVE_CUDA
 # What routes run, and the sizes that they ask for.
 CORE_SOURCES = \
   $(BSR_CUDA) $(BUNDLE_CUDA) $(COMMON_CUDA) $(CSR_CUDA) $(DENSE_CUDA) $(GUARD_CUDA) \
-  $(SPARSE24_CUDA) $(TILE_CUDA) $(VECTOR_CUDA) $(VECTOR_PACKED_CUDA) \
+  $(SPARSE24_CUDA) $(SRBCRS_CUDA) $(TILE_CUDA) $(VECTOR_CUDA) $(VECTOR_PACKED_CUDA) \
   $(CONV_BUNDLE_CUDA) $(CONV_COMMON_CUDA) $(CONV_COO_CUDA) $(CONV_DENSE_CUDA) \
-  $(CONV_PROFILE_CUDA) $(CONV_SPARSE24_CUDA) $(CONV_TILE_CUDA) $(CONV_VECTOR_CUDA) \
-  $(CONV_VECTOR_ORDER_CUDA) \
-  $(CONV_BUNDLE_SIZES) $(CONV_SPARSE24_SIZES) $(CONV_TILE_SIZES) $(CONV_VECTOR_HOST) \
-  $(CONV_VECTOR_ORDER_HOST)
+  $(CONV_PROFILE_CUDA) $(CONV_SPARSE24_CUDA) $(CONV_SRBCRS_CUDA) $(CONV_TILE_CUDA) \
+  $(CONV_VECTOR_CUDA) $(CONV_VECTOR_ORDER_CUDA) \
+  $(CONV_BUNDLE_SIZES) $(CONV_SPARSE24_SIZES) $(CONV_SRBCRS_SIZES) \
+  $(CONV_TILE_SIZES) $(CONV_VECTOR_HOST) $(CONV_VECTOR_ORDER_HOST)
 
 # What no route takes: `shunt bench`, the native API and the tests do.
 noinst_LTLIBRARIES += libshunt-formats.la

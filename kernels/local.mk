@@ -8,6 +8,7 @@ include %D%/dense/local.mk
 include %D%/guard/local.mk
 include %D%/semiring/local.mk
 include %D%/sparse24/local.mk
+include %D%/srbcrs/local.mk
 include %D%/tile/local.mk
 include %D%/vector/local.mk
 

@@ -2,8 +2,10 @@
 # house.sh: the rules of the tree.
 #
 #   one format, one word    each row of backend/routes/table.c has kernels/<word>/, tests/gpu/<word>/,
-#                           backend/routes/<word>.c and a column <word> in `shunt bench`
+#                           backend/routes/<word>.c and a column <word> in `shunt bench`; device code
+#                           in kernels/<word> is in namespace <word>
 #   small rooms             no folder has more than 40 files
+#   small functions         none is longer than a screen: 60 lines in kernels and conv, 70 in backend
 #   one way                 no include goes from kernels or conv to backend, from kernels to conv
 #                           (but for formats that tests' twins need), and none goes in a circle
 #   instructions            no inline PTX but in kernels/ptx
@@ -35,6 +37,8 @@ for word in $words; do
   grep -q "\.name = \"$word\"" "backend/routes/$word.c" || missing="$missing its-name"
   grep -q "{\"$word\", \"$word\"}" backend/tool/bench/report.c || missing="$missing column"
   check "route $word: its folders, its file, its column" "$missing"
+  check "kernels/$word: its namespace" "$(find "kernels/$word" -name '*.cu*' -exec \
+    grep -LE "namespace $word\\b" {} +)"
 done
 
 # ---- small rooms --------------------------------------------------------------------------------
@@ -43,6 +47,13 @@ files=$(git ls-files 2>/dev/null) || files=
 [ -n "$files" ] || files=$(sources)
 check "no folder has more than 40 files" "$(echo "$files" | sed -n 's,/[^/]*$,,p' | sort |
   uniq -c | awk '$1 > 40 { print $2 ": " $1 }')"
+
+# ---- small functions ----------------------------------------------------------------------------
+long_functions() { python3 tests/function_lengths.py "$@"; }
+check "the functions are found" \
+  "$([ "$(long_functions 0 kernels/guard | wc -l)" -gt 50 ] || echo not)"
+check "no function of kernels and conv has more than 60 lines" "$(long_functions 60 kernels conv)"
+check "no function of backend has more than 70 lines" "$(long_functions 70 backend)"
 
 # ---- one way --------------------------------------------------------------------------------------
 check "kernels and conv include nothing of backend" \
@@ -81,8 +92,8 @@ check "no inline PTX but in kernels/ptx" "$(grep -rnE '\basm( volatile)?[ (]' ke
 
 # ---- results with a reader -----------------------------------------------------------------------------
 unread() {
-  for file in tests/bench/results/*; do
-    name=$(basename "$file" | sed 's/\./\\./g')
+  (cd tests/bench/results && find . -type f) | sed 's,^\./,,' | while read -r file; do
+    name=$(echo "$file" | sed 's/\./\\./g')
     grep -qE "(^|[^A-Za-z0-9_-])$name([^A-Za-z0-9_-]|\$)" README.md tests/bench/*.md tests/bench/*.py \
       tests/unit/*/*.sh tests/unit/*/*.c tests/unit/*/*.py || echo "$file"
   done

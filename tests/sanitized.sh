@@ -43,7 +43,7 @@ build() {
   cd "$work/$1" || return 1
   if [ ! -f config.status ]; then
     set -- "$1" "$2" "$3" "$([ ! -x "$build/config.status" ] || "$build/config.status" --config)"
-    eval "\"$top/configure\" $4 --srcdir='$top' --disable-dependency-tracking" \
+    eval "\"$top/configure\" $4 --srcdir='$top'" \
       "CFLAGS='-g -O1' 'CC=$CC $2'" >configure.log 2>&1 || return 1
   fi
   find . -name '*.gcda' -exec rm -f {} +

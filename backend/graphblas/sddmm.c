@@ -74,10 +74,13 @@ static struct shunt_verdict compute(struct grb_product *p)
   if (allocate_result(p)) {
     grb_mask_pattern(p);
     p->t.replaces_all = grb_mask_replaces_all(p);
+    const shunt_status status = p->t.nvals == 0 ? SHUNT_E_INPUT : run_engine(p);
     if (p->t.nvals == 0)
       v = SHUNT_VERDICT(SHUNT_R_EMPTY);
-    else if (run_engine(p) == SHUNT_OK)
+    else if (status == SHUNT_OK)
       v = SHUNT_VERDICT(SHUNT_FITS);
+    else if (status == SHUNT_E_UNSUPPORTED)
+      v = SHUNT_VERDICT(SHUNT_R_SEMIRING);
   }
   if (v.reason != SHUNT_FITS) grb_result_release(p);
   return v;

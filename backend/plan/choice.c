@@ -116,6 +116,24 @@ static void consider(struct shunt_product *x, const struct shunt_route *r, bool 
     plan->why_none = v;
 }
 
+/* Is a profile on its way, or about to be asked for? */
+static bool awaits_profile(const struct shunt_product *x)
+{
+  const bool whole = x->batches == 1 || !x->problem.row_indices;
+  return !x->call.profile && (x->lookup.entry || x->lookup.profile_wanted) && whole &&
+         !x->call.capturing;
+}
+
+/* A route has to be faster than this.  Before the profile has come, estimates of both sides are
+   guesses, and the original's sums in 2-byte types may be less exact than ours: the best of the
+   routes that need no profile runs, unless the original is expected to be far ahead.  A captured
+   call is replayed as it is chosen: there the estimates count.  */
+static double most_us(const struct shunt_product *x)
+{
+  enum { FAR_AHEAD = 2 };
+  return x->plan.original_us * (awaits_profile(x) ? FAR_AHEAD : 1);
+}
+
 void shunt_product_choose(struct shunt_product *x, int only)
 {
   struct shunt_plan *plan = &x->plan;
@@ -127,7 +145,7 @@ void shunt_product_choose(struct shunt_product *x, int only)
     if (shunt_route_may_take(i, &x->problem) && (only < 0 || i == only))
       consider(x, shunt_route_at(i), compare);
   plan->original_us = original_us(x);
-  if (plan->count > 0 && compare && plan->candidate[0].us >= plan->original_us) {
+  if (plan->count > 0 && compare && plan->candidate[0].us >= most_us(x)) {
     plan->count = 0;
     plan->why_none = SHUNT_VERDICT(SHUNT_R_SLOWER);
   }

@@ -7,20 +7,14 @@
 #include "backend/plan/context.h"
 #include "backend/plan/product.h"
 #include "backend/plan/tune.h"
+#include "kernels/common/alignment.h"
 
 /* Strided batches are run one by one, up to so many. */
 enum { MOST_IN_TURN = 16 };
 
-static size_t round_up(size_t n)
-{
-  return (n + 255) & ~(size_t)255;
-}
-
 /* ---- what is planned ------------------------------------------------------------- */
 
-/* p as routes see it: CSR unless it is in blocks, op_a 'T' where op(A) is the transpose of spmm.a;
-   and batches that are one product are joined.  */
-static struct shunt_verdict settle(const struct shunt_problem *p, struct shunt_problem *out)
+struct shunt_verdict shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out)
 {
   struct shunt_verdict v = shunt_problem_check(p);
   if (v.reason != SHUNT_FITS) return v;
@@ -36,7 +30,7 @@ static struct shunt_verdict settle(const struct shunt_problem *p, struct shunt_p
 static size_t coo_bytes(const struct shunt_problem *p)
 {
   if (p->format != SHUNT_COO) return 0;
-  return round_up((size_t)(p->spmm.a.rows + 1) * shunt_type_size(p->spmm.a.index_type));
+  return shunt_align_up((size_t)(p->spmm.a.rows + 1) * shunt_type_size(p->spmm.a.index_type), 256);
 }
 
 /* ---- workspace --------------------------------------------------------------------- */
@@ -46,7 +40,8 @@ size_t shunt_plan_workspace(const struct shunt_problem *asked, cudaStream_t stre
 {
   struct shunt_problem settled;
   const struct shunt_problem *p = &settled;
-  if (settle(asked, &settled).reason != SHUNT_FITS || shunt_options()->routes == 0) return 0;
+  if (shunt_plan_settle(asked, &settled).reason != SHUNT_FITS || shunt_options()->routes == 0)
+    return 0;
   struct shunt_context *e = shunt_context_find();
   bool free_to_make = !shunt_capture_of(stream).active;
   if (!e && free_to_make) e = shunt_context_make();
@@ -140,7 +135,7 @@ struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, v
                                       size_t workspace_bytes, cudaStream_t stream)
 {
   struct shunt_problem csr;
-  struct shunt_verdict v = settle(p, &csr);
+  struct shunt_verdict v = shunt_plan_settle(p, &csr);
   if (v.reason != SHUNT_FITS) return shunt_declined(v);
   const struct shunt_scalar *alpha = p->op == SHUNT_SPMM ? &p->spmm.alpha : &p->sddmm.alpha;
   if (!alpha->device && !(alpha->host != 0 && isfinite(alpha->host)))

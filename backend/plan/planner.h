@@ -5,6 +5,11 @@
    best; if that fails before anything was written, the next; at last it
    declines, and the entry calls the original with its arguments unchanged.
 
+   Until the profile of a matrix has come, which takes a few calls of a program that runs ahead of
+   the device, the best route that needs none runs, even where the original is expected to be
+   somewhat faster; but not in deterministic problems and in captured graphs, which stay as they
+   were chosen.
+
    Deterministic problems.  Which way a product goes decides the order of its sums, and so its last
    bits.  As a rule that may change while a matrix settles: when its profile has arrived, and when a
    copy is there.  Both depend on how far the program runs ahead of the device.  Where the caller
@@ -27,6 +32,11 @@ struct shunt_answer {
   struct shunt_verdict how; /* as the route took it: SHUNT_FITS or SHUNT_R_ORDERED */
   bool written;             /* declined, but part of the result was enqueued: report an error */
 };
+
+/* Fills *out with p as routes see it: CSR unless it is in blocks, op_a 'T' where op(A) is the
+   transpose of spmm.a; and batches that are one product are joined.  Another verdict than SHUNT_FITS:
+   no route ever takes it, and *out is not to be used.  A pure function.  */
+struct shunt_verdict shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out);
 
 /* Bytes of workspace that Shunt wants for p on the current device; 0 when no
    route takes it.  May make a context's struct and open libraries unless `stream` is being

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "backend/plan/fork.h"
+#include "kernels/common/alignment.h"
 
 /* A promise stands in one of the eight ways of its key's set. */
 enum { SETS = 1 << 13, WAYS = 8 };
@@ -25,11 +26,6 @@ SHUNT_LOCK_SURVIVES_FORK(promise, writing)
 static struct slot *set_of(uint64_t key)
 {
   return table[(key ^ key >> 32) % SETS];
-}
-
-static size_t round_up(size_t n)
-{
-  return (n + 255) & ~(size_t)255;
 }
 
 /* The key's slot, or one for it; NULL: there is none.  With `writing` held. */
@@ -68,14 +64,14 @@ static void renew(struct slot *s, size_t offset, size_t bytes)
 size_t shunt_promise_make(uint64_t key, size_t original, size_t own)
 {
   size_t total = original;
-  if (own) own = round_up(own) + 256; /* whatever the alignment of the buffer */
+  if (own) own = shunt_align_up(own, 256) + 256; /* whatever the alignment of the buffer */
   pthread_mutex_lock(&writing);
   struct slot *s = slot_for(key);
   if (s) {
     if (atomic_load(&s->key) == key)
-      renew(s, round_up(original), own);
+      renew(s, shunt_align_up(original, 256), own);
     else
-      begin(s, key, round_up(original), own);
+      begin(s, key, shunt_align_up(original, 256), own);
     atomic_store(&s->age, atomic_fetch_add(&now, 1));
     /* An original that asks for less than before gets what it asked for before. */
     if (atomic_load(&s->bytes)) total = atomic_load(&s->offset) + atomic_load(&s->bytes);

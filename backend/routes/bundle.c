@@ -7,7 +7,7 @@
 
      call 1     a profile is asked for
      call 2     by the profile it may be worth a try: the hint is made, and used at once
-     later      the hint's counts are there and decide between this route and `rows`
+     later      the hint's counts are there and decide between this route and `csr`
 
    Kept, payload: the lists of kernels/bundle/bundle_format.h.  Measures: their counts.  */
 #include "backend/plan/cache.h"
@@ -30,7 +30,7 @@ enum { DENSE = 64 };
 /* Until the hint is there: as many rows of A to a row of B.  What is hoped for decides whether the
    hint is made at all; finite elements share up to 5.3. */
 #define SHARING_HOPED_FOR 5.0
-/* It has to be better than `rows` by so much, as estimates are 1.2 off.  In f64, whose products of
+/* It has to be better than `csr` by so much, as estimates are 1.2 off.  In f64, whose products of
    groups go to mma, it wins by more. */
 #define MARGIN 1.1
 #define MARGIN_F64 1.0

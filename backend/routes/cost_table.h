@@ -54,13 +54,22 @@ enum { SHUNT_BLOCK_SIZES = 5, SHUNT_BLOCK_TYPES = 3 /* of 2 bytes, f32, f64 */ }
 /* ---- each format ------------------------------------------------------------------------------
    */
 
+/* SDDMM, an entry at a time:
+
+     start + copies_start (where an operand is copied first) + scaled (entry nnz
+       + byte (bytes of gathered rows) + copied (bytes that are copied))  */
+struct shunt_sddmm_costs {
+  double start;        /* us */
+  double copies_start; /* us */
+  double entry;        /* us per entry */
+  double byte;         /* us per byte of a gathered row */
+  double copied;       /* us per byte that is read or written */
+};
+
 struct shunt_csr_costs {
   struct shunt_fit_costs scattered, scattered_half; /* one entry in 64 or fewer; of 2-byte types */
   struct shunt_fit_costs layer, layer_half;         /* the others */
-  double sddmm_start;                               /* us */
-  double sddmm_entry;                               /* us per entry; scaled */
-  double sddmm_byte;                                /* us per byte of a gathered row; scaled */
-  double sddmm_copied;                              /* us per byte that is copied first; scaled */
+  struct shunt_sddmm_costs sddmm, sddmm_half;       /* of 2-byte types */
   double huge_entry;   /* ns of an entry of a row that one block computes */
   double others_bytes; /* bytes of B per ns that all blocks together gather; scaled */
 };
@@ -133,6 +142,14 @@ struct shunt_sparse24_costs {
   double spare_alone;   /* and more, if all blocks have none */
 };
 
+struct shunt_srbcrs_costs {
+  double start;      /* us */
+  double written;    /* us per byte of C; scaled */
+  double latency;    /* us for each stride of the warp that has most of them */
+  double pack_start; /* us */
+  double pack;       /* us for each window of 32 columns of a group */
+};
+
 struct shunt_tile_costs {
   double start;      /* us */
   double step;       /* us to gather 32 rows of B, 64 columns of them, and a tile of A; scaled */
@@ -182,15 +199,17 @@ struct shunt_original_costs {
   struct shunt_fit_costs narrow, wide; /* the default; up to 128 bytes of a row of B, beyond */
   struct shunt_fit_costs alg1;         /* CSR_ALG1, preprocessed */
   struct shunt_fit_costs alg3_narrow, alg3_wide;
-  double layer_start;                  /* us; more than one entry in 64: */
-  double layer, layer_preprocessed;    /* FLOP per us; scaled */
-  double layer_f64;                    /* share of that rate in f64 */
-  double sddmm_layer_start;            /* us */
-  double sddmm_layer, sddmm_layer_f16; /* FLOP per us; scaled */
-  double sddmm_start;                  /* us; one entry in 64 or fewer, each times the inner */
-  double sddmm_row, sddmm_entry;       /* us for each; scaled */
-  double sddmm_longest;                /* us for each entry of the longest row beyond the mean */
-  double sddmm_f64;                    /* how many times as long f64 takes */
+  double layer_start;                   /* us; more than one entry in 64: FLOP per us, scaled, */
+  double layer[SHUNT_BLOCK_TYPES];      /* by the default, */
+  double layer_alg1[SHUNT_BLOCK_TYPES]; /* CSR_ALG1, as slow after preprocess, */
+  double layer_alg3[SHUNT_BLOCK_TYPES]; /* and CSR_ALG3, preprocessed */
+  double sddmm_layer_start;             /* us */
+  double sddmm_layer, sddmm_layer_f16;  /* FLOP per us; scaled; */
+  double sddmm_layer_f16_by_rows;       /* where B is stored by rows */
+  double sddmm_start;                   /* us; one entry in 64 or fewer, each times the inner */
+  double sddmm_row, sddmm_entry;        /* us for each; scaled */
+  double sddmm_longest;                 /* us for each entry of the longest row beyond the mean */
+  double sddmm_f64;                     /* how many times as long f64 takes */
   struct shunt_block_costs ell[SHUNT_BLOCK_TYPES][SHUNT_BLOCK_SIZES];
   struct shunt_block_costs bsr[SHUNT_BLOCK_TYPES][SHUNT_BLOCK_SIZES];
 };

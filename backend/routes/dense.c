@@ -1,11 +1,11 @@
 /* dense: the sparse matrix written out as D, and a dense product on cuBLASLt.
 
-   SpMM: D is a copy as of packed_product.h, direct or kept; where it is kept, product and proof are
-   one launch for the B of which a kernel of our own is the faster
-   (kernels/dense/dense_spmm_wgmma.cu). A column that repeats in a row D cannot hold at full
-   precision: irregular.  The zeros of D turn a NaN or Inf of B into NaN where the sparse product
-   has none; that shows in C's first row (kernels/guard/probe.cuh), which is the witness, so B
-   itself is never read for it.
+   SpMM: D is a copy as of packed_product.h, direct or packed.  Where it is packed, and a kernel of
+   Shunt's is the faster one for this B, product and proof are one launch
+   (kernels/dense/dense_spmm_wgmma.cu).  A matrix with two entries at one place is irregular: D
+   cannot hold both at full precision.  The zeros of D turn a NaN or Inf of B into NaN where the
+   sparse product has none.  That shows in C's first row, which is probed (kernels/guard/probe.cuh),
+   so B itself is never read for it.
 
    Where op(A) is the transpose of what is stored, D is what is stored all the same, and the
    product reads it transposed.
@@ -99,9 +99,17 @@ static shunt_status product(const struct shunt_packed_product *x)
   return multiply(x->call, x->own, &left, &s->b, &s->c, s->alpha);
 }
 
-static struct shunt_dense witness(const struct shunt_packed_product *x)
+static struct shunt_dense probed(const struct shunt_packed_product *x)
 {
   return x->spmm.c;
+}
+
+/* The problem as its costs see it where A's arrays are not read, as D is trusted. */
+static struct shunt_spmm unread(const struct shunt_spmm *s)
+{
+  struct shunt_spmm p = *s;
+  p.a.nnz = 0;
+  return p;
 }
 
 static shunt_status proved(const struct shunt_packed_product *x, const struct shunt_spmm *s,
@@ -109,7 +117,8 @@ static shunt_status proved(const struct shunt_packed_product *x, const struct sh
 {
   const struct shunt_device *d = &x->call->context->device;
   const struct shunt_dense dense = dense_of(&s->a, x->copy);
-  const struct shunt_dense_shape shape = shunt_choose_dense_shape(s, d);
+  const struct shunt_spmm read = r->expected ? *s : unread(s);
+  const struct shunt_dense_shape shape = shunt_choose_dense_shape(&read, d);
   return shunt_dense_spmm_proved_cuda(s, &dense, &shape, r, d, x->call->stream);
 }
 
@@ -117,7 +126,7 @@ static const struct shunt_packed_format format = {.own_bytes = gemm_bytes,
                                                   .direct_bytes = direct_bytes,
                                                   .convert = convert,
                                                   .product = product,
-                                                  .witness = witness,
+                                                  .probed = probed,
                                                   .proved = proved};
 
 static struct shunt_packed_workspace lay_out(const struct shunt_problem *p)
@@ -157,10 +166,11 @@ static bool samples_on_chip(const struct shunt_call *c)
 /* Microseconds. */
 static double expected_spmm(const struct shunt_call *c)
 {
-  const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_device *d = &c->context->device;
   const enum shunt_math math = shunt_options()->math;
   const bool transposed = shunt_problem_transposed(c->problem), keeps = c->packed || c->will_pack;
+  const struct shunt_spmm without = unread(&c->problem->spmm);
+  const struct shunt_spmm *s = keeps && c->frozen ? &without : &c->problem->spmm;
   double us = keeps ? shunt_cost_dense_packed(s, math, d) : shunt_cost_dense_direct(s, math, d);
   if (keeps && !transposed && shunt_choose_dense_shape(s, d).columns > 0)
     us = shunt_cost_dense_proved(s, d);

@@ -1,40 +1,44 @@
 /* packed_product.h: what routes share that multiply by a copy of A in a format of their own.
 
-   SpMM.  The copy was made by an earlier call and is kept, or is made anew in the caller's buffer
-   by formats that take little time for it:
+   SpMM.  The copy is packed: an earlier call made it and it is kept.  Or it is direct: formats that
+   take little time for it make it anew in the caller's buffer.
 
-     kept     stream  C = alpha op(A) B from the copy -- proof and repair
+     packed   stream  C = alpha op(A) B from the copy -- proof and repair
                       or both in one launch, where the format has such a kernel (`proved`)
      direct   stream  words = 0 -- copy -- C = alpha op(A) B -- repair
 
    The repair is a kernel that computes C row by row, and leaves it alone unless something
-   speaks against the copy: A changed under a kept one (it takes A's fingerprint itself); A is
+   speaks against the copy: A changed under a packed one (it takes A's fingerprint itself); A is
    not what the format can hold (`irregular`, by the conversion); or the first row of a matrix that
-   the format names, its witness, holds a NaN or Inf, where zeros of the copy that A does not have
-   may have met one of B's.  With beta != 0 the product goes to a f32 matrix W first, since C's
+   the format names, the probed one, holds a NaN or Inf, where zeros of the copy that A does not
+   have may have met one of B's.  With beta != 0 the product goes to a f32 matrix W first, since C's
    old content must survive for the repair: C = alpha W + beta C unless the repair ran.
 
    Where the caller promised that the pattern stays (problem.h, pattern_epoch), and the copy was
    made since, the proof reads A's values alone.
 
+   Where the caller promised that A stays as it is, and the copy is trusted (backend/plan/frozen.h),
+   nothing of A is read: the product is all there is, but for formats that are probed, whose repair
+   looks at that.
+
    In a captured graph the proof of a packed copy begins beside the product
    (backend/plan/graph_overlap.h).
 
-   Where op(A) is the transpose of what is stored, the repair is another (kernels/
-   kernels/csr/csr_spmm_transposed.cu), for which the fingerprint of a packed copy's A is taken
+   Where op(A) is the transpose of what is stored, the repair is another
+   (kernels/csr/csr_spmm_transposed.cu), for which the fingerprint of a packed copy's A is taken
    apart:
 
-     stream  C = alpha A^T B -- fingerprint of A's arrays -- verdict -- repair
+     stream  C = alpha A^T B -- fingerprint of A's arrays -- comparison -- repair
 
    The repair's blocks agree through words that must be zero before their first use
-   (kernels/guard/arrival.cuh).  Kept memory begins with a table of them, zeroed when the copy is
+   (kernels/guard/arrival.cuh).  Packed memory begins with a table of them, zeroed when the copy is
    made, in which each call finds its own by the address of its workspace; so calls on several
    streams and replays of captured graphs may use one copy at once.  A direct call has one set in
    its workspace, zeroed with the irregular word.
 
    Workspace, in this order, each part 256-byte aligned:
      words (256) | fingerprint's scratch | the format's own | copy, where direct | W
-   Kept:
+   Packed:
      table of the repair's words | copy  */
 #ifndef SHUNT_PACKED_PRODUCT_H
 #define SHUNT_PACKED_PRODUCT_H
@@ -54,7 +58,7 @@ struct shunt_packed_product {
 struct shunt_packed_format {
   /* Bytes of the workspace that the format wants for itself; NULL: none. */
   size_t (*own_bytes)(const struct shunt_problem *p);
-  /* Bytes of a copy in the workspace; NULL: such copies are only kept. */
+  /* Bytes of a copy in the workspace; NULL: such copies are only packed. */
   size_t (*direct_bytes)(const struct shunt_problem *p);
   /* Enqueues A -> copy; *irregular (device, 0 before) is set if A cannot be held. */
   shunt_status (*convert)(const struct shunt_call *c, void *copy, uint32_t *irregular);
@@ -62,7 +66,7 @@ struct shunt_packed_format {
   shunt_status (*product)(const struct shunt_packed_product *x);
   /* Its first row tells of a NaN or Inf that the product should not have met, or of B's.  NULL:
      none, the product is right whatever B holds.  */
-  struct shunt_dense (*witness)(const struct shunt_packed_product *x);
+  struct shunt_dense (*probed)(const struct shunt_packed_product *x);
   /* The product's kernel lets the next one in, and was not let in early: the proof may begin. */
   bool lets_in;
   /* Product into r->product, C or W, and what shunt_guard_repair_cuda(s, r) does behind it, in

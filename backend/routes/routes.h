@@ -4,13 +4,13 @@
 
 #include "backend/routes/route.h"
 
-/* SpMM by one of the two rows kernels; longest_row: a hint, -1 where nothing is known.  For
+/* SpMM by one of the two csr kernels; longest_row: a hint, -1 where nothing is known.  For
    the route and for `shunt bench`, which has no planner between.  */
 shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, int64_t longest_row,
                                   const struct shunt_device *d, void *workspace,
                                   size_t workspace_bytes, shunt_stream stream);
 
 extern const struct shunt_route shunt_route_csr, shunt_route_bundle, shunt_route_vector,
-    shunt_route_sparse24, shunt_route_tile, shunt_route_dense, shunt_route_bsr;
+    shunt_route_sparse24, shunt_route_srbcrs, shunt_route_tile, shunt_route_dense, shunt_route_bsr;
 
 #endif

@@ -85,7 +85,7 @@ static shunt_status proved(const struct shunt_packed_product *x, const struct sh
     if (status != SHUNT_OK) return status;
   }
   /* r->of_values: the pattern stands, and there is nothing else to prove. */
-  if (in_place) how.expected = r->of_values ? NULL : of_pattern(&s->a, x->copy);
+  if (in_place && r->expected) how.expected = r->of_values ? NULL : of_pattern(&s->a, x->copy);
   const enum shunt_sparse24_shape shape = shunt_choose_sparse24_shape(&product, d);
   const struct shunt_sparse24_proof proof =
       shunt_choose_sparse24_proof(&product, shape, in_place, d);
@@ -143,6 +143,11 @@ static size_t workspace(const struct shunt_problem *p, const struct shunt_contex
   return shunt_packed_lay_out(&format, p).total;
 }
 
+static bool is_two_of_four(const struct shunt_profile *f)
+{
+  return f->crowded_rows == 0 && f->unsorted_rows == 0;
+}
+
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
@@ -156,7 +161,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   SHUNT_DECLINE_IF(c->no_copies, SHUNT_R_COPY);
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
-  SHUNT_DECLINE_IF(c->profile->crowded_rows || c->profile->unsorted_rows, SHUNT_R_PATTERN);
+  SHUNT_DECLINE_IF(!is_two_of_four(c->profile), SHUNT_R_PATTERN);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
@@ -165,9 +170,12 @@ static shunt_status run(const struct shunt_call *c)
   return shunt_packed_run(&format, c);
 }
 
+/* None for a matrix that the profile knows not to be 2:4, even where routes are forced: every try
+   would end in calls without any copy.  */
 static size_t pack_bytes(const struct shunt_call *c)
 {
   if (fits(c->problem, c->context).reason != SHUNT_FITS) return 0;
+  if (c->profile && !is_two_of_four(c->profile)) return 0;
   return shunt_packed_copy_bytes(copy_bytes(&c->problem->spmm.a));
 }
 

@@ -6,8 +6,8 @@
    the profile, and with it what the product takes and what memory the copy needs.
 
    A packed copy as of packed_product.h.  A sum that became NaN the kernel computes again from A's
-   own entries, so that no witness is needed; a matrix that has more tiles than there is memory for,
-   or whose columns do not ascend, is irregular.  Kept note: tiles that there is room for.  */
+   own entries, so that nothing has to be probed; a matrix that has more tiles than there is memory
+   for, or whose columns do not ascend, is irregular.  Kept note: tiles that there is room for.  */
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/routes/costs.h"
@@ -123,7 +123,10 @@ static double expected_us(const struct shunt_call *c)
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
   const double product = shunt_cost_tile_product(s, tiles_of(c->profile), longest, d);
   const size_t copied = own_bytes(c->problem);
-  double us = shunt_cost_tile(s, product, shunt_tile_spmm_proves(s, d), d);
+  const enum shunt_proof_place proof = c->frozen                      ? SHUNT_PROOF_NONE
+                                       : shunt_tile_spmm_proves(s, d) ? SHUNT_PROOF_INSIDE
+                                                                      : SHUNT_PROOF_BEHIND;
+  double us = shunt_cost_tile(s, product, proof, d);
   if (copied) us += shunt_cost_copy(2 * (double)copied, d);
   if (!shunt_packed_overwrites(s)) us += shunt_cost_combine(s, d);
   return us;
@@ -132,7 +135,7 @@ static double expected_us(const struct shunt_call *c)
 /* What the conversion takes has to be gained within so many calls. */
 enum { GAINED_WITHIN = 200 };
 
-/* Is it faster than `rows`, the conversion included? */
+/* Is it faster than `csr`, the conversion included? */
 static bool gains(const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;

@@ -38,17 +38,28 @@ static const struct shunt_vector_costs h200 = {
 /* Groups that differ are computed by one warp each, row by row: a few are many. */
 #define LEAST_EQUAL 0.95
 
-double shunt_cost_vector_reuse(const struct shunt_profile *f)
+/* Of the first `heights` of 8, 4 and 2. */
+static double best_reuse(const struct shunt_profile *f, int heights)
 {
   static const int height_of[3] = {8, 4, 2};
   double best = 1;
-  for (int v = 0; v < 3; v++) {
+  for (int v = 0; v < heights; v++) {
     if (f->groups_nonempty[v] == 0) continue;
     double share = (double)f->groups_equal[v] / (double)f->groups_nonempty[v];
     double gathers = share / height_of[v] + (1 - share);
     if (share >= LEAST_EQUAL && 1 / gathers > best) best = 1 / gathers;
   }
   return best;
+}
+
+double shunt_cost_vector_reuse(const struct shunt_profile *f)
+{
+  return best_reuse(f, 3);
+}
+
+double shunt_cost_vector_sddmm_reuse(const struct shunt_profile *f)
+{
+  return best_reuse(f, 1);
 }
 
 double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longest_row,

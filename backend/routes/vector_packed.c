@@ -171,8 +171,8 @@ static bool types_fit(const struct shunt_call *c)
          (s->c.type == t || s->c.type == SHUNT_F32) && s->compute == SHUNT_F32;
 }
 
-/* May a packed copy of such a matrix be kept at all?  Not of a scattered one, whose large products
-   would need a large buffer.  */
+/* May such a matrix be packed at all?  Not a scattered one, whose large products would need a large
+   buffer.  */
 static bool can_pack(const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
@@ -200,8 +200,11 @@ static double proved_us(const struct shunt_call *c, double vectors, double reuse
   const double product = products ? shunt_cost_vector_tf32_product(s, vectors, products, d)
                                   : shunt_cost_vector_product(s, vectors, height, d);
   const struct shunt_vector_shape shape = shunt_choose_vector_shape(s, vectors, height, d);
-  const bool inside = !products && shunt_vector_packed_spmm_proves(s, &shape);
-  double us = shunt_cost_vector_packed(s, product, reuse, longest, inside, d);
+  const enum shunt_proof_place proof = c->frozen ? SHUNT_PROOF_NONE
+                                       : !products && shunt_vector_packed_spmm_proves(s, &shape)
+                                           ? SHUNT_PROOF_INSIDE
+                                           : SHUNT_PROOF_BEHIND;
+  double us = shunt_cost_vector_packed(s, product, reuse, longest, proof, d);
   if (!shunt_packed_overwrites(s)) us += shunt_cost_combine(s, d);
   return us;
 }

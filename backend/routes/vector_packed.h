@@ -3,8 +3,8 @@
    Packed, SpMM of f16 and bf16, and of f32 where SHUNT_MATH allows TF32: a packed copy as of
    packed_product.h in the `vector` format (kernels/vector/vector_format.h), made where product and
    proof are expected to take less than the direct way, and used where they are.  The kernels
-   compute a sum that became NaN again from A's own entries, so that no witness is needed; a matrix
-   that does not fit its memory is irregular.
+   compute a sum that became NaN again from A's own entries, so that nothing has to be probed; a
+   matrix that does not fit its memory is irregular.
 
    Ordered: where groups of neighbouring rows have nothing in common, an order of the rows is looked
    for in which they have (conv/vector/row_clusters.h).  What it is worth shows only when it is
@@ -31,7 +31,7 @@ struct shunt_packed_view;
    which has most of B in L1 where pairs of rows are alike. */
 #define SHUNT_VECTOR_LEAST_REUSE 1.6
 
-/* Bytes of the workspace that a product from a packed copy wants; 0: none can be kept. */
+/* Bytes of the workspace that a product from a packed copy wants; 0: none can be packed. */
 size_t shunt_vector_packed_workspace(const struct shunt_call *c);
 /* Does this call have a packed copy, or shall it, that it is to use? */
 bool shunt_vector_takes_packed(const struct shunt_call *c);

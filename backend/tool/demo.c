@@ -21,8 +21,8 @@
 static const char help[] =
     "Usage: shunt demo [OPTION]... [FILE]\n"
     "The main job, before and after: a program that knows nothing of Shunt multiplies\n"
-    "FILE (a matrix file or a made-up pattern, as for shunt bench; without it a random\n"
-    "4096 x 4096 matrix) by dense matrices through cuSPARSE, alone and under\n"
+    "FILE (a matrix file or a made-up pattern, as for shunt bench; without it a\n"
+    "random 4096 x 4096 matrix) by dense matrices through cuSPARSE, alone and under\n"
     "`shunt run`.  Without a GPU the same products run on the host engine.\n"
     "\n"
     "      --client PATH   the cuSPARSE program (tests/clients/spmm_cusparse)\n"

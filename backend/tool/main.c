@@ -3,8 +3,9 @@
 
 #include "backend/tool/tool.h"
 
-static const struct tool_command *const commands[] = {
-    &tool_run, &tool_bench, &tool_inspect, &tool_model, &tool_options, &tool_demo, &tool_doctor};
+static const struct tool_command *const commands[] = {&tool_run,    &tool_bench,   &tool_inspect,
+                                                      &tool_model,  &tool_options, &tool_demo,
+                                                      &tool_doctor, &tool_support};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const char help[] =
@@ -13,12 +14,13 @@ static const char help[] =
     "\n"
     "Commands:\n"
     "  run      run a program with its calls rerouted, and say what was gained\n"
-    "  bench    time every applicable route against cuSPARSE and cuBLAS on one matrix\n"
+    "  bench    time every route against cuSPARSE and cuBLAS on one matrix\n"
     "  inspect  print and draw what a matrix's pattern looks like (no GPU needed)\n"
     "  model    print what decides how a matrix is best traversed (no GPU needed)\n"
-    "  options  print every variable that may be set, its value and where it is set\n"
+    "  options  print every variable that may be set, and its value\n"
     "  demo     the main job on a real matrix, before and after\n"
-    "  doctor   say whether Shunt can serve this machine and a program, and what to do if not\n"
+    "  doctor   say whether Shunt can serve this machine and a program\n"
+    "  support  print which calls are taken, by what, and why others are not\n"
     "\n"
     "Options:\n"
     "      --help     print this text and exit; also after a COMMAND\n"
@@ -59,9 +61,8 @@ int main(int argc, char **argv)
   if (argc < 2)
     fputs(help, stderr);
   else
-    tool_say(
-        "unknown %s '%s'; the commands are run, bench, inspect, model, options, demo, doctor (see "
-        "shunt --help)",
-        word[0] == '-' ? "option" : "command", word);
+    tool_say("unknown %s '%s'; the commands are run, bench, inspect, model, options, demo, doctor, "
+             "support (see shunt --help)",
+             word[0] == '-' ? "option" : "command", word);
   return EXIT_USAGE;
 }

@@ -13,8 +13,9 @@
 static const char help[] =
     "Usage: shunt model [OPTION]... FILE...\n"
     "Print what decides between the traversals of matrix FILE times a dense matrix\n"
-    "(Matrix Market or .smtx, also gzipped; or a made-up pattern, as for shunt bench): bytes\n"
-    "moved, skewness, footprints of dcsr, and what making strips costs.  Needs no GPU.\n"
+    "(Matrix Market or .smtx, also gzipped; or a made-up pattern, as for shunt\n"
+    "bench): bytes moved, skewness, footprints of dcsr, and what making strips\n"
+    "costs.  Needs no GPU.\n"
     "\n"
     "  -n, --columns LIST  columns of B and C (default 32,128)\n"
     "  -t, --type TYPE     f16, bf16, f32 or f64 (default f32)\n"

@@ -11,25 +11,25 @@
 
 static const char help[] =
     "Usage: shunt run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
-    "Run PROGRAM with its cuSPARSE and GraphBLAS calls rerouted; at the end print to stderr which\n"
-    "calls were seen, which were taken and by what, which were left to the original and\n"
+    "Run PROGRAM with its cuSPARSE and GraphBLAS calls rerouted; at the end print to\n"
+    "stderr which calls were taken and by what, which were left to the original and\n"
     "why, and what it saved (estimated device time).\n"
     "\n"
     "  -r, --report FILE   keep the report's lines in FILE\n"
     "  -x, --explain       log each new decision as it is made (SHUNT_LOG=dispatch)\n"
     "      --routes LIST   routes that may be used: all, none, or some of\n"
-    "                      csr,bundle,vector,sparse24,tile,dense,bsr (cuSPARSE),\n"
-    "                      host,cuda (GraphBLAS)\n"
-    "      --strict        fail if a call was left to the original, and name it (SHUNT_STRICT=1)\n"
+    "                      csr,bundle,vector,sparse24,srbcrs,tile,dense,bsr\n"
+    "                      (cuSPARSE), host,cuda (GraphBLAS)\n"
+    "      --strict        fail if a call was left to the original (SHUNT_STRICT=1)\n"
     "      --require LIST  fail if one of these routes or engines took no call\n"
-    "      --dlsym         also serve programs that bind cuSPARSE by handle, as JAX does\n"
+    "      --dlsym         also serve programs that bind cuSPARSE by handle, as JAX\n"
     "                      (the default)\n"
     "      --no-dlsym      do not: leave the program's dlsym alone\n"
     "  -h, --help          print this text and exit\n"
     "\n"
-    "Exit status: PROGRAM's own; 128 + N when signal N ended it; 2 usage; 123 --strict or\n"
-    "--require is not met, and PROGRAM's own was 0; 125 Shunt could not start it;\n"
-    "126 PROGRAM cannot be executed; 127 PROGRAM was not found.\n";
+    "Exit status: PROGRAM's own; 128 + N when signal N ended it; 2 usage; 123\n"
+    "--strict or --require is not met, and PROGRAM's own was 0; 125 Shunt could not\n"
+    "start it; 126 PROGRAM cannot be executed; 127 PROGRAM was not found.\n";
 
 enum { OPT_ROUTES = 256, OPT_STRICT, OPT_REQUIRE, OPT_DLSYM, OPT_NO_DLSYM };
 static const struct option options[] = {{"report", required_argument, NULL, 'r'},
@@ -70,8 +70,9 @@ static bool todays_words(const char *option, const char *list, const char *const
 /* EXIT_OK and optind at the program, or the status to exit with; -1: help was asked for. */
 static int parse(int argc, char **argv, struct run_options *o)
 {
-  static const char *const routes[] = {"all",  "none",  "csr", "bundle", "vector", "sparse24",
-                                       "tile", "dense", "bsr", "host",   "cuda",   NULL};
+  static const char *const routes[] = {"all",      "none",   "csr",  "bundle", "vector",
+                                       "sparse24", "srbcrs", "tile", "dense",  "bsr",
+                                       "host",     "cuda",   NULL};
   int c;
   *o = (struct run_options){.dlsym = true, .strict = tool_option_strict()};
   optind = 1;

@@ -12,9 +12,11 @@
      demo.c           shunt demo: the main job, before and after
      tool_options.c   shunt options: what is set, and where
      backend/tool/doctor/doctor.h        shunt doctor (its own header)
+     backend/tool/support/support.h      shunt support (its own header)
      tool_matrix.c    files, made-up patterns and problems into host CSR
      tool_patterns.c    the made-up ones
      tool_text.c      messages and lists of words
+     tool_progress.c  a bar for what takes long
 
    Results go to stdout, messages and progress to stderr.  */
 #ifndef SHUNT_TOOL_H
@@ -52,7 +54,7 @@ struct tool_command {
   int (*run)(int argc, char **argv);
 };
 extern const struct tool_command tool_run, tool_inspect, tool_bench, tool_model, tool_options,
-    tool_demo, tool_doctor;
+    tool_demo, tool_doctor, tool_support;
 
 /* ---- tool_text.c ---------------------------------------------------------- */
 
@@ -85,6 +87,19 @@ void tool_short_name(const char *path, char *out, size_t bytes);
 const char *tool_grouped(int64_t n, char out[32]);
 /* Microseconds for people: "12.3 us", "4.56 ms", "7.8 s". */
 const char *tool_duration(double us, char out[24]);
+
+/* ---- tool_progress.c ------------------------------------------------------ */
+
+/* A bar on stderr, from 2 s after its beginning on; none where stderr is no terminal. */
+struct tool_progress {
+  bool on, drawn;
+  double next; /* seconds, when it may be drawn again */
+};
+struct tool_progress tool_progress_begin(void);
+/* `share`, 0 to 1, is done; `what` is under way. */
+void tool_progress_at(struct tool_progress *p, double share, const char *what);
+/* Takes the bar away, before something else is printed, or at the end. */
+void tool_progress_clear(struct tool_progress *p);
 
 /* ---- tool_options.c ------------------------------------------------------- */
 

@@ -96,6 +96,19 @@ static bool looks_like_problem(const char *text)
   return strncmp(text, "spmm:", 5) == 0 || strncmp(text, "sddmm:", 6) == 0;
 }
 
+struct reading {
+  struct tool_progress progress;
+  const char *file;
+};
+
+static void show_reading(void *context, double share)
+{
+  struct reading *r = context;
+  char what[96];
+  snprintf(what, sizeof what, "reading %.80s", r->file);
+  tool_progress_at(&r->progress, share, what);
+}
+
 bool tool_load(const char *text, int v, uint64_t seed, struct tool_source *source,
                struct shunt_matrix *out)
 {
@@ -114,8 +127,12 @@ bool tool_load(const char *text, int v, uint64_t seed, struct tool_source *sourc
     source->from_problem = true;
     return load_problem(source, v, seed, out);
   }
+  struct reading reading = {tool_progress_begin(), text};
+  const struct shunt_read_watch watch = {show_reading, &reading};
   struct shunt_message why = {""};
-  if (shunt_read_matrix(text, out, &why) != SHUNT_OK) {
+  const shunt_status status = shunt_read_matrix_watched(text, out, &why, &watch);
+  tool_progress_clear(&reading.progress);
+  if (status != SHUNT_OK) {
     tool_say("%s", why.text[0] ? why.text : "the matrix could not be read");
     return false;
   }

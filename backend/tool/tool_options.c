@@ -10,8 +10,9 @@
 
 static const char help[] =
     "Usage: shunt options [--json]\n"
-    "Print every variable that sets Shunt's libraries: its value here and now, its default, where\n"
-    "it is set (environment, the file of SHUNT_CONFIG, default), and what it means.\n"
+    "Print every variable that sets Shunt's libraries: its value here and now, its\n"
+    "default, where it is set (environment, the file of SHUNT_CONFIG, default), and\n"
+    "what it means.\n"
     "Names and values that are not understood go to standard error, a line each.\n"
     "\n"
     "      --json   a JSON array\n"

@@ -34,10 +34,6 @@ shunt_status shunt_csr_to_bundle_host(const struct shunt_csr *a, const struct sh
 shunt_status shunt_csr_to_bundle_cuda(const struct shunt_csr *a, const struct shunt_bundle *out,
                                       const struct shunt_device *d, shunt_stream stream);
 
-/* nnz / vectors: how many rows of A share a loaded row of B, 1 .. 8; 0 when there are no vectors.
- */
-double shunt_bundle_sharing(const struct shunt_bundle *g, const struct shunt_bundle_counts *counts);
-
 #ifdef __cplusplus
 }
 #endif

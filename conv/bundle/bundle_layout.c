@@ -1,5 +1,6 @@
 /* bundle_layout.c: sizes of the lists of row groups, and their arrays in one allocation. */
 #include "conv/bundle/bundle_conv.h"
+#include "kernels/common/alignment.h"
 
 #include <string.h>
 
@@ -8,15 +9,6 @@ static int can_be_made(const struct shunt_csr *a)
   if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64) return 0;
   if (a->rows < 1 || a->cols < 1 || a->nnz < 0) return 0;
   return a->rows <= INT32_MAX - 64 && a->cols <= INT32_MAX - 1024 && a->nnz <= INT32_MAX - 1024;
-}
-
-/* The next multiple of 256 from `at`, which then moves behind `bytes`. */
-static size_t part(size_t *at, int64_t bytes)
-{
-  size_t from = (*at + 255) & ~(size_t)255;
-
-  *at = from + (size_t)bytes;
-  return from;
 }
 
 /* Bytes in all; pointers are set when there is memory. */
@@ -28,12 +20,12 @@ static size_t lay_out(const struct shunt_csr *a, char *memory, struct shunt_bund
   if (!can_be_made(a)) return 0;
   g->rows = a->rows, g->cols = a->cols, g->nnz = a->nnz;
   g->groups = (a->rows + SHUNT_BUNDLE_ROWS - 1) / SHUNT_BUNDLE_ROWS;
-  counts = part(&at, sizeof *g->counts);
-  begin = part(&at, g->groups * 4);
-  count = part(&at, g->groups * 4);
-  columns = part(&at, a->nnz * 4);
-  masks = part(&at, a->nnz);
-  longs = part(&at, a->nnz / SHUNT_BUNDLE_LONG * 4);
+  counts = shunt_place(&at, sizeof *g->counts);
+  begin = shunt_place(&at, g->groups * 4);
+  count = shunt_place(&at, g->groups * 4);
+  columns = shunt_place(&at, a->nnz * 4);
+  masks = shunt_place(&at, a->nnz);
+  longs = shunt_place(&at, a->nnz / SHUNT_BUNDLE_LONG * 4);
   if (memory) {
     g->counts = (struct shunt_bundle_counts *)(void *)(memory + counts);
     g->begin = (uint32_t *)(void *)(memory + begin);
@@ -42,7 +34,7 @@ static size_t lay_out(const struct shunt_csr *a, char *memory, struct shunt_bund
     g->masks = (uint8_t *)(memory + masks);
     g->long_list = (uint32_t *)(void *)(memory + longs);
   }
-  return (at + 255) & ~(size_t)255;
+  return shunt_align_up(at, 256);
 }
 
 size_t shunt_bundle_bytes(const struct shunt_csr *a)
@@ -55,9 +47,4 @@ size_t shunt_bundle_bytes(const struct shunt_csr *a)
 int shunt_bundle_lay_out(const struct shunt_csr *a, void *memory, struct shunt_bundle *out)
 {
   return lay_out(a, memory, out) != 0;
-}
-
-double shunt_bundle_sharing(const struct shunt_bundle *g, const struct shunt_bundle_counts *counts)
-{
-  return counts->vectors ? (double)g->nnz / (double)counts->vectors : 0;
 }

@@ -21,6 +21,7 @@
 
 #include "conv/common/sort.h"
 #include "conv/dcsr/dcsr_conv.h"
+#include "kernels/common/alignment.h"
 
 namespace shunt
 {
@@ -226,14 +227,6 @@ int bits_for(int64_t n)
   return bits;
 }
 
-void *part(char *memory, size_t *at, size_t bytes)
-{
-  const size_t from = (*at + 255) & ~static_cast<size_t>(255);
-
-  *at = from + bytes;
-  return memory ? memory + from : nullptr;
-}
-
 // Where in the scratch what stands; false: cannot be made.
 bool lay_out(const shunt_dcsr_source *a, const shunt_dcsr_layout *plan, char *scratch,
              convert_job *j)
@@ -251,11 +244,11 @@ bool lay_out(const shunt_dcsr_source *a, const shunt_dcsr_layout *plan, char *sc
   j->sorted = j->bits > j->first_bit && a->nnz > 0;
   for (shunt_pairs *x : {&j->pairs, &j->spare}) {
     const size_t m = x == &j->pairs || j->sorted ? n : 0;
-    x->keys = static_cast<uint64_t *>(part(scratch, &at, m * sizeof(uint64_t)));
-    x->places = part(scratch, &at, m * index);
+    x->keys = static_cast<uint64_t *>(shunt_place_in(scratch, &at, m * sizeof(uint64_t)));
+    x->places = shunt_place_in(scratch, &at, m * index);
   }
-  j->sums = part(scratch, &at, n * index);
-  j->temporary = part(scratch, &at, shunt_sort_bytes(a->nnz, plan->index_type));
+  j->sums = shunt_place_in(scratch, &at, n * index);
+  j->temporary = shunt_place_in(scratch, &at, shunt_sort_bytes(a->nnz, plan->index_type));
   j->scratch_bytes = at > 0 ? at : 256;
   return true;
 }

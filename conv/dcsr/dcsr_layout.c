@@ -3,6 +3,7 @@
 
 #include "conv/dcsr/dcsr_conv.h"
 #include "conv/dcsr/dcsr_index.h"
+#include "kernels/common/alignment.h"
 
 int64_t shunt_dcsr_width(int64_t cols, const struct shunt_dcsr_layout *plan)
 {
@@ -35,15 +36,6 @@ static int can_be_made(const struct shunt_dcsr_source *a, const struct shunt_dcs
          dcsr_index_holds(plan->index_type, a->cols) && dcsr_index_holds(plan->index_type, a->nnz);
 }
 
-/* The next multiple of 256 from *at, which then moves behind `bytes`. */
-static void *part(char *memory, size_t *at, size_t bytes)
-{
-  size_t from = (*at + 255) & ~(size_t)255;
-
-  *at = from + bytes;
-  return memory ? memory + from : NULL;
-}
-
 /* Bytes in all; pointers are set when there is memory. */
 static size_t lay_out(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *plan,
                       int64_t segments, char *memory, struct shunt_dcsr *d)
@@ -60,14 +52,14 @@ static size_t lay_out(const struct shunt_dcsr_source *a, const struct shunt_dcsr
   d->room = segments;
   d->index_type = plan->index_type;
   d->value_type = a->value_type;
-  d->counts = part(memory, &at, sizeof *d->counts);
-  d->strip_begin = part(memory, &at, ((size_t)d->strips + 1) * index);
-  d->row_ids = part(memory, &at, (size_t)segments * index);
-  d->offsets = part(memory, &at, ((size_t)segments + 1) * index);
-  d->columns = part(memory, &at, nnz * index);
-  d->values = part(memory, &at, nnz * shunt_type_size(a->value_type));
-  d->places = plan->keep_places ? part(memory, &at, nnz * index) : NULL;
-  return (at + 255) & ~(size_t)255;
+  d->counts = shunt_place_in(memory, &at, sizeof *d->counts);
+  d->strip_begin = shunt_place_in(memory, &at, ((size_t)d->strips + 1) * index);
+  d->row_ids = shunt_place_in(memory, &at, (size_t)segments * index);
+  d->offsets = shunt_place_in(memory, &at, ((size_t)segments + 1) * index);
+  d->columns = shunt_place_in(memory, &at, nnz * index);
+  d->values = shunt_place_in(memory, &at, nnz * shunt_type_size(a->value_type));
+  d->places = plan->keep_places ? shunt_place_in(memory, &at, nnz * index) : NULL;
+  return shunt_align_up(at, 256);
 }
 
 size_t shunt_dcsr_bytes(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *plan,

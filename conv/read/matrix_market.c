@@ -216,7 +216,8 @@ static shunt_status read_body(struct read_text *t, struct shunt_matrix *out)
   return status;
 }
 
-shunt_status shunt_read_mtx(const char *path, struct shunt_matrix *out, struct shunt_message *why)
+shunt_status read_mtx(const char *path, struct shunt_matrix *out, struct shunt_message *why,
+                      const struct shunt_read_watch *watch)
 {
   struct read_text t;
   shunt_status status;
@@ -224,6 +225,7 @@ shunt_status shunt_read_mtx(const char *path, struct shunt_matrix *out, struct s
   memset(out, 0, sizeof *out);
   status = read_open(&t, path, why);
   if (status != SHUNT_OK) return status;
+  t.watch = watch;
   status = read_body(&t, out);
   read_close(&t);
   return status;

@@ -36,6 +36,15 @@ shunt_status shunt_read_smtx(const char *path, struct shunt_matrix *out, struct 
 /* By name: .smtx[.gz] or Matrix Market. */
 shunt_status shunt_read_matrix(const char *path, struct shunt_matrix *out,
                                struct shunt_message *why);
+/* Who is told, while a file is read, which share of it has been: 0 to 1, never less than before. */
+struct shunt_read_watch {
+  void (*tell)(void *context, double share);
+  void *context;
+};
+/* The same; `watch`: NULL, or who is told, on the calling thread. */
+shunt_status shunt_read_matrix_watched(const char *path, struct shunt_matrix *out,
+                                       struct shunt_message *why,
+                                       const struct shunt_read_watch *watch);
 void shunt_matrix_free(struct shunt_matrix *m);
 /* Values in [-1, 1), the same for the same seed on every machine. */
 void shunt_fill_values(double *values, int64_t count, uint64_t seed);

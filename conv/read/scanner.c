@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "conv/read/scanner.h"
 
@@ -21,6 +22,8 @@ shunt_status read_open(struct read_text *t, const char *path, struct shunt_messa
     read_close(t);
     return SHUNT_E_INPUT;
   }
+  struct stat file;
+  t->bytes = stat(path, &file) == 0 ? (double)file.st_size : 0;
   gzbuffer(t->file, 1 << 17);
   t->line = 1;
   t->buffer[0] = '\0';
@@ -59,6 +62,13 @@ shunt_status read_no_memory(struct read_text *t)
   return SHUNT_E_MEMORY;
 }
 
+static void tell(const struct read_text *t)
+{
+  if (!t->watch || t->bytes <= 0) return;
+  const double share = (double)gzoffset(t->file) / t->bytes;
+  t->watch->tell(t->watch->context, share < 1 ? share : 1);
+}
+
 /* Reads until READ_TOKEN bytes are there.  A short count is the end of the file or
    an error, which for a truncated gzip stream shows only in gzerror.  */
 static shunt_status fill(struct read_text *t)
@@ -74,6 +84,7 @@ static shunt_status fill(struct read_text *t)
       return read_fail(t, "cannot be read: %s", text && *text ? text : "input error");
     if (got == 0) t->at_eof = 1;
     t->end += (size_t)got;
+    tell(t);
   }
   t->buffer[t->end] = '\0';
   return SHUNT_OK;

@@ -29,7 +29,15 @@ struct read_text {
   char separator; /* counts as a blank: ',' in .smtx */
   int64_t line;
   struct shunt_message *why;
+  const struct shunt_read_watch *watch; /* NULL: nobody is told */
+  double bytes;                         /* of the file, as it lies there */
 };
+
+/* The readers (read.h). */
+shunt_status read_mtx(const char *path, struct shunt_matrix *out, struct shunt_message *why,
+                      const struct shunt_read_watch *watch);
+shunt_status read_smtx(const char *path, struct shunt_matrix *out, struct shunt_message *why,
+                       const struct shunt_read_watch *watch);
 
 /* Opens path, with an empty message; on failure says why and returns nonzero status. */
 shunt_status read_open(struct read_text *t, const char *path, struct shunt_message *why);

@@ -119,7 +119,8 @@ static shunt_status finish(struct read_text *t, struct shunt_matrix *m, struct l
   return read_no_memory(t);
 }
 
-shunt_status shunt_read_smtx(const char *path, struct shunt_matrix *out, struct shunt_message *why)
+shunt_status read_smtx(const char *path, struct shunt_matrix *out, struct shunt_message *why,
+                       const struct shunt_read_watch *watch)
 {
   struct read_text t;
   struct list offsets = {0}, columns = {0};
@@ -128,6 +129,7 @@ shunt_status shunt_read_smtx(const char *path, struct shunt_matrix *out, struct 
   memset(out, 0, sizeof *out);
   status = read_open(&t, path, why);
   if (status != SHUNT_OK) return status;
+  t.watch = watch;
   t.separator = ',';
   status = read_sizes(&t, out);
   if (status == SHUNT_OK) status = read_lists(&t, out, &offsets, &columns);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "conv/tile/tile_conv.h"
+#include "kernels/common/alignment.h"
 
 static int64_t round_up_div(int64_t a, int64_t b)
 {
@@ -47,26 +48,17 @@ static int can_be_packed(const struct shunt_csr *a)
   return a->rows >= 1 && a->cols >= 1 && a->rows <= INT32_MAX - 64 && a->cols <= INT32_MAX - 64;
 }
 
-/* The next multiple of 256 from *at, which then moves behind `bytes`. */
-static void *part(char *memory, size_t *at, int64_t bytes)
-{
-  size_t from = (*at + 255) & ~(size_t)255;
-
-  *at = from + (size_t)bytes;
-  return memory ? memory + from : NULL;
-}
-
 /* columns: of a tile of the list. */
 static void lay_out_list(struct shunt_tile_list *list, int64_t blocks, int columns, int merged,
                          char *memory, size_t *at)
 {
-  list->begin = part(memory, at, (blocks + 1) * 4);
+  list->begin = shunt_place_in(memory, at, (blocks + 1) * 4);
   if (merged)
-    list->gather = part(memory, at, list->room * columns * 4);
+    list->gather = shunt_place_in(memory, at, list->room * columns * 4);
   else
-    list->column = part(memory, at, list->room * 4);
-  list->values = part(memory, at, list->room * SHUNT_TILE_VALUES * 2);
-  list->present = part(memory, at, list->room * SHUNT_TILE_LANES);
+    list->column = shunt_place_in(memory, at, list->room * 4);
+  list->values = shunt_place_in(memory, at, list->room * SHUNT_TILE_VALUES * 2);
+  list->present = shunt_place_in(memory, at, list->room * SHUNT_TILE_LANES);
 }
 
 /* Is the table of chunks small beside the tiles? */
@@ -88,16 +80,16 @@ static size_t lay_out(const struct shunt_csr *a, const struct shunt_tile_layout 
   v->blocks = round_up_div(a->rows, SHUNT_TILE_ROWS);
   v->value_type = a->value_type;
   if (!find_rooms(a, plan, v)) return 0;
-  v->census = part(memory, &at, sizeof *v->census);
+  v->census = shunt_place_in(memory, &at, sizeof *v->census);
   lay_out_list(&v->sparse, v->blocks, SHUNT_TILE_COLS, merged, memory, &at);
   lay_out_list(&v->dense, v->blocks, SHUNT_TILE_HALF, merged, memory, &at);
-  v->metadata = part(memory, &at, v->sparse.room * SHUNT_TILE_WORDS * 4);
+  v->metadata = shunt_place_in(memory, &at, v->sparse.room * SHUNT_TILE_WORDS * 4);
   if (plan->how & SHUNT_TILE_REORDER && !merged)
-    v->order = part(memory, &at, v->sparse.room * SHUNT_TILE_COLS);
+    v->order = shunt_place_in(memory, &at, v->sparse.room * SHUNT_TILE_COLS);
   if (!merged && has_chunks(v))
-    v->chunk =
-        part(memory, &at, v->blocks * shunt_tile_chunks(v->cols) * (int64_t)sizeof *v->chunk);
-  return (at + 255) & ~(size_t)255;
+    v->chunk = shunt_place_in(memory, &at,
+                              v->blocks * shunt_tile_chunks(v->cols) * (int64_t)sizeof *v->chunk);
+  return shunt_align_up(at, 256);
 }
 
 size_t shunt_tile_bytes(const struct shunt_csr *a, const struct shunt_tile_layout *plan)

@@ -14,6 +14,7 @@
 
 #include "conv/common/index.h"
 #include "conv/vector/vector_conv.h"
+#include "kernels/common/alignment.h"
 
 enum {
   RESIDUES = 8,
@@ -91,15 +92,6 @@ int shunt_vector_profiled_height(const struct shunt_profile *f, double whole)
   return 1;
 }
 
-/* The next multiple of 256 from `at`, which then moves behind `bytes`. */
-static size_t part(size_t *at, int64_t bytes)
-{
-  size_t from = (*at + 255) & ~(size_t)255;
-
-  *at = from + (size_t)bytes;
-  return from;
-}
-
 /* Bytes in all; pointers are set when there is memory. */
 static size_t lay_out(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
                       char *memory, struct shunt_vector *v)
@@ -116,15 +108,16 @@ static size_t lay_out(const struct shunt_csr *a, const struct shunt_vector_layou
   v->value_type = a->value_type;
   v->order = plan->order;
   v->height = plan->height;
-  counts = part(&at, sizeof *v->counts);
-  row_of = part(&at, plan->listed ? v->rows * 4 : 0);
-  before = part(&at, plan->listed ? v->groups * 8 : 0);
-  begin = part(&at, v->groups * 4);
-  count = part(&at, v->groups * 4);
-  ends = part(&at, plan->order == SHUNT_VECTOR_WINDOWED ? v->groups * v->strips * 4 : 0);
-  columns = part(&at, steps * SHUNT_VECTOR_STEP * 4);
-  masks = part(&at, steps * SHUNT_VECTOR_STEP);
-  values = part(&at, steps * SHUNT_VECTOR_STEP_VALUES * (int64_t)shunt_type_size(a->value_type));
+  counts = shunt_place(&at, sizeof *v->counts);
+  row_of = shunt_place(&at, plan->listed ? v->rows * 4 : 0);
+  before = shunt_place(&at, plan->listed ? v->groups * 8 : 0);
+  begin = shunt_place(&at, v->groups * 4);
+  count = shunt_place(&at, v->groups * 4);
+  ends = shunt_place(&at, plan->order == SHUNT_VECTOR_WINDOWED ? v->groups * v->strips * 4 : 0);
+  columns = shunt_place(&at, steps * SHUNT_VECTOR_STEP * 4);
+  masks = shunt_place(&at, steps * SHUNT_VECTOR_STEP);
+  values =
+      shunt_place(&at, steps * SHUNT_VECTOR_STEP_VALUES * (int64_t)shunt_type_size(a->value_type));
   if (memory) {
     v->counts = (struct shunt_vector_counts *)(void *)(memory + counts);
     if (plan->listed) {
@@ -138,7 +131,7 @@ static size_t lay_out(const struct shunt_csr *a, const struct shunt_vector_layou
     v->masks = (uint8_t *)(memory + masks);
     v->values = memory + values;
   }
-  return (at + 255) & ~(size_t)255;
+  return shunt_align_up(at, 256);
 }
 
 size_t shunt_vector_bytes(const struct shunt_csr *a, const struct shunt_vector_layout *plan)

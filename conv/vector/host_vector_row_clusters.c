@@ -4,16 +4,9 @@
 
 #include "conv/common/index.h"
 #include "conv/vector/row_sketch.h"
+#include "kernels/common/alignment.h"
 
 /* ---- the scratch -------------------------------------------------------------------- */
-
-static void *part(char *memory, size_t *at, size_t bytes)
-{
-  size_t from = (*at + 255) & ~(size_t)255;
-
-  *at = from + bytes;
-  return memory ? memory + from : NULL;
-}
 
 size_t shunt_row_clusters_lay_out(const struct shunt_csr *a, size_t temporary, void *memory,
                                   struct shunt_row_clusters *out)
@@ -23,16 +16,16 @@ size_t shunt_row_clusters_lay_out(const struct shunt_csr *a, size_t temporary, v
   if (a->rows < 1 || a->rows > INT32_MAX - 1024) return 0;
   if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64) return 0;
   out->rows = a->rows;
-  out->pairs.keys = part(memory, &at, n * sizeof(uint64_t));
-  out->spare.keys = part(memory, &at, n * sizeof(uint64_t));
-  out->pairs.places = part(memory, &at, n * sizeof(int32_t));
-  out->spare.places = part(memory, &at, n * sizeof(int32_t));
-  out->sketch = part(memory, &at, n * SHUNT_SKETCH_WORDS * sizeof(uint32_t));
-  out->filled = part(memory, &at, n * sizeof(uint32_t));
-  out->own_key = part(memory, &at, n * sizeof(uint32_t));
-  out->leader_key = part(memory, &at, n * sizeof(uint32_t));
-  out->temporary = part(memory, &at, temporary);
-  return (at + 255) & ~(size_t)255;
+  out->pairs.keys = shunt_place_in(memory, &at, n * sizeof(uint64_t));
+  out->spare.keys = shunt_place_in(memory, &at, n * sizeof(uint64_t));
+  out->pairs.places = shunt_place_in(memory, &at, n * sizeof(int32_t));
+  out->spare.places = shunt_place_in(memory, &at, n * sizeof(int32_t));
+  out->sketch = shunt_place_in(memory, &at, n * SHUNT_SKETCH_WORDS * sizeof(uint32_t));
+  out->filled = shunt_place_in(memory, &at, n * sizeof(uint32_t));
+  out->own_key = shunt_place_in(memory, &at, n * sizeof(uint32_t));
+  out->leader_key = shunt_place_in(memory, &at, n * sizeof(uint32_t));
+  out->temporary = shunt_place_in(memory, &at, temporary);
+  return shunt_align_up(at, 256);
 }
 
 size_t shunt_row_clusters_host_bytes(const struct shunt_csr *a)

@@ -51,7 +51,7 @@ static int64_t column_at(const struct shunt_csr *a, int64_t p)
     STORED x = ((const STORED *)from)[i];                                                          \
     return LOAD;                                                                                   \
   }                                                                                                \
-  static inline void NAME##_store(void *to, int64_t i, T x)                                        \
+  __attribute__((unused)) static inline void NAME##_store(void *to, int64_t i, T x)                \
   {                                                                                                \
     ((STORED *)to)[i] = STORE;                                                                     \
   }

@@ -2,22 +2,18 @@
    memory, and its making on the host.  */
 #include <string.h>
 
+#include "kernels/common/alignment.h"
 #include "kernels/common/host_element.h"
 #include "kernels/dcsr/dcsr_kernels.h"
 
 enum { MOST = 1 << 30 };
 
-static size_t round256(size_t bytes)
-{
-  return (bytes + 255) / 256 * 256;
-}
-
 size_t shunt_dcsr_sums_bytes(int64_t rows, int64_t room, shunt_type value_type)
 {
   if (rows < 0 || room < 0 || rows >= MOST || room >= MOST) return 0;
   if (value_type != SHUNT_F32 && value_type != SHUNT_F64) return 0;
-  return round256(((size_t)rows + 1) * 4) + round256((size_t)room * 4) +
-         round256((size_t)room * shunt_type_size(value_type));
+  return shunt_align_up(((size_t)rows + 1) * 4, 256) + shunt_align_up((size_t)room * 4, 256) +
+         shunt_align_up((size_t)room * shunt_type_size(value_type), 256);
 }
 
 int shunt_dcsr_sums_lay_out(int64_t rows, int64_t room, shunt_type value_type, void *memory,
@@ -27,9 +23,9 @@ int shunt_dcsr_sums_lay_out(int64_t rows, int64_t room, shunt_type value_type, v
 
   if (!shunt_dcsr_sums_bytes(rows, room, value_type)) return 0;
   *out = (struct shunt_dcsr_sums){rows, room, value_type, memory, NULL, NULL};
-  at += round256(((size_t)rows + 1) * 4);
+  at += shunt_align_up(((size_t)rows + 1) * 4, 256);
   out->segments = (int32_t *)at;
-  out->ones = at + round256((size_t)room * 4);
+  out->ones = at + shunt_align_up((size_t)room * 4, 256);
   return 1;
 }
 

@@ -227,10 +227,14 @@ ALWAYS_INLINE void NAME(column_rows)(const struct shunt_rows_job *r, int64_t beg
 
     if (n > 0) {
       const T old = job.accumulate ? *out : NAME(none)(op)[0];
-      T sum = NAME(column_sum)((const char *)job.indices + q * index_step,
-                               (const char *)job.values + q * value_step, job.b, n,
-                               old != old && op != SHUNT_OP_PLUS_TIMES ? NAME(least)(op) : old, op,
-                               index_step, value_step, stride);
+#if IEEE
+      const bool starts_anew = old != old && op != SHUNT_OP_PLUS_TIMES; /* a NaN seeks nothing */
+#else
+      const bool starts_anew = false;
+#endif
+      T sum = NAME(column_sum)(
+          (const char *)job.indices + q * index_step, (const char *)job.values + q * value_step,
+          job.b, n, starts_anew ? NAME(least)(op) : old, op, index_step, value_step, stride);
 #if IEEE
       if (op != SHUNT_OP_PLUS_TIMES && sum == NAME(least)(op))
         sum = NAME(column_again)(r, q, stop, old, op);
@@ -289,12 +293,24 @@ ALWAYS_INLINE void NAME(spread)(const struct shunt_rows_job *r, int64_t first, i
 }
 
 /* ---- sampled full times full ---------------------------------------------------------- */
-ALWAYS_INLINE T NAME(reduce)(enum shunt_semiring_op op, NAME(vec) x)
+
+/* Lane i comes from lane i ^ half; half is known when this is compiled. */
+ALWAYS_INLINE NAME(vec) NAME(swap)(NAME(vec) x, const int half)
 {
+#ifdef __clang__
+  NAME(vec) y = x;
+  for (int i = 0; i < L; i++) y[i] = x[i ^ half];
+  return y;
+#else
   NAME(bits) lane;
   for (int i = 0; i < L; i++) lane[i] = i;
-  UNROLL for (int half = L / 2; half > 0; half /= 2) x =
-      NAME(combine)(op, x, __builtin_shuffle(x, lane ^ (M)half));
+  return __builtin_shuffle(x, lane ^ (M)half);
+#endif
+}
+
+ALWAYS_INLINE T NAME(reduce)(enum shunt_semiring_op op, NAME(vec) x)
+{
+  UNROLL for (int half = L / 2; half > 0; half /= 2) x = NAME(combine)(op, x, NAME(swap)(x, half));
   return x[0];
 }
 

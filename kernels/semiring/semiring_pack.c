@@ -17,23 +17,22 @@ static void square_u32(const u32 *from, int64_t from_stride, u32 *to, int64_t to
   const vec a = *(const four *)from, b = *(const four *)(from + from_stride);
   const vec c = *(const four *)(from + 2 * from_stride),
             d = *(const four *)(from + 3 * from_stride);
-  const vec low = {0, 4, 1, 5}, high = {2, 6, 3, 7};
-  const vec ab_low = __builtin_shuffle(a, b, low), ab_high = __builtin_shuffle(a, b, high);
-  const vec cd_low = __builtin_shuffle(c, d, low), cd_high = __builtin_shuffle(c, d, high);
-  const vec first = {0, 1, 4, 5}, second = {2, 3, 6, 7};
-  *(four *)to = __builtin_shuffle(ab_low, cd_low, first);
-  *(four *)(to + to_stride) = __builtin_shuffle(ab_low, cd_low, second);
-  *(four *)(to + 2 * to_stride) = __builtin_shuffle(ab_high, cd_high, first);
-  *(four *)(to + 3 * to_stride) = __builtin_shuffle(ab_high, cd_high, second);
+  const vec ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+  const vec ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const vec cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+  const vec cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  *(four *)to = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
+  *(four *)(to + to_stride) = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
+  *(four *)(to + 2 * to_stride) = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+  *(four *)(to + 3 * to_stride) = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
 }
 
 static void square_u64(const u64 *from, int64_t from_stride, u64 *to, int64_t to_stride)
 {
   typedef uint64_t vec __attribute__((vector_size(16)));
   const vec a = *(const two *)from, b = *(const two *)(from + from_stride);
-  const vec first = {0, 2}, second = {1, 3};
-  *(two *)to = __builtin_shuffle(a, b, first);
-  *(two *)(to + to_stride) = __builtin_shuffle(a, b, second);
+  *(two *)to = __builtin_shufflevector(a, b, 0, 2);
+  *(two *)(to + to_stride) = __builtin_shufflevector(a, b, 1, 3);
 }
 
 enum {

@@ -11,6 +11,7 @@
        i | j0  j1  j2 |               |.... k ....|            |.... k ....| x 3
 
    Each entry is summed by one thread, whatever the number of threads.  */
+#include "kernels/common/alignment.h"
 #include "kernels/semiring/semiring_choice.h"
 #include "kernels/semiring/semiring_operands.h"
 #include "kernels/semiring/semiring_pack.h"
@@ -36,18 +37,13 @@ struct product {
   struct operand u, v;
 };
 
-static size_t round_up(size_t bytes)
-{
-  return (bytes + 63) / 64 * 64;
-}
-
 static void plan_operand(const struct product *x, const void *constant, struct operand *o)
 {
   o->constant = constant;
   if (constant)
-    o->bytes = round_up((size_t)x->depth * x->size);
+    o->bytes = shunt_align_up((size_t)x->depth * x->size, 64);
   else if (o->step != 1 && x->depth > 1)
-    o->bytes = round_up((size_t)(o->lines * x->depth) * x->size);
+    o->bytes = shunt_align_up((size_t)(o->lines * x->depth) * x->size, 64);
 }
 
 /* Makes k contiguous, in `scratch` where it is not. */

@@ -11,6 +11,7 @@
    while it is in cache.  */
 #include <string.h>
 
+#include "kernels/common/alignment.h"
 #include "kernels/semiring/semiring_operands.h"
 #include "kernels/semiring/semiring_sort.h"
 
@@ -29,15 +30,10 @@ static size_t record_bytes(size_t size)
   return sizeof(uint32_t) + shunt_sort_entry(size);
 }
 
-static size_t round_up(size_t bytes)
-{
-  return (bytes + 63) / 64 * 64;
-}
-
 static void *take(char **at, size_t bytes)
 {
   void *taken = *at;
-  *at += round_up(bytes);
+  *at += shunt_align_up(bytes, 64);
   return taken;
 }
 
@@ -57,10 +53,10 @@ size_t shunt_sparse_sort_bytes(const struct shunt_sparse *s, size_t size, int th
   const size_t nnz = (size_t)s->nnz;
   const size_t counted = (size_t)cells(s, threads);
   const size_t records = at_once(s, threads) ? 0 : nnz * record_bytes(size);
-  return round_up((size_t)threads * counted * sizeof(int64_t)) +
-         round_up((counted + 1) * sizeof(int64_t)) + round_up(records) +
-         2 * round_up(((size_t)s->rows + 1) * sizeof(int64_t)) +
-         round_up(nnz * shunt_sort_entry(size));
+  return shunt_align_up((size_t)threads * counted * sizeof(int64_t), 64) +
+         shunt_align_up((counted + 1) * sizeof(int64_t), 64) + shunt_align_up(records, 64) +
+         2 * shunt_align_up(((size_t)s->rows + 1) * sizeof(int64_t), 64) +
+         shunt_align_up(nnz * shunt_sort_entry(size), 64);
 }
 
 /* ---- pass 1, for 32-bit counts (rows) and 64-bit ones (buckets) ------------------------------ */

@@ -22,6 +22,7 @@
    results do not depend on the number of threads, except where copies are combined.  */
 #include <string.h>
 
+#include "kernels/common/alignment.h"
 #include "kernels/semiring/semiring_choice.h"
 #include "kernels/semiring/semiring_operands.h"
 #include "kernels/semiring/semiring_pack.h"
@@ -356,11 +357,6 @@ static void plan_parts(struct product *x)
   if (x->sort.buckets > 0) x->parts = x->sort.buckets;
 }
 
-static size_t round_up(size_t bytes)
-{
-  return (bytes + 63) / 64 * 64;
-}
-
 /* Rows of a line and more begin at a line's start. */
 static int64_t strip_stride(const struct product *x)
 {
@@ -431,7 +427,8 @@ shunt_status shunt_host_spmm(const struct shunt_host_spmm *p)
   if (copies > 0 && by_row(&p->b)) x.packed = false; /* each row of B is used once */
   const size_t value = p->s.iso || x.choice.constant[0] ? 0 : x.size;
   const size_t buffers = (size_t)x.threads * 2 * buffer_bytes(&x);
-  const size_t strip = x.packed ? round_up((size_t)(p->b.rows * x.strip_stride) * x.size) : 0;
+  const size_t strip =
+      x.packed ? shunt_align_up((size_t)(p->b.rows * x.strip_stride) * x.size, 64) : 0;
   const size_t strips = (x.masked ? 2 : 1) * strip;
   const size_t rest = copies > 0       ? shunt_spread_bytes(&p->s, x.size, p->c.cols, copies)
                       : p->s.by_column ? shunt_sparse_sort_bytes(&p->s, value, x.threads)

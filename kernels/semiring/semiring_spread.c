@@ -5,6 +5,7 @@
    copies are then combined.  */
 #include <string.h>
 
+#include "kernels/common/alignment.h"
 #include "kernels/semiring/semiring_operands.h"
 #include "kernels/semiring/semiring_pack.h"
 #include "kernels/semiring/semiring_spread.h"
@@ -16,11 +17,6 @@ struct parts {
   uint8_t *touched; /* [threads][rows]: the row of the copy has a term */
   int64_t *offsets, *indices;
 };
-
-static size_t round_up(size_t bytes)
-{
-  return (bytes + 63) / 64 * 64;
-}
 
 int shunt_spread_threads(const struct shunt_semiring_choice *choice, const struct shunt_sparse *s,
                          size_t size, int64_t cols, int threads)
@@ -34,8 +30,9 @@ int shunt_spread_threads(const struct shunt_semiring_choice *choice, const struc
 size_t shunt_spread_bytes(const struct shunt_sparse *s, size_t size, int64_t cols, int threads)
 {
   const size_t rows = (size_t)s->rows, all = rows * (size_t)threads;
-  return round_up(all * (size_t)cols * size) + round_up(all) +
-         round_up((rows + 1) * sizeof(int64_t)) + round_up(all * sizeof(int64_t));
+  return shunt_align_up(all * (size_t)cols * size, 64) + shunt_align_up(all, 64) +
+         shunt_align_up((rows + 1) * sizeof(int64_t), 64) +
+         shunt_align_up(all * sizeof(int64_t), 64);
 }
 
 static struct parts place(const struct shunt_sparse *s, size_t size, int64_t cols, int threads,
@@ -43,9 +40,9 @@ static struct parts place(const struct shunt_sparse *s, size_t size, int64_t col
 {
   const size_t rows = (size_t)s->rows, all = rows * (size_t)threads;
   struct parts p = {.copies = scratch};
-  p.touched = (uint8_t *)p.copies + round_up(all * (size_t)cols * size);
-  p.offsets = (int64_t *)(void *)(p.touched + round_up(all));
-  p.indices = p.offsets + round_up((rows + 1) * sizeof(int64_t)) / sizeof(int64_t);
+  p.touched = (uint8_t *)p.copies + shunt_align_up(all * (size_t)cols * size, 64);
+  p.offsets = (int64_t *)(void *)(p.touched + shunt_align_up(all, 64));
+  p.indices = p.offsets + shunt_align_up((rows + 1) * sizeof(int64_t), 64) / sizeof(int64_t);
   return p;
 }
 

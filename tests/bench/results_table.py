@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""results_table.py [--check] SOURCES: the tables of README.md and tests/bench/RESULTS.md.
+"""results_table.py [--check] SOURCES: the tables of README.md and of the pages of tests/bench.
 
 Writes each table anew from tests/bench/results, between the lines `<!-- table: NAME -->` and
 `<!-- end -->`.  With --check it writes nothing and says whether each document is what it would
 write.  Every figure of a table comes from a committed result; means are geometric."""
+import glob
 import json
 import math
 import os
 import re
 import sys
 
-DOCUMENTS = ("README.md", "tests/bench/RESULTS.md")
 RESULTS = "tests/bench/results"
 folder = None
 
@@ -164,21 +164,35 @@ def prepared():
                   for w in found])
 
 
-def sparse24():
-    rows = []
-    for line in lines("sparse24-in-place.txt"):
+def pruned():
+    """(size, N, us: with int32 indices, with int64, cuBLAS, cuSPARSELt) of 2:4 weights in PyTorch."""
+    for line in lines("sparse24/in-place.txt"):
         found = re.match(r"(\d+)\^2 x (\d+): cuBLAS ([\d.]+), cuSPARSELt ([\d.]+) .*"
                          r"int32 ([\d.]+).*int64 ([\d.]+)", line)
         if found:
             size, n, cublas, cusparselt, int32, int64 = found.groups()
-            rows.append(("%s x %s, %s" % (size, size, n), int32, int64, cublas, cusparselt))
+            yield size, n, int32, int64, cublas, cusparselt
+
+
+def sparse24():
     return table(("matrix, N", "with Shunt, int32 indices, us", "int64, us",
-                  "cuBLAS on the dense matrix, us", "cuSPARSELt, us"), rows)
+                  "cuBLAS on the dense matrix, us", "cuSPARSELt, us"),
+                 [("%s x %s, %s" % (x[0], x[0], x[1]),) + x[2:] for x in pruned()])
+
+
+def sparse24_claim():
+    """A row a matrix: with Shunt (cuBLAS, cuSPARSELt)."""
+    found = list(pruned())
+    widths = sorted({x[1] for x in found}, key=int)
+    return table(["int32 indices, us"] + ["N = " + n for n in widths], [
+        ["%s x %s" % (size, size)] + ["%s (%s, %s)" % (x[2], x[4], x[5])
+                                      for n in widths for x in found if x[:2] == (size, n)]
+        for size in sorted({x[0] for x in found}, key=int)])
 
 
 def sparse24_int8():
     rows = []
-    for line in lines("sparse24-int8.txt"):
+    for line in lines("sparse24/int8.txt"):
         if line.startswith("B by rows"):
             break
         w = line.split()
@@ -359,7 +373,7 @@ TABLES = {
     "gains": gains, "pytorch": pytorch, "network": network, "csr": csr,
     "layers": lambda: layers("dlmc.json"), "layers sddmm": lambda: layers("dlmc-sddmm.json"),
     "vector": vector, "vector tf32": vector_tf32, "row order": row_order, "prepared": prepared,
-    "sparse24": sparse24, "sparse24 int8": sparse24_int8, "bsr": bsr, "tile": tile,
+    "sparse24": sparse24, "sparse24 claim": sparse24_claim, "sparse24 int8": sparse24_int8, "bsr": bsr, "tile": tile,
     "sddmm": sddmm, "sddmm scattered": sddmm_scattered, "solvers": solvers, "host": host,
     "attention": attention, "graphblas": graphblas, "graphblas host": graphblas_host,
     "graphs": graphs,
@@ -367,6 +381,15 @@ TABLES = {
 
 
 # ---- the documents ----------------------------------------------------------------------------
+def documents(sources):
+    """README.md and each page that has a table."""
+    def has_table(path):
+        with open(os.path.join(sources, path)) as file:
+            return "<!-- table:" in file.read()
+    pages = glob.glob(os.path.join(sources, "tests/bench/*.md"))
+    return ["README.md"] + sorted(filter(has_table, (os.path.relpath(p, sources) for p in pages)))
+
+
 def written(text):
     """The document with its tables written anew, and the names of these."""
     names = []
@@ -390,7 +413,8 @@ def main():
     sources = sys.argv[-1]
     folder = os.path.join(sources, RESULTS)
     failed, seen = 0, set()
-    for document in DOCUMENTS:
+    checked = documents(sources)
+    for document in checked:
         path = os.path.join(sources, document)
         with open(path) as file:
             text = file.read()
@@ -408,7 +432,7 @@ def main():
         failed += bool(missing)
         print("%s - every table stands in a document%s" % (
             "not ok" if missing else "ok", ": not " + ", ".join(missing) if missing else ""))
-        print("%d passed, %d failed" % (len(DOCUMENTS) + 1 - failed, failed))
+        print("%d passed, %d failed" % (len(checked) + 1 - failed, failed))
     return failed > 0
 
 

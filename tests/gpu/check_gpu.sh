@@ -4,21 +4,29 @@
 #   unit       BUILD/tests/gpu/test_*: kernels and conversions against their twins; UNIT="test_a
 #              test_b": these alone
 #   stale      never a result of what a matrix used to hold
-#   blackbox   stale, parity, determinism, tune, quiet, faults: cuSPARSE programs under Shunt
+#   blackbox   stale, parity, determinism, frozen, tune, quiet, faults: cuSPARSE programs under Shunt
+#   frozen     of these, frozen alone
 #   sanitize   compute-sanitizer memcheck on short runs of both; SANITIZE="test_a test_b": of these
 #              alone, and of stale; SANITIZE_JOBS at a time (2), SANITIZE_SECONDS each (300), and
-#              of the largest tests one case in SANITIZE_EVERY (8)
+#              of the largest tests one case in SANITIZE_EVERY (8); then racecheck and initcheck on
+#              a few small tests (RACES="test_a test_b": on these)
 #   host       what a call costs the host, for each route, next to a bare launch: host.txt
 #   clients    tests/clients without and with Shunt
 #   solvers    block solvers and a PETSc-like loop, timed without and with Shunt
 #   bench      torch_bench.py without and with Shunt
+#   torture    what programs of production size run into: tests/TORTURE.md; longer by LAYERS_PASSES,
+#              STREAMS, PROBLEMS, RECOVERIES, PRODUCTS and MATRICES
+#   changes    stale in rounds of other seeds, until CHANGES (1,000,000) results are checked
+#   train      PyTorch trains sparse models for TRAIN_STEPS (1,000): losses without Shunt and with
+#              it, the same bits in five runs with SHUNT_DETERMINISTIC=1, and what that costs
+#   memory     programs that fill the device, without and with Shunt: both get as much
 #
-# Programs run side by side, JOBS at a time (8; unit: all at once).  Those that measure times or count
-# the device's memory have the device for themselves: tune, quiet, faults, host, solvers, bench and
-# the products of clients.
+# Programs run side by side, JOBS at a time (8; unit: all at once).  Those that measure times or
+# count the device's memory have the device for themselves: tune, quiet, faults, host, solvers,
+# bench, torture, memory, and the first runs of train and products of clients.
 #
 # Without a phase: unit, blackbox, clients.  OUT receives report.json and logs.tar.gz, after each
-# phase, and from bench bench.json; `report.py --join` makes one report of several sessions.  The
+# phase, and from bench bench.json; `report.py --join` makes one report of several runs.  The
 # output is short: one line a program, and the first findings of those that failed.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
@@ -36,7 +44,7 @@ cuda=${CUDA_HOME:-/usr/local/cuda}
 shunt=$(find "$build" -name libshunt-cusparse.so | head -1)
 [ -n "$shunt" ] || { echo "check_gpu: no libshunt-cusparse.so under $build"; exit 2; }
 shunt=$(readlink -f "$shunt")
-every_route=csr,bundle,vector,sparse24,tile,dense,bsr
+every_route=csr,bundle,vector,sparse24,srbcrs,tile,dense,bsr
 
 # Where Shunt's or the toolkit's libraries are not on the loader's path; for C programs only, since
 # Python's packages bring their own.
@@ -132,49 +140,96 @@ unit() {
   wait
 }
 
-# Routes are forced, so that as few calls as possible are left to cuSPARSE.
+# changed NAME STEPS SEED [WORD...] [-- RULE...]: stale, of other seeds in each round; for
+# start_stale.
+changed() {
+  local name=$1 steps=$2 seed=$3
+  shift 3
+  turn preloaded "$name$tag" 150 "$bin/stale" "$steps" $((seed + more)) "$@"
+}
+
+# start_stale [ROUND].  Routes are forced, so that as few calls as possible are left to cuSPARSE;
+# but once.
 start_stale() {
-  local bin=$build/tests/gpu/blackbox
-  # --strict (one rounding) would judge the calls that are left, too, which is more than cuSPARSE
+  local bin=$build/tests/gpu/blackbox more=$((${1:-0} * 100)) tag=${1:+-$1}
+  # --strict (one rounding) would compare the calls that are left, too, which is more than cuSPARSE
   # keeps.
-  SHUNT_ROUTES=$every_route turn preloaded stale 150 "$bin/stale" 10000 14 -- \
-    'rerouted cusparseSpMM >= 5000' 'route csr >= 1' 'route vector >= 1' 'route dense >= 1'
+  SHUNT_ROUTES=$every_route changed stale 10000 14 -- 'rerouted cusparseSpMM >= 5000' \
+    'route csr >= 1' 'route vector >= 1' 'route dense >= 1'
   # Merged tiles, of matrices that are large enough for them, at widths from 32 on.
-  SHUNT_ROUTES=csr,tile turn preloaded stale-tile 150 "$bin/stale" 6000 10 --pruned -- \
-    'route tile >= 100'
+  SHUNT_ROUTES=csr,tile changed stale-tile 6000 10 --pruned -- 'route tile >= 100'
+  # int8 whose rows share their columns by sets of 8, 4 and 2.
+  SHUNT_ROUTES=csr,srbcrs changed stale-srbcrs 6000 21 --integers -- 'route srbcrs >= 50'
   # Packed vectors, in another order of the rows where neighbours do not share their columns.
-  SHUNT_ROUTES=csr,vector turn preloaded stale-ordered 150 "$bin/stale" 6000 12 --shuffled -- \
-    'reason ordered >= 100'
-  SHUNT_ROUTES=csr,vector turn preloaded stale-vector 150 "$bin/stale" 6000 18 -- \
-    'route vector >= 100'
+  SHUNT_ROUTES=csr,vector changed stale-ordered 6000 12 --shuffled -- 'reason ordered >= 100'
+  SHUNT_ROUTES=csr,vector changed stale-vector 6000 18 -- 'route vector >= 100'
   # Pruned weights by dense, whose proof begins during the product in graphs.
-  SHUNT_ROUTES=csr,dense turn preloaded stale-wide 150 "$bin/stale" 600 11 --wide -- \
-    'route dense >= 100'
-  SHUNT_ROUTES=csr,dense turn preloaded stale-dense 150 "$bin/stale" 4000 9 --pruned -- \
-    'route dense >= 100'
+  SHUNT_ROUTES=csr,dense changed stale-wide 600 11 --wide -- 'route dense >= 100'
+  SHUNT_ROUTES=csr,dense changed stale-dense 4000 9 --pruned -- 'route dense >= 100'
   # What csr would take as the cheaper one; the original would get what no other route takes.
-  SHUNT_ROUTES=bundle,vector,dense turn preloaded stale-bundle 150 "$bin/stale" 4000 6 --spmm -- \
-    'route bundle >= 100'
+  SHUNT_ROUTES=bundle,vector,dense changed stale-bundle 4000 6 --spmm -- 'route bundle >= 100'
   # Pruned weights, which dense would take at these widths.
-  SHUNT_ROUTES=csr,sparse24 turn preloaded stale-sparse24 150 "$bin/stale" 8000 7 --pruned -- \
-    'route sparse24 >= 100'
+  SHUNT_ROUTES=csr,sparse24 changed stale-sparse24 8000 7 --pruned -- 'route sparse24 >= 100'
   # Matrices in blocks, made, changed and destroyed.
-  SHUNT_ROUTES=$every_route turn preloaded stale-bsr 150 "$bin/stale_bsr" 5000 1 -- \
-    'route bsr >= 3000'
+  SHUNT_ROUTES=$every_route turn preloaded "stale-bsr$tag" 150 "$bin/stale_bsr" 5000 \
+    $((1 + more)) -- 'route bsr >= 3000'
   # Packed vectors of f32, by TF32 in three products.
-  SHUNT_MATH=tf32x3 SHUNT_ROUTES=csr,vector turn preloaded stale-tf32 150 \
-    "$bin/stale" 4000 23 --single -- 'route vector >= 100'
-  SHUNT_MATH=tf32x3 SHUNT_ROUTES=csr,vector turn preloaded stale-ordered-tf32 150 \
-    "$bin/stale" 6000 24 --shuffled --single -- 'reason ordered >= 10'
-  SHUNT_ROUTES=$every_route turn preloaded stale-strict 150 "$bin/stale" 3000 4 --strict
-  SHUNT_ROUTES=$every_route SHUNT_CACHE_MB=8 turn preloaded stale-small-cache 150 \
-    "$bin/stale" 1500 2
+  SHUNT_MATH=tf32x3 SHUNT_ROUTES=csr,vector changed stale-tf32 4000 23 --single -- \
+    'route vector >= 100'
+  SHUNT_MATH=tf32x3 SHUNT_ROUTES=csr,vector changed stale-ordered-tf32 6000 24 --shuffled --single \
+    -- 'reason ordered >= 10'
+  SHUNT_ROUTES=$every_route changed stale-strict 3000 4 --strict
+  SHUNT_ROUTES=$every_route SHUNT_CACHE_MB=8 changed stale-small-cache 1500 2
+  # As eight programs in one process, and with routes as they are chosen.
+  SHUNT_ROUTES=$every_route changed stale-threads 8000 31 --threads 8 -- \
+    'rerouted cusparseSpMM >= 4000'
+  changed stale-chosen 6000 41 -- 'rerouted cusparseSpMM >= 1000'
+  # What a preprocess promises, and when it ends.
+  turn preloaded "stale-epochs$tag" 150 "$bin/stale_epochs" "${EPOCHS:-1}" $((1 + more)) -- \
+    'rerouted cusparseSpMM >= 1000'
+  SHUNT_ROUTES=$every_route turn preloaded "stale-epochs-forced$tag" 150 "$bin/stale_epochs" \
+    "${EPOCHS:-1}" $((51 + more)) -- 'rerouted cusparseSpMM >= 2000'
+  [ -z "$tag" ] || return
+  turn plain original-stale-epochs 150 "$bin/stale_epochs"
   turn plain original-stale 150 "$bin/stale" 500 3
   turn plain original-stale-bsr 150 "$bin/stale_bsr" 300 2
 }
 
+# Results that were checked under Shunt, by all of stale's runs so far.
+count_changed() {
+  cat "$logs"/stale*.log | awk '/results checked in/ { for (i = 2; i <= NF; i++)
+    if ($i == "results") n += $(i - 1) } END { print n + 0 }'
+}
+
+# Round after round of stale until CHANGES results (1,000,000) are checked; no more rounds than
+# would do if each made 10,000.
+changes() {
+  local round=1 want=${CHANGES:-1000000}
+  while [ "$(count_changed)" -lt "$want" ] && [ "$round" -le $((want / 10000 + 1)) ]; do
+    start_stale "$round"
+    wait
+    round=$((round + 1))
+  done
+  echo "  $(count_changed) results of changed calls checked, in $((round - 1)) rounds"
+}
+
 stale() {
   start_stale
+  wait
+}
+
+# A matrix changes though the user has promised that none does; and the same without the promise.
+start_frozen() {
+  local bin=$build/tests/gpu/blackbox
+  SHUNT_ASSUME=frozen SHUNT_ROUTES=csr,dense turn preloaded frozen-dense 60 "$bin/frozen" half -- \
+    'route dense >= 200'
+  SHUNT_ASSUME=frozen SHUNT_ROUTES=csr,vector turn preloaded frozen-vector 60 "$bin/frozen" eights \
+    -- 'route vector >= 200'
+  SHUNT_ROUTES=csr,dense turn preloaded not-frozen 60 "$bin/frozen" half -- 'route dense >= 200'
+}
+
+frozen() {
+  start_frozen
   wait
 }
 
@@ -196,6 +251,7 @@ blackbox() {
   start parity # the longest
   start_stale
   SHUNT_ROUTES=$every_route turn preloaded determinism 150 "$bin/determinism"
+  start_frozen
   wait
   # Alone, each.
   quiet_programs
@@ -269,7 +325,7 @@ sanitized() {
 # Two at a time end before as many as there are would, of which the longest then run into their
 # limits.
 sanitize() {
-  local test tests sanitizer
+  local test tests tool sanitizer
   sanitizer=$(command -v compute-sanitizer || echo "$cuda/bin/compute-sanitizer")
   # shellcheck disable=SC2086
   mapfile -t tests < <(tests_in ${SANITIZE:-})
@@ -281,6 +337,18 @@ sanitize() {
       env SHUNT_TEST_EVERY="${SANITIZE_EVERY:-8}" LD_LIBRARY_PATH="$(library_path "$test")" \
       "$sanitizer" --tool memcheck --report-api-errors no --error-exitcode 9 --print-limit 20 \
       "$test"
+  done
+  # Kernels that hand tiles from thread to thread, and conversions, which fill memory in parts.
+  # shellcheck disable=SC2086
+  mapfile -t tests < <(tests_in ${RACES:-test_vector_format test_tile_format test_dcsr_format \
+    test_bundle_spmm test_tile_proved test_vector_packed_proved})
+  for tool in racecheck initcheck; do
+    for test in "${tests[@]}"; do
+      wait_for_turn "${SANITIZE_JOBS:-2}"
+      start run "$tool-${test##*/}" "${SANITIZE_SECONDS:-300}" \
+        env SHUNT_TEST_EVERY="${SANITIZE_EVERY:-8}" LD_LIBRARY_PATH="$(library_path "$test")" \
+        "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 20 "$test"
+    done
   done
   wait
   expected sanitize-stale 'rerouted cusparseSpMM >= 100'
@@ -382,7 +450,108 @@ bench() {
   python3 "$report" --merge "$work/plain.json" "$work/shunt.json" "$out/bench.json"
 }
 
-# After each phase, so that a session which is cut off leaves what it had.
+# both NAME SECONDS PROGRAM... -- RULE...: alone, without Shunt and with it.
+both() {
+  local name=$1 limit=$2 words=()
+  shift 2
+  while [ "$1" != -- ]; do
+    words+=("$1")
+    shift
+  done
+  plain "original-$name" "$limit" "${words[@]}"
+  preloaded "$name" "$limit" "${words[@]}" "$@"
+}
+
+# One after the other: times and memory are measured.
+torture() {
+  local bin=$build/tests/gpu/torture
+  both layers 300 "$bin/layers" "${LAYERS_PASSES:-8}" -- 'rerouted cusparseSpMM >= 10000'
+  grep -h '^time us_a_layer' "$logs/original-layers.log" | sed 's/^/  without: /'
+  grep -h '^time us_a_layer' "$logs/layers.log" | sed 's/^/  with:    /'
+  both many-streams 550 "$bin/many_streams" "${STREAMS:-100000}" -- \
+    "rerouted cusparseSpMM >= $((${STREAMS:-100000} / 2))"
+  both many-problems 550 "$bin/many_problems" "${PROBLEMS:-100000}" -- \
+    "rerouted cusparseSpMM >= $((${PROBLEMS:-100000} / 2))"
+  both recovery 550 "$bin/recovery" "${RECOVERIES:-1}" -- 'route dense >= 500' \
+    'route sparse24 >= 2000'
+  both service 590 "$bin/service" "${PRODUCTS:-100000}" "${MATRICES:-200}" -- \
+    "rerouted cusparseSpMM >= $((${PRODUCTS:-100000} / 2))"
+}
+
+# Programs that fill the device, each alone.
+memory() {
+  local how name script=$here/tests/clients/torch_memory.py
+  for how in malloc async driver; do
+    both "device-full-$how" 120 "$build/tests/clients/device_full" "$how" -- \
+      'rerouted cusparseSpMM >= 500'
+    compared "device-full-$how" 'largest_mb >= -128' 'total_mb >= -128'
+  done
+  export PYTHONDONTWRITEBYTECODE=1
+  name=torch-memory
+  run "original-$name" 150 python3 "$script"
+  run "$name" 150 env LD_PRELOAD="$shunt" SHUNT_REPORT="$work/$name.report" python3 "$script"
+  expected "$name" 'rerouted cusparseSpMM >= 500'
+  compared "$name" 'largest_mb >= -128' 'total_mb >= -128'
+}
+
+# trained NAME WORD...: torch_train.py, its losses to $work/NAME.losses; under Shunt but for names
+# that begin with "original-".
+# shellcheck disable=SC2317 # started by its name
+trained() {
+  local name=$1 preload=$shunt
+  shift
+  [ "$name" = "${name#original-}" ] || preload=
+  run "$name" 580 env LD_PRELOAD="$preload" SHUNT_REPORT="$work/$name.report" \
+    python3 "$here/tests/clients/torch_train.py" "$@" -o "$work/$name.losses"
+}
+
+# near NAME TOLERANCE: the losses of NAME and of original-NAME.
+near() {
+  run "$1-near" 60 python3 "$here/tests/clients/torch_train.py" --compare \
+    "$work/original-$1.losses" "$work/$1.losses" "$2"
+}
+
+# Alone first, since times are compared and memory runs out; then many at a time on one device.
+train() {
+  local steps=${TRAIN_STEPS:-1000} model run_number
+  export PYTHONDONTWRITEBYTECODE=1
+  for model in mlp gcn attention; do
+    trained "original-train-$model" "$model" --steps "$steps" --full
+    trained "train-$model" "$model" --steps "$steps" --full
+    SHUNT_DETERMINISTIC=1 trained "train-$model-deterministic" "$model" --steps "$steps" --full
+    grep -H '^value us_a_step' "$logs"/*"train-$model.log" "$logs/train-$model-deterministic.log" |
+      sed 's,.*/,  ,'
+    near "train-$model" 0.02
+  done
+  expected train-mlp "rerouted cusparseSpMM >= $((steps * 40))"
+  expected train-gcn "rerouted cusparseSpMM >= $steps"
+  expected train-attention "rerouted cusparseSpMM >= $steps" 'rerouted cusparseSDDMM >= 100'
+  for model in mlp gcn attention; do
+    turn trained "original-train-$model-graph" "$model" --steps "$steps" --graphs
+    turn trained "train-$model-graph" "$model" --steps "$steps" --graphs
+    for run_number in 1 2 3 4 5; do
+      SHUNT_DETERMINISTIC=1 turn trained "train-$model-again-$run_number" "$model" \
+        --steps $((steps / 4))
+    done
+  done
+  wait
+  for model in mlp gcn attention; do
+    near "train-$model-graph" 0.02
+    run "train-$model-bits" 60 python3 "$here/tests/clients/torch_train.py" --same \
+      "$work/train-$model-again"-[1-5].losses
+  done
+}
+
+# compared NAME RULE...: the values that NAME found with Shunt, and without.
+compared() {
+  local name=$1
+  shift
+  run "$name-compared" 20 python3 "$report" --compare "$logs/original-$name.log" \
+    "$logs/$name.log" "$@"
+  grep -h '_mb' "$logs/$name-compared.log" | sed 's/^/  /'
+}
+
+# After each phase, so that a run which is cut off leaves what it had.
 hand_over() {
   tar -C "$work" -czf "$out/logs.tar.gz" --exclude=parity.record --exclude='*.csrbin' .
   python3 "$report" --write "$here" "$logs" "$out/report.json" >"$work/written"
@@ -396,14 +565,20 @@ for phase in $phases; do
   unit) unit ;;
   stale) stale ;;
   blackbox) blackbox ;;
+  frozen) frozen ;;
   sanitize) sanitize ;;
   host) host ;;
   clients) clients ;;
   solvers) solvers ;;
   bench) bench ;;
+  torture) torture ;;
+  memory) memory ;;
+  train) train ;;
+  changes) changes ;;
   *)
     echo "check_gpu: unknown phase '$phase'; accepted:" \
-      "unit stale blackbox sanitize host clients solvers bench"
+      "unit stale frozen blackbox sanitize host clients solvers bench torture memory changes" \
+      "train"
     exit 2
     ;;
   esac

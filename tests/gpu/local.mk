@@ -2,7 +2,9 @@
 # by check_gpu.sh.  A test is a file test_*.cu (or .c, for routes, whose headers are C) in a folder.
 GPU_TESTS = $(patsubst $(srcdir)/%.cu,%,$(wildcard $(srcdir)/%D%/*/test_*.cu))
 GPU_ROUTE_TESTS = $(patsubst $(srcdir)/%.c,%,$(wildcard $(srcdir)/%D%/*/test_*.c))
-GPU_BLACKBOX = $(patsubst %,%D%/blackbox/%,stale stale_bsr parity determinism faults host_time tune)
+GPU_BLACKBOX = $(patsubst %,%D%/blackbox/%,stale stale_bsr stale_epochs parity determinism faults \
+  frozen host_time tune)
+GPU_TORTURE = $(patsubst %,%D%/torture/%,layers many_streams many_problems recovery service)
 
 NVCC_TEST = $(NVCC) $(NVCC_TEST_ARCH) -std=c++17 -O2 -I$(top_srcdir) -I$(top_builddir) \
   -MMD -MP -MF $@.d -MT $@
@@ -26,14 +28,14 @@ $(GPU_TESTS): %: %.cu $(GPU_LIBS)
 $(GPU_ROUTE_TESTS): %: %.c $(GPU_LIBS)
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(CFLAGS) -I$(top_srcdir) $(CUDA_CPPFLAGS) -MMD -MP \
 	  -MF $@.d -MT $@ -o $@ $< $(GPU_ARCHIVES) $(CUDA_LIBS) $(ZLIB_LIBS) $(OPENMP_CFLAGS) -lm
-$(GPU_BLACKBOX): %: %.cu
+$(GPU_BLACKBOX) $(GPU_TORTURE): %: %.cu
 	$(V_NVCC)$(MKDIR_P) $(@D) && $(NVCC_TEST) -cudart shared -o $@ $< -lcusparse
 %D%/blackbox/quiet_preload.so: %D%/blackbox/quiet_preload.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(CFLAGS) -shared -fPIC $(CUDA_CPPFLAGS) \
 	  -isystem $(CUDA_DIR)/extras/CUPTI/include -o $@ $< -ldl -lpthread
 
 if HAVE_CUDA
-gpu-tests: $(GPU_TESTS) $(GPU_ROUTE_TESTS) $(GPU_BLACKBOX) %D%/blackbox/quiet \
+gpu-tests: $(GPU_TESTS) $(GPU_ROUTE_TESTS) $(GPU_BLACKBOX) $(GPU_TORTURE) %D%/blackbox/quiet \
   %D%/blackbox/quiet_preload.so tests/bench/ablation_bench
 check-gpu: all gpu-tests clients
 	sh $(top_srcdir)/%D%/check_gpu.sh $(abs_top_builddir) $(abs_top_builddir)/gpu-logs
@@ -42,5 +44,5 @@ gpu-tests check-gpu:
 	@echo "built without CUDA: no GPU programs"
 endif
 .PHONY: gpu-tests check-gpu
-CLEANFILES += $(GPU_TESTS) $(GPU_ROUTE_TESTS) $(GPU_BLACKBOX) %D%/blackbox/quiet \
+CLEANFILES += $(GPU_TESTS) $(GPU_ROUTE_TESTS) $(GPU_BLACKBOX) $(GPU_TORTURE) %D%/blackbox/quiet \
   %D%/blackbox/quiet_preload.so %D%/native/cuda_engine.o

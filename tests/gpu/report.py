@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""report.py: what a session on a GPU found, and whether it is still about this source.
+"""report.py: what a run on a GPU found, and whether it is still about this source.
 
   report.py --write ROOT LOGS OUT.json     results of the logs in LOGS, with machine and digest
   report.py --join ROOT FILE...            writes ROOT/tests/gpu/report.json from several OUT.json
   report.py --verify ROOT                  exit status 1 when report.json is about other source,
-                                           with the files that the session did not see
+                                           with the files that the run did not see
   report.py --digest ROOT                  prints the digest
   report.py --expect REPORT RULE...        checks a SHUNT_REPORT file, one "ok - " line a rule
+  report.py --compare PLAIN SHUNT RULE...  logs with lines "value NAME=NUMBER", one without and one
+                                           with Shunt
   report.py --tuned FILE REPORT            did the calls of REPORT follow SHUNT_TUNE_FILE's answers
   report.py --merge PLAIN SHUNT OUT.json   torch_bench without and with Shunt, side by side
 
@@ -14,7 +16,8 @@ Logs: NAME.log holds a program's output, NAME.status its exit status and seconds
 that begin with "original-" ran without Shunt; they are kept apart and not added up.
 
 Rules: "rerouted CALL >= N" (calls that a route took), "route NAME >= N", "reason WORD >= N",
-"original CALL <= N" (calls that went through), with any of >=, <=, ==.
+"original CALL <= N" (calls that went through), with any of >=, <=, ==; of --compare
+"NAME >= N" about the value with Shunt less the one without.
 """
 import datetime
 import glob
@@ -57,7 +60,7 @@ def digest(root):
 
 
 def differences(then, now):
-    """What a session has not seen, a line each: changed, new and removed files."""
+    """What a run has not seen, a line each: changed, new and removed files."""
     lists = {"changed": [p for p in then if p in now and now[p] != then[p]],
              "new": [p for p in now if p not in then],
              "removed": [p for p in then if p not in now]}
@@ -164,6 +167,7 @@ RUNNERS = ("tests/gpu/report.py", "tests/gpu/check_gpu.sh", "tests/gpu/stage.sh"
 SEEN_BY = (
     (r"tests/gpu/\w+/(test_\w+)\.cu", r"\1"),
     (r"tests/gpu/blackbox/stale(_\w+)?\.cuh?", r"stale.*"),
+    (r"tests/gpu/torture/.*", r"(layers|many-streams|many-problems|recovery|service).*"),
     (r"backend/graphblas/.*", r"test_graphblas_.*"),
 )
 
@@ -259,6 +263,28 @@ def expect(path, rules):
     return 1 if failed else 0
 
 
+def values_of(path):
+    """{name: number} of the last line of each name."""
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return {name: float(number)
+                for name, number in re.findall(r"^value (\w+)=([-+.\de]+)$", f.read(), re.M)}
+
+
+def compare(plain_path, shunt_path, rules):
+    plain, shunt = values_of(plain_path), values_of(shunt_path)
+    failed = 0
+    for text in rules:
+        name, relation, bound = text.split()
+        known = name in plain and name in shunt
+        more = shunt[name] - plain[name] if known else float("nan")
+        good = {">=": more >= float(bound), "<=": more <= float(bound)}[relation]
+        print(f"{'ok' if good else 'not ok'} - {name}: {shunt.get(name)} with Shunt, "
+              f"{plain.get(name)} without; more: {more:g} ({relation} {bound})")
+        failed += not good
+    print(f"{len(rules) - failed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
 def tuned(path, report):
     """Every problem of the file was called in the report, and by the winner alone."""
     failed = count = 0
@@ -338,6 +364,8 @@ def main(words):
         return 0
     if len(words) >= 3 and words[0] == "--expect":
         return expect(words[1], words[2:])
+    if len(words) >= 4 and words[0] == "--compare":
+        return compare(words[1], words[2], words[3:])
     if len(words) == 3 and words[0] == "--tuned":
         return tuned(*words[1:])
     if len(words) == 4 and words[0] == "--merge":

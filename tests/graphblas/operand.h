@@ -66,7 +66,7 @@ GrB_Info vector_settings(GrB_Vector v, struct seen *out);
 /* false, with the reason in `why`, when the object cannot be read. */
 bool object_see(bool vector, union object x, enum type type, struct seen *out, char why[200]);
 void seen_free(struct seen *s);
-/* Judges values that are not equal. */
+/* Compares values that are not equal. */
 typedef bool (*near_function)(void *context, const struct seen *a, const struct seen *b,
                               GrB_Index at);
 /* Entries, values, type and sizes; false, with the first difference in `why`.  near may be

@@ -29,7 +29,7 @@
 #include "backend/tool/tool.h"
 #include "conv/profile/profile.h"
 
-enum { BENCH_WAYS = 24 };
+enum { BENCH_WAYS = 25 };
 
 struct bench_way {
   const char *name; /* a static word: see report.c */
@@ -186,6 +186,8 @@ bool bench_check_host(const struct shunt_problem *p, const void *before, struct 
 
 /* ---- report.c -------------------------------------------------------- */
 
+/* Case `index` of `count`, from 1 on, or 0: the same as before, and the way that is timed next; on
+   terminals (tool_progress_at).  */
 void bench_progress(int index, int count, const struct bench_case *c, const char *way);
 void bench_progress_end(void);
 void bench_print_machine(const struct bench_machine *m);

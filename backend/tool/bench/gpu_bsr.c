@@ -6,11 +6,7 @@
 
 #include "backend/tool/bench/gpu.h"
 #include "kernels/bsr/bsr_kernels.h"
-
-static size_t round_up(size_t bytes)
-{
-  return (bytes + 255) / 256 * 256;
-}
+#include "kernels/common/alignment.h"
 
 /* The three arrays, one behind the other, at g->converted. */
 static bool upload_blocks(struct gpu_case *g, const struct bench_operands *o, struct bench_way *w)
@@ -18,14 +14,14 @@ static bool upload_blocks(struct gpu_case *g, const struct bench_operands *o, st
   struct shunt_csr *a = &g->blocked.spmm.a;
   const void **array[] = {&a->row_offsets, &a->columns, (const void **)&a->values};
   size_t total = 0, at = 0;
-  for (int i = BENCH_OFFSETS; i <= BENCH_VALUES; i++) total += round_up(o->bytes[i]);
+  for (int i = BENCH_OFFSETS; i <= BENCH_VALUES; i++) total += shunt_align_up(o->bytes[i], 256);
   if (!gpu_get(&g->converted, total, "blocks", w)) return false;
   for (int i = BENCH_OFFSETS; i <= BENCH_VALUES; i++) {
     void *to = (char *)g->converted + at;
     if (cudaMemcpy(to, o->array[i], o->bytes[i], cudaMemcpyHostToDevice) != cudaSuccess)
       return false;
     *array[i] = to;
-    at += round_up(o->bytes[i]);
+    at += shunt_align_up(o->bytes[i], 256);
   }
   return true;
 }

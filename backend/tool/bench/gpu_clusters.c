@@ -9,6 +9,7 @@
 #include "backend/tool/bench/gpu.h"
 #include "conv/vector/row_clusters.h"
 #include "conv/vector/vector_conv.h"
+#include "kernels/common/alignment.h"
 #include "kernels/vector/vector_kernels.h"
 
 #define LEAST_GAIN 1.5
@@ -22,11 +23,6 @@ struct clustering {
   struct shunt_vector_measure before, after;
 };
 
-static size_t round256(size_t bytes)
-{
-  return (bytes + 255) / 256 * 256;
-}
-
 static struct clustering clustering_of(const struct shunt_csr *a)
 {
   struct clustering k = {.a = a,
@@ -34,9 +30,9 @@ static struct clustering clustering_of(const struct shunt_csr *a)
   size_t packed = shunt_vector_bytes(a, &k.plan);
   k.scratch_bytes = shunt_row_clusters_cuda_bytes(a);
   if (packed == 0 || k.scratch_bytes == 0) return k;
-  k.list_at = round256(packed);
-  k.scratch_at = k.list_at + round256((size_t)a->rows * sizeof(uint32_t));
-  k.measures_at = k.scratch_at + round256(k.scratch_bytes);
+  k.list_at = shunt_align_up(packed, 256);
+  k.scratch_at = k.list_at + shunt_align_up((size_t)a->rows * sizeof(uint32_t), 256);
+  k.measures_at = k.scratch_at + shunt_align_up(k.scratch_bytes, 256);
   k.bytes = k.measures_at + 2 * sizeof k.before;
   return k;
 }

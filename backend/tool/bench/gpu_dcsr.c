@@ -11,6 +11,7 @@
 #include "backend/tool/bench/gpu.h"
 #include "conv/dcsr/dcsr_conv.h"
 #include "conv/dcsr/dcsr_traversal.h"
+#include "kernels/common/alignment.h"
 
 static bool get(void **to, size_t bytes, const char *what, struct bench_way *w)
 {
@@ -36,11 +37,6 @@ static bool takes(const struct gpu_case *g)
          p->a.nnz < 1 << 30;
 }
 
-static size_t round256(size_t bytes)
-{
-  return (bytes + 255) / 256 * 256;
-}
-
 /* One conversion after the other in g->converted: | dcsr | S | scratch of either |. */
 struct conversion {
   struct shunt_dcsr_source from;
@@ -58,7 +54,7 @@ static struct conversion conversion_of(const struct gpu_case *g, int64_t width, 
   size_t sums = shunt_dcsr_sums_scratch_bytes(a->rows, room);
   v.scratch_bytes = shunt_dcsr_scratch_bytes_cuda(&v.from, &v.plan);
   if (v.scratch_bytes < sums) v.scratch_bytes = sums;
-  v.sums_at = round256(shunt_dcsr_bytes(&v.from, &v.plan, room));
+  v.sums_at = shunt_align_up(shunt_dcsr_bytes(&v.from, &v.plan, room), 256);
   v.scratch_at = v.sums_at;
   if (with_sums)
     v.scratch_at += shunt_dcsr_sums_bytes(a->rows, room, shunt_dcsr_sum_type(a->value_type));

@@ -5,8 +5,9 @@
      csr vector bundle             Shunt, in place
      bsr                           the same, of problems that are given in blocks
      packed ordered                `vector`, converted, the second in another order of the rows
-     tile tile24 aligned align24   `tile`: columns merged or as they stand, all dense or 2:4 where so
-     sparse24 dcsr-b online dcsr-c dense d.packed routed
+     tile tile-24                  `tile`, columns merged: all tiles dense; those that can be 2:4
+     aligned align24               the same, columns as they stand
+     sparse24 srbcrs dcsr-b online dcsr-c dense d.packed routed
      default alg1 alg2 alg3        cuSPARSE
      cuBLAS
      best of Shunt, over ..., and the route taken
@@ -15,7 +16,6 @@
    anew.  '!' marks a result off by more than its types allow.  */
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backend/tool/bench/bench.h"
 
@@ -30,10 +30,11 @@ static const struct column cuda_columns[] = {
     {"vector-packed", "packed"},
     {"vector-ordered", "ordered"},
     {"tile", "tile"},
-    {"tile-24", "tile24"},
+    {"tile-24", "tile-24"},
     {"tile-aligned", "aligned"},
     {"tile-aligned-24", "align24"},
     {"sparse24", "sparse24"},
+    {"srbcrs", "srbcrs"},
     {"dcsr-b", "dcsr-b"},
     {"dcsr-online", "online"},
     {"dcsr-c", "dcsr-c"},
@@ -53,24 +54,25 @@ static const struct column host_columns[] = {{"host-one", "one thread"},
 
 /* ---- progress --------------------------------------------------------------- */
 
+static struct tool_progress progress;
+
 void bench_progress(int index, int count, const struct bench_case *c, const char *way)
 {
   static int last_index, last_count;
+  char what[512];
+  if (index == 1) progress = tool_progress_begin();
   if (index) {
     last_index = index;
     last_count = count;
   }
-  if (isatty(STDERR_FILENO))
-    fprintf(stderr, "\r\033[K[%d/%d] %s %s %s", last_index, last_count, c->matrix, c->word,
-            way ? way : "");
-  else if (!way)
-    fprintf(stderr, "[%d/%d] %s %s\n", last_index, last_count, c->matrix, c->word);
-  fflush(stderr);
+  snprintf(what, sizeof what, "%d/%d %s %s %s", last_index, last_count, c->matrix, c->word,
+           way ? way : "");
+  tool_progress_at(&progress, (double)(last_index - 1) / last_count, what);
 }
 
 void bench_progress_end(void)
 {
-  if (isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
+  tool_progress_clear(&progress);
 }
 
 /* ---- table ------------------------------------------------------------------ */

@@ -94,6 +94,39 @@ static void estimate_all(struct inspection *i, const struct shunt_csr *a,
       }
 }
 
+/* What is computed of a matrix, in this order. */
+enum step { PROFILE, HALVES, STRUCTURE, MERGED, GRID, ORDER, ESTIMATES, STEPS };
+
+static shunt_status take_step(enum step step, struct inspection *i, const struct shunt_csr *a,
+                              const struct inspect_options *o)
+{
+  switch (step) {
+  case PROFILE: return shunt_profile_csr_host(a, &i->p);
+  case HALVES: return profile_halves(i, *a);
+  case STRUCTURE: return shunt_structure_csr_host(a, &i->s);
+  case MERGED: return count_merged(i, *a);
+  case GRID: return inspect_grid_make(a, &i->grid);
+  case ORDER: inspect_order_try(a, &i->order); return SHUNT_OK;
+  default: estimate_all(i, a, o); return SHUNT_OK;
+  }
+}
+
+static shunt_status take_steps(struct inspection *i, const struct shunt_csr *a,
+                               const struct inspect_options *o)
+{
+  static const char *const names[STEPS] = {
+      "row lengths and vectors", "tiles of 2-byte values",    "structure", "tiles of 16 rows",
+      "kinds of entries",        "another order of the rows", "estimates"};
+  struct tool_progress progress = tool_progress_begin();
+  shunt_status status = SHUNT_OK;
+  for (int s = 0; s < STEPS && status == SHUNT_OK; s++) {
+    tool_progress_at(&progress, (double)s / STEPS, names[s]);
+    status = take_step((enum step)s, i, a, o);
+  }
+  tool_progress_clear(&progress);
+  return status;
+}
+
 static bool inspect_one(const char *file, const struct inspect_options *o)
 {
   struct tool_source source;
@@ -101,16 +134,10 @@ static bool inspect_one(const char *file, const struct inspect_options *o)
   struct inspection i = {.file = file};
   bool good = false;
   if (!tool_load(file, (int)o->v[0], 1, &source, &m)) return false;
-  struct shunt_csr a = tool_view(&m);
+  const struct shunt_csr a = tool_view(&m);
   i.made_up = m.pattern;
-  shunt_status status = shunt_profile_csr_host(&a, &i.p);
-  if (status == SHUNT_OK) status = profile_halves(&i, a);
-  if (status == SHUNT_OK) status = shunt_structure_csr_host(&a, &i.s);
-  if (status == SHUNT_OK) status = count_merged(&i, a);
-  if (status == SHUNT_OK) status = inspect_grid_make(&a, &i.grid);
+  const shunt_status status = take_steps(&i, &a, o);
   if (status == SHUNT_OK) {
-    inspect_order_try(&a, &i.order);
-    estimate_all(&i, &a, o);
     (o->json ? inspect_print_json : inspect_print_table)(&i);
     good = !o->picture || inspect_write_picture(&i, o->picture);
   } else

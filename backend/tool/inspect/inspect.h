@@ -55,6 +55,7 @@ struct inspect_gpu {
   int64_t memory_bytes;
 };
 enum { INSPECT_GPUS = 4 };
+extern const struct inspect_gpu inspect_gpus[INSPECT_GPUS];   /* builds with CUDA alone */
 extern const char *const inspect_gpu_words[INSPECT_GPUS + 1]; /* NULL-terminated */
 
 /* C[m,n] = A B for one type and n, dense operands by rows, int32 indices where they suffice; the

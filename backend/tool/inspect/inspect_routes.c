@@ -13,7 +13,7 @@
 #include "backend/tool/inspect/inspect.h"
 
 /* Rates were measured on an H200; elsewhere they are scaled by multiprocessors (costs.h). */
-static const struct inspect_gpu gpus[INSPECT_GPUS] = {
+const struct inspect_gpu inspect_gpus[INSPECT_GPUS] = {
     {"h200", "H200", {132, 90, 227 << 10, 60 << 20}, (int64_t)141 << 30},
     {"h100", "H100", {132, 90, 227 << 10, 50 << 20}, (int64_t)80 << 30},
     {"a100", "A100", {108, 80, 163 << 10, 40 << 20}, (int64_t)80 << 30},
@@ -53,7 +53,7 @@ static void know_matrix(const struct inspect_question *q, const struct shunt_pro
 
 bool inspect_estimate(const struct inspect_question *q, struct inspect_estimate *out)
 {
-  const struct inspect_gpu *gpu = &gpus[q->gpu];
+  const struct inspect_gpu *gpu = &inspect_gpus[q->gpu];
   struct shunt_context context = {.device = gpu->device, .memory_bytes = gpu->memory_bytes};
   struct shunt_product x = {.batches = 1};
   context.gemm = (struct shunt_cublaslt *)(void *)something;

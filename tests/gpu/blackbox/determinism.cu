@@ -2,7 +2,7 @@
 //
 //   determinism [REPEATS]
 //
-// Run under SHUNT_ROUTES=csr,bundle,vector,dense, so that nothing is left to the original, whose
+// Run under SHUNT_ROUTES with all routes, so that nothing is left to the original, whose
 // float64 is not deterministic.  Every type and kind of pattern is multiplied twice REPEATS
 // times (100), every other half hundred while another stream keeps the multiprocessors
 // busy; C is poisoned before each call.

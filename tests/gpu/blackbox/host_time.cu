@@ -40,7 +40,7 @@ const host_case cases[] = {
     {"rows f64", false, CUDA_R_64F, pattern::random, 1024, 1024, 64, 0.1},
     {"sddmm vector", true, CUDA_R_16F, pattern::vectors, 1024, 1024, 256, 0.1},
     {"sddmm dense", true, CUDA_R_16F, pattern::random, 4096, 4096, 256, 0.1},
-    {"sddmm rows", true, CUDA_R_32F, pattern::random, 1024, 1024, 128, 0.05},
+    {"sddmm csr", true, CUDA_R_32F, pattern::random, 1024, 1024, 128, 0.05},
     {"declined", false, CUDA_C_32F, pattern::random, 256, 256, 32, 0.05},
 };
 

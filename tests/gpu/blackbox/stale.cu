@@ -1,7 +1,7 @@
 // stale.cu: no result is ever computed from what a matrix used to hold.
 //
 //   stale [STEPS [SEED]] [--strict] [--spmm] [--pruned] [--single] [--shuffled] [--wide]
-//         [--verbose]
+//         [--integers] [--verbose] [--threads N]
 //
 // A program that behaves as badly as cuSPARSE allows.  Six matrices live in nine
 // blocks of device memory; every step picks one, changes something about it (one
@@ -33,15 +33,22 @@
 // With --pruned most matrices are 2:4 at first, as pruned weights are, and all products SpMM, some
 // of them in int8, into int32 or f32.
 //
+// With --integers all products are SpMM, most in int8, and sets of 8, 4 or 2 rows share their columns.
+//
 // Some matrices are described as CSC, or multiplied transposed, or both: p.a is always
 // what is stored, by rows, and `transposed` says that the product is with its transpose.
 // Some products come in strided batches, which share one array of row offsets.
+//
+// With --threads N such programs, of other seeds, run at the same time in N threads of one process,
+// STEPS in all.
 //
 // The program does what cuSPARSE asks of its callers.  After a preprocess a descriptor stands for
 // that pattern, those addresses and that buffer; where the program gives this promise up,
 // it makes new descriptors.  Sizes are asked and preprocesses made with an alpha that is
 // not 0: for alpha 0 less is needed, and less prepared, than for later calls.
 #include <time.h>
+
+#include <thread>
 
 #include "tests/gpu/blackbox/stale_matrices.cuh"
 
@@ -195,6 +202,8 @@ static void scribble(char *workspace, size_t bytes, cudaStream_t s)
 // The first few in full, the others counted.
 static void broken(const char *format, const char *what, const std::string &text)
 {
+  static std::mutex lock; // of the counts that check keeps
+  std::lock_guard<std::mutex> hold(lock);
   if (broken_calls++ < 16) check(0, format, what, text.c_str());
 }
 
@@ -288,10 +297,14 @@ static void run_graph(Slot &m, int lane, const char *changed)
   }
   char *workspace = m.graph_workspaces.back();
   cudaGraph_t graph = nullptr;
-  CUDA_OK(cudaStreamBeginCapture(s, chance(0.7) ? cudaStreamCaptureModeGlobal
-                                                : cudaStreamCaptureModeThreadLocal));
+  // Where no other thread is that a global capture would forbid to allocate.
+  const bool global = chance(0.7) && threads == 1;
+  std::shared_lock<std::shared_mutex> together(device_at_rest);
+  CUDA_OK(cudaStreamBeginCapture(s, global ? cudaStreamCaptureModeGlobal
+                                           : cudaStreamCaptureModeThreadLocal));
   cusparseStatus_t status = multiply(m, handles[lane], v, workspace);
   cudaError_t ended = cudaStreamEndCapture(s, &graph);
+  together.unlock();
   if (!accepted(status, "captured multiply", text) || ended != cudaSuccess) {
     if (ended != cudaSuccess) broken("capture ended with %s: %s", cudaGetErrorString(ended), text);
     if (graph) cudaGraphDestroy(graph);
@@ -381,10 +394,74 @@ static void set_up()
   CUDA_OK(cudaDeviceSynchronize());
 }
 
+struct Sums {
+  std::map<std::string, Tally> tallies;
+  int64_t calls, steps, refused, broken;
+};
+static Sums sums_of_all;
+static std::mutex sums_lock;
+
+static void add_sums(int64_t steps)
+{
+  std::lock_guard<std::mutex> hold(sums_lock);
+  for (auto &entry : tallies) {
+    Tally &all = sums_of_all.tallies[entry.first];
+    const Tally &t = entry.second;
+    all = {all.calls + t.calls, all.strict + t.strict, all.loose + t.loose,
+           all.outside + t.outside};
+  }
+  sums_of_all.calls += calls;
+  sums_of_all.steps += steps;
+  sums_of_all.refused += refused;
+  sums_of_all.broken += broken_calls;
+}
+
+// A program of its own, in a thread of its own.
+static void run(int64_t steps, uint64_t seed)
+{
+  rng = seed;
+  {
+    std::unique_lock<std::shared_mutex> alone(device_at_rest);
+    set_up();
+  }
+  for (step = 0; step < steps; step++) {
+    take_step();
+    if (step % 128 == 127) drain();
+  }
+  drain();
+  add_sums(steps);
+  std::unique_lock<std::shared_mutex> alone(device_at_rest);
+  for (Slot &m : slots) {
+    forget_graphs(m);
+    destroy_descriptors(m);
+  }
+  for (int i = 0; i < STREAMS; i++) SPARSE_OK(cusparseDestroy(handles[i]));
+  CUDA_OK(cudaDeviceSynchronize());
+}
+
+static void report(double seconds)
+{
+  int64_t total = 0;
+  for (auto &entry : sums_of_all.tallies) {
+    const Tally &t = entry.second;
+    total += t.calls;
+    check(t.loose == 0 && t.outside == 0 && (!strict || t.strict == 0),
+          "%s: %lld results, %lld beyond one rounding, %lld wrong, %lld wrote outside",
+          entry.first.c_str(), (long long)t.calls, (long long)t.strict, (long long)t.loose,
+          (long long)t.outside);
+  }
+  check(total == sums_of_all.calls && total >= sums_of_all.steps / 2,
+        "%lld results checked in %lld steps, %.1f s", (long long)total,
+        (long long)sums_of_all.steps, seconds);
+  check(sums_of_all.broken == 0, "%lld calls failed", (long long)sums_of_all.broken);
+  if (sums_of_all.refused)
+    printf("# %lld calls refused by status NOT_SUPPORTED\n", (long long)sums_of_all.refused);
+}
+
 int main(int argc, char **argv)
 {
   int64_t steps = 10000, number = 0;
-  rng = 1;
+  uint64_t seed = 1;
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--strict"))
       strict = true;
@@ -398,43 +475,29 @@ int main(int argc, char **argv)
       shuffled = true;
     else if (!strcmp(argv[i], "--wide"))
       mostly_wide = true;
+    else if (!strcmp(argv[i], "--integers"))
+      mostly_integers = true;
     else if (!strcmp(argv[i], "--verbose"))
       verbose = true;
+    else if (!strcmp(argv[i], "--threads") && i + 1 < argc)
+      threads = std::max(atoi(argv[++i]), 1);
     else if (number++ == 0)
       steps = atoll(argv[i]);
     else
-      rng = (uint64_t)atoll(argv[i]);
+      seed = (uint64_t)atoll(argv[i]);
   }
   struct timespec begin, end;
   clock_gettime(CLOCK_MONOTONIC, &begin);
   atexit(report_end);
-  set_up();
-  for (step = 0; step < steps; step++) {
-    take_step();
-    if (step % 128 == 127) drain();
+  if (threads == 1) {
+    run(steps, seed);
+  } else {
+    std::vector<std::thread> all;
+    for (int i = 0; i < threads; i++) all.emplace_back(run, steps / threads, seed * 1000 + i);
+    for (std::thread &t : all) t.join();
   }
-  drain();
   clock_gettime(CLOCK_MONOTONIC, &end);
-  int64_t total = 0;
-  for (auto &entry : tallies) {
-    const Tally &t = entry.second;
-    total += t.calls;
-    check(t.loose == 0 && t.outside == 0 && (!strict || t.strict == 0),
-          "%s: %lld results, %lld beyond one rounding, %lld wrong, %lld wrote outside",
-          entry.first.c_str(), (long long)t.calls, (long long)t.strict, (long long)t.loose,
-          (long long)t.outside);
-  }
-  check(total == calls && total >= steps / 2, "%lld results checked in %lld steps, %.1f s",
-        (long long)total, (long long)steps,
-        (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec));
-  check(broken_calls == 0, "%lld calls failed", (long long)broken_calls);
-  if (refused) printf("# %lld calls refused by status NOT_SUPPORTED\n", (long long)refused);
-  for (Slot &m : slots) {
-    forget_graphs(m);
-    destroy_descriptors(m);
-  }
-  for (int i = 0; i < STREAMS; i++) SPARSE_OK(cusparseDestroy(handles[i]));
-  CUDA_OK(cudaDeviceSynchronize());
   finished = true;
+  report((double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec));
   return finish();
 }

@@ -2,23 +2,25 @@
 // counted here later; with the references of batched and transposed products.
 #pragma once
 #include <map>
+#include <mutex>
 
 #include "tests/gpu/blackbox/stale_state.cuh"
 
 // ---- what was found ------------------------------------------------------------
-static Outcome *outcomes; // device, OUTCOMES of them
-static std::vector<std::string> texts, groups;
-static int64_t calls, step;
-static std::vector<bool> by_original; // the result is surely not Shunt's
+static thread_local Outcome *outcomes; // device, OUTCOMES of them
+static thread_local std::vector<std::string> texts, groups;
+static thread_local int64_t calls, step;
+static thread_local std::vector<bool> by_original; // the result is surely not Shunt's
 struct Tally {
   int64_t calls, strict, loose, outside;
 };
-static std::map<std::string, Tally> tallies;
-static int64_t refused, shown, broken_calls;
+static thread_local std::map<std::string, Tally> tallies;
+static thread_local int64_t refused, shown, broken_calls;
 static bool finished;
 
 static void drain()
 {
+  std::unique_lock<std::shared_mutex> alone(device_at_rest);
   CUDA_OK(cudaDeviceSynchronize());
   size_t n = texts.size();
   if (n == 0) return;

@@ -1,6 +1,8 @@
 // stale_state.cuh: what stale.cu's program consists of: blocks of device memory, the matrices
-// ("slots") that live in them, streams, and the one source of random numbers.
+// ("slots") that live in them, streams, and the one source of random numbers.  Each thread has
+// all of its own.
 #pragma once
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -26,8 +28,14 @@ static const int64_t MAX_NNZ = (int64_t)MAX_SIDE * MAX_SIDE;
 static const size_t DENSE_BYTES = (size_t)(MAX_SIDE + PAD) * (MAX_N + PAD) * 8;
 static const size_t WORKSPACE = 64u << 20;
 
-static uint64_t rng;
-static bool strict, only_spmm, mostly_pruned, mostly_single, shuffled, mostly_wide, verbose;
+static thread_local uint64_t rng;
+static bool strict, only_spmm, mostly_pruned, mostly_single, shuffled, mostly_wide, mostly_integers,
+    verbose;
+static int threads = 1;
+
+// While a stream of any thread is being captured, none may wait for the whole device: captures hold
+// it together, what waits for the device alone.
+static std::shared_mutex device_at_rest;
 
 static int64_t below(int64_t n)
 {
@@ -84,8 +92,8 @@ struct Slot {
   std::vector<char *> graph_workspaces; // free ones
 };
 
-static Block blocks[BLOCKS];
-static Slot slots[SLOTS];
-static cudaStream_t streams[STREAMS];
-static cusparseHandle_t handles[STREAMS];
-static double *sums[STREAMS]; // device: room for the references of transposed products
+static thread_local Block blocks[BLOCKS];
+static thread_local Slot slots[SLOTS];
+static thread_local cudaStream_t streams[STREAMS];
+static thread_local cusparseHandle_t handles[STREAMS];
+static thread_local double *sums[STREAMS]; // device: room for the references of transposed products

@@ -334,9 +334,9 @@ static void time_products()
       });
       const shunt_bundle_shape chosen =
           shunt_bundle_spmm_shape(&q.spmm, &q.hint.on_device, q.hint.counts(), &q.device);
-      printf("time groups %s n %lld: %lld rows, %lld entries, sharing %.2f, hint %.1f us\n",
+      printf("time bundle %s n %lld: %lld rows, %lld entries, sharing %.2f, hint %.1f us\n",
              type == SHUNT_F32 ? "f32" : "f64", (long long)n, (long long)p.rows, (long long)p.nnz(),
-             shunt_bundle_sharing(&q.hint.on_device, q.hint.counts()), make);
+             (double)p.nnz() / (double)q.hint.counts()->vectors, make);
       for (int lanes = 2; lanes <= 5; lanes++)
         for (int slices = 0; slices <= 2; slices++) {
           const shunt_bundle_shape s = {lanes, slices, 2, 0};
@@ -345,7 +345,7 @@ static void time_products()
                                               stream) != SHUNT_OK)
               exit(3);
           });
-          printf("time groups %s n %lld lanes %d slices %d: %.2f us, %.2f TB/s of B%s\n",
+          printf("time bundle %s n %lld lanes %d slices %d: %.2f us, %.2f TB/s of B%s\n",
                  type == SHUNT_F32 ? "f32" : "f64", (long long)n, 1 << lanes, 1 << slices, us,
                  (double)q.hint.counts()->vectors * (double)n * (double)q.size / us * 1e-6,
                  lanes == chosen.lanes_log2 && slices == chosen.slices_log2 ? " (chosen)" : "");

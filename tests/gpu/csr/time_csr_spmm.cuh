@@ -1,6 +1,6 @@
 // time_csr_spmm.cuh: times of shunt_csr_spmm_merge_cuda and of cuSPARSE's CSR
 // algorithms, by graph replays, on matrices from .csrbin files
-// (tests/bench/mtx_to_csrbin.py writes them).
+// (tests/bench/csrbin writes them).
 //
 //   time NAME type N tiled_us split_us default_us best_us best_alg ratio
 //     default_us  CUSPARSE_SPMM_ALG_DEFAULT without preprocess: what programs call

@@ -123,7 +123,6 @@ static void test_by_hand(void)
         "a last group of one row");
   check(m.g.counts->vectors == 5 && m.g.counts->longest == 4 && m.g.counts->irregular == 0,
         "counts");
-  check(shunt_bundle_sharing(&m.g, m.g.counts) == 2, "ten entries, five vectors: sharing 2");
   free(m.memory);
   owned_free(&o);
 }

@@ -312,6 +312,45 @@ static void test_values(void)
   check(good && fabs(sum) < 100, "made-up values lie in [-1, 1) and follow the seed");
 }
 
+struct watched {
+  int calls, falls;
+  double last;
+};
+
+static void note_share(void *context, double share)
+{
+  struct watched *w = context;
+  w->calls++;
+  w->falls += share < w->last;
+  w->last = share;
+}
+
+/* A file of several buffers, plain and gzipped: the share grows to 1. */
+static void test_watch(void)
+{
+  enum { LINES = 100000 };
+  static char text[LINES * 20 + 100];
+  size_t used = (size_t)sprintf(text,
+                                "%%%%MatrixMarket matrix coordinate real general\n"
+                                "1000 1000 %d\n",
+                                LINES);
+  for (int i = 0; i < LINES; i++)
+    used += (size_t)sprintf(text + used, "%d %d %d\n", i % 1000 + 1, i / 100 + 1, i);
+  for (int gzip = 0; gzip < 2; gzip++) {
+    struct watched w = {0};
+    const struct shunt_read_watch watch = {note_share, &w};
+    struct shunt_matrix m;
+    struct shunt_message why;
+    write_file("watched.mtx", text, used, gzip);
+    const shunt_status status = shunt_read_matrix_watched(path, &m, &why, &watch);
+    unlink(path);
+    check(status == SHUNT_OK && w.calls > 3 && w.falls == 0 && w.last == 1,
+          "who watches is told how much is read%s: %d times", gzip ? ", of a gzipped file" : "",
+          w.calls);
+    shunt_matrix_free(&m);
+  }
+}
+
 int main(void)
 {
   if (!mkdtemp(folder)) {
@@ -325,6 +364,7 @@ int main(void)
   test_files();
   test_round_trip();
   test_values();
+  test_watch();
   rmdir(folder);
   return check_finish();
 }

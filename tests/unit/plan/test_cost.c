@@ -136,7 +136,38 @@ static void test_algorithms_fit(void)
     }
 }
 
-/* Blocks of 4 x 4: 911 us by `vector`, 339 by `rows`; it had been taken for 203. */
+/* cuSPARSE's algorithms on layers, which `csr` is to pass in all of them: random 4096 x 4096 of 8 x
+   1 vectors at 10 % (tests/bench/results/vector-f32.json).  PyTorch's COO products come as ALG1. */
+static void test_layers_by_algorithm(void)
+{
+  static const struct {
+    const char *types;
+    int n;
+    double csr, us[3]; /* of the default, ALG1, ALG3 */
+  } measured[] = {{"f32.f32.f32.f32", 256, 83.5, {190, 2107, 125}},
+                  {"f32.f32.f32.f32", 1024, 310, {734, 8377, 489}},
+                  {"f64.f64.f64.f64", 256, 175, {380, 2363, 286}},
+                  {"f64.f64.f64.f64", 1024, 657, {1521, 9522, 1114}}};
+  static const int number[3] = {0, 4, 12};
+  for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++)
+    for (int a = 0; a < 3; a++) {
+      char word[SHUNT_PROBLEM_TEXT];
+      struct shunt_problem p;
+      snprintf(word, sizeof word,
+               "spmm:csr:%s:i32b0:m4096n%dk4096z1677720:NN:rr:ld%d.%d:a1b0:alg%d",
+               measured[i].types, measured[i].n, measured[i].n, measured[i].n, number[a]);
+      check(shunt_problem_parse(word, &p) == SHUNT_OK, "parses %s", word);
+      const double us = shunt_cost_original(&p, NULL, &h200);
+      const double csr = shunt_cost_csr(&p.spmm, NULL, &h200);
+      check(within(us, measured[i].us[a]) < 1.25, "%s: cuSPARSE %.0f us, measured %.0f", word, us,
+            measured[i].us[a]);
+      check(within(csr, measured[i].csr) < 1.25, "%s: csr %.0f us, measured %.0f", word, csr,
+            measured[i].csr);
+      check(csr < us, "%s: taken, without a profile", word);
+    }
+}
+
+/* Blocks of 4 x 4: 911 us by `vector`, 339 by `csr`; it had been taken for 203. */
 static void test_vector_is_slow_on_elements(void)
 {
   struct shunt_spmm p = {.a = {.rows = 442368,
@@ -187,7 +218,7 @@ static void test_vector_once_fits(void)
   }
 }
 
-/* The same for SDDMM, B by row: inner dimension, us of `rows` with its copy of B, of cuSPARSE. */
+/* The same for SDDMM, B by row: inner dimension, us of `csr` with its copy of B, of cuSPARSE. */
 static void test_sddmm_cost_fits(void)
 {
   static const struct {
@@ -270,12 +301,45 @@ static enum shunt_reason sddmm_by_vector(int height)
   return shunt_route_at(shunt_route_index("vector"))->expect(&c, &us).reason;
 }
 
-/* Pairs are found last: 606 us for pkustk06 where rows takes 49. */
-static void test_vector_wants_more_than_pairs(void)
+/* Other groups go entry by entry: 606 us for pkustk06, which has pairs, where `csr` takes 49. */
+static void test_vector_wants_eights(void)
 {
   check(sddmm_by_vector(2) == SHUNT_R_PATTERN, "vector leaves SDDMM on pairs of rows alone");
-  check(sddmm_by_vector(4) == SHUNT_FITS, "and takes fours");
-  check(sddmm_by_vector(8) == SHUNT_FITS, "and eights");
+  check(sddmm_by_vector(4) == SHUNT_R_PATTERN, "and on fours");
+  check(sddmm_by_vector(8) == SHUNT_FITS, "and takes eights");
+}
+
+/* SDDMM of layers in f16 (tests/bench/results/dlmc-sddmm.json, sddmm.json) by `csr` and cuSPARSE,
+   and one whose figures took no part in the fit: 2048 x 4608. */
+static void test_sddmm_of_layers(void)
+{
+  static const struct {
+    int64_t rows, cols, nnz, inner;
+    bool by_row;
+    double by_csr, by_original;
+  } measured[] = {
+      {2048, 4608, 943718, 64, true, 24, 58},      {8192, 256, 104856, 128, true, 9.5, 29.2},
+      {16384, 1024, 335544, 64, true, 11.7, 35.9}, {4096, 512, 41936, 256, true, 8.5, 33.5},
+      {4096, 4096, 1677722, 256, true, 104, 423},  {4096, 4096, 1677722, 256, false, 94.5, 80.2}};
+  for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+    const int64_t m = measured[i].rows, n = measured[i].cols, k = measured[i].inner;
+    const bool by_row = measured[i].by_row;
+    struct shunt_problem p = {.op = SHUNT_SDDMM, .format = SHUNT_CSR, .batches = 1};
+    p.sddmm.a = (struct shunt_dense){m, k, k, 1, NULL, SHUNT_F16};
+    p.sddmm.b = (struct shunt_dense){k, n, by_row ? n : 1, by_row ? 1 : k, NULL, SHUNT_F16};
+    p.sddmm.c = (struct shunt_csr){.rows = m,
+                                   .cols = n,
+                                   .nnz = measured[i].nnz,
+                                   .index_type = SHUNT_I32,
+                                   .value_type = SHUNT_F16};
+    const double csr = shunt_cost_csr_sddmm(&p.sddmm, &h200);
+    const double original = shunt_cost_original(&p, NULL, &h200);
+    check(within(csr, measured[i].by_csr) < 1.2, "%d x %d, K = %d: csr %.1f us, measured %.1f",
+          (int)m, (int)n, (int)k, csr, measured[i].by_csr);
+    check((csr < original) == (measured[i].by_csr < measured[i].by_original),
+          "%d x %d, K = %d: csr %.1f, cuSPARSE %.1f us in the order measured", (int)m, (int)n,
+          (int)k, csr, original);
+  }
 }
 
 /* SDDMM by `vector`, 4096 x 4096 of 8x1 vectors, a tenth, f16: a B by row is copied first. */
@@ -310,7 +374,7 @@ static void test_vector_copies_operands(void)
   }
 }
 
-/* What `groups` is expected to take before the merged lists are there decides whether they are
+/* What `bundle` is expected to take before the merged lists are there decides whether they are
    made: opt1 and pkustk06 take 28.0 us of 38.2 and 43.8 of 48.5, opt1 in f32, N = 8, 17.7 of
    16.4.  */
 static void test_groups_are_hoped_for(void)
@@ -351,7 +415,7 @@ static void test_groups_are_hoped_for(void)
   }
 }
 
-/* Wide products of matrices with huge rows: us by `rows` and by cuSPARSE's default. */
+/* Wide products of matrices with huge rows: us by `csr` and by cuSPARSE's default. */
 static void test_rows_leave_what_they_lose(void)
 {
   static const struct {
@@ -393,7 +457,7 @@ static void test_rows_leave_what_they_lose(void)
   }
 }
 
-/* pyfr, 84 x 252 with 20,400 entries, N = 128: 4.6 us by `rows`, 9.2 by `dense`. */
+/* pyfr, 84 x 252 with 20,400 entries, N = 128: 4.6 us by `csr`, 9.2 by `dense`. */
 static void test_small_f32_products_are_not_dense(void)
 {
   struct shunt_spmm p = {.a = {.rows = 84,
@@ -583,11 +647,13 @@ int main(void)
   test_costs();
   test_cost_fits();
   test_algorithms_fit();
+  test_layers_by_algorithm();
   test_vector_is_slow_on_elements();
   test_vector_once_fits();
   test_sddmm_cost_fits();
   test_vector_copies_operands();
-  test_vector_wants_more_than_pairs();
+  test_vector_wants_eights();
+  test_sddmm_of_layers();
   test_groups_are_hoped_for();
   test_rows_leave_what_they_lose();
   test_sampled_on_the_chip();

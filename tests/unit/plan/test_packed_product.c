@@ -27,7 +27,7 @@ static struct {
   struct shunt_spmm product, repaired;
   struct shunt_guard repair;
   void *copy;
-  bool has_proved;
+  bool has_proved, guarded;
   bool captures, has_room;
 } world;
 
@@ -89,7 +89,8 @@ shunt_status shunt_guard_combine_cuda(const struct shunt_dense *w, const struct 
                                       shunt_stream stream)
 {
   (void)w, (void)p, (void)d, (void)stream;
-  check(only_unless == world.repair.repaired, "C is combined unless the repair computed it");
+  check(only_unless == (world.guarded ? world.repair.repaired : NULL),
+        "C is combined unless a repair computed it");
   return say('c');
 }
 
@@ -112,7 +113,7 @@ static shunt_status product(const struct shunt_packed_product *x)
   if (x->copy != world.copy) check(0, "the product is from the copy that was made");
   return say('p');
 }
-static struct shunt_dense witness(const struct shunt_packed_product *x)
+static struct shunt_dense probed(const struct shunt_packed_product *x)
 {
   return x->spmm.c;
 }
@@ -129,10 +130,10 @@ static const struct shunt_packed_format direct = {.own_bytes = bytes_100,
                                                   .direct_bytes = bytes_100,
                                                   .convert = convert,
                                                   .product = product,
-                                                  .witness = witness,
+                                                  .probed = probed,
                                                   .proved = proved};
-static const struct shunt_packed_format only_kept = {
-    .convert = convert, .product = product, .witness = witness};
+static const struct shunt_packed_format only_packed = {
+    .convert = convert, .product = product, .probed = probed};
 static const struct shunt_packed_format only_proved = {.convert = convert, .proved = proved};
 
 /* ---- the tests ------------------------------------------------------------------------------ */
@@ -141,13 +142,13 @@ static char workspace[1 << 16] __attribute__((aligned(256)));
 static char payload[1 << 16] __attribute__((aligned(256)));
 static uint32_t host_words[3];
 static struct shunt_fingerprint print, print_of_values;
-static const struct shunt_packed_view kept = {.irregular = &host_words[0],
-                                              .fingerprint = &print,
-                                              .of_values = &print_of_values,
-                                              .payload = payload,
-                                              .payload_bytes = sizeof payload,
-                                              .changed = &host_words[1],
-                                              .nonfinite = &host_words[2]};
+static const struct shunt_packed_view packed = {.irregular = &host_words[0],
+                                                .fingerprint = &print,
+                                                .of_values = &print_of_values,
+                                                .payload = payload,
+                                                .payload_bytes = sizeof payload,
+                                                .changed = &host_words[1],
+                                                .nonfinite = &host_words[2]};
 
 #define SPMM "spmm:csr:f16.f16.f16.f32:i32b0:m64n32k48z500:"
 
@@ -167,6 +168,7 @@ static bool runs(const struct shunt_packed_format *f, const char *word,
                          .capturing = world.captures};
   if (shunt_packed_lay_out(f, &p).total > sizeof workspace) return false;
   world.count = world.zeroes = 0;
+  world.guarded = strpbrk(wanted, "rtTP") != NULL;
   memset(world.said, 0, sizeof world.said);
   if (view) world.copy = payload + shunt_packed_copy_bytes(0);
   const shunt_status s = shunt_packed_run(f, &c);
@@ -187,19 +189,19 @@ static void test_order(void)
             world.repair.set_count == 1 && !world.repair.expected,
         "with the words of the workspace, and no fingerprint");
   check(world.product.alpha.host == 2, "into C by alpha");
-  check(runs(&direct, plain, &kept, "pr", SHUNT_OK), "kept: multiply, repair");
+  check(runs(&direct, plain, &packed, "pr", SHUNT_OK), "packed: multiply, repair");
   check(world.repair.sets == payload && world.repair.set_count == 512 &&
             world.repair.key == workspace && world.repair.expected == &print &&
             world.repaired.only_if == &host_words[0] && world.repair.changed == &host_words[1],
-        "with the words that were kept");
-  check(runs(&direct, adds, &kept, "prc", SHUNT_OK) && world.product.alpha.host == 1 &&
+        "with the words of the packed copy");
+  check(runs(&direct, adds, &packed, "prc", SHUNT_OK) && world.product.alpha.host == 1 &&
             world.product.beta.host == 0 && world.product.c.type == SHUNT_F32 &&
             world.repaired.beta.host == 3,
         "beta: multiply into W, repair C, combine");
   check(runs(&direct, transposed, NULL, "0mpt", SHUNT_OK), "transposed: its own repair");
-  check(runs(&direct, transposed, &kept, "pfT", SHUNT_OK), "kept: by a fingerprint apart");
-  check(runs(&only_kept, plain, NULL, "", SHUNT_E_UNSUPPORTED), "a format that is only kept");
-  check(runs(&only_kept, plain, &kept, "pr", SHUNT_OK), "runs from what is kept");
+  check(runs(&direct, transposed, &packed, "pfT", SHUNT_OK), "packed: by a fingerprint apart");
+  check(runs(&only_packed, plain, NULL, "", SHUNT_E_UNSUPPORTED), "a format that is only packed");
+  check(runs(&only_packed, plain, &packed, "pr", SHUNT_OK), "runs from what is packed");
 }
 
 /* A pattern that the caller has promised is not read. */
@@ -208,8 +210,8 @@ static void test_pattern_stands(void)
   const char *plain = SPMM
   "NN:rr:ld32.32:a2b0:alg0", *transposed = SPMM
   "TN:rr:ld32.32:a2b0:alg0";
-  struct shunt_packed_view stands = kept;
-  check(runs(&direct, plain, &kept, "pr", SHUNT_OK) && !world.repair.of_values,
+  struct shunt_packed_view stands = packed;
+  check(runs(&direct, plain, &packed, "pr", SHUNT_OK) && !world.repair.of_values,
         "without a promise the whole of A is proved");
   stands.pattern_stands = true;
   check(runs(&direct, plain, &stands, "pr", SHUNT_OK) && world.repair.of_values &&
@@ -222,6 +224,38 @@ static void test_pattern_stands(void)
         "transposed, too");
 }
 
+/* Of a trusted copy's A nothing is read: the product is all, where it is not probed. */
+static void test_trusted(void)
+{
+  static const struct shunt_packed_format plain_format = {
+      .convert = convert, .product = product, .lets_in = true, .proved = proved};
+  const char *plain = SPMM
+  "NN:rr:ld32.32:a2b0:alg0", *adds = SPMM
+  "NN:rr:ld32.32:a2b3:alg0", *transposed = SPMM
+  "TN:rr:ld32.32:a2b0:alg0";
+  struct shunt_packed_view trusted = packed;
+  trusted.trusted = true;
+  world.hashes = 0;
+  check(runs(&plain_format, plain, &packed, "pr", SHUNT_OK) && world.repair.expected == &print,
+        "a copy is proved");
+  check(runs(&plain_format, plain, &trusted, "p", SHUNT_OK), "one that is trusted is not");
+  check(runs(&plain_format, adds, &trusted, "pc", SHUNT_OK), "with beta: into W, and combined");
+  check(runs(&direct, plain, &trusted, "pr", SHUNT_OK) && !world.repair.expected,
+        "it is probed, and nothing else is read");
+  trusted.pattern_stands = true;
+  check(runs(&direct, plain, &trusted, "pr", SHUNT_OK) && !world.repair.expected,
+        "nor the values, where the pattern stands");
+  check(runs(&direct, transposed, &trusted, "pt", SHUNT_OK) && world.hashes == 0,
+        "transposed: no fingerprint is taken");
+  world.has_proved = true;
+  check(runs(&plain_format, plain, &trusted, "p", SHUNT_OK), "the product alone goes first,");
+  check(runs(&direct, plain, &trusted, "P", SHUNT_OK) && !world.repair.expected,
+        "and one launch where it is probed");
+  check(runs(&only_proved, plain, &trusted, "P", SHUNT_OK) && !world.repair.expected,
+        "or nothing else is there");
+  world.has_proved = false;
+}
+
 static void test_beside(void)
 {
   const char *plain = SPMM
@@ -229,17 +263,17 @@ static void test_beside(void)
   check(world.repair.start == SHUNT_GUARD_BEHIND,
         "outside of a capture a repair stands behind the product");
   world.captures = true;
-  check(runs(&direct, plain, &kept, "p-r", SHUNT_OK) && world.repair.start == SHUNT_GUARD_BEHIND,
+  check(runs(&direct, plain, &packed, "p-r", SHUNT_OK) && world.repair.start == SHUNT_GUARD_BEHIND,
         "in a capture, too, where it cannot begin beside");
   world.has_room = true;
-  check(runs(&direct, plain, &kept, "pbr", SHUNT_OK) &&
+  check(runs(&direct, plain, &packed, "pbr", SHUNT_OK) &&
             world.repair.start == SHUNT_GUARD_OVERLAPPED,
         "else it begins beside the product");
   check(runs(&direct, plain, NULL, "0mpr", SHUNT_OK) && world.repair.start == SHUNT_GUARD_BEHIND,
         "not where it has nothing to read");
-  check(runs(&direct, SPMM "TN:rr:ld32.32:a2b0:alg0", &kept, "pfT", SHUNT_OK), "nor transposed");
+  check(runs(&direct, SPMM "TN:rr:ld32.32:a2b0:alg0", &packed, "pfT", SHUNT_OK), "nor transposed");
   world.fails = 'r', world.times = 1;
-  check(runs(&direct, plain, &kept, "pbrubr", SHUNT_OK), "a launch that fails undoes it");
+  check(runs(&direct, plain, &packed, "pbrubr", SHUNT_OK), "a launch that fails undoes it");
   world.fails = 0;
   world.captures = world.has_room = false;
 }
@@ -247,24 +281,24 @@ static void test_beside(void)
 static void test_proved(void)
 {
   world.has_proved = true;
-  check(runs(&direct, SPMM "NN:rr:ld32.32:a2b0:alg0", &kept, "P", SHUNT_OK),
+  check(runs(&direct, SPMM "NN:rr:ld32.32:a2b0:alg0", &packed, "P", SHUNT_OK),
         "product and proof in one launch");
   check(world.repair.sets == payload && world.repaired.only_if == &host_words[0],
         "with the words of a repair");
   check(runs(&direct, SPMM "NN:rr:ld32.32:a2b0:alg0", NULL, "0mpr", SHUNT_OK), "not a direct one");
-  check(runs(&direct, SPMM "NN:rr:ld32.32:a2b3:alg0", &kept, "Pc", SHUNT_OK) &&
+  check(runs(&direct, SPMM "NN:rr:ld32.32:a2b3:alg0", &packed, "Pc", SHUNT_OK) &&
             world.product.c.type == SHUNT_F32 && world.product.alpha.host == 1 &&
             world.repair.product->type == SHUNT_F32 && world.repaired.beta.host == 3,
         "with beta: into W, C repaired or combined");
-  check(runs(&only_proved, SPMM "NN:rr:ld32.32:a2b0:alg0", &kept, "P", SHUNT_OK),
+  check(runs(&only_proved, SPMM "NN:rr:ld32.32:a2b0:alg0", &packed, "P", SHUNT_OK),
         "a format that has nothing else");
-  check(runs(&direct, SPMM "TN:rr:ld32.32:a2b0:alg0", &kept, "pfT", SHUNT_OK), "nor transposed");
+  check(runs(&direct, SPMM "TN:rr:ld32.32:a2b0:alg0", &packed, "pfT", SHUNT_OK), "nor transposed");
   world.fails = 'P', world.times = 1;
-  check(runs(&direct, SPMM "NN:rr:ld32.32:a2b0:alg0", &kept, "P", SHUNT_E_CUDA),
+  check(runs(&direct, SPMM "NN:rr:ld32.32:a2b0:alg0", &packed, "P", SHUNT_E_CUDA),
         "one that fails is a failure");
   world.fails = 0;
   world.has_proved = false;
-  check(runs(&only_proved, SPMM "NN:rr:ld32.32:a2b0:alg0", &kept, "", SHUNT_E_UNSUPPORTED),
+  check(runs(&only_proved, SPMM "NN:rr:ld32.32:a2b0:alg0", &packed, "", SHUNT_E_UNSUPPORTED),
         "and does not serve this one");
 }
 
@@ -286,7 +320,7 @@ static void test_failures(void)
   for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     world.fails = cases[i].fails;
     world.times = cases[i].times;
-    check(runs(&direct, cases[i].word, &kept, cases[i].enqueued, cases[i].status),
+    check(runs(&direct, cases[i].word, &packed, cases[i].enqueued, cases[i].status),
           "'%c' fails %d times", cases[i].fails, cases[i].times);
   }
   world.fails = 0;
@@ -306,7 +340,7 @@ static void test_keep(void)
     world.count = world.zeroes = 0;
     memset(world.said, 0, sizeof world.said);
     world.fails = cases[i].fails, world.times = 1;
-    const shunt_status s = shunt_packed_fill(&direct, &c, &kept);
+    const shunt_status s = shunt_packed_fill(&direct, &c, &packed);
     check((s == SHUNT_OK) == !cases[i].fails && strcmp(world.said, cases[i].enqueued) == 0,
           "keeping, '%c' fails: %s", cases[i].fails ? cases[i].fails : '-', world.said);
   }
@@ -314,7 +348,7 @@ static void test_keep(void)
   p.pattern_epoch = 3;
   p.spmm.a.columns = workspace;
   world.count = world.zeroes = world.hashes = 0;
-  check(shunt_packed_fill(&direct, &c, &kept) == SHUNT_OK && world.hashes == 2 &&
+  check(shunt_packed_fill(&direct, &c, &packed) == SHUNT_OK && world.hashes == 2 &&
             world.hashed[0].into == &print && world.hashed[0].a.columns == workspace &&
             world.hashed[1].into == &print_of_values && !world.hashed[1].a.columns,
         "in an epoch, the values have a fingerprint of their own");
@@ -331,7 +365,7 @@ static void test_layout(void)
   check(l.own - l.scratch >= SHUNT_FINGERPRINT_SCRATCH && l.copy == l.own + 256 &&
             l.product == l.copy + 256 && l.total == l.product + 64 * 32 * 4 && l.own % 256 == 0,
         "parts of the workspace follow each other");
-  const struct shunt_packed_workspace k = shunt_packed_lay_out(&only_kept, &p);
+  const struct shunt_packed_workspace k = shunt_packed_lay_out(&only_packed, &p);
   check(k.product == k.own && k.copy == k.own, "and take nothing where there are none");
 }
 
@@ -340,6 +374,7 @@ int main(void)
   test_layout();
   test_order();
   test_pattern_stands();
+  test_trusted();
   test_beside();
   test_proved();
   test_failures();

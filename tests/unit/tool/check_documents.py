@@ -6,7 +6,8 @@
              accepted stands there; what backend reads of the environment is in the table
   routes     each row of backend/routes/table.c has its paragraph in shunt-cusparse(7) and stands in
              shunt-env(7), with the names of earlier releases, and in `shunt run --help`
-  reasons    the words and sentences of backend/plan/reason.c are those of shunt-env(7)
+  reasons    the words and sentences of backend/plan/reason.c are those of shunt-env(7); for each
+             there is advice in shunt-troubleshooting(7)
   columns    each column of `shunt bench` is described in shunt(1)
   exports    each function that is exported stands in a man page
   pages      each page is installed, and SEE ALSO names pages that exist
@@ -135,6 +136,9 @@ def check_reasons():
     check("there are reasons", set() if text else {"none"})
     check("every reason stands in shunt-env(7) with its sentence",
           {w for w in set(text) | set(documented) if text.get(w) != documented.get(w)})
+    advised = paragraphs(section(page("shunt-troubleshooting.7"), "REASONS"))
+    check("every reason has its advice in shunt-troubleshooting(7)",
+          set(text) ^ {word for head in advised for word in head})
 
 
 def check_columns():

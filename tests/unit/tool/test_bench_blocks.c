@@ -5,6 +5,7 @@
 
 #include "backend/tool/bench/bench.h"
 #include "kernels/bsr/bsr_kernels.h"
+#include "kernels/csr/csr_kernels.h"
 #include "tests/unit/check.h"
 
 /* C by the twin of `csr`, then by that of `bsr`: the same? */

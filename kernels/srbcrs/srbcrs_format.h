@@ -1,0 +1,82 @@
+/* srbcrs_format.h: the `srbcrs` format, strided row-major block compressed rows: a sparse matrix
+   of int8 as V x 1 column vectors, V = 2, 4 or 8, in strides as wide as one mma reduces.
+
+   (SR-BCRS of "Efficient Quantized Sparse Matrix Operations on Tensor Cores", SC'22.)
+
+   The rows stand in aligned groups of V.  A vector is what the V rows of a group have in one
+   column; a group has a vector wherever any of its rows has an entry:
+
+              column  3   9  17  40                  V = 4, the group's rows 4g .. 4g + 3
+     row 4g     |     a   d   .   k    mask bit 0
+         4g+1   |     b   e   h   l         bit 1    fill = entries / (V x vectors)
+         4g+2   |     .   f   i   m         bit 2
+         4g+3   |     c   g   j   n         bit 3
+
+   Thirty-two vectors of a group make a stride: what mma.m16n8k32 reduces.  The last stride of a
+   group is padded, with zeros and with the column of the group's last vector (0 if there is
+   none), so that a kernel may read that row of B and add nothing.  A row of groups has two
+   pointers, since where the next group begins does not tell how many slots are padding:
+
+     group             g                               g + 1
+     strides    | stride | stride | stride  |unused| stride | ..
+     slots      |0 .. 31 |32 .. 63|64 .. 95 |      |
+                ^                       ^          ^
+                begin[g]                end[g]     begin[g + 1]      begin: a multiple of 32
+
+   Within a stride the values stand row by row, so that four neighbouring slots of a row are one
+   register of the mma's operand:
+
+     columns [stride][32]      | 3  9 17 40 .. |        the row of B for each slot
+     values  [stride][V][32]   | a  d  .  k .. |        row 0      . is a zero
+                               | b  e  h  l .. |        row 1
+                               | .  f  i  m .. |        row 2
+                               | c  g  j  n .. |        row 3
+     masks   [stride][32]      |13 15 14 15 .. |        bit r: row r has an entry there
+
+   Products read columns and values alone.  The masks say which zeros are entries: with them CSR
+   comes back exactly.  Columns of a group ascend.
+
+   All arrays are device memory (host memory for *_host functions) in one allocation that
+   belongs to the caller; conv/srbcrs/srbcrs_conv.h makes them.  */
+#ifndef SHUNT_SRBCRS_FORMAT_H
+#define SHUNT_SRBCRS_FORMAT_H
+
+#include "kernels/common/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  SHUNT_SRBCRS_STRIDE = 32, /* slots */
+  SHUNT_SRBCRS_TALLEST = 8  /* rows of a group, at most */
+};
+
+/* Written by the conversion. */
+struct shunt_srbcrs_counts {
+  uint64_t vectors, strides; /* in all; padding = 32 strides - vectors */
+  uint32_t irregular;        /* SHUNT_IRREGULAR: the packed matrix must not be used */
+};
+
+struct shunt_srbcrs {
+  int64_t rows, cols, nnz;
+  int64_t groups;
+  int height; /* V: rows of a group */
+  shunt_type value_type;
+  struct shunt_srbcrs_counts *counts;
+  uint32_t *begin, *end; /* [groups] slots: the first one, and the one behind the last vector */
+  uint32_t *columns;     /* [strides][32] */
+  uint8_t *masks;        /* [strides][32] */
+  int8_t *values;        /* [strides][height][32]; columns and values aligned to 256 bytes */
+};
+
+/* Where the value of row r in slot s (of all strides) stands. */
+static inline int64_t shunt_srbcrs_place(int height, int r, int64_t s)
+{
+  return (s / SHUNT_SRBCRS_STRIDE * height + r) * SHUNT_SRBCRS_STRIDE + s % SHUNT_SRBCRS_STRIDE;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,89 @@
+// srbcrs_matrices.cuh: patterns for the tests of `srbcrs`, and a matrix packed on both sides.
+#pragma once
+#include "conv/srbcrs/srbcrs_conv.h"
+#include "tests/gpu/common/harness.cuh"
+
+namespace harness
+{
+
+// What operands hold: random values, or the ends of int8's range.
+enum Values { RANDOM_VALUES, ALL_LEAST, ALL_GREATEST, ALTERNATING, VALUES };
+static const char *const values_name[VALUES] = {"random", "all least", "all greatest",
+                                                "alternating"};
+
+inline int8_t value_of(Values kind, int64_t place, Random &r)
+{
+  switch (kind) {
+  case RANDOM_VALUES: return (int8_t)r.below(256);
+  case ALL_LEAST: return -128;
+  case ALL_GREATEST: return 127;
+  default: return place % 2 ? 127 : -128;
+  }
+}
+
+// A pattern as CSR on both sides, and room for its packed form.
+struct Strides {
+  Buffer offsets, columns, values;
+  shunt_csr host, device;
+  shunt_srbcrs_layout plan;
+  size_t bytes;
+  Buffer memory, twin;
+  shunt_srbcrs on_device, on_host;
+
+  Strides(const Pattern &p, shunt_srbcrs_layout with, shunt_type index, int base, Values kind,
+          uint64_t seed)
+      : offsets((size_t)(p.rows + 1) * shunt_type_size(index)),
+        columns((size_t)p.nnz() * shunt_type_size(index)), values((size_t)p.nnz()), plan(with),
+        bytes(size_of(p, with, index)), memory(bytes + 256), twin(bytes + 256)
+  {
+    Random r(seed);
+    host = {p.rows, p.cols,   p.nnz(), offsets.host.data(), columns.host.data(), values.host.data(),
+            index,  SHUNT_I8, base};
+    device = host;
+    device.row_offsets = offsets.device, device.columns = columns.device;
+    device.values = values.device;
+    for (size_t i = 0; i < p.offsets.size(); i++)
+      store(offsets.host.data(), (int64_t)i, index, (double)(p.offsets[i] + base));
+    for (int64_t e = 0; e < p.nnz(); e++) {
+      store(columns.host.data(), e, index, (double)(p.columns[(size_t)e] + base));
+      values.host[(size_t)e] = (char)value_of(kind, e, r);
+    }
+    for (Buffer *x : {&offsets, &columns, &values}) x->upload();
+  }
+  static size_t size_of(const Pattern &p, const shunt_srbcrs_layout &with, shunt_type index)
+  {
+    const shunt_csr a = {p.rows, p.cols, p.nnz(), nullptr, nullptr, nullptr, index, SHUNT_I8, 0};
+    return shunt_srbcrs_bytes(&a, &with);
+  }
+
+  // Packs on both sides; what is not written stays 0xee.
+  bool pack()
+  {
+    memset(memory.host.data(), 0xee, memory.host.size());
+    memory.upload();
+    memset(twin.host.data(), 0xee, twin.host.size());
+    char *aligned = (char *)(((uintptr_t)twin.host.data() + 255) & ~(uintptr_t)255);
+    const shunt_device d = this_device();
+    const bool good = shunt_srbcrs_lay_out(&host, &plan, aligned, &on_host) &&
+                      shunt_srbcrs_lay_out(&host, &plan, memory.device, &on_device) &&
+                      shunt_csr_to_srbcrs_host(&host, &plan, &on_host) == SHUNT_OK &&
+                      shunt_csr_to_srbcrs_cuda(&device, &plan, &on_device, &d, 0) == SHUNT_OK;
+    CUDA_OK(cudaDeviceSynchronize());
+    memory.download();
+    return good;
+  }
+  bool same() const { return !memcmp(memory.host.data(), on_host.counts, bytes); }
+  // Nothing behind the memory was written.
+  bool inside() const
+  {
+    for (size_t i = bytes; i < memory.host.size(); i++)
+      if (memory.host[i] != (char)0xee) return false;
+    return true;
+  }
+  bool irregular() const
+  {
+    return ((const shunt_srbcrs_counts *)memory.host.data())->irregular == SHUNT_IRREGULAR;
+  }
+};
+
+} // namespace harness
