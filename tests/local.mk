@@ -13,7 +13,7 @@ endif
 if HAVE_CUDA
 shell_tests += %D%/loader/run.sh
 endif
-shell_tests += $(unit_scripts) %D%/packaging/cuda.sh %D%/format.sh %D%/house.sh
+shell_tests += $(unit_scripts) %D%/packaging/cuda.sh %D%/sanitized.sh %D%/format.sh %D%/house.sh
 TESTS = $(shell_tests) $(check_PROGRAMS)
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)

@@ -52,8 +52,8 @@ check_PROGRAMS += \
   %D%/cusparse/test_bsr_notes %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
   %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_frozen %D%/plan/test_math \
   %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner %D%/plan/test_promise \
-  %D%/plan/test_tune %D%/sparse24/test_sparse24_route %D%/srbcrs/test_srbcrs_cost \
-  %D%/tile/test_tile_route %D%/vector/test_vector_route
+  %D%/plan/test_threads %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
+  %D%/srbcrs/test_srbcrs_cost %D%/tile/test_tile_route %D%/vector/test_vector_route
 %C%_cusparse_test_bsr_notes_SOURCES = %D%/cusparse/test_bsr_notes.c backend/cusparse/bsr.c \
   backend/cusparse/descriptor_table.c
 %C%_cusparse_test_bsr_notes_CFLAGS = $(AM_CFLAGS)
@@ -91,6 +91,12 @@ check_PROGRAMS += \
 %C%_plan_test_promise_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_promise_LDADD = -lpthread
 
+%C%_plan_test_threads_SOURCES = %D%/plan/test_threads.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \
+  backend/cusparse/descriptor_table.c backend/cusparse/preprocess_epoch.c backend/plan/fault.c \
+  backend/plan/frozen.c backend/plan/log.c backend/plan/promise.c
+%C%_plan_test_threads_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_threads_LDADD = libshunt-problem.la -lm -lpthread
+
 CORE_TEST_LIBS = libshunt-core.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm
 %C%_plan_test_cost_LDADD = $(CORE_TEST_LIBS)
 %C%_plan_test_plan_LDADD = $(CORE_TEST_LIBS)
@@ -105,3 +111,14 @@ unit_scripts = %D%/native/test_libshunt.sh %D%/tool/test_check_gpu.sh %D%/tool/t
   %D%/tool/test_documents.sh %D%/tool/test_inspect.sh %D%/tool/test_plots.sh \
   %D%/tool/test_page.sh %D%/tool/test_report.sh %D%/tool/test_results.sh \
   %D%/tool/test_solvers.sh %D%/tool/test_support.sh %D%/tool/test_tool.sh
+
+# For tests/sanitized.sh: without kernels and the semirings' loops, and without twins that would
+# take minutes there.
+SANITIZED_TESTS = $(filter-out %D%/semiring/% %D%/plan/test_cost% %D%/plan/test_plan$(EXEEXT) \
+  %D%/plan/test_tune% %D%/sparse24/test_sparse24_route% %D%/srbcrs/test_srbcrs_cost% \
+  %D%/tile/test_tile_route% %D%/tile/test_tile_twin% %D%/vector/test_vector_route% \
+  %D%/vector/test_vector_attention_random%,$(check_PROGRAMS))
+THREADED_TESTS = $(filter %D%/plan/test_threads% %D%/plan/test_promise%,$(check_PROGRAMS))
+print-programs:
+	@echo $($(LIST))
+.PHONY: print-programs

@@ -401,7 +401,8 @@ static void test_secure(void)
 
 int main(int argc, char **argv)
 {
-  if (argc > 1 && strcmp(argv[1], "secure") == 0) return secure();
+  /* At once: sanitizers that end in order would speak of what another user may not do. */
+  if (argc > 1 && strcmp(argv[1], "secure") == 0) _exit(secure());
   snprintf(folder, sizeof folder, "/tmp/shunt-options.XXXXXX");
   if (!mkdtemp(folder)) return 2;
   snprintf(path, sizeof path, "%s/file", folder);

@@ -262,6 +262,15 @@ shunt_status shunt_dense_sddmm_sample_cuda(const struct shunt_sddmm *p,
 
 static char memory[4][4096] __attribute__((aligned(256)));
 
+/* Nothing closes what is open: it lasts as long as the process, as in a context.  */
+static struct shunt_cublaslt *open_one(void)
+{
+  static struct shunt_cublaslt *opened[8];
+  static unsigned count;
+  struct shunt_cublaslt **place = &opened[count++ % 8];
+  return *place = shunt_cublaslt_open(NULL);
+}
+
 static shunt_status multiply_beside(struct shunt_cublaslt *l, shunt_type type, enum shunt_math math,
                                     bool leaves_room)
 {
@@ -297,7 +306,7 @@ static void test_compute_types(void)
       {SHUNT_F64, SHUNT_MATH_TF32, CUBLAS_COMPUTE_64F, CUDA_R_64F, 5},
       {SHUNT_F64, SHUNT_MATH_EXACT, CUBLAS_COMPUTE_64F, CUDA_R_64F, 5},
   };
-  struct shunt_cublaslt *l = shunt_cublaslt_open(NULL);
+  struct shunt_cublaslt *l = open_one();
   if (!check(l != NULL, "the stand-in opens")) return;
   lt.asked = 0;
   for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -312,7 +321,7 @@ static void test_compute_types(void)
 
 static void test_no_tf32(void)
 {
-  struct shunt_cublaslt *l = shunt_cublaslt_open(NULL);
+  struct shunt_cublaslt *l = open_one();
   int before = lt.products;
   lt.no_tf32 = true;
   check(multiply(l, SHUNT_F32, SHUNT_MATH_TF32) == SHUNT_E_UNSUPPORTED && lt.products == before,
@@ -328,7 +337,7 @@ static void test_many_shapes(void)
   enum { SHAPES = 20000 };
   static char room[256] __attribute__((aligned(256)));
   const struct shunt_scalar one = {NULL, 1}, zero = {NULL, 0};
-  struct shunt_cublaslt *l = shunt_cublaslt_open(NULL);
+  struct shunt_cublaslt *l = open_one();
   int done = 0, products = lt.products, held = lt.held, asked[2];
   for (int round = 0; round < 2; round++) {
     lt.asked = 0;
@@ -358,7 +367,7 @@ static bool runs_in(const char *word, const struct shunt_packed_view *kept,
   struct shunt_context e = {.device = {132, 90, 232448, 60 << 20}, .memory_bytes = 1ll << 37};
   struct shunt_problem p;
   if (shunt_problem_parse(word, &p) != SHUNT_OK) return false;
-  e.gemm = shunt_cublaslt_open(NULL);
+  e.gemm = open_one();
   struct shunt_call c = {.problem = &p,
                          .context = &e,
                          .packed = kept,
@@ -498,7 +507,7 @@ static void test_option(void)
 /* Beside a product that leaves room other work is to run: another algorithm, kept apart.  */
 static void test_room(void)
 {
-  struct shunt_cublaslt *l = shunt_cublaslt_open(NULL);
+  struct shunt_cublaslt *l = open_one();
   if (!check(l != NULL, "the stand-in opens")) return;
   check(multiply(l, SHUNT_F16, SHUNT_MATH_EXACT) == SHUNT_OK && lt.algorithm == 0,
         "cuBLASLt's first choice");

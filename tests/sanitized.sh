@@ -1,0 +1,99 @@
+#!/bin/sh
+# sanitized.sh: the host code under AddressSanitizer and UndefinedBehaviorSanitizer (with the
+# corpora of tests/fuzz), and what threads share under ThreadSanitizer.
+#
+#   SHUNT_SRCDIR, CC   the top of the tree (found from $0), the compiler (gcc)
+#   SHUNT              the shunt command of a build: what it was configured with counts here, too
+#   builddir           objects and programs go to builddir/sanitized, and stay there (TMPDIR)
+#   JOBS               how many compile beside each other (as many as there are processors)
+#
+# The programs are SANITIZED_TESTS and THREADED_TESTS of tests/unit/local.mk.  Not here: kernels
+# and what calls them, which the emulator runs under AddressSanitizer; the loops of semirings, which
+# tests/graphblas/sanitize.sh has.
+#
+# The objects also count which lines run (tests/coverage.py): the share is printed, and by file it
+# lies in builddir/sanitized/coverage.
+set -u
+top=${SHUNT_SRCDIR:-$(cd "$(dirname "$0")/.." && pwd)}
+CC=${CC:-gcc}
+jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
+builddir=${builddir:-${TMPDIR:-/tmp}}
+build=
+[ -z "${SHUNT:-}" ] || build=$(cd "$(dirname "$SHUNT")" && pwd)
+mkdir -p "$builddir/sanitized" || exit 2
+work=$(cd "$builddir/sanitized" && pwd) || exit 2
+# Without the real matrices: they take long, and other tests read them.
+unset SHUNT_DATA MAKEFLAGS MFLAGS MAKELEVEL LD_PRELOAD SHUNT_FAULT SHUNT_REPORT SHUNT_LOG
+
+. "$top/tests/checks.sh"
+
+printf 'int main(void) { return 0; }\n' >"$work/probe.c"
+# can FLAGS...: is a program built with them, and does it run?
+can() {
+  $CC "$@" -o "$work/probe" "$work/probe.c" >"$work/out" 2>&1 &&
+    "$work/probe" >>"$work/out" 2>&1
+}
+# Lines are counted as well, where the compiler can.
+counts=
+can --coverage && counts=--coverage
+
+# build NAME FLAGS LIST: a build with these flags of the programs that the variable LIST has.
+build() {
+  mkdir -p "$work/$1" || return 1
+  cd "$work/$1" || return 1
+  if [ ! -f config.status ]; then
+    set -- "$1" "$2" "$3" "$([ ! -x "$build/config.status" ] || "$build/config.status" --config)"
+    eval "\"$top/configure\" $4 --srcdir='$top'" \
+      "CFLAGS='-g -O1' 'CC=$CC $2'" >configure.log 2>&1 || return 1
+  fi
+  find . -name '*.gcda' -exec rm -f {} +
+  make -s Makefile >make.log 2>&1 && make -s print-programs LIST="$3" >programs &&
+    make -s -k -j"$jobs" $(cat programs) >>make.log 2>&1
+}
+
+# run PROGRAM: its lines are counted; what a sanitizer finds is one that fails.
+run() {
+  ASAN_OPTIONS=allocator_may_return_null=1:protect_shadow_gap=0 "./$1" >"$work/out" 2>&1
+  status=$?
+  passed=$((passed + $(grep -c '^ok' "$work/out")))
+  skipped=$((skipped + $(grep -c '^skip' "$work/out")))
+  bad=$(grep -c '^not ok' "$work/out")
+  failed=$((failed + bad))
+  if [ $status = 0 ] && ! grep -qE 'runtime error|Sanitizer:' "$work/out"; then
+    ok "$2: $1"
+  else
+    not_ok "$2: $1 ends with $status"
+  fi
+}
+
+# sanitize NAME FLAGS LIST WHAT
+sanitize() {
+  if ! can $2; then
+    skip "$CC has no $4"
+  elif ! build "$1" "$2 ${5:-}" "$3"; then
+    cat "$work/$1/configure.log" "$work/$1/make.log" 2>/dev/null |
+      grep -E 'error:|undefined reference|\*\*\*' >"$work/out"
+    not_ok "the tests are built with $4"
+  else
+    for program in $(cat programs); do run "$program" "$4"; done
+  fi
+}
+
+coverage() {
+  python3 "$top/tests/coverage.py" "$work/address" >"$work/coverage" &&
+    tail -1 "$work/coverage" | grep -q '^# [0-9.]* % of [1-9][0-9]* lines of host code'
+}
+
+export OMP_WAIT_POLICY=passive GCOV_ERROR_FILE=/dev/null UBSAN_OPTIONS=print_stacktrace=1
+export SHUNT_FUZZ_STEPS="${SHUNT_FUZZ_STEPS:-20}"
+export SHUNT_SRCDIR="$top"
+sanitize address "-fsanitize=address,undefined -fno-sanitize-recover=all" SANITIZED_TESTS \
+  "AddressSanitizer and UndefinedBehaviorSanitizer" "$counts"
+if [ -z "$counts" ] || ! command -v gcov >/dev/null || ! command -v python3 >/dev/null; then
+  skip "lines are counted by gcov and python3"
+elif [ -f "$work/address/programs" ]; then
+  check "the lines that ran are counted" coverage
+  tail -1 "$work/coverage"
+fi
+sanitize thread "-fsanitize=thread" THREADED_TESTS "ThreadSanitizer"
+finish
