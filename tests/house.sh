@@ -92,8 +92,8 @@ check "no inline PTX but in kernels/ptx" "$(grep -rnE '\basm( volatile)?[ (]' ke
 
 # ---- results with a reader -----------------------------------------------------------------------------
 unread() {
-  for file in tests/bench/results/*; do
-    name=$(basename "$file" | sed 's/\./\\./g')
+  (cd tests/bench/results && find . -type f) | sed 's,^\./,,' | while read -r file; do
+    name=$(echo "$file" | sed 's/\./\\./g')
     grep -qE "(^|[^A-Za-z0-9_-])$name([^A-Za-z0-9_-]|\$)" README.md tests/bench/*.md tests/bench/*.py \
       tests/unit/*/*.sh tests/unit/*/*.c tests/unit/*/*.py || echo "$file"
   done

@@ -8,6 +8,7 @@
 #include "backend/routes/route.h"
 
 static const char *const math_words[] = {"exact", "tf32", "tf32x3", NULL};
+static const char *const assume_words[] = {"nothing", "frozen", NULL};
 static const char *const log_words[] = {"none", "dispatch", NULL};
 
 #define PLACE(field) .place = offsetof(struct shunt_options, field)
@@ -28,6 +29,12 @@ const struct shunt_option shunt_option_table[SHUNT_OPTION_COUNT] = {
      .kind = SHUNT_OPTION_SWITCH,
      PLACE(deterministic),
      .sentence = "With 1, the same bits on every run, from the first call on."},
+    {.name = "SHUNT_ASSUME",
+     .otherwise = "nothing",
+     .kind = SHUNT_OPTION_WORD,
+     .words = assume_words,
+     PLACE(assume),
+     .sentence = "What may be taken for granted of the program's matrices: nothing or frozen."},
     {.name = "SHUNT_CACHE_MB",
      .otherwise = "a tenth of the device's memory, a quarter while half of it is free",
      .kind = SHUNT_OPTION_MEGABYTES,

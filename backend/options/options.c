@@ -96,7 +96,8 @@ static bool parse_word(const char *text, const char *const *words, void *out)
   }
   return false;
 }
-_Static_assert(sizeof(enum shunt_math) == sizeof(int) && sizeof(enum shunt_log) == sizeof(int),
+_Static_assert(sizeof(enum shunt_math) == sizeof(int) && sizeof(enum shunt_log) == sizeof(int) &&
+                   sizeof(enum shunt_assume) == sizeof(int),
                "parse_word writes an int");
 
 static bool parse_path(const char *text, char out[SHUNT_OPTION_PATH_BYTES])

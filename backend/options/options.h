@@ -26,6 +26,10 @@ enum { SHUNT_ENGINE_HOST = 1, SHUNT_ENGINE_CUDA = 2 };
    exact as f32.  Other types know one way only.  */
 enum shunt_math { SHUNT_MATH_EXACT, SHUNT_MATH_TF32, SHUNT_MATH_TF32X3 };
 
+/* What the user promises: nothing; or that matrices which were met unchanged often enough stay so
+   (backend/plan/frozen.h).  */
+enum shunt_assume { SHUNT_ASSUME_NOTHING, SHUNT_ASSUME_FROZEN };
+
 enum shunt_log { SHUNT_LOG_NONE, SHUNT_LOG_DISPATCH };
 
 struct shunt_options {
@@ -38,6 +42,7 @@ struct shunt_options {
   char log_file[SHUNT_OPTION_PATH_BYTES]; /* "": stderr */
   char report[SHUNT_OPTION_PATH_BYTES];   /* "": none */
   bool deterministic;
+  enum shunt_assume assume;
   bool tune;
   char tune_file[SHUNT_OPTION_PATH_BYTES]; /* "": answers last as long as the process */
   bool verify;

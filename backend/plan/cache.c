@@ -13,6 +13,7 @@
 #include "backend/plan/device_memory.h"
 #include "backend/plan/log.h"
 #include "conv/profile/profile.h"
+#include "kernels/guard/guard.h"
 
 /* After so many calls it is looked again whether the pattern is another by now. */
 enum { PROFILE_EVERY = 4096 };
@@ -219,9 +220,11 @@ static void listen_to_copy(struct shunt_cache_entry *e, const struct shunt_cache
   if (!k->word->stamp) return;
   if ((k->word->irregular && !k->by_study) || k->word->nonfinite)
     refuse_copies(e);
-  else if (k->word->changed || k->word->irregular)
+  else if (k->word->changed || k->word->irregular) {
+    if (k->word->changed == SHUNT_GUARD_CHANGED)
+      shunt_trust_fail(&k->trust, e->key.rows, e->key.cols, e->key.nnz);
     forget_changed(e, k);
-  else if (atomic_load(&k->used) >= SOUND)
+  } else if (atomic_load(&k->used) >= SOUND)
     e->refusals = 0;
 }
 

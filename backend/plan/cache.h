@@ -108,6 +108,7 @@ struct shunt_packed_view {
   uint32_t *note;                        /* host: the route's own, from its packing to later runs */
   uint64_t *pattern_epoch;               /* host: the problem's (problem.h) when this was made */
   bool pattern_stands;                   /* this call has the same one, and is not captured */
+  bool trusted;                          /* this call may use it without a proof (frozen.h) */
   void *payload;                         /* device */
   size_t payload_bytes;
   uint32_t *changed;   /* pinned host: a repair found that A changed */
@@ -130,9 +131,17 @@ struct shunt_packed_view shunt_cache_packed_view(struct shunt_cache_packed *k);
 /* The work that fills it is enqueued on `stream`; later lookups may carry it. */
 shunt_status shunt_cache_packed_built(struct shunt_cache *c, struct shunt_cache_packed *k,
                                       cudaStream_t stream);
-/* A use of it, which saved so much, is enqueued on `stream` (eager), or captured there. */
+/* How a copy was used. */
+struct shunt_packed_use {
+  double saved_us;
+  bool capturing; /* it was captured, not run */
+  bool unproved;  /* without a proof */
+};
+/* A use of it is enqueued on `stream`, or captured there. */
 shunt_status shunt_cache_packed_used(struct shunt_cache *c, struct shunt_cache_packed *k,
-                                     double saved_us, cudaStream_t stream, bool capturing);
+                                     const struct shunt_packed_use *use, cudaStream_t stream);
+/* May its next use go without a proof?  Never where the user has not said so (frozen.h). */
+bool shunt_cache_packed_trusted(struct shunt_cache_packed *k);
 /* Gives the hold back; `discard` drops the copy (its building failed). */
 void shunt_cache_packed_release(struct shunt_cache *c, struct shunt_cache_packed *k, bool discard);
 

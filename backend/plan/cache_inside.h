@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "backend/plan/cache.h"
+#include "backend/plan/frozen.h"
 
 enum {
   ENTRY_PAGE = 256, /* entries that are allocated at once */
@@ -48,6 +49,9 @@ struct shunt_cache_packed {
   bool built, by_study; /* made as a study of A said, which may have changed since */
   double worth;         /* microseconds saved, uses counting less with age, */
   uint64_t worth_at;    /* as of this clock */
+  struct shunt_trust trust;
+  cudaEvent_t proved;  /* behind the proofs that trust waits for, */
+  atomic_bool awaited; /* once it is there */
   struct {
     unsigned long long stream;
     cudaEvent_t event;

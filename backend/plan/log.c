@@ -11,6 +11,7 @@
 
 #include "backend/options/options.h"
 #include "backend/plan/fault.h"
+#include "backend/plan/frozen.h"
 #include "conv/dcsr/dcsr_traversal.h"
 
 enum { SLOTS = 4096, PROBES = 32 };
@@ -182,6 +183,7 @@ __attribute__((destructor)) static void report(void)
   name_of_program(name, sizeof name);
   fprintf(f, "# shunt report 1 pid=%ld prog=%s\n# faults seen %ld\n", (long)getpid(), name,
           shunt_faults_seen());
+  if (shunt_frozen_broken()) fputs("# SHUNT_ASSUME=frozen was broken: a matrix changed\n", f);
   for (int i = 0; i < SLOTS; i++) {
     struct decision *d = atomic_load(&table[i]);
     if (!d) continue;

@@ -15,6 +15,7 @@
 
      # shunt report 1 pid=123 prog=python3
      # faults seen 0
+     # SHUNT_ASSUME=frozen was broken: a matrix changed     (where one did)
      call <tab> route-or-original <tab> reason <tab> calls <tab> saved_us <tab> problem
 
    saved_us is calls times what the cost model expects one call to have saved.

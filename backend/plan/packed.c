@@ -114,7 +114,8 @@ void shunt_cache_packed_tidy(struct shunt_cache *c)
     if (cudaEventQuery(k->reaped) != cudaSuccess) continue;
     drop_events(k);
     cudaEventDestroy(k->reaped);
-    k->reaped = NULL;
+    if (k->proved) cudaEventDestroy(k->proved);
+    k->reaped = k->proved = NULL;
     move_to(k, FREE);
     c->packed_in_use--;
   }
@@ -213,6 +214,8 @@ static shunt_status open_slot(struct shunt_cache *c, struct shunt_cache_packed *
   atomic_store(&k->idle, 0);
   atomic_store(&k->used, 0);
   atomic_store(&k->holds, 1);
+  memset(&k->trust, 0, sizeof k->trust);
+  atomic_store(&k->awaited, false);
   e->missed = 0;
   e->missed_call = 0;
   c->bytes += (int64_t)bytes;
@@ -345,16 +348,47 @@ static shunt_status record_use(struct shunt_cache *c, struct shunt_cache_packed 
   return s;
 }
 
+/* An event behind all uses so far; without it the copy is never trusted. */
+static void await_proofs(struct shunt_cache *c, struct shunt_cache_packed *k)
+{
+  enum cudaStreamCaptureMode mode = cache_enter_relaxed();
+  pthread_mutex_lock(&c->using);
+  shunt_status s = SHUNT_CUDA(cudaEventCreateWithFlags(&k->proved, cudaEventDisableTiming));
+  if (s != SHUNT_OK) k->proved = NULL;
+  for (int i = 0; s == SHUNT_OK && i < k->uses; i++)
+    s = SHUNT_CUDA(cudaStreamWaitEvent(c->reaper, k->use[i].event, 0));
+  if (s == SHUNT_OK) s = SHUNT_CUDA(cudaEventRecord(k->proved, c->reaper));
+  if (s == SHUNT_OK) atomic_store(&k->awaited, true);
+  pthread_mutex_unlock(&c->using);
+  cache_leave_relaxed(mode);
+}
+
 shunt_status shunt_cache_packed_used(struct shunt_cache *c, struct shunt_cache_packed *k,
-                                     double saved_us, cudaStream_t stream, bool capturing)
+                                     const struct shunt_packed_use *use, cudaStream_t stream)
 {
   atomic_store(&k->idle, 0);
   atomic_fetch_add(&k->used, 1);
   pthread_mutex_lock(&c->lock);
-  k->worth = aged(k->worth, k->worth_at, c->clock) + (saved_us > 0 ? saved_us : 0);
+  k->worth = aged(k->worth, k->worth_at, c->clock) + (use->saved_us > 0 ? use->saved_us : 0);
   k->worth_at = c->clock;
   pthread_mutex_unlock(&c->lock);
-  return capturing ? hold_by_graph(k, stream) : record_use(c, k, stream);
+  if (use->capturing) return hold_by_graph(k, stream);
+  const shunt_status s = record_use(c, k, stream);
+  if (s == SHUNT_OK && shunt_frozen_assumed() && shunt_trust_used(&k->trust, !use->unproved))
+    await_proofs(c, k);
+  return s;
+}
+
+bool shunt_cache_packed_trusted(struct shunt_cache_packed *k)
+{
+  if (!shunt_frozen_assumed()) return false;
+  if (!atomic_load(&k->trust.passed) && atomic_load(&k->awaited)) {
+    enum cudaStreamCaptureMode mode = cache_enter_relaxed();
+    const bool done = cudaEventQuery(k->proved) == cudaSuccess;
+    cache_leave_relaxed(mode);
+    if (done && !k->word->changed) shunt_trust_pass(&k->trust);
+  }
+  return shunt_trust_spares_proof(&k->trust);
 }
 
 shunt_status shunt_cache_packed_built(struct shunt_cache *c, struct shunt_cache_packed *k,

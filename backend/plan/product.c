@@ -5,6 +5,7 @@
 #include "backend/plan/batches.h"
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/plan/frozen.h"
 #include "conv/coo/coo_conv.h"
 
 /* Memory is looked at after so many calls with a matrix. */
@@ -33,13 +34,14 @@ struct shunt_key shunt_key_of(const struct shunt_problem *p)
                             .base = a->base};
 }
 
-/* A graph may be replayed after the epoch that it was captured in. */
+/* A graph may be replayed after the epoch that it was captured in, and after any change. */
 static struct shunt_packed_view view_of(const struct shunt_product *x,
                                         struct shunt_cache_packed *copy)
 {
   const uint64_t epoch = x->problem.pattern_epoch;
   struct shunt_packed_view v = shunt_cache_packed_view(copy);
   v.pattern_stands = epoch != 0 && epoch == *v.pattern_epoch && !x->call.capturing;
+  v.trusted = !x->call.capturing && shunt_cache_packed_trusted(copy);
   return v;
 }
 
@@ -62,6 +64,7 @@ void shunt_product_look_up(struct shunt_product *x, const struct shunt_problem *
   if (l->study) x->study = shunt_cache_packed_view(l->study);
   x->call.profile = l->has_profile ? &l->profile : NULL;
   x->call.forced = shunt_routes_forced();
+  x->call.frozen = !p->deterministic && !call->capturing && shunt_frozen_assumed();
   shunt_product_choose(x, only);
 }
 
@@ -108,7 +111,7 @@ static void pack(struct shunt_product *x, const struct shunt_call *c,
   x->packed.by = route;
   x->packed.view = shunt_cache_packed_view(x->packed.copy);
   *x->packed.view.pattern_epoch = x->problem.pattern_epoch;
-  x->packed.view.pattern_stands = false; /* this call proves it */
+  x->packed.view.pattern_stands = x->packed.view.trusted = false; /* this call proves it */
   const shunt_status packed = route->pack(c, &x->packed.view);
   /* Marks the memory's use in any case. */
   const shunt_status built = shunt_cache_packed_built(cache, x->packed.copy, c->stream);
@@ -123,11 +126,15 @@ static shunt_status run_candidate(struct shunt_product *x, int i)
   struct shunt_cache *cache = c.context->cache;
   if (c.will_pack) {
     pack(x, &c, route, saves_us);
-    if (c.study) shunt_cache_packed_used(cache, x->lookup.study, 0, c.stream, false);
+    if (c.study)
+      shunt_cache_packed_used(cache, x->lookup.study, &(struct shunt_packed_use){0}, c.stream);
   }
   struct shunt_cache_packed *copy = shunt_product_copy(x, route, &c.packed);
   const shunt_status s = route->run(&c);
-  if (copy) shunt_cache_packed_used(cache, copy, saves_us, c.stream, c.capturing);
+  if (copy) {
+    const struct shunt_packed_use use = {saves_us, c.capturing, c.packed->trusted};
+    shunt_cache_packed_used(cache, copy, &use, c.stream);
+  }
   return s;
 }
 

@@ -142,6 +142,14 @@ struct shunt_sparse24_costs {
   double spare_alone;   /* and more, if all blocks have none */
 };
 
+struct shunt_srbcrs_costs {
+  double start;      /* us */
+  double written;    /* us per byte of C; scaled */
+  double latency;    /* us for each stride of the warp that has most of them */
+  double pack_start; /* us */
+  double pack;       /* us for each window of 32 columns of a group */
+};
+
 struct shunt_tile_costs {
   double start;      /* us */
   double step;       /* us to gather 32 rows of B, 64 columns of them, and a tile of A; scaled */

@@ -18,6 +18,7 @@
 #include "kernels/csr/csr_kernels.h"
 #include "kernels/dense/dense_kernels.h"
 #include "kernels/sparse24/sparse24_kernels.h"
+#include "kernels/srbcrs/srbcrs_kernels.h"
 #include "kernels/tile/tile_kernels.h"
 #include "kernels/vector/vector_kernels.h"
 
@@ -40,6 +41,10 @@ double shunt_cost_in_batches(double us, int batches);
 double shunt_cost_combine(const struct shunt_spmm *p, const struct shunt_device *d);
 /* Bytes of the sparse operand's three arrays. */
 double shunt_cost_csr_bytes(const struct shunt_csr *a);
+
+/* Where the proof of a packed copy runs: behind the product, let in while that ends; in its launch;
+   or not at all, as the copy is trusted (backend/plan/frozen.h). */
+enum shunt_proof_place { SHUNT_PROOF_BEHIND, SHUNT_PROOF_INSIDE, SHUNT_PROOF_NONE };
 
 /* ---- csr ------------------------------------------------------------------------------------ */
 
@@ -106,9 +111,10 @@ double shunt_cost_vector_product(const struct shunt_spmm *p, double vectors, int
                                  const struct shunt_device *d);
 double shunt_cost_vector_tf32_product(const struct shunt_spmm *p, double vectors, int products,
                                       const struct shunt_device *d);
-/* With its proof, inside or let in while the product ends; reuse, longest_row: as above. */
+/* With its proof; reuse, longest_row: as above. */
 double shunt_cost_vector_packed(const struct shunt_spmm *p, double product, double reuse,
-                                double longest_row, bool inside, const struct shunt_device *d);
+                                double longest_row, enum shunt_proof_place proof,
+                                const struct shunt_device *d);
 /* Packing A; finding an order of its rows. */
 double shunt_cost_vector_packing(const struct shunt_csr *a, const struct shunt_device *d);
 double shunt_cost_vector_ordering(const struct shunt_csr *a, const struct shunt_device *d);
@@ -127,13 +133,23 @@ struct shunt_sparse24_proof shunt_choose_sparse24_proof(const struct shunt_spmm 
                                                         bool in_place,
                                                         const struct shunt_device *d);
 
+/* ---- srbcrs ------------------------------------------------------------------------------- */
+
+/* With its proof; groups of `height` rows that share their columns, the longest row having so many.
+   Unmeasured (tests/bench/srbcrs.md). */
+double shunt_cost_srbcrs(const struct shunt_spmm *p, int height, double longest_row,
+                         enum shunt_proof_place proof, const struct shunt_device *d);
+/* Packing them. */
+double shunt_cost_srbcrs_packing(const struct shunt_csr *a, int height, double longest_row,
+                                 const struct shunt_device *d);
+
 /* ---- tile --------------------------------------------------------------------------------- */
 
 /* The product alone, of so many tiles, the longest row of A having so many entries. */
 double shunt_cost_tile_product(const struct shunt_spmm *p, double tiles, double longest_row,
                                const struct shunt_device *d);
 /* With its proof, as above. */
-double shunt_cost_tile(const struct shunt_spmm *p, double product, bool inside,
+double shunt_cost_tile(const struct shunt_spmm *p, double product, enum shunt_proof_place proof,
                        const struct shunt_device *d);
 /* Packing them. */
 double shunt_cost_tile_packing(const struct shunt_csr *a, double tiles, double longest_row,

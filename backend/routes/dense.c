@@ -104,12 +104,21 @@ static struct shunt_dense probed(const struct shunt_packed_product *x)
   return x->spmm.c;
 }
 
+/* The problem as its costs see it where A's arrays are not read, as D is trusted. */
+static struct shunt_spmm unread(const struct shunt_spmm *s)
+{
+  struct shunt_spmm p = *s;
+  p.a.nnz = 0;
+  return p;
+}
+
 static shunt_status proved(const struct shunt_packed_product *x, const struct shunt_spmm *s,
                            const struct shunt_guard *r)
 {
   const struct shunt_device *d = &x->call->context->device;
   const struct shunt_dense dense = dense_of(&s->a, x->copy);
-  const struct shunt_dense_shape shape = shunt_choose_dense_shape(s, d);
+  const struct shunt_spmm read = r->expected ? *s : unread(s);
+  const struct shunt_dense_shape shape = shunt_choose_dense_shape(&read, d);
   return shunt_dense_spmm_proved_cuda(s, &dense, &shape, r, d, x->call->stream);
 }
 
@@ -157,10 +166,11 @@ static bool samples_on_chip(const struct shunt_call *c)
 /* Microseconds. */
 static double expected_spmm(const struct shunt_call *c)
 {
-  const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_device *d = &c->context->device;
   const enum shunt_math math = shunt_options()->math;
   const bool transposed = shunt_problem_transposed(c->problem), keeps = c->packed || c->will_pack;
+  const struct shunt_spmm without = unread(&c->problem->spmm);
+  const struct shunt_spmm *s = keeps && c->frozen ? &without : &c->problem->spmm;
   double us = keeps ? shunt_cost_dense_packed(s, math, d) : shunt_cost_dense_direct(s, math, d);
   if (keeps && !transposed && shunt_choose_dense_shape(s, d).columns > 0)
     us = shunt_cost_dense_proved(s, d);

@@ -100,7 +100,9 @@ static struct shunt_guard repair_of(const struct shunt_call *c, const struct shu
     r.sets = c->packed->payload;
     r.set_count = KEPT_SETS;
     r.of_values = c->packed->pattern_stands;
-    r.expected = r.of_values ? c->packed->of_values : c->packed->fingerprint;
+    r.expected = c->packed->trusted ? NULL
+                 : r.of_values      ? c->packed->of_values
+                                    : c->packed->fingerprint;
     r.changed = c->packed->changed;
     r.nonfinite = c->packed->nonfinite;
   }
@@ -116,12 +118,12 @@ static shunt_status repair_transposed(const struct shunt_call *c,
   struct words *words = words_of(c);
   shunt_status status = SHUNT_OK;
   const struct shunt_csr hashed = r->of_values ? shunt_fp_values_of(&s->a) : s->a;
-  if (c->packed)
+  if (r->expected)
     status = SHUNT_LAUNCH(
         shunt_fingerprint_csr_cuda(&hashed, &words->actual, d, at(c, l->scratch), c->stream));
   if (status != SHUNT_OK) return status;
   return SHUNT_LAUNCH(
-      shunt_guard_repair_transposed_cuda(s, r, c->packed ? &words->actual : NULL, d, c->stream));
+      shunt_guard_repair_transposed_cuda(s, r, r->expected ? &words->actual : NULL, d, c->stream));
 }
 
 /* Behind a product that does not let it in, the proof can begin early in a graph only. */
@@ -156,6 +158,16 @@ static shunt_status run_proved(const struct shunt_packed_format *f,
   return SHUNT_LAUNCH(f->proved(x, &s, &r));
 }
 
+/* The product alone, from a copy that is trusted and needs no probe.  (That the format can hold
+   A was known when it was made.) */
+static shunt_status run_trusted(const struct shunt_packed_format *f,
+                                const struct shunt_packed_product *x)
+{
+  const struct shunt_call *c = x->call;
+  if (!c->packed || !c->packed->trusted || f->probed || !f->product) return SHUNT_E_UNSUPPORTED;
+  return f->product(x);
+}
+
 /* The product, from a copy that is packed, or made on the way. */
 static shunt_status multiply(const struct shunt_packed_format *f,
                              const struct shunt_packed_product *x)
@@ -171,18 +183,20 @@ static shunt_status multiply(const struct shunt_packed_format *f,
   return f->product(x);
 }
 
-static shunt_status combine(const struct shunt_call *c, const struct shunt_dense *w)
+static shunt_status combine(const struct shunt_call *c, const struct shunt_dense *w, bool guarded)
 {
-  return SHUNT_LAUNCH(shunt_guard_combine_cuda(w, &c->problem->spmm, &words_of(c)->repaired,
+  return SHUNT_LAUNCH(shunt_guard_combine_cuda(w, &c->problem->spmm,
+                                               guarded ? &words_of(c)->repaired : NULL,
                                                &c->context->device, c->stream));
 }
 
-/* C is there, repaired or not; or W is, where C's old content counts. */
-static shunt_status finish(const struct shunt_call *c, const struct shunt_dense *w)
+/* C is there, repaired or not; or W is, where C's old content counts.  guarded: a repair stands
+   behind the product, or in it. */
+static shunt_status finish(const struct shunt_call *c, const struct shunt_dense *w, bool guarded)
 {
   if (shunt_packed_overwrites(&c->problem->spmm)) return SHUNT_OK;
-  shunt_status r = combine(c, w);
-  if (r != SHUNT_OK) r = combine(c, w);
+  shunt_status r = combine(c, w, guarded);
+  if (r != SHUNT_OK) r = combine(c, w, guarded);
   return r == SHUNT_OK ? r : SHUNT_E_WRITTEN;
 }
 
@@ -193,8 +207,10 @@ shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct 
   const struct shunt_dense w = {s->c.rows, s->c.cols, s->c.cols, 1, at(c, l.product), SHUNT_F32};
   const struct shunt_packed_product x = product_of(c, &l, &w);
   if (!c->packed && !f->direct_bytes) return SHUNT_E_UNSUPPORTED; /* no memory to keep one */
-  shunt_status r = run_proved(f, &x);
-  if (r == SHUNT_OK) return finish(c, &w);
+  shunt_status r = run_trusted(f, &x);
+  if (r == SHUNT_OK) return finish(c, &w, false);
+  if (r == SHUNT_E_UNSUPPORTED) r = run_proved(f, &x);
+  if (r == SHUNT_OK) return finish(c, &w, true);
   if (r != SHUNT_E_UNSUPPORTED) return r;
   r = multiply(f, &x);
   if (r != SHUNT_OK) return r; /* C is untouched, or about to be overwritten whole */
@@ -205,7 +221,7 @@ shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct 
   const struct shunt_dense probed = f->probed ? f->probed(&x) : none;
   r = repair(f, c, &l, &probed);
   if (r != SHUNT_OK) r = repair(f, c, &l, &probed);
-  return r == SHUNT_OK ? finish(c, &w) : r;
+  return r == SHUNT_OK ? finish(c, &w, true) : r;
 }
 
 /* ---- keeping -------------------------------------------------------------------- */

@@ -17,6 +17,10 @@
    Where the caller promised that the pattern stays (problem.h, pattern_epoch), and the copy was
    made since, the proof reads A's values alone.
 
+   Where the caller promised that A stays as it is, and the copy is trusted (backend/plan/frozen.h),
+   nothing of A is read: the product is all there is, but for formats that are probed, whose repair
+   looks at that.
+
    In a captured graph the proof of a packed copy begins beside the product
    (backend/plan/graph_overlap.h).
 

@@ -34,6 +34,7 @@ struct shunt_call {
   const struct shunt_packed_view *packed; /* this route's copy, to be guarded; or NULL */
   bool will_pack;                         /* the matrix would be packed now, and stay so */
   bool no_copies;                         /* copies were found not to stand for this matrix */
+  bool frozen; /* copies will mostly be used without a proof (backend/plan/frozen.h) */
 
   /* For routes that study: */
   const void *studied; /* the measures that this route's study left; or NULL */

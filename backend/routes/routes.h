@@ -11,6 +11,6 @@ shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, int64_t longest_ro
                                   size_t workspace_bytes, shunt_stream stream);
 
 extern const struct shunt_route shunt_route_csr, shunt_route_bundle, shunt_route_vector,
-    shunt_route_sparse24, shunt_route_tile, shunt_route_dense, shunt_route_bsr;
+    shunt_route_sparse24, shunt_route_srbcrs, shunt_route_tile, shunt_route_dense, shunt_route_bsr;
 
 #endif

@@ -85,7 +85,7 @@ static shunt_status proved(const struct shunt_packed_product *x, const struct sh
     if (status != SHUNT_OK) return status;
   }
   /* r->of_values: the pattern stands, and there is nothing else to prove. */
-  if (in_place) how.expected = r->of_values ? NULL : of_pattern(&s->a, x->copy);
+  if (in_place && r->expected) how.expected = r->of_values ? NULL : of_pattern(&s->a, x->copy);
   const enum shunt_sparse24_shape shape = shunt_choose_sparse24_shape(&product, d);
   const struct shunt_sparse24_proof proof =
       shunt_choose_sparse24_proof(&product, shape, in_place, d);

@@ -7,12 +7,12 @@
 static const struct shunt_sparse24_costs h200 =
     {.start = 1,
      .shape =
-         {/* results/sparse24-shapes.txt */
+         {/* results/sparse24/shapes.txt */
           {[SHUNT_SPARSE24_NONE] = {0.276, 0.125, 0},
            [SHUNT_SPARSE24_128] = {0.276, 0.125, 0},
            [SHUNT_SPARSE24_256] = {0.521, 0.128, 0.576},
            [SHUNT_SPARSE24_2X128] = {0.565, 0.043, 0.477}},
-          /* results/sparse24-columns.txt, as all that follows */
+          /* results/sparse24/columns.txt, as all that follows */
           {[SHUNT_SPARSE24_NONE] = {0.276, 0.125, 0},
            [SHUNT_SPARSE24_128] = {0.276, 0.125, 0},
            [SHUNT_SPARSE24_256] = {0.521, 0.06, 0.42},

@@ -123,7 +123,10 @@ static double expected_us(const struct shunt_call *c)
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
   const double product = shunt_cost_tile_product(s, tiles_of(c->profile), longest, d);
   const size_t copied = own_bytes(c->problem);
-  double us = shunt_cost_tile(s, product, shunt_tile_spmm_proves(s, d), d);
+  const enum shunt_proof_place proof = c->frozen                      ? SHUNT_PROOF_NONE
+                                       : shunt_tile_spmm_proves(s, d) ? SHUNT_PROOF_INSIDE
+                                                                      : SHUNT_PROOF_BEHIND;
+  double us = shunt_cost_tile(s, product, proof, d);
   if (copied) us += shunt_cost_copy(2 * (double)copied, d);
   if (!shunt_packed_overwrites(s)) us += shunt_cost_combine(s, d);
   return us;

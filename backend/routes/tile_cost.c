@@ -28,10 +28,14 @@ double shunt_cost_tile_product(const struct shunt_spmm *p, double tiles, double 
   return h200.start + shunt_larger(all, h200.latency * deep);
 }
 
-double shunt_cost_tile(const struct shunt_spmm *p, double product, bool inside,
+double shunt_cost_tile(const struct shunt_spmm *p, double product, enum shunt_proof_place proof,
                        const struct shunt_device *d)
 {
-  return product + (inside ? shunt_cost_proof_inside(&p->a, d) : shunt_cost_proof_let_in(&p->a, d));
+  switch (proof) {
+  case SHUNT_PROOF_NONE: return product;
+  case SHUNT_PROOF_INSIDE: return product + shunt_cost_proof_inside(&p->a, d);
+  default: return product + shunt_cost_proof_let_in(&p->a, d);
+  }
 }
 
 /* Rows that share few of theirs have twice as many columns as the longest. */

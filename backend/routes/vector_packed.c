@@ -200,8 +200,11 @@ static double proved_us(const struct shunt_call *c, double vectors, double reuse
   const double product = products ? shunt_cost_vector_tf32_product(s, vectors, products, d)
                                   : shunt_cost_vector_product(s, vectors, height, d);
   const struct shunt_vector_shape shape = shunt_choose_vector_shape(s, vectors, height, d);
-  const bool inside = !products && shunt_vector_packed_spmm_proves(s, &shape);
-  double us = shunt_cost_vector_packed(s, product, reuse, longest, inside, d);
+  const enum shunt_proof_place proof = c->frozen ? SHUNT_PROOF_NONE
+                                       : !products && shunt_vector_packed_spmm_proves(s, &shape)
+                                           ? SHUNT_PROOF_INSIDE
+                                           : SHUNT_PROOF_BEHIND;
+  double us = shunt_cost_vector_packed(s, product, reuse, longest, proof, d);
   if (!shunt_packed_overwrites(s)) us += shunt_cost_combine(s, d);
   return us;
 }

@@ -188,12 +188,16 @@ double shunt_cost_vector_tf32_product(const struct shunt_spmm *p, double vectors
 
 /* Of a copy with its proof inside the lists are read while what stands before it ends. */
 double shunt_cost_vector_packed(const struct shunt_spmm *p, double product, double reuse,
-                                double longest_row, bool inside, const struct shunt_device *d)
+                                double longest_row, enum shunt_proof_place proof,
+                                const struct shunt_device *d)
 {
   const struct shunt_cost_walk w = shunt_cost_walk_of(p, reuse, longest_row, d);
-  return shunt_larger(product, h200.longest_start + h200.longest * reuse * w.longest) +
-         (inside ? shunt_cost_proof_inside(&p->a, d) - h200.read_before
-                 : shunt_cost_proof_let_in(&p->a, d));
+  const double us = shunt_larger(product, h200.longest_start + h200.longest * reuse * w.longest);
+  switch (proof) {
+  case SHUNT_PROOF_NONE: return us;
+  case SHUNT_PROOF_INSIDE: return us + shunt_cost_proof_inside(&p->a, d) - h200.read_before;
+  default: return us + shunt_cost_proof_let_in(&p->a, d);
+  }
 }
 
 /* A warp takes a group of 8 rows in steps of 64 columns. */

@@ -18,8 +18,8 @@ static const char help[] =
     "  -r, --report FILE   keep the report's lines in FILE\n"
     "  -x, --explain       log each new decision as it is made (SHUNT_LOG=dispatch)\n"
     "      --routes LIST   routes that may be used: all, none, or some of\n"
-    "                      csr,bundle,vector,sparse24,tile,dense,bsr (cuSPARSE),\n"
-    "                      host,cuda (GraphBLAS)\n"
+    "                      csr,bundle,vector,sparse24,srbcrs,tile,dense,bsr\n"
+    "                      (cuSPARSE), host,cuda (GraphBLAS)\n"
     "      --strict        fail if a call was left to the original (SHUNT_STRICT=1)\n"
     "      --require LIST  fail if one of these routes or engines took no call\n"
     "      --dlsym         also serve programs that bind cuSPARSE by handle, as JAX\n"
@@ -70,8 +70,9 @@ static bool todays_words(const char *option, const char *list, const char *const
 /* EXIT_OK and optind at the program, or the status to exit with; -1: help was asked for. */
 static int parse(int argc, char **argv, struct run_options *o)
 {
-  static const char *const routes[] = {"all",  "none",  "csr", "bundle", "vector", "sparse24",
-                                       "tile", "dense", "bsr", "host",   "cuda",   NULL};
+  static const char *const routes[] = {"all",      "none",   "csr",  "bundle", "vector",
+                                       "sparse24", "srbcrs", "tile", "dense",  "bsr",
+                                       "host",     "cuda",   NULL};
   int c;
   *o = (struct run_options){.dlsym = true, .strict = tool_option_strict()};
   optind = 1;

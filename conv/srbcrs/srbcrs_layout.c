@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "conv/srbcrs/srbcrs_conv.h"
+#include "kernels/common/alignment.h"
 
 static int64_t round_up_div(int64_t a, int64_t b)
 {
@@ -29,14 +30,6 @@ int64_t shunt_srbcrs_strides(const struct shunt_csr *a, const struct shunt_srbcr
   return strides <= INT32_MAX / SHUNT_SRBCRS_STRIDE ? strides : 0;
 }
 
-/* The next multiple of 256 from *at, which then moves behind `bytes`. */
-static void *part(char *memory, size_t *at, int64_t bytes)
-{
-  const size_t from = (*at + 255) & ~(size_t)255;
-  *at = from + (size_t)bytes;
-  return memory ? memory + from : NULL;
-}
-
 /* Bytes in all; pointers are set when there is memory. */
 static size_t lay_out(const struct shunt_csr *a, const struct shunt_srbcrs_layout *plan,
                       char *memory, struct shunt_srbcrs *v)
@@ -50,13 +43,13 @@ static size_t lay_out(const struct shunt_csr *a, const struct shunt_srbcrs_layou
   v->groups = round_up_div(a->rows, plan->height);
   v->height = plan->height;
   v->value_type = a->value_type;
-  v->counts = part(memory, &at, sizeof *v->counts);
-  v->begin = part(memory, &at, v->groups * 4);
-  v->end = part(memory, &at, v->groups * 4);
-  v->columns = part(memory, &at, slots * 4);
-  v->values = part(memory, &at, slots * v->height);
-  v->masks = part(memory, &at, slots);
-  return (at + 255) & ~(size_t)255;
+  v->counts = shunt_place_in(memory, &at, sizeof *v->counts);
+  v->begin = shunt_place_in(memory, &at, v->groups * 4);
+  v->end = shunt_place_in(memory, &at, v->groups * 4);
+  v->columns = shunt_place_in(memory, &at, slots * 4);
+  v->values = shunt_place_in(memory, &at, slots * v->height);
+  v->masks = shunt_place_in(memory, &at, slots);
+  return shunt_align_up(at, 256);
 }
 
 size_t shunt_srbcrs_bytes(const struct shunt_csr *a, const struct shunt_srbcrs_layout *plan)

@@ -3,7 +3,6 @@
 // The kernels: bsr_spmm_mma.cuh (f16, bf16), bsr_spmm_fma.cuh (f32, f64).
 #include "kernels/bsr/bsr_kernels.h"
 #include "kernels/bsr/bsr_spmm_operands.cuh"
-#include "kernels/common/dense_copy.h"
 #include "kernels/common/spmm_operands.cuh"
 
 namespace shunt
@@ -34,11 +33,6 @@ static bool cut_fits(const struct shunt_spmm *p, const struct shunt_block_shape 
   const int most = widest(p, s), least = is_half(p) ? 64 : most / 4;
   if (log2_slices < 0 || log2_slices > 3) return false;
   return tile >= least && tile <= most && (tile & (tile - 1)) == 0;
-}
-
-static bool b_in_place(const struct shunt_dense &b)
-{
-  return rows_aligned(b) && pieces_are_whole(b);
 }
 
 // The widest tiles, narrower ones for narrow products; and so many slices that there are 16 warps a
@@ -143,7 +137,7 @@ extern "C" shunt_status shunt_bsr_spmm_check(const struct shunt_spmm *p,
 
 extern "C" size_t shunt_bsr_spmm_workspace(const struct shunt_spmm *p)
 {
-  return b_in_place(p->b) ? 0 : shunt::aligned_copy_bytes(p->b);
+  return shunt::b_in_place(p->b) ? 0 : shunt::aligned_copy_bytes(p->b);
 }
 
 extern "C" shunt_status shunt_bsr_spmm_shaped_cuda(const struct shunt_spmm *p,
@@ -158,15 +152,13 @@ extern "C" shunt_status shunt_bsr_spmm_shaped_cuda(const struct shunt_spmm *p,
   if (reinterpret_cast<uintptr_t>(p->a.values) % SHUNT_BSR_ALIGNMENT != 0)
     return SHUNT_E_UNSUPPORTED;
 
-  const bool copy = !b_in_place(p->b) || !shunt::aligned(p->b);
-  if (copy && (!workspace || workspace_bytes < shunt::aligned_copy_bytes(p->b) ||
-               reinterpret_cast<uintptr_t>(workspace) % 256 != 0))
-    return SHUNT_E_WORKSPACE;
-  const struct shunt_dense b = copy ? shunt::aligned_copy(p->b, workspace) : p->b;
+  struct shunt_dense b;
+  s = shunt::place_b(p->b, workspace, workspace_bytes, &b);
+  if (s != SHUNT_OK) return s;
   const struct cut cut = {tile, log2_slices};
   operands k;
   s = fill_operands(&k, p, shape, &b, &cut);
-  if (s == SHUNT_OK && copy) s = shunt_dense_copy_cuda(&p->b, &b, d, stream);
+  if (s == SHUNT_OK) s = shunt::copy_b(p->b, b, d, stream);
   if (s != SHUNT_OK) return s;
   const cudaError_t e = launch(k, p, static_cast<int>(shape->size), tile, stream);
   return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;

@@ -90,7 +90,7 @@ template <class Shape> struct gather {
   {
     return p.values + (blocks.origin + block * p.block_pitch + i * p.row_pitch + j) * 2;
   }
-  __device__ __forceinline__ void bring_a(int step, int stage) const
+  __device__ __forceinline__ void fetch_a(int step, int stage) const
   {
     const int lane = threadIdx.x % 32, g = lane / 4, two = lane % 4 * 2;
     const uint32_t to = ring + Shape::kA + stage * Shape::kABytes + lane * 4;
@@ -108,12 +108,12 @@ template <class Shape> struct gather {
     }
   }
   // Step `step` to its stage; called for all steps in order.
-  __device__ __forceinline__ void bring(int step, int stage)
+  __device__ __forceinline__ void fetch(int step, int stage)
   {
     constexpr int kRun = kSize < Shape::kEach ? kSize : Shape::kEach; // slots of one block
     const int k0 = step * kStep;
     if (k0 % (32 * kSize) == 0) columns.advance(p, blocks, k0 / kSize);
-    bring_a(step, stage);
+    fetch_a(step, stage);
     const uint32_t at = rows_to + stage * Shape::kStepBytes;
     int column = -1;
 #pragma unroll
@@ -146,7 +146,7 @@ __device__ __forceinline__ void multiply(const operands &p, const list &blocks,
 
 #pragma unroll
   for (int s = 0; s < kAhead; s++) {
-    if (s < steps) coming.bring(s, s);
+    if (s < steps) coming.fetch(s, s);
     ptx::cp_async_commit();
   }
 #pragma unroll 1
@@ -155,7 +155,7 @@ __device__ __forceinline__ void multiply(const operands &p, const list &blocks,
     // step before, whose place is taken.
     ptx::cp_async_wait<kAhead - 1>();
     __syncwarp();
-    if (step + kAhead < steps) coming.bring(step + kAhead, to_stage);
+    if (step + kAhead < steps) coming.fetch(step + kAhead, to_stage);
     ptx::cp_async_commit();
     uint32_t a[kGroups][2];
 #pragma unroll

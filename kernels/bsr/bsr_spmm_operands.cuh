@@ -17,6 +17,7 @@
 
 #include "kernels/common/number.cuh"
 #include "kernels/common/scalar.cuh"
+#include "kernels/common/store_run.cuh"
 
 namespace shunt
 {
@@ -120,26 +121,7 @@ __device__ __forceinline__ void store_run(const arguments<S> &p, int64_t row, in
 {
   const S alpha = p.alpha.get(), beta = p.beta.get();
   Out *c = static_cast<Out *>(p.c) + row * p.c_row_stride + column * p.c_col_stride;
-  if (Count * sizeof(Out) == 16 && column + Count <= p.n) {
-    using piece = vec<Out, Count>;
-    piece out = {};
-    if (beta != S(0)) out = *reinterpret_cast<const piece *>(c);
-#pragma unroll
-    for (int i = 0; i < Count; i++) {
-      S x = scale(alpha, v[i]);
-      if (beta != S(0)) x = multiply_add(beta, widen<S>(out.at[i]), x);
-      out.at[i] = narrow<Out>(x);
-    }
-    *reinterpret_cast<piece *>(c) = out;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < Count; i++) {
-    if (column + i >= p.n) break;
-    S x = scale(alpha, v[i]);
-    if (beta != S(0)) x = multiply_add(beta, widen<S>(c[i * p.c_col_stride]), x);
-    c[i * p.c_col_stride] = narrow<Out>(x);
-  }
+  shunt::store_run<16 / sizeof(Out)>(c, p.c_col_stride, p.n - column, true, alpha, beta, v);
 }
 
 // The sums of the images of all slices, Rows x Tile of rows Pitch apart and images Apart, added in

@@ -7,6 +7,7 @@
 #include "kernels/bundle/bundle_format.h"
 #include "kernels/common/number.cuh"
 #include "kernels/common/scalar.cuh"
+#include "kernels/common/store_run.cuh"
 
 namespace shunt
 {
@@ -115,26 +116,7 @@ __device__ __forceinline__ void store_run(const arguments<T> &a, T alpha, T beta
                                           int column, const T (&sum)[V])
 {
   T *c = a.c + row * a.c_row_stride + column * a.c_col_stride;
-
-  if (a.c_wide && column + V <= a.n) {
-    vec<T, V> *to = reinterpret_cast<vec<T, V> *>(c), out = {};
-    if (beta != T(0)) out = *to;
-#pragma unroll
-    for (int i = 0; i < V; i++) {
-      T x = scale(alpha, sum[i]);
-      if (beta != T(0)) x = multiply_add(beta, out.at[i], x);
-      out.at[i] = x;
-    }
-    *to = out;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < V; i++) {
-    if (column + i >= a.n) break;
-    T x = scale(alpha, sum[i]);
-    if (beta != T(0)) x = multiply_add(beta, c[i * a.c_col_stride], x);
-    c[i * a.c_col_stride] = x;
-  }
+  shunt::store_run<V>(c, a.c_col_stride, a.n - column, a.c_wide, alpha, beta, sum);
 }
 
 // One row by one warp, as A has it: the parts take an entry each, and their sums are added at

@@ -5,6 +5,7 @@
 #pragma once
 #include <stdint.h>
 
+#include "kernels/common/dense_copy.h"
 #include "kernels/common/types.h"
 
 namespace shunt
@@ -55,6 +56,31 @@ inline size_t aligned_copy_bytes(const struct shunt_dense &m)
   const struct shunt_dense copy = aligned_copy(m, NULL);
   return static_cast<size_t>(copy.rows) * static_cast<size_t>(copy.row_stride) *
          shunt_type_size(copy.type);
+}
+
+// Can B be read 16 bytes at a time where it lies, if it begins at a multiple of 16?
+inline bool b_in_place(const struct shunt_dense &b)
+{
+  return rows_aligned(b) && pieces_are_whole(b);
+}
+
+// *to: where B will be read.  That is B itself, or a copy in the workspace, made by copy_b().
+inline shunt_status place_b(const struct shunt_dense &b, void *workspace, size_t workspace_bytes,
+                            struct shunt_dense *to)
+{
+  *to = b;
+  if (b_in_place(b) && aligned(b)) return SHUNT_OK;
+  if (!workspace || workspace_bytes < aligned_copy_bytes(b) ||
+      reinterpret_cast<uintptr_t>(workspace) % 256 != 0)
+    return SHUNT_E_WORKSPACE;
+  *to = aligned_copy(b, workspace);
+  return SHUNT_OK;
+}
+
+inline shunt_status copy_b(const struct shunt_dense &b, const struct shunt_dense &to,
+                           const struct shunt_device *d, shunt_stream stream)
+{
+  return to.values == b.values ? SHUNT_OK : shunt_dense_copy_cuda(&b, &to, d, stream);
 }
 
 } // namespace shunt

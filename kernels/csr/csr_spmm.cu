@@ -1,5 +1,6 @@
 // csr_spmm.cu: SpMM for any CSR matrix: checks, the plan, and the way to the
 // kernels of each type (csr_spmm.cuh explains how work is cut).
+#include "kernels/common/alignment.h"
 #include "kernels/common/dense_copy.h"
 #include "kernels/csr/csr_kernels.h"
 #include "kernels/csr/csr_spmm.cuh"
@@ -17,11 +18,6 @@ static int64_t ceil_div(int64_t a, int64_t b)
 static int64_t clamp(int64_t x, int64_t low, int64_t high)
 {
   return x < low ? low : x > high ? high : x;
-}
-
-static size_t round256(size_t x)
-{
-  return (x + 255) / 256 * 256;
 }
 
 // Items of a tile: so long that the grid is a few full waves, within limits.
@@ -71,10 +67,11 @@ plan make_plan(const shunt_spmm *p, const shunt_device *d)
   how.passes_per_block = choose_passes(p, d, how.tiles, slots);
   how.pitch = ceil_div(n, 8) * 8;
 
-  how.heads_at = round256(how.tiles * sizeof(cut_row));
-  how.tails_at = how.heads_at + round256(how.tiles * how.pitch * partial);
-  how.b_at = how.tails_at + round256(how.tiles * how.pitch * partial);
-  how.bytes = how.b_at + (how.copies_b ? round256(p->b.rows * how.b_stride * element) : 0);
+  how.heads_at = shunt_align_up(how.tiles * sizeof(cut_row), 256);
+  how.tails_at = how.heads_at + shunt_align_up(how.tiles * how.pitch * partial, 256);
+  how.b_at = how.tails_at + shunt_align_up(how.tiles * how.pitch * partial, 256);
+  how.bytes =
+      how.b_at + (how.copies_b ? shunt_align_up(p->b.rows * how.b_stride * element, 256) : 0);
   return how;
 }
 

@@ -1,4 +1,4 @@
-// csr_spmm.cuh: what the files of the rows kernel share: the words, the way
+// csr_spmm.cuh: what the files of the csr kernel share: the words, the way
 // work is cut, the launch plan and the arguments of the device code.
 //
 //   C = alpha A B + beta C,   A m x k in CSR, B k x n, C m x n

@@ -1,4 +1,4 @@
-// csr_spmm_bf16.cu: the rows kernels for bfloat16 A and B, bfloat16 or float C, sums in float.
+// csr_spmm_bf16.cu: the csr kernels for bfloat16 A and B, bfloat16 or float C, sums in float.
 #include "kernels/csr/csr_spmm_launch.cuh"
 
 namespace shunt

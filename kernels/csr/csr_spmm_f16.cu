@@ -1,4 +1,4 @@
-// csr_spmm_f16.cu: the rows kernels for half A and B, half or float C, sums in float.
+// csr_spmm_f16.cu: the csr kernels for half A and B, half or float C, sums in float.
 #include "kernels/csr/csr_spmm_launch.cuh"
 
 namespace shunt

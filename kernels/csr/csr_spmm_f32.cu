@@ -1,4 +1,4 @@
-// csr_spmm_f32.cu: the rows kernels for float A, B and C, sums in float.
+// csr_spmm_f32.cu: the csr kernels for float A, B and C, sums in float.
 #include "kernels/csr/csr_spmm_launch.cuh"
 
 namespace shunt

@@ -1,4 +1,4 @@
-// csr_spmm_f64.cu: the rows kernels for double A, B and C, sums in double.
+// csr_spmm_f64.cu: the csr kernels for double A, B and C, sums in double.
 #include "kernels/csr/csr_spmm_launch.cuh"
 
 namespace shunt

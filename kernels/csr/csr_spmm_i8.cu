@@ -1,4 +1,4 @@
-// csr_spmm_i8.cu: the rows kernels for int8 A and B, sums and C in int32 (wrapping) or float.
+// csr_spmm_i8.cu: the csr kernels for int8 A and B, sums and C in int32 (wrapping) or float.
 #include "kernels/csr/csr_spmm_launch.cuh"
 
 namespace shunt

@@ -1,4 +1,4 @@
-// csr_spmm_launch.cuh: host side of the rows kernels, for one stored type.
+// csr_spmm_launch.cuh: host side of the csr kernels, for one stored type.
 #pragma once
 #include <cuda_runtime.h>
 

@@ -3,7 +3,7 @@
 //
 //   for each panel   rows <- -1; strips are made and multiplied: P, rows     (one launch)
 //   after the first  S from rows                                             (kernels/dcsr/dcsr_sums.cu)
-//                    C = alpha S P + beta C                                  (the rows kernel)
+//                    C = alpha S P + beta C                                  (the csr kernel)
 //
 // Workspace:  | P: entries x panel | rows: entries | S | scratch of S |
 #include "kernels/dcsr/dcsr_csc_online.cuh"
@@ -28,8 +28,8 @@ layout layout_of(const struct shunt_spmm *p)
 {
   layout l = {};
   const size_t entries = static_cast<size_t>(p->a.nnz);
-  l.rows_at = round256(entries * partial_row_bytes(p));
-  l.sums_at = l.rows_at + round256(entries * 4);
+  l.rows_at = shunt_align_up(entries * partial_row_bytes(p), 256);
+  l.sums_at = l.rows_at + shunt_align_up(entries * 4, 256);
   l.scratch_at = l.sums_at + shunt_dcsr_sums_bytes(p->a.rows, p->a.nnz, p->a.value_type);
   l.scratch_bytes = shunt_dcsr_sums_scratch_bytes(p->a.rows, p->a.nnz);
   l.bytes = l.scratch_at + l.scratch_bytes;

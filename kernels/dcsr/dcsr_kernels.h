@@ -32,10 +32,10 @@ static inline shunt_type shunt_dcsr_sum_type(shunt_type value)
 
    d is whole (one strip, or none), else SHUNT_E_UNSUPPORTED; regular, and room is the number of
    its segments (as its counts say, which the caller has read).  All types of the table; no
-   `only_if`.  The rows kernel, and, unless all rows have entries, one launch before or behind it.
+   `only_if`.  The csr kernel, and, unless all rows have entries, one launch before or behind it.
    longest_row: how many entries the longest row had when somebody looked,
    -1 if nobody did; a hint that may be wrong.  Workspace: where some rows are empty, the offsets of
-   all or segments x C's columns, and what the rows kernel wants.  */
+   all or segments x C's columns, and what the csr kernel wants.  */
 size_t shunt_dcsr_spmm_rows_workspace(const struct shunt_spmm *p, const struct shunt_dcsr *d,
                                       const struct shunt_device *device);
 shunt_status shunt_dcsr_spmm_rows_cuda(const struct shunt_spmm *p, const struct shunt_dcsr *d,

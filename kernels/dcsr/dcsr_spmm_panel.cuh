@@ -9,8 +9,8 @@
 //             row k      | V | V | V | ..           is V columns, 16 bytes
 //
 //   P       [segments][panel], the sums of a panel, in f32 where values have 2 bytes: the second
-//           phase is C = alpha S P + beta C by the rows kernel (S: kernels/dcsr/dcsr_sums.cuh), or by
-//           kernels/dcsr/dcsr_combine.cuh where C has 2 bytes
+//           phase is C = alpha S P + beta C by the csr kernel (S: kernels/dcsr/dcsr_sums.cuh), or
+//           by kernels/dcsr/dcsr_combine.cuh where C has 2 bytes
 #pragma once
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -99,7 +99,7 @@ inline size_t partial_row_bytes(const struct shunt_spmm *p)
 }
 
 // One element to shared memory, zero unless `there`; cp.async has no words of 2 bytes.
-template <class T> __device__ __forceinline__ void bring(T *to, const T *from, bool there)
+template <class T> __device__ __forceinline__ void fetch(T *to, const T *from, bool there)
 {
   if constexpr (sizeof(T) >= 4)
     ptx::cp_async_word<sizeof(T)>(ptx::shared_address(to), from, there);
@@ -131,7 +131,7 @@ __device__ __forceinline__ void load_tile(const b_panel<T> &b, int64_t first, in
     const int slow = i / fast, row = by_row ? slow : i - slow * fast;
     const int column = by_row ? i - slow * fast : slow;
     const bool there = column < b.columns;
-    bring(reinterpret_cast<T *>(tile) + row * width + column,
+    fetch(reinterpret_cast<T *>(tile) + row * width + column,
           there ? from + row * b.row_stride + column * b.col_stride : b.values, there);
   }
 }

@@ -1,11 +1,11 @@
 // dcsr_spmm_rows.cu: C = alpha A B + beta C, C-stationary: A as whole dcsr.
 //
 // Columns and values of whole dcsr are those of CSR.  Where every row has entries its offsets are,
-// too, and the rows kernel writes C.  Else two launches, in one of two ways:
+// too, and the csr kernel writes C.  Else two launches, in one of two ways:
 //
-//   offsets   those of all rows are made (dcsr_spmm_offsets.cuh), and the rows kernel writes C
+//   offsets   those of all rows are made (dcsr_spmm_offsets.cuh), and the csr kernel writes C
 //
-//   P         the rows kernel multiplies the rows that have entries, into P, and P's rows are put
+//   P         the csr kernel multiplies the rows that have entries, into P, and P's rows are put
 //             where they belong:
 //
 //     row_ids   .. 3 7 8 | 65 70 97 .. 126 | 130 ..     a block has kBand rows of C; those of its
@@ -167,9 +167,10 @@ way way_of(const struct shunt_spmm *p, const struct shunt_dcsr *d,
                  d->columns, d->values, d->index_type, d->value_type,
                  0};
   if (makes_offsets)
-    w.bytes = round256(static_cast<size_t>(rows + 1) * shunt_type_size(d->index_type));
+    w.bytes = shunt_align_up(static_cast<size_t>(rows + 1) * shunt_type_size(d->index_type), 256);
   if (!w.partial) return w;
-  w.bytes = round256(static_cast<size_t>(rows * pitch_of(p)) * shunt_type_size(p->compute));
+  w.bytes =
+      shunt_align_up(static_cast<size_t>(rows * pitch_of(p)) * shunt_type_size(p->compute), 256);
   w.product.c = {rows, p->c.cols, pitch_of(p), 1, workspace, p->compute};
   w.product.alpha = {nullptr, 1};
   w.product.beta = {nullptr, 0};

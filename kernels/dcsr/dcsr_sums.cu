@@ -167,8 +167,8 @@ shunt_status make_sums(const segment_rows &of, const struct shunt_dcsr_sums *out
   const unsigned blocks = grid(out->room, device);
   sums_job j = {of, *out, nullptr, nullptr, nullptr};
   j.left = reinterpret_cast<int32_t *>(at);
-  j.totals = reinterpret_cast<int32_t *>(at += round256(rows * 4));
-  j.loose = reinterpret_cast<int32_t *>(at + round256(chunks * size_t{4}));
+  j.totals = reinterpret_cast<int32_t *>(at += shunt_align_up(rows * 4, 256));
+  j.loose = reinterpret_cast<int32_t *>(at + shunt_align_up(chunks * size_t{4}, 256));
 
   if (rows && cudaMemsetAsync(j.left, 0, rows * 4, stream) != cudaSuccess) return SHUNT_E_CUDA;
   count_kernel<<<blocks, kThreads, 0, stream>>>(j);
@@ -190,8 +190,9 @@ using namespace shunt::dcsr;
 extern "C" size_t shunt_dcsr_sums_scratch_bytes(int64_t rows, int64_t room)
 {
   if (rows < 0 || room < 0) return 0;
-  return round256(static_cast<size_t>(rows) * 4) + round256((rows / kChunk + 1) * size_t{4}) +
-         round256(static_cast<size_t>(room) * 4);
+  return shunt_align_up(static_cast<size_t>(rows) * 4, 256) +
+         shunt_align_up((rows / kChunk + 1) * size_t{4}, 256) +
+         shunt_align_up(static_cast<size_t>(room) * 4, 256);
 }
 
 extern "C" shunt_status shunt_dcsr_sums_cuda(const struct shunt_dcsr *d,

@@ -4,6 +4,7 @@
 #pragma once
 #include <stdint.h>
 
+#include "kernels/common/alignment.h"
 #include "kernels/dcsr/dcsr_kernels.h"
 
 namespace shunt
@@ -11,12 +12,7 @@ namespace shunt
 namespace dcsr
 {
 
-constexpr int64_t kMostSegments = (int64_t{1} << 30) - 1; // what the rows kernel takes
-
-inline size_t round256(size_t bytes)
-{
-  return (bytes + 255) / 256 * 256;
-}
+constexpr int64_t kMostSegments = (int64_t{1} << 30) - 1; // what the csr kernel takes
 
 // The segments to make S of.
 struct segment_rows {

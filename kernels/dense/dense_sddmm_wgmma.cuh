@@ -68,10 +68,10 @@ struct block_state {
 constexpr int kSharedBytes =
     kRingBytes + kTileBytes + kPiecesBytes + static_cast<int>(sizeof(block_state));
 
-// ---- bringing --------------------------------------------------------------------------------
+// ---- fetching --------------------------------------------------------------------------------
 
 template <int BMajor, class Arguments>
-__device__ __forceinline__ void bring(const Arguments &p, const CUtensorMap &map_a,
+__device__ __forceinline__ void fetch(const Arguments &p, const CUtensorMap &map_a,
                                       const CUtensorMap &map_b, uint32_t ring, const block_state &b)
 {
   ring_place<block_state> place;
@@ -201,7 +201,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   } else {
     ptx::give_registers<kSamplingRegisters>();
     if (warp == 0)
-      bring<BMajor>(p, map_a, map_b, ptx::shared_address(shared), b);
+      fetch<BMajor>(p, map_a, map_b, ptx::shared_address(shared), b);
     else
       sample<T, I>(p, warp - 1, tile, of, b);
   }

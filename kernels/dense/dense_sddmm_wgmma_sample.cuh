@@ -300,9 +300,9 @@ __device__ __forceinline__ void sample_group(const arguments<T, I> &p, const gro
   }
 }
 
-template <class T, class I, class Board>
+template <class T, class I, class State>
 __device__ __forceinline__ void sample(const arguments<T, I> &p, int sampler, const T *tile,
-                                       pieces<I> &of, Board &b)
+                                       pieces<I> &of, State &b)
 {
   constexpr int of_quarter = kGroups / kQuarters;
   static_assert(of_quarter >= kSamplers, "each warp tells of each quarter");

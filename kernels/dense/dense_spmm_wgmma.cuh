@@ -84,11 +84,11 @@ template <class Shape> __device__ __forceinline__ position find_position(const a
   return at;
 }
 
-// ---- bringing --------------------------------------------------------------------------------
+// ---- fetching --------------------------------------------------------------------------------
 
 // A stage: kDepth of K, from k on.
 template <int BMajor, class Shape>
-__device__ __forceinline__ void bring_step(const position &at, const CUtensorMap &map_d,
+__device__ __forceinline__ void fetch_step(const position &at, const CUtensorMap &map_d,
                                            const CUtensorMap &map_b, uint32_t to, uint32_t full,
                                            int k)
 {
@@ -103,14 +103,14 @@ __device__ __forceinline__ void bring_step(const position &at, const CUtensorMap
 }
 
 template <int BMajor, class Shape>
-__device__ __forceinline__ void bring(const position &at, const CUtensorMap &map_d,
+__device__ __forceinline__ void fetch(const position &at, const CUtensorMap &map_d,
                                       const CUtensorMap &map_b, uint32_t ring,
                                       const block_state<Shape> &b)
 {
   ring_place<Shape> place;
   for (int step = at.begin; step < at.end; step++, place.advance()) {
     wait_for(b.empty[place.slot], place.parity ^ 1);
-    bring_step<BMajor, Shape>(at, map_d, map_b, ring + place.slot * Shape::kStageBytes,
+    fetch_step<BMajor, Shape>(at, map_d, map_b, ring + place.slot * Shape::kStageBytes,
                               ptx::shared_address(&b.full[place.slot]), step * kDepth);
   }
 }
@@ -170,19 +170,26 @@ __device__ __forceinline__ bool store(const arguments &p, const position &at, un
 
 // ---- proving ---------------------------------------------------------------------------------
 
-// Nothing could be agreed on: the rows that this block has stored, which no other writes.
+// By one thread, when the whole block is done and its stores were ordered before it by a barrier.
+template <class Shape>
+__device__ __forceinline__ void agree_when_stored(const guard::repair_args &r,
+                                                  block_state<Shape> &b, bool alarm, bool flagged)
+{
+  const struct shunt_fingerprint part = guard::sum_of_warps(b.part);
+  __threadfence(); // who hears of this block's arrival may write C
+  b.order = guard::agree(r, guard::reports(), b.at_home, part, alarm, flagged);
+  if (b.order.needed) __threadfence();
+}
+
+// The rows that this block has stored.
 template <class S, class Out, class Shape>
 __device__ __noinline__ void repair_own(const arguments &p, const position &at,
                                         const csr_operands<float> &a)
 {
-  constexpr int kStrips = Shape::kColumns / 32;
-  const float alpha = a.alpha.get();
   const int rows = kRows / p.split;
-  for (int w = threadIdx.x / 32 - 4; w < rows * kStrips; w += kMultiplyingWarps) {
-    const int64_t row = at.row + at.part * rows + w / kStrips;
-    const int64_t strip = at.column / 32 + w % kStrips;
-    if (row < p.m && strip * 32 < p.n) guard::multiply_strip<S, Out>(a, row, strip, alpha, 0.0f);
-  }
+  guard::repair_rectangle<S, Out>(
+      a, {at.row + at.part * rows, at.column / 32, rows, Shape::kColumns / 32},
+      threadIdx.x / 32 - 4, kMultiplyingWarps);
 }
 
 template <class S, class Out, class Shape>
@@ -190,10 +197,9 @@ __device__ __forceinline__ void repair(const arguments &p, const position &at,
                                        const csr_operands<float> &a, const guard::repair_args &r,
                                        uint32_t *next)
 {
-  if (next)
-    guard::repair<S, Out>(a, r, next, 0, 0);
-  else if (at.works)
-    repair_own<S, Out, Shape>(p, at, a);
+  guard::repair_or_own<S, Out>(a, r, next, [&] {
+    if (at.works) repair_own<S, Out, Shape>(p, at, a);
+  });
 }
 
 // ---- the two kinds of warps --------------------------------------------------------------------
@@ -222,7 +228,7 @@ be_multiplying(const arguments &p, const position &at, const csr_operands<float>
   }
   const bool alarm = __syncthreads_or(bad);
   ptx::cluster_arrive_relaxed();
-  if (speaks) agree_for_block(r, b, alarm, flagged);
+  if (speaks) agree_when_stored(r, b, alarm, flagged);
   __barrier_sync_count(1, kMultiplying);
   ptx::cluster_wait();
   if (!b.order.needed) return;
@@ -241,7 +247,7 @@ __device__ __forceinline__ void be_reading(const position &at, const CUtensorMap
   ptx::cluster_arrive(); // store()'s barrier, without a wait
   if (threadIdx.x < 32) {
     if (threadIdx.x == 0 && at.works)
-      bring<BMajor, Shape>(at, map_d, map_b, ptx::shared_address(shared), b);
+      fetch<BMajor, Shape>(at, map_d, map_b, ptx::shared_address(shared), b);
     __syncwarp();
   } else {
     wait_for(b.begun, 0);

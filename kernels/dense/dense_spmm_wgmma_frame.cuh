@@ -91,26 +91,12 @@ __device__ __forceinline__ void prepare_ring(const State &b, int users)
 
 __device__ __forceinline__ void wait_for(const uint64_t &barrier, uint32_t parity)
 {
-  while (!ptx::mbarrier_try_wait(ptx::shared_address(&barrier), parity)) {
-  }
+  ptx::mbarrier_wait(ptx::shared_address(&barrier), parity);
 }
 
 __device__ __forceinline__ bool is_finite(float x)
 {
   return fabsf(x) <= 3.402823466e38f;
-}
-
-// By one thread, when the whole block is done and its stores were ordered before it by a barrier.
-template <class State>
-__device__ __forceinline__ void agree_for_block(const guard::repair_args &r, State &b, bool alarm,
-                                                bool flagged)
-{
-  struct shunt_fingerprint part = {0, 0};
-  for (const struct shunt_fingerprint &of_warp : b.part) shunt_fp_add(&part, of_warp);
-  ptx::cp_async_wait<0>();
-  __threadfence(); // who hears of this block's arrival may write C
-  b.order = guard::agree(r, guard::reports(), b.at_home, part, alarm, flagged);
-  if (b.order.needed) __threadfence();
 }
 
 } // namespace dense

@@ -104,10 +104,10 @@ template <class Shape> struct tile_place {
   }
 };
 
-// ---- bringing --------------------------------------------------------------------------------
+// ---- fetching --------------------------------------------------------------------------------
 
 template <int BMajor, class Shape>
-__device__ __forceinline__ void bring_step(const tile_place<Shape> &at, int k,
+__device__ __forceinline__ void fetch_step(const tile_place<Shape> &at, int k,
                                            const CUtensorMap &map_d, const CUtensorMap &map_b,
                                            uint32_t to, uint32_t full)
 {
@@ -121,7 +121,7 @@ __device__ __forceinline__ void bring_step(const tile_place<Shape> &at, int k,
 }
 
 template <int BMajor, class Shape>
-__device__ __forceinline__ void bring(const arguments &p, const CUtensorMap &map_d,
+__device__ __forceinline__ void fetch(const arguments &p, const CUtensorMap &map_d,
                                       const CUtensorMap &map_b, uint32_t ring,
                                       const block_state<Shape> &b)
 {
@@ -132,7 +132,7 @@ __device__ __forceinline__ void bring(const arguments &p, const CUtensorMap &map
     for (int step = 0; step < steps; step++, place.advance()) {
       wait_for(b.empty[place.slot], place.parity ^ 1);
       if (ptx::elect_one())
-        bring_step<BMajor, Shape>(at, step * kDepth, map_d, map_b,
+        fetch_step<BMajor, Shape>(at, step * kDepth, map_d, map_b,
                                   ring + place.slot * Shape::kStageBytes,
                                   ptx::shared_address(&b.full[place.slot]));
     }
@@ -247,19 +247,14 @@ __device__ __forceinline__ void multiply_and_store(const arguments &p, const CUt
 
 // ---- proving ---------------------------------------------------------------------------------
 
-// Nothing could be agreed on: the tiles that this block has stored, which no other writes.
+// The tiles that this block has stored.
 template <class S, class Out, class Shape>
 __device__ __noinline__ void repair_own(const arguments &p, const csr_operands<float> &a)
 {
-  constexpr int strips = Shape::kColumns / 32;
-  const float alpha = a.alpha.get();
   for (int tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
     const tile_place<Shape> at(p, tile);
-    for (int w = threadIdx.x / 32 - 4; w < kRows * strips; w += kMultiplyingWarps) {
-      const int64_t row = at.row + w / strips, strip = at.column / 32 + w % strips;
-      if (row < a.rows && strip * 32 < a.n)
-        guard::multiply_strip<S, Out>(a, row, strip, alpha, 0.0f);
-    }
+    guard::repair_rectangle<S, Out>(a, {at.row, at.column / 32, kRows, Shape::kColumns / 32},
+                                    threadIdx.x / 32 - 4, kMultiplyingWarps);
   }
 }
 
@@ -267,10 +262,7 @@ template <class S, class Out, class Shape>
 __device__ __forceinline__ void repair(const arguments &p, const csr_operands<float> &a,
                                        const guard::repair_args &r, uint32_t *next)
 {
-  if (next)
-    guard::repair<S, Out>(a, r, next, 0, 0);
-  else
-    repair_own<S, Out, Shape>(p, a);
+  guard::repair_or_own<S, Out>(a, r, next, [&] { repair_own<S, Out, Shape>(p, a); });
 }
 
 // Warp `own` among those of the grid that hash: three of a block that has tiles, all but one of
@@ -295,17 +287,6 @@ __device__ __forceinline__ struct shunt_fingerprint hash_idle(const arguments &p
   }
   __syncwarp();
   return hash_share_bulk(r.arrays, find_worker(p, own), ring);
-}
-
-// By one thread, when all warps have told what they found.
-template <class State>
-__device__ __forceinline__ void agree_for_block(const guard::repair_args &r, State &b, bool flagged)
-{
-  struct shunt_fingerprint part = {0, 0};
-  wait_for(b.found, 0);
-  for (const struct shunt_fingerprint &of_warp : b.part) shunt_fp_add(&part, of_warp);
-  ptx::cp_async_wait<0>();
-  b.order = guard::agree(r, guard::reports(), b.at_home, part, b.alarm, flagged, &b.place);
 }
 
 // ---- the kinds of warps ------------------------------------------------------------------------
@@ -335,11 +316,11 @@ be_multiplying(const arguments &p, const CUtensorMap &map_c, const csr_operands<
 }
 
 template <int BMajor, class Shape>
-__device__ __forceinline__ void be_bringing(const arguments &p, const CUtensorMap &map_d,
+__device__ __forceinline__ void be_fetching(const arguments &p, const CUtensorMap &map_d,
                                             const CUtensorMap &map_b, uint32_t ring,
                                             const block_state<Shape> &b)
 {
-  bring<BMajor, Shape>(p, map_d, map_b, ring, b);
+  fetch<BMajor, Shape>(p, map_d, map_b, ring, b);
   guard::is_to_repair(b, threadIdx.x == kSpeaker);
 }
 
@@ -356,7 +337,7 @@ __device__ __forceinline__ void be_hashing(const csr_operands<float> &a,
   }
   wait_for(b.begun, 0);
   tell_found(hash_share_bulk(r.arrays, worker, b.ring[own]), false, own, b);
-  if (speaks) agree_for_block(r, b, flagged);
+  if (speaks) guard::agree_for_block(r, b, kHashWarps + kMultiplyingWarps, flagged);
   guard::is_to_repair(b, threadIdx.x == kSpeaker);
 }
 
@@ -395,7 +376,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     be_multiplying<T, BMajor, Shape>(p, map_c, a, r, warp / 4 - 1, shared, b);
   } else if (warp == 0) {
     wait_for_previous();
-    be_bringing<BMajor, Shape>(p, map_d, map_b, ptx::shared_address(shared), b);
+    be_fetching<BMajor, Shape>(p, map_d, map_b, ptx::shared_address(shared), b);
   } else {
     const hash_worker worker = find_worker(p, warp - 1);
     prefetch_share(r.arrays, worker);

@@ -16,12 +16,14 @@
 //   ask_for_home    before the block hashes: its place in the table is on its way meanwhile
 //   agree           when all warps of the block have told what they found
 //   is_to_repair    all threads, where the block multiplies, too, and its C is stored
+//   repair_or_own   all warps that repair, where C is to be repaired
 #pragma once
 #include "kernels/common/early_launch.cuh"
 #include "kernels/guard/repair_args.cuh"
 #include "kernels/guard/row_by_row.cuh"
 #include "kernels/ptx/gpu_scope.cuh"
 #include "kernels/ptx/ldst.cuh"
+#include "kernels/ptx/mbarrier.cuh"
 
 namespace shunt
 {
@@ -73,11 +75,12 @@ __device__ __forceinline__ void wait_for_stores(const arrival_place &place, uint
 }
 
 // To the host, and to the kernels behind, by one thread of the grid.
-__device__ __forceinline__ void tell(const repair_args &r, bool needed, bool changed,
+// changed: 0, or what is said of A.
+__device__ __forceinline__ void tell(const repair_args &r, bool needed, uint32_t changed,
                                      bool nonfinite)
 {
   if (r.repaired) *r.repaired = needed;
-  if (changed && r.changed) *(volatile uint32_t *)r.changed = 1;
+  if (changed && r.changed) *(volatile uint32_t *)r.changed = changed;
   if (nonfinite && !changed && r.nonfinite) *(volatile uint32_t *)r.nonfinite = 1;
 }
 
@@ -92,7 +95,7 @@ __device__ __forceinline__ repair_order agree(const repair_args &r, bool reporti
   const arrival_place place = find_place(r.table, at_home);
   if (found) *found = place;
   if (!place.set) {
-    if (reporting) tell(r, true, true, false);
+    if (reporting) tell(r, true, SHUNT_GUARD_NO_SET, false);
     return {true, nullptr, false};
   }
   struct shunt_fingerprint expected = {0, 0};
@@ -108,10 +111,33 @@ __device__ __forceinline__ repair_order agree(const repair_args &r, bool reporti
   const bool nonfinite = sum.lo & arrival_alarm;
   const bool needed = changed || nonfinite || (sum.hi & arrival_alarm);
   if (last) {
-    tell(r, needed, changed, nonfinite);
+    tell(r, needed, changed ? SHUNT_GUARD_CHANGED : 0, nonfinite);
     pass_on(place);
   }
   return {needed, place.next(), !needed};
+}
+
+// By the speaker: the parts that the first `warps` warps of its block have found, added up.  What
+// ask_for_home() asked for has come, too.
+template <int Most>
+__device__ __forceinline__ struct shunt_fingerprint
+sum_of_warps(const struct shunt_fingerprint (&part)[Most], int warps = Most)
+{
+  struct shunt_fingerprint sum = {0, 0};
+  for (int i = 0; i < warps; i++) shunt_fp_add(&sum, part[i]);
+  ptx::cp_async_wait<0>();
+  return sum;
+}
+
+// By the speaker of a block that still stores: waits at state.found until all warps have written
+// their parts and state.alarm, and agrees.
+template <class State>
+__device__ __forceinline__ void agree_for_block(const repair_args &r, State &state, int warps,
+                                                bool flagged)
+{
+  ptx::mbarrier_wait(ptx::shared_address(&state.found), 0);
+  const struct shunt_fingerprint part = sum_of_warps(state.part, warps);
+  state.order = agree(r, reports(), state.at_home, part, state.alarm, flagged, &state.place);
 }
 
 // By all threads of a block whose `state` holds order and place, when their warps have done their
@@ -148,6 +174,35 @@ __device__ __noinline__ void repair(const csr_operands<T> &a, const repair_args 
     if (begin >= all) return;
     for (int64_t w = begin; w < end; w++)
       multiply_strip<S, Out, T>(a, w / strips, w % strips, alpha, beta);
+  }
+}
+
+// Where nothing could be agreed on, each block repairs what it has stored, which no other writes:
+// own().
+template <class S, class Out, class T, class Own>
+__device__ __forceinline__ void repair_or_own(const csr_operands<T> &a, const repair_args &r,
+                                              uint32_t *next, const Own &own)
+{
+  if (next)
+    repair<S, Out, T>(a, r, next, 0, 0);
+  else
+    own();
+}
+
+// A block's part of C: rows [row, row + rows), strips [strip, strip + strips), as far as C goes.
+struct rectangle {
+  int64_t row, strip;
+  int rows, strips;
+};
+// By warp number `warp` of `warps`.
+template <class S, class Out, class T>
+__device__ __forceinline__ void repair_rectangle(const csr_operands<T> &a, const rectangle &part,
+                                                 int warp, int warps)
+{
+  const T alpha = a.alpha.get(), beta = a.beta.get();
+  for (int w = warp; w < part.rows * part.strips; w += warps) {
+    const int64_t row = part.row + w / part.strips, strip = part.strip + w % part.strips;
+    if (row < a.rows && strip * 32 < a.n) multiply_strip<S, Out, T>(a, row, strip, alpha, beta);
   }
 }
 

@@ -92,7 +92,7 @@ struct hash_ranges {
 };
 
 // By all lanes: tile t of all to a slot.
-__device__ __forceinline__ void bring_tile(const hash_ranges &all, int t, uint32_t slot,
+__device__ __forceinline__ void fetch_tile(const hash_ranges &all, int t, uint32_t slot,
                                            uint32_t full, uint64_t policy)
 {
   const hash_range a = all.range(all.id_of(t));
@@ -113,8 +113,7 @@ __device__ __forceinline__ uint4 two_halves(const uint4 *p)
 __device__ __forceinline__ void take_tile(uint4 (&piece)[SHUNT_FP_PIECES], const hash_slot &slot,
                                           const uint64_t &full, uint32_t parity, int shift)
 {
-  while (!ptx::mbarrier_try_wait(ptx::shared_address(&full), parity)) {
-  }
+  ptx::mbarrier_wait(ptx::shared_address(&full), parity);
   if (shift == 0) {
 #pragma unroll
     for (int j = 0; j < SHUNT_FP_PIECES; j++) piece[j] = slot.piece[j][threadIdx.x % 32];
@@ -180,7 +179,7 @@ hash_share_bulk(const hash_job &job, const hash_worker &w, const hash_ring_of<Sl
   int t = w.first_tile();
   for (int i = 0; i < Slots; i++)
     if (t + i * apart < tiles)
-      bring_tile(all, t + i * apart, first_slot + i * (uint32_t)sizeof(hash_slot),
+      fetch_tile(all, t + i * apart, first_slot + i * (uint32_t)sizeof(hash_slot),
                  first_full + 8 * i, policy);
   add_others(job, all, w, policy, sum);
   int slot = 0;
@@ -192,7 +191,7 @@ hash_share_bulk(const hash_job &job, const hash_worker &w, const hash_ring_of<Sl
     __syncwarp();
     for (int i = 0; i < 2; i++)
       if (t + (Slots + i) * apart < tiles)
-        bring_tile(all, t + (Slots + i) * apart,
+        fetch_tile(all, t + (Slots + i) * apart,
                    first_slot + (slot + i) * (uint32_t)sizeof(hash_slot),
                    first_full + 8 * (slot + i), policy);
     __syncwarp();

@@ -31,6 +31,9 @@ enum {
   SHUNT_GUARD_WAIT_CYCLES = 100000 /* some 50 us: far longer than blocks are apart */
 };
 
+/* What a repair says of A: it changed, or nobody knows as there was no set left. */
+enum { SHUNT_GUARD_CHANGED = 1, SHUNT_GUARD_NO_SET = 2 };
+
 /* How a repair finds out whether it is needed.  C is computed from A, B and C's old content if
 
      *p->only_if is not 0           (NULL: there is no such word)
@@ -58,15 +61,16 @@ struct shunt_guard {
   int64_t wait_cycles; /* a block waits so long for the others, to help: SHUNT_GUARD_WAIT_CYCLES;
                            0: only the last block repairs */
   uint32_t *repaired;  /* device word, 1 or 0 afterwards: was C repaired?  Or NULL */
-  uint32_t *changed;   /* pinned host words, set to 1: A changed; */
-  uint32_t *nonfinite; /* the first row is nonfinite and A did not change; or NULL */
+  uint32_t *changed;   /* pinned host words: set to one of the words below, */
+  uint32_t *nonfinite; /* and to 1 if the first row is nonfinite and A did not change; or NULL */
   enum shunt_guard_start start;
   bool of_values; /* *expected is of A's values alone: the pattern is known to be the same */
 };
 
 /* Repairs C = alpha A B + beta C behind the product.  One launch (kernels/guard/repair.cuh), no
-   workspace.  f16, bf16 or f32 into the same or f32, compute f32; SHUNT_E_UNSUPPORTED for all
-   else.  SHUNT_E_ARGUMENT: sets or key are missing or misaligned, or sizes do not agree.  */
+   workspace.  f16, bf16 or f32 into the same or f32, compute f32; int8 into what is computed in,
+   i32 or f32; SHUNT_E_UNSUPPORTED for all else.  SHUNT_E_ARGUMENT: sets or key are missing or
+   misaligned, or sizes do not agree.  */
 shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p, const struct shunt_guard *r,
                                      const struct shunt_device *d, shunt_stream stream);
 

@@ -42,14 +42,19 @@ shunt_status make_repair_args(const shunt_spmm *p, const shunt_guard *r, int hel
   return make_hash_job(&hashed, &to->arrays);
 }
 
+static bool is_built(shunt_type type, shunt_type out, shunt_type compute)
+{
+  if (type == SHUNT_I8) return out == compute && (out == SHUNT_I32 || out == SHUNT_F32);
+  if (type != SHUNT_F16 && type != SHUNT_BF16 && type != SHUNT_F32) return false;
+  return compute == SHUNT_F32 && (out == type || out == SHUNT_F32);
+}
+
 static shunt_status check(const shunt_spmm *p, const shunt_guard *r)
 {
   const shunt_type type = p->a.value_type;
   const shunt_status status = check_csr_operands(p, p->a.rows, p->a.cols);
   if (status != SHUNT_OK) return status;
-  if (type != SHUNT_F16 && type != SHUNT_BF16 && type != SHUNT_F32) return SHUNT_E_UNSUPPORTED;
-  if (p->compute != SHUNT_F32 || (p->c.type != type && p->c.type != SHUNT_F32))
-    return SHUNT_E_UNSUPPORTED;
+  if (!is_built(type, p->c.type, p->compute)) return SHUNT_E_UNSUPPORTED;
   return r->product ? SHUNT_OK : SHUNT_E_ARGUMENT;
 }
 
@@ -67,17 +72,17 @@ static int64_t blocks_for(const repair_args &r, int64_t strips, const shunt_devi
   return blocks < room ? blocks : room;
 }
 
-template <class S, class Out>
+template <class S, class Out, class T = float>
 static shunt_status launch(const shunt_spmm *p, const repair_args &r, const shunt_device *d,
                            cudaStream_t stream)
 {
-  const csr_operands<float> a = make_csr_operands<float>(p);
+  const csr_operands<T> a = make_csr_operands<T>(p);
   const dim3 grid((unsigned)blocks_for(r, strips_of(p), d)), block(hash_threads);
   if (r.start == SHUNT_GUARD_BEHIND)
-    return launch_early(spmm_repair<S, Out, false>, grid, block, d, stream, a, r);
+    return launch_early(spmm_repair<S, Out, T, false>, grid, block, d, stream, a, r);
   if (r.start == SHUNT_GUARD_EARLY)
-    return launch_early(spmm_repair<S, Out, true>, grid, block, d, stream, a, r);
-  spmm_repair<S, Out, true><<<grid, block, 0, stream>>>(a, r);
+    return launch_early(spmm_repair<S, Out, T, true>, grid, block, d, stream, a, r);
+  spmm_repair<S, Out, T, true><<<grid, block, 0, stream>>>(a, r);
   return cudaGetLastError() == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
 }
 
@@ -106,6 +111,9 @@ extern "C" shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p,
   switch (p->a.value_type) {
   case SHUNT_F16: return launch_as<__half>(p, args, d, stream);
   case SHUNT_BF16: return launch_as<__nv_bfloat16>(p, args, d, stream);
+  case SHUNT_I8:
+    return p->compute == SHUNT_I32 ? launch<int8_t, int32_t, int32_t>(p, args, d, stream)
+                                   : launch<int8_t, float>(p, args, d, stream);
   default: return launch<float, float>(p, args, d, stream);
   }
 }

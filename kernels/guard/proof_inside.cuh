@@ -18,7 +18,7 @@
 // The last to arrive knows always.  (A block for each piece was 0.9 us slower for two rounds of
 // them, 2.5 for four: those of the first rounds cannot know, and to tell takes a fence.)
 //
-// No witness: a sum that became NaN is computed again from A's entries as it is stored.
+// Nothing is probed: a sum that became NaN is computed again from A's entries as it is stored.
 #pragma once
 #include "kernels/guard/agreement.cuh"
 
@@ -69,9 +69,7 @@ template <class Team> __device__ __forceinline__ void prove(const proof &f, proo
   __barrier_sync_count(Team::kBarrier, Team::kHashWarps * 32);
   if (f.brief) let_next_in();
   if (!speaks) return;
-  part = b.part[0];
-  for (int i = 1; i < Team::kHashWarps; i++) shunt_fp_add(&part, b.part[i]);
-  ptx::cp_async_wait<0>();
+  part = sum_of_warps(b.part);
   b.order = agree(f.r, reports(), b.at_home, part, false, flagged, &b.place);
 }
 

@@ -54,10 +54,9 @@ __device__ __forceinline__ hash_queue *open_queue(const repair_args &r,
   return &queue;
 }
 
-template <class S, class Out, bool Overlaps>
+template <class S, class Out, class T, bool Overlaps>
 __global__ void __launch_bounds__(hash_threads, hash_blocks_per_multiprocessor)
-    spmm_repair(const __grid_constant__ csr_operands<float> a,
-                const __grid_constant__ repair_args r)
+    spmm_repair(const __grid_constant__ csr_operands<T> a, const __grid_constant__ repair_args r)
 {
   __shared__ repair_order order;
   __shared__ alignas(16) ptx::word_pair at_home; // arrives while the block hashes

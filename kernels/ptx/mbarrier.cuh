@@ -60,6 +60,12 @@ __device__ __forceinline__ bool mbarrier_try_wait(uint32_t barrier, uint32_t par
                : "memory");
   return done != 0;
 }
+// Waits until the phase of that parity has ended.
+__device__ __forceinline__ void mbarrier_wait(uint32_t barrier, uint32_t parity)
+{
+  while (!mbarrier_try_wait(barrier, parity)) {
+  }
+}
 
 } // namespace ptx
 } // namespace shunt

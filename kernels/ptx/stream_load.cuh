@@ -48,23 +48,8 @@ __device__ __forceinline__ uint64_t evict_first_policy()
   return policy;
 }
 
-// 16 bytes at p, aligned to 16, past L1, that nobody writes while the kernel runs; zeros,
-// and nothing is read, unless `wanted`.
-__device__ __forceinline__ uint4 read_once_16(const void *p, uint64_t policy, bool wanted)
-{
-  uint4 v = make_uint4(0, 0, 0, 0);
-  asm volatile("{\n\t"
-               ".reg .pred wanted;\n\t"
-               "setp.ne.u32 wanted, %6, 0;\n\t"
-               "@wanted ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 "
-               "{%0, %1, %2, %3}, [%4], %5;\n\t"
-               "}"
-               : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w)
-               : "l"(p), "l"(policy), "r"((uint32_t)wanted));
-  return v;
-}
-
-// The same into v, which stays as it is unless `wanted`.
+// 16 bytes at p, aligned to 16, past L1, that nobody writes while the kernel runs, into v, which
+// stays as it is, and nothing is read, unless `wanted`.
 __device__ __forceinline__ void read_once_16_if(bool wanted, uint4 &v, const void *p,
                                                 uint64_t policy)
 {
@@ -76,6 +61,14 @@ __device__ __forceinline__ void read_once_16_if(bool wanted, uint4 &v, const voi
                "}"
                : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w)
                : "l"(p), "l"(policy), "r"((uint32_t)wanted));
+}
+
+// The same; zeros unless `wanted`.
+__device__ __forceinline__ uint4 read_once_16(const void *p, uint64_t policy, bool wanted)
+{
+  uint4 v = make_uint4(0, 0, 0, 0);
+  read_once_16_if(wanted, v, p, policy);
+  return v;
 }
 
 // Fetches the line at p into L2, which stays coherent: it is a hint and no read.

@@ -1,5 +1,4 @@
 // srbcrs_spmm.cu: checks, shape and launch of SpMM over strides (srbcrs_spmm.cuh).
-#include "kernels/common/dense_copy.h"
 #include "kernels/common/spmm_operands.cuh"
 #include "kernels/srbcrs/srbcrs_kernels.h"
 #include "kernels/srbcrs/srbcrs_spmm.cuh"
@@ -22,11 +21,6 @@ static shunt_status check(const struct shunt_spmm *p, const struct shunt_srbcrs 
   if (p->b.cols > INT32_MAX - 1024) return SHUNT_E_UNSUPPORTED;
   if (v && (v->rows != p->a.rows || v->cols != p->a.cols)) return SHUNT_E_ARGUMENT;
   return SHUNT_OK;
-}
-
-static bool b_in_place(const struct shunt_spmm *p)
-{
-  return rows_aligned(p->b) && pieces_are_whole(p->b);
 }
 
 static int64_t units_of(const struct shunt_spmm *p, int height, int columns)
@@ -103,7 +97,7 @@ extern "C" struct shunt_srbcrs_shape shunt_srbcrs_spmm_shape(const struct shunt_
 
 extern "C" size_t shunt_srbcrs_spmm_workspace(const struct shunt_spmm *p)
 {
-  if (shunt::srbcrs::check(p, NULL) != SHUNT_OK || b_in_place(p)) return 0;
+  if (shunt::srbcrs::check(p, NULL) != SHUNT_OK || b_in_place(p->b)) return 0;
   return aligned_copy_bytes(p->b);
 }
 
@@ -116,12 +110,9 @@ extern "C" shunt_status shunt_srbcrs_spmm_shaped_cuda(const struct shunt_spmm *p
   shunt_status s = shunt::srbcrs::check(p, v);
   if (s != SHUNT_OK) return s;
   if (d->compute_capability < 80 || !is_shape(shape)) return SHUNT_E_UNSUPPORTED;
-  const bool copies = !b_in_place(p) || !aligned(p->b);
-  if (copies && (!workspace || workspace_bytes < aligned_copy_bytes(p->b) ||
-                 reinterpret_cast<uintptr_t>(workspace) % 256 != 0))
-    return SHUNT_E_WORKSPACE;
-  const struct shunt_dense b = copies ? aligned_copy(p->b, workspace) : p->b;
-  if (copies) s = shunt_dense_copy_cuda(&p->b, &b, d, stream);
+  struct shunt_dense b;
+  s = place_b(p->b, workspace, workspace_bytes, &b);
+  if (s == SHUNT_OK) s = copy_b(p->b, b, d, stream);
   if (s != SHUNT_OK) return s;
   const cudaError_t e = p->compute == SHUNT_I32
                             ? launch_shape(make_arguments<int32_t>(p, v, &b), shape, stream)

@@ -30,8 +30,9 @@
 //
 // Bound: B, 32 x 8X bytes a stride out of L2 and L1: vectors x n bytes.
 #pragma once
-#include "kernels/common/csr_operands.cuh"
 #include "kernels/common/early_launch.cuh"
+#include "kernels/common/scalar.cuh"
+#include "kernels/common/store_run.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/ptx/mma_s8.cuh"
 #include "kernels/srbcrs/srbcrs_format.h"
@@ -179,29 +180,17 @@ template <class T, int X> struct multiplier {
   __device__ __forceinline__ void store(int64_t group) const
   {
     const T alpha = p.alpha.get(), beta = p.beta.get();
+    if (!inside) return;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
       const int r = lane % 4 * 2 + h;
       const int64_t row = group * p.v.height + r;
       if (r >= p.v.height || row >= p.v.rows) continue;
+      T v[X];
 #pragma unroll
-      for (int i = 0; i < X; i += 4) {
-        T *c = p.c + row * p.c_row_stride + (column0 + i) * p.c_col_stride;
-        vec<T, 4> out;
-        if (p.c_wide && beta == T(0) && column0 + i + 4 <= p.n) {
-#pragma unroll
-          for (int k = 0; k < 4; k++) out.at[k] = scale(alpha, static_cast<T>(sum_of(i + k, h)));
-          *reinterpret_cast<vec<T, 4> *>(c) = out;
-          continue;
-        }
-#pragma unroll
-        for (int k = 0; k < 4; k++) {
-          if (column0 + i + k >= p.n) continue;
-          T *to = c + k * p.c_col_stride;
-          const T old = beta != T(0) ? *to : T(0);
-          *to = finish<T>(static_cast<T>(sum_of(i + k, h)), alpha, beta, old);
-        }
-      }
+      for (int i = 0; i < X; i++) v[i] = static_cast<T>(sum_of(i, h));
+      store_run<4>(p.c + row * p.c_row_stride + column0 * p.c_col_stride, p.c_col_stride,
+                   p.n - column0, p.c_wide, alpha, beta, v);
     }
   }
 };

@@ -67,11 +67,11 @@ extern "C" shunt_status shunt_tile_mixed_spmm_shaped_cuda(
   struct shunt_dense b;
   CUtensorMap map = {};
   const bool fits = shape_fits(*shape, v, d);
-  shunt_status s = place_b(p, v, fits, d, workspace, workspace_bytes, &b);
+  shunt_status s = check_and_place_b(p, v, fits, d, workspace, workspace_bytes, &b);
   if (s != SHUNT_OK) return s;
   if (shape->rows > kRows && !shunt::make_tensor_map(&map, b, kChunk, 64))
     return SHUNT_E_UNSUPPORTED;
-  s = copy_b(p, &b, d, stream);
+  s = shunt::copy_b(p->b, b, d, stream);
   if (s != SHUNT_OK) return s;
   const arguments k = make_arguments(p, v, &b, shape->split);
   const cudaError_t e = p->a.value_type == SHUNT_F16

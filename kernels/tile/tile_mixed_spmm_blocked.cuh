@@ -2,7 +2,7 @@
 // operands through shared memory.
 //
 // Four warps multiply, 64 x 64 of C each, and keep their sums in registers (multiply.cuh); four
-// fetch (bring.cuh), into a ring of 6 to 12 stages, one chunk each: two strips of B (64 rows) and
+// fetch (fetch.cuh), into a ring of 6 to 12 stages, one chunk each: two strips of B (64 rows) and
 // the block's tiles there:
 //
 //                      B  | kTile |          ring (shape.cuh)
@@ -153,9 +153,9 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
   const int warp = threadIdx.x / 32;
   if (warp >= Shape::kWarps) {
     if (threadIdx.x % 32 == 0) ptx::tensor_prefetch(&map);
-    bringer<Shape> b(p, map, shared, base); // its first loads while the barriers are made
+    fetcher<Shape> b(p, map, shared, base); // its first loads while the barriers are made
     start_barriers<Shape>(base);
-    b.bring_all();
+    b.fetch_all();
     __syncthreads();
   } else {
     multiplier<T, Shape> m(shared, base);

@@ -40,7 +40,7 @@ struct chunk_kinds {
   }
 };
 
-template <class Shape> struct bringer {
+template <class Shape> struct fetcher {
   const arguments &p;
   const CUtensorMap &map;
   unsigned char *shared;
@@ -50,7 +50,7 @@ template <class Shape> struct bringer {
   struct shunt_tile_chunk tiles; // of the lane's block row in the warp's next chunk
   stage_place<Shape> at;
 
-  __device__ __forceinline__ bringer(const arguments &p_, const CUtensorMap &map_,
+  __device__ __forceinline__ fetcher(const arguments &p_, const CUtensorMap &map_,
                                      unsigned char *shared_, uint32_t base_)
       : p(p_), map(map_), shared(shared_), base(base_), place(p_), lane(threadIdx.x % 32)
   {
@@ -74,13 +74,12 @@ template <class Shape> struct bringer {
   // soon as it is announced, and a lane that still waits would wait for the round after.
   __device__ __forceinline__ void wait_empty() const
   {
-    while (!ptx::mbarrier_try_wait(base + Shape::kEmpty + 8 * at.stage, at.parity ^ 1)) {
-    }
+    ptx::mbarrier_wait(base + Shape::kEmpty + 8 * at.stage, at.parity ^ 1);
     __syncwarp();
   }
 
   // One lane: the two strips.
-  __device__ __forceinline__ void bring_b(int64_t chunk) const
+  __device__ __forceinline__ void fetch_b(int64_t chunk) const
   {
 #pragma unroll
     for (int h = 0; h < Shape::kColumnWarps; h++)
@@ -90,7 +89,7 @@ template <class Shape> struct bringer {
   }
 
   // A lane: its block row's tiles.
-  __device__ __forceinline__ void bring_24(const chunk_kinds &k) const
+  __device__ __forceinline__ void fetch_24(const chunk_kinds &k) const
   {
     const uint32_t here = k.natural | k.ordered, first = here == 2, count = __popc(here);
     if (here == 0) return;
@@ -103,7 +102,7 @@ template <class Shape> struct bringer {
       ptx::bulk_load(stage() + Shape::kOrder + lane * 64 + first * 32, p.v.order + tile * kStrip,
                      count * 32, full());
   }
-  __device__ __forceinline__ void bring_dense(const chunk_kinds &k) const
+  __device__ __forceinline__ void fetch_dense(const chunk_kinds &k) const
   {
     uint64_t tile = tiles.dense;
 #pragma unroll
@@ -129,7 +128,7 @@ template <class Shape> struct bringer {
   }
 
   // The chunk that was looked at, into its stage.
-  __device__ __forceinline__ void bring(int64_t chunk)
+  __device__ __forceinline__ void fetch(int64_t chunk)
   {
     const chunk_kinds k(tiles.kinds);
     const uint32_t bytes = __reduce_add_sync(kAllLanes, bytes_of(k));
@@ -139,17 +138,17 @@ template <class Shape> struct bringer {
     if (lane == 0) {
       *reinterpret_cast<chunk_head *>(shared + at.stage * Shape::kStageBytes + Shape::kHead) = head;
       ptx::mbarrier_arrive_expect(full(), bytes + (bytes ? Shape::kBytesOfB : 0));
-      if (bytes) bring_b(chunk);
+      if (bytes) fetch_b(chunk);
     }
-    bring_24(k);
-    bring_dense(k);
+    fetch_24(k);
+    fetch_dense(k);
   }
 
-  __device__ __forceinline__ void bring_all()
+  __device__ __forceinline__ void fetch_all()
   {
     int i = threadIdx.x / 32 - Shape::kWarps;
     for (at.advance(i); i < place.chunks; i += Shape::kBringers, at.advance(Shape::kBringers)) {
-      bring(place.part + static_cast<int64_t>(i) * p.split);
+      fetch(place.part + static_cast<int64_t>(i) * p.split);
       look(i + Shape::kBringers);
     }
   }

@@ -179,8 +179,7 @@ template <class T, class Shape> struct multiplier {
     at.stage = group;
 #pragma unroll 1
     for (int i = group; i < place.chunks; i += Shape::kGroups, at.advance(Shape::kGroups)) {
-      while (!ptx::mbarrier_try_wait(base + Shape::kFull + 8 * at.stage, at.parity)) {
-      }
+      ptx::mbarrier_wait(base + Shape::kFull + 8 * at.stage, at.parity);
       const int stage = at.stage * Shape::kStageBytes;
       const chunk_head &head = *reinterpret_cast<const chunk_head *>(shared + stage + Shape::kHead);
       const uint32_t natural = head.natural >> first & 0xf000f;

@@ -2,7 +2,6 @@
 //
 // The kernels: tile_spmm_gather.cuh; with the proof inside, tile_spmm_proved.cu.  Other tiles:
 // tile_mixed_spmm.cu.
-#include "kernels/common/dense_copy.h"
 #include "kernels/common/tensor_map.h"
 #include "kernels/tile/tile_spmm_launch.cuh"
 
@@ -33,8 +32,8 @@ shunt_status prepare(const struct shunt_spmm *p, const struct shunt_tile *v, int
 {
   struct shunt_dense b;
   const bool fits = v->sparse.room == 0 && gather_fits(split, v, d);
-  shunt_status s = place_b(p, v, fits, d, workspace, workspace_bytes, &b);
-  if (s == SHUNT_OK) s = copy_b(p, &b, d, stream);
+  shunt_status s = check_and_place_b(p, v, fits, d, workspace, workspace_bytes, &b);
+  if (s == SHUNT_OK) s = copy_b(p->b, b, d, stream);
   if (s == SHUNT_OK) *k = make_arguments(p, v, &b, split);
   return s;
 }
@@ -46,8 +45,8 @@ using namespace shunt::tile;
 
 extern "C" size_t shunt_tile_spmm_workspace(const struct shunt_spmm *p)
 {
-  if (check(p, NULL) != SHUNT_OK || b_in_place(p)) return 0;
-  return b_copy_bytes(p);
+  if (check(p, NULL) != SHUNT_OK || shunt::b_in_place(p->b)) return 0;
+  return shunt::aligned_copy_bytes(p->b);
 }
 
 extern "C" struct shunt_tile_shape shunt_tile_spmm_shape(const struct shunt_spmm *p,

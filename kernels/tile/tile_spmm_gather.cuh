@@ -111,7 +111,7 @@ template <class T, bool Sparse> struct gatherer {
     ptx::cp_async_16(ptx::shared_address(to), from, bytes);
   }
 
-  __device__ __forceinline__ void bring_a(int i, gather_stage &to) const
+  __device__ __forceinline__ void fetch_a(int i, gather_stage &to) const
   {
     if (is_sparse(i)) {
       const int64_t at = tile + i;
@@ -131,7 +131,7 @@ template <class T, bool Sparse> struct gatherer {
 
   // rows: of B, at positions 8 (lane / 8) .. + 7.  Zeros beyond B's last column.  later: the step
   // whose rows' names come with it.
-  __device__ __forceinline__ void bring(int i, const uint4 (&rows)[2], int stage, int later) const
+  __device__ __forceinline__ void fetch(int i, const uint4 (&rows)[2], int stage, int later) const
   {
     if (i < steps) {
       gather_stage &to = ring[stage];
@@ -144,7 +144,7 @@ template <class T, bool Sparse> struct gatherer {
       for (int j = 0; j < 8; j++)
         copy(&to.b[(lane / 8 * 8 + j) * 8 + (piece ^ j)], b + from[j] * p.b_row_bytes,
              inside ? 16 : 0);
-      bring_a(i, to);
+      fetch_a(i, to);
       if (later < steps && lane < 8) copy(&to.rows[lane], rows_of(later, lane), 16);
     }
     ptx::cp_async_commit();
@@ -189,7 +189,7 @@ template <class T, bool Sparse> struct gatherer {
             first + s * by < steps ? __ldg(rows_of(first + s * by, q + h)) : make_uint4(0, 0, 0, 0);
 #pragma unroll
     for (int s = 0; s < kGatherStages; s++)
-      bring(first + s * by, rows[s], s, first + (s + kGatherStages) * by);
+      fetch(first + s * by, rows[s], s, first + (s + kGatherStages) * by);
     int stage = 0;
     for (int i = first; i < steps; i += by) {
       ptx::cp_async_wait<kGatherStages - 1>();
@@ -197,7 +197,7 @@ template <class T, bool Sparse> struct gatherer {
       const uint4 next[2] = {ring[stage].rows[q], ring[stage].rows[q + 1]};
       multiply(i, stage);
       __syncwarp(); // and all are done with it
-      bring(i + kGatherStages * by, next, stage, i + 2 * kGatherStages * by);
+      fetch(i + kGatherStages * by, next, stage, i + 2 * kGatherStages * by);
       stage = stage + 1 == kGatherStages ? 0 : stage + 1;
     }
     ptx::cp_async_wait<0>();

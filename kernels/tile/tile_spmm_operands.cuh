@@ -1,7 +1,7 @@
 // tile_spmm_operands.cuh: host side of all kernels over the `tile` format: what they take, where B
 // is read, and what they are told.
 #pragma once
-#include "kernels/common/dense_copy.h"
+#include "kernels/common/spmm_operands.cuh"
 #include "kernels/tile/tile_spmm_common.cuh"
 
 namespace shunt
@@ -25,33 +25,6 @@ inline shunt_status check(const struct shunt_spmm *p, const struct shunt_tile *v
   return SHUNT_OK;
 }
 
-inline bool rows_aligned(const struct shunt_dense &m)
-{
-  const int64_t size = static_cast<int64_t>(shunt_type_size(m.type));
-  return m.col_stride == 1 && m.row_stride * size % 16 == 0;
-}
-
-// The rows of B start at multiples of 16 bytes and have no ragged last piece.
-inline bool b_in_place(const struct shunt_spmm *p)
-{
-  return rows_aligned(p->b) && p->b.cols % 8 == 0;
-}
-
-// An aligned row-major copy of B at `at`.
-inline struct shunt_dense b_copy(const struct shunt_spmm *p, void *at)
-{
-  struct shunt_dense copy = p->b;
-  copy.row_stride = (p->b.cols + 7) / 8 * 8;
-  copy.col_stride = 1;
-  copy.values = at;
-  return copy;
-}
-inline size_t b_copy_bytes(const struct shunt_spmm *p)
-{
-  const struct shunt_dense copy = b_copy(p, NULL);
-  return static_cast<size_t>(copy.rows) * copy.row_stride * shunt_type_size(copy.type);
-}
-
 inline arguments make_arguments(const struct shunt_spmm *p, const struct shunt_tile *v,
                                 const struct shunt_dense *b, int split)
 {
@@ -68,7 +41,7 @@ inline arguments make_arguments(const struct shunt_spmm *p, const struct shunt_t
   k.c_row_stride = p->c.row_stride;
   k.c_col_stride = p->c.col_stride;
   k.split = split;
-  k.c_wide = rows_aligned(p->c) && reinterpret_cast<uintptr_t>(p->c.values) % 16 == 0;
+  k.c_wide = aligned(p->c);
   k.c_pairs = p->c.col_stride == 1 && p->c.row_stride % 2 == 0 &&
               reinterpret_cast<uintptr_t>(p->c.values) % pair == 0;
   k.alpha = make_scalar_arg<float>(p->alpha);
@@ -78,25 +51,14 @@ inline arguments make_arguments(const struct shunt_spmm *p, const struct shunt_t
 
 // Checks; *b: where B will be read, in the workspace if it has to be copied.  fits: is there a
 // kernel for such tiles, and such a shape?
-inline shunt_status place_b(const struct shunt_spmm *p, const struct shunt_tile *v, bool fits,
-                            const struct shunt_device *d, void *workspace, size_t workspace_bytes,
-                            struct shunt_dense *b)
+inline shunt_status check_and_place_b(const struct shunt_spmm *p, const struct shunt_tile *v,
+                                      bool fits, const struct shunt_device *d, void *workspace,
+                                      size_t workspace_bytes, struct shunt_dense *b)
 {
   const shunt_status s = check(p, v);
   if (s != SHUNT_OK) return s;
   if (d->compute_capability < 80 || !fits) return SHUNT_E_UNSUPPORTED;
-  const bool copy = !b_in_place(p) || reinterpret_cast<uintptr_t>(p->b.values) % 16 != 0;
-  if (copy && (!workspace || workspace_bytes < b_copy_bytes(p) ||
-               reinterpret_cast<uintptr_t>(workspace) % 256 != 0))
-    return SHUNT_E_WORKSPACE;
-  *b = copy ? b_copy(p, workspace) : p->b;
-  return SHUNT_OK;
-}
-
-inline shunt_status copy_b(const struct shunt_spmm *p, const struct shunt_dense *b,
-                           const struct shunt_device *d, shunt_stream stream)
-{
-  return b->values == p->b.values ? SHUNT_OK : shunt_dense_copy_cuda(&p->b, b, d, stream);
+  return place_b(p->b, workspace, workspace_bytes, b);
 }
 
 } // namespace tile

@@ -50,10 +50,7 @@ __global__ void __launch_bounds__(proved_team<Split>::kThreads, proved_blocks(Sp
     guard::prove(f, b);
   }
   if (!guard::is_to_repair(b, threadIdx.x == 0)) return;
-  if (b.order.next)
-    guard::repair<T, Out>(f.a, f.r, b.order.next, 0, 0);
-  else
-    repair_own<T, Out, Split>(p, f);
+  guard::repair_or_own<T, Out>(f.a, f.r, b.order.next, [&] { repair_own<T, Out, Split>(p, f); });
 }
 
 } // namespace tile

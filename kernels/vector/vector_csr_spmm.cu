@@ -99,12 +99,6 @@ static size_t levels_bytes(const struct shunt_spmm *p)
   return (static_cast<size_t>(p->a.rows) / kGroup + 1 + 255) / 256 * 256;
 }
 
-// The rows of B start at multiples of 16 bytes and have no ragged last piece.
-static bool b_in_place(const struct shunt_spmm *p)
-{
-  return rows_aligned(p->b) && pieces_are_whole(p->b);
-}
-
 static shunt_status check(const struct shunt_spmm *p)
 {
   const shunt_type t = p->a.value_type;
@@ -202,7 +196,7 @@ extern "C" size_t shunt_vector_csr_spmm_workspace(const struct shunt_spmm *p,
 {
   (void)d;
   if (check(p) != SHUNT_OK) return 0;
-  return levels_bytes(p) + (b_in_place(p) ? 0 : shunt::aligned_copy_bytes(p->b));
+  return levels_bytes(p) + (shunt::b_in_place(p->b) ? 0 : shunt::aligned_copy_bytes(p->b));
 }
 
 // All blocks are to run at once, 8 or 4 on a multiprocessor.  Measured: 4 warps a block and small
@@ -235,7 +229,7 @@ extern "C" shunt_status shunt_vector_csr_spmm_cuda(const struct shunt_spmm *p,
   shunt_status s = check(p);
   if (s != SHUNT_OK) return s;
 
-  const bool copy = !b_in_place(p) || reinterpret_cast<uintptr_t>(p->b.values) % 16 != 0;
+  const bool copy = !shunt::b_in_place(p->b) || !shunt::aligned(p->b);
   const size_t needed = levels_bytes(p) + (copy ? shunt::aligned_copy_bytes(p->b) : 0);
   if (!workspace || workspace_bytes < needed || reinterpret_cast<uintptr_t>(workspace) % 256 != 0)
     return SHUNT_E_WORKSPACE;

@@ -32,6 +32,7 @@
 #include "kernels/common/early_launch.cuh"
 #include "kernels/common/number.cuh"
 #include "kernels/common/scalar.cuh"
+#include "kernels/common/store_run.cuh"
 #include "kernels/ptx/ldst.cuh"
 #include "kernels/vector/vector_kernels.h"
 
@@ -102,32 +103,8 @@ template <class Out, int Count, class Sum>
 __device__ __forceinline__ void store_run(const arguments_of<Sum> &p, Sum alpha, Sum beta, int row,
                                           int column, const Sum (&v)[Count])
 {
-  constexpr int kWide = 16 / sizeof(Out);
   Out *c = static_cast<Out *>(p.c) + row * p.c_row_stride + column * p.c_col_stride;
-
-  if (p.c_wide && column + Count <= p.n) {
-#pragma unroll
-    for (int j = 0; j < Count; j += kWide) {
-      vec<Out, kWide> *to = reinterpret_cast<vec<Out, kWide> *>(c + j);
-      vec<Out, kWide> out = {};
-      if (beta != Sum(0)) out = *to;
-#pragma unroll
-      for (int i = 0; i < kWide; i++) {
-        Sum x = scale(alpha, v[j + i]);
-        if (beta != Sum(0)) x = multiply_add(beta, widen<Sum>(out.at[i]), x);
-        out.at[i] = narrow<Out>(x);
-      }
-      *to = out;
-    }
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < Count; i++) {
-    if (column + i >= p.n) break;
-    Sum x = scale(alpha, v[i]);
-    if (beta != Sum(0)) x = multiply_add(beta, widen<Sum>(c[i * p.c_col_stride]), x);
-    c[i * p.c_col_stride] = narrow<Out>(x);
-  }
+  shunt::store_run<16 / sizeof(Out)>(c, p.c_col_stride, p.n - column, p.c_wide, alpha, beta, v);
 }
 
 // Image of 8 x Tile products; the pitch keeps rows on different banks.

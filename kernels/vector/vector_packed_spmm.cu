@@ -4,7 +4,7 @@
 // inside, vector_packed_spmm_proved.cu.
 #include <math.h>
 
-#include "kernels/common/dense_copy.h"
+#include "kernels/common/spmm_operands.cuh"
 #include "kernels/common/tensor_map.h"
 #include "kernels/vector/vector_packed_spmm_launch.cuh"
 
@@ -61,20 +61,6 @@ static bool shape_fits(const struct shunt_vector_shape *s, enum shunt_vector_ord
   return strips_run(s->tile, d);
 }
 
-// ---- B and C ---------------------------------------------------------------------------
-
-static bool rows_aligned(const struct shunt_dense &m)
-{
-  const int64_t size = static_cast<int64_t>(shunt_type_size(m.type));
-  return m.col_stride == 1 && m.row_stride * size % 16 == 0;
-}
-
-// The rows of B start at multiples of 16 bytes and have no ragged last piece.
-static bool b_in_place(const struct shunt_spmm *p)
-{
-  return rows_aligned(p->b) && p->b.cols % (16 / (int64_t)shunt_type_size(p->b.type)) == 0;
-}
-
 // ---- how a gather is cut -----------------------------------------------------------------
 
 // Groups, and vectors in all; by counts alone, of warps that are at work at one time.
@@ -115,34 +101,7 @@ static struct shunt_vector_shape pairs_shape(const gather_size &z)
   return {0, 128, z.tasks(128) <= z.warps ? 1 : 0, 1};
 }
 
-// ---- a copy of B ---------------------------------------------------------------------------
-
-// An aligned row-major copy of B at `at`.
-static struct shunt_dense b_copy(const struct shunt_spmm *p, void *at)
-{
-  struct shunt_dense copy = p->b;
-  copy.row_stride = (p->b.cols + 7) / 8 * 8;
-  copy.col_stride = 1;
-  copy.values = at;
-  return copy;
-}
-static size_t b_copy_bytes(const struct shunt_spmm *p)
-{
-  const struct shunt_dense copy = b_copy(p, NULL);
-  return static_cast<size_t>(copy.rows) * copy.row_stride * shunt_type_size(copy.type);
-}
-
-shunt_status place_b(const struct shunt_spmm *p, void *workspace, size_t workspace_bytes,
-                     struct shunt_dense *b)
-{
-  *b = p->b;
-  if (b_in_place(p) && reinterpret_cast<uintptr_t>(p->b.values) % 16 == 0) return SHUNT_OK;
-  if (!workspace || workspace_bytes < b_copy_bytes(p) ||
-      reinterpret_cast<uintptr_t>(workspace) % 256 != 0)
-    return SHUNT_E_WORKSPACE;
-  *b = b_copy(p, workspace);
-  return SHUNT_OK;
-}
+// ---- launching -------------------------------------------------------------------------------
 
 shunt_status fill_arguments(arguments *k, const struct shunt_spmm *p, const struct shunt_vector *v,
                             const struct shunt_dense *b, const struct shunt_vector_shape *s)
@@ -162,7 +121,7 @@ shunt_status fill_arguments(arguments *k, const struct shunt_spmm *p, const stru
   k->c = p->c.values;
   k->c_row_stride = p->c.row_stride;
   k->c_col_stride = p->c.col_stride;
-  k->c_wide = rows_aligned(p->c) && reinterpret_cast<uintptr_t>(p->c.values) % 16 == 0;
+  k->c_wide = aligned(p->c);
   k->alpha = make_scalar_arg<float>(p->alpha);
   k->beta = make_scalar_arg<float>(p->beta);
   k->log2_slices = s->log2_slices;
@@ -176,8 +135,8 @@ using namespace shunt::vector;
 
 extern "C" size_t shunt_vector_packed_spmm_workspace(const struct shunt_spmm *p)
 {
-  if (check(p, NULL) != SHUNT_OK || b_in_place(p)) return 0;
-  return b_copy_bytes(p);
+  if (check(p, NULL) != SHUNT_OK || shunt::b_in_place(p->b)) return 0;
+  return shunt::aligned_copy_bytes(p->b);
 }
 
 extern "C" bool shunt_vector_packed_spmm_fits(const struct shunt_vector_shape *s,
@@ -198,8 +157,7 @@ extern "C" struct shunt_vector_shape shunt_vector_packed_spmm_gather(const struc
 // As far as the product counts: only sums alone, and B read in place.
 static bool proof_fits(const struct shunt_spmm *p)
 {
-  return !p->beta.device && p->beta.host == 0 && b_in_place(p) &&
-         reinterpret_cast<uintptr_t>(p->b.values) % 16 == 0;
+  return !p->beta.device && p->beta.host == 0 && shunt::b_in_place(p->b) && shunt::aligned(p->b);
 }
 
 shunt_status shunt::vector::prepare_proved(const struct shunt_spmm *p, const struct shunt_vector *v,
@@ -234,17 +192,15 @@ shunt_vector_packed_spmm_shaped_cuda(const struct shunt_spmm *p, const struct sh
   struct shunt_dense b;
   arguments k;
   CUtensorMap map = {};
-  s = place_b(p, workspace, workspace_bytes, &b);
+  s = shunt::place_b(p->b, workspace, workspace_bytes, &b);
   if (s != SHUNT_OK) return s;
   s = fill_arguments(&k, p, v, &b, shape);
   if (s != SHUNT_OK) return s;
   if (shape->rows != 0 && !shunt::make_tensor_map(&map, b, SHUNT_VECTOR_STRIP, 64))
     return SHUNT_E_UNSUPPORTED;
 
-  if (b.values != p->b.values) {
-    s = shunt_dense_copy_cuda(&p->b, &b, d, stream);
-    if (s != SHUNT_OK) return s;
-  }
+  s = shunt::copy_b(p->b, b, d, stream);
+  if (s != SHUNT_OK) return s;
   const cudaError_t e = p->a.value_type == SHUNT_F16
                             ? launch_f16(k, *shape, map, p->c.type, stream)
                             : launch_bf16(k, *shape, map, p->c.type, stream);

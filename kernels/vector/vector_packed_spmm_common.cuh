@@ -16,6 +16,7 @@
 #include "kernels/common/mma_of.cuh"
 #include "kernels/common/number.cuh"
 #include "kernels/common/scalar.cuh"
+#include "kernels/common/store_run.cuh"
 
 namespace shunt
 {
@@ -75,27 +76,7 @@ __device__ __forceinline__ void store_run(const arguments &p, float alpha, float
 #pragma unroll
   for (int i = 0; i < Count; i++)
     if (v[i] != v[i] && column + i < p.n) v[i] = exact_sum<T>(p, group, row, column + i);
-
-  if (Count * sizeof(Out) == 16 && column + Count <= p.n) {
-    using piece = vec<Out, Count>;
-    piece out = {};
-    if (beta != 0.0f) out = *reinterpret_cast<const piece *>(c);
-#pragma unroll
-    for (int i = 0; i < Count; i++) {
-      float x = scale(alpha, v[i]);
-      if (beta != 0.0f) x = fmaf(beta, widen<float>(out.at[i]), x);
-      out.at[i] = narrow<Out>(x);
-    }
-    *reinterpret_cast<piece *>(c) = out;
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < Count; i++) {
-    if (column + i >= p.n) break;
-    float x = scale(alpha, v[i]);
-    if (beta != 0.0f) x = fmaf(beta, widen<float>(c[i * p.c_col_stride]), x);
-    c[i * p.c_col_stride] = narrow<Out>(x);
-  }
+  shunt::store_run<16 / sizeof(Out)>(c, p.c_col_stride, p.n - column, true, alpha, beta, v);
 }
 
 // d[m] of a lane, of the products with columns 16m .. of the tile, g = lane / 4, t = lane % 4:

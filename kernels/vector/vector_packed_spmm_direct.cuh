@@ -99,7 +99,7 @@ template <class Shape, int Groups> struct direct_gather {
              (lane < 4 ? 0 : uint64_t(other) * 4);
   }
   // A's part of a step, and the columns of min(step + kAhead, end).
-  __device__ __forceinline__ void bring_a(uint32_t step, uint32_t end, int stage) const
+  __device__ __forceinline__ void fetch_a(uint32_t step, uint32_t end, int stage) const
   {
     const int lane = threadIdx.x % 32, before = stage == 0 ? kStages - 1 : stage - 1;
     const uint64_t later = min(step + kAhead, end);
@@ -113,7 +113,7 @@ template <class Shape, int Groups> struct direct_gather {
       ptx::cp_async_16(a_to + before * Shape::kColumnsBytes, a + later * 4);
   }
   // B's rows of one step, with the lane's slots in `columns`, to their stage.
-  __device__ __forceinline__ void bring_rows(int stage, const columns_of_lane &columns) const
+  __device__ __forceinline__ void fetch_rows(int stage, const columns_of_lane &columns) const
   {
     const uint32_t at = rows_to + stage * Shape::kStepBytes;
 #pragma unroll
@@ -136,7 +136,7 @@ template <class Shape, int Groups> struct direct_gather {
     return __all_sync(0xffffffffu, same);
   }
   // Step `step`, whose columns have come; false, and nothing is brought, where they are not alike.
-  __device__ __forceinline__ bool bring_next(uint32_t step, uint32_t end, int stage) const
+  __device__ __forceinline__ bool fetch_next(uint32_t step, uint32_t end, int stage) const
   {
     const uint4 *from = reinterpret_cast<const uint4 *>(memory + Shape::kColumns) +
                         stage * (Shape::kColumnsBytes / 16) + part * (kEach / 4);
@@ -144,13 +144,13 @@ template <class Shape, int Groups> struct direct_gather {
 #pragma unroll
     for (int i = 0; i < kEach / 4; i++) columns[i] = from[i];
     if (!alike(columns, from + 4)) return false;
-    bring_a(step, end, stage);
-    bring_rows(stage, columns);
+    fetch_a(step, end, stage);
+    fetch_rows(stage, columns);
     return true;
   }
   // The first kAhead steps, columns from global memory; ends before the first that is not alike.
   // A's before the kernel in front has ended, B's behind it.
-  __device__ __forceinline__ void bring_first(const arguments &p, uint32_t step,
+  __device__ __forceinline__ void fetch_first(const arguments &p, uint32_t step,
                                               uint32_t &end) const
   {
     const uint4 *from = reinterpret_cast<const uint4 *>(p.columns) + part * (kEach / 4);
@@ -166,12 +166,12 @@ template <class Shape, int Groups> struct direct_gather {
 #pragma unroll
     for (int s = 0; s < kAhead; s++) {
       if (step + s < end && !alike(columns[s], later[s])) end = step + s;
-      if (step + s < end) bring_a(step + s, end, s);
+      if (step + s < end) fetch_a(step + s, end, s);
     }
     wait_for_previous();
 #pragma unroll
     for (int s = 0; s < kAhead; s++) {
-      if (step + s < end) bring_rows(s, columns[s]);
+      if (step + s < end) fetch_rows(s, columns[s]);
       ptx::cp_async_commit();
     }
   }
@@ -195,14 +195,14 @@ __device__ __forceinline__ uint32_t multiply_direct(const arguments &p, unsigned
   const uint2 *values_from = reinterpret_cast<const uint2 *>(memory + Shape::kValues) + lane;
   int to_stage = kAhead, from_stage = 0;
 
-  gather.bring_first(p, step, end);
+  gather.fetch_first(p, step, end);
 #pragma unroll 1
   for (; step < end; step++) {
     // One commit a step, so this waits for the step's rows; and all lanes are done with the
     // step before, whose place is taken.
     ptx::cp_async_wait<kAhead - 1>();
     __syncwarp();
-    if (step + kAhead < end && !gather.bring_next(step + kAhead, end, to_stage))
+    if (step + kAhead < end && !gather.fetch_next(step + kAhead, end, to_stage))
       end = step + kAhead;
     ptx::cp_async_commit();
     uint32_t values[Groups][2];

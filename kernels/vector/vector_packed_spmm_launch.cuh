@@ -65,11 +65,9 @@ cudaError_t launch_f16(const arguments &p, const struct shunt_vector_shape &s,
                        const CUtensorMap &map, shunt_type out, cudaStream_t stream);
 cudaError_t launch_bf16(const arguments &p, const struct shunt_vector_shape &s,
                         const CUtensorMap &map, shunt_type out, cudaStream_t stream);
-// For vector_packed_spmm_tf32.cu: are sizes and types right (f32 among them); B, or where its copy
-// is to stand; and what the kernels are told.
+// For vector_packed_spmm_tf32.cu: are sizes and types right (f32 among them); and what the kernels
+// are told.
 shunt_status check(const struct shunt_spmm *p, const struct shunt_vector *v);
-shunt_status place_b(const struct shunt_spmm *p, void *workspace, size_t workspace_bytes,
-                     struct shunt_dense *b);
 shunt_status fill_arguments(arguments *k, const struct shunt_spmm *p, const struct shunt_vector *v,
                             const struct shunt_dense *b, const struct shunt_vector_shape *s);
 // For vector_packed_spmm_proved.cu: what the direct way of p by `shape` is told;

@@ -87,12 +87,11 @@ template <class Shape> struct ring_place {
 
 // One thread: starts the copy of the strip at `at`, if there is one, when its place is empty.
 template <class Shape>
-__device__ __forceinline__ void bring_strip(const arguments &p, const CUtensorMap &map,
+__device__ __forceinline__ void fetch_strip(const arguments &p, const CUtensorMap &map,
                                             uint32_t base, const ring_place<Shape> &at)
 {
   if (at.strip >= p.strips) return;
-  while (!ptx::mbarrier_try_wait(base + Shape::kEmpty + 8 * at.slot, at.parity ^ 1)) {
-  }
+  ptx::mbarrier_wait(base + Shape::kEmpty + 8 * at.slot, at.parity ^ 1);
   const uint32_t full = base + Shape::kFull + 8 * at.slot;
   ptx::mbarrier_arrive_expect(full, Shape::kPlanes * Shape::kStripBytes);
 #pragma unroll
@@ -164,17 +163,30 @@ template <class T, class Shape> struct strip_group {
     write_image<Shape::kTile>(image_at, d);
   }
 
-  // The products of one step, whose rows the lane finds from `at`.
-  __device__ __forceinline__ void multiply(uint32_t at, const uint32_t (&values)[2])
+  // What a lane multiplies in a step: rows of the ring from `at`, and its values.
+  struct operands {
+    uint32_t at, values[2];
+  };
+  // Of the step whose part of A has come.
+  __device__ __forceinline__ operands take(const strip_lane &l, uint32_t wrapped) const
+  {
+    // The row's place; rows of the round before stand a plane's bytes further.
+    const uint32_t row = next_column * 128 - wrapped;
+    // An operation, not a copy: the compiler would put a copy behind the products, where it
+    // waits for the next values.
+    return {ptx::exclusive_or(l.ring + min(row, row + Shape::kPlaneBytes), l.zero),
+            {ptx::exclusive_or(next_values.x, l.zero), ptx::exclusive_or(next_values.y, l.zero)}};
+  }
+  __device__ __forceinline__ void multiply(const operands &o)
   {
 #pragma unroll
     for (int h = 0; h < Shape::kPlanes; h++) {
       uint32_t a[4][4];
 #pragma unroll
       for (int m = 0; m < 4; m++)
-        ptx::ldmatrix_x4_trans(a[m], (at ^ m << 5) + h * Shape::kPlaneBytes);
+        ptx::ldmatrix_x4_trans(a[m], (o.at ^ m << 5) + h * Shape::kPlaneBytes);
 #pragma unroll
-      for (int m = 0; m < 4; m++) mma_of<T>::run(d[4 * h + m], a[m], values);
+      for (int m = 0; m < 4; m++) mma_of<T>::run(d[4 * h + m], a[m], o.values);
       __syncwarp(); // else ptxas lets the last ldmatrix share a scoreboard with the loads of A
     }
   }
@@ -183,29 +195,19 @@ template <class T, class Shape> struct strip_group {
 // All steps of all groups up to `end`; wrapped: bytes of a plane times how often the strip's
 // place has come round.  The groups take turns, and what is next of A is loaded for all of them
 // before any multiplies: they wait for loads together, one step of each later.
-template <class T, class Shape>
-__device__ __forceinline__ void multiply_groups(strip_group<T, Shape> (&k)[Shape::kGroups],
-                                                const strip_lane &l, uint32_t wrapped,
-                                                const uint32_t (&end)[Shape::kGroups])
+template <class Group, int kGroups>
+__device__ __forceinline__ void multiply_groups(Group (&k)[kGroups], const typename Group::lane &l,
+                                                uint32_t wrapped, const uint32_t (&end)[kGroups])
 {
-  constexpr int kGroups = Shape::kGroups;
 #pragma unroll 1
   for (;;) {
     bool due[kGroups], any = false;
 #pragma unroll
     for (int i = 0; i < kGroups; i++) due[i] = k[i].step < end[i], any |= due[i];
     if (!any) return;
-    uint32_t at[kGroups], values[kGroups][2];
+    typename Group::operands taken[kGroups];
 #pragma unroll
-    for (int i = 0; i < kGroups; i++) {
-      // The row's place; rows of the round before stand a plane's bytes further.
-      const uint32_t row = k[i].next_column * 128 - wrapped;
-      at[i] = ptx::exclusive_or(l.ring + min(row, row + Shape::kPlaneBytes), l.zero);
-      // An operation, not a copy: the compiler would put a copy behind the products, where it
-      // waits for the next values.
-      values[i][0] = ptx::exclusive_or(k[i].next_values.x, l.zero);
-      values[i][1] = ptx::exclusive_or(k[i].next_values.y, l.zero);
-    }
+    for (int i = 0; i < kGroups; i++) taken[i] = k[i].take(l, wrapped);
 #pragma unroll
     for (int i = 0; i < kGroups; i++) {
       k[i].step += due[i];
@@ -213,7 +215,7 @@ __device__ __forceinline__ void multiply_groups(strip_group<T, Shape> (&k)[Shape
     }
 #pragma unroll
     for (int i = 0; i < kGroups; i++)
-      if (due[i]) k[i].multiply(at[i], values[i]);
+      if (due[i]) k[i].multiply(taken[i]);
   }
 }
 
@@ -241,14 +243,13 @@ __device__ __forceinline__ void follow_strips(const arguments &p, const CUtensor
     uint32_t end[kGroups];
 #pragma unroll
     for (int i = 0; i < kGroups; i++) end[i] = __shfl_sync(0xffffffffu, k[i].ends, at.strip % 32);
-    while (!ptx::mbarrier_try_wait(base + Shape::kFull + 8 * at.slot, at.parity)) {
-    }
+    ptx::mbarrier_wait(base + Shape::kFull + 8 * at.slot, at.parity);
     multiply_groups(k, l, wrapped, end);
     __syncwarp();
     // The oldest strip of the window is not needed any more.
     if (at.strip >= SHUNT_VECTOR_STRIPS - 1 && lane == 0)
       ptx::mbarrier_arrive(base + Shape::kEmpty + 8 * release);
-    if (warp == at.strip % Shape::kWarps && lane == 0) bring_strip<Shape>(p, map, base, at.ahead());
+    if (warp == at.strip % Shape::kWarps && lane == 0) fetch_strip<Shape>(p, map, base, at.ahead());
     if (++release == Shape::kRing) release = 0;
     at.advance();
     if (at.slot == 0) wrapped += Shape::kPlaneBytes;
@@ -290,7 +291,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
     }
     ptx::mbarrier_init_fence();
     for (ring_place<Shape> at; at.strip < Shape::kAhead; at.advance())
-      bring_strip<Shape>(p, map, base, at);
+      fetch_strip<Shape>(p, map, base, at);
   }
   __syncthreads();
   Group k[Shape::kGroups];

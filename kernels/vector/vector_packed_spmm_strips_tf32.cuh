@@ -149,66 +149,46 @@ template <int Products, class Shape> struct strip_group_tf32 {
       multiply_tf32<Products>(sum, a, b[k]);
     }
   }
-  // The products of one step, whose pairs the lane finds in `ring` from `at`.
-  __device__ __forceinline__ void multiply(const unsigned char *ring, const uint32_t (&at)[4],
-                                           const uint32_t (&values)[4])
+  // What a lane multiplies in a step: pairs of the ring, two a slot of A, and its values.
+  struct operands {
+    uint32_t at[4], values[4];
+  };
+  // Of the step whose part of A has come.
+  __device__ __forceinline__ operands take(const lane &l, uint32_t wrapped) const
   {
+    operands o;
+#pragma unroll
+    for (int s = 0; s < 4; s++) {
+      const uint2 &columns = next_columns[s / 2];
+      const uint32_t row = (s % 2 ? columns.y : columns.x) * 128 - wrapped;
+      const uint32_t pair = row + (l.place ^ s % 2 << 4);
+      o.at[s] = ptx::exclusive_or(min(pair, pair + Shape::kPlaneBytes), l.zero);
+    }
+    const uint4 v = next_values;
+    o.values[0] = ptx::exclusive_or(v.x, l.zero), o.values[1] = ptx::exclusive_or(v.y, l.zero);
+    o.values[2] = ptx::exclusive_or(v.z, l.zero), o.values[3] = ptx::exclusive_or(v.w, l.zero);
+    return o;
+  }
+  __device__ __forceinline__ void multiply(const operands &o)
+  {
+    extern __shared__ __align__(1024) unsigned char shared[];
     tf32_operand<Products, 2> b[2];
 #pragma unroll
-    for (int i = 0; i < 4; i++) b[i / 2].set(i % 2, values[i]);
+    for (int i = 0; i < 4; i++) b[i / 2].set(i % 2, o.values[i]);
 #pragma unroll
     for (int h = 0; h < Shape::kPlanes; h++) {
-      const unsigned char *plane = ring + h * Shape::kPlaneBytes;
+      const unsigned char *plane = shared + h * Shape::kPlaneBytes;
       if (Products == 1) {
-        multiply_plane(d[h], plane, at, b);
+        multiply_plane(d[h], plane, o.at, b);
         continue;
       }
       float sum[2][4] = {};
-      multiply_plane(sum, plane, at, b);
+      multiply_plane(sum, plane, o.at, b);
 #pragma unroll
       for (int i = 0; i < 8; i++) d[h][i / 4][i % 4] += sum[i / 4][i % 4];
     }
   }
 };
-
-// As multiply_groups of 16-bit types.
-template <int Products, class Shape>
-__device__ __forceinline__ void
-multiply_groups(strip_group_tf32<Products, Shape> (&k)[Shape::kGroups], const strip_lane_tf32 &l,
-                uint32_t wrapped, const uint32_t (&end)[Shape::kGroups])
-{
-  extern __shared__ __align__(1024) unsigned char shared[];
-  constexpr int kGroups = Shape::kGroups;
-#pragma unroll 1
-  for (;;) {
-    bool due[kGroups], any = false;
-#pragma unroll
-    for (int i = 0; i < kGroups; i++) due[i] = k[i].step < end[i], any |= due[i];
-    if (!any) return;
-    uint32_t at[kGroups][4], values[kGroups][4];
-#pragma unroll
-    for (int i = 0; i < kGroups; i++) {
-#pragma unroll
-      for (int s = 0; s < 4; s++) {
-        const uint2 &columns = k[i].next_columns[s / 2];
-        const uint32_t row = (s % 2 ? columns.y : columns.x) * 128 - wrapped;
-        const uint32_t pair = row + (l.place ^ s % 2 << 4);
-        at[i][s] = ptx::exclusive_or(min(pair, pair + Shape::kPlaneBytes), l.zero);
-      }
-      const uint4 v = k[i].next_values;
-      values[i][0] = ptx::exclusive_or(v.x, l.zero), values[i][1] = ptx::exclusive_or(v.y, l.zero);
-      values[i][2] = ptx::exclusive_or(v.z, l.zero), values[i][3] = ptx::exclusive_or(v.w, l.zero);
-    }
-#pragma unroll
-    for (int i = 0; i < kGroups; i++) {
-      k[i].step += due[i];
-      k[i].load_next(l, due[i]);
-    }
-#pragma unroll
-    for (int i = 0; i < kGroups; i++)
-      if (due[i]) k[i].multiply(shared, at[i], values[i]);
-  }
-}
 
 } // namespace vector
 } // namespace shunt

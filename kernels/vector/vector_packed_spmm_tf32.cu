@@ -1,7 +1,7 @@
 // vector_packed_spmm_tf32.cu: SpMM over the `vector` format for f32, by TF32: checks and launch.
 //
 // The kernel: vector_packed_spmm_strips_tf32.cuh.
-#include "kernels/common/dense_copy.h"
+#include "kernels/common/spmm_operands.cuh"
 #include "kernels/common/tensor_map.h"
 #include "kernels/vector/vector_packed_spmm_launch.cuh"
 #include "kernels/vector/vector_packed_spmm_strips_tf32.cuh"
@@ -56,15 +56,13 @@ shunt_vector_packed_spmm_tf32_cuda(const struct shunt_spmm *p, const struct shun
   struct shunt_dense b;
   arguments k;
   CUtensorMap map = {};
-  s = place_b(p, workspace, workspace_bytes, &b);
+  s = shunt::place_b(p->b, workspace, workspace_bytes, &b);
   if (s != SHUNT_OK) return s;
   s = fill_arguments(&k, p, v, &b, &shape);
   if (s != SHUNT_OK) return s;
   if (!shunt::make_tensor_map(&map, b, SHUNT_VECTOR_STRIP, 32)) return SHUNT_E_UNSUPPORTED;
-  if (b.values != p->b.values) {
-    s = shunt_dense_copy_cuda(&p->b, &b, d, stream);
-    if (s != SHUNT_OK) return s;
-  }
+  s = shunt::copy_b(p->b, b, d, stream);
+  if (s != SHUNT_OK) return s;
   const cudaError_t e = products == 3 ? launch_products<3>(k, tile, map, stream)
                                       : launch_products<1>(k, tile, map, stream);
   return e == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;

@@ -166,7 +166,7 @@ def prepared():
 
 def pruned():
     """(size, N, us: with int32 indices, with int64, cuBLAS, cuSPARSELt) of 2:4 weights in PyTorch."""
-    for line in lines("sparse24-in-place.txt"):
+    for line in lines("sparse24/in-place.txt"):
         found = re.match(r"(\d+)\^2 x (\d+): cuBLAS ([\d.]+), cuSPARSELt ([\d.]+) .*"
                          r"int32 ([\d.]+).*int64 ([\d.]+)", line)
         if found:
@@ -192,7 +192,7 @@ def sparse24_claim():
 
 def sparse24_int8():
     rows = []
-    for line in lines("sparse24-int8.txt"):
+    for line in lines("sparse24/int8.txt"):
         if line.startswith("B by rows"):
             break
         w = line.split()

@@ -4,7 +4,8 @@
 #   unit       BUILD/tests/gpu/test_*: kernels and conversions against their twins; UNIT="test_a
 #              test_b": these alone
 #   stale      never a result of what a matrix used to hold
-#   blackbox   stale, parity, determinism, tune, quiet, faults: cuSPARSE programs under Shunt
+#   blackbox   stale, parity, determinism, frozen, tune, quiet, faults: cuSPARSE programs under Shunt
+#   frozen     of these, frozen alone
 #   sanitize   compute-sanitizer memcheck on short runs of both; SANITIZE="test_a test_b": of these
 #              alone, and of stale; SANITIZE_JOBS at a time (2), SANITIZE_SECONDS each (300), and
 #              of the largest tests one case in SANITIZE_EVERY (8); then racecheck and initcheck on
@@ -16,11 +17,13 @@
 #   torture    what programs of production size run into: tests/TORTURE.md; longer by LAYERS_PASSES,
 #              STREAMS, PROBLEMS, RECOVERIES, PRODUCTS and MATRICES
 #   changes    stale in rounds of other seeds, until CHANGES (1,000,000) results are checked
+#   train      PyTorch trains sparse models for TRAIN_STEPS (1,000): losses without Shunt and with
+#              it, the same bits in five runs with SHUNT_DETERMINISTIC=1, and what that costs
 #   memory     programs that fill the device, without and with Shunt: both get as much
 #
 # Programs run side by side, JOBS at a time (8; unit: all at once).  Those that measure times or
 # count the device's memory have the device for themselves: tune, quiet, faults, host, solvers,
-# bench, torture, memory and the products of clients.
+# bench, torture, memory, and the first runs of train and products of clients.
 #
 # Without a phase: unit, blackbox, clients.  OUT receives report.json and logs.tar.gz, after each
 # phase, and from bench bench.json; `report.py --join` makes one report of several runs.  The
@@ -41,7 +44,7 @@ cuda=${CUDA_HOME:-/usr/local/cuda}
 shunt=$(find "$build" -name libshunt-cusparse.so | head -1)
 [ -n "$shunt" ] || { echo "check_gpu: no libshunt-cusparse.so under $build"; exit 2; }
 shunt=$(readlink -f "$shunt")
-every_route=csr,bundle,vector,sparse24,tile,dense,bsr
+every_route=csr,bundle,vector,sparse24,srbcrs,tile,dense,bsr
 
 # Where Shunt's or the toolkit's libraries are not on the loader's path; for C programs only, since
 # Python's packages bring their own.
@@ -155,6 +158,8 @@ start_stale() {
     'route csr >= 1' 'route vector >= 1' 'route dense >= 1'
   # Merged tiles, of matrices that are large enough for them, at widths from 32 on.
   SHUNT_ROUTES=csr,tile changed stale-tile 6000 10 --pruned -- 'route tile >= 100'
+  # int8 whose rows share their columns by sets of 8, 4 and 2.
+  SHUNT_ROUTES=csr,srbcrs changed stale-srbcrs 6000 21 --integers -- 'route srbcrs >= 50'
   # Packed vectors, in another order of the rows where neighbours do not share their columns.
   SHUNT_ROUTES=csr,vector changed stale-ordered 6000 12 --shuffled -- 'reason ordered >= 100'
   SHUNT_ROUTES=csr,vector changed stale-vector 6000 18 -- 'route vector >= 100'
@@ -183,7 +188,7 @@ start_stale() {
   turn preloaded "stale-epochs$tag" 150 "$bin/stale_epochs" "${EPOCHS:-1}" $((1 + more)) -- \
     'rerouted cusparseSpMM >= 1000'
   SHUNT_ROUTES=$every_route turn preloaded "stale-epochs-forced$tag" 150 "$bin/stale_epochs" \
-    "${EPOCHS:-1}" $((51 + more)) -- 'rerouted cusparseSpMM >= 2000' 'route dense >= 100'
+    "${EPOCHS:-1}" $((51 + more)) -- 'rerouted cusparseSpMM >= 2000'
   [ -z "$tag" ] || return
   turn plain original-stale-epochs 150 "$bin/stale_epochs"
   turn plain original-stale 150 "$bin/stale" 500 3
@@ -213,6 +218,21 @@ stale() {
   wait
 }
 
+# A matrix changes though the user has promised that none does; and the same without the promise.
+start_frozen() {
+  local bin=$build/tests/gpu/blackbox
+  SHUNT_ASSUME=frozen SHUNT_ROUTES=csr,dense turn preloaded frozen-dense 60 "$bin/frozen" half -- \
+    'route dense >= 200'
+  SHUNT_ASSUME=frozen SHUNT_ROUTES=csr,vector turn preloaded frozen-vector 60 "$bin/frozen" eights \
+    -- 'route vector >= 200'
+  SHUNT_ROUTES=csr,dense turn preloaded not-frozen 60 "$bin/frozen" half -- 'route dense >= 200'
+}
+
+frozen() {
+  start_frozen
+  wait
+}
+
 # The original's results, then both comparisons with them.
 # shellcheck disable=SC2317 # started by its name
 parity() {
@@ -231,6 +251,7 @@ blackbox() {
   start parity # the longest
   start_stale
   SHUNT_ROUTES=$every_route turn preloaded determinism 150 "$bin/determinism"
+  start_frozen
   wait
   # Alone, each.
   quiet_programs
@@ -272,7 +293,7 @@ host() {
     plain "original-host-$round" 60 "$bin/host_time"
     preloaded "host-$round" 60 "$bin/host_time"
   done
-  expected host-1 'route dense >= 1000' 'route vector >= 1000' 'route sparse24 >= 2000' \
+  expected host-1 'route dense >= 1000' 'route vector >= 1000' 'route sparse24 >= 500' \
     'route tile >= 500' 'route bundle >= 500' 'route csr >= 1000'
   {
     echo "# least host us of three runs: with Shunt, without, what" \
@@ -444,11 +465,11 @@ both() {
 # One after the other: times and memory are measured.
 torture() {
   local bin=$build/tests/gpu/torture
-  both layers 300 "$bin/layers" "${LAYERS_PASSES:-8}" -- 'route dense >= 1000'
+  both layers 300 "$bin/layers" "${LAYERS_PASSES:-8}" -- 'rerouted cusparseSpMM >= 10000'
   grep -h '^time us_a_layer' "$logs/original-layers.log" | sed 's/^/  without: /'
   grep -h '^time us_a_layer' "$logs/layers.log" | sed 's/^/  with:    /'
   both many-streams 550 "$bin/many_streams" "${STREAMS:-100000}" -- \
-    "route sparse24 >= $((${STREAMS:-100000} / 2))"
+    "rerouted cusparseSpMM >= $((${STREAMS:-100000} / 2))"
   both many-problems 550 "$bin/many_problems" "${PROBLEMS:-100000}" -- \
     "rerouted cusparseSpMM >= $((${PROBLEMS:-100000} / 2))"
   both recovery 550 "$bin/recovery" "${RECOVERIES:-1}" -- 'route dense >= 500' \
@@ -471,6 +492,54 @@ memory() {
   run "$name" 150 env LD_PRELOAD="$shunt" SHUNT_REPORT="$work/$name.report" python3 "$script"
   expected "$name" 'rerouted cusparseSpMM >= 500'
   compared "$name" 'largest_mb >= -128' 'total_mb >= -128'
+}
+
+# trained NAME WORD...: torch_train.py, its losses to $work/NAME.losses; under Shunt but for names
+# that begin with "original-".
+# shellcheck disable=SC2317 # started by its name
+trained() {
+  local name=$1 preload=$shunt
+  shift
+  [ "$name" = "${name#original-}" ] || preload=
+  run "$name" 580 env LD_PRELOAD="$preload" SHUNT_REPORT="$work/$name.report" \
+    python3 "$here/tests/clients/torch_train.py" "$@" -o "$work/$name.losses"
+}
+
+# near NAME TOLERANCE: the losses of NAME and of original-NAME.
+near() {
+  run "$1-near" 60 python3 "$here/tests/clients/torch_train.py" --compare \
+    "$work/original-$1.losses" "$work/$1.losses" "$2"
+}
+
+# Alone first, since times are compared and memory runs out; then many at a time on one device.
+train() {
+  local steps=${TRAIN_STEPS:-1000} model run_number
+  export PYTHONDONTWRITEBYTECODE=1
+  for model in mlp gcn attention; do
+    trained "original-train-$model" "$model" --steps "$steps" --full
+    trained "train-$model" "$model" --steps "$steps" --full
+    SHUNT_DETERMINISTIC=1 trained "train-$model-deterministic" "$model" --steps "$steps" --full
+    grep -H '^value us_a_step' "$logs"/*"train-$model.log" "$logs/train-$model-deterministic.log" |
+      sed 's,.*/,  ,'
+    near "train-$model" 0.02
+  done
+  expected train-mlp "rerouted cusparseSpMM >= $((steps * 40))"
+  expected train-gcn "rerouted cusparseSpMM >= $steps"
+  expected train-attention "rerouted cusparseSpMM >= $steps" 'rerouted cusparseSDDMM >= 100'
+  for model in mlp gcn attention; do
+    turn trained "original-train-$model-graph" "$model" --steps "$steps" --graphs
+    turn trained "train-$model-graph" "$model" --steps "$steps" --graphs
+    for run_number in 1 2 3 4 5; do
+      SHUNT_DETERMINISTIC=1 turn trained "train-$model-again-$run_number" "$model" \
+        --steps $((steps / 4))
+    done
+  done
+  wait
+  for model in mlp gcn attention; do
+    near "train-$model-graph" 0.02
+    run "train-$model-bits" 60 python3 "$here/tests/clients/torch_train.py" --same \
+      "$work/train-$model-again"-[1-5].losses
+  done
 }
 
 # compared NAME RULE...: the values that NAME found with Shunt, and without.
@@ -496,6 +565,7 @@ for phase in $phases; do
   unit) unit ;;
   stale) stale ;;
   blackbox) blackbox ;;
+  frozen) frozen ;;
   sanitize) sanitize ;;
   host) host ;;
   clients) clients ;;
@@ -503,10 +573,12 @@ for phase in $phases; do
   bench) bench ;;
   torture) torture ;;
   memory) memory ;;
+  train) train ;;
   changes) changes ;;
   *)
     echo "check_gpu: unknown phase '$phase'; accepted:" \
-      "unit stale blackbox sanitize host clients solvers bench torture memory changes"
+      "unit stale frozen blackbox sanitize host clients solvers bench torture memory changes" \
+      "train"
     exit 2
     ;;
   esac

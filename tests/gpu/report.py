@@ -167,6 +167,7 @@ RUNNERS = ("tests/gpu/report.py", "tests/gpu/check_gpu.sh", "tests/gpu/stage.sh"
 SEEN_BY = (
     (r"tests/gpu/\w+/(test_\w+)\.cu", r"\1"),
     (r"tests/gpu/blackbox/stale(_\w+)?\.cuh?", r"stale.*"),
+    (r"tests/gpu/torture/.*", r"(layers|many-streams|many-problems|recovery|service).*"),
     (r"backend/graphblas/.*", r"test_graphblas_.*"),
 )
 

@@ -2,12 +2,15 @@
    as it was before the last change is found, because the original, called through its handle on
    the same operands, sees it as it is.
 
-     mutate [--seed S] [--steps N] [--stale 1]
+     mutate [--seed S] [--steps N] [--stale 1] [--graph 1]
 
    Every step changes A or B in one of the ways below, and then multiplies, sometimes several
    times.  A and B stay alive over many steps, so that anything kept of them would be asked for
    again; they are freed and made anew at the same address now and then.  With --stale 1 the
-   subject is given the operand as it was before the last change, and the run must fail.  */
+   subject is given the operand as it was before the last change, and the run must fail.
+
+   With --graph 1 both are sparse, square and of one size, and a product is C<M> = X Y or X Y' where
+   M, X and Y are any of the two: the counting of triangles, of a graph that changes.  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +29,16 @@ static GrB_BinaryOp plus, times;
 static long taken, asked;
 static GrB_UnaryOp minus;
 
-/* A and B; a sparse and a full or bitmap matrix most of the time. */
+/* A and B; a sparse and a full or bitmap matrix most of the time, or two sparse ones. */
 static struct operand shape[2];
 static GrB_Matrix matrix[2];
-static bool give_stale;
+static bool give_stale, of_graph;
 static GrB_Matrix stale[2]; /* NULL: as it is */
+
+static bool is_dense(int which)
+{
+  return which == 1 && !of_graph;
+}
 
 static double small_value(void)
 {
@@ -54,6 +62,8 @@ static void choose_type(void)
   type = is_double ? T_FP64 : T_FP32;
   semiring = is_double ? GrB_PLUS_TIMES_SEMIRING_FP64 : GrB_PLUS_TIMES_SEMIRING_FP32;
   plus = is_double ? GrB_PLUS_FP64 : GrB_PLUS_FP32;
+  if (of_graph && rng_chance(&state, 50))
+    semiring = is_double ? GxB_PLUS_PAIR_FP64 : GxB_PLUS_PAIR_FP32;
   times = is_double ? GrB_TIMES_FP64 : GrB_TIMES_FP32;
   minus = is_double ? GrB_AINV_FP64 : GrB_AINV_FP32;
 }
@@ -63,9 +73,10 @@ static GrB_Info make(int which)
   struct operand *o = &shape[which];
   union object x;
   o->type = type;
-  o->form = which == 0 ? (rng_chance(&state, 60) ? FORM_SPARSE : FORM_HYPER)
-                       : (rng_chance(&state, 70) ? FORM_FULL : FORM_BITMAP);
-  o->density = which == 0 ? 0.4 * rng_unit(&state) : o->form == FORM_FULL ? 1 : 0.8;
+  o->form = is_dense(which) ? (rng_chance(&state, 70) ? FORM_FULL : FORM_BITMAP)
+                            : (rng_chance(&state, 60) ? FORM_SPARSE : FORM_HYPER);
+  o->density = !is_dense(which) ? 0.4 * rng_unit(&state) : o->form == FORM_FULL ? 1 : 0.8;
+  o->symmetric = of_graph && rng_chance(&state, 60);
   o->by_col = rng_chance(&state, 50);
   o->iso = rng_chance(&state, 10);
   o->bitmap_switch = o->hyper_switch = -1;
@@ -80,6 +91,7 @@ static GrB_Info make_anew(void)
 {
   int64_t m = 1 + rng_below(&state, MAX_SIZE), k = 1 + rng_below(&state, MAX_SIZE);
   int64_t n = 1 + rng_below(&state, MAX_SIZE);
+  if (of_graph) k = n = m;
   GrB_Matrix_free(&matrix[0]);
   GrB_Matrix_free(&matrix[1]);
   choose_type();
@@ -156,7 +168,7 @@ static GrB_Info apply_bound(int w)
 
 static GrB_Info select_values(int w)
 {
-  if (w == 1) return apply_minus(w); /* B keeps its entries */
+  if (is_dense(w)) return apply_minus(w); /* it keeps its entries */
   return GrB_Matrix_select_FP64(matrix[w], NULL, NULL, GrB_VALUENE_FP64, matrix[w], small_value(),
                                 NULL);
 }
@@ -241,7 +253,8 @@ static GrB_Info edit_unpacked(int w)
   }
   info = GxB_Matrix_pack_CSR(a, &offsets, &indices, &values, offset_bytes, index_bytes, value_bytes,
                              iso, jumbled, NULL);
-  if (!info && w == 1) info = GxB_Matrix_Option_set(a, GxB_SPARSITY_CONTROL, FORM_FULL);
+  if (!info && is_dense(w)) info = GxB_Matrix_Option_set(a, GxB_SPARSITY_CONTROL, FORM_FULL);
+  if (!info && of_graph) info = GxB_Matrix_Option_set(a, GxB_SPARSITY_CONTROL, FORM_SPARSE);
   return info;
 }
 
@@ -278,7 +291,8 @@ static GrB_Info other_form(int w)
 {
   static const int sparse[] = {FORM_SPARSE, FORM_HYPER, 3, FORM_AUTO};
   static const int dense[] = {FORM_FULL, FORM_BITMAP, 12};
-  int control = w ? dense[rng_below(&state, 3)] : sparse[rng_below(&state, 4)];
+  int control =
+      is_dense(w) ? dense[rng_below(&state, 3)] : sparse[rng_below(&state, of_graph ? 3 : 4)];
   return GxB_Matrix_Option_set(matrix[w], GxB_SPARSITY_CONTROL, control);
 }
 
@@ -342,9 +356,34 @@ static const struct {
 
 /* ---- comparing ---------------------------------------------------------------------------- */
 
+/* Which two are multiplied, under which mask. */
+struct roles {
+  int a, b, mask; /* mask < 0: none */
+  GrB_Descriptor descriptor;
+};
+
+static struct roles draw_roles(void)
+{
+  struct roles r = {0, 1, -1, NULL};
+  if (!of_graph) return r;
+  const bool structural = rng_chance(&state, 60);
+  r.a = (int)rng_below(&state, 2);
+  r.b = rng_chance(&state, 60) ? r.a : !r.a;
+  r.mask = rng_chance(&state, 60) ? r.a : !r.a;
+  r.descriptor = rng_chance(&state, 70) ? (structural ? GrB_DESC_ST1 : GrB_DESC_T1)
+                                        : (structural ? GrB_DESC_S : NULL);
+  return r;
+}
+
+static GrB_Matrix as_given(int which, const struct products *to)
+{
+  return to == &subject && stale[which] ? stale[which] : matrix[which];
+}
+
 /* C(0) by the subject, C(1) by the original; which goes first is left to chance. */
 static bool products_agree(char why[200])
 {
+  const struct roles r = draw_roles();
   union object c[2] = {{NULL}, {NULL}};
   struct seen seen[2] = {{0}, {0}};
   bool good = true, original_first = rng_chance(&state, 50);
@@ -355,10 +394,8 @@ static bool products_agree(char why[200])
   for (int i = 0; !info && i < 2; i++) {
     const struct products *p = (i == 0) == original_first ? &original : &subject;
     calls_reset();
-    GrB_Matrix a = matrix[0], b = matrix[1];
-    if (p == &subject && stale[0]) a = stale[0];
-    if (p == &subject && stale[1]) b = stale[1];
-    info = p->mxm(c[p == &original].matrix, NULL, NULL, semiring, a, b, NULL);
+    info = p->mxm(c[p == &original].matrix, r.mask < 0 ? NULL : as_given(r.mask, p), NULL, semiring,
+                  as_given(r.a, p), as_given(r.b, p), r.descriptor);
     asked += p == &subject;
     taken += p == &subject && calls_seen() == 0;
   }
@@ -403,6 +440,7 @@ int main(int argc, char **argv)
   for (int i = 1; i + 1 < argc; i += 2) {
     if (!strcmp(argv[i], "--seed")) seed = strtoull(argv[i + 1], NULL, 10);
     if (!strcmp(argv[i], "--stale")) give_stale = atoi(argv[i + 1]) != 0;
+    if (!strcmp(argv[i], "--graph")) of_graph = atoi(argv[i + 1]) != 0;
     if (!strcmp(argv[i], "--steps")) steps = atol(argv[i + 1]);
   }
   if (GrB_init(GrB_NONBLOCKING) || !products_find(&subject, &original)) return 2;

@@ -83,6 +83,7 @@ done
 # ---- the harness finds what it should ----------------------------------------------------------
 report "$work/property" --self-test --cases 4000
 check "a stale operand is found" sh -c "! $work/mutate --steps 2000 --stale 1"
+check "a stale graph is found" sh -c "! $work/mutate --steps 2000 --stale 1 --graph 1"
 
 # ---- equal to the original ------------------------------------------------------------------
 # A list of routes takes what it can, however small.
@@ -95,6 +96,7 @@ cases=${PROPERTY_CASES:-50000}
   report $preloaded "$work/property" --cases $((cases / 5)) --seed 2 --own-malloc $taken
   report $preloaded "$work/property" --cases 150 --large $taken
   report $preloaded "$work/mutate" --steps "${MUTATE_STEPS:-100000}"
+  report $preloaded "$work/mutate" --steps $((${MUTATE_STEPS:-100000} / 2)) --graph 1
   report $preloaded "$work/threads" --seconds "${THREAD_SECONDS:-3}"
   report env LD_PRELOAD="$library" "$work/property" --cases $((cases / 5)) --seed 3
   report env LD_PRELOAD="$library" "$work/vectors"

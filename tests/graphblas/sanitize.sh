@@ -1,20 +1,28 @@
 #!/bin/sh
-# sanitize.sh [SECONDS [CASES]]: the library and the host engine under ThreadSanitizer (threads.c
-# for SECONDS, default 300), Address- and UndefinedBehaviorSanitizer (property.c, CASES random
-# products, default 50000, and threads.c), and valgrind (a short property run; no leak may have
-# the library in its stack).
+# sanitize.sh [SECONDS [CASES]]: the library and the host engine under ThreadSanitizer (the engine's
+# unit tests, and threads.c for SECONDS, default 300), Address- and UndefinedBehaviorSanitizer
+# (property.c, CASES random products, default 50000, and threads.c), and valgrind (a short property
+# run; no leak may have the library in its stack).  Only the first part: ONLY=loops; only threads.c:
+# ONLY=threads.
 #
-# GraphBLAS itself and libgomp are not instrumented.  ThreadSanitizer does not see libgomp's
-# barriers, so with it every user thread runs its parallel regions alone (OMP_NUM_THREADS=1):
-# what is tested is calls from several threads at once, not the loops inside a call.
+# The loops inside a call: the products under a sparse mask by their unit tests, on omp_threads.c in
+# libgomp's place, whose barriers ThreadSanitizer does not see.  Calls from several threads at once:
+# threads.c, where GraphBLAS and libgomp are not instrumented, so every thread runs its parallel
+# regions alone (OMP_NUM_THREADS=1).
 set -u
 seconds=${1:-300}
 cases=${2:-50000}
 here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 passed=0
+finish() {
+  echo "$passed passed, $failed failed"
+  [ "$failed" = 0 ]
+  exit
+}
 programs="case compare operand own_malloc original seen semiring side spoil tolerance types"
 
 # build NAME FLAGS...: $work/NAME/{libshunt-graphblas.so,property,threads}
@@ -46,13 +54,57 @@ check() {
   fi
 }
 
+# instrument OBJECT SOURCE FLAGS...
+instrument() {
+  object=$1
+  source=$2
+  shift 2
+  ${CC:-cc} -std=gnu11 -g -fsanitize=thread -I"$top" "$@" -c "$top/$source" -o "$work/loops/$object"
+}
+# loops: $work/loops/{race,test_semiring_*}, on omp_threads.c
+loops() {
+  mkdir -p "$work/loops/kernels"
+  instrument omp.o tests/graphblas/omp_threads.c -O1 || return 1
+  instrument race.o tests/graphblas/omp_race.c -O1 -fopenmp || return 1
+  ${CC:-cc} -fsanitize=thread -o "$work/loops/race" "$work/loops/race.o" "$work/loops/omp.o" \
+    -lpthread || return 1
+  for source in "$top"/kernels/semiring/*.c; do
+    case $source in
+    *semiring_avx* | *semiring_baseline*) level=-O0 ;;
+    *) level=-O1 ;;
+    esac
+    instrument "kernels/$(basename "$source").o" "kernels/semiring/$(basename "$source")" $level \
+      -fopenmp || return 1
+  done
+  for test in masked sddmm; do
+    instrument $test.o tests/unit/semiring/test_semiring_$test.c -O1 -fopenmp || return 1
+    ${CC:-cc} -fsanitize=thread -o "$work/loops/test_semiring_$test" "$work/loops/$test.o" \
+      "$work/loops"/kernels/*.o "$work/loops/omp.o" -lm -lpthread || return 1
+  done
+}
+found() { "$@" 2>&1 | grep -q 'ThreadSanitizer: data race'; }
+
 export SHUNT_ROUTES=host
+if [ "${ONLY:-loops}" = loops ]; then
+  if loops; then
+    check "ThreadSanitizer finds a loop that races" found "$work/loops/race"
+    check "and none that does not" "$work/loops/race" apart
+    for test in masked sddmm; do
+      TSAN_OPTIONS=allocator_may_return_null=1 \
+        check "ThreadSanitizer, test_semiring_$test" "$work/loops/test_semiring_$test" 60
+    done
+  else
+    check "build the kernels with ThreadSanitizer" false
+  fi
+  [ -z "${ONLY:-}" ] || finish
+fi
 if build thread -fsanitize=thread; then
   OMP_NUM_THREADS=1 TSAN_OPTIONS="halt_on_error=0 suppressions=$here/tsan.supp" \
     check "ThreadSanitizer, threads" "$work/thread/threads" --pool 0 --seconds "$seconds"
 else
   check "build with ThreadSanitizer" false
 fi
+[ -z "${ONLY:-}" ] || finish
 if build address -fsanitize=address,undefined -fno-sanitize-recover=undefined; then
   export ASAN_OPTIONS=detect_leaks=0:handle_segv=0:allocator_may_return_null=1
   export UBSAN_OPTIONS=print_stacktrace=1
@@ -79,5 +131,4 @@ if command -v valgrind >/dev/null && build plain; then
 else
   echo "skip - no valgrind"
 fi
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -21,11 +21,11 @@
 
 enum { SHARED = 24, MAX_THREADS = 64 };
 
-/* C<M> = A * B, C from nothing or added to a full one. */
+/* C<M> = A * B, C from nothing or added to a full one; of a graph, C<S> = S S'. */
 struct job {
   struct operand a, b, m;
   union object shared_a, shared_b, shared_m; /* inputs of all threads */
-  bool masked, added;
+  bool masked, added, graph;
   GrB_Semiring semiring;
   GrB_BinaryOp plus;
   struct seen expected;
@@ -59,9 +59,12 @@ static bool multiply(const struct job *j, const struct products *p, GrB_Matrix a
 {
   union object c = {NULL};
   GrB_Info info = make_c(j, &c.matrix);
+  GrB_Matrix m = j->graph ? a : j->masked ? j->shared_m.matrix : NULL;
   if (!info)
-    info = p->mxm(c.matrix, j->masked ? j->shared_m.matrix : NULL, j->added ? j->plus : NULL,
-                  j->semiring, a, b, j->masked ? GrB_DESC_S : NULL);
+    info = p->mxm(c.matrix, m, j->added ? j->plus : NULL, j->semiring, a, j->graph ? a : b,
+                  j->graph    ? GrB_DESC_ST1
+                  : j->masked ? GrB_DESC_S
+                              : NULL);
   bool good = !info && object_see(false, c, j->a.type, out, why);
   if (info) snprintf(why, 200, "returns %d", (int)info);
   object_free(false, &c);
@@ -106,6 +109,24 @@ static void *work(void *argument)
 
 /* ---- the jobs ------------------------------------------------------------------------------ */
 
+/* Sparse by sparse under a sparse mask, half of them of one symmetric matrix. */
+static void draw_masked_job(struct job *j, uint64_t *r)
+{
+  const bool is_double = j->a.type == T_FP64;
+  j->masked = true;
+  j->graph = rng_chance(r, 50);
+  j->b.form = j->m.form = FORM_SPARSE;
+  if (rng_chance(r, 30)) j->b.form = j->m.form = FORM_HYPER;
+  j->b.density = 0.2;
+  if (!j->graph) return;
+  j->a.form = FORM_SPARSE;
+  j->a.cols = j->b.rows = j->b.cols = j->m.rows = j->m.cols = j->a.rows;
+  j->a.density = 0.2 * rng_unit(r);
+  j->a.symmetric = rng_chance(r, 70);
+  if (j->a.symmetric) j->a.set_after = j->a.remove_after = 0;
+  if (rng_chance(r, 50)) j->semiring = is_double ? GxB_PLUS_PAIR_FP64 : GxB_PLUS_PAIR_FP32;
+}
+
 static void draw_job(struct job *j, uint64_t *r)
 {
   bool is_double = rng_chance(r, 50), sampled = rng_chance(r, 30);
@@ -137,6 +158,7 @@ static void draw_job(struct job *j, uint64_t *r)
     all[i]->by_col = rng_chance(r, 50);
     all[i]->seed = rng_next(r);
   }
+  if (!sampled && rng_chance(r, 45)) draw_masked_job(j, r);
 }
 
 static bool ready_job(struct job *j)

@@ -4,8 +4,9 @@ check_PROGRAMS = \
   %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr %D%/dcsr/test_dcsr_hardware_model \
   %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin %D%/native/test_native \
   %D%/native/test_native_refused %D%/options/test_options %D%/semiring/test_semiring_bundles \
-  %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_sddmm \
-  %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 %D%/srbcrs/test_srbcrs \
+  %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_masked_memory \
+  %D%/semiring/test_semiring_sddmm %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
+  %D%/srbcrs/test_srbcrs \
   %D%/tile/test_tile %D%/tile/test_tile_refused %D%/tile/test_tile_twin \
   %D%/tool/test_bench_blocks \
   %D%/vector/test_row_clusters %D%/vector/test_vector_attention \
@@ -35,6 +36,9 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 
 %C%_semiring_test_semiring_bundles_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_masked_LDADD = libshunt-semiring.la -lm
+%C%_semiring_test_semiring_masked_memory_LDADD = libshunt-semiring.la -lm
+%C%_semiring_test_semiring_masked_memory_LDFLAGS = \
+  -Wl,--wrap=malloc,--wrap=calloc,--wrap=free
 %C%_semiring_test_semiring_sddmm_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_spmm_LDADD = libshunt-semiring.la -lm
 
@@ -42,9 +46,10 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 if HAVE_CUDA
 check_PROGRAMS += \
   %D%/cusparse/test_bsr_notes %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
-  %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_math %D%/plan/test_packed_product \
-  %D%/plan/test_plan %D%/plan/test_planner %D%/plan/test_promise %D%/plan/test_tune \
-  %D%/sparse24/test_sparse24_route %D%/tile/test_tile_route %D%/vector/test_vector_route
+  %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_frozen %D%/plan/test_math \
+  %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner %D%/plan/test_promise \
+  %D%/plan/test_tune %D%/sparse24/test_sparse24_route %D%/srbcrs/test_srbcrs_cost \
+  %D%/tile/test_tile_route %D%/vector/test_vector_route
 %C%_cusparse_test_bsr_notes_SOURCES = %D%/cusparse/test_bsr_notes.c backend/cusparse/bsr.c \
   backend/cusparse/descriptor_table.c
 %C%_cusparse_test_bsr_notes_CFLAGS = $(AM_CFLAGS)
@@ -58,9 +63,12 @@ check_PROGRAMS += \
 %C%_cusparse_test_strides_CFLAGS = $(AM_CFLAGS)
 %C%_cusparse_test_strides_LDADD = -lpthread
 %C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c backend/plan/cache.c \
-  backend/plan/cache_profile.c backend/plan/fault.c backend/plan/packed.c
+  backend/plan/cache_profile.c backend/plan/fault.c backend/plan/frozen.c backend/plan/packed.c
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
+%C%_plan_test_frozen_SOURCES = %D%/plan/test_frozen.c backend/plan/frozen.c
+%C%_plan_test_frozen_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_frozen_LDADD =
 %C%_plan_test_math_SOURCES = %D%/plan/test_math.c $(OPTION_SOURCES) backend/cublas/cublaslt.c \
   backend/plan/fault.c backend/routes/cost_forms.c backend/routes/dense.c \
   backend/routes/dense_cost.c backend/routes/no_routes.c backend/routes/packed_product.c
@@ -71,7 +79,7 @@ check_PROGRAMS += \
 %C%_plan_test_packed_product_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_packed_product_LDADD = libshunt-problem.la -lm
 %C%_plan_test_planner_SOURCES = %D%/plan/test_planner.c backend/plan/choice.c backend/plan/fault.c \
-  backend/plan/planner.c backend/plan/product.c backend/routes/cost_forms.c
+  backend/plan/frozen.c backend/plan/planner.c backend/plan/product.c backend/routes/cost_forms.c
 %C%_plan_test_planner_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_planner_LDADD = libshunt-problem.la -lm
 
@@ -84,6 +92,7 @@ CORE_TEST_LIBS = libshunt-core.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm
 %C%_plan_test_plan_LDADD = $(CORE_TEST_LIBS)
 %C%_plan_test_tune_LDADD = $(CORE_TEST_LIBS)
 %C%_sparse24_test_sparse24_route_LDADD = $(CORE_TEST_LIBS)
+%C%_srbcrs_test_srbcrs_cost_LDADD = $(CORE_TEST_LIBS)
 %C%_tile_test_tile_route_LDADD = $(CORE_TEST_LIBS)
 %C%_vector_test_vector_route_LDADD = $(CORE_TEST_LIBS)
 endif

@@ -242,6 +242,7 @@ static bool measure_shunt(struct gpu_case *g, struct bench_case *c, const struct
              {"tile-aligned", gpu_prepare_tile_aligned, gpu_tile},
              {"tile", gpu_prepare_tile, gpu_tile},
              {"sparse24", gpu_prepare_sparse24, gpu_sparse24},
+             {"srbcrs", gpu_prepare_srbcrs, gpu_srbcrs},
              {"dcsr-b", gpu_prepare_dcsr_b, gpu_dcsr_b},
              {"dcsr-online", gpu_prepare_dcsr_online, gpu_dcsr_online},
              {"dcsr-c", gpu_prepare_dcsr_c, gpu_dcsr_c},

@@ -8,6 +8,7 @@
 #include "kernels/bundle/bundle_format.h"
 #include "kernels/dcsr/dcsr_kernels.h"
 #include "kernels/sparse24/sparse24_format.h"
+#include "kernels/srbcrs/srbcrs_format.h"
 #include "kernels/tile/tile_format.h"
 #include "kernels/vector/vector_format.h"
 
@@ -46,6 +47,7 @@ struct gpu_case {
   struct shunt_vector packed;
   struct shunt_tile tile;
   struct shunt_sparse24 sparse24;
+  struct shunt_srbcrs srbcrs;
   struct shunt_dcsr dcsr;
   struct shunt_dcsr_sums sums;  /* of dcsr */
   struct shunt_csr columns;     /* A in CSC, as the CSR of its transpose */
@@ -88,10 +90,12 @@ bool gpu_prepare_tile_24(struct gpu_case *g, struct bench_way *w);
 bool gpu_prepare_tile_aligned(struct gpu_case *g, struct bench_way *w);
 bool gpu_prepare_tile(struct gpu_case *g, struct bench_way *w);
 bool gpu_prepare_sparse24(struct gpu_case *g, struct bench_way *w);
+bool gpu_prepare_srbcrs(struct gpu_case *g, struct bench_way *w);
 shunt_status gpu_bundle(struct gpu_case *g, cudaStream_t stream);
 shunt_status gpu_packed(struct gpu_case *g, cudaStream_t stream);
 shunt_status gpu_tile(struct gpu_case *g, cudaStream_t stream);
 shunt_status gpu_sparse24(struct gpu_case *g, cudaStream_t stream);
+shunt_status gpu_srbcrs(struct gpu_case *g, cudaStream_t stream);
 /* Through the planner: w->note is the route taken, or why none was (false). */
 bool gpu_prepare_routed(struct gpu_case *g, struct bench_way *w);
 shunt_status gpu_routed(struct gpu_case *g, cudaStream_t stream);

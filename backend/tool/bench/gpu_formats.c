@@ -8,6 +8,7 @@
    tile-24          the same with merged columns
    tile-aligned, tile   the same two with all tiles dense
    sparse24         2:4 throughout, by wgmma.sp (kernels/sparse24/sparse24_format.h)
+   srbcrs           int8 column vectors in strides (kernels/srbcrs/srbcrs_format.h)
    routed           whatever the planner takes, once it knows the matrix; also under capture
 
    A way that is not for the case's operation, types or pattern is left out without a word.
@@ -23,10 +24,12 @@
 #include "backend/tool/bench/gpu.h"
 #include "conv/bundle/bundle_conv.h"
 #include "conv/sparse24/sparse24_conv.h"
+#include "conv/srbcrs/srbcrs_conv.h"
 #include "conv/tile/tile_conv.h"
 #include "conv/vector/vector_conv.h"
 #include "kernels/bundle/bundle_kernels.h"
 #include "kernels/sparse24/sparse24_kernels.h"
+#include "kernels/srbcrs/srbcrs_kernels.h"
 #include "kernels/tile/tile_kernels.h"
 #include "kernels/vector/vector_kernels.h"
 
@@ -223,6 +226,37 @@ shunt_status gpu_sparse24(struct gpu_case *g, cudaStream_t stream)
   const enum shunt_sparse24_shape shape = shunt_choose_sparse24_shape(&g->p.spmm, d);
   return shunt_sparse24_spmm_shaped_cuda(&g->p.spmm, &g->sparse24, shape, in_place, &none, &r, d,
                                          stream);
+}
+
+/* ---- srbcrs ------------------------------------------------------------------------- */
+
+static shunt_status to_strides(struct gpu_case *g, const void *plan)
+{
+  return shunt_csr_to_srbcrs_cuda(shunt_problem_sparse(&g->p), plan, &g->srbcrs, &g->gpu->device,
+                                  g->gpu->stream);
+}
+
+bool gpu_prepare_srbcrs(struct gpu_case *g, struct bench_way *w)
+{
+  const struct shunt_csr *a = shunt_problem_sparse(&g->p);
+  const int height = shunt_vector_profiled_height(&g->c->profile, 1);
+  const int v = height > SHUNT_SRBCRS_TALLEST ? SHUNT_SRBCRS_TALLEST : height;
+  const struct shunt_srbcrs_layout plan = {.height = v, .share = v};
+  struct shunt_srbcrs_counts counts;
+  if (!is_spmm(g) || g->p.spmm.c.type != g->p.spmm.compute) return false;
+  const size_t bytes = shunt_srbcrs_bytes(a, &plan);
+  if (bytes == 0 || !gpu_get(&g->converted, bytes, "strides", w)) return false;
+  shunt_srbcrs_lay_out(a, &plan, g->converted, &g->srbcrs);
+  const shunt_status s = timed(g, to_strides, &plan, w);
+  if (!converted(g, s, &counts, g->srbcrs.counts, sizeof counts, w)) return false;
+  if (counts.irregular) return refuse(w, "the matrix does not fit the format");
+  return gpu_get_workspace(g, shunt_srbcrs_spmm_workspace(&g->p.spmm), w);
+}
+
+shunt_status gpu_srbcrs(struct gpu_case *g, cudaStream_t stream)
+{
+  return shunt_srbcrs_spmm_cuda(&g->p.spmm, &g->srbcrs, &g->gpu->device, g->workspace,
+                                g->workspace_bytes, stream);
 }
 
 /* ---- routed ------------------------------------------------------------------------ */

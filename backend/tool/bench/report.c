@@ -7,7 +7,7 @@
      packed ordered                `vector`, converted, the second in another order of the rows
      tile tile-24                  `tile`, columns merged: all tiles dense; those that can be 2:4
      aligned align24               the same, columns as they stand
-     sparse24 dcsr-b online dcsr-c dense d.packed routed
+     sparse24 srbcrs dcsr-b online dcsr-c dense d.packed routed
      default alg1 alg2 alg3        cuSPARSE
      cuBLAS
      best of Shunt, over ..., and the route taken
@@ -34,6 +34,7 @@ static const struct column cuda_columns[] = {
     {"tile-aligned", "aligned"},
     {"tile-aligned-24", "align24"},
     {"sparse24", "sparse24"},
+    {"srbcrs", "srbcrs"},
     {"dcsr-b", "dcsr-b"},
     {"dcsr-online", "online"},
     {"dcsr-c", "dcsr-c"},

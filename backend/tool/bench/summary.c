@@ -4,16 +4,12 @@
 
 #include "backend/tool/bench/bench.h"
 
-enum { OWN = 18, RIVALS = 4 };
-static const char *const own[OWN] = {"csr",           "vector",
-                                     "bundle",        "bsr",
-                                     "vector-packed", "vector-ordered",
-                                     "tile",          "tile-24",
-                                     "tile-aligned",  "tile-aligned-24",
-                                     "sparse24",      "dcsr-b",
-                                     "dcsr-online",   "dcsr-c",
-                                     "dense",         "dense-packed",
-                                     "routed",        "best"};
+enum { OWN = 19, RIVALS = 4 };
+static const char *const own[OWN] = {"csr",           "vector",          "bundle",   "bsr",
+                                     "vector-packed", "vector-ordered",  "tile",     "tile-24",
+                                     "tile-aligned",  "tile-aligned-24", "sparse24", "srbcrs",
+                                     "dcsr-b",        "dcsr-online",     "dcsr-c",   "dense",
+                                     "dense-packed",  "routed",          "best"};
 static const char *const rival_title[RIVALS] = {"cuSPARSE's default", "its best", "cuBLAS",
                                                 "Blocked-ELL"};
 

@@ -22,6 +22,7 @@ static const struct {
     {"bundle", "route: 8 rows at a time, each shared column once"},
     {"vector", "route: V x 1 vectors on tensor cores; packed where that pays"},
     {"sparse24", "route: matrices that are 2:4 throughout, on sparse tensor cores"},
+    {"srbcrs", "route: int8 rows in groups with equal columns, on tensor cores"},
     {"tile", "route: tiles of the columns that 16 rows have, 2:4 where they can be"},
     {"dense", "route: the matrix written out with its zeros, times B"},
     {"original", "the call is left to cuSPARSE"},

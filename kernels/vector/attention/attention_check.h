@@ -31,15 +31,24 @@ static inline int shunt_check_packed(const void *values, int64_t stride)
   return values && (uintptr_t)values % 8 == 0 && stride % 4 == 0;
 }
 
-static inline shunt_status shunt_check_sddmm(const struct shunt_vector_sddmm *p,
-                                             const struct shunt_vector *v)
+/* What all products with heads ask of their sizes. */
+static inline shunt_status shunt_check_problem(const struct shunt_vector *v, int64_t d,
+                                               int64_t batches, int64_t heads)
 {
   shunt_status s = shunt_check_pattern(v);
 
   if (s != SHUNT_OK) return s;
-  if (p->d < 1 || p->batches < 1 || p->heads < 1) return SHUNT_E_ARGUMENT;
-  if (p->d > SHUNT_ATTENTION_MOST_D) return SHUNT_E_UNSUPPORTED;
-  if (shunt_check_count(p->batches, p->heads) == 0) return SHUNT_E_UNSUPPORTED;
+  if (d < 1 || batches < 1 || heads < 1) return SHUNT_E_ARGUMENT;
+  if (d > SHUNT_ATTENTION_MOST_D) return SHUNT_E_UNSUPPORTED;
+  return shunt_check_count(batches, heads) == 0 ? SHUNT_E_UNSUPPORTED : SHUNT_OK;
+}
+
+static inline shunt_status shunt_check_sddmm(const struct shunt_vector_sddmm *p,
+                                             const struct shunt_vector *v)
+{
+  shunt_status s = shunt_check_problem(v, p->d, p->batches, p->heads);
+
+  if (s != SHUNT_OK) return s;
   if (!shunt_check_heads(&p->q, p->d) || !shunt_check_heads(&p->k, p->d)) return SHUNT_E_ARGUMENT;
   return shunt_check_packed(p->values, p->values_stride) ? SHUNT_OK : SHUNT_E_ARGUMENT;
 }
@@ -60,12 +69,9 @@ static inline shunt_status shunt_check_softmax(const struct shunt_vector_softmax
 static inline shunt_status shunt_check_attention(const struct shunt_vector_attention *p,
                                                  const struct shunt_vector *v)
 {
-  shunt_status s = shunt_check_pattern(v);
+  shunt_status s = shunt_check_problem(v, p->d, p->batches, p->heads);
 
   if (s != SHUNT_OK) return s;
-  if (p->d < 1 || p->batches < 1 || p->heads < 1) return SHUNT_E_ARGUMENT;
-  if (p->d > SHUNT_ATTENTION_MOST_D) return SHUNT_E_UNSUPPORTED;
-  if (shunt_check_count(p->batches, p->heads) == 0) return SHUNT_E_UNSUPPORTED;
   if (!shunt_check_heads(&p->q, p->d) || !shunt_check_heads(&p->k, p->d) ||
       !shunt_check_heads(&p->v, p->d) || !shunt_check_heads(&p->o, p->d))
     return SHUNT_E_ARGUMENT;

@@ -119,7 +119,7 @@ template <int Fetch> struct step_warp {
     else
       ptx::cp_async_16(ptx::shared_address(to), from, there ? 16 : 0);
   }
-  __device__ __forceinline__ void bring(const step_tile &tile, int stage)
+  __device__ __forceinline__ void fetch(const step_tile &tile, int stage)
   {
     step_buffer &to = buffers[stage];
     if (tile.there) {
@@ -146,18 +146,18 @@ template <int Fetch> struct step_warp {
   template <int Kinds> __device__ __forceinline__ void follow(step_walk<Kinds> walk)
   {
     step_tile tile = walk.next();
-    if (Fetch == OVERLAPPED) bring(tile, 0);
+    if (Fetch == OVERLAPPED) fetch(tile, 0);
     for (int stage = 0; tile.there; stage ^= 1) {
       const step_tile next = walk.next();
       if (Fetch == DIRECT) {
         multiply_direct(tile);
       } else if (Fetch == OVERLAPPED) {
-        bring(next, stage ^ 1);
+        fetch(next, stage ^ 1);
         ptx::cp_async_wait<1>();
         __syncwarp();
         multiply_shared(tile, stage);
       } else {
-        bring(tile, 0);
+        fetch(tile, 0);
         ptx::cp_async_wait<0>();
         __syncwarp();
         multiply_shared(tile, 0);

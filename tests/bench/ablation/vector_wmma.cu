@@ -56,7 +56,7 @@ template <int V> struct put_wmma {
 
 // Rows of B of the tile of places that begins at `head`, columns column0 .. + 63, on their way
 // into b.  Columns beyond the last are the first: what comes of them is not stored.
-__device__ __forceinline__ void bring_tile(wmma_memory &m, int stage, int head, const arguments &p,
+__device__ __forceinline__ void fetch_tile(wmma_memory &m, int stage, int head, const arguments &p,
                                            int column0)
 {
 #pragma unroll
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(kWmmaWarps * 32)
     __syncwarp();
     if (more) {
       head = list.head;
-      bring_tile(m, stage, head, p, column0);
+      fetch_tile(m, stage, head, p, column0);
       list.drop_tile();
     }
     ptx::cp_async_commit();

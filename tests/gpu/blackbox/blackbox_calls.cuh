@@ -155,4 +155,15 @@ inline void prepare_output(Operands &o, uint64_t seed, cudaStream_t stream)
   CUDA_OK(cudaMemcpyAsync(o.before, output(o.p), bytes, cudaMemcpyDeviceToDevice, stream));
 }
 
+// What a check of the output finds; waits for the stream.  device: memory for it.
+inline Outcome outcome_of(Operands &o, Outcome *device, cudaStream_t stream)
+{
+  Outcome out;
+  CUDA_OK(cudaMemsetAsync(device, 0, sizeof out, stream));
+  check_result(o.p, device, stream);
+  CUDA_OK(cudaMemcpyAsync(&out, device, sizeof out, cudaMemcpyDeviceToHost, stream));
+  CUDA_OK(cudaStreamSynchronize(stream));
+  return out;
+}
+
 } // namespace blackbox

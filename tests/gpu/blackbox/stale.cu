@@ -1,7 +1,7 @@
 // stale.cu: no result is ever computed from what a matrix used to hold.
 //
 //   stale [STEPS [SEED]] [--strict] [--spmm] [--pruned] [--single] [--shuffled] [--wide]
-//         [--verbose] [--threads N]
+//         [--integers] [--verbose] [--threads N]
 //
 // A program that behaves as badly as cuSPARSE allows.  Six matrices live in nine
 // blocks of device memory; every step picks one, changes something about it (one
@@ -32,6 +32,8 @@
 //
 // With --pruned most matrices are 2:4 at first, as pruned weights are, and all products SpMM, some
 // of them in int8, into int32 or f32.
+//
+// With --integers all products are SpMM, most in int8, and sets of 8, 4 or 2 rows share their columns.
 //
 // Some matrices are described as CSC, or multiplied transposed, or both: p.a is always
 // what is stored, by rows, and `transposed` says that the product is with its transpose.
@@ -473,6 +475,8 @@ int main(int argc, char **argv)
       shuffled = true;
     else if (!strcmp(argv[i], "--wide"))
       mostly_wide = true;
+    else if (!strcmp(argv[i], "--integers"))
+      mostly_integers = true;
     else if (!strcmp(argv[i], "--verbose"))
       verbose = true;
     else if (!strcmp(argv[i], "--threads") && i + 1 < argc)

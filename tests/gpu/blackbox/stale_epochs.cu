@@ -159,18 +159,29 @@ static void begin_capture(Scene &s, int lane)
   CUDA_OK(cudaStreamBeginCapture(s.lane[lane].stream, cudaStreamCaptureModeRelaxed));
 }
 
+// NULL where the capture was broken.
 static cudaGraphExec_t end_capture(Scene &s, int lane)
 {
-  cudaGraph_t graph;
-  cudaGraphExec_t exec;
-  CUDA_OK(cudaStreamEndCapture(s.lane[lane].stream, &graph));
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  if (cudaStreamEndCapture(s.lane[lane].stream, &graph) != cudaSuccess || !graph) {
+    cudaGetLastError();
+    s.refused++;
+    return nullptr;
+  }
   CUDA_OK(cudaGraphInstantiate(&exec, graph, 0));
   CUDA_OK(cudaGraphDestroy(graph));
   return exec;
 }
 
+static void destroy(cudaGraphExec_t exec)
+{
+  if (exec) CUDA_OK(cudaGraphExecDestroy(exec));
+}
+
 static void launch(Scene &s, int lane, cudaGraphExec_t exec)
 {
+  if (!exec) return;
   poison(s, lane);
   CUDA_OK(cudaGraphLaunch(exec, s.lane[lane].stream));
   s.wrong += look(s, lane);
@@ -198,7 +209,7 @@ static void captured(Scene &s, bool launched)
     }
     settle(s, 0, buffer);
   }
-  CUDA_OK(cudaGraphExecDestroy(exec));
+  destroy(exec);
 }
 
 static void captured_only(Scene &s)
@@ -221,7 +232,7 @@ static void replayed(Scene &s)
     change_columns(s, 0);
   }
   launch(s, 0, exec);
-  CUDA_OK(cudaGraphExecDestroy(exec));
+  destroy(exec);
 }
 
 static void two_streams(Scene &s)
@@ -254,7 +265,7 @@ static void capture_beside(Scene &s)
   expect_right(s, 1, 0);
   hand_over(s, 1, 0);
   launch(s, 0, exec);
-  CUDA_OK(cudaGraphExecDestroy(exec));
+  destroy(exec);
 }
 
 static void ended(Scene &s)
@@ -278,7 +289,7 @@ static void ended(Scene &s)
   change_columns(s, 0);
   expect_right(s, 0, 0);
   launch(s, 0, exec);
-  CUDA_OK(cudaGraphExecDestroy(exec));
+  destroy(exec);
 }
 
 static void point_to(Scene &s, const Csr &a)

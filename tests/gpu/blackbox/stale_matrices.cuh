@@ -169,8 +169,8 @@ static void draw_problem(Slot &m)
   static const int64_t widths[] = {1, 3, 8, 16, 32, 64, 64, 100, 128, 128, 256};
   Problem &p = m.p;
   double large = chance(mostly_pruned ? 0.3 : 0.08) ? 1 : 0; // pruned small ones go to rows
-  p.sddmm =
-      !only_spmm && !mostly_pruned && !mostly_single && !shuffled && !mostly_wide && chance(0.25);
+  p.sddmm = !only_spmm && !mostly_pruned && !mostly_single && !shuffled && !mostly_wide &&
+            !mostly_integers && chance(0.25);
   p.a.rows = draw_side(large);
   p.a.cols = draw_side(large);
   int64_t n = chance(0.8) ? widths[below(11)] : 1 + below(USUAL_N);
@@ -183,7 +183,7 @@ static void draw_problem(Slot &m)
   }
   p.a.type = t < 9 ? CUDA_R_16F : t < 13 ? CUDA_R_16BF : t < 18 ? CUDA_R_32F : CUDA_R_64F;
   p.compute = p.a.type == CUDA_R_64F ? CUDA_R_64F : CUDA_R_32F;
-  const bool bytes = mostly_pruned && chance(0.25);
+  const bool bytes = (mostly_pruned && chance(0.25)) || (mostly_integers && chance(0.75));
   if (bytes) p.a.type = CUDA_R_8I, p.compute = chance(0.5) ? CUDA_R_32I : CUDA_R_32F;
   bool half = type_size(p.a.type) == 2;
   p.a.wide = chance(0.3);
@@ -211,6 +211,7 @@ static void draw_problem(Slot &m)
   m.flip_b = chance(p.sddmm ? 0.3 : 0.1);
   m.flip_c = p.sddmm && chance(0.2);
   m.group = shuffled && chance(0.8) ? -8 : chance(0.5) ? 8 : chance(0.2) ? 4 : 1;
+  if (mostly_integers) m.group = 2 << below(3);
   draw_lengths(m);
   draw_batches(m);
 }

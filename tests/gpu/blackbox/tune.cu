@@ -36,16 +36,6 @@ static unsigned changed_bytes(Operands &o, unsigned *counter, cudaStream_t strea
   return n;
 }
 
-static Outcome outcome_of(Operands &o, Outcome *device, cudaStream_t stream)
-{
-  Outcome out;
-  CUDA_OK(cudaMemsetAsync(device, 0, sizeof out, stream));
-  check_result(o.p, device, stream);
-  CUDA_OK(cudaMemcpyAsync(&out, device, sizeof out, cudaMemcpyDeviceToHost, stream));
-  CUDA_OK(cudaStreamSynchronize(stream));
-  return out;
-}
-
 static void test(const Shape &shape, const char *what, cusparseHandle_t handle, cudaStream_t stream,
                  void *scratch)
 {

@@ -58,6 +58,7 @@ struct Problem {
   shunt_dense copy = {};
   Table *table;
   uintptr_t key = 0x1000;
+  bool proves = true;                            // that A is what the copy was made of
   int64_t wait_cycles = SHUNT_GUARD_WAIT_CYCLES; // of blocks that may help
 
   Problem(const Case &c, Table *table)
@@ -125,7 +126,7 @@ struct Problem {
   shunt_guard repair()
   {
     shunt_guard r = {};
-    r.expected = (const shunt_fingerprint *)print.device;
+    r.expected = proves ? (const shunt_fingerprint *)print.device : nullptr;
     r.sets = table->sets;
     r.set_count = table->count;
     r.key = (const void *)key;
@@ -158,7 +159,9 @@ struct Problem {
   {
     words.download();
     const uint32_t *word = (const uint32_t *)words.host.data();
-    const uint32_t changed = no_room || (reasons & CHANGED);
+    const uint32_t changed = no_room             ? SHUNT_GUARD_NO_SET
+                             : reasons & CHANGED ? SHUNT_GUARD_CHANGED
+                                                 : 0;
     const uint32_t nonfinite = !changed && (reasons & NONFINITE);
     if (word[VERDICT] == (uint32_t)(no_room || reasons != 0) && pinned[0] == changed &&
         pinned[1] == nonfinite)

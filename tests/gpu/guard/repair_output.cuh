@@ -129,7 +129,10 @@ struct Output {
     words.download();
     const uint32_t *word = (const uint32_t *)words.host.data();
     uint32_t verdict = !how.tells ? 0xdeadbeefu : repaired();
-    uint32_t changed = how.tells && (how.reasons & CHANGED || how.no_room);
+    uint32_t changed = !how.tells              ? 0
+                       : how.no_room           ? SHUNT_GUARD_NO_SET
+                       : how.reasons & CHANGED ? SHUNT_GUARD_CHANGED
+                                               : 0;
     uint32_t nonfinite =
         how.tells && !how.no_room && (how.reasons & (CHANGED | NONFINITE)) == NONFINITE;
     if (word[VERDICT] == verdict && word[CANARY] == 0xdeadbeefu && pinned[0] == changed &&

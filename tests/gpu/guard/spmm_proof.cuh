@@ -71,7 +71,9 @@ struct Proof {
     const int64_t wrong = wrong_elements(q, before);
     q.c.host = before;
     const uint32_t verdict = ((uint32_t *)words.host.data())[VERDICT];
-    const uint32_t told = no_room || (reasons & CHANGED);
+    const uint32_t told = no_room             ? SHUNT_GUARD_NO_SET
+                          : reasons & CHANGED ? SHUNT_GUARD_CHANGED
+                                              : 0;
     if (wrong == 0 && verdict == (uint32_t)(no_room || reasons != 0) && *changed == told)
       return true;
     printf("# %lld wrong, verdict %u, changed %u; %lld x %lld x %lld, listed %d\n",

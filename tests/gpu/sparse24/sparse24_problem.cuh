@@ -247,7 +247,9 @@ struct Product {
   {
     words.download();
     const uint32_t *word = (const uint32_t *)words.host.data();
-    const uint32_t changed = (reasons & (CHANGED | NO_ROOM)) != 0;
+    const uint32_t changed = reasons & NO_ROOM   ? SHUNT_GUARD_NO_SET
+                             : reasons & CHANGED ? SHUNT_GUARD_CHANGED
+                                                 : 0;
     const uint32_t nonfinite = !changed && (reasons & NONFINITE);
     if (word[VERDICT] == (uint32_t)(reasons != 0) && pinned[0] == changed && pinned[1] == nonfinite)
       return true;

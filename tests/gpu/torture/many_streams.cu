@@ -9,12 +9,12 @@
 //   time     of a product in the last tenth as in the second
 //   copies   go with the matrix: once it is freed the device has as much memory as before it
 //
-// The matrix makes a packed copy of 32 MB, so one that is held for good shows.
+// Made dense the matrix takes 75 MB, so a copy that is held for good shows.
 #include "tests/gpu/torture/torture_matrix.cuh"
 
 using namespace blackbox;
 
-static const MatrixShape SHAPE = {4096, 4096, 2048, 1, CUDA_R_16F};
+static const MatrixShape SHAPE = {6144, 6144, 6144 * 2 / 5, 1, CUDA_R_16F};
 static const int64_t HOST_SLACK = 16 << 20, DEVICE_SLACK = 24 << 20;
 
 struct Scene {
@@ -32,7 +32,7 @@ static Scene make_scene(uint64_t seed)
                    make_dense(SHAPE.rows, 64, false, SHAPE.type));
   fill(s.p.b.values, s.p.b.stored(), SHAPE.type, 7, FILL_RANDOM, s.lane.stream);
   for (int i = 0; i < 20; i++) {
-    if (multiply(s.lane, s.p) != CUSPARSE_STATUS_SUCCESS) client_failed++;
+    call(s.lane, s.p);
     CUDA_OK(cudaStreamSynchronize(s.lane.stream));
   }
   return s;
@@ -54,7 +54,7 @@ static double run(Scene &s, int count)
     cudaStream_t stream;
     CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     SPARSE_OK(cusparseSetStream(s.lane.handle, stream));
-    if (multiply(s.lane, s.p) != CUSPARSE_STATUS_SUCCESS) client_failed++;
+    call(s.lane, s.p);
     CUDA_OK(cudaStreamSynchronize(stream));
     SPARSE_OK(cusparseSetStream(s.lane.handle, s.lane.stream));
     CUDA_OK(cudaStreamDestroy(stream));

@@ -32,11 +32,6 @@ static const Kind kinds[] = {
     {"8 x 1", {SIDE, SIDE, SIDE / 10, 8, CUDA_R_16F}, MOST},
 };
 
-static void call(Lane &l, const Problem &p)
-{
-  if (multiply(l, p) != CUSPARSE_STATUS_SUCCESS) client_failed++;
-}
-
 // The host hears of each before the next.
 static void settle(Lane &l, const Problem &p, int calls)
 {

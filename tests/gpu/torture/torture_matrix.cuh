@@ -140,6 +140,18 @@ inline cusparseStatus_t multiply(Lane &l, const Problem &p)
   return s;
 }
 
+// A call that must not fail; the first few that do are told, all are counted.
+inline void call(Lane &l, const Problem &p)
+{
+  static int told;
+  const cusparseStatus_t s = multiply(l, p);
+  if (s == CUSPARSE_STATUS_SUCCESS) return;
+  if (told++ < 8)
+    check(0, "a call failed: status %d", (int)s);
+  else
+    client_failed++;
+}
+
 // Elements of p's result that are wrong; waits.
 inline unsigned count_wrong(Lane &l, const Problem &p)
 {

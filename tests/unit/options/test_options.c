@@ -94,6 +94,7 @@ static void test_values(void)
   clear();
   setenv("SHUNT_MATH", "tf32x3", 1);
   setenv("SHUNT_LOG", "dispatch", 1);
+  setenv("SHUNT_ASSUME", "frozen", 1);
   setenv("SHUNT_CACHE_MB", "3", 1);
   setenv("SHUNT_DETERMINISTIC", "1", 1);
   setenv("SHUNT_VERIFY", "0", 1);
@@ -102,7 +103,8 @@ static void test_values(void)
   setenv("SHUNT_ROUTES", "host", 1);
   const struct shunt_options *o = read_now();
   check(o->math == SHUNT_MATH_TF32X3 && o->log == SHUNT_LOG_DISPATCH && o->cache_bytes == 3 << 20 &&
-            o->deterministic && !o->verify && strcmp(o->report, "/a b") == 0 && o->fault == 0,
+            o->deterministic && o->assume == SHUNT_ASSUME_FROZEN && !o->verify &&
+            strcmp(o->report, "/a b") == 0 && o->fault == 0,
         "each kind of value is read");
   check(o->routes == 0 && o->engines == SHUNT_ENGINE_HOST && o->engines_forced,
         "a list of routes forces what it names");
@@ -117,6 +119,7 @@ static void test_bad_values(void)
 {
   static const char *const bad[][3] = {{"SHUNT_MATH", "TF32", "exact, tf32, tf32x3"},
                                        {"SHUNT_LOG", "all", "none, dispatch"},
+                                       {"SHUNT_ASSUME", "1", "nothing, frozen"},
                                        {"SHUNT_CACHE_MB", "-1", "a whole number"},
                                        {"SHUNT_CACHE_MB", "12x", "a whole number"},
                                        {"SHUNT_CACHE_MB", "1099511627776", "a whole number"},

@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/options/options.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/device_memory.h"
+#include "backend/plan/frozen.h"
 #include "backend/plan/log.h"
+#include "kernels/guard/guard.h"
 #include "tests/unit/check.h"
 
 /* ---- a runtime in which all is done at once -------------------------------------------- */
@@ -16,6 +19,12 @@ static int events, waits;
 static bool busy; /* events that were recorded have not passed */
 static size_t available = (size_t)1 << 40;
 
+static struct shunt_options options;
+
+const struct shunt_options *shunt_options(void)
+{
+  return &options;
+}
 cudaError_t cudaGetLastError(void)
 {
   return cudaSuccess;
@@ -168,14 +177,20 @@ static struct shunt_key key_of(int i)
   return k;
 }
 
+static bool last_was_proved;
+
 /* One call with a matrix that uses the copy of `by`, if it has one, which saves so much: has it? */
 static bool call_of(const struct shunt_key *k, const void *by, double saves, struct shunt_lookup *l)
 {
   bool used = false;
   shunt_cache_look_up(cache, k, l);
   for (int i = 0; i < SHUNT_MOST_PACKED; i++)
-    if (l->packed[i].copy && l->packed[i].by == by)
-      used = shunt_cache_packed_used(cache, l->packed[i].copy, saves, NULL, false) == SHUNT_OK;
+    if (l->packed[i].copy && l->packed[i].by == by) {
+      const bool trusted = shunt_cache_packed_trusted(l->packed[i].copy);
+      const struct shunt_packed_use use = {.saved_us = saves, .unproved = trusted};
+      used = shunt_cache_packed_used(cache, l->packed[i].copy, &use, NULL) == SHUNT_OK;
+      last_was_proved = !trusted;
+    }
   shunt_lookup_release(cache, l);
   return used;
 }
@@ -408,7 +423,8 @@ static void test_streams(void)
     for (uintptr_t i = 0; i < 100000; i++) {
       shunt_cache_look_up(cache, &key, &l);
       if (l.packed[0].copy)
-        shunt_cache_packed_used(cache, l.packed[0].copy, 1, (cudaStream_t)(i + 8), false);
+        shunt_cache_packed_used(cache, l.packed[0].copy, &(struct shunt_packed_use){.saved_us = 1},
+                                (cudaStream_t)(i + 8));
       shunt_lookup_release(cache, &l);
     }
     check(events < 16, "100000 streams leave %d events", events);
@@ -417,6 +433,57 @@ static void test_streams(void)
   }
   busy = false;
   check(shunt_cache_release_all(cache) > 0 && allocated == 0, "and its memory goes");
+  close_cache();
+}
+
+/* SHUNT_ASSUME=frozen: whose copies are trusted, and when. */
+static void test_frozen(void)
+{
+  struct shunt_lookup l;
+  open_cache(1 << 20);
+  options.assume = SHUNT_ASSUME_FROZEN;
+  call(NULL, &l);
+  pack(formats);
+  busy = true;
+  bool proved = true;
+  for (int i = 0; i < 100; i++) proved = proved && call(formats, &l) && last_was_proved;
+  check(proved, "a copy is proved while none of its proofs is known to have passed");
+  busy = false;
+  check(call(formats, &l) && !last_was_proved, "and trusted when they are");
+  int proofs = 0;
+  for (int i = 0; i < 10 * SHUNT_FROZEN_SHARE; i++) call(formats, &l), proofs += last_was_proved;
+  check(proofs == 10, "one use in %d is proved", SHUNT_FROZEN_SHARE);
+
+  const struct shunt_key other = key_of(1);
+  call_of(&other, NULL, 0, &l);
+  pack_of(&other, formats, 1000, 1);
+  call_of(&other, formats, 1, &l);
+  check(last_was_proved, "one at addresses that were not met before is proved");
+  shunt_cache_forget_range(cache, formats, 1);
+  call(NULL, &l);
+  pack(formats);
+  call(formats, &l);
+  check(last_was_proved, "as is one whose arrays were freed");
+
+  for (int i = 0; i < 2 * SHUNT_FROZEN_PROOFS; i++) call(formats, &l);
+  check(!last_was_proved, "until it is met as often");
+  shunt_cache_look_up(cache, &key, &l);
+  *shunt_cache_packed_view(l.packed[0].copy).changed = SHUNT_GUARD_NO_SET;
+  shunt_lookup_release(cache, &l);
+  check(!call(formats, &l) && !shunt_frozen_broken(), "a table without room breaks no promise");
+  for (int i = 0; i < 4; i++) call(NULL, &l);
+  for (int i = 0; i < 200 && pack(formats) != SHUNT_OK; i++) call(NULL, &l);
+  for (int i = 0; i < 2 * SHUNT_FROZEN_PROOFS; i++) call(formats, &l);
+  check(!last_was_proved, "the next copy is trusted");
+  shunt_cache_look_up(cache, &key, &l);
+  *shunt_cache_packed_view(l.packed[0].copy).changed = SHUNT_GUARD_CHANGED;
+  shunt_lookup_release(cache, &l);
+  check(!call(formats, &l) && shunt_frozen_broken(), "a change breaks it, and the copy goes");
+  for (int i = 0; i < 200 && pack(formats) != SHUNT_OK; i++) call(NULL, &l);
+  for (int i = 0; i < 2 * SHUNT_FROZEN_PROOFS; i++) call(formats, &l);
+  check(last_was_proved, "no copy is trusted from then on");
+  options.assume = SHUNT_ASSUME_NOTHING;
+  check(shunt_cache_release_all(cache) > 0 && allocated == 0, "its memory goes");
   close_cache();
 }
 
@@ -547,6 +614,7 @@ int main(void)
   test_turns();
   test_many();
   test_streams();
+  test_frozen();
   test_profiles();
   test_settled();
   test_memory();

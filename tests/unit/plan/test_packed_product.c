@@ -27,7 +27,7 @@ static struct {
   struct shunt_spmm product, repaired;
   struct shunt_guard repair;
   void *copy;
-  bool has_proved;
+  bool has_proved, guarded;
   bool captures, has_room;
 } world;
 
@@ -89,7 +89,8 @@ shunt_status shunt_guard_combine_cuda(const struct shunt_dense *w, const struct 
                                       shunt_stream stream)
 {
   (void)w, (void)p, (void)d, (void)stream;
-  check(only_unless == world.repair.repaired, "C is combined unless the repair computed it");
+  check(only_unless == (world.guarded ? world.repair.repaired : NULL),
+        "C is combined unless a repair computed it");
   return say('c');
 }
 
@@ -167,6 +168,7 @@ static bool runs(const struct shunt_packed_format *f, const char *word,
                          .capturing = world.captures};
   if (shunt_packed_lay_out(f, &p).total > sizeof workspace) return false;
   world.count = world.zeroes = 0;
+  world.guarded = strpbrk(wanted, "rtTP") != NULL;
   memset(world.said, 0, sizeof world.said);
   if (view) world.copy = payload + shunt_packed_copy_bytes(0);
   const shunt_status s = shunt_packed_run(f, &c);
@@ -220,6 +222,38 @@ static void test_pattern_stands(void)
             !world.hashed[0].a.columns && !world.hashed[0].a.row_offsets &&
             world.hashed[0].a.nnz == 500,
         "transposed, too");
+}
+
+/* Of a trusted copy's A nothing is read: the product is all, where it is not probed. */
+static void test_trusted(void)
+{
+  static const struct shunt_packed_format plain_format = {
+      .convert = convert, .product = product, .lets_in = true, .proved = proved};
+  const char *plain = SPMM
+  "NN:rr:ld32.32:a2b0:alg0", *adds = SPMM
+  "NN:rr:ld32.32:a2b3:alg0", *transposed = SPMM
+  "TN:rr:ld32.32:a2b0:alg0";
+  struct shunt_packed_view trusted = packed;
+  trusted.trusted = true;
+  world.hashes = 0;
+  check(runs(&plain_format, plain, &packed, "pr", SHUNT_OK) && world.repair.expected == &print,
+        "a copy is proved");
+  check(runs(&plain_format, plain, &trusted, "p", SHUNT_OK), "one that is trusted is not");
+  check(runs(&plain_format, adds, &trusted, "pc", SHUNT_OK), "with beta: into W, and combined");
+  check(runs(&direct, plain, &trusted, "pr", SHUNT_OK) && !world.repair.expected,
+        "it is probed, and nothing else is read");
+  trusted.pattern_stands = true;
+  check(runs(&direct, plain, &trusted, "pr", SHUNT_OK) && !world.repair.expected,
+        "nor the values, where the pattern stands");
+  check(runs(&direct, transposed, &trusted, "pt", SHUNT_OK) && world.hashes == 0,
+        "transposed: no fingerprint is taken");
+  world.has_proved = true;
+  check(runs(&plain_format, plain, &trusted, "p", SHUNT_OK), "the product alone goes first,");
+  check(runs(&direct, plain, &trusted, "P", SHUNT_OK) && !world.repair.expected,
+        "and one launch where it is probed");
+  check(runs(&only_proved, plain, &trusted, "P", SHUNT_OK) && !world.repair.expected,
+        "or nothing else is there");
+  world.has_proved = false;
 }
 
 static void test_beside(void)
@@ -340,6 +374,7 @@ int main(void)
   test_layout();
   test_order();
   test_pattern_stands();
+  test_trusted();
   test_beside();
   test_proved();
   test_failures();

@@ -33,6 +33,7 @@ static struct {
   double spent_us, best_us; /* as the study is told */
   uint64_t copy_epoch;      /* what the copy says of itself */
   bool has_memory, capturing, stood;
+  bool trusted, was_trusted, counted_unproved, told_frozen;
   shunt_status how; /* what a failing run returns */
   double direct_us, library_us, original_us, saves_us;
   bool settled, saw_profile;
@@ -167,9 +168,14 @@ shunt_status shunt_cache_packed_built(struct shunt_cache *c, struct shunt_cache_
   return (void)c, (void)k, (void)s, SHUNT_OK;
 }
 shunt_status shunt_cache_packed_used(struct shunt_cache *c, struct shunt_cache_packed *k,
-                                     double saved_us, cudaStream_t s, bool capturing)
+                                     const struct shunt_packed_use *use, cudaStream_t s)
 {
-  return (void)c, (void)k, (void)saved_us, (void)s, (void)capturing, SHUNT_OK;
+  world.counted_unproved = use->unproved;
+  return (void)c, (void)k, (void)s, SHUNT_OK;
+}
+bool shunt_cache_packed_trusted(struct shunt_cache_packed *k)
+{
+  return (void)k, world.trusted;
 }
 void shunt_cache_packed_release(struct shunt_cache *c, struct shunt_cache_packed *k, bool discard)
 {
@@ -221,6 +227,8 @@ static shunt_status note(const struct shunt_call *c, char name)
 {
   int i = world.runs++;
   world.stood = c->packed && c->packed->pattern_stands;
+  world.was_trusted = c->packed && c->packed->trusted;
+  world.told_frozen = c->frozen;
   world.saw_profile = c->profile;
   world.has_copy = c->packed;
   if (world.fail_from >= 0 && i >= world.fail_from) return world.how;
@@ -551,6 +559,35 @@ static void test_epochs(void)
         "a conversion tells the epoch that it was made in");
 }
 
+/* A copy that is trusted is used as it is, outside of captures; one that this call makes is not. */
+static void test_trusted(void)
+{
+  static const char *word = "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6";
+  static const struct {
+    bool trusted, capturing, proved;
+  } cases[] = {{true, false, false}, {true, true, true}, {false, false, true}};
+  options.assume = SHUNT_ASSUME_FROZEN;
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct shunt_problem p = bound(word);
+    world.library_packed = true, world.library_us = 1;
+    world.trusted = cases[i].trusted;
+    world.capturing = cases[i].capturing;
+    check(run(&p).why.reason == SHUNT_FITS && world.name[0] == 'l' &&
+              world.was_trusted == !cases[i].proved && world.counted_unproved == !cases[i].proved &&
+              world.told_frozen == !cases[i].capturing,
+          "trusted %d, captured %d: %s", cases[i].trusted, cases[i].capturing,
+          cases[i].proved ? "proved" : "as it is");
+  }
+  struct shunt_problem p = bound(word);
+  world.wise = world.profiled = world.has_memory = world.trusted = true;
+  world.pack_bytes = 100;
+  check(run(&p).why.reason == SHUNT_FITS && world.made == 1 && !world.was_trusted,
+        "the call that makes a copy proves it");
+  p.deterministic = true;
+  check(run(&p).why.reason == SHUNT_FITS && !world.told_frozen, "deterministic: nothing is kept");
+  options.assume = SHUNT_ASSUME_NOTHING;
+}
+
 /* A study by `direct`: when it is made, whose conversion it moves, and when it is dropped. */
 static void test_studies(void)
 {
@@ -600,6 +637,7 @@ int main(void)
   test_studies();
   test_keeping();
   test_epochs();
+  test_trusted();
   test_order();
   test_deterministic();
   test_shared();

@@ -179,6 +179,69 @@ static void test_random(int64_t cases)
         (long long)cases);
 }
 
+/* ---- threads -------------------------------------------------------------------------------- */
+
+struct computed {
+  uint64_t *offsets, *indices;
+  void *values;
+};
+
+static bool compute(struct shunt_masked_dot p, int threads, struct computed *out)
+{
+  struct shunt_masked_dot_work *work = NULL;
+  p.threads = threads;
+  *out = (struct computed){.offsets = allocate((size_t)(p.m.vectors + 1) * sizeof(uint64_t))};
+  if (shunt_masked_dot_begin(&p, out->offsets, &work) != SHUNT_OK) return false;
+  const size_t entries = (size_t)out->offsets[p.m.vectors];
+  out->indices = allocate(entries * sizeof(uint64_t));
+  out->values = allocate(entries * shunt_type_size(p.semiring.type));
+  shunt_masked_dot_finish(work, out->indices, out->values);
+  return true;
+}
+
+static void free_computed(struct computed *x)
+{
+  free(x->offsets);
+  free(x->indices);
+  free(x->values);
+}
+
+/* Four threads give the bits of one. */
+static bool same_bits(const struct shunt_masked_dot *p)
+{
+  struct computed one, four;
+  bool good = compute(*p, 1, &one);
+  good = compute(*p, 4, &four) && good;
+  const size_t vectors = (size_t)p->m.vectors, entries = good ? (size_t)one.offsets[vectors] : 0;
+  good = good && !memcmp(one.offsets, four.offsets, (vectors + 1) * sizeof(uint64_t)) &&
+         !memcmp(one.indices, four.indices, entries * sizeof(uint64_t)) &&
+         !memcmp(one.values, four.values, entries * shunt_type_size(p->semiring.type));
+  free_computed(&one);
+  free_computed(&four);
+  return good;
+}
+
+/* Large enough to be shared among four. */
+static void test_threads(int cases)
+{
+  enum { NODES = 240, ENOUGH = 3 << 11 };
+  int bad = 0, shared = 0;
+  for (int i = 0; i < cases; i++) {
+    struct shunt_masked_dot p = {.semiring = random_semiring()};
+    const shunt_type t = p.semiring.type;
+    struct shunt_sparse s = symmetric(t, NODES), a = sorted_sparse(t, NODES, NODES);
+    p.m = p.a = p.b = s;
+    if (i % 3) p.a = a;
+    if (i % 3 == 2) p.b = a;
+    shared += s.nnz >= ENOUGH;
+    bad += !same_bits(&p);
+    free_sparse(&s);
+    free_sparse(&a);
+  }
+  check(bad == 0 && shared > 0, "%d products on four threads, %d of them shared: the bits of one",
+        cases, shared);
+}
+
 /* ---- by hand --------------------------------------------------------------------------------- */
 
 /* The triangle 0 1 2 and the edge 2 3: one common neighbour at each side of the triangle. */
@@ -240,6 +303,7 @@ int main(int argc, char **argv)
   const int64_t cases = argc > 1 ? atoll(argv[1]) : 1000;
   test_by_hand();
   test_random(cases);
+  test_threads(24);
   test_failures();
   return check_finish();
 }

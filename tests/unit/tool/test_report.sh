@@ -55,4 +55,12 @@ check "failures fail the verification" \
   'python3 "$report" --join "$root" "$root/part.json"; says "3 passed, 1 failed, 1 skipped"'
 check "without a report" 'rm "$root/tests/gpu/report.json"; says "report.json"'
 
+# ---- values, without Shunt and with it ---------------------------------------------------------
+compare() { python3 "$report" --compare "$root/plain.log" "$root/shunt.log" "$@"; }
+printf 'value total_mb=900\nvalue us=1.5e1\nok - value total_mb=1\n' >"$root/plain.log"
+printf 'value total_mb=800\nvalue us=12\n' >"$root/shunt.log"
+check "less by as much as may be" 'compare "total_mb >= -100" "us <= 0"'
+check "less by more" '! compare "total_mb >= -99" && compare "total_mb >= -99" | grep "0 passed, 1 failed"'
+check "a value that is missing" '! compare "largest_mb >= -100"'
+
 finish

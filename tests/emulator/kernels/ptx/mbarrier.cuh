@@ -30,6 +30,11 @@ inline bool mbarrier_try_wait(uint32_t barrier, uint32_t parity)
 {
   return emulator::barrier_test(barrier, parity);
 }
+inline void mbarrier_wait(uint32_t barrier, uint32_t parity)
+{
+  while (!mbarrier_try_wait(barrier, parity)) {
+  }
+}
 
 } // namespace ptx
 } // namespace shunt

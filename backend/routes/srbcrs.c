@@ -1,0 +1,167 @@
+/* srbcrs: aligned groups of 8, 4 or 2 rows of int8 with equal column lists, in the `srbcrs` format
+   (kernels/srbcrs/srbcrs_format.h): each row of B is gathered once for all rows of a group and
+   multiplied on the tensor cores.  SpMM, int8 into int32 or f32.
+
+   A packed copy as of packed_product.h.  Sums are int32, so that there is no NaN and no witness; a
+   group whose rows do not share their columns has no room and makes the matrix irregular, so a copy
+   is made only where the profile says that all groups do.  Kept note: rows of a group.  */
+#include "kernels/srbcrs/srbcrs_kernels.h"
+
+#include "backend/plan/context.h"
+#include "backend/plan/cuda_call.h"
+#include "backend/routes/costs.h"
+#include "backend/routes/packed_product.h"
+#include "backend/routes/routes.h"
+#include "conv/srbcrs/srbcrs_conv.h"
+
+/* ---- the format ------------------------------------------------------------------- */
+
+/* The tallest groups that are all whole; 0: none are, or nothing is known. */
+static int whole_height(const struct shunt_profile *f)
+{
+  static const int height_of[3] = {8, 4, 2};
+  if (!f || f->unsorted_rows > 0) return 0;
+  for (int v = 0; v < 3; v++)
+    if (f->groups_nonempty[v] > 0 && f->groups_equal[v] == f->groups_nonempty[v])
+      return height_of[v];
+  return 0;
+}
+
+static struct shunt_srbcrs_layout plan_of(int height)
+{
+  return (struct shunt_srbcrs_layout){.height = height, .share = height};
+}
+
+/* B's copy, where its rows are not to be read in place. */
+static size_t own_bytes(const struct shunt_problem *p)
+{
+  return shunt_srbcrs_spmm_workspace(&p->spmm);
+}
+
+static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *irregular)
+{
+  const struct shunt_csr *a = &c->problem->spmm.a;
+  const struct shunt_srbcrs_layout plan = plan_of(whole_height(c->profile));
+  struct shunt_srbcrs v;
+  if (!shunt_srbcrs_lay_out(a, &plan, copy, &v)) return SHUNT_E_UNSUPPORTED;
+  shunt_status r =
+      SHUNT_LAUNCH(shunt_csr_to_srbcrs_cuda(a, &plan, &v, &c->context->device, c->stream));
+  if (r == SHUNT_OK)
+    r = SHUNT_CUDA(cudaMemcpyAsync(irregular, &v.counts->irregular, sizeof *irregular,
+                                   cudaMemcpyDeviceToDevice, c->stream));
+  return r;
+}
+
+static shunt_status product(const struct shunt_packed_product *x)
+{
+  const struct shunt_call *c = x->call;
+  const struct shunt_srbcrs_layout plan = plan_of((int)*c->packed->note);
+  struct shunt_srbcrs v;
+  if (!shunt_srbcrs_lay_out(&x->spmm.a, &plan, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
+  return SHUNT_LAUNCH(shunt_srbcrs_spmm_cuda(&x->spmm, &v, &c->context->device, x->own,
+                                             own_bytes(c->problem), c->stream));
+}
+
+static const struct shunt_packed_format format = {
+    .own_bytes = own_bytes, .convert = convert, .product = product, .lets_in = true};
+
+/* ---- the route -------------------------------------------------------------------- */
+
+static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
+{
+  SHUNT_DECLINE_IF(p->op != SHUNT_SPMM, SHUNT_R_PATTERN);
+  const struct shunt_spmm *s = &p->spmm;
+  SHUNT_DECLINE_IF(s->a.value_type != SHUNT_I8 || s->b.type != SHUNT_I8, SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(s->c.type != s->compute, SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(s->compute != SHUNT_I32 && s->compute != SHUNT_F32, SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(e->device.compute_capability < 80, SHUNT_R_DEVICE);
+  /* Sums in int32 that become f32 must not wrap. */
+  SHUNT_DECLINE_IF(s->compute == SHUNT_F32 && s->a.cols > SHUNT_SRBCRS_EXACT, SHUNT_R_LARGE);
+  SHUNT_DECLINE_IF((double)shunt_packed_lay_out(&format, p).total > (double)e->memory_bytes / 16,
+                   SHUNT_R_LARGE);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
+{
+  (void)e;
+  return shunt_packed_lay_out(&format, p).total;
+}
+
+static double expected_us(const struct shunt_call *c)
+{
+  const struct shunt_spmm *s = &c->problem->spmm;
+  const struct shunt_device *d = &c->context->device;
+  const int height = whole_height(c->profile);
+  const size_t copied = own_bytes(c->problem);
+  const double longest = c->profile ? (double)c->profile->longest_row : 0;
+  const enum shunt_proof_place proof = c->frozen ? SHUNT_PROOF_NONE : SHUNT_PROOF_BEHIND;
+  double us = shunt_cost_srbcrs(s, height ? height : 1, longest, proof, d);
+  if (copied) us += shunt_cost_copy(2 * (double)copied, d);
+  if (!shunt_packed_overwrites(s)) us += shunt_cost_combine(s, d);
+  return us;
+}
+
+/* What the conversion takes has to be gained within so many calls. */
+enum { GAINED_WITHIN = 200 };
+
+/* Is it faster than `csr`, the conversion included? */
+static bool gains(const struct shunt_call *c)
+{
+  const struct shunt_spmm *s = &c->problem->spmm;
+  const struct shunt_device *d = &c->context->device;
+  const double made = shunt_cost_srbcrs_packing(&s->a, whole_height(c->profile),
+                                                (double)c->profile->longest_row, d);
+  return expected_us(c) + made / GAINED_WITHIN < shunt_cost_csr(s, c->profile, d);
+}
+
+/* Where B should be read in place, and cannot. */
+static bool is_misplaced(const struct shunt_problem *p)
+{
+  return own_bytes(p) == 0 && (uintptr_t)p->spmm.b.values % 16 != 0;
+}
+
+static struct shunt_verdict expect(const struct shunt_call *c, double *us)
+{
+  const struct shunt_spmm *s = &c->problem->spmm;
+  *us = expected_us(c);
+  /* int32 that are added to have no room in the f32 matrix W. */
+  SHUNT_DECLINE_IF(s->c.type == SHUNT_I32 && !shunt_packed_overwrites(s), SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
+  SHUNT_DECLINE_IF(whole_height(c->profile) == 0, SHUNT_R_PATTERN);
+  SHUNT_DECLINE_IF(!c->packed && !c->will_pack, SHUNT_R_UNCONVERTED);
+  SHUNT_DECLINE_IF(c->no_copies, SHUNT_R_COPY);
+  SHUNT_DECLINE_IF(is_misplaced(c->problem), SHUNT_R_SHAPE);
+  SHUNT_DECLINE_IF(c->workspace_bytes < workspace(c->problem, c->context), SHUNT_R_WORKSPACE);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+static shunt_status run(const struct shunt_call *c)
+{
+  return shunt_packed_run(&format, c);
+}
+
+static size_t pack_bytes(const struct shunt_call *c)
+{
+  const int height = whole_height(c->profile);
+  if (fits(c->problem, c->context).reason != SHUNT_FITS || c->no_copies || height == 0) return 0;
+  if (!c->forced && !gains(c)) return 0;
+  const struct shunt_srbcrs_layout plan = plan_of(height);
+  const size_t bytes = shunt_srbcrs_bytes(&c->problem->spmm.a, &plan);
+  return bytes ? shunt_packed_copy_bytes(bytes) : 0;
+}
+
+static shunt_status pack(const struct shunt_call *c, const struct shunt_packed_view *into)
+{
+  *into->note = (uint32_t)whole_height(c->profile);
+  return shunt_packed_fill(&format, c, into);
+}
+
+const struct shunt_route shunt_route_srbcrs = {.name = "srbcrs",
+                                               .fits = fits,
+                                               .workspace = workspace,
+                                               .expect = expect,
+                                               .run = run,
+                                               .pack_bytes = pack_bytes,
+                                               .pack = pack,
+                                               .packs_by_profile = true};

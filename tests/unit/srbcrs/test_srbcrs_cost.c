@@ -1,0 +1,114 @@
+/* test_srbcrs_cost.c: the `srbcrs` route: which matrices it packs, and that what it expects of them
+   is less than what `csr` takes where it has to be.  How right the estimates are only a device can
+   say (tests/bench/srbcrs.md).  */
+#include "backend/plan/context.h"
+#include "backend/routes/costs.h"
+#include "backend/routes/routes.h"
+#include "conv/srbcrs/srbcrs_conv.h"
+#include "tests/unit/check.h"
+
+static struct shunt_context context = {.device = {132, 90, 232448, 60 << 20},
+                                       .memory_bytes = (int64_t)140 << 30};
+
+/* A square layer in groups of `height` rows, of which the profile is known, and a call on it. */
+struct world {
+  struct shunt_problem p;
+  struct shunt_profile f;
+  struct shunt_call call;
+};
+
+static void make(struct world *w, int64_t side, double density, int height, int64_t n)
+{
+  const int64_t row = (int64_t)(density * (double)side), nnz = row * side;
+  *w = (struct world){.p = {.op = SHUNT_SPMM, .op_a = 'N', .op_b = 'N', .batches = 1}};
+  w->p.spmm.a = (struct shunt_csr){
+      .rows = side, .cols = side, .nnz = nnz, .index_type = SHUNT_I32, .value_type = SHUNT_I8};
+  w->p.spmm.b = (struct shunt_dense){side, n, n, 1, NULL, SHUNT_I8};
+  w->p.spmm.c = (struct shunt_dense){side, n, n, 1, NULL, SHUNT_I32};
+  w->p.spmm.alpha.host = 1;
+  w->p.spmm.compute = SHUNT_I32;
+  w->f = (struct shunt_profile){.rows = side, .cols = side, .nnz = nnz, .longest_row = row};
+  for (int v = 0; v < 3; v++) {
+    w->f.groups_nonempty[v] = side / (8 >> v);
+    w->f.groups_equal[v] = height >= 8 >> v ? w->f.groups_nonempty[v] : 0;
+  }
+  w->call = (struct shunt_call){.problem = &w->p,
+                                .context = &context,
+                                .profile = &w->f,
+                                .will_pack = true,
+                                .workspace = w,
+                                .workspace_bytes = (size_t)1 << 40};
+}
+
+static double expected(const struct world *w, enum shunt_reason *reason)
+{
+  double us = -1;
+  *reason = shunt_route_srbcrs.expect(&w->call, &us).reason;
+  return us;
+}
+
+static void test_layers(void)
+{
+  static const int64_t widths[] = {64, 256, 1024};
+  for (int height = 2; height <= 8; height *= 2) {
+    bool fits = true, gains = true, grows = true;
+    double before = 0;
+    for (int i = 0; i < 3; i++) {
+      struct world w;
+      enum shunt_reason reason;
+      make(&w, 4096, 0.1, height, widths[i]);
+      const double us = expected(&w, &reason);
+      const struct shunt_srbcrs_layout plan = {height, height};
+      fits &= reason == SHUNT_FITS && us > 0;
+      gains &= us < shunt_cost_csr(&w.p.spmm, &w.f, &context.device) &&
+               shunt_route_srbcrs.pack_bytes(&w.call) > shunt_srbcrs_bytes(&w.p.spmm.a, &plan);
+      grows &= us >= before;
+      before = us;
+    }
+    check(fits && gains && grows, "V = %d: layers are packed, at 64, 256 and 1024 columns", height);
+  }
+}
+
+static void test_taller_is_faster(void)
+{
+  struct world twos, eights;
+  enum shunt_reason reason;
+  make(&twos, 4096, 0.1, 2, 256);
+  make(&eights, 4096, 0.1, 8, 256);
+  check(expected(&eights, &reason) < expected(&twos, &reason),
+        "eight rows that share a gathered row take less than two");
+}
+
+static void test_conditions(void)
+{
+  struct world w;
+  enum shunt_reason reason;
+  make(&w, 4096, 0.1, 1, 256);
+  expected(&w, &reason);
+  check(reason == SHUNT_R_PATTERN && shunt_route_srbcrs.pack_bytes(&w.call) == 0,
+        "rows that share nothing are left to others");
+  make(&w, 4096, 0.1, 8, 256);
+  w.f.groups_equal[0]--, w.f.groups_equal[1]--, w.f.groups_equal[2]--;
+  check(shunt_route_srbcrs.pack_bytes(&w.call) == 0, "so are those of which one group does not");
+  make(&w, 4096, 0.1, 8, 256);
+  w.f.groups_equal[0]--;
+  const struct shunt_srbcrs_layout fours = {4, 4};
+  check(shunt_route_srbcrs.pack_bytes(&w.call) > shunt_srbcrs_bytes(&w.p.spmm.a, &fours),
+        "or its halves share columns: then these are the groups");
+  make(&w, 4096, 0.1, 8, 256);
+  w.f.unsorted_rows = 1;
+  check(shunt_route_srbcrs.pack_bytes(&w.call) == 0, "unsorted rows are left to others");
+  make(&w, 64, 0.05, 2, 1);
+  const bool gained = shunt_route_srbcrs.pack_bytes(&w.call) > 0;
+  w.call.forced = true;
+  check(!gained && shunt_route_srbcrs.pack_bytes(&w.call) > 0,
+        "what is too small to gain is packed only if forced");
+}
+
+int main(void)
+{
+  test_layers();
+  test_taller_is_faster();
+  test_conditions();
+  return check_finish();
+}
