@@ -15,7 +15,7 @@
 #include "backend/plan/frozen.h"
 #include "conv/dcsr/dcsr_traversal.h"
 
-enum { SLOTS = 4096, PROBES = 32 };
+enum { SLOTS = 4096, OTHERS = 256, PROBES = 32 };
 
 struct shunt_decision {
   const char *call, *route;
@@ -31,6 +31,8 @@ struct shunt_decision {
 };
 
 static _Atomic(struct shunt_decision *) table[SLOTS];
+/* Where that is full: by call, route and reason, whatever the problem. */
+static _Atomic(struct shunt_decision *) others[OTHERS];
 static atomic_ullong lost; /* decisions that found no place */
 
 static bool same(const struct shunt_decision *d, const char *call, const char *route,
@@ -148,18 +150,19 @@ void shunt_log_took(struct shunt_decision *d, double us)
   if (shunt_options()->report[0]) shunt_timeline_add(d->route, 0, us);
 }
 
-struct shunt_decision *
-shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict why, uint64_t hash,
-                      void (*print)(const void *problem, char text[SHUNT_PROBLEM_TEXT]),
-                      const void *problem, struct shunt_log_call about)
+/* The decision's place in `in`, found or made; NULL: there is none free near where it belongs. */
+static struct shunt_decision *place(_Atomic(struct shunt_decision *) *in, uint64_t slots,
+                                    const char *call, const char *route, struct shunt_verdict why,
+                                    const struct subject *subject,
+                                    const struct shunt_log_call *about)
 {
-  struct subject subject = {hash, print, problem};
-  uint64_t start = hash ^ ((uintptr_t)call >> 3) ^ ((uintptr_t)route << 5) ^ (uint64_t)why.reason;
+  const uint64_t start =
+      subject->hash ^ ((uintptr_t)call >> 3) ^ ((uintptr_t)route << 5) ^ (uint64_t)why.reason;
   for (unsigned i = 0; i < PROBES; i++) {
-    _Atomic(struct shunt_decision *) *slot = &table[(start + i) % SLOTS];
+    _Atomic(struct shunt_decision *) *slot = &in[(start + i) % slots];
     struct shunt_decision *d = atomic_load_explicit(slot, memory_order_acquire);
     if (!d) {
-      struct shunt_decision *fresh = make(call, route, why, &subject, &about);
+      struct shunt_decision *fresh = make(call, route, why, subject, about);
       if (!fresh) return NULL;
       if (atomic_compare_exchange_strong(slot, &d, fresh)) {
         d = fresh;
@@ -168,16 +171,29 @@ shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict 
         free(fresh);
       }
     }
-    if (!same(d, call, route, why, hash)) continue;
-    atomic_fetch_add_explicit(&d->calls, 1, memory_order_relaxed);
-    add(&d->us, about.us);
-    add(&d->saved_us, about.saved_us);
-    find_caller(d, about.caller);
-    if (shunt_options()->report[0]) shunt_timeline_add(d->route, 1, about.us);
-    return d;
+    if (same(d, call, route, why, subject->hash)) return d;
   }
-  atomic_fetch_add(&lost, 1);
   return NULL;
+}
+
+struct shunt_decision *
+shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict why, uint64_t hash,
+                      void (*print)(const void *problem, char text[SHUNT_PROBLEM_TEXT]),
+                      const void *problem, struct shunt_log_call about)
+{
+  const struct subject subject = {hash, print, problem}, any = {0, NULL, NULL};
+  struct shunt_decision *d = place(table, SLOTS, call, route, why, &subject, &about);
+  if (!d) d = place(others, OTHERS, call, route, why, &any, &about);
+  if (!d) {
+    atomic_fetch_add(&lost, 1);
+    return NULL;
+  }
+  atomic_fetch_add_explicit(&d->calls, 1, memory_order_relaxed);
+  add(&d->us, about.us);
+  add(&d->saved_us, about.saved_us);
+  find_caller(d, about.caller);
+  if (shunt_options()->report[0]) shunt_timeline_add(d->route, 1, about.us);
+  return d;
 }
 
 static void print_problem(const void *problem, char text[SHUNT_PROBLEM_TEXT])
@@ -220,6 +236,14 @@ static void print_decision(FILE *f, struct shunt_decision *d)
   fputc('\n', f);
 }
 
+static void print_decisions(FILE *f, _Atomic(struct shunt_decision *) *from, int slots)
+{
+  for (int i = 0; i < slots; i++) {
+    struct shunt_decision *d = atomic_load(&from[i]);
+    if (d) print_decision(f, d);
+  }
+}
+
 /* No CUDA here: the driver may be gone by now. */
 __attribute__((destructor)) static void report(void)
 {
@@ -235,10 +259,8 @@ __attribute__((destructor)) static void report(void)
           shunt_faults_seen());
   if (shunt_frozen_broken()) fputs("# SHUNT_ASSUME=frozen was broken: a matrix changed\n", f);
   shunt_log_process(f);
-  for (int i = 0; i < SLOTS; i++) {
-    struct shunt_decision *d = atomic_load(&table[i]);
-    if (d) print_decision(f, d);
-  }
+  print_decisions(f, table, SLOTS);
+  print_decisions(f, others, OTHERS);
   shunt_timeline_print(f);
   if (atomic_load(&lost)) fprintf(f, "# decisions not counted %llu\n", atomic_load(&lost));
   fclose(f);

@@ -1,7 +1,8 @@
 /* log.h: what was decided, kept as counters, told on request.
 
    Every decision (call, route or original, reason, problem) has one counter.
-   With SHUNT_LOG=dispatch the first of each prints a line:
+   Where there are too many (4096), those to come share one for each call, route and reason, whose
+   problem is "-".  With SHUNT_LOG=dispatch the first of each prints a line:
 
      shunt,1,columns,call,route,reason,place,problem
      shunt,1,dispatch,cusparseSpMM,dense,fits,backend/routes/dense.c:88,spmm:csr:...
@@ -51,7 +52,7 @@ void shunt_log_decision(const char *call, const char *route, struct shunt_verdic
 
 /* The same for a problem of another library: `hash` tells it from others, and `print` writes its
    one-word text, only when the decision is new.  `print` NULL: it could not be read.  NULL: the
-   decision found no place.  */
+   decision found no place, not even one without its problem.  */
 struct shunt_decision *
 shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict why, uint64_t hash,
                       void (*print)(const void *problem, char text[SHUNT_PROBLEM_TEXT]),

@@ -52,7 +52,7 @@ check_PROGRAMS += \
   %D%/cusparse/test_bsr_notes %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
   %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_frozen %D%/plan/test_math \
   %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner %D%/plan/test_promise \
-  %D%/plan/test_threads %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
+  %D%/plan/test_log %D%/plan/test_threads %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
   %D%/srbcrs/test_srbcrs_cost %D%/tile/test_tile_route %D%/vector/test_vector_route
 %C%_cusparse_test_bsr_notes_SOURCES = %D%/cusparse/test_bsr_notes.c backend/cusparse/bsr.c \
   backend/cusparse/descriptor_table.c
@@ -91,9 +91,15 @@ check_PROGRAMS += \
 %C%_plan_test_promise_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_promise_LDADD = -lpthread
 
+LOG_SOURCES = backend/log/log_caller.c backend/log/log_process.c backend/log/log_timeline.c \
+  backend/plan/fault.c backend/plan/frozen.c backend/plan/log.c
+%C%_plan_test_log_SOURCES = %D%/plan/test_log.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \
+  $(LOG_SOURCES)
+%C%_plan_test_log_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_log_LDADD = libshunt-problem.la -lm -lpthread
 %C%_plan_test_threads_SOURCES = %D%/plan/test_threads.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \
-  backend/cusparse/descriptor_table.c backend/cusparse/preprocess_epoch.c backend/plan/fault.c \
-  backend/plan/frozen.c backend/plan/log.c backend/plan/promise.c
+  $(LOG_SOURCES) backend/cusparse/descriptor_table.c backend/cusparse/preprocess_epoch.c \
+  backend/plan/promise.c
 %C%_plan_test_threads_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_threads_LDADD = libshunt-problem.la -lm -lpthread
 

@@ -1,0 +1,60 @@
+/* test_log.c: a report counts every call, also of programs whose problems never repeat.  */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backend/plan/log.h"
+#include "tests/unit/check.h"
+
+enum { PROBLEMS = 20000, LEAST_KEPT = 2000 };
+
+static void print_name(const void *problem, char text[SHUNT_PROBLEM_TEXT])
+{
+  snprintf(text, SHUNT_PROBLEM_TEXT, "problem%d", *(const int *)problem);
+}
+
+/* A process of its own: the report is written at its end. */
+static int count_calls(const char *report)
+{
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("SHUNT_REPORT", report, 1);
+    for (int i = 0; i < PROBLEMS; i++)
+      shunt_log_decision_of("call", i % 4 ? "csr" : "original", SHUNT_VERDICT(SHUNT_FITS),
+                            (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u, print_name, &i,
+                            (struct shunt_log_call){.saved_us = 2});
+    exit(0);
+  }
+  int status = 1;
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+int main(void)
+{
+  char report[] = "/tmp/shunt-test-log-XXXXXX", line[1024], route[64], name[256];
+  const int descriptor = mkstemp(report);
+  if (!check(descriptor >= 0 && count_calls(report), "a program of %d problems", PROBLEMS))
+    return check_finish();
+  FILE *f = fdopen(descriptor, "r");
+  unsigned long long calls, csr = 0, original = 0;
+  double saved, all_saved = 0;
+  int named = 0, uncounted = 0;
+  while (f && fgets(line, sizeof line, f)) {
+    uncounted += strstr(line, "not counted") != NULL;
+    if (line[0] == '#' ||
+        sscanf(line, "call %63s %*s %llu %lf %255s", route, &calls, &saved, name) != 4)
+      continue;
+    *(strcmp(route, "csr") ? &original : &csr) += calls;
+    all_saved += saved;
+    named += strcmp(name, "-") != 0;
+  }
+  check(csr == PROBLEMS / 4 * 3 && original == PROBLEMS / 4, "calls of each route: %llu and %llu",
+        csr, original);
+  check(all_saved == 2.0 * PROBLEMS, "and what they saved: %.0f", all_saved);
+  check(named >= LEAST_KEPT && named < PROBLEMS, "%d of the problems by name", named);
+  check(uncounted == 0, "none is not counted");
+  if (f) fclose(f);
+  unlink(report);
+  return check_finish();
+}
