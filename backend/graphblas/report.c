@@ -55,7 +55,6 @@ static uint64_t hash(const struct grb_product *p)
 
 struct shunt_decision *grb_report(const struct grb_product *p, struct shunt_verdict why, double us)
 {
-  if (!shunt_log_wanted()) return NULL;
   bool readable = p->m > 0;
   return shunt_log_decision_of(
       p->call->name, why.reason == SHUNT_FITS ? p->engine : "original", why, readable ? hash(p) : 1,
