@@ -35,6 +35,7 @@ const char run_report_style[] =
     "border-bottom:1px solid var(--line)}\n"
     "th{font-size:.8125rem;font-weight:600;color:var(--soft)}\n"
     ".n{text-align:right;white-space:nowrap;overflow-wrap:normal}\n"
+    "td[data-name='Route']{white-space:nowrap;overflow-wrap:normal}\n"
     "th.n:first-child,td.n:first-child{width:6rem}\n"
     "td code,.from{display:block}.from{font-size:.875rem}\n"
     ".chart{display:block;width:100%;height:8rem;background:var(--card);"
