@@ -48,9 +48,9 @@ static int64_t round_up_power(int64_t n, int64_t *levels)
 }
 
 size_t shunt_dcsr_unit_scratch_bytes(const struct shunt_dcsr_source *a,
-                                     const struct shunt_dcsr_layout *plan)
+                                     const struct shunt_dcsr_layout *layout)
 {
-  int64_t levels, leaves = round_up_power(shunt_dcsr_width(a->cols, plan), &levels);
+  int64_t levels, leaves = round_up_power(shunt_dcsr_width(a->cols, layout), &levels);
 
   return (size_t)leaves * (sizeof(struct lane) + 2 * sizeof(int64_t));
 }
@@ -130,7 +130,6 @@ static shunt_status drain(struct engine *e, int64_t l, int64_t row)
     int64_t from = lane->frontier++;
     set_index(d->columns, d->index_type, e->element, e->first_column + l);
     dcsr_move(d->values, e->element, e->a->values, from, shunt_type_size(d->value_type));
-    if (d->places) set_index(d->places, d->index_type, e->element, from);
     e->element++;
     status = offer(e, l);
   }
@@ -205,7 +204,7 @@ static void finish(struct engine *e)
 }
 
 shunt_status shunt_dcsr_unit_run_host(const struct shunt_dcsr_source *a,
-                                      const struct shunt_dcsr_layout *plan, void *scratch,
+                                      const struct shunt_dcsr_layout *layout, void *scratch,
                                       const struct shunt_dcsr *out,
                                       struct shunt_dcsr_unit_counts *counts,
                                       struct shunt_dcsr_fault *fault)
@@ -214,7 +213,7 @@ shunt_status shunt_dcsr_unit_run_host(const struct shunt_dcsr_source *a,
   shunt_status status = shunt_dcsr_check_host(a, &e.fault);
 
   memset(counts, 0, sizeof *counts);
-  if (status == SHUNT_OK && (a->from != SHUNT_DCSR_FROM_CSC || !shunt_dcsr_bytes(a, plan, 0)))
+  if (status == SHUNT_OK && (a->from != SHUNT_DCSR_FROM_CSC || !shunt_dcsr_bytes(a, layout, 0)))
     status = SHUNT_E_UNSUPPORTED;
   if (status == SHUNT_OK) {
     e.leaves = round_up_power(out->width, &e.levels);

@@ -19,7 +19,7 @@
         dcsr: row_ids <- row; for each of these lanes, ascending: column, value; frontier + 1
 
    until no lane holds a row.  The output is the same, byte for byte, as shunt_source_to_dcsr_host
-   makes of the same CSC matrix and plan.
+   makes of the same CSC matrix and layout.
 
    From the paper (as the issue quotes it): frontier and boundary pointers, comparator tree,
    prefetch buffer, 64 lanes, one unit for each of 64 pseudo-channels, 0.588 ns and 6.29 pJ an
@@ -56,16 +56,16 @@ struct shunt_dcsr_unit_counts {
   int64_t busiest_cycles; /* of the channel that has most */
 };
 
-/* Bytes of scratch (8-byte aligned) for strips of this plan. */
+/* Bytes of scratch (8-byte aligned) for strips of this layout. */
 size_t shunt_dcsr_unit_scratch_bytes(const struct shunt_dcsr_source *a,
-                                     const struct shunt_dcsr_layout *plan);
+                                     const struct shunt_dcsr_layout *layout);
 
 /* Runs the engine over all strips of `a`, which is CSC with ascending (possibly repeated) rows in
-   each column, into `out`, laid out for a and plan.
+   each column, into `out`, laid out for a and layout.
    SHUNT_E_UNSUPPORTED: not CSC, types.  SHUNT_E_ARGUMENT: bad input; *fault (may be NULL) says
    where.  SHUNT_E_WORKSPACE: no room for the segments.  out is irregular after any of them.  */
 shunt_status shunt_dcsr_unit_run_host(const struct shunt_dcsr_source *a,
-                                      const struct shunt_dcsr_layout *plan, void *scratch,
+                                      const struct shunt_dcsr_layout *layout, void *scratch,
                                       const struct shunt_dcsr *out,
                                       struct shunt_dcsr_unit_counts *counts,
                                       struct shunt_dcsr_fault *fault);

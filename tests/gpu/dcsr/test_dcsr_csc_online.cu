@@ -91,12 +91,13 @@ struct Segment {
 static std::vector<Segment> model_stream(const Columns &c)
 {
   const shunt_dcsr_source a = c.source();
-  const shunt_dcsr_layout plan = {kStrip, SHUNT_I32, 0};
+  const shunt_dcsr_layout layout = {kStrip, SHUNT_I32};
   Dcsr made(a, kStrip, SHUNT_I32);
-  std::vector<char> lanes(shunt_dcsr_unit_scratch_bytes(&a, &plan) + 8);
+  std::vector<char> lanes(shunt_dcsr_unit_scratch_bytes(&a, &layout) + 8);
   shunt_dcsr_unit_counts counts;
   shunt_dcsr d = made.on_host; // the engine writes over what the conversion made
-  if (shunt_dcsr_unit_run_host(&a, &plan, lanes.data(), &d, &counts, nullptr) != SHUNT_OK) exit(3);
+  if (shunt_dcsr_unit_run_host(&a, &layout, lanes.data(), &d, &counts, nullptr) != SHUNT_OK)
+    exit(3);
   std::vector<Segment> out;
   for (int64_t s = 0; s < d.strips; s++)
     for (int g = ((int *)d.strip_begin)[s]; g < ((int *)d.strip_begin)[s + 1]; g++) {
