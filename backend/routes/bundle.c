@@ -90,8 +90,10 @@ static shunt_status run(const struct shunt_call *c)
   if (!c->packed || !shunt_bundle_lay_out(&s->a, c->packed->payload, &hint))
     return SHUNT_E_UNSUPPORTED; /* there was no memory for it */
   hint.stale = c->packed->changed;
-  return SHUNT_LAUNCH(shunt_bundle_spmm_cuda(s, &hint, c->packed->known, &c->context->device,
-                                             c->workspace, c->workspace_bytes, c->stream));
+  const struct shunt_device *d = &c->context->device;
+  struct shunt_bundle_shape shape = shunt_bundle_spmm_shape(s, &hint, c->packed->known, d);
+  return SHUNT_LAUNCH(
+      shunt_bundle_spmm_cuda(s, &hint, &shape, d, c->workspace, c->workspace_bytes, c->stream));
 }
 
 static shunt_status pack(const struct shunt_call *c, const struct shunt_packed_view *into)

@@ -76,8 +76,11 @@ bool gpu_prepare_bundle(struct gpu_case *g, struct bench_way *w)
 
 shunt_status gpu_bundle(struct gpu_case *g, cudaStream_t stream)
 {
-  return shunt_bundle_spmm_cuda(&g->p.spmm, &g->groups, &g->groups_known, &g->gpu->device,
-                                g->workspace, g->workspace_bytes, stream);
+  const struct shunt_device *d = &g->gpu->device;
+  struct shunt_bundle_shape shape =
+      shunt_bundle_spmm_shape(&g->p.spmm, &g->groups, &g->groups_known, d);
+  return shunt_bundle_spmm_cuda(&g->p.spmm, &g->groups, &shape, d, g->workspace, g->workspace_bytes,
+                                stream);
 }
 
 /* ---- packed ------------------------------------------------------------------------ */
