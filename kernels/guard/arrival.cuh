@@ -54,6 +54,8 @@
 
 namespace shunt
 {
+namespace guard
+{
 
 struct alignas(16) arrival_sum {
   uint64_t lo, hi;
@@ -166,4 +168,5 @@ __device__ __forceinline__ bool same_hashes(const arrival_sum &sum, struct shunt
          sum.hi >> arrival_shift == f.hi << arrival_shift >> arrival_shift;
 }
 
+} // namespace guard
 } // namespace shunt

@@ -30,6 +30,8 @@
 
 namespace shunt
 {
+namespace guard
+{
 
 constexpr int hash_threads = 256; // of a block
 constexpr int hash_warps = hash_threads / 32;
@@ -346,4 +348,5 @@ inline int hash_blocks(int64_t tiles, const struct shunt_device *d, int most)
   return (int)(blocks < 1 ? 1 : blocks < most ? blocks : most);
 }
 
+} // namespace guard
 } // namespace shunt

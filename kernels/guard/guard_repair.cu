@@ -101,13 +101,13 @@ extern "C" shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p,
                                                 const struct shunt_device *d, shunt_stream stream)
 {
   using namespace shunt::guard;
-  static_assert(sizeof(shunt::arrival_set) == SHUNT_GUARD_SET_BYTES, "a set of words");
+  static_assert(sizeof(arrival_set) == SHUNT_GUARD_SET_BYTES, "a set of words");
   repair_args args;
   shunt_status status = check(p, r);
   if (status != SHUNT_OK) return status;
   status = make_repair_args(p, r, d->multiprocessors, &args);
   if (status != SHUNT_OK || p->c.rows == 0 || p->c.cols == 0) return status;
-  args.probe = shunt::make_probe(r->product);
+  args.probe = make_probe(r->product);
   switch (p->a.value_type) {
   case SHUNT_F16: return launch_as<__half>(p, args, d, stream);
   case SHUNT_BF16: return launch_as<__nv_bfloat16>(p, args, d, stream);
