@@ -10,6 +10,7 @@
 #   one way                 no include goes from kernels or conv to backend, from kernels to conv
 #                           (but for formats that tests' twins need), and none goes in a circle
 #   instructions            no inline PTX but in kernels/ptx
+#   words that mean something  functions and files that comments and pages name are there
 #   results with a reader   each file of tests/bench/results is named by a page or a test
 set -u
 cd "${SHUNT_SRCDIR:-.}" || exit 2
@@ -91,6 +92,10 @@ check "no include goes in a circle" "$(circles)"
 # ---- instructions ------------------------------------------------------------------------------------
 check "no inline PTX but in kernels/ptx" "$(grep -rnE '\basm( volatile)?[ (]' kernels conv \
   --include='*.cu' --include='*.cuh' | grep -v '^kernels/ptx/' | grep -v 'asm("" :')"
+
+# ---- words that mean something ---------------------------------------------------------------------
+check "the functions and files that comments and pages name exist" \
+  "$(echo "$files" | xargs python3 tests/named_things.py)"
 
 # ---- results with a reader -----------------------------------------------------------------------------
 unread() {

@@ -12,7 +12,7 @@
 /* What the program may see of us; all else is hidden (exports.map says it again). */
 #define SHUNT_EXPORT __attribute__((visibility("default")))
 
-/* Finds `original` for whoever called the exported function.  Without one the library's own "not
+/* Finds `original` for the caller of the exported function.  Without one the library's own "not
    initialized" is the answer.
 
    With SHUNT_DISABLE=1 the rest is a tail call: the original returns to the program.  (A wrapper

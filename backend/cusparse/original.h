@@ -1,9 +1,9 @@
 /* original.h: the cuSPARSE that a caller would have reached without us.
 
    A process may hold no cuSPARSE, one, or several (PyTorch's wheel and the
-   toolkit's), in scopes that our own look-ups do not see.  So the question is always
-   asked for somebody: for the code that the exported function returns to.  Searched
-   in this order, the first answer wins:
+   toolkit's), in scopes that our own look-ups do not see.  So the answer depends on
+   the caller: the code that the exported function returns to.  Searched in this
+   order, the first answer wins:
 
      1. what the dlsym object noted   the pointer that this very call was made through
      2. RTLD_NEXT                     the global scope after ourselves, wrappers included; not

@@ -95,7 +95,7 @@ static struct grb_numbers numbers_of(const struct grb_library *l)
 
 static bool make_ready(struct grb_library *l)
 {
-  /* Whoever finds it taken, be it in a forked child for good, hands its call on. */
+  /* A thread that finds it taken hands its call on; in a forked child that may last for good. */
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   if (pthread_mutex_trylock(&mutex) != 0) return false;
   int state = l->state;

@@ -71,13 +71,13 @@ static void cuda_release(void *memory)
   cudaThreadExchangeStreamCaptureMode(&mode);
 }
 
-static shunt_status cuda_pack(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
+static shunt_status cuda_pack(const struct shunt_csr *a, const struct shunt_vector_layout *layout,
                               struct shunt_packed *p, shunt_stream stream)
 {
   enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
 
   cudaThreadExchangeStreamCaptureMode(&mode);
-  shunt_status s = SHUNT_LAUNCH(shunt_csr_to_vector_cuda(a, plan, &p->v, &p->device, stream));
+  shunt_status s = SHUNT_LAUNCH(shunt_csr_to_vector_cuda(a, layout, &p->v, &p->device, stream));
   if (s == SHUNT_OK)
     s = SHUNT_CUDA(
         cudaMemcpyAsync(&p->counts, p->v.counts, sizeof p->counts, cudaMemcpyDeviceToHost, stream));

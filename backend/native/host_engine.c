@@ -31,10 +31,10 @@ static shunt_status host_clear(void *memory, size_t bytes, shunt_stream stream)
   return SHUNT_OK;
 }
 
-static shunt_status host_pack(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
+static shunt_status host_pack(const struct shunt_csr *a, const struct shunt_vector_layout *layout,
                               struct shunt_packed *p, shunt_stream stream)
 {
-  shunt_status s = shunt_csr_to_vector_host(a, plan, &p->v);
+  shunt_status s = shunt_csr_to_vector_host(a, layout, &p->v);
 
   (void)stream;
   if (s == SHUNT_OK) p->counts = *p->v.counts;

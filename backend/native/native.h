@@ -43,7 +43,7 @@ struct shunt_native_engine {
   shunt_status (*clear)(void *memory, size_t bytes, shunt_stream stream);
   void (*release)(void *memory);
   /* Packs, and waits for p->counts. */
-  shunt_status (*pack)(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
+  shunt_status (*pack)(const struct shunt_csr *a, const struct shunt_vector_layout *layout,
                        struct shunt_packed *p, shunt_stream stream);
 
   size_t (*spmm_workspace)(const struct shunt_spmm *q);

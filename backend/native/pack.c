@@ -20,7 +20,7 @@ const char *shunt_status_text(shunt_status s)
   return "unknown status";
 }
 
-static struct shunt_vector_layout plan_of(const struct shunt_packing *how, int height)
+static struct shunt_vector_layout layout_of(const struct shunt_packing *how, int height)
 {
   return (struct shunt_vector_layout){.order = how && how->windowed ? SHUNT_VECTOR_WINDOWED
                                                                     : SHUNT_VECTOR_SEQUENTIAL,
@@ -28,16 +28,16 @@ static struct shunt_vector_layout plan_of(const struct shunt_packing *how, int h
 }
 
 /* Of 16 bits: the native products know no others. */
-static size_t bytes_of(const struct shunt_csr *a, const struct shunt_vector_layout *plan)
+static size_t bytes_of(const struct shunt_csr *a, const struct shunt_vector_layout *layout)
 {
-  return shunt_type_size(a->value_type) == sizeof(uint16_t) ? shunt_vector_bytes(a, plan) : 0;
+  return shunt_type_size(a->value_type) == sizeof(uint16_t) ? shunt_vector_bytes(a, layout) : 0;
 }
 
 size_t shunt_packed_bytes(const struct shunt_csr *a, const struct shunt_packing *how)
 {
-  struct shunt_vector_layout plan = plan_of(how, how && how->height ? how->height : 1);
+  struct shunt_vector_layout layout = layout_of(how, how && how->height ? how->height : 1);
 
-  return a ? bytes_of(a, &plan) : 0;
+  return a ? bytes_of(a, &layout) : 0;
 }
 
 static int arrays_fit(const struct shunt_csr *a)
@@ -47,15 +47,15 @@ static int arrays_fit(const struct shunt_csr *a)
 }
 
 /* Lays p out in the memory given or in memory of its own. */
-static shunt_status find_memory(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
+static shunt_status find_memory(const struct shunt_csr *a, const struct shunt_vector_layout *layout,
                                 const struct shunt_packing *how, struct shunt_packed *p)
 {
   shunt_status s = SHUNT_OK;
 
-  p->bytes = bytes_of(a, plan);
+  p->bytes = bytes_of(a, layout);
   if (p->bytes == 0) return SHUNT_E_UNSUPPORTED;
-  p->value_bytes =
-      (size_t)(shunt_vector_room(a, plan).steps + 1) * SHUNT_VECTOR_STEP_VALUES * sizeof(uint16_t);
+  p->value_bytes = (size_t)(shunt_vector_room(a, layout).steps + 1) * SHUNT_VECTOR_STEP_VALUES *
+                   sizeof(uint16_t);
   p->owned = !how || !how->memory;
   if (p->owned)
     s = p->engine->allocate(&p->memory, p->bytes);
@@ -64,7 +64,7 @@ static shunt_status find_memory(const struct shunt_csr *a, const struct shunt_ve
   else
     p->memory = how->memory;
   if (s != SHUNT_OK) return s;
-  shunt_vector_lay_out(a, plan, p->memory, &p->v);
+  shunt_vector_lay_out(a, layout, p->memory, &p->v);
   return SHUNT_OK;
 }
 
@@ -79,10 +79,10 @@ static shunt_status pack_with(const struct shunt_csr *a, int height,
                               const struct shunt_packing *how, shunt_stream stream,
                               struct shunt_packed *p)
 {
-  struct shunt_vector_layout plan = plan_of(how, height);
-  shunt_status s = find_memory(a, &plan, how, p);
+  struct shunt_vector_layout layout = layout_of(how, height);
+  shunt_status s = find_memory(a, &layout, how, p);
 
-  if (s == SHUNT_OK) s = p->engine->pack(a, &plan, p, stream);
+  if (s == SHUNT_OK) s = p->engine->pack(a, &layout, p, stream);
   if (s == SHUNT_OK && p->counts.irregular) s = SHUNT_E_INPUT;
   if (s != SHUNT_OK) lose_memory(p);
   return s;

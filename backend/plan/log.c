@@ -47,7 +47,7 @@ static FILE *open_log(void)
   return path[0] ? fopen(path, "ae") : stderr;
 }
 
-/* File and line without the folders of whoever built this. */
+/* File and line without the folders that this was built in. */
 static const char *short_place(const char *file)
 {
   const char *s = file ? strstr(file, "backend/") : NULL;

@@ -28,6 +28,7 @@
 #include "backend/routes/packed_product.h"
 #include "backend/routes/routes.h"
 #include "conv/dense/dense_conv.h"
+#include "kernels/common/alignment.h"
 #include "kernels/dense/dense_kernels.h"
 
 /* D's leading dimension: rows start on 16 bytes. */
@@ -38,8 +39,8 @@ static int64_t dense_stride(const struct shunt_csr *a)
 
 static size_t dense_bytes(const struct shunt_csr *a)
 {
-  return shunt_packed_round_up((size_t)a->rows * (size_t)dense_stride(a) *
-                               shunt_type_size(a->value_type));
+  return shunt_align_up((size_t)a->rows * (size_t)dense_stride(a) * shunt_type_size(a->value_type),
+                        256);
 }
 
 /* Split products keep up to 16 f32 partial results; cuBLAS' own advice for
@@ -49,7 +50,7 @@ static size_t gemm_bytes(const struct shunt_problem *p)
   const struct shunt_dense *c = &p->spmm.c;
   const bool spmm = p->op == SHUNT_SPMM;
   const int64_t m = spmm ? c->rows : p->sddmm.c.rows, n = spmm ? c->cols : p->sddmm.c.cols;
-  const size_t wanted = shunt_packed_round_up((size_t)m * (size_t)n * 4 * 16);
+  const size_t wanted = shunt_align_up((size_t)m * (size_t)n * 4 * 16, 256);
   const size_t most = (size_t)32 << 20;
   return wanted < most ? wanted : most;
 }

@@ -1,8 +1,8 @@
 /* original_cost.c: what cuSPARSE is expected to take. */
 #include "backend/routes/cost_forms.h"
 
-/* cuSPARSE 12.6.3.  CSR_ALG1 and ALG3 are taken at their speed after preprocess, because whoever
-   asks for them may have done that. */
+/* cuSPARSE 12.6.3.  CSR_ALG1 and ALG3 are taken at their speed after preprocess, because programs
+   that ask for them may have done that. */
 static const struct shunt_original_costs h200 = {
     /* 26 matrices of SuiteSparse and SNAP in f32 and f64 at 8, 32 and 128 columns: a case is 1.14
        off by geometric standard deviation, preprocessed 1.31. */

@@ -28,23 +28,23 @@ static int64_t column_of(const struct shunt_csr *a, int64_t entry)
   return from_base(index_at(a->columns, a->index_type, entry), a->base);
 }
 
-static int64_t first_stride_of(const struct group *k, const struct shunt_srbcrs_layout *plan,
+static int64_t first_stride_of(const struct group *k, const struct shunt_srbcrs_layout *layout,
                                int64_t g)
 {
-  if (g == k->v->groups) return shunt_srbcrs_strides(k->a, plan);
-  const int64_t before = offset_of(k->a, g * plan->height);
+  if (g == k->v->groups) return shunt_srbcrs_strides(k->a, layout);
+  const int64_t before = offset_of(k->a, g * layout->height);
   const int64_t inside = before < 0 ? 0 : before > k->a->nnz ? k->a->nnz : before;
-  return shunt_srbcrs_first_stride(inside, g, plan->share);
+  return shunt_srbcrs_first_stride(inside, g, layout->share);
 }
 
-static struct group open_group(const struct shunt_csr *a, const struct shunt_srbcrs_layout *plan,
+static struct group open_group(const struct shunt_csr *a, const struct shunt_srbcrs_layout *layout,
                                const struct shunt_srbcrs *v, int64_t g)
 {
-  struct group k = {.a = a, .v = v, .first_row = g * plan->height};
-  k.first = first_stride_of(&k, plan, g) * STRIDE;
-  k.room = first_stride_of(&k, plan, g + 1) * STRIDE - k.first;
+  struct group k = {.a = a, .v = v, .first_row = g * layout->height};
+  k.first = first_stride_of(&k, layout, g) * STRIDE;
+  k.room = first_stride_of(&k, layout, g + 1) * STRIDE - k.first;
   if (k.room < 0) k.room = 0, k.irregular = 1;
-  for (int r = 0; r < plan->height && k.first_row + r < a->rows; r++) {
+  for (int r = 0; r < layout->height && k.first_row + r < a->rows; r++) {
     const int64_t from = offset_of(a, k.first_row + r), to = offset_of(a, k.first_row + r + 1);
     if (from < 0 || to < from || to > a->nnz)
       k.irregular = 1;
@@ -112,15 +112,15 @@ static void pack_group(struct group *k, int64_t g)
 }
 
 shunt_status shunt_csr_to_srbcrs_host(const struct shunt_csr *a,
-                                      const struct shunt_srbcrs_layout *plan,
+                                      const struct shunt_srbcrs_layout *layout,
                                       const struct shunt_srbcrs *v)
 {
-  if (shunt_srbcrs_strides(a, plan) == 0) return SHUNT_E_UNSUPPORTED;
-  if (v->rows != a->rows || v->cols != a->cols || v->nnz != a->nnz || v->height != plan->height)
+  if (shunt_srbcrs_strides(a, layout) == 0) return SHUNT_E_UNSUPPORTED;
+  if (v->rows != a->rows || v->cols != a->cols || v->nnz != a->nnz || v->height != layout->height)
     return SHUNT_E_ARGUMENT;
   memset(v->counts, 0, sizeof *v->counts);
   for (int64_t g = 0; g < v->groups; g++) {
-    struct group k = open_group(a, plan, v, g);
+    struct group k = open_group(a, layout, v, g);
     pack_group(&k, g);
   }
   return SHUNT_OK;

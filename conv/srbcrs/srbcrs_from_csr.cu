@@ -190,20 +190,20 @@ template <class I> cudaError_t pack(const pack_job &j, cudaStream_t stream)
 } // namespace shunt
 
 extern "C" shunt_status shunt_csr_to_srbcrs_cuda(const struct shunt_csr *a,
-                                                 const struct shunt_srbcrs_layout *plan,
+                                                 const struct shunt_srbcrs_layout *layout,
                                                  const struct shunt_srbcrs *v,
                                                  const struct shunt_device *d, shunt_stream stream)
 {
   shunt::pack_job j = {};
   (void)d;
-  j.strides = shunt_srbcrs_strides(a, plan);
+  j.strides = shunt_srbcrs_strides(a, layout);
   if (j.strides == 0) return SHUNT_E_UNSUPPORTED;
-  if (v->rows != a->rows || v->cols != a->cols || v->nnz != a->nnz || v->height != plan->height)
+  if (v->rows != a->rows || v->cols != a->cols || v->nnz != a->nnz || v->height != layout->height)
     return SHUNT_E_ARGUMENT;
   j.offsets = a->row_offsets, j.columns = a->columns;
   j.values = static_cast<const int8_t *>(a->values);
   j.rows = a->rows, j.cols = a->cols, j.nnz = a->nnz;
-  j.base = a->base, j.share = plan->share;
+  j.base = a->base, j.share = layout->share;
   j.v = *v;
   if (cudaMemsetAsync(v->counts, 0, sizeof *v->counts, stream) != cudaSuccess) return SHUNT_E_CUDA;
   const cudaError_t e = a->index_type == SHUNT_I32 ? shunt::pack<int32_t>(j, stream)

@@ -353,13 +353,13 @@ template <class I, class T> bool pack(pack_job &j, cudaStream_t stream)
 using namespace shunt;
 
 extern "C" shunt_status shunt_csr_to_vector_cuda(const struct shunt_csr *a,
-                                                 const struct shunt_vector_layout *plan,
+                                                 const struct shunt_vector_layout *layout,
                                                  const struct shunt_vector *v,
                                                  const struct shunt_device *d, shunt_stream stream)
 {
   pack_job j = {};
   (void)d;
-  j.room = shunt_vector_room(a, plan);
+  j.room = shunt_vector_room(a, layout);
   if (j.room.steps == 0) return SHUNT_E_UNSUPPORTED;
   j.offsets = a->row_offsets, j.columns = a->columns;
   j.values = a->values;

@@ -37,7 +37,8 @@ struct shunt_bundle_shape {
 /* The shape that takes the fewest turns of a scheduler, as counted in the compiled kernels.
 
    hint: made by conv/bundle/bundle_conv.h; only its sizes are read.  known: hint->counts as the
-   host last saw them, host memory; NULL: nothing is known, long groups get no room of their own.  */
+   host last saw them, host memory; NULL: nothing is known, long groups get no room of their own.
+ */
 struct shunt_bundle_shape shunt_bundle_spmm_shape(const struct shunt_spmm *p,
                                                   const struct shunt_bundle *hint,
                                                   const struct shunt_bundle_counts *known,
@@ -53,8 +54,9 @@ struct shunt_bundle_shape shunt_bundle_spmm_shape(const struct shunt_spmm *p,
    times slower.
 
    SHUNT_E_UNSUPPORTED: other types, `only_if`, sizes of 2^31 - 1024 entries or columns and more,
-   rows of B of 4 GiB and more, a shape out of range.  SHUNT_E_ARGUMENT: sizes that do not match or are 0.
-   SHUNT_E_WORKSPACE: too small or misaligned.  SHUNT_E_CUDA: a launch failed.  */
+   rows of B of 4 GiB and more, a shape out of range.  SHUNT_E_ARGUMENT: sizes that do not match or
+   are 0.  SHUNT_E_WORKSPACE: too small or misaligned.  SHUNT_E_CUDA: a launch
+   failed.  */
 size_t shunt_bundle_spmm_workspace(const struct shunt_spmm *p);
 shunt_status shunt_bundle_spmm_cuda(const struct shunt_spmm *p, const struct shunt_bundle *hint,
                                     const struct shunt_bundle_shape *shape,

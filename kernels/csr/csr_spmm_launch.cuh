@@ -18,7 +18,7 @@ inline bool aligned(const void *pointer, size_t bytes)
   return reinterpret_cast<uintptr_t>(pointer) % bytes == 0;
 }
 
-template <class T> args<T> make_args(const shunt_spmm *p, const plan &how, void *workspace)
+template <class T> args<T> make_args(const shunt_spmm *p, const layout &how, void *workspace)
 {
   char *w = static_cast<char *>(workspace);
   args<T> a = {};
@@ -110,7 +110,7 @@ shunt_status launch_split(args<T> a, split_shape shape, const shunt_device *d, s
 }
 
 template <class S, class Out, class T, int V>
-shunt_status launch_tiled(args<T> a, const plan &how, const shunt_device *d, shunt_stream stream)
+shunt_status launch_tiled(args<T> a, const layout &how, const shunt_device *d, shunt_stream stream)
 {
   if (how.split)
     return launch_split<S, Out, T, V>(
@@ -145,7 +145,7 @@ template <class S, int V, class T> bool b_fits(const args<T> &a)
 // V: elements in 16 bytes of S (or less, where sums take more registers), the
 // widest of the built V, HALF and 1 that fits is taken.
 template <class S, class Out, class T, int V, int HALF>
-shunt_status launch(const shunt_spmm *p, const shunt_device *d, const plan &how, void *workspace,
+shunt_status launch(const shunt_spmm *p, const shunt_device *d, const layout &how, void *workspace,
                     shunt_stream stream)
 {
   args<T> a = make_args<T>(p, how, workspace);

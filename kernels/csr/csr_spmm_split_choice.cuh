@@ -1,9 +1,9 @@
 // csr_spmm_split_choice.cuh: how the split kernel's shape is chosen: one table of rules, read from
 // top to bottom.
 //
-// The shape is a function of sizes, the type, the device and a hint (how long the longest row was
-// when somebody looked); a wrong hint costs time, since what rows look like the kernel finds out by
-// itself.  The numbers were chosen by measurement (tests/bench/csr.md).
+// The shape is a function of sizes, the type, the device and a hint: the length of the longest row
+// when the matrix was last profiled.  A wrong hint costs time only, as the kernel reads the rows'
+// lengths itself.  The numbers were chosen by measurement (tests/bench/csr.md).
 //
 // What the estimates rest on: a warp with 16 bytes a lane takes 80 ns for a nonzero of one row, 25
 // in whole chunks (of which 5 are for it to come from A, the others shared by the warp's groups),

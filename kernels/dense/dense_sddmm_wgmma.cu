@@ -16,7 +16,7 @@ namespace
 template <class T, class I, int BMajor>
 shunt_status launch(const struct shunt_sddmm *p, const struct shunt_device *d, cudaStream_t stream)
 {
-  const int64_t down = ceil_div(p->c.rows, kRows), across = ceil_div(p->c.cols, kColumns);
+  const int64_t down = shunt_div_up(p->c.rows, kRows), across = shunt_div_up(p->c.cols, kColumns);
   const struct shunt_dense b = as_stored(p->b);
   CUtensorMap map_a, map_b;
   if (down > INT32_MAX / 2 / across || d->shared_per_block < kSharedBytes ||
@@ -24,7 +24,7 @@ shunt_status launch(const struct shunt_sddmm *p, const struct shunt_device *d, c
     return SHUNT_E_UNSUPPORTED;
 
   arguments<T, I> k = {};
-  k.steps = static_cast<int>(ceil_div(p->a.cols, kDepth));
+  k.steps = static_cast<int>(shunt_div_up(p->a.cols, kDepth));
   k.tiles = static_cast<int>(down * across);
   k.across = static_cast<int>(across);
   k.k = p->a.cols;
@@ -42,8 +42,8 @@ shunt_status launch(const struct shunt_sddmm *p, const struct shunt_device *d, c
                            kSharedBytes) != cudaSuccess)
     return SHUNT_E_CUDA;
   // As many tiles each as some must have: more blocks would only cut rows of tiles more often.
-  const int64_t each = ceil_div(k.tiles, d->multiprocessors);
-  const int blocks = static_cast<int>(ceil_div(k.tiles, each));
+  const int64_t each = shunt_div_up(k.tiles, d->multiprocessors);
+  const int blocks = static_cast<int>(shunt_div_up(k.tiles, each));
   return launch_early_with(kSharedBytes, kernel, dim3(blocks), dim3(kThreads), d, stream, k, map_a,
                            map_b);
 }

@@ -37,9 +37,9 @@ static arguments make_arguments(const struct shunt_spmm *p, const struct shunt_d
   arguments k = {};
   k.m = (int)p->c.rows;
   k.n = (int)p->c.cols;
-  k.steps = (int)ceil_div(p->a.cols, kDepth);
-  k.tiles_across = (int)ceil_div(k.n, s.columns);
-  k.tiles = (int)std::min<int64_t>(ceil_div(k.m, kRows) * k.tiles_across, INT32_MAX);
+  k.steps = (int)shunt_div_up(p->a.cols, kDepth);
+  k.tiles_across = (int)shunt_div_up(k.n, s.columns);
+  k.tiles = (int)std::min<int64_t>(shunt_div_up(k.m, kRows) * k.tiles_across, INT32_MAX);
   k.split = s.split;
   k.c = p->c.values;
   k.c_row_stride = p->c.row_stride;

@@ -8,7 +8,7 @@
 //   warps 4 .. 11   two warpgroups multiply and store            ring -> wgmma -> C
 //   all others      take the block's share of A's fingerprint    A -> registers
 //   then            the block arrives with its part of the fingerprint, and whether its
-//                   part of C's first row holds a NaN or Inf; whoever sees the sum complete
+//                   part of C's first row holds a NaN or Inf; a block that sees the sum complete
 //                   knows whether C stands or is computed row by row (kernels/guard/agreement.cuh)
 //
 // A tile of C has 64 rows and kColumns columns; both warpgroups have all of it, each with every
@@ -20,10 +20,10 @@
 //                            rows of 128 bytes, swizzled: see ptx/wgmma.cuh
 //
 // full, empty: barriers of a stage; the copy engine has brought it, all warps that read it are
-// done.  begun: the first stage has come; only then is A asked for, whose hash has time until the
+// done.  begun: the first stage has come; A is read only then, as its hash is needed at the
 // end.  B row-major is the MN-major operand, column-major the K-major one.
 //
-// Nothing writes C behind a repair: a block fences its stores before it arrives.
+// No store of a product follows a repair: a block fences its stores before it arrives.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime.h>

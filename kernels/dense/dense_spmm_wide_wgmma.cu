@@ -49,9 +49,9 @@ template <class T, int BMajor, class Shape> shunt_status launch(const launch_arg
 arguments make_arguments(const struct shunt_spmm *p, int columns)
 {
   arguments k = {};
-  k.steps = static_cast<int>(ceil_div(p->a.cols, kDepth));
-  k.down = static_cast<int>(ceil_div(p->c.rows, kRows));
-  k.tiles_across = static_cast<int>(ceil_div(p->c.cols, columns));
+  k.steps = static_cast<int>(shunt_div_up(p->a.cols, kDepth));
+  k.down = static_cast<int>(shunt_div_up(p->c.rows, kRows));
+  k.tiles_across = static_cast<int>(shunt_div_up(p->c.cols, columns));
   k.c = {p->c.values,
          p->c.rows,
          p->c.cols,

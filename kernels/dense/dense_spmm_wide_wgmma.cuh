@@ -10,7 +10,7 @@
 //                   for them                                   the copy engine where C lies so
 //   meanwhile       when all is multiplied and hashed, and the last tile still being stored, one
 //                   thread arrives with the block's part of the fingerprint, and whether its part
-//                   of C's first row holds a NaN or Inf; whoever sees the sum complete knows
+//                   of C's first row holds a NaN or Inf; a block that sees the sum complete knows
 //                   whether C stands or is computed row by row (kernels/guard/agreement.cuh),
 //                   once all have stored
 //
@@ -22,7 +22,7 @@
 // Registers leave three warps to hash; kernels/guard/fingerprint_bulk.cuh is how three are enough.
 //
 // full, empty: barriers of a stage; the copy engine has brought it, all warps are done with it.
-// begun: the first stage has come; only then is A asked for, whose hash has time until the end.
+// begun: the first stage has come; A is read only then, as its hash is needed at the end.
 //
 // Lost: clusters that share B by multicast, 1 to 15 % slower; three stages and larger rings for A;
 // whole rows of C by way of the ring stored by threads, 1.6 times as long as 64 bytes a row from
@@ -77,7 +77,7 @@ template <class Shape> struct block_state {
   uint64_t found; // barrier: warps have written what follows, and `part`
   bool alarm;
   guard::repair_order order;
-  guard::arrival_place place;
+  guard::word_place place;
 };
 template <class Shape> constexpr int shared_bytes = Shape::kRingBytes + sizeof(block_state<Shape>);
 

@@ -25,7 +25,7 @@ inline int8_t value_of(Values kind, int64_t place, Random &r)
 struct Strides {
   Buffer offsets, columns, values;
   shunt_csr host, device;
-  shunt_srbcrs_layout plan;
+  shunt_srbcrs_layout layout;
   size_t bytes;
   Buffer memory, twin;
   shunt_srbcrs on_device, on_host;
@@ -33,7 +33,7 @@ struct Strides {
   Strides(const Pattern &p, shunt_srbcrs_layout with, shunt_type index, int base, Values kind,
           uint64_t seed)
       : offsets((size_t)(p.rows + 1) * shunt_type_size(index)),
-        columns((size_t)p.nnz() * shunt_type_size(index)), values((size_t)p.nnz()), plan(with),
+        columns((size_t)p.nnz() * shunt_type_size(index)), values((size_t)p.nnz()), layout(with),
         bytes(size_of(p, with, index)), memory(bytes + 256), twin(bytes + 256)
   {
     Random r(seed);
@@ -64,10 +64,10 @@ struct Strides {
     memset(twin.host.data(), 0xee, twin.host.size());
     char *aligned = (char *)(((uintptr_t)twin.host.data() + 255) & ~(uintptr_t)255);
     const shunt_device d = this_device();
-    const bool good = shunt_srbcrs_lay_out(&host, &plan, aligned, &on_host) &&
-                      shunt_srbcrs_lay_out(&host, &plan, memory.device, &on_device) &&
-                      shunt_csr_to_srbcrs_host(&host, &plan, &on_host) == SHUNT_OK &&
-                      shunt_csr_to_srbcrs_cuda(&device, &plan, &on_device, &d, 0) == SHUNT_OK;
+    const bool good = shunt_srbcrs_lay_out(&host, &layout, aligned, &on_host) &&
+                      shunt_srbcrs_lay_out(&host, &layout, memory.device, &on_device) &&
+                      shunt_csr_to_srbcrs_host(&host, &layout, &on_host) == SHUNT_OK &&
+                      shunt_csr_to_srbcrs_cuda(&device, &layout, &on_device, &d, 0) == SHUNT_OK;
     CUDA_OK(cudaDeviceSynchronize());
     memory.download();
     return good;

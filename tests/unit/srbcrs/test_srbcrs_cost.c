@@ -58,10 +58,10 @@ static void test_layers(void)
       enum shunt_reason reason;
       make(&w, 4096, 0.1, height, widths[i]);
       const double us = expected(&w, &reason);
-      const struct shunt_srbcrs_layout plan = {height, height};
+      const struct shunt_srbcrs_layout layout = {height, height};
       fits &= reason == SHUNT_FITS && us > 0;
       gains &= us < shunt_cost_csr(&w.p.spmm, &w.f, &context.device) &&
-               shunt_route_srbcrs.pack_bytes(&w.call) > shunt_srbcrs_bytes(&w.p.spmm.a, &plan);
+               shunt_route_srbcrs.pack_bytes(&w.call) > shunt_srbcrs_bytes(&w.p.spmm.a, &layout);
       grows &= us >= before;
       before = us;
     }
