@@ -3,14 +3,14 @@
 #
 #   one format, one word    each row of backend/routes/table.c has kernels/<word>/, tests/gpu/<word>/,
 #                           backend/routes/<word>.c and a column <word> in `shunt bench`; device code
-#                           in kernels/<word> is in namespace <word>
+#                           in kernels/<word>, dcsr and guard is in the namespace of that name
 #   small rooms             no folder has more than 40 files
 #   small functions         none is longer than a screen: 60 lines in kernels and conv, 70 in backend,
 #                           80 in tests
 #   one way                 no include goes from kernels or conv to backend, from kernels to conv
 #                           (but for formats that tests' twins need), and none goes in a circle
 #   instructions            no inline PTX but in kernels/ptx
-#   words that mean something  functions and files that comments and pages name are there
+#   real names              functions and files that comments and pages name exist
 #   results with a reader   each file of tests/bench/results is named by a page or a test
 set -u
 cd "${SHUNT_SRCDIR:-.}" || exit 2
@@ -39,6 +39,8 @@ for word in $words; do
   grep -q "\.name = \"$word\"" "backend/routes/$word.c" || missing="$missing its-name"
   grep -q "{\"$word\", \"$word\"}" backend/tool/bench/report.c || missing="$missing column"
   check "route $word: its folders, its file, its column" "$missing"
+done
+for word in $words dcsr guard; do
   check "kernels/$word: its namespace" "$(find "kernels/$word" -name '*.cu*' -exec \
     grep -LE "namespace $word\\b" {} +)"
 done
@@ -93,7 +95,7 @@ check "no include goes in a circle" "$(circles)"
 check "no inline PTX but in kernels/ptx" "$(grep -rnE '\basm( volatile)?[ (]' kernels conv \
   --include='*.cu' --include='*.cuh' | grep -v '^kernels/ptx/' | grep -v 'asm("" :')"
 
-# ---- words that mean something ---------------------------------------------------------------------
+# ---- real names ----------------------------------------------------------------------------------------
 check "the functions and files that comments and pages name exist" \
   "$(echo "$files" | xargs python3 tests/named_things.py)"
 
