@@ -101,15 +101,15 @@ static const struct functions *learn(const void *caller, const struct library_ma
   if (loaded_library_for(caller, mark, &library)) {
     for (f = atomic_load(&all); f; f = f->next)
       if (f->mark == mark && f->library.base == library.base) break;
-    if (f) {
-      loaded_close(&library);
-    } else if ((f = SHUNT_TRY_OR(NULL, calloc(1, sizeof *f)))) {
-      f->mark = mark;
-      f->library = library;
-      fill(f, mark);
-      f->next = atomic_load(&all);
-      while (!atomic_compare_exchange_weak(&all, &f->next, f)) {
+    struct functions *made = f ? NULL : SHUNT_TRY_OR(NULL, calloc(1, sizeof *made));
+    if (made) {
+      made->mark = mark;
+      made->library = library;
+      fill(made, mark);
+      made->next = atomic_load(&all);
+      while (!atomic_compare_exchange_weak(&all, &made->next, made)) {
       }
+      f = made;
     } else {
       loaded_close(&library);
     }

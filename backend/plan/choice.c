@@ -97,18 +97,23 @@ static void insert(struct shunt_plan *plan, const struct shunt_candidate *x)
   plan->candidate[i] = *x;
 }
 
+/* What route r says of a product that fits it; *us: what it would take. */
+static struct shunt_verdict ask(struct shunt_product *x, const struct shunt_route *r, bool compare,
+                                double *us)
+{
+  const struct shunt_call c = shunt_call_for(x, r);
+  const struct shunt_verdict v = r->expect(&c, us);
+  const bool only_slow = v.reason == SHUNT_R_UNPROFILED || v.reason == SHUNT_R_PATTERN;
+  return only_slow && !compare ? SHUNT_VERDICT(SHUNT_FITS) : v;
+}
+
 /* Adds route r, or notes why it does not take the product. */
 static void consider(struct shunt_product *x, const struct shunt_route *r, bool compare)
 {
   struct shunt_plan *plan = &x->plan;
   double us = 0;
   struct shunt_verdict v = r->fits(&x->problem, x->call.context);
-  if (v.reason == SHUNT_FITS) {
-    const struct shunt_call c = shunt_call_for(x, r);
-    v = r->expect(&c, &us);
-    const bool only_slow = v.reason == SHUNT_R_UNPROFILED || v.reason == SHUNT_R_PATTERN;
-    if (only_slow && !compare) v = SHUNT_VERDICT(SHUNT_FITS);
-  }
+  if (v.reason == SHUNT_FITS) v = ask(x, r, compare, &us);
   us = shunt_cost_in_batches(us, x->batches);
   if (v.reason == SHUNT_FITS || v.reason == SHUNT_R_ORDERED)
     insert(plan, &(struct shunt_candidate){r, v, us});

@@ -14,7 +14,7 @@ struct both {
 
 static struct both traffic_of(const struct model *m, int64_t n)
 {
-  struct both t;
+  struct both t = {0};
   shunt_traffic_bytes(&m->counted, &m->tiles, n, m->index, m->value, t.counted);
   shunt_traffic_bytes(&m->expected, &m->tiles, n, m->index, m->value, t.expected);
   return t;
