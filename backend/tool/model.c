@@ -149,7 +149,7 @@ static shunt_status run_conversions(const struct csc *c, struct model *m)
     shunt_dcsr_lay_out(&c->a, &layout, segments, memory[1], &emitted);
     status = convert(&c->a, &layout, scratch, &stored, &m->host_us);
     if (status == SHUNT_OK)
-      status = shunt_dcsr_unit_run_host(&c->a, &layout, lanes, &emitted, &m->engine, NULL);
+      status = shunt_dcsr_unit_run_host(&c->a, &layout, lanes, &emitted, &m->unit, NULL);
     if (status == SHUNT_OK && !same_strips(&stored, &emitted)) status = SHUNT_E_INPUT;
   }
   free(memory[0]);
@@ -187,7 +187,7 @@ static shunt_status compute(struct shunt_matrix *from, struct model *m)
   m->strips_bytes = shunt_dcsr_footprint((int64_t)m->counted.strips, (int64_t)m->counted.segments,
                                          from->nnz, m->index, m->value);
   status = give_values(from) && csc_new(from, m, &c) ? run_conversions(&c, m) : SHUNT_E_MEMORY;
-  if (status == SHUNT_OK) m->estimate = shunt_dcsr_unit_estimate(&m->engine, m->index, m->value);
+  if (status == SHUNT_OK) m->estimate = shunt_dcsr_unit_estimate(&m->unit, m->index, m->value);
   csc_free(&c);
   return status;
 }

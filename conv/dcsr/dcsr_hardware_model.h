@@ -58,7 +58,7 @@ struct shunt_dcsr_unit_counts {
 size_t shunt_dcsr_unit_scratch_bytes(const struct shunt_dcsr_source *a,
                                      const struct shunt_dcsr_layout *layout);
 
-/* Runs the engine over all strips of `a`, which is CSC with ascending (possibly repeated) rows in
+/* Runs the unit over all strips of `a`, which is CSC with ascending (possibly repeated) rows in
    each column, into `out`, laid out for a and layout.
    SHUNT_E_UNSUPPORTED: not CSC, types.  SHUNT_E_ARGUMENT: bad input; *fault (may be NULL) says
    where.  SHUNT_E_WORKSPACE: no room for the segments.  out is irregular after any of them.  */
