@@ -72,30 +72,6 @@ struct shunt_context *shunt_context_find(void)
   return current_context(f, &id) ? find(id) : NULL;
 }
 
-static shunt_status read_device(struct shunt_context *e)
-{
-  struct {
-    enum cudaDeviceAttr what;
-    int value;
-  } a[] = {{cudaDevAttrMultiProcessorCount, 0},
-           {cudaDevAttrComputeCapabilityMajor, 0},
-           {cudaDevAttrComputeCapabilityMinor, 0},
-           {cudaDevAttrMaxSharedMemoryPerBlockOptin, 0},
-           {cudaDevAttrL2CacheSize, 0}};
-  size_t unused, total;
-  shunt_status s = SHUNT_CUDA(cudaGetDevice(&e->ordinal));
-  for (unsigned i = 0; s == SHUNT_OK && i < sizeof a / sizeof a[0]; i++)
-    s = SHUNT_CUDA(cudaDeviceGetAttribute(&a[i].value, a[i].what, e->ordinal));
-  if (s == SHUNT_OK) s = SHUNT_CUDA(cudaMemGetInfo(&unused, &total));
-  if (s != SHUNT_OK) return s;
-  e->device = (struct shunt_device){.multiprocessors = a[0].value,
-                                    .compute_capability = a[1].value * 10 + a[2].value,
-                                    .shared_per_block = a[3].value,
-                                    .l2_bytes = a[4].value};
-  e->memory_bytes = (int64_t)total;
-  return e->device.compute_capability >= 80 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
-}
-
 static void destroy(struct shunt_context *e)
 {
   if (!e) return;
@@ -109,7 +85,8 @@ static struct shunt_context *create(unsigned long long id)
   struct shunt_context *e = SHUNT_TRY_OR(NULL, calloc(1, sizeof *e));
   if (!e) return NULL;
   e->id = id;
-  shunt_status s = read_device(e);
+  shunt_status s = SHUNT_CUDA(cudaGetDevice(&e->ordinal));
+  if (s == SHUNT_OK) s = shunt_device_read(e->ordinal, &e->device, &e->memory_bytes);
   if (s == SHUNT_OK) {
     struct cudaMemPoolProps props = {.allocType = cudaMemAllocationTypePinned,
                                      .location = {cudaMemLocationTypeDevice, e->ordinal}};
