@@ -11,7 +11,7 @@ cuda=${CUDA_INCLUDE:-/usr/local/cuda/include}
 jobs=$(nproc 2>/dev/null || echo 2)
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0 skipped=0
+. tests/checks.sh
 sources() { find backend conv kernels -name '*.c'; }
 
 # lint TOOL COMMAND...: standard output and errors hold no line "file:line: ...".
@@ -19,19 +19,17 @@ lint() {
   tool=$1
   shift
   if ! command -v "$tool" >/dev/null 2>&1; then
-    skipped=$((skipped + 1))
-    echo "skip - $tool is not installed"
+    skip "$tool is not installed"
     return
   fi
   "$@" >"$work/log" 2>&1
-  if grep -qE '^[^ ]+:[0-9]+:' "$work/log" || ! grep -q '^done$' "$work/log"; then
-    failed=$((failed + 1))
-    echo "not ok - $tool finds nothing"
-    grep -E '^[^ ]+:[0-9]+:' "$work/log" | sort -u | head -40 | sed 's/^/#   /'
-    tail -3 "$work/log" | sed 's/^/#   /'
+  grep -E '^[^ ]+:[0-9]+:' "$work/log" | sort -u >"$work/out"
+  if [ -s "$work/out" ]; then
+    not_ok "$tool finds nothing"
+  elif ! grep -q '^done$' "$work/log"; then
+    not_ok "$tool ends" "$work/log"
   else
-    passed=$((passed + 1))
-    echo "ok - $tool finds nothing in $(sources | wc -l) files"
+    ok "$tool finds nothing in $(sources | wc -l) files"
   fi
 }
 tidy() {
@@ -39,7 +37,7 @@ tidy() {
     clang-tidy --quiet "$@" -- -std=gnu11 -I. -I"$build" -I"$cuda" -DHAVE_CONFIG_H \
       -DSHUNT_HAVE_CUDA -DPKGLIBDIR="\"/usr/lib/shunt\"" -fopenmp' sh "$build" "$cuda" && echo 'done'
 }
-check() {
+cpp() {
   cppcheck -j"$jobs" --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
     --suppress=missingInclude --suppress=invalidPointerCast -I. -I"$build" -D__x86_64__ \
     -DHAVE_CONFIG_H -DSHUNT_HAVE_CUDA '-DElfW(type)=Elf64_##type' '-DPKGLIBDIR="/usr/lib/shunt"' \
@@ -49,10 +47,8 @@ check() {
 
 if [ -f "$build/config.h" ] && [ -f "$cuda/cuda_runtime_api.h" ]; then
   lint clang-tidy tidy
-  lint cppcheck check
+  lint cppcheck cpp
 else
-  skipped=1
-  echo "skip - the host code is read with CUDA's headers, and a build without CUDA has none"
+  skip "the host code is read with CUDA's headers, and a build without CUDA has none"
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish
