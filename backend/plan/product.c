@@ -124,6 +124,8 @@ static shunt_status run_candidate(struct shunt_product *x, int i)
   const double saves_us = saving_of(&x->plan, i);
   struct shunt_call c = shunt_call_for(x, route);
   struct shunt_cache *cache = c.context->cache;
+  c.library = x->plan.candidate[i].library;
+  c.will_pack = c.will_pack && x->plan.candidate[i].packs;
   if (c.will_pack) {
     pack(x, &c, route, saves_us);
     if (c.study)

@@ -1,5 +1,6 @@
 # tests/clients: programs as users write them, run as they are and under Shunt.
-CUSPARSE_CLIENTS = $(patsubst %,%D%/%,capture device_full petsc_loop spmm_cusparse streams)
+CUSPARSE_CLIENTS = $(patsubst %,%D%/%,capture device_full petsc_loop short_program \
+  spmm_cusparse streams)
 CUSPARSE_ALL = $(CUSPARSE_CLIENTS) tests/gpu/blackbox/quiet tests/bench/bsr_bench \
   tests/bench/prepared_bench
 GRAPHBLAS_CLIENTS = $(patsubst %,%D%/graphblas_%,als gcn ktruss lobpcg msbfs pagerank tc)
