@@ -197,7 +197,7 @@ struct shunt_dense_shape shunt_choose_dense_shape_alone(const struct shunt_spmm 
     return (struct shunt_dense_shape){64, tiles * 2 <= d->multiprocessors ? 2 : 1};
   best = (struct shunt_dense_shape){128, 1};
   const struct shunt_dense_shape wide = {256, 1};
-  return shunt_cost_dense_proved(p, &wide, d) < shunt_cost_dense_proved(p, &best, d) ? wide : best;
+  return shunt_cost_dense_proved(p, &wide, d) <= shunt_cost_dense_proved(p, &best, d) ? wide : best;
 }
 
 /* ---- SDDMM ------------------------------------------------------------------------------ */

@@ -113,7 +113,8 @@ static void time_memory(void)
   X(Create)                                                                                        \
   X(Matmul)                                                                                        \
   X(MatmulAlgoGetHeuristic)                                                                        \
-  X(MatmulDescCreate) X(MatmulDescSetAttribute) X(MatrixLayoutCreate) X(MatmulPreferenceCreate)    \
+  X(MatmulDescCreate)                                                                              \
+  X(MatmulDescSetAttribute) X(MatrixLayoutCreate) X(MatmulPreferenceCreate)                        \
       X(MatmulPreferenceSetAttribute)
 static struct {
 #define DECLARE(f) __typeof__(cublasLt##f) *f;

@@ -11,6 +11,7 @@
 #include "backend/plan/context.h"
 #include "backend/plan/planner.h"
 #include "backend/plan/tune.h"
+#include "backend/routes/costs.h"
 #include "backend/routes/route.h"
 #include "conv/coo/coo_conv.h"
 
@@ -273,13 +274,13 @@ static shunt_status pack(const struct shunt_call *c, const struct shunt_packed_v
   return (void)c, (void)into, SHUNT_OK;
 }
 
-static size_t study_bytes(const struct shunt_call *c)
+static inline size_t study_bytes(const struct shunt_call *c)
 {
   world.spent_us = c->spent_us;
   world.best_us = c->best_us;
   return world.study_bytes;
 }
-static shunt_status study(const struct shunt_call *c, const struct shunt_packed_view *into)
+static inline shunt_status study(const struct shunt_call *c, const struct shunt_packed_view *into)
 {
   (void)c, (void)into;
   world.studies++;
