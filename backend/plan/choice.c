@@ -100,7 +100,11 @@ static void insert(struct shunt_plan *plan, const struct shunt_candidate *x)
 /* cuBLASLt's products of the problem's type. */
 static enum shunt_opening library_of(const struct shunt_problem *p)
 {
-  return shunt_opening_of(p->op == SHUNT_SPMM ? p->spmm.b.type : p->sddmm.b.type);
+  const bool spmm = p->op == SHUNT_SPMM;
+  const struct shunt_scalar *beta = spmm ? &p->spmm.beta : &p->sddmm.beta;
+  const shunt_type out = spmm ? p->spmm.c.type : p->sddmm.c.value_type;
+  const bool added = beta->device || beta->host != 0; /* the product goes to a f32 matrix first */
+  return shunt_opening_of(spmm ? p->spmm.b.type : p->sddmm.b.type, out == SHUNT_F32 || added);
 }
 uint32_t shunt_library_bit(const struct shunt_problem *p)
 {

@@ -148,16 +148,6 @@ static struct shunt_answer run_call(const struct shunt_problem *p, struct shunt_
   return settled->batches == 1 ? run_one(settled, call, only) : run_in_turn(settled, call, only);
 }
 
-/* What the accounts learn of a call (backend/cublas/opening.h).  A captured one has saved nothing
-   yet. */
-static void keep_account(struct shunt_openings *o, const struct shunt_answer *a, bool captured)
-{
-  if (a->why.reason != SHUNT_FITS)
-    shunt_opening_original(o);
-  else if (!captured)
-    shunt_opening_saved(o, a->saved_us);
-}
-
 struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, void *workspace,
                                       size_t workspace_bytes, cudaStream_t stream)
 {
@@ -180,7 +170,7 @@ struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, v
     call.workspace_bytes = workspace ? workspace_bytes - coo : 0;
   }
   const struct shunt_answer answer = run_call(p, &csr, &call, only, workspace);
-  keep_account(&e->openings, &answer, call.capturing);
+  if (answer.why.reason != SHUNT_FITS) shunt_opening_original(&e->openings);
   return answer;
 }
 

@@ -171,6 +171,17 @@ static const struct shunt_route *chosen(const struct shunt_product *x)
   return x->plan.count > 0 ? x->plan.candidate[0].route : NULL;
 }
 
+/* A study comes when it pays for itself; the first needs the pool, too. */
+static bool may_allocate(const struct shunt_call *c)
+{
+  const uint32_t copies = shunt_opening_bit(SHUNT_OPEN_COPIES);
+  const struct shunt_openings *o = &c->context->openings;
+  if (!shunt_openings_closed(o, copies)) return true;
+  if (c->spent_us < shunt_opening_us(o, SHUNT_OPEN_COPIES)) return false;
+  shunt_context_open(c->context, copies);
+  return true;
+}
+
 /* Enqueues what `route` wants to find out about the matrix. */
 static void study(struct shunt_product *x, const struct shunt_route *route)
 {
@@ -180,7 +191,7 @@ static void study(struct shunt_product *x, const struct shunt_route *route)
   c.best_us = x->plan.count > 0 ? x->plan.candidate[0].us : x->plan.original_us;
   c.spent_us = fmax(c.best_us, x->plan.original_us - c.best_us) * x->lookup.calls;
   const struct shunt_packed_request request = {.payload_bytes = route->study_bytes(&c)};
-  if (request.payload_bytes == 0 ||
+  if (request.payload_bytes == 0 || !may_allocate(&c) ||
       shunt_cache_packed_make(cache, &x->lookup, &request, c.stream, &k) != SHUNT_OK)
     return;
   const struct shunt_packed_view into = shunt_cache_packed_view(k);
