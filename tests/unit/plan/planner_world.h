@@ -274,13 +274,13 @@ static shunt_status pack(const struct shunt_call *c, const struct shunt_packed_v
   return (void)c, (void)into, SHUNT_OK;
 }
 
-static inline size_t study_bytes(const struct shunt_call *c)
+static size_t study_bytes(const struct shunt_call *c)
 {
   world.spent_us = c->spent_us;
   world.best_us = c->best_us;
   return world.study_bytes;
 }
-static inline shunt_status study(const struct shunt_call *c, const struct shunt_packed_view *into)
+static shunt_status study(const struct shunt_call *c, const struct shunt_packed_view *into)
 {
   (void)c, (void)into;
   world.studies++;

@@ -87,6 +87,23 @@ static void test_opened_copies(void)
         "where the original has run, copies are made when they pay: call %d", first);
 }
 
+/* A study is the first to want the pool. */
+static void test_opened_by_study(void)
+{
+  struct shunt_problem p = closed(0);
+  direct.study_bytes = study_bytes, direct.study = study;
+  world.may_study = true, world.study_bytes = 100;
+  world.direct_us = 10, world.original_us = 20, world.library_us = 500;
+  shunt_opening_original(&context.openings);
+  run(&p);
+  check(world.studies == 0 && !world.opened, "no study where its memory has not been paid for");
+  world.direct_us = shunt_opening_us(&context.openings, SHUNT_OPEN_COPIES);
+  world.original_us = 2 * world.direct_us;
+  run(&p);
+  check(world.studies == 1 && world.opened == COPIES, "once the calls have taken as long, it is");
+  direct.study_bytes = NULL, direct.study = NULL;
+}
+
 /* Whatever other problems did, or this one before. */
 static void test_opened_for_deterministic(void)
 {
@@ -172,6 +189,7 @@ int main(void)
   test_opened_by_account();
   test_opened_in_capture();
   test_opened_copies();
+  test_opened_by_study();
   test_opened_for_deterministic();
   test_opened_by_force();
   test_threads();
