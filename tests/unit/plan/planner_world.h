@@ -330,6 +330,14 @@ static struct shunt_problem bound(const char *word)
   shunt_context_open(&context, ~(uint32_t)0);
   world.opened = 0;
   check(shunt_problem_parse(word, &p) == SHUNT_OK, "parses %s", word);
+  if (p.op == SHUNT_SDDMM) {
+    p.sddmm.c.row_offsets = arrays[0];
+    p.sddmm.c.columns = arrays[1];
+    p.sddmm.c.values = arrays[2];
+    p.sddmm.a.values = arrays[3];
+    p.sddmm.b.values = arrays[4];
+    return p;
+  }
   if (p.format == SHUNT_COO)
     p.row_indices = arrays[0];
   else

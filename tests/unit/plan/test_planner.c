@@ -104,7 +104,9 @@ static void test_failures(void)
 /* The best route that needs no profile runs until there is one, unless the original is far ahead. */
 static void test_before_the_profile(void)
 {
-  static const char *word = "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6";
+  static const char *const word[] = {
+      "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6",
+      "sddmm:csr:f32.f32.f32.f32:i32b0:m7n5k3z11:NN:cc:ld7.3:a1b0:alg0"};
   static const struct {
     double original_us;
     bool profiled, capturing, deterministic, taken;
@@ -116,8 +118,9 @@ static void test_before_the_profile(void)
       {8, false, false, true, false, "and no profile will come"},
       {4, false, false, false, false, "the original is far ahead"},
   };
-  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    struct shunt_problem p = bound(word);
+  for (unsigned k = 0; k < 2 * sizeof cases / sizeof cases[0]; k++) {
+    const unsigned i = k / 2;
+    struct shunt_problem p = bound(word[k % 2]);
     world.original_us = cases[i].original_us;
     world.profiled = cases[i].profiled;
     world.capturing = cases[i].capturing;
@@ -125,7 +128,7 @@ static void test_before_the_profile(void)
     const struct shunt_answer a = run(&p);
     check(a.why.reason == (cases[i].taken ? SHUNT_FITS : SHUNT_R_SLOWER) &&
               world.runs == cases[i].taken && a.saved_us == 0,
-          "before the profile: %s", cases[i].what);
+          "before the profile, %.5s: %s", word[k % 2], cases[i].what);
   }
 }
 
