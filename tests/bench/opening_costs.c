@@ -114,8 +114,8 @@ static void time_memory(void)
   X(Matmul)                                                                                        \
   X(MatmulAlgoGetHeuristic)                                                                        \
   X(MatmulDescCreate)                                                                              \
-  X(MatmulDescSetAttribute) X(MatrixLayoutCreate) X(MatmulPreferenceCreate)                        \
-      X(MatmulPreferenceSetAttribute)
+  X(MatmulDescSetAttribute)                                                                        \
+  X(MatrixLayoutCreate) X(MatmulPreferenceCreate) X(MatmulPreferenceSetAttribute)
 static struct {
 #define DECLARE(f) __typeof__(cublasLt##f) *f;
   FUNCTIONS(DECLARE)
