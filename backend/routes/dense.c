@@ -242,7 +242,9 @@ static shunt_status run_sddmm(const struct shunt_call *c)
 
 static shunt_status run(const struct shunt_call *c)
 {
-  return c->problem->op == SHUNT_SPMM ? shunt_packed_run(&format, c) : run_sddmm(c);
+  if (c->problem->op != SHUNT_SPMM) return run_sddmm(c);
+  if (!c->library && !c->packed) return SHUNT_E_UNSUPPORTED; /* there was no memory for a copy */
+  return shunt_packed_run(&format, c);
 }
 
 static size_t pack_bytes(const struct shunt_call *c)

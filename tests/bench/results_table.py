@@ -276,6 +276,15 @@ def host():
     return table(("call", "without Shunt, us", "with Shunt, us"), rows)
 
 
+def short_programs():
+    rows = []
+    for line in lines("first-call.txt"):
+        if line[:2] in ("C ", "Py"):
+            program, kind, calls, plain, shunt, times = line.split()[:6]
+            rows.append(("%s, %s" % (program, kind), calls, plain, shunt, times))
+    return table(("program", "calls", "without Shunt, ms", "with Shunt, ms", "times the time"), rows)
+
+
 def attention():
     found = [line.split("\t") for line in lines("attention.txt") if not line.startswith("#")]
     return table(("sequence, share of pairs", "shunt_attention, ms", "its memory, MB",
@@ -386,8 +395,8 @@ TABLES = {
     "sparse24": sparse24, "sparse24 claim": sparse24_claim, "sparse24 int8": sparse24_int8,
     "srbcrs": srbcrs, "bsr": bsr, "tile": tile,
     "sddmm": sddmm, "sddmm scattered": sddmm_scattered, "solvers": solvers, "host": host,
-    "attention": attention, "graphblas": graphblas, "graphblas host": graphblas_host,
-    "graphs": graphs,
+    "short programs": short_programs, "attention": attention, "graphblas": graphblas,
+    "graphblas host": graphblas_host, "graphs": graphs,
 }
 
 
