@@ -37,7 +37,7 @@ enum shunt_opening {
   SHUNT_OPEN_F32,
   SHUNT_OPENINGS
 };
-enum { SHUNT_OPENING_REPLAYS = 1000 };
+enum { SHUNT_OPENING_REPLAYS = 10000 };
 
 /* Of one context. */
 struct shunt_openings {

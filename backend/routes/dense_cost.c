@@ -132,7 +132,7 @@ double shunt_cost_dense_proved(const struct shunt_spmm *p, const struct shunt_de
   const double copy = (double)a->rows * (double)a->cols * (double)shunt_type_size(a->value_type);
   if (how->columns > 64) return wide_us(p, how->columns, copy, d);
   return shunt_larger(h200.narrow_start + (copy + arrays) / h200.narrow_bytes * scale,
-                      h200.narrow_least + h200.narrow_step * (double)a->cols);
+                      h200.narrow_least + h200.narrow_step * (double)a->cols * 2 / how->split);
 }
 
 /* Of fewer than half as many blocks as multiprocessors, too few read D. */
@@ -191,15 +191,18 @@ static bool can_be_brought(const struct shunt_dense *b)
 struct shunt_dense_shape shunt_choose_dense_shape_alone(const struct shunt_spmm *p,
                                                         const struct shunt_device *d)
 {
+  static const struct shunt_dense_shape shapes[] = {{256, 1}, {128, 1}, {64, 2}, {64, 1}};
   struct shunt_dense_shape best = {0};
+  double least = INFINITY;
   if (!shunt_dense_spmm_proved_takes(p, d) || !can_be_brought(&p->b) || p->a.cols <= 128)
     return best;
-  const int64_t tiles = (p->c.rows + 63) / 64;
-  if (p->c.cols <= 64 && tiles <= d->multiprocessors)
-    return (struct shunt_dense_shape){64, tiles * 2 <= d->multiprocessors ? 2 : 1};
-  best = (struct shunt_dense_shape){128, 1};
-  const struct shunt_dense_shape wide = {256, 1};
-  return shunt_cost_dense_proved(p, &wide, d) <= shunt_cost_dense_proved(p, &best, d) ? wide : best;
+  const double tiles = ceil((double)p->c.rows / 64) * ceil((double)p->c.cols / 64);
+  for (int i = 0; i < 4; i++) {
+    if (shapes[i].columns == 64 && tiles * shapes[i].split > d->multiprocessors) continue;
+    const double us = shunt_cost_dense_proved(p, &shapes[i], d);
+    if (us < least) best = shapes[i], least = us;
+  }
+  return best;
 }
 
 /* ---- SDDMM ------------------------------------------------------------------------------ */
