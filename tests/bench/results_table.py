@@ -277,12 +277,17 @@ def host():
 
 
 def short_programs():
+    """C: its products, and the process; PyTorch: its products."""
     rows = []
     for line in lines("first-call.txt"):
         if line[:2] in ("C ", "Py"):
-            program, kind, calls, plain, shunt, times = line.split()[:6]
-            rows.append(("%s, %s" % (program, kind), calls, plain, shunt, times))
-    return table(("program", "calls", "without Shunt, ms", "with Shunt, ms", "times the time"), rows)
+            program, kind, calls, plain, shunt, _, *products = line.split()
+            a, b = products or (plain, shunt)
+            rows.append(("%s, %s" % (program, kind), calls, "%.1f" % float(a), "%.1f" % float(b),
+                         "%.2f" % (float(b) / float(a)),
+                         "%.0f, %.0f" % (float(plain), float(shunt)) if products else ""))
+    return table(("program", "calls", "products without Shunt, ms", "with, ms", "times as long",
+                  "the process, ms"), rows)
 
 
 def attention():
