@@ -3,6 +3,7 @@
 #include <cuda.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/cublas/cublaslt.h"
 #include "backend/options/options.h"
@@ -85,6 +86,7 @@ static struct shunt_context *create(unsigned long long id)
   struct shunt_context *e = SHUNT_TRY_OR(NULL, calloc(1, sizeof *e));
   if (!e) return NULL;
   e->id = id;
+  shunt_openings_start(&e->openings, shunt_cublaslt_is_loaded());
   shunt_status s = SHUNT_CUDA(cudaGetDevice(&e->ordinal));
   if (s == SHUNT_OK) s = shunt_device_read(e->ordinal, &e->device, &e->memory_bytes);
   if (s == SHUNT_OK) {
@@ -125,15 +127,35 @@ struct shunt_context *shunt_context_make(void)
   return e;
 }
 
-void shunt_context_open_gemm(struct shunt_context *e, const char *beside)
+void shunt_context_beside(struct shunt_context *e, const char *beside)
 {
-  if (atomic_load_explicit(&e->gemm, memory_order_acquire)) return;
+  if (!beside || e->beside_known) return;
+  pthread_mutex_lock(&making);
+  if (!e->beside_known && strlen(beside) < sizeof e->beside) strcpy(e->beside, beside);
+  e->beside_known = true;
+  pthread_mutex_unlock(&making);
+}
+
+static void open_gemm(struct shunt_context *e)
+{
+  enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
   pthread_mutex_lock(&making);
   if (!e->gemm_tried) {
     e->gemm_tried = true;
-    atomic_store_explicit(&e->gemm, shunt_cublaslt_open(beside), memory_order_release);
+    cudaThreadExchangeStreamCaptureMode(&mode);
+    atomic_store_explicit(&e->gemm, shunt_cublaslt_open(e->beside), memory_order_release);
+    cudaThreadExchangeStreamCaptureMode(&mode);
   }
   pthread_mutex_unlock(&making);
+}
+
+void shunt_context_open(struct shunt_context *e, uint32_t set)
+{
+  for (int i = 0; i < SHUNT_OPENINGS; i++) {
+    if (!shunt_openings_closed(&e->openings, set & shunt_opening_bit(i))) continue;
+    if (i != SHUNT_OPEN_COPIES) open_gemm(e);
+    shunt_opening_opened(&e->openings, i);
+  }
 }
 
 bool shunt_context_release_memory(void)

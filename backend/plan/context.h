@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "backend/cublas/opening.h"
 #include "kernels/common/device.h"
 
 struct shunt_cache;
@@ -26,8 +27,11 @@ struct shunt_context {
   int64_t memory_bytes; /* of the whole device */
   cudaMemPool_t pool;   /* what copies are made in */
   struct shunt_cache *cache;
+  struct shunt_openings openings;
   _Atomic(struct shunt_cublaslt *) gemm; /* NULL until opened, or not to be had */
   bool gemm_tried;
+  atomic_bool beside_known;
+  char beside[1024]; /* see cublaslt.h; "": nobody has said */
 };
 
 /* That of the calling thread's current context, or NULL.  No CUDA runtime
@@ -37,9 +41,11 @@ struct shunt_context *shunt_context_find(void);
    memory, a context in capture): the original library runs then.  */
 struct shunt_context *shunt_context_make(void);
 
-/* Opens cuBLASLt for the context, once; see cublaslt.h for `beside`.  Takes its
-   time, so it is called where shunt_context_make is.  */
-void shunt_context_open_gemm(struct shunt_context *e, const char *beside);
+/* Where cuBLASLt is looked for; see cublaslt.h.  The first to say so counts. */
+void shunt_context_beside(struct shunt_context *e, const char *beside);
+/* Opens what `set` names (opening.h), whether it pays or not; by whom it is open already, returns at
+   once.  Captures, of this thread or of others, stay as they are.  */
+void shunt_context_open(struct shunt_context *e, uint32_t set);
 
 /* Gives back what the current context's cache has of device memory; waits until the device has it.
    False: it had none.  For the program's allocations that fail.  */

@@ -36,6 +36,26 @@ shunt_status shunt_device_free(void *memory, cudaStream_t stream)
              : SHUNT_E_CUDA;
 }
 
+shunt_status shunt_device_allocate_now(void **memory, size_t bytes)
+{
+  static _Atomic(void *) known;
+  CUdeviceptr at;
+  CUresult (*const f)(CUdeviceptr *, size_t) =
+      (CUresult(*)(CUdeviceptr *, size_t))driver_function("cuMemAlloc", 3020, &known);
+  if (!f) return SHUNT_E_CUDA;
+  if (SHUNT_TRY_OR(CUDA_ERROR_OUT_OF_MEMORY, f(&at, bytes)) != CUDA_SUCCESS) return SHUNT_E_MEMORY;
+  *memory = (void *)at;
+  return SHUNT_OK;
+}
+
+void shunt_device_free_now(void *memory)
+{
+  static _Atomic(void *) known;
+  CUresult (*const f)(CUdeviceptr) =
+      (CUresult(*)(CUdeviceptr))driver_function("cuMemFree", 3020, &known);
+  if (f) f((CUdeviceptr)memory);
+}
+
 bool shunt_device_range(const void *p, const void **base, size_t *bytes)
 {
   static _Atomic(void *) known;

@@ -124,6 +124,8 @@ static shunt_status run_candidate(struct shunt_product *x, int i)
   const double saves_us = saving_of(&x->plan, i);
   struct shunt_call c = shunt_call_for(x, route);
   struct shunt_cache *cache = c.context->cache;
+  c.library = x->plan.candidate[i].library;
+  c.will_pack = c.will_pack && x->plan.candidate[i].packs;
   if (c.will_pack) {
     pack(x, &c, route, saves_us);
     if (c.study)
@@ -169,6 +171,17 @@ static const struct shunt_route *chosen(const struct shunt_product *x)
   return x->plan.count > 0 ? x->plan.candidate[0].route : NULL;
 }
 
+/* A study comes when it pays for itself; the first needs the pool, too. */
+static bool may_allocate(const struct shunt_call *c)
+{
+  const uint32_t copies = shunt_opening_bit(SHUNT_OPEN_COPIES);
+  const struct shunt_openings *o = &c->context->openings;
+  if (!shunt_openings_closed(o, copies)) return true;
+  if (c->spent_us < shunt_opening_us(o, SHUNT_OPEN_COPIES)) return false;
+  shunt_context_open(c->context, copies);
+  return true;
+}
+
 /* Enqueues what `route` wants to find out about the matrix. */
 static void study(struct shunt_product *x, const struct shunt_route *route)
 {
@@ -178,7 +191,7 @@ static void study(struct shunt_product *x, const struct shunt_route *route)
   c.best_us = x->plan.count > 0 ? x->plan.candidate[0].us : x->plan.original_us;
   c.spent_us = fmax(c.best_us, x->plan.original_us - c.best_us) * x->lookup.calls;
   const struct shunt_packed_request request = {.payload_bytes = route->study_bytes(&c)};
-  if (request.payload_bytes == 0 ||
+  if (request.payload_bytes == 0 || !may_allocate(&c) ||
       shunt_cache_packed_make(cache, &x->lookup, &request, c.stream, &k) != SHUNT_OK)
     return;
   const struct shunt_packed_view into = shunt_cache_packed_view(k);

@@ -188,6 +188,7 @@ struct shunt_dense_costs {
   double sample, sample_entry, sample_dense; /* us to sample a tile: by density, and its square */
   double sample_other;                       /* share of the shorter of both that is waited for */
   double sample_margin;                      /* how much better than from memory it has to be */
+  double sampled_host;                       /* us of the host's for the way from memory */
 };
 
 struct shunt_bsr_costs {

@@ -166,11 +166,15 @@ double shunt_cost_dense_packed(const struct shunt_spmm *p, enum shunt_math math,
 double shunt_cost_dense_direct(const struct shunt_spmm *p, enum shunt_math math,
                                const struct shunt_device *d);
 /* From a packed copy, with its proof in one launch. */
-double shunt_cost_dense_proved(const struct shunt_spmm *p, const struct shunt_device *d);
+double shunt_cost_dense_proved(const struct shunt_spmm *p, const struct shunt_dense_shape *how,
+                               const struct shunt_device *d);
 /* The shape of that launch; columns 0: cuBLAS and a proof beside it are as fast or faster, or it
    cannot be had.  */
 struct shunt_dense_shape shunt_choose_dense_shape(const struct shunt_spmm *p,
                                                   const struct shunt_device *d);
+/* The shape to take where cuBLAS is not to be had (columns 0: there is none). */
+struct shunt_dense_shape shunt_choose_dense_shape_alone(const struct shunt_spmm *p,
+                                                        const struct shunt_device *d);
 /* SDDMM by the dense product that is sampled on the chip, and by cuBLAS and a pass over C; is the
    former the faster one?  */
 double shunt_cost_dense_sddmm(const struct shunt_sddmm *p, const struct shunt_device *d);

@@ -1,6 +1,7 @@
 // dense_sddmm_wgmma.cu: checks and launch of dense_sddmm_wgmma.cuh.
 
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
+#include "kernels/common/allow_shared.h"
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
 #include "kernels/dense/dense_kernels.h"
@@ -36,11 +37,7 @@ shunt_status launch(const struct shunt_sddmm *p, const struct shunt_device *d, c
   k.values = static_cast<T *>(p->c.values);
   k.alpha = make_scalar_arg<float>(p->alpha);
   const auto kernel = &sddmm_dense<T, I, BMajor>;
-  // Kept by the context, which the program may destroy: so asked for each time.
-  if (cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
-                           cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           kSharedBytes) != cudaSuccess)
-    return SHUNT_E_CUDA;
+  if (allow_shared<&sddmm_dense<T, I, BMajor>>(kSharedBytes) != cudaSuccess) return SHUNT_E_CUDA;
   // As many tiles each as some must have: more blocks would only cut rows of tiles more often.
   const int64_t each = shunt_div_up(k.tiles, d->multiprocessors);
   const int blocks = static_cast<int>(shunt_div_up(k.tiles, each));

@@ -276,6 +276,20 @@ def host():
     return table(("call", "without Shunt, us", "with Shunt, us"), rows)
 
 
+def short_programs():
+    """C: its products, and the process; PyTorch: its products."""
+    rows = []
+    for line in lines("first-call.txt"):
+        if line[:2] in ("C ", "Py"):
+            program, kind, calls, plain, shunt, _, *products = line.split()
+            a, b = products or (plain, shunt)
+            rows.append(("%s, %s" % (program, kind), calls, "%.1f" % float(a), "%.1f" % float(b),
+                         "%.2f" % (float(b) / float(a)),
+                         "%.0f, %.0f" % (float(plain), float(shunt)) if products else ""))
+    return table(("program", "calls", "products without Shunt, ms", "with, ms", "times as long",
+                  "the process, ms"), rows)
+
+
 def attention():
     found = [line.split("\t") for line in lines("attention.txt") if not line.startswith("#")]
     return table(("sequence, share of pairs", "shunt_attention, ms", "its memory, MB",
@@ -386,8 +400,8 @@ TABLES = {
     "sparse24": sparse24, "sparse24 claim": sparse24_claim, "sparse24 int8": sparse24_int8,
     "srbcrs": srbcrs, "bsr": bsr, "tile": tile,
     "sddmm": sddmm, "sddmm scattered": sddmm_scattered, "solvers": solvers, "host": host,
-    "attention": attention, "graphblas": graphblas, "graphblas host": graphblas_host,
-    "graphs": graphs,
+    "short programs": short_programs, "attention": attention, "graphblas": graphblas,
+    "graphblas host": graphblas_host, "graphs": graphs,
 }
 
 

@@ -11,6 +11,7 @@
 #              of the largest tests one case in SANITIZE_EVERY (8); then racecheck and initcheck on
 #              a few small tests (RACES="test_a test_b": on these)
 #   host       what a call costs the host, for each route, next to a bare launch: host.txt
+#   short      programs that end after a few products, without and with Shunt: first-call.txt
 #   clients    tests/clients without and with Shunt
 #   solvers    block solvers and a PETSc-like loop, timed without and with Shunt
 #   bench      torch_bench.py without and with Shunt
@@ -22,8 +23,8 @@
 #   memory     programs that fill the device, without and with Shunt: both get as much
 #
 # Programs run side by side, JOBS at a time (8; unit: all at once).  Those that measure times or
-# count the device's memory have the device for themselves: tune, quiet, faults, host, solvers,
-# bench, torture, memory, and the first runs of train and products of clients.
+# count the device's memory have the device for themselves: tune, quiet, faults, host, short,
+# solvers, bench, torture, memory, and the first runs of train and products of clients.
 #
 # Without a phase: unit, blackbox, clients.  OUT receives report.json and logs.tar.gz, after each
 # phase, and from bench bench.json; `report.py --join` makes one report of several runs.  The
@@ -308,6 +309,19 @@ host() {
   } | tee "$out/host.txt"
 }
 
+# Whole programs in C, and the products of PyTorch's.
+short() {
+  local bin=$build/tests/clients
+  export PYTHONDONTWRITEBYTECODE=1
+  run short 500 env LD_LIBRARY_PATH="$(library_path "$bin/short_program")" \
+    python3 "$here/tests/clients/short_programs.py" --preload "$shunt" \
+    --program "$bin/short_program" -o "$out/first-call.txt"
+  run short-torch 400 python3 "$here/tests/clients/short_programs.py" --preload "$shunt" --torch \
+    -o "$work/short-torch.txt"
+  [ ! -f "$work/short-torch.txt" ] || sed 1d "$work/short-torch.txt" >>"$out/first-call.txt"
+  sed 's/^/  /' "$out/first-call.txt"
+}
+
 # The preload goes in behind the sanitizer's own.
 # shellcheck disable=SC2317 # started by its name
 sanitized() {
@@ -567,6 +581,7 @@ for phase in $phases; do
   frozen) frozen ;;
   sanitize) sanitize ;;
   host) host ;;
+  short) short ;;
   clients) clients ;;
   solvers) solvers ;;
   bench) bench ;;
@@ -576,7 +591,7 @@ for phase in $phases; do
   changes) changes ;;
   *)
     echo "check_gpu: unknown phase '$phase'; accepted:" \
-      "unit stale frozen blackbox sanitize host clients solvers bench torture memory changes" \
+      "unit stale frozen blackbox sanitize host short clients solvers bench torture memory changes" \
       "train"
     exit 2
     ;;

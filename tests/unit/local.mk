@@ -51,7 +51,8 @@ if HAVE_CUDA
 check_PROGRAMS += \
   %D%/cusparse/test_bsr_notes %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
   %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_frozen %D%/plan/test_math \
-  %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner %D%/plan/test_promise \
+  %D%/plan/test_openings %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner \
+  %D%/plan/test_promise \
   %D%/plan/test_log %D%/plan/test_threads %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
   %D%/srbcrs/test_srbcrs_cost %D%/tile/test_tile_route %D%/vector/test_vector_route
 %C%_cusparse_test_bsr_notes_SOURCES = %D%/cusparse/test_bsr_notes.c backend/cusparse/bsr.c \
@@ -82,10 +83,14 @@ check_PROGRAMS += \
   backend/routes/packed_product.c
 %C%_plan_test_packed_product_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_packed_product_LDADD = libshunt-problem.la -lm
-%C%_plan_test_planner_SOURCES = %D%/plan/test_planner.c backend/plan/choice.c backend/plan/fault.c \
+PLANNER_SOURCES = backend/cublas/opening.c backend/plan/choice.c backend/plan/fault.c \
   backend/plan/frozen.c backend/plan/planner.c backend/plan/product.c backend/routes/cost_forms.c
+%C%_plan_test_planner_SOURCES = %D%/plan/test_planner.c $(PLANNER_SOURCES)
 %C%_plan_test_planner_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_planner_LDADD = libshunt-problem.la -lm
+%C%_plan_test_openings_SOURCES = %D%/plan/test_openings.c $(PLANNER_SOURCES)
+%C%_plan_test_openings_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_openings_LDADD = libshunt-problem.la -lm -lpthread
 
 %C%_plan_test_promise_SOURCES = %D%/plan/test_promise.c backend/plan/promise.c
 %C%_plan_test_promise_CFLAGS = $(AM_CFLAGS)

@@ -54,6 +54,16 @@ shunt_status shunt_device_free(void *memory, cudaStream_t stream)
   allocated--;
   return free(memory), SHUNT_OK;
 }
+shunt_status shunt_device_allocate_now(void **memory, size_t bytes)
+{
+  allocated++;
+  return allocate(memory, bytes) == cudaSuccess ? SHUNT_OK : SHUNT_E_MEMORY;
+}
+void shunt_device_free_now(void *memory)
+{
+  allocated--;
+  free(memory);
+}
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
 {
   return (void)pool, (void)bytes, cudaSuccess;
