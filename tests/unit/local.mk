@@ -52,6 +52,7 @@ check_PROGRAMS += \
   %D%/cusparse/test_bsr_notes %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
   %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_frozen %D%/plan/test_math \
   %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner %D%/plan/test_promise \
+  %D%/plan/test_room \
   %D%/plan/test_log %D%/plan/test_threads %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
   %D%/srbcrs/test_srbcrs_cost %D%/tile/test_tile_route %D%/vector/test_vector_route
 %C%_cusparse_test_bsr_notes_SOURCES = %D%/cusparse/test_bsr_notes.c backend/cusparse/bsr.c \
@@ -87,6 +88,9 @@ check_PROGRAMS += \
 %C%_plan_test_planner_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_planner_LDADD = libshunt-problem.la -lm
 
+%C%_plan_test_room_SOURCES = %D%/plan/test_room.c backend/plan/fault.c backend/plan/room.c
+%C%_plan_test_room_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_room_LDADD =
 %C%_plan_test_promise_SOURCES = %D%/plan/test_promise.c backend/plan/promise.c
 %C%_plan_test_promise_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_promise_LDADD = -lpthread
