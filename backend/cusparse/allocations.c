@@ -27,8 +27,8 @@
 #include "backend/loader/library.h"
 #include "backend/options/disable.h"
 #include "backend/plan/context.h"
-#include "backend/plan/device_memory.h"
 #include "backend/plan/fault.h"
+#include "backend/plan/memory/device_memory.h"
 
 #undef cuMemAlloc
 #undef cuMemFree

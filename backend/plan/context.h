@@ -14,7 +14,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "backend/plan/room.h"
+#include "backend/plan/memory/room.h"
 #include "kernels/common/device.h"
 
 struct shunt_cache;
@@ -27,7 +27,7 @@ struct shunt_context {
   int64_t memory_bytes; /* of the whole device */
   cudaMemPool_t pool;   /* what copies are made in */
   struct shunt_cache *cache;
-  struct shunt_room room; /* for workspaces */
+  struct shunt_room room;                /* for workspaces */
   _Atomic(struct shunt_cublaslt *) gemm; /* NULL until opened, or not to be had */
   bool gemm_tried;
 };

@@ -6,9 +6,9 @@
 
 #include "backend/options/options.h"
 #include "backend/plan/cache.h"
-#include "backend/plan/device_memory.h"
 #include "backend/plan/frozen.h"
 #include "backend/plan/log.h"
+#include "backend/plan/memory/device_memory.h"
 #include "kernels/guard/guard.h"
 #include "tests/unit/check.h"
 

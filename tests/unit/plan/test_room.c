@@ -1,5 +1,5 @@
 /* test_room.c: what workspaces may take of a device of 64 MiB, the runtime being the test's own. */
-#include "backend/plan/room.h"
+#include "backend/plan/memory/room.h"
 
 #include <cuda_runtime_api.h>
 

@@ -1,4 +1,4 @@
-#include "backend/plan/device_memory.h"
+#include "backend/plan/memory/device_memory.h"
 
 #include <cuda.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-#include "backend/plan/room.h"
+#include "backend/plan/memory/room.h"
 
 #include <stdatomic.h>
 #include <time.h>
