@@ -18,6 +18,7 @@
 #include "kernels/common/device.h"
 
 struct shunt_cache;
+struct shunt_share;
 struct shunt_cublaslt;
 
 struct shunt_context {
@@ -27,7 +28,8 @@ struct shunt_context {
   int64_t memory_bytes; /* of the whole device */
   cudaMemPool_t pool;   /* what copies are made in */
   struct shunt_cache *cache;
-  struct shunt_room room;                /* for workspaces */
+  struct shunt_room room;    /* for workspaces */
+  struct shunt_share *share; /* of the budget of copies, with other processes; or NULL */
   _Atomic(struct shunt_cublaslt *) gemm; /* NULL until opened, or not to be had */
   bool gemm_tried;
 };
@@ -46,6 +48,10 @@ void shunt_context_open_gemm(struct shunt_context *e, const char *beside);
 /* Gives back what the current context's cache has of device memory; waits until the device has it.
    False: it had none.  For the program's allocations that fail.  */
 bool shunt_context_release_memory(void);
+/* The same of other processes' (memory/share.h), for the program's allocation that is to fail all the
+   same: asks them in round 0 and waits for 5 ms.  False: there is nothing to wait for, or it has
+   taken 0.3 s.  */
+bool shunt_context_await_others(int round);
 /* The program is about to free the allocation that `memory` is in, or NULL. */
 void shunt_context_forget_memory(const void *memory);
 

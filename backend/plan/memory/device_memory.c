@@ -2,6 +2,7 @@
 
 #include <cuda.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "backend/plan/cuda_call.h"
 
@@ -34,6 +35,18 @@ shunt_status shunt_device_free(void *memory, cudaStream_t stream)
   return SHUNT_TRY_OR(CUDA_ERROR_UNKNOWN, f((CUdeviceptr)memory, stream)) == CUDA_SUCCESS
              ? SHUNT_OK
              : SHUNT_E_CUDA;
+}
+
+bool shunt_device_uuid(int ordinal, unsigned char uuid[16])
+{
+  static _Atomic(void *) known;
+  CUuuid u;
+  CUresult (*const f)(CUuuid *, CUdevice) =
+      (CUresult(*)(CUuuid *, CUdevice))driver_function("cuDeviceGetUuid", 11040, &known);
+  /* The runtime numbers devices as the driver does. */
+  if (!f || f(&u, ordinal) != CUDA_SUCCESS) return false;
+  memcpy(uuid, u.bytes, 16);
+  return true;
 }
 
 bool shunt_device_range(const void *p, const void **base, size_t *bytes)
