@@ -19,11 +19,12 @@
 #   changes    stale in rounds of other seeds, until CHANGES (1,000,000) results are checked
 #   train      PyTorch trains sparse models for TRAIN_STEPS (1,000): losses without Shunt and with
 #              it, the same bits in five runs with SHUNT_DETERMINISTIC=1, and what that costs
+#   ranks      RANKS (8) processes that share the device: rate, memory kept, memory left
 #   memory     programs that fill the device, without and with Shunt: both get as much
 #
 # Programs run side by side, JOBS at a time (8; unit: all at once).  Those that measure times or
 # count the device's memory have the device for themselves: tune, quiet, faults, host, solvers,
-# bench, torture, memory, and the first runs of train and products of clients.
+# bench, torture, ranks, memory, and the first runs of train and products of clients.
 #
 # Without a phase: unit, blackbox, clients.  OUT receives report.json and logs.tar.gz, after each
 # phase, and from bench bench.json; `report.py --join` makes one report of several runs.  The
@@ -477,6 +478,19 @@ torture() {
     "rerouted cusparseSpMM >= $((${PRODUCTS:-100000} / 2))"
 }
 
+# Eight processes on the device, as one with the same work; copies in all of them within one budget.
+ranks() {
+  local bin=$build/tests/gpu/torture
+  both ranks 280 "$bin/ranks" "${RANKS:-8}" -- 'rerouted cusparseSpMM >= 10000'
+  compared ranks 'rate >= -0.1' 'filled_mb >= -1024'
+  grep -H '^value rate\|^time products' "$logs/original-ranks.log" "$logs/ranks.log" |
+    sed 's,.*/,  ,'
+  SHUNT_CACHE_MB=0 preloaded ranks-0 280 "$bin/ranks" "${RANKS:-8}"
+  SHUNT_CACHE_MB=256 preloaded ranks-256 280 "$bin/ranks" "${RANKS:-8}"
+  run ranks-256-compared 20 python3 "$report" --compare "$logs/ranks-0.log" "$logs/ranks-256.log" \
+    'used_mb >= 128' 'used_mb <= 320'
+}
+
 # Programs that fill the device, each alone.
 memory() {
   local how name script=$here/tests/clients/torch_memory.py
@@ -571,12 +585,13 @@ for phase in $phases; do
   solvers) solvers ;;
   bench) bench ;;
   torture) torture ;;
+  ranks) ranks ;;
   memory) memory ;;
   train) train ;;
   changes) changes ;;
   *)
     echo "check_gpu: unknown phase '$phase'; accepted:" \
-      "unit stale frozen blackbox sanitize host clients solvers bench torture memory changes" \
+      "unit stale frozen blackbox sanitize host clients solvers bench torture ranks memory changes" \
       "train"
     exit 2
     ;;
