@@ -413,6 +413,19 @@ static void test_short_of_memory(void)
   check(shunt_plan_workspace(&p, NULL, NULL) == 3, "captured calls do not look");
 }
 
+static void test_long(void)
+{
+  struct shunt_problem p =
+      bound("spmm:csr:f32.f32.f32.f32:i64b0:m7n3k5z4000000000:NN:cc:ld5.7:a1b1:alg6");
+  check(run(&p).why.reason != SHUNT_FITS && world.runs == 0, "more entries than a route counts");
+  direct.takes_long = true;
+  world.only_library = false;
+  const struct shunt_answer a = run(&p);
+  check(a.why.reason == SHUNT_FITS && world.runs == 1 && world.name[0] == 'd',
+        "go to the route that counts them");
+  direct.takes_long = false;
+}
+
 static void test_coo(void)
 {
   struct shunt_problem p =
@@ -667,6 +680,7 @@ int main(void)
   test_deterministic();
   test_shared();
   test_short_of_memory();
+  test_long();
   test_coo();
   test_failures();
   test_before_the_profile();
