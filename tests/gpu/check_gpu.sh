@@ -20,11 +20,12 @@
 #   train      PyTorch trains sparse models for TRAIN_STEPS (1,000): losses without Shunt and with
 #              it, the same bits in five runs with SHUNT_DETERMINISTIC=1, and what that costs
 #   ranks      RANKS (8) processes that share the device: rate, memory kept, memory left
+#   large      more than 2^31 entries, more than 2^31 elements of C, 10^8 rows, changed in place
 #   memory     programs that fill the device, without and with Shunt: both get as much
 #
 # Programs run side by side, JOBS at a time (8; unit: all at once).  Those that measure times or
 # count the device's memory have the device for themselves: tune, quiet, faults, host, solvers,
-# bench, torture, ranks, memory, and the first runs of train and products of clients.
+# bench, torture, ranks, large, memory, and the first runs of train and products of clients.
 #
 # Without a phase: unit, blackbox, clients.  OUT receives report.json and logs.tar.gz, after each
 # phase, and from bench bench.json; `report.py --join` makes one report of several runs.  The
@@ -491,6 +492,23 @@ ranks() {
     'used_mb >= 128' 'used_mb <= 320'
 }
 
+# What 32-bit numbers do not count, by each route that takes it; one after the other, as each takes
+# much of the device.
+large() {
+  local bin=$build/tests/gpu/torture route
+  preloaded large-entries 120 "$bin/large" entries -- 'rerouted cusparseSpMM >= 30'
+  preloaded large-rows 120 "$bin/large" rows -- 'rerouted cusparseSpMM >= 30'
+  for route in csr bundle vector tile; do
+    SHUNT_ROUTES=$route preloaded "large-result-$route" 120 "$bin/large" result -- \
+      "route $route >= 8"
+  done
+  for route in dense sparse24; do
+    SHUNT_ROUTES=csr,$route preloaded "large-tall-$route" 120 "$bin/large" tall -- \
+      "route $route >= 8"
+  done
+  grep -h '^time us_a_call' "$logs"/large-*.log | sed 's/^/  /'
+}
+
 # Programs that fill the device, each alone.
 memory() {
   local how name script=$here/tests/clients/torch_memory.py
@@ -586,13 +604,14 @@ for phase in $phases; do
   bench) bench ;;
   torture) torture ;;
   ranks) ranks ;;
+  large) large ;;
   memory) memory ;;
   train) train ;;
   changes) changes ;;
   *)
     echo "check_gpu: unknown phase '$phase'; accepted:" \
-      "unit stale frozen blackbox sanitize host clients solvers bench torture ranks memory changes" \
-      "train"
+      "unit stale frozen blackbox sanitize host clients solvers bench torture ranks large memory" \
+      "changes train"
     exit 2
     ;;
   esac
