@@ -212,7 +212,8 @@ disabled_matrix() {
     row "SHUNT_DISABLE=1: dlsym(handle)" $entry:$dlsym $off $limited ./driver handle_unseen
 }
 
-# As where a wheel's copy and the system's are both preloaded: each call arrives, once.
+# As where a wheel's copy and the system's are both preloaded: the first serves, the second is passed
+# by, and each call arrives, once.
 two_copies() {
   cp "$real_entry" second.so || return 1
   both=./shunt.so:./second.so
@@ -221,7 +222,7 @@ two_copies() {
     row "two copies, one switched off: driver $way" $both SHUNT_DISABLE=1 $limited ./driver $way
   done
   row "two copies of Shunt: program linked to cuSPARSE" $both $limited ./linked
-  row "two copies of Shunt, a wrapper after them" $both:./wrap.so WRAPS=1 $limited ./linked
+  row "two copies of Shunt, a wrapper before them" ./wrap.so:$both WRAPS=1 $limited ./linked
   row "two copies of Shunt: a program's memory" $both $limited ./memory
   row "two copies of Shunt: a program's memory, RTLD_LOCAL" $both $limited ./memory_local
   [ -z "$real_dlsym" ] ||

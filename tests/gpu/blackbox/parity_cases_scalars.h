@@ -1,7 +1,7 @@
 // parity_cases_scalars.h: alpha = 0 on the device, where NaN and Inf stand in A or B.
 //
-// cuSPARSE documents C = alpha op(A) op(B) + beta C and no exception for alpha = 0.  Up to 12.6 no
-// product makes 0 x NaN; from 12.7 on some do, by format, type and algorithm.
+// cuSPARSE documents C = alpha op(A) op(B) + beta C and no exception for alpha = 0.  Which products
+// make 0 x NaN depends on format and algorithm, and on the version (shunt-cusparse(7)).
 #pragma once
 #include "tests/gpu/blackbox/parity_case.h"
 
