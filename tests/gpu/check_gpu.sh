@@ -652,8 +652,8 @@ for phase in $phases; do
   changes) changes ;;
   *)
     echo "check_gpu: unknown phase '$phase'; accepted:" \
-      "unit stale frozen blackbox sanitize host clients solvers bench torture ranks large memory dist" \
-      "changes train"
+      "unit stale frozen blackbox sanitize host clients solvers bench torture ranks large memory" \
+      "dist changes train"
     exit 2
     ;;
   esac
