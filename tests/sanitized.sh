@@ -7,9 +7,9 @@
 #   builddir           objects and programs go to builddir/sanitized, and stay there (TMPDIR)
 #   JOBS               how many compile beside each other (as many as there are processors)
 #
-# The programs are SANITIZED_TESTS and THREADED_TESTS of tests/unit/local.mk.  Not here: kernels
-# and what calls them, which the emulator runs under AddressSanitizer; the loops of semirings, which
-# tests/graphblas/sanitize.sh has.
+# The programs are SANITIZED_TESTS and THREADED_TESTS of tests/unit/local.mk; with SHUNT_TEST_BUILDS=1
+# also SANITIZED_LOOPS, those of semirings, which take minutes to compile.  Not here: kernels and what
+# calls them, which the emulator runs under AddressSanitizer.
 #
 # The objects also count which lines run (tests/coverage.py): the share is printed, and by file it
 # lies in builddir/sanitized/coverage.
@@ -94,6 +94,12 @@ if [ -z "$counts" ] || ! command -v gcov >/dev/null || ! command -v python3 >/de
 elif [ -f "$work/address/programs" ]; then
   check "the lines that ran are counted" coverage
   tail -1 "$work/coverage"
+fi
+if [ "${SHUNT_TEST_BUILDS:-}" = 1 ]; then
+  sanitize loops "-fsanitize=address,undefined -fno-sanitize-recover=all" SANITIZED_LOOPS \
+    "AddressSanitizer and UndefinedBehaviorSanitizer"
+else
+  skip "SHUNT_TEST_BUILDS=1 asks for the loops of semirings"
 fi
 sanitize thread "-fsanitize=thread" THREADED_TESTS "ThreadSanitizer"
 finish

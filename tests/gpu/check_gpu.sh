@@ -470,6 +470,7 @@ torture() {
   both layers 300 "$bin/layers" "${LAYERS_PASSES:-8}" -- 'rerouted cusparseSpMM >= 10000'
   grep -h '^time us_a_layer' "$logs/original-layers.log" | sed 's/^/  without: /'
   grep -h '^time us_a_layer' "$logs/layers.log" | sed 's/^/  with:    /'
+  preloaded switches 120 "$bin/switches" "${SWITCHES:-64}" -- 'rerouted cusparseSpMM >= 500'
   both many-streams 550 "$bin/many_streams" "${STREAMS:-100000}" -- \
     "rerouted cusparseSpMM >= $((${STREAMS:-100000} / 2))"
   both many-problems 550 "$bin/many_problems" "${PROBLEMS:-100000}" -- \

@@ -133,6 +133,7 @@ SANITIZED_TESTS = $(filter-out %D%/semiring/% %D%/plan/test_cost% %D%/plan/test_
   %D%/plan/test_tune% %D%/sparse24/test_sparse24_route% %D%/srbcrs/test_srbcrs_cost% \
   %D%/tile/test_tile_route% %D%/tile/test_tile_twin% %D%/vector/test_vector_route% \
   %D%/vector/test_vector_attention_random%,$(check_PROGRAMS))
+SANITIZED_LOOPS = $(filter %D%/semiring/%,$(check_PROGRAMS))
 THREADED_TESTS = $(filter %D%/plan/test_threads% %D%/plan/test_promise%,$(check_PROGRAMS))
 print-programs:
 	@echo $($(LIST))
