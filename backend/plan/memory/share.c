@@ -16,7 +16,7 @@
 
 #include "backend/plan/fault.h"
 
-enum { SEATS = 128, WANTED_MS = 5000, ASKED_MS = 1000, PATH = 160 };
+enum { SEATS = 128, WANTED_MS = 5000, RENEWED_MS = 200, ASKED_MS = 1000, PATH = 160 };
 
 struct seat {
   _Atomic int64_t process; /* 0: free */
@@ -253,9 +253,11 @@ void shunt_share_keep(struct shunt_share *s, int64_t kept)
 
 void shunt_share_want(struct shunt_share *s, int64_t bytes)
 {
+  const uint64_t now = now_ms();
   if (!is_seated(s)) return;
   atomic_store(&s->mine->wanted, bytes);
-  atomic_store(&s->mine->until, now_ms() + WANTED_MS);
+  if (atomic_load(&s->mine->until) > now + WANTED_MS - RENEWED_MS) return; /* they have heard */
+  atomic_store(&s->mine->until, now + WANTED_MS);
   atomic_fetch_add(&s->table->stirs, 1);
 }
 
