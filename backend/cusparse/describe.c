@@ -315,6 +315,22 @@ static bool algorithm_fits(cusparseSpMMAlg_t alg, const struct shunt_problem *p)
   }
 }
 
+/* Is 0 x NaN NaN in the original, for an alpha of 0?  cuSPARSE documents the formula and no exception
+   for alpha = 0; most of its products leave no trace of A and B then, and ours neither.  Measured,
+   12.6.3 to 12.7.10: CSR_ALG3 keeps NaN, and since 12.7 so do the other algorithms of CSR where A and
+   C have the same 16-bit type.  (Blocks keep it, too, there as in our kernels.)  */
+static bool keeps_nan(const struct shunt_original *o, const struct shunt_spmm_arguments *x,
+                      const struct shunt_problem *p)
+{
+  enum { SINCE = 12700 };
+  const shunt_type type = p->spmm.a.value_type;
+  int version = SINCE;
+  if (p->format != SHUNT_CSR || p->op_a != 'N') return false;
+  if (x->algorithm == CUSPARSE_SPMM_CSR_ALG3) return true;
+  if ((type != SHUNT_F16 && type != SHUNT_BF16) || p->spmm.c.type != type) return false;
+  return !o->GetVersion || !GOT(o->GetVersion(x->handle, &version)) || version >= SINCE;
+}
+
 struct shunt_verdict shunt_describe_spmm(const struct shunt_original *o,
                                          const struct shunt_spmm_arguments *x,
                                          struct shunt_problem *p, cudaStream_t *stream)
@@ -331,6 +347,8 @@ struct shunt_verdict shunt_describe_spmm(const struct shunt_original *o,
   FORWARD(read_dense(o, x->b, p->op_b, 0, p, &p->spmm.b));
   FORWARD(read_dense(o, x->c, 'N', 1, p, &p->spmm.c));
   SHUNT_DECLINE_IF(!algorithm_fits(x->algorithm, p), SHUNT_R_ALGORITHM);
+  /* What stands on the device is not known here. */
+  SHUNT_DECLINE_IF(p->spmm.alpha.device && keeps_nan(o, x, p), SHUNT_R_ALPHA);
   p->deterministic = shunt_options()->deterministic || x->algorithm == CUSPARSE_SPMM_CSR_ALG3 ||
                      (int)x->algorithm == BSR_ALG1;
   return SHUNT_VERDICT(SHUNT_FITS);

@@ -10,8 +10,8 @@
 
 #include "backend/plan/cache_inside.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/device_memory.h"
 #include "backend/plan/log.h"
+#include "backend/plan/memory/device_memory.h"
 #include "conv/profile/profile.h"
 #include "kernels/guard/guard.h"
 

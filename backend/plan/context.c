@@ -4,12 +4,14 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "backend/cublas/cublaslt.h"
 #include "backend/options/options.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/device_memory.h"
+#include "backend/plan/memory/device_memory.h"
+#include "backend/plan/memory/share.h"
 #include "backend/plan/tune_machine.h"
 
 /* One slot per context seen.  Slots are filled in order and never emptied; when
@@ -77,6 +79,7 @@ static void destroy(struct shunt_context *e)
 {
   if (!e) return;
   shunt_cache_free(e->cache);
+  shunt_share_close(e->share);
   if (e->pool) cudaMemPoolDestroy(e->pool);
   free(e);
 }
@@ -99,7 +102,12 @@ static struct shunt_context *create(unsigned long long id)
     s = most >= 0 ? shunt_cache_make(&e->cache, e->pool, most, most)
                   : shunt_cache_make(&e->cache, e->pool, e->memory_bytes / 10, e->memory_bytes / 4);
   }
-  if (s == SHUNT_OK) return e;
+  if (s == SHUNT_OK) {
+    unsigned char uuid[16];
+    if (shunt_device_uuid(e->ordinal, uuid)) e->share = shunt_share_open("/dev/shm", uuid);
+    shunt_cache_share(e->cache, e->share);
+    return e;
+  }
   destroy(e);
   return NULL;
 }
@@ -162,6 +170,17 @@ bool shunt_context_release_memory(void)
 {
   struct shunt_context *e = shunt_context_find();
   return e && shunt_cache_release_all(e->cache) > 0;
+}
+
+/* What others let go of is with the device some calls of theirs later. */
+bool shunt_context_await_others(int round)
+{
+  enum { ROUNDS = 60, ROUND_NS = 5000000 };
+  struct shunt_context *e = shunt_context_find();
+  if (!e || !e->share || round >= ROUNDS) return false;
+  if (round == 0 && !shunt_share_ask(e->share)) return false;
+  nanosleep(&(struct timespec){0, ROUND_NS}, NULL);
+  return true;
 }
 
 void shunt_context_forget_memory(const void *memory)

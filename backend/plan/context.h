@@ -15,9 +15,11 @@
 #include <stdbool.h>
 
 #include "backend/cublas/opening.h"
+#include "backend/plan/memory/room.h"
 #include "kernels/common/device.h"
 
 struct shunt_cache;
+struct shunt_share;
 struct shunt_cublaslt;
 
 struct shunt_context {
@@ -28,6 +30,8 @@ struct shunt_context {
   cudaMemPool_t pool;   /* what copies are made in */
   struct shunt_cache *cache;
   struct shunt_openings openings;
+  struct shunt_room room;    /* for workspaces */
+  struct shunt_share *share; /* of the budget of copies, with other processes; or NULL */
   _Atomic(struct shunt_cublaslt *) gemm; /* NULL until opened, or not to be had */
   bool gemm_tried;
   atomic_bool beside_known;
@@ -50,6 +54,10 @@ void shunt_context_open(struct shunt_context *e, uint32_t set);
 /* Gives back what the current context's cache has of device memory; waits until the device has it.
    False: it had none.  For the program's allocations that fail.  */
 bool shunt_context_release_memory(void);
+/* The same of other processes' (memory/share.h), for the program's allocation that is to fail all the
+   same: asks them in round 0 and waits for 5 ms.  False: there is nothing to wait for, or it has
+   taken 0.3 s.  */
+bool shunt_context_await_others(int round);
 /* The program is about to free the allocation that `memory` is in, or NULL. */
 void shunt_context_forget_memory(const void *memory);
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "backend/log/log_timeline.h"
+#include "backend/options/file_limit.h"
 #include "backend/options/options.h"
 #include "backend/plan/fault.h"
 #include "backend/plan/frozen.h"
@@ -70,6 +71,7 @@ static void print(const char *form, ...)
 {
   static atomic_flag headed = ATOMIC_FLAG_INIT;
   int saved_errno = errno;
+  const struct shunt_file_limit limit = shunt_file_limit_begin();
   FILE *f = open_log();
   if (f) {
     va_list list;
@@ -82,6 +84,7 @@ static void print(const char *form, ...)
     else
       fclose(f);
   }
+  shunt_file_limit_end(&limit);
   errno = saved_errno;
 }
 
@@ -254,6 +257,7 @@ __attribute__((destructor)) static void report(void)
   const char *path = shunt_options()->report;
   FILE *f = path[0] ? fopen(path, "ae") : NULL;
   if (!f) return;
+  const struct shunt_file_limit limit = shunt_file_limit_begin();
   name_of_program(name, sizeof name);
   fprintf(f, "# shunt report 2 pid=%ld prog=%s\n# faults seen %ld\n", (long)getpid(), name,
           shunt_faults_seen());
@@ -264,4 +268,5 @@ __attribute__((destructor)) static void report(void)
   shunt_timeline_print(f);
   if (atomic_load(&lost)) fprintf(f, "# decisions not counted %llu\n", atomic_load(&lost));
   fclose(f);
+  shunt_file_limit_end(&limit);
 }

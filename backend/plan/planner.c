@@ -35,6 +35,13 @@ static size_t coo_bytes(const struct shunt_problem *p)
 
 /* ---- workspace --------------------------------------------------------------------- */
 
+/* Which way a deterministic problem goes must not depend on what else the device holds. */
+static bool may_ask(struct shunt_context *e, const struct shunt_problem *asked, size_t bytes,
+                    bool may_read)
+{
+  return asked->deterministic || !may_read || shunt_room_holds(&e->room, coo_bytes(asked) + bytes);
+}
+
 size_t shunt_plan_workspace(const struct shunt_problem *asked, cudaStream_t stream,
                             const char *library_path)
 {
@@ -56,8 +63,8 @@ size_t shunt_plan_workspace(const struct shunt_problem *asked, cudaStream_t stre
     if (r->wants_gemm && free_to_make && shunt_routes_forced())
       shunt_context_open(e, shunt_library_bit(p));
     size_t bytes = r->workspace(p, e);
-    if (bytes > most) most = bytes;
     any = true;
+    if (bytes > most && may_ask(e, asked, bytes, free_to_make)) most = bytes;
   }
   return any ? coo_bytes(asked) + most : 0;
 }

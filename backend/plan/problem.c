@@ -343,10 +343,17 @@ static struct shunt_verdict check_blocks(const struct shunt_problem *p)
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
+/* May A have more entries than 32 bits count?  Its offsets must be able to tell. */
+static bool may_be_long(const struct shunt_problem *p)
+{
+  return p->op == SHUNT_SPMM && (p->format == SHUNT_CSR || p->format == SHUNT_CSC) &&
+         !shunt_problem_transposed(p) && p->batches == 1 && p->spmm.a.index_type == SHUNT_I64;
+}
+
 struct shunt_verdict shunt_problem_check(const struct shunt_problem *p)
 {
   struct operands o = operands_of(p);
-  const int64_t most = INT32_MAX - 1024;
+  const int64_t most = SHUNT_MOST_COUNTED;
   SHUNT_DECLINE_IF(!format_known(p), SHUNT_R_FORMAT);
   SHUNT_DECLINE_IF(p->batches < 1 || p->batches > SHUNT_MOST_BATCHES, SHUNT_R_BATCHED);
   SHUNT_DECLINE_IF(o.m <= 0 || o.n <= 0 || o.k <= 0 || o.sparse->nnz <= 0, SHUNT_R_EMPTY);
@@ -360,7 +367,8 @@ struct shunt_verdict shunt_problem_check(const struct shunt_problem *p)
   SHUNT_DECLINE_IF(o.sparse->index_type != SHUNT_I32 && o.sparse->index_type != SHUNT_I64,
                    SHUNT_R_INDEX);
   SHUNT_DECLINE_IF(!shapes_match(p, &o), SHUNT_R_SHAPE);
-  SHUNT_DECLINE_IF(o.m > most || o.n > most || o.k > most || o.sparse->nnz > most, SHUNT_R_LARGE);
+  SHUNT_DECLINE_IF(o.m > most || o.n > most || o.k > most, SHUNT_R_LARGE);
+  SHUNT_DECLINE_IF(shunt_problem_is_long(p) && !may_be_long(p), SHUNT_R_LARGE);
   SHUNT_DECLINE_IF(p->batches > 1 && !strides_sound(p), SHUNT_R_SHAPE);
   return shunt_problem_in_blocks(p) ? check_blocks(p) : SHUNT_VERDICT(SHUNT_FITS);
 }

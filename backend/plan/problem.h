@@ -41,6 +41,7 @@
 #define SHUNT_PROBLEM_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "backend/plan/reason.h"
 #include "kernels/bsr/bsr_format.h"
@@ -103,6 +104,15 @@ static inline bool shunt_problem_in_blocks(const struct shunt_problem *p)
 static inline bool shunt_problem_transposed(const struct shunt_problem *p)
 {
   return p->op == SHUNT_SPMM && (p->format == SHUNT_CSC) != (p->op_a != 'N');
+}
+
+/* Rows and columns that kernels count, and entries where they count by 32 bits. */
+enum { SHUNT_MOST_COUNTED = INT32_MAX - 1024 };
+
+/* More entries than 32-bit positions tell apart: for routes that say so (route.h). */
+static inline bool shunt_problem_is_long(const struct shunt_problem *p)
+{
+  return shunt_problem_sparse(p)->nnz > SHUNT_MOST_COUNTED;
 }
 
 /* Writes the word above into text (always terminated); returns its length. */

@@ -231,5 +231,6 @@ void shunt_product_leave(struct shunt_product *x)
   if (x->lookup.profile_wanted && whole)
     shunt_cache_profile(context->cache, &x->lookup, shunt_problem_sparse(&x->problem),
                         &context->device, x->call.stream);
-  if (x->lookup.calls % RELIEVE_EVERY == 0) shunt_cache_relieve(context->cache);
+  if (x->lookup.calls % RELIEVE_EVERY == 0 || shunt_cache_is_stirred(context->cache))
+    shunt_cache_relieve(context->cache);
 }

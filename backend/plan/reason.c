@@ -7,7 +7,7 @@ static const struct {
     [SHUNT_R_ORDERED] = {"ordered", "taken, with the rows in another order"},
     [SHUNT_R_DISABLED] = {"disabled", "switched off by SHUNT_ROUTES"},
     [SHUNT_R_EMPTY] = {"empty", "a size is zero or an array is null"},
-    [SHUNT_R_ALPHA] = {"alpha", "alpha is zero or not finite"},
+    [SHUNT_R_ALPHA] = {"alpha", "alpha is zero or not finite, or may be"},
     [SHUNT_R_FORMAT] = {"format", "no route reads this sparse format"},
     [SHUNT_R_TRANSPOSED] = {"transposed", "op(A) transposes the sparse matrix"},
     [SHUNT_R_BATCHED] = {"batched", "many strided batches, or not as many in each operand"},

@@ -55,5 +55,9 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-const struct shunt_route shunt_route_csr = {
-    .name = "csr", .fits = fits, .workspace = workspace, .expect = expect, .run = run};
+const struct shunt_route shunt_route_csr = {.name = "csr",
+                                            .fits = fits,
+                                            .workspace = workspace,
+                                            .expect = expect,
+                                            .run = run,
+                                            .takes_long = true};

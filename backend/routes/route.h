@@ -76,6 +76,8 @@ struct shunt_route {
   bool takes_transposed;
   /* SpMM with A in square blocks, problem->blocks; such a route sees no other calls. */
   bool takes_blocks;
+  /* A with more entries than 32 bits count; others never see such calls. */
+  bool takes_long;
 };
 
 int shunt_route_count(void);

@@ -4,7 +4,8 @@ GPU_TESTS = $(patsubst $(srcdir)/%.cu,%,$(wildcard $(srcdir)/%D%/*/test_*.cu))
 GPU_ROUTE_TESTS = $(patsubst $(srcdir)/%.c,%,$(wildcard $(srcdir)/%D%/*/test_*.c))
 GPU_BLACKBOX = $(patsubst %,%D%/blackbox/%,stale stale_bsr stale_epochs parity determinism faults \
   frozen host_time tune)
-GPU_TORTURE = $(patsubst %,%D%/torture/%,layers many_streams many_problems recovery service)
+GPU_TORTURE = $(patsubst %,%D%/torture/%,large layers many_streams many_problems ranks recovery \
+  service switches)
 
 NVCC_TEST = $(NVCC) $(NVCC_TEST_ARCH) -std=c++17 -O2 -I$(top_srcdir) -I$(top_builddir) \
   -MMD -MP -MF $@.d -MT $@

@@ -52,7 +52,7 @@ check_PROGRAMS += \
   %D%/cusparse/test_bsr_notes %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
   %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_frozen %D%/plan/test_math \
   %D%/plan/test_openings %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner \
-  %D%/plan/test_promise \
+  %D%/plan/test_promise %D%/plan/test_room %D%/plan/test_share \
   %D%/plan/test_log %D%/plan/test_threads %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
   %D%/srbcrs/test_srbcrs_cost %D%/tile/test_tile_route %D%/vector/test_vector_route
 %C%_cusparse_test_bsr_notes_SOURCES = %D%/cusparse/test_bsr_notes.c backend/cusparse/bsr.c \
@@ -68,7 +68,8 @@ check_PROGRAMS += \
 %C%_cusparse_test_strides_CFLAGS = $(AM_CFLAGS)
 %C%_cusparse_test_strides_LDADD = -lpthread
 %C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c backend/plan/cache.c \
-  backend/plan/cache_profile.c backend/plan/fault.c backend/plan/frozen.c backend/plan/packed.c
+  backend/plan/cache_profile.c backend/plan/fault.c backend/plan/frozen.c backend/plan/packed.c \
+  backend/plan/memory/share.c
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
 %C%_plan_test_frozen_SOURCES = %D%/plan/test_frozen.c backend/plan/frozen.c
@@ -92,6 +93,13 @@ PLANNER_SOURCES = backend/cublas/opening.c backend/plan/choice.c backend/plan/fa
 %C%_plan_test_openings_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_openings_LDADD = libshunt-problem.la -lm -lpthread
 
+%C%_plan_test_share_SOURCES = %D%/plan/test_share.c backend/plan/fault.c \
+  backend/plan/memory/share.c
+%C%_plan_test_share_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_share_LDADD = -lpthread
+%C%_plan_test_room_SOURCES = %D%/plan/test_room.c backend/plan/fault.c backend/plan/memory/room.c
+%C%_plan_test_room_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_room_LDADD =
 %C%_plan_test_promise_SOURCES = %D%/plan/test_promise.c backend/plan/promise.c
 %C%_plan_test_promise_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_promise_LDADD = -lpthread
@@ -129,6 +137,7 @@ SANITIZED_TESTS = $(filter-out %D%/semiring/% %D%/plan/test_cost% %D%/plan/test_
   %D%/plan/test_tune% %D%/sparse24/test_sparse24_route% %D%/srbcrs/test_srbcrs_cost% \
   %D%/tile/test_tile_route% %D%/tile/test_tile_twin% %D%/vector/test_vector_route% \
   %D%/vector/test_vector_attention_random%,$(check_PROGRAMS))
+SANITIZED_LOOPS = $(filter %D%/semiring/%,$(check_PROGRAMS))
 THREADED_TESTS = $(filter %D%/plan/test_threads% %D%/plan/test_promise%,$(check_PROGRAMS))
 print-programs:
 	@echo $($(LIST))

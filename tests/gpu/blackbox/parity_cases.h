@@ -6,6 +6,7 @@
 #pragma once
 #include "tests/gpu/blackbox/parity_case.h"
 #include "tests/gpu/blackbox/parity_cases_bsr.h"
+#include "tests/gpu/blackbox/parity_cases_scalars.h"
 #include "tests/gpu/blackbox/parity_cases_transposed.h"
 
 namespace parity
@@ -496,6 +497,7 @@ inline std::vector<Case> all_cases()
   add_algorithms(l);
   add_shapes(l);
   add_numbers(l);
+  add_zero_alpha(l);
   add_storage(l);
   add_formats(l);
   add_batches(l);

@@ -185,7 +185,12 @@ static void test_check(void)
   check(shunt_problem_check(&q).reason == SHUNT_FITS, "alpha = 0 asks for the same workspace");
   q = p;
   q.spmm.a.nnz = (int64_t)1 << 33;
-  check(shunt_problem_check(&q).reason == SHUNT_R_LARGE, "too many nonzeros");
+  q.spmm.a.index_type = SHUNT_I32;
+  check(shunt_problem_check(&q).reason == SHUNT_R_LARGE, "too many nonzeros for 32-bit offsets");
+  q.spmm.a.index_type = SHUNT_I64;
+  check(shunt_problem_check(&q).reason == SHUNT_FITS, "64-bit offsets tell them apart");
+  q.op_a = 'T';
+  check(shunt_problem_check(&q).reason != SHUNT_FITS, "but not of a transpose");
 }
 
 /* ---- batches ----------------------------------------------------------------------- */

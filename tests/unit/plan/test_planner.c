@@ -62,6 +62,33 @@ static void test_shared(void)
   check(shunt_plan_workspace(&p, NULL, NULL) == 0, "and get no workspace");
 }
 
+/* Columns of C tell what a route wants. */
+static void test_short_of_memory(void)
+{
+  struct shunt_problem p = bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6");
+  world.room = 3;
+  check(shunt_plan_workspace(&p, NULL, NULL) == 3, "a workspace that has room");
+  world.room = 2;
+  check(shunt_plan_workspace(&p, NULL, NULL) == 0, "none where there is no room");
+  p.deterministic = true;
+  check(shunt_plan_workspace(&p, NULL, NULL) == 3, "but for deterministic problems");
+  p.deterministic = false, world.capturing = true;
+  check(shunt_plan_workspace(&p, NULL, NULL) == 3, "captured calls do not look");
+}
+
+static void test_long(void)
+{
+  struct shunt_problem p =
+      bound("spmm:csr:f32.f32.f32.f32:i64b0:m7n3k5z4000000000:NN:cc:ld5.7:a1b1:alg6");
+  check(run(&p).why.reason != SHUNT_FITS && world.runs == 0, "more entries than a route counts");
+  direct.takes_long = true;
+  world.only_library = false;
+  const struct shunt_answer a = run(&p);
+  check(a.why.reason == SHUNT_FITS && world.runs == 1 && world.name[0] == 'd',
+        "go to the route that counts them");
+  direct.takes_long = false;
+}
+
 static void test_coo(void)
 {
   struct shunt_problem p =
@@ -318,6 +345,8 @@ int main(void)
   test_order();
   test_deterministic();
   test_shared();
+  test_short_of_memory();
+  test_long();
   test_coo();
   test_failures();
   test_before_the_profile();

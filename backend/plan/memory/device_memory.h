@@ -22,6 +22,9 @@ shunt_status shunt_device_free(void *memory, cudaStream_t stream);
 shunt_status shunt_device_allocate_now(void **memory, size_t bytes);
 void shunt_device_free_now(void *memory);
 
+/* What tells this device, or part of one (MIG), from all others. */
+bool shunt_device_uuid(int ordinal, unsigned char uuid[16]);
+
 /* The allocation around p; false: p is not in device memory. */
 bool shunt_device_range(const void *p, const void **base, size_t *bytes);
 

@@ -1,7 +1,8 @@
-#include "backend/plan/device_memory.h"
+#include "backend/plan/memory/device_memory.h"
 
 #include <cuda.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "backend/plan/cuda_call.h"
 
@@ -54,6 +55,18 @@ void shunt_device_free_now(void *memory)
   CUresult (*const f)(CUdeviceptr) =
       (CUresult(*)(CUdeviceptr))driver_function("cuMemFree", 3020, &known);
   if (f) f((CUdeviceptr)memory);
+}
+
+bool shunt_device_uuid(int ordinal, unsigned char uuid[16])
+{
+  static _Atomic(void *) known;
+  CUuuid u;
+  CUresult (*const f)(CUuuid *, CUdevice) =
+      (CUresult(*)(CUuuid *, CUdevice))driver_function("cuDeviceGetUuid", 11040, &known);
+  /* The runtime numbers devices as the driver does. */
+  if (!f || f(&u, ordinal) != CUDA_SUCCESS) return false;
+  memcpy(uuid, u.bytes, 16);
+  return true;
 }
 
 bool shunt_device_range(const void *p, const void **base, size_t *bytes)
