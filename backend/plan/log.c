@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -23,7 +24,12 @@ struct shunt_decision {
   uint64_t hash;
   atomic_ullong calls;
   _Atomic double us, saved_us;
+  double off;
   bool saved_known, by_table;
+  struct {
+    atomic_ullong count;
+    _Atomic double original_us, ours_us;
+  } samples;         /* calls timed both ways */
   atomic_flag asked; /* whether `from` has been looked for */
   atomic_bool found; /* it stands */
   char problem[SHUNT_PROBLEM_TEXT];
@@ -115,7 +121,8 @@ static struct shunt_decision *make(const char *call, const char *route, struct s
   d->call = call;
   d->route = route;
   d->why = why;
-  d->saved_known = about->saved_us >= 0;
+  d->saved_known = !isnan(about->saved_us);
+  d->off = about->off;
   d->by_table = about->by_table;
   d->hash = subject->hash;
   if (subject->print)
@@ -125,12 +132,17 @@ static struct shunt_decision *make(const char *call, const char *route, struct s
   return d;
 }
 
-/* What is not known is negative, and adds nothing. */
+/* NAN, what is not known, adds nothing. */
 static void add(_Atomic double *sum, double x)
 {
   double old = atomic_load_explicit(sum, memory_order_relaxed);
-  while (x > 0 && !atomic_compare_exchange_weak(sum, &old, old + x)) {
+  while (x != 0 && !isnan(x) && !atomic_compare_exchange_weak(sum, &old, old + x)) {
   }
+}
+
+static double known(double us)
+{
+  return us < 0 ? NAN : us;
 }
 
 /* Once for each decision, and only for a report. */
@@ -146,8 +158,15 @@ static void find_caller(struct shunt_decision *d, const void *caller)
 void shunt_log_took(struct shunt_decision *d, double us)
 {
   if (!d) return;
-  add(&d->us, us);
+  add(&d->us, known(us));
   if (shunt_options()->report[0]) shunt_timeline_add(d->route, 0, us);
+}
+
+void shunt_log_sampled(struct shunt_decision *d, double original_us, double ours_us)
+{
+  add(&d->samples.original_us, original_us);
+  add(&d->samples.ours_us, known(ours_us));
+  atomic_fetch_add(&d->samples.count, 1);
 }
 
 /* The decision's place in `in`, found or made; NULL: there is none free near where it belongs. */
@@ -189,7 +208,7 @@ shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict 
     return NULL;
   }
   atomic_fetch_add_explicit(&d->calls, 1, memory_order_relaxed);
-  add(&d->us, about.us);
+  add(&d->us, known(about.us));
   add(&d->saved_us, about.saved_us);
   find_caller(d, about.caller);
   if (shunt_options()->report[0]) shunt_timeline_add(d->route, 1, about.us);
@@ -201,11 +220,13 @@ static void print_problem(const void *problem, char text[SHUNT_PROBLEM_TEXT])
   shunt_problem_print(problem, text);
 }
 
-void shunt_log_decision(const char *call, const char *route, struct shunt_verdict why,
-                        const struct shunt_problem *problem, struct shunt_log_call about)
+struct shunt_decision *shunt_log_decision(const char *call, const char *route,
+                                          struct shunt_verdict why,
+                                          const struct shunt_problem *problem,
+                                          struct shunt_log_call about)
 {
-  shunt_log_decision_of(call, route, why, problem ? shunt_problem_hash(problem) : 1,
-                        problem ? print_problem : NULL, problem, about);
+  return shunt_log_decision_of(call, route, why, problem ? shunt_problem_hash(problem) : 1,
+                               problem ? print_problem : NULL, problem, about);
 }
 
 bool shunt_log_wanted(void)
@@ -223,14 +244,23 @@ static void name_of_program(char *name, size_t size)
 
 static void print_decision(FILE *f, struct shunt_decision *d)
 {
-  const double us = atomic_load(&d->us);
-  fprintf(f, "%s\t%s\t%s\t%llu\t", d->call, d->route, shunt_reason_text(d->why.reason),
-          atomic_load(&d->calls));
-  if (d->saved_known)
+  const double us = atomic_load(&d->us), calls = (double)atomic_load(&d->calls);
+  const double samples = (double)atomic_load(&d->samples.count);
+  const double original = samples > 0 ? atomic_load(&d->samples.original_us) / samples : 0;
+  double ours = samples > 0 ? atomic_load(&d->samples.ours_us) / samples : 0;
+  if (ours == 0) ours = us / calls;
+  fprintf(f, "%s\t%s\t%s\t%.0f\t", d->call, d->route, shunt_reason_text(d->why.reason), calls);
+  if (samples > 0)
+    fprintf(f, "%.1f", calls * (original - ours));
+  else if (d->saved_known)
     fprintf(f, "%.1f", atomic_load(&d->saved_us));
   else
     fputc('-', f);
   fprintf(f, "\t%s", d->problem);
+  if (samples > 0)
+    fprintf(f, "\tsamples=%.0f\toriginal=%.2f\tours=%.2f", samples, original, ours);
+  else if (d->saved_known && d->off > 0)
+    fprintf(f, "\toff=%.2f", d->off);
   if (us > 0) fprintf(f, "\tus=%.1f%s", us, d->by_table ? "\tclock=table" : "");
   if (atomic_load(&d->found) && d->from[0]) fprintf(f, "\tfrom=%s", d->from);
   fputc('\n', f);

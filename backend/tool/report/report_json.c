@@ -43,6 +43,9 @@ static void put_line(FILE *to, const struct report_line *l)
   put_string(to, "advice", run_report_advice(l->reason), false);
   put_integer(to, "calls", l->calls);
   put_number(to, "saved_us", l->saved, !left && l->saved_unknown < l->calls);
+  put_string(to, "gain", run_report_known(l), false);
+  put_number(to, "off", l->off, l->off > 0);
+  put_integer(to, "samples", l->samples);
   put_number(to, "us", l->us, l->timed);
   put_string(to, "clock", !l->timed ? "none" : l->by_table ? "table" : "host", false);
   put_string(to, "problem", l->problem, false);
@@ -97,6 +100,8 @@ bool run_report_json(struct run_report *r, const struct run_end *run, FILE *to)
   put_integer(to, "calls", r->calls);
   put_integer(to, "taken", r->taken);
   put_number(to, "saved_us", r->saved, r->saved_unknown < r->taken);
+  put_string(to, "gain", run_report_known_of_all(r), false);
+  put_number(to, "measured_us", r->measured, true);
   put_integer(to, "saved_unknown", r->saved_unknown);
   put_integer(to, "not_counted", r->lost);
   put_integer(to, "not_understood", r->strange);

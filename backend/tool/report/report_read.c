@@ -14,6 +14,37 @@ bool run_report_is_original(const struct report_line *l)
   return strcmp(l->route, "original") == 0;
 }
 
+const char *run_report_known(const struct report_line *l)
+{
+  if (run_report_is_original(l)) return "-";
+  if (l->saved_unknown == l->calls) return "unknown";
+  return l->samples > 0 ? "measured" : "estimated";
+}
+
+const char *run_report_known_of_all(const struct run_report *r)
+{
+  bool measured = false, estimated = false;
+  for (int i = 0; i < r->count; i++) {
+    const char *known = run_report_known(&r->line[i]);
+    measured = measured || strcmp(known, "measured") == 0;
+    estimated = estimated || strcmp(known, "estimated") == 0;
+  }
+  return !measured && !estimated ? "unknown"
+         : !measured             ? "estimated"
+         : !estimated            ? "measured"
+                                 : "partly measured";
+}
+
+double run_report_worst_off(const struct run_report *r)
+{
+  double worst = 0;
+  for (int i = 0; i < r->count; i++) {
+    const struct report_line *l = &r->line[i];
+    if (strcmp(run_report_known(l), "estimated") == 0 && l->off > worst) worst = l->off;
+  }
+  return worst;
+}
+
 /* ---- a line of calls ------------------------------------------------------------ */
 
 /* Splits at tabs; the number of fields, those beyond MOST_FIELDS not kept. */
@@ -37,6 +68,13 @@ static bool parse_number(const char *text, double *out)
   return *text && !*rest && isfinite(*out);
 }
 
+static bool parse_count(const char *text, int64_t *out)
+{
+  char *rest;
+  *out = strtoll(text, &rest, 10);
+  return *text && !*rest && *out > 0;
+}
+
 /* name=value, of a line of calls; false: its value is not understood. */
 static bool parse_named(const char *field, struct report_line *l)
 {
@@ -49,20 +87,21 @@ static bool parse_named(const char *field, struct report_line *l)
     tool_clean(l->from);
   }
   if (strcmp(field, "clock=table") == 0) l->by_table = true;
+  if (strncmp(field, "off=", 4) == 0) return parse_number(field + 4, &l->off) && l->off >= 1;
+  if (strncmp(field, "samples=", 8) == 0) return parse_count(field + 8, &l->samples);
   return true;
 }
 
 static bool parse_line(char *text, struct report_line *l)
 {
-  char *field[MOST_FIELDS], *rest;
+  char *field[MOST_FIELDS];
   const int n = split(text, field);
   if (n < FIELDS || n > MOST_FIELDS || !*field[0] || !*field[1]) return false;
   memset(l, 0, sizeof *l);
   snprintf(l->call, sizeof l->call, "%s", field[0]);
   snprintf(l->route, sizeof l->route, "%s", field[1]);
   snprintf(l->reason, sizeof l->reason, "%s", field[2]);
-  l->calls = strtoll(field[3], &rest, 10);
-  const bool counted = *field[3] && !*rest && l->calls > 0;
+  const bool counted = parse_count(field[3], &l->calls);
   const bool unknown = strcmp(field[4], "-") == 0;
   if (!counted || (!unknown && !parse_number(field[4], &l->saved))) return false;
   if (unknown && !run_report_is_original(l)) l->saved_unknown = l->calls;
@@ -80,7 +119,7 @@ static bool is_same(const struct report_line *a, const struct report_line *b)
 {
   return strcmp(a->call, b->call) == 0 && strcmp(a->route, b->route) == 0 &&
          strcmp(a->reason, b->reason) == 0 && strcmp(a->problem, b->problem) == 0 &&
-         a->timed == b->timed && a->by_table == b->by_table;
+         a->timed == b->timed && a->by_table == b->by_table && (a->samples > 0) == (b->samples > 0);
 }
 
 /* A place for one more of `count` things of `bytes`; NULL: no memory. */
@@ -107,6 +146,7 @@ static bool add_line(struct run_report *r, const struct report_line *l)
     place->calls += l->calls;
     place->saved += l->saved;
     place->us += l->us;
+    place->samples += l->samples;
     place->saved_unknown += l->saved_unknown;
     if (!place->from[0]) memcpy(place->from, l->from, sizeof place->from);
   } else {
@@ -120,6 +160,7 @@ static bool add_line(struct run_report *r, const struct report_line *l)
   r->taken += l->calls;
   r->saved += l->saved;
   r->saved_unknown += l->saved_unknown;
+  if (l->samples > 0) r->measured += l->saved;
   return true;
 }
 

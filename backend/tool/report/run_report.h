@@ -19,6 +19,8 @@
 
      us=N        microseconds that the calls took, all together
      clock=table   ... by the cost table, on the device (otherwise: by the clock, of the host)
+     off=X         saved_us is an estimate; those of the original are usually off by this factor
+     samples=N     saved_us is measured: so many calls were timed both ways
 
    and, for stretches of time (since 1970) in which calls were made, of the timeline of each route:
 
@@ -36,6 +38,8 @@ struct report_line {
   char call[32], route[24], reason[32], problem[SHUNT_PROBLEM_TEXT];
   int64_t calls;
   double saved, us;      /* 0 where not known; microseconds of all calls */
+  double off;            /* estimates of the original are usually off by it; 0: not known */
+  int64_t samples;       /* calls timed both ways; 0: `saved` is an estimate */
   int64_t saved_unknown; /* of the calls: nothing is known of what they saved */
   bool timed, by_table;  /* us is known; it is an estimate by the cost table */
   char from[192];        /* where the program made the first of them; "": not known */
@@ -68,8 +72,8 @@ struct run_report {
   int strange;        /* lines not understood */
   int64_t lost;       /* calls that were not counted by problem */
   int64_t calls, taken;
-  double saved;
-  int64_t saved_unknown; /* taken calls of which it is not known what they saved */
+  double saved, measured; /* `measured`: what of it was not estimated */
+  int64_t saved_unknown;  /* taken calls of which it is not known what they saved */
 };
 
 /* How the run itself went. */
@@ -92,6 +96,13 @@ void run_report_free(struct run_report *r);
 
 /* Was the call not taken? */
 bool run_report_is_original(const struct report_line *l);
+/* How is it known what the calls saved?  "measured", "estimated", "unknown"; "-" for calls that were
+   left.  */
+const char *run_report_known(const struct report_line *l);
+/* The same of the whole run: also "partly measured". */
+const char *run_report_known_of_all(const struct run_report *r);
+/* The greatest factor that estimates of this run are usually off by, of those that tell; 0: none. */
+double run_report_worst_off(const struct run_report *r);
 /* Taken calls first, those that saved most before others. */
 void run_report_sort(struct run_report *r);
 
