@@ -49,7 +49,7 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 # With what they test compiled in, and stand-ins for the rest.
 if HAVE_CUDA
 check_PROGRAMS += \
-  %D%/cusparse/test_bsr_notes %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
+  %D%/cusparse/test_bsr_notes %D%/cusparse/test_measure %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
   %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_frozen %D%/plan/test_math \
   %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner %D%/plan/test_promise \
   %D%/plan/test_log %D%/plan/test_threads %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
@@ -58,6 +58,10 @@ check_PROGRAMS += \
   backend/cusparse/descriptor_table.c
 %C%_cusparse_test_bsr_notes_CFLAGS = $(AM_CFLAGS)
 %C%_cusparse_test_bsr_notes_LDADD = -lpthread
+%C%_cusparse_test_measure_SOURCES = %D%/cusparse/test_measure.c backend/cusparse/measure.c \
+  backend/log/log_measure.c
+%C%_cusparse_test_measure_CFLAGS = $(AM_CFLAGS)
+%C%_cusparse_test_measure_LDADD = libshunt-problem.la -lm
 %C%_cusparse_test_preprocess_epoch_SOURCES = %D%/cusparse/test_preprocess_epoch.c \
   backend/cusparse/descriptor_table.c backend/cusparse/preprocess_epoch.c
 %C%_cusparse_test_preprocess_epoch_CFLAGS = $(AM_CFLAGS)
