@@ -61,7 +61,8 @@ bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatu
                               .by_table = true,
                               .caller = caller_of(call)});
   if (taken)
-    shunt_sample_end(sample, decision, call->answer.us + call->answer.saved_us, &call->original);
+    shunt_sample_end(sample, &call->problem, decision, call->answer.us + call->answer.saved_us,
+                     &call->original);
   else
     shunt_sample_drop(sample);
   if (call->answer.written) {

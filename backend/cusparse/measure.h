@@ -2,6 +2,9 @@
 
      event | Shunt's | event     event | the original, into memory of Shunt's own | event
 
+   Calls of one decision are of a kind.  As a call's decision is known only when its first event would
+   have passed, a call that finds itself due has the next one of the same problem timed.
+
    The first sample of a kind runs the original once before, as that then loads its kernels.  The host never waits: later calls look whether the events have passed.  Not while the stream is
    captured, not with batches, not where cuSPARSE keeps a log of its calls, and only where the device
    has memory to spare.  How often: backend/log/log_measure.h.
@@ -24,12 +27,14 @@ struct shunt_original_into {
 
 struct shunt_sample;
 
-/* Before a call: records the first event if a sample of its kind is due; NULL: none is. */
+/* Before a call: records the first event if it is to be timed; else NULL. */
 struct shunt_sample *shunt_sample_begin(const struct shunt_problem *p, cudaStream_t stream);
 /* It was not taken. */
 void shunt_sample_drop(struct shunt_sample *s);
-/* It was, is known by `decision`, and the original is expected to take so many microseconds. */
-void shunt_sample_end(struct shunt_sample *s, struct shunt_decision *decision, double original_us,
+/* It was taken, is known by `decision`, and the original is expected to take so many microseconds.
+   For calls without a sample, too: s NULL.  */
+void shunt_sample_end(struct shunt_sample *s, const struct shunt_problem *p,
+                      struct shunt_decision *decision, double original_us,
                       const struct shunt_original_into *original);
 
 #endif

@@ -102,5 +102,5 @@ void grb_measure(const struct grb_product *p, struct shunt_decision *d, double u
   if (!is_measurable(p) || !shunt_measure_begin(key, expected)) return;
   const double start = now(), original = time_original(p);
   shunt_measure_end(expected, now() - start);
-  if (original >= 0) shunt_log_sampled(d, original, -1);
+  if (original >= 0) shunt_log_sampled(d, original, us);
 }

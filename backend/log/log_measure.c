@@ -58,7 +58,9 @@ bool shunt_measure_due(uint64_t key)
   double unset = 0;
   if (atomic_load(&started) == 0) atomic_compare_exchange_strong(&started, &unset, now());
   const int k = find(key);
-  return k >= 0 && atomic_fetch_add(&kinds[k].calls, 1) + 1 >= atomic_load(&kinds[k].next);
+  if (k < 0) return false;
+  const uint64_t call = atomic_fetch_add(&kinds[k].calls, 1) + 1;
+  return call >= 2 && call >= atomic_load(&kinds[k].next);
 }
 
 int shunt_measure_begin(uint64_t key, double us)

@@ -1,8 +1,8 @@
 /* log_measure.h: which calls of a run under SHUNT_MEASURE=1 are timed both ways, and how much time
    that may take.
 
-   Of each kind of call, told apart by a key, the first is due, and after one at call n the next at
-   2 n: a kind that comes a million times is timed some twenty times.  All of it together takes at
+   Of each kind of call, told apart by a key, the second is due, as the first one of a program loads
+   code, and after one at call n the next at 2 n: a kind that comes a million times is timed some twenty times.  All of it together takes at
    most one part in a hundred of the time since the first question; where an estimate of what a
    sample will take was too low, later ones wait until that is made up for.
 

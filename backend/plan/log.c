@@ -16,7 +16,13 @@
 #include "backend/plan/frozen.h"
 #include "conv/dcsr/dcsr_traversal.h"
 
-enum { SLOTS = 4096, OTHERS = 256, PROBES = 32 };
+enum { SLOTS = 4096, OTHERS = 256, PROBES = 32, SAMPLES = 32 };
+
+/* Calls timed both ways, the last SAMPLES of them. */
+struct samples {
+  atomic_ullong count;
+  _Atomic float original_us[SAMPLES], ours_us[SAMPLES];
+};
 
 struct shunt_decision {
   const char *call, *route;
@@ -26,12 +32,9 @@ struct shunt_decision {
   _Atomic double us, saved_us;
   double off;
   bool saved_known, by_table;
-  struct {
-    atomic_ullong count;
-    _Atomic double original_us, ours_us;
-  } samples;         /* calls timed both ways */
-  atomic_flag asked; /* whether `from` has been looked for */
-  atomic_bool found; /* it stands */
+  _Atomic(struct samples *) samples; /* NULL: none yet */
+  atomic_flag asked;                 /* whether `from` has been looked for */
+  atomic_bool found;                 /* it stands */
   char problem[SHUNT_PROBLEM_TEXT];
   char from[192];
 };
@@ -164,9 +167,33 @@ void shunt_log_took(struct shunt_decision *d, double us)
 
 void shunt_log_sampled(struct shunt_decision *d, double original_us, double ours_us)
 {
-  add(&d->samples.original_us, original_us);
-  add(&d->samples.ours_us, known(ours_us));
-  atomic_fetch_add(&d->samples.count, 1);
+  struct samples *s = atomic_load(&d->samples);
+  if (!s) {
+    struct samples *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return;
+    if (atomic_compare_exchange_strong(&d->samples, &s, fresh))
+      s = fresh;
+    else
+      free(fresh);
+  }
+  const unsigned long long i = atomic_fetch_add(&s->count, 1) % SAMPLES;
+  atomic_store(&s->original_us[i], (float)original_us);
+  atomic_store(&s->ours_us[i], (float)ours_us);
+}
+
+static int by_size(const void *a, const void *b)
+{
+  const float x = *(const float *)a, y = *(const float *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(const _Atomic float *us, unsigned long long count)
+{
+  float sorted[SAMPLES];
+  const unsigned n = count < SAMPLES ? (unsigned)count : SAMPLES;
+  for (unsigned i = 0; i < n; i++) sorted[i] = atomic_load(&us[i]);
+  qsort(sorted, n, sizeof *sorted, by_size);
+  return 0.5 * ((double)sorted[(n - 1) / 2] + (double)sorted[n / 2]);
 }
 
 /* The decision's place in `in`, found or made; NULL: there is none free near where it belongs. */
@@ -245,10 +272,10 @@ static void name_of_program(char *name, size_t size)
 static void print_decision(FILE *f, struct shunt_decision *d)
 {
   const double us = atomic_load(&d->us), calls = (double)atomic_load(&d->calls);
-  const double samples = (double)atomic_load(&d->samples.count);
-  const double original = samples > 0 ? atomic_load(&d->samples.original_us) / samples : 0;
-  double ours = samples > 0 ? atomic_load(&d->samples.ours_us) / samples : 0;
-  if (ours == 0) ours = us / calls;
+  const struct samples *s = atomic_load(&d->samples);
+  const unsigned long long samples = s ? atomic_load(&s->count) : 0;
+  const double original = samples ? median(s->original_us, samples) : 0;
+  const double ours = samples ? median(s->ours_us, samples) : 0;
   fprintf(f, "%s\t%s\t%s\t%.0f\t", d->call, d->route, shunt_reason_text(d->why.reason), calls);
   if (samples > 0)
     fprintf(f, "%.1f", calls * (original - ours));
@@ -258,7 +285,7 @@ static void print_decision(FILE *f, struct shunt_decision *d)
     fputc('-', f);
   fprintf(f, "\t%s", d->problem);
   if (samples > 0)
-    fprintf(f, "\tsamples=%.0f\toriginal=%.2f\tours=%.2f", samples, original, ours);
+    fprintf(f, "\tsamples=%llu\toriginal=%.2f\tours=%.2f", samples, original, ours);
   else if (d->saved_known && d->off > 0)
     fprintf(f, "\toff=%.2f", d->off);
   if (us > 0) fprintf(f, "\tus=%.1f%s", us, d->by_table ? "\tclock=table" : "");

@@ -22,7 +22,7 @@
 
    saved_us is what the calls saved, by the cost model, "-" where there is no such model; off=X tells
    that its estimates of the original are usually off by that factor, either way.  Where N calls were
-   timed both ways (log_measure.h), samples=N stands there, with the mean times of the original and
+   timed both ways (log_measure.h), samples=N stands there, with the median times of the original and
    of the call, original=US and ours=US, and saved_us is calls times their difference.
    us is what the calls took, left out where it is not known, and followed by <tab> clock=table
    where the cost model expects it; from=PLACE is where the program made the first such call.
@@ -68,7 +68,7 @@ shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict 
 /* What the last call of a decision took, told when it is done.  `d` may be NULL. */
 void shunt_log_took(struct shunt_decision *d, double us);
 
-/* One of the decision's calls was timed both ways; ours negative: what all of them took counts. */
+/* One of the decision's calls was timed both ways.  Medians count, of the last 32 samples. */
 void shunt_log_sampled(struct shunt_decision *d, double original_us, double ours_us);
 
 void shunt_log_profile(const struct shunt_profile *f);
