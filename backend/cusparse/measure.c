@@ -67,7 +67,7 @@ static enum cudaStreamCaptureMode exchange(enum cudaStreamCaptureMode mode)
   return mode;
 }
 
-/* ---- what is under way ----------------------------------------------------------------------- */
+/* ---- what is under way ------------------------------------------------------------------- */
 
 /* Microseconds from this event to the next. */
 static bool elapsed(const struct shunt_sample *s, int from, double *us)
@@ -112,7 +112,7 @@ static void collect_all(const struct shunt_context *context)
   }
 }
 
-/* ---- a sample ---------------------------------------------------------------------------------- */
+/* ---- a sample ---------------------------------------------------------------------------- */
 
 static bool make_events(struct shunt_sample *s, const struct shunt_context *context)
 {

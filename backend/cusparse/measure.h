@@ -2,12 +2,13 @@
 
      event | Shunt's | event     event | the original, into memory of Shunt's own | event
 
-   Calls of one decision are of a kind.  As a call's decision is known only when its first event would
-   have passed, a call that finds itself due has the next one of the same problem timed.
+   Calls of one decision are of a kind.  As a call's decision is known only when its first event
+   would have passed, a call that finds itself due has the next one of the same problem timed.
 
-   The first sample of a kind runs the original once before, as that then loads its kernels.  The host never waits: later calls look whether the events have passed.  Not while the stream is
-   captured, not with batches, not where cuSPARSE keeps a log of its calls, and only where the device
-   has memory to spare.  How often: backend/log/log_measure.h.
+   The first sample of a kind runs the original once before, as that then loads its kernels.  The
+   host never waits: later calls look whether the events have passed.  Not while the stream is
+   captured, not with batches, not where cuSPARSE keeps a log of its calls, and only where the
+   device has memory to spare.  How often: backend/log/log_measure.h.
 
    Thread-safe.  */
 #ifndef SHUNT_CUSPARSE_MEASURE_H

@@ -14,7 +14,7 @@
 #include <math.h>
 
 /* GraphBLAS 7.4.0 and the host engine, in nanoseconds.  Zen 4 with 1 and 2 threads, and an H200's
-   host with 16; each `off` is of the quotient.  GraphBLAS alone: 1.29, 1.06, 1.2, 1.24 and 1.50.  */
+   host with 16; each `off` is of the quotient.  GraphBLAS alone: 1.29, 1.06, 1.2, 1.24, 1.50.  */
 static const struct {
   /* By: into a full C; C, S, D by column; numbers of 8 bytes.  381 products of
      graphblas-host.txt, graphblas-gpu.json and the sweep of graphs/products.json. */

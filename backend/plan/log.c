@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "backend/log/log_timeline.h"
+#include "backend/log/log_upkeep.h"
 #include "backend/options/options.h"
 #include "backend/plan/fault.h"
 #include "backend/plan/frozen.h"
@@ -102,6 +103,7 @@ static void print_line(const struct shunt_decision *d)
 
 void shunt_log_profile(const struct shunt_profile *f)
 {
+  shunt_log_matrix(f);
   if (shunt_options()->log != SHUNT_LOG_DISPATCH) return;
   print("shunt,1,profile,rows=%" PRId64 " cols=%" PRId64 " nnz=%" PRId64 " longest=%" PRId64
         " ssf=%.4g,%s\n",
@@ -319,6 +321,7 @@ __attribute__((destructor)) static void report(void)
   print_decisions(f, table, SLOTS);
   print_decisions(f, others, OTHERS);
   shunt_timeline_print(f);
+  shunt_upkeep_print(f);
   if (atomic_load(&lost)) fprintf(f, "# decisions not counted %llu\n", atomic_load(&lost));
   fclose(f);
 }

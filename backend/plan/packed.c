@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/log/log_upkeep.h"
 #include "backend/plan/cache_inside.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/device_memory.h"
@@ -99,6 +100,7 @@ static void reap(struct shunt_cache *c, struct shunt_cache_packed *k)
   if (k->memory && shunt_device_free(k->memory, c->reaper) != SHUNT_OK) return;
   k->memory = NULL;
   c->bytes -= (int64_t)k->bytes;
+  shunt_log_memory(c->bytes, -1);
   k->bytes = 0;
   if (SHUNT_CUDA(cudaEventRecord(k->reaped, c->reaper)) == SHUNT_OK) move_to(k, REAPED);
 }
@@ -166,6 +168,7 @@ static int64_t allowance(const struct shunt_cache *c, size_t need)
 {
   size_t available, total;
   if (SHUNT_CUDA(cudaMemGetInfo(&available, &total)) != SHUNT_OK) return 0;
+  shunt_log_memory(c->bytes, (int64_t)(total - available));
   if (available < need + total / 20) return 0;
   return available > need + total / 2 ? c->ample_bytes : c->most_bytes;
 }
@@ -219,6 +222,7 @@ static shunt_status open_slot(struct shunt_cache *c, struct shunt_cache_packed *
   e->missed = 0;
   e->missed_call = 0;
   c->bytes += (int64_t)bytes;
+  shunt_log_memory(c->bytes, -1);
   c->packed_in_use++;
   return SHUNT_OK;
 }

@@ -95,7 +95,8 @@ check_PROGRAMS += \
 %C%_plan_test_promise_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_promise_LDADD = -lpthread
 
-LOG_SOURCES = backend/log/log_caller.c backend/log/log_measure.c backend/log/log_process.c backend/log/log_timeline.c \
+LOG_SOURCES = backend/log/log_caller.c backend/log/log_measure.c backend/log/log_process.c \
+  backend/log/log_timeline.c backend/log/log_upkeep.c \
   backend/plan/fault.c backend/plan/frozen.c backend/plan/log.c
 %C%_plan_test_log_SOURCES = %D%/plan/test_log.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \
   $(LOG_SOURCES)

@@ -6,10 +6,12 @@
      left        by reason: what it means, what can be done, the problems
      routes      calls and time of each route, as bars
      timeline    calls and time of each route over the run (report_timeline.c)
+     copies      conversions, proofs, memory, pictures of the matrices (report_upkeep.c)
      processes   side by side, with their ranks
      footer      what the page does not tell, and where it is
 
-   One file: it loads nothing and runs nothing.  All that comes from outside is escaped by run_report_text.  */
+   One file: it loads nothing and runs nothing.  All that comes from outside is escaped by
+   run_report_text.  */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -410,11 +412,8 @@ static void put_no_calls(FILE *to, const struct run_end *run)
 
 static const char footer[] =
     "<footer>\n"
-    "<p>Neither the memory of Shunt's copies nor the time to make and prove them is measured here. "
-    "Processes that a signal or _exit ended have told nothing, and are not on this page. "
-    "Neither are pictures of the matrices: to read their patterns back from the device would hold "
-    "up the program. <code>shunt inspect --picture OUT.svg FILE</code> draws a matrix from its "
-    "file.</p>\n"
+    "<p>The times of conversions and proofs are estimated from the bytes that they move. "
+    "Processes that a signal or _exit ended have told nothing, and are not on this page.</p>\n"
     "<p>The words are explained in shunt(1), shunt-cusparse(7), shunt-graphblas(7) and "
     "shunt-env(7).</p>\n"
     "</footer>\n";
@@ -439,6 +438,7 @@ bool run_report_page(struct run_report *r, const struct run_end *run, FILE *to)
     put_left(to, r);
     put_routes(to, r);
     run_report_timeline(r, to);
+    run_report_upkeep(r, to);
     put_processes(to, r);
   }
   fprintf(to, "</main>\n%s</body>\n</html>\n", footer);

@@ -253,6 +253,73 @@ static bool add_span(struct run_report *r, const struct report_span *s)
   return true;
 }
 
+/* ---- copies, memory, matrices ------------------------------------------------------------ */
+
+/* The number of name=; 0 where there is none. */
+static double named(char *const *field, int n, const char *name)
+{
+  const size_t length = strlen(name);
+  double x = 0;
+  for (int i = 1; i < n && i < MOST_FIELDS; i++)
+    if (strncmp(field[i], name, length) == 0 && field[i][length] == '=' &&
+        parse_number(field[i] + length + 1, &x) && x >= 0 && x < 1e18)
+      return x;
+  return 0;
+}
+
+static void add_upkeep(struct run_report *r, char *text)
+{
+  char *field[MOST_FIELDS];
+  const int n = split(text, field);
+  struct report_upkeep *u = &r->upkeep;
+  u->conversions += (int64_t)named(field, n, "conversions");
+  u->proofs += (int64_t)named(field, n, "proofs");
+  u->bytes += named(field, n, "bytes");
+  u->us += named(field, n, "us");
+  u->proof_us += named(field, n, "proof_us");
+}
+
+/* "# memory <TAB> time <TAB> copies <TAB> device"; false: not understood. */
+static bool add_memory(struct run_report *r, char *text, int process)
+{
+  char *field[MOST_FIELDS];
+  struct report_memory m = {.process = process};
+  if (split(text, field) != 4 || !parse_number(field[1], &m.time) ||
+      !parse_number(field[2], &m.copies) || !parse_number(field[3], &m.device) || m.time < 0 ||
+      m.time > 1e12)
+    return false;
+  struct report_memory *place =
+      make_room((void **)&r->memory, r->memories, &r->memory_room, sizeof m);
+  if (!place) return false;
+  *place = m;
+  r->memories++;
+  return true;
+}
+
+static bool add_matrix(struct run_report *r, char *text)
+{
+  char *field[MOST_FIELDS];
+  const int n = split(text, field);
+  const struct report_matrix m = {
+      .rows = named(field, n, "rows"),
+      .cols = named(field, n, "cols"),
+      .nnz = named(field, n, "nnz"),
+      .longest = named(field, n, "longest"),
+      .empty = named(field, n, "empty"),
+      .alike = {named(field, n, "alike8"), named(field, n, "alike4"), named(field, n, "alike2")},
+      .two_of_four = named(field, n, "two_of_four"),
+      .squares = named(field, n, "squares")};
+  if (m.rows < 1 || m.cols < 1 || m.empty > m.rows) return false;
+  for (int i = 0; i < r->matrices; i++)
+    if (memcmp(&r->matrix[i], &m, sizeof m) == 0) return true;
+  struct report_matrix *place =
+      make_room((void **)&r->matrix, r->matrices, &r->matrix_room, sizeof m);
+  if (!place) return false;
+  *place = m;
+  r->matrices++;
+  return true;
+}
+
 /* ---- the file -------------------------------------------------------------------------- */
 
 static void read_line(struct run_report *r, char *text, struct report_process *block,
@@ -274,6 +341,13 @@ static void read_line(struct run_report *r, char *text, struct report_process *b
   } else if (strncmp(text, "# time\t", 7) == 0) {
     struct report_span s;
     if (!parse_span(text, &s) || !add_span(r, &s)) r->strange++;
+  } else if (strncmp(text, "# upkeep\t", 9) == 0) {
+    add_upkeep(r, text);
+  } else if (strncmp(text, "# memory\t", 9) == 0) {
+    const int at = *process ? (int)(*process - r->process) : 0;
+    if (!add_memory(r, text, at)) r->strange++;
+  } else if (strncmp(text, "# matrix\t", 9) == 0) {
+    if (!add_matrix(r, text)) r->strange++;
   } else if (text[0] && text[0] != '#') {
     if (!parse_line(text, &l) || !add_line(r, &l)) {
       r->strange++;
@@ -307,6 +381,8 @@ void run_report_free(struct run_report *r)
   free(r->line);
   free(r->process);
   free(r->span);
+  free(r->memory);
+  free(r->matrix);
   memset(r, 0, sizeof *r);
 }
 

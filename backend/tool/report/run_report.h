@@ -4,6 +4,7 @@
      run_report.c       the table on the terminal, and the demands of --strict and --require
      report_page.c      the page of `shunt run --report FILE.html`
      report_timeline.c    its part about the time
+     report_upkeep.c      its part about copies, memory and matrices
      report_style.c       its style sheet
      report_json.c      the object of `shunt run --json FILE`
      report_words.c     a problem in words, and what can be done about each reason
@@ -26,6 +27,7 @@
 
      # time <TAB> route <TAB> from <TAB> to <TAB> calls <TAB> us
 
+   and lines about copies, memory and matrices (backend/log/log_upkeep.h).
    Names that are not known are skipped, and so are other lines that begin with '#'.  Equal lines of
    several processes are added up; a line that is not understood is counted.  Version 1 has neither
    names nor "-" for saved_us.  (backend/plan/log.h writes it.)  */
@@ -61,6 +63,23 @@ struct report_span {
   double calls, us;
 };
 
+/* Copies of matrices, of all processes. */
+struct report_upkeep {
+  int64_t conversions, proofs;
+  double bytes, us, proof_us;
+};
+
+/* Bytes of the device at some time since 1970; negative: not known. */
+struct report_memory {
+  int process; /* index in run_report.process */
+  double time, copies, device;
+};
+
+/* A profile (backend/log/log_upkeep.h). */
+struct report_matrix {
+  double rows, cols, nnz, longest, empty, alike[3], two_of_four, squares;
+};
+
 struct run_report {
   struct report_line *line;
   int count, room;
@@ -68,6 +87,11 @@ struct run_report {
   int processes, process_room;
   struct report_span *span; /* in no order */
   int spans, span_room;
+  struct report_upkeep upkeep;
+  struct report_memory *memory; /* in the order of each process' time */
+  int memories, memory_room;
+  struct report_matrix *matrix; /* no two alike */
+  int matrices, matrix_room;
   bool frozen_broken; /* a matrix changed in spite of SHUNT_ASSUME=frozen */
   int strange;        /* lines not understood */
   int64_t lost;       /* calls that were not counted by problem */
@@ -118,6 +142,9 @@ extern const char run_report_style[];
 void run_report_text(FILE *to, const char *text);
 /* The part of the page about the time (report_timeline.c). */
 void run_report_timeline(const struct run_report *r, FILE *to);
+
+/* Those about copies, memory and matrices (report_upkeep.c). */
+void run_report_upkeep(const struct run_report *r, FILE *to);
 
 /* The reason that a word names; SHUNT_R_COUNT: a newer library's. */
 enum shunt_reason run_report_reason(const char *word);

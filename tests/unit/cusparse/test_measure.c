@@ -1,5 +1,5 @@
-/* test_measure.c: SHUNT_MEASURE=1 on a device that is a list of what was asked of it: which calls are
-   timed both ways, in which order things are enqueued, what becomes of failures, and how much of
+/* test_measure.c: SHUNT_MEASURE=1 on a device that is a list of what was asked of it: which calls
+   are timed both ways, in which order things are enqueued, what becomes of failures, and how much
    the run it takes.  */
 #include <stdlib.h>
 #include <string.h>

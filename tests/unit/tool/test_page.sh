@@ -102,18 +102,35 @@ check "... and the clock of each time" \
 
 cat >lines <<EOF
 # shunt report 2 pid=PID prog=cat
-cusparseSpMM${tab}vector${tab}fits${tab}1000${tab}90000${tab}$spmm${tab}us=6000${tab}samples=9${tab}original=100${tab}ours=10
+cusparseSpMM${tab}vector${tab}fits${tab}1000${tab}90000${tab}$spmm${tab}us=6000${tab}clock=table${tab}samples=9${tab}original=100${tab}ours=10
 cusparseSpMM${tab}csr${tab}fits${tab}10${tab}-500${tab}a${tab}off=1.2
 cusparseSpMM${tab}csr${tab}fits${tab}10${tab}-${tab}b
 cusparseSpMM${tab}csr${tab}fits${tab}10${tab}1${tab}c${tab}samples=0
 cusparseSpMM${tab}csr${tab}fits${tab}10${tab}1${tab}c${tab}off=0.5
+EOF
+cat >>lines <<EOF
+# time${tab}vector${tab}1790000000${tab}1790000002${tab}1000${tab}6000
+# upkeep${tab}conversions=2${tab}bytes=3000000${tab}us=400${tab}proofs=998${tab}proof_us=1800
+# memory${tab}1790000000.5${tab}0${tab}-1
+# memory${tab}1790000001${tab}3000000${tab}5000000000
+# memory${tab}1790000001${tab}x${tab}1
+# matrix${tab}rows=4096${tab}cols=2048${tab}nnz=83886${tab}longest=50${tab}empty=1024${tab}alike8=0.5${tab}alike4=0.75${tab}alike2=1${tab}two_of_four=0.25${tab}squares=2e6${tab}new=1
+# matrix${tab}rows=4096${tab}cols=2048${tab}nnz=83886${tab}longest=50${tab}empty=1024${tab}alike8=0.5${tab}alike4=0.75${tab}alike2=1${tab}two_of_four=0.25${tab}squares=2e6
+# matrix${tab}rows=0${tab}cols=1
 EOF
 check "a run of which a part was measured" 'run cat && valid &&
   json "a[\"gain\"] == \"partly measured\" and a[\"measured_us\"] == 90000 and a[\"saved_us\"] == 89500"'
 check "... how each is known" 'json "sorted((d[\"gain\"], d[\"samples\"]) for d in a[\"decisions\"]) ==
   [(\"estimated\", 0), (\"measured\", 9), (\"unknown\", 0)]"'
 check "... what was lost, too" 'json "-500 in [d[\"saved_us\"] for d in a[\"decisions\"]]" && on_page "-500.0 us"'
-check "... what is strange" 'json "a[\"not_understood\"] == 2"'
+check "... what is strange" 'json "a[\"not_understood\"] == 4"'
+check "conversions and proofs, with their share" 'on_page "3.0 MB were converted" &&
+  on_page "data-name=\"Share\">28.1 %<" && json "a[\"upkeep\"][\"proofs\"] == 998"'
+check "memory over the run" 'on_page "highest: 3.0 MB" && on_page "highest: 5000.0 MB" &&
+  json "len(a[\"memory\"]) == 2 and a[\"memory\"][1][2:] == [3000000, 5000000000]"'
+check "a picture of each matrix" '[ "$(grep -c "<figure>" page.html)" -eq 1 ] &&
+  on_page "4,096 × 2,048, 83,886 entries (1 %)" && on_page "8 rows alike 50 %" &&
+  on_page "25.0 % are empty" && json "len(a[\"matrices\"]) == 1"'
 check "... on the page" 'on_page "Saved, partly measured" && on_page "90.00 ms, measured" &&
   on_page "comes from 9 of 1,000 calls"'
 check "... and on the terminal" 'run cat 2>&1 | grep -q "89.50 ms saved (partly measured)"'
