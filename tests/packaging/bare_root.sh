@@ -57,8 +57,9 @@ EOF
 # make_root SUITE FOLDER: a tree, or its reason on standard output.
 make_root() {
   case $1 in
-  noble) debootstrap --variant=minbase --components=main,universe noble "$2" \
-    http://archive.ubuntu.com/ubuntu ;;
+  noble) # Debian has neither Ubuntu's keys nor, before 13, its name
+    debootstrap --no-check-gpg --variant=minbase --components=main,universe noble "$2" \
+      http://archive.ubuntu.com/ubuntu /usr/share/debootstrap/scripts/gutsy ;;
   *) debootstrap --variant=minbase "$1" "$2" ;;
   esac >"$work/log" 2>&1 || { tail -1 "$work/log"; return 1; }
 }

@@ -4,8 +4,8 @@
      Memory                   lines over the run: what copies have, and what everybody has
      Matrices                 for each a picture of what its profile has: no pattern is read back
 
-        .-------.   the matrix in proportion, the darker the denser; the part below the line is the
-        |:::::::|   share of its rows that are empty
+        .-------.   the matrix in proportion, the stronger the denser; the part below the line is
+        |:::::::|   the share of its rows that are empty
         |_______|   #### 8 rows alike   ## pairs alike   ####### 2:4  */
 #include <inttypes.h>
 #include <math.h>
@@ -167,7 +167,7 @@ static void put_matrix(const struct report_matrix *m, FILE *to)
   const double mean = m->nnz / m->rows;
   const double spread = sqrt(fmax(m->squares / m->rows - mean * mean, 0));
   fprintf(to,
-          "<figure><svg role=\"img\" viewBox=\"0 0 270 101\" aria-label=\"%s x %s, %s entries\">\n",
+          "<figure><svg role=\"img\" viewBox=\"0 0 310 101\" aria-label=\"%s x %s, %s entries\">\n",
           rows, cols, entries);
   put_shape(m, to);
   put_bar("8 rows alike", m->alike[0], 0, to);
@@ -184,12 +184,12 @@ static void put_matrix(const struct report_matrix *m, FILE *to)
 static void put_matrices(const struct run_report *r, FILE *to)
 {
   if (r->matrices == 0) return;
-  fputs(
-      "<h2 id=\"matrices\">Matrices</h2>\n<p>In proportion, the darker the denser, with empty rows "
-      "counted at the bottom. From the profiles that routes are chosen by: where entries lie is "
-      "not read back. <code>shunt inspect --picture OUT.svg FILE</code> draws a matrix from its "
-      "file.</p>\n<div class=\"matrices\">\n",
-      to);
+  fputs("<h2 id=\"matrices\">Matrices</h2>\n<p>In proportion, the stronger the colour, the denser, "
+        "with empty rows "
+        "counted at the bottom. From the profiles that routes are chosen by: where entries lie is "
+        "not read back. <code>shunt inspect --picture OUT.svg FILE</code> draws a matrix from its "
+        "file.</p>\n<div class=\"matrices\">\n",
+        to);
   for (int i = 0; i < r->matrices; i++) put_matrix(&r->matrix[i], to);
   fputs("</div>\n", to);
 }

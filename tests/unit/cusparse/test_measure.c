@@ -1,6 +1,6 @@
 /* test_measure.c: SHUNT_MEASURE=1 on a device that is a list of what was asked of it: which calls
    are timed both ways, in which order things are enqueued, what becomes of failures, and how much
-   the run it takes.  */
+   of the run it takes.  */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
