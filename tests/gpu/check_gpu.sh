@@ -20,10 +20,11 @@
 #   train      PyTorch trains sparse models for TRAIN_STEPS (1,000): losses without Shunt and with
 #              it, the same bits in five runs with SHUNT_DETERMINISTIC=1, and what that costs
 #   memory     programs that fill the device, without and with Shunt: both get as much
+#   gained     what shunt run --measure says was saved, and the difference of the runs' times
 #
 # Programs run side by side, JOBS at a time (8; unit: all at once).  Those that measure times or
 # count the device's memory have the device for themselves: tune, quiet, faults, host, solvers,
-# bench, torture, memory, and the first runs of train and products of clients.
+# bench, torture, memory, gained, and the first runs of train and products of clients.
 #
 # Without a phase: unit, blackbox, clients.  OUT receives report.json and logs.tar.gz, after each
 # phase, and from bench bench.json; `report.py --join` makes one report of several runs.  The
@@ -477,6 +478,16 @@ torture() {
     "rerouted cusparseSpMM >= $((${PRODUCTS:-100000} / 2))"
 }
 
+gained() {
+  local script=$here/tests/gpu/gained.py path
+  path=$(library_path "$build/tests/clients/petsc_loop")
+  export PYTHONDONTWRITEBYTECODE=1
+  run gained-layers 300 python3 "$script" "$build/shunt" "$work" 0.1 \
+    python3 "$here/tests/clients/torch_layers.py" --steps 2000
+  run gained-petsc 200 env LD_LIBRARY_PATH="$path" python3 "$script" "$build/shunt" "$work" 0.1 \
+    "$build/tests/clients/petsc_loop" mesh:24x3 -n 32 -t f32 -i 10000
+}
+
 # Programs that fill the device, each alone.
 memory() {
   local how name script=$here/tests/clients/torch_memory.py
@@ -572,12 +583,13 @@ for phase in $phases; do
   bench) bench ;;
   torture) torture ;;
   memory) memory ;;
+  gained) gained ;;
   train) train ;;
   changes) changes ;;
   *)
     echo "check_gpu: unknown phase '$phase'; accepted:" \
       "unit stale frozen blackbox sanitize host clients solvers bench torture memory changes" \
-      "train"
+      "train gained"
     exit 2
     ;;
   esac
