@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "backend/options/options.h"
+#include "backend/plan/log.h"
 
 #define SHARE 0.01
 enum { KINDS = 512, PROBES = 8 };
@@ -15,8 +16,9 @@ static struct {
   atomic_int samples;
 } kinds[KINDS];
 
-static _Atomic double spent;   /* microseconds, with what is set aside */
-static _Atomic double started; /* microseconds of the clock; 0: nobody has asked */
+static _Atomic double spent; /* microseconds, with what is set aside */
+static _Atomic double
+    started; /* when the process was; microseconds of the clock; 0: not known yet */
 
 static double now(void)
 {
@@ -56,7 +58,8 @@ static int find(uint64_t key)
 bool shunt_measure_due(uint64_t key)
 {
   double unset = 0;
-  if (atomic_load(&started) == 0) atomic_compare_exchange_strong(&started, &unset, now());
+  if (atomic_load(&started) == 0)
+    atomic_compare_exchange_strong(&started, &unset, now() - 1e6 * shunt_process_seconds());
   const int k = find(key);
   if (k < 0) return false;
   const uint64_t call = atomic_fetch_add(&kinds[k].calls, 1) + 1;
@@ -73,6 +76,12 @@ int shunt_measure_begin(uint64_t key, double us)
   }
   atomic_store(&kinds[k].next, 2 * atomic_load(&kinds[k].calls));
   return atomic_fetch_add(&kinds[k].samples, 1) + 1;
+}
+
+int shunt_measure_count(uint64_t key)
+{
+  const int k = find(key);
+  return k < 0 ? 0 : atomic_load(&kinds[k].samples);
 }
 
 void shunt_measure_end(double set_aside, double us)

@@ -1,5 +1,5 @@
-/* log_upkeep.h: what a report tells of copies, beside the calls: how many were made and proved and in
-   what time, how much memory they have, and which matrices there were.
+/* log_upkeep.h: what a report tells of copies, beside the calls: how many were made and proved and
+   in what time, how much memory they have, and which matrices there were.
 
    Kept only where a report is asked for.  Thread-safe; takes no lock but for matrices, which are
    rare.  */

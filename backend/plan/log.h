@@ -80,6 +80,9 @@ bool shunt_log_wanted(void);
    and symbol, "solver: multiply+0x1c"; "" where neither is known.  Slow (log_caller.c).  */
 void shunt_log_caller(const void *address, char *text, size_t bytes);
 
+/* For how long this process has run; 0: not told.  Slow (log_process.c). */
+double shunt_process_seconds(void);
+
 /* A line of the report about this process (log_process.c). */
 void shunt_log_process(FILE *to);
 

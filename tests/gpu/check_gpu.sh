@@ -484,8 +484,8 @@ gained() {
   export PYTHONDONTWRITEBYTECODE=1
   run gained-layers 300 python3 "$script" "$build/shunt" "$work" 0.1 \
     python3 "$here/tests/clients/torch_layers.py" --steps 2000
-  run gained-petsc 200 env LD_LIBRARY_PATH="$path" python3 "$script" "$build/shunt" "$work" 0.1 \
-    "$build/tests/clients/petsc_loop" mesh:24x3 -n 32 -t f32 -i 10000
+  run gained-petsc 300 env LD_LIBRARY_PATH="$path" python3 "$script" "$build/shunt" "$work" 0.1 \
+    "$build/tests/clients/petsc_loop" mesh:24x3 -n 32 -t f32 -i 100000
 }
 
 # Programs that fill the device, each alone.
