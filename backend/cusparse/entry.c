@@ -5,6 +5,7 @@
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/log.h"
 #include "backend/plan/promise.h"
+#include "backend/routes/costs.h"
 
 /* What bufferSize's answers for p are known by on the current device. */
 static uint64_t key_of(const struct shunt_problem *p)
@@ -41,17 +42,29 @@ static const void *caller_of(const struct shunt_entry_call *call)
 bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatus_t *status)
 {
   bool described = call->answer.why.reason == SHUNT_FITS;
+  struct shunt_sample *sample = NULL;
   if (described) {
     size_t bytes;
     void *workspace = workspace_for(&call->problem, buffer, &bytes);
+    sample = shunt_sample_begin(&call->problem, call->stream);
     call->answer = shunt_plan_run(&call->problem, workspace, bytes, call->stream);
   } else {
     call->answer.route = "original";
   }
-  shunt_log_decision(
+  const bool taken = described && call->answer.why.reason == SHUNT_FITS;
+  struct shunt_decision *decision = shunt_log_decision(
       call->name, call->answer.route, described ? call->answer.how : call->answer.why,
       described ? &call->problem : NULL,
-      (struct shunt_log_call){call->answer.us, call->answer.saved_us, true, caller_of(call)});
+      (struct shunt_log_call){.us = call->answer.us,
+                              .saved_us = call->answer.saved_us,
+                              .off = taken ? shunt_cost_original_off(&call->problem) : 0,
+                              .by_table = true,
+                              .caller = caller_of(call)});
+  if (taken)
+    shunt_sample_end(sample, &call->problem, decision, call->answer.us + call->answer.saved_us,
+                     &call->original);
+  else
+    shunt_sample_drop(sample);
   if (call->answer.written) {
     *status = CUSPARSE_STATUS_EXECUTION_FAILED;
     return true;

@@ -4,6 +4,7 @@
 
 #include <cusparse.h>
 
+#include "backend/cusparse/measure.h"
 #include "backend/cusparse/original.h"
 #include "backend/options/disable.h"
 #include "backend/plan/planner.h"
@@ -37,6 +38,7 @@ struct shunt_entry_call {
   struct shunt_problem problem;
   cudaStream_t stream;
   struct shunt_answer answer; /* why is set by the description, the rest by shunt_entry_take */
+  struct shunt_original_into original; /* for SHUNT_MEASURE */
 };
 
 /* What bufferSize answers for p, the original's own answer being `original_bytes`: with room for

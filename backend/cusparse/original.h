@@ -34,13 +34,14 @@
   X(CsrSetPointers) X(CscSetPointers) X(CooSetPointers) X(SpMatSetValues)                          \
   X(CreateBsr) X(CreateConstBsr) X(DestroySpMat)
 
-/* The functions that we only call, to read handles and descriptors back. */
+/* The functions that we only call, to read handles and descriptors back, and to make some to measure
+   with.  */
 #define SHUNT_READ(X)                                                                              \
   X(GetStream) X(GetPointerMode) X(GetVersion)                                                     \
   X(SpMatGetFormat) X(SpMatGetSize) X(SpMatGetStridedBatch) X(SpMatGetIndexBase)                   \
   X(DnMatGetStridedBatch)                                                                          \
   X(ConstSpMatGetValues) X(ConstCsrGet) X(ConstCscGet) X(ConstCooGet) X(ConstBlockedEllGet)        \
-  X(ConstDnMatGet)
+  X(ConstDnMatGet) X(CreateDnMat) X(DestroyDnMat) X(CreateCsr)
 /* clang-format on */
 
 /* Any pointer may be NULL: an old library lacks some functions.  (Where only the

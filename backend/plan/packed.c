@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/log/log_upkeep.h"
 #include "backend/plan/cache_inside.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/memory/device_memory.h"
@@ -100,6 +101,7 @@ static void reap(struct shunt_cache *c, struct shunt_cache_packed *k)
   if (k->memory && shunt_device_free(k->memory, c->reaper) != SHUNT_OK) return;
   k->memory = NULL;
   c->bytes -= (int64_t)k->bytes;
+  shunt_log_memory(c->bytes, -1);
   k->bytes = 0;
   if (c->share) shunt_share_keep(c->share, c->bytes);
   if (SHUNT_CUDA(cudaEventRecord(k->reaped, c->reaper)) == SHUNT_OK) move_to(k, REAPED);
@@ -175,6 +177,7 @@ static struct allowance allowance(const struct shunt_cache *c, size_t need)
   size_t available, total;
   struct allowance a = {0, 0};
   if (SHUNT_CUDA(cudaMemGetInfo(&available, &total)) != SHUNT_OK) return a;
+  shunt_log_memory(c->bytes, (int64_t)(total - available));
   if (available < need + total / 20) return a;
   a.budget = a.mine = available > need + total / 2 ? c->ample_bytes : c->most_bytes;
   if (c->share) a.mine = shunt_share_allows(c->share, a.budget);
@@ -235,6 +238,7 @@ static shunt_status open_slot(struct shunt_cache *c, struct shunt_cache_packed *
   e->missed = 0;
   e->missed_call = 0;
   c->bytes += (int64_t)bytes;
+  shunt_log_memory(c->bytes, -1);
   c->packed_in_use++;
   return SHUNT_OK;
 }

@@ -2,10 +2,13 @@
 
 #include <math.h>
 
+#include "backend/log/log_upkeep.h"
+#include "backend/options/options.h"
 #include "backend/plan/batches.h"
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/frozen.h"
+#include "backend/routes/costs.h"
 #include "conv/coo/coo_conv.h"
 
 /* Memory is looked at after so many calls with a matrix. */
@@ -115,7 +118,21 @@ static void pack(struct shunt_product *x, const struct shunt_call *c,
   const shunt_status packed = route->pack(c, &x->packed.view);
   /* Marks the memory's use in any case. */
   const shunt_status built = shunt_cache_packed_built(cache, x->packed.copy, c->stream);
-  if (packed != SHUNT_OK || built != SHUNT_OK) release_packed(x, true);
+  if (packed != SHUNT_OK || built != SHUNT_OK)
+    release_packed(x, true);
+  else
+    shunt_log_conversion(shunt_cost_copy(shunt_cost_csr_bytes(shunt_problem_sparse(c->problem)) +
+                                             (double)request.payload_bytes,
+                                         &c->context->device),
+                         request.payload_bytes);
+}
+
+/* A proof reads the matrix once more. */
+static void tell_of_proof(const struct shunt_call *c)
+{
+  if (shunt_options()->report[0])
+    shunt_log_proof(shunt_cost_copy(shunt_cost_csr_bytes(shunt_problem_sparse(c->problem)),
+                                    &c->context->device));
 }
 
 static shunt_status run_candidate(struct shunt_product *x, int i)
@@ -136,6 +153,7 @@ static shunt_status run_candidate(struct shunt_product *x, int i)
   if (copy) {
     const struct shunt_packed_use use = {saves_us, c.capturing, c.packed->trusted};
     shunt_cache_packed_used(cache, copy, &use, c.stream);
+    if (!use.unproved && !use.capturing) tell_of_proof(&c);
   }
   return s;
 }

@@ -195,8 +195,9 @@ struct shunt_bsr_costs {
   struct shunt_block_costs fit[SHUNT_BLOCK_TYPES][SHUNT_BLOCK_SIZES];
 };
 
-/* cuSPARSE. */
+/* cuSPARSE.  *_off: geometric standard deviations of the fits. */
 struct shunt_original_costs {
+  double off, preprocessed_off, layer_off, sddmm_off;
   struct shunt_fit_costs narrow, wide; /* the default; up to 128 bytes of a row of B, beyond */
   struct shunt_fit_costs alg1;         /* CSR_ALG1, preprocessed */
   struct shunt_fit_costs alg3_narrow, alg3_wide;

@@ -158,6 +158,7 @@ struct launch {
   const char *report;  /* SHUNT_REPORT, or NULL */
   const char *routes;  /* SHUNT_ROUTES, or NULL: as it is */
   bool explain;        /* SHUNT_LOG=dispatch */
+  bool measure;        /* SHUNT_MEASURE=1 */
   FILE *output;        /* what the program prints on stdout goes here; NULL: to our stdout */
 };
 struct launch_end {

@@ -24,11 +24,12 @@
 #   large      more than 2^31 entries, more than 2^31 elements of C, 10^8 rows, changed in place
 #   dist       a GCN and a solver in two ranks on the device, against one rank and float64
 #   memory     programs that fill the device, without and with Shunt: both get as much
+#   gained     what shunt run --measure says was saved, and the difference of the runs' times
 #
 # Programs run side by side, JOBS at a time (8; unit: all at once).  Those that measure times or
 # count the device's memory have the device for themselves: tune, quiet, faults, host, short,
-# solvers, bench, torture, ranks, large, dist, memory, and the first runs of train and products of
-# clients.
+# solvers, bench, torture, ranks, large, dist, memory, gained, and the first runs of train and
+# products of clients.
 #
 # Without a phase: unit, blackbox, clients.  OUT receives report.json and logs.tar.gz, after each
 # phase, and from bench bench.json; `report.py --join` makes one report of several runs.  The
@@ -563,6 +564,16 @@ large() {
   grep -h '^time us_a_call' "$logs"/large-*.log | sed 's/^/  /'
 }
 
+gained() {
+  local script=$here/tests/gpu/gained.py path
+  path=$(library_path "$build/tests/clients/petsc_loop")
+  export PYTHONDONTWRITEBYTECODE=1
+  run gained-layers 300 python3 "$script" "$build/shunt" "$work" 0.1 \
+    python3 "$here/tests/clients/torch_layers.py" --steps 2000
+  run gained-petsc 300 env LD_LIBRARY_PATH="$path" python3 "$script" "$build/shunt" "$work" 0.1 \
+    "$build/tests/clients/petsc_loop" mesh:24x3 -n 32 -t f32 -i 100000
+}
+
 # Programs that fill the device, each alone.
 memory() {
   local how name script=$here/tests/clients/torch_memory.py
@@ -662,12 +673,13 @@ for phase in $phases; do
   large) large ;;
   dist) dist ;;
   memory) memory ;;
+  gained) gained ;;
   train) train ;;
   changes) changes ;;
   *)
     echo "check_gpu: unknown phase '$phase'; accepted:" \
       "unit stale frozen blackbox sanitize host short clients solvers bench torture ranks large" \
-      "memory dist changes train"
+      "memory dist gained changes train"
     exit 2
     ;;
   esac

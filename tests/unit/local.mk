@@ -49,7 +49,7 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 # With what they test compiled in, and stand-ins for the rest.
 if HAVE_CUDA
 check_PROGRAMS += \
-  %D%/cusparse/test_bsr_notes %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
+  %D%/cusparse/test_bsr_notes %D%/cusparse/test_measure %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
   %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_frozen %D%/plan/test_math \
   %D%/plan/test_openings %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner \
   %D%/plan/test_promise %D%/plan/test_room %D%/plan/test_share \
@@ -59,6 +59,10 @@ check_PROGRAMS += \
   backend/cusparse/descriptor_table.c
 %C%_cusparse_test_bsr_notes_CFLAGS = $(AM_CFLAGS)
 %C%_cusparse_test_bsr_notes_LDADD = -lpthread
+%C%_cusparse_test_measure_SOURCES = %D%/cusparse/test_measure.c backend/cusparse/measure.c \
+  backend/log/log_measure.c
+%C%_cusparse_test_measure_CFLAGS = $(AM_CFLAGS)
+%C%_cusparse_test_measure_LDADD = libshunt-problem.la -lm
 %C%_cusparse_test_preprocess_epoch_SOURCES = %D%/cusparse/test_preprocess_epoch.c \
   backend/cusparse/descriptor_table.c backend/cusparse/preprocess_epoch.c
 %C%_cusparse_test_preprocess_epoch_CFLAGS = $(AM_CFLAGS)
@@ -104,7 +108,8 @@ PLANNER_SOURCES = backend/cublas/opening.c backend/plan/choice.c backend/plan/fa
 %C%_plan_test_promise_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_promise_LDADD = -lpthread
 
-LOG_SOURCES = backend/log/log_caller.c backend/log/log_process.c backend/log/log_timeline.c \
+LOG_SOURCES = backend/log/log_caller.c backend/log/log_measure.c backend/log/log_process.c \
+  backend/log/log_timeline.c backend/log/log_upkeep.c \
   backend/plan/fault.c backend/plan/frozen.c backend/plan/log.c
 %C%_plan_test_log_SOURCES = %D%/plan/test_log.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \
   $(LOG_SOURCES)

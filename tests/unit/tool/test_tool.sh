@@ -450,8 +450,8 @@ if ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err &&
   expect 0 "two processes with calls" env WORKER=1 "$SHUNT" run --report kept sh -c 'cat </dev/null; cat </dev/null; cd /'
   has err "2,468 calls seen in 2 processes: 2,400 taken, 68 left to the original"
   has err "6.00 ms"
-  grep -q -E '2,400 +dense +6\.00 ms +taken +spmm:csr:aaa' err &&
-    grep -q -E '68 +original +- +op\(A\) transposes the sparse matrix +spmm:csr:bbb' err
+  grep -q -E '2,400 +dense +6\.00 ms +estimated +taken +spmm:csr:aaa' err &&
+    grep -q -E '68 +original +- +- +op\(A\) transposes the sparse matrix +spmm:csr:bbb' err
   ok $? "... added up by problem, with the reason"
   [ "$(grep -c '^cusparseSpMM' kept)" -eq 4 ]
   ok $? "... and --report keeps the lines"
