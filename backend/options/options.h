@@ -43,6 +43,7 @@ struct shunt_options {
   char report[SHUNT_OPTION_PATH_BYTES];   /* "": none */
   bool deterministic;
   enum shunt_assume assume;
+  bool extend;
   bool tune;
   char tune_file[SHUNT_OPTION_PATH_BYTES]; /* "": answers last as long as the process */
   bool verify;
