@@ -41,10 +41,18 @@ struct shunt_entry_call {
   struct shunt_original_into original; /* for SHUNT_MEASURE */
 };
 
-/* What bufferSize answers for p, the original's own answer being `original_bytes`: with room for
-   Shunt. For every call whose original succeeded.  `path`: of the original's library.  */
-size_t shunt_entry_buffer_size(const struct shunt_problem *p, size_t original_bytes,
-                               cudaStream_t stream, const char *path);
+/* The original has answered `status`: is there anything for Shunt to say?  It succeeded, or it refused
+   what SHUNT_EXTEND may answer.  */
+bool shunt_entry_may_answer(cusparseStatus_t status);
+
+/* bufferSize's answer for p, the original having said `status` and *bytes: with room for Shunt in
+   *bytes.  Of a problem that the original refused, success if Shunt will take it.  `path`: of the
+   original's library.  */
+cusparseStatus_t shunt_entry_buffer_size(const struct shunt_problem *p, cusparseStatus_t status,
+                                         size_t *bytes, cudaStream_t stream, const char *path);
+
+/* preprocess' answer for p: of a problem that only Shunt takes, success. */
+cusparseStatus_t shunt_entry_preprocessed(const struct shunt_problem *p, cusparseStatus_t status);
 
 /* Runs a described call through the planner and logs the decision.  True: the
    answer for the program is *status; false: the original must run.  */

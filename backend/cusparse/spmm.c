@@ -22,9 +22,9 @@ SHUNT_EXPORT cusparseStatus_t cusparseSpMM_bufferSize(
   cudaStream_t stream;
   cusparseStatus_t status = original->SpMM_bufferSize(handle, opA, opB, alpha, matA, matB, beta,
                                                       matC, computeType, alg, bufferSize);
-  if (status == CUSPARSE_STATUS_SUCCESS &&
+  if (shunt_entry_may_answer(status) &&
       shunt_describe_spmm(original, &x, &p, &stream).reason == SHUNT_FITS)
-    *bufferSize = shunt_entry_buffer_size(&p, *bufferSize, stream, original->path);
+    status = shunt_entry_buffer_size(&p, status, bufferSize, stream, original->path);
   SHUNT_LEAVE();
   return status;
 }
@@ -80,8 +80,11 @@ cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperation_t opA, cuspar
   shunt_epoch_end(matA);
   cusparseStatus_t status = original->SpMM_preprocess(handle, opA, opB, alpha, matA, matB, beta,
                                                       matC, computeType, alg, externalBuffer);
-  if (status == CUSPARSE_STATUS_SUCCESS &&
-      shunt_describe_spmm(original, &x, &p, &stream).reason == SHUNT_FITS) {
+  const bool described = shunt_entry_may_answer(status) &&
+                         shunt_describe_spmm(original, &x, &p, &stream).reason == SHUNT_FITS;
+  if (described && p.extended)
+    status = shunt_entry_preprocessed(&p, status);
+  else if (described && status == CUSPARSE_STATUS_SUCCESS) {
     shunt_entry_prepare(
         &p, externalBuffer, stream,
         (struct shunt_original_run){run_original,

@@ -44,6 +44,7 @@ struct shunt_options {
   bool measure;                           /* time some calls both ways; only with a report */
   bool deterministic;
   enum shunt_assume assume;
+  bool extend;
   bool tune;
   char tune_file[SHUNT_OPTION_PATH_BYTES]; /* "": answers last as long as the process */
   bool verify;

@@ -19,6 +19,7 @@ bool shunt_route_may_take(int i, const struct shunt_problem *p)
   const struct shunt_route *r = shunt_route_at(i);
   return allowed(i) && r->takes_blocks == shunt_problem_in_blocks(p) &&
          (!shunt_problem_transposed(p) || r->takes_transposed) &&
+         (!p->extended || r->takes_extended) &&
          (!shunt_problem_is_long(p) || r->takes_long);
 }
 
@@ -228,7 +229,8 @@ static void settle_openings(struct shunt_product *x, bool compare)
 void shunt_product_choose(struct shunt_product *x, int only)
 {
   struct shunt_plan *plan = &x->plan;
-  const bool compare = !shunt_routes_forced() && only < 0;
+  /* No original stands behind an extended product. */
+  const bool compare = !shunt_routes_forced() && only < 0 && !x->problem.extended;
   plan->count = 0;
   plan->why_none = shunt_problem_transposed(&x->problem) ? SHUNT_VERDICT(SHUNT_R_TRANSPOSED)
                                                          : SHUNT_VERDICT(SHUNT_R_DISABLED);

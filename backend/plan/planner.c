@@ -12,6 +12,10 @@
 /* Strided batches are run one by one, up to so many. */
 enum { MOST_IN_TURN = 16 };
 
+/* Asked for where an extended problem needs no workspace: that there is one tells the later calls that
+   bufferSize was asked, and that the original has refused.  */
+enum { EXTENDED_ROOM = 512 };
+
 /* ---- what is planned ------------------------------------------------------------- */
 
 struct shunt_verdict shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out)
@@ -66,6 +70,7 @@ size_t shunt_plan_workspace(const struct shunt_problem *asked, cudaStream_t stre
     any = true;
     if (bytes > most && may_ask(e, asked, bytes, free_to_make)) most = bytes;
   }
+  if (p->extended && most < EXTENDED_ROOM) most = EXTENDED_ROOM;
   return any ? coo_bytes(asked) + most : 0;
 }
 
@@ -162,9 +167,10 @@ struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, v
   struct shunt_verdict v = shunt_plan_settle(p, &csr);
   if (v.reason != SHUNT_FITS) return shunt_declined(v);
   const struct shunt_scalar *alpha = p->op == SHUNT_SPMM ? &p->spmm.alpha : &p->sddmm.alpha;
-  if (!alpha->device && !(alpha->host != 0 && isfinite(alpha->host)))
+  if (!p->extended && !alpha->device && !(alpha->host != 0 && isfinite(alpha->host)))
     return shunt_declined(SHUNT_VERDICT(SHUNT_R_ALPHA));
   if (shunt_options()->routes == 0) return shunt_declined(SHUNT_VERDICT(SHUNT_R_DISABLED));
+  if (p->extended && !workspace) return shunt_declined(SHUNT_VERDICT(SHUNT_R_WORKSPACE));
   struct shunt_context *e = shunt_context_find();
   if (!e) return shunt_declined(SHUNT_VERDICT(SHUNT_R_DEVICE));
   struct shunt_capture capture = shunt_capture_of(stream);

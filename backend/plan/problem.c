@@ -251,7 +251,7 @@ uint64_t shunt_problem_hash(const struct shunt_problem *p)
     h = mix(h, (uint64_t)p->strides.entries);
     for (int i = 0; i < 2; i++) h = mix(h, (uint64_t)p->strides.dense[i]);
   }
-  h = mix(h, (o.alpha->device != NULL) * 2u + (o.beta->device != NULL));
+  h = mix(h, (p->extended * 4u) | ((o.alpha->device != NULL) * 2u) | (o.beta->device != NULL));
   return h ? h : 1;
 }
 
@@ -271,6 +271,29 @@ static bool types_known(const struct operands *o)
            (o->third == SHUNT_F32 && o->compute == SHUNT_F32);
   default: return false;
   }
+}
+
+static bool is_half(shunt_type t)
+{
+  return t == SHUNT_F16 || t == SHUNT_BF16;
+}
+
+/* Types that cuSPARSE takes: of SDDMM not all that it takes of SpMM. */
+static bool types_of_original(const struct shunt_problem *p, const struct operands *o)
+{
+  return types_known(o) &&
+         (p->op == SHUNT_SPMM || (o->first != SHUNT_BF16 && o->first != SHUNT_I8));
+}
+
+bool shunt_problem_extends(const struct shunt_problem *p)
+{
+  const struct operands o = operands_of(p);
+  if (shunt_problem_in_blocks(p) || shunt_problem_transposed(p)) return false;
+  if (types_of_original(p, &o)) return is_half(o.first);
+  if (p->op == SHUNT_SDDMM) return types_known(&o) && o.first == SHUNT_BF16;
+  const bool mixed =
+      (o.first == SHUNT_F32 && is_half(o.second)) || (is_half(o.first) && o.second == SHUNT_F32);
+  return mixed && o.compute == SHUNT_F32 && (o.third == o.second || o.third == SHUNT_F32);
 }
 
 /* Each element of d has an address of its own. */
@@ -361,9 +384,8 @@ struct shunt_verdict shunt_problem_check(const struct shunt_problem *p)
                        !o.dense[1]->values,
                    SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(!rows_start(p), SHUNT_R_EMPTY);
-  SHUNT_DECLINE_IF(!types_known(&o), SHUNT_R_TYPES);
-  SHUNT_DECLINE_IF(p->op == SHUNT_SDDMM && o.first == SHUNT_BF16, SHUNT_R_TYPES);
-  SHUNT_DECLINE_IF(p->op == SHUNT_SDDMM && o.first == SHUNT_I8, SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(p->extended ? !shunt_problem_extends(p) : !types_of_original(p, &o),
+                   SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(o.sparse->index_type != SHUNT_I32 && o.sparse->index_type != SHUNT_I64,
                    SHUNT_R_INDEX);
   SHUNT_DECLINE_IF(!shapes_match(p, &o), SHUNT_R_SHAPE);

@@ -158,6 +158,21 @@ static shunt_status run_candidate(struct shunt_product *x, int i)
   return s;
 }
 
+/* Where the original refuses there is nothing to save. */
+static struct shunt_answer taken(const struct shunt_product *x, const struct shunt_candidate *by)
+{
+  struct shunt_answer answer = {.why = SHUNT_VERDICT(SHUNT_FITS),
+                                .route = by->route->name,
+                                .us = by->us,
+                                .saved_us = fmax(x->plan.original_us - by->us, 0),
+                                .how = by->how};
+  if (x->problem.extended) {
+    answer.saved_us = 0;
+    answer.how = SHUNT_VERDICT(SHUNT_R_EXTENDED);
+  }
+  return answer;
+}
+
 struct shunt_answer shunt_product_run(struct shunt_product *x)
 {
   const struct shunt_plan *plan = &x->plan;
@@ -168,12 +183,7 @@ struct shunt_answer shunt_product_run(struct shunt_product *x)
   for (int i = 0; i < plan->count && !answer.written; i++) {
     const struct shunt_candidate *best = &plan->candidate[i];
     const shunt_status s = run_candidate(x, i);
-    if (s == SHUNT_OK)
-      return (struct shunt_answer){.why = SHUNT_VERDICT(SHUNT_FITS),
-                                   .route = best->route->name,
-                                   .us = best->us,
-                                   .saved_us = fmax(plan->original_us - best->us, 0),
-                                   .how = best->how};
+    if (s == SHUNT_OK) return taken(x, best);
     answer = shunt_declined(SHUNT_VERDICT(SHUNT_R_FAILED));
     answer.us = plan->original_us;
     answer.written = s == SHUNT_E_WRITTEN;

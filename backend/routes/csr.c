@@ -31,9 +31,11 @@ static shunt_status run(const struct shunt_call *c)
 
 static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
 {
-  (void)p;
-  (void)e;
-  return SHUNT_VERDICT(SHUNT_FITS); /* shunt_problem_check has asked everything */
+  /* shunt_problem_check has asked everything else.  An extended product must not fail later. */
+  SHUNT_DECLINE_IF(p->extended && p->op == SHUNT_SPMM &&
+                       shunt_csr_spmm_workspace(&p->spmm, &e->device) == 0,
+                   SHUNT_R_LARGE);
+  return SHUNT_VERDICT(SHUNT_FITS);
 }
 
 static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
@@ -50,7 +52,8 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
                             : shunt_cost_csr_sddmm(&p->sddmm, d);
   /* Asked for even where one launch needs none: a null buffer is the original's to refuse. */
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(p, c->context), SHUNT_R_WORKSPACE);
-  SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && shunt_choose_original_over_csr(p, c->profile),
+  SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && !p->extended &&
+                       shunt_choose_original_over_csr(p, c->profile),
                    SHUNT_R_PATTERN);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
@@ -60,4 +63,5 @@ const struct shunt_route shunt_route_csr = {.name = "csr",
                                             .workspace = workspace,
                                             .expect = expect,
                                             .run = run,
-                                            .takes_long = true};
+                                            .takes_long = true,
+                                            .takes_extended = true};

@@ -74,6 +74,9 @@ struct shunt_route {
   bool wants_gemm;
   /* SpMM with op_a 'T', where op(A) is the transpose of spmm.a; others never see such calls. */
   bool takes_transposed;
+  /* Types that the original refuses (problem->extended): the route must not decline such a call for
+     what a later call may bring.  */
+  bool takes_extended;
   /* SpMM with A in square blocks, problem->blocks; such a route sees no other calls. */
   bool takes_blocks;
   /* A with more entries than 32 bits count; others never see such calls. */

@@ -13,7 +13,8 @@ extern "C" {
 
 /* ---- SpMM: C = alpha A B + beta C -----------------------------------------------------------
    Types: f16 or bf16 into the same or f32 (compute f32); f32; f64; i8 into i32 (compute i32) or
-   f32 (compute f32).  Indices of 32 or 64 bits.  B and C in either order.
+   f32 (compute f32).  merge and the twins also take f32 with f16 or bf16, into B's type or f32, and
+   f16 or bf16 with f32, into f32.  Indices of 32 or 64 bits.  B and C in either order.
 
    merge (kernels/csr/csr_spmm_merge.cuh): work is cut by nonzeros, not by rows, so that long rows
    spread over many blocks; a second kernel adds the partial sums of rows that were cut, in a

@@ -73,7 +73,12 @@ layout make_layout(const shunt_spmm *p, const shunt_device *d)
 
 static shunt_status check(const shunt_spmm *p)
 {
-  return check_csr_operands(p, p->a.rows, p->a.cols);
+  return check_csr_sizes(p, p->a.rows, p->a.cols);
+}
+
+static bool is_mixed(const shunt_spmm *p)
+{
+  return p->a.value_type != p->b.type;
 }
 
 static shunt_status copy_b(const shunt_spmm *p, const shunt_device *d, const layout &how,
@@ -93,6 +98,7 @@ shunt_status run(const shunt_spmm *p, const shunt_device *d, const layout &how, 
     shunt_status status = copy_b(p, d, how, workspace, stream);
     if (status != SHUNT_OK) return status;
   }
+  if (is_mixed(p)) return launch_mixed(p, d, how, workspace, stream);
   switch (p->a.value_type) {
   case SHUNT_F16: return launch_f16(p, d, how, workspace, stream);
   case SHUNT_BF16: return launch_bf16(p, d, how, workspace, stream);
@@ -103,15 +109,23 @@ shunt_status run(const shunt_spmm *p, const shunt_device *d, const layout &how, 
   }
 }
 
+static bool is_half(shunt_type t)
+{
+  return t == SHUNT_F16 || t == SHUNT_BF16;
+}
+
 // The combinations of types that launch_* know.
 static bool built(const shunt_spmm *p)
 {
-  const shunt_type s = p->a.value_type, out = p->c.type, t = p->compute;
+  const shunt_type s = p->a.value_type, b = p->b.type, out = p->c.type, t = p->compute;
+  if (is_mixed(p)) {
+    const bool known = (s == SHUNT_F32 && is_half(b)) || (is_half(s) && b == SHUNT_F32);
+    return known && t == SHUNT_F32 && (out == b || out == SHUNT_F32);
+  }
   if (s == SHUNT_F64) return out == SHUNT_F64 && t == SHUNT_F64;
   if (s == SHUNT_I8 && t == SHUNT_I32) return out == SHUNT_I32;
   if (s == SHUNT_I8) return out == SHUNT_F32 && t == SHUNT_F32;
-  return (s == SHUNT_F16 || s == SHUNT_BF16 || s == SHUNT_F32) && t == SHUNT_F32 &&
-         (out == s || out == SHUNT_F32);
+  return (is_half(s) || s == SHUNT_F32) && t == SHUNT_F32 && (out == s || out == SHUNT_F32);
 }
 
 } // namespace csr
@@ -134,6 +148,7 @@ extern "C" shunt_status shunt_csr_spmm_merge_cuda(const struct shunt_spmm *p,
   if (!built(p)) return SHUNT_E_UNSUPPORTED;
   if (p->c.rows == 0 || p->c.cols == 0) return SHUNT_OK;
   const layout how = make_layout(p, d);
+  if (how.direct && is_mixed(p)) return SHUNT_E_UNSUPPORTED;
   if (workspace_bytes < how.bytes || (how.bytes && !workspace) ||
       reinterpret_cast<uintptr_t>(workspace) % 256)
     return SHUNT_E_WORKSPACE;
@@ -146,7 +161,7 @@ extern "C" shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, in
 {
   shunt_status status = check(p);
   if (status != SHUNT_OK) return status;
-  if (!built(p) || p->only_if) return SHUNT_E_UNSUPPORTED;
+  if (!built(p) || p->only_if || is_mixed(p)) return SHUNT_E_UNSUPPORTED;
   if (p->c.rows == 0 || p->c.cols == 0) return SHUNT_OK;
   layout how = make_layout(p, d); // where a copy of B stands, if one is needed
   if (how.direct) return SHUNT_E_UNSUPPORTED;

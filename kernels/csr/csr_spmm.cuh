@@ -105,6 +105,11 @@ shunt_status launch_f64(const shunt_spmm *, const shunt_device *, const layout &
 shunt_status launch_i8(const shunt_spmm *, const shunt_device *, const layout &, void *,
                        shunt_stream);
 
+// A in another type than B: f32 with f16 or bf16 into B's type or f32, and the reverse into f32; cut
+// into tiles only.
+shunt_status launch_mixed(const shunt_spmm *, const shunt_device *, const layout &, void *,
+                          shunt_stream);
+
 // The whole call with a layout of the caller's making (tests tune with it).
 shunt_status run(const shunt_spmm *p, const shunt_device *d, const layout &how, void *workspace,
                  shunt_stream stream);

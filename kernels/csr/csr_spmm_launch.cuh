@@ -109,12 +109,10 @@ shunt_status launch_split(args<T> a, split_shape shape, const shunt_device *d, s
   return launch_early(kernel, dim3((unsigned)blocks), dim3(shape.threads), d, stream, a, s);
 }
 
-template <class S, class Out, class T, int V>
-shunt_status launch_tiled(args<T> a, const layout &how, const shunt_device *d, shunt_stream stream)
+// A: the stored type of A's values, S of B's.
+template <class A, class S, class Out, class T, int V>
+shunt_status launch_merge(args<T> a, const layout &how, const shunt_device *d, shunt_stream stream)
 {
-  if (how.split)
-    return launch_split<S, Out, T, V>(
-        a, choose_split(a.rows, a.nonzeros, a.n, V, sizeof(S), how.longest, d), d, stream);
   int lanes = kSegment / (V * (int)sizeof(S));
   int needed = (int)((a.n + V - 1) / V < 32 ? (a.n + V - 1) / V : 32);
   lanes = lanes < 32 ? lanes : 32;
@@ -130,10 +128,18 @@ shunt_status launch_tiled(args<T> a, const layout &how, const shunt_device *d, s
   int shared = place_shared(&a, V);
   dim3 grid((unsigned)how.tiles, (unsigned)apart);
   shunt_status status =
-      launch_early_with(shared, spmm_merge<S, Out, T, V>, grid, dim3(kThreads), d, stream, a);
+      launch_early_with(shared, spmm_merge<A, S, Out, T, V>, grid, dim3(kThreads), d, stream, a);
   // A single tile cuts nothing.
   if (status == SHUNT_OK && how.tiles > 1) status = launch_join<Out, T>(a, how.tiles, d, stream);
   return status;
+}
+
+template <class S, class Out, class T, int V>
+shunt_status launch_tiled(args<T> a, const layout &how, const shunt_device *d, shunt_stream stream)
+{
+  if (!how.split) return launch_merge<S, S, Out, T, V>(a, how, d, stream);
+  return launch_split<S, Out, T, V>(
+      a, choose_split(a.rows, a.nonzeros, a.n, V, sizeof(S), how.longest, d), d, stream);
 }
 
 // Whether B can be read V elements at a time.

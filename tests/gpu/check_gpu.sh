@@ -6,6 +6,7 @@
 #   stale      never a result of what a matrix used to hold
 #   blackbox   stale, parity, determinism, frozen, tune, quiet, faults: cuSPARSE programs under Shunt
 #   frozen     of these, frozen alone
+#   extend     of these, extend alone
 #   sanitize   compute-sanitizer memcheck on short runs of both; SANITIZE="test_a test_b": of these
 #              alone, and of stale; SANITIZE_JOBS at a time (2), SANITIZE_SECONDS each (300), and
 #              of the largest tests one case in SANITIZE_EVERY (8); then racecheck and initcheck on
@@ -238,6 +239,19 @@ frozen() {
   wait
 }
 
+# Types that cuSPARSE refuses: answered where that is asked for, and there alone.
+start_extend() {
+  local bin=$build/tests/gpu/blackbox
+  turn plain original-extend 60 "$bin/extend"
+  turn preloaded not-extended 60 "$bin/extend"
+  SHUNT_EXTEND=1 turn preloaded extend 60 "$bin/extend" -- 'reason extended >= 30'
+}
+
+extend() {
+  start_extend
+  wait
+}
+
 # The original's results, then both comparisons with them.
 # shellcheck disable=SC2317 # started by its name
 parity() {
@@ -257,6 +271,7 @@ blackbox() {
   start_stale
   SHUNT_ROUTES=$every_route turn preloaded determinism 150 "$bin/determinism"
   start_frozen
+  start_extend
   wait
   # Alone, each.
   quiet_programs
@@ -662,6 +677,7 @@ for phase in $phases; do
   stale) stale ;;
   blackbox) blackbox ;;
   frozen) frozen ;;
+  extend) extend ;;
   sanitize) sanitize ;;
   host) host ;;
   short) short ;;

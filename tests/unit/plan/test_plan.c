@@ -131,6 +131,29 @@ static void test_hash(void)
   }
 }
 
+/* Types that the original refuses pass where that is asked for, and only then. */
+static void check_extended(const struct shunt_problem *p)
+{
+  struct shunt_problem q = *p;
+  const uint64_t plain = shunt_problem_hash(&q);
+  q.spmm.a.value_type = SHUNT_F32;
+  q.spmm.b.type = q.spmm.c.type = SHUNT_F16;
+  q.spmm.compute = SHUNT_F32;
+  check(shunt_problem_check(&q).reason == SHUNT_R_TYPES, "A in another type than B");
+  q.extended = true;
+  check(shunt_problem_check(&q).reason == SHUNT_FITS, "and extended");
+  q.spmm.c.type = SHUNT_BF16;
+  check(shunt_problem_check(&q).reason == SHUNT_R_TYPES, "C in a third type");
+  q = *p;
+  q.spmm.a.value_type = q.spmm.b.type = q.spmm.c.type = SHUNT_F64;
+  q.spmm.compute = SHUNT_F64;
+  q.extended = true;
+  check(shunt_problem_check(&q).reason == SHUNT_R_TYPES, "nothing is refused here");
+  q = *p;
+  q.extended = true;
+  check(shunt_problem_hash(&q) != plain, "promises of both are told apart");
+}
+
 static void test_check(void)
 {
   struct shunt_problem p;
@@ -163,6 +186,7 @@ static void test_check(void)
   q = p;
   q.spmm.compute = SHUNT_F64;
   check(shunt_problem_check(&q).reason == SHUNT_R_TYPES, "compute type");
+  check_extended(&p);
   q = p;
   q.spmm.c.row_stride = 3;
   check(shunt_problem_check(&q).reason == SHUNT_R_SHAPE, "leading dimension too small");
