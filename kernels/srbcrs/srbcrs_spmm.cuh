@@ -148,7 +148,7 @@ template <class T, int X> struct multiplier {
     for (int i = 0; i < X / 2; i++) {
       const uint32_t columns[4] = {column[0][i], column[0][i + X / 2], column[1][i],
                                    column[1][i + X / 2]};
-      ptx::mma_m16n8k32_s8(d[i], columns, a);
+      ptx::mma_m16n8k32<true, true>(d[i], columns, a);
     }
   }
 
