@@ -14,7 +14,8 @@ static int64_t round_up_div(int64_t a, int64_t b)
 static int can_be_packed(const struct shunt_csr *a, const struct shunt_srbcrs_layout *plan)
 {
   const int v = plan->height;
-  if (a->value_type != SHUNT_I8) return 0;
+  if (plan->bits != 16 && plan->bits != 8 && plan->bits != 4) return 0;
+  if (a->value_type != (plan->bits == 16 ? SHUNT_I16 : SHUNT_I8)) return 0;
   if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64) return 0;
   if ((v != 2 && v != 4 && v != 8) || plan->share < 1 || plan->share > v) return 0;
   if (a->rows < 1 || a->cols < 1 || a->nnz < 0) return 0;
@@ -42,12 +43,13 @@ static size_t lay_out(const struct shunt_csr *a, const struct shunt_srbcrs_layou
   v->rows = a->rows, v->cols = a->cols, v->nnz = a->nnz;
   v->groups = round_up_div(a->rows, plan->height);
   v->height = plan->height;
+  v->bits = plan->bits;
   v->value_type = a->value_type;
   v->counts = shunt_place_in(memory, &at, sizeof *v->counts);
   v->begin = shunt_place_in(memory, &at, v->groups * 4);
   v->end = shunt_place_in(memory, &at, v->groups * 4);
   v->columns = shunt_place_in(memory, &at, slots * 4);
-  v->values = shunt_place_in(memory, &at, slots * v->height);
+  v->values = shunt_place_in(memory, &at, slots * v->height * v->bits / 8);
   v->masks = shunt_place_in(memory, &at, slots);
   return shunt_align_up(at, 256);
 }

@@ -1,20 +1,24 @@
 /* srbcrs_integers.h: dense operands of 16-, 8- and 4-bit integers, what becomes of the int32 sums
-   of their products, and the launchers of SDDMM over the `srbcrs` format.
+   of their products, and the launchers of SpMM and SDDMM over the `srbcrs` format.
 
-     out(i, j) = sum over k of A(i, k) B(j, k)   at the entries (i, j) of a packed pattern
+     spmm    C(i, j) = sum over k of A(i, k) B(k, j)      A packed, of 16, 8 or 4 bits
+     sddmm   x(i, j) = sum over k of A(i, k) B(j, k)      at the entries (i, j) of a packed pattern
 
    ("Efficient Quantized Sparse Matrix Operations on Tensor Cores", SC'22.)
 
    The rules of kernels/common/device.h hold.  Sums are int32 and wrap: whatever the operands hold,
-   the result is the true sum modulo 2^32.  A sum of k products cannot leave int32 while
-     k <= 131071 of 8 x 8 bits     (2^31 - 1) / 2^14     k <= 33554431 of 4 x 4 bits
-     k <= 1 of 16 x 16 bits        (2^31 - 1) / 2^30
-   In 16 x 16 bits that is no bound to work by: keep |A(i, k)| |B(j, k)| k below 2^31 instead.  */
+   the result is the true sum modulo 2^32.  A sum of `k` products, of
+   an SpMM the entries of a row, cannot leave int32 while k is at most
+
+     bits    16 x 16   16 x 8   16 x 4    8 x 8     8 x 4      4 x 4
+     k             1      511     8191   131071   2097151   33554431     (2^31 - 1) / 2^(bits - 2)
+
+   and in 16 bits, where that is little, while k times the largest products stay below 2^31.  */
 #ifndef SHUNT_SRBCRS_INTEGERS_H
 #define SHUNT_SRBCRS_INTEGERS_H
 
 #include "kernels/common/device.h"
-#include "kernels/srbcrs/srbcrs_format.h"
+#include "kernels/srbcrs/srbcrs_kernels.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,6 +65,26 @@ shunt_status shunt_srbcrs_sddmm_cuda(const struct shunt_srbcrs_sddmm *p,
 /* The twin. */
 shunt_status shunt_srbcrs_sddmm_host(const struct shunt_srbcrs_sddmm *p,
                                      const struct shunt_srbcrs *v);
+
+/* C = A B.  b: v->cols x n, of no more bits than v has.  c: v->rows x n by rows, c_row_stride elements
+   apart, of scaling.type.  Shapes: columns 32 and 64 of 16 bits, 32, 64 and 128 of 8, 64 and 128 of
+   4; they do not change the result.  Needs compute capability 8.0.  SHUNT_E_UNSUPPORTED,
+   SHUNT_E_ARGUMENT: nothing was enqueued.  */
+struct shunt_srbcrs_integer_spmm {
+  struct shunt_integers b;
+  struct shunt_scaling scaling;
+  void *c;
+  int64_t c_row_stride;
+};
+/* Is there such a shape for B of so many bits? */
+int shunt_srbcrs_integer_spmm_has(const struct shunt_srbcrs_shape *shape, int bits_b);
+shunt_status shunt_srbcrs_integer_spmm_cuda(const struct shunt_srbcrs_integer_spmm *p,
+                                            const struct shunt_srbcrs *v,
+                                            const struct shunt_srbcrs_shape *shape,
+                                            const struct shunt_device *d, shunt_stream stream);
+/* The twin. */
+shunt_status shunt_srbcrs_integer_spmm_host(const struct shunt_srbcrs_integer_spmm *p,
+                                            const struct shunt_srbcrs *v);
 
 /* Is m as above, with `cols` of the bits given in each row? */
 static inline int shunt_integers_fit(const struct shunt_integers *m, int64_t rows, int64_t cols)

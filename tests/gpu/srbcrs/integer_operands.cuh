@@ -7,18 +7,6 @@
 namespace harness
 {
 
-// Random, or of the ends of what `bits` hold.
-inline int64_t integer_of(Values kind, int bits, int64_t place, Random &r)
-{
-  const int64_t least = -(INT64_C(1) << (bits - 1));
-  switch (kind) {
-  case RANDOM_VALUES: return least + r.below(INT64_C(1) << bits);
-  case ALL_LEAST: return least;
-  case ALL_GREATEST: return -least - 1;
-  default: return place % 2 ? -least - 1 : least;
-  }
-}
-
 // Rows are `extra` bytes (a multiple of 16) longer than they need be; what no element fills is
 // garbage.
 struct Integers {
