@@ -4,9 +4,10 @@ ROUTE_SOURCES = \
   %D%/tile.c %D%/vector.c %D%/packed_product.c %D%/table.c %D%/vector_packed.c
 # What each is expected to take, and cuSPARSE; of what no route takes, in libshunt-formats.
 VECTOR_COST_SOURCES = %D%/cost_forms.c %D%/vector_packed_cost.c
-COST_SOURCES = $(VECTOR_COST_SOURCES) \
+SRBCRS_COST_SOURCES = %D%/srbcrs_cost.c
+COST_SOURCES = $(VECTOR_COST_SOURCES) $(SRBCRS_COST_SOURCES) \
   %D%/bsr_cost.c %D%/bundle_cost.c %D%/csr_cost.c %D%/dense_cost.c %D%/original_cost.c \
-  %D%/sparse24_cost.c %D%/srbcrs_cost.c %D%/tile_cost.c %D%/vector_cost.c
+  %D%/sparse24_cost.c %D%/tile_cost.c %D%/vector_cost.c
 NO_ROUTES_SOURCES = %D%/no_routes.c
 
 if HAVE_CUDA

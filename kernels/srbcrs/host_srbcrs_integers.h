@@ -23,7 +23,8 @@ static inline void shunt_put_scaled(const struct shunt_scaling *s, void *to, int
     ((int32_t *)to)[at] = wrapped;
     return;
   }
-  float factor = s->row_scales ? s->scale * s->row_scales[i] : s->scale;
+  float factor = s->tensor_scale ? s->scale * s->tensor_scale[0] : s->scale;
+  factor = s->row_scales ? factor * s->row_scales[i] : factor;
   factor = s->col_scales ? factor * s->col_scales[j] : factor;
   shunt_store(to, at, s->type, (double)((float)wrapped * factor));
 }

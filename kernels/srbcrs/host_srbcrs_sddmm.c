@@ -13,7 +13,7 @@ static uint32_t dot(const struct shunt_srbcrs_sddmm *p, int64_t i, int64_t j)
 static void slot(const struct shunt_srbcrs_sddmm *p, const struct shunt_srbcrs *v, int64_t g,
                  int64_t s)
 {
-  const struct shunt_scaling nothing = {p->scaling.type, 0, NULL, NULL};
+  const struct shunt_scaling nothing = {.type = p->scaling.type};
   const int64_t j = v->columns[s];
   for (int r = 0; r < v->height; r++) {
     const int64_t i = g * v->height + r, at = shunt_srbcrs_place(v->height, r, s);

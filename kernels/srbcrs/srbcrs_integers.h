@@ -38,13 +38,15 @@ struct shunt_integers {
 /* What becomes of an int32 sum at (i, j), i a row of the sparse matrix:
 
      SHUNT_I32                        the sum; the scales are not read
-     SHUNT_F32, SHUNT_F16, SHUNT_BF16   (float)sum * (scale * row_scales[i] * col_scales[j])
+     SHUNT_F32, SHUNT_F16,            (float)sum *
+     SHUNT_BF16                         (scale * tensor_scale[0] * row_scales[i] * col_scales[j])
 
-   in f32 from the left to the right, rounded to the type once.  NULL: all scales 1.  */
+   in f32 from the left to the right, rounded to the type once.  NULL: 1; what is not stands where
+   the operands do.  */
 struct shunt_scaling {
   shunt_type type;
   float scale;
-  const float *row_scales, *col_scales;
+  const float *tensor_scale, *row_scales, *col_scales;
 };
 
 /* a: v->rows x k, b: v->cols x k, of the same bits.  values: [strides][height][32] of scaling.type,

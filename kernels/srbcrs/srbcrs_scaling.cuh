@@ -10,7 +10,8 @@ namespace srbcrs
 
 __device__ __forceinline__ float factor_of(const shunt_scaling &s, int64_t row)
 {
-  return s.row_scales ? s.scale * __ldg(s.row_scales + row) : s.scale;
+  const float scale = s.tensor_scale ? s.scale * __ldg(s.tensor_scale) : s.scale;
+  return s.row_scales ? scale * __ldg(s.row_scales + row) : scale;
 }
 __device__ __forceinline__ float scale_of_column(const shunt_scaling &s, int64_t column)
 {

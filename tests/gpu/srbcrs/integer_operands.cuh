@@ -58,9 +58,11 @@ struct Scaling {
         store(b->host.data(), (int64_t)i, SHUNT_F32, r.value());
       b->upload();
     }
-    host = {type, 0x1.3p-12f, which & 1 ? (const float *)rows.host.data() : nullptr,
+    host = {type, 0x1.3p-12f, which & 1 && which & 2 ? (const float *)rows.host.data() : nullptr,
+            which & 1 ? (const float *)rows.host.data() : nullptr,
             which & 2 ? (const float *)cols.host.data() : nullptr};
     device = host;
+    if (host.tensor_scale) device.tensor_scale = (const float *)rows.device;
     if (host.row_scales) device.row_scales = (const float *)rows.device;
     if (host.col_scales) device.col_scales = (const float *)cols.device;
   }
