@@ -1,10 +1,17 @@
 // srbcrs_integer_spmm_4.cu: the kernels of SpMM over strides whose A has 4 bits.
 #include "kernels/srbcrs/srbcrs_integer_spmm.cuh"
 
-shunt_status shunt::srbcrs::launch_integers_4(const scaled_arguments &k, int bits_b,
-                                              const struct shunt_srbcrs_shape *s,
-                                              cudaStream_t stream)
+namespace shunt
+{
+namespace srbcrs
+{
+
+shunt_status launch_integers_4(const scaled_arguments &k, int bits_b,
+                               const struct shunt_srbcrs_shape *s, cudaStream_t stream)
 {
   if (bits_b == 4) return launch_shape<scaled_store, 4, 4>(k, s, stream);
   return SHUNT_E_UNSUPPORTED;
 }
+
+} // namespace srbcrs
+} // namespace shunt

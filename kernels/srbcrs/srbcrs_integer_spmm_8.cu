@@ -1,11 +1,18 @@
 // srbcrs_integer_spmm_8.cu: the kernels of SpMM over strides whose A has 8 bits.
 #include "kernels/srbcrs/srbcrs_integer_spmm.cuh"
 
-shunt_status shunt::srbcrs::launch_integers_8(const scaled_arguments &k, int bits_b,
-                                              const struct shunt_srbcrs_shape *s,
-                                              cudaStream_t stream)
+namespace shunt
+{
+namespace srbcrs
+{
+
+shunt_status launch_integers_8(const scaled_arguments &k, int bits_b,
+                               const struct shunt_srbcrs_shape *s, cudaStream_t stream)
 {
   if (bits_b == 8) return launch_shape<scaled_store, 8, 8>(k, s, stream);
   if (bits_b == 4) return launch_shape<scaled_store, 8, 4>(k, s, stream);
   return SHUNT_E_UNSUPPORTED;
 }
+
+} // namespace srbcrs
+} // namespace shunt
