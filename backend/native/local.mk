@@ -15,8 +15,8 @@ libshunt_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-z,defs \
 EXTRA_libshunt_la_DEPENDENCIES = %D%/exports.map
 if HAVE_CUDA
 libshunt_la_SOURCES += %D%/cuda_engine.c %D%/cuda_integers.c $(COMMON_CUDA) \
-  $(VECTOR_PACKED_CUDA) $(SRBCRS_CUDA) $(CONV_SRBCRS_CUDA) $(CONV_VECTOR_CUDA) \
-  $(ATTENTION_CUDA) $(VECTOR_COST_SOURCES) $(SRBCRS_COST_SOURCES)
+  $(VECTOR_PACKED_CUDA) $(SRBCRS_INTEGER_CUDA) $(CONV_SRBCRS_CUDA) $(CONV_VECTOR_CUDA) \
+  $(ATTENTION_CUDA) $(SRBCRS_INTEGER_COST_SOURCES) $(VECTOR_COST_SOURCES)
 libshunt_la_LIBADD += $(CUDA_LIBS)
 else
 libshunt_la_SOURCES += %D%/no_cuda.c

@@ -1,9 +1,9 @@
 // srbcrs_quantise.cu: symmetric quantisation of a dense matrix (srbcrs_quantise.h).
 //
-//   per row      a block a row: its largest |x|, then its integers
-//   per tensor   largest      blocks of rows; the largest bits of a float that is not negative are
-//                             the largest float, whatever the order they come in: scales[0]
-//                integers     blocks of rows, from the largest
+//   per row      a warp a row: its largest |x|, then its integers
+//   per tensor   largest      a warp a piece of a row; the largest bits of floats that are not
+//                             negative are the largest float, in whatever order: scales[0]
+//                integers     a warp a piece of a row, from the largest
 //                scale        what stands in scales[0] at last
 //
 // Bound: x read twice, the second time out of L2 where it fits.
@@ -17,7 +17,8 @@ namespace srbcrs
 namespace quantise
 {
 
-constexpr int kThreads = 256;
+constexpr int kWarps = 8, kThreads = kWarps * 32; // of a block
+constexpr int kPiece = 1024;                      // columns, an even number
 
 struct job {
   const void *from;
@@ -60,76 +61,87 @@ template <int Bits> __device__ __forceinline__ int integer_of(float x, float sca
   return static_cast<int>(fminf(fmaxf(q, -kMost<Bits>), kMost<Bits>));
 }
 
-// The block's largest, in all threads.
-__device__ __forceinline__ float largest_of_block(float mine)
-{
-  __shared__ float all[kThreads];
-  all[threadIdx.x] = mine;
-  for (int other = kThreads / 2; other > 0; other /= 2) {
-    __syncthreads();
-    if (static_cast<int>(threadIdx.x) < other)
-      all[threadIdx.x] = fmaxf(all[threadIdx.x], all[threadIdx.x + other]);
-  }
-  __syncthreads();
-  const float largest = all[0];
-  __syncthreads(); // all[] is read
-  return largest;
-}
+// Columns first .. end - 1 of a row: what a warp takes.
+struct piece {
+  int64_t row, first, end;
+};
 
-template <class T> __device__ __forceinline__ float largest_of_row(const job &k, int64_t row)
+template <class T> __device__ __forceinline__ float largest_of(const job &k, const piece &x)
 {
-  const T *x = k.row_from<T>(row);
+  const T *from = k.row_from<T>(x.row);
   float mine = 0.0f;
-  for (int64_t j = threadIdx.x; j < k.cols; j += kThreads)
-    mine = fmaxf(mine, magnitude(widen<float>(x[j])));
-  return largest_of_block(mine);
+  for (int64_t j = x.first + threadIdx.x % 32; j < x.end; j += 32)
+    mine = fmaxf(mine, magnitude(widen<float>(from[j])));
+  for (int other = 16; other > 0; other /= 2)
+    mine = fmaxf(mine, __shfl_xor_sync(0xffffffffu, mine, other));
+  return mine;
 }
 
+// x.first is even.
 template <class T, int Bits>
-__device__ __forceinline__ void put_row(const job &k, int64_t row, float scale)
+__device__ __forceinline__ void put(const job &k, const piece &x, float scale)
 {
-  const T *x = k.row_from<T>(row);
-  uint8_t *to = k.row_to(row);
-  const int64_t elements = Bits == 4 ? (k.cols + 1) / 2 : k.cols; // or pairs of them
-  for (int64_t j = threadIdx.x; j < elements; j += kThreads) {
+  const T *from = k.row_from<T>(x.row);
+  uint8_t *to = k.row_to(x.row);
+  constexpr int kStep = Bits == 4 ? 2 : 1; // elements of a lane
+  for (int64_t j = x.first + kStep * (threadIdx.x % 32); j < x.end; j += kStep * 32) {
+    const int q = integer_of<Bits>(widen<float>(from[j]), scale);
     if constexpr (Bits == 16) {
-      reinterpret_cast<int16_t *>(to)[j] =
-          static_cast<int16_t>(integer_of<16>(widen<float>(x[j]), scale));
+      reinterpret_cast<int16_t *>(to)[j] = static_cast<int16_t>(q);
     } else if constexpr (Bits == 8) {
-      to[j] = static_cast<uint8_t>(integer_of<8>(widen<float>(x[j]), scale));
+      to[j] = static_cast<uint8_t>(q);
     } else {
-      const int low = integer_of<4>(widen<float>(x[2 * j]), scale);
-      const int high = 2 * j + 1 < k.cols ? integer_of<4>(widen<float>(x[2 * j + 1]), scale) : 0;
-      to[j] = static_cast<uint8_t>((low & 15) | high << 4);
+      const int high = j + 1 < x.end ? integer_of<4>(widen<float>(from[j + 1]), scale) : 0;
+      to[j / 2] = static_cast<uint8_t>((q & 15) | high << 4);
     }
   }
+}
+
+__device__ __forceinline__ int64_t first_unit()
+{
+  return static_cast<int64_t>(blockIdx.x) * kWarps + threadIdx.x / 32;
+}
+__device__ __forceinline__ int64_t units_at_once()
+{
+  return static_cast<int64_t>(gridDim.x) * kWarps;
 }
 
 template <class T, int Bits>
 __global__ void __launch_bounds__(kThreads) quantise_rows(const __grid_constant__ job k)
 {
-  for (int64_t row = blockIdx.x; row < k.rows; row += gridDim.x) {
-    const float scale = __fdiv_rn(largest_of_row<T>(k, row), kMost<Bits>);
-    put_row<T, Bits>(k, row, scale);
-    if (threadIdx.x == 0) *k.scale(row) = scale;
+  for (int64_t row = first_unit(); row < k.rows; row += units_at_once()) {
+    const piece whole = {row, 0, k.cols};
+    const float scale = __fdiv_rn(largest_of<T>(k, whole), kMost<Bits>);
+    put<T, Bits>(k, whole, scale);
+    if (threadIdx.x % 32 == 0) *k.scale(row) = scale;
   }
+}
+
+// Piece u of all rows'.
+__device__ __forceinline__ piece piece_of(const job &k, int64_t u)
+{
+  const int64_t pieces = (k.cols + kPiece - 1) / kPiece, first = u % pieces * kPiece;
+  return {u / pieces, first, first + kPiece < k.cols ? first + kPiece : k.cols};
 }
 
 template <class T>
 __global__ void __launch_bounds__(kThreads) largest_of_all(const __grid_constant__ job k)
 {
+  const int64_t units = k.rows * ((k.cols + kPiece - 1) / kPiece);
   float largest = 0.0f;
-  for (int64_t row = blockIdx.x; row < k.rows; row += gridDim.x)
-    largest = fmaxf(largest, largest_of_row<T>(k, row));
-  if (threadIdx.x == 0)
+  for (int64_t u = first_unit(); u < units; u += units_at_once())
+    largest = fmaxf(largest, largest_of<T>(k, piece_of(k, u)));
+  if (threadIdx.x % 32 == 0)
     atomicMax(reinterpret_cast<unsigned *>(k.scale(0)), __float_as_uint(largest));
 }
 
 template <class T, int Bits>
 __global__ void __launch_bounds__(kThreads) quantise_all(const __grid_constant__ job k)
 {
+  const int64_t units = k.rows * ((k.cols + kPiece - 1) / kPiece);
   const float scale = __fdiv_rn(*k.scale(0), kMost<Bits>);
-  for (int64_t row = blockIdx.x; row < k.rows; row += gridDim.x) put_row<T, Bits>(k, row, scale);
+  for (int64_t u = first_unit(); u < units; u += units_at_once())
+    put<T, Bits>(k, piece_of(k, u), scale);
 }
 
 template <int Bits>
@@ -143,8 +155,10 @@ template <class T, int Bits>
 static cudaError_t launch(const job &k, int64_t problems, const struct shunt_device *d,
                           cudaStream_t stream)
 {
-  const int64_t most = INT64_C(8) * d->multiprocessors; // blocks of a problem
-  const dim3 blocks(static_cast<unsigned>(k.rows < most ? k.rows : most),
+  const int64_t pieces = k.per_row ? 1 : (k.cols + kPiece - 1) / kPiece;
+  const int64_t wanted = (k.rows * pieces + kWarps - 1) / kWarps;
+  const int64_t most = INT64_C(16) * d->multiprocessors; // blocks of a problem
+  const dim3 blocks(static_cast<unsigned>(wanted < most ? wanted : most),
                     static_cast<unsigned>(problems));
   if (k.per_row) {
     quantise_rows<T, Bits><<<blocks, kThreads, 0, stream>>>(k);

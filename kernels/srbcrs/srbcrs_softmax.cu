@@ -1,13 +1,16 @@
 // srbcrs_softmax.cu: softmax over the entries of a matrix in strides, as integers
 // (srbcrs_quantise.h).
 //
-// A warp takes a row: lane l has slot l of each of its group's strides, 128 bytes side by side.
+// A warp takes a row: lane l has slot l of each of its group's strides, 128 bytes side by side.  Rows
+// of up to 32 strides are read once, into registers:
 //
-//   stride   | l0 l1 .. l31 |     first reading: the lane's largest x and the sum of
-//   stride   | l0 l1 .. l31 |     exp(x - largest), scaled anew when the largest grows;
-//   ..       | ..           |     then those of all lanes are joined; second reading: writes
+//   stride   | l0 l1 .. l31 |     largest x of the lane, of the row
+//   stride   | l0 l1 .. l31 |     sum of exp(x - largest), of the lane, of the row
+//   ..       | ..           |     integers
 //
-// Bound: the scores, 4 bytes a slot, read twice, the second time out of L1 or L2.
+// Longer ones are read once for each of these lines, out of L1 or L2 but the first time.
+//
+// Bound: the scores, 4 bytes a slot, read, and an exponential for each.
 #include <cuda_runtime.h>
 
 #include "kernels/srbcrs/srbcrs_quantise.h"
@@ -20,6 +23,7 @@ namespace softmax
 {
 
 constexpr int kStride = SHUNT_SRBCRS_STRIDE, kWarps = 8; // of a block
+constexpr int kHeld = 32;                                // strides
 constexpr unsigned kAll = 0xffffffffu;
 constexpr float kLog2E = 1.4426950408889634f;
 
@@ -33,52 +37,87 @@ __device__ __forceinline__ float exponential(float x)
 {
   return exp2f(x * kLog2E);
 }
-
-// The largest x so far and the sum of exp(x - base()); while the largest is -Inf the sum is 0.
-struct running_sum {
-  float most = -INFINITY, sum = 0.0f;
-
-  __device__ __forceinline__ float base() const { return most == -INFINITY ? 0.0f : most; }
-  __device__ __forceinline__ void join(float other_most, float other_sum)
-  {
-    const float before = most;
-    most = fmaxf(most, other_most);
-    sum = sum * exponential(before - base()) + other_sum * exponential(other_most - base());
-  }
-};
+__device__ __forceinline__ bool is_finite(float x)
+{
+  return fabsf(x) <= 3.402823466e38f;
+}
 
 struct row_of_strides {
   const arguments &p;
   int64_t first, end; // strides
   int lane, r;
 
-  __device__ __forceinline__ bool is_entry(int64_t s) const
-  {
-    return __ldg(p.v.masks + s * kStride + lane) >> r & 1;
-  }
+  // -Inf where there is no entry: it adds nothing.
   __device__ __forceinline__ float x_of(int64_t s) const
   {
+    if (!(__ldg(p.v.masks + s * kStride + lane) >> r & 1)) return -INFINITY;
     return p.scale * __ldg(p.scores + (s * p.v.height + r) * kStride + lane);
   }
-  __device__ __forceinline__ running_sum sum() const
+  __device__ __forceinline__ void put(int64_t s, float weight) const
   {
-    running_sum all;
-    for (int64_t s = first; s < end; s++)
-      if (is_entry(s)) {
-        const float x = x_of(s);
-        all.join(x, exponential(x - (x == -INFINITY ? 0.0f : x)));
-      }
-    for (int other = 16; other > 0; other /= 2)
-      all.join(__shfl_xor_sync(kAll, all.most, other), __shfl_xor_sync(kAll, all.sum, other));
-    return all;
-  }
-  __device__ __forceinline__ void put(int64_t s, int q) const
-  {
+    const int q = static_cast<int>(rintf(weight));
     uint8_t *rows = p.v.values + s * p.v.height * kStride * p.v.bits / 8;
     rows[r * kStride + lane] = static_cast<uint8_t>(q);
     if (p.v.bits == 16) rows[(p.v.height + r) * kStride + lane] = static_cast<uint8_t>(q >> 8);
   }
 };
+
+// NaN if any is: fmaxf passes over it.
+__device__ __forceinline__ float larger(float a, float b)
+{
+  return a != a || b != b ? NAN : fmaxf(a, b);
+}
+__device__ __forceinline__ float largest_of_row(float mine)
+{
+  for (int other = 16; other > 0; other /= 2)
+    mine = larger(mine, __shfl_xor_sync(kAll, mine, other));
+  return mine;
+}
+__device__ __forceinline__ float sum_of_row(float mine)
+{
+  for (int other = 16; other > 0; other /= 2) mine += __shfl_xor_sync(kAll, mine, other);
+  return mine;
+}
+
+// What exp(x - largest) is multiplied by.
+__device__ __forceinline__ float factor_of(const arguments &p, float sum)
+{
+  return (p.v.bits == 16 ? 32767.0f : 127.0f) / sum;
+}
+
+__device__ __forceinline__ void no_weights(const row_of_strides &k)
+{
+  for (int64_t s = k.first; s < k.end; s++) k.put(s, 0.0f);
+}
+
+__device__ __forceinline__ void short_row(const row_of_strides &k)
+{
+  float x[kHeld], mine = -INFINITY, sum = 0.0f;
+#pragma unroll
+  for (int i = 0; i < kHeld; i++) {
+    x[i] = k.first + i < k.end ? k.x_of(k.first + i) : -INFINITY;
+    mine = larger(mine, x[i]);
+  }
+  const float largest = largest_of_row(mine);
+  if (!is_finite(largest)) return no_weights(k);
+#pragma unroll
+  for (int i = 0; i < kHeld; i++) sum += x[i] = exponential(x[i] - largest);
+  const float factor = factor_of(k.p, sum_of_row(sum));
+#pragma unroll
+  for (int i = 0; i < kHeld; i++)
+    if (k.first + i < k.end) k.put(k.first + i, factor * x[i]);
+}
+
+__device__ __forceinline__ void long_row(const row_of_strides &k)
+{
+  float mine = -INFINITY, sum = 0.0f;
+  for (int64_t s = k.first; s < k.end; s++) mine = larger(mine, k.x_of(s));
+  const float largest = largest_of_row(mine);
+  if (!is_finite(largest)) return no_weights(k);
+  for (int64_t s = k.first; s < k.end; s++) sum += exponential(k.x_of(s) - largest);
+  const float factor = factor_of(k.p, sum_of_row(sum));
+  for (int64_t s = k.first; s < k.end; s++) k.put(s, factor * exponential(k.x_of(s) - largest));
+}
 
 __global__ void __launch_bounds__(kWarps * 32) softmax_strides(const __grid_constant__ arguments p)
 {
@@ -87,15 +126,10 @@ __global__ void __launch_bounds__(kWarps * 32) softmax_strides(const __grid_cons
   if (group >= p.v.groups) return;
   const row_of_strides k = {p, p.v.begin[group] / kStride, (p.v.end[group] + kStride - 1) / kStride,
                             static_cast<int>(threadIdx.x % 32), static_cast<int>(row % p.v.height)};
-  const float most = p.v.bits == 16 ? 32767.0f : 127.0f;
-  const running_sum all = k.sum();
-  const bool good = all.sum > 0 && all.sum <= 3.402823466e38f && all.most < INFINITY;
-  for (int64_t s = k.first; s < k.end; s++) {
-    int q = 0;
-    if (good && k.is_entry(s))
-      q = static_cast<int>(rintf(most * (exponential(k.x_of(s) - all.base()) / all.sum)));
-    k.put(s, q);
-  }
+  if (k.end - k.first <= kHeld)
+    short_row(k);
+  else
+    long_row(k);
 }
 
 } // namespace softmax

@@ -2,6 +2,7 @@
 // 64 bits give, wrapped, for every pair of widths, V and shape, over random and extreme values and
 // ragged sizes, and the bytes of the twin where they are scaled.
 //   --time   also times a layer of 4096 x 4096
+#include "backend/routes/costs.h"
 #include "tests/gpu/srbcrs/integer_operands.cuh"
 
 using namespace harness;
@@ -125,6 +126,24 @@ void test_values(int height, Widths bits)
         bits.b);
 }
 
+// What is chosen unasked is a shape that there is.
+void test_chosen()
+{
+  bool good = true;
+  for (int64_t groups : {1, 40, 1024, 100000})
+    for (int bits : {16, 8, 4})
+      for (int64_t n : {1, 40, 64, 130, 1024, 100000}) {
+        const shunt_device d = {132, 90, 232448, 50 << 20};
+        shunt_srbcrs v = {};
+        v.rows = 8 * groups, v.cols = 4096, v.nnz = 300 * v.rows, v.groups = groups, v.height = 8;
+        const shunt_srbcrs_shape s = shunt_choose_srbcrs_shape(&v, bits, n, &d);
+        good &= shunt_srbcrs_integer_spmm_has(&s, bits) && (s.columns / 2 < n || s.columns <= 64);
+        const int64_t phases = shunt_choose_srbcrs_phases(&v, &d);
+        good &= phases >= 1 && phases <= 300 / 32 + 1;
+      }
+  check(good, "the shapes that are chosen are there");
+}
+
 void test_declined()
 {
   const Pattern p = random_pattern(16, 64, 0.3, 4, 15);
@@ -182,6 +201,7 @@ int main(int argc, char **argv)
       test_sizes(height, bits);
       test_values(height, bits);
     }
+  test_chosen();
   test_declined();
   if (argc > 1 && !strcmp(argv[1], "--time")) time_layer();
   return finish();
