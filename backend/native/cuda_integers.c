@@ -1,5 +1,5 @@
 /* cuda_integers.c: the device's engine of integers: conv's device functions and the launchers of
-   kernels/srbcrs, in the shapes that backend/routes/srbcrs_cost.c chooses. */
+   kernels/srbcrs, in the shapes that backend/routes/srbcrs_integer_cost.c chooses. */
 #include "backend/native/integers.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/routes/costs.h"

@@ -11,6 +11,7 @@ namespace srbcrs
 
 // Rows of C by rows, as struct shunt_scaling says.
 struct scaled_store {
+  static constexpr bool kEarly = true;
   void *c;
   int64_t row_stride;
   bool wide; // stored by 16 bytes
@@ -51,11 +52,14 @@ struct scaled_store {
 using scaled_arguments = arguments<scaled_store>;
 
 shunt_status launch_integers_16(const scaled_arguments &k, int bits_b,
-                                const struct shunt_srbcrs_shape *s, cudaStream_t stream);
+                                const struct shunt_srbcrs_shape *s, const struct shunt_device *d,
+                                cudaStream_t stream);
 shunt_status launch_integers_8(const scaled_arguments &k, int bits_b,
-                               const struct shunt_srbcrs_shape *s, cudaStream_t stream);
+                               const struct shunt_srbcrs_shape *s, const struct shunt_device *d,
+                               cudaStream_t stream);
 shunt_status launch_integers_4(const scaled_arguments &k, int bits_b,
-                               const struct shunt_srbcrs_shape *s, cudaStream_t stream);
+                               const struct shunt_srbcrs_shape *s, const struct shunt_device *d,
+                               cudaStream_t stream);
 
 } // namespace srbcrs
 } // namespace shunt

@@ -7,9 +7,10 @@ namespace srbcrs
 {
 
 shunt_status launch_integers_4(const scaled_arguments &k, int bits_b,
-                               const struct shunt_srbcrs_shape *s, cudaStream_t stream)
+                               const struct shunt_srbcrs_shape *s, const struct shunt_device *d,
+                               cudaStream_t stream)
 {
-  if (bits_b == 4) return launch_shape<scaled_store, 4, 4>(k, s, stream);
+  if (bits_b == 4) return launch_shape<scaled_store, 4, 4>(k, s, d, stream);
   return SHUNT_E_UNSUPPORTED;
 }
 

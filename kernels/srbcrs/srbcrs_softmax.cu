@@ -11,8 +11,7 @@
 // Longer ones are read once for each of these lines, out of L1 or L2 but the first time.
 //
 // Bound: the scores, 4 bytes a slot, read, and an exponential for each.
-#include <cuda_runtime.h>
-
+#include "kernels/common/early_launch.cuh"
 #include "kernels/srbcrs/srbcrs_quantise.h"
 
 namespace shunt
@@ -121,6 +120,7 @@ __device__ __forceinline__ void long_row(const row_of_strides &k)
 
 __global__ void __launch_bounds__(kWarps * 32) softmax_strides(const __grid_constant__ arguments p)
 {
+  wait_for_previous();
   const int64_t row = static_cast<int64_t>(blockIdx.x) * kWarps + threadIdx.x / 32;
   const int64_t group = row / p.v.height;
   if (group >= p.v.groups) return;
@@ -141,12 +141,11 @@ extern "C" shunt_status shunt_srbcrs_softmax_cuda(const struct shunt_srbcrs_soft
                                                   const struct shunt_device *d, shunt_stream stream)
 {
   using namespace shunt::srbcrs::softmax;
-  (void)d;
   if (v->bits != 16 && v->bits != 8) return SHUNT_E_UNSUPPORTED;
   if (!p->scores || (uintptr_t)p->scores % 4) return SHUNT_E_ARGUMENT;
   const int64_t blocks = (v->groups * v->height + kWarps - 1) / kWarps;
   if (blocks > INT32_MAX) return SHUNT_E_UNSUPPORTED;
   const arguments k = {*v, p->scores, p->scale};
-  softmax_strides<<<static_cast<unsigned>(blocks), kWarps * 32, 0, stream>>>(k);
-  return cudaGetLastError() == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+  return shunt::launch_early(softmax_strides, dim3(static_cast<unsigned>(blocks)),
+                             dim3(kWarps * 32), d, stream, k);
 }

@@ -32,6 +32,7 @@ static int64_t units_of(const struct shunt_spmm *p, int height, int columns)
 
 // alpha sum + beta C, in the type of C.
 template <class T> struct combined_store {
+  static constexpr bool kEarly = false; // what stands before it is a stranger's
   T *c;
   int64_t row_stride, col_stride;
   bool wide; // row-major, stored by 16 bytes
@@ -51,7 +52,7 @@ template <class T> struct combined_store {
 template <class T>
 static shunt_status run(const struct shunt_spmm *p, const struct shunt_srbcrs *v,
                         const struct shunt_srbcrs_shape *shape, const struct shunt_dense *b,
-                        cudaStream_t stream)
+                        const struct shunt_device *d, cudaStream_t stream)
 {
   arguments<combined_store<T>> k = {};
   k.v = *v;
@@ -64,7 +65,7 @@ static shunt_status run(const struct shunt_spmm *p, const struct shunt_srbcrs *v
              aligned(p->c),
              make_scalar_arg<T>(p->alpha),
              make_scalar_arg<T>(p->beta)};
-  return launch_shape<combined_store<T>, 8, 8>(k, shape, stream);
+  return launch_shape<combined_store<T>, 8, 8>(k, shape, d, stream);
 }
 
 } // namespace srbcrs
@@ -104,8 +105,8 @@ extern "C" shunt_status shunt_srbcrs_spmm_shaped_cuda(const struct shunt_spmm *p
   s = place_b(p->b, workspace, workspace_bytes, &b);
   if (s == SHUNT_OK) s = copy_b(p->b, b, d, stream);
   if (s != SHUNT_OK) return s;
-  return p->compute == SHUNT_I32 ? run<int32_t>(p, v, shape, &b, stream)
-                                 : run<float>(p, v, shape, &b, stream);
+  return p->compute == SHUNT_I32 ? run<int32_t>(p, v, shape, &b, d, stream)
+                                 : run<float>(p, v, shape, &b, d, stream);
 }
 
 extern "C" shunt_status shunt_srbcrs_spmm_cuda(const struct shunt_spmm *p,

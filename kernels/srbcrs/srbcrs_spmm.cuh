@@ -35,7 +35,7 @@ namespace srbcrs
 constexpr int kStride = SHUNT_SRBCRS_STRIDE, kWarps = 4; // of a block
 
 // Store: what becomes of sums, by store.put(row, column, room, sums): X of a row from `column` on,
-// of which `room` columns exist.
+// of which `room` columns exist; kEarly: launched while the kernel before it runs.
 template <class Store> struct arguments {
   struct shunt_srbcrs v;
   const uint8_t *b; // row-major; pointer and b_row_bytes multiples of 16, no ragged last piece
@@ -202,6 +202,7 @@ __global__ void __launch_bounds__(kWarps * 32)
     spmm_strides(const __grid_constant__ arguments<Store> p)
 {
   static_assert(Split == 1 || Split == kWarps, "a warp or a block a unit");
+  wait_for_previous();
   let_next_in();
   const int warp = threadIdx.x / 32, wide = (p.n + 8 * X - 1) / (8 * X);
   const int64_t unit = static_cast<int64_t>(blockIdx.x) * (kWarps / Split) + warp / Split;

@@ -18,37 +18,40 @@ inline bool is_shape(const struct shunt_srbcrs_shape *s, int bits_b)
 }
 
 template <class Store, int BitsA, int BitsB, int X, int Split>
-static cudaError_t launch(const arguments<Store> &k, cudaStream_t stream)
+static shunt_status launch(const arguments<Store> &k, const struct shunt_device *d,
+                           cudaStream_t stream)
 {
   const int64_t units = k.v.groups * static_cast<int64_t>((k.n + 8 * X - 1) / (8 * X));
   const int64_t blocks = (units + kWarps / Split - 1) / (kWarps / Split);
-  if (blocks > INT32_MAX) return cudaErrorNotSupported;
-  spmm_strides<Store, BitsA, BitsB, X, Split>
-      <<<static_cast<unsigned>(blocks), kWarps * 32, 0, stream>>>(k);
-  return cudaGetLastError();
+  const dim3 grid(static_cast<unsigned>(blocks)), block(kWarps * 32);
+  if (blocks > INT32_MAX) return SHUNT_E_UNSUPPORTED;
+  if constexpr (Store::kEarly) {
+    return launch_early(spmm_strides<Store, BitsA, BitsB, X, Split>, grid, block, d, stream, k);
+  } else {
+    spmm_strides<Store, BitsA, BitsB, X, Split><<<grid, block, 0, stream>>>(k);
+    return cudaGetLastError() == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;
+  }
 }
 
 template <class Store, int BitsA, int BitsB, int X>
-static cudaError_t launch_split(const arguments<Store> &k, int split, cudaStream_t stream)
+static shunt_status launch_split(const arguments<Store> &k, int split, const struct shunt_device *d,
+                                 cudaStream_t stream)
 {
-  return split == 1 ? launch<Store, BitsA, BitsB, X, 1>(k, stream)
-                    : launch<Store, BitsA, BitsB, X, kWarps>(k, stream);
+  return split == 1 ? launch<Store, BitsA, BitsB, X, 1>(k, d, stream)
+                    : launch<Store, BitsA, BitsB, X, kWarps>(k, d, stream);
 }
 
 // s is a shape.
 template <class Store, int BitsA, int BitsB>
 static shunt_status launch_shape(const arguments<Store> &k, const struct shunt_srbcrs_shape *s,
-                                 cudaStream_t stream)
+                                 const struct shunt_device *d, cudaStream_t stream)
 {
-  cudaError_t e = cudaErrorNotSupported;
   if constexpr (BitsB != 4)
-    if (s->columns == 32) e = launch_split<Store, BitsA, BitsB, 4>(k, s->split, stream);
-  if (s->columns == 64) e = launch_split<Store, BitsA, BitsB, 8>(k, s->split, stream);
+    if (s->columns == 32) return launch_split<Store, BitsA, BitsB, 4>(k, s->split, d, stream);
+  if (s->columns == 64) return launch_split<Store, BitsA, BitsB, 8>(k, s->split, d, stream);
   if constexpr (BitsB != 16)
-    if (s->columns == 128) e = launch_split<Store, BitsA, BitsB, 16>(k, s->split, stream);
-  return e == cudaSuccess             ? SHUNT_OK
-         : e == cudaErrorNotSupported ? SHUNT_E_UNSUPPORTED
-                                      : SHUNT_E_CUDA;
+    if (s->columns == 128) return launch_split<Store, BitsA, BitsB, 16>(k, s->split, d, stream);
+  return SHUNT_E_UNSUPPORTED;
 }
 
 } // namespace srbcrs
