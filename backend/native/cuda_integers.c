@@ -39,7 +39,7 @@ static shunt_status cuda_sddmm(const struct shunt_native_place *at,
                                const struct shunt_srbcrs_sddmm *q, const struct shunt_srbcrs *v,
                                shunt_stream stream)
 {
-  const int64_t phases = shunt_choose_srbcrs_phases(v, &at->device);
+  const int64_t phases = shunt_choose_srbcrs_phases(v, q->a.bits, &at->device);
   return SHUNT_LAUNCH(shunt_srbcrs_sddmm_cuda(q, v, phases, &at->device, stream));
 }
 

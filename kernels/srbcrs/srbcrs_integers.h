@@ -58,6 +58,14 @@ struct shunt_srbcrs_sddmm {
   void *values;
 };
 
+/* How SDDMM cuts its work: warps of a block, each of a group of its own, and blocks that a
+   multiprocessor holds at once; of 16 bits, whose sums have three accumulators, and of fewer. */
+enum {
+  SHUNT_SRBCRS_SDDMM_WARPS_16 = 16,
+  SHUNT_SRBCRS_SDDMM_RESIDENT_16 = 1,
+  SHUNT_SRBCRS_SDDMM_WARPS = 12,
+  SHUNT_SRBCRS_SDDMM_RESIDENT = 2
+};
 /* Needs compute capability 8.0.  v's values are not read.  phases: warps that share the strides of
    a group, 1 or more; it does not change the result.  SHUNT_E_UNSUPPORTED, SHUNT_E_ARGUMENT:
    nothing was enqueued.  */

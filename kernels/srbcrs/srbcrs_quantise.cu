@@ -131,8 +131,12 @@ __global__ void __launch_bounds__(kThreads) largest_of_all(const __grid_constant
   float largest = 0.0f;
   for (int64_t u = first_unit(); u < units; u += units_at_once())
     largest = fmaxf(largest, largest_of<T>(k, piece_of(k, u)));
-  if (threadIdx.x % 32 == 0)
-    atomicMax(reinterpret_cast<unsigned *>(k.scale(0)), __float_as_uint(largest));
+  __shared__ float of_warp[kWarps];
+  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = largest;
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  for (int i = 1; i < kWarps; i++) largest = fmaxf(largest, of_warp[i]);
+  atomicMax(reinterpret_cast<unsigned *>(k.scale(0)), __float_as_uint(largest));
 }
 
 template <class T, int Bits>

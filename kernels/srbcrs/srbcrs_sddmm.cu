@@ -18,10 +18,10 @@ namespace srbcrs
 namespace sddmm
 {
 
-// Warps of a block and blocks of a multiprocessor, as the registers allow: three accumulators for
-// each sum leave room for one.
-template <int Bits> constexpr int warps_of = Bits == 16 ? 16 : 12;
-template <int Bits> constexpr int blocks_of = Bits == 16 ? 1 : 2;
+template <int Bits>
+constexpr int warps_of = Bits == 16 ? SHUNT_SRBCRS_SDDMM_WARPS_16 : SHUNT_SRBCRS_SDDMM_WARPS;
+template <int Bits>
+constexpr int blocks_of = Bits == 16 ? SHUNT_SRBCRS_SDDMM_RESIDENT_16 : SHUNT_SRBCRS_SDDMM_RESIDENT;
 
 template <int Bits>
 __global__ void __launch_bounds__(warps_of<Bits> * 32, blocks_of<Bits>)

@@ -22,7 +22,6 @@ namespace softmax
 {
 
 constexpr int kStride = SHUNT_SRBCRS_STRIDE, kWarps = 8; // of a block
-constexpr int kHeld = 32;                                // strides
 constexpr unsigned kAll = 0xffffffffu;
 constexpr float kLog2E = 1.4426950408889634f;
 
@@ -89,21 +88,22 @@ __device__ __forceinline__ void no_weights(const row_of_strides &k)
   for (int64_t s = k.first; s < k.end; s++) k.put(s, 0.0f);
 }
 
-__device__ __forceinline__ void short_row(const row_of_strides &k)
+// Of Held strides at most.
+template <int Held> __device__ __forceinline__ void short_row(const row_of_strides &k)
 {
-  float x[kHeld], mine = -INFINITY, sum = 0.0f;
+  float x[Held], mine = -INFINITY, sum = 0.0f;
 #pragma unroll
-  for (int i = 0; i < kHeld; i++) {
+  for (int i = 0; i < Held; i++) {
     x[i] = k.first + i < k.end ? k.x_of(k.first + i) : -INFINITY;
     mine = larger(mine, x[i]);
   }
   const float largest = largest_of_row(mine);
   if (!is_finite(largest)) return no_weights(k);
 #pragma unroll
-  for (int i = 0; i < kHeld; i++) sum += x[i] = exponential(x[i] - largest);
+  for (int i = 0; i < Held; i++) sum += x[i] = exponential(x[i] - largest);
   const float factor = factor_of(k.p, sum_of_row(sum));
 #pragma unroll
-  for (int i = 0; i < kHeld; i++)
+  for (int i = 0; i < Held; i++)
     if (k.first + i < k.end) k.put(k.first + i, factor * x[i]);
 }
 
@@ -126,10 +126,11 @@ __global__ void __launch_bounds__(kWarps * 32) softmax_strides(const __grid_cons
   if (group >= p.v.groups) return;
   const row_of_strides k = {p, p.v.begin[group] / kStride, (p.v.end[group] + kStride - 1) / kStride,
                             static_cast<int>(threadIdx.x % 32), static_cast<int>(row % p.v.height)};
-  if (k.end - k.first <= kHeld)
-    short_row(k);
-  else
-    long_row(k);
+  const int64_t strides = k.end - k.first;
+  if (strides <= 8) return short_row<8>(k);
+  if (strides <= 16) return short_row<16>(k);
+  if (strides <= 32) return short_row<32>(k);
+  long_row(k);
 }
 
 } // namespace softmax

@@ -259,6 +259,38 @@ double time_f16(const Pattern &p, const shunt_csr &a, Tensor *const x[4])
   return us;
 }
 
+// The calls that attention is made of, for one head.
+void time_parts(shunt_packed_integers *m, const Tensor &q, const Tensor &k, int bits)
+{
+  const int64_t length = q.host.rows, d = q.host.cols;
+  shunt_packed_integers_info info;
+  shunt_packed_integers_describe(m, &info);
+  Integers q8(8, length, d, RANDOM_VALUES, 1, 0), k8(8, length, d, RANDOM_VALUES, 2, 0);
+  Buffer scores(info.places * 4 + 256), scales((size_t)length * 64), c((size_t)(length * d) * 2);
+  const shunt_scaling f32 = {SHUNT_F32, 1e-4f, nullptr, nullptr, nullptr};
+  const shunt_scaling f16 = {SHUNT_F16, 1e-4f, nullptr, nullptr, nullptr};
+  Buffer all((size_t)(length * d * q.host.heads));
+  const shunt_integers to = {all.device, 8, length, d, d};
+  const auto us = [&](const char *what, auto call) {
+    printf("time parts %lld entries %lld bits %d %s: %.2f us\n", (long long)length,
+           (long long)info.nnz, bits, what, time_graph(call));
+  };
+  us("quantise by rows, all heads", [&](cudaStream_t s) {
+    shunt_quantise(&q.device, SHUNT_DEVICE, 1, &to, (float *)scales.device, s);
+  });
+  us("quantise by tensor, all heads", [&](cudaStream_t s) {
+    shunt_quantise(&k.device, SHUNT_DEVICE, 0, &to, (float *)scales.device, s);
+  });
+  us("sddmm", [&](cudaStream_t s) {
+    shunt_integer_sddmm(m, &q8.device, &k8.device, &f32, scores.device, s);
+  });
+  us("softmax", [&](cudaStream_t s) {
+    shunt_integer_softmax(m, 1, (const float *)scores.device, nullptr, s);
+  });
+  us("spmm",
+     [&](cudaStream_t s) { shunt_integer_spmm(m, nullptr, &k8.device, &f16, c.device, d, s); });
+}
+
 void time_attention()
 {
   for (int64_t length : {4096, 8192})
@@ -283,6 +315,7 @@ void time_attention()
         });
         printf("time attention %lld heads %lld sparsity %g %db-8b: %.2f us, workspace %zu\n",
                (long long)length, (long long)heads, sparsity, bits, us, bytes);
+        time_parts(m, q, k, bits);
         shunt_packed_integers_free(m);
       }
     }
