@@ -20,6 +20,11 @@ const char *shunt_status_text(shunt_status s)
   return "unknown status";
 }
 
+const struct shunt_native_engine *shunt_native_engine_of(enum shunt_place where)
+{
+  return where == SHUNT_HOST ? shunt_native_host() : shunt_native_cuda();
+}
+
 static struct shunt_vector_layout layout_of(const struct shunt_packing *how, int height)
 {
   return (struct shunt_vector_layout){.order = how && how->windowed ? SHUNT_VECTOR_WINDOWED
@@ -58,7 +63,7 @@ static shunt_status find_memory(const struct shunt_csr *a, const struct shunt_ve
                    sizeof(uint16_t);
   p->owned = !how || !how->memory;
   if (p->owned)
-    s = p->engine->allocate(&p->memory, p->bytes);
+    s = p->at.engine->allocate(&p->memory, p->bytes);
   else if ((uintptr_t)how->memory % 256 || how->memory_bytes < p->bytes)
     s = SHUNT_E_WORKSPACE;
   else
@@ -70,7 +75,7 @@ static shunt_status find_memory(const struct shunt_csr *a, const struct shunt_ve
 
 static void lose_memory(struct shunt_packed *p)
 {
-  if (p->owned && p->memory) p->engine->release(p->memory);
+  if (p->owned && p->memory) p->at.engine->release(p->memory);
   p->memory = NULL;
 }
 
@@ -82,7 +87,7 @@ static shunt_status pack_with(const struct shunt_csr *a, int height,
   struct shunt_vector_layout layout = layout_of(how, height);
   shunt_status s = find_memory(a, &layout, how, p);
 
-  if (s == SHUNT_OK) s = p->engine->pack(a, &layout, p, stream);
+  if (s == SHUNT_OK) s = p->at.engine->pack(a, &layout, p, stream);
   if (s == SHUNT_OK && p->counts.irregular) s = SHUNT_E_INPUT;
   if (s != SHUNT_OK) lose_memory(p);
   return s;
@@ -109,11 +114,11 @@ static shunt_status pack_filled(const struct shunt_csr *a, const struct shunt_pa
   shunt_status s;
 
   if (a->values || a->nnz == 0) return pack_any(a, how, stream, p);
-  s = p->engine->allocate(&filled.values, bytes);
+  s = p->at.engine->allocate(&filled.values, bytes);
   if (s != SHUNT_OK) return s;
-  s = p->engine->clear(filled.values, bytes, stream);
+  s = p->at.engine->clear(filled.values, bytes, stream);
   if (s == SHUNT_OK) s = pack_any(&filled, how, stream, p);
-  p->engine->release(filled.values);
+  p->at.engine->release(filled.values);
   return s;
 }
 
@@ -121,8 +126,7 @@ shunt_status shunt_pack(const struct shunt_csr *a, enum shunt_place where,
                         const struct shunt_packing *how, shunt_stream stream,
                         struct shunt_packed **out)
 {
-  const struct shunt_native_engine *engine =
-      where == SHUNT_HOST ? shunt_native_host() : shunt_native_cuda();
+  const struct shunt_native_engine *engine = shunt_native_engine_of(where);
   struct shunt_packed *p;
   shunt_status s;
 
@@ -133,8 +137,8 @@ shunt_status shunt_pack(const struct shunt_csr *a, enum shunt_place where,
   p = SHUNT_TRY_OR(NULL, calloc(1, sizeof *p));
   if (!p) return SHUNT_E_MEMORY;
   p->where = where;
-  p->engine = engine;
-  s = engine->open(p, stream);
+  p->at.engine = engine;
+  s = engine->open(&p->at, stream);
   if (s == SHUNT_OK) s = pack_filled(a, how, stream, p);
   if (s == SHUNT_OK)
     *out = p;

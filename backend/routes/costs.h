@@ -18,7 +18,7 @@
 #include "kernels/csr/csr_kernels.h"
 #include "kernels/dense/dense_kernels.h"
 #include "kernels/sparse24/sparse24_kernels.h"
-#include "kernels/srbcrs/srbcrs_kernels.h"
+#include "kernels/srbcrs/srbcrs_integers.h"
 #include "kernels/tile/tile_kernels.h"
 #include "kernels/vector/vector_kernels.h"
 
@@ -142,6 +142,12 @@ double shunt_cost_srbcrs(const struct shunt_spmm *p, int height, double longest_
 /* Packing them. */
 double shunt_cost_srbcrs_packing(const struct shunt_csr *a, int height, double longest_row,
                                  const struct shunt_device *d);
+/* Of integers: the shape of v times n columns of so many bits, and how many warps share the strides
+   of a group in SDDMM.  Of v only sizes are read.  */
+struct shunt_srbcrs_shape shunt_choose_srbcrs_shape(const struct shunt_srbcrs *v, int bits_b,
+                                                    int64_t n, const struct shunt_device *d);
+int64_t shunt_choose_srbcrs_phases(const struct shunt_srbcrs *v, int bits,
+                                   const struct shunt_device *d);
 
 /* ---- tile --------------------------------------------------------------------------------- */
 

@@ -29,7 +29,7 @@ static int whole_height(const struct shunt_profile *f)
 
 static struct shunt_srbcrs_layout layout_of(int height)
 {
-  return (struct shunt_srbcrs_layout){.height = height, .share = height};
+  return (struct shunt_srbcrs_layout){.height = height, .share = height, .bits = 8};
 }
 
 /* B's copy, where its rows are not to be read in place. */

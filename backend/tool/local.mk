@@ -35,7 +35,8 @@ shunt_SOURCES += %D%/inspect/inspect_no_routes.c %D%/support/support_no_routes.c
 shunt_LDADD = libshunt-options.la libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm -ldl
 endif
 dist_man_MANS = %D%/man/shunt.1 %D%/man/shunt-cusparse.7 %D%/man/shunt-env.7 \
-  %D%/man/shunt-graphblas.7 %D%/man/shunt-support.7 %D%/man/shunt-troubleshooting.7
+  %D%/man/shunt-graphblas.7 %D%/man/shunt-integers.7 %D%/man/shunt-support.7 \
+  %D%/man/shunt-troubleshooting.7
 
 # What is taken, asked of the router: both pages are kept in the tree, and compared by
 # tests/unit/tool/test_support.sh.  Needs CUDA and GraphBLAS.

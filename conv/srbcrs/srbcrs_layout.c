@@ -9,8 +9,14 @@
 
 static int can_be_packed(const struct shunt_csr *a, const struct shunt_srbcrs_layout *layout)
 {
+  return (a + b - 1) / b;
+}
+
+static int can_be_packed(const struct shunt_csr *a, const struct shunt_srbcrs_layout *layout)
+{
   const int v = layout->height;
-  if (a->value_type != SHUNT_I8) return 0;
+  if (layout->bits != 16 && layout->bits != 8 && layout->bits != 4) return 0;
+  if (a->value_type != (layout->bits == 16 ? SHUNT_I16 : SHUNT_I8)) return 0;
   if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64) return 0;
   if ((v != 2 && v != 4 && v != 8) || layout->share < 1 || layout->share > v) return 0;
   if (a->rows < 1 || a->cols < 1 || a->nnz < 0) return 0;
@@ -36,14 +42,15 @@ static size_t lay_out(const struct shunt_csr *a, const struct shunt_srbcrs_layou
   memset(v, 0, sizeof *v);
   if (strides == 0) return 0;
   v->rows = a->rows, v->cols = a->cols, v->nnz = a->nnz;
-  v->groups = shunt_div_up(a->rows, layout->height);
+  v->groups = round_up_div(a->rows, layout->height);
   v->height = layout->height;
+  v->bits = layout->bits;
   v->value_type = a->value_type;
   v->counts = shunt_place_in(memory, &at, sizeof *v->counts);
   v->begin = shunt_place_in(memory, &at, v->groups * 4);
   v->end = shunt_place_in(memory, &at, v->groups * 4);
   v->columns = shunt_place_in(memory, &at, slots * 4);
-  v->values = shunt_place_in(memory, &at, slots * v->height);
+  v->values = shunt_place_in(memory, &at, slots * v->height * v->bits / 8);
   v->masks = shunt_place_in(memory, &at, slots);
   return shunt_align_up(at, 256);
 }

@@ -244,7 +244,7 @@ bool gpu_prepare_srbcrs(struct gpu_case *g, struct bench_way *w)
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
   const int height = shunt_vector_profiled_height(&g->c->profile, 1);
   const int v = height > SHUNT_SRBCRS_TALLEST ? SHUNT_SRBCRS_TALLEST : height;
-  const struct shunt_srbcrs_layout layout = {.height = v, .share = v};
+  const struct shunt_srbcrs_layout layout = {.height = v, .share = v, .bits = 8};
   struct shunt_srbcrs_counts counts;
   if (!is_spmm(g) || g->p.spmm.c.type != g->p.spmm.compute) return false;
   const size_t bytes = shunt_srbcrs_bytes(a, &layout);

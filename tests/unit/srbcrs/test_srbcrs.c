@@ -49,7 +49,7 @@ struct packed {
 
 static struct packed pack(const struct owned *o, int height, int share)
 {
-  const struct shunt_srbcrs_layout layout = {height, share};
+  const struct shunt_srbcrs_layout layout = {height, share, 8};
   struct packed k = {.bytes = shunt_srbcrs_bytes(&o->a, &layout)};
   k.memory = malloc(k.bytes + GUARD_BYTES);
   memset(k.memory, 0xee, k.bytes + GUARD_BYTES);
@@ -203,8 +203,9 @@ static void test_irregular(void)
 static void test_declined(void)
 {
   struct owned o = random_matrix(16, 40, 0.3, 1, SHUNT_I32, 0);
-  static const struct shunt_srbcrs_layout bad[] = {{3, 1}, {16, 1}, {1, 1}, {4, 0}, {4, 8}};
-  const struct shunt_srbcrs_layout layout = {4, 1};
+  static const struct shunt_srbcrs_layout bad[] = {{3, 1, 8}, {16, 1, 8}, {1, 1, 8}, {4, 0, 8},
+                                                   {4, 8, 8}, {4, 1, 16}, {4, 1, 2}};
+  const struct shunt_srbcrs_layout layout = {4, 1, 8};
   int refused = 1;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
     refused &= shunt_srbcrs_bytes(&o.a, &bad[i]) == 0;

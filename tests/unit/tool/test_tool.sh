@@ -172,7 +172,7 @@ ok $? "rmat: few repeated edges, and rows far above the mean"
 
 # ---- suites ---------------------------------------------------------------------------
 expect 2 "unknown suite" "$SHUNT" bench --suite nope
-has err "dlmc, mtx, tiles"
+has err "dlmc, integers, mtx, tiles"
 expect 2 "a suite and a matrix" "$SHUNT" bench --suite dlmc random:4x4:1
 expect 1 "a suite without a folder" env -u SHUNT_DATA "$SHUNT" bench --suite mtx
 has err "SHUNT_DATA"
