@@ -53,6 +53,13 @@ double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_devi
          shunt_cost_scale(d) * (c->entry * nnz + c->byte * nnz * row + c->copied * copied);
 }
 
+/* Of rows in threes, two of three aligned pairs are alike. */
+bool shunt_choose_csr_alike(const struct shunt_profile *f)
+{
+  enum { ONE_IN = 4 };
+  return f && f->groups_equal[2] > 0 && f->groups_equal[2] >= f->groups_nonempty[2] / ONE_IN;
+}
+
 /* Where one block's row would end last; and for narrow products of rows that mostly have next to
    nothing (tests/bench/csr.md).  */
 bool shunt_choose_csr_merge(const struct shunt_spmm *p, int64_t longest_row,
