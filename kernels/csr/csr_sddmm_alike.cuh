@@ -5,9 +5,9 @@
 //
 // A column of B is loaded once for up to 3 rows:
 //
-//   row 4   1 2 3 7 8 9 ..   \
-//   row 5   1 2 3 7 8 9 ..    > a group: 32 columns at a time, 3 x 32 entries
-//   row 6   1 2 3 7 8 9 ..   /
+//   row 4   1 2 3 7 8 9 ..   .
+//   row 5   1 2 3 7 8 9 ..   : a group: 32 columns at a time, 3 x 32 entries
+//   row 6   1 2 3 7 8 9 ..   '
 //   row 7   2 5 7             a stretch: 32 entries at a time, of whatever rows, as the rows
 //   row 8   1 6               kernel takes them
 //
