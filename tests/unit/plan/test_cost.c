@@ -312,12 +312,18 @@ static void test_vector_wants_eights(void)
 /* Rows in threes are alike in two of three aligned pairs; those of most matrices are in none. */
 static void test_alike_rows_are_chosen(void)
 {
-  struct shunt_profile f = {.groups_nonempty = {0, 0, 3000}, .groups_equal = {0, 0, 2000}};
+  struct shunt_profile f = {.rows = 20685,
+                            .nnz = 2454957,
+                            .groups_nonempty = {0, 0, 3000},
+                            .groups_equal = {0, 0, 2000}};
   check(shunt_choose_csr_alike(&f), "rows in threes are taken together");
   f.groups_equal[2] = 300;
   check(!shunt_choose_csr_alike(&f), "where one pair in ten is alike they are not");
-  f.groups_nonempty[2] = f.groups_equal[2] = 0;
-  check(!shunt_choose_csr_alike(&f), "nor where there are none");
+  f.groups_equal[2] = 3000;
+  f.nnz = 200000, f.rows = 2000;
+  check(!shunt_choose_csr_alike(&f), "nor where the rows are few");
+  f.nnz = 2000000, f.rows = 44609;
+  check(!shunt_choose_csr_alike(&f), "or short");
   check(!shunt_choose_csr_alike(NULL), "nor where nobody looked");
 }
 
