@@ -22,7 +22,7 @@ _Static_assert(sizeof(struct shunt_bundle_counts) <= SHUNT_PACKED_MEASURES, "the
 
 /* The hint is made one column of a group after the other: a longer row would take a millisecond,
    and the product of its group is one block's alone.  */
-enum { LONGEST_ROW = 2048 };
+enum { LONGEST_ROW = 3072 };
 /* Rows shorter than this have nothing to share. */
 enum { LEAST_MEAN_ROW = 8 };
 /* From one entry in so many on, matrices are pruned layers, whose rows share nothing or all. */

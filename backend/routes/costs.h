@@ -57,6 +57,9 @@ double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_devi
 bool shunt_choose_csr_merge(const struct shunt_spmm *p, int64_t longest_row,
                             const struct shunt_device *d);
 
+/* SDDMM: does the kernel pay that takes neighbouring rows of the same columns together?  */
+bool shunt_choose_csr_alike(const struct shunt_profile *f);
+
 /* ---- bundle ------------------------------------------------------------------------------- */
 
 /* Lists of so many vectors, the longest `longest` of them. */

@@ -18,6 +18,13 @@ shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, int64_t longest_ro
   return shunt_csr_spmm_merge_cuda(p, d, workspace, workspace_bytes, stream);
 }
 
+shunt_status shunt_route_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
+                                   const struct shunt_device *d, void *workspace,
+                                   size_t workspace_bytes, shunt_stream stream)
+{
+  return shunt_csr_sddmm_cuda(p, shunt_choose_csr_alike(f), d, workspace, workspace_bytes, stream);
+}
+
 static shunt_status run(const struct shunt_call *c)
 {
   const struct shunt_device *d = &c->context->device;
@@ -25,8 +32,8 @@ static shunt_status run(const struct shunt_call *c)
     return SHUNT_LAUNCH(shunt_route_csr_spmm(&c->problem->spmm,
                                              c->profile ? c->profile->longest_row : -1, d,
                                              c->workspace, c->workspace_bytes, c->stream));
-  return SHUNT_LAUNCH(
-      shunt_csr_sddmm_cuda(&c->problem->sddmm, d, c->workspace, c->workspace_bytes, c->stream));
+  return SHUNT_LAUNCH(shunt_route_csr_sddmm(&c->problem->sddmm, c->profile, d, c->workspace,
+                                            c->workspace_bytes, c->stream));
 }
 
 static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)

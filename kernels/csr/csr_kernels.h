@@ -48,10 +48,14 @@ shunt_status shunt_csr_spmm_transposed_host(const struct shunt_spmm *p);
 /* ---- SDDMM: C.values = alpha (A B) at C's pattern + beta C.values -------------------------------
    Dot products, for any pattern.  Types: f16 into f16 or f32, bf16 into bf16 or f32 (compute f32),
    f32, f64.  A and B in any order: the workspace holds copies where the kernel wants the other
-   one.  */
+   one.
+
+   alike: neighbouring rows often have the same columns (kernels/csr/csr_sddmm_alike.cuh); a hint
+   that may be wrong, with the same result bit for bit.  */
 size_t shunt_csr_sddmm_workspace(const struct shunt_sddmm *p, const struct shunt_device *d);
-shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,
-                                  void *workspace, size_t workspace_bytes, shunt_stream stream);
+shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p, bool alike,
+                                  const struct shunt_device *d, void *workspace,
+                                  size_t workspace_bytes, shunt_stream stream);
 shunt_status shunt_csr_sddmm_host(const struct shunt_sddmm *p);
 
 #ifdef __cplusplus

@@ -309,6 +309,24 @@ static void test_vector_wants_eights(void)
   check(sddmm_by_vector(8) == SHUNT_FITS, "and takes eights");
 }
 
+/* Rows in threes are alike in two of three aligned pairs; those of most matrices are in none. */
+static void test_alike_rows_are_chosen(void)
+{
+  struct shunt_profile f = {.rows = 20685,
+                            .nnz = 2454957,
+                            .groups_nonempty = {0, 0, 3000},
+                            .groups_equal = {0, 0, 2000}};
+  check(shunt_choose_csr_alike(&f), "rows in threes are taken together");
+  f.groups_equal[2] = 300;
+  check(!shunt_choose_csr_alike(&f), "where one pair in ten is alike they are not");
+  f.groups_equal[2] = 3000;
+  f.nnz = 200000, f.rows = 2000;
+  check(!shunt_choose_csr_alike(&f), "nor where the rows are few");
+  f.nnz = 2000000, f.rows = 44609;
+  check(!shunt_choose_csr_alike(&f), "or short");
+  check(!shunt_choose_csr_alike(NULL), "nor where nobody looked");
+}
+
 /* SDDMM of layers in f16 (tests/bench/results/dlmc-sddmm.json, sddmm.json) by `csr` and cuSPARSE,
    and one whose figures took no part in the fit: 2048 x 4608. */
 static void test_sddmm_of_layers(void)
@@ -681,6 +699,7 @@ int main(void)
   test_sddmm_cost_fits();
   test_vector_copies_operands();
   test_vector_wants_eights();
+  test_alike_rows_are_chosen();
   test_sddmm_of_layers();
   test_groups_are_hoped_for();
   test_rows_leave_what_they_lose();
