@@ -54,6 +54,20 @@ static bool types_fit(const struct grb_product *p)
          (sums(p) ? first == l->type[GRB_FP64] : grb_type_is_built_in(l, first));
 }
 
+/* Reading F sorts it, which GraphBLAS may not have to. */
+bool grb_frontier_worth(const struct grb_library *l, GrB_Matrix f, GrB_Matrix a)
+{
+  uint64_t rows, nodes, entries, edges;
+  if (l->GrB_Matrix_nrows(&rows, f) != GRB_SUCCESS || rows > MOST_ROWS ||
+      l->GrB_Matrix_nvals(&entries, f) != GRB_SUCCESS ||
+      l->GrB_Matrix_nrows(&nodes, a) != GRB_SUCCESS || nodes == 0 ||
+      l->GrB_Matrix_nvals(&edges, a) != GRB_SUCCESS)
+    return false;
+  const double met = (double)entries * (double)edges / (double)nodes, hubs = 8;
+  return grb_engine_worth((int64_t)met) &&
+         (grb_engine_forced() || met * hubs > 0.1 * (double)rows * (double)nodes);
+}
+
 bool grb_frontier_fits(const struct grb_product *p)
 {
   const bool few = p->m <= MOST_ROWS && p->k <= INT32_MAX / 2 && p->n <= INT32_MAX / 2;
@@ -63,13 +77,16 @@ bool grb_frontier_fits(const struct grb_product *p)
 }
 
 /* Nanoseconds of one thread of a Zen 4: of an entry of A that is met, of an entry of a sparse mask,
-   and here of each place for a node and a row.  GraphBLAS' are the least that were measured.  */
+   and here of each place for a node and a row.  GraphBLAS' are the least that were measured; rows
+   with fewer terms than columns it adds up in hash tables.  */
 static bool pays(const struct grb_product *p, const struct shunt_frontier *x,
                  struct shunt_frontier_reads reads)
 {
   const double places = (double)p->m * (double)(p->n + p->k);
   const double mask = x->m.dense ? 0 : (double)p->mask.nnz;
-  const double theirs = (x->a.by_column ? 1.5 : 5) * reads.single + (x->complement ? 8 * mask : 0);
+  const bool hashes = reads.single < (double)p->m * (double)p->n;
+  const double term = x->a.by_column ? 1.5 : hashes ? 10 : 4;
+  const double theirs = term * reads.single + (x->complement ? 8 * mask : 0);
   const double here = (x->sums ? 1.5 : 0.8) * reads.grouped + (x->sums ? 0.6 : 0.25) * places;
   return theirs > 1.25 * (here + 2 * mask);
 }

@@ -42,13 +42,10 @@ static int64_t most_work(const struct grb_operand *sparse, const struct grb_oper
 /* Is it a step of searches?  Asked of little, after the settings. */
 static bool may_be_frontier(struct grb_product *p)
 {
-  const struct grb_library *l = p->library;
-  uint64_t entries;
   return p->settings.structural && p->mask.form != GRB_FULL &&
-         grb_semiring_read(l, p->call->semiring, &p->semiring) &&
-         grb_frontier_semiring(&p->semiring) &&
-         l->GrB_Matrix_nvals(&entries, p->call->a) == GRB_SUCCESS &&
-         grb_engine_worth_mask((int64_t)entries * 16);
+         grb_frontier_worth(p->library, p->call->a, p->call->b) &&
+         grb_semiring_read(p->library, p->call->semiring, &p->semiring) &&
+         grb_frontier_semiring(&p->semiring);
 }
 
 /* Of two sparse operands the product is taken under a sparse mask, or as a step of searches; what
