@@ -54,18 +54,17 @@ static bool types_fit(const struct grb_product *p)
          (sums(p) ? first == l->type[GRB_FP64] : grb_type_is_built_in(l, first));
 }
 
-/* Reading F sorts it, which GraphBLAS may not have to. */
-bool grb_frontier_worth(const struct grb_library *l, GrB_Matrix f, GrB_Matrix a)
+/* Reading F sorts it, which GraphBLAS may not have to: not for one place in a thousand. */
+bool grb_frontier_worth(const struct grb_library *l, GrB_Matrix f)
 {
-  uint64_t rows, nodes, entries, edges;
-  if (l->GrB_Matrix_nrows(&rows, f) != GRB_SUCCESS || rows > MOST_ROWS ||
-      l->GrB_Matrix_nvals(&entries, f) != GRB_SUCCESS ||
-      l->GrB_Matrix_nrows(&nodes, a) != GRB_SUCCESS || nodes == 0 ||
-      l->GrB_Matrix_nvals(&edges, a) != GRB_SUCCESS)
+  enum { LEAST_ENTRIES = 64, MOST_PLACES = 1000 };
+  uint64_t rows, nodes, entries;
+  if (l->GrB_Matrix_nvals(&entries, f) != GRB_SUCCESS) return false;
+  if (grb_engine_forced()) return true;
+  if (entries < LEAST_ENTRIES || l->GrB_Matrix_nrows(&rows, f) != GRB_SUCCESS || rows > MOST_ROWS ||
+      l->GrB_Matrix_ncols(&nodes, f) != GRB_SUCCESS)
     return false;
-  const double met = (double)entries * (double)edges / (double)nodes, hubs = 8;
-  return grb_engine_worth((int64_t)met) &&
-         (grb_engine_forced() || met * hubs > 0.1 * (double)rows * (double)nodes);
+  return nodes / MOST_PLACES * rows < entries;
 }
 
 bool grb_frontier_fits(const struct grb_product *p)

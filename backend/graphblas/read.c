@@ -43,7 +43,7 @@ static int64_t most_work(const struct grb_operand *sparse, const struct grb_oper
 static bool may_be_frontier(struct grb_product *p)
 {
   return p->settings.structural && p->mask.form != GRB_FULL &&
-         grb_frontier_worth(p->library, p->call->a, p->call->b) &&
+         grb_frontier_worth(p->library, p->call->a) &&
          grb_semiring_read(p->library, p->call->semiring, &p->semiring) &&
          grb_frontier_semiring(&p->semiring);
 }
