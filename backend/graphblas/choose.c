@@ -43,7 +43,9 @@ struct shunt_verdict grb_choose(struct grb_product *p)
   if (grb_frontier_fits(p)) {
     p->method = &grb_frontier;
     const struct shunt_verdict v = p->method->choose(p);
-    if (v.reason == SHUNT_FITS || p->semiring.monoid == SHUNT_ANY || !has_mask_of_dot(p)) return v;
+    /* What is not worth it for the gaps of a bitmap is not without them. */
+    const bool other = has_mask_of_dot(p) && p->a.form != GRB_BITMAP;
+    if (v.reason == SHUNT_FITS || p->semiring.monoid == SHUNT_ANY || !other) return v;
   }
   SHUNT_DECLINE_IF(p->semiring.monoid == SHUNT_ANY, SHUNT_R_SEMIRING);
   SHUNT_DECLINE_IF(both_sparse(p) && !has_mask_of_dot(p), SHUNT_R_MASK);

@@ -146,7 +146,7 @@ void shunt_frontier_finish_bitmap(struct shunt_frontier_work *x, int8_t *present
 
 /* ---- costs ----------------------------------------------------------------------------------- */
 
-enum { SAMPLE = 256 };
+enum { SAMPLE = 256, PROBES = 4096 }; /* entries; places of a bitmap */
 
 static double degree(const struct shunt_sparse *a, int64_t v)
 {
@@ -171,7 +171,8 @@ static struct shunt_frontier_reads of_entries(const struct shunt_frontier *p,
 static struct shunt_frontier_reads of_columns(const struct shunt_frontier *p,
                                               const struct shunt_full *d, bool present)
 {
-  const int64_t sample = d->cols < SAMPLE ? d->cols : SAMPLE;
+  const int64_t columns = p->rows * 16 < PROBES ? PROBES / (p->rows + 1) : 16;
+  const int64_t sample = d->cols < columns ? d->cols : columns;
   const int width = p->sums ? SHUNT_GROUP_SUMS : 64;
   struct shunt_frontier_reads reads = {0, 0};
   for (int64_t e = 0; e < sample; e++) {
