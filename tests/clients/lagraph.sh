@@ -42,7 +42,7 @@ run() {
 tests=${2:-}
 round=0
 while [ $round -lt "${LAGRAPH_ROUNDS:-1}" ]; do
-  run plain SHUNT_LAGRAPH=plain
+  run plain LD_PRELOAD=
   run preloaded LD_PRELOAD="$library"
   round=$((round + 1))
 done
