@@ -140,3 +140,14 @@ double shunt_cost_sddmm_copied_bytes(const struct shunt_sddmm *p)
   if (p->b.row_stride != 1) copied += 2 * row * (double)p->b.cols;
   return copied;
 }
+
+double shunt_cost_scattered_sddmm(const struct shunt_scattered_sddmm_costs *c,
+                                  const struct shunt_sddmm *p, const struct shunt_profile *f,
+                                  const struct shunt_device *d)
+{
+  const double row = shunt_cost_sddmm_row_bytes(p), nnz = (double)p->c.nnz;
+  const double rows = (double)p->c.rows, late = shunt_cost_excess(&p->c, f);
+  return c->start + 1e-3 * c->longest * late + 1e-6 * c->longest_bytes * late * row +
+         shunt_cost_scale(d) * (1e-6 * (c->entry * nnz + c->row * rows) +
+                                1e-9 * row * (c->gather * nnz + c->of_a * rows));
+}
