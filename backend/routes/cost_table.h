@@ -194,22 +194,24 @@ struct shunt_bsr_costs {
   struct shunt_block_costs fit[SHUNT_BLOCK_TYPES][SHUNT_BLOCK_SIZES];
 };
 
+enum { SHUNT_LAYER_TYPES = 5 }; /* 2-byte types, f32, f64, c32, c64 */
+
 /* cuSPARSE. */
 struct shunt_original_costs {
   struct shunt_fit_costs narrow, wide; /* the default; up to 128 bytes of a row of B, beyond */
   struct shunt_fit_costs alg1;         /* CSR_ALG1, preprocessed */
   struct shunt_fit_costs alg3_narrow, alg3_wide;
   double layer_start;                   /* us; more than one entry in 64: FLOP per us, scaled, */
-  double layer[SHUNT_BLOCK_TYPES];      /* by the default, */
-  double layer_alg1[SHUNT_BLOCK_TYPES]; /* CSR_ALG1, as slow after preprocess, */
-  double layer_alg3[SHUNT_BLOCK_TYPES]; /* and CSR_ALG3, preprocessed */
+  double layer[SHUNT_LAYER_TYPES];      /* by the default, */
+  double layer_alg1[SHUNT_LAYER_TYPES]; /* CSR_ALG1, as slow after preprocess, */
+  double layer_alg3[SHUNT_LAYER_TYPES]; /* and CSR_ALG3, preprocessed */
   double sddmm_layer_start;             /* us */
   double sddmm_layer, sddmm_layer_f16;  /* FLOP per us; scaled; */
   double sddmm_layer_f16_by_rows;       /* where B is stored by rows */
   double sddmm_start;                   /* us; one entry in 64 or fewer, each times the inner */
   double sddmm_row, sddmm_entry;        /* us for each; scaled */
   double sddmm_longest;                 /* us for each entry of the longest row beyond the mean */
-  double sddmm_f64;                     /* how many times as long f64 takes */
+  double sddmm_f64, sddmm_complex;      /* how many times as long these take */
   struct shunt_block_costs ell[SHUNT_BLOCK_TYPES][SHUNT_BLOCK_SIZES];
   struct shunt_block_costs bsr[SHUNT_BLOCK_TYPES][SHUNT_BLOCK_SIZES];
 };

@@ -34,9 +34,9 @@ static const struct shunt_original_costs h200 = {
     /* Pruned layers (dlmc.json), and in f32 and f64 random vectors (vector-f32.json: 48 products,
        1.06 off where each is left out of its own fit). */
     .layer_start = 10,
-    .layer = {4.8e6, 4.65e6, 2.24e6},
-    .layer_alg1 = {0.29e6, 0.42e6, 0.37e6},
-    .layer_alg3 = {9.0e6, 7.4e6, 2.8e6},
+    .layer = {4.8e6, 4.65e6, 2.24e6, 1.87e6, 0.926e6},
+    .layer_alg1 = {0.29e6, 0.42e6, 0.37e6, 0.42e6, 0.37e6},
+    .layer_alg3 = {9.0e6, 7.4e6, 2.8e6, 2.06e6, 1.24e6},
     .sddmm_layer_start = 8,
     .sddmm_layer = 9.5e6,
     .sddmm_layer_f16 = 12.4e6,
@@ -47,6 +47,7 @@ static const struct shunt_original_costs h200 = {
     .sddmm_entry = 0.59e-6,
     .sddmm_longest = 0.83e-3,
     .sddmm_f64 = 1.5,
+    .sddmm_complex = 2, /* not measured: by what f32 takes */
     /* 4096 x 4096 with 2 to 30 % of the blocks, 256 and 1024 columns. */
     .ell = {{{1, 20, 480, 0},
              {4, 20, 480, 0},
@@ -59,10 +60,16 @@ static const struct shunt_original_costs h200 = {
             {{1, 15, 690, 0}, {4, 15, 690, 0}, {8, 12, 213, 0}, {16, 9, 148, 0}, {32, 6, 154, 0}},
             {{1, 10, 990, 0}, {4, 10, 990, 0}, {8, 6, 358, 0}, {16, 4, 263, 0}, {32, 4, 263, 0}}}};
 
-/* FLOP per us. */
+static int layer_type(shunt_type t)
+{
+  if (shunt_type_is_complex(t)) return t == SHUNT_C32 ? 3 : 4;
+  return shunt_cost_block_type(t);
+}
+
+/* Per us, multiplications and additions of elements. */
 static double layer_rate(const struct shunt_problem *p)
 {
-  const int type = shunt_cost_block_type(p->spmm.a.value_type);
+  const int type = layer_type(p->spmm.a.value_type);
   if (p->algorithm == SHUNT_CSR_ALG1) return h200.layer_alg1[type];
   return (p->algorithm == SHUNT_CSR_ALG3 ? h200.layer_alg3 : h200.layer)[type];
 }
@@ -74,6 +81,7 @@ static bool is_preprocessed(const struct shunt_problem *p)
 
 static double sddmm_layer_rate(const struct shunt_sddmm *p)
 {
+  if (shunt_type_is_complex(p->a.type)) return h200.sddmm_layer / h200.sddmm_complex;
   if (p->a.type != SHUNT_F16) return h200.sddmm_layer;
   return p->b.row_stride == 1 ? h200.sddmm_layer_f16 : h200.sddmm_layer_f16_by_rows;
 }
@@ -85,7 +93,9 @@ static double sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
   const double inner = (double)p->a.cols, nnz = (double)p->c.nnz, scale = shunt_cost_scale(d);
   if (!shunt_cost_scattered(&p->c))
     return h200.sddmm_layer_start + 2 * nnz * inner / sddmm_layer_rate(p) * scale;
-  const double size = p->a.type == SHUNT_F64 ? h200.sddmm_f64 : 1;
+  const double size = p->a.type == SHUNT_F64             ? h200.sddmm_f64
+                      : shunt_type_is_complex(p->a.type) ? h200.sddmm_complex
+                                                         : 1;
   return h200.sddmm_start +
          size * inner *
              (scale * (h200.sddmm_row * (double)p->c.rows + h200.sddmm_entry * nnz) +
@@ -129,6 +139,6 @@ bool shunt_choose_original_over_csr(const struct shunt_problem *p, const struct 
   if (!f || f->rows == 0 || is_preprocessed(p)) return false;
   const double row = (double)s->b.cols * (double)shunt_type_size(s->b.type);
   const double mean = (double)f->nnz / (double)f->rows, longest = (double)f->longest_row;
-  if (s->b.type == SHUNT_F64) return row >= 1024 && mean >= 24 && longest > 256 * mean;
+  if (shunt_type_size(s->b.type) >= 8) return row >= 1024 && mean >= 24 && longest > 256 * mean;
   return row >= 512 && mean < 8 && longest > SHUNT_LONGEST_FOR_SPLIT;
 }

@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 /* ---- SpMM: C = alpha A B + beta C -----------------------------------------------------------
-   Types: f16 or bf16 into the same or f32 (compute f32); f32; f64; i8 into i32 (compute i32) or
-   f32 (compute f32).  Indices of 32 or 64 bits.  B and C in either order.
+   Types: f16 or bf16 into the same or f32 (compute f32); f32; f64; c32; c64; i8 into i32 (compute
+   i32) or f32 (compute f32).  Indices of 32 or 64 bits.  B and C in either order.
 
    merge (kernels/csr/csr_spmm_merge.cuh): work is cut by nonzeros, not by rows, so that long rows
    spread over many blocks; a second kernel adds the partial sums of rows that were cut, in a
@@ -33,8 +33,10 @@ shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, int64_t longe
                                        const struct shunt_device *d, void *workspace,
                                        size_t workspace_bytes, shunt_stream stream);
 
+/* Not of complex types, which have a twin of their own. */
 shunt_status shunt_csr_spmm_host(const struct shunt_spmm *p);          /* one thread, the twin */
 shunt_status shunt_csr_spmm_parallel_host(const struct shunt_spmm *p); /* OpenMP, the host engine */
+shunt_status shunt_csr_spmm_complex_host(const struct shunt_spmm *p);
 
 /* ---- SpMM with A transposed: C = alpha A^T B + beta C ------------------------------------------
    A is k x m as it is stored, B k x n, C m x n.  Right for any A and slow, as each tile of C walks
@@ -46,7 +48,7 @@ shunt_status shunt_csr_spmm_transposed_host(const struct shunt_spmm *p);
 
 /* ---- SDDMM: C.values = alpha (A B) at C's pattern + beta C.values -------------------------------
    Dot products, for any pattern.  Types: f16 into f16 or f32, bf16 into bf16 or f32 (compute f32),
-   f32, f64.  A and B in any order: the workspace holds copies where the kernel wants the other
+   f32, f64, c32, c64.  A and B in any order: the workspace holds copies where the kernel wants the other
    one.  */
 size_t shunt_csr_sddmm_workspace(const struct shunt_sddmm *p, const struct shunt_device *d);
 shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,

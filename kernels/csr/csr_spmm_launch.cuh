@@ -65,7 +65,14 @@ constexpr bool has_ways = V * sizeof(T) == 16 && sizeof(S) == sizeof(T);
 template <class S, class Out, class T, int V>
 auto split_kernel(const split_shape &shape, bool alone) -> void (*)(args<T>, split_args)
 {
-  if constexpr (has_ways<S, T, V>) {
+  if constexpr (sizeof(T) > 8) { // chunks of 8 do not fit in registers
+    if (shape.team_rows && alone) return spmm_split<S, Out, T, V, 4, way::lists>;
+    if (shape.team_rows) return spmm_split<S, Out, T, V, 4, way::mixed>;
+    if (shape.whole) return spmm_split<S, Out, T, V, 4, way::whole>;
+    return spmm_split<S, Out, T, V, 4, way::any>;
+  } else if constexpr (!has_ways<S, T, V>) {
+    return spmm_split<S, Out, T, V, kChunk, way::any>;
+  } else {
     constexpr int kListChunk = sizeof(T) > 4 ? 4 : kChunk;
     if (shape.team_rows && alone) return spmm_split<S, Out, T, V, kListChunk, way::lists>;
     if (shape.team_rows) return spmm_split<S, Out, T, V, 4, way::mixed>;
@@ -74,8 +81,8 @@ auto split_kernel(const split_shape &shape, bool alone) -> void (*)(args<T>, spl
     if constexpr (sizeof(T) > 4)
       if (alone && shape.threads <= kPlainThreads)
         return spmm_split<S, Out, T, V, kChunk, way::plain>;
+    return spmm_split<S, Out, T, V, kChunk, way::any>;
   }
-  return spmm_split<S, Out, T, V, kChunk, way::any>;
 }
 
 template <class S, class Out, class T, int V>

@@ -304,7 +304,7 @@ store_empty_rows(const args<T> &a, const runs &r, const group_run &run, const st
 }
 
 template <class S, class Out, class T, int V>
-__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+__global__ void __launch_bounds__(kThreads, sizeof(T) > 8 ? kBlocksOfLarge : kBlocksPerSm)
     spmm_merge(const __grid_constant__ args<T> a)
 {
   wait_for_previous();

@@ -495,7 +495,7 @@ static void pruned_weights(struct pruned *w, int64_t m, int64_t n, bool in_place
                                         .value_type = SHUNT_F16},
                                   .b = {m, n, n, 1, NULL, SHUNT_F16},
                                   .c = {m, n, n, 1, NULL, SHUNT_F16},
-                                  .alpha = {NULL, 1},
+                                  .alpha = {.host = 1},
                                   .compute = SHUNT_F32};
   w->c = (struct shunt_call){.problem = &w->p,
                              .context = &w->e,
