@@ -70,6 +70,7 @@ struct shunt_csr_costs {
   struct shunt_fit_costs scattered, scattered_half; /* one entry in 64 or fewer; of 2-byte types */
   struct shunt_fit_costs layer, layer_half;         /* the others */
   struct shunt_sddmm_costs sddmm, sddmm_half;       /* of 2-byte types */
+  double c64;                                       /* how many times as long as by its bytes */
   double huge_entry;   /* ns of an entry of a row that one block computes */
   double others_bytes; /* bytes of B per ns that all blocks together gather; scaled */
 };
@@ -199,6 +200,7 @@ enum { SHUNT_LAYER_TYPES = 5 }; /* 2-byte types, f32, f64, c32, c64 */
 /* cuSPARSE. */
 struct shunt_original_costs {
   struct shunt_fit_costs narrow, wide; /* the default; up to 128 bytes of a row of B, beyond */
+  double c64;                          /* how many times as long, beside its bytes */
   struct shunt_fit_costs alg1;         /* CSR_ALG1, preprocessed */
   struct shunt_fit_costs alg3_narrow, alg3_wide;
   double layer_start;                   /* us; more than one entry in 64: FLOP per us, scaled, */
@@ -211,7 +213,9 @@ struct shunt_original_costs {
   double sddmm_start;                   /* us; one entry in 64 or fewer, each times the inner */
   double sddmm_row, sddmm_entry;        /* us for each; scaled */
   double sddmm_longest;                 /* us for each entry of the longest row beyond the mean */
-  double sddmm_f64, sddmm_complex;      /* how many times as long these take */
+  double sddmm_f64;                     /* how many times as long f64 takes */
+  double sddmm_complex[2];              /* c32, c64: us for each entry and inner element; scaled; */
+  double sddmm_complex_by_columns[2];   /* where B is stored by columns */
   struct shunt_block_costs ell[SHUNT_BLOCK_TYPES][SHUNT_BLOCK_SIZES];
   struct shunt_block_costs bsr[SHUNT_BLOCK_TYPES][SHUNT_BLOCK_SIZES];
 };

@@ -52,6 +52,9 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(p, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && shunt_choose_original_over_csr(p, c->profile),
                    SHUNT_R_PATTERN);
+  SHUNT_DECLINE_IF(p->op == SHUNT_SDDMM &&
+                       shunt_choose_original_over_csr_sddmm(&p->sddmm, c->profile),
+                   SHUNT_R_PATTERN);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 

@@ -28,6 +28,7 @@ static const struct shunt_csr_costs h200 = {
        1.08 off where each matrix is left out of its own fit. */
     .sddmm_half =
         {.start = 3, .copies_start = 2.4, .entry = 2.5e-6, .byte = 122e-9, .copied = 114e-9},
+    .c64 = 1.3, /* 25 of the matrices at 8, 32 and 128 columns: 1.28 off; c32 by its bytes 1.22 */
     .huge_entry = 1.2, /* made-up matrices with one huge row (tests/bench/csr.md) */
     .others_bytes = 8000};
 
@@ -39,7 +40,8 @@ double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
                                         ? half ? &h200.scattered_half : &h200.scattered
                                     : half ? &h200.layer_half
                                            : &h200.layer;
-  return shunt_cost_fitted(c, p, (double)p->a.nnz, shunt_cost_excess(&p->a, f), d) +
+  return (p->b.type == SHUNT_C64 ? h200.c64 : 1) *
+             shunt_cost_fitted(c, p, (double)p->a.nnz, shunt_cost_excess(&p->a, f), d) +
          shunt_cost_copy_of_b(p, d);
 }
 

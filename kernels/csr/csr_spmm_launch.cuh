@@ -59,15 +59,14 @@ shunt_status launch_join(const args<T> &a, int64_t tiles, const shunt_device *d,
 
 template <class S, class T, int V>
 constexpr bool has_ways = V * sizeof(T) == 16 && sizeof(S) == sizeof(T);
+template <class S, class T, int V> constexpr bool has_lists = has_ways<S, T, V> && sizeof(T) <= 8;
 
 // The kernel for a shape; the ways of loads narrower than 16 bytes, and of types that are widened,
 // are not built, nor the plain one of f32, which gains nothing.  alone: there are no long blocks.
 template <class S, class Out, class T, int V>
 auto split_kernel(const split_shape &shape, bool alone) -> void (*)(args<T>, split_args)
 {
-  if constexpr (sizeof(T) > 8) { // chunks of 8 do not fit in registers
-    if (shape.team_rows && alone) return spmm_split<S, Out, T, V, 4, way::lists>;
-    if (shape.team_rows) return spmm_split<S, Out, T, V, 4, way::mixed>;
+  if constexpr (sizeof(T) > 8) { // chunks of 8, and lists, do not fit in registers
     if (shape.whole) return spmm_split<S, Out, T, V, 4, way::whole>;
     return spmm_split<S, Out, T, V, 4, way::any>;
   } else if constexpr (!has_ways<S, T, V>) {
@@ -93,7 +92,7 @@ shunt_status launch_split(args<T> a, split_shape shape, const shunt_device *d, s
   const int64_t windows =
       shape.search && a.nonzeros > shape.limit ? (a.nonzeros + shape.window - 1) / shape.window : 0;
   if (windows) shape.whole = false; // only way::any has long blocks
-  if (!has_ways<S, T, V>) shape.team_rows = 0;
+  if (!has_lists<S, T, V>) shape.team_rows = 0;
   const int64_t rows_per_team = shape.team_rows ? shape.team_rows : 1;
   const int64_t rows_per_block = (shape.threads >> shape.team_log2) * rows_per_team;
   const int64_t row_blocks = (a.rows + rows_per_block - 1) / rows_per_block;
