@@ -1,5 +1,6 @@
 /* shunt.h: Shunt's own C API, libshunt.so: products, softmax and attention on a sparse matrix
-   packed as 8 x 1 column vectors for the tensor cores.
+   packed as 8 x 1 column vectors for the tensor cores; and the same of integers of 16, 8 and 4 bits
+   (the last part).
 
      struct shunt_csr a = { rows, cols, nnz, offsets, columns, values, SHUNT_I32, SHUNT_F16, 0 };
      struct shunt_packed *p;
@@ -64,7 +65,8 @@ typedef enum shunt_type {
   SHUNT_F64,
   SHUNT_I8,
   SHUNT_I32,
-  SHUNT_I64
+  SHUNT_I64,
+  SHUNT_I16 = 8
 } shunt_type;
 
 /* A sparse matrix in CSR: row i has the entries row_offsets[i] - base <= p < row_offsets[i + 1]
@@ -220,6 +222,119 @@ SHUNT_API shunt_status shunt_attention(const struct shunt_packed *p, float scale
                                        const struct shunt_tensor *v, const struct shunt_tensor *o,
                                        void *workspace, size_t workspace_bytes,
                                        shunt_stream stream);
+
+/* ---- integers ------------------------------------------------------------------------------ */
+
+/* Products of integers, by the tensor cores too: the rules above hold, but for "Numbers".  A sparse
+   matrix of 16-, 8- or 4-bit integers is packed as V x 1 column vectors (V = 8, 4 or 2).  Sums are
+   int32 and wrap: what comes out is the true sum modulo 2^32, the same bits in either place.  A sum
+   of k products (of an SpMM the entries of a row, of an SDDMM the columns of its operands) cannot
+   leave int32 while k is at most
+
+     bits    16 x 16   16 x 8   16 x 4    8 x 8     8 x 4      4 x 4
+     k             1      511     8191   131071   2097151   33554431     (2^31 - 1) / 2^(bits - 2)
+
+   and beyond that while k times the largest products stays below 2^31.
+
+   Functions return SHUNT_E_ARGUMENT and SHUNT_E_UNSUPPORTED as those above.  */
+
+#ifndef SHUNT_SRBCRS_INTEGERS_H
+/* A dense matrix of signed integers by rows, of 16, 8 or 4 bits each.  Row i begins row_bytes i
+   bytes behind `values`; both are multiples of 16 bytes, and so much memory a row has.  What stands
+   behind a row's last element is read, and does not matter.  Of 4 bits, two a byte, the even one in
+   the low nibble.  */
+struct shunt_integers {
+  const void *values;
+  int bits;
+  int64_t rows, cols, row_bytes;
+};
+
+/* What becomes of an int32 sum at (i, j), i a row of the sparse matrix:
+
+     SHUNT_I32                        the sum; the scales are not read
+     SHUNT_F32, SHUNT_F16,            (float)sum *
+     SHUNT_BF16                         (scale * tensor_scale[0] * row_scales[i] * col_scales[j])
+
+   in f32 from the left to the right, rounded to the type once.  NULL: 1; what is not stands where
+   the operands do.  */
+struct shunt_scaling {
+  shunt_type type;
+  float scale;
+  const float *tensor_scale, *row_scales, *col_scales;
+};
+#endif
+
+/* Integers of real numbers, symmetric: scale = m / L, L = 2^(bits - 1) - 1, m the largest finite |x|
+   of the matrix or, per_row, of its row; q = x / scale, rounded to the nearest, ties to even, bounded
+   by -L and L; 0 for a NaN.
+
+   from: f16, bf16 or f32.  to: of the first (batch, head), of from's rows and columns, its values
+   written; those of the others stand behind it, rows x row_bytes each.  scales: for each (batch,
+   head) a float or, per_row, one for each row: what shunt_scaling takes.  */
+SHUNT_API shunt_status shunt_quantise(const struct shunt_tensor *from, enum shunt_place where,
+                                      int per_row, const struct shunt_integers *to, float *scales,
+                                      shunt_stream stream);
+
+struct shunt_packed_integers;
+
+/* As shunt_pack.  bits: 16 of a matrix of SHUNT_I16; 8 of SHUNT_I8; 4 of SHUNT_I8 whose values are -8
+   .. 7 (SHUNT_E_INPUT if not).  height: V, 8, 4 or 2; 0: the largest at which three of four
+   places of the vectors are entries, else 2.  The others cost memory, and zeros to multiply.
+   a->values may be NULL: zeros.  Freed by shunt_packed_integers_free.  */
+SHUNT_API shunt_status shunt_pack_integers(const struct shunt_csr *a, enum shunt_place where,
+                                           int bits, int height, shunt_stream stream,
+                                           struct shunt_packed_integers **out);
+SHUNT_API void shunt_packed_integers_free(struct shunt_packed_integers *p);
+
+struct shunt_packed_integers_info {
+  int64_t rows, cols, nnz;
+  int bits, height;
+  enum shunt_place where;
+  int64_t vectors; /* of `height` elements */
+  size_t places;   /* elements in an array of results or values for its pattern */
+  size_t bytes;    /* of memory in all */
+};
+SHUNT_API void shunt_packed_integers_describe(const struct shunt_packed_integers *p,
+                                              struct shunt_packed_integers_info *out);
+
+/* C = P B.  values: NULL, or other integers for P's pattern, as shunt_integer_softmax writes them.  b:
+   P's columns x n, of no more bits than P has.  c: P's rows x n by rows, c_row_stride elements apart,
+   aligned to its type.  */
+SHUNT_API shunt_status shunt_integer_spmm(const struct shunt_packed_integers *p, const void *values,
+                                          const struct shunt_integers *b,
+                                          const struct shunt_scaling *scaling, void *c,
+                                          int64_t c_row_stride, shunt_stream stream);
+
+/* results = A B^T at P's entries.  a: P's rows x k, b: P's columns x k, both of the same bits.
+   results: `places` elements of scaling's type, aligned to 16 bytes, in an order of Shunt's own. */
+SHUNT_API shunt_status shunt_integer_sddmm(const struct shunt_packed_integers *p,
+                                           const struct shunt_integers *a,
+                                           const struct shunt_integers *b,
+                                           const struct shunt_scaling *scaling, void *results,
+                                           shunt_stream stream);
+
+/* Softmax of each row of scale x scores, times L = 2^(P's bits - 1) - 1, rounded to integers.
+   scores: results of f32; aligned to 16 bytes.  values: `places` integers of P's bits (16 or 8),
+   aligned to 256 bytes; NULL: P's own.  A row with a NaN or +Inf, or of -Inf alone, gives zeros.  */
+SHUNT_API shunt_status shunt_integer_softmax(const struct shunt_packed_integers *p, float scale,
+                                             const float *scores, void *values,
+                                             shunt_stream stream);
+
+/* O = softmax(scale Q K^T at P's entries) V, with Q, K and V quantised to 8 bits (Q and K by rows,
+   each V by itself) and the weights of the softmax to P's bits, 8 or 16.  Q and O: m x d, K and V: n
+   x d, each of any of f16, bf16 and f32.  P's values are not read.  workspace: of the same sizes,
+   aligned to 256 bytes.  */
+SHUNT_API size_t shunt_integer_attention_workspace(const struct shunt_packed_integers *p,
+                                                   const struct shunt_tensor *q,
+                                                   const struct shunt_tensor *k,
+                                                   const struct shunt_tensor *v,
+                                                   const struct shunt_tensor *o);
+SHUNT_API shunt_status shunt_integer_attention(const struct shunt_packed_integers *p, float scale,
+                                               const struct shunt_tensor *q,
+                                               const struct shunt_tensor *k,
+                                               const struct shunt_tensor *v,
+                                               const struct shunt_tensor *o, void *workspace,
+                                               size_t workspace_bytes, shunt_stream stream);
 
 #ifdef __cplusplus
 }

@@ -37,5 +37,6 @@ CORE_SOURCES = \
 
 # What no route takes: `shunt bench`, the native API and the tests do.
 noinst_LTLIBRARIES += libshunt-formats.la
-libshunt_formats_la_SOURCES = $(ATTENTION_CUDA) $(DCSR_CUDA) $(TILE_MIXED_CUDA) $(CONV_DCSR_CUDA)
+libshunt_formats_la_SOURCES = $(ATTENTION_CUDA) $(DCSR_CUDA) $(SRBCRS_INTEGER_CUDA) \
+  $(TILE_MIXED_CUDA) $(CONV_DCSR_CUDA)
 endif

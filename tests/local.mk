@@ -6,14 +6,16 @@ include %D%/clients/local.mk
 include %D%/bench/local.mk
 
 # The longest first, for make -j.
-shell_tests = %D%/emulator/run.sh %D%/builds/clang.sh
+shell_tests = %D%/emulator/run.sh %D%/builds/clang.sh %D%/builds/packages.sh \
+  %D%/builds/toy_format.sh
 if HAVE_GRAPHBLAS
 shell_tests += %D%/graphblas/run.sh %D%/loader/graphblas.sh
 endif
 if HAVE_CUDA
 shell_tests += %D%/loader/run.sh
 endif
-shell_tests += $(unit_scripts) %D%/packaging/cuda.sh %D%/sanitized.sh %D%/format.sh %D%/house.sh
+shell_tests += $(unit_scripts) %D%/packaging/cuda.sh %D%/sanitized.sh %D%/lint.sh %D%/format.sh \
+  %D%/house.sh
 TESTS = $(shell_tests) $(check_PROGRAMS)
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)

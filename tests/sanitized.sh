@@ -7,9 +7,9 @@
 #   builddir           objects and programs go to builddir/sanitized, and stay there (TMPDIR)
 #   JOBS               how many compile beside each other (as many as there are processors)
 #
-# The programs are SANITIZED_TESTS and THREADED_TESTS of tests/unit/local.mk.  Not here: kernels
-# and what calls them, which the emulator runs under AddressSanitizer; the loops of semirings, which
-# tests/graphblas/sanitize.sh has.
+# The programs are SANITIZED_TESTS and THREADED_TESTS of tests/unit/local.mk; with SHUNT_TEST_BUILDS=1
+# also SANITIZED_LOOPS, those of semirings, which take minutes to compile.  Not here: kernels and what
+# calls them, which the emulator runs under AddressSanitizer.
 #
 # The objects also count which lines run (tests/coverage.py): the share is printed, and by file it
 # lies in builddir/sanitized/coverage.
@@ -44,7 +44,7 @@ build() {
   if [ ! -f config.status ]; then
     set -- "$1" "$2" "$3" "$([ ! -x "$build/config.status" ] || "$build/config.status" --config)"
     eval "\"$top/configure\" $4 --srcdir='$top'" \
-      "CFLAGS='-g -O1' 'CC=$CC $2'" >configure.log 2>&1 || return 1
+      "CFLAGS='-g ${level:--O1}' 'CC=$CC $2'" >configure.log 2>&1 || return 1
   fi
   find . -name '*.gcda' -exec rm -f {} +
   make -s Makefile >make.log 2>&1 && make -s print-programs LIST="$3" >programs &&
@@ -94,6 +94,14 @@ if [ -z "$counts" ] || ! command -v gcov >/dev/null || ! command -v python3 >/de
 elif [ -f "$work/address/programs" ]; then
   check "the lines that ran are counted" coverage
   tail -1 "$work/coverage"
+fi
+if [ "${SHUNT_TEST_BUILDS:-}" = 1 ]; then
+  level=-O0 # all of a loop's types and operators are inlined: -O1 takes minutes a file
+  sanitize loops "-fsanitize=address,undefined -fno-sanitize-recover=all" SANITIZED_LOOPS \
+    "AddressSanitizer and UndefinedBehaviorSanitizer"
+  level=
+else
+  skip "SHUNT_TEST_BUILDS=1 asks for the loops of semirings"
 fi
 sanitize thread "-fsanitize=thread" THREADED_TESTS "ThreadSanitizer"
 finish

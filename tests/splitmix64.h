@@ -7,7 +7,11 @@
 
 #include <stdint.h>
 
-static inline uint64_t splitmix64(uint64_t *state)
+#ifdef __CUDACC__
+__host__ __device__
+#endif
+    static inline uint64_t
+    splitmix64(uint64_t *state)
 {
   uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);

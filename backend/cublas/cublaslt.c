@@ -77,13 +77,21 @@ static void *open_beside(const char *beside, const char *middle, const char *nam
   return n > 0 && (size_t)n < sizeof path ? open_named(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
-static void *open_library(const char *beside)
+static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12"};
+
+/* The program's copy. */
+static void *open_loaded(void)
 {
-  static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12"};
-  /* PyTorch's CUDA 12 wheels keep each library in a folder of its own. */
-  static const char *const folders[] = {"", "../../cublas/lib/"};
   void *l = NULL;
   for (int i = 0; !l && i < 2; i++) l = open_named(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  return l;
+}
+
+static void *open_library(const char *beside)
+{
+  /* PyTorch's CUDA 12 wheels keep each library in a folder of its own. */
+  static const char *const folders[] = {"", "../../cublas/lib/"};
+  void *l = open_loaded();
   for (int i = 0; !l && i < 4; i++) l = open_beside(beside, folders[i / 2], names[i % 2]);
   for (int i = 0; !l && i < 2; i++) l = open_named(names[i], RTLD_NOW | RTLD_LOCAL);
   return l;
@@ -97,6 +105,13 @@ static bool read_functions(void *library, struct library *call)
   FUNCTIONS(READ)
 #undef READ
   return true;
+}
+
+bool shunt_cublaslt_is_loaded(void)
+{
+  void *library = open_loaded();
+  if (library) dlclose(library);
+  return library != NULL;
 }
 
 struct shunt_cublaslt *shunt_cublaslt_open(const char *beside)

@@ -1,2 +1,2 @@
-# backend/cublas: cuBLASLt, opened when first needed.
-CUBLAS_SOURCES = %D%/cublaslt.c
+# backend/cublas: cuBLASLt, opened when it pays.
+CUBLAS_SOURCES = %D%/cublaslt.c %D%/opening.c

@@ -3,8 +3,9 @@
    Functions that allocate and free device memory are exported to be seen, those of the CUDA runtime
    and of the driver:
 
-     allocate   handed on; if the device has no more memory, all packed copies are let go of, and it is
-                tried again before the program hears of it
+     allocate   handed on; if the device has no more memory, all packed copies are let go of, other
+                processes are asked to do the same, and it is tried again before the program hears
+                of it
      free       what is known of matrices in that memory is forgotten first, and their copies go
 
    With SHUNT_DISABLE=1 all is handed on, and nothing else done.
@@ -27,8 +28,8 @@
 #include "backend/loader/library.h"
 #include "backend/options/disable.h"
 #include "backend/plan/context.h"
-#include "backend/plan/device_memory.h"
 #include "backend/plan/fault.h"
+#include "backend/plan/memory/device_memory.h"
 
 #undef cuMemAlloc
 #undef cuMemFree
@@ -101,15 +102,15 @@ static const struct functions *learn(const void *caller, const struct library_ma
   if (loaded_library_for(caller, mark, &library)) {
     for (f = atomic_load(&all); f; f = f->next)
       if (f->mark == mark && f->library.base == library.base) break;
-    if (f) {
-      loaded_close(&library);
-    } else if ((f = SHUNT_TRY_OR(NULL, calloc(1, sizeof *f)))) {
-      f->mark = mark;
-      f->library = library;
-      fill(f, mark);
-      f->next = atomic_load(&all);
-      while (!atomic_compare_exchange_weak(&all, &f->next, f)) {
+    struct functions *made = f ? NULL : SHUNT_TRY_OR(NULL, calloc(1, sizeof *made));
+    if (made) {
+      made->mark = mark;
+      made->library = library;
+      fill(made, mark);
+      made->next = atomic_load(&all);
+      while (!atomic_compare_exchange_weak(&all, &made->next, made)) {
       }
+      f = made;
     } else {
       loaded_close(&library);
     }
@@ -143,6 +144,10 @@ static inline const struct functions *driver_for(const void *caller)
   if (shunt_disabled()) return o->f(__VA_ARGS__);                                                  \
   cudaError_t e = o->f(__VA_ARGS__);                                                               \
   if (e == cudaErrorMemoryAllocation && shunt_context_release_memory()) {                          \
+    if (o->GetLastError) o->GetLastError();                                                        \
+    e = o->f(__VA_ARGS__);                                                                         \
+  }                                                                                                \
+  for (int i = 0; e == cudaErrorMemoryAllocation && shunt_context_await_others(i); i++) {          \
     if (o->GetLastError) o->GetLastError();                                                        \
     e = o->f(__VA_ARGS__);                                                                         \
   }                                                                                                \
@@ -189,6 +194,8 @@ SHUNT_EXPORT cudaError_t cudaFreeAsync(void *devPtr, cudaStream_t hStream)
   if (shunt_disabled()) return o->f(__VA_ARGS__);                                                  \
   CUresult e = o->f(__VA_ARGS__);                                                                  \
   if (e == CUDA_ERROR_OUT_OF_MEMORY && shunt_context_release_memory()) e = o->f(__VA_ARGS__);      \
+  for (int i = 0; e == CUDA_ERROR_OUT_OF_MEMORY && shunt_context_await_others(i); i++)             \
+    e = o->f(__VA_ARGS__);                                                                         \
   return e
 
 #undef RELEASE

@@ -1,6 +1,7 @@
 #include "backend/cusparse/describe.h"
 
 #include "backend/options/options.h"
+#include "kernels/common/host_half.h"
 
 #include <string.h>
 
@@ -281,9 +282,26 @@ struct common {
   cudaDataType compute;
 };
 
+/* A half compute type, which the original refuses: scalars on the host are read as f32, and sums
+   are kept in f32.  */
+static bool read_half_scalars(const struct common *x, bool on_device, struct shunt_problem *p,
+                              shunt_type *compute, struct shunt_scalar *alpha,
+                              struct shunt_scalar *beta)
+{
+  float (*const widen)(uint16_t) =
+      *compute == SHUNT_F16 ? shunt_half_to_float : shunt_bfloat_to_float;
+  if (!shunt_options()->extend || on_device) return false;
+  *alpha = (struct shunt_scalar){.host = widen(*(const uint16_t *)x->alpha)};
+  *beta = (struct shunt_scalar){.host = widen(*(const uint16_t *)x->beta)};
+  *compute = SHUNT_F32;
+  p->extended = true;
+  return true;
+}
+
 static struct shunt_verdict read_common(const struct shunt_original *o, const struct common *x,
-                                        cudaStream_t *stream, shunt_type *compute,
-                                        struct shunt_scalar *alpha, struct shunt_scalar *beta)
+                                        cudaStream_t *stream, struct shunt_problem *p,
+                                        shunt_type *compute, struct shunt_scalar *alpha,
+                                        struct shunt_scalar *beta)
 {
   cusparsePointerMode_t mode;
   SHUNT_DECLINE_IF(!x->handle || !x->alpha || !x->beta, SHUNT_R_EMPTY);
@@ -291,6 +309,9 @@ static struct shunt_verdict read_common(const struct shunt_original *o, const st
   SHUNT_DECLINE_IF(!o->GetPointerMode || !GOT(o->GetPointerMode(x->handle, &mode)),
                    SHUNT_R_UNREADABLE);
   SHUNT_DECLINE_IF(!value_type(x->compute, compute), SHUNT_R_TYPES);
+  if ((*compute == SHUNT_F16 || *compute == SHUNT_BF16) &&
+      read_half_scalars(x, mode == CUSPARSE_POINTER_MODE_DEVICE, p, compute, alpha, beta))
+    return SHUNT_VERDICT(SHUNT_FITS);
   /* The width of a host scalar must be known before it is read. */
   SHUNT_DECLINE_IF(*compute != SHUNT_F32 && *compute != SHUNT_F64 && *compute != SHUNT_I32 &&
                        !shunt_type_is_complex(*compute),
@@ -298,6 +319,12 @@ static struct shunt_verdict read_common(const struct shunt_original *o, const st
   *alpha = scalar(x->alpha, mode == CUSPARSE_POINTER_MODE_DEVICE, *compute);
   *beta = scalar(x->beta, mode == CUSPARSE_POINTER_MODE_DEVICE, *compute);
   return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+/* Types that the original refuses are asked about with SHUNT_EXTEND alone. */
+static void mark_extended(struct shunt_problem *p)
+{
+  if (shunt_options()->extend && shunt_problem_check(p).reason == SHUNT_R_TYPES) p->extended = true;
 }
 
 /* CUSPARSE_SPMM_BSR_ALG1, which older headers do not have. */
@@ -322,6 +349,22 @@ static bool algorithm_fits(cusparseSpMMAlg_t alg, const struct shunt_problem *p)
   }
 }
 
+/* Is 0 x NaN NaN in the original, for an alpha of 0?  cuSPARSE documents the formula and no exception
+   for alpha = 0; most of its products leave no trace of A and B then, and ours neither.  Measured,
+   12.6.3 to 12.7.10: CSR_ALG3 keeps NaN, and since 12.7 so do the other algorithms of CSR where A and
+   C have the same 16-bit type.  (Blocks keep it, too, there as in our kernels.)  */
+static bool keeps_nan(const struct shunt_original *o, const struct shunt_spmm_arguments *x,
+                      const struct shunt_problem *p)
+{
+  enum { SINCE = 12700 };
+  const shunt_type type = p->spmm.a.value_type;
+  int version = SINCE;
+  if (p->format != SHUNT_CSR || p->op_a != 'N') return false;
+  if (x->algorithm == CUSPARSE_SPMM_CSR_ALG3) return true;
+  if ((type != SHUNT_F16 && type != SHUNT_BF16) || p->spmm.c.type != type) return false;
+  return !o->GetVersion || !GOT(o->GetVersion(x->handle, &version)) || version >= SINCE;
+}
+
 struct shunt_verdict shunt_describe_spmm(const struct shunt_original *o,
                                          const struct shunt_spmm_arguments *x,
                                          struct shunt_problem *p, cudaStream_t *stream)
@@ -333,13 +376,16 @@ struct shunt_verdict shunt_describe_spmm(const struct shunt_original *o,
   SHUNT_DECLINE_IF(!x->a || !x->b || !x->c, SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(!operation(x->op_a, &p->op_a) || !operation(x->op_b, &p->op_b),
                    SHUNT_R_TRANSPOSED);
-  FORWARD(read_common(o, &common, stream, &p->spmm.compute, &p->spmm.alpha, &p->spmm.beta));
+  FORWARD(read_common(o, &common, stream, p, &p->spmm.compute, &p->spmm.alpha, &p->spmm.beta));
   FORWARD(read_sparse(o, x->a, p, &p->spmm.a));
   FORWARD(read_dense(o, x->b, p->op_b, 0, p, &p->spmm.b));
   FORWARD(read_dense(o, x->c, 'N', 1, p, &p->spmm.c));
   SHUNT_DECLINE_IF(!algorithm_fits(x->algorithm, p), SHUNT_R_ALGORITHM);
+  /* What stands on the device is not known here. */
+  SHUNT_DECLINE_IF(p->spmm.alpha.device && keeps_nan(o, x, p), SHUNT_R_ALPHA);
   p->deterministic = shunt_options()->deterministic || x->algorithm == CUSPARSE_SPMM_CSR_ALG3 ||
                      (int)x->algorithm == BSR_ALG1;
+  mark_extended(p);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
@@ -354,11 +400,12 @@ struct shunt_verdict shunt_describe_sddmm(const struct shunt_original *o,
   SHUNT_DECLINE_IF(!x->a || !x->b || !x->c, SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(!operation(x->op_a, &p->op_a) || !operation(x->op_b, &p->op_b),
                    SHUNT_R_TRANSPOSED);
-  FORWARD(read_common(o, &common, stream, &p->sddmm.compute, &p->sddmm.alpha, &p->sddmm.beta));
+  FORWARD(read_common(o, &common, stream, p, &p->sddmm.compute, &p->sddmm.alpha, &p->sddmm.beta));
   FORWARD(read_dense(o, x->a, p->op_a, 0, p, &p->sddmm.a));
   FORWARD(read_dense(o, x->b, p->op_b, 1, p, &p->sddmm.b));
   FORWARD(read_sparse(o, x->c, p, &p->sddmm.c));
   p->deterministic = shunt_options()->deterministic;
+  mark_extended(p);
   SHUNT_DECLINE_IF(x->algorithm != CUSPARSE_SDDMM_ALG_DEFAULT, SHUNT_R_ALGORITHM);
   return SHUNT_VERDICT(SHUNT_FITS);
 }

@@ -6,8 +6,8 @@
    that must cost no more than a rerouting.
 
    Thread-safe; a table that nothing was ever put into takes no lock.  */
-#ifndef SHUNT_CUSPARSE_NOTES_H
-#define SHUNT_CUSPARSE_NOTES_H
+#ifndef SHUNT_CUSPARSE_DESCRIPTOR_TABLE_H
+#define SHUNT_CUSPARSE_DESCRIPTOR_TABLE_H
 
 #include <cusparse.h>
 #include <pthread.h>

@@ -5,6 +5,7 @@
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/log.h"
 #include "backend/plan/promise.h"
+#include "backend/routes/costs.h"
 
 /* What bufferSize's answers for p are known by on the current device. */
 static uint64_t key_of(const struct shunt_problem *p)
@@ -18,12 +19,42 @@ static uint64_t key_of(const struct shunt_problem *p)
   return shunt_promise_key(shunt_problem_hash(p), device);
 }
 
-/* An answer counts although nothing is wanted now: buffers of its size may be about later. */
-size_t shunt_entry_buffer_size(const struct shunt_problem *p, size_t original_bytes,
-                               cudaStream_t stream, const char *path)
+bool shunt_entry_may_answer(cusparseStatus_t status)
 {
-  const size_t own = shunt_plan_workspace(p, stream, path);
-  return shunt_promise_make(key_of(p), original_bytes, own);
+  return status == CUSPARSE_STATUS_SUCCESS ||
+         (status == CUSPARSE_STATUS_NOT_SUPPORTED && shunt_options()->extend);
+}
+
+/* A promise of some room is what the later calls know by that the original has refused. */
+static cusparseStatus_t extended_size(const struct shunt_problem *p, cusparseStatus_t status,
+                                      size_t *bytes, cudaStream_t stream, const char *path)
+{
+  if (status != CUSPARSE_STATUS_NOT_SUPPORTED) return status;
+  const size_t all = shunt_promise_make(key_of(p), 0, shunt_plan_workspace(p, stream, path));
+  if (all == 0) return status;
+  *bytes = all;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+
+/* An answer counts although nothing is wanted now: buffers of its size may be about later. */
+cusparseStatus_t shunt_entry_buffer_size(const struct shunt_problem *p, cusparseStatus_t status,
+                                         size_t *bytes, cudaStream_t stream, const char *path)
+{
+  if (p->extended) return extended_size(p, status, bytes, stream, path);
+  if (status != CUSPARSE_STATUS_SUCCESS) return status;
+  *bytes = shunt_promise_make(key_of(p), *bytes, shunt_plan_workspace(p, stream, path));
+  return status;
+}
+
+static bool is_promised(const struct shunt_problem *p)
+{
+  return shunt_promise_find(key_of(p)).own_bytes > 0;
+}
+
+cusparseStatus_t shunt_entry_preprocessed(const struct shunt_problem *p, cusparseStatus_t status)
+{
+  const bool answers = p->extended && status == CUSPARSE_STATUS_NOT_SUPPORTED && is_promised(p);
+  return answers ? CUSPARSE_STATUS_SUCCESS : status;
 }
 
 /* Shunt's part of the program's buffer for p; NULL when there is none to be trusted. */
@@ -41,17 +72,29 @@ static const void *caller_of(const struct shunt_entry_call *call)
 bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatus_t *status)
 {
   bool described = call->answer.why.reason == SHUNT_FITS;
+  struct shunt_sample *sample = NULL;
   if (described) {
     size_t bytes;
     void *workspace = workspace_for(&call->problem, buffer, &bytes);
+    sample = shunt_sample_begin(&call->problem, call->stream);
     call->answer = shunt_plan_run(&call->problem, workspace, bytes, call->stream);
   } else {
     call->answer.route = "original";
   }
-  shunt_log_decision(
+  const bool taken = described && call->answer.why.reason == SHUNT_FITS;
+  struct shunt_decision *decision = shunt_log_decision(
       call->name, call->answer.route, described ? call->answer.how : call->answer.why,
       described ? &call->problem : NULL,
-      (struct shunt_log_call){call->answer.us, call->answer.saved_us, true, caller_of(call)});
+      (struct shunt_log_call){.us = call->answer.us,
+                              .saved_us = call->answer.saved_us,
+                              .off = taken ? shunt_cost_original_off(&call->problem) : 0,
+                              .by_table = true,
+                              .caller = caller_of(call)});
+  if (taken)
+    shunt_sample_end(sample, &call->problem, decision, call->answer.us + call->answer.saved_us,
+                     &call->original);
+  else
+    shunt_sample_drop(sample);
   if (call->answer.written) {
     *status = CUSPARSE_STATUS_EXECUTION_FAILED;
     return true;

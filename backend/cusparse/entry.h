@@ -4,6 +4,7 @@
 
 #include <cusparse.h>
 
+#include "backend/cusparse/measure.h"
 #include "backend/cusparse/original.h"
 #include "backend/options/disable.h"
 #include "backend/plan/planner.h"
@@ -12,7 +13,7 @@
 /* What the program may see of us; all else is hidden (exports.map says it again). */
 #define SHUNT_EXPORT __attribute__((visibility("default")))
 
-/* Finds `original` for whoever called the exported function.  Without one the library's own "not
+/* Finds `original` for the caller of the exported function.  Without one the library's own "not
    initialized" is the answer.
 
    With SHUNT_DISABLE=1 the rest is a tail call: the original returns to the program.  (A wrapper
@@ -37,12 +38,21 @@ struct shunt_entry_call {
   struct shunt_problem problem;
   cudaStream_t stream;
   struct shunt_answer answer; /* why is set by the description, the rest by shunt_entry_take */
+  struct shunt_original_into original; /* for SHUNT_MEASURE */
 };
 
-/* What bufferSize answers for p, the original's own answer being `original_bytes`: with room for
-   Shunt. For every call whose original succeeded.  `path`: of the original's library.  */
-size_t shunt_entry_buffer_size(const struct shunt_problem *p, size_t original_bytes,
-                               cudaStream_t stream, const char *path);
+/* The original has answered `status`: is there anything for Shunt to say?  It succeeded, or it refused
+   what SHUNT_EXTEND may answer.  */
+bool shunt_entry_may_answer(cusparseStatus_t status);
+
+/* bufferSize's answer for p, the original having said `status` and *bytes: with room for Shunt in
+   *bytes.  Of a problem that the original refused, success if Shunt will take it.  `path`: of the
+   original's library.  */
+cusparseStatus_t shunt_entry_buffer_size(const struct shunt_problem *p, cusparseStatus_t status,
+                                         size_t *bytes, cudaStream_t stream, const char *path);
+
+/* preprocess' answer for p: of a problem that only Shunt takes, success. */
+cusparseStatus_t shunt_entry_preprocessed(const struct shunt_problem *p, cusparseStatus_t status);
 
 /* Runs a described call through the planner and logs the decision.  True: the
    answer for the program is *status; false: the original must run.  */

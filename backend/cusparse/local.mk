@@ -9,7 +9,7 @@ libshunt_describe_la_SOURCES = %D%/bsr.c %D%/describe.c %D%/descriptor_table.c %
 
 pkglib_LTLIBRARIES += libshunt-cusparse.la
 libshunt_cusparse_la_SOURCES = $(LOADER_SOURCES) \
-  %D%/allocations.c %D%/entry.c %D%/original.c %D%/preprocess_epoch.c %D%/sddmm.c %D%/setters.c \
+  %D%/allocations.c %D%/entry.c %D%/measure.c %D%/original.c %D%/preprocess_epoch.c %D%/sddmm.c %D%/setters.c \
   %D%/spmm.c %D%/trampolines.c
 libshunt_cusparse_la_LIBADD = libshunt-describe.la libshunt-core.la libshunt-note.la -L%D% -lcudart_renamed -ldl -lrt -lpthread
 libshunt_cusparse_la_LDFLAGS = $(PRELOAD_LDFLAGS) -Wl,--version-script=$(top_srcdir)/%D%/exports.map

@@ -74,14 +74,24 @@ static bool whole(const void *p)
   return yes;
 }
 
-/* May this caller's call go to p?  Not if p is ours, and not if p is the caller's own and
+/* Is p in another copy of this library?  That would take us for the caller, and find the original of
+   whoever comes first.  */
+static bool another_shunt(const void *p)
+{
+  struct loaded o;
+  bool yes = loaded_open(p, &o) && loaded_defines(&o, "shunt_cusparse_note_original");
+  loaded_close(&o);
+  return yes;
+}
+
+/* May this caller's call go to p?  Not if p is ours or another copy's, and not if p is the caller's own and
    the caller wraps it: that would be a circle.  (A caller may well own the
    original, if cuSPARSE is linked into it statically; a whole cuSPARSE of the caller's that
    comes before us is a preload that wraps everything.)  */
 static bool usable(const struct caller *c, const void *p)
 {
   void *own = loaded_base(sites), *base = loaded_base(p);
-  if (!base || base == own) return false;
+  if (!base || base == own || another_shunt(p)) return false;
   if (base != c->base) return true;
   return !c->is_wrapper && !loaded_before(base, own) && whole(p);
 }

@@ -1,9 +1,9 @@
 /* original.h: the cuSPARSE that a caller would have reached without us.
 
    A process may hold no cuSPARSE, one, or several (PyTorch's wheel and the
-   toolkit's), in scopes that our own look-ups do not see.  So the question is always
-   asked for somebody: for the code that the exported function returns to.  Searched
-   in this order, the first answer wins:
+   toolkit's), in scopes that our own look-ups do not see.  So the answer depends on
+   the caller: the code that the exported function returns to.  Searched in this
+   order, the first answer wins:
 
      1. what the dlsym object noted   the pointer that this very call was made through
      2. RTLD_NEXT                     the global scope after ourselves, wrappers included; not
@@ -34,13 +34,14 @@
   X(CsrSetPointers) X(CscSetPointers) X(CooSetPointers) X(SpMatSetValues)                          \
   X(CreateBsr) X(CreateConstBsr) X(DestroySpMat)
 
-/* The functions that we only call, to read handles and descriptors back. */
+/* The functions that we only call, to read handles and descriptors back, and to make some to measure
+   with.  */
 #define SHUNT_READ(X)                                                                              \
   X(GetStream) X(GetPointerMode) X(GetVersion)                                                     \
   X(SpMatGetFormat) X(SpMatGetSize) X(SpMatGetStridedBatch) X(SpMatGetIndexBase)                   \
   X(DnMatGetStridedBatch)                                                                          \
   X(ConstSpMatGetValues) X(ConstCsrGet) X(ConstCscGet) X(ConstCooGet) X(ConstBlockedEllGet)        \
-  X(ConstDnMatGet)
+  X(ConstDnMatGet) X(CreateDnMat) X(DestroyDnMat) X(CreateCsr)
 /* clang-format on */
 
 /* Any pointer may be NULL: an old library lacks some functions.  (Where only the

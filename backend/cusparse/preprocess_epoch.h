@@ -18,8 +18,8 @@
    matrices where we do not see it.
 
    Thread-safe.  */
-#ifndef SHUNT_CUSPARSE_ACTIVE_H
-#define SHUNT_CUSPARSE_ACTIVE_H
+#ifndef SHUNT_CUSPARSE_PREPROCESS_EPOCH_H
+#define SHUNT_CUSPARSE_PREPROCESS_EPOCH_H
 
 #include <cusparse.h>
 #include <stdint.h>

@@ -17,9 +17,9 @@ SHUNT_EXPORT cusparseStatus_t cusparseSDDMM_bufferSize(
   cudaStream_t stream;
   cusparseStatus_t status = original->SDDMM_bufferSize(handle, opA, opB, alpha, matA, matB, beta,
                                                        matC, computeType, alg, bufferSize);
-  if (status == CUSPARSE_STATUS_SUCCESS &&
+  if (shunt_entry_may_answer(status) &&
       shunt_describe_sddmm(original, &x, &p, &stream).reason == SHUNT_FITS)
-    *bufferSize = shunt_entry_buffer_size(&p, *bufferSize, stream, original->path);
+    status = shunt_entry_buffer_size(&p, status, bufferSize, stream, original->path);
   SHUNT_LEAVE();
   return status;
 }
@@ -40,6 +40,34 @@ static int run_original(void *context)
                             x->compute, x->algorithm, r->buffer) != CUSPARSE_STATUS_SUCCESS;
 }
 
+/* The same, but into `memory`, with C's pattern.  Where the original wants a buffer, C's own may be
+   active: nothing is measured there.  */
+static int run_original_into(void *context, void *memory)
+{
+  struct original_run r = *(const struct original_run *)context;
+  const struct shunt_original *o = r.original;
+  const struct shunt_sddmm_arguments *x = r.x;
+  int64_t rows, cols, nnz;
+  const void *offsets, *columns, *values;
+  cusparseIndexType_t offset_type, column_type;
+  cusparseIndexBase_t base;
+  cudaDataType type;
+  size_t bytes = 1;
+  if (!o->CreateCsr || !o->DestroySpMat || !o->SDDMM_bufferSize ||
+      o->ConstCsrGet(x->c, &rows, &cols, &nnz, &offsets, &columns, &values, &offset_type,
+                     &column_type, &base, &type) != CUSPARSE_STATUS_SUCCESS ||
+      o->CreateCsr(&r.c, rows, cols, nnz, (void *)offsets, (void *)columns, memory, offset_type,
+                   column_type, base, type) != CUSPARSE_STATUS_SUCCESS)
+    return 1;
+  const bool free_of_buffer =
+      o->SDDMM_bufferSize(x->handle, x->op_a, x->op_b, x->alpha, x->a, x->b, x->beta, r.c,
+                          x->compute, x->algorithm, &bytes) == CUSPARSE_STATUS_SUCCESS &&
+      bytes == 0;
+  const int failed = !free_of_buffer || run_original(&r);
+  o->DestroySpMat(r.c);
+  return failed;
+}
+
 SHUNT_EXPORT cusparseStatus_t cusparseSDDMM_preprocess(
     cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB, const void *alpha,
     cusparseConstDnMatDescr_t matA, cusparseConstDnMatDescr_t matB, const void *beta,
@@ -54,8 +82,11 @@ SHUNT_EXPORT cusparseStatus_t cusparseSDDMM_preprocess(
   cudaStream_t stream;
   cusparseStatus_t status = original->SDDMM_preprocess(handle, opA, opB, alpha, matA, matB, beta,
                                                        matC, computeType, alg, externalBuffer);
-  if (status == CUSPARSE_STATUS_SUCCESS &&
-      shunt_describe_sddmm(original, &x, &p, &stream).reason == SHUNT_FITS)
+  const bool described = shunt_entry_may_answer(status) &&
+                         shunt_describe_sddmm(original, &x, &p, &stream).reason == SHUNT_FITS;
+  if (described && p.extended)
+    status = shunt_entry_preprocessed(&p, status);
+  else if (described && status == CUSPARSE_STATUS_SUCCESS)
     shunt_entry_prepare(
         &p, externalBuffer, stream,
         (struct shunt_original_run){run_original,
@@ -78,6 +109,8 @@ SHUNT_EXPORT cusparseStatus_t cusparseSDDMM(cusparseHandle_t handle, cusparseOpe
   struct shunt_entry_call call = {.name = "cusparseSDDMM", .caller = __builtin_return_address(0)};
   call.answer.why = shunt_describe_sddmm(original, &x, &call.problem, &call.stream);
   cusparseStatus_t status = CUSPARSE_STATUS_SUCCESS;
+  struct original_run run = {original, &x, matC, externalBuffer};
+  call.original = (struct shunt_original_into){run_original_into, &run};
   if (!shunt_entry_take(&call, externalBuffer, &status))
     status = original->SDDMM(handle, opA, opB, alpha, matA, matB, beta, matC, computeType, alg,
                              externalBuffer);

@@ -22,14 +22,14 @@ SHUNT_EXPORT cusparseStatus_t cusparseSpMM_bufferSize(
   cudaStream_t stream;
   cusparseStatus_t status = original->SpMM_bufferSize(handle, opA, opB, alpha, matA, matB, beta,
                                                       matC, computeType, alg, bufferSize);
-  if (status == CUSPARSE_STATUS_SUCCESS &&
+  if (shunt_entry_may_answer(status) &&
       shunt_describe_spmm(original, &x, &p, &stream).reason == SHUNT_FITS)
-    *bufferSize = shunt_entry_buffer_size(&p, *bufferSize, stream, original->path);
+    status = shunt_entry_buffer_size(&p, status, bufferSize, stream, original->path);
   SHUNT_LEAVE();
   return status;
 }
 
-/* The original on a call's own arguments. */
+/* The original on a call's own arguments, or with another C. */
 struct original_run {
   const struct shunt_original *original;
   const struct shunt_spmm_arguments *x;
@@ -43,6 +43,25 @@ static int run_original(void *context)
   const struct shunt_spmm_arguments *x = r->x;
   return r->original->SpMM(x->handle, x->op_a, x->op_b, x->alpha, x->a, x->b, x->beta, r->c,
                            x->compute, x->algorithm, r->buffer) != CUSPARSE_STATUS_SUCCESS;
+}
+
+/* The same, but into `memory`. */
+static int run_original_into(void *context, void *memory)
+{
+  struct original_run r = *(const struct original_run *)context;
+  const struct shunt_original *o = r.original;
+  int64_t rows, cols, ld;
+  const void *values;
+  cudaDataType type;
+  cusparseOrder_t order;
+  if (!o->CreateDnMat || !o->DestroyDnMat ||
+      o->ConstDnMatGet(r.x->c, &rows, &cols, &ld, &values, &type, &order) !=
+          CUSPARSE_STATUS_SUCCESS ||
+      o->CreateDnMat(&r.c, rows, cols, ld, memory, type, order) != CUSPARSE_STATUS_SUCCESS)
+    return 1;
+  const int failed = run_original(&r);
+  o->DestroyDnMat(r.c);
+  return failed;
 }
 
 SHUNT_EXPORT cusparseStatus_t
@@ -61,8 +80,11 @@ cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperation_t opA, cuspar
   shunt_epoch_end(matA);
   cusparseStatus_t status = original->SpMM_preprocess(handle, opA, opB, alpha, matA, matB, beta,
                                                       matC, computeType, alg, externalBuffer);
-  if (status == CUSPARSE_STATUS_SUCCESS &&
-      shunt_describe_spmm(original, &x, &p, &stream).reason == SHUNT_FITS) {
+  const bool described = shunt_entry_may_answer(status) &&
+                         shunt_describe_spmm(original, &x, &p, &stream).reason == SHUNT_FITS;
+  if (described && p.extended)
+    status = shunt_entry_preprocessed(&p, status);
+  else if (described && status == CUSPARSE_STATUS_SUCCESS) {
     shunt_entry_prepare(
         &p, externalBuffer, stream,
         (struct shunt_original_run){run_original,
@@ -94,6 +116,8 @@ SHUNT_EXPORT cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOper
     call.problem.pattern_epoch = shunt_epoch_of(&prepared);
   }
   cusparseStatus_t status = CUSPARSE_STATUS_SUCCESS;
+  struct original_run run = {original, &x, matC, externalBuffer};
+  call.original = (struct shunt_original_into){run_original_into, &run};
   if (!shunt_entry_take(&call, externalBuffer, &status))
     status = original->SpMM(handle, opA, opB, alpha, matA, matB, beta, matC, computeType, alg,
                             externalBuffer);

@@ -30,7 +30,7 @@ enum { GRB_MATERIALIZE = 1 };
 
 /* Option numbers, different before and from version 8. */
 struct grb_numbers {
-  int hyper_switch, bitmap_switch, format, sparsity_status, sparsity_control, nthreads;
+  int hyper_switch, bitmap_switch, format, sparsity_status, sparsity_control, nthreads, burble;
 };
 
 /* The functions that are called, all of the library that the matrices belong to.  The
@@ -76,6 +76,7 @@ struct grb_numbers {
 
 /* Missing in some versions: NULL then. */
 #define GRB_OPTIONAL_FUNCTIONS(X)                                                                  \
+  X(GrB_Matrix_dup, (GrB_Matrix *, GrB_Matrix))           /* only to measure */                    \
   X(GrB_Matrix_get_INT32, (GrB_Matrix, int32_t *, int))   /* from 9 */                             \
   X(GxB_Global_Option_get_FUNCTION, (int, void **))       /* from 8 */                             \
   X(GxB_Context_get_INT32, (GxB_Context, int, int32_t *)) /* from 8 */                             \

@@ -85,7 +85,7 @@ void grb_result_release(struct grb_product *p)
   grb_release(l, t->offsets);
   grb_release(l, t->ids);
   grb_release(l, t->indices);
-  *t = (struct grb_result){.form = 0};
+  *t = (struct grb_result){.replaces_all = t->replaces_all};
 }
 
 /* ---- the ways -------------------------------------------------------------------------------- */

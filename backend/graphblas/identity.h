@@ -1,4 +1,4 @@
-/* identity.h: which matrix an operand was read from, for whoever keeps copies of it.
+/* identity.h: which matrix an operand was read from, for those who keep copies of it.
 
    A handle alone proves nothing: the matrix may change in place and keep its arrays.
    The epoch (backend/graphblas/epoch/epochs.h) moves with every call that may change the matrix;

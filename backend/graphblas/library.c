@@ -88,14 +88,14 @@ bool grb_library_fill(struct grb_library *l, void *(*symbol)(void *from, const c
 /* GxB_Context, like the new numbers, came with version 8. */
 static struct grb_numbers numbers_of(const struct grb_library *l)
 {
-  static const struct grb_numbers before_8 = {0, 34, 1, 33, 32, 5},
-                                  from_8 = {7000, 7001, 7002, 7034, 7036, 7086};
+  static const struct grb_numbers before_8 = {0, 34, 1, 33, 32, 5, 99},
+                                  from_8 = {7000, 7001, 7002, 7034, 7036, 7086, 7019};
   return l->GxB_Context_get_INT32 ? from_8 : before_8;
 }
 
 static bool make_ready(struct grb_library *l)
 {
-  /* Whoever finds it taken, be it in a forked child for good, hands its call on. */
+  /* A thread that finds it taken hands its call on; in a forked child that may last for good. */
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   if (pthread_mutex_trylock(&mutex) != 0) return false;
   int state = l->state;

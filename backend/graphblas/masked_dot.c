@@ -52,6 +52,7 @@ static struct shunt_verdict choose(struct grb_product *p)
   const struct shunt_masked_dot x = product(p);
   const double reads = shunt_masked_dot_reads(&x);
   p->work = (int64_t)reads;
+  p->gain = grb_gain_masked_dot(&x, reads);
   if (grb_engine_forced()) return SHUNT_VERDICT(SHUNT_FITS);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
   /* What is made of A and B before the first dot product. */

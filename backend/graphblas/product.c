@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "backend/graphblas/measure.h"
 #include "backend/graphblas/report.h"
 #ifdef SHUNT_HAVE_CUDA
 #include "backend/graphblas/epoch/epochs.h"
@@ -56,7 +57,9 @@ bool grb_product_run(const struct grb_call *call, struct grb_left *left)
     grb_bump(call->c);      /* an engine may know a result that C did not get */
     grb_gpu_unpin(call->c); /* the original may give it another array */
   }
-  left->decision = told ? grb_report(&p, why, taken ? since(start) : -1) : NULL;
+  const double us = taken ? since(start) : -1;
+  left->decision = told ? grb_report(&p, why, us) : NULL;
+  if (taken && told) grb_measure(&p, left->decision, us);
   left->started = told ? now() : -1;
   return taken;
 }

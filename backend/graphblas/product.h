@@ -13,6 +13,7 @@
 #ifndef SHUNT_GRAPHBLAS_PRODUCT_H
 #define SHUNT_GRAPHBLAS_PRODUCT_H
 
+#include "backend/graphblas/gain.h"
 #include "backend/graphblas/operand.h"
 #include "backend/graphblas/semiring.h"
 #include "backend/graphblas/settings.h"
@@ -66,6 +67,7 @@ struct grb_product {
   /* Chosen: */
   const struct grb_method *method;
   int64_t work; /* multiplications */
+  struct grb_gain gain;
   /* Computed: */
   const char *engine;
   struct grb_result t;
@@ -73,7 +75,7 @@ struct grb_product {
 
 /* One way to compute products of some forms of operands. */
 struct grb_method {
-  /* May it take the product, and is that worth while?  Sets p->work. */
+  /* May it take the product, and is that worth while?  Sets p->work and p->gain. */
   struct shunt_verdict (*choose)(struct grb_product *p);
   /* Sets p->t.  After a failure p->t holds nothing. */
   struct shunt_verdict (*compute)(struct grb_product *p);

@@ -1,6 +1,8 @@
 #include "backend/graphblas/report.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static void print_operand(const struct grb_operand *a, char text[8])
 {
@@ -55,9 +57,13 @@ static uint64_t hash(const struct grb_product *p)
 
 struct shunt_decision *grb_report(const struct grb_product *p, struct shunt_verdict why, double us)
 {
-  bool readable = p->m > 0;
+  const bool readable = p->m > 0, taken = why.reason == SHUNT_FITS;
+  const bool by_host = strcmp(p->engine, "host") == 0;
   return shunt_log_decision_of(
-      p->call->name, why.reason == SHUNT_FITS ? p->engine : "original", why, readable ? hash(p) : 1,
+      p->call->name, taken ? p->engine : "original", why, readable ? hash(p) : 1,
       readable ? print : NULL, p,
-      (struct shunt_log_call){.us = us, .saved_us = -1, .caller = p->call->caller});
+      (struct shunt_log_call){.us = us,
+                              .saved_us = taken ? grb_gain_saved(&p->gain, us, by_host) : NAN,
+                              .off = p->gain.off,
+                              .caller = p->call->caller});
 }

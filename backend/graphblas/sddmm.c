@@ -44,17 +44,23 @@ static struct shunt_sparse pattern_of(const struct grb_product *p)
   };
 }
 
-static shunt_status run_engine(struct grb_product *p)
+/* Without the pattern and the place of the result. */
+static struct shunt_host_sddmm operands(const struct grb_product *p)
 {
   const enum shunt_multiplier times = p->semiring.multiplier;
-  struct shunt_host_sddmm x = {
+  return (struct shunt_host_sddmm){
       .semiring = grb_semiring_of_kernels(&p->semiring),
-      .pattern = pattern_of(p),
       .u = grb_operand_full(&p->a, p->settings.transpose_first, grb_uses_first(times)),
       .v = grb_operand_full(&p->b, p->settings.transpose_second, grb_uses_second(times)),
-      .out = p->t.values,
       .threads = p->threads,
   };
+}
+
+static shunt_status run_engine(struct grb_product *p)
+{
+  struct shunt_host_sddmm x = operands(p);
+  x.pattern = pattern_of(p);
+  x.out = p->t.values;
   return grb_engine_sddmm(p, &x);
 }
 
@@ -65,6 +71,8 @@ static struct shunt_verdict choose(struct grb_product *p)
   GRB_CONTINUE(grb_mask_read_sparse(p));
   SHUNT_DECLINE_IF(__builtin_mul_overflow(p->mask.nnz, p->k, &p->work), SHUNT_R_LARGE);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
+  const struct shunt_host_sddmm x = operands(p);
+  p->gain = grb_gain_sddmm(&x, p->mask.nnz);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 

@@ -181,10 +181,22 @@ static struct shunt_verdict check_mask(struct grb_product *p)
   return grb_mask_check_zeros(p);
 }
 
+/* Nothing was measured of masks, and of sums into a C that is not full. */
+static void expect_gain(struct grb_product *p)
+{
+  const struct shunt_host_spmm x = operands(p);
+  const bool into = p->call->accum == p->semiring.add && p->c.form == GRB_FULL;
+  if (p->masked || (p->call->accum && !into)) return;
+  p->gain = p->call->kind == GRB_CALL_MXM ? grb_gain_spmm(&x, p->c.by_column != from_right(p), into)
+                                          : grb_gain_vector(&x);
+}
+
 static struct shunt_verdict choose(struct grb_product *p)
 {
   GRB_CONTINUE(check_sizes(p));
-  return check_mask(p);
+  GRB_CONTINUE(check_mask(p));
+  expect_gain(p);
+  return SHUNT_VERDICT(SHUNT_FITS);
 }
 
 /* ---- the product ---------------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ static bool read_stack(char text[STACK_TEXT])
   return n > 0;
 }
 
-/* Not written by whoever wrote the program: installed, of the standard library, or no file. */
+/* Not the program's own source: installed, of the standard library, or no file. */
 static bool is_installed(const char *path)
 {
   return strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||

@@ -45,6 +45,12 @@ static long rank(void)
   return -1;
 }
 
+double shunt_process_seconds(void)
+{
+  const double start = started_after_boot();
+  return start >= 0 ? now_by(CLOCK_BOOTTIME) - start : 0;
+}
+
 void shunt_log_process(FILE *to)
 {
   char host[64];

@@ -47,7 +47,7 @@ static size_t workspace_of(const struct shunt_packed *p, const struct operands *
 {
   struct shunt_vector_attention problem = problem_of(x, 0);
 
-  if (p->engine->fuses(&problem)) return 0;
+  if (p->at.engine->fuses(&problem)) return 0;
   return score_bytes(p, x) + shunt_native_spmm_workspace(p, x->v, x->o);
 }
 
@@ -86,9 +86,9 @@ static shunt_status three_kernels(const struct shunt_packed *p, float scale,
                                          .in_stride = values.stride,
                                          .out_stride = values.stride};
   struct shunt_native_spmm spmm = {.values = values, .b = x->v, .c = x->o, .alpha = 1};
-  shunt_status s = p->engine->sddmm(p, &sddmm, stream);
+  shunt_status s = p->at.engine->sddmm(p, &sddmm, stream);
 
-  if (s == SHUNT_OK) s = p->engine->softmax(p, &softmax, stream);
+  if (s == SHUNT_OK) s = p->at.engine->softmax(p, &softmax, stream);
   if (s == SHUNT_OK)
     s = shunt_native_spmm(p, &spmm, workspace + scores, workspace_bytes - scores, stream);
   return s;
@@ -108,9 +108,9 @@ shunt_status shunt_attention(const struct shunt_packed *p, float scale,
   wanted = workspace_of(p, &x);
   if (wanted && (!workspace || (uintptr_t)workspace % 256 || workspace_bytes < wanted))
     return SHUNT_E_WORKSPACE;
-  s = p->engine->enter(p);
+  s = p->at.engine->enter(&p->at);
   if (s != SHUNT_OK) return s;
   problem = problem_of(&x, scale);
-  if (!wanted) return p->engine->attention(p, &problem, stream);
+  if (!wanted) return p->at.engine->attention(p, &problem, stream);
   return three_kernels(p, scale, &x, workspace, workspace_bytes, stream);
 }

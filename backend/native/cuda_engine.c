@@ -1,47 +1,47 @@
 /* cuda_engine.c: the engine of matrices in device memory: conv's device functions and the
    launchers of kernels/. */
-#include "backend/native/native.h"
+#include "backend/native/integers.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/routes/costs.h"
 
-static shunt_status read_device(struct shunt_packed *p)
+static shunt_status read_device(struct shunt_native_place *at)
 {
   int major = 0, minor = 0, l2 = 0;
   struct {
     enum cudaDeviceAttr what;
     int *to;
-  } asked[] = {{cudaDevAttrMultiProcessorCount, &p->device.multiprocessors},
+  } asked[] = {{cudaDevAttrMultiProcessorCount, &at->device.multiprocessors},
                {cudaDevAttrComputeCapabilityMajor, &major},
                {cudaDevAttrComputeCapabilityMinor, &minor},
-               {cudaDevAttrMaxSharedMemoryPerBlockOptin, &p->device.shared_per_block},
+               {cudaDevAttrMaxSharedMemoryPerBlockOptin, &at->device.shared_per_block},
                {cudaDevAttrL2CacheSize, &l2}};
-  shunt_status s = SHUNT_CUDA(cudaGetDevice(&p->ordinal));
+  shunt_status s = SHUNT_CUDA(cudaGetDevice(&at->ordinal));
 
   for (size_t i = 0; s == SHUNT_OK && i < sizeof asked / sizeof asked[0]; i++)
-    s = SHUNT_CUDA(cudaDeviceGetAttribute(asked[i].to, asked[i].what, p->ordinal));
-  p->device.compute_capability = major * 10 + minor;
-  p->device.l2_bytes = l2;
+    s = SHUNT_CUDA(cudaDeviceGetAttribute(asked[i].to, asked[i].what, at->ordinal));
+  at->device.compute_capability = major * 10 + minor;
+  at->device.l2_bytes = l2;
   if (s != SHUNT_OK) return s;
-  return p->device.compute_capability >= 80 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
+  return at->device.compute_capability >= 80 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
 }
 
-static shunt_status cuda_open(struct shunt_packed *p, shunt_stream stream)
+static shunt_status cuda_open(struct shunt_native_place *at, shunt_stream stream)
 {
   enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  shunt_status s = read_device(p);
+  shunt_status s = read_device(at);
 
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamIsCapturing(stream, &capture));
   if (s == SHUNT_OK && capture != cudaStreamCaptureStatusNone) s = SHUNT_E_ARGUMENT;
   return s;
 }
 
-static shunt_status cuda_enter(const struct shunt_packed *p)
+static shunt_status cuda_enter(const struct shunt_native_place *at)
 {
   int current = -1;
   shunt_status s = SHUNT_CUDA(cudaGetDevice(&current));
 
   if (s != SHUNT_OK) return s;
-  return current == p->ordinal ? SHUNT_OK : SHUNT_E_ARGUMENT;
+  return current == at->ordinal ? SHUNT_OK : SHUNT_E_ARGUMENT;
 }
 
 /* Memory that is had or given back must neither disturb nor be refused by a capture that another
@@ -71,13 +71,13 @@ static void cuda_release(void *memory)
   cudaThreadExchangeStreamCaptureMode(&mode);
 }
 
-static shunt_status cuda_pack(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
+static shunt_status cuda_pack(const struct shunt_csr *a, const struct shunt_vector_layout *layout,
                               struct shunt_packed *p, shunt_stream stream)
 {
   enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
 
   cudaThreadExchangeStreamCaptureMode(&mode);
-  shunt_status s = SHUNT_LAUNCH(shunt_csr_to_vector_cuda(a, plan, &p->v, &p->device, stream));
+  shunt_status s = SHUNT_LAUNCH(shunt_csr_to_vector_cuda(a, layout, &p->v, &p->at.device, stream));
   if (s == SHUNT_OK)
     s = SHUNT_CUDA(
         cudaMemcpyAsync(&p->counts, p->v.counts, sizeof p->counts, cudaMemcpyDeviceToHost, stream));
@@ -90,21 +90,21 @@ static shunt_status cuda_spmm(const struct shunt_packed *p, const struct shunt_s
                               const struct shunt_vector *v, void *workspace, size_t workspace_bytes,
                               shunt_stream stream)
 {
-  const struct shunt_vector_shape shape = shunt_choose_vector_shape_of(q, v, &p->device);
-  return SHUNT_LAUNCH(shunt_vector_packed_spmm_shaped_cuda(q, v, &shape, &p->device, workspace,
+  const struct shunt_vector_shape shape = shunt_choose_vector_shape_of(q, v, &p->at.device);
+  return SHUNT_LAUNCH(shunt_vector_packed_spmm_shaped_cuda(q, v, &shape, &p->at.device, workspace,
                                                            workspace_bytes, stream));
 }
 
 static shunt_status cuda_sddmm(const struct shunt_packed *p, const struct shunt_vector_sddmm *q,
                                shunt_stream stream)
 {
-  return SHUNT_LAUNCH(shunt_vector_sddmm_cuda(q, &p->v, &p->device, stream));
+  return SHUNT_LAUNCH(shunt_vector_sddmm_cuda(q, &p->v, &p->at.device, stream));
 }
 
 static shunt_status cuda_softmax(const struct shunt_packed *p, const struct shunt_vector_softmax *q,
                                  shunt_stream stream)
 {
-  return SHUNT_LAUNCH(shunt_vector_softmax_cuda(q, &p->v, &p->device, stream));
+  return SHUNT_LAUNCH(shunt_vector_softmax_cuda(q, &p->v, &p->at.device, stream));
 }
 
 static int cuda_fuses(const struct shunt_vector_attention *q)
@@ -117,12 +117,13 @@ static int cuda_fuses(const struct shunt_vector_attention *q)
 static shunt_status cuda_attention(const struct shunt_packed *p,
                                    const struct shunt_vector_attention *q, shunt_stream stream)
 {
-  return SHUNT_LAUNCH(shunt_vector_attention_cuda(q, &p->v, &p->device, stream));
+  return SHUNT_LAUNCH(shunt_vector_attention_cuda(q, &p->v, &p->at.device, stream));
 }
 
 const struct shunt_native_engine *shunt_native_cuda(void)
 {
   static const struct shunt_native_engine engine = {.open = cuda_open,
+                                                    .look = read_device,
                                                     .enter = cuda_enter,
                                                     .allocate = cuda_allocate,
                                                     .clear = cuda_clear,
@@ -134,6 +135,7 @@ const struct shunt_native_engine *shunt_native_cuda(void)
                                                     .sddmm = cuda_sddmm,
                                                     .softmax = cuda_softmax,
                                                     .fuses = cuda_fuses,
-                                                    .attention = cuda_attention};
+                                                    .attention = cuda_attention,
+                                                    .integers = &shunt_native_cuda_integers};
   return &engine;
 }

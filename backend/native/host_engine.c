@@ -3,18 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/native/native.h"
+#include "backend/native/integers.h"
 #include "backend/plan/fault.h"
 
-static shunt_status host_open(struct shunt_packed *p, shunt_stream stream)
+static shunt_status host_open(struct shunt_native_place *at, shunt_stream stream)
 {
-  (void)p, (void)stream;
+  (void)at, (void)stream;
   return SHUNT_OK;
 }
 
-static shunt_status host_enter(const struct shunt_packed *p)
+static shunt_status host_look(struct shunt_native_place *at)
 {
-  (void)p;
+  (void)at;
+  return SHUNT_OK;
+}
+
+static shunt_status host_enter(const struct shunt_native_place *at)
+{
+  (void)at;
   return SHUNT_OK;
 }
 
@@ -31,10 +37,10 @@ static shunt_status host_clear(void *memory, size_t bytes, shunt_stream stream)
   return SHUNT_OK;
 }
 
-static shunt_status host_pack(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
+static shunt_status host_pack(const struct shunt_csr *a, const struct shunt_vector_layout *layout,
                               struct shunt_packed *p, shunt_stream stream)
 {
-  shunt_status s = shunt_csr_to_vector_host(a, plan, &p->v);
+  shunt_status s = shunt_csr_to_vector_host(a, layout, &p->v);
 
   (void)stream;
   if (s == SHUNT_OK) p->counts = *p->v.counts;
@@ -85,6 +91,7 @@ static shunt_status host_attention(const struct shunt_packed *p,
 const struct shunt_native_engine *shunt_native_host(void)
 {
   static const struct shunt_native_engine engine = {.open = host_open,
+                                                    .look = host_look,
                                                     .enter = host_enter,
                                                     .allocate = host_allocate,
                                                     .clear = host_clear,
@@ -95,6 +102,7 @@ const struct shunt_native_engine *shunt_native_host(void)
                                                     .sddmm = host_sddmm,
                                                     .softmax = host_softmax,
                                                     .fuses = host_fuses,
-                                                    .attention = host_attention};
+                                                    .attention = host_attention,
+                                                    .integers = &shunt_native_host_integers};
   return &engine;
 }

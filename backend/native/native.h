@@ -4,10 +4,11 @@
    shunt.h's functions check, then call the matrix's engine:
 
      pack.c  spmm.c  sddmm.c  softmax.c  attention.c     checks; problem by problem or all at once
-                |
+                |                                         (integers_*.c: of integers)
         struct shunt_native_engine                        one table for each place
           |                      |
      host_engine.c       cuda_engine.c (no_cuda.c: none)
+     host_integers.c     cuda_integers.c
           |                      |
      conv/, kernels/host     conv/, kernels/             twins, and launchers  */
 #ifndef SHUNT_NATIVE_H
@@ -20,14 +21,20 @@
 #include "backend/shunt.h"
 
 struct shunt_native_engine;
+struct shunt_native_integers; /* backend/native/integers.h */
+
+/* Where a packed matrix lives. */
+struct shunt_native_place {
+  const struct shunt_native_engine *engine;
+  struct shunt_device device; /* and its number, where it is one */
+  int ordinal;
+};
 
 struct shunt_packed {
   struct shunt_vector v;
   struct shunt_vector_counts counts; /* v.counts, in host memory */
   enum shunt_place where;
-  const struct shunt_native_engine *engine;
-  struct shunt_device device; /* and its number, where it is one */
-  int ordinal;
+  struct shunt_native_place at;
   void *memory;
   int owned; /* memory is Shunt's */
   size_t bytes, value_bytes;
@@ -35,15 +42,17 @@ struct shunt_packed {
 
 /* Functions that take a packed matrix find themselves on its device. */
 struct shunt_native_engine {
-  /* Fills p's device in.  SHUNT_E_ARGUMENT: the stream is being captured. */
-  shunt_status (*open)(struct shunt_packed *p, shunt_stream stream);
-  /* Is p's device the current one?  SHUNT_E_ARGUMENT: no. */
-  shunt_status (*enter)(const struct shunt_packed *p);
+  /* Fills the current device in.  SHUNT_E_ARGUMENT: the stream is being captured. */
+  shunt_status (*open)(struct shunt_native_place *at, shunt_stream stream);
+  /* The same, capture or not: for a call without a packed matrix. */
+  shunt_status (*look)(struct shunt_native_place *at);
+  /* Is its device the current one?  SHUNT_E_ARGUMENT: no. */
+  shunt_status (*enter)(const struct shunt_native_place *at);
   shunt_status (*allocate)(void **memory, size_t bytes); /* aligned to 256 bytes */
   shunt_status (*clear)(void *memory, size_t bytes, shunt_stream stream);
   void (*release)(void *memory);
   /* Packs, and waits for p->counts. */
-  shunt_status (*pack)(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
+  shunt_status (*pack)(const struct shunt_csr *a, const struct shunt_vector_layout *layout,
                        struct shunt_packed *p, shunt_stream stream);
 
   size_t (*spmm_workspace)(const struct shunt_spmm *q);
@@ -58,8 +67,10 @@ struct shunt_native_engine {
   int (*fuses)(const struct shunt_vector_attention *q);
   shunt_status (*attention)(const struct shunt_packed *p, const struct shunt_vector_attention *q,
                             shunt_stream stream);
+  const struct shunt_native_integers *integers;
 };
-/* NULL: this library has none. */
+/* That of a place; NULL: this library has none. */
+const struct shunt_native_engine *shunt_native_engine_of(enum shunt_place where);
 const struct shunt_native_engine *shunt_native_host(void);
 const struct shunt_native_engine *shunt_native_cuda(void);
 

@@ -20,7 +20,12 @@ const char *shunt_status_text(shunt_status s)
   return "unknown status";
 }
 
-static struct shunt_vector_layout plan_of(const struct shunt_packing *how, int height)
+const struct shunt_native_engine *shunt_native_engine_of(enum shunt_place where)
+{
+  return where == SHUNT_HOST ? shunt_native_host() : shunt_native_cuda();
+}
+
+static struct shunt_vector_layout layout_of(const struct shunt_packing *how, int height)
 {
   return (struct shunt_vector_layout){.order = how && how->windowed ? SHUNT_VECTOR_WINDOWED
                                                                     : SHUNT_VECTOR_SEQUENTIAL,
@@ -28,16 +33,16 @@ static struct shunt_vector_layout plan_of(const struct shunt_packing *how, int h
 }
 
 /* Of 16 bits: the native products know no others. */
-static size_t bytes_of(const struct shunt_csr *a, const struct shunt_vector_layout *plan)
+static size_t bytes_of(const struct shunt_csr *a, const struct shunt_vector_layout *layout)
 {
-  return shunt_type_size(a->value_type) == sizeof(uint16_t) ? shunt_vector_bytes(a, plan) : 0;
+  return shunt_type_size(a->value_type) == sizeof(uint16_t) ? shunt_vector_bytes(a, layout) : 0;
 }
 
 size_t shunt_packed_bytes(const struct shunt_csr *a, const struct shunt_packing *how)
 {
-  struct shunt_vector_layout plan = plan_of(how, how && how->height ? how->height : 1);
+  struct shunt_vector_layout layout = layout_of(how, how && how->height ? how->height : 1);
 
-  return a ? bytes_of(a, &plan) : 0;
+  return a ? bytes_of(a, &layout) : 0;
 }
 
 static int arrays_fit(const struct shunt_csr *a)
@@ -47,30 +52,30 @@ static int arrays_fit(const struct shunt_csr *a)
 }
 
 /* Lays p out in the memory given or in memory of its own. */
-static shunt_status find_memory(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
+static shunt_status find_memory(const struct shunt_csr *a, const struct shunt_vector_layout *layout,
                                 const struct shunt_packing *how, struct shunt_packed *p)
 {
   shunt_status s = SHUNT_OK;
 
-  p->bytes = bytes_of(a, plan);
+  p->bytes = bytes_of(a, layout);
   if (p->bytes == 0) return SHUNT_E_UNSUPPORTED;
-  p->value_bytes =
-      (size_t)(shunt_vector_room(a, plan).steps + 1) * SHUNT_VECTOR_STEP_VALUES * sizeof(uint16_t);
+  p->value_bytes = (size_t)(shunt_vector_room(a, layout).steps + 1) * SHUNT_VECTOR_STEP_VALUES *
+                   sizeof(uint16_t);
   p->owned = !how || !how->memory;
   if (p->owned)
-    s = p->engine->allocate(&p->memory, p->bytes);
+    s = p->at.engine->allocate(&p->memory, p->bytes);
   else if ((uintptr_t)how->memory % 256 || how->memory_bytes < p->bytes)
     s = SHUNT_E_WORKSPACE;
   else
     p->memory = how->memory;
   if (s != SHUNT_OK) return s;
-  shunt_vector_lay_out(a, plan, p->memory, &p->v);
+  shunt_vector_lay_out(a, layout, p->memory, &p->v);
   return SHUNT_OK;
 }
 
 static void lose_memory(struct shunt_packed *p)
 {
-  if (p->owned && p->memory) p->engine->release(p->memory);
+  if (p->owned && p->memory) p->at.engine->release(p->memory);
   p->memory = NULL;
 }
 
@@ -79,10 +84,10 @@ static shunt_status pack_with(const struct shunt_csr *a, int height,
                               const struct shunt_packing *how, shunt_stream stream,
                               struct shunt_packed *p)
 {
-  struct shunt_vector_layout plan = plan_of(how, height);
-  shunt_status s = find_memory(a, &plan, how, p);
+  struct shunt_vector_layout layout = layout_of(how, height);
+  shunt_status s = find_memory(a, &layout, how, p);
 
-  if (s == SHUNT_OK) s = p->engine->pack(a, &plan, p, stream);
+  if (s == SHUNT_OK) s = p->at.engine->pack(a, &layout, p, stream);
   if (s == SHUNT_OK && p->counts.irregular) s = SHUNT_E_INPUT;
   if (s != SHUNT_OK) lose_memory(p);
   return s;
@@ -109,11 +114,11 @@ static shunt_status pack_filled(const struct shunt_csr *a, const struct shunt_pa
   shunt_status s;
 
   if (a->values || a->nnz == 0) return pack_any(a, how, stream, p);
-  s = p->engine->allocate(&filled.values, bytes);
+  s = p->at.engine->allocate(&filled.values, bytes);
   if (s != SHUNT_OK) return s;
-  s = p->engine->clear(filled.values, bytes, stream);
+  s = p->at.engine->clear(filled.values, bytes, stream);
   if (s == SHUNT_OK) s = pack_any(&filled, how, stream, p);
-  p->engine->release(filled.values);
+  p->at.engine->release(filled.values);
   return s;
 }
 
@@ -121,8 +126,7 @@ shunt_status shunt_pack(const struct shunt_csr *a, enum shunt_place where,
                         const struct shunt_packing *how, shunt_stream stream,
                         struct shunt_packed **out)
 {
-  const struct shunt_native_engine *engine =
-      where == SHUNT_HOST ? shunt_native_host() : shunt_native_cuda();
+  const struct shunt_native_engine *engine = shunt_native_engine_of(where);
   struct shunt_packed *p;
   shunt_status s;
 
@@ -133,8 +137,8 @@ shunt_status shunt_pack(const struct shunt_csr *a, enum shunt_place where,
   p = SHUNT_TRY_OR(NULL, calloc(1, sizeof *p));
   if (!p) return SHUNT_E_MEMORY;
   p->where = where;
-  p->engine = engine;
-  s = engine->open(p, stream);
+  p->at.engine = engine;
+  s = engine->open(&p->at, stream);
   if (s == SHUNT_OK) s = pack_filled(a, how, stream, p);
   if (s == SHUNT_OK)
     *out = p;

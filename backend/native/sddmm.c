@@ -22,6 +22,6 @@ shunt_status shunt_sddmm(const struct shunt_packed *p, float alpha, const struct
                                         .k = shunt_tensor_heads(k),
                                         .values = out.values,
                                         .values_stride = out.stride};
-  s = p->engine->enter(p);
-  return s == SHUNT_OK ? p->engine->sddmm(p, &problem, stream) : s;
+  s = p->at.engine->enter(&p->at);
+  return s == SHUNT_OK ? p->at.engine->sddmm(p, &problem, stream) : s;
 }

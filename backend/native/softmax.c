@@ -18,6 +18,6 @@ shunt_status shunt_softmax(const struct shunt_packed *p, int64_t problems, float
                                           .out = to.values,
                                           .in_stride = from.stride,
                                           .out_stride = to.stride};
-  s = p->engine->enter(p);
-  return s == SHUNT_OK ? p->engine->softmax(p, &problem, stream) : s;
+  s = p->at.engine->enter(&p->at);
+  return s == SHUNT_OK ? p->at.engine->softmax(p, &problem, stream) : s;
 }

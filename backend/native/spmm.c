@@ -23,7 +23,7 @@ size_t shunt_native_spmm_workspace(const struct shunt_packed *p, const struct sh
 
   /* The launcher looks at strides only: a pointer that is not aligned is said as such a stride. */
   if (!shunt_heads_aligned(&heads)) q.b.row_stride = b->cols | 1;
-  return p->engine->spmm_workspace(&q);
+  return p->at.engine->spmm_workspace(&q);
 }
 
 shunt_status shunt_native_spmm(const struct shunt_packed *p, const struct shunt_native_spmm *q,
@@ -36,7 +36,7 @@ shunt_status shunt_native_spmm(const struct shunt_packed *p, const struct shunt_
     one.alpha.host = (double)q->alpha;
     one.beta.host = (double)q->beta;
     v.values = q->values.values + z * q->values.stride;
-    s = p->engine->spmm(p, &one, &v, workspace, workspace_bytes, stream);
+    s = p->at.engine->spmm(p, &one, &v, workspace, workspace_bytes, stream);
     if (s != SHUNT_OK) return z ? SHUNT_E_WRITTEN : s;
   }
   return SHUNT_OK;
@@ -72,6 +72,6 @@ shunt_status shunt_spmm(const struct shunt_packed *p, const struct shunt_values 
   wanted = shunt_native_spmm_workspace(p, b, c);
   if (wanted && (!workspace || (uintptr_t)workspace % 256 || workspace_bytes < wanted))
     return SHUNT_E_WORKSPACE;
-  s = p->engine->enter(p);
+  s = p->at.engine->enter(&p->at);
   return s == SHUNT_OK ? shunt_native_spmm(p, &q, workspace, workspace_bytes, stream) : s;
 }

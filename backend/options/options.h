@@ -41,8 +41,10 @@ struct shunt_options {
   enum shunt_log log;
   char log_file[SHUNT_OPTION_PATH_BYTES]; /* "": stderr */
   char report[SHUNT_OPTION_PATH_BYTES];   /* "": none */
+  bool measure;                           /* time some calls both ways; only with a report */
   bool deterministic;
   enum shunt_assume assume;
+  bool extend;
   bool tune;
   char tune_file[SHUNT_OPTION_PATH_BYTES]; /* "": answers last as long as the process */
   bool verify;

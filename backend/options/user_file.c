@@ -1,6 +1,8 @@
 #define _GNU_SOURCE /* mkostemp */
 #include "backend/options/user_file.h"
 
+#include "backend/options/file_limit.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -40,9 +42,12 @@ static bool fill(int fd, void (*print)(FILE *f, void *argument), void *argument)
 {
   FILE *f = fdopen(fd, "w");
   if (!f) return close(fd), false;
+  const struct shunt_file_limit limit = shunt_file_limit_begin();
   print(f, argument);
-  const bool good = !ferror(f);
-  return fclose(f) == 0 && good;
+  bool good = !ferror(f);
+  good = fclose(f) == 0 && good;
+  shunt_file_limit_end(&limit);
+  return good;
 }
 
 bool shunt_user_file_write(const char *path, void (*print)(FILE *f, void *argument), void *argument)

@@ -10,8 +10,8 @@
 
 #include "backend/plan/cache_inside.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/device_memory.h"
 #include "backend/plan/log.h"
+#include "backend/plan/memory/device_memory.h"
 #include "conv/profile/profile.h"
 #include "kernels/guard/guard.h"
 
@@ -37,10 +37,9 @@ shunt_status shunt_cache_make(struct shunt_cache **out, cudaMemPool_t pool, int6
   if (s == SHUNT_OK) memset(c->arriving, 0, PROFILES * sizeof *c->arriving);
   if (s == SHUNT_OK) s = shunt_cache_words_add(c);
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamCreateWithFlags(&c->reaper, cudaStreamNonBlocking));
+  /* Not of the pool, whose first allocation takes milliseconds (backend/cublas/opening.h). */
   if (s == SHUNT_OK)
-    s = shunt_device_allocate((void **)&c->scratch, (size_t)PROFILES * SHUNT_PROFILE_SCRATCH, pool,
-                              c->reaper);
-  if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamSynchronize(c->reaper)); /* for all streams */
+    s = shunt_device_allocate_now((void **)&c->scratch, (size_t)PROFILES * SHUNT_PROFILE_SCRATCH);
   if (s != SHUNT_OK) {
     shunt_cache_free(c);
     return s;
@@ -52,7 +51,7 @@ shunt_status shunt_cache_make(struct shunt_cache **out, cudaMemPool_t pool, int6
 void shunt_cache_free(struct shunt_cache *c)
 {
   if (!c) return;
-  if (c->scratch) shunt_device_free(c->scratch, c->reaper);
+  if (c->scratch) shunt_device_free_now(c->scratch);
   if (c->reaper) cudaStreamDestroy(c->reaper);
   shunt_cache_words_free(c);
   if (c->arriving) cudaFreeHost(c->arriving);

@@ -36,6 +36,7 @@
 #include "conv/profile/profile.h"
 
 struct shunt_cache;
+struct shunt_share;
 struct shunt_cache_entry;
 struct shunt_cache_packed;
 
@@ -73,6 +74,9 @@ struct shunt_lookup {
 shunt_status shunt_cache_make(struct shunt_cache **out, cudaMemPool_t pool, int64_t most_bytes,
                               int64_t ample_bytes);
 void shunt_cache_free(struct shunt_cache *c);
+/* From then on the limit is one for all processes at this table (memory/share.h), which outlives the
+   cache; NULL: none.  */
+void shunt_cache_share(struct shunt_cache *c, struct shunt_share *share);
 
 void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
                          struct shunt_lookup *out);
@@ -161,7 +165,10 @@ void shunt_cache_forget(struct shunt_cache *c);
 /* Forgets those of which an array lies in [base, base + bytes), which is being freed. */
 void shunt_cache_forget_range(struct shunt_cache *c, const void *base, size_t bytes);
 
-/* Gives packed memory back while the device is short of it; eager calls only. */
+/* Do other processes want packed memory?  Then relieve is due. */
+bool shunt_cache_is_stirred(const struct shunt_cache *c);
+/* Gives packed memory back while the device is short of it, or other processes want their part;
+   eager calls only.  */
 void shunt_cache_relieve(struct shunt_cache *c);
 /* Gives all packed memory back and waits until the device has it: the program's own allocation has
    failed.  Bytes given back; copies that graphs or calls under way hold stay.  */

@@ -66,7 +66,7 @@ shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_looku
   if (e->identity == l->identity && e->profile_slot < 0) i = claim_slot(c, e);
   if (i >= 0) serial = c->slot[i].serial;
   pthread_mutex_unlock(&c->lock);
-  if (i < 0) return SHUNT_OK; /* somebody else's is on its way, or too many are */
+  if (i < 0) return SHUNT_OK; /* another profile is on its way, or too many are */
   shunt_status r = SHUNT_LAUNCH(shunt_profile_csr_cuda(
       a, serial, &c->arriving[i], c->scratch + (size_t)i * SHUNT_PROFILE_SCRATCH, d, stream));
   if (r == SHUNT_OK) return r;

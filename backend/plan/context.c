@@ -3,12 +3,15 @@
 #include <cuda.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "backend/cublas/cublaslt.h"
 #include "backend/options/options.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/device_memory.h"
+#include "backend/plan/memory/device_memory.h"
+#include "backend/plan/memory/share.h"
 #include "backend/plan/tune_machine.h"
 
 /* One slot per context seen.  Slots are filled in order and never emptied; when
@@ -72,34 +75,11 @@ struct shunt_context *shunt_context_find(void)
   return current_context(f, &id) ? find(id) : NULL;
 }
 
-static shunt_status read_device(struct shunt_context *e)
-{
-  struct {
-    enum cudaDeviceAttr what;
-    int value;
-  } a[] = {{cudaDevAttrMultiProcessorCount, 0},
-           {cudaDevAttrComputeCapabilityMajor, 0},
-           {cudaDevAttrComputeCapabilityMinor, 0},
-           {cudaDevAttrMaxSharedMemoryPerBlockOptin, 0},
-           {cudaDevAttrL2CacheSize, 0}};
-  size_t unused, total;
-  shunt_status s = SHUNT_CUDA(cudaGetDevice(&e->ordinal));
-  for (unsigned i = 0; s == SHUNT_OK && i < sizeof a / sizeof a[0]; i++)
-    s = SHUNT_CUDA(cudaDeviceGetAttribute(&a[i].value, a[i].what, e->ordinal));
-  if (s == SHUNT_OK) s = SHUNT_CUDA(cudaMemGetInfo(&unused, &total));
-  if (s != SHUNT_OK) return s;
-  e->device = (struct shunt_device){.multiprocessors = a[0].value,
-                                    .compute_capability = a[1].value * 10 + a[2].value,
-                                    .shared_per_block = a[3].value,
-                                    .l2_bytes = a[4].value};
-  e->memory_bytes = (int64_t)total;
-  return e->device.compute_capability >= 80 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
-}
-
 static void destroy(struct shunt_context *e)
 {
   if (!e) return;
   shunt_cache_free(e->cache);
+  shunt_share_close(e->share);
   if (e->pool) cudaMemPoolDestroy(e->pool);
   free(e);
 }
@@ -109,7 +89,9 @@ static struct shunt_context *create(unsigned long long id)
   struct shunt_context *e = SHUNT_TRY_OR(NULL, calloc(1, sizeof *e));
   if (!e) return NULL;
   e->id = id;
-  shunt_status s = read_device(e);
+  shunt_openings_start(&e->openings, shunt_cublaslt_is_loaded());
+  shunt_status s = SHUNT_CUDA(cudaGetDevice(&e->ordinal));
+  if (s == SHUNT_OK) s = shunt_device_read(e->ordinal, &e->device, &e->memory_bytes);
   if (s == SHUNT_OK) {
     struct cudaMemPoolProps props = {.allocType = cudaMemAllocationTypePinned,
                                      .location = {cudaMemLocationTypeDevice, e->ordinal}};
@@ -120,7 +102,12 @@ static struct shunt_context *create(unsigned long long id)
     s = most >= 0 ? shunt_cache_make(&e->cache, e->pool, most, most)
                   : shunt_cache_make(&e->cache, e->pool, e->memory_bytes / 10, e->memory_bytes / 4);
   }
-  if (s == SHUNT_OK) return e;
+  if (s == SHUNT_OK) {
+    unsigned char uuid[16];
+    if (shunt_device_uuid(e->ordinal, uuid)) e->share = shunt_share_open("/dev/shm", uuid);
+    shunt_cache_share(e->cache, e->share);
+    return e;
+  }
   destroy(e);
   return NULL;
 }
@@ -148,21 +135,52 @@ struct shunt_context *shunt_context_make(void)
   return e;
 }
 
-void shunt_context_open_gemm(struct shunt_context *e, const char *beside)
+void shunt_context_beside(struct shunt_context *e, const char *beside)
 {
-  if (atomic_load_explicit(&e->gemm, memory_order_acquire)) return;
+  if (!beside || e->beside_known) return;
+  pthread_mutex_lock(&making);
+  if (!e->beside_known && strlen(beside) < sizeof e->beside) strcpy(e->beside, beside);
+  e->beside_known = true;
+  pthread_mutex_unlock(&making);
+}
+
+static void open_gemm(struct shunt_context *e)
+{
+  enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
   pthread_mutex_lock(&making);
   if (!e->gemm_tried) {
     e->gemm_tried = true;
-    atomic_store_explicit(&e->gemm, shunt_cublaslt_open(beside), memory_order_release);
+    cudaThreadExchangeStreamCaptureMode(&mode);
+    atomic_store_explicit(&e->gemm, shunt_cublaslt_open(e->beside), memory_order_release);
+    cudaThreadExchangeStreamCaptureMode(&mode);
   }
   pthread_mutex_unlock(&making);
+}
+
+void shunt_context_open(struct shunt_context *e, uint32_t set)
+{
+  for (int i = 0; i < SHUNT_OPENINGS; i++) {
+    if (!shunt_openings_closed(&e->openings, set & shunt_opening_bit(i))) continue;
+    if (i != SHUNT_OPEN_COPIES) open_gemm(e);
+    shunt_opening_opened(&e->openings, i);
+  }
 }
 
 bool shunt_context_release_memory(void)
 {
   struct shunt_context *e = shunt_context_find();
   return e && shunt_cache_release_all(e->cache) > 0;
+}
+
+/* What others let go of is with the device some calls of theirs later. */
+bool shunt_context_await_others(int round)
+{
+  enum { ROUNDS = 60, ROUND_NS = 5000000 };
+  struct shunt_context *e = shunt_context_find();
+  if (!e || !e->share || round >= ROUNDS) return false;
+  if (round == 0 && !shunt_share_ask(e->share)) return false;
+  nanosleep(&(struct timespec){0, ROUND_NS}, NULL);
+  return true;
 }
 
 void shunt_context_forget_memory(const void *memory)

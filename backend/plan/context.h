@@ -14,9 +14,12 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "backend/cublas/opening.h"
+#include "backend/plan/memory/room.h"
 #include "kernels/common/device.h"
 
 struct shunt_cache;
+struct shunt_share;
 struct shunt_cublaslt;
 
 struct shunt_context {
@@ -26,8 +29,13 @@ struct shunt_context {
   int64_t memory_bytes; /* of the whole device */
   cudaMemPool_t pool;   /* what copies are made in */
   struct shunt_cache *cache;
+  struct shunt_openings openings;
+  struct shunt_room room;    /* for workspaces */
+  struct shunt_share *share; /* of the budget of copies, with other processes; or NULL */
   _Atomic(struct shunt_cublaslt *) gemm; /* NULL until opened, or not to be had */
   bool gemm_tried;
+  atomic_bool beside_known;
+  char beside[1024]; /* see cublaslt.h; "": nobody has said */
 };
 
 /* That of the calling thread's current context, or NULL.  No CUDA runtime
@@ -37,13 +45,19 @@ struct shunt_context *shunt_context_find(void);
    memory, a context in capture): the original library runs then.  */
 struct shunt_context *shunt_context_make(void);
 
-/* Opens cuBLASLt for the context, once; see cublaslt.h for `beside`.  Takes its
-   time, so it is called where shunt_context_make is.  */
-void shunt_context_open_gemm(struct shunt_context *e, const char *beside);
+/* Where cuBLASLt is looked for; see cublaslt.h.  The first to say so counts. */
+void shunt_context_beside(struct shunt_context *e, const char *beside);
+/* Opens what `set` names (opening.h), whether it pays or not; by whom it is open already, returns at
+   once.  Captures, of this thread or of others, stay as they are.  */
+void shunt_context_open(struct shunt_context *e, uint32_t set);
 
 /* Gives back what the current context's cache has of device memory; waits until the device has it.
    False: it had none.  For the program's allocations that fail.  */
 bool shunt_context_release_memory(void);
+/* The same of other processes' (memory/share.h), for the program's allocation that is to fail all the
+   same: asks them in round 0 and waits for 5 ms.  False: there is nothing to wait for, or it has
+   taken 0.3 s.  */
+bool shunt_context_await_others(int round);
 /* The program is about to free the allocation that `memory` is in, or NULL. */
 void shunt_context_forget_memory(const void *memory);
 

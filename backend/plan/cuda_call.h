@@ -6,7 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include "backend/plan/fault.h"
-#include "kernels/common/types.h"
+#include "kernels/common/device.h"
 
 /* The runtime keeps a failure until somebody asks for it, and launchers ask behind their launch: so
    it is asked for here, or the launch would be taken for failed, and what it does be done
@@ -21,5 +21,33 @@ static inline shunt_status shunt_from_cuda(cudaError_t e)
 #define SHUNT_CUDA(call) shunt_from_cuda(SHUNT_TRY_OR(cudaErrorUnknown, call))
 /* A launcher of kernels/ or conv/, which is not to be blamed for what failed before. */
 #define SHUNT_LAUNCH(call) SHUNT_TRY_OR(SHUNT_E_CUDA, (cudaGetLastError(), (call)))
+
+/* What is asked of device `ordinal`, the current one, before anything is run on it; *memory: its
+   bytes.  SHUNT_E_UNSUPPORTED: older than compute capability 8.0.  */
+static inline shunt_status shunt_device_read(int ordinal, struct shunt_device *device,
+                                             int64_t *memory)
+{
+  struct {
+    enum cudaDeviceAttr what;
+    int value;
+  } a[] = {{cudaDevAttrMultiProcessorCount, 0},
+           {cudaDevAttrComputeCapabilityMajor, 0},
+           {cudaDevAttrComputeCapabilityMinor, 0},
+           {cudaDevAttrMaxSharedMemoryPerBlockOptin, 0},
+           {cudaDevAttrL2CacheSize, 0}};
+  size_t unused, total = 0;
+  shunt_status s = SHUNT_OK;
+
+  for (unsigned i = 0; s == SHUNT_OK && i < sizeof a / sizeof a[0]; i++)
+    s = SHUNT_CUDA(cudaDeviceGetAttribute(&a[i].value, a[i].what, ordinal));
+  if (s == SHUNT_OK) s = SHUNT_CUDA(cudaMemGetInfo(&unused, &total));
+  if (s != SHUNT_OK) return s;
+  *device = (struct shunt_device){.multiprocessors = a[0].value,
+                                  .compute_capability = a[1].value * 10 + a[2].value,
+                                  .shared_per_block = a[3].value,
+                                  .l2_bytes = a[4].value};
+  *memory = (int64_t)total;
+  return device->compute_capability >= 80 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
+}
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -10,12 +11,20 @@
 #include <unistd.h>
 
 #include "backend/log/log_timeline.h"
+#include "backend/log/log_upkeep.h"
+#include "backend/options/file_limit.h"
 #include "backend/options/options.h"
 #include "backend/plan/fault.h"
 #include "backend/plan/frozen.h"
 #include "conv/dcsr/dcsr_traversal.h"
 
-enum { SLOTS = 4096, OTHERS = 256, PROBES = 32 };
+enum { SLOTS = 4096, OTHERS = 256, PROBES = 32, SAMPLES = 32 };
+
+/* Calls timed both ways, the last SAMPLES of them. */
+struct samples {
+  atomic_ullong count;
+  _Atomic float original_us[SAMPLES], ours_us[SAMPLES];
+};
 
 struct shunt_decision {
   const char *call, *route;
@@ -23,9 +32,11 @@ struct shunt_decision {
   uint64_t hash;
   atomic_ullong calls;
   _Atomic double us, saved_us;
+  double off;
   bool saved_known, by_table;
-  atomic_flag asked; /* whether `from` has been looked for */
-  atomic_bool found; /* it stands */
+  _Atomic(struct samples *) samples; /* NULL: none yet */
+  atomic_flag asked;                 /* whether `from` has been looked for */
+  atomic_bool found;                 /* it stands */
   char problem[SHUNT_PROBLEM_TEXT];
   char from[192];
 };
@@ -47,7 +58,7 @@ static FILE *open_log(void)
   return path[0] ? fopen(path, "ae") : stderr;
 }
 
-/* File and line without the folders of whoever built this. */
+/* File and line without the folders that this was built in. */
 static const char *short_place(const char *file)
 {
   const char *s = file ? strstr(file, "backend/") : NULL;
@@ -70,6 +81,7 @@ static void print(const char *form, ...)
 {
   static atomic_flag headed = ATOMIC_FLAG_INIT;
   int saved_errno = errno;
+  const struct shunt_file_limit limit = shunt_file_limit_begin();
   FILE *f = open_log();
   if (f) {
     va_list list;
@@ -82,6 +94,7 @@ static void print(const char *form, ...)
     else
       fclose(f);
   }
+  shunt_file_limit_end(&limit);
   errno = saved_errno;
 }
 
@@ -93,6 +106,7 @@ static void print_line(const struct shunt_decision *d)
 
 void shunt_log_profile(const struct shunt_profile *f)
 {
+  shunt_log_matrix(f);
   if (shunt_options()->log != SHUNT_LOG_DISPATCH) return;
   print("shunt,1,profile,rows=%" PRId64 " cols=%" PRId64 " nnz=%" PRId64 " longest=%" PRId64
         " ssf=%.4g,%s\n",
@@ -115,7 +129,8 @@ static struct shunt_decision *make(const char *call, const char *route, struct s
   d->call = call;
   d->route = route;
   d->why = why;
-  d->saved_known = about->saved_us >= 0;
+  d->saved_known = !isnan(about->saved_us);
+  d->off = about->off;
   d->by_table = about->by_table;
   d->hash = subject->hash;
   if (subject->print)
@@ -125,12 +140,17 @@ static struct shunt_decision *make(const char *call, const char *route, struct s
   return d;
 }
 
-/* What is not known is negative, and adds nothing. */
+/* NAN, what is not known, adds nothing. */
 static void add(_Atomic double *sum, double x)
 {
   double old = atomic_load_explicit(sum, memory_order_relaxed);
-  while (x > 0 && !atomic_compare_exchange_weak(sum, &old, old + x)) {
+  while (x != 0 && !isnan(x) && !atomic_compare_exchange_weak(sum, &old, old + x)) {
   }
+}
+
+static double known(double us)
+{
+  return us < 0 ? NAN : us;
 }
 
 /* Once for each decision, and only for a report. */
@@ -146,8 +166,39 @@ static void find_caller(struct shunt_decision *d, const void *caller)
 void shunt_log_took(struct shunt_decision *d, double us)
 {
   if (!d) return;
-  add(&d->us, us);
+  add(&d->us, known(us));
   if (shunt_options()->report[0]) shunt_timeline_add(d->route, 0, us);
+}
+
+void shunt_log_sampled(struct shunt_decision *d, double original_us, double ours_us)
+{
+  struct samples *s = atomic_load(&d->samples);
+  if (!s) {
+    struct samples *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return;
+    if (atomic_compare_exchange_strong(&d->samples, &s, fresh))
+      s = fresh;
+    else
+      free(fresh);
+  }
+  const unsigned long long i = atomic_fetch_add(&s->count, 1) % SAMPLES;
+  atomic_store(&s->original_us[i], (float)original_us);
+  atomic_store(&s->ours_us[i], (float)ours_us);
+}
+
+static int by_size(const void *a, const void *b)
+{
+  const float x = *(const float *)a, y = *(const float *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(const _Atomic float *us, unsigned long long count)
+{
+  float sorted[SAMPLES];
+  const unsigned n = count < SAMPLES ? (unsigned)count : SAMPLES;
+  for (unsigned i = 0; i < n; i++) sorted[i] = atomic_load(&us[i]);
+  qsort(sorted, n, sizeof *sorted, by_size);
+  return 0.5 * ((double)sorted[(n - 1) / 2] + (double)sorted[n / 2]);
 }
 
 /* The decision's place in `in`, found or made; NULL: there is none free near where it belongs. */
@@ -189,7 +240,7 @@ shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict 
     return NULL;
   }
   atomic_fetch_add_explicit(&d->calls, 1, memory_order_relaxed);
-  add(&d->us, about.us);
+  add(&d->us, known(about.us));
   add(&d->saved_us, about.saved_us);
   find_caller(d, about.caller);
   if (shunt_options()->report[0]) shunt_timeline_add(d->route, 1, about.us);
@@ -201,11 +252,13 @@ static void print_problem(const void *problem, char text[SHUNT_PROBLEM_TEXT])
   shunt_problem_print(problem, text);
 }
 
-void shunt_log_decision(const char *call, const char *route, struct shunt_verdict why,
-                        const struct shunt_problem *problem, struct shunt_log_call about)
+struct shunt_decision *shunt_log_decision(const char *call, const char *route,
+                                          struct shunt_verdict why,
+                                          const struct shunt_problem *problem,
+                                          struct shunt_log_call about)
 {
-  shunt_log_decision_of(call, route, why, problem ? shunt_problem_hash(problem) : 1,
-                        problem ? print_problem : NULL, problem, about);
+  return shunt_log_decision_of(call, route, why, problem ? shunt_problem_hash(problem) : 1,
+                               problem ? print_problem : NULL, problem, about);
 }
 
 bool shunt_log_wanted(void)
@@ -223,14 +276,23 @@ static void name_of_program(char *name, size_t size)
 
 static void print_decision(FILE *f, struct shunt_decision *d)
 {
-  const double us = atomic_load(&d->us);
-  fprintf(f, "%s\t%s\t%s\t%llu\t", d->call, d->route, shunt_reason_text(d->why.reason),
-          atomic_load(&d->calls));
-  if (d->saved_known)
+  const double us = atomic_load(&d->us), calls = (double)atomic_load(&d->calls);
+  const struct samples *s = atomic_load(&d->samples);
+  const unsigned long long samples = s ? atomic_load(&s->count) : 0;
+  const double original = samples ? median(s->original_us, samples) : 0;
+  const double ours = samples ? median(s->ours_us, samples) : 0;
+  fprintf(f, "%s\t%s\t%s\t%.0f\t", d->call, d->route, shunt_reason_text(d->why.reason), calls);
+  if (samples > 0)
+    fprintf(f, "%.1f", calls * (original - ours));
+  else if (d->saved_known)
     fprintf(f, "%.1f", atomic_load(&d->saved_us));
   else
     fputc('-', f);
   fprintf(f, "\t%s", d->problem);
+  if (samples > 0)
+    fprintf(f, "\tsamples=%llu\toriginal=%.2f\tours=%.2f", samples, original, ours);
+  else if (d->saved_known && d->off > 0)
+    fprintf(f, "\toff=%.2f", d->off);
   if (us > 0) fprintf(f, "\tus=%.1f%s", us, d->by_table ? "\tclock=table" : "");
   if (atomic_load(&d->found) && d->from[0]) fprintf(f, "\tfrom=%s", d->from);
   fputc('\n', f);
@@ -254,6 +316,7 @@ __attribute__((destructor)) static void report(void)
   const char *path = shunt_options()->report;
   FILE *f = path[0] ? fopen(path, "ae") : NULL;
   if (!f) return;
+  const struct shunt_file_limit limit = shunt_file_limit_begin();
   name_of_program(name, sizeof name);
   fprintf(f, "# shunt report 2 pid=%ld prog=%s\n# faults seen %ld\n", (long)getpid(), name,
           shunt_faults_seen());
@@ -262,6 +325,8 @@ __attribute__((destructor)) static void report(void)
   print_decisions(f, table, SLOTS);
   print_decisions(f, others, OTHERS);
   shunt_timeline_print(f);
+  shunt_upkeep_print(f);
   if (atomic_load(&lost)) fprintf(f, "# decisions not counted %llu\n", atomic_load(&lost));
   fclose(f);
+  shunt_file_limit_end(&limit);
 }

@@ -20,10 +20,13 @@
      # process <tab> started=1790000000.250 <tab> seconds=12.500 <tab> rank=0 <tab> host=node7
      call <tab> route-or-original <tab> reason <tab> calls <tab> saved_us <tab> problem <tab> us=N ...
 
-   saved_us is calls times what the cost model expects one call to have saved, "-" where there is no
-   such model; us is what the calls took, left out where it is not known, and followed by
-   <tab> clock=table where the cost model expects it; from=PLACE is where the program made the first
-   such call.  Lines of log_timeline.h follow.
+   saved_us is what the calls saved, by the cost model, "-" where there is no such model; off=X tells
+   that its estimates of the original are usually off by that factor, either way.  Where N calls were
+   timed both ways (log_measure.h), samples=N stands there, with the median times of the original and
+   of the call, original=US and ours=US, and saved_us is calls times their difference.
+   us is what the calls took, left out where it is not known, and followed by <tab> clock=table
+   where the cost model expects it; from=PLACE is where the program made the first such call.
+   Lines of log_timeline.h follow.
    (backend/tool/report/run_report.h reads it.)
    Nothing is ever printed unasked, and nothing to stdout.  Thread-safe; counting
    takes no lock.  */
@@ -37,18 +40,22 @@
 
 /* Of one call; times in microseconds.  All calls of one decision know the same times. */
 struct shunt_log_call {
-  double us, saved_us; /* what it took, and saved; negative: not known */
-  bool by_table;       /* us is what the cost model expects, not what a clock told */
-  const void *caller;  /* the return address; NULL: who called is not to be looked for now */
+  double us;          /* what it took; negative: not known */
+  double saved_us;    /* an estimate; negative: it cost more than the original; NAN: not known */
+  double off;         /* factor that the estimate of the original is usually off by; 0: not known */
+  bool by_table;      /* us is what the cost model expects, not what a clock told */
+  const void *caller; /* the return address; NULL: who called is not to be looked for now */
 };
 
 /* A decision that was made, for shunt_log_took. */
 struct shunt_decision;
 
 /* `call`: the caller's function, a static string.  `route`: static, "original"
-   when nothing took it.  `problem` may be NULL when it could not be read.  */
-void shunt_log_decision(const char *call, const char *route, struct shunt_verdict why,
-                        const struct shunt_problem *problem, struct shunt_log_call times);
+   when nothing took it.  `problem` may be NULL when it could not be read.  Returns as below. */
+struct shunt_decision *shunt_log_decision(const char *call, const char *route,
+                                          struct shunt_verdict why,
+                                          const struct shunt_problem *problem,
+                                          struct shunt_log_call times);
 
 /* The same for a problem of another library: `hash` tells it from others, and `print` writes its
    one-word text, only when the decision is new.  `print` NULL: it could not be read.  NULL: the
@@ -61,6 +68,9 @@ shunt_log_decision_of(const char *call, const char *route, struct shunt_verdict 
 /* What the last call of a decision took, told when it is done.  `d` may be NULL. */
 void shunt_log_took(struct shunt_decision *d, double us);
 
+/* One of the decision's calls was timed both ways.  Medians count, of the last 32 samples. */
+void shunt_log_sampled(struct shunt_decision *d, double original_us, double ours_us);
+
 void shunt_log_profile(const struct shunt_profile *f);
 
 /* Will anybody read it? */
@@ -69,6 +79,9 @@ bool shunt_log_wanted(void);
 /* Where in the program a call came from that returns to `address`: "train.py:12 in step", or object
    and symbol, "solver: multiply+0x1c"; "" where neither is known.  Slow (log_caller.c).  */
 void shunt_log_caller(const void *address, char *text, size_t bytes);
+
+/* For how long this process has run; 0: not told.  Slow (log_process.c). */
+double shunt_process_seconds(void);
 
 /* A line of the report about this process (log_process.c). */
 void shunt_log_process(FILE *to);

@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/log/log_upkeep.h"
 #include "backend/plan/cache_inside.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/device_memory.h"
+#include "backend/plan/memory/device_memory.h"
+#include "backend/plan/memory/share.h"
 
 enum { HEADER_BYTES = 256, FINGERPRINTS_AT = 16, MEASURES_AT = 48 };
 
@@ -99,7 +101,9 @@ static void reap(struct shunt_cache *c, struct shunt_cache_packed *k)
   if (k->memory && shunt_device_free(k->memory, c->reaper) != SHUNT_OK) return;
   k->memory = NULL;
   c->bytes -= (int64_t)k->bytes;
+  shunt_log_memory(c->bytes, -1);
   k->bytes = 0;
+  if (c->share) shunt_share_keep(c->share, c->bytes);
   if (SHUNT_CUDA(cudaEventRecord(k->reaped, c->reaper)) == SHUNT_OK) move_to(k, REAPED);
 }
 
@@ -161,29 +165,44 @@ static double missed_by(struct shunt_cache *c, struct shunt_cache_entry *e, doub
 
      free now     more than half of the device   c->ample_bytes
                   otherwise                      c->most_bytes
-                  less than a twentieth          none, as that is left to the program  */
-static int64_t allowance(const struct shunt_cache *c, size_t need)
+                  less than a twentieth          none, as that is left to the program
+
+   That is the budget of all processes on the device together; this one's part of it is `mine`.  */
+struct allowance {
+  int64_t budget, mine;
+};
+
+static struct allowance allowance(const struct shunt_cache *c, size_t need)
 {
   size_t available, total;
-  if (SHUNT_CUDA(cudaMemGetInfo(&available, &total)) != SHUNT_OK) return 0;
-  if (available < need + total / 20) return 0;
-  return available > need + total / 2 ? c->ample_bytes : c->most_bytes;
+  struct allowance a = {0, 0};
+  if (SHUNT_CUDA(cudaMemGetInfo(&available, &total)) != SHUNT_OK) return a;
+  shunt_log_memory(c->bytes, (int64_t)(total - available));
+  if (available < need + total / 20) return a;
+  a.budget = a.mine = available > need + total / 2 ? c->ample_bytes : c->most_bytes;
+  if (c->share) a.mine = shunt_share_allows(c->share, a.budget);
+  return a;
 }
 
 /* A copy makes way for one that is worth half as much again: so two never take turns. */
 static bool make_room(struct shunt_cache *c, size_t bytes, double worth_a_byte_of_it)
 {
   const double enough = worth_a_byte_of_it / 1.5;
-  const int64_t most = allowance(c, bytes);
-  if ((int64_t)bytes > most) return false;
-  while (c->bytes + (int64_t)bytes > most) {
+  const struct allowance most = allowance(c, bytes);
+  if ((int64_t)bytes > most.budget) return false;
+  while (c->bytes + (int64_t)bytes > most.mine) {
     double least;
     struct shunt_cache_packed *k = least_worth(c, &least);
-    if (!k || least > enough) return false;
+    if (!k || least > enough) {
+      if (c->share && most.mine < most.budget) shunt_share_want(c->share, (int64_t)bytes);
+      return false;
+    }
     shunt_cache_packed_retire(k);
     shunt_cache_packed_tidy(c);
   }
-  return true;
+  if (!c->share || shunt_share_take(c->share, c->bytes + (int64_t)bytes, most.budget)) return true;
+  shunt_share_want(c->share, (int64_t)bytes);
+  return false;
 }
 
 static shunt_status open_slot(struct shunt_cache *c, struct shunt_cache_packed *k,
@@ -219,6 +238,7 @@ static shunt_status open_slot(struct shunt_cache *c, struct shunt_cache_packed *
   e->missed = 0;
   e->missed_call = 0;
   c->bytes += (int64_t)bytes;
+  shunt_log_memory(c->bytes, -1);
   c->packed_in_use++;
   return SHUNT_OK;
 }
@@ -251,6 +271,7 @@ shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_l
     const double worth = missed_by(c, e, r->saves_us) / (double)bytes;
     struct shunt_cache_packed *k = make_room(c, bytes, worth) ? c->first[FREE] : NULL;
     if (k) s = open_slot(c, k, e, r, stream);
+    if (c->share && s != SHUNT_OK) shunt_share_keep(c->share, c->bytes);
     if (s == SHUNT_OK) {
       k->by_study = r->by && l->study;
       *place = *out = k;
@@ -418,19 +439,30 @@ void shunt_cache_packed_release(struct shunt_cache *c, struct shunt_cache_packed
 
 /* ---- when memory is short -------------------------------------------------------------------- */
 
+void shunt_cache_share(struct shunt_cache *c, struct shunt_share *share)
+{
+  c->share = share;
+}
+
+bool shunt_cache_is_stirred(const struct shunt_cache *c)
+{
+  return c->share && shunt_share_stirred(c->share);
+}
+
 void shunt_cache_relieve(struct shunt_cache *c)
 {
   enum cudaStreamCaptureMode mode = cache_enter_relaxed();
   double worth;
   pthread_mutex_lock(&c->lock);
   shunt_cache_packed_tidy(c);
-  const int64_t most = c->bytes > 0 ? allowance(c, 0) : 0;
+  const int64_t most = c->bytes > 0 ? allowance(c, 0).mine : 0;
   while (c->bytes > most) {
     struct shunt_cache_packed *k = least_worth(c, &worth);
     if (!k) break;
     shunt_cache_packed_retire(k);
     shunt_cache_packed_tidy(c);
   }
+  if (c->share && most == 0) SHUNT_CUDA(cudaMemPoolTrimTo(c->pool, 0)); /* what has come back */
   pthread_mutex_unlock(&c->lock);
   cache_leave_relaxed(mode);
 }

@@ -12,6 +12,10 @@
 /* Strided batches are run one by one, up to so many. */
 enum { MOST_IN_TURN = 16 };
 
+/* Asked for where an extended problem needs no workspace: that there is one tells the later calls that
+   bufferSize was asked, and that the original has refused.  */
+enum { EXTENDED_ROOM = 512 };
+
 /* ---- what is planned ------------------------------------------------------------- */
 
 struct shunt_verdict shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out)
@@ -35,6 +39,13 @@ static size_t coo_bytes(const struct shunt_problem *p)
 
 /* ---- workspace --------------------------------------------------------------------- */
 
+/* Which way a deterministic problem goes must not depend on what else the device holds. */
+static bool may_ask(struct shunt_context *e, const struct shunt_problem *asked, size_t bytes,
+                    bool may_read)
+{
+  return asked->deterministic || !may_read || shunt_room_holds(&e->room, coo_bytes(asked) + bytes);
+}
+
 size_t shunt_plan_workspace(const struct shunt_problem *asked, cudaStream_t stream,
                             const char *library_path)
 {
@@ -52,11 +63,14 @@ size_t shunt_plan_workspace(const struct shunt_problem *asked, cudaStream_t stre
   for (int i = 0; i < shunt_route_count(); i++) {
     const struct shunt_route *r = shunt_route_at(i);
     if (!shunt_route_may_take(i, p) || r->fits(p, e).reason != SHUNT_FITS) continue;
-    if (r->wants_gemm && free_to_make) shunt_context_open_gemm(e, library_path);
+    if (r->wants_gemm) shunt_context_beside(e, library_path);
+    if (r->wants_gemm && free_to_make && shunt_routes_forced())
+      shunt_context_open(e, shunt_library_bit(p));
     size_t bytes = r->workspace(p, e);
-    if (bytes > most) most = bytes;
     any = true;
+    if (bytes > most && may_ask(e, asked, bytes, free_to_make)) most = bytes;
   }
+  if (p->extended && most < EXTENDED_ROOM) most = EXTENDED_ROOM;
   return any ? coo_bytes(asked) + most : 0;
 }
 
@@ -133,6 +147,19 @@ static struct shunt_answer run_in_turn(const struct shunt_problem *p, const stru
   return answer;
 }
 
+/* p on the way that `call` has begun; `workspace` is where COO's offsets are made. */
+static struct shunt_answer run_call(const struct shunt_problem *p, struct shunt_problem *settled,
+                                    const struct shunt_call *call, int only, void *workspace)
+{
+  if (p->format == SHUNT_COO) {
+    if (!call->workspace) return shunt_declined(SHUNT_VERDICT(SHUNT_R_WORKSPACE));
+    settled->spmm.a.row_offsets = workspace;
+    settled->strides.offsets = 0; /* each batch's are made in the same place */
+  }
+  if (shunt_problem_in_blocks(p)) return run_in_blocks(settled, call, only);
+  return settled->batches == 1 ? run_one(settled, call, only) : run_in_turn(settled, call, only);
+}
+
 struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, void *workspace,
                                       size_t workspace_bytes, cudaStream_t stream)
 {
@@ -140,9 +167,11 @@ struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, v
   struct shunt_verdict v = shunt_plan_settle(p, &csr);
   if (v.reason != SHUNT_FITS) return shunt_declined(v);
   const struct shunt_scalar *alpha = p->op == SHUNT_SPMM ? &p->spmm.alpha : &p->sddmm.alpha;
-  if (shunt_scalar_is_zero(alpha) || !isfinite(alpha->host) || !isfinite(alpha->imaginary))
-    return shunt_declined(SHUNT_VERDICT(SHUNT_R_ALPHA));
+  const bool known =
+      !shunt_scalar_is_zero(alpha) && isfinite(alpha->host) && isfinite(alpha->imaginary);
+  if (!p->extended && !known) return shunt_declined(SHUNT_VERDICT(SHUNT_R_ALPHA));
   if (shunt_options()->routes == 0) return shunt_declined(SHUNT_VERDICT(SHUNT_R_DISABLED));
+  if (p->extended && !workspace) return shunt_declined(SHUNT_VERDICT(SHUNT_R_WORKSPACE));
   struct shunt_context *e = shunt_context_find();
   if (!e) return shunt_declined(SHUNT_VERDICT(SHUNT_R_DEVICE));
   struct shunt_capture capture = shunt_capture_of(stream);
@@ -154,13 +183,9 @@ struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, v
     call.workspace = workspace ? (char *)workspace + coo : NULL;
     call.workspace_bytes = workspace ? workspace_bytes - coo : 0;
   }
-  if (p->format == SHUNT_COO) {
-    if (!call.workspace) return shunt_declined(SHUNT_VERDICT(SHUNT_R_WORKSPACE));
-    csr.spmm.a.row_offsets = workspace;
-    csr.strides.offsets = 0; /* each batch's are made in the same place */
-  }
-  if (shunt_problem_in_blocks(p)) return run_in_blocks(&csr, &call, only);
-  return csr.batches == 1 ? run_one(&csr, &call, only) : run_in_turn(&csr, &call, only);
+  const struct shunt_answer answer = run_call(p, &csr, &call, only, workspace);
+  if (answer.why.reason != SHUNT_FITS) shunt_opening_original(&e->openings);
+  return answer;
 }
 
 struct shunt_answer shunt_plan_run(const struct shunt_problem *p, void *workspace,
@@ -178,6 +203,7 @@ void shunt_plan_prepare(const struct shunt_problem *p, cudaStream_t stream)
   if (shunt_problem_check(p).reason != SHUNT_FITS || shunt_capture_of(stream).active) return;
   const struct shunt_key key = shunt_key_of(p);
   const struct shunt_csr *a = shunt_problem_sparse(p);
+  shunt_context_open(e, shunt_opening_bit(SHUNT_OPEN_COPIES)); /* many calls are to come */
   struct shunt_lookup l;
   shunt_cache_look_up(e->cache, &key, &l);
   shunt_lookup_release(e->cache, &l);

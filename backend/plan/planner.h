@@ -29,7 +29,7 @@ struct shunt_answer {
   struct shunt_verdict why; /* SHUNT_FITS: taken */
   const char *route;        /* name, or "original" */
   double us, saved_us;      /* expected of the way that runs, for the log; us 0: not known */
-  struct shunt_verdict how; /* as the route took it: SHUNT_FITS or SHUNT_R_ORDERED */
+  struct shunt_verdict how; /* SHUNT_FITS, SHUNT_R_ORDERED or SHUNT_R_EXTENDED */
   bool written;             /* declined, but part of the result was enqueued: report an error */
 };
 
@@ -38,8 +38,8 @@ struct shunt_answer {
    no route ever takes it, and *out is not to be used.  A pure function.  */
 struct shunt_verdict shunt_plan_settle(const struct shunt_problem *p, struct shunt_problem *out);
 
-/* Bytes of workspace that Shunt wants for p on the current device; 0 when no
-   route takes it.  May make a context's struct and open libraries unless `stream` is being
+/* Bytes of workspace that Shunt wants for p on the current device, less where its memory is short
+   (room.h); 0 when no route takes it.  May make a context's struct and open libraries unless `stream` is being
    captured.  `library_path`: where the original lives, to look for cuBLAS.  */
 size_t shunt_plan_workspace(const struct shunt_problem *p, cudaStream_t stream,
                             const char *library_path);

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const type_text[SHUNT_TYPE_COUNT] = {"f16", "bf16", "f32", "f64", "i8",
-                                                        "i32", "i64",  "u64", "c32", "c64"};
+static const char *const type_text[SHUNT_TYPE_COUNT] = {"f16", "bf16", "f32", "f64", "i8", "i32",
+                                                        "i64", "u64",  "i16", "c32", "c64"};
 static const char *const format_text[SHUNT_FORMAT_COUNT] = {"csr", "coo", "csc", "bsr", "ell"};
 
 const char *shunt_type_text(shunt_type t)
@@ -257,7 +257,7 @@ uint64_t shunt_problem_hash(const struct shunt_problem *p)
     h = mix(h, (uint64_t)p->strides.entries);
     for (int i = 0; i < 2; i++) h = mix(h, (uint64_t)p->strides.dense[i]);
   }
-  h = mix(h, (o.alpha->device != NULL) * 2u + (o.beta->device != NULL));
+  h = mix(h, (p->extended * 4u) | ((o.alpha->device != NULL) * 2u) | (o.beta->device != NULL));
   return h ? h : 1;
 }
 
@@ -286,6 +286,29 @@ static bool conjugates(const struct shunt_problem *p)
 {
   return (p->op_a == 'H' || p->op_b == 'H') &&
          shunt_type_is_complex(shunt_problem_sparse(p)->value_type);
+}
+
+static bool is_half(shunt_type t)
+{
+  return t == SHUNT_F16 || t == SHUNT_BF16;
+}
+
+/* Types that cuSPARSE takes: of SDDMM not all that it takes of SpMM. */
+static bool types_of_original(const struct shunt_problem *p, const struct operands *o)
+{
+  return types_known(o) &&
+         (p->op == SHUNT_SPMM || (o->first != SHUNT_BF16 && o->first != SHUNT_I8));
+}
+
+bool shunt_problem_extends(const struct shunt_problem *p)
+{
+  const struct operands o = operands_of(p);
+  if (shunt_problem_in_blocks(p) || shunt_problem_transposed(p)) return false;
+  if (types_of_original(p, &o)) return is_half(o.first);
+  if (p->op == SHUNT_SDDMM) return types_known(&o) && o.first == SHUNT_BF16;
+  const bool mixed =
+      (o.first == SHUNT_F32 && is_half(o.second)) || (is_half(o.first) && o.second == SHUNT_F32);
+  return mixed && o.compute == SHUNT_F32 && (o.third == o.second || o.third == SHUNT_F32);
 }
 
 /* Each element of d has an address of its own. */
@@ -358,10 +381,17 @@ static struct shunt_verdict check_blocks(const struct shunt_problem *p)
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
+/* May A have more entries than 32 bits count?  Its offsets must be able to tell. */
+static bool may_be_long(const struct shunt_problem *p)
+{
+  return p->op == SHUNT_SPMM && (p->format == SHUNT_CSR || p->format == SHUNT_CSC) &&
+         !shunt_problem_transposed(p) && p->batches == 1 && p->spmm.a.index_type == SHUNT_I64;
+}
+
 struct shunt_verdict shunt_problem_check(const struct shunt_problem *p)
 {
   struct operands o = operands_of(p);
-  const int64_t most = INT32_MAX - 1024;
+  const int64_t most = SHUNT_MOST_COUNTED;
   SHUNT_DECLINE_IF(!format_known(p), SHUNT_R_FORMAT);
   SHUNT_DECLINE_IF(p->batches < 1 || p->batches > SHUNT_MOST_BATCHES, SHUNT_R_BATCHED);
   SHUNT_DECLINE_IF(o.m <= 0 || o.n <= 0 || o.k <= 0 || o.sparse->nnz <= 0, SHUNT_R_EMPTY);
@@ -369,15 +399,15 @@ struct shunt_verdict shunt_problem_check(const struct shunt_problem *p)
                        !o.dense[1]->values,
                    SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(!rows_start(p), SHUNT_R_EMPTY);
-  SHUNT_DECLINE_IF(!types_known(&o), SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(p->extended ? !shunt_problem_extends(p) : !types_of_original(p, &o),
+                   SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(conjugates(p), SHUNT_R_TRANSPOSED);
-  SHUNT_DECLINE_IF(p->op == SHUNT_SDDMM && o.first == SHUNT_BF16, SHUNT_R_TYPES);
-  SHUNT_DECLINE_IF(p->op == SHUNT_SDDMM && o.first == SHUNT_I8, SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(shunt_problem_in_blocks(p) && shunt_type_is_complex(o.first), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(o.sparse->index_type != SHUNT_I32 && o.sparse->index_type != SHUNT_I64,
                    SHUNT_R_INDEX);
   SHUNT_DECLINE_IF(!shapes_match(p, &o), SHUNT_R_SHAPE);
-  SHUNT_DECLINE_IF(o.m > most || o.n > most || o.k > most || o.sparse->nnz > most, SHUNT_R_LARGE);
+  SHUNT_DECLINE_IF(o.m > most || o.n > most || o.k > most, SHUNT_R_LARGE);
+  SHUNT_DECLINE_IF(shunt_problem_is_long(p) && !may_be_long(p), SHUNT_R_LARGE);
   SHUNT_DECLINE_IF(p->batches > 1 && !strides_sound(p), SHUNT_R_SHAPE);
   return shunt_problem_in_blocks(p) ? check_blocks(p) : SHUNT_VERDICT(SHUNT_FITS);
 }

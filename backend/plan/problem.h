@@ -43,6 +43,7 @@
 #define SHUNT_PROBLEM_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "backend/plan/reason.h"
 #include "kernels/bsr/bsr_format.h"
@@ -82,6 +83,8 @@ struct shunt_problem {
   uint64_t pattern_epoch; /* calls with the same one, not 0, have the same pattern: the caller's
                              promise */
   bool deterministic;     /* the same bits on every run: nothing may depend on time (planner.h) */
+  bool extended;          /* hashed: the original refuses such types, and SHUNT_EXTEND asks for an
+                             answer.  A half compute type stands here as f32 */
   union {
     struct shunt_spmm spmm;
     struct shunt_sddmm sddmm;
@@ -107,13 +110,27 @@ static inline bool shunt_problem_transposed(const struct shunt_problem *p)
   return p->op == SHUNT_SPMM && (p->format == SHUNT_CSC) != (p->op_a != 'N');
 }
 
+/* Rows and columns that kernels count, and entries where they count by 32 bits. */
+enum { SHUNT_MOST_COUNTED = INT32_MAX - 1024 };
+
+/* More entries than 32-bit positions tell apart: for routes that say so (route.h). */
+static inline bool shunt_problem_is_long(const struct shunt_problem *p)
+{
+  return shunt_problem_sparse(p)->nnz > SHUNT_MOST_COUNTED;
+}
+
 /* Writes the word above into text (always terminated); returns its length. */
 int shunt_problem_print(const struct shunt_problem *p, char text[SHUNT_PROBLEM_TEXT]);
 /* The inverse; array pointers come back NULL.  SHUNT_E_INPUT when not understood. */
 shunt_status shunt_problem_parse(const char *text, struct shunt_problem *p);
-/* Hash of everything printed but the scalars' values: equal for calls that may
+/* Hash of everything printed, and `extended`, but not of the scalars' values: equal for calls that may
    share a workspace promise.  Never 0. */
 uint64_t shunt_problem_hash(const struct shunt_problem *p);
+
+/* May an extended problem have these types?  SpMM of a CSR, CSC or COO matrix that is not transposed:
+   f32 with f16 or bf16, into B's type or f32; the reverse, into f32.  SDDMM: bf16, into bf16 or f32.
+   Besides, what cuSPARSE takes, for compute types that it refuses.  */
+bool shunt_problem_extends(const struct shunt_problem *p);
 
 const char *shunt_type_text(shunt_type t);
 const char *shunt_format_text(enum shunt_format f);

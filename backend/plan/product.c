@@ -2,10 +2,13 @@
 
 #include <math.h>
 
+#include "backend/log/log_upkeep.h"
+#include "backend/options/options.h"
 #include "backend/plan/batches.h"
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/frozen.h"
+#include "backend/routes/costs.h"
 #include "conv/coo/coo_conv.h"
 
 /* Memory is looked at after so many calls with a matrix. */
@@ -70,8 +73,8 @@ void shunt_product_look_up(struct shunt_product *x, const struct shunt_problem *
 
 /* ---- running ------------------------------------------------------------------------------ */
 
-/* cuSPARSE asks for COO sorted by row, and so do we; rows out of order would be the
-   caller's breach, hence nobody reads the flag.  */
+/* cuSPARSE asks for COO sorted by row, and so do we.  The flag that tells of other rows is not read,
+   as the caller has promised that there are none.  */
 static shunt_status make_offsets(const struct shunt_call *call)
 {
   const struct shunt_csr *a = &call->problem->spmm.a;
@@ -115,7 +118,21 @@ static void pack(struct shunt_product *x, const struct shunt_call *c,
   const shunt_status packed = route->pack(c, &x->packed.view);
   /* Marks the memory's use in any case. */
   const shunt_status built = shunt_cache_packed_built(cache, x->packed.copy, c->stream);
-  if (packed != SHUNT_OK || built != SHUNT_OK) release_packed(x, true);
+  if (packed != SHUNT_OK || built != SHUNT_OK)
+    release_packed(x, true);
+  else
+    shunt_log_conversion(shunt_cost_copy(shunt_cost_csr_bytes(shunt_problem_sparse(c->problem)) +
+                                             (double)request.payload_bytes,
+                                         &c->context->device),
+                         request.payload_bytes);
+}
+
+/* A proof reads the matrix once more. */
+static void tell_of_proof(const struct shunt_call *c)
+{
+  if (shunt_options()->report[0])
+    shunt_log_proof(shunt_cost_copy(shunt_cost_csr_bytes(shunt_problem_sparse(c->problem)),
+                                    &c->context->device));
 }
 
 static shunt_status run_candidate(struct shunt_product *x, int i)
@@ -124,6 +141,8 @@ static shunt_status run_candidate(struct shunt_product *x, int i)
   const double saves_us = saving_of(&x->plan, i);
   struct shunt_call c = shunt_call_for(x, route);
   struct shunt_cache *cache = c.context->cache;
+  c.library = x->plan.candidate[i].library;
+  c.will_pack = c.will_pack && x->plan.candidate[i].packs;
   if (c.will_pack) {
     pack(x, &c, route, saves_us);
     if (c.study)
@@ -134,8 +153,24 @@ static shunt_status run_candidate(struct shunt_product *x, int i)
   if (copy) {
     const struct shunt_packed_use use = {saves_us, c.capturing, c.packed->trusted};
     shunt_cache_packed_used(cache, copy, &use, c.stream);
+    if (!use.unproved && !use.capturing) tell_of_proof(&c);
   }
   return s;
+}
+
+/* Where the original refuses there is nothing to save. */
+static struct shunt_answer taken(const struct shunt_product *x, const struct shunt_candidate *by)
+{
+  struct shunt_answer answer = {.why = SHUNT_VERDICT(SHUNT_FITS),
+                                .route = by->route->name,
+                                .us = by->us,
+                                .saved_us = fmax(x->plan.original_us - by->us, 0),
+                                .how = by->how};
+  if (x->problem.extended) {
+    answer.saved_us = 0;
+    answer.how = SHUNT_VERDICT(SHUNT_R_EXTENDED);
+  }
+  return answer;
 }
 
 struct shunt_answer shunt_product_run(struct shunt_product *x)
@@ -148,12 +183,7 @@ struct shunt_answer shunt_product_run(struct shunt_product *x)
   for (int i = 0; i < plan->count && !answer.written; i++) {
     const struct shunt_candidate *best = &plan->candidate[i];
     const shunt_status s = run_candidate(x, i);
-    if (s == SHUNT_OK)
-      return (struct shunt_answer){.why = SHUNT_VERDICT(SHUNT_FITS),
-                                   .route = best->route->name,
-                                   .us = best->us,
-                                   .saved_us = fmax(plan->original_us - best->us, 0),
-                                   .how = best->how};
+    if (s == SHUNT_OK) return taken(x, best);
     answer = shunt_declined(SHUNT_VERDICT(SHUNT_R_FAILED));
     answer.us = plan->original_us;
     answer.written = s == SHUNT_E_WRITTEN;
@@ -169,6 +199,17 @@ static const struct shunt_route *chosen(const struct shunt_product *x)
   return x->plan.count > 0 ? x->plan.candidate[0].route : NULL;
 }
 
+/* A study comes when it pays for itself; the first needs the pool, too. */
+static bool may_allocate(const struct shunt_call *c)
+{
+  const uint32_t copies = shunt_opening_bit(SHUNT_OPEN_COPIES);
+  const struct shunt_openings *o = &c->context->openings;
+  if (!shunt_openings_closed(o, copies)) return true;
+  if (c->spent_us < shunt_opening_us(o, SHUNT_OPEN_COPIES)) return false;
+  shunt_context_open(c->context, copies);
+  return true;
+}
+
 /* Enqueues what `route` wants to find out about the matrix. */
 static void study(struct shunt_product *x, const struct shunt_route *route)
 {
@@ -178,7 +219,7 @@ static void study(struct shunt_product *x, const struct shunt_route *route)
   c.best_us = x->plan.count > 0 ? x->plan.candidate[0].us : x->plan.original_us;
   c.spent_us = fmax(c.best_us, x->plan.original_us - c.best_us) * x->lookup.calls;
   const struct shunt_packed_request request = {.payload_bytes = route->study_bytes(&c)};
-  if (request.payload_bytes == 0 ||
+  if (request.payload_bytes == 0 || !may_allocate(&c) ||
       shunt_cache_packed_make(cache, &x->lookup, &request, c.stream, &k) != SHUNT_OK)
     return;
   const struct shunt_packed_view into = shunt_cache_packed_view(k);
@@ -218,5 +259,6 @@ void shunt_product_leave(struct shunt_product *x)
   if (x->lookup.profile_wanted && whole)
     shunt_cache_profile(context->cache, &x->lookup, shunt_problem_sparse(&x->problem),
                         &context->device, x->call.stream);
-  if (x->lookup.calls % RELIEVE_EVERY == 0) shunt_cache_relieve(context->cache);
+  if (x->lookup.calls % RELIEVE_EVERY == 0 || shunt_cache_is_stirred(context->cache))
+    shunt_cache_relieve(context->cache);
 }

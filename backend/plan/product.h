@@ -12,18 +12,21 @@
 #include "backend/plan/planner.h"
 #include "backend/routes/route.h"
 
-enum { SHUNT_MOST_ROUTES = 16 };
+enum { SHUNT_MOST_CANDIDATES = 32 };
 
+/* One way to take the product.  A route may have several, which differ in what has to be open. */
 struct shunt_candidate {
   const struct shunt_route *route;
   struct shunt_verdict how;
   double us;
+  bool library, packs; /* with cuBLASLt; the matrix is packed on the way */
+  uint32_t closed;     /* what it needs that is not open yet (backend/cublas/opening.h) */
 };
 
 /* What the router chose: the routes that may run, fastest first, or the reason why there is
    none. */
 struct shunt_plan {
-  struct shunt_candidate candidate[SHUNT_MOST_ROUTES];
+  struct shunt_candidate candidate[SHUNT_MOST_CANDIDATES];
   int count;
   struct shunt_verdict why_none; /* the most general route's reason */
   double original_us;            /* what the original is expected to need */
@@ -52,6 +55,9 @@ bool shunt_routes_forced(void);
 
 /* May route i take p, as far as the options and the layout of A say? */
 bool shunt_route_may_take(int i, const struct shunt_problem *p);
+
+/* cuBLASLt's products of p's type, as what has to be open for them (backend/cublas/opening.h). */
+uint32_t shunt_library_bit(const struct shunt_problem *p);
 
 /* The copy in `route`'s format, which the lookup carries or this product packed, and its view; or
    NULL.  */

@@ -5,9 +5,10 @@ static const struct {
 } text[SHUNT_R_COUNT] = {
     [SHUNT_FITS] = {"fits", "taken"},
     [SHUNT_R_ORDERED] = {"ordered", "taken, with the rows in another order"},
+    [SHUNT_R_EXTENDED] = {"extended", "taken by SHUNT_EXTEND: the original refuses such types"},
     [SHUNT_R_DISABLED] = {"disabled", "switched off by SHUNT_ROUTES"},
     [SHUNT_R_EMPTY] = {"empty", "a size is zero or an array is null"},
-    [SHUNT_R_ALPHA] = {"alpha", "alpha is zero or not finite"},
+    [SHUNT_R_ALPHA] = {"alpha", "alpha is zero or not finite, or may be"},
     [SHUNT_R_FORMAT] = {"format", "no route reads this sparse format"},
     [SHUNT_R_TRANSPOSED] = {"transposed", "op(A) transposes the sparse matrix"},
     [SHUNT_R_BATCHED] = {"batched", "many strided batches, or not as many in each operand"},

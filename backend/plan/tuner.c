@@ -4,7 +4,7 @@
 
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/device_memory.h"
+#include "backend/plan/memory/device_memory.h"
 #include "backend/plan/planner.h"
 #include "backend/plan/tune.h"
 #include "backend/routes/route.h"

@@ -22,7 +22,7 @@ _Static_assert(sizeof(struct shunt_bundle_counts) <= SHUNT_PACKED_MEASURES, "the
 
 /* The hint is made one column of a group after the other: a longer row would take a millisecond,
    and the product of its group is one block's alone.  */
-enum { LONGEST_ROW = 2048 };
+enum { LONGEST_ROW = 3072 };
 /* Rows shorter than this have nothing to share. */
 enum { LEAST_MEAN_ROW = 8 };
 /* From one entry in so many on, matrices are pruned layers, whose rows share nothing or all. */
@@ -90,8 +90,10 @@ static shunt_status run(const struct shunt_call *c)
   if (!c->packed || !shunt_bundle_lay_out(&s->a, c->packed->payload, &hint))
     return SHUNT_E_UNSUPPORTED; /* there was no memory for it */
   hint.stale = c->packed->changed;
-  return SHUNT_LAUNCH(shunt_bundle_spmm_cuda(s, &hint, c->packed->known, &c->context->device,
-                                             c->workspace, c->workspace_bytes, c->stream));
+  const struct shunt_device *d = &c->context->device;
+  struct shunt_bundle_shape shape = shunt_bundle_spmm_shape(s, &hint, c->packed->known, d);
+  return SHUNT_LAUNCH(
+      shunt_bundle_spmm_cuda(s, &hint, &shape, d, c->workspace, c->workspace_bytes, c->stream));
 }
 
 static shunt_status pack(const struct shunt_call *c, const struct shunt_packed_view *into)

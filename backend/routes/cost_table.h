@@ -189,6 +189,7 @@ struct shunt_dense_costs {
   double sample, sample_entry, sample_dense; /* us to sample a tile: by density, and its square */
   double sample_other;                       /* share of the shorter of both that is waited for */
   double sample_margin;                      /* how much better than from memory it has to be */
+  double sampled_host;                       /* us of the host's for the way from memory */
 };
 
 struct shunt_bsr_costs {
@@ -197,8 +198,9 @@ struct shunt_bsr_costs {
 
 enum { SHUNT_LAYER_TYPES = 5 }; /* 2-byte types, f32, f64, c32, c64 */
 
-/* cuSPARSE. */
+/* cuSPARSE.  *_off: geometric standard deviations of the fits. */
 struct shunt_original_costs {
+  double off, preprocessed_off, layer_off, sddmm_off;
   struct shunt_fit_costs narrow, wide; /* the default; up to 128 bytes of a row of B, beyond */
   double c64;                          /* how many times as long, beside its bytes */
   struct shunt_fit_costs alg1;         /* CSR_ALG1, preprocessed */

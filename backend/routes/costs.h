@@ -18,7 +18,7 @@
 #include "kernels/csr/csr_kernels.h"
 #include "kernels/dense/dense_kernels.h"
 #include "kernels/sparse24/sparse24_kernels.h"
-#include "kernels/srbcrs/srbcrs_kernels.h"
+#include "kernels/srbcrs/srbcrs_integers.h"
 #include "kernels/tile/tile_kernels.h"
 #include "kernels/vector/vector_kernels.h"
 
@@ -56,6 +56,9 @@ double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_devi
 /* Is the kernel that cuts by nonzeros the faster one?  longest_row: -1, nothing is known. */
 bool shunt_choose_csr_merge(const struct shunt_spmm *p, int64_t longest_row,
                             const struct shunt_device *d);
+
+/* SDDMM: does the kernel pay that takes neighbouring rows of the same columns together?  */
+bool shunt_choose_csr_alike(const struct shunt_profile *f);
 
 /* ---- bundle ------------------------------------------------------------------------------- */
 
@@ -142,6 +145,12 @@ double shunt_cost_srbcrs(const struct shunt_spmm *p, int height, double longest_
 /* Packing them. */
 double shunt_cost_srbcrs_packing(const struct shunt_csr *a, int height, double longest_row,
                                  const struct shunt_device *d);
+/* Of integers: the shape of v times n columns of so many bits, and how many warps share the strides
+   of a group in SDDMM.  Of v only sizes are read.  */
+struct shunt_srbcrs_shape shunt_choose_srbcrs_shape(const struct shunt_srbcrs *v, int bits_b,
+                                                    int64_t n, const struct shunt_device *d);
+int64_t shunt_choose_srbcrs_phases(const struct shunt_srbcrs *v, int bits,
+                                   const struct shunt_device *d);
 
 /* ---- tile --------------------------------------------------------------------------------- */
 
@@ -166,11 +175,15 @@ double shunt_cost_dense_packed(const struct shunt_spmm *p, enum shunt_math math,
 double shunt_cost_dense_direct(const struct shunt_spmm *p, enum shunt_math math,
                                const struct shunt_device *d);
 /* From a packed copy, with its proof in one launch. */
-double shunt_cost_dense_proved(const struct shunt_spmm *p, const struct shunt_device *d);
+double shunt_cost_dense_proved(const struct shunt_spmm *p, const struct shunt_dense_shape *how,
+                               const struct shunt_device *d);
 /* The shape of that launch; columns 0: cuBLAS and a proof beside it are as fast or faster, or it
    cannot be had.  */
 struct shunt_dense_shape shunt_choose_dense_shape(const struct shunt_spmm *p,
                                                   const struct shunt_device *d);
+/* The shape to take where cuBLAS is not to be had (columns 0: there is none). */
+struct shunt_dense_shape shunt_choose_dense_shape_alone(const struct shunt_spmm *p,
+                                                        const struct shunt_device *d);
 /* SDDMM by the dense product that is sampled on the chip, and by cuBLAS and a pass over C; is the
    former the faster one?  */
 double shunt_cost_dense_sddmm(const struct shunt_sddmm *p, const struct shunt_device *d);
@@ -189,6 +202,9 @@ double shunt_cost_bsr(const struct shunt_spmm *p, const struct shunt_block_shape
 /* cuSPARSE itself, for the algorithm asked for. */
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
                            const struct shunt_device *d);
+/* The factor that this is usually off by, either way, on the GPU that it was fitted to: the geometric
+   standard deviation of the fit.  0: not known.  */
+double shunt_cost_original_off(const struct shunt_problem *p);
 /* Is it known to be faster than `csr`, more than its estimate says? */
 bool shunt_choose_original_over_csr(const struct shunt_problem *p, const struct shunt_profile *f);
 bool shunt_choose_original_over_csr_sddmm(const struct shunt_sddmm *p,

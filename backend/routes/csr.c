@@ -18,6 +18,13 @@ shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, int64_t longest_ro
   return shunt_csr_spmm_merge_cuda(p, d, workspace, workspace_bytes, stream);
 }
 
+shunt_status shunt_route_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
+                                   const struct shunt_device *d, void *workspace,
+                                   size_t workspace_bytes, shunt_stream stream)
+{
+  return shunt_csr_sddmm_cuda(p, shunt_choose_csr_alike(f), d, workspace, workspace_bytes, stream);
+}
+
 static shunt_status run(const struct shunt_call *c)
 {
   const struct shunt_device *d = &c->context->device;
@@ -25,15 +32,17 @@ static shunt_status run(const struct shunt_call *c)
     return SHUNT_LAUNCH(shunt_route_csr_spmm(&c->problem->spmm,
                                              c->profile ? c->profile->longest_row : -1, d,
                                              c->workspace, c->workspace_bytes, c->stream));
-  return SHUNT_LAUNCH(
-      shunt_csr_sddmm_cuda(&c->problem->sddmm, d, c->workspace, c->workspace_bytes, c->stream));
+  return SHUNT_LAUNCH(shunt_route_csr_sddmm(&c->problem->sddmm, c->profile, d, c->workspace,
+                                            c->workspace_bytes, c->stream));
 }
 
 static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
 {
-  (void)p;
-  (void)e;
-  return SHUNT_VERDICT(SHUNT_FITS); /* shunt_problem_check has asked everything */
+  /* shunt_problem_check has asked everything else.  An extended product must not fail later. */
+  SHUNT_DECLINE_IF(p->extended && p->op == SHUNT_SPMM &&
+                       shunt_csr_spmm_workspace(&p->spmm, &e->device) == 0,
+                   SHUNT_R_LARGE);
+  return SHUNT_VERDICT(SHUNT_FITS);
 }
 
 static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
@@ -50,7 +59,8 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
                             : shunt_cost_csr_sddmm(&p->sddmm, d);
   /* Asked for even where one launch needs none: a null buffer is the original's to refuse. */
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(p, c->context), SHUNT_R_WORKSPACE);
-  SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && shunt_choose_original_over_csr(p, c->profile),
+  SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && !p->extended &&
+                       shunt_choose_original_over_csr(p, c->profile),
                    SHUNT_R_PATTERN);
   SHUNT_DECLINE_IF(p->op == SHUNT_SDDMM &&
                        shunt_choose_original_over_csr_sddmm(&p->sddmm, c->profile),
@@ -58,5 +68,10 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
-const struct shunt_route shunt_route_csr = {
-    .name = "csr", .fits = fits, .workspace = workspace, .expect = expect, .run = run};
+const struct shunt_route shunt_route_csr = {.name = "csr",
+                                            .fits = fits,
+                                            .workspace = workspace,
+                                            .expect = expect,
+                                            .run = run,
+                                            .takes_long = true,
+                                            .takes_extended = true};

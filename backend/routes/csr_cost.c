@@ -1,20 +1,23 @@
 /* csr_cost.c: what the kernels of `csr` are expected to take. */
 #include "backend/routes/cost_forms.h"
 
-/* Fitted by the least relative error to tests/bench/results: the scattered ones to 26 matrices of
-   SuiteSparse and SNAP in f32 and f64 at 8, 32 and 128 columns (of 2-byte types: 7 of them), the
-   others to layers, pruned and of random vectors.  A case is 1.2 off by geometric standard
-   deviation.
+/* Fitted by the least relative error to tests/bench/results/csr/times.tsv: 36 matrices of
+   SuiteSparse, SNAP and made-up ones at 8 to 256 columns, those of 2-byte types apart, by
+   tests/bench/fit_costs.py; layers, pruned and of random vectors, apart.
  */
 static const struct shunt_csr_costs h200 = {
-    .scattered = {.start = 1.9,
-                  .entry = 4.2,
-                  .gather = 42.8,
-                  .written = 782,
-                  .longest = 13.1,
-                  .beyond = 2.25},
-    .scattered_half =
-        {.start = 2.6, .entry = 4.2, .gather = 68, .written = 782, .longest = 13.1, .beyond = 2.25},
+    .scattered = {.start = 2.17,
+                  .entry = 2.65,
+                  .gather = 48.2,
+                  .written = 603,
+                  .longest = 11.3,
+                  .beyond = 1.14},
+    .scattered_half = {.start = 2.59,
+                       .entry = 3.44,
+                       .gather = 57.3,
+                       .written = 815,
+                       .longest = 14.7,
+                       .beyond = 1.26},
     .layer = {.start = 3.6, .entry = 1, .gather = 52, .written = 460},
     .layer_half = {.start = 2.6,
                    .entry = 3.1,
@@ -53,6 +56,15 @@ double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_devi
   const double copied = shunt_cost_sddmm_copied_bytes(p);
   return c->start + (copied > 0 ? c->copies_start : 0) +
          shunt_cost_scale(d) * (c->entry * nnz + c->byte * nnz * row + c->copied * copied);
+}
+
+/* Of rows in threes, two of three aligned pairs are alike.  Shorter rows, or fewer, lose more by
+   waiting for each other than they gain (tests/bench/sddmm.md). */
+bool shunt_choose_csr_alike(const struct shunt_profile *f)
+{
+  enum { LEAST_MEAN_ROW = 56, LEAST_ENTRIES = 1000000 };
+  return f && f->nnz >= LEAST_ENTRIES && f->nnz >= LEAST_MEAN_ROW * f->rows &&
+         (double)f->groups_equal[2] >= 0.6 * (double)f->groups_nonempty[2];
 }
 
 /* Where one block's row would end last; and for narrow products of rows that mostly have next to

@@ -28,6 +28,7 @@
 #include "backend/routes/packed_product.h"
 #include "backend/routes/routes.h"
 #include "conv/dense/dense_conv.h"
+#include "kernels/common/alignment.h"
 #include "kernels/dense/dense_kernels.h"
 
 /* D's leading dimension: rows start on 16 bytes. */
@@ -38,8 +39,8 @@ static int64_t dense_stride(const struct shunt_csr *a)
 
 static size_t dense_bytes(const struct shunt_csr *a)
 {
-  return shunt_packed_round_up((size_t)a->rows * (size_t)dense_stride(a) *
-                               shunt_type_size(a->value_type));
+  return shunt_align_up((size_t)a->rows * (size_t)dense_stride(a) * shunt_type_size(a->value_type),
+                        256);
 }
 
 /* Split products keep up to 16 f32 partial results; cuBLAS' own advice for
@@ -49,7 +50,7 @@ static size_t gemm_bytes(const struct shunt_problem *p)
   const struct shunt_dense *c = &p->spmm.c;
   const bool spmm = p->op == SHUNT_SPMM;
   const int64_t m = spmm ? c->rows : p->sddmm.c.rows, n = spmm ? c->cols : p->sddmm.c.cols;
-  const size_t wanted = shunt_packed_round_up((size_t)m * (size_t)n * 4 * 16);
+  const size_t wanted = shunt_align_up((size_t)m * (size_t)n * 4 * 16, 256);
   const size_t most = (size_t)32 << 20;
   return wanted < most ? wanted : most;
 }
@@ -88,6 +89,7 @@ static shunt_status multiply(const struct shunt_call *c, void *own, const struct
 {
   static const struct shunt_scalar zero = {0};
   const bool proof_follows = c->packed != NULL;
+  if (!c->library || !c->context->gemm) return SHUNT_E_UNSUPPORTED;
   return shunt_cublaslt_multiply(c->context->gemm, a, b, out, alpha, zero, shunt_options()->math,
                                  proof_follows, own, gemm_bytes(c->problem), c->stream);
 }
@@ -112,13 +114,21 @@ static struct shunt_spmm unread(const struct shunt_spmm *s)
   return p;
 }
 
+/* The kernel of Shunt's that takes the product, if it is faster than cuBLASLt, or that is not to be
+   had. */
+static struct shunt_dense_shape shape_of(const struct shunt_call *c, const struct shunt_spmm *s)
+{
+  const struct shunt_device *d = &c->context->device;
+  return c->library ? shunt_choose_dense_shape(s, d) : shunt_choose_dense_shape_alone(s, d);
+}
+
 static shunt_status proved(const struct shunt_packed_product *x, const struct shunt_spmm *s,
                            const struct shunt_guard *r)
 {
   const struct shunt_device *d = &x->call->context->device;
   const struct shunt_dense dense = dense_of(&s->a, x->copy);
   const struct shunt_spmm read = r->expected ? *s : unread(s);
-  const struct shunt_dense_shape shape = shunt_choose_dense_shape(&read, d);
+  const struct shunt_dense_shape shape = shape_of(x->call, &read);
   return shunt_dense_spmm_proved_cuda(s, &dense, &shape, r, d, x->call->stream);
 }
 
@@ -163,34 +173,38 @@ static bool samples_on_chip(const struct shunt_call *c)
          shunt_choose_dense_on_chip(s, shunt_options()->math, d);
 }
 
-/* Microseconds. */
-static double expected_spmm(const struct shunt_call *c)
+/* Microseconds; *alone: without cuBLASLt. */
+static double expected_spmm(const struct shunt_call *c, bool *alone)
 {
   const struct shunt_device *d = &c->context->device;
   const enum shunt_math math = shunt_options()->math;
   const bool transposed = shunt_problem_transposed(c->problem), keeps = c->packed || c->will_pack;
   const struct shunt_spmm without = unread(&c->problem->spmm);
   const struct shunt_spmm *s = keeps && c->frozen ? &without : &c->problem->spmm;
+  const struct shunt_dense_shape none = {0};
+  const struct shunt_dense_shape own = keeps && !transposed ? shape_of(c, s) : none;
   double us = keeps ? shunt_cost_dense_packed(s, math, d) : shunt_cost_dense_direct(s, math, d);
-  if (keeps && !transposed && shunt_choose_dense_shape(s, d).columns > 0)
-    us = shunt_cost_dense_proved(s, d);
+  *alone = own.columns > 0;
+  if (*alone) us = shunt_cost_dense_proved(s, &own, d);
   if (transposed) us += shunt_cost_launches(2); /* the repair's */
   return shunt_packed_overwrites(s) ? us : us + shunt_cost_combine(s, d);
 }
 
-static double expected_sddmm(const struct shunt_call *c)
+static double expected_sddmm(const struct shunt_call *c, bool *alone)
 {
   const struct shunt_sddmm *s = &c->problem->sddmm;
   const struct shunt_device *d = &c->context->device;
-  return samples_on_chip(c) ? shunt_cost_dense_sddmm(s, d)
-                            : shunt_cost_dense_sampled(s, shunt_options()->math, d);
+  *alone = samples_on_chip(c);
+  return *alone ? shunt_cost_dense_sddmm(s, d)
+                : shunt_cost_dense_sampled(s, shunt_options()->math, d);
 }
 
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
-  *us = p->op == SHUNT_SPMM ? expected_spmm(c) : expected_sddmm(c);
-  SHUNT_DECLINE_IF(!c->context->gemm, SHUNT_R_LIBRARY);
+  bool alone;
+  *us = p->op == SHUNT_SPMM ? expected_spmm(c, &alone) : expected_sddmm(c, &alone);
+  SHUNT_DECLINE_IF(!c->library && !alone, SHUNT_R_LIBRARY);
   SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && c->no_copies, SHUNT_R_COPY);
   SHUNT_DECLINE_IF(c->workspace_bytes < lay_out(p).total, SHUNT_R_WORKSPACE);
   return SHUNT_VERDICT(SHUNT_FITS);
@@ -229,7 +243,9 @@ static shunt_status run_sddmm(const struct shunt_call *c)
 
 static shunt_status run(const struct shunt_call *c)
 {
-  return c->problem->op == SHUNT_SPMM ? shunt_packed_run(&format, c) : run_sddmm(c);
+  if (c->problem->op != SHUNT_SPMM) return run_sddmm(c);
+  if (!c->library && !c->packed) return SHUNT_E_UNSUPPORTED; /* there was no memory for a copy */
+  return shunt_packed_run(&format, c);
 }
 
 static size_t pack_bytes(const struct shunt_call *c)

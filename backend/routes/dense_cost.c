@@ -40,7 +40,9 @@ static const struct shunt_dense_costs h200 = {
     .sample_entry = 7,
     .sample_dense = 10,
     .sample_other = 0.57,
-    .sample_margin = 0.9};
+    .sample_margin = 0.9,
+    /* What the host takes to enqueue cuBLAS' product and the pass over C: nothing comes sooner. */
+    .sampled_host = 11.3};
 
 /* ---- cuBLAS ----------------------------------------------------------------------------- */
 
@@ -98,17 +100,39 @@ double shunt_cost_dense_direct(const struct shunt_spmm *p, enum shunt_math math,
 
 /* ---- product and proof in one launch ------------------------------------------------------ */
 
-double shunt_cost_dense_proved(const struct shunt_spmm *p, const struct shunt_device *d)
+/* Bytes of A's arrays that the copy engine cannot bring (kernels/guard/fingerprint_bulk.cuh). */
+static double read_by_lanes(const struct shunt_csr *a)
+{
+  double bytes = 0;
+  if ((uintptr_t)a->columns % 8) bytes += (double)a->nnz * (double)shunt_type_size(a->index_type);
+  if ((uintptr_t)a->values % 8) bytes += (double)a->nnz * (double)shunt_type_size(a->value_type);
+  return bytes;
+}
+
+/* Rounds of tiles, each as long as its products, or as its lanes hash, or as D takes to come. */
+static double wide_us(const struct shunt_spmm *p, int columns, double copy,
+                      const struct shunt_device *d)
+{
+  const double arrays = shunt_cost_csr_bytes(&p->a), scale = shunt_cost_scale(d);
+  const double tiles = ceil((double)p->c.rows / 128) * ceil((double)p->c.cols / columns);
+  const double rounds = ceil(tiles / (d->multiprocessors > 0 ? d->multiprocessors : 132));
+  const double wide = columns / 128.0;
+  const double steps = shunt_larger(rounds * ceil((double)p->a.cols / 64),
+                                    read_by_lanes(&p->a) / (h200.wide_lanes * wide));
+  const double products = h200.wide_start + steps * h200.wide_step * wide;
+  const double coming = h200.narrow_start + copy / h200.narrow_bytes * scale;
+  return shunt_larger(products, coming) + arrays / h200.wide_bytes * scale;
+}
+
+double shunt_cost_dense_proved(const struct shunt_spmm *p, const struct shunt_dense_shape *how,
+                               const struct shunt_device *d)
 {
   const struct shunt_csr *a = &p->a;
   const double arrays = shunt_cost_csr_bytes(a), scale = shunt_cost_scale(d);
   const double copy = (double)a->rows * (double)a->cols * (double)shunt_type_size(a->value_type);
-  if (p->c.cols <= 64)
-    return shunt_larger(h200.narrow_start + (copy + arrays) / h200.narrow_bytes * scale,
-                        h200.narrow_least + h200.narrow_step * (double)a->cols);
-  const double tiles = ceil((double)p->c.rows / 128) * ceil((double)p->c.cols / 128);
-  const double step = tiles * scale <= 132 ? h200.wide_step : 2 * h200.wide_step;
-  return h200.wide_start + ceil((double)a->cols / 64) * step + arrays / h200.wide_bytes * scale;
+  if (how->columns > 64) return wide_us(p, how->columns, copy, d);
+  return shunt_larger(h200.narrow_start + (copy + arrays) / h200.narrow_bytes * scale,
+                      h200.narrow_least + h200.narrow_step * (double)a->cols * 2 / how->split);
 }
 
 /* Of fewer than half as many blocks as multiprocessors, too few read D. */
@@ -119,15 +143,6 @@ static struct shunt_dense_shape narrow_shape(const struct shunt_spmm *p,
   if (blocks > d->multiprocessors || blocks * 2 < d->multiprocessors)
     return (struct shunt_dense_shape){0};
   return (struct shunt_dense_shape){64, 2};
-}
-
-/* Bytes of A's arrays that the copy engine cannot bring (kernels/guard/fingerprint_bulk.cuh). */
-static double read_by_lanes(const struct shunt_csr *a)
-{
-  double bytes = 0;
-  if ((uintptr_t)a->columns % 8) bytes += (double)a->nnz * (double)shunt_type_size(a->index_type);
-  if ((uintptr_t)a->values % 8) bytes += (double)a->nnz * (double)shunt_type_size(a->value_type);
-  return bytes;
 }
 
 static bool on_16_bytes(const struct shunt_dense *m)
@@ -164,6 +179,32 @@ struct shunt_dense_shape shunt_choose_dense_shape(const struct shunt_spmm *p,
   return p->c.cols <= 64 ? narrow_shape(p, d) : wide_shape(p, d);
 }
 
+/* B's rows, or columns, are brought by the copy engine. */
+static bool can_be_brought(const struct shunt_dense *b)
+{
+  const int64_t stride = b->col_stride == 1 ? b->row_stride : b->col_stride;
+  return (b->col_stride == 1 || b->row_stride == 1) && (uintptr_t)b->values % 16 == 0 &&
+         stride * (int64_t)shunt_type_size(b->type) % 16 == 0;
+}
+
+/* Whatever cuBLAS would take: the best of the shapes that fit. */
+struct shunt_dense_shape shunt_choose_dense_shape_alone(const struct shunt_spmm *p,
+                                                        const struct shunt_device *d)
+{
+  static const struct shunt_dense_shape shapes[] = {{256, 1}, {128, 1}, {64, 2}, {64, 1}};
+  struct shunt_dense_shape best = {0};
+  double least = INFINITY;
+  if (!shunt_dense_spmm_proved_takes(p, d) || !can_be_brought(&p->b) || p->a.cols <= 128)
+    return best;
+  const double tiles = ceil((double)p->c.rows / 64) * ceil((double)p->c.cols / 64);
+  for (int i = 0; i < 4; i++) {
+    if (shapes[i].columns == 64 && tiles * shapes[i].split > d->multiprocessors) continue;
+    const double us = shunt_cost_dense_proved(p, &shapes[i], d);
+    if (us < least) best = shapes[i], least = us;
+  }
+  return best;
+}
+
 /* ---- SDDMM ------------------------------------------------------------------------------ */
 
 /* A multiprocessor multiplies its tiles of C one after the other, 64 of K at a time, and samples
@@ -187,9 +228,10 @@ double shunt_cost_dense_sampled(const struct shunt_sddmm *p, enum shunt_math mat
                                 const struct shunt_device *d)
 {
   const double cells = (double)p->c.rows * (double)p->c.cols;
-  return shunt_cost_gemm((double)p->c.rows, (double)p->c.cols, (double)p->a.cols, p->b.type, math,
-                         d) +
-         shunt_cost_copy(cells * 4, d) + shunt_cost_copy(shunt_cost_csr_bytes(&p->c), d);
+  const double us =
+      shunt_cost_gemm((double)p->c.rows, (double)p->c.cols, (double)p->a.cols, p->b.type, math, d) +
+      shunt_cost_copy(cells * 4, d) + shunt_cost_copy(shunt_cost_csr_bytes(&p->c), d);
+  return shunt_larger(us, h200.sampled_host);
 }
 
 bool shunt_choose_dense_on_chip(const struct shunt_sddmm *p, enum shunt_math math,

@@ -4,6 +4,7 @@ ROUTE_SOURCES = \
   %D%/tile.c %D%/vector.c %D%/packed_product.c %D%/table.c %D%/vector_packed.c
 # What each is expected to take, and cuSPARSE; of what no route takes, in libshunt-formats.
 VECTOR_COST_SOURCES = %D%/cost_forms.c %D%/vector_packed_cost.c
+SRBCRS_INTEGER_COST_SOURCES = %D%/srbcrs_integer_cost.c
 COST_SOURCES = $(VECTOR_COST_SOURCES) \
   %D%/bsr_cost.c %D%/bundle_cost.c %D%/csr_cost.c %D%/dense_cost.c %D%/original_cost.c \
   %D%/sparse24_cost.c %D%/srbcrs_cost.c %D%/tile_cost.c %D%/vector_cost.c
@@ -14,5 +15,5 @@ noinst_LTLIBRARIES += libshunt-core.la
 libshunt_core_la_SOURCES = $(CORE_SOURCES) $(PLAN_SOURCES) $(ROUTE_SOURCES) $(COST_SOURCES) \
   $(CUBLAS_SOURCES)
 libshunt_core_la_LIBADD = libshunt-problem.la
-libshunt_formats_la_SOURCES += %D%/tile_mixed_cost.c
+libshunt_formats_la_SOURCES += $(SRBCRS_INTEGER_COST_SOURCES) %D%/tile_mixed_cost.c
 endif

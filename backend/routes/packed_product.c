@@ -3,6 +3,7 @@
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/graph_overlap.h"
+#include "kernels/common/alignment.h"
 #include "kernels/guard/fingerprint.h"
 #include "kernels/guard/guard.h"
 
@@ -22,11 +23,6 @@ struct words {
 _Static_assert(sizeof(struct words) <= WORDS_BYTES, "the words have room");
 _Static_assert(TABLE_BYTES % 256 == 0, "the copy behind the table is aligned");
 
-size_t shunt_packed_round_up(size_t bytes)
-{
-  return (bytes + 255) & ~(size_t)255;
-}
-
 bool shunt_packed_overwrites(const struct shunt_spmm *s)
 {
   return shunt_scalar_is_zero(&s->beta);
@@ -39,10 +35,10 @@ struct shunt_packed_workspace shunt_packed_lay_out(const struct shunt_packed_for
   const int64_t m = spmm ? p->spmm.c.rows : p->sddmm.c.rows;
   const int64_t n = spmm ? p->spmm.c.cols : p->sddmm.c.cols;
   struct shunt_packed_workspace l = {.scratch = WORDS_BYTES};
-  l.own = l.scratch + shunt_packed_round_up(SHUNT_FINGERPRINT_SCRATCH);
-  l.copy = l.own + (f->own_bytes ? shunt_packed_round_up(f->own_bytes(p)) : 0);
-  l.product = l.copy + (spmm && f->direct_bytes ? shunt_packed_round_up(f->direct_bytes(p)) : 0);
-  l.total = l.product + shunt_packed_round_up((size_t)m * (size_t)n * 4);
+  l.own = l.scratch + shunt_align_up(SHUNT_FINGERPRINT_SCRATCH, 256);
+  l.copy = l.own + (f->own_bytes ? shunt_align_up(f->own_bytes(p), 256) : 0);
+  l.product = l.copy + (spmm && f->direct_bytes ? shunt_align_up(f->direct_bytes(p), 256) : 0);
+  l.total = l.product + shunt_align_up((size_t)m * (size_t)n * 4, 256);
   return l;
 }
 

@@ -31,7 +31,7 @@
      stream  C = alpha A^T B -- fingerprint of A's arrays -- comparison -- repair
 
    The repair's blocks agree through words that must be zero before their first use
-   (kernels/guard/arrival.cuh).  Packed memory begins with a table of them, zeroed when the copy is
+   (kernels/guard/words.cuh).  Packed memory begins with a table of them, zeroed when the copy is
    made, in which each call finds its own by the address of its workspace; so calls on several
    streams and replays of captured graphs may use one copy at once.  A direct call has one set in
    its workspace, zeroed with the irregular word.
@@ -83,7 +83,6 @@ struct shunt_packed_workspace {
 /* Of SDDMM's product, too, for which there is no copy. */
 struct shunt_packed_workspace shunt_packed_lay_out(const struct shunt_packed_format *f,
                                                    const struct shunt_problem *p);
-size_t shunt_packed_round_up(size_t bytes);               /* to 256 */
 bool shunt_packed_overwrites(const struct shunt_spmm *s); /* beta is 0, and on the host */
 
 /* Kept memory for a copy of so many bytes. */

@@ -43,6 +43,9 @@ struct shunt_call {
                           original, whichever is more; and */
   double best_us;      /* what this one will take; both for study_bytes only */
 
+  /* For routes that want cuBLASLt: */
+  bool library; /* it may be used; while `expect` is asked, it may be closed as yet */
+
   bool forced;     /* the user's choice of routes counts, costs do not */
   void *workspace; /* 256-byte aligned, or NULL */
   size_t workspace_bytes;
@@ -67,12 +70,17 @@ struct shunt_route {
   shunt_status (*study)(const struct shunt_call *c, const struct shunt_packed_view *into);
   /* A copy follows what the profile says: none is made before there is one. */
   bool packs_by_profile;
-  /* cuBLASLt must be open before this route can run. */
+  /* Some or all of its calls are cuBLASLt's: `expect` is asked without it, and with. */
   bool wants_gemm;
   /* SpMM with op_a 'T', where op(A) is the transpose of spmm.a; others never see such calls. */
   bool takes_transposed;
+  /* Types that the original refuses (problem->extended): the route must not decline such a call for
+     what a later call may bring.  */
+  bool takes_extended;
   /* SpMM with A in square blocks, problem->blocks; such a route sees no other calls. */
   bool takes_blocks;
+  /* A with more entries than 32 bits count; others never see such calls. */
+  bool takes_long;
 };
 
 int shunt_route_count(void);

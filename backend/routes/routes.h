@@ -9,6 +9,10 @@
 shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, int64_t longest_row,
                                   const struct shunt_device *d, void *workspace,
                                   size_t workspace_bytes, shunt_stream stream);
+/* SDDMM by one of the csr kernels; f NULL where nothing is known. */
+shunt_status shunt_route_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
+                                   const struct shunt_device *d, void *workspace,
+                                   size_t workspace_bytes, shunt_stream stream);
 
 extern const struct shunt_route shunt_route_csr, shunt_route_bundle, shunt_route_vector,
     shunt_route_sparse24, shunt_route_srbcrs, shunt_route_tile, shunt_route_dense, shunt_route_bsr;

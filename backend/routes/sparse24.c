@@ -14,6 +14,7 @@
 #include "backend/routes/packed_product.h"
 #include "backend/routes/routes.h"
 #include "conv/sparse24/sparse24_conv.h"
+#include "kernels/common/alignment.h"
 #include "kernels/common/dense_copy.h"
 #include "kernels/guard/guard.h"
 #include "kernels/sparse24/sparse24_kernels.h"
@@ -23,13 +24,12 @@
 /* Behind the tiles: the fingerprint of A's pattern, where the product reads A's values in place. */
 static struct shunt_fingerprint *of_pattern(const struct shunt_csr *a, void *copy)
 {
-  return (struct shunt_fingerprint *)((char *)copy +
-                                      shunt_packed_round_up(shunt_sparse24_bytes(a)));
+  return (struct shunt_fingerprint *)((char *)copy + shunt_align_up(shunt_sparse24_bytes(a), 256));
 }
 static size_t copy_bytes(const struct shunt_csr *a)
 {
   const size_t tiles = shunt_sparse24_bytes(a);
-  return tiles ? shunt_packed_round_up(tiles) + 256 : 0;
+  return tiles ? shunt_align_up(tiles, 256) + 256 : 0;
 }
 
 static const struct shunt_packed_format format; /* below */

@@ -2,9 +2,9 @@
    (kernels/srbcrs/srbcrs_format.h): each row of B is gathered once for all rows of a group and
    multiplied on the tensor cores.  SpMM, int8 into int32 or f32.
 
-   A packed copy as of packed_product.h.  Sums are int32, so that there is no NaN and no witness; a
-   group whose rows do not share their columns has no room and makes the matrix irregular, so a copy
-   is made only where the profile says that all groups do.  Kept note: rows of a group.  */
+   A packed copy as of packed_product.h.  Sums are int32: there is no NaN to look for.  A group
+   whose rows do not share their columns has no room and makes the matrix irregular, so a copy is
+   made only where the profile says that all groups do.  Kept note: rows of a group.  */
 #include "kernels/srbcrs/srbcrs_kernels.h"
 
 #include "backend/plan/context.h"
@@ -27,9 +27,9 @@ static int whole_height(const struct shunt_profile *f)
   return 0;
 }
 
-static struct shunt_srbcrs_layout plan_of(int height)
+static struct shunt_srbcrs_layout layout_of(int height)
 {
-  return (struct shunt_srbcrs_layout){.height = height, .share = height};
+  return (struct shunt_srbcrs_layout){.height = height, .share = height, .bits = 8};
 }
 
 /* B's copy, where its rows are not to be read in place. */
@@ -41,11 +41,11 @@ static size_t own_bytes(const struct shunt_problem *p)
 static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *irregular)
 {
   const struct shunt_csr *a = &c->problem->spmm.a;
-  const struct shunt_srbcrs_layout plan = plan_of(whole_height(c->profile));
+  const struct shunt_srbcrs_layout layout = layout_of(whole_height(c->profile));
   struct shunt_srbcrs v;
-  if (!shunt_srbcrs_lay_out(a, &plan, copy, &v)) return SHUNT_E_UNSUPPORTED;
+  if (!shunt_srbcrs_lay_out(a, &layout, copy, &v)) return SHUNT_E_UNSUPPORTED;
   shunt_status r =
-      SHUNT_LAUNCH(shunt_csr_to_srbcrs_cuda(a, &plan, &v, &c->context->device, c->stream));
+      SHUNT_LAUNCH(shunt_csr_to_srbcrs_cuda(a, &layout, &v, &c->context->device, c->stream));
   if (r == SHUNT_OK)
     r = SHUNT_CUDA(cudaMemcpyAsync(irregular, &v.counts->irregular, sizeof *irregular,
                                    cudaMemcpyDeviceToDevice, c->stream));
@@ -55,9 +55,9 @@ static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *ir
 static shunt_status product(const struct shunt_packed_product *x)
 {
   const struct shunt_call *c = x->call;
-  const struct shunt_srbcrs_layout plan = plan_of((int)*c->packed->note);
+  const struct shunt_srbcrs_layout layout = layout_of((int)*c->packed->note);
   struct shunt_srbcrs v;
-  if (!shunt_srbcrs_lay_out(&x->spmm.a, &plan, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
+  if (!shunt_srbcrs_lay_out(&x->spmm.a, &layout, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
   return SHUNT_LAUNCH(shunt_srbcrs_spmm_cuda(&x->spmm, &v, &c->context->device, x->own,
                                              own_bytes(c->problem), c->stream));
 }
@@ -146,8 +146,8 @@ static size_t pack_bytes(const struct shunt_call *c)
   const int height = whole_height(c->profile);
   if (fits(c->problem, c->context).reason != SHUNT_FITS || c->no_copies || height == 0) return 0;
   if (!c->forced && !gains(c)) return 0;
-  const struct shunt_srbcrs_layout plan = plan_of(height);
-  const size_t bytes = shunt_srbcrs_bytes(&c->problem->spmm.a, &plan);
+  const struct shunt_srbcrs_layout layout = layout_of(height);
+  const size_t bytes = shunt_srbcrs_bytes(&c->problem->spmm.a, &layout);
   return bytes ? shunt_packed_copy_bytes(bytes) : 0;
 }
 

@@ -28,7 +28,7 @@ static double tiles_of(const struct shunt_profile *f)
 
 /* All tiles dense: 2:4 ones would save A's bytes, but not B's, which count; at most 8 %, for a
    conversion that takes several times as long (tests/bench/tile.md).  */
-static struct shunt_tile_layout plan_with(uint32_t room)
+static struct shunt_tile_layout layout_with(uint32_t room)
 {
   return (struct shunt_tile_layout){.how = SHUNT_TILE_MERGE | SHUNT_TILE_DENSE,
                                     .dense_room = 2 * (int64_t)room};
@@ -51,11 +51,11 @@ static size_t own_bytes(const struct shunt_problem *p)
 static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *irregular)
 {
   const struct shunt_csr *a = &c->problem->spmm.a;
-  const struct shunt_tile_layout plan = plan_with(room_for(c->profile));
+  const struct shunt_tile_layout layout = layout_with(room_for(c->profile));
   struct shunt_tile v;
-  if (!shunt_tile_lay_out(a, &plan, copy, &v)) return SHUNT_E_UNSUPPORTED;
+  if (!shunt_tile_lay_out(a, &layout, copy, &v)) return SHUNT_E_UNSUPPORTED;
   shunt_status r =
-      SHUNT_LAUNCH(shunt_csr_to_tile_cuda(a, &plan, &v, &c->context->device, c->stream));
+      SHUNT_LAUNCH(shunt_csr_to_tile_cuda(a, &layout, &v, &c->context->device, c->stream));
   if (r == SHUNT_OK)
     r = SHUNT_CUDA(cudaMemcpyAsync(irregular, &v.census->irregular, sizeof *irregular,
                                    cudaMemcpyDeviceToDevice, c->stream));
@@ -65,9 +65,9 @@ static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *ir
 static shunt_status product(const struct shunt_packed_product *x)
 {
   const struct shunt_call *c = x->call;
-  const struct shunt_tile_layout plan = plan_with(*c->packed->note);
+  const struct shunt_tile_layout layout = layout_with(*c->packed->note);
   struct shunt_tile v;
-  if (!shunt_tile_lay_out(&x->spmm.a, &plan, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
+  if (!shunt_tile_lay_out(&x->spmm.a, &layout, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
   return SHUNT_LAUNCH(shunt_tile_spmm_cuda(&x->spmm, &v, &c->context->device, x->own,
                                            own_bytes(c->problem), c->stream));
 }
@@ -76,10 +76,10 @@ static shunt_status proved(const struct shunt_packed_product *x, const struct sh
                            const struct shunt_guard *r)
 {
   const struct shunt_call *c = x->call;
-  const struct shunt_tile_layout plan = plan_with(*c->packed->note);
+  const struct shunt_tile_layout layout = layout_with(*c->packed->note);
   struct shunt_tile v;
   if (!shunt_tile_spmm_proves(s, &c->context->device)) return SHUNT_E_UNSUPPORTED;
-  if (!shunt_tile_lay_out(&s->a, &plan, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
+  if (!shunt_tile_lay_out(&s->a, &layout, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
   return shunt_tile_spmm_proved_cuda(s, &v, r, &c->context->device, x->own, own_bytes(c->problem),
                                      c->stream);
 }
@@ -174,8 +174,8 @@ static size_t pack_bytes(const struct shunt_call *c)
   if (fits(c->problem, c->context).reason != SHUNT_FITS || c->no_copies) return 0;
   if (!f || f->merged_tiles == 0 || f->unsorted_rows > 0) return 0;
   if (!c->forced && !gains(c)) return 0;
-  const struct shunt_tile_layout plan = plan_with(room_for(f));
-  const size_t bytes = shunt_tile_bytes(&c->problem->spmm.a, &plan);
+  const struct shunt_tile_layout layout = layout_with(room_for(f));
+  const size_t bytes = shunt_tile_bytes(&c->problem->spmm.a, &layout);
   return bytes ? shunt_packed_copy_bytes(bytes) : 0;
 }
 

@@ -11,14 +11,15 @@
 #include "backend/routes/packed_product.h"
 #include "conv/vector/row_clusters.h"
 #include "conv/vector/vector_conv.h"
+#include "kernels/common/alignment.h"
 #include "kernels/vector/vector_kernels.h"
 
 /* ---- the packed copy ------------------------------------------------------------ */
 
 /* How a copy is packed; shape: the height that tells its kernel how many vectors there are, which
-   `plan` has room for.  */
+   `layout` has room for.  */
 struct packing {
-  struct shunt_vector_layout plan;
+  struct shunt_vector_layout layout;
   int shape;
 };
 
@@ -46,16 +47,10 @@ static enum shunt_vector_order best_order(const struct shunt_call *c, int shape)
 
 static struct packing natural_packing(const struct shunt_call *c)
 {
-  struct packing k = {.plan.height = whole_height(c->profile)};
-  k.shape = k.plan.height;
-  k.plan.order = best_order(c, k.shape);
+  struct packing k = {.layout.height = whole_height(c->profile)};
+  k.shape = k.layout.height;
+  k.layout.order = best_order(c, k.shape);
   return k;
-}
-
-/* Of 8, 4, 2, 1 the nearest to the entries of a vector. */
-static int nearest_height(double fill)
-{
-  return fill > 0.7 ? 8 : fill > 0.35 ? 4 : fill > 0.18 ? 2 : 1;
 }
 
 /* The room that the study tells of is SEQUENTIAL's; columns may crowd in the windows. */
@@ -63,31 +58,31 @@ static struct packing ordered_packing(const struct shunt_call *c)
 {
   const struct shunt_csr *a = &c->problem->spmm.a;
   const struct shunt_vector_measure *m = c->studied;
-  struct packing k = {.plan = {.height = shunt_vector_measured_height(m), .listed = 1}};
-  k.shape = nearest_height(shunt_vector_measured_fill(a, m));
-  k.plan.order = best_order(c, k.shape);
-  if (k.plan.order == SHUNT_VECTOR_WINDOWED && k.plan.height > 1) k.plan.height /= 2;
+  struct packing k = {.layout = {.height = shunt_vector_measured_height(m), .listed = 1}};
+  k.shape = shunt_vector_measured_entries(a, m);
+  k.layout.order = best_order(c, k.shape);
+  if (k.layout.order == SHUNT_VECTOR_WINDOWED && k.layout.height > 1) k.layout.height /= 2;
   return k;
 }
 
 static uint32_t noted(const struct packing *k)
 {
-  return (uint32_t)k->shape << 24 | (uint32_t)k->plan.listed << 16 | (uint32_t)k->plan.height << 8 |
-         (uint32_t)k->plan.order;
+  return (uint32_t)k->shape << 24 | (uint32_t)k->layout.listed << 16 |
+         (uint32_t)k->layout.height << 8 | (uint32_t)k->layout.order;
 }
 
 static struct packing packing_noted(uint32_t note)
 {
-  return (struct packing){.plan = {.order = (enum shunt_vector_order)(note & 0xff),
-                                   .height = (int)(note >> 8 & 0xff),
-                                   .listed = (int)(note >> 16 & 0xff)},
+  return (struct packing){.layout = {.order = (enum shunt_vector_order)(note & 0xff),
+                                     .height = (int)(note >> 8 & 0xff),
+                                     .listed = (int)(note >> 16 & 0xff)},
                           .shape = (int)(note >> 24)};
 }
 
 static bool lay_out(const struct shunt_csr *a, const struct packing *k, void *copy,
                     struct shunt_vector *v)
 {
-  const bool good = shunt_vector_lay_out(a, &k->plan, copy, v);
+  const bool good = shunt_vector_lay_out(a, &k->layout, copy, v);
   v->height = k->shape;
   return good;
 }
@@ -111,11 +106,11 @@ static shunt_status convert(const struct shunt_call *c, void *copy, uint32_t *ir
   struct shunt_vector v;
   shunt_status r = SHUNT_OK;
   if (!lay_out(a, &k, copy, &v)) return SHUNT_E_UNSUPPORTED;
-  if (k.plan.listed)
+  if (k.layout.listed)
     r = SHUNT_CUDA(cudaMemcpyAsync(v.row_of, c->study, (size_t)a->rows * sizeof *v.row_of,
                                    cudaMemcpyDeviceToDevice, c->stream));
   if (r == SHUNT_OK)
-    r = SHUNT_LAUNCH(shunt_csr_to_vector_cuda(a, &k.plan, &v, &c->context->device, c->stream));
+    r = SHUNT_LAUNCH(shunt_csr_to_vector_cuda(a, &k.layout, &v, &c->context->device, c->stream));
   if (r == SHUNT_OK)
     r = SHUNT_CUDA(cudaMemcpyAsync(irregular, &v.counts->irregular, sizeof *irregular,
                                    cudaMemcpyDeviceToDevice, c->stream));
@@ -261,13 +256,13 @@ static double ordered_us(const struct shunt_call *c)
 bool shunt_vector_in_order(const struct shunt_call *c)
 {
   const struct shunt_vector_measure *m = c->studied;
-  if (c->packed) return packing_noted(*c->packed->note).plan.listed;
+  if (c->packed) return packing_noted(*c->packed->note).layout.listed;
   return m && !m->irregular && c->study && can_order(c);
 }
 
 static size_t study_list_bytes(const struct shunt_csr *a)
 {
-  return shunt_packed_round_up((size_t)a->rows * sizeof(uint32_t));
+  return shunt_align_up((size_t)a->rows * sizeof(uint32_t), 256);
 }
 
 /* Before a study: would whole vectors pay, and has as much time been spent or saved without them as
@@ -322,7 +317,7 @@ size_t shunt_vector_pack_bytes(const struct shunt_call *c)
 {
   if (!can_pack(c) || c->no_copies || !(shunt_vector_in_order(c) || natural_pays(c))) return 0;
   const struct packing k = packing_for(c);
-  const size_t bytes = shunt_vector_bytes(&c->problem->spmm.a, &k.plan);
+  const size_t bytes = shunt_vector_bytes(&c->problem->spmm.a, &k.layout);
   return bytes ? shunt_packed_copy_bytes(bytes) : 0;
 }
 

@@ -156,6 +156,7 @@ static bool set_environment(const struct launch *l)
   }
   if (l->report) good = good && setenv("SHUNT_REPORT", l->report, 1) == 0;
   if (l->routes) good = good && setenv("SHUNT_ROUTES", l->routes, 1) == 0;
+  if (l->measure) good = good && setenv("SHUNT_MEASURE", "1", 1) == 0;
   if (l->explain) good = good && setenv("SHUNT_LOG", "dispatch", 1) == 0;
   return good;
 }

@@ -14,7 +14,8 @@ shunt_SOURCES = \
   %D%/inspect/inspect.c %D%/inspect/inspect_kinds.c %D%/inspect/inspect_order.c \
   %D%/inspect/inspect_picture.c %D%/inspect/inspect_print.c %D%/inspect/inspect_words.c \
   %D%/report/report_json.c %D%/report/report_page.c %D%/report/report_read.c \
-  %D%/report/report_style.c %D%/report/report_timeline.c %D%/report/report_words.c \
+  %D%/report/report_style.c %D%/report/report_timeline.c \
+  %D%/report/report_upkeep.c %D%/report/report_words.c \
   %D%/support/support.c
 if HAVE_CUDA
 noinst_LTLIBRARIES += libshunt-bench.la
@@ -34,7 +35,8 @@ shunt_SOURCES += %D%/inspect/inspect_no_routes.c %D%/support/support_no_routes.c
 shunt_LDADD = libshunt-options.la libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm -ldl
 endif
 dist_man_MANS = %D%/man/shunt.1 %D%/man/shunt-cusparse.7 %D%/man/shunt-env.7 \
-  %D%/man/shunt-graphblas.7 %D%/man/shunt-support.7 %D%/man/shunt-troubleshooting.7
+  %D%/man/shunt-graphblas.7 %D%/man/shunt-integers.7 %D%/man/shunt-support.7 \
+  %D%/man/shunt-troubleshooting.7
 
 # What is taken, asked of the router: both pages are kept in the tree, and compared by
 # tests/unit/tool/test_support.sh.  Needs CUDA and GraphBLAS.

@@ -105,14 +105,15 @@ static double now_us(void)
 }
 
 /* The software's strips, timed: the least of up to 9 runs or half a second. */
-static shunt_status convert(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *plan,
-                            void *scratch, const struct shunt_dcsr *out, double *us)
+static shunt_status convert(const struct shunt_dcsr_source *a,
+                            const struct shunt_dcsr_layout *layout, void *scratch,
+                            const struct shunt_dcsr *out, double *us)
 {
   double begin = now_us();
   *us = 0;
   for (int run = 0; run < 9 && (run == 0 || now_us() - begin < 5e5); run++) {
     double start = now_us();
-    shunt_status status = shunt_source_to_dcsr_host(a, plan, scratch, out, NULL);
+    shunt_status status = shunt_source_to_dcsr_host(a, layout, scratch, out, NULL);
     if (status != SHUNT_OK) return status;
     double took = now_us() - start;
     if (run == 0 || took < *us) *us = took;
@@ -135,20 +136,20 @@ static bool same_strips(const struct shunt_dcsr *x, const struct shunt_dcsr *y)
 /* Both conversions into memory of their own, and that they agree. */
 static shunt_status run_conversions(const struct csc *c, struct model *m)
 {
-  struct shunt_dcsr_layout plan = {m->tiles.width, m->index, 0};
+  struct shunt_dcsr_layout layout = {m->tiles.width, m->index};
   int64_t segments = (int64_t)m->counted.segments;
-  size_t bytes = shunt_dcsr_bytes(&c->a, &plan, segments);
+  size_t bytes = shunt_dcsr_bytes(&c->a, &layout, segments);
   struct shunt_dcsr stored, emitted;
   void *memory[2] = {malloc(bytes), malloc(bytes)};
-  void *scratch = malloc(shunt_dcsr_scratch_bytes(&c->a, &plan));
-  void *lanes = malloc(shunt_dcsr_unit_scratch_bytes(&c->a, &plan));
+  void *scratch = malloc(shunt_dcsr_scratch_bytes(&c->a, &layout));
+  void *lanes = malloc(shunt_dcsr_unit_scratch_bytes(&c->a, &layout));
   shunt_status status = SHUNT_E_MEMORY;
   if (memory[0] && memory[1] && scratch && lanes) {
-    shunt_dcsr_lay_out(&c->a, &plan, segments, memory[0], &stored);
-    shunt_dcsr_lay_out(&c->a, &plan, segments, memory[1], &emitted);
-    status = convert(&c->a, &plan, scratch, &stored, &m->host_us);
+    shunt_dcsr_lay_out(&c->a, &layout, segments, memory[0], &stored);
+    shunt_dcsr_lay_out(&c->a, &layout, segments, memory[1], &emitted);
+    status = convert(&c->a, &layout, scratch, &stored, &m->host_us);
     if (status == SHUNT_OK)
-      status = shunt_dcsr_unit_run_host(&c->a, &plan, lanes, &emitted, &m->engine, NULL);
+      status = shunt_dcsr_unit_run_host(&c->a, &layout, lanes, &emitted, &m->unit, NULL);
     if (status == SHUNT_OK && !same_strips(&stored, &emitted)) status = SHUNT_E_INPUT;
   }
   free(memory[0]);
@@ -186,7 +187,7 @@ static shunt_status compute(struct shunt_matrix *from, struct model *m)
   m->strips_bytes = shunt_dcsr_footprint((int64_t)m->counted.strips, (int64_t)m->counted.segments,
                                          from->nnz, m->index, m->value);
   status = give_values(from) && csc_new(from, m, &c) ? run_conversions(&c, m) : SHUNT_E_MEMORY;
-  if (status == SHUNT_OK) m->estimate = shunt_dcsr_unit_estimate(&m->engine, m->index, m->value);
+  if (status == SHUNT_OK) m->estimate = shunt_dcsr_unit_estimate(&m->unit, m->index, m->value);
   csc_free(&c);
   return status;
 }

@@ -21,7 +21,7 @@ struct model {
   double entropy, ssf;
   double csr_bytes, dcsr_bytes, strips_bytes;
   double host_us; /* CSC into strips, one thread, the least of several runs */
-  struct shunt_dcsr_unit_counts engine;
+  struct shunt_dcsr_unit_counts unit;
   struct shunt_dcsr_unit_estimate estimate;
 };
 

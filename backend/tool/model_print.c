@@ -14,7 +14,7 @@ struct both {
 
 static struct both traffic_of(const struct model *m, int64_t n)
 {
-  struct both t;
+  struct both t = {0};
   shunt_traffic_bytes(&m->counted, &m->tiles, n, m->index, m->value, t.counted);
   shunt_traffic_bytes(&m->expected, &m->tiles, n, m->index, m->value, t.expected);
   return t;
@@ -96,7 +96,7 @@ static void print_rate(const char *what, double us, double elements)
 
 static void print_conversion(const struct model *m)
 {
-  const struct shunt_dcsr_unit_counts *e = &m->engine;
+  const struct shunt_dcsr_unit_counts *e = &m->unit;
   double n = (double)e->elements;
   puts(" CSC into strips");
   print_rate("this host, one thread, measured", m->host_us, n);
@@ -145,7 +145,7 @@ static void json_traffic(const struct model *m, int64_t n)
 
 static void json_conversion(const struct model *m)
 {
-  const struct shunt_dcsr_unit_counts *e = &m->engine;
+  const struct shunt_dcsr_unit_counts *e = &m->unit;
   printf("\"conversion\": {\"host_us\": %.17g, \"engine\": {\"us\": %.17g, \"balanced_us\": %.17g, "
          "\"elements_per_second\": %.17g, \"uj\": %.17g, \"elements\": %" PRId64
          ", \"cycles\": %" PRId64 ", \"busiest_cycles\": %" PRId64

@@ -15,7 +15,7 @@ static const char help[] =
     "Usage: shunt run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
     "Run PROGRAM with its cuSPARSE and GraphBLAS calls rerouted; at the end print to\n"
     "stderr which calls were taken and by what, which were left to the original and\n"
-    "why, and what it saved (an estimate).\n"
+    "why, and what it saved (an estimate, unless --measure is given).\n"
     "\n"
     "  -r, --report FILE   FILE.html: a page to look at; others: the report's lines\n"
     "      --json FILE     write the same as a JSON object, for programs\n"
@@ -23,10 +23,11 @@ static const char help[] =
     "      --routes LIST   routes that may be used: all, none, or some of\n"
     "                      csr,bundle,vector,sparse24,srbcrs,tile,dense,bsr\n"
     "                      (cuSPARSE), host,cuda (GraphBLAS)\n"
+    "      --measure       measure what was saved, in 1 % of the run\n"
+    "                      (SHUNT_MEASURE=1)\n"
     "      --strict        fail if a call was left to the original (SHUNT_STRICT=1)\n"
     "      --require LIST  fail if one of these routes or engines took no call\n"
-    "      --dlsym         also serve programs that bind cuSPARSE by handle, as JAX\n"
-    "                      (the default)\n"
+    "      --dlsym         also serve programs that bind by handle, as JAX (default)\n"
     "      --no-dlsym      do not: leave the program's dlsym alone\n"
     "  -h, --help          print this text and exit\n"
     "\n"
@@ -34,19 +35,24 @@ static const char help[] =
     "--strict or --require is not met, and PROGRAM's own was 0; 125 Shunt could not\n"
     "start it; 126 PROGRAM cannot be executed; 127 PROGRAM was not found.\n";
 
-enum { OPT_ROUTES = 256, OPT_JSON, OPT_STRICT, OPT_REQUIRE, OPT_DLSYM, OPT_NO_DLSYM };
-static const struct option options[] = {
-    {"report", required_argument, NULL, 'r'},  {"json", required_argument, NULL, OPT_JSON},
-    {"explain", no_argument, NULL, 'x'},       {"routes", required_argument, NULL, OPT_ROUTES},
-    {"strict", no_argument, NULL, OPT_STRICT}, {"require", required_argument, NULL, OPT_REQUIRE},
-    {"dlsym", no_argument, NULL, OPT_DLSYM},   {"no-dlsym", no_argument, NULL, OPT_NO_DLSYM},
-    {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+enum { OPT_ROUTES = 256, OPT_JSON, OPT_MEASURE, OPT_STRICT, OPT_REQUIRE, OPT_DLSYM, OPT_NO_DLSYM };
+static const struct option options[] = {{"report", required_argument, NULL, 'r'},
+                                        {"json", required_argument, NULL, OPT_JSON},
+                                        {"explain", no_argument, NULL, 'x'},
+                                        {"routes", required_argument, NULL, OPT_ROUTES},
+                                        {"measure", no_argument, NULL, OPT_MEASURE},
+                                        {"strict", no_argument, NULL, OPT_STRICT},
+                                        {"require", required_argument, NULL, OPT_REQUIRE},
+                                        {"dlsym", no_argument, NULL, OPT_DLSYM},
+                                        {"no-dlsym", no_argument, NULL, OPT_NO_DLSYM},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
 
 struct run_options {
   const char *report; /* lines or page; NULL: none asked for */
   const char *json;
   char routes[256], require[256]; /* "": none given */
-  bool explain, strict, dlsym;
+  bool explain, measure, strict, dlsym;
 };
 
 /* A list of routes with the names that they have today; false, and a message: it is too long, or
@@ -86,6 +92,7 @@ static int parse(int argc, char **argv, struct run_options *o)
     case OPT_ROUTES:
       if (!todays_words("--routes", optarg, routes, o->routes, sizeof o->routes)) return EXIT_USAGE;
       break;
+    case OPT_MEASURE: o->measure = true; break;
     case OPT_STRICT: o->strict = true; break;
     case OPT_REQUIRE: /* all but "all" and "none" */
       if (!todays_words("--require", optarg, routes + 2, o->require, sizeof o->require))
@@ -173,7 +180,8 @@ static int run_program(int argc, char **argv)
                        .preload = preload,
                        .report = report,
                        .routes = o.routes[0] ? o.routes : NULL,
-                       .explain = o.explain};
+                       .explain = o.explain,
+                       .measure = o.measure};
     const double start = seconds_of(CLOCK_MONOTONIC);
     struct run_end run = {.argv = l.argv, .started = seconds_of(CLOCK_REALTIME)};
     const struct launch_end end = launch_program(&l);

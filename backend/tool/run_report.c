@@ -29,7 +29,7 @@ static void print_no_calls(const struct launch_end *end, FILE *to)
 static const char *saved_by(const struct report_line *l, char text[24])
 {
   if (run_report_is_original(l)) return "-";
-  if (l->saved_unknown == l->calls) return "unknown";
+  if (l->saved_unknown == l->calls) return "-";
   return tool_duration(l->saved, text);
 }
 
@@ -37,11 +37,12 @@ static void print_lines(struct run_report *r, FILE *to)
 {
   char calls[32], saved[24];
   run_report_sort(r);
-  fprintf(to, "  %10s  %-9s %10s  %-46s %s\n", "calls", "by", "saved", "why", "problem");
+  fprintf(to, "  %10s  %-9s %10s  %-9s  %-46s %s\n", "calls", "by", "saved", "that is", "why",
+          "problem");
   for (int i = 0; i < r->count && i < SHOWN; i++) {
     const struct report_line *l = &r->line[i];
-    fprintf(to, "  %10s  %-9s %10s  %-46s %s\n", tool_grouped(l->calls, calls), l->route,
-            saved_by(l, saved), run_report_sentence(l->reason),
+    fprintf(to, "  %10s  %-9s %10s  %-9s  %-46s %s\n", tool_grouped(l->calls, calls), l->route,
+            saved_by(l, saved), run_report_known(l), run_report_sentence(l->reason),
             strcmp(l->problem, "-") ? l->problem : l->call);
   }
   if (r->count > SHOWN)
@@ -97,7 +98,9 @@ static void print_sum(const struct run_report *r, FILE *to)
   if (r->processes > 1) fprintf(to, " in %d processes", r->processes);
   fprintf(to, ": %s taken, %s left to the original", tool_grouped(r->taken, taken),
           tool_grouped(r->calls - r->taken, left));
-  if (r->saved > 0) fprintf(to, "; about %s saved", tool_duration(r->saved, saved));
+  if (r->saved > 0)
+    fprintf(to, "; about %s saved (%s)", tool_duration(r->saved, saved),
+            run_report_known_of_all(r));
   if (r->saved_unknown > 0)
     fprintf(to, "; of %s call%s it is not known what %s saved",
             tool_grouped(r->saved_unknown, calls), r->saved_unknown == 1 ? "" : "s",

@@ -3,16 +3,16 @@
      main.c           finds the command
      run.c            shunt run: a program under the preload
      launch.c           environment, fork, signals, exit status
-     backend/tool/report/run_report.h      what the library left behind: table, page, object
-     backend/tool/inspect/inspect.h      shunt inspect (its own header)
+     run_report.c       the table at the end; --strict, --require
+     report/            page and object (run_report.h)
+     inspect/         shunt inspect (inspect.h)
      model.c          shunt model: traffic, skewness and conversion of a matrix
      model_print.c      its figures, for people and as JSON (model.h)
-     backend/tool/bench/bench.c          shunt bench: options into cases, cases into an engine
-     backend/tool/bench/bench.h            (its own header)
+     bench/           shunt bench (bench.h)
      demo.c           shunt demo: the main job, before and after
      tool_options.c   shunt options: what is set, and where
-     backend/tool/doctor/doctor.h        shunt doctor (its own header)
-     backend/tool/support/support.h      shunt support (its own header)
+     doctor/          shunt doctor (doctor.h)
+     support/         shunt support (support.h)
      tool_matrix.c    files, made-up patterns and problems into host CSR
      tool_patterns.c    the made-up ones
      tool_text.c      messages and lists of words
@@ -158,6 +158,7 @@ struct launch {
   const char *report;  /* SHUNT_REPORT, or NULL */
   const char *routes;  /* SHUNT_ROUTES, or NULL: as it is */
   bool explain;        /* SHUNT_LOG=dispatch */
+  bool measure;        /* SHUNT_MEASURE=1 */
   FILE *output;        /* what the program prints on stdout goes here; NULL: to our stdout */
 };
 struct launch_end {

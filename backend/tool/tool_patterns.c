@@ -68,7 +68,7 @@ static void emit_rmat(struct made *m, uint64_t seed)
 #pragma omp parallel for schedule(dynamic)
   for (int64_t first = 0; first < edges; first += piece) {
     /* Hashed: states that are multiples of splitmix64's own step apart are one sequence. */
-    uint64_t start = seed + (uint64_t)first, state = next_random(&start);
+    uint64_t start = seed + (uint64_t)first, state = shunt_splitmix64(&start);
     for (int64_t e = first; e < first + piece && e < edges; e++) {
       int64_t row, col, at, *to;
       draw_edge(m, levels, &state, &row, &col);
@@ -131,7 +131,7 @@ static void emit_tile(struct made *m, int64_t row, int64_t col, bool dense, uint
     for (int64_t j = col; j < col + TILE_COLS; j += QUAD) {
       /* Two of four: six ways. */
       static const int pair[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
-      const int *p = pair[next_random(state) % 6];
+      const int *p = pair[shunt_splitmix64(state) % 6];
       for (int q = 0; q < QUAD; q++)
         if ((dense || q == p[0] || q == p[1]) && i < m->rows && j + q < m->cols) emit(m, i, j + q);
     }
@@ -236,7 +236,7 @@ static void swap_rows(int64_t *order, int64_t rows, uint64_t *state)
 {
   for (int64_t i = 0; i < rows; i++) order[i] = i;
   for (int64_t i = rows - 1; i > 0; i--) {
-    int64_t j = (int64_t)(next_random(state) % (uint64_t)(i + 1)), kept = order[i];
+    int64_t j = (int64_t)(shunt_splitmix64(state) % (uint64_t)(i + 1)), kept = order[i];
     order[i] = order[j];
     order[j] = kept;
   }

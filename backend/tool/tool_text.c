@@ -180,9 +180,10 @@ const char *tool_grouped(int64_t n, char out[32])
 
 const char *tool_duration(double us, char out[24])
 {
-  if (us < 1e3)
+  const double size = us < 0 ? -us : us;
+  if (size < 1e3)
     snprintf(out, 24, "%.1f us", us);
-  else if (us < 1e6)
+  else if (size < 1e6)
     snprintf(out, 24, "%.2f ms", us / 1e3);
   else
     snprintf(out, 24, "%.2f s", us / 1e6);

@@ -2,8 +2,8 @@
 
    The rules of kernels/common/device.h.  Nothing waits for the device: the memory is
    bounded by the number of entries.  Thread-safe for different outputs.  */
-#ifndef SHUNT_CONV_ROW_GROUPS_H
-#define SHUNT_CONV_ROW_GROUPS_H
+#ifndef SHUNT_CONV_BUNDLE_H
+#define SHUNT_CONV_BUNDLE_H
 
 #include "kernels/bundle/bundle_format.h"
 #include "kernels/common/device.h"

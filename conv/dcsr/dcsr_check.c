@@ -1,7 +1,4 @@
 /* dcsr_check.c: whether the index arrays of a matrix keep within its sizes, and where not. */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "conv/dcsr/dcsr_conv.h"
 #include "conv/dcsr/dcsr_index.h"
 
@@ -91,54 +88,4 @@ enum shunt_dcsr_rule shunt_dcsr_fault_place(uint64_t word, int64_t *at)
 
   *at = (int64_t)(place & ((UINT64_C(1) << 56) - 1));
   return (enum shunt_dcsr_rule)(place >> 56);
-}
-
-/* ---- in words ---------------------------------------------------------------------------- */
-
-static const char *offsets_name(const struct shunt_dcsr_source *a)
-{
-  return a->from == SHUNT_DCSR_FROM_CSR ? "row_offsets" : "column_offsets";
-}
-
-/* "row 3: ", "column 3: " or nothing. */
-static void line_text(const struct shunt_dcsr_source *a, int64_t line, char text[40])
-{
-  text[0] = 0;
-  if (line >= 0)
-    snprintf(text, 40, "%s %" PRId64 ": ", a->from == SHUNT_DCSR_FROM_CSR ? "row" : "column", line);
-}
-
-void shunt_dcsr_fault_text(const struct shunt_dcsr_source *a, const struct shunt_dcsr_fault *fault,
-                           char *text, size_t bytes)
-{
-  static const char *const sizes[] = {"rows", "columns", "entries"};
-  int64_t size = fault->rule == SHUNT_DCSR_ROW ? a->rows : a->cols;
-  char line[40];
-
-  line_text(a, fault->line, line);
-  switch (fault->rule) {
-  case SHUNT_DCSR_SOUND: snprintf(text, bytes, "nothing is wrong"); return;
-  case SHUNT_DCSR_SIZES:
-    snprintf(text, bytes, "the number of %s is %" PRId64, sizes[fault->at], fault->value);
-    return;
-  case SHUNT_DCSR_FIRST:
-    snprintf(text, bytes, "%s[0] is %" PRId64 ", not %d", offsets_name(a), fault->value, a->base);
-    return;
-  case SHUNT_DCSR_DESCENDING:
-    snprintf(text, bytes, "%s%s[%" PRId64 "] is %" PRId64 ", less than the one before", line,
-             offsets_name(a), fault->at, fault->value);
-    return;
-  case SHUNT_DCSR_LAST:
-    snprintf(text, bytes, "%s[%" PRId64 "] is %" PRId64 ", not %" PRId64, offsets_name(a),
-             fault->at, fault->value, a->nnz + a->base);
-    return;
-  case SHUNT_DCSR_UNSORTED:
-    snprintf(text, bytes, "%srow_indices[%" PRId64 "] is %" PRId64 ", less than the one before",
-             line, fault->at, fault->value);
-    return;
-  default:
-    snprintf(text, bytes, "%s%s[%" PRId64 "] is %" PRId64 ", not in %d .. %" PRId64, line,
-             fault->rule == SHUNT_DCSR_ROW ? "row_indices" : "columns", fault->at, fault->value,
-             a->base, size - 1 + a->base);
-  }
 }

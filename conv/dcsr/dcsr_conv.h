@@ -9,7 +9,6 @@
      count_host   -> segments     (or most_segments, a bound that needs no look at the arrays)
      bytes, lay_out               memory for the arrays
      to_dcsr_host                 the arrays
-     gather_host                  new values into the same pattern, if places are kept
      to_csr_host                  and back  */
 #ifndef SHUNT_CONV_DCSR_H
 #define SHUNT_CONV_DCSR_H
@@ -53,7 +52,7 @@ enum shunt_dcsr_rule {
   SHUNT_DCSR_LAST,       /* the last offset is not nnz + base */
   SHUNT_DCSR_ROW,        /* row_indices[at] is not in [base, rows + base) */
   SHUNT_DCSR_COLUMN,     /* columns[at] is not in [base, cols + base) */
-  SHUNT_DCSR_UNSORTED    /* engine only: row_indices[at] < row_indices[at - 1] in a column */
+  SHUNT_DCSR_UNSORTED /* the hardware model only: row_indices[at] < row_indices[at - 1] in a column */
 };
 
 struct shunt_dcsr_fault {
@@ -68,9 +67,6 @@ struct shunt_dcsr_fault {
    index type.  */
 shunt_status shunt_dcsr_check_host(const struct shunt_dcsr_source *a,
                                    struct shunt_dcsr_fault *fault);
-/* The fault in words, as in "row 3: columns[17] is 99, not in 0 .. 63", cut to `bytes`. */
-void shunt_dcsr_fault_text(const struct shunt_dcsr_source *a, const struct shunt_dcsr_fault *fault,
-                           char *text, size_t bytes);
 
 /* The rule and the position that counts->fault of a dcsr matrix names: the same ones, of several
    the same one, that shunt_dcsr_check_host finds.  SHUNT_DCSR_SOUND: none; the matrix may still be
@@ -82,42 +78,41 @@ enum shunt_dcsr_rule shunt_dcsr_fault_place(uint64_t word, int64_t *at);
 struct shunt_dcsr_layout {
   int64_t width;         /* columns of a strip; 0: the whole matrix is one */
   shunt_type index_type; /* of the result: SHUNT_I32 (sizes and nnz below 2^31) or SHUNT_I64 */
-  int keep_places;
 };
 
-/* The width that a plan gives a matrix of `cols` columns, and its number of strips. */
-int64_t shunt_dcsr_width(int64_t cols, const struct shunt_dcsr_layout *plan);
+/* The width that a layout gives a matrix of `cols` columns, and its number of strips. */
+int64_t shunt_dcsr_width(int64_t cols, const struct shunt_dcsr_layout *layout);
 int64_t shunt_dcsr_strips(int64_t cols, int64_t width);
 /* The most segments a matrix of these sizes can have: min(nnz, rows x strips).  Arrays are
    not read, so that memory can be had before a device has looked at them.  */
 int64_t shunt_dcsr_most_segments(const struct shunt_dcsr_source *a,
-                                 const struct shunt_dcsr_layout *plan);
+                                 const struct shunt_dcsr_layout *layout);
 /* Bytes of memory for a dcsr matrix with room for `segments`; 0: cannot be made (index type,
    width below 0, sizes too large for it).  */
-size_t shunt_dcsr_bytes(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *plan,
+size_t shunt_dcsr_bytes(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *layout,
                         int64_t segments);
 /* The arrays in `memory` (256-byte aligned, that many bytes); only pointers are computed.
    False when shunt_dcsr_bytes says 0.  */
-int shunt_dcsr_lay_out(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *plan,
+int shunt_dcsr_lay_out(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *layout,
                        int64_t segments, void *memory, struct shunt_dcsr *out);
 /* Bytes of scratch for the two functions below (8-byte aligned). */
 size_t shunt_dcsr_scratch_bytes(const struct shunt_dcsr_source *a,
-                                const struct shunt_dcsr_layout *plan);
+                                const struct shunt_dcsr_layout *layout);
 
 /* ---- there and back ---------------------------------------------------------------------- */
 
 /* The segments that `a` has.  Faults as shunt_dcsr_check_host. */
 shunt_status shunt_dcsr_count_host(const struct shunt_dcsr_source *a,
-                                   const struct shunt_dcsr_layout *plan, void *scratch,
+                                   const struct shunt_dcsr_layout *layout, void *scratch,
                                    int64_t *segments, struct shunt_dcsr_fault *fault);
 
-/* Fills `out`, laid out for a matrix of the same sizes and the same plan.  Entries of a segment
+/* Fills `out`, laid out for a matrix of the same sizes and the same layout.  Entries of a segment
    are in the order of `a`: of the row (CSR), of the columns (CSC), of the list (COO).
    SHUNT_E_ARGUMENT: a fault, as above; SHUNT_E_WORKSPACE: more segments than `out` has room
    for.  Then out->counts->irregular is SHUNT_IRREGULAR and nothing else was written.
    O(nnz + rows + strips).  Deterministic.  */
 shunt_status shunt_source_to_dcsr_host(const struct shunt_dcsr_source *a,
-                                       const struct shunt_dcsr_layout *plan, void *scratch,
+                                       const struct shunt_dcsr_layout *layout, void *scratch,
                                        const struct shunt_dcsr *out,
                                        struct shunt_dcsr_fault *fault);
 
@@ -131,18 +126,11 @@ shunt_status shunt_source_to_dcsr_host(const struct shunt_dcsr_source *a,
    SHUNT_E_WORKSPACE: scratch too small or misaligned; SHUNT_E_ARGUMENT: negative sizes;
    SHUNT_E_CUDA: `out` then holds nothing of use, nor say its counts.  */
 size_t shunt_dcsr_scratch_bytes_cuda(const struct shunt_dcsr_source *a,
-                                     const struct shunt_dcsr_layout *plan);
+                                     const struct shunt_dcsr_layout *layout);
 shunt_status shunt_source_to_dcsr_cuda(const struct shunt_dcsr_source *a,
-                                       const struct shunt_dcsr_layout *plan, void *scratch,
+                                       const struct shunt_dcsr_layout *layout, void *scratch,
                                        size_t scratch_bytes, const struct shunt_dcsr *out,
                                        const struct shunt_device *d, shunt_stream stream);
-
-/* d's values anew from the array that the matrix was made from; its pattern must be the same.
-   SHUNT_E_ARGUMENT: places were not kept, or d is irregular.  */
-shunt_status shunt_dcsr_gather_host(const struct shunt_dcsr *d, const void *values);
-/* On the device; an irregular d, whose places are those of no matrix, is left as it is. */
-shunt_status shunt_dcsr_gather_cuda(const struct shunt_dcsr *d, const void *values,
-                                    const struct shunt_device *device, shunt_stream stream);
 
 /* d as CSR: every entry that it was made from, stored zeros and repeats included.
    A row's entries stand strip by strip, in each as they stood in the source: a row whose columns

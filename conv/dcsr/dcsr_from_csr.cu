@@ -10,9 +10,9 @@
 //   running sum             1 1 2 2 2 3      entry p is in segment sum[p] - 1
 //
 // From these every array follows without another pass: a head writes its segment's row and offset,
-// each entry its column, value and place, and strip s begins at the segment of the first key >= s |
-// 0, found by binary search.  The row of a CSR entry and the column of a CSC entry are found by
-// binary search in the offsets: no thread waits for a long row.
+// each entry its column and value, and strip s begins at the segment of the first key >= s | 0,
+// found by binary search.  The row of a CSR entry and the column of a CSC entry are found by binary
+// search in the offsets: no thread waits for a long row.
 //
 // Bad indices are replaced by 0 and told by counts->fault, the first in the order of
 // shunt_dcsr_check_host; bad offsets only misguide the search, whose result is cut to the lines
@@ -171,7 +171,6 @@ __global__ void __launch_bounds__(kThreads) entries_kernel(const __grid_constant
     }
     static_cast<J *>(j.d.columns)[p] = static_cast<J>(column_of<I>(j, from));
     move_value(j.d.values, p, j.a.values, from, j.d.value_type);
-    if (j.d.places) static_cast<J *>(j.d.places)[p] = static_cast<J>(from);
   }
 }
 
@@ -207,15 +206,6 @@ __global__ void __launch_bounds__(kThreads) strips_kernel(const __grid_constant_
   }
 }
 
-template <class J>
-__global__ void __launch_bounds__(kThreads)
-    gather_kernel(const __grid_constant__ shunt_dcsr d, const void *values)
-{
-  if (d.counts->irregular) return;
-  for (int64_t p = first_thread(); p < d.nnz; p += all_threads())
-    move_value(d.values, p, values, static_cast<const J *>(d.places)[p], d.value_type);
-}
-
 // ---- host side ---------------------------------------------------------------------------------
 
 // Bits that hold the numbers below n, at most 63.
@@ -228,17 +218,17 @@ int bits_for(int64_t n)
 }
 
 // Where in the scratch what stands; false: cannot be made.
-bool lay_out(const shunt_dcsr_source *a, const shunt_dcsr_layout *plan, char *scratch,
+bool lay_out(const shunt_dcsr_source *a, const shunt_dcsr_layout *layout, char *scratch,
              convert_job *j)
 {
-  const size_t n = static_cast<size_t>(a->nnz), index = shunt_type_size(plan->index_type);
+  const size_t n = static_cast<size_t>(a->nnz), index = shunt_type_size(layout->index_type);
   size_t at = 0;
 
-  if (shunt_dcsr_bytes(a, plan, 0) == 0) return false;
+  if (shunt_dcsr_bytes(a, layout, 0) == 0) return false;
   j->a = *a;
   j->lines = a->from == SHUNT_DCSR_FROM_CSR ? a->rows : a->cols;
   j->row_bits = bits_for(a->rows);
-  j->bits = j->row_bits + bits_for(shunt_dcsr_strips(a->cols, shunt_dcsr_width(a->cols, plan)));
+  j->bits = j->row_bits + bits_for(shunt_dcsr_strips(a->cols, shunt_dcsr_width(a->cols, layout)));
   if (j->bits > 64) return false;
   j->first_bit = a->from == SHUNT_DCSR_FROM_CSR ? j->row_bits : 0; // CSR's rows ascend
   j->sorted = j->bits > j->first_bit && a->nnz > 0;
@@ -248,7 +238,7 @@ bool lay_out(const shunt_dcsr_source *a, const shunt_dcsr_layout *plan, char *sc
     x->places = shunt_place_in(scratch, &at, m * index);
   }
   j->sums = shunt_place_in(scratch, &at, n * index);
-  j->temporary = shunt_place_in(scratch, &at, shunt_sort_bytes(a->nnz, plan->index_type));
+  j->temporary = shunt_place_in(scratch, &at, shunt_sort_bytes(a->nnz, layout->index_type));
   j->scratch_bytes = at > 0 ? at : 256;
   return true;
 }
@@ -298,15 +288,15 @@ shunt_status convert(convert_job *j, const shunt_device *device, cudaStream_t st
 using namespace shunt;
 
 extern "C" size_t shunt_dcsr_scratch_bytes_cuda(const struct shunt_dcsr_source *a,
-                                                const struct shunt_dcsr_layout *plan)
+                                                const struct shunt_dcsr_layout *layout)
 {
   convert_job j = {};
 
-  return lay_out(a, plan, nullptr, &j) ? j.scratch_bytes : 0;
+  return lay_out(a, layout, nullptr, &j) ? j.scratch_bytes : 0;
 }
 
 extern "C" shunt_status shunt_source_to_dcsr_cuda(const struct shunt_dcsr_source *a,
-                                                  const struct shunt_dcsr_layout *plan,
+                                                  const struct shunt_dcsr_layout *layout,
                                                   void *scratch, size_t scratch_bytes,
                                                   const struct shunt_dcsr *out,
                                                   const struct shunt_device *d, shunt_stream stream)
@@ -314,7 +304,7 @@ extern "C" shunt_status shunt_source_to_dcsr_cuda(const struct shunt_dcsr_source
   convert_job j = {};
 
   if (a->rows < 0 || a->cols < 0 || a->nnz < 0) return SHUNT_E_ARGUMENT;
-  if (!lay_out(a, plan, static_cast<char *>(scratch), &j)) return SHUNT_E_UNSUPPORTED;
+  if (!lay_out(a, layout, static_cast<char *>(scratch), &j)) return SHUNT_E_UNSUPPORTED;
   if (scratch_bytes < j.scratch_bytes || reinterpret_cast<uintptr_t>(scratch) % 256)
     return SHUNT_E_WORKSPACE;
   j.d = *out;
@@ -323,18 +313,4 @@ extern "C" shunt_status shunt_source_to_dcsr_cuda(const struct shunt_dcsr_source
                                         : convert<int32_t, int64_t>(&j, d, stream);
   return out->index_type == SHUNT_I32 ? convert<int64_t, int32_t>(&j, d, stream)
                                       : convert<int64_t, int64_t>(&j, d, stream);
-}
-
-extern "C" shunt_status shunt_dcsr_gather_cuda(const struct shunt_dcsr *d, const void *values,
-                                               const struct shunt_device *device,
-                                               shunt_stream stream)
-{
-  struct shunt_dcsr by_value = *d;
-  void *parameters[] = {&by_value, &values};
-
-  if (!d->places) return SHUNT_E_ARGUMENT;
-  return launch(d->index_type == SHUNT_I32
-                    ? reinterpret_cast<const void *>(&gather_kernel<int32_t>)
-                    : reinterpret_cast<const void *>(&gather_kernel<int64_t>),
-                d->nnz, parameters, device, stream);
 }

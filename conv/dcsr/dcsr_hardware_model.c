@@ -1,4 +1,4 @@
-/* dcsr_hardware_model.c: the conversion engine, one step at a time (dcsr_hardware_model.h).
+/* dcsr_hardware_model.c: the conversion unit, one step at a time (dcsr_hardware_model.h).
 
    Nothing but a lane's buffer is looked at by the tree, and nothing but a prefetch looks at the
    CSC arrays' row indices, so that the counts are those of the model and not of a shortcut.
@@ -23,7 +23,7 @@ struct lane {
   int64_t before;                       /* the row before the frontier, to see that they ascend */
 };
 
-struct engine {
+struct unit {
   const struct shunt_dcsr_source *a;
   const struct shunt_dcsr *out;
   struct shunt_dcsr_unit_counts *counts;
@@ -48,9 +48,9 @@ static int64_t round_up_power(int64_t n, int64_t *levels)
 }
 
 size_t shunt_dcsr_unit_scratch_bytes(const struct shunt_dcsr_source *a,
-                                     const struct shunt_dcsr_layout *plan)
+                                     const struct shunt_dcsr_layout *layout)
 {
-  int64_t levels, leaves = round_up_power(shunt_dcsr_width(a->cols, plan), &levels);
+  int64_t levels, leaves = round_up_power(shunt_dcsr_width(a->cols, layout), &levels);
 
   return (size_t)leaves * (sizeof(struct lane) + 2 * sizeof(int64_t));
 }
@@ -62,7 +62,7 @@ static int64_t offset_at(const struct shunt_dcsr_source *a, int64_t column)
   return index_at(a->offsets, a->index_type, column) - a->base;
 }
 
-static shunt_status prefetch(struct engine *e, int64_t l)
+static shunt_status prefetch(struct unit *e, int64_t l)
 {
   struct lane *lane = &e->lanes[l];
   int64_t end = lane->fetched + SHUNT_DCSR_UNIT_BUFFER;
@@ -83,7 +83,7 @@ static shunt_status prefetch(struct engine *e, int64_t l)
 }
 
 /* Puts the row at lane l's frontier at its leaf, fetching it if need be. */
-static shunt_status offer(struct engine *e, int64_t l)
+static shunt_status offer(struct unit *e, int64_t l)
 {
   struct lane *lane = &e->lanes[l];
   shunt_status status = SHUNT_OK;
@@ -96,7 +96,7 @@ static shunt_status offer(struct engine *e, int64_t l)
 
 /* ---- a strip ----------------------------------------------------------------------------- */
 
-static shunt_status load_pointers(struct engine *e)
+static shunt_status load_pointers(struct unit *e)
 {
   shunt_status status = SHUNT_OK;
 
@@ -111,7 +111,7 @@ static shunt_status load_pointers(struct engine *e)
   return status;
 }
 
-static int64_t minimal_row(struct engine *e)
+static int64_t minimal_row(struct unit *e)
 {
   e->counts->tree_activations++;
   for (int64_t n = e->leaves - 1; n >= 1; n--)
@@ -120,7 +120,7 @@ static int64_t minimal_row(struct engine *e)
 }
 
 /* Emits what lane l has in `row`: once, or as often as the entry is repeated. */
-static shunt_status drain(struct engine *e, int64_t l, int64_t row)
+static shunt_status drain(struct unit *e, int64_t l, int64_t row)
 {
   const struct shunt_dcsr *d = e->out;
   struct lane *lane = &e->lanes[l];
@@ -130,14 +130,13 @@ static shunt_status drain(struct engine *e, int64_t l, int64_t row)
     int64_t from = lane->frontier++;
     set_index(d->columns, d->index_type, e->element, e->first_column + l);
     dcsr_move(d->values, e->element, e->a->values, from, shunt_type_size(d->value_type));
-    if (d->places) set_index(d->places, d->index_type, e->element, from);
     e->element++;
     status = offer(e, l);
   }
   return status;
 }
 
-static shunt_status emit_row(struct engine *e, int64_t row)
+static shunt_status emit_row(struct unit *e, int64_t row)
 {
   const struct shunt_dcsr *d = e->out;
   shunt_status status = SHUNT_OK;
@@ -151,7 +150,7 @@ static shunt_status emit_row(struct engine *e, int64_t row)
 }
 
 /* All of one strip; *cycles it takes. */
-static shunt_status run_strip(struct engine *e, int64_t strip, int64_t *cycles)
+static shunt_status run_strip(struct unit *e, int64_t strip, int64_t *cycles)
 {
   int64_t before = e->element, row;
   shunt_status status;
@@ -171,7 +170,7 @@ static shunt_status run_strip(struct engine *e, int64_t strip, int64_t *cycles)
   return status;
 }
 
-static shunt_status run_strips(struct engine *e)
+static shunt_status run_strips(struct unit *e)
 {
   int64_t channel[SHUNT_DCSR_UNIT_CHANNELS] = {0}, cycles;
   struct shunt_dcsr_unit_counts *c = e->counts;
@@ -187,7 +186,7 @@ static shunt_status run_strips(struct engine *e)
   return SHUNT_OK;
 }
 
-static void finish(struct engine *e)
+static void finish(struct unit *e)
 {
   const struct shunt_dcsr *d = e->out;
   struct shunt_dcsr_unit_counts *c = e->counts;
@@ -205,16 +204,16 @@ static void finish(struct engine *e)
 }
 
 shunt_status shunt_dcsr_unit_run_host(const struct shunt_dcsr_source *a,
-                                      const struct shunt_dcsr_layout *plan, void *scratch,
+                                      const struct shunt_dcsr_layout *layout, void *scratch,
                                       const struct shunt_dcsr *out,
                                       struct shunt_dcsr_unit_counts *counts,
                                       struct shunt_dcsr_fault *fault)
 {
-  struct engine e = {.a = a, .out = out, .counts = counts};
+  struct unit e = {.a = a, .out = out, .counts = counts};
   shunt_status status = shunt_dcsr_check_host(a, &e.fault);
 
   memset(counts, 0, sizeof *counts);
-  if (status == SHUNT_OK && (a->from != SHUNT_DCSR_FROM_CSC || !shunt_dcsr_bytes(a, plan, 0)))
+  if (status == SHUNT_OK && (a->from != SHUNT_DCSR_FROM_CSC || !shunt_dcsr_bytes(a, layout, 0)))
     status = SHUNT_E_UNSUPPORTED;
   if (status == SHUNT_OK) {
     e.leaves = round_up_power(out->width, &e.levels);

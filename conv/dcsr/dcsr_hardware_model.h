@@ -19,16 +19,14 @@
         dcsr: row_ids <- row; for each of these lanes, ascending: column, value; frontier + 1
 
    until no lane holds a row.  The output is the same, byte for byte, as shunt_source_to_dcsr_host
-   makes of the same CSC matrix and plan.
+   makes of the same CSC matrix and layout.
 
-   From the paper (as the issue quotes it): frontier and boundary pointers, comparator tree,
-   prefetch buffer, 64 lanes, one unit for each of 64 pseudo-channels, 0.588 ns and 6.29 pJ an
-   element. Ours, as the text was not to be had: what is counted as a cycle, the depth of the
-   buffer, strip s on channel s modulo 64, and that an element of more than 8 bytes takes as many
-   times 0.588 ns as it has 8 bytes, since 8 bytes in 0.588 ns (13.6 GB/s) is what a channel then
-   carries.  */
-#ifndef SHUNT_CONV_DCSR_ENGINE_H
-#define SHUNT_CONV_DCSR_ENGINE_H
+   From the paper: frontier and boundary pointers, comparator tree, prefetch buffer, 64 lanes, one
+   unit for each of 64 pseudo-channels, 0.588 ns and 6.29 pJ an element.  Assumed here: what counts
+   as a cycle, the depth of the buffer, and that strip s is on channel s modulo 64.  An element of
+   more than 8 bytes takes 0.588 ns for each 8 bytes, as a channel carries 13.6 GB/s.  */
+#ifndef SHUNT_CONV_DCSR_HARDWARE_MODEL_H
+#define SHUNT_CONV_DCSR_HARDWARE_MODEL_H
 
 #include "conv/dcsr/dcsr_conv.h"
 
@@ -56,16 +54,16 @@ struct shunt_dcsr_unit_counts {
   int64_t busiest_cycles; /* of the channel that has most */
 };
 
-/* Bytes of scratch (8-byte aligned) for strips of this plan. */
+/* Bytes of scratch (8-byte aligned) for strips of this layout. */
 size_t shunt_dcsr_unit_scratch_bytes(const struct shunt_dcsr_source *a,
-                                     const struct shunt_dcsr_layout *plan);
+                                     const struct shunt_dcsr_layout *layout);
 
-/* Runs the engine over all strips of `a`, which is CSC with ascending (possibly repeated) rows in
-   each column, into `out`, laid out for a and plan.
+/* Runs the unit over all strips of `a`, which is CSC with ascending (possibly repeated) rows in
+   each column, into `out`, laid out for a and layout.
    SHUNT_E_UNSUPPORTED: not CSC, types.  SHUNT_E_ARGUMENT: bad input; *fault (may be NULL) says
    where.  SHUNT_E_WORKSPACE: no room for the segments.  out is irregular after any of them.  */
 shunt_status shunt_dcsr_unit_run_host(const struct shunt_dcsr_source *a,
-                                      const struct shunt_dcsr_layout *plan, void *scratch,
+                                      const struct shunt_dcsr_layout *layout, void *scratch,
                                       const struct shunt_dcsr *out,
                                       struct shunt_dcsr_unit_counts *counts,
                                       struct shunt_dcsr_fault *fault);

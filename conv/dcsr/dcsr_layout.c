@@ -5,9 +5,9 @@
 #include "conv/dcsr/dcsr_index.h"
 #include "kernels/common/alignment.h"
 
-int64_t shunt_dcsr_width(int64_t cols, const struct shunt_dcsr_layout *plan)
+int64_t shunt_dcsr_width(int64_t cols, const struct shunt_dcsr_layout *layout)
 {
-  return plan->width > 0 && plan->width < cols ? plan->width : cols;
+  return layout->width > 0 && layout->width < cols ? layout->width : cols;
 }
 
 int64_t shunt_dcsr_strips(int64_t cols, int64_t width)
@@ -16,41 +16,42 @@ int64_t shunt_dcsr_strips(int64_t cols, int64_t width)
 }
 
 int64_t shunt_dcsr_most_segments(const struct shunt_dcsr_source *a,
-                                 const struct shunt_dcsr_layout *plan)
+                                 const struct shunt_dcsr_layout *layout)
 {
-  int64_t strips = shunt_dcsr_strips(a->cols, shunt_dcsr_width(a->cols, plan));
+  int64_t strips = shunt_dcsr_strips(a->cols, shunt_dcsr_width(a->cols, layout));
 
   if (a->nnz <= 0 || a->rows <= 0 || strips == 0) return 0;
   return a->rows <= a->nnz / strips ? a->rows * strips : a->nnz;
 }
 
-static int can_be_made(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *plan,
+static int can_be_made(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *layout,
                        int64_t segments)
 {
   const int64_t most = INT64_MAX / 128; /* bytes in all stay far below 2^63 */
 
-  if (!is_index(a->index_type) || !is_index(plan->index_type)) return 0;
-  if (plan->width < 0 || segments < 0 || a->rows < 0 || a->cols < 0 || a->nnz < 0) return 0;
+  if (!is_index(a->index_type) || !is_index(layout->index_type)) return 0;
+  if (layout->width < 0 || segments < 0 || a->rows < 0 || a->cols < 0 || a->nnz < 0) return 0;
   if (a->rows > most || a->cols > most || a->nnz > most || segments > most) return 0;
-  return dcsr_index_holds(plan->index_type, a->rows) &&
-         dcsr_index_holds(plan->index_type, a->cols) && dcsr_index_holds(plan->index_type, a->nnz);
+  return dcsr_index_holds(layout->index_type, a->rows) &&
+         dcsr_index_holds(layout->index_type, a->cols) &&
+         dcsr_index_holds(layout->index_type, a->nnz);
 }
 
 /* Bytes in all; pointers are set when there is memory. */
-static size_t lay_out(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *plan,
+static size_t lay_out(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *layout,
                       int64_t segments, char *memory, struct shunt_dcsr *d)
 {
   size_t index = 0, nnz, at = 0;
 
   memset(d, 0, sizeof *d);
-  if (!can_be_made(a, plan, segments)) return 0;
-  index = shunt_type_size(plan->index_type);
+  if (!can_be_made(a, layout, segments)) return 0;
+  index = shunt_type_size(layout->index_type);
   nnz = (size_t)a->nnz;
   d->rows = a->rows, d->cols = a->cols, d->nnz = a->nnz;
-  d->width = shunt_dcsr_width(a->cols, plan);
+  d->width = shunt_dcsr_width(a->cols, layout);
   d->strips = shunt_dcsr_strips(a->cols, d->width);
   d->room = segments;
-  d->index_type = plan->index_type;
+  d->index_type = layout->index_type;
   d->value_type = a->value_type;
   d->counts = shunt_place_in(memory, &at, sizeof *d->counts);
   d->strip_begin = shunt_place_in(memory, &at, ((size_t)d->strips + 1) * index);
@@ -58,22 +59,21 @@ static size_t lay_out(const struct shunt_dcsr_source *a, const struct shunt_dcsr
   d->offsets = shunt_place_in(memory, &at, ((size_t)segments + 1) * index);
   d->columns = shunt_place_in(memory, &at, nnz * index);
   d->values = shunt_place_in(memory, &at, nnz * shunt_type_size(a->value_type));
-  d->places = plan->keep_places ? shunt_place_in(memory, &at, nnz * index) : NULL;
   return shunt_align_up(at, 256);
 }
 
-size_t shunt_dcsr_bytes(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *plan,
+size_t shunt_dcsr_bytes(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *layout,
                         int64_t segments)
 {
   struct shunt_dcsr d;
 
-  return lay_out(a, plan, segments, NULL, &d);
+  return lay_out(a, layout, segments, NULL, &d);
 }
 
-int shunt_dcsr_lay_out(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *plan,
+int shunt_dcsr_lay_out(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *layout,
                        int64_t segments, void *memory, struct shunt_dcsr *out)
 {
-  return lay_out(a, plan, segments, memory, out) != 0;
+  return lay_out(a, layout, segments, memory, out) != 0;
 }
 
 /* ---- footprint --------------------------------------------------------------------------- */

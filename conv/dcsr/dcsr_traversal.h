@@ -10,8 +10,8 @@
    where segments are full (64 entries) and C is narrow, or rows are few and long; no threshold on
    SSF finds those, for bands have a larger SSF (3.2e8).  So the threshold that is most often right
    lies above all that were measured.  */
-#ifndef SHUNT_CONV_TRAVERSAL_H
-#define SHUNT_CONV_TRAVERSAL_H
+#ifndef SHUNT_CONV_DCSR_TRAVERSAL_H
+#define SHUNT_CONV_DCSR_TRAVERSAL_H
 
 #include "conv/dcsr/dcsr_traffic.h"
 #include "conv/profile/profile.h"

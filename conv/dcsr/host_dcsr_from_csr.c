@@ -29,19 +29,20 @@ struct strip_pass {
 };
 
 size_t shunt_dcsr_scratch_bytes(const struct shunt_dcsr_source *a,
-                                const struct shunt_dcsr_layout *plan)
+                                const struct shunt_dcsr_layout *layout)
 {
-  size_t strips = (size_t)shunt_dcsr_strips(a->cols, shunt_dcsr_width(a->cols, plan));
+  size_t strips = (size_t)shunt_dcsr_strips(a->cols, shunt_dcsr_width(a->cols, layout));
   size_t words = 3 * strips + 2;
 
   if (a->from != SHUNT_DCSR_FROM_CSR) words += (size_t)a->rows + 1 + 2 * (size_t)a->nnz;
   return words * sizeof(int64_t);
 }
 
-static void divide_scratch(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *plan,
-                           void *scratch, struct by_row *rows, struct strip_pass *pass)
+static void divide_scratch(const struct shunt_dcsr_source *a,
+                           const struct shunt_dcsr_layout *layout, void *scratch,
+                           struct by_row *rows, struct strip_pass *pass)
 {
-  pass->width = shunt_dcsr_width(a->cols, plan);
+  pass->width = shunt_dcsr_width(a->cols, layout);
   pass->strips = shunt_dcsr_strips(a->cols, pass->width);
   pass->entries = scratch;
   pass->segments = pass->entries + pass->strips + 1;
@@ -135,7 +136,6 @@ static void write_entry(const struct by_row *r, int64_t q, int64_t column,
 
   set_index(d->columns, d->index_type, p, column);
   dcsr_move(d->values, p, r->a->values, from, shunt_type_size(d->value_type));
-  if (d->places) set_index(d->places, d->index_type, p, from);
 }
 
 static void write_strips(const struct by_row *r, struct strip_pass *s, const struct shunt_dcsr *d)
@@ -160,40 +160,40 @@ static void write_strips(const struct by_row *r, struct strip_pass *s, const str
 }
 
 /* Checks, sorts and counts: what both functions below begin with. */
-static shunt_status begin(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *plan,
+static shunt_status begin(const struct shunt_dcsr_source *a, const struct shunt_dcsr_layout *layout,
                           void *scratch, struct by_row *rows, struct strip_pass *pass,
                           struct shunt_dcsr_fault *fault)
 {
   shunt_status status = shunt_dcsr_check_host(a, fault);
 
   if (status != SHUNT_OK) return status;
-  if (shunt_dcsr_bytes(a, plan, 0) == 0) return SHUNT_E_UNSUPPORTED;
-  divide_scratch(a, plan, scratch, rows, pass);
+  if (shunt_dcsr_bytes(a, layout, 0) == 0) return SHUNT_E_UNSUPPORTED;
+  divide_scratch(a, layout, scratch, rows, pass);
   if (rows->offsets) sort_by_row(rows);
   count_strips(rows, pass);
   return SHUNT_OK;
 }
 
 shunt_status shunt_dcsr_count_host(const struct shunt_dcsr_source *a,
-                                   const struct shunt_dcsr_layout *plan, void *scratch,
+                                   const struct shunt_dcsr_layout *layout, void *scratch,
                                    int64_t *segments, struct shunt_dcsr_fault *fault)
 {
   struct strip_pass pass;
   struct by_row rows;
-  shunt_status status = begin(a, plan, scratch, &rows, &pass, fault);
+  shunt_status status = begin(a, layout, scratch, &rows, &pass, fault);
 
   *segments = status == SHUNT_OK ? pass.segments[pass.strips] : 0;
   return status;
 }
 
 shunt_status shunt_source_to_dcsr_host(const struct shunt_dcsr_source *a,
-                                       const struct shunt_dcsr_layout *plan, void *scratch,
+                                       const struct shunt_dcsr_layout *layout, void *scratch,
                                        const struct shunt_dcsr *out, struct shunt_dcsr_fault *fault)
 {
   struct shunt_dcsr_fault found = {.rule = SHUNT_DCSR_SOUND};
   struct strip_pass pass;
   struct by_row rows;
-  shunt_status status = begin(a, plan, scratch, &rows, &pass, &found);
+  shunt_status status = begin(a, layout, scratch, &rows, &pass, &found);
 
   if (status == SHUNT_OK && pass.segments[pass.strips] > out->room) status = SHUNT_E_WORKSPACE;
   if (status == SHUNT_OK)
@@ -203,15 +203,6 @@ shunt_status shunt_source_to_dcsr_host(const struct shunt_dcsr_source *a,
         (struct shunt_dcsr_counts){.fault = dcsr_fault_word(&found), .irregular = SHUNT_IRREGULAR};
   if (fault) *fault = found;
   return status;
-}
-
-shunt_status shunt_dcsr_gather_host(const struct shunt_dcsr *d, const void *values)
-{
-  if (!d->places || d->counts->irregular) return SHUNT_E_ARGUMENT;
-  for (int64_t p = 0; p < d->nnz; p++)
-    dcsr_move(d->values, p, values, index_at(d->places, d->index_type, p),
-              shunt_type_size(d->value_type));
-  return SHUNT_OK;
 }
 
 /* ---- back to CSR ------------------------------------------------------------------------- */

@@ -249,7 +249,7 @@ shunt_status launch(dense_job *g, int multiprocessors, shunt_stream stream)
 
 // Cuts rows into equal tiles that end on 16 bytes and chooses the team.
 template <class V, class I>
-shunt_status plan(dense_job *g, int multiprocessors, shunt_stream stream)
+shunt_status divide(dense_job *g, int multiprocessors, shunt_stream stream)
 {
   constexpr int64_t piece = 16 / sizeof(V);
   int64_t most = image_most / (int64_t)sizeof(V);
@@ -272,10 +272,10 @@ template <class I>
 shunt_status choose_value(dense_job *g, size_t size, int multiprocessors, shunt_stream stream)
 {
   switch (size) {
-  case 1: return plan<uint8_t, I>(g, multiprocessors, stream);
-  case 2: return plan<uint16_t, I>(g, multiprocessors, stream);
-  case 4: return plan<uint32_t, I>(g, multiprocessors, stream);
-  case 8: return plan<uint64_t, I>(g, multiprocessors, stream);
+  case 1: return divide<uint8_t, I>(g, multiprocessors, stream);
+  case 2: return divide<uint16_t, I>(g, multiprocessors, stream);
+  case 4: return divide<uint32_t, I>(g, multiprocessors, stream);
+  case 8: return divide<uint64_t, I>(g, multiprocessors, stream);
   }
   return SHUNT_E_UNSUPPORTED;
 }

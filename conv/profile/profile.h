@@ -1,4 +1,4 @@
-/* profile.h: what a sparse pattern looks like, for whoever has to choose a format.
+/* profile.h: what a sparse pattern looks like, for the choice of a format.
 
    The rules of kernels/common/device.h.  Counts are exact, and the same on device and host.  */
 #ifndef SHUNT_PROFILE_H
@@ -45,8 +45,7 @@ shunt_status shunt_profile_csr_cuda(const struct shunt_csr *a, uint64_t serial,
                                     const struct shunt_device *d, shunt_stream stream);
 shunt_status shunt_profile_csr_host(const struct shunt_csr *a, struct shunt_profile *out);
 
-/* The long profile of `shunt inspect` (host only): shares of structure that
-   the routes of today and tomorrow look for.  */
+/* The long profile of `shunt inspect` (host only): shares of the structures that formats use.  */
 struct shunt_structure {
   double fill[3]; /* nnz / (V x nonzero aligned V x 1 vectors), V = 8, 4, 2 */
   double tile_zero, tile_24,

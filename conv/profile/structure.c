@@ -19,6 +19,7 @@
 
 #include "conv/common/index.h"
 #include "conv/profile/profile.h"
+#include "kernels/common/divide.h"
 
 enum { TILE_ROWS = 16, TILE_COLS = 32, STRIP_COLS = 64, QUAD = 4 };
 
@@ -30,11 +31,6 @@ static int64_t offset_at(const struct shunt_csr *a, int64_t i)
 static int64_t column_at(const struct shunt_csr *a, int64_t p)
 {
   return index_at(a->columns, a->index_type, p) - a->base;
-}
-
-static int64_t round_up_div(int64_t a, int64_t b)
-{
-  return (a + b - 1) / b;
 }
 
 /* Offsets and columns inside their arrays, so that the passes may trust them. */
@@ -103,7 +99,7 @@ static void tile_entry(struct tile_pass *t, int64_t row, int64_t column)
 static shunt_status count_tiles(const struct shunt_csr *a, struct shunt_structure *out)
 {
   struct tile_pass t = {0};
-  int64_t tiles = round_up_div(a->rows, TILE_ROWS) * round_up_div(a->cols, TILE_COLS);
+  int64_t tiles = shunt_div_up(a->rows, TILE_ROWS) * shunt_div_up(a->cols, TILE_COLS);
   shunt_status status = SHUNT_E_MEMORY;
 
   t.tile_seen = marks_new(a->cols / TILE_COLS + 1);
@@ -128,7 +124,7 @@ static shunt_status count_tiles(const struct shunt_csr *a, struct shunt_structur
 
 static shunt_status count_strips(const struct shunt_csr *a, struct shunt_structure *out)
 {
-  int64_t strips = round_up_div(a->cols, STRIP_COLS), segments = 0;
+  int64_t strips = shunt_div_up(a->cols, STRIP_COLS), segments = 0;
   int64_t *seen = marks_new(strips);
 
   if (!seen) return SHUNT_E_MEMORY;

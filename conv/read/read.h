@@ -27,13 +27,11 @@ struct shunt_message {
   char text[256];
 };
 
-/* Matrix Market: coordinate and array; real, integer, pattern and complex (the
-   real part is declined: complex files give SHUNT_E_UNSUPPORTED and say so);
-   general, symmetric, skew-symmetric, hermitian.  */
-shunt_status shunt_read_mtx(const char *path, struct shunt_matrix *out, struct shunt_message *why);
-/* DLMC .smtx: "rows, cols, nnz", row offsets, column indices. */
-shunt_status shunt_read_smtx(const char *path, struct shunt_matrix *out, struct shunt_message *why);
-/* By name: .smtx[.gz] or Matrix Market. */
+/* A reader by the file's name:
+
+     .smtx[.gz]   DLMC: "rows, cols, nnz", row offsets, column indices
+     others       Matrix Market: coordinate and array; real, integer and pattern; general,
+                  symmetric, skew-symmetric.  Complex files give SHUNT_E_UNSUPPORTED.  */
 shunt_status shunt_read_matrix(const char *path, struct shunt_matrix *out,
                                struct shunt_message *why);
 /* Who is told, while a file is read, which share of it has been: 0 to 1, never less than before. */

@@ -24,13 +24,3 @@ shunt_status shunt_read_matrix(const char *path, struct shunt_matrix *out,
 {
   return shunt_read_matrix_watched(path, out, why, NULL);
 }
-
-shunt_status shunt_read_mtx(const char *path, struct shunt_matrix *out, struct shunt_message *why)
-{
-  return read_mtx(path, out, why, NULL);
-}
-
-shunt_status shunt_read_smtx(const char *path, struct shunt_matrix *out, struct shunt_message *why)
-{
-  return read_smtx(path, out, why, NULL);
-}

@@ -10,8 +10,8 @@
    A token must fit between `at` and `end`: when fewer than READ_TOKEN bytes are
    left, the rest moves down and the file is read on.  buffer[end] is always
    '\0', so that loops over digits and blanks need no bound.  */
-#ifndef SHUNT_READING_H
-#define SHUNT_READING_H
+#ifndef SHUNT_CONV_SCANNER_H
+#define SHUNT_CONV_SCANNER_H
 
 #include <zlib.h>
 

@@ -28,23 +28,23 @@ static int64_t column_of(const struct shunt_csr *a, int64_t entry)
   return from_base(index_at(a->columns, a->index_type, entry), a->base);
 }
 
-static int64_t first_stride_of(const struct group *k, const struct shunt_srbcrs_layout *plan,
+static int64_t first_stride_of(const struct group *k, const struct shunt_srbcrs_layout *layout,
                                int64_t g)
 {
-  if (g == k->v->groups) return shunt_srbcrs_strides(k->a, plan);
-  const int64_t before = offset_of(k->a, g * plan->height);
+  if (g == k->v->groups) return shunt_srbcrs_strides(k->a, layout);
+  const int64_t before = offset_of(k->a, g * layout->height);
   const int64_t inside = before < 0 ? 0 : before > k->a->nnz ? k->a->nnz : before;
-  return shunt_srbcrs_first_stride(inside, g, plan->share);
+  return shunt_srbcrs_first_stride(inside, g, layout->share);
 }
 
-static struct group open_group(const struct shunt_csr *a, const struct shunt_srbcrs_layout *plan,
+static struct group open_group(const struct shunt_csr *a, const struct shunt_srbcrs_layout *layout,
                                const struct shunt_srbcrs *v, int64_t g)
 {
-  struct group k = {.a = a, .v = v, .first_row = g * plan->height};
-  k.first = first_stride_of(&k, plan, g) * STRIDE;
-  k.room = first_stride_of(&k, plan, g + 1) * STRIDE - k.first;
+  struct group k = {.a = a, .v = v, .first_row = g * layout->height};
+  k.first = first_stride_of(&k, layout, g) * STRIDE;
+  k.room = first_stride_of(&k, layout, g + 1) * STRIDE - k.first;
   if (k.room < 0) k.room = 0, k.irregular = 1;
-  for (int r = 0; r < plan->height && k.first_row + r < a->rows; r++) {
+  for (int r = 0; r < layout->height && k.first_row + r < a->rows; r++) {
     const int64_t from = offset_of(a, k.first_row + r), to = offset_of(a, k.first_row + r + 1);
     if (from < 0 || to < from || to > a->nnz)
       k.irregular = 1;
@@ -67,12 +67,34 @@ static int64_t next_column(const struct group *k)
   return least;
 }
 
+static int value_of(const struct shunt_csr *a, int64_t entry)
+{
+  return a->value_type == SHUNT_I16 ? ((const int16_t *)a->values)[entry]
+                                    : ((const int8_t *)a->values)[entry];
+}
+
+static void put_value(const struct shunt_srbcrs *v, int r, int64_t slot, int x)
+{
+  const int64_t stride = slot / STRIDE, at = slot % STRIDE;
+  uint8_t *rows = v->values + stride * v->height * STRIDE * v->bits / 8;
+  if (v->bits == 8) {
+    rows[r * STRIDE + at] = (uint8_t)x;
+  } else if (v->bits == 16) {
+    rows[r * STRIDE + at] = (uint8_t)x;
+    rows[(v->height + r) * STRIDE + at] = (uint8_t)((unsigned)x >> 8);
+  } else {
+    uint8_t *byte = rows + r * STRIDE / 2 + at % 16;
+    const int shift = (int)(at / 16) * 4;
+    *byte = (uint8_t)((*byte & ~(15u << shift)) | ((unsigned)x & 15u) << shift);
+  }
+}
+
 static void put(const struct group *k, int64_t slot, int64_t column)
 {
   const struct shunt_srbcrs *v = k->v;
   v->columns[slot] = (uint32_t)column;
   v->masks[slot] = 0;
-  for (int r = 0; r < v->height; r++) v->values[shunt_srbcrs_place(v->height, r, slot)] = 0;
+  for (int r = 0; r < v->height; r++) put_value(v, r, slot, 0);
 }
 
 /* The vector in `column`; false: the group is irregular from here on. */
@@ -85,9 +107,10 @@ static int take(struct group *k, int64_t column)
   put(k, slot, column);
   for (int r = 0; r < v->height; r++) {
     if (k->at[r] >= k->end[r] || column_of(k->a, k->at[r]) != column) continue;
+    const int x = value_of(k->a, k->at[r]++);
+    if (v->bits == 4 && (x < -8 || x > 7)) return 0;
     v->masks[slot] |= (uint8_t)(1u << r);
-    v->values[shunt_srbcrs_place(v->height, r, slot)] = ((const int8_t *)k->a->values)[k->at[r]];
-    k->at[r]++;
+    put_value(v, r, slot, x);
   }
   k->last = column;
   k->vectors++;
@@ -112,15 +135,16 @@ static void pack_group(struct group *k, int64_t g)
 }
 
 shunt_status shunt_csr_to_srbcrs_host(const struct shunt_csr *a,
-                                      const struct shunt_srbcrs_layout *plan,
+                                      const struct shunt_srbcrs_layout *layout,
                                       const struct shunt_srbcrs *v)
 {
-  if (shunt_srbcrs_strides(a, plan) == 0) return SHUNT_E_UNSUPPORTED;
-  if (v->rows != a->rows || v->cols != a->cols || v->nnz != a->nnz || v->height != plan->height)
+  if (shunt_srbcrs_strides(a, layout) == 0) return SHUNT_E_UNSUPPORTED;
+  if (v->rows != a->rows || v->cols != a->cols || v->nnz != a->nnz || v->height != layout->height ||
+      v->bits != layout->bits)
     return SHUNT_E_ARGUMENT;
   memset(v->counts, 0, sizeof *v->counts);
   for (int64_t g = 0; g < v->groups; g++) {
-    struct group k = open_group(a, plan, v, g);
+    struct group k = open_group(a, layout, v, g);
     pack_group(&k, g);
   }
   return SHUNT_OK;

@@ -15,7 +15,11 @@ shunt_status shunt_srbcrs_to_csr_host(const struct shunt_srbcrs *v, struct shunt
       if (!(v->masks[s] >> r & 1)) continue;
       if (count == v->nnz) return SHUNT_E_ARGUMENT;
       set_index((void *)a->columns, a->index_type, count, (int64_t)v->columns[s] + a->base);
-      ((int8_t *)a->values)[count] = v->values[shunt_srbcrs_place(v->height, r, s)];
+      const int x = shunt_srbcrs_value(v, r, s);
+      if (v->value_type == SHUNT_I16)
+        ((int16_t *)a->values)[count] = (int16_t)x;
+      else
+        ((int8_t *)a->values)[count] = (int8_t)x;
       count++;
     }
   }

@@ -15,33 +15,34 @@ extern "C" {
 
 /* How a matrix is to be packed.  height: V, 2, 4 or 8.  share: each vector of a group is expected
    to hold at least so many entries, 1 .. height; height where all rows of each group have the
-   same columns.  It decides the memory only, not the result.  */
+   same columns.  It decides the memory only, not the result.  bits: of a packed value; 16 of a
+   matrix of int16, 8 or 4 of one of int8, whose values then are -8 .. 7.  */
 struct shunt_srbcrs_layout {
-  int height, share;
+  int height, share, bits;
 };
 
 /* Bytes of memory for packing `a`, of which sizes and types are read, no arrays; 0: cannot be
-   packed (value type not int8, height or share none of the above, 2^31 slots or more).  */
-size_t shunt_srbcrs_bytes(const struct shunt_csr *a, const struct shunt_srbcrs_layout *plan);
+   packed (value type, bits, height or share none of the above, 2^31 slots or more).  */
+size_t shunt_srbcrs_bytes(const struct shunt_csr *a, const struct shunt_srbcrs_layout *layout);
 
 /* The arrays of a packed `a` in `memory` (256-byte aligned, at least that many bytes);
    only pointers are computed.  False when shunt_srbcrs_bytes says 0.  */
-int shunt_srbcrs_lay_out(const struct shunt_csr *a, const struct shunt_srbcrs_layout *plan,
+int shunt_srbcrs_lay_out(const struct shunt_csr *a, const struct shunt_srbcrs_layout *layout,
                          void *memory, struct shunt_srbcrs *out);
 
-/* Packs a into v, laid out before for a matrix of the same sizes and the same plan.
+/* Packs a into v, laid out before for a matrix of the same sizes and the same layout.
    v->counts->irregular is SHUNT_IRREGULAR afterwards when a row's columns are not strictly
-   ascending, an index is out of range, or a group needs more strides than there is room for
-   (rows that share less than planned); v then stands for some other matrix of the same sizes, so
+   ascending, an index or a value is out of range, or a group needs more strides than there is room
+   for (rows that share less than planned); v then stands for some other matrix of the same sizes, so
    that a kernel may run on it before the host knows.  Otherwise 0.  Deterministic; of a matrix that
    is not irregular the two functions write the same bytes, and nothing behind a group's last
    stride.  */
 shunt_status shunt_csr_to_srbcrs_cuda(const struct shunt_csr *a,
-                                      const struct shunt_srbcrs_layout *plan,
+                                      const struct shunt_srbcrs_layout *layout,
                                       const struct shunt_srbcrs *v, const struct shunt_device *d,
                                       shunt_stream stream);
 shunt_status shunt_csr_to_srbcrs_host(const struct shunt_csr *a,
-                                      const struct shunt_srbcrs_layout *plan,
+                                      const struct shunt_srbcrs_layout *layout,
                                       const struct shunt_srbcrs *v);
 
 /* v as CSR: the very entries it was made from, stored zeros included, columns ascending.
@@ -50,7 +51,7 @@ shunt_status shunt_csr_to_srbcrs_host(const struct shunt_csr *a,
 shunt_status shunt_srbcrs_to_csr_host(const struct shunt_srbcrs *v, struct shunt_csr *a);
 
 /* Strides of all groups that there is memory for; 0: cannot be packed. */
-int64_t shunt_srbcrs_strides(const struct shunt_csr *a, const struct shunt_srbcrs_layout *plan);
+int64_t shunt_srbcrs_strides(const struct shunt_csr *a, const struct shunt_srbcrs_layout *layout);
 
 #ifdef __CUDACC__
 #define SHUNT_SRBCRS_INLINE static __host__ __device__ __forceinline__

@@ -30,8 +30,7 @@ constexpr int kWarps = 4; // of a block
 constexpr unsigned kAll = 0xffffffffu;
 
 struct pack_job {
-  const void *offsets, *columns;
-  const int8_t *values;
+  const void *offsets, *columns, *values;
   int64_t rows, cols, nnz, strides;
   int base, share;
   struct shunt_srbcrs v;
@@ -39,8 +38,32 @@ struct pack_job {
 
 struct window {
   uint32_t mask[kStride];
-  int8_t value[kTallest][kStride];
+  int16_t value[kTallest][kStride];
 };
+
+__device__ __forceinline__ int16_t value_of(const pack_job &j, int64_t entry)
+{
+  return j.v.bits == 16 ? static_cast<const int16_t *>(j.values)[entry]
+                        : static_cast<const int8_t *>(j.values)[entry];
+}
+
+// Slots 16 apart, of two lanes, share a byte: so each changes the word that has its nibble.
+__device__ __forceinline__ void put_nibble(uint8_t *row, int at, int x)
+{
+  uint32_t *word = reinterpret_cast<uint32_t *>(row) + at % 16 / 4;
+  const int shift = at % 4 * 8 + at / 16 * 4;
+  atomicAnd(word, ~(15u << shift));
+  atomicOr(word, (static_cast<uint32_t>(x) & 15u) << shift);
+}
+
+__device__ __forceinline__ void put_value(const struct shunt_srbcrs &v, int r, int64_t slot, int x)
+{
+  const int at = static_cast<int>(slot % kStride);
+  uint8_t *rows = v.values + slot / kStride * v.height * kStride * v.bits / 8;
+  if (v.bits == 4) return put_nibble(rows + r * kStride / 2, at, x);
+  rows[r * kStride + at] = static_cast<uint8_t>(x);
+  if (v.bits == 16) rows[(v.height + r) * kStride + at] = static_cast<uint8_t>(x >> 8);
+}
 
 // Unsigned, so that garbage wraps (to a place that the checks refuse).
 template <class I> __device__ __forceinline__ int64_t from_base(I index, int base)
@@ -88,13 +111,12 @@ template <class I> struct packer {
     const int lane = threadIdx.x % 32;
     j.v.columns[slot] = static_cast<uint32_t>(column);
     j.v.masks[slot] = static_cast<uint8_t>(mask);
-    int8_t *to = j.v.values + slot / kStride * kStride * j.v.height + slot % kStride;
     for (int r = 0; r < j.v.height; r++)
-      to[r * kStride] = mask >> r & 1 ? w.value[r][lane] : int8_t(0);
+      put_value(j.v, r, slot, mask >> r & 1 ? w.value[r][lane] : 0);
   }
 
   // Entries of row r in the window from low on; c, x: this lane's of its next 32.
-  __device__ __forceinline__ void take_row(int r, int64_t low, int64_t c, int8_t x)
+  __device__ __forceinline__ void take_row(int r, int64_t low, int64_t c, int16_t x)
   {
     const int lane = threadIdx.x % 32;
     const int64_t left = __shfl_sync(kAll, end - at, r);
@@ -102,7 +124,8 @@ template <class I> struct packer {
     const unsigned outside = ~__ballot_sync(kAll, lane < left && c < low + kStride);
     const int many = outside ? __ffs(outside) - 1 : 32;
     if (lane < many) {
-      if (c < low || c >= j.cols || (lane > 0 && c <= before))
+      if (c < low || c >= j.cols || (lane > 0 && c <= before) ||
+          (j.v.bits == 4 && (x < -8 || x > 7)))
         irregular = true;
       else {
         w.mask[c - low] |= 1u << r;
@@ -119,12 +142,12 @@ template <class I> struct packer {
     const int lane = threadIdx.x % 32;
     const I *columns = static_cast<const I *>(j.columns);
     int64_t c[kTallest], low = INT64_MAX;
-    int8_t x[kTallest];
+    int16_t x[kTallest];
 #pragma unroll
     for (int r = 0; r < kTallest; r++) {
       const int64_t from = __shfl_sync(kAll, at, r) + lane, to = __shfl_sync(kAll, end, r);
       c[r] = INT64_MAX, x[r] = 0;
-      if (from < to) c[r] = from_base(columns[from], j.base), x[r] = j.values[from];
+      if (from < to) c[r] = from_base(columns[from], j.base), x[r] = value_of(j, from);
       const int64_t head = __shfl_sync(kAll, c[r], 0);
       low = head < low ? head : low;
     }
@@ -190,20 +213,21 @@ template <class I> cudaError_t pack(const pack_job &j, cudaStream_t stream)
 } // namespace shunt
 
 extern "C" shunt_status shunt_csr_to_srbcrs_cuda(const struct shunt_csr *a,
-                                                 const struct shunt_srbcrs_layout *plan,
+                                                 const struct shunt_srbcrs_layout *layout,
                                                  const struct shunt_srbcrs *v,
                                                  const struct shunt_device *d, shunt_stream stream)
 {
   shunt::pack_job j = {};
   (void)d;
-  j.strides = shunt_srbcrs_strides(a, plan);
+  j.strides = shunt_srbcrs_strides(a, layout);
   if (j.strides == 0) return SHUNT_E_UNSUPPORTED;
-  if (v->rows != a->rows || v->cols != a->cols || v->nnz != a->nnz || v->height != plan->height)
+  if (v->rows != a->rows || v->cols != a->cols || v->nnz != a->nnz || v->height != layout->height ||
+      v->bits != layout->bits)
     return SHUNT_E_ARGUMENT;
   j.offsets = a->row_offsets, j.columns = a->columns;
-  j.values = static_cast<const int8_t *>(a->values);
+  j.values = a->values;
   j.rows = a->rows, j.cols = a->cols, j.nnz = a->nnz;
-  j.base = a->base, j.share = plan->share;
+  j.base = a->base, j.share = layout->share;
   j.v = *v;
   if (cudaMemsetAsync(v->counts, 0, sizeof *v->counts, stream) != cudaSuccess) return SHUNT_E_CUDA;
   const cudaError_t e = a->index_type == SHUNT_I32 ? shunt::pack<int32_t>(j, stream)

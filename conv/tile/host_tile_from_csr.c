@@ -291,12 +291,13 @@ static uint32_t begin_of(const struct shunt_tile_list *list, uint64_t tiles,
   return (uint32_t)list->room;
 }
 
-shunt_status shunt_csr_to_tile_host(const struct shunt_csr *a, const struct shunt_tile_layout *plan,
+shunt_status shunt_csr_to_tile_host(const struct shunt_csr *a,
+                                    const struct shunt_tile_layout *layout,
                                     const struct shunt_tile *v)
 {
-  struct walk w = {.a = a, .how = plan->how};
+  struct walk w = {.a = a, .how = layout->how};
 
-  if (shunt_tile_bytes(a, plan) == 0) return SHUNT_E_UNSUPPORTED;
+  if (shunt_tile_bytes(a, layout) == 0) return SHUNT_E_UNSUPPORTED;
   if (v->rows != a->rows || v->cols != a->cols || v->nnz != a->nnz) return SHUNT_E_ARGUMENT;
   memset(v->census, 0, sizeof *v->census);
   v->sparse.begin[0] = v->dense.begin[0] = 0;

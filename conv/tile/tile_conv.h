@@ -60,24 +60,26 @@ struct shunt_tile_shares shunt_tile_shares(int64_t rows, int64_t cols,
 
 /* Bytes of memory for packing `a`, of which sizes and types are read, no arrays; 0: cannot be
    packed (value type not of 16 bits, a size of 0 or near 2^31, 2^31 tiles or more).  */
-size_t shunt_tile_bytes(const struct shunt_csr *a, const struct shunt_tile_layout *plan);
+size_t shunt_tile_bytes(const struct shunt_csr *a, const struct shunt_tile_layout *layout);
 
 /* The arrays of a packed `a` in `memory` (256-byte aligned, at least that many bytes);
    only pointers are computed.  False when shunt_tile_bytes says 0.  */
-int shunt_tile_lay_out(const struct shunt_csr *a, const struct shunt_tile_layout *plan,
+int shunt_tile_lay_out(const struct shunt_csr *a, const struct shunt_tile_layout *layout,
                        void *memory, struct shunt_tile *out);
 
-/* Packs a into v, laid out before for a matrix of the same sizes and the same plan.
+/* Packs a into v, laid out before for a matrix of the same sizes and the same layout.
    v->census->irregular is SHUNT_IRREGULAR afterwards when a row's columns are not strictly
    ascending (unsorted or repeated), an index is out of range, or there are more tiles than room
    for them; v then stands for some other matrix of the same sizes, so that a kernel may run
    on it before the host knows.  Otherwise 0.  Deterministic; the two functions write the
    same bytes, and leave memory beyond the last tile of a list alone.  SHUNT_E_ARGUMENT: v is not
    for a's sizes.  */
-shunt_status shunt_csr_to_tile_cuda(const struct shunt_csr *a, const struct shunt_tile_layout *plan,
+shunt_status shunt_csr_to_tile_cuda(const struct shunt_csr *a,
+                                    const struct shunt_tile_layout *layout,
                                     const struct shunt_tile *v, const struct shunt_device *d,
                                     shunt_stream stream);
-shunt_status shunt_csr_to_tile_host(const struct shunt_csr *a, const struct shunt_tile_layout *plan,
+shunt_status shunt_csr_to_tile_host(const struct shunt_csr *a,
+                                    const struct shunt_tile_layout *layout,
                                     const struct shunt_tile *v);
 
 /* v as CSR: the very entries it was made from, stored zeros included, columns ascending.

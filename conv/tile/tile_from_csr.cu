@@ -11,7 +11,7 @@
 // Bound by the latency of a load and some hundred shuffles for each tile that is not zero,
 // twice.  With an order to be found, up to 32 x 32 steps of two dozen instructions more: of the
 // order of 0.1 ms for a tile that finds none, one after the other in a block row.  A
-// conversion is made once for a kept plan.  Not measured yet.
+// conversion is made once for a packed copy.  Not measured yet.
 #include <cuda_runtime.h>
 
 #include "conv/tile/tile_chunk.h"
@@ -306,14 +306,14 @@ extern "C" shunt_status shunt_csr_tile_census_cuda(const struct shunt_csr *a, in
 }
 
 extern "C" shunt_status shunt_csr_to_tile_cuda(const struct shunt_csr *a,
-                                               const struct shunt_tile_layout *plan,
+                                               const struct shunt_tile_layout *layout,
                                                const struct shunt_tile *v,
                                                const struct shunt_device *d, shunt_stream stream)
 {
   (void)d;
-  if (shunt_tile_bytes(a, plan) == 0) return SHUNT_E_UNSUPPORTED;
+  if (shunt_tile_bytes(a, layout) == 0) return SHUNT_E_UNSUPPORTED;
   if (v->rows != a->rows || v->cols != a->cols || v->nnz != a->nnz) return SHUNT_E_ARGUMENT;
-  pack_job j = make_job(a, plan->how);
+  pack_job j = make_job(a, layout->how);
   j.v = *v;
   const cudaError_t e = a->index_type == SHUNT_I32 ? count_and_pack<int32_t>(&j, stream)
                                                    : count_and_pack<int64_t>(&j, stream);

@@ -9,11 +9,7 @@
 
 #include "conv/tile/tile_conv.h"
 #include "kernels/common/alignment.h"
-
-static int64_t round_up_div(int64_t a, int64_t b)
-{
-  return (a + b - 1) / b;
-}
+#include "kernels/common/divide.h"
 
 /* The smaller of what was asked for and what the sizes allow; -1: too many. */
 static int64_t room(int64_t wanted, int64_t most)
@@ -26,18 +22,18 @@ static int64_t room(int64_t wanted, int64_t most)
 /* Rooms of both lists; false when there are too many tiles (or a->nnz is negative).  A 2:4 tile
    holds an entry, a dense tile three, or one where all tiles are dense, and so its two
    halves; merged tiles have 32 entries or are the last of a block row.  */
-static int find_rooms(const struct shunt_csr *a, const struct shunt_tile_layout *plan,
+static int find_rooms(const struct shunt_csr *a, const struct shunt_tile_layout *layout,
                       struct shunt_tile *v)
 {
-  int64_t tiles = v->blocks * round_up_div(a->cols, SHUNT_TILE_COLS);
+  int64_t tiles = v->blocks * shunt_div_up(a->cols, SHUNT_TILE_COLS);
   int64_t merged = a->nnz / SHUNT_TILE_COLS + v->blocks;
-  int64_t entries = plan->how & SHUNT_TILE_DENSE ? a->nnz : a->nnz / 3;
+  int64_t entries = layout->how & SHUNT_TILE_DENSE ? a->nnz : a->nnz / 3;
   int64_t dense;
 
-  if (plan->how & SHUNT_TILE_MERGE && merged < tiles) tiles = merged;
+  if (layout->how & SHUNT_TILE_MERGE && merged < tiles) tiles = merged;
   dense = entries < tiles ? entries : tiles;
-  v->sparse.room = room(plan->sparse_room, a->nnz < tiles ? a->nnz : tiles);
-  v->dense.room = room(plan->dense_room, 2 * dense);
+  v->sparse.room = room(layout->sparse_room, a->nnz < tiles ? a->nnz : tiles);
+  v->dense.room = room(layout->dense_room, 2 * dense);
   return v->sparse.room >= 0 && v->dense.room >= 0;
 }
 
@@ -68,23 +64,23 @@ static int has_chunks(const struct shunt_tile *v)
 }
 
 /* Bytes in all; pointers are set when there is memory. */
-static size_t lay_out(const struct shunt_csr *a, const struct shunt_tile_layout *plan, char *memory,
-                      struct shunt_tile *v)
+static size_t lay_out(const struct shunt_csr *a, const struct shunt_tile_layout *layout,
+                      char *memory, struct shunt_tile *v)
 {
-  const int merged = (plan->how & SHUNT_TILE_MERGE) != 0;
+  const int merged = (layout->how & SHUNT_TILE_MERGE) != 0;
   size_t at = 0;
 
   memset(v, 0, sizeof *v);
   if (!can_be_packed(a)) return 0;
   v->rows = a->rows, v->cols = a->cols, v->nnz = a->nnz;
-  v->blocks = round_up_div(a->rows, SHUNT_TILE_ROWS);
+  v->blocks = shunt_div_up(a->rows, SHUNT_TILE_ROWS);
   v->value_type = a->value_type;
-  if (!find_rooms(a, plan, v)) return 0;
+  if (!find_rooms(a, layout, v)) return 0;
   v->census = shunt_place_in(memory, &at, sizeof *v->census);
   lay_out_list(&v->sparse, v->blocks, SHUNT_TILE_COLS, merged, memory, &at);
   lay_out_list(&v->dense, v->blocks, SHUNT_TILE_HALF, merged, memory, &at);
   v->metadata = shunt_place_in(memory, &at, v->sparse.room * SHUNT_TILE_WORDS * 4);
-  if (plan->how & SHUNT_TILE_REORDER && !merged)
+  if (layout->how & SHUNT_TILE_REORDER && !merged)
     v->order = shunt_place_in(memory, &at, v->sparse.room * SHUNT_TILE_COLS);
   if (!merged && has_chunks(v))
     v->chunk = shunt_place_in(memory, &at,
@@ -92,17 +88,17 @@ static size_t lay_out(const struct shunt_csr *a, const struct shunt_tile_layout 
   return shunt_align_up(at, 256);
 }
 
-size_t shunt_tile_bytes(const struct shunt_csr *a, const struct shunt_tile_layout *plan)
+size_t shunt_tile_bytes(const struct shunt_csr *a, const struct shunt_tile_layout *layout)
 {
   struct shunt_tile v;
 
-  return lay_out(a, plan, NULL, &v);
+  return lay_out(a, layout, NULL, &v);
 }
 
-int shunt_tile_lay_out(const struct shunt_csr *a, const struct shunt_tile_layout *plan,
+int shunt_tile_lay_out(const struct shunt_csr *a, const struct shunt_tile_layout *layout,
                        void *memory, struct shunt_tile *out)
 {
-  return lay_out(a, plan, memory, out) != 0;
+  return lay_out(a, layout, memory, out) != 0;
 }
 
 struct shunt_tile_shares shunt_tile_shares(int64_t rows, int64_t cols,
@@ -110,7 +106,7 @@ struct shunt_tile_shares shunt_tile_shares(int64_t rows, int64_t cols,
 {
   struct shunt_tile_shares s = {0};
   double tiles =
-      (double)(round_up_div(rows, SHUNT_TILE_ROWS) * round_up_div(cols, SHUNT_TILE_COLS));
+      (double)(shunt_div_up(rows, SHUNT_TILE_ROWS) * shunt_div_up(cols, SHUNT_TILE_COLS));
   double nonzero = (double)(census->sparse + census->dense);
   double stored = (double)(census->sparse + census->halves) * SHUNT_TILE_VALUES;
 

@@ -38,29 +38,29 @@ static void set_value(void *values, shunt_type type, int64_t i, uint32_t value)
 
 /* ---- sizes -------------------------------------------------------------------- */
 
-static int can_be_packed(const struct shunt_csr *a, const struct shunt_vector_layout *plan)
+static int can_be_packed(const struct shunt_csr *a, const struct shunt_vector_layout *layout)
 {
   if (a->value_type != SHUNT_F16 && a->value_type != SHUNT_BF16 && a->value_type != SHUNT_F32)
     return 0;
   if (a->index_type != SHUNT_I32 && a->index_type != SHUNT_I64) return 0;
   if (a->rows < 1 || a->cols < 1 || a->rows > INT32_MAX - 64 || a->cols > INT32_MAX - 1024)
     return 0;
-  return plan->height == 16 || plan->height == 8 || plan->height == 4 || plan->height == 2 ||
-         plan->height == 1;
+  return layout->height == 16 || layout->height == 8 || layout->height == 4 ||
+         layout->height == 2 || layout->height == 1;
 }
 
 struct shunt_vector_room shunt_vector_room(const struct shunt_csr *a,
-                                           const struct shunt_vector_layout *plan)
+                                           const struct shunt_vector_layout *layout)
 {
   struct shunt_vector_room r = {0};
   int64_t groups = (a->rows + SHUNT_VECTOR_ROWS - 1) / SHUNT_VECTOR_ROWS;
   int64_t last = a->cols / SHUNT_VECTOR_STEP + 1;
-  int height = plan->height < SHUNT_VECTOR_ROWS ? plan->height : SHUNT_VECTOR_ROWS;
+  int height = layout->height < SHUNT_VECTOR_ROWS ? layout->height : SHUNT_VECTOR_ROWS;
 
-  if (!can_be_packed(a, plan)) return r;
+  if (!can_be_packed(a, layout)) return r;
   r.multiplier = 2;
   r.slack = 1;
-  if (plan->order == SHUNT_VECTOR_WINDOWED) {
+  if (layout->order == SHUNT_VECTOR_WINDOWED) {
     r.multiplier = 3;
     r.slack = a->cols / (SHUNT_VECTOR_WINDOW - SHUNT_VECTOR_STRIP) + 4;
     last += last / 2 + r.slack;
@@ -93,10 +93,10 @@ int shunt_vector_profiled_height(const struct shunt_profile *f, double whole)
 }
 
 /* Bytes in all; pointers are set when there is memory. */
-static size_t lay_out(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
+static size_t lay_out(const struct shunt_csr *a, const struct shunt_vector_layout *layout,
                       char *memory, struct shunt_vector *v)
 {
-  struct shunt_vector_room room = shunt_vector_room(a, plan);
+  struct shunt_vector_room room = shunt_vector_room(a, layout);
   int64_t steps = room.steps + 1; /* kernels read one step ahead */
   size_t at = 0, counts, row_of, before, begin, count, ends, columns, masks, values;
 
@@ -106,21 +106,21 @@ static size_t lay_out(const struct shunt_csr *a, const struct shunt_vector_layou
   v->groups = (a->rows + SHUNT_VECTOR_ROWS - 1) / SHUNT_VECTOR_ROWS;
   v->strips = (a->cols + SHUNT_VECTOR_STRIP - 1) / SHUNT_VECTOR_STRIP;
   v->value_type = a->value_type;
-  v->order = plan->order;
-  v->height = plan->height;
+  v->order = layout->order;
+  v->height = layout->height;
   counts = shunt_place(&at, sizeof *v->counts);
-  row_of = shunt_place(&at, plan->listed ? v->rows * 4 : 0);
-  before = shunt_place(&at, plan->listed ? v->groups * 8 : 0);
+  row_of = shunt_place(&at, layout->listed ? v->rows * 4 : 0);
+  before = shunt_place(&at, layout->listed ? v->groups * 8 : 0);
   begin = shunt_place(&at, v->groups * 4);
   count = shunt_place(&at, v->groups * 4);
-  ends = shunt_place(&at, plan->order == SHUNT_VECTOR_WINDOWED ? v->groups * v->strips * 4 : 0);
+  ends = shunt_place(&at, layout->order == SHUNT_VECTOR_WINDOWED ? v->groups * v->strips * 4 : 0);
   columns = shunt_place(&at, steps * SHUNT_VECTOR_STEP * 4);
   masks = shunt_place(&at, steps * SHUNT_VECTOR_STEP);
   values =
       shunt_place(&at, steps * SHUNT_VECTOR_STEP_VALUES * (int64_t)shunt_type_size(a->value_type));
   if (memory) {
     v->counts = (struct shunt_vector_counts *)(void *)(memory + counts);
-    if (plan->listed) {
+    if (layout->listed) {
       v->row_of = (uint32_t *)(void *)(memory + row_of);
       v->before = (int64_t *)(void *)(memory + before);
     }
@@ -134,17 +134,17 @@ static size_t lay_out(const struct shunt_csr *a, const struct shunt_vector_layou
   return shunt_align_up(at, 256);
 }
 
-size_t shunt_vector_bytes(const struct shunt_csr *a, const struct shunt_vector_layout *plan)
+size_t shunt_vector_bytes(const struct shunt_csr *a, const struct shunt_vector_layout *layout)
 {
   struct shunt_vector v;
 
-  return lay_out(a, plan, NULL, &v);
+  return lay_out(a, layout, NULL, &v);
 }
 
-int shunt_vector_lay_out(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
+int shunt_vector_lay_out(const struct shunt_csr *a, const struct shunt_vector_layout *layout,
                          void *memory, struct shunt_vector *out)
 {
-  return lay_out(a, plan, memory, out) != 0;
+  return lay_out(a, layout, memory, out) != 0;
 }
 
 double shunt_vector_fill(const struct shunt_vector *v, const struct shunt_vector_counts *counts)
@@ -205,10 +205,10 @@ static void count_before(const struct shunt_csr *a, const struct shunt_vector *v
   }
 }
 
-static int64_t group_begin(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
+static int64_t group_begin(const struct shunt_csr *a, const struct shunt_vector_layout *layout,
                            const struct shunt_vector *v, int64_t group)
 {
-  struct shunt_vector_room room = shunt_vector_room(a, plan);
+  struct shunt_vector_room room = shunt_vector_room(a, layout);
   int64_t before;
 
   if (group == v->groups) return room.steps;
@@ -216,14 +216,14 @@ static int64_t group_begin(const struct shunt_csr *a, const struct shunt_vector_
   return before * room.multiplier / room.divisor + group * room.slack;
 }
 
-static void start_group(struct packer *k, const struct shunt_vector_layout *plan, int64_t group)
+static void start_group(struct packer *k, const struct shunt_vector_layout *layout, int64_t group)
 {
   memset(k->waiting, 0, sizeof k->waiting);
   k->group = group;
   k->steps = k->vectors = k->irregular = 0;
   k->last_column = 0;
-  k->first_step = group_begin(k->a, plan, k->v, group);
-  k->room = group_begin(k->a, plan, k->v, group + 1) - k->first_step;
+  k->first_step = group_begin(k->a, layout, k->v, group);
+  k->room = group_begin(k->a, layout, k->v, group + 1) - k->first_step;
   if (k->room < 0) k->room = 0, k->irregular = 1;
   for (int r = 0; r < SHUNT_VECTOR_ROWS; r++) {
     int64_t place = group * SHUNT_VECTOR_ROWS + r;
@@ -373,16 +373,16 @@ static void pack_group(struct packer *k)
 }
 
 shunt_status shunt_csr_to_vector_host(const struct shunt_csr *a,
-                                      const struct shunt_vector_layout *plan,
+                                      const struct shunt_vector_layout *layout,
                                       const struct shunt_vector *v)
 {
   struct packer k = {.a = a, .v = v};
 
-  if (shunt_vector_room(a, plan).steps == 0) return SHUNT_E_UNSUPPORTED;
+  if (shunt_vector_room(a, layout).steps == 0) return SHUNT_E_UNSUPPORTED;
   memset(v->counts, 0, sizeof *v->counts);
   if (v->row_of) count_before(a, v);
   for (int64_t g = 0; g < v->groups; g++) {
-    start_group(&k, plan, g);
+    start_group(&k, layout, g);
     pack_group(&k);
   }
   return SHUNT_OK;

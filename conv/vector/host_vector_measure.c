@@ -87,6 +87,20 @@ double shunt_vector_measured_fill(const struct shunt_csr *a, const struct shunt_
   return m->vectors ? (double)a->nnz / ((double)m->vectors * SHUNT_VECTOR_ROWS) : 1;
 }
 
+int shunt_vector_measured_entries(const struct shunt_csr *a, const struct shunt_vector_measure *m)
+{
+  /* Between two numbers of entries in 8, by their ratio. */
+  static const struct {
+    double fill;
+    int entries;
+  } least[] = {{0.7, 8}, {0.35, 4}, {0.18, 2}};
+  const double fill = shunt_vector_measured_fill(a, m);
+
+  for (int i = 0; i < 3; i++)
+    if (fill > least[i].fill) return least[i].entries;
+  return 1;
+}
+
 int shunt_vector_measured_height(const struct shunt_vector_measure *m)
 {
   for (int h = 0; h < 3; h++)

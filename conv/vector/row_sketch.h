@@ -5,6 +5,7 @@
 #define SHUNT_CONV_ROW_SKETCH_H
 
 #include "conv/common/sort.h"
+#include "conv/common/splitmix64.h"
 #include "conv/vector/row_clusters.h"
 
 #ifdef __CUDACC__
@@ -25,14 +26,11 @@ enum {
 /* Of a key: the row has no group yet. */
 #define SHUNT_CLUSTER_FREE (UINT32_C(1) << (SHUNT_CLUSTER_KEY_BITS - 1))
 
-/* splitmix64's finaliser. */
 SHUNT_SKETCH_INLINE uint64_t shunt_sketch_hash(int64_t column)
 {
-  uint64_t z = (uint64_t)column + UINT64_C(0x9e3779b97f4a7c15);
+  uint64_t state = (uint64_t)column;
 
-  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return z ^ (z >> 31);
+  return shunt_splitmix64(&state);
 }
 
 /* Another order of the columns for each i. */

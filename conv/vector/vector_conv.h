@@ -29,14 +29,14 @@ int shunt_vector_profiled_height(const struct shunt_profile *f, double whole);
 
 /* Bytes of memory for packing `a`, of which sizes and types are read, no arrays; 0: cannot be
    packed (value type not f16, bf16 or f32, height none of the five, 2^31 steps or more).  */
-size_t shunt_vector_bytes(const struct shunt_csr *a, const struct shunt_vector_layout *plan);
+size_t shunt_vector_bytes(const struct shunt_csr *a, const struct shunt_vector_layout *layout);
 
 /* The arrays of a packed `a` in `memory` (256-byte aligned, at least that many bytes);
    only pointers are computed.  False when shunt_vector_bytes says 0.  */
-int shunt_vector_lay_out(const struct shunt_csr *a, const struct shunt_vector_layout *plan,
+int shunt_vector_lay_out(const struct shunt_csr *a, const struct shunt_vector_layout *layout,
                          void *memory, struct shunt_vector *out);
 
-/* Packs a into v, laid out before for a matrix of the same sizes and the same plan.
+/* Packs a into v, laid out before for a matrix of the same sizes and the same layout.
    v->counts->irregular is SHUNT_IRREGULAR afterwards when a row's columns are not strictly
    ascending, an index is out of range, or a group needs more steps than there is room for
    (rows that do not share lists of the height planned; WINDOWED: columns that crowd
@@ -45,11 +45,11 @@ int shunt_vector_lay_out(const struct shunt_csr *a, const struct shunt_vector_la
    the same bytes.  A row_of that is no permutation is the caller's mistake: v stands for other rows
    then, and nothing outside of the arrays is touched.  */
 shunt_status shunt_csr_to_vector_cuda(const struct shunt_csr *a,
-                                      const struct shunt_vector_layout *plan,
+                                      const struct shunt_vector_layout *layout,
                                       const struct shunt_vector *v, const struct shunt_device *d,
                                       shunt_stream stream);
 shunt_status shunt_csr_to_vector_host(const struct shunt_csr *a,
-                                      const struct shunt_vector_layout *plan,
+                                      const struct shunt_vector_layout *layout,
                                       const struct shunt_vector *v);
 
 /* v as CSR: the very entries it was made from, stored zeros included, columns ascending.
@@ -75,6 +75,8 @@ shunt_status shunt_csr_vector_measure_host(const struct shunt_csr *a, const uint
 
 /* nnz / (8 x vectors). */
 double shunt_vector_measured_fill(const struct shunt_csr *a, const struct shunt_vector_measure *m);
+/* Of 8, 4, 2, 1 the nearest to the entries of a vector, which a shape is chosen by. */
+int shunt_vector_measured_entries(const struct shunt_csr *a, const struct shunt_vector_measure *m);
 
 /* The tallest height with which every group has room. */
 int shunt_vector_measured_height(const struct shunt_vector_measure *m);
@@ -95,7 +97,7 @@ struct shunt_vector_room {
   int64_t steps; /* in all; 0: cannot be packed */
 };
 struct shunt_vector_room shunt_vector_room(const struct shunt_csr *a,
-                                           const struct shunt_vector_layout *plan);
+                                           const struct shunt_vector_layout *layout);
 
 #ifdef __cplusplus
 }

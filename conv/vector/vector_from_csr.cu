@@ -15,7 +15,7 @@
 // one lane's fragment of values.
 //
 // Bound by the latency of one load and a few ballots for each half: 20 us for a few dozen.  A
-// conversion is made once for a kept plan.
+// conversion is made once for a packed copy.
 #include <cuda_runtime.h>
 
 #include "conv/vector/vector_conv.h"
@@ -139,7 +139,9 @@ template <class I, class T> struct packer {
   }
   __device__ __forceinline__ uint8_t *masks() { return reinterpret_cast<uint8_t *>(mask); }
 
-  // Entries q, q + 32 (q = lane) of row r that lie in the half go into the ring.
+  // Entries q, q + 32 (q = lane) of row r that lie in the half go into the ring, up to the first
+  // whose column does not ascend: so no two lanes store to one place.  When the next half comes
+  // that entry is still there, lies before it, and makes the matrix irregular.
   __device__ __forceinline__ void take_row(int r, int64_t low, const I (&c)[2], const T (&x)[2])
   {
     const int lane = threadIdx.x % 32, place = static_cast<int>(low % kWindow);
@@ -149,16 +151,16 @@ template <class I, class T> struct packer {
 #pragma unroll
     for (int h = 0; h < 2; h++) {
       const int64_t column = from_base(c[h], j.base);
-      const bool there = lane + 32 * h < left;
-      const unsigned beyond = __ballot_sync(kAll, !there || column >= low + kHalf);
-      const int many = taken == 32 * h ? (beyond ? __ffs(beyond) - 1 : 32) : 0;
+      const bool there = lane + 32 * h < left, first = lane == 0 && h == 0;
       const I left_one = __shfl_up_sync(kAll, c[h], 1);
       const I before = lane == 0 ? last : left_one;
       last = __shfl_sync(kAll, c[h], 31);
+      const bool ascends = first || c[h] > before;
+      const unsigned beyond = __ballot_sync(kAll, !there || column >= low + kHalf || !ascends);
+      const int many = taken == 32 * h ? (beyond ? __ffs(beyond) - 1 : 32) : 0;
       if (lane < many) {
-        const bool first = lane == 0 && h == 0;
         const bool inside = column >= low && column < j.cols;
-        if (!inside || (!first && c[h] <= before)) irregular = true;
+        if (!inside) irregular = true;
         if (inside) {
           ring[place + (column - low)].of[r] = x[h];
           masks()[place + (column - low)] |= 1u << r;
@@ -351,13 +353,13 @@ template <class I, class T> bool pack(pack_job &j, cudaStream_t stream)
 using namespace shunt;
 
 extern "C" shunt_status shunt_csr_to_vector_cuda(const struct shunt_csr *a,
-                                                 const struct shunt_vector_layout *plan,
+                                                 const struct shunt_vector_layout *layout,
                                                  const struct shunt_vector *v,
                                                  const struct shunt_device *d, shunt_stream stream)
 {
   pack_job j = {};
   (void)d;
-  j.room = shunt_vector_room(a, plan);
+  j.room = shunt_vector_room(a, layout);
   if (j.room.steps == 0) return SHUNT_E_UNSUPPORTED;
   j.offsets = a->row_offsets, j.columns = a->columns;
   j.values = a->values;

@@ -8,8 +8,8 @@
    its values are.  Types: f16 or bf16, into the same or f32, accumulated in f32; f32; f64.  Blocks
    of 2, 4, 8, 16 or 32; a.values at a multiple of 16 bytes.  Nothing is kept, so nothing can be
    stale.  */
-#ifndef SHUNT_SPMM_BLOCKS_H
-#define SHUNT_SPMM_BLOCKS_H
+#ifndef SHUNT_BSR_KERNELS_H
+#define SHUNT_BSR_KERNELS_H
 
 #include "kernels/bsr/bsr_format.h"
 #include "kernels/common/device.h"

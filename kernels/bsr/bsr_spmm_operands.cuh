@@ -114,14 +114,18 @@ __device__ __forceinline__ void images_written(const operands &p)
     __syncthreads();
 }
 
-// C(row, column + i) = alpha v[i] + beta C(row, column + i), i < Count, i < n - column.
+// C(row, column + i) = alpha v[i] + beta C(row, column + i), i < Count, i < n - column.  As cuSPARSE has
+// it for blocks, 0 x NaN is NaN.
 template <class S, class Out, int Count>
 __device__ __forceinline__ void store_run(const arguments<S> &p, int64_t row, int column,
                                           const S (&v)[Count])
 {
   const S alpha = p.alpha.get(), beta = p.beta.get();
   Out *c = static_cast<Out *>(p.c) + row * p.c_row_stride + column * p.c_col_stride;
-  shunt::store_run<16 / sizeof(Out)>(c, p.c_col_stride, p.n - column, true, alpha, beta, v);
+  S x[Count];
+#pragma unroll
+  for (int i = 0; i < Count; i++) x[i] = multiply(alpha, v[i]);
+  shunt::store_run<16 / sizeof(Out)>(c, p.c_col_stride, p.n - column, true, S(1), beta, x);
 }
 
 // The sums of the images of all slices, Rows x Tile of rows Pitch apart and images Apart, added in

@@ -58,7 +58,7 @@ shunt_status shunt_bsr_spmm_host(const struct shunt_spmm *p, const struct shunt_
   for (int64_t i = 0; i < p->c.rows; i++)
     for (int64_t j = 0; j < p->c.cols; j++) {
       const int64_t at = i * p->c.row_stride + j * p->c.col_stride;
-      double x = alpha == 0 ? 0 : alpha * sum_of(p, s, i, j);
+      double x = alpha * sum_of(p, s, i, j);
       if (beta != 0) x += beta * shunt_load(p->c.values, at, p->c.type);
       shunt_store(p->c.values, at, p->c.type, x);
     }

@@ -34,8 +34,8 @@
 
    All arrays are device memory (host memory for *_host functions) in one allocation that
    belongs to the caller; conv/bundle/bundle_conv.h makes them.  */
-#ifndef SHUNT_ROW_GROUPS_H
-#define SHUNT_ROW_GROUPS_H
+#ifndef SHUNT_BUNDLE_FORMAT_H
+#define SHUNT_BUNDLE_FORMAT_H
 
 #include "kernels/common/types.h"
 
@@ -67,7 +67,8 @@ struct shunt_bundle {
   uint8_t *masks;      /* [nnz] bit r: row r of the group has an entry there */
   uint32_t *long_list; /* [nnz / SHUNT_BUNDLE_LONG] */
   /* NULL, or a word that the device can write: a product sets it to 1 when a group that has a list
-     is not what the list says.  Not in the allocation; whoever reads it makes a new hint.  */
+     is not what the list says.  The host that reads a 1 makes a new hint.  Not in the allocation.
+   */
   uint32_t *stale;
 };
 

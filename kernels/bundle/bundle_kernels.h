@@ -13,9 +13,9 @@
 
    B and C may be row- or column-major, with any leading dimension.  Rows of A may be unsorted
    or repeat columns (they are slow then).  Deterministic: the order of a sum depends on A, the
-   hint, `known` and sizes, on nothing that varies from call to call.  */
-#ifndef SHUNT_ROW_GROUPS_KERNELS_H
-#define SHUNT_ROW_GROUPS_KERNELS_H
+   hint, the shape and sizes, on nothing that varies from call to call.  */
+#ifndef SHUNT_BUNDLE_KERNELS_H
+#define SHUNT_BUNDLE_KERNELS_H
 
 #include "kernels/bundle/bundle_format.h"
 #include "kernels/common/device.h"
@@ -23,26 +23,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* hint: made by conv/bundle/bundle_conv.h, device memory, complete when the stream comes to this
-   launch. Its lists may be those of another pattern; sizes of it and p->a must agree, but nnz need
-   not.
-
-   known: hint->counts as the host last saw them, host memory; decides the shape of the launch,
-   not the result.  NULL: nothing is known, long groups get no room of their own.
-
-   Workspace: for a row-major copy of B, needed when B is column-major.  Rows of B that are
-   not multiples of 16 bytes, or stand at such an address, are read element by element, some three
-   times slower.
-
-   SHUNT_E_UNSUPPORTED: other types, `only_if`, sizes of 2^31 - 1024 entries or columns and more,
-   rows of B of 4 GiB and more.  SHUNT_E_ARGUMENT: sizes that do not match or are 0.
-   SHUNT_E_WORKSPACE: too small or misaligned.  SHUNT_E_CUDA: a launch failed.  */
-size_t shunt_bundle_spmm_workspace(const struct shunt_spmm *p);
-shunt_status shunt_bundle_spmm_cuda(const struct shunt_spmm *p, const struct shunt_bundle *hint,
-                                    const struct shunt_bundle_counts *known,
-                                    const struct shunt_device *d, void *workspace,
-                                    size_t workspace_bytes, shunt_stream stream);
 
 /* How a launch is cut.  Lanes of a warp that share the columns of one row of B, 16 bytes each (an
    element each where rows are not aligned): 2^lanes_log2, 4 .. 32 (f64, aligned: 8 .. 32, 4 is
@@ -54,17 +34,34 @@ struct shunt_bundle_shape {
   uint32_t long_slots;
 };
 
-/* The shape that shunt_bundle_spmm_cuda takes. */
+/* The shape that takes the fewest turns of a scheduler, as counted in the compiled kernels.
+
+   hint: made by conv/bundle/bundle_conv.h; only its sizes are read.  known: hint->counts as the
+   host last saw them, host memory; NULL: nothing is known, long groups get no room of their own.
+ */
 struct shunt_bundle_shape shunt_bundle_spmm_shape(const struct shunt_spmm *p,
                                                   const struct shunt_bundle *hint,
                                                   const struct shunt_bundle_counts *known,
                                                   const struct shunt_device *d);
-/* The same product with a given shape.  SHUNT_E_UNSUPPORTED also when it is out of range. */
-shunt_status shunt_bundle_spmm_shaped_cuda(const struct shunt_spmm *p,
-                                           const struct shunt_bundle *hint,
-                                           const struct shunt_bundle_shape *shape,
-                                           const struct shunt_device *d, void *workspace,
-                                           size_t workspace_bytes, shunt_stream stream);
+
+/* The product; every shape gives a right result.
+
+   hint: as above, device memory, complete when the stream comes to this launch.  Its lists may be
+   those of another pattern; sizes of it and p->a must agree, but nnz need not.
+
+   Workspace: for a row-major copy of B, needed when B is column-major.  Rows of B that are
+   not multiples of 16 bytes, or stand at such an address, are read element by element, some three
+   times slower.
+
+   SHUNT_E_UNSUPPORTED: other types, `only_if`, sizes of 2^31 - 1024 entries or columns and more,
+   rows of B of 4 GiB and more, a shape out of range.  SHUNT_E_ARGUMENT: sizes that do not match or
+   are 0.  SHUNT_E_WORKSPACE: too small or misaligned.  SHUNT_E_CUDA: a launch
+   failed.  */
+size_t shunt_bundle_spmm_workspace(const struct shunt_spmm *p);
+shunt_status shunt_bundle_spmm_cuda(const struct shunt_spmm *p, const struct shunt_bundle *hint,
+                                    const struct shunt_bundle_shape *shape,
+                                    const struct shunt_device *d, void *workspace,
+                                    size_t workspace_bytes, shunt_stream stream);
 
 #ifdef __cplusplus
 }

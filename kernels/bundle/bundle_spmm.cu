@@ -93,7 +93,7 @@ static struct shunt_bundle_shape choose_shape(const struct shunt_spmm *p,
   const int64_t tasks =
       g->groups * ((n + (columns << s.lanes_log2) - 1) / (columns << s.lanes_log2));
   const int64_t vectors = known ? static_cast<int64_t>(known->vectors) : p->a.nnz / 4;
-  const int64_t mean = vectors / g->groups;
+  const int64_t mean = g->groups > 0 ? vectors / g->groups : 0;
   const int64_t slots =
       static_cast<int64_t>(d->multiprocessors) * warps_at_once(mma_tiles(p, columns, s.lanes_log2));
   while (s.slices_log2 < kMostSlicesLog2 && tasks << (s.slices_log2 + 1) <= slots &&
@@ -146,33 +146,6 @@ static int columns_of_lane(const struct shunt_dense &b, bool is_copy)
   return reads_wide(b, is_copy) ? 16 / static_cast<int>(shunt_type_size(b.type)) : 1;
 }
 
-// shape == NULL: chosen here.
-static shunt_status run(const struct shunt_spmm *p, const struct shunt_bundle *hint,
-                        const struct shunt_bundle_counts *known,
-                        const struct shunt_bundle_shape *shape, const struct shunt_device *d,
-                        void *workspace, size_t workspace_bytes, cudaStream_t stream)
-{
-  shunt_status s = check(p);
-  if (s != SHUNT_OK) return s;
-  if (!is_of(hint, p->a)) return SHUNT_E_ARGUMENT;
-  if (shape && !in_range(shape, hint)) return SHUNT_E_UNSUPPORTED;
-
-  const bool copy = !is_row_major(p->b);
-  if (copy && (!workspace || workspace_bytes < aligned_copy_bytes(p->b) ||
-               reinterpret_cast<uintptr_t>(workspace) % 256 != 0))
-    return SHUNT_E_WORKSPACE;
-  const struct shunt_dense b = copy ? aligned_copy(p->b, workspace) : p->b;
-  if (b.row_stride < 0 || b.row_stride > UINT32_MAX / static_cast<int64_t>(shunt_type_size(b.type)))
-    return SHUNT_E_UNSUPPORTED;
-  const int columns = columns_of_lane(b, copy);
-  const struct shunt_bundle_shape taken = shape ? *shape : choose_shape(p, hint, columns, known, d);
-  if (copy) s = shunt_dense_copy_cuda(&p->b, &b, d, stream);
-  if (s != SHUNT_OK) return s;
-  if (p->a.value_type == SHUNT_F32)
-    return launch_f32(make_arguments<float>(p, b, hint), taken, columns > 1, d, stream);
-  return launch_f64(make_arguments<double>(p, b, hint), taken, columns > 1, d, stream);
-}
-
 } // namespace bundle
 } // namespace shunt
 
@@ -195,18 +168,26 @@ shunt_bundle_spmm_shape(const struct shunt_spmm *p, const struct shunt_bundle *h
 
 extern "C" shunt_status shunt_bundle_spmm_cuda(const struct shunt_spmm *p,
                                                const struct shunt_bundle *hint,
-                                               const struct shunt_bundle_counts *known,
+                                               const struct shunt_bundle_shape *shape,
                                                const struct shunt_device *d, void *workspace,
                                                size_t workspace_bytes, shunt_stream stream)
 {
-  return run(p, hint, known, NULL, d, workspace, workspace_bytes, stream);
-}
+  shunt_status s = check(p);
+  if (s != SHUNT_OK) return s;
+  if (!is_of(hint, p->a)) return SHUNT_E_ARGUMENT;
+  if (!in_range(shape, hint)) return SHUNT_E_UNSUPPORTED;
 
-extern "C" shunt_status shunt_bundle_spmm_shaped_cuda(const struct shunt_spmm *p,
-                                                      const struct shunt_bundle *hint,
-                                                      const struct shunt_bundle_shape *shape,
-                                                      const struct shunt_device *d, void *workspace,
-                                                      size_t workspace_bytes, shunt_stream stream)
-{
-  return run(p, hint, NULL, shape, d, workspace, workspace_bytes, stream);
+  const bool copy = !is_row_major(p->b);
+  if (copy && (!workspace || workspace_bytes < shunt::aligned_copy_bytes(p->b) ||
+               reinterpret_cast<uintptr_t>(workspace) % 256 != 0))
+    return SHUNT_E_WORKSPACE;
+  const struct shunt_dense b = copy ? shunt::aligned_copy(p->b, workspace) : p->b;
+  if (b.row_stride < 0 || b.row_stride > UINT32_MAX / static_cast<int64_t>(shunt_type_size(b.type)))
+    return SHUNT_E_UNSUPPORTED;
+  const bool wide = columns_of_lane(b, copy) > 1;
+  if (copy) s = shunt_dense_copy_cuda(&p->b, &b, d, stream);
+  if (s != SHUNT_OK) return s;
+  if (p->a.value_type == SHUNT_F32)
+    return launch_f32(make_arguments<float>(p, b, hint), *shape, wide, d, stream);
+  return launch_f64(make_arguments<double>(p, b, hint), *shape, wide, d, stream);
 }

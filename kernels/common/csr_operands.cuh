@@ -53,14 +53,19 @@ template <class T> inline csr_operands<T> make_csr_operands(const struct shunt_s
 // What every product takes that has A in CSR where it stands: one type of A and B, indices of 32 or
 // 64 bits, B and C in either order, sizes that agree for a product of rows x cols
 // of A.
-inline shunt_status check_csr_operands(const struct shunt_spmm *p, int64_t rows, int64_t cols)
+inline shunt_status check_csr_sizes(const struct shunt_spmm *p, int64_t rows, int64_t cols)
 {
   const struct shunt_dense &b = p->b, &c = p->c;
-  if (p->a.value_type != b.type) return SHUNT_E_UNSUPPORTED;
   if (p->a.index_type != SHUNT_I32 && p->a.index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
   if (b.rows != cols || c.rows != rows || c.cols != b.cols) return SHUNT_E_ARGUMENT;
   if (b.row_stride != 1 && b.col_stride != 1) return SHUNT_E_ARGUMENT;
   return c.row_stride == 1 || c.col_stride == 1 ? SHUNT_OK : SHUNT_E_ARGUMENT;
+}
+
+// The same of kernels that read A and B in one type.
+inline shunt_status check_csr_operands(const struct shunt_spmm *p, int64_t rows, int64_t cols)
+{
+  return p->a.value_type == p->b.type ? check_csr_sizes(p, rows, cols) : SHUNT_E_UNSUPPORTED;
 }
 
 // Element i of an index array, base removed by the caller.

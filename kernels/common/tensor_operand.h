@@ -4,15 +4,11 @@
 
 #include <cstdint>
 
+#include "kernels/common/divide.h"
 #include "kernels/common/types.h"
 
 namespace shunt
 {
-
-inline int64_t ceil_div(int64_t a, int64_t b)
-{
-  return (a + b - 1) / b;
-}
 
 // m as the engine sees it: rows of memory.
 inline struct shunt_dense as_stored(const struct shunt_dense &m)

@@ -13,7 +13,8 @@ extern "C" {
 
 /* ---- SpMM: C = alpha A B + beta C -----------------------------------------------------------
    Types: f16 or bf16 into the same or f32 (compute f32); f32; f64; c32; c64; i8 into i32 (compute
-   i32) or f32 (compute f32).  Indices of 32 or 64 bits.  B and C in either order.
+   i32) or f32 (compute f32).  merge and the twins also take f32 with f16 or bf16, into B's type or
+   f32, and f16 or bf16 with f32, into f32.  Indices of 32 or 64 bits.  B and C in either order.
 
    merge (kernels/csr/csr_spmm_merge.cuh): work is cut by nonzeros, not by rows, so that long rows
    spread over many blocks; a second kernel adds the partial sums of rows that were cut, in a
@@ -48,11 +49,15 @@ shunt_status shunt_csr_spmm_transposed_host(const struct shunt_spmm *p);
 
 /* ---- SDDMM: C.values = alpha (A B) at C's pattern + beta C.values -------------------------------
    Dot products, for any pattern.  Types: f16 into f16 or f32, bf16 into bf16 or f32 (compute f32),
-   f32, f64, c32, c64.  A and B in any order: the workspace holds copies where the kernel wants the other
-   one.  */
+   f32, f64, c32, c64.  A and B in any order: the workspace holds copies where the kernel wants the
+   other one.
+
+   alike: neighbouring rows often have the same columns (kernels/csr/csr_sddmm_alike.cuh); a hint
+   that may be wrong, with the same result bit for bit.  */
 size_t shunt_csr_sddmm_workspace(const struct shunt_sddmm *p, const struct shunt_device *d);
-shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,
-                                  void *workspace, size_t workspace_bytes, shunt_stream stream);
+shunt_status shunt_csr_sddmm_cuda(const struct shunt_sddmm *p, bool alike,
+                                  const struct shunt_device *d, void *workspace,
+                                  size_t workspace_bytes, shunt_stream stream);
 shunt_status shunt_csr_sddmm_host(const struct shunt_sddmm *p);
 
 #ifdef __cplusplus

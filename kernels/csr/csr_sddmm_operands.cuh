@@ -55,10 +55,11 @@ template <class T, class I> args<T, I> make_args(const struct shunt_sddmm *p, co
   return a;
 }
 
-// The rows kernel with operands that are ready (csr_sddmm_rows.cu).  `room`: as many
-// bytes as panel_bytes says, or NULL where it says 0.
-shunt_status rows_with(const struct shunt_sddmm *p, const operands &o, const struct shunt_device *d,
-                       void *room, shunt_stream stream);
+// The rows kernel with operands that are ready (csr_sddmm_rows.cu); `alike`: the one for
+// neighbouring rows of the same columns (csr_sddmm_alike.cuh).  `room`: as many bytes as
+// panel_bytes says, or NULL where it says 0.
+shunt_status rows_with(const struct shunt_sddmm *p, const operands &o, bool alike,
+                       const struct shunt_device *d, void *room, shunt_stream stream);
 
 // The same for dense patterns, where columns of B are worth keeping in L1
 // (csr_sddmm_panel.cu); rows_with asks and hands over.

@@ -206,6 +206,52 @@ template <class T, class I, int N, int Team, int Chunks> struct team_batch {
     if (whole < step.k) add_tail(sum, a + whole, b + whole, a_line, b_line, step.k - whole);
     return fold_team(sum, q);
   }
+
+  // Adds a slab of columns to the sums of R rows from `a` on, all of which want them.
+  template <bool Full, int R>
+  __device__ __forceinline__ void add_shared(C (&sum)[R][ROUNDS], const T *a, const T *b,
+                                             const place (&b_line)[ROUNDS], int left) const
+  {
+    constexpr int AT_ONCE = STEADY / 2;
+    slab x[R];
+#pragma unroll
+    for (int r = 0; r < R; r++) load<Full>(x[r], a, place(r) * step.a, left);
+#pragma unroll
+    for (int first = 0; first < ROUNDS; first += AT_ONCE) {
+      slab y[AT_ONCE];
+#pragma unroll
+      for (int u = 0; u < AT_ONCE; u++) load<Full>(y[u], b, b_line[first + u], left);
+#pragma unroll
+      for (int u = 0; u < AT_ONCE; u++)
+#pragma unroll
+        for (int r = 0; r < R; r++) sum[r][first + u] = add(x[r], y[u], sum[r][first + u]);
+    }
+  }
+
+  // The entries of R rows from `first` on in the same columns: each column is loaded once.  The
+  // sums are those of run(), bit for bit.
+  template <int R> __device__ __forceinline__ void run_shared(int64_t first, I column, C (&dot)[R])
+  {
+    const T *a = p.a + first * p.lda, *b = p.b;
+    const place line = place(column) * step.b;
+    place b_line[ROUNDS];
+#pragma unroll
+    for (int u = 0; u < ROUNDS; u++) b_line[u] = of_entry(line, u);
+
+    C sum[R][ROUNDS] = {};
+    const T *x = a + q * N, *y = b + q * N;
+    int left = step.k / N * N;
+    for (; left >= SLAB; left -= SLAB, x += SLAB, y += SLAB)
+      add_shared<true>(sum, x, y, b_line, left);
+    if (left > 0) add_shared<false>(sum, x, y, b_line, left);
+    const int whole = step.k / N * N;
+#pragma unroll
+    for (int r = 0; r < R; r++) {
+      if (whole < step.k)
+        add_tail(sum[r], a + whole, b + whole, place(r) * step.a, b_line, step.k - whole);
+      dot[r] = fold_team(sum[r], q);
+    }
+  }
 };
 
 // Entries begin <= position < end, at least one.

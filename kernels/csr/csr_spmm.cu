@@ -1,7 +1,8 @@
-// csr_spmm.cu: SpMM for any CSR matrix: checks, the plan, and the way to the
+// csr_spmm.cu: SpMM for any CSR matrix: checks, the layout, and the way to the
 // kernels of each type (csr_spmm.cuh explains how work is cut).
 #include "kernels/common/alignment.h"
 #include "kernels/common/dense_copy.h"
+#include "kernels/common/divide.h"
 #include "kernels/csr/csr_kernels.h"
 #include "kernels/csr/csr_spmm.cuh"
 
@@ -9,11 +10,6 @@ namespace shunt
 {
 namespace csr
 {
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-  return (a + b - 1) / b;
-}
 
 static int64_t clamp(int64_t x, int64_t low, int64_t high)
 {
@@ -23,9 +19,9 @@ static int64_t clamp(int64_t x, int64_t low, int64_t high)
 // Items of a tile: so long that the grid is a few full waves, within limits.
 static int choose_tile(int64_t items, int64_t slots)
 {
-  int64_t waves = ceil_div(items, slots * kTileMax);
-  int64_t tile = waves ? ceil_div(items, slots * waves) : 0;
-  return (int)clamp(ceil_div(tile, 32) * 32, kTileMin, kTileMax);
+  int64_t waves = shunt_div_up(items, slots * kTileMax);
+  int64_t tile = waves ? shunt_div_up(items, slots * waves) : 0;
+  return (int)clamp(shunt_div_up(tile, 32) * 32, kTileMin, kTileMax);
 }
 
 // Passes that one block makes over its tile: all, so that A is read once; fewer
@@ -33,10 +29,10 @@ static int choose_tile(int64_t items, int64_t slots)
 // gather at once would not fit in L2 together.
 static int choose_passes(const shunt_spmm *p, const shunt_device *d, int64_t tiles, int64_t slots)
 {
-  int64_t passes = ceil_div(p->b.cols * (int64_t)shunt_type_size(p->b.type), kSegment);
-  int64_t apart = clamp(ceil_div(slots, tiles ? tiles : 1), 1, passes);
+  int64_t passes = shunt_div_up(p->b.cols * (int64_t)shunt_type_size(p->b.type), kSegment);
+  int64_t apart = clamp(shunt_div_up(slots, tiles ? tiles : 1), 1, passes);
   int64_t fit = d->l2_bytes / 2 / (kSegment * (p->b.rows ? p->b.rows : 1));
-  return (int)clamp(ceil_div(passes, apart), 1, fit > 0 ? fit : 1);
+  return (int)clamp(shunt_div_up(passes, apart), 1, fit > 0 ? fit : 1);
 }
 
 // Beyond what the tiled kernel's 32-bit words hold.
@@ -47,25 +43,25 @@ static bool too_large(const shunt_spmm *p, int64_t b_stride)
          b_stride >= word / (int64_t)shunt_type_size(p->b.type);
 }
 
-plan make_plan(const shunt_spmm *p, const shunt_device *d)
+layout make_layout(const shunt_spmm *p, const shunt_device *d)
 {
-  plan how = {};
+  layout how = {};
   const size_t element = shunt_type_size(p->b.type), partial = shunt_type_size(p->compute);
   const int64_t n = p->b.cols, items = p->a.rows + p->a.nnz;
   const int64_t slots = (int64_t)d->multiprocessors * kBlocksPerSm;
 
   how.b_stride = p->b.row_stride;
   how.copies_b = p->b.col_stride != 1 && n > 1 && p->b.rows > 0;
-  if (how.copies_b) how.b_stride = ceil_div(n * element, 16) * 16 / element;
+  if (how.copies_b) how.b_stride = shunt_div_up(n * element, 16) * 16 / element;
   if (p->only_if || too_large(p, how.b_stride)) {
     how.direct = true;
     how.copies_b = false;
     return how;
   }
   how.tile = choose_tile(items, slots);
-  how.tiles = ceil_div(items, how.tile);
+  how.tiles = shunt_div_up(items, how.tile);
   how.passes_per_block = choose_passes(p, d, how.tiles, slots);
-  how.pitch = ceil_div(n, 8) * 8;
+  how.pitch = shunt_div_up(n, 8) * 8;
 
   how.heads_at = shunt_align_up(how.tiles * sizeof(cut_row), 256);
   how.tails_at = how.heads_at + shunt_align_up(how.tiles * how.pitch * partial, 256);
@@ -77,10 +73,15 @@ plan make_plan(const shunt_spmm *p, const shunt_device *d)
 
 static shunt_status check(const shunt_spmm *p)
 {
-  return check_csr_operands(p, p->a.rows, p->a.cols);
+  return check_csr_sizes(p, p->a.rows, p->a.cols);
 }
 
-static shunt_status copy_b(const shunt_spmm *p, const shunt_device *d, const plan &how,
+static bool is_mixed(const shunt_spmm *p)
+{
+  return p->a.value_type != p->b.type;
+}
+
+static shunt_status copy_b(const shunt_spmm *p, const shunt_device *d, const layout &how,
                            void *workspace, shunt_stream stream)
 {
   shunt_dense to = p->b;
@@ -90,13 +91,14 @@ static shunt_status copy_b(const shunt_spmm *p, const shunt_device *d, const pla
   return shunt_dense_copy_cuda(&p->b, &to, d, stream);
 }
 
-shunt_status run(const shunt_spmm *p, const shunt_device *d, const plan &how, void *workspace,
+shunt_status run(const shunt_spmm *p, const shunt_device *d, const layout &how, void *workspace,
                  shunt_stream stream)
 {
   if (how.copies_b) {
     shunt_status status = copy_b(p, d, how, workspace, stream);
     if (status != SHUNT_OK) return status;
   }
+  if (is_mixed(p)) return launch_mixed(p, d, how, workspace, stream);
   switch (p->a.value_type) {
   case SHUNT_F16: return launch_f16(p, d, how, workspace, stream);
   case SHUNT_BF16: return launch_bf16(p, d, how, workspace, stream);
@@ -109,15 +111,23 @@ shunt_status run(const shunt_spmm *p, const shunt_device *d, const plan &how, vo
   }
 }
 
+static bool is_half(shunt_type t)
+{
+  return t == SHUNT_F16 || t == SHUNT_BF16;
+}
+
 // The combinations of types that launch_* know.
 static bool built(const shunt_spmm *p)
 {
-  const shunt_type s = p->a.value_type, out = p->c.type, t = p->compute;
+  const shunt_type s = p->a.value_type, b = p->b.type, out = p->c.type, t = p->compute;
+  if (is_mixed(p)) {
+    const bool known = (s == SHUNT_F32 && is_half(b)) || (is_half(s) && b == SHUNT_F32);
+    return known && t == SHUNT_F32 && (out == b || out == SHUNT_F32);
+  }
   if (s == SHUNT_F64 || shunt_type_is_complex(s)) return out == s && t == s;
   if (s == SHUNT_I8 && t == SHUNT_I32) return out == SHUNT_I32;
   if (s == SHUNT_I8) return out == SHUNT_F32 && t == SHUNT_F32;
-  return (s == SHUNT_F16 || s == SHUNT_BF16 || s == SHUNT_F32) && t == SHUNT_F32 &&
-         (out == s || out == SHUNT_F32);
+  return (is_half(s) || s == SHUNT_F32) && t == SHUNT_F32 && (out == s || out == SHUNT_F32);
 }
 
 } // namespace csr
@@ -128,7 +138,7 @@ using namespace shunt::csr;
 extern "C" size_t shunt_csr_spmm_workspace(const struct shunt_spmm *p, const struct shunt_device *d)
 {
   if (p->a.rows == 0 || p->b.cols == 0 || !built(p)) return 0;
-  return make_plan(p, d).bytes;
+  return make_layout(p, d).bytes;
 }
 
 extern "C" shunt_status shunt_csr_spmm_merge_cuda(const struct shunt_spmm *p,
@@ -139,7 +149,8 @@ extern "C" shunt_status shunt_csr_spmm_merge_cuda(const struct shunt_spmm *p,
   if (status != SHUNT_OK) return status;
   if (!built(p)) return SHUNT_E_UNSUPPORTED;
   if (p->c.rows == 0 || p->c.cols == 0) return SHUNT_OK;
-  const plan how = make_plan(p, d);
+  const layout how = make_layout(p, d);
+  if (how.direct && is_mixed(p)) return SHUNT_E_UNSUPPORTED;
   if (workspace_bytes < how.bytes || (how.bytes && !workspace) ||
       reinterpret_cast<uintptr_t>(workspace) % 256)
     return SHUNT_E_WORKSPACE;
@@ -152,9 +163,9 @@ extern "C" shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, in
 {
   shunt_status status = check(p);
   if (status != SHUNT_OK) return status;
-  if (!built(p) || p->only_if) return SHUNT_E_UNSUPPORTED;
+  if (!built(p) || p->only_if || is_mixed(p)) return SHUNT_E_UNSUPPORTED;
   if (p->c.rows == 0 || p->c.cols == 0) return SHUNT_OK;
-  plan how = make_plan(p, d); // where a copy of B stands, if one is needed
+  layout how = make_layout(p, d); // where a copy of B stands, if one is needed
   if (how.direct) return SHUNT_E_UNSUPPORTED;
   if (how.copies_b && (workspace_bytes < how.bytes || reinterpret_cast<uintptr_t>(workspace) % 256))
     return SHUNT_E_WORKSPACE;

@@ -1,5 +1,5 @@
 // csr_spmm.cuh: what the files of the csr kernel share: the words, the way
-// work is cut, the launch plan and the arguments of the device code.
+// work is cut, the launch layout and the arguments of the device code.
 //
 //   C = alpha A B + beta C,   A m x k in CSR, B k x n, C m x n
 //
@@ -63,7 +63,7 @@ struct cut_row {
 };
 
 // Sizes: a function of sizes, types, strides and the device alone (workspace).
-struct plan {
+struct layout {
   bool direct;     // not cut at all: the guarded kernel, one launch, no workspace
   bool split;      // by rows, one launch, no workspace (csr_spmm_split.cuh)
   int64_t longest; // of split: length of the longest row, as far as known; -1
@@ -75,7 +75,7 @@ struct plan {
   int64_t b_stride;     // of the B that the kernel reads
   size_t cuts_at, heads_at, tails_at, b_at, bytes; // in the workspace
 };
-plan make_plan(const struct shunt_spmm *p, const struct shunt_device *d);
+layout make_layout(const struct shunt_spmm *p, const struct shunt_device *d);
 
 // What the kernels read.  Of the merge and the split kernel b_col_stride is 1.
 template <class T> struct args : csr_operands<T> {
@@ -95,23 +95,28 @@ template <class T> struct args : csr_operands<T> {
 
 // One per stored type of A and B; each in a translation unit of its own.
 // SHUNT_E_UNSUPPORTED for a type of C or a compute type that was not built.
-shunt_status launch_f16(const shunt_spmm *, const shunt_device *, const plan &, void *,
+shunt_status launch_f16(const shunt_spmm *, const shunt_device *, const layout &, void *,
                         shunt_stream);
-shunt_status launch_bf16(const shunt_spmm *, const shunt_device *, const plan &, void *,
+shunt_status launch_bf16(const shunt_spmm *, const shunt_device *, const layout &, void *,
                          shunt_stream);
-shunt_status launch_f32(const shunt_spmm *, const shunt_device *, const plan &, void *,
+shunt_status launch_f32(const shunt_spmm *, const shunt_device *, const layout &, void *,
                         shunt_stream);
-shunt_status launch_f64(const shunt_spmm *, const shunt_device *, const plan &, void *,
+shunt_status launch_f64(const shunt_spmm *, const shunt_device *, const layout &, void *,
                         shunt_stream);
-shunt_status launch_i8(const shunt_spmm *, const shunt_device *, const plan &, void *,
+shunt_status launch_i8(const shunt_spmm *, const shunt_device *, const layout &, void *,
                        shunt_stream);
-shunt_status launch_c32(const shunt_spmm *, const shunt_device *, const plan &, void *,
+shunt_status launch_c32(const shunt_spmm *, const shunt_device *, const layout &, void *,
                         shunt_stream);
-shunt_status launch_c64(const shunt_spmm *, const shunt_device *, const plan &, void *,
+shunt_status launch_c64(const shunt_spmm *, const shunt_device *, const layout &, void *,
                         shunt_stream);
 
-// The whole call with a plan of the caller's making (tests tune with it).
-shunt_status run(const shunt_spmm *p, const shunt_device *d, const plan &how, void *workspace,
+// A in another type than B: f32 with f16 or bf16 into B's type or f32, and the reverse into f32; cut
+// into tiles only.
+shunt_status launch_mixed(const shunt_spmm *, const shunt_device *, const layout &, void *,
+                          shunt_stream);
+
+// The whole call with a layout of the caller's making (tests tune with it).
+shunt_status run(const shunt_spmm *p, const shunt_device *d, const layout &how, void *workspace,
                  shunt_stream stream);
 
 } // namespace csr

@@ -6,7 +6,7 @@ namespace shunt
 namespace csr
 {
 
-shunt_status launch_f16(const shunt_spmm *p, const shunt_device *d, const plan &how,
+shunt_status launch_f16(const shunt_spmm *p, const shunt_device *d, const layout &how,
                         void *workspace, shunt_stream stream)
 {
   if (p->compute != SHUNT_F32) return SHUNT_E_UNSUPPORTED;

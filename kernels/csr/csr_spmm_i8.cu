@@ -6,8 +6,8 @@ namespace shunt
 namespace csr
 {
 
-shunt_status launch_i8(const shunt_spmm *p, const shunt_device *d, const plan &how, void *workspace,
-                       shunt_stream stream)
+shunt_status launch_i8(const shunt_spmm *p, const shunt_device *d, const layout &how,
+                       void *workspace, shunt_stream stream)
 {
   if (p->compute == SHUNT_I32 && p->c.type == SHUNT_I32)
     return launch<int8_t, int32_t, int32_t, 8, 4>(p, d, how, workspace, stream);

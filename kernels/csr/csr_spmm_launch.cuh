@@ -18,7 +18,7 @@ inline bool aligned(const void *pointer, size_t bytes)
   return reinterpret_cast<uintptr_t>(pointer) % bytes == 0;
 }
 
-template <class T> args<T> make_args(const shunt_spmm *p, const plan &how, void *workspace)
+template <class T> args<T> make_args(const shunt_spmm *p, const layout &how, void *workspace)
 {
   char *w = static_cast<char *>(workspace);
   args<T> a = {};
@@ -57,19 +57,18 @@ shunt_status launch_join(const args<T> &a, int64_t tiles, const shunt_device *d,
                       stream, a, tiles);
 }
 
-template <class S, class T, int V>
-constexpr bool has_ways = V * sizeof(T) == 16 && sizeof(S) == sizeof(T);
-template <class S, class T, int V> constexpr bool has_lists = has_ways<S, T, V> && sizeof(T) <= 8;
+template <class S, int V> constexpr bool has_ways = V * sizeof(S) == 16;
+template <class S, class T, int V> constexpr bool has_lists = has_ways<S, V> && sizeof(T) <= 8;
 
-// The kernel for a shape; the ways of loads narrower than 16 bytes, and of types that are widened,
-// are not built, nor the plain one of f32, which gains nothing.  alone: there are no long blocks.
+// The kernel for a shape; the ways of loads narrower than 16 bytes are not built, nor the plain one
+// of sums in f32, which gains nothing.  alone: there are no long blocks.
 template <class S, class Out, class T, int V>
 auto split_kernel(const split_shape &shape, bool alone) -> void (*)(args<T>, split_args)
 {
   if constexpr (sizeof(T) > 8) { // chunks of 8, and lists, do not fit in registers
     if (shape.whole) return spmm_split<S, Out, T, V, 4, way::whole>;
     return spmm_split<S, Out, T, V, 4, way::any>;
-  } else if constexpr (!has_ways<S, T, V>) {
+  } else if constexpr (!has_ways<S, V>) {
     return spmm_split<S, Out, T, V, kChunk, way::any>;
   } else {
     constexpr int kListChunk = sizeof(T) > 4 ? 4 : kChunk;
@@ -115,12 +114,10 @@ shunt_status launch_split(args<T> a, split_shape shape, const shunt_device *d, s
   return launch_early(kernel, dim3((unsigned)blocks), dim3(shape.threads), d, stream, a, s);
 }
 
-template <class S, class Out, class T, int V>
-shunt_status launch_tiled(args<T> a, const plan &how, const shunt_device *d, shunt_stream stream)
+// A: the stored type of A's values, S of B's.
+template <class A, class S, class Out, class T, int V>
+shunt_status launch_merge(args<T> a, const layout &how, const shunt_device *d, shunt_stream stream)
 {
-  if (how.split)
-    return launch_split<S, Out, T, V>(
-        a, choose_split(a.rows, a.nonzeros, a.n, V, sizeof(S), how.longest, d), d, stream);
   int lanes = kSegment / (V * (int)sizeof(S));
   int needed = (int)((a.n + V - 1) / V < 32 ? (a.n + V - 1) / V : 32);
   lanes = lanes < 32 ? lanes : 32;
@@ -136,10 +133,18 @@ shunt_status launch_tiled(args<T> a, const plan &how, const shunt_device *d, shu
   int shared = place_shared(&a, V);
   dim3 grid((unsigned)how.tiles, (unsigned)apart);
   shunt_status status =
-      launch_early_with(shared, spmm_merge<S, Out, T, V>, grid, dim3(kThreads), d, stream, a);
+      launch_early_with(shared, spmm_merge<A, S, Out, T, V>, grid, dim3(kThreads), d, stream, a);
   // A single tile cuts nothing.
   if (status == SHUNT_OK && how.tiles > 1) status = launch_join<Out, T>(a, how.tiles, d, stream);
   return status;
+}
+
+template <class S, class Out, class T, int V>
+shunt_status launch_tiled(args<T> a, const layout &how, const shunt_device *d, shunt_stream stream)
+{
+  if (!how.split) return launch_merge<S, S, Out, T, V>(a, how, d, stream);
+  return launch_split<S, Out, T, V>(
+      a, choose_split(a.rows, a.nonzeros, a.n, V, sizeof(S), how.longest, d), d, stream);
 }
 
 // Whether B can be read V elements at a time.
@@ -151,7 +156,7 @@ template <class S, int V, class T> bool b_fits(const args<T> &a)
 // V: elements in 16 bytes of S (or less, where sums take more registers), the
 // widest of the built V, HALF and 1 that fits is taken.
 template <class S, class Out, class T, int V, int HALF>
-shunt_status launch(const shunt_spmm *p, const shunt_device *d, const plan &how, void *workspace,
+shunt_status launch(const shunt_spmm *p, const shunt_device *d, const layout &how, void *workspace,
                     shunt_stream stream)
 {
   args<T> a = make_args<T>(p, how, workspace);

@@ -303,7 +303,8 @@ store_empty_rows(const args<T> &a, const runs &r, const group_run &run, const st
     store_row<Out, T, V>(a, row_base + s.row_of[r.count + i], c.col, nothing, s.scalars);
 }
 
-template <class S, class Out, class T, int V>
+// A: the stored type of A's values, S of B's.
+template <class A, class S, class Out, class T, int V>
 __global__ void __launch_bounds__(kThreads, sizeof(T) > 8 ? kBlocksOfLarge : kBlocksPerSm)
     spmm_merge(const __grid_constant__ args<T> a)
 {
@@ -320,7 +321,7 @@ __global__ void __launch_bounds__(kThreads, sizeof(T) > 8 ? kBlocksOfLarge : kBl
   find_rows(a, d0, d1, s.counts, &row0, &row1);
   const corner from = make_corner(a, row0, d0), to = make_corner(a, row1, d1);
   const runs r((int)(to.position - from.position), kThreads >> a.lanes_log2);
-  stage_tile<S>(a, from, to, r, s);
+  stage_tile<A>(a, from, to, r, s);
   __syncthreads();
 
   const int row_base = (int)from.row, empty_rows = s.counts[kEmptyCount];

@@ -1,9 +1,9 @@
 // csr_spmm_split_choice.cuh: how the split kernel's shape is chosen: one table of rules, read from
 // top to bottom.
 //
-// The shape is a function of sizes, the type, the device and a hint (how long the longest row was
-// when somebody looked); a wrong hint costs time, since what rows look like the kernel finds out by
-// itself.  The numbers were chosen by measurement (tests/bench/csr.md).
+// The shape is a function of sizes, the type, the device and a hint: the length of the longest row
+// when the matrix was last profiled.  A wrong hint costs time only, as the kernel reads the rows'
+// lengths itself.  The numbers were chosen by measurement (tests/bench/csr.md).
 //
 // What the estimates rest on: a warp with 16 bytes a lane takes 80 ns for a nonzero of one row, 25
 // in whole chunks (of which 5 are for it to come from A, the others shared by the warp's groups),
@@ -29,7 +29,7 @@ struct split_choice {
   split_shape s;
   int64_t slices, row_bytes; // of C; of B, that a group reads: by the first choice of lanes
   int64_t warps;             // of all teams, while they are chosen
-  int64_t limit, most;       // where long rows begin; that at the latest
+  int64_t limit;             // where long rows begin
   int64_t window;
 
   int64_t slices_now() const { return (n + (V << s.lanes_log2) - 1) / (V << s.lanes_log2); }
@@ -44,8 +44,7 @@ struct split_choice {
 
   bool known() const { return longest >= 0; }
   bool huge() const { return longest < 0 || longest > 2048; } // takes long even of a long block
-  bool narrow_c() const { return n * size < 1024; }
-  bool chunks() const { return V * size == 16 && size >= 4; } // has ways of its own, as built
+  bool chunks() const { return V * size == 16; }              // has ways of its own, as built
 
   // ns: gathering all; walking a nonzero by a group.
   int64_t all() const { return nonzeros * row_bytes / kGather; }
@@ -53,17 +52,12 @@ struct split_choice {
   // Nonzeros, if each multiprocessor had a row like the longest.
   int64_t longest_each() const { return longest * multiprocessors; }
 
-  // Rows of 256 bytes, if none is more than one and a half multiprocessors' share; or of 512.
-  bool wide_rows() const
-  {
-    return known() && row_bytes >= (2 * longest_each() <= 3 * nonzeros ? 256 : 512);
-  }
-  // Whether the longest row, walked by a whole warp, would end last.  In whole chunks up to a third
-  // of what all rows gather lies before that; huge rows are not trusted with it.  Long rows that
-  // end within 3 us are no matter.
+  // Whether the longest row, walked by a whole warp, would end last: a third of what all rows gather
+  // lies before that, as L1 has much of it.  Huge rows are not trusted with whole chunks.  Long
+  // rows that end within 3 us are no matter.
   bool ends_late() const
   {
-    if (!chunks() || longest > 2048) return longest * walk() > all() + 3000;
+    if (!chunks() || longest > 2048) return longest * walk() > all() / 3 + 4000;
     return longest * (8 + (1 << s.lanes_log2)) * kWholeWalk / 40 > all() / 3 + 3500;
   }
   bool may_widen() const { return !s.search && s.team_log2 < 5 && mean >= kChunk; }
@@ -113,22 +107,13 @@ constexpr split_rule split_rules[] = {
     // Warps are few: more groups while each has more than two and a half.
     RULE(WHILE,
          x.is_worth(5 * kChunk / 2) && x.warps > 8 * x.multiprocessors &&
-             x.warps <= 64 * x.multiprocessors,
+             x.warps <= (x.s.lanes_log2 <= 2 ? 16 : 64) * x.multiprocessors,
          (x.s.team_log2++, x.warps *= 2)),
 
     // ---- from where on rows are long, and whether they are searched for
-    // A row is long that has a fourth of the longest one, or 128 nonzeros where nobody looked.
-    RULE(ONCE, true, x.limit = x.most = 128),
-    RULE(ONCE, x.known(), x.limit = x.longest / 4),
-    // In wide products: where walking it would take a 25th of the whole, and at 128 or 512 nonzeros
-    // at the latest.
-    RULE(ONCE, x.wide_rows(), x.most = x.all() / (25 * x.walk())),
-    RULE(ONCE, x.wide_rows() && x.row_bytes <= 256 && x.most > 128, x.most = 128),
-    RULE(ONCE, x.most > 512, x.most = 512),
-    RULE(ONCE, x.limit > x.most, x.limit = x.most),
-    // Never one of 64, or of twice the mean.
-    RULE(ONCE, x.limit < 64, x.limit = 64),
-    RULE(ONCE, x.limit < 2 * x.mean, x.limit = 2 * x.mean),
+    // A row is long that has four times the mean, and 64 nonzeros; in narrow products 128.
+    RULE(ONCE, true, x.limit = x.row_bytes <= 128 ? 128 : 64),
+    RULE(ONCE, x.limit < 4 * x.mean, x.limit = 4 * x.mean),
     // Long blocks look for their rows for a microsecond or two.  They pay where nobody looked yet,
     RULE(ONCE, !x.known(), x.s.search = true),
     // where 16 times the lengths of a warp's rows might not fit in an int,
@@ -182,32 +167,16 @@ constexpr split_rule split_rules[] = {
     // Two lanes of 16 bytes are a sector: more nonzeros at once, where columns are few.
     RULE(ONCE, x.n <= 2 * x.V, x.s.lanes_log2 = 1),
 
-    // ---- long blocks: threads
-    // The warps of a long block have its rows in common.  Large blocks for huge rows,
-    RULE(ONCE, x.huge() && x.s.search, x.s.threads = kThreads),
-    // where one row is more than half a multiprocessor's share, in narrow products,
-    RULE(ONCE, x.n > 16 && x.s.search && x.narrow_c() && 2 * x.longest_each() > x.nonzeros,
-         x.s.threads = kThreads),
-    // and for up to 8 columns; small ones end sooner.
-    RULE(ONCE, x.n <= 8 && x.s.search, x.s.threads = kThreads),
-
-    // ---- long blocks: lanes of a group, 4 at first
-    // Wide groups search less, as each slice of C is searched for: 8, if that is not all of C,
-    RULE(ONCE, x.n > x.V << 4, x.s.long_lanes_log2 = 3),
-    // or half, where no row is more than one and a half multiprocessors' share,
-    RULE(ONCE, x.n > x.V << 3 && x.known() && 2 * x.longest_each() <= 3 * x.nonzeros,
-         x.s.long_lanes_log2 = 3),
-    // or a quarter, where none is more than half of that share.
-    RULE(ONCE, x.n > x.V << 2 && x.known() && 2 * x.longest_each() <= x.nonzeros,
-         x.s.long_lanes_log2 = 3),
-    // Narrow ones have more of a row under way: 4 where a row is more than four shares,
-    RULE(ONCE, x.longest_each() > 4 * x.nonzeros, x.s.long_lanes_log2 = 2),
-    // 2 in narrow products,
-    RULE(ONCE, x.longest_each() > 4 * x.nonzeros && x.narrow_c(), x.s.long_lanes_log2 = 1),
-    // and 2 for few columns,
-    RULE(ONCE, x.n <= 2 * x.V, x.s.long_lanes_log2 = 1),
-    // or twice as many, where a row is more than a share.
-    RULE(ONCE, x.n <= 4 * x.V && x.longest_each() > x.nonzeros, x.s.long_lanes_log2 = 1),
+    // ---- long blocks
+    // The warps of a long block have its rows in common: large blocks.
+    RULE(ONCE, x.s.search, x.s.threads = kThreads),
+    // Lanes of a group.  Wide groups search less, as each slice of C is searched for; narrow ones
+    // have more of a row under way.
+    RULE(ONCE, x.n > x.V << 4 && 2 * x.longest_each() <= 3 * x.nonzeros, x.s.long_lanes_log2 = 3),
+    RULE(ONCE, x.n <= x.V << 3 && 2 * x.longest_each() > 3 * x.nonzeros, x.s.long_lanes_log2 = 1),
+    RULE(ONCE, x.n <= x.V << 2 && 2 * x.longest_each() > x.nonzeros, x.s.long_lanes_log2 = 1),
+    RULE(ONCE, x.n <= x.V << 1 || (x.n <= x.V << 5 && x.longest_each() > 4 * x.nonzeros),
+         x.s.long_lanes_log2 = 1),
 
     // ---- long blocks: the window of each
     // Not more blocks than run at once, for all slices.

@@ -87,7 +87,7 @@ extern "C" shunt_status shunt_guard_repair_transposed_cuda(const struct shunt_sp
   if (status != SHUNT_OK) return status;
   if (!r->product || !r->repaired || !actual != !r->expected) return SHUNT_E_ARGUMENT;
   if (p->c.rows <= 0 || p->c.cols <= 0) return SHUNT_OK;
-  const compare_args g = {shunt::make_probe(r->product),
+  const compare_args g = {shunt::guard::make_probe(r->product),
                           p->only_if,
                           actual,
                           r->expected,

@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(kThreads) spmm_transposed(const __grid_constan
 // ---- is C to be repaired? -----------------------------------------------------------
 
 struct compare_args {
-  probe_args probe;
+  guard::probe_args probe;
   const uint32_t *flag;
   const shunt_fingerprint *actual, *expected;
   uint32_t *repaired, *changed, *nonfinite;
@@ -170,7 +170,7 @@ struct compare_args {
 __global__ void __launch_bounds__(256) compare_copy(const __grid_constant__ compare_args g)
 {
   wait_for_previous();
-  const bool alarm = probe_fails(g.probe);
+  const bool alarm = guard::probe_fails(g.probe);
   if (threadIdx.x != 0) return;
   const bool flagged = g.flag && *g.flag != 0;
   const bool changed =

@@ -78,22 +78,22 @@ static uint32_t scalar_i32(const struct shunt_scalar *s)
 }
 
 /* ---- one combination of types -----------------------------------------------
-   IN: stored type of A and B.  OUT: of C.  T: compute type.  */
-#define SPMM(IN, OUT, T, SCALAR)                                                                   \
-  static void element_##IN##_##OUT(const struct shunt_spmm *p, int64_t i, int64_t j)               \
+   A, B, OUT: stored types of A, B and C.  T: compute type.  */
+#define SPMM(A, B, OUT, T, SCALAR)                                                                 \
+  static void element_##A##_##B##_##OUT(const struct shunt_spmm *p, int64_t i, int64_t j)          \
   {                                                                                                \
     const int64_t at = i * p->c.row_stride + j * p->c.col_stride;                                  \
     const T beta = SCALAR(&p->beta);                                                               \
     T sum = 0;                                                                                     \
     for (int64_t q = row_begin(&p->a, i); q < row_begin(&p->a, i + 1); q++)                        \
-      sum += IN##_load(p->a.values, q) *                                                           \
-             IN##_load(p->b.values, column_at(&p->a, q) * p->b.row_stride + j * p->b.col_stride);  \
+      sum += A##_load(p->a.values, q) *                                                            \
+             B##_load(p->b.values, column_at(&p->a, q) * p->b.row_stride + j * p->b.col_stride);   \
     sum = SCALAR(&p->alpha) == 0 ? 0 : sum * SCALAR(&p->alpha);                                    \
     if (beta != 0) sum += beta * OUT##_load(p->c.values, at);                                      \
     OUT##_store(p->c.values, at, sum);                                                             \
   }                                                                                                \
                                                                                                    \
-  static void rows_##IN##_##OUT(const struct shunt_spmm *p, int64_t begin, int64_t end)            \
+  static void rows_##A##_##B##_##OUT(const struct shunt_spmm *p, int64_t begin, int64_t end)       \
   {                                                                                                \
     const struct shunt_csr *a = &p->a;                                                             \
     const T alpha = SCALAR(&p->alpha), beta = SCALAR(&p->beta);                                    \
@@ -103,13 +103,13 @@ static uint32_t scalar_i32(const struct shunt_scalar *s)
       for (int64_t i = begin; i < end; i++) {                                                      \
         T sum[BLOCK] = {0};                                                                        \
         for (int64_t q = row_begin(a, i); q < row_begin(a, i + 1); q++) {                          \
-          const T x = IN##_load(a->values, q);                                                     \
+          const T x = A##_load(a->values, q);                                                      \
           const int64_t at = column_at(a, q) * p->b.row_stride + j0 * stride;                      \
           if (stride == 1) {                                                                       \
             SHUNT_OMP(omp simd)                                                                    \
-            for (int e = 0; e < width; e++) sum[e] += x * IN##_load(p->b.values, at + e);          \
+            for (int e = 0; e < width; e++) sum[e] += x * B##_load(p->b.values, at + e);           \
           } else {                                                                                 \
-            for (int e = 0; e < width; e++) sum[e] += x * IN##_load(p->b.values, at + e * stride); \
+            for (int e = 0; e < width; e++) sum[e] += x * B##_load(p->b.values, at + e * stride);  \
           }                                                                                        \
         }                                                                                          \
         for (int e = 0; e < width; e++) {                                                          \
@@ -121,30 +121,43 @@ static uint32_t scalar_i32(const struct shunt_scalar *s)
       }                                                                                            \
     }                                                                                              \
   }
-SPMM(f16, f16, float, scalar_f32)
-SPMM(f16, f32, float, scalar_f32)
-SPMM(bf16, bf16, float, scalar_f32)
-SPMM(bf16, f32, float, scalar_f32)
-SPMM(f32, f32, float, scalar_f32)
-SPMM(f64, f64, double, scalar_f64)
-SPMM(i8, f32, float, scalar_f32)
-SPMM(i8i, i32, uint32_t, scalar_i32)
+SPMM(f16, f16, f16, float, scalar_f32)
+SPMM(f16, f16, f32, float, scalar_f32)
+SPMM(bf16, bf16, bf16, float, scalar_f32)
+SPMM(bf16, bf16, f32, float, scalar_f32)
+SPMM(f32, f32, f32, float, scalar_f32)
+SPMM(f64, f64, f64, double, scalar_f64)
+SPMM(i8, i8, f32, float, scalar_f32)
+SPMM(i8i, i8i, i32, uint32_t, scalar_i32)
+SPMM(f32, f16, f16, float, scalar_f32)
+SPMM(f32, f16, f32, float, scalar_f32)
+SPMM(f32, bf16, bf16, float, scalar_f32)
+SPMM(f32, bf16, f32, float, scalar_f32)
+SPMM(f16, f32, f32, float, scalar_f32)
+SPMM(bf16, f32, f32, float, scalar_f32)
 
 typedef struct {
-  shunt_type in, out, compute;
+  shunt_type a, b, out, compute;
   void (*element)(const struct shunt_spmm *, int64_t i, int64_t j);
   void (*rows)(const struct shunt_spmm *, int64_t begin, int64_t end);
 } combination;
 
+#define FUNCTIONS(A, B, OUT) element_##A##_##B##_##OUT, rows_##A##_##B##_##OUT
 static const combination combinations[] = {
-    {SHUNT_F16, SHUNT_F16, SHUNT_F32, element_f16_f16, rows_f16_f16},
-    {SHUNT_F16, SHUNT_F32, SHUNT_F32, element_f16_f32, rows_f16_f32},
-    {SHUNT_BF16, SHUNT_BF16, SHUNT_F32, element_bf16_bf16, rows_bf16_bf16},
-    {SHUNT_BF16, SHUNT_F32, SHUNT_F32, element_bf16_f32, rows_bf16_f32},
-    {SHUNT_F32, SHUNT_F32, SHUNT_F32, element_f32_f32, rows_f32_f32},
-    {SHUNT_F64, SHUNT_F64, SHUNT_F64, element_f64_f64, rows_f64_f64},
-    {SHUNT_I8, SHUNT_F32, SHUNT_F32, element_i8_f32, rows_i8_f32},
-    {SHUNT_I8, SHUNT_I32, SHUNT_I32, element_i8i_i32, rows_i8i_i32},
+    {SHUNT_F16, SHUNT_F16, SHUNT_F16, SHUNT_F32, FUNCTIONS(f16, f16, f16)},
+    {SHUNT_F16, SHUNT_F16, SHUNT_F32, SHUNT_F32, FUNCTIONS(f16, f16, f32)},
+    {SHUNT_BF16, SHUNT_BF16, SHUNT_BF16, SHUNT_F32, FUNCTIONS(bf16, bf16, bf16)},
+    {SHUNT_BF16, SHUNT_BF16, SHUNT_F32, SHUNT_F32, FUNCTIONS(bf16, bf16, f32)},
+    {SHUNT_F32, SHUNT_F32, SHUNT_F32, SHUNT_F32, FUNCTIONS(f32, f32, f32)},
+    {SHUNT_F64, SHUNT_F64, SHUNT_F64, SHUNT_F64, FUNCTIONS(f64, f64, f64)},
+    {SHUNT_I8, SHUNT_I8, SHUNT_F32, SHUNT_F32, FUNCTIONS(i8, i8, f32)},
+    {SHUNT_I8, SHUNT_I8, SHUNT_I32, SHUNT_I32, FUNCTIONS(i8i, i8i, i32)},
+    {SHUNT_F32, SHUNT_F16, SHUNT_F16, SHUNT_F32, FUNCTIONS(f32, f16, f16)},
+    {SHUNT_F32, SHUNT_F16, SHUNT_F32, SHUNT_F32, FUNCTIONS(f32, f16, f32)},
+    {SHUNT_F32, SHUNT_BF16, SHUNT_BF16, SHUNT_F32, FUNCTIONS(f32, bf16, bf16)},
+    {SHUNT_F32, SHUNT_BF16, SHUNT_F32, SHUNT_F32, FUNCTIONS(f32, bf16, f32)},
+    {SHUNT_F16, SHUNT_F32, SHUNT_F32, SHUNT_F32, FUNCTIONS(f16, f32, f32)},
+    {SHUNT_BF16, SHUNT_F32, SHUNT_F32, SHUNT_F32, FUNCTIONS(bf16, f32, f32)},
 };
 
 static shunt_status find_combination(const struct shunt_spmm *p, const combination **found)
@@ -152,10 +165,10 @@ static shunt_status find_combination(const struct shunt_spmm *p, const combinati
   if (p->b.rows != p->a.cols || p->c.rows != p->a.rows || p->c.cols != p->b.cols)
     return SHUNT_E_ARGUMENT;
   if (p->a.index_type != SHUNT_I32 && p->a.index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
-  if (p->a.value_type != p->b.type) return SHUNT_E_UNSUPPORTED;
   for (size_t i = 0; i < sizeof combinations / sizeof combinations[0]; i++) {
     const combination *c = &combinations[i];
-    if (c->in == p->b.type && c->out == p->c.type && c->compute == p->compute) {
+    if (c->a == p->a.value_type && c->b == p->b.type && c->out == p->c.type &&
+        c->compute == p->compute) {
       *found = c;
       return SHUNT_OK;
     }

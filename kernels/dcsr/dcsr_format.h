@@ -33,8 +33,7 @@
 
    As segments <= entries, strips of any width take at most about (3 I + V) / (I + V) times
    what the entries of CSR take: twice for 32-bit indices and fp32, and less than CSR as a whole
-   where most rows are empty.  `places`, where kept, are I more an entry: with them new values
-   are gathered from the caller's array, without looking at the pattern again.
+   where most rows are empty.
 
    Fujiki, Chatterjee, Lee and O'Connor, "Near-Memory Data Transformation for Efficient Sparse
    Matrix Multi-Vector Multiplication", SC '19, multiply from this format; the order of the arrays
@@ -72,7 +71,6 @@ struct shunt_dcsr {
   void *offsets;     /* [room + 1] */
   void *columns;     /* [nnz] */
   void *values;      /* [nnz] */
-  void *places;      /* [nnz] where entry p's value stands in the caller's array; NULL: not kept */
 };
 
 #ifdef __cplusplus

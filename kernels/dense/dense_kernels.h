@@ -35,8 +35,9 @@ shunt_status shunt_dense_spmm_proved_cuda(const struct shunt_spmm *p,
 
 /* ---- SDDMM -----------------------------------------------------------------------------------
    By the dense product, of which only what C's pattern names leaves the chip
-   (kernels/dense/dense_sddmm_wgmma.cu): f16 and bf16 into the same on compute capability 9.0,
-   beta 0, A row-major, A and B with rows of memory on 16 bytes; SHUNT_E_UNSUPPORTED otherwise.
+   (kernels/dense/dense_sddmm_wgmma.cu): f16 and bf16 into the same or f32 on compute
+   capability 9.0, beta 0, A row-major, A and B with rows of memory on 16 bytes;
+   SHUNT_E_UNSUPPORTED otherwise.
    Rows that are not sorted come out right and slow.  _takes: whether it takes p.  */
 bool shunt_dense_sddmm_takes(const struct shunt_sddmm *p, const struct shunt_device *d);
 shunt_status shunt_dense_sddmm_cuda(const struct shunt_sddmm *p, const struct shunt_device *d,

@@ -14,8 +14,9 @@
 //                            16 KB                   8 KB each; rows of 128 bytes, swizzled
 //   tile:  row 0 | 256 results |pad|  row 1 | ..    the pad keeps rows out of each other's banks
 //
-// Results stand in the tile as they are stored, alpha and rounding included: so beta is 0, and C of
-// the operands' type.  Tiles of f32 sums, 128 columns, were slower than the product in memory.
+// Results stand in the tile as they are stored, alpha and rounding included: so beta is 0.  A tile
+// of f32 takes the room of the third stage.  Tiles of 128 columns of f32 were slower than the
+// product in memory.
 //
 // Two products of 128 columns, not one of 256, since seven warps sample: the compiler gives 512
 // threads 128 registers each, and a product of 256 columns names more
@@ -52,29 +53,34 @@ using dense::ring_place;
 using dense::wait_for;
 
 constexpr int kProducts = 2, kOfProduct = kColumns / kProducts; // columns
-constexpr int kStages = 3, kBoxes = kColumns / 64;              // of B
-constexpr int kStageBytes = (2 + kBoxes) * kBoxBytes, kRingBytes = kStages * kStageBytes;
-constexpr int kTileBytes = kRows * kPitch * 2, kPiecesBytes = sizeof(pieces<int64_t>);
+constexpr int kBoxes = kColumns / 64;                           // of B
+constexpr int kStageBytes = (2 + kBoxes) * kBoxBytes, kPiecesBytes = sizeof(pieces<int64_t>);
 
 // Of 128 each.
 constexpr int kMultiplyingRegisters = 168, kSamplingRegisters = 88;
 
-// Behind the tile.
-struct block_state {
-  static constexpr int kStages = dense::sampled::kStages; // of ring_place
+// Behind the tile and the pieces.
+template <class Out> struct block_state {
+  static constexpr int kStages = sizeof(Out) == 2 ? 3 : 2; // of ring_place
   uint64_t full[kStages], empty[kStages];
   uint64_t ready[kQuarters], sampled[kQuarters];
 };
-constexpr int kSharedBytes =
-    kRingBytes + kTileBytes + kPiecesBytes + static_cast<int>(sizeof(block_state));
+
+// Shared memory: where the tile begins, the pieces, the state; all of it.
+template <class Out> struct room_of {
+  static constexpr int kTile = block_state<Out>::kStages * kStageBytes;
+  static constexpr int kPieces = kTile + tile_of<Out>::kBytes;
+  static constexpr int kState = kPieces + kPiecesBytes;
+  static constexpr int kBytes = kState + static_cast<int>(sizeof(block_state<Out>));
+};
 
 // ---- fetching --------------------------------------------------------------------------------
 
-template <int BMajor, class Arguments>
+template <int BMajor, class Arguments, class State>
 __device__ __forceinline__ void fetch(const Arguments &p, const CUtensorMap &map_a,
-                                      const CUtensorMap &map_b, uint32_t ring, const block_state &b)
+                                      const CUtensorMap &map_b, uint32_t ring, const State &b)
 {
-  ring_place<block_state> place;
+  ring_place<State> place;
   for (tile_walk at(p.tiles, p.across); at.here(); at.advance()) {
     for (int k = 0; k < p.steps * kDepth; k += kDepth, place.advance()) {
       wait_for(b.empty[place.slot], place.parity ^ 1);
@@ -103,9 +109,9 @@ __device__ __forceinline__ void tell(const uint64_t &barrier)
 }
 
 // d = the group's 64 rows of a tile.  One step's products are under way while the next one's begin.
-template <class T, int BMajor, int Products, int Sums>
-__device__ __forceinline__ void multiply(int steps, int group, uint32_t ring, const block_state &b,
-                                         ring_place<block_state> &place, float (&d)[Products][Sums])
+template <class T, int BMajor, class State, int Products, int Sums>
+__device__ __forceinline__ void multiply(int steps, int group, uint32_t ring, const State &b,
+                                         ring_place<State> &place, float (&d)[Products][Sums])
 {
   const uint64_t of_a = ptx::wgmma_operand(ring + group * kBoxBytes, 0, 1024);
   const uint64_t of_b = ptx::wgmma_operand(ring + 2 * kBoxBytes, kBoxBytes, 1024);
@@ -126,36 +132,37 @@ __device__ __forceinline__ void multiply(int steps, int group, uint32_t ring, co
   tell(b.empty[last]);
 }
 
-// The warp's sums to its 16 rows of the tile, which begin at `to`.
-template <class T, int Sums>
-__device__ __forceinline__ void put(const float (&d)[Sums], float alpha, T *to)
+// The warp's sums to its 16 rows of the tile, from `row` on.
+template <class Out, int Sums>
+__device__ __forceinline__ void put(const float (&d)[Sums], float alpha, Out *tile, int row,
+                                    int column)
 {
   const int lane = threadIdx.x % 32;
-  to += lane / 4 * kPitch + lane % 4 * 2;
 #pragma unroll
   for (int j = 0; j < Sums / 4; j++)
 #pragma unroll
     for (int h = 0; h < 2; h++) {
       const float *sum = &d[4 * j + 2 * h];
-      const vec<T, 2> two = {{narrow<T>(alpha * sum[0]), narrow<T>(alpha * sum[1])}};
-      *reinterpret_cast<vec<T, 2> *>(to + h * 8 * kPitch + 8 * j) = two;
+      const vec<Out, 2> two = {{narrow<Out>(alpha * sum[0]), narrow<Out>(alpha * sum[1])}};
+      const int place = tile_of<Out>::place(row + lane / 4 + h * 8, column + lane % 4 * 2 + 8 * j);
+      *reinterpret_cast<vec<Out, 2> *>(tile + place) = two;
     }
 }
 
-template <class T, int BMajor, class Arguments>
+template <class T, int BMajor, class Arguments, class Out>
 __device__ __forceinline__ void be_multiplying(const Arguments &p, int group, uint32_t ring,
-                                               T *tile, block_state &b)
+                                               Out *tile, block_state<Out> &b)
 {
   const float alpha = p.alpha.get();
   const int row = group * 64 + threadIdx.x / 32 % 4 * 16, quarter = row / (kRows / kQuarters);
-  ring_place<block_state> place;
+  ring_place<block_state<Out>> place;
   uint32_t parity = 1;
   for (tile_walk at(p.tiles, p.across); at.here(); at.advance(), parity ^= 1) {
     float d[kProducts][kOfProduct / 2];
     multiply<T, BMajor>(p.steps, group, ring, b, place, d);
     wait_for(b.sampled[quarter], parity);
 #pragma unroll
-    for (int i = 0; i < kProducts; i++) put<T>(d[i], alpha, tile + row * kPitch + i * kOfProduct);
+    for (int i = 0; i < kProducts; i++) put<Out>(d[i], alpha, tile, row, i * kOfProduct);
     __syncwarp();
     tell(b.ready[quarter]);
   }
@@ -163,13 +170,14 @@ __device__ __forceinline__ void be_multiplying(const Arguments &p, int group, ui
 
 // ---- the kernel --------------------------------------------------------------------------------
 
+template <class State>
 __device__ __forceinline__ void prepare(const CUtensorMap &map_a, const CUtensorMap &map_b,
-                                        block_state &b)
+                                        State &b)
 {
   if (threadIdx.x == 0) {
     ptx::tensor_prefetch(&map_a);
     ptx::tensor_prefetch(&map_b);
-    dense::prepare_ring<block_state>(b, kMultiplyingWarps);
+    dense::prepare_ring<State>(b, kMultiplyingWarps);
     for (int i = 0; i < kQuarters; i++) {
       ptx::mbarrier_init(ptx::shared_address(&b.ready[i]), kMultiplyingWarps / kQuarters);
       ptx::mbarrier_init(ptx::shared_address(&b.sampled[i]), kSamplers);
@@ -179,17 +187,17 @@ __device__ __forceinline__ void prepare(const CUtensorMap &map_a, const CUtensor
   __syncthreads();
 }
 
-template <class T, class I, int BMajor>
+template <class T, class Out, class I, int BMajor>
 __global__ void __launch_bounds__(kThreads, 1)
-    sddmm_dense(const __grid_constant__ arguments<T, I> p,
+    sddmm_dense(const __grid_constant__ arguments<T, Out, I> p,
                 const __grid_constant__ CUtensorMap map_a,
                 const __grid_constant__ CUtensorMap map_b)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
-  T *tile = reinterpret_cast<T *>(shared + kRingBytes);
-  pieces<I> &of = *reinterpret_cast<pieces<I> *>(shared + kRingBytes + kTileBytes);
-  block_state &b =
-      *reinterpret_cast<block_state *>(shared + kRingBytes + kTileBytes + kPiecesBytes);
+  using room = room_of<Out>;
+  Out *tile = reinterpret_cast<Out *>(shared + room::kTile);
+  pieces<I> &of = *reinterpret_cast<pieces<I> *>(shared + room::kPieces);
+  block_state<Out> &b = *reinterpret_cast<block_state<Out> *>(shared + room::kState);
   prepare(map_a, map_b, b);
   wait_for_previous();
   // The same for all lanes, as the compiler knows: else products wait for their descriptors.
@@ -203,7 +211,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     if (warp == 0)
       fetch<BMajor>(p, map_a, map_b, ptx::shared_address(shared), b);
     else
-      sample<T, I>(p, warp - 1, tile, of, b);
+      sample<T, Out, I>(p, warp - 1, tile, of, b);
   }
 }
 

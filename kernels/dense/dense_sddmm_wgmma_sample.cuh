@@ -30,7 +30,6 @@ namespace dense::sampled
 {
 
 constexpr int kRows = 128, kColumns = 256, kDepth = 64; // of a tile
-constexpr int kPitch = kColumns + 8;                    // from row to row in shared memory
 constexpr int kMultiplyingWarps = 8, kSamplers = 7;
 constexpr int kThreads = 32 * (1 + kSamplers + kMultiplyingWarps);
 constexpr int kQuarters = 4;
@@ -38,18 +37,31 @@ constexpr int kAtOnce = 4, kGroups = kRows / kAtOnce; // rows that a warp sample
 constexpr int kChunks = 2;                            // of 32 entries of a row, at a time
 constexpr uint32_t kAll = 0xffffffffu;
 
+// A tile in shared memory, of results of type Out.  Of 2 bytes rows are padded, of 4 there is no room
+// for that: columns are turned by the row instead, in eights, which keeps eight rows that are
+// written at once out of each other's banks as well.
+template <class Out> struct tile_of {
+  static constexpr bool kPadded = sizeof(Out) == 2;
+  static constexpr int kPitch = kPadded ? kColumns + 8 : kColumns;
+  static constexpr int kBytes = kRows * kPitch * (int)sizeof(Out);
+  static __device__ __forceinline__ int place(int row, int column)
+  {
+    return row * kPitch + (kPadded ? column : column ^ row % 8 * 8);
+  }
+};
+
 template <class T> struct operand {
   const T *values;
   int64_t row_stride, col_stride;
 };
 
-template <class T, class I> struct arguments {
+template <class T, class Out, class I> struct arguments {
   int steps;         // of K
   int tiles, across; // of C; in a row of tiles
   int64_t k, few;    // few: entries of a C whose rows have some 20 in a tile
   operand<T> a, b;
   csr::sddmm::pattern<I> c;
-  T *values; // of C
+  Out *values; // of C
   scalar_arg<float> alpha;
 };
 
@@ -126,8 +138,8 @@ template <class I> __device__ __forceinline__ int load_column(const I *at)
 
 // Entries of a piece that are not the tile's: of [from, from + count) of `row` those not of the
 // columns [first, first + kColumns), with the index base.
-template <class T, class I>
-__device__ __forceinline__ void multiply_strays(const arguments<T, I> &p, int64_t row, I from,
+template <class T, class Out, class I>
+__device__ __forceinline__ void multiply_strays(const arguments<T, Out, I> &p, int64_t row, I from,
                                                 int count, int first)
 {
   const int lane = threadIdx.x % 32;
@@ -143,7 +155,7 @@ __device__ __forceinline__ void multiply_strays(const arguments<T, I> &p, int64_
                  widen<float>(p.b.values[k * p.b.row_stride + column * p.b.col_stride]), sum);
 #pragma unroll
     for (int half = 16; half; half /= 2) sum += __shfl_xor_sync(kAll, sum, half);
-    if (lane == 0) p.values[from + i] = narrow<T>(p.alpha.get() * sum);
+    if (lane == 0) p.values[from + i] = narrow<Out>(p.alpha.get() * sum);
   }
 }
 
@@ -174,17 +186,23 @@ template <class I> struct chunks {
 };
 
 // What a warp is told of a group of rows of a tile.
-template <class T> struct group_place {
+template <class Out> struct group_place {
   int64_t row; // the first
-  const T *tile;
+  const Out *tile;
   int group, first; // column, with the index base
   bool last;        // tile of the block's in this row of tiles
+
+  // The tile's result of row i of the group.
+  __device__ __forceinline__ Out result(int i, int away) const
+  {
+    return tile[tile_of<Out>::place(group * kAtOnce + i, away)];
+  }
 };
 
 // The tile's piece of row i of the group, whatever it holds.
-template <class T, class I>
-__device__ __forceinline__ void sample_row(const arguments<T, I> &p, const group_place<T> &at,
-                                           int i, pieces<I> &of)
+template <class T, class Out, class I>
+__device__ __forceinline__ void sample_row(const arguments<T, Out, I> &p,
+                                           const group_place<Out> &at, int i, pieces<I> &of)
 {
   const int lane = threadIdx.x % 32;
   const I end = of.end[at.group].at[i];
@@ -196,7 +214,7 @@ __device__ __forceinline__ void sample_row(const arguments<T, I> &p, const group
     const bool here = away >= 0 && away < kColumns;
     const uint32_t beyond = __ballot_sync(kAll, place >= end || (!at.last && away >= kColumns));
     count = beyond ? __ffs(beyond) - 1 : 32;
-    if (here && lane < count) p.values[place] = at.tile[i * kPitch + away];
+    if (here && lane < count) p.values[place] = at.result(i, away);
     if (__any_sync(kAll, !here && lane < count))
       multiply_strays(p, at.row + i, from, count, at.first);
   }
@@ -206,8 +224,8 @@ __device__ __forceinline__ void sample_row(const arguments<T, I> &p, const group
 
 // Looks at one chunk of each row: which of its entries are the tile's; whether they are the next
 // ones and no others.
-template <class T, class I>
-__device__ __forceinline__ bool look(const group_place<T> &at, const chunks<I> &next, int chunk,
+template <class Out, class I>
+__device__ __forceinline__ bool look(const group_place<Out> &at, const chunks<I> &next, int chunk,
                                      uint32_t (&mine)[kAtOnce])
 {
   int least = 0;
@@ -223,17 +241,17 @@ __device__ __forceinline__ bool look(const group_place<T> &at, const chunks<I> &
 }
 
 // Stores the tile's.
-template <class T, class I>
-__device__ __forceinline__ void store(const arguments<T, I> &p, const group_place<T> &at,
+template <class T, class Out, class I>
+__device__ __forceinline__ void store(const arguments<T, Out, I> &p, const group_place<Out> &at,
                                       const chunks<I> &next, int chunk,
                                       const vec<I, kAtOnce> &position)
 {
   const int lane = threadIdx.x % 32;
-  T result[kAtOnce];
+  Out result[kAtOnce];
 #pragma unroll
   for (int i = 0; i < kAtOnce; i++) {
     const int away = next.column[i][chunk] - at.first;
-    if (static_cast<uint32_t>(away) < kColumns) result[i] = at.tile[i * kPitch + away];
+    if (static_cast<uint32_t>(away) < kColumns) result[i] = at.result(i, away);
   }
 #pragma unroll
   for (int i = 0; i < kAtOnce; i++)
@@ -243,9 +261,10 @@ __device__ __forceinline__ void store(const arguments<T, I> &p, const group_plac
 
 // Samples what is there of a group of rows' pieces; one: the first chunks only.  Each step is done
 // for all rows before the next one: a row's steps wait for each other.  Whether a piece may go on.
-template <class T, class I>
-__device__ __forceinline__ bool sample_chunks(const arguments<T, I> &p, const group_place<T> &at,
-                                              const chunks<I> &next, bool one, pieces<I> &of)
+template <class T, class Out, class I>
+__device__ __forceinline__ bool sample_chunks(const arguments<T, Out, I> &p,
+                                              const group_place<Out> &at, const chunks<I> &next,
+                                              bool one, pieces<I> &of)
 {
   const vec<I, kAtOnce> position = of.position[at.group];
   uint32_t first[kAtOnce], second[kAtOnce] = {};
@@ -287,9 +306,10 @@ __device__ __forceinline__ bool sample_chunks(const arguments<T, I> &p, const gr
 // into the same registers: the compiler would wait for loads where the first are looked at, and so
 // for the next group's, which are under way then: 22.9 us at 4096 x 4096, K = 256, 90 % zeros,
 // where this takes 21.0.
-template <class T, class I>
-__device__ __forceinline__ void sample_group(const arguments<T, I> &p, const group_place<T> &at,
-                                             const chunks<I> &next, bool one, pieces<I> &of)
+template <class T, class Out, class I>
+__device__ __forceinline__ void sample_group(const arguments<T, Out, I> &p,
+                                             const group_place<Out> &at, const chunks<I> &next,
+                                             bool one, pieces<I> &of)
 {
   bool more = sample_chunks(p, at, next, one, of);
 #pragma unroll 1
@@ -300,8 +320,8 @@ __device__ __forceinline__ void sample_group(const arguments<T, I> &p, const gro
   }
 }
 
-template <class T, class I, class State>
-__device__ __forceinline__ void sample(const arguments<T, I> &p, int sampler, const T *tile,
+template <class T, class Out, class I, class State>
+__device__ __forceinline__ void sample(const arguments<T, Out, I> &p, int sampler, const Out *tile,
                                        pieces<I> &of, State &b)
 {
   constexpr int of_quarter = kGroups / kQuarters;
@@ -321,8 +341,8 @@ __device__ __forceinline__ void sample(const arguments<T, I> &p, int sampler, co
 #pragma unroll 1
     for (int group = sampler; group < kGroups; group += kSamplers) {
       const int row = group * kAtOnce, quarter = group / of_quarter, after = group + kSamplers;
-      const group_place<T> place = {(int64_t)at.down * kRows + row, tile + row * kPitch, group,
-                                    at.column * kColumns + static_cast<int>(p.c.base), last};
+      const group_place<Out> place = {(int64_t)at.down * kRows + row, tile, group,
+                                      at.column * kColumns + static_cast<int>(p.c.base), last};
       const chunks<I> columns = next;
       if (after < kGroups || !last) next.load(p.c, of, after < kGroups ? after : sampler, one);
       dense::wait_for(b.ready[quarter], parity);

@@ -4,6 +4,7 @@
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
 #include <algorithm>
 
+#include "kernels/common/allow_shared.h"
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
 #include "kernels/dense/dense_kernels.h"
@@ -37,9 +38,9 @@ static arguments make_arguments(const struct shunt_spmm *p, const struct shunt_d
   arguments k = {};
   k.m = (int)p->c.rows;
   k.n = (int)p->c.cols;
-  k.steps = (int)ceil_div(p->a.cols, kDepth);
-  k.tiles_across = (int)ceil_div(k.n, s.columns);
-  k.tiles = (int)std::min<int64_t>(ceil_div(k.m, kRows) * k.tiles_across, INT32_MAX);
+  k.steps = (int)shunt_div_up(p->a.cols, kDepth);
+  k.tiles_across = (int)shunt_div_up(k.n, s.columns);
+  k.tiles = (int)std::min<int64_t>(shunt_div_up(k.m, kRows) * k.tiles_across, INT32_MAX);
   k.split = s.split;
   k.c = p->c.values;
   k.c_row_stride = p->c.row_stride;
@@ -58,10 +59,7 @@ static shunt_status launch(const arguments &k, const maps &m, const csr_operands
                            const guard::repair_args &r, int clusters, cudaStream_t stream)
 {
   const auto kernel = &spmm_dense_wgmma<T, BMajor, Shape>;
-  // Kept by the context, which the program may destroy: so asked for each time.
-  if (cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
-                           cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           shared_bytes<Shape>) != cudaSuccess)
+  if (allow_shared<&spmm_dense_wgmma<T, BMajor, Shape>>(shared_bytes<Shape>) != cudaSuccess)
     return SHUNT_E_CUDA;
   cudaLaunchAttribute with[2] = {};
   with[0].id = cudaLaunchAttributeClusterDimension;

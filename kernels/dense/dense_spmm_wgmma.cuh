@@ -8,7 +8,7 @@
 //   warps 4 .. 11   two warpgroups multiply and store            ring -> wgmma -> C
 //   all others      take the block's share of A's fingerprint    A -> registers
 //   then            the block arrives with its part of the fingerprint, and whether its
-//                   part of C's first row holds a NaN or Inf; whoever sees the sum complete
+//                   part of C's first row holds a NaN or Inf; a block that sees the sum complete
 //                   knows whether C stands or is computed row by row (kernels/guard/agreement.cuh)
 //
 // A tile of C has 64 rows and kColumns columns; both warpgroups have all of it, each with every
@@ -20,10 +20,10 @@
 //                            rows of 128 bytes, swizzled: see ptx/wgmma.cuh
 //
 // full, empty: barriers of a stage; the copy engine has brought it, all warps that read it are
-// done.  begun: the first stage has come; only then is A asked for, whose hash has time until the
+// done.  begun: the first stage has come; A is read only then, as its hash is needed at the
 // end.  B row-major is the MN-major operand, column-major the K-major one.
 //
-// Nothing writes C behind a repair: a block fences its stores before it arrives.
+// No store of a product follows a repair: a block fences its stores before it arrives.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -241,7 +241,7 @@ be_multiplying(const arguments &p, const position &at, const csr_operands<float>
 template <int BMajor, class Shape>
 __device__ __forceinline__ void be_reading(const position &at, const CUtensorMap &map_d,
                                            const CUtensorMap &map_b, const guard::repair_args &r,
-                                           const hash_worker &worker, unsigned char *shared,
+                                           const guard::hash_worker &worker, unsigned char *shared,
                                            block_state<Shape> &b)
 {
   ptx::cluster_arrive(); // store()'s barrier, without a wait
@@ -251,8 +251,8 @@ __device__ __forceinline__ void be_reading(const position &at, const CUtensorMap
     __syncwarp();
   } else {
     wait_for(b.begun, 0);
-    struct shunt_fingerprint part = hash_share(r.arrays, worker);
-    warp_sum(part, 32);
+    struct shunt_fingerprint part = guard::hash_share(r.arrays, worker);
+    guard::warp_sum(part, 32);
     if (threadIdx.x % 32 == 0) b.part[worker.warp] = part;
   }
   __syncthreads_or(false);
@@ -291,10 +291,10 @@ __global__ void __launch_bounds__(Shape::kThreads, 1)
     wait_for_previous();
     be_multiplying<T, BMajor, Shape>(p, at, a, r, shared, b);
   } else {
-    const hash_worker worker = {(int)blockIdx.x, (int)gridDim.x,
-                                warp < 4 ? warp - 1 : warp - 1 - kMultiplyingWarps,
-                                Shape::kHashWarps};
-    if (warp > 0) prefetch_share(r.arrays, worker);
+    const guard::hash_worker worker = {(int)blockIdx.x, (int)gridDim.x,
+                                       warp < 4 ? warp - 1 : warp - 1 - kMultiplyingWarps,
+                                       Shape::kHashWarps};
+    if (warp > 0) guard::prefetch_share(r.arrays, worker);
     wait_for_previous();
     be_reading<BMajor, Shape>(at, map_d, map_b, r, worker, shared, b);
   }

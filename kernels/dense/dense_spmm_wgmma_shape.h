@@ -1,6 +1,6 @@
 /* dense_spmm_wgmma_shape.h: what dense_spmm_wgmma.cu has of dense_spmm_wide_wgmma.cu. */
-#ifndef SHUNT_SPMM_DENSE_WGMMA_H
-#define SHUNT_SPMM_DENSE_WGMMA_H
+#ifndef SHUNT_DENSE_SPMM_WGMMA_SHAPE_H
+#define SHUNT_DENSE_SPMM_WGMMA_SHAPE_H
 
 #include "kernels/guard/guard.h"
 

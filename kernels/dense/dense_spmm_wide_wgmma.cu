@@ -2,6 +2,7 @@
 #include "kernels/dense/dense_spmm_wgmma_shape.h"
 
 #if defined SHUNT_HAVE_WGMMA || defined SHUNT_EMULATED
+#include "kernels/common/allow_shared.h"
 #include "kernels/common/tensor_map.h"
 #include "kernels/common/tensor_operand.h"
 #include "kernels/dense/dense_spmm_wide_wgmma.cuh"
@@ -26,10 +27,7 @@ struct launch_arguments {
 template <class T, int BMajor, class Shape> shunt_status launch(const launch_arguments &x)
 {
   const auto kernel = &spmm_dense_wide<T, BMajor, Shape>;
-  // Kept by the context, which the program may destroy: so asked for each time.
-  if (cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
-                           cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           shared_bytes<Shape>) != cudaSuccess)
+  if (allow_shared<&spmm_dense_wide<T, BMajor, Shape>>(shared_bytes<Shape>) != cudaSuccess)
     return SHUNT_E_CUDA;
   cudaLaunchAttribute early = {};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -49,9 +47,9 @@ template <class T, int BMajor, class Shape> shunt_status launch(const launch_arg
 arguments make_arguments(const struct shunt_spmm *p, int columns)
 {
   arguments k = {};
-  k.steps = static_cast<int>(ceil_div(p->a.cols, kDepth));
-  k.down = static_cast<int>(ceil_div(p->c.rows, kRows));
-  k.tiles_across = static_cast<int>(ceil_div(p->c.cols, columns));
+  k.steps = static_cast<int>(shunt_div_up(p->a.cols, kDepth));
+  k.down = static_cast<int>(shunt_div_up(p->c.rows, kRows));
+  k.tiles_across = static_cast<int>(shunt_div_up(p->c.cols, columns));
   k.c = {p->c.values,
          p->c.rows,
          p->c.cols,

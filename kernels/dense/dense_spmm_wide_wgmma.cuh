@@ -10,7 +10,7 @@
 //                   for them                                   the copy engine where C lies so
 //   meanwhile       when all is multiplied and hashed, and the last tile still being stored, one
 //                   thread arrives with the block's part of the fingerprint, and whether its part
-//                   of C's first row holds a NaN or Inf; whoever sees the sum complete knows
+//                   of C's first row holds a NaN or Inf; a block that sees the sum complete knows
 //                   whether C stands or is computed row by row (kernels/guard/agreement.cuh),
 //                   once all have stored
 //
@@ -22,7 +22,7 @@
 // Registers leave three warps to hash; kernels/guard/fingerprint_bulk.cuh is how three are enough.
 //
 // full, empty: barriers of a stage; the copy engine has brought it, all warps are done with it.
-// begun: the first stage has come; only then is A asked for, whose hash has time until the end.
+// begun: the first stage has come; A is read only then, as its hash is needed at the end.
 //
 // Lost: clusters that share B by multicast, 1 to 15 % slower; three stages and larger rings for A;
 // whole rows of C by way of the ring stored by threads, 1.6 times as long as 64 bytes a row from
@@ -62,7 +62,7 @@ template <int Columns, int Stages, int Slots> struct shape {
   static constexpr int kBoxes = Columns / 64; // of B
   static constexpr int kStageBytes = (2 + kBoxes) * kBoxBytes;
   static constexpr int kRingBytes = Stages * kStageBytes;
-  using idle_ring = hash_ring_of<4>; // of a warp without a tile
+  using idle_ring = guard::hash_ring_of<4>; // of a warp without a tile
   static_assert(kMultiplyingWarps * sizeof(idle_ring) <= kRingBytes, "they lie in the ring");
 };
 using shape_128 = shape<128, 5, 4>;
@@ -70,14 +70,14 @@ using shape_256 = shape<256, 4, 2>;
 
 // Behind the ring.
 template <class Shape> struct block_state {
-  hash_ring_of<Shape::kSlots> ring[kHashWarps];
+  guard::hash_ring_of<Shape::kSlots> ring[kHashWarps];
   uint64_t full[Shape::kStages], empty[Shape::kStages], begun;
   alignas(16) ptx::word_pair at_home; // arrives while the block multiplies
   struct shunt_fingerprint part[kHashWarps + kMultiplyingWarps];
   uint64_t found; // barrier: warps have written what follows, and `part`
   bool alarm;
   guard::repair_order order;
-  arrival_place place;
+  guard::word_place place;
 };
 template <class Shape> constexpr int shared_bytes = Shape::kRingBytes + sizeof(block_state<Shape>);
 
@@ -198,7 +198,7 @@ __device__ __forceinline__ void tell_found(struct shunt_fingerprint part, bool a
                                            State &b)
 {
   if (alarm) b.alarm = true;
-  warp_sum(part, 32);
+  guard::warp_sum(part, 32);
   __syncwarp();
   if (threadIdx.x % 32 != 0) return;
   b.part[own] = part;
@@ -267,7 +267,7 @@ __device__ __forceinline__ void repair(const arguments &p, const csr_operands<fl
 
 // Warp `own` among those of the grid that hash: three of a block that has tiles, all but one of
 // the others.
-__device__ __forceinline__ hash_worker find_worker(const arguments &p, int own)
+__device__ __forceinline__ guard::hash_worker find_worker(const arguments &p, int own)
 {
   constexpr int all = kHashWarps + kMultiplyingWarps;
   const int block = blockIdx.x, blocks = gridDim.x, busy = min(p.tiles, blocks);
@@ -282,11 +282,11 @@ __device__ __forceinline__ struct shunt_fingerprint hash_idle(const arguments &p
                                                               const typename Shape::idle_ring &ring)
 {
   if (threadIdx.x % 32 == 0) {
-    prepare_hash_ring(ring);
+    guard::prepare_hash_ring(ring);
     ptx::mbarrier_init_fence();
   }
   __syncwarp();
-  return hash_share_bulk(r.arrays, find_worker(p, own), ring);
+  return guard::hash_share_bulk(r.arrays, find_worker(p, own), ring);
 }
 
 // ---- the kinds of warps ------------------------------------------------------------------------
@@ -325,9 +325,9 @@ __device__ __forceinline__ void be_fetching(const arguments &p, const CUtensorMa
 }
 
 template <class Shape>
-__device__ __forceinline__ void be_hashing(const csr_operands<float> &a,
-                                           const guard::repair_args &r, const hash_worker &worker,
-                                           int own, block_state<Shape> &b)
+__device__ __forceinline__ void
+be_hashing(const csr_operands<float> &a, const guard::repair_args &r,
+           const guard::hash_worker &worker, int own, block_state<Shape> &b)
 {
   const bool speaks = threadIdx.x == kSpeaker;
   bool flagged = false;
@@ -336,7 +336,7 @@ __device__ __forceinline__ void be_hashing(const csr_operands<float> &a,
     flagged = guard::reports() && guard::is_flagged(a);
   }
   wait_for(b.begun, 0);
-  tell_found(hash_share_bulk(r.arrays, worker, b.ring[own]), false, own, b);
+  tell_found(guard::hash_share_bulk(r.arrays, worker, b.ring[own]), false, own, b);
   if (speaks) guard::agree_for_block(r, b, kHashWarps + kMultiplyingWarps, flagged);
   guard::is_to_repair(b, threadIdx.x == kSpeaker);
 }
@@ -352,7 +352,7 @@ __device__ __forceinline__ void prepare(const CUtensorMap &map_d, const CUtensor
     ptx::mbarrier_init(ptx::shared_address(&b.begun), 1);
     ptx::mbarrier_init(ptx::shared_address(&b.found), kHashWarps + kMultiplyingWarps);
     b.alarm = false;
-    for (const auto &hashing : b.ring) prepare_hash_ring(hashing);
+    for (const auto &hashing : b.ring) guard::prepare_hash_ring(hashing);
     ptx::mbarrier_init_fence();
   }
   __syncthreads();
@@ -378,8 +378,8 @@ __global__ void __launch_bounds__(kThreads, 1)
     wait_for_previous();
     be_fetching<BMajor, Shape>(p, map_d, map_b, ptx::shared_address(shared), b);
   } else {
-    const hash_worker worker = find_worker(p, warp - 1);
-    prefetch_share(r.arrays, worker);
+    const guard::hash_worker worker = find_worker(p, warp - 1);
+    guard::prefetch_share(r.arrays, worker);
     wait_for_previous();
     be_hashing(a, r, worker, warp - 1, b);
   }

@@ -61,13 +61,13 @@ __device__ __forceinline__ bool reports()
 // Where blocks agree while they still store: each tells that it has stored, and who repairs
 // waits for all.  Counted in the word of what is taken before the arrival, which such launches have
 // no other use for.  By the speaker, when the block's stores were ordered before it by a barrier.
-__device__ __forceinline__ void tell_stored(const arrival_place &place)
+__device__ __forceinline__ void tell_stored(const word_place &place)
 {
   __threadfence();
   if (place.set) ptx::add_relaxed(place.taken(), 1);
 }
 // All blocks have arrived, so each is at work and waits for nobody before it has told.
-__device__ __forceinline__ void wait_for_stores(const arrival_place &place, uint32_t blocks)
+__device__ __forceinline__ void wait_for_stores(const word_place &place, uint32_t blocks)
 {
   if (!place.set) return;
   while (ptx::add_relaxed(place.taken(), 0) < blocks) __nanosleep(40);
@@ -89,10 +89,9 @@ __device__ __forceinline__ void tell(const repair_args &r, bool needed, uint32_t
 // found: the launch's place, for those who ask.
 __device__ __forceinline__ repair_order agree(const repair_args &r, bool reporting,
                                               ptx::word_pair at_home, struct shunt_fingerprint part,
-                                              bool alarm, bool flagged,
-                                              arrival_place *found = nullptr)
+                                              bool alarm, bool flagged, word_place *found = nullptr)
 {
-  const arrival_place place = find_place(r.table, at_home);
+  const word_place place = find_place(r.table, at_home);
   if (found) *found = place;
   if (!place.set) {
     if (reporting) tell(r, true, SHUNT_GUARD_NO_SET, false);
@@ -100,7 +99,7 @@ __device__ __forceinline__ repair_order agree(const repair_args &r, bool reporti
   }
   struct shunt_fingerprint expected = {0, 0};
   if (r.expected) expected = *r.expected;
-  arrival_sum sum;
+  word_sum sum;
   const bool last = arrive(place, part, alarm, flagged, gridDim.x, &sum);
   if (r.start != SHUNT_GUARD_BEHIND)
     wait_for_previous(); // the others may still stand behind the product
@@ -108,8 +107,8 @@ __device__ __forceinline__ repair_order agree(const repair_args &r, bool reporti
   if (!wait_for_all(place, gridDim.x, last, cycles, &sum)) return {false, nullptr, false};
 
   const bool changed = r.expected && !same_hashes(sum, expected);
-  const bool nonfinite = sum.lo & arrival_alarm;
-  const bool needed = changed || nonfinite || (sum.hi & arrival_alarm);
+  const bool nonfinite = sum.lo & word_alarm;
+  const bool needed = changed || nonfinite || (sum.hi & word_alarm);
   if (last) {
     tell(r, needed, changed ? SHUNT_GUARD_CHANGED : 0, nonfinite);
     pass_on(place);

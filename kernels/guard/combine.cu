@@ -16,6 +16,8 @@
 
 namespace shunt
 {
+namespace guard
+{
 namespace
 {
 
@@ -120,6 +122,7 @@ cudaError_t launch_combine(combine_args a, bool row_major, const struct shunt_de
 }
 
 } // namespace
+} // namespace guard
 } // namespace shunt
 
 extern "C" shunt_status shunt_guard_combine_cuda(const struct shunt_dense *w,
@@ -127,7 +130,7 @@ extern "C" shunt_status shunt_guard_combine_cuda(const struct shunt_dense *w,
                                                  const uint32_t *only_unless,
                                                  const struct shunt_device *d, shunt_stream stream)
 {
-  using namespace shunt;
+  using namespace shunt::guard;
   const struct shunt_dense *c = &p->c;
   if (w->rows != c->rows || w->cols != c->cols) return SHUNT_E_ARGUMENT;
   if (w->type != SHUNT_F32 || p->compute != SHUNT_F32) return SHUNT_E_UNSUPPORTED;
@@ -145,8 +148,8 @@ extern "C" shunt_status shunt_guard_combine_cuda(const struct shunt_dense *w,
   a.cols = c->cols;
   a.tiles_across = (c->cols + SIDE - 1) / SIDE;
   a.tiles = a.tiles_across * ((c->rows + SIDE - 1) / SIDE);
-  a.alpha = make_scalar_arg<float>(p->alpha);
-  a.beta = make_scalar_arg<float>(p->beta);
+  a.alpha = shunt::make_scalar_arg<float>(p->alpha);
+  a.beta = shunt::make_scalar_arg<float>(p->beta);
   a.only_unless = only_unless;
 
   cudaError_t e;

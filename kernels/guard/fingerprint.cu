@@ -12,6 +12,8 @@
 
 namespace shunt
 {
+namespace guard
+{
 namespace
 {
 
@@ -38,6 +40,7 @@ __global__ void __launch_bounds__(hash_threads)
 }
 
 } // namespace
+} // namespace guard
 } // namespace shunt
 
 extern "C" shunt_status shunt_fingerprint_csr_cuda(const struct shunt_csr *a,
@@ -45,15 +48,15 @@ extern "C" shunt_status shunt_fingerprint_csr_cuda(const struct shunt_csr *a,
                                                    const struct shunt_device *d, void *scratch,
                                                    shunt_stream stream)
 {
-  using namespace shunt;
+  using namespace shunt::guard;
   struct shunt_fingerprint *parts = static_cast<struct shunt_fingerprint *>(scratch);
   hash_job job;
   if (!out || !scratch) return SHUNT_E_ARGUMENT;
   shunt_status s = make_hash_job(a, &job);
   if (s != SHUNT_OK) return s;
   const int count = hash_blocks(job.tiles, d, most_parts);
-  s = launch_early(parts_kernel, dim3(count), dim3(hash_threads), d, stream, job, parts);
+  s = shunt::launch_early(parts_kernel, dim3(count), dim3(hash_threads), d, stream, job, parts);
   if (s != SHUNT_OK) return s;
-  return launch_early(sum_kernel, dim3(1), dim3(hash_threads), d, stream,
-                      static_cast<const struct shunt_fingerprint *>(parts), count, out);
+  return shunt::launch_early(sum_kernel, dim3(1), dim3(hash_threads), d, stream,
+                             static_cast<const struct shunt_fingerprint *>(parts), count, out);
 }

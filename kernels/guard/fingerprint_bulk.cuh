@@ -24,6 +24,8 @@
 
 namespace shunt
 {
+namespace guard
+{
 
 constexpr int kHashSlots = 4; // of a warp, where there is room
 
@@ -208,4 +210,5 @@ hash_share_bulk(const hash_job &job, const hash_worker &w, const hash_ring_of<Sl
   return sum;
 }
 
+} // namespace guard
 } // namespace shunt

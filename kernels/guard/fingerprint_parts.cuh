@@ -30,6 +30,8 @@
 
 namespace shunt
 {
+namespace guard
+{
 
 constexpr int hash_threads = 256; // of a block
 constexpr int hash_warps = hash_threads / 32;
@@ -212,8 +214,8 @@ struct hash_worker {
   __device__ __forceinline__ int first_tile() const { return warp * shares + share; }
 };
 
-// Asks L2 for the first tile of the warp.  May come before wait_for_previous(): should
-// somebody still write there, the lines in L2 are what he writes.
+// Asks L2 for the first tile of the warp.  May come before wait_for_previous(): if an earlier
+// kernel still writes there, L2 holds what it writes.
 __device__ __forceinline__ void prefetch_share(const hash_job &job, const hash_worker &w)
 {
   const int t = w.first_tile();
@@ -239,10 +241,10 @@ __device__ __forceinline__ struct shunt_fingerprint hash_share(const hash_job &j
 }
 
 // Chunks of hash_warps tiles that blocks of hash_threads take one after another, where they do not
-// all begin at once: who is early takes more.
+// all begin at once: early ones take more.
 struct hash_queue {
   uint32_t *taken, chunks;
-  uint32_t mine[2]; // this block's chunk, the first of which somebody has put there, and its next
+  uint32_t mine[2]; // this block's chunk and its next; the caller puts the first one there
 };
 __device__ __forceinline__ uint32_t hash_chunks(const hash_job &job)
 {
@@ -250,8 +252,8 @@ __device__ __forceinline__ uint32_t hash_chunks(const hash_job &job)
 }
 
 // What this thread finds in the chunks that its block takes from a queue (in shared memory); by all
-// threads of the block.  The next chunk is asked for while one is hashed, unless few are left: then
-// nobody is to sit on two.
+// threads of the block.  The next chunk is taken while one is hashed, unless few are left: then
+// no block holds two.
 __device__ __forceinline__ struct shunt_fingerprint hash_queued(const hash_job &job,
                                                                 volatile hash_queue *queue)
 {
@@ -346,4 +348,5 @@ inline int hash_blocks(int64_t tiles, const struct shunt_device *d, int most)
   return (int)(blocks < 1 ? 1 : blocks < most ? blocks : most);
 }
 
+} // namespace guard
 } // namespace shunt

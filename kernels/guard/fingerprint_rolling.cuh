@@ -19,6 +19,8 @@
 
 namespace shunt
 {
+namespace guard
+{
 
 // The tiles to be read so: whole ones of arrays whose address is a multiple of `width`.
 struct rolling_ranges : hash_ranges {
@@ -117,4 +119,5 @@ __device__ __forceinline__ struct shunt_fingerprint hash_share_rolling(const has
   return off ? hash_by_width<AtOnce, 8>(job, w) : hash_by_width<AtOnce, 16>(job, w);
 }
 
+} // namespace guard
 } // namespace shunt

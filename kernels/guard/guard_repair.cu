@@ -29,7 +29,7 @@ shunt_status make_repair_args(const shunt_spmm *p, const shunt_guard *r, int hel
   *to = {};
   if (!check_table(r)) return SHUNT_E_ARGUMENT;
   to->expected = r->expected;
-  to->table = make_arrival_table(r->sets, (uint32_t)r->set_count, r->key);
+  to->table = make_word_table(r->sets, (uint32_t)r->set_count, r->key);
   to->repaired = r->repaired;
   to->changed = r->changed;
   to->nonfinite = r->nonfinite;
@@ -62,7 +62,7 @@ static shunt_status check(const shunt_spmm *p, const shunt_guard *r)
 static int64_t blocks_for(const repair_args &r, int64_t strips, const shunt_device *d)
 {
   const int most = d->multiprocessors * hash_blocks_per_multiprocessor;
-  const int room = most < arrival_most_blocks ? most : arrival_most_blocks;
+  const int room = most < most_blocks ? most : most_blocks;
   const int64_t hashing = hash_blocks(r.arrays.tiles, d, room) + 1;
   // What is mostly hashed before the product ends is not worth many blocks behind it.
   const bool soon =
@@ -101,13 +101,13 @@ extern "C" shunt_status shunt_guard_repair_cuda(const struct shunt_spmm *p,
                                                 const struct shunt_device *d, shunt_stream stream)
 {
   using namespace shunt::guard;
-  static_assert(sizeof(shunt::arrival_set) == SHUNT_GUARD_SET_BYTES, "a set of words");
+  static_assert(sizeof(word_set) == SHUNT_GUARD_SET_BYTES, "a set of words");
   repair_args args;
   shunt_status status = check(p, r);
   if (status != SHUNT_OK) return status;
   status = make_repair_args(p, r, d->multiprocessors, &args);
   if (status != SHUNT_OK || p->c.rows == 0 || p->c.cols == 0) return status;
-  args.probe = shunt::make_probe(r->product);
+  args.probe = make_probe(r->product);
   switch (p->a.value_type) {
   case SHUNT_F16: return launch_as<__half>(p, args, d, stream);
   case SHUNT_BF16: return launch_as<__nv_bfloat16>(p, args, d, stream);

@@ -12,6 +12,8 @@
 
 namespace shunt
 {
+namespace guard
+{
 
 struct probe_args {
   const void *row; // NULL: no probe
@@ -52,4 +54,5 @@ __device__ __forceinline__ bool probe_fails(const probe_args &p)
   return __syncthreads_or(bad);
 }
 
+} // namespace guard
 } // namespace shunt

@@ -46,7 +46,7 @@ template <class Team> struct proof_state {
   alignas(16) ptx::word_pair at_home; // arrives while the block hashes
   struct shunt_fingerprint part[Team::kHashWarps];
   repair_order order;
-  arrival_place place;
+  word_place place;
 };
 
 // By the warps that hash.

@@ -24,7 +24,7 @@ inline cudaError_t launch_proof(void (*kernel)(Product, Proof), int threads, int
                                 const Product &p, Proof f, const struct shunt_device *d,
                                 cudaStream_t stream)
 {
-  const int at_once = std::min(each * d->multiprocessors, arrival_most_blocks);
+  const int at_once = std::min(each * d->multiprocessors, most_blocks);
   const int blocks = std::min(f.pieces, at_once);
   f.r.helpers = blocks;
   // Kept by the context, which the program may destroy: so asked for each time.

@@ -5,16 +5,16 @@
 //   the last one    (and probes the product, reads `only_if`)               \- else leaves
 //
 // Each block takes a part of A's fingerprint (fingerprint_parts.cuh) and adds it to one sum
-// (arrival.cuh); the block with the highest number has no share, looks at the product's first row
-// and at the word only_if instead, and arrives with two alarm bits.  Who sees the sum complete
-// knows everything: C is repaired if the hashes are not the expected ones or an alarm is
+// (words.cuh); the block with the highest number has no share, looks at the product's first row
+// and at the word only_if instead, and arrives with two alarm bits.  A block that sees the sum
+// complete knows everything: C is repaired if the hashes are not the expected ones or an alarm is
 // set.  By then nobody reads the product any more, so all of C may be written.
 //
 // How they agree and share the repair: agreement.cuh.
 //
 // Behind the product: before wait_for_previous() A is only prefetched to L2, which is no read.
-// Hashing it there would need that whoever wrote A had finished when the product's kernel began,
-// and cuBLAS does not say whether it lets its own kernels in early.  While it runs (Overlaps):
+// Hashing it there would need that the kernel that wrote A had ended when the product's began, and
+// cuBLAS does not say whether it lets its own kernels in early.  While it runs (Overlaps):
 // where the product began behind all else, and this launch begins before the product ends, because
 // a graph says so (backend/plan/graph_overlap.h) or because the product's kernel is one of ours
 // that lets it in, A is hashed at once.  Some blocks then find a multiprocessor that the product
@@ -28,7 +28,7 @@
 // Cost where nothing is to be done: the arrays at copy bandwidth, less what was hashed while the
 // product ran, and behind the last block's part one atomic and one look at the sum.
 //
-// The next kernel in the stream is not let in early: whoever follows a call finds C finished.
+// The next kernel in the stream is not let in early, so that it finds C finished.
 #pragma once
 #include "kernels/guard/agreement.cuh"
 
@@ -45,7 +45,7 @@ __device__ __forceinline__ hash_queue *open_queue(const repair_args &r,
   __shared__ hash_queue queue;
   if (threadIdx.x == 0) {
     ptx::cp_async_wait<0>();
-    const arrival_place place = find_place(r.table, at_home);
+    const word_place place = find_place(r.table, at_home);
     queue.chunks = place.set ? hash_chunks(r.arrays) : 0;
     queue.taken = place.set ? place.taken() : nullptr;
     queue.mine[0] = place.set ? ptx::add_relaxed(queue.taken, 1) : 0;

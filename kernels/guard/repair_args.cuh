@@ -4,10 +4,10 @@
 // and C as the caller has them, csr_operands.
 #pragma once
 #include "kernels/common/csr_operands.cuh"
-#include "kernels/guard/arrival.cuh"
 #include "kernels/guard/fingerprint_parts.cuh"
 #include "kernels/guard/guard.h"
 #include "kernels/guard/probe.cuh"
+#include "kernels/guard/words.cuh"
 
 namespace shunt
 {
@@ -18,7 +18,7 @@ struct repair_args {
   hash_job arrays;
   probe_args probe;
   const shunt_fingerprint *expected;
-  arrival_table table;
+  word_table table;
   uint32_t *repaired, *changed, *nonfinite;
   int64_t wait_cycles;
   int helpers;   // blocks [0, helpers) wait to help

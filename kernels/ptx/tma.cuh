@@ -33,7 +33,7 @@ __device__ __forceinline__ uint32_t cluster_rank()
   return rank;
 }
 // A barrier of all threads of all blocks of the cluster; shared memory written before the arrival
-// is visible after the wait.  Whoever has arrived waits before he arrives again.
+// is visible after the wait.  A thread that has arrived must wait before it arrives again.
 __device__ __forceinline__ void cluster_arrive()
 {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");

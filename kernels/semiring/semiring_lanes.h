@@ -302,7 +302,7 @@ ALWAYS_INLINE NAME(vec) NAME(swap)(NAME(vec) x, const int half)
   for (int i = 0; i < L; i++) y[i] = x[i ^ half];
   return y;
 #else
-  NAME(bits) lane;
+  NAME(bits) lane = {0};
   for (int i = 0; i < L; i++) lane[i] = i;
   return __builtin_shuffle(x, lane ^ (M)half);
 #endif
@@ -347,7 +347,7 @@ ALWAYS_INLINE void NAME(dots)(const struct shunt_dots_job *d, int64_t begin, int
                               const enum shunt_semiring_op op)
 {
   /* The last vector reaches back over lanes that are already summed: `tail` drops them. */
-  NAME(bits) tail;
+  NAME(bits) tail = {0};
   for (int i = 0; i < L; i++) tail[i] = i >= L - d->depth % L ? -1 : 0;
 
   int64_t q = shunt_index_at(d->offsets, d->offset_bytes, begin);

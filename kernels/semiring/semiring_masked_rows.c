@@ -56,11 +56,12 @@ static void copy_value(char *to, int64_t at, const char *from, int64_t q, size_t
 /* Entries in the order of the columns come to stand in ascending order in each row. */
 static bool transpose(const struct shunt_sparse *s, size_t size, bool values, struct shunt_rows *r)
 {
-  int64_t *offsets = calloc((size_t)s->rows + 2, sizeof *offsets), *next = offsets + 1;
+  int64_t *offsets = calloc((size_t)s->rows + 2, sizeof *offsets);
   uint32_t *indices = malloc(((size_t)s->nnz + 1) * sizeof *indices);
   char *copies = values ? malloc(((size_t)s->nnz + 1) * size) : NULL;
   r->owned[0] = offsets, r->owned[1] = indices, r->owned[2] = copies;
   if (!offsets || !indices || (values && !copies)) return false;
+  int64_t *next = offsets + 1;
   for (int64_t q = 0; q < s->nnz; q++) offsets[shunt_entry_index(s, q) + 2]++;
   for (int64_t i = 1; i <= s->rows; i++) offsets[i + 1] += offsets[i];
   for (int64_t v = 0; v < s->vectors; v++) {

@@ -32,12 +32,13 @@ shunt_status shunt_masked_dot_twin(const struct shunt_masked_dot *p, void *value
   const struct shunt_rows a = {.values = p->a.values, .iso = p->a.iso};
   const struct shunt_rows b = {.values = p->b.values, .iso = p->b.iso};
   const shunt_sum sum = shunt_sum_of(p->semiring.type);
-  int64_t *place = malloc((4 * k_end + 4) * sizeof *place), *other = place + k_end + 1;
-  struct shunt_meetings met = {0, other + k_end + 1, other + 2 * k_end + 2};
+  int64_t *place = malloc((4 * k_end + 4) * sizeof *place);
   if (!sum || !place) {
     free(place);
     return sum ? SHUNT_E_MEMORY : SHUNT_E_UNSUPPORTED;
   }
+  int64_t *other = place + k_end + 1;
+  struct shunt_meetings met = {0, other + k_end + 1, other + 2 * k_end + 2};
   for (int64_t v = 0; v < p->m.vectors; v++)
     for (int64_t q = shunt_vector_begin(&p->m, v); q < shunt_vector_begin(&p->m, v + 1); q++) {
       spread_row(&p->a, shunt_vector_id(&p->m, v), place);

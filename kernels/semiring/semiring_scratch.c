@@ -1,6 +1,6 @@
 /* semiring_scratch.c: memory for the duration of one call, with one block kept for the next.
 
-   The block lies in a slot; whoever takes it leaves the slot empty, so threads never share it
+   The block lies in a slot; a thread that takes it leaves the slot empty, so threads never share it
    and nobody waits.  Large blocks ask for huge pages: fewer faults, and fewer misses of the
    translation buffer when rows are gathered from them.  */
 #include <stdint.h>

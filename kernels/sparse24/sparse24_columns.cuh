@@ -48,7 +48,7 @@ inline column_job make_column_job(const struct shunt_csr &a, const struct shunt_
 }
 
 // A warp that compares, of the tiles from `begin` to `end`.
-struct column_worker : hash_worker {
+struct column_worker : guard::hash_worker {
   int begin = 0, end = INT_MAX;
   __device__ __forceinline__ int first_tile() const { return begin + hash_worker::first_tile(); }
   __device__ __forceinline__ bool is_first() const { return begin == 0 && share == 0 && warp == 0; }
@@ -179,7 +179,7 @@ template <bool Wide> __device__ __forceinline__ bool rest_differs(const column_j
 }
 
 // The worker's rows.
-__device__ __forceinline__ bool rows_differ(const column_job &job, const hash_worker &w)
+__device__ __forceinline__ bool rows_differ(const column_job &job, const guard::hash_worker &w)
 {
   bool found = false;
   for (uint32_t i = w.first_tile() * 32u + threadIdx.x % 32; i <= job.rows;

@@ -64,7 +64,7 @@ struct shunt_sparse24_proof {
    other words of r holds here, too.  r->product is where the product goes:
 
      C itself             C = alpha A B; beta 0 and on the host
-     a f32 matrix W       (not for int32) W = A B; C is written by a repair only (then *r->verdict
+     a f32 matrix W       (not for int32) W = A B; C is written by a repair only (then *r->repaired
                           is 1), else to be combined from W by shunt_guard_combine_cuda
 
    in_place: where every quad of A is full, and each row's values stand on 16 bytes

@@ -32,7 +32,7 @@ arguments<C> make_arguments(const struct shunt_spmm *p, const struct shunt_spars
   k.a = static_cast<const char *>(v->tiles);
   k.chunks = static_cast<int>(v->chunks);
   k.tiles_down = static_cast<int>(v->bands / kGroups);
-  k.tiles_across = static_cast<int>(ceil_div(p->c.cols, columns));
+  k.tiles_across = static_cast<int>(shunt_div_up(p->c.cols, columns));
   k.last_box = static_cast<int>((p->c.cols - 1) / 64 * 64);
   k.c = {to->values,
          to->rows,

@@ -42,7 +42,7 @@ shunt_status check(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
   if (!on_16_bytes(operand_of(p->b))) return SHUNT_E_UNSUPPORTED;
   const uint32_t shared =
       std::max({shape_256<1>::kBytes, in_place_256::kBytes, in_place_128::kBytes});
-  return d->compute_capability == 90 && d->multiprocessors <= arrival_most_blocks &&
+  return d->compute_capability == 90 && d->multiprocessors <= guard::most_blocks &&
                  shared <= (uint32_t)d->shared_per_block
              ? SHUNT_OK
              : SHUNT_E_UNSUPPORTED;

@@ -11,8 +11,8 @@
 //   warps 9 ..      take the block's share of A's fingerprint  A's arrays -> registers
 //   meanwhile       when all is multiplied and hashed, and the last tile still being stored, one
 //                   thread arrives with the block's part of the fingerprint, and whether a sum
-//                   became NaN; whoever sees the sum complete knows whether C stands or is computed
-//                   row by row (kernels/guard/agreement.cuh), once all blocks have stored
+//                   became NaN; a block that sees the sum complete knows whether C stands or is
+//                   computed row by row (kernels/guard/agreement.cuh), once all blocks have stored
 //
 //   ring, one of kStages:  | B: 64 columns x 64 of K | B: next 64 | .. | A: 64 rows | 64 rows |
 //                            8 KB each, rows of 128 bytes, swizzled       4608 bytes each

@@ -36,7 +36,7 @@ __device__ __forceinline__ void prefetch(const walk &p, const guard::repair_args
   if (Shape::kInPlace && p.columns.columns)
     prefetch_columns(p.columns, worker);
   else
-    prefetch_share(r.arrays, worker);
+    guard::prefetch_share(r.arrays, worker);
 }
 
 // What a worker's tiles of A's arrays contribute.
@@ -46,7 +46,7 @@ prove_share(const walk &p, const guard::repair_args &r, const column_worker &wor
 {
   if constexpr (Shape::kInPlace)
     if (p.columns.columns) return compare_share<AtOnce>(p.columns, r.expected, worker);
-  return hash_share_rolling<AtOnce>(r.arrays, worker);
+  return guard::hash_share_rolling<AtOnce>(r.arrays, worker);
 }
 
 // By a warp that multiplies, before, where there is time.
@@ -58,7 +58,7 @@ __device__ __forceinline__ void prove_before(const walk &p, const guard::repair_
     if (p.spared == 0 || !has_time(p)) return;
     struct shunt_fingerprint part =
         compare_share<2>(p.columns, r.expected, find_worker<Shape>(p, Shape::kHashWarps + warp));
-    warp_sum(part, 32);
+    guard::warp_sum(part, 32);
     if (threadIdx.x % 32 == 0) b.part[Shape::kHashWarps + warp] = part;
   }
 }
@@ -66,7 +66,7 @@ __device__ __forceinline__ void prove_before(const walk &p, const guard::repair_
 // By all lanes of a warp that hashes.
 __device__ __forceinline__ void tell_hashed(block_state &b, int warp, struct shunt_fingerprint part)
 {
-  warp_sum(part, 32);
+  guard::warp_sum(part, 32);
   if (threadIdx.x % 32 != 0) return;
   b.part[warp] = part;
   ptx::mbarrier_arrive(ptx::shared_address(&b.found));

@@ -26,7 +26,7 @@ struct block_state {
   uint64_t found; // barrier: warps have written what follows, and `part`
   bool alarm;     // a sum became NaN
   guard::repair_order order;
-  arrival_place place;
+  guard::word_place place;
 };
 
 constexpr uint32_t kValueBytes = SHUNT_SPARSE24_VALUE_BYTES;

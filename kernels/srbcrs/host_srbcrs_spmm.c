@@ -19,7 +19,7 @@ static int32_t sum_of(const struct shunt_spmm *p, const struct shunt_srbcrs *v, 
   const int64_t end = (v->end[g] + stride - 1) / stride * stride;
   uint32_t sum = 0;
   for (int64_t s = v->begin[g]; s < end; s++) {
-    const int a = v->values[shunt_srbcrs_place(v->height, (int)(row % v->height), s)];
+    const int a = shunt_srbcrs_value(v, (int)(row % v->height), s);
     const int b = *element_of_b(&p->b, v->columns[s], column);
     sum += (uint32_t)(a * b);
   }

@@ -1,5 +1,5 @@
 /* srbcrs_format.h: the `srbcrs` format, strided row-major block compressed rows: a sparse matrix
-   of int8 as V x 1 column vectors, V = 2, 4 or 8, in strides as wide as one mma reduces.
+   of integers as V x 1 column vectors, V = 2, 4 or 8, in strides as wide as one mma reduces.
 
    (SR-BCRS of "Efficient Quantized Sparse Matrix Operations on Tensor Cores", SC'22.)
 
@@ -24,7 +24,7 @@
                 begin[g]                end[g]     begin[g + 1]      begin: a multiple of 32
 
    Within a stride the values stand row by row, so that four neighbouring slots of a row are one
-   register of the mma's operand:
+   register of the mma's operand.  Of 8 bits:
 
      columns [stride][32]      | 3  9 17 40 .. |        the row of B for each slot
      values  [stride][V][32]   | a  d  .  k .. |        row 0      . is a zero
@@ -32,6 +32,12 @@
                                | .  f  i  m .. |        row 2
                                | c  g  j  n .. |        row 3
      masks   [stride][32]      |13 15 14 15 .. |        bit r: row r has an entry there
+
+   Of 16 bits, the low bytes of a stride stand before the high ones; of 4 bits, a byte has slots 16
+   apart, the two that a lane of the mma wants:
+
+     values  [stride][2][V][32]   | low bytes of row 0 | .. row 1 | .. | high bytes of row 0 | ..
+     values  [stride][V][16]      byte b of a row: | slot b + 16 | slot b |  slot b in the low nibble
 
    Products read columns and values alone.  The masks say which zeros are entries: with them CSR
    comes back exactly.  Columns of a group ascend.
@@ -62,18 +68,35 @@ struct shunt_srbcrs {
   int64_t rows, cols, nnz;
   int64_t groups;
   int height; /* V: rows of a group */
+  int bits;   /* of a value: 16, 8 or 4 */
   shunt_type value_type;
   struct shunt_srbcrs_counts *counts;
   uint32_t *begin, *end; /* [groups] slots: the first one, and the one behind the last vector */
   uint32_t *columns;     /* [strides][32] */
   uint8_t *masks;        /* [strides][32] */
-  int8_t *values;        /* [strides][height][32]; columns and values aligned to 256 bytes */
+  uint8_t *values;       /* as above; columns and values aligned to 256 bytes */
 };
 
-/* Where the value of row r in slot s (of all strides) stands. */
+/* Where row r in slot s (of all strides) stands among values of one array element each. */
 static inline int64_t shunt_srbcrs_place(int height, int r, int64_t s)
 {
   return (s / SHUNT_SRBCRS_STRIDE * height + r) * SHUNT_SRBCRS_STRIDE + s % SHUNT_SRBCRS_STRIDE;
+}
+
+/* The value of row r in slot s of a matrix in host memory. */
+static inline int shunt_srbcrs_value(const struct shunt_srbcrs *v, int r, int64_t s)
+{
+  const int64_t stride = s / SHUNT_SRBCRS_STRIDE, at = s % SHUNT_SRBCRS_STRIDE;
+  const int64_t place = shunt_srbcrs_place(v->height, r, s);
+  if (v->bits == 8) return (int8_t)v->values[place];
+  if (v->bits == 16) {
+    const int64_t low = place + stride * v->height * SHUNT_SRBCRS_STRIDE;
+    const int64_t high = low + (int64_t)v->height * SHUNT_SRBCRS_STRIDE;
+    return (int16_t)(v->values[low] | v->values[high] << 8);
+  }
+  const int64_t byte = (stride * v->height + r) * (SHUNT_SRBCRS_STRIDE / 2) + at % 16;
+  const int nibble = v->values[byte] >> at / 16 * 4 & 15;
+  return nibble < 8 ? nibble : nibble - 16;
 }
 
 #ifdef __cplusplus

@@ -1,11 +1,11 @@
 // tile_mixed_spmm_blocked.cuh: C by blocks of 128 x 128 to 64 x 64, A in the `tile` format, both
 // operands through shared memory.
 //
-// Four warps multiply, 64 x 64 of C each, and keep their sums in registers (multiply.cuh); four
-// fetch (fetch.cuh), into a ring of 6 to 12 stages, one chunk each: two strips of B (64 rows) and
-// the block's tiles there:
+// Four warps multiply, 64 x 64 of C each, and keep their sums in registers (.._multiply.cuh).  Four
+// others fetch (.._fetch.cuh) into a ring of 6 to 12 stages, one chunk each: two strips of B (64
+// rows) and the block's tiles there:
 //
-//                      B  | kTile |          ring (shape.cuh)
+//                      B  | kTile |          ring (.._shape.cuh)
 //             chunk 0     |-------|        .---------------------------.
 //                   1     |-------|        | s-1 |  s  | s+1 | ..      |
 //                   ..    |-------| -----> '---------------------------'

@@ -51,7 +51,7 @@ template <class T, class Shape> struct multiplier {
 
   // ---- operands; stage: where it begins in shared memory ----------------------------------------
 
-  // Place 0 to 3 (shape.cuh) of block row i.
+  // Place 0 to 3 (tile_mixed_spmm_blocked_shape.cuh) of block row i.
   __device__ __forceinline__ void load_values(uint32_t (&a)[4], int stage, int i, int place) const
   {
     const uint4 v = *reinterpret_cast<const uint4 *>(shared + stage + Shape::kValues +

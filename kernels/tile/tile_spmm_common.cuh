@@ -2,8 +2,8 @@
 // by type, and the store of C with the repair of sums that became NaN.
 //
 // Zeros that fill tiles up are multiplied like any value: 0 x NaN and 0 x Inf are NaN, and a
-// sum never recovers from one.  So whoever stores a sum that is NaN computes it again from
-// the block row's entries alone, as `present` names them.  If the NaN was right it comes again.
+// sum never recovers from one.  So a thread that would store a NaN computes that sum again from the
+// block row's entries alone, as `present` names them.  If the NaN was right it comes again.
 #pragma once
 #include <cuda_runtime.h>
 #include <stdint.h>

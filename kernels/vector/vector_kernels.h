@@ -95,10 +95,10 @@ shunt_status shunt_vector_packed_spmm_shaped_cuda(const struct shunt_spmm *p,
 /* C = alpha A B, and in the same launch what shunt_guard_repair_cuda(p, r) does behind a
    product: r->product is not looked at, none is needed; p->only_if has the meaning that it has
    there.  A's arrays are read.  v's are read before the kernel in front has ended: that one must
-   not write them, and must have waited for whoever did.  brief: the next kernel may come in as soon
-   as A is hashed, else when the product is there.  No workspace.  SHUNT_E_UNSUPPORTED, and nothing
-   enqueued, where the shape is not a direct one of single groups, beta not 0 on the host, or B not
-   to be read in place. */
+   not write them, and must have waited for the kernel that did.  brief: the next kernel may come in
+   as soon as A is hashed, else when the product is there.  No workspace.  SHUNT_E_UNSUPPORTED, and
+   nothing enqueued, where the shape is not a direct one of single groups, beta not 0 on the host,
+   or B not to be read in place. */
 shunt_status shunt_vector_packed_spmm_proved_shaped_cuda(const struct shunt_spmm *p,
                                                          const struct shunt_vector *v,
                                                          const struct shunt_vector_shape *shape,

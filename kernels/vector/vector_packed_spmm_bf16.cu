@@ -1,4 +1,4 @@
-// vector_packed_spmm_bf16.cu: the kernels of shunt_vector_packed_spmm_cuda for bf16.
+// vector_packed_spmm_bf16.cu: the kernels of shunt_vector_packed_spmm_shaped_cuda for bf16.
 #include "kernels/vector/vector_packed_spmm_launch.cuh"
 
 namespace shunt

@@ -6,9 +6,9 @@
 // vary, and stored.
 //
 // Zeros that fill vectors up, and unused slots, are multiplied like any value: 0 x NaN and
-// 0 x Inf are NaN, and a sum never recovers from one.  So whoever stores a sum that is NaN
-// computes it again from the group's entries alone, as the masks name them.  If the NaN was
-// right it comes again.
+// 0 x Inf are NaN, and a sum never recovers from one.  So a thread that would store a NaN computes
+// that sum again from the group's entries alone, as the masks name them.  If the NaN was right it
+// comes again.
 #pragma once
 #include <cuda_runtime.h>
 #include <stdint.h>

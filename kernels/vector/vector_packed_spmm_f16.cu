@@ -1,4 +1,4 @@
-// vector_packed_spmm_f16.cu: the kernels of shunt_vector_packed_spmm_cuda for f16.
+// vector_packed_spmm_f16.cu: the kernels of shunt_vector_packed_spmm_shaped_cuda for f16.
 #include "kernels/vector/vector_packed_spmm_launch.cuh"
 
 namespace shunt

@@ -13,22 +13,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../unit/check.h"
 #include "graphblas_gpu_matrices.h"
 
 #define TRY(call) NEED((call) == GrB_SUCCESS)
 
-static int passed, failed;
 static struct matrix grid;
 static GrB_Matrix a;
 static const GrB_Index cols = 128;
 static void *context;
 static int (*flags_of)(unsigned *, void *), (*push)(void *), (*pop)(void **);
-
-static void check(int good, const char *what)
-{
-  printf("%s - %s\n", good ? "ok" : "not ok", what);
-  good ? passed++ : failed++;
-}
 
 /* The driver answers a thread that has a context; Shunt leaves it none. */
 static int registered(void *p)
@@ -197,8 +191,8 @@ static void test_unseen(void)
 int main(void)
 {
   if (!open_driver()) {
-    printf("skip - no driver\n0 passed, 0 failed, 1 skipped\n");
-    return 0;
+    check_skip("no driver");
+    return check_finish();
   }
   TRY(GrB_init(GrB_NONBLOCKING));
   grid = grid_matrix(20, 6, 1, "grid");
@@ -207,6 +201,5 @@ int main(void)
   test_unseen();
   GrB_Matrix_free(&a);
   TRY(GrB_finalize());
-  printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-  return failed != 0;
+  return check_finish();
 }

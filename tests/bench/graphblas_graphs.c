@@ -10,13 +10,11 @@
 
    A row for each product: medians, ms, and the quotient; the results must be equal.  */
 #define _GNU_SOURCE
-#include <getopt.h>
 
 #include "tests/bench/graphblas_paired.h"
 
-static mxm_function original;
-static int repeats = 5, rows_written, wrong;
-static FILE *json;
+static struct paired_options o = {.threads = 2, .repeats = 5};
+static int rows_written, wrong;
 
 /* ---- graphs --------------------------------------------------------------------------------- */
 
@@ -161,17 +159,17 @@ static void row(const char *graph_name, const char *what, GrB_Type type, GrB_Sem
   GRB_OK(GrB_Matrix_new(&c, type, n, n));
   for (int i = 0; i < 2; i++) {
     GRB_OK(GrB_Matrix_new(&results[i], type, n, n));
-    GRB_OK((i ? original : GrB_mxm)(results[i], mask, NULL, s, a, b, d));
+    GRB_OK((i ? o.original : GrB_mxm)(results[i], mask, NULL, s, a, b, d));
   }
   const bool good = equal(results[0], results[1]);
   const struct paired_product p = {c, mask, NULL, s, a, b, d};
-  const struct paired_time t = paired_run(original, &p, repeats);
+  const struct paired_time t = paired_run(o.original, &p, o.repeats);
   printf("%-16s %-36s %10lu %10.3f %10.3f %7.2f%s\n", graph_name, what, (unsigned long)entries,
          t.original, t.shunt, t.original / t.shunt, good ? "" : "  WRONG");
   fflush(stdout);
   wrong += !good;
-  if (json)
-    fprintf(json,
+  if (o.json)
+    fprintf(o.json,
             "%s\n  {\"graph\": \"%s\", \"product\": \"%s\", \"mask_entries\": %lu, "
             "\"graphblas_ms\": %.4f, \"shunt_ms\": %.4f}",
             rows_written++ ? "," : "", graph_name, what, (unsigned long)entries, t.original,
@@ -204,29 +202,17 @@ static void products(const char *path)
 
 int main(int argc, char **argv)
 {
-  int option, threads = 2;
-  while ((option = getopt(argc, argv, "t:ur:o:")) != -1) {
-    if (option == 't') threads = atoi(optarg);
-    if (option == 'u') paired_clock = CLOCK_PROCESS_CPUTIME_ID, threads = 1;
-    if (option == 'r') repeats = atoi(optarg);
-    if (option == 'o') json = fopen(optarg, "w");
-    if (option == '?') return 2;
-  }
-  if (repeats < 1 || repeats > 99) return 2;
-  GRB_OK(GrB_init(GrB_NONBLOCKING));
-  GRB_OK(GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, threads));
-  original = original_mxm();
-  if (!original) return 1;
-  if (original == GrB_mxm) printf("# without the preload: the original beside itself\n");
-  printf("# %d threads, %s; mask entries, ms of the original, of Shunt, times as fast\n", threads,
+  if (!paired_begin(argc, argv, &o)) return 2;
+  printf("# %d threads, %s; mask entries, ms of the original, of Shunt, times as fast\n", o.threads,
          paired_clock == CLOCK_MONOTONIC ? "time" : "CPU time");
-  if (json)
-    fprintf(json, "{\"threads\": %d, \"clock\": \"%s\", \"repeats\": %d, \"products\": [", threads,
-            paired_clock == CLOCK_MONOTONIC ? "time" : "CPU time of the process", repeats);
+  if (o.json)
+    fprintf(o.json, "{\"threads\": %d, \"clock\": \"%s\", \"repeats\": %d, \"products\": [",
+            o.threads, paired_clock == CLOCK_MONOTONIC ? "time" : "CPU time of the process",
+            o.repeats);
   for (int i = optind; i < argc; i++) products(argv[i]);
-  if (json) {
-    fprintf(json, "]}\n");
-    fclose(json);
+  if (o.json) {
+    fprintf(o.json, "]}\n");
+    fclose(o.json);
   }
   GRB_OK(GrB_finalize());
   return wrong != 0;

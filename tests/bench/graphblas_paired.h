@@ -7,6 +7,8 @@
 #define GRAPHBLAS_PAIRED_H
 
 #include <dlfcn.h>
+#include <getopt.h>
+#include <stdbool.h>
 
 #include "tests/clients/graphblas_common.h"
 
@@ -77,6 +79,32 @@ static inline struct paired_time paired_run(mxm_function original, const struct 
   qsort(theirs, (size_t)repeats, sizeof *theirs, paired_ascending);
   qsort(ours, (size_t)repeats, sizeof *ours, paired_ascending);
   return (struct paired_time){theirs[repeats / 2], ours[repeats / 2]};
+}
+
+/* What the programs' options say: -t THREADS, -u (processor time, of one thread), -r REPEATS,
+   -o FILE for JSON.  False: they are wrong, or there is no original.  GraphBLAS is begun.  */
+struct paired_options {
+  mxm_function original;
+  int threads, repeats;
+  FILE *json; /* NULL: none */
+};
+
+static inline bool paired_begin(int argc, char **argv, struct paired_options *o)
+{
+  int option;
+  while ((option = getopt(argc, argv, "t:ur:o:")) != -1) {
+    if (option == 't') o->threads = atoi(optarg);
+    if (option == 'u') paired_clock = CLOCK_PROCESS_CPUTIME_ID, o->threads = 1;
+    if (option == 'r') o->repeats = atoi(optarg);
+    if (option == 'o') o->json = fopen(optarg, "w");
+    if (option == '?') return false;
+  }
+  if (o->repeats < 1 || o->repeats > 99) return false;
+  GRB_OK(GrB_init(GrB_NONBLOCKING));
+  GRB_OK(GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, o->threads));
+  o->original = original_mxm();
+  if (o->original == GrB_mxm) printf("# without the preload: the original beside itself\n");
+  return o->original != NULL;
 }
 
 #endif

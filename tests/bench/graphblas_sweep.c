@@ -6,13 +6,10 @@
    A row for each product: medians of the original and of Shunt, in turns, ms, and the quotient; -u:
    of one thread, by the process' CPU time.  */
 #define _GNU_SOURCE
-#include <getopt.h>
 
 #include "tests/bench/graphblas_paired.h"
 
-static mxm_function original;
-static int repeats = 9;
-static FILE *json;
+static struct paired_options o = {.threads = 2, .repeats = 9};
 static double least = 1e30, logs;
 static int count;
 static char least_of[128];
@@ -68,12 +65,12 @@ static void row(const char *what, GrB_Semiring s, GrB_Matrix a, GrB_Matrix b, bo
   GRB_OK(GrB_Matrix_ncols(&n, b));
   GrB_Matrix c = new_matrix((int64_t)m, (int64_t)n, c_by_column);
   const struct paired_product p = {c, mask, NULL, s, a, b, d};
-  const struct paired_time t = paired_run(original, &p, repeats);
+  const struct paired_time t = paired_run(o.original, &p, o.repeats);
   const double gain = t.original / t.shunt;
   printf("%-52s %9.3f %9.3f %7.2f\n", what, t.original, t.shunt, gain);
   fflush(stdout);
-  if (json)
-    fprintf(json, "%s\n  {\"product\": \"%s\", \"graphblas_ms\": %.4f, \"shunt_ms\": %.4f}",
+  if (o.json)
+    fprintf(o.json, "%s\n  {\"product\": \"%s\", \"graphblas_ms\": %.4f, \"shunt_ms\": %.4f}",
             count ? "," : "", what, t.original, t.shunt);
   if (gain < least) {
     least = gain;
@@ -132,29 +129,17 @@ static void masks(int64_t sources, int64_t n, int entries)
 
 int main(int argc, char **argv)
 {
-  int option, threads = 2;
-  while ((option = getopt(argc, argv, "t:ur:o:")) != -1) {
-    if (option == 't') threads = atoi(optarg);
-    if (option == 'u') paired_clock = CLOCK_PROCESS_CPUTIME_ID, threads = 1;
-    if (option == 'r') repeats = atoi(optarg);
-    if (option == 'o') json = fopen(optarg, "w");
-    if (option == '?') return 2;
-  }
-  if (repeats < 1 || repeats > 99) return 2;
-  GRB_OK(GrB_init(GrB_NONBLOCKING));
-  GRB_OK(GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, threads));
-  original = original_mxm();
-  if (!original) return 1;
-  if (original == GrB_mxm) printf("# without the preload: the original beside itself\n");
-  if (json) fprintf(json, "{\"threads\": %d, \"repeats\": %d, \"products\": [", threads, repeats);
+  if (!paired_begin(argc, argv, &o)) return 2;
+  if (o.json)
+    fprintf(o.json, "{\"threads\": %d, \"repeats\": %d, \"products\": [", o.threads, o.repeats);
   shapes(1250, 1024, 1024);
   shapes(20000, 64, 64);
   shapes(64, 20000, 20000);
   shapes(100, 5000, 20000);
   masks(4, 20000, 16);
   masks(32, 20000, 16);
-  if (json) fprintf(json, "]}\n");
-  if (json) fclose(json);
+  if (o.json) fprintf(o.json, "]}\n");
+  if (o.json) fclose(o.json);
   printf("# %d products, geometric mean %.2f, least %.2f (%s)\n", count, exp(logs / count), least,
          least_of);
   GRB_OK(GrB_finalize());

@@ -210,6 +210,42 @@ def srbcrs():
         for c in cases("srbcrs.json")])
 
 
+def integer_times(what):
+    """{(V, sparsity, N or K, bits): least us of all shapes}; bits "f16" of the kernel of `vector`."""
+    least = {}
+    for line in lines("integers.txt"):
+        found = re.match(r"time %s 4096 x 4096 V (\d) sparsity ([\d.]+) [NK] (\d+) "
+                         r"(?:bits ([\d x]+?)|(f16)) (?:columns|phases|vector)\b.*?([\d.]+) us"
+                         % what, line)
+        if not found:
+            continue
+        key = int(found[1]), float(found[2]), int(found[3]), found[4] or found[5]
+        least[key] = min(float(found[6]), least.get(key, math.inf))
+    return least
+
+
+def integer_table(what, letter, kinds):
+    us = integer_times(what)
+    rows = sorted({k[:3] for k in us}, key=lambda k: (-k[0],) + k[1:])
+    return table(("V, zeros, %s" % letter,) + kinds, [
+        ("%d, %g %%, %d" % (row[0], 100 * row[1], row[2]),) +
+        tuple("%.1f" % us[row + (kind,)] if row + (kind,) in us else "" for kind in kinds)
+        for row in rows])
+
+
+def integer_attention():
+    found = {}
+    for line in lines("integers.txt"):
+        head = re.match(r"time attention (\d+) heads (\d+) sparsity ([\d.]+) (.*)", line)
+        if head:
+            row = found.setdefault((int(head[1]), int(head[2]), round(float(head[3]), 2)), {})
+            row.update(re.findall(r"(trio|fused|8b-8b|16b-8b):? ([\d.]+) us", head[4]))
+    kinds = ("trio", "fused", "8b-8b", "16b-8b")
+    return table(("sequence, heads, zeros", "fp16, three calls", "fp16, fused", "8b-8b", "16b-8b"),
+                 [("%d, %d, %g %%" % (k[0], k[1], 100 * k[2]),) +
+                  tuple(row.get(kind, "") for kind in kinds) for k, row in sorted(found.items())])
+
+
 def bsr():
     found, rows = list(block_lines()), []
     for form, name in (("bsr", "BSR"), ("ell", "Blocked-ELL")):
@@ -274,6 +310,20 @@ def host():
             name = " ".join(today.get(word, word) for word in call.split())
             rows.append((name, theirs, ours))
     return table(("call", "without Shunt, us", "with Shunt, us"), rows)
+
+
+def short_programs():
+    """C: its products, and the process; PyTorch: its products."""
+    rows = []
+    for line in lines("first-call.txt"):
+        if line[:2] in ("C ", "Py"):
+            program, kind, calls, plain, shunt, _, *products = line.split()
+            a, b = products or (plain, shunt)
+            rows.append(("%s, %s" % (program, kind), calls, "%.1f" % float(a), "%.1f" % float(b),
+                         "%.2f" % (float(b) / float(a)),
+                         "%.0f, %.0f" % (float(plain), float(shunt)) if products else ""))
+    return table(("program", "calls", "products without Shunt, ms", "with, ms", "times as long",
+                  "the process, ms"), rows)
 
 
 def attention():
@@ -384,10 +434,14 @@ TABLES = {
     "layers": lambda: layers("dlmc.json"), "layers sddmm": lambda: layers("dlmc-sddmm.json"),
     "vector": vector, "vector tf32": vector_tf32, "row order": row_order, "prepared": prepared,
     "sparse24": sparse24, "sparse24 claim": sparse24_claim, "sparse24 int8": sparse24_int8,
-    "srbcrs": srbcrs, "bsr": bsr, "tile": tile,
+    "srbcrs": srbcrs, "integers attention": integer_attention,
+    "integers spmm": lambda: integer_table("spmm", "N", (
+        "16 x 16", "16 x 8", "16 x 4", "8 x 8", "8 x 4", "4 x 4")),
+    "integers sddmm": lambda: integer_table("sddmm", "K", ("f16", "16", "8", "4")),
+    "bsr": bsr, "tile": tile,
     "sddmm": sddmm, "sddmm scattered": sddmm_scattered, "solvers": solvers, "host": host,
-    "attention": attention, "graphblas": graphblas, "graphblas host": graphblas_host,
-    "graphs": graphs,
+    "short programs": short_programs, "attention": attention, "graphblas": graphblas,
+    "graphblas host": graphblas_host, "graphs": graphs,
 }
 
 

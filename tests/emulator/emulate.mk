@@ -44,7 +44,7 @@ below = $(patsubst $(top)/%,%,$(shell find $(addprefix $(top)/,$(1)) -name '$(2)
 # tune_machine.c asks for its version.
 BACKEND = backend/native backend/graphblas/gpu backend/log backend/options backend/plan backend/routes
 LEFT_OUT = conv/read/% backend/native/no_cuda.c backend/routes/table.c backend/plan/packed.c \
-  backend/plan/device_memory.c backend/plan/tune_machine.c
+  backend/plan/memory/device_memory.c backend/plan/tune_machine.c
 ARCHIVED := $(call below,kernels conv $(BACKEND) tests/bench/ablation,*.cu) \
   $(filter-out $(LEFT_OUT),$(call below,kernels conv $(BACKEND),*.c))
 REWRITTEN := $(addprefix $(B)/tree/,$(filter-out kernels/ptx/%,\

@@ -150,7 +150,7 @@ static void test_mma_others()
     for (int e = 0; e < 4; e++) word |= (uint32_t)(uint8_t)(int8_t)x[e * step] << 8 * e;
     return word;
   };
-  check(product_right<emulator::m16n8k32_s8>(
+  check(product_right<emulator::m16n8k32_8<true, true>>(
             16, 8, 32,
             [&](auto &f, auto &a, auto &b, Random &) {
               for (int l = 0; l < 32; l++) {

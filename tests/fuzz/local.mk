@@ -4,13 +4,16 @@
 #   make fuzz    by libFuzzer, FUZZ_SECONDS each, with the sanitizers of addresses and of undefined
 #                behaviour: new cases go to fuzzed/NAME, the output to fuzzed/NAME.log, a case that
 #                fails to fuzzed/NAME-crash-*; FUZZED="problem native": these alone
-check_PROGRAMS += %D%/fuzz_native %D%/fuzz_problem %D%/fuzz_report
-FUZZED = native problem report
+check_PROGRAMS += %D%/fuzz_integers %D%/fuzz_native %D%/fuzz_problem %D%/fuzz_report
+FUZZED = integers native problem report
 if HAVE_CUDA
 check_PROGRAMS += %D%/fuzz_options %D%/fuzz_tune
 FUZZED += options tune
 endif
 
+%C%_fuzz_integers_SOURCES = %D%/replay.c %D%/fuzz_integers.c backend/native/no_cuda.c
+%C%_fuzz_integers_CFLAGS = $(AM_CFLAGS)
+%C%_fuzz_integers_LDADD = $(NATIVE_TEST_LIBS)
 %C%_fuzz_native_SOURCES = %D%/replay.c %D%/fuzz_native.c backend/native/no_cuda.c
 %C%_fuzz_native_CFLAGS = $(AM_CFLAGS)
 %C%_fuzz_native_LDADD = $(NATIVE_TEST_LIBS)
@@ -37,6 +40,7 @@ CLANG = clang
 FUZZ_SECONDS = 300
 FUZZ_FLAGS = -g -O1 -std=gnu11 -w -fsanitize=fuzzer,address,undefined \
   -fno-sanitize-recover=undefined $(DEFS) -I$(top_builddir) -I$(top_srcdir) $(CUDA_CPPFLAGS)
+FUZZ_integers = $(libshunt_native_la_SOURCES) $(libshunt_host_la_SOURCES)
 FUZZ_native = $(libshunt_native_la_SOURCES) $(libshunt_host_la_SOURCES)
 FUZZ_problem = $(libshunt_problem_la_SOURCES)
 FUZZ_report = $(libshunt_problem_la_SOURCES)

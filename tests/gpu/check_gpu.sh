@@ -6,11 +6,13 @@
 #   stale      never a result of what a matrix used to hold
 #   blackbox   stale, parity, determinism, frozen, tune, quiet, faults: cuSPARSE programs under Shunt
 #   frozen     of these, frozen alone
+#   extend     of these, extend alone
 #   sanitize   compute-sanitizer memcheck on short runs of both; SANITIZE="test_a test_b": of these
 #              alone, and of stale; SANITIZE_JOBS at a time (2), SANITIZE_SECONDS each (300), and
 #              of the largest tests one case in SANITIZE_EVERY (8); then racecheck and initcheck on
 #              a few small tests (RACES="test_a test_b": on these)
 #   host       what a call costs the host, for each route, next to a bare launch: host.txt
+#   short      programs that end after a few products, without and with Shunt: first-call.txt
 #   clients    tests/clients without and with Shunt
 #   solvers    block solvers and a PETSc-like loop, timed without and with Shunt
 #   bench      torch_bench.py without and with Shunt
@@ -19,11 +21,16 @@
 #   changes    stale in rounds of other seeds, until CHANGES (1,000,000) results are checked
 #   train      PyTorch trains sparse models for TRAIN_STEPS (1,000): losses without Shunt and with
 #              it, the same bits in five runs with SHUNT_DETERMINISTIC=1, and what that costs
+#   ranks      RANKS (8) processes that share the device: rate, memory kept, memory left
+#   large      more than 2^31 entries, more than 2^31 elements of C, 10^8 rows, changed in place
+#   dist       a GCN and a solver in two ranks on the device, against one rank and float64
 #   memory     programs that fill the device, without and with Shunt: both get as much
+#   gained     what shunt run --measure says was saved, and the difference of the runs' times
 #
 # Programs run side by side, JOBS at a time (8; unit: all at once).  Those that measure times or
-# count the device's memory have the device for themselves: tune, quiet, faults, host, solvers,
-# bench, torture, memory, and the first runs of train and products of clients.
+# count the device's memory have the device for themselves: tune, quiet, faults, host, short,
+# solvers, bench, torture, ranks, large, dist, memory, gained, and the first runs of train and
+# products of clients.
 #
 # Without a phase: unit, blackbox, clients.  OUT receives report.json and logs.tar.gz, after each
 # phase, and from bench bench.json; `report.py --join` makes one report of several runs.  The
@@ -232,6 +239,19 @@ frozen() {
   wait
 }
 
+# Types that cuSPARSE refuses: answered where that is asked for, and there alone.
+start_extend() {
+  local bin=$build/tests/gpu/blackbox
+  turn plain original-extend 60 "$bin/extend"
+  turn preloaded not-extended 60 "$bin/extend"
+  SHUNT_EXTEND=1 turn preloaded extend 60 "$bin/extend" -- 'reason extended >= 30'
+}
+
+extend() {
+  start_extend
+  wait
+}
+
 # The original's results, then both comparisons with them.
 # shellcheck disable=SC2317 # started by its name
 parity() {
@@ -251,6 +271,7 @@ blackbox() {
   start_stale
   SHUNT_ROUTES=$every_route turn preloaded determinism 150 "$bin/determinism"
   start_frozen
+  start_extend
   wait
   # Alone, each.
   quiet_programs
@@ -306,6 +327,19 @@ host() {
       }
       END { for (i = 1; i <= n; i++) print least[name[i]], bare[name[i]] name[i] }'
   } | tee "$out/host.txt"
+}
+
+# Whole programs in C, and the products of PyTorch's.
+short() {
+  local bin=$build/tests/clients
+  export PYTHONDONTWRITEBYTECODE=1
+  run short 500 env LD_LIBRARY_PATH="$(library_path "$bin/short_program")" \
+    python3 "$here/tests/clients/short_programs.py" --preload "$shunt" \
+    --program "$bin/short_program" -o "$out/first-call.txt"
+  run short-torch 400 python3 "$here/tests/clients/short_programs.py" --preload "$shunt" --torch \
+    -o "$work/short-torch.txt"
+  [ ! -f "$work/short-torch.txt" ] || sed 1d "$work/short-torch.txt" >>"$out/first-call.txt"
+  sed 's/^/  /' "$out/first-call.txt"
 }
 
 # The preload goes in behind the sanitizer's own.
@@ -467,6 +501,7 @@ torture() {
   both layers 300 "$bin/layers" "${LAYERS_PASSES:-8}" -- 'rerouted cusparseSpMM >= 10000'
   grep -h '^time us_a_layer' "$logs/original-layers.log" | sed 's/^/  without: /'
   grep -h '^time us_a_layer' "$logs/layers.log" | sed 's/^/  with:    /'
+  preloaded switches 120 "$bin/switches" "${SWITCHES:-64}" -- 'rerouted cusparseSpMM >= 500'
   both many-streams 550 "$bin/many_streams" "${STREAMS:-100000}" -- \
     "rerouted cusparseSpMM >= $((${STREAMS:-100000} / 2))"
   both many-problems 550 "$bin/many_problems" "${PROBLEMS:-100000}" -- \
@@ -475,6 +510,83 @@ torture() {
     'route sparse24 >= 2000'
   both service 590 "$bin/service" "${PRODUCTS:-100000}" "${MATRICES:-200}" -- \
     "rerouted cusparseSpMM >= $((${PRODUCTS:-100000} / 2))"
+}
+
+# Eight processes on the device, as one with the same work; copies in all of them within one budget.
+ranks() {
+  local bin=$build/tests/gpu/torture
+  both ranks 280 "$bin/ranks" "${RANKS:-8}" -- 'rerouted cusparseSpMM >= 10000'
+  compared ranks 'rate >= -0.1' 'filled_mb >= -1024'
+  grep -H '^value rate\|^time products' "$logs/original-ranks.log" "$logs/ranks.log" |
+    sed 's,.*/,  ,'
+  SHUNT_CACHE_MB=0 preloaded ranks-0 280 "$bin/ranks" "${RANKS:-8}"
+  SHUNT_CACHE_MB=256 preloaded ranks-256 280 "$bin/ranks" "${RANKS:-8}"
+  run ranks-256-compared 20 python3 "$report" --compare "$logs/ranks-0.log" "$logs/ranks-256.log" \
+    'used_mb >= 128' 'used_mb <= 320'
+}
+
+# distributed NAME RANKS SCRIPT WORD...: its results to $work/NAME.out; under `shunt run` but for names
+# that begin with "original-".  Ranks share the device, so they speak through the host (gloo).
+distributed() {
+  local name=$1 ranks=$2 script=$here/tests/clients/$3 under=("$build/shunt" run --report
+    "$work/$1.report" --)
+  shift 3
+  [ "$name" = "${name#original-}" ] || under=()
+  run "$name" 170 "${under[@]}" torchrun --nproc-per-node "$ranks" "$script" "$@" \
+    -o "$work/$name.out"
+}
+
+# The same network and solver in parts: against one rank without Shunt, and float64.
+dist() {
+  local type tolerance parts script=$here/tests/clients
+  export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=2
+  for type in f32 bf16; do
+    tolerance=1e-4
+    [ $type = f32 ] || tolerance=0.02
+    distributed "original-dist-gcn-$type" 1 dist_gcn.py --backend gloo --type $type
+    distributed "dist-gcn-$type" 1 dist_gcn.py --backend gloo --type $type
+    for parts in 1d 1.5d; do
+      distributed "dist-gcn-$type-$parts" 2 dist_gcn.py --backend gloo --type $type --parts $parts
+      run "dist-gcn-$type-$parts-near" 20 python3 "$script/dist_gcn.py" --compare \
+        "$work/dist-gcn-$type-$parts.out" "$work/original-dist-gcn-$type.out" $tolerance
+      distributed "dist-gcn-$type-$parts-exact" 2 dist_gcn.py --backend gloo --type $type \
+        --parts $parts --nodes 12800 --exact
+    done
+    expected "dist-gcn-$type-1d" 'rerouted cusparseSpMM >= 100'
+  done
+  distributed original-dist-solver 1 dist_solver.py
+  distributed dist-solver 1 dist_solver.py
+  distributed dist-solver-2 2 dist_solver.py
+  expected dist-solver-2 'rerouted cusparseSpMM >= 100'
+  for type in dist-solver dist-solver-2; do
+    run "$type-near" 20 python3 "$script/dist_solver.py" --compare "$work/$type.out" \
+      "$work/original-dist-solver.out" 1e-6
+  done
+  grep -H '^value' "$logs"/original-dist-*.log "$logs"/dist-*.log | sed 's,.*/,  ,'
+}
+
+# What 32-bit numbers do not count, by each route that takes it; one after the other, as each takes
+# much of the device.
+large() {
+  local bin=$build/tests/gpu/torture route
+  preloaded large-entries 120 "$bin/large" entries -- 'rerouted cusparseSpMM >= 30'
+  preloaded large-rows 120 "$bin/large" rows -- 'rerouted cusparseSpMM >= 30'
+  for route in csr vector; do # others decline so many rows, or elements
+    SHUNT_ROUTES=$route preloaded "large-result-$route" 120 "$bin/large" result -- \
+      "route $route >= 8"
+  done
+  SHUNT_ROUTES=csr,sparse24 preloaded large-tall 120 "$bin/large" tall -- 'route sparse24 >= 8'
+  grep -h '^time us_a_call' "$logs"/large-*.log | sed 's/^/  /'
+}
+
+gained() {
+  local script=$here/tests/gpu/gained.py path
+  path=$(library_path "$build/tests/clients/petsc_loop")
+  export PYTHONDONTWRITEBYTECODE=1
+  run gained-layers 300 python3 "$script" "$build/shunt" "$work" 0.1 \
+    python3 "$here/tests/clients/torch_layers.py" --steps 2000
+  run gained-petsc 300 env LD_LIBRARY_PATH="$path" python3 "$script" "$build/shunt" "$work" 0.1 \
+    "$build/tests/clients/petsc_loop" mesh:24x3 -n 32 -t f32 -i 100000
 }
 
 # Programs that fill the device, each alone.
@@ -565,19 +677,25 @@ for phase in $phases; do
   stale) stale ;;
   blackbox) blackbox ;;
   frozen) frozen ;;
+  extend) extend ;;
   sanitize) sanitize ;;
   host) host ;;
+  short) short ;;
   clients) clients ;;
   solvers) solvers ;;
   bench) bench ;;
   torture) torture ;;
+  ranks) ranks ;;
+  large) large ;;
+  dist) dist ;;
   memory) memory ;;
+  gained) gained ;;
   train) train ;;
   changes) changes ;;
   *)
     echo "check_gpu: unknown phase '$phase'; accepted:" \
-      "unit stale frozen blackbox sanitize host clients solvers bench torture memory changes" \
-      "train"
+      "unit stale frozen blackbox sanitize host short clients solvers bench torture ranks large" \
+      "memory dist gained changes train"
     exit 2
     ;;
   esac

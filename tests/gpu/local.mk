@@ -3,8 +3,9 @@
 GPU_TESTS = $(patsubst $(srcdir)/%.cu,%,$(wildcard $(srcdir)/%D%/*/test_*.cu))
 GPU_ROUTE_TESTS = $(patsubst $(srcdir)/%.c,%,$(wildcard $(srcdir)/%D%/*/test_*.c))
 GPU_BLACKBOX = $(patsubst %,%D%/blackbox/%,stale stale_bsr stale_epochs parity determinism faults \
-  frozen host_time tune)
-GPU_TORTURE = $(patsubst %,%D%/torture/%,layers many_streams many_problems recovery service)
+  extend frozen host_time tune)
+GPU_TORTURE = $(patsubst %,%D%/torture/%,large layers many_streams many_problems ranks recovery \
+  service switches)
 
 NVCC_TEST = $(NVCC) $(NVCC_TEST_ARCH) -std=c++17 -O2 -I$(top_srcdir) -I$(top_builddir) \
   -MMD -MP -MF $@.d -MT $@
@@ -17,10 +18,12 @@ GPU_ARCHIVES = $(GPU_LIBS:%.la=.libs/%.a)
 ABLATION_CU = $(wildcard $(srcdir)/tests/bench/ablation/*.cu)
 %D%/ablation/test_ablation %D%/ablation/test_ablation_tiles: $(ABLATION_CU)
 %D%/ablation/test_ablation %D%/ablation/test_ablation_tiles: EXTRA_OBJECTS = $(ABLATION_CU)
-%D%/native/cuda_engine.o: $(srcdir)/backend/native/cuda_engine.c
+NATIVE_CUDA_OBJECTS = %D%/native/cuda_engine.o %D%/native/cuda_integers.o
+$(NATIVE_CUDA_OBJECTS): %D%/native/%.o: $(srcdir)/backend/native/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(CFLAGS) -I$(top_srcdir) $(CUDA_CPPFLAGS) -c -o $@ $<
-%D%/native/test_native_gpu: %D%/native/cuda_engine.o
-%D%/native/test_native_gpu: EXTRA_OBJECTS = %D%/native/cuda_engine.o
+%D%/native/test_native_gpu %D%/native/test_native_integers_gpu: $(NATIVE_CUDA_OBJECTS)
+%D%/native/test_native_gpu %D%/native/test_native_integers_gpu: EXTRA_OBJECTS = \
+  $(NATIVE_CUDA_OBJECTS)
 
 $(GPU_TESTS): %: %.cu $(GPU_LIBS)
 	$(V_NVCC)$(MKDIR_P) $(@D) && $(NVCC_TEST) -Xlinker --as-needed -o $@ $< $(EXTRA_OBJECTS) \
@@ -45,4 +48,4 @@ gpu-tests check-gpu:
 endif
 .PHONY: gpu-tests check-gpu
 CLEANFILES += $(GPU_TESTS) $(GPU_ROUTE_TESTS) $(GPU_BLACKBOX) $(GPU_TORTURE) %D%/blackbox/quiet \
-  %D%/blackbox/quiet_preload.so %D%/native/cuda_engine.o
+  %D%/blackbox/quiet_preload.so $(NATIVE_CUDA_OBJECTS)

@@ -96,7 +96,7 @@ def output_of(*command):
         return ""
 
 
-def cusparse_version():
+def version_of_cusparse():
     script = ("import ctypes,sys\n"
               "try:\n l = ctypes.CDLL('libcusparse.so.12')\n"
               "except OSError:\n l = ctypes.CDLL('/usr/local/cuda/lib64/libcusparse.so.12')\n"
@@ -113,7 +113,7 @@ def machine():
     nvcc = output_of("nvcc", "--version") or output_of("/usr/local/cuda/bin/nvcc", "--version")
     cuda = re.search(r"release [\d.]+, V([\d.]+)", nvcc)
     return {"device": name, "driver": driver, "cuda": cuda.group(1) if cuda else "",
-            "cusparse": cusparse_version()}
+            "cusparse": version_of_cusparse()}
 
 
 # ---- results ------------------------------------------------------------------------

@@ -20,19 +20,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 unset LD_PRELOAD SHUNT_ROUTES SHUNT_LOG SHUNT_REPORT SHUNT_FAULT
 
-passed=0
-failed=0
-ok() { passed=$((passed + 1)); echo "ok - $1"; }
-not_ok() {
-  failed=$((failed + 1))
-  echo "not ok - $1"
-  [ ! -s "$work/out" ] || head -60 "$work/out" | cut -c1-800 | sed 's/^/#   /'
-}
-check() {
-  name=$1
-  shift
-  if "$@" >"$work/out" 2>&1; then ok "$name"; else not_ok "$name"; fi
-}
+. "$here/../checks.sh"
 # Counts the lines of a program that prints its own.
 report() {
   "$@" >"$work/out" 2>&1
@@ -44,12 +32,6 @@ report() {
   failed=$((failed + bad))
   if [ $status != 0 ] && [ "$bad" = 0 ]; then not_ok "$2 ends with $status"; fi
 }
-finish() {
-  echo "$passed passed, $failed failed${1:+, $1 skipped}"
-  [ "$failed" = 0 ] || exit 1
-  exit 0
-}
-
 echo '#include <GraphBLAS.h>' >"$work/probe.c"
 echo 'int main(void) { return GrB_init(GrB_NONBLOCKING); }' >>"$work/probe.c"
 compile() {
@@ -59,8 +41,8 @@ compile() {
     ${GRAPHBLAS_LIBS:--lgraphblas} -lm -ldl -lpthread
 }
 if ! compile probe "$work/probe.c" >"$work/out" 2>&1 || ! "$work/probe"; then
-  echo "skip - GraphBLAS is not installed (libgraphblas-dev)"
-  finish 1
+  skip "GraphBLAS is not installed (libgraphblas-dev)"
+  finish
 fi
 
 common="$here/operand.c $here/seen.c $here/types.c $here/original.c"
@@ -102,7 +84,7 @@ cases=${PROPERTY_CASES:-50000}
   report env LD_PRELOAD="$library" "$work/vectors"
   report env LD_PRELOAD="$library" "$work/gainless"
 }
-[ -n "$library" ] || finish 1
+[ -n "$library" ] || { skip "what needs the library: SHUNT_GRAPHBLAS_SO names none"; finish; }
 
 # The log gives the real reason.
 reason() {
@@ -112,7 +94,7 @@ reason() {
 check "too many columns: the log says large" reason
 
 # ---- costs nothing, changes nothing ---------------------------------------------------------------
-# 1021 instructions take 170 to 190 ns on the machine where 200 ns were asked for.
+# At most 1200 instructions for a call that is handed on: 1021 take 170 to 190 ns.
 report env LD_PRELOAD="$library" "$work/cost" 1200
 unrelated() {
   [ -z "$(command -v "$2")" ] || {

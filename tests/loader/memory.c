@@ -67,6 +67,14 @@ bool shunt_context_release_memory(void)
   return had;
 }
 
+/* Other processes have given back their memory after so many rounds. */
+static int rounds, waited;
+bool shunt_context_await_others(int round)
+{
+  waited += round < rounds;
+  return round < rounds;
+}
+
 void shunt_context_forget_memory(const void *memory)
 {
   forgotten++;
@@ -138,6 +146,16 @@ static void test_out_of_memory(void)
   has_memory = true;
   EXPECT(cudaMalloc(&p, 8) == cudaErrorMemoryAllocation && fake_runtime.allocations == 2);
   EXPECT(cudaGetLastError() == cudaErrorMemoryAllocation);
+  /* Other processes are waited for, as long as that may help. */
+  has_memory = false, rounds = 5, waited = 0;
+  fake_runtime = (struct fake_calls){.to_fail = 3, .failure = cudaErrorMemoryAllocation};
+  EXPECT(cudaMalloc(&p, 8) == cudaSuccess && fake_runtime.allocations == 4 && waited == 3);
+  EXPECT(cudaGetLastError() == cudaSuccess);
+  fake_driver = (struct fake_calls){.to_fail = 3, .failure = CUDA_ERROR_OUT_OF_MEMORY};
+  EXPECT(driver_create() == CUDA_SUCCESS && fake_driver.allocations == 4 && waited == 6);
+  fake_runtime = (struct fake_calls){.to_fail = 9, .failure = cudaErrorMemoryAllocation};
+  EXPECT(cudaMalloc(&p, 8) == cudaErrorMemoryAllocation && fake_runtime.allocations == 6);
+  rounds = waited = 0;
   /* Other errors are none of ours. */
   fake_runtime = (struct fake_calls){.to_fail = 1, .failure = cudaErrorInvalidValue};
   releases = 0;

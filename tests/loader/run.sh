@@ -97,6 +97,7 @@ build_all() {
     compile -o linked "$here/linked.c" ./libcusparse.so.12 '-Wl,-rpath,$ORIGIN' &&
     compile -o direct -DDIRECT "$here/linked.c" ./libcusparse.so.12 '-Wl,-rpath,$ORIGIN' -ldl &&
     compile -o plain "$here/plain.c" &&
+    compile -o start "$here/start.c" &&
     library libcudart.so.12 -Wl,-soname,libcudart.so.12 -DRUNTIME "$here/fake_cuda.c" &&
     library libcuda.so.1 -Wl,-soname,libcuda.so.1 -DDRIVER "$here/fake_cuda.c" &&
     compile -o memory "$here/memory.c" ./libcudart.so.12 ./libcuda.so.1 '-Wl,-rpath,$ORIGIN' -ldl &&
@@ -211,6 +212,23 @@ disabled_matrix() {
     row "SHUNT_DISABLE=1: dlsym(handle)" $entry:$dlsym $off $limited ./driver handle_unseen
 }
 
+# As where a wheel's copy and the system's are both preloaded: the first serves, the second is passed
+# by, and each call arrives, once.
+two_copies() {
+  cp "$real_entry" second.so || return 1
+  both=./shunt.so:./second.so
+  for way in local lazy promoted other_global renamed old static orphan two twice threads never; do
+    row "two copies of Shunt: driver $way" $both $limited ./driver $way
+    row "two copies, one switched off: driver $way" $both SHUNT_DISABLE=1 $limited ./driver $way
+  done
+  row "two copies of Shunt: program linked to cuSPARSE" $both $limited ./linked
+  row "two copies of Shunt, a wrapper before them" ./wrap.so:$both WRAPS=1 $limited ./linked
+  row "two copies of Shunt: a program's memory" $both $limited ./memory
+  row "two copies of Shunt: a program's memory, RTLD_LOCAL" $both $limited ./memory_local
+  [ -z "$real_dlsym" ] ||
+    row "two copies of Shunt: dlsym(handle)" $both:$dlsym $limited ./driver handle_unseen
+}
+
 # ---- shunt run, strictly ---------------------------------------------------------------
 
 # ends STATUS TEXT COMMAND...: the status, and the text on standard error.
@@ -283,6 +301,15 @@ bystanders() {
   done
 }
 
+# Each library, and the two together.
+starts_fast() {
+  for p in "$real_entry" "$real_graphblas" "$real_entry:$real_graphblas"; do
+    [ -z "${p%:}" ] || check "a program without CUDA starts less than 1 ms later, ${p##*/}" \
+      $limited ./start "${p%:}" ./plain
+    sed -n 's/^# /# start: /p' "$work/out"
+  done
+}
+
 no_version_nodes() { readelf -SW "$1" >"$work/said" && ! grep -q 'gnu\.version_d' "$work/said"; }
 exports_exactly() {
   file=$1
@@ -345,12 +372,14 @@ for level in -O0 -O2; do
       dlsym_matrix ""
     fi
     disabled_matrix
+    two_copies
     [ -z "$shunt" ] || strict_runs
     check "$level, what is not understood is said once" warns_once
     faults ""
     bystanders "$entry:$dlsym"
   fi
 done
+[ -z "$real_entry" ] || starts_fast
 [ -z "$real_entry" ] || inspect_entry "$real_entry" "libshunt-cusparse.so" \
   cudaMalloc cudaMallocAsync cudaMallocManaged cudaFree cudaFreeAsync \
   cuMemAlloc_v2 cuMemAllocAsync cuMemCreate cuMemFree_v2 cuMemFreeAsync shunt_options_warned

@@ -6,20 +6,7 @@ set -u
 build=$(cd "$1" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0
-failed=0
-check() {
-  name=$1
-  shift
-  if "$@" >"$work/out" 2>&1; then
-    passed=$((passed + 1))
-    echo "ok - $name"
-  else
-    failed=$((failed + 1))
-    echo "not ok - $name"
-    sed 's/^/#   /' "$work/out"
-  fi
-}
+. "$(dirname "$0")/../checks.sh"
 check "make install" make -C "$build" install DESTDIR="$work/stage"
 pc=$(cd "$work/stage" && find . -name shunt.pc)
 check "shunt.pc" test -n "$pc"
@@ -46,12 +33,11 @@ if command -v pkg-config >/dev/null 2>&1; then
   check "a C program builds with its words" gcc client.c -o client $words
   check "and runs" env LD_LIBRARY_PATH="$work/moved/lib" ./client
 else
-  echo "skip - pkg-config is not installed"
+  skip "pkg-config is not installed"
 fi
 
 mkdir -p "$(dirname "$work/stage$prefix")" && mv "$work/moved" "$work/stage$prefix"
 check "make uninstall" make -C "$build" uninstall DESTDIR="$work/stage"
 check "it leaves no file" sh -c "find '$work/stage' ! -type d | tee /dev/stderr | (! grep -q .)"
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

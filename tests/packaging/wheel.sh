@@ -7,23 +7,7 @@ set -u
 wheel=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0
-failed=0
-ok() {
-  passed=$((passed + 1))
-  echo "ok - $1"
-}
-not_ok() {
-  failed=$((failed + 1))
-  echo "not ok - $1"
-  sed 's/^/#   /' "$work/out"
-}
-# check NAME COMMAND...: it succeeds.
-check() {
-  name=$1
-  shift
-  if "$@" >"$work/out" 2>&1; then ok "$name"; else not_ok "$name"; fi
-}
+. "$(dirname "$0")/../checks.sh"
 # says NAME PATTERN COMMAND...: it succeeds, and prints a line that matches.
 says() {
   name=$1
@@ -43,7 +27,6 @@ ends() {
   "$@" >"$work/out" 2>&1
   if [ $? = "$status" ]; then ok "$name"; else not_ok "$name"; fi
 }
-skip() { echo "skip - $1"; }
 
 # ---- what is in it -------------------------------------------------------------------------------
 check "RECORD has every file, with its hash and size" python3 - "$wheel" <<'PYTHON'
@@ -66,7 +49,7 @@ check "at most 150 MB" test "$(wc -c <"$wheel")" -le 150000000
 
 python3 -m venv "$work/venv" 2>"$work/out" || {
   skip "everything else: python3 -m venv does not work here (Debian: python3-venv)"
-  exit $((failed > 0))
+  finish
 }
 bin=$work/venv/bin
 check "installs without the network" "$bin/pip" install -q --no-index --disable-pip-version-check \
@@ -156,5 +139,4 @@ else
   skip "twine and auditwheel: PyPI cannot be reached"
 fi
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

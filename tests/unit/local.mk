@@ -3,7 +3,7 @@ check_PROGRAMS = \
   %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_read %D%/csr/test_csr_host_complex \
   %D%/csr/test_csr_host_sddmm %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr %D%/dcsr/test_dcsr_hardware_model \
   %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin %D%/native/test_native \
-  %D%/native/test_native_refused %D%/options/test_options %D%/plan/test_timeline \
+  %D%/native/test_native_integers %D%/native/test_native_refused %D%/options/test_options %D%/plan/test_timeline \
   %D%/semiring/test_semiring_bundles \
   %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_masked_memory \
   %D%/semiring/test_semiring_sddmm %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
@@ -20,6 +20,10 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
   backend/native/no_cuda.c
 %C%_native_test_native_CFLAGS = $(AM_CFLAGS)
 %C%_native_test_native_LDADD = $(NATIVE_TEST_LIBS)
+%C%_native_test_native_integers_SOURCES = %D%/native/test_native_integers.c \
+  backend/native/no_cuda.c
+%C%_native_test_native_integers_CFLAGS = $(AM_CFLAGS)
+%C%_native_test_native_integers_LDADD = $(NATIVE_TEST_LIBS)
 %C%_native_test_native_refused_SOURCES = %D%/native/test_native_refused.c backend/native/no_cuda.c
 %C%_native_test_native_refused_CFLAGS = $(AM_CFLAGS)
 %C%_native_test_native_refused_LDADD = $(NATIVE_TEST_LIBS)
@@ -49,15 +53,20 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 # With what they test compiled in, and stand-ins for the rest.
 if HAVE_CUDA
 check_PROGRAMS += \
-  %D%/cusparse/test_bsr_notes %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
+  %D%/cusparse/test_bsr_notes %D%/cusparse/test_measure %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
   %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_frozen %D%/plan/test_math \
-  %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner %D%/plan/test_promise \
+  %D%/plan/test_openings %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner \
+  %D%/plan/test_promise %D%/plan/test_room %D%/plan/test_share \
   %D%/plan/test_log %D%/plan/test_threads %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
   %D%/srbcrs/test_srbcrs_cost %D%/tile/test_tile_route %D%/vector/test_vector_route
 %C%_cusparse_test_bsr_notes_SOURCES = %D%/cusparse/test_bsr_notes.c backend/cusparse/bsr.c \
   backend/cusparse/descriptor_table.c
 %C%_cusparse_test_bsr_notes_CFLAGS = $(AM_CFLAGS)
 %C%_cusparse_test_bsr_notes_LDADD = -lpthread
+%C%_cusparse_test_measure_SOURCES = %D%/cusparse/test_measure.c backend/cusparse/measure.c \
+  backend/log/log_measure.c
+%C%_cusparse_test_measure_CFLAGS = $(AM_CFLAGS)
+%C%_cusparse_test_measure_LDADD = libshunt-problem.la -lm
 %C%_cusparse_test_preprocess_epoch_SOURCES = %D%/cusparse/test_preprocess_epoch.c \
   backend/cusparse/descriptor_table.c backend/cusparse/preprocess_epoch.c
 %C%_cusparse_test_preprocess_epoch_CFLAGS = $(AM_CFLAGS)
@@ -67,7 +76,8 @@ check_PROGRAMS += \
 %C%_cusparse_test_strides_CFLAGS = $(AM_CFLAGS)
 %C%_cusparse_test_strides_LDADD = -lpthread
 %C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c backend/plan/cache.c \
-  backend/plan/cache_profile.c backend/plan/fault.c backend/plan/frozen.c backend/plan/packed.c
+  backend/plan/cache_profile.c backend/plan/fault.c backend/plan/frozen.c backend/plan/packed.c \
+  backend/plan/memory/share.c
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
 %C%_plan_test_frozen_SOURCES = %D%/plan/test_frozen.c backend/plan/frozen.c
@@ -82,16 +92,28 @@ check_PROGRAMS += \
   backend/routes/packed_product.c
 %C%_plan_test_packed_product_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_packed_product_LDADD = libshunt-problem.la -lm
-%C%_plan_test_planner_SOURCES = %D%/plan/test_planner.c backend/plan/choice.c backend/plan/fault.c \
+PLANNER_SOURCES = backend/cublas/opening.c backend/plan/choice.c backend/plan/fault.c \
   backend/plan/frozen.c backend/plan/planner.c backend/plan/product.c backend/routes/cost_forms.c
+%C%_plan_test_planner_SOURCES = %D%/plan/test_planner.c $(PLANNER_SOURCES)
 %C%_plan_test_planner_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_planner_LDADD = libshunt-problem.la -lm
+%C%_plan_test_openings_SOURCES = %D%/plan/test_openings.c $(PLANNER_SOURCES)
+%C%_plan_test_openings_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_openings_LDADD = libshunt-problem.la -lm -lpthread
 
+%C%_plan_test_share_SOURCES = %D%/plan/test_share.c backend/plan/fault.c \
+  backend/plan/memory/share.c
+%C%_plan_test_share_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_share_LDADD = -lpthread
+%C%_plan_test_room_SOURCES = %D%/plan/test_room.c backend/plan/fault.c backend/plan/memory/room.c
+%C%_plan_test_room_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_room_LDADD =
 %C%_plan_test_promise_SOURCES = %D%/plan/test_promise.c backend/plan/promise.c
 %C%_plan_test_promise_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_promise_LDADD = -lpthread
 
-LOG_SOURCES = backend/log/log_caller.c backend/log/log_process.c backend/log/log_timeline.c \
+LOG_SOURCES = backend/log/log_caller.c backend/log/log_measure.c backend/log/log_process.c \
+  backend/log/log_timeline.c backend/log/log_upkeep.c \
   backend/plan/fault.c backend/plan/frozen.c backend/plan/log.c
 %C%_plan_test_log_SOURCES = %D%/plan/test_log.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \
   $(LOG_SOURCES)
@@ -124,6 +146,7 @@ SANITIZED_TESTS = $(filter-out %D%/semiring/% %D%/plan/test_cost% %D%/plan/test_
   %D%/plan/test_tune% %D%/sparse24/test_sparse24_route% %D%/srbcrs/test_srbcrs_cost% \
   %D%/tile/test_tile_route% %D%/tile/test_tile_twin% %D%/vector/test_vector_route% \
   %D%/vector/test_vector_attention_random%,$(check_PROGRAMS))
+SANITIZED_LOOPS = $(filter %D%/semiring/%,$(check_PROGRAMS))
 THREADED_TESTS = $(filter %D%/plan/test_threads% %D%/plan/test_promise%,$(check_PROGRAMS))
 print-programs:
 	@echo $($(LIST))

@@ -46,29 +46,6 @@ void grb_gpu_leave(CUcontext before)
 
 /* ---- opening ---------------------------------------------------------------------------- */
 
-static shunt_status read_about(struct grb_gpu_device *d, int64_t *memory)
-{
-  struct {
-    enum cudaDeviceAttr what;
-    int value;
-  } a[] = {{cudaDevAttrMultiProcessorCount, 0},
-           {cudaDevAttrComputeCapabilityMajor, 0},
-           {cudaDevAttrComputeCapabilityMinor, 0},
-           {cudaDevAttrMaxSharedMemoryPerBlockOptin, 0},
-           {cudaDevAttrL2CacheSize, 0}};
-  size_t unused, total = 0;
-  shunt_status s = SHUNT_OK;
-  for (unsigned i = 0; s == SHUNT_OK && i < sizeof a / sizeof a[0]; i++)
-    s = SHUNT_CUDA(cudaDeviceGetAttribute(&a[i].value, a[i].what, d->ordinal));
-  if (s == SHUNT_OK) s = SHUNT_CUDA(cudaMemGetInfo(&unused, &total));
-  d->about = (struct shunt_device){.multiprocessors = a[0].value,
-                                   .compute_capability = a[1].value * 10 + a[2].value,
-                                   .shared_per_block = a[3].value,
-                                   .l2_bytes = a[4].value};
-  *memory = (int64_t)total;
-  return s != SHUNT_OK ? s : d->about.compute_capability >= 80 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
-}
-
 static shunt_status make_streams(struct grb_gpu_device *d)
 {
   cudaStream_t *stream[] = {&d->up, &d->compute, &d->down};
@@ -140,7 +117,7 @@ static shunt_status open_device(struct grb_gpu_device *d, int ordinal, int64_t l
   shunt_status s = SHUNT_CUDA(cudaSetDevice(ordinal));
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaFree(NULL)); /* makes the context, if that did not */
   if (s == SHUNT_OK) s = SHUNT_TRY_OR(SHUNT_E_CUDA, from_driver(driver.get(&d->context)));
-  if (s == SHUNT_OK) s = read_about(d, &memory);
+  if (s == SHUNT_OK) s = shunt_device_read(d->ordinal, &d->about, &memory);
   d->limit = limit >= 0 ? limit : memory / 10;
   if (s == SHUNT_OK) s = make_streams(d);
   if (s == SHUNT_OK) s = measure_both(d);

@@ -9,7 +9,7 @@
 #include "backend/graphblas/gpu/placement.h"
 #include "backend/options/options.h"
 
-/* STARTING: somebody is in start(); left, like the first, with the notes locked. */
+/* STARTING: a thread is in start().  UNTRIED and STARTING are left with the notes locked. */
 enum state { UNTRIED, STARTING, READY, NONE };
 static atomic_int state;
 
@@ -104,7 +104,7 @@ shunt_status grb_gpu_spmm(const struct shunt_host_spmm *p, const struct grb_iden
   shunt_status s = grb_gpu_product(&v, &devices, count, &notes, &counts);
   counts.products += s == SHUNT_OK;
   failures = s == SHUNT_E_CUDA ? failures + 1 : s == SHUNT_OK ? 0 : failures;
-  /* The device may be gone for good (reset by somebody, or broken). */
+  /* The device may be gone for good (reset, or broken). */
   if (failures >= 3) set_state(NONE);
   pthread_mutex_unlock(&engine);
   return s;

@@ -66,7 +66,7 @@ static void pin(struct pin *p)
               SHUNT_OK;
   grb_gpu_leave(before);
   if (!p->pinned) {
-    p->wish = INT_MAX; /* somebody else has it, or it can't be */
+    p->wish = INT_MAX; /* the program has pinned it, or it can't be */
     return;
   }
   p->used = 0;

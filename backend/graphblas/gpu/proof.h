@@ -1,7 +1,7 @@
 /* proof.h: did the bus read and write the very memory that the program sees?
 
-   An array that was freed by a call that nobody saw, and whose pages were mapped anew, leaves a pin
-   (pins.h) on pages of old.  So after each product that went without slots samples are
+   An array may be freed by a call that is not seen here, and its pages mapped anew.  Then its pin
+   (pins.h) still holds the old pages.  So after each product that went without slots samples are
    compared, 16 bytes in each MiB, at places that differ from product to product:
 
      B    what arrived on the device comes back and is what the processor reads

@@ -4,7 +4,7 @@
    types.  It is used only if, besides, the operand's values at sampled places are what they
    were.  In verify mode the epoch is left out of the key and the whole content is hashed.
 
-   No locks: the list is guarded by whoever owns it (gpu_engine.c).  */
+   No locks: gpu_engine.c, which owns the list, holds one.  */
 #ifndef SHUNT_GRAPHBLAS_GPU_RESIDENT_H
 #define SHUNT_GRAPHBLAS_GPU_RESIDENT_H
 

@@ -1,26 +1,28 @@
 /* bench.h: what the files of `shunt bench` share.
 
-     bench.c             options -> cases; one case after the other into an engine
-     suite.c       named lists of cases
-     ablation.c    --ablation: runs a program of the build tree
-     case.c        a case's problem, and its list of ways
-     operands.c    a case's operands in host memory
-     blocks.c      its matrix in blocks, where the problem is given so
-     check.c       a result against a float64 sum, on the host
-     host.c        engine: the host twins, one thread and parallel
-     gpu.c        engine: the GPU; the list of ways to time
-     gpu_shunt.c     Shunt's kernels that the routes use
-     gpu_formats.c   those on converted matrices, and the planner's choice
-     gpu_bsr.c       that on blocks
-     gpu_dcsr.c      those on densified CSR
-     gpu_peers.c     cuSPARSE and cuBLAS, opened when present
-     gpu_cusparse.c    cuSPARSE's ways
-     gpu_cublas.c      the dense product
-     gpu_time.c      graph replays
-     reference.cu    a result against a float64 sum, on the GPU
-     report.c      table, progress, CSV
-     summary.c     means over all cases
-     json.c        JSON
+     bench.c          options -> cases; one case after the other into an engine
+     suite.c          named lists of cases
+     ablation.c       --ablation: runs a program of the build tree
+     case.c           a case's problem, and its list of ways
+     operands.c       a case's operands in host memory
+     blocks.c         its matrix in blocks, where the problem is given so
+     check.c          a result against a float64 sum, on the host
+     host.c           engine: the host twins, one thread and parallel
+     gpu.c            engine: the GPU; the list of ways to time
+     gpu_shunt.c        Shunt's kernels that the routes use
+     gpu_formats.c      those on converted matrices, and the planner's choice
+     gpu_clusters.c     `vector`, its rows in another order
+     gpu_bsr.c          blocks
+     gpu_dcsr.c         densified CSR
+     gpu_peers.c        cuSPARSE and cuBLAS, opened when present
+     gpu_cusparse.c       cuSPARSE's ways
+     gpu_cublas.c         the dense product
+     gpu_memory.c       device memory
+     gpu_time.c         graph replays
+     reference.cu       a result against a float64 sum, on the GPU
+     report.c         table, progress, CSV
+     summary.c        means over all cases
+     json.c           JSON
 
    A case is one problem on one pattern; a way is one means of solving it.  */
 #ifndef SHUNT_BENCH_H
@@ -29,7 +31,7 @@
 #include "backend/tool/tool.h"
 #include "conv/profile/profile.h"
 
-enum { BENCH_WAYS = 25 };
+enum { BENCH_WAYS = 48 }; /* room for more than there are; report.c asserts it */
 
 struct bench_way {
   const char *name; /* a static word: see report.c */

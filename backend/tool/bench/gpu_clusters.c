@@ -18,7 +18,7 @@
    the worst order, so that it is laid out before one is known.  */
 struct clustering {
   const struct shunt_csr *a;
-  struct shunt_vector_layout plan;
+  struct shunt_vector_layout layout;
   size_t list_at, scratch_at, scratch_bytes, measures_at, bytes;
   struct shunt_vector_measure before, after;
 };
@@ -26,8 +26,8 @@ struct clustering {
 static struct clustering clustering_of(const struct shunt_csr *a)
 {
   struct clustering k = {.a = a,
-                         .plan = {.order = SHUNT_VECTOR_WINDOWED, .height = 1, .listed = 1}};
-  size_t packed = shunt_vector_bytes(a, &k.plan);
+                         .layout = {.order = SHUNT_VECTOR_WINDOWED, .height = 1, .listed = 1}};
+  size_t packed = shunt_vector_bytes(a, &k.layout);
   k.scratch_bytes = shunt_row_clusters_cuda_bytes(a);
   if (packed == 0 || k.scratch_bytes == 0) return k;
   k.list_at = shunt_align_up(packed, 256);
@@ -56,26 +56,19 @@ static bool find_order(struct gpu_case *g, struct clustering *k)
   return true;
 }
 
-/* The height that tells how many vectors there are: of 8, 4, 2, 1 the nearest to 8 times the fill.
- */
-static int nearest_height(double fill)
-{
-  return fill > 0.7 ? 8 : fill > 0.35 ? 4 : fill > 0.18 ? 2 : 1;
-}
-
 static bool pack(struct gpu_case *g, struct clustering *k)
 {
   const struct shunt_device *d = &g->gpu->device;
   char *memory = g->converted;
-  int height = nearest_height(shunt_vector_measured_fill(k->a, &k->after));
-  k->plan.height = shunt_vector_measured_height(&k->after);
-  k->plan.order = shunt_choose_vector_order(&g->p.spmm, height, d);
-  if (k->plan.order == SHUNT_VECTOR_WINDOWED && k->plan.height > 1) k->plan.height /= 2;
-  if (!shunt_vector_lay_out(k->a, &k->plan, memory, &g->packed)) return false;
+  int height = shunt_vector_measured_entries(k->a, &k->after);
+  k->layout.height = shunt_vector_measured_height(&k->after);
+  k->layout.order = shunt_choose_vector_order(&g->p.spmm, height, d);
+  if (k->layout.order == SHUNT_VECTOR_WINDOWED && k->layout.height > 1) k->layout.height /= 2;
+  if (!shunt_vector_lay_out(k->a, &k->layout, memory, &g->packed)) return false;
   if (cudaMemcpyAsync(g->packed.row_of, memory + k->list_at, (size_t)k->a->rows * sizeof(uint32_t),
                       cudaMemcpyDeviceToDevice, g->gpu->stream) != cudaSuccess)
     return false;
-  shunt_status s = shunt_csr_to_vector_cuda(k->a, &k->plan, &g->packed, d, g->gpu->stream);
+  shunt_status s = shunt_csr_to_vector_cuda(k->a, &k->layout, &g->packed, d, g->gpu->stream);
   g->packed.height = height; /* of the choice of a shape */
   return s == SHUNT_OK;
 }

@@ -40,7 +40,7 @@ static bool takes(const struct gpu_case *g)
 /* One conversion after the other in g->converted: | dcsr | S | scratch of either |. */
 struct conversion {
   struct shunt_dcsr_source from;
-  struct shunt_dcsr_layout plan;
+  struct shunt_dcsr_layout layout;
   bool with_sums;
   size_t sums_at, scratch_at, scratch_bytes, bytes;
 };
@@ -49,12 +49,12 @@ static struct conversion conversion_of(const struct gpu_case *g, int64_t width, 
 {
   const struct shunt_csr *a = &g->p.spmm.a;
   struct conversion v = {
-      .from = shunt_dcsr_source_csr(a), .plan = {width, SHUNT_I32, 0}, .with_sums = with_sums};
-  int64_t room = shunt_dcsr_most_segments(&v.from, &v.plan);
+      .from = shunt_dcsr_source_csr(a), .layout = {width, SHUNT_I32}, .with_sums = with_sums};
+  int64_t room = shunt_dcsr_most_segments(&v.from, &v.layout);
   size_t sums = shunt_dcsr_sums_scratch_bytes(a->rows, room);
-  v.scratch_bytes = shunt_dcsr_scratch_bytes_cuda(&v.from, &v.plan);
+  v.scratch_bytes = shunt_dcsr_scratch_bytes_cuda(&v.from, &v.layout);
   if (v.scratch_bytes < sums) v.scratch_bytes = sums;
-  v.sums_at = shunt_align_up(shunt_dcsr_bytes(&v.from, &v.plan, room), 256);
+  v.sums_at = shunt_align_up(shunt_dcsr_bytes(&v.from, &v.layout, room), 256);
   v.scratch_at = v.sums_at;
   if (with_sums)
     v.scratch_at += shunt_dcsr_sums_bytes(a->rows, room, shunt_dcsr_sum_type(a->value_type));
@@ -66,7 +66,7 @@ static shunt_status convert(struct gpu_case *g, const struct conversion *v)
 {
   const struct shunt_device *d = &g->gpu->device;
   char *scratch = (char *)g->converted + v->scratch_at;
-  shunt_status s = shunt_source_to_dcsr_cuda(&v->from, &v->plan, scratch, v->scratch_bytes,
+  shunt_status s = shunt_source_to_dcsr_cuda(&v->from, &v->layout, scratch, v->scratch_bytes,
                                              &g->dcsr, d, g->gpu->stream);
   if (s != SHUNT_OK || !v->with_sums) return s;
   return shunt_dcsr_sums_cuda(&g->dcsr, &g->sums, scratch, v->scratch_bytes, d, g->gpu->stream);
@@ -97,9 +97,9 @@ static bool make_dcsr(struct gpu_case *g, int64_t width, bool with_sums, struct 
 {
   const struct shunt_csr *a = &g->p.spmm.a;
   struct conversion v = conversion_of(g, width, with_sums);
-  int64_t room = shunt_dcsr_most_segments(&v.from, &v.plan);
+  int64_t room = shunt_dcsr_most_segments(&v.from, &v.layout);
   if (v.sums_at == 0 || !get(&g->converted, v.bytes, "strips", w)) return false;
-  if (!shunt_dcsr_lay_out(&v.from, &v.plan, room, g->converted, &g->dcsr)) return false;
+  if (!shunt_dcsr_lay_out(&v.from, &v.layout, room, g->converted, &g->dcsr)) return false;
   if (with_sums && !shunt_dcsr_sums_lay_out(a->rows, room, shunt_dcsr_sum_type(a->value_type),
                                             (char *)g->converted + v.sums_at, &g->sums))
     return false;

@@ -76,8 +76,11 @@ bool gpu_prepare_bundle(struct gpu_case *g, struct bench_way *w)
 
 shunt_status gpu_bundle(struct gpu_case *g, cudaStream_t stream)
 {
-  return shunt_bundle_spmm_cuda(&g->p.spmm, &g->groups, &g->groups_known, &g->gpu->device,
-                                g->workspace, g->workspace_bytes, stream);
+  const struct shunt_device *d = &g->gpu->device;
+  struct shunt_bundle_shape shape =
+      shunt_bundle_spmm_shape(&g->p.spmm, &g->groups, &g->groups_known, d);
+  return shunt_bundle_spmm_cuda(&g->p.spmm, &g->groups, &shape, d, g->workspace, g->workspace_bytes,
+                                stream);
 }
 
 /* ---- packed ------------------------------------------------------------------------ */
@@ -85,13 +88,13 @@ shunt_status gpu_bundle(struct gpu_case *g, cudaStream_t stream)
 /* Twice, the second time timed. */
 static shunt_status timed(struct gpu_case *g,
                           shunt_status (*convert)(struct gpu_case *, const void *),
-                          const void *plan, struct bench_way *w)
+                          const void *layout, struct bench_way *w)
 {
   struct gpu *gpu = g->gpu;
   float ms = 0;
-  shunt_status s = convert(g, plan);
+  shunt_status s = convert(g, layout);
   if (s != SHUNT_OK || cudaEventRecord(gpu->start, gpu->stream) != cudaSuccess) return s;
-  s = convert(g, plan);
+  s = convert(g, layout);
   if (s == SHUNT_OK && cudaEventRecord(gpu->stop, gpu->stream) == cudaSuccess &&
       cudaEventSynchronize(gpu->stop) == cudaSuccess &&
       cudaEventElapsedTime(&ms, gpu->start, gpu->stop) == cudaSuccess)
@@ -99,9 +102,9 @@ static shunt_status timed(struct gpu_case *g,
   return s;
 }
 
-static shunt_status to_vectors(struct gpu_case *g, const void *plan)
+static shunt_status to_vectors(struct gpu_case *g, const void *layout)
 {
-  return shunt_csr_to_vector_cuda(shunt_problem_sparse(&g->p), plan, &g->packed, &g->gpu->device,
+  return shunt_csr_to_vector_cuda(shunt_problem_sparse(&g->p), layout, &g->packed, &g->gpu->device,
                                   g->gpu->stream);
 }
 
@@ -109,15 +112,15 @@ bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w)
 {
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
   const int height = shunt_vector_profiled_height(&g->c->profile, 0.99);
-  const struct shunt_vector_layout plan = {
+  const struct shunt_vector_layout layout = {
       .order = shunt_choose_vector_order(&g->p.spmm, height, &g->gpu->device), .height = height};
   struct shunt_vector_counts counts;
-  size_t bytes = shunt_vector_bytes(a, &plan);
+  size_t bytes = shunt_vector_bytes(a, &layout);
   if (!is_spmm(g) || shunt_type_size(a->value_type) != 2) return false;
-  if (plan.height == 1 || bytes == 0) return false;
+  if (layout.height == 1 || bytes == 0) return false;
   if (!gpu_get(&g->converted, bytes, "vectors", w)) return false;
-  shunt_vector_lay_out(a, &plan, g->converted, &g->packed);
-  shunt_status s = timed(g, to_vectors, &plan, w);
+  shunt_vector_lay_out(a, &layout, g->converted, &g->packed);
+  shunt_status s = timed(g, to_vectors, &layout, w);
   if (!converted(g, s, &counts, g->packed.counts, sizeof counts, w)) return false;
   if (counts.irregular) return refuse(w, "the matrix does not fit the format");
   return gpu_get_workspace(g, shunt_vector_packed_spmm_workspace(&g->p.spmm), w);
@@ -133,9 +136,9 @@ shunt_status gpu_packed(struct gpu_case *g, cudaStream_t stream)
 
 /* ---- tile ------------------------------------------------------------------------ */
 
-static shunt_status to_tiles(struct gpu_case *g, const void *plan)
+static shunt_status to_tiles(struct gpu_case *g, const void *layout)
 {
-  return shunt_csr_to_tile_cuda(shunt_problem_sparse(&g->p), plan, &g->tile, &g->gpu->device,
+  return shunt_csr_to_tile_cuda(shunt_problem_sparse(&g->p), layout, &g->tile, &g->gpu->device,
                                 g->gpu->stream);
 }
 
@@ -143,17 +146,17 @@ static bool prepare_tile(struct gpu_case *g, int how, struct bench_way *w)
 {
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
   const struct shunt_device *d = &g->gpu->device;
-  struct shunt_tile_layout plan = {.how = how};
+  struct shunt_tile_layout layout = {.how = how};
   struct shunt_tile_census census, *device = (void *)((char *)g->words + 128);
   if (!is_spmm(g) || shunt_type_size(a->value_type) != 2) return false;
   shunt_status s = shunt_csr_tile_census_cuda(a, how, device, d, g->gpu->stream);
   if (!converted(g, s, &census, device, sizeof census, w)) return false;
-  plan.sparse_room = (int64_t)census.sparse;
-  plan.dense_room = (int64_t)census.halves;
-  size_t bytes = shunt_tile_bytes(a, &plan);
+  layout.sparse_room = (int64_t)census.sparse;
+  layout.dense_room = (int64_t)census.halves;
+  size_t bytes = shunt_tile_bytes(a, &layout);
   if (bytes == 0 || !gpu_get(&g->converted, bytes, "tiles", w)) return false;
-  shunt_tile_lay_out(a, &plan, g->converted, &g->tile);
-  s = timed(g, to_tiles, &plan, w);
+  shunt_tile_lay_out(a, &layout, g->converted, &g->tile);
+  s = timed(g, to_tiles, &layout, w);
   if (!converted(g, s, &census, g->tile.census, sizeof census, w)) return false;
   if (census.irregular) return refuse(w, "the matrix does not fit the format");
   return gpu_get_workspace(g, shunt_tile_spmm_workspace(&g->p.spmm), w);
@@ -230,9 +233,9 @@ shunt_status gpu_sparse24(struct gpu_case *g, cudaStream_t stream)
 
 /* ---- srbcrs ------------------------------------------------------------------------- */
 
-static shunt_status to_strides(struct gpu_case *g, const void *plan)
+static shunt_status to_strides(struct gpu_case *g, const void *layout)
 {
-  return shunt_csr_to_srbcrs_cuda(shunt_problem_sparse(&g->p), plan, &g->srbcrs, &g->gpu->device,
+  return shunt_csr_to_srbcrs_cuda(shunt_problem_sparse(&g->p), layout, &g->srbcrs, &g->gpu->device,
                                   g->gpu->stream);
 }
 
@@ -241,13 +244,13 @@ bool gpu_prepare_srbcrs(struct gpu_case *g, struct bench_way *w)
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
   const int height = shunt_vector_profiled_height(&g->c->profile, 1);
   const int v = height > SHUNT_SRBCRS_TALLEST ? SHUNT_SRBCRS_TALLEST : height;
-  const struct shunt_srbcrs_layout plan = {.height = v, .share = v};
+  const struct shunt_srbcrs_layout layout = {.height = v, .share = v, .bits = 8};
   struct shunt_srbcrs_counts counts;
   if (!is_spmm(g) || g->p.spmm.c.type != g->p.spmm.compute) return false;
-  const size_t bytes = shunt_srbcrs_bytes(a, &plan);
+  const size_t bytes = shunt_srbcrs_bytes(a, &layout);
   if (bytes == 0 || !gpu_get(&g->converted, bytes, "strides", w)) return false;
-  shunt_srbcrs_lay_out(a, &plan, g->converted, &g->srbcrs);
-  const shunt_status s = timed(g, to_strides, &plan, w);
+  shunt_srbcrs_lay_out(a, &layout, g->converted, &g->srbcrs);
+  const shunt_status s = timed(g, to_strides, &layout, w);
   if (!converted(g, s, &counts, g->srbcrs.counts, sizeof counts, w)) return false;
   if (counts.irregular) return refuse(w, "the matrix does not fit the format");
   return gpu_get_workspace(g, shunt_srbcrs_spmm_workspace(&g->p.spmm), w);

@@ -35,7 +35,8 @@ shunt_status gpu_csr(struct gpu_case *g, cudaStream_t stream)
   if (g->p.op == SHUNT_SPMM)
     return shunt_route_csr_spmm(&g->p.spmm, g->c->profile.longest_row, d, g->workspace,
                                 g->workspace_bytes, stream);
-  return shunt_csr_sddmm_cuda(&g->p.sddmm, d, g->workspace, g->workspace_bytes, stream);
+  return shunt_route_csr_sddmm(&g->p.sddmm, &g->c->profile, d, g->workspace, g->workspace_bytes,
+                               stream);
 }
 
 shunt_status gpu_vector(struct gpu_case *g, cudaStream_t stream)

@@ -49,6 +49,7 @@ static const struct column cuda_columns[] = {
     {"cublas", "cuBLAS"},
 };
 enum { CUDA_COLUMNS = sizeof cuda_columns / sizeof *cuda_columns };
+_Static_assert((int)CUDA_COLUMNS < (int)BENCH_WAYS, "a case has room for every way");
 static const struct column host_columns[] = {{"host-one", "one thread"},
                                              {"host-parallel", "parallel"}};
 

@@ -38,6 +38,11 @@ static const struct step dlmc[] = {{"spmm", "f16", "64,128,256", "2,4,8", dlmc_f
                                    {"spmm", "f16", "64,128,256,512,1024,2048", "2,4,8", layers},
                                    {NULL, NULL, NULL, NULL, NULL}};
 
+/* SC'22: int8 beside f16, on the same layers. */
+static const struct step integers[] = {{"spmm", "i8,f16", "128,256,512", "2,4,8", dlmc_files},
+                                       {"spmm", "i8,f16", "128,256,512", "2,4,8", layers},
+                                       {NULL, NULL, NULL, NULL, NULL}};
+
 /* Scattered matrices of solvers and graphs: real ones, and twenty made up. */
 static const char *const mtx_files[] = {"mtx/*.mtx.gz", NULL};
 static const char *const scattered[] = {"random:100000x100000:0.00008",
@@ -90,7 +95,7 @@ static const struct step tiles[] = {{"spmm", "f16", "8,16,32,64,128,256", "1", t
 static const struct suite {
   const char *name;
   const struct step *steps;
-} suites[] = {{"dlmc", dlmc}, {"mtx", mtx}, {"tiles", tiles}};
+} suites[] = {{"dlmc", dlmc}, {"integers", integers}, {"mtx", mtx}, {"tiles", tiles}};
 enum { SUITES = sizeof suites / sizeof *suites };
 
 /* ---- a growing list ----------------------------------------------------------- */
@@ -147,7 +152,7 @@ static const struct suite *find_suite(const char *name)
 {
   for (int i = 0; i < SUITES; i++)
     if (strcmp(name, suites[i].name) == 0) return &suites[i];
-  tool_say("unknown suite '%s'; the suites are dlmc, mtx, tiles", name);
+  tool_say("unknown suite '%s'; the suites are dlmc, integers, mtx, tiles", name);
   return NULL;
 }
 

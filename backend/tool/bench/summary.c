@@ -4,14 +4,14 @@
 
 #include "backend/tool/bench/bench.h"
 
-enum { OWN = 19, RIVALS = 4 };
-static const char *const own[OWN] = {"csr",           "vector",          "bundle",   "bsr",
-                                     "vector-packed", "vector-ordered",  "tile",     "tile-24",
-                                     "tile-aligned",  "tile-aligned-24", "sparse24", "srbcrs",
-                                     "dcsr-b",        "dcsr-online",     "dcsr-c",   "dense",
-                                     "dense-packed",  "routed",          "best"};
-static const char *const rival_title[RIVALS] = {"cuSPARSE's default", "its best", "cuBLAS",
-                                                "Blocked-ELL"};
+static const char *const own[] = {"csr",           "vector",          "bundle",   "bsr",
+                                  "vector-packed", "vector-ordered",  "tile",     "tile-24",
+                                  "tile-aligned",  "tile-aligned-24", "sparse24", "srbcrs",
+                                  "dcsr-b",        "dcsr-online",     "dcsr-c",   "dense",
+                                  "dense-packed",  "routed",          "best"};
+static const char *const rival_title[] = {"cuSPARSE's default", "its best", "cuBLAS",
+                                          "Blocked-ELL"};
+enum { OWN = sizeof own / sizeof *own, RIVALS = sizeof rival_title / sizeof *rival_title };
 
 struct mean {
   double logarithms, least; /* of the ratios rival / way */

@@ -168,7 +168,7 @@ static void describe_costs(struct doctor *d)
 void doctor_ask_driver(struct doctor *d)
 {
   char number[64] = "";
-  struct libcuda c;
+  struct libcuda c = {0};
   const bool here = !d->root[0], module = read_module(d, number);
   const int nodes = count_nodes(d);
   void *handle = here ? dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;

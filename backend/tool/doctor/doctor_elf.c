@@ -196,12 +196,15 @@ const char *doctor_elf_build(const struct doctor_elf *e)
 int doctor_elf_glibc(const struct doctor_elf *e)
 {
   static const char mark[] = "GLIBC_2.";
-  const char *at = e->exported.names, *end = at + e->exported.names_size;
+  const char *names = e->exported.names;
+  size_t size = names ? e->exported.names_size : 0, at = 0;
   int most = 0;
-  while (at && at < end && (at = memmem(at, (size_t)(end - at), mark, sizeof mark - 1))) {
-    at += sizeof mark - 1;
+  while (at < size) {
+    const char *found = memmem(names + at, size - at, mark, sizeof mark - 1);
+    if (!found) break;
+    at = (size_t)(found - names) + sizeof mark - 1;
     /* the table of names ends with a zero, or the number was not read to its end */
-    int n = memchr(at, 0, (size_t)(end - at)) ? atoi(at) : 0;
+    int n = memchr(names + at, 0, size - at) ? atoi(names + at) : 0;
     if (n > most) most = n;
   }
   return most;

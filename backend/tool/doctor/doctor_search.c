@@ -55,7 +55,8 @@ static void expand(const struct search *s, const struct doctor_object *o, const 
   origin[doctor_base_name(origin) - origin] = 0;
   for (size_t i = 0; i < n && used + 1 < room;) {
     int w = 3;
-    while (w >= 0 && (words[w].length > n - i || strncmp(text + i, words[w].word, words[w].length)))
+    while (w >= 0 &&
+           (words[w].length > n - i || strncmp(text + i, words[w].word, words[w].length) != 0))
       w--;
     if (w < 0)
       to[used++] = text[i++];

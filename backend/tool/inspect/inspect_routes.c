@@ -57,6 +57,7 @@ bool inspect_estimate(const struct inspect_question *q, struct inspect_estimate 
   struct shunt_context context = {.device = gpu->device, .memory_bytes = gpu->memory_bytes};
   struct shunt_product x = {.batches = 1};
   context.gemm = (struct shunt_cublaslt *)(void *)something;
+  atomic_store(&context.openings.open, ~0u); /* as of a program that has run for a while */
   if (!make_problem(q, &x.problem)) return false;
   const struct shunt_spmm *s = &x.problem.spmm;
   const struct shunt_profile *f = shunt_type_size(s->a.value_type) == 2 ? q->half : q->profile;

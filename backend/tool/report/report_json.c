@@ -43,6 +43,9 @@ static void put_line(FILE *to, const struct report_line *l)
   put_string(to, "advice", run_report_advice(l->reason), false);
   put_integer(to, "calls", l->calls);
   put_number(to, "saved_us", l->saved, !left && l->saved_unknown < l->calls);
+  put_string(to, "gain", run_report_known(l), false);
+  put_number(to, "off", l->off, l->off > 0);
+  put_integer(to, "samples", l->samples);
   put_number(to, "us", l->us, l->timed);
   put_string(to, "clock", !l->timed ? "none" : l->by_table ? "table" : "host", false);
   put_string(to, "problem", l->problem, false);
@@ -71,6 +74,38 @@ static void put_span(FILE *to, const struct report_span *s)
   put_number(to, "us", s->us, true);
 }
 
+/* What is not 0 of copies; memory as [process, time, copies, device]. */
+static void put_upkeep(FILE *to, const struct run_report *r)
+{
+  const struct report_upkeep *u = &r->upkeep;
+  fprintf(to, ",\n \"upkeep\": {\"conversions\": %" PRId64 ", \"proofs\": %" PRId64, u->conversions,
+          u->proofs);
+  put_number(to, "bytes", u->bytes, true);
+  put_number(to, "us", u->us, true);
+  put_number(to, "proof_us", u->proof_us, true);
+  fputs("},\n \"memory\": [", to);
+  for (int i = 0; i < r->memories; i++) {
+    const struct report_memory *m = &r->memory[i];
+    fprintf(to, "%s[%d, %.3f, %.0f, %.0f]", i ? ", " : "", m->process, m->time, m->copies,
+            m->device);
+  }
+  fputs("],\n \"matrices\": [", to);
+  for (int i = 0; i < r->matrices; i++) {
+    const struct report_matrix *m = &r->matrix[i];
+    fprintf(to, "%s\n  {\"rows\": %.0f, \"cols\": %.0f", i ? "," : "", m->rows, m->cols);
+    put_number(to, "nnz", m->nnz, true);
+    put_number(to, "longest", m->longest, true);
+    put_number(to, "empty", m->empty, true);
+    put_number(to, "alike8", m->alike[0], true);
+    put_number(to, "alike4", m->alike[1], true);
+    put_number(to, "alike2", m->alike[2], true);
+    put_number(to, "two_of_four", m->two_of_four, true);
+    put_number(to, "squares", m->squares, true);
+    fputc('}', to);
+  }
+  fputc(']', to);
+}
+
 static void put_command(FILE *to, char *const *argv)
 {
   put_key(to, "command", false);
@@ -97,6 +132,8 @@ bool run_report_json(struct run_report *r, const struct run_end *run, FILE *to)
   put_integer(to, "calls", r->calls);
   put_integer(to, "taken", r->taken);
   put_number(to, "saved_us", r->saved, r->saved_unknown < r->taken);
+  put_string(to, "gain", run_report_known_of_all(r), false);
+  put_number(to, "measured_us", r->measured, true);
   put_integer(to, "saved_unknown", r->saved_unknown);
   put_integer(to, "not_counted", r->lost);
   put_integer(to, "not_understood", r->strange);
@@ -114,7 +151,9 @@ bool run_report_json(struct run_report *r, const struct run_end *run, FILE *to)
     put_span(to, &r->span[i]);
     fputc('}', to);
   }
-  fputs("],\n \"decisions\": [", to);
+  fputc(']', to);
+  put_upkeep(to, r);
+  fputs(",\n \"decisions\": [", to);
   for (int i = 0; i < r->count; i++) {
     fputs(i ? ",\n  {" : "\n  {", to);
     put_line(to, &r->line[i]);

@@ -6,10 +6,12 @@
      left        by reason: what it means, what can be done, the problems
      routes      calls and time of each route, as bars
      timeline    calls and time of each route over the run (report_timeline.c)
+     copies      conversions, proofs, memory, pictures of the matrices (report_upkeep.c)
      processes   side by side, with their ranks
      footer      what the page does not tell, and where it is
 
-   One file: it loads nothing and runs nothing.  All that comes from outside is escaped by run_report_text.  */
+   One file: it loads nothing and runs nothing.  All that comes from outside is escaped by
+   run_report_text.  */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -130,9 +132,12 @@ static void put_figure(FILE *to, const char *name, const char *value, const char
 
 static void put_figures(FILE *to, const struct run_report *r)
 {
-  char text[32];
+  char text[32], name[48];
+  const char *known = run_report_known_of_all(r);
   fputs("<dl class=\"figures\">\n", to);
-  put_figure(to, "Saved, estimated", gain(r->saved, r->saved_unknown, r->taken, text), "gain");
+  snprintf(name, sizeof name, "Saved%s%s", strcmp(known, "unknown") ? ", " : "",
+           strcmp(known, "unknown") ? known : "");
+  put_figure(to, name, gain(r->saved, r->saved_unknown, r->taken, text), "gain");
   put_figure(to, "Calls taken", tool_grouped(r->taken, text), NULL);
   put_figure(to, "Left to the original", tool_grouped(r->calls - r->taken, text), NULL);
   put_figure(to, "Processes", tool_grouped(r->processes, text), NULL);
@@ -145,16 +150,45 @@ static void put_figures(FILE *to, const struct run_report *r)
           part, part, 100 - part, part);
 }
 
+static void put_estimated(FILE *to, const struct run_report *r)
+{
+  const double off = run_report_worst_off(r);
+  fputs(
+      "<p>What is called estimated is not measured: for each call, what the original was expected "
+      "to need, by rates that were measured beforehand, less what the call took: on the host by "
+      "the clock, on a GPU as expected, too.",
+      to);
+  if (off > 0)
+    fprintf(to,
+            " Estimates of the original were up to a factor of %.2f off, either way, in two of "
+            "three of the cases that they were made from.",
+            off);
+  fputs(" <code>shunt run --measure</code> measures instead.</p>\n", to);
+}
+
+static void put_measured(FILE *to, const struct run_report *r)
+{
+  char samples[32], calls[32];
+  int64_t sampled = 0, of = 0;
+  for (int i = 0; i < r->count; i++) {
+    sampled += r->line[i].samples;
+    of += r->line[i].samples > 0 ? r->line[i].calls : 0;
+  }
+  fprintf(
+      to,
+      "<p>What is called measured comes from %s of %s calls, for which the original ran, too, on "
+      "the same data, into memory of Shunt's own.</p>\n",
+      tool_grouped(sampled, samples), tool_grouped(of, calls));
+}
+
 static void put_how_known(FILE *to, const struct run_report *r)
 {
   char calls[32];
+  const char *known = run_report_known_of_all(r);
   fputs("<h2>How the gain is known</h2>\n", to);
-  if (r->saved_unknown < r->taken)
-    fputs("<p>It is estimated, not measured: for each call, the device time that the original was "
-          "expected to need, less what the chosen route was expected to need. Both come from a "
-          "table of rates measured beforehand; how far off it is for these matrices is not known. "
-          "<code>shunt bench PROBLEM</code> measures one of them.</p>\n",
-          to);
+  if (strstr(known, "measured")) put_measured(to, r);
+  if (strcmp(known, "estimated") == 0 || strcmp(known, "partly measured") == 0)
+    put_estimated(to, r);
   if (r->saved_unknown > 0)
     fprintf(to,
             "<p>Of %s taken call%s it is not known what the original would have needed, so nothing "
@@ -188,11 +222,23 @@ static void put_time(FILE *to, const struct report_line *l)
   fputs("</td>", to);
 }
 
+/* With the factor that an estimate may be off by. */
+static void put_saved(FILE *to, const struct report_line *l)
+{
+  char text[24];
+  const char *known = run_report_known(l);
+  fprintf(to, "<td class=\"n\" data-name=\"Saved\">%s",
+          gain(l->saved, l->saved_unknown, l->calls, text));
+  if (strcmp(known, "unknown") != 0) fprintf(to, ", %s", known);
+  if (strcmp(known, "estimated") == 0 && l->off > 0)
+    fprintf(to, "<br><span class=\"soft\">original known to a factor of %.2f</span>", l->off);
+  fputs("</td>", to);
+}
+
 static void put_taken(FILE *to, const struct run_report *r)
 {
   static const char *const heads[] = {"Route",           "#Calls",  "#Saved",
                                       "#Time of a call", "Problem", NULL};
-  char text[24];
   fputs("<h2 id=\"taken\">Calls that were taken</h2>\n", to);
   if (r->taken == 0) {
     fputs("<p>None.</p>\n", to);
@@ -211,8 +257,7 @@ static void put_taken(FILE *to, const struct run_report *r)
     }
     fputs("</td>", to);
     put_count(to, "Calls", l->calls);
-    fprintf(to, "<td class=\"n\" data-name=\"Saved\">%s</td>",
-            gain(l->saved, l->saved_unknown, l->calls, text));
+    put_saved(to, l);
     put_time(to, l);
     fputs("<td>", to);
     put_problem(to, l);
@@ -367,11 +412,8 @@ static void put_no_calls(FILE *to, const struct run_end *run)
 
 static const char footer[] =
     "<footer>\n"
-    "<p>Neither the memory of Shunt's copies nor the time to make and prove them is measured here. "
-    "Processes that a signal or _exit ended have told nothing, and are not on this page. "
-    "Neither are pictures of the matrices: to read their patterns back from the device would hold "
-    "up the program. <code>shunt inspect --picture OUT.svg FILE</code> draws a matrix from its "
-    "file.</p>\n"
+    "<p>The times of conversions and proofs are estimated from the bytes that they move. "
+    "Processes that a signal or _exit ended have told nothing, and are not on this page.</p>\n"
     "<p>The words are explained in shunt(1), shunt-cusparse(7), shunt-graphblas(7) and "
     "shunt-env(7).</p>\n"
     "</footer>\n";
@@ -396,6 +438,7 @@ bool run_report_page(struct run_report *r, const struct run_end *run, FILE *to)
     put_left(to, r);
     put_routes(to, r);
     run_report_timeline(r, to);
+    run_report_upkeep(r, to);
     put_processes(to, r);
   }
   fprintf(to, "</main>\n%s</body>\n</html>\n", footer);

@@ -14,6 +14,37 @@ bool run_report_is_original(const struct report_line *l)
   return strcmp(l->route, "original") == 0;
 }
 
+const char *run_report_known(const struct report_line *l)
+{
+  if (run_report_is_original(l)) return "-";
+  if (l->saved_unknown == l->calls) return "unknown";
+  return l->samples > 0 ? "measured" : "estimated";
+}
+
+const char *run_report_known_of_all(const struct run_report *r)
+{
+  bool measured = false, estimated = false;
+  for (int i = 0; i < r->count; i++) {
+    const char *known = run_report_known(&r->line[i]);
+    measured = measured || strcmp(known, "measured") == 0;
+    estimated = estimated || strcmp(known, "estimated") == 0;
+  }
+  return !measured && !estimated ? "unknown"
+         : !measured             ? "estimated"
+         : !estimated            ? "measured"
+                                 : "partly measured";
+}
+
+double run_report_worst_off(const struct run_report *r)
+{
+  double worst = 0;
+  for (int i = 0; i < r->count; i++) {
+    const struct report_line *l = &r->line[i];
+    if (strcmp(run_report_known(l), "estimated") == 0 && l->off > worst) worst = l->off;
+  }
+  return worst;
+}
+
 /* ---- a line of calls ------------------------------------------------------------ */
 
 /* Splits at tabs; the number of fields, those beyond MOST_FIELDS not kept. */
@@ -37,6 +68,13 @@ static bool parse_number(const char *text, double *out)
   return *text && !*rest && isfinite(*out);
 }
 
+static bool parse_count(const char *text, int64_t *out)
+{
+  char *rest;
+  *out = strtoll(text, &rest, 10);
+  return *text && !*rest && *out > 0;
+}
+
 /* name=value, of a line of calls; false: its value is not understood. */
 static bool parse_named(const char *field, struct report_line *l)
 {
@@ -49,20 +87,21 @@ static bool parse_named(const char *field, struct report_line *l)
     tool_clean(l->from);
   }
   if (strcmp(field, "clock=table") == 0) l->by_table = true;
+  if (strncmp(field, "off=", 4) == 0) return parse_number(field + 4, &l->off) && l->off >= 1;
+  if (strncmp(field, "samples=", 8) == 0) return parse_count(field + 8, &l->samples);
   return true;
 }
 
 static bool parse_line(char *text, struct report_line *l)
 {
-  char *field[MOST_FIELDS], *rest;
+  char *field[MOST_FIELDS];
   const int n = split(text, field);
   if (n < FIELDS || n > MOST_FIELDS || !*field[0] || !*field[1]) return false;
   memset(l, 0, sizeof *l);
   snprintf(l->call, sizeof l->call, "%s", field[0]);
   snprintf(l->route, sizeof l->route, "%s", field[1]);
   snprintf(l->reason, sizeof l->reason, "%s", field[2]);
-  l->calls = strtoll(field[3], &rest, 10);
-  const bool counted = *field[3] && !*rest && l->calls > 0;
+  const bool counted = parse_count(field[3], &l->calls);
   const bool unknown = strcmp(field[4], "-") == 0;
   if (!counted || (!unknown && !parse_number(field[4], &l->saved))) return false;
   if (unknown && !run_report_is_original(l)) l->saved_unknown = l->calls;
@@ -80,7 +119,7 @@ static bool is_same(const struct report_line *a, const struct report_line *b)
 {
   return strcmp(a->call, b->call) == 0 && strcmp(a->route, b->route) == 0 &&
          strcmp(a->reason, b->reason) == 0 && strcmp(a->problem, b->problem) == 0 &&
-         a->timed == b->timed && a->by_table == b->by_table;
+         a->timed == b->timed && a->by_table == b->by_table && (a->samples > 0) == (b->samples > 0);
 }
 
 /* A place for one more of `count` things of `bytes`; NULL: no memory. */
@@ -107,6 +146,7 @@ static bool add_line(struct run_report *r, const struct report_line *l)
     place->calls += l->calls;
     place->saved += l->saved;
     place->us += l->us;
+    place->samples += l->samples;
     place->saved_unknown += l->saved_unknown;
     if (!place->from[0]) memcpy(place->from, l->from, sizeof place->from);
   } else {
@@ -120,6 +160,7 @@ static bool add_line(struct run_report *r, const struct report_line *l)
   r->taken += l->calls;
   r->saved += l->saved;
   r->saved_unknown += l->saved_unknown;
+  if (l->samples > 0) r->measured += l->saved;
   return true;
 }
 
@@ -212,6 +253,73 @@ static bool add_span(struct run_report *r, const struct report_span *s)
   return true;
 }
 
+/* ---- copies, memory, matrices ------------------------------------------------------------ */
+
+/* The number of name=; 0 where there is none. */
+static double named(char *const *field, int n, const char *name)
+{
+  const size_t length = strlen(name);
+  double x = 0;
+  for (int i = 1; i < n && i < MOST_FIELDS; i++)
+    if (strncmp(field[i], name, length) == 0 && field[i][length] == '=' &&
+        parse_number(field[i] + length + 1, &x) && x >= 0 && x < 1e18)
+      return x;
+  return 0;
+}
+
+static void add_upkeep(struct run_report *r, char *text)
+{
+  char *field[MOST_FIELDS];
+  const int n = split(text, field);
+  struct report_upkeep *u = &r->upkeep;
+  u->conversions += (int64_t)named(field, n, "conversions");
+  u->proofs += (int64_t)named(field, n, "proofs");
+  u->bytes += named(field, n, "bytes");
+  u->us += named(field, n, "us");
+  u->proof_us += named(field, n, "proof_us");
+}
+
+/* "# memory <TAB> time <TAB> copies <TAB> device"; false: not understood. */
+static bool add_memory(struct run_report *r, char *text, int process)
+{
+  char *field[MOST_FIELDS];
+  struct report_memory m = {.process = process};
+  if (split(text, field) != 4 || !parse_number(field[1], &m.time) ||
+      !parse_number(field[2], &m.copies) || !parse_number(field[3], &m.device) || m.time < 0 ||
+      m.time > 1e12)
+    return false;
+  struct report_memory *place =
+      make_room((void **)&r->memory, r->memories, &r->memory_room, sizeof m);
+  if (!place) return false;
+  *place = m;
+  r->memories++;
+  return true;
+}
+
+static bool add_matrix(struct run_report *r, char *text)
+{
+  char *field[MOST_FIELDS];
+  const int n = split(text, field);
+  const struct report_matrix m = {
+      .rows = named(field, n, "rows"),
+      .cols = named(field, n, "cols"),
+      .nnz = named(field, n, "nnz"),
+      .longest = named(field, n, "longest"),
+      .empty = named(field, n, "empty"),
+      .alike = {named(field, n, "alike8"), named(field, n, "alike4"), named(field, n, "alike2")},
+      .two_of_four = named(field, n, "two_of_four"),
+      .squares = named(field, n, "squares")};
+  if (m.rows < 1 || m.cols < 1 || m.empty > m.rows) return false;
+  for (int i = 0; i < r->matrices; i++)
+    if (memcmp(&r->matrix[i], &m, sizeof m) == 0) return true;
+  struct report_matrix *place =
+      make_room((void **)&r->matrix, r->matrices, &r->matrix_room, sizeof m);
+  if (!place) return false;
+  *place = m;
+  r->matrices++;
+  return true;
+}
+
 /* ---- the file -------------------------------------------------------------------------- */
 
 static void read_line(struct run_report *r, char *text, struct report_process *block,
@@ -233,6 +341,13 @@ static void read_line(struct run_report *r, char *text, struct report_process *b
   } else if (strncmp(text, "# time\t", 7) == 0) {
     struct report_span s;
     if (!parse_span(text, &s) || !add_span(r, &s)) r->strange++;
+  } else if (strncmp(text, "# upkeep\t", 9) == 0) {
+    add_upkeep(r, text);
+  } else if (strncmp(text, "# memory\t", 9) == 0) {
+    const int at = *process ? (int)(*process - r->process) : 0;
+    if (!add_memory(r, text, at)) r->strange++;
+  } else if (strncmp(text, "# matrix\t", 9) == 0) {
+    if (!add_matrix(r, text)) r->strange++;
   } else if (text[0] && text[0] != '#') {
     if (!parse_line(text, &l) || !add_line(r, &l)) {
       r->strange++;
@@ -266,6 +381,8 @@ void run_report_free(struct run_report *r)
   free(r->line);
   free(r->process);
   free(r->span);
+  free(r->memory);
+  free(r->matrix);
   memset(r, 0, sizeof *r);
 }
 

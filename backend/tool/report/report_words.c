@@ -8,6 +8,7 @@
 static const char *const advice[SHUNT_R_COUNT] = {
     [SHUNT_FITS] = "",
     [SHUNT_R_ORDERED] = "",
+    [SHUNT_R_EXTENDED] = "",
     [SHUNT_R_DISABLED] = "Unset SHUNT_ROUTES, or name the route that you want in --routes.",
     [SHUNT_R_EMPTY] = "There is nothing to multiply, so nothing is lost.",
     [SHUNT_R_ALPHA] = "Nothing: with such an alpha the original decides what becomes of NaN.",

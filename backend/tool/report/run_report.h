@@ -4,6 +4,7 @@
      run_report.c       the table on the terminal, and the demands of --strict and --require
      report_page.c      the page of `shunt run --report FILE.html`
      report_timeline.c    its part about the time
+     report_upkeep.c      its part about copies, memory and matrices
      report_style.c       its style sheet
      report_json.c      the object of `shunt run --json FILE`
      report_words.c     a problem in words, and what can be done about each reason
@@ -19,11 +20,14 @@
 
      us=N        microseconds that the calls took, all together
      clock=table   ... by the cost table, on the device (otherwise: by the clock, of the host)
+     off=X         saved_us is an estimate; those of the original are usually off by this factor
+     samples=N     saved_us is measured: so many calls were timed both ways
 
    and, for stretches of time (since 1970) in which calls were made, of the timeline of each route:
 
      # time <TAB> route <TAB> from <TAB> to <TAB> calls <TAB> us
 
+   and lines about copies, memory and matrices (backend/log/log_upkeep.h).
    Names that are not known are skipped, and so are other lines that begin with '#'.  Equal lines of
    several processes are added up; a line that is not understood is counted.  Version 1 has neither
    names nor "-" for saved_us.  (backend/plan/log.h writes it.)  */
@@ -36,6 +40,8 @@ struct report_line {
   char call[32], route[24], reason[32], problem[SHUNT_PROBLEM_TEXT];
   int64_t calls;
   double saved, us;      /* 0 where not known; microseconds of all calls */
+  double off;            /* estimates of the original are usually off by it; 0: not known */
+  int64_t samples;       /* calls timed both ways; 0: `saved` is an estimate */
   int64_t saved_unknown; /* of the calls: nothing is known of what they saved */
   bool timed, by_table;  /* us is known; it is an estimate by the cost table */
   char from[192];        /* where the program made the first of them; "": not known */
@@ -57,6 +63,23 @@ struct report_span {
   double calls, us;
 };
 
+/* Copies of matrices, of all processes. */
+struct report_upkeep {
+  int64_t conversions, proofs;
+  double bytes, us, proof_us;
+};
+
+/* Bytes of the device at some time since 1970; negative: not known. */
+struct report_memory {
+  int process; /* index in run_report.process */
+  double time, copies, device;
+};
+
+/* A profile (backend/log/log_upkeep.h). */
+struct report_matrix {
+  double rows, cols, nnz, longest, empty, alike[3], two_of_four, squares;
+};
+
 struct run_report {
   struct report_line *line;
   int count, room;
@@ -64,12 +87,17 @@ struct run_report {
   int processes, process_room;
   struct report_span *span; /* in no order */
   int spans, span_room;
+  struct report_upkeep upkeep;
+  struct report_memory *memory; /* in the order of each process' time */
+  int memories, memory_room;
+  struct report_matrix *matrix; /* no two alike */
+  int matrices, matrix_room;
   bool frozen_broken; /* a matrix changed in spite of SHUNT_ASSUME=frozen */
   int strange;        /* lines not understood */
   int64_t lost;       /* calls that were not counted by problem */
   int64_t calls, taken;
-  double saved;
-  int64_t saved_unknown; /* taken calls of which it is not known what they saved */
+  double saved, measured; /* `measured`: what of it was not estimated */
+  int64_t saved_unknown;  /* taken calls of which it is not known what they saved */
 };
 
 /* How the run itself went. */
@@ -92,6 +120,13 @@ void run_report_free(struct run_report *r);
 
 /* Was the call not taken? */
 bool run_report_is_original(const struct report_line *l);
+/* How is it known what the calls saved?  "measured", "estimated", "unknown"; "-" for calls that were
+   left.  */
+const char *run_report_known(const struct report_line *l);
+/* The same of the whole run: also "partly measured". */
+const char *run_report_known_of_all(const struct run_report *r);
+/* The greatest factor that estimates of this run are usually off by, of those that tell; 0: none. */
+double run_report_worst_off(const struct run_report *r);
 /* Taken calls first, those that saved most before others. */
 void run_report_sort(struct run_report *r);
 
@@ -107,6 +142,9 @@ extern const char run_report_style[];
 void run_report_text(FILE *to, const char *text);
 /* The part of the page about the time (report_timeline.c). */
 void run_report_timeline(const struct run_report *r, FILE *to);
+
+/* Those about copies, memory and matrices (report_upkeep.c). */
+void run_report_upkeep(const struct run_report *r, FILE *to);
 
 /* The reason that a word names; SHUNT_R_COUNT: a newer library's. */
 enum shunt_reason run_report_reason(const char *word);

@@ -31,8 +31,9 @@
 // them in order, so the bits do not vary, and store rows of O by 16 bytes.
 //
 // Weights of places that are no positions are 0 and meet all of V's rows of a step, and a partial
-// sum relative to a small score may overflow: so whoever stores a result that is not finite, of a
-// row whose sum of weights is, computes it again from the row's positions alone.
+// sum relative to a small score may overflow.  So where a row's sum of weights is finite and a
+// result is not, the thread that stores the result computes it again from the row's positions
+// alone.
 //
 // Roofline: bytes gathered from L2, 2 x 16 x steps x D x 2 for each problem, at 8.5 TB/s on an
 // H200; no sharing of K and V among groups but by L1 (a block's groups are neighbours: a band's

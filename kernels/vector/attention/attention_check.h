@@ -1,6 +1,6 @@
 /* attention_check.h: what the launchers of attention_kernels.h and their twins refuse. */
-#ifndef SHUNT_ATTENTION_VECTOR_CHECK_H
-#define SHUNT_ATTENTION_VECTOR_CHECK_H
+#ifndef SHUNT_ATTENTION_CHECK_H
+#define SHUNT_ATTENTION_CHECK_H
 
 #include "kernels/vector/attention/attention_kernels.h"
 

@@ -16,8 +16,8 @@
    Otherwise NaN and Inf are what the formulas give when evaluated in f32: a NaN or +Inf
    among a row's x, or a row of which all are -Inf, makes the row NaN; a weight that underflows to
    0 makes NaN with an infinite V.  */
-#ifndef SHUNT_ATTENTION_VECTOR_H
-#define SHUNT_ATTENTION_VECTOR_H
+#ifndef SHUNT_ATTENTION_KERNELS_H
+#define SHUNT_ATTENTION_KERNELS_H
 
 #include "kernels/common/device.h"
 #include "kernels/vector/vector_format.h"

@@ -150,26 +150,33 @@ struct m16n8k8_tf32 : m16n8 {
   }
 };
 
-// int8, K = 32:  a[w]: row g + 8 (w % 2), k = 4t + 16 (w / 2) + {0 .. 3}   b[w]: k = 4t + 16w + {0
-// .. 3}
-struct m16n8k32_s8 : m16n8 {
-  static constexpr const char *name = "mma.m16n8k32.s8";
+// 8-bit integers, K = 32:  a[w]: row g + 8 (w % 2), k = 4t + 16 (w / 2) + {0 .. 3}
+//                          b[w]: k = 4t + 16w + {0 .. 3}
+template <bool SignedA, bool SignedB> struct m16n8k32_8 : m16n8 {
+  static constexpr const char *name = SignedA
+                                          ? SignedB ? "mma.m16n8k32.s8.s8" : "mma.m16n8k32.s8.u8"
+                                      : SignedB ? "mma.m16n8k32.u8.s8"
+                                                : "mma.m16n8k32.u8.u8";
   static constexpr int K = 32;
   using number = uint32_t; // wraps
   using a_word = uint32_t;
   using b_word = uint32_t;
   using d_word = int32_t;
-  static uint32_t get(uint32_t word, int byte) { return (uint32_t)(int8_t)(word >> 8 * byte); }
+  template <bool Signed> static uint32_t get(uint32_t word, int byte)
+  {
+    const uint8_t x = (uint8_t)(word >> 8 * byte);
+    return Signed ? (uint32_t)(int8_t)x : x;
+  }
   template <class Lanes, class F> static void each_a(Lanes lanes, int l, F f)
   {
     for (int w = 0; w < 4; w++)
       for (int e = 0; e < 4; e++)
-        f(l / 4 + w % 2 * 8, l % 4 * 4 + w / 2 * 16 + e, get(lanes[l]->a[w], e));
+        f(l / 4 + w % 2 * 8, l % 4 * 4 + w / 2 * 16 + e, get<SignedA>(lanes[l]->a[w], e));
   }
   template <class F> static void each_b(int l, const b_word *b, F f)
   {
     for (int w = 0; w < 2; w++)
-      for (int e = 0; e < 4; e++) f(l % 4 * 4 + w * 16 + e, l / 4, get(b[w], e));
+      for (int e = 0; e < 4; e++) f(l % 4 * 4 + w * 16 + e, l / 4, get<SignedB>(b[w], e));
   }
 };
 

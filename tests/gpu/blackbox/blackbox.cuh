@@ -59,10 +59,7 @@ struct Outcome {
 // ---- numbers -----------------------------------------------------------------
 __device__ inline uint64_t mix(uint64_t z)
 {
-  z += 0x9e3779b97f4a7c15ull;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  return z ^ (z >> 31);
+  return splitmix64(&z);
 }
 
 __device__ inline double get(const void *p, int64_t i, cudaDataType t)

@@ -7,6 +7,7 @@
 #include "tests/gpu/blackbox/parity_case.h"
 #include "tests/gpu/blackbox/parity_cases_bsr.h"
 #include "tests/gpu/blackbox/parity_cases_complex.h"
+#include "tests/gpu/blackbox/parity_cases_scalars.h"
 #include "tests/gpu/blackbox/parity_cases_transposed.h"
 
 namespace parity
@@ -349,7 +350,76 @@ inline void add_batches(List &l)
       }
 }
 
-// More batches than one, in every arrangement that the setters allow.
+// Batches of one type, format and order in every arrangement that the setters allow.
+inline void add_arrangements(List &l, const Case &c, const std::string &what)
+{
+  for (double beta : {0.0, -0.75}) {
+    Case d = c;
+    d.beta = beta;
+    l.add(d, "4 batches, " + what + text(", beta %g", beta));
+  }
+  Case d = c;
+  d.extra_first = 3;
+  d.extra_second = 5;
+  d.gap = 7;
+  l.add(d, "4 batches apart, odd ld, " + what);
+  d = c;
+  d.own_offsets = true;
+  d.base = 1;
+  d.wide = true;
+  l.add(d, "4 batches with own offsets, base 1, i64, " + what);
+  d = c;
+  d.shared_first = true;
+  l.add(d, "4 batches of one dense operand, " + what);
+  d = c;
+  d.op_b = 1;
+  d.broadcast = !c.sddmm;
+  l.add(d, "4 batches, op(B) 1, " + what);
+  d = c;
+  d.device_scalars = true;
+  d.alpha = 0.5;
+  d.beta = 2;
+  l.add(d, "4 batches, device scalars, " + what);
+  if (c.sddmm || c.order_first == CUSPARSE_ORDER_COL) return;
+  d = c;
+  d.broadcast = true;
+  d.side_by_side = true;
+  d.extra_first = d.extra_second = d.n * (d.batches - 1);
+  l.add(d, "4 batches side by side, " + what);
+}
+
+// So large that routes for large matrices may take them.
+inline void add_large_batches(List &l, const Case &c, const std::string &what)
+{
+  if (c.type_a != CUDA_R_16F && c.type_a != CUDA_R_32F) return;
+  Case d = c;
+  d.batches = 2;
+  d.m = 512;
+  d.k = c.sddmm ? 128 : 512;
+  d.n = c.sddmm ? 512 : 256;
+  d.density = 0.6;
+  d.beta = c.type_a == CUDA_R_32F ? 0 : 0.5;
+  l.add(d, "2 large batches, " + what);
+  d.broadcast = !c.sddmm;
+  if (!c.sddmm) l.add(d, "2 large batches of one sparse matrix, " + what);
+}
+
+inline void add_batch_counts(List &l)
+{
+  for (int batches : {2, 16, 17, 100})
+    for (int broadcast = 0; broadcast < 2; broadcast++) {
+      Case c;
+      c.batches = batches;
+      c.broadcast = broadcast;
+      c.algorithm = 6;
+      c.m = c.k = 256;
+      c.n = 64;
+      c.order_first = c.order_second = CUSPARSE_ORDER_COL;
+      c.repeats = 3;
+      l.add(c, text("%d batches%s", batches, broadcast ? " of one matrix" : ""));
+    }
+}
+
 inline void add_batch_strides(List &l)
 {
   for (int sddmm = 0; sddmm < 2; sddmm++)
@@ -366,64 +436,10 @@ inline void add_batch_strides(List &l)
           c.repeats = 3;
           std::string what =
               text("%s, order %d, %s", f == COO ? "COO" : "CSR", order, type_text(t));
-          for (double beta : {0.0, -0.75}) {
-            Case d = c;
-            d.beta = beta;
-            l.add(d, "4 batches, " + what + text(", beta %g", beta));
-          }
-          Case d = c;
-          d.batches = 2;
-          d.m = 512;
-          d.k = sddmm ? 128 : 512;
-          d.n = sddmm ? 512 : 256;
-          d.density = 0.6;
-          d.beta = t == CUDA_R_32F ? 0 : 0.5;
-          if (t == CUDA_R_16F || t == CUDA_R_32F) {
-            l.add(d, "2 large batches, " + what);
-            d.broadcast = !sddmm;
-            if (!sddmm) l.add(d, "2 large batches of one sparse matrix, " + what);
-          }
-          d = c;
-          d.extra_first = 3;
-          d.extra_second = 5;
-          d.gap = 7;
-          l.add(d, "4 batches apart, odd ld, " + what);
-          d = c;
-          d.own_offsets = true;
-          d.base = 1;
-          d.wide = true;
-          l.add(d, "4 batches with own offsets, base 1, i64, " + what);
-          d = c;
-          d.shared_first = true;
-          l.add(d, "4 batches of one dense operand, " + what);
-          d = c;
-          d.op_b = 1;
-          d.broadcast = !sddmm;
-          l.add(d, "4 batches, op(B) 1, " + what);
-          d = c;
-          d.device_scalars = true;
-          d.alpha = 0.5;
-          d.beta = 2;
-          l.add(d, "4 batches, device scalars, " + what);
-          if (sddmm || order == CUSPARSE_ORDER_COL) continue;
-          d = c;
-          d.broadcast = true;
-          d.side_by_side = true;
-          d.extra_first = d.extra_second = d.n * (d.batches - 1);
-          l.add(d, "4 batches side by side, " + what);
+          add_arrangements(l, c, what);
+          add_large_batches(l, c, what);
         }
-  for (int batches : {2, 16, 17, 100})
-    for (int broadcast = 0; broadcast < 2; broadcast++) {
-      Case c;
-      c.batches = batches;
-      c.broadcast = broadcast;
-      c.algorithm = 6;
-      c.m = c.k = 256;
-      c.n = 64;
-      c.order_first = c.order_second = CUSPARSE_ORDER_COL;
-      c.repeats = 3;
-      l.add(c, text("%d batches%s", batches, broadcast ? " of one matrix" : ""));
-    }
+  add_batch_counts(l);
   for (int op_a = 0; op_a < 2; op_a++)
     for (int algorithm : {0, 4, 6, 12}) {
       Case c;
@@ -473,6 +489,7 @@ inline std::vector<Case> all_cases()
   add_algorithms(l);
   add_shapes(l);
   add_numbers(l);
+  add_zero_alpha(l);
   add_storage(l);
   add_formats(l);
   add_batches(l);

@@ -22,12 +22,17 @@ static void (*quiet_end)(struct quiet_counts *);
 
 enum { CALLS = 100 };
 
-struct problem {
+/* `group` rows in a row share their columns. */
+struct kind {
   const char *name;
   int sddmm;
   cudaDataType type;
   int rows, cols, n, group;
   double density;
+};
+
+struct problem {
+  struct kind is;
   int32_t *offsets, *columns;
   void *values, *b, *c, *workspace;
   int64_t nnz;
@@ -48,20 +53,20 @@ static void *device_zeros(size_t bytes)
 /* The pattern matters here, the numbers do not: all are 0. */
 static void make_pattern(struct problem *p)
 {
-  int32_t *offsets = malloc(((size_t)p->rows + 1) * 4);
-  int32_t *columns = malloc((size_t)p->rows * (size_t)p->cols * 4);
+  int32_t *offsets = malloc(((size_t)p->is.rows + 1) * 4);
+  int32_t *columns = malloc((size_t)p->is.rows * (size_t)p->is.cols * 4);
   if (!offsets || !columns) exit(2);
   p->nnz = 0;
-  for (int i = 0; i < p->rows; i++) {
-    uint64_t rng = 5 + (uint64_t)(i / p->group) * 1000003;
+  for (int i = 0; i < p->is.rows; i++) {
+    uint64_t rng = 5 + (uint64_t)(i / p->is.group) * 1000003;
     offsets[i] = (int32_t)p->nnz;
-    for (int j = 0; j < p->cols; j++)
-      if (random_uniform(&rng) < p->density) columns[p->nnz++] = j;
+    for (int j = 0; j < p->is.cols; j++)
+      if (random_uniform(&rng) < p->is.density) columns[p->nnz++] = j;
   }
-  offsets[p->rows] = (int32_t)p->nnz;
-  p->offsets = device_zeros(((size_t)p->rows + 1) * 4);
+  offsets[p->is.rows] = (int32_t)p->nnz;
+  p->offsets = device_zeros(((size_t)p->is.rows + 1) * 4);
   p->columns = device_zeros((size_t)p->nnz * 4);
-  CUDA_OK(cudaMemcpy(p->offsets, offsets, ((size_t)p->rows + 1) * 4, cudaMemcpyHostToDevice));
+  CUDA_OK(cudaMemcpy(p->offsets, offsets, ((size_t)p->is.rows + 1) * 4, cudaMemcpyHostToDevice));
   CUDA_OK(cudaMemcpy(p->columns, columns, (size_t)p->nnz * 4, cudaMemcpyHostToDevice));
   /* Copies from pageable memory may return before they have arrived. */
   CUDA_OK(cudaDeviceSynchronize());
@@ -71,14 +76,14 @@ static void make_pattern(struct problem *p)
 
 static void describe(struct problem *p)
 {
-  int b_rows = p->sddmm ? p->n : p->cols, b_cols = p->sddmm ? p->cols : p->n;
-  SPARSE_OK(cusparseCreateCsr(&p->sparse, p->rows, p->cols, p->nnz, p->offsets, p->columns,
+  int b_rows = p->is.sddmm ? p->is.n : p->is.cols, b_cols = p->is.sddmm ? p->is.cols : p->is.n;
+  SPARSE_OK(cusparseCreateCsr(&p->sparse, p->is.rows, p->is.cols, p->nnz, p->offsets, p->columns,
                               p->values, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
-                              CUSPARSE_INDEX_BASE_ZERO, p->type));
-  SPARSE_OK(
-      cusparseCreateDnMat(&p->dense_b, b_rows, b_cols, b_cols, p->b, p->type, CUSPARSE_ORDER_ROW));
-  SPARSE_OK(
-      cusparseCreateDnMat(&p->dense_c, p->rows, p->n, p->n, p->c, p->type, CUSPARSE_ORDER_ROW));
+                              CUSPARSE_INDEX_BASE_ZERO, p->is.type));
+  SPARSE_OK(cusparseCreateDnMat(&p->dense_b, b_rows, b_cols, b_cols, p->b, p->is.type,
+                                CUSPARSE_ORDER_ROW));
+  SPARSE_OK(cusparseCreateDnMat(&p->dense_c, p->is.rows, p->is.n, p->is.n, p->c, p->is.type,
+                                CUSPARSE_ORDER_ROW));
 }
 
 static void forget(struct problem *p)
@@ -94,23 +99,23 @@ static const float one32[2] = {1, 0}, zero32[2] = {0, 0};
 
 static cudaDataType compute_of(const struct problem *p)
 {
-  return p->type == CUDA_R_64F || p->type == CUDA_C_32F ? p->type : CUDA_R_32F;
+  return p->is.type == CUDA_R_64F || p->is.type == CUDA_C_32F ? p->is.type : CUDA_R_32F;
 }
 
 /* What is conjugated is left to the original. */
 static cusparseOperation_t op_a(const struct problem *p)
 {
-  return p->type == CUDA_C_32F ? CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE
-                               : CUSPARSE_OPERATION_NON_TRANSPOSE;
+  return p->is.type == CUDA_C_32F ? CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE
+                                  : CUSPARSE_OPERATION_NON_TRANSPOSE;
 }
 
 static size_t ask_workspace(struct problem *p)
 {
   size_t bytes = 0;
-  int wide = p->type == CUDA_R_64F;
+  int wide = p->is.type == CUDA_R_64F;
   const void *alpha = wide ? (const void *)one : one32, *beta = wide ? (const void *)zero : zero32;
   cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
-  if (p->sddmm)
+  if (p->is.sddmm)
     SPARSE_OK(cusparseSDDMM_bufferSize(p->handle, plain, plain, alpha, p->dense_c, p->dense_b, beta,
                                        p->sparse, compute_of(p), CUSPARSE_SDDMM_ALG_DEFAULT,
                                        &bytes));
@@ -123,10 +128,10 @@ static size_t ask_workspace(struct problem *p)
 
 static void call(struct problem *p)
 {
-  int wide = p->type == CUDA_R_64F;
+  int wide = p->is.type == CUDA_R_64F;
   const void *alpha = wide ? (const void *)one : one32, *beta = wide ? (const void *)zero : zero32;
   cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
-  if (p->sddmm)
+  if (p->is.sddmm)
     SPARSE_OK(cusparseSDDMM(p->handle, plain, plain, alpha, p->dense_c, p->dense_b, beta, p->sparse,
                             compute_of(p), CUSPARSE_SDDMM_ALG_DEFAULT, p->workspace));
   else
@@ -136,11 +141,11 @@ static void call(struct problem *p)
 
 static void set_up(struct problem *p, cudaStream_t s)
 {
-  size_t e = type_size(p->type), k = (size_t)(p->sddmm ? p->n : p->cols);
+  size_t e = type_size(p->is.type), k = (size_t)(p->is.sddmm ? p->is.n : p->is.cols);
   make_pattern(p);
   p->values = device_zeros((size_t)p->nnz * e);
-  p->b = device_zeros(k * (size_t)(p->sddmm ? p->cols : p->n) * e);
-  p->c = device_zeros((size_t)p->rows * (size_t)p->n * e);
+  p->b = device_zeros(k * (size_t)(p->is.sddmm ? p->is.cols : p->is.n) * e);
+  p->c = device_zeros((size_t)p->is.rows * (size_t)p->is.n * e);
   SPARSE_OK(cusparseCreate(&p->handle));
   SPARSE_OK(cusparseSetStream(p->handle, s));
   describe(p);
@@ -175,7 +180,7 @@ static void time_host(struct problem *p, cudaStream_t s)
     if (us < best) best = us;
   }
   CUDA_OK(cudaStreamSynchronize(s));
-  printf("time host_us=%.2f %s\n", best, p->name);
+  printf("time host_us=%.2f %s\n", best, p->is.name);
 }
 
 static void expect_quiet(const struct problem *p, const char *how)
@@ -185,7 +190,8 @@ static void expect_quiet(const struct problem *p, const char *how)
   check(n.loud == 0 && n.on_default == 0 && n.on_caller + n.on_other > 0,
         "%s, %s: %ld loud calls, %ld on the default stream (%s), %ld on the caller's, %ld on "
         "another",
-        p->name, how, n.loud, n.on_default, n.first[0] ? n.first : "none", n.on_caller, n.on_other);
+        p->is.name, how, n.loud, n.on_default, n.first[0] ? n.first : "none", n.on_caller,
+        n.on_other);
 }
 
 static void test_plain(struct problem *p, cudaStream_t s)
@@ -240,91 +246,56 @@ static int find_counter(void)
   return quiet_open && quiet_begin && quiet_end;
 }
 
+/* The last one is left to cuSPARSE, which may be loud. */
+static const struct kind kinds[] = {
+    {"spmm f16, half full", 0, CUDA_R_16F, 1024, 1024, 128, 1, 0.5},
+    {"spmm f16, 8 x 1", 0, CUDA_R_16F, 1024, 1024, 256, 8, 0.1},
+    {"spmm f16, random", 0, CUDA_R_16F, 2048, 2048, 64, 1, 0.01},
+    {"spmm f32, random", 0, CUDA_R_32F, 1024, 1024, 64, 1, 0.1},
+    {"spmm f64, random", 0, CUDA_R_64F, 1024, 1024, 64, 1, 0.1},
+    {"sddmm f16, 8 x 1", 1, CUDA_R_16F, 1024, 1024, 256, 8, 0.1},
+    {"sddmm f32, random", 1, CUDA_R_32F, 1024, 1024, 128, 1, 0.05},
+    {"spmm c32, op(A) = H (declined)", 0, CUDA_C_32F, 256, 256, 32, 1, 0.05},
+};
+enum { COUNT = sizeof kinds / sizeof *kinds, DECLINED = COUNT - 1 };
+
+static struct problem problems[COUNT];
+
+/* Until profiles have arrived, plans are made and kernels are loaded. */
+static void warm_up(struct problem *p, cudaStream_t s)
+{
+  for (int k = 0; k < 12; k++) {
+    call(p);
+    CUDA_OK(cudaStreamSynchronize(s));
+  }
+}
+
+static void test_taken(cudaStream_t s)
+{
+  test_counter(s);
+  for (int i = 0; i < DECLINED; i++) {
+    call(&problems[i]); /* CUPTI may have made the driver load things again */
+    CUDA_OK(cudaStreamSynchronize(s));
+    test_plain(&problems[i], s);
+    test_captured(&problems[i], s);
+  }
+}
+
 int main(void)
 {
-  static struct problem problems[] = {
-      {.name = "spmm f16, half full",
-       .type = CUDA_R_16F,
-       .rows = 1024,
-       .cols = 1024,
-       .n = 128,
-       .group = 1,
-       .density = 0.5},
-      {.name = "spmm f16, 8 x 1",
-       .type = CUDA_R_16F,
-       .rows = 1024,
-       .cols = 1024,
-       .n = 256,
-       .group = 8,
-       .density = 0.1},
-      {.name = "spmm f16, random",
-       .type = CUDA_R_16F,
-       .rows = 2048,
-       .cols = 2048,
-       .n = 64,
-       .group = 1,
-       .density = 0.01},
-      {.name = "spmm f32, random",
-       .type = CUDA_R_32F,
-       .rows = 1024,
-       .cols = 1024,
-       .n = 64,
-       .group = 1,
-       .density = 0.1},
-      {.name = "spmm f64, random",
-       .type = CUDA_R_64F,
-       .rows = 1024,
-       .cols = 1024,
-       .n = 64,
-       .group = 1,
-       .density = 0.1},
-      {.name = "sddmm f16, 8 x 1",
-       .sddmm = 1,
-       .type = CUDA_R_16F,
-       .rows = 1024,
-       .cols = 1024,
-       .n = 256,
-       .group = 8,
-       .density = 0.1},
-      {.name = "sddmm f32, random",
-       .sddmm = 1,
-       .type = CUDA_R_32F,
-       .rows = 1024,
-       .cols = 1024,
-       .n = 128,
-       .group = 1,
-       .density = 0.05},
-      {.name = "spmm c32, op(A) = H (declined)",
-       .type = CUDA_C_32F,
-       .rows = 256,
-       .cols = 256,
-       .n = 32,
-       .group = 1,
-       .density = 0.05},
-  };
-  enum { COUNT = sizeof problems / sizeof *problems, DECLINED = COUNT - 1 };
   cudaStream_t s;
   CUDA_OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
   for (int i = 0; i < COUNT; i++) {
+    problems[i].is = kinds[i];
     set_up(&problems[i], s);
-    for (int k = 0; k < 12; k++) { /* profiles arrive, plans are made, kernels load */
-      call(&problems[i]);
-      CUDA_OK(cudaStreamSynchronize(s));
-    }
+    warm_up(&problems[i], s);
     time_host(&problems[i], s);
   }
   int found = find_counter(), why = found ? quiet_open() : -1;
   if (why != 0)
     skip("no counter of driver calls (%d): quiet_preload.so or CUPTI is missing", why);
-  else {
-    test_counter(s);
-    for (int i = 0; i < DECLINED; i++) {
-      call(&problems[i]); /* CUPTI may have made the driver load things again */
-      CUDA_OK(cudaStreamSynchronize(s));
-      test_plain(&problems[i], s);
-      test_captured(&problems[i], s);
-    }
-  }
+  else
+    test_taken(s);
   for (int i = 0; i < COUNT; i++) tear_down(&problems[i]);
   CUDA_OK(cudaStreamDestroy(s));
   return finish();

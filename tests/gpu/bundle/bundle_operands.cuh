@@ -230,13 +230,14 @@ struct Problem {
   }
   shunt_status run(cudaStream_t stream = 0)
   {
-    return shunt_bundle_spmm_cuda(&spmm, &hint.on_device, hint.counts(), &device, workspace.device,
-                                  workspace.host.size(), stream);
+    const shunt_bundle_shape shape =
+        shunt_bundle_spmm_shape(&spmm, &hint.on_device, hint.counts(), &device);
+    return run(shape, stream);
   }
-  shunt_status run(const shunt_bundle_shape &shape)
+  shunt_status run(const shunt_bundle_shape &shape, cudaStream_t stream = 0)
   {
-    return shunt_bundle_spmm_shaped_cuda(&spmm, &hint.on_device, &shape, &device, workspace.device,
-                                         workspace.host.size(), 0);
+    return shunt_bundle_spmm_cuda(&spmm, &hint.on_device, &shape, &device, workspace.device,
+                                  workspace.host.size(), stream);
   }
   void fetch()
   {

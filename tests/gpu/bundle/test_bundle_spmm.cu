@@ -244,6 +244,14 @@ static void test_nonfinite()
 
 // ---- declined ------------------------------------------------------------------------
 
+// Nothing is known of the counts.
+static shunt_status launch(const shunt_spmm &p, const shunt_bundle &hint, const shunt_device &d,
+                           void *workspace, size_t bytes)
+{
+  const shunt_bundle_shape shape = shunt_bundle_spmm_shape(&p, &hint, nullptr, &d);
+  return shunt_bundle_spmm_cuda(&p, &hint, &shape, &d, workspace, bytes, 0);
+}
+
 static void test_declined()
 {
   Options o;
@@ -276,7 +284,7 @@ static void test_declined()
         "sizes that do not match are refused");
   const size_t needed = shunt_bundle_spmm_workspace(&q.spmm);
   const auto with = [&](void *at, size_t bytes) {
-    return shunt_bundle_spmm_cuda(&q.spmm, &q.hint.on_device, nullptr, &q.device, at, bytes, 0);
+    return launch(q.spmm, q.hint.on_device, q.device, at, bytes);
   };
   check(needed > 0 && needed <= q.workspace.host.size() &&
             with(nullptr, needed) == SHUNT_E_WORKSPACE &&
@@ -292,8 +300,7 @@ static void test_declined()
   Options row_major;
   Problem r(make_pattern(ELEMENTS, 24, 40, 0.3, 30), 12, row_major, 31);
   check(shunt_bundle_spmm_workspace(&r.spmm) == 0 &&
-            shunt_bundle_spmm_cuda(&r.spmm, &r.hint.on_device, nullptr, &r.device, nullptr, 0, 0) ==
-                SHUNT_OK,
+            launch(r.spmm, r.hint.on_device, r.device, nullptr, 0) == SHUNT_OK,
         "a row-major B needs no workspace");
   CUDA_OK(cudaDeviceSynchronize());
 }
@@ -341,8 +348,8 @@ static void time_products()
         for (int slices = 0; slices <= 2; slices++) {
           const shunt_bundle_shape s = {lanes, slices, 2, 0};
           const double us = time_graph([&](cudaStream_t stream) {
-            if (shunt_bundle_spmm_shaped_cuda(&q.spmm, &q.hint.on_device, &s, &q.device, nullptr, 0,
-                                              stream) != SHUNT_OK)
+            if (shunt_bundle_spmm_cuda(&q.spmm, &q.hint.on_device, &s, &q.device, nullptr, 0,
+                                       stream) != SHUNT_OK)
               exit(3);
           });
           printf("time bundle %s n %lld lanes %d slices %d: %.2f us, %.2f TB/s of B%s\n",

@@ -16,7 +16,14 @@ struct Kernel {
   workspace_fn workspace;
   launch_fn launch;
 };
-inline const Kernel CSR = {"csr", shunt_csr_sddmm_workspace, shunt_csr_sddmm_cuda};
+template <bool Alike>
+shunt_status launch_csr(const shunt_sddmm *p, const shunt_device *d, void *workspace, size_t bytes,
+                        shunt_stream stream)
+{
+  return shunt_csr_sddmm_cuda(p, Alike, d, workspace, bytes, stream);
+}
+inline const Kernel CSR = {"csr", shunt_csr_sddmm_workspace, launch_csr<false>};
+inline const Kernel ALIKE = {"csr-alike", shunt_csr_sddmm_workspace, launch_csr<true>};
 inline const Kernel VECTOR = {"vector", shunt_vector_csr_sddmm_workspace,
                               shunt_vector_csr_sddmm_cuda};
 

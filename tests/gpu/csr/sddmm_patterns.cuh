@@ -61,6 +61,26 @@ inline Pattern long_row(int64_t cols, uint64_t seed)
   return p;
 }
 
+// Threes, twos, fours and ones of rows with the same columns, some of which differ in the middle;
+// more rows than a window has, empty ones among them, and one long one.
+inline Pattern alike_rows(int64_t cols, uint64_t seed)
+{
+  static const int chain[] = {3, 3, 2, 1, 4, 6, 3, 5};
+  Random r(seed);
+  Pattern p;
+  p.cols = cols;
+  for (int group = 0; group < 30; group++) {
+    const std::vector<int64_t> list = random_list(r, cols, group == 17 ? 0.9 : group % 4 * 0.06);
+    for (int row = 0; row < chain[group % 8]; row++) {
+      std::vector<int64_t> own = list;
+      const size_t at = own.size() / 2;
+      if (group % 5 == 1 && row == 1 && at > 0 && own[at] > own[at - 1] + 1) own[at]--;
+      add_row(p, own);
+    }
+  }
+  return p;
+}
+
 // Unsorted lists with repeats; the first half in groups of 8.
 inline Pattern unsorted(int64_t cols, uint64_t seed)
 {
@@ -92,6 +112,7 @@ inline std::vector<Named> patterns()
   all.push_back({"mostly empty", mostly_empty(90, 4)});
   all.push_back({"long row", long_row(3000, 5)});
   all.push_back({"unsorted, repeated", unsorted(120, 6)});
+  all.push_back({"alike rows", alike_rows(700, 12)});
   all.push_back({"dense groups", random_pattern(24, 700, 0.6, 8, 7)});
   all.push_back({"dense rows", random_pattern(37, 500, 0.5, 1, 8)});
   all.push_back({"short rows", random_pattern(400, 50, 0.03, 1, 9)});

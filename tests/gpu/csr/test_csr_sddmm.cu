@@ -155,7 +155,7 @@ static void test_too_large(const shunt_device &d)
   task.c =
       shunt_csr{1, INT32_MAX, 1, room.device, room.device, room.device, SHUNT_I32, SHUNT_F32, 0};
   task.compute = SHUNT_F32;
-  check(shunt_csr_sddmm_cuda(&task, &d, nullptr, 0, 0) == SHUNT_E_UNSUPPORTED,
+  check(shunt_csr_sddmm_cuda(&task, false, &d, nullptr, 0, 0) == SHUNT_E_UNSUPPORTED,
         "csr: 128 GB of B with 32-bit indices are refused");
 }
 
@@ -178,11 +178,11 @@ static void test_refusals(const Kernel &kernel, const shunt_device &d)
 int main(int argc, char **argv)
 {
   shunt_device d = this_device();
-  for (const Kernel *kernel : {&CSR, &VECTOR}) {
+  for (const Kernel *kernel : {&CSR, &ALIKE, &VECTOR}) {
     test_kernel(*kernel, d);
     test_large(*kernel, d);
     test_repeats(*kernel, d);
-    if (kernel == &CSR) test_order(*kernel, d);
+    if (kernel != &VECTOR) test_order(*kernel, d);
     test_refusals(*kernel, d);
   }
   test_panel_choice();

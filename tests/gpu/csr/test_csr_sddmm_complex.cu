@@ -77,7 +77,7 @@ bool right(const Pattern &p, const Setup &s, uint64_t seed, const shunt_device &
   const size_t bytes = shunt_csr_sddmm_workspace(&q, &d);
   Buffer room(bytes);
   const shunt_status status =
-      shunt_csr_sddmm_cuda(&q, &d, bytes ? room.device : nullptr, bytes, nullptr);
+      shunt_csr_sddmm_cuda(&q, seed % 2, &d, bytes ? room.device : nullptr, bytes, nullptr);
   CUDA_OK(cudaDeviceSynchronize());
   if (status != SHUNT_OK || shunt_csr_sddmm_host(&twin) != SHUNT_OK) return false;
   std::vector<char> want = c.values.host;

@@ -64,31 +64,31 @@ inline Pattern dcsr_pattern(DcsrKind kind, int64_t rows, int64_t cols, double de
 
 // A dcsr matrix, converted on the host, on both sides; and its sums.
 struct Dcsr {
-  shunt_dcsr_layout plan;
+  shunt_dcsr_layout layout;
   size_t bytes;
   Buffer memory, sums_memory, scratch;
   std::vector<char> aligned_memory;
   shunt_dcsr on_host, on_device;
   shunt_dcsr_sums sums;
 
-  static int64_t segments(const shunt_dcsr_source &a, const shunt_dcsr_layout &plan)
+  static int64_t segments(const shunt_dcsr_source &a, const shunt_dcsr_layout &layout)
   {
-    std::vector<char> scratch(shunt_dcsr_scratch_bytes(&a, &plan) + 8);
+    std::vector<char> scratch(shunt_dcsr_scratch_bytes(&a, &layout) + 8);
     int64_t n = 0;
-    if (shunt_dcsr_count_host(&a, &plan, scratch.data(), &n, nullptr) != SHUNT_OK) exit(3);
+    if (shunt_dcsr_count_host(&a, &layout, scratch.data(), &n, nullptr) != SHUNT_OK) exit(3);
     return n;
   }
 
   Dcsr(const shunt_dcsr_source &a, int64_t width, shunt_type index, int64_t spare = 0)
-      : plan{width, index, 0}, bytes(shunt_dcsr_bytes(&a, &plan, segments(a, plan) + spare)),
+      : layout{width, index}, bytes(shunt_dcsr_bytes(&a, &layout, segments(a, layout) + spare)),
         memory(bytes), aligned_memory(bytes + 256)
   {
-    const int64_t room = segments(a, plan) + spare;
-    std::vector<char> need(shunt_dcsr_scratch_bytes(&a, &plan) + 8);
+    const int64_t room = segments(a, layout) + spare;
+    std::vector<char> need(shunt_dcsr_scratch_bytes(&a, &layout) + 8);
     char *at = (char *)(((uintptr_t)aligned_memory.data() + 255) & ~(uintptr_t)255);
-    shunt_dcsr_lay_out(&a, &plan, room, at, &on_host);
-    shunt_dcsr_lay_out(&a, &plan, room, memory.device, &on_device);
-    if (shunt_source_to_dcsr_host(&a, &plan, need.data(), &on_host, nullptr) != SHUNT_OK) exit(3);
+    shunt_dcsr_lay_out(&a, &layout, room, at, &on_host);
+    shunt_dcsr_lay_out(&a, &layout, room, memory.device, &on_device);
+    if (shunt_source_to_dcsr_host(&a, &layout, need.data(), &on_host, nullptr) != SHUNT_OK) exit(3);
     memcpy(memory.host.data(), at, bytes);
     memory.upload();
   }

@@ -1,5 +1,5 @@
 // test_dcsr_csc_online.cu: the product that makes its strips from CSC as it goes: the stream of
-// segments is that of the engine's model (conv/dcsr/dcsr_hardware_model.h), and C is a float64 sum.
+// segments is that of the hardware model (conv/dcsr/dcsr_hardware_model.h), and C is a float64 sum.
 #include "conv/dcsr/dcsr_hardware_model.h"
 #include "kernels/dcsr/dcsr_csc_online.cuh"
 #include "tests/gpu/dcsr/dcsr_operands.cuh"
@@ -87,16 +87,17 @@ struct Segment {
   }
 };
 
-// What the engine's model makes of it.
+// What the hardware model makes of it.
 static std::vector<Segment> model_stream(const Columns &c)
 {
   const shunt_dcsr_source a = c.source();
-  const shunt_dcsr_layout plan = {kStrip, SHUNT_I32, 0};
+  const shunt_dcsr_layout layout = {kStrip, SHUNT_I32};
   Dcsr made(a, kStrip, SHUNT_I32);
-  std::vector<char> lanes(shunt_dcsr_unit_scratch_bytes(&a, &plan) + 8);
+  std::vector<char> lanes(shunt_dcsr_unit_scratch_bytes(&a, &layout) + 8);
   shunt_dcsr_unit_counts counts;
-  shunt_dcsr d = made.on_host; // the engine writes over what the conversion made
-  if (shunt_dcsr_unit_run_host(&a, &plan, lanes.data(), &d, &counts, nullptr) != SHUNT_OK) exit(3);
+  shunt_dcsr d = made.on_host; // the model writes over what the conversion made
+  if (shunt_dcsr_unit_run_host(&a, &layout, lanes.data(), &d, &counts, nullptr) != SHUNT_OK)
+    exit(3);
   std::vector<Segment> out;
   for (int64_t s = 0; s < d.strips; s++)
     for (int g = ((int *)d.strip_begin)[s]; g < ((int *)d.strip_begin)[s + 1]; g++) {
@@ -183,7 +184,7 @@ static void test_stream()
           good = device_stream(c, chunk) == wanted && good;
           segments += wanted.size();
         }
-    check(good, "%s: the stream is the engine's, %zu segments", dcsr_kind_name[kind], segments);
+    check(good, "%s: the stream is the model's, %zu segments", dcsr_kind_name[kind], segments);
   }
 }
 

@@ -34,7 +34,7 @@ struct Conversion {
   int64_t lines;
   Buffer offsets, row_indices, columns, values, scratch, memory, host_scratch, twin;
   shunt_dcsr_source host, device;
-  shunt_dcsr_layout plan;
+  shunt_dcsr_layout layout;
   size_t bytes, scratch_bytes;
   shunt_dcsr on_device, on_host;
   shunt_status host_status;
@@ -49,7 +49,7 @@ struct Conversion {
         offsets((size_t)(lines + 1) * shunt_type_size(index)),
         row_indices(at_least_1(e.size() * shunt_type_size(index))),
         columns(at_least_1(e.size() * shunt_type_size(index))),
-        values(at_least_1(e.size() * shunt_type_size(value))), host{}, device{}, plan(with)
+        values(at_least_1(e.size() * shunt_type_size(value))), host{}, device{}, layout(with)
   {
     Random r(seed);
     const bool csr = from == SHUNT_DCSR_FROM_CSR, coo = from == SHUNT_DCSR_FROM_COO;
@@ -82,9 +82,9 @@ struct Conversion {
     device.row_indices = csr ? nullptr : row_indices.device;
     device.columns = csr || coo ? columns.device : nullptr;
     device.values = values.device;
-    if (room < 0) room = shunt_dcsr_most_segments(&host, &plan);
-    bytes = shunt_dcsr_bytes(&host, &plan, room);
-    scratch_bytes = shunt_dcsr_scratch_bytes_cuda(&device, &plan);
+    if (room < 0) room = shunt_dcsr_most_segments(&host, &layout);
+    bytes = shunt_dcsr_bytes(&host, &layout, room);
+    scratch_bytes = shunt_dcsr_scratch_bytes_cuda(&device, &layout);
     allocate(room);
   }
 
@@ -92,21 +92,21 @@ struct Conversion {
   {
     for (Buffer *x : {&memory, &twin, &scratch})
       x->host.assign((x == &scratch ? scratch_bytes : bytes) + 512, (char)0xee);
-    host_scratch.host.resize(shunt_dcsr_scratch_bytes(&host, &plan) + 8);
+    host_scratch.host.resize(shunt_dcsr_scratch_bytes(&host, &layout) + 8);
     for (Buffer *x : {&memory, &scratch}) {
       cudaFree(x->device);
       CUDA_OK(cudaMalloc(&x->device, x->host.size()));
     }
     char *aligned = (char *)(((uintptr_t)twin.host.data() + 255) & ~(uintptr_t)255);
-    shunt_dcsr_lay_out(&host, &plan, room, memory.device, &on_device);
-    shunt_dcsr_lay_out(&host, &plan, room, aligned, &on_host);
+    shunt_dcsr_lay_out(&host, &layout, room, memory.device, &on_device);
+    shunt_dcsr_lay_out(&host, &layout, room, aligned, &on_host);
   }
 
   shunt_status enqueue(cudaStream_t stream)
   {
     const shunt_device d = this_device();
-    return shunt_source_to_dcsr_cuda(&device, &plan, scratch.device, scratch_bytes, &on_device, &d,
-                                     stream);
+    return shunt_source_to_dcsr_cuda(&device, &layout, scratch.device, scratch_bytes, &on_device,
+                                     &d, stream);
   }
 
   // Both ways; what is not written stays 0xee.
@@ -114,7 +114,7 @@ struct Conversion {
   {
     for (Buffer *x : {&offsets, &row_indices, &columns, &values, &memory, &scratch}) x->upload();
     host_status =
-        shunt_source_to_dcsr_host(&host, &plan, host_scratch.host.data(), &on_host, &fault);
+        shunt_source_to_dcsr_host(&host, &layout, host_scratch.host.data(), &on_host, &fault);
     const bool good = enqueue(0) == SHUNT_OK;
     CUDA_OK(cudaDeviceSynchronize());
     memory.download();
@@ -145,10 +145,9 @@ static void test_same()
       for (int64_t cols : {0, 1, 64, 190})
         for (double density : {0.0, 0.03, 0.4})
           for (int64_t width : {0, 1, 64}) {
-            const shunt_dcsr_layout plan = {width, r.below(2) ? SHUNT_I64 : SHUNT_I32,
-                                            (int)r.below(2)};
+            const shunt_dcsr_layout layout = {width, r.below(2) ? SHUNT_I64 : SHUNT_I32};
             Conversion c(random_entries(rows, cols, density, r.next()), (shunt_dcsr_from)from, rows,
-                         cols, plan, r.below(2) ? SHUNT_I64 : SHUNT_I32, values[r.below(4)],
+                         cols, layout, r.below(2) ? SHUNT_I64 : SHUNT_I32, values[r.below(4)],
                          (int)r.below(2), r.next());
             const bool same = c.convert() && c.host_status == SHUNT_OK && c.same();
             if (!same)
@@ -168,7 +167,7 @@ static void test_same()
 static void test_fault(const char *what, shunt_dcsr_from from, Buffer Conversion::*array,
                        int64_t at, int64_t value)
 {
-  Conversion c(random_entries(40, 200, 0.1, 9), from, 40, 200, {64, SHUNT_I32, 1}, SHUNT_I64,
+  Conversion c(random_entries(40, 200, 0.1, 9), from, 40, 200, {64, SHUNT_I32}, SHUNT_I64,
                SHUNT_F32, 1, 3);
   const size_t last = (c.*array).host.size() / 8 - 1;
   ((int64_t *)(c.*array).host.data())[at < 0 ? last : (size_t)at] = value;
@@ -205,9 +204,9 @@ static const int32_t *part(const Conversion &c, const void *array)
 static void test_room()
 {
   const std::vector<Entry> e = random_entries(40, 200, 0.1, 9);
-  const shunt_dcsr_layout plan = {64, SHUNT_I32, 0};
-  Conversion c(e, SHUNT_DCSR_FROM_CSR, 40, 200, plan, SHUNT_I32, SHUNT_F32, 0, 3, 17);
-  Conversion full(e, SHUNT_DCSR_FROM_CSR, 40, 200, plan, SHUNT_I32, SHUNT_F32, 0, 3);
+  const shunt_dcsr_layout layout = {64, SHUNT_I32};
+  Conversion c(e, SHUNT_DCSR_FROM_CSR, 40, 200, layout, SHUNT_I32, SHUNT_F32, 0, 3, 17);
+  Conversion full(e, SHUNT_DCSR_FROM_CSR, 40, 200, layout, SHUNT_I32, SHUNT_F32, 0, 3);
   int64_t at;
   check(c.convert() && full.convert() && c.host_status == SHUNT_E_WORKSPACE && c.inside() &&
             c.counts()->irregular == SHUNT_IRREGULAR && c.counts()->segments == 17 &&
@@ -223,81 +222,45 @@ static void test_room()
 
 static void test_declined()
 {
-  Conversion c(random_entries(9, 20, 0.5, 9), SHUNT_DCSR_FROM_COO, 9, 20, {4, SHUNT_I32, 0},
-               SHUNT_I32, SHUNT_F32, 0, 3);
+  Conversion c(random_entries(9, 20, 0.5, 9), SHUNT_DCSR_FROM_COO, 9, 20, {4, SHUNT_I32}, SHUNT_I32,
+               SHUNT_F32, 0, 3);
   const shunt_device d = this_device(), none = {0, d.compute_capability, 0, 0};
   shunt_dcsr_source a = c.device;
-  shunt_dcsr_layout plan = c.plan;
+  shunt_dcsr_layout layout = c.layout;
 
   c.convert();
-  check(shunt_source_to_dcsr_cuda(&a, &plan, c.scratch.device, c.scratch_bytes - 1, &c.on_device,
+  check(shunt_source_to_dcsr_cuda(&a, &layout, c.scratch.device, c.scratch_bytes - 1, &c.on_device,
                                   &d, 0) == SHUNT_E_WORKSPACE &&
-            shunt_source_to_dcsr_cuda(&a, &plan, (char *)c.scratch.device + 8, c.scratch_bytes,
+            shunt_source_to_dcsr_cuda(&a, &layout, (char *)c.scratch.device + 8, c.scratch_bytes,
                                       &c.on_device, &d, 0) == SHUNT_E_WORKSPACE,
         "too little scratch, or misaligned");
-  check(shunt_dcsr_gather_cuda(&c.on_device, c.values.device, &d, 0) == SHUNT_E_ARGUMENT,
-        "a gather without places");
-  plan.width = -1;
-  check(shunt_source_to_dcsr_cuda(&a, &plan, c.scratch.device, c.scratch_bytes, &c.on_device, &d,
+  layout.width = -1;
+  check(shunt_source_to_dcsr_cuda(&a, &layout, c.scratch.device, c.scratch_bytes, &c.on_device, &d,
                                   0) == SHUNT_E_UNSUPPORTED &&
-            shunt_dcsr_scratch_bytes_cuda(&a, &plan) == 0,
+            shunt_dcsr_scratch_bytes_cuda(&a, &layout) == 0,
         "a width below 0");
-  plan = {1, SHUNT_I64, 0};
+  layout = {1, SHUNT_I64};
   a.rows = a.cols = int64_t(1) << 40;
-  check(shunt_dcsr_scratch_bytes_cuda(&a, &plan) == 0, "keys of more than 64 bits");
+  check(shunt_dcsr_scratch_bytes_cuda(&a, &layout) == 0, "keys of more than 64 bits");
   a.rows = -1;
-  check(shunt_source_to_dcsr_cuda(&a, &plan, c.scratch.device, c.scratch_bytes, &c.on_device, &d,
+  check(shunt_source_to_dcsr_cuda(&a, &layout, c.scratch.device, c.scratch_bytes, &c.on_device, &d,
                                   0) == SHUNT_E_ARGUMENT,
         "a negative size");
   CUDA_OK(cudaDeviceSynchronize());
   c.memory.download();
   check(c.same(), "nothing was written by any of these");
-  a = c.device, plan = c.plan;
-  check(shunt_source_to_dcsr_cuda(&a, &plan, c.scratch.device, c.scratch_bytes, &c.on_device, &none,
-                                  0) == SHUNT_E_CUDA,
+  a = c.device, layout = c.layout;
+  check(shunt_source_to_dcsr_cuda(&a, &layout, c.scratch.device, c.scratch_bytes, &c.on_device,
+                                  &none, 0) == SHUNT_E_CUDA,
         "a launch that fails");
   cudaGetLastError();
 }
 
-// ---- new values, replays
-// --------------------------------------------------------------------------
-
-static void test_gather()
-{
-  bool good = true;
-  for (int from = 0; from < 3; from++)
-    for (shunt_type value : {SHUNT_I8, SHUNT_BF16, SHUNT_F32, SHUNT_F64}) {
-      Conversion c(random_entries(60, 150, 0.1, 9), (shunt_dcsr_from)from, 60, 150,
-                   {64, from ? SHUNT_I32 : SHUNT_I64, 1}, SHUNT_I32, value, 0, 3);
-      good = good && c.convert();
-      for (char &x : c.values.host) x = (char)(x * 5 + 1);
-      c.values.upload();
-      const shunt_device d = this_device();
-      good = good && shunt_dcsr_gather_host(&c.on_host, c.values.host.data()) == SHUNT_OK &&
-             shunt_dcsr_gather_cuda(&c.on_device, c.values.device, &d, 0) == SHUNT_OK;
-      CUDA_OK(cudaDeviceSynchronize());
-      c.memory.download();
-      good = good && c.same();
-    }
-  check(good, "new values are gathered through places, all sizes");
-
-  Conversion c(random_entries(60, 150, 0.1, 9), SHUNT_DCSR_FROM_COO, 60, 150, {64, SHUNT_I32, 1},
-               SHUNT_I32, SHUNT_F32, 0, 3);
-  ((int32_t *)c.columns.host.data())[5] = 999;
-  good = c.convert();
-  const std::vector<char> before = c.memory.host;
-  memset(c.values.host.data(), 0, c.values.host.size());
-  c.values.upload();
-  const shunt_device d = this_device();
-  good = good && shunt_dcsr_gather_cuda(&c.on_device, c.values.device, &d, 0) == SHUNT_OK;
-  CUDA_OK(cudaDeviceSynchronize());
-  c.memory.download();
-  check(good && before == c.memory.host, "an irregular matrix is left as it is");
-}
+// ---- replays ------------------------------------------------------------------------------------
 
 static void test_capture()
 {
-  Conversion c(random_entries(60, 150, 0.1, 9), SHUNT_DCSR_FROM_CSC, 60, 150, {64, SHUNT_I32, 0},
+  Conversion c(random_entries(60, 150, 0.1, 9), SHUNT_DCSR_FROM_CSC, 60, 150, {64, SHUNT_I32},
                SHUNT_I32, SHUNT_F32, 0, 3);
   Captured calls([&](cudaStream_t s) { return c.enqueue(s) == SHUNT_OK; });
   bool good = calls.good;
@@ -307,7 +270,7 @@ static void test_capture()
     CUDA_OK(cudaDeviceSynchronize());
     calls.replay();
     c.memory.download();
-    good = good && shunt_source_to_dcsr_host(&c.host, &c.plan, c.host_scratch.host.data(),
+    good = good && shunt_source_to_dcsr_host(&c.host, &c.layout, c.host_scratch.host.data(),
                                              &c.on_host, nullptr) == SHUNT_OK;
     good = good && c.same();
   }
@@ -385,7 +348,7 @@ static void time_conversion(shunt_dcsr_from from, int64_t width)
   for (int64_t i = 0; i < p.rows; i++)
     for (int64_t q = p.offsets[(size_t)i]; q < p.offsets[(size_t)i + 1]; q++)
       e.push_back({i, p.columns[(size_t)q]});
-  Conversion c(e, from, p.rows, p.cols, {width, SHUNT_I32, 0}, SHUNT_I32, SHUNT_F32, 0, 8);
+  Conversion c(e, from, p.rows, p.cols, {width, SHUNT_I32}, SHUNT_I32, SHUNT_F32, 0, 8);
   if (!c.convert()) exit(3);
   const double us = time_graph([&](cudaStream_t s) {
     if (c.enqueue(s) != SHUNT_OK) exit(3);
@@ -401,7 +364,6 @@ int main(int argc, char **argv)
   test_faults();
   test_room();
   test_declined();
-  test_gather();
   test_capture();
   if (argc > 1 && !strcmp(argv[1], "--time"))
     for (int from = 0; from < 3; from++)

@@ -316,7 +316,7 @@ static void test_attention_faults()
   }
   shunt_fault_arm(0);
   check(good && n == 6 && written == 1, "each of %ld calls of attention fails", n - 1);
-  m.device->ordinal++;
+  m.device->at.ordinal++;
   check(shunt_attention(m.device, 1, &q.device, &k.device, &v.device, &o.device, room.get(), bytes,
                         nullptr) == SHUNT_E_ARGUMENT,
         "another device than the matrix's");

@@ -11,21 +11,31 @@ enum Values { RANDOM_VALUES, ALL_LEAST, ALL_GREATEST, ALTERNATING, VALUES };
 static const char *const values_name[VALUES] = {"random", "all least", "all greatest",
                                                 "alternating"};
 
+// Of what `bits` hold.
+inline int64_t integer_of(Values kind, int bits, int64_t place, Random &r)
+{
+  const int64_t least = -(INT64_C(1) << (bits - 1));
+  switch (kind) {
+  case RANDOM_VALUES: return least + r.below(INT64_C(1) << bits);
+  case ALL_LEAST: return least;
+  case ALL_GREATEST: return -least - 1;
+  default: return place % 2 ? -least - 1 : least;
+  }
+}
 inline int8_t value_of(Values kind, int64_t place, Random &r)
 {
-  switch (kind) {
-  case RANDOM_VALUES: return (int8_t)r.below(256);
-  case ALL_LEAST: return -128;
-  case ALL_GREATEST: return 127;
-  default: return place % 2 ? 127 : -128;
-  }
+  return (int8_t)integer_of(kind, 8, place, r);
+}
+inline shunt_type stored_type(int bits)
+{
+  return bits == 16 ? SHUNT_I16 : SHUNT_I8;
 }
 
 // A pattern as CSR on both sides, and room for its packed form.
 struct Strides {
   Buffer offsets, columns, values;
   shunt_csr host, device;
-  shunt_srbcrs_layout plan;
+  shunt_srbcrs_layout layout;
   size_t bytes;
   Buffer memory, twin;
   shunt_srbcrs on_device, on_host;
@@ -33,12 +43,20 @@ struct Strides {
   Strides(const Pattern &p, shunt_srbcrs_layout with, shunt_type index, int base, Values kind,
           uint64_t seed)
       : offsets((size_t)(p.rows + 1) * shunt_type_size(index)),
-        columns((size_t)p.nnz() * shunt_type_size(index)), values((size_t)p.nnz()), plan(with),
+        columns((size_t)p.nnz() * shunt_type_size(index)),
+        values((size_t)p.nnz() * shunt_type_size(stored_type(with.bits))), layout(with),
         bytes(size_of(p, with, index)), memory(bytes + 256), twin(bytes + 256)
   {
     Random r(seed);
-    host = {p.rows, p.cols,   p.nnz(), offsets.host.data(), columns.host.data(), values.host.data(),
-            index,  SHUNT_I8, base};
+    host = {p.rows,
+            p.cols,
+            p.nnz(),
+            offsets.host.data(),
+            columns.host.data(),
+            values.host.data(),
+            index,
+            stored_type(with.bits),
+            base};
     device = host;
     device.row_offsets = offsets.device, device.columns = columns.device;
     device.values = values.device;
@@ -46,14 +64,27 @@ struct Strides {
       store(offsets.host.data(), (int64_t)i, index, (double)(p.offsets[i] + base));
     for (int64_t e = 0; e < p.nnz(); e++) {
       store(columns.host.data(), e, index, (double)(p.columns[(size_t)e] + base));
-      values.host[(size_t)e] = (char)value_of(kind, e, r);
+      put_value(e, integer_of(kind, layout.bits, e, r));
     }
     for (Buffer *x : {&offsets, &columns, &values}) x->upload();
   }
   static size_t size_of(const Pattern &p, const shunt_srbcrs_layout &with, shunt_type index)
   {
-    const shunt_csr a = {p.rows, p.cols, p.nnz(), nullptr, nullptr, nullptr, index, SHUNT_I8, 0};
+    const shunt_csr a = {
+        p.rows, p.cols, p.nnz(), nullptr, nullptr, nullptr, index, stored_type(with.bits), 0};
     return shunt_srbcrs_bytes(&a, &with);
+  }
+  void put_value(int64_t entry, int64_t x)
+  {
+    if (layout.bits == 16)
+      ((int16_t *)values.host.data())[entry] = (int16_t)x;
+    else
+      values.host[(size_t)entry] = (char)x;
+  }
+  int64_t value(int64_t entry) const
+  {
+    return layout.bits == 16 ? ((const int16_t *)values.host.data())[entry]
+                             : (int8_t)values.host[(size_t)entry];
   }
 
   // Packs on both sides; what is not written stays 0xee.
@@ -64,10 +95,10 @@ struct Strides {
     memset(twin.host.data(), 0xee, twin.host.size());
     char *aligned = (char *)(((uintptr_t)twin.host.data() + 255) & ~(uintptr_t)255);
     const shunt_device d = this_device();
-    const bool good = shunt_srbcrs_lay_out(&host, &plan, aligned, &on_host) &&
-                      shunt_srbcrs_lay_out(&host, &plan, memory.device, &on_device) &&
-                      shunt_csr_to_srbcrs_host(&host, &plan, &on_host) == SHUNT_OK &&
-                      shunt_csr_to_srbcrs_cuda(&device, &plan, &on_device, &d, 0) == SHUNT_OK;
+    const bool good = shunt_srbcrs_lay_out(&host, &layout, aligned, &on_host) &&
+                      shunt_srbcrs_lay_out(&host, &layout, memory.device, &on_device) &&
+                      shunt_csr_to_srbcrs_host(&host, &layout, &on_host) == SHUNT_OK &&
+                      shunt_csr_to_srbcrs_cuda(&device, &layout, &on_device, &d, 0) == SHUNT_OK;
     CUDA_OK(cudaDeviceSynchronize());
     memory.download();
     return good;

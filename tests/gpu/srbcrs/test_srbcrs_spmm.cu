@@ -30,7 +30,7 @@ struct Product {
 
   Product(const Pattern &pattern, int height, int share, int64_t n, const Options &with,
           uint64_t seed)
-      : p(pattern), o(with), a(p, {height, share}, seed % 2 ? SHUNT_I64 : SHUNT_I32,
+      : p(pattern), o(with), a(p, {height, share, 8}, seed % 2 ? SHUNT_I64 : SHUNT_I32,
                                (int)(seed / 2 % 2), with.values, seed),
         bl(dense_layout(with.b_layout, p.cols, n, 16)),
         cl(dense_layout(with.c_layout, p.rows, n, 4)), b((size_t)bl.size()),
@@ -105,7 +105,7 @@ struct Product {
     const bool good = launch(shape) == SHUNT_OK && c.host == want;
     if (!good)
       printf("# V = %d, %lld x %lld x %lld, B in layout %d, C in %d, %d columns by %d warps\n",
-             a.plan.height, (long long)p.rows, (long long)p.cols, (long long)cl.cols, o.b_layout,
+             a.layout.height, (long long)p.rows, (long long)p.cols, (long long)cl.cols, o.b_layout,
              o.c_layout, shape.columns, shape.split);
     return good;
   }

@@ -87,7 +87,7 @@ static void test_declined()
   shunt_csr a = k.device;
   a.value_type = SHUNT_F32;
   check(k.pack() &&
-            shunt_csr_to_tile_cuda(&a, &k.plan, &k.on_device, &d, 0) == SHUNT_E_UNSUPPORTED &&
+            shunt_csr_to_tile_cuda(&a, &k.layout, &k.on_device, &d, 0) == SHUNT_E_UNSUPPORTED &&
             shunt_csr_tile_census_cuda(&a, 0, (shunt_tile_census *)out.device, &d, 0) ==
                 SHUNT_E_UNSUPPORTED,
         "f32 is declined");
@@ -100,7 +100,7 @@ static void time_conversion(double sparsity, int reorder)
   const shunt_device d = this_device();
   if (!k.pack()) exit(3);
   const double us = time_graph([&](cudaStream_t s) {
-    if (shunt_csr_to_tile_cuda(&k.device, &k.plan, &k.on_device, &d, s) != SHUNT_OK) exit(3);
+    if (shunt_csr_to_tile_cuda(&k.device, &k.layout, &k.on_device, &d, s) != SHUNT_OK) exit(3);
   });
   printf("time conversion 4096 %.2f way %d %.1f us\n", sparsity, reorder, us);
 }

@@ -9,15 +9,15 @@ namespace
 {
 
 struct Proved : Proof {
-  shunt_tile_layout plan = {SHUNT_TILE_MERGE | SHUNT_TILE_DENSE, 0, -1};
+  shunt_tile_layout layout = {SHUNT_TILE_MERGE | SHUNT_TILE_DENSE, 0, -1};
   Buffer tiles;
   shunt_tile v;
 
   explicit Proved(Problem &problem, int count = 4)
-      : Proof(problem, count), tiles(shunt_tile_bytes(&problem.spmm.a, &plan))
+      : Proof(problem, count), tiles(shunt_tile_bytes(&problem.spmm.a, &layout))
   {
-    const bool good = shunt_tile_lay_out(&q.spmm.a, &plan, tiles.device, &v) &&
-                      shunt_csr_to_tile_cuda(&q.spmm.a, &plan, &v, &q.device, 0) == SHUNT_OK;
+    const bool good = shunt_tile_lay_out(&q.spmm.a, &layout, tiles.device, &v) &&
+                      shunt_csr_to_tile_cuda(&q.spmm.a, &layout, &v, &q.device, 0) == SHUNT_OK;
     CUDA_OK(cudaDeviceSynchronize());
     if (!good) check(false, "a matrix in tiles");
   }

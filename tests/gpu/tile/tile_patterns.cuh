@@ -64,7 +64,7 @@ inline Pattern pruned_pattern(int64_t rows, int64_t cols, uint64_t seed)
 struct Tiles {
   Buffer offsets, columns, values;
   shunt_csr host, device;
-  shunt_tile_layout plan;
+  shunt_tile_layout layout;
   size_t bytes;
   Buffer memory, twin;
   shunt_tile on_device, on_host;
@@ -72,8 +72,8 @@ struct Tiles {
   Tiles(const Pattern &p, shunt_tile_layout with, shunt_type type, shunt_type index, int base,
         bool whole, uint64_t seed)
       : offsets((size_t)(p.rows + 1) * shunt_type_size(index)),
-        columns((size_t)p.nnz() * shunt_type_size(index)), values((size_t)p.nnz() * 2), plan(with),
-        bytes(size_of(p, with, type, index)), memory(bytes + 256), twin(bytes + 256)
+        columns((size_t)p.nnz() * shunt_type_size(index)), values((size_t)p.nnz() * 2),
+        layout(with), bytes(size_of(p, with, type, index)), memory(bytes + 256), twin(bytes + 256)
   {
     Random r(seed);
     host = {p.rows, p.cols, p.nnz(), offsets.host.data(), columns.host.data(), values.host.data(),
@@ -103,8 +103,8 @@ struct Tiles {
     memset(memory.host.data(), 0xee, memory.host.size());
     memory.upload();
     const shunt_device d = this_device();
-    const bool good = shunt_tile_lay_out(&host, &plan, memory.device, &on_device) &&
-                      shunt_csr_to_tile_cuda(&device, &plan, &on_device, &d, 0) == SHUNT_OK;
+    const bool good = shunt_tile_lay_out(&host, &layout, memory.device, &on_device) &&
+                      shunt_csr_to_tile_cuda(&device, &layout, &on_device, &d, 0) == SHUNT_OK;
     CUDA_OK(cudaDeviceSynchronize());
     memory.download();
     return good;
@@ -114,8 +114,8 @@ struct Tiles {
   {
     memset(twin.host.data(), 0xee, twin.host.size());
     char *aligned = (char *)(((uintptr_t)twin.host.data() + 255) & ~(uintptr_t)255);
-    return shunt_tile_lay_out(&host, &plan, aligned, &on_host) &&
-           shunt_csr_to_tile_host(&host, &plan, &on_host) == SHUNT_OK && pack_on_device();
+    return shunt_tile_lay_out(&host, &layout, aligned, &on_host) &&
+           shunt_csr_to_tile_host(&host, &layout, &on_host) == SHUNT_OK && pack_on_device();
   }
   bool same() const { return !memcmp(memory.host.data(), on_host.census, bytes); }
   bool inside() const

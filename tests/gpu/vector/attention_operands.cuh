@@ -42,26 +42,26 @@ static Pattern make_pattern(Kind kind, int64_t rows, int64_t cols, double densit
 struct PackedPattern {
   Pattern pattern;
   shunt_type type;
-  shunt_vector_layout plan;
+  shunt_vector_layout layout;
   std::vector<uint16_t> entries;
   Buffer memory;
   shunt_vector host, device;
   int64_t value_count; // elements of one set of values
 
   PackedPattern(const Pattern &p, shunt_type t, shunt_vector_order order)
-      : pattern(p), type(t), plan{order, 1}, entries((size_t)p.nnz() + 1), memory(bytes() + 256)
+      : pattern(p), type(t), layout{order, 1}, entries((size_t)p.nnz() + 1), memory(bytes() + 256)
   {
     const shunt_csr a = csr();
     const size_t skip = (256 - (uintptr_t)memory.host.data() % 256) % 256;
     memset(memory.host.data(), 0xff, memory.host.size());
-    if (!shunt_vector_lay_out(&a, &plan, memory.host.data() + skip, &host) ||
-        !shunt_vector_lay_out(&a, &plan, memory.device, &device) ||
-        shunt_csr_to_vector_host(&a, &plan, &host) != SHUNT_OK || host.counts->irregular) {
+    if (!shunt_vector_lay_out(&a, &layout, memory.host.data() + skip, &host) ||
+        !shunt_vector_lay_out(&a, &layout, memory.device, &device) ||
+        shunt_csr_to_vector_host(&a, &layout, &host) != SHUNT_OK || host.counts->irregular) {
       printf("not ok - the test's pattern does not fit\n");
       exit(3);
     }
     CUDA_OK(cudaMemcpy(memory.device, memory.host.data() + skip, bytes(), cudaMemcpyHostToDevice));
-    value_count = (shunt_vector_room(&a, &plan).steps + 1) * SHUNT_VECTOR_STEP_VALUES;
+    value_count = (shunt_vector_room(&a, &layout).steps + 1) * SHUNT_VECTOR_STEP_VALUES;
   }
   shunt_csr csr()
   {
@@ -78,7 +78,7 @@ struct PackedPattern {
   size_t bytes()
   {
     const shunt_csr a = csr();
-    return shunt_vector_bytes(&a, &plan);
+    return shunt_vector_bytes(&a, &layout);
   }
   bool named(int64_t column) const
   {

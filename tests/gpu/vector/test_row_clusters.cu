@@ -130,34 +130,34 @@ static bool measure(const Matrix &m, Clusters *k, shunt_vector_measure *out)
 }
 
 // Packs in the order of k on both sides and unpacks what the device made.
-static bool pack_same(const Matrix &m, const Clusters &k, const shunt_vector_layout &plan,
+static bool pack_same(const Matrix &m, const Clusters &k, const shunt_vector_layout &layout,
                       const shunt_vector_measure &measured)
 {
-  const size_t bytes = shunt_vector_bytes(&m.host, &plan);
+  const size_t bytes = shunt_vector_bytes(&m.host, &layout);
   Buffer memory(bytes + 256);
   std::vector<char> twin(bytes + 512, (char)0xee), copy(bytes + 256);
   memset(memory.host.data(), 0xee, memory.host.size());
   memory.upload();
   shunt_vector on_device, on_host, back;
   const shunt_device d = this_device();
-  if (!shunt_vector_lay_out(&m.host, &plan, memory.device, &on_device) ||
-      !shunt_vector_lay_out(&m.host, &plan, aligned(twin), &on_host) ||
-      !shunt_vector_lay_out(&m.host, &plan, aligned(copy), &back))
+  if (!shunt_vector_lay_out(&m.host, &layout, memory.device, &on_device) ||
+      !shunt_vector_lay_out(&m.host, &layout, aligned(twin), &on_host) ||
+      !shunt_vector_lay_out(&m.host, &layout, aligned(copy), &back))
     return false;
   memcpy(on_host.row_of, k.twin.data(), k.twin.size() * 4);
   CUDA_OK(
       cudaMemcpy(on_device.row_of, k.row_of.device, k.twin.size() * 4, cudaMemcpyDeviceToDevice));
-  if (shunt_csr_to_vector_host(&m.host, &plan, &on_host) != SHUNT_OK ||
-      shunt_csr_to_vector_cuda(&m.device, &plan, &on_device, &d, 0) != SHUNT_OK)
+  if (shunt_csr_to_vector_host(&m.host, &layout, &on_host) != SHUNT_OK ||
+      shunt_csr_to_vector_cuda(&m.device, &layout, &on_device, &d, 0) != SHUNT_OK)
     return false;
   CUDA_OK(cudaDeviceSynchronize());
   memory.download();
   bool good = !memcmp(memory.host.data(), on_host.counts, bytes);
   for (size_t i = bytes; i < memory.host.size(); i++) good = good && memory.host[i] == (char)0xee;
   memcpy(back.counts, memory.host.data(), bytes);
-  if (back.counts->irregular) return good && plan.order == SHUNT_VECTOR_WINDOWED;
+  if (back.counts->irregular) return good && layout.order == SHUNT_VECTOR_WINDOWED;
   good = good && back.counts->vectors == measured.vectors;
-  if (plan.order == SHUNT_VECTOR_SEQUENTIAL) good = good && back.counts->steps == measured.steps;
+  if (layout.order == SHUNT_VECTOR_SEQUENTIAL) good = good && back.counts->steps == measured.steps;
 
   shunt_csr a = m.host;
   std::vector<char> offsets(m.offsets.host.size()), columns(m.columns.host.size()),
@@ -298,18 +298,19 @@ static void time_case(int64_t size, double density, double lost)
         SHUNT_OK)
       exit(3);
   });
-  const shunt_vector_layout plan = {SHUNT_VECTOR_WINDOWED, shunt_vector_measured_height(&after), 1};
-  Buffer memory(shunt_vector_bytes(&m.host, &plan));
+  const shunt_vector_layout layout = {SHUNT_VECTOR_WINDOWED, shunt_vector_measured_height(&after),
+                                      1};
+  Buffer memory(shunt_vector_bytes(&m.host, &layout));
   shunt_vector v;
-  shunt_vector_lay_out(&m.host, &plan, memory.device, &v);
+  shunt_vector_lay_out(&m.host, &layout, memory.device, &v);
   CUDA_OK(cudaMemcpy(v.row_of, k.row_of.device, (size_t)size * 4, cudaMemcpyDeviceToDevice));
   const double packing = time_graph([&](cudaStream_t s) {
-    if (shunt_csr_to_vector_cuda(&m.device, &plan, &v, &d, s) != SHUNT_OK) exit(3);
+    if (shunt_csr_to_vector_cuda(&m.device, &layout, &v, &d, s) != SHUNT_OK) exit(3);
   });
   printf("time clusters %5lld density %.2f lost %.2f fill %.3f -> %.3f height %d: cluster %.1f us, "
          "measure %.1f us, pack %.1f us\n",
          (long long)size, density, lost, shunt_vector_measured_fill(&m.host, &before),
-         shunt_vector_measured_fill(&m.host, &after), plan.height, cluster, measuring, packing);
+         shunt_vector_measured_fill(&m.host, &after), layout.height, cluster, measuring, packing);
   fflush(stdout);
 }
 

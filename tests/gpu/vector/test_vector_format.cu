@@ -12,7 +12,7 @@ struct Packed {
   const Pattern &pattern;
   Buffer offsets, columns, values;
   shunt_csr host, device;
-  shunt_vector_layout plan;
+  shunt_vector_layout layout;
   size_t bytes;
   Buffer memory, twin;
   shunt_vector on_device, on_host;
@@ -25,7 +25,8 @@ struct Packed {
              index,  type,   base},
         device{p.rows, p.cols, p.nnz(), offsets.device, columns.device, values.device,
                index,  type,   base},
-        plan(with), bytes(shunt_vector_bytes(&host, &plan)), memory(bytes + 256), twin(bytes + 256)
+        layout(with), bytes(shunt_vector_bytes(&host, &layout)), memory(bytes + 256),
+        twin(bytes + 256)
   {
     Random r(seed);
     for (size_t i = 0; i < p.offsets.size(); i++)
@@ -44,10 +45,10 @@ struct Packed {
     memory.upload();
     char *aligned = (char *)(((uintptr_t)twin.host.data() + 255) & ~(uintptr_t)255);
     const shunt_device d = this_device();
-    bool good = shunt_vector_lay_out(&host, &plan, memory.device, &on_device) &&
-                shunt_vector_lay_out(&host, &plan, aligned, &on_host);
-    good = good && shunt_csr_to_vector_host(&host, &plan, &on_host) == SHUNT_OK;
-    good = good && shunt_csr_to_vector_cuda(&device, &plan, &on_device, &d, 0) == SHUNT_OK;
+    bool good = shunt_vector_lay_out(&host, &layout, memory.device, &on_device) &&
+                shunt_vector_lay_out(&host, &layout, aligned, &on_host);
+    good = good && shunt_csr_to_vector_host(&host, &layout, &on_host) == SHUNT_OK;
+    good = good && shunt_csr_to_vector_cuda(&device, &layout, &on_device, &d, 0) == SHUNT_OK;
     CUDA_OK(cudaDeviceSynchronize());
     memory.download();
     return good;
@@ -76,10 +77,10 @@ static void test_same()
           for (double density : {0.0, 0.02, 0.3, 1.0}) {
             if (beyond(cols, 700)) continue;
             const Pattern p = random_pattern(rows, cols, density, height, r.next());
-            const shunt_vector_layout plan = {(shunt_vector_order)order, height};
+            const shunt_vector_layout layout = {(shunt_vector_order)order, height};
             const shunt_type index = r.below(2) ? SHUNT_I64 : SHUNT_I32;
             const shunt_type type = r.below(3) ? SHUNT_F16 : SHUNT_F32;
-            Packed k(p, plan, index, (int)r.below(2), r.next(), type);
+            Packed k(p, layout, index, (int)r.below(2), r.next(), type);
             const bool same = k.pack() && k.same() && k.inside();
             if (!same)
               printf("# %lld x %lld, density %g, index %d, base %d, type %d\n", (long long)rows,
@@ -93,13 +94,13 @@ static void test_same()
 static void test_irregular()
 {
   for (int order = 0; order < 2; order++) {
-    const shunt_vector_layout plan = {(shunt_vector_order)order, 8};
+    const shunt_vector_layout layout = {(shunt_vector_order)order, 8};
     for (const BrokenPattern &broken : broken_patterns(random_pattern(64, 700, 0.3, 8, 3))) {
-      Packed k(broken.pattern, plan, SHUNT_I32, 1, 4);
+      Packed k(broken.pattern, layout, SHUNT_I32, 1, 4);
       check(k.pack() && k.flagged() && k.inside(), "%s is irregular, order %d", broken.what, order);
     }
     const Pattern wild = random_pattern(64, 700, 0.3, 1, 5);
-    Packed k(wild, plan, SHUNT_I32, 0, 6);
+    Packed k(wild, layout, SHUNT_I32, 0, 6);
     check(k.pack() && k.flagged() && k.inside(), "rows that share nothing do not fit, order %d",
           order);
   }
@@ -113,7 +114,7 @@ static void time_conversion(double sparsity)
     const shunt_device d = this_device();
     if (!k.pack()) exit(3);
     const double us = time_graph([&](cudaStream_t s) {
-      if (shunt_csr_to_vector_cuda(&k.device, &k.plan, &k.on_device, &d, s) != SHUNT_OK) exit(3);
+      if (shunt_csr_to_vector_cuda(&k.device, &k.layout, &k.on_device, &d, s) != SHUNT_OK) exit(3);
     });
     printf("time conversion 4096 %.2f order %d %.1f us, %.1f MB packed\n", sparsity, order, us,
            (double)k.bytes * 1e-6);

@@ -77,7 +77,7 @@ struct Problem {
   DenseLayout bl, cl;
   Buffer offsets, columns, values, b, c, scalars, packed, workspace;
   shunt_device device;
-  shunt_vector_layout plan;
+  shunt_vector_layout layout;
   shunt_vector v;
   shunt_vector_counts counts;
   shunt_spmm spmm;
@@ -88,7 +88,7 @@ struct Problem {
         columns(pattern.nnz() * 8), values(pattern.nnz() * width()), b(bl.size() * width()),
         c(cl.size() * shunt_type_size(o.out)), scalars(2 * sizeof(float)), packed(bytes()),
         workspace((size_t)(pattern.cols * (n + 8)) * width() + 64),
-        device(this_device()), plan{o.order, o.height, o.listed}
+        device(this_device()), layout{o.order, o.height, o.listed}
   {
     memcpy(offsets.host.data(), pattern.offsets.data(), offsets.host.size());
     memcpy(columns.host.data(), pattern.columns.data(), columns.host.size());
@@ -138,11 +138,11 @@ struct Problem {
   }
   void pack()
   {
-    if (!shunt_vector_lay_out(&spmm.a, &plan, packed.device, &v)) exit(3);
+    if (!shunt_vector_lay_out(&spmm.a, &layout, packed.device, &v)) exit(3);
     if (o.listed)
       CUDA_OK(cudaMemcpy(v.row_of, row_list().data(), (size_t)pattern.rows * 4,
                          cudaMemcpyHostToDevice));
-    if (shunt_csr_to_vector_cuda(&spmm.a, &plan, &v, &device, 0) != SHUNT_OK) exit(3);
+    if (shunt_csr_to_vector_cuda(&spmm.a, &layout, &v, &device, 0) != SHUNT_OK) exit(3);
     CUDA_OK(cudaMemcpy(&counts, v.counts, sizeof counts, cudaMemcpyDeviceToHost));
     if (counts.irregular) {
       printf("not ok - the test's pattern does not fit its memory\n");
@@ -181,8 +181,8 @@ template <class Call> int64_t run_once(Problem &q, const Call &call, double erro
   host.a = q.csr(q.offsets.host.data(), q.columns.host.data(), q.values.host.data());
   host.b.values = q.b.host.data();
   host.c.values = q.c.host.data();
-  return shunt_vector_lay_out(&host.a, &q.plan, aligned, &v) &&
-         shunt_csr_to_vector_host(&host.a, &q.plan, &v) == SHUNT_OK &&
+  return shunt_vector_lay_out(&host.a, &q.layout, aligned, &v) &&
+         shunt_csr_to_vector_host(&host.a, &q.layout, &v) == SHUNT_OK &&
          shunt_vector_packed_spmm_host(&host, &v) == SHUNT_OK && wrong_elements(q, before) == 0;
 }
 

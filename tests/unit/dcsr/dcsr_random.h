@@ -142,16 +142,16 @@ struct packed {
 
 /* Laid out with room for `segments`; memory and scratch are exactly as large as asked for. */
 static inline struct packed packed_new(const struct shunt_dcsr_source *a,
-                                       const struct shunt_dcsr_layout *plan, int64_t segments,
+                                       const struct shunt_dcsr_layout *layout, int64_t segments,
                                        size_t scratch)
 {
-  struct packed k = {.bytes = shunt_dcsr_bytes(a, plan, segments)};
+  struct packed k = {.bytes = shunt_dcsr_bytes(a, layout, segments)};
 
   k.memory = malloc(k.bytes + GUARD);
   k.scratch = malloc(scratch + GUARD);
   memset(k.memory, 0xee, k.bytes + GUARD);
   memset((char *)k.scratch + scratch, 0xee, GUARD);
-  shunt_dcsr_lay_out(a, plan, segments, k.memory, &k.d);
+  shunt_dcsr_lay_out(a, layout, segments, k.memory, &k.d);
   return k;
 }
 
@@ -208,7 +208,6 @@ static inline int is_right(const struct shunt_dcsr *d, const struct owned *o)
     }
     good &= get(d->columns, t, p) == e[p].column;
     good &= !memcmp((char *)d->values + (size_t)p * size, &e[p].value, size);
-    good &= !d->places || get(d->places, t, p) == e[p].place;
   }
   for (; strip <= d->strips; strip++) good &= get(d->strip_begin, t, strip) == g;
   good &= get(d->offsets, t, g) == o->m.nnz && d->counts->segments == (uint64_t)g;

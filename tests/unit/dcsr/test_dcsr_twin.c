@@ -38,11 +38,11 @@ struct setting {
 
 static struct packed pack(const struct shunt_dcsr_source *a, int64_t width)
 {
-  struct shunt_dcsr_layout plan = {width, a->index_type, 0};
-  size_t scratch = shunt_dcsr_scratch_bytes(a, &plan);
-  struct packed k = packed_new(a, &plan, shunt_dcsr_most_segments(a, &plan), scratch);
+  struct shunt_dcsr_layout layout = {width, a->index_type};
+  size_t scratch = shunt_dcsr_scratch_bytes(a, &layout);
+  struct packed k = packed_new(a, &layout, shunt_dcsr_most_segments(a, &layout), scratch);
 
-  if (shunt_source_to_dcsr_host(a, &plan, k.scratch, &k.d, NULL) != SHUNT_OK) abort();
+  if (shunt_source_to_dcsr_host(a, &layout, k.scratch, &k.d, NULL) != SHUNT_OK) abort();
   return k;
 }
 

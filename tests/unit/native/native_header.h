@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-enum { NATIVE_HEADER_FACTS = 27 };
+enum { NATIVE_HEADER_FACTS = 40 };
 extern const size_t native_header_facts[NATIVE_HEADER_FACTS];
 
 /* What to compare, as each of the two sees it. */
@@ -16,6 +16,12 @@ extern const size_t native_header_facts[NATIVE_HEADER_FACTS];
       offsetof(struct shunt_csr, nnz), offsetof(struct shunt_csr, row_offsets),                    \
       offsetof(struct shunt_csr, columns), offsetof(struct shunt_csr, values),                     \
       offsetof(struct shunt_csr, index_type), offsetof(struct shunt_csr, value_type),              \
-      offsetof(struct shunt_csr, base), sizeof(shunt_status), sizeof(shunt_type)
+      offsetof(struct shunt_csr, base), sizeof(shunt_status), sizeof(shunt_type), SHUNT_I16,       \
+      sizeof(struct shunt_integers), offsetof(struct shunt_integers, values),                      \
+      offsetof(struct shunt_integers, bits), offsetof(struct shunt_integers, rows),                \
+      offsetof(struct shunt_integers, cols), offsetof(struct shunt_integers, row_bytes),           \
+      sizeof(struct shunt_scaling), offsetof(struct shunt_scaling, type),                          \
+      offsetof(struct shunt_scaling, scale), offsetof(struct shunt_scaling, tensor_scale),         \
+      offsetof(struct shunt_scaling, row_scales), offsetof(struct shunt_scaling, col_scales)
 
 #endif

@@ -2,6 +2,7 @@
    values of either owner; and what shunt.h says of itself.  */
 #include <math.h>
 
+#include "kernels/srbcrs/srbcrs_integers.h" /* before shunt.h, which then leaves its own out */
 #include "tests/unit/native/native_header.h"
 #include "tests/unit/native/native_operands.h"
 

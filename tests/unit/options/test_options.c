@@ -347,7 +347,7 @@ static void test_disable(void)
 
 enum { SECURE_NOT = 77 };
 
-/* This program again, as `shunt_secure`, a copy that belongs to another user, with his rights. */
+/* A copy of this program that belongs to another user, run with that user's rights. */
 static int secure(void)
 {
   if (!getauxval(AT_SECURE)) return SECURE_NOT;

@@ -3,12 +3,17 @@
    room for which; thousands of matrices, streams and profiles; and when all of it goes.  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "backend/log/log_upkeep.h"
 #include "backend/options/options.h"
 #include "backend/plan/cache.h"
-#include "backend/plan/device_memory.h"
 #include "backend/plan/frozen.h"
 #include "backend/plan/log.h"
+#include "backend/plan/memory/device_memory.h"
+#include "backend/plan/memory/share.h"
 #include "kernels/guard/guard.h"
 #include "tests/unit/check.h"
 
@@ -53,6 +58,16 @@ shunt_status shunt_device_free(void *memory, cudaStream_t stream)
   (void)stream;
   allocated--;
   return free(memory), SHUNT_OK;
+}
+shunt_status shunt_device_allocate_now(void **memory, size_t bytes)
+{
+  allocated++;
+  return allocate(memory, bytes) == cudaSuccess ? SHUNT_OK : SHUNT_E_MEMORY;
+}
+void shunt_device_free_now(void *memory)
+{
+  allocated--;
+  free(memory);
 }
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
 {
@@ -159,6 +174,10 @@ shunt_status shunt_profile_csr_cuda(const struct shunt_csr *a, uint64_t serial,
   return SHUNT_OK;
 }
 
+void shunt_log_memory(int64_t copies, int64_t device)
+{
+  (void)copies, (void)device;
+}
 void shunt_log_profile(const struct shunt_profile *f)
 {
   (void)f;
@@ -605,12 +624,71 @@ static void test_memory(void)
   close_cache();
 }
 
+/* Another process keeps so much, until the pipe is closed.  -1: it could not begin. */
+static pid_t keep_elsewhere(const char *folder, int64_t bytes, int64_t budget, int *pipe_end)
+{
+  static const unsigned char uuid[16] = {7};
+  int go[2], ready[2];
+  char c;
+  if (pipe(go) || pipe(ready)) return -1;
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    struct shunt_share *s = shunt_share_open(folder, uuid);
+    close(go[1]);
+    const bool took = s && shunt_share_take(s, bytes, budget) && write(ready[1], "", 1) == 1;
+    while (read(go[0], &c, 1) > 0) shunt_share_want(s, 1000);
+    exit(!took);
+  }
+  close(go[0]), close(ready[1]);
+  const bool began = read(ready[0], &c, 1) == 1;
+  close(ready[0]);
+  *pipe_end = go[1];
+  return began ? child : -1;
+}
+
+/* Room for three copies, in all processes. */
+static void test_shared(void)
+{
+  static const unsigned char uuid[16] = {7};
+  char folder[] = "/tmp/shunt-cache-XXXXXX";
+  const int64_t budget = 3 * 1256;
+  struct shunt_lookup l;
+  int end = -1;
+  struct shunt_share *share = mkdtemp(folder) ? shunt_share_open(folder, uuid) : NULL;
+  check(share != NULL, "a budget for all processes");
+  open_cache(budget);
+  shunt_cache_share(cache, share);
+  call(NULL, &l);
+  pid_t other = keep_elsewhere(folder, 2 * 1256, budget, &end);
+  check(other > 0 && pack(&formats[0]) == SHUNT_OK, "what another process leaves");
+  check(pack(&formats[1]) == SHUNT_E_MEMORY && allocated == 1, "and no more");
+  check(!shunt_cache_is_stirred(cache) || !shunt_cache_is_stirred(cache),
+        "one's own want is heard once");
+  close(end);
+  waitpid(other, NULL, 0);
+  for (int i = 0; i < 100; i++) call(&formats[0], &l);
+  check(pack(&formats[1]) == SHUNT_OK && allocated == 2, "when it ends there is room");
+  other = keep_elsewhere(folder, 1256, budget, &end);
+  check(write(end, "", 1) == 1, "another wants something");
+  for (int i = 0; i < 1000 && !shunt_cache_is_stirred(cache); i++)
+    nanosleep(&(struct timespec){0, 10000000}, NULL);
+  shunt_cache_relieve(cache);
+  check(allocated == 1, "and gets what is above an equal share: %d copies left", allocated);
+  close(end);
+  waitpid(other, NULL, 0);
+  close_cache();
+  shunt_share_close(share);
+  rmdir(folder);
+}
+
 int main(void)
 {
   test_two_widths();
   test_change();
   test_recovery();
   test_room();
+  test_shared();
   test_turns();
   test_many();
   test_streams();

@@ -313,6 +313,24 @@ static void test_vector_wants_eights(void)
   check(sddmm_by_vector(8) == SHUNT_FITS, "and takes eights");
 }
 
+/* Rows in threes are alike in two of three aligned pairs; those of most matrices are in none. */
+static void test_alike_rows_are_chosen(void)
+{
+  struct shunt_profile f = {.rows = 20685,
+                            .nnz = 2454957,
+                            .groups_nonempty = {0, 0, 3000},
+                            .groups_equal = {0, 0, 2000}};
+  check(shunt_choose_csr_alike(&f), "rows in threes are taken together");
+  f.groups_equal[2] = 300;
+  check(!shunt_choose_csr_alike(&f), "where one pair in ten is alike they are not");
+  f.groups_equal[2] = 3000;
+  f.nnz = 200000, f.rows = 2000;
+  check(!shunt_choose_csr_alike(&f), "nor where the rows are few");
+  f.nnz = 2000000, f.rows = 44609;
+  check(!shunt_choose_csr_alike(&f), "or short");
+  check(!shunt_choose_csr_alike(NULL), "nor where nobody looked");
+}
+
 /* SDDMM of layers in f16 (tests/bench/results/dlmc-sddmm.json, sddmm.json) by `csr` and cuSPARSE,
    and one whose figures took no part in the fit: 2048 x 4608. */
 static void test_sddmm_of_layers(void)
@@ -674,6 +692,34 @@ static void test_dense_shapes(void)
         "none where lanes would have to hash all of A's columns");
 }
 
+/* Without cuBLAS: whatever fits, and whatever it costs. */
+static void test_dense_shapes_alone(void)
+{
+  static const struct {
+    int64_t m, n, k;
+    struct shunt_dense_shape shape;
+  } wanted[] = {{4096, 16, 4096, {64, 2}},   {4096, 64, 128, {0, 0}},
+                {4096, 128, 4096, {64, 1}},  {16384, 64, 4096, {128, 1}},
+                {4096, 256, 4096, {128, 1}}, {4096, 1024, 4096, {256, 1}},
+                {8192, 1024, 8192, {256, 1}}};
+  struct pruned w;
+  for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+    pruned_weights(&w, wanted[i].m, wanted[i].n, true);
+    struct shunt_spmm *s = &w.p.spmm;
+    s->a.cols = s->b.rows = wanted[i].k;
+    const struct shunt_dense_shape got = shunt_choose_dense_shape_alone(s, &h200);
+    const bool built = shunt_dense_spmm_proved_takes(s, &h200);
+    check(got.columns == (built ? wanted[i].shape.columns : 0) &&
+              got.split == (built ? wanted[i].shape.split : 0),
+          "dense alone, %d x %d x %d: %d columns, split by %d", (int)wanted[i].m, (int)wanted[i].n,
+          (int)wanted[i].k, got.columns, got.split);
+  }
+  pruned_weights(&w, 4096, 256, true);
+  w.p.spmm.b.row_stride = 257;
+  check(shunt_choose_dense_shape_alone(&w.p.spmm, &h200).columns == 0,
+        "none for rows off 16 bytes");
+}
+
 static void test_sparse24_proofs(void)
 {
   struct pruned w;
@@ -706,6 +752,7 @@ int main(void)
   test_sddmm_cost_fits();
   test_vector_copies_operands();
   test_vector_wants_eights();
+  test_alike_rows_are_chosen();
   test_sddmm_of_layers();
   test_groups_are_hoped_for();
   test_rows_leave_what_they_lose();
@@ -715,6 +762,7 @@ int main(void)
   test_sparse24();
   test_merge_is_for_long_rows();
   test_dense_shapes();
+  test_dense_shapes_alone();
   test_sparse24_proofs();
   return check_finish();
 }

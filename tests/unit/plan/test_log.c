@@ -1,6 +1,8 @@
 /* test_log.c: a report counts every call, also of programs whose problems never repeat.  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +32,48 @@ static int count_calls(const char *report)
   return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
+/* A program that says at most so much in files, and makes a few calls: it ends as it would. */
+static bool ends_well(const char *report, const char *log, rlim_t most)
+{
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    const struct rlimit limit = {most, most};
+    setenv("SHUNT_REPORT", report, 1);
+    setenv("SHUNT_LOG", "dispatch", 1);
+    setenv("SHUNT_LOG_FILE", log, 1);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    for (int i = 0; i < 500; i++)
+      shunt_log_decision_of("call", "csr", SHUNT_VERDICT(SHUNT_FITS), (uint64_t)i + 1, print_name,
+                            &i, (struct shunt_log_call){.saved_us = 2});
+    exit(3);
+  }
+  int status = 1;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+         WEXITSTATUS(status) == 3;
+}
+
+static void test_full_disk(void)
+{
+  char folder[] = "/tmp/shunt-test-log-XXXXXX", report[64], log[64];
+  if (!check(mkdtemp(folder) != NULL, "a folder")) return;
+  snprintf(report, sizeof report, "%s/report", folder);
+  snprintf(log, sizeof log, "%s/log", folder);
+  check(ends_well(report, log, RLIM_INFINITY), "a program with room");
+  struct stat s;
+  check(stat(report, &s) == 0 && s.st_size > 8192 && stat(log, &s) == 0 && s.st_size > 8192,
+        "says more than 8 KiB in each file");
+  unlink(report), unlink(log);
+  check(ends_well(report, log, 4096), "files of 4 KiB at most: it ends as it would");
+  check(stat(report, &s) == 0 && s.st_size <= 4096, "and the report is cut off");
+  unlink(report), unlink(log);
+  check(ends_well(report, log, 0), "files of nothing");
+  unlink(report), unlink(log);
+  check(ends_well("/dev/full", "/dev/full", RLIM_INFINITY), "a disk that is full");
+  check(ends_well("/nowhere/report", "/nowhere/log", RLIM_INFINITY), "no such folder");
+  rmdir(folder);
+}
+
 int main(void)
 {
   char report[] = "/tmp/shunt-test-log-XXXXXX", line[1024], route[64], name[256];
@@ -56,5 +100,6 @@ int main(void)
   check(uncounted == 0, "none is not counted");
   if (f) fclose(f);
   unlink(report);
+  test_full_disk();
   return check_finish();
 }

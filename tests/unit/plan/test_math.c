@@ -371,12 +371,17 @@ static bool runs_in(const char *word, const struct shunt_packed_view *kept,
   struct shunt_call c = {.problem = &p,
                          .context = &e,
                          .packed = kept,
+                         .library = true,
                          .workspace = workspace,
                          .workspace_bytes = sizeof workspace};
   double us;
   int before = lt.products;
   memset(&lt.how, -1, sizeof lt.how);
+  struct shunt_call closed = c;
+  closed.library = false;
   return shunt_route_dense.fits(&p, &e).reason == SHUNT_FITS &&
+         shunt_route_dense.expect(&closed, &us).reason == SHUNT_R_LIBRARY &&
+         shunt_route_dense.run(&closed) == SHUNT_E_UNSUPPORTED && lt.products == before &&
          shunt_route_dense.expect(&c, &us).reason == SHUNT_FITS &&
          shunt_route_dense.run(&c) == SHUNT_OK && lt.products == before + 1 &&
          lt.how.compute == compute;
@@ -431,7 +436,7 @@ static double expected_us(const char *word)
 {
   struct shunt_context e = {.device = {132, 90, 232448, 60 << 20}, .memory_bytes = 1ll << 37};
   struct shunt_problem p;
-  struct shunt_call c = {.problem = &p, .context = &e, .will_pack = true};
+  struct shunt_call c = {.problem = &p, .context = &e, .will_pack = true, .library = true};
   double us = 0;
   if (shunt_problem_parse(word, &p) == SHUNT_OK) shunt_route_dense.expect(&c, &us);
   return us;

@@ -137,6 +137,29 @@ static void test_hash(void)
   }
 }
 
+/* Types that the original refuses pass where that is asked for, and only then. */
+static void check_extended(const struct shunt_problem *p)
+{
+  struct shunt_problem q = *p;
+  const uint64_t plain = shunt_problem_hash(&q);
+  q.spmm.a.value_type = SHUNT_F32;
+  q.spmm.b.type = q.spmm.c.type = SHUNT_F16;
+  q.spmm.compute = SHUNT_F32;
+  check(shunt_problem_check(&q).reason == SHUNT_R_TYPES, "A in another type than B");
+  q.extended = true;
+  check(shunt_problem_check(&q).reason == SHUNT_FITS, "and extended");
+  q.spmm.c.type = SHUNT_BF16;
+  check(shunt_problem_check(&q).reason == SHUNT_R_TYPES, "C in a third type");
+  q = *p;
+  q.spmm.a.value_type = q.spmm.b.type = q.spmm.c.type = SHUNT_F64;
+  q.spmm.compute = SHUNT_F64;
+  q.extended = true;
+  check(shunt_problem_check(&q).reason == SHUNT_R_TYPES, "nothing is refused here");
+  q = *p;
+  q.extended = true;
+  check(shunt_problem_hash(&q) != plain, "promises of both are told apart");
+}
+
 static void test_check(void)
 {
   struct shunt_problem p;
@@ -169,6 +192,7 @@ static void test_check(void)
   q = p;
   q.spmm.compute = SHUNT_F64;
   check(shunt_problem_check(&q).reason == SHUNT_R_TYPES, "compute type");
+  check_extended(&p);
   q = p;
   q.spmm.c.row_stride = 3;
   check(shunt_problem_check(&q).reason == SHUNT_R_SHAPE, "leading dimension too small");
@@ -191,7 +215,12 @@ static void test_check(void)
   check(shunt_problem_check(&q).reason == SHUNT_FITS, "alpha = 0 asks for the same workspace");
   q = p;
   q.spmm.a.nnz = (int64_t)1 << 33;
-  check(shunt_problem_check(&q).reason == SHUNT_R_LARGE, "too many nonzeros");
+  q.spmm.a.index_type = SHUNT_I32;
+  check(shunt_problem_check(&q).reason == SHUNT_R_LARGE, "too many nonzeros for 32-bit offsets");
+  q.spmm.a.index_type = SHUNT_I64;
+  check(shunt_problem_check(&q).reason == SHUNT_FITS, "64-bit offsets tell them apart");
+  q.op_a = 'T';
+  check(shunt_problem_check(&q).reason != SHUNT_FITS, "but not of a transpose");
 }
 
 /* ---- batches ----------------------------------------------------------------------- */

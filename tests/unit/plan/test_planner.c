@@ -1,333 +1,7 @@
-/* test_planner.c: the planner with everything around it replaced: which routes it asks, in which
-   order it runs batches, and what it does after failures.  Two routes are in the table: `direct`,
-   and `library`, which needs another library and takes transposed matrices.  */
-#include <string.h>
-
-#include "backend/options/options.h"
-#include "backend/plan/cache.h"
-#include "backend/plan/context.h"
-#include "backend/plan/planner.h"
-#include "backend/plan/tune.h"
-#include "backend/routes/route.h"
-#include "conv/coo/coo_conv.h"
+/* test_planner.c: which routes the planner asks, in which order it runs batches, and what it does
+   after failures (planner_world.h).  */
 #include "tests/unit/check.h"
-
-/* ---- what is around ------------------------------------------------------------------- */
-
-static struct {
-  int runs, fail_from;     /* runs of any route; the first that fails (-1: none) */
-  const void *c[32];       /* C of each run, */
-  const void *columns[32]; /* A's columns, */
-  char name[32];           /* and the route's first letter */
-  int converted;           /* COO to CSR */
-  int seen, released, profiles;
-  bool only_library;              /* `direct` does not fit */
-  bool wise, profiled, contested; /* the cache: pack; there is a profile; `library` packs, too */
-  size_t pack_bytes;              /* what `direct` would pack */
-  size_t asked_to_pack;           /* bytes that the cache was asked for */
-  bool may_study, study_fails, has_study, library_packed; /* the cache: what it has of the matrix */
-  size_t study_bytes;                                     /* what `direct` wants to study with */
-  int made;                                               /* copies */
-  bool has_copy;                                          /* the last run had one */
-  int studies, dropped_copies, dropped_studies, held;
-  double spent_us, best_us; /* as the study is told */
-  uint64_t copy_epoch;      /* what the copy says of itself */
-  bool has_memory, capturing, stood;
-  bool trusted, was_trusted, counted_unproved, told_frozen;
-  shunt_status how; /* what a failing run returns */
-  double direct_us, library_us, original_us, saves_us;
-  bool settled, saw_profile;
-  int seen_settled;
-} world;
-
-/* What the cache hands out; nobody looks inside. */
-static char things[2];
-#define COPY ((struct shunt_cache_packed *)(void *)&things[0])
-#define STUDY ((struct shunt_cache_packed *)(void *)&things[1])
-
-static struct shunt_context context;
-static struct shunt_options options = {.routes = ~(uint32_t)0};
-
-const struct shunt_options *shunt_options(void)
-{
-  return &options;
-}
-int shunt_tune_find(const struct shunt_problem *p)
-{
-  return (void)p, SHUNT_TUNE_UNKNOWN;
-}
-struct shunt_context *shunt_context_find(void)
-{
-  return &context;
-}
-struct shunt_context *shunt_context_make(void)
-{
-  return &context;
-}
-void shunt_context_open_gemm(struct shunt_context *e, const char *beside)
-{
-  (void)e, (void)beside;
-}
-
-cudaError_t cudaGetLastError(void)
-{
-  return cudaSuccess;
-}
-
-struct shunt_capture shunt_capture_of(cudaStream_t stream)
-{
-  (void)stream;
-  return (struct shunt_capture){.active = world.capturing};
-}
-
-double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
-                           const struct shunt_device *d)
-{
-  (void)p, (void)f, (void)d;
-  return world.original_us;
-}
-
-void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
-                         struct shunt_lookup *out)
-{
-  (void)c, (void)key;
-  *out = (struct shunt_lookup){.calls = 1,
-                               .profile_wanted = true,
-                               .pack_wise = world.wise,
-                               .has_profile = world.profiled,
-                               .profile = {.longest_row = 7},
-                               .study_wise = world.may_study};
-  if (world.library_packed) out->packed[1].copy = COPY, out->packed[1].by = shunt_route_at(1);
-  if (world.has_study) out->study = STUDY, out->has_study = true;
-  world.held += world.library_packed + (out->study != NULL);
-  world.seen++;
-}
-
-shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_lookup *s,
-                                 const struct shunt_csr *a, const struct shunt_device *d,
-                                 cudaStream_t stream)
-{
-  (void)c, (void)s, (void)a, (void)d, (void)stream;
-  world.profiles++;
-  return SHUNT_OK;
-}
-
-void shunt_cache_relieve(struct shunt_cache *c)
-{
-  (void)c;
-}
-
-void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *key,
-                                 struct shunt_lookup *out)
-{
-  (void)c, (void)key;
-  *out = (struct shunt_lookup){
-      .calls = 1, .has_profile = world.settled, .profile = {.longest_row = 9}};
-  world.seen_settled++;
-}
-shunt_status shunt_cache_settle(struct shunt_cache *c, const struct shunt_lookup *l,
-                                const struct shunt_csr *a, const struct shunt_device *d,
-                                cudaStream_t stream)
-{
-  (void)c, (void)l, (void)a, (void)d, (void)stream;
-  world.settled = true;
-  return SHUNT_OK;
-}
-void shunt_cache_reserve(struct shunt_cache *c)
-{
-  (void)c;
-}
-
-/* Nothing is packed here, unless there is memory. */
-shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_lookup *l,
-                                     const struct shunt_packed_request *r, cudaStream_t stream,
-                                     struct shunt_cache_packed **out)
-{
-  (void)c, (void)l, (void)stream;
-  if (!r->by) {
-    *out = STUDY;
-    world.held++;
-    return SHUNT_OK;
-  }
-  world.asked_to_pack = r->payload_bytes;
-  world.saves_us = r->saves_us;
-  if (!world.has_memory) return SHUNT_E_MEMORY;
-  *out = COPY;
-  world.held++;
-  world.made++;
-  return SHUNT_OK;
-}
-struct shunt_packed_view shunt_cache_packed_view(struct shunt_cache_packed *k)
-{
-  (void)k;
-  return (struct shunt_packed_view){.pattern_epoch = &world.copy_epoch};
-}
-shunt_status shunt_cache_packed_built(struct shunt_cache *c, struct shunt_cache_packed *k,
-                                      cudaStream_t s)
-{
-  return (void)c, (void)k, (void)s, SHUNT_OK;
-}
-shunt_status shunt_cache_packed_used(struct shunt_cache *c, struct shunt_cache_packed *k,
-                                     const struct shunt_packed_use *use, cudaStream_t s)
-{
-  world.counted_unproved = use->unproved;
-  return (void)c, (void)k, (void)s, SHUNT_OK;
-}
-bool shunt_cache_packed_trusted(struct shunt_cache_packed *k)
-{
-  return (void)k, world.trusted;
-}
-void shunt_cache_packed_release(struct shunt_cache *c, struct shunt_cache_packed *k, bool discard)
-{
-  (void)c;
-  world.held--;
-  world.dropped_copies += discard && k == COPY;
-  world.dropped_studies += discard && k == STUDY;
-  world.released++;
-}
-
-shunt_status shunt_coo_to_csr_cuda(int64_t rows, int64_t nnz, const void *row_indices,
-                                   shunt_type type, int base, void *offsets, uint32_t *irregular,
-                                   const struct shunt_device *d, shunt_stream stream)
-{
-  (void)rows, (void)nnz, (void)row_indices, (void)type, (void)base, (void)offsets;
-  (void)irregular, (void)d, (void)stream;
-  world.converted++;
-  return SHUNT_OK;
-}
-
-static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
-{
-  (void)p, (void)e;
-  return SHUNT_VERDICT(SHUNT_FITS);
-}
-
-static size_t workspace(const struct shunt_problem *p, const struct shunt_context *e)
-{
-  (void)e;
-  return (size_t)p->spmm.c.cols; /* tells who asked about how many columns */
-}
-
-static struct shunt_verdict expect_direct(const struct shunt_call *c, double *us)
-{
-  (void)c;
-  *us = world.direct_us;
-  SHUNT_DECLINE_IF(world.only_library, SHUNT_R_WORKSPACE);
-  return SHUNT_VERDICT(SHUNT_FITS);
-}
-
-static struct shunt_verdict expect_library(const struct shunt_call *c, double *us)
-{
-  (void)c;
-  *us = world.library_us;
-  return SHUNT_VERDICT(SHUNT_FITS);
-}
-
-static shunt_status note(const struct shunt_call *c, char name)
-{
-  int i = world.runs++;
-  world.stood = c->packed && c->packed->pattern_stands;
-  world.was_trusted = c->packed && c->packed->trusted;
-  world.told_frozen = c->frozen;
-  world.saw_profile = c->profile;
-  world.has_copy = c->packed;
-  if (world.fail_from >= 0 && i >= world.fail_from) return world.how;
-  world.c[i] = c->problem->spmm.c.values;
-  world.columns[i] = c->problem->spmm.a.columns;
-  world.name[i] = name;
-  return SHUNT_OK;
-}
-static shunt_status run_direct(const struct shunt_call *c)
-{
-  return note(c, 'd');
-}
-static shunt_status run_library(const struct shunt_call *c)
-{
-  return note(c, 'l');
-}
-
-/* As much more as the profile says. */
-static size_t pack_bytes_direct(const struct shunt_call *c)
-{
-  return world.pack_bytes ? world.pack_bytes + (c->profile ? c->profile->longest_row : 0) : 0;
-}
-static size_t pack_bytes_library(const struct shunt_call *c)
-{
-  return (void)c, world.contested;
-}
-static shunt_status pack(const struct shunt_call *c, const struct shunt_packed_view *into)
-{
-  return (void)c, (void)into, SHUNT_OK;
-}
-
-static size_t study_bytes(const struct shunt_call *c)
-{
-  world.spent_us = c->spent_us;
-  world.best_us = c->best_us;
-  return world.study_bytes;
-}
-static shunt_status study(const struct shunt_call *c, const struct shunt_packed_view *into)
-{
-  (void)c, (void)into;
-  world.studies++;
-  return world.study_fails ? SHUNT_E_CUDA : SHUNT_OK;
-}
-
-static struct shunt_route direct = {.name = "direct",
-                                    .fits = fits,
-                                    .workspace = workspace,
-                                    .expect = expect_direct,
-                                    .run = run_direct,
-                                    .pack_bytes = pack_bytes_direct,
-                                    .pack = pack};
-static const struct shunt_route library = {.name = "library",
-                                           .fits = fits,
-                                           .workspace = workspace,
-                                           .expect = expect_library,
-                                           .run = run_library,
-                                           .pack_bytes = pack_bytes_library,
-                                           .pack = pack,
-                                           .wants_gemm = true,
-                                           .takes_transposed = true};
-int shunt_route_count(void)
-{
-  return 2;
-}
-const struct shunt_route *shunt_route_at(int i)
-{
-  return i ? &library : &direct;
-}
-
-/* ---- cases ---------------------------------------------------------------------------- */
-
-static char arrays[5][4096];
-static char buffer[65536];
-
-static struct shunt_problem bound(const char *word)
-{
-  struct shunt_problem p;
-  memset(&world, 0, sizeof world);
-  world.fail_from = -1;
-  world.how = SHUNT_E_CUDA;
-  world.direct_us = 10;
-  world.library_us = 20;
-  world.original_us = 1000;
-  check(shunt_problem_parse(word, &p) == SHUNT_OK, "parses %s", word);
-  if (p.format == SHUNT_COO)
-    p.row_indices = arrays[0];
-  else
-    p.spmm.a.row_offsets = arrays[0];
-  p.spmm.a.columns = arrays[1];
-  p.spmm.a.values = arrays[2];
-  p.spmm.b.values = arrays[3];
-  p.spmm.c.values = arrays[4];
-  return p;
-}
-
-static struct shunt_answer run(const struct shunt_problem *p)
-{
-  return shunt_plan_run(p, buffer, sizeof buffer, NULL);
-}
+#include "tests/unit/plan/planner_world.h"
 
 /* What arrives from the device in its own time has no part in it. */
 static void test_deterministic(void)
@@ -388,6 +62,33 @@ static void test_shared(void)
   check(shunt_plan_workspace(&p, NULL, NULL) == 0, "and get no workspace");
 }
 
+/* Columns of C tell what a route wants. */
+static void test_short_of_memory(void)
+{
+  struct shunt_problem p = bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6");
+  world.room = 3;
+  check(shunt_plan_workspace(&p, NULL, NULL) == 3, "a workspace that has room");
+  world.room = 2;
+  check(shunt_plan_workspace(&p, NULL, NULL) == 0, "none where there is no room");
+  p.deterministic = true;
+  check(shunt_plan_workspace(&p, NULL, NULL) == 3, "but for deterministic problems");
+  p.deterministic = false, world.capturing = true;
+  check(shunt_plan_workspace(&p, NULL, NULL) == 3, "captured calls do not look");
+}
+
+static void test_long(void)
+{
+  struct shunt_problem p =
+      bound("spmm:csr:f32.f32.f32.f32:i64b0:m7n3k5z4000000000:NN:cc:ld5.7:a1b1:alg6");
+  check(run(&p).why.reason != SHUNT_FITS && world.runs == 0, "more entries than a route counts");
+  direct.takes_long = true;
+  world.only_library = false;
+  const struct shunt_answer a = run(&p);
+  check(a.why.reason == SHUNT_FITS && world.runs == 1 && world.name[0] == 'd',
+        "go to the route that counts them");
+  direct.takes_long = false;
+}
+
 static void test_coo(void)
 {
   struct shunt_problem p =
@@ -430,7 +131,9 @@ static void test_failures(void)
 /* The best route that needs no profile runs until there is one, unless the original is far ahead. */
 static void test_before_the_profile(void)
 {
-  static const char *word = "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6";
+  static const char *const word[] = {
+      "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6",
+      "sddmm:csr:f32.f32.f32.f32:i32b0:m7n5k3z11:NN:cc:ld7.3:a1b0:alg0"};
   static const struct {
     double original_us;
     bool profiled, capturing, deterministic, taken;
@@ -442,8 +145,9 @@ static void test_before_the_profile(void)
       {8, false, false, true, false, "and no profile will come"},
       {4, false, false, false, false, "the original is far ahead"},
   };
-  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    struct shunt_problem p = bound(word);
+  for (unsigned k = 0; k < 2 * sizeof cases / sizeof cases[0]; k++) {
+    const unsigned i = k / 2;
+    struct shunt_problem p = bound(word[k % 2]);
     world.original_us = cases[i].original_us;
     world.profiled = cases[i].profiled;
     world.capturing = cases[i].capturing;
@@ -451,7 +155,7 @@ static void test_before_the_profile(void)
     const struct shunt_answer a = run(&p);
     check(a.why.reason == (cases[i].taken ? SHUNT_FITS : SHUNT_R_SLOWER) &&
               world.runs == cases[i].taken && a.saved_us == 0,
-          "before the profile: %s", cases[i].what);
+          "before the profile, %.5s: %s", word[k % 2], cases[i].what);
   }
 }
 
@@ -641,6 +345,8 @@ int main(void)
   test_order();
   test_deterministic();
   test_shared();
+  test_short_of_memory();
+  test_long();
   test_coo();
   test_failures();
   test_before_the_profile();

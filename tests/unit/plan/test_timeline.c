@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "backend/log/log_timeline.h"
+#include "tests/unit/check.h"
 
-static int passed, failed;
 static double now = 5; /* seconds, of the monotonic clocks; the other runs a million ahead */
 
 int clock_gettime(clockid_t clock, struct timespec *t)
@@ -16,12 +16,6 @@ int clock_gettime(clockid_t clock, struct timespec *t)
   t->tv_sec = (time_t)s;
   t->tv_nsec = (long)((s - (double)t->tv_sec) * 1e9);
   return 0;
-}
-
-static void check(bool good, const char *what)
-{
-  good ? passed++ : failed++;
-  printf("%s - %s\n", good ? "ok" : "not ok", what);
 }
 
 struct span {
@@ -104,6 +98,5 @@ int main(void)
                                      "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"};
   for (int i = 0; i < 20; i++) shunt_timeline_add(routes[i], 1, 1);
   check(print(span, ROOM) == more + 14, "more routes than it has room for are left out");
-  printf("%d passed, %d failed\n", passed, failed);
-  return failed != 0;
+  return check_finish();
 }

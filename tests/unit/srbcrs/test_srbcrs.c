@@ -49,12 +49,12 @@ struct packed {
 
 static struct packed pack(const struct owned *o, int height, int share)
 {
-  const struct shunt_srbcrs_layout plan = {height, share};
-  struct packed k = {.bytes = shunt_srbcrs_bytes(&o->a, &plan)};
+  const struct shunt_srbcrs_layout layout = {height, share, 8};
+  struct packed k = {.bytes = shunt_srbcrs_bytes(&o->a, &layout)};
   k.memory = malloc(k.bytes + GUARD_BYTES);
   memset(k.memory, 0xee, k.bytes + GUARD_BYTES);
-  k.overrun = !shunt_srbcrs_lay_out(&o->a, &plan, k.memory, &k.v) ||
-              shunt_csr_to_srbcrs_host(&o->a, &plan, &k.v) != SHUNT_OK;
+  k.overrun = !shunt_srbcrs_lay_out(&o->a, &layout, k.memory, &k.v) ||
+              shunt_csr_to_srbcrs_host(&o->a, &layout, &k.v) != SHUNT_OK;
   for (int i = 0; i < GUARD_BYTES; i++) k.overrun |= k.memory[k.bytes + (size_t)i] != 0xee;
   return k;
 }
@@ -203,19 +203,20 @@ static void test_irregular(void)
 static void test_declined(void)
 {
   struct owned o = random_matrix(16, 40, 0.3, 1, SHUNT_I32, 0);
-  static const struct shunt_srbcrs_layout bad[] = {{3, 1}, {16, 1}, {1, 1}, {4, 0}, {4, 8}};
-  const struct shunt_srbcrs_layout plan = {4, 1};
+  static const struct shunt_srbcrs_layout bad[] = {{3, 1, 8}, {16, 1, 8}, {1, 1, 8}, {4, 0, 8},
+                                                   {4, 8, 8}, {4, 1, 16}, {4, 1, 2}};
+  const struct shunt_srbcrs_layout layout = {4, 1, 8};
   int refused = 1;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
     refused &= shunt_srbcrs_bytes(&o.a, &bad[i]) == 0;
   check(refused, "heights other than 2, 4, 8, and shares beyond them");
   struct shunt_csr a = o.a;
   a.value_type = SHUNT_F16;
-  refused = shunt_srbcrs_bytes(&a, &plan) == 0;
+  refused = shunt_srbcrs_bytes(&a, &layout) == 0;
   a = o.a, a.index_type = SHUNT_F32;
-  refused &= shunt_srbcrs_bytes(&a, &plan) == 0;
+  refused &= shunt_srbcrs_bytes(&a, &layout) == 0;
   a = o.a, a.nnz = (int64_t)1 << 33;
-  refused &= shunt_srbcrs_bytes(&a, &plan) == 0;
+  refused &= shunt_srbcrs_bytes(&a, &layout) == 0;
   check(refused, "other types, and more than 2^31 slots");
   owned_free(&o);
 }

@@ -58,10 +58,10 @@ static void test_layers(void)
       enum shunt_reason reason;
       make(&w, 4096, 0.1, height, widths[i]);
       const double us = expected(&w, &reason);
-      const struct shunt_srbcrs_layout plan = {height, height};
+      const struct shunt_srbcrs_layout layout = {height, height, 8};
       fits &= reason == SHUNT_FITS && us > 0;
       gains &= us < shunt_cost_csr(&w.p.spmm, &w.f, &context.device) &&
-               shunt_route_srbcrs.pack_bytes(&w.call) > shunt_srbcrs_bytes(&w.p.spmm.a, &plan);
+               shunt_route_srbcrs.pack_bytes(&w.call) > shunt_srbcrs_bytes(&w.p.spmm.a, &layout);
       grows &= us >= before;
       before = us;
     }
@@ -92,7 +92,7 @@ static void test_conditions(void)
   check(shunt_route_srbcrs.pack_bytes(&w.call) == 0, "so are those of which one group does not");
   make(&w, 4096, 0.1, 8, 256);
   w.f.groups_equal[0]--;
-  const struct shunt_srbcrs_layout fours = {4, 4};
+  const struct shunt_srbcrs_layout fours = {4, 4, 8};
   check(shunt_route_srbcrs.pack_bytes(&w.call) > shunt_srbcrs_bytes(&w.p.spmm.a, &fours),
         "or its halves share columns: then these are the groups");
   make(&w, 4096, 0.1, 8, 256);

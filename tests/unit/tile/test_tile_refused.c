@@ -65,12 +65,12 @@ static void test_room(void)
 
 static int declined(const struct shunt_csr *a)
 {
-  struct shunt_tile_layout plan = {0, -1, -1};
+  struct shunt_tile_layout layout = {0, -1, -1};
   struct shunt_tile_census census;
   struct shunt_tile v;
 
-  return shunt_tile_bytes(a, &plan) == 0 && !shunt_tile_lay_out(a, &plan, NULL, &v) &&
-         shunt_csr_to_tile_host(a, &plan, &v) == SHUNT_E_UNSUPPORTED &&
+  return shunt_tile_bytes(a, &layout) == 0 && !shunt_tile_lay_out(a, &layout, NULL, &v) &&
+         shunt_csr_to_tile_host(a, &layout, &v) == SHUNT_E_UNSUPPORTED &&
          shunt_csr_tile_census_host(a, 0, &census) == SHUNT_E_UNSUPPORTED;
 }
 

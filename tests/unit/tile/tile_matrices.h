@@ -76,14 +76,14 @@ struct packed {
 static inline struct packed pack(const struct owned *o, int reorder, int64_t sparse_room,
                                  int64_t dense_room)
 {
-  struct shunt_tile_layout plan = {reorder, sparse_room, dense_room};
+  struct shunt_tile_layout layout = {reorder, sparse_room, dense_room};
   struct packed k;
 
-  k.bytes = shunt_tile_bytes(&o->a, &plan);
+  k.bytes = shunt_tile_bytes(&o->a, &layout);
   k.memory = malloc(k.bytes + 64);
   memset(k.memory, 0xee, k.bytes + 64);
-  k.overrun = !shunt_tile_lay_out(&o->a, &plan, k.memory, &k.v) ||
-              shunt_csr_to_tile_host(&o->a, &plan, &k.v) != SHUNT_OK;
+  k.overrun = !shunt_tile_lay_out(&o->a, &layout, k.memory, &k.v) ||
+              shunt_csr_to_tile_host(&o->a, &layout, &k.v) != SHUNT_OK;
   for (int i = 0; i < 64; i++) k.overrun |= k.memory[k.bytes + (size_t)i] != 0xee;
   return k;
 }

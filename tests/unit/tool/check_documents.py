@@ -182,7 +182,7 @@ def check_names():
     for document in DOCUMENTS:
         text, folder = read(document), os.path.dirname(document)
         links = re.findall(r"\]\(([^)#\s]+)\)", text)
-        named = re.findall(r"(?<!\w)(?:backend|conv|kernels|m4|results|tests)/[\w./-]*\w", text)
+        named = re.findall(r"(?<!\w)(?:backend|conv|kernels|m4|results|tests)/[\w./-]*\w(?![\w<])", text)
         missing = {link for link in links if not os.path.exists(os.path.join(folder, link))}
         missing |= {name for name in named
                     if not os.path.basename(name).isupper() and not exists(name, folder)}

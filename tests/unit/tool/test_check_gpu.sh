@@ -46,6 +46,14 @@ for name in layers many_streams many_problems recovery service; do
   cp program "build/tests/gpu/torture/$name"
 done
 cp program build/tests/clients/device_full
+cat >build/tests/clients/short_program <<'PROGRAM'
+#!/bin/sh
+case " $FAILING " in
+*" ${0##*/} "*) [ -z "${LD_PRELOAD:-}" ] || sleep 0.2 ;;
+esac
+echo "result ms=1.5 program_ms=2.5"
+PROGRAM
+chmod +x build/tests/clients/short_program
 for name in test_one test_two; do cp program "build/tests/gpu/csr/$name"; done
 echo "not a program" >build/tests/gpu/csr/test_one.log
 
@@ -107,6 +115,11 @@ check "torture: one at a time, without Shunt and with it" \
 CHANGES=100000 check_gpu "" changes
 check "changes: rounds until enough is checked" \
   'grep "136000 results of changed calls checked, in 2 rounds" said'
+check_gpu "" short
+check "short: a line for each type and number of calls" '[ "$(grep -c "^C f" left/first-call.txt)" = 10 ]'
+check "short programs may not take longer" 'counted passed=10 failed=0'
+check_gpu "short_program" short
+check "those that do fail" 'counted failed=10'
 check_gpu "stale_bsr" stale
 check "a program that fails is told, and why" \
   'grep -A1 "^stale-bsr .*2 passed, 1 failed" said | grep "not ok - made to fail"'

@@ -172,7 +172,7 @@ ok $? "rmat: few repeated edges, and rows far above the mean"
 
 # ---- suites ---------------------------------------------------------------------------
 expect 2 "unknown suite" "$SHUNT" bench --suite nope
-has err "dlmc, mtx, tiles"
+has err "dlmc, integers, mtx, tiles"
 expect 2 "a suite and a matrix" "$SHUNT" bench --suite dlmc random:4x4:1
 expect 1 "a suite without a folder" env -u SHUNT_DATA "$SHUNT" bench --suite mtx
 has err "SHUNT_DATA"
@@ -450,8 +450,8 @@ if ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err &&
   expect 0 "two processes with calls" env WORKER=1 "$SHUNT" run --report kept sh -c 'cat </dev/null; cat </dev/null; cd /'
   has err "2,468 calls seen in 2 processes: 2,400 taken, 68 left to the original"
   has err "6.00 ms"
-  grep -q -E '2,400 +dense +6\.00 ms +taken +spmm:csr:aaa' err &&
-    grep -q -E '68 +original +- +op\(A\) transposes the sparse matrix +spmm:csr:bbb' err
+  grep -q -E '2,400 +dense +6\.00 ms +estimated +taken +spmm:csr:aaa' err &&
+    grep -q -E '68 +original +- +- +op\(A\) transposes the sparse matrix +spmm:csr:bbb' err
   ok $? "... added up by problem, with the reason"
   [ "$(grep -c '^cusparseSpMM' kept)" -eq 4 ]
   ok $? "... and --report keeps the lines"

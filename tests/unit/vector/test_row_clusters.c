@@ -121,14 +121,14 @@ struct packed {
 static struct packed pack(const struct owned *o, const uint32_t *row_of,
                           enum shunt_vector_order order, int height)
 {
-  struct shunt_vector_layout plan = {.order = order, .height = height, .listed = 1};
+  struct shunt_vector_layout layout = {.order = order, .height = height, .listed = 1};
   struct packed k;
 
-  k.memory = aligned_alloc(256, shunt_vector_bytes(&o->a, &plan));
-  k.good = shunt_vector_lay_out(&o->a, &plan, k.memory, &k.v);
+  k.memory = aligned_alloc(256, shunt_vector_bytes(&o->a, &layout));
+  k.good = shunt_vector_lay_out(&o->a, &layout, k.memory, &k.v);
   memcpy(k.v.row_of, row_of, (size_t)o->a.rows * sizeof *row_of);
-  k.good =
-      k.good && shunt_csr_to_vector_host(&o->a, &plan, &k.v) == SHUNT_OK && !k.v.counts->irregular;
+  k.good = k.good && shunt_csr_to_vector_host(&o->a, &layout, &k.v) == SHUNT_OK &&
+           !k.v.counts->irregular;
   return k;
 }
 

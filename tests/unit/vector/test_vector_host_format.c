@@ -66,14 +66,14 @@ struct packed {
 
 static struct packed pack(const struct owned *o, enum shunt_vector_order order, int height)
 {
-  struct shunt_vector_layout plan = {.order = order, .height = height};
+  struct shunt_vector_layout layout = {.order = order, .height = height};
   struct packed k;
 
-  k.bytes = shunt_vector_bytes(&o->a, &plan);
+  k.bytes = shunt_vector_bytes(&o->a, &layout);
   k.memory = malloc(k.bytes + 64);
   memset(k.memory, 0xee, k.bytes + 64);
-  k.overrun = !shunt_vector_lay_out(&o->a, &plan, k.memory, &k.v) ||
-              shunt_csr_to_vector_host(&o->a, &plan, &k.v) != SHUNT_OK;
+  k.overrun = !shunt_vector_lay_out(&o->a, &layout, k.memory, &k.v) ||
+              shunt_csr_to_vector_host(&o->a, &layout, &k.v) != SHUNT_OK;
   for (int i = 0; i < 64; i++) k.overrun |= k.memory[k.bytes + i] != 0xee;
   return k;
 }
@@ -249,18 +249,18 @@ static void test_irregular(void)
 static void test_declined(void)
 {
   struct owned o = random_matrix(16, 40, 0.5, 8, SHUNT_I32, 0);
-  struct shunt_vector_layout plan = {.order = SHUNT_VECTOR_WINDOWED, .height = 8};
+  struct shunt_vector_layout layout = {.order = SHUNT_VECTOR_WINDOWED, .height = 8};
   struct shunt_vector v;
 
-  check(shunt_vector_bytes(&o.a, &plan) > 0, "a 16-bit matrix can be packed");
+  check(shunt_vector_bytes(&o.a, &layout) > 0, "a 16-bit matrix can be packed");
   o.a.value_type = SHUNT_F32;
-  check(shunt_vector_bytes(&o.a, &plan) > 0, "f32 can");
-  plan.height = 3;
-  check(shunt_vector_bytes(&o.a, &plan) == 0, "vectors of 3 rows cannot");
-  plan.height = 8;
+  check(shunt_vector_bytes(&o.a, &layout) > 0, "f32 can");
+  layout.height = 3;
+  check(shunt_vector_bytes(&o.a, &layout) == 0, "vectors of 3 rows cannot");
+  layout.height = 8;
   o.a.value_type = SHUNT_F64;
-  check(shunt_vector_bytes(&o.a, &plan) == 0 && !shunt_vector_lay_out(&o.a, &plan, NULL, &v) &&
-            shunt_csr_to_vector_host(&o.a, &plan, &v) == SHUNT_E_UNSUPPORTED,
+  check(shunt_vector_bytes(&o.a, &layout) == 0 && !shunt_vector_lay_out(&o.a, &layout, NULL, &v) &&
+            shunt_csr_to_vector_host(&o.a, &layout, &v) == SHUNT_E_UNSUPPORTED,
         "f64 cannot");
   owned_free(&o);
 }

@@ -98,9 +98,9 @@ static void test_conditions(void)
   struct world w;
   make(&w, 8192, 1024, 0.1, 8, SHUNT_BF16);
   const size_t bytes = shunt_route_vector.pack_bytes(&w.call);
-  const struct shunt_vector_layout plan = {shunt_choose_vector_order(&w.p.spmm, 8, &context.device),
-                                           8, 0};
-  check(bytes > shunt_vector_bytes(&w.p.spmm.a, &plan), "room for the copy and more");
+  const struct shunt_vector_layout layout = {
+      shunt_choose_vector_order(&w.p.spmm, 8, &context.device), 8, 0};
+  check(bytes > shunt_vector_bytes(&w.p.spmm.a, &layout), "room for the copy and more");
   w.call.no_copies = true;
   check(shunt_route_vector.pack_bytes(&w.call) == 0, "not where copies do not stand");
   w.call.no_copies = false;
@@ -366,10 +366,10 @@ static bool packs_not(void)
 static bool conditions_hold(void)
 {
   const struct shunt_device h200 = context.device;
-  const struct shunt_vector_layout plan = {SHUNT_VECTOR_WINDOWED, 8, 0};
+  const struct shunt_vector_layout layout = {SHUNT_VECTOR_WINDOWED, 8, 0};
   struct world w;
   make(&w, 8192, 1024, 0.3, 8, SHUNT_F32);
-  bool good = shunt_route_vector.pack_bytes(&w.call) > shunt_vector_bytes(&w.p.spmm.a, &plan);
+  bool good = shunt_route_vector.pack_bytes(&w.call) > shunt_vector_bytes(&w.p.spmm.a, &layout);
   context.device.compute_capability = 80;
   good = good && shunt_route_vector.pack_bytes(&w.call) == 0;
   context.device = h200;

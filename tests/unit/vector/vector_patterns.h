@@ -42,16 +42,16 @@ static inline void pattern_to_csr(struct packed_pattern *p)
 static inline int pattern_pack(struct packed_pattern *p, int64_t rows, int64_t cols,
                                unsigned char *there, shunt_type type, enum shunt_vector_order order)
 {
-  struct shunt_vector_layout plan = {.order = order, .height = 1};
+  struct shunt_vector_layout layout = {.order = order, .height = 1};
 
   memset(p, 0, sizeof *p);
   p->rows = rows, p->cols = cols, p->there = there;
   p->a.value_type = type;
   pattern_to_csr(p);
-  p->memory = aligned_alloc(256, shunt_vector_bytes(&p->a, &plan));
-  p->value_count = (shunt_vector_room(&p->a, &plan).steps + 1) * SHUNT_VECTOR_STEP_VALUES;
-  return shunt_vector_lay_out(&p->a, &plan, p->memory, &p->v) &&
-         shunt_csr_to_vector_host(&p->a, &plan, &p->v) == SHUNT_OK && !p->v.counts->irregular;
+  p->memory = aligned_alloc(256, shunt_vector_bytes(&p->a, &layout));
+  p->value_count = (shunt_vector_room(&p->a, &layout).steps + 1) * SHUNT_VECTOR_STEP_VALUES;
+  return shunt_vector_lay_out(&p->a, &layout, p->memory, &p->v) &&
+         shunt_csr_to_vector_host(&p->a, &layout, &p->v) == SHUNT_OK && !p->v.counts->irregular;
 }
 
 static inline void pattern_free(struct packed_pattern *p)

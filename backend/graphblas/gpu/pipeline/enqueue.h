@@ -9,8 +9,8 @@
      thread 1   read ............ post | read .......................
      thread 2   read ....... post | read ............................
 
-   Whoever enqueues the last piece that a product needs launches it
-   (backend/graphblas/gpu/launch.h), and the products behind it that have all they need.  */
+   The thread that enqueues the last piece that a product needs launches the product
+   (backend/graphblas/gpu/launch.h), and the next ones that have all they need.  */
 #ifndef SHUNT_GRAPHBLAS_CUDA_ENQUEUE_H
 #define SHUNT_GRAPHBLAS_CUDA_ENQUEUE_H
 

@@ -34,15 +34,16 @@ struct grb_gpu_run {
   int64_t up_count, task_count;
   unsigned char *committed; /* per task: C's piece was written */
   int units;                /* strips times blocks */
-  int64_t s_left;           /* pieces of S not enqueued yet; under `driver`, as the next ones */
-  int64_t *b_left, *c_left; /* the same of each unit */
+  int64_t s_left;           /* pieces of S not enqueued yet; under `driver` */
+  int64_t *b_left, *c_left; /* the same of each unit; under `driver` */
 
   /* The pipeline's own (pipeline.c): */
   atomic_int_fast64_t next_up, next_down;    /* tasks */
   pthread_mutex_t lock;                      /* of what is posted; held for no call of CUDA */
   struct grb_gpu_slot *posted, *posted_last; /* to be enqueued, the oldest first */
-  pthread_mutex_t driver; /* whoever enqueues; nobody waits for it.  What is left, and: */
-  int b_ready, b_awaited; /* units of B: enqueued whole; the compute stream waits for */
+  /* Held by the thread that enqueues.  Others try it, and go on if it is taken. */
+  pthread_mutex_t driver;
+  int b_ready, b_awaited; /* units of B: enqueued whole; the compute stream waits for; `driver` */
   atomic_int launched;    /* products of units 0 .. launched - 1 */
   atomic_int status;      /* the first failure */
   atomic_uint_fast64_t bytes_up, bytes_down;

@@ -9,9 +9,10 @@ namespace shunt
 namespace ptx
 {
 
-inline void mma_m16n8k32_s8(int32_t (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
+template <bool SignedA, bool SignedB>
+inline void mma_m16n8k32(int32_t (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
 {
-  emulator::mma<emulator::m16n8k32_s8>(d, a, b);
+  emulator::mma<emulator::m16n8k32_8<SignedA, SignedB>>(d, a, b);
 }
 
 } // namespace ptx

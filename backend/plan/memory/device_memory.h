@@ -3,7 +3,7 @@
    By the driver's functions where the runtime's are exported to programs (backend/cusparse/
    allocations.c): what Shunt gives back is not for those to see.
 
-   Thread-safe; nothing waits for the device.  */
+   Thread-safe; nothing waits for the device but what says so.  */
 #ifndef SHUNT_DEVICE_MEMORY_H
 #define SHUNT_DEVICE_MEMORY_H
 
@@ -17,6 +17,13 @@ shunt_status shunt_device_allocate(void **memory, size_t bytes, cudaMemPool_t po
                                    cudaStream_t stream);
 /* Gives it back when `stream` has come to this. */
 shunt_status shunt_device_free(void *memory, cudaStream_t stream);
+
+/* The same at once, for all streams; these may wait for the device. */
+shunt_status shunt_device_allocate_now(void **memory, size_t bytes);
+void shunt_device_free_now(void *memory);
+
+/* What tells this device, or part of one (MIG), from all others. */
+bool shunt_device_uuid(int ordinal, unsigned char uuid[16]);
 
 /* The allocation around p; false: p is not in device memory. */
 bool shunt_device_range(const void *p, const void **base, size_t *bytes);

@@ -1,7 +1,8 @@
-#include "backend/plan/device_memory.h"
+#include "backend/plan/memory/device_memory.h"
 
 #include <cuda.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "backend/plan/cuda_call.h"
 
@@ -34,6 +35,38 @@ shunt_status shunt_device_free(void *memory, cudaStream_t stream)
   return SHUNT_TRY_OR(CUDA_ERROR_UNKNOWN, f((CUdeviceptr)memory, stream)) == CUDA_SUCCESS
              ? SHUNT_OK
              : SHUNT_E_CUDA;
+}
+
+shunt_status shunt_device_allocate_now(void **memory, size_t bytes)
+{
+  static _Atomic(void *) known;
+  CUdeviceptr at;
+  CUresult (*const f)(CUdeviceptr *, size_t) =
+      (CUresult(*)(CUdeviceptr *, size_t))driver_function("cuMemAlloc", 3020, &known);
+  if (!f) return SHUNT_E_CUDA;
+  if (SHUNT_TRY_OR(CUDA_ERROR_OUT_OF_MEMORY, f(&at, bytes)) != CUDA_SUCCESS) return SHUNT_E_MEMORY;
+  *memory = (void *)at;
+  return SHUNT_OK;
+}
+
+void shunt_device_free_now(void *memory)
+{
+  static _Atomic(void *) known;
+  CUresult (*const f)(CUdeviceptr) =
+      (CUresult(*)(CUdeviceptr))driver_function("cuMemFree", 3020, &known);
+  if (f) f((CUdeviceptr)memory);
+}
+
+bool shunt_device_uuid(int ordinal, unsigned char uuid[16])
+{
+  static _Atomic(void *) known;
+  CUuuid u;
+  CUresult (*const f)(CUuuid *, CUdevice) =
+      (CUresult(*)(CUuuid *, CUdevice))driver_function("cuDeviceGetUuid", 11040, &known);
+  /* The runtime numbers devices as the driver does. */
+  if (!f || f(&u, ordinal) != CUDA_SUCCESS) return false;
+  memcpy(uuid, u.bytes, 16);
+  return true;
 }
 
 bool shunt_device_range(const void *p, const void **base, size_t *bytes)

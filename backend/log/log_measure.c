@@ -1,0 +1,90 @@
+#include "backend/log/log_measure.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+#include "backend/options/options.h"
+#include "backend/plan/log.h"
+
+#define SHARE 0.01
+enum { KINDS = 512, PROBES = 8 };
+
+/* Kinds that find no place are not timed. */
+static struct {
+  _Atomic uint64_t key; /* 0: free */
+  _Atomic uint64_t calls, next;
+  atomic_int samples;
+} kinds[KINDS];
+
+static _Atomic double spent; /* microseconds, with what is set aside */
+static _Atomic double
+    started; /* when the process was; microseconds of the clock; 0: not known yet */
+
+static double now(void)
+{
+  struct timespec t = {0};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
+}
+
+static double add_to_spent(double us)
+{
+  double old = atomic_load(&spent);
+  while (!atomic_compare_exchange_weak(&spent, &old, old + us)) {
+  }
+  return old + us;
+}
+
+bool shunt_measure_wanted(void)
+{
+  return shunt_options()->measure && shunt_options()->report[0];
+}
+
+/* The kind's index, made if it is new; -1: there is no room near where it belongs. */
+static int find(uint64_t key)
+{
+  const uint64_t start = key * UINT64_C(0x9E3779B97F4A7C15) >> 32;
+  for (unsigned i = 0; i < PROBES; i++) {
+    const int k = (int)((start + i) % KINDS);
+    uint64_t there = atomic_load_explicit(&kinds[k].key, memory_order_relaxed);
+    if (there == key ||
+        (there == 0 &&
+         (atomic_compare_exchange_strong(&kinds[k].key, &there, key) || there == key)))
+      return k;
+  }
+  return -1;
+}
+
+bool shunt_measure_due(uint64_t key)
+{
+  double unset = 0;
+  if (atomic_load(&started) == 0)
+    atomic_compare_exchange_strong(&started, &unset, now() - 1e6 * shunt_process_seconds());
+  const int k = find(key);
+  if (k < 0) return false;
+  const uint64_t call = atomic_fetch_add(&kinds[k].calls, 1) + 1;
+  return call >= 2 && call >= atomic_load(&kinds[k].next);
+}
+
+int shunt_measure_begin(uint64_t key, double us)
+{
+  const int k = find(key);
+  if (k < 0 || !(us >= 0)) return 0;
+  if (add_to_spent(us) > SHARE * (now() - atomic_load(&started))) {
+    add_to_spent(-us);
+    return 0;
+  }
+  atomic_store(&kinds[k].next, 2 * atomic_load(&kinds[k].calls));
+  return atomic_fetch_add(&kinds[k].samples, 1) + 1;
+}
+
+int shunt_measure_count(uint64_t key)
+{
+  const int k = find(key);
+  return k < 0 ? 0 : atomic_load(&kinds[k].samples);
+}
+
+void shunt_measure_end(double set_aside, double us)
+{
+  add_to_spent(us - set_aside);
+}

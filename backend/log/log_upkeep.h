@@ -1,0 +1,34 @@
+/* log_upkeep.h: what a report tells of copies, beside the calls: how many were made and proved and
+   in what time, how much memory they have, and which matrices there were.
+
+   Kept only where a report is asked for.  Thread-safe; takes no lock but for matrices, which are
+   rare.  */
+#ifndef SHUNT_LOG_UPKEEP_H
+#define SHUNT_LOG_UPKEEP_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "conv/profile/profile.h"
+
+/* A copy of so many bytes was made, or one was proved, which is expected to take `us`. */
+void shunt_log_conversion(double us, size_t bytes);
+void shunt_log_proof(double us);
+/* Bytes that copies have, and that everybody has of the device; negative: as before. */
+void shunt_log_memory(int64_t copies, int64_t device);
+/* A profile that has come.  Equal ones count once, and the first 32 are kept. */
+void shunt_log_matrix(const struct shunt_profile *f);
+
+/* The lines of the report (run_report.h):
+
+     # upkeep <TAB> conversions=N <TAB> bytes=N <TAB> us=N <TAB> proofs=N <TAB> proof_us=N
+     # memory <TAB> time <TAB> copies <TAB> device
+     # matrix <TAB> rows=N <TAB> cols=N <TAB> nnz=N <TAB> longest=N <TAB> empty=N
+        <TAB> alike8=X <TAB> alike4=X <TAB> alike2=X <TAB> two_of_four=X <TAB> squares=X
+
+   alikeV: the share of the groups of V rows with entries whose rows have equal columns; two_of_four:
+   the share of rows of which no four neighbours hold more than two entries; squares: the sum of the
+   squares of the rows' lengths.  */
+void shunt_upkeep_print(FILE *to);
+
+#endif

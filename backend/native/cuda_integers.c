@@ -1,0 +1,57 @@
+/* cuda_integers.c: the device's engine of integers: conv's device functions and the launchers of
+   kernels/srbcrs, in the shapes that backend/routes/srbcrs_integer_cost.c chooses. */
+#include "backend/native/integers.h"
+#include "backend/plan/cuda_call.h"
+#include "backend/routes/costs.h"
+
+static shunt_status cuda_pack(const struct shunt_csr *a, const struct shunt_srbcrs_layout *layout,
+                              const struct shunt_native_place *at, const struct shunt_srbcrs *v,
+                              struct shunt_srbcrs_counts *counts, shunt_stream stream)
+{
+  enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  shunt_status s = SHUNT_LAUNCH(shunt_csr_to_srbcrs_cuda(a, layout, v, &at->device, stream));
+  if (s == SHUNT_OK)
+    s = SHUNT_CUDA(
+        cudaMemcpyAsync(counts, v->counts, sizeof *counts, cudaMemcpyDeviceToHost, stream));
+  if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamSynchronize(stream));
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  return s;
+}
+
+static shunt_status cuda_quantise(const struct shunt_native_place *at,
+                                  const struct shunt_quantise *q, shunt_stream stream)
+{
+  return SHUNT_LAUNCH(shunt_quantise_cuda(q, &at->device, stream));
+}
+
+static shunt_status cuda_spmm(const struct shunt_native_place *at,
+                              const struct shunt_srbcrs_integer_spmm *q,
+                              const struct shunt_srbcrs *v, shunt_stream stream)
+{
+  const struct shunt_srbcrs_shape shape =
+      shunt_choose_srbcrs_shape(v, q->b.bits, q->b.cols, &at->device);
+  return SHUNT_LAUNCH(shunt_srbcrs_integer_spmm_cuda(q, v, &shape, &at->device, stream));
+}
+
+static shunt_status cuda_sddmm(const struct shunt_native_place *at,
+                               const struct shunt_srbcrs_sddmm *q, const struct shunt_srbcrs *v,
+                               shunt_stream stream)
+{
+  const int64_t phases = shunt_choose_srbcrs_phases(v, q->a.bits, &at->device);
+  return SHUNT_LAUNCH(shunt_srbcrs_sddmm_cuda(q, v, phases, &at->device, stream));
+}
+
+static shunt_status cuda_softmax(const struct shunt_native_place *at,
+                                 const struct shunt_srbcrs_softmax *q, const struct shunt_srbcrs *v,
+                                 shunt_stream stream)
+{
+  return SHUNT_LAUNCH(shunt_srbcrs_softmax_cuda(q, v, &at->device, stream));
+}
+
+const struct shunt_native_integers shunt_native_cuda_integers = {.pack = cuda_pack,
+                                                                 .quantise = cuda_quantise,
+                                                                 .spmm = cuda_spmm,
+                                                                 .sddmm = cuda_sddmm,
+                                                                 .softmax = cuda_softmax};

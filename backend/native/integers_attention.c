@@ -1,0 +1,137 @@
+/* integers_attention.c: shunt_integer_attention: Q, K and V as 8-bit integers, all problems at once;
+   then problem by problem three calls, as the paper has it:
+
+     workspace  | Q | K | V | scales of Q's rows | of K's | of each V | scores | weights |
+                  \_________ quantise ___________________________/     |        |
+                             SDDMM writes f32, scaled -----------------'        |
+                             softmax writes integers of P's bits ---------------'
+                             SpMM reads them and V                                          */
+#include "backend/native/integers.h"
+
+/* Operands that have been looked at, and where their integers go. */
+struct attention {
+  const struct shunt_packed_integers *p;
+  const struct shunt_tensor *q, *k, *v, *o;
+  struct shunt_integers q8, k8, v8; /* of the first problem */
+  float *q_scales, *k_scales, *v_scale, *scores;
+  void *weights;
+  size_t bytes;
+};
+
+static shunt_status check(const struct attention *x)
+{
+  if (!x->p || shunt_tensor_problems(x->q) == 0) return SHUNT_E_ARGUMENT;
+  if (!shunt_tensor_fits(x->q, x->q, x->p->v.rows, x->q->cols, 0) ||
+      !shunt_tensor_fits(x->k, x->q, x->p->v.cols, x->q->cols, 0) ||
+      !shunt_tensor_fits(x->v, x->q, x->p->v.cols, x->q->cols, 0) ||
+      !shunt_tensor_fits(x->o, x->q, x->p->v.rows, x->q->cols, 1))
+    return SHUNT_E_ARGUMENT;
+  if (x->p->v.bits != 16 && x->p->v.bits != 8) return SHUNT_E_UNSUPPORTED;
+  return x->q->cols <= INT32_MAX - 1024 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
+}
+
+/* The next `bytes` of the workspace, which may be NULL: sizes only. */
+static void *place(struct attention *x, char *workspace, size_t bytes)
+{
+  const size_t at = x->bytes;
+  x->bytes = (at + bytes + 255) & ~(size_t)255;
+  return workspace ? workspace + at : NULL;
+}
+
+static struct shunt_integers place_integers(struct attention *x, char *workspace,
+                                            const struct shunt_tensor *t)
+{
+  const int64_t pitch = (t->cols + 15) / 16 * 16;
+  const size_t bytes = (size_t)(shunt_tensor_problems(t) * t->rows * pitch);
+  return (struct shunt_integers){place(x, workspace, bytes), 8, t->rows, t->cols, pitch};
+}
+
+static void lay_out(struct attention *x, char *workspace)
+{
+  const size_t problems = (size_t)shunt_tensor_problems(x->q), size = sizeof(float);
+  x->bytes = 0;
+  x->q8 = place_integers(x, workspace, x->q);
+  x->k8 = place_integers(x, workspace, x->k);
+  x->v8 = place_integers(x, workspace, x->v);
+  x->q_scales = place(x, workspace, problems * (size_t)x->q->rows * size);
+  x->k_scales = place(x, workspace, problems * (size_t)x->k->rows * size);
+  x->v_scale = place(x, workspace, problems * size);
+  x->scores = place(x, workspace, x->p->places * size);
+  x->weights = place(x, workspace, x->p->places * (size_t)x->p->v.bits / 8);
+}
+
+static struct shunt_integers of_problem(const struct shunt_integers *m, int64_t z)
+{
+  struct shunt_integers one = *m;
+  one.values = (const char *)m->values + z * m->rows * m->row_bytes;
+  return one;
+}
+
+static shunt_status quantise(const struct attention *x, shunt_stream stream)
+{
+  const struct shunt_native_place *at = &x->p->at;
+  const struct shunt_quantise q = shunt_quantise_of(x->q, &x->q8, x->q_scales, 1);
+  const struct shunt_quantise k = shunt_quantise_of(x->k, &x->k8, x->k_scales, 1);
+  const struct shunt_quantise v = shunt_quantise_of(x->v, &x->v8, x->v_scale, 0);
+  shunt_status s = at->engine->integers->quantise(at, &q, stream);
+  if (s == SHUNT_OK) s = at->engine->integers->quantise(at, &k, stream);
+  if (s == SHUNT_OK) s = at->engine->integers->quantise(at, &v, stream);
+  return s;
+}
+
+static shunt_status one_problem(const struct attention *x, int64_t z, float scale,
+                                shunt_stream stream)
+{
+  const struct shunt_packed_integers *p = x->p;
+  const struct shunt_native_integers *engine = p->at.engine->integers;
+  const struct shunt_dense o = shunt_tensor_matrix(x->o, z);
+  const struct shunt_srbcrs weights = shunt_integers_view(p, x->weights);
+  const struct shunt_srbcrs_sddmm sddmm = {.a = of_problem(&x->q8, z),
+                                           .b = of_problem(&x->k8, z),
+                                           .scaling = {.type = SHUNT_F32,
+                                                       .scale = scale,
+                                                       .row_scales = x->q_scales + z * x->q->rows,
+                                                       .col_scales = x->k_scales + z * x->k->rows},
+                                           .values = x->scores};
+  const struct shunt_srbcrs_softmax softmax = {x->scores, 1};
+  const struct shunt_srbcrs_integer_spmm spmm = {
+      .b = of_problem(&x->v8, z),
+      .scaling = {.type = o.type,
+                  .scale = 1 / (float)((1 << (p->v.bits - 1)) - 1),
+                  .tensor_scale = x->v_scale + z},
+      .c = o.values,
+      .c_row_stride = o.row_stride};
+  shunt_status s = engine->sddmm(&p->at, &sddmm, &weights, stream);
+  if (s == SHUNT_OK) s = engine->softmax(&p->at, &softmax, &weights, stream);
+  return s == SHUNT_OK ? engine->spmm(&p->at, &spmm, &weights, stream) : s;
+}
+
+size_t shunt_integer_attention_workspace(const struct shunt_packed_integers *p,
+                                         const struct shunt_tensor *q, const struct shunt_tensor *k,
+                                         const struct shunt_tensor *v, const struct shunt_tensor *o)
+{
+  struct attention x = {.p = p, .q = q, .k = k, .v = v, .o = o};
+  if (check(&x) != SHUNT_OK) return 0;
+  lay_out(&x, NULL);
+  return x.bytes;
+}
+
+shunt_status shunt_integer_attention(const struct shunt_packed_integers *p, float scale,
+                                     const struct shunt_tensor *q, const struct shunt_tensor *k,
+                                     const struct shunt_tensor *v, const struct shunt_tensor *o,
+                                     void *workspace, size_t workspace_bytes, shunt_stream stream)
+{
+  struct attention x = {.p = p, .q = q, .k = k, .v = v, .o = o};
+  shunt_status s = check(&x);
+  if (s != SHUNT_OK) return s;
+  lay_out(&x, workspace);
+  if (!workspace || (uintptr_t)workspace % 256 || workspace_bytes < x.bytes)
+    return SHUNT_E_WORKSPACE;
+  s = p->at.engine->enter(&p->at);
+  if (s == SHUNT_OK) s = quantise(&x, stream);
+  for (int64_t z = 0; s == SHUNT_OK && z < shunt_tensor_problems(q); z++) {
+    s = one_problem(&x, z, scale, stream);
+    if (s != SHUNT_OK && z > 0) s = SHUNT_E_WRITTEN;
+  }
+  return s;
+}

@@ -1,0 +1,30 @@
+/* room.h: how much a workspace may take while the device's memory is short.
+
+   Workspaces are the program's memory (promise.h), so a larger answer of bufferSize may be what a
+   program fails by that would have fitted without Shunt:
+
+     workspace  up to 1 MiB                               always
+                more, where a 64th of the device is left  yes
+                otherwise                                 no: the route runs without, or another does
+
+   What is free is read again after 20 ms at the earliest, as bufferSize is asked for every product
+   of some programs.
+
+   Thread-safe; two threads may read at a time.  */
+#ifndef SHUNT_ROOM_H
+#define SHUNT_ROOM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of one context; all zero at first. */
+struct shunt_room {
+  _Atomic size_t available, total; /* as they were read */
+  _Atomic uint64_t read_ms;        /* by a clock that only goes forward; 0: never */
+};
+
+/* May a workspace of the current device take so much? */
+bool shunt_room_holds(struct shunt_room *r, size_t bytes);
+
+#endif

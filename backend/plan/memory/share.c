@@ -1,0 +1,285 @@
+#include "backend/plan/memory/share.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "backend/plan/fault.h"
+
+enum { SEATS = 128, WANTED_MS = 5000, RENEWED_MS = 200, ASKED_MS = 1000, PATH = 160 };
+
+struct seat {
+  _Atomic int64_t process; /* 0: free */
+  _Atomic int64_t kept, wanted;
+  _Atomic uint64_t until; /* what is wanted counts until then */
+};
+
+struct table {
+  _Atomic uint64_t asked_until; /* all copies are to go until then */
+  _Atomic int64_t asker;
+  _Atomic uint32_t stirs;
+  struct seat seat[SEATS];
+};
+
+struct shunt_share {
+  struct table *table;
+  struct seat *mine;
+  pid_t owner; /* a forked child has the mapping, and not the seat */
+  atomic_bool left;
+  _Atomic uint32_t heard;
+  char path[PATH];
+  struct shunt_share *next;
+};
+
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+static struct shunt_share *all;
+
+/* The same for all processes since the machine started. */
+static uint64_t now_ms(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+  return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+static bool name_it(char path[PATH], const char *folder, const unsigned char uuid[16])
+{
+  struct stat pids;
+  char hex[33];
+  if (getauxval(AT_SECURE) || stat("/proc/self/ns/pid", &pids) != 0) return false;
+  for (int i = 0; i < 16; i++) snprintf(hex + 2 * i, 3, "%02x", uuid[i]);
+  const int n = snprintf(path, PATH, "%s/shunt-%u-%llx-%s", folder, (unsigned)geteuid(),
+                         (unsigned long long)pids.st_ino, hex);
+  return n > 0 && n < PATH;
+}
+
+/* A mapping keeps the lock that its file had when it was made, whoever closes it. */
+static void close_locked(int fd)
+{
+  flock(fd, LOCK_UN);
+  close(fd);
+}
+
+/* Open, locked, and still of that name: who left last may have removed it.  -1: not to be had, or
+   somebody keeps it locked.  */
+static int open_locked(const char *path)
+{
+  enum { ATTEMPTS = 50, WAIT_NS = 1000000 };
+  struct stat here, there;
+  for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) return -1;
+    const bool trusted = fstat(fd, &here) == 0 && S_ISREG(here.st_mode) &&
+                         here.st_uid == geteuid() && (here.st_mode & 077) == 0;
+    if (trusted && flock(fd, LOCK_EX | LOCK_NB) == 0 && lstat(path, &there) == 0 &&
+        there.st_ino == here.st_ino)
+      return fd;
+    close(fd);
+    if (!trusted) return -1;
+    nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
+  }
+  return -1;
+}
+
+static bool lives(const struct seat *s)
+{
+  const int64_t process = atomic_load(&s->process);
+  return process != 0 && (kill((pid_t)process, 0) == 0 || errno != ESRCH);
+}
+
+/* A free seat, or that of a process that ended; with the file locked. */
+static struct seat *sit_down(struct table *t)
+{
+  const int64_t me = getpid();
+  for (int i = 0; i < SEATS; i++) {
+    struct seat *s = &t->seat[i];
+    if (atomic_load(&s->process) == me || lives(s)) continue; /* ours: of another context */
+    atomic_store(&s->kept, 0);
+    atomic_store(&s->wanted, 0);
+    atomic_store(&s->process, me);
+    return s;
+  }
+  return NULL;
+}
+
+static bool map(struct shunt_share *s)
+{
+  const int saved = errno;
+  const int fd = SHUNT_TRY_OR(-1, open_locked(s->path));
+  void *memory = MAP_FAILED;
+  /* A page that a full file system does not have would end the program when it is touched. */
+  if (fd >= 0 && posix_fallocate(fd, 0, sizeof *s->table) == 0)
+    memory = mmap(NULL, sizeof *s->table, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory != MAP_FAILED) {
+    s->table = memory;
+    s->mine = sit_down(s->table);
+    atomic_store(&s->heard, atomic_load(&s->table->stirs));
+    if (!s->mine) munmap(memory, sizeof *s->table);
+  }
+  if (fd >= 0) close_locked(fd);
+  errno = saved;
+  return s->mine != NULL;
+}
+
+struct shunt_share *shunt_share_open(const char *folder, const unsigned char uuid[16])
+{
+  struct shunt_share *s = SHUNT_TRY_OR(NULL, calloc(1, sizeof *s));
+  if (!s) return NULL;
+  s->owner = getpid();
+  if (!name_it(s->path, folder, uuid) || !map(s)) {
+    free(s);
+    return NULL;
+  }
+  pthread_mutex_lock(&opening);
+  s->next = all;
+  all = s;
+  pthread_mutex_unlock(&opening);
+  return s;
+}
+
+/* Leaves the table; the last one takes it away. */
+static void leave(struct shunt_share *s)
+{
+  bool last = true;
+  if (s->owner != getpid() || atomic_exchange(&s->left, true)) return;
+  const int fd = open_locked(s->path);
+  atomic_store(&s->mine->kept, 0);
+  atomic_store(&s->mine->wanted, 0);
+  atomic_store(&s->mine->process, 0);
+  for (int i = 0; i < SEATS; i++) last = last && !lives(&s->table->seat[i]);
+  if (fd >= 0 && last) unlink(s->path);
+  if (fd >= 0) close_locked(fd);
+}
+
+void shunt_share_close(struct shunt_share *s)
+{
+  if (!s) return;
+  pthread_mutex_lock(&opening);
+  for (struct shunt_share **p = &all; *p; p = &(*p)->next)
+    if (*p == s) {
+      *p = s->next;
+      break;
+    }
+  pthread_mutex_unlock(&opening);
+  leave(s);
+  munmap(s->table, sizeof *s->table);
+  free(s);
+}
+
+/* Calls may still be under way in other threads: the mappings stay. */
+__attribute__((destructor)) static void leave_all(void)
+{
+  for (struct shunt_share *s = all; s; s = s->next) leave(s);
+}
+
+/* ---- what is kept -------------------------------------------------------------------------- */
+
+struct others {
+  int64_t kept, wanted;
+  int claimants;
+};
+
+/* A process that ended may still stand there; it is cleared away. */
+static struct others look_around(struct shunt_share *s)
+{
+  struct others o = {0};
+  const uint64_t now = now_ms();
+  for (int i = 0; i < SEATS; i++) {
+    struct seat *seat = &s->table->seat[i];
+    if (seat == s->mine || atomic_load(&seat->process) == 0) continue;
+    const int64_t kept = atomic_load(&seat->kept);
+    const int64_t wanted = atomic_load(&seat->until) > now ? atomic_load(&seat->wanted) : 0;
+    if (kept <= 0 && wanted <= 0) continue;
+    if (!lives(seat)) {
+      atomic_store(&seat->kept, 0);
+      atomic_store(&seat->wanted, 0);
+      continue;
+    }
+    o.kept += kept;
+    o.wanted += wanted;
+    o.claimants++;
+  }
+  return o;
+}
+
+static bool is_seated(const struct shunt_share *s)
+{
+  return !atomic_load(&s->left) && s->owner == getpid();
+}
+
+static bool is_asked(const struct shunt_share *s)
+{
+  return atomic_load(&s->table->asked_until) > now_ms() &&
+         atomic_load(&s->table->asker) != (int64_t)s->owner;
+}
+
+int64_t shunt_share_allows(struct shunt_share *s, int64_t budget)
+{
+  if (!is_seated(s)) return budget;
+  if (is_asked(s)) return 0;
+  const struct others o = look_around(s);
+  const int64_t equal = budget / (o.claimants + 1), rest = budget - o.kept - o.wanted;
+  return rest > equal ? rest : equal;
+}
+
+bool shunt_share_take(struct shunt_share *s, int64_t kept, int64_t budget)
+{
+  if (!is_seated(s)) return true;
+  const int64_t before = atomic_exchange(&s->mine->kept, kept);
+  if (look_around(s).kept + kept <= budget) {
+    atomic_store(&s->mine->wanted, 0);
+    return true;
+  }
+  atomic_store(&s->mine->kept, before);
+  return false;
+}
+
+void shunt_share_keep(struct shunt_share *s, int64_t kept)
+{
+  if (is_seated(s)) atomic_store(&s->mine->kept, kept);
+}
+
+void shunt_share_want(struct shunt_share *s, int64_t bytes)
+{
+  const uint64_t now = now_ms();
+  if (!is_seated(s)) return;
+  atomic_store(&s->mine->wanted, bytes);
+  if (atomic_load(&s->mine->until) > now + WANTED_MS - RENEWED_MS) return; /* they have heard */
+  atomic_store(&s->mine->until, now + WANTED_MS);
+  atomic_fetch_add(&s->table->stirs, 1);
+}
+
+int64_t shunt_share_others(struct shunt_share *s)
+{
+  return is_seated(s) ? look_around(s).kept : 0;
+}
+
+bool shunt_share_ask(struct shunt_share *s)
+{
+  if (!is_seated(s) || look_around(s).kept == 0) return false;
+  atomic_store(&s->table->asker, (int64_t)s->owner);
+  atomic_store(&s->table->asked_until, now_ms() + ASKED_MS);
+  atomic_fetch_add(&s->table->stirs, 1);
+  return true;
+}
+
+bool shunt_share_stirred(struct shunt_share *s)
+{
+  const uint32_t stirs = atomic_load_explicit(&s->table->stirs, memory_order_relaxed);
+  if (stirs == atomic_load_explicit(&s->heard, memory_order_relaxed)) return false;
+  /* As long as others ask, each call looks: what was let go of is on its way back. */
+  if (!is_asked(s)) atomic_store_explicit(&s->heard, stirs, memory_order_relaxed);
+  return true;
+}

@@ -1,0 +1,202 @@
+/* report_upkeep.c: the page's part about copies of matrices, memory, and the matrices themselves.
+
+     Conversions and proofs   how many, and their share of the time of all calls on the GPU
+     Memory                   lines over the run: what copies have, and what everybody has
+     Matrices                 for each a picture of what its profile has: no pattern is read back
+
+        .-------.   the matrix in proportion, the stronger the denser; the part below the line is
+        |:::::::|   the share of its rows that are empty
+        |_______|   #### 8 rows alike   ## pairs alike   ####### 2:4  */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "backend/tool/report/run_report.h"
+
+/* ---- conversions and proofs -------------------------------------------------------------- */
+
+static double time_on_device(const struct run_report *r)
+{
+  double us = 0;
+  for (int i = 0; i < r->count; i++)
+    if (!run_report_is_original(&r->line[i]) && r->line[i].by_table) us += r->line[i].us;
+  return us;
+}
+
+static void put_share(FILE *to, const char *name, int64_t count, double us, double all)
+{
+  char number[32], time[24];
+  const double part = all > 0 ? 100 * us / all : 0;
+  fprintf(to,
+          "<tr><td data-name=\"What\">%s</td><td class=\"n\" data-name=\"How many\">%s</td>"
+          "<td class=\"n\" data-name=\"Time, estimated\">%s</td>"
+          "<td class=\"n\" data-name=\"Share\">%.1f %%</td><td class=\"meter\">"
+          "<span class=\"bar\" style=\"width:%.1f%%\"></span></td></tr>\n",
+          name, tool_grouped(count, number), tool_duration(us, time), part, fmin(part, 100));
+}
+
+static void put_copies(const struct run_report *r, FILE *to)
+{
+  const struct report_upkeep *u = &r->upkeep;
+  const double all = time_on_device(r) + u->us;
+  if (u->conversions + u->proofs == 0) return;
+  fputs(
+      "<h2 id=\"copies\">Conversions and proofs</h2>\n<p>Some routes keep a copy of the matrix in "
+      "a format of their own, and prove at every use that the program has not changed it. ",
+      to);
+  fprintf(to,
+          "%.1f MB were converted. The shares are of the time on the GPU of all calls taken.</p>\n",
+          1e-6 * u->bytes);
+  fputs("<table>\n<thead><tr><th scope=\"col\">What</th><th scope=\"col\" class=\"n\">How many</th>"
+        "<th scope=\"col\" class=\"n\">Time, estimated</th><th scope=\"col\" class=\"n\">Share</th>"
+        "<th scope=\"col\"></th></tr></thead>\n<tbody>\n",
+        to);
+  put_share(to, "Conversions", u->conversions, u->us, all);
+  put_share(to, "Proofs", u->proofs, u->proof_us, all);
+  fputs("</tbody>\n</table>\n", to);
+}
+
+/* ---- memory ------------------------------------------------------------------------------ */
+
+enum { WIDE = 600, HIGH = 100, COLOURS = 8 };
+
+struct axes {
+  double from, to, most;
+};
+
+static double value_of(const struct report_memory *m, bool device)
+{
+  return device ? m->device : m->copies;
+}
+
+static struct axes axes_of(const struct run_report *r, bool device)
+{
+  struct axes a = {r->memory[0].time, r->memory[0].time, 0};
+  for (int i = 0; i < r->memories; i++) {
+    a.from = fmin(a.from, r->memory[i].time);
+    a.to = fmax(a.to, r->memory[i].time);
+    a.most = fmax(a.most, value_of(&r->memory[i], device));
+  }
+  for (int i = 0; i < r->spans; i++) {
+    a.from = fmin(a.from, r->span[i].from);
+    a.to = fmax(a.to, r->span[i].to);
+  }
+  return a;
+}
+
+/* One line in steps for each process. */
+static void put_line(const struct run_report *r, int process, bool device, const struct axes *a,
+                     FILE *to)
+{
+  const double wide = fmax(a->to - a->from, 1e-9);
+  bool any = false;
+  double y = 0;
+  for (int i = 0; i < r->memories; i++) {
+    const struct report_memory *m = &r->memory[i];
+    if (m->process != process || value_of(m, device) < 0) continue;
+    const double x = WIDE * (m->time - a->from) / wide;
+    y = HIGH - HIGH * value_of(m, device) / a->most;
+    if (any)
+      fprintf(to, "H%.1fV%.1f", x, y);
+    else
+      fprintf(to, "<path class=\"l%d\" d=\"M%.1f %.1f", process % COLOURS, x, y);
+    any = true;
+  }
+  if (any) fprintf(to, "H%d\"></path>\n", WIDE);
+}
+
+static void put_memory_chart(const struct run_report *r, bool device, const char *title, FILE *to)
+{
+  const struct axes a = axes_of(r, device);
+  if (!(a.most > 0)) return;
+  fprintf(to,
+          "<h3>%s</h3>\n<svg class=\"chart\" role=\"img\" aria-label=\"%s over the run\" "
+          "viewBox=\"0 -2 %d %d\" preserveAspectRatio=\"none\">\n",
+          title, title, WIDE, HIGH + 4);
+  for (int p = 0; p < r->processes; p++) put_line(r, p, device, &a, to);
+  fprintf(to,
+          "</svg>\n<div class=\"axis\"><span>first call</span><span>highest: %.1f MB</span>"
+          "<span>%.1f s</span></div>\n",
+          1e-6 * a.most, a.to - a.from);
+}
+
+static void put_memory(const struct run_report *r, FILE *to)
+{
+  if (r->memories == 0) return;
+  fputs(
+      "<h2 id=\"memory\">Memory of the device</h2>\n<p>As it was when a copy was made or went, and "
+      "now and then between.</p>\n",
+      to);
+  put_memory_chart(r, false, "Copies", to);
+  put_memory_chart(r, true, "In use by everybody", to);
+}
+
+/* ---- matrices ---------------------------------------------------------------------------- */
+
+/* The matrix within 100 x 100. */
+static void put_shape(const struct report_matrix *m, FILE *to)
+{
+  const double most = fmax(m->rows, m->cols), density = m->nnz / (m->rows * m->cols);
+  const double high = fmax(100 * m->rows / most, 8), wide = fmax(100 * m->cols / most, 8);
+  const double empty = high * m->empty / m->rows;
+  const double opacity = fmin(1, fmax(0.1, 1 + log10(fmax(density, 1e-9)) / 5));
+  fprintf(to,
+          "<rect class=\"edge\" x=\"0.5\" y=\"0.5\" width=\"%.1f\" height=\"%.1f\"></rect>"
+          "<rect class=\"r0\" fill-opacity=\"%.2f\" x=\"0.5\" y=\"0.5\" width=\"%.1f\" "
+          "height=\"%.1f\"></rect>\n",
+          wide, high, opacity, wide, high - empty);
+}
+
+static void put_bar(const char *name, double share, int row, FILE *to)
+{
+  fprintf(to,
+          "<rect class=\"edge\" x=\"114\" y=\"%d\" width=\"60\" height=\"9\"></rect>"
+          "<rect class=\"r1\" x=\"114\" y=\"%d\" width=\"%.1f\" height=\"9\"></rect>"
+          "<text x=\"180\" y=\"%d\">%s %.0f %%</text>\n",
+          25 * row + 6, 25 * row + 6, 60 * fmin(fmax(share, 0), 1), 25 * row + 15, name,
+          100 * share);
+}
+
+static void put_matrix(const struct report_matrix *m, FILE *to)
+{
+  char rows[32], cols[32], entries[32], longest[32];
+  tool_grouped((int64_t)m->rows, rows);
+  tool_grouped((int64_t)m->cols, cols);
+  tool_grouped((int64_t)m->nnz, entries);
+  tool_grouped((int64_t)m->longest, longest);
+  const double mean = m->nnz / m->rows;
+  const double spread = sqrt(fmax(m->squares / m->rows - mean * mean, 0));
+  fprintf(to,
+          "<figure><svg role=\"img\" viewBox=\"0 0 310 101\" aria-label=\"%s x %s, %s entries\">\n",
+          rows, cols, entries);
+  put_shape(m, to);
+  put_bar("8 rows alike", m->alike[0], 0, to);
+  put_bar("4 rows alike", m->alike[1], 1, to);
+  put_bar("2 rows alike", m->alike[2], 2, to);
+  put_bar("rows of 2:4", m->two_of_four, 3, to);
+  fprintf(to,
+          "</svg>\n<figcaption>%s × %s, %s entries (%.3g %%)<br>a row: %.1f on average, spread "
+          "%.1f, longest %s; %.1f %% are empty</figcaption></figure>\n",
+          rows, cols, entries, 100 * m->nnz / (m->rows * m->cols), mean, spread, longest,
+          100 * m->empty / m->rows);
+}
+
+static void put_matrices(const struct run_report *r, FILE *to)
+{
+  if (r->matrices == 0) return;
+  fputs("<h2 id=\"matrices\">Matrices</h2>\n<p>In proportion, the stronger the colour, the denser, "
+        "with empty rows "
+        "counted at the bottom. From the profiles that routes are chosen by: where entries lie is "
+        "not read back. <code>shunt inspect --picture OUT.svg FILE</code> draws a matrix from its "
+        "file.</p>\n<div class=\"matrices\">\n",
+        to);
+  for (int i = 0; i < r->matrices; i++) put_matrix(&r->matrix[i], to);
+  fputs("</div>\n", to);
+}
+
+void run_report_upkeep(const struct run_report *r, FILE *to)
+{
+  put_copies(r, to);
+  put_memory(r, to);
+  put_matrices(r, to);
+}

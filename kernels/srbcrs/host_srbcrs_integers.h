@@ -1,0 +1,32 @@
+/* host_srbcrs_integers.h: one integer of a dense matrix, and one result of a sum, for the twins. */
+#ifndef SHUNT_HOST_SRBCRS_INTEGERS_H
+#define SHUNT_HOST_SRBCRS_INTEGERS_H
+
+#include "kernels/common/host_element.h"
+#include "kernels/srbcrs/srbcrs_integers.h"
+
+static inline int64_t shunt_integer_at(const struct shunt_integers *m, int64_t i, int64_t j)
+{
+  const char *row = (const char *)m->values + i * m->row_bytes;
+  if (m->bits == 16) return ((const int16_t *)(const void *)row)[j];
+  if (m->bits == 8) return ((const int8_t *)row)[j];
+  const int nibble = (unsigned char)row[j / 2] >> j % 2 * 4 & 15;
+  return nibble < 8 ? nibble : nibble - 16;
+}
+
+/* to[at] = what `sum`, of row i and column j, becomes. */
+static inline void shunt_put_scaled(const struct shunt_scaling *s, void *to, int64_t at,
+                                    uint32_t sum, int64_t i, int64_t j)
+{
+  const int32_t wrapped = (int32_t)sum;
+  if (s->type == SHUNT_I32) {
+    ((int32_t *)to)[at] = wrapped;
+    return;
+  }
+  float factor = s->tensor_scale ? s->scale * s->tensor_scale[0] : s->scale;
+  factor = s->row_scales ? factor * s->row_scales[i] : factor;
+  factor = s->col_scales ? factor * s->col_scales[j] : factor;
+  shunt_store(to, at, s->type, (double)((float)wrapped * factor));
+}
+
+#endif

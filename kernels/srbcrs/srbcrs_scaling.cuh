@@ -1,0 +1,47 @@
+// srbcrs_scaling.cuh: int32 sums to results, struct shunt_scaling on the device.
+#pragma once
+#include "kernels/common/number.cuh"
+#include "kernels/srbcrs/srbcrs_integers.h"
+
+namespace shunt
+{
+namespace srbcrs
+{
+
+__device__ __forceinline__ float factor_of(const shunt_scaling &s, int64_t row)
+{
+  const float scale = s.tensor_scale ? s.scale * __ldg(s.tensor_scale) : s.scale;
+  return s.row_scales ? scale * __ldg(s.row_scales + row) : scale;
+}
+__device__ __forceinline__ float scale_of_column(const shunt_scaling &s, int64_t column)
+{
+  return s.col_scales ? __ldg(s.col_scales + column) : 1.0f;
+}
+
+template <class Out> __device__ __forceinline__ Out scaled(int sum, float factor)
+{
+  return narrow<Out>(static_cast<float>(sum) * factor);
+}
+template <> __device__ __forceinline__ int32_t scaled<int32_t>(int sum, float)
+{
+  return sum;
+}
+
+// work(Out()) for the type of the result.
+template <class F> __device__ __forceinline__ void with_result_type(shunt_type t, F work)
+{
+  switch (t) {
+  case SHUNT_F16: work(__half()); break;
+  case SHUNT_BF16: work(__nv_bfloat16()); break;
+  case SHUNT_F32: work(float()); break;
+  default: work(int32_t()); break;
+  }
+}
+
+inline bool is_result_type(shunt_type t)
+{
+  return t == SHUNT_I32 || t == SHUNT_F32 || t == SHUNT_F16 || t == SHUNT_BF16;
+}
+
+} // namespace srbcrs
+} // namespace shunt

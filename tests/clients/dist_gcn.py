@@ -1,0 +1,270 @@
+#!/usr/bin/env python3
+"""dist_gcn.py: a full-graph GCN of two layers, its rows parted among the ranks of torchrun.
+
+  torchrun --nproc-per-node N dist_gcn.py [OPTION]...      or python3 dist_gcn.py, one rank
+
+  --parts 1d      each rank has rows of A and of H; H is gathered for each product
+  --parts 1.5d    rows times --copies (2) column parts: rank (i, j) multiplies A[i, part j] by
+                  H[part j], and the sums of a row are added up
+  --type f32|bf16, --nodes N, --degree D, --features F, --steps S, --seed K
+  --backend nccl|gloo   gloo: through the host, so that ranks may share a GPU
+  --exact         float64 by one rank beside it: losses must agree (small graphs only)
+  -o FILE         losses, one a line;  --compare A B TOLERANCE: of two runs
+
+The graph is a function of the seed alone, not of the parts: rows are made in 64 pieces.  Prints
+"value us_a_step=", and "value product_share=", the part of a step's device time that products take.
+"""
+import argparse
+import os
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+
+from client_checks import finish
+from client_checks import report as check
+
+PIECES = 64
+TYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
+
+
+def arguments():
+    p = argparse.ArgumentParser()
+    p.add_argument("--parts", choices=["1d", "1.5d"], default="1d")
+    p.add_argument("--copies", type=int, default=2)
+    p.add_argument("--type", choices=list(TYPES), default="f32")
+    p.add_argument("--nodes", type=int, default=1_000_000)
+    p.add_argument("--degree", type=int, default=17)
+    p.add_argument("--features", type=int, default=128)
+    p.add_argument("--classes", type=int, default=16)
+    p.add_argument("--steps", type=int, default=20)
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--backend", default="nccl")
+    p.add_argument("--exact", action="store_true")
+    p.add_argument("-o", dest="out")
+    p.add_argument("--compare", nargs=3)
+    return p.parse_args()
+
+
+class Ranks:
+    """Rows of processes: rank = i * copies + j has row part i and column part j."""
+
+    def __init__(self, options):
+        self.size, self.rank = int(os.environ.get("WORLD_SIZE", 1)), int(os.environ.get("RANK", 0))
+        self.copies = options.copies if options.parts == "1.5d" else 1
+        if self.size % self.copies:
+            sys.exit(f"dist_gcn.py: {self.size} ranks are not rows of {self.copies}")
+        self.rows = self.size // self.copies
+        self.i, self.j = divmod(self.rank, self.copies)
+        self.host = options.backend == "gloo"
+        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)) % torch.cuda.device_count())
+        self.row_group = self.column_groups = None
+        if self.size == 1:
+            return
+        dist.init_process_group(options.backend)
+        groups = [dist.new_group([i * self.copies + j for j in range(self.copies)])
+                  for i in range(self.rows)]
+        self.row_group = groups[self.i]
+        self.column_groups = [dist.new_group([i * self.copies + j for i in range(self.rows)])
+                              for j in range(self.copies)]
+
+    def add_up(self, x, group=None, among=None):
+        """Sums in float32 at least, of all ranks or of a group."""
+        if (among or self.size) == 1:
+            return x
+        y = x.float() if x.dtype == torch.bfloat16 else x
+        y = y.cpu() if self.host else y.contiguous()
+        dist.all_reduce(y, group=group)
+        return y.to(x.device, x.dtype)
+
+    def fetch(self, x, k):
+        """Row part k of what is parted by rows, from the rank of this column part."""
+        if self.rows == 1:
+            return x
+        y = x if self.i == k else torch.empty_like(x)
+        y = y.cpu() if self.host else y.contiguous()
+        dist.broadcast(y, k * self.copies + self.j, group=self.column_groups[self.j])
+        return y.to(x.device)
+
+
+class Graph:
+    """A's part of this rank and its transpose, in CSR."""
+
+    def __init__(self, options, ranks):
+        self.ranks, self.nodes = ranks, options.nodes
+        self.per_row = options.nodes // ranks.rows
+        parts = [k for k in range(ranks.rows) if k * ranks.copies // ranks.rows == ranks.j]
+        # With fewer row parts than column parts, these cut a row part's columns.
+        if ranks.rows < ranks.copies:
+            self.fetched = list(range(ranks.rows))
+            wide = options.nodes // ranks.copies
+            self.first, self.last = ranks.j * wide, (ranks.j + 1) * wide
+        else:
+            self.fetched = parts
+            self.first, self.last = parts[0] * self.per_row, (parts[-1] + 1) * self.per_row
+        row, column = edges(options, ranks.i * self.per_row, (ranks.i + 1) * self.per_row)
+        mine = (column >= self.first) & (column < self.last)
+        row, column = row[mine] - ranks.i * self.per_row, column[mine] - self.first
+        shape = (self.per_row, self.last - self.first)
+        dtype = TYPES[options.type]
+        self.a = csr(row, column, shape, 1 / options.degree, dtype)
+        self.at = csr(column, row, shape[::-1], 1 / options.degree, dtype)
+
+    def mine(self, fetched):
+        """Of the row parts that were fetched, in order, what A's part multiplies."""
+        whole = torch.cat(fetched) if len(fetched) > 1 else fetched[0]
+        first = self.first - self.fetched[0] * self.per_row
+        return whole[first:first + self.last - self.first]
+
+    def spread(self, grown):
+        """The inverse, in zeros of all rows."""
+        whole = torch.zeros(self.nodes, grown.shape[1], device="cuda", dtype=grown.dtype)
+        whole[self.first:self.last] = grown
+        return whole
+
+
+def edges(options, begin, end):
+    piece = options.nodes // PIECES
+    rows, columns = [], []
+    for k in range(begin // piece, (end - 1) // piece + 1):
+        g = torch.Generator(device="cuda").manual_seed(options.seed * 1000 + k)
+        rows.append(torch.arange(k * piece, (k + 1) * piece,
+                                 device="cuda").repeat_interleave(options.degree))
+        columns.append(torch.randint(options.nodes, (piece * options.degree,), generator=g,
+                                     device="cuda"))
+    rows, columns = torch.cat(rows), torch.cat(columns)
+    keep = (rows >= begin) & (rows < end)
+    return rows[keep], columns[keep]
+
+
+def csr(row, column, shape, value, dtype):
+    """Repeated edges stay, in order."""
+    order = torch.argsort(row * shape[1] + column)
+    row, column = row[order], column[order]
+    offsets = torch.zeros(shape[0] + 1, dtype=torch.int64, device="cuda")
+    offsets[1:] = torch.bincount(row, minlength=shape[0]).cumsum(0)
+    values = torch.full((len(column),), value, dtype=dtype, device="cuda")
+    return torch.sparse_csr_tensor(offsets.int(), column.int(), values, shape)
+
+
+class Clock:
+    """Device time of the products of a step."""
+    pairs = []
+
+    @staticmethod
+    def product(a, b):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        c = a @ b
+        end.record()
+        Clock.pairs.append((begin, end))
+        return c
+
+    @staticmethod
+    def spent_us():
+        us = sum(begin.elapsed_time(end) * 1e3 for begin, end in Clock.pairs)
+        Clock.pairs = []
+        return us
+
+
+class Neighbours(torch.autograd.Function):
+    """A H of this rank's rows, H being parted by rows."""
+
+    @staticmethod
+    def forward(ctx, h, graph):
+        ctx.graph, ranks = graph, graph.ranks
+        fetched = [ranks.fetch(h, k) for k in graph.fetched]
+        return ranks.add_up(Clock.product(graph.a, graph.mine(fetched)), ranks.row_group,
+                            ranks.copies)
+
+    @staticmethod
+    def backward(ctx, grad):
+        graph, ranks = ctx.graph, ctx.graph.ranks
+        # Ranks of a row have the same gradient; each has other columns of A, that is rows of H.
+        whole = ranks.add_up(graph.spread(Clock.product(graph.at, grad.contiguous())))
+        return whole[ranks.i * graph.per_row:(ranks.i + 1) * graph.per_row], None
+
+
+def dense_rows(seed, options, width, ranks):
+    """Rows of this rank of a random matrix of all nodes' rows."""
+    piece = options.nodes // PIECES
+    per_row = options.nodes // ranks.rows
+    begin, end = ranks.i * per_row, (ranks.i + 1) * per_row
+    out = []
+    for k in range(begin // piece, (end - 1) // piece + 1):
+        g = torch.Generator(device="cuda").manual_seed(seed * 7919 + k)
+        out.append(torch.randn(piece, width, generator=g, device="cuda"))
+    return torch.cat(out)[begin % piece:begin % piece + per_row]
+
+
+def train(options, ranks, dtype):
+    graph = Graph(options, ranks)
+    x = dense_rows(3, options, options.features, ranks).to(dtype)
+    want = dense_rows(5, options, options.classes, ranks).to(dtype)
+    g = torch.Generator(device="cuda").manual_seed(11)
+    shapes = [(options.features, n) for n in (options.features, options.classes)]
+    weights = [torch.randn(*shape, generator=g, device="cuda").mul(0.1).requires_grad_()
+               for shape in shapes]
+    if dtype == torch.float64:
+        graph.a, graph.at = graph.a.double(), graph.at.double()
+        weights = [w.detach().double().requires_grad_() for w in weights]
+    losses, times, products = [], [], []
+    for step in range(options.steps):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        h = torch.relu(Neighbours.apply(x @ weights[0].to(dtype), graph))
+        out = Neighbours.apply(h @ weights[1].to(dtype), graph)
+        wide = torch.float64 if dtype == torch.float64 else torch.float32
+        loss = (out.to(wide) - want.to(wide)).square().sum() / (options.nodes * options.classes)
+        loss.backward()
+        with torch.no_grad():
+            for w in weights:
+                # Copies of a row have the same rows of H, so each counts its part of the sum.
+                w -= 10 * ranks.add_up(w.grad) / ranks.copies
+                w.grad = None
+        losses.append(float(ranks.add_up(loss.detach())) / ranks.copies)
+        torch.cuda.synchronize()
+        times.append((time.perf_counter() - begin) * 1e6)
+        products.append(Clock.spent_us())
+    half = len(times) // 2
+    us = sorted(times[half:])[len(times[half:]) // 2]
+    share = sum(products[half:]) / max(sum(times[half:]), 1e-9)
+    return losses, us, share
+
+
+def compare(a, b, tolerance):
+    with open(a, encoding="utf-8") as f, open(b, encoding="utf-8") as g:
+        x, y = [[float(line) for line in h] for h in (f, g)]
+    worst = max((abs(p - q) / max(abs(q), 1e-30) for p, q in zip(x, y)), default=1)
+    check(len(x) == len(y) > 0 and worst <= float(tolerance),
+          f"{len(x)} and {len(y)} losses differ by {worst:.2g} at most ({tolerance} may be)")
+    finish()
+
+
+def main():
+    options = arguments()
+    if options.compare:
+        return compare(*options.compare)
+    ranks = Ranks(options)
+    options.nodes -= options.nodes % (PIECES * ranks.size)
+    losses, us, share = train(options, ranks, TYPES[options.type])
+    if ranks.rank == 0:
+        print(f"value us_a_step={us:.1f}\nvalue product_share={share:.3f}", flush=True)
+        check(losses[-1] < losses[0], f"losses fall, from {losses[0]:.6g} to {losses[-1]:.6g}")
+        if options.out:
+            with open(options.out, "w", encoding="utf-8") as f:
+                f.writelines(f"{x!r}\n" for x in losses)
+    if options.exact:
+        exact, _, _ = train(options, ranks, torch.float64)
+        worst = max(abs(a - b) / abs(b) for a, b in zip(losses, exact))
+        most = {"f32": 1e-5, "bf16": 2e-2}[options.type]
+        if ranks.rank == 0:
+            check(worst <= most, f"losses are within {worst:.2g} of float64's ({most} may be)")
+    if ranks.size > 1:
+        dist.destroy_process_group()
+    if ranks.rank == 0:
+        finish()
+
+
+main()

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""gained.py SHUNT FOLDER TOLERANCE COMMAND...: is what `shunt run --measure` says was gained what
+was gained?
+
+Runs COMMAND without Shunt, under it, and under it measuring, twice each in turns, and compares the
+page's sum with the difference of the loops' wall times.  The command prints "value loop_us=" and
+"value loop_calls=", or petsc_loop's "result us=PER_STEP ... iterations=" line.  FOLDER receives
+page.html and report.json of the last run.  The last line is "N passed, N failed".
+"""
+import json
+import re
+import subprocess
+import sys
+import time
+
+
+def loop_of(text):
+    """Wall time of the loop in us, and its calls."""
+    found = dict(re.findall(r"^value (loop_us|loop_calls)=([0-9.]+)", text, re.M))
+    if len(found) == 2:
+        return float(found["loop_us"]), float(found["loop_calls"])
+    step = re.search(r"^result us=([0-9.]+) .*iterations=([0-9]+)", text, re.M)
+    return float(step[1]) * int(step[2]), float(step[2])
+
+
+def run(command):
+    start = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True)
+    took = 1e6 * (time.monotonic() - start)
+    if done.returncode != 0:
+        print(done.stdout[-2000:], done.stderr[-2000:])
+        raise SystemExit(1)
+    return loop_of(done.stdout) + (took,)
+
+
+def main():
+    shunt, folder, tolerance, *command = sys.argv[1:]
+    object_file = folder + "/report.json"
+    page = [shunt, "run", "--report", folder + "/page.html", "--json", object_file]
+    times = {"plain": [], "under": [], "measuring": []}
+    for _ in range(2):
+        times["plain"].append(run(command))
+        times["under"].append(run(page + ["--"] + command))
+        times["measuring"].append(run(page + ["--measure", "--"] + command))
+    least = {name: min(runs) for name, runs in times.items()}
+    with open(object_file) as f:
+        report = json.load(f)
+    taken = [d for d in report["decisions"] if d["route"] != "original"]
+    measured = [d for d in taken if d["gain"] == "measured"]
+    calls = least["plain"][1]
+    gained = report["saved_us"] * calls / report["calls"]
+    real = least["plain"][0] - least["under"][0]
+    cost = (least["measuring"][0] - least["under"][0]) / least["measuring"][2]
+    for d in report["decisions"]:
+        print(f"# {d['calls']} {d['route']} {d['gain']} saved {d['saved_us']} us, "
+              f"{d['samples']} samples: {d['problem']}")
+    print(f"# loop: plain {least['plain'][0]:.0f}, under Shunt {least['under'][0]:.0f}, "
+          f"measuring {least['measuring'][0]:.0f} us; gained {real:.0f}, the page {gained:.0f} "
+          f"({report['gain']}); {calls:.0f} of {report['calls']} calls")
+    results = [(f"gained within {tolerance}: off by {gained / real - 1:+.3f}",
+                abs(gained / real - 1) <= float(tolerance)),
+               (f"{len(measured)} of {len(taken)} decisions are measured", bool(measured)),
+               (f"measuring costs {100 * cost:.2f} % of the run", cost <= 0.02)]
+    for text, good in results:
+        print(("ok " if good else "not ok ") + text)
+    failed = sum(not good for _, good in results)
+    print(f"{len(results) - failed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,340 @@
+// test_native_integers_gpu.cu: libshunt.so's functions of integers on the device against the same
+// calls on the host engine: quantisation, products and sampled products bit by bit, softmax and
+// attention within what a rounding of the weights leaves; graph replays, and every CUDA call that can
+// fail.
+//   --time   also times attention beside the f16 kernels
+#include "tests/gpu/srbcrs/integer_operands.cuh"
+
+#include "backend/native/integers.h"
+extern "C" {
+#include "backend/plan/fault.h"
+}
+
+using namespace harness;
+
+namespace
+{
+
+// A pattern packed in both places.
+struct Both {
+  Pattern pattern;
+  Strides csr;
+  shunt_packed_integers *host = nullptr, *device = nullptr;
+  shunt_packed_integers_info info;
+
+  Both(const Pattern &p, int bits, int height)
+      : pattern(p), csr(p, {height ? height : 2, 1, bits}, SHUNT_I32, 0, RANDOM_VALUES, 3)
+  {
+    if (shunt_pack_integers(&csr.host, SHUNT_HOST, bits, height, nullptr, &host) != SHUNT_OK ||
+        shunt_pack_integers(&csr.device, SHUNT_DEVICE, bits, height, nullptr, &device) !=
+            SHUNT_OK) {
+      printf("not ok - the test's pattern could not be packed\n");
+      exit(3);
+    }
+    shunt_packed_integers_describe(device, &info);
+  }
+  ~Both()
+  {
+    shunt_packed_integers_free(host);
+    shunt_packed_integers_free(device);
+  }
+};
+
+// Rows of real numbers for each (batch, head), [batch][row][head][d].
+struct Tensor {
+  Buffer at;
+  shunt_tensor host, device;
+
+  Tensor(int64_t rows, int64_t cols, int64_t batches, int64_t heads, shunt_type t, uint64_t seed)
+      : at((size_t)(batches * heads * rows * cols) * shunt_type_size(t))
+  {
+    Random r(seed);
+    for (int64_t i = 0; i < batches * heads * rows * cols; i++)
+      store(at.host.data(), i, t, r.value());
+    at.upload();
+    host = {at.host.data(), t, batches, heads, rows, cols, heads * cols, cols, rows * heads * cols};
+    device = host;
+    device.values = at.device;
+  }
+};
+
+void test_quantise(shunt_type type, int bits, int per_row)
+{
+  const int64_t rows = 33, cols = per_row ? 75 : 1101, pitch = (cols * bits / 8 + 16) / 16 * 16,
+                heads = 3;
+  Tensor x(rows, cols, 2, heads, type, 7);
+  Buffer to((size_t)(2 * heads * rows * pitch)), scales((size_t)(2 * heads * rows) * 4);
+  std::vector<char> twin(to.host.size() + 16, (char)0xff);
+  std::vector<float> twin_scales(scales.host.size() / 4);
+  char *first = (char *)(((uintptr_t)twin.data() + 15) & ~(uintptr_t)15);
+  const shunt_integers there = {to.device, bits, rows, cols, pitch};
+  const shunt_integers here = {first, bits, rows, cols, pitch};
+  bool good =
+      shunt_quantise(&x.device, SHUNT_DEVICE, per_row, &there, (float *)scales.device, nullptr) ==
+          SHUNT_OK &&
+      shunt_quantise(&x.host, SHUNT_HOST, per_row, &here, twin_scales.data(), nullptr) == SHUNT_OK;
+  CUDA_OK(cudaDeviceSynchronize());
+  to.download(), scales.download();
+  const size_t n = (size_t)(2 * heads * (per_row ? rows : 1)) * 4;
+  good = good && !memcmp(to.host.data(), first, to.host.size()) &&
+         !memcmp(scales.host.data(), twin_scales.data(), n);
+  check(good, "quantise: type %d, %d bits, by rows: %d", type, bits, per_row);
+}
+
+void test_products(int bits, int height)
+{
+  Both m(random_pattern(45, 130, 0.3, height ? height : 1, 5), bits, height);
+  bool good = true;
+  for (int bits_b : {16, 8, 4}) {
+    if (bits_b > bits) continue;
+    Integers b(bits_b, 130, 50, RANDOM_VALUES, 9);
+    Scaling by(SHUNT_F16, 45, 50, 3, 10);
+    Buffer c((size_t)(45 * 56) * 2), there((size_t)(45 * 56) * 2);
+    memset(there.host.data(), 0xff, there.host.size());
+    good &= shunt_integer_spmm(m.host, nullptr, &b.host, &by.host, there.host.data(), 56,
+                               nullptr) == SHUNT_OK;
+    good &= shunt_integer_spmm(m.device, nullptr, &b.device, &by.device, c.device, 56, nullptr) ==
+            SHUNT_OK;
+    CUDA_OK(cudaDeviceSynchronize());
+    c.download();
+    good &= c.host == there.host;
+  }
+  Integers a(bits, 45, 70, RANDOM_VALUES, 11), b(bits, 130, 70, RANDOM_VALUES, 12);
+  Scaling by(SHUNT_I32, 45, 130, 0, 13);
+  Buffer x(m.info.places * 4), there(m.info.places * 4);
+  memset(there.host.data(), 0xff, there.host.size());
+  good &= shunt_integer_sddmm(m.host, &a.host, &b.host, &by.host, there.host.data(), nullptr) ==
+          SHUNT_OK;
+  good &= shunt_integer_sddmm(m.device, &a.device, &b.device, &by.device, x.device, nullptr) ==
+          SHUNT_OK;
+  CUDA_OK(cudaDeviceSynchronize());
+  x.download();
+  check(good && x.host == there.host, "spmm and sddmm of %d bits, height %d", bits, height);
+}
+
+// Rows of few strides, and of many.
+void test_softmax(int bits, int64_t cols)
+{
+  Both m(random_pattern(45, cols, 0.3, 4, 5), bits, 8);
+  Buffer scores(m.info.places * 4), weights(m.info.places * (size_t)bits / 8);
+  std::vector<char> twin(weights.host.size() + 256);
+  char *first = (char *)(((uintptr_t)twin.data() + 255) & ~(uintptr_t)255);
+  Random r(3);
+  for (size_t i = 0; i < m.info.places; i++)
+    store(scores.host.data(), (int64_t)i, SHUNT_F32, 8 * r.value());
+  const shunt_srbcrs &v = m.host->v;
+  const float special[] = {NAN, INFINITY, -INFINITY};
+  for (int i = 0; i < 3; i++) // the first entries of rows 0, 9 and 18
+    for (int64_t s = v.begin[i]; s < v.end[i]; s++)
+      if (v.masks[s] >> i & 1) {
+        store(scores.host.data(), shunt_srbcrs_place(8, i, s), SHUNT_F32, special[i]);
+        break;
+      }
+  scores.upload();
+  memset(weights.host.data(), 0, weights.host.size());
+  weights.upload();
+  bool good = shunt_integer_softmax(m.host, 0.5f, (const float *)scores.host.data(), first,
+                                    nullptr) == SHUNT_OK;
+  good &= shunt_integer_softmax(m.device, 0.5f, (const float *)scores.device, weights.device,
+                                nullptr) == SHUNT_OK;
+  CUDA_OK(cudaDeviceSynchronize());
+  weights.download();
+  shunt_srbcrs got = v, want = v;
+  got.values = (uint8_t *)weights.host.data(), want.values = (uint8_t *)first;
+  int worst = 0, largest = 0;
+  for (int64_t g = 0; g < v.groups; g++)
+    for (int64_t s = v.begin[g]; s < v.end[g]; s++)
+      for (int q = 0; q < 8; q++) {
+        worst =
+            std::max(worst, abs(shunt_srbcrs_value(&got, q, s) - shunt_srbcrs_value(&want, q, s)));
+        largest = std::max(largest, shunt_srbcrs_value(&want, q, s));
+      }
+  check(good && worst <= 1 && largest > 0, "softmax of %lld columns into %d bits, at most %d off",
+        (long long)cols, bits, worst);
+}
+
+void test_attention(int bits, shunt_type type)
+{
+  Both m(random_pattern(40, 90, 0.4, 8, 1), bits, 0);
+  Tensor q(40, 24, 2, 3, type, 1), k(90, 24, 2, 3, type, 2), v(90, 24, 2, 3, type, 3);
+  Tensor o(40, 24, 2, 3, type, 4);
+  const size_t bytes =
+      shunt_integer_attention_workspace(m.device, &q.device, &k.device, &v.device, &o.device);
+  Buffer room(bytes + 256);
+  std::vector<char> here(bytes + 256);
+  void *there = (void *)(((uintptr_t)room.device + 255) & ~(uintptr_t)255);
+  void *on_host = (void *)(((uintptr_t)here.data() + 255) & ~(uintptr_t)255);
+  cudaStream_t s;
+  cudaGraph_t g;
+  cudaGraphExec_t e;
+  CUDA_OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  CUDA_OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+  bool good = shunt_integer_attention(m.device, 0.5f, &q.device, &k.device, &v.device, &o.device,
+                                      there, bytes, s) == SHUNT_OK;
+  CUDA_OK(cudaStreamEndCapture(s, &g));
+  CUDA_OK(cudaGraphInstantiate(&e, g, 0));
+  for (int i = 0; i < 2; i++) CUDA_OK(cudaGraphLaunch(e, s));
+  CUDA_OK(cudaStreamSynchronize(s));
+  good &= shunt_integer_attention(m.host, 0.5f, &q.host, &k.host, &v.host, &o.host, on_host, bytes,
+                                  nullptr) == SHUNT_OK;
+  const std::vector<char> want = o.at.host;
+  o.at.download();
+  double worst = 0;
+  for (int64_t i = 0; i < 2 * 3 * 40 * 24; i++)
+    worst = fmax(worst, fabs(load(want.data(), i, type) - load(o.at.host.data(), i, type)));
+  check(good && worst < (bits == 16 ? 0.004 : 0.02), "attention, %d bits, type %d, error %g", bits,
+        type, worst);
+  cudaGraphExecDestroy(e), cudaGraphDestroy(g), cudaStreamDestroy(s);
+  m.device->at.ordinal++;
+  check(shunt_integer_attention(m.device, 1, &q.device, &k.device, &v.device, &o.device, there,
+                                bytes, nullptr) == SHUNT_E_ARGUMENT,
+        "another device than the matrix's");
+  m.device->at.ordinal--;
+}
+
+// Each CUDA call fails once: the status says it, and O is as it was unless the status says not.
+void test_faults()
+{
+  Both m(random_pattern(16, 64, 0.3, 8, 6), 8, 8);
+  Tensor q(16, 24, 1, 2, SHUNT_F16, 1), k(64, 24, 1, 2, SHUNT_F16, 2);
+  Tensor v(64, 24, 1, 2, SHUNT_F16, 3), o(16, 24, 1, 2, SHUNT_F16, 4);
+  const size_t bytes =
+      shunt_integer_attention_workspace(m.device, &q.device, &k.device, &v.device, &o.device);
+  Buffer room(bytes + 256);
+  void *there = (void *)(((uintptr_t)room.device + 255) & ~(uintptr_t)255);
+  const std::vector<char> before = o.at.host;
+  bool good = true, failed = true;
+  int written = 0;
+  long n = 0;
+  while (failed) {
+    shunt_fault_arm(++n);
+    const shunt_status s = shunt_integer_attention(m.device, 1, &q.device, &k.device, &v.device,
+                                                   &o.device, there, bytes, nullptr);
+    failed = shunt_faults_seen() >= n;
+    CUDA_OK(cudaDeviceSynchronize());
+    o.at.download();
+    written += s == SHUNT_E_WRITTEN;
+    if (failed && s == SHUNT_E_CUDA)
+      good = good && o.at.host == before;
+    else
+      good = good && (failed ? s == SHUNT_E_WRITTEN : s == SHUNT_OK && o.at.host != before);
+  }
+  check(good && n == 11 && written == 3, "each of %ld calls of attention fails", n - 1);
+  for (n = 0, failed = true; failed;) {
+    shunt_packed_integers *x = nullptr;
+    shunt_fault_arm(++n);
+    const shunt_status s = shunt_pack_integers(&m.csr.device, SHUNT_DEVICE, 8, 0, nullptr, &x);
+    failed = shunt_faults_seen() >= n;
+    good = good && (failed ? (s == SHUNT_E_CUDA || s == SHUNT_E_MEMORY) && !x : s == SHUNT_OK);
+    shunt_packed_integers_free(x);
+  }
+  shunt_fault_arm(0);
+  check(good && n >= 10, "each of %ld calls of packing fails", n - 1);
+}
+
+double time_f16(const Pattern &p, const shunt_csr &a, Tensor *const x[4])
+{
+  shunt_csr pattern = a;
+  shunt_packed *packed = nullptr;
+  pattern.value_type = SHUNT_F16, pattern.values = nullptr;
+  if (shunt_pack(&pattern, SHUNT_DEVICE, nullptr, nullptr, &packed) != SHUNT_OK) return 0;
+  shunt_packed_info info;
+  shunt_packed_describe(packed, &info);
+  const shunt_tensor &q = x[0]->device;
+  const int64_t problems = q.batches * q.heads;
+  Buffer values((size_t)problems * info.value_bytes);
+  const shunt_values all = {values.device, info.value_bytes};
+  const double us = time_graph([&](cudaStream_t s) {
+    shunt_sddmm(packed, 0.125f, &q, &x[1]->device, &all, s);
+    shunt_softmax(packed, problems, 1, &all, &all, s);
+    shunt_spmm(packed, &all, 1, &x[2]->device, 0, &x[3]->device, nullptr, 0, s);
+  });
+  const double fused = time_graph([&](cudaStream_t s) {
+    shunt_attention(packed, 0.125f, &q, &x[1]->device, &x[2]->device, &x[3]->device, nullptr, 0, s);
+  });
+  printf("time attention %lld heads %lld sparsity %g f16 trio: %.2f us, fused %.2f us\n",
+         (long long)p.rows, (long long)problems, 1 - (double)p.nnz() / (double)(p.rows * p.cols),
+         us, fused);
+  shunt_packed_free(packed);
+  return us;
+}
+
+// The calls that attention is made of, for one head.
+void time_parts(shunt_packed_integers *m, const Tensor &q, const Tensor &k, int bits)
+{
+  const int64_t length = q.host.rows, d = q.host.cols;
+  shunt_packed_integers_info info;
+  shunt_packed_integers_describe(m, &info);
+  Integers q8(8, length, d, RANDOM_VALUES, 1, 0), k8(8, length, d, RANDOM_VALUES, 2, 0);
+  Buffer scores(info.places * 4 + 256), scales((size_t)length * 64), c((size_t)(length * d) * 2);
+  const shunt_scaling f32 = {SHUNT_F32, 1e-4f, nullptr, nullptr, nullptr};
+  const shunt_scaling f16 = {SHUNT_F16, 1e-4f, nullptr, nullptr, nullptr};
+  Buffer all((size_t)(length * d * q.host.heads));
+  const shunt_integers to = {all.device, 8, length, d, d};
+  const auto us = [&](const char *what, auto call) {
+    printf("time parts %lld entries %lld bits %d %s: %.2f us\n", (long long)length,
+           (long long)info.nnz, bits, what, time_graph(call));
+  };
+  us("quantise by rows, all heads", [&](cudaStream_t s) {
+    shunt_quantise(&q.device, SHUNT_DEVICE, 1, &to, (float *)scales.device, s);
+  });
+  us("quantise by tensor, all heads", [&](cudaStream_t s) {
+    shunt_quantise(&k.device, SHUNT_DEVICE, 0, &to, (float *)scales.device, s);
+  });
+  us("sddmm", [&](cudaStream_t s) {
+    shunt_integer_sddmm(m, &q8.device, &k8.device, &f32, scores.device, s);
+  });
+  us("softmax", [&](cudaStream_t s) {
+    shunt_integer_softmax(m, 1, (const float *)scores.device, nullptr, s);
+  });
+  us("spmm",
+     [&](cudaStream_t s) { shunt_integer_spmm(m, nullptr, &k8.device, &f16, c.device, d, s); });
+}
+
+void time_attention()
+{
+  for (int64_t length : {4096, 8192})
+    for (double sparsity : {0.9, 0.95}) {
+      const int64_t heads = 4, d = 64;
+      const Pattern p = random_pattern(length, length, 1 - sparsity, 8, 17);
+      Tensor q(length, d, 1, heads, SHUNT_F16, 1), k(length, d, 1, heads, SHUNT_F16, 2);
+      Tensor v(length, d, 1, heads, SHUNT_F16, 3), o(length, d, 1, heads, SHUNT_F16, 4);
+      Tensor *const x[4] = {&q, &k, &v, &o};
+      for (int bits : {16, 8}) {
+        Strides csr(p, {8, 8, bits}, SHUNT_I32, 0, RANDOM_VALUES, 3);
+        if (bits == 16) time_f16(p, csr.device, x);
+        shunt_packed_integers *m = nullptr;
+        shunt_pack_integers(&csr.device, SHUNT_DEVICE, bits, 8, nullptr, &m);
+        const size_t bytes =
+            shunt_integer_attention_workspace(m, &q.device, &k.device, &v.device, &o.device);
+        Buffer room(bytes + 256);
+        void *there = (void *)(((uintptr_t)room.device + 255) & ~(uintptr_t)255);
+        const double us = time_graph([&](cudaStream_t s) {
+          shunt_integer_attention(m, 0.125f, &q.device, &k.device, &v.device, &o.device, there,
+                                  bytes, s);
+        });
+        printf("time attention %lld heads %lld sparsity %g %db-8b: %.2f us, workspace %zu\n",
+               (long long)length, (long long)heads, sparsity, bits, us, bytes);
+        time_parts(m, q, k, bits);
+        shunt_packed_integers_free(m);
+      }
+    }
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+  for (int bits : {16, 8, 4}) {
+    for (shunt_type type : {SHUNT_F16, SHUNT_BF16, SHUNT_F32})
+      for (int per_row : {0, 1}) test_quantise(type, bits, per_row);
+    for (int height : {0, 2, 4, 8}) test_products(bits, height);
+  }
+  for (int bits : {16, 8})
+    for (int64_t cols : {130, 3000}) test_softmax(bits, cols);
+  test_attention(16, SHUNT_F32);
+  test_attention(8, SHUNT_F16);
+  test_faults();
+  if (argc > 1 && !strcmp(argv[1], "--time")) time_attention();
+  return finish();
+}

@@ -1,0 +1,249 @@
+/* test_share.c: one budget for the copies of many processes: real processes, in a folder of the
+   test's own, without a device.  */
+#include "backend/plan/memory/share.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/unit/check.h"
+
+enum { BUDGET = 1000, PROCESSES = 8 };
+static char folder[] = "/tmp/shunt-share-XXXXXX";
+static const unsigned char uuid[16] = {1, 2, 3}, other_uuid[16] = {1, 2, 4};
+
+/* Files in the folder. */
+static int files(void)
+{
+  char command[64], line[32] = "";
+  snprintf(command, sizeof command, "ls %s | wc -l", folder);
+  FILE *f = popen(command, "r");
+  if (!f || !fgets(line, sizeof line, f)) return -1;
+  pclose(f);
+  return atoi(line);
+}
+
+/* Another process at the table, which does what it is told by a letter, and says how it went. */
+struct peer {
+  pid_t pid;
+  int to, from;
+};
+
+static int64_t obey(struct shunt_share *s, char what, int64_t value)
+{
+  switch (what) {
+  case 't': return shunt_share_take(s, value, BUDGET);
+  case 'k': return shunt_share_keep(s, value), 0;
+  case 'w': return shunt_share_want(s, value), 0;
+  case 'a': return shunt_share_allows(s, BUDGET);
+  case 's': return shunt_share_stirred(s);
+  case '?': return shunt_share_ask(s);
+  default: return shunt_share_others(s);
+  }
+}
+
+struct order {
+  int64_t value;
+  char what;
+};
+
+static void serve(int in, int out)
+{
+  struct order order;
+  struct shunt_share *s = shunt_share_open(folder, uuid);
+  while (s && read(in, &order, sizeof order) == sizeof order) {
+    const int64_t answer = obey(s, order.what, order.value);
+    if (write(out, &answer, sizeof answer) != sizeof answer) break;
+  }
+  exit(!s);
+}
+
+static struct peer peer_start(void)
+{
+  int down[2], up[2];
+  struct peer p = {-1, -1, -1};
+  if (pipe(down) || pipe(up)) return p;
+  fflush(stdout);
+  p.pid = fork();
+  if (p.pid == 0) {
+    close(down[1]), close(up[0]);
+    serve(down[0], up[1]);
+  }
+  close(down[0]), close(up[1]);
+  fcntl(down[1], F_SETFD, FD_CLOEXEC);
+  p.to = down[1], p.from = up[0];
+  return p;
+}
+
+static int64_t tell(const struct peer *p, char what, int64_t value)
+{
+  int64_t answer = -1;
+  struct order order;
+  memset(&order, 0, sizeof order);
+  order.value = value, order.what = what;
+  if (write(p->to, &order, sizeof order) != sizeof order) return -1;
+  return read(p->from, &answer, sizeof answer) == sizeof answer ? answer : -1;
+}
+
+static void peer_end(struct peer *p, int how)
+{
+  int status;
+  if (how) kill(p->pid, how);
+  close(p->to), close(p->from);
+  waitpid(p->pid, &status, 0);
+}
+
+static void test_two(struct shunt_share *mine)
+{
+  struct peer peer = peer_start();
+  check(tell(&peer, 'o', 0) == 0 && shunt_share_allows(mine, BUDGET) == BUDGET,
+        "who keeps and wants nothing takes nothing");
+  check(shunt_share_take(mine, 900, BUDGET) && tell(&peer, 'o', 0) == 900, "one takes most of it");
+  check(!tell(&peer, 't', 200) && shunt_share_others(mine) == 0, "the rest is not enough");
+  check(tell(&peer, 't', 100), "but for what fits");
+  check(!shunt_share_stirred(mine), "nobody has wanted more");
+  tell(&peer, 'w', 300);
+  check(shunt_share_stirred(mine) && !shunt_share_stirred(mine), "a want is heard of, once");
+  check(shunt_share_allows(mine, BUDGET) == 600, "and is left to the other");
+  check(tell(&peer, 'a', 0) == 500, "who may have an equal share at least");
+  shunt_share_keep(mine, 600);
+  check(tell(&peer, 't', 400), "what was given back can be taken");
+  check(shunt_share_allows(mine, BUDGET) == 600, "and is wanted no more");
+  tell(&peer, 'w', 900);
+  check(shunt_share_allows(mine, BUDGET) == 500, "nobody gets less than an equal share");
+  peer_end(&peer, 0);
+  check(shunt_share_allows(mine, BUDGET) == BUDGET, "who ends leaves it all");
+  shunt_share_keep(mine, 0);
+}
+
+static void test_asked(struct shunt_share *mine)
+{
+  struct peer peer = peer_start();
+  check(!shunt_share_ask(mine), "nobody to ask");
+  tell(&peer, 't', 500);
+  shunt_share_take(mine, 200, BUDGET);
+  check(tell(&peer, 's', 0) == 0, "nobody has asked");
+  check(shunt_share_ask(mine), "one that keeps something is asked");
+  check(tell(&peer, 's', 0) == 1 && tell(&peer, 'a', 0) == 0, "and is to keep nothing");
+  check(tell(&peer, 's', 0) == 1, "in each of its calls");
+  check(shunt_share_allows(mine, BUDGET) > 0, "the one that asks keeps what it has");
+  nanosleep(&(struct timespec){1, 200000000}, NULL);
+  check(tell(&peer, 'a', 0) > 0, "for a while");
+  peer_end(&peer, 0);
+  shunt_share_keep(mine, 0);
+}
+
+static void test_killed(struct shunt_share *mine)
+{
+  struct peer peer = peer_start();
+  tell(&peer, 't', 800);
+  check(shunt_share_others(mine) == 800, "kept by another");
+  peer_end(&peer, SIGKILL);
+  check(shunt_share_others(mine) == 0, "what a killed process kept is free");
+  for (int i = 0; i < 300; i++) {
+    peer = peer_start();
+    tell(&peer, 't', 1);
+    peer_end(&peer, SIGKILL);
+  }
+  peer = peer_start();
+  check(tell(&peer, 't', 10) == 1 && shunt_share_others(mine) == 10,
+        "so are the seats of 300 killed ones");
+  peer_end(&peer, 0);
+}
+
+/* All at once take and give back, at random: never more than the budget in all. */
+static void test_crowd(void)
+{
+  pid_t pid[PROCESSES];
+  int status, good = 0;
+  fflush(stdout);
+  for (int i = 0; i < PROCESSES; i++) {
+    pid[i] = fork();
+    if (pid[i] != 0) continue;
+    unsigned r = (unsigned)i + 1;
+    struct shunt_share *s = shunt_share_open(folder, uuid);
+    int64_t kept = 0, most = 0;
+    for (int round = 0; s && round < 20000; round++) {
+      r = r * 1103515245 + 12345;
+      const int64_t next = r >> 16 & 511;
+      if (next <= kept) {
+        kept = next;
+        shunt_share_keep(s, kept);
+      } else if (shunt_share_take(s, next, BUDGET))
+        kept = next;
+      most = kept > most ? kept : most;
+    }
+    exit(!(s && most > 0));
+  }
+  for (int i = 0; i < PROCESSES; i++) good += waitpid(pid[i], &status, 0) == pid[i] && status == 0;
+  check(good == PROCESSES, "%d of %d processes in turn got something", good, PROCESSES);
+}
+
+static void test_fork(struct shunt_share *mine)
+{
+  int status;
+  shunt_share_take(mine, 700, BUDGET);
+  struct peer peer = peer_start();
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    shunt_share_keep(mine, 1);
+    exit(shunt_share_allows(mine, BUDGET) == BUDGET ? 0 : 1);
+  }
+  waitpid(child, &status, 0);
+  check(status == 0 && tell(&peer, 'o', 0) == 700,
+        "a forked child has no seat, and takes none away");
+  peer_end(&peer, 0);
+  shunt_share_keep(mine, 0);
+}
+
+static void test_refused(void)
+{
+  char name[96] = "", target[64];
+  struct shunt_share *s = shunt_share_open("/nowhere", uuid);
+  check(!s, "no folder, no table");
+  s = shunt_share_open(folder, other_uuid);
+  char command[128];
+  snprintf(command, sizeof command, "ls %s/*010204*", folder);
+  FILE *f = popen(command, "r");
+  if (f && fgets(name, sizeof name, f)) name[strcspn(name, "\n")] = 0;
+  if (f) pclose(f);
+  shunt_share_close(s);
+  check(s && name[0] && access(name, F_OK) != 0, "the last one takes the table away");
+  snprintf(target, sizeof target, "%s/target", folder);
+  check(symlink(target, name) == 0 && !shunt_share_open(folder, other_uuid) &&
+            access(target, F_OK) != 0,
+        "a link is not followed");
+  unlink(name);
+  const int fd = open(name, O_CREAT | O_RDWR, 0666);
+  check(fd >= 0 && fchmod(fd, 0666) == 0 && !shunt_share_open(folder, other_uuid),
+        "nor is a table trusted that others could write");
+  close(fd);
+  unlink(name);
+}
+
+int main(void)
+{
+  signal(SIGPIPE, SIG_IGN);
+  if (!mkdtemp(folder)) return 2;
+  struct shunt_share *mine = shunt_share_open(folder, uuid);
+  check(mine != NULL && files() == 1, "a table is laid");
+  if (mine) {
+    test_two(mine);
+    test_asked(mine);
+    test_killed(mine);
+    test_crowd();
+    test_fork(mine);
+    test_refused();
+    shunt_share_close(mine);
+  }
+  check(files() == 0, "and taken away");
+  rmdir(folder);
+  return check_finish();
+}
