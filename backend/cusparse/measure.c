@@ -7,7 +7,7 @@
 #include "backend/log/log_measure.h"
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
-#include "backend/plan/device_memory.h"
+#include "backend/plan/memory/device_memory.h"
 
 enum { SAMPLES = 32, WISHES = 256 };
 enum state { FREE, HELD, UNDER_WAY }; /* held: by one thread */

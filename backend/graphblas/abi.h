@@ -96,13 +96,15 @@ struct grb_numbers {
   X(GxB_Context_engage, (GxB_Context))                                                             \
   X(GxB_Context_disengage, (GxB_Context))
 
-/* Handles of built-in objects: variables of the library that hold a pointer.  The six types
-   that products are taken for, in the order of enum grb_number.  */
-#define GRB_NUMBERS(X) X(FP32) X(FP64) X(INT32) X(INT64) X(UINT64) X(UINT32)
-#define GRB_OTHER_TYPES(X) X(BOOL) X(INT8) X(INT16) X(UINT8) X(UINT16)
+/* Handles of built-in objects: variables of the library that hold a pointer.  The types that
+   products are taken for, in the order of enum grb_number.  */
+#define GRB_NUMBERS(X) X(FP32) X(FP64) X(INT32) X(INT64) X(UINT64) X(UINT32) X(BOOL)
+#define GRB_OTHER_TYPES(X) X(INT8) X(INT16) X(UINT8) X(UINT16)
 #define GRB_OPERATORS(X, number)                                                                   \
   X(PLUS, number)                                                                                  \
   X(MIN, number) X(MAX, number) X(TIMES, number) X(FIRST, number) X(SECOND, number) X(ONEB, number)
+/* The monoid that takes any of its values: named GxB_ANY_<number>. */
+#define GRB_ANY_OPERATOR "GxB_ANY_BOOL"
 /* Descriptors: GrB_REPLACE, structural mask, complemented mask. */
 #define GRB_DESCRIPTORS(X) X(R) X(S) X(C) X(SC) X(RS) X(RC) X(RSC)
 

@@ -2,12 +2,19 @@
 
      sparse x full, full x sparse           spmm.c
      full x full, masked by a sparse M      sddmm.c
-     sparse x sparse, the same              masked_dot.c  */
+     sparse x sparse, the same              masked_dot.c
+     few rows x sparse, masked              frontier.c  */
 #include "backend/graphblas/product.h"
 
 static bool both_sparse(const struct grb_product *p)
 {
   return grb_operand_is_sparse(&p->a) && grb_operand_is_sparse(&p->b);
+}
+
+/* Could the other method for two sparse operands take it? */
+static bool has_mask_of_dot(const struct grb_product *p)
+{
+  return !both_sparse(p) || (!p->settings.complement && grb_operand_is_sparse(&p->mask));
 }
 
 /* Is the result one value for all entries?  GraphBLAS then stores it as such. */
@@ -33,6 +40,15 @@ struct shunt_verdict grb_choose(struct grb_product *p)
 {
   const enum shunt_multiplier times = p->semiring.multiplier;
   const bool sparse = grb_operand_is_sparse(&p->a) || grb_operand_is_sparse(&p->b);
+  if (grb_frontier_fits(p)) {
+    p->method = &grb_frontier;
+    const struct shunt_verdict v = p->method->choose(p);
+    /* What is not worth it for the gaps of a bitmap is not without them. */
+    const bool other = has_mask_of_dot(p) && p->a.form != GRB_BITMAP;
+    if (v.reason == SHUNT_FITS || p->semiring.monoid == SHUNT_ANY || !other) return v;
+  }
+  SHUNT_DECLINE_IF(p->semiring.monoid == SHUNT_ANY, SHUNT_R_SEMIRING);
+  SHUNT_DECLINE_IF(both_sparse(p) && !has_mask_of_dot(p), SHUNT_R_MASK);
   SHUNT_DECLINE_IF(is_uniform(p), SHUNT_R_ISO);
   SHUNT_DECLINE_IF(!type_fits(p, &p->a, grb_uses_first(times)) ||
                        !type_fits(p, &p->b, grb_uses_second(times)),

@@ -46,12 +46,12 @@ static int pack_dense(struct grb_product *p, GrB_Matrix into)
   struct grb_result *t = &p->t;
   const struct grb_library *l = p->library;
   uint64_t elements = (uint64_t)p->m * (uint64_t)p->n;
-  uint64_t bytes = elements * grb_number_size(p->semiring.number);
+  uint64_t bytes = (t->iso ? 1 : elements) * grb_number_size(p->semiring.number);
   if (t->form == GRB_FULL)
     return (t->by_column ? l->GxB_Matrix_pack_FullC : l->GxB_Matrix_pack_FullR)(into, &t->values,
                                                                                 bytes, false, NULL);
   return (t->by_column ? l->GxB_Matrix_pack_BitmapC : l->GxB_Matrix_pack_BitmapR)(
-      into, &t->present, &t->values, elements, bytes, false, (uint64_t)t->nvals, NULL);
+      into, &t->present, &t->values, elements, bytes, t->iso, (uint64_t)t->nvals, NULL);
 }
 
 static int pack_sparse(struct grb_product *p, GrB_Matrix into)
@@ -59,14 +59,14 @@ static int pack_sparse(struct grb_product *p, GrB_Matrix into)
   struct grb_result *t = &p->t;
   const struct grb_library *l = p->library;
   uint64_t nvals = (uint64_t)t->nvals, vectors = (uint64_t)t->vectors;
-  uint64_t bytes = nvals * grb_number_size(p->semiring.number);
+  uint64_t bytes = (t->iso ? 1 : nvals) * grb_number_size(p->semiring.number);
   if (t->form == GRB_SPARSE)
     return (t->by_column ? l->GxB_Matrix_pack_CSC : l->GxB_Matrix_pack_CSR)(
-        into, &t->offsets, &t->indices, &t->values, (vectors + 1) * 8, nvals * 8, bytes, false,
+        into, &t->offsets, &t->indices, &t->values, (vectors + 1) * 8, nvals * 8, bytes, t->iso,
         false, NULL);
   return (t->by_column ? l->GxB_Matrix_pack_HyperCSC : l->GxB_Matrix_pack_HyperCSR)(
       into, &t->offsets, &t->ids, &t->indices, &t->values, (vectors + 1) * 8, vectors * 8,
-      nvals * 8, bytes, false, vectors, false, NULL);
+      nvals * 8, bytes, t->iso, vectors, false, NULL);
 }
 
 static bool pack(struct grb_product *p, GrB_Matrix into)

@@ -69,3 +69,12 @@ shunt_status grb_engine_masked_dot(struct grb_product *p, const struct shunt_mas
   p->engine = "host";
   return SHUNT_TRY_OR(SHUNT_E_MEMORY, shunt_masked_dot_begin(x, offsets, work));
 }
+
+shunt_status grb_engine_frontier(struct grb_product *p, const struct shunt_frontier *x,
+                                 uint64_t *offsets, struct shunt_frontier_work **work)
+{
+  *work = NULL;
+  if (!(shunt_options()->engines & SHUNT_ENGINE_HOST)) return SHUNT_E_UNSUPPORTED;
+  p->engine = "host";
+  return SHUNT_TRY_OR(SHUNT_E_MEMORY, shunt_frontier_begin(x, offsets, work));
+}

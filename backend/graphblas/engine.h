@@ -3,6 +3,7 @@
 #define SHUNT_GRAPHBLAS_ENGINE_H
 
 #include "backend/graphblas/product.h"
+#include "kernels/semiring/semiring_frontier.h"
 #include "kernels/semiring/semiring_masked.h"
 
 /* Does a list in SHUNT_ROUTES say that costs do not count? */
@@ -32,5 +33,7 @@ shunt_status grb_engine_spmm(struct grb_product *p, const struct shunt_host_spmm
 shunt_status grb_engine_sddmm(struct grb_product *p, const struct shunt_host_sddmm *x);
 shunt_status grb_engine_masked_dot(struct grb_product *p, const struct shunt_masked_dot *x,
                                    uint64_t *offsets, struct shunt_masked_dot_work **work);
+shunt_status grb_engine_frontier(struct grb_product *p, const struct shunt_frontier *x,
+                                 uint64_t *offsets, struct shunt_frontier_work **work);
 
 #endif

@@ -60,6 +60,7 @@ static void fill_objects(struct grb_library *l, struct filling *f)
   GRB_OTHER_TYPES(OTHER)
   GRB_NUMBERS(IDENTITY)
   GRB_NUMBERS(OPERATORS)
+  l->any = object(f, GRB_ANY_OPERATOR, true);
 #undef TYPE
 #undef OTHER
 #undef IDENTITY

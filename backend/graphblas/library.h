@@ -25,7 +25,7 @@ enum grb_operator {
 #undef OPERATOR
       GRB_OPERATOR_COUNT
 };
-enum { GRB_OTHER_TYPE_COUNT = 5 };
+enum { GRB_OTHER_TYPE_COUNT = 4 };
 enum grb_library_state { GRB_UNTRIED, GRB_READY, GRB_UNUSABLE };
 
 struct grb_library {
@@ -43,6 +43,7 @@ struct grb_library {
   GrB_Type type[GRB_NUMBER_COUNT];
   GrB_Type other_type[GRB_OTHER_TYPE_COUNT];
   GrB_BinaryOp op[GRB_NUMBER_COUNT][GRB_OPERATOR_COUNT];
+  GrB_BinaryOp any; /* of BOOL */
   GrB_UnaryOp identity[GRB_NUMBER_COUNT];
   /* By GRB_DESC bits below; [0] is NULL, the default. */
   GrB_Descriptor descriptor[8];

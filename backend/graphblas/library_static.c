@@ -28,6 +28,7 @@ GRB_OPTIONAL_FUNCTIONS(WEAK)
 GRB_OTHER_TYPES(OBJECT)
 GRB_NUMBERS(EACH_NUMBER)
 GRB_DESCRIPTORS(DESCRIPTOR)
+extern void *GxB_ANY_BOOL;
 #undef REAL
 #undef STRONG
 #undef WEAK
@@ -45,7 +46,7 @@ static const struct symbol {
 #define OPERATOR(name, number) {"GrB_" #name "_" #number, &GrB_##name##_##number},
 #define DESCRIPTOR(name) {"GrB_DESC_" #name, &GrB_DESC_##name},
     GRB_TAKEN(REAL) GRB_FUNCTIONS(FUNCTION) GRB_OPTIONAL_FUNCTIONS(FUNCTION) GRB_OTHER_TYPES(OBJECT)
-        GRB_NUMBERS(EACH_NUMBER) GRB_DESCRIPTORS(DESCRIPTOR)};
+        GRB_NUMBERS(EACH_NUMBER) GRB_DESCRIPTORS(DESCRIPTOR){GRB_ANY_OPERATOR, &GxB_ANY_BOOL}};
 
 static void *symbol(void *unused, const char *name)
 {

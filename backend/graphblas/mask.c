@@ -5,8 +5,8 @@
 /* Bytes of a mask's entries; 0: a type that is not known here. */
 static size_t value_size(const struct grb_library *l, GrB_Type type)
 {
-  static const size_t size[GRB_NUMBER_COUNT] = {4, 8, 4, 8, 8, 4};
-  static const size_t other_size[GRB_OTHER_TYPE_COUNT] = {1, 1, 2, 1, 2};
+  static const size_t size[GRB_NUMBER_COUNT] = {4, 8, 4, 8, 8, 4, 1};
+  static const size_t other_size[GRB_OTHER_TYPE_COUNT] = {1, 2, 1, 2};
   for (int i = 0; i < GRB_NUMBER_COUNT; i++)
     if (type == l->type[i]) return size[i];
   for (int i = 0; i < GRB_OTHER_TYPE_COUNT; i++)
@@ -77,7 +77,7 @@ bool grb_mask_replaces_all(const struct grb_product *p)
   uint64_t nvals;
   if (p->call->accum) return false;
   if (p->settings.replace) return true;
-  if (p->c.handle == p->mask.handle) return grb_mask_is_whole(p);
+  if (p->c.handle == p->mask.handle && !p->settings.complement) return grb_mask_is_whole(p);
   return p->library->GrB_Matrix_nvals(&nvals, p->c.handle) == GRB_SUCCESS && nvals == 0;
 }
 

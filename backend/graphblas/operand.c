@@ -117,8 +117,8 @@ static bool integer_value(const struct grb_library *l, GrB_Type type, const void
                           int64_t *out)
 {
   const GrB_Type *other = l->other_type; /* in the order of GRB_OTHER_TYPES */
-  enum { BOOL, INT8, INT16, UINT8, UINT16 };
-  if (type == other[BOOL] || type == other[UINT8])
+  enum { INT8, INT16, UINT8, UINT16 };
+  if (type == l->type[GRB_BOOL] || type == other[UINT8])
     *out = *(const uint8_t *)value;
   else if (type == other[INT8])
     *out = *(const int8_t *)value;

@@ -4,7 +4,7 @@
                     grb_read      operands, semiring, descriptor, shapes         read.c
                     grb_choose    the method, and whether it is worth while      choose.c
                     compute       the method's: T = A * B, by an engine          spmm.c, sddmm.c,
-                                                                         masked_dot.c
+                                                                         masked_dot.c, frontier.c
                     grb_commit    C<M> = accum (C, T)                            commit.c
 
    Every step does its part or gives the reason why the original has to run.  Nothing of C is
@@ -46,6 +46,7 @@ struct grb_result {
   bool by_column;
   bool in_place;     /* it was computed in C's array: nothing else is set */
   bool replaces_all; /* C = T, whatever C held */
+  bool iso;          /* values holds one for all */
   int64_t vectors, nvals;
   void *values;
   int8_t *present;
@@ -80,7 +81,13 @@ struct grb_method {
   /* Sets p->t.  After a failure p->t holds nothing. */
   struct shunt_verdict (*compute)(struct grb_product *p);
 };
-extern const struct grb_method grb_spmm, grb_sddmm, grb_masked_dot;
+extern const struct grb_method grb_spmm, grb_sddmm, grb_masked_dot, grb_frontier;
+
+/* Is it a step of a few searches (frontier.c)?  The first two may be asked before operands are read,
+   the third once they are.  */
+bool grb_frontier_semiring(const struct grb_semiring *s);
+bool grb_frontier_worth(const struct grb_library *l, GrB_Matrix f);
+bool grb_frontier_fits(const struct grb_product *p);
 
 /* True: done, the program's answer is GrB_SUCCESS.  False: the original must run. */
 bool grb_product_run(const struct grb_call *call, struct grb_left *left);

@@ -39,16 +39,28 @@ static int64_t most_work(const struct grb_operand *sparse, const struct grb_oper
   return __builtin_mul_overflow(sparse->nnz, longer, &work) ? INT64_MAX : work;
 }
 
-/* Of two sparse operands the product is taken under a sparse mask; what tells whether that is there
-   costs little, and finishes nothing.  */
+/* Is it a step of searches?  Asked of little, after the settings. */
+static bool may_be_frontier(struct grb_product *p)
+{
+  return p->settings.structural && p->mask.form != GRB_FULL &&
+         grb_frontier_worth(p->library, p->call->a) &&
+         grb_semiring_read(p->library, p->call->semiring, &p->semiring) &&
+         grb_frontier_semiring(&p->semiring);
+}
+
+/* Of two sparse operands the product is taken under a sparse mask, or as a step of searches; what
+   tells whether that is there costs little, and finishes nothing.  */
 static struct shunt_verdict check_sparse_mask(struct grb_product *p)
 {
   const struct grb_call *x = p->call;
   SHUNT_DECLINE_IF(!x->mask || x->kind != GRB_CALL_MXM, SHUNT_R_FORMAT);
   SHUNT_DECLINE_IF(!grb_settings_read(p->library, x->descriptor, &p->settings), SHUNT_R_UNREADABLE);
   SHUNT_DECLINE_IF(!grb_operand_glance(p->library, x->mask, &p->mask), SHUNT_R_UNREADABLE);
-  SHUNT_DECLINE_IF(p->settings.complement || !grb_operand_is_sparse(&p->mask), SHUNT_R_MASK);
   uint64_t entries;
+  if (p->settings.complement || !grb_operand_is_sparse(&p->mask)) {
+    SHUNT_DECLINE_IF(!may_be_frontier(p), SHUNT_R_MASK);
+    return SHUNT_VERDICT(SHUNT_FITS);
+  }
   SHUNT_DECLINE_IF(p->library->GrB_Matrix_nvals(&entries, x->mask) != GRB_SUCCESS ||
                        !grb_engine_worth_mask((int64_t)entries),
                    SHUNT_R_SMALL);

@@ -40,7 +40,12 @@ bool grb_semiring_read(const struct grb_library *l, GrB_Semiring handle, struct 
       l->GxB_Semiring_add(&monoid, handle) != GRB_SUCCESS ||
       l->GxB_Monoid_operator(&out->add, monoid) != GRB_SUCCESS)
     return false;
-  for (int n = 0; n < GRB_NUMBER_COUNT; n++) {
+  if (out->add == l->any) {
+    out->number = GRB_BOOL;
+    out->monoid = SHUNT_ANY;
+    return find_multiplier(l->op[GRB_BOOL], multiply, &out->multiplier);
+  }
+  for (int n = 0; n < GRB_BOOL; n++) {
     if (!find_monoid(l->op[n], out->add, &out->monoid)) continue;
     out->number = (enum grb_number)n;
     /* Computed as INT32: sums wrap alike, the least and the greatest are others. */
@@ -66,19 +71,21 @@ enum shunt_multiplier grb_exchanged(enum shunt_multiplier m)
 
 struct shunt_semiring grb_semiring_of_kernels(const struct grb_semiring *s)
 {
-  static const shunt_type type[GRB_NUMBER_COUNT] = {SHUNT_F32, SHUNT_F64, SHUNT_I32,
-                                                    SHUNT_I64, SHUNT_U64, SHUNT_I32};
+  static const shunt_type type[GRB_NUMBER_COUNT] = {SHUNT_F32, SHUNT_F64, SHUNT_I32, SHUNT_I64,
+                                                    SHUNT_U64, SHUNT_I32, SHUNT_I8};
   return (struct shunt_semiring){s->monoid, s->multiplier, type[s->number]};
 }
 
 size_t grb_number_size(enum grb_number n)
 {
+  if (n == GRB_BOOL) return 1;
   return n == GRB_FP32 || n == GRB_INT32 || n == GRB_UINT32 ? 4 : 8;
 }
 
 const char *grb_monoid_text(enum shunt_monoid m)
 {
-  return m == SHUNT_PLUS ? "plus" : m == SHUNT_MIN ? "min" : "max";
+  static const char *const text[] = {"plus", "min", "max", "any"};
+  return text[m];
 }
 
 const char *grb_multiplier_text(enum shunt_multiplier m)
@@ -89,7 +96,7 @@ const char *grb_multiplier_text(enum shunt_multiplier m)
 
 const char *grb_number_text(enum grb_number n)
 {
-  static const char *const text[GRB_NUMBER_COUNT] = {"fp32",  "fp64",   "int32",
-                                                     "int64", "uint64", "uint32"};
+  static const char *const text[GRB_NUMBER_COUNT] = {"fp32",   "fp64",   "int32", "int64",
+                                                     "uint64", "uint32", "bool"};
   return text[n];
 }

@@ -85,7 +85,7 @@ double shunt_cost_fitted(const struct shunt_fit_costs *c, const struct shunt_spm
 
 int shunt_cost_block_type(shunt_type t)
 {
-  return shunt_type_size(t) == 8 ? 2 : shunt_type_size(t) == 4 ? 1 : 0;
+  return shunt_type_size(t) >= 8 ? 2 : shunt_type_size(t) == 4 ? 1 : 0;
 }
 
 double shunt_cost_blocks(const struct shunt_block_costs f[SHUNT_BLOCK_SIZES],
@@ -139,4 +139,15 @@ double shunt_cost_sddmm_copied_bytes(const struct shunt_sddmm *p)
   if (p->a.col_stride != 1) copied += 2 * row * (double)p->a.rows;
   if (p->b.row_stride != 1) copied += 2 * row * (double)p->b.cols;
   return copied;
+}
+
+double shunt_cost_scattered_sddmm(const struct shunt_scattered_sddmm_costs *c,
+                                  const struct shunt_sddmm *p, const struct shunt_profile *f,
+                                  const struct shunt_device *d)
+{
+  const double row = shunt_cost_sddmm_row_bytes(p), nnz = (double)p->c.nnz;
+  const double rows = (double)p->c.rows, late = shunt_cost_excess(&p->c, f);
+  return c->start + 1e-3 * c->longest * late + 1e-6 * c->longest_bytes * late * row +
+         shunt_cost_scale(d) * (1e-6 * (c->entry * nnz + c->row * rows) +
+                                1e-9 * row * (c->gather * nnz + c->of_a * rows));
 }

@@ -73,5 +73,9 @@ double shunt_cost_proof_inside(const struct shunt_csr *a, const struct shunt_dev
    contiguous, read and written.  */
 double shunt_cost_sddmm_row_bytes(const struct shunt_sddmm *p);
 double shunt_cost_sddmm_copied_bytes(const struct shunt_sddmm *p);
+/* Without copies; f NULL: as shunt_cost_excess. */
+double shunt_cost_scattered_sddmm(const struct shunt_scattered_sddmm_costs *c,
+                                  const struct shunt_sddmm *p, const struct shunt_profile *f,
+                                  const struct shunt_device *d);
 
 #endif

@@ -66,11 +66,28 @@ struct shunt_sddmm_costs {
   double copied;       /* us per byte that is read or written */
 };
 
+/* SDDMM of scattered patterns, B stored by columns:
+
+     start + longest (entries that the longest row has beyond the mean)
+       + scaled (entry nnz + row rows + gather (bytes of columns) + of_a (bytes of A))
+       + longest_bytes (bytes of those entries' columns)  */
+struct shunt_scattered_sddmm_costs {
+  double start;         /* us */
+  double entry;         /* us per million entries */
+  double row;           /* us per million rows */
+  double gather;        /* us per GB of a column for each entry; L1 serves some of them */
+  double of_a;          /* us per GB of A */
+  double longest;       /* us per thousand */
+  double longest_bytes; /* us per MB */
+};
+
 struct shunt_csr_costs {
   struct shunt_fit_costs scattered, scattered_half; /* one entry in 64 or fewer; of 2-byte types */
   struct shunt_fit_costs layer, layer_half;         /* the others */
-  struct shunt_sddmm_costs sddmm, sddmm_half;       /* of 2-byte types */
-  double c64;                                       /* how many times as long as by its bytes */
+  struct shunt_sddmm_costs sddmm, sddmm_half;       /* of layers; of 2-byte types; and copies */
+  struct shunt_scattered_sddmm_costs scattered_sddmm[SHUNT_BLOCK_TYPES];
+  double alike;        /* share of that where rows of the same columns are taken together */
+  double c64;          /* how many times as long as by its bytes */
   double huge_entry;   /* ns of an entry of a row that one block computes */
   double others_bytes; /* bytes of B per ns that all blocks together gather; scaled */
 };
@@ -212,12 +229,13 @@ struct shunt_original_costs {
   double sddmm_layer_start;             /* us */
   double sddmm_layer, sddmm_layer_f16;  /* FLOP per us; scaled; */
   double sddmm_layer_f16_by_rows;       /* where B is stored by rows */
-  double sddmm_start;                   /* us; one entry in 64 or fewer, each times the inner */
-  double sddmm_row, sddmm_entry;        /* us for each; scaled */
-  double sddmm_longest;                 /* us for each entry of the longest row beyond the mean */
-  double sddmm_f64;                     /* how many times as long f64 takes */
-  double sddmm_complex[2];              /* c32, c64: us for each entry and inner element; scaled; */
-  double sddmm_complex_by_columns[2];   /* where B is stored by columns */
+  struct shunt_scattered_sddmm_costs by_columns[SHUNT_BLOCK_TYPES]; /* SDDMM */
+  double sddmm_start;            /* us; B by rows, one entry in 64 or fewer, each times the inner */
+  double sddmm_row, sddmm_entry; /* us for each; scaled */
+  double sddmm_longest;          /* us for each entry of the longest row beyond the mean */
+  double sddmm_f64;              /* how many times as long f64 takes */
+  double sddmm_complex[2];       /* c32, c64: us for each entry and inner element; scaled; */
+  double sddmm_complex_by_columns[2]; /* where B is stored by columns */
   struct shunt_block_costs ell[SHUNT_BLOCK_TYPES][SHUNT_BLOCK_SIZES];
   struct shunt_block_costs bsr[SHUNT_BLOCK_TYPES][SHUNT_BLOCK_SIZES];
 };

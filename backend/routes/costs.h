@@ -52,7 +52,8 @@ enum shunt_proof_place { SHUNT_PROOF_BEHIND, SHUNT_PROOF_INSIDE, SHUNT_PROOF_NON
 double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
                       const struct shunt_device *d);
 /* SDDMM, with its copies. */
-double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_device *d);
+double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
+                            const struct shunt_device *d);
 /* Is the kernel that cuts by nonzeros the faster one?  longest_row: -1, nothing is known. */
 bool shunt_choose_csr_merge(const struct shunt_spmm *p, int64_t longest_row,
                             const struct shunt_device *d);

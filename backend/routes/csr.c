@@ -56,7 +56,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   const struct shunt_problem *p = c->problem;
   const struct shunt_device *d = &c->context->device;
   *us = p->op == SHUNT_SPMM ? shunt_cost_csr(&p->spmm, c->profile, d)
-                            : shunt_cost_csr_sddmm(&p->sddmm, d);
+                            : shunt_cost_csr_sddmm(&p->sddmm, c->profile, d);
   /* Asked for even where one launch needs none: a null buffer is the original's to refuse. */
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(p, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && !p->extended &&

@@ -45,7 +45,28 @@ static const struct shunt_original_costs h200 = {
     .sddmm_layer = 9.5e6,
     .sddmm_layer_f16 = 12.4e6,
     .sddmm_layer_f16_by_rows = 3.2e6, /* what three of four of 165 products of layers stay below */
-    /* The 26 matrices in f32: 1.5 off. */
+    /* As those of `csr`. */
+    .by_columns = {{.start = 2.34,
+                    .entry = 3.28,
+                    .row = 141,
+                    .gather = 72.8,
+                    .of_a = 1060,
+                    .longest = 6.64,
+                    .longest_bytes = 121},
+                   {.start = 2.11,
+                    .entry = 3.98,
+                    .row = 41,
+                    .gather = 54.3,
+                    .of_a = 1380,
+                    .longest = 13.1,
+                    .longest_bytes = 45.4},
+                   {.start = 2.28,
+                    .entry = 8.08,
+                    .gather = 50.8,
+                    .of_a = 1290,
+                    .longest = 18.9,
+                    .longest_bytes = 51.2}},
+    /* The 26 matrices in f32, B by rows: 1.5 off. */
     .sddmm_off = 1.5,
     .sddmm_start = 2.9,
     .sddmm_row = 15e-6,
@@ -103,6 +124,8 @@ static double sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
   }
   if (!shunt_cost_scattered(&p->c))
     return h200.sddmm_layer_start + 2 * nnz * inner / sddmm_layer_rate(p) * scale;
+  if (p->b.row_stride == 1)
+    return shunt_cost_scattered_sddmm(&h200.by_columns[shunt_cost_block_type(p->a.type)], p, f, d);
   const double size = p->a.type == SHUNT_F64 ? h200.sddmm_f64 : 1;
   return h200.sddmm_start +
          size * inner *

@@ -2,11 +2,7 @@
    The numbers are those with which the shapes chosen for 4096 x 4096, 80 to 98 % zeros, take least
    time on an H200 (tests/bench/srbcrs.md): within 3 % of the fastest in the mean.  */
 #include "backend/routes/costs.h"
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-  return (a + b - 1) / b;
-}
+#include "kernels/common/divide.h"
 
 /* Strides of a mean group. */
 static int64_t mean_strides(const struct shunt_srbcrs *v)
@@ -28,9 +24,9 @@ struct shunt_srbcrs_shape shunt_choose_srbcrs_shape(const struct shunt_srbcrs *v
   const int64_t some = (bits_b == 16 ? 16 : 2) * (int64_t)d->multiprocessors;
   const int least = bits_b == 4 ? 64 : 32;
   struct shunt_srbcrs_shape s = {widest_of(v, bits_b), 4};
-  while (s.columns > least && (s.columns / 2 >= n || v->groups * ceil_div(n, s.columns) < some))
+  while (s.columns > least && (s.columns / 2 >= n || v->groups * shunt_div_up(n, s.columns) < some))
     s.columns /= 2;
-  if (v->groups * ceil_div(n, s.columns) >= INT64_C(6) * d->multiprocessors) s.split = 1;
+  if (v->groups * shunt_div_up(n, s.columns) >= INT64_C(6) * d->multiprocessors) s.split = 1;
   return s;
 }
 
@@ -41,10 +37,10 @@ static double phases_cost(const struct shunt_srbcrs *v, int bits, int64_t phases
 {
   const int warps = bits == 16 ? SHUNT_SRBCRS_SDDMM_WARPS_16 : SHUNT_SRBCRS_SDDMM_WARPS;
   const int resident = bits == 16 ? SHUNT_SRBCRS_SDDMM_RESIDENT_16 : SHUNT_SRBCRS_SDDMM_RESIDENT;
-  const int64_t blocks = ceil_div(v->groups, warps) * phases;
-  double rounds = (double)ceil_div(blocks, (int64_t)d->multiprocessors * resident);
+  const int64_t blocks = shunt_div_up(v->groups, warps) * phases;
+  double rounds = (double)shunt_div_up(blocks, (int64_t)d->multiprocessors * resident);
   if (resident > 1 && blocks <= d->multiprocessors) rounds = 0.7;
-  return rounds * ((double)ceil_div(mean_strides(v), phases) + 0.5);
+  return rounds * ((double)shunt_div_up(mean_strides(v), phases) + 0.5);
 }
 
 int64_t shunt_choose_srbcrs_phases(const struct shunt_srbcrs *v, int bits,

@@ -9,11 +9,6 @@
 
 static int can_be_packed(const struct shunt_csr *a, const struct shunt_srbcrs_layout *layout)
 {
-  return (a + b - 1) / b;
-}
-
-static int can_be_packed(const struct shunt_csr *a, const struct shunt_srbcrs_layout *layout)
-{
   const int v = layout->height;
   if (layout->bits != 16 && layout->bits != 8 && layout->bits != 4) return 0;
   if (a->value_type != (layout->bits == 16 ? SHUNT_I16 : SHUNT_I8)) return 0;
@@ -42,7 +37,7 @@ static size_t lay_out(const struct shunt_csr *a, const struct shunt_srbcrs_layou
   memset(v, 0, sizeof *v);
   if (strides == 0) return 0;
   v->rows = a->rows, v->cols = a->cols, v->nnz = a->nnz;
-  v->groups = round_up_div(a->rows, layout->height);
+  v->groups = shunt_div_up(a->rows, layout->height);
   v->height = layout->height;
   v->bits = layout->bits;
   v->value_type = a->value_type;

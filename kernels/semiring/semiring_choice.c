@@ -21,11 +21,16 @@ int shunt_semiring_limit(int most)
   return found;
 }
 
+int shunt_semiring_level(void)
+{
+  const int known = __atomic_load_n(&level, __ATOMIC_RELAXED);
+  return known < 0 ? shunt_semiring_limit(2) : known;
+}
+
 static const struct shunt_semiring_kernels *kernels(shunt_type t, enum shunt_semiring_op op)
 {
-  int known = __atomic_load_n(&level, __ATOMIC_RELAXED);
-  if (known < 0) known = shunt_semiring_limit(2);
 #ifdef SHUNT_SEMIRING_X86
+  const int known = shunt_semiring_level();
   if (known == 2) return shunt_semiring_avx512(t, op);
   if (known == 1) return shunt_semiring_avx2(t, op);
 #endif

@@ -30,6 +30,8 @@ shunt_status shunt_semiring_choose(const struct shunt_semiring *by,
    none above `most`, from now on; returns it.  Without a call there is no limit.  For tests
    and measurements.  */
 int shunt_semiring_limit(int most);
+/* What is used. */
+int shunt_semiring_level(void);
 
 /* Threads for `work` multiplications: few are not worth waking anybody for. */
 int shunt_semiring_threads(int wanted, int64_t work);

@@ -24,7 +24,8 @@ extern "C" {
 enum shunt_monoid {
   SHUNT_PLUS, /* integers wrap */
   SHUNT_MIN,  /* fmin: a NaN is ignored */
-  SHUNT_MAX   /* fmax */
+  SHUNT_MAX,  /* fmax */
+  SHUNT_ANY   /* any of them: frontiers only */
 };
 
 enum shunt_multiplier {

@@ -12,7 +12,9 @@
        B  row j0 | k0 k1 k5 |           1 + 0 + 1 marked
        B  row j1, far longer than row i of A: each k is sought in it by halving
 
-   Where A and B are the same arrays, (x) does not mind their order and M's pattern is symmetric, so
+   Where the monoid is PLUS and all terms are the same number, T counts them and multiplies once.
+
+   Where A and B are the same matrix, (x) does not mind their order and M's pattern is symmetric, so
    is T: each pair is computed once, with the shorter of the two rows scanned.  M's symmetry is
    proved in one pass: as rows i come in turn, the entries (i,j) before the diagonal must meet the
    ones behind it in row j, in the order in which these stand there.  Where M's pattern is A's and

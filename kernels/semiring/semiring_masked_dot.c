@@ -1,36 +1,13 @@
-/* semiring_masked_dot.c: T<M> = A B' with sparse A and B (semiring_masked.h has the method). */
+/* semiring_masked_dot.c: T<M> = A B' by marking the rows of A (semiring_masked.h has the method). */
 #include <stdlib.h>
-#include <string.h>
 
-#include "kernels/semiring/semiring_choice.h"
-#include "kernels/semiring/semiring_masked.h"
-#include "kernels/semiring/semiring_masked_rows.h"
-#include "kernels/semiring/semiring_operands.h"
+#include "kernels/semiring/semiring_masked_work.h"
 
 enum {
   PARTS_PER_THREAD = 64,
   LONG = 64,     /* entries of a row of B from which it is cut to the range of A's */
   HALVING = 8,   /* a step of a search costs as much as scanning so many entries */
-  SPARSEST = 64, /* rows and columns for each entry, at most */
   READ_AHEAD = 4 /* entries of M between the prefetch of a row and its use */
-};
-
-struct shunt_masked_dot_work {
-  const struct shunt_masked_dot *p;
-  struct shunt_masked_dot copy;
-  struct shunt_rows a, b;
-  const uint32_t *columns; /* [m.nnz] M's indices */
-  void *own_columns;
-  shunt_sum sum;
-  bool counts;      /* PLUS of PAIR: values are counts */
-  bool symmetric;   /* each pair once, to two places */
-  uint32_t *mirror; /* [m.nnz] where (j,i) stands for (i,j) */
-  int64_t *before;  /* [m.vectors + 1] entries to read before each row of M */
-  uint8_t *exists;  /* [m.nnz] */
-  void *values;     /* [m.nnz], at the places of M's entries */
-  const uint64_t *offsets;
-  int64_t longest; /* row of B */
-  int threads;
 };
 
 /* What one thread has: the row of A that is marked, and the entries that meet. */
@@ -41,11 +18,6 @@ struct marks {
 };
 
 /* ---- rows ----------------------------------------------------------------------------------- */
-
-static inline int64_t length(const struct shunt_rows *r, int64_t i)
-{
-  return r->offsets[i + 1] - r->offsets[i];
-}
 
 static inline int steps_of_search(int64_t n)
 {
@@ -62,14 +34,14 @@ static inline bool worth_seeking(int64_t few, int64_t many)
    which scans the other.  */
 static inline bool is_mine(const struct shunt_masked_dot_work *x, int64_t i, int64_t j)
 {
-  const int64_t li = length(&x->a, i), lj = length(&x->b, j);
+  const int64_t li = shunt_row_length(&x->a, i), lj = shunt_row_length(&x->b, j);
   return !x->symmetric || lj < li || (lj == li && j <= i);
 }
 
 /* About as many as cost as much as entry (i,j) of M. */
 static inline int64_t reads_of(const struct shunt_masked_dot_work *x, int64_t i, int64_t j)
 {
-  const int64_t la = length(&x->a, i) * 2 * HALVING, lb = length(&x->b, j);
+  const int64_t la = shunt_row_length(&x->a, i) * 2 * HALVING, lb = shunt_row_length(&x->b, j);
   return !is_mine(x, i, j) ? 1 : 4 + (la < lb ? la : lb);
 }
 
@@ -136,7 +108,7 @@ static int64_t dot(const struct shunt_masked_dot_work *x, struct marks *t, int64
 {
   const struct shunt_rows *a = &x->a, *b = &x->b;
   int64_t begin = b->offsets[j], n = b->offsets[j + 1] - begin, count;
-  const int64_t few = length(a, i);
+  const int64_t few = shunt_row_length(a, i);
   const uint32_t *k = b->indices + begin;
   if (n == 0 || few == 0) return 0;
   const uint32_t first = a->indices[a->offsets[i]], last = a->indices[a->offsets[i + 1] - 1];
@@ -157,7 +129,7 @@ static int64_t dot(const struct shunt_masked_dot_work *x, struct marks *t, int64
     count = t->met.count;
   }
   if (x->counts)
-    shunt_store_count(x->p->semiring.type, count, x->values, at);
+    x->counts[at] = (uint32_t)count;
   else if (count > 0)
     x->sum(&x->p->semiring, a, b, &t->met, x->values, at);
   return count;
@@ -176,6 +148,10 @@ static void mark_row(const struct shunt_masked_dot_work *x, struct marks *t, int
 static void store_mirror(const struct shunt_masked_dot_work *x, int64_t at)
 {
   const int64_t to = x->mirror[at];
+  if (x->counts) {
+    x->counts[to] = x->counts[at];
+    return;
+  }
   x->exists[to] = x->exists[at];
   if (shunt_type_size(x->p->semiring.type) == 4)
     ((uint32_t *)x->values)[to] = ((const uint32_t *)x->values)[at];
@@ -197,7 +173,8 @@ static void entries_of_row(const struct shunt_masked_dot_work *x, struct marks *
       __builtin_prefetch(x->b.indices + x->b.offsets[next]);
     }
     if (!is_mine(x, i, j)) continue;
-    x->exists[p] = dot(x, t, i, j, p) > 0;
+    const int64_t count = dot(x, t, i, j, p);
+    if (!x->counts) x->exists[p] = count > 0;
     if (x->symmetric && j != i) store_mirror(x, p);
   }
   mark_row(x, t, i, 0);
@@ -209,7 +186,7 @@ static int64_t reads_of_row(const struct shunt_masked_dot_work *x, int64_t v)
 {
   const struct shunt_sparse *m = &x->p->m;
   const int64_t i = shunt_vector_id(m, v), end = shunt_vector_begin(m, v + 1);
-  int64_t reads = length(&x->a, i);
+  int64_t reads = shunt_row_length(&x->a, i);
   for (int64_t p = shunt_vector_begin(m, v); p < end; p++) {
     const int64_t j = x->columns[p];
     reads += reads_of(x, i, j);
@@ -217,13 +194,18 @@ static int64_t reads_of_row(const struct shunt_masked_dot_work *x, int64_t v)
   return reads;
 }
 
-static void count_reads(struct shunt_masked_dot_work *x)
+static bool count_reads(struct shunt_masked_dot_work *x)
 {
   const struct shunt_sparse *m = &x->p->m;
+  x->before = malloc(((size_t)m->vectors + 1) * sizeof *x->before);
+  if (!x->before) return false;
   SHUNT_OMP(omp parallel for schedule(dynamic, 256) num_threads(x->threads))
   for (int64_t v = 0; v < m->vectors; v++) x->before[v + 1] = reads_of_row(x, v);
   x->before[0] = 0;
   for (int64_t v = 0; v < m->vectors; v++) x->before[v + 1] += x->before[v];
+  for (int64_t j = 0; j < x->b.rows; j++)
+    if (shunt_row_length(&x->b, j) > x->longest) x->longest = shunt_row_length(&x->b, j);
+  return true;
 }
 
 struct place {
@@ -244,7 +226,7 @@ static struct place place_of(const struct shunt_masked_dot_work *x, int64_t read
   }
   if (low == m->vectors) return (struct place){low, m->nnz};
   const int64_t i = shunt_vector_id(m, low), end = shunt_vector_begin(m, low + 1);
-  int64_t p = shunt_vector_begin(m, low), done = x->before[low] + length(&x->a, i);
+  int64_t p = shunt_vector_begin(m, low), done = x->before[low] + shunt_row_length(&x->a, i);
   for (; p < end && done < reads; p++) {
     const int64_t j = x->columns[p];
     done += reads_of(x, i, j);
@@ -282,8 +264,9 @@ static void marks_free(struct marks *t)
   free(t->met.b);
 }
 
-static bool multiply(struct shunt_masked_dot_work *x)
+bool shunt_masked_by_marks(struct shunt_masked_dot_work *x)
 {
+  if (!count_reads(x)) return false;
   const int64_t parts = (int64_t)x->threads * PARTS_PER_THREAD;
   const int64_t all = x->before[x->p->m.vectors];
   int good = 1;
@@ -300,150 +283,4 @@ static bool multiply(struct shunt_masked_dot_work *x)
     marks_free(&t);
   }
   return good;
-}
-
-/* ---- the whole ------------------------------------------------------------------------------- */
-
-static bool too_sparse(const struct shunt_sparse *s)
-{
-  const int64_t longer = s->rows > s->cols ? s->rows : s->cols;
-  return longer >= INT32_MAX || longer / SPARSEST > s->nnz + 1024;
-}
-
-static shunt_status check(const struct shunt_masked_dot *p)
-{
-  if (!shunt_sparse_valid(&p->m) || !shunt_sparse_valid(&p->a) || !shunt_sparse_valid(&p->b) ||
-      p->m.by_column || p->m.rows != p->a.rows || p->m.cols != p->b.rows || p->a.cols != p->b.cols)
-    return SHUNT_E_ARGUMENT;
-  return shunt_sum_of(p->semiring.type) ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
-}
-
-static bool uses(const struct shunt_masked_dot *p, int operand)
-{
-  const enum shunt_multiplier by = p->semiring.multiplier;
-  return by != SHUNT_PAIR && by != (operand ? SHUNT_FIRST : SHUNT_SECOND);
-}
-
-static bool make_columns(struct shunt_masked_dot_work *x)
-{
-  const struct shunt_sparse *m = &x->p->m;
-  if (m->index_bytes == 4) x->columns = m->indices;
-  if (shunt_same_pattern(m, &x->p->a) && !x->p->a.by_column) x->columns = x->a.indices;
-  if (x->columns) return true;
-  uint32_t *columns = malloc(((size_t)m->nnz + 1) * sizeof *columns);
-  x->columns = x->own_columns = columns;
-  for (int64_t p = 0; columns && p < m->nnz; p++) columns[p] = (uint32_t)shunt_entry_index(m, p);
-  return columns != NULL;
-}
-
-static bool make_operands(struct shunt_masked_dot_work *x)
-{
-  const struct shunt_masked_dot *p = x->p;
-  const size_t size = shunt_type_size(p->semiring.type);
-  if (!shunt_rows_make(&p->a, size, uses(p, 0), x->threads, &x->a)) return false;
-  if (shunt_same_pattern(&p->a, &p->b) && p->a.by_column == p->b.by_column &&
-      (p->a.values == p->b.values || (p->a.iso && p->b.iso))) {
-    x->b = x->a;
-    memset(x->b.owned, 0, sizeof x->b.owned);
-    x->b.values = p->b.iso ? p->b.values : x->a.values;
-    x->b.iso = p->b.iso;
-  } else if (!shunt_rows_make(&p->b, size, uses(p, 1), x->threads, &x->b)) {
-    return false;
-  }
-  for (int64_t j = 0; j < x->b.rows; j++)
-    if (length(&x->b, j) > x->longest) x->longest = length(&x->b, j);
-  return make_columns(x);
-}
-
-static bool make_results(struct shunt_masked_dot_work *x)
-{
-  const size_t entries = (size_t)x->p->m.nnz + 1, vectors = (size_t)x->p->m.vectors + 1;
-  x->before = malloc(vectors * sizeof *x->before);
-  x->exists = calloc(entries, 1);
-  x->values = malloc(entries * shunt_type_size(x->p->semiring.type));
-  return x->before && x->exists && x->values;
-}
-
-static void count_existing(const struct shunt_masked_dot_work *x, uint64_t *offsets)
-{
-  const struct shunt_sparse *m = &x->p->m;
-  SHUNT_OMP(omp parallel for schedule(dynamic, 1024) num_threads(x->threads))
-  for (int64_t v = 0; v < m->vectors; v++) {
-    const int64_t end = shunt_vector_begin(m, v + 1);
-    uint64_t count = 0;
-    for (int64_t p = shunt_vector_begin(m, v); p < end; p++) count += x->exists[p];
-    offsets[v + 1] = count;
-  }
-  offsets[0] = 0;
-  for (int64_t v = 0; v < m->vectors; v++) offsets[v + 1] += offsets[v];
-}
-
-static void work_free(struct shunt_masked_dot_work *x)
-{
-  shunt_rows_free(&x->a);
-  shunt_rows_free(&x->b);
-  free(x->mirror);
-  free(x->before);
-  free(x->own_columns);
-  free(x->exists);
-  free(x->values);
-  free(x);
-}
-
-shunt_status shunt_masked_dot_begin(const struct shunt_masked_dot *p, uint64_t *offsets,
-                                    struct shunt_masked_dot_work **work)
-{
-  const shunt_status status = check(p);
-  *work = NULL;
-  if (status != SHUNT_OK) return status;
-  if (too_sparse(&p->a) || too_sparse(&p->b)) return SHUNT_E_UNSUPPORTED;
-  struct shunt_masked_dot_work *x = calloc(1, sizeof *x);
-  if (!x) return SHUNT_E_MEMORY;
-  x->copy = *p;
-  x->p = &x->copy;
-  x->sum = shunt_sum_of(p->semiring.type);
-  x->counts = p->semiring.monoid == SHUNT_PLUS && p->semiring.multiplier == SHUNT_PAIR;
-  x->threads = shunt_semiring_threads(p->threads, p->m.nnz * 16);
-  x->symmetric = shunt_find_symmetry(&x->copy, &x->mirror);
-  if (!make_operands(x) || !make_results(x)) {
-    work_free(x);
-    return SHUNT_E_MEMORY;
-  }
-  count_reads(x);
-  if (!multiply(x)) {
-    work_free(x);
-    return SHUNT_E_MEMORY;
-  }
-  count_existing(x, offsets);
-  x->offsets = offsets;
-  *work = x;
-  return SHUNT_OK;
-}
-
-/* Row v of T: those of M's entries that exist. */
-static void finish_row(const struct shunt_masked_dot_work *x, int64_t v, uint64_t *indices,
-                       void *values)
-{
-  const struct shunt_sparse *m = &x->p->m;
-  const bool narrow = shunt_type_size(x->p->semiring.type) == 4;
-  const int64_t begin = shunt_vector_begin(m, v), end = shunt_vector_begin(m, v + 1);
-  uint64_t to = x->offsets[v];
-  const bool all = x->offsets[v + 1] - to == (uint64_t)(end - begin);
-  if (x->offsets[v + 1] == to) return;
-  for (int64_t p = begin; p < end; p++) {
-    if (!all && !x->exists[p]) continue;
-    indices[to] = x->columns[p];
-    if (narrow)
-      ((uint32_t *)values)[to++] = ((const uint32_t *)x->values)[p];
-    else
-      ((uint64_t *)values)[to++] = ((const uint64_t *)x->values)[p];
-  }
-}
-
-void shunt_masked_dot_finish(struct shunt_masked_dot_work *x, uint64_t *indices, void *values)
-{
-  const int64_t vectors = indices ? x->p->m.vectors : 0;
-  SHUNT_OMP(omp parallel for schedule(dynamic, 1024) num_threads(x->threads))
-  for (int64_t v = 0; v < vectors; v++) finish_row(x, v, indices, values);
-  work_free(x);
 }

@@ -4,29 +4,15 @@
 
 enum { SAMPLE = 256 }; /* entries that are looked at */
 
-/* A vector of a sparse matrix. */
-struct line {
-  int64_t begin, end;
-};
-
-/* Empty if it is not there; an average one where it is not known without a transpose. */
-static struct line line_of(const struct shunt_sparse *s, int64_t id)
+/* An average one where it is not known without a transpose. */
+static struct shunt_line line_of(const struct shunt_sparse *s, int64_t id)
 {
-  if (s->by_column) return (struct line){0, s->rows ? s->nnz / s->rows + 1 : 0};
-  int64_t low = s->ids ? 0 : id, high = s->ids ? s->vectors : id;
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    if (shunt_vector_id(s, middle) < id)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == s->vectors || shunt_vector_id(s, low) != id) return (struct line){0, 0};
-  return (struct line){shunt_vector_begin(s, low), shunt_vector_begin(s, low + 1)};
+  if (s->by_column) return (struct shunt_line){0, s->rows ? s->nnz / s->rows + 1 : 0};
+  return shunt_find_line(s, id);
 }
 
-static bool ends_before(const struct shunt_sparse *s, struct line x, const struct shunt_sparse *t,
-                        struct line y)
+static bool ends_before(const struct shunt_sparse *s, struct shunt_line x,
+                        const struct shunt_sparse *t, struct shunt_line y)
 {
   return shunt_entry_index(s, x.end - 1) < shunt_entry_index(t, y.begin);
 }
@@ -34,7 +20,7 @@ static bool ends_before(const struct shunt_sparse *s, struct line x, const struc
 /* Of one dot product: none where one row ends before the other begins. */
 static int64_t reads_of_pair(const struct shunt_masked_dot *p, int64_t i, int64_t j)
 {
-  const struct line a = line_of(&p->a, i), b = line_of(&p->b, j);
+  const struct shunt_line a = line_of(&p->a, i), b = line_of(&p->b, j);
   const int64_t la = a.end - a.begin, lb = b.end - b.begin;
   const bool known = !p->a.by_column && !p->b.by_column && la > 0 && lb > 0;
   if (known && (ends_before(&p->a, a, &p->b, b) || ends_before(&p->b, b, &p->a, a))) return 0;
@@ -50,7 +36,7 @@ double shunt_masked_dot_terms(const struct shunt_masked_dot *p)
   struct shunt_sparse columns = p->b; /* read as the rows of its transpose */
   columns.by_column = false;
   for (int64_t e = 0; e < sample; e++) {
-    const struct line k = line_of(&columns, shunt_entry_index(a, a->nnz / sample * e));
+    const struct shunt_line k = line_of(&columns, shunt_entry_index(a, a->nnz / sample * e));
     terms += (double)(k.end - k.begin);
   }
   return sample ? terms / (double)sample * (double)a->nnz : 0;

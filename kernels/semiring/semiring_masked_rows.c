@@ -23,26 +23,28 @@ static bool make_offsets(const struct shunt_sparse *s, struct shunt_rows *r)
   return true;
 }
 
-static bool narrow_indices(const struct shunt_sparse *s, int threads, struct shunt_rows *r)
+uint32_t *shunt_narrow_indices(const struct shunt_sparse *s, int threads)
 {
   uint32_t *indices = malloc(((size_t)s->nnz + 1) * sizeof *indices);
   const int64_t *wide = s->indices;
-  r->owned[1] = indices;
-  r->indices = indices;
-  if (!indices) return false;
   (void)threads;
-  SHUNT_OMP(omp parallel for schedule(static) num_threads(threads) if (s->nnz > 65536))
-  for (int64_t q = 0; q < s->nnz; q++) indices[q] = (uint32_t)wide[q];
-  return true;
+  if (indices) {
+    SHUNT_OMP(omp parallel for schedule(static) num_threads(threads) if (s->nnz > 65536))
+    for (int64_t q = 0; q < s->nnz; q++) indices[q] = (uint32_t)wide[q];
+  }
+  return indices;
 }
 
-static bool by_row(const struct shunt_sparse *s, int threads, struct shunt_rows *r)
+/* narrow: the indices, if somebody has them. */
+static bool by_row(const struct shunt_sparse *s, const uint32_t *narrow, int threads,
+                   struct shunt_rows *r)
 {
   r->values = s->values;
-  r->indices = s->indices;
+  r->indices = narrow ? narrow : s->index_bytes == 4 ? s->indices : NULL;
   r->offsets = s->offsets;
   if ((s->ids || s->offset_bytes != 8) && !make_offsets(s, r)) return false;
-  return s->index_bytes == 4 || narrow_indices(s, threads, r);
+  if (!r->indices) r->indices = r->owned[1] = shunt_narrow_indices(s, threads);
+  return r->indices != NULL;
 }
 
 static void copy_value(char *to, int64_t at, const char *from, int64_t q, size_t size)
@@ -78,12 +80,12 @@ static bool transpose(const struct shunt_sparse *s, size_t size, bool values, st
   return true;
 }
 
-bool shunt_rows_make(const struct shunt_sparse *s, size_t size, bool use_values, int threads,
-                     struct shunt_rows *out)
+bool shunt_rows_make(const struct shunt_sparse *s, size_t size, bool use_values,
+                     const uint32_t *narrow, int threads, struct shunt_rows *out)
 {
   *out = (struct shunt_rows){.rows = s->rows, .cols = s->cols, .nnz = s->nnz, .iso = s->iso};
   if (s->by_column) return transpose(s, size, use_values && !s->iso, out);
-  return by_row(s, threads, out);
+  return by_row(s, narrow, threads, out);
 }
 
 void shunt_rows_free(struct shunt_rows *r)
@@ -150,12 +152,18 @@ shunt_sum shunt_sum_of(shunt_type t)
   }
 }
 
-void shunt_store_count(shunt_type t, int64_t count, void *out, int64_t at)
+#define STORE_COUNTS(T, W)                                                                         \
+  for (int64_t p = 0; p < n; p++)                                                                  \
+    if (counts[p]) ((T *)out)[at++] = (T)((W)counts[p] * (W) * (const T *)term);                   \
+  break
+
+void shunt_store_counts(shunt_type t, const uint32_t *counts, int64_t n, const void *term,
+                        void *out, uint64_t at)
 {
   switch (t) {
-  case SHUNT_F32: ((float *)out)[at] = (float)count; break;
-  case SHUNT_F64: ((double *)out)[at] = (double)count; break;
-  case SHUNT_I32: ((uint32_t *)out)[at] = (uint32_t)count; break;
-  default: ((int64_t *)out)[at] = count; break;
+  case SHUNT_F32: STORE_COUNTS(float, double);
+  case SHUNT_F64: STORE_COUNTS(double, double);
+  case SHUNT_I32: STORE_COUNTS(uint32_t, uint32_t);
+  default: STORE_COUNTS(uint64_t, uint64_t);
   }
 }

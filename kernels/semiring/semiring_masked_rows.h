@@ -16,16 +16,17 @@ struct shunt_rows {
   void *owned[3]; /* what was made for it */
 };
 
-/* False: no memory. */
-bool shunt_rows_make(const struct shunt_sparse *s, size_t size, bool use_values, int threads,
-                     struct shunt_rows *out);
+/* 32-bit indices of 64-bit ones, to be freed; NULL: no memory. */
+uint32_t *shunt_narrow_indices(const struct shunt_sparse *s, int threads);
+
+/* narrow: its indices, 32 bits wide, if they are at hand; they are borrowed.  False: no memory. */
+bool shunt_rows_make(const struct shunt_sparse *s, size_t size, bool use_values,
+                     const uint32_t *narrow, int threads, struct shunt_rows *out);
 void shunt_rows_free(struct shunt_rows *r);
 
-/* Do they have the same index arrays? */
+/* Are they the same, by address or by content? */
 bool shunt_same_pattern(const struct shunt_sparse *a, const struct shunt_sparse *b);
-/* Is T symmetric?  Then mirror [m.nnz], to be freed, says where (j,i) stands for (i,j), and
-   operands that the proof covers are said to be by row.  To be freed even if not.  */
-bool shunt_find_symmetry(struct shunt_masked_dot *p, uint32_t **mirror);
+bool shunt_same_values(const struct shunt_sparse *a, const struct shunt_sparse *b, size_t size);
 
 /* Pairs of entries that meet: a[h] of A and b[h] of B. */
 struct shunt_meetings {
@@ -40,7 +41,8 @@ typedef void (*shunt_sum)(const struct shunt_semiring *by, const struct shunt_ro
 /* NULL: a type that is not built. */
 shunt_sum shunt_sum_of(shunt_type t);
 
-/* count terms of PLUS of PAIR, to out[at]. */
-void shunt_store_count(shunt_type t, int64_t count, void *out, int64_t at);
+/* counts[p] times *term, for those p < n that are not 0, to out[at], out[at + 1] ... */
+void shunt_store_counts(shunt_type t, const uint32_t *counts, int64_t n, const void *term,
+                        void *out, uint64_t at);
 
 #endif

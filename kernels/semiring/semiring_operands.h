@@ -48,6 +48,26 @@ static inline int64_t shunt_vector_of(const struct shunt_sparse *s, int64_t q)
   return low;
 }
 
+/* The entries of a vector. */
+struct shunt_line {
+  int64_t begin, end;
+};
+
+/* The vector of this row or column; empty if it is not there. */
+static inline struct shunt_line shunt_find_line(const struct shunt_sparse *s, int64_t id)
+{
+  int64_t low = s->ids ? 0 : id, high = s->ids ? s->vectors : id;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (shunt_vector_id(s, middle) < id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == s->vectors || shunt_vector_id(s, low) != id) return (struct shunt_line){0, 0};
+  return (struct shunt_line){shunt_vector_begin(s, low), shunt_vector_begin(s, low + 1)};
+}
+
 static inline bool shunt_semiring_type(shunt_type t)
 {
   return t == SHUNT_F32 || t == SHUNT_F64 || t == SHUNT_I32 || t == SHUNT_I64 || t == SHUNT_U64;

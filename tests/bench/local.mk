@@ -1,6 +1,6 @@
 # tests/bench: what is timed besides `shunt bench`.
 EXTRA_PROGRAMS = %D%/csrbin
-GRAPHBLAS_BENCHES = $(patsubst %,%D%/graphblas_%,host_bench gpu_bench gpu_pins graphs sweep)
+GRAPHBLAS_BENCHES = $(patsubst %,%D%/graphblas_%,host_bench gpu_bench gpu_pins graphs steps sweep)
 
 %D%/ablation_bench: %D%/ablation_bench.cu $(ABLATION_CU) $(GPU_LIBS)
 	$(V_NVCC)$(MKDIR_P) $(@D) && $(NVCC_TEST) -o $@ $< $(ABLATION_CU) $(GPU_ARCHIVES) \

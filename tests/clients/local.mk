@@ -3,7 +3,7 @@ CUSPARSE_CLIENTS = $(patsubst %,%D%/%,capture device_full petsc_loop short_progr
   spmm_cusparse streams)
 CUSPARSE_ALL = $(CUSPARSE_CLIENTS) tests/gpu/blackbox/quiet tests/bench/bsr_bench \
   tests/bench/opening_costs tests/bench/prepared_bench
-GRAPHBLAS_CLIENTS = $(patsubst %,%D%/graphblas_%,als gcn ktruss lobpcg msbfs pagerank tc)
+GRAPHBLAS_CLIENTS = $(patsubst %,%D%/graphblas_%,als bc gcn ktruss lobpcg msbfs pagerank tc)
 CLIENT_CC = $(MKDIR_P) $(@D) && $(CC) $(CFLAGS) -I$(top_srcdir) -MMD -MP -MF $@.d -MT $@
 -include $(shell find %D% -name '*.d' 2>/dev/null)
 

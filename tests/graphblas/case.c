@@ -196,6 +196,31 @@ static void draw_forms(uint64_t *r, struct product_case *c, bool large)
   if (c->call != CALL_MXM && rng_chance(r, 15)) draw_any_form(r, b, large);
 }
 
+/* Rows of searches times a graph: F sparse or a bitmap, mostly under the complement of a bitmap. */
+static void draw_frontier(uint64_t *r, struct product_case *c)
+{
+  struct operand *o = c->operand;
+  draw_any_form(r, &o[SLOT_C], false);
+  draw_any_form(r, &o[SLOT_A], false);
+  if (rng_chance(r, 60)) draw_sparse(r, &o[SLOT_A], false);
+  draw_sparse(r, &o[SLOT_B], false);
+  draw_any_form(r, &o[SLOT_M], false);
+  if (o[SLOT_M].form == FORM_FULL) o[SLOT_M].form = FORM_BITMAP, o[SLOT_M].density = rng_unit(r);
+  c->has_mask = true;
+  c->complement = rng_chance(r, 70);
+  if (rng_chance(r, 90)) c->transpose_a = false;
+}
+
+/* Held as searches hold them, which is by row; the result often takes F's place. */
+static void shape_frontier(uint64_t *r, struct product_case *c)
+{
+  struct operand *o = c->operand;
+  if (rng_chance(r, 90)) o[SLOT_A].by_col = o[SLOT_M].by_col = false;
+  if (rng_chance(r, 80)) o[SLOT_C].by_col = false;
+  if (rng_chance(r, 70)) o[SLOT_B].type = any_type(r);
+  if (rng_chance(r, 60)) o[SLOT_M].type = any_type(r);
+}
+
 /* A is B and M, as in the counting of triangles, mostly with a symmetric pattern. */
 static void draw_graph(uint64_t *r, struct product_case *c)
 {
@@ -214,13 +239,17 @@ static void draw_operands(uint64_t *r, struct product_case *c, bool large)
   int64_t m = draw_size(r, large), k = draw_size(r, large), n = draw_size(r, large);
   if (large && c->call == CALL_MXM) n = 1 + rng_below(r, 160);
   for (int s = 0; s < SLOTS; s++) c->same_as[s] = s;
-  bool square = !large && rng_chance(r, 18);
+  bool square = !large && rng_chance(r, c->frontier ? 40 : 18);
+  if (c->frontier && rng_chance(r, 20)) m = 60 + rng_below(r, 80); /* more than a word of rows */
   if (square) m = k = n = 1 + rng_below(r, 14);
   struct operand *o = c->operand;
   memset(o, 0, sizeof c->operand);
   c->transpose_a = rng_chance(r, 30);
   c->transpose_b = rng_chance(r, 30);
-  draw_forms(r, c, large);
+  if (c->frontier)
+    draw_frontier(r, c);
+  else
+    draw_forms(r, c, large);
   if (large && o[SLOT_A].form > FORM_SPARSE) { /* not millions of entries */
     m = 1 + m % 600;
     k = 1 + k % 600;
@@ -237,10 +266,11 @@ static void draw_operands(uint64_t *r, struct product_case *c, bool large)
   o[SLOT_C].cols = o[SLOT_M].cols = c->call == CALL_MXM ? n : 1;
   for (int s = 0; s < SLOTS; s++) draw_rest(r, &o[s], t);
   if (rng_chance(r, 60)) o[SLOT_M].type = rng_chance(r, 60) ? T_BOOL : any_type(r);
+  if (c->frontier) shape_frontier(r, c);
   if (square && c->call == CALL_MXM) {
     static const int slots[][2] = {{SLOT_A, SLOT_C}, {SLOT_B, SLOT_C}, {SLOT_M, SLOT_C},
                                    {SLOT_B, SLOT_A}, {SLOT_A, SLOT_M}, {SLOT_B, SLOT_M}};
-    if (rng_chance(r, 25)) draw_graph(r, c);
+    if (!c->frontier && rng_chance(r, 25)) draw_graph(r, c);
     for (int times = 1 + (int)rng_below(r, 2); times > 0; times--) {
       const int *pair = PICK(r, slots);
       c->same_as[pair[0]] = c->same_as[pair[1]];
@@ -276,7 +306,7 @@ static void draw_descriptor(uint64_t *r, struct product_case *c)
 {
   static const int methods[] = {GxB_AxB_DOT, GxB_AxB_SAXPY, GxB_AxB_GUSTAVSON, GxB_AxB_HASH};
   c->replace = rng_chance(r, 25);
-  c->structural = rng_chance(r, 40);
+  c->structural = rng_chance(r, c->frontier ? 85 : 40);
   /* 7.4.0 loops for ever in its hash method when A has no columns. */
   const struct operand *b = &c->operand[SLOT_B];
   if (rng_chance(r, 25) && b->rows && b->cols) c->method = PICK(r, methods);
@@ -360,6 +390,12 @@ void case_make(struct product_case *c, uint64_t seed, long index, bool large)
   c->index = index;
   c->call = PICK(r, calls);
   draw_semiring(r, &c->semiring, large);
+  c->frontier = !large && c->call == CALL_MXM && rng_chance(r, 10);
+  if (c->frontier && rng_chance(r, 50))
+    set_semiring(&c->semiring, "ANY", "PAIR", T_BOOL);
+  else if (c->frontier)
+    set_semiring(&c->semiring, "PLUS", "FIRST", T_FP64);
+  if (c->frontier) c->semiring.origin = FROM_LIBRARY;
   draw_operands(r, c, large);
   draw_descriptor(r, c);
   draw_accum(r, c, c->semiring.type);

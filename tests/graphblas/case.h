@@ -51,6 +51,7 @@ struct product_case {
   enum call call;
   struct semiring_choice semiring;
   struct operand operand[SLOTS]; /* of a vxm, A is the matrix and B the vector */
+  bool frontier; /* a step of searches: few rows times a sparse matrix, under a mask */
   bool has_mask;
   int same_as[SLOTS]; /* the slot whose object this slot is; itself where no other */
   bool has_accum;

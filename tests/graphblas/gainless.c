@@ -138,6 +138,29 @@ static bool graph(const struct products *subject, const struct products *origina
   return good && was_taken == taken;
 }
 
+/* A step of 64 searches: F<!P> = F A, with `entries` in a row of F. */
+static bool steps(const struct products *subject, const struct products *original, int entries,
+                  bool taken)
+{
+  const GrB_Index m = 64, n = 4000;
+  GrB_Matrix f = make_sparse(m, n, entries), a = make_sparse(n, n, 16), c[2];
+  GrB_Matrix p = make_dense(m, n, GxB_BITMAP, 2);
+  GrB_Info info[2];
+  bool was_taken = false;
+  for (int i = 0; i < 2; i++) {
+    GrB_Matrix_new(&c[i], GrB_BOOL, m, n);
+    calls_reset();
+    info[i] = (i ? original : subject)->mxm(c[i], p, NULL, GxB_ANY_PAIR_BOOL, f, a, GrB_DESC_RSC);
+    if (i == 0) was_taken = calls_seen() == 0;
+  }
+  const bool good = info[0] == GrB_SUCCESS && info[1] == GrB_SUCCESS && equal(c[0], c[1]);
+  for (int i = 0; i < 2; i++) GrB_Matrix_free(&c[i]);
+  GrB_Matrix_free(&f);
+  GrB_Matrix_free(&a);
+  GrB_Matrix_free(&p);
+  return good && was_taken == taken;
+}
+
 int main(void)
 {
   struct products subject, original;
@@ -166,15 +189,20 @@ int main(void)
            x.taken ? "taken" : "passed through");
   }
   const bool others[] = {large(&subject), graph(&subject, &original, 8, preloaded),
-                         graph(&subject, &original, 2, false)};
+                         graph(&subject, &original, 2, false),
+                         steps(&subject, &original, 200, preloaded),
+                         steps(&subject, &original, 1, false)};
+  const int more = (int)(sizeof others / sizeof *others);
   const char *const what[] = {"100 x 2^60 by column is passed through",
                               "C<S> = S S' is taken, and as the original's",
-                              "C<S> = S S' of short rows is passed through"};
-  for (int i = 0; i < 3; i++) {
+                              "C<S> = S S' of short rows is passed through",
+                              "a step of searches is taken, and as the original's",
+                              "a step that hardly begins is passed through"};
+  for (int i = 0; i < more; i++) {
     failed += !others[i];
     printf("%s - %s\n", others[i] ? "ok" : "not ok", what[i]);
   }
   GrB_finalize();
-  printf("%d passed, %d failed, 0 skipped\n", count + 3 - failed, failed);
+  printf("%d passed, %d failed, 0 skipped\n", count + more - failed, failed);
   return failed != 0;
 }

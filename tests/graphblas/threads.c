@@ -21,11 +21,12 @@
 
 enum { SHARED = 24, MAX_THREADS = 64 };
 
-/* C<M> = A * B, C from nothing or added to a full one; of a graph, C<S> = S S'. */
+/* C<M> = A * B, C from nothing or added to a full one; of a graph, C<S> = S S'; a step of searches,
+   C<!M> = A * B.  */
 struct job {
   struct operand a, b, m;
   union object shared_a, shared_b, shared_m; /* inputs of all threads */
-  bool masked, added, graph;
+  bool masked, added, graph, frontier;
   GrB_Semiring semiring;
   GrB_BinaryOp plus;
   struct seen expected;
@@ -62,7 +63,8 @@ static bool multiply(const struct job *j, const struct products *p, GrB_Matrix a
   GrB_Matrix m = j->graph ? a : j->masked ? j->shared_m.matrix : NULL;
   if (!info)
     info = p->mxm(c.matrix, m, j->added ? j->plus : NULL, j->semiring, a, j->graph ? a : b,
-                  j->graph    ? GrB_DESC_ST1
+                  j->frontier ? GrB_DESC_RSC
+                  : j->graph  ? GrB_DESC_ST1
                   : j->masked ? GrB_DESC_S
                               : NULL);
   bool good = !info && object_see(false, c, j->a.type, out, why);
@@ -127,6 +129,26 @@ static void draw_masked_job(struct job *j, uint64_t *r)
   if (rng_chance(r, 50)) j->semiring = is_double ? GxB_PLUS_PAIR_FP64 : GxB_PLUS_PAIR_FP32;
 }
 
+/* A few rows, sparse or a bitmap, that a bitmap keeps from where they were. */
+static void draw_frontier_job(struct job *j, uint64_t *r)
+{
+  const bool bitmap = rng_chance(r, 50);
+  j->masked = j->frontier = true;
+  j->added = false;
+  j->b.form = FORM_SPARSE;
+  j->b.density = 0.1;
+  j->a.form = bitmap ? FORM_BITMAP : FORM_SPARSE;
+  j->a.density = bitmap ? 0.5 : 0.05;
+  j->a.set_after = j->a.remove_after = 0;
+  j->a.rows = j->m.rows = 1 + rng_below(r, 100);
+  j->b.cols = j->m.cols = 1 + rng_below(r, 300);
+  j->m.form = FORM_BITMAP;
+  j->m.density = 0.5;
+  j->a.by_col = j->m.by_col = false;
+  j->a.type = j->b.type = j->m.type = T_FP64;
+  j->semiring = GxB_PLUS_FIRST_FP64;
+}
+
 static void draw_job(struct job *j, uint64_t *r)
 {
   bool is_double = rng_chance(r, 50), sampled = rng_chance(r, 30);
@@ -158,7 +180,10 @@ static void draw_job(struct job *j, uint64_t *r)
     all[i]->by_col = rng_chance(r, 50);
     all[i]->seed = rng_next(r);
   }
-  if (!sampled && rng_chance(r, 45)) draw_masked_job(j, r);
+  if (!sampled && rng_chance(r, 45))
+    draw_masked_job(j, r);
+  else if (!sampled && rng_chance(r, 40))
+    draw_frontier_job(j, r);
 }
 
 static bool ready_job(struct job *j)

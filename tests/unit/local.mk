@@ -3,8 +3,8 @@ check_PROGRAMS = \
   %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_read %D%/csr/test_csr_host_complex \
   %D%/csr/test_csr_host_sddmm %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr %D%/dcsr/test_dcsr_hardware_model \
   %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin %D%/native/test_native \
-  %D%/native/test_native_integers %D%/native/test_native_refused %D%/options/test_options %D%/plan/test_timeline \
-  %D%/semiring/test_semiring_bundles \
+  %D%/native/test_native_integers %D%/native/test_native_refused %D%/options/test_options \
+  %D%/plan/test_timeline %D%/semiring/test_semiring_bundles %D%/semiring/test_semiring_frontier \
   %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_masked_memory \
   %D%/semiring/test_semiring_sddmm %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
   %D%/srbcrs/test_srbcrs \
@@ -43,6 +43,9 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 %C%_tool_test_bench_blocks_LDADD = libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm
 
 %C%_semiring_test_semiring_bundles_LDADD = libshunt-semiring.la -lm
+%C%_semiring_test_semiring_frontier_LDADD = libshunt-semiring.la -lm
+%C%_semiring_test_semiring_frontier_LDFLAGS = \
+  -Wl,--wrap=malloc,--wrap=calloc,--wrap=free
 %C%_semiring_test_semiring_masked_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_masked_memory_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_masked_memory_LDFLAGS = \

@@ -9,8 +9,8 @@
 #include "backend/log/log_measure.h"
 #include "backend/options/options.h"
 #include "backend/plan/context.h"
-#include "backend/plan/device_memory.h"
 #include "backend/plan/fault.h"
+#include "backend/plan/memory/device_memory.h"
 #include "tests/unit/check.h"
 
 /* ---- what is around ------------------------------------------------------------------- */

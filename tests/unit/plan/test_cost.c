@@ -248,7 +248,7 @@ static void test_sddmm_cost_fits(void)
     p.sddmm.b = (struct shunt_dense){k, n, n, 1, NULL, t};
     p.sddmm.c = (struct shunt_csr){
         .rows = n, .cols = n, .nnz = measured[i].nnz, .index_type = SHUNT_I32, .value_type = t};
-    double rows = shunt_cost_csr_sddmm(&p.sddmm, &h200);
+    double rows = shunt_cost_csr_sddmm(&p.sddmm, &f, &h200);
     double original = shunt_cost_original(&p, &f, &h200);
     check(within(rows, measured[i].by_rows) < 1.3, "%s, K = %d: rows %.1f us, measured %.1f",
           measured[i].matrix, (int)k, rows, measured[i].by_rows);
@@ -316,10 +316,8 @@ static void test_vector_wants_eights(void)
 /* Rows in threes are alike in two of three aligned pairs; those of most matrices are in none. */
 static void test_alike_rows_are_chosen(void)
 {
-  struct shunt_profile f = {.rows = 20685,
-                            .nnz = 2454957,
-                            .groups_nonempty = {0, 0, 3000},
-                            .groups_equal = {0, 0, 2000}};
+  struct shunt_profile f = {
+      .rows = 20685, .nnz = 2454957, .groups_nonempty = {0, 0, 3000}, .groups_equal = {0, 0, 2000}};
   check(shunt_choose_csr_alike(&f), "rows in threes are taken together");
   f.groups_equal[2] = 300;
   check(!shunt_choose_csr_alike(&f), "where one pair in ten is alike they are not");
@@ -354,7 +352,7 @@ static void test_sddmm_of_layers(void)
                                    .nnz = measured[i].nnz,
                                    .index_type = SHUNT_I32,
                                    .value_type = SHUNT_F16};
-    const double csr = shunt_cost_csr_sddmm(&p.sddmm, &h200);
+    const double csr = shunt_cost_csr_sddmm(&p.sddmm, NULL, &h200);
     const double original = shunt_cost_original(&p, NULL, &h200);
     check(within(csr, measured[i].by_csr) < 1.2, "%d x %d, K = %d: csr %.1f us, measured %.1f",
           (int)m, (int)n, (int)k, csr, measured[i].by_csr);

@@ -42,7 +42,7 @@ for name in stale stale_bsr stale_epochs parity determinism tune faults quiet qu
   host_time; do
   cp program "build/tests/gpu/blackbox/$name"
 done
-for name in layers many_streams many_problems recovery service; do
+for name in layers many_streams many_problems recovery service switches; do
   cp program "build/tests/gpu/torture/$name"
 done
 cp program build/tests/clients/device_full

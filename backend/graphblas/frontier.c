@@ -1,0 +1,189 @@
+/* frontier.c: C<M> = accum (C, F * A) and C<!M>, where F has few rows: a step of as many searches of
+   one graph (kernels/semiring/semiring_frontier.h).  F and M are by row, and sparse or bitmaps; A is
+   sparse, pushed from where it is by row, pulled from where it is by column.  */
+#include <math.h>
+
+#include "backend/graphblas/commit.h"
+#include "backend/graphblas/engine.h"
+#include "backend/graphblas/mask.h"
+#include "backend/graphblas/memory.h"
+
+enum { MOST_ROWS = 1024 };
+
+/* ---- the product as the kernel sees it ------------------------------------------------------- */
+
+static struct shunt_lines lines(const struct grb_operand *x, bool use_values)
+{
+  struct shunt_lines out = {.dense = grb_operand_is_dense(x)};
+  if (out.dense)
+    out.full = grb_operand_full(x, false, use_values);
+  else
+    out.sparse = grb_operand_sparse(x, false, use_values);
+  return out;
+}
+
+static bool sums(const struct grb_product *p)
+{
+  return p->semiring.monoid == SHUNT_PLUS;
+}
+
+static struct shunt_frontier product(const struct grb_product *p)
+{
+  return (struct shunt_frontier){
+      .sums = sums(p),
+      .complement = p->settings.complement,
+      .rows = p->m,
+      .f = lines(&p->a, sums(p)),
+      .m = lines(&p->mask, false),
+      .a = grb_operand_sparse(&p->b, p->settings.transpose_second, false),
+      .threads = p->threads,
+  };
+}
+
+/* ---- the decision ---------------------------------------------------------------------------- */
+
+bool grb_frontier_semiring(const struct grb_semiring *s)
+{
+  return (s->number == GRB_FP64 && s->monoid == SHUNT_PLUS && s->multiplier == SHUNT_FIRST) ||
+         (s->number == GRB_BOOL && s->monoid == SHUNT_ANY && s->multiplier == SHUNT_PAIR);
+}
+
+static bool types_fit(const struct grb_product *p)
+{
+  const struct grb_library *l = p->library;
+  const GrB_Type first = grb_operand_type(l, &p->a), second = grb_operand_type(l, &p->b);
+  return grb_type_is_built_in(l, second) &&
+         (sums(p) ? first == l->type[GRB_FP64] : grb_type_is_built_in(l, first));
+}
+
+/* Reading F sorts it, which GraphBLAS may not have to: not for one place in a thousand. */
+bool grb_frontier_worth(const struct grb_library *l, GrB_Matrix f)
+{
+  enum { LEAST_ENTRIES = 64, MOST_PLACES = 1000 };
+  uint64_t rows, nodes, entries;
+  if (l->GrB_Matrix_nvals(&entries, f) != GRB_SUCCESS) return false;
+  if (grb_engine_forced()) return true;
+  if (entries < LEAST_ENTRIES || l->GrB_Matrix_nrows(&rows, f) != GRB_SUCCESS || rows > MOST_ROWS ||
+      l->GrB_Matrix_ncols(&nodes, f) != GRB_SUCCESS)
+    return false;
+  return nodes / MOST_PLACES * rows < entries;
+}
+
+bool grb_frontier_fits(const struct grb_product *p)
+{
+  const bool few = p->m <= MOST_ROWS && p->k <= INT32_MAX / 2 && p->n <= INT32_MAX / 2;
+  return p->call->kind == GRB_CALL_MXM && p->masked && p->settings.structural && few &&
+         grb_frontier_semiring(&p->semiring) && !p->settings.transpose_first && !p->a.by_column &&
+         !p->mask.by_column && p->mask.form != GRB_FULL && p->b.form == GRB_SPARSE && types_fit(p);
+}
+
+/* Of GraphBLAS, in nanoseconds of one thread of a Zen 4, by tests/bench/graphblas_steps and the
+   clients, the least that were measured: rows with fewer terms than columns it adds up in hash
+   tables, and it looks each place of a bitmap up to pull.  */
+static double theirs(const struct shunt_frontier *x, struct shunt_frontier_reads reads)
+{
+  const double nodes = (double)x->a.cols, places = (double)x->rows * nodes;
+  const double mask = x->m.dense ? 0 : (double)x->m.sparse.nnz;
+  if (x->a.by_column && x->m.dense) return 1.3 * reads.single + 1.5 * places;
+  if (x->a.by_column) return 2 * reads.single;
+  const double many = reads.single / (3 * places), hashed = many < 1 ? 1 - many : 0;
+  const double term = 3.5 + hashed * (x->complement ? 9.5 : 2.5);
+  return term * reads.single + (x->complement ? 4 * mask : 0);
+}
+
+/* The same of the kernel: entries of A for a group, nodes of a group, and places of all rows. */
+static double ours(const struct shunt_frontier *x, struct shunt_frontier_reads reads)
+{
+  const double nodes = (double)(x->a.rows + x->a.cols), width = x->sums ? 8 : 64;
+  const double groups = ceil((double)x->rows / width);
+  const double mask = x->m.dense ? 0 : (double)x->m.sparse.nnz;
+  return (x->sums ? 1.5 : 0.8) * reads.grouped + 10 * groups * nodes +
+         0.4 * (double)x->rows * nodes + 2 * mask;
+}
+
+static struct shunt_verdict choose(struct grb_product *p)
+{
+  SHUNT_DECLINE_IF(!grb_operand_read(p->library, &p->mask), SHUNT_R_EMPTY);
+  SHUNT_DECLINE_IF(p->mask.by_column || p->mask.form == GRB_FULL, SHUNT_R_MASK);
+  const struct shunt_frontier x = product(p);
+  /* A sparse frontier is not looked up, so GraphBLAS does not pull by it either. */
+  SHUNT_DECLINE_IF(x.a.by_column && !x.f.dense && !grb_engine_forced(), SHUNT_R_SLOWER);
+  const struct shunt_frontier_reads reads = shunt_frontier_reads(&x);
+  p->work = (int64_t)reads.single;
+  if (grb_engine_forced()) return SHUNT_VERDICT(SHUNT_FITS);
+  SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
+  SHUNT_DECLINE_IF(theirs(&x, reads) < 1.1 * ours(&x, reads), SHUNT_R_SLOWER);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+/* ---- the result ------------------------------------------------------------------------------ */
+
+/* Would GraphBLAS turn this many entries into a bitmap at once? */
+static bool is_for_bitmap(const struct grb_product *p, int64_t nvals)
+{
+  const struct grb_library *l = p->library;
+  int32_t control = 0;
+  double most = 1;
+  if (l->GxB_Matrix_Option_get_INT32(p->c.handle, l->numbers.sparsity_control, &control) !=
+          GRB_SUCCESS ||
+      l->GxB_Matrix_Option_get_FP64(p->c.handle, l->numbers.bitmap_switch, &most) != GRB_SUCCESS)
+    return false;
+  if (!(control & GRB_BITMAP)) return false;
+  return !(control & (GRB_SPARSE | GRB_HYPERSPARSE)) ||
+         (double)nvals > most * (double)p->m * (double)p->n;
+}
+
+static bool allocate_values(struct grb_product *p, size_t elements)
+{
+  struct grb_result *t = &p->t;
+  t->iso = !sums(p);
+  t->values = grb_allocate(p->library, t->iso ? 1 : elements * sizeof(double));
+  if (t->iso && t->values) *(bool *)t->values = true;
+  return t->values;
+}
+
+/* Fills p->t; the work is gone in any case. */
+static bool take_bitmap(struct grb_product *p, struct shunt_frontier_work *work)
+{
+  const size_t elements = (size_t)p->m * (size_t)p->n;
+  p->t.form = GRB_BITMAP;
+  p->t.present = grb_allocate(p->library, elements);
+  const bool good = allocate_values(p, elements) && p->t.present;
+  shunt_frontier_finish_bitmap(work, good ? p->t.present : NULL, sums(p) ? p->t.values : NULL);
+  return good;
+}
+
+static bool take_sparse(struct grb_product *p, uint64_t *offsets, struct shunt_frontier_work *work)
+{
+  struct grb_result *t = &p->t;
+  t->form = GRB_SPARSE;
+  t->vectors = p->m;
+  t->offsets = offsets;
+  t->indices = grb_allocate(p->library, ((size_t)t->nvals + 1) * sizeof *t->indices);
+  const bool good = allocate_values(p, (size_t)t->nvals + 1) && t->indices;
+  shunt_frontier_finish(work, good ? t->indices : NULL, sums(p) ? t->values : NULL);
+  return good;
+}
+
+static struct shunt_verdict compute(struct grb_product *p)
+{
+  const struct grb_library *l = p->library;
+  const struct shunt_frontier x = product(p);
+  struct shunt_frontier_work *work;
+  uint64_t *offsets = grb_allocate(l, ((size_t)p->m + 1) * sizeof *offsets);
+  SHUNT_DECLINE_IF(!offsets, SHUNT_R_FAILED);
+  const shunt_status status = grb_engine_frontier(p, &x, offsets, &work);
+  if (status != SHUNT_OK) {
+    grb_release(l, offsets);
+    return SHUNT_VERDICT(status == SHUNT_E_UNSUPPORTED ? SHUNT_R_LARGE : SHUNT_R_FAILED);
+  }
+  p->t = (struct grb_result){.nvals = (int64_t)offsets[p->m]};
+  p->t.replaces_all = grb_mask_replaces_all(p);
+  const bool bitmap = is_for_bitmap(p, p->t.nvals);
+  const bool good = bitmap ? take_bitmap(p, work) : take_sparse(p, offsets, work);
+  if (bitmap) grb_release(l, offsets);
+  if (!good) grb_result_release(p);
+  return SHUNT_VERDICT(good ? SHUNT_FITS : SHUNT_R_FAILED);
+}
+
+const struct grb_method grb_frontier = {choose, compute};

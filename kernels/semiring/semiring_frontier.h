@@ -1,0 +1,77 @@
+/* semiring_frontier.h: T<M> = F A and T<!M> = F A, where F has few rows: the frontiers of as many
+   searches of one graph, a step further.
+
+     T(s,j) = sum over the k of F's row s with an entry (k,j) in A of F(s,k)    PLUS of FIRST, F64
+     T(s,j) exists if there is such a k                                       ANY of PAIR
+
+   Searches of one graph soon stand at the same nodes.  So rows of F go together, in groups of 8 or
+   64, and an entry of A is read once for a group.  For each node there is a word with a bit for each
+   row of the group, and for sums a line of cache with its values:
+
+       F   s0 | 1   .   3            node k    bits    values
+           s1 | 2   5   .    ->        0       011     1  2 -0
+           s2 | .   6   7              1       110    -0  5  6
+                                       2       101     3 -0  7
+
+   What does not exist is -0.0, which changes no sum, not even its sign.
+
+     push, A by row:     for each k with bits, for each (k,j) of A: bits(j) |=, values(j) += those of k
+     pull, A by column:  for each j that M leaves bits, for each (k,j): the same; of ANY until all
+                         bits are there
+
+   Groups are independent, and each is summed by one thread in an order that the operands decide:
+   results do not depend on the number of threads.  (Then et al., The more the merrier: efficient
+   multi-source graph traversal, VLDB 2014; Beamer et al., Direction-optimizing BFS, SC 2012.)  */
+#ifndef SHUNT_SEMIRING_FRONTIER_H
+#define SHUNT_SEMIRING_FRONTIER_H
+
+#include "kernels/semiring/semiring_kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* By row, sparse or, with dense set, the other; there col_stride is 1. */
+struct shunt_lines {
+  bool dense;
+  struct shunt_sparse sparse; /* indices ascend */
+  struct shunt_full full;
+};
+
+/* F is m x k, A k x n and not hypersparse, M m x n; M's values are not read, nor are A's.  */
+struct shunt_frontier {
+  bool sums; /* PLUS of FIRST in F64; else ANY of PAIR */
+  bool complement;
+  int64_t rows; /* m */
+  struct shunt_lines f, m;
+  struct shunt_sparse a;
+  int threads;
+};
+
+struct shunt_frontier_work;
+
+/* Computes.  offsets [rows + 1]: where T's rows begin, the last is the number of entries.  *work
+   holds the rest until it is finished.  SHUNT_E_UNSUPPORTED: 2^31 columns or more, or A
+   hypersparse.  SHUNT_E_MEMORY: scratch.  SHUNT_E_ARGUMENT: shapes.  */
+shunt_status shunt_frontier_begin(const struct shunt_frontier *p, uint64_t *offsets,
+                                  struct shunt_frontier_work **work);
+/* Fill T as sparse, indices [offsets[rows]], or as a bitmap [rows * n], zero bytes where nothing is,
+   and let go of the work; values (of sums; else NULL) at the same places.  NULL for all: only
+   that.  */
+void shunt_frontier_finish(struct shunt_frontier_work *work, uint64_t *indices, double *values);
+void shunt_frontier_finish_bitmap(struct shunt_frontier_work *work, int8_t *present,
+                                  double *values);
+
+/* Entries of A that are met: by one row of F after the other, and by groups of them.  By samples. */
+struct shunt_frontier_reads {
+  double single, grouped;
+};
+struct shunt_frontier_reads shunt_frontier_reads(const struct shunt_frontier *p);
+
+/* The slow, obviously right twin: values [rows * n] (sums), exists [rows * n]. */
+shunt_status shunt_frontier_twin(const struct shunt_frontier *p, double *values, bool *exists);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,183 @@
+/* semiring_masked.c: T<M> = A B' with sparse A and B: the two steps (semiring_masked.h). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/semiring/semiring_choice.h"
+#include "kernels/semiring/semiring_masked_work.h"
+
+enum { SPARSEST = 64 }; /* rows and columns for each entry, at most */
+
+static bool too_sparse(const struct shunt_sparse *s)
+{
+  const int64_t longer = s->rows > s->cols ? s->rows : s->cols;
+  return longer >= INT32_MAX || longer / SPARSEST > s->nnz + 1024;
+}
+
+static shunt_status check(const struct shunt_masked_dot *p)
+{
+  if (!shunt_sparse_valid(&p->m) || !shunt_sparse_valid(&p->a) || !shunt_sparse_valid(&p->b) ||
+      p->m.by_column || p->m.rows != p->a.rows || p->m.cols != p->b.rows || p->a.cols != p->b.cols)
+    return SHUNT_E_ARGUMENT;
+  return shunt_sum_of(p->semiring.type) ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
+}
+
+static bool uses(const struct shunt_masked_dot *p, int operand)
+{
+  const enum shunt_multiplier by = p->semiring.multiplier;
+  return by != SHUNT_PAIR && by != (operand ? SHUNT_FIRST : SHUNT_SECOND);
+}
+
+/* M's indices, 32 bits wide. */
+static bool make_columns(struct shunt_masked_dot_work *x)
+{
+  const struct shunt_sparse *m = &x->p->m;
+  if (m->index_bytes == 4) {
+    x->columns = m->indices;
+    return true;
+  }
+  x->own_columns = shunt_narrow_indices(m, x->threads);
+  x->columns = x->own_columns;
+  return x->columns != NULL;
+}
+
+static bool make_operands(struct shunt_masked_dot_work *x)
+{
+  const struct shunt_masked_dot *p = x->p;
+  const size_t size = shunt_type_size(p->semiring.type);
+  const bool shared = !p->a.by_column && shunt_same_pattern(&p->m, &p->a);
+  if (!shunt_rows_make(&p->a, size, uses(p, 0), shared ? x->columns : NULL, x->threads, &x->a))
+    return false;
+  if (p->a.by_column == p->b.by_column && shunt_same_pattern(&p->a, &p->b) &&
+      (shunt_same_values(&p->a, &p->b, size) || (p->a.iso && p->b.iso))) {
+    x->b = x->a;
+    memset(x->b.owned, 0, sizeof x->b.owned);
+    x->b.values = p->b.iso ? p->b.values : x->a.values;
+    x->b.iso = p->b.iso;
+    return true;
+  }
+  return shunt_rows_make(&p->b, size, uses(p, 1), NULL, x->threads, &x->b);
+}
+
+static bool make_results(struct shunt_masked_dot_work *x)
+{
+  const size_t entries = (size_t)x->p->m.nnz + 1;
+  int64_t first = 0;
+  const struct shunt_meetings one = {1, &first, &first};
+  if (x->p->semiring.monoid == SHUNT_PLUS && x->a.iso && x->b.iso) {
+    x->sum(&x->p->semiring, &x->a, &x->b, &one, &x->term, 0);
+    x->counts = calloc(entries, sizeof *x->counts);
+    return x->counts;
+  }
+  x->exists = calloc(entries, 1);
+  x->values = malloc(entries * shunt_type_size(x->p->semiring.type));
+  return x->exists && x->values;
+}
+
+static int64_t count_of_row(const struct shunt_masked_dot_work *x, int64_t v)
+{
+  const int64_t end = shunt_vector_begin(&x->p->m, v + 1);
+  int64_t p = shunt_vector_begin(&x->p->m, v), count = 0;
+  if (x->counts)
+    for (; p < end; p++) count += x->counts[p] > 0;
+  else
+    for (; p < end; p++) count += x->exists[p];
+  return count;
+}
+
+static void count_existing(const struct shunt_masked_dot_work *x, uint64_t *offsets)
+{
+  const struct shunt_sparse *m = &x->p->m;
+  SHUNT_OMP(omp parallel for schedule(dynamic, 1024) num_threads(x->threads))
+  for (int64_t v = 0; v < m->vectors; v++) offsets[v + 1] = (uint64_t)count_of_row(x, v);
+  offsets[0] = 0;
+  for (int64_t v = 0; v < m->vectors; v++) offsets[v + 1] += offsets[v];
+}
+
+static void work_free(struct shunt_masked_dot_work *x)
+{
+  shunt_rows_free(&x->a);
+  shunt_rows_free(&x->b);
+  free(x->mirror);
+  free(x->before);
+  free(x->own_columns);
+  free(x->counts);
+  free(x->exists);
+  free(x->values);
+  free(x);
+}
+
+static bool multiply(struct shunt_masked_dot_work *x)
+{
+  if (!make_columns(x)) return false;
+  x->symmetric = shunt_find_symmetry(x);
+  return make_operands(x) && make_results(x) && shunt_masked_by_marks(x);
+}
+
+shunt_status shunt_masked_dot_begin(const struct shunt_masked_dot *p, uint64_t *offsets,
+                                    struct shunt_masked_dot_work **work)
+{
+  const shunt_status status = check(p);
+  *work = NULL;
+  if (status != SHUNT_OK) return status;
+  if (too_sparse(&p->a) || too_sparse(&p->b)) return SHUNT_E_UNSUPPORTED;
+  struct shunt_masked_dot_work *x = calloc(1, sizeof *x);
+  if (!x) return SHUNT_E_MEMORY;
+  x->copy = *p;
+  x->p = &x->copy;
+  x->sum = shunt_sum_of(p->semiring.type);
+  x->threads = shunt_semiring_threads(p->threads, p->m.nnz * 16);
+  if (!multiply(x)) {
+    work_free(x);
+    return SHUNT_E_MEMORY;
+  }
+  count_existing(x, offsets);
+  x->offsets = offsets;
+  *work = x;
+  return SHUNT_OK;
+}
+
+/* ---- the second step -------------------------------------------------------------------------- */
+
+/* Row v of T: those of M's entries that exist. */
+static void finish_row(const struct shunt_masked_dot_work *x, int64_t v, uint64_t *indices,
+                       void *values)
+{
+  const struct shunt_sparse *m = &x->p->m;
+  const bool narrow = shunt_type_size(x->p->semiring.type) == 4;
+  const int64_t begin = shunt_vector_begin(m, v), end = shunt_vector_begin(m, v + 1);
+  uint64_t to = x->offsets[v];
+  const bool all = x->offsets[v + 1] - to == (uint64_t)(end - begin);
+  if (x->offsets[v + 1] == to) return;
+  for (int64_t p = begin; p < end; p++) {
+    if (!all && !x->exists[p]) continue;
+    indices[to] = x->columns[p];
+    if (narrow)
+      ((uint32_t *)values)[to++] = ((const uint32_t *)x->values)[p];
+    else
+      ((uint64_t *)values)[to++] = ((const uint64_t *)x->values)[p];
+  }
+}
+
+/* The same of counts. */
+static void finish_counts(const struct shunt_masked_dot_work *x, int64_t v, uint64_t *indices,
+                          void *values)
+{
+  const int64_t begin = shunt_vector_begin(&x->p->m, v), end = shunt_vector_begin(&x->p->m, v + 1);
+  uint64_t to = x->offsets[v];
+  if (x->offsets[v + 1] == to) return;
+  shunt_store_counts(x->p->semiring.type, x->counts + begin, end - begin, &x->term, values, to);
+  for (int64_t p = begin; p < end; p++)
+    if (x->counts[p]) indices[to++] = x->columns[p];
+}
+
+void shunt_masked_dot_finish(struct shunt_masked_dot_work *x, uint64_t *indices, void *values)
+{
+  const int64_t vectors = indices ? x->p->m.vectors : 0;
+  SHUNT_OMP(omp parallel for schedule(dynamic, 1024) num_threads(x->threads))
+  for (int64_t v = 0; v < vectors; v++)
+    if (x->counts)
+      finish_counts(x, v, indices, values);
+    else
+      finish_row(x, v, indices, values);
+  work_free(x);
+}

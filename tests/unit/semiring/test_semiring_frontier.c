@@ -1,0 +1,298 @@
+/* test_semiring_frontier.c: a step of many searches at once against its twin, over random shapes,
+   forms of F and M, both directions and every set of instructions; then with each of its allocations
+   refused in turn.  Linked with --wrap for malloc, calloc and free.
+
+     test_semiring_frontier [cases]  */
+#include <stdatomic.h>
+
+#include "kernels/semiring/semiring_choice.h"
+#include "kernels/semiring/semiring_frontier.h"
+#include "tests/unit/check.h"
+#include "tests/unit/semiring/semiring_random.h"
+
+/* ---- memory that is refused ------------------------------------------------------------------ */
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t n, size_t bytes);
+void __real_free(void *p);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes);
+void __wrap_free(void *p);
+
+static atomic_long asked, held;
+static long refused; /* 0: none */
+
+static bool refuse(void)
+{
+  return atomic_fetch_add(&asked, 1) + 1 == refused;
+}
+
+static void *counted(void *p)
+{
+  if (p) atomic_fetch_add(&held, 1);
+  return p;
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+  return refuse() ? NULL : counted(__real_malloc(bytes));
+}
+
+void *__wrap_calloc(size_t n, size_t bytes)
+{
+  return refuse() ? NULL : counted(__real_calloc(n, bytes));
+}
+
+void __wrap_free(void *p)
+{
+  if (p) atomic_fetch_sub(&held, 1);
+  __real_free(p);
+}
+
+static void refuse_from_here(long n)
+{
+  atomic_store(&asked, 0);
+  refused = n;
+}
+
+/* ---- operands ------------------------------------------------------------------------------- */
+
+static struct shunt_sparse sparse_by_row(int64_t rows, int64_t cols)
+{
+  for (;;) {
+    struct shunt_sparse s = random_sparse(SHUNT_F64, rows, cols, true);
+    if (!s.by_column) return s;
+    free_sparse(&s);
+  }
+}
+
+static struct shunt_sparse not_hyper(int64_t rows, int64_t cols)
+{
+  for (;;) {
+    struct shunt_sparse s = random_sparse(SHUNT_F64, rows, cols, false);
+    if (!s.ids) return s;
+    free_sparse(&s);
+  }
+}
+
+static struct shunt_full full_by_row(int64_t rows, int64_t cols)
+{
+  for (;;) {
+    struct shunt_full f = random_full(SHUNT_F64, rows, cols, true, true, true);
+    if (f.col_stride == 1 && f.row_stride >= cols) return f;
+    free_full(&f);
+  }
+}
+
+static struct shunt_lines random_lines(int64_t rows, int64_t cols)
+{
+  struct shunt_lines x = {.dense = one_in(2)};
+  if (x.dense)
+    x.full = full_by_row(rows, cols);
+  else
+    x.sparse = sparse_by_row(rows, cols);
+  return x;
+}
+
+static void free_lines(struct shunt_lines *x)
+{
+  if (x->dense)
+    free_full(&x->full);
+  else
+    free_sparse(&x->sparse);
+}
+
+static struct shunt_frontier random_frontier(void)
+{
+  struct shunt_frontier p = {.sums = one_in(2), .complement = one_in(2)};
+  const int64_t k = random_size() % 101, n = random_size() % 101;
+  p.rows = random_size() % 140;
+  p.threads = 1 + (int)random_below(4);
+  p.f = random_lines(p.rows, k);
+  p.m = random_lines(p.rows, n);
+  p.a = not_hyper(k, n);
+  return p;
+}
+
+static void free_frontier(struct shunt_frontier *p)
+{
+  free_lines(&p->f);
+  free_lines(&p->m);
+  free_sparse(&p->a);
+}
+
+/* ---- one case ------------------------------------------------------------------------------- */
+
+static bool close_to(double x, double y)
+{
+  return x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= 1e-13 * 100;
+}
+
+/* T as a bitmap and as rows against the twin's. */
+static bool agrees(const struct shunt_frontier *p, const uint64_t *offsets, const uint64_t *indices,
+                   const double *values, const int8_t *present, const double *places,
+                   const double *want, const bool *exists)
+{
+  const int64_t n = p->a.cols;
+  uint64_t next = 0;
+  for (int64_t s = 0; s < p->rows; s++) {
+    if (offsets[s] != next) return false;
+    for (int64_t j = 0; j < n; j++) {
+      const int64_t at = s * n + j;
+      if ((present[at] != 0) != exists[at]) return false;
+      if (!exists[at]) continue;
+      if (next == offsets[s + 1] || indices[next] != (uint64_t)j) return false;
+      if (p->sums && (!close_to(values[next], want[at]) || !close_to(places[at], want[at])))
+        return false;
+      next++;
+    }
+  }
+  return offsets[p->rows] == next;
+}
+
+static bool holds(const struct shunt_frontier *p)
+{
+  const size_t elements = (size_t)(p->rows * p->a.cols);
+  uint64_t *offsets = allocate((size_t)(p->rows + 1) * sizeof *offsets);
+  double *want = allocate(elements * sizeof *want), *places = allocate(elements * sizeof *places);
+  bool *exists = allocate(elements);
+  int8_t *present = allocate(elements);
+  struct shunt_frontier_work *work = NULL;
+  bool good = shunt_frontier_twin(p, want, exists) == SHUNT_OK &&
+              shunt_frontier_begin(p, offsets, &work) == SHUNT_OK;
+  if (good) {
+    const size_t entries = (size_t)offsets[p->rows];
+    uint64_t *indices = allocate(entries * sizeof *indices);
+    double *values = allocate(entries * sizeof *values);
+    shunt_frontier_finish(work, indices, p->sums ? values : NULL);
+    good = shunt_frontier_begin(p, offsets, &work) == SHUNT_OK;
+    if (good) shunt_frontier_finish_bitmap(work, present, p->sums ? places : NULL);
+    good = good && agrees(p, offsets, indices, values, present, places, want, exists);
+    free(indices);
+    free(values);
+  }
+  free(offsets);
+  free(want);
+  free(places);
+  free(exists);
+  free(present);
+  return good;
+}
+
+static void test_random(int64_t cases)
+{
+  int64_t bad = 0;
+  for (int64_t i = 0; i < cases; i++) {
+    struct shunt_frontier p = random_frontier();
+    const struct shunt_frontier_reads reads = shunt_frontier_reads(&p);
+    const bool good = holds(&p) && reads.single >= reads.grouped && reads.grouped >= 0;
+    if (!good && bad++ < 3)
+      printf("# %s, %s, F %s, M %s, A by %s; %lld x %lld x %lld, %d threads\n",
+             p.sums ? "sums" : "bits", p.complement ? "complement" : "mask",
+             p.f.dense ? "dense" : "sparse", p.m.dense ? "dense" : "sparse",
+             p.a.by_column ? "column" : "row", (long long)p.rows, (long long)p.a.rows,
+             (long long)p.a.cols, p.threads);
+    free_frontier(&p);
+  }
+  check(bad == 0, "%lld of %lld random steps are right, instructions of level %d",
+        (long long)(cases - bad), (long long)cases, shunt_semiring_level());
+}
+
+/* ---- by hand --------------------------------------------------------------------------------- */
+
+/* 0 -> 1, 2; 1 -> 2.  Row 0 of F stands at 0 and 1, row 1 at 1; row 0 has seen 1. */
+static const int64_t arcs[] = {0, 2, 3, 3}, heads[] = {1, 2, 2};
+static const int64_t starts[] = {0, 2, 3}, stands[] = {0, 1, 1};
+static const double paths[] = {3, 4, 5};
+static const int64_t seen_from[] = {0, 1, 1}, seen[] = {1};
+
+static struct shunt_frontier by_hand(void)
+{
+  struct shunt_sparse a = {3, 3, 3, 3, false, NULL, arcs, heads, NULL, 0, 8, 8, true};
+  struct shunt_sparse f = {2, 3, 2, 3, false, NULL, starts, stands, paths, 0, 8, 8, false};
+  struct shunt_sparse m = {2, 3, 2, 1, false, NULL, seen_from, seen, NULL, 0, 8, 8, true};
+  return (struct shunt_frontier){.sums = true,
+                                 .complement = true,
+                                 .rows = 2,
+                                 .f = {.sparse = f},
+                                 .m = {.sparse = m},
+                                 .a = a,
+                                 .threads = 1};
+}
+
+static void test_by_hand(void)
+{
+  struct shunt_frontier p = by_hand();
+  uint64_t offsets[3], indices[2];
+  double values[6];
+  bool exists[6];
+  struct shunt_frontier_work *work;
+  check(shunt_frontier_twin(&p, values, exists) == SHUNT_OK && !exists[1] && exists[2] &&
+            values[2] == 7 && exists[5] && values[5] == 5,
+        "twin by hand: two paths meet, a node is not seen again");
+  check(shunt_frontier_begin(&p, offsets, &work) == SHUNT_OK && offsets[1] == 1 && offsets[2] == 2,
+        "the kernel finds both");
+  shunt_frontier_finish(work, indices, values);
+  check(indices[0] == 2 && indices[1] == 2 && values[0] == 7 && values[1] == 5, "and their paths");
+}
+
+static void test_failures(void)
+{
+  uint64_t offsets[3];
+  struct shunt_frontier_work *work;
+  struct shunt_frontier p = by_hand();
+  p.a.rows = 4;
+  check(shunt_frontier_begin(&p, offsets, &work) == SHUNT_E_ARGUMENT, "shapes that do not fit");
+  p = by_hand(), p.f.sparse.by_column = true;
+  check(shunt_frontier_begin(&p, offsets, &work) == SHUNT_E_ARGUMENT, "F by column");
+  p = by_hand(), p.a.ids = heads, p.a.id_bytes = 8;
+  check(shunt_frontier_begin(&p, offsets, &work) == SHUNT_E_UNSUPPORTED, "A hypersparse");
+}
+
+/* ---- without memory -------------------------------------------------------------------------- */
+
+static bool attempt(const struct shunt_frontier *p, long n, bool *reached)
+{
+  uint64_t *offsets = __real_malloc((size_t)(p->rows + 1) * sizeof *offsets);
+  struct shunt_frontier_work *work = NULL;
+  const long before = atomic_load(&held);
+  refuse_from_here(n);
+  const shunt_status status = shunt_frontier_begin(p, offsets, &work);
+  *reached = n && atomic_load(&asked) >= n;
+  refuse_from_here(0);
+  bool good = status == SHUNT_OK || (*reached && status == SHUNT_E_MEMORY && !work);
+  if (status == SHUNT_OK) shunt_frontier_finish(work, NULL, NULL);
+  __real_free(offsets);
+  return good && atomic_load(&held) == before;
+}
+
+static void test_memory(bool sums, int threads)
+{
+  struct shunt_frontier p = {.sums = sums, .complement = true, .rows = 100, .threads = threads};
+  bool reached, good;
+  long n = 0;
+  p.f = (struct shunt_lines){.dense = true, .full = full_by_row(100, 3000)};
+  p.m = (struct shunt_lines){.sparse = sparse_by_row(100, 3000)};
+  p.a = not_hyper(3000, 3000);
+  attempt(&p, 0, &reached); /* leaves its block of scratch to the next */
+  good = attempt(&p, 0, &reached);
+  do good = good && attempt(&p, ++n, &reached);
+  while (good && reached);
+  check(good && n > 4, "%s on %d threads: %ld allocations refused in turn", sums ? "sums" : "bits",
+        threads, n - 1);
+  free_frontier(&p);
+}
+
+int main(int argc, char **argv)
+{
+  const int64_t cases = argc > 1 ? atoll(argv[1]) : 1000;
+  test_by_hand();
+  for (int level = 0; level <= 2; level++)
+    if (shunt_semiring_limit(level) == level) test_random(cases);
+  test_failures();
+  for (int threads = 1; threads <= 4; threads += 3) {
+    test_memory(true, threads);
+    test_memory(false, threads);
+  }
+  return check_finish();
+}
