@@ -14,7 +14,9 @@ static bool value_type(cudaDataType t, shunt_type *out)
   case CUDA_R_64F: *out = SHUNT_F64; return true;
   case CUDA_R_8I: *out = SHUNT_I8; return true;
   case CUDA_R_32I: *out = SHUNT_I32; return true;
-  default: return false; /* complex and the rest */
+  case CUDA_C_32F: *out = SHUNT_C32; return true;
+  case CUDA_C_64F: *out = SHUNT_C64; return true;
+  default: return false;
   }
 }
 
@@ -261,11 +263,15 @@ static struct shunt_verdict read_dense(const struct shunt_original *o, cusparseC
 
 static struct shunt_scalar scalar(const void *pointer, bool on_device, shunt_type compute)
 {
-  if (on_device) return (struct shunt_scalar){pointer, 0};
+  const float *f = pointer;
+  const double *d = pointer;
+  if (on_device) return (struct shunt_scalar){.device = pointer};
   switch (compute) {
-  case SHUNT_F64: return (struct shunt_scalar){NULL, *(const double *)pointer};
-  case SHUNT_I32: return (struct shunt_scalar){NULL, *(const int32_t *)pointer};
-  default: return (struct shunt_scalar){NULL, *(const float *)pointer};
+  case SHUNT_F64: return (struct shunt_scalar){.host = d[0]};
+  case SHUNT_I32: return (struct shunt_scalar){.host = *(const int32_t *)pointer};
+  case SHUNT_C32: return (struct shunt_scalar){.host = f[0], .imaginary = f[1]};
+  case SHUNT_C64: return (struct shunt_scalar){.host = d[0], .imaginary = d[1]};
+  default: return (struct shunt_scalar){.host = f[0]};
   }
 }
 
@@ -285,8 +291,8 @@ static bool read_half_scalars(const struct common *x, bool on_device, struct shu
   float (*const widen)(uint16_t) =
       *compute == SHUNT_F16 ? shunt_half_to_float : shunt_bfloat_to_float;
   if (!shunt_options()->extend || on_device) return false;
-  *alpha = (struct shunt_scalar){NULL, widen(*(const uint16_t *)x->alpha)};
-  *beta = (struct shunt_scalar){NULL, widen(*(const uint16_t *)x->beta)};
+  *alpha = (struct shunt_scalar){.host = widen(*(const uint16_t *)x->alpha)};
+  *beta = (struct shunt_scalar){.host = widen(*(const uint16_t *)x->beta)};
   *compute = SHUNT_F32;
   p->extended = true;
   return true;
@@ -307,7 +313,8 @@ static struct shunt_verdict read_common(const struct shunt_original *o, const st
       read_half_scalars(x, mode == CUSPARSE_POINTER_MODE_DEVICE, p, compute, alpha, beta))
     return SHUNT_VERDICT(SHUNT_FITS);
   /* The width of a host scalar must be known before it is read. */
-  SHUNT_DECLINE_IF(*compute != SHUNT_F32 && *compute != SHUNT_F64 && *compute != SHUNT_I32,
+  SHUNT_DECLINE_IF(*compute != SHUNT_F32 && *compute != SHUNT_F64 && *compute != SHUNT_I32 &&
+                       !shunt_type_is_complex(*compute),
                    SHUNT_R_TYPES);
   *alpha = scalar(x->alpha, mode == CUSPARSE_POINTER_MODE_DEVICE, *compute);
   *beta = scalar(x->beta, mode == CUSPARSE_POINTER_MODE_DEVICE, *compute);

@@ -101,7 +101,7 @@ static struct shunt_answer run_in_blocks(const struct shunt_problem *p,
 static bool overwrites(const struct shunt_problem *p)
 {
   const struct shunt_scalar *beta = p->op == SHUNT_SPMM ? &p->spmm.beta : &p->sddmm.beta;
-  return !beta->device && beta->host == 0;
+  return shunt_scalar_is_zero(beta);
 }
 
 /* Can one of the chosen routes run whatever another library says to the addresses of a
@@ -167,8 +167,9 @@ struct shunt_answer shunt_plan_run_by(const struct shunt_problem *p, int only, v
   struct shunt_verdict v = shunt_plan_settle(p, &csr);
   if (v.reason != SHUNT_FITS) return shunt_declined(v);
   const struct shunt_scalar *alpha = p->op == SHUNT_SPMM ? &p->spmm.alpha : &p->sddmm.alpha;
-  if (!p->extended && !alpha->device && !(alpha->host != 0 && isfinite(alpha->host)))
-    return shunt_declined(SHUNT_VERDICT(SHUNT_R_ALPHA));
+  const bool known =
+      !shunt_scalar_is_zero(alpha) && isfinite(alpha->host) && isfinite(alpha->imaginary);
+  if (!p->extended && !known) return shunt_declined(SHUNT_VERDICT(SHUNT_R_ALPHA));
   if (shunt_options()->routes == 0) return shunt_declined(SHUNT_VERDICT(SHUNT_R_DISABLED));
   if (p->extended && !workspace) return shunt_declined(SHUNT_VERDICT(SHUNT_R_WORKSPACE));
   struct shunt_context *e = shunt_context_find();

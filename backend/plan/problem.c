@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const type_text[SHUNT_TYPE_COUNT] = {"f16", "bf16", "f32", "f64", "i8",
-                                                        "i32", "i64",  "u64", "i16"};
+static const char *const type_text[SHUNT_TYPE_COUNT] = {"f16", "bf16", "f32", "f64", "i8", "i32",
+                                                        "i64", "u64",  "i16", "c32", "c64"};
 static const char *const format_text[SHUNT_FORMAT_COUNT] = {"csr", "coo", "csc", "bsr", "ell"};
 
 const char *shunt_type_text(shunt_type t)
@@ -61,15 +61,19 @@ static int64_t leading_dimension(const struct shunt_dense *d)
   return d->col_stride == 1 && (d->row_stride != 1 || d->cols > 1) ? d->row_stride : d->col_stride;
 }
 
-static void print_scalar(char text[24], const struct shunt_scalar *s)
+enum { SCALAR_TEXT = 40 };
+
+static void print_scalar(char text[SCALAR_TEXT], const struct shunt_scalar *s)
 {
   if (s->device)
     memcpy(text, "*", 2);
+  else if (s->imaginary != 0)
+    snprintf(text, SCALAR_TEXT, "%.6g,%.6g", s->host, s->imaginary);
   else
-    snprintf(text, 24, "%.6g", s->host);
+    snprintf(text, SCALAR_TEXT, "%.6g", s->host);
 }
 
-/* There is room: no word is longer than 310 characters; blocks come without batches. */
+/* There is room: no word is longer than 342 characters; blocks come without batches. */
 static int print_blocks(const struct shunt_problem *p, char *text, int room)
 {
   if (p->blocks.wide == 0) return snprintf(text, (size_t)room, ":v%" PRId64, p->blocks.size);
@@ -88,7 +92,7 @@ int shunt_problem_print(const struct shunt_problem *p, char text[SHUNT_PROBLEM_T
   struct operands o = operands_of(p);
   char op_first = p->op == SHUNT_SPMM ? p->op_b : p->op_a;
   char op_second = p->op == SHUNT_SPMM ? 'N' : p->op_b;
-  char alpha[24], beta[24];
+  char alpha[SCALAR_TEXT], beta[SCALAR_TEXT];
   print_scalar(alpha, o.alpha);
   print_scalar(beta, o.beta);
   int used =
@@ -129,11 +133,12 @@ static bool parse_scalar(const char *text, struct shunt_scalar *s)
 {
   static const double on_device = 0; /* marks it; the true address is the caller's */
   char rest;
+  *s = (struct shunt_scalar){0};
   if (strcmp(text, "*") == 0) {
     s->device = &on_device;
     return true;
   }
-  s->device = NULL;
+  if (strchr(text, ',')) return sscanf(text, "%lf,%lf%c", &s->host, &s->imaginary, &rest) == 2;
   return sscanf(text, "%lf%c", &s->host, &rest) == 1;
 }
 
@@ -166,14 +171,15 @@ static bool parse_batches(const char *text, struct shunt_problem *p)
 
 shunt_status shunt_problem_parse(const char *text, struct shunt_problem *p)
 {
-  char op[8], format[8], type[4][8], index[8], op_a, op_b, order[2], alpha[24], beta[24];
+  char op[8], format[8], type[4][8], index[8], op_a, op_b, order[2];
+  char alpha[SCALAR_TEXT], beta[SCALAR_TEXT];
   int base, algorithm, used = 0, t[4], i, f;
   int64_t m, n, k, nnz, ld[2];
   int fields =
       sscanf(text,
              "%7[a-z]:%7[a-z]:%7[a-z0-9].%7[a-z0-9].%7[a-z0-9].%7[a-z0-9]:%7[i0-9]b%d:m%" SCNd64
              "n%" SCNd64 "k%" SCNd64 "z%" SCNd64 ":%c%c:%c%c:ld%" SCNd64 ".%" SCNd64
-             ":a%23[-+0-9.e*inf]b%23[-+0-9.e*inf]:alg%d%n",
+             ":a%39[-+0-9.,e*inf]b%39[-+0-9.,e*inf]:alg%d%n",
              op, format, type[0], type[1], type[2], type[3], index, &base, &m, &n, &k, &nnz, &op_a,
              &op_b, &order[0], &order[1], &ld[0], &ld[1], alpha, beta, &algorithm, &used);
   if (fields != 21) return SHUNT_E_INPUT;
@@ -265,12 +271,21 @@ static bool types_known(const struct operands *o)
   case SHUNT_BF16:
     return (o->third == o->first || o->third == SHUNT_F32) && o->compute == SHUNT_F32;
   case SHUNT_F32:
-  case SHUNT_F64: return o->third == o->first && o->compute == o->first;
+  case SHUNT_F64:
+  case SHUNT_C32:
+  case SHUNT_C64: return o->third == o->first && o->compute == o->first;
   case SHUNT_I8:
     return (o->third == SHUNT_I32 && o->compute == SHUNT_I32) ||
            (o->third == SHUNT_F32 && o->compute == SHUNT_F32);
   default: return false;
   }
+}
+
+/* Is an operand to be conjugated?  No kernel does. */
+static bool conjugates(const struct shunt_problem *p)
+{
+  return (p->op_a == 'H' || p->op_b == 'H') &&
+         shunt_type_is_complex(shunt_problem_sparse(p)->value_type);
 }
 
 static bool is_half(shunt_type t)
@@ -386,6 +401,8 @@ struct shunt_verdict shunt_problem_check(const struct shunt_problem *p)
   SHUNT_DECLINE_IF(!rows_start(p), SHUNT_R_EMPTY);
   SHUNT_DECLINE_IF(p->extended ? !shunt_problem_extends(p) : !types_of_original(p, &o),
                    SHUNT_R_TYPES);
+  SHUNT_DECLINE_IF(conjugates(p), SHUNT_R_TRANSPOSED);
+  SHUNT_DECLINE_IF(shunt_problem_in_blocks(p) && shunt_type_is_complex(o.first), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(o.sparse->index_type != SHUNT_I32 && o.sparse->index_type != SHUNT_I64,
                    SHUNT_R_INDEX);
   SHUNT_DECLINE_IF(!shapes_match(p, &o), SHUNT_R_SHAPE);

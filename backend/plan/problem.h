@@ -17,6 +17,8 @@
    SDDMM: C[m,n] = alpha (op(A)[m,k] op(B)[k,n]) at C's pattern + beta C;  C sparse;
           orders and leading dimensions are A's and B's.
 
+   Of complex types a scalar that is not real has two parts: a1,-0.5b0.
+
    Strided batches, x products that differ in their addresses, add one part:
 
      ...:alg0:x16s0.5000.65536.65536
@@ -89,7 +91,7 @@ struct shunt_problem {
   };
 };
 
-enum { SHUNT_PROBLEM_TEXT = 320, SHUNT_MOST_BATCHES = 65535 };
+enum { SHUNT_PROBLEM_TEXT = 360, SHUNT_MOST_BATCHES = 65535 };
 
 static inline const struct shunt_csr *shunt_problem_sparse(const struct shunt_problem *p)
 {

@@ -85,7 +85,7 @@ double shunt_cost_fitted(const struct shunt_fit_costs *c, const struct shunt_spm
 
 int shunt_cost_block_type(shunt_type t)
 {
-  return shunt_type_size(t) == 8 ? 2 : shunt_type_size(t) == 4 ? 1 : 0;
+  return shunt_type_size(t) >= 8 ? 2 : shunt_type_size(t) == 4 ? 1 : 0;
 }
 
 double shunt_cost_blocks(const struct shunt_block_costs f[SHUNT_BLOCK_SIZES],

@@ -87,6 +87,7 @@ struct shunt_csr_costs {
   struct shunt_sddmm_costs sddmm, sddmm_half;       /* of layers; of 2-byte types; and copies */
   struct shunt_scattered_sddmm_costs scattered_sddmm[SHUNT_BLOCK_TYPES];
   double alike;        /* share of that where rows of the same columns are taken together */
+  double c64;          /* how many times as long as by its bytes */
   double huge_entry;   /* ns of an entry of a row that one block computes */
   double others_bytes; /* bytes of B per ns that all blocks together gather; scaled */
 };
@@ -212,16 +213,19 @@ struct shunt_bsr_costs {
   struct shunt_block_costs fit[SHUNT_BLOCK_TYPES][SHUNT_BLOCK_SIZES];
 };
 
+enum { SHUNT_LAYER_TYPES = 5 }; /* 2-byte types, f32, f64, c32, c64 */
+
 /* cuSPARSE.  *_off: geometric standard deviations of the fits. */
 struct shunt_original_costs {
   double off, preprocessed_off, layer_off, sddmm_off;
   struct shunt_fit_costs narrow, wide; /* the default; up to 128 bytes of a row of B, beyond */
+  double c64;                          /* how many times as long, beside its bytes */
   struct shunt_fit_costs alg1;         /* CSR_ALG1, preprocessed */
   struct shunt_fit_costs alg3_narrow, alg3_wide;
   double layer_start;                   /* us; more than one entry in 64: FLOP per us, scaled, */
-  double layer[SHUNT_BLOCK_TYPES];      /* by the default, */
-  double layer_alg1[SHUNT_BLOCK_TYPES]; /* CSR_ALG1, as slow after preprocess, */
-  double layer_alg3[SHUNT_BLOCK_TYPES]; /* and CSR_ALG3, preprocessed */
+  double layer[SHUNT_LAYER_TYPES];      /* by the default, */
+  double layer_alg1[SHUNT_LAYER_TYPES]; /* CSR_ALG1, as slow after preprocess, */
+  double layer_alg3[SHUNT_LAYER_TYPES]; /* and CSR_ALG3, preprocessed */
   double sddmm_layer_start;             /* us */
   double sddmm_layer, sddmm_layer_f16;  /* FLOP per us; scaled; */
   double sddmm_layer_f16_by_rows;       /* where B is stored by rows */
@@ -230,6 +234,8 @@ struct shunt_original_costs {
   double sddmm_row, sddmm_entry; /* us for each; scaled */
   double sddmm_longest;          /* us for each entry of the longest row beyond the mean */
   double sddmm_f64;              /* how many times as long f64 takes */
+  double sddmm_complex[2];       /* c32, c64: us for each entry and inner element; scaled; */
+  double sddmm_complex_by_columns[2]; /* where B is stored by columns */
   struct shunt_block_costs ell[SHUNT_BLOCK_TYPES][SHUNT_BLOCK_SIZES];
   struct shunt_block_costs bsr[SHUNT_BLOCK_TYPES][SHUNT_BLOCK_SIZES];
 };

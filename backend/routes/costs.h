@@ -208,6 +208,8 @@ double shunt_cost_original(const struct shunt_problem *p, const struct shunt_pro
 double shunt_cost_original_off(const struct shunt_problem *p);
 /* Is it known to be faster than `csr`, more than its estimate says? */
 bool shunt_choose_original_over_csr(const struct shunt_problem *p, const struct shunt_profile *f);
+bool shunt_choose_original_over_csr_sddmm(const struct shunt_sddmm *p,
+                                          const struct shunt_profile *f);
 
 #ifdef __cplusplus
 }

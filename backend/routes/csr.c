@@ -62,6 +62,9 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && !p->extended &&
                        shunt_choose_original_over_csr(p, c->profile),
                    SHUNT_R_PATTERN);
+  SHUNT_DECLINE_IF(p->op == SHUNT_SDDMM &&
+                       shunt_choose_original_over_csr_sddmm(&p->sddmm, c->profile),
+                   SHUNT_R_PATTERN);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 

@@ -87,7 +87,7 @@ static shunt_status multiply(const struct shunt_call *c, void *own, const struct
                              const struct shunt_dense *b, const struct shunt_dense *out,
                              struct shunt_scalar alpha)
 {
-  static const struct shunt_scalar zero = {NULL, 0};
+  static const struct shunt_scalar zero = {0};
   const bool proof_follows = c->packed != NULL;
   if (!c->library || !c->context->gemm) return SHUNT_E_UNSUPPORTED;
   return shunt_cublaslt_multiply(c->context->gemm, a, b, out, alpha, zero, shunt_options()->math,
@@ -213,12 +213,12 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 /* By cuBLASLt's product and a pass over C. */
 static shunt_status sample_from_memory(const struct shunt_call *c)
 {
-  static const struct shunt_scalar one = {NULL, 1};
+  static const struct shunt_scalar one = {.host = 1};
   const struct shunt_sddmm *s = &c->problem->sddmm;
   const struct shunt_packed_workspace l = lay_out(c->problem);
   char *workspace_at = c->workspace;
   /* alpha AB can be rounded once to C's type only when nothing is added to it. */
-  bool prescaled = !s->beta.device && s->beta.host == 0 && !s->alpha.device;
+  bool prescaled = shunt_scalar_is_zero(&s->beta) && !s->alpha.device;
   struct shunt_dense w = {s->c.rows,
                           s->c.cols,
                           s->c.cols,

@@ -23,6 +23,7 @@ static const struct shunt_original_costs h200 = {
              .row = 134,
              .beyond = 0.8,
              .far = 24},
+    .c64 = 1.5,
     .alg1 = {.start = 7.5, .gather = 846, .written = 689, .row = 49, .longest = 1.3, .beyond = 2.3},
     .alg3_narrow = {.start = 0.7,
                     .entry = 11.3,
@@ -37,9 +38,9 @@ static const struct shunt_original_costs h200 = {
        1.06 off where each is left out of its own fit). */
     .layer_off = 1.06,
     .layer_start = 10,
-    .layer = {4.8e6, 4.65e6, 2.24e6},
-    .layer_alg1 = {0.29e6, 0.42e6, 0.37e6},
-    .layer_alg3 = {9.0e6, 7.4e6, 2.8e6},
+    .layer = {4.8e6, 4.65e6, 2.24e6, 1.87e6, 0.926e6},
+    .layer_alg1 = {0.29e6, 0.42e6, 0.37e6, 0.42e6, 0.37e6},
+    .layer_alg3 = {9.0e6, 7.4e6, 2.8e6, 2.06e6, 1.24e6},
     .sddmm_layer_start = 8,
     .sddmm_layer = 9.5e6,
     .sddmm_layer_f16 = 12.4e6,
@@ -72,6 +73,9 @@ static const struct shunt_original_costs h200 = {
     .sddmm_entry = 0.59e-6,
     .sddmm_longest = 0.83e-3,
     .sddmm_f64 = 1.5,
+    /* Five matrices in c32 and c64, inner dimensions 32 and 256: by rows 1.7 off, by columns 1.5. */
+    .sddmm_complex = {2.5e-6, 4.3e-6},
+    .sddmm_complex_by_columns = {0.9e-6, 1.8e-6},
     /* 4096 x 4096 with 2 to 30 % of the blocks, 256 and 1024 columns. */
     .ell = {{{1, 20, 480, 0},
              {4, 20, 480, 0},
@@ -84,10 +88,16 @@ static const struct shunt_original_costs h200 = {
             {{1, 15, 690, 0}, {4, 15, 690, 0}, {8, 12, 213, 0}, {16, 9, 148, 0}, {32, 6, 154, 0}},
             {{1, 10, 990, 0}, {4, 10, 990, 0}, {8, 6, 358, 0}, {16, 4, 263, 0}, {32, 4, 263, 0}}}};
 
-/* FLOP per us. */
+static int layer_type(shunt_type t)
+{
+  if (shunt_type_is_complex(t)) return t == SHUNT_C32 ? 3 : 4;
+  return shunt_cost_block_type(t);
+}
+
+/* Per us, multiplications and additions of elements. */
 static double layer_rate(const struct shunt_problem *p)
 {
-  const int type = shunt_cost_block_type(p->spmm.a.value_type);
+  const int type = layer_type(p->spmm.a.value_type);
   if (p->algorithm == SHUNT_CSR_ALG1) return h200.layer_alg1[type];
   return (p->algorithm == SHUNT_CSR_ALG3 ? h200.layer_alg3 : h200.layer)[type];
 }
@@ -108,6 +118,10 @@ static double sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
                     const struct shunt_device *d)
 {
   const double inner = (double)p->a.cols, nnz = (double)p->c.nnz, scale = shunt_cost_scale(d);
+  if (shunt_type_is_complex(p->a.type)) {
+    const double *entry = p->b.row_stride == 1 ? h200.sddmm_complex_by_columns : h200.sddmm_complex;
+    return h200.sddmm_start + nnz * inner * entry[p->a.type == SHUNT_C64] * scale;
+  }
   if (!shunt_cost_scattered(&p->c))
     return h200.sddmm_layer_start + 2 * nnz * inner / sddmm_layer_rate(p) * scale;
   if (p->b.row_stride == 1)
@@ -142,7 +156,8 @@ double shunt_cost_original(const struct shunt_problem *p, const struct shunt_pro
   if (p->op == SHUNT_SDDMM) return sddmm(&p->sddmm, f, d);
   if (shunt_problem_in_blocks(p)) return blocks(p, d);
   if (shunt_cost_scattered(sparse))
-    return shunt_cost_fitted(fit_of(p), &p->spmm, (double)sparse->nnz, shunt_cost_excess(sparse, f),
+    return (sparse->value_type == SHUNT_C64 ? h200.c64 : 1) *
+           shunt_cost_fitted(fit_of(p), &p->spmm, (double)sparse->nnz, shunt_cost_excess(sparse, f),
                              d);
   double flop = 2.0 * (double)sparse->nnz * (double)p->spmm.c.cols;
   return h200.layer_start + flop / layer_rate(p) * shunt_cost_scale(d);
@@ -159,13 +174,28 @@ double shunt_cost_original_off(const struct shunt_problem *p)
 }
 
 /* Where the default was measured to be the faster one: wide products of matrices with huge rows, in
-   f32 where all others are short, in f64 where they are not.  */
+   f32 where all others are short, in f64 where they are not; in complex types with long rows, and
+   very wide ones of short rows.  */
 bool shunt_choose_original_over_csr(const struct shunt_problem *p, const struct shunt_profile *f)
 {
   const struct shunt_spmm *s = &p->spmm;
   if (!f || f->rows == 0 || is_preprocessed(p)) return false;
   const double row = (double)s->b.cols * (double)shunt_type_size(s->b.type);
   const double mean = (double)f->nnz / (double)f->rows, longest = (double)f->longest_row;
+  if (shunt_type_is_complex(s->b.type))
+    return row >= 1024 &&
+           (longest > 64 * mean || (s->b.type == SHUNT_C64 && row >= 2048 && mean < 8));
   if (s->b.type == SHUNT_F64) return row >= 1024 && mean >= 24 && longest > 256 * mean;
   return row >= 512 && mean < 8 && longest > SHUNT_LONGEST_FOR_SPLIT;
+}
+
+/* Of complex types cuSPARSE is as fast or faster where B stands by columns, unless rows differ much
+   in length; and where columns are short and C is dense.  */
+bool shunt_choose_original_over_csr_sddmm(const struct shunt_sddmm *p,
+                                          const struct shunt_profile *f)
+{
+  if (!shunt_type_is_complex(p->a.type)) return false;
+  if (!shunt_cost_scattered(&p->c) && shunt_cost_sddmm_row_bytes(p) <= 256) return true;
+  if (p->b.row_stride != 1) return false;
+  return !f || f->rows == 0 || (double)f->longest_row * (double)f->rows < 16 * (double)f->nnz;
 }

@@ -25,7 +25,7 @@ _Static_assert(TABLE_BYTES % 256 == 0, "the copy behind the table is aligned");
 
 bool shunt_packed_overwrites(const struct shunt_spmm *s)
 {
-  return !s->beta.device && s->beta.host == 0;
+  return shunt_scalar_is_zero(&s->beta);
 }
 
 struct shunt_packed_workspace shunt_packed_lay_out(const struct shunt_packed_format *f,
@@ -69,7 +69,7 @@ static struct shunt_packed_product product_of(const struct shunt_call *c,
                                               const struct shunt_packed_workspace *l,
                                               const struct shunt_dense *w)
 {
-  static const struct shunt_scalar one = {NULL, 1}, zero = {NULL, 0};
+  static const struct shunt_scalar one = {.host = 1}, zero = {0};
   struct shunt_packed_product x = {.call = c,
                                    .spmm = c->problem->spmm,
                                    .copy = c->packed ? copy_of(c->packed) : at(c, l->copy),

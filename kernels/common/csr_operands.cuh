@@ -75,11 +75,22 @@ __device__ __forceinline__ int64_t load_index(const void *array, int64_t i, bool
               : __ldg(static_cast<const int *>(array) + i);
 }
 
+// value + beta * old; as in cuSPARSE a complex beta of 1 keeps a NaN or Inf of one part to that part.
+template <class T> __device__ __forceinline__ T add_old(T value, T beta, T old)
+{
+  return multiply_add(beta, old, value);
+}
+template <class R>
+__device__ __forceinline__ complex<R> add_old(complex<R> value, complex<R> beta, complex<R> old)
+{
+  return beta == complex<R>(1) ? add(value, old) : multiply_add(beta, old, value);
+}
+
 // alpha * sum + beta * old, rounded once; `old` is not looked at when beta is 0.
 template <class Out, class T> __device__ __forceinline__ Out finish(T sum, T alpha, T beta, Out old)
 {
   T value = scale(alpha, sum);
-  if (beta != T(0)) value = multiply_add(beta, widen<T>(old), value);
+  if (beta != T(0)) value = add_old(value, beta, widen<T>(old));
   return narrow<Out>(value);
 }
 

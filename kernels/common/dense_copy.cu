@@ -64,7 +64,7 @@ struct turn {
 };
 
 template <class T> struct tile_of {
-  static constexpr int SIDE = sizeof(T) == 8 ? 32 : 64;
+  static constexpr int SIDE = sizeof(T) >= 8 ? 32 : 64;
   // An odd number of 4-byte banks a row: columns are read without conflicts.
   static constexpr int PITCH = SIDE + (sizeof(T) < 4 ? 4 / (int)sizeof(T) : 1);
 };
@@ -266,6 +266,7 @@ extern "C" shunt_status shunt_dense_copy_cuda(const struct shunt_dense *from,
   case 2: return copy<uint16_t>(from, to, d, stream);
   case 4: return copy<uint32_t>(from, to, d, stream);
   case 8: return copy<uint64_t>(from, to, d, stream);
+  case 16: return copy<complex<double>>(from, to, d, stream);
   default: return SHUNT_E_CUDA;
   }
 }

@@ -39,4 +39,50 @@ static inline double shunt_scalar_value(const struct shunt_scalar *s, shunt_type
   return s->device ? shunt_load(s->device, 0, compute) : s->host;
 }
 
+/* ---- complex numbers: two halves of an element of SHUNT_C32 or SHUNT_C64 ---- */
+
+typedef struct {
+  long double re, im;
+} shunt_pair;
+
+static inline shunt_pair shunt_load_pair(const void *from, int64_t i, shunt_type t)
+{
+  const shunt_type half = t == SHUNT_C32 ? SHUNT_F32 : SHUNT_F64;
+  return (shunt_pair){shunt_load(from, 2 * i, half), shunt_load(from, 2 * i + 1, half)};
+}
+
+static inline void shunt_store_pair(void *to, int64_t i, shunt_type t, shunt_pair x)
+{
+  const shunt_type half = t == SHUNT_C32 ? SHUNT_F32 : SHUNT_F64;
+  shunt_store(to, 2 * i, half, (double)x.re);
+  shunt_store(to, 2 * i + 1, half, (double)x.im);
+}
+
+static inline shunt_pair shunt_scalar_pair(const struct shunt_scalar *s, shunt_type compute)
+{
+  if (s->device) return shunt_load_pair(s->device, 0, compute);
+  return (shunt_pair){s->host, s->imaginary};
+}
+
+static inline shunt_pair shunt_pair_add(shunt_pair a, shunt_pair b)
+{
+  return (shunt_pair){a.re + b.re, a.im + b.im};
+}
+
+static inline shunt_pair shunt_pair_multiply(shunt_pair a, shunt_pair b)
+{
+  return (shunt_pair){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+/* alpha sum + beta old[at]; `old` is not read when beta is 0, and alpha = 0 leaves nothing of the
+   sum. */
+static inline shunt_pair shunt_pair_finish(shunt_pair sum, shunt_pair alpha, shunt_pair beta,
+                                           const void *old, int64_t at, shunt_type t)
+{
+  shunt_pair x = {0, 0};
+  if (alpha.re != 0 || alpha.im != 0) x = shunt_pair_multiply(alpha, sum);
+  if (beta.re == 0 && beta.im == 0) return x;
+  return shunt_pair_add(x, shunt_pair_multiply(beta, shunt_load_pair(old, at, t)));
+}
+
 #endif

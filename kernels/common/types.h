@@ -41,14 +41,22 @@ typedef enum shunt_type {
   SHUNT_I64,
   SHUNT_U64,
   SHUNT_I16,
+  SHUNT_C32, /* complex: two f32, the real part first */
+  SHUNT_C64, /* two f64 */
   SHUNT_TYPE_COUNT
 } shunt_type;
 
 /* Bytes of one element; 0: no such type. */
 static inline size_t shunt_type_size(shunt_type t)
 {
-  static const unsigned char size[SHUNT_TYPE_COUNT] = {2, 2, 4, 8, 1, 4, 8, 8, 2};
+  static const unsigned char size[SHUNT_TYPE_COUNT] = {2, 2, 4, 8, 1, 4, 8, 8, 2, 8, 16};
   return (unsigned)t < SHUNT_TYPE_COUNT ? size[t] : 0;
+}
+
+/* Is an element of t a pair of numbers? */
+static inline int shunt_type_is_complex(shunt_type t)
+{
+  return t == SHUNT_C32 || t == SHUNT_C64;
 }
 
 /* A sparse matrix in CSR.
@@ -85,16 +93,23 @@ struct shunt_dense {
 
 /* alpha or beta: `device` != NULL means the value stands there, in the compute
    type, and is read when the kernel runs; else it is `host` (which holds every
-   f32, f64 and i32 exactly).  */
+   f32, f64 and i32 exactly), and of complex types host + i imaginary.  */
 struct shunt_scalar {
   const void *device;
   double host;
+  double imaginary;
 };
+
+/* Is it known on the host, and 0? */
+static inline int shunt_scalar_is_zero(const struct shunt_scalar *s)
+{
+  return !s->device && s->host == 0 && s->imaginary == 0;
+}
 
 /* C = alpha A B + beta C;  A is m x k sparse, B k x n and C m x n dense.
    When beta is 0, C is not read (NaN in it does not survive).  Accumulation is
-   in `compute` (SHUNT_F32, SHUNT_F64 or SHUNT_I32); the result is rounded to
-   c.type once.  */
+   in `compute` (SHUNT_F32, SHUNT_F64, SHUNT_I32, SHUNT_C32 or SHUNT_C64); the result is
+   rounded to c.type once.  */
 struct shunt_spmm {
   struct shunt_csr a;
   struct shunt_dense b, c;

@@ -12,9 +12,9 @@ extern "C" {
 #endif
 
 /* ---- SpMM: C = alpha A B + beta C -----------------------------------------------------------
-   Types: f16 or bf16 into the same or f32 (compute f32); f32; f64; i8 into i32 (compute i32) or
-   f32 (compute f32).  merge and the twins also take f32 with f16 or bf16, into B's type or f32, and
-   f16 or bf16 with f32, into f32.  Indices of 32 or 64 bits.  B and C in either order.
+   Types: f16 or bf16 into the same or f32 (compute f32); f32; f64; c32; c64; i8 into i32 (compute
+   i32) or f32 (compute f32).  merge and the twins also take f32 with f16 or bf16, into B's type or
+   f32, and f16 or bf16 with f32, into f32.  Indices of 32 or 64 bits.  B and C in either order.
 
    merge (kernels/csr/csr_spmm_merge.cuh): work is cut by nonzeros, not by rows, so that long rows
    spread over many blocks; a second kernel adds the partial sums of rows that were cut, in a
@@ -34,8 +34,10 @@ shunt_status shunt_csr_spmm_split_cuda(const struct shunt_spmm *p, int64_t longe
                                        const struct shunt_device *d, void *workspace,
                                        size_t workspace_bytes, shunt_stream stream);
 
+/* Not of complex types, which have a twin of their own. */
 shunt_status shunt_csr_spmm_host(const struct shunt_spmm *p);          /* one thread, the twin */
 shunt_status shunt_csr_spmm_parallel_host(const struct shunt_spmm *p); /* OpenMP, the host engine */
+shunt_status shunt_csr_spmm_complex_host(const struct shunt_spmm *p);
 
 /* ---- SpMM with A transposed: C = alpha A^T B + beta C ------------------------------------------
    A is k x m as it is stored, B k x n, C m x n.  Right for any A and slow, as each tile of C walks
@@ -47,8 +49,8 @@ shunt_status shunt_csr_spmm_transposed_host(const struct shunt_spmm *p);
 
 /* ---- SDDMM: C.values = alpha (A B) at C's pattern + beta C.values -------------------------------
    Dot products, for any pattern.  Types: f16 into f16 or f32, bf16 into bf16 or f32 (compute f32),
-   f32, f64.  A and B in any order: the workspace holds copies where the kernel wants the other
-   one.
+   f32, f64, c32, c64.  A and B in any order: the workspace holds copies where the kernel wants the
+   other one.
 
    alike: neighbouring rows often have the same columns (kernels/csr/csr_sddmm_alike.cuh); a hint
    that may be wrong, with the same result bit for bit.  */

@@ -33,6 +33,9 @@ template <class T> struct compute_of {
 template <> struct compute_of<double> {
   using type = double;
 };
+template <class R> struct compute_of<complex<R>> {
+  using type = complex<R>;
+};
 template <class T> using compute_t = typename compute_of<T>::type;
 
 // I is the index type, int32_t or int64_t.  Positions fit in it.
@@ -73,7 +76,7 @@ template <class S, class C>
 __device__ __forceinline__ void store_as(void *values, int64_t position, C dot, C alpha, C beta)
 {
   S *p = static_cast<S *>(values) + position;
-  C result = alpha * dot;
+  C result = multiply(alpha, dot);
   if (beta != C(0)) result = multiply_add(beta, widen<C>(*p), result);
   *p = narrow<S>(result);
 }
@@ -104,7 +107,7 @@ template <class C, int Team> __device__ __forceinline__ C fold_team(C (&sum)[Tea
     for (int i = 0; i < half; i++) {
       C sent = upper ? sum[i] : sum[i + half];
       C kept = upper ? sum[i + half] : sum[i];
-      sum[i] = kept + __shfl_xor_sync(ALL, sent, half);
+      sum[i] = add(kept, shuffle_xor(sent, half));
     }
   }
   return sum[0];

@@ -110,6 +110,8 @@ shunt_status check_problem(const struct shunt_sddmm *p)
     return p->compute == SHUNT_F32 ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
   case SHUNT_F32:
   case SHUNT_F64:
+  case SHUNT_C32:
+  case SHUNT_C64:
     if (c->value_type != p->a.type) return SHUNT_E_UNSUPPORTED;
     return p->compute == p->a.type ? SHUNT_OK : SHUNT_E_UNSUPPORTED;
   default: return SHUNT_E_UNSUPPORTED;

@@ -181,7 +181,7 @@ walk_items(const args<T, I> &p, const Batch &warp, const scale<T> &by, const ite
     compute_t<T> dot = warp.template run<true>(first + now.row, I(column - p.c.base), now.count());
     if (warp.mine() < now.count()) {
       const int64_t position = now.position + warp.mine();
-      if (!opens) dot += sums[position];
+      if (!opens) dot = add(dot, sums[position]);
       if (closes)
         store_value<T>(p.out, by, position, dot);
       else
@@ -282,7 +282,7 @@ size_t panel_bytes(const struct shunt_sddmm *p, const struct shunt_device *d)
 {
   cutting how;
   if (!cut(p, d, &how) || p->a.cols <= how.slab) return 0;
-  return (size_t)p->c.nnz * (p->a.type == SHUNT_F64 ? sizeof(double) : sizeof(float));
+  return (size_t)p->c.nnz * shunt_type_size(p->compute);
 }
 
 bool panel_pays(const struct shunt_sddmm *p, const operands &o, const struct shunt_device *d)
@@ -301,6 +301,8 @@ shunt_status panel_with(const struct shunt_sddmm *p, const operands &o,
   case SHUNT_BF16: return with_index<__nv_bfloat16>(p, o, how, room, stream);
   case SHUNT_F32: return with_index<float>(p, o, how, room, stream);
   case SHUNT_F64: return with_index<double>(p, o, how, room, stream);
+  case SHUNT_C32: return with_index<complex<float>>(p, o, how, room, stream);
+  case SHUNT_C64: return with_index<complex<double>>(p, o, how, room, stream);
   default: return SHUNT_E_UNSUPPORTED;
   }
 }

@@ -42,7 +42,7 @@ template <class T, int N> __device__ __forceinline__ vec<T, N> load_vec(const T 
     memcpy(&v, &raw, sizeof v);
   } else {
     static_assert(N == 1, "whole loads or single elements");
-    v.at[0] = __ldg(p);
+    v.at[0] = load_constant(p);
   }
   return v;
 }

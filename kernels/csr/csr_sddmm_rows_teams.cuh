@@ -94,7 +94,7 @@ template <class T, class I, int N, int Team, int Chunks> struct team_batch {
         memcpy(&to.at[c], &raw, sizeof raw);
       } else {
         static_assert(N == 1, "whole loads or single elements");
-        to.at[c].at[0] = __ldg(from + c * STEP);
+        to.at[c].at[0] = load_constant(from + c * STEP);
       }
     }
   }

@@ -105,6 +105,8 @@ shunt_status run(const shunt_spmm *p, const shunt_device *d, const layout &how, 
   case SHUNT_F32: return launch_f32(p, d, how, workspace, stream);
   case SHUNT_F64: return launch_f64(p, d, how, workspace, stream);
   case SHUNT_I8: return launch_i8(p, d, how, workspace, stream);
+  case SHUNT_C32: return launch_c32(p, d, how, workspace, stream);
+  case SHUNT_C64: return launch_c64(p, d, how, workspace, stream);
   default: return SHUNT_E_UNSUPPORTED;
   }
 }
@@ -122,7 +124,7 @@ static bool built(const shunt_spmm *p)
     const bool known = (s == SHUNT_F32 && is_half(b)) || (is_half(s) && b == SHUNT_F32);
     return known && t == SHUNT_F32 && (out == b || out == SHUNT_F32);
   }
-  if (s == SHUNT_F64) return out == SHUNT_F64 && t == SHUNT_F64;
+  if (s == SHUNT_F64 || shunt_type_is_complex(s)) return out == s && t == s;
   if (s == SHUNT_I8 && t == SHUNT_I32) return out == SHUNT_I32;
   if (s == SHUNT_I8) return out == SHUNT_F32 && t == SHUNT_F32;
   return (is_half(s) || s == SHUNT_F32) && t == SHUNT_F32 && (out == s || out == SHUNT_F32);

@@ -47,9 +47,10 @@ namespace shunt
 namespace csr
 {
 
-constexpr int kThreads = 256;   // of a block
-constexpr int kBlocksPerSm = 4; // resident blocks that registers are limited for
-constexpr int kTileMax = 1024;  // items of a tile: what is staged in shared memory
+constexpr int kThreads = 256;     // of a block
+constexpr int kBlocksPerSm = 4;   // resident blocks that registers are limited for
+constexpr int kBlocksOfLarge = 3; // the same, where a sum has 16 bytes
+constexpr int kTileMax = 1024;    // items of a tile: what is staged in shared memory
 constexpr int kTileMin = 256;
 constexpr int kChunk = 8;     // nonzeros whose rows of B are in flight per lane
 constexpr int kSegment = 128; // bytes of a row of B that one group gathers: an L1 line
@@ -104,6 +105,10 @@ shunt_status launch_f64(const shunt_spmm *, const shunt_device *, const layout &
                         shunt_stream);
 shunt_status launch_i8(const shunt_spmm *, const shunt_device *, const layout &, void *,
                        shunt_stream);
+shunt_status launch_c32(const shunt_spmm *, const shunt_device *, const layout &, void *,
+                        shunt_stream);
+shunt_status launch_c64(const shunt_spmm *, const shunt_device *, const layout &, void *,
+                        shunt_stream);
 
 // A in another type than B: f32 with f16 or bf16 into B's type or f32, and the reverse into f32; cut
 // into tiles only.

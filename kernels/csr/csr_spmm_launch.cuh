@@ -58,13 +58,19 @@ shunt_status launch_join(const args<T> &a, int64_t tiles, const shunt_device *d,
 }
 
 template <class S, int V> constexpr bool has_ways = V * sizeof(S) == 16;
+template <class S, class T, int V> constexpr bool has_lists = has_ways<S, V> && sizeof(T) <= 8;
 
 // The kernel for a shape; the ways of loads narrower than 16 bytes are not built, nor the plain one
 // of sums in f32, which gains nothing.  alone: there are no long blocks.
 template <class S, class Out, class T, int V>
 auto split_kernel(const split_shape &shape, bool alone) -> void (*)(args<T>, split_args)
 {
-  if constexpr (has_ways<S, V>) {
+  if constexpr (sizeof(T) > 8) { // chunks of 8, and lists, do not fit in registers
+    if (shape.whole) return spmm_split<S, Out, T, V, 4, way::whole>;
+    return spmm_split<S, Out, T, V, 4, way::any>;
+  } else if constexpr (!has_ways<S, V>) {
+    return spmm_split<S, Out, T, V, kChunk, way::any>;
+  } else {
     constexpr int kListChunk = sizeof(T) > 4 ? 4 : kChunk;
     if (shape.team_rows && alone) return spmm_split<S, Out, T, V, kListChunk, way::lists>;
     if (shape.team_rows) return spmm_split<S, Out, T, V, 4, way::mixed>;
@@ -73,8 +79,8 @@ auto split_kernel(const split_shape &shape, bool alone) -> void (*)(args<T>, spl
     if constexpr (sizeof(T) > 4)
       if (alone && shape.threads <= kPlainThreads)
         return spmm_split<S, Out, T, V, kChunk, way::plain>;
+    return spmm_split<S, Out, T, V, kChunk, way::any>;
   }
-  return spmm_split<S, Out, T, V, kChunk, way::any>;
 }
 
 template <class S, class Out, class T, int V>
@@ -85,7 +91,7 @@ shunt_status launch_split(args<T> a, split_shape shape, const shunt_device *d, s
   const int64_t windows =
       shape.search && a.nonzeros > shape.limit ? (a.nonzeros + shape.window - 1) / shape.window : 0;
   if (windows) shape.whole = false; // only way::any has long blocks
-  if (!has_ways<S, V>) shape.team_rows = 0;
+  if (!has_lists<S, T, V>) shape.team_rows = 0;
   const int64_t rows_per_team = shape.team_rows ? shape.team_rows : 1;
   const int64_t rows_per_block = (shape.threads >> shape.team_log2) * rows_per_team;
   const int64_t row_blocks = (a.rows + rows_per_block - 1) / rows_per_block;

@@ -305,7 +305,7 @@ store_empty_rows(const args<T> &a, const runs &r, const group_run &run, const st
 
 // A: the stored type of A's values, S of B's.
 template <class A, class S, class Out, class T, int V>
-__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+__global__ void __launch_bounds__(kThreads, sizeof(T) > 8 ? kBlocksOfLarge : kBlocksPerSm)
     spmm_merge(const __grid_constant__ args<T> a)
 {
   wait_for_previous();

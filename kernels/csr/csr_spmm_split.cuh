@@ -97,6 +97,7 @@ constexpr int kPlainThreads = kThreads / 2;
 template <class S, class Out, class T, int V, int CHUNK, way WAY>
 __global__ void __launch_bounds__(WAY == way::plain ? kPlainThreads : kThreads,
                                   WAY == way::plain                   ? 7
+                                  : sizeof(T) > 8                     ? kBlocksOfLarge
                                   : CHUNK < kChunk && WAY == way::any ? 5
                                                                       : kBlocksPerSm)
     spmm_split(const __grid_constant__ args<T> a, const __grid_constant__ split_args s)
@@ -121,7 +122,7 @@ __global__ void __launch_bounds__(WAY == way::plain ? kPlainThreads : kThreads,
     if (blockIdx.x < s.long_blocks)
       multiply_long_rows<S, Out, T, V, CHUNK>(a, s, mine, list);
     else
-      multiply_rows<sizeof(T) == 8, S, Out, T, V, CHUNK>(a, s, mine);
+      multiply_rows<sizeof(T) >= 8, S, Out, T, V, CHUNK>(a, s, mine);
   }
 }
 

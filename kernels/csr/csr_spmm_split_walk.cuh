@@ -71,7 +71,7 @@ template <class S> struct fetched {
       value[k] = S();
       if (p < end) {
         column[k] = (uint32_t)load_word(a.columns, p, a.wide);
-        value[k] = __ldg(static_cast<const S *>(a.values) + p);
+        value[k] = load_constant(static_cast<const S *>(a.values) + p);
       }
     }
   }
@@ -157,7 +157,7 @@ __device__ __forceinline__ void add_groups(int team_log2, int lanes_log2, T *sum
 {
   for (int apart = 1 << lanes_log2; apart < 1 << team_log2; apart *= 2)
 #pragma unroll
-    for (int e = 0; e < V; e++) sum[e] = add(sum[e], __shfl_xor_sync(~0u, sum[e], apart));
+    for (int e = 0; e < V; e++) sum[e] = add(sum[e], shuffle_xor(sum[e], apart));
 }
 
 template <class T, int V> __device__ __forceinline__ void set_zero(T *sum)

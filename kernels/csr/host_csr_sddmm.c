@@ -3,9 +3,9 @@
      C.values[p] = round(alpha * sum over k of A(i, k) B(k, j) + beta * C.values[p])
 
    for every entry p = (i, j) of C; C.values[p] is not read when beta is 0.  A and B
-   in any order, the index base and both index types, all floating types.
+   in any order, the index base and both index types, all floating types and complex ones.
 
-   Sums are kept in double whatever the type, so this is also the reference that
+   Sums are kept in double whatever the type (in long double of complex ones), so this is also the reference that
    kernels are measured against.  Entries are independent: with
    OpenMP, threads take rows, and the result does not depend on their number.  */
 #include "kernels/common/host_element.h"
@@ -27,9 +27,24 @@ static double dot(const struct shunt_dense *a, int64_t i, const struct shunt_den
   return sum;
 }
 
+/* The same of complex elements. */
+static shunt_pair dot_pair(const struct shunt_dense *a, int64_t i, const struct shunt_dense *b,
+                           int64_t j)
+{
+  shunt_pair sum = {0, 0};
+
+  for (int64_t k = 0; k < a->cols; k++)
+    sum = shunt_pair_add(
+        sum, shunt_pair_multiply(
+                 shunt_load_pair(a->values, i * a->row_stride + k * a->col_stride, a->type),
+                 shunt_load_pair(b->values, k * b->row_stride + j * b->col_stride, b->type)));
+  return sum;
+}
+
 static int is_floating(shunt_type t)
 {
-  return t == SHUNT_F16 || t == SHUNT_BF16 || t == SHUNT_F32 || t == SHUNT_F64;
+  return t == SHUNT_F16 || t == SHUNT_BF16 || t == SHUNT_F32 || t == SHUNT_F64 ||
+         shunt_type_is_complex(t);
 }
 
 static shunt_status check(const struct shunt_sddmm *p)
@@ -41,9 +56,18 @@ static shunt_status check(const struct shunt_sddmm *p)
     return SHUNT_E_ARGUMENT;
   if (!is_floating(a) || p->b.type != a) return SHUNT_E_UNSUPPORTED;
   if (c != a && !(halves && c == SHUNT_F32)) return SHUNT_E_UNSUPPORTED;
-  if (p->compute != (a == SHUNT_F64 ? SHUNT_F64 : SHUNT_F32)) return SHUNT_E_UNSUPPORTED;
+  if (p->compute != (halves ? SHUNT_F32 : a)) return SHUNT_E_UNSUPPORTED;
   if (p->c.index_type != SHUNT_I32 && p->c.index_type != SHUNT_I64) return SHUNT_E_UNSUPPORTED;
   return SHUNT_OK;
+}
+
+static void one_entry_of_pairs(const struct shunt_sddmm *p, int64_t i, int64_t j, int64_t at)
+{
+  const shunt_pair sum = dot_pair(&p->a, i, &p->b, j);
+  shunt_store_pair(p->c.values, at, p->c.value_type,
+                   shunt_pair_finish(sum, shunt_scalar_pair(&p->alpha, p->compute),
+                                     shunt_scalar_pair(&p->beta, p->compute), p->c.values, at,
+                                     p->c.value_type));
 }
 
 static void one_row(const struct shunt_sddmm *p, int64_t i, double alpha, double beta)
@@ -54,6 +78,10 @@ static void one_row(const struct shunt_sddmm *p, int64_t i, double alpha, double
 
   for (int64_t at = begin; at < end; at++) {
     int64_t j = shunt_index_at(c->columns, at, c->index_type) - c->base;
+    if (shunt_type_is_complex(p->compute)) {
+      one_entry_of_pairs(p, i, j, at);
+      continue;
+    }
     double result = alpha * dot(&p->a, i, &p->b, j);
     if (beta != 0) result += beta * shunt_load(c->values, at, c->value_type);
     shunt_store(c->values, at, c->value_type, result);
@@ -65,8 +93,9 @@ shunt_status shunt_csr_sddmm_host(const struct shunt_sddmm *p)
   shunt_status s = check(p);
 
   if (s != SHUNT_OK || p->c.nnz == 0) return s;
-  double alpha = shunt_scalar_value(&p->alpha, p->compute);
-  double beta = shunt_scalar_value(&p->beta, p->compute);
+  const int pairs = shunt_type_is_complex(p->compute);
+  double alpha = pairs ? 0 : shunt_scalar_value(&p->alpha, p->compute);
+  double beta = pairs ? 0 : shunt_scalar_value(&p->beta, p->compute);
   SHUNT_OMP(omp parallel for schedule(dynamic, 16))
   for (int64_t i = 0; i < p->c.rows; i++) one_row(p, i, alpha, beta);
   return SHUNT_OK;

@@ -26,7 +26,7 @@ template <class C>
 arguments<C> make_arguments(const struct shunt_spmm *p, const struct shunt_sparse24 *v,
                             const struct shunt_guard *r, int columns)
 {
-  static const struct shunt_scalar one = {NULL, 1};
+  static const struct shunt_scalar one = {NULL, 1, 0};
   const struct shunt_dense *to = r->product;
   arguments<C> k = {};
   k.a = static_cast<const char *>(v->tiles);

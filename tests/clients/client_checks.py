@@ -11,7 +11,8 @@ import traceback
 STRICT = "--strict" in sys.argv
 
 # Half a unit in the last place of each type, and the smallest half unit of all.
-ROUNDING = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float64": 2.0**-53}
+ROUNDING = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float64": 2.0**-53,
+            "complex64": 2.0**-23, "complex128": 2.0**-52}
 TINY = {"float16": 2.0**-25}
 
 counts = {"ok": 0, "not ok": 0, "skip": 0}
@@ -33,7 +34,7 @@ def limits(kind, want, scale, terms):
     """Allowed error of a sum of `terms` products whose absolute values add up to `scale`;
     `want` and `scale` are arrays of any library."""
     rounding = ROUNDING[kind]
-    sums = 2.0**-53 if kind == "float64" else 2.0**-24
+    sums = ROUNDING[kind] if kind in ("float64", "complex64", "complex128") else 2.0**-24
     allowed = 1.01 * rounding * abs(want) + sums * scale * (4 + 2 * math.sqrt(terms))
     allowed = allowed + TINY.get(kind, 1e-300)
     return allowed if STRICT else allowed + 16 * rounding * scale

@@ -9,24 +9,29 @@ import numpy
 
 from client_checks import attempt, finish, limits, report
 
-TYPES = (numpy.float32, numpy.float64)
+TYPES = (numpy.float32, numpy.float64, numpy.complex64, numpy.complex128)
 
 
 def random_dense(rows, cols, sparsity, group, dtype, seed):
     r = numpy.random.default_rng(seed)
     mask = r.random(((rows + group - 1) // group, cols)) >= sparsity
     mask = numpy.repeat(mask, group, 0)[:rows]
-    return cupy.asarray(((r.random((rows, cols)) + 0.1) * r.choice((-1, 1), (rows, cols)) * mask)
+    signs = (-1, 1, 1j, 0.6 - 0.8j) if numpy.dtype(dtype).kind == "c" else (-1, 1)
+    return cupy.asarray(((r.random((rows, cols)) + 0.1) * r.choice(signs, (rows, cols)) * mask)
                         .astype(dtype))
 
 
+def widest(x):
+    return x.astype(complex if x.dtype.kind == "c" else float)
+
+
 def compare(name, got, a, b, old=None):
-    want, scale = a.astype(float) @ b.astype(float), abs(a.astype(float)) @ abs(b.astype(float))
+    want, scale = widest(a) @ widest(b), abs(widest(a)) @ abs(widest(b))
     if old is not None:
         want, scale = want + old, scale + abs(old)
     terms = int((a != 0).sum(1).max()) + 1
     allowed = limits(got.dtype.name, want, scale, terms)
-    bad = int((~(abs(got.astype(float) - want) <= allowed)).sum())
+    bad = int((~(abs(widest(got) - want) <= allowed)).sum())
     report(bad == 0 and got.shape == want.shape, f"{name}: {bad} of {got.size} wrong")
 
 
@@ -57,7 +62,7 @@ def spmm():
         c = cupyx.cusparse.spmm(a, cupy.ascontiguousarray(b).T, transb=True)
         compare(f"spmm, row-major as a transpose, {name}", c, dense, b)
         old = cupy.asfortranarray(random_dense(700, 64, 0, 1, dtype, 5))
-        want_old = -0.5 * old.astype(float)
+        want_old = -0.5 * widest(old)
         c = cupyx.cusparse.spmm(a, f, c=old, alpha=1, beta=-0.5)
         compare(f"spmm, beta -0.5, {name}", c, dense, b, want_old)
         g = cupy.asfortranarray(random_dense(700, 48, 0, 1, dtype, 6))

@@ -31,14 +31,18 @@ def to_csr(dense, index):
                                    a.values(), size=a.shape)
 
 
+def widest(x):
+    return x.to(torch.complex128 if x.is_complex() else torch.float64)
+
+
 def compare(name, got, a, b, old=None):
     """got = a @ b (+ old), all dense; the reference is float64."""
-    a64, b64 = a.double(), b.double()
+    a64, b64 = widest(a), widest(b)
     want, scale = a64 @ b64, a64.abs() @ b64.abs()
     if old is not None:
-        want, scale = want + old.double(), scale + old.double().abs()
+        want, scale = want + widest(old), scale + widest(old).abs()
     terms = int((a != 0).sum(1).max()) + 1
-    error = (got.double() - want).abs()
+    error = (widest(got) - want).abs()
     allowed = limits(kind_of(got.dtype), want, scale, terms)
     bad = int((~(error <= allowed)).sum())
     worst = float((error / allowed).nan_to_num(nan=float("inf")).max())
@@ -86,6 +90,31 @@ def layouts():
         compare(f"addmm, {kind_of(dtype)}", c, dense, wide[:, :96], old)
         one = wide[:, :1].contiguous()
         compare(f"one column, {kind_of(dtype)}", a @ one, dense, one)
+
+
+def complex_numbers():
+    for part, dtype in ((torch.float32, torch.complex64), (torch.float64, torch.complex128)):
+        def random_complex(*form, part=part):
+            return torch.complex(random_dense(*form, part, 31), random_dense(*form, part, 32))
+
+        def one(dtype=dtype, random_complex=random_complex):
+            dense, b = random_complex(700, 520, 0.9, 1), random_complex(520, 72, 0, 1)
+            a = to_csr(dense, torch.int32)
+            for _ in range(3):
+                c = a @ b
+            compare(f"CSR, {kind_of(dtype)}", c, dense, b)
+            old = random_complex(700, 72, 0, 1)
+            c = torch.addmm(old, a, b, alpha=1, beta=0.5 - 2j)
+            compare(f"addmm, {kind_of(dtype)}, complex beta", c, dense, b, (0.5 - 2j) * old)
+            column = random_complex(72, 520, 0, 1).t()
+            compare(f"CSR, {kind_of(dtype)}, column-major B", a @ column, dense, column)
+            c = torch.sparse.sampled_addmm(a, old, b.t().contiguous(), beta=0, alpha=1j)
+            want = (1j * (widest(old) @ widest(b).t()))[dense != 0]
+            scale = (widest(old).abs() @ widest(b).abs().t())[dense != 0]
+            error = (widest(c.values()) - want).abs()
+            bad = int((~(error <= limits(kind_of(dtype), want, scale, 73))).sum())
+            report(bad == 0, f"sampled_addmm {kind_of(dtype)}, alpha i: {bad} wrong")
+        attempt(f"complex, {kind_of(dtype)}", one, RuntimeError)
 
 
 def changes_in_place():
@@ -206,7 +235,7 @@ def pruned_mlp():
 
 def main():
     torch.backends.cuda.matmul.allow_tf32 = False
-    for part in (products, layouts, changes_in_place, recycled_addresses, graphs, sampled, backward,
+    for part in (products, layouts, complex_numbers, changes_in_place, recycled_addresses, graphs, sampled, backward,
                  pruned_mlp):
         attempt(part.__name__, part)
     torch.cuda.synchronize()

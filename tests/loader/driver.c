@@ -181,7 +181,7 @@ static void row_lookup_main(void)
   float one = 1;
   open_or_die(COPY_1, RTLD_NOW | RTLD_LOCAL);
   __typeof__(cusparseSpMM) *f = (__typeof__(cusparseSpMM) *)dlsym(RTLD_DEFAULT, "cusparseSpMM");
-  EXPECT(f && f(&h, 0, 0, &one, NULL, NULL, &one, NULL, CUDA_C_32F, 0, NULL) == 0);
+  EXPECT(f && f(&h, 0, 0, &one, NULL, NULL, &one, NULL, CUDA_C_16F, 0, NULL) == 0);
   expect_reached(&h, 1, 1);
 }
 
@@ -204,8 +204,8 @@ static void use_bound(const struct bound *b, int copy, int entered)
 {
   struct cusparseContext h = {.copy = 0};
   float one = 1;
-  if (b->spmm(&h, 0, 0, &one, NULL, NULL, &one, NULL, CUDA_C_32F, 0, NULL) != 0 ||
-      b->prepare(&h, 0, 0, &one, NULL, NULL, &one, NULL, CUDA_C_32F, 0, NULL) != 0)
+  if (b->spmm(&h, 0, 0, &one, NULL, NULL, &one, NULL, CUDA_C_16F, 0, NULL) != 0 ||
+      b->prepare(&h, 0, 0, &one, NULL, NULL, &one, NULL, CUDA_C_16F, 0, NULL) != 0)
     EXPECT(!"a bound function failed");
   expect_way(&h, copy, 2, entered);
 }
@@ -253,7 +253,7 @@ static void row_handle_many(void)
     float one = 1;
     snprintf(name, sizeof name, "./many/copy%d.so", i);
     struct bound b = bind_to(open_or_die(name, RTLD_NOW | RTLD_LOCAL));
-    EXPECT(b.spmm(&h, 0, 0, &one, NULL, NULL, &one, NULL, CUDA_C_32F, 0, NULL) == 0);
+    EXPECT(b.spmm(&h, 0, 0, &one, NULL, NULL, &one, NULL, CUDA_C_16F, 0, NULL) == 0);
     EXPECT(h.calls == 1 && h.copy == 1);
     if (getenv("ENTRY")) EXPECT(h.entry == (i < 8));
   }

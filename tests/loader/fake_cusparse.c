@@ -291,7 +291,7 @@ cusparseStatus_t cusparseDnMatGetStridedBatch(cusparseConstDnMatDescr_t m, int *
     *offsets = *columns = *values = NULL;                                                          \
     *offset_type = *column_type = CUSPARSE_INDEX_32I;                                              \
     *base = CUSPARSE_INDEX_BASE_ZERO;                                                              \
-    *type = CUDA_C_32F;                                                                            \
+    *type = CUDA_C_16F;                                                                            \
     return cusparseSpMatGetSize(m, rows, cols, nnz);                                               \
   }
 #define COO_GET(name, Matrix, Pointer)                                                             \
@@ -303,7 +303,7 @@ cusparseStatus_t cusparseDnMatGetStridedBatch(cusparseConstDnMatDescr_t m, int *
     *row_indices = *columns = *values = NULL;                                                      \
     *index_type = CUSPARSE_INDEX_32I;                                                              \
     *base = CUSPARSE_INDEX_BASE_ZERO;                                                              \
-    *type = CUDA_C_32F;                                                                            \
+    *type = CUDA_C_16F;                                                                            \
     return cusparseSpMatGetSize(m, rows, cols, nnz);                                               \
   }
 #define DENSE_GET(name, Matrix, Pointer)                                                           \
@@ -314,7 +314,7 @@ cusparseStatus_t cusparseDnMatGetStridedBatch(cusparseConstDnMatDescr_t m, int *
     *cols = m->cols;                                                                               \
     *ld = m->ld;                                                                                   \
     *values = NULL;                                                                                \
-    *type = CUDA_C_32F;                                                                            \
+    *type = CUDA_C_16F;                                                                            \
     *order = CUSPARSE_ORDER_ROW;                                                                   \
     DONE;                                                                                          \
   }

@@ -14,6 +14,6 @@ int lookup_use(cusparseHandle_t h, void *library)
   void *p = dlsym(RTLD_DEFAULT, "cusparseSpMM");
   if (!p && library) p = dlsym(library, "cusparseSpMM");
   if (!p) return -2;
-  return (int)((__typeof__(cusparseSpMM) *)p)(h, n, n, &one, NULL, NULL, &one, NULL, CUDA_C_32F,
+  return (int)((__typeof__(cusparseSpMM) *)p)(h, n, n, &one, NULL, NULL, &one, NULL, CUDA_C_16F,
                                               CUSPARSE_SPMM_ALG_DEFAULT, NULL);
 }

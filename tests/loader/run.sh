@@ -240,7 +240,7 @@ ends() {
   cat "$work/err"
   [ $got = "$status" ] && grep -q -F -e "$text" "$work/err"
 }
-# The matrices of these programs are complex: every call is declined.
+# The matrices of these programs are of complex halves: every call is declined.
 strict_runs() {
   check "$level, shunt run: a declined call" ends 0 "left to the original" "$shunt" run ./linked
   for call in cusparseSpMM cusparseSDDMM; do

@@ -77,13 +77,13 @@ static int use_library(cusparseHandle_t h)
   float one = 1;
   const cusparseOperation_t n = CUSPARSE_OPERATION_NON_TRANSPOSE;
   int status = (int)cusparseCreateCsr(&s, USE_ROWS, 5, 9, NULL, NULL, NULL, CUSPARSE_INDEX_32I,
-                                      CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_C_32F);
+                                      CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_C_16F);
   if (status) return status;
-  status = (int)cusparseCreateDnMat(&d, 5, 5, 5, NULL, CUDA_C_32F, CUSPARSE_ORDER_ROW);
+  status = (int)cusparseCreateDnMat(&d, 5, 5, 5, NULL, CUDA_C_16F, CUSPARSE_ORDER_ROW);
   if (status) return status;
 #define CALL(f, Alg, a, c, last)                                                                   \
   if (!status)                                                                                     \
-  status = (int)CALLED(cusparse##f(h, n, n, &one, a, d, &one, c, CUDA_C_32F, Alg, last))
+  status = (int)CALLED(cusparse##f(h, n, n, &one, a, d, &one, c, CUDA_C_16F, Alg, last))
   CALL(SpMM_bufferSize, CUSPARSE_SPMM_ALG_DEFAULT, s, d, &bytes);
   CALL(SpMM_preprocess, CUSPARSE_SPMM_ALG_DEFAULT, s, d, NULL);
   CALL(SpMM, CUSPARSE_SPMM_ALG_DEFAULT, s, d, NULL);

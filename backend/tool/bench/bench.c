@@ -16,7 +16,7 @@ static const char help[] =
     "shuffled:, rmat:, band:, mesh:XxYxZ:UNKNOWNS, tiles: (all in shunt(1)).\n"
     "\n"
     "  -n, --columns LIST  columns of B and C; SDDMM: inner dimension [32,128]\n"
-    "  -t, --types LIST    f16, bf16, f32, f64, i8, f16f32, bf16f32, i8f32 [f16,f32]\n"
+    "  -t, --types LIST    f16, bf16, f32, f64, i8, c32, c64, f16f32 ... [f16,f32]\n"
     "      --layout LIST   orders of the two dense matrices: rr, rc, cr, cc [rr]\n"
     "      --op OP         spmm or sddmm [spmm]\n"
     "      --index TYPE    i32 or i64 [i32]\n"

@@ -4,8 +4,8 @@
 
 #include "backend/tool/bench/bench.h"
 
-const char *const bench_type_words[] = {"f16",    "bf16",    "f32",   "f64", "i8",
-                                        "f16f32", "bf16f32", "i8f32", NULL};
+const char *const bench_type_words[] = {"f16",     "bf16",  "f32", "f64", "i8", "f16f32",
+                                        "bf16f32", "i8f32", "c32", "c64", NULL};
 static const struct {
   shunt_type in, out, compute;
 } type_table[] = {
@@ -13,6 +13,7 @@ static const struct {
     {SHUNT_F32, SHUNT_F32, SHUNT_F32},  {SHUNT_F64, SHUNT_F64, SHUNT_F64},
     {SHUNT_I8, SHUNT_I32, SHUNT_I32},   {SHUNT_F16, SHUNT_F32, SHUNT_F32},
     {SHUNT_BF16, SHUNT_F32, SHUNT_F32}, {SHUNT_I8, SHUNT_F32, SHUNT_F32},
+    {SHUNT_C32, SHUNT_C32, SHUNT_C32},  {SHUNT_C64, SHUNT_C64, SHUNT_C64},
 };
 
 static struct shunt_dense make_dense(int64_t rows, int64_t cols, char order, shunt_type type)
@@ -34,16 +35,16 @@ struct shunt_problem bench_problem(const struct shunt_matrix *m, int64_t width, 
     p.spmm = (struct shunt_spmm){.a = sparse,
                                  .b = make_dense(m->cols, width, layout[0], in),
                                  .c = make_dense(m->rows, width, layout[1], out),
-                                 .alpha = {NULL, 1},
-                                 .beta = {NULL, 0},
+                                 .alpha = {.host = 1},
+                                 .beta = {.host = 0},
                                  .compute = compute};
     p.spmm.a.value_type = in;
   } else {
     p.sddmm = (struct shunt_sddmm){.a = make_dense(m->rows, width, layout[0], in),
                                    .b = make_dense(width, m->cols, layout[1], in),
                                    .c = sparse,
-                                   .alpha = {NULL, 1},
-                                   .beta = {NULL, 0},
+                                   .alpha = {.host = 1},
+                                   .beta = {.host = 0},
                                    .compute = compute};
     p.sddmm.c.value_type = out;
   }
@@ -54,7 +55,7 @@ struct shunt_problem bench_problem(const struct shunt_matrix *m, int64_t width, 
 static void settle_scalar(struct shunt_scalar *s, double usual, bool *on_device)
 {
   if (!s->device) return;
-  *s = (struct shunt_scalar){NULL, usual};
+  *s = (struct shunt_scalar){.host = usual};
   *on_device = true;
 }
 

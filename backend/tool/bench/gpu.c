@@ -89,29 +89,17 @@ static bool upload(void **to, const void *from, size_t bytes)
          cudaMemcpy(*to, from, bytes, cudaMemcpyHostToDevice) == cudaSuccess;
 }
 
-/* alpha and beta in the compute type at scalars and scalars + 8. */
+/* alpha and beta in the compute type at scalars and scalars + 16. */
 static bool place_scalars(struct gpu_case *g)
 {
   bool spmm = g->p.op == SHUNT_SPMM;
-  shunt_type compute = spmm ? g->p.spmm.compute : g->p.sddmm.compute;
   struct shunt_scalar *both[2] = {spmm ? &g->p.spmm.alpha : &g->p.sddmm.alpha,
                                   spmm ? &g->p.spmm.beta : &g->p.sddmm.beta};
-  union {
-    double f64;
-    float f32;
-    int32_t i32;
-  } value[2] = {{0}, {0}};
-  for (int i = 0; i < 2; i++) {
-    if (compute == SHUNT_F64)
-      value[i].f64 = both[i]->host;
-    else if (compute == SHUNT_I32)
-      value[i].i32 = (int32_t)both[i]->host;
-    else
-      value[i].f32 = (float)both[i]->host;
-  }
+  union gpu_scalar value[2];
+  for (int i = 0; i < 2; i++) value[i] = gpu_scalar_of(both[i], gpu_compute_of(&g->p));
   if (!upload(&g->scalars, value, sizeof value)) return false;
   if (g->c->device_scalars)
-    for (int i = 0; i < 2; i++) both[i]->device = (const char *)g->scalars + 8 * i;
+    for (int i = 0; i < 2; i++) both[i]->device = (const char *)g->scalars + sizeof *value * i;
   return true;
 }
 

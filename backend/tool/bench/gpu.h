@@ -34,7 +34,7 @@ struct gpu_case {
   void *array[BENCH_ARRAYS];
   void *result, *before; /* the result's array; its content before any call */
   size_t result_bytes;
-  void *scalars;   /* alpha at 0, beta at 8, in the compute type */
+  void *scalars;   /* alpha at 0, beta at 16, in the compute type */
   void *workspace; /* of the way being measured */
   size_t workspace_bytes;
   struct shunt_dense dense; /* SpMM: A as a dense matrix; SDDMM: the dense product */
@@ -129,6 +129,17 @@ struct gpu_peers *gpu_peers_open(struct gpu *gpu, struct bench_machine *m);
 void gpu_peers_close(struct gpu_peers *peers);
 bool gpu_has_cusparse(const struct gpu *gpu);
 bool gpu_has_cublas(const struct gpu *gpu);
+/* A scalar that is known on the host, in the compute type. */
+union gpu_scalar {
+  float f32;
+  double f64;
+  int32_t i32;
+  float c32[2];
+  double c64[2];
+};
+union gpu_scalar gpu_scalar_of(const struct shunt_scalar *s, shunt_type compute);
+shunt_type gpu_compute_of(const struct shunt_problem *p);
+
 /* Both libraries read the case's scalars from host or device. */
 void gpu_peers_scalars(struct gpu_case *g);
 /* ---- gpu_cublas.c ------------------------------------------------------ */

@@ -11,9 +11,9 @@ static shunt_status multiply(struct gpu_peers *p, const struct shunt_dense *a,
   const struct shunt_dense *x = rows ? b : a, *y = rows ? a : b;
   cublasOperation_t op_x = gpu_is_row_major(x) == rows ? CUBLAS_OP_N : CUBLAS_OP_T;
   cublasOperation_t op_y = gpu_is_row_major(y) == rows ? CUBLAS_OP_N : CUBLAS_OP_T;
-  cublasComputeType_t type = compute == SHUNT_F64   ? CUBLAS_COMPUTE_64F
-                             : compute == SHUNT_I32 ? CUBLAS_COMPUTE_32I
-                                                    : CUBLAS_COMPUTE_32F;
+  cublasComputeType_t type = compute == SHUNT_F64 || compute == SHUNT_C64 ? CUBLAS_COMPUTE_64F
+                             : compute == SHUNT_I32                       ? CUBLAS_COMPUTE_32I
+                                                                          : CUBLAS_COMPUTE_32F;
   cublasStatus_t status = p->blas.cublasGemmEx(
       p->blas_handle, op_x, op_y, (int)(rows ? c->cols : c->rows), (int)(rows ? c->rows : c->cols),
       (int)a->cols, alpha, x->values, gpu_cuda_type(x->type), gpu_leading(x), y->values,
@@ -32,8 +32,9 @@ shunt_status gpu_gemm(struct gpu_case *g, cudaStream_t stream)
     return multiply(g->gpu->peers, &g->dense, &g->p.spmm.b, &g->p.spmm.c, s.at[0], s.at[1],
                     g->p.spmm.compute);
   }
-  union gpu_scalar one = gpu_scalar_of(1, g->p.sddmm.compute);
-  union gpu_scalar zero = gpu_scalar_of(0, g->p.sddmm.compute);
+  const struct shunt_scalar by = {.host = 1}, add = {.host = 0};
+  union gpu_scalar one = gpu_scalar_of(&by, g->p.sddmm.compute);
+  union gpu_scalar zero = gpu_scalar_of(&add, g->p.sddmm.compute);
   return multiply(g->gpu->peers, &g->p.sddmm.a, &g->p.sddmm.b, &g->dense, &one, &zero,
                   g->p.sddmm.compute);
 }

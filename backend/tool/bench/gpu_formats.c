@@ -195,7 +195,7 @@ static bool is_for_sparse24(const struct gpu_case *g)
 {
   const struct shunt_spmm *s = &g->p.spmm;
   if (!is_spmm(g) || g->c->profile.crowded_rows || g->c->profile.unsorted_rows) return false;
-  return !s->beta.device && s->beta.host == 0 && shunt_sparse24_bytes(&s->a) > 0 &&
+  return shunt_scalar_is_zero(&s->beta) && shunt_sparse24_bytes(&s->a) > 0 &&
          shunt_sparse24_spmm_built();
 }
 

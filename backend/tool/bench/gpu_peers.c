@@ -97,16 +97,15 @@ bool gpu_has_cublas(const struct gpu *gpu)
 
 /* ---- scalars, types, layouts -------------------------------------------------- */
 
-union gpu_scalar gpu_scalar_of(double x, shunt_type compute)
+union gpu_scalar gpu_scalar_of(const struct shunt_scalar *s, shunt_type compute)
 {
-  union gpu_scalar s = {.f64 = 0};
-  if (compute == SHUNT_F64)
-    s.f64 = x;
-  else if (compute == SHUNT_I32)
-    s.i32 = (int32_t)x;
-  else
-    s.f32 = (float)x;
-  return s;
+  switch (compute) {
+  case SHUNT_F64: return (union gpu_scalar){.f64 = s->host};
+  case SHUNT_I32: return (union gpu_scalar){.i32 = (int32_t)s->host};
+  case SHUNT_C32: return (union gpu_scalar){.c32 = {(float)s->host, (float)s->imaginary}};
+  case SHUNT_C64: return (union gpu_scalar){.c64 = {s->host, s->imaginary}};
+  default: return (union gpu_scalar){.f32 = (float)s->host};
+  }
 }
 
 shunt_type gpu_compute_of(const struct shunt_problem *p)
@@ -120,7 +119,7 @@ void gpu_find_scalars(const struct gpu_case *g, struct gpu_scalars *s)
   const struct shunt_scalar *both[2] = {spmm ? &g->p.spmm.alpha : &g->p.sddmm.alpha,
                                         spmm ? &g->p.spmm.beta : &g->p.sddmm.beta};
   for (int i = 0; i < 2; i++) {
-    s->host[i] = gpu_scalar_of(both[i]->host, gpu_compute_of(&g->p));
+    s->host[i] = gpu_scalar_of(both[i], gpu_compute_of(&g->p));
     s->at[i] = both[i]->device ? both[i]->device : &s->host[i];
   }
 }
@@ -140,9 +139,9 @@ void gpu_peers_scalars(struct gpu_case *g)
 
 cudaDataType gpu_cuda_type(shunt_type t)
 {
-  static const cudaDataType type[SHUNT_TYPE_COUNT] = {CUDA_R_16F, CUDA_R_16BF, CUDA_R_32F,
-                                                      CUDA_R_64F, CUDA_R_8I,   CUDA_R_32I,
-                                                      CUDA_R_64I, CUDA_R_64U,  CUDA_R_16I};
+  static const cudaDataType type[SHUNT_TYPE_COUNT] = {
+      CUDA_R_16F, CUDA_R_16BF, CUDA_R_32F, CUDA_R_64F, CUDA_R_8I, CUDA_R_32I,
+      CUDA_R_64I, CUDA_R_64U,  CUDA_R_16I, CUDA_C_32F, CUDA_C_64F};
   return type[t];
 }
 

@@ -58,22 +58,13 @@ struct gpu_peers {
 };
 
 /* alpha or beta in the compute type, where the libraries look for it. */
-union gpu_scalar {
-  float f32;
-  double f64;
-  int32_t i32;
-};
-
 struct gpu_scalars {
   union gpu_scalar host[2];
   const void *at[2]; /* alpha, beta: what to hand over */
 };
 
-/* x in the compute type. */
-union gpu_scalar gpu_scalar_of(double x, shunt_type compute);
 /* The case's alpha and beta, on the host or on the device. */
 void gpu_find_scalars(const struct gpu_case *g, struct gpu_scalars *s);
-shunt_type gpu_compute_of(const struct shunt_problem *p);
 cudaDataType gpu_cuda_type(shunt_type t);
 bool gpu_is_row_major(const struct shunt_dense *d);
 int gpu_leading(const struct shunt_dense *d); /* dimension */

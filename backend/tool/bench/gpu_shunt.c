@@ -62,7 +62,7 @@ bool gpu_prepare_dense(struct gpu_case *g, struct bench_way *w)
 {
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
   bool spmm = g->p.op == SHUNT_SPMM;
-  shunt_type type = spmm || a->value_type == SHUNT_F64 ? a->value_type : SHUNT_F32;
+  shunt_type type = spmm || shunt_type_size(a->value_type) >= 8 ? a->value_type : SHUNT_F32;
   int64_t step = 16 / (int64_t)shunt_type_size(type);
   int64_t row_stride = (a->cols + step - 1) / step * step;
   double bytes = (double)a->rows * (double)row_stride * (double)shunt_type_size(type);

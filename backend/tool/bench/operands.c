@@ -60,6 +60,10 @@ static const struct shunt_dense *dense_of(const struct shunt_problem *p, int whi
 
 static void fill_random(void *to, int64_t count, shunt_type type, uint64_t seed)
 {
+  if (shunt_type_is_complex(type)) {
+    fill_random(to, 2 * count, type == SHUNT_C32 ? SHUNT_F32 : SHUNT_F64, seed);
+    return;
+  }
   /* In chunks that do not depend on each other: 10 GB of B else take longer than all products. */
 #pragma omp parallel for schedule(static)
   for (int64_t i = 0; i < count; i += 1024) {

@@ -34,6 +34,41 @@ __device__ double widen(int8_t x)
   return x;
 }
 
+// A complex number, whose parts are checked one by one, each against the sum of the absolute
+// values of what was added to it.
+struct pair {
+  double re, im;
+};
+__device__ pair widen(float2 x)
+{
+  return {x.x, x.y};
+}
+__device__ pair widen(double2 x)
+{
+  return {x.x, x.y};
+}
+__device__ double times(double a, double b)
+{
+  return a * b;
+}
+__device__ pair times(pair a, pair b)
+{
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+__device__ void add(double &sum, double &scale, double a, double b)
+{
+  sum += a * b;
+  scale += fabs(a * b);
+}
+__device__ void add(pair &sum, pair &scale, pair a, pair b)
+{
+  const pair x = times(a, b);
+  sum.re += x.re;
+  sum.im += x.im;
+  scale.re += fabs(a.re * b.re) + fabs(a.im * b.im);
+  scale.im += fabs(a.re * b.im) + fabs(a.im * b.re);
+}
+
 // Once per entry, so the branch does not matter.
 __device__ double load(const void *from, int64_t i, shunt_type type)
 {
@@ -46,6 +81,25 @@ __device__ double load(const void *from, int64_t i, shunt_type type)
   case SHUNT_I32: return ((const int32_t *)from)[i];
   default: return (double)((const int64_t *)from)[i];
   }
+}
+
+// The number that stands there, as a double or as a pair.
+__device__ void load(double &to, const void *from, int64_t i, shunt_type type)
+{
+  to = load(from, i, type);
+}
+__device__ void load(pair &to, const void *from, int64_t i, shunt_type type)
+{
+  const shunt_type part = type == SHUNT_C32 ? SHUNT_F32 : SHUNT_F64;
+  to = {load(from, 2 * i, part), load(from, 2 * i + 1, part)};
+}
+__device__ void value_of(double &to, const shunt_scalar &s)
+{
+  to = s.host;
+}
+__device__ void value_of(pair &to, const shunt_scalar &s)
+{
+  to = {s.host, s.imaginary};
 }
 
 // Bits of doubles >= 0 order as the doubles do.
@@ -64,6 +118,47 @@ __device__ void compare(unsigned long long *error, double got, double want, doub
   raise(error + 1, ratio);
 }
 
+// What a result and its tolerance are made from.
+template <class W> struct expected {
+  W sum, scale; // of products, of their absolute values
+  double terms, operands;
+  shunt_type type, compute;
+};
+
+__device__ void compare(unsigned long long *error, const expected<double> &e, double alpha,
+                        double old, double got)
+{
+  const double want = alpha * e.sum + old;
+  compare(error, got, want,
+          bench_tolerance(e.type, e.compute, e.operands, fabs(alpha) * e.scale + fabs(old), want,
+                          e.terms));
+}
+
+__device__ void compare(unsigned long long *error, const expected<pair> &e, pair alpha, pair old,
+                        pair got)
+{
+  const pair want = times(alpha, e.sum);
+  const double size =
+      (fabs(alpha.re) + fabs(alpha.im)) * (e.scale.re + e.scale.im) + fabs(old.re) + fabs(old.im);
+  const double re = want.re + old.re, im = want.im + old.im;
+  compare(error, got.re, re, bench_tolerance(e.type, e.compute, e.operands, size, re, e.terms));
+  compare(error, got.im, im, bench_tolerance(e.type, e.compute, e.operands, size, im, e.terms));
+}
+
+// The result at `place` against alpha e.sum + beta before.
+template <class W>
+__device__ void check_result(unsigned long long *error, const expected<W> &e, shunt_scalar by,
+                             shunt_scalar beta, const void *before, const void *after,
+                             int64_t place)
+{
+  W alpha, b, old = {}, got;
+  value_of(alpha, by);
+  value_of(b, beta);
+  load(got, after, place, e.type);
+  if (beta.host != 0 || beta.imaginary != 0) load(old, before, place, e.type);
+  compare(error, e, alpha, times(b, old), got);
+}
+
 template <class T, class I>
 __global__ void check_spmm(shunt_spmm p, double operands, const void *before,
                            unsigned long long *error)
@@ -71,22 +166,17 @@ __global__ void check_spmm(shunt_spmm p, double operands, const void *before,
   const I *offsets = (const I *)p.a.row_offsets, *columns = (const I *)p.a.columns;
   const T *values = (const T *)p.a.values, *b = (const T *)p.b.values;
   int64_t entries = p.c.rows * p.c.cols, threads = (int64_t)gridDim.x * blockDim.x;
-  for (int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; e < entries; e += threads) {
-    int64_t i = e / p.c.cols, j = e % p.c.cols;
+  for (int64_t n = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; n < entries; n += threads) {
+    int64_t i = n / p.c.cols, j = n % p.c.cols;
     int64_t begin = offsets[i] - p.a.base, end = offsets[i + 1] - p.a.base;
-    double sum = 0, scale = 0;
+    expected<decltype(widen(T()))> e = {{},       {},       (double)(end - begin),
+                                        operands, p.c.type, p.compute};
     for (int64_t at = begin; at < end; at++) {
       int64_t k = columns[at] - p.a.base;
-      double product = widen(values[at]) * widen(b[k * p.b.row_stride + j * p.b.col_stride]);
-      sum += product;
-      scale += fabs(product);
+      add(e.sum, e.scale, widen(values[at]), widen(b[k * p.b.row_stride + j * p.b.col_stride]));
     }
-    int64_t place = i * p.c.row_stride + j * p.c.col_stride;
-    double old = p.beta.host != 0 ? p.beta.host * load(before, place, p.c.type) : 0;
-    double want = p.alpha.host * sum + old;
-    compare(error, load(p.c.values, place, p.c.type), want,
-            bench_tolerance(p.c.type, p.compute, operands, fabs(p.alpha.host) * scale + fabs(old),
-                            want, (double)(end - begin)));
+    check_result(error, e, p.alpha, p.beta, before, p.c.values,
+                 i * p.c.row_stride + j * p.c.col_stride);
   }
 }
 
@@ -113,18 +203,12 @@ __global__ void check_sddmm(shunt_sddmm p, double operands, const void *before,
   int64_t threads = (int64_t)gridDim.x * blockDim.x;
   for (int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; e < p.c.nnz; e += threads) {
     int64_t i = row_of(offsets, p.c.rows, p.c.base, e), j = columns[e] - p.c.base;
-    double sum = 0, scale = 0;
-    for (int64_t k = 0; k < p.a.cols; k++) {
-      double product = widen(a[i * p.a.row_stride + k * p.a.col_stride]) *
-                       widen(b[k * p.b.row_stride + j * p.b.col_stride]);
-      sum += product;
-      scale += fabs(product);
-    }
-    double old = p.beta.host != 0 ? p.beta.host * load(before, e, p.c.value_type) : 0;
-    double want = p.alpha.host * sum + old;
-    compare(error, load(p.c.values, e, p.c.value_type), want,
-            bench_tolerance(p.c.value_type, p.compute, operands,
-                            fabs(p.alpha.host) * scale + fabs(old), want, (double)p.a.cols));
+    expected<decltype(widen(T()))> x = {{},       {}, (double)p.a.cols, operands, p.c.value_type,
+                                        p.compute};
+    for (int64_t k = 0; k < p.a.cols; k++)
+      add(x.sum, x.scale, widen(a[i * p.a.row_stride + k * p.a.col_stride]),
+          widen(b[k * p.b.row_stride + j * p.b.col_stride]));
+    check_result(error, x, p.alpha, p.beta, before, p.c.values, e);
   }
 }
 
@@ -164,6 +248,8 @@ extern "C" shunt_status bench_reference_cuda(const struct shunt_problem *p, doub
   case SHUNT_F32: launch_index<float>(p, operands, before, error, stream); break;
   case SHUNT_F64: launch_index<double>(p, operands, before, error, stream); break;
   case SHUNT_I8: launch_index<int8_t>(p, operands, before, error, stream); break;
+  case SHUNT_C32: launch_index<float2>(p, operands, before, error, stream); break;
+  case SHUNT_C64: launch_index<double2>(p, operands, before, error, stream); break;
   default: return SHUNT_E_UNSUPPORTED;
   }
   return cudaGetLastError() == cudaSuccess ? SHUNT_OK : SHUNT_E_CUDA;

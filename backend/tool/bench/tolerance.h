@@ -27,8 +27,10 @@ BENCH_BOTH double bench_roundoff(shunt_type t)
   switch (t) {
   case SHUNT_F16: return 0x1p-11;
   case SHUNT_BF16: return 0x1p-8;
-  case SHUNT_F32: return 0x1p-24;
-  case SHUNT_F64: return 0x1p-53;
+  case SHUNT_F32:
+  case SHUNT_C32: return 0x1p-24;
+  case SHUNT_F64:
+  case SHUNT_C64: return 0x1p-53;
   default: return 0;
   }
 }

@@ -125,6 +125,12 @@ scalars scalars_of(const host_case &c)
 
 constexpr cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
 
+// What is conjugated is left to the original.
+cusparseOperation_t op_a(const host_case &c)
+{
+  return c.type == CUDA_C_32F ? CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE : plain;
+}
+
 size_t ask_workspace(const product *p)
 {
   const scalars s = scalars_of(p->what);
@@ -134,9 +140,9 @@ size_t ask_workspace(const product *p)
                                        s.beta, p->sparse, s.compute, CUSPARSE_SDDMM_ALG_DEFAULT,
                                        &bytes));
   else
-    SPARSE_OK(cusparseSpMM_bufferSize(p->handle, plain, plain, s.alpha, p->sparse, p->dense_b,
-                                      s.beta, p->dense_c, s.compute, CUSPARSE_SPMM_ALG_DEFAULT,
-                                      &bytes));
+    SPARSE_OK(cusparseSpMM_bufferSize(p->handle, op_a(p->what), plain, s.alpha, p->sparse,
+                                      p->dense_b, s.beta, p->dense_c, s.compute,
+                                      CUSPARSE_SPMM_ALG_DEFAULT, &bytes));
   return bytes;
 }
 
@@ -147,7 +153,7 @@ void call(const product *p)
     SPARSE_OK(cusparseSDDMM(p->handle, plain, plain, s.alpha, p->dense_c, p->dense_b, s.beta,
                             p->sparse, s.compute, CUSPARSE_SDDMM_ALG_DEFAULT, p->workspace));
   else
-    SPARSE_OK(cusparseSpMM(p->handle, plain, plain, s.alpha, p->sparse, p->dense_b, s.beta,
+    SPARSE_OK(cusparseSpMM(p->handle, op_a(p->what), plain, s.alpha, p->sparse, p->dense_b, s.beta,
                            p->dense_c, s.compute, CUSPARSE_SPMM_ALG_DEFAULT, p->workspace));
 }
 

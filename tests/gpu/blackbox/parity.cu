@@ -104,7 +104,9 @@ static std::string compare_numbers(const Case &c, const Result &r, const Answer 
   for (double v : original.got)
     if (isfinite(v)) largest = std::max(largest, fabs(v));
   cudaDataType out = c.type_c;
-  double rough = largest * (type_size(out) == 2 ? 0x1p-6 : out == CUDA_R_64F ? 1e-12 : 1e-5);
+  double rough = largest * (type_size(out) == 2                      ? 0x1p-6
+                            : out == CUDA_R_64F || out == CUDA_C_64F ? 1e-12
+                                                                     : 1e-5);
   for (size_t i = 0; i < r.got.size(); i++) {
     double g = r.got[i], o = original.got[i];
     if (same(g, o) || correctly_rounded(r, i, c.type_c)) continue;

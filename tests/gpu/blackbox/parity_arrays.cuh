@@ -258,5 +258,9 @@ static void upload(Work &w)
   memset(w.scalars, 0, sizeof w.scalars);
   type_store(w.scalars, 0, c.compute, c.alpha);
   type_store(w.scalars + 32, 0, c.compute, c.beta);
+  if (c.compute == CUDA_C_32F || c.compute == CUDA_C_64F) {
+    type_store(w.scalars, 1, c.compute, c.alpha_imaginary);
+    type_store(w.scalars + 32, 1, c.compute, c.beta_imaginary);
+  }
   w.d_scalars.put(std::vector<char>(w.scalars, w.scalars + sizeof w.scalars), 0);
 }

@@ -40,6 +40,7 @@ struct Case {
   int order_first = CUSPARSE_ORDER_ROW, order_second = CUSPARSE_ORDER_ROW;
   int64_t extra_first = 0, extra_second = 0; // leading dimension beyond the packed one
   double alpha = 1, beta = 0;
+  double alpha_imaginary = 0, beta_imaginary = 0; // of complex types
   bool device_scalars = false;
   int null_argument = 0; // position from 1 in the call, 0: none
   int null_stage = 0;    // in which of the three calls

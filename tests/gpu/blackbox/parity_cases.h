@@ -6,6 +6,7 @@
 #pragma once
 #include "tests/gpu/blackbox/parity_case.h"
 #include "tests/gpu/blackbox/parity_cases_bsr.h"
+#include "tests/gpu/blackbox/parity_cases_complex.h"
 #include "tests/gpu/blackbox/parity_cases_scalars.h"
 #include "tests/gpu/blackbox/parity_cases_transposed.h"
 
@@ -86,15 +87,6 @@ inline void add_types(List &l)
     c.type_b = other;
     l.add(c, text("types f16 x %s", type_text(other)));
   }
-  for (cudaDataType t : {CUDA_C_32F, CUDA_C_64F})
-    for (int op = 0; op < 3; op++)
-      for (int sddmm = 0; sddmm < 2; sddmm++) {
-        Case c = typed(t);
-        c.sddmm = sddmm;
-        c.op_a = op;
-        c.beta = 0.5;
-        l.add(c, text("complex %s, op(A) %d", type_text(t), op));
-      }
 }
 
 inline void add_algorithms(List &l)
@@ -504,6 +496,7 @@ inline std::vector<Case> all_cases()
   add_batch_strides(l);
   add_transposed(l);
   add_blocks(l);
+  add_complex(l);
   add_favourites(l);
   return l.all;
 }

@@ -23,7 +23,7 @@ struct Options {
 
 // Device memory that all cases share.
 struct Arena {
-  Buffer offsets{64 << 10}, columns{128 << 10}, values{128 << 10};
+  Buffer offsets{64 << 10}, columns{128 << 10}, values{256 << 10};
   Buffer b{16 << 20}, c{16 << 20}, workspace{64 << 20}, scalars{256};
 };
 

@@ -83,8 +83,8 @@ static struct shunt_spmm make(struct memory *m, shunt_type in, shunt_type out, s
       .a = {ROWS, INNER, NNZ, m->offsets, m->columns, m->values, index, in, base},
       .b = {INNER, N, b_by_column ? 1 : N + 3, b_by_column ? INNER + 3 : 1, m->b, in},
       .c = {ROWS, N, c_by_column ? 1 : N + 3, c_by_column ? ROWS + 3 : 1, m->c, out},
-      .alpha = {NULL, 1},
-      .beta = {NULL, 0},
+      .alpha = {.host = 1},
+      .beta = {.host = 0},
       .compute = compute,
       .only_if = NULL,
   };
@@ -240,8 +240,8 @@ static void test_large(spmm f, const char *name)
       .a = {M, K, nnz, off, col, val, SHUNT_I32, SHUNT_F32, 0},
       .b = {K, WIDE, WIDE, 1, b, SHUNT_F32},
       .c = {M, WIDE, WIDE, 1, c, SHUNT_F32},
-      .alpha = {NULL, 1},
-      .beta = {NULL, 0},
+      .alpha = {.host = 1},
+      .beta = {.host = 0},
       .compute = SHUNT_F32,
       .only_if = NULL,
   };

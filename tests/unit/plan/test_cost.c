@@ -54,6 +54,10 @@ static const struct measured cases[] = {
     {"delaunay_n16", 65536, 65536, 393150, 17, 243682, 61, 128, SHUNT_F32, 39.8, 38.5, 54.4},
     {"gupta2", 62064, 62064, 4248286, 8413, 1939464, 10543, 32, SHUNT_F32, 64.7, 103, 200},
     {"pyfr_p6_tet_m132-sp", 84, 252, 20400, 252, 0, 0, 32, SHUNT_F32, 4.0, 0, 0},
+    {"tsyl201", 20685, 20685, 2454957, 162, 0, 0, 128, SHUNT_C32, 144, 0, 0},
+    {"cfd1", 70656, 70656, 1828364, 33, 0, 0, 32, SHUNT_C32, 44.9, 0, 0},
+    {"bcsstk32", 44609, 44609, 2014701, 216, 0, 0, 32, SHUNT_C64, 84.6, 0, 0},
+    {"random 4096x4096", 4096, 4096, 1677119, 478, 0, 0, 256, SHUNT_C32, 206, 0, 0},
     {"random 4096x4096, 4 x 1", 4096, 4096, 1677720, 460, 0, 0, 256, SHUNT_F32, 100, 0, 0},
     {"transformer_512x2048_0.9", 512, 2048, 104857, 670, 0, 0, 256, SHUNT_F16, 13.2, 0, 0},
 };
@@ -447,6 +451,12 @@ static void test_rows_leave_what_they_lose(void)
       {"rmat:131072:32", 131072, 3729482, 15666, 128, SHUNT_F64, 550, 530},
       {"rmat:1048576:16", 1048576, 16086321, 39440, 128, SHUNT_F64, 2720, 2951},
       {"rmat:3000000:3", 3000000, 8360000, 18909, 128, SHUNT_F32, 1515, 1392},
+      {"wiki-Vote", 8297, 103689, 893, 128, SHUNT_C32, 27.1, 24.7},
+      {"c-64", 51035, 717841, 9474, 32, SHUNT_C64, 62.8, 151},
+      {"c-64", 51035, 717841, 9474, 128, SHUNT_C64, 332, 263},
+      {"delaunay_n16", 65536, 393150, 17, 128, SHUNT_C32, 68.9, 103},
+      {"delaunay_n16", 65536, 393150, 17, 128, SHUNT_C64, 309, 198},
+      {"tsyl201", 20685, 2454957, 162, 128, SHUNT_C64, 321, 526},
   };
   struct shunt_context e = {.device = h200};
   for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
@@ -469,6 +479,49 @@ static void test_rows_leave_what_they_lose(void)
     check((fits && us < shunt_cost_original(&p, &f, &h200)) ==
               (measured[i].by_rows < measured[i].by_original),
           "%s, N = %d: rows %.0f us, cuSPARSE %.0f", measured[i].matrix, (int)n,
+          measured[i].by_rows, measured[i].by_original);
+  }
+}
+
+/* Complex SDDMM: us by `csr` and by cuSPARSE. */
+static void test_complex_sddmm(void)
+{
+  static const struct {
+    const char *matrix;
+    int64_t rows, nnz, longest, inner;
+    bool by_columns;
+    shunt_type type;
+    double by_rows, by_original;
+  } measured[] = {
+      {"random 10 %", 4096, 1677119, 478, 32, false, SHUNT_C32, 149, 129},
+      {"random 10 %", 4096, 1677119, 478, 256, false, SHUNT_C32, 304, 1329},
+      {"tsyl201", 20685, 2454957, 162, 32, false, SHUNT_C32, 81, 88.8},
+      {"tsyl201", 20685, 2454957, 162, 256, true, SHUNT_C32, 461, 318},
+      {"ca-AstroPh", 18772, 396160, 504, 256, true, SHUNT_C64, 264, 484},
+      {"cfd1", 70656, 1828364, 33, 256, true, SHUNT_C64, 973, 659},
+      {"cfd1", 70656, 1828364, 33, 256, false, SHUNT_C64, 1118, 2348},
+  };
+  struct shunt_context e = {.device = h200};
+  for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+    struct shunt_problem p = {.op = SHUNT_SDDMM, .format = SHUNT_CSR, .batches = 1};
+    const int64_t rows = measured[i].rows, k = measured[i].inner;
+    const shunt_type t = measured[i].type;
+    const struct shunt_profile f = {
+        .rows = rows, .nnz = measured[i].nnz, .longest_row = measured[i].longest};
+    p.sddmm.a = (struct shunt_dense){rows, k, k, 1, NULL, t};
+    p.sddmm.b = measured[i].by_columns ? (struct shunt_dense){k, rows, 1, k, NULL, t}
+                                       : (struct shunt_dense){k, rows, rows, 1, NULL, t};
+    p.sddmm.c = (struct shunt_csr){
+        .rows = rows, .cols = rows, .nnz = f.nnz, .index_type = SHUNT_I32, .value_type = t};
+    p.sddmm.compute = t;
+    const struct shunt_call c = {
+        .problem = &p, .context = &e, .profile = &f, .workspace_bytes = (size_t)1 << 40};
+    double us = 0;
+    const bool fits =
+        shunt_route_at(shunt_route_index("csr"))->expect(&c, &us).reason == SHUNT_FITS;
+    check((fits && us < shunt_cost_original(&p, &f, &h200)) ==
+              (measured[i].by_rows < measured[i].by_original),
+          "%s, K = %d, type %d: csr %.0f us, cuSPARSE %.0f", measured[i].matrix, (int)k, (int)t,
           measured[i].by_rows, measured[i].by_original);
   }
 }
@@ -511,7 +564,7 @@ static void pruned_weights(struct pruned *w, int64_t m, int64_t n, bool in_place
                                         .value_type = SHUNT_F16},
                                   .b = {m, n, n, 1, NULL, SHUNT_F16},
                                   .c = {m, n, n, 1, NULL, SHUNT_F16},
-                                  .alpha = {NULL, 1},
+                                  .alpha = {.host = 1},
                                   .compute = SHUNT_F32};
   w->c = (struct shunt_call){.problem = &w->p,
                              .context = &w->e,
@@ -701,6 +754,7 @@ int main(void)
   test_sddmm_of_layers();
   test_groups_are_hoped_for();
   test_rows_leave_what_they_lose();
+  test_complex_sddmm();
   test_sampled_on_the_chip();
   test_small_f32_products_are_not_dense();
   test_sparse24();

@@ -274,7 +274,7 @@ static struct shunt_cublaslt *open_one(void)
 static shunt_status multiply_beside(struct shunt_cublaslt *l, shunt_type type, enum shunt_math math,
                                     bool leaves_room)
 {
-  const struct shunt_scalar one = {NULL, 1}, zero = {NULL, 0};
+  const struct shunt_scalar one = {.host = 1}, zero = {.host = 0};
   struct shunt_dense a = {8, 8, 8, 1, memory[0], type}, b = {8, 8, 8, 1, memory[1], type};
   struct shunt_dense c = {8, 8, 8, 1, memory[2], type};
   memset(&lt.how, -1, sizeof lt.how);
@@ -336,7 +336,7 @@ static void test_many_shapes(void)
 {
   enum { SHAPES = 20000 };
   static char room[256] __attribute__((aligned(256)));
-  const struct shunt_scalar one = {NULL, 1}, zero = {NULL, 0};
+  const struct shunt_scalar one = {.host = 1}, zero = {.host = 0};
   struct shunt_cublaslt *l = open_one();
   int done = 0, products = lt.products, held = lt.held, asked[2];
   for (int round = 0; round < 2; round++) {

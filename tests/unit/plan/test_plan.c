@@ -23,6 +23,9 @@ static const char *const words[] = {
     "sddmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:rr:ld5.3:a1b0.5:alg0:x3s8.11.35.15",
     "spmm:bsr:f16.f16.f16.f32:i32b0:m64n24k48z512:NN:rr:ld24.24:a1b0:alg14:v8",
     "spmm:ell:f16.f16.f32.f32:i32b1:m64n24k48z1024:NN:rc:ld24.64:a1b0.5:alg0:v8w2",
+    "spmm:csr:c32.c32.c32.c32:i32b0:m7n3k5z11:NN:rr:ld3.3:a1,-0.5b0,1e-06:alg0",
+    "spmm:csc:c64.c64.c64.c64:i64b1:m7n3k5z11:TN:rr:ld3.3:a*b2:alg0",
+    "sddmm:csr:c64.c64.c64.c64:i32b0:m7n3k5z11:NT:rc:ld5.5:a0,1b-inf,inf:alg0",
 };
 
 /* The longest that can be printed: it is not cut, and comes back. */
@@ -36,6 +39,7 @@ static void test_longest(void)
   p.sddmm.a.row_stride = p.sddmm.b.row_stride = huge;
   p.sddmm.a.rows = p.sddmm.a.cols = p.sddmm.b.rows = p.sddmm.b.cols = huge;
   p.sddmm.alpha.host = p.sddmm.beta.host = -1.23456e-300;
+  p.sddmm.alpha.imaginary = p.sddmm.beta.imaginary = -1.23456e-300;
   p.algorithm = INT32_MIN;
   p.batches = INT32_MAX;
   p.strides = (struct shunt_batch_strides){huge, huge, {huge, huge}};
@@ -77,6 +81,8 @@ static void test_text(void)
       "spmm:bsr:f16.f16.f16.f32:i64b0:m8n1k8z64:NN:rr:ld1.1:a1b0:alg0:v0",
       "spmm:bsr:f16.f16.f16.f32:i64b0:m8n1k8z64:NN:rr:ld1.1:a1b0:alg0:v8w1",
       "spmm:ell:f16.f16.f16.f32:i64b0:m8n1k8z64:NN:rr:ld1.1:a1b0:alg0:v8",
+      "spmm:csr:c32.c32.c32.c32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1,b0:alg0",
+      "spmm:csr:c32.c32.c32.c32:i64b0:m1n1k1z1:NN:rr:ld1.1:a1,2,3b0:alg0",
   };
   for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     struct shunt_problem p;
@@ -233,6 +239,31 @@ static struct shunt_problem bound(const char *word)
   (p.op == SHUNT_SPMM ? &p.spmm.b : &p.sddmm.a)->values = base + 0x30000;
   (p.op == SHUNT_SPMM ? &p.spmm.c : &p.sddmm.b)->values = base + 0x40000;
   return p;
+}
+
+/* Complex types: as others, but nothing is conjugated and blocks are not taken. */
+static void test_check_complex(void)
+{
+  static const struct {
+    const char *word;
+    enum shunt_reason reason;
+  } cases[] = {
+      {"spmm:csr:c32.c32.c32.c32:i32b0:m8n4k8z9:NN:rr:ld4.4:a1b0:alg0", SHUNT_FITS},
+      {"spmm:csr:c64.c64.c64.c64:i64b1:m8n4k8z9:NT:cr:ld4.4:a1,2b0,1:alg0", SHUNT_FITS},
+      {"spmm:csc:c32.c32.c32.c32:i32b0:m8n4k8z9:TN:rr:ld4.4:a1b0:alg0", SHUNT_FITS},
+      {"sddmm:csr:c64.c64.c64.c64:i32b0:m8n4k8z9:TN:rr:ld8.4:a1b0:alg0", SHUNT_FITS},
+      {"spmm:csr:c32.c32.c32.c64:i32b0:m8n4k8z9:NN:rr:ld4.4:a1b0:alg0", SHUNT_R_TYPES},
+      {"spmm:csr:c32.c32.f32.c32:i32b0:m8n4k8z9:NN:rr:ld4.4:a1b0:alg0", SHUNT_R_TYPES},
+      {"spmm:csc:c32.c32.c32.c32:i32b0:m8n4k8z9:HN:rr:ld4.4:a1b0:alg0", SHUNT_R_TRANSPOSED},
+      {"spmm:csr:c32.c32.c32.c32:i32b0:m8n4k8z9:NH:cr:ld4.4:a1b0:alg0", SHUNT_R_TRANSPOSED},
+      {"sddmm:csr:c64.c64.c64.c64:i32b0:m8n4k8z9:HN:rr:ld8.4:a1b0:alg0", SHUNT_R_TRANSPOSED},
+      {"spmm:bsr:c32.c32.c32.c32:i32b0:m8n4k8z16:NN:rr:ld4.4:a1b0:alg0:v2", SHUNT_R_TYPES},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const struct shunt_problem p = bound(cases[i].word);
+    check(shunt_problem_check(&p).reason == cases[i].reason, "%s: %s", cases[i].word,
+          shunt_reason_text(cases[i].reason));
+  }
 }
 
 static void test_batch_strides(void)
@@ -414,6 +445,7 @@ int main(void)
   test_longest();
   test_hash();
   test_check();
+  test_check_complex();
   test_batch_strides();
   test_batch_joined();
   test_batch_places();

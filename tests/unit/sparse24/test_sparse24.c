@@ -266,7 +266,8 @@ static int product_agrees(int64_t m, int64_t k, int64_t n, double density, uint1
   struct packed packed = pack(&o);
   uint16_t *b = malloc((size_t)(k * n) * 2);
   float *c[2] = {malloc((size_t)(m * n) * 4), malloc((size_t)(m * n) * 4)};
-  struct shunt_spmm p = {.a = o.a, .alpha = {NULL, -2}, .beta = {NULL, 3}, .compute = SHUNT_F32};
+  struct shunt_spmm p = {
+      .a = o.a, .alpha = {.host = -2}, .beta = {.host = 3}, .compute = SHUNT_F32};
   int good = packed.good && packed.irregular == 0;
 
   for (int64_t i = 0; i < k * n; i++)

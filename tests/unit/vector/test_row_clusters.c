@@ -158,8 +158,8 @@ static int multiplies(const struct owned *o, const struct packed *k)
   struct shunt_spmm p = {.a = o->a,
                          .b = {o->a.cols, N, N, 1, half, SHUNT_F16},
                          .c = {o->a.rows, N, N, 1, c, SHUNT_F32},
-                         .alpha = {NULL, 2},
-                         .beta = {NULL, 0},
+                         .alpha = {.host = 2},
+                         .beta = {.host = 0},
                          .compute = SHUNT_F32};
   int same;
 
