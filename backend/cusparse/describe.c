@@ -349,10 +349,11 @@ static bool algorithm_fits(cusparseSpMMAlg_t alg, const struct shunt_problem *p)
   }
 }
 
-/* Is 0 x NaN NaN in the original, for an alpha of 0?  cuSPARSE documents the formula and no exception
-   for alpha = 0; most of its products leave no trace of A and B then, and ours neither.  Measured,
-   12.6.3 to 12.7.10: CSR_ALG3 keeps NaN, and since 12.7 so do the other algorithms of CSR where A and
-   C have the same 16-bit type.  (Blocks keep it, too, there as in our kernels.)  */
+/* Is 0 x NaN NaN in the original, for an alpha of 0?  cuSPARSE documents the formula, and no
+   exception for alpha = 0; most of its products leave no trace of A and B then, and ours neither.
+   Measured of 12.6.3, 12.7.10 and 12.9.4: CSR_ALG3 keeps NaN (12.9.4 not in f32 by columns), and
+   since 12.7 so do the other algorithms of CSR where A and C have the same 16-bit type.  (Blocks
+   keep it, too, there as in our kernels.)  */
 static bool keeps_nan(const struct shunt_original *o, const struct shunt_spmm_arguments *x,
                       const struct shunt_problem *p)
 {

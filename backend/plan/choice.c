@@ -19,8 +19,7 @@ bool shunt_route_may_take(int i, const struct shunt_problem *p)
   const struct shunt_route *r = shunt_route_at(i);
   return allowed(i) && r->takes_blocks == shunt_problem_in_blocks(p) &&
          (!shunt_problem_transposed(p) || r->takes_transposed) &&
-         (!p->extended || r->takes_extended) &&
-         (!shunt_problem_is_long(p) || r->takes_long);
+         (!p->extended || r->takes_extended) && (!shunt_problem_is_long(p) || r->takes_long);
 }
 
 /* ---- what a route is told of the call ------------------------------------------------- */

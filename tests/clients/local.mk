@@ -1,8 +1,7 @@
 # tests/clients: programs as users write them, run as they are and under Shunt.
-CUSPARSE_CLIENTS = $(patsubst %,%D%/%,capture device_full petsc_loop short_program \
-  spmm_cusparse streams)
-CUSPARSE_ALL = $(CUSPARSE_CLIENTS) tests/gpu/blackbox/quiet tests/bench/bsr_bench \
-  tests/bench/opening_costs tests/bench/prepared_bench
+CUSPARSE_CLIENTS = $(patsubst %,%D%/%,capture device_full petsc_loop spmm_cusparse streams)
+CUSPARSE_ALL = $(CUSPARSE_CLIENTS) tests/gpu/blackbox/quiet tests/gpu/blackbox/short_program \
+  tests/bench/bsr_bench tests/bench/opening_costs tests/bench/prepared_bench
 GRAPHBLAS_CLIENTS = $(patsubst %,%D%/graphblas_%,als bc gcn ktruss lobpcg msbfs pagerank tc)
 CLIENT_CC = $(MKDIR_P) $(@D) && $(CC) $(CFLAGS) -I$(top_srcdir) -MMD -MP -MF $@.d -MT $@
 -include $(shell find %D% -name '*.d' 2>/dev/null)

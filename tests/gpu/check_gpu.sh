@@ -331,12 +331,12 @@ host() {
 
 # Whole programs in C, and the products of PyTorch's.
 short() {
-  local bin=$build/tests/clients
+  local bin=$build/tests/gpu/blackbox
   export PYTHONDONTWRITEBYTECODE=1
   run short 500 env LD_LIBRARY_PATH="$(library_path "$bin/short_program")" \
-    python3 "$here/tests/clients/short_programs.py" --preload "$shunt" \
+    python3 "$here/tests/gpu/short_programs.py" --preload "$shunt" \
     --program "$bin/short_program" -o "$out/first-call.txt"
-  run short-torch 400 python3 "$here/tests/clients/short_programs.py" --preload "$shunt" --torch \
+  run short-torch 400 python3 "$here/tests/gpu/short_programs.py" --preload "$shunt" --torch \
     -o "$work/short-torch.txt"
   [ ! -f "$work/short-torch.txt" ] || sed 1d "$work/short-torch.txt" >>"$out/first-call.txt"
   sed 's/^/  /' "$out/first-call.txt"

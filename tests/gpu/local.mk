@@ -39,7 +39,7 @@ $(GPU_BLACKBOX) $(GPU_TORTURE): %: %.cu
 
 if HAVE_CUDA
 gpu-tests: $(GPU_TESTS) $(GPU_ROUTE_TESTS) $(GPU_BLACKBOX) $(GPU_TORTURE) %D%/blackbox/quiet \
-  %D%/blackbox/quiet_preload.so tests/bench/ablation_bench
+  %D%/blackbox/short_program %D%/blackbox/quiet_preload.so tests/bench/ablation_bench
 check-gpu: all gpu-tests clients
 	sh $(top_srcdir)/%D%/check_gpu.sh $(abs_top_builddir) $(abs_top_builddir)/gpu-logs
 else
@@ -48,4 +48,4 @@ gpu-tests check-gpu:
 endif
 .PHONY: gpu-tests check-gpu
 CLEANFILES += $(GPU_TESTS) $(GPU_ROUTE_TESTS) $(GPU_BLACKBOX) $(GPU_TORTURE) %D%/blackbox/quiet \
-  %D%/blackbox/quiet_preload.so $(NATIVE_CUDA_OBJECTS)
+  %D%/blackbox/short_program %D%/blackbox/quiet_preload.so $(NATIVE_CUDA_OBJECTS)

@@ -114,7 +114,7 @@ struct Product {
     x.alpha.host = alpha;
     x.beta.host = beta;
     x.compute = t;
-    plan how = {};
+    layout how = {};
     how.split = true;
     how.b_stride = n;
     args<T> a = make_args<T>(&x, how, nullptr);

@@ -11,7 +11,7 @@ namespace
 template <class T, int V> shunt_status run_split(const Case &k, const shunt::csr::split_shape &s)
 {
   using namespace shunt::csr;
-  plan how = {};
+  shunt::csr::layout how = {};
   how.split = true;
   how.b_stride = k.p.b.row_stride;
   args<T> a = make_args<T>(&k.p, how, nullptr);

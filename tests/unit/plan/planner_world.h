@@ -42,7 +42,7 @@ static struct {
   double direct_us, packed_us, library_us, original_us, saves_us; /* packed_us 0: as direct */
   bool settled, saw_profile;
   int seen_settled;
-  size_t room; /* what a workspace may take */
+  size_t room;     /* what a workspace may take */
   uint32_t opened; /* (backend/cublas/opening.h), */
   bool no_library; /* which is not to be had */
 } world;

@@ -46,14 +46,14 @@ for name in layers many_streams many_problems recovery service switches; do
   cp program "build/tests/gpu/torture/$name"
 done
 cp program build/tests/clients/device_full
-cat >build/tests/clients/short_program <<'PROGRAM'
+cat >build/tests/gpu/blackbox/short_program <<'PROGRAM'
 #!/bin/sh
 case " $FAILING " in
 *" ${0##*/} "*) [ -z "${LD_PRELOAD:-}" ] || sleep 0.2 ;;
 esac
 echo "result ms=1.5 program_ms=2.5"
 PROGRAM
-chmod +x build/tests/clients/short_program
+chmod +x build/tests/gpu/blackbox/short_program
 for name in test_one test_two; do cp program "build/tests/gpu/csr/$name"; done
 echo "not a program" >build/tests/gpu/csr/test_one.log
 

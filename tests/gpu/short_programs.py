@@ -5,7 +5,7 @@
                     [--calls 1,3,10,100,1000] [--types f16,f32] [-o FILE]
   short_programs.py --multiply TYPE CALLS,..   what --torch runs: PyTorch's A @ B
 
-Of SHORT_PROGRAM (tests/clients/short_program.c) whole processes are timed, from start to end; of
+Of SHORT_PROGRAM (tests/gpu/blackbox/short_program.c) whole processes are timed, from start to end; of
 PyTorch, whose import takes seconds, the products alone, up to the calls that are named.  Least of N
 rounds (5; of PyTorch 3).  A line for each type and number of calls:
 

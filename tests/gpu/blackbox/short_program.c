@@ -14,7 +14,7 @@
    has; the process' own beginning and end are for who starts it to time.  */
 #include <time.h>
 
-#include "common.h"
+#include "tests/clients/common.h"
 
 struct options {
   int calls, replays, sddmm, each;
