@@ -113,13 +113,21 @@ static double sddmm_layer_rate(const struct shunt_sddmm *p)
   return p->b.row_stride == 1 ? h200.sddmm_layer_f16 : h200.sddmm_layer_f16_by_rows;
 }
 
+/* Is a row much longer than most? */
+static bool rows_differ(const struct shunt_csr *c, const struct shunt_profile *f)
+{
+  return f && (double)f->longest_row * (double)c->rows >= 16 * (double)c->nnz;
+}
+
 /* Scattered patterns: by rows, entries and what the longest row has beyond the mean. */
 static double sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
                     const struct shunt_device *d)
 {
   const double inner = (double)p->a.cols, nnz = (double)p->c.nnz, scale = shunt_cost_scale(d);
   if (shunt_type_is_complex(p->a.type)) {
-    const double *entry = p->b.row_stride == 1 ? h200.sddmm_complex_by_columns : h200.sddmm_complex;
+    const double *entry = p->b.row_stride != 1 || rows_differ(&p->c, f)
+                              ? h200.sddmm_complex
+                              : h200.sddmm_complex_by_columns;
     return h200.sddmm_start + nnz * inner * entry[p->a.type == SHUNT_C64] * scale;
   }
   if (!shunt_cost_scattered(&p->c))
@@ -196,6 +204,5 @@ bool shunt_choose_original_over_csr_sddmm(const struct shunt_sddmm *p,
 {
   if (!shunt_type_is_complex(p->a.type)) return false;
   if (!shunt_cost_scattered(&p->c) && shunt_cost_sddmm_row_bytes(p) <= 256) return true;
-  if (p->b.row_stride != 1) return false;
-  return !f || f->rows == 0 || (double)f->longest_row * (double)f->rows < 16 * (double)f->nnz;
+  return p->b.row_stride == 1 && !rows_differ(&p->c, f);
 }
