@@ -118,7 +118,7 @@ struct Timed {
   {
     using namespace shunt::csr;
     return time_graph([&](cudaStream_t s) {
-      layout how = {};
+      shunt::csr::layout how = {};
       how.split = true;
       how.b_stride = p.b.row_stride;
       args<T> a = make_args<T>(&p, how, nullptr);
@@ -231,7 +231,7 @@ struct Timed {
     using namespace shunt::csr;
     for (int tile : {256, 384, 512, 768, 1024}) {
       for (int passes : {1, 2, 4, 64}) {
-        layout how = make_layout(&p, &d);
+        shunt::csr::layout how = make_layout(&p, &d);
         how.tile = tile;
         how.tiles = (p.a.rows + p.a.nnz + tile - 1) / tile;
         if (passes > 1 && passes / 2 * kSegment >= p.b.cols * (int64_t)shunt_type_size(p.b.type))
