@@ -1,7 +1,6 @@
 /* frontier.c: C<M> = accum (C, F * A) and C<!M>, where F has few rows: a step of as many searches of
    one graph (kernels/semiring/semiring_frontier.h).  F and M are by row, and sparse or bitmaps; A is
    sparse, pushed from where it is by row, pulled from where it is by column.  */
-#include <math.h>
 
 #include "backend/graphblas/commit.h"
 #include "backend/graphblas/engine.h"
@@ -94,8 +93,9 @@ static double theirs(const struct shunt_frontier *x, struct shunt_frontier_reads
 /* The same of the kernel: entries of A for a group, nodes of a group, and places of all rows. */
 static double ours(const struct shunt_frontier *x, struct shunt_frontier_reads reads)
 {
-  const double nodes = (double)(x->a.rows + x->a.cols), width = x->sums ? 8 : 64;
-  const double groups = ceil((double)x->rows / width);
+  const double nodes = (double)(x->a.rows + x->a.cols);
+  const int64_t width = x->sums ? 8 : 64;
+  const double groups = (double)((x->rows + width - 1) / width);
   const double mask = x->m.dense ? 0 : (double)x->m.sparse.nnz;
   return (x->sums ? 1.5 : 0.8) * reads.grouped + 10 * groups * nodes +
          0.4 * (double)x->rows * nodes + 2 * mask;

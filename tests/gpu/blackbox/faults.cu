@@ -137,6 +137,8 @@ static pid_t start(int64_t n)
   if (n >= 0) {
     setenv("LD_PRELOAD", library.c_str(), 1);
     setenv("SHUNT_REPORT", report.c_str(), 1);
+    // Else cuBLASLt, whose modules take device memory, would be opened by some faults alone.
+    setenv("SHUNT_ROUTES", "csr,bundle,vector,sparse24,srbcrs,tile,dense", 1);
     setenv("SHUNT_FAULT", std::to_string(n).c_str(), 1);
   }
   execl(self.c_str(), self.c_str(), "--scenario", (char *)nullptr);

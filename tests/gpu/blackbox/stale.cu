@@ -335,6 +335,8 @@ static void take_step()
     // The original refuses this pair as an invalid value, not as unsupported.
     if (m.algorithm == CUSPARSE_SPMM_CSR_ALG3 && (m.form.as_csc || alg3_stumbles(m)))
       m.algorithm = CUSPARSE_SPMM_ALG_DEFAULT;
+    // These are left to the original, of which 0 x Inf comes where nothing is stored.
+    if (m.algorithm == CUSPARSE_SPMM_CSR_ALG3) m.p.device_scalars = false;
     if (m.sparse && chance(0.5)) destroy_descriptors(m);
     if (!m.sparse) create_descriptors(m);
   }
