@@ -194,8 +194,9 @@ static int by_size(const void *a, const void *b)
 
 static double median(const _Atomic float *us, unsigned long long count)
 {
-  float sorted[SAMPLES];
+  float sorted[SAMPLES] = {0};
   const unsigned n = count < SAMPLES ? (unsigned)count : SAMPLES;
+  if (n == 0) return 0;
   for (unsigned i = 0; i < n; i++) sorted[i] = atomic_load(&us[i]);
   qsort(sorted, n, sizeof *sorted, by_size);
   return 0.5 * ((double)sorted[(n - 1) / 2] + (double)sorted[n / 2]);

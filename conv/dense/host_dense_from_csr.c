@@ -57,8 +57,9 @@ shunt_status shunt_csr_to_dense_host(const struct shunt_csr *a, const struct shu
 static int is_entry(const void *element, shunt_type type)
 {
   uint16_t h;
-  float f;
-  double g;
+  float f, two[2];
+  double g, wide[2];
+  int64_t whole;
 
   switch (type) {
   case SHUNT_F16:
@@ -67,7 +68,10 @@ static int is_entry(const void *element, shunt_type type)
   case SHUNT_F64: memcpy(&g, element, sizeof g); return g != 0;
   case SHUNT_I8: return *(const int8_t *)element != 0;
   case SHUNT_I32: return *(const int32_t *)element != 0;
-  default: return *(const int64_t *)element != 0;
+  case SHUNT_I16: memcpy(&h, element, sizeof h); return h != 0;
+  case SHUNT_C32: memcpy(two, element, sizeof two); return two[0] != 0 || two[1] != 0;
+  case SHUNT_C64: memcpy(wide, element, sizeof wide); return wide[0] != 0 || wide[1] != 0;
+  default: memcpy(&whole, element, sizeof whole); return whole != 0;
   }
 }
 

@@ -21,7 +21,8 @@ bool shunt_same_pattern(const struct shunt_sparse *a, const struct shunt_sparse 
 
 bool shunt_same_values(const struct shunt_sparse *a, const struct shunt_sparse *b, size_t size)
 {
-  return a->iso == b->iso && same_bytes(a->values, b->values, a->iso ? 1 : a->nnz, size);
+  return a->iso == b->iso && a->nnz == b->nnz &&
+         same_bytes(a->values, b->values, a->iso ? 1 : a->nnz, size);
 }
 
 /* Are both operands read as one value each, or not at all? */

@@ -296,6 +296,14 @@ static bool add_memory(struct run_report *r, char *text, int process)
   return true;
 }
 
+static bool same_matrix(const struct report_matrix *x, const struct report_matrix *y)
+{
+  for (int i = 0; i < 3; i++)
+    if (x->alike[i] != y->alike[i]) return false;
+  return x->rows == y->rows && x->cols == y->cols && x->nnz == y->nnz && x->longest == y->longest &&
+         x->empty == y->empty && x->two_of_four == y->two_of_four && x->squares == y->squares;
+}
+
 static bool add_matrix(struct run_report *r, char *text)
 {
   char *field[MOST_FIELDS];
@@ -311,7 +319,7 @@ static bool add_matrix(struct run_report *r, char *text)
       .squares = named(field, n, "squares")};
   if (m.rows < 1 || m.cols < 1 || m.empty > m.rows) return false;
   for (int i = 0; i < r->matrices; i++)
-    if (memcmp(&r->matrix[i], &m, sizeof m) == 0) return true;
+    if (same_matrix(&r->matrix[i], &m)) return true;
   struct report_matrix *place =
       make_room((void **)&r->matrix, r->matrices, &r->matrix_room, sizeof m);
   if (!place) return false;

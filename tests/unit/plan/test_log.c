@@ -64,11 +64,15 @@ static void test_full_disk(void)
   check(stat(report, &s) == 0 && s.st_size > 8192 && stat(log, &s) == 0 && s.st_size > 8192,
         "says more than 8 KiB in each file");
   unlink(report), unlink(log);
+#ifdef __SANITIZE_ADDRESS__
+  check_skip("files of 4 KiB at most: a program that counts its lines writes more at its end");
+#else
   check(ends_well(report, log, 4096), "files of 4 KiB at most: it ends as it would");
   check(stat(report, &s) == 0 && s.st_size <= 4096, "and the report is cut off");
   unlink(report), unlink(log);
   check(ends_well(report, log, 0), "files of nothing");
   unlink(report), unlink(log);
+#endif
   check(ends_well("/dev/full", "/dev/full", RLIM_INFINITY), "a disk that is full");
   check(ends_well("/nowhere/report", "/nowhere/log", RLIM_INFINITY), "no such folder");
   rmdir(folder);
