@@ -1,6 +1,7 @@
 # backend: it decides and never computes.
 include %D%/options/local.mk
 include %D%/plan/local.mk
+include %D%/costs/local.mk
 include %D%/routes/local.mk
 include %D%/cublas/local.mk
 include %D%/loader/local.mk

@@ -5,7 +5,6 @@
 #include "backend/plan/cuda_call.h"
 #include "backend/plan/log.h"
 #include "backend/plan/promise.h"
-#include "backend/routes/costs.h"
 
 /* What bufferSize's answers for p are known by on the current device. */
 static uint64_t key_of(const struct shunt_problem *p)
@@ -87,7 +86,7 @@ bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatu
       described ? &call->problem : NULL,
       (struct shunt_log_call){.us = call->answer.us,
                               .saved_us = call->answer.saved_us,
-                              .off = taken ? shunt_cost_original_off(&call->problem) : 0,
+                              .off = taken ? call->answer.off : 0,
                               .by_table = true,
                               .caller = caller_of(call)});
   if (taken)

@@ -205,6 +205,15 @@ static void fill_taken(struct shunt_original *o, const struct caller *next,
   }
 }
 
+static int version_of(const struct shunt_original *o)
+{
+  int major, minor;
+  if (!o->GetProperty || o->GetProperty(MAJOR_VERSION, &major) != CUSPARSE_STATUS_SUCCESS ||
+      o->GetProperty(MINOR_VERSION, &minor) != CUSPARSE_STATUS_SUCCESS)
+    return 0;
+  return 10 * major + minor;
+}
+
 /* What we call ourselves: from the library.  cusparseConstXGet came with CUDA 12. */
 static void fill_read_back(struct shunt_original *o, const struct loaded *library)
 {
@@ -221,6 +230,7 @@ static void fill_read_back(struct shunt_original *o, const struct loaded *librar
   }
   o->path = library->path;
   o->base = library->base;
+  o->version = version_of(o);
 }
 
 /* ---- answers are kept ------------------------------------------------------------ */

@@ -37,7 +37,7 @@
 /* The functions that we only call, to read handles and descriptors back, and to make some to measure
    with.  */
 #define SHUNT_READ(X)                                                                              \
-  X(GetStream) X(GetPointerMode) X(GetVersion)                                                     \
+  X(GetStream) X(GetPointerMode) X(GetVersion) X(GetProperty)                                      \
   X(SpMatGetFormat) X(SpMatGetSize) X(SpMatGetStridedBatch) X(SpMatGetIndexBase)                   \
   X(DnMatGetStridedBatch)                                                                          \
   X(ConstSpMatGetValues) X(ConstCsrGet) X(ConstCscGet) X(ConstCooGet) X(ConstBlockedEllGet)        \
@@ -59,6 +59,7 @@ struct shunt_original {
 #undef POINTER
   const char *path; /* file name of the library, as loaded */
   void *base;       /* the lowest address that it is mapped at */
+  int version;      /* 126: 12.6; 0: it does not say */
 };
 
 /* The original for the code at `return_address`, which is

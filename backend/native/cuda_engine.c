@@ -90,7 +90,9 @@ static shunt_status cuda_spmm(const struct shunt_packed *p, const struct shunt_s
                               const struct shunt_vector *v, void *workspace, size_t workspace_bytes,
                               shunt_stream stream)
 {
-  const struct shunt_vector_shape shape = shunt_choose_vector_shape_of(q, v, &p->at.device);
+  /* Which shape is the faster one hangs on the multiprocessors, hardly on their rates. */
+  const struct shunt_machine machine = {p->at.device, &shunt_costs_h200};
+  const struct shunt_vector_shape shape = shunt_choose_vector_shape_of(q, v, &machine);
   return SHUNT_LAUNCH(shunt_vector_packed_spmm_shaped_cuda(q, v, &shape, &p->at.device, workspace,
                                                            workspace_bytes, stream));
 }

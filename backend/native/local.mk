@@ -17,6 +17,7 @@ if HAVE_CUDA
 libshunt_la_SOURCES += %D%/cuda_engine.c %D%/cuda_integers.c $(COMMON_CUDA) \
   $(VECTOR_PACKED_CUDA) $(SRBCRS_INTEGER_CUDA) $(CONV_SRBCRS_CUDA) $(CONV_VECTOR_CUDA) \
   $(ATTENTION_CUDA) $(SRBCRS_INTEGER_COST_SOURCES) $(VECTOR_COST_SOURCES)
+nodist_libshunt_la_SOURCES = $(COST_BUILT_IN)
 libshunt_la_LIBADD += $(CUDA_LIBS)
 else
 libshunt_la_SOURCES += %D%/no_cuda.c

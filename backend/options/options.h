@@ -46,6 +46,7 @@ struct shunt_options {
   enum shunt_assume assume;
   bool extend;
   bool tune;
+  char costs[SHUNT_OPTION_PATH_BYTES];     /* "": the table that is built in */
   char tune_file[SHUNT_OPTION_PATH_BYTES]; /* "": answers last as long as the process */
   bool verify;
   bool disable;        /* disable.h is asked instead */

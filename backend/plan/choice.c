@@ -87,7 +87,7 @@ static double original_us(const struct shunt_product *x)
   struct shunt_problem all = x->problem;
   struct shunt_csr *a = all.op == SHUNT_SPMM ? &all.spmm.a : &all.sddmm.c;
   a->nnz *= x->batches;
-  return shunt_cost_original(&all, x->call.profile, &x->call.context->device) / x->batches;
+  return shunt_cost_original(&all, x->call.profile, &x->call.context->machine) / x->batches;
 }
 
 static void insert(struct shunt_plan *plan, const struct shunt_candidate *x)
@@ -127,9 +127,9 @@ static void ask(struct shunt_product *x, const struct shunt_route *r, const stru
     plan->why_none = v;
     return;
   }
-  insert(plan, &(struct shunt_candidate){r, v, shunt_cost_in_batches(us, x->batches), c->library,
-                                         c->will_pack,
-                                         shunt_openings_closed(&c->context->openings, needs)});
+  insert(plan, &(struct shunt_candidate){
+                   r, v, shunt_cost_in_batches(us, x->batches, &c->context->machine), c->library,
+                   c->will_pack, shunt_openings_closed(&c->context->openings, needs)});
 }
 
 /* Adds route r as it may take the product: with what is open, and where that is less than it could

@@ -2,6 +2,7 @@
 
 #include <cuda.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,6 +11,7 @@
 #include "backend/options/options.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/plan/log.h"
 #include "backend/plan/memory/device_memory.h"
 #include "backend/plan/memory/share.h"
 #include "backend/plan/tune_machine.h"
@@ -84,6 +86,30 @@ static void destroy(struct shunt_context *e)
   free(e);
 }
 
+/* The table of this GPU's costs: the user's file if there is one that counts. */
+static void know_costs(struct shunt_context *e)
+{
+  const char *path = shunt_options()->costs;
+  char gpu[64] = "", signature[SHUNT_SIGNATURE];
+  const bool named = shunt_device_name(e->ordinal, gpu, sizeof gpu);
+  shunt_costs_choose(named ? gpu : NULL, e->device.multiprocessors, &e->costs);
+  e->machine.costs = &e->costs;
+  if (!path[0]) return;
+  const char *why = shunt_machine_signature(e->ordinal, signature)
+                        ? shunt_costs_open(path, signature, &e->costs)
+                        : "the GPU does not answer";
+  if (why) fprintf(stderr, "shunt: SHUNT_COSTS=%s is not used: %s\n", path, why);
+}
+
+/* The report names that of the first device. */
+static void tell_costs(const struct shunt_context *e)
+{
+  char text[SHUNT_COSTS_TEXT];
+  if (!shunt_options()->report[0]) return;
+  shunt_costs_describe(&e->costs, text);
+  shunt_log_costs(text);
+}
+
 static struct shunt_context *create(unsigned long long id)
 {
   struct shunt_context *e = SHUNT_TRY_OR(NULL, calloc(1, sizeof *e));
@@ -92,6 +118,7 @@ static struct shunt_context *create(unsigned long long id)
   shunt_openings_start(&e->openings, shunt_cublaslt_is_loaded());
   shunt_status s = SHUNT_CUDA(cudaGetDevice(&e->ordinal));
   if (s == SHUNT_OK) s = shunt_device_read(e->ordinal, &e->device, &e->memory_bytes);
+  if (s == SHUNT_OK) know_costs(e);
   if (s == SHUNT_OK) {
     struct cudaMemPoolProps props = {.allocType = cudaMemAllocationTypePinned,
                                      .location = {cudaMemLocationTypeDevice, e->ordinal}};
@@ -128,6 +155,7 @@ struct shunt_context *shunt_context_make(void)
     if (e) {
       atomic_store_explicit(&contexts[i], e, memory_order_release);
       shunt_tune_machine(e->ordinal);
+      tell_costs(e);
     }
     break;
   }

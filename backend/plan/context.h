@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "backend/costs/machine.h"
 #include "backend/cublas/opening.h"
 #include "backend/plan/memory/room.h"
 #include "kernels/common/device.h"
@@ -25,9 +26,13 @@ struct shunt_cublaslt;
 struct shunt_context {
   unsigned long long id; /* cuCtxGetId */
   int ordinal;           /* CUDA device */
-  struct shunt_device device;
-  int64_t memory_bytes; /* of the whole device */
-  cudaMemPool_t pool;   /* what copies are made in */
+  union {
+    struct shunt_device device;   /* for kernels, */
+    struct shunt_machine machine; /* which begins with it: for estimates */
+  };
+  struct shunt_cost_table costs; /* of the machine */
+  int64_t memory_bytes;          /* of the whole device */
+  cudaMemPool_t pool;            /* what copies are made in */
   struct shunt_cache *cache;
   struct shunt_openings openings;
   struct shunt_room room;    /* for workspaces */

@@ -14,6 +14,7 @@
 #include "backend/log/log_upkeep.h"
 #include "backend/options/file_limit.h"
 #include "backend/options/options.h"
+#include "backend/options/plain_locale.h"
 #include "backend/plan/fault.h"
 #include "backend/plan/frozen.h"
 #include "conv/dcsr/dcsr_traversal.h"
@@ -85,10 +86,12 @@ static void print(const char *form, ...)
   FILE *f = open_log();
   if (f) {
     va_list list;
+    const struct shunt_plain_locale plain = shunt_plain_locale_begin();
     if (!atomic_flag_test_and_set(&headed)) head(f);
     va_start(list, form);
     vfprintf(f, form, list);
     va_end(list);
+    shunt_plain_locale_end(&plain);
     if (f == stderr)
       fflush(f);
     else
@@ -299,6 +302,26 @@ static void print_decision(FILE *f, struct shunt_decision *d)
   fputc('\n', f);
 }
 
+/* ---- the table of costs ------------------------------------------------------------------- */
+
+static char costs[256];
+static atomic_bool costs_known;
+
+void shunt_log_costs(const char *text)
+{
+  static atomic_flag first = ATOMIC_FLAG_INIT;
+  if (atomic_flag_test_and_set(&first)) return;
+  snprintf(costs, sizeof costs, "%s", text);
+  atomic_store(&costs_known, true);
+}
+
+static void print_costs(FILE *f)
+{
+  if (atomic_load(&costs_known)) fprintf(f, "# costs\t%s\n", costs);
+}
+
+/* ---- the report ----------------------------------------------------------------------------- */
+
 static void print_decisions(FILE *f, _Atomic(struct shunt_decision *) *from, int slots)
 {
   for (int i = 0; i < slots; i++) {
@@ -318,9 +341,11 @@ __attribute__((destructor)) static void report(void)
   FILE *f = path[0] ? fopen(path, "ae") : NULL;
   if (!f) return;
   const struct shunt_file_limit limit = shunt_file_limit_begin();
+  const struct shunt_plain_locale plain = shunt_plain_locale_begin();
   name_of_program(name, sizeof name);
   fprintf(f, "# shunt report 2 pid=%ld prog=%s\n# faults seen %ld\n", (long)getpid(), name,
           shunt_faults_seen());
+  print_costs(f);
   if (shunt_frozen_broken()) fputs("# SHUNT_ASSUME=frozen was broken: a matrix changed\n", f);
   shunt_log_process(f);
   print_decisions(f, table, SLOTS);
@@ -328,6 +353,7 @@ __attribute__((destructor)) static void report(void)
   shunt_timeline_print(f);
   shunt_upkeep_print(f);
   if (atomic_load(&lost)) fprintf(f, "# decisions not counted %llu\n", atomic_load(&lost));
+  shunt_plain_locale_end(&plain);
   fclose(f);
   shunt_file_limit_end(&limit);
 }

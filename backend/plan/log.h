@@ -71,6 +71,9 @@ void shunt_log_took(struct shunt_decision *d, double us);
 /* One of the decision's calls was timed both ways.  Medians count, of the last 32 samples. */
 void shunt_log_sampled(struct shunt_decision *d, double original_us, double ours_us);
 
+/* The table of costs that ways are chosen by; the first to say so counts.  For the report. */
+void shunt_log_costs(const char *text);
+
 void shunt_log_profile(const struct shunt_profile *f);
 
 /* Will anybody read it? */

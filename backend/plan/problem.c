@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/options/plain_locale.h"
+
 static const char *const type_text[SHUNT_TYPE_COUNT] = {"f16", "bf16", "f32", "f64", "i8", "i32",
                                                         "i64", "u64",  "i16", "c32", "c64"};
 static const char *const format_text[SHUNT_FORMAT_COUNT] = {"csr", "coo", "csc", "bsr", "ell"};
@@ -65,12 +67,14 @@ enum { SCALAR_TEXT = 40 };
 
 static void print_scalar(char text[SCALAR_TEXT], const struct shunt_scalar *s)
 {
+  const struct shunt_plain_locale plain = shunt_plain_locale_begin();
   if (s->device)
     memcpy(text, "*", 2);
   else if (s->imaginary != 0)
     snprintf(text, SCALAR_TEXT, "%.6g,%.6g", s->host, s->imaginary);
   else
     snprintf(text, SCALAR_TEXT, "%.6g", s->host);
+  shunt_plain_locale_end(&plain);
 }
 
 /* There is room: no word is longer than 342 characters; blocks come without batches. */
@@ -138,8 +142,12 @@ static bool parse_scalar(const char *text, struct shunt_scalar *s)
     s->device = &on_device;
     return true;
   }
-  if (strchr(text, ',')) return sscanf(text, "%lf,%lf%c", &s->host, &s->imaginary, &rest) == 2;
-  return sscanf(text, "%lf%c", &s->host, &rest) == 1;
+  const struct shunt_plain_locale plain = shunt_plain_locale_begin();
+  const bool good = strchr(text, ',')
+                        ? sscanf(text, "%lf,%lf%c", &s->host, &s->imaginary, &rest) == 2
+                        : sscanf(text, "%lf%c", &s->host, &rest) == 1;
+  shunt_plain_locale_end(&plain);
+  return good;
 }
 
 /* Takes the part that tells the blocks away; *text then stands behind it. */

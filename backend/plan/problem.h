@@ -83,6 +83,7 @@ struct shunt_problem {
   uint64_t pattern_epoch; /* calls with the same one, not 0, have the same pattern: the caller's
                              promise */
   bool deterministic;     /* the same bits on every run: nothing may depend on time (planner.h) */
+  int cusparse;           /* the original's version, 126 for 12.6; 0: not known */
   bool extended;          /* hashed: the original refuses such types, and SHUNT_EXTEND asks for an
                              answer.  A half compute type stands here as f32 */
   union {

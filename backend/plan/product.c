@@ -123,7 +123,7 @@ static void pack(struct shunt_product *x, const struct shunt_call *c,
   else
     shunt_log_conversion(shunt_cost_copy(shunt_cost_csr_bytes(shunt_problem_sparse(c->problem)) +
                                              (double)request.payload_bytes,
-                                         &c->context->device),
+                                         &c->context->machine),
                          request.payload_bytes);
 }
 
@@ -132,7 +132,7 @@ static void tell_of_proof(const struct shunt_call *c)
 {
   if (shunt_options()->report[0])
     shunt_log_proof(shunt_cost_copy(shunt_cost_csr_bytes(shunt_problem_sparse(c->problem)),
-                                    &c->context->device));
+                                    &c->context->machine));
 }
 
 static shunt_status run_candidate(struct shunt_product *x, int i)
@@ -161,10 +161,12 @@ static shunt_status run_candidate(struct shunt_product *x, int i)
 /* Where the original refuses there is nothing to save. */
 static struct shunt_answer taken(const struct shunt_product *x, const struct shunt_candidate *by)
 {
+  const struct shunt_machine *machine = &x->call.context->machine;
   struct shunt_answer answer = {.why = SHUNT_VERDICT(SHUNT_FITS),
                                 .route = by->route->name,
                                 .us = by->us,
                                 .saved_us = fmax(x->plan.original_us - by->us, 0),
+                                .off = shunt_cost_original_off(&x->problem, machine),
                                 .how = by->how};
   if (x->problem.extended) {
     answer.saved_us = 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "backend/options/options.h"
+#include "backend/options/plain_locale.h"
 #include "backend/options/user_file.h"
 #include "backend/plan/fork.h"
 #include "backend/routes/route.h"
@@ -110,10 +111,12 @@ static void read_file(const char *path)
   FILE *f = shunt_user_file_open(path, &why);
   if (why) fprintf(stderr, "shunt: SHUNT_TUNE_FILE=%s is not used: %s\n", path, why);
   if (!f) return;
+  const struct shunt_plain_locale plain = shunt_plain_locale_begin();
   if (read_lines(f, false)) {
     rewind(f);
     read_lines(f, true);
   }
+  shunt_plain_locale_end(&plain);
   fclose(f);
 }
 
@@ -139,6 +142,7 @@ void shunt_tune_sign(const char *machine)
 static void print_file(FILE *f, void *unused)
 {
   (void)unused;
+  const struct shunt_plain_locale plain = shunt_plain_locale_begin();
   fprintf(f, HEAD "%s\n", signature_of_file);
   for (int i = 0; i < SLOTS; i++) {
     const struct entry *e = atomic_load(&table[i]);
@@ -146,6 +150,7 @@ static void print_file(FILE *f, void *unused)
       fprintf(f, "%s\t%.2f\t%.2f\t%s\n", winner_text(e->answer.winner), e->answer.us,
               e->answer.original_us, e->problem);
   }
+  shunt_plain_locale_end(&plain);
 }
 
 void shunt_tune_keep(const struct shunt_problem *p, struct shunt_tune_answer answer)

@@ -6,18 +6,22 @@
 #include <stdio.h>
 
 #include "backend/plan/cuda_call.h"
+#include "backend/plan/memory/device_memory.h"
 #include "backend/plan/tune.h"
+
+bool shunt_machine_signature(int device, char text[SHUNT_SIGNATURE])
+{
+  char gpu[256];
+  int driver;
+  if (!shunt_device_name(device, gpu, sizeof gpu) ||
+      SHUNT_CUDA(cudaDriverGetVersion(&driver)) != SHUNT_OK)
+    return false;
+  snprintf(text, SHUNT_SIGNATURE, "build=%s gpu=%s driver=%d", PACKAGE_VERSION, gpu, driver);
+  return true;
+}
 
 void shunt_tune_machine(int device)
 {
-  struct cudaDeviceProp properties;
-  char text[512];
-  int driver;
-  if (!shunt_tune_wanted()) return;
-  if (SHUNT_CUDA(cudaGetDeviceProperties(&properties, device)) != SHUNT_OK ||
-      SHUNT_CUDA(cudaDriverGetVersion(&driver)) != SHUNT_OK)
-    return;
-  snprintf(text, sizeof text, "build=%s gpu=%s driver=%d", PACKAGE_VERSION, properties.name,
-           driver);
-  shunt_tune_sign(text);
+  char text[SHUNT_SIGNATURE];
+  if (shunt_tune_wanted() && shunt_machine_signature(device, text)) shunt_tune_sign(text);
 }

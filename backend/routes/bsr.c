@@ -22,7 +22,7 @@ static size_t workspace(const struct shunt_problem *p, const struct shunt_contex
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
-  *us = shunt_cost_bsr(&p->spmm, &p->blocks, &c->context->device);
+  *us = shunt_cost_bsr(&p->spmm, &p->blocks, &c->context->machine);
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(p, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF((uintptr_t)p->spmm.a.values % SHUNT_BSR_ALIGNMENT != 0, SHUNT_R_SHAPE);
   return SHUNT_VERDICT(SHUNT_FITS);

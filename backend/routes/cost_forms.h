@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "backend/routes/cost_table.h"
+#include "backend/costs/machine.h"
 #include "backend/routes/costs.h"
 
 /* cuSPARSE's numbers of the algorithms that differ from its default. */
@@ -12,10 +12,10 @@ enum { SHUNT_CSR_ALG1 = 4, SHUNT_CSR_ALG3 = 12 };
 /* Entries of a row from which on it is too long for one block, whatever else there is. */
 enum { SHUNT_LONGEST_FOR_SPLIT = 16384 };
 
-/* The multiprocessors of the GPU that was measured, for their number at hand. */
-static inline double shunt_cost_scale(const struct shunt_device *d)
+/* 132, an H200's, where the number is not known. */
+static inline int shunt_cost_multiprocessors(const struct shunt_machine *m)
 {
-  return d->multiprocessors > 0 ? 132.0 / d->multiprocessors : 1;
+  return m->device.multiprocessors > 0 ? m->device.multiprocessors : 132;
 }
 
 static inline double shunt_larger(double a, double b)
@@ -45,15 +45,15 @@ double shunt_cost_excess(const struct shunt_csr *a, const struct shunt_profile *
 /* SpMM of the form of struct shunt_fit_costs.  `gathered`: rows of B; `late`: of those that one
    team gathers, how many others do not have. */
 double shunt_cost_fitted(const struct shunt_fit_costs *c, const struct shunt_spmm *p,
-                         double gathered, double late, const struct shunt_device *d);
+                         double gathered, double late, const struct shunt_machine *m);
 
 /* Which of SHUNT_BLOCK_TYPES; and SpMM of the form of struct shunt_block_costs, in such blocks. */
 int shunt_cost_block_type(shunt_type t);
 double shunt_cost_blocks(const struct shunt_block_costs f[SHUNT_BLOCK_SIZES],
-                         const struct shunt_spmm *p, int64_t size, const struct shunt_device *d);
+                         const struct shunt_spmm *p, int64_t size);
 
 /* A column-major B is copied into rows first: what that takes, else 0. */
-double shunt_cost_copy_of_b(const struct shunt_spmm *p, const struct shunt_device *d);
+double shunt_cost_copy_of_b(const struct shunt_spmm *p, const struct shunt_machine *m);
 
 /* A warp walks the lists of 8 rows one after the other, each row of a list for a while of its own;
    where groups and tiles of 64 columns are fewer than 16 warps a multiprocessor, the lists are cut
@@ -62,12 +62,12 @@ struct shunt_cost_walk {
   double mean, longest;
 };
 struct shunt_cost_walk shunt_cost_walk_of(const struct shunt_spmm *p, double reuse,
-                                          double longest_row, const struct shunt_device *d);
+                                          double longest_row, const struct shunt_machine *m);
 
 /* The proof of a packed copy: let in while the product ends; and inside its launch, by warps beside
    those that multiply, who gather from the same L2.  */
-double shunt_cost_proof_let_in(const struct shunt_csr *a, const struct shunt_device *d);
-double shunt_cost_proof_inside(const struct shunt_csr *a, const struct shunt_device *d);
+double shunt_cost_proof_let_in(const struct shunt_csr *a, const struct shunt_machine *m);
+double shunt_cost_proof_inside(const struct shunt_csr *a, const struct shunt_machine *m);
 
 /* Of SDDMM: bytes of a row of A, and of what is copied first as its inner dimension is not
    contiguous, read and written.  */
@@ -75,7 +75,6 @@ double shunt_cost_sddmm_row_bytes(const struct shunt_sddmm *p);
 double shunt_cost_sddmm_copied_bytes(const struct shunt_sddmm *p);
 /* Without copies; f NULL: as shunt_cost_excess. */
 double shunt_cost_scattered_sddmm(const struct shunt_scattered_sddmm_costs *c,
-                                  const struct shunt_sddmm *p, const struct shunt_profile *f,
-                                  const struct shunt_device *d);
+                                  const struct shunt_sddmm *p, const struct shunt_profile *f);
 
 #endif

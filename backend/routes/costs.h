@@ -3,14 +3,15 @@
 
    A kernel's folder says what its shapes are, which of them fit, and how they cut the work: facts.
    How long that takes is known here and nowhere else: <format>_cost.c has the form of a format's
-   estimates and its coefficients (cost_table.h); original_cost.c those of cuSPARSE.  Estimates only
-   rank ways that are all right, so 20 % off is good enough.
+   estimates, original_cost.c those of cuSPARSE; the coefficients are the machine's table
+   (backend/costs).  Estimates only rank ways that are all right, so 20 % off is good enough.
 
    Pointers are not followed, only asked for alignment.  All functions are pure, and may be called
    from any thread.  */
 #ifndef SHUNT_COSTS_H
 #define SHUNT_COSTS_H
 
+#include "backend/costs/machine.h"
 #include "backend/options/options.h"
 #include "backend/plan/problem.h"
 #include "conv/profile/profile.h"
@@ -29,16 +30,16 @@ extern "C" {
 /* ---- of all formats (cost_forms.c) -------------------------------------------------------- */
 
 /* `bytes` read and written once, in order. */
-double shunt_cost_copy(double bytes, const struct shunt_device *d);
+double shunt_cost_copy(double bytes, const struct shunt_machine *m);
 /* `bytes` gathered in rows of `row_bytes` from a table of `table_bytes`. */
 double shunt_cost_gather(double bytes, double row_bytes, double table_bytes,
-                         const struct shunt_device *d);
+                         const struct shunt_machine *m);
 /* So many launches that do next to nothing, in a stream that is kept busy. */
-double shunt_cost_launches(int count);
+double shunt_cost_launches(int count, const struct shunt_machine *m);
 /* One of several products that are run in turn, which keeps the host busy. */
-double shunt_cost_in_batches(double us, int batches);
+double shunt_cost_in_batches(double us, int batches, const struct shunt_machine *m);
 /* The product goes to a matrix of its own, and is added to C from there. */
-double shunt_cost_combine(const struct shunt_spmm *p, const struct shunt_device *d);
+double shunt_cost_combine(const struct shunt_spmm *p, const struct shunt_machine *m);
 /* Bytes of the sparse operand's three arrays. */
 double shunt_cost_csr_bytes(const struct shunt_csr *a);
 
@@ -50,13 +51,13 @@ enum shunt_proof_place { SHUNT_PROOF_BEHIND, SHUNT_PROOF_INSIDE, SHUNT_PROOF_NON
 
 /* f: NULL where nothing is known of the pattern. */
 double shunt_cost_csr(const struct shunt_spmm *p, const struct shunt_profile *f,
-                      const struct shunt_device *d);
+                      const struct shunt_machine *m);
 /* SDDMM, with its copies. */
 double shunt_cost_csr_sddmm(const struct shunt_sddmm *p, const struct shunt_profile *f,
-                            const struct shunt_device *d);
+                            const struct shunt_machine *m);
 /* Is the kernel that cuts by nonzeros the faster one?  longest_row: -1, nothing is known. */
 bool shunt_choose_csr_merge(const struct shunt_spmm *p, int64_t longest_row,
-                            const struct shunt_device *d);
+                            const struct shunt_machine *m);
 
 /* SDDMM: does the kernel pay that takes neighbouring rows of the same columns together?  */
 bool shunt_choose_csr_alike(const struct shunt_profile *f);
@@ -65,7 +66,7 @@ bool shunt_choose_csr_alike(const struct shunt_profile *f);
 
 /* Lists of so many vectors, the longest `longest` of them. */
 double shunt_cost_bundle(const struct shunt_spmm *p, double vectors, double longest,
-                         const struct shunt_device *d);
+                         const struct shunt_machine *m);
 
 /* ---- vector, straight from CSR ------------------------------------------------------------ */
 
@@ -77,75 +78,75 @@ double shunt_cost_vector_sddmm_reuse(const struct shunt_profile *f);
 /* SpMM, in whichever way the launcher takes.  Each gathered row of B serves `reuse` rows of A, of
    which the longest has so many entries (0: not known). */
 double shunt_cost_vector_direct(const struct shunt_spmm *p, double reuse, double longest_row,
-                                const struct shunt_device *d);
+                                const struct shunt_machine *m);
 /* The same by lists; */
 double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longest_row,
-                         const struct shunt_device *d);
+                         const struct shunt_machine *m);
 /* and in one launch, as `how` says. */
 double shunt_cost_vector_single_launch(const struct shunt_spmm *p,
                                        const struct shunt_vector_single_launch *how, double reuse,
-                                       double longest_row, const struct shunt_device *d);
+                                       double longest_row, const struct shunt_machine *m);
 /* SDDMM, with its copies. */
 double shunt_cost_vector_sddmm(const struct shunt_sddmm *p, double reuse,
-                               const struct shunt_device *d);
+                               const struct shunt_machine *m);
 
 /* ---- vector, packed (vector_packed_cost.c) ------------------------------------------------ */
 
 /* The order to pack A in: WINDOWED where strips, and a proof behind them, are expected to be faster
    than to gather.  height: as of struct shunt_vector_layout.  */
 enum shunt_vector_order shunt_choose_vector_order(const struct shunt_spmm *p, int height,
-                                                  const struct shunt_device *d);
+                                                  const struct shunt_machine *m);
 /* For A with so many vectors of 8 rows, in the better order; and for a packed A as it stands. */
 struct shunt_vector_shape shunt_choose_vector_shape(const struct shunt_spmm *p, double vectors,
-                                                    int height, const struct shunt_device *d);
+                                                    int height, const struct shunt_machine *m);
 struct shunt_vector_shape shunt_choose_vector_shape_of(const struct shunt_spmm *p,
                                                        const struct shunt_vector *v,
-                                                       const struct shunt_device *d);
+                                                       const struct shunt_machine *m);
 /* Is the product with v so short that the next kernel should come in early? */
 bool shunt_choose_vector_brief(const struct shunt_spmm *p, const struct shunt_vector *v,
-                               const struct shunt_device *d);
+                               const struct shunt_machine *m);
 /* f32 by TF32: columns of a block's part of C. */
 int shunt_choose_vector_tf32_tile(const struct shunt_spmm *p, double vectors, int products,
-                                  const struct shunt_device *d);
+                                  const struct shunt_machine *m);
 /* Vectors of 8 rows that A has, if sets of `height` rows share their lists. */
 double shunt_cost_vectors_of(const struct shunt_csr *a, int height);
 
 /* The product alone, in the better order, of f32 by TF32. */
 double shunt_cost_vector_product(const struct shunt_spmm *p, double vectors, int height,
-                                 const struct shunt_device *d);
+                                 const struct shunt_machine *m);
 double shunt_cost_vector_tf32_product(const struct shunt_spmm *p, double vectors, int products,
-                                      const struct shunt_device *d);
+                                      const struct shunt_machine *m);
 /* With its proof; reuse, longest_row: as above. */
 double shunt_cost_vector_packed(const struct shunt_spmm *p, double product, double reuse,
                                 double longest_row, enum shunt_proof_place proof,
-                                const struct shunt_device *d);
+                                const struct shunt_machine *m);
 /* Packing A; finding an order of its rows. */
-double shunt_cost_vector_packing(const struct shunt_csr *a, const struct shunt_device *d);
-double shunt_cost_vector_ordering(const struct shunt_csr *a, const struct shunt_device *d);
+double shunt_cost_vector_packing(const struct shunt_csr *a, const struct shunt_machine *m);
+double shunt_cost_vector_ordering(const struct shunt_csr *a, const struct shunt_machine *m);
 
 /* ---- sparse24 ----------------------------------------------------------------------------- */
 
 /* With its proof. */
 double shunt_cost_sparse24(const struct shunt_spmm *p, enum shunt_sparse24_shape shape,
-                           const struct shunt_device *d);
+                           const struct shunt_machine *m);
 /* SHUNT_SPARSE24_NONE: no build for it. */
 enum shunt_sparse24_shape shunt_choose_sparse24_shape(const struct shunt_spmm *p,
-                                                      const struct shunt_device *d);
+                                                      const struct shunt_machine *m);
 /* How the proof is shared in a product of this shape. */
 struct shunt_sparse24_proof shunt_choose_sparse24_proof(const struct shunt_spmm *p,
                                                         enum shunt_sparse24_shape shape,
                                                         bool in_place,
-                                                        const struct shunt_device *d);
+                                                        const struct shunt_machine *m);
 
 /* ---- srbcrs ------------------------------------------------------------------------------- */
 
 /* With its proof; groups of `height` rows that share their columns, the longest row having so many.
    Unmeasured (tests/bench/srbcrs.md). */
 double shunt_cost_srbcrs(const struct shunt_spmm *p, int height, double longest_row,
-                         enum shunt_proof_place proof, const struct shunt_device *d);
+                         enum shunt_proof_place proof, const struct shunt_machine *m);
 /* Packing them. */
 double shunt_cost_srbcrs_packing(const struct shunt_csr *a, int height, double longest_row,
-                                 const struct shunt_device *d);
+                                 const struct shunt_machine *m);
 /* Of integers: the shape of v times n columns of so many bits, and how many warps share the strides
    of a group in SDDMM.  Of v only sizes are read.  */
 struct shunt_srbcrs_shape shunt_choose_srbcrs_shape(const struct shunt_srbcrs *v, int bits_b,
@@ -157,55 +158,55 @@ int64_t shunt_choose_srbcrs_phases(const struct shunt_srbcrs *v, int bits,
 
 /* The product alone, of so many tiles, the longest row of A having so many entries. */
 double shunt_cost_tile_product(const struct shunt_spmm *p, double tiles, double longest_row,
-                               const struct shunt_device *d);
+                               const struct shunt_machine *m);
 /* With its proof, as above. */
 double shunt_cost_tile(const struct shunt_spmm *p, double product, enum shunt_proof_place proof,
-                       const struct shunt_device *d);
+                       const struct shunt_machine *m);
 /* Packing them. */
 double shunt_cost_tile_packing(const struct shunt_csr *a, double tiles, double longest_row,
-                               const struct shunt_device *d);
+                               const struct shunt_machine *m);
 
 /* ---- dense -------------------------------------------------------------------------------- */
 
 /* Dense product on cuBLAS; `math` counts for f32 only. */
 double shunt_cost_gemm(double m, double n, double k, shunt_type type, enum shunt_math math,
-                       const struct shunt_device *d);
+                       const struct shunt_machine *on);
 /* From a packed copy, with its proof behind it; and from one that is written in the same call. */
 double shunt_cost_dense_packed(const struct shunt_spmm *p, enum shunt_math math,
-                               const struct shunt_device *d);
+                               const struct shunt_machine *m);
 double shunt_cost_dense_direct(const struct shunt_spmm *p, enum shunt_math math,
-                               const struct shunt_device *d);
+                               const struct shunt_machine *m);
 /* From a packed copy, with its proof in one launch. */
 double shunt_cost_dense_proved(const struct shunt_spmm *p, const struct shunt_dense_shape *how,
-                               const struct shunt_device *d);
+                               const struct shunt_machine *m);
 /* The shape of that launch; columns 0: cuBLAS and a proof beside it are as fast or faster, or it
    cannot be had.  */
 struct shunt_dense_shape shunt_choose_dense_shape(const struct shunt_spmm *p,
-                                                  const struct shunt_device *d);
+                                                  const struct shunt_machine *m);
 /* The shape to take where cuBLAS is not to be had (columns 0: there is none). */
 struct shunt_dense_shape shunt_choose_dense_shape_alone(const struct shunt_spmm *p,
-                                                        const struct shunt_device *d);
+                                                        const struct shunt_machine *m);
 /* SDDMM by the dense product that is sampled on the chip, and by cuBLAS and a pass over C; is the
    former the faster one?  */
-double shunt_cost_dense_sddmm(const struct shunt_sddmm *p, const struct shunt_device *d);
+double shunt_cost_dense_sddmm(const struct shunt_sddmm *p, const struct shunt_machine *m);
 double shunt_cost_dense_sampled(const struct shunt_sddmm *p, enum shunt_math math,
-                                const struct shunt_device *d);
+                                const struct shunt_machine *m);
 bool shunt_choose_dense_on_chip(const struct shunt_sddmm *p, enum shunt_math math,
-                                const struct shunt_device *d);
+                                const struct shunt_machine *m);
 
 /* ---- bsr ---------------------------------------------------------------------------------- */
 
 double shunt_cost_bsr(const struct shunt_spmm *p, const struct shunt_block_shape *shape,
-                      const struct shunt_device *d);
+                      const struct shunt_machine *m);
 
 /* ---- the original ------------------------------------------------------------------------- */
 
-/* cuSPARSE itself, for the algorithm asked for. */
+/* cuSPARSE itself, of the version of p, for the algorithm asked for. */
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
-                           const struct shunt_device *d);
+                           const struct shunt_machine *m);
 /* The factor that this is usually off by, either way, on the GPU that it was fitted to: the geometric
    standard deviation of the fit.  0: not known.  */
-double shunt_cost_original_off(const struct shunt_problem *p);
+double shunt_cost_original_off(const struct shunt_problem *p, const struct shunt_machine *m);
 /* Is it known to be faster than `csr`, more than its estimate says? */
 bool shunt_choose_original_over_csr(const struct shunt_problem *p, const struct shunt_profile *f);
 bool shunt_choose_original_over_csr_sddmm(const struct shunt_sddmm *p,

@@ -7,10 +7,11 @@
 #include "kernels/csr/csr_kernels.h"
 
 shunt_status shunt_route_csr_spmm(const struct shunt_spmm *p, int64_t longest_row,
-                                  const struct shunt_device *d, void *workspace,
+                                  const struct shunt_machine *m, void *workspace,
                                   size_t workspace_bytes, shunt_stream stream)
 {
-  if (!shunt_choose_csr_merge(p, longest_row, d)) {
+  const struct shunt_device *d = &m->device;
+  if (!shunt_choose_csr_merge(p, longest_row, m)) {
     shunt_status s =
         shunt_csr_spmm_split_cuda(p, longest_row, d, workspace, workspace_bytes, stream);
     if (s != SHUNT_E_UNSUPPORTED) return s;
@@ -29,9 +30,9 @@ static shunt_status run(const struct shunt_call *c)
 {
   const struct shunt_device *d = &c->context->device;
   if (c->problem->op == SHUNT_SPMM)
-    return SHUNT_LAUNCH(shunt_route_csr_spmm(&c->problem->spmm,
-                                             c->profile ? c->profile->longest_row : -1, d,
-                                             c->workspace, c->workspace_bytes, c->stream));
+    return SHUNT_LAUNCH(
+        shunt_route_csr_spmm(&c->problem->spmm, c->profile ? c->profile->longest_row : -1,
+                             &c->context->machine, c->workspace, c->workspace_bytes, c->stream));
   return SHUNT_LAUNCH(shunt_route_csr_sddmm(&c->problem->sddmm, c->profile, d, c->workspace,
                                             c->workspace_bytes, c->stream));
 }
@@ -54,9 +55,9 @@ static size_t workspace(const struct shunt_problem *p, const struct shunt_contex
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
-  const struct shunt_device *d = &c->context->device;
-  *us = p->op == SHUNT_SPMM ? shunt_cost_csr(&p->spmm, c->profile, d)
-                            : shunt_cost_csr_sddmm(&p->sddmm, c->profile, d);
+  const struct shunt_machine *m = &c->context->machine;
+  *us = p->op == SHUNT_SPMM ? shunt_cost_csr(&p->spmm, c->profile, m)
+                            : shunt_cost_csr_sddmm(&p->sddmm, c->profile, m);
   /* Asked for even where one launch needs none: a null buffer is the original's to refuse. */
   SHUNT_DECLINE_IF(c->workspace_bytes < workspace(p, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(p->op == SHUNT_SPMM && !p->extended &&

@@ -118,8 +118,8 @@ static struct shunt_spmm unread(const struct shunt_spmm *s)
    had. */
 static struct shunt_dense_shape shape_of(const struct shunt_call *c, const struct shunt_spmm *s)
 {
-  const struct shunt_device *d = &c->context->device;
-  return c->library ? shunt_choose_dense_shape(s, d) : shunt_choose_dense_shape_alone(s, d);
+  const struct shunt_machine *m = &c->context->machine;
+  return c->library ? shunt_choose_dense_shape(s, m) : shunt_choose_dense_shape_alone(s, m);
 }
 
 static shunt_status proved(const struct shunt_packed_product *x, const struct shunt_spmm *s,
@@ -169,34 +169,35 @@ static bool samples_on_chip(const struct shunt_call *c)
 {
   const struct shunt_sddmm *s = &c->problem->sddmm;
   const struct shunt_device *d = &c->context->device;
+  const struct shunt_machine *m = &c->context->machine;
   return c->profile && c->profile->unsorted_rows == 0 && shunt_dense_sddmm_takes(s, d) &&
-         shunt_choose_dense_on_chip(s, shunt_options()->math, d);
+         shunt_choose_dense_on_chip(s, shunt_options()->math, m);
 }
 
 /* Microseconds; *alone: without cuBLASLt. */
 static double expected_spmm(const struct shunt_call *c, bool *alone)
 {
-  const struct shunt_device *d = &c->context->device;
+  const struct shunt_machine *m = &c->context->machine;
   const enum shunt_math math = shunt_options()->math;
   const bool transposed = shunt_problem_transposed(c->problem), keeps = c->packed || c->will_pack;
   const struct shunt_spmm without = unread(&c->problem->spmm);
   const struct shunt_spmm *s = keeps && c->frozen ? &without : &c->problem->spmm;
   const struct shunt_dense_shape none = {0};
   const struct shunt_dense_shape own = keeps && !transposed ? shape_of(c, s) : none;
-  double us = keeps ? shunt_cost_dense_packed(s, math, d) : shunt_cost_dense_direct(s, math, d);
+  double us = keeps ? shunt_cost_dense_packed(s, math, m) : shunt_cost_dense_direct(s, math, m);
   *alone = own.columns > 0;
-  if (*alone) us = shunt_cost_dense_proved(s, &own, d);
-  if (transposed) us += shunt_cost_launches(2); /* the repair's */
-  return shunt_packed_overwrites(s) ? us : us + shunt_cost_combine(s, d);
+  if (*alone) us = shunt_cost_dense_proved(s, &own, m);
+  if (transposed) us += shunt_cost_launches(2, m); /* the repair's */
+  return shunt_packed_overwrites(s) ? us : us + shunt_cost_combine(s, m);
 }
 
 static double expected_sddmm(const struct shunt_call *c, bool *alone)
 {
   const struct shunt_sddmm *s = &c->problem->sddmm;
-  const struct shunt_device *d = &c->context->device;
+  const struct shunt_machine *m = &c->context->machine;
   *alone = samples_on_chip(c);
-  return *alone ? shunt_cost_dense_sddmm(s, d)
-                : shunt_cost_dense_sampled(s, shunt_options()->math, d);
+  return *alone ? shunt_cost_dense_sddmm(s, m)
+                : shunt_cost_dense_sampled(s, shunt_options()->math, m);
 }
 
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)

@@ -13,7 +13,8 @@ NO_ROUTES_SOURCES = %D%/no_routes.c
 if HAVE_CUDA
 noinst_LTLIBRARIES += libshunt-core.la
 libshunt_core_la_SOURCES = $(CORE_SOURCES) $(PLAN_SOURCES) $(ROUTE_SOURCES) $(COST_SOURCES) \
-  $(CUBLAS_SOURCES)
+  $(CUBLAS_SOURCES) $(COST_TABLE_SOURCES)
+nodist_libshunt_core_la_SOURCES = $(COST_BUILT_IN)
 libshunt_core_la_LIBADD = libshunt-problem.la
 libshunt_formats_la_SOURCES += $(SRBCRS_INTEGER_COST_SOURCES) %D%/tile_mixed_cost.c
 endif

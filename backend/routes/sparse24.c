@@ -73,6 +73,7 @@ static shunt_status proved(const struct shunt_packed_product *x, const struct sh
                            const struct shunt_guard *r)
 {
   const struct shunt_device *d = &x->call->context->device;
+  const struct shunt_machine *m = &x->call->context->machine;
   struct shunt_sparse24 copy;
   struct shunt_spmm product = *s;
   struct shunt_guard how = *r;
@@ -86,9 +87,9 @@ static shunt_status proved(const struct shunt_packed_product *x, const struct sh
   }
   /* r->of_values: the pattern stands, and there is nothing else to prove. */
   if (in_place && r->expected) how.expected = r->of_values ? NULL : of_pattern(&s->a, x->copy);
-  const enum shunt_sparse24_shape shape = shunt_choose_sparse24_shape(&product, d);
+  const enum shunt_sparse24_shape shape = shunt_choose_sparse24_shape(&product, m);
   const struct shunt_sparse24_proof proof =
-      shunt_choose_sparse24_proof(&product, shape, in_place, d);
+      shunt_choose_sparse24_proof(&product, shape, in_place, m);
   return shunt_sparse24_spmm_shaped_cuda(&product, &copy, shape, in_place, &proof, &how, d,
                                          x->call->stream);
 }
@@ -151,10 +152,10 @@ static bool is_two_of_four(const struct shunt_profile *f)
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
-  const struct shunt_device *d = &c->context->device;
-  *us = shunt_cost_sparse24(s, shunt_choose_sparse24_shape(s, d), d);
-  if (copies_b(&s->b)) *us += shunt_cost_copy(2 * (double)s->b.rows * (double)s->b.cols, d);
-  if (!shunt_packed_overwrites(s)) *us += shunt_cost_combine(s, d);
+  const struct shunt_machine *m = &c->context->machine;
+  *us = shunt_cost_sparse24(s, shunt_choose_sparse24_shape(s, m), m);
+  if (copies_b(&s->b)) *us += shunt_cost_copy(2 * (double)s->b.rows * (double)s->b.cols, m);
+  if (!shunt_packed_overwrites(s)) *us += shunt_cost_combine(s, m);
   /* int32 that are added to have no room in the f32 matrix W. */
   SHUNT_DECLINE_IF(s->c.type == SHUNT_I32 && !shunt_packed_overwrites(s), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(!c->packed && !c->will_pack, SHUNT_R_UNCONVERTED);

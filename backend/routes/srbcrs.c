@@ -91,14 +91,14 @@ static size_t workspace(const struct shunt_problem *p, const struct shunt_contex
 static double expected_us(const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
-  const struct shunt_device *d = &c->context->device;
+  const struct shunt_machine *m = &c->context->machine;
   const int height = whole_height(c->profile);
   const size_t copied = own_bytes(c->problem);
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
   const enum shunt_proof_place proof = c->frozen ? SHUNT_PROOF_NONE : SHUNT_PROOF_BEHIND;
-  double us = shunt_cost_srbcrs(s, height ? height : 1, longest, proof, d);
-  if (copied) us += shunt_cost_copy(2 * (double)copied, d);
-  if (!shunt_packed_overwrites(s)) us += shunt_cost_combine(s, d);
+  double us = shunt_cost_srbcrs(s, height ? height : 1, longest, proof, m);
+  if (copied) us += shunt_cost_copy(2 * (double)copied, m);
+  if (!shunt_packed_overwrites(s)) us += shunt_cost_combine(s, m);
   return us;
 }
 
@@ -109,10 +109,10 @@ enum { GAINED_WITHIN = 200 };
 static bool gains(const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
-  const struct shunt_device *d = &c->context->device;
+  const struct shunt_machine *m = &c->context->machine;
   const double made = shunt_cost_srbcrs_packing(&s->a, whole_height(c->profile),
-                                                (double)c->profile->longest_row, d);
-  return expected_us(c) + made / GAINED_WITHIN < shunt_cost_csr(s, c->profile, d);
+                                                (double)c->profile->longest_row, m);
+  return expected_us(c) + made / GAINED_WITHIN < shunt_cost_csr(s, c->profile, m);
 }
 
 /* Where B should be read in place, and cannot. */

@@ -120,15 +120,16 @@ static double expected_us(const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   const struct shunt_device *d = &c->context->device;
+  const struct shunt_machine *m = &c->context->machine;
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
-  const double product = shunt_cost_tile_product(s, tiles_of(c->profile), longest, d);
+  const double product = shunt_cost_tile_product(s, tiles_of(c->profile), longest, m);
   const size_t copied = own_bytes(c->problem);
   const enum shunt_proof_place proof = c->frozen                      ? SHUNT_PROOF_NONE
                                        : shunt_tile_spmm_proves(s, d) ? SHUNT_PROOF_INSIDE
                                                                       : SHUNT_PROOF_BEHIND;
-  double us = shunt_cost_tile(s, product, proof, d);
-  if (copied) us += shunt_cost_copy(2 * (double)copied, d);
-  if (!shunt_packed_overwrites(s)) us += shunt_cost_combine(s, d);
+  double us = shunt_cost_tile(s, product, proof, m);
+  if (copied) us += shunt_cost_copy(2 * (double)copied, m);
+  if (!shunt_packed_overwrites(s)) us += shunt_cost_combine(s, m);
   return us;
 }
 
@@ -139,10 +140,10 @@ enum { GAINED_WITHIN = 200 };
 static bool gains(const struct shunt_call *c)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
-  const struct shunt_device *d = &c->context->device;
+  const struct shunt_machine *m = &c->context->machine;
   const double made =
-      shunt_cost_tile_packing(&s->a, tiles_of(c->profile), (double)c->profile->longest_row, d);
-  return expected_us(c) + made / GAINED_WITHIN < shunt_cost_csr(s, c->profile, d);
+      shunt_cost_tile_packing(&s->a, tiles_of(c->profile), (double)c->profile->longest_row, m);
+  return expected_us(c) + made / GAINED_WITHIN < shunt_cost_csr(s, c->profile, m);
 }
 
 /* Where B should be read in place, and cannot. */

@@ -1,9 +1,15 @@
 /* tile_mixed_cost.c: which shape of the kernels over tiles of any kind is expected to take the
    least. No route asks: for `shunt bench` and tests, in libshunt-formats. */
 #include "backend/routes/tile_mixed_cost.h"
-#include "backend/routes/cost_forms.h"
 
-/* The slope of the times for 4096 and 8192 columns where all tiles are 2:4, when eight warps
+/* No route has a use for them, so they are no part of a GPU's table. */
+struct shunt_tile_mixed_costs {
+  double start;    /* us of a block */
+  double sum;      /* us of the sum where blocks split K */
+  double chunk[3]; /* us of 64 columns of A; blocks of 128 x 128, 128 x 64 and 64 x 64 of C */
+};
+
+/* On an H200: the slope of the times for 4096 and 8192 columns where all tiles are 2:4, when eight warps
    multiplied.  */
 static const struct shunt_tile_mixed_costs h200 = {
     .start = 5, .sum = 3, .chunk = {0.60, 0.41, 0.30}};

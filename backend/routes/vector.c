@@ -66,7 +66,7 @@ static double expected_spmm(const struct shunt_call *c, double reuse)
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
   return shunt_vector_takes_packed(c)
              ? shunt_vector_packed_us(c, reuse)
-             : shunt_cost_vector_direct(&c->problem->spmm, reuse, longest, &c->context->device);
+             : shunt_cost_vector_direct(&c->problem->spmm, reuse, longest, &c->context->machine);
 }
 
 /* Rows of A that a gathered row of B, or column in SDDMM, serves. */
@@ -80,10 +80,10 @@ static double reuse_of(const struct shunt_call *c)
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
   const struct shunt_problem *p = c->problem;
-  const struct shunt_device *d = &c->context->device;
+  const struct shunt_machine *m = &c->context->machine;
   const double reuse = reuse_of(c);
   *us =
-      p->op == SHUNT_SPMM ? expected_spmm(c, reuse) : shunt_cost_vector_sddmm(&p->sddmm, reuse, d);
+      p->op == SHUNT_SPMM ? expected_spmm(c, reuse) : shunt_cost_vector_sddmm(&p->sddmm, reuse, m);
   SHUNT_DECLINE_IF(c->workspace_bytes < direct_workspace(p, c->context), SHUNT_R_WORKSPACE);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
   if (shunt_vector_takes_packed(c) && shunt_vector_in_order(c))

@@ -3,39 +3,11 @@
 
 #include "backend/routes/cost_forms.h"
 
-/* Layers, pruned and of random vectors; 1.11 off. */
-static const struct shunt_vector_costs h200 = {
-    .narrow = {.start = 7.2, .gather = 145, .list = 6.8},
-    /* Random 8 x 1 and 4 x 1 vectors, 4096 and 8192 square, N = 256 and 1024, 0.7 to 0.98 sparse:
-       0.89 to 1.17 times what they take.  */
-    .wide = {.start = 7.2, .gather = 110, .written = 460, .list = 6.8},
-    .f64 = {.start = 8, .gather = 118, .written = 600, .list = 11},
-    .half = {.start = 5.1, .gather = 90, .written = 834, .list = 12.2},
-    /* The f32 kernel on finite elements in blocks of 4, where it walks each list at its own pace.
-       */
-    .scattered = {.start = 7.2, .gather = 145, .list = 76},
-    .index = 4.28e6, /* the fits are of 4 bytes a column */
-    .walk_start = 6,
-    .walk = 0.031,
-    .walk_fours = 0.042, /* lists of fours take longer than those of eights and twos */
-    .longest_start = 5,
-    .longest = 0.020,
-    /* 211 products of layers in one launch: 1.06 off. */
-    .single_start = 2.3,
-    .single_step = 0.22,
-    .single_round = 0.84,
-    .single_gather = 44e-9,
-    .single_written = 291e-9,
-    .single_entry = 1.1e-6,
-    .single_warp = 0.48e-3,
-    .sddmm_start = 5,
-    .sddmm_read = 16e6,
-    /* B of 4096 columns in f16, inner dimensions 256 to 1024 (results/sddmm.json): 4.4, 8.0 and
-       13.9 us.  */
-    .copies_start = 1.2,
-    .copied = 780e-9};
+static const struct shunt_vector_costs *of(const struct shunt_machine *m)
+{
+  return &m->costs->ours.vector;
+}
 
-/* Groups that differ are computed by one warp each, row by row: a few are many. */
 #define LEAST_EQUAL 0.95
 
 /* Of the first `heights` of 8, 4 and 2. */
@@ -63,30 +35,30 @@ double shunt_cost_vector_sddmm_reuse(const struct shunt_profile *f)
 }
 
 double shunt_cost_vector(const struct shunt_spmm *p, double reuse, double longest_row,
-                         const struct shunt_device *d)
+                         const struct shunt_machine *m)
 {
   const bool half = shunt_cost_is_half(p);
-  const struct shunt_fit_costs *c = half                          ? &h200.half
-                                    : shunt_cost_scattered(&p->a) ? &h200.scattered
-                                    : p->b.type == SHUNT_F64      ? &h200.f64
-                                    : p->b.cols > 64              ? &h200.wide
-                                                                  : &h200.narrow;
+  const struct shunt_fit_costs *c = half                          ? &of(m)->half
+                                    : shunt_cost_scattered(&p->a) ? &of(m)->scattered
+                                    : p->b.type == SHUNT_F64      ? &of(m)->f64
+                                    : p->b.cols > 64              ? &of(m)->wide
+                                                                  : &of(m)->narrow;
   const bool wide = p->a.index_type == SHUNT_I64;
-  const double columns = wide ? 4 * (double)p->a.nnz / h200.index * shunt_cost_scale(d) : 0;
-  const double us = shunt_cost_fitted(c, p, (double)p->a.nnz / reuse, 0, d) + columns +
-                    shunt_cost_copy_of_b(p, d);
+  const double columns = wide ? 4 * (double)p->a.nnz / of(m)->index : 0;
+  const double us = shunt_cost_fitted(c, p, (double)p->a.nnz / reuse, 0, m) + columns +
+                    shunt_cost_copy_of_b(p, m);
   if (!half) return us;
-  const struct shunt_cost_walk w = shunt_cost_walk_of(p, reuse, longest_row, d);
-  const double each = reuse > 3 && reuse < 6 ? h200.walk_fours : h200.walk;
-  return shunt_larger(us, shunt_larger(h200.walk_start + w.mean * each,
-                                       h200.longest_start + h200.longest * w.longest));
+  const struct shunt_cost_walk w = shunt_cost_walk_of(p, reuse, longest_row, m);
+  const double each = reuse > 3 && reuse < 6 ? of(m)->walk_fours : of(m)->walk;
+  return shunt_larger(us, shunt_larger(of(m)->walk_start + w.mean * each,
+                                       of(m)->longest_start + of(m)->longest * w.longest));
 }
 
 /* Warps part the lists of a group, which are as many as rows of it share none; the longest row's
    chunks and steps of 16 entries follow each other.  */
 double shunt_cost_vector_single_launch(const struct shunt_spmm *p,
                                        const struct shunt_vector_single_launch *how, double reuse,
-                                       double longest_row, const struct shunt_device *d)
+                                       double longest_row, const struct shunt_machine *m)
 {
   const double nnz = (double)p->a.nnz, groups = ceil((double)p->c.rows / 8);
   const double lists = shunt_larger(8 / reuse, 1), slots = (double)how->warps / how->tiles;
@@ -97,36 +69,35 @@ double shunt_cost_vector_single_launch(const struct shunt_spmm *p,
   const double written = (double)p->c.rows * (double)p->c.cols * (double)shunt_type_size(p->c.type);
   const double index = (double)shunt_type_size(p->a.index_type) / 4;
   const double one_after_other =
-      h200.single_step * steps +
-      h200.single_round * shunt_larger(ceil(longest / how->chunk) - 1, 0) +
-      h200.single_round * (ceil(rounds) - 1);
-  return h200.single_start + one_after_other + shunt_cost_copy_of_b(p, d) +
-         shunt_cost_scale(d) *
-             (h200.single_gather * nnz / reuse * row + h200.single_written * written +
-              h200.single_entry * index * nnz * how->blocks +
-              h200.single_warp * groups * how->blocks * how->warps);
+      of(m)->single_step * steps +
+      of(m)->single_round * shunt_larger(ceil(longest / how->chunk) - 1, 0) +
+      of(m)->single_round * (ceil(rounds) - 1);
+  return of(m)->single_start + one_after_other + shunt_cost_copy_of_b(p, m) +
+         (of(m)->single_gather * nnz / reuse * row + of(m)->single_written * written +
+          of(m)->single_entry * index * nnz * how->blocks +
+          of(m)->single_warp * groups * how->blocks * how->warps);
 }
 
 double shunt_cost_vector_direct(const struct shunt_spmm *p, double reuse, double longest_row,
-                                const struct shunt_device *d)
+                                const struct shunt_machine *m)
 {
   struct shunt_vector_single_launch how;
-  return shunt_vector_csr_spmm_single_launch(p, d, &how)
-             ? shunt_cost_vector_single_launch(p, &how, reuse, longest_row, d)
-             : shunt_cost_vector(p, reuse, longest_row, d);
+  return shunt_vector_csr_spmm_single_launch(p, &m->device, &how)
+             ? shunt_cost_vector_single_launch(p, &how, reuse, longest_row, m)
+             : shunt_cost_vector(p, reuse, longest_row, m);
 }
 
-static double copies(const struct shunt_sddmm *p, const struct shunt_device *d)
+static double copies(const struct shunt_sddmm *p, const struct shunt_machine *m)
 {
   const double copied = shunt_cost_sddmm_copied_bytes(p);
-  return copied > 0 ? h200.copies_start + h200.copied * copied * shunt_cost_scale(d) : 0;
+  return copied > 0 ? of(m)->copies_start + of(m)->copied * copied : 0;
 }
 
 double shunt_cost_vector_sddmm(const struct shunt_sddmm *p, double reuse,
-                               const struct shunt_device *d)
+                               const struct shunt_machine *m)
 {
   const double row = (double)p->a.cols * (double)shunt_type_size(p->b.type);
-  return h200.sddmm_start + copies(p, d) +
-         shunt_cost_gather((double)p->c.nnz / reuse * row, row, row * (double)p->b.cols, d) +
-         shunt_cost_csr_bytes(&p->c) / h200.sddmm_read; /* beside the gather, for the most part */
+  return of(m)->sddmm_start + copies(p, m) +
+         shunt_cost_gather((double)p->c.nnz / reuse * row, row, row * (double)p->b.cols, m) +
+         shunt_cost_csr_bytes(&p->c) / of(m)->sddmm_read; /* beside the gather, for the most part */
 }

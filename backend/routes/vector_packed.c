@@ -42,7 +42,7 @@ static enum shunt_vector_order best_order(const struct shunt_call *c, int shape)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
   return tf32_products(s) ? SHUNT_VECTOR_WINDOWED
-                          : shunt_choose_vector_order(s, shape, &c->context->device);
+                          : shunt_choose_vector_order(s, shape, &c->context->machine);
 }
 
 static struct packing natural_packing(const struct shunt_call *c)
@@ -121,6 +121,7 @@ static shunt_status product(const struct shunt_packed_product *x)
 {
   const struct shunt_call *c = x->call;
   const struct shunt_device *d = &c->context->device;
+  const struct shunt_machine *m = &c->context->machine;
   const struct shunt_spmm *s = &x->spmm;
   const struct packing k = packing_noted(*c->packed->note);
   struct shunt_vector v;
@@ -128,11 +129,11 @@ static shunt_status product(const struct shunt_packed_product *x)
   if (!lay_out(&s->a, &k, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
   if (products) {
     const double vectors = shunt_cost_vectors_of(&s->a, v.height);
-    const int tile = shunt_choose_vector_tf32_tile(s, vectors, products, d);
+    const int tile = shunt_choose_vector_tf32_tile(s, vectors, products, m);
     return SHUNT_LAUNCH(shunt_vector_packed_spmm_tf32_cuda(s, &v, products, tile, d, x->own,
                                                            own_bytes(c->problem), c->stream));
   }
-  const struct shunt_vector_shape shape = shunt_choose_vector_shape_of(s, &v, d);
+  const struct shunt_vector_shape shape = shunt_choose_vector_shape_of(s, &v, m);
   return SHUNT_LAUNCH(shunt_vector_packed_spmm_shaped_cuda(s, &v, &shape, d, x->own,
                                                            own_bytes(c->problem), c->stream));
 }
@@ -142,13 +143,14 @@ static shunt_status proved(const struct shunt_packed_product *x, const struct sh
 {
   const struct shunt_call *c = x->call;
   const struct shunt_device *d = &c->context->device;
+  const struct shunt_machine *m = &c->context->machine;
   const struct packing k = packing_noted(*c->packed->note);
   struct shunt_vector v;
   if (tf32_products(s)) return SHUNT_E_UNSUPPORTED;
   if (!lay_out(&s->a, &k, x->copy, &v)) return SHUNT_E_UNSUPPORTED;
-  const struct shunt_vector_shape shape = shunt_choose_vector_shape_of(s, &v, d);
+  const struct shunt_vector_shape shape = shunt_choose_vector_shape_of(s, &v, m);
   return shunt_vector_packed_spmm_proved_shaped_cuda(
-      s, &v, &shape, shunt_choose_vector_brief(s, &v, d), r, d, c->stream);
+      s, &v, &shape, shunt_choose_vector_brief(s, &v, m), r, d, c->stream);
 }
 
 static const struct shunt_packed_format packed = {.own_bytes = own_bytes,
@@ -189,18 +191,18 @@ static double vectors_of(const struct shunt_csr *a, double reuse)
 static double proved_us(const struct shunt_call *c, double vectors, double reuse, int height)
 {
   const struct shunt_spmm *s = &c->problem->spmm;
-  const struct shunt_device *d = &c->context->device;
+  const struct shunt_machine *m = &c->context->machine;
   const double longest = c->profile ? (double)c->profile->longest_row : 0;
   const int products = tf32_products(s);
-  const double product = products ? shunt_cost_vector_tf32_product(s, vectors, products, d)
-                                  : shunt_cost_vector_product(s, vectors, height, d);
-  const struct shunt_vector_shape shape = shunt_choose_vector_shape(s, vectors, height, d);
+  const double product = products ? shunt_cost_vector_tf32_product(s, vectors, products, m)
+                                  : shunt_cost_vector_product(s, vectors, height, m);
+  const struct shunt_vector_shape shape = shunt_choose_vector_shape(s, vectors, height, m);
   const enum shunt_proof_place proof = c->frozen ? SHUNT_PROOF_NONE
                                        : !products && shunt_vector_packed_spmm_proves(s, &shape)
                                            ? SHUNT_PROOF_INSIDE
                                            : SHUNT_PROOF_BEHIND;
-  double us = shunt_cost_vector_packed(s, product, reuse, longest, proof, d);
-  if (!shunt_packed_overwrites(s)) us += shunt_cost_combine(s, d);
+  double us = shunt_cost_vector_packed(s, product, reuse, longest, proof, m);
+  if (!shunt_packed_overwrites(s)) us += shunt_cost_combine(s, m);
   return us;
 }
 
@@ -220,7 +222,7 @@ static bool packed_gains(const struct shunt_call *c, double least)
   if (c->forced) return true;
   const double reuse = shunt_cost_vector_reuse(c->profile);
   const double direct = shunt_cost_vector_direct(
-      &c->problem->spmm, reuse, (double)c->profile->longest_row, &c->context->device);
+      &c->problem->spmm, reuse, (double)c->profile->longest_row, &c->context->machine);
   return reuse >= SHUNT_VECTOR_LEAST_REUSE && natural_us(c, reuse) + least < direct;
 }
 
@@ -250,7 +252,7 @@ static double ordered_us(const struct shunt_call *c)
   const double us = proved_us(c, vectors, reuse, 8);
   return c->packed
              ? us
-             : MARGIN * us + shunt_cost_vector_packing(a, &c->context->device) / GAINED_WITHIN;
+             : MARGIN * us + shunt_cost_vector_packing(a, &c->context->machine) / GAINED_WITHIN;
 }
 
 bool shunt_vector_in_order(const struct shunt_call *c)
@@ -274,7 +276,7 @@ size_t shunt_vector_study_bytes(const struct shunt_call *c)
   const struct shunt_vector_measure *m = c->studied;
   if (!can_order(c) || (m && m->irregular)) return 0;
   if (!c->forced && ordered_us(c) >= c->best_us) return 0;
-  if (!c->forced && c->spent_us < shunt_cost_vector_ordering(a, &c->context->device)) return 0;
+  if (!c->forced && c->spent_us < shunt_cost_vector_ordering(a, &c->context->machine)) return 0;
   return study_list_bytes(a) + shunt_row_clusters_cuda_bytes(a);
 }
 
@@ -309,7 +311,7 @@ static bool natural_pays(const struct shunt_call *c)
   const struct shunt_vector_measure *m = c->studied;
   if (!c->profile) return true;
   if (c->forced && can_order(c) && !(m && m->irregular)) return false;
-  return packed_gains(c, shunt_cost_vector_packing(&c->problem->spmm.a, &c->context->device) /
+  return packed_gains(c, shunt_cost_vector_packing(&c->problem->spmm.a, &c->context->machine) /
                              GAINED_WITHIN);
 }
 

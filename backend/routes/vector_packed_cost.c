@@ -7,35 +7,10 @@
 
 #include "backend/routes/cost_forms.h"
 
-/* 4096^2 and 8192^2, 256 and 1024 columns of B, 2 to 20 % of vectors, within 15 %; and layers of
-   256 to 4608 columns. */
-static const struct shunt_vector_packed_costs h200 = {
-    /* 446 products of layers: 1.07 off. */
-    .start = 3.3,
-    .step = 0.0685,
-    .slot = 0.147e-6,
-    .row = 1.3e-6,
-    /* 12 % off. */
-    .pairs_start = 3,
-    .pairs_group = 2.0e-3,
-    .pairs_vector = 10.2e-6,
-    .strips = {{7.5, 0.345, 4.7}, {6, 0.27, 3.7}},
-    /* 16 products of random vectors: 4 % off. */
-    .tf32 = {{{6, 0.347, 5.85}, {6, 0.31, 4.28}}, {{6, 0.53, 10.4}, {6, 0.374, 6.6}}},
-    .unused = 0.026, /* one slot in every 40 columns */
-    .proof_behind = 2,
-    .brief =
-        12, /* what comes in early slows longer products down by 5 %, and leaves shorter ones 0.2
-                    to 0.5 us sooner */
-    .longest_start = 3.1,
-    .longest = 0.0018,
-    .read_before = 0.5, /* 288 products of layers: 1.07 off */
-    .pack_start = 10,
-    .pack = 2.5,
-    .order_start = 180, /* some 80 launches */
-    .order = 6e-6};
-
-/* ---- products ----------------------------------------------------------------------------- */
+static const struct shunt_vector_packed_costs *of(const struct shunt_machine *m)
+{
+  return &m->costs->ours.vector_packed;
+}
 
 struct size {
   double groups, strips, vectors;
@@ -53,51 +28,52 @@ static struct size size_of(const struct shunt_spmm *p, double vectors)
 /* What is gathered, what is stored, and the steps that a multiprocessor's warps take one after the
    other.  slots: vectors, and those that are not used.  */
 static double single_us(const struct shunt_vector_shape *s, const struct size *z, double slots,
-                        const struct shunt_device *d)
+                        const struct shunt_machine *m)
 {
   const double slices = 1 << s->log2_slices, n = (double)z->n;
   const double warps = z->groups * ceil(n / s->tile) * slices;
-  const double rounds = ceil(warps / ((double)SHUNT_VECTOR_WARPS * d->multiprocessors));
+  const double rounds = ceil(warps / ((double)SHUNT_VECTOR_WARPS * m->device.multiprocessors));
   const double steps = ceil(slots / z->groups / SHUNT_VECTOR_STEP / slices) * rounds;
-  return h200.start + h200.step * steps +
-         (h200.slot * slots + h200.row * SHUNT_VECTOR_ROWS * z->groups) * n;
+  return of(m)->start + of(m)->step * steps +
+         (of(m)->slot * slots + of(m)->row * SHUNT_VECTOR_ROWS * z->groups) * n;
 }
 
 /* With two groups a warp, which gathers once for both. */
-static double pairs_us(const struct size *z)
+static double pairs_us(const struct size *z, const struct shunt_machine *m)
 {
   const double tiles = (double)((z->n + 127) / 128);
-  return h200.pairs_start + tiles * (h200.pairs_group * z->groups + h200.pairs_vector * z->vectors);
+  return of(m)->pairs_start +
+         tiles * (of(m)->pairs_group * z->groups + of(m)->pairs_vector * z->vectors);
 }
 
 static double gather_us(const struct shunt_vector_shape *s, const struct size *z, double slots,
-                        const struct shunt_device *d)
+                        const struct shunt_machine *m)
 {
-  return s->pairs ? pairs_us(z) : single_us(s, z, slots, d);
+  return s->pairs ? pairs_us(z, m) : single_us(s, z, slots, m);
 }
 
 /* A block starts and stores; a strip takes so long to bring, and so much longer the more vectors it
    has to do with.  */
 static double strips_us(const struct shunt_strip_costs *c, const struct size *z, int tile,
-                        const struct shunt_device *d)
+                        const struct shunt_machine *m)
 {
   const int64_t groups = SHUNT_VECTOR_BLOCK_ROWS / SHUNT_VECTOR_ROWS;
   const int64_t blocks = ((int64_t)z->groups + groups - 1) / groups * ((z->n + tile - 1) / tile);
-  const int64_t rounds = (blocks + d->multiprocessors - 1) / d->multiprocessors;
+  const int64_t rounds = (blocks + m->device.multiprocessors - 1) / m->device.multiprocessors;
   const double full = z->vectors / (z->groups * z->strips * SHUNT_VECTOR_STRIP);
   return (double)rounds * (c->start + z->strips * (c->strip + c->full * full));
 }
 
-static double half_strips_us(const struct size *z, int tile, const struct shunt_device *d)
+static double half_strips_us(const struct size *z, int tile, const struct shunt_machine *m)
 {
-  return strips_us(&h200.strips[tile == 64], z, tile, d);
+  return strips_us(&of(m)->strips[tile == 64], z, tile, m);
 }
 
 /* ---- shapes ------------------------------------------------------------------------------- */
 
-static struct shunt_vector_shape best_strips(const struct size *z, const struct shunt_device *d)
+static struct shunt_vector_shape best_strips(const struct size *z, const struct shunt_machine *m)
 {
-  const bool wide = half_strips_us(z, 128, d) <= half_strips_us(z, 64, d);
+  const bool wide = half_strips_us(z, 128, m) <= half_strips_us(z, 64, m);
   return (struct shunt_vector_shape){SHUNT_VECTOR_BLOCK_ROWS, wide ? 128 : 64, 0, 0};
 }
 
@@ -105,14 +81,14 @@ static struct shunt_vector_shape best_strips(const struct size *z, const struct 
    behind. order: the one that A has, or may come to have. */
 static struct shunt_vector_shape best_shape(const struct shunt_spmm *p, const struct size *z,
                                             double slots, int height, enum shunt_vector_order order,
-                                            const struct shunt_device *d)
+                                            const struct shunt_machine *m)
 {
-  const struct shunt_vector_shape strips = best_strips(z, d);
+  const struct shunt_vector_shape strips = best_strips(z, m);
   const struct shunt_vector_shape gather =
-      shunt_vector_packed_spmm_gather(p, z->vectors, height, d);
-  const double behind = gather.pairs ? 0 : h200.proof_behind;
-  return shunt_vector_packed_spmm_fits(&strips, order, d) &&
-                 half_strips_us(z, strips.tile, d) + behind < gather_us(&gather, z, slots, d)
+      shunt_vector_packed_spmm_gather(p, z->vectors, height, &m->device);
+  const double behind = gather.pairs ? 0 : of(m)->proof_behind;
+  return shunt_vector_packed_spmm_fits(&strips, order, &m->device) &&
+                 half_strips_us(z, strips.tile, m) + behind < gather_us(&gather, z, slots, m)
              ? strips
              : gather;
 }
@@ -123,65 +99,65 @@ double shunt_cost_vectors_of(const struct shunt_csr *a, int height)
 }
 
 struct shunt_vector_shape shunt_choose_vector_shape(const struct shunt_spmm *p, double vectors,
-                                                    int height, const struct shunt_device *d)
+                                                    int height, const struct shunt_machine *m)
 {
   const struct size z = size_of(p, vectors);
-  return best_shape(p, &z, z.vectors, height, SHUNT_VECTOR_WINDOWED, d);
+  return best_shape(p, &z, z.vectors, height, SHUNT_VECTOR_WINDOWED, m);
 }
 
 enum shunt_vector_order shunt_choose_vector_order(const struct shunt_spmm *p, int height,
-                                                  const struct shunt_device *d)
+                                                  const struct shunt_machine *m)
 {
-  return shunt_choose_vector_shape(p, shunt_cost_vectors_of(&p->a, height), height, d).rows
+  return shunt_choose_vector_shape(p, shunt_cost_vectors_of(&p->a, height), height, m).rows
              ? SHUNT_VECTOR_WINDOWED
              : SHUNT_VECTOR_SEQUENTIAL;
 }
 
 struct shunt_vector_shape shunt_choose_vector_shape_of(const struct shunt_spmm *p,
                                                        const struct shunt_vector *v,
-                                                       const struct shunt_device *d)
+                                                       const struct shunt_machine *m)
 {
   const struct size z = size_of(p, shunt_cost_vectors_of(&p->a, v->height));
-  const double slots = z.vectors + h200.unused * z.groups * (double)v->cols;
-  return best_shape(p, &z, slots, v->height, v->order, d);
+  const double slots = z.vectors + of(m)->unused * z.groups * (double)v->cols;
+  return best_shape(p, &z, slots, v->height, v->order, m);
 }
 
 double shunt_cost_vector_product(const struct shunt_spmm *p, double vectors, int height,
-                                 const struct shunt_device *d)
+                                 const struct shunt_machine *m)
 {
   const struct size z = size_of(p, vectors);
-  const struct shunt_vector_shape s = shunt_choose_vector_shape(p, vectors, height, d);
-  return s.rows ? half_strips_us(&z, s.tile, d) : gather_us(&s, &z, z.vectors, d);
+  const struct shunt_vector_shape s = shunt_choose_vector_shape(p, vectors, height, m);
+  return s.rows ? half_strips_us(&z, s.tile, m) : gather_us(&s, &z, z.vectors, m);
 }
 
 bool shunt_choose_vector_brief(const struct shunt_spmm *p, const struct shunt_vector *v,
-                               const struct shunt_device *d)
+                               const struct shunt_machine *m)
 {
   const double vectors = shunt_cost_vectors_of(&p->a, v->height);
-  return shunt_cost_vector_product(p, vectors, v->height, d) < h200.brief;
+  return shunt_cost_vector_product(p, vectors, v->height, m) < of(m)->brief;
 }
 
 /* ---- f32 by TF32 ------------------------------------------------------------------------ */
 
 static double tf32_us(const struct shunt_spmm *p, double vectors, int products, int tile,
-                      const struct shunt_device *d)
+                      const struct shunt_machine *m)
 {
   struct size z = size_of(p, vectors);
   z.vectors = shunt_lesser(vectors, z.groups * z.strips * SHUNT_VECTOR_STRIP);
-  return strips_us(&h200.tf32[products == 3][tile == 32], &z, tile, d);
+  return strips_us(&of(m)->tf32[products == 3][tile == 32], &z, tile, m);
 }
 
 int shunt_choose_vector_tf32_tile(const struct shunt_spmm *p, double vectors, int products,
-                                  const struct shunt_device *d)
+                                  const struct shunt_machine *m)
 {
-  return tf32_us(p, vectors, products, 64, d) <= tf32_us(p, vectors, products, 32, d) ? 64 : 32;
+  return tf32_us(p, vectors, products, 64, m) <= tf32_us(p, vectors, products, 32, m) ? 64 : 32;
 }
 
 double shunt_cost_vector_tf32_product(const struct shunt_spmm *p, double vectors, int products,
-                                      const struct shunt_device *d)
+                                      const struct shunt_machine *m)
 {
-  const int tile = shunt_choose_vector_tf32_tile(p, vectors, products, d);
-  return tf32_us(p, vectors, products, tile, d);
+  const int tile = shunt_choose_vector_tf32_tile(p, vectors, products, m);
+  return tf32_us(p, vectors, products, tile, m);
 }
 
 /* ---- proof, packing, ordering ------------------------------------------------------------- */
@@ -189,28 +165,29 @@ double shunt_cost_vector_tf32_product(const struct shunt_spmm *p, double vectors
 /* Of a copy with its proof inside the lists are read while what stands before it ends. */
 double shunt_cost_vector_packed(const struct shunt_spmm *p, double product, double reuse,
                                 double longest_row, enum shunt_proof_place proof,
-                                const struct shunt_device *d)
+                                const struct shunt_machine *m)
 {
-  const struct shunt_cost_walk w = shunt_cost_walk_of(p, reuse, longest_row, d);
-  const double us = shunt_larger(product, h200.longest_start + h200.longest * reuse * w.longest);
+  const struct shunt_cost_walk w = shunt_cost_walk_of(p, reuse, longest_row, m);
+  const double us =
+      shunt_larger(product, of(m)->longest_start + of(m)->longest * reuse * w.longest);
   switch (proof) {
   case SHUNT_PROOF_NONE: return us;
-  case SHUNT_PROOF_INSIDE: return us + shunt_cost_proof_inside(&p->a, d) - h200.read_before;
-  default: return us + shunt_cost_proof_let_in(&p->a, d);
+  case SHUNT_PROOF_INSIDE: return us + shunt_cost_proof_inside(&p->a, m) - of(m)->read_before;
+  default: return us + shunt_cost_proof_let_in(&p->a, m);
   }
 }
 
 /* A warp takes a group of 8 rows in steps of 64 columns. */
-double shunt_cost_vector_packing(const struct shunt_csr *a, const struct shunt_device *d)
+double shunt_cost_vector_packing(const struct shunt_csr *a, const struct shunt_machine *m)
 {
-  const double warps = d->multiprocessors > 0 ? 16.0 * d->multiprocessors : 2112;
-  return h200.pack_start +
-         h200.pack * ceil((double)a->rows / 8 / warps) * ceil((double)a->cols / 64);
+  const double warps = m->device.multiprocessors > 0 ? 16.0 * m->device.multiprocessors : 2112;
+  return of(m)->pack_start +
+         of(m)->pack * ceil((double)a->rows / 8 / warps) * ceil((double)a->cols / 64);
 }
 
 /* Each row is compared with up to 8192. */
-double shunt_cost_vector_ordering(const struct shunt_csr *a, const struct shunt_device *d)
+double shunt_cost_vector_ordering(const struct shunt_csr *a, const struct shunt_machine *m)
 {
   const double rows = (double)a->rows, among = shunt_lesser(rows, 8192);
-  return h200.order_start + h200.order * rows * among * shunt_cost_scale(d);
+  return of(m)->order_start + of(m)->order * rows * among;
 }

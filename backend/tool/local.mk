@@ -7,7 +7,7 @@ shunt_SOURCES = \
   %D%/bench/ablation.c %D%/bench/bench.c %D%/bench/blocks.c %D%/bench/case.c \
   %D%/bench/check.c %D%/bench/host.c %D%/bench/json.c %D%/bench/operands.c %D%/bench/report.c \
   %D%/bench/suite.c %D%/bench/summary.c \
-  %D%/doctor/doctor.c %D%/doctor/doctor_bindings.c %D%/doctor/doctor_driver.c \
+  %D%/doctor/doctor.c %D%/doctor/doctor_bindings.c %D%/doctor/doctor_costs.c %D%/doctor/doctor_driver.c \
   %D%/doctor/doctor_elf.c %D%/doctor/doctor_findings.c %D%/doctor/doctor_install.c \
   %D%/doctor/doctor_path.c %D%/doctor/doctor_program.c %D%/doctor/doctor_python.c \
   %D%/doctor/doctor_reach.c %D%/doctor/doctor_search.c %D%/doctor/doctor_settings.c \
@@ -30,7 +30,9 @@ shunt_LDADD = libshunt-bench.la libshunt-describe.la libshunt-formats.la libshun
   libshunt-host.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm -ldl
 else
 noinst_LTLIBRARIES += libshunt-options.la
-libshunt_options_la_SOURCES = $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) backend/plan/fault.c
+libshunt_options_la_SOURCES = $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) backend/plan/fault.c \
+  $(COST_TABLE_SOURCES)
+nodist_libshunt_options_la_SOURCES = $(COST_BUILT_IN)
 shunt_SOURCES += %D%/inspect/inspect_no_routes.c %D%/support/support_no_routes.c
 shunt_LDADD = libshunt-options.la libshunt-problem.la libshunt-host.la $(ZLIB_LIBS) -lm -ldl
 endif

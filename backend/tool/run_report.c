@@ -115,6 +115,7 @@ bool run_report_print(struct run_report *r, const struct launch_end *end,
     print_no_calls(end, to);
   } else {
     print_sum(r, to);
+    if (r->costs[0]) fprintf(to, "shunt: ways were chosen by the table of %s\n", r->costs);
     print_lines(r, to);
   }
   if (r->frozen_broken)

@@ -183,7 +183,7 @@ static size_t workspace(const struct shunt_problem *p, const struct shunt_contex
 
 static struct shunt_verdict expect(const struct shunt_call *c, double *us)
 {
-  *us = shunt_cost_toy(&c->problem->spmm, &c->context->device);
+  *us = shunt_cost_toy(&c->problem->spmm, &c->context->machine);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 
@@ -205,26 +205,38 @@ new backend/routes/toy_cost.c <<'E'
 /* toy_cost.c: what the kernel of `toy` is expected to take. */
 #include "backend/routes/cost_forms.h"
 
-/* Made up. */
-static const struct shunt_toy_costs h200 = {.start = 5, .product = 1e-6};
-
-double shunt_cost_toy(const struct shunt_spmm *p, const struct shunt_device *d)
+double shunt_cost_toy(const struct shunt_spmm *p, const struct shunt_machine *m)
 {
-  return h200.start + h200.product * (double)p->a.nnz * (double)p->c.cols * shunt_cost_scale(d);
+  const struct shunt_toy_costs *c = &m->costs->ours.toy;
+  return c->start + c->product * (double)p->a.nnz * (double)p->c.cols;
 }
 E
 insert backend/routes/costs.h '^/[*] ---- the original' <<'E'
 /* ---- toy ---------------------------------------------------------------------------------- */
 
-double shunt_cost_toy(const struct shunt_spmm *p, const struct shunt_device *d);
+double shunt_cost_toy(const struct shunt_spmm *p, const struct shunt_machine *m);
 
 E
-insert backend/routes/cost_table.h '^/[*] cuSPARSE[.]' <<'E'
+insert backend/costs/cost_table.h '^/[*] cuSPARSE[.]' <<'E'
 struct shunt_toy_costs {
   double start;   /* us */
-  double product; /* us of an entry of A times a column of B; scaled */
+  double product; /* us of an entry of A times a column of B */
 };
 
+E
+change backend/costs/cost_table.h sed 's/^  struct shunt_bsr_costs bsr;$/&\n  struct shunt_toy_costs toy;/'
+insert backend/costs/names.h '^/[*] ---- the lines of a table: of Shunt' <<'E'
+#define SHUNT_TOY_FIELDS(F, line, at) \
+  F(line, at, start, .start, FIXED) \
+  F(line, at, product, .product, NEAR)
+
+E
+change backend/costs/names.h \
+  sed 's/^#define SHUNT_KERNEL_LINES(F) \\$/&\n  SHUNT_TOY_FIELDS(F, "toy", ours.toy) \\/'
+cat >>"$tree/backend/costs/tables/h200.costs" <<'E'
+
+# toy: made up.
+toy                     start 5  product 1e-6
 E
 insert tests/unit/plan/test_cost.c '^int main' <<'E'
 static void test_toy(void)

@@ -42,11 +42,11 @@ below = $(patsubst $(top)/%,%,$(shell find $(addprefix $(top)/,$(1)) -name '$(2)
 # wants every route, and cuBLAS with the dense one (no_routes.c stands for it); packed.c holds matrices
 # by objects of CUDA graphs, which the emulator has not; device_memory.c calls the driver;
 # tune_machine.c asks for its version.
-BACKEND = backend/native backend/graphblas/gpu backend/log backend/options backend/plan backend/routes
+BACKEND = backend/costs backend/native backend/graphblas/gpu backend/log backend/options backend/plan backend/routes
 LEFT_OUT = conv/read/% backend/native/no_cuda.c backend/routes/table.c backend/plan/packed.c \
   backend/plan/memory/device_memory.c backend/plan/tune_machine.c
 ARCHIVED := $(call below,kernels conv $(BACKEND) tests/bench/ablation,*.cu) \
-  $(filter-out $(LEFT_OUT),$(call below,kernels conv $(BACKEND),*.c))
+  $(filter-out $(LEFT_OUT),$(call below,kernels conv $(BACKEND),*.c)) backend/costs/built_in.c
 REWRITTEN := $(addprefix $(B)/tree/,$(filter-out kernels/ptx/%,\
   $(call below,kernels conv tests/gpu tests/bench/ablation,*.cuh)))
 EMULATOR := $(patsubst %,$(B)/o/tests/emulator/%.o,fibers.cpp grid.cpp memory.cpp report.cpp runtime.cpp \
@@ -98,6 +98,11 @@ $(B)/o/%.cpp.o: $(top)/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 -O2 -g1 -fno-builtin -Wall -Wextra -I$(here)/include \
 	  $(if $(findstring address,$(SANITIZE)),-DSHUNT_EMULATOR_ASAN) -MMD -MP -c $< -o $@
+$(B)/o/backend/costs/built_in.c.o: $(top)/backend/costs/names.h \
+  $(top)/backend/costs/make_built_in.awk $(wildcard $(top)/backend/costs/tables/*.costs)
+	@mkdir -p $(@D)
+	LC_ALL=C awk -f $(top)/backend/costs/make_built_in.awk $< $(filter %.costs,$^) >$(@:.o=)
+	$(CC) $(C_FLAGS) -c $(@:.o=) -o $@
 $(B)/o/%.c.o: $(top)/%.c
 	@mkdir -p $(@D)
 	$(CC) $(C_FLAGS) -MMD -MP -c $< -o $@

@@ -86,6 +86,11 @@ cusparseStatus_t cusparseDestroy(cusparseHandle_t handle)
   DONE;
 }
 
+cusparseStatus_t cusparseGetProperty(libraryPropertyType type, int *value)
+{
+  *value = type == MAJOR_VERSION ? 12 : type == MINOR_VERSION ? 6 : 3;
+  return CUSPARSE_STATUS_SUCCESS;
+}
 cusparseStatus_t cusparseGetVersion(cusparseHandle_t handle, int *version)
 {
   (void)handle;

@@ -1,5 +1,6 @@
 # tests/unit: one room at a time, without a GPU.
 check_PROGRAMS = \
+  %D%/costs/test_estimates %D%/costs/test_tables \
   %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_read %D%/csr/test_csr_host_complex \
   %D%/csr/test_csr_host_sddmm %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr %D%/dcsr/test_dcsr_hardware_model \
   %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin %D%/native/test_native \
@@ -14,6 +15,19 @@ check_PROGRAMS = \
   %D%/vector/test_vector_attention_random %D%/vector/test_vector_host_format \
   tests/fuzz/fuzz_readers
 LDADD = libshunt-host.la $(ZLIB_LIBS) -lm
+
+# Without the kernels: their shapes stand in the test.
+%C%_costs_test_estimates_SOURCES = %D%/costs/test_estimates.c $(COST_SOURCES) $(COST_TABLE_SOURCES) \
+  backend/options/user_file.c
+nodist_%C%_costs_test_estimates_SOURCES = $(COST_BUILT_IN)
+%C%_costs_test_estimates_CFLAGS = $(AM_CFLAGS)
+%C%_costs_test_estimates_LDADD = libshunt-problem.la -lm
+%C%_costs_test_tables_SOURCES = %D%/costs/test_tables.c $(COST_TABLE_SOURCES) \
+  backend/options/user_file.c
+nodist_%C%_costs_test_tables_SOURCES = $(COST_BUILT_IN)
+%C%_costs_test_tables_CFLAGS = $(AM_CFLAGS)
+%C%_costs_test_tables_LDADD = -lm
+EXTRA_DIST += %D%/costs/estimates.txt
 
 NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 %C%_native_test_native_SOURCES = %D%/native/test_native.c %D%/native/native_header.c \
@@ -89,6 +103,7 @@ check_PROGRAMS += \
 %C%_plan_test_math_SOURCES = %D%/plan/test_math.c $(OPTION_SOURCES) backend/cublas/cublaslt.c \
   backend/plan/fault.c backend/routes/cost_forms.c backend/routes/dense.c \
   backend/routes/dense_cost.c backend/routes/no_routes.c backend/routes/packed_product.c
+nodist_%C%_plan_test_math_SOURCES = $(COST_BUILT_IN)
 %C%_plan_test_math_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_math_LDADD = libshunt-problem.la -lm
 %C%_plan_test_packed_product_SOURCES = %D%/plan/test_packed_product.c backend/plan/fault.c \
@@ -98,9 +113,11 @@ check_PROGRAMS += \
 PLANNER_SOURCES = backend/cublas/opening.c backend/plan/choice.c backend/plan/fault.c \
   backend/plan/frozen.c backend/plan/planner.c backend/plan/product.c backend/routes/cost_forms.c
 %C%_plan_test_planner_SOURCES = %D%/plan/test_planner.c $(PLANNER_SOURCES)
+nodist_%C%_plan_test_planner_SOURCES = $(COST_BUILT_IN)
 %C%_plan_test_planner_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_planner_LDADD = libshunt-problem.la -lm
 %C%_plan_test_openings_SOURCES = %D%/plan/test_openings.c $(PLANNER_SOURCES)
+nodist_%C%_plan_test_openings_SOURCES = $(COST_BUILT_IN)
 %C%_plan_test_openings_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_openings_LDADD = libshunt-problem.la -lm -lpthread
 

@@ -69,6 +69,14 @@ bool shunt_device_uuid(int ordinal, unsigned char uuid[16])
   return true;
 }
 
+bool shunt_device_name(int ordinal, char *name, int size)
+{
+  static _Atomic(void *) known;
+  CUresult (*const f)(char *, int, CUdevice) =
+      (CUresult(*)(char *, int, CUdevice))driver_function("cuDeviceGetName", 2000, &known);
+  return f && f(name, size, ordinal) == CUDA_SUCCESS;
+}
+
 bool shunt_device_range(const void *p, const void **base, size_t *bytes)
 {
   static _Atomic(void *) known;

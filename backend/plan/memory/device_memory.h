@@ -25,6 +25,9 @@ void shunt_device_free_now(void *memory);
 /* What tells this device, or part of one (MIG), from all others. */
 bool shunt_device_uuid(int ordinal, unsigned char uuid[16]);
 
+/* "NVIDIA H200", cut where it does not fit. */
+bool shunt_device_name(int ordinal, char *name, int size);
+
 /* The allocation around p; false: p is not in device memory. */
 bool shunt_device_range(const void *p, const void **base, size_t *bytes);
 

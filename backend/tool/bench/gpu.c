@@ -44,6 +44,8 @@ static bool cuda_open(struct bench_machine *m, char *why, size_t bytes)
   memset(&gpu, 0, sizeof gpu);
   gpu.device = (struct shunt_device){prop.multiProcessorCount, prop.major * 10 + prop.minor,
                                      (int)prop.sharedMemPerBlockOptin, prop.l2CacheSize};
+  shunt_costs_choose(prop.name, prop.multiProcessorCount, &gpu.costs);
+  gpu.machine.costs = &gpu.costs;
   if (!make_streams()) {
     snprintf(why, bytes, "the GPU cannot be used (%s)", cudaGetErrorString(cudaGetLastError()));
     return false;

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "backend/costs/machine.h"
 #include "backend/tool/bench/bench.h"
 #include "kernels/bundle/bundle_format.h"
 #include "kernels/dcsr/dcsr_kernels.h"
@@ -19,7 +20,11 @@ extern "C" {
 struct gpu_peers; /* gpu_peers.c: cuSPARSE and cuBLAS, as far as they are here */
 
 struct gpu {
-  struct shunt_device device;
+  union {
+    struct shunt_device device;
+    struct shunt_machine machine; /* which begins with it */
+  };
+  struct shunt_cost_table costs;
   cudaStream_t stream;
   cudaEvent_t start, stop;
   struct gpu_peers *peers;

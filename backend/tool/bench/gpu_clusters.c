@@ -62,7 +62,7 @@ static bool pack(struct gpu_case *g, struct clustering *k)
   char *memory = g->converted;
   int height = shunt_vector_measured_entries(k->a, &k->after);
   k->layout.height = shunt_vector_measured_height(&k->after);
-  k->layout.order = shunt_choose_vector_order(&g->p.spmm, height, d);
+  k->layout.order = shunt_choose_vector_order(&g->p.spmm, height, &g->gpu->machine);
   if (k->layout.order == SHUNT_VECTOR_WINDOWED && k->layout.height > 1) k->layout.height /= 2;
   if (!shunt_vector_lay_out(k->a, &k->layout, memory, &g->packed)) return false;
   if (cudaMemcpyAsync(g->packed.row_of, memory + k->list_at, (size_t)k->a->rows * sizeof(uint32_t),

@@ -113,7 +113,7 @@ bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w)
   const struct shunt_csr *a = shunt_problem_sparse(&g->p);
   const int height = shunt_vector_profiled_height(&g->c->profile, 0.99);
   const struct shunt_vector_layout layout = {
-      .order = shunt_choose_vector_order(&g->p.spmm, height, &g->gpu->device), .height = height};
+      .order = shunt_choose_vector_order(&g->p.spmm, height, &g->gpu->machine), .height = height};
   struct shunt_vector_counts counts;
   size_t bytes = shunt_vector_bytes(a, &layout);
   if (!is_spmm(g) || shunt_type_size(a->value_type) != 2) return false;
@@ -129,7 +129,8 @@ bool gpu_prepare_packed(struct gpu_case *g, struct bench_way *w)
 shunt_status gpu_packed(struct gpu_case *g, cudaStream_t stream)
 {
   const struct shunt_device *d = &g->gpu->device;
-  const struct shunt_vector_shape shape = shunt_choose_vector_shape_of(&g->p.spmm, &g->packed, d);
+  const struct shunt_vector_shape shape =
+      shunt_choose_vector_shape_of(&g->p.spmm, &g->packed, &g->gpu->machine);
   return shunt_vector_packed_spmm_shaped_cuda(&g->p.spmm, &g->packed, &shape, d, g->workspace,
                                               g->workspace_bytes, stream);
 }
@@ -226,7 +227,7 @@ shunt_status gpu_sparse24(struct gpu_case *g, cudaStream_t stream)
   const bool in_place = shunt_sparse24_in_place(&g->p.spmm.a);
   const struct shunt_sparse24_proof none = {0};
   const struct shunt_device *d = &g->gpu->device;
-  const enum shunt_sparse24_shape shape = shunt_choose_sparse24_shape(&g->p.spmm, d);
+  const enum shunt_sparse24_shape shape = shunt_choose_sparse24_shape(&g->p.spmm, &g->gpu->machine);
   return shunt_sparse24_spmm_shaped_cuda(&g->p.spmm, &g->sparse24, shape, in_place, &none, &r, d,
                                          stream);
 }

@@ -87,6 +87,8 @@ struct doctor {
   const char *root;         /* "": this machine; no slash at its end */
   bool wants[DOCTOR_KINDS]; /* the program uses it; without a program, cuSPARSE counts as used */
   int architecture;         /* lowest compute capability of the GPUs, times 10; 0: not known */
+  char gpu[128];            /* the first one's name; "": there is none */
+  int multiprocessors;      /* and how many it has */
   int driver_cuda;          /* CUDA version of the driver, as 13000; 0: not known */
   bool has_dlsym;           /* libshunt-dlsym.so is installed */
   char library[PATH_MAX];   /* one of Shunt's libraries; "": none is installed */
@@ -107,6 +109,7 @@ void doctor_objects_free(struct doctor_objects *l);
 /* ---- the other questions, each of which adds its findings ----------------------------------- */
 
 void doctor_ask_driver(struct doctor *d);
+void doctor_describe_costs(struct doctor *d); /* behind the driver */
 void doctor_ask_toolkits(struct doctor *d);
 void doctor_ask_install(struct doctor *d);
 void doctor_ask_reach(struct doctor *d);

@@ -107,6 +107,7 @@ static void describe_gpu(struct doctor *d, const struct libcuda *c, int i)
   c->memory(&bytes, device);
   const int architecture = 10 * major + minor;
   if (!d->architecture || architecture < d->architecture) d->architecture = architecture;
+  if (!d->gpu[0]) snprintf(d->gpu, sizeof d->gpu, "%s", name), d->multiprocessors = processors;
   doctor_find(&d->findings, DOCTOR_OK, "gpu", NULL,
               "%d: %s, compute capability %d.%d, %d multiprocessors, %.0f GiB", i, name, major,
               minor, processors, (double)bytes / (1 << 30));
@@ -156,15 +157,6 @@ static void report_missing(struct doctor *d, bool module, int nodes, bool libcud
         "libcuda.so.1 is not found");
 }
 
-/* The rates that times are estimated by were measured on an H200. */
-static void describe_costs(struct doctor *d)
-{
-  if (d->wants[DOCTOR_CUSPARSE])
-    doctor_find(&d->findings, DOCTOR_NOTE, "cost", NULL,
-                "routes are chosen by rates measured on an H200, scaled to other GPUs by "
-                "multiprocessors");
-}
-
 void doctor_ask_driver(struct doctor *d)
 {
   char number[64] = "";
@@ -183,7 +175,7 @@ void doctor_ask_driver(struct doctor *d)
                 number[0] ? number : "(number not known)", nodes < 0 ? 1 : nodes,
                 nodes == 1 || nodes < 0 ? "" : "s");
   if (handle) dlclose(handle);
-  describe_costs(d);
+  doctor_describe_costs(d);
 }
 
 /* ---- toolkits ------------------------------------------------------------------------------- */

@@ -51,6 +51,7 @@ const char *inspect_kind_name(enum inspect_kind k);
 
 struct inspect_gpu {
   const char *word, *name;
+  const char *driver_name; /* as the driver has it; NULL: there are several */
   struct shunt_device device;
   int64_t memory_bytes;
 };
@@ -62,6 +63,7 @@ extern const char *const inspect_gpu_words[INSPECT_GPUS + 1]; /* NULL-terminated
    matrix packed where that pays.  Times are estimates in us.  */
 struct inspect_estimate {
   const char *gpu, *type;
+  const char *costs; /* the table that the times are by, in words */
   int64_t n;
   const char *route;  /* "original" where none takes it */
   const char *why;    /* then; a sentence */

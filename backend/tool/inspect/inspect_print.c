@@ -1,6 +1,6 @@
 /* inspect_print.c: the figures of `shunt inspect`, for people and as JSON. */
 #include <inttypes.h>
-#include <math.h>
+#include <string.h>
 
 #include "backend/tool/inspect/inspect.h"
 #include "conv/dcsr/dcsr_traversal.h"
@@ -70,6 +70,9 @@ static void print_estimates(const struct inspection *i)
     print_time(x->gemm_us);
     printf("%s%s\n", x->why[0] ? "  " : "", x->why);
   }
+  for (int e = 0; e < i->estimates; e++)
+    if (e == 0 || strcmp(i->estimate[e].gpu, i->estimate[e - 1].gpu) != 0)
+      printf("  %s: by the table of %s\n", i->estimate[e].gpu, i->estimate[e].costs);
 }
 
 /* A line for each estimate that another one undercuts by a twentieth. */
@@ -199,11 +202,11 @@ static void json_estimates(const struct inspection *i)
   fputs("\"estimates\": [", stdout);
   for (int e = 0; e < i->estimates; e++) {
     const struct inspect_estimate *x = &i->estimate[e];
-    printf("%s{\"gpu\": \"%s\", \"type\": \"%s\", \"n\": %" PRId64
+    printf("%s{\"gpu\": \"%s\", \"costs\": \"%s\", \"type\": \"%s\", \"n\": %" PRId64
            ", \"route\": \"%s\", \"us\": %.17g, \"cusparse_us\": %.17g, \"cublas_us\": %.17g, "
            "\"ordered_us\": %.17g, \"padded_us\": %.17g}",
-           e ? ", " : "", x->gpu, x->type, x->n, x->route, x->us, x->original_us, x->gemm_us,
-           i->ordered[e].us, i->padded[e].us);
+           e ? ", " : "", x->gpu, x->costs, x->type, x->n, x->route, x->us, x->original_us,
+           x->gemm_us, i->ordered[e].us, i->padded[e].us);
   }
   fputs("]", stdout);
 }

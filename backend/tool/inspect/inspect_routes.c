@@ -12,15 +12,15 @@
 #include "backend/routes/costs.h"
 #include "backend/tool/inspect/inspect.h"
 
-/* Rates were measured on an H200; elsewhere they are scaled by multiprocessors (costs.h). */
 const struct inspect_gpu inspect_gpus[INSPECT_GPUS] = {
-    {"h200", "H200", {132, 90, 227 << 10, 60 << 20}, (int64_t)141 << 30},
-    {"h100", "H100", {132, 90, 227 << 10, 50 << 20}, (int64_t)80 << 30},
-    {"a100", "A100", {108, 80, 163 << 10, 40 << 20}, (int64_t)80 << 30},
-    {"b200", "B200", {148, 100, 227 << 10, 126 << 20}, (int64_t)180 << 30}};
+    {"h200", "H200", "NVIDIA H200", {132, 90, 227 << 10, 60 << 20}, (int64_t)141 << 30},
+    {"h100", "H100", "NVIDIA H100 80GB HBM3", {132, 90, 227 << 10, 50 << 20}, (int64_t)80 << 30},
+    {"a100", "A100", NULL, {108, 80, 163 << 10, 40 << 20}, (int64_t)80 << 30},
+    {"b200", "B200", NULL, {148, 100, 227 << 10, 126 << 20}, (int64_t)180 << 30}};
 const char *const inspect_gpu_words[INSPECT_GPUS + 1] = {"h200", "h100", "a100", "b200", NULL};
 
 static _Alignas(256) char something[256];
+static char costs[INSPECT_GPUS][SHUNT_COSTS_TEXT];
 
 static bool make_problem(const struct inspect_question *q, struct shunt_problem *p)
 {
@@ -56,6 +56,9 @@ bool inspect_estimate(const struct inspect_question *q, struct inspect_estimate 
   const struct inspect_gpu *gpu = &inspect_gpus[q->gpu];
   struct shunt_context context = {.device = gpu->device, .memory_bytes = gpu->memory_bytes};
   struct shunt_product x = {.batches = 1};
+  shunt_costs_choose(gpu->driver_name, gpu->device.multiprocessors, &context.costs);
+  context.machine.costs = &context.costs;
+  shunt_costs_describe(&context.costs, costs[q->gpu]);
   context.gemm = (struct shunt_cublaslt *)(void *)something;
   atomic_store(&context.openings.open, ~0u); /* as of a program that has run for a while */
   if (!make_problem(q, &x.problem)) return false;
@@ -73,6 +76,7 @@ bool inspect_estimate(const struct inspect_question *q, struct inspect_estimate 
   *out = (struct inspect_estimate){
       .gpu = gpu->name,
       .type = q->type,
+      .costs = costs[q->gpu],
       .n = q->n,
       .route = taken ? x.plan.candidate[0].route->name : "original",
       .why = taken ? "" : shunt_reason_sentence(x.plan.why_none.reason),
@@ -81,6 +85,6 @@ bool inspect_estimate(const struct inspect_question *q, struct inspect_estimate 
       .gemm_us = cells > 4e9
                      ? 0
                      : shunt_cost_gemm((double)s->c.rows, (double)s->c.cols, (double)s->b.rows,
-                                       s->b.type, SHUNT_MATH_EXACT, &gpu->device)};
+                                       s->b.type, SHUNT_MATH_EXACT, &context.machine)};
   return true;
 }

@@ -27,7 +27,7 @@ static const struct {
     {"dense", "route: the matrix written out with its zeros, times B"},
     {"original", "the call is left to cuSPARSE"},
     {"expected time",
-     "an estimate from rates measured on an H200; a settled matrix, packed where that pays"},
+     "an estimate by the table of costs that is named; a settled matrix, packed where that pays"},
 };
 
 void inspect_print_words(void)

@@ -137,6 +137,7 @@ bool run_report_json(struct run_report *r, const struct run_end *run, FILE *to)
   put_integer(to, "saved_unknown", r->saved_unknown);
   put_integer(to, "not_counted", r->lost);
   put_integer(to, "not_understood", r->strange);
+  put_string(to, "costs", r->costs, false);
   put_key(to, "frozen_broken", false);
   fputs(r->frozen_broken ? "true" : "false", to);
   fputs(",\n \"processes\": [", to);

@@ -344,6 +344,8 @@ static void read_line(struct run_report *r, char *text, struct report_process *b
     if (lost < 0 || __builtin_add_overflow(r->lost, lost, &r->lost)) r->strange++;
   } else if (strncmp(text, "# SHUNT_ASSUME=frozen was broken", 32) == 0) {
     r->frozen_broken = true;
+  } else if (strncmp(text, "# costs\t", 8) == 0) {
+    if (!r->costs[0]) snprintf(r->costs, sizeof r->costs, "%s", text + 8);
   } else if (strncmp(text, "# process\t", 10) == 0) {
     parse_process(text, block);
   } else if (strncmp(text, "# time\t", 7) == 0) {

@@ -92,6 +92,7 @@ struct run_report {
   int memories, memory_room;
   struct report_matrix *matrix; /* no two alike */
   int matrices, matrix_room;
+  char costs[256];    /* the table of costs of the first process that said so; "": none did */
   bool frozen_broken; /* a matrix changed in spite of SHUNT_ASSUME=frozen */
   int strange;        /* lines not understood */
   int64_t lost;       /* calls that were not counted by problem */

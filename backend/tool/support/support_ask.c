@@ -38,7 +38,8 @@ static struct shunt_verdict reason_of(const struct shunt_problem *p, struct shun
 struct support_answer support_ask(const struct support_question *q, int gpu)
 {
   const struct inspect_gpu *g = &inspect_gpus[gpu];
-  struct shunt_context context = {.device = g->device, .memory_bytes = g->memory_bytes};
+  struct shunt_context context = {.machine = {g->device, &shunt_costs_h200},
+                                  .memory_bytes = g->memory_bytes};
   struct shunt_problem read, p;
   struct support_answer answer = {.why = support_read(q, &read)};
   if (answer.why.reason == SHUNT_FITS) answer.why = shunt_plan_settle(&read, &p);

@@ -6,6 +6,7 @@
 #include "kernels/vector/vector_kernels.h"
 #include "tests/bench/ablation/ablation.h"
 #include "tests/gpu/common/harness.cuh"
+#include "tests/gpu/common/machine.cuh"
 
 namespace ablation
 {
@@ -119,7 +120,7 @@ struct Case {
   {
     if (k == OCTET) return {0, 64, 0};
     const shunt_vector &v = k == STRIPS ? a.windowed.device : a.sequential.device;
-    const shunt_vector_shape s = shunt_choose_vector_shape_of(&device, &v, &gpu);
+    const shunt_vector_shape s = shunt_choose_vector_shape_of(&device, &v, machine_of(gpu));
     return k == STRIPS && s.rows == 0 ? shunt_vector_shape{256, 64, 0} : s;
   }
 

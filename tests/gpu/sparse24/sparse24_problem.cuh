@@ -9,6 +9,7 @@
 #include "kernels/csr/csr_kernels.h"
 #include "kernels/sparse24/sparse24_kernels.h"
 #include "tests/gpu/common/harness.cuh"
+#include "tests/gpu/common/machine.cuh"
 
 namespace
 {
@@ -220,7 +221,8 @@ struct Product {
   {
     const shunt_guard r = repair();
     const shunt_sparse24_proof how =
-        proof ? *proof : shunt_choose_sparse24_proof(&on_device, o.shape, o.in_place, &device);
+        proof ? *proof
+              : shunt_choose_sparse24_proof(&on_device, o.shape, o.in_place, machine_of(device));
     return shunt_sparse24_spmm_shaped_cuda(&on_device, &a.on_device, o.shape, o.in_place, &how, &r,
                                            &device, stream);
   }

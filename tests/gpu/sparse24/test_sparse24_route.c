@@ -454,6 +454,7 @@ int main(void)
   /* Few: what blocks do besides their tiles is test_sparse24_spmm's. */
   context.device = (struct shunt_device){p.multiProcessorCount < 6 ? p.multiProcessorCount : 6, 90,
                                          (int)p.sharedMemPerBlockOptin, p.l2CacheSize};
+  context.machine.costs = &shunt_costs_h200;
   test_refusals();
   test_products();
   test_in_place(SHUNT_F16, 0);

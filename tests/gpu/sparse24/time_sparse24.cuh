@@ -45,8 +45,9 @@ void time_shapes(Product &q)
            : b.col_stride == m ? "columns"
                                : "columns (+ 8)",
            name_of(shape),
-           shape == shunt_choose_sparse24_shape(&q.on_device, &q.device) ? " (chosen)" : "", us[0],
-           us[1], us[2], 2e-6 * (double)m * (double)m * (double)n / us[1]);
+           shape == shunt_choose_sparse24_shape(&q.on_device, machine_of(q.device)) ? " (chosen)"
+                                                                                    : "",
+           us[0], us[1], us[2], 2e-6 * (double)m * (double)m * (double)n / us[1]);
   }
 }
 

@@ -393,7 +393,7 @@ static void test_refusals(void)
 
 int main(void)
 {
-  context = (struct shunt_context){.device = {132, 90, 232448, 60 << 20},
+  context = (struct shunt_context){.machine = {{132, 90, 232448, 60 << 20}, &shunt_costs_h200},
                                    .memory_bytes = (int64_t)140 << 30};
   test_products();
   test_refusals();

@@ -3,6 +3,7 @@
 // arrays, a flag and a full table each lead to the exact product; with rows in another order, and
 // in replayed graphs.
 //   --only-time   times small products: alone, with the proof inside, and with it behind
+#include "tests/gpu/common/machine.cuh"
 #include "tests/gpu/guard/spmm_proof.cuh"
 
 namespace
@@ -22,7 +23,8 @@ struct Proved : Proof {
   {
     const shunt_guard r = repair();
     return shunt_vector_packed_spmm_proved_shaped_cuda(
-        &s, &q.v, &shape, shunt_choose_vector_brief(&s, &q.v, &q.device), &r, &q.device, stream);
+        &s, &q.v, &shape, shunt_choose_vector_brief(&s, &q.v, machine_of(q.device)), &r, &q.device,
+        stream);
   }
 };
 
@@ -145,7 +147,8 @@ void time_case(Kind kind, int64_t rows, int64_t cols, double zeros, int64_t n)
   o.order = SHUNT_VECTOR_SEQUENTIAL;
   Problem q(p, n, o, 18);
   q.v.height = o.height;
-  const shunt_vector_shape shape = shunt_choose_vector_shape_of(&q.spmm, &q.v, &q.device);
+  const shunt_vector_shape shape =
+      shunt_choose_vector_shape_of(&q.spmm, &q.v, machine_of(q.device));
   Proved x(q, shape);
   x.reset(0);
   if (shape.rows || shape.pairs) return;

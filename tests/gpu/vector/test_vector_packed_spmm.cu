@@ -6,6 +6,7 @@
 //   --only-time   times without testing
 //   --brief       (with either) 16 of these cases only, every shape
 //   --sixteens    (with either) 16 x 1 vectors only
+#include "tests/gpu/common/machine.cuh"
 #include "tests/gpu/vector/vector_spmm_problem.cuh"
 
 static shunt_status call(Problem &q, const shunt_vector_shape &s, cudaStream_t stream)
@@ -122,7 +123,7 @@ static void test_twin_and_choice()
   for (shunt_vector_order order : {SHUNT_VECTOR_SEQUENTIAL, SHUNT_VECTOR_WINDOWED}) {
     o.order = order;
     Problem q(p, 64, o, 22);
-    check(run_problem(q, shunt_choose_vector_shape_of(&q.spmm, &q.v, &q.device)) == 0,
+    check(run_problem(q, shunt_choose_vector_shape_of(&q.spmm, &q.v, machine_of(q.device))) == 0,
           "the chosen shape is right, order %d", order);
     check(twin_is_right(q), "the twin is right, order %d", order);
   }
@@ -140,28 +141,31 @@ static void test_choice()
   v.rows = v.cols = 4096, v.height = 8, v.order = SHUNT_VECTOR_WINDOWED;
   const auto order = [&](double density) {
     p.a.nnz = (int64_t)(4096 * 4096 * density);
-    return shunt_choose_vector_order(&p, 8, &d);
+    return shunt_choose_vector_order(&p, 8, machine_of(d));
   };
   check(order(0.02) == SHUNT_VECTOR_SEQUENTIAL, "few vectors are gathered directly");
   check(order(0.2) == SHUNT_VECTOR_WINDOWED, "many share strips");
-  check(shunt_choose_vector_shape_of(&p, &v, &d).rows == 256, "and a matrix packed so goes there");
+  check(shunt_choose_vector_shape_of(&p, &v, machine_of(d)).rows == 256,
+        "and a matrix packed so goes there");
   v.order = SHUNT_VECTOR_SEQUENTIAL;
-  check(shunt_choose_vector_shape_of(&p, &v, &d).rows == 0, "one that is not does not");
+  check(shunt_choose_vector_shape_of(&p, &v, machine_of(d)).rows == 0, "one that is not does not");
   v.height = 16;
-  shunt_vector_shape s = shunt_choose_vector_shape_of(&p, &v, &d);
+  shunt_vector_shape s = shunt_choose_vector_shape_of(&p, &v, machine_of(d));
   check(s.rows == 0 && s.pairs && s.log2_slices == 0, "16 x 1 vectors are gathered in pairs");
-  check(shunt_choose_vector_order(&p, 16, &d) == SHUNT_VECTOR_SEQUENTIAL, "and packed for that");
+  check(shunt_choose_vector_order(&p, 16, machine_of(d)) == SHUNT_VECTOR_SEQUENTIAL,
+        "and packed for that");
   p.b.cols = p.c.cols = 256;
-  s = shunt_choose_vector_shape_of(&p, &v, &d);
+  s = shunt_choose_vector_shape_of(&p, &v, machine_of(d));
   check(s.pairs && s.log2_slices == 1, "two warps a pair where they are few");
   p.b.cols = p.c.cols = 64;
-  check(!shunt_choose_vector_shape_of(&p, &v, &d).pairs, "one by one where they are fewer");
+  check(!shunt_choose_vector_shape_of(&p, &v, machine_of(d)).pairs,
+        "one by one where they are fewer");
   p.b.cols = p.c.cols = 1024;
   v.height = 8;
   d.compute_capability = 80;
   check(order(0.2) == SHUNT_VECTOR_SEQUENTIAL, "before 9.0 there are no strips");
   p.b.cols = 8;
-  check(shunt_choose_vector_shape_of(&p, &v, &d).log2_slices == 2,
+  check(shunt_choose_vector_shape_of(&p, &v, machine_of(d)).log2_slices == 2,
         "few columns: a group is shared");
 }
 
@@ -241,7 +245,8 @@ static void time_case(const Pattern &p, Kind kind, double sparsity, int64_t n, b
   o.order = SHUNT_VECTOR_SEQUENTIAL;
   {
     Problem q(p, n, o, 18);
-    const shunt_vector_shape chosen = shunt_choose_vector_shape_of(&q.spmm, &q.v, &q.device);
+    const shunt_vector_shape chosen =
+        shunt_choose_vector_shape_of(&q.spmm, &q.v, machine_of(q.device));
     time_shape(q, chosen, v[kind], sparsity, false);
     for (const shunt_vector_shape &s : shapes)
       if (all && s.rows == 0 && memcmp(&s, &chosen, sizeof s))
@@ -249,7 +254,8 @@ static void time_case(const Pattern &p, Kind kind, double sparsity, int64_t n, b
   }
   o.order = SHUNT_VECTOR_WINDOWED;
   Problem q(p, n, o, 18);
-  const shunt_vector_shape chosen = shunt_choose_vector_shape_of(&q.spmm, &q.v, &q.device);
+  const shunt_vector_shape chosen =
+      shunt_choose_vector_shape_of(&q.spmm, &q.v, machine_of(q.device));
   time_shape(q, chosen, v[kind], sparsity, true);
   for (const shunt_vector_shape &s : shapes)
     if (s.rows != 0 && memcmp(&s, &chosen, sizeof s)) time_shape(q, s, v[kind], sparsity, false);

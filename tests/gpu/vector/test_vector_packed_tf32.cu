@@ -5,6 +5,7 @@
 // sequence. Rows of B that no vector names hold NaN and Inf throughout.
 //   --time        also times it and the direct way in f32
 //   --only-time   times without testing
+#include "tests/gpu/common/machine.cuh"
 #include "tests/gpu/vector/vector_spmm_problem.cuh"
 
 struct Way {
@@ -162,8 +163,8 @@ static void test_twin_and_choice()
   Problem q(p, 64, o, 22);
   for (int products : {1, 3}) {
     const double vectors = shunt_cost_vectors_of(&q.spmm.a, q.v.height);
-    const Way chosen = {products,
-                        shunt_choose_vector_tf32_tile(&q.spmm, vectors, products, &q.device)};
+    const Way chosen = {
+        products, shunt_choose_vector_tf32_tile(&q.spmm, vectors, products, machine_of(q.device))};
     check(run_problem(q, chosen, product_error(chosen)) == 0, "the chosen tile is right, %d x TF32",
           products);
   }
@@ -178,7 +179,7 @@ static void test_costs()
   p.a.rows = p.a.cols = 4096;
   p.b.cols = 1024;
   const auto us = [&](double density, int products) {
-    return shunt_cost_vector_tf32_product(&p, 512 * 4096 * density, products, &d);
+    return shunt_cost_vector_tf32_product(&p, 512 * 4096 * density, products, machine_of(d));
   };
   check(us(0.3, 1) < us(0.3, 3) && us(0.1, 1) < us(0.1, 3), "three products cost more than one");
   check(us(0.1, 1) < us(0.3, 1), "few vectors cost less than many");

@@ -7,7 +7,7 @@
 #include "kernels/sparse24/sparse24_kernels.h"
 #include "tests/unit/check.h"
 
-static const struct shunt_device h200 = {132, 90, 232448, 60 << 20};
+static const struct shunt_machine h200 = {{132, 90, 232448, 60 << 20}, &shunt_costs_h200};
 
 static double gemm_us(shunt_type type, enum shunt_math math)
 {
@@ -210,7 +210,7 @@ static void test_vector_once_fits(void)
     p.b = (struct shunt_dense){p.a.cols, n, n, 1, NULL, SHUNT_F16};
     p.c = (struct shunt_dense){p.a.rows, n, n, 1, NULL, SHUNT_F16};
     struct shunt_vector_single_launch how;
-    const bool once = shunt_vector_csr_spmm_single_launch(&p, &h200, &how);
+    const bool once = shunt_vector_csr_spmm_single_launch(&p, &h200.device, &how);
     check(once, "%d x 1 vectors, %d rows: one launch", measured[i].reuse, (int)p.a.rows);
     if (!once) continue;
     const double us = shunt_cost_vector_single_launch(&p, &how, measured[i].reuse,
@@ -218,7 +218,8 @@ static void test_vector_once_fits(void)
     check(within(us, measured[i].us) < 1.25, "%d x 1 vectors, %d rows: %.1f us, measured %.1f",
           measured[i].reuse, (int)p.a.rows, us, measured[i].us);
     p.a.rows *= 32, p.c.rows *= 32, p.a.nnz *= 32;
-    check(!shunt_vector_csr_spmm_single_launch(&p, &h200, &how), "32 times as many rows are two");
+    check(!shunt_vector_csr_spmm_single_launch(&p, &h200.device, &how),
+          "32 times as many rows are two");
   }
 }
 
@@ -286,7 +287,7 @@ static void test_sampled_on_the_chip(void)
 /* SDDMM by `vector` where all rows are equal in groups of `height`, and no larger ones are. */
 static enum shunt_reason sddmm_by_vector(int height)
 {
-  struct shunt_context e = {.device = h200};
+  struct shunt_context e = {.machine = h200};
   const int64_t rows = 4096, inner = 128;
   struct shunt_problem p = {.op = SHUNT_SDDMM, .format = SHUNT_CSR, .batches = 1};
   struct shunt_profile f = {.rows = rows, .nnz = 60 * rows, .longest_row = 60};
@@ -369,7 +370,7 @@ static void test_vector_copies_operands(void)
     int64_t inner;
     double by_column, by_row;
   } measured[] = {{256, 21.2, 25.5}, {512, 35.2, 43.2}, {1024, 61.9, 75.8}};
-  struct shunt_context e = {.device = h200};
+  struct shunt_context e = {.machine = h200};
   const int64_t n = 4096, nnz = n * n / 10;
   struct shunt_profile f = {.rows = n, .nnz = nnz, .longest_row = 480};
   for (int v = 0; v < 3; v++) f.groups_nonempty[v] = f.groups_equal[v] = n / (8 >> v);
@@ -409,7 +410,7 @@ static void test_groups_are_hoped_for(void)
       {"pkustk06", 43164, 2571768, 126, 32, SHUNT_F64, true},
       {"opt1", 15449, 1930655, 243, 8, SHUNT_F32, false},
   };
-  struct shunt_context e = {.device = h200};
+  struct shunt_context e = {.machine = h200};
   for (unsigned i = 0; i < sizeof hoped / sizeof hoped[0]; i++) {
     struct shunt_problem p = {.op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1};
     const struct shunt_profile f = {
@@ -458,7 +459,7 @@ static void test_rows_leave_what_they_lose(void)
       {"delaunay_n16", 65536, 393150, 17, 128, SHUNT_C64, 309, 198},
       {"tsyl201", 20685, 2454957, 162, 128, SHUNT_C64, 321, 526},
   };
-  struct shunt_context e = {.device = h200};
+  struct shunt_context e = {.machine = h200};
   for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
     struct shunt_problem p = {.op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1};
     const int64_t rows = measured[i].rows, n = measured[i].n;
@@ -501,7 +502,7 @@ static void test_complex_sddmm(void)
       {"cfd1", 70656, 1828364, 33, 256, true, SHUNT_C64, 973, 659},
       {"cfd1", 70656, 1828364, 33, 256, false, SHUNT_C64, 1118, 2348},
   };
-  struct shunt_context e = {.device = h200};
+  struct shunt_context e = {.machine = h200};
   for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
     struct shunt_problem p = {.op = SHUNT_SDDMM, .format = SHUNT_CSR, .batches = 1};
     const int64_t rows = measured[i].rows, k = measured[i].inner;
@@ -555,7 +556,7 @@ struct pruned {
 /* Square weights of n columns, half of them pruned. */
 static void pruned_weights(struct pruned *w, int64_t m, int64_t n, bool in_place)
 {
-  *w = (struct pruned){.e = {.device = h200}, .f = {.rows = m, .cols = m, .nnz = m * m / 2}};
+  *w = (struct pruned){.e = {.machine = h200}, .f = {.rows = m, .cols = m, .nnz = m * m / 2}};
   w->p = (struct shunt_problem){.op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1};
   w->p.spmm = (struct shunt_spmm){.a = {.rows = m,
                                         .cols = m,
@@ -678,7 +679,7 @@ static void test_dense_shapes(void)
     struct shunt_spmm *s = &w.p.spmm;
     s->a.cols = s->b.rows = wanted[i].k;
     const struct shunt_dense_shape got = shunt_choose_dense_shape(s, &h200);
-    const bool built = shunt_dense_spmm_proved_takes(s, &h200);
+    const bool built = shunt_dense_spmm_proved_takes(s, &h200.device);
     check(got.columns == (built ? wanted[i].shape.columns : 0) &&
               got.split == (built ? wanted[i].shape.split : 0),
           "dense, %d x %d x %d: %d columns, split by %d", (int)wanted[i].m, (int)wanted[i].n,
@@ -706,7 +707,7 @@ static void test_dense_shapes_alone(void)
     struct shunt_spmm *s = &w.p.spmm;
     s->a.cols = s->b.rows = wanted[i].k;
     const struct shunt_dense_shape got = shunt_choose_dense_shape_alone(s, &h200);
-    const bool built = shunt_dense_spmm_proved_takes(s, &h200);
+    const bool built = shunt_dense_spmm_proved_takes(s, &h200.device);
     check(got.columns == (built ? wanted[i].shape.columns : 0) &&
               got.split == (built ? wanted[i].shape.split : 0),
           "dense alone, %d x %d x %d: %d columns, split by %d", (int)wanted[i].m, (int)wanted[i].n,

@@ -364,7 +364,8 @@ static char workspace[1 << 20] __attribute__((aligned(256)));
 static bool runs_in(const char *word, const struct shunt_packed_view *kept,
                     cublasComputeType_t compute)
 {
-  struct shunt_context e = {.device = {132, 90, 232448, 60 << 20}, .memory_bytes = 1ll << 37};
+  struct shunt_context e = {.machine = {{132, 90, 232448, 60 << 20}, &shunt_costs_h200},
+                            .memory_bytes = 1ll << 37};
   struct shunt_problem p;
   if (shunt_problem_parse(word, &p) != SHUNT_OK) return false;
   e.gemm = open_one();
@@ -434,7 +435,8 @@ static bool is_tf32(void)
 /* What the route expects a large kept product to take, in microseconds. */
 static double expected_us(const char *word)
 {
-  struct shunt_context e = {.device = {132, 90, 232448, 60 << 20}, .memory_bytes = 1ll << 37};
+  struct shunt_context e = {.machine = {{132, 90, 232448, 60 << 20}, &shunt_costs_h200},
+                            .memory_bytes = 1ll << 37};
   struct shunt_problem p;
   struct shunt_call c = {.problem = &p, .context = &e, .will_pack = true, .library = true};
   double us = 0;

@@ -403,7 +403,8 @@ static void test_routes(void)
    them.  */
 static void test_scalars(void)
 {
-  static struct shunt_context context = {.device = {132, 90, 232448, 60 << 20}};
+  static struct shunt_context context = {
+      .machine = {{132, 90, 232448, 60 << 20}, &shunt_costs_h200}};
   static const char *const products[] = {
       "spmm:csr:i8.i8.i32.i32:i32b0:m1024n128k1024z524288:NN:rr:ld128.128:a1b0:alg0",
       "spmm:csr:i8.i8.f32.f32:i32b0:m1024n128k1024z524288:NN:rr:ld128.128:a1b0:alg0",

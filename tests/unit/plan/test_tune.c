@@ -14,9 +14,11 @@
 #include "backend/plan/tune.h"
 #include "backend/routes/route.h"
 #include "tests/unit/check.h"
+#include "tests/unit/comma_locale.h"
 
 #define WORD "spmm:csr:f32.f32.f32.f32:i32b0:m100n32k100z500:NN:rr:ld32.32:a1b0:alg12"
 #define OTHER "spmm:csr:f32.f32.f32.f32:i32b0:m100n64k100z500:NN:rr:ld64.64:a1b0:alg12"
+#define HALVES "spmm:csr:c32.c32.c32.c32:i32b0:m100n32k100z500:NN:rr:ld32.32:a0.5,1.5b0.5:alg0"
 #define HERE "build=1 gpu=H200 driver=13000"
 #define SIGNED HERE " math=exact"
 
@@ -181,6 +183,37 @@ static void test_full_disk(void)
   check(glob(pattern, 0, NULL, &g) == GLOB_NOMATCH, "and nothing is left beside it");
 }
 
+/* A program whose numbers have commas writes and reads the same file as others. */
+static int keeps_halves(void)
+{
+  struct shunt_problem p;
+  char word[SHUNT_PROBLEM_TEXT];
+  keep(HALVES, shunt_route_index("csr"));
+  if (shunt_problem_parse(HALVES, &p) != SHUNT_OK) return 0;
+  shunt_problem_print(&p, word);
+  return strcmp(word, HALVES) == 0;
+}
+
+static int finds_halves(void)
+{
+  return find(HALVES) == shunt_route_index("csr");
+}
+
+static void test_commas(void)
+{
+  char folder[] = "/tmp/tune-locale.XXXXXX";
+  unlink(path);
+  if (comma_locale_set(folder)) {
+    check(in_child(keeps_halves), "an answer kept where numbers have commas");
+    check(in_child(finds_halves), "is found there");
+    comma_locale_reset(folder);
+    check(in_child(finds_halves), "and where they have points");
+  } else {
+    check_skip("there is no locale with commas");
+    comma_locale_reset(folder);
+  }
+}
+
 int main(void)
 {
   snprintf(path, sizeof path, "/tmp/shunt-tune.%ld", (long)getpid());
@@ -192,6 +225,7 @@ int main(void)
   test_math();
   test_refused();
   test_full_disk();
+  test_commas();
   unlink(path);
   return check_finish();
 }

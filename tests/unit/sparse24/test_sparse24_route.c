@@ -4,7 +4,7 @@
 #include "kernels/sparse24/sparse24_kernels.h"
 #include "tests/unit/check.h"
 
-static struct shunt_context context = {.device = {132, 90, 232448, 60 << 20},
+static struct shunt_context context = {.machine = {{132, 90, 232448, 60 << 20}, &shunt_costs_h200},
                                        .memory_bytes = (int64_t)140 << 30};
 
 int main(void)

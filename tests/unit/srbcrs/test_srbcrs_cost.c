@@ -7,7 +7,7 @@
 #include "conv/srbcrs/srbcrs_conv.h"
 #include "tests/unit/check.h"
 
-static struct shunt_context context = {.device = {132, 90, 232448, 60 << 20},
+static struct shunt_context context = {.machine = {{132, 90, 232448, 60 << 20}, &shunt_costs_h200},
                                        .memory_bytes = (int64_t)140 << 30};
 
 /* A square layer in groups of `height` rows, of which the profile is known, and a call on it. */
@@ -60,7 +60,7 @@ static void test_layers(void)
       const double us = expected(&w, &reason);
       const struct shunt_srbcrs_layout layout = {height, height, 8};
       fits &= reason == SHUNT_FITS && us > 0;
-      gains &= us < shunt_cost_csr(&w.p.spmm, &w.f, &context.device) &&
+      gains &= us < shunt_cost_csr(&w.p.spmm, &w.f, &context.machine) &&
                shunt_route_srbcrs.pack_bytes(&w.call) > shunt_srbcrs_bytes(&w.p.spmm.a, &layout);
       grows &= us >= before;
       before = us;

@@ -6,7 +6,7 @@
 #include "conv/tile/tile_conv.h"
 #include "tests/unit/check.h"
 
-static struct shunt_context context = {.device = {132, 90, 232448, 60 << 20},
+static struct shunt_context context = {.machine = {{132, 90, 232448, 60 << 20}, &shunt_costs_h200},
                                        .memory_bytes = (int64_t)140 << 30};
 
 /* A matrix, of which the profile is known, and a call on it. */
@@ -78,7 +78,7 @@ static void test_times(void)
     make(&w, m, cases[i].n, SHUNT_F16);
     double us = 0;
     const struct shunt_verdict v = shunt_route_tile.expect(&w.call, &us);
-    const double rows = shunt_cost_csr(&w.p.spmm, &w.f, &context.device);
+    const double rows = shunt_cost_csr(&w.p.spmm, &w.f, &context.machine);
     printf("# %s, N = %d: %.1f (%.1f), rows %.1f (%.1f)\n", m->name, (int)cases[i].n, us,
            cases[i].proved, rows, cases[i].rows);
     check(v.reason == SHUNT_FITS, "it may run");

@@ -69,6 +69,7 @@ GrB_mxm${tab}host${tab}fits${tab}7${tab}-${tab}mxm:plus_times:fp32:m20000n64k200
 # time${tab}original${tab}1790000000.250${tab}1790000006.250${tab}35${tab}0.0
 # an unknown remark
 # SHUNT_ASSUME=frozen was broken: a matrix changed
+# costs${tab}NVIDIA H200, cuSPARSE 12.6; built in
 EOF
 check "a run of two processes" 'run sh -c "cat; cat"'
 check "the page is well formed, self-contained and tells all" 'valid'
@@ -90,6 +91,7 @@ check "the timeline: routes, calls, time" 'on_page "highest column: 242" && on_p
 check "... and in the object" 'json "[(s[\"route\"], s[\"calls\"]) for s in a[\"timeline\"]][:3] ==
   [(\"vector\", 1200), (\"host\", 7), (\"original\", 35)] and len(a[\"timeline\"]) == 6"'
 check "a promise that was broken" 'on_page "in spite of SHUNT_ASSUME=frozen" && json "a[\"frozen_broken\"]"'
+check "the table of costs" 'json "a[\"costs\"] == \"NVIDIA H200, cuSPARSE 12.6; built in\""'
 check "ranks and hosts" '[ "$(grep -c "data-name=\"Rank\">1<.*node7.*12.5 s" page.html)" -eq 2 ]'
 check "the object: sums" 'json "a[\"calls\"] == 2484 and a[\"taken\"] == 2414 and
   a[\"saved_us\"] == 6001 and a[\"saved_unknown\"] == 14"'

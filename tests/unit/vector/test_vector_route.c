@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct shunt_context context = {.device = {132, 90, 232448, 60 << 20},
+static struct shunt_context context = {.machine = {{132, 90, 232448, 60 << 20}, &shunt_costs_h200},
                                        .memory_bytes = (int64_t)140 << 30};
 
 /* A random matrix of v x 1 vectors and one call on it. */
@@ -99,7 +99,7 @@ static void test_conditions(void)
   make(&w, 8192, 1024, 0.1, 8, SHUNT_BF16);
   const size_t bytes = shunt_route_vector.pack_bytes(&w.call);
   const struct shunt_vector_layout layout = {
-      shunt_choose_vector_order(&w.p.spmm, 8, &context.device), 8, 0};
+      shunt_choose_vector_order(&w.p.spmm, 8, &context.machine), 8, 0};
   check(bytes > shunt_vector_bytes(&w.p.spmm.a, &layout), "room for the copy and more");
   w.call.no_copies = true;
   check(shunt_route_vector.pack_bytes(&w.call) == 0, "not where copies do not stand");

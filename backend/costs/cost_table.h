@@ -1,25 +1,36 @@
 /* cost_table.h: the coefficients of the estimates (backend/routes/costs.h), as plain data.
 
    A struct for each format, of doubles alone: what one GPU and one cuSPARSE have to say of it can
-   be written down, and read, as a list of numbers.  Each <format>_cost.c has its own, measured on
-   an H200 (132 multiprocessors, CUDA 13.0, cuSPARSE 12.6.3, cuBLAS 13.1; tests/bench/limits.md).
-   Times in microseconds, us.  "Scaled": by 132 over the multiprocessors of the device at hand. */
+   be written down, and read, as a list of numbers.  names.h names each of them and says how it
+   changes from one GPU to another; tables/ has the numbers, with what they were fitted to.
+   Times in microseconds, us.  */
 #ifndef SHUNT_COST_TABLE_H
 #define SHUNT_COST_TABLE_H
+
+/* ---- the machine ------------------------------------------------------------------------------- */
+
+/* What bounds most products: by these a table is carried from one GPU to another (choose.c). */
+struct shunt_rates {
+  double multiprocessors;
+  double copy;   /* bytes per us, read and written in order */
+  double near;   /* bytes per us, rows gathered out of L2, */
+  double far;    /* and from beyond it */
+  double tensor; /* FLOP per us of the tensor cores in f16 */
+};
 
 /* ---- what several formats share (cost_forms.c) ---------------------------------------------- */
 
 struct shunt_common_costs {
   double launch;         /* us of a launch that does next to nothing, in a busy stream */
   double batch_host;     /* us that each of several products keeps the host busy */
-  double stream;         /* bytes per us that are read or written in order; scaled */
+  double stream;         /* bytes per us that are read or written in order */
   double gather;         /* bytes per us that are gathered out of L2, */
-  double gather_far;     /* and from beyond it; scaled */
+  double gather_far;     /* and from beyond it */
   double narrow;         /* share of that rate for the narrowest rows, */
   double whole;          /* growing up to rows of so many bytes */
   double let_in;         /* us of a proof behind the product and let in by it, and its reading */
   double let_in_least;   /* us, at least */
-  double inside;         /* bytes per us that are hashed beside the product; scaled */
+  double inside;         /* bytes per us that are hashed beside the product */
   double inside_before;  /* us of that which pass while the product starts */
   double inside_least;   /* us, at least */
   double combined_bytes; /* of an element of C, to add it to its old content */
@@ -28,8 +39,8 @@ struct shunt_common_costs {
 /* SpMM, rows of B gathered for rows of A:
 
      start + longest (rows one after the other, up to 512) + beyond (from there up to 4096)
-       + scaled (entry nnz + row rows + list gathered rows
-                 + gather, far (bytes gathered) + written (bytes of C))  */
+       + entry nnz + row rows + list gathered rows
+       + gather, far (bytes gathered) + written (bytes of C)  */
 struct shunt_fit_costs {
   double start;   /* us */
   double entry;   /* us per million entries of A */
@@ -42,7 +53,7 @@ struct shunt_fit_costs {
   double far;     /* us per GB of B that is gathered from beyond L2 */
 };
 
-/* SpMM, A in square blocks:  start + scaled (rate products + written elements of C) */
+/* SpMM, A in square blocks:  start + rate products + written elements of C */
 struct shunt_block_costs {
   double size;    /* rows of a block; the next smaller one stands for others */
   double start;   /* us */
@@ -56,8 +67,8 @@ enum { SHUNT_BLOCK_SIZES = 5, SHUNT_BLOCK_TYPES = 3 /* of 2 bytes, f32, f64 */ }
 
 /* SDDMM, an entry at a time:
 
-     start + copies_start (where an operand is copied first) + scaled (entry nnz
-       + byte (bytes of gathered rows) + copied (bytes that are copied))  */
+     start + copies_start (where an operand is copied first) + entry nnz
+       + byte (bytes of gathered rows) + copied (bytes that are copied)  */
 struct shunt_sddmm_costs {
   double start;        /* us */
   double copies_start; /* us */
@@ -69,7 +80,7 @@ struct shunt_sddmm_costs {
 /* SDDMM of scattered patterns, B stored by columns:
 
      start + longest (entries that the longest row has beyond the mean)
-       + scaled (entry nnz + row rows + gather (bytes of columns) + of_a (bytes of A))
+       + entry nnz + row rows + gather (bytes of columns) + of_a (bytes of A)
        + longest_bytes (bytes of those entries' columns)  */
 struct shunt_scattered_sddmm_costs {
   double start;         /* us */
@@ -89,7 +100,7 @@ struct shunt_csr_costs {
   double alike;        /* share of that where rows of the same columns are taken together */
   double c64;          /* how many times as long as by its bytes */
   double huge_entry;   /* ns of an entry of a row that one block computes */
-  double others_bytes; /* bytes of B per ns that all blocks together gather; scaled */
+  double others_bytes; /* bytes of B per ns that all blocks together gather */
 };
 
 struct shunt_bundle_costs {
@@ -100,7 +111,7 @@ struct shunt_vector_costs {
   struct shunt_fit_costs narrow, wide; /* f32, by 64 and by 128 columns a warp */
   struct shunt_fit_costs f64, half;
   struct shunt_fit_costs scattered; /* one entry in 64 or fewer, not of 2 bytes */
-  double index;                     /* bytes per us, of the upper halves of wide indices; scaled */
+  double index;                     /* bytes per us, of the upper halves of wide indices */
   double walk_start;                /* us; 2-byte types: lists are walked row by row of B, */
   double walk, walk_fours;          /* us for each of them; in lists of fours */
   double longest_start;             /* us; the same of the longest list, */
@@ -108,14 +119,14 @@ struct shunt_vector_costs {
   double single_start;              /* us; in one launch: */
   double single_step;               /* us for each step of 16 entries, */
   double single_round;              /* us for each chunk of a row, and each round of lists */
-  double single_gather;             /* us per byte of B that is gathered; scaled */
-  double single_written;            /* us per byte of C; scaled */
-  double single_entry;              /* us per entry and block of a group; scaled */
-  double single_warp;               /* us per warp; scaled */
+  double single_gather;             /* us per byte of B that is gathered */
+  double single_written;            /* us per byte of C */
+  double single_entry;              /* us per entry and block of a group */
+  double single_warp;               /* us per warp */
   double sddmm_start;               /* us */
   double sddmm_read;                /* bytes per us of C's arrays, read beside the gather */
   double copies_start;              /* us, where an operand of SDDMM is copied first, */
-  double copied;                    /* us per byte of it; scaled */
+  double copied;                    /* us per byte of it */
 };
 
 /* A strip: 128 rows of B (kernels/vector/vector_packed_spmm_strips.cuh). */
@@ -140,14 +151,14 @@ struct shunt_vector_packed_costs {
   double longest_start, longest; /* us; of the longest list of a warp, us for each of its rows */
   double read_before;            /* us that lists are read while what stands before it ends */
   double pack_start, pack;       /* us; to pack 64 columns of a group */
-  double order_start, order;     /* us; to compare a row with another; scaled */
+  double order_start, order;     /* us; to compare a row with another */
 };
 
 struct shunt_sparse24_costs {
   double start; /* us */
   /* [by a copy, values in place][none, 128, 256, 2 x 128 columns].  A tile of C of 128 rows takes
      `step` us for 128 bytes of K; hashing a MB of A's arrays adds `hash` us to all of them, or
-     takes `least` us if that is longer; scaled.  */
+     takes `least` us if that is longer.  */
   struct {
     double step, hash, least;
   } shape[2][4];
@@ -162,7 +173,7 @@ struct shunt_sparse24_costs {
 
 struct shunt_srbcrs_costs {
   double start;      /* us */
-  double written;    /* us per byte of C; scaled */
+  double written;    /* us per byte of C */
   double latency;    /* us for each stride of the warp that has most of them */
   double pack_start; /* us */
   double pack;       /* us for each window of 32 columns of a group */
@@ -170,33 +181,26 @@ struct shunt_srbcrs_costs {
 
 struct shunt_tile_costs {
   double start;      /* us */
-  double step;       /* us to gather 32 rows of B, 64 columns of them, and a tile of A; scaled */
-  double written;    /* us per byte of C; scaled */
+  double step;       /* us to gather 32 rows of B, 64 columns of them, and a tile of A */
+  double written;    /* us per byte of C */
   double latency;    /* us for each tile of the warp that has most of them */
   double pack_start; /* us */
   double pack;       /* us for each column of a block row, counted and packed */
-};
-
-/* Aligned tiles, for which no route has a use (libshunt-formats). */
-struct shunt_tile_mixed_costs {
-  double start;    /* us of a block */
-  double sum;      /* us of the sum where blocks split K */
-  double chunk[3]; /* us of 64 columns of A; blocks of 128 x 128, 128 x 64 and 64 x 64 of C */
 };
 
 struct shunt_dense_costs {
   double start;                     /* us; cuBLAS: */
   double f64, f32, tf32, half;      /* FLOP per us */
   double step, step_f32, step_tf32; /* us for each of K, one after the other */
-  double traffic;                   /* bytes per us, much of it from L2; scaled */
+  double traffic;                   /* bytes per us, much of it from L2 */
   double proof;                     /* us of the proof behind cuBLAS' product, and its reading */
   double stored;                    /* bytes per us that are written of D */
   double narrow_start;              /* us; product and proof in one launch, up to 64 columns: */
-  double narrow_bytes;              /* bytes per us of D and A's arrays; scaled */
+  double narrow_bytes;              /* bytes per us of D and A's arrays */
   double narrow_least, narrow_step; /* us at least, us for each of K */
   double wide_start;                /* us; more columns: */
   double wide_step;                 /* us for 64 of K of tiles of 128 columns; of 256 twice */
-  double wide_bytes;                /* bytes per us of A's arrays; scaled */
+  double wide_bytes;                /* bytes per us of A's arrays */
   double wide_full;                 /* share of multiprocessors that must have a tile, */
   double wide_deepest;              /* the least K, */
   double wide_lanes;                /* bytes that lanes may hash in such a step */
@@ -222,22 +226,50 @@ struct shunt_original_costs {
   double c64;                          /* how many times as long, beside its bytes */
   struct shunt_fit_costs alg1;         /* CSR_ALG1, preprocessed */
   struct shunt_fit_costs alg3_narrow, alg3_wide;
-  double layer_start;                   /* us; more than one entry in 64: FLOP per us, scaled, */
+  double layer_start;                   /* us; more than one entry in 64: FLOP per us, */
   double layer[SHUNT_LAYER_TYPES];      /* by the default, */
   double layer_alg1[SHUNT_LAYER_TYPES]; /* CSR_ALG1, as slow after preprocess, */
   double layer_alg3[SHUNT_LAYER_TYPES]; /* and CSR_ALG3, preprocessed */
   double sddmm_layer_start;             /* us */
-  double sddmm_layer, sddmm_layer_f16;  /* FLOP per us; scaled; */
+  double sddmm_layer, sddmm_layer_f16;  /* FLOP per us; */
   double sddmm_layer_f16_by_rows;       /* where B is stored by rows */
   struct shunt_scattered_sddmm_costs by_columns[SHUNT_BLOCK_TYPES]; /* SDDMM */
   double sddmm_start;            /* us; B by rows, one entry in 64 or fewer, each times the inner */
-  double sddmm_row, sddmm_entry; /* us for each; scaled */
+  double sddmm_row, sddmm_entry; /* us for each */
   double sddmm_longest;          /* us for each entry of the longest row beyond the mean */
   double sddmm_f64;              /* how many times as long f64 takes */
-  double sddmm_complex[2];       /* c32, c64: us for each entry and inner element; scaled; */
+  double sddmm_complex[2];       /* c32, c64: us for each entry and inner element; */
   double sddmm_complex_by_columns[2]; /* where B is stored by columns */
   struct shunt_block_costs ell[SHUNT_BLOCK_TYPES][SHUNT_BLOCK_SIZES];
   struct shunt_block_costs bsr[SHUNT_BLOCK_TYPES][SHUNT_BLOCK_SIZES];
+};
+
+/* ---- together ---------------------------------------------------------------------------------- */
+
+/* What Shunt's kernels take: of a GPU. */
+struct shunt_kernel_costs {
+  struct shunt_rates rates;
+  struct shunt_common_costs common;
+  struct shunt_csr_costs csr;
+  struct shunt_bundle_costs bundle;
+  struct shunt_vector_costs vector;
+  struct shunt_vector_packed_costs vector_packed;
+  struct shunt_sparse24_costs sparse24;
+  struct shunt_srbcrs_costs srbcrs;
+  struct shunt_tile_costs tile;
+  struct shunt_dense_costs dense;
+  struct shunt_bsr_costs bsr;
+};
+
+enum { SHUNT_MOST_ORIGINALS = 4 };
+
+struct shunt_cost_table {
+  char gpu[64];  /* that it was fitted to, as the driver names it */
+  char from[96]; /* "built in", "scaled", or the user's file */
+  struct shunt_kernel_costs ours;
+  /* cuSPARSE's, by minor version: 126 is 12.6; 0: there are no more. */
+  int cusparse[SHUNT_MOST_ORIGINALS];
+  struct shunt_original_costs original[SHUNT_MOST_ORIGINALS];
 };
 
 #endif

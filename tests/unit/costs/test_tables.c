@@ -1,0 +1,187 @@
+/* test_tables.c: which table of costs counts for a GPU, and what a user's file may say. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backend/costs/coefficients.h"
+#include "backend/costs/machine.h"
+#include "tests/unit/check.h"
+#include "tests/unit/comma_locale.h"
+
+#define HERE "build=1 gpu=NVIDIA H200 driver=13000"
+#define HEAD "# shunt costs 1 " HERE "\n"
+
+static struct shunt_cost_table t;
+
+/* ---- the table of a GPU ------------------------------------------------------------------- */
+
+static bool near(double a, double b)
+{
+  return fabs(a - b) <= 1e-12 * fabs(b);
+}
+
+static void test_its_own(void)
+{
+  shunt_costs_choose("NVIDIA H200", 132, &t);
+  check(memcmp(&t, &shunt_costs_h200, sizeof t) == 0, "an H200 has its own, to the last bit");
+}
+
+/* Of a chip with slower memory, what is bound by memory takes longer, and nothing else. */
+static void test_carried_by_rates(void)
+{
+  const struct shunt_kernel_costs *here = &t.ours, *of = &shunt_costs_h200.ours;
+  shunt_costs_choose("NVIDIA H100 80GB HBM3", 132, &t);
+  const double slower = of->rates.copy / shunt_costs_h100.ours.rates.copy;
+  check(slower > 1.3 && slower < 1.5, "an H100's memory is the slower one (%.2f)", slower);
+  check(near(here->common.stream, of->common.stream / slower), "a copy takes so much longer");
+  check(near(here->csr.scattered.written, of->csr.scattered.written * slower), "and to write C");
+  check(here->csr.scattered.gather == of->csr.scattered.gather, "gathering out of L2 does not");
+  check(here->dense.half == of->dense.half && here->csr.scattered.start == of->csr.scattered.start,
+        "nor tensor cores, nor what waits");
+  check(near(t.original[0].wide.far, shunt_costs_h200.original[0].wide.far * of->rates.far /
+                                         shunt_costs_h100.ours.rates.far),
+        "cuSPARSE's are carried over, too");
+}
+
+/* Part of a GPU, and one that nobody knows, go by their multiprocessors. */
+static void test_carried_by_multiprocessors(void)
+{
+  const struct shunt_kernel_costs *here = &t.ours, *of = &shunt_costs_h200.ours;
+  static const char *const names[] = {"NVIDIA H200", "NVIDIA H200 MIG 3g.71gb", "Some GPU", NULL};
+  for (int i = 0; i < 4; i++) {
+    shunt_costs_choose(names[i], 66, &t);
+    check(near(here->common.gather, of->common.gather / 2) &&
+              near(here->csr.layer.entry, 2 * of->csr.layer.entry) &&
+              here->csr.layer.start == of->csr.layer.start && here->rates.multiprocessors == 66,
+          "%s with half of the multiprocessors takes twice as long", names[i] ? names[i] : "?");
+  }
+  shunt_costs_choose("Some GPU", 0, &t);
+  check(near(here->common.gather, of->common.gather), "an H200's where nothing is known");
+}
+
+static void test_described(void)
+{
+  char text[SHUNT_COSTS_TEXT];
+  shunt_costs_choose("NVIDIA H200", 132, &t);
+  shunt_costs_describe(&t, text);
+  check(strcmp(text, "NVIDIA H200, cuSPARSE 12.6; built in") == 0, "%s", text);
+  shunt_costs_choose("NVIDIA H100 80GB HBM3", 132, &t);
+  shunt_costs_describe(&t, text);
+  check(strstr(text, "carried over to NVIDIA H100 80GB HBM3 by its rates") != NULL, "%s", text);
+}
+
+/* ---- a user's file -------------------------------------------------------------------------- */
+
+static const char *read_text(const char *text)
+{
+  FILE *f = fmemopen((void *)text, strlen(text), "r");
+  shunt_costs_choose("NVIDIA H200", 132, &t);
+  const char *why = f ? shunt_costs_read(f, HERE, &t) : "no memory";
+  if (f) fclose(f);
+  return why;
+}
+
+static void test_whole_file(void)
+{
+  const char *why = read_text(HEAD "# mine\n\ncommon launch 2.5  batch_host 9 # both\n"
+                                   "csr.layer  start 1e-1\ncusparse 12.9\noriginal.wide start 7\n"
+                                   "cusparse 12.7\noriginal.layer c64 1e5\n");
+  check(!why, "a whole file counts (%s)", why ? why : "");
+  check(t.ours.common.launch == 2.5 && t.ours.common.batch_host == 9 &&
+            t.ours.csr.layer.start == 0.1,
+        "for what it names");
+  check(t.ours.csr.layer.entry == shunt_costs_h200.ours.csr.layer.entry, "the rest stays");
+  check(t.cusparse[0] == 129 && t.cusparse[1] == 127 && t.cusparse[2] == 0,
+        "its versions are those that count");
+  const struct shunt_original_costs *of = shunt_costs_of_original(&t, 129);
+  check(of->wide.start == 7 && of->wide.entry == shunt_costs_h200.original[0].wide.entry,
+        "each begins with what is nearest");
+  check(shunt_costs_of_original(&t, 127)->layer[4] == 1e5, "numbers of a type are found");
+  check(shunt_costs_of_original(&t, 126) == shunt_costs_of_original(&t, 127) &&
+            shunt_costs_of_original(&t, 131) == of,
+        "another version takes the nearest");
+  check(shunt_costs_of_original(&t, 0) == &t.original[0], "an unknown one the first");
+}
+
+static void test_nothing_of_it(void)
+{
+  static const struct {
+    const char *what, *text;
+  } bad[] = {
+      {"another GPU", "# shunt costs 1 build=1 gpu=NVIDIA H100 driver=13000\ncommon launch 3\n"},
+      {"a longer signature", "# shunt costs 1 " HERE "1\ncommon launch 3\n"},
+      {"another version", "# shunt costs 2 " HERE "\ncommon launch 3\n"},
+      {"an unknown line", HEAD "common launch 3\ncommons launch 3\n"},
+      {"an unknown name", HEAD "common launch 3  launches 4\n"},
+      {"a number missing", HEAD "common launch 3  stream\n"},
+      {"a number that is none", HEAD "common launch 3x\n"},
+      {"a comma", HEAD "common launch 3,5\n"},
+      {"a negative number", HEAD "common launch -3\n"},
+      {"infinity", HEAD "common launch 1e999\n"},
+      {"nothing behind a line's name", HEAD "common launch 3\ncommon\n"},
+      {"cuSPARSE of no version", HEAD "common launch 3\noriginal.wide start 7\n"},
+      {"a version that is none", HEAD "common launch 3\ncusparse twelve\n"},
+      {"a version twice", HEAD "common launch 3\ncusparse 12.6\ncusparse 12.6\n"},
+      {"too many versions",
+       HEAD "common launch 3\ncusparse 12.1\ncusparse 12.2\ncusparse 12.3\ncusparse 12.4\n"
+            "cusparse 12.5\n"},
+      {"a last line cut short", HEAD "common launch 3\ncommon batch_host 4"},
+      {"an empty file", "\n"},
+  };
+  for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    const char *why = read_text(bad[i].text);
+    check(why && memcmp(&t, &shunt_costs_h200, sizeof t) == 0, "%s: nothing of the file counts",
+          bad[i].what);
+  }
+}
+
+/* ---- whose file it is ------------------------------------------------------------------------- */
+
+static void test_owners(void)
+{
+  char folder[] = "/tmp/costs.XXXXXX", path[64], other[64];
+  if (!check(mkdtemp(folder) != NULL, "a folder")) return;
+  snprintf(path, sizeof path, "%s/costs", folder);
+  snprintf(other, sizeof other, "%s/link", folder);
+  FILE *f = fopen(path, "w");
+  if (f) fputs(HEAD "common launch 3\n", f), fclose(f);
+  shunt_costs_choose("NVIDIA H200", 132, &t);
+  check(!shunt_costs_open(path, HERE, &t) && t.ours.common.launch == 3 && strcmp(t.from, path) == 0,
+        "one's own file is read, and named");
+  check(symlink(path, other) == 0 && shunt_costs_open(other, HERE, &t), "a symbolic link is not");
+  check(chmod(path, 0666) == 0 && shunt_costs_open(path, HERE, &t), "nor what others may write");
+  check(unlink(path) == 0 && shunt_costs_open(path, HERE, &t), "nor what is not there");
+  unlink(other);
+  rmdir(folder);
+}
+
+/* ---- a program whose numbers have commas ---------------------------------------------------- */
+
+static void test_commas(void)
+{
+  char folder[] = "/tmp/costs-locale.XXXXXX";
+  if (comma_locale_set(folder)) {
+    const char *why = read_text(HEAD "common launch 2.5\n");
+    check(!why && t.ours.common.launch == 2.5, "2.5 in a file is 2.5 where 2,5 is usual");
+    check(strtod("2.5", NULL) == 2, "the program's locale stays");
+  } else {
+    check_skip("there is no locale with commas");
+  }
+  comma_locale_reset(folder);
+}
+
+int main(void)
+{
+  test_its_own();
+  test_carried_by_rates();
+  test_carried_by_multiprocessors();
+  test_described();
+  test_whole_file();
+  test_nothing_of_it();
+  test_owners();
+  test_commas();
+  return check_finish();
+}
