@@ -39,6 +39,7 @@ struct shunt_common_costs {
 /* SpMM, rows of B gathered for rows of A:
 
      start + longest (rows one after the other, up to 512) + beyond (from there up to 4096)
+       + huge (from there on)
        + entry nnz + row rows + list gathered rows
        + gather, far (bytes gathered) + written (bytes of C)  */
 struct shunt_fit_costs {
@@ -49,7 +50,8 @@ struct shunt_fit_costs {
   double row;     /* us per million rows of A */
   double list;    /* us per million gathered rows of B */
   double longest; /* us per thousand rows of B that one team gathers and others do not, up to 512 */
-  double beyond;  /* us per thousand of those from there up to 4096, which rows are cut at */
+  double beyond;  /* us per thousand of those from there up to 4096, which rows are cut at, */
+  double huge;    /* and beyond that, where they are not */
   double far;     /* us per GB of B that is gathered from beyond L2 */
 };
 
@@ -222,10 +224,10 @@ enum { SHUNT_LAYER_TYPES = 5 }; /* 2-byte types, f32, f64, c32, c64 */
 /* cuSPARSE.  *_off: geometric standard deviations of the fits. */
 struct shunt_original_costs {
   double off, preprocessed_off, layer_off, sddmm_off;
-  struct shunt_fit_costs narrow, wide; /* the default; up to 128 bytes of a row of B, beyond */
-  double c64;                          /* how many times as long, beside its bytes */
-  struct shunt_fit_costs alg1;         /* CSR_ALG1, preprocessed */
-  struct shunt_fit_costs alg3_narrow, alg3_wide;
+  struct shunt_fit_costs narrow, wide;    /* the default; up to 128 bytes of a row of B, beyond */
+  double c64;                             /* how many times as long, beside its bytes */
+  struct shunt_fit_costs alg1, alg1_half; /* CSR_ALG1, preprocessed; of 2-byte types */
+  struct shunt_fit_costs alg3[SHUNT_BLOCK_TYPES];
   double layer_start;                   /* us; more than one entry in 64: FLOP per us, */
   double layer[SHUNT_LAYER_TYPES];      /* by the default, */
   double layer_alg1[SHUNT_LAYER_TYPES]; /* CSR_ALG1, as slow after preprocess, */

@@ -52,6 +52,7 @@
   F(line, at, list, .list, NEAR) \
   F(line, at, longest, .longest, FIXED) \
   F(line, at, beyond, .beyond, FIXED) \
+  F(line, at, huge, .huge, FIXED) \
   F(line, at, far, .far, FAR)
 
 #define SHUNT_BLOCK_FIELDS(F, line, at) \
@@ -295,8 +296,10 @@
   SHUNT_FIT_FIELDS(F, "original.narrow", original[0].narrow) \
   SHUNT_FIT_FIELDS(F, "original.wide", original[0].wide) \
   SHUNT_FIT_FIELDS(F, "original.alg1", original[0].alg1) \
-  SHUNT_FIT_FIELDS(F, "original.alg3_narrow", original[0].alg3_narrow) \
-  SHUNT_FIT_FIELDS(F, "original.alg3_wide", original[0].alg3_wide) \
+  SHUNT_FIT_FIELDS(F, "original.alg1_half", original[0].alg1_half) \
+  SHUNT_FIT_FIELDS(F, "original.alg3_half", original[0].alg3[0]) \
+  SHUNT_FIT_FIELDS(F, "original.alg3_f32", original[0].alg3[1]) \
+  SHUNT_FIT_FIELDS(F, "original.alg3_f64", original[0].alg3[2]) \
   SHUNT_LAYER_FIELDS(F, "original.layer", original[0].layer) \
   SHUNT_LAYER_FIELDS(F, "original.layer_alg1", original[0].layer_alg1) \
   SHUNT_LAYER_FIELDS(F, "original.layer_alg3", original[0].layer_alg3) \

@@ -65,8 +65,9 @@ static const struct shunt_fit_costs *fit_of(const struct shunt_problem *p,
 {
   const struct shunt_dense *b = &p->spmm.b;
   const bool narrow = (double)b->cols * (double)shunt_type_size(b->type) <= 128;
-  if (p->algorithm == SHUNT_CSR_ALG1) return &t->alg1;
-  if (p->algorithm == SHUNT_CSR_ALG3) return narrow ? &t->alg3_narrow : &t->alg3_wide;
+  if (p->algorithm == SHUNT_CSR_ALG1)
+    return shunt_cost_is_half(&p->spmm) ? &t->alg1_half : &t->alg1;
+  if (p->algorithm == SHUNT_CSR_ALG3) return &t->alg3[shunt_cost_block_type(b->type)];
   return narrow ? &t->narrow : &t->wide;
 }
 
@@ -97,9 +98,10 @@ double shunt_cost_original_off(const struct shunt_problem *p, const struct shunt
 
 /* Where the default was measured to be the faster one: wide products of matrices with huge rows, in
    f32 where all others are short, in f64 where they are not; in complex types with long rows, and
-   very wide ones of short rows.  */
+   very wide ones of short rows.  In 2-byte types it never was.  */
 bool shunt_choose_original_over_csr(const struct shunt_problem *p, const struct shunt_profile *f)
 {
+  enum { LONGEST_BESIDE_SHORT = 8192 };
   const struct shunt_spmm *s = &p->spmm;
   if (!f || f->rows == 0 || is_preprocessed(p)) return false;
   const double row = (double)s->b.cols * (double)shunt_type_size(s->b.type);
@@ -107,8 +109,9 @@ bool shunt_choose_original_over_csr(const struct shunt_problem *p, const struct 
   if (shunt_type_is_complex(s->b.type))
     return row >= 1024 &&
            (longest > 64 * mean || (s->b.type == SHUNT_C64 && row >= 2048 && mean < 8));
+  if (shunt_cost_is_half(s)) return false;
   if (s->b.type == SHUNT_F64) return row >= 1024 && mean >= 24 && longest > 256 * mean;
-  return row >= 512 && mean < 8 && longest > SHUNT_LONGEST_FOR_SPLIT;
+  return row >= 512 && mean < 8 && longest > LONGEST_BESIDE_SHORT;
 }
 
 /* Of complex types cuSPARSE is as fast or faster where B stands by columns, unless rows differ much

@@ -140,6 +140,56 @@ static void test_algorithms_fit(void)
     }
 }
 
+/* Of 2-byte types they are slower by far: ALG1 by what it gathers, ALG3 by its longest row
+   (tests/bench/results/csr/times.tsv).  `csr` takes the third figure.  */
+static void test_algorithms_of_half(void)
+{
+  static const struct {
+    const char *matrix;
+    int64_t rows, nnz, longest, n;
+    double alg1, alg3, csr;
+  } measured[] = {{"wiki-Vote", 8297, 103689, 893, 8, 34.6, 47.0, 9.30},
+                  {"CoSP2_hmatrix_1024", 12288, 196608, 19, 256, 262, 20.4, 13.9},
+                  {"rajat16", 94294, 641159, 28755, 8, 650, 1980, 24.7},
+                  {"rajat16", 94294, 641159, 28755, 64, 1743, 2025, 34.9},
+                  {"c-64", 51035, 717841, 9474, 64, 921, 519, 26.7},
+                  {"3dtube", 45330, 3213618, 2364, 256, 5147, 231, 141}};
+  for (unsigned i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+    const int64_t rows = measured[i].rows, n = measured[i].n;
+    const struct shunt_profile f = {
+        .rows = rows, .nnz = measured[i].nnz, .longest_row = measured[i].longest};
+    struct shunt_problem p = {.op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1};
+    p.spmm.a = (struct shunt_csr){
+        .rows = rows, .cols = rows, .nnz = f.nnz, .index_type = SHUNT_I32, .value_type = SHUNT_F16};
+    p.spmm.b = p.spmm.c = (struct shunt_dense){rows, n, n, 1, NULL, SHUNT_F16};
+    const double csr = shunt_cost_csr(&p.spmm, &f, &h200);
+    for (int a = 0; a < 2; a++) {
+      const double took = a ? measured[i].alg3 : measured[i].alg1;
+      p.algorithm = a ? 12 : 4;
+      const double us = shunt_cost_original(&p, &f, &h200);
+      check(within(us, took) < 2, "%s, f16, N = %d, %s: %.0f us, measured %.0f", measured[i].matrix,
+            (int)n, a ? "ALG3" : "ALG1", us, took);
+      check(csr < us, "and csr, which takes %.0f, is expected to be faster", measured[i].csr);
+    }
+  }
+}
+
+/* No call is over before its launch is. */
+static void test_every_call_has_a_start(void)
+{
+  static const int algorithms[] = {0, 4, 12};
+  for (int type = SHUNT_F16; type <= SHUNT_F64; type++)
+    for (int i = 0; i < 3; i++) {
+      struct shunt_problem p = {
+          .op = SHUNT_SPMM, .format = SHUNT_CSR, .batches = 1, .algorithm = algorithms[i]};
+      p.spmm.a = (struct shunt_csr){
+          .rows = 100, .cols = 100, .nnz = 1, .index_type = SHUNT_I32, .value_type = type};
+      p.spmm.b = p.spmm.c = (struct shunt_dense){100, 8, 8, 1, NULL, type};
+      check(shunt_cost_original(&p, NULL, &h200) >= 2, "type %d, algorithm %d: 2 us at least", type,
+            algorithms[i]);
+    }
+}
+
 /* cuSPARSE's algorithms on layers, which `csr` is to pass in all of them: random 4096 x 4096 of 8 x
    1 vectors at 10 % (tests/bench/results/vector-f32.json).  PyTorch's COO products come as ALG1. */
 static void test_layers_by_algorithm(void)
@@ -447,6 +497,10 @@ static void test_rows_leave_what_they_lose(void)
   } measured[] = {
       {"rajat16", 94294, 641159, 28755, 128, SHUNT_F32, 88.5, 83.2},
       {"rajat16", 94294, 641159, 28755, 128, SHUNT_F64, 132, 149},
+      {"rajat16", 94294, 641159, 28755, 256, SHUNT_F16, 115, 150},
+      {"made-skew8-0.75", 100000, 749141, 9420, 64, SHUNT_F32, 56.7, 78.9},
+      {"made-skew8-0.75", 100000, 749141, 9420, 128, SHUNT_F32, 119, 110},
+      {"made-skew8-0.75", 100000, 749141, 9420, 256, SHUNT_F32, 237, 201},
       {"c-64", 51035, 717841, 9474, 128, SHUNT_F64, 108, 124},
       {"rmat:131072:32", 131072, 3729482, 15666, 128, SHUNT_F32, 244, 278},
       {"rmat:131072:32", 131072, 3729482, 15666, 128, SHUNT_F64, 550, 530},
@@ -745,6 +799,8 @@ int main(void)
   test_costs();
   test_cost_fits();
   test_algorithms_fit();
+  test_algorithms_of_half();
+  test_every_call_has_a_start();
   test_layers_by_algorithm();
   test_vector_is_slow_on_elements();
   test_vector_once_fits();
