@@ -64,6 +64,14 @@ static int run_original_into(void *context, void *memory)
   return failed;
 }
 
+/* What is asked for now will run at any time, or never. */
+static bool is_captured(const struct shunt_original *o, cusparseHandle_t handle)
+{
+  cudaStream_t stream;
+  return handle && (!o->GetStream || o->GetStream(handle, &stream) != CUSPARSE_STATUS_SUCCESS ||
+                    shunt_capture_of(stream).active);
+}
+
 SHUNT_EXPORT cusparseStatus_t
 cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
                         const void *alpha, cusparseConstSpMatDescr_t matA,
@@ -78,6 +86,7 @@ cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperation_t opA, cuspar
   cudaStream_t stream;
   const bool by_name = !shunt_original_was_bound();
   shunt_epoch_end(matA);
+  if (is_captured(original, handle)) shunt_epoch_captured(matA);
   cusparseStatus_t status = original->SpMM_preprocess(handle, opA, opB, alpha, matA, matB, beta,
                                                       matC, computeType, alg, externalBuffer);
   const bool described = shunt_entry_may_answer(status) &&
@@ -90,8 +99,7 @@ cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperation_t opA, cuspar
         (struct shunt_original_run){run_original,
                                     &(struct original_run){original, &x, matC, externalBuffer}});
     const struct shunt_preprocessed prepared = {matA, original->base, externalBuffer, &p};
-    /* Captured, it has not run, and may run at any time, or never. */
-    if (by_name && !shunt_capture_of(stream).active) shunt_epoch_begin(&prepared);
+    if (by_name) shunt_epoch_begin(&prepared);
   }
   SHUNT_LEAVE();
   return status;
