@@ -24,7 +24,7 @@ SHUNT_EXPORT cusparseStatus_t cusparseSpMM_bufferSize(
                                                       matC, computeType, alg, bufferSize);
   if (shunt_entry_may_answer(status) &&
       shunt_describe_spmm(original, &x, &p, &stream).reason == SHUNT_FITS)
-    status = shunt_entry_buffer_size(&p, status, bufferSize, stream, original->path);
+    status = shunt_entry_buffer_size(original, &p, status, bufferSize, stream);
   SHUNT_LEAVE();
   return status;
 }
@@ -92,10 +92,10 @@ cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperation_t opA, cuspar
   const bool described = shunt_entry_may_answer(status) &&
                          shunt_describe_spmm(original, &x, &p, &stream).reason == SHUNT_FITS;
   if (described && p.extended)
-    status = shunt_entry_preprocessed(&p, status);
+    status = shunt_entry_preprocessed(original, &p, status);
   else if (described && status == CUSPARSE_STATUS_SUCCESS) {
     shunt_entry_prepare(
-        &p, externalBuffer, stream,
+        original, &p, externalBuffer, stream,
         (struct shunt_original_run){run_original,
                                     &(struct original_run){original, &x, matC, externalBuffer}});
     const struct shunt_preprocessed prepared = {matA, original->base, externalBuffer, &p};
@@ -116,7 +116,8 @@ SHUNT_EXPORT cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOper
               externalBuffer);
   struct shunt_spmm_arguments x = {handle, opA,  opB,  alpha,       matA,
                                    matB,   beta, matC, computeType, alg};
-  struct shunt_entry_call call = {.name = "cusparseSpMM", .caller = __builtin_return_address(0)};
+  struct shunt_entry_call call = {
+      .name = "cusparseSpMM", .caller = __builtin_return_address(0), .library = original};
   call.answer.why = shunt_describe_spmm(original, &x, &call.problem, &call.stream);
   if (call.answer.why.reason == SHUNT_FITS) {
     const struct shunt_preprocessed prepared = {matA, original->base, externalBuffer,

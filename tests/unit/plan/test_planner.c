@@ -66,11 +66,14 @@ static void test_shared(void)
 static void test_short_of_memory(void)
 {
   struct shunt_problem p = bound("spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6");
+  bool whole = false;
   world.room = 3;
   check(shunt_plan_workspace(&p, NULL, NULL) == 3, "a workspace that has room");
   world.room = 2;
   check(shunt_plan_workspace(&p, NULL, NULL) == 0, "none where there is no room");
+  check(shunt_plan_ask(&p, NULL, NULL, &whole) == 0 && !whole, "which is less than the whole");
   p.deterministic = true;
+  check(shunt_plan_ask(&p, NULL, NULL, &whole) == 3 && whole, "all of it");
   check(shunt_plan_workspace(&p, NULL, NULL) == 3, "but for deterministic problems");
   p.deterministic = false, world.capturing = true;
   check(shunt_plan_workspace(&p, NULL, NULL) == 3, "captured calls do not look");
