@@ -144,6 +144,10 @@ struct shunt_packed_use {
 /* A use of it is enqueued on `stream`, or captured there. */
 shunt_status shunt_cache_packed_used(struct shunt_cache *c, struct shunt_cache_packed *k,
                                      const struct shunt_packed_use *use, cudaStream_t stream);
+/* Work that reads or writes it is enqueued on `stream`, or captured there, and came to nothing: the
+   memory stays as long as that, and nothing counts.  */
+shunt_status shunt_cache_packed_touched(struct shunt_cache *c, struct shunt_cache_packed *k,
+                                        bool capturing, cudaStream_t stream);
 /* May its next use go without a proof?  Never where the user has not said so (frozen.h). */
 bool shunt_cache_packed_trusted(struct shunt_cache_packed *k);
 /* Gives the hold back; `discard` drops the copy (its building failed). */

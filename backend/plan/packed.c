@@ -400,6 +400,12 @@ shunt_status shunt_cache_packed_used(struct shunt_cache *c, struct shunt_cache_p
   return s;
 }
 
+shunt_status shunt_cache_packed_touched(struct shunt_cache *c, struct shunt_cache_packed *k,
+                                        bool capturing, cudaStream_t stream)
+{
+  return capturing ? hold_by_graph(k, stream) : record_use(c, k, stream);
+}
+
 bool shunt_cache_packed_trusted(struct shunt_cache_packed *k)
 {
   if (!shunt_frozen_assumed()) return false;

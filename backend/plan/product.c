@@ -98,6 +98,15 @@ static double saving_of(const struct shunt_plan *plan, int i)
   return fmax(next - plan->candidate[i].us, 0);
 }
 
+/* A route has filled the copy, and answered `filled`; false: it is to be dropped. */
+static bool fill(struct shunt_cache *cache, struct shunt_cache_packed *k, shunt_status filled,
+                 cudaStream_t stream)
+{
+  if (filled == SHUNT_OK) return shunt_cache_packed_built(cache, k, stream) == SHUNT_OK;
+  shunt_cache_packed_touched(cache, k, false, stream);
+  return false;
+}
+
 /* Packs the matrix for `route`; the call goes on without if that fails. */
 static void pack(struct shunt_product *x, const struct shunt_call *c,
                  const struct shunt_route *route, double saves_us)
@@ -115,10 +124,7 @@ static void pack(struct shunt_product *x, const struct shunt_call *c,
   x->packed.view = shunt_cache_packed_view(x->packed.copy);
   *x->packed.view.pattern_epoch = x->problem.pattern_epoch;
   x->packed.view.pattern_stands = x->packed.view.trusted = false; /* this call proves it */
-  const shunt_status packed = route->pack(c, &x->packed.view);
-  /* Marks the memory's use in any case. */
-  const shunt_status built = shunt_cache_packed_built(cache, x->packed.copy, c->stream);
-  if (packed != SHUNT_OK || built != SHUNT_OK)
+  if (!fill(cache, x->packed.copy, route->pack(c, &x->packed.view), c->stream))
     release_packed(x, true);
   else
     shunt_log_conversion(shunt_cost_copy(shunt_cost_csr_bytes(shunt_problem_sparse(c->problem)) +
@@ -135,6 +141,21 @@ static void tell_of_proof(const struct shunt_call *c)
                                     &c->context->device));
 }
 
+/* Tells the cache how a run used the copy.  Only a product from it, which proved it or was spared the
+   proof, counts.  */
+static void tell_of_use(const struct shunt_call *c, struct shunt_cache_packed *copy,
+                        enum shunt_copy_use how, double saves_us)
+{
+  struct shunt_cache *cache = c->context->cache;
+  const struct shunt_packed_use use = {saves_us, c->capturing, c->packed->trusted};
+  if (how == SHUNT_COPY_TOUCHED)
+    shunt_cache_packed_touched(cache, copy, c->capturing, c->stream);
+  else if (how == SHUNT_COPY_USED) {
+    shunt_cache_packed_used(cache, copy, &use, c->stream);
+    if (!use.unproved && !use.capturing) tell_of_proof(c);
+  }
+}
+
 static shunt_status run_candidate(struct shunt_product *x, int i)
 {
   const struct shunt_route *route = x->plan.candidate[i].route;
@@ -149,12 +170,11 @@ static shunt_status run_candidate(struct shunt_product *x, int i)
       shunt_cache_packed_used(cache, x->lookup.study, &(struct shunt_packed_use){0}, c.stream);
   }
   struct shunt_cache_packed *copy = shunt_product_copy(x, route, &c.packed);
+  enum shunt_copy_use how = SHUNT_COPY_UNUSED;
+  c.copy_use = &how;
   const shunt_status s = route->run(&c);
-  if (copy) {
-    const struct shunt_packed_use use = {saves_us, c.capturing, c.packed->trusted};
-    shunt_cache_packed_used(cache, copy, &use, c.stream);
-    if (!use.unproved && !use.capturing) tell_of_proof(&c);
-  }
+  if (s != SHUNT_OK && how == SHUNT_COPY_USED) how = SHUNT_COPY_TOUCHED;
+  if (copy) tell_of_use(&c, copy, how, saves_us);
   return s;
 }
 
@@ -223,10 +243,8 @@ static void study(struct shunt_product *x, const struct shunt_route *route)
       shunt_cache_packed_make(cache, &x->lookup, &request, c.stream, &k) != SHUNT_OK)
     return;
   const struct shunt_packed_view into = shunt_cache_packed_view(k);
-  const shunt_status studied = route->study(&c, &into);
-  /* Marks the memory's use in any case. */
-  const shunt_status built = shunt_cache_packed_built(cache, k, c.stream);
-  shunt_cache_packed_release(cache, k, studied != SHUNT_OK || built != SHUNT_OK);
+  const bool made = fill(cache, k, route->study(&c, &into), c.stream);
+  shunt_cache_packed_release(cache, k, !made);
 }
 
 /* A study's payload is for the next packing: it goes when that is done, or does not pay. */

@@ -42,9 +42,12 @@ static struct {
   double direct_us, packed_us, library_us, original_us, saves_us; /* packed_us 0: as direct */
   bool settled, saw_profile;
   int seen_settled;
-  size_t room;     /* what a workspace may take */
-  uint32_t opened; /* (backend/cublas/opening.h), */
-  bool no_library; /* which is not to be had */
+  size_t room;                  /* what a workspace may take */
+  uint32_t opened;              /* (backend/cublas/opening.h), */
+  bool no_library;              /* which is not to be had */
+  enum shunt_copy_use copy_use; /* what a route says of it; what was counted: */
+  int uses, touches, built;
+  bool pack_fails;
 } world;
 
 /* What the cache hands out; nobody looks inside. */
@@ -198,13 +201,21 @@ struct shunt_packed_view shunt_cache_packed_view(struct shunt_cache_packed *k)
 shunt_status shunt_cache_packed_built(struct shunt_cache *c, struct shunt_cache_packed *k,
                                       cudaStream_t s)
 {
+  world.built++;
   return (void)c, (void)k, (void)s, SHUNT_OK;
 }
 shunt_status shunt_cache_packed_used(struct shunt_cache *c, struct shunt_cache_packed *k,
                                      const struct shunt_packed_use *use, cudaStream_t s)
 {
   world.counted_unproved = use->unproved;
+  world.uses++;
   return (void)c, (void)k, (void)s, SHUNT_OK;
+}
+shunt_status shunt_cache_packed_touched(struct shunt_cache *c, struct shunt_cache_packed *k,
+                                        bool capturing, cudaStream_t s)
+{
+  world.touches++;
+  return (void)c, (void)k, (void)capturing, (void)s, SHUNT_OK;
 }
 bool shunt_cache_packed_trusted(struct shunt_cache_packed *k)
 {
@@ -263,6 +274,7 @@ static shunt_status note(const struct shunt_call *c, char name)
   world.told_frozen = c->frozen;
   world.saw_profile = c->profile;
   world.has_copy = c->packed;
+  shunt_copy_note(c, world.copy_use);
   if (world.fail_from >= 0 && i >= world.fail_from) return world.how;
   world.name[i % 2048] = name;
   if (i >= 32) return SHUNT_OK;
@@ -290,7 +302,7 @@ static size_t pack_bytes_library(const struct shunt_call *c)
 }
 static shunt_status pack(const struct shunt_call *c, const struct shunt_packed_view *into)
 {
-  return (void)c, (void)into, SHUNT_OK;
+  return (void)c, (void)into, world.pack_fails ? SHUNT_E_CUDA : SHUNT_OK;
 }
 
 static size_t study_bytes(const struct shunt_call *c)
@@ -346,6 +358,7 @@ static struct shunt_problem bound(const char *word)
   world.library_us = 20;
   world.original_us = 1000;
   world.room = sizeof arrays;
+  world.copy_use = SHUNT_COPY_USED;
   shunt_openings_start(&context.openings, true);
   shunt_context_open(&context, ~(uint32_t)0);
   world.opened = 0;

@@ -295,6 +295,37 @@ static void test_trusted(void)
   options.assume = SHUNT_ASSUME_NOTHING;
 }
 
+/* A route that had a copy and multiplied without has proved nothing of it. */
+static void test_uses(void)
+{
+  static const char *word = "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b1:alg6";
+  static const struct {
+    enum shunt_copy_use use;
+    bool fails;
+    int uses, touches;
+    const char *what;
+  } cases[] = {{SHUNT_COPY_USED, false, 1, 0, "a product from it counts"},
+               {SHUNT_COPY_UNUSED, false, 0, 0, "one without does not"},
+               {SHUNT_COPY_TOUCHED, false, 0, 1, "a try does not, but its memory stays"},
+               {SHUNT_COPY_USED, true, 0, 1, "nor one that failed"},
+               {SHUNT_COPY_UNUSED, true, 0, 0, "which may have enqueued nothing"}};
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const struct shunt_problem p = bound(word);
+    world.library_packed = true, world.library_us = 1;
+    world.copy_use = cases[i].use;
+    world.fail_from = cases[i].fails ? 0 : -1;
+    run(&p);
+    check(world.uses == cases[i].uses && world.touches == cases[i].touches && world.held == 0,
+          "a copy: %s", cases[i].what);
+  }
+  const struct shunt_problem p = bound(word);
+  world.wise = world.profiled = world.has_memory = world.pack_fails = true;
+  world.pack_bytes = 100;
+  check(run(&p).why.reason == SHUNT_FITS && world.built == 0 && world.touches == 1 &&
+            world.dropped_copies == 1 && !world.has_copy && world.held == 0,
+        "a copy that was not filled is nobody's, and its memory stays as long as that takes");
+}
+
 /* A study by `direct`: when it is made, whose conversion it moves, and when it is dropped. */
 static void test_studies(void)
 {
@@ -345,6 +376,7 @@ int main(void)
   test_keeping();
   test_epochs();
   test_trusted();
+  test_uses();
   test_order();
   test_deterministic();
   test_shared();
