@@ -25,7 +25,8 @@ static struct {
   char name[2048];         /* and the route's first letter */
   int converted;           /* COO to CSR */
   int seen, released, profiles;
-  bool only_library;              /* `direct` does not fit */
+  bool only_library;              /* `direct` does not fit, */
+  bool slow;                      /* or is expected to be slow */
   bool wise, profiled, contested; /* the cache: pack; there is a profile; `library` packs, too */
   size_t pack_bytes;              /* what `direct` would pack */
   size_t asked_to_pack;           /* bytes that the cache was asked for */
@@ -256,6 +257,7 @@ static struct shunt_verdict expect_direct(const struct shunt_call *c, double *us
 {
   *us = world.packed_us > 0 && (c->packed || c->will_pack) ? world.packed_us : world.direct_us;
   SHUNT_DECLINE_IF(world.only_library, SHUNT_R_WORKSPACE);
+  SHUNT_DECLINE_IF(world.slow, SHUNT_R_PATTERN);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 

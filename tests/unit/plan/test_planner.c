@@ -135,7 +135,7 @@ static void test_failures(void)
 static void test_before_the_profile(void)
 {
   static const char *const word[] = {
-      "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6",
+      "spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg12",
       "sddmm:csr:f32.f32.f32.f32:i32b0:m7n5k3z11:NN:cc:ld7.3:a1b0:alg0"};
   static const struct {
     double original_us;
@@ -145,7 +145,7 @@ static void test_before_the_profile(void)
       {8, false, false, false, true, "the original is somewhat faster"},
       {8, true, false, false, false, "and there is a profile that says so"},
       {8, false, true, false, false, "and a graph will repeat it"},
-      {8, false, false, true, false, "and no profile will come"},
+      {8, false, false, true, false, "and no profile will come, nor other bits"},
       {4, false, false, false, false, "the original is far ahead"},
   };
   for (unsigned k = 0; k < 2 * sizeof cases / sizeof cases[0]; k++) {
@@ -160,6 +160,38 @@ static void test_before_the_profile(void)
               world.runs == cases[i].taken && a.saved_us == 0,
           "before the profile, %.5s: %s", word[k % 2], cases[i].what);
   }
+}
+
+/* Where the same bits are asked for, an original that varies is no way out, however fast. */
+static void test_must_not_vary(void)
+{
+  static const struct {
+    const char *word;
+    bool taken;
+  } cases[] = {
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg0", true},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg4", true},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg6", true},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg12", false},
+      {"spmm:csr:f32.f32.f32.f32:i32b0:m7n3k5z11:TN:rr:ld3.3:a1b0:alg0", true},
+      {"spmm:coo:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg1", true},
+      {"spmm:coo:f32.f32.f32.f32:i32b0:m7n3k5z11:NN:cc:ld5.7:a1b0:alg2", false},
+      {"sddmm:csr:f32.f32.f32.f32:i32b0:m7n5k3z11:NN:cc:ld7.3:a1b0:alg0", false},
+  };
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct shunt_problem p = bound(cases[i].word);
+    world.original_us = 1, world.settled = true;
+    p.deterministic = true;
+    const struct shunt_answer a = run(&p);
+    check(a.why.reason == (cases[i].taken ? SHUNT_FITS : SHUNT_R_SLOWER) &&
+              world.runs == cases[i].taken,
+          "the same bits, %s: %s", cases[i].word, cases[i].taken ? "taken" : "the original's too");
+  }
+  struct shunt_problem p = bound(cases[2].word);
+  world.slow = true, context.gemm = NULL; /* so `library` takes none */
+  check(run(&p).why.reason == SHUNT_R_PATTERN, "a pattern that the original is faster with");
+  p.deterministic = true;
+  check(run(&p).why.reason == SHUNT_FITS, "is taken all the same");
 }
 
 /* Nothing runs before each batch has a route; and where C's old content counts, a direct one. */
@@ -385,6 +417,7 @@ int main(void)
   test_coo();
   test_failures();
   test_before_the_profile();
+  test_must_not_vary();
   test_all_or_none();
   test_transposed();
   return check_finish();
