@@ -333,7 +333,7 @@ static bool stands_in(const struct shunt_key *k, uintptr_t base, size_t bytes)
 /* bytes 0: all. */
 static void forget_those(struct shunt_cache *c, const void *base, size_t bytes)
 {
-  enum cudaStreamCaptureMode mode = cache_enter_relaxed();
+  enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
   pthread_mutex_lock(&c->lock);
   for (struct shunt_cache_entry *e = c->newest, *older; e; e = older) {
     older = e->older;
@@ -341,7 +341,7 @@ static void forget_those(struct shunt_cache *c, const void *base, size_t bytes)
   }
   shunt_cache_packed_tidy(c);
   pthread_mutex_unlock(&c->lock);
-  cache_leave_relaxed(mode);
+  shunt_leave_relaxed(mode);
 }
 
 void shunt_cache_forget(struct shunt_cache *c)

@@ -133,18 +133,4 @@ static inline struct shunt_cache_packed **cache_place(struct shunt_cache_entry *
   return place;
 }
 
-/* Work of ours that is not part of the caller's stream must neither disturb nor be
-   refused by a capture that another thread has under way.  */
-static inline enum cudaStreamCaptureMode cache_enter_relaxed(void)
-{
-  enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-  cudaThreadExchangeStreamCaptureMode(&mode);
-  return mode;
-}
-
-static inline void cache_leave_relaxed(enum cudaStreamCaptureMode mode)
-{
-  cudaThreadExchangeStreamCaptureMode(&mode);
-}
-
 #endif

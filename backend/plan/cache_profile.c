@@ -91,7 +91,9 @@ shunt_status shunt_cache_settle(struct shunt_cache *c, const struct shunt_lookup
   }
   pthread_mutex_unlock(&c->lock);
   shunt_status s = shunt_cache_profile(c, l, a, d, stream);
+  const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamSynchronize(stream));
+  shunt_leave_relaxed(mode);
   if (s != SHUNT_OK) return s;
   pthread_mutex_lock(&c->lock);
   if (e->identity == l->identity && shunt_cache_profile_listen(c, e)) {

@@ -54,9 +54,9 @@ void shunt_cache_reserve(struct shunt_cache *c)
   enum cudaStreamCaptureMode mode;
   pthread_mutex_lock(&c->lock);
   if (c->packed_in_use + WORD_PAGE / 4 > c->word_pages * WORD_PAGE) {
-    mode = cache_enter_relaxed();
+    mode = shunt_enter_relaxed();
     shunt_cache_words_add(c); /* without: fewer copies */
-    cache_leave_relaxed(mode);
+    shunt_leave_relaxed(mode);
   }
   pthread_mutex_unlock(&c->lock);
 }
@@ -263,7 +263,7 @@ shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_l
   const size_t bytes = HEADER_BYTES + r->payload_bytes;
   shunt_status s = SHUNT_E_MEMORY;
   if (!e) return s;
-  enum cudaStreamCaptureMode mode = cache_enter_relaxed();
+  enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
   pthread_mutex_lock(&c->lock);
   struct shunt_cache_packed **place = e->identity == l->identity ? empty_place(e, r->by) : NULL;
   if (place) {
@@ -280,7 +280,7 @@ shunt_status shunt_cache_packed_make(struct shunt_cache *c, const struct shunt_l
     }
   }
   pthread_mutex_unlock(&c->lock);
-  cache_leave_relaxed(mode);
+  shunt_leave_relaxed(mode);
   return s;
 }
 
@@ -328,8 +328,11 @@ static shunt_status hold_by_graph(struct shunt_cache_packed *k, cudaStream_t str
    another stream's.  Ids of streams never repeat, so a program may show any number of them.  */
 static int take_over(struct shunt_cache *c, struct shunt_cache_packed *k)
 {
-  for (int i = 0; i < k->uses; i++)
-    if (cudaEventQuery(k->use[i].event) == cudaSuccess) return i;
+  const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
+  int ended = k->uses;
+  while (ended > 0 && cudaEventQuery(k->use[ended - 1].event) != cudaSuccess) ended--;
+  shunt_leave_relaxed(mode);
+  if (ended > 0) return ended - 1;
   const int i = k->oldest_use++ % MOST_USES;
   return SHUNT_CUDA(cudaStreamWaitEvent(c->reaper, k->use[i].event, 0)) == SHUNT_OK ? i : -1;
 }
@@ -372,7 +375,7 @@ static shunt_status record_use(struct shunt_cache *c, struct shunt_cache_packed 
 /* An event behind all uses so far; without it the copy is never trusted. */
 static void await_proofs(struct shunt_cache *c, struct shunt_cache_packed *k)
 {
-  enum cudaStreamCaptureMode mode = cache_enter_relaxed();
+  enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
   pthread_mutex_lock(&c->using);
   shunt_status s = SHUNT_CUDA(cudaEventCreateWithFlags(&k->proved, cudaEventDisableTiming));
   if (s != SHUNT_OK) k->proved = NULL;
@@ -381,7 +384,7 @@ static void await_proofs(struct shunt_cache *c, struct shunt_cache_packed *k)
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaEventRecord(k->proved, c->reaper));
   if (s == SHUNT_OK) atomic_store(&k->awaited, true);
   pthread_mutex_unlock(&c->using);
-  cache_leave_relaxed(mode);
+  shunt_leave_relaxed(mode);
 }
 
 shunt_status shunt_cache_packed_used(struct shunt_cache *c, struct shunt_cache_packed *k,
@@ -410,9 +413,9 @@ bool shunt_cache_packed_trusted(struct shunt_cache_packed *k)
 {
   if (!shunt_frozen_assumed()) return false;
   if (!atomic_load(&k->trust.passed) && atomic_load(&k->awaited)) {
-    enum cudaStreamCaptureMode mode = cache_enter_relaxed();
+    enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
     const bool done = cudaEventQuery(k->proved) == cudaSuccess;
-    cache_leave_relaxed(mode);
+    shunt_leave_relaxed(mode);
     if (done && !k->word->changed) shunt_trust_pass(&k->trust);
   }
   return shunt_trust_spares_proof(&k->trust);
@@ -457,7 +460,7 @@ bool shunt_cache_is_stirred(const struct shunt_cache *c)
 
 void shunt_cache_relieve(struct shunt_cache *c)
 {
-  enum cudaStreamCaptureMode mode = cache_enter_relaxed();
+  enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
   double worth;
   pthread_mutex_lock(&c->lock);
   shunt_cache_packed_tidy(c);
@@ -470,12 +473,12 @@ void shunt_cache_relieve(struct shunt_cache *c)
   }
   if (c->share && most == 0) SHUNT_CUDA(cudaMemPoolTrimTo(c->pool, 0)); /* what has come back */
   pthread_mutex_unlock(&c->lock);
-  cache_leave_relaxed(mode);
+  shunt_leave_relaxed(mode);
 }
 
 size_t shunt_cache_release_all(struct shunt_cache *c)
 {
-  enum cudaStreamCaptureMode mode = cache_enter_relaxed();
+  enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
   pthread_mutex_lock(&c->lock);
   const int64_t before = c->bytes;
   for (struct shunt_cache_packed *k = c->first[LIVE], *behind; k; k = behind) {
@@ -489,6 +492,6 @@ size_t shunt_cache_release_all(struct shunt_cache *c)
   pthread_mutex_unlock(&c->lock);
   if (given > 0 && SHUNT_CUDA(cudaStreamSynchronize(c->reaper)) == SHUNT_OK)
     SHUNT_CUDA(cudaMemPoolTrimTo(c->pool, 0));
-  cache_leave_relaxed(mode);
+  shunt_leave_relaxed(mode);
   return (size_t)given;
 }

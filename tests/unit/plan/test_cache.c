@@ -7,181 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "backend/log/log_upkeep.h"
-#include "backend/options/options.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/frozen.h"
-#include "backend/plan/log.h"
-#include "backend/plan/memory/device_memory.h"
 #include "backend/plan/memory/share.h"
 #include "kernels/guard/guard.h"
 #include "tests/unit/check.h"
-
-/* ---- a runtime in which all is done at once -------------------------------------------- */
-
-static int allocated; /* pieces of device memory that are not given back, but the cache's own */
-static int events, waits;
-static bool busy; /* events that were recorded have not passed */
-static size_t available = (size_t)1 << 40;
-
-static struct shunt_options options;
-
-const struct shunt_options *shunt_options(void)
-{
-  return &options;
-}
-cudaError_t cudaGetLastError(void)
-{
-  return cudaSuccess;
-}
-static cudaError_t allocate(void **p, size_t n)
-{
-  return *p = calloc(1, n), *p ? cudaSuccess : cudaErrorMemoryAllocation;
-}
-cudaError_t cudaHostAlloc(void **p, size_t n, unsigned flags)
-{
-  return (void)flags, allocate(p, n);
-}
-cudaError_t cudaFreeHost(void *p)
-{
-  return free(p), cudaSuccess;
-}
-shunt_status shunt_device_allocate(void **memory, size_t bytes, cudaMemPool_t pool,
-                                   cudaStream_t stream)
-{
-  (void)pool, (void)stream;
-  allocated++;
-  return allocate(memory, bytes) == cudaSuccess ? SHUNT_OK : SHUNT_E_MEMORY;
-}
-shunt_status shunt_device_free(void *memory, cudaStream_t stream)
-{
-  (void)stream;
-  allocated--;
-  return free(memory), SHUNT_OK;
-}
-shunt_status shunt_device_allocate_now(void **memory, size_t bytes)
-{
-  allocated++;
-  return allocate(memory, bytes) == cudaSuccess ? SHUNT_OK : SHUNT_E_MEMORY;
-}
-void shunt_device_free_now(void *memory)
-{
-  allocated--;
-  free(memory);
-}
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
-{
-  return (void)pool, (void)bytes, cudaSuccess;
-}
-cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
-{
-  return *free_bytes = available, *total = (size_t)1 << 40, cudaSuccess;
-}
-cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t s)
-{
-  return (void)s, memset(p, value, n), cudaSuccess;
-}
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcpyKind k,
-                            cudaStream_t s)
-{
-  return (void)k, (void)s, memcpy(to, from, n), cudaSuccess;
-}
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned flags)
-{
-  return (void)flags, *s = NULL, cudaSuccess;
-}
-cudaError_t cudaStreamDestroy(cudaStream_t s)
-{
-  return (void)s, cudaSuccess;
-}
-cudaError_t cudaStreamGetId(cudaStream_t s, unsigned long long *id)
-{
-  return *id = (unsigned long long)(uintptr_t)s + 1, cudaSuccess;
-}
-cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags)
-{
-  waits++;
-  return (void)s, (void)e, (void)flags, cudaSuccess;
-}
-cudaError_t cudaStreamSynchronize(cudaStream_t s)
-{
-  return (void)s, cudaSuccess;
-}
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatus *status,
-                                     unsigned long long *id, cudaGraph_t *graph,
-                                     const cudaGraphNode_t **nodes, const cudaGraphEdgeData **edges,
-                                     size_t *count)
-{
-  (void)s, (void)status, (void)id, (void)graph, (void)nodes, (void)edges, (void)count;
-  return cudaErrorUnknown; /* no call of this test captures */
-}
-cudaError_t cudaUserObjectCreate(cudaUserObject_t *o, void *p, cudaHostFn_t f, unsigned n,
-                                 unsigned flags)
-{
-  (void)o, (void)p, (void)f, (void)n, (void)flags;
-  return cudaErrorUnknown;
-}
-cudaError_t cudaGraphRetainUserObject(cudaGraph_t g, cudaUserObject_t o, unsigned n, unsigned flags)
-{
-  (void)g, (void)o, (void)n, (void)flags;
-  return cudaErrorUnknown;
-}
-cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
-{
-  return (void)mode, cudaSuccess;
-}
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned flags)
-{
-  static char event;
-  events++;
-  return (void)flags, *e = (cudaEvent_t)(void *)&event, cudaSuccess;
-}
-cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
-{
-  return (void)e, (void)s, cudaSuccess;
-}
-cudaError_t cudaEventQuery(cudaEvent_t e)
-{
-  return (void)e, busy ? cudaErrorNotReady : cudaSuccess;
-}
-cudaError_t cudaEventDestroy(cudaEvent_t e)
-{
-  events--;
-  return (void)e, cudaSuccess;
-}
-/* Profiles that were asked for, and arrive at once or when the test says so. */
-static struct ask {
-  struct shunt_profile *to;
-  uint64_t serial;
-  int64_t nnz;
-} asked[1024];
-static int asks;
-static bool arrives;
-
-static void arrive(int i)
-{
-  *asked[i % 1024].to =
-      (struct shunt_profile){.nnz = asked[i % 1024].nnz, .serial = asked[i % 1024].serial};
-}
-
-shunt_status shunt_profile_csr_cuda(const struct shunt_csr *a, uint64_t serial,
-                                    struct shunt_profile *out, void *scratch,
-                                    const struct shunt_device *d, shunt_stream stream)
-{
-  (void)scratch, (void)d, (void)stream;
-  asked[asks++ % 1024] = (struct ask){out, serial, a->nnz};
-  if (arrives) arrive(asks - 1);
-  return SHUNT_OK;
-}
-
-void shunt_log_memory(int64_t copies, int64_t device)
-{
-  (void)copies, (void)device;
-}
-void shunt_log_profile(const struct shunt_profile *f)
-{
-  (void)f;
-}
+#include "tests/unit/plan/cache_runtime.h"
 
 /* ---- calls ----------------------------------------------------------------------------- */
 
@@ -582,6 +413,34 @@ static void test_settled(void)
   close_cache();
 }
 
+/* Another thread captures in the global mode: nothing of ours disturbs that, or is refused. */
+static void test_captured_elsewhere(void)
+{
+  const struct shunt_csr a = {.nnz = 5};
+  struct shunt_lookup l;
+  open_cache(1 << 20);
+  disturbed = 0;
+  captured_elsewhere = arrives = true;
+  call(NULL, &l);
+  check(pack(&formats[0]) == SHUNT_OK && call(&formats[0], &l), "a copy is made and used");
+  shunt_cache_look_up(cache, &key, &l);
+  busy = true;
+  for (uintptr_t i = 0; i < 100; i++)
+    shunt_cache_packed_used(cache, l.packed[0].copy, &(struct shunt_packed_use){.saved_us = 1},
+                            (cudaStream_t)(i + 8));
+  busy = false;
+  check(shunt_cache_settle(cache, &l, &a, NULL, NULL) == SHUNT_OK, "a matrix is settled");
+  shunt_lookup_release(cache, &l);
+  shunt_cache_look_up_settled(cache, &key, &l);
+  check(l.has_profile, "with its profile");
+  shunt_cache_reserve(cache);
+  shunt_cache_relieve(cache);
+  check(shunt_cache_release_all(cache) > 0 && allocated == 0, "the memory is given back");
+  check(disturbed == 0, "beside a capture: %d calls that would break it", disturbed);
+  captured_elsewhere = false;
+  close_cache();
+}
+
 static void test_memory(void)
 {
   struct shunt_key k = key_of(1), other = key_of(2);
@@ -695,6 +554,7 @@ int main(void)
   test_frozen();
   test_profiles();
   test_settled();
+  test_captured_elsewhere();
   test_memory();
   return check_finish();
 }
