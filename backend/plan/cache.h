@@ -169,13 +169,14 @@ void shunt_cache_forget(struct shunt_cache *c);
 /* Forgets those of which an array lies in [base, base + bytes), which is being freed. */
 void shunt_cache_forget_range(struct shunt_cache *c, const void *base, size_t bytes);
 
-/* Do other processes want packed memory?  Then relieve is due. */
-bool shunt_cache_is_stirred(const struct shunt_cache *c);
+/* Do other processes want packed memory, or have so many calls come since it was looked at?  Then
+   relieve is due. */
+bool shunt_cache_wants_relief(struct shunt_cache *c);
 /* Gives packed memory back while the device is short of it, or other processes want their part;
    eager calls only.  */
 void shunt_cache_relieve(struct shunt_cache *c);
-/* Gives all packed memory back and waits until the device has it: the program's own allocation has
-   failed.  Bytes given back; copies that graphs or calls under way hold stay.  */
+/* Gives all packed memory back and waits until the device has it, for up to 0.3 s: the program's own
+   allocation has failed.  Bytes given back; copies that graphs or calls under way hold stay.  */
 size_t shunt_cache_release_all(struct shunt_cache *c);
 
 #endif

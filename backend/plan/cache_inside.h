@@ -1,5 +1,5 @@
-/* cache_inside.h: the cache's own data, for cache.c (entries), cache_profile.c (profiles on their
-   way) and packed.c (memory).  What others may know stands in cache.h.  */
+/* cache_inside.h: the cache's own data, for cache.c (entries), cache_arrays.c (where their arrays
+   stand), cache_profile.c (profiles on their way) and packed.c (memory).  What others may know stands in cache.h.  */
 #ifndef SHUNT_CACHE_INSIDE_H
 #define SHUNT_CACHE_INSIDE_H
 
@@ -22,6 +22,8 @@ enum {
 enum { IDLE_CALLS = 16 };
 /* Calls of any matrix after which a use counts half. */
 enum { HALF_LIFE = 8192 };
+/* Memory is looked at after so many. */
+enum { RELIEVE_EVERY = 1024 };
 
 /* What the device tells the host about a copy; pinned, polled, never waited for. */
 struct word {
@@ -61,8 +63,17 @@ struct shunt_cache_packed {
   volatile struct word *word;
 };
 
+/* An array of a matrix, by its address. */
+struct shunt_cache_array {
+  struct shunt_cache_entry *owner;
+  uintptr_t address; /* 0: it has none of that kind */
+  struct shunt_cache_array *next, **at;
+};
+enum { SHUNT_KEY_ARRAYS = 4 };
+
 struct shunt_cache_entry {
   struct shunt_key key;
+  struct shunt_cache_array array[SHUNT_KEY_ARRAYS];
   uint64_t identity;                       /* 0: unused */
   struct shunt_cache_entry *next;          /* of its bucket, or of the free ones */
   struct shunt_cache_entry *newer, *older; /* by the last call */
@@ -89,8 +100,10 @@ struct shunt_cache {
   pthread_mutex_t lock;
   pthread_mutex_t using; /* the events of uses; taken within `lock` or alone */
   uint64_t clock, identities, serials;
+  atomic_bool relief_due;
 
   struct shunt_cache_entry **bucket;
+  struct shunt_cache_array **arrays; /* as many lists as buckets */
   unsigned buckets, entries;
   struct shunt_cache_entry *page[MOST_ENTRIES / ENTRY_PAGE], *free, *newest, *oldest;
   int pages;
@@ -103,13 +116,20 @@ struct shunt_cache {
     struct shunt_cache_packed *packed; /* WORD_PAGE of them, */
     struct word *word;                 /* and their words, pinned */
   } words[MOST_WORD_PAGES];
-  struct shunt_cache_packed *first[4]; /* of each state */
+  struct shunt_cache_packed *first[4], *last[4]; /* of each state */
   int word_pages, packed_in_use;
   int64_t bytes, most_bytes, ample_bytes; /* of copies; see packed.c, allowance */
   struct shunt_share *share;              /* with other processes; not ours, may be NULL */
   cudaMemPool_t pool;                     /* what copies are made in; not ours */
   cudaStream_t reaper;                    /* waits for last uses, then frees */
 };
+
+/* By cache_arrays.c, with the lock held. */
+void shunt_cache_arrays_add(struct shunt_cache *c, struct shunt_cache_entry *e);
+void shunt_cache_arrays_drop(struct shunt_cache_entry *e);
+/* One of the entries that have an array in [*base, end), or NULL; *base: up to there is none. */
+struct shunt_cache_entry *shunt_cache_arrays_find(struct shunt_cache *c, uintptr_t *base,
+                                                  uintptr_t end);
 
 /* By packed.c, with the lock held. */
 void shunt_cache_packed_retire(struct shunt_cache_packed *k); /* nobody is to find it any more */

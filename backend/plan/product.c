@@ -11,9 +11,6 @@
 #include "backend/routes/costs.h"
 #include "conv/coo/coo_conv.h"
 
-/* Memory is looked at after so many calls with a matrix. */
-enum { RELIEVE_EVERY = 1024 };
-
 struct shunt_answer shunt_declined(struct shunt_verdict why)
 {
   return (struct shunt_answer){.why = why, .route = "original", .how = why};
@@ -277,6 +274,5 @@ void shunt_product_leave(struct shunt_product *x)
   if (x->lookup.profile_wanted && whole)
     shunt_cache_profile(context->cache, &x->lookup, shunt_problem_sparse(&x->problem),
                         &context->device, x->call.stream);
-  if (x->lookup.calls % RELIEVE_EVERY == 0 || shunt_cache_is_stirred(context->cache))
-    shunt_cache_relieve(context->cache);
+  if (shunt_cache_wants_relief(context->cache)) shunt_cache_relieve(context->cache);
 }

@@ -79,6 +79,7 @@ check_PROGRAMS += \
 %C%_cusparse_test_strides_CFLAGS = $(AM_CFLAGS)
 %C%_cusparse_test_strides_LDADD = -lpthread
 %C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c backend/plan/cache.c \
+  backend/plan/cache_arrays.c \
   backend/plan/cache_profile.c backend/plan/fault.c backend/plan/frozen.c backend/plan/packed.c \
   backend/plan/memory/share.c
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)

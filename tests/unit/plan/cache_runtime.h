@@ -14,7 +14,7 @@
 #include "backend/plan/memory/device_memory.h"
 
 static int allocated; /* pieces of device memory that are not given back, but the cache's own */
-static int events, waits;
+static int events, waits, queries, synchronized;
 static bool busy; /* events that were recorded have not passed */
 static size_t available = (size_t)1 << 40;
 
@@ -120,9 +120,15 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags)
   waits++;
   return (void)s, (void)e, (void)flags, cudaSuccess;
 }
+cudaError_t cudaStreamQuery(cudaStream_t s)
+{
+  UNSAFE();
+  return (void)s, busy ? cudaErrorNotReady : cudaSuccess;
+}
 cudaError_t cudaStreamSynchronize(cudaStream_t s)
 {
   UNSAFE();
+  synchronized++;
   return (void)s, cudaSuccess;
 }
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatus *status,
@@ -163,6 +169,7 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 cudaError_t cudaEventQuery(cudaEvent_t e)
 {
   UNSAFE();
+  queries++;
   return (void)e, busy ? cudaErrorNotReady : cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t e)

@@ -145,7 +145,7 @@ shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_looku
   return SHUNT_OK;
 }
 
-bool shunt_cache_is_stirred(const struct shunt_cache *c)
+bool shunt_cache_wants_relief(struct shunt_cache *c)
 {
   return (void)c, false;
 }

@@ -413,6 +413,119 @@ static void test_settled(void)
   close_cache();
 }
 
+/* A copy that takes the place of many does not look at each once for each. */
+static void test_way(void)
+{
+  enum { MANY = 2000 };
+  const struct shunt_key large = key_of(MANY);
+  struct shunt_lookup l;
+  open_cache(MANY * 1256);
+  for (int i = 0; i < MANY; i++) {
+    const struct shunt_key k = key_of(i);
+    call_of(&k, NULL, 0, &l);
+    if (pack_of(&k, formats, 1000, 1) != SHUNT_OK) check(0, "copy %d has room", i);
+  }
+  for (int i = 0; i < 2; i++) call_of(&large, NULL, 0, &l);
+  busy = true; /* what is given back is on its way */
+  queries = 0;
+  check(pack_of(&large, formats, MANY / 2 * 1256 - 256, 1e9) == SHUNT_OK, "a large copy has room");
+  check(allocated == MANY / 2 + 1, "that of %d small ones (%d stay)", MANY / 2, allocated - 1);
+  check(queries < 4 * MANY, "after %d questions", queries);
+  const struct shunt_key larger = key_of(MANY + 1);
+  for (int i = 0; i < 2; i++) call_of(&larger, NULL, 0, &l);
+  check(pack_of(&larger, formats, MANY * 1256 - 256, 3e6) != SHUNT_OK && allocated == MANY / 2 + 1,
+        "where those that may go are not enough, none goes");
+  available = 0;
+  queries = 0;
+  shunt_cache_relieve(cache);
+  check(allocated == 0 && queries < 4 * MANY, "all are given back after %d questions", queries);
+  available = (size_t)1 << 40;
+  busy = false;
+  close_cache();
+}
+
+/* Memory is looked at by the clock of all matrices. */
+static void test_relief(void)
+{
+  struct shunt_lookup l;
+  int wanted = 0;
+  open_cache(1 << 20);
+  for (int i = 0; i < 4096; i++) {
+    const struct shunt_key k = key_of(i % 3000);
+    call_of(&k, NULL, 0, &l);
+    if (!shunt_cache_wants_relief(cache)) continue;
+    wanted++;
+    shunt_cache_relieve(cache);
+  }
+  check(wanted == 4, "3000 matrices in turn: relief is wanted %d times in 4096 calls", wanted);
+  close_cache();
+}
+
+static double now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Seconds for frees that concern no matrix. */
+static double free_others(void)
+{
+  const double start = now();
+  for (int i = 0; i < 10000; i++)
+    shunt_cache_forget_range(cache, (const char *)(uintptr_t)(1 << 20) + i * 512, 512);
+  return now() - start;
+}
+
+/* Programs free memory that no matrix is in. */
+static void test_unrelated(void)
+{
+  enum { FEW = 60, MANY = 60000 };
+  static char ranges[64];
+  struct shunt_lookup l;
+  double seconds[2];
+  open_cache(1 << 20);
+  for (int round = 0; round < 2; round++) {
+    for (int i = 0; i < (round ? MANY : FEW); i++) {
+      struct shunt_key k = key_of(i);
+      k.columns = (const char *)((uintptr_t)1 << 40) + i * 4096;
+      call_of(&k, NULL, 0, &l);
+    }
+    seconds[round] = free_others();
+  }
+  check(seconds[1] < 50 * seconds[0] + 0.01,
+        "10000 frees of other memory take %.4f s with %d matrices, %.4f with %d", seconds[0], FEW,
+        seconds[1], MANY);
+  shunt_cache_forget_range(cache, (const char *)((uintptr_t)1 << 40) + 30 * 4096, 1 << 24);
+  int known = 0;
+  for (int i = 0; i < 6000; i++) {
+    struct shunt_key k = key_of(i);
+    k.columns = (const char *)((uintptr_t)1 << 40) + i * 4096;
+    call_of(&k, NULL, 0, &l);
+    known += l.calls > 1;
+  }
+  check(known == 30 + 6000 - 30 - 4096,
+        "a large range: exactly those that begin in it go (%d stay)", known);
+  shunt_cache_forget_range(cache, ranges, 0);
+  shunt_cache_forget_range(cache, (const void *)(UINTPTR_MAX - 10), 100);
+  close_cache();
+}
+
+/* Uses that wait for what the program does next must not hold its allocation up. */
+static void test_stuck(void)
+{
+  struct shunt_lookup l;
+  open_cache(1 << 20);
+  call(NULL, &l);
+  pack(&formats[0]);
+  busy = true;
+  synchronized = 0;
+  check(shunt_cache_release_all(cache) > 0 && synchronized == 0,
+        "what does not come back is not waited for without end");
+  busy = false;
+  close_cache();
+}
+
 /* Another thread captures in the global mode: nothing of ours disturbs that, or is refused. */
 static void test_captured_elsewhere(void)
 {
@@ -522,7 +635,7 @@ static void test_shared(void)
   pid_t other = keep_elsewhere(folder, 2 * 1256, budget, &end);
   check(other > 0 && pack(&formats[0]) == SHUNT_OK, "what another process leaves");
   check(pack(&formats[1]) == SHUNT_E_MEMORY && allocated == 1, "and no more");
-  check(!shunt_cache_is_stirred(cache) || !shunt_cache_is_stirred(cache),
+  check(!shunt_cache_wants_relief(cache) || !shunt_cache_wants_relief(cache),
         "one's own want is heard once");
   close(end);
   waitpid(other, NULL, 0);
@@ -530,7 +643,7 @@ static void test_shared(void)
   check(pack(&formats[1]) == SHUNT_OK && allocated == 2, "when it ends there is room");
   other = keep_elsewhere(folder, 1256, budget, &end);
   check(write(end, "", 1) == 1, "another wants something");
-  for (int i = 0; i < 1000 && !shunt_cache_is_stirred(cache); i++)
+  for (int i = 0; i < 1000 && !shunt_cache_wants_relief(cache); i++)
     nanosleep(&(struct timespec){0, 10000000}, NULL);
   shunt_cache_relieve(cache);
   check(allocated == 1, "and gets what is above an equal share: %d copies left", allocated);
@@ -554,6 +667,10 @@ int main(void)
   test_frozen();
   test_profiles();
   test_settled();
+  test_way();
+  test_relief();
+  test_unrelated();
+  test_stuck();
   test_captured_elsewhere();
   test_memory();
   return check_finish();
