@@ -17,7 +17,7 @@
 
 #include "backend/plan/fork.h"
 
-enum { SHUNT_DESCRIPTORS = 1024 };
+enum { SHUNT_DESCRIPTORS = 8192 };
 
 struct shunt_descriptor_table {
   pthread_mutex_t lock;

@@ -1,5 +1,6 @@
 #include "backend/cusparse/entry.h"
 
+#include "backend/cusparse/preprocess_epoch.h"
 #include "backend/options/options.h"
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
@@ -59,6 +60,17 @@ cusparseStatus_t shunt_entry_buffer_size(const struct shunt_original *o,
 static bool is_promised(const struct shunt_original *o, const struct shunt_problem *p)
 {
   return shunt_promise_find(key_of(o, p)).own_bytes > 0;
+}
+
+void shunt_entry_preprocess(const struct shunt_original *o, cusparseHandle_t handle,
+                            cusparseConstSpMatDescr_t matrix)
+{
+  cudaStream_t stream;
+  shunt_epoch_end(matrix);
+  if (!handle) return;
+  if (!o->GetStream || o->GetStream(handle, &stream) != CUSPARSE_STATUS_SUCCESS ||
+      shunt_capture_of(stream).active)
+    shunt_epoch_captured(matrix);
 }
 
 cusparseStatus_t shunt_entry_preprocessed(const struct shunt_original *o,

@@ -52,6 +52,11 @@ cusparseStatus_t shunt_entry_buffer_size(const struct shunt_original *o,
                                          const struct shunt_problem *p, cusparseStatus_t status,
                                          size_t *bytes, cudaStream_t stream);
 
+/* A preprocess of this matrix is about to be handed on: the epoch before it ends, for good where what
+   is asked for now is captured (preprocess_epoch.h). */
+void shunt_entry_preprocess(const struct shunt_original *o, cusparseHandle_t handle,
+                            cusparseConstSpMatDescr_t matrix);
+
 /* preprocess' answer for p: of a problem that only Shunt takes, success. */
 cusparseStatus_t shunt_entry_preprocessed(const struct shunt_original *o,
                                           const struct shunt_problem *p, cusparseStatus_t status);

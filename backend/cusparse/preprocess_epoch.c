@@ -36,13 +36,14 @@ static struct note note_of(const struct shunt_preprocessed *p)
                        .problem = shunt_problem_hash(p->problem)};
 }
 
-void shunt_epoch_begin(const struct shunt_preprocessed *p)
+uint64_t shunt_epoch_begin(const struct shunt_preprocessed *p)
 {
   static atomic_uint_fast64_t last;
-  if (!p->buffer || may_run_again(p->descriptor)) return;
+  if (!p->buffer || may_run_again(p->descriptor)) return 0;
   struct note n = note_of(p);
   n.epoch = atomic_fetch_add(&last, 1) + 1;
   shunt_descriptor_table_put(&notes, &n);
+  return n.epoch;
 }
 
 void shunt_epoch_end(cusparseConstSpMatDescr_t descriptor)

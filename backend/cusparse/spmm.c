@@ -64,14 +64,6 @@ static int run_original_into(void *context, void *memory)
   return failed;
 }
 
-/* What is asked for now will run at any time, or never. */
-static bool is_captured(const struct shunt_original *o, cusparseHandle_t handle)
-{
-  cudaStream_t stream;
-  return handle && (!o->GetStream || o->GetStream(handle, &stream) != CUSPARSE_STATUS_SUCCESS ||
-                    shunt_capture_of(stream).active);
-}
-
 SHUNT_EXPORT cusparseStatus_t
 cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
                         const void *alpha, cusparseConstSpMatDescr_t matA,
@@ -85,8 +77,7 @@ cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperation_t opA, cuspar
   struct shunt_problem p;
   cudaStream_t stream;
   const bool by_name = !shunt_original_was_bound();
-  shunt_epoch_end(matA);
-  if (is_captured(original, handle)) shunt_epoch_captured(matA);
+  shunt_entry_preprocess(original, handle, matA);
   cusparseStatus_t status = original->SpMM_preprocess(handle, opA, opB, alpha, matA, matB, beta,
                                                       matC, computeType, alg, externalBuffer);
   const bool described = shunt_entry_may_answer(status) &&
@@ -94,12 +85,12 @@ cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperation_t opA, cuspar
   if (described && p.extended)
     status = shunt_entry_preprocessed(original, &p, status);
   else if (described && status == CUSPARSE_STATUS_SUCCESS) {
+    const struct shunt_preprocessed prepared = {matA, original->base, externalBuffer, &p};
+    if (by_name) p.pattern_epoch = shunt_epoch_begin(&prepared);
     shunt_entry_prepare(
         original, &p, externalBuffer, stream,
         (struct shunt_original_run){run_original,
                                     &(struct original_run){original, &x, matC, externalBuffer}});
-    const struct shunt_preprocessed prepared = {matA, original->base, externalBuffer, &p};
-    if (by_name) shunt_epoch_begin(&prepared);
   }
   SHUNT_LEAVE();
   return status;
@@ -116,13 +107,14 @@ SHUNT_EXPORT cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOper
               externalBuffer);
   struct shunt_spmm_arguments x = {handle, opA,  opB,  alpha,       matA,
                                    matB,   beta, matC, computeType, alg};
+  const bool by_name = !shunt_original_was_bound();
   struct shunt_entry_call call = {
       .name = "cusparseSpMM", .caller = __builtin_return_address(0), .library = original};
   call.answer.why = shunt_describe_spmm(original, &x, &call.problem, &call.stream);
   if (call.answer.why.reason == SHUNT_FITS) {
     const struct shunt_preprocessed prepared = {matA, original->base, externalBuffer,
                                                 &call.problem};
-    call.problem.pattern_epoch = shunt_epoch_of(&prepared);
+    if (by_name) call.problem.pattern_epoch = shunt_epoch_of(&prepared);
   }
   cusparseStatus_t status = CUSPARSE_STATUS_SUCCESS;
   struct original_run run = {original, &x, matC, externalBuffer};

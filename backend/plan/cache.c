@@ -33,14 +33,15 @@ shunt_status shunt_cache_make(struct shunt_cache **out, cudaMemPool_t pool, int6
   c->arrays = SHUNT_TRY_OR(NULL, calloc(c->buckets, sizeof(struct shunt_cache_array *)));
   shunt_status s = c->bucket && c->arrays ? SHUNT_OK : SHUNT_E_MEMORY;
   if (s == SHUNT_OK)
-    s = SHUNT_CUDA(cudaHostAlloc((void **)&c->arriving, PROFILES * sizeof *c->arriving,
+    s = SHUNT_CUDA(cudaHostAlloc((void **)&c->arriving, PROFILE_SLOTS * sizeof *c->arriving,
                                  cudaHostAllocPortable));
-  if (s == SHUNT_OK) memset(c->arriving, 0, PROFILES * sizeof *c->arriving);
+  if (s == SHUNT_OK) memset(c->arriving, 0, PROFILE_SLOTS * sizeof *c->arriving);
   if (s == SHUNT_OK) s = shunt_cache_words_add(c);
   if (s == SHUNT_OK) s = SHUNT_CUDA(cudaStreamCreateWithFlags(&c->reaper, cudaStreamNonBlocking));
   /* Not of the pool, whose first allocation takes milliseconds (backend/cublas/opening.h). */
   if (s == SHUNT_OK)
-    s = shunt_device_allocate_now((void **)&c->scratch, (size_t)PROFILES * SHUNT_PROFILE_SCRATCH);
+    s = shunt_device_allocate_now((void **)&c->scratch,
+                                  (size_t)PROFILE_SLOTS * SHUNT_PROFILE_SCRATCH);
   if (s != SHUNT_OK) {
     shunt_cache_free(c);
     return s;
@@ -324,13 +325,14 @@ void shunt_cache_look_up(struct shunt_cache *c, const struct shunt_key *key,
   if (profiled && out->has_profile) shunt_log_profile(&out->profile);
 }
 
-void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *key,
+void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *key, uint64_t epoch,
                                  struct shunt_lookup *out)
 {
   *out = (struct shunt_lookup){.calls = 1};
   pthread_mutex_lock(&c->lock);
-  for (const struct shunt_cache_entry *e = *bucket_of(c, key); e; e = e->next)
-    if (same_key(&e->key, key) && e->is_settled) {
+  tick(c);
+  for (const struct shunt_cache_entry *e = *bucket_of(c, key); epoch && e; e = e->next)
+    if (same_key(&e->key, key) && e->settled_epoch == epoch) {
       out->has_profile = true;
       out->profile = e->settled;
     }

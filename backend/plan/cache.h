@@ -86,13 +86,13 @@ shunt_status shunt_cache_profile(struct shunt_cache *c, const struct shunt_looku
                                  const struct shunt_csr *a, const struct shunt_device *d,
                                  cudaStream_t stream);
 
-/* For deterministic problems, the profile that the last shunt_cache_settle found, and nothing else:
-   neither does this change what the cache knows, nor does it change with that.  */
-void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *key,
+/* For deterministic problems, the profile that shunt_cache_settle found for this epoch (problem.h),
+   and nothing else: neither does this change what the cache knows, nor does it change with that. */
+void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *key, uint64_t epoch,
                                  struct shunt_lookup *out);
-/* Profiles `a` and waits for the result; where preprocess invites such work, never in SpMM or
-   SDDMM. A failure leaves the matrix without a settled profile.  */
-shunt_status shunt_cache_settle(struct shunt_cache *c, const struct shunt_lookup *l,
+/* Profiles `a` and waits for the result, whatever else is under way; where preprocess invites such
+   work, never in SpMM or SDDMM.  A failure leaves the epoch without a settled profile.  */
+shunt_status shunt_cache_settle(struct shunt_cache *c, const struct shunt_lookup *l, uint64_t epoch,
                                 const struct shunt_csr *a, const struct shunt_device *d,
                                 cudaStream_t stream);
 

@@ -13,7 +13,9 @@ enum {
   ENTRY_PAGE = 256, /* entries that are allocated at once */
   MOST_ENTRIES = 1 << 16,
   FIRST_BUCKETS = 1024,
-  PROFILES = 256,   /* profiles on their way at a time */
+  PROFILES = 256, /* profiles on their way at a time, */
+  SETTLINGS = 16, /* and those that are waited for */
+  PROFILE_SLOTS = PROFILES + SETTLINGS,
   WORD_PAGE = 2048, /* copies that pinned memory is made for at once */
   MOST_WORD_PAGES = 32,
   MOST_USES = 8 /* streams whose last use of a copy is told apart */
@@ -80,7 +82,8 @@ struct shunt_cache_entry {
   uint32_t calls, profiled_at, pack_from;  /* counts of calls: not packed before pack_from */
   uint32_t changes, refusals;              /* how often in a row a copy was no good: A changed, */
   bool no_copies;                          /* or copies cannot stand for it */
-  bool has_profile, has_study, is_settled;
+  bool has_profile, has_study;
+  uint64_t settled_epoch;                /* that `settled` was found for; 0: none */
   int profile_slot;                      /* of the one on its way; -1: none */
   struct shunt_profile profile, settled; /* the last; that of deterministic problems */
   char studied[SHUNT_PACKED_MEASURES];
@@ -108,7 +111,7 @@ struct shunt_cache {
   struct shunt_cache_entry *page[MOST_ENTRIES / ENTRY_PAGE], *free, *newest, *oldest;
   int pages;
 
-  struct profile_slot slot[PROFILES];
+  struct profile_slot slot[PROFILE_SLOTS];
   struct shunt_profile *arriving; /* pinned, one a slot */
   char *scratch;                  /* device: SHUNT_PROFILE_SCRATCH a slot */
 

@@ -215,7 +215,7 @@ void shunt_plan_prepare(const struct shunt_problem *p, cudaStream_t stream)
   shunt_lookup_release(e->cache, &l);
   if (l.study) shunt_cache_packed_release(e->cache, l.study, false);
   if (p->deterministic)
-    shunt_cache_settle(e->cache, &l, a, &e->device, stream);
+    shunt_cache_settle(e->cache, &l, p->pattern_epoch, a, &e->device, stream);
   else if (l.profile_wanted)
     shunt_cache_profile(e->cache, &l, a, &e->device, stream);
 }

@@ -14,7 +14,8 @@
    bits.  As a rule that may change while a matrix settles: when its profile has arrived, and when a
    copy is there.  Both depend on how far the program runs ahead of the device.  Where the caller
    asks for the same bits on every run (problem.h), a product is chosen by the problem and by what
-   preprocess found, for which that waits; never by what arrives later.  No copies are kept then,
+   the preprocess of its epoch found, for which that waits; never by what arrives later, nor by what
+   was found of a matrix that had the addresses before.  No copies are kept then,
    since whether one still stands is learnt from the device in its own time.
 
    Called by the exported functions (backend/cusparse) and by the tool.  Thread-safe.  */

@@ -40,7 +40,8 @@ static struct shunt_packed_view view_of(const struct shunt_product *x,
 {
   const uint64_t epoch = x->problem.pattern_epoch;
   struct shunt_packed_view v = shunt_cache_packed_view(copy);
-  v.pattern_stands = epoch != 0 && epoch == *v.pattern_epoch && !x->call.capturing;
+  v.pattern_stands =
+      x->problem.op == SHUNT_SPMM && epoch != 0 && epoch == *v.pattern_epoch && !x->call.capturing;
   v.trusted = !x->call.capturing && shunt_cache_packed_trusted(copy);
   return v;
 }
@@ -55,7 +56,7 @@ void shunt_product_look_up(struct shunt_product *x, const struct shunt_problem *
   const struct shunt_key key = shunt_key_of(&x->problem);
   struct shunt_lookup *l = &x->lookup;
   if (p->deterministic)
-    shunt_cache_look_up_settled(call->context->cache, &key, l);
+    shunt_cache_look_up_settled(call->context->cache, &key, p->pattern_epoch, l);
   else
     shunt_cache_look_up(call->context->cache, &key, l);
   x->packed.copy = NULL;

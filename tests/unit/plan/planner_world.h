@@ -154,19 +154,19 @@ void shunt_cache_relieve(struct shunt_cache *c)
   (void)c;
 }
 
-void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *key,
+void shunt_cache_look_up_settled(struct shunt_cache *c, const struct shunt_key *key, uint64_t epoch,
                                  struct shunt_lookup *out)
 {
-  (void)c, (void)key;
+  (void)c, (void)key, (void)epoch;
   *out = (struct shunt_lookup){
       .calls = 1, .has_profile = world.settled, .profile = {.longest_row = 9}};
   world.seen_settled++;
 }
-shunt_status shunt_cache_settle(struct shunt_cache *c, const struct shunt_lookup *l,
+shunt_status shunt_cache_settle(struct shunt_cache *c, const struct shunt_lookup *l, uint64_t epoch,
                                 const struct shunt_csr *a, const struct shunt_device *d,
                                 cudaStream_t stream)
 {
-  (void)c, (void)l, (void)a, (void)d, (void)stream;
+  (void)c, (void)l, (void)epoch, (void)a, (void)d, (void)stream;
   world.settled = true;
   return SHUNT_OK;
 }

@@ -396,20 +396,49 @@ static void test_settled(void)
   const struct shunt_csr a = {.nnz = 5};
   struct shunt_lookup l;
   open_cache(1 << 20);
-  shunt_cache_look_up_settled(cache, &key, &l);
+  shunt_cache_look_up_settled(cache, &key, 7, &l);
   check(!l.has_profile, "nothing is settled at first");
   call(NULL, &l);
   arrives = true;
   shunt_cache_profile(cache, &l, &a, NULL, NULL);
   call(NULL, &l);
   check(l.has_profile, "a profile that has come");
-  shunt_cache_look_up_settled(cache, &key, &l);
+  shunt_cache_look_up_settled(cache, &key, 7, &l);
   check(!l.has_profile && !l.entry, "is not settled");
   call(NULL, &l);
-  check(shunt_cache_settle(cache, &l, &a, NULL, NULL) == SHUNT_OK, "one that was waited for is");
-  shunt_cache_look_up_settled(cache, &key, &l);
+  check(shunt_cache_settle(cache, &l, 7, &a, NULL, NULL) == SHUNT_OK, "one that was waited for is");
+  shunt_cache_look_up_settled(cache, &key, 7, &l);
   check(l.has_profile && l.profile.nnz == 5 && !l.pack_wise && !l.profile_wanted,
         "and comes alone");
+  shunt_cache_look_up_settled(cache, &key, 8, &l);
+  check(!l.has_profile, "not in another epoch, though all addresses are the same");
+  shunt_cache_look_up_settled(cache, &key, 0, &l);
+  check(!l.has_profile, "nor in none");
+
+  /* Whatever else is under way. */
+  arrives = false;
+  for (int i = 0; i < 1000; i++) {
+    const struct shunt_key k = key_of(100 + i);
+    call_of(&k, NULL, 0, &l);
+    shunt_cache_profile(cache, &l, &a, NULL, NULL);
+  }
+  const struct shunt_key last = key_of(2000);
+  call_of(&last, NULL, 0, &l);
+  shunt_cache_profile(cache, &l, &a, NULL, NULL);
+  arrives = true;
+  shunt_cache_settle(cache, &l, 9, &a, NULL, NULL);
+  shunt_cache_look_up_settled(cache, &last, 9, &l);
+  check(l.has_profile, "where all profiles are under way, a matrix is settled all the same");
+  const struct shunt_key first = key_of(100); /* whose own is under way */
+  call_of(&first, NULL, 0, &l);
+  shunt_cache_settle(cache, &l, 10, &a, NULL, NULL);
+  shunt_cache_look_up_settled(cache, &first, 10, &l);
+  check(l.has_profile, "and so is one whose profile another thread waits for");
+  call_of(&first, NULL, 0, &l);
+  arrives = false;
+  shunt_cache_settle(cache, &l, 11, &a, NULL, NULL);
+  shunt_cache_look_up_settled(cache, &first, 11, &l);
+  check(!l.has_profile, "one that failed is not");
   close_cache();
 }
 
@@ -542,9 +571,9 @@ static void test_captured_elsewhere(void)
     shunt_cache_packed_used(cache, l.packed[0].copy, &(struct shunt_packed_use){.saved_us = 1},
                             (cudaStream_t)(i + 8));
   busy = false;
-  check(shunt_cache_settle(cache, &l, &a, NULL, NULL) == SHUNT_OK, "a matrix is settled");
+  check(shunt_cache_settle(cache, &l, 7, &a, NULL, NULL) == SHUNT_OK, "a matrix is settled");
   shunt_lookup_release(cache, &l);
-  shunt_cache_look_up_settled(cache, &key, &l);
+  shunt_cache_look_up_settled(cache, &key, 7, &l);
   check(l.has_profile, "with its profile");
   shunt_cache_reserve(cache);
   shunt_cache_relieve(cache);
