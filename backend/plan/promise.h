@@ -41,7 +41,7 @@ struct shunt_promise {
 static inline uint64_t shunt_promise_key(uint64_t problem_hash, int device, const void *library)
 {
   const uint64_t key = problem_hash ^ (uint64_t)(device + 1) * UINT64_C(0x9e3779b97f4a7c15) ^
-                       ((uintptr_t)library >> 12) * UINT64_C(0xc2b2ae3d27d4eb4f);
+                       (uintptr_t)library * UINT64_C(0xc2b2ae3d27d4eb4f);
   return key ? key : 1;
 }
 

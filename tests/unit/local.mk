@@ -56,7 +56,7 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 # With what they test compiled in, and stand-ins for the rest.
 if HAVE_CUDA
 check_PROGRAMS += \
-  %D%/cusparse/test_bsr_notes %D%/cusparse/test_measure %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
+  %D%/cusparse/test_bsr_notes %D%/cusparse/test_entry %D%/cusparse/test_measure %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
   %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_frozen %D%/plan/test_math \
   %D%/plan/test_openings %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner \
   %D%/plan/test_promise %D%/plan/test_room %D%/plan/test_share \
@@ -66,6 +66,12 @@ check_PROGRAMS += \
   backend/cusparse/descriptor_table.c
 %C%_cusparse_test_bsr_notes_CFLAGS = $(AM_CFLAGS)
 %C%_cusparse_test_bsr_notes_LDADD = -lpthread
+%C%_cusparse_test_entry_SOURCES = %D%/cusparse/test_entry.c backend/cusparse/bsr.c \
+  backend/cusparse/describe.c backend/cusparse/descriptor_table.c backend/cusparse/entry.c \
+  backend/cusparse/preprocess_epoch.c backend/cusparse/sddmm.c backend/cusparse/setters.c \
+  backend/cusparse/spmm.c backend/cusparse/strides.c backend/plan/fault.c backend/plan/promise.c
+%C%_cusparse_test_entry_CFLAGS = $(AM_CFLAGS)
+%C%_cusparse_test_entry_LDADD = libshunt-problem.la -lm -lpthread
 %C%_cusparse_test_measure_SOURCES = %D%/cusparse/test_measure.c backend/cusparse/measure.c \
   backend/log/log_measure.c
 %C%_cusparse_test_measure_CFLAGS = $(AM_CFLAGS)
