@@ -57,7 +57,7 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 if HAVE_CUDA
 check_PROGRAMS += \
   %D%/cusparse/test_bsr_notes %D%/cusparse/test_entry %D%/cusparse/test_measure %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
-  %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_frozen %D%/plan/test_math \
+  %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_forks %D%/plan/test_frozen %D%/plan/test_math \
   %D%/plan/test_openings %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner \
   %D%/plan/test_promise %D%/plan/test_room %D%/plan/test_share \
   %D%/plan/test_log %D%/plan/test_threads %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
@@ -90,6 +90,12 @@ check_PROGRAMS += \
   backend/plan/memory/share.c
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
+%C%_plan_test_forks_SOURCES = %D%/plan/test_forks.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \
+  backend/cusparse/descriptor_table.c backend/cusparse/preprocess_epoch.c backend/plan/fault.c \
+  backend/plan/memory/share.c backend/plan/tune.c
+%C%_plan_test_forks_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_forks_LDADD = libshunt-problem.la -lm -lpthread
+%C%_plan_test_forks_LDFLAGS = -Wl,--wrap=pthread_mutex_unlock
 %C%_plan_test_frozen_SOURCES = %D%/plan/test_frozen.c backend/plan/frozen.c
 %C%_plan_test_frozen_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_frozen_LDADD =
