@@ -59,7 +59,7 @@ check_PROGRAMS += \
   %D%/cusparse/test_bsr_notes %D%/cusparse/test_entry %D%/cusparse/test_measure %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
   %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_forks %D%/plan/test_frozen %D%/plan/test_math \
   %D%/plan/test_openings %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner \
-  %D%/plan/test_promise %D%/plan/test_room %D%/plan/test_share \
+  %D%/plan/test_promise %D%/plan/test_room %D%/plan/test_service %D%/plan/test_share \
   %D%/plan/test_log %D%/plan/test_threads %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
   %D%/srbcrs/test_srbcrs_cost %D%/tile/test_tile_route %D%/vector/test_vector_route
 %C%_cusparse_test_bsr_notes_SOURCES = %D%/cusparse/test_bsr_notes.c backend/cusparse/bsr.c \
@@ -84,12 +84,15 @@ check_PROGRAMS += \
   backend/cusparse/descriptor_table.c backend/cusparse/strides.c
 %C%_cusparse_test_strides_CFLAGS = $(AM_CFLAGS)
 %C%_cusparse_test_strides_LDADD = -lpthread
-%C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c backend/plan/cache.c \
-  backend/plan/cache_arrays.c \
+CACHE_TEST_SOURCES = backend/plan/cache.c backend/plan/cache_arrays.c \
   backend/plan/cache_profile.c backend/plan/fault.c backend/plan/frozen.c backend/plan/packed.c \
   backend/plan/memory/share.c
+%C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c $(CACHE_TEST_SOURCES)
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
+%C%_plan_test_service_SOURCES = %D%/plan/test_service.c $(CACHE_TEST_SOURCES)
+%C%_plan_test_service_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_service_LDADD = libshunt-problem.la -lpthread -lm
 %C%_plan_test_forks_SOURCES = %D%/plan/test_forks.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \
   backend/cusparse/descriptor_table.c backend/cusparse/preprocess_epoch.c backend/plan/fault.c \
   backend/plan/memory/share.c backend/plan/tune.c
