@@ -56,7 +56,7 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 if HAVE_CUDA
 check_PROGRAMS += \
   %D%/cusparse/test_bsr_notes %D%/cusparse/test_entry %D%/cusparse/test_measure %D%/cusparse/test_preprocess_epoch %D%/cusparse/test_strides \
-  %D%/plan/test_cache %D%/plan/test_cost %D%/plan/test_forks %D%/plan/test_frozen %D%/plan/test_math \
+  %D%/plan/test_cache %D%/plan/test_context %D%/plan/test_cost %D%/plan/test_forks %D%/plan/test_frozen %D%/plan/test_math \
   %D%/plan/test_openings %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner \
   %D%/plan/test_promise %D%/plan/test_room %D%/plan/test_service %D%/plan/test_share \
   %D%/plan/test_log %D%/plan/test_threads %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
@@ -89,6 +89,10 @@ CACHE_TEST_SOURCES = backend/plan/cache.c backend/plan/cache_arrays.c \
 %C%_plan_test_cache_SOURCES = %D%/plan/test_cache.c $(CACHE_TEST_SOURCES)
 %C%_plan_test_cache_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_cache_LDADD = libshunt-problem.la -lpthread -lm
+%C%_plan_test_context_SOURCES = %D%/plan/test_context.c $(CACHE_TEST_SOURCES) \
+  backend/cublas/opening.c backend/plan/context.c
+%C%_plan_test_context_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_context_LDADD = libshunt-problem.la -lpthread -lm
 %C%_plan_test_service_SOURCES = %D%/plan/test_service.c $(CACHE_TEST_SOURCES)
 %C%_plan_test_service_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_service_LDADD = libshunt-problem.la -lpthread -lm
