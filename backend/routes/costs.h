@@ -1,10 +1,11 @@
 /* costs.h: microseconds that ways to solve a problem are expected to take, and the shapes of
    kernels that are expected to take the fewest.
 
-   A kernel's folder says what its shapes are, which of them fit, and how they cut the work: facts.
-   How long that takes is known here and nowhere else: <format>_cost.c has the form of a format's
-   estimates and its coefficients (cost_table.h); original_cost.c those of cuSPARSE.  Estimates only
-   rank ways that are all right, so 20 % off is good enough.
+   Which route takes a call is decided by these estimates alone.  Shapes of a kernel are chosen here
+   or, by a few thresholds that were measured, by its launcher: those of csr, bundle and the direct
+   kernels of vector (most are in csr_spmm_split_choice.cuh).  <format>_cost.c has the form of a
+   format's estimates and its coefficients (cost_table.h); original_cost.c those of cuSPARSE.
+   Estimates only rank ways that are all right, so 20 % off is good enough.
 
    Pointers are not followed, only asked for alignment.  All functions are pure, and may be called
    from any thread.  */
