@@ -204,8 +204,8 @@ double shunt_cost_bsr(const struct shunt_spmm *p, const struct shunt_block_shape
 /* cuSPARSE itself, for the algorithm asked for. */
 double shunt_cost_original(const struct shunt_problem *p, const struct shunt_profile *f,
                            const struct shunt_device *d);
-/* The factor that this is usually off by, either way, on the GPU that it was fitted to: the geometric
-   standard deviation of the fit.  0: not known.  */
+/* The factor that this is usually off by, either way, on the GPU that it was fitted to: the
+   geometric standard deviation of the fit.  0: not known.  */
 double shunt_cost_original_off(const struct shunt_problem *p);
 /* Is it known to be faster than `csr`, more than its estimate says? */
 bool shunt_choose_original_over_csr(const struct shunt_problem *p, const struct shunt_profile *f);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """check_inspect.py FILE.mtx FILE.json FILE.svg: are the kinds that `shunt inspect` counts and draws
-those of the matrix?  The matrix is a pattern of at most 128 x 128, so that each cell is one place."""
+those of the matrix?  The matrix is a pattern of at most 128 x 128, so each cell is one place."""
 import json
 import re
 import sys
