@@ -1,9 +1,9 @@
 /* log_timeline.h: when the calls of each route were made, for the report.
 
    For each route a row of buckets, each with the calls that fell into it and what they took.  The
-   first second has buckets of 16 ms; from there on each octave, the time from t to 2 t, has 32: so a
-   run of a day needs no more memory than one of a minute, and no bucket is wider than a 32nd of the
-   time before it.
+   first second has buckets of 16 ms; from there on each octave, the time from t to 2 t, has 32: so
+   a run of a day needs no more memory than one of a minute, and no bucket is wider than a 32nd of
+   the time before it.
 
        16 ms each          32 ms each          64 ms each
      |-|-|-| ... |-|--|--| ...       |--|----|----| ...
@@ -16,8 +16,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* `calls` more of `route`, a static string, now, and what calls took, in microseconds; negative: not
-   known.  */
+/* `calls` more of `route`, a static string, now, and what calls took, in microseconds; negative:
+   not known.  */
 void shunt_timeline_add(const char *route, uint64_t calls, double us);
 
 /* A line for each bucket that is not empty, times in seconds since 1970:

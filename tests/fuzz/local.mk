@@ -39,7 +39,7 @@ endif
 %C%_fuzz_tune_CFLAGS = $(AM_CFLAGS)
 %C%_fuzz_tune_LDADD = libshunt-problem.la -lm -lpthread
 
-# ---- by libFuzzer: what is tested is compiled anew, with the sanitizers ---------------------------------
+# ---- by libFuzzer: what is tested is compiled anew, with the sanitizers --------------------------
 CLANG = clang
 FUZZ_SECONDS = 300
 FUZZ_FLAGS = -g -O1 -std=gnu11 -w -fsanitize=fuzzer,address,undefined \

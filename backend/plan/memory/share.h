@@ -11,8 +11,8 @@
    is announced before it is made, and is not made where the sum would pass the budget.  So the sum
    is within the budget at any time, but for what is being given back.
 
-   Where a program's own allocation fails, the others are asked to let go of all copies, for a while.
-   One that makes no calls at that time hears of it with its next one.
+   Where a program's own allocation fails, the others are asked to let go of all copies, for a
+   while.  One that makes no calls at that time hears of it with its next one.
 
    The table belongs to a user and is trusted only if no other could have written it.  Seats of
    processes that ended are free.  The last process removes the file.  Without a table (no
