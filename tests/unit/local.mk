@@ -62,7 +62,8 @@ check_PROGRAMS += \
   %D%/plan/test_frozen %D%/plan/test_math \
   %D%/plan/test_openings %D%/plan/test_packed_product %D%/plan/test_plan %D%/plan/test_planner \
   %D%/plan/test_promise %D%/plan/test_room %D%/plan/test_service %D%/plan/test_share \
-  %D%/plan/test_log %D%/plan/test_threads %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
+  %D%/plan/test_gpu_budget %D%/plan/test_log %D%/plan/test_log_report %D%/plan/test_threads \
+  %D%/plan/test_tune %D%/sparse24/test_sparse24_route \
   %D%/srbcrs/test_srbcrs_cost %D%/tile/test_tile_route %D%/vector/test_vector_route
 %C%_cusparse_test_bsr_notes_SOURCES = %D%/cusparse/test_bsr_notes.c backend/cusparse/bsr.c \
   backend/cusparse/descriptor_table.c
@@ -137,13 +138,22 @@ PLANNER_SOURCES = backend/cublas/opening.c backend/plan/choice.c backend/plan/fa
 %C%_plan_test_promise_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_promise_LDADD = -lpthread
 
+%C%_plan_test_gpu_budget_SOURCES = %D%/plan/test_gpu_budget.c backend/graphblas/gpu/budget.c \
+  backend/plan/fault.c backend/plan/memory/share.c
+%C%_plan_test_gpu_budget_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_gpu_budget_LDADD = -lpthread
+
 LOG_SOURCES = backend/log/log_caller.c backend/log/log_measure.c backend/log/log_process.c \
-  backend/log/log_timeline.c backend/log/log_upkeep.c \
+  backend/log/log_report.c backend/log/log_timeline.c backend/log/log_upkeep.c \
   backend/plan/fault.c backend/plan/frozen.c backend/plan/log.c
 %C%_plan_test_log_SOURCES = %D%/plan/test_log.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \
   $(LOG_SOURCES)
 %C%_plan_test_log_CFLAGS = $(AM_CFLAGS)
 %C%_plan_test_log_LDADD = libshunt-problem.la -lm -lpthread
+%C%_plan_test_log_report_SOURCES = %D%/plan/test_log_report.c $(OPTION_SOURCES) \
+  $(NO_ROUTES_SOURCES) $(LOG_SOURCES)
+%C%_plan_test_log_report_CFLAGS = $(AM_CFLAGS)
+%C%_plan_test_log_report_LDADD = libshunt-problem.la -lm -lpthread
 %C%_plan_test_threads_SOURCES = %D%/plan/test_threads.c $(OPTION_SOURCES) $(NO_ROUTES_SOURCES) \
   $(LOG_SOURCES) backend/cusparse/descriptor_table.c backend/cusparse/preprocess_epoch.c \
   backend/plan/promise.c

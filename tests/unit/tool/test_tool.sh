@@ -404,8 +404,10 @@ cat >stand_in.c <<'EOC'
 __attribute__((destructor)) static void report(void)
 {
   const char *path = getenv("SHUNT_REPORT");
+  char name[4096];
+  snprintf(name, sizeof name, "%s/%ld", path ? path : "", (long)getpid());
   FILE *f = path && getenv("WORKER") && !strcmp(program_invocation_short_name, "cat")
-                ? fopen(path, "ae") : NULL;
+                ? fopen(name, "ae") : NULL;
   if (!f) return;
   fprintf(f, "# shunt report 1 pid=%ld prog=cat\n# faults seen 0\n", (long)getpid());
   fprintf(f, "cusparseSpMM\tdense\tfits\t1200\t3000.5\tspmm:csr:aaa\n");
