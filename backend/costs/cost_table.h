@@ -7,7 +7,7 @@
 #ifndef SHUNT_COST_TABLE_H
 #define SHUNT_COST_TABLE_H
 
-/* ---- the machine ------------------------------------------------------------------------------- */
+/* ---- the machine ---------------------------------------------------------------------------- */
 
 /* What bounds most products: by these a table is carried from one GPU to another (choose.c). */
 struct shunt_rates {
@@ -246,7 +246,7 @@ struct shunt_original_costs {
   struct shunt_block_costs bsr[SHUNT_BLOCK_TYPES][SHUNT_BLOCK_SIZES];
 };
 
-/* ---- together ---------------------------------------------------------------------------------- */
+/* ---- together ------------------------------------------------------------------------------- */
 
 /* What Shunt's kernels take: of a GPU. */
 struct shunt_kernel_costs {

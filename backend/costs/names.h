@@ -19,7 +19,7 @@
 
 /* clang-format off */
 
-/* ---- the fields of each struct ---------------------------------------------------------------- */
+/* ---- the fields of each struct -------------------------------------------------------------- */
 
 #define SHUNT_RATES_FIELDS(F, line, at) \
   F(line, at, multiprocessors, .multiprocessors, FIXED) \
@@ -227,7 +227,7 @@
   F(line, at, c32, [0], NEAR) \
   F(line, at, c64, [1], NEAR)
 
-/* ---- the lines of a table: of Shunt's kernels -------------------------------------------------- */
+/* ---- the lines of a table: of Shunt's kernels ----------------------------------------------- */
 
 #define SHUNT_KERNEL_LINES(F) \
   SHUNT_RATES_FIELDS(F, "rates", ours.rates) \
@@ -289,7 +289,7 @@
   SHUNT_BLOCK_FIELDS(F, "bsr.f64.16", ours.bsr.fit[2][3]) \
   SHUNT_BLOCK_FIELDS(F, "bsr.f64.32", ours.bsr.fit[2][4])
 
-/* ---- of cuSPARSE; a line "cusparse 12.6" before them says of which ----------------------------- */
+/* ---- of cuSPARSE; a line "cusparse 12.6" before them says of which -------------------------- */
 
 #define SHUNT_ORIGINAL_LINES(F) \
   SHUNT_ORIGINAL_FIELDS(F, "original", original[0]) \

@@ -1,8 +1,8 @@
 /* plain_locale.h: numbers with a point, whatever locale the program has set.
 
-   Files and words of Shunt's hold numbers, and strtod and printf follow the program's locale, in many
-   of which a comma stands for the point.  Between begin and end, this thread has the locale "C",
-   which needs no memory in the C library; other threads keep theirs.  */
+   Files and words of Shunt's hold numbers, and strtod and printf follow the program's locale, in
+   many of which a comma stands for the point.  Between begin and end, this thread has the locale
+   "C", which needs no memory in the C library; other threads keep theirs.  */
 #ifndef SHUNT_PLAIN_LOCALE_H
 #define SHUNT_PLAIN_LOCALE_H
 

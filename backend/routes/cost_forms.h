@@ -6,11 +6,10 @@
 
 #include "backend/costs/machine.h"
 #include "backend/routes/costs.h"
+#include "backend/routes/long_rows.h"
 
 /* cuSPARSE's numbers of the algorithms that differ from its default. */
 enum { SHUNT_CSR_ALG1 = 4, SHUNT_CSR_ALG3 = 12 };
-/* Entries of a row from which on it is too long for one block, whatever else there is. */
-enum { SHUNT_LONGEST_FOR_SPLIT = 16384 };
 
 /* 132, an H200's, where the number is not known. */
 static inline int shunt_cost_multiprocessors(const struct shunt_machine *m)

@@ -9,8 +9,8 @@ struct shunt_tile_mixed_costs {
   double chunk[3]; /* us of 64 columns of A; blocks of 128 x 128, 128 x 64 and 64 x 64 of C */
 };
 
-/* On an H200: the slope of the times for 4096 and 8192 columns where all tiles are 2:4, when eight warps
-   multiplied.  */
+/* On an H200: the slope of the times for 4096 and 8192 columns where all tiles are 2:4, when eight
+   warps multiplied.  */
 static const struct shunt_tile_mixed_costs h200 = {
     .start = 5, .sum = 3, .chunk = {0.60, 0.41, 0.30}};
 

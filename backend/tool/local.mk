@@ -2,18 +2,20 @@
 bin_PROGRAMS = shunt
 shunt_SOURCES = \
   %D%/demo.c %D%/launch.c %D%/main.c %D%/model.c %D%/model_print.c %D%/run.c %D%/run_report.c \
-  %D%/tool_matrix.c %D%/tool_memory.c %D%/tool_options.c %D%/tool_patterns.c %D%/tool_progress.c %D%/tool_random.c \
-  %D%/tool_text.c \
+  %D%/tool_matrix.c %D%/tool_memory.c %D%/tool_options.c %D%/tool_patterns.c \
+  %D%/tool_progress.c %D%/tool_random.c %D%/tool_text.c \
   %D%/bench/ablation.c %D%/bench/bench.c %D%/bench/blocks.c %D%/bench/case.c \
   %D%/bench/check.c %D%/bench/host.c %D%/bench/json.c %D%/bench/operands.c %D%/bench/report.c \
   %D%/bench/suite.c %D%/bench/summary.c \
-  %D%/doctor/doctor.c %D%/doctor/doctor_bindings.c %D%/doctor/doctor_costs.c %D%/doctor/doctor_driver.c \
+  %D%/doctor/doctor.c %D%/doctor/doctor_bindings.c %D%/doctor/doctor_costs.c \
+  %D%/doctor/doctor_driver.c \
   %D%/doctor/doctor_elf.c %D%/doctor/doctor_findings.c %D%/doctor/doctor_install.c \
   %D%/doctor/doctor_path.c %D%/doctor/doctor_program.c %D%/doctor/doctor_python.c \
   %D%/doctor/doctor_reach.c %D%/doctor/doctor_search.c %D%/doctor/doctor_settings.c \
   %D%/inspect/inspect.c %D%/inspect/inspect_kinds.c %D%/inspect/inspect_order.c \
   %D%/inspect/inspect_picture.c %D%/inspect/inspect_print.c %D%/inspect/inspect_words.c \
-  %D%/report/report_json.c %D%/report/report_page.c %D%/report/report_read.c \
+  %D%/report/report_folder.c %D%/report/report_json.c %D%/report/report_merge.c \
+  %D%/report/report_page.c %D%/report/report_ranks.c %D%/report/report_read.c \
   %D%/report/report_style.c %D%/report/report_timeline.c \
   %D%/report/report_upkeep.c %D%/report/report_words.c \
   %D%/support/support.c

@@ -117,6 +117,7 @@ bool run_report_print(struct run_report *r, const struct launch_end *end,
     print_sum(r, to);
     if (r->costs[0]) fprintf(to, "shunt: ways were chosen by the table of %s\n", r->costs);
     print_lines(r, to);
+    run_report_ranks_print(r, to);
   }
   if (r->frozen_broken)
     fputs("shunt: a matrix changed in spite of SHUNT_ASSUME=frozen: results may be of its old "

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""fit_costs.py [--table] TIMES.tsv: fits the lines of struct shunt_fit_costs (backend/costs) and says
-what the choice between `csr`, `bundle` and cuSPARSE is worth on matrices that took no part in the
-fit.
+"""fit_costs.py [--table] TIMES.tsv: fits the lines of struct shunt_fit_costs (backend/costs) and
+says what the choice between `csr`, `bundle` and cuSPARSE is worth on matrices that took no part in
+the fit.
 
 A line is fitted by the least relative error, no coefficient below 0, and `start` not below three
-quarters of the least time that it is fitted to; the numbers that are built in play no part.  Each matrix is left out once: the coefficients
-come from all others, and for it the choice is made as the router makes it (LEAST_MEAN_ROW to
-over_csr below repeat backend/routes), against cuSPARSE's default, CSR_ALG1 and CSR_ALG3, the last
-two preprocessed.  Matrices with more than one entry in 64 have models of layers, which other files
-were fitted to: they are as built in.  Regret of a case: by how much the chosen way is slower than
-the fastest that could have been chosen.
+quarters of the least time that it is fitted to; the numbers that are built in play no part.  Which
+terms a line has (TERMS) was found with all matrices at hand.  Each matrix is left out once: the
+coefficients come from all others, and for it the choice is made as the router makes it
+(LEAST_MEAN_ROW to over_csr below repeat backend/routes), against cuSPARSE's default, CSR_ALG1 and
+CSR_ALG3, the last two preprocessed.  Matrices with more than one entry in 64 have models of layers,
+which other files were fitted to: they are as built in.  Regret of a case: by how much the chosen
+way is slower than the fastest that could have been chosen.
 
 TIMES.tsv: a line for each matrix, type and N; `-` where a way was not measured.
 
@@ -67,7 +68,7 @@ def read(path):
     return cases
 
 
-# ---- what backend/routes says of a case ----------------------------------------------------------
+# ---- what backend/routes says of a case ---------------------------------------------------------
 
 MARGIN = {"f32": 1.1, "f64": 1.0}  # bundle.c
 LEAST_MEAN_ROW, LONGEST_ROW = 8, 3072  # bundle.c
@@ -108,7 +109,7 @@ def line_of(way, case):
     return "original." + ("narrow" if narrow else "wide")
 
 
-# ---- estimates ------------------------------------------------------------------------------------
+# ---- estimates ----------------------------------------------------------------------------------
 
 def features(case, gathered, late):
     """What shunt_cost_fitted multiplies the coefficients with, in the order of NAMES."""
@@ -141,7 +142,7 @@ def estimate(models, way, case):
     return sum(a * b for a, b in zip(model, features_of(way, case)))
 
 
-# ---- fits -----------------------------------------------------------------------------------------
+# ---- fits ---------------------------------------------------------------------------------------
 
 def equations(case, way):
     """The case's share of the normal equations of its line."""
@@ -207,7 +208,7 @@ def fits(found):
     return whole, without
 
 
-# ---- choices --------------------------------------------------------------------------------------
+# ---- choices ------------------------------------------------------------------------------------
 
 def ways_of(case, algorithm):
     ways = [algorithm, "csr"] + (["bundle"] if is_candidate(case) else [])
@@ -255,7 +256,8 @@ def show(title, rows):
     for algorithm in ALGORITHMS:
         of = [r for key, row in rows.items() if key[0] == algorithm for r in row]
         mean, worst = 100 * sum(r[0] for r in of) / len(of), max(of)
-        print(f"{algorithm}: {len(of)} cases, mean regret {mean:.2f} %, worst {100 * worst[0]:.1f} %, "
+        print(f"{algorithm}: {len(of)} cases, mean regret {mean:.2f} %, "
+              f"worst {100 * worst[0]:.1f} %, "
               f"beyond 15 %: {sum(r[0] > 0.15 for r in of)}, below 0.98 of it: "
               f"{sum(r[3] < 0.98 for r in of)}")
     return good
@@ -279,7 +281,8 @@ def show_lines(cases, whole):
     for case in cases:
         for way in ("csr", "bundle") + ALGORITHMS:
             line = line_of(way, case)
-            if case[way] is None or line not in whole or (way == "bundle" and not is_candidate(case)):
+            if (case[way] is None or line not in whole
+                    or (way == "bundle" and not is_candidate(case))):
                 continue
             off.setdefault(line, []).append(math.log(estimate(whole, way, case) / case[way]))
     for line, model in sorted(whole.items()):

@@ -1,5 +1,5 @@
 /* Every estimate on an H200 with cuSPARSE 12.6, to the last bit: estimates.txt has what they are.
-   Who moves a coefficient, or a form, sees here which estimates that moves; `test_estimates --print`
+   Who moves a coefficient, or a form, sees here which estimates that moves; with --print this
    prints the file anew.
 
    Kernels are not linked: what their folders say of shapes stands here.  */

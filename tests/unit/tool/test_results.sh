@@ -1,6 +1,6 @@
 #!/bin/sh
-# The tables of README.md and of the pages of tests/bench say what the committed results say, and a figure
-# that does not is found.
+# The tables of README.md and of the pages of tests/bench say what the committed results say, and a
+# figure that does not is found.
 set -u
 sources=$(cd "${SHUNT_SRCDIR:?}" && pwd) || exit 2
 . "$sources/tests/unit/tool/check.sh"
@@ -28,7 +28,7 @@ check "a table that nobody knows is an error" \
   '! python3 "$tables" --check copy 2>err && grep "no table is called .none.;" err'
 check "wrong usage is an error" '! python3 "$tables" --check'
 
-# ---- what the choice of a way is worth on matrices that no fit has seen ---------------------------
+# ---- what the choice of a way is worth on matrices that no fit has seen -------------------------
 fit=$sources/tests/bench/fit_costs.py
 python3 "$fit" "$sources/tests/bench/results/csr/times.tsv" >regret 2>err
 cmp regret "$sources/tests/bench/results/csr/regret.txt" >out 2>&1
