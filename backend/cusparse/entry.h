@@ -43,8 +43,8 @@ struct shunt_entry_call {
   struct shunt_original_into original; /* for SHUNT_MEASURE */
 };
 
-/* The original has answered `status`: is there anything for Shunt to say?  It succeeded, or it refused
-   what SHUNT_EXTEND may answer.  */
+/* The original has answered `status`: is there anything for Shunt to say?  It succeeded, or it
+   refused what SHUNT_EXTEND may answer.  */
 bool shunt_entry_may_answer(cusparseStatus_t status);
 
 /* bufferSize's answer for p, the original having said `status` and *bytes: with room for Shunt in

@@ -35,7 +35,7 @@ struct word {
   char measures[SHUNT_PACKED_MEASURES]; /* copied from the header, before the stamp */
 };
 
-/*  FREE -> LIVE -> RETIRED, nobody finds it any more -> REAPED, its memory is on its way back -> FREE */
+/* FREE -> LIVE -> RETIRED (not found any more) -> REAPED (its memory is on its way back) -> FREE */
 enum state { FREE, LIVE, RETIRED, REAPED };
 
 struct shunt_cache_packed {

@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "backend/cublas/cublaslt.h"
 #include "backend/options/options.h"
@@ -173,15 +172,10 @@ bool shunt_context_release_memory(void)
   return e && shunt_cache_release_all(e->cache) > 0;
 }
 
-/* What others let go of is with the device some calls of theirs later. */
 bool shunt_context_await_others(int round)
 {
-  enum { ROUNDS = 60, ROUND_NS = 5000000 };
   struct shunt_context *e = shunt_context_find();
-  if (!e || !e->share || round >= ROUNDS) return false;
-  if (round == 0 && !shunt_share_ask(e->share)) return false;
-  nanosleep(&(struct timespec){0, ROUND_NS}, NULL);
-  return true;
+  return e && e->share && shunt_share_await(e->share, round);
 }
 
 void shunt_context_forget_memory(const void *memory)

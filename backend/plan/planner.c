@@ -12,8 +12,8 @@
 /* Strided batches are run one by one, up to so many. */
 enum { MOST_IN_TURN = 16 };
 
-/* Asked for where an extended problem needs no workspace: that there is one tells the later calls that
-   bufferSize was asked, and that the original has refused.  */
+/* Asked for where an extended problem needs no workspace: that there is one tells the later calls
+   that bufferSize was asked, and that the original has refused.  */
 enum { EXTENDED_ROOM = 512 };
 
 /* ---- what is planned ------------------------------------------------------------- */

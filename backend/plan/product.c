@@ -71,8 +71,8 @@ void shunt_product_look_up(struct shunt_product *x, const struct shunt_problem *
 
 /* ---- running ------------------------------------------------------------------------------ */
 
-/* cuSPARSE asks for COO sorted by row, and so do we.  The flag that tells of other rows is not read,
-   as the caller has promised that there are none.  */
+/* cuSPARSE asks for COO sorted by row, and so do we.  The flag that tells of other rows is not
+   read, as the caller has promised that there are none.  */
 static shunt_status make_offsets(const struct shunt_call *call)
 {
   const struct shunt_csr *a = &call->problem->spmm.a;

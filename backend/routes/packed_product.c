@@ -202,7 +202,7 @@ static shunt_status run(const struct shunt_packed_format *f, const struct shunt_
   const struct shunt_packed_workspace l = shunt_packed_lay_out(f, c->problem);
   const struct shunt_dense w = {s->c.rows, s->c.cols, s->c.cols, 1, at(c, l.product), SHUNT_F32};
   const struct shunt_packed_product x = product_of(c, &l, &w);
-  if (!c->packed && !f->direct_bytes) return SHUNT_E_UNSUPPORTED; /* no memory to keep one */
+  if (!c->packed && !f->direct_bytes) return SHUNT_E_UNSUPPORTED; /* no copy is packed */
   shunt_status r = run_trusted(f, &x);
   if (r == SHUNT_OK) return finish(c, &w, false);
   if (r == SHUNT_E_UNSUPPORTED) r = run_proved(f, &x);
@@ -232,7 +232,7 @@ shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct 
   return r;
 }
 
-/* ---- keeping -------------------------------------------------------------------- */
+/* ---- packing -------------------------------------------------------------------- */
 
 static shunt_status take_fingerprint(const struct shunt_call *c,
                                      const struct shunt_packed_workspace *l,

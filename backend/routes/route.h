@@ -1,8 +1,8 @@
 /* route.h: one way to solve a class of problems.
 
-   A route is a row of the table in table.c: a name and five functions, all in
-   the route's own file.  Adding a format adds a file and a row, nothing else in
-   backend/plan changes.
+   A route is a row of the table in table.c: a name, functions, and flags that say which calls it
+   takes, all in the route's own file.  Adding a format adds files and a row; backend/plan stays
+   as it is.
 
    The order of questions for one call:
      fits       may this route ever take such a problem?  (no data looked at)

@@ -25,8 +25,9 @@ endif
 %C%_fuzz_readers_LDADD = libshunt-host.la $(ZLIB_LIBS) -lm
 %C%_fuzz_report_SOURCES = %D%/replay.c %D%/fuzz_report.c %D%/fuzz_file.c \
   backend/tool/report/report_json.c backend/tool/report/report_page.c \
-  backend/tool/report/report_upkeep.c \
-  backend/tool/report/report_read.c backend/tool/report/report_style.c \
+  backend/tool/report/report_upkeep.c backend/tool/report/report_merge.c \
+  backend/tool/report/report_ranks.c backend/tool/report/report_read.c \
+  backend/tool/report/report_style.c \
   backend/tool/report/report_timeline.c backend/tool/report/report_words.c \
   backend/tool/run_report.c backend/tool/tool_text.c
 %C%_fuzz_report_CFLAGS = $(AM_CFLAGS)
@@ -39,7 +40,7 @@ endif
 %C%_fuzz_tune_CFLAGS = $(AM_CFLAGS)
 %C%_fuzz_tune_LDADD = libshunt-problem.la -lm -lpthread
 
-# ---- by libFuzzer: what is tested is compiled anew, with the sanitizers ---------------------------------
+# ---- by libFuzzer: what is tested is compiled anew, with the sanitizers --------------------------
 CLANG = clang
 FUZZ_SECONDS = 300
 FUZZ_FLAGS = -g -O1 -std=gnu11 -w -fsanitize=fuzzer,address,undefined \

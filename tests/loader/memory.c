@@ -2,10 +2,11 @@
 
      memory           preloaded, or alone: arguments, answers and errors are handed on, once each
      -DLOCAL          opens memory.so, RTLD_LOCAL, which is this file with -Dmain=run, and runs that
-     -DOURSELVES      backend/cusparse/allocations.c is in this program, with a stand-in for the rest of
-                      Shunt: memory that is given back is told of first, and an allocation that
-                      failed is tried again if Shunt gave something back, the runtime's last error
-                      being what it would have been.  A repeated question costs at most 500 ns.
+     -DOURSELVES      backend/cusparse/allocations.c is in this program, with a stand-in for the
+                      rest of Shunt: memory that is given back is told of first, and an allocation
+                      that failed is tried again if Shunt gave something back, the runtime's last
+                      error being what it would have been.  A repeated question costs at most 500
+                      ns.
                       With SHUNT_DISABLE=1 none of this.
      memory N         (ourselves) the N-th allocation of Shunt's own fails
      memory direct    fails unless the originals return to this program: Shunt is switched off, or

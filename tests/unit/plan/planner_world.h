@@ -1,6 +1,6 @@
 /* planner_world.h: the planner with everything around it replaced, for test_planner.c and
-   test_openings.c.  Two routes are in the table: `direct`, and `library`, which needs another library
-   and takes transposed matrices.  */
+   test_openings.c.  Two routes are in the table: `direct`, and `library`, which needs another
+   library and takes transposed matrices.  */
 #ifndef PLANNER_WORLD_H
 #define PLANNER_WORLD_H
 

@@ -131,7 +131,8 @@ static void test_failures(void)
   check(run(&p).written, "a route that says so has written");
 }
 
-/* The best route that needs no profile runs until there is one, unless the original is far ahead. */
+/* The best route that needs no profile runs until there is one, unless the original is far
+   ahead. */
 static void test_before_the_profile(void)
 {
   static const char *const word[] = {
