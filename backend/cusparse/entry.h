@@ -53,9 +53,9 @@ cusparseStatus_t shunt_entry_buffer_size(const struct shunt_original *o,
                                          const struct shunt_problem *p, cusparseStatus_t status,
                                          size_t *bytes, cudaStream_t stream);
 
-/* A preprocess of the original's has succeeded, of what m describes; NULL: it is not understood.  The
-   number of the epoch that begins; 0: none, as the call was not by name (original.h); or none of this
-   matrix from then on, as it was captured, or may have been (preprocess_epoch.h).  */
+/* A preprocess of the original's has succeeded, of what m describes; NULL: it is not understood.
+   The number of the epoch that begins; 0: none, as the call was not by name (original.h); or none
+   of this matrix from then on, as it was captured, or may have been (preprocess_epoch.h).  */
 uint64_t shunt_entry_begin_epoch(cusparseConstSpMatDescr_t matrix,
                                  const struct shunt_preprocessed *m, bool by_name,
                                  cudaStream_t stream);

@@ -167,8 +167,8 @@ static bool awaits_profile(const struct shunt_product *x)
          !x->call.capturing;
 }
 
-/* Does cuSPARSE document the same bits in each run for it?  (cusparseSpMM, its algorithms and notes;
-   cusparseSDDMM.)  */
+/* Does cuSPARSE document the same bits in each run for it?  (cusparseSpMM, its algorithms and
+   notes; cusparseSDDMM.)  */
 static bool original_is_deterministic(const struct shunt_problem *p)
 {
   enum { COO_ALG2 = 2, CSR_ALG3 = 12, BSR_ALG1 = 14 };

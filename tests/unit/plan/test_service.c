@@ -1,6 +1,6 @@
-/* test_service.c: a service that runs for days: products of 10,000 matrices that come, change and go,
-   by the real cache on a runtime of the test's own (cache_runtime.h).  Memory of host and device
-   stay as they are after a quarter, and so does the time of a product.
+/* test_service.c: a service that runs for days: products of 10,000 matrices that come, change and
+   go, by the real cache on a runtime of the test's own (cache_runtime.h).  Memory of host and
+   device stay as they are after a quarter, and so does the time of a product.
 
      PRODUCTS   how many (1,000,000)  */
 #include <time.h>
