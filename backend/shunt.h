@@ -313,12 +313,17 @@ SHUNT_API shunt_status shunt_integer_sddmm(const struct shunt_packed_integers *p
                                            const struct shunt_scaling *scaling, void *results,
                                            shunt_stream stream);
 
-/* Softmax of each row of scale x scores, times L = 2^(P's bits - 1) - 1, rounded to integers.
-   scores: results of f32; aligned to 16 bytes.  values: `places` integers of P's bits (16 or 8),
-   aligned to 256 bytes; NULL: P's own.  A row with a NaN or +Inf, or of -Inf alone, gives zeros.  */
+/* Softmax of each row of scale x scores, as integers and a scale for each row: a weight is about
+   row_scales[i] times its integer.  The largest of a row is L = 2^(P's bits - 1) - 1, however many
+   entries the row has, or less where sums over the row, times integers of bits_b bits (16, 8 or 4: of
+   the B that comes next), could leave int32 otherwise; they cannot in rows of up to 2^(31 - bits_b)
+   entries.  scores: results of f32; aligned to 16 bytes.  values: `places` integers of P's bits (16
+   or 8), aligned to 256 bytes; NULL: P's own.  row_scales: a float for each of P's rows, which
+   shunt_scaling takes: 0 for a row without entries; NaN, beside integers of 0, for a row with a NaN or
+   +Inf, or of -Inf alone.  */
 SHUNT_API shunt_status shunt_integer_softmax(const struct shunt_packed_integers *p, float scale,
-                                             const float *scores, void *values,
-                                             shunt_stream stream);
+                                             const float *scores, int bits_b, void *values,
+                                             float *row_scales, shunt_stream stream);
 
 /* O = softmax(scale Q K^T at P's entries) V, with Q, K and V quantised to 8 bits (Q and K by rows,
    each V by itself) and the weights of the softmax to P's bits, 8 or 16.  Q and O: m x d, K and V: n

@@ -1,11 +1,12 @@
 /* integers_attention.c: shunt_integer_attention: Q, K and V as 8-bit integers, all problems at once;
    then problem by problem three calls, as the paper has it:
 
-     workspace  | Q | K | V | scales of Q's rows | of K's | of each V | scores | weights |
-                  \_________ quantise ___________________________/     |        |
-                             SDDMM writes f32, scaled -----------------'        |
-                             softmax writes integers of P's bits ---------------'
-                             SpMM reads them and V                                          */
+     workspace  | Q | K | V | scales of Q's rows | of K's | of each V | scores | weights | their rows' |
+                  \_________ quantise ___________________________/     |        |          |
+                             SDDMM writes f32, scaled -----------------'        |          |
+                             softmax writes integers of P's bits ---------------'          |
+                                                    and scales ----------------------------'
+                             SpMM reads both, and V                                               */
 #include "backend/native/integers.h"
 
 /* Operands that have been looked at, and where their integers go. */
@@ -13,7 +14,7 @@ struct attention {
   const struct shunt_packed_integers *p;
   const struct shunt_tensor *q, *k, *v, *o;
   struct shunt_integers q8, k8, v8; /* of the first problem */
-  float *q_scales, *k_scales, *v_scale, *scores;
+  float *q_scales, *k_scales, *v_scale, *scores, *row_scales;
   void *weights;
   size_t bytes;
 };
@@ -58,6 +59,7 @@ static void lay_out(struct attention *x, char *workspace)
   x->v_scale = place(x, workspace, problems * size);
   x->scores = place(x, workspace, x->p->places * size);
   x->weights = place(x, workspace, x->p->places * (size_t)x->p->v.bits / 8);
+  x->row_scales = place(x, workspace, (size_t)x->q->rows * size);
 }
 
 static struct shunt_integers of_problem(const struct shunt_integers *m, int64_t z)
@@ -93,17 +95,17 @@ static shunt_status one_problem(const struct attention *x, int64_t z, float scal
                                                        .row_scales = x->q_scales + z * x->q->rows,
                                                        .col_scales = x->k_scales + z * x->k->rows},
                                            .values = x->scores};
-  const struct shunt_srbcrs_softmax softmax = {x->scores, 1};
-  const struct shunt_srbcrs_integer_spmm spmm = {
-      .b = of_problem(&x->v8, z),
-      .scaling = {.type = o.type,
-                  .scale = 1 / (float)((1 << (p->v.bits - 1)) - 1),
-                  .tensor_scale = x->v_scale + z},
-      .c = o.values,
-      .c_row_stride = o.row_stride};
-  shunt_status s = engine->sddmm(&p->at, &sddmm, &weights, stream);
-  if (s == SHUNT_OK) s = engine->softmax(&p->at, &softmax, &weights, stream);
-  return s == SHUNT_OK ? engine->spmm(&p->at, &spmm, &weights, stream) : s;
+  const struct shunt_srbcrs_softmax softmax = {x->scores, 1, x->v8.bits, x->row_scales};
+  const struct shunt_srbcrs_integer_spmm spmm = {.b = of_problem(&x->v8, z),
+                                                 .scaling = {.type = o.type,
+                                                             .scale = 1,
+                                                             .tensor_scale = x->v_scale + z,
+                                                             .row_scales = x->row_scales},
+                                                 .c = o.values,
+                                                 .c_row_stride = o.row_stride};
+  shunt_status s = engine->sddmm(p, &sddmm, stream);
+  if (s == SHUNT_OK) s = engine->softmax(p, &softmax, &weights, stream);
+  return s == SHUNT_OK ? engine->spmm(p, &spmm, &weights, stream) : s;
 }
 
 size_t shunt_integer_attention_workspace(const struct shunt_packed_integers *p,

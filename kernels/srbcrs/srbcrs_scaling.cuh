@@ -8,14 +8,16 @@ namespace shunt
 namespace srbcrs
 {
 
+// By plain loads: the kernel in front, which may still run when this one begins, can have written
+// the scales.
 __device__ __forceinline__ float factor_of(const shunt_scaling &s, int64_t row)
 {
-  const float scale = s.tensor_scale ? s.scale * __ldg(s.tensor_scale) : s.scale;
-  return s.row_scales ? scale * __ldg(s.row_scales + row) : scale;
+  const float scale = s.tensor_scale ? s.scale * *s.tensor_scale : s.scale;
+  return s.row_scales ? scale * s.row_scales[row] : scale;
 }
 __device__ __forceinline__ float scale_of_column(const shunt_scaling &s, int64_t column)
 {
-  return s.col_scales ? __ldg(s.col_scales + column) : 1.0f;
+  return s.col_scales ? s.col_scales[column] : 1.0f;
 }
 
 template <class Out> __device__ __forceinline__ Out scaled(int sum, float factor)

@@ -74,6 +74,14 @@ template <class Store, int BitsA, int BitsB, int X> struct multiplier {
     inside = column0 < p.n;
   }
 
+  // By a plain load where the kernel in front, which may still run when this one begins, can have
+  // written A's values: the softmax.
+  static __device__ __forceinline__ uint32_t word_of_a(const uint32_t *from)
+  {
+    if constexpr (Store::kEarly) return *from;
+    return __ldg(from);
+  }
+
   __device__ __forceinline__ lane_lists<BitsA> lists(int64_t stride) const
   {
     const int g = lane / 4, t = lane % 4;
@@ -88,9 +96,9 @@ template <class Store, int BitsA, int BitsB, int X> struct multiplier {
     for (int i = 0; i < kPartsA; i++) {
       const uint32_t *part = a + i * p.v.height * kWords;
       if constexpr (BitsA == 4)
-        l.a[0] = __ldg(part);
+        l.a[0] = word_of_a(part);
       else
-        l.a[2 * i] = __ldg(part), l.a[2 * i + 1] = __ldg(part + 4);
+        l.a[2 * i] = word_of_a(part), l.a[2 * i + 1] = word_of_a(part + 4);
     }
     return l;
   }
@@ -101,7 +109,7 @@ template <class Store, int BitsA, int BitsB, int X> struct multiplier {
                              l.rows[1].x, l.rows[1].y, l.rows[1].z, l.rows[1].w};
     lane_rows<X, BitsB> b = {};
     if (!inside) return b;
-    const uint8_t *const from = p.b + column0 * BitsB / 8;
+    const uint8_t *const from = p.b + static_cast<int64_t>(column0) * BitsB / 8;
 #pragma unroll
     for (int i = 0; i < 8; i++) load_words(from + row[i] * p.b_row_bytes, b.word[i]);
     return b;

@@ -136,9 +136,9 @@ void test_chosen()
         const shunt_device d = {132, 90, 232448, 50 << 20};
         shunt_srbcrs v = {};
         v.rows = 8 * groups, v.cols = 4096, v.nnz = 300 * v.rows, v.groups = groups, v.height = 8;
-        const shunt_srbcrs_shape s = shunt_choose_srbcrs_shape(&v, bits, n, &d);
+        const shunt_srbcrs_shape s = shunt_choose_srbcrs_shape(&v, 300 * groups, bits, n, &d);
         good &= shunt_srbcrs_integer_spmm_has(&s, bits) && (s.columns / 2 < n || s.columns <= 64);
-        const int64_t phases = shunt_choose_srbcrs_phases(&v, bits, &d);
+        const int64_t phases = shunt_choose_srbcrs_phases(&v, 300 * groups, bits, &d);
         good &= phases >= 1 && phases <= 300 / 32 + 1;
       }
   check(good, "the shapes that are chosen are there");
