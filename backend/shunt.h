@@ -325,21 +325,17 @@ SHUNT_API shunt_status shunt_integer_softmax(const struct shunt_packed_integers 
                                              const float *scores, int bits_b, void *values,
                                              float *row_scales, shunt_stream stream);
 
-/* O = softmax(scale Q K^T at P's entries) V, with Q, K and V quantised to 8 bits (Q and K by rows,
-   each V by itself) and the weights of the softmax to P's bits, 8 or 16.  Q and O: m x d, K and V: n
-   x d, each of any of f16, bf16 and f32.  P's values are not read.  workspace: of the same sizes,
-   aligned to 256 bytes.  */
-SHUNT_API size_t shunt_integer_attention_workspace(const struct shunt_packed_integers *p,
-                                                   const struct shunt_tensor *q,
-                                                   const struct shunt_tensor *k,
-                                                   const struct shunt_tensor *v,
-                                                   const struct shunt_tensor *o);
-SHUNT_API shunt_status shunt_integer_attention(const struct shunt_packed_integers *p, float scale,
-                                               const struct shunt_tensor *q,
-                                               const struct shunt_tensor *k,
-                                               const struct shunt_tensor *v,
-                                               const struct shunt_tensor *o, void *workspace,
-                                               size_t workspace_bytes, shunt_stream stream);
+/* O = softmax(scale Q K^T at P's entries) V, with Q and K quantised to bits_qk bits by rows, each V
+   by itself to bits_v (8 or 4, both), and the weights of the softmax to P's bits, 8 or 16.  Q and O:
+   m x d, K and V: n x d, each of any of f16, bf16 and f32.  P's values are not read.  workspace: of
+   the same sizes and bits, aligned to 256 bytes.  */
+SHUNT_API size_t shunt_integer_attention_workspace(
+    const struct shunt_packed_integers *p, int bits_qk, int bits_v, const struct shunt_tensor *q,
+    const struct shunt_tensor *k, const struct shunt_tensor *v, const struct shunt_tensor *o);
+SHUNT_API shunt_status shunt_integer_attention(
+    const struct shunt_packed_integers *p, int bits_qk, int bits_v, float scale,
+    const struct shunt_tensor *q, const struct shunt_tensor *k, const struct shunt_tensor *v,
+    const struct shunt_tensor *o, void *workspace, size_t workspace_bytes, shunt_stream stream);
 
 #ifdef __cplusplus
 }

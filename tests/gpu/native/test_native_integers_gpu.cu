@@ -112,6 +112,14 @@ void test_products(int bits, int height)
   check(good && x.host == there.host, "spmm and sddmm of %d bits, height %d", bits, height);
 }
 
+// Of attention: bits of the weights, of Q and K, of V.
+struct Scheme {
+  int weights, qk, v;
+  const char *name;
+};
+const Scheme kSchemes[] = {
+    {16, 8, 8, "16b-8b"}, {8, 8, 8, "8b-8b"}, {8, 8, 4, "8b-8b-4b"}, {8, 4, 4, "8b-4b"}};
+
 // Do the scales agree: both no number, or equal within what some weights that are 1 off leave?
 bool scales_agree(const Buffer &got, const std::vector<float> &want)
 {
@@ -170,13 +178,13 @@ void test_softmax(int bits, int64_t cols, double spread)
 }
 
 // Rows of about 0.4 n entries.
-void test_attention(int bits, shunt_type type, int64_t n)
+void test_attention(const Scheme &by, shunt_type type, int64_t n)
 {
-  Both m(random_pattern(40, n, 0.4, 8, 1), bits, 0);
+  Both m(random_pattern(40, n, 0.4, 8, 1), by.weights, 0);
   Tensor q(40, 24, 2, 3, type, 1), k(n, 24, 2, 3, type, 2), v(n, 24, 2, 3, type, 3);
   Tensor o(40, 24, 2, 3, type, 4);
-  const size_t bytes =
-      shunt_integer_attention_workspace(m.device, &q.device, &k.device, &v.device, &o.device);
+  const size_t bytes = shunt_integer_attention_workspace(m.device, by.qk, by.v, &q.device,
+                                                         &k.device, &v.device, &o.device);
   Buffer room(bytes + 256);
   std::vector<char> here(bytes + 256);
   void *there = (void *)(((uintptr_t)room.device + 255) & ~(uintptr_t)255);
@@ -186,25 +194,25 @@ void test_attention(int bits, shunt_type type, int64_t n)
   cudaGraphExec_t e;
   CUDA_OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
   CUDA_OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
-  bool good = shunt_integer_attention(m.device, 0.5f, &q.device, &k.device, &v.device, &o.device,
-                                      there, bytes, s) == SHUNT_OK;
+  bool good = shunt_integer_attention(m.device, by.qk, by.v, 0.5f, &q.device, &k.device, &v.device,
+                                      &o.device, there, bytes, s) == SHUNT_OK;
   CUDA_OK(cudaStreamEndCapture(s, &g));
   CUDA_OK(cudaGraphInstantiate(&e, g, 0));
   for (int i = 0; i < 2; i++) CUDA_OK(cudaGraphLaunch(e, s));
   CUDA_OK(cudaStreamSynchronize(s));
-  good &= shunt_integer_attention(m.host, 0.5f, &q.host, &k.host, &v.host, &o.host, on_host, bytes,
-                                  nullptr) == SHUNT_OK;
+  good &= shunt_integer_attention(m.host, by.qk, by.v, 0.5f, &q.host, &k.host, &v.host, &o.host,
+                                  on_host, bytes, nullptr) == SHUNT_OK;
   const std::vector<char> want = o.at.host;
   o.at.download();
   double worst = 0;
   for (int64_t i = 0; i < 2 * 3 * 40 * 24; i++)
     worst = fmax(worst, fabs(load(want.data(), i, type) - load(o.at.host.data(), i, type)));
-  check(good && worst < (bits == 16 ? 0.002 : 0.006),
-        "attention, %d bits, type %d, %lld columns, error %g", bits, type, (long long)n, worst);
+  check(good && worst < (by.weights == 16 ? 0.002 : 0.006),
+        "attention, %s, type %d, %lld columns, error %g", by.name, type, (long long)n, worst);
   cudaGraphExecDestroy(e), cudaGraphDestroy(g), cudaStreamDestroy(s);
   m.device->at.ordinal++;
-  check(shunt_integer_attention(m.device, 1, &q.device, &k.device, &v.device, &o.device, there,
-                                bytes, nullptr) == SHUNT_E_ARGUMENT,
+  check(shunt_integer_attention(m.device, by.qk, by.v, 1, &q.device, &k.device, &v.device,
+                                &o.device, there, bytes, nullptr) == SHUNT_E_ARGUMENT,
         "another device than the matrix's");
   m.device->at.ordinal--;
 }
@@ -216,7 +224,7 @@ void test_faults()
   Tensor q(16, 24, 1, 2, SHUNT_F16, 1), k(64, 24, 1, 2, SHUNT_F16, 2);
   Tensor v(64, 24, 1, 2, SHUNT_F16, 3), o(16, 24, 1, 2, SHUNT_F16, 4);
   const size_t bytes =
-      shunt_integer_attention_workspace(m.device, &q.device, &k.device, &v.device, &o.device);
+      shunt_integer_attention_workspace(m.device, 8, 8, &q.device, &k.device, &v.device, &o.device);
   Buffer room(bytes + 256);
   void *there = (void *)(((uintptr_t)room.device + 255) & ~(uintptr_t)255);
   const std::vector<char> before = o.at.host;
@@ -225,8 +233,8 @@ void test_faults()
   long n = 0;
   while (failed) {
     shunt_fault_arm(++n);
-    const shunt_status s = shunt_integer_attention(m.device, 1, &q.device, &k.device, &v.device,
-                                                   &o.device, there, bytes, nullptr);
+    const shunt_status s = shunt_integer_attention(m.device, 8, 8, 1, &q.device, &k.device,
+                                                   &v.device, &o.device, there, bytes, nullptr);
     failed = shunt_faults_seen() >= n;
     CUDA_OK(cudaDeviceSynchronize());
     o.at.download();
@@ -319,22 +327,23 @@ void time_attention()
       Tensor q(length, d, 1, heads, SHUNT_F16, 1), k(length, d, 1, heads, SHUNT_F16, 2);
       Tensor v(length, d, 1, heads, SHUNT_F16, 3), o(length, d, 1, heads, SHUNT_F16, 4);
       Tensor *const x[4] = {&q, &k, &v, &o};
-      for (int bits : {16, 8}) {
+      for (const Scheme &by : kSchemes) {
+        const int bits = by.weights;
         Strides csr(p, {8, 8, bits}, SHUNT_I32, 0, RANDOM_VALUES, 3);
-        if (bits == 16) time_f16(p, csr.device, x);
+        if (&by == kSchemes) time_f16(p, csr.device, x);
         shunt_packed_integers *m = nullptr;
         shunt_pack_integers(&csr.device, SHUNT_DEVICE, bits, 8, nullptr, &m);
-        const size_t bytes =
-            shunt_integer_attention_workspace(m, &q.device, &k.device, &v.device, &o.device);
+        const size_t bytes = shunt_integer_attention_workspace(m, by.qk, by.v, &q.device, &k.device,
+                                                               &v.device, &o.device);
         Buffer room(bytes + 256);
         void *there = (void *)(((uintptr_t)room.device + 255) & ~(uintptr_t)255);
         const double us = time_graph([&](cudaStream_t s) {
-          shunt_integer_attention(m, 0.125f, &q.device, &k.device, &v.device, &o.device, there,
-                                  bytes, s);
+          shunt_integer_attention(m, by.qk, by.v, 0.125f, &q.device, &k.device, &v.device,
+                                  &o.device, there, bytes, s);
         });
-        printf("time attention %lld heads %lld sparsity %g %db-8b: %.2f us, workspace %zu\n",
-               (long long)length, (long long)heads, sparsity, bits, us, bytes);
-        time_parts(m, q, k, bits);
+        printf("time attention %lld heads %lld sparsity %g %s: %.2f us, workspace %zu\n",
+               (long long)length, (long long)heads, sparsity, by.name, us, bytes);
+        if (by.v == 8) time_parts(m, q, k, bits);
         shunt_packed_integers_free(m);
       }
     }
@@ -353,8 +362,10 @@ int main(int argc, char **argv)
     for (int64_t cols : {130, 1400, 3000})
       for (double spread : {0.0, 8.0}) test_softmax(bits, cols, spread);
   for (int64_t n : {90, 1400}) {
-    test_attention(16, SHUNT_F32, n);
-    test_attention(8, SHUNT_F16, n);
+    test_attention(kSchemes[0], SHUNT_F32, n);
+    test_attention(kSchemes[1], SHUNT_F16, n);
+    test_attention(kSchemes[2], SHUNT_BF16, n);
+    test_attention(kSchemes[3], SHUNT_F32, n);
   }
   test_faults();
   if (argc > 1 && !strcmp(argv[1], "--time")) time_attention();

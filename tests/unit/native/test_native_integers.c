@@ -197,12 +197,12 @@ static void test_attention(int bits)
     const int64_t rows = i % 3 ? COLS : ROWS;
     t[i] = (struct shunt_tensor){x[i], SHUNT_F32, 1, 2, rows, DEPTH, DEPTH, rows * DEPTH, 0};
   }
-  const size_t bytes = shunt_integer_attention_workspace(p, &t[0], &t[1], &t[2], &t[3]);
+  const size_t bytes = shunt_integer_attention_workspace(p, 8, 8, &t[0], &t[1], &t[2], &t[3]);
   void *room = aligned_alloc(256, bytes);
-  good &= shunt_integer_attention(p, 0.4f, &t[0], &t[1], &t[2], &t[3], room, bytes - 1, NULL) ==
-          SHUNT_E_WORKSPACE;
-  good &=
-      shunt_integer_attention(p, 0.4f, &t[0], &t[1], &t[2], &t[3], room, bytes, NULL) == SHUNT_OK;
+  good &= shunt_integer_attention(p, 8, 8, 0.4f, &t[0], &t[1], &t[2], &t[3], room, bytes - 1,
+                                  NULL) == SHUNT_E_WORKSPACE;
+  good &= shunt_integer_attention(p, 8, 8, 0.4f, &t[0], &t[1], &t[2], &t[3], room, bytes, NULL) ==
+          SHUNT_OK;
   for (int64_t z = 0; z < 2; z++)
     for (int64_t i = 0; i < ROWS; i++) {
       double want[DEPTH];

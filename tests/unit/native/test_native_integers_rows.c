@@ -202,15 +202,16 @@ static double error_of_f16(const struct operands *k)
   return s == SHUNT_OK ? error_of(k, SHUNT_F16) : INFINITY;
 }
 
-static double error_of_integers(const struct operands *k, int bits)
+static double error_of_integers(const struct operands *k, int bits, int bits_qk, int bits_v)
 {
   struct shunt_tensor t[4];
   struct packed m = pack(&k->pattern, bits);
   describe(k, SHUNT_F32, t);
-  const size_t bytes = shunt_integer_attention_workspace(m.p, &t[0], &t[1], &t[2], &t[3]);
+  const size_t bytes =
+      shunt_integer_attention_workspace(m.p, bits_qk, bits_v, &t[0], &t[1], &t[2], &t[3]);
   void *room = aligned_alloc(256, bytes);
-  const shunt_status s =
-      shunt_integer_attention(m.p, 0.125f, &t[0], &t[1], &t[2], &t[3], room, bytes, NULL);
+  const shunt_status s = shunt_integer_attention(m.p, bits_qk, bits_v, 0.125f, &t[0], &t[1], &t[2],
+                                                 &t[3], room, bytes, NULL);
   free(room), drop(&m);
   return s == SHUNT_OK ? error_of(k, SHUNT_F32) : INFINITY;
 }
@@ -219,11 +220,32 @@ static void test_attention(int64_t entries, double spread)
 {
   struct operands k = operands_of(entries, spread);
   const double f16 = error_of_f16(&k);
-  const double of8 = error_of_integers(&k, 8), of16 = error_of_integers(&k, 16);
-  check(f16 < 1e-3 && of8 < 0.04 && of16 < 0.025,
+  const double of16 = error_of_integers(&k, 16, 8, 8), of8 = error_of_integers(&k, 8, 8, 8);
+  check(f16 < 1e-3 && of16 < 0.025 && of8 < 0.04,
         "%d entries a row, scores of deviation %g: error f16 %.1e, 16b-8b %.1e, 8b-8b %.1e",
         (int)entries, spread, f16, of16, of8);
+  const double values = error_of_integers(&k, 8, 8, 4), all = error_of_integers(&k, 8, 4, 4);
+  check(values < 0.25 && all < 0.5, "8b-8b with V of 4 bits %.2f, 8b-4b %.2f", values, all);
   drop_operands(&k);
+}
+
+/* Bits that there are no products of. */
+static void test_refused(void)
+{
+  static const int pairs[][2] = {{16, 8}, {8, 16}, {3, 8}, {8, 0}};
+  struct operands k = operands_of(32, 1);
+  struct packed m = pack(&k.pattern, 16);
+  struct shunt_tensor t[4];
+  int good = 1;
+  describe(&k, SHUNT_F32, t);
+  for (int i = 0; i < 4; i++) {
+    const int *by = pairs[i];
+    good &= shunt_integer_attention_workspace(m.p, by[0], by[1], &t[0], &t[1], &t[2], &t[3]) == 0;
+    good &= shunt_integer_attention(m.p, by[0], by[1], 1, &t[0], &t[1], &t[2], &t[3], m.weights,
+                                    1 << 30, NULL) == SHUNT_E_UNSUPPORTED;
+  }
+  check(good, "attention of other bits is refused");
+  drop(&m), drop_operands(&k);
 }
 
 int main(void)
@@ -239,5 +261,6 @@ int main(void)
   for (int i = 0; i < 2; i++)
     for (double spread = 0; spread <= 4; spread = spread > 0 ? 2 * spread : 1)
       test_attention(entries[i], spread);
+  test_refused();
   return check_finish();
 }
