@@ -253,10 +253,11 @@ struct shunt_integers {
 
      SHUNT_I32                        the sum; the scales are not read
      SHUNT_F32, SHUNT_F16,            (float)sum *
-     SHUNT_BF16                         (scale * tensor_scale[0] * row_scales[i] * col_scales[j])
+     SHUNT_BF16, SHUNT_I8               (scale * tensor_scale[0] * row_scales[i] * col_scales[j])
 
-   in f32 from the left to the right, rounded to the type once.  NULL: 1; what is not stands where
-   the operands do.  */
+   in f32 from the left to the right, rounded to the type once; to SHUNT_I8 to the nearest integer,
+   ties to even, bounded by -128 and 127, 0 for a NaN.  NULL: 1; what is not stands where the operands
+   do.  */
 struct shunt_scaling {
   shunt_type type;
   float scale;

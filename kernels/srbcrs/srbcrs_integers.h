@@ -39,10 +39,11 @@ struct shunt_integers {
 
      SHUNT_I32                        the sum; the scales are not read
      SHUNT_F32, SHUNT_F16,            (float)sum *
-     SHUNT_BF16                         (scale * tensor_scale[0] * row_scales[i] * col_scales[j])
+     SHUNT_BF16, SHUNT_I8               (scale * tensor_scale[0] * row_scales[i] * col_scales[j])
 
-   in f32 from the left to the right, rounded to the type once.  NULL: 1; what is not stands where
-   the operands do.  */
+   in f32 from the left to the right, rounded to the type once; to SHUNT_I8 to the nearest integer,
+   ties to even, bounded by -128 and 127, 0 for a NaN.  NULL: 1; what is not stands where the operands
+   do.  */
 struct shunt_scaling {
   shunt_type type;
   float scale;
@@ -95,6 +96,12 @@ shunt_status shunt_srbcrs_integer_spmm_cuda(const struct shunt_srbcrs_integer_sp
 /* The twin. */
 shunt_status shunt_srbcrs_integer_spmm_host(const struct shunt_srbcrs_integer_spmm *p,
                                             const struct shunt_srbcrs *v);
+
+/* Is there such a result? */
+static inline int shunt_is_scaled_type(shunt_type t)
+{
+  return t == SHUNT_I32 || t == SHUNT_F32 || t == SHUNT_F16 || t == SHUNT_BF16 || t == SHUNT_I8;
+}
 
 /* Is m as above, with `cols` of the bits given in each row? */
 static inline int shunt_integers_fit(const struct shunt_integers *m, int64_t rows, int64_t cols)

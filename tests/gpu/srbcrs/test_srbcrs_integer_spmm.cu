@@ -99,7 +99,7 @@ void test_sizes(int height, Widths bits)
 {
   static const int64_t sizes[][3] = {{1, 1, 1},     {3, 40, 16},   {8, 64, 32},
                                      {19, 33, 131}, {70, 300, 72}, {24, 100, 128}};
-  static const shunt_type types[] = {SHUNT_I32, SHUNT_F32, SHUNT_F16, SHUNT_BF16};
+  static const shunt_type types[] = {SHUNT_I32, SHUNT_F32, SHUNT_F16, SHUNT_BF16, SHUNT_I8};
   Random r(100 + (uint64_t)(height * bits.a * bits.b));
   bool good = true;
   for (auto &size : sizes)
@@ -107,7 +107,7 @@ void test_sizes(int height, Widths bits)
       if (left_out()) continue;
       const bool shared = r.below(2);
       const Pattern p = random_pattern(size[0], size[1], density, shared ? height : 1, r.next());
-      Case c = {height, bits, size[2], types[r.below(4)], (int)r.below(4)};
+      Case c = {height, bits, size[2], types[r.below(5)], (int)r.below(4)};
       c.shared = shared;
       if (r.below(2)) c.gap = (size[2] + 15) / 16 * 16 - size[2];
       good &= Product(p, c, r.next()).right();
@@ -161,7 +161,7 @@ void test_declined()
   q.on_device.b.bits = 4, refused &= refuses(SHUNT_E_UNSUPPORTED); // no such shape
   q.on_device.b.rows++, refused &= refuses(SHUNT_E_ARGUMENT);
   q.on_device.b.row_bytes = 16, refused &= refuses(SHUNT_E_ARGUMENT);
-  q.on_device.scaling.type = SHUNT_I8, refused &= refuses(SHUNT_E_UNSUPPORTED);
+  q.on_device.scaling.type = SHUNT_F64, refused &= refuses(SHUNT_E_UNSUPPORTED);
   q.on_device.c_row_stride = 23, refused &= refuses(SHUNT_E_ARGUMENT);
   q.on_device.c = (char *)q.out.device + 2, refused &= refuses(SHUNT_E_ARGUMENT);
   q.device.compute_capability = 75, refused &= refuses(SHUNT_E_UNSUPPORTED);
