@@ -66,7 +66,8 @@ typedef enum shunt_type {
   SHUNT_I8,
   SHUNT_I32,
   SHUNT_I64,
-  SHUNT_I16 = 8
+  SHUNT_I16 = 8,
+  SHUNT_U8 = 11
 } shunt_type;
 
 /* A sparse matrix in CSR: row i has the entries row_offsets[i] - base <= p < row_offsets[i + 1]
@@ -278,8 +279,8 @@ SHUNT_API shunt_status shunt_quantise(const struct shunt_tensor *from, enum shun
 
 struct shunt_packed_integers;
 
-/* As shunt_pack.  bits: 16 of a matrix of SHUNT_I16; 8 of SHUNT_I8; 4 of SHUNT_I8 whose values are -8
-   .. 7 (SHUNT_E_INPUT if not).  height: V, 8, 4 or 2; 0: the largest at which three of four
+/* As shunt_pack.  bits: 16 of a matrix of SHUNT_I16; 8 of SHUNT_I8 or SHUNT_U8; 4 of SHUNT_I8 whose
+   values are -8 .. 7 (SHUNT_E_INPUT if not).  height: V, 8, 4 or 2; 0: the largest at which three of four
    places of the vectors are entries, else 2.  The others cost memory, and zeros to multiply.
    a->values may be NULL: zeros.  Freed by shunt_packed_integers_free.  */
 SHUNT_API shunt_status shunt_pack_integers(const struct shunt_csr *a, enum shunt_place where,
@@ -315,8 +316,8 @@ SHUNT_API shunt_status shunt_integer_sddmm(const struct shunt_packed_integers *p
                                            shunt_stream stream);
 
 /* Softmax of each row of scale x scores, as integers and a scale for each row: a weight is about
-   row_scales[i] times its integer.  The largest of a row is L = 2^(P's bits - 1) - 1, however many
-   entries the row has, or less where sums over the row, times integers of bits_b bits (16, 8 or 4: of
+   row_scales[i] times its integer.  The largest of a row is L, the greatest integer of P's type (127,
+   255 or 32767), however many entries the row has, or less where sums over the row, times integers of bits_b bits (16, 8 or 4: of
    the B that comes next), could leave int32 otherwise; they cannot in rows of up to 2^(31 - bits_b)
    entries.  scores: results of f32; aligned to 16 bytes.  values: `places` integers of P's bits (16
    or 8), aligned to 256 bytes; NULL: P's own.  row_scales: a float for each of P's rows, which
@@ -327,8 +328,9 @@ SHUNT_API shunt_status shunt_integer_softmax(const struct shunt_packed_integers 
                                              float *row_scales, shunt_stream stream);
 
 /* O = softmax(scale Q K^T at P's entries) V, with Q and K quantised to bits_qk bits by rows, each V
-   by itself to bits_v (8 or 4, both), and the weights of the softmax to P's bits, 8 or 16.  Q and O:
-   m x d, K and V: n x d, each of any of f16, bf16 and f32.  P's values are not read.  workspace: of
+   by itself to bits_v (8 or 4, both), and the weights of the softmax to P's type, SHUNT_U8, SHUNT_I8 or
+   SHUNT_I16: they are never negative, so that SHUNT_U8 has a bit more for them than SHUNT_I8.  Q and
+   O: m x d, K and V: n x d, each of any of f16, bf16 and f32.  P's values are not read.  workspace: of
    the same sizes and bits, aligned to 256 bytes.  */
 SHUNT_API size_t shunt_integer_attention_workspace(
     const struct shunt_packed_integers *p, int bits_qk, int bits_v, const struct shunt_tensor *q,

@@ -33,7 +33,7 @@ static void put(const struct row *k, int64_t s, int q)
 /* What exp(x - most) is multiplied by where they add up to `sum`. */
 static double factor_of(const struct row *k, double sum)
 {
-  const double largest = k->v->bits == 16 ? 32767 : 127, room = ldexp(1, 31 - k->p->bits_b);
+  const double largest = (double)shunt_srbcrs_largest(k->v), room = ldexp(1, 31 - k->p->bits_b);
   return fmin(largest, fmax(1, floor(room / sum)));
 }
 

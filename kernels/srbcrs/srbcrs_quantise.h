@@ -40,7 +40,7 @@ shunt_status shunt_quantise_host(const struct shunt_quantise *p);
      q(i, j) = c(i) e(i, j), rounded to the nearest, ties to even,   row_scales[i] = 1 / (c(i) s(i))
 
    so that the largest weight of a row is the integer c(i), however many entries share the row.  With
-   L = 2^(v->bits - 1) - 1 and R = 2^(31 - bits_b)
+   L the greatest integer of v's value type and R = 2^(31 - bits_b)
 
      c(i) = R / s(i), rounded down, but L at most and 1 at least
 
@@ -63,6 +63,12 @@ shunt_status shunt_srbcrs_softmax_cuda(const struct shunt_srbcrs_softmax *p,
 /* The twin, in double: integers differ by 1 where c e lies between two. */
 shunt_status shunt_srbcrs_softmax_host(const struct shunt_srbcrs_softmax *p,
                                        const struct shunt_srbcrs *v);
+
+/* L: the greatest weight. */
+static inline float shunt_srbcrs_largest(const struct shunt_srbcrs *v)
+{
+  return v->bits == 16 ? 32767 : v->value_type == SHUNT_U8 ? 255 : 127;
+}
 
 /* Are these operands of a softmax? */
 static inline shunt_status shunt_srbcrs_softmax_check(const struct shunt_srbcrs_softmax *p,

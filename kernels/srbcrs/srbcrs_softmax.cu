@@ -170,7 +170,7 @@ extern "C" shunt_status shunt_srbcrs_softmax_cuda(const struct shunt_srbcrs_soft
   if (s != SHUNT_OK) return s;
   const int64_t blocks = (v->groups * v->height + kWarps - 1) / kWarps;
   if (blocks > INT32_MAX) return SHUNT_E_UNSUPPORTED;
-  const float largest = v->bits == 16 ? 32767.0f : 127.0f;
+  const float largest = shunt_srbcrs_largest(v);
   const float room = static_cast<float>(INT64_C(1) << (31 - p->bits_b));
   const arguments k = {*v, p->scores, p->scale, largest, room, p->row_scales};
   return shunt::launch_early(softmax_strides, dim3(static_cast<unsigned>(blocks)),

@@ -60,7 +60,7 @@ __device__ __forceinline__ void words_of_a(const lane_lists<BitsA> &l, uint32_t 
     to[0] = l.a[2 * Part], to[1] = l.a[2 * Part + 1];
 }
 
-template <class Store, int BitsA, int BitsB, int X> struct multiplier {
+template <class Store, int BitsA, int BitsB, int X, bool SignedA> struct multiplier {
   static constexpr int kPartsA = parts_of<BitsA>, kPartsB = parts_of<BitsB>;
   static constexpr int kWeights = weights_of<BitsA, BitsB>;
   const arguments<Store> &p;
@@ -125,7 +125,7 @@ template <class Store, int BitsA, int BitsB, int X> struct multiplier {
     for (int i = 0; i < X / 2; i++) {
       const uint32_t columns[4] = {column[0][i], column[0][i + X / 2], column[1][i],
                                    column[1][i + X / 2]};
-      mma_of_parts<PartB, kPartsB, PartA, kPartsA>(d[PartA + PartB][i], columns, a);
+      mma_of_parts<PartB, kPartsB, PartA, kPartsA, SignedA>(d[PartA + PartB][i], columns, a);
     }
   }
 
@@ -205,7 +205,7 @@ template <class Store, int BitsA, int BitsB, int X> struct multiplier {
 };
 
 // Unit u: group u / wide, columns 8X (u % wide) .. of C; Split warps a unit.
-template <class Store, int BitsA, int BitsB, int X, int Split>
+template <class Store, int BitsA, int BitsB, int X, int Split, bool SignedA>
 __global__ void __launch_bounds__(kWarps * 32)
     spmm_strides(const __grid_constant__ arguments<Store> p)
 {
@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(kWarps * 32)
   const int64_t unit = static_cast<int64_t>(blockIdx.x) * (kWarps / Split) + warp / Split;
   const int64_t group = unit / wide;
   if (Split == 1 && group >= p.v.groups) return;
-  multiplier<Store, BitsA, BitsB, X> m(p, static_cast<int>(unit % wide) * 8 * X);
+  multiplier<Store, BitsA, BitsB, X, SignedA> m(p, static_cast<int>(unit % wide) * 8 * X);
   const int64_t begin = p.v.begin[group] / kStride;
   const int64_t end = (p.v.end[group] + kStride - 1) / kStride;
   m.walk(begin + warp % Split, end, Split);

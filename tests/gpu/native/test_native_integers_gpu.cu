@@ -22,8 +22,9 @@ struct Both {
   shunt_packed_integers *host = nullptr, *device = nullptr;
   shunt_packed_integers_info info;
 
-  Both(const Pattern &p, int bits, int height)
-      : pattern(p), csr(p, {height ? height : 2, 1, bits}, SHUNT_I32, 0, RANDOM_VALUES, 3)
+  Both(const Pattern &p, int bits, int height, bool is_unsigned = false)
+      : pattern(p),
+        csr(p, {height ? height : 2, 1, bits}, SHUNT_I32, 0, RANDOM_VALUES, 3, is_unsigned)
   {
     if (shunt_pack_integers(&csr.host, SHUNT_HOST, bits, height, nullptr, &host) != SHUNT_OK ||
         shunt_pack_integers(&csr.device, SHUNT_DEVICE, bits, height, nullptr, &device) !=
@@ -115,10 +116,14 @@ void test_products(int bits, int height)
 // Of attention: bits of the weights, of Q and K, of V.
 struct Scheme {
   int weights, qk, v;
-  const char *name;
+  const char *name; // weights of 8 bits are unsigned, but for the one that says so
+  bool is_unsigned = true;
 };
-const Scheme kSchemes[] = {
-    {16, 8, 8, "16b-8b"}, {8, 8, 8, "8b-8b"}, {8, 8, 4, "8b-8b-4b"}, {8, 4, 4, "8b-4b"}};
+const Scheme kSchemes[] = {{16, 8, 8, "16b-8b", false},
+                           {8, 8, 8, "8b-8b"},
+                           {8, 8, 8, "8b-8b signed", false},
+                           {8, 8, 4, "8b-8b-4b"},
+                           {8, 4, 4, "8b-4b"}};
 
 // Do the scales agree: both no number, or equal within what some weights that are 1 off leave?
 bool scales_agree(const Buffer &got, const std::vector<float> &want)
@@ -132,9 +137,9 @@ bool scales_agree(const Buffer &got, const std::vector<float> &want)
 }
 
 // Rows of few strides, and of many; `spread`: of the scores.
-void test_softmax(int bits, int64_t cols, double spread)
+void test_softmax(int bits, int64_t cols, double spread, bool is_unsigned)
 {
-  Both m(random_pattern(45, cols, 0.3, 4, 5), bits, 8);
+  Both m(random_pattern(45, cols, 0.3, 4, 5), bits, 8, is_unsigned);
   Buffer scores(m.info.places * 4), weights(m.info.places * (size_t)bits / 8), scales(45 * 4);
   std::vector<float> twin_scales(45);
   std::vector<char> twin(weights.host.size() + 256);
@@ -171,16 +176,16 @@ void test_softmax(int bits, int64_t cols, double spread)
         largest = std::max(largest, shunt_srbcrs_value(&want, q, s));
       }
   // Only rows so long that they could leave int32 have less.
-  const int most = bits == 16 ? 32767 : 127;
+  const int most = bits == 16 ? 32767 : is_unsigned ? 255 : 127;
   check(good && worst <= 1 && (bits == 8 || cols < 1000 ? largest == most : largest > 4096),
-        "softmax of %lld columns, spread %g, into %d bits, at most %d off, largest %d",
-        (long long)cols, spread, bits, worst, largest);
+        "softmax of %lld columns, spread %g, into %d bits%s, at most %d off, largest %d",
+        (long long)cols, spread, bits, is_unsigned ? " unsigned" : "", worst, largest);
 }
 
 // Rows of about 0.4 n entries.
 void test_attention(const Scheme &by, shunt_type type, int64_t n)
 {
-  Both m(random_pattern(40, n, 0.4, 8, 1), by.weights, 0);
+  Both m(random_pattern(40, n, 0.4, 8, 1), by.weights, 0, by.is_unsigned);
   Tensor q(40, 24, 2, 3, type, 1), k(n, 24, 2, 3, type, 2), v(n, 24, 2, 3, type, 3);
   Tensor o(40, 24, 2, 3, type, 4);
   const size_t bytes = shunt_integer_attention_workspace(m.device, by.qk, by.v, &q.device,
@@ -329,7 +334,7 @@ void time_attention()
       Tensor *const x[4] = {&q, &k, &v, &o};
       for (const Scheme &by : kSchemes) {
         const int bits = by.weights;
-        Strides csr(p, {8, 8, bits}, SHUNT_I32, 0, RANDOM_VALUES, 3);
+        Strides csr(p, {8, 8, bits}, SHUNT_I32, 0, RANDOM_VALUES, 3, by.is_unsigned);
         if (&by == kSchemes) time_f16(p, csr.device, x);
         shunt_packed_integers *m = nullptr;
         shunt_pack_integers(&csr.device, SHUNT_DEVICE, bits, 8, nullptr, &m);
@@ -360,12 +365,16 @@ int main(int argc, char **argv)
   }
   for (int bits : {16, 8})
     for (int64_t cols : {130, 1400, 3000})
-      for (double spread : {0.0, 8.0}) test_softmax(bits, cols, spread);
+      for (double spread : {0.0, 8.0}) {
+        test_softmax(bits, cols, spread, false);
+        if (bits == 8) test_softmax(bits, cols, spread, true);
+      }
   for (int64_t n : {90, 1400}) {
     test_attention(kSchemes[0], SHUNT_F32, n);
     test_attention(kSchemes[1], SHUNT_F16, n);
-    test_attention(kSchemes[2], SHUNT_BF16, n);
-    test_attention(kSchemes[3], SHUNT_F32, n);
+    test_attention(kSchemes[2], SHUNT_F16, n);
+    test_attention(kSchemes[3], SHUNT_BF16, n);
+    test_attention(kSchemes[4], SHUNT_F32, n);
   }
   test_faults();
   if (argc > 1 && !strcmp(argv[1], "--time")) time_attention();

@@ -12,8 +12,10 @@ namespace
 
 struct Widths {
   int a, b;
+  bool is_unsigned = false; // A
 };
-const Widths widths[] = {{16, 16}, {16, 8}, {16, 4}, {8, 8}, {8, 4}, {4, 4}};
+const Widths widths[] = {{16, 16}, {16, 8},      {16, 4},      {8, 8},
+                         {8, 4},   {8, 8, true}, {8, 4, true}, {4, 4}};
 
 struct Case {
   int height;
@@ -40,7 +42,8 @@ struct Product {
 
   Product(const Pattern &of, const Case &with, uint64_t seed)
       : p(of), c(with), a(p, {with.height, with.shared ? with.height : 1, with.bits.a},
-                          seed % 2 ? SHUNT_I64 : SHUNT_I32, (int)(seed / 2 % 2), with.values, seed),
+                          seed % 2 ? SHUNT_I64 : SHUNT_I32, (int)(seed / 2 % 2), with.values, seed,
+                          with.bits.is_unsigned),
         b(with.bits.b, p.cols, with.n, with.values, seed + 1, seed % 3 * 16),
         scaling(with.type, p.rows, with.n, with.scales, seed + 2), pitch(with.n + with.gap),
         out((size_t)(p.rows * pitch) * shunt_type_size(with.type)), device(this_device()),
@@ -112,8 +115,8 @@ void test_sizes(int height, Widths bits)
       if (r.below(2)) c.gap = (size[2] + 15) / 16 * 16 - size[2];
       good &= Product(p, c, r.next()).right();
     }
-  check(good, "V = %d, %d x %d bits: ragged sizes are bit-equal to sums of 64 bits", height, bits.a,
-        bits.b);
+  check(good, "V = %d, %d%s x %d bits: ragged sizes are bit-equal to sums of 64 bits", height,
+        bits.a, bits.is_unsigned ? " unsigned" : "", bits.b);
 }
 
 void test_values(int height, Widths bits)
@@ -122,8 +125,8 @@ void test_values(int height, Widths bits)
   bool good = true;
   for (int kind = 0; kind < VALUES; kind++)
     good &= Product(p, {height, bits, 40, SHUNT_I32, 0, (Values)kind, true}, 10).right();
-  check(good, "V = %d, %d x %d bits: least, greatest and alternating values", height, bits.a,
-        bits.b);
+  check(good, "V = %d, %d%s x %d bits: least, greatest and alternating values", height, bits.a,
+        bits.is_unsigned ? " unsigned" : "", bits.b);
 }
 
 // What is chosen unasked is a shape that there is.
@@ -176,6 +179,7 @@ void time_layer()
         if (height != 8 && sparsity != 0.9) continue;
         const Pattern p = random_pattern(4096, 4096, 1 - sparsity, height, 17);
         for (const Widths &bits : widths) {
+          if (bits.is_unsigned) continue; // the same instructions
           Product q(p, {height, bits, n, SHUNT_I32, 0, RANDOM_VALUES, true, 0}, 18);
           for (int columns : {32, 64, 128})
             for (int split : {1, 4}) {
