@@ -1,12 +1,12 @@
-/* integers_attention.c: shunt_integer_attention: Q, K and V as integers, all problems at once;
-   then problem by problem three calls, as the paper has it:
+/* integers_attention.c: shunt_integer_attention: Q, K and V as integers, all problems at once; then
+   problem by problem three calls, as the paper has it:
 
-     workspace  | Q | K | V | scales of Q's rows | of K's | of each V | scores | weights | their rows' |
-                  \_________ quantise ___________________________/     |        |          |
-                             SDDMM writes f32, scaled -----------------'        |          |
-                             softmax writes integers of P's bits ---------------'          |
-                                                    and scales ----------------------------'
-                             SpMM reads both, and V                                               */
+     workspace  | Q | K | V | scales of Q's rows | of K's | of each V | scores | weights | scales |
+                  \_________ quantise ___________________________/     |        |         |
+                             SDDMM writes f32, scaled -----------------'        |         |
+                             softmax writes integers of P's bits ---------------'         |
+                                     and the scales of their rows ------------------------'
+                             SpMM reads both, and V                                          */
 #include "backend/native/integers.h"
 
 /* Operands that have been looked at, and where their integers go. */

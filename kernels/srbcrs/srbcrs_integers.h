@@ -13,7 +13,8 @@
      bits    16 x 16   16 x 8   16 x 4    8 x 8     8 x 4      4 x 4
      k             1      511     8191   131071   2097151   33554431     (2^31 - 1) / 2^(bits - 2)
 
-   (65793 where A is SHUNT_U8 and B of 8 bits), and in 16 bits, where that is little, while k times the largest products stay below 2^31.  */
+   (65793 where A is SHUNT_U8 and B of 8 bits), and in 16 bits, where that is little, while k times
+   the largest products stay below 2^31.  */
 #ifndef SHUNT_SRBCRS_INTEGERS_H
 #define SHUNT_SRBCRS_INTEGERS_H
 
@@ -42,8 +43,8 @@ struct shunt_integers {
      SHUNT_BF16, SHUNT_I8               (scale * tensor_scale[0] * row_scales[i] * col_scales[j])
 
    in f32 from the left to the right, rounded to the type once; to SHUNT_I8 to the nearest integer,
-   ties to even, bounded by -128 and 127, 0 for a NaN.  NULL: 1; what is not stands where the operands
-   do.  */
+   ties to even, bounded by -128 and 127, 0 for a NaN.  NULL: 1; what is not stands where the
+   operands do.  */
 struct shunt_scaling {
   shunt_type type;
   float scale;
@@ -77,9 +78,9 @@ shunt_status shunt_srbcrs_sddmm_cuda(const struct shunt_srbcrs_sddmm *p,
 shunt_status shunt_srbcrs_sddmm_host(const struct shunt_srbcrs_sddmm *p,
                                      const struct shunt_srbcrs *v);
 
-/* C = A B.  b: v->cols x n, of no more bits than v has.  c: v->rows x n by rows, c_row_stride elements
-   apart, of scaling.type.  Shapes: columns 32 and 64 of 16 bits, 32, 64 and 128 of 8, 64 and 128 of
-   4; they do not change the result.  Needs compute capability 8.0.  SHUNT_E_UNSUPPORTED,
+/* C = A B.  b: v->cols x n, of no more bits than v has.  c: v->rows x n by rows, c_row_stride
+   elements apart, of scaling.type.  Shapes: columns 32 and 64 of 16 bits, 32, 64 and 128 of 8, 64
+   and 128 of 4; they do not change the result.  Needs compute capability 8.0.  SHUNT_E_UNSUPPORTED,
    SHUNT_E_ARGUMENT: nothing was enqueued.  */
 struct shunt_srbcrs_integer_spmm {
   struct shunt_integers b;

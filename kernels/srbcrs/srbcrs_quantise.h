@@ -1,5 +1,5 @@
-/* srbcrs_quantise.h: launchers that make integers of real numbers: symmetric quantisation of a dense
-   matrix, and softmax over the entries of a packed one.  The rules of kernels/common/device.h
+/* srbcrs_quantise.h: launchers that make integers of real numbers: symmetric quantisation of a
+   dense matrix, and softmax over the entries of a packed one.  The rules of kernels/common/device.h
    hold.
 
    Symmetric: with L = 2^(bits - 1) - 1, the largest integer used,
@@ -19,9 +19,10 @@ extern "C" {
 #endif
 
 /* from: f16, bf16 or f32, by rows, the matrix of the first of `problems` (batches x heads); the
-   others' are the strides (elements) further on.  to: the first one's, of the same sizes, the others
-   behind it, rows x row_bytes each; rows are written up to the last byte that has an element, a
-   nibble that has none as 0.  scales: for each problem one float, or one for each row.  */
+   others' are the strides (elements) further on.  to: the first one's, of the same sizes, the
+   others behind it, rows x row_bytes each; rows are written up to the last byte that has an
+   element, a nibble that has none as 0.  scales: for each problem one float, or one for each
+   row.  */
 struct shunt_quantise {
   struct shunt_dense from;
   int64_t problems, heads, head_stride, batch_stride;
@@ -39,18 +40,18 @@ shunt_status shunt_quantise_host(const struct shunt_quantise *p);
      e(i, j) = exp(x(i, j) - m(i)),   s(i) = sum over row i of e(i, j)
      q(i, j) = c(i) e(i, j), rounded to the nearest, ties to even,   row_scales[i] = 1 / (c(i) s(i))
 
-   so that the largest weight of a row is the integer c(i), however many entries share the row.  With
-   L the greatest integer of v's value type and R = 2^(31 - bits_b)
+   so that the largest weight of a row is the integer c(i), however many entries share the row.
+   With L the greatest integer of v's value type and R = 2^(31 - bits_b)
 
      c(i) = R / s(i), rounded down, but L at most and 1 at least
 
-   so that sums over a row of q times integers of bits_b bits cannot leave int32 while the row has at
-   most R entries: half of int32's range is left for what rounding adds.
+   so that sums over a row of q times integers of bits_b bits cannot leave int32 while the row has
+   at most R entries: half of int32's range is left for what rounding adds.
 
-   S: [strides][height][32] of f32, as shunt_srbcrs_sddmm_cuda writes them.  The integers are put into
-   v's values.  v->bits: 16 or 8; bits_b: 16, 8 or 4.  A row whose sum is no number (a NaN or +Inf in
-   it, or -Inf alone) gives zeros, since integers have no NaN, and NaN as its scale; one without
-   entries gives 0.  */
+   S: [strides][height][32] of f32, as shunt_srbcrs_sddmm_cuda writes them.  The integers are put
+   into v's values.  v->bits: 16 or 8; bits_b: 16, 8 or 4.  A row whose sum is no number (a NaN or
+   +Inf in it, or -Inf alone) gives zeros, since integers have no NaN, and NaN as its scale; one
+   without entries gives 0.  */
 struct shunt_srbcrs_softmax {
   const float *scores;
   float scale;

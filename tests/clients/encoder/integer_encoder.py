@@ -4,15 +4,15 @@ in fp16 and in the integer schemes, beside PyTorch's attention in the same layer
   x + O W of sparse attention over the normed x, then + the two linear layers of the normed sum,
   GELU between them; a pattern of 8 x 1 vectors, half a band along the diagonal, half random.
 
-  integer_encoder.py LIBSHUNT_SO            sequences 4096 and 8192, 4 and 8 heads of 64, batches of 2
-                                            and 8, 0.9 and 0.95 of the pairs left out; needs torch
-                                            and a GPU
-  integer_encoder.py LIBSHUNT_SO --host     one small layer by the host engine; needs neither
+  integer_encoder.py LIBSHUNT_SO           sequences 4096 and 8192, 4 and 8 heads of 64, batches of
+                                           2 and 8, 0.9 and 0.95 of the pairs left out; needs torch
+                                           and a GPU
+  integer_encoder.py LIBSHUNT_SO --host    one small layer by the host engine; needs neither
      --sequence N --heads N --batch N --sparsity X    one case of these
 
 A line for each scheme: device time of the layer and of its attention, in milliseconds (graphs of 3
-calls); memory beyond x and the layer's weights, in MB; errors beside float64 of the attention and of
-the layer, relative, root mean square over all elements.  The exit status is 1 where an error is
+calls); memory beyond x and the layer's weights, in MB; errors beside float64 of the attention and
+of the layer, relative, root mean square over all elements.  The exit status is 1 where an error is
 beyond its bound.
 """
 import argparse

@@ -1,7 +1,7 @@
 /* test_native_integers_rows.c: softmax and attention of integers on the host engine over rows of
    hundreds of entries, where a weight of the softmax is far below what 8 bits can say of 1: each
-   scheme against double, its error beside that of the f16 functions.  Errors are relative, root mean
-   square over all of O; tests/bench/integers.md quotes them.  */
+   scheme against double, its error beside that of the f16 functions.  Errors are relative, root
+   mean square over all of O; tests/bench/integers.md quotes them.  */
 #include <math.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static float *random_floats(int64_t n, double spread)
   return x;
 }
 
-/* ---- softmax ---------------------------------------------------------------------------------- */
+/* ---- softmax --------------------------------------------------------------------------------- */
 
 struct packed {
   struct shunt_packed_integers *p;
@@ -114,7 +114,7 @@ static void test_no_numbers(void)
   drop(&k), owned_free(&o);
 }
 
-/* ---- attention -------------------------------------------------------------------------------- */
+/* ---- attention ------------------------------------------------------------------------------- */
 
 struct operands {
   struct owned pattern;
