@@ -126,11 +126,13 @@ struct shunt_context *shunt_context_make(void)
   e = find(id);
   for (int i = 0; !e && i < MOST_CONTEXTS; i++) {
     if (atomic_load(&contexts[i])) continue;
+    const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
     e = create(id);
     if (e) {
       atomic_store_explicit(&contexts[i], e, memory_order_release);
       shunt_tune_machine(e->ordinal);
     }
+    shunt_leave_relaxed(mode);
     break;
   }
   pthread_mutex_unlock(&making);
@@ -148,13 +150,12 @@ void shunt_context_beside(struct shunt_context *e, const char *beside)
 
 static void open_gemm(struct shunt_context *e)
 {
-  enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
   pthread_mutex_lock(&making);
   if (!e->gemm_tried) {
     e->gemm_tried = true;
-    cudaThreadExchangeStreamCaptureMode(&mode);
+    const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
     atomic_store_explicit(&e->gemm, shunt_cublaslt_open(e->beside), memory_order_release);
-    cudaThreadExchangeStreamCaptureMode(&mode);
+    shunt_leave_relaxed(mode);
   }
   pthread_mutex_unlock(&making);
 }

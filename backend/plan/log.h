@@ -17,13 +17,14 @@
      # shunt report 2 pid=123 prog=python3
      # faults seen 0
      # SHUNT_ASSUME=frozen was broken: a matrix changed     (where one did)
-     # process <tab> started=1790000000.250 <tab> seconds=12.500 <tab> ...       (log_process.c)
-     call <tab> route-or-original <tab> reason <tab> calls <tab> saved_us <tab> problem <tab> us=N ...
+     # process <tab> started=1790000000.250 <tab> seconds=12.500 <tab> ...      (log_process.c)
+     call <tab> route-or-original <tab> reason <tab> calls <tab> saved_us <tab> problem
+       <tab> us=N ...
 
-   saved_us is what the calls saved, by the cost model, "-" where there is no such model; off=X tells
-   that its estimates of the original are usually off by that factor, either way.  Where N calls were
-   timed both ways (log_measure.h), samples=N stands there, with the median times of the original and
-   of the call, original=US and ours=US, and saved_us is calls times their difference.
+   saved_us is what the calls saved, by the cost model, "-" where there is no such model; off=X
+   tells that its estimates of the original are usually off by that factor, either way.  Where N
+   calls were timed both ways (log_measure.h), samples=N stands there, with the median times of the
+   original and of the call, original=US and ours=US, and saved_us is calls times their difference.
    us is what the calls took, left out where it is not known, and followed by <tab> clock=table
    where the cost model expects it; from=PLACE is where the program made the first such call.
    Lines of log_timeline.h follow.

@@ -284,7 +284,7 @@ blackbox() {
   SHUNT_TUNE=1 SHUNT_TUNE_FILE=$work/tuned preloaded tune 60 "$bin/tune"
   SHUNT_TUNE_FILE=$work/tuned preloaded tuned 60 "$bin/tune"
   run tuned-expect 20 python3 "$report" --tuned "$work/tuned" "$work/tuned.report"
-  SHUNT_SO=$shunt plain faults 120 "$bin/faults"
+  SHUNT_SO=$shunt plain faults 170 "$bin/faults" 120
   grep '^# control [0-9]* of' "$logs/faults.log"
 }
 

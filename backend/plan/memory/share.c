@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "backend/plan/fault.h"
+#include "backend/plan/fork.h"
 
 enum { SEATS = 128, WANTED_MS = 5000, RENEWED_MS = 200, ASKED_MS = 1000, PATH = 160 };
 /* Of waiting: rounds in all, and once nobody keeps anything more; how long nobody is waited for who
@@ -50,6 +51,7 @@ struct shunt_share {
 };
 
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+SHUNT_LOCK_SURVIVES_FORK(share, opening)
 static struct shunt_share *all;
 
 /* The same for all processes since the machine started. */

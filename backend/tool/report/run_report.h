@@ -152,12 +152,13 @@ void *run_report_room(void **things, int count, int *room, size_t bytes);
 
 /* Was the call not taken? */
 bool run_report_is_original(const struct report_line *l);
-/* How is it known what the calls saved?  "measured", "estimated", "unknown"; "-" for calls that were
-   left.  */
+/* How is it known what the calls saved?  "measured", "estimated", "unknown"; "-" for calls that
+   were left.  */
 const char *run_report_known(const struct report_line *l);
 /* The same of the whole run: also "partly measured". */
 const char *run_report_known_of_all(const struct run_report *r);
-/* The greatest factor that estimates of this run are usually off by, of those that tell; 0: none. */
+/* The greatest factor that estimates of this run are usually off by, of those that tell; 0:
+   none. */
 double run_report_worst_off(const struct run_report *r);
 /* Taken calls first, those that saved most before others. */
 void run_report_sort(struct run_report *r);

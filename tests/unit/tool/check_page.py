@@ -13,9 +13,10 @@ import re
 import sys
 
 EMPTY = {"meta", "br"}
-KNOWN = {"html", "head", "title", "style", "body", "header", "main", "footer", "h1", "h2", "h3", "p",
-         "dl", "div", "dt", "dd", "i", "b", "table", "caption", "thead", "tbody", "tr", "th", "td",
-         "span", "code", "svg", "rect", "text", "line", "g", "path", "figure", "figcaption"} | EMPTY
+KNOWN = {"html", "head", "title", "style", "body", "header", "main", "footer", "h1", "h2", "h3",
+         "p", "dl", "div", "dt", "dd", "i", "b", "table", "caption", "thead", "tbody", "tr", "th",
+         "td", "span", "code", "svg", "rect", "text", "line", "g", "path", "figure",
+         "figcaption"} | EMPTY
 
 
 class Page(html.parser.HTMLParser):

@@ -116,7 +116,8 @@ CHANGES=100000 check_gpu "" changes
 check "changes: rounds until enough is checked" \
   'grep "136000 results of changed calls checked, in 2 rounds" said'
 check_gpu "" short
-check "short: a line for each type and number of calls" '[ "$(grep -c "^C f" left/first-call.txt)" = 10 ]'
+check "short: a line for each type and number of calls" \
+  '[ "$(grep -c "^C f" left/first-call.txt)" = 10 ]'
 check "short programs may not take longer" 'counted passed=10 failed=0'
 check_gpu "short_program" short
 check "those that do fail" 'counted failed=10'
