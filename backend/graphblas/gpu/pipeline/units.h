@@ -1,6 +1,6 @@
 /* units.h: the units of a run: how large they are, and where they are on the device.
 
-   A unit is a block of rows of a strip of columns (gpu/gpu_plan.h): unit = strip * blocks + i.
+   A unit is a block of rows of a strip of columns (gpu/gpu_cut.h): unit = strip * blocks + i.
    A strip's elements have one order in host memory and in what is copied (strip.h), and a
    unit is a range of them, first <= e < last:
 
