@@ -14,9 +14,9 @@
    counts, because buffers of all sizes may be about.  If the original ever asks for more than it
    did before, the promise is void: no workspace is trusted for that problem any more.
 
-   65,536 promises are kept, the last ones; a problem whose promise is gone runs without a workspace
-   until bufferSize is asked again.  Only as long as no original has ever asked for more than
-   before: else what is gone could be wanted to tell.
+   The last 65,536 promises are kept.  A problem whose promise was dropped runs without a workspace
+   until bufferSize is asked again.  Once an original has asked for more than before, none is
+   dropped any more: a void one that was dropped could be made anew.
 
    Thread-safe; reading takes no lock.  */
 #ifndef SHUNT_PROMISE_H
