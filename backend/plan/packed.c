@@ -273,7 +273,7 @@ static shunt_status open_slot(struct shunt_cache *c, struct shunt_cache_packed *
   k->note = 0;
   k->pattern_epoch = 0;
   k->uses = k->oldest_use = 0;
-  k->worth = e->missed; /* it saves what it was missed for */
+  k->worth = e->missed; /* at first: what calls lost without a copy */
   k->worth_at = c->clock;
   atomic_store(&k->idle, 0);
   atomic_store(&k->used, 0);
