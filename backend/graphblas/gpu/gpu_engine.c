@@ -91,14 +91,14 @@ bool grb_gpu_wise(const struct shunt_host_spmm *p, const struct grb_identity *sp
 static void each_budget(int count, void (*act)(struct grb_gpu_device *))
 {
   CUcontext before;
-  pthread_mutex_lock(&notes);
+  pthread_mutex_lock(&residents_lock);
   for (int i = 0; i < count; i++) {
     struct grb_gpu_device *d = &devices.device[i];
     if (!d->budget.share || grb_gpu_enter(d, &before) != SHUNT_OK) continue;
     act(d);
     grb_gpu_leave(before);
   }
-  pthread_mutex_unlock(&notes);
+  pthread_mutex_unlock(&residents_lock);
 }
 
 shunt_status grb_gpu_spmm(const struct shunt_host_spmm *p, const struct grb_identity *sparse,
