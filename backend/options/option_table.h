@@ -34,7 +34,7 @@ struct shunt_option {
   const char *const *words; /* SHUNT_OPTION_WORD: NULL-terminated */
 };
 
-enum { SHUNT_OPTION_COUNT = 20 };
+enum { SHUNT_OPTION_COUNT = 21 };
 extern const struct shunt_option shunt_option_table[SHUNT_OPTION_COUNT];
 
 /* The row of that name; -1: there is none. */

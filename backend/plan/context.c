@@ -10,6 +10,7 @@
 #include "backend/options/options.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/plan/leave.h"
 #include "backend/plan/log.h"
 #include "backend/plan/memory/device_memory.h"
 #include "backend/plan/memory/share.h"
@@ -117,8 +118,10 @@ static struct shunt_context *create(unsigned long long id)
   shunt_openings_start(&e->openings, shunt_cublaslt_is_loaded());
   shunt_status s = SHUNT_CUDA(cudaGetDevice(&e->ordinal));
   if (s == SHUNT_OK) s = shunt_device_read(e->ordinal, &e->device, &e->memory_bytes);
-  if (s == SHUNT_OK) know_costs(e);
   if (s == SHUNT_OK) {
+    e->device.multiprocessors =
+        shunt_leave_multiprocessors(e->device.multiprocessors, shunt_options()->leave);
+    know_costs(e);
     struct cudaMemPoolProps props = {.allocType = cudaMemAllocationTypePinned,
                                      .location = {cudaMemLocationTypeDevice, e->ordinal}};
     s = SHUNT_CUDA(cudaMemPoolCreate(&e->pool, &props));
