@@ -244,6 +244,7 @@ static void add_block(struct run_report *r, struct report_block *b, int64_t *cal
   r->upkeep.us += c->upkeep.us;
   r->upkeep.proof_us += c->upkeep.proof_us;
   r->frozen_broken = r->frozen_broken || c->frozen_broken;
+  if (!r->costs[0]) memcpy(r->costs, c->costs, sizeof r->costs);
   r->strange += c->strange;
   if (__builtin_add_overflow(r->lost, c->lost, &r->lost)) r->strange++;
 }
