@@ -43,8 +43,8 @@ below = $(patsubst $(top)/%,%,$(shell find $(addprefix $(top)/,$(1)) -name '$(2)
 # wants every route, and cuBLAS with the dense one (no_routes.c stands for it); packed.c holds
 # matrices by objects of CUDA graphs, which the emulator has not; device_memory.c calls the driver;
 # tune_machine.c asks for its version.
-BACKEND = backend/costs backend/native backend/graphblas/gpu backend/log backend/options backend/plan \
-  backend/routes
+BACKEND = backend/costs backend/native backend/graphblas/gpu backend/log backend/options \
+  backend/plan backend/routes
 LEFT_OUT = conv/read/% backend/native/no_cuda.c backend/routes/table.c backend/plan/packed.c \
   backend/plan/memory/device_memory.c backend/plan/tune_machine.c
 ARCHIVED := $(call below,kernels conv $(BACKEND) tests/bench/ablation,*.cu) \
