@@ -6,6 +6,7 @@
 
 #include "backend/cusparse/measure.h"
 #include "backend/cusparse/original.h"
+#include "backend/cusparse/preprocess_epoch.h"
 #include "backend/options/disable.h"
 #include "backend/plan/planner.h"
 #include "backend/plan/tuner.h"
@@ -35,6 +36,7 @@
 struct shunt_entry_call {
   const char *name;   /* of the exported function, for the log */
   const void *caller; /* its return address */
+  const struct shunt_original *library;
   struct shunt_problem problem;
   cudaStream_t stream;
   struct shunt_answer answer; /* why is set by the description, the rest by shunt_entry_take */
@@ -46,13 +48,22 @@ struct shunt_entry_call {
 bool shunt_entry_may_answer(cusparseStatus_t status);
 
 /* bufferSize's answer for p, where the original's was `status` and *bytes: adds room for Shunt to
-   *bytes.  For a problem that the original refused: success if Shunt will take it.  `path`: of the
-   original's library.  */
-cusparseStatus_t shunt_entry_buffer_size(const struct shunt_problem *p, cusparseStatus_t status,
-                                         size_t *bytes, cudaStream_t stream, const char *path);
+   *bytes.  For a problem that the original refused: success if Shunt will take it.  */
+cusparseStatus_t shunt_entry_buffer_size(const struct shunt_original *o,
+                                         const struct shunt_problem *p, cusparseStatus_t status,
+                                         size_t *bytes, cudaStream_t stream);
+
+/* The original's preprocess of what m describes has succeeded; m NULL: it is not understood.
+   Returns the number of the epoch that begins.  0: none begins, as the call was not by name
+   (original.h); or this matrix has none from now on, as the call was captured, or may have been
+   (preprocess_epoch.h).  */
+uint64_t shunt_entry_begin_epoch(cusparseConstSpMatDescr_t matrix,
+                                 const struct shunt_preprocessed *m, bool by_name,
+                                 cudaStream_t stream);
 
 /* preprocess' answer for p: success if only Shunt takes such problems. */
-cusparseStatus_t shunt_entry_preprocessed(const struct shunt_problem *p, cusparseStatus_t status);
+cusparseStatus_t shunt_entry_preprocessed(const struct shunt_original *o,
+                                          const struct shunt_problem *p, cusparseStatus_t status);
 
 /* Runs a described call through the planner and logs the decision.  True: the
    answer for the program is *status; false: the original must run.  */
@@ -60,7 +71,7 @@ bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatu
 
 /* After a preprocess of the original's that succeeded: profiles the pattern, and measures
    the ways if SHUNT_TUNE asks for it.  */
-void shunt_entry_prepare(const struct shunt_problem *p, void *buffer, cudaStream_t stream,
-                         struct shunt_original_run original);
+void shunt_entry_prepare(const struct shunt_original *o, const struct shunt_problem *p,
+                         void *buffer, cudaStream_t stream, struct shunt_original_run original);
 
 #endif

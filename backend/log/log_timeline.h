@@ -13,12 +13,20 @@
 #ifndef SHUNT_LOG_TIMELINE_H
 #define SHUNT_LOG_TIMELINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 /* `calls` more of `route`, a static string, now, and what calls took, in microseconds; negative:
-   not known.  */
-void shunt_timeline_add(const char *route, uint64_t calls, double us);
+   not known.  Returns the time, by CLOCK_MONOTONIC_COARSE in nanoseconds.  */
+int64_t shunt_timeline_add(const char *route, uint64_t calls, double us);
+
+/* From the first call to the last, since 1970, the last as exact as its bucket; false: there is
+   none.  */
+bool shunt_timeline_span(double *first, double *last);
+
+/* In a forked child: what was added is not its own. */
+void shunt_timeline_forget(void);
 
 /* A line for each bucket that is not empty, times in seconds since 1970:
 

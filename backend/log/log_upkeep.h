@@ -31,4 +31,7 @@ void shunt_log_matrix(const struct shunt_profile *f);
    the sum of the squares of the rows' lengths.  */
 void shunt_upkeep_print(FILE *to);
 
+/* In a forked child: what was counted is not its own. */
+void shunt_upkeep_forget(void);
+
 #endif

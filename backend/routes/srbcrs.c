@@ -64,6 +64,14 @@ static const struct shunt_packed_format format = {
 
 /* ---- the route -------------------------------------------------------------------- */
 
+/* Sums of f32 that `csr`, which takes the calls before there is a copy, might round on the way: the
+   bits would change from one call to another.  */
+static bool may_round(const struct shunt_call *c)
+{
+  return c->problem->spmm.compute == SHUNT_F32 && c->profile &&
+         c->profile->longest_row > SHUNT_SRBCRS_AS_CSR;
+}
+
 static struct shunt_verdict fits(const struct shunt_problem *p, const struct shunt_context *e)
 {
   SHUNT_DECLINE_IF(p->op != SHUNT_SPMM, SHUNT_R_PATTERN);
@@ -119,6 +127,7 @@ static struct shunt_verdict expect(const struct shunt_call *c, double *us)
   /* int32 that are added to have no room in the f32 matrix W. */
   SHUNT_DECLINE_IF(s->c.type == SHUNT_I32 && !shunt_packed_overwrites(s), SHUNT_R_TYPES);
   SHUNT_DECLINE_IF(!c->profile, SHUNT_R_UNPROFILED);
+  SHUNT_DECLINE_IF(may_round(c), SHUNT_R_LARGE);
   SHUNT_DECLINE_IF(whole_height(c->profile) == 0, SHUNT_R_PATTERN);
   return shunt_packed_usable(&format, c);
 }
@@ -132,7 +141,7 @@ static size_t pack_bytes(const struct shunt_call *c)
 {
   const int height = whole_height(c->profile);
   if (fits(c->problem, c->context).reason != SHUNT_FITS || c->no_copies || height == 0) return 0;
-  if (!c->forced && !gains(c)) return 0;
+  if (may_round(c) || (!c->forced && !gains(c))) return 0;
   const struct shunt_srbcrs_layout layout = layout_of(height);
   const size_t bytes = shunt_srbcrs_bytes(&c->problem->spmm.a, &layout);
   return bytes ? shunt_packed_copy_bytes(bytes) : 0;

@@ -348,6 +348,13 @@ inspect_dlsym() {
   check "$2: needs libc's family only" needs_libc_only "$1"
 }
 
+# The n-th of Shunt's own look-ups and allocations fails, for every n.
+memory_despite_faults() {
+  for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    $limited ./memory_ourselves $n || return
+  done
+}
+
 # ---- all of it ------------------------------------------------------------------------
 
 for level in -O0 -O2; do
@@ -365,6 +372,7 @@ for level in -O0 -O2; do
   sed -n 's/^# /# cost: /p' "$work/out"
   check "$level: the program's memory comes first" $limited ./memory_ourselves
   sed -n 's/^# /# cost: /p' "$work/out"
+  check "$level: the same where any one look-up of Shunt's own fails" memory_despite_faults
   check "$level: a program's memory, alone" $limited ./memory
   if [ -n "$real_entry" ]; then
     ln -s "$real_entry" shunt.so
@@ -388,6 +396,10 @@ done
 [ -z "$real_entry" ] || starts_fast
 [ -z "$real_entry" ] || inspect_entry "$real_entry" "libshunt-cusparse.so" \
   cudaMalloc cudaMallocAsync cudaMallocManaged cudaFree cudaFreeAsync \
+  cudaMallocAsync_ptsz cudaMallocFromPoolAsync cudaMallocFromPoolAsync_ptsz cudaMallocPitch \
+  cudaMalloc3D cudaMallocArray cudaMalloc3DArray cudaMallocMipmappedArray cudaFreeAsync_ptsz \
+  cuMemAllocAsync_ptsz cuMemAllocFromPoolAsync cuMemAllocFromPoolAsync_ptsz cuMemAllocManaged \
+  cuMemAllocPitch_v2 cuMemFreeAsync_ptsz \
   cuMemAlloc_v2 cuMemAllocAsync cuMemCreate cuMemFree_v2 cuMemFreeAsync shunt_options_warned
 [ -z "$real_dlsym" ] || inspect_dlsym "$real_dlsym" "libshunt-dlsym.so"
 [ -z "$real_entry" ] || [ -z "$real_graphblas" ] ||

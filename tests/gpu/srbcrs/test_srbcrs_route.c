@@ -184,7 +184,18 @@ static void test_types(struct packed_call *w)
   *s = was, s->compute = SHUNT_F32;
   check(fits(w) == SHUNT_R_TYPES, "nor computing in f32");
   s->c.type = SHUNT_F32;
-  check(fits(w) == SHUNT_FITS, "into f32 computing in f32");
+  check(fits(w) == SHUNT_FITS && expects(w) == SHUNT_FITS &&
+            shunt_route_srbcrs.pack_bytes(&w->call),
+        "into f32 computing in f32");
+  const int64_t longest = w->profile.longest_row;
+  w->profile.longest_row = 1024;
+  check(expects(w) == SHUNT_FITS, "of rows whose sums csr does not round");
+  w->profile.longest_row++;
+  check(expects(w) == SHUNT_R_LARGE && shunt_route_srbcrs.pack_bytes(&w->call) == 0,
+        "and not of longer ones, whose bits would change");
+  s->compute = s->c.type = SHUNT_I32;
+  check(expects(w) == SHUNT_FITS, "which int32 holds");
+  w->profile.longest_row = longest, s->compute = s->c.type = SHUNT_F32;
   s->a.cols = s->b.rows = 1 << 17;
   check(fits(w) == SHUNT_R_LARGE, "unless sums in int32 could wrap");
   *s = was, s->a.value_type = s->b.type = SHUNT_F16;

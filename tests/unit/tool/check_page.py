@@ -88,6 +88,8 @@ answer = json.load(open(sys.argv[2], encoding="utf-8"))
 assert sum(d["calls"] for d in answer["decisions"]) == answer["calls"]
 assert sum(d["calls"] for d in answer["decisions"] if d["route"] != "original") == answer["taken"]
 assert sum(p["calls"] for p in answer["processes"]) == answer["calls"]
+for process in answer["processes"]:
+    assert sum(d["calls"] for d in process["decisions"]) == process["calls"], process
 for word in answer["command"]:
     assert " ".join(word.split()) in text, word
 for decision in answer["decisions"]:

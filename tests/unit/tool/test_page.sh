@@ -22,7 +22,8 @@ on_page() { grep -q -F -e "$1" page.html; }
 # ---- what a stand-in leaves ----------------------------------------------------------------------
 mkdir lib
 cat >stand_in.c <<'EOC'
-/* Copies the file LINES to SHUNT_REPORT at the end of a program called cat, "PID" made its own. */
+/* Copies the file LINES into the folder SHUNT_REPORT at the end of a program called cat, "PID" made
+   its own.  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -32,9 +33,10 @@ cat >stand_in.c <<'EOC'
 __attribute__((destructor)) static void report(void)
 {
   const char *path = getenv("SHUNT_REPORT"), *lines = getenv("LINES");
-  char line[4096];
+  char line[4096], name[4096];
   if (!path || !lines || strcmp(program_invocation_short_name, "cat")) return;
-  FILE *from = fopen(lines, "r"), *to = fopen(path, "ae");
+  snprintf(name, sizeof name, "%s/%ld", path, (long)getpid());
+  FILE *from = fopen(lines, "r"), *to = fopen(name, "ae");
   while (from && to && fgets(line, sizeof line, from)) {
     char *pid = strstr(line, "PID");
     if (pid) *pid = 0;
@@ -150,6 +152,51 @@ check "a picture of each matrix" '[ "$(grep -c "<figure>" page.html)" -eq 1 ] &&
 check "... on the page" 'on_page "Saved, partly measured" && on_page "90.00 ms, measured" &&
   on_page "comes from 9 of 1,000 calls"'
 check "... and on the terminal" 'run cat 2>&1 | grep -q "89.50 ms saved (partly measured)"'
+
+# ---- ranks ---------------------------------------------------------------------------------------
+# block RANK US PID STARTED SECONDS BLOCK: one of a rank's; every pid and host is the same.
+block() {
+  printf '# shunt report 2 pid=%s prog=python3\n' "$3"
+  printf '# process\tstarted=%s\tseconds=%s\trank=%s\tus=%s' "$4" "$5" "$1" "$2"
+  printf '\tfirst=1790000001\tlast=17900000%s\tspace=%s\tblock=%s\thost=node\n' \
+    "$5" "${SPACE:-1}" "$6"
+  printf 'cusparseSpMM\tcsr\tfits\t10\t100\t%s\tus=%s\tclock=table\n' "$spmm" "$2"
+}
+{
+  block 1 1000 7 1790000000 11.5 b1
+  block 0 1000 7 1790000000 11.5 b0
+  block 2 9999 7 1790000000 5 b2 # an earlier report of the same library
+  block 2 1800 7 1790000000 11.5 b2
+  block 3 500 7 1790000000 11.5 b3 # two libraries of one process
+  block 3 500 7 1790000000.01 11.5 b3x
+} >lines
+check "ranks of one pid and host" 'run cat 2>said && valid &&
+  json "[p[\"rank\"] for p in a[\"processes\"]] == [0, 1, 2, 3]"'
+check "the last report of a library counts, two libraries are added up" \
+  'json "[p[\"us\"] for p in a[\"processes\"]] == [1000, 1000, 1800, 1000] and
+   a[\"calls\"] == 50 and [p[\"calls\"] for p in a[\"processes\"]] == [10, 10, 10, 20]"'
+check "decisions apart by rank, and merged" 'json "len(a[\"decisions\"]) == 1 and
+   [[d[\"us\"] for d in p[\"decisions\"]] for p in a[\"processes\"]] ==
+   [[1000], [1000], [1800], [1000]]"'
+check "the slowest against the median, in the object" \
+  'json "a[\"slowest\"] == {\"process\": 2, \"us\": 1800, \"median_us\": 1000}"'
+slowest="in rank 2 (node): 1.80 ms (estimated), 1.80 times the median of 1.00 ms"
+check "... on the terminal" 'grep -q "calls took longest $slowest" said &&
+  grep -q -E "^  rank 2 \(node\) +10 +1.80 ms +10.5 s +1.80$" said'
+check "... and on the page" 'on_page "<h2 id=\"ranks\">" &&
+  on_page "Calls took longest in rank 2 (node): 1.80 times the median, 1.00 ms." &&
+  on_page "data-name=\"Of the median\">1.80<"'
+check "the span of a process" \
+  'json "a[\"processes\"][0][\"last\"] - a[\"processes\"][0][\"first\"] == 10.5"'
+{
+  SPACE=1 block 0 1 7 1790000000 11 b0
+  SPACE=2 block 0 1 7 1790000000 11 b1
+  SPACE=2 block 0 1 7 1790000100 11 b2
+} >lines
+check "two containers, and a pid that came again, are processes of their own" \
+  'run cat && valid && json "len(a[\"processes\"]) == 3"'
+check "a process alone is no straggler" 'block 0 5 7 1790000000 11 b >lines && run cat && valid &&
+  json "a[\"slowest\"] is None" && ! on_page "id=\"ranks\""'
 
 # ---- what must be escaped, or is strange ---------------------------------------------------------
 cat >lines <<EOF

@@ -56,6 +56,7 @@ check "a program that died is a failure" \
    grep -q "failed in: bad" "$root/out"'
 check "failures fail the verification" \
   'python3 "$report" --join "$root" "$root/part.json"; says "3 passed, 1 failed, 1 skipped"'
+check "which names what failed" 'says "failed in bad: y"'
 check "without a report" 'rm "$root/tests/gpu/report.json"; says "report.json"'
 
 # ---- values, without Shunt and with it ---------------------------------------------------------
