@@ -3,7 +3,8 @@
 
   options    each row of backend/options/option_table.c has its paragraph in shunt-env(7), which begins
              with the row's sentence and names its default, and no other has; each word that is
-             accepted stands there; what backend reads of the environment is in the table
+             accepted stands there; what backend reads of the environment is in the table, and what
+             scripts read is there or among the names that nobody is warned of
   routes     each row of backend/routes/table.c has its paragraph in shunt-cusparse(7) and stands in
              shunt-env(7), with the names of earlier releases, and in `shunt run --help`
   reasons    the words and sentences of backend/plan/reason.c are those of shunt-env(7); for each
@@ -94,6 +95,24 @@ def variables_read():
     return names
 
 
+def variables_of_scripts():
+    """What the tree's scripts and makefiles read of the environment."""
+    names = set()
+    scripts = ["bootstrap"] if os.path.exists("bootstrap") else []
+    for pattern in ("backend/**/*", "tests/**/*.sh", "tests/**/*.py", "tests/**/*.mk"):
+        scripts += [name for name in glob.glob(pattern, recursive=True) if os.path.isfile(name)]
+    for name in scripts:
+        if not name.endswith((".c", ".h", ".cu", ".cuh", ".o")):
+            names.update(re.findall(r'(?:\$[{(]?|environ(?:\.get\(|\[)")(SHUNT_[A-Z_]+)', read(name)))
+    return names
+
+
+def is_of_tests(name):
+    table = re.search(r"of_tests\[\] = \{(.*?)\};", read("backend/options/option_table.c"), re.S)
+    known = re.findall(r'"(\w+)"', table.group(1))
+    return any(name == word or (word.endswith("_") and name.startswith(word)) for word in known)
+
+
 def check_options():
     rows, env = option_rows(), page("shunt-env.7")
     count = re.search(r"SHUNT_OPTION_COUNT = (\d+)", read("backend/options/option_table.h"))
@@ -108,6 +127,8 @@ def check_options():
           {n for n in both if not paragraph[n].startswith(rows[n][1])})
     check("... and names its default", {n for n in both if "Default: " + rows[n][0] not in paragraph[n]})
     check("every variable that is read is in the table", variables_read() - set(rows))
+    check("nobody is warned of a variable that a script reads",
+          {n for n in variables_of_scripts() - set(rows) if not is_of_tests(n)})
     accepted = set()
     for values in re.findall(r"_words\[\] = \{([^}]*)NULL\}", read("backend/options/option_table.c")):
         accepted.update(re.findall(r"\w+", values))

@@ -38,6 +38,7 @@ broken "names its default: SHUNT_LOG_FILE" $table 's/"standard error"/"none"/'
 rows=$(grep -c '\.name = "SHUNT_' "$sources/$table")
 broken "options were found: $((rows - 1))" $table 's/\.name = "SHUNT_LOG"/.title = "SHUNT_LOG"/'
 broken "is read is in the table: SHUNT_HOME" backend/tool/launch.c 's/"SHUNT_LIBDIR")/"SHUNT_HOME")/'
+broken "that a script reads: SHUNT_CONFIGURE" $table 's/"SHUNT_CONFIGURE", //'
 broken "accepted stands in shunt-env(7): tf32x4" $table 's/"exact", "tf32", /&"tf32x4", /'
 broken "paragraph in shunt-cusparse(7): tile" $man/shunt-cusparse.7 's/^\.B tile$/.B tiles/'
 broken "help of shunt run: bundle" backend/tool/run.c 's/csr,bundle,/csr,/'
