@@ -11,6 +11,7 @@ shunt_SOURCES = \
   %D%/doctor/doctor_elf.c %D%/doctor/doctor_findings.c %D%/doctor/doctor_install.c \
   %D%/doctor/doctor_path.c %D%/doctor/doctor_program.c %D%/doctor/doctor_python.c \
   %D%/doctor/doctor_reach.c %D%/doctor/doctor_search.c %D%/doctor/doctor_settings.c \
+  %D%/doctor/doctor_shared.c \
   %D%/inspect/inspect.c %D%/inspect/inspect_kinds.c %D%/inspect/inspect_order.c \
   %D%/inspect/inspect_picture.c %D%/inspect/inspect_print.c %D%/inspect/inspect_words.c \
   %D%/report/report_json.c %D%/report/report_page.c %D%/report/report_read.c \

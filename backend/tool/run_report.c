@@ -18,11 +18,14 @@ static void print_no_calls(const struct launch_end *end, FILE *to)
             end->signal);
     return;
   }
-  fputs("shunt: no calls were seen: the program called neither cusparseSpMM, cusparseSDDMM nor "
-        "GrB_mxm, or did it where a preload cannot see it: the library or the program linked "
-        "statically, a library opened with RTLD_DEEPBIND, functions bound by dlsym on a handle "
-        "(with --no-dlsym), a setuid program, or an end by _exit\n",
-        to);
+  fputs(
+      "shunt: no calls were seen: the program called none of cusparseSpMM, cusparseSDDMM, GrB_mxm, "
+      "GrB_mxv and GrB_vxm, or did it where a preload cannot see it: the library or the program "
+      "linked statically, a library opened with RTLD_DEEPBIND, functions of GraphBLAS (with "
+      "--no-dlsym: also of cuSPARSE) bound by dlsym on a handle, a setuid program, or an end by "
+      "_exit\n"
+      "shunt: shunt doctor -- PROGRAM says which of these it can see\n",
+      to);
 }
 
 /* What the calls of a line saved, for people. */

@@ -405,8 +405,9 @@ static void put_no_calls(FILE *to, const struct run_end *run)
   else if (run->end->signal)
     fputs("<p>A signal ended the program before it could report its calls.</p>\n", to);
   else
-    fputs("<p>The program called neither cusparseSpMM, cusparseSDDMM nor GrB_mxm, or did it where "
-          "a preload cannot see it. <code>shunt doctor -- PROGRAM</code> says which.</p>\n",
+    fputs("<p>The program called none of cusparseSpMM, cusparseSDDMM, GrB_mxm, GrB_mxv and GrB_vxm, "
+          "or did it where a preload cannot see it. <code>shunt doctor -- PROGRAM</code> says which, "
+          "but for a library opened with RTLD_DEEPBIND and an end by _exit.</p>\n",
           to);
 }
 

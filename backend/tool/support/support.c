@@ -16,7 +16,9 @@ static const char help[] =
     "\n"
     "A route named takes the call if the entries of the matrix and the columns are as\n"
     "it asks, and if it is expected to be faster than cuSPARSE; shunt inspect tells\n"
-    "for a matrix.  shunt-support(7) has these tables, and those of GraphBLAS.\n";
+    "for a matrix.  shunt-support(7) has these tables, and those of GraphBLAS.\n"
+    "\n"
+    "Exit status: 0; 1 this build has no CUDA; 2 usage.\n";
 
 enum { OPT_JSON = 256, OPT_GPU };
 static const struct option options[] = {{"gpu", required_argument, NULL, OPT_GPU},
