@@ -104,6 +104,9 @@ static void print_sum(const struct run_report *r, FILE *to)
   if (r->saved > 0)
     fprintf(to, "; about %s saved (%s)", tool_duration(r->saved, saved),
             run_report_known_of_all(r));
+  if (r->saved > 0 && r->processes > 1)
+    fprintf(to, ", the sum over processes; one saved %s at most",
+            tool_duration(run_report_most_saved(r), saved));
   if (r->saved_unknown > 0)
     fprintf(to, "; of %s call%s it is not known what %s saved",
             tool_grouped(r->saved_unknown, calls), r->saved_unknown == 1 ? "" : "s",

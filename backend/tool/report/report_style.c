@@ -1,15 +1,21 @@
 /* report_style.c: the style sheet of the page.
 
-   Colours follow the reader's light or dark setting, and are those of paper in print.  Below 640
+   All colours are named at the top, once for light, dark and print: text has a contrast of 4.5 and
+   more with what it stands on, lines and areas of 3 and more (tests/unit/tool/check_contrast.py).
+   --r0 to --r7 are routes and processes, --other is what was left.  Below 640
    pixels a row of a table becomes a card, each of its cells headed by its column's name
    (data-name).  Nothing is loaded: system fonts, no pictures, no scripts.  */
 #include "backend/tool/report/run_report.h"
 
 const char run_report_style[] =
     ":root{--ground:#fff;--card:#f4f6f8;--ink:#1c2024;--soft:#555d66;--line:#d3d9df;"
-    "--taken:#0059b3;--left:#b45309;--good:#00704f}\n"
+    "--edge:#75808a;--taken:#0059b3;--left:#b45309;--good:#00704f;--r0:#0059b3;--r1:#00845f;"
+    "--r2:#b87300;--r3:#b04a8c;--r4:#3a86d4;--r5:#1f8f6c;--r6:#7a4f00;--r7:#6a5fc8;"
+    "--other:#767d85}\n"
     "@media (prefers-color-scheme:dark){:root{--ground:#14171a;--card:#20252a;--ink:#e9ecef;"
-    "--soft:#a9b1ba;--line:#3a424a;--taken:#5aa9ff;--left:#ffb454;--good:#2fd6a5}}\n"
+    "--soft:#a9b1ba;--line:#3a424a;--edge:#7d868f;--taken:#5aa9ff;--left:#ffb454;--good:#2fd6a5;"
+    "--r0:#5aa9ff;--r1:#2fd6a5;--r2:#ffb454;--r3:#ee93cc;--r4:#a9d4ff;--r5:#8ff0d0;--r6:#d0a468;"
+    "--r7:#b3a9ff;--other:#98a1ab}}\n"
     "*{box-sizing:border-box}\n"
     "body{margin:0 auto;padding:1.5rem 1.25rem 3rem;max-width:72rem;background:var(--ground);"
     "color:var(--ink);font:16px/1.5 system-ui,'DejaVu Sans',sans-serif;overflow-wrap:anywhere}\n"
@@ -41,13 +47,14 @@ const char run_report_style[] =
     ".chart{display:block;width:100%;height:8rem;background:var(--card);"
     "border:1px solid var(--line)}\n"
     ".chart path{fill:none;stroke-width:2;vector-effect:non-scaling-stroke}\n"
-    ".l0{stroke:#0059b3}.l1{stroke:#00845f}.l2{stroke:#d98a00}.l3{stroke:#b04a8c}"
-    ".l4{stroke:#4c9be8}.l5{stroke:#2fb58b}.l6{stroke:#8a5a00}.l7{stroke:#7a6fd0}\n"
+    ".l0{stroke:var(--r0)}.l1{stroke:var(--r1)}.l2{stroke:var(--r2)}.l3{stroke:var(--r3)}"
+    ".l4{stroke:var(--r4)}.l5{stroke:var(--r5)}.l6{stroke:var(--r6)}.l7{stroke:var(--r7)}"
+    ".d1{stroke-dasharray:6 3}.d2{stroke-dasharray:2 2}\n"
     ".matrices{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));gap:1rem}\n"
     "figure{margin:0;background:var(--card);border:1px solid var(--line);border-radius:.5rem;"
     "padding:.75rem;break-inside:avoid}\n"
     "figure svg{display:block;width:100%;font:12px system-ui,'DejaVu Sans',sans-serif}\n"
-    "figure text{fill:var(--ink)}.edge{fill:none;stroke:var(--line)}\n"
+    "figure text{fill:var(--ink)}.edge{fill:none;stroke:var(--edge)}\n"
     "figcaption{font-size:.8125rem;color:var(--soft);margin-top:.5rem}\n"
     ".axis{display:flex;justify-content:space-between;color:var(--soft);font-size:.8125rem;"
     "margin:0 0 1rem}\n"
@@ -55,11 +62,13 @@ const char run_report_style[] =
     "font-size:.875rem}\n"
     ".key i{display:inline-block;width:.75rem;height:.75rem;margin-right:.35rem;"
     "border-radius:.15rem}\n"
-    ".r0{fill:#0059b3;background:#0059b3}.r1{fill:#00845f;background:#00845f}"
-    ".r2{fill:#d98a00;background:#d98a00}.r3{fill:#b04a8c;background:#b04a8c}"
-    ".r4{fill:#4c9be8;background:#4c9be8}.r5{fill:#2fb58b;background:#2fb58b}"
-    ".r6{fill:#8a5a00;background:#8a5a00}.r7{fill:#7a6fd0;background:#7a6fd0}"
-    ".left{fill:#8a929b;background:#8a929b}\n"
+    ".key svg{width:1.5rem;height:.5rem;margin-right:.35rem;vertical-align:middle}"
+    ".key path{fill:none;stroke-width:2}\n"
+    ".r0{fill:var(--r0);background:var(--r0)}.r1{fill:var(--r1);background:var(--r1)}"
+    ".r2{fill:var(--r2);background:var(--r2)}.r3{fill:var(--r3);background:var(--r3)}"
+    ".r4{fill:var(--r4);background:var(--r4)}.r5{fill:var(--r5);background:var(--r5)}"
+    ".r6{fill:var(--r6);background:var(--r6)}.r7{fill:var(--r7);background:var(--r7)}"
+    ".left{fill:var(--other);background:var(--other)}\n"
     ".bar{display:block;height:.6rem;min-width:2px;border-radius:.2rem;background:var(--taken)}\n"
     ".bar.left{background:var(--left)}\n"
     ".meter{width:38%}\n"
@@ -76,7 +85,9 @@ const char run_report_style[] =
     "td[data-name]::before{content:attr(data-name) ': ';color:var(--soft);font-size:.8125rem}\n"
     "}\n"
     "@media print{:root{--ground:#fff;--card:#fff;--ink:#000;--soft:#333;--line:#999;"
-    "--taken:#0059b3;--left:#b45309;--good:#000}\n"
+    "--edge:#555;--taken:#0059b3;--left:#b45309;--good:#000;--r0:#0059b3;--r1:#00845f;"
+    "--r2:#b87300;--r3:#b04a8c;--r4:#3a86d4;--r5:#1f8f6c;--r6:#7a4f00;--r7:#6a5fc8;"
+    "--other:#767d85}\n"
     "body{max-width:none;padding:0;font-size:10pt}\n"
     "tr,.figures div{break-inside:avoid}h2,h3{break-after:avoid}\n"
     ".bar,.share,.share *,.key i{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";

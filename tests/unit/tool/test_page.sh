@@ -72,7 +72,18 @@ GrB_mxm${tab}host${tab}fits${tab}7${tab}-${tab}mxm:plus_times:fp32:m20000n64k200
 EOF
 check "a run of two processes" 'run sh -c "cat; cat"'
 check "the page is well formed, self-contained and tells all" 'valid'
+check "its colours can be told apart: text 4.5, graphics 3, light, dark and print" \
+  'python3 "$srcdir/tests/unit/tool/check_contrast.py" page.html'
+sed 's/--r2:#ffb454/--r2:#404040/' page.html >dull.html
+check "... and one that cannot is told" \
+  '! python3 "$srcdir/tests/unit/tool/check_contrast.py" dull.html >told &&
+   [ "$(cat told)" = "$(printf "dark: r2 on ground: 1.74\ndark: r2 on card: 1.49")" ]'
 check "what was saved" 'on_page "<dd class=\"gain\">6.00 ms</dd>"'
+check "... by both together, and by the one that saved most" \
+  'on_page "sum over 2 processes" && on_page "Saved by one process, at most</dt><dd class=\"gain\">3.00 ms</dd>" &&
+   json "a[\"saved_us_of_one\"] == 3000.5 and [p[\"saved_us\"] for p in a[\"processes\"]] == [3000.5] * 2"'
+check "... on the terminal, too" \
+  'run sh -c "cat; cat" 2>&1 | grep -q "6.00 ms saved (estimated), the sum over processes; one saved 3.00 ms at most"'
 check "and of which calls that is not known" 'on_page "Of 14 taken calls it is not known"'
 check "how it is known" 'on_page "What is called estimated is not measured" &&
   on_page "up to a factor of 1.31 off" && on_page "original known to a factor of 1.31" &&
@@ -128,6 +139,9 @@ check "conversions and proofs, with their share" 'on_page "3.0 MB were converted
   on_page "data-name=\"Share\">28.1 %<" && json "a[\"upkeep\"][\"proofs\"] == 998"'
 check "memory over the run" 'on_page "highest: 3.0 MB" && on_page "highest: 5000.0 MB" &&
   json "len(a[\"memory\"]) == 2 and a[\"memory\"][1][2:] == [3000000, 5000000000]"'
+check "... whose line is which" \
+  'grep -q "<svg viewBox=\"0 0 24 8\".*class=\"l0 d0\".*</svg>cat [0-9]*</span></div>" page.html &&
+   grep -q "<path class=\"l0 d0\" d=\"M[0-9]" page.html'
 check "a picture of each matrix" '[ "$(grep -c "<figure>" page.html)" -eq 1 ] &&
   on_page "4,096 × 2,048, 83,886 entries (1 %)" && on_page "8 rows alike 50 %" &&
   on_page "25.0 % are empty" && json "len(a[\"matrices\"]) == 1"'
@@ -156,7 +170,8 @@ check "are text" 'valid && ! grep -q -i "<script" page.html'
 check "what is not UTF-8 is replaced" 'on_page "cut ? short?"'
 check "strange lines are counted" 'on_page "6 lines of the library" && json "a[\"not_understood\"] == 6"'
 : >lines
-check "a run without a call" 'run cat && valid && on_page "No calls were seen"'
+check "a run without a call" 'run cat && valid && on_page "No calls were seen" &&
+  on_page "shunt doctor" && on_page "GrB_mxv"'
 check "a run that a signal ended" '! run sh -c "kill -TERM \$\$" && valid && on_page "ended by signal 15"'
 check "a page that cannot be written" \
   'env SHUNT_LIBDIR="$libraries" "$SHUNT" run --report no/page.html true; [ $? -eq 125 ]'
