@@ -19,30 +19,8 @@ on_page() { grep -q -F -e "$1" page.html; }
 
 # ---- what a stand-in leaves ----------------------------------------------------------------------
 mkdir lib
-cat >stand_in.c <<'EOC'
-/* Copies the file LINES to SHUNT_REPORT at the end of a program called cat, "PID" made its own. */
-#define _GNU_SOURCE
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-__attribute__((destructor)) static void report(void)
-{
-  const char *path = getenv("SHUNT_REPORT"), *lines = getenv("LINES");
-  char line[4096];
-  if (!path || !lines || strcmp(program_invocation_short_name, "cat")) return;
-  FILE *from = fopen(lines, "r"), *to = fopen(path, "ae");
-  while (from && to && fgets(line, sizeof line, from)) {
-    char *pid = strstr(line, "PID");
-    if (pid) *pid = 0;
-    fputs(line, to);
-    if (pid) fprintf(to, "%ld%s", (long)getpid(), pid + 3);
-  }
-  if (to) fclose(to);
-}
-EOC
-if ! ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err; then
+if ! ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so \
+  "$srcdir/tests/unit/tool/report_stand_in.c" 2>err; then
   skip "no C compiler for the stand-in library"
   finish
 fi
@@ -74,7 +52,7 @@ check "a run of two processes" 'run sh -c "cat; cat"'
 check "the page is well formed, self-contained and tells all" 'valid'
 check "its colours can be told apart: text 4.5, graphics 3, light, dark and print" \
   'python3 "$srcdir/tests/unit/tool/check_contrast.py" page.html'
-sed 's/--r2:#ffb454/--r2:#404040/' page.html >dull.html
+sed 's/--r2:#ffd75e/--r2:#404040/' page.html >dull.html
 check "... and one that cannot is told" \
   '! python3 "$srcdir/tests/unit/tool/check_contrast.py" dull.html >told &&
    [ "$(cat told)" = "$(printf "dark: r2 on ground: 1.74\ndark: r2 on card: 1.49")" ]'
@@ -195,63 +173,7 @@ check "every reason has its advice" '[ "$(wc -l <lines)" -gt 25 ] && run cat && 
   json "all(d[\"advice\"] for d in a[\"decisions\"])"'
 
 # ---- a program that uses GraphBLAS -------------------------------------------------------------------
-cat >product.c <<'EOF'
-/* C = A B, 2000 x 2000 with 10 entries in each row, times 2000 x 32, three times or TIMES. */
-#include <GraphBLAS.h>
-#include <pthread.h>
-#include <stdlib.h>
-__attribute__((noinline)) int multiply(GrB_Matrix c, GrB_Matrix a, GrB_Matrix b)
-{
-  return GrB_mxm(c, NULL, NULL, GrB_PLUS_TIMES_SEMIRING_FP32, a, b, NULL) == GrB_SUCCESS;
-}
-static void *own_malloc(size_t n) { return malloc(n); }
-int run(void)
-{
-  enum { ROWS = 2000, WIDE = 32, EACH = 10 };
-  const char *times = getenv("TIMES"), *way = getenv("WAY");
-  GrB_Matrix a, b, c, d;
-  if (way && *way == 'm')
-    GxB_init(GrB_NONBLOCKING, own_malloc, calloc, realloc, free);
-  else
-    GrB_init(GrB_NONBLOCKING);
-  GrB_Matrix_new(&a, GrB_FP32, ROWS, ROWS);
-  GrB_Matrix_new(&b, GrB_FP32, ROWS, WIDE);
-  GrB_Matrix_new(&c, GrB_FP32, ROWS, WIDE);
-  for (int i = 0; i < ROWS; i++) {
-    for (int k = 0; k < EACH; k++)
-      GrB_Matrix_setElement_FP32(a, (float)(k + 1), i, (i * 7 + k * 31) % ROWS);
-    for (int j = 0; j < WIDE; j++) GrB_Matrix_setElement_FP32(b, (float)(i - j), i, j);
-  }
-  GrB_Matrix_wait(a, GrB_MATERIALIZE);
-  GrB_Matrix_wait(b, GrB_MATERIALIZE);
-  int good = 1;
-  if (way && *way == 'b') GxB_Global_Option_set(GxB_BURBLE, 1);
-  for (int i = times ? atoi(times) : 3; i > 0; i--) good &= multiply(c, a, b);
-  /* Whatever ran beside: the same sums, and nothing else was done to any of them. */
-  GrB_Matrix_new(&d, GrB_FP32, ROWS, WIDE);
-  for (int i = 0; i < ROWS; i++)
-    for (int j = 0; j < WIDE; j++) {
-      float sum = 0, found = 0;
-      for (int k = 0; k < EACH; k++) sum += (float)(k + 1) * (float)((i * 7 + k * 31) % ROWS - j);
-      good &= GrB_Matrix_extractElement_FP32(&found, c, i, j) == GrB_SUCCESS && found == sum;
-    }
-  GrB_finalize();
-  return !good;
-}
-static void *in_thread(void *unused)
-{
-  return run() ? unused : NULL;
-}
-int run_in_thread(void)
-{
-  pthread_t thread;
-  return pthread_create(&thread, NULL, in_thread, &thread) || pthread_join(thread, NULL);
-}
-int main(void)
-{
-  return run();
-}
-EOF
+product=$srcdir/tests/unit/tool/graphblas_product.c
 cat >thread.py <<'EOF'
 import ctypes
 raise SystemExit(ctypes.CDLL("./product.so").run_in_thread())
@@ -274,7 +196,7 @@ EOF
 # shellcheck disable=SC2086
 if [ ! -e "${SHUNT_GRAPHBLAS_SO:-}" ]; then
   skip "the library for GraphBLAS was not built"
-elif ! ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -rdynamic -o product product.c ${GRAPHBLAS_LIBS:--lgraphblas} 2>err; then
+elif ! ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -rdynamic -o product "$product" ${GRAPHBLAS_LIBS:--lgraphblas} 2>err; then
   skip "GraphBLAS' headers are not installed"
 else
   mkdir graphblas && cp "$SHUNT_GRAPHBLAS_SO" graphblas/libshunt-graphblas.so
@@ -305,7 +227,7 @@ else
   check "a C program: its object and function" \
     'json "a[\"decisions\"][0][\"from\"].startswith(\"product: multiply+0x\")"'
   # shellcheck disable=SC2086
-  ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -shared -fPIC -o product.so product.c ${GRAPHBLAS_LIBS:--lgraphblas}
+  ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -shared -fPIC -o product.so "$product" ${GRAPHBLAS_LIBS:--lgraphblas}
   if ! python3 -c 'import ctypes; ctypes.CDLL(None)._Py_DumpTraceback' 2>err; then
     skip "this Python does not export its reader of stacks"
   else
