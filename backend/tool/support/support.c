@@ -10,7 +10,7 @@ static const char help[] =
     "Print which calls of cuSPARSE are taken, by which routes, and why others are\n"
     "not, as this build and SHUNT_ROUTES have it.  Needs no GPU.\n"
     "\n"
-    "      --gpu GPU  h200 (the default), h100, a100, b200\n"
+    "      --gpu GPU  h200 (the default), h100, a100, a40, l40s, b200, rtx5090\n"
     "      --json     print JSON: a list of tables, the first row of each its head\n"
     "  -h, --help     print this text and exit\n"
     "\n"

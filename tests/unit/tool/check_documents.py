@@ -8,7 +8,7 @@
   routes     each row of backend/routes/table.c has its paragraph in shunt-cusparse(7) and stands in
              shunt-env(7), with the names of earlier releases, and in `shunt run --help`
   reasons    the words and sentences of backend/plan/reason.c are those of shunt-env(7); for each
-             there is advice in shunt-troubleshooting(7)
+             there is advice in shunt-troubleshooting(7), the same as on the page of shunt run
   columns    each column of `shunt bench` is described in shunt(1)
   exports    each function that is exported stands in a man page
   pages      each page is installed, and SEE ALSO names pages that exist
@@ -157,9 +157,27 @@ def check_reasons():
     check("there are reasons", set() if text else {"none"})
     check("every reason stands in shunt-env(7) with its sentence",
           {w for w in set(text) | set(documented) if text.get(w) != documented.get(w)})
-    advised = paragraphs(section(page("shunt-troubleshooting.7"), "REASONS"))
-    check("every reason has its advice in shunt-troubleshooting(7)",
-          set(text) ^ {word for head in advised for word in head})
+    advised = advice_of_page()
+    check("every reason has its advice in shunt-troubleshooting(7)", set(text) ^ set(advised))
+    told = advice_of_report()
+    check("... which is that of the report",
+          {w for w in set(text) & set(advised) if told.get(w, "-") != advised[w]})
+
+
+def advice_of_page():
+    """word -> its advice in shunt-troubleshooting(7)"""
+    written = re.split(r"^\.TP\n", section(page("shunt-troubleshooting.7"), "REASONS"), flags=re.M)[1:]
+    return {plain(p.split("\n", 1)[0]): plain(p.split("\n", 1)[1]) for p in written}
+
+
+def advice_of_report():
+    """word -> its advice in the page of shunt run; of taken calls that there is none."""
+    words_of = dict(re.findall(r'\[SHUNT_(\w+)\] = \{"(\w+)"', read("backend/plan/reason.c")))
+    table = read("backend/tool/report/report_words.c").partition("advice[")[2].partition("};")[0]
+    rows = re.findall(r'\[SHUNT_(\w+)\] =\s*((?:"[^"]*"\s*)+)', table)
+    joined = {name: "".join(re.findall(r'"([^"]*)"', text)) for name, text in rows}
+    return {words_of[name]: text or "Taken: nothing to do." for name, text in joined.items()
+            if name in words_of}
 
 
 def check_columns():
