@@ -41,7 +41,7 @@ dist_man_MANS = %D%/man/shunt.1 %D%/man/shunt-cusparse.7 %D%/man/shunt-env.7 \
 
 # What is taken, asked of the router: both pages are kept in the tree, and compared by
 # tests/unit/tool/test_support.sh.  Needs CUDA and GraphBLAS.
-EXTRA_DIST += %D%/support/shunt-support.html
+dist_html_DATA = %D%/support/shunt-support.html
 support-page: shunt libshunt-graphblas.la
 	./shunt support --json >support.cusparse
 	CC='$(CC)' GRAPHBLAS_CPPFLAGS='$(GRAPHBLAS_CPPFLAGS)' GRAPHBLAS_LIBS='$(GRAPHBLAS_LIBS)' \
