@@ -1,5 +1,6 @@
-"""python -m shunt [OPTION]... SCRIPT...: this Python runs SCRIPT under `shunt run`.  Where the first
-word is a command of shunt's (python -m shunt run -- ...) it is the same as the command shunt."""
+"""python -m shunt [OPTION]... SCRIPT...: this Python runs SCRIPT under `shunt run`.  Where the
+first word is a command of shunt's (python -m shunt run -- ...) it is the same as the command
+shunt."""
 import os
 import sys
 
@@ -12,11 +13,11 @@ Usage: python -m shunt [OPTION]... SCRIPT [ARGUMENT]...
        python -m shunt [OPTION]... -c CODE [ARGUMENT]...
        python -m shunt COMMAND [OPTION]... [ARGUMENT]...
        python -m shunt kernelspec install|remove [OPTION]...
-The first three run this Python under `shunt run`, whose options come first: --report FILE, --json FILE,
---explain, --measure, --strict and the others of `shunt run --help`.  Options of Python's (-u, -W) come
-behind them.  A word without a dot or a slash is a command of shunt's; a script of such a name is called
-with its folder: ./train.  kernelspec makes a Jupyter kernel that runs this Python under Shunt, or
-removes it.
+The first three run this Python under `shunt run`, whose options come first: --report FILE,
+--json FILE, --explain, --measure, --strict and the others of `shunt run --help`.  Options of
+Python's (-u, -W) come behind them.  A word without a dot or a slash is a command of shunt's; a
+script of such a name is called with its folder: ./train.  kernelspec makes a Jupyter kernel that
+runs this Python under Shunt, or removes it.
 """
 # Of `shunt run`'s options: those that take the next word, and those of one letter that do not.
 WITH_ARGUMENT = ("--report", "--json", "--routes", "--require")

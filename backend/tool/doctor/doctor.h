@@ -56,8 +56,8 @@ struct doctor_findings {
 /* Adds one. */
 void doctor_find(struct doctor_findings *f, enum doctor_level level, const char *topic,
                  const char *advice, const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* Can it be served?  `argv`: the program and its arguments; argv[0] is NULL when none was named, and
-   then one of the two libraries is enough.  */
+/* Can it be served?  `argv`: the program and its arguments; argv[0] is NULL when none was named,
+   and then one of the two libraries is enough.  */
 bool doctor_can_serve(const struct doctor_findings *f, char *const *argv);
 /* All findings, the verdict - without a program one for each library - and what to do. */
 void doctor_print(const struct doctor_findings *f, char *const *argv);

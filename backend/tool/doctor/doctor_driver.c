@@ -160,8 +160,8 @@ static void report_missing(struct doctor *d, bool module, int nodes, bool libcud
         "libcuda.so.1 is not found");
 }
 
-/* There is one cost table, the built-in one (backend/routes/cost_table.h); rates of memory are scaled
-   by shunt_cost_scale.  */
+/* There is one cost table, the built-in one (backend/routes/cost_table.h); rates of memory are
+   scaled by shunt_cost_scale.  */
 static void describe_costs(struct doctor *d)
 {
   static const char table[] =

@@ -1,5 +1,5 @@
-/* doctor_settings.c: what is set, in the environment or the file of SHUNT_CONFIG, and the files that
-   it names.
+/* doctor_settings.c: what is set, in the environment or the file of SHUNT_CONFIG, and the files
+   that it names.
 
    Settings are read as the libraries read them (backend/options/options.h), so what counts here
    counts there.  Below another root the file is that root's.  */

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""check_contrast.py PAGE.html: can the page's colours be told apart, in light, dark and print?
+"""check_contrast.py PAGE.html: can the page's colours be told apart in light, dark and print?
 
-No two series are nearer than NEAREST in red, green and blue.  By WCAG 2: text has a contrast of 4.5 or more with what it stands on, lines and areas that mean
-something of 3 or more.  All colours are named in :root, so that none is of one setting alone."""
+No two series are nearer than NEAREST in red, green and blue.  By WCAG 2, text has a contrast of
+4.5 or more with what it stands on, lines and areas that mean something of 3 or more.  All colours are named in :root, so that none is of one setting alone."""
 import itertools
 import math
 import re
@@ -32,10 +32,12 @@ def contrast(a, b):
 
 
 assert abs(contrast("000", "fff") - 21) < 0.01 and contrast("777777", "ffffff") < 4.5
-style = re.search(r"<style>(.*?)</style>", open(sys.argv[1], encoding="utf-8").read(), re.S).group(1)
+page = open(sys.argv[1], encoding="utf-8").read()
+style = re.search(r"<style>(.*?)</style>", page, re.S).group(1)
 roots = re.findall(r":root\{([^}]*)\}", style)
 assert len(roots) == 3, len(roots)
-assert not re.search(r"#[0-9a-fA-F]{3,6}\b", re.sub(r":root\{[^}]*\}", "", style)), "a colour of its own"
+rest = re.sub(r":root\{[^}]*\}", "", style)
+assert not re.search(r"#[0-9a-fA-F]{3,6}\b", rest), "a colour of its own"
 wrong = []
 for mode, root in zip(("light", "dark", "print"), roots):
     colour = dict(re.findall(r"--(\w+):#([0-9a-f]{3,6})", root))
