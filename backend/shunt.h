@@ -264,9 +264,9 @@ struct shunt_scaling {
 };
 #endif
 
-/* Integers of real numbers, symmetric: scale = m / L, L = 2^(bits - 1) - 1, m the largest finite |x|
-   of the matrix or, per_row, of its row; q = x / scale, rounded to the nearest, ties to even, bounded
-   by -L and L; 0 for a NaN.
+/* Integers of real numbers, symmetric: scale = m / L, L = 2^(bits - 1) - 1, m the largest finite
+   |x| of the matrix or, per_row, of its row; q = x / scale, rounded to the nearest, ties to even,
+   bounded by -L and L; 0 for a NaN.
 
    from: f16, bf16 or f32.  to: of the first (batch, head), of from's rows and columns, its values
    written; those of the others stand behind it, rows x row_bytes each.  scales: for each (batch,
@@ -277,8 +277,8 @@ SHUNT_API shunt_status shunt_quantise(const struct shunt_tensor *from, enum shun
 
 struct shunt_packed_integers;
 
-/* As shunt_pack.  bits: 16 of a matrix of SHUNT_I16; 8 of SHUNT_I8; 4 of SHUNT_I8 whose values are -8
-   .. 7 (SHUNT_E_INPUT if not).  height: V, 8, 4 or 2; 0: the largest at which three of four
+/* As shunt_pack.  bits: 16 of a matrix of SHUNT_I16; 8 of SHUNT_I8; 4 of SHUNT_I8 whose values are
+   -8 .. 7 (SHUNT_E_INPUT if not).  height: V, 8, 4 or 2; 0: the largest at which three of four
    places of the vectors are entries, else 2.  The others cost memory, and zeros to multiply.
    a->values may be NULL: zeros.  Freed by shunt_packed_integers_free.  */
 SHUNT_API shunt_status shunt_pack_integers(const struct shunt_csr *a, enum shunt_place where,
@@ -297,9 +297,9 @@ struct shunt_packed_integers_info {
 SHUNT_API void shunt_packed_integers_describe(const struct shunt_packed_integers *p,
                                               struct shunt_packed_integers_info *out);
 
-/* C = P B.  values: NULL, or other integers for P's pattern, as shunt_integer_softmax writes them.  b:
-   P's columns x n, of no more bits than P has.  c: P's rows x n by rows, c_row_stride elements apart,
-   aligned to its type.  */
+/* C = P B.  values: NULL, or other integers for P's pattern, as shunt_integer_softmax writes them.
+   b: P's columns x n, of no more bits than P has.  c: P's rows x n by rows, c_row_stride elements
+   apart, aligned to its type.  */
 SHUNT_API shunt_status shunt_integer_spmm(const struct shunt_packed_integers *p, const void *values,
                                           const struct shunt_integers *b,
                                           const struct shunt_scaling *scaling, void *c,
@@ -315,14 +315,15 @@ SHUNT_API shunt_status shunt_integer_sddmm(const struct shunt_packed_integers *p
 
 /* Softmax of each row of scale x scores, times L = 2^(P's bits - 1) - 1, rounded to integers.
    scores: results of f32; aligned to 16 bytes.  values: `places` integers of P's bits (16 or 8),
-   aligned to 256 bytes; NULL: P's own.  A row with a NaN or +Inf, or of -Inf alone, gives zeros.  */
+   aligned to 256 bytes; NULL: P's own.  A row with a NaN or +Inf, or of -Inf alone, gives
+   zeros.  */
 SHUNT_API shunt_status shunt_integer_softmax(const struct shunt_packed_integers *p, float scale,
                                              const float *scores, void *values,
                                              shunt_stream stream);
 
 /* O = softmax(scale Q K^T at P's entries) V, with Q, K and V quantised to 8 bits (Q and K by rows,
-   each V by itself) and the weights of the softmax to P's bits, 8 or 16.  Q and O: m x d, K and V: n
-   x d, each of any of f16, bf16 and f32.  P's values are not read.  workspace: of the same sizes,
+   each V by itself) and the weights of the softmax to P's bits, 8 or 16.  Q and O: m x d, K and V:
+   n x d, each of any of f16, bf16 and f32.  P's values are not read.  workspace: of the same sizes,
    aligned to 256 bytes.  */
 SHUNT_API size_t shunt_integer_attention_workspace(const struct shunt_packed_integers *p,
                                                    const struct shunt_tensor *q,

@@ -8,9 +8,9 @@
 
    The call with which that comes to as much as the opening costs opens it.  So a program takes at
    most twice what it would have taken, had its number of calls been known (ski rental: Karlin,
-   Manasse, Rudolph and Sleator, "Competitive snoopy caching", Algorithmica 3, 1988).  The pool costs
-   less than the original's own first product, which a program is spared as long as Shunt has taken
-   all of its calls: until then the first copy is made when it is wanted.
+   Manasse, Rudolph and Sleator, "Competitive snoopy caching", Algorithmica 3, 1988).  The pool
+   costs less than the original's own first product, which a program is spared as long as Shunt has
+   taken all of its calls: until then the first copy is made when it is wanted.
 
    A captured call counts as SHUNT_OPENING_REPLAYS calls, since graphs are captured to be replayed.
 

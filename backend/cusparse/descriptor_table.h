@@ -17,7 +17,7 @@
 
 #include "backend/plan/fork.h"
 
-enum { SHUNT_DESCRIPTORS = 1024 };
+enum { SHUNT_DESCRIPTORS = 8192 };
 
 struct shunt_descriptor_table {
   pthread_mutex_t lock;
@@ -36,6 +36,8 @@ struct shunt_descriptor_table {
 
 /* Copies *note into the table. */
 void shunt_descriptor_table_put(struct shunt_descriptor_table *t, const void *note);
+/* The same, but no other note is forgotten for it; false: all its places are taken. */
+bool shunt_descriptor_table_add(struct shunt_descriptor_table *t, const void *note);
 void shunt_descriptor_table_drop(struct shunt_descriptor_table *t,
                                  cusparseConstSpMatDescr_t descriptor);
 /* Copies the descriptor's note out of it; false: there is none. */

@@ -35,24 +35,31 @@
 struct shunt_entry_call {
   const char *name;   /* of the exported function, for the log */
   const void *caller; /* its return address */
+  const struct shunt_original *library;
   struct shunt_problem problem;
   cudaStream_t stream;
   struct shunt_answer answer; /* why is set by the description, the rest by shunt_entry_take */
   struct shunt_original_into original; /* for SHUNT_MEASURE */
 };
 
-/* The original has answered `status`: is there anything for Shunt to say?  It succeeded, or it refused
-   what SHUNT_EXTEND may answer.  */
+/* The original has answered `status`: is there anything for Shunt to say?  It succeeded, or it
+   refused what SHUNT_EXTEND may answer.  */
 bool shunt_entry_may_answer(cusparseStatus_t status);
 
 /* bufferSize's answer for p, the original having said `status` and *bytes: with room for Shunt in
-   *bytes.  Of a problem that the original refused, success if Shunt will take it.  `path`: of the
-   original's library.  */
-cusparseStatus_t shunt_entry_buffer_size(const struct shunt_problem *p, cusparseStatus_t status,
-                                         size_t *bytes, cudaStream_t stream, const char *path);
+   *bytes.  Of a problem that the original refused, success if Shunt will take it.  */
+cusparseStatus_t shunt_entry_buffer_size(const struct shunt_original *o,
+                                         const struct shunt_problem *p, cusparseStatus_t status,
+                                         size_t *bytes, cudaStream_t stream);
+
+/* A preprocess of this matrix is about to be handed on: the epoch before it ends, for good where what
+   is asked for now is captured (preprocess_epoch.h). */
+void shunt_entry_preprocess(const struct shunt_original *o, cusparseHandle_t handle,
+                            cusparseConstSpMatDescr_t matrix);
 
 /* preprocess' answer for p: of a problem that only Shunt takes, success. */
-cusparseStatus_t shunt_entry_preprocessed(const struct shunt_problem *p, cusparseStatus_t status);
+cusparseStatus_t shunt_entry_preprocessed(const struct shunt_original *o,
+                                          const struct shunt_problem *p, cusparseStatus_t status);
 
 /* Runs a described call through the planner and logs the decision.  True: the
    answer for the program is *status; false: the original must run.  */
@@ -60,7 +67,7 @@ bool shunt_entry_take(struct shunt_entry_call *call, void *buffer, cusparseStatu
 
 /* After a preprocess of the original's that succeeded: profiles the pattern, and measures
    the ways if SHUNT_TUNE asks for it.  */
-void shunt_entry_prepare(const struct shunt_problem *p, void *buffer, cudaStream_t stream,
-                         struct shunt_original_run original);
+void shunt_entry_prepare(const struct shunt_original *o, const struct shunt_problem *p,
+                         void *buffer, cudaStream_t stream, struct shunt_original_run original);
 
 #endif

@@ -34,8 +34,8 @@
   X(CsrSetPointers) X(CscSetPointers) X(CooSetPointers) X(SpMatSetValues)                          \
   X(CreateBsr) X(CreateConstBsr) X(DestroySpMat)
 
-/* The functions that we only call, to read handles and descriptors back, and to make some to measure
-   with.  */
+/* The functions that we only call, to read handles and descriptors back, and to make some to
+   measure with.  */
 #define SHUNT_READ(X)                                                                              \
   X(GetStream) X(GetPointerMode) X(GetVersion)                                                     \
   X(SpMatGetFormat) X(SpMatGetSize) X(SpMatGetStridedBatch) X(SpMatGetIndexBase)                   \

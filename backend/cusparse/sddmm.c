@@ -2,6 +2,7 @@
    spmm.c.  */
 #include "backend/cusparse/describe.h"
 #include "backend/cusparse/entry.h"
+#include "backend/cusparse/preprocess_epoch.h"
 #include "backend/plan/planner.h"
 
 SHUNT_EXPORT cusparseStatus_t cusparseSDDMM_bufferSize(
@@ -19,7 +20,7 @@ SHUNT_EXPORT cusparseStatus_t cusparseSDDMM_bufferSize(
                                                        matC, computeType, alg, bufferSize);
   if (shunt_entry_may_answer(status) &&
       shunt_describe_sddmm(original, &x, &p, &stream).reason == SHUNT_FITS)
-    status = shunt_entry_buffer_size(&p, status, bufferSize, stream, original->path);
+    status = shunt_entry_buffer_size(original, &p, status, bufferSize, stream);
   SHUNT_LEAVE();
   return status;
 }
@@ -80,17 +81,22 @@ SHUNT_EXPORT cusparseStatus_t cusparseSDDMM_preprocess(
                                     matB,   beta, matC, computeType, alg};
   struct shunt_problem p;
   cudaStream_t stream;
+  const bool by_name = !shunt_original_was_bound();
+  shunt_entry_preprocess(original, handle, matC);
   cusparseStatus_t status = original->SDDMM_preprocess(handle, opA, opB, alpha, matA, matB, beta,
                                                        matC, computeType, alg, externalBuffer);
   const bool described = shunt_entry_may_answer(status) &&
                          shunt_describe_sddmm(original, &x, &p, &stream).reason == SHUNT_FITS;
   if (described && p.extended)
-    status = shunt_entry_preprocessed(&p, status);
-  else if (described && status == CUSPARSE_STATUS_SUCCESS)
+    status = shunt_entry_preprocessed(original, &p, status);
+  else if (described && status == CUSPARSE_STATUS_SUCCESS) {
+    const struct shunt_preprocessed prepared = {matC, original->base, externalBuffer, &p};
+    if (by_name) p.pattern_epoch = shunt_epoch_begin(&prepared);
     shunt_entry_prepare(
-        &p, externalBuffer, stream,
+        original, &p, externalBuffer, stream,
         (struct shunt_original_run){run_original,
                                     &(struct original_run){original, &x, matC, externalBuffer}});
+  }
   SHUNT_LEAVE();
   return status;
 }
@@ -106,8 +112,15 @@ SHUNT_EXPORT cusparseStatus_t cusparseSDDMM(cusparseHandle_t handle, cusparseOpe
               externalBuffer);
   struct shunt_sddmm_arguments x = {handle, opA,  opB,  alpha,       matA,
                                     matB,   beta, matC, computeType, alg};
-  struct shunt_entry_call call = {.name = "cusparseSDDMM", .caller = __builtin_return_address(0)};
+  const bool by_name = !shunt_original_was_bound();
+  struct shunt_entry_call call = {
+      .name = "cusparseSDDMM", .caller = __builtin_return_address(0), .library = original};
   call.answer.why = shunt_describe_sddmm(original, &x, &call.problem, &call.stream);
+  if (by_name && call.answer.why.reason == SHUNT_FITS) {
+    const struct shunt_preprocessed prepared = {matC, original->base, externalBuffer,
+                                                &call.problem};
+    call.problem.pattern_epoch = shunt_epoch_of(&prepared);
+  }
   cusparseStatus_t status = CUSPARSE_STATUS_SUCCESS;
   struct original_run run = {original, &x, matC, externalBuffer};
   call.original = (struct shunt_original_into){run_original_into, &run};

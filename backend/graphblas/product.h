@@ -83,8 +83,8 @@ struct grb_method {
 };
 extern const struct grb_method grb_spmm, grb_sddmm, grb_masked_dot, grb_frontier;
 
-/* Is it a step of a few searches (frontier.c)?  The first two may be asked before operands are read,
-   the third once they are.  */
+/* Is it a step of a few searches (frontier.c)?  The first two may be asked before operands are
+   read, the third once they are.  */
 bool grb_frontier_semiring(const struct grb_semiring *s);
 bool grb_frontier_worth(const struct grb_library *l, GrB_Matrix f);
 bool grb_frontier_fits(const struct grb_product *p);

@@ -1,5 +1,5 @@
-/* integers_attention.c: shunt_integer_attention: Q, K and V as 8-bit integers, all problems at once;
-   then problem by problem three calls, as the paper has it:
+/* integers_attention.c: shunt_integer_attention: Q, K and V as 8-bit integers, all problems at
+   once; then problem by problem three calls, as the paper has it:
 
      workspace  | Q | K | V | scales of Q's rows | of K's | of each V | scores | weights |
                   \_________ quantise ___________________________/     |        |

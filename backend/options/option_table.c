@@ -90,7 +90,7 @@ const struct shunt_option shunt_option_table[SHUNT_OPTION_COUNT] = {
      .otherwise = "none",
      .kind = SHUNT_OPTION_PATH,
      PLACE(report),
-     .sentence = "The file that a table of all decisions is appended to at the end."},
+     .sentence = "Where a table of all decisions goes: a file, or a folder of one a process."},
     {.name = "SHUNT_MEASURE",
      .otherwise = "0",
      .kind = SHUNT_OPTION_SWITCH,

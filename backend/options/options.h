@@ -40,7 +40,7 @@ struct shunt_options {
   enum shunt_math math;
   enum shunt_log log;
   char log_file[SHUNT_OPTION_PATH_BYTES]; /* "": stderr */
-  char report[SHUNT_OPTION_PATH_BYTES];   /* "": none */
+  char report[SHUNT_OPTION_PATH_BYTES];   /* "": none (backend/log/log_report.h) */
   bool measure;                           /* time some calls both ways; only with a report */
   bool deterministic;
   enum shunt_assume assume;

@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "backend/cublas/cublaslt.h"
 #include "backend/options/options.h"
@@ -124,11 +123,13 @@ struct shunt_context *shunt_context_make(void)
   e = find(id);
   for (int i = 0; !e && i < MOST_CONTEXTS; i++) {
     if (atomic_load(&contexts[i])) continue;
+    const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
     e = create(id);
     if (e) {
       atomic_store_explicit(&contexts[i], e, memory_order_release);
       shunt_tune_machine(e->ordinal);
     }
+    shunt_leave_relaxed(mode);
     break;
   }
   pthread_mutex_unlock(&making);
@@ -146,13 +147,12 @@ void shunt_context_beside(struct shunt_context *e, const char *beside)
 
 static void open_gemm(struct shunt_context *e)
 {
-  enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
   pthread_mutex_lock(&making);
   if (!e->gemm_tried) {
     e->gemm_tried = true;
-    cudaThreadExchangeStreamCaptureMode(&mode);
+    const enum cudaStreamCaptureMode mode = shunt_enter_relaxed();
     atomic_store_explicit(&e->gemm, shunt_cublaslt_open(e->beside), memory_order_release);
-    cudaThreadExchangeStreamCaptureMode(&mode);
+    shunt_leave_relaxed(mode);
   }
   pthread_mutex_unlock(&making);
 }
@@ -172,15 +172,10 @@ bool shunt_context_release_memory(void)
   return e && shunt_cache_release_all(e->cache) > 0;
 }
 
-/* What others let go of is with the device some calls of theirs later. */
 bool shunt_context_await_others(int round)
 {
-  enum { ROUNDS = 60, ROUND_NS = 5000000 };
   struct shunt_context *e = shunt_context_find();
-  if (!e || !e->share || round >= ROUNDS) return false;
-  if (round == 0 && !shunt_share_ask(e->share)) return false;
-  nanosleep(&(struct timespec){0, ROUND_NS}, NULL);
-  return true;
+  return e && e->share && shunt_share_await(e->share, round);
 }
 
 void shunt_context_forget_memory(const void *memory)

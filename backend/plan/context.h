@@ -47,16 +47,16 @@ struct shunt_context *shunt_context_make(void);
 
 /* Where cuBLASLt is looked for; see cublaslt.h.  The first to say so counts. */
 void shunt_context_beside(struct shunt_context *e, const char *beside);
-/* Opens what `set` names (opening.h), whether it pays or not; by whom it is open already, returns at
-   once.  Captures, of this thread or of others, stay as they are.  */
+/* Opens what `set` names (opening.h), whether it pays or not; by whom it is open already, returns
+   at once.  Captures, of this thread or of others, stay as they are.  */
 void shunt_context_open(struct shunt_context *e, uint32_t set);
 
 /* Gives back what the current context's cache has of device memory; waits until the device has it.
    False: it had none.  For the program's allocations that fail.  */
 bool shunt_context_release_memory(void);
-/* The same of other processes' (memory/share.h), for the program's allocation that is to fail all the
-   same: asks them in round 0 and waits for 5 ms.  False: there is nothing to wait for, or it has
-   taken 0.3 s.  */
+/* The same of other processes' (memory/share.h), for the program's allocation that is to fail all
+   the same: asks them in round 0 and waits for 5 ms.  False: there is nothing to wait for, or it
+   has taken 0.3 s.  */
 bool shunt_context_await_others(int round);
 /* The program is about to free the allocation that `memory` is in, or NULL. */
 void shunt_context_forget_memory(const void *memory);

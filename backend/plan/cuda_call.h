@@ -22,6 +22,21 @@ static inline shunt_status shunt_from_cuda(cudaError_t e)
 /* A launcher of kernels/ or conv/, which is not to be blamed for what failed before. */
 #define SHUNT_LAUNCH(call) SHUNT_TRY_OR(SHUNT_E_CUDA, (cudaGetLastError(), (call)))
 
+/* Work of ours that is not part of the caller's stream must neither disturb nor be refused by a
+   capture that another thread has under way: so are allocations, events that are asked about, and
+   whatever waits.  */
+static inline enum cudaStreamCaptureMode shunt_enter_relaxed(void)
+{
+  enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  return mode;
+}
+
+static inline void shunt_leave_relaxed(enum cudaStreamCaptureMode mode)
+{
+  cudaThreadExchangeStreamCaptureMode(&mode);
+}
+
 /* What is asked of device `ordinal`, the current one, before anything is run on it; *memory: its
    bytes.  SHUNT_E_UNSUPPORTED: older than compute capability 8.0.  */
 static inline shunt_status shunt_device_read(int ordinal, struct shunt_device *device,

@@ -1,6 +1,6 @@
 /* packed_product.h: what routes share that multiply by a copy of A in a format of their own.
 
-   SpMM.  The copy is packed: an earlier call made it and it is kept.  Or it is direct: formats that
+   SpMM.  The copy is packed: an earlier call made it.  Or it is direct: formats that
    take little time for it make it anew in the caller's buffer.
 
      packed   stream  C = alpha op(A) B from the copy -- proof and repair
@@ -85,9 +85,10 @@ struct shunt_packed_workspace shunt_packed_lay_out(const struct shunt_packed_for
                                                    const struct shunt_problem *p);
 bool shunt_packed_overwrites(const struct shunt_spmm *s); /* beta is 0, and on the host */
 
-/* Kept memory for a copy of so many bytes. */
+/* Packed memory for a copy of so many bytes. */
 size_t shunt_packed_copy_bytes(size_t copy_bytes);
-/* A route's run, for SpMM, and keep. */
+/* A route's run, for SpMM, and its pack.  A run notes what it did with a packed copy; where it answers
+   SHUNT_E_UNSUPPORTED or SHUNT_E_WORKSPACE and the copy is unused, nothing was enqueued.  */
 shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct shunt_call *c);
 shunt_status shunt_packed_fill(const struct shunt_packed_format *f, const struct shunt_call *c,
                                const struct shunt_packed_view *into);

@@ -2,8 +2,8 @@
 bin_PROGRAMS = shunt
 shunt_SOURCES = \
   %D%/demo.c %D%/launch.c %D%/main.c %D%/model.c %D%/model_print.c %D%/run.c %D%/run_report.c \
-  %D%/tool_matrix.c %D%/tool_memory.c %D%/tool_options.c %D%/tool_patterns.c %D%/tool_progress.c %D%/tool_random.c \
-  %D%/tool_text.c \
+  %D%/tool_matrix.c %D%/tool_memory.c %D%/tool_options.c %D%/tool_patterns.c \
+  %D%/tool_progress.c %D%/tool_random.c %D%/tool_text.c \
   %D%/bench/ablation.c %D%/bench/bench.c %D%/bench/blocks.c %D%/bench/case.c \
   %D%/bench/check.c %D%/bench/host.c %D%/bench/json.c %D%/bench/operands.c %D%/bench/report.c \
   %D%/bench/suite.c %D%/bench/summary.c \
@@ -14,7 +14,8 @@ shunt_SOURCES = \
   %D%/doctor/doctor_shared.c \
   %D%/inspect/inspect.c %D%/inspect/inspect_kinds.c %D%/inspect/inspect_order.c \
   %D%/inspect/inspect_picture.c %D%/inspect/inspect_print.c %D%/inspect/inspect_words.c \
-  %D%/report/report_json.c %D%/report/report_page.c %D%/report/report_read.c \
+  %D%/report/report_folder.c %D%/report/report_json.c %D%/report/report_merge.c \
+  %D%/report/report_page.c %D%/report/report_ranks.c %D%/report/report_read.c \
   %D%/report/report_style.c %D%/report/report_timeline.c \
   %D%/report/report_upkeep.c %D%/report/report_words.c \
   %D%/support/support.c

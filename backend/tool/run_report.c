@@ -122,6 +122,7 @@ bool run_report_print(struct run_report *r, const struct launch_end *end,
   } else {
     print_sum(r, to);
     print_lines(r, to);
+    run_report_ranks_print(r, to);
   }
   if (r->frozen_broken)
     fputs("shunt: a matrix changed in spite of SHUNT_ASSUME=frozen: results may be of its old "

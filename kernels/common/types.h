@@ -116,8 +116,7 @@ struct shunt_spmm {
   struct shunt_scalar alpha, beta;
   shunt_type compute;
   /* NULL: always compute.  Else a device word, read when the kernel runs: C is
-     touched only if it is nonzero.  Guards use it to repair (design: planned
-     routes).  */
+     touched only if it is nonzero.  Guards repair C that way.  */
   const uint32_t *only_if;
 };
 

@@ -37,7 +37,7 @@
    apart, the two that a lane of the mma wants:
 
      values  [stride][2][V][32]   | low bytes of row 0 | .. row 1 | .. | high bytes of row 0 | ..
-     values  [stride][V][16]      byte b of a row: | slot b + 16 | slot b |  slot b in the low nibble
+     values  [stride][V][16]      byte b of a row: | slot b + 16 | slot b |  (the low nibble)
 
    Products read columns and values alone.  The masks say which zeros are entries: with them CSR
    comes back exactly.  Columns of a group ascend.

@@ -76,9 +76,9 @@ shunt_status shunt_srbcrs_sddmm_cuda(const struct shunt_srbcrs_sddmm *p,
 shunt_status shunt_srbcrs_sddmm_host(const struct shunt_srbcrs_sddmm *p,
                                      const struct shunt_srbcrs *v);
 
-/* C = A B.  b: v->cols x n, of no more bits than v has.  c: v->rows x n by rows, c_row_stride elements
-   apart, of scaling.type.  Shapes: columns 32 and 64 of 16 bits, 32, 64 and 128 of 8, 64 and 128 of
-   4; they do not change the result.  Needs compute capability 8.0.  SHUNT_E_UNSUPPORTED,
+/* C = A B.  b: v->cols x n, of no more bits than v has.  c: v->rows x n by rows, c_row_stride
+   elements apart, of scaling.type.  Shapes: columns 32 and 64 of 16 bits, 32, 64 and 128 of 8, 64
+   and 128 of 4; they do not change the result.  Needs compute capability 8.0.  SHUNT_E_UNSUPPORTED,
    SHUNT_E_ARGUMENT: nothing was enqueued.  */
 struct shunt_srbcrs_integer_spmm {
   struct shunt_integers b;

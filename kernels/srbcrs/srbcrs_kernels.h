@@ -1,4 +1,5 @@
-/* srbcrs_kernels.h: launchers of SpMM with A in the `srbcrs` format (kernels/srbcrs/srbcrs_spmm.cu).
+/* srbcrs_kernels.h: launchers of SpMM with A in the `srbcrs` format
+   (kernels/srbcrs/srbcrs_spmm.cu).
 
      C[m x n] = alpha A[m x k] B[k x n] + beta C,    A packed (kernels/srbcrs/srbcrs_format.h)
 
@@ -30,9 +31,10 @@ struct shunt_srbcrs_shape shunt_srbcrs_spmm_shape(const struct shunt_spmm *p, in
                                                   const struct shunt_device *d);
 
 /* p->a gives sizes and types only; its arrays are not read.  v: made from a matrix of these sizes,
-   not irregular or not to be relied on.  No `only_if`.  The workspace is needed for a copy of B when
-   B is column-major or its rows or pointer are not multiples of 16 bytes.  Needs compute capability
-   8.0.  SHUNT_E_UNSUPPORTED, SHUNT_E_ARGUMENT, SHUNT_E_WORKSPACE: nothing was enqueued.  */
+   not irregular or not to be relied on.  No `only_if`.  The workspace is needed for a copy of B
+   when B is column-major or its rows or pointer are not multiples of 16 bytes.  Needs compute
+   capability 8.0.  SHUNT_E_UNSUPPORTED, SHUNT_E_ARGUMENT, SHUNT_E_WORKSPACE: nothing was
+   enqueued.  */
 size_t shunt_srbcrs_spmm_workspace(const struct shunt_spmm *p);
 shunt_status shunt_srbcrs_spmm_cuda(const struct shunt_spmm *p, const struct shunt_srbcrs *v,
                                     const struct shunt_device *d, void *workspace,

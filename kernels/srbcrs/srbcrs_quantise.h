@@ -1,5 +1,5 @@
-/* srbcrs_quantise.h: launchers that make integers of real numbers: symmetric quantisation of a dense
-   matrix, and softmax over the entries of a packed one.  The rules of kernels/common/device.h
+/* srbcrs_quantise.h: launchers that make integers of real numbers: symmetric quantisation of a
+   dense matrix, and softmax over the entries of a packed one.  The rules of kernels/common/device.h
    hold.
 
    Symmetric: with L = 2^(bits - 1) - 1, the largest integer used,
@@ -19,9 +19,10 @@ extern "C" {
 #endif
 
 /* from: f16, bf16 or f32, by rows, the matrix of the first of `problems` (batches x heads); the
-   others' are the strides (elements) further on.  to: the first one's, of the same sizes, the others
-   behind it, rows x row_bytes each; rows are written up to the last byte that has an element, a
-   nibble that has none as 0.  scales: for each problem one float, or one for each row.  */
+   others' are the strides (elements) further on.  to: the first one's, of the same sizes, the
+   others behind it, rows x row_bytes each; rows are written up to the last byte that has an
+   element, a nibble that has none as 0.  scales: for each problem one float, or one for each
+   row.  */
 struct shunt_quantise {
   struct shunt_dense from;
   int64_t problems, heads, head_stride, batch_stride;

@@ -1,6 +1,6 @@
 /* fuzz_integers.c: libshunt's functions of integers (backend/shunt.h) on the host, called as the
-   bytes say: a matrix that is one or not, of any width, dense operands of which one may be described
-   wrongly.
+   bytes say: a matrix that is one or not, of any width, dense operands of which one may be
+   described wrongly.
 
      what is given                            what is expected
      a matrix of the width it says            a packed copy; its products, to the bit

@@ -12,6 +12,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include "backend/graphblas/gpu/budget.h"
 #include "backend/graphblas/gpu/resident.h"
 #include "kernels/common/device.h"
 
@@ -30,8 +31,10 @@ struct grb_gpu_device {
   int ordinal;
   CUcontext context; /* the primary one */
   struct shunt_device about;
-  int64_t limit; /* bytes that may be taken */
+  int64_t most;  /* bytes that all processes may take together, */
+  int64_t limit; /* and this one, now */
   int64_t taken;
+  struct grb_gpu_budget budget;
   cudaMemPool_t pool;
   cudaStream_t up, compute, down;
   double rate_up, rate_down; /* measured, bytes per second, pinned memory */

@@ -86,6 +86,20 @@ bool grb_gpu_wise(const struct shunt_host_spmm *p, const struct grb_identity *sp
   return now && (at == READY || start());
 }
 
+/* What the devices may take, before a product and after it. */
+static void each_budget(int count, void (*act)(struct grb_gpu_device *))
+{
+  CUcontext before;
+  pthread_mutex_lock(&notes);
+  for (int i = 0; i < count; i++) {
+    struct grb_gpu_device *d = &devices.device[i];
+    if (!d->budget.share || grb_gpu_enter(d, &before) != SHUNT_OK) continue;
+    act(d);
+    grb_gpu_leave(before);
+  }
+  pthread_mutex_unlock(&notes);
+}
+
 shunt_status grb_gpu_spmm(const struct shunt_host_spmm *p, const struct grb_identity *sparse,
                           const struct grb_identity *dense, const struct grb_identity *out)
 {
@@ -101,7 +115,9 @@ shunt_status grb_gpu_spmm(const struct shunt_host_spmm *p, const struct grb_iden
   if (count > devices.count) count = devices.count;
   if (count > grb_gpu_pieces(p)) count = (int)grb_gpu_pieces(p);
   pthread_mutex_unlock(&notes);
+  each_budget(count, grb_gpu_budget_begin);
   shunt_status s = grb_gpu_product(&v, &devices, count, &notes, &counts);
+  each_budget(count, grb_gpu_budget_end);
   counts.products += s == SHUNT_OK;
   failures = s == SHUNT_E_CUDA ? failures + 1 : s == SHUNT_OK ? 0 : failures;
   /* The device may be gone for good (reset, or broken). */

@@ -54,7 +54,7 @@ static shunt_status multiply(const struct grb_gpu_run *r, int unit)
      has seen to it that there are none that matter.  */
   if (blocks > 1)
     return SHUNT_LAUNCH(shunt_csr_spmm_split_cuda(&x, 0, d, NULL, 0, r->device->compute));
-  if (r->s.longest <= GRB_GPU_LONGEST_FOR_SPLIT) {
+  if (!grb_gpu_balanced(&r->s)) {
     shunt_status status =
         SHUNT_LAUNCH(shunt_csr_spmm_split_cuda(&x, r->s.longest, d, NULL, 0, r->device->compute));
     if (status != SHUNT_E_UNSUPPORTED) return status;

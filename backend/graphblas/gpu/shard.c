@@ -15,7 +15,7 @@ static size_t workspace(const struct shunt_host_spmm *p, int64_t width, const vo
 {
   const struct grb_gpu_shard *shard = context;
   const shunt_type type = p->semiring.type;
-  if (shard->run.s.longest <= GRB_GPU_LONGEST_FOR_SPLIT) return 0;
+  if (!grb_gpu_balanced(&shard->run.s)) return 0;
   struct shunt_spmm x = {
       .a = {p->s.rows, p->s.cols, p->s.nnz, NULL, NULL, NULL, SHUNT_I32, type, 0},
       .b = {p->s.cols, width, width, 1, NULL, type},

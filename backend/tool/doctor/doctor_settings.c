@@ -100,7 +100,7 @@ static void check_tune_file(struct doctor *d, const char *named)
   if (f) fclose(f);
 }
 
-/* A file that is appended to: it, or else its folder, must be writable. */
+/* A file that is appended to, or a folder: it, or else the one around it, must be writable. */
 static void check_output(struct doctor *d, const char *variable)
 {
   const char *named = doctor_setting(d, variable);
@@ -109,6 +109,7 @@ static void check_output(struct doctor *d, const char *variable)
   if (named[0] == '/' ? !doctor_below(d->root, named, path)
                       : snprintf(path, sizeof path, "%s", named) >= PATH_MAX)
     return;
+  for (size_t n = strlen(path); n > 1 && path[n - 1] == '/';) path[--n] = 0; /* made if it is not */
   bool good = access(path, W_OK) == 0;
   if (!good && access(path, F_OK) != 0) {
     slash = strrchr(path, '/');

@@ -103,8 +103,9 @@ struct inspection {
   bool made_up; /* the file held no values */
   struct shunt_profile p, half;
   struct shunt_structure s;
-  int64_t merged; /* tiles of 32 columns that 16 rows have */
-  struct shunt_tile_shares tiles;
+  struct shunt_tile_shares aligned; /* 16 x 32 tiles */
+  int64_t merged;                   /* tiles of 32 columns that 16 rows have */
+  struct shunt_tile_shares tiles;   /* their shares, 2:4 in any order of their columns */
   struct inspect_grid grid;
   struct inspect_order order;
   struct inspect_estimate estimate[INSPECT_MOST_ESTIMATES];

@@ -140,9 +140,9 @@ void inspect_print_table(const struct inspection *i)
   printf("  %-34s %9.2f%% %9.2f%% %9.2f%%\n", "fill of nonzero V x 1 vectors", 100 * s->fill[0],
          100 * s->fill[1], 100 * s->fill[2]);
   puts(" aligned 16 x 32 tiles");
-  print_share("zero", s->tile_zero);
-  print_share("2:4 along rows, of the nonzero", s->tile_24);
-  print_share("dense, of the nonzero", s->tile_dense);
+  print_share("zero", i->aligned.zero);
+  print_share("2:4 along rows, of the nonzero", i->aligned.sparse);
+  print_share("dense, of the nonzero", i->aligned.dense);
   puts(" 16 x 32 tiles, columns without entries left out");
   print_number("tiles", i->merged);
   print_share("2:4, columns in some order", i->tiles.sparse);
@@ -230,7 +230,7 @@ void inspect_print_json(const struct inspection *i)
   print_three("vector_fill", finite_or_zero(s->fill[0]), finite_or_zero(s->fill[1]),
               finite_or_zero(s->fill[2]));
   printf("\"tiles_16x32\": {\"zero\": %.17g, \"two_of_four\": %.17g, \"dense\": %.17g}, ",
-         finite_or_zero(s->tile_zero), finite_or_zero(s->tile_24), finite_or_zero(s->tile_dense));
+         i->aligned.zero, i->aligned.sparse, i->aligned.dense);
   printf("\"merged_tiles\": {\"tiles\": %" PRId64 ", \"two_of_four\": %.17g, \"dense\": %.17g, "
          "\"fill\": %.17g}, ",
          i->merged, i->tiles.sparse, i->tiles.dense, i->tiles.fill);

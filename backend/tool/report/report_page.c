@@ -8,6 +8,7 @@
      timeline    calls and time of each route over the run (report_timeline.c)
      copies      conversions, proofs, memory, pictures of the matrices (report_upkeep.c)
      processes   side by side, with their ranks
+     ranks       the time of each, the slowest against the median (report_ranks.c)
      footer      what the page does not tell, and where it is
 
    One file: it loads nothing and runs nothing.  All that comes from outside is escaped by
@@ -424,7 +425,7 @@ static void put_no_calls(FILE *to, const struct run_end *run)
 static const char footer[] =
     "<footer>\n"
     "<p>The times of conversions and proofs are estimated from the bytes that they move. "
-    "Processes that a signal or _exit ended have told nothing, and are not on this page.</p>\n"
+    "Of processes that a signal or _exit ended, the last calls may be missing.</p>\n"
     "<p>The words are explained in shunt(1), shunt-cusparse(7), shunt-graphblas(7) and "
     "shunt-env(7).</p>\n"
     "</footer>\n";
@@ -451,6 +452,7 @@ bool run_report_page(struct run_report *r, const struct run_end *run, FILE *to)
     run_report_timeline(r, to);
     run_report_upkeep(r, to);
     put_processes(to, r);
+    run_report_ranks(r, to);
   }
   fprintf(to, "</main>\n%s</body>\n</html>\n", footer);
   return fflush(to) == 0 && !ferror(to);

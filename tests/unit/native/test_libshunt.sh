@@ -1,7 +1,7 @@
 #!/bin/sh
-# test_libshunt.sh: libshunt.so from outside: what it exports and needs, that shunt.h is C and C++ by
-# itself, and that tests/clients/attention.c, built like any program, gives right results on the host.
-# SHUNT_LIBSHUNT_SO: the library; srcdir: the source tree; CC, CXX.  Needs no GPU.
+# test_libshunt.sh: libshunt.so from outside: what it exports and needs, that shunt.h is C and C++
+# by itself, and that tests/clients/attention.c, built like any program, gives right results on the
+# host.  SHUNT_LIBSHUNT_SO: the library; srcdir: the source tree; CC, CXX.  Needs no GPU.
 # Prints "ok - ..." / "not ok - ..." / "skip - ..." and a closing count.
 so=${SHUNT_LIBSHUNT_SO:-.libs/libshunt.so}
 srcdir=$(cd "${srcdir:-.}" && pwd)

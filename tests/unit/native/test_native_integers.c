@@ -1,6 +1,6 @@
 /* test_native_integers.c: libshunt.so's functions of integers on the host engine: quantisation by
-   hand, products and sampled products against sums of 64 bits, softmax and attention against double,
-   what is refused, and every allocation that can fail.  */
+   hand, products and sampled products against sums of 64 bits, softmax and attention against
+   double, what is refused, and every allocation that can fail.  */
 #include <math.h>
 
 #include "backend/native/integers.h"
@@ -87,7 +87,7 @@ static void test_by_hand(void)
         "four bits: ties go to even, the last nibble is 0");
 }
 
-/* ---- products --------------------------------------------------------------------------------- */
+/* ---- products -------------------------------------------------------------------------------- */
 
 static int product_right(const struct owned *o, const struct shunt_packed_integers *p, int bits_b)
 {
@@ -152,7 +152,7 @@ static void test_sddmm(void)
   free(results), drop(&a), drop(&b), owned_free(&o);
 }
 
-/* ---- attention -------------------------------------------------------------------------------- */
+/* ---- attention ------------------------------------------------------------------------------- */
 
 static float *random_floats(int64_t n)
 {
@@ -217,7 +217,7 @@ static void test_attention(int bits)
   free(room), owned_free(&o);
 }
 
-/* ---- what is refused ---------------------------------------------------------------------------- */
+/* ---- what is refused ------------------------------------------------------------------------- */
 
 static void test_refused(void)
 {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """check_documents.py SOURCES: do the documents say what the sources do?
 
-  options    each row of backend/options/option_table.c has its paragraph in shunt-env(7), which begins
-             with the row's sentence and names its default, and no other has; each word that is
-             accepted stands there; what backend reads of the environment is in the table, and what
-             scripts read is there or among the names that nobody is warned of
+  options    each row of backend/options/option_table.c has its paragraph in shunt-env(7), which
+             begins with the row's sentence and names its default, and no other has; each word that
+             is accepted stands there; what backend reads of the environment is in the table,
+             and what scripts read there or among the names that nobody is warned of
   routes     each row of backend/routes/table.c has its paragraph in shunt-cusparse(7) and stands in
              shunt-env(7), with the names of earlier releases, and in `shunt run --help`
   reasons    the words and sentences of backend/plan/reason.c are those of shunt-env(7); for each
@@ -125,12 +125,14 @@ def check_options():
     both = set(rows) & set(paragraph)
     check("the paragraph of every option begins with its sentence",
           {n for n in both if not paragraph[n].startswith(rows[n][1])})
-    check("... and names its default", {n for n in both if "Default: " + rows[n][0] not in paragraph[n]})
+    check("... and names its default",
+          {n for n in both if "Default: " + rows[n][0] not in paragraph[n]})
     check("every variable that is read is in the table", variables_read() - set(rows))
     check("nobody is warned of a variable that a script reads",
           {n for n in variables_of_scripts() - set(rows) if not is_of_tests(n)})
     accepted = set()
-    for values in re.findall(r"_words\[\] = \{([^}]*)NULL\}", read("backend/options/option_table.c")):
+    table = read("backend/options/option_table.c")
+    for values in re.findall(r"_words\[\] = \{([^}]*)NULL\}", table):
         accepted.update(re.findall(r"\w+", values))
     check("every value that is accepted stands in shunt-env(7)", accepted - words(env))
 
@@ -221,7 +223,8 @@ def check_names():
     for document in DOCUMENTS:
         text, folder = read(document), os.path.dirname(document)
         links = re.findall(r"\]\(([^)#\s]+)\)", text)
-        named = re.findall(r"(?<!\w)(?:backend|conv|kernels|m4|results|tests)/[\w./-]*\w(?![\w<])", text)
+        named = re.findall(
+            r"(?<!\w)(?:backend|conv|kernels|m4|results|tests)/[\w./-]*\w(?![\w<])", text)
         missing = {link for link in links if not os.path.exists(os.path.join(folder, link))}
         missing |= {name for name in named
                     if not os.path.basename(name).isupper() and not exists(name, folder)}

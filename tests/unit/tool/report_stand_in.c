@@ -1,6 +1,7 @@
 /* report_stand_in.c: in the place of the library, for tests of what is made of its report.
 
-   Copies the file LINES to SHUNT_REPORT at the end of a program called cat, "PID" made its own. */
+   Copies the file LINES into the folder SHUNT_REPORT at the end of a program called cat, "PID" made
+   its own.  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -10,9 +11,10 @@
 __attribute__((destructor)) static void report(void)
 {
   const char *path = getenv("SHUNT_REPORT"), *lines = getenv("LINES");
-  char line[4096];
+  char line[4096], name[4096];
   if (!path || !lines || strcmp(program_invocation_short_name, "cat")) return;
-  FILE *from = fopen(lines, "r"), *to = fopen(path, "ae");
+  snprintf(name, sizeof name, "%s/%ld", path, (long)getpid());
+  FILE *from = fopen(lines, "r"), *to = fopen(name, "ae");
   while (from && to && fgets(line, sizeof line, from)) {
     char *pid = strstr(line, "PID");
     if (pid) *pid = 0;

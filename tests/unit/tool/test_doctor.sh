@@ -22,8 +22,15 @@ elf() {
   mkdir -p "${out%/*}"
   python3 "$srcdir/tests/unit/tool/fake_elf.py" "$out" "$@"
 }
-program() { path=$1; shift; elf "$path" --interp $loader --needed libc.so.6 "$@"; chmod +x "root$path"; }
-cusparse() { elf "$1" --soname libcusparse.so.12 --defined cusparseGetVersion --defined cusparseSpMM; }
+program() {
+  path=$1
+  shift
+  elf "$path" --interp $loader --needed libc.so.6 "$@"
+  chmod +x "root$path"
+}
+cusparse() {
+  elf "$1" --soname libcusparse.so.12 --defined cusparseGetVersion --defined cusparseSpMM
+}
 graphblas() { elf "$1" --soname "$2" --defined GrB_mxm --defined GrB_init; }
 
 # A system on which all is well, made once and copied for each test.
@@ -95,7 +102,7 @@ program /usr/bin/plain
 doctor 0 "a program that uses neither" plain
 verdict "Shunt has nothing to do in plain"
 
-# ---- 1. no driver ---------------------------------------------------------------------------------
+# ---- 1. no driver --------------------------------------------------------------------------------
 fresh
 rm -rf root/proc root/dev root/usr/lib/x86_64-linux-gnu/libcuda.so.1
 doctor 1 "no driver, cuSPARSE" solver
@@ -118,7 +125,7 @@ rm root/usr/local/lib/shunt/libshunt-graphblas.so
 doctor 1 "neither library is served"
 verdict "Shunt cannot serve programs that use GraphBLAS (1 problem)."
 
-# ---- 2. wrong architecture ------------------------------------------------------------------------
+# ---- 2. wrong architecture -----------------------------------------------------------------------
 fresh
 program /usr/bin/solver --machine 183 --needed libcusparse.so.12 --undefined cusparseSpMM
 doctor 1 "a program for aarch64" solver
@@ -128,7 +135,7 @@ chmod +x root/usr/bin/solver
 doctor 1 "a 32-bit program" solver
 says problem "is a 32-bit x86 program"
 
-# ---- 3. static cuSPARSE; a static program -----------------------------------------------------------
+# ---- 3. static cuSPARSE; a static program --------------------------------------------------------
 fresh
 program /usr/bin/solver --hidden cusparseGetVersion --hidden cusparseSpMM
 doctor 1 "cuSPARSE linked statically" solver
@@ -142,7 +149,7 @@ chmod +x root/usr/bin/solver
 doctor 1 "a static program" solver
 says problem "nothing reads LD_PRELOAD"
 
-# ---- 4. setuid --------------------------------------------------------------------------------------
+# ---- 4. setuid -----------------------------------------------------------------------------------
 fresh
 chmod u+s root/usr/bin/solver
 doctor 1 "a setuid program" solver
@@ -151,7 +158,7 @@ chmod u-s,g+s root/usr/bin/solver
 doctor 1 "a setgid program" solver
 says problem "is setgid"
 
-# ---- 5. musl ----------------------------------------------------------------------------------------
+# ---- 5. musl -------------------------------------------------------------------------------------
 fresh
 elf /usr/bin/solver --interp /lib/ld-musl-x86_64.so.1 --needed libcusparse.so.12 \
   --undefined cusparseSpMM
@@ -159,7 +166,7 @@ chmod +x root/usr/bin/solver
 doctor 1 "a musl program" solver
 says problem "runs on musl; Shunt's libraries need glibc"
 
-# ---- 6. two copies -----------------------------------------------------------------------------------
+# ---- 6. two copies -------------------------------------------------------------------------------
 fresh
 cusparse /opt/cuda/lib/libcusparse.so.12.5.4.1
 elf /usr/lib/x86_64-linux-gnu/libextra.so --soname libextra.so --needed libother.so.12 \
@@ -173,7 +180,7 @@ says warning "12.5.4.1 is older than 12.6"
 says ok "libextra.so is linked to cuSPARSE: reached"
 verdict "Shunt can serve solver, with 2 warnings."
 
-# ---- 7. stale build -------------------------------------------------------------------------------------
+# ---- 7. stale build ------------------------------------------------------------------------------
 fresh
 elf /usr/local/lib/shunt/libshunt-cusparse.so --note "0.0.9 cuda=12040 $gencode"
 doctor 1 "a library of another version" solver
@@ -186,7 +193,7 @@ doctor 1 "no library" solver
 says problem "libshunt-cusparse.so is not in"
 doctor 0 "no library for cuSPARSE, a GraphBLAS program" graphs
 
-# ---- 8. files that are refused ----------------------------------------------------------------------------
+# ---- 8. files that are refused -------------------------------------------------------------------
 fresh
 SHUNT_TUNE_FILE=/tune
 export SHUNT_TUNE_FILE
@@ -278,7 +285,7 @@ mv "$table" root/dev/shm/shunt-12345-f0000abc-0123456789abcdef0123456789abcdef
 doctor 0 "... of another user" solver
 says note "another user's"
 
-# ---- 9. a container without device nodes; parts of a driver -------------------------------------------------
+# ---- 9. a container without device nodes; parts of a driver --------------------------------------
 fresh
 rm root/dev/nvidiactl root/dev/nvidia0
 doctor 1 "a container without device nodes" solver
@@ -289,7 +296,7 @@ rm root/usr/lib/x86_64-linux-gnu/libcuda.so.1
 doctor 1 "a container without libcuda" solver
 says problem "libcuda.so.1 is not found"
 
-# ---- 10. GraphBLAS too old ----------------------------------------------------------------------------------
+# ---- 10. GraphBLAS too old -----------------------------------------------------------------------
 fresh
 graphblas /usr/lib/x86_64-linux-gnu/libgraphblas.so.6.1.4 libgraphblas.so.6
 ln -s libgraphblas.so.6.1.4 root/usr/lib/x86_64-linux-gnu/libgraphblas.so.6
@@ -298,7 +305,7 @@ doctor 1 "GraphBLAS 6" graphs
 says problem "6.1.4 is older than 7.4"
 advice "install SuiteSparse:GraphBLAS 7.4 or newer"
 
-# ---- what else goes wrong ------------------------------------------------------------------------------------
+# ---- what else goes wrong ------------------------------------------------------------------------
 fresh
 doctor 1 "a program that is not there" nothing
 says problem "nothing is not found"
@@ -323,7 +330,7 @@ SHUNT_ROUTES=none "$SHUNT" doctor --root root solver >out 2>err
 ok $? "SHUNT_ROUTES=none is a problem"
 says note "built-in cost table, measured on an H200"
 
-# ---- bindings -------------------------------------------------------------------------------------------------
+# ---- bindings ------------------------------------------------------------------------------------
 fresh
 program /usr/bin/solver --undefined dlsym --text cusparseSpMM --text libcusparse.so.12
 doctor 0 "a program that binds by name" solver
@@ -363,7 +370,7 @@ program /bin/sh
 doctor 0 "a shell script" /run.sh
 says warning "runs in a shell"
 
-# ---- the driver's own answers ------------------------------------------------------------------------------
+# ---- the driver's own answers --------------------------------------------------------------------
 cat >fake.c <<'FAKE'
 #include <stdio.h>
 #include <stdlib.h>
@@ -418,7 +425,7 @@ else
   skip "the driver's answers: no C compiler"
 fi
 
-# ---- files that are broken anywhere --------------------------------------------------------------------------
+# ---- files that are broken anywhere --------------------------------------------------------------
 fresh
 check "damaged files end in an answer, not in a crash" "python3 - '$SHUNT' <<'DAMAGE'
 import os, random, subprocess, sys
@@ -427,7 +434,8 @@ random.seed(1)
 for turn in range(150):
     bytes_ = bytearray(whole)
     for _ in range(random.randint(1, 12)):
-        bytes_[random.randrange(16, len(bytes_))] = random.choice((0, 1, 127, 255, random.randrange(256)))
+        at = random.randrange(16, len(bytes_))
+        bytes_[at] = random.choice((0, 1, 127, 255, random.randrange(256)))
     if turn % 3 == 0:
         del bytes_[random.randrange(20, len(bytes_)):]
     with open('root/usr/bin/solver', 'wb') as file:
@@ -437,7 +445,7 @@ for turn in range(150):
     assert status in (0, 1), (turn, status)
 DAMAGE"
 
-# ---- usage ------------------------------------------------------------------------------------------------------
+# ---- usage ---------------------------------------------------------------------------------------
 "$SHUNT" doctor --root nowhere >out 2>err
 [ $? -eq 2 ] && grep -q "no folder" err
 ok $? "a root that is not there is a usage error"

@@ -26,7 +26,7 @@ compare() {
   ok $? "$1"
 }
 
-# ---- kinds of entries, and where they are drawn -----------------------------------------------------
+# ---- kinds of entries, and where they are drawn --------------------------------------------------
 awk 'BEGIN { for (r = 0; r < 8; r++) print r, 3          # 8 x 1
              for (r = 12; r < 16; r++) print r, 40       # 4 x 1
              print 2, 70; print 3, 70                    # 2 x 1
@@ -47,7 +47,7 @@ compare "a file name with marks of XML" 'a<b>&c.mtx'
 awk 'BEGIN { print 0, 0 }' | matrix one.mtx 1 1
 compare "one entry" one.mtx
 
-# ---- the table ---------------------------------------------------------------------------------------
+# ---- the table -----------------------------------------------------------------------------------
 says() { grep -q -F -e "$1" out; ok $? "... says '$1'"; }
 "$SHUNT" inspect small.mtx >out 2>err
 ok $? "a table"
@@ -61,7 +61,7 @@ printf '%%%%MatrixMarket matrix coordinate pattern general\n0 0 0\n' >empty.mtx
 ok $? "a matrix of no rows"
 says "what would change that"
 
-# ---- estimates ----------------------------------------------------------------------------------------
+# ---- estimates -----------------------------------------------------------------------------------
 "$SHUNT" inspect -n 64,100 -t f16,f64 --gpu h200,a100 --json random:4096x4096:0.1:8 >estimates 2>err
 ok $? "estimates of types, widths and GPUs"
 if grep -q '"estimates": \[\]' estimates; then
@@ -99,7 +99,7 @@ assert e["ordered_us"] < e["us"], e' >out 2>&1
   ok $? "shuffled vectors: another order of the rows is found, and is expected to pay"
 fi
 
-# ---- words ---------------------------------------------------------------------------------------------
+# ---- words ---------------------------------------------------------------------------------------
 "$SHUNT" inspect --explain >words 2>err
 ok $? "--explain needs no file"
 missing=
@@ -110,7 +110,7 @@ done
 [ -z "$missing" ]
 ok $? "... and knows every route and word$missing"
 
-# ---- usage ----------------------------------------------------------------------------------------------
+# ---- usage ---------------------------------------------------------------------------------------
 refuses() {
   want=$1 text=$2
   shift 2

@@ -14,7 +14,9 @@ if ! python3 -c 'import html.parser, json' 2>/dev/null; then
 fi
 valid() { python3 "$srcdir/tests/unit/tool/check_page.py" page.html object.json; }
 # json EXPRESSION: is it true of the object, a?
-json() { python3 -c 'import json, sys; a = json.load(open("object.json")); sys.exit(not ('"$1"'))'; }
+json() {
+  python3 -c 'import json, sys; a = json.load(open("object.json")); sys.exit(not ('"$1"'))'
+}
 on_page() { grep -q -F -e "$1" page.html; }
 
 # ---- what a stand-in leaves ----------------------------------------------------------------------
@@ -38,10 +40,13 @@ cat >lines <<EOF
 # shunt report 2 pid=PID prog=cat
 # faults seen 0
 # process${tab}started=1790000000.250${tab}seconds=12.5${tab}rank=1${tab}host=node7${tab}new=x
-cusparseSpMM${tab}vector${tab}fits${tab}1200${tab}3000.5${tab}$spmm${tab}us=6000${tab}clock=table${tab}off=1.31
+cusparseSpMM${tab}vector${tab}fits${tab}1200${tab}3000.5${tab}$spmm${tab}us=6000\
+${tab}clock=table${tab}off=1.31
 cusparseSpMM${tab}original${tab}transposed${tab}34${tab}0.0${tab}$spmm
 cusparseSpMM${tab}original${tab}a-new-reason${tab}1${tab}0.0${tab}-
-GrB_mxm${tab}host${tab}fits${tab}7${tab}-${tab}mxm:plus_times:fp32:m20000n64k20000w25612544:sr.fr.fc:NT:am:t2${tab}us=700${tab}from=a <b>.py:3 in f${tab}other=x
+GrB_mxm${tab}host${tab}fits${tab}7${tab}-\
+${tab}mxm:plus_times:fp32:m20000n64k20000w25612544:sr.fr.fc:NT:am:t2\
+${tab}us=700${tab}from=a <b>.py:3 in f${tab}other=x
 # time${tab}vector${tab}1790000000.250${tab}1790000001.250${tab}1200${tab}6000.0
 # time${tab}host${tab}1790000001.250${tab}1790000002.250${tab}7${tab}700.0
 # time${tab}original${tab}1790000000.250${tab}1790000006.250${tab}35${tab}0.0
@@ -66,32 +71,39 @@ check "and of which calls that is not known" 'on_page "Of 14 taken calls it is n
 check "how it is known" 'on_page "What is called estimated is not measured" &&
   on_page "up to a factor of 1.31 off" && on_page "original known to a factor of 1.31" &&
   json "a[\"gain\"] == \"estimated\" and a[\"measured_us\"] == 0"'
-check "the problem in words" 'on_page "4,096 × 4,096 csr, f16, 1,677,721 entries (10 %), times a dense matrix of 1,024 columns"'
-check "one of GraphBLAS in words" 'on_page "20,000 × 20,000 times 20,000 × 64, plus_times, fp32, 25,612,544 multiplications"'
+words="4,096 × 4,096 csr, f16, 1,677,721 entries (10 %), times a dense matrix of 1,024 columns"
+check "the problem in words" 'on_page "$words"'
+check "one of GraphBLAS in words" \
+  'on_page "20,000 × 20,000 times 20,000 × 64, plus_times, fp32, 25,612,544 multiplications"'
 check "the reason, and what to do" \
-  'on_page "op(A) transposes the sparse matrix" && on_page "What you can do: Store the transpose as CSR once"'
+  'on_page "op(A) transposes the sparse matrix" &&
+   on_page "What you can do: Store the transpose as CSR once"'
 check "a reason of a newer library by its word" 'on_page "<h3>a-new-reason</h3>"'
 check "time of a call, estimated or measured" 'on_page "5.0 us, estimated" && on_page ">100.0 us<"'
 check "where it was called" 'on_page "First called from a &lt;b&gt;.py:3 in f<" &&
   json "sorted(d[\"from\"] for d in a[\"decisions\"])[-1] == \"a <b>.py:3 in f\""'
-check "the timeline: routes, calls, time" 'on_page "highest column: 242" && on_page "<i class=\"left\"></i>original" &&
+check "the timeline: routes, calls, time" 'on_page "highest column: 242" &&
+  on_page "<i class=\"left\"></i>original" &&
   [ "$(grep -o "<rect" page.html | wc -l)" -eq 100 ]'
 check "... and in the object" 'json "[(s[\"route\"], s[\"calls\"]) for s in a[\"timeline\"]][:3] ==
   [(\"vector\", 1200), (\"host\", 7), (\"original\", 35)] and len(a[\"timeline\"]) == 6"'
-check "a promise that was broken" 'on_page "in spite of SHUNT_ASSUME=frozen" && json "a[\"frozen_broken\"]"'
+check "a promise that was broken" \
+  'on_page "in spite of SHUNT_ASSUME=frozen" && json "a[\"frozen_broken\"]"'
 check "ranks and hosts" '[ "$(grep -c "data-name=\"Rank\">1<.*node7.*12.5 s" page.html)" -eq 2 ]'
 check "the object: sums" 'json "a[\"calls\"] == 2484 and a[\"taken\"] == 2414 and
   a[\"saved_us\"] == 6001 and a[\"saved_unknown\"] == 14"'
 check "... what is not known is null" \
   'json "[d[\"saved_us\"] for d in a[\"decisions\"] if d[\"route\"] == \"host\"] == [None]"'
-check "... processes" 'json "[(p[\"rank\"], p[\"host\"], p[\"seconds\"]) for p in a[\"processes\"]] ==
-  [(1, \"node7\", 12.5)] * 2"'
+check "... processes" 'json "[(p[\"rank\"], p[\"host\"], p[\"seconds\"])
+  for p in a[\"processes\"]] == [(1, \"node7\", 12.5)] * 2"'
 check "... and the clock of each time" \
-  'json "sorted(d[\"clock\"] for d in a[\"decisions\"]) == [\"host\", \"none\", \"none\", \"table\"]"'
+  'json "sorted(d[\"clock\"] for d in a[\"decisions\"]) ==
+   [\"host\", \"none\", \"none\", \"table\"]"'
 
 cat >lines <<EOF
 # shunt report 2 pid=PID prog=cat
-cusparseSpMM${tab}vector${tab}fits${tab}1000${tab}90000${tab}$spmm${tab}us=6000${tab}clock=table${tab}samples=9${tab}original=100${tab}ours=10
+cusparseSpMM${tab}vector${tab}fits${tab}1000${tab}90000${tab}$spmm${tab}us=6000\
+${tab}clock=table${tab}samples=9${tab}original=100${tab}ours=10
 cusparseSpMM${tab}csr${tab}fits${tab}10${tab}-500${tab}a${tab}off=1.2
 cusparseSpMM${tab}csr${tab}fits${tab}10${tab}-${tab}b
 cusparseSpMM${tab}csr${tab}fits${tab}10${tab}1${tab}c${tab}samples=0
@@ -103,15 +115,19 @@ cat >>lines <<EOF
 # memory${tab}1790000000.5${tab}0${tab}-1
 # memory${tab}1790000001${tab}3000000${tab}5000000000
 # memory${tab}1790000001${tab}x${tab}1
-# matrix${tab}rows=4096${tab}cols=2048${tab}nnz=83886${tab}longest=50${tab}empty=1024${tab}alike8=0.5${tab}alike4=0.75${tab}alike2=1${tab}two_of_four=0.25${tab}squares=2e6${tab}new=1
-# matrix${tab}rows=4096${tab}cols=2048${tab}nnz=83886${tab}longest=50${tab}empty=1024${tab}alike8=0.5${tab}alike4=0.75${tab}alike2=1${tab}two_of_four=0.25${tab}squares=2e6
+# matrix${tab}rows=4096${tab}cols=2048${tab}nnz=83886${tab}longest=50${tab}empty=1024\
+${tab}alike8=0.5${tab}alike4=0.75${tab}alike2=1${tab}two_of_four=0.25${tab}squares=2e6${tab}new=1
+# matrix${tab}rows=4096${tab}cols=2048${tab}nnz=83886${tab}longest=50${tab}empty=1024\
+${tab}alike8=0.5${tab}alike4=0.75${tab}alike2=1${tab}two_of_four=0.25${tab}squares=2e6
 # matrix${tab}rows=0${tab}cols=1
 EOF
 check "a run of which a part was measured" 'run cat && valid &&
-  json "a[\"gain\"] == \"partly measured\" and a[\"measured_us\"] == 90000 and a[\"saved_us\"] == 89500"'
-check "... how each is known" 'json "sorted((d[\"gain\"], d[\"samples\"]) for d in a[\"decisions\"]) ==
-  [(\"estimated\", 0), (\"measured\", 9), (\"unknown\", 0)]"'
-check "... what was lost, too" 'json "-500 in [d[\"saved_us\"] for d in a[\"decisions\"]]" && on_page "-500.0 us"'
+  json "a[\"gain\"] == \"partly measured\" and a[\"measured_us\"] == 90000 and
+  a[\"saved_us\"] == 89500"'
+check "... how each is known" 'json "sorted((d[\"gain\"], d[\"samples\"])
+  for d in a[\"decisions\"]) == [(\"estimated\", 0), (\"measured\", 9), (\"unknown\", 0)]"'
+check "... what was lost, too" \
+  'json "-500 in [d[\"saved_us\"] for d in a[\"decisions\"]]" && on_page "-500.0 us"'
 check "... what is strange" 'json "a[\"not_understood\"] == 4"'
 check "conversions and proofs, with their share" 'on_page "3.0 MB were converted" &&
   on_page "data-name=\"Share\">28.1 %<" && json "a[\"upkeep\"][\"proofs\"] == 998"'
@@ -127,7 +143,47 @@ check "... on the page" 'on_page "Saved, partly measured" && on_page "90.00 ms, 
   on_page "comes from 9 of 1,000 calls"'
 check "... and on the terminal" 'run cat 2>&1 | grep -q "89.50 ms saved (partly measured)"'
 
-# ---- what must be escaped, or is strange ------------------------------------------------------------
+# ---- ranks ---------------------------------------------------------------------------------------
+# block RANK US PID STARTED SECONDS BLOCK: one of a rank's; every pid and host is the same.
+block() {
+  printf '# shunt report 2 pid=%s prog=python3\n' "$3"
+  printf '# process\tstarted=%s\tseconds=%s\trank=%s\tus=%s\tfirst=1790000001\tlast=17900000%s\tspace=%s\tblock=%s\thost=node\n' \
+    "$4" "$5" "$1" "$2" "$5" "${SPACE:-1}" "$6"
+  printf 'cusparseSpMM\tcsr\tfits\t10\t100\t%s\tus=%s\tclock=table\n' "$spmm" "$2"
+}
+{
+  block 1 1000 7 1790000000 11.5 b1
+  block 0 1000 7 1790000000 11.5 b0
+  block 2 9999 7 1790000000 5 b2 # an earlier report of the same library
+  block 2 1800 7 1790000000 11.5 b2
+  block 3 500 7 1790000000 11.5 b3 # two libraries of one process
+  block 3 500 7 1790000000.01 11.5 b3x
+} >lines
+check "ranks of one pid and host" 'run cat 2>said && valid &&
+  json "[p[\"rank\"] for p in a[\"processes\"]] == [0, 1, 2, 3]"'
+check "the last report of a library counts, two libraries are added up" \
+  'json "[p[\"us\"] for p in a[\"processes\"]] == [1000, 1000, 1800, 1000] and a[\"calls\"] == 50 and
+   [p[\"calls\"] for p in a[\"processes\"]] == [10, 10, 10, 20]"'
+check "decisions apart by rank, and merged" 'json "len(a[\"decisions\"]) == 1 and
+   [[d[\"us\"] for d in p[\"decisions\"]] for p in a[\"processes\"]] == [[1000], [1000], [1800], [1000]]"'
+check "the slowest against the median, in the object" \
+  'json "a[\"slowest\"] == {\"process\": 2, \"us\": 1800, \"median_us\": 1000}"'
+check "... on the terminal" 'grep -q "calls took longest in rank 2 (node): 1.80 ms (estimated), 1.80 times the median of 1.00 ms" said &&
+  grep -q -E "^  rank 2 \(node\) +10 +1.80 ms +10.5 s +1.80$" said'
+check "... and on the page" 'on_page "<h2 id=\"ranks\">" && on_page "Calls took longest in rank 2 (node): 1.80 times the median, 1.00 ms." &&
+  on_page "data-name=\"Of the median\">1.80<"'
+check "the span of a process" 'json "a[\"processes\"][0][\"last\"] - a[\"processes\"][0][\"first\"] == 10.5"'
+{
+  SPACE=1 block 0 1 7 1790000000 11 b0
+  SPACE=2 block 0 1 7 1790000000 11 b1
+  SPACE=2 block 0 1 7 1790000100 11 b2
+} >lines
+check "two containers, and a pid that came again, are processes of their own" \
+  'run cat && valid && json "len(a[\"processes\"]) == 3"'
+check "a process alone is no straggler" 'block 0 5 7 1790000000 11 b >lines && run cat && valid &&
+  json "a[\"slowest\"] is None" && ! on_page "id=\"ranks\""'
+
+# ---- what must be escaped, or is strange ---------------------------------------------------------
 cat >lines <<EOF
 # shunt report 2 pid=PID prog=<script>
 # process${tab}host=a"b<i>&
@@ -146,11 +202,13 @@ check "a command and lines that would be markup" \
   'run sh -c "cat; exit 0 # <script>alert(2)</script> & \"\""'
 check "are text" 'valid && ! grep -q -i "<script" page.html'
 check "what is not UTF-8 is replaced" 'on_page "cut ? short?"'
-check "strange lines are counted" 'on_page "6 lines of the library" && json "a[\"not_understood\"] == 6"'
+check "strange lines are counted" \
+  'on_page "6 lines of the library" && json "a[\"not_understood\"] == 6"'
 : >lines
 check "a run without a call" 'run cat && valid && on_page "No calls were seen" &&
   on_page "shunt doctor" && on_page "GrB_mxv"'
-check "a run that a signal ended" '! run sh -c "kill -TERM \$\$" && valid && on_page "ended by signal 15"'
+check "a run that a signal ended" \
+  '! run sh -c "kill -TERM \$\$" && valid && on_page "ended by signal 15"'
 check "a page that cannot be written" \
   'env SHUNT_LIBDIR="$libraries" "$SHUNT" run --report no/page.html true; [ $? -eq 125 ]'
 check "an object that cannot be written" \
@@ -160,7 +218,7 @@ check "a file of another name keeps the lines" \
   'env SHUNT_LIBDIR="$libraries" LINES="$work/lines" "$SHUNT" run --report kept cat </dev/null &&
    grep -q -x "# mine" kept'
 
-# ---- every reason has its advice --------------------------------------------------------------------
+# ---- every reason has its advice -----------------------------------------------------------------
 python3 - "$srcdir" >lines <<'EOF'
 import re, sys
 text = open(sys.argv[1] + "/backend/plan/reason.c").read()
@@ -172,7 +230,7 @@ EOF
 check "every reason has its advice" '[ "$(wc -l <lines)" -gt 25 ] && run cat && valid &&
   json "all(d[\"advice\"] for d in a[\"decisions\"])"'
 
-# ---- a program that uses GraphBLAS -------------------------------------------------------------------
+# ---- a program that uses GraphBLAS ---------------------------------------------------------------
 product=$srcdir/tests/unit/tool/graphblas_product.c
 cat >thread.py <<'EOF'
 import ctypes
@@ -196,7 +254,8 @@ EOF
 # shellcheck disable=SC2086
 if [ ! -e "${SHUNT_GRAPHBLAS_SO:-}" ]; then
   skip "the library for GraphBLAS was not built"
-elif ! ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -rdynamic -o product "$product" ${GRAPHBLAS_LIBS:--lgraphblas} 2>err; then
+elif ! ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -rdynamic -o product "$product" \
+  ${GRAPHBLAS_LIBS:--lgraphblas} 2>err; then
   skip "GraphBLAS' headers are not installed"
 else
   mkdir graphblas && cp "$SHUNT_GRAPHBLAS_SO" graphblas/libshunt-graphblas.so
@@ -205,14 +264,15 @@ else
   check "its calls are on the page" \
     'json "a[\"taken\"] == 3 and a[\"processes\"][0][\"program\"] == \"product\""'
   check "what they took is measured, what they saved is estimated" \
-    'json "a[\"gain\"] == \"estimated\" and a[\"saved_us\"] > 0 and a[\"decisions\"][0][\"off\"] > 1 and
-     a[\"decisions\"][0][\"clock\"] == \"host\" and
+    'json "a[\"gain\"] == \"estimated\" and a[\"saved_us\"] > 0 and
+     a[\"decisions\"][0][\"off\"] > 1 and a[\"decisions\"][0][\"clock\"] == \"host\" and
      0 < a[\"decisions\"][0][\"us\"] < 1e6 * a[\"seconds\"]" && on_page "Saved, estimated"'
   check "their times are on the timeline" \
     'json "sum(s[\"calls\"] for s in a[\"timeline\"]) == 3 and
      abs(sum(s[\"us\"] for s in a[\"timeline\"]) - sum(d[\"us\"] for d in a[\"decisions\"])) < 2" &&
      on_page "Over the run"'
-  check "the terminal tells the same" 'SHUNT_ROUTES=host run ./product 2>&1 | grep -q " host .* estimated "'
+  check "the terminal tells the same" \
+    'SHUNT_ROUTES=host run ./product 2>&1 | grep -q " host .* estimated "'
   measured() { SHUNT_MEASURE=1 SHUNT_ROUTES=host TIMES=$1 WAY=$2 run ./product && valid; }
   check "measured, where there is time for it: 1 %" 'measured 2000 - && json "any(
      d[\"gain\"] == \"measured\" and d[\"samples\"] >= 1 and d[\"saved_us\"] > 0
@@ -220,23 +280,29 @@ else
   check "... and not where there is none" 'measured 3 - && json "a[\"gain\"] == \"estimated\""'
   check "... nor where GraphBLAS tells what it does" \
     'measured 2000 burble >out && json "a[\"gain\"] == \"estimated\""'
-  check "... nor where memory is the program's own" 'measured 2000 malloc && json "a[\"gain\"] == \"estimated\""'
-  check "its rank, host and time" 'RANK=3 SHUNT_ROUTES=host run ./product && json "a[\"processes\"][0][\"rank\"] == 3 and
-     a[\"processes\"][0][\"host\"] and 0 <= a[\"processes\"][0][\"seconds\"] < a[\"seconds\"] + 0.5 and
+  check "... nor where memory is the program's own" \
+    'measured 2000 malloc && json "a[\"gain\"] == \"estimated\""'
+  check "its rank, host and time" 'RANK=3 SHUNT_ROUTES=host run ./product && json "
+     a[\"processes\"][0][\"rank\"] == 3 and a[\"processes\"][0][\"host\"] and
+     0 <= a[\"processes\"][0][\"seconds\"] < a[\"seconds\"] + 0.5 and
      abs(a[\"processes\"][0][\"started\"] - a[\"started\"]) < 2"'
   check "a C program: its object and function" \
     'json "a[\"decisions\"][0][\"from\"].startswith(\"product: multiply+0x\")"'
   # shellcheck disable=SC2086
-  ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -shared -fPIC -o product.so "$product" ${GRAPHBLAS_LIBS:--lgraphblas}
+  ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -shared -fPIC -o product.so "$product" \
+    ${GRAPHBLAS_LIBS:--lgraphblas}
   if ! python3 -c 'import ctypes; ctypes.CDLL(None)._Py_DumpTraceback' 2>err; then
     skip "this Python does not export its reader of stacks"
   else
-    check "a Python program: file, line and function" 'SHUNT_ROUTES=host run python3 product.py && valid &&
+    check "a Python program: file, line and function" '
+      SHUNT_ROUTES=host run python3 product.py && valid &&
       json "all(d[\"from\"].endswith(\"product.py:8 in step\") for d in a[\"decisions\"])"'
     check "a thread that Python does not know, in a Python program" \
-      'SHUNT_ROUTES=host run python3 thread.py && json "a[\"decisions\"][0][\"from\"].startswith(\"product.so: \")"'
+      'SHUNT_ROUTES=host run python3 thread.py &&
+       json "a[\"decisions\"][0][\"from\"].startswith(\"product.so: \")"'
   fi
-  check "calls that are left are timed, too" 'SHUNT_ROUTES=none run ./product && valid && json "[(d[\"route\"], d[\"calls\"], d[\"clock\"]) for d in a[\"decisions\"]] ==
+  check "calls that are left are timed, too" 'SHUNT_ROUTES=none run ./product && valid &&
+    json "[(d[\"route\"], d[\"calls\"], d[\"clock\"]) for d in a[\"decisions\"]] ==
      [(\"original\", 3, \"host\")]"'
 fi
 
