@@ -97,12 +97,14 @@ else
   not_asked "SHUNT_BOOTSTRAP_CUDA=no: none is got"
 fi
 
-# ---- the word is read before anything is got -------------------------------------------------------
+# ---- the word is read before anything is got ---------------------------------------------------
 for word in --help -h; do
   on_this SHUNT_BOOTSTRAP_CUDA=pypi
   check "bootstrap $word succeeds" test $? = 0
   not_asked "... gets nothing"
-  for text in demo check SHUNT_BOOTSTRAP_CUDA SHUNT_DATA minutes; do says "... and names $text" "$text"; done
+  for text in demo check SHUNT_BOOTSTRAP_CUDA SHUNT_DATA minutes; do
+    says "... and names $text" "$text"
+  done
   check "... on a screen of 24 lines of 80" \
     sh -c '[ "$(wc -l <"$1")" -le 24 ] && ! grep -q ".\{81\}" "$1"' lines "$work/out"
 done

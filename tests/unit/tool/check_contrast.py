@@ -2,7 +2,8 @@
 """check_contrast.py PAGE.html: can the page's colours be told apart in light, dark and print?
 
 No two series are nearer than NEAREST in red, green and blue.  By WCAG 2, text has a contrast of
-4.5 or more with what it stands on, lines and areas that mean something of 3 or more.  All colours are named in :root, so that none is of one setting alone."""
+4.5 or more with what it stands on, lines and areas that mean something of 3 or more.
+All colours are named in :root, so that none is of one setting alone."""
 import itertools
 import math
 import re

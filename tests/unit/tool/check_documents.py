@@ -101,9 +101,10 @@ def variables_of_scripts():
     scripts = ["bootstrap"] if os.path.exists("bootstrap") else []
     for pattern in ("backend/**/*", "tests/**/*.sh", "tests/**/*.py", "tests/**/*.mk"):
         scripts += [name for name in glob.glob(pattern, recursive=True) if os.path.isfile(name)]
+    use = re.compile(r'(?:\$[{(]?|environ(?:\.get\(|\[)")(SHUNT_[A-Z_]+)')
     for name in scripts:
         if not name.endswith((".c", ".h", ".cu", ".cuh", ".o")):
-            names.update(re.findall(r'(?:\$[{(]?|environ(?:\.get\(|\[)")(SHUNT_[A-Z_]+)', read(name)))
+            names.update(use.findall(read(name)))
     return names
 
 
@@ -168,7 +169,8 @@ def check_reasons():
 
 def advice_of_page():
     """word -> its advice in shunt-troubleshooting(7)"""
-    written = re.split(r"^\.TP\n", section(page("shunt-troubleshooting.7"), "REASONS"), flags=re.M)[1:]
+    text = section(page("shunt-troubleshooting.7"), "REASONS")
+    written = re.split(r"^\.TP\n", text, flags=re.M)[1:]
     return {plain(p.split("\n", 1)[0]): plain(p.split("\n", 1)[1]) for p in written}
 
 

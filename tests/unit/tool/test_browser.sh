@@ -1,9 +1,9 @@
 #!/bin/sh
-# test_browser.sh: the page of `shunt run --report FILE.html` in a browser, Chromium without a screen:
-# at 400 and 1400 pixels, light and dark, nothing is wider than the window, no number and no head of a
-# table is broken, and the colours are those of the setting.
-# SHUNT: the binary; srcdir: the source tree; SHUNT_GRAPHBLAS_SO: the library.  BROWSER names another
-# Chromium; SHUNT_TEST_SHOTS=FOLDER keeps the pages and a picture of each, to be looked at.
+# test_browser.sh: the page of `shunt run --report FILE.html` in a browser, Chromium without a
+# screen: at 400 and 1400 pixels, light and dark, nothing is wider than the window, no number and no
+# head of a table is broken, and the colours are those of the setting.
+# SHUNT: the binary; srcdir: the source tree; SHUNT_GRAPHBLAS_SO: the library.  BROWSER names
+# another Chromium; SHUNT_TEST_SHOTS=FOLDER keeps the pages and a picture of each, to be looked at.
 SHUNT=${SHUNT:-./shunt}
 srcdir=${srcdir:-.}
 case $SHUNT in /*) ;; *) SHUNT=$(pwd)/$SHUNT ;; esac
@@ -35,26 +35,33 @@ run() {
 }
 libraries=$work/lib
 pages=
-tab=$(printf '\t')
+tabs() { sed 's/ ; /\t/g'; }
 spmm=spmm:csr:f16.f16.f16.f32:i64b0:m4096n1024k4096z1677721:NN:rr:ld1024.1024:a1b0:alg0
+mxm=mxm:plus_times:fp32:m20000n64k20000w25612544:sr.fr.fc:NT:am:t2
+host=a-host-of-a-long-name.cluster.example.org
+from=/home/somebody/a/long/path/without/a/blank/training_script_of_a_long_name.py
 {
   echo "# shunt report 2 pid=PID prog=cat"
-  echo "# process${tab}started=1790000000.250${tab}seconds=12.5${tab}rank=0${tab}host=a-host-of-a-long-name.cluster.example.org"
-  for i in 1 2 3 4 5 6 7 8; do
-    route=$(echo "csr bundle vector sparse24 srbcrs tile dense bsr" | cut -d ' ' -f $i)
-    echo "cusparseSpMM${tab}$route${tab}fits${tab}1234567${tab}90000$i${tab}$spmm${tab}us=6000${tab}clock=table${tab}off=1.31${tab}from=/home/somebody/a/long/path/without/a/blank/training_script_of_a_long_name.py:1234 in forward"
-    echo "# time${tab}$route${tab}179000000$i${tab}1790000009${tab}1200${tab}6000.0"
+  echo "# process ; started=1790000000.250 ; seconds=12.5 ; rank=0 ; host=$host"
+  i=0
+  for route in csr bundle vector sparse24 srbcrs tile dense bsr; do
+    i=$((i + 1))
+    echo "cusparseSpMM ; $route ; fits ; 1234567 ; 90000$i ; $spmm ; us=6000 ; clock=table ;" \
+      "off=1.31 ; from=$from:1234 in forward"
+    echo "# time ; $route ; 179000000$i ; 1790000009 ; 1200 ; 6000.0"
   done
-  echo "GrB_mxm${tab}host${tab}fits${tab}7${tab}-${tab}mxm:plus_times:fp32:m20000n64k20000w25612544:sr.fr.fc:NT:am:t2${tab}us=700"
+  echo "GrB_mxm ; host ; fits ; 7 ; - ; $mxm ; us=700"
   for reason in transposed types mask slower unconverted; do
-    echo "cusparseSpMM${tab}original${tab}$reason${tab}34${tab}0.0${tab}$spmm"
+    echo "cusparseSpMM ; original ; $reason ; 34 ; 0.0 ; $spmm"
   done
-  echo "# time${tab}original${tab}1790000000${tab}1790000009${tab}35${tab}0.0"
-  echo "# upkeep${tab}conversions=2${tab}bytes=3000000${tab}us=400${tab}proofs=998${tab}proof_us=1800"
-  for i in 1 3 5 7; do echo "# memory${tab}179000000$i${tab}${i}000000${tab}5000000000"; done
-  echo "# matrix${tab}rows=4096${tab}cols=2048${tab}nnz=83886${tab}longest=50${tab}empty=1024${tab}alike8=0.5${tab}alike4=0.75${tab}alike2=1${tab}two_of_four=0.25${tab}squares=2e6"
-  echo "# matrix${tab}rows=1000000${tab}cols=1000000${tab}nnz=7000000${tab}longest=5000${tab}empty=0${tab}alike8=0${tab}alike4=0${tab}alike2=0.1${tab}two_of_four=0.9${tab}squares=9e7"
-} >lines
+  echo "# time ; original ; 1790000000 ; 1790000009 ; 35 ; 0.0"
+  echo "# upkeep ; conversions=2 ; bytes=3000000 ; us=400 ; proofs=998 ; proof_us=1800"
+  for i in 1 3 5 7; do echo "# memory ; 179000000$i ; ${i}000000 ; 5000000000"; done
+  echo "# matrix ; rows=4096 ; cols=2048 ; nnz=83886 ; longest=50 ; empty=1024 ; alike8=0.5 ;" \
+    "alike4=0.75 ; alike2=1 ; two_of_four=0.25 ; squares=2e6"
+  echo "# matrix ; rows=1000000 ; cols=1000000 ; nnz=7000000 ; longest=5000 ; empty=0 ;" \
+    "alike8=0 ; alike4=0 ; alike2=0.1 ; two_of_four=0.9 ; squares=9e7"
+} | tabs >lines
 mkdir lib
 if ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so \
   "$srcdir/tests/unit/tool/report_stand_in.c" 2>err; then
@@ -78,22 +85,23 @@ else
   ok $? "a page of a real run of GraphBLAS"
 fi
 
-# ---- in the browser --------------------------------------------------------------------------------
+# ---- in the browser ------------------------------------------------------------------------------
 # Chromium's window is at least 500 pixels wide, so the page is looked at in a frame of the width.
 cat >probe.js <<'EOF'
 addEventListener("load", function () {
   var wide = innerWidth, over = [];
   document.querySelectorAll("body *").forEach(function (e) {
     var box = e.getBoundingClientRect();
-    if (box.width > 0 && box.right > wide + 0.5) over.push(e.tagName + "." + e.className.toString());
+    if (box.width > 0 && box.right > wide + 0.5) over.push(e.tagName + "." + e.className);
   });
   // One line, or the text was broken.
   document.querySelectorAll("th, .figures dd, td.n").forEach(function (e) {
     var range = document.createRange(), word = e.firstChild;
-    if (!word || word.nodeType !== 3 || e.querySelector("br") || wide < 640 && e.tagName === "TD") return;
+    if (!word || word.nodeType !== 3 || e.querySelector("br")) return;
+    if (wide < 640 && e.tagName === "TD") return; // its name stands before it
     range.selectNodeContents(e);
     var tops = {};
-    Array.prototype.forEach.call(range.getClientRects(), function (r) { tops[Math.round(r.top)] = 1; });
+    Array.from(range.getClientRects(), function (r) { tops[Math.round(r.top)] = 1; });
     if (Object.keys(tops).length > 1) over.push("broken:" + word.data.replace(/[^0-9A-Za-z]/g, ""));
   });
   var paint = getComputedStyle(document.body).backgroundColor;
@@ -135,14 +143,14 @@ if [ -n "$pages" ]; then
   ok $? "and what is too wide is seen"
 fi
 
-# ---- pictures ------------------------------------------------------------------------------------------
+# ---- pictures ------------------------------------------------------------------------------------
 if [ -n "${SHUNT_TEST_SHOTS:-}" ]; then
   for page in $pages; do
     cp "$page.html" "$SHUNT_TEST_SHOTS"
     for width in 400 1400; do
       for mode in 0 1; do
-        echo "<body style='margin:0'><iframe src='$page.html' width='$width' height='5200' style='border:0'>" \
-          >frame.html
+        echo "<body style='margin:0'>" >frame.html
+        echo "<iframe src='$page.html' width='$width' height='5200' style='border:0'>" >>frame.html
         chromium --blink-settings=preferredColorScheme=$mode --window-size="$width,5200" \
           --screenshot="$SHUNT_TEST_SHOTS/$page-$width-$mode.png" "file://$work/frame.html"
       done

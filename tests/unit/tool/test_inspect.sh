@@ -90,7 +90,8 @@ assert x[0]["route"] == "srbcrs" and x[1]["route"] != "srbcrs", x
 assert all(0 < e["us"] <= e["cusparse_us"] and e["cublas_us"] == 0 for e in x), x' >out 2>&1
   ok $? "... also of int8 and complex, and for one GPU of each compute capability"
   "$SHUNT" inspect -n 64 -t f16 --gpu h200,l40s random:512x512:0.1 >out 2>err
-  [ "$(grep -c ' scaled$' out)" -eq 1 ] && grep -q 'L40S .* scaled$' out && grep -q '^  scaled: ' out
+  [ "$(grep -c ' scaled$' out)" -eq 1 ] && grep -q 'L40S .* scaled$' out &&
+    grep -q '^  scaled: ' out
   ok $? "... those not measured are marked"
   "$SHUNT" inspect -n 256 -t f16 --json shuffled:2048x2048:0.1:8 >estimates 2>err
   python3 -c 'import json; x = json.load(open("estimates")); e = x["estimates"][0]
