@@ -34,7 +34,7 @@ struct shunt_option {
   const char *const *words; /* SHUNT_OPTION_WORD: NULL-terminated */
 };
 
-enum { SHUNT_OPTION_COUNT = 19 };
+enum { SHUNT_OPTION_COUNT = 20 };
 extern const struct shunt_option shunt_option_table[SHUNT_OPTION_COUNT];
 
 /* The row of that name; -1: there is none. */

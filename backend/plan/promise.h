@@ -7,8 +7,8 @@
 
    only if our own bufferSize was asked about the very same problem before (hash of everything but
    pointers and scalar values, the device, and the original's library): then any buffer that the
-   caller sized for such a problem is that large.  The original's part comes first and is never touched, so preprocess and
-   declined calls find it as they left it.
+   caller sized for such a problem is that large.  The original's part comes first and is never
+   touched, so preprocess and declined calls find it as they left it.
 
    Where Shunt asked for less than before, since memory ran short, the least that it ever asked for
    counts, because buffers of all sizes may be about.  If the original ever asks for more than it

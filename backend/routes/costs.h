@@ -141,17 +141,18 @@ struct shunt_sparse24_proof shunt_choose_sparse24_proof(const struct shunt_spmm 
 /* ---- srbcrs ------------------------------------------------------------------------------- */
 
 /* With its proof; groups of `height` rows that share their columns, the longest row having so many.
-   Unmeasured (tests/bench/srbcrs.md). */
+   A model that was not fitted; tests/bench/srbcrs.md has how it chose. */
 double shunt_cost_srbcrs(const struct shunt_spmm *p, int height, double longest_row,
                          enum shunt_proof_place proof, const struct shunt_device *d);
 /* Packing them. */
 double shunt_cost_srbcrs_packing(const struct shunt_csr *a, int height, double longest_row,
                                  const struct shunt_device *d);
 /* Of integers: the shape of v times n columns of so many bits, and how many warps share the strides
-   of a group in SDDMM.  Of v only sizes are read.  */
-struct shunt_srbcrs_shape shunt_choose_srbcrs_shape(const struct shunt_srbcrs *v, int bits_b,
-                                                    int64_t n, const struct shunt_device *d);
-int64_t shunt_choose_srbcrs_phases(const struct shunt_srbcrs *v, int bits,
+   of a group in SDDMM.  Of v only sizes are read; it has so many vectors.  */
+struct shunt_srbcrs_shape shunt_choose_srbcrs_shape(const struct shunt_srbcrs *v, int64_t vectors,
+                                                    int bits_b, int64_t n,
+                                                    const struct shunt_device *d);
+int64_t shunt_choose_srbcrs_phases(const struct shunt_srbcrs *v, int64_t vectors, int bits,
                                    const struct shunt_device *d);
 
 /* ---- tile --------------------------------------------------------------------------------- */

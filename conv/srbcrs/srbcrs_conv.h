@@ -16,7 +16,7 @@ extern "C" {
 /* How a matrix is to be packed.  height: V, 2, 4 or 8.  share: each vector of a group is expected
    to hold at least so many entries, 1 .. height; height where all rows of each group have the
    same columns.  It decides the memory only, not the result.  bits: of a packed value; 16 of a
-   matrix of int16, 8 or 4 of one of int8, whose values then are -8 .. 7.  */
+   matrix of int16, 8 of one of int8 or uint8, 4 of one of int8, whose values then are -8 .. 7.  */
 struct shunt_srbcrs_layout {
   int height, share, bits;
 };

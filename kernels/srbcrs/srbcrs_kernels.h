@@ -6,7 +6,11 @@
    The rules of kernels/common/device.h hold.  Types: int8 A and B; C in int32 computing in int32,
    or in f32 computing in f32.  Sums are int32 in both, and wrap.  No product is larger than 2^14,
    so a sum of up to SHUNT_SRBCRS_EXACT entries, of one row, never wraps: such sums in f32 are exact
-   before they are rounded, once.  alpha sum + beta C wraps in int32, too.  */
+   before they are rounded, once.  alpha sum + beta C wraps in int32, too.
+
+   In f32, `csr` sums floats, which hold every integer up to 2^24: in rows of up to
+   SHUNT_SRBCRS_AS_CSR entries that is exact, so that both give the same bits.  Longer rows, whose
+   bits would change when a copy is made, are the route's to leave to `csr`.  */
 #ifndef SHUNT_SRBCRS_KERNELS_H
 #define SHUNT_SRBCRS_KERNELS_H
 
@@ -17,7 +21,10 @@
 extern "C" {
 #endif
 
-enum { SHUNT_SRBCRS_EXACT = 131071 }; /* (2^31 - 1) / 2^14 */
+enum {
+  SHUNT_SRBCRS_EXACT = 131071, /* (2^31 - 1) / 2^14 */
+  SHUNT_SRBCRS_AS_CSR = 1024   /* 2^24 / 2^14 */
+};
 
 /* How a product is computed; all ways give the same bits.  columns: of B that a warp gathers at a
    time, 32, 64 or 128; split: warps (1 or 4) that share the strides of a group.  */

@@ -3,8 +3,8 @@ check_PROGRAMS = \
   %D%/bundle/test_bundle %D%/conv/test_conv %D%/conv/test_read %D%/csr/test_csr_host_complex \
   %D%/csr/test_csr_host_sddmm %D%/csr/test_csr_host_spmm %D%/dcsr/test_dcsr \
   %D%/dcsr/test_dcsr_hardware_model %D%/dcsr/test_dcsr_traffic %D%/dcsr/test_dcsr_twin \
-  %D%/native/test_native \
-  %D%/native/test_native_integers %D%/native/test_native_refused %D%/options/test_options \
+  %D%/native/test_native %D%/native/test_native_integers %D%/native/test_native_integers_rows \
+  %D%/native/test_native_refused %D%/options/test_options \
   %D%/plan/test_timeline %D%/semiring/test_semiring_bundles %D%/semiring/test_semiring_frontier \
   %D%/semiring/test_semiring_masked %D%/semiring/test_semiring_masked_memory \
   %D%/semiring/test_semiring_sddmm %D%/semiring/test_semiring_spmm %D%/sparse24/test_sparse24 \
@@ -24,6 +24,10 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
   backend/native/no_cuda.c
 %C%_native_test_native_integers_CFLAGS = $(AM_CFLAGS)
 %C%_native_test_native_integers_LDADD = $(NATIVE_TEST_LIBS)
+%C%_native_test_native_integers_rows_SOURCES = %D%/native/test_native_integers_rows.c \
+  backend/native/no_cuda.c
+%C%_native_test_native_integers_rows_CFLAGS = $(AM_CFLAGS)
+%C%_native_test_native_integers_rows_LDADD = $(NATIVE_TEST_LIBS)
 %C%_native_test_native_refused_SOURCES = %D%/native/test_native_refused.c backend/native/no_cuda.c
 %C%_native_test_native_refused_CFLAGS = $(AM_CFLAGS)
 %C%_native_test_native_refused_LDADD = $(NATIVE_TEST_LIBS)

@@ -186,6 +186,13 @@ expect 0 "the cases of a suite" "$SHUNT" bench --suite dlmc --data data --list
 # 9 of SpMM and of SDDMM on the file, 16 patterns in 3 heights and 6 widths
 [ "$(wc -l <out)" -eq 306 ] && [ "$(grep -c sddmm: out)" -eq 9 ] && grep -q 'm16n256k2z16:' out
 ok $? "... all of them"
+mkdir -p data/mtx
+printf '%%%%MatrixMarket matrix coordinate real general\n3 3 1\n1 2 1.0\n' | gzip >data/mtx/b.mtx.gz
+expect 0 "the cases of integers" "$SHUNT" bench --suite integers --data data --list
+# 18 of SpMM on the file; 16 patterns in 3 heights, 3 widths, i8 and f16, and SDDMM of f16; 2 widths
+# with B by columns; 2 of the scattered matrix
+[ "$(wc -l <out)" -eq 484 ] && [ "$(grep -c sddmm: out)" -eq 144 ]
+ok $? "... SpMM, SDDMM, and scattered matrices: $(wc -l <out)"
 
 # ---- the ablation: a program of the build tree ------------------------------------------
 mkdir -p tree/tests/bench
