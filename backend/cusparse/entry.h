@@ -11,7 +11,7 @@
 #include "backend/plan/planner.h"
 #include "backend/plan/tuner.h"
 
-/* What the program may see of us; all else is hidden (exports.map says it again). */
+/* Marks what the program may see.  All else is hidden; exports.map lists the same names. */
 #define SHUNT_EXPORT __attribute__((visibility("default")))
 
 /* Finds `original` for the caller of the exported function.  Without one the library's own "not
@@ -43,8 +43,8 @@ struct shunt_entry_call {
   struct shunt_original_into original; /* for SHUNT_MEASURE */
 };
 
-/* The original has answered `status`: is there anything for Shunt to say?  It succeeded, or it
-   refused what SHUNT_EXTEND may answer.  */
+/* May Shunt answer after the original's `status`?  Yes if that is success, or refuses what
+   SHUNT_EXTEND may answer.  */
 bool shunt_entry_may_answer(cusparseStatus_t status);
 
 /* bufferSize's answer for p, the original having said `status` and *bytes: with room for Shunt in

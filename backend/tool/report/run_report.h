@@ -157,6 +157,8 @@ bool run_report_is_original(const struct report_line *l);
 const char *run_report_known(const struct report_line *l);
 /* The same of the whole run: also "partly measured". */
 const char *run_report_known_of_all(const struct run_report *r);
+/* What the process saved that saved most: ranks that run side by side save at once; 0: none did. */
+double run_report_most_saved(const struct run_report *r);
 /* The greatest factor that estimates of this run are usually off by, of those that tell; 0:
    none. */
 double run_report_worst_off(const struct run_report *r);
