@@ -47,8 +47,8 @@ struct shunt_entry_call {
    SHUNT_EXTEND may answer.  */
 bool shunt_entry_may_answer(cusparseStatus_t status);
 
-/* bufferSize's answer for p, where the original's was `status` and *bytes: adds room for Shunt to
-   *bytes.  For a problem that the original refused: success if Shunt will take it.  */
+/* bufferSize's answer for p, the original having said `status` and *bytes: with room for Shunt in
+   *bytes.  Of a problem that the original refused, success if Shunt will take it.  */
 cusparseStatus_t shunt_entry_buffer_size(const struct shunt_original *o,
                                          const struct shunt_problem *p, cusparseStatus_t status,
                                          size_t *bytes, cudaStream_t stream);

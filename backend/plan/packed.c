@@ -184,7 +184,8 @@ static int64_t least_worth(const struct shunt_cache *c, double most, struct batc
 static void give_way(struct shunt_cache *c, int64_t most, double worth)
 {
   struct batch b;
-  if (c->bytes > most) least_worth(c, worth, &b);
+  if (c->bytes <= most) return;
+  least_worth(c, worth, &b);
   while (c->bytes > most && b.count > 0) {
     for (int i = 0; i < b.count && c->bytes > most; i++) {
       shunt_cache_packed_retire(b.copy[i]);

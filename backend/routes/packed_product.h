@@ -97,8 +97,7 @@ shunt_status shunt_packed_hand_on(const struct shunt_call *c, const uint32_t *wo
 /* Packed memory for a copy of so many bytes. */
 size_t shunt_packed_copy_bytes(size_t copy_bytes);
 /* A route's run, for SpMM, and its pack.  A run notes what it did with a packed copy; where it
-   answers SHUNT_E_UNSUPPORTED or SHUNT_E_WORKSPACE and the copy is unused, nothing was
-   enqueued.  */
+   answers SHUNT_E_UNSUPPORTED or SHUNT_E_WORKSPACE and the copy is unused, it enqueued nothing.  */
 shunt_status shunt_packed_run(const struct shunt_packed_format *f, const struct shunt_call *c);
 shunt_status shunt_packed_fill(const struct shunt_packed_format *f, const struct shunt_call *c,
                                const struct shunt_packed_view *into);

@@ -50,7 +50,7 @@ void shunt_share_want(struct shunt_share *s, int64_t bytes);
 /* All other processes are asked to let go; false: they keep nothing. */
 bool shunt_share_ask(struct shunt_share *s);
 /* Asks in round 0, and waits 5 ms.  False: nobody need be waited for, or has been for long
-   enough. */
+   enough.  */
 bool shunt_share_await(struct shunt_share *s, int round);
 /* What the others keep. */
 int64_t shunt_share_others(struct shunt_share *s);

@@ -15,7 +15,7 @@ enum { BUDGET = 1000 };
 static const unsigned char uuid[16] = {9};
 static char folder[] = "/tmp/shunt-budget-XXXXXX";
 
-/* ---- stand-ins ------------------------------------------------------------------------------- */
+/* ---- stand-ins ----------------------------------------------------------------------------- */
 
 static uint64_t pool_has; /* memory that was given back stays in it until it is trimmed */
 static struct grb_gpu_device device;
@@ -73,7 +73,7 @@ static bool product(int64_t bytes, int64_t kept)
   return good;
 }
 
-/* ---- another process ------------------------------------------------------------------------- */
+/* ---- another process ----------------------------------------------------------------------- */
 
 static int to_peer, from_peer;
 
