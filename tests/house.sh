@@ -15,6 +15,7 @@
 #   instructions            no inline PTX but in kernels/ptx
 #   real names              functions, kernels and files that comments and pages name exist, also by
 #                           names such as csr_spmm_*.cu
+#   short pages             those of tests/bench have at most 115 lines, RESULTS.md aside
 #   results with a reader   each file of tests/bench/results is named by a page or a test
 set -u
 cd "${SHUNT_SRCDIR:-.}" || exit 2
@@ -117,6 +118,10 @@ rule "no inline PTX but in kernels/ptx" "$(grep -rnE '\basm( volatile)?[ (]' ker
 # ---- real names ----------------------------------------------------------------------------------
 rule "the functions, kernels and files that comments and pages name exist" \
   "$(echo "$files" | xargs python3 tests/named_things.py)"
+
+# ---- short pages ---------------------------------------------------------------------------------
+rule "no page of tests/bench has more than 115 lines" "$(wc -l tests/bench/*.md |
+  awk '$1 > 115 && $2 !~ /RESULTS|^total$/ { print $2 ": " $1 }')"
 
 # ---- results with a reader -----------------------------------------------------------------------
 unread() {

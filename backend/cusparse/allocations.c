@@ -34,7 +34,8 @@
 #undef cuMemAlloc
 #undef cuMemFree
 
-/* What programs call that were compiled for a default stream of each thread; no header declares it. */
+/* What programs call that were compiled for a default stream of each thread; no header declares
+   it. */
 __typeof__(cudaMallocAsync) cudaMallocAsync_ptsz;
 __typeof__(cudaMallocFromPoolAsync) cudaMallocFromPoolAsync_ptsz;
 __typeof__(cudaFreeAsync) cudaFreeAsync_ptsz;

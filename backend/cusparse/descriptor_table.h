@@ -1,9 +1,8 @@
-/* descriptor_table.h: what is noted of sparse matrices that no getter of cuSPARSE tells, by
-   descriptor.
+/* descriptor_table.h: notes on sparse matrices, by descriptor: what no getter of cuSPARSE returns.
 
-   A table has a fixed number of places; a note of the same descriptor is replaced, and where all
-   places that a descriptor may take are taken, one of them is forgotten.  So a note may be missing:
-   that must cost no more than a rerouting.
+   A table has a fixed number of places.  A new note replaces the old one of its descriptor; where
+   all places that a descriptor may take are taken, one of them is forgotten.  So a note may be
+   missing; the call must then go to the original.
 
    Thread-safe; a table that nothing was ever put into takes no lock.  */
 #ifndef SHUNT_CUSPARSE_DESCRIPTOR_TABLE_H

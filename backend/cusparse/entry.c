@@ -1,6 +1,5 @@
 #include "backend/cusparse/entry.h"
 
-#include "backend/cusparse/preprocess_epoch.h"
 #include "backend/options/options.h"
 #include "backend/plan/context.h"
 #include "backend/plan/cuda_call.h"
@@ -62,15 +61,16 @@ static bool is_promised(const struct shunt_original *o, const struct shunt_probl
   return shunt_promise_find(key_of(o, p)).own_bytes > 0;
 }
 
-void shunt_entry_preprocess(const struct shunt_original *o, cusparseHandle_t handle,
-                            cusparseConstSpMatDescr_t matrix)
+uint64_t shunt_entry_begin_epoch(cusparseConstSpMatDescr_t matrix,
+                                 const struct shunt_preprocessed *m, bool by_name,
+                                 cudaStream_t stream)
 {
-  cudaStream_t stream;
-  shunt_epoch_end(matrix);
-  if (!handle) return;
-  if (!o->GetStream || o->GetStream(handle, &stream) != CUSPARSE_STATUS_SUCCESS ||
-      shunt_capture_of(stream).active)
+  /* What is not understood leaves the CUDA runtime alone. */
+  if (m ? shunt_capture_of(stream).active : by_name)
     shunt_epoch_captured(matrix);
+  else if (by_name)
+    return shunt_epoch_begin(m);
+  return 0;
 }
 
 cusparseStatus_t shunt_entry_preprocessed(const struct shunt_original *o,

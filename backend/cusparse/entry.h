@@ -6,11 +6,12 @@
 
 #include "backend/cusparse/measure.h"
 #include "backend/cusparse/original.h"
+#include "backend/cusparse/preprocess_epoch.h"
 #include "backend/options/disable.h"
 #include "backend/plan/planner.h"
 #include "backend/plan/tuner.h"
 
-/* What the program may see of us; all else is hidden (exports.map says it again). */
+/* Marks what the program may see.  All else is hidden; exports.map lists the same names. */
 #define SHUNT_EXPORT __attribute__((visibility("default")))
 
 /* Finds `original` for the caller of the exported function.  Without one the library's own "not
@@ -42,8 +43,8 @@ struct shunt_entry_call {
   struct shunt_original_into original; /* for SHUNT_MEASURE */
 };
 
-/* The original has answered `status`: is there anything for Shunt to say?  It succeeded, or it
-   refused what SHUNT_EXTEND may answer.  */
+/* May Shunt answer after the original's `status`?  Yes if that is success, or refuses what
+   SHUNT_EXTEND may answer.  */
 bool shunt_entry_may_answer(cusparseStatus_t status);
 
 /* bufferSize's answer for p, the original having said `status` and *bytes: with room for Shunt in
@@ -52,12 +53,15 @@ cusparseStatus_t shunt_entry_buffer_size(const struct shunt_original *o,
                                          const struct shunt_problem *p, cusparseStatus_t status,
                                          size_t *bytes, cudaStream_t stream);
 
-/* A preprocess of this matrix is about to be handed on: the epoch before it ends, for good where what
-   is asked for now is captured (preprocess_epoch.h). */
-void shunt_entry_preprocess(const struct shunt_original *o, cusparseHandle_t handle,
-                            cusparseConstSpMatDescr_t matrix);
+/* The original's preprocess of what m describes has succeeded; m NULL: it is not understood.
+   Returns the number of the epoch that begins.  0: none begins, as the call was not by name
+   (original.h); or this matrix has none from now on, as the call was captured, or may have been
+   (preprocess_epoch.h).  */
+uint64_t shunt_entry_begin_epoch(cusparseConstSpMatDescr_t matrix,
+                                 const struct shunt_preprocessed *m, bool by_name,
+                                 cudaStream_t stream);
 
-/* preprocess' answer for p: of a problem that only Shunt takes, success. */
+/* preprocess' answer for p: success if only Shunt takes such problems. */
 cusparseStatus_t shunt_entry_preprocessed(const struct shunt_original *o,
                                           const struct shunt_problem *p, cusparseStatus_t status);
 

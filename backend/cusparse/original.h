@@ -27,7 +27,7 @@
 #define SHUNT_TAKEN(X)                                                                             \
   X(SpMM) X(SpMM_bufferSize) X(SpMM_preprocess) X(SDDMM) X(SDDMM_bufferSize) X(SDDMM_preprocess)
 
-/* What sets what no getter tells, and what ends it; we export them to see them pass (setters.c). */
+/* They set what no getter returns, or destroy it.  We export them to take note (setters.c). */
 /* clang-format off */
 #define SHUNT_SEEN(X)                                                                              \
   X(CsrSetStridedBatch) X(CooSetStridedBatch)                                                      \

@@ -2,7 +2,6 @@
    spmm.c.  */
 #include "backend/cusparse/describe.h"
 #include "backend/cusparse/entry.h"
-#include "backend/cusparse/preprocess_epoch.h"
 #include "backend/plan/planner.h"
 
 SHUNT_EXPORT cusparseStatus_t cusparseSDDMM_bufferSize(
@@ -80,23 +79,24 @@ SHUNT_EXPORT cusparseStatus_t cusparseSDDMM_preprocess(
   struct shunt_sddmm_arguments x = {handle, opA,  opB,  alpha,       matA,
                                     matB,   beta, matC, computeType, alg};
   struct shunt_problem p;
-  cudaStream_t stream;
+  cudaStream_t stream = NULL;
   const bool by_name = !shunt_original_was_bound();
-  shunt_entry_preprocess(original, handle, matC);
+  shunt_epoch_end(matC);
   cusparseStatus_t status = original->SDDMM_preprocess(handle, opA, opB, alpha, matA, matB, beta,
                                                        matC, computeType, alg, externalBuffer);
   const bool described = shunt_entry_may_answer(status) &&
                          shunt_describe_sddmm(original, &x, &p, &stream).reason == SHUNT_FITS;
+  const struct shunt_preprocessed prepared = {matC, original->base, externalBuffer, &p};
+  p.pattern_epoch = 0;
+  if (status == CUSPARSE_STATUS_SUCCESS)
+    p.pattern_epoch = shunt_entry_begin_epoch(matC, described ? &prepared : NULL, by_name, stream);
   if (described && p.extended)
     status = shunt_entry_preprocessed(original, &p, status);
-  else if (described && status == CUSPARSE_STATUS_SUCCESS) {
-    const struct shunt_preprocessed prepared = {matC, original->base, externalBuffer, &p};
-    if (by_name) p.pattern_epoch = shunt_epoch_begin(&prepared);
+  else if (described && status == CUSPARSE_STATUS_SUCCESS)
     shunt_entry_prepare(
         original, &p, externalBuffer, stream,
         (struct shunt_original_run){run_original,
                                     &(struct original_run){original, &x, matC, externalBuffer}});
-  }
   SHUNT_LEAVE();
   return status;
 }

@@ -51,6 +51,7 @@ struct shunt_options {
   bool disable;        /* disable.h is asked instead */
   bool strict;         /* for shunt run */
   int64_t cache_bytes; /* < 0: a tenth of the device's memory, a quarter while half is free */
+  int64_t leave;       /* multiprocessors that are left to others; < 0: none (plan/leave.h) */
   int64_t fault;       /* < 0: none (fault.h) */
 };
 

@@ -175,8 +175,9 @@ bool shunt_cache_wants_relief(struct shunt_cache *c);
 /* Gives packed memory back while the device is short of it, or other processes want their part;
    eager calls only.  */
 void shunt_cache_relieve(struct shunt_cache *c);
-/* Gives all packed memory back and waits until the device has it, for up to 0.3 s: the program's own
-   allocation has failed.  Bytes given back; copies that graphs or calls under way hold stay.  */
+/* Gives all packed memory back and waits until the device has it, for up to 0.3 s: the program's
+   own allocation has failed.  Bytes given back; copies that graphs or calls under way hold
+   stay.  */
 size_t shunt_cache_release_all(struct shunt_cache *c);
 
 #endif

@@ -2,8 +2,8 @@
 
      page[hash of address / 64 KiB] -> array -> array -> NULL
 
-   A program that frees memory of its own asks for each piece; so what is asked about is the pages of
-   the range, or all entries where those are fewer.  */
+   A program that frees memory of its own asks for each piece; so what is asked about is the pages
+   of the range, or all entries where those are fewer.  */
 #include <stdlib.h>
 
 #include "backend/plan/cache_inside.h"

@@ -1,6 +1,6 @@
 /* cache_inside.h: the cache's own data, for cache.c (entries), cache_arrays.c (where their arrays
-   stand), cache_profile.c (profiles on their way) and packed.c (memory).  What others may know stands
-   in cache.h.  */
+   stand), cache_profile.c (profiles on their way) and packed.c (memory).  What others may know
+   stands in cache.h.  */
 #ifndef SHUNT_CACHE_INSIDE_H
 #define SHUNT_CACHE_INSIDE_H
 

@@ -167,8 +167,8 @@ static bool awaits_profile(const struct shunt_product *x)
          !x->call.capturing;
 }
 
-/* Does cuSPARSE document the same bits in each run for it?  (cusparseSpMM, its algorithms and notes;
-   cusparseSDDMM.)  */
+/* Does cuSPARSE document the same bits in each run for it?  (cusparseSpMM, its algorithms and
+   notes; cusparseSDDMM.)  */
 static bool original_is_deterministic(const struct shunt_problem *p)
 {
   enum { COO_ALG2 = 2, CSR_ALG3 = 12, BSR_ALG1 = 14 };
@@ -208,8 +208,8 @@ static double us_with(const struct shunt_product *x, uint32_t set)
   return x->plan.original_us;
 }
 
-/* What is opened for this product: for one whose way must not depend on others', what the best way
-   needs; else what pays.  */
+/* The set that is opened for this product.  A deterministic problem opens what its best way needs,
+   as its way must not depend on what other problems did.  Others open what pays.  */
 static uint32_t to_open(struct shunt_product *x)
 {
   const struct shunt_plan *plan = &x->plan;

@@ -9,6 +9,7 @@
 #include "backend/options/options.h"
 #include "backend/plan/cache.h"
 #include "backend/plan/cuda_call.h"
+#include "backend/plan/leave.h"
 #include "backend/plan/memory/device_memory.h"
 #include "backend/plan/memory/share.h"
 #include "backend/plan/tune_machine.h"
@@ -92,6 +93,8 @@ static struct shunt_context *create(unsigned long long id)
   shunt_status s = SHUNT_CUDA(cudaGetDevice(&e->ordinal));
   if (s == SHUNT_OK) s = shunt_device_read(e->ordinal, &e->device, &e->memory_bytes);
   if (s == SHUNT_OK) {
+    e->device.multiprocessors =
+        shunt_leave_multiprocessors(e->device.multiprocessors, shunt_options()->leave);
     struct cudaMemPoolProps props = {.allocType = cudaMemAllocationTypePinned,
                                      .location = {cudaMemLocationTypeDevice, e->ordinal}};
     s = SHUNT_CUDA(cudaMemPoolCreate(&e->pool, &props));

@@ -184,7 +184,8 @@ static int64_t least_worth(const struct shunt_cache *c, double most, struct batc
 static void give_way(struct shunt_cache *c, int64_t most, double worth)
 {
   struct batch b;
-  if (c->bytes > most) least_worth(c, worth, &b);
+  if (c->bytes <= most) return;
+  least_worth(c, worth, &b);
   while (c->bytes > most && b.count > 0) {
     for (int i = 0; i < b.count && c->bytes > most; i++) {
       shunt_cache_packed_retire(b.copy[i]);
@@ -272,7 +273,7 @@ static shunt_status open_slot(struct shunt_cache *c, struct shunt_cache_packed *
   k->note = 0;
   k->pattern_epoch = 0;
   k->uses = k->oldest_use = 0;
-  k->worth = e->missed; /* it saves what it was missed for */
+  k->worth = e->missed; /* at first: what calls lost without a copy */
   k->worth_at = c->clock;
   atomic_store(&k->idle, 0);
   atomic_store(&k->used, 0);

@@ -139,8 +139,8 @@ static void tell_of_proof(const struct shunt_call *c)
                                     &c->context->device));
 }
 
-/* Tells the cache how a run used the copy.  Only a product from it, which proved it or was spared the
-   proof, counts.  */
+/* Tells the cache how a run used the copy.  Only a product from it, which proved it or was spared
+   the proof, counts.  */
 static void tell_of_use(const struct shunt_call *c, struct shunt_cache_packed *copy,
                         enum shunt_copy_use how, double saves_us)
 {

@@ -7,8 +7,8 @@
 
    only if our own bufferSize was asked about the very same problem before (hash of everything but
    pointers and scalar values, the device, and the original's library): then any buffer that the
-   caller sized for such a problem is that large.  The original's part comes first and is never touched, so preprocess and
-   declined calls find it as they left it.
+   caller sized for such a problem is that large.  The original's part comes first and is never
+   touched, so preprocess and declined calls find it as they left it.
 
    Where Shunt asked for less than before, since memory ran short, the least that it ever asked for
    counts, because buffers of all sizes may be about.  If the original ever asks for more than it
@@ -18,9 +18,9 @@
    until bufferSize is asked again.  What may be forgotten is only what the same question would have
    for an answer again: both parts are functions of the problem.  So these stay for good:
 
-     less than the whole of what Shunt wants   memory was short, or the stream captured
-     void promises
-     all of an original that was seen to ask for more than before
+     those of less than Shunt wants   memory was short, or the stream captured
+     void ones
+     all of an original that has asked for more than before
 
    Where they fill a set of the table, its other problems run without a workspace.
 

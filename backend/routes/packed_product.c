@@ -47,6 +47,24 @@ size_t shunt_packed_copy_bytes(size_t copy_bytes)
   return TABLE_BYTES + copy_bytes;
 }
 
+struct shunt_verdict shunt_packed_usable(const struct shunt_packed_format *f,
+                                         const struct shunt_call *c)
+{
+  const struct shunt_problem *p = c->problem;
+  SHUNT_DECLINE_IF(!c->packed && !c->will_pack, SHUNT_R_UNCONVERTED);
+  SHUNT_DECLINE_IF(c->no_copies, SHUNT_R_COPY);
+  SHUNT_DECLINE_IF(f->own_bytes(p) == 0 && (uintptr_t)p->spmm.b.values % 16 != 0, SHUNT_R_SHAPE);
+  SHUNT_DECLINE_IF(c->workspace_bytes < shunt_packed_lay_out(f, p).total, SHUNT_R_WORKSPACE);
+  return SHUNT_VERDICT(SHUNT_FITS);
+}
+
+shunt_status shunt_packed_hand_on(const struct shunt_call *c, const uint32_t *word,
+                                  uint32_t *irregular)
+{
+  return SHUNT_CUDA(
+      cudaMemcpyAsync(irregular, word, sizeof *irregular, cudaMemcpyDeviceToDevice, c->stream));
+}
+
 static void *copy_of(const struct shunt_packed_view *packed)
 {
   return (char *)packed->payload + TABLE_BYTES;

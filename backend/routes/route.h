@@ -13,7 +13,8 @@
      run        enqueue it
    and, for routes that keep the matrix in a format of their own across calls:
      pack_bytes, pack    size of the packed copy; enqueue the conversion
-     study_bytes, study  the same of what has to be found out before  */
+     study_bytes, study  for routes that must look at the matrix on the device before they can say
+                         whether packing pays: size of what they find, and enqueue the search  */
 #ifndef SHUNT_ROUTE_H
 #define SHUNT_ROUTE_H
 
@@ -77,8 +78,8 @@ struct shunt_route {
      of the pattern.  */
   size_t (*pack_bytes)(const struct shunt_call *c);
   shunt_status (*pack)(const struct shunt_call *c, const struct shunt_packed_view *into);
-  /* NULL: nothing is to be found out.  A copy of a route that has studied the matrix may take
-     the place of another's.  */
+  /* NULL: the route needs no study.  A copy of a route that has studied the matrix may take the
+     place of another's.  */
   size_t (*study_bytes)(const struct shunt_call *c);
   shunt_status (*study)(const struct shunt_call *c, const struct shunt_packed_view *into);
   /* A copy follows what the profile says: none is made before there is one. */

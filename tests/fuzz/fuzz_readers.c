@@ -1,5 +1,5 @@
-/* fuzz_readers.c: any bytes as a file of Matrix Market, and as one of .smtx (conv/read/): each reader
-   answers with a matrix that keeps its promises, or with a message and nothing else.  */
+/* fuzz_readers.c: any bytes as a file of Matrix Market, and as one of .smtx (conv/read/): each
+   reader answers with a matrix that keeps its promises, or with a message and nothing else.  */
 #include <unistd.h>
 
 #include "conv/read/read.h"

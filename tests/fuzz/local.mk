@@ -4,7 +4,8 @@
 #   make fuzz    by libFuzzer, FUZZ_SECONDS each, with the sanitizers of addresses and of undefined
 #                behaviour: new cases go to fuzzed/NAME, the output to fuzzed/NAME.log, a case that
 #                fails to fuzzed/NAME-crash-*; FUZZED="problem native": these alone
-check_PROGRAMS += %D%/fuzz_integers %D%/fuzz_native %D%/fuzz_problem %D%/fuzz_readers %D%/fuzz_report
+check_PROGRAMS += %D%/fuzz_integers %D%/fuzz_native %D%/fuzz_problem %D%/fuzz_readers \
+  %D%/fuzz_report
 FUZZED = integers native problem readers report
 if HAVE_CUDA
 check_PROGRAMS += %D%/fuzz_options %D%/fuzz_tune

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What programs call that were compiled for a default stream of each thread; no header declares it. */
+/* What programs call that were compiled for a default stream of each thread; no header declares
+   it. */
 __typeof__(cudaMallocAsync) cudaMallocAsync_ptsz;
 __typeof__(cudaMallocFromPoolAsync) cudaMallocFromPoolAsync_ptsz;
 __typeof__(cudaFreeAsync) cudaFreeAsync_ptsz;

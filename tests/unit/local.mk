@@ -174,8 +174,9 @@ CORE_TEST_LIBS = libshunt-core.la $(CUDA_LIBS) $(ZLIB_LIBS) -lm
 %C%_vector_test_vector_route_LDADD = $(CORE_TEST_LIBS)
 endif
 
-unit_scripts = %D%/native/test_libshunt.sh %D%/tool/test_check_gpu.sh %D%/tool/test_doctor.sh \
-  %D%/tool/test_documents.sh %D%/tool/test_inspect.sh %D%/tool/test_plots.sh \
+unit_scripts = %D%/native/test_libshunt.sh %D%/tool/test_browser.sh \
+  %D%/tool/test_check_gpu.sh %D%/tool/test_doctor.sh %D%/tool/test_documents.sh \
+  %D%/tool/test_inspect.sh %D%/tool/test_module.sh %D%/tool/test_plots.sh \
   %D%/tool/test_page.sh %D%/tool/test_report.sh %D%/tool/test_results.sh \
   %D%/tool/test_solvers.sh %D%/tool/test_support.sh %D%/tool/test_tool.sh
 

@@ -21,7 +21,7 @@ enum {
   GRB_GPU_MOST_LANES = 64, /* threads that copy */
   GRB_GPU_SLOTS = 4,       /* of a lane, in whichever direction */
   /* A piece costs the bus 2 to 4 us on top of its bytes, and the driver 5; most blocks of B and C
-     (gpu_plan.h) fit.  */
+     (gpu_cut.h) fit.  */
   GRB_GPU_SLOT_BYTES = 5 << 19,
   /* Behind the slots of a lane, for samples (proof.h). */
   GRB_GPU_LANE_SAMPLES = 1 << 16

@@ -33,7 +33,7 @@ static void mark_present(const struct shunt_host_spmm *p, const int32_t *empty, 
 struct work {
   struct grb_gpu_view *view;
   struct grb_gpu_devices *devices;
-  pthread_mutex_t *notes;
+  pthread_mutex_t *residents_lock;
   struct grb_gpu_counts *counts;
   struct grb_gpu_shard *shard;
   struct grb_gpu_rows rows;
@@ -43,9 +43,9 @@ struct work {
 };
 
 /* A strip that is a whole array, by row, is in the order in which it is sent. */
-static bool one_piece(const struct grb_gpu_plan *plan, const struct shunt_full *m, bool turned)
+static bool one_piece(const struct grb_gpu_cut *cut, const struct shunt_full *m, bool turned)
 {
-  return plan->strips == 1 && plan->width == m->cols && !turned && m->row_stride == m->cols;
+  return cut->strips == 1 && cut->width == m->cols && !turned && m->row_stride == m->cols;
 }
 
 static char *take_pin(const struct work *w, const void *handle, const struct shunt_full *m)
@@ -57,16 +57,16 @@ static char *take_pin(const struct work *w, const void *handle, const struct shu
   return m->values;
 }
 
-/* Between the plan and the list of tasks. */
+/* Between the cut and the list of tasks. */
 static void take_pins(struct work *w, struct grb_gpu_shard *shard)
 {
   const struct grb_gpu_view *v = w->view;
-  const struct grb_gpu_plan *plan = &shard->run.plan;
+  const struct grb_gpu_cut *cut = &shard->run.cut;
   /* C's pieces go through slots anyway, and a B that does not would keep the bus from them. */
   if (v->p->accumulate) return;
-  if (plan->b == GRB_GPU_B_HOST && one_piece(plan, &v->p->b, plan->b_turned))
+  if (cut->b == GRB_GPU_B_HOST && one_piece(cut, &v->p->b, cut->b_turned))
     shard->run.b_pinned = take_pin(w, v->b_own, &v->p->b);
-  if (one_piece(plan, &v->p->c, plan->c_turned))
+  if (one_piece(cut, &v->p->c, cut->c_turned))
     shard->run.c_pinned = take_pin(w, v->c_own, &v->p->c);
   grb_gpu_proof_begin(&shard->run,
                       w->devices->lane[0] + GRB_GPU_SLOTS * (int64_t)GRB_GPU_SLOT_BYTES);
@@ -89,10 +89,10 @@ static shunt_status prepare(struct work *w, const int32_t **empty, int64_t *empt
     shard->run.device = &w->devices->device[i];
     shard->run.pages = &w->pages;
     if ((s = grb_gpu_enter(shard->run.device, &before)) != SHUNT_OK) return s;
-    pthread_mutex_lock(w->notes);
+    pthread_mutex_lock(w->residents_lock);
     grb_gpu_shard_find(shard, v, grb_gpu_share_begin(v->p, i, w->count),
                        grb_gpu_share_begin(v->p, i + 1, w->count));
-    pthread_mutex_unlock(w->notes);
+    pthread_mutex_unlock(w->residents_lock);
     grb_gpu_leave(before);
     missing |= !shard->s;
   }
@@ -107,11 +107,11 @@ static shunt_status prepare(struct work *w, const int32_t **empty, int64_t *empt
   for (int i = 0; s == SHUNT_OK && i < w->count; i++) {
     struct grb_gpu_shard *shard = &w->shard[i];
     if ((s = grb_gpu_enter(shard->run.device, &before)) != SHUNT_OK) return s;
-    pthread_mutex_lock(w->notes);
+    pthread_mutex_lock(w->residents_lock);
     s = grb_gpu_shard_make(shard, v, &w->rows, !(v->p->c.present && *empty_count > 0),
                            grb_gpu_share_begin(v->p, i, w->count),
                            grb_gpu_share_begin(v->p, i + 1, w->count));
-    pthread_mutex_unlock(w->notes);
+    pthread_mutex_unlock(w->residents_lock);
     shard->run_made = s == SHUNT_OK;
     if (shard->run_made) take_pins(w, shard);
     if (shard->run_made) s = grb_gpu_run_make(&shard->run);
@@ -128,7 +128,7 @@ enum { THREADS_PER_DEVICE = 16 };
 static bool nothing_to_copy(const struct work *w)
 {
   const struct grb_gpu_run *r = &w->shard[0].run;
-  return w->count == 1 && !r->rows && r->c_pinned && (r->b_pinned || r->plan.b != GRB_GPU_B_HOST);
+  return w->count == 1 && !r->rows && r->c_pinned && (r->b_pinned || r->cut.b != GRB_GPU_B_HOST);
 }
 
 static void run_all(struct work *w)
@@ -167,8 +167,8 @@ static void count_shard(struct grb_gpu_counts *counts, const struct grb_gpu_shar
   counts->bytes_up += shard->run.bytes_up;
   counts->bytes_down += shard->run.bytes_down;
   counts->sparse_uploads += !shard->s;
-  counts->dense_uploads += shard->run.plan.b == GRB_GPU_B_HOST;
-  counts->dense_reuses += shard->run.plan.b == GRB_GPU_B_RESIDENT;
+  counts->dense_uploads += shard->run.cut.b == GRB_GPU_B_HOST;
+  counts->dense_reuses += shard->run.cut.b == GRB_GPU_B_RESIDENT;
 }
 
 /* A device that can't be entered any more keeps nothing new, but what the host holds of its shard
@@ -180,12 +180,12 @@ static void clean_up(struct work *w, bool good)
     struct grb_gpu_shard *shard = &w->shard[i];
     if (!shard->run.device) continue;
     const bool entered = grb_gpu_enter(shard->run.device, &before) == SHUNT_OK;
-    pthread_mutex_lock(w->notes);
+    pthread_mutex_lock(w->residents_lock);
     give_pins_back(w->view, shard);
     if (good) count_shard(w->counts, shard);
     if (good && entered) grb_gpu_shard_keep(shard, w->view, &w->rows);
     grb_gpu_shard_release(shard);
-    pthread_mutex_unlock(w->notes);
+    pthread_mutex_unlock(w->residents_lock);
     if (entered) grb_gpu_leave(before);
   }
   if (w->has_rows) grb_gpu_rows_free(&w->rows);
@@ -202,12 +202,13 @@ static bool pins_were_stale(struct grb_gpu_view *v, const struct grb_gpu_shard *
 }
 
 static shunt_status product(struct grb_gpu_view *v, struct grb_gpu_devices *devices, int count,
-                            pthread_mutex_t *notes, struct grb_gpu_counts *counts, bool *stale)
+                            pthread_mutex_t *residents_lock, struct grb_gpu_counts *counts,
+                            bool *stale)
 {
   struct grb_gpu_shard shard[GRB_GPU_MOST_DEVICES];
   struct work w = {.view = v,
                    .devices = devices,
-                   .notes = notes,
+                   .residents_lock = residents_lock,
                    .counts = counts,
                    .shard = shard,
                    .count = count};
@@ -234,11 +235,11 @@ static shunt_status product(struct grb_gpu_view *v, struct grb_gpu_devices *devi
 }
 
 shunt_status grb_gpu_product(struct grb_gpu_view *v, struct grb_gpu_devices *devices, int count,
-                             pthread_mutex_t *notes, struct grb_gpu_counts *counts)
+                             pthread_mutex_t *residents_lock, struct grb_gpu_counts *counts)
 {
   bool stale = false;
-  shunt_status s = product(v, devices, count, notes, counts, &stale);
+  shunt_status s = product(v, devices, count, residents_lock, counts, &stale);
   if (!stale) return s;
   counts->stale_pins++;
-  return product(v, devices, count, notes, counts, &stale);
+  return product(v, devices, count, residents_lock, counts, &stale);
 }

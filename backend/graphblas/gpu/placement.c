@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "backend/graphblas/gpu/gpu_plan.h"
+#include "backend/graphblas/gpu/gpu_cut.h"
 #include "backend/graphblas/gpu/gpu_semiring.h"
 #include "backend/options/options.h"
 

@@ -1,6 +1,6 @@
-/* cache_runtime.h: a CUDA runtime in which all is done at once, for tests of the cache: it counts what
-   is allocated, and refuses what would disturb another thread's capture.  Profiles arrive at once
-   or when the test says so.  */
+/* cache_runtime.h: a CUDA runtime in which all is done at once, for tests of the cache: it counts
+   what is allocated, and refuses what would disturb another thread's capture.  Profiles arrive at
+   once or when the test says so.  */
 #ifndef CACHE_RUNTIME_H
 #define CACHE_RUNTIME_H
 

@@ -1,5 +1,5 @@
-/* test_context.c: what is kept of a CUDA context: made once, beside another thread's capture, found by
-   the context's id, and by no forked child.  The runtime is cache_runtime.h's.  */
+/* test_context.c: what is kept of a CUDA context: made once, beside another thread's capture,
+   found by the context's id, and by no forked child.  The runtime is cache_runtime.h's.  */
 #include <cuda.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -82,7 +82,7 @@ struct shunt_cublaslt *shunt_cublaslt_open(const char *beside)
   return NULL;
 }
 
-/* ---- cases ------------------------------------------------------------------------------------ */
+/* ---- cases -------------------------------------------------------------------------------- */
 
 static void test_made(void)
 {

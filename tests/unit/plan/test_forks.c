@@ -101,7 +101,7 @@ static void test_fork(const char *what, bool (*use)(int))
   check(good == FORKS, "%s: %d of %d forked children go on", what, good, FORKS);
 }
 
-/* ---- killed while they write ------------------------------------------------------------------- */
+/* ---- killed while they write ----------------------------------------------------------- */
 
 static char path[96];
 
