@@ -260,7 +260,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   struct matrix m = {0};
   struct shunt_packed_integers *p = NULL;
   make_matrix(&m);
-  const bool width = m.bits == 16 || m.bits == 8 || m.bits == 4;
+  const bool width = m.bits == 16 || m.bits == 12 || m.bits == 8 || m.bits == 4;
   const int height = below(16) ? heights[below(4)] : take();
   const bool tall = height == 0 || height == 2 || height == 4 || height == 8;
   const shunt_status s = shunt_pack_integers(&m.a, SHUNT_HOST, m.bits, height, NULL, &p);
