@@ -2,7 +2,7 @@
    random shapes, types, semirings and layouts, and over symmetric patterns.
 
      test_semiring_masked [cases]  */
-#include "kernels/semiring/semiring_masked.h"
+#include "kernels/semiring/masked/masked.h"
 #include "tests/unit/check.h"
 #include "tests/unit/semiring/semiring_random.h"
 

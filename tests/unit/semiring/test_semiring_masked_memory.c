@@ -4,7 +4,7 @@
    free.  */
 #include <stdatomic.h>
 
-#include "kernels/semiring/semiring_masked.h"
+#include "kernels/semiring/masked/masked.h"
 #include "tests/unit/check.h"
 #include "tests/unit/semiring/semiring_random.h"
 

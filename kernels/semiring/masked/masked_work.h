@@ -1,8 +1,8 @@
-/* semiring_masked_work.h: inside of T<M> = A B': what its two steps share. */
-#ifndef SHUNT_SEMIRING_MASKED_WORK_H
-#define SHUNT_SEMIRING_MASKED_WORK_H
+/* masked_work.h: inside of T<M> = A B': what its two steps share. */
+#ifndef SHUNT_MASKED_WORK_H
+#define SHUNT_MASKED_WORK_H
 
-#include "kernels/semiring/semiring_masked_rows.h"
+#include "kernels/semiring/masked/masked_rows.h"
 #include "kernels/semiring/semiring_operands.h"
 
 /* Where every term is the same number and the monoid is PLUS, T is found by counting: values then

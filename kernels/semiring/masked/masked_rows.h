@@ -1,9 +1,9 @@
-/* semiring_masked_rows.h: inside of the masked products: a sparse operand by row with 32-bit
+/* masked_rows.h: inside of the masked products: a sparse operand by row with 32-bit
    indices, and the sums over what two rows share.  */
-#ifndef SHUNT_SEMIRING_MASKED_ROWS_H
-#define SHUNT_SEMIRING_MASKED_ROWS_H
+#ifndef SHUNT_MASKED_ROWS_H
+#define SHUNT_MASKED_ROWS_H
 
-#include "kernels/semiring/semiring_masked.h"
+#include "kernels/semiring/masked/masked.h"
 
 /* By row, not hypersparse: row i has the entries offsets[i] <= p < offsets[i + 1].  Values as in
    shunt_sparse, of entry p.  */

@@ -1,5 +1,5 @@
-/* semiring_masked_reads.c: what a masked product costs, by samples of its entries. */
-#include "kernels/semiring/semiring_masked.h"
+/* masked_reads.c: what a masked product costs, by samples of its entries. */
+#include "kernels/semiring/masked/masked.h"
 #include "kernels/semiring/semiring_operands.h"
 
 enum { SAMPLE = 256 }; /* entries that are looked at */

@@ -1,6 +1,6 @@
-/* semiring_masked_rows.c: operands by row with narrow indices; typed sums (semiring_masked_rows.h).
+/* masked_rows.c: operands by row with narrow indices; typed sums (masked_rows.h).
  */
-#include "kernels/semiring/semiring_masked_rows.h"
+#include "kernels/semiring/masked/masked_rows.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-/* semiring_masked.c: T<M> = A B' with sparse A and B: the two steps (semiring_masked.h). */
+/* masked.c: T<M> = A B' with sparse A and B: the two steps (masked.h). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/semiring/semiring_choice.h"
-#include "kernels/semiring/semiring_masked_work.h"
+#include "kernels/semiring/masked/masked_work.h"
 
 enum { SPARSEST = 64 }; /* rows and columns for each entry, at most */
 

@@ -1,8 +1,8 @@
-/* semiring_masked_symmetry.c: the proof that T is symmetric (semiring_masked.h). */
+/* masked_symmetry.c: the proof that T is symmetric (masked.h). */
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/semiring/semiring_masked_work.h"
+#include "kernels/semiring/masked/masked_work.h"
 
 static bool same_bytes(const void *x, const void *y, int64_t n, size_t size)
 {

@@ -1,9 +1,9 @@
-/* semiring_masked_twin.c: the masked dot product as its definition reads: for each entry of M, for
+/* masked_twin.c: the masked dot product as its definition reads: for each entry of M, for
    each pair of entries of A and B that are in its row, in any order of storage.  */
 #include <stdlib.h>
 
-#include "kernels/semiring/semiring_masked.h"
-#include "kernels/semiring/semiring_masked_rows.h"
+#include "kernels/semiring/masked/masked.h"
+#include "kernels/semiring/masked/masked_rows.h"
 #include "kernels/semiring/semiring_operands.h"
 
 /* One entry of a sparse matrix, wherever it stands. */

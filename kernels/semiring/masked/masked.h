@@ -1,4 +1,4 @@
-/* semiring_masked.h: T<M> = A B' over a semiring, A and B sparse: one dot product of two sparse
+/* masked.h: T<M> = A B' over a semiring, A and B sparse: one dot product of two sparse
    rows for each entry of M.
 
      T(i,j) = sum over the k that row i of A and row j of B share of A(i,k) (x) B(j,k)
@@ -23,8 +23,8 @@
    Two steps, because only the first tells how large T is; scratch is held in between.  Threads
    share the work by the entries that they will read.  Each entry is summed by one thread in the
    order of k: results do not depend on the number of threads.  */
-#ifndef SHUNT_SEMIRING_MASKED_H
-#define SHUNT_SEMIRING_MASKED_H
+#ifndef SHUNT_MASKED_H
+#define SHUNT_MASKED_H
 
 #include "kernels/semiring/semiring_kernels.h"
 

@@ -1,7 +1,7 @@
-/* semiring_masked_dot.c: T<M> = A B' by marking the rows of A (semiring_masked.h has the method). */
+/* masked_dot.c: T<M> = A B' by marking the rows of A (masked.h has the method). */
 #include <stdlib.h>
 
-#include "kernels/semiring/semiring_masked_work.h"
+#include "kernels/semiring/masked/masked_work.h"
 
 enum {
   PARTS_PER_THREAD = 64,
