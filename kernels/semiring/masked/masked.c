@@ -2,15 +2,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/semiring/semiring_choice.h"
 #include "kernels/semiring/masked/masked_work.h"
+#include "kernels/semiring/semiring_choice.h"
 
 enum { SPARSEST = 64 }; /* rows and columns for each entry, at most */
 
 static bool too_sparse(const struct shunt_sparse *s)
 {
   const int64_t longer = s->rows > s->cols ? s->rows : s->cols;
-  return longer >= INT32_MAX || longer / SPARSEST > s->nnz + 1024;
+  return longer >= INT32_MAX || s->nnz > UINT32_MAX || longer / SPARSEST > s->nnz + 1024;
 }
 
 static shunt_status check(const struct shunt_masked_dot *p)
@@ -61,14 +61,14 @@ static bool make_operands(struct shunt_masked_dot_work *x)
 static bool make_results(struct shunt_masked_dot_work *x)
 {
   const size_t entries = (size_t)x->p->m.nnz + 1;
-  int64_t first = 0;
-  const struct shunt_meetings one = {1, &first, &first};
+  const uint32_t first = 0;
   if (x->p->semiring.monoid == SHUNT_PLUS && x->a.iso && x->b.iso) {
-    x->sum(&x->p->semiring, &x->a, &x->b, &one, &x->term, 0);
-    x->counts = calloc(entries, sizeof *x->counts);
+    const struct shunt_terms one = {1, &first, &first, x->a.values, x->b.values, true, true};
+    x->sum(&x->p->semiring, &one, &x->term, 0);
+    x->counts = malloc(entries * sizeof *x->counts);
     return x->counts;
   }
-  x->exists = calloc(entries, 1);
+  x->exists = malloc(entries);
   x->values = malloc(entries * shunt_type_size(x->p->semiring.type));
   return x->exists && x->values;
 }
@@ -98,7 +98,6 @@ static void work_free(struct shunt_masked_dot_work *x)
   shunt_rows_free(&x->a);
   shunt_rows_free(&x->b);
   free(x->mirror);
-  free(x->before);
   free(x->own_columns);
   free(x->counts);
   free(x->exists);

@@ -24,20 +24,26 @@ bool shunt_rows_make(const struct shunt_sparse *s, size_t size, bool use_values,
                      const uint32_t *narrow, int threads, struct shunt_rows *out);
 void shunt_rows_free(struct shunt_rows *r);
 
+/* counts [threads][keys], of each thread, become where its first one of that key stands, in the order
+   of keys and then of threads; offsets [keys + 1] where those of a key begin.  */
+void shunt_masked_starts(uint32_t *counts, int threads, int64_t keys, int64_t *offsets);
+
 /* Are they the same, by address or by content? */
 bool shunt_same_pattern(const struct shunt_sparse *a, const struct shunt_sparse *b);
 bool shunt_same_values(const struct shunt_sparse *a, const struct shunt_sparse *b, size_t size);
 
-/* Pairs of entries that meet: a[h] of A and b[h] of B. */
-struct shunt_meetings {
+/* Entries met[h] of a row of B meet: in columns k[met[h]].  A's values are at those columns of a[],
+   B's at met[h] of b[], unless they are one.  */
+struct shunt_terms {
   int64_t count;
-  int64_t *a, *b;
+  const uint32_t *met, *k;
+  const void *a, *b;
+  bool a_is_one, b_is_one;
 };
 
-/* Their sum, at least one, to out[at]. */
-typedef void (*shunt_sum)(const struct shunt_semiring *by, const struct shunt_rows *a,
-                          const struct shunt_rows *b, const struct shunt_meetings *met, void *out,
-                          int64_t at);
+/* Their sum, at least one, to out[at], in the order of h. */
+typedef void (*shunt_sum)(const struct shunt_semiring *by, const struct shunt_terms *terms,
+                          void *out, int64_t at);
 /* NULL: a type that is not built. */
 shunt_sum shunt_sum_of(shunt_type t);
 

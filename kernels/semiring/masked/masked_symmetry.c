@@ -52,28 +52,95 @@ static bool all_are_one(const struct shunt_masked_dot *p)
          shunt_same_pattern(&p->m, &p->a) && shunt_same_pattern(&p->m, &p->b);
 }
 
-/* Fills x->mirror; next: [rows] scratch.  False: M is not symmetric. */
-static bool pair_up(struct shunt_masked_dot_work *x, int64_t *next)
+/* Of the entries (i,j) of rows first .. end those before the diagonal, which ascend in j's row from
+   behind its diagonal on: row j's next one must be in column i.  next: where that stands.  */
+static bool pair_rows(struct shunt_masked_dot_work *x, int64_t first, int64_t end, uint32_t *next)
 {
   const struct shunt_sparse m = x->p->m;
   const uint32_t *columns = x->columns;
   uint32_t *mirror = x->mirror;
-  const int64_t n = m.rows;
-  for (int64_t i = 0; i < n; i++) {
-    const int64_t end = shunt_vector_begin(&m, i + 1);
+  for (int64_t i = first; i < end; i++) {
+    const int64_t end_of_row = shunt_vector_begin(&m, i + 1);
     int64_t p = shunt_vector_begin(&m, i);
-    for (; p < end && columns[p] < i; p++) {
+    for (; p < end_of_row && columns[p] < i; p++) {
       const int64_t j = columns[p], q = next[j]++;
       if (q >= shunt_vector_begin(&m, j + 1) || columns[q] != i) return false;
       mirror[p] = (uint32_t)q;
       mirror[q] = (uint32_t)p;
     }
-    if (p < end && columns[p] == i) mirror[p] = (uint32_t)p, p++;
-    next[i] = p; /* behind the diagonal */
+    if (p < end_of_row && columns[p] == i) mirror[p] = (uint32_t)p;
   }
-  for (int64_t i = 0; i < n; i++)
-    if (next[i] != shunt_vector_begin(&m, i + 1)) return false;
   return true;
+}
+
+/* Counts, in each of the columns, the entries before the diagonal; behind [rows]: where each row
+   goes on behind it.  */
+static void count_rows(const struct shunt_masked_dot_work *x, int64_t first, int64_t end,
+                       uint32_t *counts, uint32_t *behind)
+{
+  const struct shunt_sparse m = x->p->m;
+  const uint32_t *columns = x->columns;
+  for (int64_t i = first; i < end; i++) {
+    const int64_t end_of_row = shunt_vector_begin(&m, i + 1);
+    int64_t p = shunt_vector_begin(&m, i);
+    for (; p < end_of_row && columns[p] < i; p++)
+      if (counts) counts[columns[p]]++;
+    behind[i] = (uint32_t)(p + (p < end_of_row && columns[p] == i));
+  }
+}
+
+/* Each thread's counts become the places of its first entries; false: some row has not as many
+   entries behind its diagonal as there are before it in its column.  */
+static bool make_places(const struct shunt_masked_dot_work *x, uint32_t *counts, uint32_t *behind)
+{
+  const struct shunt_sparse m = x->p->m;
+  const int64_t n = m.rows;
+  int good = 1;
+  SHUNT_OMP(omp parallel for schedule(static) num_threads(x->threads) reduction(& : good))
+  for (int64_t i = 0; i < n; i++) {
+    uint32_t next = behind[i];
+    for (int t = 0; t < x->threads; t++) {
+      uint32_t *at = counts + t * n + i;
+      const uint32_t count = *at;
+      *at = next;
+      next += count;
+    }
+    good &= next == shunt_vector_begin(&m, i + 1);
+  }
+  return good;
+}
+
+/* First row of a thread's share, by entries. */
+static int64_t share_of(const struct shunt_masked_dot_work *x, int t)
+{
+  const struct shunt_sparse *m = &x->p->m;
+  if (t == x->threads || m->nnz == 0) return m->rows;
+  return t == 0 ? 0 : shunt_vector_of(m, m->nnz / x->threads * t);
+}
+
+/* Fills x->mirror.  places: [threads + 1][rows] scratch.  False: M is not symmetric. */
+static bool pair_up(struct shunt_masked_dot_work *x, uint32_t *places)
+{
+  const int64_t n = x->p->m.rows;
+  uint32_t *behind = places + x->threads * n;
+  int good = 1;
+  if (x->threads == 1) {
+    /* Rows that have not enough are found as they are met, those that have too many below. */
+    count_rows(x, 0, n, NULL, behind);
+    good = pair_rows(x, 0, n, behind);
+    for (int64_t i = 0; good && i < n; i++) good = behind[i] == shunt_vector_begin(&x->p->m, i + 1);
+    return good;
+  }
+  SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(x->threads))
+  for (int t = 0; t < x->threads; t++) {
+    memset(places + t * n, 0, (size_t)n * sizeof *places);
+    count_rows(x, share_of(x, t), share_of(x, t + 1), places + t * n, behind);
+  }
+  if (!make_places(x, places, behind)) return false;
+  SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(x->threads) reduction(& : good))
+  for (int t = 0; t < x->threads; t++)
+    good &= pair_rows(x, share_of(x, t), share_of(x, t + 1), places + t * n);
+  return good;
 }
 
 bool shunt_find_symmetry(struct shunt_masked_dot_work *x)
@@ -83,10 +150,11 @@ bool shunt_find_symmetry(struct shunt_masked_dot_work *x)
   if (m->rows != m->cols || m->ids || m->nnz > UINT32_MAX) return false;
   const bool one = all_are_one(p);
   if (!one && !are_one(p)) return false;
-  int64_t *next = malloc(((size_t)m->rows + 1) * sizeof *next);
+  const size_t places = ((size_t)x->threads + 1) * (size_t)m->rows + 1;
+  uint32_t *scratch = malloc(places * sizeof *scratch);
   x->mirror = malloc(((size_t)m->nnz + 1) * sizeof *x->mirror);
-  const bool symmetric = next && x->mirror && pair_up(x, next);
-  free(next);
+  const bool symmetric = scratch && x->mirror && pair_up(x, scratch);
+  free(scratch);
   if (one && symmetric) p->a.by_column = p->b.by_column = false;
   return symmetric;
 }

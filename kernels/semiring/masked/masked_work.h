@@ -15,13 +15,12 @@ struct shunt_masked_dot_work {
   void *own_columns;
   shunt_sum sum;
   bool symmetric;   /* each pair once, to two places */
+  bool two_sided;   /* some pairs are computed from row j, which then scans row i */
   uint32_t *mirror; /* [m.nnz] where (j,i) stands for (i,j) */
   uint32_t *counts; /* [m.nnz] terms of each entry; NULL: terms differ */
   uint64_t term;    /* one, as the first bytes */
   uint8_t *exists;  /* [m.nnz] */
   void *values;     /* [m.nnz], at the places of M's entries */
-  int64_t *before;  /* [m.vectors + 1] entries to read before each row of M */
-  int64_t longest;  /* row of B */
   const uint64_t *offsets;
   int threads;
 };
@@ -37,5 +36,8 @@ bool shunt_find_symmetry(struct shunt_masked_dot_work *x);
 
 /* Fill counts, or exists and values.  False: no memory. */
 bool shunt_masked_by_marks(struct shunt_masked_dot_work *x);
+
+/* Parts of M's entries for each thread, to be taken in turn. */
+enum { SHUNT_PARTS_PER_THREAD = 128 };
 
 #endif
