@@ -49,7 +49,7 @@ NATIVE_TEST_LIBS = libshunt-native.la libshunt-host.la $(ZLIB_LIBS) -lm
 %C%_semiring_test_semiring_masked_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_masked_memory_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_masked_memory_LDFLAGS = \
-  -Wl,--wrap=malloc,--wrap=calloc,--wrap=free
+  -Wl,--wrap=malloc,--wrap=calloc,--wrap=aligned_alloc,--wrap=free
 %C%_semiring_test_semiring_sddmm_LDADD = libshunt-semiring.la -lm
 %C%_semiring_test_semiring_spmm_LDADD = libshunt-semiring.la -lm
 

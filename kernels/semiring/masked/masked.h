@@ -57,8 +57,10 @@ shunt_status shunt_masked_dot_begin(const struct shunt_masked_dot *p, uint64_t *
    that.  */
 void shunt_masked_dot_finish(struct shunt_masked_dot_work *work, uint64_t *indices, void *values);
 
-/* Entries of A and B that will be read, by a sample of M's. */
-double shunt_masked_dot_reads(const struct shunt_masked_dot *p);
+/* Entries of A and B that are read where each pair is read from its shorter row, by a sample of
+   M's; T's symmetry would halve it.  The sample is small where the reads an entry are clearly more
+   or fewer than `enough`.  */
+double shunt_masked_dot_reads(const struct shunt_masked_dot *p, double enough);
 
 /* Multiplications of the whole of A B', without M, by a sample of A's entries; -1 where that is not
    known without a transpose: unless A is by row and B by column.  */

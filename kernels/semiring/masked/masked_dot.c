@@ -114,8 +114,6 @@ bool shunt_masked_by_marks(struct shunt_masked_dot_work *x)
 {
   struct shunt_masked_left left = {NULL, NULL};
   x->two_sided = shunt_masked_worth_leaving(x);
-  const bool good =
-      run(x, NULL) && (!x->two_sided || (shunt_masked_left_make(x, &left) && run(x, &left)));
-  shunt_masked_left_free(&left);
-  return good;
+  if (!run(x, NULL)) return false;
+  return !x->two_sided || (shunt_masked_left_make(x, &left) && run(x, &left));
 }

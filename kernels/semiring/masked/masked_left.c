@@ -2,7 +2,7 @@
    done, sorted by the second row: that is marked then, and the first ones are scanned. */
 #include "kernels/semiring/masked/masked_left.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 enum { SAMPLE = 512 };
 
@@ -51,30 +51,33 @@ static void sort_part(const struct shunt_masked_dot_work *x, int64_t begin, int6
   }
 }
 
-bool shunt_masked_left_make(const struct shunt_masked_dot_work *x, struct shunt_masked_left *left)
+size_t shunt_masked_left_bytes(const struct shunt_masked_dot *p, int threads)
 {
-  const int64_t keys = x->b.rows, nnz = x->p->m.nnz, each = nnz / x->threads + 1;
-  uint32_t *at = calloc((size_t)x->threads * (size_t)keys + 1, sizeof *at);
-  left->offsets = malloc(((size_t)keys + 1) * sizeof *left->offsets);
-  if (at && left->offsets) {
-    SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(x->threads))
-    for (int t = 0; t < x->threads; t++)
-      sort_part(x, t * each, (t + 1) * each < nnz ? (t + 1) * each : nnz, at + t * keys, NULL);
-    shunt_masked_starts(at, x->threads, keys, left->offsets);
-    left->pairs = malloc(((size_t)left->offsets[keys] + 1) * sizeof *left->pairs);
-  }
-  if (left->pairs) {
-    SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(x->threads))
-    for (int t = 0; t < x->threads; t++)
-      sort_part(x, t * each, (t + 1) * each < nnz ? (t + 1) * each : nnz, at + t * keys,
-                left->pairs);
-  }
-  free(at);
-  return left->pairs;
+  return shunt_piece_bytes(p->b.rows * shunt_masked_sorters(threads, p->m.nnz, p->b.rows),
+                           sizeof(uint32_t)) +
+         shunt_piece_bytes(p->b.rows + 1, sizeof(int64_t)) +
+         shunt_piece_bytes(p->m.nnz, sizeof(struct shunt_left_pair));
 }
 
-void shunt_masked_left_free(struct shunt_masked_left *left)
+bool shunt_masked_left_make(struct shunt_masked_dot_work *x, struct shunt_masked_left *left)
 {
-  free(left->offsets);
-  free(left->pairs);
+  const int64_t keys = x->b.rows, nnz = x->p->m.nnz;
+  const int threads = shunt_masked_sorters(x->threads, nnz, keys);
+  const int64_t each = nnz / threads + 1;
+  const size_t counts = (size_t)threads * (size_t)keys * sizeof(uint32_t);
+  uint32_t *at = shunt_masked_piece(&x->memory, counts);
+  left->offsets = shunt_masked_piece(&x->memory, ((size_t)keys + 1) * sizeof *left->offsets);
+  if (!at || !left->offsets) return false;
+  memset(at, 0, counts);
+  SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(threads))
+  for (int t = 0; t < threads; t++)
+    sort_part(x, t * each, (t + 1) * each < nnz ? (t + 1) * each : nnz, at + t * keys, NULL);
+  shunt_masked_starts(at, threads, keys, left->offsets);
+  const size_t pairs = (size_t)left->offsets[keys];
+  left->pairs = shunt_masked_piece(&x->memory, pairs * sizeof *left->pairs);
+  if (!left->pairs) return false;
+  SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(threads))
+  for (int t = 0; t < threads; t++)
+    sort_part(x, t * each, (t + 1) * each < nnz ? (t + 1) * each : nnz, at + t * keys, left->pairs);
+  return true;
 }

@@ -23,8 +23,9 @@ static inline bool shunt_masked_is_left(int64_t la, int64_t lb)
 /* Does that save more than the sorting costs, by a sample? */
 bool shunt_masked_worth_leaving(const struct shunt_masked_dot_work *x);
 
-/* False: no memory; to be freed in any case. */
-bool shunt_masked_left_make(const struct shunt_masked_dot_work *x, struct shunt_masked_left *left);
-void shunt_masked_left_free(struct shunt_masked_left *left);
+/* False: no memory. */
+bool shunt_masked_left_make(struct shunt_masked_dot_work *x, struct shunt_masked_left *left);
+/* Of memory that it takes, at most. */
+size_t shunt_masked_left_bytes(const struct shunt_masked_dot *p, int threads);
 
 #endif

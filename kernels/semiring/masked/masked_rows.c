@@ -1,17 +1,26 @@
 /* masked_rows.c: operands by row with narrow indices (masked_rows.h). */
 #include "kernels/semiring/masked/masked_rows.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/semiring/semiring_operands.h"
 
+/* ---- memory ------------------------------------------------------------------------------- */
+
+void *shunt_masked_piece(struct shunt_masked_memory *m, size_t bytes)
+{
+  const size_t whole = bytes ? (bytes + 63) / 64 * 64 : 64;
+  if (!m->block.memory || whole > m->block.bytes - m->used) return NULL;
+  m->used += whole;
+  return m->block.memory + m->used - whole;
+}
+
 /* ---- operands ----------------------------------------------------------------------------- */
 
-static bool make_offsets(const struct shunt_sparse *s, struct shunt_rows *r)
+static bool make_offsets(const struct shunt_sparse *s, struct shunt_masked_memory *memory,
+                         struct shunt_rows *r)
 {
-  int64_t *offsets = malloc((size_t)(s->rows + 1) * sizeof *offsets), row = 0;
-  r->owned[0] = offsets;
+  int64_t *offsets = shunt_masked_piece(memory, ((size_t)s->rows + 1) * sizeof *offsets), row = 0;
   r->offsets = offsets;
   if (!offsets) return false;
   for (int64_t v = 0; v < s->vectors; v++)
@@ -21,28 +30,27 @@ static bool make_offsets(const struct shunt_sparse *s, struct shunt_rows *r)
   return true;
 }
 
-uint32_t *shunt_narrow_indices(const struct shunt_sparse *s, int threads)
+void shunt_narrow_indices(const struct shunt_sparse *s, int threads, uint32_t *to)
 {
-  uint32_t *indices = malloc(((size_t)s->nnz + 1) * sizeof *indices);
   const int64_t *wide = s->indices;
   (void)threads;
-  if (indices) {
-    SHUNT_OMP(omp parallel for schedule(static) num_threads(threads) if (s->nnz > 65536))
-    for (int64_t q = 0; q < s->nnz; q++) indices[q] = (uint32_t)wide[q];
-  }
-  return indices;
+  SHUNT_OMP(omp parallel for schedule(static) num_threads(threads) if (s->nnz > 65536))
+  for (int64_t q = 0; q < s->nnz; q++) to[q] = (uint32_t)wide[q];
 }
 
 /* narrow: the indices, if somebody has them. */
 static bool by_row(const struct shunt_sparse *s, const uint32_t *narrow, int threads,
-                   struct shunt_rows *r)
+                   struct shunt_masked_memory *memory, struct shunt_rows *r)
 {
   r->values = s->values;
   r->indices = narrow ? narrow : s->index_bytes == 4 ? s->indices : NULL;
   r->offsets = s->offsets;
-  if ((s->ids || s->offset_bytes != 8) && !make_offsets(s, r)) return false;
-  if (!r->indices) r->indices = r->owned[1] = shunt_narrow_indices(s, threads);
-  return r->indices != NULL;
+  if ((s->ids || s->offset_bytes != 8) && !make_offsets(s, memory, r)) return false;
+  if (r->indices) return true;
+  uint32_t *indices = shunt_masked_piece(memory, (size_t)s->nnz * sizeof *indices);
+  if (indices) shunt_narrow_indices(s, threads, indices);
+  r->indices = indices;
+  return indices;
 }
 
 static void copy_value(char *to, int64_t at, const char *from, int64_t q, size_t size)
@@ -88,39 +96,42 @@ static void move_share(struct share x, uint32_t *indices, char *copies, size_t s
 }
 
 /* Entries in the order of the columns come to stand in ascending order in each row. */
-static bool transpose(const struct shunt_sparse *s, size_t size, bool values, int threads,
-                      struct shunt_rows *r)
+static bool transpose(const struct shunt_sparse *s, size_t size, bool values, int most,
+                      struct shunt_masked_memory *memory, struct shunt_rows *r)
 {
-  int64_t *offsets = malloc(((size_t)s->rows + 1) * sizeof *offsets);
-  uint32_t *indices = malloc(((size_t)s->nnz + 1) * sizeof *indices);
-  uint32_t *counts = malloc(((size_t)threads * (size_t)s->rows + 1) * sizeof *counts);
-  char *copies = values ? malloc(((size_t)s->nnz + 1) * size) : NULL;
-  r->owned[0] = offsets, r->owned[1] = indices, r->owned[2] = copies;
-  const bool good = offsets && indices && counts && (copies || !values);
-  if (good) {
-    SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(threads))
-    for (int t = 0; t < threads; t++) count_share(share_of(s, threads, t, counts));
-    shunt_masked_starts(counts, threads, s->rows, offsets);
-    SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(threads))
-    for (int t = 0; t < threads; t++)
-      move_share(share_of(s, threads, t, counts), indices, copies, size);
-  }
-  free(counts);
+  const size_t rows = (size_t)s->rows, nnz = (size_t)s->nnz;
+  const int threads = shunt_masked_sorters(most, s->nnz, s->rows);
+  int64_t *offsets = shunt_masked_piece(memory, (rows + 1) * sizeof *offsets);
+  uint32_t *indices = shunt_masked_piece(memory, nnz * sizeof *indices);
+  uint32_t *counts = shunt_masked_piece(memory, (size_t)threads * rows * sizeof *counts);
+  char *copies = values ? shunt_masked_piece(memory, nnz * size) : NULL;
+  if (!offsets || !indices || !counts || (values && !copies)) return false;
+  SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(threads))
+  for (int t = 0; t < threads; t++) count_share(share_of(s, threads, t, counts));
+  shunt_masked_starts(counts, threads, s->rows, offsets);
+  SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(threads))
+  for (int t = 0; t < threads; t++)
+    move_share(share_of(s, threads, t, counts), indices, copies, size);
   r->offsets = offsets;
   r->indices = indices;
   r->values = values ? copies : s->values;
-  return good;
+  return true;
 }
 
 bool shunt_rows_make(const struct shunt_sparse *s, size_t size, bool use_values,
-                     const uint32_t *narrow, int threads, struct shunt_rows *out)
+                     const uint32_t *narrow, int threads, struct shunt_masked_memory *memory,
+                     struct shunt_rows *out)
 {
   *out = (struct shunt_rows){.rows = s->rows, .cols = s->cols, .nnz = s->nnz, .iso = s->iso};
-  if (s->by_column) return transpose(s, size, use_values && !s->iso, threads, out);
-  return by_row(s, narrow, threads, out);
+  if (s->by_column) return transpose(s, size, use_values && !s->iso, threads, memory, out);
+  return by_row(s, narrow, threads, memory, out);
 }
 
-void shunt_rows_free(struct shunt_rows *r)
+size_t shunt_rows_bytes(const struct shunt_sparse *s, size_t size, bool use_values, int threads)
 {
-  for (int i = 0; i < 3; i++) free(r->owned[i]);
+  const bool copies = s->by_column && use_values && !s->iso;
+  return shunt_piece_bytes(s->rows + 1, sizeof(int64_t)) +
+         shunt_piece_bytes(s->nnz, sizeof(uint32_t) + (copies ? size : 0)) +
+         shunt_piece_bytes(s->rows * shunt_masked_sorters(threads, s->nnz, s->rows),
+                           sizeof(uint32_t));
 }

@@ -1,5 +1,4 @@
 /* masked_symmetry.c: the proof that T is symmetric (masked.h). */
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/semiring/masked/masked_work.h"
@@ -91,15 +90,16 @@ static void count_rows(const struct shunt_masked_dot_work *x, int64_t first, int
 
 /* Each thread's counts become the places of its first entries; false: some row has not as many
    entries behind its diagonal as there are before it in its column.  */
-static bool make_places(const struct shunt_masked_dot_work *x, uint32_t *counts, uint32_t *behind)
+static bool make_places(const struct shunt_masked_dot_work *x, int threads, uint32_t *counts,
+                        const uint32_t *behind)
 {
   const struct shunt_sparse m = x->p->m;
   const int64_t n = m.rows;
   int good = 1;
-  SHUNT_OMP(omp parallel for schedule(static) num_threads(x->threads) reduction(& : good))
+  SHUNT_OMP(omp parallel for schedule(static) num_threads(threads) reduction(& : good))
   for (int64_t i = 0; i < n; i++) {
     uint32_t next = behind[i];
-    for (int t = 0; t < x->threads; t++) {
+    for (int t = 0; t < threads; t++) {
       uint32_t *at = counts + t * n + i;
       const uint32_t count = *at;
       *at = next;
@@ -111,50 +111,84 @@ static bool make_places(const struct shunt_masked_dot_work *x, uint32_t *counts,
 }
 
 /* First row of a thread's share, by entries. */
-static int64_t share_of(const struct shunt_masked_dot_work *x, int t)
+static int64_t share_of(const struct shunt_sparse *m, int threads, int t)
 {
-  const struct shunt_sparse *m = &x->p->m;
-  if (t == x->threads || m->nnz == 0) return m->rows;
-  return t == 0 ? 0 : shunt_vector_of(m, m->nnz / x->threads * t);
+  if (t == threads || m->nnz == 0) return m->rows;
+  return t == 0 ? 0 : shunt_vector_of(m, m->nnz / threads * t);
+}
+
+static int sorters(const struct shunt_masked_dot *p, int threads)
+{
+  return shunt_masked_sorters(threads, p->m.nnz, p->m.rows);
 }
 
 /* Fills x->mirror.  places: [threads + 1][rows] scratch.  False: M is not symmetric. */
 static bool pair_up(struct shunt_masked_dot_work *x, uint32_t *places)
 {
-  const int64_t n = x->p->m.rows;
-  uint32_t *behind = places + x->threads * n;
+  const struct shunt_sparse *m = &x->p->m;
+  const int64_t n = m->rows;
+  const int threads = sorters(x->p, x->threads);
+  uint32_t *behind = places + threads * n;
   int good = 1;
-  if (x->threads == 1) {
+  if (threads == 1) {
     /* Rows that have not enough are found as they are met, those that have too many below. */
     count_rows(x, 0, n, NULL, behind);
     good = pair_rows(x, 0, n, behind);
-    for (int64_t i = 0; good && i < n; i++) good = behind[i] == shunt_vector_begin(&x->p->m, i + 1);
+    for (int64_t i = 0; good && i < n; i++) good = behind[i] == shunt_vector_begin(m, i + 1);
     return good;
   }
-  SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(x->threads))
-  for (int t = 0; t < x->threads; t++) {
+  SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(threads))
+  for (int t = 0; t < threads; t++) {
     memset(places + t * n, 0, (size_t)n * sizeof *places);
-    count_rows(x, share_of(x, t), share_of(x, t + 1), places + t * n, behind);
+    count_rows(x, share_of(m, threads, t), share_of(m, threads, t + 1), places + t * n, behind);
   }
-  if (!make_places(x, places, behind)) return false;
-  SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(x->threads) reduction(& : good))
-  for (int t = 0; t < x->threads; t++)
-    good &= pair_rows(x, share_of(x, t), share_of(x, t + 1), places + t * n);
+  if (!make_places(x, threads, places, behind)) return false;
+  SHUNT_OMP(omp parallel for schedule(static, 1) num_threads(threads) reduction(& : good))
+  for (int t = 0; t < threads; t++)
+    good &= pair_rows(x, share_of(m, threads, t), share_of(m, threads, t + 1), places + t * n);
   return good;
+}
+
+size_t shunt_symmetry_bytes(const struct shunt_masked_dot *p, int threads)
+{
+  return shunt_piece_bytes(p->m.rows * (sorters(p, threads) + 1) + 1, sizeof(uint32_t)) +
+         shunt_piece_bytes(p->m.nnz, sizeof(uint32_t));
+}
+
+/* Fills x->mirror, if M's pattern is symmetric. */
+static bool find_mirror(struct shunt_masked_dot_work *x)
+{
+  const struct shunt_masked_dot *p = &x->copy;
+  const size_t places = ((size_t)sorters(p, x->threads) + 1) * (size_t)p->m.rows + 1;
+  uint32_t *scratch = shunt_masked_piece(&x->memory, places * sizeof *scratch);
+  x->mirror = shunt_masked_piece(&x->memory, (size_t)p->m.nnz * sizeof *x->mirror);
+  return scratch && x->mirror && pair_up(x, scratch);
+}
+
+static bool may_be_symmetric(const struct shunt_sparse *m)
+{
+  return m->rows == m->cols && !m->ids && m->nnz <= UINT32_MAX;
 }
 
 bool shunt_find_symmetry(struct shunt_masked_dot_work *x)
 {
   struct shunt_masked_dot *p = &x->copy;
-  const struct shunt_sparse *m = &p->m;
-  if (m->rows != m->cols || m->ids || m->nnz > UINT32_MAX) return false;
+  if (!may_be_symmetric(&p->m)) return false;
   const bool one = all_are_one(p);
   if (!one && !are_one(p)) return false;
-  const size_t places = ((size_t)x->threads + 1) * (size_t)m->rows + 1;
-  uint32_t *scratch = malloc(places * sizeof *scratch);
-  x->mirror = malloc(((size_t)m->nnz + 1) * sizeof *x->mirror);
-  const bool symmetric = scratch && x->mirror && pair_up(x, scratch);
-  free(scratch);
+  const bool symmetric = find_mirror(x);
   if (one && symmetric) p->a.by_column = p->b.by_column = false;
   return symmetric;
+}
+
+bool shunt_find_symmetry_by_rows(struct shunt_masked_dot_work *x)
+{
+  const struct shunt_masked_dot *p = &x->copy;
+  const struct shunt_rows *a = &x->a, *b = &x->b;
+  const size_t size = shunt_type_size(p->semiring.type);
+  return p->a.by_column != p->b.by_column && may_be_symmetric(&p->m) && commutes(p) &&
+         a->rows == b->rows && a->nnz == b->nnz && a->iso == b->iso &&
+         same_bytes(a->offsets, b->offsets, a->rows + 1, sizeof *a->offsets) &&
+         same_bytes(a->indices, b->indices, a->nnz, sizeof *a->indices) &&
+         (values_alike(p) || same_bytes(a->values, b->values, a->nnz, size)) && find_mirror(x);
 }

@@ -10,9 +10,9 @@
 struct shunt_masked_dot_work {
   const struct shunt_masked_dot *p;
   struct shunt_masked_dot copy;
+  struct shunt_masked_memory memory;
   struct shunt_rows a, b;
   const uint32_t *columns; /* [m.nnz] M's indices */
-  void *own_columns;
   shunt_sum sum;
   bool symmetric;   /* each pair once, to two places */
   bool two_sided;   /* some pairs are computed from row j, which then scans row i */
@@ -33,6 +33,11 @@ static inline int64_t shunt_row_length(const struct shunt_rows *r, int64_t i)
 /* Is T symmetric?  Then x->mirror says where (j,i) stands for (i,j) and operands
    that the proof covers are said to be by row.  Needs x->columns.  */
 bool shunt_find_symmetry(struct shunt_masked_dot_work *x);
+/* The same where A and B are held in different ways, once their rows are made: of C<M> = L U, say,
+   where U is L's transpose.  */
+bool shunt_find_symmetry_by_rows(struct shunt_masked_dot_work *x);
+/* Of memory that it takes, at most. */
+size_t shunt_symmetry_bytes(const struct shunt_masked_dot *p, int threads);
 
 /* Fill counts, or exists and values.  False: no memory. */
 bool shunt_masked_by_marks(struct shunt_masked_dot_work *x);

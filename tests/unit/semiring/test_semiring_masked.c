@@ -245,6 +245,50 @@ static void test_lengths(int cases)
   shunt_semiring_limit(best);
 }
 
+/* The same matrix held the other way. */
+static struct shunt_sparse turned(shunt_type t, const struct shunt_sparse *s)
+{
+  const size_t size = shunt_type_size(t);
+  struct shunt_sparse r = *s;
+  int64_t *offsets = allocate((size_t)(s->cols + 1) * sizeof *offsets);
+  int64_t *indices = allocate((size_t)s->nnz * sizeof *indices), n = 0;
+  char *values = allocate((size_t)(s->nnz + 1) * size);
+  memcpy(values, s->values, size);
+  for (int64_t k = 0; k < s->cols; k++) {
+    offsets[k] = n;
+    for (int64_t i = 0; i < s->rows; i++)
+      for (int64_t q = at(s->offsets, 8, i); q < at(s->offsets, 8, i + 1); q++) {
+        if (at(s->indices, 8, q) != k) continue;
+        if (!s->iso)
+          memcpy(values + (size_t)n * size, (const char *)s->values + (size_t)q * size, size);
+        indices[n++] = i;
+      }
+  }
+  offsets[s->cols] = n;
+  r.by_column = true, r.vectors = s->cols;
+  r.offsets = offsets, r.indices = indices, r.values = values;
+  return r;
+}
+
+/* C<M> = L U where U is L', held as L is: B is A, but by column. */
+static void test_turned(int cases)
+{
+  int bad = 0;
+  for (int i = 0; i < cases; i++) {
+    struct shunt_masked_dot p = {.semiring = random_semiring(), .threads = 1 + i % 4};
+    const shunt_type t = p.semiring.type;
+    const int64_t n = 1 + random_below(40);
+    p.m = symmetric(t, n);
+    p.a = evenly(t, n, n, 1 + random_below(6));
+    p.b = turned(t, &p.a);
+    bad += !holds(&p);
+    free_sparse(&p.m);
+    free_sparse(&p.a);
+    free_sparse(&p.b);
+  }
+  check(bad == 0, "B is A held the other way: %d products are right", cases);
+}
+
 /* ---- threads -------------------------------------------------------------------------------- */
 
 struct computed {
@@ -370,6 +414,7 @@ int main(int argc, char **argv)
   test_by_hand();
   test_random(cases);
   test_lengths(20);
+  test_turned(200);
   test_threads(24);
   test_failures();
   return check_finish();
