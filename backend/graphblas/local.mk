@@ -10,7 +10,8 @@ GRAPHBLAS_SOURCES = \
 pkglib_LTLIBRARIES += libshunt-graphblas.la
 libshunt_graphblas_la_SOURCES = $(GRAPHBLAS_SOURCES) %D%/library_loaded.c $(LOADER_SOURCES)
 libshunt_graphblas_la_LIBADD = libshunt-semiring.la libshunt-note.la
-libshunt_graphblas_la_LDFLAGS = $(PRELOAD_LDFLAGS) -Wl,--version-script=$(top_srcdir)/%D%/exports.map
+libshunt_graphblas_la_LDFLAGS = $(PRELOAD_LDFLAGS) \
+  -Wl,--version-script=$(top_srcdir)/%D%/exports.map
 EXTRA_libshunt_graphblas_la_DEPENDENCIES = %D%/exports.map
 if HAVE_CUDA
 libshunt_graphblas_la_LIBADD += libshunt-graphblas-gpu.la libshunt-core.la $(CUDA_LIBS)

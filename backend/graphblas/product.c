@@ -41,7 +41,7 @@ static double since(double start)
 }
 
 /* Whether the log is wanted is asked once: calls that are passed through are to cost little. */
-bool grb_product_run(const struct grb_call *call, struct grb_left *left)
+bool grb_product_run(const struct grb_call *call, struct grb_passed_on *left)
 {
   const bool told = shunt_log_wanted();
   const double start = told ? now() : -1;
@@ -64,7 +64,7 @@ bool grb_product_run(const struct grb_call *call, struct grb_left *left)
   return taken;
 }
 
-void grb_product_left(const struct grb_left *left)
+void grb_product_passed_on(const struct grb_passed_on *left)
 {
   if (left->decision) shunt_log_took(left->decision, since(left->started));
 }

@@ -5,8 +5,8 @@
      T(s,j) exists if there is such a k                                       ANY of PAIR
 
    Searches of one graph soon stand at the same nodes.  So rows of F go together, in groups of 8 or
-   64, and an entry of A is read once for a group.  For each node there is a word with a bit for each
-   row of the group, and for sums a line of cache with its values:
+   64, and an entry of A is read once for a group.  For each node there is a word with a bit for
+   each row of the group, and for sums a line of cache with its values:
 
        F   s0 | 1   .   3            node k    bits    values
            s1 | 2   5   .    ->        0       011     1  2 -0
@@ -15,7 +15,8 @@
 
    What does not exist is -0.0, which changes no sum, not even its sign.
 
-     push, A by row:     for each k with bits, for each (k,j) of A: bits(j) |=, values(j) += those of k
+     push, A by row:     for each k with bits, for each (k,j) of A:
+                         bits(j) |=, values(j) += those of k
      pull, A by column:  for each j that M leaves bits, for each (k,j): the same; of ANY until all
                          bits are there
 
@@ -55,14 +56,15 @@ struct shunt_frontier_work;
    hypersparse.  SHUNT_E_MEMORY: scratch.  SHUNT_E_ARGUMENT: shapes.  */
 shunt_status shunt_frontier_begin(const struct shunt_frontier *p, uint64_t *offsets,
                                   struct shunt_frontier_work **work);
-/* Fill T as sparse, indices [offsets[rows]], or as a bitmap [rows * n], zero bytes where nothing is,
-   and let go of the work; values (of sums; else NULL) at the same places.  NULL for all: only
+/* Fill T as sparse, indices [offsets[rows]], or as a bitmap [rows * n], zero bytes where nothing
+   is, and let go of the work; values (of sums; else NULL) at the same places.  NULL for all: only
    that.  */
 void shunt_frontier_finish(struct shunt_frontier_work *work, uint64_t *indices, double *values);
 void shunt_frontier_finish_bitmap(struct shunt_frontier_work *work, int8_t *present,
                                   double *values);
 
-/* Entries of A that are met: by one row of F after the other, and by groups of them.  By samples. */
+/* Entries of A that are met: by one row of F after the other, and by groups of them.  By
+   samples. */
 struct shunt_frontier_reads {
   double single, grouped;
 };

@@ -93,7 +93,7 @@ reason() {
 }
 check "too many columns: the log says large" reason
 
-# ---- costs nothing, changes nothing ---------------------------------------------------------------
+# ---- costs nothing, changes nothing --------------------------------------------------------------
 # At most 1200 instructions for a call that is handed on: 1021 take 170 to 190 ns.
 report env LD_PRELOAD="$library" "$work/cost" 1200
 unrelated() {
