@@ -121,11 +121,13 @@ const struct shunt_option shunt_option_table[SHUNT_OPTION_COUNT] = {
      .sentence = "For Shunt's own tests: the call of its own that shall fail."},
 };
 
-/* What tests and tools of this tree set for each other; a name that ends with _ is a prefix. */
+/* What this tree's tests, ./bootstrap and packaging read; a name that ends with _ is a prefix. */
 static const char *const of_tests[] = {
-    "SHUNT_TEST_",  "SHUNT_EMULATOR_",   "SHUNT_FUZZ_",       "SHUNT_PROPERTY_",
-    "SHUNT_SRCDIR", "SHUNT_CUSPARSE_SO", "SHUNT_DLSYM_SO",    "SHUNT_GRAPHBLAS_SO",
-    "SHUNT_SO",     "SHUNT_GRAPHBLAS_A", "SHUNT_LIBSHUNT_SO", "SHUNT_LOOPS",
+    "SHUNT_TEST_",          "SHUNT_EMULATOR_",    "SHUNT_FUZZ_",
+    "SHUNT_PROPERTY_",      "SHUNT_SRCDIR",       "SHUNT_CUSPARSE_SO",
+    "SHUNT_DLSYM_SO",       "SHUNT_GRAPHBLAS_SO", "SHUNT_SO",
+    "SHUNT_GRAPHBLAS_A",    "SHUNT_LIBSHUNT_SO",  "SHUNT_LOOPS",
+    "SHUNT_BOOTSTRAP_CUDA", "SHUNT_CONFIGURE",    "SHUNT_WHEEL_TOOLS",
 };
 
 int shunt_option_index(const char *name)

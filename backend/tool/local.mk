@@ -12,6 +12,7 @@ shunt_SOURCES = \
   %D%/doctor/doctor_elf.c %D%/doctor/doctor_findings.c %D%/doctor/doctor_install.c \
   %D%/doctor/doctor_path.c %D%/doctor/doctor_program.c %D%/doctor/doctor_python.c \
   %D%/doctor/doctor_reach.c %D%/doctor/doctor_search.c %D%/doctor/doctor_settings.c \
+  %D%/doctor/doctor_shared.c \
   %D%/inspect/inspect.c %D%/inspect/inspect_kinds.c %D%/inspect/inspect_order.c \
   %D%/inspect/inspect_picture.c %D%/inspect/inspect_print.c %D%/inspect/inspect_words.c \
   %D%/report/report_folder.c %D%/report/report_json.c %D%/report/report_merge.c \
@@ -44,7 +45,7 @@ dist_man_MANS = %D%/man/shunt.1 %D%/man/shunt-cusparse.7 %D%/man/shunt-env.7 \
 
 # What is taken, asked of the router: both pages are kept in the tree, and compared by
 # tests/unit/tool/test_support.sh.  Needs CUDA and GraphBLAS.
-EXTRA_DIST += %D%/support/shunt-support.html
+dist_html_DATA = %D%/support/shunt-support.html
 support-page: shunt libshunt-graphblas.la
 	./shunt support --json >support.cusparse
 	CC='$(CC)' GRAPHBLAS_CPPFLAGS='$(GRAPHBLAS_CPPFLAGS)' GRAPHBLAS_LIBS='$(GRAPHBLAS_LIBS)' \

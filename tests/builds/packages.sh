@@ -64,7 +64,7 @@ if command -v dh >/dev/null 2>&1 && command -v dpkg-buildpackage >/dev/null 2>&1
   check "make deb" make -C "$build" deb DEB_CONFIGURE=--without-cuda
   check "they unpack" sh -c "for p in '$build'/deb/*.deb; do dpkg-deb -x \"\$p\" unpacked; done"
   check "the program" unpacked/usr/bin/shunt --version
-  # It looks for them below /usr, where this test installs nothing (tests/packaging/deb.sh does).
+  # It looks for them below /usr, where this test installs nothing (tests/packaging/root.sh does).
   check "its libraries" sh -c "ls unpacked/usr/lib/*/shunt/libshunt-graphblas.so"
 else
   leave_out "Debian packages: debhelper is not installed"

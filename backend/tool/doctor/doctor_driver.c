@@ -162,6 +162,7 @@ void doctor_ask_driver(struct doctor *d)
   char number[64] = "";
   struct libcuda c = {0};
   const bool here = !d->root[0], module = read_module(d, number);
+  d->findings.about = DOCTOR_CUSPARSE; /* GraphBLAS is served without a GPU, too */
   const int nodes = count_nodes(d);
   void *handle = here ? dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
   const bool libcuda = here ? handle && bind(handle, &c) : root_has_libcuda(d);
@@ -176,6 +177,7 @@ void doctor_ask_driver(struct doctor *d)
                 nodes == 1 || nodes < 0 ? "" : "s");
   if (handle) dlclose(handle);
   doctor_describe_costs(d);
+  d->findings.about = DOCTOR_KINDS;
 }
 
 /* ---- toolkits ------------------------------------------------------------------------------- */

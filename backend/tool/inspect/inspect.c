@@ -14,9 +14,9 @@ static const char help[] =
     "\n"
     "  -v, --vector V      first replace each stored entry by a V x 1 vector\n"
     "  -n, --columns LIST  columns of the dense matrix (default 32,128,512)\n"
-    "  -t, --types LIST    f16, bf16, f32, f64 (default f16,f32)\n"
-    "      --gpu LIST      h200 (the default), h100, a100, b200: times were measured\n"
-    "                      on an H200; for others they are carried over\n"
+    "  -t, --types LIST    f16, bf16, f32, f64, i8, c32, c64 (default f16,f32)\n"
+    "      --gpu LIST      h200 (default), h100, a100, a40, l40s, b200, rtx5090; but\n"
+    "                      for h200 times are carried over from that, and marked\n"
     "      --picture OUT   draw where vectors, tiles and empty strips lie, as SVG\n"
     "      --explain       print what the words mean; with no FILE nothing else\n"
     "      --json          print JSON, one object per FILE and line\n"
@@ -34,7 +34,7 @@ static const struct option options[] = {{"vector", required_argument, NULL, 'v'}
                                         {"json", no_argument, NULL, OPT_JSON},
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
-static const char *const type_words[] = {"f16", "bf16", "f32", "f64", NULL};
+static const char *const type_words[] = {"f16", "bf16", "f32", "f64", "i8", "c32", "c64", NULL};
 
 struct inspect_options {
   int64_t v[TOOL_LIST], n[TOOL_LIST];

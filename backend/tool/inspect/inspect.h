@@ -55,7 +55,7 @@ struct inspect_gpu {
   struct shunt_device device;
   int64_t memory_bytes;
 };
-enum { INSPECT_GPUS = 4 };
+enum { INSPECT_GPUS = 7 };
 extern const struct inspect_gpu inspect_gpus[INSPECT_GPUS];   /* builds with CUDA alone */
 extern const char *const inspect_gpu_words[INSPECT_GPUS + 1]; /* NULL-terminated */
 
@@ -69,7 +69,8 @@ struct inspect_estimate {
   const char *why;    /* then; a sentence */
   double us;          /* of the route */
   double original_us; /* cuSPARSE, default algorithm */
-  double gemm_us;     /* cuBLAS on the dense matrix; 0: too large for that */
+  double gemm_us;     /* cuBLAS on the dense matrix; 0: too large for that, or a type not fitted */
+  bool scaled;        /* from the rates of an H200 to another GPU, by multiprocessors */
 };
 
 struct inspect_question {

@@ -60,20 +60,23 @@ static void print_time(double us)
 
 static void print_estimates(const struct inspection *i)
 {
+  bool scaled = false;
   if (i->estimates == 0) return;
   puts(" expected time, us (estimated; packed where that pays)\n"
-       "  GPU   type        N  route           time   cuSPARSE     cuBLAS");
+       "  GPU     type        N  route           time   cuSPARSE     cuBLAS");
   for (int e = 0; e < i->estimates; e++) {
     const struct inspect_estimate *x = &i->estimate[e];
-    printf("  %-5s %-5s %7" PRId64 "  %-8s", x->gpu, x->type, x->n, x->route);
+    printf("  %-7s %-5s %7" PRId64 "  %-8s", x->gpu, x->type, x->n, x->route);
     print_time(x->us);
     print_time(x->original_us);
     print_time(x->gemm_us);
-    printf("%s%s\n", x->why[0] ? "  " : "", x->why);
+    printf("%s%s%s\n", x->scaled ? "  scaled" : "", x->why[0] ? "  " : "", x->why);
+    scaled |= x->scaled;
   }
   for (int e = 0; e < i->estimates; e++)
     if (e == 0 || strcmp(i->estimate[e].gpu, i->estimate[e - 1].gpu) != 0)
       printf("  %s: by the table of %s\n", i->estimate[e].gpu, i->estimate[e].costs);
+  if (scaled) puts("  scaled: carried over from an H200; not checked on that GPU");
 }
 
 /* A line for each estimate that another one undercuts by a twentieth. */
@@ -205,9 +208,9 @@ static void json_estimates(const struct inspection *i)
     const struct inspect_estimate *x = &i->estimate[e];
     printf("%s{\"gpu\": \"%s\", \"costs\": \"%s\", \"type\": \"%s\", \"n\": %" PRId64
            ", \"route\": \"%s\", \"us\": %.17g, \"cusparse_us\": %.17g, \"cublas_us\": %.17g, "
-           "\"ordered_us\": %.17g, \"padded_us\": %.17g}",
+           "\"ordered_us\": %.17g, \"padded_us\": %.17g, \"scaled\": %s}",
            e ? ", " : "", x->gpu, x->costs, x->type, x->n, x->route, x->us, x->original_us,
-           x->gemm_us, i->ordered[e].us, i->padded[e].us);
+           x->gemm_us, i->ordered[e].us, i->padded[e].us, x->scaled ? "true" : "false");
   }
   fputs("]", stdout);
 }

@@ -25,9 +25,12 @@ static const struct {
     {"srbcrs", "route: int8 rows in groups with equal columns, on tensor cores"},
     {"tile", "route: tiles of the columns that 16 rows have, 2:4 where they can be"},
     {"dense", "route: the matrix written out with its zeros, times B"},
+    {"bsr", "route: square blocks, where the program's matrix is BSR or Blocked-ELL; FILE is CSR"},
     {"original", "the call is left to cuSPARSE"},
     {"expected time",
      "an estimate by the table of costs that is named; a settled matrix, packed where that pays"},
+    {"scaled",
+     "for another GPU than an H200: carried over from that, which nobody has checked there"},
 };
 
 void inspect_print_words(void)

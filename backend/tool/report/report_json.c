@@ -171,6 +171,7 @@ bool run_report_json(struct run_report *r, const struct run_end *run, FILE *to)
   put_integer(to, "calls", r->calls);
   put_integer(to, "taken", r->taken);
   put_number(to, "saved_us", r->saved, r->saved_unknown < r->taken);
+  put_number(to, "saved_us_of_one", run_report_most_saved(r), r->saved_unknown < r->taken);
   put_string(to, "gain", run_report_known_of_all(r), false);
   put_number(to, "measured_us", r->measured, true);
   put_integer(to, "saved_unknown", r->saved_unknown);

@@ -42,6 +42,13 @@ double run_report_worst_off(const struct run_report *r)
   return worst;
 }
 
+double run_report_most_saved(const struct run_report *r)
+{
+  double most = 0;
+  for (int i = 0; i < r->processes; i++) most = fmax(most, r->process[i].saved);
+  return most;
+}
+
 /* ---- lines -------------------------------------------------------------------------------- */
 
 void *run_report_room(void **things, int count, int *room, size_t bytes)

@@ -139,6 +139,9 @@ static void put_figures(FILE *to, const struct run_report *r)
   snprintf(name, sizeof name, "Saved%s%s", strcmp(known, "unknown") ? ", " : "",
            strcmp(known, "unknown") ? known : "");
   put_figure(to, name, gain(r->saved, r->saved_unknown, r->taken, text), "gain");
+  if (r->processes > 1 && strcmp(known, "unknown") != 0)
+    put_figure(to, "Saved by one process, at most", tool_duration(run_report_most_saved(r), text),
+               "gain");
   put_figure(to, "Calls taken", tool_grouped(r->taken, text), NULL);
   put_figure(to, "Left to the original", tool_grouped(r->calls - r->taken, text), NULL);
   put_figure(to, "Processes", tool_grouped(r->processes, text), NULL);
@@ -149,6 +152,12 @@ static void put_figures(FILE *to, const struct run_report *r)
           "<i style=\"width:%.2f%%\"></i><b style=\"width:%.2f%%\"></b></div>\n"
           "<p class=\"soft\">%.1f %% of the calls were taken.</p>\n",
           part, part, 100 - part, part);
+  if (r->processes > 1 && strcmp(known, "unknown") != 0)
+    fprintf(to,
+            "<p class=\"soft\">What was saved is the sum over %d processes. Those that ran side by "
+            "side saved their time at once, so that the run was shortened by less: "
+            "<i>Processes</i> below has what each saved.</p>\n",
+            r->processes);
 }
 
 static void put_estimated(FILE *to, const struct run_report *r)
@@ -406,9 +415,11 @@ static void put_no_calls(FILE *to, const struct run_end *run)
   else if (run->end->signal)
     fputs("<p>A signal ended the program before it could report its calls.</p>\n", to);
   else
-    fputs("<p>The program called neither cusparseSpMM, cusparseSDDMM nor GrB_mxm, or did it where "
-          "a preload cannot see it. <code>shunt doctor -- PROGRAM</code> says which.</p>\n",
-          to);
+    fputs(
+        "<p>The program called none of cusparseSpMM, cusparseSDDMM, GrB_mxm, GrB_mxv and GrB_vxm, "
+        "or did it where a preload cannot see it. <code>shunt doctor -- PROGRAM</code> says which, "
+        "but for a library opened with RTLD_DEEPBIND and an end by _exit.</p>\n",
+        to);
 }
 
 static const char footer[] =

@@ -15,7 +15,7 @@
    The library leaves a block for each process, and for each of its preload libraries there:
 
      # shunt report 2 pid=123 prog=python3
-     # process <TAB> started=1790000000.250 <TAB> seconds=12.500 <TAB> ...  (backend/log/log_process.c)
+     # process <TAB> started=1790000000.250 <TAB> ...                   (backend/log/log_process.c)
      call <TAB> route <TAB> reason <TAB> calls <TAB> saved_us <TAB> problem [<TAB> name=value]...
 
    call is the function's name, route "original" for a call that was not taken, saved_us "-" where
@@ -158,6 +158,8 @@ bool run_report_is_original(const struct report_line *l);
 const char *run_report_known(const struct report_line *l);
 /* The same of the whole run: also "partly measured". */
 const char *run_report_known_of_all(const struct run_report *r);
+/* What the process saved that saved most: ranks that run side by side save at once; 0: none did. */
+double run_report_most_saved(const struct run_report *r);
 /* The greatest factor that estimates of this run are usually off by, of those that tell; 0:
    none. */
 double run_report_worst_off(const struct run_report *r);

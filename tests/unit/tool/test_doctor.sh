@@ -7,7 +7,7 @@ case $SHUNT in /*) ;; *) SHUNT=$(pwd)/$SHUNT ;; esac
 srcdir=$(cd "$srcdir" && pwd)
 . "$srcdir/tests/unit/tool/check.sh"
 unset LD_PRELOAD LD_LIBRARY_PATH PYTHONPATH CUDA_HOME CUDA_VISIBLE_DEVICES SHUNT_LIBDIR \
-  SHUNT_ROUTES SHUNT_LOG SHUNT_LOG_FILE SHUNT_REPORT SHUNT_TUNE_FILE
+  SHUNT_ROUTES SHUNT_LOG SHUNT_LOG_FILE SHUNT_REPORT SHUNT_TUNE_FILE SHUNT_CONFIG SHUNT_DISABLE
 if ! python3 -c 'import struct' 2>/dev/null; then
   skip "python3 is not installed"
   finish
@@ -86,8 +86,14 @@ verdict "Shunt can serve solver."
 doctor 0 "a GraphBLAS program where all is well" graphs
 says ok "7.4.0, /usr/lib/x86_64-linux-gnu/libgraphblas.so.7.4.0"
 verdict "Shunt can serve graphs."
+grep -q -x 'what to do: shunt run -- graphs' out
+ok $? "... and says how"
+doctor 0 "the program's arguments" graphs -n 3 'two words' "it's" '' 'a$b'
+grep -q -x -F "what to do: shunt run -- graphs -n 3 'two words' 'it'\\''s' '' 'a\$b'" out
+ok $? "... stand in what to do, quoted where a shell needs it"
 doctor 0 "no program named"
-verdict "Shunt can serve programs on this machine."
+verdict "Shunt can serve programs that use cuSPARSE."
+verdict "Shunt can serve programs that use GraphBLAS."
 doctor 0 "--json" --json solver
 cp out json
 check "... is JSON" "python3 -c 'import json; x = json.load(open(\"json\")); \
@@ -106,6 +112,18 @@ doctor 0 "no driver, GraphBLAS: the host engine serves" graphs
 says note "there is no NVIDIA driver"
 ! grep -q -e '  - ' out
 ok $? "... which calls for nothing to be done"
+doctor 0 "no driver, no program named: one of the two libraries is served"
+verdict "Shunt cannot serve programs that use cuSPARSE (1 problem)."
+verdict "Shunt can serve programs that use GraphBLAS."
+doctor 0 "... as JSON" --json
+cp out out.json
+check "... has a verdict for each" "python3 -c 'import json; x = json.load(open(\"out.json\")); \
+  assert x[\"libraries\"] == {\"cuSPARSE\": \"broken\", \"GraphBLAS\": \"works\"}, x; \
+  assert x[\"verdict\"] == \"works\"; \
+  assert {f[\"about\"] for f in x[\"findings\"] if f[\"level\"] == \"problem\"} == {\"cuSPARSE\"}'"
+rm root/usr/local/lib/shunt/libshunt-graphblas.so
+doctor 1 "neither library is served"
+verdict "Shunt cannot serve programs that use GraphBLAS (1 problem)."
 
 # ---- 2. wrong architecture -----------------------------------------------------------------------
 fresh
@@ -214,6 +232,59 @@ doctor 0 "a log that can't be written" solver
 says warning "SHUNT_LOG_FILE=/nowhere/log can't be written"
 unset SHUNT_LOG_FILE
 
+# The file of SHUNT_CONFIG, read as the libraries read it; below the root.
+SHUNT_CONFIG=/config
+export SHUNT_CONFIG
+printf 'SHUNT_MATH=tf32\nSHUNT_LOG_FILE=/nowhere/log\n' >root/config
+chmod 600 root/config
+doctor 0 "a file of settings" solver
+says note "SHUNT_MATH=tf32 (in the file of SHUNT_CONFIG)"
+says warning "SHUNT_LOG_FILE=/nowhere/log can't be written"
+printf 'SHUNT_RUOTES=csr\nSHUNT_TUNE=yes\n' >root/config
+doctor 0 "... with a name and a value that are not understood" solver
+says warning "/config:1: SHUNT_RUOTES is not known; the nearest name is SHUNT_ROUTES"
+says warning "SHUNT_TUNE=yes is not understood; accepted: 0, 1"
+advice "mend or take out the setting"
+printf 'SHUNT_ROUTES=none\n' >root/config
+doctor 1 "... that takes no call" solver
+says problem "SHUNT_ROUTES=none: calls are counted, and none is taken (in the file of SHUNT_CONFIG)"
+printf 'SHUNT_DISABLE=1\n' >root/config
+doctor 1 "... that switches Shunt off" solver
+says problem "SHUNT_DISABLE=1: every call is handed to the original (in the file of SHUNT_CONFIG)"
+printf 'SHUNT_LIBDIR=/opt/elsewhere\n' >root/config
+doctor 1 "... that names another folder of libraries" solver
+says problem "libshunt-cusparse.so is not in /opt/elsewhere"
+chmod 620 root/config
+doctor 0 "... that others may write" solver
+says warning "SHUNT_CONFIG=/config is not used: others may write it"
+rm root/config
+doctor 0 "... that is not there" solver
+says warning "SHUNT_CONFIG=/config is not used: it could not be opened"
+unset SHUNT_CONFIG
+SHUNT_DISABLE=1 "$SHUNT" doctor --root root graphs >out 2>err
+[ $? -eq 1 ]
+ok $? "SHUNT_DISABLE=1 is a problem"
+says problem "SHUNT_DISABLE=1: every call is handed to the original"
+SHUNT_TUNE_FIEL=x "$SHUNT" doctor --root root graphs >out 2>err
+says warning "SHUNT_TUNE_FIEL is not known; the nearest name is SHUNT_TUNE_FILE"
+
+# The table by which processes share a device's memory.
+table=root/dev/shm/shunt-$(id -u)-f0000abc-0123456789abcdef0123456789abcdef
+mkdir root/dev/shm
+: >"$table"
+: >root/dev/shm/shunt-something-else
+chmod 600 "$table"
+doctor 0 "a table of shared memory" solver
+says ok "${table#root}, owner $(id -u): processes share the memory for copies by it"
+! grep -q something-else out
+ok $? "... and no file of another name"
+chmod 644 "$table"
+doctor 0 "... that others may read" solver
+says warning "${table#root}, owner $(id -u), is not used: others may read or write it"
+mv "$table" root/dev/shm/shunt-12345-f0000abc-0123456789abcdef0123456789abcdef
+doctor 0 "... of another user" solver
+says note "another user's"
+
 # ---- 9. a container without device nodes; parts of a driver --------------------------------------
 fresh
 rm root/dev/nvidiactl root/dev/nvidia0
@@ -255,7 +326,9 @@ doctor 1 "a library that Shunt needs" solver
 says problem "libgomp.so.1, needed by libshunt-cusparse.so, is not found"
 fresh
 SHUNT_ROUTES=none "$SHUNT" doctor --root root solver >out 2>err
-ok $((! $?)) "SHUNT_ROUTES=none is a problem"
+[ $? -eq 1 ]
+ok $? "SHUNT_ROUTES=none is a problem"
+says note "built-in cost table, measured on an H200"
 
 # ---- bindings ------------------------------------------------------------------------------------
 fresh
@@ -338,13 +411,17 @@ if ${CC:-cc} -shared -fPIC -o cuda/libcuda.so.1 fake.c >out 2>err; then
   says warning "SHUNT_COSTS=costs is not used: it is of another build, GPU or driver"
   asked 0 "and none" A=1
   says ok "0: Fake 0, compute capability 9.0, 132 multiprocessors, 80 GiB"
-  asked 1 "a GPU that the build has no code for" FAKE_MAJOR=8
+  asked 0 "a GPU that the build has no code for" FAKE_MAJOR=8
+  verdict "Shunt cannot serve programs that use cuSPARSE (1 problem)."
   says problem "built for compute capability 9.0; this GPU has 8.0"
   asked 0 "a newer GPU: PTX serves" FAKE_MAJOR=12
-  asked 1 "a driver older than the build's toolkit" FAKE_CUDA=12040
+  asked 0 "a driver older than the build's toolkit" FAKE_CUDA=12040
+  verdict "Shunt cannot serve programs that use cuSPARSE (1 problem)."
   says problem "built with CUDA 13.0; the driver knows CUDA up to 12.4"
-  asked 1 "a driver that does not start" FAKE_INIT=803 FAKE_COUNT=1
-  asked 1 "GPUs that are hidden" FAKE_COUNT=0 CUDA_VISIBLE_DEVICES=
+  asked 0 "a driver that does not start" FAKE_INIT=803 FAKE_COUNT=1
+  verdict "Shunt cannot serve programs that use cuSPARSE (1 problem)."
+  asked 0 "GPUs that are hidden" FAKE_COUNT=0 CUDA_VISIBLE_DEVICES=
+  verdict "Shunt cannot serve programs that use cuSPARSE (1 problem)."
   says problem "no GPU can be used"
   unset SHUNT_LIBDIR
 else

@@ -39,6 +39,7 @@ rows=$(grep -c '\.name = "SHUNT_' "$sources/$table")
 broken "options were found: $((rows - 1))" $table 's/\.name = "SHUNT_LOG"/.title = "SHUNT_LOG"/'
 broken "is read is in the table: SHUNT_HOME" backend/tool/launch.c \
   's/"SHUNT_LIBDIR")/"SHUNT_HOME")/'
+broken "that a script reads: SHUNT_CONFIGURE" $table 's/"SHUNT_CONFIGURE", //'
 broken "accepted stands in shunt-env(7): tf32x4" $table 's/"exact", "tf32", /&"tf32x4", /'
 broken "paragraph in shunt-cusparse(7): tile" $man/shunt-cusparse.7 's/^\.B tile$/.B tiles/'
 broken "help of shunt run: bundle" backend/tool/run.c 's/csr,bundle,/csr,/'
@@ -46,6 +47,10 @@ broken "earlier name stands in shunt-env(7): merged" $man/shunt-env.7 's/^\.B me
 broken "with its sentence: copy" $man/shunt-env.7 's/^repeated columns/Repeated columns/'
 broken "in shunt-troubleshooting(7): copies, copy" $man/shunt-troubleshooting.7 \
   's/^\.B copy$/.B copies/'
+broken "which is that of the report: mask" $man/shunt-troubleshooting.7 \
+  's/want a sparse mask/want a mask/'
+broken "which is that of the report: small" backend/tool/report/report_words.c \
+  's/than the way round/than this/'
 broken "stands in shunt(1): d.packed" $man/shunt.1 's/d\.packed/d.kept/'
 broken "in shunt-cusparse(7): cusparseCreateBsr" $man/shunt-cusparse.7 's/cusparseCreateBsr//'
 broken "man page is installed: shunt-env.7" backend/tool/local.mk 's,%D%/man/shunt-env.7,,'

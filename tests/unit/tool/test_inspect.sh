@@ -76,10 +76,23 @@ for e in x:
     assert 0 < e["us"] <= e["cusparse_us"] and e["cublas_us"] > 0, e
     assert (e["route"] == "original") == (e["us"] == e["cusparse_us"]), e
 assert x[0]["route"] in ("vector", "dense"), x[0]  # 8 x 1 vectors, a tenth full
+assert [e["scaled"] for e in x] == [False] * 4 + [True] * 4
 assert x[4]["us"] > x[0]["us"], "fewer multiprocessors take longer"
 PYTHON
   python3 estimates.py >out 2>&1
   ok $? "... are what was asked for, and no worse than cuSPARSE's"
+  "$SHUNT" inspect -n 64 -t i8,c32,c64 --gpu h200,a40,l40s,rtx5090 --json random:4096x4096:0.1:8 \
+    >estimates 2>err
+  python3 -c 'import json; x = json.load(open("estimates"))["estimates"]
+assert [(e["gpu"], e["type"]) for e in x] == [
+    (g, t) for g in ("H200", "A40", "L40S", "RTX5090") for t in ("i8", "c32", "c64")], x
+assert x[0]["route"] == "srbcrs" and x[1]["route"] != "srbcrs", x
+assert all(0 < e["us"] <= e["cusparse_us"] and e["cublas_us"] == 0 for e in x), x' >out 2>&1
+  ok $? "... also of int8 and complex, and for one GPU of each compute capability"
+  "$SHUNT" inspect -n 64 -t f16 --gpu h200,l40s random:512x512:0.1 >out 2>err
+  [ "$(grep -c ' scaled$' out)" -eq 1 ] && grep -q 'L40S .* scaled$' out &&
+    grep -q '^  scaled: ' out
+  ok $? "... those not measured are marked"
   "$SHUNT" inspect -n 256 -t f16 --json shuffled:2048x2048:0.1:8 >estimates 2>err
   python3 -c 'import json; x = json.load(open("estimates")); e = x["estimates"][0]
 assert x["order"]["fill_ordered"] > 0.9 > 0.3 > x["order"]["fill_now"], x["order"]
@@ -92,8 +105,8 @@ fi
 ok $? "--explain needs no file"
 missing=
 for word in $(grep -o '&shunt_route_[a-z0-9]*,' "$srcdir/backend/routes/table.c" |
-  sed 's/.*route_//; s/,//') 2:4 tile strip entropy SSF density fill original; do
-  [ "$word" = bsr ] || grep -q -e "^$word" words || missing="$missing $word"
+  sed 's/.*route_//; s/,//') 2:4 tile strip entropy SSF density fill original scaled; do
+  grep -q -e "^$word" words || missing="$missing $word"
 done
 [ -z "$missing" ]
 ok $? "... and knows every route and word$missing"

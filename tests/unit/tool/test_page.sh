@@ -21,32 +21,8 @@ on_page() { grep -q -F -e "$1" page.html; }
 
 # ---- what a stand-in leaves ----------------------------------------------------------------------
 mkdir lib
-cat >stand_in.c <<'EOC'
-/* Copies the file LINES into the folder SHUNT_REPORT at the end of a program called cat, "PID" made
-   its own.  */
-#define _GNU_SOURCE
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-__attribute__((destructor)) static void report(void)
-{
-  const char *path = getenv("SHUNT_REPORT"), *lines = getenv("LINES");
-  char line[4096], name[4096];
-  if (!path || !lines || strcmp(program_invocation_short_name, "cat")) return;
-  snprintf(name, sizeof name, "%s/%ld", path, (long)getpid());
-  FILE *from = fopen(lines, "r"), *to = fopen(name, "ae");
-  while (from && to && fgets(line, sizeof line, from)) {
-    char *pid = strstr(line, "PID");
-    if (pid) *pid = 0;
-    fputs(line, to);
-    if (pid) fprintf(to, "%ld%s", (long)getpid(), pid + 3);
-  }
-  if (to) fclose(to);
-}
-EOC
-if ! ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err; then
+if ! ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so \
+  "$srcdir/tests/unit/tool/report_stand_in.c" 2>err; then
   skip "no C compiler for the stand-in library"
   finish
 fi
@@ -80,7 +56,21 @@ ${tab}us=700${tab}from=a <b>.py:3 in f${tab}other=x
 EOF
 check "a run of two processes" 'run sh -c "cat; cat"'
 check "the page is well formed, self-contained and tells all" 'valid'
+check "its colours can be told apart: text 4.5, graphics 3, light, dark and print" \
+  'python3 "$srcdir/tests/unit/tool/check_contrast.py" page.html'
+sed 's/--r2:#ffd75e/--r2:#404040/' page.html >dull.html
+check "... and one that cannot is told" \
+  '! python3 "$srcdir/tests/unit/tool/check_contrast.py" dull.html >told &&
+   [ "$(cat told)" = "$(printf "dark: r2 on ground: 1.74\ndark: r2 on card: 1.49")" ]'
 check "what was saved" 'on_page "<dd class=\"gain\">6.00 ms</dd>"'
+check "... by both together, and by the one that saved most" \
+  'on_page "sum over 2 processes" &&
+   on_page "Saved by one process, at most</dt><dd class=\"gain\">3.00 ms</dd>" &&
+   json "a[\"saved_us_of_one\"] == 3000.5" &&
+   json "[p[\"saved_us\"] for p in a[\"processes\"]] == [3000.5] * 2"'
+check "... on the terminal, too" \
+  'run sh -c "cat; cat" >said 2>&1 &&
+   grep -q "6.00 ms saved (estimated), the sum over processes; one saved 3.00 ms at most" said'
 check "and of which calls that is not known" 'on_page "Of 14 taken calls it is not known"'
 check "how it is known" 'on_page "What is called estimated is not measured" &&
   on_page "up to a factor of 1.31 off" && on_page "original known to a factor of 1.31" &&
@@ -148,6 +138,9 @@ check "conversions and proofs, with their share" 'on_page "3.0 MB were converted
   on_page "data-name=\"Share\">28.1 %<" && json "a[\"upkeep\"][\"proofs\"] == 998"'
 check "memory over the run" 'on_page "highest: 3.0 MB" && on_page "highest: 5000.0 MB" &&
   json "len(a[\"memory\"]) == 2 and a[\"memory\"][1][2:] == [3000000, 5000000000]"'
+check "... whose line is which" \
+  'grep -q "<svg viewBox=\"0 0 24 8\".*class=\"l0 d0\".*</svg>cat [0-9]*</span></div>" page.html &&
+   grep -q "<path class=\"l0 d0\" d=\"M[0-9]" page.html'
 check "a picture of each matrix" '[ "$(grep -c "<figure>" page.html)" -eq 1 ] &&
   on_page "4,096 × 2,048, 83,886 entries (1 %)" && on_page "8 rows alike 50 %" &&
   on_page "25.0 % are empty" && json "len(a[\"matrices\"]) == 1"'
@@ -159,8 +152,9 @@ check "... and on the terminal" 'run cat 2>&1 | grep -q "89.50 ms saved (partly 
 # block RANK US PID STARTED SECONDS BLOCK: one of a rank's; every pid and host is the same.
 block() {
   printf '# shunt report 2 pid=%s prog=python3\n' "$3"
-  printf '# process\tstarted=%s\tseconds=%s\trank=%s\tus=%s\tfirst=1790000001\tlast=17900000%s\tspace=%s\tblock=%s\thost=node\n' \
-    "$4" "$5" "$1" "$2" "$5" "${SPACE:-1}" "$6"
+  printf '# process\tstarted=%s\tseconds=%s\trank=%s\tus=%s\t' "$4" "$5" "$1" "$2"
+  printf 'first=1790000001\tlast=17900000%s\tspace=%s\tblock=%s\thost=node\n' \
+    "$5" "${SPACE:-1}" "$6"
   printf 'cusparseSpMM\tcsr\tfits\t10\t100\t%s\tus=%s\tclock=table\n' "$spmm" "$2"
 }
 {
@@ -174,17 +168,21 @@ block() {
 check "ranks of one pid and host" 'run cat 2>said && valid &&
   json "[p[\"rank\"] for p in a[\"processes\"]] == [0, 1, 2, 3]"'
 check "the last report of a library counts, two libraries are added up" \
-  'json "[p[\"us\"] for p in a[\"processes\"]] == [1000, 1000, 1800, 1000] and a[\"calls\"] == 50 and
-   [p[\"calls\"] for p in a[\"processes\"]] == [10, 10, 10, 20]"'
+  'json "[p[\"us\"] for p in a[\"processes\"]] == [1000, 1000, 1800, 1000] and
+   a[\"calls\"] == 50 and [p[\"calls\"] for p in a[\"processes\"]] == [10, 10, 10, 20]"'
 check "decisions apart by rank, and merged" 'json "len(a[\"decisions\"]) == 1 and
-   [[d[\"us\"] for d in p[\"decisions\"]] for p in a[\"processes\"]] == [[1000], [1000], [1800], [1000]]"'
+   [[d[\"us\"] for d in p[\"decisions\"]] for p in a[\"processes\"]] ==
+   [[1000], [1000], [1800], [1000]]"'
 check "the slowest against the median, in the object" \
   'json "a[\"slowest\"] == {\"process\": 2, \"us\": 1800, \"median_us\": 1000}"'
-check "... on the terminal" 'grep -q "calls took longest in rank 2 (node): 1.80 ms (estimated), 1.80 times the median of 1.00 ms" said &&
+check "... on the terminal" \
+  'grep -q "longest in rank 2 (node): 1.80 ms (estimated), 1.80 times the median of 1.00 ms" said &&
   grep -q -E "^  rank 2 \(node\) +10 +1.80 ms +10.5 s +1.80$" said'
-check "... and on the page" 'on_page "<h2 id=\"ranks\">" && on_page "Calls took longest in rank 2 (node): 1.80 times the median, 1.00 ms." &&
+check "... and on the page" 'on_page "<h2 id=\"ranks\">" &&
+  on_page "Calls took longest in rank 2 (node): 1.80 times the median, 1.00 ms." &&
   on_page "data-name=\"Of the median\">1.80<"'
-check "the span of a process" 'json "a[\"processes\"][0][\"last\"] - a[\"processes\"][0][\"first\"] == 10.5"'
+check "the span of a process" \
+  'json "a[\"processes\"][0][\"last\"] - a[\"processes\"][0][\"first\"] == 10.5"'
 {
   SPACE=1 block 0 1 7 1790000000 11 b0
   SPACE=2 block 0 1 7 1790000000 11 b1
@@ -217,7 +215,8 @@ check "what is not UTF-8 is replaced" 'on_page "cut ? short?"'
 check "strange lines are counted" \
   'on_page "6 lines of the library" && json "a[\"not_understood\"] == 6"'
 : >lines
-check "a run without a call" 'run cat && valid && on_page "No calls were seen"'
+check "a run without a call" 'run cat && valid && on_page "No calls were seen" &&
+  on_page "shunt doctor" && on_page "GrB_mxv"'
 check "a run that a signal ended" \
   '! run sh -c "kill -TERM \$\$" && valid && on_page "ended by signal 15"'
 check "a page that cannot be written" \
@@ -242,63 +241,7 @@ check "every reason has its advice" '[ "$(wc -l <lines)" -gt 25 ] && run cat && 
   json "all(d[\"advice\"] for d in a[\"decisions\"])"'
 
 # ---- a program that uses GraphBLAS ---------------------------------------------------------------
-cat >product.c <<'EOF'
-/* C = A B, 2000 x 2000 with 10 entries in each row, times 2000 x 32, three times or TIMES. */
-#include <GraphBLAS.h>
-#include <pthread.h>
-#include <stdlib.h>
-__attribute__((noinline)) int multiply(GrB_Matrix c, GrB_Matrix a, GrB_Matrix b)
-{
-  return GrB_mxm(c, NULL, NULL, GrB_PLUS_TIMES_SEMIRING_FP32, a, b, NULL) == GrB_SUCCESS;
-}
-static void *own_malloc(size_t n) { return malloc(n); }
-int run(void)
-{
-  enum { ROWS = 2000, WIDE = 32, EACH = 10 };
-  const char *times = getenv("TIMES"), *way = getenv("WAY");
-  GrB_Matrix a, b, c, d;
-  if (way && *way == 'm')
-    GxB_init(GrB_NONBLOCKING, own_malloc, calloc, realloc, free);
-  else
-    GrB_init(GrB_NONBLOCKING);
-  GrB_Matrix_new(&a, GrB_FP32, ROWS, ROWS);
-  GrB_Matrix_new(&b, GrB_FP32, ROWS, WIDE);
-  GrB_Matrix_new(&c, GrB_FP32, ROWS, WIDE);
-  for (int i = 0; i < ROWS; i++) {
-    for (int k = 0; k < EACH; k++)
-      GrB_Matrix_setElement_FP32(a, (float)(k + 1), i, (i * 7 + k * 31) % ROWS);
-    for (int j = 0; j < WIDE; j++) GrB_Matrix_setElement_FP32(b, (float)(i - j), i, j);
-  }
-  GrB_Matrix_wait(a, GrB_MATERIALIZE);
-  GrB_Matrix_wait(b, GrB_MATERIALIZE);
-  int good = 1;
-  if (way && *way == 'b') GxB_Global_Option_set(GxB_BURBLE, 1);
-  for (int i = times ? atoi(times) : 3; i > 0; i--) good &= multiply(c, a, b);
-  /* Whatever ran beside: the same sums, and nothing else was done to any of them. */
-  GrB_Matrix_new(&d, GrB_FP32, ROWS, WIDE);
-  for (int i = 0; i < ROWS; i++)
-    for (int j = 0; j < WIDE; j++) {
-      float sum = 0, found = 0;
-      for (int k = 0; k < EACH; k++) sum += (float)(k + 1) * (float)((i * 7 + k * 31) % ROWS - j);
-      good &= GrB_Matrix_extractElement_FP32(&found, c, i, j) == GrB_SUCCESS && found == sum;
-    }
-  GrB_finalize();
-  return !good;
-}
-static void *in_thread(void *unused)
-{
-  return run() ? unused : NULL;
-}
-int run_in_thread(void)
-{
-  pthread_t thread;
-  return pthread_create(&thread, NULL, in_thread, &thread) || pthread_join(thread, NULL);
-}
-int main(void)
-{
-  return run();
-}
-EOF
+product=$srcdir/tests/unit/tool/graphblas_product.c
 cat >thread.py <<'EOF'
 import ctypes
 raise SystemExit(ctypes.CDLL("./product.so").run_in_thread())
@@ -321,7 +264,7 @@ EOF
 # shellcheck disable=SC2086
 if [ ! -e "${SHUNT_GRAPHBLAS_SO:-}" ]; then
   skip "the library for GraphBLAS was not built"
-elif ! ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -rdynamic -o product product.c \
+elif ! ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -rdynamic -o product "$product" \
   ${GRAPHBLAS_LIBS:--lgraphblas} 2>err; then
   skip "GraphBLAS' headers are not installed"
 else
@@ -356,7 +299,7 @@ else
   check "a C program: its object and function" \
     'json "a[\"decisions\"][0][\"from\"].startswith(\"product: multiply+0x\")"'
   # shellcheck disable=SC2086
-  ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -shared -fPIC -o product.so product.c \
+  ${CC:-cc} ${GRAPHBLAS_CPPFLAGS:-} -shared -fPIC -o product.so "$product" \
     ${GRAPHBLAS_LIBS:--lgraphblas}
   if ! python3 -c 'import ctypes; ctypes.CDLL(None)._Py_DumpTraceback' 2>err; then
     skip "this Python does not export its reader of stacks"

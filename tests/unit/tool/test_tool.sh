@@ -55,7 +55,7 @@ expect 2 "demo with two files" "$SHUNT" demo a b
 
 if [ -f "$man_page" ]; then
   sed 's/\\-/-/g; s/\\f[BIR]//g' "$man_page" >man.txt
-  for command in run bench inspect model options demo support; do
+  for command in run bench inspect model options demo doctor support; do
     section=$(echo "$command" | tr '[:lower:]' '[:upper:]')
     sed -n "/^\\.SH SHUNT $section\$/,/^\\.SH EXIT/p" man.txt |
       awk '/^\.SH/ { n++ } n < 2' >section
@@ -432,7 +432,7 @@ if ${CC:-cc} -shared -fPIC -o lib/libshunt-cusparse.so stand_in.c 2>err &&
   export SHUNT_LIBDIR
   expect 0 "run" "$SHUNT" run -- true
   has err "no calls were seen"
-  has err "RTLD_DEEPBIND"
+  for word in RTLD_DEEPBIND "shunt doctor -- PROGRAM" GrB_mxv GrB_vxm; do has err "$word"; done
   expect 3 "the program's status" "$SHUNT" run sh -c 'exit 3'
   expect 143 "128 plus a signal" "$SHUNT" run sh -c 'kill -TERM $$'
   has err "signal 15"
