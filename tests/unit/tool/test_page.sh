@@ -68,8 +68,8 @@ check "... by both together, and by the one that saved most" \
    json "a[\"saved_us_of_one\"] == 3000.5" &&
    json "[p[\"saved_us\"] for p in a[\"processes\"]] == [3000.5] * 2"'
 check "... on the terminal, too" \
-  'run sh -c "cat; cat" 2>&1 |
-   grep -q "6.00 ms saved (estimated), the sum over processes; one saved 3.00 ms at most"'
+  'run sh -c "cat; cat" >said 2>&1 &&
+   grep -q "6.00 ms saved (estimated), the sum over processes; one saved 3.00 ms at most" said'
 check "and of which calls that is not known" 'on_page "Of 14 taken calls it is not known"'
 check "how it is known" 'on_page "What is called estimated is not measured" &&
   on_page "up to a factor of 1.31 off" && on_page "original known to a factor of 1.31" &&
