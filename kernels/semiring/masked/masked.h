@@ -13,21 +13,21 @@
        B  row j1, far longer than row i of A: each k is sought in it by halving
 
    A pair whose row of B is far longer, where many are, is left until the others are done: those are
-   sorted by j, row j is marked and the rows of A are scanned.  A row of few entries is compared with
-   others all with all, by vector instructions, where terms are only counted.
+   sorted by j, row j is marked and the rows of A are scanned.  A row of few entries is compared
+   with others all with all, by vector instructions, where terms are only counted.
 
    Where the monoid is PLUS and all terms are the same number, T counts them and multiplies once.
 
    Where A and B are the same matrix, (x) does not mind their order and M's pattern is symmetric, so
    is T: each pair is computed once, with the shorter of the two rows scanned.  M's symmetry is
-   proved: as rows i come in turn, the entries (i,j) before the diagonal must meet the ones behind it
-   in row j, in the order in which these stand there; each thread knows from a count of the columns
-   where its own rows begin to.  Where M's pattern is A's and
-   B's, too, and their values are not read, the proof stands for theirs, and nothing is transposed.
+   proved: as rows i come in turn, the entries (i,j) before the diagonal must meet the ones behind
+   it in row j, in the order in which these stand there; each thread knows from a count of the
+   columns where its own rows begin to.  Where M's pattern is A's and B's, too, and their values are
+   not read, the proof stands for theirs, and nothing is transposed.
 
    Two steps, because only the first tells how large T is; scratch is held in between.  Threads
-   share the work by M's entries.  Each entry is summed by one thread in the
-   order of k: results do not depend on the number of threads.  */
+   share the work by M's entries.  Each entry is summed by one thread in the order of k: results do
+   not depend on the number of threads.  */
 #ifndef SHUNT_MASKED_H
 #define SHUNT_MASKED_H
 

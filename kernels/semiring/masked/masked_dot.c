@@ -4,7 +4,7 @@
 
 #include "kernels/semiring/masked/masked_left.h"
 
-/* ---- pairs of a row of M ---------------------------------------------------------------------- */
+/* ---- pairs of a row of M --------------------------------------------------------------------- */
 
 /* The pairs among entries begin .. end of M, all of row i, that are computed from there; of a
    symmetric T from the longer row, or of equal ones from the later.  */
@@ -24,7 +24,7 @@ static int64_t find_pairs(const struct shunt_masked_dot_work *x, struct shunt_ma
   return count;
 }
 
-/* ---- parts ------------------------------------------------------------------------------------ */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 /* Entries begin .. end of M. */
 static void part(const struct shunt_masked_dot_work *x, const struct shunt_masked_side *s,

@@ -33,7 +33,7 @@ static int64_t lower_bound(const uint32_t *indices, int64_t n, uint32_t k)
   return low;
 }
 
-/* ---- which entries of k[0 .. n) are marked ----------------------------------------------------- */
+/* ---- which entries of k[0 .. n) are marked --------------------------------------------------- */
 
 /* By blocks up to `last`. */
 static int64_t count_marked(const uint8_t *marked, const uint32_t *k, int64_t n, uint32_t last)
@@ -87,7 +87,7 @@ int64_t shunt_masked_seek(const uint32_t *few, int64_t n_few, const uint32_t *k,
   return count;
 }
 
-/* ---- one pair ----------------------------------------------------------------------------------- */
+/* ---- one pair -------------------------------------------------------------------------------- */
 
 struct row {
   const uint32_t *k;
@@ -132,7 +132,8 @@ static int64_t sum_pair(const struct shunt_masked_dot_work *x, const struct shun
   return count;
 }
 
-/* Entries of the other row that are in this one, which is marked; their sum or count to its place. */
+/* Entries of the other row that are in this one, which is marked; their sum or count to its
+   place. */
 static void dot(const struct shunt_masked_dot_work *x, const struct shunt_masked_side *s,
                 const struct shunt_masked_marks *t, struct row a, struct shunt_masked_pair pair)
 {
@@ -149,7 +150,7 @@ static void dot(const struct shunt_masked_dot_work *x, const struct shunt_masked
     x->exists[pair.at] = count > 0;
 }
 
-/* ---- a row -------------------------------------------------------------------------------------- */
+/* ---- a row ----------------------------------------------------------------------------------- */
 
 static void mark(const struct shunt_masked_marks *t, struct row a, uint8_t as)
 {

@@ -1,6 +1,7 @@
 /* masked_pairs.h: inside of T<M> = A B': the pairs of one row.
 
-   A row that has several pairs is marked once; each of the other rows is scanned for what is marked,
+   A row that has several pairs is marked once; each of the other rows is scanned for what is
+   marked,
    or, where it is far longer, the marked row's entries are sought in it.  */
 #ifndef SHUNT_MASKED_PAIRS_H
 #define SHUNT_MASKED_PAIRS_H

@@ -45,7 +45,8 @@ static inline int shunt_masked_sorters(int threads, int64_t entries, int64_t key
   const int64_t most = 1 + 2 * entries / (keys + 1);
   return most < threads ? (int)most : threads;
 }
-/* counts [threads][keys], of each thread, become where its first one of that key stands, in the order
+/* counts [threads][keys], of each thread, become where its first one of that key stands, in the
+   order
    of keys and then of threads; offsets [keys + 1] where those of a key begin.  */
 void shunt_masked_starts(uint32_t *counts, int threads, int64_t keys, int64_t *offsets);
 

@@ -1,4 +1,5 @@
-/* test_semiring_masked_reads.c: what a masked product reads, by a sample: that it is one of all of M,
+/* test_semiring_masked_reads.c: what a masked product reads, by a sample: that it is one of all
+   of M,
    and what it costs, in instructions, before a call may be passed through.  */
 #include "kernels/semiring/masked/masked.h"
 #include "tests/graphblas/instructions.h"
