@@ -3,7 +3,7 @@
 #define SHUNT_GRAPHBLAS_ENGINE_H
 
 #include "backend/graphblas/product.h"
-#include "kernels/semiring/semiring_frontier.h"
+#include "kernels/semiring/frontier/frontier_kernels.h"
 #include "kernels/semiring/semiring_masked.h"
 
 /* Does a list in SHUNT_ROUTES say that costs do not count? */

@@ -68,12 +68,12 @@ loops() {
   instrument race.o tests/graphblas/omp_race.c -O1 -fopenmp || return 1
   ${CC:-cc} -fsanitize=thread -o "$work/loops/race" "$work/loops/race.o" "$work/loops/omp.o" \
     -lpthread || return 1
-  for source in "$top"/kernels/semiring/*.c; do
+  for source in "$top"/kernels/semiring/*.c "$top"/kernels/semiring/*/*.c; do
     case $source in
     *semiring_avx* | *semiring_baseline*) level=-O0 ;;
     *) level=-O1 ;;
     esac
-    instrument "kernels/$(basename "$source").o" "kernels/semiring/$(basename "$source")" $level \
+    instrument "kernels/$(basename "$source").o" "${source#"$top"/}" $level \
       -fopenmp || return 1
   done
   for test in masked sddmm; do

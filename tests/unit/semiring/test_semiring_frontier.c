@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "kernels/semiring/semiring_choice.h"
-#include "kernels/semiring/semiring_frontier.h"
+#include "kernels/semiring/frontier/frontier_kernels.h"
 #include "tests/unit/check.h"
 #include "tests/unit/semiring/semiring_random.h"
 

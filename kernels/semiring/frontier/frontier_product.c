@@ -1,11 +1,11 @@
-/* semiring_frontier.c: a step of many searches at once (semiring_frontier.h has the method). */
-#include "kernels/semiring/semiring_frontier.h"
+/* frontier_product.c: a step of many searches at once (frontier_kernels.h has the method). */
+#include "kernels/semiring/frontier/frontier_kernels.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/semiring/semiring_choice.h"
-#include "kernels/semiring/semiring_frontier_group.h"
+#include "kernels/semiring/frontier/frontier_group.h"
 #include "kernels/semiring/semiring_operands.h"
 #include "kernels/semiring/semiring_scratch.h"
 

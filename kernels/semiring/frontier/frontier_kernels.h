@@ -1,4 +1,4 @@
-/* semiring_frontier.h: T<M> = F A and T<!M> = F A, where F has few rows: the frontiers of as many
+/* frontier_kernels.h: T<M> = F A and T<!M> = F A, where F has few rows: the frontiers of as many
    searches of one graph, a step further.
 
      T(s,j) = sum over the k of F's row s with an entry (k,j) in A of F(s,k)    PLUS of FIRST, F64

@@ -1,5 +1,5 @@
-/* semiring_frontier_group.c: one group of rows of a frontier product. */
-#include "kernels/semiring/semiring_frontier_group.h"
+/* frontier_group.c: one group of rows of a frontier product. */
+#include "kernels/semiring/frontier/frontier_group.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-/* semiring_frontier_group.h: inside of the frontier products: one group of rows. */
+/* frontier_group.h: inside of the frontier products: one group of rows. */
 #ifndef SHUNT_SEMIRING_FRONTIER_GROUP_H
 #define SHUNT_SEMIRING_FRONTIER_GROUP_H
 
-#include "kernels/semiring/semiring_frontier.h"
+#include "kernels/semiring/frontier/frontier_kernels.h"
 
 enum { SHUNT_GROUP_SUMS = 8 }; /* rows of a group of sums */
 
