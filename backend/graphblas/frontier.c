@@ -118,19 +118,25 @@ static struct shunt_verdict choose(struct grb_product *p)
 
 /* ---- the result ------------------------------------------------------------------------------ */
 
-/* Would GraphBLAS turn this many entries into a bitmap at once? */
-static bool is_for_bitmap(const struct grb_product *p, int64_t nvals)
+/* When GraphBLAS turns C into a bitmap. */
+struct bitmap_rule {
+  bool may, always;
+  double most; /* entries of a sparse one, of all places */
+};
+
+static struct bitmap_rule bitmap_rule(const struct grb_product *p)
 {
   const struct grb_library *l = p->library;
+  struct bitmap_rule rule = {.most = 1};
   int32_t control = 0;
-  double most = 1;
   if (l->GxB_Matrix_Option_get_INT32(p->c.handle, l->numbers.sparsity_control, &control) !=
           GRB_SUCCESS ||
-      l->GxB_Matrix_Option_get_FP64(p->c.handle, l->numbers.bitmap_switch, &most) != GRB_SUCCESS)
-    return false;
-  if (!(control & GRB_BITMAP)) return false;
-  return !(control & (GRB_SPARSE | GRB_HYPERSPARSE)) ||
-         (double)nvals > most * (double)p->m * (double)p->n;
+      l->GxB_Matrix_Option_get_FP64(p->c.handle, l->numbers.bitmap_switch, &rule.most) !=
+          GRB_SUCCESS)
+    return rule;
+  rule.may = control & GRB_BITMAP;
+  rule.always = rule.may && !(control & (GRB_SPARSE | GRB_HYPERSPARSE));
+  return rule;
 }
 
 static bool allocate_values(struct grb_product *p, size_t elements)
@@ -142,13 +148,18 @@ static bool allocate_values(struct grb_product *p, size_t elements)
   return t->values;
 }
 
-/* Fills p->t; the work is gone in any case. */
-static bool take_bitmap(struct grb_product *p, struct shunt_frontier_work *work)
+static bool allocate_bitmap(struct grb_product *p)
 {
   const size_t elements = (size_t)p->m * (size_t)p->n;
   p->t.form = GRB_BITMAP;
   p->t.present = grb_allocate(p->library, elements);
-  const bool good = allocate_values(p, elements) && p->t.present;
+  return allocate_values(p, elements) && p->t.present;
+}
+
+/* The work is gone in any case. */
+static bool take_bitmap(struct grb_product *p, struct shunt_frontier_work *work)
+{
+  const bool good = allocate_bitmap(p);
   shunt_frontier_finish_bitmap(work, good ? p->t.present : NULL, sums(p) ? p->t.values : NULL);
   return good;
 }
@@ -165,25 +176,45 @@ static bool take_sparse(struct grb_product *p, uint64_t *offsets, struct shunt_f
   return good;
 }
 
+/* T, whose form depends on how much it holds.  *offsets is NULL when T has it. */
+static shunt_status compute_either(struct grb_product *p, const struct shunt_frontier *x,
+                                   const struct bitmap_rule *rule, uint64_t **offsets)
+{
+  struct shunt_frontier_work *work;
+  const shunt_status status = grb_engine_frontier(p, x, *offsets, &work);
+  if (status != SHUNT_OK) return status;
+  p->t.nvals = (int64_t)(*offsets)[p->m];
+  if (rule->may && (double)p->t.nvals > rule->most * (double)p->m * (double)p->n)
+    return take_bitmap(p, work) ? SHUNT_OK : SHUNT_E_MEMORY;
+  const bool good = take_sparse(p, *offsets, work);
+  *offsets = NULL;
+  return good ? SHUNT_OK : SHUNT_E_MEMORY;
+}
+
+static shunt_status compute_bitmap(struct grb_product *p, const struct shunt_frontier *x,
+                                   uint64_t *offsets)
+{
+  if (!allocate_bitmap(p)) return SHUNT_E_MEMORY;
+  const shunt_status status =
+      grb_engine_frontier_bitmap(p, x, offsets, p->t.present, sums(p) ? p->t.values : NULL);
+  if (status == SHUNT_OK) p->t.nvals = (int64_t)offsets[p->m];
+  return status;
+}
+
 static struct shunt_verdict compute(struct grb_product *p)
 {
-  const struct grb_library *l = p->library;
   const struct shunt_frontier x = product(p);
-  struct shunt_frontier_work *work;
-  uint64_t *offsets = grb_allocate(l, ((size_t)p->m + 1) * sizeof *offsets);
+  const struct bitmap_rule rule = bitmap_rule(p);
+  uint64_t *offsets = grb_allocate(p->library, ((size_t)p->m + 1) * sizeof *offsets);
   SHUNT_DECLINE_IF(!offsets, SHUNT_R_FAILED);
-  const shunt_status status = grb_engine_frontier(p, &x, offsets, &work);
-  if (status != SHUNT_OK) {
-    grb_release(l, offsets);
-    return SHUNT_VERDICT(status == SHUNT_E_UNSUPPORTED ? SHUNT_R_LARGE : SHUNT_R_FAILED);
-  }
-  p->t = (struct grb_result){.nvals = (int64_t)offsets[p->m]};
-  p->t.replaces_all = grb_mask_replaces_all(p);
-  const bool bitmap = is_for_bitmap(p, p->t.nvals);
-  const bool good = bitmap ? take_bitmap(p, work) : take_sparse(p, offsets, work);
-  if (bitmap) grb_release(l, offsets);
-  if (!good) grb_result_release(p);
-  return SHUNT_VERDICT(good ? SHUNT_FITS : SHUNT_R_FAILED);
+  const bool replaces = grb_mask_replaces_all(p);
+  p->t = (struct grb_result){.replaces_all = replaces};
+  const shunt_status status =
+      rule.always ? compute_bitmap(p, &x, offsets) : compute_either(p, &x, &rule, &offsets);
+  grb_release(p->library, offsets);
+  if (status == SHUNT_OK) return SHUNT_VERDICT(SHUNT_FITS);
+  grb_result_release(p);
+  return SHUNT_VERDICT(grb_engine_reason(status, SHUNT_R_LARGE));
 }
 
 const struct grb_method grb_frontier = {choose, compute};

@@ -1,59 +1,64 @@
 /* frontier_product.c: a step of many searches at once (frontier_kernels.h has the method). */
-#include "kernels/semiring/frontier/frontier_kernels.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/semiring/semiring_choice.h"
 #include "kernels/semiring/frontier/frontier_group.h"
+#include "kernels/semiring/semiring_choice.h"
 #include "kernels/semiring/semiring_operands.h"
 #include "kernels/semiring/semiring_scratch.h"
 
 struct shunt_frontier_work {
-  const struct shunt_frontier *p;
-  struct shunt_frontier copy;
-  const uint64_t *offsets;
+  struct shunt_frontier p;
+  uint64_t *offsets;
   int64_t groups;
   int width; /* rows of a group */
   int threads;
-  struct shunt_group_result *result; /* [groups] */
+  struct shunt_places to;
+  double **values;              /* [groups] of sums that do not become a bitmap */
+  struct shunt_scratch scratch; /* has to.bits */
 };
 
-/* ---- groups ---------------------------------------------------------------------------------- */
+/* ---- groups ------------------------------------------------------------------------------------ */
 
-/* Sums: a line of cache.  Bits: a word, or less where threads would have nothing to do. */
-static int width_of(const struct shunt_frontier *p)
+static bool run(struct shunt_frontier_work *x, int64_t group, int parts, char *scratch)
 {
-  const int64_t share = (p->rows + p->threads - 1) / (p->threads > 0 ? p->threads : 1);
-  if (p->sums) return SHUNT_GROUP_SUMS;
-  return share > 64 ? 64 : share < SHUNT_GROUP_SUMS ? SHUNT_GROUP_SUMS : (int)share;
+  const int64_t first = group * x->width, left = x->p.rows - first;
+  struct shunt_group g = {.p = &x->p,
+                          .first = first,
+                          .rows = left < x->width ? (int)left : x->width,
+                          .parts = parts,
+                          .to = x->to};
+  return shunt_group_run(&g, scratch, x->offsets, &x->values[group]);
 }
 
+/* As many groups as threads at a time; those left over one after the other, by all threads. */
 static bool compute(struct shunt_frontier_work *x)
 {
-  const size_t bytes = shunt_group_bytes(x->p);
-  const struct shunt_scratch scratch = shunt_scratch_take(bytes * (size_t)x->threads);
-  int good = scratch.memory != NULL;
-  if (!good) return false;
-  SHUNT_OMP(omp parallel num_threads(x->threads) reduction(& : good))
+  const int64_t apart = x->groups - x->groups % x->threads;
+  const size_t alone = shunt_group_bytes(&x->p, 1);
+  const size_t together = shunt_group_bytes(&x->p, x->threads);
+  const size_t group = apart ? alone * (size_t)x->threads : 0;
+  const size_t bits = (size_t)(x->p.rows * x->to.stride) * sizeof *x->to.bits;
+  x->scratch = shunt_scratch_take(bits + (group > together ? group : together));
+  if (!x->scratch.memory) return false;
+  char *memory = x->scratch.memory + bits;
+  int good = true;
+  x->to.bits = (uint64_t *)(void *)x->scratch.memory;
+  SHUNT_OMP(omp parallel num_threads(x->threads) reduction(& : good) if (apart > 1))
   {
 #ifdef _OPENMP
-    char *mine = scratch.memory + bytes * (size_t)omp_get_thread_num();
+    char *mine = memory + alone * (size_t)omp_get_thread_num();
 #else
-    char *mine = scratch.memory;
+    char *mine = memory;
 #endif
     SHUNT_OMP(omp for schedule(dynamic, 1))
-    for (int64_t g = 0; g < x->groups; g++) {
-      const int64_t first = g * x->width, left = x->p->rows - first;
-      const struct shunt_group rows = {first, left < x->width ? (int)left : x->width};
-      good &= shunt_group_run(x->p, rows, mine, &x->result[g]);
-    }
+    for (int64_t g = 0; g < apart; g++) good &= run(x, g, 1, mine);
   }
-  shunt_scratch_give(scratch);
+  for (int64_t g = apart; good && g < x->groups; g++) good = run(x, g, x->threads, memory);
   return good;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------- */
 
 static bool line_valid(const struct shunt_lines *x, int64_t rows, int64_t cols)
 {
@@ -64,16 +69,27 @@ static bool line_valid(const struct shunt_lines *x, int64_t rows, int64_t cols)
 
 static void work_free(struct shunt_frontier_work *x)
 {
-  for (int64_t g = 0; x->result && g < x->groups; g++) {
-    free(x->result[g].indices);
-    free(x->result[g].values);
-  }
-  free(x->result);
+  for (int64_t g = 0; x->values && g < x->groups; g++) free(x->values[g]);
+  free(x->values);
+  shunt_scratch_give(x->scratch);
   free(x);
 }
 
-shunt_status shunt_frontier_begin(const struct shunt_frontier *p, uint64_t *offsets,
-                                  struct shunt_frontier_work **work)
+/* An odd number of lines of cache, so that a group's rows do not meet in the same place of it. */
+static int64_t stride_of(int64_t columns)
+{
+  return ((columns + 511) / 512 | 1) * 8;
+}
+
+static int threads_of(const struct shunt_frontier *p, int64_t groups)
+{
+  const int threads = shunt_semiring_threads(p->threads, p->a.nnz * groups);
+  return threads < SHUNT_GROUP_PARTS ? threads : SHUNT_GROUP_PARTS;
+}
+
+/* places: [rows * n] for sums that become a bitmap; else NULL. */
+static shunt_status begin(const struct shunt_frontier *p, uint64_t *offsets, double *places,
+                          struct shunt_frontier_work **work)
 {
   *work = NULL;
   if (!shunt_sparse_valid(&p->a) || !line_valid(&p->f, p->rows, p->a.rows) ||
@@ -82,120 +98,88 @@ shunt_status shunt_frontier_begin(const struct shunt_frontier *p, uint64_t *offs
   if (p->a.ids || p->a.rows >= INT32_MAX || p->a.cols >= INT32_MAX) return SHUNT_E_UNSUPPORTED;
   struct shunt_frontier_work *x = calloc(1, sizeof *x);
   if (!x) return SHUNT_E_MEMORY;
-  x->copy = *p;
-  x->p = &x->copy;
-  x->width = width_of(p);
+  x->p = *p;
+  x->offsets = offsets;
+  x->width = p->sums ? SHUNT_GROUP_SUMS : SHUNT_GROUP_BITS;
   x->groups = (p->rows + x->width - 1) / x->width;
-  x->threads = shunt_semiring_threads(p->threads, p->a.nnz * x->groups);
-  if (x->threads > x->groups && x->groups > 0) x->threads = (int)x->groups;
-  x->result = calloc((size_t)x->groups + 1, sizeof *x->result);
-  if (!x->result || !compute(x)) {
+  x->threads = threads_of(p, x->groups);
+  x->to = (struct shunt_places){.stride = stride_of(p->a.cols), .values = places};
+  x->values = calloc((size_t)x->groups + 1, sizeof *x->values);
+  if (!x->values || !compute(x)) {
     work_free(x);
     return SHUNT_E_MEMORY;
   }
   offsets[0] = 0;
-  for (int64_t s = 0; s < p->rows; s++)
-    offsets[s + 1] = offsets[s] + (uint64_t)x->result[s / x->width].count[s % x->width];
-  x->offsets = offsets;
+  for (int64_t s = 0; s < p->rows; s++) offsets[s + 1] += offsets[s];
   *work = x;
   return SHUNT_OK;
 }
 
-static void finish_group(const struct shunt_frontier_work *x, int64_t g, uint64_t *indices,
-                         double *values)
+shunt_status shunt_frontier_begin(const struct shunt_frontier *p, uint64_t *offsets,
+                                  struct shunt_frontier_work **work)
 {
-  const uint64_t at = x->offsets[g * x->width];
-  const struct shunt_group_result *r = &x->result[g];
-  int64_t n = 0;
-  for (int s = 0; s < x->width; s++) n += r->count[s];
-  for (int64_t e = 0; e < n; e++) indices[at + (uint64_t)e] = r->indices[e];
-  if (values && n) memcpy(values + at, r->values, (size_t)n * sizeof *values);
+  return begin(p, offsets, NULL, work);
+}
+
+/* ---- T ----------------------------------------------------------------------------------------- */
+
+static const uint64_t *bits_of(const struct shunt_frontier_work *x, int64_t s)
+{
+  return x->to.bits + s * x->to.stride;
+}
+
+static const double *values_of(const struct shunt_frontier_work *x, int64_t s)
+{
+  const int64_t group = s / x->width;
+  return x->values[group] + (x->offsets[s] - x->offsets[group * x->width]);
+}
+
+static void finish_row(const struct shunt_frontier_work *x, int64_t s, uint64_t *indices,
+                       double *values)
+{
+  const uint64_t *bits = bits_of(x, s);
+  const uint64_t entries = x->offsets[s + 1] - x->offsets[s];
+  uint64_t *to = indices + x->offsets[s];
+  for (int64_t w = 0; w < (x->p.a.cols + 63) / 64; w++)
+    for (uint64_t left = bits[w]; left; left &= left - 1)
+      *to++ = (uint64_t)(64 * w + __builtin_ctzll(left));
+  if (values) memcpy(values + x->offsets[s], values_of(x, s), entries * sizeof *values);
 }
 
 void shunt_frontier_finish(struct shunt_frontier_work *x, uint64_t *indices, double *values)
 {
-  const int64_t groups = indices ? x->groups : 0;
-  SHUNT_OMP(omp parallel for schedule(dynamic, 1) num_threads(x->threads))
-  for (int64_t g = 0; g < groups; g++) finish_group(x, g, indices, values);
+  const int64_t rows = indices ? x->p.rows : 0;
+  SHUNT_OMP(omp parallel for schedule(dynamic, 1) num_threads(x->threads) if (x->threads > 1))
+  for (int64_t s = 0; s < rows; s++) finish_row(x, s, indices, values);
   work_free(x);
 }
 
-static void finish_bitmap_group(const struct shunt_frontier_work *x, int64_t g, int8_t *present,
-                                double *values)
+static void spread_row(const struct shunt_frontier_work *x, int64_t s, double *values)
 {
-  const struct shunt_group_result *r = &x->result[g];
-  const int64_t n = x->p->a.cols;
-  int64_t e = 0;
-  for (int64_t s = g * x->width; s < (g + 1) * x->width && s < x->p->rows; s++) {
-    const int64_t end = e + r->count[s % x->width];
-    memset(present + s * n, 0, (size_t)n);
-    for (; e < end; e++) {
-      present[s * n + r->indices[e]] = 1;
-      if (values) values[s * n + r->indices[e]] = r->values[e];
-    }
-  }
+  const int64_t n = x->p.a.cols;
+  const uint64_t *bits = bits_of(x, s);
+  const double *from = values_of(x, s);
+  for (int64_t w = 0; w < (n + 63) / 64; w++)
+    for (uint64_t left = bits[w]; left; left &= left - 1)
+      values[s * n + 64 * w + __builtin_ctzll(left)] = *from++;
 }
 
 void shunt_frontier_finish_bitmap(struct shunt_frontier_work *x, int8_t *present, double *values)
 {
-  const int64_t groups = present ? x->groups : 0;
-  SHUNT_OMP(omp parallel for schedule(dynamic, 1) num_threads(x->threads))
-  for (int64_t g = 0; g < groups; g++) finish_bitmap_group(x, g, present, values);
+  const int64_t rows = present ? x->p.rows : 0, n = x->p.a.cols;
+  SHUNT_OMP(omp parallel for schedule(dynamic, 1) num_threads(x->threads) if (x->threads > 1))
+  for (int64_t s = 0; s < rows; s++) {
+    shunt_bits_spread(bits_of(x, s), n, present + s * n);
+    if (values && !x->to.values) spread_row(x, s, values);
+  }
   work_free(x);
 }
 
-/* ---- costs ----------------------------------------------------------------------------------- */
-
-enum { SAMPLE = 256, PROBES = 4096 }; /* entries; places of a bitmap */
-
-static double degree(const struct shunt_sparse *a, int64_t v)
+shunt_status shunt_frontier_bitmap(const struct shunt_frontier *p, uint64_t *offsets,
+                                   int8_t *present, double *values)
 {
-  return (double)(shunt_vector_begin(a, v + 1) - shunt_vector_begin(a, v));
-}
-
-/* Of entries, wherever they stand; how many share a column is not known. */
-static struct shunt_frontier_reads of_entries(const struct shunt_frontier *p,
-                                              const struct shunt_sparse *s)
-{
-  const int64_t sample = s->nnz < SAMPLE ? s->nnz : SAMPLE;
-  double sum = 0;
-  for (int64_t e = 0; e < sample; e++)
-    sum += degree(&p->a, shunt_entry_index(s, s->nnz / sample * e));
-  if (sample) sum *= (double)s->nnz / (double)sample;
-  const int width = p->sums ? SHUNT_GROUP_SUMS : 64;
-  const double groups = (double)((p->rows + width - 1) / width), all = groups * (double)p->a.nnz;
-  return (struct shunt_frontier_reads){sum, sum < all ? sum : all};
-}
-
-/* Of columns: rows that have the column, and groups of which any has it. */
-static struct shunt_frontier_reads of_columns(const struct shunt_frontier *p,
-                                              const struct shunt_full *d, bool present)
-{
-  const int64_t columns = p->rows * 16 < PROBES ? PROBES / (p->rows + 1) : 16;
-  const int64_t sample = d->cols < columns ? d->cols : columns;
-  const int width = p->sums ? SHUNT_GROUP_SUMS : 64;
-  struct shunt_frontier_reads reads = {0, 0};
-  for (int64_t e = 0; e < sample; e++) {
-    const int64_t v = d->cols / sample * e;
-    const double entries = degree(&p->a, v);
-    int64_t last = -1;
-    for (int64_t s = 0; s < p->rows; s++) {
-      if ((!d->present || d->present[s * d->row_stride + v]) != present) continue;
-      reads.single += entries;
-      if (s / width != last) reads.grouped += entries;
-      last = s / width;
-    }
-  }
-  const double scale = sample ? (double)d->cols / (double)sample : 0;
-  return (struct shunt_frontier_reads){reads.single * scale, reads.grouped * scale};
-}
-
-struct shunt_frontier_reads shunt_frontier_reads(const struct shunt_frontier *p)
-{
-  const struct shunt_lines *by = p->a.by_column ? &p->m : &p->f;
-  const bool present = !p->a.by_column || !p->complement;
-  if (by->dense) return of_columns(p, &by->full, present);
-  if (present) return of_entries(p, &by->sparse);
-  const struct shunt_full none = {.rows = p->rows, .cols = p->a.cols};
-  return of_columns(p, &none, true);
+  struct shunt_frontier_work *work;
+  const shunt_status status = begin(p, offsets, values, &work);
+  if (status == SHUNT_OK) shunt_frontier_finish_bitmap(work, present, values);
+  return status;
 }
