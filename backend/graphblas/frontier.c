@@ -4,6 +4,7 @@
 
 #include "backend/graphblas/commit.h"
 #include "backend/graphblas/engine.h"
+#include "backend/graphblas/frontier_cost.h"
 #include "backend/graphblas/mask.h"
 #include "backend/graphblas/memory.h"
 
@@ -76,31 +77,6 @@ bool grb_frontier_fits(const struct grb_product *p)
          !p->mask.by_column && p->mask.form != GRB_FULL && p->b.form == GRB_SPARSE && types_fit(p);
 }
 
-/* Of GraphBLAS, in nanoseconds of one thread of a Zen 4, by tests/bench/graphblas_steps and the
-   clients, the least that were measured: rows with fewer terms than columns it adds up in hash
-   tables, and it looks each place of a bitmap up to pull.  */
-static double theirs(const struct shunt_frontier *x, struct shunt_frontier_reads reads)
-{
-  const double nodes = (double)x->a.cols, places = (double)x->rows * nodes;
-  const double mask = x->m.dense ? 0 : (double)x->m.sparse.nnz;
-  if (x->a.by_column && x->m.dense) return 1.3 * reads.single + 1.5 * places;
-  if (x->a.by_column) return 2 * reads.single;
-  const double many = reads.single / (3 * places), hashed = many < 1 ? 1 - many : 0;
-  const double term = 3.5 + hashed * (x->complement ? 9.5 : 2.5);
-  return term * reads.single + (x->complement ? 4 * mask : 0);
-}
-
-/* The same of the kernel: entries of A for a group, nodes of a group, and places of all rows. */
-static double ours(const struct shunt_frontier *x, struct shunt_frontier_reads reads)
-{
-  const double nodes = (double)(x->a.rows + x->a.cols);
-  const int64_t width = x->sums ? 8 : 64;
-  const double groups = (double)((x->rows + width - 1) / width);
-  const double mask = x->m.dense ? 0 : (double)x->m.sparse.nnz;
-  return (x->sums ? 1.5 : 0.8) * reads.grouped + 10 * groups * nodes +
-         0.4 * (double)x->rows * nodes + 2 * mask;
-}
-
 static struct shunt_verdict choose(struct grb_product *p)
 {
   SHUNT_DECLINE_IF(!grb_operand_read(p->library, &p->mask), SHUNT_R_EMPTY);
@@ -109,10 +85,12 @@ static struct shunt_verdict choose(struct grb_product *p)
   /* A sparse frontier is not looked up, so GraphBLAS does not pull by it either. */
   SHUNT_DECLINE_IF(x.a.by_column && !x.f.dense && !grb_engine_forced(), SHUNT_R_SLOWER);
   const struct shunt_frontier_reads reads = shunt_frontier_reads(&x);
+  const struct grb_frontier_cost cost = grb_frontier_cost(&x, reads);
   p->work = (int64_t)reads.single;
+  p->gain = grb_gain_frontier(cost.original, cost.host);
   if (grb_engine_forced()) return SHUNT_VERDICT(SHUNT_FITS);
   SHUNT_DECLINE_IF(!grb_engine_worth(p->work), SHUNT_R_SMALL);
-  SHUNT_DECLINE_IF(theirs(&x, reads) < 1.1 * ours(&x, reads), SHUNT_R_SLOWER);
+  SHUNT_DECLINE_IF(cost.original < cost.host, SHUNT_R_SLOWER);
   return SHUNT_VERDICT(SHUNT_FITS);
 }
 

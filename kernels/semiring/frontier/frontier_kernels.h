@@ -42,7 +42,8 @@ struct shunt_lines {
   struct shunt_full full;
 };
 
-/* F is m x k, A k x n and not hypersparse, M m x n; M's values are not read, nor are A's.  */
+/* F is m x k, A k x n and not hypersparse, its indices ascending, M m x n; M's values are not read,
+   nor are A's.  */
 struct shunt_frontier {
   bool sums; /* PLUS of FIRST in F64; else ANY of PAIR */
   bool complement;
@@ -74,6 +75,9 @@ struct shunt_frontier_reads {
   double single, grouped;
 };
 struct shunt_frontier_reads shunt_frontier_reads(const struct shunt_frontier *p);
+
+/* How many will compute it. */
+int shunt_frontier_threads(const struct shunt_frontier *p);
 
 /* The slow, obviously right twin: values [rows * n] (sums), exists [rows * n]. */
 shunt_status shunt_frontier_twin(const struct shunt_frontier *p, double *values, bool *exists);

@@ -81,8 +81,15 @@ static int64_t stride_of(int64_t columns)
   return ((columns + 511) / 512 | 1) * 8;
 }
 
-static int threads_of(const struct shunt_frontier *p, int64_t groups)
+static int64_t groups_of(const struct shunt_frontier *p)
 {
+  const int64_t width = p->sums ? SHUNT_GROUP_SUMS : SHUNT_GROUP_BITS;
+  return (p->rows + width - 1) / width;
+}
+
+int shunt_frontier_threads(const struct shunt_frontier *p)
+{
+  const int64_t groups = groups_of(p);
   const int threads = shunt_semiring_threads(p->threads, p->a.nnz * groups);
   return threads < SHUNT_GROUP_PARTS ? threads : SHUNT_GROUP_PARTS;
 }
@@ -101,8 +108,8 @@ static shunt_status begin(const struct shunt_frontier *p, uint64_t *offsets, dou
   x->p = *p;
   x->offsets = offsets;
   x->width = p->sums ? SHUNT_GROUP_SUMS : SHUNT_GROUP_BITS;
-  x->groups = (p->rows + x->width - 1) / x->width;
-  x->threads = threads_of(p, x->groups);
+  x->groups = groups_of(p);
+  x->threads = shunt_frontier_threads(p);
   x->to = (struct shunt_places){.stride = stride_of(p->a.cols), .values = places};
   x->values = calloc((size_t)x->groups + 1, sizeof *x->values);
   if (!x->values || !compute(x)) {
