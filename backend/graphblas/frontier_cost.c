@@ -50,8 +50,10 @@ static double by_host(const struct shunt_frontier *x, double grouped, int thread
   const double nodes = (double)(x->a.rows + x->a.cols);
   const int64_t width = x->sums ? 8 : 64, groups = (x->rows + width - 1) / width;
   const double read = x->sums ? (x->a.by_column ? 2.9 : 5.4) : (x->a.by_column ? 1.5 : 2.7);
-  const double all = read * grouped + 5 * (double)groups * nodes +
-                     (x->sums ? 0.3 : 0.2) * (double)x->rows * nodes + 1.5 * mask_entries(x);
+  const bool lines = x->sums && x->f.dense && x->a.by_column; /* F and T are turned, all of them */
+  const double group = lines ? 8 : 5, row = lines ? 0.9 : x->sums ? 0.3 : 0.2;
+  const double all = read * grouped + group * (double)groups * nodes +
+                     row * (double)x->rows * nodes + 1.5 * mask_entries(x);
   return all / threads + shared(x, groups, threads);
 }
 
